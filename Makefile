@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Each target says what it does while it does it; `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+PYTHON ?= python3
+BIN := .venv/bin
+# The C core and the package's metadata: a change in one of them rebuilds the extension.
+CORE := $(shell find corelib -name '*.[ch]' -o -name CMakeLists.txt -o -name ffi_build.py)
+CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
+say = @printf '\n== %s\n' "$(1)"
+
+.DEFAULT_GOAL := help
+.PHONY: help setup report test test-c test-style test-python lab bench fuzz capture format lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
+
+setup: build/setup.stamp build/core.stamp ## make .venv with all in it
+
+build/setup.stamp: requirements.lock
+	$(call say,virtual environment .venv and its locked packages)
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "Python 3.11 to 3.13 is needed, this is %d.%d: set PYTHON=" % v)'
+	@command -v cc >/dev/null || { echo 'a C compiler is needed: install gcc or clang' >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off \
+	    --require-hashes --no-deps -r requirements.lock
+	@mkdir -p build && touch $@
+
+build/core.stamp: build/setup.stamp pyproject.toml $(CORE)
+	$(call say,the C core and the package swapsim)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    --no-deps --no-build-isolation --editable .
+	@touch $@
+
+report: setup ## run all notebooks on the shipped traces, write build/report
+	$(call say,notebooks to build/report)
+	$(BIN)/swapsim report -o build/report
+
+test: setup test-style test-c test-python ## set up and run all tests
+
+test-style:
+	$(call say,style: ruff; mypy; clang-format)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(filter %.c %.h,$(CORE))
+
+test-c: setup
+	$(call say,C units under AddressSanitizer and UndefinedBehaviorSanitizer)
+	@$(CMAKE) -S corelib -B build/ctest -G Ninja -DSWAPCORE_SANITIZE=ON > build/ctest.log
+	@$(CMAKE) --build build/ctest
+	@PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir build/ctest --output-on-failure --no-tests=error
+
+test-python: setup
+	$(call say,oracle; properties; golden results; the story)
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests
+	$(call say,notebooks: each cell again against its committed output)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-current-env \
+	    --nbval-cell-timeout 120 --nbval-sanitize-with tests/nbval.cfg notebooks
+
+lab: setup ## open JupyterLab in notebooks/
+	$(BIN)/jupyter lab --notebook-dir notebooks
+
+bench: setup ## benchmarks beside their peers, one JSON object a line
+	$(BIN)/swapsim bench
+
+fuzz: setup ## fuzz the ftrace parser and the radix tree, a minute each (needs clang)
+	$(call say,libFuzzer)
+	@command -v clang >/dev/null || { echo 'skipped: clang is not here (Debian: clang)'; exit 0; }; \
+	$(CMAKE) -S corelib -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DSWAPCORE_FUZZ=ON \
+	    -DBUILD_TESTING=OFF > build/fuzz.log && $(CMAKE) --build build/fuzz && \
+	for target in ftrace rtree; do mkdir -p build/fuzz/new-$$target; \
+	    build/fuzz/fuzz_$$target -max_total_time=60 -print_final_stats=0 \
+	        build/fuzz/new-$$target corelib/fuzz/corpus/$$target; done
+
+capture: setup ## boot a real kernel and capture the shipped traces anew
+	$(BIN)/python data/capture/capture.py --all -o data/traces
+
+format: setup ## format C and Python
+	$(BIN)/ruff check --fix --quiet || true
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(filter %.c %.h,$(CORE))
+
+lock: setup ## resolve the locked packages anew (needs uv)
+	uv pip compile pyproject.toml --group test --group tools --universal --python-version 3.11 \
+	    --generate-hashes --no-emit-index-url --no-annotate --quiet \
+	    --custom-compile-command 'make lock' -o requirements.lock
+
+clean: ## delete what was built, .venv too
+	rm -rf build .venv

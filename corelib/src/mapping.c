@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "swapsim/mapping.h"
+
+/*
+ * Per kernel: what differs between the rows of the header's table. The same
+ * code runs for all of them.
+ */
+struct kernel_rules {
+	bool trunks;	       /* one mapping a trunk instead of one a device */
+	bool one_walk_start;   /* start of writeback sets and clears in one descent */
+	bool shadow_of_swap;   /* removal from the swap cache may leave a shadow */
+};
+
+static const struct kernel_rules rules_of[] = {
+	[SWS_MAPPING_4_8] = { .trunks = false, .one_walk_start = false, .shadow_of_swap = false },
+	[SWS_MAPPING_5_8] = { .trunks = true, .one_walk_start = true, .shadow_of_swap = false },
+	[SWS_MAPPING_6_1] = { .trunks = true, .one_walk_start = true, .shadow_of_swap = true },
+};
+
+struct sws_mappings {
+	struct sws_allocator allocator;
+	const struct kernel_rules *rules;
+	struct sws_forest *forest; /* tree i is the tree of mapping i */
+	uint64_t swap_slots;
+	uint32_t trunk_shift;
+	uint32_t swap_count; /* mappings below this number are the swap cache's */
+	bool swap_writeback_tags;
+};
+
+static bool is_shadow(uint64_t item)
+{
+	return item & 1;
+}
+
+static bool is_folio(uint64_t item)
+{
+	return item && !is_shadow(item);
+}
+
+void sws_mapping_config_init(struct sws_mapping_config *config)
+{
+	*config = (struct sws_mapping_config){
+		.kernel = SWS_MAPPING_4_8,
+		.swap_writeback_tags = true,
+		.swap_slots = UINT64_C(1) << 32,
+		.trunk_shift = 14,
+		.tree_shift = 6,
+		.allocator = NULL,
+	};
+}
+
+static bool config_fits(const struct sws_mapping_config *config)
+{
+	return (unsigned int)config->kernel <= SWS_MAPPING_6_1 && config->swap_slots >= 1 &&
+	       config->swap_slots <= UINT64_C(1) << 32 && config->trunk_shift >= 1 &&
+	       config->trunk_shift <= 32 && config->tree_shift >= 1 && config->tree_shift <= 6;
+}
+
+int sws_mappings_new(const struct sws_mapping_config *config, struct sws_mappings **out)
+{
+	struct sws_mappings *self = NULL;
+	struct sws_forest_config forest;
+	int error = SWS_OK;
+
+	*out = NULL;
+	if (!config_fits(config))
+		return SWS_ERROR_BAD_CONFIG;
+	self = sws_allocate_zeroed(config->allocator ? config->allocator : &sws_libc_allocator, 1,
+				   sizeof(*self));
+	if (!self)
+		return SWS_ERROR_NO_MEMORY;
+	self->allocator = config->allocator ? *config->allocator : sws_libc_allocator;
+	self->rules = &rules_of[config->kernel];
+	self->swap_slots = config->swap_slots;
+	self->trunk_shift = config->trunk_shift;
+	self->swap_writeback_tags = config->swap_writeback_tags;
+	self->swap_count = self->rules->trunks
+				   ? (uint32_t)((config->swap_slots - 1) >> config->trunk_shift) + 1
+				   : 1;
+	sws_forest_config_init(&forest);
+	forest.shift = config->tree_shift;
+	forest.tree_count = self->swap_count;
+	forest.allocator = &self->allocator;
+	error = sws_forest_new(&forest, &self->forest);
+	if (error)
+		goto out;
+	*out = self;
+	self = NULL;
+out:
+	sws_mappings_free(self);
+	return error;
+}
+
+void sws_mappings_free(struct sws_mappings *self)
+{
+	struct sws_allocator allocator;
+
+	if (!self)
+		return;
+	allocator = self->allocator;
+	sws_forest_free(self->forest);
+	sws_release(&allocator, self);
+}
+
+int sws_mapping_of_swap(const struct sws_mappings *self, uint64_t offset, uint32_t *mapping)
+{
+	if (offset >= self->swap_slots)
+		return SWS_ERROR_BAD_ARGUMENT;
+	*mapping = self->rules->trunks ? (uint32_t)(offset >> self->trunk_shift) : 0;
+	return SWS_OK;
+}
+
+int sws_mapping_add_file(struct sws_mappings *self, uint32_t *mapping)
+{
+	return sws_forest_add_tree(self->forest, mapping);
+}
+
+uint32_t sws_mapping_count(const struct sws_mappings *self)
+{
+	return sws_forest_tree_count(self->forest);
+}
+
+static bool is_swap(const struct sws_mappings *self, uint32_t mapping)
+{
+	return mapping < self->swap_count;
+}
+
+bool sws_mapping_uses_writeback_tags(const struct sws_mappings *self, uint32_t mapping)
+{
+	return !is_swap(self, mapping) || self->swap_writeback_tags;
+}
+
+/* A page can be at an index only if the mapping exists and, for swap, covers it. */
+static bool covers(const struct sws_mappings *self, uint32_t mapping, uint64_t index)
+{
+	uint32_t holder = 0;
+
+	if (!is_swap(self, mapping))
+		return mapping < sws_mapping_count(self);
+	return sws_mapping_of_swap(self, index, &holder) == SWS_OK && holder == mapping;
+}
+
+int sws_mapping_add(struct sws_mappings *self, uint32_t mapping, uint64_t index, uint64_t folio,
+		    struct sws_mapping_work *work)
+{
+	uint64_t present = 0;
+
+	if (!covers(self, mapping, index) || !is_folio(folio))
+		return SWS_ERROR_BAD_ARGUMENT;
+	work->acquisitions++;
+	/* The kernel finds a shadow on the insert's own descent, so this look costs nothing. */
+	present = sws_rtree_lookup(self->forest, mapping, index, NULL);
+	if (is_shadow(present))
+		return sws_rtree_replace(self->forest, mapping, index, folio, &work->tree);
+	return sws_rtree_insert(self->forest, mapping, index, folio, &work->tree);
+}
+
+int sws_mapping_dirty(struct sws_mappings *self, uint32_t mapping, uint64_t index,
+		      struct sws_mapping_work *work)
+{
+	if (is_swap(self, mapping))
+		return SWS_ERROR_BAD_ARGUMENT;
+	if (!is_folio(sws_mapping_lookup(self, mapping, index)))
+		return SWS_ERROR_NOT_FOUND;
+	work->acquisitions++;
+	return sws_rtree_tag_set(self->forest, mapping, index, SWS_MAPPING_DIRTY, &work->tree);
+}
+
+/* 4.8: a descent for each tag that changes. */
+static int start_by_tag(struct sws_mappings *self, uint32_t mapping, uint64_t index,
+			bool page_dirty, bool keep_write, struct sws_rtree_work *work)
+{
+	int error = sws_rtree_tag_set(self->forest, mapping, index, SWS_MAPPING_WRITEBACK, work);
+
+	if (!error && !page_dirty)
+		error = sws_rtree_tag_clear(self->forest, mapping, index, SWS_MAPPING_DIRTY, work);
+	if (!error && !keep_write)
+		error = sws_rtree_tag_clear(self->forest, mapping, index, SWS_MAPPING_TOWRITE,
+					    work);
+	return error;
+}
+
+int sws_mapping_start_writeback(struct sws_mappings *self, uint32_t mapping, uint64_t index,
+				bool page_dirty, bool keep_write, struct sws_mapping_work *work)
+{
+	uint32_t cleared = (page_dirty ? 0u : 1u << SWS_MAPPING_DIRTY) |
+			   (keep_write ? 0u : 1u << SWS_MAPPING_TOWRITE);
+
+	if (!is_folio(sws_mapping_lookup(self, mapping, index)))
+		return SWS_ERROR_NOT_FOUND;
+	if (!sws_mapping_uses_writeback_tags(self, mapping))
+		return SWS_OK;
+	work->acquisitions++;
+	if (!self->rules->one_walk_start)
+		return start_by_tag(self, mapping, index, page_dirty, keep_write, &work->tree);
+	return sws_rtree_tag_update(self->forest, mapping, index, 1u << SWS_MAPPING_WRITEBACK,
+				    cleared, &work->tree);
+}
+
+int sws_mapping_end_writeback(struct sws_mappings *self, uint32_t mapping, uint64_t index,
+			      struct sws_mapping_work *work)
+{
+	if (!is_folio(sws_mapping_lookup(self, mapping, index)))
+		return SWS_ERROR_NOT_FOUND;
+	if (!sws_mapping_uses_writeback_tags(self, mapping))
+		return SWS_OK;
+	work->acquisitions++;
+	return sws_rtree_tag_clear(self->forest, mapping, index, SWS_MAPPING_WRITEBACK,
+				   &work->tree);
+}
+
+int sws_mapping_delete(struct sws_mappings *self, uint32_t mapping, uint64_t index, uint64_t shadow,
+		       struct sws_mapping_work *work)
+{
+	if (shadow && !is_shadow(shadow))
+		return SWS_ERROR_BAD_ARGUMENT;
+	if (!is_folio(sws_mapping_lookup(self, mapping, index)))
+		return SWS_ERROR_NOT_FOUND;
+	work->acquisitions++;
+	if (shadow && is_swap(self, mapping) && self->rules->shadow_of_swap)
+		return sws_rtree_replace(self->forest, mapping, index, shadow, &work->tree);
+	sws_rtree_delete(self->forest, mapping, index, &work->tree);
+	return SWS_OK;
+}
+
+int sws_mapping_clear_shadow(struct sws_mappings *self, uint32_t mapping, uint64_t index,
+			     struct sws_mapping_work *work)
+{
+	if (!is_swap(self, mapping) || !covers(self, mapping, index))
+		return SWS_ERROR_BAD_ARGUMENT;
+	if (!self->rules->shadow_of_swap)
+		return SWS_OK;
+	work->acquisitions++;
+	/* The walk that finds no shadow is paid for as well. */
+	if (!is_shadow(sws_mapping_lookup(self, mapping, index)))
+		sws_rtree_lookup(self->forest, mapping, index, &work->tree);
+	else
+		sws_rtree_delete(self->forest, mapping, index, &work->tree);
+	return SWS_OK;
+}
+
+uint64_t sws_mapping_lookup(const struct sws_mappings *self, uint32_t mapping, uint64_t index)
+{
+	return sws_rtree_lookup(self->forest, mapping, index, NULL);
+}
+
+bool sws_mapping_tag_get(const struct sws_mappings *self, uint32_t mapping, uint64_t index,
+			 enum sws_mapping_tag tag)
+{
+	return sws_rtree_tag_get(self->forest, mapping, index, tag, NULL);
+}
+
+bool sws_mapping_tagged(const struct sws_mappings *self, uint32_t mapping, enum sws_mapping_tag tag)
+{
+	return sws_rtree_tagged(self->forest, mapping, tag);
+}
+
+uint64_t sws_mapping_nodes(const struct sws_mappings *self, uint32_t mapping)
+{
+	return sws_rtree_node_count(self->forest, mapping);
+}
+
+int sws_mappings_verify(const struct sws_mappings *self, const char **reason)
+{
+	for (uint32_t mapping = 0; mapping < self->swap_count; mapping++) {
+		/* Swap's set_page_dirty sets the page flag alone. */
+		if (sws_mapping_tagged(self, mapping, SWS_MAPPING_DIRTY)) {
+			*reason = "a page in the swap cache has the tag DIRTY";
+			return SWS_ERROR_BROKEN;
+		}
+		if (!self->swap_writeback_tags &&
+		    sws_mapping_tagged(self, mapping, SWS_MAPPING_WRITEBACK)) {
+			*reason = "a page has the tag WRITEBACK in a mapping that keeps none";
+			return SWS_ERROR_BROKEN;
+		}
+	}
+	return sws_forest_verify(self->forest, reason);
+}

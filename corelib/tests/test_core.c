@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "check.h"
+
+#include <string.h>
+
+static void every_code_has_a_sentence(void)
+{
+	for (int code = -8192; code <= 8192; code++)
+		CHECK(strlen(sws_strerror(code)) > 0);
+	CHECK(strcmp(sws_strerror(SWS_ERROR_EXISTS), sws_strerror(SWS_ERROR_NOT_FOUND)) != 0);
+}
+
+static void zeroed_allocation_refuses_an_overflowing_product(void)
+{
+	unsigned char *block = sws_allocate_zeroed(&sws_libc_allocator, 3, 5);
+
+	CHECK(!sws_allocate_zeroed(&sws_libc_allocator, SIZE_MAX / 2, 3));
+	CHECK(block);
+	for (int byte = 0; byte < 15; byte++)
+		CHECK(block[byte] == 0);
+	sws_release(&sws_libc_allocator, block);
+	sws_release(&sws_libc_allocator, NULL);
+}
+
+static void streams_differ_and_repeat(void)
+{
+	struct sws_generator first, again, other;
+
+	sws_generator_seed(&first, 1, 2);
+	sws_generator_seed(&again, 1, 2);
+	sws_generator_seed(&other, 2, 1);
+	for (int draw = 0; draw < 100; draw++) {
+		uint64_t value = sws_generator_next(&first);
+
+		CHECK(value == sws_generator_next(&again));
+		CHECK(value != sws_generator_next(&other));
+	}
+}
+
+static void below_is_even_over_its_range(void)
+{
+	struct sws_generator generator;
+	int seen[7] = { 0 };
+
+	sws_generator_seed(&generator, 7, 0);
+	CHECK(sws_generator_below(&generator, 0) == 0);
+	CHECK(sws_generator_below(&generator, 1) == 0);
+	for (int draw = 0; draw < 70000; draw++)
+		seen[sws_generator_below(&generator, 7)]++;
+	/* Six standard deviations of a binomial of 70,000 draws at 1/7 are 556. */
+	for (int value = 0; value < 7; value++)
+		CHECK(seen[value] > 9444 && seen[value] < 10556);
+}
+
+int main(void)
+{
+	RUN(every_code_has_a_sentence);
+	RUN(zeroed_allocation_refuses_an_overflowing_product);
+	RUN(streams_differ_and_repeat);
+	RUN(below_is_even_over_its_range);
+	return 0;
+}

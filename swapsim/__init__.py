@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A laboratory for four Linux kernel patches on swapping and page reclaim.
+
+Polars in, polars out, over a C core. The public verbs live in the modules:
+``traces`` (import and scan), ``replay`` (trace x mechanism -> counts),
+``published`` (tables, claims, cards), ``compare`` (published x simulated x
+measured), ``charts`` and ``report``.
+"""
+
+from importlib.metadata import version
+
+__version__ = version("swapsim")

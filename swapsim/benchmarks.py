@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The benchmarks of tests/bench, each beside its peer in one run."""
+
+import importlib.util
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypedDict
+
+from swapsim.errors import SwapsimError
+from swapsim.paths import repository_root
+
+
+class Benchmark(TypedDict):
+    """One line of ``swapsim bench``: rates in ``unit``; ratio above 1 means ours is better."""
+
+    name: str
+    ours: float
+    peer: float | None
+    unit: str
+    ratio: float | None
+    reason: str | None
+
+
+def run(only: Sequence[str] = ()) -> Iterator[Benchmark]:
+    """Run each file of tests/bench in order of name and yield its rows.
+
+    Parameters
+    ----------
+    only : sequence of str
+        Beginnings of names; empty runs all.
+
+    Yields
+    ------
+    Benchmark
+
+    Raises
+    ------
+    SwapsimError
+        If no benchmark has such a name.
+    """
+    known = 0
+    for path in sorted((repository_root() / "tests" / "bench").glob("*.py")):
+        for row in _load(path, only):
+            known += 1
+            yield row
+    if not known:
+        raise SwapsimError(f"no benchmark is named {' or '.join(only)}: see 'swapsim bench'")
+
+
+def _load(path: Path, only: Sequence[str]) -> Iterator[Benchmark]:
+    spec = importlib.util.spec_from_file_location(f"swapsim_bench_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    # A file names what it can run, so that a name not asked for costs nothing.
+    if not only or any(name.startswith(tuple(only)) for name in module.NAMES):
+        for row in module.run():
+            if not only or row["name"].startswith(tuple(only)):
+                yield row

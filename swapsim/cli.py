@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line: one function a command, each a few lines over a public verb.
+
+Exit 0 done, 1 a comparison that did not hold, 2 bad input or usage; an error is
+one line on stderr.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import polars as pl
+
+from swapsim import __version__
+from swapsim.errors import SwapsimError
+
+FULL_TABLE = {"tbl_rows": -1, "tbl_cols": -1, "tbl_hide_dataframe_shape": True}
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, package_name="swapsim")
+def cli() -> None:
+    """Rerun four Linux swap and reclaim patches on traces of real kernels."""
+
+
+@cli.command("import")
+@click.argument("text")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--keep-going", is_flag=True, help="Skip and count lines that cannot be read.")
+def import_(text: str, output: Path, keep_going: bool) -> None:
+    """Import ftrace TEXT (tracefs or trace-cmd report; - for standard input) to a trace folder."""
+    from swapsim import traces
+
+    summary = traces.import_text(text, output, keep_going=keep_going, progress=sys.stderr.isatty())
+    _print_table(summary.events)
+    click.echo(summary.describe_lost())
+    for line in summary.describe_skipped():
+        click.echo(line)
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+def info(folder: Path) -> None:
+    """Show what a trace folder holds, where it comes from and which replays it can feed."""
+    from swapsim import traces
+
+    click.echo(traces.describe(folder))
+
+
+@cli.group()
+def replay() -> None:
+    """Run a patch's mechanism on a trace folder and print its table."""
+
+
+@replay.command("writeback-tags")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option(
+    "--kernel",
+    type=click.Choice(["4.8", "5.8", "6.1"]),
+    default="4.8",
+    show_default=True,
+    help="Whose locks and tree walks to follow.",
+)
+def replay_writeback_tags(folder: Path, kernel: str) -> None:
+    """Patch A: acquisitions of the mapping's lock per page swapped out, with tags and without."""
+    from swapsim import replay as replays
+
+    sites = replays.writeback_tags(folder, kernel=kernel, progress=sys.stderr.isatty())
+    _print_table(replays.per_page(sites))
+
+
+@cli.command()
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="DIR")
+def report(output: Path) -> None:
+    """Run all notebooks and write the HTML report."""
+    from swapsim import report as reports
+
+    index = reports.write(output, progress=sys.stderr.isatty())
+    click.echo(f"report written: {index}")
+
+
+@cli.command()
+@click.option("--only", multiple=True, metavar="NAME", help="Run only names that start so.")
+def bench(only: Sequence[str]) -> None:
+    """Run the benchmarks beside their peers; one JSON object a line."""
+    from swapsim import benchmarks
+
+    for row in benchmarks.run(only):
+        click.echo(json.dumps(row))
+
+
+def _print_table(frame: pl.DataFrame) -> None:
+    with pl.Config(
+        tbl_formatting="ASCII_MARKDOWN",
+        tbl_hide_column_data_types=True,
+        tbl_width_chars=200,
+        fmt_str_lengths=80,
+        **FULL_TABLE,
+    ):
+        click.echo(str(frame))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit code."""
+    try:
+        cli.main(arguments, prog_name="swapsim", standalone_mode=False)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.exceptions.NoArgsIsHelpError as nothing_asked:
+        click.echo(nothing_asked.format_message())
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("swapsim: interrupted; nothing was left half written", err=True)
+        return 130
+    except click.ClickException as usage:
+        click.echo(f"swapsim: {' '.join(usage.format_message().split())}", err=True)
+        return 2
+    except BrokenPipeError:
+        # The reader (head, less) went away: what it took is all it wanted.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except SwapsimError as error:
+        click.echo(f"swapsim: {error}", err=True)
+        return 2
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"swapsim: {where}{error.strerror}: check the path and the disk", err=True)
+        return 2
+    return 0

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the laboratory's own files lie: the repository that the package runs from."""
+
+from pathlib import Path
+
+from swapsim.errors import InputError
+
+
+def repository_root() -> Path:
+    """Return the checkout that holds data, patches and notebooks.
+
+    Raises
+    ------
+    InputError
+        If the package was installed without its checkout.
+    """
+    root = Path(__file__).resolve().parent.parent
+    if not (root / "data").is_dir():
+        raise InputError(
+            "the laboratory's data are not here: install swapsim from its checkout with 'make setup'",
+            path=root,
+        )
+    return root
+
+
+def data_root() -> Path:
+    """Return the folder of published tables, costs, traces and measurements."""
+    return repository_root() / "data"
+
+
+def patches_root() -> Path:
+    """Return the folder of the patch cards."""
+    return repository_root() / "patches"
+
+
+def notebooks_root() -> Path:
+    """Return the folder of the notebooks."""
+    return repository_root() / "notebooks"
