@@ -5,13 +5,20 @@ A schema is compared with ``==`` on entry and exit. Casting is no check: it
 would turn 1.5 into 1 without a word.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 import polars as pl
 
 from swapsim.errors import InputError
 
-EVENT_HEAD: Final = pl.Schema(
+
+def _schema(columns: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.Schema:
+    """Make a schema of types and of instances, which mypy would call objects."""
+    return pl.Schema(columns)
+
+
+EVENT_HEAD: Final = _schema(
     {
         "seq": pl.UInt64,
         "t_ns": pl.Int64,
@@ -25,7 +32,7 @@ EVENT_HEAD: Final = pl.Schema(
 BETTER: Final = pl.Enum(["higher", "lower", "neither"])
 """Which direction of a metric is the better one."""
 
-PUBLISHED: Final = pl.Schema(
+PUBLISHED: Final = _schema(
     {
         "patch": pl.String,
         "mail": pl.String,
@@ -46,7 +53,7 @@ PUBLISHED: Final = pl.Schema(
 )
 """One row per printed cell of a mail's table (data/published)."""
 
-CLAIMS: Final = pl.Schema(
+CLAIMS: Final = _schema(
     {
         "claim": pl.String,
         "patch": pl.String,
@@ -67,10 +74,10 @@ it, where it does), ``error`` one standard deviation of it in points. ``locator`
 ``table | row | base kernel -> value kernel``; the kernels are the labels of PUBLISHED and RESULTS.
 """
 
-TOLERANCES: Final = pl.Schema({"claim": pl.String, "tolerance": pl.Float64, "note": pl.String})
+TOLERANCES: Final = _schema({"claim": pl.String, "tolerance": pl.Float64, "note": pl.String})
 """How far a result may lie from a claim's change (points) or, without one, from its value."""
 
-CARDS: Final = pl.Schema(
+CARDS: Final = _schema(
     {
         "patch": pl.String,
         "title": pl.String,
@@ -89,7 +96,7 @@ CARDS: Final = pl.Schema(
 )
 """One row per patch card."""
 
-COMPARISON: Final = pl.Schema(
+COMPARISON: Final = _schema(
     {
         "metric": pl.String,
         "kernel": pl.String,
@@ -104,7 +111,7 @@ COMPARISON: Final = pl.Schema(
 VERDICT: Final = pl.Enum(["agrees", "contradicts", "not simulated", "not measured", "not judged"])
 """How a result stands to a claim; not judged: no figure is published, or no tolerance stored."""
 
-THREE_COLUMNS: Final = pl.Schema(
+THREE_COLUMNS: Final = _schema(
     {
         "claim": pl.String,
         "patch": pl.String,
@@ -123,7 +130,7 @@ THREE_COLUMNS: Final = pl.Schema(
 SOURCE: Final = pl.Enum(["published", "simulated", "measured"])
 """The three columns that stand side by side."""
 
-RESULTS: Final = pl.Schema(
+RESULTS: Final = _schema(
     {
         "patch": pl.String,
         "source": SOURCE,
@@ -141,7 +148,7 @@ RESULTS: Final = pl.Schema(
 SITE: Final = pl.Enum(["add", "dirty", "start", "end", "delete", "clear-shadow"])
 """Code paths that may take a mapping's lock, in the order in which a page meets them."""
 
-REPLAY_ROWS: Final = pl.Schema(
+REPLAY_ROWS: Final = _schema(
     {
         "seq": pl.UInt64,
         "op": pl.UInt8,
@@ -157,7 +164,7 @@ FLOW: Final = pl.Enum(["swap, written", "swap, not written", "file"])
 """Whose page: in the swap cache with a writeback during its stay (swapped out), in the swap
 cache without one (swapped in, or not written after all), or in a file's page cache."""
 
-LOCK_SITES: Final = pl.Schema(
+LOCK_SITES: Final = _schema(
     {
         "kernel": pl.String,
         "tags": pl.Boolean,
@@ -178,7 +185,7 @@ there, acquisitions of the mapping's lock, and the work under those holds: desce
 nodes touched, tag words touched. ``tags`` says whether the
 swap cache keeps writeback tags (patch A off)."""
 
-LOCK_SITES_PER_PAGE: Final = pl.Schema(
+LOCK_SITES_PER_PAGE: Final = _schema(
     {
         "kernel": pl.String,
         "tags": pl.Boolean,
@@ -193,6 +200,24 @@ LOCK_SITES_PER_PAGE: Final = pl.Schema(
 )
 """LOCK_SITES divided by the pages whose writeback started in the flow; flows that wrote none
 are left out, for there is no page to divide by."""
+
+
+WRITTEN_OVER_TIME: Final = _schema(
+    {"kind": pl.String, "second": pl.Float64, "pages_per_second": pl.Float64}
+)
+"""Pages whose writeback starts per bin of time; kind is swap or file, second the bin's start."""
+
+MIX: Final = _schema(
+    {
+        "trace": pl.String,
+        "tags": pl.Boolean,
+        "pages": pl.UInt64,
+        "file_share": pl.Float64,
+        "acquisitions": pl.Float64,
+    }
+)
+"""One row per trace and tags: pages written, the share of file pages among them, and
+acquisitions of a mapping's lock per page written."""
 
 
 def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The patch cards: complete, one to one with the published rows, honest where a mail errs."""
+
+import re
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from swapsim.errors import InputError
+from swapsim.paths import patches_root, repository_root
+from swapsim.published import claims, patch_cards, published_tables
+
+CARDS = patch_cards()
+TABLES = published_tables()
+CLAIMS = claims()
+SEEDS = Path(__file__).resolve().parents[2] / "shared" / "seeds"
+TENTH = 0.1  # words such as "roughly", and figures rounded in a sentence, mean within a tenth
+
+
+def quantity(patch: str, row: str, kernel: str) -> tuple[float | None, str]:
+    """Return the cell, sum or quotient that a row of prose means in one column, and its unit."""
+    target, _, name = row.rpartition(": ")
+    for sign in (" + ", " / "):
+        if sign in name:
+            parts = [quantity(patch, f"{target}: {part}", kernel) for part in name.split(sign)]
+            values = [value for value, _ in parts if value is not None]
+            return (sum(values), parts[0][1]) if sign == " + " else (values[0] / values[1], "ratio")
+    cells = TABLES.filter(patch=patch, metric=name, kernel=kernel).filter(
+        pl.col("table").str.ends_with(f", {target}" if target else "")
+    )
+    assert cells.height <= 1, f"{row} is more than one cell"
+    return (cells["value"][0], cells["unit"][0]) if cells.height else (None, "")
+
+
+def holds(claim: dict[str, object]) -> bool | None:
+    """Tell whether the mail's own table bears out a claim in prose; None if it has no such row."""
+    patch, metric = str(claim["patch"]), str(claim["metric"])
+    _, row, columns = str(claim["locator"]).split(" | ")
+    base_kernel, value_kernel = columns.split(" -> ")
+    row, _, base_row = row.partition(" against ")
+    value, unit = quantity(patch, row, value_kernel)
+    base, _ = quantity(patch, base_row or row, base_kernel)
+    if value is None or base is None:
+        return None
+    scale = 1000 if (claim["unit"], unit) == ("s", "ms") else 1
+    direction = re.match(r"(falls|rises|stays)?", metric.rpartition(": ")[2])
+    checks = {
+        "falls": value < base,
+        "rises": value > base,
+        "stays": abs(value - base) <= TENTH * base,
+    }
+    found = [checks[direction[1]]] if direction and direction[1] else []
+    for stated, printed in ((claim["base"], base), (claim["value"], value)):
+        if stated is not None:
+            found.append(abs(float(str(stated)) * scale - printed) <= TENTH * printed)
+    if claim["change"] is not None and claim["base"] is None:
+        found.append(abs(float(str(claim["change"])) - 100 * (value / base - 1)) <= 100 * TENTH / 2)
+    assert found, f"{claim['claim']} says nothing that its table could bear out"
+    return all(found)
+
+
+def test_cards_rows_and_claims_match_one_to_one() -> None:
+    """Patches 01 to 04 each have a card, rows and claims, and the card names each claim once."""
+    patches = [
+        "01-writeback-tags",
+        "02-batched-removal",
+        "03-stall-decisions",
+        "04-percpu-cluster-next",
+    ]
+    assert CARDS["patch"].to_list() == patches
+    assert TABLES["patch"].unique(maintain_order=True).to_list() == patches
+    for patch, named in CARDS.select("patch", "claims").iter_rows():
+        assert named == CLAIMS.filter(patch=patch)["claim"].to_list(), patch
+    assert CLAIMS["patch"].is_in(patches).all()
+
+
+def test_claims_and_rows_come_from_the_same_mail() -> None:
+    """A patch's rows and claims name one mail."""
+    mails = pl.concat([TABLES.select("patch", "mail"), CLAIMS.select("patch", "mail")]).unique()
+    assert mails.height == CARDS.height
+
+
+def test_cards_name_what_the_mails_own_tables_contradict() -> None:
+    """A claim in prose that the mail's own table does not bear out is in its card, and no other."""
+    prose = CLAIMS.filter(pl.col("locator").str.starts_with("prose"))
+    verdicts = {claim["claim"]: holds(claim) for claim in prose.iter_rows(named=True)}
+    assert sum(verdict is not None for verdict in verdicts.values()) > 60
+    contradicted = [claim for claim, verdict in verdicts.items() if verdict is False]
+    assert contradicted == CARDS["contradicted"].explode(empty_as_null=False).to_list()
+
+
+def test_rows_that_prose_names_exist() -> None:
+    """A claim in prose names a row of a table, or says that there is none."""
+    prose = CLAIMS.filter(pl.col("locator").str.starts_with("prose"))
+    for claim in prose.iter_rows(named=True):
+        row = claim["locator"].split(" | ")[1]
+        if row != "not in a table":
+            names = re.split(r" \+ | / | against ", row)
+            assert all(
+                name.rpartition(": ")[2] in TABLES.filter(patch=claim["patch"])["metric"]
+                for name in names
+            ), claim["claim"]
+
+
+@pytest.mark.parametrize("body", CARDS["body"].to_list(), ids=CARDS["patch"].to_list())
+def test_a_card_is_complete(body: str) -> None:
+    """A card tells the claim, before and after as numbered steps, and what became of it."""
+    for heading in (
+        "## What it claims",
+        "## Before",
+        "## After",
+        "## Where the mail and its own table",
+        "## What later kernels did",
+    ):
+        assert heading in body
+    for heading in ("## Before", "## After"):
+        steps = re.findall(r"^ (\d)   ", body.partition(heading)[2].split("```")[1], re.M)
+        assert [int(step) for step in steps] == list(range(1, len(steps) + 1))
+        assert len(steps) >= 3
+
+
+def test_cards_say_when_their_switch_comes() -> None:
+    """The cards of B and D announce their semantic patch, that of C says why there is none."""
+    bodies = dict(CARDS.select("patch", "body").iter_rows())
+    for patch in ("02-batched-removal", "04-percpu-cluster-next"):
+        assert "`switch.cocci`" in bodies[patch]
+    assert "There can be no `switch.cocci`" in bodies["03-stall-decisions"]
+
+
+def test_cards_model_functions_exist() -> None:
+    """Where a header that a card names is there, so is each function named with it."""
+    headers = repository_root() / "corelib" / "include" / "swapsim"
+    for entry in CARDS["model"].explode():
+        name, _, functions = entry.partition(": ")
+        if (headers / name).exists():
+            text = (headers / name).read_text(encoding="utf-8")
+            for function in filter(None, functions.split(", ")):
+                assert f"{function}(" in text, f"{name} has no {function}"
+
+
+@pytest.mark.skipif(not SEEDS.is_dir(), reason=f"the mails are not at {SEEDS}")
+def test_the_eight_patches_stand_in_their_true_order() -> None:
+    """The card's chain of blobs is that of the mail's diffs, each starting where the last ended."""
+    body = dict(CARDS.select("patch", "body").iter_rows())["03-stall-decisions"]
+    chain = re.findall(r"^\| (\d) \| ([0-9a-f]{7})\.\.([0-9a-f]{7}) \|", body, re.M)
+    assert [number for number, _, _ in chain] == list("1234567")
+    assert [start for _, start, _ in chain[1:]] == [end for _, _, end in chain[:-1]]
+    mail = (SEEDS / "C-stall-decisions-series.txt").read_text(encoding="utf-8")
+    diffs = re.findall(r"b/mm/vmscan\.c\nindex ([0-9a-f]{7})\.\.([0-9a-f]{7})", mail)
+    assert sorted((start, end) for _, start, end in chain) == sorted(diffs)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ("+++\n", "---\n", "line 1: a card starts with TOML"),
+        ('title = "', 'title = "a" b = "', "its front matter is no TOML"),
+        ('author = "', 'writer = "', "field 'author'"),
+        ('author = "', 'writer = "x"\nauthor = "', "field 'writer'"),
+        ("contradicted = []", "contradicted = [1]", "field 'contradicted'"),
+        ('before = "4.8', 'before = ""\n#', "field 'before'"),
+        ("Eight", "Ei\udcffght", "cannot be read as UTF-8"),
+    ],
+)
+def test_a_bad_card_is_named(tmp_path: Path, old: str, new: str, wanted: str) -> None:
+    """A card that is incomplete or unreadable stops the reader with its path and field."""
+    copy = tmp_path / "patches"
+    shutil.copytree(patches_root(), copy)
+    card = copy / "01-writeback-tags" / "card.md"
+    text = card.read_text(encoding="utf-8")
+    assert old in text
+    card.write_text(text.replace(old, new, 1), encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(InputError) as caught:
+        patch_cards(copy)
+    assert str(card) in str(caught.value)
+    assert wanted in str(caught.value)
+
+
+def test_a_folder_without_cards_is_named(tmp_path: Path) -> None:
+    """A folder without a card stops the reader with its path."""
+    with pytest.raises(InputError, match=re.escape(str(tmp_path))):
+        patch_cards(tmp_path)

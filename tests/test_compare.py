@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The two layouts reprint the mails' percentages; results are judged beside the claims."""
+
+import re
+
+import polars as pl
+import pytest
+
+from swapsim.compare import lkp, lkp_change, mmtests, mmtests_change, three_columns
+from swapsim.errors import InputError
+from swapsim.published import claims, published_tables, tolerances
+from swapsim.schemas import CLAIMS, COMPARISON, RESULTS, TOLERANCES
+
+TABLES = published_tables()
+A = "01-writeback-tags"
+
+
+def printable(change: tuple[float, float], decimals: int) -> set[str]:
+    """Return every text that a change in this range prints as."""
+    step = 10**decimals
+    low, high = (round(end * step) for end in sorted(change))
+    return {
+        f"{number / step:.{decimals}f}".replace("-0.00", "0.00") for number in range(low, high + 1)
+    }
+
+
+def corners(
+    base: dict[str, float], cell: dict[str, float], counts: bool = False
+) -> list[tuple[float, float]]:
+    """Return the extremes of the values that print as these cells; zeros and counts are exact."""
+    ends = []
+    for row in (base, cell):
+        half = 0.0 if counts or not row["value"] else 0.5 * 10.0 ** -row["decimals"]
+        ends.append([row["value"] - half, row["value"] + half])
+    return [(one, other) for one in ends[0] for other in ends[1]]
+
+
+@pytest.mark.parametrize(
+    ("table", "determined"),
+    [("usemem", 12), ("xfsio", 2), ("parallelio, disk", 72), ("parallelio, nfs", 72)],
+)
+def test_mmtests_layout_reprints_the_published_percentages(table: str, determined: int) -> None:
+    """Each percentage that its cells determine is reprinted as it stands in the mail."""
+    published = TABLES.filter(table=table)
+    lines = mmtests(published.select(COMPARISON.names())).splitlines()[1:]
+    counts = published["value"].floor().equals(published["value"])  # a table of whole numbers
+    exact = 0
+    for line, (_, row) in zip(
+        lines, published.group_by("metric", maintain_order=True), strict=True
+    ):
+        base = row.row(0, named=True)
+        reprinted = re.findall(r"([\d.]+) \(\s*([-\d.]+)%\)", line)
+        assert [value for value, _ in reprinted] == row["printed"].to_list()
+        for cell, (_, change) in zip(row.iter_rows(named=True), reprinted, strict=True):
+            printed = cell["change_percent_printed"].removesuffix("%")
+            ends = corners(base, cell, counts)
+            changes = [mmtests_change(*pair, cell["better"]) for pair in ends]
+            possible = printable((min(changes), max(changes)), 2)
+            if cell["kernel"] == base["kernel"]:
+                possible = {"0.00"}
+            assert printed in possible, line
+            if len(possible) == 1:
+                assert change == printed, line
+                exact += 1
+    assert exact == determined
+
+
+def test_lkp_layout_reprints_the_published_rows() -> None:
+    """Values, deviations, and each change that its cells determine stand as in the mail."""
+    published = TABLES.filter(table="lkp comparison")
+    text = lkp(published.select(COMPARISON.names()))
+    rows = re.findall(r"([\d.]+) ±\s*(-?\d+)% +([+-][\d.]+)% +([\d.]+) ±\s*(-?\d+)%  (\S+)\n", text)
+    exact = 0
+    for printed, (metric, row) in zip(
+        rows, published.group_by("metric", maintain_order=True), strict=True
+    ):
+        base, other = row.to_dicts()
+        assert printed[:2] == (base["printed"], f"{base['stddev_percent']:.0f}")
+        assert printed[3:5] == (other["printed"], f"{other['stddev_percent']:.0f}")
+        assert printed[5] == metric[0]
+        changes = [lkp_change(*ends) for ends in corners(base, other)]
+        possible = printable((min(changes), max(changes)), 1)
+        assert f"{other['change_percent']:.1f}" in possible
+        if len(possible) == 1:
+            assert f"{printed[2]}%" == other["change_percent_printed"]
+            exact += 1
+    assert exact == 4  # two lock rows print too few digits to fix their change
+
+
+@pytest.mark.parametrize(
+    ("base", "value", "better", "change"),
+    [
+        (0, 0, "lower", 0),
+        (1, 0, "lower", 0),
+        (1, 0, "higher", 0),
+        (0, 1, "lower", -99),
+        (0, 5, "lower", -99),
+        (0, 1, "higher", 100),
+        (200, 100, "lower", 50),
+        (200, 100, "higher", -50),
+        (200, 100, "neither", -50),
+    ],
+)
+def test_mmtests_change(base: float, value: float, better: str, change: float) -> None:
+    """Positive is better, and zero cells have their fixed answers."""
+    assert mmtests_change(base, value, better) == change
+
+
+def test_lkp_prints_a_change_from_zero_as_infinite() -> None:
+    """A zero base has no quotient; a missing deviation leaves its place empty."""
+    rows = [("row", "base", 0.0, 2, None, "lower"), ("row", "patch", 1.5, 2, 4.0, "lower")]
+    line = lkp(pl.DataFrame(rows, schema=COMPARISON, orient="row")).splitlines()[-1]
+    assert re.fullmatch(r" +0\.00 {6} +\+Inf% +1\.50 ±  4%  row", line)
+
+
+def test_layouts_refuse_metrics_with_other_kernels() -> None:
+    """A metric that lacks a kernel, or three kernels for lkp, are one clear error."""
+    disk = TABLES.filter(table="parallelio, disk").select(COMPARISON.names())
+    with pytest.raises(InputError, match="memcachetest-4055M"):
+        mmtests(
+            disk.filter((pl.col("kernel") == "vanilla") | ~pl.col("metric").str.contains("4055M"))
+        )
+    with pytest.raises(InputError, match="two kernels"):
+        lkp(disk)
+    with pytest.raises(InputError, match="COMPARISON"):
+        mmtests(TABLES)
+
+
+def results(metric: str, source: str, base: list[float], patched: list[float]) -> pl.DataFrame:
+    """Return runs of patch A, one per seed, with the base's values and the patched kernel's."""
+    rows = [
+        (A, source, kernel, "-", 8, seed, metric, value, "KiB/s")
+        for kernel, values in (("base", base), ("base+patch", patched))
+        for seed, value in enumerate(values)
+    ]
+    return pl.DataFrame(rows, schema=RESULTS, orient="row")
+
+
+def judged(table: pl.DataFrame, claim: str) -> dict[str, object]:
+    """Return one claim's row."""
+    return table.row(by_predicate=pl.col("claim") == claim, named=True)
+
+
+def test_three_columns_judge_by_the_stored_tolerance() -> None:
+    """A change within the tolerance agrees, one outside contradicts; what is not there is null."""
+    runs = pl.concat(
+        [
+            results("vmstat.swap.so", "simulated", [90.0, 110.0], [120.0, 130.0]),  # +25 %
+            results("vmstat.swap.so", "measured", [100.0], [105.0]),
+        ]
+    )
+    table = three_columns(claims(), runs, tolerances())
+    assert table["claim"].to_list() == claims()["claim"].to_list()
+    swap_out = judged(table, "A-swap-out")
+    assert (swap_out["published"], swap_out["unit"]) == (22.3, "%")
+    assert (swap_out["simulated"], swap_out["measured"]) == (25.0, 5.0)
+    assert swap_out["simulated_verdict"] == "agrees"
+    assert swap_out["measured_verdict"] == "contradicts"
+    throughput = judged(table, "A-throughput")
+    assert (throughput["simulated"], throughput["measured"]) == (None, None)
+    assert throughput["simulated_verdict"] == "not simulated"
+    assert throughput["measured_verdict"] == "not measured"
+
+
+def test_three_columns_judge_a_value_where_there_is_no_change() -> None:
+    """Without a change the patched value counts; without a tolerance nothing is judged."""
+    claim = pl.DataFrame(
+        [("x", A, "m", "t | r | base -> base+patch", "r", 0.0, 3.0, None, None, "pages")],
+        schema=CLAIMS,
+        orient="row",
+    )
+    bound = pl.DataFrame([("x", 1.0, "")], schema=TOLERANCES, orient="row")
+    runs = results("r", "simulated", [0.0], [4.0])
+    row = judged(three_columns(claim, runs, bound), "x")
+    assert (row["published"], row["simulated"], row["unit"]) == (3.0, 4.0, "pages")
+    assert row["simulated_verdict"] == "agrees"
+    row = judged(three_columns(claim, results("r", "simulated", [0.0], [4.5]), bound), "x")
+    assert row["simulated_verdict"] == "contradicts"
+    assert (
+        judged(three_columns(claim, runs, bound.clear()), "x")["simulated_verdict"] == "not judged"
+    )
+
+
+def test_three_columns_refuse_published_results() -> None:
+    """Results that say they are published are refused: that column is the claims'."""
+    with pytest.raises(InputError, match="field 'source'"):
+        three_columns(claims(), results("vmstat.swap.so", "published", [1], [2]), tolerances())
