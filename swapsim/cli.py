@@ -17,8 +17,6 @@ import polars as pl
 from swapsim import __version__
 from swapsim.errors import SwapsimError
 
-FULL_TABLE = {"tbl_rows": -1, "tbl_cols": -1, "tbl_hide_dataframe_shape": True}
-
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, package_name="swapsim")
@@ -98,7 +96,9 @@ def _print_table(frame: pl.DataFrame) -> None:
         tbl_hide_column_data_types=True,
         tbl_width_chars=200,
         fmt_str_lengths=80,
-        **FULL_TABLE,
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_hide_dataframe_shape=True,
     ):
         click.echo(str(frame))
 

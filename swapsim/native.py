@@ -37,9 +37,7 @@ def check(code: int) -> None:
     raise (NativeMemoryError if code == lib.SWS_ERROR_NO_MEMORY else NativeError)(message)
 
 
-def replay_writeback_tags(
-    chunks: "Iterable[pl.DataFrame]", config: MappingConfig
-) -> pl.DataFrame:
+def replay_writeback_tags(chunks: "Iterable[pl.DataFrame]", config: MappingConfig) -> pl.DataFrame:
     """Lead the rows of a trace through the mappings of ``replay.h``.
 
     Parameters

@@ -5,7 +5,7 @@ A replay takes what a real kernel did, page by page, and counts what each
 version of the mechanism would have done for the same pages. It knows no time.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,9 +19,11 @@ from swapsim.schemas import (
     FLOW,
     LOCK_SITES,
     LOCK_SITES_PER_PAGE,
+    MIX,
     REPLAY_ROWS,
     RESULTS,
     SOURCE,
+    WRITTEN_OVER_TIME,
     require,
 )
 
@@ -38,11 +40,13 @@ VMEMMAP_BASE: Final = 0xFFFF_EA00_0000_0000
 """Where vmemmap begins without address randomisation (Documentation/arch/x86/x86_64/mm.rst)."""
 
 # The values of enum sws_replay_op, sws_replay_file and sws_replay_shadow.
-_SWAP_ADD, _SWAP_DELETE, _SLOT_FREE, _START, _END, _FILE_ADD, _FILE_DELETE, _FILE_DIRTY = range(8)
+_SWAP_ADD, _SWAP_DELETE, _SLOT_FREE, _START, _END = range(5)
+_FILE_ADD, _FILE_DELETE, _FILE_DIRTY, _MOVE = range(5, 9)
 _FILE_UNKNOWN, _FILE_SWAP, _FIRST_FILE = 0, 1, 2
 _SHADOW_UNTOLD = 2
 
 _ROWS_A_CHUNK = 4_000_000
+_WORDS = ("dev", "bdi")
 
 
 def writeback_tags(
@@ -56,9 +60,9 @@ def writeback_tags(
     Parameters
     ----------
     folder : Path or str
-        A trace folder with the events swp_add, swp_del, wb_start, wb_end; swp_free and the file
-        events mm_filemap_add_to_page_cache, mm_filemap_delete_from_page_cache and
-        writeback_dirty_folio are taken where they are there.
+        A trace folder with the events swp_add, swp_del, wb_start and wb_end; swp_free, folio_move,
+        mm_filemap_add_to_page_cache, mm_filemap_delete_from_page_cache and writeback_dirty_folio
+        are taken where they are there.
     kernel : {"4.8", "5.8", "6.1"}
         Whose locks and tree walks to follow.
     progress : bool
@@ -75,7 +79,8 @@ def writeback_tags(
         A needed event is missing, or a row cannot be replayed.
     """
     rows = writeback_rows(folder)
-    slots = int(rows.filter(pl.col("file") == _FILE_SWAP)["index"].max() or 0) + 1  # type: ignore[call-overload, operator]
+    offsets = rows.filter(pl.col("file") == _FILE_SWAP).select(pl.col("index").max().fill_null(0))
+    slots = int(offsets.item()) + 1
     configs = [
         MappingConfig(kernel=kernel, swap_writeback_tags=tags, swap_slots=slots)
         for tags in (True, False)
@@ -110,6 +115,8 @@ def writeback_rows(folder: Path | str) -> pl.DataFrame:
     ]
     if "swp_free" in present:
         frames.append(_swap_rows(folder, "swp_free", _SLOT_FREE))
+    if "folio_move" in present:
+        frames.append(_move_rows(folder))
     frames += _file_rows(folder, present)
     return require(pl.concat(frames).sort("seq"), REPLAY_ROWS, "replay rows")
 
@@ -193,6 +200,88 @@ def totals_per_page(sites: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def written_over_time(folder: Path | str, *, bin_ns: int = 250_000_000) -> pl.DataFrame:
+    """Count the pages whose writeback starts, per bin of time, swap pages and file pages apart.
+
+    Parameters
+    ----------
+    folder : Path or str
+        A trace folder whose wb_start probe read the folio's mapping, index and private.
+    bin_ns : int
+        Width of a bin, nanoseconds.
+
+    Returns
+    -------
+    polars.DataFrame
+        WRITTEN_OVER_TIME, one row per kind and bin, empty bins included.
+
+    Raises
+    ------
+    InputError
+        No wb_start here, or its clock or its fields do not tell.
+    """
+    starts = (
+        _scan(folder, "wb_start", ["t_ns", "mapping"], [])
+        .select(
+            "t_ns", kind=pl.when(_in_swap_cache()).then(pl.lit("swap")).otherwise(pl.lit("file"))
+        )
+        .collect()
+    )
+    if starts["t_ns"].null_count():
+        raise InputError(f"{folder}: event wb_start has no times: trace with trace_clock mono")
+    since_first = pl.col("t_ns") - pl.col("t_ns").min()
+    counts = starts.group_by("kind", bin=since_first // bin_ns).agg(pages=pl.len())
+    bins = counts.select(bin=pl.int_range(pl.col("bin").max() + 1))
+    grid = starts.select(pl.col("kind").unique()).join(bins, how="cross")
+    frame = (
+        grid.join(counts, on=["kind", "bin"], how="left")
+        .sort("kind", "bin", descending=[True, False])
+        .select(
+            "kind",
+            second=pl.col("bin") * bin_ns / 1e9,
+            pages_per_second=pl.col("pages").fill_null(0) * 1e9 / bin_ns,
+        )
+    )
+    return require(frame, WRITTEN_OVER_TIME, "written over time")
+
+
+def mix(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Set traces side by side: file pages among the pages written, and what a page costs.
+
+    Parameters
+    ----------
+    sites_of : mapping of str to polars.DataFrame
+        Name of a trace -> its LOCK_SITES of one kernel.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema MIX, one row per trace and tags; acquisitions of the mapping's lock per page
+        written of either kind, at the sites of the pages that were written.
+    """
+    frames = [
+        require(sites, LOCK_SITES, "lock sites")
+        .filter(pl.col("flow") != "swap, not written")
+        .group_by("tags", maintain_order=True)
+        .agg(
+            acquisitions=pl.col("acquisitions").sum(),
+            pages=pl.col("calls").filter(pl.col("site") == "start").sum(),
+            file_pages=pl.col("calls")
+            .filter((pl.col("site") == "start") & (pl.col("flow") == "file"))
+            .sum(),
+        )
+        .select(
+            trace=pl.lit(name),
+            tags=pl.col("tags"),
+            pages=pl.col("pages"),
+            file_share=pl.col("file_pages") / pl.col("pages"),
+            acquisitions=pl.col("acquisitions") / pl.col("pages"),
+        )
+        for name, sites in sites_of.items()
+    ]
+    return require(pl.concat(frames), MIX, "mix")
+
+
 def results(sites: pl.DataFrame, *, n_tasks: int) -> pl.DataFrame:
     """Turn a replay's acquisitions per page swapped out into RESULTS rows.
 
@@ -227,32 +316,69 @@ def results(sites: pl.DataFrame, *, n_tasks: int) -> pl.DataFrame:
     return require(frame, RESULTS, "results")
 
 
+def _scan(
+    folder: Path | str, event: str, fields: Sequence[str], optional: Sequence[str]
+) -> pl.LazyFrame:
+    """Scan seq and the fields of one event; whole numbers become UInt64."""
+    table = traces.scan_event(folder, event)
+    schema = table.collect_schema()
+    where = Path(folder) / f"{event}.parquet"
+    missing = [field for field in fields if field not in schema]
+    if missing:
+        raise InputError(
+            f"the event has no such field; it has: {', '.join(schema)}",
+            path=where,
+            field=missing[0],
+        )
+    taken = [*fields, *(field for field in optional if field in schema)]
+    for field in taken:
+        if field not in _WORDS and not schema[field].is_integer():
+            raise InputError(
+                f"holds {schema[field]} where a whole number is needed: import the trace again",
+                path=where,
+                field=field,
+            )
+    return table.select("seq", *(_unsigned(field) for field in taken))
+
+
+def _unsigned(field: str) -> pl.Expr:
+    """Read a field's bits as unsigned: a kprobe may print an address as a negative number."""
+    if field in _WORDS or field == "t_ns":
+        return pl.col(field)
+    return pl.col(field).cast(pl.UInt64, wrap_numerical=True)
+
+
 def _swap_rows(folder: Path | str, event: str, op: int) -> pl.DataFrame:
     """Rows of an event that names a swap entry, and a folio unless the slot is freed."""
     fields = ["entry"] if event == "swp_free" else ["folio", "entry"]
-    frame = traces.scan_fields(folder, event, fields, optional=["shadow"]).collect()
+    frame = _scan(folder, event, fields, ["shadow"]).collect()
     frame = _one_device(frame, event)
     has_shadow = "shadow" in frame.columns
     return frame.select(
         "seq",
         op=pl.lit(op, dtype=pl.UInt8),
-        folio=pl.col("folio").cast(pl.UInt64)
-        if "folio" in fields
-        else pl.lit(0, dtype=pl.UInt64),
+        folio=pl.col("folio") if "folio" in fields else pl.lit(0, dtype=pl.UInt64),
         index=_offset("entry"),
         file=pl.lit(_FILE_SWAP, dtype=pl.UInt64),
-        shadow=pl.col("shadow").cast(pl.UInt64)
-        if has_shadow
-        else pl.lit(_SHADOW_UNTOLD, dtype=pl.UInt64),
+        shadow=pl.col("shadow") if has_shadow else pl.lit(_SHADOW_UNTOLD, dtype=pl.UInt64),
     )
 
 
+def _in_swap_cache() -> pl.Expr:
+    """Tell a swap page by folio->mapping: bit 0 for anonymous memory, null for shared memory.
+
+    Both have their entry in ``private``; any other mapping is a file's address_space.
+    """
+    mapping = pl.col("mapping")
+    return (mapping & 1 == 1) | (mapping == 0)
+
+
 def _offset(field: str) -> pl.Expr:
-    return pl.col(field).cast(pl.UInt64) & ((1 << SWAP_TYPE_SHIFT) - 1)
+    return pl.col(field) & ((1 << SWAP_TYPE_SHIFT) - 1)
 
 
 def _one_device(frame: pl.DataFrame, event: str) -> pl.DataFrame:
-    devices = frame.select((pl.col("entry").cast(pl.UInt64) // (1 << SWAP_TYPE_SHIFT)).unique())
+    devices = frame.select((pl.col("entry") // (1 << SWAP_TYPE_SHIFT)).unique())
     if devices.height > 1:
         raise InputError(
             f"event {event} has swap entries of {devices.height} devices: "
@@ -263,27 +389,39 @@ def _one_device(frame: pl.DataFrame, event: str) -> pl.DataFrame:
 
 
 def _writeback_rows(folder: Path | str, event: str, op: int) -> pl.DataFrame:
-    """Rows of a writeback transition, with the page's place where the probe read it.
-
-    A folio's mapping has bit 0 set for anonymous memory and is null for shared memory in the
-    swap cache; both have their entry in ``private``. Else it is the file's address_space.
-    """
+    """Rows of a writeback transition, with the page's place where the probe read it."""
     place = ["mapping", "index", "private"]
-    frame = traces.scan_fields(folder, event, ["folio"], optional=place).collect()
-    unsigned = {name: pl.col(name).cast(pl.UInt64) for name in frame.columns if name != "seq"}
+    frame = _scan(folder, event, ["folio"], place).collect()
     if all(name in frame.columns for name in place):
-        in_swap_cache = (unsigned["mapping"] & 1 == 1) | (unsigned["mapping"] == 0)
-        file = pl.when(in_swap_cache).then(_FILE_SWAP).otherwise(unsigned["mapping"])
-        index = pl.when(in_swap_cache).then(_offset("private")).otherwise(unsigned["index"])
+        mapping, index = pl.col("mapping"), pl.col("index")
+        file = pl.when(_in_swap_cache()).then(_FILE_SWAP).otherwise(mapping)
+        index = pl.when(_in_swap_cache()).then(_offset("private")).otherwise(index)
     else:
         file, index = pl.lit(_FILE_UNKNOWN), pl.lit(0)
     return frame.select(
         "seq",
         op=pl.lit(op, dtype=pl.UInt8),
-        folio=unsigned["folio"],
+        folio=pl.col("folio"),
         index=index.cast(pl.UInt64),
         file=file.cast(pl.UInt64),
         shadow=pl.lit(0, dtype=pl.UInt64),
+    )
+
+
+def _move_rows(folder: Path | str) -> pl.DataFrame:
+    """Rows of compaction's moves; a folio without a mapping moves without a lock."""
+    return (
+        _scan(folder, "folio_move", ["mapping", "new", "old"], [])
+        .filter(pl.col("mapping") != 0)
+        .collect()
+        .select(
+            "seq",
+            op=pl.lit(_MOVE, dtype=pl.UInt8),
+            folio=pl.col("new"),
+            index=pl.col("old"),
+            file=pl.lit(_FILE_UNKNOWN, dtype=pl.UInt64),
+            shadow=pl.lit(0, dtype=pl.UInt64),
+        )
     )
 
 
@@ -294,36 +432,38 @@ def _file_rows(folder: Path | str, present: Iterable[str]) -> list[pl.DataFrame]
         "mm_filemap_delete_from_page_cache": _FILE_DELETE,
     }
     frames = [
-        traces.scan_fields(folder, event, ["dev", "ino", "pfn", "ofs"])
+        _scan(folder, event, ["dev", "ino", "pfn", "ofs"], [])
         .collect()
         .select(
             "seq",
-            pl.col("dev").cast(pl.String),
-            pl.col("ino").cast(pl.UInt64),
+            pl.col("dev"),
+            pl.col("ino"),
             op=pl.lit(op, dtype=pl.UInt8),
-            folio=pl.col("pfn").cast(pl.UInt64) * FOLIO_BYTES + VMEMMAP_BASE,
-            index=pl.col("ofs").cast(pl.UInt64) // 4096,
+            folio=pl.col("pfn") * FOLIO_BYTES + VMEMMAP_BASE,
+            index=pl.col("ofs") // 4096,
         )
         for event, op in page_cache.items()
         if event in present
     ]
     if "writeback_dirty_folio" in present:
         frames.append(
-            traces.scan_fields(folder, "writeback_dirty_folio", ["bdi", "ino", "index"])
+            _scan(folder, "writeback_dirty_folio", ["bdi", "ino", "index"], [])
             .collect()
             .select(
                 "seq",
-                pl.col("bdi").cast(pl.String).alias("dev"),
-                pl.col("ino").cast(pl.UInt64),
+                pl.col("bdi").alias("dev"),
+                pl.col("ino"),
                 op=pl.lit(_FILE_DIRTY, dtype=pl.UInt8),
                 folio=pl.lit(0, dtype=pl.UInt64),
-                index=pl.col("index").cast(pl.UInt64),
+                index=pl.col("index"),
             )
         )
     if not frames:
         return []
     rows = pl.concat(frames).sort("seq")
-    files = rows.select("dev", "ino").unique(maintain_order=True).with_row_index("file", _FIRST_FILE)
+    files = (
+        rows.select("dev", "ino").unique(maintain_order=True).with_row_index("file", _FIRST_FILE)
+    )
     numbered = rows.join(files, on=["dev", "ino"], how="left", maintain_order="left")
     return [
         numbered.select(

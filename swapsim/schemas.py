@@ -145,7 +145,7 @@ RESULTS: Final = _schema(
 )
 """Results in long form: one row per metric of one run."""
 
-SITE: Final = pl.Enum(["add", "dirty", "start", "end", "delete", "clear-shadow"])
+SITE: Final = pl.Enum(["add", "dirty", "start", "end", "move", "delete", "clear-shadow"])
 """Code paths that may take a mapping's lock, in the order in which a page meets them."""
 
 REPLAY_ROWS: Final = _schema(

@@ -6,7 +6,7 @@
  * code runs for all of them.
  */
 struct kernel_rules {
-	bool trunks;	       /* one mapping a trunk instead of one a device */
+	bool trunks;        /* one mapping a trunk instead of one a device */
 	bool one_walk_start;   /* start of writeback sets and clears in one descent */
 	bool shadow_of_swap;   /* removal from the swap cache may leave a shadow */
 };
@@ -207,6 +207,17 @@ int sws_mapping_end_writeback(struct sws_mappings *self, uint32_t mapping, uint6
 	work->acquisitions++;
 	return sws_rtree_tag_clear(self->forest, mapping, index, SWS_MAPPING_WRITEBACK,
 				   &work->tree);
+}
+
+int sws_mapping_move(struct sws_mappings *self, uint32_t mapping, uint64_t index, uint64_t folio,
+		     struct sws_mapping_work *work)
+{
+	if (!is_folio(folio))
+		return SWS_ERROR_BAD_ARGUMENT;
+	if (!is_folio(sws_mapping_lookup(self, mapping, index)))
+		return SWS_ERROR_NOT_FOUND;
+	work->acquisitions++;
+	return sws_rtree_replace(self->forest, mapping, index, folio, &work->tree);
 }
 
 int sws_mapping_delete(struct sws_mappings *self, uint32_t mapping, uint64_t index, uint64_t shadow,

@@ -8,7 +8,7 @@ struct stay {
 	uint64_t folio; /* 0: this stay is over and its room is free */
 	uint64_t index;
 	uint32_t mapping;
-	uint32_t next_free;	      /* while over: the next free room */
+	uint32_t next_free;       /* while over: the next free room */
 	struct sws_mapping_work add;  /* the add's share, until it is booked */
 	bool add_unbooked;
 	bool swap;
@@ -264,6 +264,33 @@ static int writeback(struct sws_replay *self, uint64_t folio, uint64_t file, uin
 	return error;
 }
 
+/* A folio whose stay nobody told of moves as a file page: its place is not known. */
+static int move(struct sws_replay *self, uint64_t folio, uint64_t old_folio)
+{
+	struct sws_mapping_work work = { 0 };
+	struct stay *stay = NULL;
+	uint32_t room = 0;
+	int error = SWS_OK;
+
+	if (folio == old_folio)
+		return SWS_ERROR_BAD_ARGUMENT;
+	if (!sws_index_map__find(&self->folios, old_folio, &room)) {
+		book_unresolved(self, SWS_REPLAY_SITE_MOVE);
+		return SWS_OK;
+	}
+	forget_folio(self, folio, SWS_REPLAY_SITE_MOVE);
+	error = sws_index_map__put(&self->folios, folio, room);
+	if (error)
+		return error;
+	sws_index_map__remove(&self->folios, old_folio);
+	stay = &self->stays[room];
+	stay->folio = folio;
+	error = sws_mapping_move(self->mappings, stay->mapping, stay->index, folio, &work);
+	if (!error)
+		book(self, flow_of(stay), SWS_REPLAY_SITE_MOVE, &work);
+	return error;
+}
+
 static int delete_page(struct sws_replay *self, uint64_t folio, uint64_t file, uint64_t index,
 		       uint64_t shadow)
 {
@@ -291,7 +318,8 @@ static int free_slot(struct sws_replay *self, uint64_t offset)
 
 	if (!error)
 		error = sws_mapping_clear_shadow(self->mappings, mapping, offset, &work);
-	if (!error)
+	/* Before 6.1 there is no such step, so there is no such site. */
+	if (!error && work.acquisitions)
 		book(self, SWS_REPLAY_WRITTEN, SWS_REPLAY_SITE_CLEAR_SHADOW, &work);
 	return error;
 }
@@ -355,6 +383,8 @@ static int feed_row(struct sws_replay *self, const struct sws_replay_rows *rows,
 		return delete_page(self, folio, file, index, SWS_REPLAY_SHADOW_NONE);
 	case SWS_REPLAY_FILE_DIRTY:
 		return dirty_file(self, file, index);
+	case SWS_REPLAY_MOVE:
+		return move(self, folio, index);
 	}
 	return SWS_ERROR_UNKNOWN_OP;
 }

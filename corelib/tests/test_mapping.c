@@ -153,6 +153,24 @@ static void a_full_trunk_has_its_full_offsets_as_indexes(void)
 	sws_mappings_free(mappings);
 }
 
+static void a_move_keeps_the_tags_and_changes_the_folio(void)
+{
+	struct sws_mappings *mappings = make(SWS_MAPPING_4_8, true, 1000);
+	struct sws_mapping_work work = { 0 };
+
+	CHECK(sws_mapping_move(mappings, 0, 70, 2 * FOLIO, &work) == SWS_ERROR_NOT_FOUND);
+	CHECK(sws_mapping_add(mappings, 0, 70, FOLIO, &work) == SWS_OK);
+	CHECK(sws_mapping_start_writeback(mappings, 0, 70, false, false, &work) == SWS_OK);
+	work = (struct sws_mapping_work){ 0 };
+	CHECK(sws_mapping_move(mappings, 0, 70, 2 * FOLIO, &work) == SWS_OK);
+	CHECK(work.acquisitions == 1 && work.tree.descents == 1);
+	CHECK(sws_mapping_lookup(mappings, 0, 70) == 2 * FOLIO);
+	CHECK(sws_mapping_tag_get(mappings, 0, 70, SWS_MAPPING_WRITEBACK));
+	CHECK(sws_mapping_move(mappings, 0, 70, SHADOW, &work) == SWS_ERROR_BAD_ARGUMENT);
+	verify(mappings);
+	sws_mappings_free(mappings);
+}
+
 static void what_does_not_fit_is_refused(void)
 {
 	struct sws_mapping_config config;
@@ -228,6 +246,7 @@ int main(void)
 	RUN(a_page_dirtied_again_keeps_dirty_and_keep_write_keeps_towrite);
 	RUN(a_shadow_stays_in_6_1_until_its_slot_is_freed);
 	RUN(a_full_trunk_has_its_full_offsets_as_indexes);
+	RUN(a_move_keeps_the_tags_and_changes_the_folio);
 	RUN(what_does_not_fit_is_refused);
 	RUN(running_out_of_memory_leaks_and_breaks_nothing);
 	return 0;

@@ -28,12 +28,12 @@ enum sws_error {
 	SWS_ERROR_NO_MEMORY = -1,     /* an allocation failed; the object is unchanged */
 	SWS_ERROR_BAD_CONFIG = -2,    /* a field of a config is out of its range */
 	SWS_ERROR_BAD_ARGUMENT = -3,  /* an argument is out of its range */
-	SWS_ERROR_EXISTS = -4,	      /* the index holds an item already */
+	SWS_ERROR_EXISTS = -4,       /* the index holds an item already */
 	SWS_ERROR_NOT_FOUND = -5,     /* the index holds no item */
 	SWS_ERROR_OUT_OF_ORDER = -6,  /* rows are not in the order that the call needs */
 	SWS_ERROR_UNKNOWN_OP = -7,    /* a row's operation is none of the enum */
 	SWS_ERROR_BAD_LINE = -8,      /* a line of text cannot be read */
-	SWS_ERROR_BROKEN = -9,	      /* an invariant does not hold: a bug of ours */
+	SWS_ERROR_BROKEN = -9,       /* an invariant does not hold: a bug of ours */
 };
 
 /* The sentence that belongs to a code, saying what to fix; total: any int has one. */

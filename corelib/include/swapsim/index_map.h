@@ -13,7 +13,7 @@
 
 struct sws_index_map {
 	const struct sws_allocator *allocator; /* borrowed */
-	uint64_t *keys;			       /* 0: a hole */
+	uint64_t *keys;          /* 0: a hole */
 	uint32_t *indexes;
 	uint64_t mask; /* slots - 1; slots is a power of two */
 	uint64_t count;

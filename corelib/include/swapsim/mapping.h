@@ -7,10 +7,12 @@
  *   4.8   mm/swap_state.c    __add_to_swap_cache, __delete_from_swap_cache
  *         mm/page-writeback.c __test_set_page_writeback, test_clear_page_writeback
  *         mm/filemap.c       page_cache_tree_insert, page_cache_tree_delete
+ *         mm/migrate.c       migrate_page_move_mapping
  *   5.8   the same functions over the XArray, one mapping per 64 MB trunk (4.11 on)
  *   6.1   mm/swap_state.c    add_to_swap_cache, __delete_from_swap_cache,
  *                            clear_shadow_from_swap_cache
  *         mm/page-writeback.c __folio_start_writeback, __folio_end_writeback
+ *         mm/migrate.c       folio_migrate_mapping
  *
  *      4.8: one mapping a device            5.8, 6.1: one mapping a trunk
  *
@@ -28,6 +30,7 @@
  *   dirty (file)   lock, 1            lock, 1           lock, 1
  *   start          lock, 3  (*)       lock, 1  (*)      lock, 1  (*)
  *   end            lock, 1  (*)       lock, 1  (*)      lock, 1  (*)
+ *   move           lock, 1            lock, 1           lock, 1
  *   delete         lock, 1            lock, 1           lock, 1: leaves a shadow
  *   clear shadow   -                  -                 lock, 1
  *
@@ -140,6 +143,13 @@ int sws_mapping_start_writeback(struct sws_mappings *self, uint32_t mapping, uin
  */
 int sws_mapping_end_writeback(struct sws_mappings *self, uint32_t mapping, uint64_t index,
 			      struct sws_mapping_work *work);
+
+/*
+ * Compaction puts another folio in a page's place; tags stay. Locks: the
+ * mapping's, once. One descent. Returns SWS_ERROR_NOT_FOUND without a page there.
+ */
+int sws_mapping_move(struct sws_mappings *self, uint32_t mapping, uint64_t index, uint64_t folio,
+		     struct sws_mapping_work *work);
 
 /*
  * Takes a page out. From 6.1 on, a non-zero shadow (an odd number) stays in the

@@ -34,16 +34,20 @@
 
 /* ffi: begin */
 
-/* What a row says. For swap rows index is the device offset, for file rows the page's index. */
+/*
+ * What a row says. For swap rows index is the device offset, for file rows the
+ * page's index. A move is compaction giving a page another folio.
+ */
 enum sws_replay_op {
 	SWS_REPLAY_SWAP_ADD = 0,    /* folio, index */
 	SWS_REPLAY_SWAP_DELETE = 1, /* folio, index, shadow */
 	SWS_REPLAY_SLOT_FREE = 2,   /* index */
-	SWS_REPLAY_START = 3,	    /* folio; file and index when the row says them */
-	SWS_REPLAY_END = 4,	    /* folio; file and index when the row says them */
+	SWS_REPLAY_START = 3,     /* folio; file and index when the row says them */
+	SWS_REPLAY_END = 4,     /* folio; file and index when the row says them */
 	SWS_REPLAY_FILE_ADD = 5,    /* folio, file, index */
 	SWS_REPLAY_FILE_DELETE = 6, /* folio, file, index */
 	SWS_REPLAY_FILE_DIRTY = 7,  /* file, index */
+	SWS_REPLAY_MOVE = 8,        /* folio: the new one; index: the old one's address */
 };
 
 /* Values of the file column that name no file. */
@@ -64,14 +68,15 @@ enum sws_replay_site {
 	SWS_REPLAY_SITE_DIRTY = 1,
 	SWS_REPLAY_SITE_START = 2,
 	SWS_REPLAY_SITE_END = 3,
-	SWS_REPLAY_SITE_DELETE = 4,
-	SWS_REPLAY_SITE_CLEAR_SHADOW = 5,
-	SWS_REPLAY_SITES = 6,
+	SWS_REPLAY_SITE_MOVE = 4,
+	SWS_REPLAY_SITE_DELETE = 5,
+	SWS_REPLAY_SITE_CLEAR_SHADOW = 6,
+	SWS_REPLAY_SITES = 7,
 };
 
 /* Whose page. */
 enum sws_replay_flow {
-	SWS_REPLAY_WRITTEN = 0,	  /* swap cache, the stay saw a writeback; and all freed slots */
+	SWS_REPLAY_WRITTEN = 0,   /* swap cache, the stay saw a writeback; and all freed slots */
 	SWS_REPLAY_UNWRITTEN = 1, /* swap cache, it saw none */
 	SWS_REPLAY_FILE = 2,
 	SWS_REPLAY_FLOWS = 3,
@@ -79,7 +84,7 @@ enum sws_replay_flow {
 
 /* One cell of the ledger. */
 struct sws_replay_cell {
-	uint64_t calls;	       /* times that the site was reached */
+	uint64_t calls;        /* times that the site was reached */
 	uint64_t unresolved;   /* of these, whose place in a tree the trace does not tell */
 	uint64_t contradicted; /* stays in the swap cache that a row at this site proved over */
 	struct sws_mapping_work work;

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run of the guest under QEMU's software emulation, ended by its own power-off or a time limit."""
+
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from rig.errors import CaptureError, GuestError
+from rig.guest import Guest
+from rig.packages import tool
+from rig.workload import Workload
+
+# nokaslr and no5lvl: a folio's address is then 0xffffea0000000000 + 64 * its page frame number.
+KERNEL_PARAMETERS = ("console=ttyS0", "panic=-1", "quiet", "nokaslr", "no5lvl")
+TRACE_DISK_BYTES = 4 << 30
+REPORT_DISK_BYTES = 16 << 20
+# The guest prints these on its console as it goes.
+PHASES = ("boot", "run", "copy", "end")
+POLL_S = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a run leaves behind."""
+
+    trace_disk: Path
+    report_disk: Path
+    console: Path
+    emulator_version: str
+
+
+def emulator_version() -> str:
+    """First line of what QEMU says of itself."""
+    command = [tool("qemu-system-x86_64"), "--version"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[0]
+
+
+def run(workload: Workload, guest: Guest, work: Path) -> Run:
+    """Boot the guest, wait for its end, and keep its disks and its console.
+
+    Raises
+    ------
+    GuestError
+        The guest reached its time limit, panicked, or said that it failed.
+    """
+    console = work / "console.txt"
+    console.write_bytes(b"")
+    trace_disk = _disk(work / "trace.disk", TRACE_DISK_BYTES)
+    report_disk = _disk(work / "report.disk", REPORT_DISK_BYTES)
+    command = _command(workload, guest, work, console, trace_disk, report_disk)
+    with _process(command, work / "qemu.txt") as qemu:
+        _wait(workload, qemu, console)
+    last = _last_phase(console)
+    if last != "end" or qemu.returncode != 0:
+        reason = _reason(console) or f"it stopped in phase '{last}'"
+        raise GuestError(f"{workload.name}: the guest failed: {reason}; its console is in {console}")
+    return Run(
+        trace_disk=trace_disk,
+        report_disk=report_disk,
+        console=console,
+        emulator_version=emulator_version(),
+    )
+
+
+def kernel_parameters(workload: Workload) -> tuple[str, ...]:
+    """Command line of the guest's kernel."""
+    return (*KERNEL_PARAMETERS, *workload.kernel_parameters)
+
+
+def _disk(path: Path, size: int) -> Path:
+    """Make a sparse file."""
+    path.unlink(missing_ok=True)
+    with path.open("wb") as file:
+        file.truncate(size)
+    return path
+
+
+def _command(
+    workload: Workload, guest: Guest, work: Path, console: Path, trace: Path, report: Path
+) -> list[str]:
+    drives = _drive("trace", trace, 0) + _drive("report", report, 0)
+    for i, system in enumerate(workload.file_systems):
+        disk = _disk(work / f"files{i}.disk", system.mebibytes << 20)
+        _make_file_system(disk)
+        drives += _drive(f"files{i}", disk, system.write_bytes_per_second)
+    if workload.swap and workload.swap.device == "virtio":
+        disk = _disk(work / "swap.disk", workload.swap.mebibytes << 20)
+        drives += _drive("swap", disk, workload.swap.write_bytes_per_second)
+    return [
+        *(tool("qemu-system-x86_64"), "-accel", "tcg,thread=multi", "-cpu", "max"),
+        *("-smp", str(workload.cpus), "-m", f"{workload.memory_mebibytes}M"),
+        *("-nodefaults", "-no-reboot", "-display", "none", "-serial", f"file:{console}"),
+        *("-kernel", str(guest.kernel), "-initrd", str(guest.initramfs)),
+        *("-append", " ".join(kernel_parameters(workload))),
+        *drives,
+    ]
+
+
+def _drive(serial: str, path: Path, write_bytes_per_second: int) -> list[str]:
+    options = f"id={serial},file={path},format=raw,if=none,cache=unsafe,discard=unmap"
+    if write_bytes_per_second:
+        options += f",throttling.bps-write={write_bytes_per_second}"
+    return ["-drive", options, "-device", f"virtio-blk-pci,drive={serial},serial={serial}"]
+
+
+def _make_file_system(disk: Path) -> None:
+    # Fixed identifiers and no lazy initialisation: the same disk each time, and no writes of its own later.
+    options = "lazy_itable_init=0,lazy_journal_init=0,hash_seed=00000000-0000-0000-0000-000000000001"
+    uuid = "00000000-0000-0000-0000-000000000002"
+    command = [tool("mkfs.ext4"), "-q", "-F", "-E", options, "-U", uuid, str(disk)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise CaptureError(f"mkfs.ext4 refuses the guest's disk: {done.stderr.strip()}")
+
+
+@contextmanager
+def _process(command: list[str], messages: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """QEMU for the length of a block: whatever ends the block ends QEMU."""
+    with messages.open("wb") as log:
+        # A session of its own: Ctrl-C reaches this program alone, which then stops QEMU in order.
+        qemu = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        try:
+            yield qemu
+        finally:
+            if qemu.poll() is None:
+                qemu.terminate()
+                try:
+                    qemu.wait(10)
+                except subprocess.TimeoutExpired:
+                    qemu.kill()
+                    qemu.wait()
+
+
+def _wait(workload: Workload, qemu: subprocess.Popen[bytes], console: Path) -> None:
+    started = time.monotonic()
+    with tqdm(
+        total=len(PHASES) - 1,
+        desc=workload.name,
+        disable=None,
+        leave=False,
+        bar_format="{desc}: {n_fmt}/{total_fmt} {bar} {postfix} {elapsed}",
+    ) as bar:
+        while qemu.poll() is None:
+            phase = _last_phase(console)
+            bar.n = PHASES.index(phase)
+            bar.set_postfix_str(phase)
+            if time.monotonic() - started > workload.time_limit_s:
+                raise GuestError(
+                    f"{workload.name}: no end within {workload.time_limit_s} s, stopped in phase "
+                    f"'{phase}'; its console is in {console}"
+                )
+            time.sleep(POLL_S)
+
+
+def _last_phase(console: Path) -> str:
+    text = console.read_text(encoding="utf-8", errors="replace")
+    seen = [phase for phase in PHASES if f"capture: {phase}\n" in text]
+    return seen[-1] if seen else PHASES[0]
+
+
+def _reason(console: Path) -> str | None:
+    """What the guest itself said of its failure."""
+    for line in console.read_text(encoding="utf-8", errors="replace").splitlines():
+        for mark in ("capture: failed: ", "Kernel panic - "):
+            if mark in line:
+                return line[line.index(mark) :].removeprefix("capture: failed: ").strip()
+    return None

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From the guest's raw disks to a text trace and a report, and the judgement whether all is there."""
+
+import hashlib
+import mmap
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from rig.boot import Run
+from rig.errors import GuestError
+from rig.workload import Workload
+
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    """A trace that lacks nothing, and what the guest says of itself."""
+
+    text: Path
+    text_sha256: str
+    report: dict[str, str]
+    lost_events: dict[int, int]
+    probe_misses: dict[str, int]
+
+
+def collect(workload: Workload, run: Run, work: Path) -> Captured:
+    """Write trace.txt and report.txt, and hold them to be complete.
+
+    Raises
+    ------
+    GuestError
+        The report is cut short, an event was lost, or a probe was missed.
+    """
+    report_text = _contents(run.report_disk, work / "report.txt").read_text(encoding="utf-8")
+    report = _sections(report_text)
+    if "complete" not in report:
+        raise GuestError(f"{workload.name}: the guest's report is cut short")
+    text = _contents(run.trace_disk, work / "trace.txt")
+    captured = Captured(
+        text=text,
+        text_sha256=sha256(text),
+        report=report,
+        lost_events=_lost_events(report),
+        probe_misses=_probe_misses(report),
+    )
+    for cpu, lost in captured.lost_events.items():
+        if lost:
+            raise GuestError(
+                f"{workload.name}: {lost} events lost on CPU {cpu}: "
+                "raise trace.buffer_kibibytes_per_cpu"
+            )
+    for probe, misses in captured.probe_misses.items():
+        if misses:
+            raise GuestError(f"{workload.name}: probe {probe} missed {misses} times")
+    return captured
+
+
+def sha256(path: Path) -> str:
+    """Hash of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _contents(disk: Path, path: Path) -> Path:
+    """Copy a raw disk up to its last byte that is not NUL, then drop the disk."""
+    with disk.open("rb") as source, path.open("wb") as target:
+        with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            left = _end(whole)
+        while left:
+            left -= target.write(source.read(min(CHUNK, left)))
+    disk.unlink()
+    return path
+
+
+def _end(whole: mmap.mmap) -> int:
+    """Position after the last byte that is not NUL: text holds no NUL, so the first NUL ends it."""
+    end = whole.find(b"\0")
+    return len(whole) if end < 0 else end
+
+
+def _sections(report: str) -> dict[str, str]:
+    pieces = re.split(r"^== (.+)$", report, flags=re.MULTILINE)
+    return {name: body.strip("\n") for name, body in zip(pieces[1::2], pieces[2::2], strict=True)}
+
+
+def _lost_events(report: dict[str, str]) -> dict[int, int]:
+    """Events overwritten, dropped or cut off, by CPU."""
+    lost = {}
+    for name, body in report.items():
+        if name.startswith("buffer "):
+            counts = dict(re.findall(r"^(overrun|commit overrun|dropped events): (\d+)", body, re.M))
+            lost[int(name.removeprefix("buffer "))] = sum(map(int, counts.values()))
+    return dict(sorted(lost.items()))
+
+
+def _probe_misses(report: dict[str, str]) -> dict[str, int]:
+    rows = (line.split() for line in report["probe-hits"].splitlines())
+    return {name: int(misses) for name, _hits, misses in rows}

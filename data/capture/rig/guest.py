@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest's only file system: an initramfs of busybox, our programs, the modules, the settings."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from rig.errors import CaptureError
+from rig.packages import Package, tool
+from rig.workload import HOME, Workload
+
+C_FLAGS = (
+    "-std=c11 -O2 -static -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-qual "
+    "-Wstrict-prototypes -Wmissing-prototypes -Werror"
+).split()
+RESOLVER = HOME / "guest" / "resolve_offsets.c"
+INIT = HOME / "guest" / "init"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guest:
+    """What QEMU boots."""
+
+    kernel: Path
+    initramfs: Path
+
+
+def sources(workload: Workload) -> list[Path]:
+    """Files of ours that decide what happens in the guest."""
+    programs = [HOME / "programs" / f"{program}.c" for program in workload.programs]
+    return [workload.path, HOME / "events.toml", INIT, RESOLVER, *programs]
+
+
+def build(workload: Workload, kernel: Package, busybox: Package, work: Path) -> Guest:
+    """Put the initramfs together in the work directory."""
+    root = work / "root"
+    shutil.rmtree(root, ignore_errors=True)
+    for directory in ("bin", "programs", "modules", "capture"):
+        (root / directory).mkdir(parents=True)
+    shutil.copy(INIT, root / "init")
+    (root / "init").chmod(0o755)
+    shutil.copy(_find(busybox, "bin/busybox"), root / "bin" / "busybox")
+    for source in sources(workload):
+        if source.suffix == ".c":
+            _compile(source, root / "programs" / source.stem)
+    _write_settings(workload, root / "capture")
+    modules = _copy_modules(workload, kernel, root / "modules")
+    (root / "capture" / "modules").write_text("".join(f"{line}\n" for line in modules))
+    return Guest(kernel=_find(kernel, "boot/vmlinuz-*"), initramfs=_pack(root, work))
+
+
+def _find(package: Package, pattern: str) -> Path:
+    found = sorted(package.root.glob(pattern)) or sorted(package.root.glob(f"usr/{pattern}"))
+    if len(found) != 1:
+        raise CaptureError(f"package {package.name} {package.version} has no single {pattern}")
+    return found[0]
+
+
+def _compile(source: Path, program: Path) -> None:
+    command = [tool("gcc"), *C_FLAGS, "-o", str(program), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise CaptureError(f"gcc refuses {source.name}: {done.stderr.splitlines()[0]}")
+
+
+def _write_settings(workload: Workload, directory: Path) -> None:
+    """Plain files that guest/init reads line by line: nothing in them is shell code but settings."""
+    swap = workload.swap
+    limit = workload.cgroup_memory_max_mebibytes
+    recording = workload.recording
+    settings = {
+        "swap_device": swap.device if swap else "",
+        "swap_rotational": int(swap.rotational) if swap else "",
+        "cgroup_memory_max": f"{limit}M" if limit else "",
+        "trace_clock": recording.clock,
+        "buffer_kibibytes": recording.buffer_kibibytes_per_cpu,
+        "stop_after_events": recording.stop_after_events,
+    }
+    mounts = [f"files{i} {system.mount}" for i, system in enumerate(workload.file_systems)]
+    sysctl = [f"{name.replace('.', '/')} {value}" for name, value in workload.sysctl.items()]
+    for name, lines in {
+        "settings": [f"{name}='{value}'" for name, value in settings.items()],
+        "mounts": mounts,
+        "sysctl": sysctl,
+        "commands": [
+            *(f"root {command}" for command in workload.commands),
+            *(f"cgroup {command}" for command in workload.cgroup_commands),
+        ],
+        "events": recording.events,
+        "probes": recording.probes,
+        "also": recording.also,
+    }.items():
+        (directory / name).write_text("".join(f"{line}\n" for line in lines))
+
+
+def _copy_modules(workload: Workload, kernel: Package, directory: Path) -> list[str]:
+    """Copy virtio, and brd where needed; return insmod's arguments in the order of dependence."""
+    files = {path.stem.replace("-", "_"): path for path in kernel.root.rglob("*.ko")}
+    order: list[str] = []
+
+    def require(name: str) -> None:
+        if name in order:
+            return
+        if name not in files:
+            raise CaptureError(f"package {kernel.name} {kernel.version} has no module {name}")
+        # A module says itself what it depends on: depends=a,b in its .modinfo section.
+        depends = re.search(rb"\0depends=([^\0]*)\0", files[name].read_bytes())
+        for other in depends[1].decode().split(",") if depends and depends[1] else []:
+            require(other.replace("-", "_"))
+        order.append(name)
+
+    parameters = {}
+    for name in ("virtio_pci", "virtio_blk"):
+        require(name)
+    if workload.swap and workload.swap.device == "brd":
+        require("brd")
+        parameters["brd"] = f" rd_nr=1 rd_size={workload.swap.mebibytes * 1024}"
+    for name in order:
+        shutil.copy(files[name], directory / f"{name}.ko")
+    return [f"{name}.ko{parameters.get(name, '')}" for name in order]
+
+
+def _pack(root: Path, work: Path) -> Path:
+    initramfs = work / "initramfs.cpio"
+    entries = sorted(str(path.relative_to(root)) for path in root.rglob("*"))
+    with initramfs.open("wb") as archive:
+        done = subprocess.run(
+            [tool("cpio"), "--quiet", "-o", "-H", "newc", "--owner=0:0"],
+            input="".join(f"{entry}\n" for entry in entries).encode(),
+            stdout=archive,
+            stderr=subprocess.PIPE,
+            cwd=root,
+            check=False,
+        )
+    if done.returncode != 0:
+        raise CaptureError(f"cpio cannot pack the guest: {done.stderr.decode().strip()}")
+    return initramfs

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A workload's description: workloads/NAME.toml and the groups of events.toml, checked and typed."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rig.errors import CaptureError
+
+HOME = Path(__file__).resolve().parent.parent
+WORKLOADS = HOME / "workloads"
+EVENTS = HOME / "events.toml"
+SWAP_DEVICES = ("brd", "virtio")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap:
+    """The swap device: a RAM disk inside the guest, or a virtio disk on a file of the host."""
+
+    device: str
+    mebibytes: int
+    rotational: bool
+    write_bytes_per_second: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSystem:
+    """An ext4 file system on a virtio disk, slowed down where a rate is given (0: not)."""
+
+    mount: str
+    mebibytes: int
+    write_bytes_per_second: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What is recorded: events and probes as tracefs takes them, their room, their end (0: none)."""
+
+    clock: str
+    buffer_kibibytes_per_cpu: int
+    stop_after_events: int
+    groups: tuple[str, ...]
+    events: tuple[str, ...]
+    probes: tuple[str, ...]
+    also: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """One named run of the guest."""
+
+    name: str
+    title: str
+    cpus: int
+    memory_mebibytes: int
+    time_limit_s: int
+    kernel_parameters: tuple[str, ...]
+    commands: tuple[str, ...]
+    cgroup_commands: tuple[str, ...]
+    sysctl: dict[str, int]
+    swap: Swap | None
+    cgroup_memory_max_mebibytes: int | None
+    file_systems: tuple[FileSystem, ...]
+    recording: Recording
+
+    @property
+    def path(self) -> Path:
+        """The file that describes this workload."""
+        return WORKLOADS / f"{self.name}.toml"
+
+    @property
+    def all_commands(self) -> tuple[str, ...]:
+        """Command lines outside and inside the cgroup: all start at once."""
+        return (*self.commands, *self.cgroup_commands)
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """Names of the C programs that the commands start, each once."""
+        return tuple(sorted({command.split()[0] for command in self.all_commands}))
+
+
+def names() -> list[str]:
+    """Names of all workloads that are described."""
+    return sorted(path.stem for path in WORKLOADS.glob("*.toml"))
+
+
+def load(name: str) -> Workload:
+    """Read and check the description of one workload."""
+    path = WORKLOADS / f"{name}.toml"
+    if name not in names():
+        raise CaptureError(f"no workload '{name}': there are {', '.join(names())}")
+    table = _Table(path, "", _read(path))
+    limit, cgroup_commands = _cgroup(table.take_table("cgroup"))
+    workload = Workload(
+        name=name,
+        title=table.take("title", str),
+        cpus=table.take_positive("cpus"),
+        memory_mebibytes=table.take_positive("memory_mebibytes"),
+        time_limit_s=table.take_positive("time_limit_s"),
+        kernel_parameters=table.take_strings("kernel_parameters", default=()),
+        commands=table.take_strings("commands", default=()),
+        cgroup_commands=cgroup_commands,
+        sysctl=_sysctl(table.take_table("sysctl")),
+        swap=_swap(table.take_table("swap")),
+        cgroup_memory_max_mebibytes=limit,
+        file_systems=_file_systems(table),
+        recording=_recording(table.take_table("trace")),
+    )
+    table.close()
+    if not workload.all_commands:
+        raise table.error("commands", "is missing: give command lines here or under [cgroup]")
+    for program in workload.programs:
+        if not (HOME / "programs" / f"{program}.c").is_file():
+            raise CaptureError(f"{path.name}: field 'commands': there is no programs/{program}.c")
+    return workload
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CaptureError(f"{path.name}: cannot be read: {error}") from error
+
+
+class _Table:
+    """A TOML table whose fields are taken one by one; what is left at the end is a mistake."""
+
+    def __init__(self, path: Path, prefix: str, fields: dict[str, Any]) -> None:
+        self._path = path
+        self._prefix = prefix
+        self._fields = dict(fields)
+
+    def __bool__(self) -> bool:
+        return bool(self._fields)
+
+    def error(self, field: str, message: str) -> CaptureError:
+        return CaptureError(f"{self._path.name}: field '{self._prefix}{field}' {message}")
+
+    def take(self, field: str, kind: type[T], default: T | None = None) -> T:
+        value = self._fields.pop(field, default)
+        if value is None:
+            raise self.error(field, f"is missing: give a {kind.__name__}")
+        if type(value) is not kind:
+            raise self.error(field, f"is {value!r}: give a {kind.__name__}")
+        return value
+
+    def take_positive(self, field: str, default: int | None = None) -> int:
+        value = self.take(field, int, default)
+        if value < 0 or (value == 0 and default != 0):
+            raise self.error(field, f"is {value}: give a number above 0")
+        return value
+
+    def take_strings(self, field: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
+        value = self.take(field, list, None if default is None else list(default))
+        if not all(isinstance(entry, str) and entry.strip() for entry in value):
+            raise self.error(field, f"is {value!r}: give a list of strings")
+        if default is None and not value:
+            raise self.error(field, "is empty: give one string at least")
+        return tuple(value)
+
+    def take_table(self, field: str) -> "_Table":
+        return _Table(self._path, f"{self._prefix}{field}.", self.take(field, dict, {}))
+
+    def take_tables(self, field: str) -> "list[_Table]":
+        tables = self.take(field, list, [])
+        return [_Table(self._path, f"{field}[{i}].", table) for i, table in enumerate(tables)]
+
+    def rest(self) -> dict[str, Any]:
+        fields, self._fields = self._fields, {}
+        return fields
+
+    def close(self) -> None:
+        for field in self._fields:
+            raise self.error(field, "is unknown: remove it")
+
+
+def _sysctl(table: _Table) -> dict[str, int]:
+    settings = table.rest()
+    for field, value in settings.items():
+        if not re.fullmatch(r"[a-z_]+(\.[a-z_]+)+", field) or type(value) is not int:
+            raise table.error(field, f"is {value!r}: give a quoted sysctl name and a whole number")
+    return settings
+
+
+def _swap(table: _Table) -> Swap | None:
+    if not table:
+        return None
+    device = table.take("device", str)
+    if device not in SWAP_DEVICES:
+        raise table.error("device", f"is '{device}': give one of {', '.join(SWAP_DEVICES)}")
+    swap = Swap(
+        device=device,
+        mebibytes=table.take_positive("mebibytes"),
+        rotational=table.take("rotational", bool),
+        write_bytes_per_second=table.take_positive("write_bytes_per_second", 0),
+    )
+    if device == "brd" and swap.write_bytes_per_second:
+        raise table.error("write_bytes_per_second", "needs the device 'virtio'")
+    table.close()
+    return swap
+
+
+def _cgroup(table: _Table) -> tuple[int | None, tuple[str, ...]]:
+    if not table:
+        return None, ()
+    mebibytes = table.take_positive("memory_max_mebibytes")
+    commands = table.take_strings("commands")
+    table.close()
+    return mebibytes, commands
+
+
+def _file_systems(whole: _Table) -> tuple[FileSystem, ...]:
+    file_systems = []
+    for table in whole.take_tables("file_system"):
+        mount = table.take("mount", str)
+        if not re.fullmatch(r"/[a-z][a-z0-9-]*", mount):
+            raise table.error("mount", f"is '{mount}': give one directory, such as '/files'")
+        file_systems.append(
+            FileSystem(
+                mount=mount,
+                mebibytes=table.take_positive("mebibytes"),
+                write_bytes_per_second=table.take_positive("write_bytes_per_second", 0),
+            )
+        )
+        table.close()
+    return tuple(file_systems)
+
+
+def _recording(table: _Table) -> Recording:
+    known = _read(EVENTS)
+    groups = table.take_strings("groups")
+    for group in groups:
+        if group not in known:
+            raise table.error("groups", f"has '{group}': events.toml has {', '.join(known)}")
+
+    def gather(field: str) -> tuple[str, ...]:
+        return tuple(line for group in groups for line in known[group].get(field, []))
+
+    recording = Recording(
+        clock=table.take("clock", str),
+        buffer_kibibytes_per_cpu=table.take_positive("buffer_kibibytes_per_cpu"),
+        stop_after_events=table.take_positive("stop_after_events", 0),
+        groups=groups,
+        events=gather("events"),
+        probes=gather("probes"),
+        also=gather("also"),
+    )
+    table.close()
+    return recording

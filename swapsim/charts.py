@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts: a checked frame in, an altair Chart out. They decide nothing."""
+
+import base64
+from typing import Any, Final
+
+import altair as alt
+import polars as pl
+import vl_convert
+
+from swapsim.schemas import FLOW, LOCK_SITES_PER_PAGE, SITE, require
+
+VEGA_LITE: Final = "6.4"
+"""The Vega-Lite that renders, whatever altair's default."""
+
+COLOURS: Final = {
+    "add": "#4c78a8",
+    "dirty": "#9d755d",
+    "start": "#e45756",
+    "end": "#f58518",
+    "move": "#79706e",
+    "delete": "#54a24b",
+    "clear-shadow": "#b279a2",
+    "tags kept": "#e45756",
+    "no tags": "#4c78a8",
+    "file": "#bab0ac",
+    "swap": "#4c78a8",
+}
+"""One colour per site and per policy, the same in every chart."""
+
+TAGS_LABELS: Final = {True: "tags kept", False: "no tags"}
+
+
+@alt.theme.register("swapsim", enable=True)
+def _theme() -> alt.theme.ThemeConfig:
+    return {
+        "config": {
+            "view": {"stroke": None},
+            "title": {"anchor": "start", "fontSize": 14, "subtitleColor": "#555", "offset": 12},
+            "axis": {"labelFontSize": 11, "titleFontSize": 12, "gridColor": "#e8e8e8"},
+            "legend": {"labelFontSize": 11, "titleFontSize": 12},
+            "background": "white",
+        }
+    }
+
+
+def use() -> None:
+    """Show charts in notebooks as a PNG with their specification beside it.
+
+    GitHub, JupyterLab and HTML reports all show the PNG; nbval compares the specification.
+    """
+    alt.renderers.register("swapsim", _static)
+    alt.renderers.enable("swapsim")
+
+
+def _static(spec: dict[str, Any], **_: object) -> dict[str, object]:
+    png = vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=1.5)
+    title = spec.get("title") or "chart"
+    text = title.get("text", "chart") if isinstance(title, dict) else title
+    return {
+        "application/vnd.vegalite.v6+json": spec,
+        "image/png": base64.b64encode(png).decode(),
+        "text/plain": f"<chart: {text}>",
+    }
+
+
+def acquisitions_by_site(
+    per_page: pl.DataFrame, *, title: str = "Acquisitions of the mapping's lock per page written"
+) -> alt.Chart:
+    """Stack the lock's acquisitions by site, tags kept above tags dropped, one panel a flow.
+
+    Parameters
+    ----------
+    per_page : polars.DataFrame
+        Schema LOCK_SITES_PER_PAGE.
+    title : str
+    """
+    require(per_page, LOCK_SITES_PER_PAGE, "lock sites per page")
+    return _bars(per_page, "acquisitions", title, "acquisitions per page")
+
+
+def work_by_site(per_page: pl.DataFrame, figure: str, *, title: str, axis: str) -> alt.Chart:
+    """Stack one figure of the tree work under the lock by site, as `acquisitions_by_site`.
+
+    Parameters
+    ----------
+    per_page : polars.DataFrame
+        Schema LOCK_SITES_PER_PAGE.
+    figure : {"descents", "nodes", "tag_words"}
+    title, axis : str
+    """
+    require(per_page, LOCK_SITES_PER_PAGE, "lock sites per page")
+    return _bars(per_page, figure, title, axis)
+
+
+def _bars(per_page: pl.DataFrame, figure: str, title: str, axis: str) -> alt.Chart:
+    sites = [site for site in SITE.categories if site in per_page["site"].unique().to_list()]
+    flows = [flow for flow in FLOW.categories if flow in per_page["flow"].unique().to_list()]
+    frame = per_page.select(
+        pl.col("flow").cast(pl.String),
+        pl.col("site").cast(pl.String),
+        pl.col("tags").replace_strict(TAGS_LABELS, return_dtype=pl.String),
+        pl.col("site").to_physical().alias("order"),
+        pl.col(figure).round(4),
+    )
+    chart: alt.Chart = (
+        alt.Chart(frame, title=title)
+        .mark_bar(height=22)
+        .encode(
+            x=alt.X(f"{figure}:Q", title=axis),
+            y=alt.Y("tags:N", title=None, sort=list(TAGS_LABELS.values())),
+            color=alt.Color(
+                "site:N",
+                title="site",
+                scale=alt.Scale(domain=sites, range=[COLOURS[site] for site in sites]),
+            ),
+            order=alt.Order("order:Q"),
+            row=alt.Row(
+                "flow:N",
+                title=None,
+                sort=flows,
+                header=alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold"),
+            ),
+        )
+        .properties(width=520, height=64)
+    )
+    return chart
+
+
+def pages_over_time(rates: pl.DataFrame, *, title: str) -> alt.Chart:
+    """Draw pages written per second over a trace, swap and file stacked.
+
+    Parameters
+    ----------
+    rates : polars.DataFrame
+        Columns ``second Float64``, ``kind String`` (swap or file), ``pages_per_second Float64``.
+    title : str
+    """
+    kinds = [kind for kind in ("swap", "file") if kind in rates["kind"].unique().to_list()]
+    chart: alt.Chart = (
+        alt.Chart(rates, title=title)
+        .mark_area(interpolate="step-after")
+        .encode(
+            x=alt.X("second:Q", title="seconds since the first page (of the emulated machine)"),
+            y=alt.Y("pages_per_second:Q", title="pages written per second", stack=True),
+            color=alt.Color(
+                "kind:N",
+                title="pages of",
+                scale=alt.Scale(domain=kinds, range=[COLOURS[kind] for kind in kinds]),
+            ),
+        )
+        .properties(width=560, height=220)
+    )
+    return chart
+
+
+def lock_cost_by_mix(mix: pl.DataFrame, *, title: str) -> alt.LayerChart:
+    """Draw acquisitions per page written against the share of file pages, tags kept and not.
+
+    Parameters
+    ----------
+    mix : polars.DataFrame
+        Columns ``trace String``, ``tags Boolean``, ``file_share Float64`` (0 to 1) and
+        ``acquisitions Float64`` per page written of either kind.
+    title : str
+    """
+    frame = mix.with_columns(pl.col("tags").replace_strict(TAGS_LABELS, return_dtype=pl.String))
+    labels = list(TAGS_LABELS.values())
+    points = alt.Chart(frame, title=title).encode(
+        x=alt.X(
+            "file_share:Q",
+            title="file pages among the pages written",
+            axis=alt.Axis(format="%"),
+            scale=alt.Scale(domain=[0, 1]),
+        ),
+        y=alt.Y("acquisitions:Q", title="acquisitions per page written", scale={"zero": True}),
+        color=alt.Color(
+            "tags:N",
+            title="swap cache",
+            scale=alt.Scale(domain=labels, range=[COLOURS[label] for label in labels]),
+        ),
+    )
+    names = points.transform_filter("datum.tags == 'no tags'").mark_text(dy=16, fontSize=11)
+    chart: alt.LayerChart = (
+        points.mark_point(size=90, filled=True) + names.encode(text="trace:N")
+    ).properties(width=520, height=240)
+    return chart

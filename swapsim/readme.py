@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The generated parts of README.md: the verdict table and the picture."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+import vl_convert
+
+from swapsim import charts, replay, verdicts
+from swapsim.errors import InputError
+from swapsim.paths import data_root, repository_root
+from swapsim.schemas import RESULTS
+
+PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
+"""The README's one picture, from the root."""
+
+_TABLE = re.compile(r"(<!-- verdicts: begin -->\n).*?(<!-- verdicts: end -->)", re.DOTALL)
+
+
+def shipped_traces() -> dict[str, Path]:
+    """Return the traces that come with the laboratory, by name, in order of name."""
+    folders = sorted(path.parent for path in (data_root() / "traces").glob("*/trace.toml"))
+    return {folder.name: folder for folder in folders}
+
+
+def with_table(text: str) -> str:
+    """Return README's text with the verdict table as it comes out now.
+
+    Raises
+    ------
+    InputError
+        The marks around the table are gone.
+    """
+    if not _TABLE.search(text):
+        raise InputError("no marks around the verdict table", path="README.md")
+    sites = {
+        name: replay.writeback_tags(folder, kernel="4.8")
+        for name, folder in shipped_traces().items()
+    }
+    table = _markdown(verdicts.headlines(_simulated_and_measured()))
+    counts = verdicts.writeback_tags(sites)
+    return _TABLE.sub(lambda marks: f"{marks[1]}{table}\n{counts}\n{marks[2]}", text)
+
+
+def _simulated_and_measured() -> pl.DataFrame:
+    """Return what stands beside the published figures: no run in time and no measurement yet."""
+    return pl.DataFrame(schema=RESULTS)
+
+
+def _markdown(headlines: pl.DataFrame) -> str:
+    def percent(value: float | None) -> str:
+        return "-" if value is None else f"{value:+.1f} %"
+
+    lines = ["| patch | claim | published | simulated | measured |", "|---|---|--:|--:|--:|"]
+    lines += [
+        f"| {row['patch']} | {row['claim']} | {percent(row['published'])} "
+        f"| {percent(row['simulated'])} | {percent(row['measured'])} |"
+        for row in headlines.iter_rows(named=True)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write() -> None:
+    """Write both parts anew."""
+    readme = repository_root() / "README.md"
+    readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    sites = replay.writeback_tags(shipped_traces()["random-80-20"], kernel="4.8")
+    chart = charts.acquisitions_by_site(replay.per_page(sites))
+    png = vl_convert.vegalite_to_png(chart.to_dict(), vl_version=charts.VEGA_LITE, scale=1.5)
+    (repository_root() / PICTURE).write_bytes(png)
+
+
+if __name__ == "__main__":
+    write()

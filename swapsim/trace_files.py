@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writing a trace folder: whole or not at all, in bounded memory, the same bytes each time."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim.errors import InputError
+
+ROW_GROUP: Final = 1 << 18
+"""Rows of a Parquet row group, whatever the batches were."""
+
+ZSTD_LEVEL: Final = 3
+
+_HELD_BYTES: Final = 96 << 20
+"""Rows kept in memory before they are laid down beside the tables."""
+
+
+@contextmanager
+def new_folder(output: Path) -> Iterator[Path]:
+    """Yield a hidden folder that becomes `output` on leaving, or vanishes on any failure.
+
+    Raises
+    ------
+    InputError
+        The output exists, or cannot be written.
+    """
+    if output.exists() or output.is_symlink():
+        raise InputError("exists already: remove it or name another folder", path=output)
+    made = None
+    try:
+        made = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
+        yield made
+        made.chmod(0o777 & ~_umask())
+        made.rename(output)
+    except OSError as error:
+        raise InputError(
+            f"cannot be written ({error.strerror or error}): check the folder's rights and the "
+            "free space",
+            path=output,
+        ) from None
+    finally:
+        if made is not None and made.exists():
+            shutil.rmtree(made, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+class TableWriter:
+    """Gathers the rows of many events and writes one Parquet table for each.
+
+    Rows stay in memory until they are many; then they lie in uncompressed parts inside the
+    folder, until `finish` streams each event's parts into its table.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the tables go: ``EVENT.parquet``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._parts = folder / ".parts"
+        self._held: dict[str, list[pl.DataFrame]] = {}
+        self._held_bytes = 0
+        self._laid: dict[str, list[Path]] = {}
+        self._rows: dict[str, int] = {}
+        self._columns: dict[str, list[str]] = {}
+
+    def take(self, event: str, rows: pl.DataFrame) -> None:
+        """Add rows behind those that an event has.
+
+        Raises
+        ------
+        OSError
+            The folder cannot be written.
+        """
+        self._held.setdefault(event, []).append(rows)
+        self._rows[event] = self._rows.get(event, 0) + rows.height
+        columns = self._columns.setdefault(event, [])
+        columns += [name for name in rows.columns if name not in columns]
+        self._held_bytes += int(rows.estimated_size())
+        if self._held_bytes >= _HELD_BYTES:
+            self._lay_down()
+
+    def finish(self) -> dict[str, int]:
+        """Write the tables; return each event's rows, in order of name.
+
+        Raises
+        ------
+        OSError
+            The folder cannot be written.
+        """
+        with _polars_as_os_errors():
+            for event in sorted(self._rows):
+                self._write(event)
+        shutil.rmtree(self._parts, ignore_errors=True)
+        return {event: self._rows[event] for event in sorted(self._rows)}
+
+    def _lay_down(self) -> None:
+        self._parts.mkdir(exist_ok=True)
+        with _polars_as_os_errors():
+            for event, frames in self._held.items():
+                laid = self._laid.setdefault(event, [])
+                path = self._parts / f"{event}.{len(laid)}.arrow"
+                pl.concat(frames, how="diagonal").write_ipc(path)
+                laid.append(path)
+        self._held.clear()
+        self._held_bytes = 0
+
+    def _write(self, event: str) -> None:
+        laid = [pl.scan_ipc(path, glob=False) for path in self._laid.get(event, [])]
+        held = [frame.lazy() for frame in self._held.pop(event, [])]
+        columns = sorted(self._columns[event], key="text".__eq__)
+        pl.concat(laid + held, how="diagonal").select(columns).sink_parquet(
+            self._folder / f"{event}.parquet",
+            compression="zstd",
+            compression_level=ZSTD_LEVEL,
+            row_group_size=ROW_GROUP,
+        )
+        for path in self._laid.get(event, []):
+            path.unlink()
+
+
+@contextmanager
+def _polars_as_os_errors() -> Iterator[None]:
+    """Polars wraps some failures of the disk in errors of its own."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        raise OSError(str(error).splitlines()[0]) from None
+
+
+def toml_table(title: str, table: Mapping[str, Any]) -> str:
+    """Return a TOML table of strings, numbers, booleans, and lists and tables of such."""
+    lines = [f"[{title}]"]
+    for key, value in table.items():
+        lines.append(f"{_toml_key(key)} = {_toml_value(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml_key(key: str) -> str:
+    bare = key.isascii() and key.replace("_", "").replace("-", "").isalnum()
+    return key if bare else _toml_value(key)
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        items = (f"{_toml_key(str(key))} = {_toml_value(item)}" for key, item in value.items())
+        return f"{{ {', '.join(items)} }}" if value else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml_value, value))}]"
+    # JSON's strings, numbers and booleans are TOML's too, but for this one control byte.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The bytes of a trace's text: from a file or standard input, unpacked, read ahead."""
+
+import gzip
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+import zstandard
+from tqdm import tqdm
+
+from swapsim.errors import InputError
+
+CHUNK_BYTES: Final = 4 << 20
+"""Text in one piece: large enough to hide a call, small enough for the caches beyond it."""
+
+_GZIP, _XZ, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
+_TRACE_DAT: Final = b"\x17\x08\x44tracing"
+
+_DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zstandard.ZstdError)
+
+
+def name_of(source: Path | str) -> str:
+    """Return how messages call a text."""
+    return "standard input" if str(source) == "-" else str(source)
+
+
+@contextmanager
+def chunks(
+    source: Path | str, listener: Callable[[bytes], object], *, progress: bool = False
+) -> Iterator[Iterator[bytes]]:
+    """Open a text and yield an iterator over its unpacked bytes.
+
+    Parameters
+    ----------
+    source : Path or str
+        A file, plain or packed with gzip, xz or zstd, or "-" for standard input.
+    listener : callable
+        Takes each piece before the caller does, in another thread: a digest's update.
+    progress : bool
+        Show a progress bar on stderr, over the bytes of the file as it lies.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is packed and damaged, or is a trace.dat.
+    """
+    try:
+        with _opened(source) as raw, _bar(raw, source, shown=progress) as bar:
+            yield _ahead(_pieces(raw, source, listener, bar))
+    except OSError as error:
+        if error.filename is not None and str(error.filename) != str(source):
+            raise
+        raise InputError(
+            f"cannot be read ({error.strerror or error}): name a readable text",
+            path=name_of(source),
+        ) from None
+
+
+@contextmanager
+def _opened(source: Path | str) -> Iterator[io.BufferedReader]:
+    if str(source) == "-":
+        yield cast(io.BufferedReader, sys.stdin.buffer)
+        return
+    with Path(source).open("rb") as raw:
+        yield raw
+
+
+def _bar(raw: io.BufferedReader, source: Path | str, *, shown: bool) -> "tqdm[None]":
+    known = str(source) != "-" and Path(source).is_file()
+    return tqdm(
+        total=Path(source).stat().st_size if known else None,
+        desc="import",
+        unit="B",
+        unit_scale=True,
+        disable=not shown,
+    )
+
+
+def _pieces(
+    raw: io.BufferedReader,
+    source: Path | str,
+    listener: Callable[[bytes], object],
+    bar: "tqdm[None]",
+) -> Iterator[bytes]:
+    plain = _unpacked(raw, source)
+    try:
+        while piece := plain.read(CHUNK_BYTES):
+            listener(piece)
+            yield piece
+            if not bar.disable:
+                bar.update(raw.tell() - bar.n if raw.seekable() else len(piece))
+    except _DAMAGED as error:
+        raise InputError(
+            f"its packing is damaged or cut short ({error}): pack it again",
+            path=name_of(source),
+        ) from None
+
+
+def _unpacked(raw: io.BufferedReader, source: Path | str) -> BinaryIO:
+    """Choose by the first bytes: a suffix may lie, and standard input has none."""
+    start = raw.peek(16)
+    if start.startswith(_TRACE_DAT):
+        raise InputError(
+            "is a trace.dat, no text: turn it into one with 'trace-cmd report'",
+            path=name_of(source),
+        )
+    if start.startswith(_GZIP):
+        return cast(BinaryIO, gzip.GzipFile(fileobj=raw))
+    if start.startswith(_XZ):
+        return cast(BinaryIO, lzma.LZMAFile(raw))
+    if start.startswith(_ZSTD):
+        return cast(BinaryIO, _Zstd(raw))
+    return raw
+
+
+class _Zstd:
+    """Reads zstd frames; unlike zstandard's own reader it tells a cut frame from its end."""
+
+    # A run-length block of 4 bytes unpacks to 128 KiB: small bites bound the memory.
+    _BITE = 1 << 12
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._packed = b""
+        self._frame: zstandard.ZstdDecompressionObj | None = None
+
+    def read(self, size: int) -> bytes:
+        """Return about `size` bytes, none at the end."""
+        parts: list[bytes] = []
+        while size > 0:
+            self._packed = self._packed or self._raw.read(self._BITE)
+            if not self._packed:
+                if self._frame is not None:
+                    raise EOFError("the last frame has no end")
+                break
+            if self._frame is None:
+                self._frame = zstandard.ZstdDecompressor().decompressobj()
+            part = self._frame.decompress(self._packed)
+            self._packed = b""
+            if self._frame.eof:
+                self._packed, self._frame = self._frame.unused_data, None
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+
+def _ahead(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Read the next piece while the caller works on this one."""
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="read-ahead") as pool:
+        coming = pool.submit(next, pieces, b"")
+        while piece := coming.result():
+            coming = pool.submit(next, pieces, b"")
+            yield piece

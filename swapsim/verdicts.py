@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The sentence that a notebook opens with, and the table that the README shows, recomputed."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import polars as pl
+
+from swapsim import compare, published, replay
+from swapsim.schemas import LOCK_SITES, SITE, require
+
+HEADLINES: Final = {
+    "A-swap-out": "swap-out bandwidth",
+    "A-throughput": "application write rate",
+    "B-system-5": "system time, 5 threads",
+    "B-system-3": "system time, 3 threads",
+    "C-disk-kswapd-pages-scanned": "pages scanned by kswapd",
+    "C-disk-page-writes-file": "file pages written by reclaim",
+    "D-prose-score": "pmbench score",
+    "D-prose-swap-out": "swap-out throughput",
+}
+"""The claims that the README leads with, in words."""
+
+LOCK_CLAIMS: Final = {
+    "add": "A-lock-add",
+    "start": "A-lock-start-writeback",
+    "end": "A-lock-end-writeback",
+    "delete": "A-lock-remove",
+}
+"""The profile row of patch A's mail that belongs to each site."""
+
+
+def writeback_tags(sites_of: Mapping[str, pl.DataFrame]) -> str:
+    """Say what patch A does to a page swapped out, over all traces together.
+
+    Parameters
+    ----------
+    sites_of : mapping of str to polars.DataFrame
+        Name of a trace -> its LOCK_SITES under kernel 4.8.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    per_page = replay.totals_per_page(_together(sites_of)).filter(pl.col("flow") != "file")
+    kept = per_page.filter("tags").row(0, named=True)
+    dropped = per_page.filter(~pl.col("tags")).row(0, named=True)
+    return (
+        f"On {len(sites_of)} traces of a real kernel, {kept['pages']:,} pages swapped out, "
+        f"the patch takes a page's lock acquisitions from {kept['acquisitions']:.2f} to "
+        f"{dropped['acquisitions']:.2f} and its tree descents under the lock from "
+        f"{kept['descents']:.2f} to {dropped['descents']:.2f}; "
+        "what that is worth in time, the counts do not say."
+    )
+
+
+def writeback_tags_by_site(sites: pl.DataFrame) -> pl.DataFrame:
+    """Set the mail's four profile rows beside the replay's acquisitions at the same sites.
+
+    The two are not the same quantity: the mail has cycles spent waiting for the lock, the replay
+    has acquisitions. A site that is gone is gone in both.
+
+    Parameters
+    ----------
+    sites : polars.DataFrame
+        Schema LOCK_SITES of one kernel, tags kept and not.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per site, in the order of a page's life: ``published_base`` and
+        ``published_patched`` (percent of cycles), ``published_change``, ``simulated_base`` and ``simulated_patched``
+        (acquisitions per page swapped out), ``simulated_change``, ``measured_change`` (null until
+        a real kernel was measured); changes in percent.
+    """
+    acquisitions = (
+        replay.per_page(sites)
+        .filter(pl.col("flow") == "swap, written")
+        .pivot("tags", index="site", values="acquisitions")
+        .select(
+            pl.col("site").cast(pl.String),
+            simulated_base=pl.col("true"),
+            simulated_patched=pl.col("false"),
+        )
+    )
+    rows = pl.DataFrame(
+        list(LOCK_CLAIMS.items()), schema={"site": pl.String, "claim": pl.String}, orient="row"
+    )
+    claims = published.claims().select(
+        "claim", published_base="base", published_patched="value", published_change="change"
+    )
+    return (
+        rows.join(claims, on="claim", how="left", maintain_order="left")
+        .join(acquisitions, on="site", how="left", maintain_order="left")
+        .with_columns(
+            simulated_change=100 * (pl.col("simulated_patched") / pl.col("simulated_base") - 1),
+            measured_change=pl.lit(None, dtype=pl.Float64),
+        )
+        .drop("claim")
+    )
+
+
+def headlines(results: pl.DataFrame) -> pl.DataFrame:
+    """Set each patch's main claims beside what was simulated and measured.
+
+    Parameters
+    ----------
+    results : polars.DataFrame
+        Schema RESULTS; empty where nothing was simulated or measured yet.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``patch``, ``claim`` in words, ``published``, ``simulated`` and ``measured`` changes in
+        percent, null where there is none yet.
+    """
+    three = compare.three_columns(published.claims(), results, published.tolerances())
+    order = pl.DataFrame(
+        list(HEADLINES.items()), schema={"claim": pl.String, "words": pl.String}, orient="row"
+    )
+    return order.join(three, on="claim", how="left", maintain_order="left").select(
+        "patch", pl.col("words").alias("claim"), "published", "simulated", "measured"
+    )
+
+
+def _together(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Add up the ledgers of several traces."""
+    keys = ["kernel", "tags", "flow", "site"]
+    frame = (
+        pl.concat([require(sites, LOCK_SITES, "lock sites") for sites in sites_of.values()])
+        .group_by(keys)
+        .agg(pl.exclude(keys).sum())
+        .sort("kernel", pl.col("tags").not_(), "flow", pl.col("site").cast(SITE))
+    )
+    return require(frame.select(LOCK_SITES.names()), LOCK_SITES, "lock sites")
