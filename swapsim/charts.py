@@ -21,10 +21,10 @@ COLOURS: Final = {
     "move": "#79706e",
     "delete": "#54a24b",
     "clear-shadow": "#b279a2",
-    "tags kept": "#e45756",
-    "no tags": "#4c78a8",
+    "tags kept": "#8c510a",
+    "no tags": "#01665e",
     "file": "#bab0ac",
-    "swap": "#4c78a8",
+    "swap": "#6a51a3",
 }
 """One colour per site and per policy, the same in every chart."""
 
@@ -45,10 +45,12 @@ def _theme() -> alt.theme.ThemeConfig:
 
 
 def use() -> None:
-    """Show charts in notebooks as a PNG with their specification beside it.
+    """Show charts in notebooks as a PNG with their specification beside it, and tables whole.
 
     GitHub, JupyterLab and HTML reports all show the PNG; nbval compares the specification.
     """
+    pl.Config.set_tbl_rows(60).set_tbl_cols(20).set_fmt_str_lengths(120)
+    pl.Config.set_tbl_hide_dataframe_shape(True).set_tbl_hide_column_data_types(True)
     alt.renderers.register("swapsim", _static)
     alt.renderers.enable("swapsim")
 
@@ -107,7 +109,7 @@ def _bars(per_page: pl.DataFrame, figure: str, title: str, axis: str) -> alt.Cha
         alt.Chart(frame, title=title)
         .mark_bar(height=22)
         .encode(
-            x=alt.X(f"{figure}:Q", title=axis),
+            x=alt.X(f"{figure}:Q", title=axis, axis=alt.Axis(tickMinStep=1)),
             y=alt.Y("tags:N", title=None, sort=list(TAGS_LABELS.values())),
             color=alt.Color(
                 "site:N",
@@ -166,22 +168,59 @@ def lock_cost_by_mix(mix: pl.DataFrame, *, title: str) -> alt.LayerChart:
     """
     frame = mix.with_columns(pl.col("tags").replace_strict(TAGS_LABELS, return_dtype=pl.String))
     labels = list(TAGS_LABELS.values())
-    points = alt.Chart(frame, title=title).encode(
+    acquisitions = alt.Y("acquisitions:Q", title="acquisitions per page written")
+    base = alt.Chart(frame).encode(
         x=alt.X(
             "file_share:Q",
             title="file pages among the pages written",
             axis=alt.Axis(format="%"),
             scale=alt.Scale(domain=[0, 1]),
-        ),
-        y=alt.Y("acquisitions:Q", title="acquisitions per page written", scale={"zero": True}),
+        )
+    )
+    gaps = base.mark_rule(color="#bbb", strokeWidth=2).encode(
+        y=alt.Y("min(acquisitions):Q"), y2="max(acquisitions):Q", detail="trace:N"
+    )
+    points = base.mark_point(size=110, filled=True, opacity=1).encode(
+        y=acquisitions,
         color=alt.Color(
             "tags:N",
             title="swap cache",
             scale=alt.Scale(domain=labels, range=[COLOURS[label] for label in labels]),
         ),
     )
-    names = points.transform_filter("datum.tags == 'no tags'").mark_text(dy=16, fontSize=11)
+    names = (
+        base.transform_filter("datum.tags == 'no tags'")
+        .mark_text(align="left", dx=8, dy=14, fontSize=11)
+        .encode(y=acquisitions, text="trace:N")
+    )
+    chart: alt.LayerChart = (gaps + points + names).properties(width=520, height=240, title=title)
+    return chart
+
+
+def headline_changes(headlines: pl.DataFrame, *, title: str) -> alt.LayerChart:
+    """Draw the published change of each headline claim, one bar a claim, grouped by patch.
+
+    Parameters
+    ----------
+    headlines : polars.DataFrame
+        Columns ``patch``, ``claim``, ``published`` (percent), as `verdicts.headlines` gives them.
+    title : str
+    """
+    frame = headlines.select(
+        "published",
+        label=pl.format("{}  {}", pl.col("patch").str.slice(0, 2), "claim"),
+        text=pl.format("{} %", pl.col("published").round(1)),
+        beyond=pl.col("published") > 0,
+    )
+    bars = alt.Chart(frame).encode(
+        x=alt.X("published:Q", title="published change, percent of the claim's own base"),
+        y=alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
+    )
+    right = bars.transform_filter("datum.beyond").mark_text(align="left", dx=4)
+    left = bars.transform_filter("!datum.beyond").mark_text(align="right", dx=-4)
     chart: alt.LayerChart = (
-        points.mark_point(size=90, filled=True) + names.encode(text="trace:N")
-    ).properties(width=520, height=240)
+        bars.mark_bar(height=16, color=COLOURS["no tags"])
+        + right.encode(text="text:N")
+        + left.encode(text="text:N")
+    ).properties(width=460, height=alt.Step(26), title=title)
     return chart

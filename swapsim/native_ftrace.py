@@ -102,6 +102,7 @@ def read_ftrace(
     *,
     path: str,
     keep_going: bool = False,
+    first_rows: int = 1024,
 ) -> Counts:
     """Read a trace's text and hand each event's rows over, batch by batch.
 
@@ -117,6 +118,9 @@ def read_ftrace(
         The text's name, for messages.
     keep_going : bool
         Skip and count lines that cannot be read.
+    first_rows : int
+        How many rows of an event decide the types of the fields that are not known: Int64 where
+        all are decimal, UInt64 where all are 0x... or the 16 digits of %p, else String.
 
     Returns
     -------
@@ -131,6 +135,7 @@ def read_ftrace(
     config = ffi.new("struct sws_ftrace_config *")
     lib.sws_ftrace_config_init(config)
     config.skip = keep_going
+    config.first_rows = first_rows
     out = ffi.new("sws_ftrace **")
     _check(lib.sws_ftrace_new(config, out))
     handle = ffi.gc(out[0], lib.sws_ftrace_free)

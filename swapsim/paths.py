@@ -36,3 +36,9 @@ def patches_root() -> Path:
 def notebooks_root() -> Path:
     """Return the folder of the notebooks."""
     return repository_root() / "notebooks"
+
+
+def shipped_traces() -> dict[str, Path]:
+    """Return the traces that come with the laboratory, by name, in order of name."""
+    folders = sorted(path.parent for path in (data_root() / "traces").glob("*/trace.toml"))
+    return {folder.name: folder for folder in folders}

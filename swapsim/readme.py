@@ -2,7 +2,6 @@
 """The generated parts of README.md: the verdict table and the picture."""
 
 import re
-from pathlib import Path
 from typing import Final
 
 import polars as pl
@@ -10,19 +9,13 @@ import vl_convert
 
 from swapsim import charts, replay, verdicts
 from swapsim.errors import InputError
-from swapsim.paths import data_root, repository_root
+from swapsim.paths import repository_root, shipped_traces
 from swapsim.schemas import RESULTS
 
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
 """The README's one picture, from the root."""
 
 _TABLE = re.compile(r"(<!-- verdicts: begin -->\n).*?(<!-- verdicts: end -->)", re.DOTALL)
-
-
-def shipped_traces() -> dict[str, Path]:
-    """Return the traces that come with the laboratory, by name, in order of name."""
-    folders = sorted(path.parent for path in (data_root() / "traces").glob("*/trace.toml"))
-    return {folder.name: folder for folder in folders}
 
 
 def with_table(text: str) -> str:
@@ -35,10 +28,7 @@ def with_table(text: str) -> str:
     """
     if not _TABLE.search(text):
         raise InputError("no marks around the verdict table", path="README.md")
-    sites = {
-        name: replay.writeback_tags(folder, kernel="4.8")
-        for name, folder in shipped_traces().items()
-    }
+    sites = replay.writeback_tags_of(shipped_traces())
     table = _markdown(verdicts.headlines(_simulated_and_measured()))
     counts = verdicts.writeback_tags(sites)
     return _TABLE.sub(lambda marks: f"{marks[1]}{table}\n{counts}\n{marks[2]}", text)
@@ -66,7 +56,7 @@ def write() -> None:
     """Write both parts anew."""
     readme = repository_root() / "README.md"
     readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")
-    sites = replay.writeback_tags(shipped_traces()["random-80-20"], kernel="4.8")
+    sites = replay.writeback_tags(shipped_traces()["random-80-20"])
     chart = charts.acquisitions_by_site(replay.per_page(sites))
     png = vl_convert.vegalite_to_png(chart.to_dict(), vl_version=charts.VEGA_LITE, scale=1.5)
     (repository_root() / PICTURE).write_bytes(png)

@@ -13,7 +13,7 @@ import polars as pl
 from tqdm import tqdm
 
 from swapsim import native, traces
-from swapsim.config import MappingConfig
+from swapsim.config import MAPPING_KERNELS, MappingConfig
 from swapsim.errors import InputError
 from swapsim.schemas import (
     FLOW,
@@ -88,6 +88,40 @@ def writeback_tags(
     return pl.concat([replay_rows(rows, config, progress=progress) for config in configs])
 
 
+def writeback_tags_of(
+    folders: Mapping[str, Path], *, kernel: str = "4.8", progress: bool = False
+) -> dict[str, pl.DataFrame]:
+    """Run `writeback_tags` on several traces.
+
+    Parameters
+    ----------
+    folders : mapping of str to Path
+        Name of a trace -> its folder.
+    kernel, progress
+        As for `writeback_tags`.
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        Name of the trace -> its LOCK_SITES.
+    """
+    return {
+        name: writeback_tags(folder, kernel=kernel, progress=progress)
+        for name, folder in folders.items()
+    }
+
+
+def writeback_tags_by_kernel(folder: Path | str) -> pl.DataFrame:
+    """Run `writeback_tags` under each kernel that the mappings know.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema LOCK_SITES, kernels in order of age.
+    """
+    return pl.concat([writeback_tags(folder, kernel=kernel) for kernel in MAPPING_KERNELS])
+
+
 def writeback_rows(folder: Path | str) -> pl.DataFrame:
     """Bring the events that touch a mapping into one table, in trace order.
 
@@ -143,8 +177,16 @@ def replay_rows(
     InputError
         Rows out of order, or one that cannot be replayed.
     """
+    require(rows, REPLAY_ROWS, "replay rows")
     if not rows["seq"].is_sorted():
         raise InputError("rows are out of order: sort them", field="seq")
+    for field in rows.columns:
+        if rows[field].null_count():
+            row = rows.filter(pl.col(field).is_null()).row(0, named=True)
+            raise InputError(
+                f"the row with seq {row['seq']} has no value: an event of the trace lacks a field",
+                field=field,
+            )
     label = f"{config.kernel}, tags {'kept' if config.swap_writeback_tags else 'not kept'}"
     with tqdm(total=rows.height, desc=label, unit=" rows", disable=not progress) as bar:
 

@@ -55,6 +55,30 @@ def writeback_tags(sites_of: Mapping[str, pl.DataFrame]) -> str:
     )
 
 
+def map_of_patches(three_columns: pl.DataFrame, sites_of: Mapping[str, pl.DataFrame]) -> str:
+    """Say how far the laboratory is with all claims.
+
+    Parameters
+    ----------
+    three_columns : polars.DataFrame
+        Schema THREE_COLUMNS, all claims.
+    sites_of : mapping of str to polars.DataFrame
+        As for `writeback_tags`.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    simulated = three_columns["simulated"].is_not_null().sum()
+    measured = three_columns["measured"].is_not_null().sum()
+    return (
+        f"Of {three_columns.height} published claims of four patches, {simulated} are simulated in "
+        f"time and {measured} measured on a real kernel so far; patch A's lock counts are replayed "
+        f"on {len(sites_of)} traces of one."
+    )
+
+
 def writeback_tags_by_site(sites: pl.DataFrame) -> pl.DataFrame:
     """Set the mail's four profile rows beside the replay's acquisitions at the same sites.
 
@@ -70,9 +94,9 @@ def writeback_tags_by_site(sites: pl.DataFrame) -> pl.DataFrame:
     -------
     polars.DataFrame
         One row per site, in the order of a page's life: ``published_base`` and
-        ``published_patched`` (percent of cycles), ``published_change``, ``simulated_base`` and ``simulated_patched``
-        (acquisitions per page swapped out), ``simulated_change``, ``measured_change`` (null until
-        a real kernel was measured); changes in percent.
+        ``published_patched`` (percent of cycles), ``published_change``, ``simulated_base`` and
+        ``simulated_patched`` (acquisitions per page swapped out), ``simulated_change``,
+        ``measured_change`` (null until a real kernel was measured); changes in percent.
     """
     acquisitions = (
         replay.per_page(sites)

@@ -134,3 +134,10 @@ def test_a_config_out_of_range_quotes_field_and_value(field: str, value: object)
     """A config is checked when it is made."""
     with pytest.raises(ConfigError, match=f"{field}=.*{value}"):
         MappingConfig(**{field: value})  # type: ignore[arg-type]
+
+
+def test_a_missing_value_is_named_by_row_and_field() -> None:
+    """A null, from an event that lacks a field in one line, is refused before any row is taken."""
+    rows = one_page_a_time(2).with_columns(folio=pl.when(pl.col("seq") != 5).then(pl.col("folio")))
+    with pytest.raises(InputError, match="field 'folio': the row with seq 5 has no value"):
+        replay.replay_rows(rows, MappingConfig())

@@ -69,6 +69,24 @@ static void heights_are_those_of_the_index_bits(void)
 	}
 }
 
+static void a_tree_can_grow_to_the_largest_index_at_once(void)
+{
+	for (uint32_t shift = 1; shift <= 6; shift++) {
+		struct sws_forest *forest = forest_of(shift, 1, 0, NULL);
+		uint32_t height = (64 + shift - 1) / shift;
+
+		/* A leaf at either end and all levels but the top twice. */
+		CHECK(sws_rtree_insert(forest, 0, 1, 7, NULL) == SWS_OK);
+		CHECK(sws_rtree_insert(forest, 0, UINT64_MAX, 8, NULL) == SWS_OK);
+		CHECK(sws_rtree_node_count(forest, 0) == 2 * height - 1);
+		check_verified(forest);
+		CHECK(sws_rtree_delete(forest, 0, UINT64_MAX, NULL) == 8);
+		CHECK(sws_rtree_node_count(forest, 0) == 1);
+		check_verified(forest);
+		sws_forest_free(forest);
+	}
+}
+
 static void a_trunk_takes_the_nodes_of_the_kernel(void)
 {
 	/* 16384 slots: 256 leaves, 4 nodes, 1, and 1 more beyond 2^18. */
@@ -690,6 +708,7 @@ int main(void)
 {
 	RUN(bad_configs_are_refused);
 	RUN(heights_are_those_of_the_index_bits);
+	RUN(a_tree_can_grow_to_the_largest_index_at_once);
 	RUN(a_trunk_takes_the_nodes_of_the_kernel);
 	RUN(a_lone_item_at_0_stands_in_the_root_with_its_tags);
 	RUN(calls_refuse_bad_arguments);

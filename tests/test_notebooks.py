@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The notebooks hold to the house style, and their verdicts to what they compute."""
+
+import ast
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from swapsim.paths import notebooks_root, patches_root
+
+NOTEBOOKS = sorted(notebooks_root().glob("*.ipynb"))
+NO_PATCH = {"00", "05", "06"}
+
+
+def read(path: Path) -> nbformat.NotebookNode:
+    """Return a notebook that is valid by its own format."""
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    return notebook
+
+
+def code_cells(path: Path) -> list[nbformat.NotebookNode]:
+    """Return the code cells in order."""
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def notebook(request: pytest.FixtureRequest) -> Path:
+    """Give each notebook in turn."""
+    path = request.param
+    assert isinstance(path, Path)
+    return path
+
+
+def test_there_are_notebooks() -> None:
+    """The map and the first patch are there."""
+    assert {"00-map", "01-writeback-tags"} <= {path.stem for path in NOTEBOOKS}
+
+
+def test_each_name_is_a_patch_or_one_of_the_three_without(notebook: Path) -> None:
+    """NN-slug.ipynb belongs to patches/NN-slug, except the map and the last two."""
+    assert re.fullmatch(r"\d\d-[a-z0-9-]+", notebook.stem)
+    if notebook.stem[:2] not in NO_PATCH:
+        assert (patches_root() / notebook.stem / "card.md").is_file()
+
+
+def test_outputs_are_committed_from_one_run_top_to_bottom(notebook: Path) -> None:
+    """Each code cell was run, in order, without an error; else nbval would compare nothing."""
+    cells = code_cells(notebook)
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    for cell in cells:
+        assert not [output for output in cell.outputs if output.output_type == "error"]
+
+
+def test_code_cells_are_short_and_plain(notebook: Path) -> None:
+    """At most eight lines a cell and about fifty a notebook; no def, class or loop."""
+    lines = 0
+    for cell in code_cells(notebook):
+        lines += len(cell.source.splitlines())
+        assert len(cell.source.splitlines()) <= 8, cell.source
+        for node in ast.walk(ast.parse(cell.source)):
+            forbidden = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.comprehension)
+            assert not isinstance(node, forbidden), cell.source
+    assert lines <= 60
+
+
+def test_prose_stands_before_each_code_cell(notebook: Path) -> None:
+    """A reader is told what comes before it comes."""
+    kinds = [cell.cell_type for cell in read(notebook).cells]
+    assert kinds[0] == "markdown"
+    assert "code" in kinds
+    assert ("code", "code") not in set(zip(kinds, kinds[1:], strict=False))
+
+
+def test_the_first_cell_states_what_the_last_computes(notebook: Path) -> None:
+    """The verdict in the title cell is the last code cell's output, word for word."""
+    verdict = re.search(r"\*\*(.+?)\*\*", read(notebook).cells[0].source, re.DOTALL)
+    assert verdict, "the first cell states no verdict in bold"
+    last = code_cells(notebook)[-1].outputs
+    assert verdict[1].strip() == "".join(output.get("text", "") for output in last).strip()
+
+
+def test_only_public_verbs_are_used(notebook: Path) -> None:
+    """No name with a leading underscore, nothing of the C library."""
+    for cell in code_cells(notebook):
+        assert not re.search(r"\b_[a-z]|\.native\b|\.lib\b", cell.source), cell.source

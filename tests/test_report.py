@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report appears whole or not at all, and needs no network."""
+
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from swapsim import report
+from swapsim.errors import InputError, SwapsimError
+
+
+def one_notebook(folder: Path, source: str) -> Path:
+    """Write a folder with one notebook of one code cell."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("# 00 Title\n\n**Verdict & all.**"),
+            nbformat.v4.new_code_cell(source),
+        ],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    folder.mkdir()
+    nbformat.write(notebook, folder / "00-one.ipynb")
+    return folder
+
+
+def use_notebooks(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let the report find its notebooks in a folder of the test."""
+    monkeypatch.setattr(report, "notebooks_root", lambda: folder)
+
+
+def test_a_report_is_written_and_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Index and pages are there, the cell's output is in, and a second run replaces the first."""
+    use_notebooks(monkeypatch, one_notebook(tmp_path / "notebooks", "print(6 * 7)"))
+    output = tmp_path / "report"
+    for _ in range(2):
+        index = report.write(output)
+        assert index == output / "index.html"
+        assert "Verdict &amp; all." in index.read_text()
+        assert "42" in (output / "00-one.html").read_text()
+        assert {path.name for path in tmp_path.iterdir()} == {"notebooks", "report"}
+
+
+def test_a_page_fetches_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No script, style or picture of a page comes from the network."""
+    use_notebooks(monkeypatch, one_notebook(tmp_path / "notebooks", "1"))
+    index = report.write(tmp_path / "report")
+    for page in index.parent.glob("*.html"):
+        text = page.read_text()
+        assert not re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=\"(?:https?:)?//", text)
+
+
+def test_a_failing_cell_is_named_and_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message has notebook, cell and error; the earlier report stays as it was."""
+    folder = one_notebook(tmp_path / "notebooks", "1")
+    use_notebooks(monkeypatch, folder)
+    output = tmp_path / "report"
+    report.write(output)
+    before = (output / "index.html").read_bytes()
+    shutil.rmtree(folder)
+    one_notebook(folder, "1 / 0")
+    with pytest.raises(SwapsimError, match=r"00-one\.ipynb, code cell 1: ZeroDivisionError"):
+        report.write(output)
+    assert (output / "index.html").read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"notebooks", "report"}
+
+
+def test_a_folder_that_is_no_report_is_refused(tmp_path: Path) -> None:
+    """A report replaces a report, never anything else."""
+    (tmp_path / "precious.txt").write_text("mine")
+    with pytest.raises(InputError, match="is there and is no report"):
+        report.write(tmp_path)
+    assert (tmp_path / "precious.txt").read_text() == "mine"
