@@ -10,7 +10,7 @@ CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test test-c test-style test-python lab bench fuzz capture format lock clean
+.PHONY: help setup report test test-c test-style test-python lab bench fuzz readme capture format lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -72,6 +72,9 @@ fuzz: setup ## fuzz the ftrace parser and the radix tree, a minute each (needs c
 	for target in ftrace rtree; do mkdir -p build/fuzz/new-$$target; \
 	    build/fuzz/fuzz_$$target -max_total_time=60 -print_final_stats=0 \
 	        build/fuzz/new-$$target corelib/fuzz/corpus/$$target; done
+
+readme: setup ## write README.md's verdict table and picture anew
+	$(BIN)/python -m swapsim.readme
 
 capture: setup ## boot a real kernel and capture the shipped traces anew
 	$(BIN)/python data/capture/capture.py --all -o data/traces

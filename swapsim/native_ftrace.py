@@ -11,12 +11,11 @@ import polars as pl
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError, NativeError, NativeMemoryError
 from swapsim.known_events import KNOWN_EVENTS
-from swapsim.schemas import EVENT_HEAD
 
 PARSER_VERSION: Final = 1
 """Raised when the same text comes to other tables."""
 
-_CELLS_OF_A_BATCH: Final = 3_000_000
+_CELLS_OF_A_BATCH: Final = 1_000_000
 """Values in C before they go to frames: it bounds the memory, not the result."""
 
 _STRINGS_OF_A_BATCH: Final = 16 << 20
@@ -188,14 +187,11 @@ def _tell_known_events(handle: Any) -> None:
 
 
 def _is_full(handle: Any) -> bool:
-    batch = ffi.new("struct sws_ftrace_batch *")
     length = ffi.new("size_t *")
-    cells = 0
-    for index in range(lib.sws_ftrace_events(handle)):
-        _check(lib.sws_ftrace_batch(handle, index, batch))
-        cells += batch.rows * (batch.fields + len(EVENT_HEAD))
     lib.sws_ftrace_strings(handle, length)
-    return bool(cells >= _CELLS_OF_A_BATCH or length[0] >= _STRINGS_OF_A_BATCH)
+    return bool(
+        lib.sws_ftrace_cells(handle) >= _CELLS_OF_A_BATCH or length[0] >= _STRINGS_OF_A_BATCH
+    )
 
 
 def _drain(handle: Any, sink: Callable[[str, pl.DataFrame], None]) -> None:

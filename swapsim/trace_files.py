@@ -3,12 +3,14 @@
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import polars as pl
 
@@ -17,9 +19,13 @@ from swapsim.errors import InputError
 ROW_GROUP: Final = 1 << 18
 """Rows of a Parquet row group, whatever the batches were."""
 
-ZSTD_LEVEL: Final = 3
+ZSTD_LEVEL: Final = 1
+"""Traces grow no smaller by a higher level, only slower to write."""
 
-_HELD_BYTES: Final = 96 << 20
+_WRITERS: Final = 2
+"""Tables written at a time, when all text is read."""
+
+_HELD_BYTES: Final = 64 << 20
 """Rows kept in memory before they are laid down beside the tables."""
 
 
@@ -60,8 +66,8 @@ def _umask() -> int:
 class TableWriter:
     """Gathers the rows of many events and writes one Parquet table for each.
 
-    Rows stay in memory until they are many; then they lie in uncompressed parts inside the
-    folder, until `finish` streams each event's parts into its table.
+    Rows stay in memory until they are many; then another thread lays them down in uncompressed
+    parts inside the folder, until `finish` streams each event's parts into its table.
 
     Parameters
     ----------
@@ -75,8 +81,18 @@ class TableWriter:
         self._held: dict[str, list[pl.DataFrame]] = {}
         self._held_bytes = 0
         self._laid: dict[str, list[Path]] = {}
+        self._laying: Future[None] | None = None
         self._rows: dict[str, int] = {}
         self._columns: dict[str, list[str]] = {}
+        self._pool = ThreadPoolExecutor(_WRITERS, thread_name_prefix="write")
+
+    def __enter__(self) -> Self:
+        """Return itself: leaving waits for its threads."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Wait for what is being written; the folder's owner clears up."""
+        self._pool.shutdown(cancel_futures=True)
 
     def take(self, event: str, rows: pl.DataFrame) -> None:
         """Add rows behind those that an event has.
@@ -92,7 +108,9 @@ class TableWriter:
         columns += [name for name in rows.columns if name not in columns]
         self._held_bytes += int(rows.estimated_size())
         if self._held_bytes >= _HELD_BYTES:
-            self._lay_down()
+            self._wait()
+            self._laying = self._pool.submit(self._lay_down, self._held)
+            self._held, self._held_bytes = {}, 0
 
     def finish(self) -> dict[str, int]:
         """Write the tables; return each event's rows, in order of name.
@@ -102,44 +120,52 @@ class TableWriter:
         OSError
             The folder cannot be written.
         """
-        with _polars_as_os_errors():
-            for event in sorted(self._rows):
-                self._write(event)
+        self._wait()
+        for _ in self._pool.map(self._write, sorted(self._rows)):
+            pass
         shutil.rmtree(self._parts, ignore_errors=True)
         return {event: self._rows[event] for event in sorted(self._rows)}
 
-    def _lay_down(self) -> None:
+    def _wait(self) -> None:
+        """Let one batch be laid down at a time: more would be more memory."""
+        if self._laying is not None:
+            self._laying.result()
+
+    def _lay_down(self, held: dict[str, list[pl.DataFrame]]) -> None:
         self._parts.mkdir(exist_ok=True)
         with _polars_as_os_errors():
-            for event, frames in self._held.items():
+            for event, frames in held.items():
                 laid = self._laid.setdefault(event, [])
                 path = self._parts / f"{event}.{len(laid)}.arrow"
                 pl.concat(frames, how="diagonal").write_ipc(path)
                 laid.append(path)
-        self._held.clear()
-        self._held_bytes = 0
+                frames.clear()
 
     def _write(self, event: str) -> None:
         laid = [pl.scan_ipc(path, glob=False) for path in self._laid.get(event, [])]
         held = [frame.lazy() for frame in self._held.pop(event, [])]
         columns = sorted(self._columns[event], key="text".__eq__)
-        pl.concat(laid + held, how="diagonal").select(columns).sink_parquet(
-            self._folder / f"{event}.parquet",
-            compression="zstd",
-            compression_level=ZSTD_LEVEL,
-            row_group_size=ROW_GROUP,
-        )
+        with _polars_as_os_errors():
+            pl.concat(laid + held, how="diagonal").select(columns).sink_parquet(
+                self._folder / f"{event}.parquet",
+                compression="zstd",
+                compression_level=ZSTD_LEVEL,
+                row_group_size=ROW_GROUP,
+            )
         for path in self._laid.get(event, []):
             path.unlink()
 
 
 @contextmanager
 def _polars_as_os_errors() -> Iterator[None]:
-    """Polars wraps some failures of the disk in errors of its own."""
+    """Polars tells some failures of the disk by its own errors, or without their number."""
     try:
         yield
-    except pl.exceptions.PolarsError as error:
-        raise OSError(str(error).splitlines()[0]) from None
+    except (pl.exceptions.PolarsError, OSError) as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if not number:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from None
 
 
 def toml_table(title: str, table: Mapping[str, Any]) -> str:

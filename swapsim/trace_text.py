@@ -6,11 +6,11 @@ import io
 import lzma
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, Never, cast
 
 import zstandard
 from tqdm import tqdm
@@ -42,7 +42,7 @@ def chunks(
     source : Path or str
         A file, plain or packed with gzip, xz or zstd, or "-" for standard input.
     listener : callable
-        Takes each piece before the caller does, in another thread: a digest's update.
+        Takes each piece before the caller does, maybe in another thread: a digest's update.
     progress : bool
         Show a progress bar on stderr, over the bytes of the file as it lies.
 
@@ -51,16 +51,11 @@ def chunks(
     InputError
         The file cannot be read, is packed and damaged, or is a trace.dat.
     """
-    try:
-        with _opened(source) as raw, _bar(raw, source, shown=progress) as bar:
-            yield _ahead(_pieces(raw, source, listener, bar))
-    except OSError as error:
-        if error.filename is not None and str(error.filename) != str(source):
-            raise
-        raise InputError(
-            f"cannot be read ({error.strerror or error}): name a readable text",
-            path=name_of(source),
-        ) from None
+    with _opened(source) as raw, _bar(source, shown=progress) as bar:
+        pieces = _pieces(raw, source, listener, bar)
+        # A thread that waits for standard input would not hear Ctrl-C.
+        with closing(pieces if str(source) == "-" else _ahead(pieces)) as text:
+            yield text
 
 
 @contextmanager
@@ -68,11 +63,20 @@ def _opened(source: Path | str) -> Iterator[io.BufferedReader]:
     if str(source) == "-":
         yield cast(io.BufferedReader, sys.stdin.buffer)
         return
-    with Path(source).open("rb") as raw:
+    with ExitStack() as stack:
+        try:
+            raw = stack.enter_context(Path(source).open("rb"))
+        except OSError as error:
+            raise _unreadable(source, error) from None
         yield raw
 
 
-def _bar(raw: io.BufferedReader, source: Path | str, *, shown: bool) -> "tqdm[None]":
+def _unreadable(source: Path | str, error: OSError) -> InputError:
+    why = error.strerror or error
+    return InputError(f"cannot be read ({why}): name a readable text", path=name_of(source))
+
+
+def _bar(source: Path | str, *, shown: bool) -> "tqdm[Never]":
     known = str(source) != "-" and Path(source).is_file()
     return tqdm(
         total=Path(source).stat().st_size if known else None,
@@ -87,10 +91,10 @@ def _pieces(
     raw: io.BufferedReader,
     source: Path | str,
     listener: Callable[[bytes], object],
-    bar: "tqdm[None]",
-) -> Iterator[bytes]:
-    plain = _unpacked(raw, source)
+    bar: "tqdm[Never]",
+) -> Generator[bytes, None, None]:
     try:
+        plain = _unpacked(raw, source)
         while piece := plain.read(CHUNK_BYTES):
             listener(piece)
             yield piece
@@ -101,6 +105,8 @@ def _pieces(
             f"its packing is damaged or cut short ({error}): pack it again",
             path=name_of(source),
         ) from None
+    except OSError as error:
+        raise _unreadable(source, error) from None
 
 
 def _unpacked(raw: io.BufferedReader, source: Path | str) -> BinaryIO:
@@ -151,7 +157,7 @@ class _Zstd:
         return b"".join(parts)
 
 
-def _ahead(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
     """Read the next piece while the caller works on this one."""
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="read-ahead") as pool:
         coming = pool.submit(next, pieces, b"")

@@ -7,7 +7,7 @@ comes from. It appears whole or not at all.
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -106,14 +106,13 @@ def import_text(
     """
     digest = hashlib.sha256()
     name = trace_text.name_of(source)
-    with new_folder(Path(output)) as folder:
-        writer = TableWriter(folder)
+    with new_folder(Path(output)) as folder, TableWriter(folder) as writer:
         with trace_text.chunks(source, digest.update, progress=progress) as text:
             counts = read_ftrace(text, writer.take, path=name, keep_going=keep_going)
         rows = writer.finish()
         if not rows:
             raise InputError(_nothing_read(counts), path=name)
-        tables = {
+        tables: dict[str, Mapping[str, Any]] = {
             "text": {
                 "name": Path(name).name,
                 "sha256": digest.hexdigest(),

@@ -2,6 +2,7 @@
 """The C reader of ftrace text beside its slow oracle."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import oracle_ftrace as oracle
 import polars as pl
@@ -19,7 +20,7 @@ DTYPES = {"decimal": pl.Int64, "pointer": pl.UInt64, "hexadecimal": pl.UInt64, "
 def pieces(text: bytes, cuts: list[int]) -> Iterator[bytes]:
     """Cut a text at some places."""
     places = sorted({cut % (len(text) + 1) for cut in cuts} | {0, len(text)})
-    for start, end in zip(places, places[1:], strict=False):
+    for start, end in pairwise(places):
         yield text[start:end]
 
 

@@ -2,6 +2,7 @@
 """The notebooks hold to the house style, and their verdicts to what they compute."""
 
 import ast
+import itertools
 import re
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def test_prose_stands_before_each_code_cell(notebook: Path) -> None:
     kinds = [cell.cell_type for cell in read(notebook).cells]
     assert kinds[0] == "markdown"
     assert "code" in kinds
-    assert ("code", "code") not in set(zip(kinds, kinds[1:], strict=False))
+    assert ("code", "code") not in set(itertools.pairwise(kinds))
 
 
 def test_the_first_cell_states_what_the_last_computes(notebook: Path) -> None:

@@ -32,13 +32,6 @@ int sws_ftrace__reserve(const struct sws_allocator *allocator, void *block, size
 
 /* --- faults --- */
 
-int sws_ftrace__trouble(struct sws_ftrace *self, int kind, struct ftrace_span field,
-			struct ftrace_span excerpt)
-{
-	self->trouble = (struct ftrace_trouble){ kind, -1, field, excerpt };
-	return SWS_ERROR_BAD_LINE;
-}
-
 static void copy_cut(char *to, size_t room, struct ftrace_span from)
 {
 	size_t length = from.length < room ? from.length : room - 1;
@@ -47,15 +40,29 @@ static void copy_cut(char *to, size_t room, struct ftrace_span from)
 	memset(to + length, 0, room - length);
 }
 
+int sws_ftrace__trouble(struct sws_ftrace *self, int kind, struct ftrace_span field,
+			struct ftrace_span excerpt)
+{
+	self->trouble.kind = kind;
+	self->trouble.type = -1;
+	self->trouble.excerpt = excerpt;
+	copy_cut(self->trouble.field, sizeof(self->trouble.field), field);
+	return SWS_ERROR_BAD_LINE;
+}
+
 int sws_ftrace__file(struct sws_ftrace *self, uint64_t line)
 {
 	struct sws_ftrace_report *report = &self->reports[self->trouble.kind];
 
+	/* A first row's fault passes here a second time, by way of the line that settled it. */
+	if (self->trouble.kind == SWS_FTRACE_NO_FAULT)
+		return SWS_ERROR_BAD_LINE;
+	self->trouble.kind = SWS_FTRACE_NO_FAULT;
 	/* The first rows of an event are judged late: an earlier line may come after. */
 	if (!report->count || line < report->line) {
 		report->line = line;
 		report->type = self->trouble.type;
-		copy_cut(report->field, sizeof(report->field), self->trouble.field);
+		memcpy(report->field, self->trouble.field, sizeof(report->field));
 		copy_cut(report->excerpt, sizeof(report->excerpt), self->trouble.excerpt);
 	}
 	report->count++;
@@ -81,7 +88,12 @@ static bool is_odd(const char *bytes, size_t length)
 static size_t utf8_length(const unsigned char *at, size_t left)
 {
 	unsigned char c = at[0];
-	size_t length = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+	size_t length = c < 0x80   ? 1
+			: c < 0xc2 ? 0
+			: c < 0xe0 ? 2
+			: c < 0xf0 ? 3
+			: c < 0xf5 ? 4
+				   : 0;
 
 	if (length > left)
 		return 0;
@@ -164,6 +176,7 @@ static int read_lost(struct sws_ftrace *self, const char *at, const char *end)
 	int64_t cpu = 0;
 	int64_t count = 0;
 	const char *tail = NULL;
+	const char *known = NULL;
 
 	at = number(at + strlen("CPU:"), end, &cpu);
 	at = at ? after(at, end, " [") : NULL;
@@ -173,17 +186,16 @@ static int read_lost(struct sws_ftrace *self, const char *at, const char *end)
 	at = tail ? tail : at;
 	tail = number(at, end, &count);
 	tail = tail ? after(tail, end, " ") : NULL;
-	if (!tail) {
-		self->totals.gaps++;
-		tail = at;
-		count = 0;
-	}
-	tail = after(tail, end, "EVENTS");
+	known = tail;
+	tail = after(known ? known : at, end, "EVENTS");
 	if (tail && after(tail, end, " DROPPED"))
 		tail += strlen(" DROPPED");
-	if (!tail || ftrace_between(tail, end).length != 1 || *tail != ']')
+	if (!tail || end - tail != 1 || *tail != ']')
 		return sws_ftrace__trouble(self, SWS_FTRACE_HEAD, nothing, line);
-	return add_lost(self, (size_t)cpu, (uint64_t)count);
+	if (known)
+		return add_lost(self, (size_t)cpu, (uint64_t)count);
+	self->totals.gaps++;
+	return SWS_OK;
 }
 
 /* What trace-cmd report writes above the events. */
@@ -419,9 +431,9 @@ void sws_ftrace_free(sws_ftrace *self)
 
 /* --- what a caller asks --- */
 
-size_t sws_ftrace_rows(const sws_ftrace *self)
+size_t sws_ftrace_cells(const sws_ftrace *self)
 {
-	return self->rows;
+	return self->cells;
 }
 
 const char *sws_ftrace_strings(const sws_ftrace *self, size_t *length)
@@ -435,7 +447,7 @@ void sws_ftrace_clear(sws_ftrace *self)
 	for (size_t i = 0; i < self->events_count; i++)
 		sws_ftrace__event_clear(self->events[i]);
 	sws_ftrace__strings_clear(&self->strings);
-	self->rows = 0;
+	self->cells = 0;
 }
 
 void sws_ftrace_totals(const sws_ftrace *self, struct sws_ftrace_totals *out)

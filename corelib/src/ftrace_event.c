@@ -13,6 +13,8 @@
 
 static const char *const head_names[] = { "seq", "t_ns", "cpu", "pid", "comm", "text" };
 
+#define HEAD_COLUMNS 5
+
 /* The columns' own prefix keeps a field of a head's name apart from the head. */
 static const char prefix[] = "arg_";
 
@@ -158,8 +160,8 @@ static int grow_rows(struct sws_ftrace *self, struct ftrace_event *event)
 		void *block;
 		size_t item;
 	} heads[] = {
-		{ &event->seq, sizeof(*event->seq) },	{ &event->t_ns, sizeof(*event->t_ns) },
-		{ &event->cpu, sizeof(*event->cpu) },	{ &event->pid, sizeof(*event->pid) },
+		{ &event->seq, sizeof(*event->seq) },   { &event->t_ns, sizeof(*event->t_ns) },
+		{ &event->cpu, sizeof(*event->cpu) },   { &event->pid, sizeof(*event->pid) },
 		{ &event->comm, sizeof(*event->comm) },
 	};
 	int error = SWS_OK;
@@ -260,7 +262,6 @@ static int write_fields(struct sws_ftrace *self, struct ftrace_event *event, boo
 	bool null = false;
 	int error = SWS_OK;
 
-	self->stamp++;
 	*whole = true;
 	for (size_t i = 0; i < scan->count; i++) {
 		struct ftrace_field *field = &scan->fields[i];
@@ -293,18 +294,38 @@ static void write_spelt_nulls(struct ftrace_event *event, const struct ftrace_sc
 	}
 }
 
+static void free_column(const struct sws_allocator *allocator, struct ftrace_column *column)
+{
+	sws_release(allocator, column->name);
+	sws_release(allocator, column->values);
+	sws_release(allocator, column->valid);
+}
+
+/* A line at fault leaves no column behind. */
+static void drop_columns(struct sws_ftrace *self, struct ftrace_event *event, size_t count)
+{
+	while (event->columns_count > count)
+		free_column(&self->config.allocator, &event->columns[--event->columns_count]);
+	if (event->words_column >= count)
+		event->words_column = SIZE_MAX;
+}
+
 /* The slow way: reads any shape, finds every fault, learns the shape for the next row. */
 static int read_slowly(struct sws_ftrace *self, struct ftrace_event *event, const char *text,
 		       const char *end)
 {
 	const struct ftrace_scan *scan = &self->scan;
+	size_t columns = event->columns_count;
 	bool whole = false;
 	int error = sws_ftrace__scan(self, event, text, end);
 
+	self->stamp++;
 	if (!error)
 		error = write_fields(self, event, &whole);
-	if (error)
+	if (error) {
+		drop_columns(self, event, columns);
 		return error;
+	}
 	if (!whole || scan->count + scan->has_words < event->columns_count)
 		become_ragged(event);
 	write_missing(event, self->stamp);
@@ -357,7 +378,7 @@ static int read_row(struct sws_ftrace *self, struct ftrace_event *event,
 	event->cpu[row] = head->cpu;
 	event->pid[row] = head->pid;
 	event->rows++;
-	self->rows++;
+	self->cells += event->columns_count + HEAD_COLUMNS;
 	return SWS_OK;
 }
 
@@ -390,8 +411,7 @@ static int wait(struct sws_ftrace *self, struct ftrace_event *event, const char 
 }
 
 /* Reads the head of a row that waits; it was readable when the row came. */
-static const char *waiting_row(const struct ftrace_event *event, size_t i,
-			       struct ftrace_head *head)
+static const char *waiting_row(const struct ftrace_event *event, size_t i, struct ftrace_head *head)
 {
 	const char *line = event->waiting_bytes + event->waiting[i].start;
 	const char *end = line + event->waiting[i].length;
@@ -483,11 +503,8 @@ void sws_ftrace__event_free(struct sws_ftrace *self, struct ftrace_event *event)
 {
 	const struct sws_allocator *allocator = &self->config.allocator;
 
-	for (size_t i = 0; i < event->columns_count; i++) {
-		sws_release(allocator, event->columns[i].name);
-		sws_release(allocator, event->columns[i].values);
-		sws_release(allocator, event->columns[i].valid);
-	}
+	for (size_t i = 0; i < event->columns_count; i++)
+		free_column(allocator, &event->columns[i]);
 	for (size_t i = 0; i < event->texts_count; i++) {
 		sws_release(allocator, event->texts[i].bytes);
 		sws_release(allocator, event->texts[i].pieces);

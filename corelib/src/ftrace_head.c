@@ -7,8 +7,8 @@
  * legal one. Only where no head starts there, in a text whose indent was lost,
  * is the first dash taken that a head can follow.
  */
-#define COMM_WIDTH  16
-#define LAST_COLUMN 64
+#define COMM_WIDTH    16
+#define LAST_COLUMN   64
 #define LONGEST_EVENT 200
 
 static const char *skip_spaces(const char *at, const char *end)
@@ -24,16 +24,17 @@ static const char *read_number(const char *at, const char *end, uint64_t max, ui
 {
 	const char *first = at;
 	uint64_t sum = 0;
+	bool over = false;
 
 	for (; at < end && ftrace_is_digit(*at); at++) {
-		uint64_t digit = (uint64_t)(*at - '0');
-
-		if (sum > (max - digit) / 10) {
-			*fault = SWS_FTRACE_NUMBER;
-			sum = 0;
-		}
-		sum = sum * 10 + digit;
+		over = over || sum > UINT64_MAX / 10 - 1;
+		sum = sum * 10 + (uint64_t)(*at - '0');
 	}
+	/* Near the end of 64 bits the sum above gives up early: look again, exactly. */
+	if (over)
+		over = ftrace_digits(ftrace_between(first, at), max, &sum) != FTRACE_FITS;
+	if (over || sum > max)
+		*fault = SWS_FTRACE_NUMBER;
 	*value = sum;
 	return at > first ? at : NULL;
 }
@@ -91,10 +92,14 @@ static const char *read_time(const char *at, const char *end, struct ftrace_head
 	return at < end && *at == ':' ? at + 1 : NULL;
 }
 
+/* One bit per byte of an event's name: . 0-9, then A-Z _ a-z. */
 static bool is_name_byte(char c)
 {
-	return ftrace_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-	       c == '.';
+	static const uint64_t bits[4] = { UINT64_C(0x03ff400000000000),
+					  UINT64_C(0x07fffffe87fffffe) };
+	unsigned char byte = (unsigned char)c;
+
+	return bits[byte >> 6] >> (byte & 63) & 1;
 }
 
 static int read_event(const char *at, const char *end, struct ftrace_head *head)

@@ -20,7 +20,8 @@ static const char *string_end(const struct ftrace_layout *layout, size_t step, c
 			      const char *end)
 {
 	bool last = step + 1 == layout->count;
-	const char *literal = layout->bytes + (last ? layout->tail : layout->steps[step + 1].literal);
+	const char *literal =
+		layout->bytes + (last ? layout->tail : layout->steps[step + 1].literal);
 	size_t length = layout->steps[step].stop_length;
 	const char *stop = NULL;
 
@@ -88,8 +89,8 @@ static int read_by(struct sws_ftrace *self, struct ftrace_event *event,
 		case SWS_FTRACE_STRING:
 			at = string_end(layout, i, start, end);
 			if (at)
-				error = read_string(self, column, row,
-						    (enum ftrace_ends)step->ends, start, at);
+				error = read_string(self, column, row, (enum ftrace_ends)step->ends,
+						    start, at);
 			break;
 		}
 		if (!at || error)
@@ -178,14 +179,14 @@ static int reserve(struct sws_ftrace *self, struct ftrace_layout *layout, size_t
 	return error;
 }
 
-int sws_ftrace__layout_learn(struct sws_ftrace *self, struct ftrace_event *event,
-			     const char *text, const char *end)
+int sws_ftrace__layout_learn(struct sws_ftrace *self, struct ftrace_event *event, const char *text,
+			     const char *end)
 {
 	struct ftrace_layout *layout = &event->layouts[event->layout_next];
 	const struct ftrace_scan *scan = &self->scan;
 	size_t length = (size_t)(end - text);
 	const char *at = text;
-	int error = reserve(self, layout, length + scan->words_length);
+	int error = reserve(self, layout, length + scan->words_length + 1);
 
 	if (error)
 		return error;

@@ -254,8 +254,8 @@ struct ftrace_comm {
 /* The fault of the line at hand. */
 struct ftrace_trouble {
 	int kind;
-	int type; /* of the column at fault, or -1 */
-	struct ftrace_span field;
+	int type;       /* of the column at fault, or -1 */
+	char field[64]; /* a copy: a column at fault may go before the fault is filed */
 	struct ftrace_span excerpt;
 };
 
@@ -284,7 +284,7 @@ struct sws_ftrace {
 	struct ftrace_comm comms[FTRACE_COMMS];
 	struct ftrace_scan scan;
 	uint64_t stamp;
-	size_t rows;
+	size_t cells;
 };
 
 /* Notes why the line at hand cannot be read; returns BAD_LINE. */
@@ -326,7 +326,7 @@ int sws_ftrace__layout_read(struct sws_ftrace *self, struct ftrace_event *event,
 			    const char *end, bool *matched);
 
 /* Learns the shape of the row that self->scan holds. */
-int sws_ftrace__layout_learn(struct sws_ftrace *self, struct ftrace_event *event,
-			     const char *text, const char *end);
+int sws_ftrace__layout_learn(struct sws_ftrace *self, struct ftrace_event *event, const char *text,
+			     const char *end);
 
 #endif

@@ -154,8 +154,8 @@ static const char *piece_end(const struct ftrace_known_text *text, size_t i, con
 }
 
 /* Reads the line by one known text; *behind gets what is left of it, or NULL for no match. */
-static int scan_known(struct sws_ftrace *self, const struct ftrace_known_text *text,
-		      const char *at, const char *end, const char **behind)
+static int scan_known(struct sws_ftrace *self, const struct ftrace_known_text *text, const char *at,
+		      const char *end, const char **behind)
 {
 	int error = SWS_OK;
 
@@ -172,9 +172,9 @@ static int scan_known(struct sws_ftrace *self, const struct ftrace_known_text *t
 		field.stop_length = next_literal(text, i).length;
 		if (!field.end)
 			return SWS_OK;
-		field.value = piece->ends == FTRACE_ENDS_AT_LINE ?
-				      trimmed(field.begin, field.end) :
-				      ftrace_between(field.begin, field.end);
+		field.value = piece->ends == FTRACE_ENDS_AT_LINE
+				      ? trimmed(field.begin, field.end)
+				      : ftrace_between(field.begin, field.end);
 		error = add_field(self, field);
 		if (error)
 			return error;
@@ -274,9 +274,9 @@ static int settle_ends(struct ftrace_known_text *text)
 		return SWS_ERROR_BAD_ARGUMENT;
 	if (text->tail.length && !is_border(text->tail))
 		return SWS_ERROR_BAD_ARGUMENT;
-	text->pieces[text->count - 1].ends = text->tail.length ? FTRACE_ENDS_AT_LITERAL :
-					     text->rest	       ? FTRACE_ENDS_AT_SPACE :
-								 FTRACE_ENDS_AT_LINE;
+	text->pieces[text->count - 1].ends = text->tail.length ? FTRACE_ENDS_AT_LITERAL
+					     : text->rest      ? FTRACE_ENDS_AT_SPACE
+							       : FTRACE_ENDS_AT_LINE;
 	return SWS_OK;
 }
 
@@ -305,8 +305,8 @@ int sws_ftrace_know_text(sws_ftrace *self, const char *event_name, const char *t
 		error = settle_ends(&fresh);
 	room = event->texts_count;
 	if (!error)
-		error = sws_ftrace__reserve(allocator, &event->texts, &room,
-					    event->texts_count + 1, sizeof(*event->texts));
+		error = sws_ftrace__reserve(allocator, &event->texts, &room, event->texts_count + 1,
+					    sizeof(*event->texts));
 	if (error)
 		goto out;
 	event->texts[event->texts_count++] = fresh;

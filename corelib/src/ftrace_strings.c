@@ -90,8 +90,7 @@ static int append(struct ftrace_strings *self, struct ftrace_span text)
 	return SWS_OK;
 }
 
-int sws_ftrace__strings_intern(struct ftrace_strings *self, struct ftrace_span text,
-			       uint32_t *code)
+int sws_ftrace__strings_intern(struct ftrace_strings *self, struct ftrace_span text, uint32_t *code)
 {
 	uint32_t hash = hash_of(text);
 	int error = SWS_OK;

@@ -55,6 +55,37 @@ static inline const char *ftrace_decimal_prefix(const char *at, const char *end,
 	return at;
 }
 
+/*
+ * Eight hexadecimal digits at once, lower case, as the kernel prints; false for
+ * any other byte. Each byte keeps its digit or letter in its low nibble, and
+ * bit 6 tells letters: 0x30..0x39 are digits, 0x61..0x66 are a..f.
+ */
+static inline bool ftrace_eight_nibbles(const char *at, uint64_t *value)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t text = 0;
+	uint64_t letters = 0;
+	uint64_t low = 0;
+	uint64_t bad = 0;
+	uint64_t pairs = 0;
+
+	for (unsigned int i = 0; i < 8; i++)
+		text |= (uint64_t)(unsigned char)at[i] << (8 * i);
+	letters = text >> 6 & ones;
+	low = text & ones * 0x0f;
+	bad = (text & ones * 0xf0) ^ (ones * 0x30 + letters * 0x30);
+	/* Beyond 9 a digit's nibble carries into bit 4, beyond f a letter's; a ` has nibble 0. */
+	bad |= (low + ones * 6 + letters * 3) & ones * 0x10;
+	bad |= letters & ~((low + ones * 0x0f) >> 4);
+	if (bad)
+		return false;
+	low += letters * 9;
+	pairs = (low << 4 | low >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+	*value = (pairs & 0xff) << 24 | (pairs >> 16 & 0xff) << 16 | (pairs >> 32 & 0xff) << 8 |
+		 pairs >> 48;
+	return true;
+}
+
 /* Reads 1 to 16 hexadecimal digits; the byte behind them, or NULL. */
 static inline const char *ftrace_hex_prefix(const char *at, const char *end, uint64_t *value)
 {
@@ -62,10 +93,12 @@ static inline const char *ftrace_hex_prefix(const char *at, const char *end, uin
 	uint64_t sum = 0;
 	unsigned int nibble = 0;
 
-	while (at < end && (nibble = ftrace_nibble(*at)) < 16) {
-		sum = sum << 4 | nibble;
-		at++;
+	while (end - at >= 8 && at - first <= 8 && ftrace_eight_nibbles(at, &sum)) {
+		*value = at > first ? *value << 32 | sum : sum;
+		at += 8;
 	}
+	for (sum = at > first ? *value : 0; at < end && (nibble = ftrace_nibble(*at)) < 16; at++)
+		sum = sum << 4 | nibble;
 	if (at == first || at - first > 16)
 		return NULL;
 	*value = sum;
@@ -83,17 +116,16 @@ static inline const char *ftrace_pointer_prefix(const char *at, const char *end,
 	return at && at - first == 16 ? at : NULL;
 }
 
-static inline enum ftrace_verdict ftrace_decimal(struct ftrace_span text, int64_t *value)
+/* The sum of decimal digits, where it is at most limit. */
+static inline enum ftrace_verdict ftrace_digits(struct ftrace_span text, uint64_t limit,
+						uint64_t *value)
 {
-	bool negative = text.length && text.start[0] == '-';
-	/* Of the most negative number the sum below is the magnitude. */
-	uint64_t limit = (uint64_t)INT64_MAX + negative;
 	uint64_t sum = 0;
 	bool over = false;
 
-	if (text.length == negative)
+	if (!text.length)
 		return FTRACE_MISFIT;
-	for (size_t i = negative; i < text.length; i++) {
+	for (size_t i = 0; i < text.length; i++) {
 		unsigned int digit = (unsigned int)(text.start[i] - '0');
 
 		if (digit > 9)
@@ -101,10 +133,20 @@ static inline enum ftrace_verdict ftrace_decimal(struct ftrace_span text, int64_
 		over = over || sum > (limit - digit) / 10;
 		sum = sum * 10 + digit;
 	}
-	if (over)
-		return FTRACE_OUT_OF_RANGE;
+	*value = sum;
+	return over ? FTRACE_OUT_OF_RANGE : FTRACE_FITS;
+}
+
+static inline enum ftrace_verdict ftrace_decimal(struct ftrace_span text, int64_t *value)
+{
+	bool negative = text.length && text.start[0] == '-';
+	struct ftrace_span digits = { text.start + negative, text.length - negative };
+	uint64_t sum = 0;
+	/* The most negative number's magnitude is one more than the largest's. */
+	enum ftrace_verdict verdict = ftrace_digits(digits, (uint64_t)INT64_MAX + negative, &sum);
+
 	*value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
-	return FTRACE_FITS;
+	return verdict;
 }
 
 static inline enum ftrace_verdict ftrace_hex(struct ftrace_span text, uint64_t *value)

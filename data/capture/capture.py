@@ -5,8 +5,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from rig import boot, collect, guest, importing, packages, workload
-from rig.errors import CaptureError, GuestError
+try:
+    from rig import boot, collect, guest, importing, packages, workload
+    from rig.errors import CaptureError, GuestError
+except ModuleNotFoundError as error:
+    print(
+        f"capture.py: no module {error.name}: run make setup, then .venv/bin/python",
+        file=sys.stderr,
+    )
+    sys.exit(2)
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -21,8 +28,8 @@ def capture(name: str, output: Path, cache: Path) -> None:
     built = guest.build(described, kernel, busybox, work)
     ran = boot.run(described, built, work)
     captured = collect.collect(described, ran, work)
-    folder = importing.import_trace(described, kernel, busybox, ran, captured, output / name)
-    print(f"{name}: {folder.rows} events in {len(folder.events)} tables, none lost")
+    events = importing.import_trace(described, kernel, busybox, ran, captured, output / name)
+    print(f"{name}: {events['rows'].sum()} events in {events.height} tables, none lost")
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -69,6 +76,9 @@ def main(arguments: list[str]) -> int:
     except GuestError as error:
         print(f"capture.py: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"capture.py: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("capture.py: stopped", file=sys.stderr)
         return 130

@@ -150,8 +150,8 @@ int sws_ftrace_finish(sws_ftrace *self);
 /* How many events there are so far; an index stays with its event. */
 size_t sws_ftrace_events(const sws_ftrace *self);
 
-/* How many rows wait in the columns of all events since the last clear. */
-size_t sws_ftrace_rows(const sws_ftrace *self);
+/* How many values wait in all columns since the last clear: a measure of the memory they take. */
+size_t sws_ftrace_cells(const sws_ftrace *self);
 
 /* The rows of an event since the last clear; BAD_ARGUMENT beyond the last event. */
 int sws_ftrace_batch(const sws_ftrace *self, size_t event, struct sws_ftrace_batch *out);

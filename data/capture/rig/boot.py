@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run of the guest under QEMU's software emulation, ended by its own power-off or a time limit."""
+"""One run of the guest under software emulation, ended by its power-off or a time limit."""
 
 import subprocess
 import time
@@ -58,7 +58,9 @@ def run(workload: Workload, guest: Guest, work: Path) -> Run:
     last = _last_phase(console)
     if last != "end" or qemu.returncode != 0:
         reason = _reason(console) or f"it stopped in phase '{last}'"
-        raise GuestError(f"{workload.name}: the guest failed: {reason}; its console is in {console}")
+        raise GuestError(
+            f"{workload.name}: the guest failed: {reason}; its console is in {console}"
+        )
     return Run(
         trace_disk=trace_disk,
         report_disk=report_disk,
@@ -109,8 +111,10 @@ def _drive(serial: str, path: Path, write_bytes_per_second: int) -> list[str]:
 
 
 def _make_file_system(disk: Path) -> None:
-    # Fixed identifiers and no lazy initialisation: the same disk each time, and no writes of its own later.
-    options = "lazy_itable_init=0,lazy_journal_init=0,hash_seed=00000000-0000-0000-0000-000000000001"
+    # Fixed identifiers: the same disk each time. No lazy initialisation: no late writes of its own.
+    options = (
+        "lazy_itable_init=0,lazy_journal_init=0,hash_seed=00000000-0000-0000-0000-000000000001"
+    )
     uuid = "00000000-0000-0000-0000-000000000002"
     command = [tool("mkfs.ext4"), "-q", "-F", "-E", options, "-U", uuid, str(disk)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -170,7 +174,7 @@ def _last_phase(console: Path) -> str:
 
 
 def _reason(console: Path) -> str | None:
-    """What the guest itself said of its failure."""
+    """Find what the guest itself said of its failure."""
     for line in console.read_text(encoding="utf-8", errors="replace").splitlines():
         for mark in ("capture: failed: ", "Kernel panic - "):
             if mark in line:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From the guest's raw disks to a text trace and a report, and the judgement whether all is there."""
+"""From the guest's raw disks to a text trace and a report, both held to be complete."""
 
 import hashlib
 import mmap
@@ -26,7 +26,7 @@ class Captured:
 
 
 def collect(workload: Workload, run: Run, work: Path) -> Captured:
-    """Write trace.txt and report.txt, and hold them to be complete.
+    """Write NAME.txt and report.txt, and hold them to be complete.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def collect(workload: Workload, run: Run, work: Path) -> Captured:
     report = _sections(report_text)
     if "complete" not in report:
         raise GuestError(f"{workload.name}: the guest's report is cut short")
-    text = _contents(run.trace_disk, work / "trace.txt")
+    text = _contents(run.trace_disk, work / f"{workload.name}.txt")
     captured = Captured(
         text=text,
         text_sha256=sha256(text),
@@ -90,7 +90,9 @@ def _lost_events(report: dict[str, str]) -> dict[int, int]:
     lost = {}
     for name, body in report.items():
         if name.startswith("buffer "):
-            counts = dict(re.findall(r"^(overrun|commit overrun|dropped events): (\d+)", body, re.M))
+            counts = dict(
+                re.findall(r"^(overrun|commit overrun|dropped events): (\d+)", body, re.M)
+            )
             lost[int(name.removeprefix("buffer "))] = sum(map(int, counts.values()))
     return dict(sorted(lost.items()))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can go wrong, in two kinds: the caller can mend the one, the other needs a look at the guest."""
+"""What can go wrong: one kind the caller can mend, the other needs a look at the guest."""
 
 
 class CaptureError(Exception):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest's only file system: an initramfs of busybox, our programs, the modules, the settings."""
+"""The guest's root: an initramfs of busybox, our programs, the modules, the settings."""
 
 import re
 import shutil
@@ -12,9 +12,9 @@ from rig.packages import Package, tool
 from rig.workload import HOME, Workload
 
 C_FLAGS = (
-    "-std=c11 -O2 -static -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-qual "
-    "-Wstrict-prototypes -Wmissing-prototypes -Werror"
-).split()
+    *("-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow"),
+    *("-Wcast-qual", "-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror"),
+)
 RESOLVER = HOME / "guest" / "resolve_offsets.c"
 INIT = HOME / "guest" / "init"
 
@@ -66,7 +66,7 @@ def _compile(source: Path, program: Path) -> None:
 
 
 def _write_settings(workload: Workload, directory: Path) -> None:
-    """Plain files that guest/init reads line by line: nothing in them is shell code but settings."""
+    """Write the plain files that guest/init reads line by line; only settings is shell code."""
     swap = workload.swap
     limit = workload.cgroup_memory_max_mebibytes
     recording = workload.recording

@@ -70,7 +70,9 @@ def fetch(name: str, cache: Path) -> Package:
         unfinished = root.with_name(root.name + ".unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
-        _run("apt-get", "-q", "download", f"{name}={version}", what=f"download {name}", at=unfinished)
+        _run(
+            "apt-get", "-q", "download", f"{name}={version}", what=f"download {name}", at=unfinished
+        )
         archives = list(unfinished.glob("*.deb"))
         if len(archives) != 1:
             raise CaptureError(f"apt-get downloaded no single archive of {name}: try it by hand")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A workload's description: workloads/NAME.toml and the groups of events.toml, checked and typed."""
+"""A workload's description: workloads/NAME.toml and its groups of events.toml, checked."""
 
 import re
 import tomllib
@@ -13,6 +13,14 @@ HOME = Path(__file__).resolve().parent.parent
 WORKLOADS = HOME / "workloads"
 EVENTS = HOME / "events.toml"
 SWAP_DEVICES = ("brd", "virtio")
+
+KINDS = {
+    int: "a whole number",
+    str: "a string",
+    bool: "true or false",
+    list: "a list",
+    dict: "a table",
+}
 
 T = TypeVar("T")
 
@@ -38,7 +46,7 @@ class FileSystem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """What is recorded: events and probes as tracefs takes them, their room, their end (0: none)."""
+    """What is recorded: events and probes as tracefs takes them, their room, their end."""
 
     clock: str
     buffer_kibibytes_per_cpu: int
@@ -143,9 +151,9 @@ class _Table:
     def take(self, field: str, kind: type[T], default: T | None = None) -> T:
         value = self._fields.pop(field, default)
         if value is None:
-            raise self.error(field, f"is missing: give a {kind.__name__}")
+            raise self.error(field, f"is missing: give {KINDS[kind]}")
         if type(value) is not kind:
-            raise self.error(field, f"is {value!r}: give a {kind.__name__}")
+            raise self.error(field, f"is {value!r}: give {KINDS[kind]}")
         return value
 
     def take_positive(self, field: str, default: int | None = None) -> int:
@@ -167,6 +175,8 @@ class _Table:
 
     def take_tables(self, field: str) -> "list[_Table]":
         tables = self.take(field, list, [])
+        if not all(isinstance(table, dict) for table in tables):
+            raise self.error(field, f"is {tables!r}: write it as [[{field}]]")
         return [_Table(self._path, f"{field}[{i}].", table) for i, table in enumerate(tables)]
 
     def rest(self) -> dict[str, Any]:
@@ -181,7 +191,7 @@ class _Table:
 def _sysctl(table: _Table) -> dict[str, int]:
     settings = table.rest()
     for field, value in settings.items():
-        if not re.fullmatch(r"[a-z_]+(\.[a-z_]+)+", field) or type(value) is not int:
+        if not re.fullmatch(r"[a-z_]+(\.[a-z_-]+)+", field) or type(value) is not int:
             raise table.error(field, f"is {value!r}: give a quoted sysctl name and a whole number")
     return settings
 

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a captured text to a trace folder that says where it comes from."""
+
+import shutil
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from rig import guest
+from rig.boot import Run
+from rig.collect import Captured, sha256
+from rig.errors import CaptureError
+from rig.packages import Package
+from rig.workload import HOME, Workload
+from swapsim import traces
+from swapsim.errors import SwapsimError
+
+# The kernel's own counters over the run, to hold a replay's counts against.
+COUNTERS = (
+    "pswpin",
+    "pswpout",
+    "nr_vmscan_write",
+    "nr_vmscan_immediate_reclaim",
+    "nr_throttled_written",
+    "nr_dirtied",
+    "nr_written",
+    "pgscan_kswapd",
+    "pgscan_direct",
+    "pgsteal_kswapd",
+    "pgsteal_direct",
+    "pgscan_anon",
+    "pgscan_file",
+    "pgmigrate_success",
+)
+
+
+def import_trace(
+    workload: Workload,
+    kernel: Package,
+    busybox: Package,
+    run: Run,
+    captured: Captured,
+    output: Path,
+) -> pl.DataFrame:
+    """Replace the trace folder `output` by this run's, as a whole; return its rows by event."""
+    unfinished = output.with_name(f".{output.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        summary = traces.import_text(
+            captured.text,
+            unfinished,
+            provenance=_provenance(workload, kernel, busybox, run, captured),
+        )
+        if output.exists():
+            shutil.rmtree(output)
+        unfinished.rename(output)
+    except SwapsimError as error:
+        raise CaptureError(f"{workload.name}: the text cannot be imported: {error}") from error
+    except OSError as error:
+        raise CaptureError(f"{output}: cannot be written: {error.strerror}") from error
+    return summary.events
+
+
+def _provenance(
+    workload: Workload, kernel: Package, busybox: Package, run: Run, captured: Captured
+) -> dict[str, dict[str, Any]]:
+    report = captured.report
+    return {
+        "capture": {
+            "command": f"python data/capture/capture.py {workload.name} -o data/traces",
+            "date": datetime.now(UTC).date().isoformat(),
+            "emulator": run.emulator_version,
+            "busybox": f"{busybox.name} {busybox.version}",
+        },
+        "kernel": {
+            "release": report["kernel"].splitlines()[0],
+            "package": kernel.name,
+            "package_version": kernel.version,
+            "command_line": report["command-line"],
+        },
+        "workload": {
+            "name": workload.name,
+            "title": workload.title,
+            "commands": list(workload.commands),
+            "cgroup_commands": list(workload.cgroup_commands),
+            "stopped": report["stopped"] or "at its own end",
+            "output": report["output"].splitlines(),
+        },
+        "guest": {
+            "cpus": workload.cpus,
+            "memory_mebibytes": workload.memory_mebibytes,
+            "sysctl": workload.sysctl,
+            **_devices(workload),
+        },
+        "recording": {
+            "clock": workload.recording.clock,
+            "buffer_kibibytes_per_cpu": workload.recording.buffer_kibibytes_per_cpu,
+            "events": sorted(report["events"].splitlines()),
+            "also_in_a_second_instance": list(workload.recording.also),
+            "probes": report["probes"].splitlines(),
+            "probe_misses": captured.probe_misses,
+            "lost_events_by_cpu": _text_keys(captured.lost_events),
+        },
+        "counters": _counters(report),
+        "sources": {str(path.relative_to(HOME)): sha256(path) for path in guest.sources(workload)},
+    }
+
+
+def _devices(workload: Workload) -> dict[str, Any]:
+    devices: dict[str, Any] = {}
+    if workload.cgroup_memory_max_mebibytes:
+        devices["cgroup_memory_max_mebibytes"] = workload.cgroup_memory_max_mebibytes
+    if workload.swap:
+        devices["swap"] = {
+            "device": workload.swap.device,
+            "mebibytes": workload.swap.mebibytes,
+            "rotational": workload.swap.rotational,
+            "write_bytes_per_second": workload.swap.write_bytes_per_second,
+        }
+    devices["file_systems"] = [
+        {
+            "mount": system.mount,
+            "type": "ext4",
+            "device": "virtio",
+            "mebibytes": system.mebibytes,
+            "write_bytes_per_second": system.write_bytes_per_second,
+        }
+        for system in workload.file_systems
+    ]
+    return devices
+
+
+def _counters(report: dict[str, str]) -> dict[str, int]:
+    """How far the kernel's counters moved during the run."""
+    before, after = (
+        {name: int(value) for name, value in map(str.split, report[section].splitlines())}
+        for section in ("vmstat-before", "vmstat-after")
+    )
+    return {name: after[name] - before[name] for name in COUNTERS}
+
+
+def _text_keys(counts: Mapping[int, int]) -> dict[str, int]:
+    return {str(key): count for key, count in counts.items()}

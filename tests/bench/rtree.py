@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our radix tree beside the kernel's own, built in user space from Debian's source package.
+
+The same rows go through both in alternated runs: in order over one tree of
+16,384 entries, again and again, and in random order over 256 such trees.
+"""
+
+import os
+import shutil
+import statistics
+import subprocess
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from swapsim._core import ffi, lib
+from swapsim.errors import SwapsimError
+from swapsim.paths import repository_root
+
+OPERATIONS = ("insert", "tag_set", "tag_clear", "lookup", "delete")
+KINDS = ("batch/in-order", "batch/random", "single")
+NAMES = tuple(f"rtree/{kind}/{operation}" for kind in KINDS for operation in OPERATIONS)
+RUNS = 5
+ENTRIES = 16384
+TREES = 256
+ROUNDS = 64
+
+SOURCE_PACKAGE = Path("/usr/src/linux-source-6.1.tar.xz")
+KERNEL = "linux-source-6.1"
+# What tools/testing/radix-tree includes or compiles.
+KERNEL_PATHS = ("tools/testing/radix-tree", "tools/include", "tools/arch/x86/include")
+KERNEL_FOLDERS = ("tools/lib/*.c", "lib/*", "include/linux/*")
+KERNEL_OBJECTS = "xarray radix-tree idr linux find_bit bitmap slab test maple".split()
+KERNEL_FLAGS = (
+    "-I.",
+    "-I../../include",
+    "-O2",
+    "-g",
+    "-w",
+    "-D_LGPL_SOURCE",
+    "-Dfallthrough=__attribute__((__fallthrough__))",
+)
+
+# Nanoseconds per operation of one run.
+Spent = dict[str, float]
+
+
+class MissingPeerError(Exception):
+    """The peer cannot be had here; the text says what is missing."""
+
+
+def build_folder() -> Path:
+    """Return where the programs are built."""
+    return repository_root() / "build" / "bench"
+
+
+def bench_folder() -> Path:
+    """Return where the programs' sources lie."""
+    return repository_root() / "tests" / "bench"
+
+
+def command(*words: str | Path, cwd: Path | None = None) -> str:
+    """Run a command; return what it printed, or raise with the last line of its complaint."""
+    done = subprocess.run(
+        [str(word) for word in words], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        complaint = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        raise MissingPeerError(f"{Path(words[0]).name} failed: {complaint[-1]}")
+    return done.stdout
+
+
+def compiler() -> str:
+    """Return the C compiler."""
+    found = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
+    if not found:
+        raise MissingPeerError("no C compiler is installed")
+    return found
+
+
+def newer(program: Path, sources: list[Path]) -> bool:
+    """Return whether a program was built after all its sources."""
+    return program.exists() and all(
+        program.stat().st_mtime > source.stat().st_mtime for source in sources
+    )
+
+
+def build_peer() -> Path:
+    """Build the kernel's radix tree under our harness; return the program."""
+    program = build_folder() / "kernel_radix_tree"
+    sources = [bench_folder() / "kernel_radix_tree.c", bench_folder() / "rtree_rows.h"]
+    if not SOURCE_PACKAGE.exists():
+        raise MissingPeerError("Debian's package linux-source-6.1 is not installed")
+    if newer(program, sources):
+        return program
+    tree = build_folder() / KERNEL
+    shutil.rmtree(tree, ignore_errors=True)
+    paths = [f"{KERNEL}/{path}" for path in KERNEL_PATHS + KERNEL_FOLDERS]
+    command("tar", "xf", SOURCE_PACKAGE, "-C", build_folder(), "--wildcards", *paths)
+    tools = tree / "tools" / "testing" / "radix-tree"
+    (tools / "generated").mkdir(exist_ok=True)
+    # 64 slots to a node as in the kernel; these tools' own default is 8.
+    (tools / "generated" / "map-shift.h").write_text("#define XA_CHUNK_SHIFT 6\n", encoding="ascii")
+    flags = " ".join(f"'{flag}'" for flag in KERNEL_FLAGS)
+    objects = [f"{name}.o" for name in KERNEL_OBJECTS]
+    try:
+        command("make", "SHIFT=6", f"CFLAGS={flags}", "LDFLAGS=", *objects, cwd=tools)
+        command(
+            compiler(),
+            *KERNEL_FLAGS,
+            f"-I{bench_folder()}",
+            sources[0],
+            *objects,
+            *("-lpthread", "-lurcu", "-o", program),
+            cwd=tools,
+        )
+    except MissingPeerError as error:
+        raise MissingPeerError(f"{error}: is Debian's package liburcu-dev installed?") from error
+    return program
+
+
+def build_single() -> Path:
+    """Build our single calls under the same harness; return the program."""
+    core = repository_root() / "corelib"
+    program = build_folder() / "rtree_single"
+    sources = [bench_folder() / "rtree_single.c", core / "src" / "core.c"]
+    sources += sorted((core / "src").glob("rtree*.c"))
+    flags = ("-std=c11", "-D_POSIX_C_SOURCE=199309L", "-O3", "-DNDEBUG")
+    includes = (f"-I{core / 'include'}", f"-I{bench_folder()}")
+    command(compiler(), *flags, *includes, *sources, "-o", program)
+    return program
+
+
+class Rows:
+    """Rows for both sides, and the columns that our batch calls read and write."""
+
+    def __init__(self, name: str, trees: np.ndarray, indexes: np.ndarray, rounds: int) -> None:
+        self.count, self.rounds = len(indexes), rounds
+        self.trees = np.ascontiguousarray(trees, dtype=np.uint32)
+        self.indexes = np.ascontiguousarray(indexes, dtype=np.uint64)
+        self.items = np.arange(1, self.count + 1, dtype=np.uint64) << np.uint64(2)
+        self.words = np.zeros(self.count, dtype=np.uint64)
+        self.status = np.zeros(self.count, dtype=np.int8)
+        self.tree_count = int(self.trees.max()) + 1
+        self.path = build_folder() / f"{name}.rows"
+
+    def write(self) -> None:
+        """Write the file that the programs read."""
+        with self.path.open("wb") as file:
+            np.array([self.count, self.tree_count, self.rounds], dtype=np.uint64).tofile(file)
+            self.indexes.tofile(file)
+            self.trees.tofile(file)
+
+
+def rows_in_order() -> Rows:
+    """Return one tree's entries, from the first to the last."""
+    return Rows("in-order", np.zeros(ENTRIES), np.arange(ENTRIES), ROUNDS)
+
+
+def rows_at_random() -> Rows:
+    """Return the entries of 256 trees, shuffled; the same in each run."""
+    order = np.random.default_rng(1).permutation(TREES * ENTRIES)
+    return Rows("random", order // ENTRIES, order % ENTRIES, 1)
+
+
+def run_program(program: Path, rows: Rows) -> tuple[Spent, str]:
+    """Run either side's program; return its times, and the sum that tells what it did."""
+    *lines, last = command(program, rows.path).splitlines()
+    return {name: float(spent) for name, spent in map(str.split, lines)}, last
+
+
+def run_batch(rows: Rows) -> Spent:
+    """Time our batch calls as Python makes them, sorting included; check every result."""
+    config, out = ffi.new("struct sws_forest_config *"), ffi.new("struct sws_forest **")
+    lib.sws_forest_config_init(config)
+    config.tree_count = rows.tree_count
+    if lib.sws_forest_new(config, out) != lib.SWS_OK:
+        raise MemoryError("no memory for a forest")
+    forest = ffi.gc(out[0], lib.sws_forest_free)
+    trees = ffi.from_buffer("uint32_t[]", rows.trees)
+    indexes = ffi.from_buffer("uint64_t[]", rows.indexes)
+    items = ffi.from_buffer("uint64_t[]", rows.items)
+    words = ffi.from_buffer("uint64_t[]", rows.words)
+    status = ffi.from_buffer("int8_t[]", rows.status)
+    place = (forest, rows.count, trees, indexes)
+    tag = lib.SWS_RTREE_TAG_WRITEBACK
+    calls: dict[str, Callable[[], int]] = {
+        "insert": lambda: lib.sws_forest_insert(*place, items, status),
+        "tag_set": lambda: lib.sws_forest_tag_set(*place, tag, status),
+        "lookup": lambda: lib.sws_forest_lookup(*place, words),
+        "tag_clear": lambda: lib.sws_forest_tag_clear(*place, tag, status),
+        "delete": lambda: lib.sws_forest_delete(*place, words),
+    }
+    spent: Spent = defaultdict(float)
+    for _ in range(rows.rounds):
+        for operation, call in calls.items():
+            rows.words.fill(0)
+            rows.status.fill(1)
+            start = time.perf_counter_ns()
+            error = call()
+            spent[operation] += (time.perf_counter_ns() - start) / rows.count / rows.rounds
+            gives_items = operation in ("lookup", "delete")
+            wrong = (rows.words != rows.items).any() if gives_items else rows.status.any()
+            if error or wrong:
+                raise SwapsimError(f"rtree/batch {operation} gave a wrong result: run 'make test'")
+    return spent
+
+
+def medians(runs: list[Spent]) -> Spent:
+    """Return the median of each operation."""
+    return {
+        operation: statistics.median(run[operation] for run in runs) for operation in OPERATIONS
+    }
+
+
+def results(kind: str, ours: list[Spent], peer: list[Spent], reason: str | None) -> Iterator[Any]:
+    """Yield one row per operation; without a peer its columns are null and the reason says why."""
+    our_median, peer_median = medians(ours), medians(peer) if peer else None
+    for operation in OPERATIONS:
+        theirs = peer_median[operation] if peer_median else None
+        yield {
+            "name": f"rtree/{kind}/{operation}",
+            "ours": round(our_median[operation], 3),
+            "peer": None if theirs is None else round(theirs, 3),
+            "unit": "ns/operation",
+            "ratio": None if theirs is None else round(theirs / our_median[operation], 2),
+            "reason": reason,
+        }
+
+
+def measure(rows: Rows, peer: Path | None, single: Path | None) -> tuple[list[Spent], ...]:
+    """Run batch, single calls and peer in turn, five times; return the times of each."""
+    batches: list[Spent] = []
+    singles: list[Spent] = []
+    peers: list[Spent] = []
+    for _ in range(RUNS):
+        sums = set()
+        batches.append(run_batch(rows))
+        for program, runs in ((single, singles), (peer, peers)):
+            if program:
+                spent, total = run_program(program, rows)
+                runs.append(spent)
+                sums.add(total)
+        if len(sums) > 1:
+            raise SwapsimError("rtree: both sides were given the same rows but did not do the same")
+    return batches, singles, peers
+
+
+def run() -> Iterator[Any]:
+    """Yield the benchmarks of NAMES."""
+    build_folder().mkdir(parents=True, exist_ok=True)
+    peer, reason = None, None
+    try:
+        peer = build_peer()
+    except MissingPeerError as error:
+        reason = str(error)
+    in_order, at_random = rows_in_order(), rows_at_random()
+    try:
+        single = build_single()
+        in_order.write()
+        at_random.write()
+        batches, singles, peers = measure(in_order, peer, single)
+        yield from results("batch/in-order", batches, peers, reason)
+        yield from results("single", singles, peers, reason)
+        batches, _, peers = measure(at_random, peer, None)
+        yield from results("batch/random", batches, peers, reason)
+    except MissingPeerError as error:
+        raise SwapsimError(f"rtree: {error}") from error
+    finally:
+        in_order.path.unlink(missing_ok=True)
+        at_random.path.unlink(missing_ok=True)

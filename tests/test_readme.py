@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The README says what the laboratory computes, and its links lead somewhere."""
+
+import re
+
+from swapsim import readme
+from swapsim.paths import repository_root
+
+ROOT = repository_root()
+
+
+def test_the_verdict_table_is_the_one_that_comes_out_now() -> None:
+    """'make readme' would change nothing."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme.with_table(text) == text
+
+
+def test_each_link_leads_to_a_file_or_folder() -> None:
+    """No link of the README is dead, and the picture is there."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#]+)\)", text)
+    assert readme.PICTURE in targets
+    for target in targets:
+        assert (ROOT / target).exists(), target

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The shipped traces are whole, small, and agree with what their own kernel counted."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from swapsim import replay, traces
+from swapsim.paths import data_root, shipped_traces
+
+SHIPPED = shipped_traces()
+STALL_DECISION_EVENTS = {
+    "shrink_stat",
+    "node_pass",
+    "mm_vmscan_lru_isolate",
+    "mm_vmscan_lru_shrink_inactive",
+    "mm_vmscan_throttled",
+    "mm_vmscan_write_folio",
+    "mm_lru_activate",
+    "mm_vmscan_kswapd_wake",
+    "mm_vmscan_direct_reclaim_begin",
+    "mm_vmscan_memcg_reclaim_begin",
+}
+
+
+@pytest.fixture(params=list(SHIPPED), scope="module")
+def trace(request: pytest.FixtureRequest) -> Path:
+    """Give each shipped trace in turn."""
+    return SHIPPED[request.param]
+
+
+def test_three_traces_are_shipped_within_their_size() -> None:
+    """The three workloads, all together within 25 MB."""
+    assert set(SHIPPED) == {"swap-w-seq", "random-80-20", "slow-disk"}
+    files = [path for path in (data_root() / "traces").rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 25e6
+
+
+def test_a_trace_has_the_events_that_its_provenance_counts(trace: Path) -> None:
+    """Rows per table agree with trace.toml, 100,000 to 500,000 in all, and none was lost."""
+    counted = traces.events(trace)
+    told = traces.provenance(trace)
+    assert dict(counted.iter_rows()) == told["events"]
+    assert 100_000 <= counted["rows"].sum() <= 500_000
+    assert not any(told["recording"]["lost_events_by_cpu"].values())
+    assert not any(told["recording"]["probe_misses"].values())
+
+
+def test_rows_of_all_tables_are_numbered_once(trace: Path) -> None:
+    """The seq of the tables together run from 0 without a gap or a twin."""
+    seqs = pl.concat(
+        [
+            traces.scan_event(trace, event).select("seq").collect()
+            for event in traces.events(trace)["event"]
+        ]
+    )
+    assert seqs["seq"].sort().to_list() == list(range(seqs.height))
+
+
+def test_the_trace_shows_the_pages_that_the_kernel_counted(trace: Path) -> None:
+    """Writebacks of swap pages in the trace are pswpout of the same kernel."""
+    sites = replay.writeback_tags(trace, kernel="6.1")
+    starts = sites.filter(
+        (pl.col("site") == "start") & (pl.col("flow") == "swap, written") & pl.col("tags")
+    )
+    assert starts["calls"].to_list() == [traces.provenance(trace)["counters"]["pswpout"]]
+
+
+def test_a_page_takes_its_lock_as_the_ledger_says(trace: Path) -> None:
+    """Each page swapped out takes one acquisition a site; without tags none at start and end."""
+    for kernel in ("4.8", "5.8", "6.1"):
+        per_page = replay.per_page(replay.writeback_tags(trace, kernel=kernel))
+        swap = per_page.filter(pl.col("flow") == "swap, written")
+        for tags in (True, False):
+            by_site = dict(
+                swap.filter(pl.col("tags") == tags).select("site", "acquisitions").iter_rows()
+            )
+            assert by_site["start"] == by_site["end"] == float(tags)
+            # A page may be written twice in one stay; then it has one add for two starts.
+            assert 0.999 < by_site["add"] <= 1.0
+            # Some pages are still in the cache, or under writeback, when a trace ends.
+            assert 0.95 < by_site["delete"] <= 1.0
+
+
+def test_no_row_contradicts_another(trace: Path) -> None:
+    """No folio is added twice, and each deletion finds the folio that was added."""
+    assert replay.writeback_tags(trace)["contradicted"].sum() == 0
+
+
+def test_the_slow_disk_has_what_stall_decisions_need() -> None:
+    """Statistics with each batch, its context, throttling, page writes and activations."""
+    present = set(traces.events(SHIPPED["slow-disk"])["event"])
+    assert present >= STALL_DECISION_EVENTS
+    rows = dict(traces.events(SHIPPED["slow-disk"]).iter_rows())
+    assert rows["shrink_stat"] == rows["mm_vmscan_lru_shrink_inactive"]

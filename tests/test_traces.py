@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trace folders: what an import writes, reads again, and does with bad input."""
+
+import errno
+import gzip
+import lzma
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+import zstandard
+
+from swapsim import traces
+from swapsim.cli import main
+from swapsim.errors import InputError
+from swapsim.schemas import EVENT_HEAD
+from swapsim.trace_files import TableWriter, toml_table
+
+REAL = Path(__file__).parent / "data" / "tracefs-6.1.txt"
+"""Lines of a stock Debian 6.1 kernel, one or two of each event of our traces."""
+
+
+def line(event: str, fields: str, *, pid: int = 12) -> str:
+    """Make a line of tracefs."""
+    return f"{'task':>16}-{pid:<7d} [003] d..1.    10.000001: {event}: {fields}\n"
+
+
+def write(folder: Path, text: str | bytes, name: str = "trace.txt") -> Path:
+    """Write a text and return its path."""
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Path:
+    """Import the real lines and return their folder."""
+    return traces.import_text(REAL, tmp_path / "real").folder
+
+
+def left_over(folder: Path) -> list[str]:
+    """Return what stands in a folder, hidden files included."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_real_text_comes_to_one_table_per_event(real: Path) -> None:
+    """Each event of the real lines has its table, with the head and its own fields."""
+    assert traces.events(real)["rows"].sum() == sum(
+        not text.startswith("#") for text in REAL.read_text().splitlines()
+    )
+    frame = traces.scan_event(real, "mm_filemap_delete_from_page_cache").collect()
+    own = {"dev": pl.String, "ino": pl.UInt64, "pfn": pl.UInt64, "ofs": pl.Int64, "order": pl.Int64}
+    assert dict(frame.schema) == dict(EVENT_HEAD) | own
+    assert frame.row(0)[3:] == (167, "random_walker", "254:32", 0xD, 0xB913, 1347584, 0)
+    assert frame.select("t_ns", "cpu").row(0) == (5541211000, 1)
+    added = traces.scan_event(real, "swp_add").collect()
+    assert added.columns[5:] == ["folio", "entry", "text"]
+    assert added["entry"].to_list() == [0x4000, 0x4001]
+    assert added["text"].unique().to_list() == ["(add_to_swap_cache+0x5/0x340)"]
+
+
+def test_seq_numbers_the_event_lines_of_the_whole_text(real: Path) -> None:
+    """All tables together hold each number from 0 once, and each table rises."""
+    events = traces.events(real)["event"]
+    seqs = [traces.scan_event(real, event).collect()["seq"] for event in events]
+    assert all(seq.is_sorted() for seq in seqs)
+    assert sorted(pl.concat(seqs)) == list(range(sum(map(len, seqs))))
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "trace.txt": bytes,
+    "trace.gz": lambda text: gzip.compress(text[:999]) + gzip.compress(text[999:]),
+    "trace.xz": lzma.compress,
+    "trace.zst": lambda text: zstandard.compress(text[:999]) + zstandard.compress(text[999:]),
+    "zst-named.txt": zstandard.compress,
+}
+
+
+@pytest.mark.parametrize("name", PACKERS)
+def test_a_packed_text_reads_as_the_plain_one(name: str, tmp_path: Path, real: Path) -> None:
+    """gzip, xz and zstd, in one member or more and under any name, come to the same bytes."""
+    source = write(tmp_path, PACKERS[name](REAL.read_bytes()), name)
+    summary = traces.import_text(source, tmp_path / "packed")
+    for path in real.glob("*.parquet"):
+        assert (summary.folder / path.name).read_bytes() == path.read_bytes()
+    told = traces.provenance(summary.folder)
+    assert told["text"]["sha256"] == traces.provenance(real)["text"]["sha256"]
+    assert told["text"]["name"] == name
+
+
+@pytest.mark.parametrize("name", ["trace.gz", "trace.xz", "trace.zst"])
+@pytest.mark.parametrize("keep", [0.5, -1])
+def test_a_packed_text_cut_short_is_an_error(name: str, keep: float, tmp_path: Path) -> None:
+    """A packed file without its end is refused, even where the text so far is whole lines."""
+    packed = PACKERS[name](line("e", "a=1").encode() * 3000)
+    size = int(len(packed) * keep) if keep > 0 else len(packed) + int(keep)
+    source = write(tmp_path, packed[:size], name)
+    with pytest.raises(InputError, match=r"packing is damaged or cut short"):
+        traces.import_text(source, tmp_path / "out", keep_going=True)
+    assert left_over(tmp_path) == [name]
+
+
+def test_standard_input_is_read(tmp_path: Path, real: Path) -> None:
+    """`swapsim import -` takes a packed text from a pipe."""
+    done = subprocess.run(
+        [sys.executable, "-m", "swapsim", "import", "-", "-o", tmp_path / "piped"],
+        input=gzip.compress(REAL.read_bytes()),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert traces.events(tmp_path / "piped").equals(traces.events(real))
+
+
+def test_the_summary_counts_events_and_losses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command prints a row per event and the lost events by CPU, and stores the same."""
+    text = "CPU:3 [LOST 12 EVENTS]\n" + line("e", "a=1") + "CPU:3 [LOST 1 EVENTS]\n"
+    text += "CPU:1 [LOST EVENTS]\n# entries-in-buffer/entries-written: 1/8   #P:4\n"
+    assert main(["import", str(write(tmp_path, text)), "-o", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr()
+    assert "| e     | 1    |" in printed.out
+    assert "CPU 3: 13" in printed.out
+    assert "unknown size: 1" in printed.out
+    assert "overwritten before the first line: 7" in printed.out
+    assert printed.err == ""
+    lost = traces.provenance(tmp_path / "out")["lost"]
+    assert lost == {"overwritten": 7, "gaps_of_unknown_size": 1, "events_by_cpu": {"3": 13}}
+
+
+def test_a_clock_of_whole_numbers_has_no_time(tmp_path: Path) -> None:
+    """Under the counter clock t_ns is null and the clock is told."""
+    text = line("e", "a=1").replace("10.000001", "4711")
+    folder = traces.import_text(write(tmp_path, text), tmp_path / "out").folder
+    assert traces.scan_event(folder, "e").collect()["t_ns"].to_list() == [None]
+    assert traces.provenance(folder)["text"]["clock"] == "whole numbers"
+
+
+def test_many_batches_come_to_the_bytes_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows laid down on the way, a late column among them, end in the table that memory gives."""
+    text = "".join(line("e", f"a={i} b=x{i % 7}") + line("f", "c=1 word") for i in range(3000))
+    source = write(tmp_path, text + line("e", "a=1 late=0x1"))
+    traces.import_text(source, tmp_path / "one")
+    monkeypatch.setattr("swapsim.native_ftrace._CELLS_OF_A_BATCH", 1)
+    monkeypatch.setattr("swapsim.trace_text.CHUNK_BYTES", 5000)
+    monkeypatch.setattr("swapsim.trace_files._HELD_BYTES", 20_000)
+    traces.import_text(source, tmp_path / "many")
+    assert left_over(tmp_path / "many") == ["e.parquet", "f.parquet", "trace.toml"]
+    for name in ("e.parquet", "f.parquet"):
+        one, many = (pl.read_parquet(tmp_path / folder / name) for folder in ("one", "many"))
+        assert one.equals(many)
+        assert one.schema == many.schema
+    again = traces.import_text(source, tmp_path / "again").folder
+    assert (again / "e.parquet").read_bytes() == (tmp_path / "many" / "e.parquet").read_bytes()
+
+
+BAD_TEXTS = {
+    "empty": (b"", "the text is empty"),
+    "comments only": (b"# tracer: nop\n", "no event line in it"),
+    "binary junk": (bytes(range(256)) * 9, "line 1"),
+    "NUL behind the text": (line("e", "a=1").encode() + b"\0" * 512, "line 2: holds bytes"),
+    "invalid UTF-8": (line("e", "a=\xff").encode("latin-1"), "line 1: is not UTF-8"),
+    "cut short": (line("e", "a=1")[:-1].encode(), "line 1: the last line is cut short"),
+    "wrong number": (
+        line("e", "a=1").encode() + line("e", "a=92233720368547758079").encode(),
+        "line 2, field 'a': the number is out of range",
+    ),
+    "wrong type": (
+        line("mm_vmscan_kswapd_sleep", "nid=x").encode(),
+        "line 1, field 'nid': this is no decimal number: 'x'",
+    ),
+    "field twice": (line("e", "a=1 a=1").encode(), "line 1, field 'a'"),
+    "no event line": (b"hello world\n", "line 1: has no task, CPU and time at its start"),
+    "other clock": (
+        (line("e", "a=1") + line("e", "a=1").replace("10.000001", "5")).encode(),
+        "line 2: its time is of another kind",
+    ),
+    "trace.dat": (b"\x17\x08\x44tracing6\0", "trace-cmd report"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TEXTS)
+def test_bad_text_is_one_line_and_exit_2(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What cannot be read is named with file, line and field; nothing is left behind."""
+    text, message = BAD_TEXTS[name]
+    source = write(tmp_path, text)
+    assert main(["import", str(source), "-o", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert str(source) in error
+    assert message in error
+    assert left_over(tmp_path) == ["trace.txt"]
+
+
+def test_a_late_misfit_is_named_by_its_line(tmp_path: Path) -> None:
+    """After the first rows a value of another type is an error, not a silent widening."""
+    text = line("e", "a=1") * 1030 + line("e", "a=0x1") + line("e", "a=1")
+    with pytest.raises(InputError, match=r"line 1031, field 'a': this is no decimal number: '0x1'"):
+        traces.import_text(write(tmp_path, text), tmp_path / "out")
+
+
+def test_keep_going_skips_counts_and_shows_the_first_of_each_kind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With --keep-going the rest is imported, exit 0, each kind with its first line."""
+    good = line("mm_vmscan_kswapd_sleep", "nid=0")
+    text = good + "junk\n" + good + "more junk\n" + line("mm_vmscan_kswapd_sleep", "nid=x") + good
+    source = write(tmp_path, text + "cut")
+    assert main(["import", "--keep-going", str(source), "-o", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    assert "skipped 2 of kind 'no event line', first line 2: " in printed
+    assert "'junk'" in printed
+    assert "skipped 1 of kind 'field of the wrong type', first line 5, field 'nid'" in printed
+    assert "skipped 1 of kind 'cut short', first line 7" in printed
+    assert traces.events(tmp_path / "out").rows() == [("mm_vmscan_kswapd_sleep", 3)]
+    assert traces.provenance(tmp_path / "out")["skipped"]["no event line"] == 2
+
+
+def test_keep_going_over_junk_alone_is_still_an_error(tmp_path: Path) -> None:
+    """A folder without an event is no trace."""
+    with pytest.raises(InputError, match=r"no line of it can be read; line 1"):
+        traces.import_text(write(tmp_path, b"\xff\n\0\n"), tmp_path / "out", keep_going=True)
+
+
+def test_an_output_that_exists_is_refused(tmp_path: Path) -> None:
+    """A folder or a file of that name stays as it is."""
+    (tmp_path / "out").mkdir()
+    with pytest.raises(InputError, match=r"out: exists already"):
+        traces.import_text(REAL, tmp_path / "out")
+    assert left_over(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("output", ["missing/out", "/proc/out"])
+def test_an_output_that_cannot_be_made_is_one_line(
+    output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A parent that is missing or read-only is named."""
+    assert main(["import", str(REAL), "-o", str(tmp_path / output)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "cannot be written" in error
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_parent_is_refused(tmp_path: Path) -> None:
+    """A folder without the right to write is named."""
+    tmp_path.chmod(0o555)
+    with pytest.raises(InputError, match=r"cannot be written \(Permission denied\)"):
+        traces.import_text(REAL, tmp_path / "out")
+
+
+@pytest.mark.parametrize("held", [1 << 30, 100_000])
+def test_a_full_disk_leaves_nothing(held: int, tmp_path: Path) -> None:
+    """Where writing fails midway, one line says so, and no folder is left.
+
+    A limit on file size stands for the disk: it fails the same calls.
+    """
+    program = f"""
+import resource, signal, sys
+from swapsim import cli, trace_files
+trace_files._HELD_BYTES = {held}
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+sys.exit(cli.main(sys.argv[1:]))
+"""
+    lines = (line("e", f"a={i * 7919 % 1000003} b={i * 104729 % 15485863}") for i in range(60_000))
+    source = write(tmp_path, "".join(lines))
+    done = subprocess.run(
+        [sys.executable, "-c", program, "import", source, "-o", tmp_path / "out"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert f"out: cannot be written ({os.strerror(errno.EFBIG)}" in done.stderr
+    assert left_over(tmp_path) == ["trace.txt"]
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in the midst clears up and passes on."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TableWriter, "take", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        traces.import_text(REAL, tmp_path / "out")
+    assert left_over(tmp_path) == []
+
+
+def test_a_text_that_is_missing_is_one_line(tmp_path: Path) -> None:
+    """A text that is not there, or is a folder, is named."""
+    with pytest.raises(InputError, match=r"no\.txt: cannot be read \(No such file or directory\)"):
+        traces.import_text(tmp_path / "no.txt", tmp_path / "out")
+    with pytest.raises(InputError, match=r"cannot be read \(Is a directory\)"):
+        traces.import_text(tmp_path, tmp_path / "out")
+    assert left_over(tmp_path) == []
+
+
+def test_a_missing_event_is_named_with_those_present(real: Path) -> None:
+    """Scan and replay say what they lack and what is there."""
+    with pytest.raises(InputError, match=r"no event slot_events; it has: folio_move, mm_filemap"):
+        traces.scan_event(real, "slot_events")
+    with pytest.raises(InputError, match=r"cluster-next needs the event slot_events; .* wb_start"):
+        traces.require_events(real, ["slot_events"], "cluster-next")
+    assert "swp_add" in traces.require_events(real, ["swp_add", "swp_del"], "writeback-tags")
+
+
+def test_a_folder_without_provenance_is_an_error(
+    real: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without trace.toml nothing is scanned and info exits 2 with one line."""
+    (real / "trace.toml").unlink()
+    with pytest.raises(InputError, match=r"trace\.toml: a trace folder without provenance"):
+        traces.scan_event(real, "swp_add")
+    assert main(["info", str(real)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_truncated_table_is_an_error(real: Path) -> None:
+    """A Parquet file without its end is named."""
+    path = real / "swp_add.parquet"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match=r"swp_add\.parquet: is not a whole Parquet table"):
+        traces.scan_event(real, "swp_add")
+    with pytest.raises(InputError, match=r"swp_add\.parquet: is not a whole Parquet table"):
+        traces.describe(real)
+
+
+def test_a_damaged_provenance_is_an_error(real: Path) -> None:
+    """A trace.toml that is no TOML is named."""
+    (real / "trace.toml").write_text("[text\n")
+    with pytest.raises(InputError, match=r"trace\.toml: is no TOML"):
+        traces.provenance(real)
+
+
+def test_info_tells_events_provenance_and_replays(
+    real: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`swapsim info` names each event with its rows, the text's hash, and the replays."""
+    assert main(["info", str(real)]) == 0
+    printed = capsys.readouterr().out
+    assert f"text.sha256: {traces.provenance(real)['text']['sha256']}" in printed
+    assert "writeback-tags: yes" in printed
+    assert "cluster-next: no, it lacks slot_events" in printed
+    assert main(["info", str(real / "no")]) == 2
+
+
+def test_a_caller_can_add_provenance(tmp_path: Path) -> None:
+    """Further tables stand in trace.toml as they were given."""
+    given = {"workload": {"name": 'a "b"\\\x7fé\n', "processes": 8, "args": ["x", 1, True]}}
+    folder = traces.import_text(REAL, tmp_path / "out", provenance=given).folder
+    assert traces.provenance(folder)["workload"] == given["workload"]
+    assert tomllib.loads(toml_table("t", {"odd key": {}})) == {"t": {"odd key": {}}}
