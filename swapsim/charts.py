@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 import vl_convert
 
-from swapsim.schemas import FLOW, LOCK_SITES_PER_PAGE, SITE, require
+from swapsim.schemas import FLOW, LOCK_SITES_PER_PAGE, MIX, SITE, require
 
 VEGA_LITE: Final = "6.4"
 """The Vega-Lite that renders, whatever altair's default."""
@@ -157,43 +157,45 @@ def pages_over_time(rates: pl.DataFrame, *, title: str) -> alt.Chart:
 
 
 def lock_cost_by_mix(mix: pl.DataFrame, *, title: str) -> alt.LayerChart:
-    """Draw acquisitions per page written against the share of file pages, tags kept and not.
+    """Draw acquisitions per page written, tags kept and not, one line a trace, fewest files first.
 
     Parameters
     ----------
     mix : polars.DataFrame
-        Columns ``trace String``, ``tags Boolean``, ``file_share Float64`` (0 to 1) and
-        ``acquisitions Float64`` per page written of either kind.
+        Schema MIX.
     title : str
     """
-    frame = mix.with_columns(pl.col("tags").replace_strict(TAGS_LABELS, return_dtype=pl.String))
+    require(mix, MIX, "mix")
+    share = (100 * pl.col("file_share")).round(0).cast(pl.Int64)
+    frame = mix.sort("file_share", "trace").select(
+        pl.col("tags").replace_strict(TAGS_LABELS, return_dtype=pl.String),
+        pl.col("acquisitions").round(4),
+        label=pl.format("{}, {} % file pages", "trace", share),
+    )
     labels = list(TAGS_LABELS.values())
-    acquisitions = alt.Y("acquisitions:Q", title="acquisitions per page written")
-    base = alt.Chart(frame).encode(
+    base = alt.Chart(frame).encode(y=alt.Y("label:N", title=None, sort=None))
+    gaps = base.mark_rule(color="#bbb", strokeWidth=3).encode(
+        x="min(acquisitions):Q", x2="max(acquisitions):Q"
+    )
+    points = base.mark_point(size=130, filled=True, opacity=1).encode(
         x=alt.X(
-            "file_share:Q",
-            title="file pages among the pages written",
-            axis=alt.Axis(format="%"),
-            scale=alt.Scale(domain=[0, 1]),
-        )
-    )
-    gaps = base.mark_rule(color="#bbb", strokeWidth=2).encode(
-        y=alt.Y("min(acquisitions):Q"), y2="max(acquisitions):Q", detail="trace:N"
-    )
-    points = base.mark_point(size=110, filled=True, opacity=1).encode(
-        y=acquisitions,
+            "acquisitions:Q",
+            title="acquisitions of a mapping's lock per page written",
+            scale=alt.Scale(zero=True),
+            axis=alt.Axis(tickMinStep=1),
+        ),
         color=alt.Color(
             "tags:N",
             title="swap cache",
             scale=alt.Scale(domain=labels, range=[COLOURS[label] for label in labels]),
         ),
     )
-    names = (
-        base.transform_filter("datum.tags == 'no tags'")
-        .mark_text(align="left", dx=8, dy=14, fontSize=11)
-        .encode(y=acquisitions, text="trace:N")
+    figures = base.mark_text(dy=-13, fontSize=11).encode(
+        x="acquisitions:Q", text=alt.Text("acquisitions:Q", format=".2f")
     )
-    chart: alt.LayerChart = (gaps + points + names).properties(width=520, height=240, title=title)
+    chart: alt.LayerChart = (gaps + points + figures).properties(
+        width=460, height=alt.Step(46), title=title
+    )
     return chart
 
 
@@ -213,7 +215,11 @@ def headline_changes(headlines: pl.DataFrame, *, title: str) -> alt.LayerChart:
         beyond=pl.col("published") > 0,
     )
     bars = alt.Chart(frame).encode(
-        x=alt.X("published:Q", title="published change, percent of the claim's own base"),
+        x=alt.X(
+            "published:Q",
+            title="published change, percent of the claim's own base",
+            scale=alt.Scale(domain=[-120, 50]),
+        ),
         y=alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
     )
     right = bars.transform_filter("datum.beyond").mark_text(align="left", dx=4)

@@ -2,6 +2,8 @@
 """The HTML report: each notebook run anew, and a page that lists them."""
 
 import html
+import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ from typing import Final
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbconvert import HTMLExporter
 from tqdm import tqdm
 
@@ -75,7 +77,8 @@ def write(output: Path, *, progress: bool = False) -> Path:
             for path in bar:
                 bar.set_postfix_str(path.stem)
                 notebook = _run(path)
-                (folder / f"{path.stem}.html").write_text(_to_html(notebook, path), "utf-8")
+                page = _with_links(_to_html(notebook, path), output)
+                (folder / f"{path.stem}.html").write_text(page, "utf-8")
                 entries.append(_entry(notebook, path.stem))
         (folder / "index.html").write_text(_PAGE.format(entries="\n".join(entries)), "utf-8")
         (folder / MARK).touch()
@@ -101,8 +104,9 @@ def _run(path: Path) -> nbformat.NotebookNode:
     notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     client = NotebookClient(
         notebook,
-        timeout=CELL_SECONDS,
         kernel_name="python3",
+        extra_arguments=["--log-level=ERROR"],
+        timeout=CELL_SECONDS,
         resources={"metadata": {"path": str(path.parent)}},
     )
     try:
@@ -112,6 +116,11 @@ def _run(path: Path) -> nbformat.NotebookNode:
         raise SwapsimError(
             f"{path.name}, code cell {cell}: {error.ename}: {error.evalue}: "
             "open it in JupyterLab ('make lab') and mend the cell"
+        ) from None
+    except (CellTimeoutError, DeadKernelError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise SwapsimError(
+            f"{path.name}: the kernel did not finish: {reason}: run it in JupyterLab ('make lab')"
         ) from None
     return notebook
 
@@ -123,6 +132,13 @@ def _to_html(notebook: nbformat.NotebookNode, path: Path) -> str:
         notebook, resources={"metadata": {"name": path.stem, "path": str(path.parent)}}
     )
     return str(body)
+
+
+def _with_links(page: str, output: Path) -> str:
+    """Lead a notebook's links to its neighbours' pages, and to the files of the checkout."""
+    root = os.path.relpath(notebooks_root().parent, output)
+    page = re.sub(r'href="(\d\d-[a-z0-9-]+)\.ipynb"', r'href="\1.html"', page)
+    return page.replace('href="../', f'href="{root}/')
 
 
 def _entry(notebook: nbformat.NotebookNode, stem: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from swapsim.errors import InputError
 
@@ -22,8 +23,8 @@ ROW_GROUP: Final = 1 << 18
 ZSTD_LEVEL: Final = 1
 """Traces grow no smaller by a higher level, only slower to write."""
 
-_WRITERS: Final = 2
-"""Tables written at a time, when all text is read."""
+_MORSEL_ROWS: Final = 1 << 16
+"""Rows handed to polars at a time: with many threads it holds many of them."""
 
 _HELD_BYTES: Final = 64 << 20
 """Rows kept in memory before they are laid down beside the tables."""
@@ -83,8 +84,8 @@ class TableWriter:
         self._laid: dict[str, list[Path]] = {}
         self._laying: Future[None] | None = None
         self._rows: dict[str, int] = {}
-        self._columns: dict[str, list[str]] = {}
-        self._pool = ThreadPoolExecutor(_WRITERS, thread_name_prefix="write")
+        self._columns: dict[str, dict[str, pl.DataType]] = {}
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="write")
 
     def __enter__(self) -> Self:
         """Return itself: leaving waits for its threads."""
@@ -104,8 +105,8 @@ class TableWriter:
         """
         self._held.setdefault(event, []).append(rows)
         self._rows[event] = self._rows.get(event, 0) + rows.height
-        columns = self._columns.setdefault(event, [])
-        columns += [name for name in rows.columns if name not in columns]
+        columns = self._columns.setdefault(event, {})
+        columns |= {name: kind for name, kind in rows.schema.items() if name not in columns}
         self._held_bytes += int(rows.estimated_size())
         if self._held_bytes >= _HELD_BYTES:
             self._wait()
@@ -121,8 +122,8 @@ class TableWriter:
             The folder cannot be written.
         """
         self._wait()
-        for _ in self._pool.map(self._write, sorted(self._rows)):
-            pass
+        for event in sorted(self._rows):
+            self._write(event)
         shutil.rmtree(self._parts, ignore_errors=True)
         return {event: self._rows[event] for event in sorted(self._rows)}
 
@@ -142,18 +143,32 @@ class TableWriter:
                 frames.clear()
 
     def _write(self, event: str) -> None:
-        laid = [pl.scan_ipc(path, glob=False) for path in self._laid.get(event, [])]
-        held = [frame.lazy() for frame in self._held.pop(event, [])]
-        columns = sorted(self._columns[event], key="text".__eq__)
+        # A scan of the parts reads ahead by the number of threads; one piece after the other
+        # keeps the memory in bounds on a machine with many.
+        columns = sorted(self._columns[event].items(), key=lambda column: column[0] == "text")
+        schema = pl.Schema(columns)
         with _polars_as_os_errors():
-            pl.concat(laid + held, how="diagonal").select(columns).sink_parquet(
+            register_io_source(lambda *_: self._pieces(event, schema), schema=schema).sink_parquet(
                 self._folder / f"{event}.parquet",
                 compression="zstd",
                 compression_level=ZSTD_LEVEL,
                 row_group_size=ROW_GROUP,
             )
+
+    def _pieces(self, event: str, schema: pl.Schema) -> Iterator[pl.DataFrame]:
+        """Yield an event's rows in order; a column that a part lacks is null there."""
         for path in self._laid.get(event, []):
+            yield from _fitted(pl.read_ipc(path), schema).iter_slices(_MORSEL_ROWS)
             path.unlink()
+        for frame in self._held.pop(event, []):
+            yield from _fitted(frame, schema).iter_slices(_MORSEL_ROWS)
+
+
+def _fitted(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    return frame.select(
+        pl.col(name) if name in frame.columns else pl.lit(None, dtype=kind).alias(name)
+        for name, kind in schema.items()
+    )
 
 
 @contextmanager

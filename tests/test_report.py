@@ -54,6 +54,23 @@ def test_a_page_fetches_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert not re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=\"(?:https?:)?//", text)
 
 
+def test_links_lead_to_pages_and_to_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A notebook's link becomes its page; a link out of notebooks/ still finds its file."""
+    folder = one_notebook(tmp_path / "notebooks", "1")
+    path = folder / "00-one.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[0].source += "\n\n[a](../card.md) [b](00-one.ipynb)"
+    nbformat.write(notebook, path)
+    (tmp_path / "card.md").touch()
+    use_notebooks(monkeypatch, folder)
+    page = report.write(tmp_path / "build" / "report").with_name("00-one.html")
+    targets = re.findall(r'href="([^"#:]+\.(?:md|html))"', page.read_text())
+    assert targets == ["../../card.md", "00-one.html"]
+    assert all((page.parent / target).exists() for target in targets)
+
+
 def test_a_failing_cell_is_named_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,3 +94,11 @@ def test_a_folder_that_is_no_report_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is there and is no report"):
         report.write(tmp_path)
     assert (tmp_path / "precious.txt").read_text() == "mine"
+
+
+def test_a_kernel_that_dies_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell that kills its kernel gives one line with the notebook's name."""
+    use_notebooks(monkeypatch, one_notebook(tmp_path / "notebooks", "import os; os._exit(1)"))
+    with pytest.raises(SwapsimError, match=r"00-one\.ipynb: the kernel did not finish"):
+        report.write(tmp_path / "report")
+    assert not (tmp_path / "report").exists()

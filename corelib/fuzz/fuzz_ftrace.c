@@ -128,8 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(sws_ftrace_finish(whole) == SWS_OK);
 	verify(whole);
 	for (size_t at = 0; at < length; at += piece) {
-		must(sws_ftrace_feed(pieces, text + at, length - at < piece ? length - at : piece) ==
-		     SWS_OK);
+		must(sws_ftrace_feed(pieces, text + at,
+				     length - at < piece ? length - at : piece) == SWS_OK);
 		verify(pieces);
 		if (clears)
 			sws_ftrace_clear(pieces);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * core.h - what every mechanism shares: error codes, the allocation seam, the
- * generator and a growable columnar table.
+ * core.h - what every mechanism shares: error codes, the allocation seam and
+ * the generator.
  *
- * Models nothing of the kernel. It holds the four things that a mechanism
+ * Models nothing of the kernel. It holds the three things that a mechanism
  * needs from its surroundings and that a test wants to control:
  *
  *      mechanism ----> sws_allocator     a test's allocator fails call n
  *          |---------> sws_generator     one stream per actor, passed in
- *          |---------> sws_table         rows out, one array per column
  *          '---------> enum sws_error    what went wrong, as one int
  *
  * Nothing here is global, nothing prints, nothing aborts.

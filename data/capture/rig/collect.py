@@ -26,7 +26,7 @@ class Captured:
 
 
 def collect(workload: Workload, run: Run, work: Path) -> Captured:
-    """Write NAME.txt and report.txt, and hold them to be complete.
+    """Write NAME.txt and report.txt, hold them to be complete, and drop the guest's disks.
 
     Raises
     ------
@@ -54,6 +54,8 @@ def collect(workload: Workload, run: Run, work: Path) -> Captured:
     for probe, misses in captured.probe_misses.items():
         if misses:
             raise GuestError(f"{workload.name}: probe {probe} missed {misses} times")
+    for disk in work.glob("*.disk"):
+        disk.unlink()
     return captured
 
 
@@ -64,13 +66,12 @@ def sha256(path: Path) -> str:
 
 
 def _contents(disk: Path, path: Path) -> Path:
-    """Copy a raw disk up to its last byte that is not NUL, then drop the disk."""
+    """Copy a raw disk up to its last byte that is not NUL."""
     with disk.open("rb") as source, path.open("wb") as target:
         with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as whole:
             left = _end(whole)
         while left:
             left -= target.write(source.read(min(CHUNK, left)))
-    disk.unlink()
     return path
 
 
