@@ -211,7 +211,7 @@ def headline_changes(headlines: pl.DataFrame, *, title: str) -> alt.LayerChart:
     frame = headlines.select(
         "published",
         label=pl.format("{}  {}", pl.col("patch").str.slice(0, 2), "claim"),
-        text=pl.format("{} %", pl.col("published").round(1)),
+        text=pl.format("{} %", "published"),
         beyond=pl.col("published") > 0,
     )
     bars = alt.Chart(frame).encode(

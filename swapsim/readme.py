@@ -41,7 +41,7 @@ def _simulated_and_measured() -> pl.DataFrame:
 
 def _markdown(headlines: pl.DataFrame) -> str:
     def percent(value: float | None) -> str:
-        return "-" if value is None else f"{value:+.1f} %"
+        return "-" if value is None else f"{value:+g} %"
 
     lines = ["| patch | claim | published | simulated | measured |", "|---|---|--:|--:|--:|"]
     lines += [
