@@ -6,6 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # The C core and the package's metadata: a change in one of them rebuilds the extension.
 CORE := $(shell find corelib -name '*.[ch]' -o -name CMakeLists.txt -o -name ffi_build.py)
+C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
 CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 say = @printf '\n== %s\n' "$(1)"
 
@@ -43,7 +44,8 @@ test-style:
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror $(filter %.c %.h,$(CORE))
+	cd data/capture && ../../$(BIN)/mypy --strict capture.py
+	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
 
 test-c: setup
 	$(call say,C units under AddressSanitizer and UndefinedBehaviorSanitizer)
@@ -80,9 +82,9 @@ capture: setup ## boot a real kernel and capture the shipped traces anew
 	$(BIN)/python data/capture/capture.py --all -o data/traces
 
 format: setup ## format C and Python
-	$(BIN)/ruff check --fix --quiet || true
+	$(BIN)/ruff check --fix --exit-zero --quiet
 	$(BIN)/ruff format
-	$(BIN)/clang-format -i $(filter %.c %.h,$(CORE))
+	$(BIN)/clang-format -i $(C_SOURCES)
 
 lock: setup ## resolve the locked packages anew (needs uv)
 	uv pip compile pyproject.toml --group test --group tools --universal --python-version 3.11 \

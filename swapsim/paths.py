@@ -17,7 +17,7 @@ def repository_root() -> Path:
     root = Path(__file__).resolve().parent.parent
     if not (root / "data").is_dir():
         raise InputError(
-            "the laboratory's data are not here: install swapsim from its checkout with 'make setup'",
+            "the laboratory's data are not here: install it from its checkout, 'make setup'",
             path=root,
         )
     return root

@@ -11,7 +11,7 @@ BEHIND_DASH = re.compile(
     rb"""(?P<pid>\d+)[ ]+
          (?:\([ ]*[\d-]*\)[ ]*)?                 # thread group
          \[(?P<cpu>\d+)\][ ]+
-         (?:(?!\d)[!-~]{3,10}(?![!-~])[ ]*)?     # irq-info
+         (?:(?!\d)[^ ]{3,7}[ ]+)?                # irq-info
          (?P<seconds>\d+)(?:\.(?P<decimals>\d{9}|\d{6}))?:""",
     re.VERBOSE,
 )

@@ -79,7 +79,7 @@ static bool is_odd(const char *bytes, size_t length)
 	for (size_t i = 0; i < length; i++) {
 		unsigned char c = (unsigned char)bytes[i];
 
-		odd |= (unsigned char)((c > 0x7e) | ((c < ' ') & (c != '\n')));
+		odd |= (unsigned char)(((unsigned char)(c - ' ') > '~' - ' ') & (c != '\n'));
 	}
 	return odd;
 }

@@ -162,12 +162,9 @@ static void contradictions_are_counted_and_the_newer_row_believed(void)
 static void compaction_gives_a_page_another_folio(void)
 {
 	const struct row rows[] = {
-		{ SWS_REPLAY_SWAP_ADD, F, 100, 1, 0 },
-		{ SWS_REPLAY_MOVE, G, F, 0, 0 },
-		{ SWS_REPLAY_START, G, 100, 1, 0 },
-		{ SWS_REPLAY_SWAP_ADD, F, 101, 1, 0 },
-		{ SWS_REPLAY_SWAP_DELETE, G, 100, 1, 0 },
-		{ SWS_REPLAY_MOVE, 0x3000, 0x4000, 0, 0 },
+		{ SWS_REPLAY_SWAP_ADD, F, 100, 1, 0 },    { SWS_REPLAY_MOVE, G, F, 0, 0 },
+		{ SWS_REPLAY_START, G, 100, 1, 0 },       { SWS_REPLAY_SWAP_ADD, F, 101, 1, 0 },
+		{ SWS_REPLAY_SWAP_DELETE, G, 100, 1, 0 }, { SWS_REPLAY_MOVE, 0x3000, 0x4000, 0, 0 },
 	};
 	struct sws_replay_cell cells[SWS_REPLAY_FLOWS][SWS_REPLAY_SITES];
 

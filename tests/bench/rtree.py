@@ -34,7 +34,17 @@ KERNEL = "linux-source-6.1"
 # What tools/testing/radix-tree includes or compiles.
 KERNEL_PATHS = ("tools/testing/radix-tree", "tools/include", "tools/arch/x86/include")
 KERNEL_FOLDERS = ("tools/lib/*.c", "lib/*", "include/linux/*")
-KERNEL_OBJECTS = "xarray radix-tree idr linux find_bit bitmap slab test maple".split()
+KERNEL_OBJECTS = [
+    "xarray",
+    "radix-tree",
+    "idr",
+    "linux",
+    "find_bit",
+    "bitmap",
+    "slab",
+    "test",
+    "maple",
+]
 KERNEL_FLAGS = (
     "-I.",
     "-I../../include",

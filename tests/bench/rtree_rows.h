@@ -90,8 +90,7 @@ int main(int argc, char **argv)
 		operate_end();
 	}
 	for (int operation = 0; operation < OPERATIONS; operation++)
-		printf("%s %.3f\n", names[operation],
-		       spent[operation] / (double)(rows * head[2]));
+		printf("%s %.3f\n", names[operation], spent[operation] / (double)(rows * head[2]));
 	/* Both sides print the same sum, or one of them did something else. */
 	printf("sum %llu\n", (unsigned long long)sum);
 	free(trees);

@@ -55,7 +55,7 @@ enum sws_rtree_tag {
 };
 
 struct sws_forest_config {
-	uint32_t shift;	  /* 1..6: a node has 2^shift slots; default 6 */
+	uint32_t shift;   /* 1..6: a node has 2^shift slots; default 6 */
 	uint32_t tree_count;  /* trees at birth, all empty; default 1, 0 is allowed */
 	uint64_t sort_threshold; /* scattered batches of fewer rows are not sorted; default 4096 */
 	const struct sws_allocator *allocator; /* not owned, outlives the forest; NULL: libc */
