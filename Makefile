@@ -55,7 +55,7 @@ test-c: setup
 
 test-python: setup
 	$(call say,oracle; properties; golden results; the story)
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile -rs tests
 	$(call say,notebooks: each cell again against its committed output)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-current-env \
 	    --nbval-cell-timeout 120 --nbval-sanitize-with tests/nbval.cfg notebooks

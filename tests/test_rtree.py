@@ -70,7 +70,8 @@ class SingleCalls(RuleBasedStateMachine):
         """Draw a tree and an index, half of them in use if any are."""
         number = data.draw(st.integers(0, TREES - 1))
         oracle = self.oracles[number]
-        if oracle.items and data.draw(st.booleans()):
+        in_use = data.draw(st.booleans())
+        if in_use and oracle.items:
             return number, oracle, data.draw(st.sampled_from(sorted(oracle.items)))
         return number, oracle, data.draw(st.sampled_from(self.indexes))
 
@@ -165,12 +166,11 @@ class SingleCalls(RuleBasedStateMachine):
         assert_same(self.forest, self.oracles)
 
 
-class TestSingleCalls(SingleCalls.TestCase):  # type: ignore[misc,name-defined]
-    """Single calls do as the dictionary, in result, structure and work."""
-
-    settings = settings(
-        max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=RELAXED
-    )
+# Single calls do as the dictionary, in result, structure and work.
+TestSingleCalls = SingleCalls.TestCase
+TestSingleCalls.settings = settings(
+    max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=RELAXED
+)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=RELAXED)
@@ -193,7 +193,7 @@ def test_batches(data: st.DataObject, shift: int, threshold: int) -> None:
         call = getattr(lib, f"sws_forest_{operation}")
         if operation == "insert":
             assert call(forest, count, trees, indexes, items, status) == lib.SWS_OK
-            extra = [(row,) for row in range(1, count + 1)]
+            extra: list[tuple[int, ...]] = [(row,) for row in range(1, count + 1)]
         elif operation in ("lookup", "delete"):
             assert call(forest, count, trees, indexes, words) == lib.SWS_OK
             extra = [()] * count

@@ -25,6 +25,10 @@ REAL = Path(__file__).parent / "data" / "tracefs-6.1.txt"
 """Lines of a stock Debian 6.1 kernel, one or two of each event of our traces."""
 
 
+TRACE_CMD = Path(__file__).parent / "data" / "trace-cmd-6.1.txt"
+"""The same by `trace-cmd report`, of another run."""
+
+
 def line(event: str, fields: str, *, pid: int = 12) -> str:
     """Make a line of tracefs."""
     return f"{'task':>16}-{pid:<7d} [003] d..1.    10.000001: {event}: {fields}\n"
@@ -62,6 +66,23 @@ def test_a_real_text_comes_to_one_table_per_event(real: Path) -> None:
     assert added.columns[5:] == ["folio", "entry", "text"]
     assert added["entry"].to_list() == [0x4000, 0x4001]
     assert added["text"].unique().to_list() == ["(add_to_swap_cache+0x5/0x340)"]
+
+
+def test_a_report_of_trace_cmd_comes_to_the_same_columns(tmp_path: Path, real: Path) -> None:
+    """The text of `trace-cmd report` has other spaces and no irq-info, and the same fields."""
+    folder = traces.import_text(TRACE_CMD, tmp_path / "report").folder
+    for event in ("swp_add", "mm_vmscan_lru_isolate", "mm_filemap_add_to_page_cache"):
+        columns = traces.scan_event(folder, event).collect_schema()
+        assert columns == traces.scan_event(real, event).collect_schema()
+    slab = traces.scan_event(folder, "mm_shrink_slab_start").collect()
+    assert slab.select("shrink", "nid", "objects_to_shrink", "cache_items", "priority").row(0) == (
+        "super_cache_scan+0x0",
+        0,
+        0,
+        2,
+        12,
+    )
+    assert slab["gfp_flags"].to_list() == ["GFP_HIGHUSER_MOVABLE"] * 2
 
 
 def test_seq_numbers_the_event_lines_of_the_whole_text(real: Path) -> None:

@@ -343,14 +343,18 @@ static int comm_code(struct sws_ftrace *self, struct ftrace_span comm, uint32_t 
 
 	if (comm.length > sizeof(bytes))
 		return sws_ftrace__strings_intern(&self->strings, comm, code);
-	/* Loads, not a copy: bytes that were just stored one by one are slow to load as a word. */
-	bytes[0] = ftrace_load8(comm.start, comm.start + comm.length);
-	if (comm.length > 8)
-		bytes[1] = ftrace_load8(comm.start + 8, comm.start + comm.length);
+	/* What was just stored in pieces is slow to load as a word: copy only where it must be. */
+	if (comm.length >= 8) {
+		bytes[0] = ftrace_load8(comm.start);
+		bytes[1] = ftrace_load8(comm.start + comm.length - 8);
+	} else {
+		memcpy(bytes, comm.start, comm.length);
+	}
 	cached = &self->comms[((bytes[0] ^ bytes[1]) * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
-	if (cached->batch != self->strings.batch || cached->bytes[0] != bytes[0] ||
-	    cached->bytes[1] != bytes[1]) {
+	if (cached->batch != self->strings.batch || cached->length != comm.length ||
+	    cached->bytes[0] != bytes[0] || cached->bytes[1] != bytes[1]) {
 		error = sws_ftrace__strings_intern(&self->strings, comm, &cached->code);
+		cached->length = comm.length;
 		cached->bytes[0] = bytes[0];
 		cached->bytes[1] = bytes[1];
 		cached->batch = error ? self->strings.batch - 1 : self->strings.batch;

@@ -11,31 +11,10 @@
 #define LAST_COLUMN   64
 #define LONGEST_EVENT 200
 
-/* Bytes of a word that equal one byte, each by its highest bit; exact up to the first. */
-static uint64_t equal(uint64_t word, char byte)
-{
-	uint64_t zero = word ^ FTRACE_ONES * (unsigned char)byte;
-
-	return (zero - FTRACE_ONES) & ~zero & FTRACE_HIGHS;
-}
-
-/* Bytes of a word below 0x80 that lie in a range, each by its highest bit. */
-static uint64_t within(uint64_t word, char low, char high)
-{
-	uint64_t at_least = (word | FTRACE_HIGHS) - FTRACE_ONES * (unsigned char)low;
-	uint64_t above = (word | FTRACE_HIGHS) - FTRACE_ONES * ((unsigned char)high + 1u);
-
-	return at_least & ~above & FTRACE_HIGHS;
-}
-
 static const char *skip_spaces(const char *at, const char *end)
 {
-	unsigned int count = 8;
-
-	while (count == 8) {
-		count = ftrace_good_bytes(ftrace_load8(at, end) ^ FTRACE_ONES * ' ');
-		at += count;
-	}
+	while (at < end && *at == ' ')
+		at++;
 	return at;
 }
 
@@ -74,14 +53,13 @@ static const char *skip_thread_group(const char *at, const char *end)
 /* The letters of irq-info, "d..1.": never a digit first, so never a time. */
 static const char *skip_irq_info(const char *at, const char *end)
 {
-	unsigned int length = 0;
+	const char *first = at;
 
 	if (at < end && ftrace_is_digit(*at))
 		return at;
-	length = ftrace_good_bytes(equal(ftrace_load8(at, end), ' '));
-	if (length < 3 || length == 8)
-		return NULL;
-	return skip_spaces(at + length, end);
+	while (at < end && *at != ' ')
+		at++;
+	return at - first < 3 || at - first > 7 ? NULL : skip_spaces(at, end);
 }
 
 /* Seconds with 6 or 9 decimals, or a whole number, up to the colon. */
@@ -112,22 +90,22 @@ static const char *read_time(const char *at, const char *end, struct ftrace_head
 	return at < end && *at == ':' ? at + 1 : NULL;
 }
 
-/* How many of the next eight bytes may stand in an event's name: . 0-9 A-Z _ a-z. */
-static unsigned int name_bytes(uint64_t word)
+/* One bit per byte of an event's name: . 0-9, then A-Z _ a-z. */
+static bool is_name_byte(char c)
 {
-	uint64_t good = within(word, '0', '9') | within(word | FTRACE_ONES * 0x20, 'a', 'z') |
-			within(word, '_', '_') | within(word, '.', '.');
+	static const uint64_t bits[4] = { UINT64_C(0x03ff400000000000),
+					  UINT64_C(0x07fffffe87fffffe) };
+	unsigned char byte = (unsigned char)c;
 
-	return ftrace_good_bytes((good & ~word & FTRACE_HIGHS) ^ FTRACE_HIGHS);
+	return bits[byte >> 6] >> (byte & 63) & 1;
 }
 
 static int read_event(const char *at, const char *end, struct ftrace_head *head)
 {
 	const char *first = skip_spaces(at, end);
-	unsigned int count = 8;
 
-	for (at = first; count == 8; at += count)
-		count = name_bytes(ftrace_load8(at, end));
+	for (at = first; at < end && is_name_byte(*at); at++)
+		;
 	/* A name becomes a file's name: none that hides it or leads elsewhere. */
 	if (at == first || at == end || *at != ':' || *first == '.' || at - first > LONGEST_EVENT)
 		return SWS_FTRACE_EVENT;

@@ -245,8 +245,10 @@ struct ftrace_event {
 	unsigned int layout_next;
 };
 
+/* A task's name of up to 16 bytes: its first eight and its last eight tell all of it. */
 struct ftrace_comm {
 	uint64_t bytes[2];
+	size_t length;
 	uint64_t batch;
 	uint32_t code;
 };

@@ -40,138 +40,89 @@ static inline unsigned int ftrace_nibble(char c)
 	return letter < 6 ? letter + 10 : 16;
 }
 
-/* --- eight bytes at once --- */
-
-#define FTRACE_ONES  UINT64_C(0x0101010101010101)
-#define FTRACE_HIGHS (FTRACE_ONES * 0x80)
-
-/* Up to four bytes as a number, the first one lowest. */
-static inline uint32_t ftrace_load4(const char *at)
-{
-	const unsigned char *byte = (const unsigned char *)at;
-
-	return (uint32_t)byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 |
-	       (uint32_t)byte[3] << 24;
-}
-
-/* The next eight bytes, the first one lowest; zeros beyond the end. */
-static inline uint64_t ftrace_load8(const char *at, const char *end)
-{
-	size_t left = (size_t)(end - at);
-	uint64_t word = 0;
-
-	if (left >= 8)
-		return ftrace_load4(at) | (uint64_t)ftrace_load4(at + 4) << 32;
-	if (left >= 4)
-		return ftrace_load4(at) | (uint64_t)ftrace_load4(end - 4) << (8 * (left - 4));
-	for (size_t i = 0; i < left; i++)
-		word |= (uint64_t)(unsigned char)at[i] << (8 * i);
-	return word;
-}
-
 /*
- * How many bytes lie below the first one that is bad: 0 to 8. Below the lowest
- * bit that is set all bits are, once 1 is taken away, so whole bytes show by
- * their highest bit.
+ * The prefix readers are loops on purpose: the processor predicts where digits
+ * end and reads on, while arithmetic that finds the end makes it wait.
  */
-static inline unsigned int ftrace_good_bytes(uint64_t bad)
-{
-	uint64_t below = ((bad & (0 - bad)) - 1) & FTRACE_HIGHS;
 
-	return (unsigned int)((below >> 7) * FTRACE_ONES >> 56);
-}
-
-/* Reads up to eight decimal digits; returns how many. */
-static inline unsigned int ftrace_eight_digits(uint64_t text, uint64_t *value)
-{
-	/* A digit is 0x30 to 0x39: 6 more than its low nibble must not reach bit 4. */
-	uint64_t bad = ((text & FTRACE_ONES * 0xf0) ^ FTRACE_ONES * 0x30) |
-		       (((text & FTRACE_ONES * 0x0f) + FTRACE_ONES * 6) & FTRACE_ONES * 0x10);
-	unsigned int count = ftrace_good_bytes(bad);
-
-	if (!count)
-		return 0;
-	/* Leading zeros in front, then pairs, fours and eights are added up. */
-	text = (text & FTRACE_ONES * 0x0f) << (8 * (8 - count));
-	text = text * 10 + (text >> 8);
-	*value = ((text & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
-		  (text >> 16 & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >>
-		 32;
-	return count;
-}
-
-/* Reads up to eight hexadecimal digits; returns how many. */
-static inline unsigned int ftrace_eight_nibbles(uint64_t text, uint64_t *value)
-{
-	/* 0x30 to 0x39 are digits, 0x61 to 0x66 and 0x41 to 0x46 letters: bit 6 tells them. */
-	uint64_t letters = text >> 6 & FTRACE_ONES;
-	uint64_t low = text & FTRACE_ONES * 0x0f;
-	uint64_t high = text & (FTRACE_ONES * 0xf0 ^ letters * 0x20);
-	uint64_t bad = high ^ (FTRACE_ONES * 0x30 + letters * 0x10);
-	unsigned int count = 0;
-
-	/* Beyond 9 a digit's nibble reaches bit 4, beyond f a letter's; none is letter 0. */
-	bad |= (low + FTRACE_ONES * 6 + letters * 3) & FTRACE_ONES * 0x10;
-	bad |= letters & ~((low + FTRACE_ONES * 0x0f) >> 4);
-	count = ftrace_good_bytes(bad);
-	if (!count)
-		return 0;
-	low = (low + letters * 9) << (8 * (8 - count));
-	low = (low << 4 | low >> 8) & UINT64_C(0x00ff00ff00ff00ff);
-	*value =
-		(low & 0xff) << 24 | (low >> 16 & 0xff) << 16 | (low >> 32 & 0xff) << 8 | low >> 48;
-	return count;
-}
-
-/* --- digits as far as they go --- */
-
-/* Reads 1 to 16 decimal digits; the byte behind them, or NULL. */
+/* Reads 1 to 18 decimal digits; the byte behind them, or NULL. */
 static inline const char *ftrace_digits_prefix(const char *at, const char *end, uint64_t *value)
 {
-	static const uint32_t powers[] = { 1,      10,      100,      1000,     10000,
-					   100000, 1000000, 10000000, 100000000 };
-	uint64_t more = 0;
-	unsigned int count = ftrace_eight_digits(ftrace_load8(at, end), value);
+	const char *first = at;
+	uint64_t sum = 0;
 
-	if (!count)
-		return NULL;
-	at += count;
-	if (count < 8)
-		return at;
-	count = ftrace_eight_digits(ftrace_load8(at, end), &more);
-	*value = *value * powers[count] + more;
-	at += count;
-	return count == 8 && at < end && ftrace_is_digit(*at) ? NULL : at;
+	for (; at < end && ftrace_is_digit(*at); at++)
+		sum = sum * 10 + (uint64_t)(*at - '0');
+	*value = sum;
+	return at > first && at - first <= 18 ? at : NULL;
 }
 
-/* Reads 1 to 16 decimal digits, '-' allowed; the byte behind them, or NULL. */
+/* Reads 1 to 18 decimal digits, '-' allowed; the byte behind them, or NULL. */
 static inline const char *ftrace_decimal_prefix(const char *at, const char *end, int64_t *value)
 {
 	bool negative = at < end && *at == '-';
 	uint64_t sum = 0;
 
 	at = ftrace_digits_prefix(at + negative, end, &sum);
-	*value = negative ? -(int64_t)sum : (int64_t)sum;
+	if (at)
+		*value = negative ? -(int64_t)sum : (int64_t)sum;
 	return at;
+}
+
+#define FTRACE_ONES UINT64_C(0x0101010101010101)
+
+/* Eight bytes as a number, the first one lowest. */
+static inline uint64_t ftrace_load8(const char *at)
+{
+	const unsigned char *byte = (const unsigned char *)at;
+
+	return (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 |
+	       (uint64_t)byte[3] << 24 | (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 |
+	       (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
+}
+
+/*
+ * Eight hexadecimal digits at once, lower case, as the kernel prints; false for
+ * any other byte. 0x30 to 0x39 are digits, 0x61 to 0x66 letters: bit 6 tells them.
+ */
+static inline bool ftrace_eight_nibbles(const char *at, uint64_t *value)
+{
+	uint64_t text = ftrace_load8(at);
+	uint64_t letters = text >> 6 & FTRACE_ONES;
+	uint64_t low = text & FTRACE_ONES * 0x0f;
+	uint64_t bad = (text & FTRACE_ONES * 0xf0) ^ (FTRACE_ONES * 0x30 + letters * 0x30);
+
+	/* Beyond 9 a digit's nibble reaches bit 4, beyond f a letter's; none is letter 0. */
+	bad |= (low + FTRACE_ONES * 6 + letters * 3) & FTRACE_ONES * 0x10;
+	bad |= letters & ~((low + FTRACE_ONES * 0x0f) >> 4);
+	if (bad)
+		return false;
+	low += letters * 9;
+	low = (low << 4 | low >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+	*value =
+		(low & 0xff) << 24 | (low >> 16 & 0xff) << 16 | (low >> 32 & 0xff) << 8 | low >> 48;
+	return true;
 }
 
 /* Reads 1 to 16 hexadecimal digits; the byte behind them, or NULL. */
 static inline const char *ftrace_hex_prefix(const char *at, const char *end, uint64_t *value)
 {
-	uint64_t high = 0;
-	uint64_t low = 0;
-	unsigned int count = ftrace_eight_nibbles(ftrace_load8(at, end), &high);
+	const char *first = at;
+	uint64_t sum = 0;
+	uint64_t more = 0;
+	unsigned int nibble = 0;
 
-	*value = high;
-	if (!count)
-		return NULL;
-	at += count;
-	if (count < 8)
-		return at;
-	count = ftrace_eight_nibbles(ftrace_load8(at, end), &low);
-	*value = high << (4 * count) | low;
-	at += count;
-	return count == 8 && at < end && ftrace_nibble(*at) < 16 ? NULL : at;
+	if (end - at >= 8 && ftrace_eight_nibbles(at, &sum)) {
+		at += 8;
+		if (end - at >= 8 && ftrace_eight_nibbles(at, &more)) {
+			sum = sum << 32 | more;
+			at += 8;
+		}
+	}
+	for (; at < end && (nibble = ftrace_nibble(*at)) < 16; at++)
+		sum = sum << 4 | nibble;
+	*value = sum;
+	return at > first && at - first <= 16 ? at : NULL;
 }
 
 /* Reads 0x... or the 16 digits of %p; the byte behind them, or NULL. */
