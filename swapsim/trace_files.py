@@ -26,6 +26,9 @@ ZSTD_LEVEL: Final = 1
 _MORSEL_ROWS: Final = 1 << 16
 """Rows handed to polars at a time: with many threads it holds many of them."""
 
+_WRITERS: Final = 2
+"""Tables written at a time, when all text is read."""
+
 _HELD_BYTES: Final = 64 << 20
 """Rows kept in memory before they are laid down beside the tables."""
 
@@ -67,7 +70,7 @@ def _umask() -> int:
 class TableWriter:
     """Gathers the rows of many events and writes one Parquet table for each.
 
-    Rows stay in memory until they are many; then another thread lays them down in uncompressed
+    Rows stay in memory until they are many; then another thread lays them down in lightly packed
     parts inside the folder, until `finish` streams each event's parts into its table.
 
     Parameters
@@ -85,7 +88,7 @@ class TableWriter:
         self._laying: Future[None] | None = None
         self._rows: dict[str, int] = {}
         self._columns: dict[str, dict[str, pl.DataType]] = {}
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="write")
+        self._pool = ThreadPoolExecutor(_WRITERS, thread_name_prefix="write")
 
     def __enter__(self) -> Self:
         """Return itself: leaving waits for its threads."""
@@ -122,8 +125,8 @@ class TableWriter:
             The folder cannot be written.
         """
         self._wait()
-        for event in sorted(self._rows):
-            self._write(event)
+        for written in [self._pool.submit(self._write, event) for event in sorted(self._rows)]:
+            written.result()
         shutil.rmtree(self._parts, ignore_errors=True)
         return {event: self._rows[event] for event in sorted(self._rows)}
 
@@ -138,7 +141,7 @@ class TableWriter:
             for event, frames in held.items():
                 laid = self._laid.setdefault(event, [])
                 path = self._parts / f"{event}.{len(laid)}.arrow"
-                pl.concat(frames, how="diagonal").write_ipc(path)
+                pl.concat(frames, how="diagonal").write_ipc(path, compression="lz4")
                 laid.append(path)
                 frames.clear()
 
