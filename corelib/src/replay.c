@@ -15,7 +15,9 @@ struct stay {
 	bool written;
 };
 
-enum { NO_ROOM = UINT32_MAX, FIRST_ROOMS = 64 };
+static const uint32_t NO_ROOM = UINT32_MAX;
+
+enum { FIRST_ROOMS = 64 };
 
 struct sws_replay {
 	struct sws_allocator allocator;
