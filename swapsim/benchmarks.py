@@ -4,21 +4,24 @@
 import importlib.util
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from swapsim.errors import SwapsimError
 from swapsim.paths import repository_root
 
 
 class Benchmark(TypedDict):
-    """One line of ``swapsim bench``: rates in ``unit``; ratio above 1 means ours is better."""
+    """One line of ``swapsim bench``; ratio above 1 means ours is better.
+
+    Where the peer is not installed, peer and ratio are None and ``reason`` says why.
+    """
 
     name: str
     ours: float
     peer: float | None
     unit: str
     ratio: float | None
-    reason: str | None
+    reason: NotRequired[str]
 
 
 def run(only: Sequence[str] = ()) -> Iterator[Benchmark]:

@@ -238,7 +238,7 @@ def results(kind: str, ours: list[Spent], peer: list[Spent], reason: str | None)
             "peer": None if theirs is None else round(theirs, 3),
             "unit": "ns/operation",
             "ratio": None if theirs is None else round(theirs / our_median[operation], 2),
-            "reason": reason,
+            **({"reason": reason} if reason else {}),
         }
 
 
