@@ -60,8 +60,8 @@ test-python: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-current-env \
 	    --nbval-cell-timeout 120 --nbval-sanitize-with tests/nbval.cfg notebooks
 
-lab: setup ## open JupyterLab in notebooks/
-	$(BIN)/jupyter lab --notebook-dir notebooks
+lab: setup ## open JupyterLab at the map
+	$(BIN)/jupyter lab notebooks/00-map.ipynb
 
 bench: setup ## benchmarks beside their peers, one JSON object a line
 	$(BIN)/swapsim bench
