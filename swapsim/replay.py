@@ -46,6 +46,7 @@ _FILE_UNKNOWN, _FILE_SWAP, _FIRST_FILE = 0, 1, 2
 _SHADOW_UNTOLD = 2
 
 _ROWS_A_CHUNK = 4_000_000
+_MOST_SLOTS = 1 << 32
 _WORDS = ("dev", "bdi")
 
 
@@ -79,13 +80,15 @@ def writeback_tags(
         A needed event is missing, or a row cannot be replayed.
     """
     rows = writeback_rows(folder)
-    offsets = rows.filter(pl.col("file") == _FILE_SWAP).select(pl.col("index").max().fill_null(0))
-    slots = int(offsets.item()) + 1
+    slots = _device_slots(rows, folder)
     configs = [
         MappingConfig(kernel=kernel, swap_writeback_tags=tags, swap_slots=slots)
         for tags in (True, False)
     ]
-    return pl.concat([replay_rows(rows, config, progress=progress) for config in configs])
+    try:
+        return pl.concat([replay_rows(rows, config, progress=progress) for config in configs])
+    except InputError as error:
+        raise InputError(str(error), path=folder) from None
 
 
 def writeback_tags_of(
@@ -356,6 +359,21 @@ def results(sites: pl.DataFrame, *, n_tasks: int) -> pl.DataFrame:
         )
     )
     return require(frame, RESULTS, "results")
+
+
+def _device_slots(rows: pl.DataFrame, folder: Path | str) -> int:
+    """Return the least device that has a slot for each swap row."""
+    last = rows.filter(pl.col("file") == _FILE_SWAP).top_k(1, by="index")
+    if not last.height:
+        return 1
+    seq, offset = last.select("seq", "index").row(0)
+    if offset >= _MOST_SLOTS:
+        raise InputError(
+            f"the row with seq {seq} has the swap offset {offset}: no device has so many slots; "
+            f"the kernel's entries must have their type above bit {SWAP_TYPE_SHIFT}",
+            path=folder,
+        )
+    return int(offset) + 1
 
 
 def _scan(

@@ -133,6 +133,27 @@ def test_two_swap_devices_are_refused(trace: Path, capsys: pytest.CaptureFixture
     assert "2 devices" in refused(capsys, "replay", "writeback-tags", str(trace))
 
 
+def test_a_swap_offset_beyond_any_device_is_named(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An entry that no device can have names folder, row and offset."""
+    path = trace / "swp_add.parquet"
+    far = pl.read_parquet(path).with_columns(entry=pl.lit(1 << 40, dtype=pl.UInt64))
+    far.write_parquet(path)
+    line = refused(capsys, "replay", "writeback-tags", str(trace))
+    assert f"{trace}: the row with seq 0 has the swap offset {1 << 40}" in line
+
+
+def test_a_folio_that_is_no_address_is_named(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An odd folio names folder and row."""
+    path = trace / "swp_add.parquet"
+    pl.read_parquet(path).with_columns(pl.col("folio") + 1).write_parquet(path)
+    line = refused(capsys, "replay", "writeback-tags", str(trace))
+    assert f"{trace}: the row with seq 0 cannot be replayed" in line
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a full disk")
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
     """An import onto a disk that fills up ends with one line, and no folder."""
