@@ -13,7 +13,16 @@ from cffi import FFI
 
 INCLUDE = Path(__file__).parent / "include" / "swapsim"
 # A header comes after those that it includes.
-HEADERS = ("core.h", "rtree.h", "mapping.h", "replay.h", "ftrace.h")
+HEADERS = (
+    "core.h",
+    "rtree.h",
+    "mapping.h",
+    "replay.h",
+    "ftrace.h",
+    "slot_base.h",
+    "slots.h",
+    "slot_cache.h",
+)
 REGION = re.compile(r"/\* ffi: begin \*/(.*?)/\* ffi: end \*/", re.DOTALL)
 
 

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slots.h - one swap device: its map, its clusters, and the scan that hands out
+ * free slots.
+ *
+ * Models, in mm/swapfile.c
+ *   4.8   scan_swap_map, swap_entry_free
+ *   5.7, 5.8, 6.1
+ *         get_swap_pages (one device), scan_swap_map_slots,
+ *         scan_swap_map_try_ssd_cluster, scan_swap_map_ssd_cluster_conflict,
+ *         swap_range_alloc, swap_range_free, swapcache_free_entries,
+ *         set_cluster_next, setup_swap_map_and_extents
+ *
+ *   swap_map   B # # . # . . . | . . . . . . . . | # # # # # # # # | # . # # ...
+ *   cluster    0: 4 in use     | 1: free         | 2: full         | 3
+ *   free list  1 -> 65 -> 129 ... : column by column, 64 MB apart (from 5.7 on)
+ *   this CPU   cluster 9, next 2307      its base: 16390
+ *
+ * A call takes slots from this CPU's cluster, else from the free list's head; when
+ * no cluster is free it scans the map from the base on. Only that scan drops
+ * si->lock, and others may change the map meanwhile. So a call is led in parts:
+ *
+ *      begin -> [ locked part ] -> done | no page
+ *                  |       ^
+ *      lock dropped v       | lock taken
+ *               [ unlocked part: scan, search, or reclaim ]
+ *
+ *   part                     lock                      work under it
+ *   cluster search           si->lock + cluster lock   slots tested in this CPU's cluster
+ *   take a slot              si->lock + cluster lock   one map byte
+ *   quick scan (from 5.8)    si->lock                  slots tested, at most 255 a call
+ *   store the base           si->lock                  bases that the policy looks at
+ *   scan                     none                      slots tested
+ *   search of an HDD         none                      slots tested
+ *   reclaim of a cached slot none                      (the caller's)
+ *   free n slots             si->lock + n cluster locks
+ *   duplicate, drop, cache, uncache   cluster lock; si->lock for an HDD and in 4.8
+ *
+ * In 4.8 there is no cluster lock; a rotational device has no clusters at all.
+ *
+ * Kept: the order of every test, what is tested again under the lock, the ration
+ * of 256, lowest and highest, and the counter of free slots with the credit that
+ * calls hold. Dropped: discard (off), huge pages, several devices, swapoff, bad
+ * slots but the header's, continuation of counts beyond 62.
+ */
+#ifndef SWAPSIM_SLOTS_H
+#define SWAPSIM_SLOTS_H
+
+#include "swapsim/core.h"
+#include "swapsim/slot_base.h"
+
+/* ffi: begin */
+
+/* Kernels whose allocator a device follows. */
+enum sws_slots_kernel {
+	SWS_SLOTS_4_8 = 0, /* one slot a call, the base itself tested, one lock */
+	SWS_SLOTS_5_7 = 1, /* many slots a call, one once no cluster is free */
+	SWS_SLOTS_5_7_SCAN_MORE = 2, /* with ed43af10975e: many then, too; the base of V1 */
+	SWS_SLOTS_5_8 = 3, /* the base stored once a call */
+	SWS_SLOTS_6_1 = 4, /* the ration is spent before a slot is tested */
+};
+
+enum {
+	SWS_SLOTS_BATCH = 64,    /* slots of one call at most: SWAP_BATCH */
+	SWS_SLOTS_RATION = 256,  /* slots tested before the CPU is offered: LATENCY_LIMIT */
+	SWS_SLOTS_TRAIL = 8,     /* ranges of tested slots that a call remembers */
+};
+
+/* The bits of a map byte. */
+enum sws_slot_usage {
+	SWS_SLOT_COUNT = 0x3f,   /* references of page tables */
+	SWS_SLOT_BAD = 0x3f,     /* never handed out */
+	SWS_SLOT_CACHED = 0x40,  /* SWAP_HAS_CACHE */
+	SWS_SLOT_IDLE = 0x80,    /* ours: cached by name only, the slot waits in a slot cache */
+};
+
+struct sws_slots_config {
+	enum sws_slots_kernel kernel; /* default 6.1 */
+	uint32_t slots; /* of the device, header included: si->max; 2 .. 2^32 - 513; default 2^20 (4 GB) */
+	uint32_t cluster_size; /* 256, or 512 where huge pages swap; default 256 */
+	uint32_t trunk_shift; /* log2 of a trunk's slots, 1 .. 31; default 14 (64 MB) */
+	bool rotational; /* an HDD: no clusters, and the shared base whatever the policy; default false */
+	uint32_t possible_cpus; /* 1 .. 4096; default 1 */
+	uint32_t online_cpus; /* 1 .. possible_cpus; default 1 */
+	uint32_t address_spaces; /* that call, 0 .. 2^24; default 0 */
+	enum sws_base_policy policy; /* default percpu-rerandomise */
+	struct sws_base_ops reader; /* for SWS_BASE_READER */
+	const int64_t *initial_bases; /* NULL, or a first value in 1 .. slots - 1 for each base; read once */
+	uint64_t seed; /* of all random draws; default 1 */
+	const struct sws_allocator *allocator; /* NULL: libc */
+};
+
+/* What was done; calls add to it, so zero it first. */
+struct sws_slots_work {
+	uint64_t calls;          /* of get_swap_pages that found credit */
+	uint64_t given;          /* slots handed out */
+	uint64_t freed;          /* slots given back to the map */
+	uint64_t si_lock;        /* times that si->lock was taken */
+	uint64_t cluster_lock;   /* times that a cluster's lock was taken */
+	uint64_t tested_scan;    /* slots tested with no lock held */
+	uint64_t tested_quick;   /* slots tested by the quick scan under si->lock */
+	uint64_t tested_cluster; /* slots tested in CPUs' clusters under both locks */
+	uint64_t rescheduled;    /* times that a ration of 256 ran out in a scan */
+	uint64_t reclaims;       /* slots held by the cache alone that were tried */
+	uint64_t stores;         /* times that a base was stored */
+	uint64_t looked_at;      /* bases that the policy looked at under si->lock */
+	uint64_t nonsense;       /* answers of a reader's policy that were not followed */
+};
+
+/* Where a call stands. */
+enum sws_call_state {
+	SWS_CALL_START = 0,     /* next: a locked part */
+	SWS_CALL_SEARCH = 1,    /* next: unlocked, an HDD's search for an empty run */
+	SWS_CALL_SEARCHED = 2,  /* next: locked */
+	SWS_CALL_SCAN = 3,      /* next: unlocked, the scan of the map */
+	SWS_CALL_CHECK = 4,     /* next: locked, the slot at offset is looked at again */
+	SWS_CALL_RECLAIM = 5,   /* next: the caller tries to free the cached slot at offset */
+	SWS_CALL_RECLAIMED = 6, /* next: locked */
+	SWS_CALL_EXHAUSTED = 7, /* next: locked, the scan found nothing */
+	SWS_CALL_DONE = 8,      /* over; the base was stored */
+	SWS_CALL_NO_PAGE = 9,   /* over; no base was stored */
+};
+
+/* Slots from .. to - 1 that one stretch of a call tested. */
+struct sws_slots_range {
+	uint32_t from;
+	uint32_t to;
+};
+
+/* A call of get_swap_pages that is under way; the caller's memory, written by the functions below. */
+struct sws_slots_call {
+	enum sws_call_state state;
+	uint32_t wanted; /* at most, after the credit was taken */
+	uint32_t given;
+	uint32_t slots[SWS_SLOTS_BATCH]; /* the given ones */
+	int64_t mm; /* address space, -1 for a kernel thread */
+	uint32_t offset; /* where the scan stands */
+	uint32_t scan_base;
+	uint32_t search_end; /* of an HDD: where the run found ends, 0 for none */
+	int32_t ration;
+	bool scanned_many;
+	bool reclaimed; /* did the reclaim free the slot? */
+	bool drew; /* did the last store leave the trunk of the base? */
+	uint32_t base_before; /* the last store: the base until then, */
+	uint32_t next;        /* one past where the scan stood, */
+	uint32_t base_after;  /* and the base since */
+	uint32_t n_trail;
+	struct sws_slots_range trail[SWS_SLOTS_TRAIL]; /* tested by scans; what does not fit is not kept */
+};
+
+struct sws_slots;
+
+/* Writes every default. */
+void sws_slots_config_init(struct sws_slots_config *config);
+
+/*
+ * Makes an empty device. The caller frees it.
+ * Returns SWS_ERROR_BAD_CONFIG for a field out of its range.
+ */
+int sws_slots_new(const struct sws_slots_config *config, struct sws_slots **out);
+
+/* Frees a device; takes NULL. */
+void sws_slots_free(struct sws_slots *self);
+
+/*
+ * Begins a call for wanted slots (get_swap_pages): takes credit for at most 64 and
+ * at most what is free, exactly one in 4.8. Without credit the call is over at once
+ * (SWS_CALL_NO_PAGE). Returns SWS_ERROR_BAD_ARGUMENT for wanted 0 or an unknown mm.
+ */
+int sws_slots_call_begin(struct sws_slots *self, int64_t mm, uint32_t wanted,
+			 struct sws_slots_call *call, struct sws_slots_work *work);
+
+/*
+ * The part of a call under si->lock, on this CPU, up to where the lock is dropped
+ * or the call is over. Locks: si->lock once.
+ * Returns SWS_ERROR_BAD_ARGUMENT if an unlocked part is next, or for an unknown CPU.
+ */
+int sws_slots_call_locked(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
+			  struct sws_slots_work *work);
+
+/*
+ * The scan or search of a call, on the map as it is now. Locks: none.
+ * Returns SWS_ERROR_BAD_ARGUMENT in any other state.
+ */
+int sws_slots_call_unlocked(struct sws_slots *self, struct sws_slots_call *call,
+			    struct sws_slots_work *work);
+
+/* Says in SWS_CALL_RECLAIM whether the slot at call->offset was freed. */
+int sws_slots_call_reclaimed(struct sws_slots_call *call, bool freed);
+
+/*
+ * A whole call that nothing interrupts; a cached slot that it tries is freed at
+ * once if its page is there. Returns as the parts do.
+ */
+int sws_slots_allocate(struct sws_slots *self, uint32_t cpu, int64_t mm, uint32_t wanted,
+		       struct sws_slots_call *call, struct sws_slots_work *work);
+
+/*
+ * Frees n slots (swapcache_free_entries). Locks: si->lock once, each slot's cluster.
+ * Returns SWS_ERROR_NOT_FOUND for a slot that is free and SWS_ERROR_BAD_ARGUMENT
+ * for one that no call hands out; those before it are freed then. Whether something still
+ * refers to a slot is not asked: a trace of the allocator does not know.
+ */
+int sws_slots_free_entries(struct sws_slots *self, const uint32_t *offsets, uint32_t n,
+			   struct sws_slots_work *work);
+
+/*
+ * What happens to a slot in use; each takes the cluster's lock, or si->lock for an
+ * HDD and in 4.8. usage is the map byte afterwards; SWS_SLOT_CACHED | SWS_SLOT_IDLE
+ * means that nothing holds the slot any more: it is due to be freed.
+ * Each returns SWS_ERROR_BAD_ARGUMENT for a slot that it does not fit.
+ */
+/* One more page table refers to the page (swap_duplicate); the slot got its page. */
+int sws_slots_duplicate(struct sws_slots *self, uint32_t offset, uint8_t *usage,
+			struct sws_slots_work *work);
+/* One page table less (swap_free). */
+int sws_slots_drop(struct sws_slots *self, uint32_t offset, uint8_t *usage,
+		   struct sws_slots_work *work);
+/* The page is in the swap cache again (swapcache_prepare). */
+int sws_slots_cache(struct sws_slots *self, uint32_t offset, uint8_t *usage,
+		    struct sws_slots_work *work);
+/* The page left the swap cache (put_swap_page, put_swap_folio). */
+int sws_slots_uncache(struct sws_slots *self, uint32_t offset, uint8_t *usage,
+		      struct sws_slots_work *work);
+
+/* The map byte of a slot; SWS_SLOT_BAD past the end. */
+uint8_t sws_slots_usage(const struct sws_slots *self, uint32_t offset);
+
+/* lowest_bit and highest_bit: no slot outside of them is free; max and 0 when full. */
+uint32_t sws_slots_lowest(const struct sws_slots *self);
+uint32_t sws_slots_highest(const struct sws_slots *self);
+
+/* Slots in use (inuse_pages), and slots without the credit that calls hold (nr_swap_pages). */
+uint32_t sws_slots_in_use(const struct sws_slots *self);
+uint32_t sws_slots_credit(const struct sws_slots *self);
+
+/* Less than half of the slots free (vm_swap_full)? Cached slots are tried then. */
+bool sws_slots_swap_full(const struct sws_slots *self);
+
+/* Clusters on the free list. */
+uint32_t sws_slots_free_clusters(const struct sws_slots *self);
+
+/* How many bases there are, and each: [device], [CPU ...] or [CPU ..., mm ...]. */
+uint32_t sws_slots_bases(const struct sws_slots *self);
+int64_t sws_slots_base(const struct sws_slots *self, uint32_t owner);
+
+/* Which base a caller uses. */
+uint32_t sws_slots_base_owner(const struct sws_slots *self, uint32_t cpu, int64_t mm);
+
+/* Puts a base to a slot in 1 .. slots: for a replay that read it. */
+int sws_slots_set_base(struct sws_slots *self, uint32_t owner, uint32_t base);
+
+/* Re-derives every invariant; SWS_ERROR_BROKEN and a reason if one fails. */
+int sws_slots_verify(const struct sws_slots *self, const char **reason);
+
+/* ffi: end */
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "swapsim/slot_base.h"
+
+static int64_t even(int64_t owner, int64_t cpus, int64_t highest)
+{
+	return 1 + owner % cpus * (highest / cpus);
+}
+
+static bool trunk_taken(const int64_t *bases, int64_t n_bases, int64_t trunk, int64_t trunk_size)
+{
+	for (int64_t i = 0; i < n_bases; i++)
+		if (bases[i] / trunk_size == trunk)
+			return true;
+	return false;
+}
+
+/* The first trunk from the one of `drawn` on, around the device, that no earlier base is in. */
+static int64_t apart(const struct sws_base_device *device, const int64_t *bases, int64_t n_bases,
+		     int64_t drawn)
+{
+	const int64_t trunks = device->highest / device->trunk_size + 1;
+	const int64_t first = drawn / device->trunk_size;
+
+	for (int64_t step = 0; step < trunks; step++) {
+		const int64_t trunk = (first + step) % trunks;
+		const int64_t start = trunk * device->trunk_size;
+
+		if (trunk_taken(bases, n_bases, trunk, device->trunk_size))
+			continue;
+		if (step == 0)
+			return drawn;
+		return start > 1 ? start : 1;
+	}
+	return drawn;
+}
+
+static int64_t first_base(enum sws_base_initial initial, const struct sws_base_device *device,
+			  struct sws_generator *generator, const int64_t *bases, int64_t owner)
+{
+	const int64_t trunks = device->highest / device->trunk_size + 1;
+	int64_t drawn = 0;
+
+	switch (initial) {
+	case SWS_BASE_FIRST:
+		return 1;
+	case SWS_BASE_EVEN_POSSIBLE:
+		return even(owner, device->possible_cpus, device->highest);
+	case SWS_BASE_EVEN_ONLINE:
+		return even(owner, device->online_cpus, device->highest);
+	case SWS_BASE_OF_KERNEL:
+		return device->shared_start;
+	case SWS_BASE_RANDOM:
+	case SWS_BASE_APART:
+		break;
+	}
+	drawn = 1 + (int64_t)sws_generator_below(generator, (uint64_t)device->highest);
+	/* With a base in every trunk already there is none to find. */
+	if (initial == SWS_BASE_APART && owner < trunks)
+		drawn = apart(device, bases, owner, drawn);
+	return drawn;
+}
+
+void sws_base_start(enum sws_base_initial initial, const struct sws_base_device *device,
+		    struct sws_generator *generators, int64_t *bases, int64_t n_bases)
+{
+	for (int64_t owner = 0; owner < n_bases; owner++)
+		bases[owner] = first_base(initial, device, &generators[owner], bases, owner);
+}
+
+static int64_t store_linear(int64_t cpu, int64_t mm, int64_t base, int64_t next, int64_t lowest,
+			    int64_t highest, int64_t trunk_size, int64_t draw, const int64_t *bases,
+			    int64_t n_bases, int64_t *looked_at)
+{
+	(void)cpu;
+	(void)mm;
+	(void)base;
+	(void)lowest;
+	(void)highest;
+	(void)trunk_size;
+	(void)draw;
+	(void)bases;
+	(void)n_bases;
+	(void)looked_at;
+	return next;
+}
+
+static int64_t random_slot(int64_t lowest, int64_t highest, int64_t draw)
+{
+	return lowest + draw % (highest - lowest + 1);
+}
+
+static int64_t trunk_start(int64_t trunk, int64_t trunk_size, int64_t lowest)
+{
+	return trunk * trunk_size > lowest ? trunk * trunk_size : lowest;
+}
+
+static int64_t store_rerandomise(int64_t cpu, int64_t mm, int64_t base, int64_t next,
+				 int64_t lowest, int64_t highest, int64_t trunk_size, int64_t draw,
+				 const int64_t *bases, int64_t n_bases, int64_t *looked_at)
+{
+	(void)cpu;
+	(void)mm;
+	(void)bases;
+	(void)n_bases;
+	(void)looked_at;
+	if (base / trunk_size == next / trunk_size)
+		return next;
+	/* The device is full, or has one slot left. */
+	if (highest <= lowest)
+		return base;
+	return trunk_start(random_slot(lowest, highest, draw) / trunk_size, trunk_size, lowest);
+}
+
+static bool other_cpu_in(int64_t trunk, int64_t cpu, int64_t trunk_size, const int64_t *bases,
+			 int64_t n_bases, int64_t *looked_at)
+{
+	for (int64_t other = 0; other < n_bases; other++) {
+		if (other == cpu)
+			continue;
+		++*looked_at;
+		if (bases[other] / trunk_size == trunk)
+			return true;
+	}
+	return false;
+}
+
+static int64_t store_avoid(int64_t cpu, int64_t mm, int64_t base, int64_t next, int64_t lowest,
+			   int64_t highest, int64_t trunk_size, int64_t draw, const int64_t *bases,
+			   int64_t n_bases, int64_t *looked_at)
+{
+	int64_t first = 0;
+	int64_t trunks = 0;
+	int64_t drawn = 0;
+
+	(void)mm;
+	if (base / trunk_size == next / trunk_size)
+		return next;
+	if (highest <= lowest)
+		return base;
+	first = lowest / trunk_size;
+	trunks = highest / trunk_size - first + 1;
+	drawn = random_slot(lowest, highest, draw) / trunk_size;
+	for (int64_t step = 0; step < trunks; step++) {
+		const int64_t trunk = first + (drawn - first + step) % trunks;
+
+		if (!other_cpu_in(trunk, cpu, trunk_size, bases, n_bases, looked_at))
+			return trunk_start(trunk, trunk_size, lowest);
+	}
+	return trunk_start(drawn, trunk_size, lowest);
+}
+
+const struct sws_base_ops *sws_base_ops_of(enum sws_base_policy policy)
+{
+	static const struct sws_base_ops ops[] = {
+		[SWS_BASE_SHARED] = { SWS_BASE_OF_DEVICE, SWS_BASE_OF_KERNEL, store_linear },
+		[SWS_BASE_PERCPU] = { SWS_BASE_OF_CPU, SWS_BASE_RANDOM, store_linear },
+		[SWS_BASE_PERCPU_RERANDOMISE] = { SWS_BASE_OF_CPU, SWS_BASE_RANDOM,
+						  store_rerandomise },
+		[SWS_BASE_SPREAD] = { SWS_BASE_OF_CPU, SWS_BASE_EVEN_POSSIBLE, store_linear },
+		[SWS_BASE_SPREAD_ONLINE] = { SWS_BASE_OF_CPU, SWS_BASE_EVEN_ONLINE, store_linear },
+		[SWS_BASE_AVOID] = { SWS_BASE_OF_CPU, SWS_BASE_APART, store_avoid },
+		[SWS_BASE_PERMM] = { SWS_BASE_OF_MM, SWS_BASE_RANDOM, store_linear },
+	};
+
+	if ((unsigned int)policy >= SWS_BASE_READER)
+		return NULL;
+	return &ops[policy];
+}

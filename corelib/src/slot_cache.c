@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "swapsim/slot_cache.h"
+
+struct cpu_cache {
+	uint32_t ready[SWS_SLOT_CACHE_SIZE]; /* to hand out, from cur on */
+	uint32_t returned[SWS_SLOT_CACHE_SIZE];
+	uint32_t cur;
+	uint32_t n_ready;
+	uint32_t n_returned;
+};
+
+struct sws_slot_cache {
+	struct sws_allocator allocator;
+	struct sws_slots *device;
+	struct cpu_cache *cpus;
+	uint32_t online_cpus;
+	bool enabled;
+	bool active;
+};
+
+void sws_slot_cache_config_init(struct sws_slot_cache_config *config)
+{
+	*config = (struct sws_slot_cache_config){ .enabled = true };
+	sws_slots_config_init(&config->device);
+}
+
+int sws_slot_cache_new(const struct sws_slot_cache_config *config, struct sws_slot_cache **out)
+{
+	const struct sws_allocator *allocator =
+		config->device.allocator ? config->device.allocator : &sws_libc_allocator;
+	struct sws_slot_cache *self = NULL;
+	int error = SWS_OK;
+
+	*out = NULL;
+	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	if (!self)
+		return SWS_ERROR_NO_MEMORY;
+	self->allocator = *allocator;
+	self->online_cpus = config->device.online_cpus;
+	self->enabled = config->enabled;
+	error = sws_slots_new(&config->device, &self->device);
+	if (error)
+		goto out;
+	self->cpus = sws_allocate_zeroed(allocator, self->online_cpus, sizeof(*self->cpus));
+	if (!self->cpus) {
+		error = SWS_ERROR_NO_MEMORY;
+		goto out;
+	}
+	*out = self;
+	self = NULL;
+out:
+	sws_slot_cache_free(self);
+	return error;
+}
+
+void sws_slot_cache_free(struct sws_slot_cache *self)
+{
+	struct sws_allocator allocator;
+
+	if (!self)
+		return;
+	allocator = self->allocator;
+	sws_slots_free(self->device);
+	sws_release(&allocator, self->cpus);
+	sws_release(&allocator, self);
+}
+
+struct sws_slots *sws_slot_cache_device(struct sws_slot_cache *self)
+{
+	return self->device;
+}
+
+/* Models drain_slots_cache_cpu for each online CPU. */
+static int drain(struct sws_slot_cache *self, struct sws_slot_cache_work *work)
+{
+	int error = SWS_OK;
+
+	for (uint32_t cpu = 0; cpu < self->online_cpus && !error; cpu++) {
+		struct cpu_cache *cache = &self->cpus[cpu];
+
+		work->cache_mutex++;
+		error = sws_slots_free_entries(self->device, cache->ready + cache->cur,
+					       cache->n_ready, &work->device);
+		cache->cur = 0;
+		cache->n_ready = 0;
+		if (error)
+			break;
+		work->return_lock++;
+		error = sws_slots_free_entries(self->device, cache->returned, cache->n_returned,
+					       &work->device);
+		cache->n_returned = 0;
+	}
+	return error;
+}
+
+/* Models check_cache_active. */
+static int switch_caches(struct sws_slot_cache *self, struct sws_slot_cache_work *work)
+{
+	const uint64_t credit = sws_slots_credit(self->device);
+
+	if (!self->active) {
+		self->active = credit > (uint64_t)SWS_SLOT_CACHE_ACTIVATE * self->online_cpus;
+		work->switches += self->active;
+		return SWS_OK;
+	}
+	if (credit >= (uint64_t)SWS_SLOT_CACHE_DEACTIVATE * self->online_cpus)
+		return SWS_OK;
+	self->active = false;
+	work->switches++;
+	return drain(self, work);
+}
+
+static int reclaim(struct sws_slot_cache *self, uint32_t cpu, struct sws_slots_call *call,
+		   struct sws_slot_cache_work *work)
+{
+	const bool page_is_there =
+		sws_slots_usage(self->device, call->offset) == SWS_SLOT_CACHED;
+	uint8_t usage = 0;
+	int error = SWS_OK;
+
+	if (page_is_there)
+		error = sws_slots_uncache(self->device, call->offset, &usage, &work->device);
+	if (page_is_there && !error)
+		error = sws_slot_cache_put(self, cpu, call->offset, work);
+	return error ? error : sws_slots_call_reclaimed(call, page_is_there);
+}
+
+/* One call of the device from begin to end; nothing interrupts it. */
+static int call_device(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, uint32_t wanted,
+		       struct sws_slots_call *call, struct sws_slot_cache_work *work)
+{
+	int error = sws_slots_call_begin(self->device, mm, wanted, call, &work->device);
+
+	while (!error && call->state < SWS_CALL_DONE) {
+		if (call->state == SWS_CALL_SCAN || call->state == SWS_CALL_SEARCH)
+			error = sws_slots_call_unlocked(self->device, call, &work->device);
+		else if (call->state == SWS_CALL_RECLAIM)
+			error = reclaim(self, cpu, call, work);
+		else
+			error = sws_slots_call_locked(self->device, cpu, call, &work->device);
+	}
+	return error;
+}
+
+/* Models refill_swap_slots_cache. */
+static int refill(struct sws_slot_cache *self, uint32_t cpu, int64_t mm,
+		  struct sws_slots_call *call, struct sws_slot_cache_work *work)
+{
+	struct cpu_cache *cache = &self->cpus[cpu];
+	const int error = call_device(self, cpu, mm, SWS_SLOT_CACHE_SIZE, call, work);
+
+	cache->cur = 0;
+	cache->n_ready = error ? 0 : call->given;
+	for (uint32_t i = 0; i < cache->n_ready; i++)
+		cache->ready[i] = call->slots[i];
+	return error;
+}
+
+static int take_ready(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, uint32_t *offset,
+		      struct sws_slots_call *call, struct sws_slot_cache_work *work)
+{
+	struct cpu_cache *cache = &self->cpus[cpu];
+	int error = SWS_OK;
+
+	work->cache_mutex++;
+	if (!cache->n_ready)
+		error = refill(self, cpu, mm, call, work);
+	if (!error && cache->n_ready) {
+		*offset = cache->ready[cache->cur++];
+		cache->n_ready--;
+	}
+	return error;
+}
+
+int sws_slot_cache_get(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, uint32_t *offset,
+		       struct sws_slots_call *call, struct sws_slot_cache_work *work)
+{
+	int error = SWS_OK;
+
+	*offset = 0;
+	*call = (struct sws_slots_call){ .state = SWS_CALL_START };
+	if (cpu >= self->online_cpus)
+		return SWS_ERROR_BAD_ARGUMENT;
+	work->gets++;
+	if (self->enabled)
+		error = switch_caches(self, work);
+	if (!error && self->active)
+		error = take_ready(self, cpu, mm, offset, call, work);
+	if (error || *offset)
+		return error;
+	error = call_device(self, cpu, mm, 1, call, work);
+	if (!error && call->given)
+		*offset = call->slots[0];
+	return error;
+}
+
+int sws_slot_cache_put(struct sws_slot_cache *self, uint32_t cpu, uint32_t offset,
+		       struct sws_slot_cache_work *work)
+{
+	struct cpu_cache *cache = NULL;
+	int error = SWS_OK;
+
+	if (cpu >= self->online_cpus ||
+	    sws_slots_usage(self->device, offset) != (SWS_SLOT_CACHED | SWS_SLOT_IDLE))
+		return SWS_ERROR_BAD_ARGUMENT;
+	cache = &self->cpus[cpu];
+	work->puts++;
+	if (!self->active)
+		return sws_slots_free_entries(self->device, &offset, 1, &work->device);
+	work->return_lock++;
+	if (cache->n_returned == SWS_SLOT_CACHE_SIZE) {
+		error = sws_slots_free_entries(self->device, cache->returned, cache->n_returned,
+					       &work->device);
+		cache->n_returned = 0;
+		work->flushes++;
+	}
+	if (!error)
+		cache->returned[cache->n_returned++] = offset;
+	return error;
+}
+
+uint32_t sws_slot_cache_ready(const struct sws_slot_cache *self, uint32_t cpu)
+{
+	return cpu < self->online_cpus ? self->cpus[cpu].n_ready : 0;
+}
+
+uint32_t sws_slot_cache_returned(const struct sws_slot_cache *self, uint32_t cpu)
+{
+	return cpu < self->online_cpus ? self->cpus[cpu].n_returned : 0;
+}
+
+static bool all_idle(const struct sws_slots *device, const uint32_t *offsets, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (sws_slots_usage(device, offsets[i]) != (SWS_SLOT_CACHED | SWS_SLOT_IDLE))
+			return false;
+	return true;
+}
+
+int sws_slot_cache_verify(const struct sws_slot_cache *self, const char **reason)
+{
+	for (uint32_t cpu = 0; cpu < self->online_cpus; cpu++) {
+		const struct cpu_cache *cache = &self->cpus[cpu];
+
+		if (!all_idle(self->device, cache->ready + cache->cur, cache->n_ready) ||
+		    !all_idle(self->device, cache->returned, cache->n_returned)) {
+			*reason = "a slot in a cache is not marked as waiting";
+			return SWS_ERROR_BROKEN;
+		}
+	}
+	return sws_slots_verify(self->device, reason);
+}
