@@ -113,8 +113,7 @@ static int switch_caches(struct sws_slot_cache *self, struct sws_slot_cache_work
 static int reclaim(struct sws_slot_cache *self, uint32_t cpu, struct sws_slots_call *call,
 		   struct sws_slot_cache_work *work)
 {
-	const bool page_is_there =
-		sws_slots_usage(self->device, call->offset) == SWS_SLOT_CACHED;
+	const bool page_is_there = sws_slots_usage(self->device, call->offset) == SWS_SLOT_CACHED;
 	uint8_t usage = 0;
 	int error = SWS_OK;
 

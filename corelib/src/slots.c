@@ -5,22 +5,30 @@
 
 /* A trunk's worth of slots is spread over this many columns of clusters, 8 at least. */
 #define COLUMN_SLOTS 16384U
-#define COLUMNS_MIN 8U
+#define COLUMNS_MIN  8U
 
-#define SLOTS_MAX (UINT32_MAX - 512)
-#define CPUS_MAX 4096U
+#define SLOTS_MAX          (UINT32_MAX - 512)
+#define CPUS_MAX           4096U
 #define ADDRESS_SPACES_MAX (UINT32_C(1) << 24)
 
 static const struct slots_rules rules_of[] = {
-	[SWS_SLOTS_4_8] = { .one_slot_a_call = true, .checks_the_base = true,
-			    .random_shared_start = true, .stores_each_slot = true },
-	[SWS_SLOTS_5_7] = { .cluster_locks = true, .column_order = true,
-			    .random_shared_start = true, .stores_each_slot = true },
-	[SWS_SLOTS_5_7_SCAN_MORE] = { .cluster_locks = true, .column_order = true,
-				      .random_shared_start = true, .stores_each_slot = true,
+	[SWS_SLOTS_4_8] = { .one_slot_a_call = true,
+			    .checks_the_base = true,
+			    .random_shared_start = true,
+			    .stores_each_slot = true },
+	[SWS_SLOTS_5_7] = { .cluster_locks = true,
+			    .column_order = true,
+			    .random_shared_start = true,
+			    .stores_each_slot = true },
+	[SWS_SLOTS_5_7_SCAN_MORE] = { .cluster_locks = true,
+				      .column_order = true,
+				      .random_shared_start = true,
+				      .stores_each_slot = true,
 				      .scans_for_more = true },
 	[SWS_SLOTS_5_8] = { .cluster_locks = true, .column_order = true, .scans_for_more = true },
-	[SWS_SLOTS_6_1] = { .cluster_locks = true, .column_order = true, .scans_for_more = true,
+	[SWS_SLOTS_6_1] = { .cluster_locks = true,
+			    .column_order = true,
+			    .scans_for_more = true,
 			    .spends_before_test = true },
 };
 
@@ -150,8 +158,7 @@ static void start_clusters(struct sws_slots *self, uint32_t shared_start)
 
 	self->clusters[0].count = 1;
 	if (tail)
-		self->clusters[self->n_clusters - 1].count +=
-			(uint16_t)(self->cluster_size - tail);
+		self->clusters[self->n_clusters - 1].count += (uint16_t)(self->cluster_size - tail);
 	self->free_head = SLOTS_NO_CLUSTER;
 	self->free_tail = SLOTS_NO_CLUSTER;
 	if (self->rules->column_order)
@@ -168,10 +175,9 @@ static int allocate_parts(struct sws_slots *self, const struct sws_slots_config 
 
 	self->map = sws_allocate_zeroed(allocator, self->max, 1);
 	self->bases = sws_allocate_zeroed(allocator, self->n_bases, sizeof(*self->bases));
-	self->generators =
-		sws_allocate_zeroed(allocator, self->n_bases, sizeof(*self->generators));
-	self->cpu_clusters = sws_allocate_zeroed(allocator, self->possible_cpus,
-						 sizeof(*self->cpu_clusters));
+	self->generators = sws_allocate_zeroed(allocator, self->n_bases, sizeof(*self->generators));
+	self->cpu_clusters =
+		sws_allocate_zeroed(allocator, self->possible_cpus, sizeof(*self->cpu_clusters));
 	if (!self->map || !self->bases || !self->generators || !self->cpu_clusters)
 		return SWS_ERROR_NO_MEMORY;
 	if (config->rotational)
@@ -221,8 +227,8 @@ int sws_slots_new(const struct sws_slots_config *config, struct sws_slots **out)
 	self->allocator = *allocator;
 	self->rules = &rules_of[config->kernel];
 	self->reader = config->reader;
-	self->ops = config->policy == SWS_BASE_READER ? &self->reader
-						      : sws_base_ops_of(config->policy);
+	self->ops =
+		config->policy == SWS_BASE_READER ? &self->reader : sws_base_ops_of(config->policy);
 	self->max = config->slots;
 	self->cluster_size = config->cluster_size;
 	self->trunk_shift = config->trunk_shift;

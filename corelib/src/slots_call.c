@@ -83,13 +83,12 @@ static int64_t ask_policy(struct sws_slots *self, uint32_t cpu, const struct sws
 {
 	const int64_t draw = (int64_t)(sws_generator_next(&self->generators[owner]) >> 1);
 	/* Only the CPUs that are online take slots; the others' bases are in nobody's way. */
-	const int64_t n_bases = self->ops->base_of == SWS_BASE_OF_CPU ? self->online_cpus
-								      : self->n_bases;
+	const int64_t n_bases =
+		self->ops->base_of == SWS_BASE_OF_CPU ? self->online_cpus : self->n_bases;
 	int64_t looked_at = 0;
-	int64_t answer = self->ops->store(cpu, call->mm, call->base_before, call->next,
-					  self->lowest, self->highest,
-					  INT64_C(1) << self->trunk_shift, draw, self->bases,
-					  n_bases, &looked_at);
+	int64_t answer = self->ops->store(
+		cpu, call->mm, call->base_before, call->next, self->lowest, self->highest,
+		INT64_C(1) << self->trunk_shift, draw, self->bases, n_bases, &looked_at);
 
 	work->looked_at += (uint64_t)looked_at;
 	if (self->ops == &self->reader && answer != call->next && answer != call->base_before &&

@@ -48,7 +48,8 @@ static int verify_clusters(const struct sws_slots *self, const char **reason)
 		if (cluster->count != count_cluster(self, index))
 			return broken(reason, "a cluster's count is not its slots in use");
 		if (cluster->free != (cluster->count == 0))
-			return broken(reason, "an empty cluster is not marked free, or a used one is");
+			return broken(reason,
+				      "an empty cluster is not marked free, or a used one is");
 		n_free += cluster->free;
 	}
 	if (n_free != self->n_free_clusters)
@@ -66,11 +67,13 @@ static int verify_free_list(const struct sws_slots *self, const char **reason)
 		if (index >= self->n_clusters || !self->clusters[index].free)
 			return broken(reason, "the free list names a cluster that is not free");
 		if (++length > self->n_free_clusters)
-			return broken(reason, "the free list is longer than the free clusters are many");
+			return broken(reason,
+				      "the free list is longer than the free clusters are many");
 		last = index;
 	}
 	if (length != self->n_free_clusters || last != self->free_tail)
-		return broken(reason, "the free list does not end with its tail after all free clusters");
+		return broken(reason,
+			      "the free list does not end with its tail after all free clusters");
 	return SWS_OK;
 }
 

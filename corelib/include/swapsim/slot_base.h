@@ -20,7 +20,7 @@
  *   spread-online        CPU       even over online CPUs       next
  *   avoid                CPU       random, a trunk each        next; in another trunk than before: the
  *                                                              start of a random one without a base
- *   permm                task's mm random                      next
+ *   permm                task's mm random                      as percpu-rerandomise
  *   reader               any       any of these                what a function of the reader's says
  *
  *   trunk:  0          1          2          3
@@ -54,7 +54,8 @@ enum sws_base_of {
 enum sws_base_initial {
 	SWS_BASE_FIRST = 0,         /* slot 1 */
 	SWS_BASE_RANDOM = 1,        /* uniform in [1, highest] */
-	SWS_BASE_EVEN_POSSIBLE = 2, /* 1 + owner * (highest / possible CPUs), beyond them again from 1 */
+	SWS_BASE_EVEN_POSSIBLE =
+		2, /* 1 + owner * (highest / possible CPUs), beyond them again from 1 */
 	SWS_BASE_EVEN_ONLINE = 3,   /* the same over the online CPUs */
 	SWS_BASE_APART = 4,         /* random, no two in one trunk while there are enough */
 	SWS_BASE_OF_KERNEL = 5,     /* slot 1 from 5.8 on, random before: the shared base */

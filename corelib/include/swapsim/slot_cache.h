@@ -31,8 +31,8 @@
 
 enum {
 	SWS_SLOT_CACHE_SIZE = 64,         /* SWAP_SLOTS_CACHE_SIZE */
-	SWS_SLOT_CACHE_ACTIVATE = 320,    /* free slots an online CPU above which the caches start */
-	SWS_SLOT_CACHE_DEACTIVATE = 128,  /* and below which they stop */
+	SWS_SLOT_CACHE_ACTIVATE = 320, /* free slots an online CPU above which the caches start */
+	SWS_SLOT_CACHE_DEACTIVATE = 128, /* and below which they stop */
 };
 
 struct sws_slot_cache_config {
@@ -42,12 +42,12 @@ struct sws_slot_cache_config {
 
 /* What was done; operations add to it, so zero it first. */
 struct sws_slot_cache_work {
-	uint64_t gets;         /* slots asked for */
-	uint64_t puts;         /* slots given back */
-	uint64_t cache_mutex;  /* times that a cache's mutex was taken */
-	uint64_t return_lock;  /* times that a return cache's lock was taken */
-	uint64_t flushes;      /* return caches that were flushed because they were full */
-	uint64_t switches;     /* times that the caches were started or stopped */
+	uint64_t gets; /* slots asked for */
+	uint64_t puts; /* slots given back */
+	uint64_t cache_mutex; /* times that a cache's mutex was taken */
+	uint64_t return_lock; /* times that a return cache's lock was taken */
+	uint64_t flushes; /* return caches that were flushed because they were full */
+	uint64_t switches; /* times that the caches were started or stopped */
 	struct sws_slots_work device;
 };
 

@@ -76,7 +76,8 @@ enum sws_slot_usage {
 
 struct sws_slots_config {
 	enum sws_slots_kernel kernel; /* default 6.1 */
-	uint32_t slots; /* of the device, header included: si->max; 2 .. 2^32 - 513; default 2^20 (4 GB) */
+	uint32_t
+		slots; /* of the device, header included: si->max; 2 .. 2^32 - 513; default 2^20 (4 GB) */
 	uint32_t cluster_size; /* 256, or 512 where huge pages swap; default 256 */
 	uint32_t trunk_shift; /* log2 of a trunk's slots, 1 .. 31; default 14 (64 MB) */
 	bool rotational; /* an HDD: no clusters, and the shared base whatever the policy; default false */
@@ -85,40 +86,41 @@ struct sws_slots_config {
 	uint32_t address_spaces; /* that call, 0 .. 2^24; default 0 */
 	enum sws_base_policy policy; /* default percpu-rerandomise */
 	struct sws_base_ops reader; /* for SWS_BASE_READER */
-	const int64_t *initial_bases; /* NULL, or a first value in 1 .. slots - 1 for each base; read once */
+	const int64_t *
+		initial_bases; /* NULL, or a first value in 1 .. slots - 1 for each base; read once */
 	uint64_t seed; /* of all random draws; default 1 */
 	const struct sws_allocator *allocator; /* NULL: libc */
 };
 
 /* What was done; calls add to it, so zero it first. */
 struct sws_slots_work {
-	uint64_t calls;          /* of get_swap_pages that found credit */
-	uint64_t given;          /* slots handed out */
-	uint64_t freed;          /* slots given back to the map */
-	uint64_t si_lock;        /* times that si->lock was taken */
-	uint64_t cluster_lock;   /* times that a cluster's lock was taken */
-	uint64_t tested_scan;    /* slots tested with no lock held */
-	uint64_t tested_quick;   /* slots tested by the quick scan under si->lock */
+	uint64_t calls; /* of get_swap_pages that found credit */
+	uint64_t given; /* slots handed out */
+	uint64_t freed; /* slots given back to the map */
+	uint64_t si_lock; /* times that si->lock was taken */
+	uint64_t cluster_lock; /* times that a cluster's lock was taken */
+	uint64_t tested_scan; /* slots tested with no lock held */
+	uint64_t tested_quick; /* slots tested by the quick scan under si->lock */
 	uint64_t tested_cluster; /* slots tested in CPUs' clusters under both locks */
-	uint64_t rescheduled;    /* times that a ration of 256 ran out in a scan */
-	uint64_t reclaims;       /* slots held by the cache alone that were tried */
-	uint64_t stores;         /* times that a base was stored */
-	uint64_t looked_at;      /* bases that the policy looked at under si->lock */
-	uint64_t nonsense;       /* answers of a reader's policy that were not followed */
+	uint64_t rescheduled; /* times that a ration of 256 ran out in a scan */
+	uint64_t reclaims; /* slots held by the cache alone that were tried */
+	uint64_t stores; /* times that a base was stored */
+	uint64_t looked_at; /* bases that the policy looked at under si->lock */
+	uint64_t nonsense; /* answers of a reader's policy that were not followed */
 };
 
 /* Where a call stands. */
 enum sws_call_state {
-	SWS_CALL_START = 0,     /* next: a locked part */
-	SWS_CALL_SEARCH = 1,    /* next: unlocked, an HDD's search for an empty run */
-	SWS_CALL_SEARCHED = 2,  /* next: locked */
-	SWS_CALL_SCAN = 3,      /* next: unlocked, the scan of the map */
-	SWS_CALL_CHECK = 4,     /* next: locked, the slot at offset is looked at again */
-	SWS_CALL_RECLAIM = 5,   /* next: the caller tries to free the cached slot at offset */
+	SWS_CALL_START = 0, /* next: a locked part */
+	SWS_CALL_SEARCH = 1, /* next: unlocked, an HDD's search for an empty run */
+	SWS_CALL_SEARCHED = 2, /* next: locked */
+	SWS_CALL_SCAN = 3, /* next: unlocked, the scan of the map */
+	SWS_CALL_CHECK = 4, /* next: locked, the slot at offset is looked at again */
+	SWS_CALL_RECLAIM = 5, /* next: the caller tries to free the cached slot at offset */
 	SWS_CALL_RECLAIMED = 6, /* next: locked */
 	SWS_CALL_EXHAUSTED = 7, /* next: locked, the scan found nothing */
-	SWS_CALL_DONE = 8,      /* over; the base was stored */
-	SWS_CALL_NO_PAGE = 9,   /* over; no base was stored */
+	SWS_CALL_DONE = 8, /* over; the base was stored */
+	SWS_CALL_NO_PAGE = 9, /* over; no base was stored */
 };
 
 /* Slots from .. to - 1 that one stretch of a call tested. */
@@ -142,10 +144,11 @@ struct sws_slots_call {
 	bool reclaimed; /* did the reclaim free the slot? */
 	bool drew; /* did the last store leave the trunk of the base? */
 	uint32_t base_before; /* the last store: the base until then, */
-	uint32_t next;        /* one past where the scan stood, */
-	uint32_t base_after;  /* and the base since */
+	uint32_t next; /* one past where the scan stood, */
+	uint32_t base_after; /* and the base since */
 	uint32_t n_trail;
-	struct sws_slots_range trail[SWS_SLOTS_TRAIL]; /* tested by scans; what does not fit is not kept */
+	struct sws_slots_range
+		trail[SWS_SLOTS_TRAIL]; /* tested by scans; what does not fit is not kept */
 };
 
 struct sws_slots;
