@@ -10,9 +10,10 @@ PACKAGE = Path(swapsim.__file__).parent
 
 LADDER = (
     {"errors"},
-    {"paths", "schemas"},
+    {"paths", "schemas", "policy_compiler"},
+    {"policies"},
     {"config", "published", "compare", "charts", "known_events", "trace_files", "trace_text"},
-    {"native", "native_ftrace"},
+    {"native", "native_ftrace", "native_slots"},
     {"traces"},
     {"replay"},
     {"verdicts"},
@@ -50,7 +51,7 @@ def test_no_arrow_runs_back() -> None:
 def test_only_native_modules_touch_the_c_library() -> None:
     """swapsim._core is imported by the native modules and by nobody else."""
     users = {path.stem for path in PACKAGE.glob("*.py") if "_core" in imports(path)}
-    assert users <= {"native", "native_ftrace"}
+    assert users <= {"native", "native_ftrace", "native_slots"}
     assert "native" in users
 
 

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-/* A map byte without a reference: free, or held by the cache alone. */
-static bool unreferenced(uint8_t usage)
-{
-	return !(usage & SWS_SLOT_COUNT);
-}
-
 /* The first free slot in from .. to - 1, or to. */
 static uint32_t find_free(const uint8_t *map, uint32_t from, uint32_t to)
 {
@@ -24,6 +18,12 @@ static uint32_t find_free(const uint8_t *map, uint32_t from, uint32_t to)
 	return found ? (uint32_t)(found - map) : to;
 }
 
+/* 0x80 for a map byte without a reference (free, or held by the cache alone), else below. */
+static uint8_t unreferenced(uint8_t usage)
+{
+	return (uint8_t)((usage & SWS_SLOT_COUNT) - 1) & 0x80;
+}
+
 /* The first slot in from .. to - 1 without a reference, or to. */
 static uint32_t find_unreferenced(const uint8_t *map, uint32_t from, uint32_t to)
 {
@@ -31,10 +31,11 @@ static uint32_t find_unreferenced(const uint8_t *map, uint32_t from, uint32_t to
 
 	/* Whole blocks without a branch, so that the compiler tests many bytes at once. */
 	for (; from < to && to - from >= BLOCK; from += BLOCK) {
+		const uint8_t *block = map + from;
 		uint8_t any = 0;
 
 		for (unsigned int i = 0; i < BLOCK; i++)
-			any |= unreferenced(map[from + i]);
+			any |= unreferenced(block[i]);
 		if (any)
 			break;
 	}
