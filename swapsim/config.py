@@ -130,6 +130,6 @@ class SlotsConfig:
             value = getattr(self, name)
             if name == "online_cpus" and value is None:
                 continue
-            if not isinstance(value, Integral) or not low <= value <= high:
+            if not isinstance(value, Integral) or not low <= int(value) <= high:
                 why = " (slot 0 is the header)" if name == "slots" else ""
                 raise ConfigError(f"{name}={value!r}: choose a number from {low} to {high}{why}")

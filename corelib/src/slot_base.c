@@ -159,7 +159,7 @@ const struct sws_base_ops *sws_base_ops_of(enum sws_base_policy policy)
 		[SWS_BASE_SPREAD] = { SWS_BASE_OF_CPU, SWS_BASE_EVEN_POSSIBLE, store_linear },
 		[SWS_BASE_SPREAD_ONLINE] = { SWS_BASE_OF_CPU, SWS_BASE_EVEN_ONLINE, store_linear },
 		[SWS_BASE_AVOID] = { SWS_BASE_OF_CPU, SWS_BASE_APART, store_avoid },
-		[SWS_BASE_PERMM] = { SWS_BASE_OF_MM, SWS_BASE_RANDOM, store_rerandomise },
+		[SWS_BASE_PERMM] = { SWS_BASE_OF_MM, SWS_BASE_RANDOM, store_linear },
 	};
 
 	if ((unsigned int)policy >= SWS_BASE_READER)

@@ -72,6 +72,7 @@ static void a_linear_base_walks_on_into_the_next_trunk(void)
 	CHECK(store(SWS_BASE_SHARED, 399, 400, 0, bases, &looked_at) == 400);
 	CHECK(store(SWS_BASE_PERCPU, 399, 400, 0, bases, &looked_at) == 400);
 	CHECK(store(SWS_BASE_SPREAD, 399, 400, 0, bases, &looked_at) == 400);
+	CHECK(store(SWS_BASE_PERMM, 399, 400, 0, bases, &looked_at) == 400);
 	CHECK(looked_at == 0);
 }
 
@@ -84,7 +85,7 @@ static void a_rerandomised_base_starts_at_a_drawn_trunk_once_it_leaves_its_own(v
 	/* 250 + 283 = 533, aligned down */
 	CHECK(store(SWS_BASE_PERCPU_RERANDOMISE, 399, 400, 283, bases, &looked_at) == 500);
 	/* 250 + 3 = 253: its trunk begins below the lowest slot */
-	CHECK(store(SWS_BASE_PERMM, 399, 400, 550 + 3, bases, &looked_at) == 250);
+	CHECK(store(SWS_BASE_PERCPU_RERANDOMISE, 399, 400, 550 + 3, bases, &looked_at) == 250);
 }
 
 static void a_full_device_leaves_the_base_alone(void)

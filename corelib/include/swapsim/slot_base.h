@@ -20,7 +20,7 @@
  *   spread-online        CPU       even over online CPUs       next
  *   avoid                CPU       random, a trunk each        next; in another trunk than before: the
  *                                                              start of a random one without a base
- *   permm                task's mm random                      as percpu-rerandomise
+ *   permm                task's mm random                      next
  *   reader               any       any of these                what a function of the reader's says
  *
  *   trunk:  0          1          2          3
