@@ -19,6 +19,7 @@ HEADERS = (
     "mapping.h",
     "replay.h",
     "ftrace.h",
+    "des.h",
     "slot_base.h",
     "slots.h",
     "slot_cache.h",

@@ -59,8 +59,7 @@ static void leave_trail(struct sws_slots_call *call, uint32_t from, uint32_t to)
 	}
 }
 
-/* Takes n from the ration; each time that it falls below zero it begins anew at 256. */
-static uint64_t spend(struct sws_slots_call *call, uint64_t n)
+uint64_t sws_slots__spend(struct sws_slots_call *call, uint64_t n)
 {
 	const uint64_t left = (uint64_t)call->ration;
 
@@ -439,7 +438,7 @@ static void search(struct sws_slots *self, struct sws_slots_call *call, struct s
 	}
 	leave_trail(call, from, from + (uint32_t)tested);
 	work->tested_scan += tested;
-	work->rescheduled += spend(call, tested - (call->search_end != 0));
+	work->rescheduled += sws_slots__spend(call, tested - (call->search_end != 0));
 	call->state = SWS_CALL_SEARCHED;
 }
 

@@ -81,7 +81,7 @@ struct sws_slots_config {
 	uint32_t cluster_size; /* 256, or 512 where huge pages swap; default 256 */
 	uint32_t trunk_shift; /* log2 of a trunk's slots, 1 .. 31; default 14 (64 MB) */
 	bool rotational; /* an HDD: no clusters, and the shared base whatever the policy; default false */
-	uint32_t possible_cpus; /* 1 .. 4096; default 1 */
+	uint32_t possible_cpus; /* 1 .. 65536; default 1 */
 	uint32_t online_cpus; /* 1 .. possible_cpus; default 1 */
 	uint32_t address_spaces; /* that call, 0 .. 2^24; default 0 */
 	enum sws_base_policy policy; /* default percpu-rerandomise */

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * des.h - time for a machine of CPUs and spinlocks: a clock of whole nanoseconds,
+ * the order of events, and who waits for which lock how long.
+ *
+ * Models kernel/locking/qspinlock.c in what its users see: waiters are served in
+ * the order of their coming, each spins until the lock is handed to it, and the
+ * lock's cache line travels from the last holder's CPU to the next one's. Beside
+ * it a test-and-set lock, whose waiters all pull at the line.
+ *
+ *      CPU 0  ==run==[===hold===]........run.........
+ *      CPU 1  ==run====|~~wait~~~|h[===hold===]==run==      h: hand-off
+ *      CPU 2  ===run=====|~~~~~~~~wait~~~~~~~~|h[=hold=]
+ *
+ * Each CPU does one thing at a time, so it has one event at most. The caller leads
+ * the CPUs: it takes the next event, does there what its actor does, and says how
+ * long that lasts or which lock comes next.
+ *
+ *      sws_des_next -> cpu, now -> sws_des_run | sws_des_lock | sws_des_unlock, run ...
+ *
+ *   operation   model time
+ *   run         ns of the CPU's own
+ *   lock        line travel from the last holder, then hold; if taken: wait, then hand-off
+ *   unlock      none; the first waiter gets the lock after the hand-off
+ *
+ * Events at one time come in the order in which they were made. There is no
+ * randomness here: whoever wants some, brings a stream.
+ *
+ * Kept: FIFO order, hand-off by distance, waits by call site, interrupts off as a
+ * cost of its own. Dropped: the lock's own atomic instructions beyond the line's
+ * travel, memory bandwidth, preemption, frequency.
+ */
+#ifndef SWAPSIM_DES_H
+#define SWAPSIM_DES_H
+
+#include "swapsim/core.h"
+
+/* ffi: begin */
+
+/* How waiters of a lock are served. */
+enum sws_lock_kind {
+	SWS_LOCK_QUEUED = 0,       /* first come, first served: qspinlock */
+	SWS_LOCK_TEST_AND_SET =
+		1, /* the nearest waiter wins; the line's way grows with the waiters */
+};
+
+struct sws_des_config {
+	uint32_t cpus;            /* 1 .. 4096; default 1 */
+	uint32_t cpus_per_core;   /* hardware threads; default 1 */
+	uint32_t cpus_per_socket; /* a multiple of cpus_per_core; default 1 */
+	uint32_t sites; /* call sites that waits are told apart by, 1 .. 65536; default 1 */
+	uint64_t travel_same_core_ns; /* a line's way to another thread of the core; default 5 */
+	uint64_t travel_same_socket_ns; /* to another core of the socket; default 30 */
+	uint64_t travel_other_socket_ns; /* to another socket; default 90 */
+	uint64_t irq_save_ns; /* more until a lock is had with interrupts off; default 0 */
+	const struct sws_allocator *allocator; /* NULL: libc */
+};
+
+/* What the acquisitions of one call site cost, all CPUs together. */
+struct sws_des_site {
+	uint64_t acquisitions;
+	uint64_t contended; /* the lock was held, or handed to another */
+	uint64_t moved; /* the last holder was another CPU */
+	uint64_t wait_ns; /* from asking to having, the line's way included */
+	uint64_t hold_ns;
+};
+
+/* Where a CPU's time went; the four add up to the time of its last event, or since which it waits. */
+struct sws_des_cpu {
+	uint64_t run_ns; /* without a lock */
+	uint64_t hold_ns; /* with one or more */
+	uint64_t wait_ns; /* for one, with or without another held */
+	uint64_t idle_ns; /* between an event and what it did next */
+};
+
+struct sws_des;
+
+/* Writes every default. */
+void sws_des_config_init(struct sws_des_config *config);
+
+/*
+ * Makes a machine at time 0 without locks, all CPUs idle. The caller frees it.
+ * Returns SWS_ERROR_BAD_CONFIG for a field out of its range.
+ */
+int sws_des_new(const struct sws_des_config *config, struct sws_des **out);
+
+/* Frees a machine; takes NULL. */
+void sws_des_free(struct sws_des *self);
+
+/* Adds locks of one kind; the first one's number goes to *first, the others follow. */
+int sws_des_add_locks(struct sws_des *self, enum sws_lock_kind kind, uint32_t n, uint32_t *first);
+
+/* Nanoseconds since the start: the time of the last event taken. */
+uint64_t sws_des_now(const struct sws_des *self);
+
+/*
+ * Takes the next event: at sws_des_now, this CPU has run its time or got its lock.
+ * False if no CPU has one. Complexity: O(log cpus).
+ */
+bool sws_des_next(struct sws_des *self, uint32_t *cpu);
+
+/*
+ * An idle CPU runs for ns; then its event comes. Time with a lock held counts as
+ * hold. Returns SWS_ERROR_BAD_ARGUMENT for a CPU that has an event or waits.
+ */
+int sws_des_run(struct sws_des *self, uint32_t cpu, uint64_t ns);
+
+/*
+ * An idle CPU asks for a lock; its event comes when it has it. Locks nest.
+ * Returns SWS_ERROR_BAD_ARGUMENT for a CPU that has an event or waits, a lock that
+ * it holds, an unknown lock or site.
+ */
+int sws_des_lock(struct sws_des *self, uint32_t cpu, uint32_t lock, uint32_t site, bool irq_save);
+
+/*
+ * An idle CPU gives a lock back; the first waiter gets it. It takes no time.
+ * Returns SWS_ERROR_BAD_ARGUMENT for a lock that it does not hold.
+ */
+int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t lock);
+
+/* What one call site cost so far; zeros for an unknown one. */
+struct sws_des_site sws_des_site_of(const struct sws_des *self, uint32_t site);
+
+/* Where a CPU's time went so far; zeros for an unknown one. */
+struct sws_des_cpu sws_des_cpu_of(const struct sws_des *self, uint32_t cpu);
+
+/* Re-derives every invariant; SWS_ERROR_BROKEN and a reason if one fails. */
+int sws_des_verify(const struct sws_des *self, const char **reason);
+
+/* ffi: end */
+
+#endif

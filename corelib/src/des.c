@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "swapsim/des.h"
+
+#define CPUS_MAX  4096U
+#define SITES_MAX 65536U
+#define TIME_MAX  (UINT64_C(1) << 62) /* sums of two times stay within 64 bits */
+#define NOBODY    UINT32_MAX
+
+enum cpu_state {
+	CPU_IDLE,    /* its event was taken, or none was made yet */
+	CPU_PENDING, /* its event is in the heap */
+	CPU_WAITING, /* in a lock's queue */
+};
+
+struct cpu {
+	struct sws_des_cpu account;
+	uint64_t until; /* what the account covers */
+	enum cpu_state state;
+	uint32_t held; /* locks */
+	uint32_t next_waiter;
+	uint32_t site; /* of the acquisition it waits for */
+	bool irq_save;
+};
+
+struct lock {
+	uint64_t since; /* its holder has it */
+	enum sws_lock_kind kind;
+	uint32_t holder;
+	uint32_t last_holder;
+	uint32_t site;
+	uint32_t first_waiter;
+	uint32_t last_waiter;
+	uint32_t waiters;
+};
+
+struct event {
+	uint64_t time;
+	uint64_t sequence;
+	uint32_t cpu;
+};
+
+struct sws_des {
+	struct sws_allocator allocator;
+	struct sws_des_config config;
+	struct cpu *cpus;
+	struct lock *locks;
+	struct sws_des_site *sites;
+	struct event *heap; /* the least first; four children each */
+	uint32_t n_locks;
+	uint32_t n_events;
+	bool top_taken; /* the heap's first was taken and not filled again */
+	uint64_t sequence;
+	uint64_t now;
+};
+
+void sws_des_config_init(struct sws_des_config *config)
+{
+	*config = (struct sws_des_config){
+		.cpus = 1,
+		.cpus_per_core = 1,
+		.cpus_per_socket = 1,
+		.sites = 1,
+		.travel_same_core_ns = 5,
+		.travel_same_socket_ns = 30,
+		.travel_other_socket_ns = 90,
+	};
+}
+
+static bool config_fits(const struct sws_des_config *config)
+{
+	return config->cpus >= 1 && config->cpus <= CPUS_MAX && config->cpus_per_core >= 1 &&
+	       config->cpus_per_socket >= 1 &&
+	       config->cpus_per_socket % config->cpus_per_core == 0 && config->sites >= 1 &&
+	       config->sites <= SITES_MAX && config->travel_same_core_ns < TIME_MAX / CPUS_MAX &&
+	       config->travel_same_socket_ns < TIME_MAX / CPUS_MAX &&
+	       config->travel_other_socket_ns < TIME_MAX / CPUS_MAX &&
+	       config->irq_save_ns < TIME_MAX / CPUS_MAX;
+}
+
+int sws_des_new(const struct sws_des_config *config, struct sws_des **out)
+{
+	const struct sws_allocator *allocator =
+		config->allocator ? config->allocator : &sws_libc_allocator;
+	struct sws_des *self = NULL;
+	int error = SWS_ERROR_NO_MEMORY;
+
+	*out = NULL;
+	if (!config_fits(config))
+		return SWS_ERROR_BAD_CONFIG;
+	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	if (!self)
+		return SWS_ERROR_NO_MEMORY;
+	self->allocator = *allocator;
+	self->config = *config;
+	self->cpus = sws_allocate_zeroed(allocator, config->cpus, sizeof(*self->cpus));
+	self->sites = sws_allocate_zeroed(allocator, config->sites, sizeof(*self->sites));
+	self->heap = sws_allocate_zeroed(allocator, config->cpus, sizeof(*self->heap));
+	if (!self->cpus || !self->sites || !self->heap)
+		goto out;
+	error = SWS_OK;
+	*out = self;
+	self = NULL;
+out:
+	sws_des_free(self);
+	return error;
+}
+
+void sws_des_free(struct sws_des *self)
+{
+	struct sws_allocator allocator;
+
+	if (!self)
+		return;
+	allocator = self->allocator;
+	sws_release(&allocator, self->heap);
+	sws_release(&allocator, self->sites);
+	sws_release(&allocator, self->locks);
+	sws_release(&allocator, self->cpus);
+	sws_release(&allocator, self);
+}
+
+int sws_des_add_locks(struct sws_des *self, enum sws_lock_kind kind, uint32_t n, uint32_t *first)
+{
+	const uint64_t total = (uint64_t)self->n_locks + n;
+	struct lock *locks = NULL;
+
+	if (!n || (unsigned int)kind > SWS_LOCK_TEST_AND_SET || total > UINT32_MAX / sizeof(*locks))
+		return SWS_ERROR_BAD_ARGUMENT;
+	locks = self->allocator.resize(self->allocator.context, self->locks,
+				       (size_t)total * sizeof(*locks));
+	if (!locks)
+		return SWS_ERROR_NO_MEMORY;
+	self->locks = locks;
+	for (uint32_t i = self->n_locks; i < total; i++)
+		locks[i] = (struct lock){
+			.kind = kind,
+			.holder = NOBODY,
+			.last_holder = NOBODY,
+			.first_waiter = NOBODY,
+			.last_waiter = NOBODY,
+		};
+	*first = self->n_locks;
+	self->n_locks = (uint32_t)total;
+	return SWS_OK;
+}
+
+uint64_t sws_des_now(const struct sws_des *self)
+{
+	return self->now;
+}
+
+static bool before(const struct event *a, const struct event *b)
+{
+	return a->time < b->time || (a->time == b->time && a->sequence < b->sequence);
+}
+
+static void sift_down(struct sws_des *self, struct event event)
+{
+	struct event *heap = self->heap;
+	uint32_t at = 0;
+
+	for (;;) {
+		const uint32_t first = 4 * at + 1;
+		const uint32_t end = first + 4 < self->n_events ? first + 4 : self->n_events;
+		uint32_t least = first;
+
+		if (first >= self->n_events)
+			break;
+		for (uint32_t child = first + 1; child < end; child++)
+			if (before(&heap[child], &heap[least]))
+				least = child;
+		if (!before(&heap[least], &event))
+			break;
+		heap[at] = heap[least];
+		at = least;
+	}
+	heap[at] = event;
+}
+
+static void push(struct sws_des *self, uint32_t cpu, uint64_t time)
+{
+	const struct event event = { time, self->sequence++, cpu };
+	struct event *heap = self->heap;
+	uint32_t at = self->n_events;
+
+	self->cpus[cpu].state = CPU_PENDING;
+	self->cpus[cpu].until = time;
+	/* Mostly the CPU whose event was just taken makes the next one: no need to close the gap. */
+	if (self->top_taken) {
+		self->top_taken = false;
+		sift_down(self, event);
+		return;
+	}
+	self->n_events++;
+	for (; at > 0 && before(&event, &heap[(at - 1) / 4]); at = (at - 1) / 4)
+		heap[at] = heap[(at - 1) / 4];
+	heap[at] = event;
+}
+
+bool sws_des_next(struct sws_des *self, uint32_t *cpu)
+{
+	if (self->top_taken) {
+		self->top_taken = false;
+		if (--self->n_events)
+			sift_down(self, self->heap[self->n_events]);
+	}
+	if (!self->n_events)
+		return false;
+	self->top_taken = true;
+	self->now = self->heap[0].time;
+	*cpu = self->heap[0].cpu;
+	self->cpus[*cpu].state = CPU_IDLE;
+	return true;
+}
+
+static bool is_idle(const struct sws_des *self, uint32_t cpu)
+{
+	return cpu < self->config.cpus && self->cpus[cpu].state == CPU_IDLE;
+}
+
+/* A CPU does something again: what it let pass since its last event was idleness. */
+static struct cpu *resume(struct sws_des *self, uint32_t number)
+{
+	struct cpu *cpu = &self->cpus[number];
+
+	cpu->account.idle_ns += self->now - cpu->until;
+	cpu->until = self->now;
+	return cpu;
+}
+
+int sws_des_run(struct sws_des *self, uint32_t cpu, uint64_t ns)
+{
+	struct cpu *runner = NULL;
+
+	if (!is_idle(self, cpu) || ns > TIME_MAX || self->now > TIME_MAX)
+		return SWS_ERROR_BAD_ARGUMENT;
+	runner = resume(self, cpu);
+	if (runner->held)
+		runner->account.hold_ns += ns;
+	else
+		runner->account.run_ns += ns;
+	push(self, cpu, self->now + ns);
+	return SWS_OK;
+}
+
+static uint64_t travel(const struct sws_des *self, uint32_t from, uint32_t to)
+{
+	const struct sws_des_config *config = &self->config;
+
+	if (from == NOBODY || from == to)
+		return 0;
+	if (from / config->cpus_per_core == to / config->cpus_per_core)
+		return config->travel_same_core_ns;
+	if (from / config->cpus_per_socket == to / config->cpus_per_socket)
+		return config->travel_same_socket_ns;
+	return config->travel_other_socket_ns;
+}
+
+/* The lock goes to a CPU, whose event comes once the line has arrived. */
+static void grant(struct sws_des *self, struct lock *lock, uint32_t cpu, uint32_t pullers)
+{
+	struct cpu *winner = &self->cpus[cpu];
+	struct sws_des_site *site = &self->sites[winner->site];
+	const uint64_t at = self->now + travel(self, lock->last_holder, cpu) * pullers +
+			    (winner->irq_save ? self->config.irq_save_ns : 0);
+	const uint64_t waited = at - winner->until;
+
+	site->acquisitions++;
+	site->moved += lock->last_holder != NOBODY && lock->last_holder != cpu;
+	site->wait_ns += waited;
+	winner->account.wait_ns += waited;
+	winner->held++;
+	lock->holder = cpu;
+	lock->site = winner->site;
+	lock->since = at;
+	push(self, cpu, at);
+}
+
+static bool holds(const struct lock *lock, uint32_t cpu)
+{
+	return lock->holder == cpu;
+}
+
+int sws_des_lock(struct sws_des *self, uint32_t cpu, uint32_t number, uint32_t site, bool irq_save)
+{
+	struct lock *lock = NULL;
+	struct cpu *asking = NULL;
+
+	if (!is_idle(self, cpu) || number >= self->n_locks || site >= self->config.sites ||
+	    self->now > TIME_MAX || holds(&self->locks[number], cpu))
+		return SWS_ERROR_BAD_ARGUMENT;
+	lock = &self->locks[number];
+	asking = resume(self, cpu);
+	asking->site = site;
+	asking->irq_save = irq_save;
+	if (lock->holder == NOBODY) {
+		grant(self, lock, cpu, 1);
+		return SWS_OK;
+	}
+	self->sites[site].contended++;
+	asking->state = CPU_WAITING;
+	asking->next_waiter = NOBODY;
+	if (lock->first_waiter == NOBODY)
+		lock->first_waiter = cpu;
+	else
+		self->cpus[lock->last_waiter].next_waiter = cpu;
+	lock->last_waiter = cpu;
+	lock->waiters++;
+	return SWS_OK;
+}
+
+/* The waiter that the line reaches first; of several the one that came first. */
+static uint32_t nearest_waiter(const struct sws_des *self, const struct lock *lock,
+			       uint32_t *predecessor)
+{
+	uint32_t nearest = lock->first_waiter;
+	uint32_t previous = NOBODY;
+
+	*predecessor = NOBODY;
+	for (uint32_t cpu = lock->first_waiter; cpu != NOBODY;
+	     previous = cpu, cpu = self->cpus[cpu].next_waiter)
+		if (travel(self, lock->last_holder, cpu) <
+		    travel(self, lock->last_holder, nearest)) {
+			nearest = cpu;
+			*predecessor = previous;
+		}
+	return nearest;
+}
+
+static void hand_over(struct sws_des *self, struct lock *lock)
+{
+	const uint32_t pullers = lock->kind == SWS_LOCK_QUEUED ? 1 : lock->waiters;
+	uint32_t predecessor = NOBODY;
+	uint32_t winner = lock->first_waiter;
+	uint32_t next = NOBODY;
+
+	if (lock->kind == SWS_LOCK_TEST_AND_SET)
+		winner = nearest_waiter(self, lock, &predecessor);
+	next = self->cpus[winner].next_waiter;
+	if (predecessor == NOBODY)
+		lock->first_waiter = next;
+	else
+		self->cpus[predecessor].next_waiter = next;
+	if (lock->last_waiter == winner)
+		lock->last_waiter = predecessor;
+	lock->waiters--;
+	grant(self, lock, winner, pullers);
+}
+
+int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t number)
+{
+	struct lock *lock = NULL;
+
+	if (!is_idle(self, cpu) || number >= self->n_locks || !holds(&self->locks[number], cpu))
+		return SWS_ERROR_BAD_ARGUMENT;
+	lock = &self->locks[number];
+	resume(self, cpu)->held--;
+	self->sites[lock->site].hold_ns += self->now - lock->since;
+	lock->last_holder = cpu;
+	lock->holder = NOBODY;
+	if (lock->first_waiter != NOBODY)
+		hand_over(self, lock);
+	return SWS_OK;
+}
+
+struct sws_des_site sws_des_site_of(const struct sws_des *self, uint32_t site)
+{
+	return site < self->config.sites ? self->sites[site] : (struct sws_des_site){ 0 };
+}
+
+struct sws_des_cpu sws_des_cpu_of(const struct sws_des *self, uint32_t cpu)
+{
+	return cpu < self->config.cpus ? self->cpus[cpu].account : (struct sws_des_cpu){ 0 };
+}
+
+static int broken(const char **reason, const char *sentence)
+{
+	*reason = sentence;
+	return SWS_ERROR_BROKEN;
+}
+
+static int verify_cpus(const struct sws_des *self, uint64_t *held, const char **reason)
+{
+	for (uint32_t i = 0; i < self->config.cpus; i++) {
+		const struct cpu *cpu = &self->cpus[i];
+		const struct sws_des_cpu *account = &cpu->account;
+
+		if (account->run_ns + account->hold_ns + account->wait_ns + account->idle_ns !=
+		    cpu->until)
+			return broken(reason, "a CPU's times do not add up to its clock");
+		if (cpu->state == CPU_PENDING && cpu->until < self->now)
+			return broken(reason, "an event lies in the past");
+		*held += cpu->held;
+	}
+	return SWS_OK;
+}
+
+static int verify_locks(const struct sws_des *self, uint64_t *held, const char **reason)
+{
+	for (uint32_t i = 0; i < self->n_locks; i++) {
+		const struct lock *lock = &self->locks[i];
+		uint32_t waiters = 0;
+
+		*held += lock->holder != NOBODY;
+		for (uint32_t cpu = lock->first_waiter; cpu != NOBODY && waiters <= lock->waiters;
+		     cpu = self->cpus[cpu].next_waiter) {
+			waiters++;
+			if (self->cpus[cpu].state != CPU_WAITING)
+				return broken(reason, "a CPU in a lock's queue does not wait");
+		}
+		if (waiters != lock->waiters)
+			return broken(reason, "a lock's queue is not as long as its count");
+		if (waiters && lock->holder == NOBODY)
+			return broken(reason, "a free lock has waiters");
+	}
+	return SWS_OK;
+}
+
+int sws_des_verify(const struct sws_des *self, const char **reason)
+{
+	uint64_t held_by_cpus = 0;
+	uint64_t held_locks = 0;
+	int error = verify_cpus(self, &held_by_cpus, reason);
+
+	if (!error)
+		error = verify_locks(self, &held_locks, reason);
+	if (!error && held_by_cpus != held_locks)
+		error = broken(reason, "the CPUs hold other locks than those that are held");
+	for (uint32_t i = 1; !error && i < self->n_events; i++)
+		if (before(&self->heap[i], &self->heap[(i - 1) / 4]) &&
+		    !(self->top_taken && (i - 1) / 4 == 0))
+			error = broken(reason, "the heap is out of order");
+	return error;
+}

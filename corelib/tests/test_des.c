@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "swapsim/des.h"
+
+#include "check.h"
+
+static struct sws_des *make(uint32_t cpus, uint32_t locks, enum sws_lock_kind kind)
+{
+	struct sws_des_config config;
+	struct sws_des *des = NULL;
+	uint32_t first = 0;
+
+	sws_des_config_init(&config);
+	config.cpus = cpus;
+	config.cpus_per_core = 2;
+	config.cpus_per_socket = 4;
+	config.sites = 4;
+	config.irq_save_ns = 7;
+	CHECK(sws_des_new(&config, &des) == SWS_OK);
+	CHECK(sws_des_add_locks(des, kind, locks, &first) == SWS_OK && first == 0);
+	return des;
+}
+
+static void verify(const struct sws_des *des)
+{
+	const char *reason = NULL;
+
+	CHECK(sws_des_verify(des, &reason) == SWS_OK);
+}
+
+/* The next event is this CPU's, at this time. */
+static void expect(struct sws_des *des, uint32_t cpu, uint64_t now)
+{
+	uint32_t who = 0;
+
+	CHECK(sws_des_next(des, &who));
+	CHECK(who == cpu && sws_des_now(des) == now);
+	verify(des);
+}
+
+static void run(struct sws_des *des, uint32_t cpu, uint64_t ns)
+{
+	CHECK(sws_des_run(des, cpu, ns) == SWS_OK);
+	verify(des);
+}
+
+static void lock(struct sws_des *des, uint32_t cpu, uint32_t number, uint32_t site)
+{
+	CHECK(sws_des_lock(des, cpu, number, site, false) == SWS_OK);
+	verify(des);
+}
+
+static void unlock(struct sws_des *des, uint32_t cpu, uint32_t number)
+{
+	CHECK(sws_des_unlock(des, cpu, number) == SWS_OK);
+	verify(des);
+}
+
+static void a_lone_cpu_never_waits(void)
+{
+	struct sws_des *des = make(1, 1, SWS_LOCK_QUEUED);
+
+	for (uint64_t round = 0; round < 100; round++) {
+		lock(des, 0, 0, 0);
+		expect(des, 0, round * 30);
+		run(des, 0, 10);
+		expect(des, 0, round * 30 + 10);
+		unlock(des, 0, 0);
+		run(des, 0, 20);
+		expect(des, 0, round * 30 + 30);
+	}
+	CHECK(sws_des_site_of(des, 0).wait_ns == 0 && sws_des_site_of(des, 0).contended == 0);
+	CHECK(sws_des_site_of(des, 0).hold_ns == 1000 && sws_des_cpu_of(des, 0).hold_ns == 1000);
+	CHECK(sws_des_cpu_of(des, 0).run_ns == 2000 && sws_des_cpu_of(des, 0).wait_ns == 0);
+	sws_des_free(des);
+}
+
+static void events_of_one_time_come_in_the_order_of_their_making(void)
+{
+	struct sws_des *des = make(6, 1, SWS_LOCK_QUEUED);
+
+	for (uint32_t cpu = 6; cpu-- > 0;)
+		run(des, cpu, 5);
+	for (uint32_t cpu = 6; cpu-- > 0;)
+		expect(des, cpu, 5);
+	sws_des_free(des);
+}
+
+/* CPU 0, 4 (other socket), 1 (same core), 2 (same socket) ask at 0, 1, 2, 3. */
+static struct sws_des *four_that_ask(enum sws_lock_kind kind)
+{
+	static const uint32_t order[] = { 0, 4, 1, 2 };
+	struct sws_des *des = make(8, 1, kind);
+
+	for (uint32_t i = 0; i < 4; i++)
+		run(des, order[i], i);
+	for (uint32_t i = 0; i < 4; i++) {
+		expect(des, order[i], i ? i : 0);
+		lock(des, order[i], 0, i);
+		if (i == 0) {
+			expect(des, 0, 0);
+			run(des, 0, 100);
+		}
+	}
+	expect(des, 0, 100);
+	unlock(des, 0, 0);
+	return des;
+}
+
+static void a_queued_lock_serves_in_order_and_pays_the_lines_way(void)
+{
+	struct sws_des *des = four_that_ask(SWS_LOCK_QUEUED);
+
+	expect(des, 4, 190); /* another socket */
+	run(des, 4, 10);
+	expect(des, 4, 200);
+	unlock(des, 4, 0);
+	expect(des, 1, 290); /* and back */
+	unlock(des, 1, 0);
+	expect(des, 2, 320); /* another core */
+	unlock(des, 2, 0);
+	CHECK(sws_des_site_of(des, 0).wait_ns == 0);
+	CHECK(sws_des_site_of(des, 1).wait_ns == 189);
+	CHECK(sws_des_site_of(des, 2).wait_ns == 288);
+	CHECK(sws_des_site_of(des, 3).wait_ns == 317);
+	CHECK(sws_des_site_of(des, 3).moved == 1 && sws_des_site_of(des, 3).contended == 1);
+	CHECK(sws_des_cpu_of(des, 2).run_ns == 3 && sws_des_cpu_of(des, 2).wait_ns == 317);
+	sws_des_free(des);
+}
+
+static void a_test_and_set_lock_goes_to_the_nearest_at_the_cost_of_all(void)
+{
+	struct sws_des *des = four_that_ask(SWS_LOCK_TEST_AND_SET);
+
+	expect(des, 1, 100 + 5 * 3);
+	unlock(des, 1, 0);
+	expect(des, 2, 115 + 30 * 2);
+	unlock(des, 2, 0);
+	expect(des, 4, 175 + 90);
+	sws_des_free(des);
+}
+
+static void a_lock_found_free_still_costs_its_lines_way(void)
+{
+	struct sws_des *des = make(8, 1, SWS_LOCK_QUEUED);
+
+	lock(des, 0, 0, 0);
+	expect(des, 0, 0);
+	unlock(des, 0, 0);
+	CHECK(sws_des_lock(des, 4, 0, 1, true) == SWS_OK);
+	expect(des, 4, 90 + 7);
+	CHECK(sws_des_site_of(des, 1).contended == 0 && sws_des_site_of(des, 1).moved == 1);
+	CHECK(sws_des_site_of(des, 1).wait_ns == 97);
+	sws_des_free(des);
+}
+
+static void locks_nest_and_a_wait_inside_is_no_hold_of_the_cpu(void)
+{
+	struct sws_des *des = make(2, 2, SWS_LOCK_QUEUED);
+
+	lock(des, 0, 1, 1);
+	expect(des, 0, 0);
+	run(des, 0, 50);
+	lock(des, 1, 0, 0);
+	expect(des, 1, 0);
+	lock(des, 1, 1, 1);
+	expect(des, 0, 50);
+	unlock(des, 0, 1);
+	run(des, 0, 1000);
+	expect(des, 1, 55);
+	run(des, 1, 10);
+	expect(des, 1, 65);
+	unlock(des, 1, 1);
+	unlock(des, 1, 0);
+	CHECK(sws_des_cpu_of(des, 1).wait_ns == 55 && sws_des_cpu_of(des, 1).hold_ns == 10);
+	CHECK(sws_des_site_of(des, 0).hold_ns == 65 && sws_des_site_of(des, 1).hold_ns == 60);
+	sws_des_free(des);
+}
+
+static void what_a_cpu_cannot_do_is_refused(void)
+{
+	struct sws_des *des = make(2, 1, SWS_LOCK_QUEUED);
+	uint32_t first = 0;
+
+	CHECK(sws_des_run(des, 2, 1) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_des_run(des, 0, UINT64_MAX) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_des_lock(des, 0, 1, 0, false) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_des_lock(des, 0, 0, 4, false) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_des_unlock(des, 0, 0) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_des_add_locks(des, SWS_LOCK_QUEUED, 0, &first) == SWS_ERROR_BAD_ARGUMENT);
+	lock(des, 0, 0, 0);
+	CHECK(sws_des_run(des, 0, 1) == SWS_ERROR_BAD_ARGUMENT);
+	expect(des, 0, 0);
+	CHECK(sws_des_lock(des, 0, 0, 0, false) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_des_unlock(des, 1, 0) == SWS_ERROR_BAD_ARGUMENT);
+	sws_des_free(des);
+}
+
+static void a_config_out_of_range_is_refused(void)
+{
+	struct sws_des_config config;
+	struct sws_des *des = NULL;
+
+	sws_des_config_init(&config);
+	config.cpus = 0;
+	CHECK(sws_des_new(&config, &des) == SWS_ERROR_BAD_CONFIG);
+	sws_des_config_init(&config);
+	config.cpus_per_core = 2;
+	config.cpus_per_socket = 3;
+	CHECK(sws_des_new(&config, &des) == SWS_ERROR_BAD_CONFIG);
+	sws_des_config_init(&config);
+	config.travel_other_socket_ns = UINT64_MAX;
+	CHECK(sws_des_new(&config, &des) == SWS_ERROR_BAD_CONFIG);
+}
+
+enum { MANY = 37, LOCKS = 3 };
+
+/* Each CPU in turn: thinks, takes a lock, holds it, gives it back; random times from one stream. */
+static uint64_t crowd(enum sws_lock_kind kind, uint64_t seed)
+{
+	struct sws_des *des = make(MANY, LOCKS, kind);
+	struct sws_generator generator;
+	uint32_t holds[MANY];
+	unsigned int step[MANY] = { 0 };
+	uint64_t digest = 0;
+	uint64_t acquisitions = 0;
+	uint32_t cpu = 0;
+
+	sws_generator_seed(&generator, seed, 0);
+	for (uint32_t i = 0; i < MANY; i++)
+		run(des, i, sws_generator_below(&generator, 50));
+	for (int i = 0; i < 5000 && sws_des_next(des, &cpu); i++) {
+		switch (step[cpu]++ % 3) {
+		case 0:
+			holds[cpu] = (uint32_t)sws_generator_below(&generator, LOCKS);
+			lock(des, cpu, holds[cpu], holds[cpu]);
+			break;
+		case 1:
+			run(des, cpu, sws_generator_below(&generator, 20));
+			break;
+		default:
+			unlock(des, cpu, holds[cpu]);
+			run(des, cpu, sws_generator_below(&generator, 100));
+		}
+		digest = digest * 31 + sws_des_now(des) * 64 + cpu;
+	}
+	for (uint32_t site = 0; site < LOCKS; site++)
+		acquisitions += sws_des_site_of(des, site).acquisitions;
+	CHECK(acquisitions > 1000);
+	sws_des_free(des);
+	return digest;
+}
+
+static void the_same_seed_gives_the_same_run(void)
+{
+	for (int kind = SWS_LOCK_QUEUED; kind <= SWS_LOCK_TEST_AND_SET; kind++) {
+		CHECK(crowd((enum sws_lock_kind)kind, 1) == crowd((enum sws_lock_kind)kind, 1));
+		CHECK(crowd((enum sws_lock_kind)kind, 1) != crowd((enum sws_lock_kind)kind, 2));
+	}
+}
+
+static int make_one(const struct sws_allocator *allocator)
+{
+	struct sws_des_config config;
+	struct sws_des *des = NULL;
+	uint32_t first = 0;
+	int error = SWS_OK;
+
+	sws_des_config_init(&config);
+	config.allocator = allocator;
+	error = sws_des_new(&config, &des);
+	if (!error)
+		error = sws_des_add_locks(des, SWS_LOCK_QUEUED, 10, &first);
+	sws_des_free(des);
+	return error;
+}
+
+static void a_failing_allocation_leaves_nothing_behind(void)
+{
+	check_each_allocation_failing(make_one);
+}
+
+int main(void)
+{
+	RUN(a_lone_cpu_never_waits);
+	RUN(events_of_one_time_come_in_the_order_of_their_making);
+	RUN(a_queued_lock_serves_in_order_and_pays_the_lines_way);
+	RUN(a_test_and_set_lock_goes_to_the_nearest_at_the_cost_of_all);
+	RUN(a_lock_found_free_still_costs_its_lines_way);
+	RUN(locks_nest_and_a_wait_inside_is_no_hold_of_the_cpu);
+	RUN(what_a_cpu_cannot_do_is_refused);
+	RUN(a_config_out_of_range_is_refused);
+	RUN(the_same_seed_gives_the_same_run);
+	RUN(a_failing_allocation_leaves_nothing_behind);
+	return 0;
+}
