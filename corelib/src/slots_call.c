@@ -396,7 +396,7 @@ static bool scan_range(struct sws_slots *self, struct sws_slots_call *call, uint
 	const bool hit = found < to;
 	const uint64_t tested = from < to ? (uint64_t)(found - from) + hit : 0;
 	const uint64_t run_outs =
-		spend(call, self->rules->spends_before_test ? tested : tested - hit);
+		sws_slots__spend(call, self->rules->spends_before_test ? tested : tested - hit);
 
 	leave_trail(call, from, from + (uint32_t)tested);
 	call->scanned_many |= run_outs > 0;
