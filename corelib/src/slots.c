@@ -128,8 +128,8 @@ void sws_slots__take_free_cluster(struct sws_slots *self)
  */
 static void list_by_column(struct sws_slots *self, uint32_t shared_start)
 {
-	const uint32_t whole = COLUMN_SLOTS / self->cluster_size;
-	const uint32_t columns = whole > COLUMNS_MIN ? whole : COLUMNS_MIN;
+	const uint32_t of_trunk = (UINT32_C(1) << self->trunk_shift) / self->cluster_size;
+	const uint32_t columns = of_trunk > COLUMNS_MIN ? of_trunk : COLUMNS_MIN;
 	const uint32_t first = shared_start / self->cluster_size % columns;
 
 	for (uint32_t k = 0; k < columns; k++)

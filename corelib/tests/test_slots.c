@@ -108,9 +108,11 @@ static void a_config_out_of_range_is_refused(void)
 static void clusters_are_handed_out_a_trunk_apart(void)
 {
 	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 65536);
-	struct sws_slots *slots = make(&config);
 	struct sws_slots_work work = { 0 };
+	struct sws_slots *slots = NULL;
 
+	config.trunk_shift = 14;
+	slots = make(&config);
 	/* Column 0 of 64: the header's cluster 0 is not free, so 64, 128, 192, then column 1. */
 	CHECK(allocate(slots, 0, 64, &work).slots[0] == 64 * 256);
 	CHECK(allocate(slots, 1, 64, &work).slots[0] == 128 * 256);

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Trace a stock Debian kernel under a named workload: packages, guest, boot, collect, import."""
+"""Trace a Debian kernel, stock or with our switches, under a named workload: packages, guest, boot, collect, import."""
 
 import argparse
 import sys
 from pathlib import Path
 
 try:
-    from rig import boot, collect, guest, importing, packages, workload
+    from rig import boot, collect, guest, importing, kernel, packages, workload
     from rig.errors import CaptureError, GuestError
 except ModuleNotFoundError as error:
     print(
@@ -21,14 +21,14 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 def capture(name: str, output: Path, cache: Path) -> None:
     """Capture one workload into output/name, which appears whole or not at all."""
     described = workload.load(name)
-    kernel = packages.fetch_kernel(cache)
+    booted = kernel.get(described, cache)
     busybox = packages.fetch(packages.BUSYBOX, cache)
     work = cache / name
     work.mkdir(parents=True, exist_ok=True)
-    built = guest.build(described, kernel, busybox, work)
+    built = guest.build(described, booted, busybox, work)
     ran = boot.run(described, built, work)
     captured = collect.collect(described, ran, work)
-    events = importing.import_trace(described, kernel, busybox, ran, captured, output / name)
+    events = importing.import_trace(described, booted, busybox, ran, captured, output / name)
     print(f"{name}: {events['rows'].sum()} events in {events.height} tables, none lost")
 
 

@@ -13,7 +13,7 @@
  *
  *   swap_map   B # # . # . . . | . . . . . . . . | # # # # # # # # | # . # # ...
  *   cluster    0: 4 in use     | 1: free         | 2: full         | 3
- *   free list  1 -> 65 -> 129 ... : column by column, 64 MB apart (from 5.7 on)
+ *   free list  1 -> 65 -> 129 ... : column by column, a trunk apart (from 5.7 on)
  *   this CPU   cluster 9, next 2307      its base: 16390
  *
  * A call takes slots from this CPU's cluster, else from the free list's head; when

@@ -71,7 +71,18 @@ def run(workload: Workload, guest: Guest, work: Path) -> Run:
 
 def kernel_parameters(workload: Workload) -> tuple[str, ...]:
     """Command line of the guest's kernel."""
-    return (*KERNEL_PARAMETERS, *workload.kernel_parameters)
+    return (*KERNEL_PARAMETERS, *_lab_parameters(workload), *workload.kernel_parameters)
+
+
+def _lab_parameters(workload: Workload) -> tuple[str, ...]:
+    """Switches of the lab kernel, and the size of its RAM disk, which is no module."""
+    switches = workload.switches
+    if switches is None:
+        return ()
+    parameters = [f"swap_base={switches.swap_base}", f"swap_tags={int(switches.swap_tags)}"]
+    if workload.swap and workload.swap.device == "brd":
+        parameters += ["brd.rd_nr=1", f"brd.rd_size={workload.swap.mebibytes * 1024}"]
+    return tuple(parameters)
 
 
 def _disk(path: Path, size: int) -> Path:

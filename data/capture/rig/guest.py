@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rig.errors import CaptureError
+from rig import packages
+from rig.kernel import Kernel
 from rig.packages import Package, tool
-from rig.workload import HOME, Workload
+from rig.workload import EVENTS, HOME, LAB_EVENTS, Workload
 
 C_FLAGS = (
     *("-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow"),
@@ -17,6 +19,9 @@ C_FLAGS = (
 )
 RESOLVER = HOME / "guest" / "resolve_offsets.c"
 INIT = HOME / "guest" / "init"
+LAB = HOME / "guest" / "lab"
+# init asks for offsets of structures; the lab's events need none, and its kernel has no types to ask.
+NO_RESOLVER = "#!/bin/sh\nexec cat\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +35,12 @@ class Guest:
 def sources(workload: Workload) -> list[Path]:
     """Files of ours that decide what happens in the guest."""
     programs = [HOME / "programs" / f"{program}.c" for program in workload.programs]
-    return [workload.path, HOME / "events.toml", INIT, RESOLVER, *programs]
+    if workload.switches is not None:
+        return [workload.path, LAB_EVENTS, INIT, LAB, *programs]
+    return [workload.path, EVENTS, INIT, RESOLVER, *programs]
 
 
-def build(workload: Workload, kernel: Package, busybox: Package, work: Path) -> Guest:
+def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> Guest:
     """Put the initramfs together in the work directory."""
     root = work / "root"
     shutil.rmtree(root, ignore_errors=True)
@@ -41,21 +48,22 @@ def build(workload: Workload, kernel: Package, busybox: Package, work: Path) -> 
         (root / directory).mkdir(parents=True)
     shutil.copy(INIT, root / "init")
     (root / "init").chmod(0o755)
-    shutil.copy(_find(busybox, "bin/busybox"), root / "bin" / "busybox")
+    shutil.copy(packages.find(busybox, "bin/busybox"), root / "bin" / "busybox")
     for source in sources(workload):
         if source.suffix == ".c":
             _compile(source, root / "programs" / source.stem)
     _write_settings(workload, root / "capture")
-    modules = _copy_modules(workload, kernel, root / "modules")
+    if workload.switches is not None:
+        shutil.copy(LAB, root / "capture" / "lab")
+        _write_script(root / "programs" / RESOLVER.stem, NO_RESOLVER)
+    modules = _copy_modules(workload, kernel.modules, root / "modules") if kernel.modules else []
     (root / "capture" / "modules").write_text("".join(f"{line}\n" for line in modules))
-    return Guest(kernel=_find(kernel, "boot/vmlinuz-*"), initramfs=_pack(root, work))
+    return Guest(kernel=kernel.image, initramfs=_pack(root, work))
 
 
-def _find(package: Package, pattern: str) -> Path:
-    found = sorted(package.root.glob(pattern)) or sorted(package.root.glob(f"usr/{pattern}"))
-    if len(found) != 1:
-        raise CaptureError(f"package {package.name} {package.version} has no single {pattern}")
-    return found[0]
+def _write_script(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
 
 
 def _compile(source: Path, program: Path) -> None:
@@ -78,10 +86,15 @@ def _write_settings(workload: Workload, directory: Path) -> None:
         "buffer_kibibytes": recording.buffer_kibibytes_per_cpu,
         "stop_after_events": recording.stop_after_events,
     }
+    lab = []
+    if workload.switches is not None:
+        settings["swap_base"] = workload.switches.swap_base
+        settings["swap_tags"] = "Y" if workload.switches.swap_tags else "N"
+        lab = [". /capture/lab"]
     mounts = [f"files{i} {system.mount}" for i, system in enumerate(workload.file_systems)]
     sysctl = [f"{name.replace('.', '/')} {value}" for name, value in workload.sysctl.items()]
     for name, lines in {
-        "settings": [f"{name}='{value}'" for name, value in settings.items()],
+        "settings": [*(f"{name}='{value}'" for name, value in settings.items()), *lab],
         "mounts": mounts,
         "sysctl": sysctl,
         "commands": [
@@ -95,16 +108,16 @@ def _write_settings(workload: Workload, directory: Path) -> None:
         (directory / name).write_text("".join(f"{line}\n" for line in lines))
 
 
-def _copy_modules(workload: Workload, kernel: Package, directory: Path) -> list[str]:
+def _copy_modules(workload: Workload, modules: Path, directory: Path) -> list[str]:
     """Copy virtio, and brd where needed; return insmod's arguments in the order of dependence."""
-    files = {path.stem.replace("-", "_"): path for path in kernel.root.rglob("*.ko")}
+    files = {path.stem.replace("-", "_"): path for path in modules.rglob("*.ko")}
     order: list[str] = []
 
     def require(name: str) -> None:
         if name in order:
             return
         if name not in files:
-            raise CaptureError(f"package {kernel.name} {kernel.version} has no module {name}")
+            raise CaptureError(f"the kernel in {modules} has no module {name}")
         # A module says itself what it depends on: depends=a,b in its .modinfo section.
         depends = re.search(rb"\0depends=([^\0]*)\0", files[name].read_bytes())
         for other in depends[1].decode().split(",") if depends and depends[1] else []:

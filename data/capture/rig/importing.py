@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """From a captured text to a trace folder that says where it comes from."""
 
+import os
 import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -9,10 +10,12 @@ from typing import Any
 
 import polars as pl
 
-from rig import guest
+from rig import guest, slots
 from rig.boot import Run
 from rig.collect import Captured, sha256
 from rig.errors import CaptureError
+from rig.kernel import Kernel
+from rig.kernel import sources as kernel_sources
 from rig.packages import Package
 from rig.workload import HOME, Workload
 from swapsim import traces
@@ -39,7 +42,7 @@ COUNTERS = (
 
 def import_trace(
     workload: Workload,
-    kernel: Package,
+    kernel: Kernel,
     busybox: Package,
     run: Run,
     captured: Captured,
@@ -55,6 +58,7 @@ def import_trace(
             unfinished,
             provenance=_provenance(workload, kernel, busybox, run, captured),
         )
+        slots.tabulate(unfinished)
         if output.exists():
             shutil.rmtree(output)
         unfinished.rename(output)
@@ -66,7 +70,7 @@ def import_trace(
 
 
 def _provenance(
-    workload: Workload, kernel: Package, busybox: Package, run: Run, captured: Captured
+    workload: Workload, kernel: Kernel, busybox: Package, run: Run, captured: Captured
 ) -> dict[str, dict[str, Any]]:
     report = captured.report
     return {
@@ -78,8 +82,7 @@ def _provenance(
         },
         "kernel": {
             "release": report["kernel"].splitlines()[0],
-            "package": kernel.name,
-            "package_version": kernel.version,
+            **kernel.described,
             "command_line": report["command-line"],
         },
         "workload": {
@@ -106,8 +109,13 @@ def _provenance(
             "lost_events_by_cpu": _text_keys(captured.lost_events),
         },
         "counters": _counters(report),
-        "sources": {str(path.relative_to(HOME)): sha256(path) for path in guest.sources(workload)},
+        "sources": {os.path.relpath(path, HOME): sha256(path) for path in sources(workload)},
     }
+
+
+def sources(workload: Workload) -> list[Path]:
+    """Files of ours that a trace depends on."""
+    return [*guest.sources(workload), *kernel_sources(workload.switches)]
 
 
 def _devices(workload: Workload) -> dict[str, Any]:

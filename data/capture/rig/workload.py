@@ -12,7 +12,10 @@ from rig.errors import CaptureError
 HOME = Path(__file__).resolve().parent.parent
 WORKLOADS = HOME / "workloads"
 EVENTS = HOME / "events.toml"
+LAB_EVENTS = HOME / "lab" / "events.toml"
 SWAP_DEVICES = ("brd", "virtio")
+# As patches/04-percpu-cluster-next/switch.cocci names them.
+SWAP_BASES = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
 
 KINDS = {
     int: "a whole number",
@@ -58,14 +61,29 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Switches:
+    """Which lab kernel is built, and how its switches stand when it boots.
+
+    A trunk is the part of a swap device that one mapping of the swap cache serves: 1 << trunk_shift
+    slots.
+    """
+
+    trunk_shift: int
+    lock_statistics: bool
+    swap_base: str
+    swap_tags: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """One named run of the guest."""
+    """One named run of the guest; without switches it boots a stock kernel."""
 
     name: str
     title: str
     cpus: int
     memory_mebibytes: int
     time_limit_s: int
+    switches: Switches | None
     kernel_parameters: tuple[str, ...]
     commands: tuple[str, ...]
     cgroup_commands: tuple[str, ...]
@@ -103,12 +121,14 @@ def load(name: str) -> Workload:
         raise CaptureError(f"no workload '{name}': there are {', '.join(names())}")
     table = _Table(path, "", _read(path))
     limit, cgroup_commands = _cgroup(table.take_table("cgroup"))
+    switches = _switches(table.take_table("lab"))
     workload = Workload(
         name=name,
         title=table.take("title", str),
         cpus=table.take_positive("cpus"),
         memory_mebibytes=table.take_positive("memory_mebibytes"),
         time_limit_s=table.take_positive("time_limit_s"),
+        switches=switches,
         kernel_parameters=table.take_strings("kernel_parameters", default=()),
         commands=table.take_strings("commands", default=()),
         cgroup_commands=cgroup_commands,
@@ -116,7 +136,7 @@ def load(name: str) -> Workload:
         swap=_swap(table.take_table("swap")),
         cgroup_memory_max_mebibytes=limit,
         file_systems=_file_systems(table),
-        recording=_recording(table.take_table("trace")),
+        recording=_recording(table.take_table("trace"), lab=switches is not None),
     )
     table.close()
     if not workload.all_commands:
@@ -196,6 +216,23 @@ def _sysctl(table: _Table) -> dict[str, int]:
     return settings
 
 
+def _switches(table: _Table) -> Switches | None:
+    if not table:
+        return None
+    switches = Switches(
+        trunk_shift=table.take_positive("trunk_shift"),
+        lock_statistics=table.take("lock_statistics", bool, False),
+        swap_base=table.take("swap_base", str),
+        swap_tags=table.take("swap_tags", bool, False),
+    )
+    if switches.swap_base not in SWAP_BASES:
+        raise table.error(
+            "swap_base", f"is '{switches.swap_base}': give one of {', '.join(SWAP_BASES)}"
+        )
+    table.close()
+    return switches
+
+
 def _swap(table: _Table) -> Swap | None:
     if not table:
         return None
@@ -240,12 +277,12 @@ def _file_systems(whole: _Table) -> tuple[FileSystem, ...]:
     return tuple(file_systems)
 
 
-def _recording(table: _Table) -> Recording:
-    known = _read(EVENTS)
+def _recording(table: _Table, *, lab: bool) -> Recording:
+    known = _read(LAB_EVENTS if lab else EVENTS)
     groups = table.take_strings("groups")
     for group in groups:
         if group not in known:
-            raise table.error("groups", f"has '{group}': events.toml has {', '.join(known)}")
+            raise table.error("groups", f"has '{group}': there are {', '.join(known)}")
 
     def gather(field: str) -> tuple[str, ...]:
         return tuple(line for group in groups for line in known[group].get(field, []))
