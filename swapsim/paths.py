@@ -42,3 +42,9 @@ def shipped_traces() -> dict[str, Path]:
     """Return the traces that come with the laboratory, by name, in order of name."""
     folders = sorted(path.parent for path in (data_root() / "traces").glob("*/trace.toml"))
     return {folder.name: folder for folder in folders}
+
+
+def shipped_measurements() -> dict[str, Path]:
+    """Return the experiments on a real kernel that come with the laboratory, by name, in order."""
+    folders = sorted(path.parent for path in (data_root() / "measured").glob("*/measured.toml"))
+    return {folder.name: folder for folder in folders}

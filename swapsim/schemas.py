@@ -145,6 +145,23 @@ RESULTS: Final = _schema(
 )
 """Results in long form: one row per metric of one run."""
 
+MEDIANS: Final = _schema(
+    {
+        "patch": pl.String,
+        "source": SOURCE,
+        "kernel": pl.String,
+        "policy": pl.String,
+        "n_tasks": pl.UInt32,
+        "metric": pl.String,
+        "unit": pl.String,
+        "rounds": pl.UInt32,
+        "median": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+    }
+)
+"""RESULTS over their rounds: the median of each metric and the interval that holds it."""
+
 SITE: Final = pl.Enum(["add", "dirty", "start", "end", "move", "delete", "clear-shadow"])
 """Code paths that may take a mapping's lock, in the order in which a page meets them."""
 

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a real kernel measured with a patch switched off and on: the third column."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from swapsim import paths
+from swapsim.errors import InputError
+from swapsim.schemas import MEDIANS, RESULTS, require
+
+RESAMPLES: Final = 2_000
+"""Bootstrap samples behind an interval."""
+
+_OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
+
+
+def results(experiment: str) -> pl.DataFrame:
+    """Read one experiment of data/measured.
+
+    Parameters
+    ----------
+    experiment : str
+        Name of its folder.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS, source measured; seed is the number of the round.
+
+    Raises
+    ------
+    InputError
+        If there is no such experiment, or its table has another schema.
+    """
+    table = _folder(experiment) / "results.parquet"
+    return require(pl.read_parquet(table), RESULTS, f"{experiment}/{table.name}")
+
+
+def provenance(experiment: str) -> dict[str, Any]:
+    """Return where an experiment's figures come from: kernel, switches, config, command, date.
+
+    Raises
+    ------
+    InputError
+        If there is no such experiment.
+    """
+    with (_folder(experiment) / "measured.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def medians(results: pl.DataFrame, *, confidence: float = 0.95) -> pl.DataFrame:
+    """Take the median of each metric over its rounds, with the interval that holds it.
+
+    Parameters
+    ----------
+    results : polars.DataFrame
+        Schema RESULTS, of any source.
+    confidence : float
+        Between 0 and 1, of the percentile bootstrap interval.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema MEDIANS, in the order of first appearance. With one round the interval is the
+        figure itself.
+
+    Raises
+    ------
+    InputError
+        If the table has another schema, or confidence is out of its range.
+    """
+    require(results, RESULTS, "RESULTS")
+    if not 0 < confidence < 1:
+        raise InputError("choose a number between 0 and 1", field="confidence")
+    frame = (
+        results.group_by(_OF_ONE_RUN, maintain_order=True)
+        .agg(pl.col("value").sort_by("seed"))
+        .with_columns(
+            rounds=pl.col("value").list.len().cast(pl.UInt32),
+            median=pl.col("value").list.median(),
+        )
+    )
+    intervals = [_interval(values, confidence) for values in frame["value"].to_list()]
+    frame = frame.with_columns(
+        low=pl.Series([low for low, _ in intervals], dtype=pl.Float64),
+        high=pl.Series([high for _, high in intervals], dtype=pl.Float64),
+    )
+    return require(frame.select(MEDIANS.names()), MEDIANS, "MEDIANS")
+
+
+def ranks(medians: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """Put the policies in order of one metric, the least first, ties told.
+
+    Parameters
+    ----------
+    medians : polars.DataFrame
+        Schema MEDIANS, one source and kernel; rows of other metrics are left out.
+    metric : str
+
+    Returns
+    -------
+    polars.DataFrame
+        ``policy, median, low, high, rank`` (UInt32, from 1) and ``tied_with``: the policies whose
+        intervals overlap with this one's. A rank counts the policies that are surely less.
+
+    Raises
+    ------
+    InputError
+        If the metric is not there.
+    """
+    chosen = require(medians, MEDIANS, "MEDIANS").filter(metric=metric).sort("median", "policy")
+    if chosen.is_empty():
+        raise InputError(f"no such metric: {metric!r}", field="metric")
+    rows = chosen.select("policy", "median", "low", "high").to_dicts()
+    return pl.DataFrame(
+        [
+            {
+                **row,
+                "rank": 1 + sum(other["high"] < row["low"] for other in rows),
+                "tied_with": [
+                    other["policy"]
+                    for other in rows
+                    if other is not row
+                    and other["low"] <= row["high"]
+                    and row["low"] <= other["high"]
+                ],
+            }
+            for row in rows
+        ],
+        schema_overrides={"rank": pl.UInt32, "tied_with": pl.List(pl.String)},
+    )
+
+
+def _folder(experiment: str) -> Path:
+    known = paths.shipped_measurements()
+    if experiment not in known:
+        raise InputError(
+            f"no such experiment; there are: {', '.join(known) or 'none yet'}", field=experiment
+        )
+    return known[experiment]
+
+
+def _interval(values: list[float], confidence: float) -> tuple[float, float]:
+    """Bootstrap a median; the same values give the same interval in any process."""
+    if min(values) == max(values):
+        return values[0], values[0]
+    found = stats.bootstrap(
+        (np.asarray(values),),
+        np.median,
+        n_resamples=RESAMPLES,
+        confidence_level=confidence,
+        method="percentile",
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    return float(found.low), float(found.high)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rounds of a real kernel become medians with intervals, and ranks with ties."""
+
+import polars as pl
+import pytest
+
+from swapsim import measured
+from swapsim.errors import InputError
+from swapsim.schemas import RESULTS
+
+
+def rounds(**values_of: list[float]) -> pl.DataFrame:
+    """Return RESULTS with one row per policy and round."""
+    return pl.DataFrame(
+        [
+            ("04-percpu-cluster-next", "measured", "6.1", policy, 8, seed, "bounces", value, "1")
+            for policy, values in values_of.items()
+            for seed, value in enumerate(values, 1)
+        ],
+        schema=RESULTS,
+        orient="row",
+    )
+
+
+def test_the_median_lies_in_its_interval() -> None:
+    """Seven rounds give their median, and an interval within their range around it."""
+    row = measured.medians(rounds(shared=[5.0, 1.0, 4.0, 2.0, 9.0, 3.0, 6.0])).row(0, named=True)
+    assert row["rounds"] == 7
+    assert row["median"] == 4.0
+    assert 1.0 <= row["low"] < 4.0 < row["high"] <= 9.0
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    """Shuffled rounds give the same bytes."""
+    frame = rounds(shared=[5.0, 1.0, 4.0], percpu=[2.0, 3.0, 2.5])
+    again = frame.sample(fraction=1, shuffle=True, seed=3).sort("policy", descending=True)
+    assert measured.medians(frame).equals(measured.medians(again))
+
+
+def test_one_round_or_equal_rounds_have_a_point_for_interval() -> None:
+    """Without spread there is nothing to bootstrap."""
+    for values in ([2.5], [2.5, 2.5, 2.5]):
+        row = measured.medians(rounds(shared=values)).row(0, named=True)
+        assert (row["low"], row["high"]) == (2.5, 2.5)
+
+
+def test_overlapping_intervals_are_ties() -> None:
+    """Policies whose intervals overlap share a rank and name each other; a clear one does not."""
+    medians = measured.medians(
+        rounds(
+            shared=[10.0, 10.2, 10.1, 10.3, 10.2],
+            percpu=[1.0, 1.2, 1.4, 1.1, 1.3],
+            avoid=[1.1, 1.3, 1.0, 1.2, 1.5],
+        )
+    )
+    ranked = measured.ranks(medians, "bounces")
+    assert ranked["policy"].to_list() == ["avoid", "percpu", "shared"]
+    assert ranked["rank"].to_list() == [1, 1, 3]
+    assert ranked["tied_with"].to_list() == [["percpu"], ["avoid"], []]
+
+
+def test_bad_input_is_named() -> None:
+    """An unknown experiment, metric or confidence, or another table, is refused in one line."""
+    frame = rounds(shared=[1.0])
+    with pytest.raises(InputError, match="no such experiment"):
+        measured.results("nowhere")
+    with pytest.raises(InputError, match="no such metric"):
+        measured.ranks(measured.medians(frame), "waits")
+    with pytest.raises(InputError, match="confidence"):
+        measured.medians(frame, confidence=1.0)
+    with pytest.raises(InputError, match="no such column"):
+        measured.medians(frame.drop("seed"))
