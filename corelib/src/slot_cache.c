@@ -11,6 +11,7 @@ struct cpu_cache {
 
 struct sws_slot_cache {
 	struct sws_allocator allocator;
+	struct sws_slot_cache_observer observer;
 	struct sws_slots *device;
 	struct cpu_cache *cpus;
 	uint32_t online_cpus;
@@ -38,6 +39,7 @@ int sws_slot_cache_new(const struct sws_slot_cache_config *config, struct sws_sl
 	self->allocator = *allocator;
 	self->online_cpus = config->device.online_cpus;
 	self->enabled = config->enabled;
+	self->observer = config->observer;
 	error = sws_slots_new(&config->device, &self->device);
 	if (error)
 		goto out;
@@ -70,6 +72,17 @@ struct sws_slots *sws_slot_cache_device(struct sws_slot_cache *self)
 	return self->device;
 }
 
+/* Frees slots, and tells who wants to know. */
+static int give_back(struct sws_slot_cache *self, const uint32_t *offsets, uint32_t n,
+		     struct sws_slot_cache_work *work)
+{
+	int error = sws_slots_free_entries(self->device, offsets, n, &work->device);
+
+	for (uint32_t i = 0; i < n && !error && self->observer.freed; i++)
+		self->observer.freed(self->observer.context, offsets[i]);
+	return error;
+}
+
 /* Models drain_slots_cache_cpu for each online CPU. */
 static int drain(struct sws_slot_cache *self, struct sws_slot_cache_work *work)
 {
@@ -79,15 +92,13 @@ static int drain(struct sws_slot_cache *self, struct sws_slot_cache_work *work)
 		struct cpu_cache *cache = &self->cpus[cpu];
 
 		work->cache_mutex++;
-		error = sws_slots_free_entries(self->device, cache->ready + cache->cur,
-					       cache->n_ready, &work->device);
+		error = give_back(self, cache->ready + cache->cur, cache->n_ready, work);
 		cache->cur = 0;
 		cache->n_ready = 0;
 		if (error)
 			break;
 		work->return_lock++;
-		error = sws_slots_free_entries(self->device, cache->returned, cache->n_returned,
-					       &work->device);
+		error = give_back(self, cache->returned, cache->n_returned, work);
 		cache->n_returned = 0;
 	}
 	return error;
@@ -119,6 +130,8 @@ static int reclaim(struct sws_slot_cache *self, uint32_t cpu, struct sws_slots_c
 
 	if (page_is_there)
 		error = sws_slots_uncache(self->device, call->offset, &usage, &work->device);
+	if (page_is_there && !error && self->observer.reclaimed)
+		self->observer.reclaimed(self->observer.context, call->offset);
 	if (page_is_there && !error)
 		error = sws_slot_cache_put(self, cpu, call->offset, work);
 	return error ? error : sws_slots_call_reclaimed(call, page_is_there);
@@ -205,11 +218,10 @@ int sws_slot_cache_put(struct sws_slot_cache *self, uint32_t cpu, uint32_t offse
 	cache = &self->cpus[cpu];
 	work->puts++;
 	if (!self->active)
-		return sws_slots_free_entries(self->device, &offset, 1, &work->device);
+		return give_back(self, &offset, 1, work);
 	work->return_lock++;
 	if (cache->n_returned == SWS_SLOT_CACHE_SIZE) {
-		error = sws_slots_free_entries(self->device, cache->returned, cache->n_returned,
-					       &work->device);
+		error = give_back(self, cache->returned, cache->n_returned, work);
 		cache->n_returned = 0;
 		work->flushes++;
 	}

@@ -35,9 +35,19 @@ enum {
 	SWS_SLOT_CACHE_DEACTIVATE = 128, /* and below which they stop */
 };
 
+/* Who is told of what happens within an operation; NULL: nobody. */
+struct sws_slot_cache_observer {
+	/* The page of a cached slot left the swap cache, because a call tried the slot. */
+	void (*reclaimed)(void *context, uint32_t offset);
+	/* A slot went back to the device, under si->lock. */
+	void (*freed)(void *context, uint32_t offset);
+	void *context;
+};
+
 struct sws_slot_cache_config {
 	struct sws_slots_config device;
 	bool enabled; /* default true; false: every get and put goes to the device */
+	struct sws_slot_cache_observer observer; /* default nobody */
 };
 
 /* What was done; operations add to it, so zero it first. */
