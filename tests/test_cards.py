@@ -121,11 +121,17 @@ def test_a_card_is_complete(body: str) -> None:
         assert len(steps) >= 3
 
 
-def test_cards_say_when_their_switch_comes() -> None:
-    """The cards of B and D announce their semantic patch, that of C says why there is none."""
+def test_cards_tell_of_their_switch() -> None:
+    """The cards of A and D name their boot parameter, B's says later, C's why there is none."""
     bodies = dict(CARDS.select("patch", "body").iter_rows())
-    for patch in ("02-batched-removal", "04-percpu-cluster-next"):
-        assert "`switch.cocci`" in bodies[patch]
+    for patch, parameter in (
+        ("01-writeback-tags", "swap_tags="),
+        ("04-percpu-cluster-next", "swap_base="),
+    ):
+        assert f"`{parameter}`" in bodies[patch]
+        switch = (patches_root() / patch / "switch.cocci").read_text(encoding="utf-8")
+        assert parameter in switch
+    assert "`switch.cocci`" in bodies["02-batched-removal"]
     assert "There can be no `switch.cocci`" in bodies["03-stall-decisions"]
 
 

@@ -55,15 +55,27 @@ def test_outputs_are_committed_from_one_run_top_to_bottom(notebook: Path) -> Non
         assert not [output for output in cell.outputs if output.output_type == "error"]
 
 
+def is_readers_policy(node: ast.AST) -> bool:
+    """Tell a function that is decorated as a policy: a reader's, to be changed in its cell."""
+    return isinstance(node, ast.FunctionDef) and any(
+        "policy(" in ast.unparse(decorator) for decorator in node.decorator_list
+    )
+
+
 def test_code_cells_are_short_and_plain(notebook: Path) -> None:
-    """At most eight lines a cell and about fifty a notebook; no def, class or loop."""
+    """At most eight lines a cell and about fifty a notebook; no def but a policy, no class or loop.
+
+    The cell in which a reader writes a policy has twice the room.
+    """
     lines = 0
     for cell in code_cells(notebook):
+        nodes = list(ast.walk(ast.parse(cell.source)))
+        room = 16 if any(is_readers_policy(node) for node in nodes) else 8
         lines += len(cell.source.splitlines())
-        assert len(cell.source.splitlines()) <= 8, cell.source
-        for node in ast.walk(ast.parse(cell.source)):
+        assert len(cell.source.splitlines()) <= room, cell.source
+        for node in nodes:
             forbidden = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.comprehension)
-            assert not isinstance(node, forbidden), cell.source
+            assert is_readers_policy(node) or not isinstance(node, forbidden), cell.source
     assert lines <= 60
 
 

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts of swap slots and of the policies for their scan base. They decide nothing."""
+
+from typing import Final
+
+import altair as alt
+import polars as pl
+
+from swapsim.policies import POLICIES
+
+COLOURS: Final = {
+    "shared": "#8c510a",
+    "percpu": "#d8a13a",
+    "percpu-rerandomise": "#01665e",
+    "spread": "#80b1d3",
+    "spread-online": "#4c78a8",
+    "avoid": "#6a51a3",
+    "permm": "#d6604d",
+}
+"""One colour per built-in policy, the same in every chart."""
+
+READER_COLOURS: Final = ("#111111", "#e7298a", "#66a61e", "#a6761d")
+"""Colours of readers' policies, in order of name."""
+
+CPU_COLOURS: Final = (
+    "#4c78a8", "#f58518", "#54a24b", "#e45756", "#b279a2", "#9d755d", "#72b7b2", "#eeca3b",
+)  # fmt: skip
+"""Colours of CPUs; the ninth begins anew."""
+
+
+def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
+    """Draw where on the device each CPU's slots lie as they are handed out, one panel a run.
+
+    Parameters
+    ----------
+    handed_out : polars.DataFrame
+        ``run String``, ``nth`` (the how manieth slot of the run), ``cpu``, ``mebibytes`` (the
+        slot's place on the device); at most 5,000 rows: thin it first.
+    title, subtitle : str
+    """
+    cpus = sorted(handed_out["cpu"].unique().to_list())
+    chart: alt.Chart = (
+        alt.Chart(handed_out, title=alt.TitleParams(title, subtitle=subtitle))
+        .mark_circle(size=9, opacity=0.8)
+        .encode(
+            x=alt.X("nth:Q", title="slots handed out", axis=alt.Axis(tickCount=5, format=",d")),
+            y=alt.Y("mebibytes:Q", title="place on the device, MiB"),
+            color=alt.Color(
+                "cpu:N",
+                title="CPU",
+                scale=alt.Scale(
+                    domain=cpus,
+                    range=[CPU_COLOURS[i % len(CPU_COLOURS)] for i in range(len(cpus))],
+                ),
+                legend=alt.Legend(symbolSize=80, symbolOpacity=1),
+            ),
+            column=alt.Column(
+                "run:N",
+                title=None,
+                sort=handed_out["run"].unique(maintain_order=True).to_list(),
+                header=alt.Header(labelFontSize=12, labelFontWeight="bold"),
+            ),
+        )
+        .properties(width=300, height=260)
+    )
+    return chart
+
+
+def by_policy(
+    summary: pl.DataFrame, *, title: str, axis: str, figure_format: str = ".3~g", subtitle: str = ""
+) -> alt.LayerChart:
+    """Draw one measure of each policy as a dot on its interval, in the order of the rows.
+
+    Parameters
+    ----------
+    summary : polars.DataFrame
+        ``policy String``, ``median``, ``low``, ``high``: one row a policy.
+    title, axis, subtitle : str
+    figure_format : str
+        Of the figure beside the dot, as d3 has it.
+    """
+    base = alt.Chart(summary).encode(
+        y=alt.Y("policy:N", title=None, sort=summary["policy"].to_list(), axis=_ROOM)
+    )
+    rules = base.mark_rule(strokeWidth=3, opacity=0.45).encode(
+        x=alt.X("low:Q", title=axis, scale=alt.Scale(zero=True)),
+        x2="high:Q",
+        color=_colour(summary),
+    )
+    points = base.mark_point(size=110, filled=True, opacity=1).encode(
+        x="median:Q", color=_colour(summary)
+    )
+    figures = base.mark_text(dy=-12, fontSize=11).encode(
+        x="median:Q", text=alt.Text("median:Q", format=figure_format)
+    )
+    chart: alt.LayerChart = (rules + points + figures).properties(
+        width=460, height=alt.Step(38), title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart
+
+
+def along(
+    summary: pl.DataFrame,
+    factor: str,
+    *,
+    title: str,
+    axis: str,
+    factor_axis: str,
+    logarithmic: bool = True,
+    subtitle: str = "",
+) -> alt.LayerChart:
+    """Draw one measure along one factor, a line with its band for each policy.
+
+    Parameters
+    ----------
+    summary : polars.DataFrame
+        ``policy String``, the factor, ``median``, ``low``, ``high``.
+    factor : str
+        The column along the horizontal axis.
+    title, axis, factor_axis, subtitle : str
+    logarithmic : bool
+        Whether the factor doubles from tick to tick.
+    """
+    values = sorted(summary[factor].unique().to_list())
+    scale = alt.Scale(type="log", base=2) if logarithmic else alt.Scale(zero=False)
+    base = alt.Chart(summary).encode(
+        x=alt.X(f"{factor}:Q", title=factor_axis, scale=scale, axis=alt.Axis(values=values)),
+        color=_colour(summary, legend=True),
+    )
+    bands = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=axis), y2="high:Q")
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2).encode(y="median:Q")
+    chart: alt.LayerChart = (bands + lines).properties(
+        width=520, height=280, title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart
+
+
+def contention_against_locality(
+    summary: pl.DataFrame,
+    *,
+    title: str,
+    contention_axis: str,
+    locality_axis: str,
+    subtitle: str = "",
+) -> alt.LayerChart:
+    """Draw each policy at its contention and its locality, with both intervals.
+
+    Parameters
+    ----------
+    summary : polars.DataFrame
+        ``policy String``; ``contention``, ``contention_low``, ``contention_high``; ``locality``,
+        ``locality_low``, ``locality_high``: one row a policy.
+    title, contention_axis, locality_axis, subtitle : str
+    """
+    x = alt.X("contention:Q", title=contention_axis, scale=alt.Scale(zero=True, nice=True))
+    y = alt.Y("locality:Q", title=locality_axis, scale=alt.Scale(zero=True, nice=True))
+    base = alt.Chart(summary).encode(color=_colour(summary))
+    chart: alt.LayerChart = (
+        base.mark_rule(strokeWidth=2, opacity=0.45).encode(
+            x=alt.X("contention_low:Q", title=contention_axis), x2="contention_high:Q", y=y
+        )
+        + base.mark_rule(strokeWidth=2, opacity=0.45).encode(
+            x=x, y=alt.Y("locality_low:Q", title=locality_axis), y2="locality_high:Q"
+        )
+        + base.mark_point(size=120, filled=True, opacity=1).encode(x=x, y=y)
+        + base.mark_text(align="left", dx=9, dy=-7, fontSize=11).encode(x=x, y=y, text="policy:N")
+    ).properties(width=520, height=340, title=alt.TitleParams(title, subtitle=subtitle))
+    return chart
+
+
+_ROOM: Final = alt.Axis(labelLimit=240)
+
+
+def _colour(summary: pl.DataFrame, *, legend: bool = False) -> alt.Color:
+    """Give each policy its colour; readers' ones come after the built-in ones."""
+    present = summary["policy"].unique().to_list()
+    readers = sorted(policy for policy in present if policy not in COLOURS)
+    domain = [policy for policy in POLICIES if policy in present] + readers
+    colours = [COLOURS[policy] for policy in domain if policy in COLOURS] + [
+        READER_COLOURS[i % len(READER_COLOURS)] for i in range(len(readers))
+    ]
+    return alt.Color(
+        "policy:N",
+        title="policy",
+        scale=alt.Scale(domain=domain, range=colours),
+        legend=alt.Legend(labelLimit=240, symbolOpacity=1) if legend else None,
+    )
