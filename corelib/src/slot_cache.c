@@ -15,6 +15,7 @@ struct sws_slot_cache {
 	struct sws_slots *device;
 	struct cpu_cache *cpus;
 	uint32_t online_cpus;
+	uint32_t address_spaces;
 	bool enabled;
 	bool active;
 };
@@ -38,6 +39,7 @@ int sws_slot_cache_new(const struct sws_slot_cache_config *config, struct sws_sl
 		return SWS_ERROR_NO_MEMORY;
 	self->allocator = *allocator;
 	self->online_cpus = config->device.online_cpus;
+	self->address_spaces = config->device.address_spaces;
 	self->enabled = config->enabled;
 	self->observer = config->observer;
 	error = sws_slots_new(&config->device, &self->device);
@@ -191,7 +193,7 @@ int sws_slot_cache_get(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, ui
 
 	*offset = 0;
 	*call = (struct sws_slots_call){ .state = SWS_CALL_START };
-	if (cpu >= self->online_cpus)
+	if (cpu >= self->online_cpus || mm < -1 || mm >= (int64_t)self->address_spaces)
 		return SWS_ERROR_BAD_ARGUMENT;
 	work->gets++;
 	if (self->enabled)

@@ -173,7 +173,8 @@ static int allocate_parts(struct sws_slots *self, const struct sws_slots_config 
 {
 	const struct sws_allocator *allocator = &self->allocator;
 
-	self->map = sws_allocate_zeroed(allocator, self->max, 1);
+	/* A quick scan may look one past the end, as the kernel's does: zero, as after its vzalloc. */
+	self->map = sws_allocate_zeroed(allocator, (size_t)self->max + 1, 1);
 	self->bases = sws_allocate_zeroed(allocator, self->n_bases, sizeof(*self->bases));
 	self->generators = sws_allocate_zeroed(allocator, self->n_bases, sizeof(*self->generators));
 	self->cpu_clusters =
@@ -422,7 +423,7 @@ uint32_t sws_slots_base_owner(const struct sws_slots *self, uint32_t cpu, int64_
 
 int sws_slots_set_base(struct sws_slots *self, uint32_t owner, uint32_t base)
 {
-	if (owner >= self->n_bases || base < 1 || base > self->max)
+	if (owner >= self->n_bases || base < 1 || base > self->max + 1)
 		return SWS_ERROR_BAD_ARGUMENT;
 	self->bases[owner] = base;
 	return SWS_OK;

@@ -11,6 +11,8 @@ static int verify_map(const struct sws_slots *self, const char **reason)
 {
 	uint32_t in_use = 0;
 
+	if (self->map[self->max])
+		return broken(reason, "the byte past the end is not zero");
 	if (self->map[0] != SWS_SLOT_BAD)
 		return broken(reason, "the header's slot is not marked bad");
 	for (uint32_t offset = 1; offset < self->max; offset++) {
@@ -80,7 +82,7 @@ static int verify_free_list(const struct sws_slots *self, const char **reason)
 static int verify_bases(const struct sws_slots *self, const char **reason)
 {
 	for (uint32_t i = 0; i < self->n_bases; i++)
-		if (self->bases[i] < 1 || self->bases[i] > self->max)
+		if (self->bases[i] < 1 || self->bases[i] > (int64_t)self->max + 1)
 			return broken(reason, "a base lies outside of the device");
 	return SWS_OK;
 }

@@ -435,6 +435,25 @@ static void an_answer_outside_of_the_device_is_counted_and_not_followed(void)
 	sws_slots_free(slots);
 }
 
+static void a_base_past_the_end_leads_to_the_lowest_slot(void)
+{
+	struct sws_slots_config config = config_of(SWS_SLOTS_5_8, 300);
+	struct sws_slots_work work = { 0 };
+	struct sws_slots_call call;
+	struct sws_slots *slots = NULL;
+
+	config.policy = SWS_BASE_SHARED;
+	slots = make(&config);
+	fill(slots);
+	free_slot(slots, 4);
+	free_slot(slots, 250);
+	CHECK(sws_slots_set_base(slots, 0, 302) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_slots_set_base(slots, 0, 301) == SWS_OK);
+	call = allocate(slots, 0, 64, &work);
+	CHECK(call.given == 2 && call.slots[0] == 4 && call.slots[1] == 250);
+	sws_slots_free(slots);
+}
+
 static int make_and_use(const struct sws_allocator *allocator)
 {
 	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 2048);
@@ -470,6 +489,7 @@ int main(void)
 	RUN(a_full_device_gives_nothing);
 	RUN(what_is_not_in_use_cannot_be_freed);
 	RUN(an_answer_outside_of_the_device_is_counted_and_not_followed);
+	RUN(a_base_past_the_end_leads_to_the_lowest_slot);
 	RUN(a_failing_allocation_leaves_nothing_behind);
 	return 0;
 }

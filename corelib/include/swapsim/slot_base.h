@@ -76,8 +76,9 @@ enum sws_base_policy {
  * One policy. store is asked under si->lock with: the CPU and the address space
  * of the calling task (-1 for a kernel thread), its base until now, the next slot
  * of a linear run, lowest and highest slot that may be free, the slots of a trunk,
- * a random number of 63 bits, and the bases of all owners, its own included, to
- * read. It adds to looked_at the bases that it looked at.
+ * a random number of 63 bits, and the present bases, its own included, to read:
+ * those of the online CPUs, or of all CPUs and then all address spaces. It adds to
+ * looked_at the bases that it looked at.
  */
 struct sws_base_ops {
 	enum sws_base_of base_of;

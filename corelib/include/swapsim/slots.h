@@ -250,7 +250,7 @@ int64_t sws_slots_base(const struct sws_slots *self, uint32_t owner);
 /* Which base a caller uses. */
 uint32_t sws_slots_base_owner(const struct sws_slots *self, uint32_t cpu, int64_t mm);
 
-/* Puts a base to a slot in 1 .. slots: for a replay that read it. */
+/* Puts a base to 1 .. slots + 1, as far as a scan can leave it: for a replay that read it. */
 int sws_slots_set_base(struct sws_slots *self, uint32_t owner, uint32_t base);
 
 /* Re-derives every invariant; SWS_ERROR_BROKEN and a reason if one fails. */
