@@ -7,6 +7,7 @@ import altair as alt
 import polars as pl
 
 from swapsim.policies import POLICIES
+from swapsim.schemas import HANDED_OUT, SLOT_RANKING, require
 
 COLOURS: Final = {
     "shared": "#8c510a",
@@ -34,13 +35,14 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
     Parameters
     ----------
     handed_out : polars.DataFrame
-        ``run String``, ``nth`` (the how manieth slot of the run), ``cpu``, ``mebibytes`` (the
-        slot's place on the device); at most 5,000 rows: thin it first.
+        Schema HANDED_OUT, at most 5,000 rows: thin it first (`slot_traces.thinned`).
     title, subtitle : str
     """
-    cpus = sorted(handed_out["cpu"].unique().to_list())
+    require(handed_out, HANDED_OUT, "HANDED_OUT")
+    frame = handed_out.select("run", "nth", "cpu", "mebibytes")
+    cpus = sorted(frame["cpu"].unique().to_list())
     chart: alt.Chart = (
-        alt.Chart(handed_out, title=alt.TitleParams(title, subtitle=subtitle))
+        alt.Chart(frame, title=alt.TitleParams(title, subtitle=subtitle))
         .mark_circle(size=9, opacity=0.8)
         .encode(
             x=alt.X("nth:Q", title="slots handed out", axis=alt.Axis(tickCount=5, format=",d")),
@@ -57,7 +59,7 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
             column=alt.Column(
                 "run:N",
                 title=None,
-                sort=handed_out["run"].unique(maintain_order=True).to_list(),
+                sort=frame["run"].unique(maintain_order=True).to_list(),
                 header=alt.Header(labelFontSize=12, labelFontWeight="bold"),
             ),
         )
@@ -67,31 +69,37 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
 
 
 def by_policy(
-    summary: pl.DataFrame, *, title: str, axis: str, figure_format: str = ".3~g", subtitle: str = ""
+    ranking: pl.DataFrame, *, title: str, axis: str, figure_format: str = ".3~g", subtitle: str = ""
 ) -> alt.LayerChart:
-    """Draw one measure of each policy as a dot on its interval, in the order of the rows.
+    """Draw one metric of each policy as a dot on its interval, in the order of the rows.
 
     Parameters
     ----------
-    summary : polars.DataFrame
-        ``policy String``, ``median``, ``low``, ``high``: one row a policy.
+    ranking : polars.DataFrame
+        Schema SLOT_RANKING, one setting.
     title, axis, subtitle : str
     figure_format : str
         Of the figure beside the dot, as d3 has it.
     """
-    base = alt.Chart(summary).encode(
-        y=alt.Y("policy:N", title=None, sort=summary["policy"].to_list(), axis=_ROOM)
+    require(ranking, SLOT_RANKING, "slot ranking")
+    frame = ranking.select("policy", "mean", "low", "high")
+    base = alt.Chart(frame).encode(
+        y=alt.Y(
+            "policy:N",
+            title=None,
+            sort=frame["policy"].to_list(),
+            axis=alt.Axis(labelLimit=240),
+        )
     )
+    scale = alt.Scale(zero=True)
     rules = base.mark_rule(strokeWidth=3, opacity=0.45).encode(
-        x=alt.X("low:Q", title=axis, scale=alt.Scale(zero=True)),
-        x2="high:Q",
-        color=_colour(summary),
+        x=alt.X("low:Q", title=axis, scale=scale), x2="high:Q", color=_colour(frame)
     )
     points = base.mark_point(size=110, filled=True, opacity=1).encode(
-        x="median:Q", color=_colour(summary)
+        x="mean:Q", color=_colour(frame)
     )
     figures = base.mark_text(dy=-12, fontSize=11).encode(
-        x="median:Q", text=alt.Text("median:Q", format=figure_format)
+        x="mean:Q", text=alt.Text("mean:Q", format=figure_format)
     )
     chart: alt.LayerChart = (rules + points + figures).properties(
         width=460, height=alt.Step(38), title=alt.TitleParams(title, subtitle=subtitle)
@@ -100,35 +108,25 @@ def by_policy(
 
 
 def along(
-    summary: pl.DataFrame,
-    factor: str,
-    *,
-    title: str,
-    axis: str,
-    factor_axis: str,
-    logarithmic: bool = True,
-    subtitle: str = "",
+    ranking: pl.DataFrame, *, title: str, axis: str, setting_axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
-    """Draw one measure along one factor, a line with its band for each policy.
+    """Draw one metric along the settings of one factor, a line with its band for each policy.
 
     Parameters
     ----------
-    summary : polars.DataFrame
-        ``policy String``, the factor, ``median``, ``low``, ``high``.
-    factor : str
-        The column along the horizontal axis.
-    title, axis, factor_axis, subtitle : str
-    logarithmic : bool
-        Whether the factor doubles from tick to tick.
+    ranking : polars.DataFrame
+        Schema SLOT_RANKING, one factor whose settings are numbers, each about twice the last.
+    title, axis, setting_axis, subtitle : str
     """
-    values = sorted(summary[factor].unique().to_list())
-    scale = alt.Scale(type="log", base=2) if logarithmic else alt.Scale(zero=False)
-    base = alt.Chart(summary).encode(
-        x=alt.X(f"{factor}:Q", title=factor_axis, scale=scale, axis=alt.Axis(values=values)),
-        color=_colour(summary, legend=True),
+    require(ranking, SLOT_RANKING, "slot ranking")
+    frame = ranking.select("policy", "mean", "low", "high", pl.col("setting").cast(pl.Float64))
+    ticks = alt.Axis(values=sorted(frame["setting"].unique().to_list()), format="~s")
+    base = alt.Chart(frame).encode(
+        x=alt.X("setting:Q", title=setting_axis, scale=alt.Scale(type="log", base=2), axis=ticks),
+        color=_colour(frame, legend=True),
     )
     bands = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=axis), y2="high:Q")
-    lines = base.mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2).encode(y="median:Q")
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2).encode(y="mean:Q")
     chart: alt.LayerChart = (bands + lines).properties(
         width=520, height=280, title=alt.TitleParams(title, subtitle=subtitle)
     )
@@ -136,7 +134,8 @@ def along(
 
 
 def contention_against_locality(
-    summary: pl.DataFrame,
+    contention: pl.DataFrame,
+    locality: pl.DataFrame,
     *,
     title: str,
     contention_axis: str,
@@ -147,33 +146,35 @@ def contention_against_locality(
 
     Parameters
     ----------
-    summary : polars.DataFrame
-        ``policy String``; ``contention``, ``contention_low``, ``contention_high``; ``locality``,
-        ``locality_low``, ``locality_high``: one row a policy.
+    contention, locality : polars.DataFrame
+        Schema SLOT_RANKING, one setting each, the same policies.
     title, contention_axis, locality_axis, subtitle : str
     """
-    x = alt.X("contention:Q", title=contention_axis, scale=alt.Scale(zero=True, nice=True))
-    y = alt.Y("locality:Q", title=locality_axis, scale=alt.Scale(zero=True, nice=True))
-    base = alt.Chart(summary).encode(color=_colour(summary))
+    for ranking in (contention, locality):
+        require(ranking, SLOT_RANKING, "slot ranking")
+    figures = ("mean", "low", "high")
+    frame = contention.select("policy", *(pl.col(name).alias(f"x_{name}") for name in figures))
+    frame = frame.join(
+        locality.select("policy", *(pl.col(name).alias(f"y_{name}") for name in figures)),
+        on="policy",
+        maintain_order="left",
+    )
+    x = alt.X("x_mean:Q", title=contention_axis, scale=alt.Scale(zero=True, nice=True))
+    y = alt.Y("y_mean:Q", title=locality_axis, scale=alt.Scale(zero=True, nice=True))
+    base = alt.Chart(frame).encode(color=_colour(frame))
+    rule = base.mark_rule(strokeWidth=2, opacity=0.45)
     chart: alt.LayerChart = (
-        base.mark_rule(strokeWidth=2, opacity=0.45).encode(
-            x=alt.X("contention_low:Q", title=contention_axis), x2="contention_high:Q", y=y
-        )
-        + base.mark_rule(strokeWidth=2, opacity=0.45).encode(
-            x=x, y=alt.Y("locality_low:Q", title=locality_axis), y2="locality_high:Q"
-        )
+        rule.encode(x=alt.X("x_low:Q", title=contention_axis), x2="x_high:Q", y=y)
+        + rule.encode(x=x, y=alt.Y("y_low:Q", title=locality_axis), y2="y_high:Q")
         + base.mark_point(size=120, filled=True, opacity=1).encode(x=x, y=y)
         + base.mark_text(align="left", dx=9, dy=-7, fontSize=11).encode(x=x, y=y, text="policy:N")
     ).properties(width=520, height=340, title=alt.TitleParams(title, subtitle=subtitle))
     return chart
 
 
-_ROOM: Final = alt.Axis(labelLimit=240)
-
-
-def _colour(summary: pl.DataFrame, *, legend: bool = False) -> alt.Color:
+def _colour(frame: pl.DataFrame, *, legend: bool = False) -> alt.Color:
     """Give each policy its colour; readers' ones come after the built-in ones."""
-    present = summary["policy"].unique().to_list()
+    present = frame["policy"].unique().to_list()
     readers = sorted(policy for policy in present if policy not in COLOURS)
     domain = [policy for policy in POLICIES if policy in present] + readers
     colours = [COLOURS[policy] for policy in domain if policy in COLOURS] + [

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A reader's Python function to a C function pointer, by numba.
+
+numba is loaded by the first policy, not before: it takes half a second. Nothing is cached on
+disk, and no address of the C library goes into the machine code: neither can go stale.
+"""
+
+import dis
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final
+
+from swapsim.errors import InputError
+
+PARAMETERS: Final = (
+    "cpu",
+    "mm",
+    "base",
+    "next",
+    "lowest",
+    "highest",
+    "trunk_size",
+    "draw",
+    "bases",
+)
+"""What a policy's function may ask for; all but the last are 64-bit integers."""
+
+NONSENSE: Final = -1
+"""What C gets where the function raises: no slot is below 0."""
+
+_CALLBACK: Final = """\
+def callback(cpu, mm, base, next, lowest, highest, trunk_size, draw, first, n_bases, looked_at):
+    {read}
+    answer = NONSENSE
+    try:
+        answer = rule({arguments})
+    except Exception:
+        answer = NONSENSE
+    return answer
+"""
+"""The signature of sws_base_ops.store. An exception that left it would be printed, and C get 0."""
+
+_READ: Final = """\
+looked_at[0] += n_bases
+    bases = carray(first, n_bases)"""
+
+_WRITTEN: Final = "the bases are there to read, not to write: copy them first (bases.copy())"
+
+
+def callback(function: Callable[..., int]) -> Any:
+    """Compile a function to what ``sws_base_ops.store`` points to.
+
+    Parameters
+    ----------
+    function : callable
+        A Python function whose parameters are any of PARAMETERS.
+
+    Returns
+    -------
+    numba.core.ccallback.CFunc
+        Its ``address`` is valid as long as it lives.
+
+    Raises
+    ------
+    InputError
+        Naming the file or cell, the line, and what to do.
+    """
+    from numba import cfunc, types
+    from numba.np.numpy_support import carray
+
+    names = _parameters(function)
+    read = _READ if "bases" in names else "pass"
+    scope: dict[str, Any] = {
+        "rule": _rule(function, names),
+        "carray": carray,
+        "NONSENSE": NONSENSE,
+    }
+    exec(_CALLBACK.format(read=read, arguments=", ".join(names)), scope)
+    whole = types.int64
+    pointer = types.CPointer(whole)  # type: ignore[no-untyped-call]
+    signature = whole(*[whole] * 8, pointer, whole, pointer)
+    return cfunc(signature)(scope["callback"])
+
+
+def fault(function: Any, problem: str, line: int | None = None) -> InputError:
+    """Return the error that names a policy's file or cell, a line (the def's if None), and why."""
+    name = getattr(function, "__name__", repr(function))
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return InputError(f"policy {name}: {problem}")
+    return InputError(
+        f"policy {name}: {problem}",
+        path=_place(code.co_filename),
+        line=_line_of_def(function) if line is None else line,
+    )
+
+
+def _place(filename: str) -> str:
+    """Return a cell as IPython calls it, and any other file by its path."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    cell = shell.compile.format_code_name(filename) if shell else None
+    return " ".join(cell) if cell else filename
+
+
+def _line_of_def(function: FunctionType) -> int:
+    """Return the line of def: the code's first is that of the decorator."""
+    first = function.__code__.co_firstlineno
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except OSError:
+        return first
+    heads = (i for i, line in enumerate(lines) if line.lstrip().startswith(("def ", "async def ")))
+    return first + next(heads, 0)
+
+
+def _parameters(function: Callable[..., int]) -> list[str]:
+    if (
+        not isinstance(function, FunctionType)
+        or inspect.isgeneratorfunction(function)
+        or inspect.iscoroutinefunction(function)
+        or inspect.isasyncgenfunction(function)
+    ):
+        raise fault(
+            function, "this is no plain Python function: decorate a def that returns, without @njit"
+        )
+    found = inspect.signature(function).parameters
+    for name, parameter in found.items():
+        if name not in PARAMETERS or parameter.kind not in (
+            parameter.POSITIONAL_ONLY,
+            parameter.POSITIONAL_OR_KEYWORD,
+        ):
+            raise fault(
+                function,
+                f"it takes '{parameter}': use any of {', '.join(PARAMETERS)}, without a star",
+            )
+    return list(found)
+
+
+def _rule(function: Callable[..., int], names: list[str]) -> Any:
+    """Compile the function itself: indexes checked, the bases not to be written."""
+    from numba import njit, types
+
+    bases = types.Array(types.int64, 1, "C", readonly=True)
+    signature = tuple(bases if name == "bases" else types.int64 for name in names)
+    try:
+        rule = njit(signature, boundscheck=True)(function)
+    except Exception as error:
+        line = _line_of_crash(error, function)
+        if line is not None:
+            raise fault(function, _WRITTEN, line) from None
+        raise fault(function, _reason(str(error)), _line_of(error, function)) from None
+    [compiled] = rule.overloads.values()
+    _check_answer(function, compiled)
+    _check_statements(function, compiled, bases)
+    return rule
+
+
+def _line_of_crash(error: Exception, function: Any) -> int | None:
+    """Return where a function works in place on the bases: numba has no error for it and fails."""
+    from numba.core.errors import NumbaError
+
+    if isinstance(error, NumbaError):
+        return None
+    for step in dis.get_instructions(function):
+        if step.opname.startswith("STORE_FAST") and "bases" in step.argrepr and step.positions:
+            return step.positions.lineno
+    return None
+
+
+def _line_of(error: Exception, function: Any) -> int | None:
+    """Return the line of the function that numba blames, if it blames one."""
+    filename = function.__code__.co_filename
+    place = getattr(error, "loc", None)
+    if place is not None and place.filename == filename:
+        return int(place.line)
+    blamed = re.search(re.escape(filename) + r" \((\d+)\)", str(error))
+    return int(blamed[1]) if blamed else None
+
+
+def _reason(text: str) -> str:
+    """Return what numba says as one line: its first one of substance."""
+    if "Cannot modify readonly array" in text:
+        return _WRITTEN
+    lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", text).splitlines()]
+    said = [line for line in lines if line and not line.startswith(("Failed in ", "During: "))]
+    words = said[:2] if said[1:] and said[1].startswith(">>>") else said[:1]
+    # Where in the text numba was is told by the message's line.
+    short = re.sub(r"\.* Raised from .*", "", " ".join(words)).rstrip(". ")
+    return (
+        f"numba cannot compile it ({short}): keep to integers, arrays, loops, and to constants "
+        "and @numba.njit functions that stand before it"
+    )
+
+
+def _statements(compiled: Any) -> list[Any]:
+    """Return what numba made of the function, in order; each statement knows its line."""
+    blocks = compiled.type_annotation.blocks
+    return [statement for key in sorted(blocks) for statement in blocks[key].body]
+
+
+def _check_answer(function: Any, compiled: Any) -> None:
+    """Refuse a function that may return anything but an integer, at the line that does."""
+    from numba import types
+    from numba.core import ir
+
+    answer = compiled.signature.return_type
+    if isinstance(answer, types.Integer):
+        return
+    for statement in _statements(compiled):
+        value = getattr(statement, "value", None)
+        if isinstance(value, ir.Expr) and value.op == "cast":
+            returned = compiled.type_annotation.typemap[value.value.name]
+            if not isinstance(returned, types.Integer):
+                raise fault(function, _wrong_answer(returned), statement.loc.line)
+    raise fault(function, _wrong_answer(answer))
+
+
+def _wrong_answer(returned: Any) -> str:
+    from numba import types
+
+    if isinstance(returned, types.NoneType):
+        return "it returns None here, or ends without a return: return an integer on every way"
+    if isinstance(returned, types.Float):
+        return "it returns a float: divide with //, or return int(...)"
+    return f"it returns {returned}: return one integer"
+
+
+def _check_statements(function: Any, compiled: Any, bases: Any) -> None:
+    """Refuse what numba would compile, but what a policy must not do."""
+    from numba import types
+    from numba.core import ir
+
+    for statement in _statements(compiled):
+        target = getattr(statement, "target", None)
+        kind = compiled.type_annotation.typemap.get(getattr(target, "name", None))
+        # The two views of an array through which numba would let the bases be written.
+        if (isinstance(kind, types.NumpyFlatType) and kind.array_type == bases) or (
+            isinstance(kind, types.NumpyNdIterType) and bases in kind.arrays
+        ):
+            raise fault(
+                function,
+                "flat and nditer can write to the bases: walk them with 'for base in bases'",
+                statement.loc.line,
+            )
+        # numba frees such an exception when Python gets it, and here Python never does.
+        if isinstance(statement, ir.DynamicRaise | ir.DynamicTryRaise):
+            raise fault(
+                function,
+                "an exception with a computed value would lose memory at each call: "
+                "raise it with a constant text, or return -1",
+                statement.loc.line,
+            )
