@@ -50,7 +50,9 @@ def use() -> None:
     GitHub, JupyterLab and HTML reports all show the PNG; nbval compares the specification.
     """
     pl.Config.set_tbl_rows(60).set_tbl_cols(20).set_fmt_str_lengths(120)
-    pl.Config.set_tbl_hide_dataframe_shape(True).set_tbl_hide_column_data_types(True)
+    pl.Config.set_tbl_width_chars(160).set_tbl_hide_dataframe_shape(
+        True
+    ).set_tbl_hide_column_data_types(True)
     alt.renderers.register("swapsim", _static)
     alt.renderers.enable("swapsim")
 

@@ -20,6 +20,9 @@ COLOURS: Final = {
 }
 """One colour per built-in policy, the same in every chart."""
 
+DASHES: Final = {"spread": (6, 5), "spread-online": (2, 3), "permm": (8, 3, 2, 3)}
+"""Lines that may lie on that of percpu, for they run on as it does: dashed, so that both show."""
+
 READER_COLOURS: Final = ("#111111", "#e7298a", "#66a61e", "#a6761d")
 """Colours of readers' policies, in order of name."""
 
@@ -120,13 +123,15 @@ def along(
     """
     require(ranking, SLOT_RANKING, "slot ranking")
     frame = ranking.select("policy", "mean", "low", "high", pl.col("setting").cast(pl.Float64))
-    ticks = alt.Axis(values=sorted(frame["setting"].unique().to_list()), format="~s")
+    ticks = alt.Axis(values=sorted(frame["setting"].unique().to_list()), format=",d")
     base = alt.Chart(frame).encode(
         x=alt.X("setting:Q", title=setting_axis, scale=alt.Scale(type="log", base=2), axis=ticks),
         color=_colour(frame, legend=True),
     )
     bands = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=axis), y2="high:Q")
-    lines = base.mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2).encode(y="mean:Q")
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2.5).encode(
+        y="mean:Q", strokeDash=_dash(frame)
+    )
     chart: alt.LayerChart = (bands + lines).properties(
         width=520, height=280, title=alt.TitleParams(title, subtitle=subtitle)
     )
@@ -160,16 +165,46 @@ def contention_against_locality(
         maintain_order="left",
     )
     x = alt.X("x_mean:Q", title=contention_axis, scale=alt.Scale(zero=True, nice=True))
-    y = alt.Y("y_mean:Q", title=locality_axis, scale=alt.Scale(zero=True, nice=True))
+    y = alt.Y("y_mean:Q", title=locality_axis, scale=alt.Scale(zero=False, padding=25))
     base = alt.Chart(frame).encode(color=_colour(frame))
+    labels = alt.Chart(_labels(frame)).encode(x=x, y=y, text="label:N")
     rule = base.mark_rule(strokeWidth=2, opacity=0.45)
     chart: alt.LayerChart = (
         rule.encode(x=alt.X("x_low:Q", title=contention_axis), x2="x_high:Q", y=y)
         + rule.encode(x=x, y=alt.Y("y_low:Q", title=locality_axis), y2="y_high:Q")
         + base.mark_point(size=120, filled=True, opacity=1).encode(x=x, y=y)
-        + base.mark_text(align="left", dx=9, dy=-7, fontSize=11).encode(x=x, y=y, text="policy:N")
+        + labels.transform_filter("!datum.right").mark_text(align="left", dx=9, dy=-8, fontSize=11)
+        + labels.transform_filter("datum.right").mark_text(align="right", dx=-9, dy=-8, fontSize=11)
     ).properties(width=520, height=340, title=alt.TitleParams(title, subtitle=subtitle))
     return chart
+
+
+_NEAR: Final = 0.03
+"""Points that lie closer than this share of both axes are named together."""
+
+
+def _labels(frame: pl.DataFrame) -> pl.DataFrame:
+    """Name each point once: those that lie on one another get one label."""
+    points = sorted(frame.select("x_mean", "y_mean", "policy").iter_rows())
+    heights = [y for _, y, _ in points]
+    near_x = _NEAR * points[-1][0]
+    near_y = _NEAR * (max(heights) - min(heights))
+    groups: list[tuple[float, float, list[str]]] = []
+    for x, y, policy in points:
+        for at_x, at_y, names in groups:
+            if abs(at_x - x) <= near_x and abs(at_y - y) <= near_y:
+                names.append(policy)
+                break
+        else:
+            groups.append((x, y, [policy]))
+    rows = [(x, y, ", ".join(names), 2 * x > points[-1][0]) for x, y, names in groups]
+    return pl.DataFrame(rows, schema=["x_mean", "y_mean", "label", "right"], orient="row")
+
+
+def _dash(frame: pl.DataFrame) -> alt.StrokeDash:
+    present = frame["policy"].unique().sort().to_list()
+    dashes = [list(DASHES.get(policy, (1, 0))) for policy in present]
+    return alt.StrokeDash("policy:N", scale=alt.Scale(domain=present, range=dashes), legend=None)
 
 
 def _colour(frame: pl.DataFrame, *, legend: bool = False) -> alt.Color:

@@ -24,7 +24,7 @@ class Question:
     metric : str
         Of ``slots.METRICS``.
     base, other : tuple of str
-        Setting and policy on both sides.
+        Factor, setting and policy on both sides.
     falls : bool or None
         Whether the guess is that the metric falls from base to other; None: that it stays.
     """
@@ -33,10 +33,89 @@ class Question:
     asks: str
     guess: str
     metric: str
-    base: tuple[str, str]
-    other: tuple[str, str]
+    base: tuple[str, str, str]
+    other: tuple[str, str, str]
     falls: bool | None
 
+
+_FRESH: Final = ("warm_up_pages", "8192")
+_AGED: Final = ("warm_up_pages", "131072")
+
+REVIEWERS: Final = (
+    Question(
+        claim="D-prose-shared-trunk",
+        asks="V1 while it is young",
+        guess="CPUs seldom share a trunk",
+        metric="trunk.pairs",
+        base=(*_FRESH, "shared"),
+        other=(*_FRESH, "percpu"),
+        falls=True,
+    ),
+    Question(
+        claim="D-prose-even-spacing",
+        asks="evenly spread bases",
+        guess="they do not keep CPUs apart for long",
+        metric="trunk.pairs",
+        base=(*_FRESH, "spread"),
+        other=(*_AGED, "spread"),
+        falls=False,
+    ),
+    Question(
+        claim="D-prose-lock-step",
+        asks="do V1's CPUs get into step?",
+        guess="they may",
+        metric="trunk.pairs",
+        base=(*_FRESH, "percpu"),
+        other=(*_AGED, "percpu"),
+        falls=False,
+    ),
+    Question(
+        claim="D-prose-rerandomise",
+        asks="a new trunk at random",
+        guess="CPUs seldom share one",
+        metric="trunk.pairs",
+        base=(*_AGED, "percpu"),
+        other=(*_AGED, "percpu-rerandomise"),
+        falls=True,
+    ),
+    Question(
+        claim="D-prose-even-possible-cpus",
+        asks="spread over 128 possible CPUs, 8 online",
+        guess="worse than over 8",
+        metric="lock.moved.add",
+        base=("possible_cpus", "8", "spread"),
+        other=("possible_cpus", "128", "spread"),
+        falls=False,
+    ),
+    Question(
+        claim="D-prose-per-mm",
+        asks="a base per address space, 4 threads each",
+        guess="no gain in locality",
+        metric="run",
+        base=("threads_per_address_space", "4", "percpu"),
+        other=("threads_per_address_space", "4", "permm"),
+        falls=None,
+    ),
+    Question(
+        claim="D-prose-hdd-seeks",
+        asks="a base per CPU where seeks cost",
+        guess="longer seeks",
+        metric="seeks.distance",
+        base=("rotational", "False", "shared"),
+        other=("rotational", "False", "percpu-rerandomise"),
+        falls=False,
+    ),
+    Question(
+        claim="D-prose-slot-cache-seeks",
+        asks="slot caches on an HDD",
+        guess="more seeks",
+        metric="seeks",
+        base=("slot_cache", "False", "shared"),
+        other=("slot_cache", "True", "shared"),
+        falls=False,
+    ),
+)
+"""The questions and guesses of patch D's thread, each against the side that it was about."""
 
 SAME: Final = 0.05
 """Two means that differ by no more than this share of the greater one have not changed."""
@@ -151,9 +230,9 @@ def percpu_cluster_next(verified: pl.DataFrame, measures: pl.DataFrame) -> str:
     require(verified, VERIFIED, "VERIFIED")
     right = int(verified["exact"].sum()) + int(verified["raced"].sum())
     moved = slots.ranking(measures, "lock.moved.add")
-    last = moved["setting"].unique(maintain_order=True).to_list()[-1]
+    factor, last = moved.select("factor", "setting").row(-1)
     percent = {
-        policy: 100 * _mean(moved, (last, policy))["mean"]
+        policy: 100 * _mean(moved, (factor, last, policy))["mean"]
         for policy in ("shared", "percpu", "percpu-rerandomise")
     }
     cpus = int(moved["n_cpus"].to_list()[-1])
@@ -194,10 +273,10 @@ def collision_avoidance(answers: pl.DataFrame, ranking: pl.DataFrame) -> str:
     )
 
 
-def _mean(ranking: pl.DataFrame, side: tuple[str, str]) -> dict[str, float]:
-    setting, policy = side
-    found = ranking.filter(setting=setting, policy=policy)
+def _mean(ranking: pl.DataFrame, side: tuple[str, str, str]) -> dict[str, float]:
+    factor, setting, policy = side
+    found = ranking.filter(factor=factor, setting=setting, policy=policy)
     if found.height != 1:
-        raise InputError(f"setting {setting!r} with policy {policy!r} was not measured once")
+        raise InputError(f"measure {factor} at {setting} with policy {policy}, once", field=factor)
     row = found.row(0, named=True)
     return {name: row[name] for name in ("mean", "low", "high")}
