@@ -70,6 +70,63 @@ def replay_writeback_tags(folder: Path, kernel: str) -> None:
     _print_table(replays.per_page(sites))
 
 
+@replay.command("cluster-next")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--seeds", type=click.IntRange(min=1), default=20, show_default=True)
+def replay_cluster_next(folder: Path, seeds: int) -> None:
+    """Patch D: the trace's requests, re-timed, under each scan base (means over the seeds)."""
+    from swapsim import retimed, slot_verdicts
+
+    sweep = retimed.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
+    _print_table(slot_verdicts.table(sweep, list(slot_verdicts.LEADING)).drop("factor", "setting"))
+
+
+@cli.group()
+def verify() -> None:
+    """Hold the model against a real kernel, event by event."""
+
+
+@verify.command("slots")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option(
+    "--policy",
+    required=True,
+    type=click.Choice(["shared", "percpu", "percpu-rerandomise"]),
+    help="Where the kernel's scans began.",
+)
+@click.option(
+    "--cluster-size",
+    required=True,
+    type=int,
+    metavar="N",
+    help="Slots of a cluster: 256, or 512 where huge pages swap.",
+)
+@click.option(
+    "--trunk-shift",
+    type=int,
+    metavar="N",
+    default=14,
+    show_default=True,
+    help="Log2 of the slots of a trunk (SWAP_ADDRESS_SPACE_SHIFT).",
+)
+@click.option("--kernel", type=click.Choice(["5.8", "6.1"]), default="6.1", show_default=True)
+def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, kernel: str) -> int:
+    """Replay the slot events of FILE (Parquet) and match every slot with the model's."""
+    from swapsim import verify as verifying
+
+    verdict = verifying.slot_verdict(
+        file,
+        policy=policy,
+        cluster_size=cluster_size,
+        trunk_shift=trunk_shift,
+        kernel=kernel,
+        progress=sys.stderr.isatty(),
+    )
+    for line in verdict.describe():
+        click.echo(line)
+    return 0 if verdict.holds else 1
+
+
 @cli.command()
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="DIR")
 def report(output: Path) -> None:
@@ -106,9 +163,8 @@ def _print_table(frame: pl.DataFrame) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code."""
     try:
-        cli.main(arguments, prog_name="swapsim", standalone_mode=False)
-    except click.exceptions.Exit as leaving:
-        return leaving.exit_code
+        # What a command returns, or the code with which click leaves after --help.
+        code = cli.main(arguments, prog_name="swapsim", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as nothing_asked:
         click.echo(nothing_asked.format_message())
         return 2
@@ -129,4 +185,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         click.echo(f"swapsim: {where}{error.strerror}: check the path and the disk", err=True)
         return 2
-    return 0
+    return code or 0

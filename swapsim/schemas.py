@@ -77,6 +77,19 @@ it, where it does), ``error`` one standard deviation of it in points. ``locator`
 TOLERANCES: Final = _schema({"claim": pl.String, "tolerance": pl.Float64, "note": pl.String})
 """How far a result may lie from a claim's change (points) or, without one, from its value."""
 
+COSTS: Final = _schema(
+    {
+        "name": pl.String,
+        "value": pl.Int64,
+        "low": pl.Int64,
+        "high": pl.Int64,
+        "unit": pl.String,
+        "source": pl.String,
+    }
+)
+"""One row per constant that turns work into time (data/costs.csv), in the order of the struct of
+``machine.h``; low and high are what its source leaves open."""
+
 CARDS: Final = _schema(
     {
         "patch": pl.String,
@@ -219,6 +232,142 @@ LOCK_SITES_PER_PAGE: Final = _schema(
 are left out, for there is no page to divide by."""
 
 
+SLOT_OP: Final = pl.Enum(["call", "alloc", "done", "fail", "free", "reuse"])
+"""What happened to swap slots, in the order of ``enum sws_slot_replay_op``."""
+
+SLOT_EVENTS: Final = _schema(
+    {
+        "seq": pl.UInt64,
+        "cpu": pl.UInt16,
+        "pid": pl.Int32,
+        "mm": pl.UInt64,
+        "op": SLOT_OP,
+        "n": pl.UInt32,
+        "offset": pl.UInt32,
+        "base": pl.UInt32,
+        "next": pl.UInt32,
+        "lowest": pl.UInt32,
+        "highest": pl.UInt32,
+    }
+)
+"""One row per event of the slot allocator while si->lock is held, in lock order.
+
+call: ``n`` slots wanted, the ``base`` before it, ``lowest`` and ``highest``; alloc: ``offset``;
+done: ``n`` slots given, ``next`` the base after it; fail: the call ends and stores no base; free:
+``n`` slots from ``offset`` on; reuse: a slot held by the swap cache alone was tried, ``n`` = 1 if
+that freed it. Null where an op has no such field. ``mm`` is the caller's address space, 0 for a
+kernel thread.
+"""
+
+SLOT_FAULT: Final = pl.Enum(["none", "base before", "limits", "reuse", "slots", "base after"])
+"""Where a call first differs from the model's, in the order of ``enum sws_slot_replay_fault``."""
+
+SLOT_CALLS: Final = _schema(
+    {
+        "seq": pl.UInt64,
+        "cpu": pl.UInt16,
+        "pid": pl.Int32,
+        "wanted": pl.UInt32,
+        "slots": pl.UInt32,
+        "exact": pl.UInt32,
+        "raced": pl.UInt32,
+        "mismatched": pl.UInt32,
+        "fault": SLOT_FAULT,
+    }
+)
+"""One row per call of a SLOT_EVENTS trace that ended, in the order of their ends: the slots that
+it was given, and of these the ones that the model gives too, those that another task's rows inside
+an unlocked scan explain, and the others. ``seq`` and ``cpu`` are those of the call's first row."""
+
+
+VERIFIED: Final = _schema(
+    {
+        "trace": pl.String,
+        "cpus": pl.UInt32,
+        "policy": pl.String,
+        "trunks": pl.UInt32,
+        "calls": pl.UInt32,
+        "slots": pl.UInt64,
+        "exact": pl.UInt64,
+        "raced": pl.UInt64,
+        "mismatched": pl.UInt64,
+        "reuses": pl.UInt64,
+    }
+)
+"""One row per SLOT_EVENTS trace: its set-up, and SLOT_CALLS added up. ``reuses`` are the slots
+held by the swap cache alone that the kernel tried."""
+
+HANDED_OUT: Final = _schema(
+    {
+        "run": pl.String,
+        "nth": pl.UInt32,
+        "cpu": pl.UInt16,
+        "pid": pl.Int32,
+        "offset": pl.UInt32,
+        "trunk": pl.UInt32,
+        "mebibytes": pl.Float64,
+    }
+)
+"""One row per slot of a SLOT_EVENTS trace, in the order in which they were handed out: the CPU and
+the task that got it, and where it lies on the device."""
+
+
+REQUEST_OP: Final = pl.Enum(["get", "put"])
+"""A page is swapped out, or in."""
+
+REQUESTS: Final = _schema(
+    {
+        "task": pl.UInt32,
+        "mm": pl.Int32,
+        "op": REQUEST_OP,
+        "owner": pl.UInt32,
+        "ordinal": pl.UInt32,
+    }
+)
+"""What the tasks of a SLOT_EVENTS trace ask of the allocator, without where they were served: each
+task's rows are in its own order. The page is the one of the ``owner``'s so manieth get, from 0; a
+get's owner is the task itself. ``mm`` is the task's address space, -1 for a kernel thread."""
+
+_MEASURES: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "policy": pl.String,
+    "n_cpus": pl.UInt32,
+    "seed": pl.UInt64,
+    "metric": pl.String,
+    "value": pl.Float64,
+    "unit": pl.String,
+}
+
+SLOT_MEASURES: Final = _schema(_MEASURES)
+"""One row per metric of one run of the slot workbench; ``value`` is a quotient of counted numbers,
+null where there was nothing to divide by. ``slots.METRICS`` says what each metric is."""
+
+SLOT_SWEEP: Final = _schema({"factor": pl.String, "setting": pl.String, **_MEASURES})
+"""SLOT_MEASURES of many runs: the ``factor`` that was varied, and its ``setting``."""
+
+SLOT_RANKING: Final = _schema(
+    {
+        "factor": pl.String,
+        "setting": pl.String,
+        "policy": pl.String,
+        "n_cpus": pl.UInt32,
+        "metric": pl.String,
+        "unit": pl.String,
+        "seeds": pl.UInt32,
+        "mean": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "median": pl.Float64,
+        "lowest": pl.Float64,
+        "highest": pl.Float64,
+        "rank": pl.UInt32,
+        "tied_with": pl.List(pl.String),
+    }
+)
+"""One metric of a SLOT_SWEEP over its seeds: the mean with its bootstrap interval, the median, the
+least and the most. A rank, within a setting, is one more than the policies whose interval is better
+as a whole; ``tied_with`` are those whose interval overlaps."""
+
+
 WRITTEN_OVER_TIME: Final = _schema(
     {"kind": pl.String, "second": pl.Float64, "pages_per_second": pl.Float64}
 )
@@ -235,6 +384,62 @@ MIX: Final = _schema(
 )
 """One row per trace and tags: pages written, the share of file pages among them, and
 acquisitions of a mapping's lock per page written."""
+
+
+MACHINE_SITES: Final = _schema(
+    {
+        "site": pl.String,
+        "acquisitions": pl.UInt64,
+        "contended": pl.UInt64,
+        "moved": pl.UInt64,
+        "wait_ns": pl.UInt64,
+        "hold_ns": pl.UInt64,
+    }
+)
+"""One row per site where the contention machine takes a lock, as ``lock.function``: acquisitions,
+those that found the lock held, those after another CPU's, and the time of all together."""
+
+ACTOR: Final = pl.Enum(["none", "writer", "walker", "kswapd", "interrupt"])
+"""Who has a CPU of the contention machine, in the order of ``enum sws_actor_kind``."""
+
+MACHINE_CPUS: Final = _schema(
+    {
+        "cpu": pl.UInt32,
+        "actor": ACTOR,
+        "node": pl.UInt32,
+        "run_ns": pl.UInt64,
+        "hold_ns": pl.UInt64,
+        "wait_ns": pl.UInt64,
+        "idle_ns": pl.UInt64,
+        "touched": pl.UInt64,
+        "accesses": pl.UInt64,
+        "pages_out": pl.UInt64,
+        "pages_in": pl.UInt64,
+        "reclaimed": pl.UInt64,
+        "activated": pl.UInt64,
+    }
+)
+"""One row per CPU of the contention machine: where its time went, pages that a writer wrote,
+accesses of a walker, pages that it gave to and read from a device, pages of memory that it freed,
+and pages that it found referenced on the inactive list."""
+
+SLOT_ANSWERS: Final = _schema(
+    {
+        "claim": pl.String,
+        "asks": pl.String,
+        "guess": pl.String,
+        "metric": pl.String,
+        "base_mean": pl.Float64,
+        "base_low": pl.Float64,
+        "base_high": pl.Float64,
+        "other_mean": pl.Float64,
+        "other_low": pl.Float64,
+        "other_high": pl.Float64,
+        "holds": pl.Boolean,
+    }
+)
+"""One row per question of patch D's thread: a metric on both sides of what was asked, with
+bootstrap intervals over the seeds, and whether the guess holds."""
 
 
 def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the notebooks on patch D and its alternatives conclude, recomputed from the counts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,6 +38,16 @@ class Question:
     other: tuple[str, str, str]
     falls: bool | None
 
+
+LEADING: Final = (
+    "lock.moved.add",
+    "lock.moved.free",
+    "trunk.pairs",
+    "scanned",
+    "scanned.again",
+    "run",
+)
+"""The metrics that tell most of a policy: contention, wasted scanning, locality."""
 
 _FRESH: Final = ("warm_up_pages", "8192")
 _AGED: Final = ("warm_up_pages", "131072")
@@ -142,14 +153,14 @@ def profile() -> pl.DataFrame:
     )
 
 
-def table(measures: pl.DataFrame, metrics: list[str]) -> pl.DataFrame:
+def table(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Set the means of some metrics side by side, one row a policy and setting.
 
     Parameters
     ----------
     measures : polars.DataFrame
         Schema SLOT_SWEEP.
-    metrics : list of str
+    metrics : sequence of str
         Of ``slots.METRICS``, in the order of the columns.
 
     Returns

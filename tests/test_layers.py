@@ -12,11 +12,23 @@ LADDER = (
     {"errors"},
     {"paths", "schemas", "policy_compiler"},
     {"policies"},
-    {"config", "published", "compare", "charts", "known_events", "trace_files", "trace_text"},
+    {
+        "config",
+        "published",
+        "measured",
+        "compare",
+        "charts",
+        "known_events",
+        "trace_files",
+        "trace_text",
+        "workloads",
+    },
     {"native", "native_ftrace", "native_slots"},
-    {"traces"},
-    {"replay"},
+    {"traces", "costs", "native_machine", "native_slot_replay", "native_slot_workbench"},
+    {"replay", "simulate", "verify", "slot_metrics", "sweep"},
     {"verdicts"},
+    {"slot_requests"},
+    {"slots"},
     {"report", "benchmarks", "readme"},
     {"cli"},
     {"__main__"},
@@ -51,7 +63,14 @@ def test_no_arrow_runs_back() -> None:
 def test_only_native_modules_touch_the_c_library() -> None:
     """swapsim._core is imported by the native modules and by nobody else."""
     users = {path.stem for path in PACKAGE.glob("*.py") if "_core" in imports(path)}
-    assert users <= {"native", "native_ftrace", "native_slots"}
+    assert users <= {
+        "native",
+        "native_ftrace",
+        "native_slots",
+        "native_slot_replay",
+        "native_slot_workbench",
+        "native_machine",
+    }
     assert "native" in users
 
 

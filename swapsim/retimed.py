@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patch D on a trace: what real tasks asked for, under any policy, all at the same rate."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+
+import polars as pl
+
+from swapsim import slots
+from swapsim.errors import InputError
+from swapsim.policies import POLICIES, Policy
+from swapsim.workloads import MeterConfig, StreamsConfig
+
+
+def cluster_next(
+    folder: Path | str,
+    *,
+    policies: Sequence[str | Policy] = POLICIES,
+    seeds: int = 20,
+    meter: MeterConfig | None = None,
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Serve the requests of a slot trace under each policy, and measure from the first free on.
+
+    The recorded order of tasks follows the emulator's time slices, so it is left behind: each task
+    keeps its own order, and all go at one rate. Until the first slot is freed the device only
+    fills, from free clusters, where no base matters.
+
+    Parameters
+    ----------
+    folder : Path or str
+        A trace folder with slot events and its set-up (`slot_traces.set_up`).
+    policies : sequence of str or Policy
+    seeds : int
+        Runs of each; a seed draws the tasks' order within a round, and the policies' bases.
+    meter, executor, progress
+        As for `slots.one_at_a_time`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SLOT_SWEEP; its one factor is the share of the rows that went by before the count.
+
+    Raises
+    ------
+    InputError
+        The folder has no slot events or no set-up, or no slot is ever freed in it.
+    """
+    requests = slots.request_streams(folder)
+    freed = requests["op"] == "put"
+    if not freed.any():
+        raise InputError(
+            "no slot is freed in this trace, so no base matters: choose a longer one",
+            path=Path(folder) / "slot_events.parquet",
+        )
+    skipped = round((freed.arg_max() or 0) / requests.height, 6)
+    return slots.one_at_a_time(
+        slots.traced_device(folder),
+        StreamsConfig(requests=requests, skipped_share=skipped),
+        {"skipped_share": [skipped]},
+        policies=policies,
+        seeds=seeds,
+        meter=meter,
+        executor=executor,
+        progress=progress,
+    )

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the tasks of the slot workbench do, and the windows of its measures."""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Final
+
+import polars as pl
+
+from swapsim.errors import ConfigError, InputError
+from swapsim.schemas import REQUESTS, require
+
+SWAP_IN: Final = ("synchronous", "asynchronous")
+"""How a page comes in: past the swap cache, or through it (``slot_workbench.h``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillConfig:
+    """Each CPU's task swaps page after page out, until a share of the device is in use.
+
+    Parameters
+    ----------
+    filled_share : float
+        Of the device's slots, above 0 and up to 1.
+    threads_per_address_space : int
+        Tasks that share one address space, from 1; there is one task a CPU.
+
+    Raises
+    ------
+    ConfigError
+        Naming the field and its value.
+    """
+
+    filled_share: float = 1.0
+    threads_per_address_space: int = 1
+
+    def __post_init__(self) -> None:
+        """Check each field."""
+        _check_share("filled_share", self.filled_share)
+        _check_number("threads_per_address_space", self.threads_per_address_space, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChurnConfig:
+    """A fragmented device, and on it tasks that swap a page out and one in, in turn.
+
+    The device is filled, then pages are freed at random until a share of it is in use: few or no
+    clusters are free then. The use stays, and each slot's neighbours come and go.
+
+    Parameters
+    ----------
+    used_share : float
+        Of the device's slots, above 0 and up to 1.
+    pages : int
+        Swapped out by all tasks while the measures are taken, from 1.
+    warm_up_pages : int
+        Swapped out before that, from 0.
+    to_the_last_slot : bool
+        Fill it to the last slot, where all bases meet, and not just until no cluster is free.
+    swap_in : {"synchronous", "asynchronous"}
+    threads_per_address_space : int
+        Tasks that share one address space, from 1; there is one task a CPU.
+
+    Raises
+    ------
+    ConfigError
+        Naming the field and its value.
+    """
+
+    used_share: float = 0.7
+    pages: int = 2**16
+    warm_up_pages: int = 2**16
+    to_the_last_slot: bool = False
+    swap_in: str = "synchronous"
+    threads_per_address_space: int = 1
+
+    def __post_init__(self) -> None:
+        """Check each field."""
+        _check_share("used_share", self.used_share)
+        _check_number("pages", self.pages, 1)
+        _check_number("warm_up_pages", self.warm_up_pages, 0)
+        _check_swap_in(self.swap_in)
+        _check_number("threads_per_address_space", self.threads_per_address_space, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StreamsConfig:
+    """The requests of a real kernel's tasks, each task at the same rate, on CPU task % CPUs.
+
+    Parameters
+    ----------
+    requests : polars.DataFrame
+        Schema REQUESTS (``slots.request_streams``).
+    skipped_share : float
+        Of the rows, from 0 to below 1, that go by before the measures are taken.
+    swap_in : {"synchronous", "asynchronous"}
+
+    Raises
+    ------
+    ConfigError
+        Naming the field and its value.
+    InputError
+        The requests are no such table, or an empty one.
+    """
+
+    requests: pl.DataFrame
+    skipped_share: float = 0.0
+    swap_in: str = "synchronous"
+
+    def __post_init__(self) -> None:
+        """Check each field."""
+        require(self.requests, REQUESTS, "requests")
+        if self.requests.is_empty():
+            raise InputError("the table of requests has no rows: choose a trace that swaps")
+        if not 0 <= self.skipped_share < 1:
+            raise ConfigError(f"skipped_share={self.skipped_share!r}: choose from 0 to below 1")
+        _check_swap_in(self.swap_in)
+
+
+Workload = FillConfig | ChurnConfig | StreamsConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeterConfig:
+    """What counts as recent.
+
+    Parameters
+    ----------
+    overlap_calls : int
+        Calls of the device, 1 to 4096: a slot was just tested if one of these tested it.
+    lock_window : int or None
+        Acquisitions of any trunk's lock within which two are close; None for as many as there
+        are CPUs, about a round.
+    span_window : int
+        Pages written, from 1, whose span is taken.
+
+    Raises
+    ------
+    ConfigError
+        Naming the field and its value.
+    """
+
+    overlap_calls: int = 64
+    lock_window: int | None = None
+    span_window: int = 1024
+
+    def __post_init__(self) -> None:
+        """Check each field."""
+        _check_number("overlap_calls", self.overlap_calls, 1, 4096)
+        if self.lock_window is not None:
+            _check_number("lock_window", self.lock_window, 0)
+        _check_number("span_window", self.span_window, 1)
+
+
+def _check_share(name: str, value: object) -> None:
+    if not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise ConfigError(f"{name}={value!r}: choose a number above 0 and up to 1")
+
+
+def _check_number(name: str, value: object, low: int, high: int = 2**63) -> None:
+    if not isinstance(value, Integral) or not low <= int(value) <= high:
+        what = f"from {low} on" if high == 2**63 else f"from {low} to {high}"
+        raise ConfigError(f"{name}={value!r}: choose a whole number {what}")
+
+
+def _check_swap_in(value: object) -> None:
+    if value not in SWAP_IN:
+        raise ConfigError(f"swap_in={value!r}: choose one of {', '.join(SWAP_IN)}")
