@@ -14,6 +14,12 @@ MAPPING_KERNELS: Final = ("4.8", "5.8", "6.1")
 SLOTS_KERNELS: Final = ("4.8", "5.7", "5.7+scan-more", "5.8", "6.1")
 """Kernels whose allocator ``slots.h`` follows, in the order of its enum."""
 
+FRAMES_KEPT: Final = 265
+"""Pages that a CPU of the contention machine may keep from its node's lists."""
+
+SLOTS_KEPT: Final = 160
+"""Slots that a CPU of it may keep in its caches and in a batch."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MappingConfig:
@@ -133,3 +139,155 @@ class SlotsConfig:
             if not isinstance(value, Integral) or not low <= int(value) <= high:
                 why = " (slot 0 is the header)" if name == "slots" else ""
                 raise ConfigError(f"{name}={value!r}: choose a number from {low} to {high}{why}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineConfig:
+    """A machine whose CPUs swap out and in (``machine.h``), and how long it is watched.
+
+    Parameters
+    ----------
+    patch : str
+        The row label of the results.
+    kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}
+        Whose locks, in whose order.
+    swap_writeback_tags : bool
+        4.8: whether the swap cache keeps writeback tags; True is the kernel before patch A.
+    policy : str or Policy
+        Where a scan for a slot begins: a name of ``policies.POLICIES``, or a reader's own.
+    slot_cache : bool
+        From 5.7 on: whether each CPU has its cache of 64 slots.
+    test_and_set : bool
+        Whether all locks are plain test-and-set locks instead of queued ones.
+    nodes : int
+        Sockets, 1 to 8, each with its memory and its kswapd.
+    devices : int
+        1 to nodes; a node swaps to device node % devices.
+    channels : int
+        Pages that an asynchronous device serves at a time, 1 to 1024; 0: a device as fast as
+        memory.
+    writers, walkers : int
+        Tasks that write fresh pages one after another, and tasks that access theirs at random;
+        dealt to the nodes in turn, together 1 to 2048.
+    frames : int
+        Pages of memory of a node, up to 2**26.
+    pages : int
+        Pages of each walker, 1 to 2**26.
+    read_percent : int
+        Of the walkers' accesses.
+    slots : int
+        Slots of each device, its header included.
+    cluster_size : {256, 512}
+    trunk_shift : int
+        Log2 of the slots of a trunk of the swap cache from 5.7 on.
+    fragmented : bool
+        Whether the slots in use at the start are strewn over all of the device.
+    spread_percent : int
+        How far work outside of locks varies about its cost, 0 to 100.
+    warmup_ns, duration_ns : int
+        Simulated time before the watch begins, and its length.
+    seed : int
+        Of all random draws, 0 to 2**64 - 1.
+
+    Raises
+    ------
+    ConfigError
+        Naming the field and its value.
+    """
+
+    patch: str = "machine"
+    kernel: str = "6.1"
+    swap_writeback_tags: bool = True
+    policy: str | Policy = "percpu-rerandomise"
+    slot_cache: bool = True
+    test_and_set: bool = False
+    nodes: int = 1
+    devices: int = 1
+    channels: int = 0
+    writers: int = 0
+    walkers: int = 0
+    frames: int = 2**14
+    pages: int = 2**14
+    read_percent: int = 80
+    slots: int = 2**20
+    cluster_size: int = 256
+    trunk_shift: int = 14
+    fragmented: bool = False
+    spread_percent: int = 50
+    warmup_ns: int = 10_000_000
+    duration_ns: int = 50_000_000
+    seed: int = 1
+
+    @property
+    def cpus(self) -> int:
+        """CPUs: tasks, a kswapd a node, and one a node for interrupts of an asynchronous device."""
+        tasks = -(-(self.writers + self.walkers) // self.nodes)
+        return self.nodes * (tasks + 1 + (self.channels > 0))
+
+    @property
+    def device(self) -> SlotsConfig:
+        """One of its devices, as the CPUs see it."""
+        return SlotsConfig(
+            kernel=self.kernel,
+            slots=self.slots,
+            cluster_size=self.cluster_size,
+            trunk_shift=self.trunk_shift,
+            possible_cpus=self.cpus,
+            address_spaces=self.writers + self.walkers,
+            policy=self.policy,
+            slot_cache=self.slot_cache,
+            seed=self.seed,
+        )
+
+    def __post_init__(self) -> None:
+        """Check each field, then that tasks, memory and devices fit together."""
+        for name in ("swap_writeback_tags", "slot_cache", "test_and_set", "fragmented"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigError(f"{name}={getattr(self, name)!r}: choose True or False")
+        for name, low, high in (
+            ("nodes", 1, 8),
+            ("devices", 1, self.nodes),
+            ("channels", 0, 1024),
+            ("writers", 0, 2048),
+            ("walkers", 0, 2048),
+            ("frames", 1, 2**26),
+            ("pages", 1, 2**26),
+            ("read_percent", 0, 100),
+            ("spread_percent", 0, 100),
+            ("warmup_ns", 0, 2**60),
+            ("duration_ns", 1, 2**60),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or not low <= int(value) <= high:
+                raise ConfigError(f"{name}={value!r}: choose a number from {low} to {high}")
+        if not 1 <= self.writers + self.walkers <= 2048:
+            raise ConfigError(
+                f"writers={self.writers} and walkers={self.walkers}: choose 1 to 2048 tasks"
+            )
+        self._check_room()
+        _ = self.device  # checks the fields that a device has
+
+    def _check_room(self) -> None:
+        cpus_per_node = self.cpus // self.nodes
+        kept = 2 * FRAMES_KEPT * cpus_per_node
+        if self.frames < kept:
+            raise ConfigError(
+                f"frames={self.frames}: the {cpus_per_node} CPUs of a node keep pages for "
+                f"themselves; choose {kept} or more"
+            )
+        room = self.slots - SLOTS_KEPT * self.cpus
+        needed = max(self._swapped(device) for device in range(self.devices))
+        if needed >= room:
+            raise ConfigError(
+                f"pages={self.pages}: {self.walkers} walkers need {needed} slots of a device "
+                f"beside memory, and it has room for {max(room, 0)}; give more slots or frames"
+            )
+
+    def _swapped(self, device: int) -> int:
+        """Return how many slots of a device are in use when the machine begins."""
+        resident = self.frames - max(self.frames // 128, 32) * 3 // 2
+        walkers = (
+            len(range(node, self.walkers, self.nodes))
+            for node in range(device, self.nodes, self.devices)
+        )
+        return sum(max(n * self.pages - resident, 0) for n in walkers)

@@ -18,6 +18,7 @@ _MAY_BE_EMPTY: Final = {
     "PUBLISHED": {"stddev_percent", "change_percent_printed", "change_percent"},
     "CLAIMS": {"base", "value", "change", "error"},
     "TOLERANCES": set[str](),
+    "COSTS": set[str](),
 }
 _FENCE: Final = "+++\n"
 
@@ -73,7 +74,7 @@ def claims(root: Path | None = None) -> pl.DataFrame:
         Naming file, line and field of the first row that does not fit.
     """
     path = (data_root() / "published" if root is None else root) / "claims.csv"
-    frame = _read_csv(path, CLAIMS, "CLAIMS")
+    frame = read_csv(path, CLAIMS, "CLAIMS")
     _refuse_twins(frame, ["claim"], path, "claim")
     return frame
 
@@ -97,7 +98,7 @@ def tolerances(root: Path | None = None) -> pl.DataFrame:
         Naming file, line and field of the first row that does not fit.
     """
     path = (data_root() / "published" if root is None else root) / "tolerances.csv"
-    frame = _read_csv(path, TOLERANCES, "TOLERANCES")
+    frame = read_csv(path, TOLERANCES, "TOLERANCES")
     _refuse_twins(frame, ["claim"], path, "claim")
     for line, tolerance in enumerate(frame["tolerance"], start=2):
         if tolerance < 0:
@@ -137,7 +138,7 @@ def patch_cards(root: Path | None = None) -> pl.DataFrame:
 
 
 def _read_cells(path: Path) -> pl.DataFrame:
-    frame = _read_csv(path, PUBLISHED, "PUBLISHED")
+    frame = read_csv(path, PUBLISHED, "PUBLISHED")
     for line, row in enumerate(frame.iter_rows(named=True), start=2):
         field = _misfit(row, path.stem)
         if field is not None:
@@ -179,8 +180,27 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _read_csv(path: Path, schema: pl.Schema, name: str) -> pl.DataFrame:
-    """Read a CSV file whose every field must fit; polars alone cannot name a bad line."""
+def read_csv(path: Path, schema: pl.Schema, name: str) -> pl.DataFrame:
+    """Read a CSV file whose every field must fit; polars alone cannot name a bad line.
+
+    Parameters
+    ----------
+    path : Path
+    schema : polars.Schema
+        Columns in the order of the file.
+    name : str
+        The table's name; it says which fields may be empty.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per line, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        Naming file, line and field of the first row that does not fit.
+    """
     try:
         with path.open(encoding="utf-8", newline="") as lines:
             rows = list(csv.reader(lines, strict=True))
@@ -214,6 +234,8 @@ def _field(text: str, dtype: pl.DataType) -> object:
         return _number(text)
     if dtype == pl.UInt8:
         return int(text) if text.isdigit() and int(text) < 256 else None
+    if dtype == pl.Int64:
+        return int(text) if text.removeprefix("-").isdigit() else None
     if isinstance(dtype, pl.Enum):
         return text if text in dtype.categories else None
     return text or None

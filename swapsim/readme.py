@@ -7,9 +7,9 @@ from typing import Final
 import polars as pl
 import vl_convert
 
-from swapsim import charts, replay, verdicts
+from swapsim import charts, replay, traces, verdicts
 from swapsim.errors import InputError
-from swapsim.paths import repository_root, shipped_traces
+from swapsim.paths import repository_root
 from swapsim.schemas import RESULTS
 
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
@@ -28,7 +28,7 @@ def with_table(text: str) -> str:
     """
     if not _TABLE.search(text):
         raise InputError("no marks around the verdict table", path="README.md")
-    sites = replay.writeback_tags_of(shipped_traces())
+    sites = replay.writeback_tags_of(traces.shipped("writeback-tags"))
     table = _markdown(verdicts.headlines(_simulated_and_measured()))
     counts = verdicts.writeback_tags(sites)
     return _TABLE.sub(lambda marks: f"{marks[1]}{table}\n{counts}\n{marks[2]}", text)
@@ -56,7 +56,7 @@ def write() -> None:
     """Write both parts anew."""
     readme = repository_root() / "README.md"
     readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")
-    sites = replay.writeback_tags(shipped_traces()["random-80-20"])
+    sites = replay.writeback_tags(traces.shipped("writeback-tags")["random-80-20"])
     chart = charts.acquisitions_by_site(replay.per_page(sites))
     png = vl_convert.vegalite_to_png(chart.to_dict(), vl_version=charts.VEGA_LITE, scale=1.5)
     (repository_root() / PICTURE).write_bytes(png)

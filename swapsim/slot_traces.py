@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import paths, traces, verify
+from swapsim import traces, verify
 from swapsim.errors import InputError
 from swapsim.schemas import HANDED_OUT, SLOT_EVENTS, VERIFIED, require
 
@@ -33,15 +33,6 @@ class SetUp:
     cpus: int
     cluster_size: int
     trunk_shift: int
-
-
-def shipped() -> dict[str, Path]:
-    """Return the slot traces that come with the laboratory, by name, in order of name."""
-    return {
-        name: folder
-        for name, folder in paths.shipped_traces().items()
-        if (folder / "slot_events.parquet").exists()
-    }
 
 
 def events(folder: Path | str) -> pl.DataFrame:

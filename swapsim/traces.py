@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import __version__, trace_text
+from swapsim import __version__, paths, trace_text
 from swapsim.errors import InputError
 from swapsim.native_ftrace import PARSER_VERSION, Counts, Skipped, read_ftrace
 from swapsim.trace_files import TableWriter, new_folder, toml_table
@@ -249,6 +249,23 @@ def replays_of(present: Iterable[str]) -> pl.DataFrame:
         },
         schema={"replay": pl.String, "can": pl.Boolean, "missing": pl.String},
     )
+
+
+def shipped(replay: str) -> dict[str, Path]:
+    """Return the laboratory's own traces that can feed a replay, by name, in order of name.
+
+    Raises
+    ------
+    InputError
+        There is no such replay.
+    """
+    if replay not in REPLAYS:
+        raise InputError(f"no such replay: {replay!r}; there are: {', '.join(REPLAYS)}")
+    return {
+        name: folder
+        for name, folder in paths.shipped_traces().items()
+        if all((folder / f"{event}.parquet").is_file() for event in REPLAYS[replay])
+    }
 
 
 def describe(folder: Path | str) -> str:

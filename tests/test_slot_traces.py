@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import slot_traces
+from swapsim import slot_traces, traces
 from swapsim.errors import InputError
 from swapsim.schemas import HANDED_OUT, SLOT_EVENTS, VERIFIED
 
@@ -73,7 +73,7 @@ def test_a_run_is_thinned_evenly(tmp_path: Path) -> None:
 
 def test_shipped_slot_traces_are_found_and_told_apart() -> None:
     """Each shipped trace with slot events says how its kernel was set up; others are not listed."""
-    shipped = slot_traces.shipped()
+    shipped = traces.shipped("cluster-next")
     assert "swap-w-seq" not in shipped
     assert len(shipped) >= 8
     for folder in shipped.values():
@@ -84,7 +84,7 @@ def test_shipped_slot_traces_are_found_and_told_apart() -> None:
 
 def test_the_model_hands_out_what_each_shipped_kernel_did() -> None:
     """Every slot of every shipped trace matches; with one CPU none is raced."""
-    verified = slot_traces.verified(slot_traces.shipped())
+    verified = slot_traces.verified(traces.shipped("cluster-next"))
     assert verified.schema == VERIFIED
     assert verified["mismatched"].sum() == 0
     assert (verified["exact"] + verified["raced"] == verified["slots"]).all()

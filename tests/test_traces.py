@@ -383,3 +383,13 @@ def test_a_caller_can_add_provenance(tmp_path: Path) -> None:
     folder = traces.import_text(REAL, tmp_path / "out", provenance=given).folder
     assert traces.provenance(folder)["workload"] == given["workload"]
     assert tomllib.loads(toml_table("t", {"odd key": {}})) == {"t": {"odd key": {}}}
+
+
+def test_shipped_traces_are_told_apart_by_what_they_can_feed() -> None:
+    """A replay gets the traces that have its events; an unknown one is refused."""
+    pages, slots = traces.shipped("writeback-tags"), traces.shipped("cluster-next")
+    assert {"swap-w-seq", "random-80-20", "slow-disk"} == set(pages)
+    assert slots
+    assert not set(pages) & set(slots)
+    with pytest.raises(InputError, match="no such replay"):
+        traces.shipped("page-colouring")
