@@ -23,6 +23,9 @@ HEADERS = (
     "slot_base.h",
     "slots.h",
     "slot_cache.h",
+    "slot_replay.h",
+    "slot_workbench.h",
+    "machine.h",
 )
 REGION = re.compile(r"/\* ffi: begin \*/(.*?)/\* ffi: end \*/", re.DOTALL)
 

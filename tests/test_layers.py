@@ -27,7 +27,7 @@ LADDER = (
     {"native", "native_ftrace", "native_slots"},
     {"traces", "costs", "native_machine", "native_slot_replay", "native_slot_workbench"},
     {"replay", "simulate", "verify", "slot_metrics", "sweep"},
-    {"verdicts", "slot_traces"},
+    {"calibrate", "verdicts", "slot_traces"},
     {"slot_requests"},
     {"slots"},
     {"retimed", "slot_verdicts"},

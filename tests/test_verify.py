@@ -324,7 +324,7 @@ def test_the_command_shows_the_first_call_that_differs(
 def test_a_wrong_stored_base_is_a_mismatch_of_its_call(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All slots match, but exit 1 and the first line say that a base does not."""
+    """Its slot does not count as matched, and exit 1 and the first line say why."""
     path = written(changed(7, next=16), tmp_path)
     assert main(["verify", "slots", path, *ARGUMENTS]) == 1
     lines = capsys.readouterr().out.splitlines()
@@ -332,7 +332,7 @@ def test_a_wrong_stored_base_is_a_mismatch_of_its_call(
     assert lines[1:3] == ["  ours:  14; stores 15", "  trace: 14; stores 16"]
     assert lines[-2:] == [
         "1 of 2 calls matched, 0 open at the end",
-        "matched 3 of 3 slots (3 exact, 0 raced)",
+        "matched 2 of 3 slots (2 exact, 0 raced)",
     ]
 
 

@@ -97,11 +97,21 @@ static int open_call(struct sws_slot_replay *self, const struct row *row, struct
 	return SWS_OK;
 }
 
+/* A wrong base is a mismatch of its call: no slot of it counts as matched. */
+static void judge_base(struct sws_slot_replay_call *call)
+{
+	if (call->fault != SWS_SLOT_REPLAY_BASE_BEFORE && call->fault != SWS_SLOT_REPLAY_BASE_AFTER)
+		return;
+	call->exact = 0;
+	call->raced = 0;
+}
+
 /* The call is over: its verdict is written, its room free. */
 static void close_call(struct sws_slot_replay *self, struct replay_call *call,
 		       struct sws_slot_replay_call *judged, uint64_t *n_judged)
 {
 	call->account.call.slots = call->account.n_theirs;
+	judge_base(&call->account.call);
 	judged[(*n_judged)++] = call->account.call;
 	if (call->account.call.fault && !self->mismatched) {
 		self->mismatched = true;

@@ -121,7 +121,7 @@ struct sws_slot_replay_call {
 	uint32_t cpu; /* of the call row */
 	uint32_t wanted;
 	uint32_t slots; /* handed out */
-	uint32_t exact; /* of these, and the rest mismatched: */
+	uint32_t exact; /* of these, none under a wrong base; the rest mismatched: */
 	uint32_t raced;
 	uint32_t fault; /* enum sws_slot_replay_fault */
 };
