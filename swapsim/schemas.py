@@ -442,6 +442,17 @@ SLOT_ANSWERS: Final = _schema(
 bootstrap intervals over the seeds, and whether the guess holds."""
 
 
+FIT: Final = _schema(
+    {
+        "target": pl.String,
+        "wanted": pl.Float64,
+        "found": pl.Float64,
+        "off_percent": pl.Float64,
+    }
+)
+"""One row per figure of a base column that a fit had to meet, and by how much it missed."""
+
+
 def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
     """Return the frame if its schema is exactly the one asked for.
 

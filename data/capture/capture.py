@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Trace a Debian kernel, stock or with our switches, under a named workload: packages, guest, boot, collect, import."""
+"""Trace a Debian kernel, stock or with our switches, under a named workload."""
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -59,6 +60,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     """Exit 0: all captured; 1: a guest failed; 2: bad input or something missing."""
     parsed = parse(arguments)
+    # Whoever ends this program ends its emulator too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if parsed.list:
             for name in workload.names():

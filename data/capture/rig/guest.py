@@ -7,8 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from rig.errors import CaptureError
 from rig import packages
+from rig.errors import CaptureError
 from rig.kernel import Kernel
 from rig.packages import Package, tool
 from rig.workload import EVENTS, HOME, LAB_EVENTS, Workload
@@ -20,7 +20,8 @@ C_FLAGS = (
 RESOLVER = HOME / "guest" / "resolve_offsets.c"
 INIT = HOME / "guest" / "init"
 LAB = HOME / "guest" / "lab"
-# init asks for offsets of structures; the lab's events need none, and its kernel has no types to ask.
+MARK = HOME / "guest" / "mark"
+# init asks for offsets of structures; the lab's events need none, and its kernel tells none.
 NO_RESOLVER = "#!/bin/sh\nexec cat\n"
 
 
@@ -36,7 +37,7 @@ def sources(workload: Workload) -> list[Path]:
     """Files of ours that decide what happens in the guest."""
     programs = [HOME / "programs" / f"{program}.c" for program in workload.programs]
     if workload.switches is not None:
-        return [workload.path, LAB_EVENTS, INIT, LAB, *programs]
+        return [workload.path, LAB_EVENTS, INIT, LAB, MARK, *programs]
     return [workload.path, EVENTS, INIT, RESOLVER, *programs]
 
 
@@ -55,6 +56,7 @@ def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> G
     _write_settings(workload, root / "capture")
     if workload.switches is not None:
         shutil.copy(LAB, root / "capture" / "lab")
+        _write_script(root / "capture" / "mark", MARK.read_text(encoding="utf-8"))
         _write_script(root / "programs" / RESOLVER.stem, NO_RESOLVER)
     modules = _copy_modules(workload, kernel.modules, root / "modules") if kernel.modules else []
     (root / "capture" / "modules").write_text("".join(f"{line}\n" for line in modules))
@@ -89,6 +91,7 @@ def _write_settings(workload: Workload, directory: Path) -> None:
     lab = []
     if workload.switches is not None:
         settings["swap_base"] = workload.switches.swap_base
+        settings["lock_sites"] = int(workload.switches.lock_sites)
         settings["swap_tags"] = "Y" if workload.switches.swap_tags else "N"
         lab = [". /capture/lab"]
     mounts = [f"files{i} {system.mount}" for i, system in enumerate(workload.file_systems)]

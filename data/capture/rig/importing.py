@@ -69,6 +69,17 @@ def import_trace(
     return summary.events
 
 
+def slot_events(text: Path, folder: Path) -> pl.DataFrame:
+    """Read the slot events of a captured text; the folder serves meanwhile."""
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        traces.import_text(text, folder)
+    except SwapsimError as error:
+        raise CaptureError(f"{text}: cannot be imported: {error}") from error
+    slots.tabulate(folder)
+    return pl.read_parquet(folder / f"{slots.EVENT}.parquet")
+
+
 def _provenance(
     workload: Workload, kernel: Kernel, busybox: Package, run: Run, captured: Captured
 ) -> dict[str, dict[str, Any]]:
@@ -93,12 +104,7 @@ def _provenance(
             "stopped": report["stopped"] or "at its own end",
             "output": report["output"].splitlines(),
         },
-        "guest": {
-            "cpus": workload.cpus,
-            "memory_mebibytes": workload.memory_mebibytes,
-            "sysctl": workload.sysctl,
-            **_devices(workload),
-        },
+        "guest": guest_table(workload),
         "recording": {
             "clock": workload.recording.clock,
             "buffer_kibibytes_per_cpu": workload.recording.buffer_kibibytes_per_cpu,
@@ -116,6 +122,16 @@ def _provenance(
 def sources(workload: Workload) -> list[Path]:
     """Files of ours that a trace depends on."""
     return [*guest.sources(workload), *kernel_sources(workload.switches)]
+
+
+def guest_table(workload: Workload) -> dict[str, Any]:
+    """Say what machine the guest was."""
+    return {
+        "cpus": workload.cpus,
+        "memory_mebibytes": workload.memory_mebibytes,
+        "sysctl": workload.sysctl,
+        **_devices(workload),
+    }
 
 
 def _devices(workload: Workload) -> dict[str, Any]:
@@ -148,7 +164,7 @@ def _counters(report: dict[str, str]) -> dict[str, int]:
         {name: int(value) for name, value in map(str.split, report[section].splitlines())}
         for section in ("vmstat-before", "vmstat-after")
     )
-    return {name: after[name] - before[name] for name in COUNTERS}
+    return {name: after[name] - before[name] for name in COUNTERS if name in after}
 
 
 def _text_keys(counts: Mapping[int, int]) -> dict[str, int]:

@@ -17,6 +17,9 @@ SWAP_DEVICES = ("brd", "virtio")
 # As patches/04-percpu-cluster-next/switch.cocci names them.
 SWAP_BASES = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
 
+# Slots are replayed in the order of a lock: any time will do, the order must be strict.
+_SLOT_EVENTS = {"clock": "counter", "groups": ["slot-events"]}
+
 KINDS = {
     int: "a whole number",
     str: "a string",
@@ -65,11 +68,12 @@ class Switches:
     """Which lab kernel is built, and how its switches stand when it boots.
 
     A trunk is the part of a swap device that one mapping of the swap cache serves: 1 << trunk_shift
-    slots.
+    slots. Lock sites are counted by the same kernel as lock statistics.
     """
 
     trunk_shift: int
     lock_statistics: bool
+    lock_sites: bool
     swap_base: str
     swap_tags: bool
 
@@ -79,6 +83,7 @@ class Workload:
     """One named run of the guest; without switches it boots a stock kernel."""
 
     name: str
+    path: Path
     title: str
     cpus: int
     memory_mebibytes: int
@@ -92,11 +97,6 @@ class Workload:
     cgroup_memory_max_mebibytes: int | None
     file_systems: tuple[FileSystem, ...]
     recording: Recording
-
-    @property
-    def path(self) -> Path:
-        """The file that describes this workload."""
-        return WORKLOADS / f"{self.name}.toml"
 
     @property
     def all_commands(self) -> tuple[str, ...]:
@@ -116,14 +116,26 @@ def names() -> list[str]:
 
 def load(name: str) -> Workload:
     """Read and check the description of one workload."""
-    path = WORKLOADS / f"{name}.toml"
     if name not in names():
         raise CaptureError(f"no workload '{name}': there are {', '.join(names())}")
-    table = _Table(path, "", _read(path))
+    table = read_table(WORKLOADS / f"{name}.toml")
+    workload = take(table)
+    table.close()
+    return workload
+
+
+def read_table(path: Path) -> "Table":
+    """Read a description, to be taken field by field."""
+    return Table(path, "", _read(path))
+
+
+def take(table: "Table") -> Workload:
+    """Take a workload's fields from a table that may have others."""
     limit, cgroup_commands = _cgroup(table.take_table("cgroup"))
     switches = _switches(table.take_table("lab"))
     workload = Workload(
-        name=name,
+        name=table.path.stem,
+        path=table.path,
         title=table.take("title", str),
         cpus=table.take_positive("cpus"),
         memory_mebibytes=table.take_positive("memory_mebibytes"),
@@ -138,13 +150,20 @@ def load(name: str) -> Workload:
         file_systems=_file_systems(table),
         recording=_recording(table.take_table("trace"), lab=switches is not None),
     )
-    table.close()
     if not workload.all_commands:
         raise table.error("commands", "is missing: give command lines here or under [cgroup]")
     for program in workload.programs:
         if not (HOME / "programs" / f"{program}.c").is_file():
-            raise CaptureError(f"{path.name}: field 'commands': there is no programs/{program}.c")
+            raise CaptureError(
+                f"{table.path.name}: field 'commands': there is no programs/{program}.c"
+            )
     return workload
+
+
+def slot_events_of(workload: Workload) -> Recording:
+    """Give what a workload on the lab kernel records when its slot events are asked for."""
+    table = {**_SLOT_EVENTS, "buffer_kibibytes_per_cpu": 131072 // workload.cpus}
+    return _recording(Table(workload.path, "trace.", table), lab=True)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -154,21 +173,24 @@ def _read(path: Path) -> dict[str, Any]:
         raise CaptureError(f"{path.name}: cannot be read: {error}") from error
 
 
-class _Table:
+class Table:
     """A TOML table whose fields are taken one by one; what is left at the end is a mistake."""
 
     def __init__(self, path: Path, prefix: str, fields: dict[str, Any]) -> None:
-        self._path = path
+        self.path = path
         self._prefix = prefix
         self._fields = dict(fields)
 
     def __bool__(self) -> bool:
+        """Tell whether fields are left."""
         return bool(self._fields)
 
     def error(self, field: str, message: str) -> CaptureError:
-        return CaptureError(f"{self._path.name}: field '{self._prefix}{field}' {message}")
+        """Make an error that names file and field."""
+        return CaptureError(f"{self.path.name}: field '{self._prefix}{field}' {message}")
 
     def take(self, field: str, kind: type[T], default: T | None = None) -> T:
+        """Take a field of one kind, or its default."""
         value = self._fields.pop(field, default)
         if value is None:
             raise self.error(field, f"is missing: give {KINDS[kind]}")
@@ -177,12 +199,14 @@ class _Table:
         return value
 
     def take_positive(self, field: str, default: int | None = None) -> int:
+        """Take a whole number above 0; 0 too where that is the default."""
         value = self.take(field, int, default)
         if value < 0 or (value == 0 and default != 0):
             raise self.error(field, f"is {value}: give a number above 0")
         return value
 
     def take_strings(self, field: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
+        """Take a list of strings, none of them empty."""
         value = self.take(field, list, None if default is None else list(default))
         if not all(isinstance(entry, str) and entry.strip() for entry in value):
             raise self.error(field, f"is {value!r}: give a list of strings")
@@ -190,25 +214,29 @@ class _Table:
             raise self.error(field, "is empty: give one string at least")
         return tuple(value)
 
-    def take_table(self, field: str) -> "_Table":
-        return _Table(self._path, f"{self._prefix}{field}.", self.take(field, dict, {}))
+    def take_table(self, field: str) -> "Table":
+        """Take a table; one that is not there has no fields."""
+        return Table(self.path, f"{self._prefix}{field}.", self.take(field, dict, {}))
 
-    def take_tables(self, field: str) -> "list[_Table]":
+    def take_tables(self, field: str) -> "list[Table]":
+        """Take a list of tables."""
         tables = self.take(field, list, [])
         if not all(isinstance(table, dict) for table in tables):
             raise self.error(field, f"is {tables!r}: write it as [[{field}]]")
-        return [_Table(self._path, f"{field}[{i}].", table) for i, table in enumerate(tables)]
+        return [Table(self.path, f"{field}[{i}].", table) for i, table in enumerate(tables)]
 
     def rest(self) -> dict[str, Any]:
+        """Take all fields that are left."""
         fields, self._fields = self._fields, {}
         return fields
 
     def close(self) -> None:
+        """Refuse fields that nobody took."""
         for field in self._fields:
             raise self.error(field, "is unknown: remove it")
 
 
-def _sysctl(table: _Table) -> dict[str, int]:
+def _sysctl(table: Table) -> dict[str, int]:
     settings = table.rest()
     for field, value in settings.items():
         if not re.fullmatch(r"[a-z_]+(\.[a-z_-]+)+", field) or type(value) is not int:
@@ -216,15 +244,18 @@ def _sysctl(table: _Table) -> dict[str, int]:
     return settings
 
 
-def _switches(table: _Table) -> Switches | None:
+def _switches(table: Table) -> Switches | None:
     if not table:
         return None
     switches = Switches(
         trunk_shift=table.take_positive("trunk_shift"),
         lock_statistics=table.take("lock_statistics", bool, False),
+        lock_sites=table.take("lock_sites", bool, False),
         swap_base=table.take("swap_base", str),
         swap_tags=table.take("swap_tags", bool, False),
     )
+    if switches.lock_sites and not switches.lock_statistics:
+        raise table.error("lock_sites", "needs lock_statistics = true")
     if switches.swap_base not in SWAP_BASES:
         raise table.error(
             "swap_base", f"is '{switches.swap_base}': give one of {', '.join(SWAP_BASES)}"
@@ -233,7 +264,7 @@ def _switches(table: _Table) -> Switches | None:
     return switches
 
 
-def _swap(table: _Table) -> Swap | None:
+def _swap(table: Table) -> Swap | None:
     if not table:
         return None
     device = table.take("device", str)
@@ -251,7 +282,7 @@ def _swap(table: _Table) -> Swap | None:
     return swap
 
 
-def _cgroup(table: _Table) -> tuple[int | None, tuple[str, ...]]:
+def _cgroup(table: Table) -> tuple[int | None, tuple[str, ...]]:
     if not table:
         return None, ()
     mebibytes = table.take_positive("memory_max_mebibytes")
@@ -260,7 +291,7 @@ def _cgroup(table: _Table) -> tuple[int | None, tuple[str, ...]]:
     return mebibytes, commands
 
 
-def _file_systems(whole: _Table) -> tuple[FileSystem, ...]:
+def _file_systems(whole: Table) -> tuple[FileSystem, ...]:
     file_systems = []
     for table in whole.take_tables("file_system"):
         mount = table.take("mount", str)
@@ -277,9 +308,9 @@ def _file_systems(whole: _Table) -> tuple[FileSystem, ...]:
     return tuple(file_systems)
 
 
-def _recording(table: _Table, *, lab: bool) -> Recording:
+def _recording(table: Table, *, lab: bool) -> Recording:
     known = _read(LAB_EVENTS if lab else EVENTS)
-    groups = table.take_strings("groups")
+    groups = table.take_strings("groups", default=() if lab else None)
     for group in groups:
         if group not in known:
             raise table.error("groups", f"has '{group}': there are {', '.join(known)}")
