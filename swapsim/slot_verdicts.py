@@ -275,7 +275,7 @@ def collision_avoidance(answers: pl.DataFrame, ranking: pl.DataFrame) -> str:
     require(ranking, SLOT_RANKING, "slot ranking")
     best = ranking.row(0, named=True)
     merged = ranking.filter(policy="percpu-rerandomise").row(0, named=True)
-    tied = f", tied with {' and '.join(best['tied_with'])}" if best["tied_with"] else ""
+    tied = f", tied with {' and '.join(best['tied_with'])}," if best["tied_with"] else ""
     return (
         f"Of {answers.height} questions and guesses of the thread, {int(answers['holds'].sum())} "
         f"hold in the model; of {ranking.height} policies, {best['policy']}{tied} keeps CPUs apart "

@@ -378,7 +378,7 @@ class Device:
         if self.kernel is Kernel.V4_8:
             order = [(first + step) % clusters for step in range(clusters)]
         else:
-            columns = max(8, 16384 // self.size)
+            columns = max(8, (1 << self.config.trunk_shift) // self.size)
             order = [
                 cluster
                 for step in range(columns)

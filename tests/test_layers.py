@@ -28,7 +28,7 @@ LADDER = (
     {"traces", "costs", "native_machine", "native_slot_replay", "native_slot_workbench"},
     {"replay", "simulate", "verify", "slot_metrics", "sweep"},
     {"calibrate", "verdicts", "slot_traces"},
-    {"slot_requests"},
+    {"predict", "slot_requests"},
     {"slots"},
     {"retimed", "slot_verdicts"},
     {"report", "benchmarks", "readme"},
