@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 import vl_convert
 
-from swapsim import charts, replay, traces, verdicts
+from swapsim import charts, replay, slot_traces, traces, verdicts
 from swapsim.errors import InputError
 from swapsim.paths import repository_root
 from swapsim.schemas import RESULTS
@@ -31,7 +31,8 @@ def with_table(text: str) -> str:
     sites = replay.writeback_tags_of(traces.shipped("writeback-tags"))
     table = _markdown(verdicts.headlines(_simulated_and_measured()))
     counts = verdicts.writeback_tags(sites)
-    return _TABLE.sub(lambda marks: f"{marks[1]}{table}\n{counts}\n{marks[2]}", text)
+    slots = verdicts.slots_verified(slot_traces.verified(traces.shipped("cluster-next")))
+    return _TABLE.sub(lambda marks: f"{marks[1]}{table}\n{counts}\n\n{slots}\n{marks[2]}", text)
 
 
 def _simulated_and_measured() -> pl.DataFrame:

@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import compare, published, replay
-from swapsim.schemas import LOCK_SITES, SITE, require
+from swapsim.schemas import LOCK_SITES, SITE, VERIFIED, require
 
 HEADLINES: Final = {
     "A-swap-out": "swap-out bandwidth",
@@ -55,7 +55,9 @@ def writeback_tags(sites_of: Mapping[str, pl.DataFrame]) -> str:
     )
 
 
-def map_of_patches(three_columns: pl.DataFrame, sites_of: Mapping[str, pl.DataFrame]) -> str:
+def map_of_patches(
+    three_columns: pl.DataFrame, sites_of: Mapping[str, pl.DataFrame], verified: pl.DataFrame
+) -> str:
     """Say how far the laboratory is with all claims.
 
     Parameters
@@ -64,18 +66,44 @@ def map_of_patches(three_columns: pl.DataFrame, sites_of: Mapping[str, pl.DataFr
         Schema THREE_COLUMNS, all claims.
     sites_of : mapping of str to polars.DataFrame
         As for `writeback_tags`.
+    verified : polars.DataFrame
+        Schema VERIFIED: the slot allocator held against the slot traces.
 
     Returns
     -------
     str
         One sentence.
     """
+    require(verified, VERIFIED, "VERIFIED")
+    right = int(verified["exact"].sum()) + int(verified["raced"].sum())
     simulated = three_columns["simulated"].is_not_null().sum()
     measured = three_columns["measured"].is_not_null().sum()
     return (
         f"Of {three_columns.height} published claims of four patches, {simulated} are simulated in "
         f"time and {measured} measured on a real kernel so far; patch A's lock counts are replayed "
-        f"on {len(sites_of)} traces of one."
+        f"on {len(sites_of)} traces of one, and of {int(verified['slots'].sum()):,} slots that it "
+        f"handed out in {verified.height} more, patch D's allocator hands out {right:,}."
+    )
+
+
+def slots_verified(verified: pl.DataFrame) -> str:
+    """Say how many of a real kernel's swap slots the allocator hands out, too.
+
+    Parameters
+    ----------
+    verified : polars.DataFrame
+        Schema VERIFIED.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    require(verified, VERIFIED, "VERIFIED")
+    right = int(verified["exact"].sum()) + int(verified["raced"].sum())
+    return (
+        f"Of {int(verified['slots'].sum()):,} swap slots that a real kernel handed out in "
+        f"{verified.height} runs, the model of patch D's allocator hands out {right:,}."
     )
 
 
