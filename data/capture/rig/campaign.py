@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All runs of an experiment, round by round, and their results as one table with its provenance."""
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+from tqdm import tqdm
+
+from rig import boot, collect, counts, guest, importing, kernel, packages
+from rig.collect import sha256
+from rig.counts import Metrics
+from rig.errors import CaptureError, GuestError
+from rig.experiment import Experiment
+from rig.kernel import Kernel
+from rig.packages import Package
+from rig.workload import HOME, Workload
+from swapsim.schemas import RESULTS, require
+from swapsim.trace_files import toml_table
+
+KERNEL_LABEL: Final = "6.1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One run: its metrics, or why there are none."""
+
+    round: int
+    value: str
+    seconds: float
+    metrics: Metrics
+    failure: str
+
+
+def run(experiment: Experiment, output: Path, cache: Path, *, rounds: int, again: bool) -> int:
+    """Run an experiment into output/NAME, which appears whole or not at all; return what failed.
+
+    The values of the switch take turns in each round, and each round starts with another one, so
+    that what changes on the host with time touches all alike. A run that an earlier call has ended
+    is not run again, unless its kernel or a file that it depends on has changed since.
+    """
+    described = kernel.get(experiment.workload, cache)
+    busybox = packages.fetch(packages.BUSYBOX, cache)
+    work = cache / "experiments" / experiment.name
+    if again:
+        shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True, exist_ok=True)
+    outcomes = []
+    turns = list(_turns(experiment, rounds))
+    for number, value in tqdm(turns, desc=experiment.name, unit=" runs", disable=None, leave=False):
+        outcomes.append(_kept_run(experiment, number, value, cache, busybox, work))
+    done = [outcome for outcome in outcomes if not outcome.failure]
+    for outcome in outcomes:
+        if outcome.failure:
+            print(f"{experiment.name}: round {outcome.round}, {outcome.value}: {outcome.failure}")
+    if not done:
+        raise CaptureError(f"{experiment.name}: no run of {len(outcomes)} succeeded")
+    _write(experiment, described, outcomes, output / experiment.name, rounds)
+    print(f"{experiment.name}: {len(done)} of {len(outcomes)} runs in {output / experiment.name}")
+    return len(outcomes) - len(done)
+
+
+def _turns(experiment: Experiment, rounds: int) -> Iterator[tuple[int, str]]:
+    for number in range(1, rounds + 1):
+        start = (number - 1) % len(experiment.values)
+        for value in experiment.values[start:] + experiment.values[:start]:
+            yield number, value
+
+
+def _kept_run(
+    experiment: Experiment, number: int, value: str, cache: Path, busybox: Package, work: Path
+) -> Outcome:
+    """Run once, or take what an earlier call has kept of this very run."""
+    kept = work / f"{number}-{value}-{_identity(experiment, value)}.json"
+    if kept.is_file():
+        return Outcome(**json.loads(kept.read_text(encoding="utf-8")))
+    started = time.monotonic()
+    metrics: Metrics = {}
+    failure = ""
+    try:
+        metrics = _measure(experiment, value, cache, busybox, work)
+    except GuestError as error:
+        failure = str(error)
+        console = work / "counted" / "console.txt"
+        if console.exists():
+            shutil.copy(console, work / f"{number}-{value}-failed-console.txt")
+    outcome = Outcome(
+        round=number,
+        value=value,
+        seconds=round(time.monotonic() - started, 1),
+        metrics=metrics,
+        failure=failure,
+    )
+    if not failure:
+        kept.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+    return outcome
+
+
+def _measure(
+    experiment: Experiment, value: str, cache: Path, busybox: Package, work: Path
+) -> Metrics:
+    counted = experiment.counted(value)
+    report = _boot(counted, kernel.get(counted, cache), busybox, work / "counted").report
+    assert counted.switches is not None
+    metrics = counts.counts(report, experiment.name, sites=counted.switches.lock_sites)
+    if experiment.slot_events:
+        traced = experiment.traced(value)
+        booted = kernel.get(traced, cache)
+        captured = _boot(traced, booted, busybox, work / "traced")
+        events = importing.slot_events(captured.text, work / "traced" / "trace")
+        assert traced.switches is not None
+        metrics |= counts.trunks(events, traced.switches.trunk_shift)
+    return metrics
+
+
+def _boot(workload: Workload, booted: Kernel, busybox: Package, work: Path) -> collect.Captured:
+    work.mkdir(parents=True, exist_ok=True)
+    built = guest.build(workload, booted, busybox, work)
+    ran = boot.run(workload, built, work)
+    return collect.collect(workload, ran, work)
+
+
+def _identity(experiment: Experiment, value: str) -> str:
+    """Hash of all that decides what a run is."""
+    digest = hashlib.sha256(repr(experiment.counted(value)).encode())
+    for path in importing.sources(experiment.workload):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _write(
+    experiment: Experiment, described: Kernel, outcomes: list[Outcome], output: Path, rounds: int
+) -> None:
+    unfinished = output.with_name(f".{output.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    _results(experiment, outcomes).write_parquet(unfinished / "results.parquet", compression="zstd")
+    tables = _provenance(experiment, described, outcomes, rounds)
+    text = "\n".join(toml_table(title, table) for title, table in tables.items())
+    heading = "# Where these figures come from; written by data/capture/lab.py.\n"
+    (unfinished / "measured.toml").write_text(heading + text, encoding="utf-8")
+    if output.exists():
+        shutil.rmtree(output)
+    unfinished.rename(output)
+
+
+def _results(experiment: Experiment, outcomes: list[Outcome]) -> pl.DataFrame:
+    rows = [
+        {
+            "patch": experiment.patch,
+            "source": "measured",
+            "kernel": KERNEL_LABEL,
+            "policy": outcome.value,
+            "n_tasks": experiment.tasks,
+            "seed": outcome.round,
+            "metric": metric,
+            "value": float(value),
+            "unit": unit,
+        }
+        for outcome in outcomes
+        for metric, (value, unit) in outcome.metrics.items()
+    ]
+    return require(pl.DataFrame(rows, schema=RESULTS), RESULTS, "RESULTS")
+
+
+def _provenance(
+    experiment: Experiment, described: Kernel, outcomes: list[Outcome], rounds: int
+) -> dict[str, dict[str, Any]]:
+    workload = experiment.workload
+    # The switch that varies has no one value here.
+    fixed = {key: told for key, told in described.described.items() if key != experiment.varies}
+    return {
+        "measured": {
+            "command": f"python data/capture/lab.py {experiment.name} --rounds {rounds} "
+            "-o data/measured",
+            "date": datetime.now(UTC).date().isoformat(),
+            "emulator": boot.emulator_version(),
+            "host": {
+                "machine": platform.machine(),
+                "cpus": os.cpu_count(),
+                "memory_gibibytes": os.sysconf("SC_PAGE_SIZE")
+                * os.sysconf("SC_PHYS_PAGES")
+                // 2**30,
+            },
+        },
+        "kernel": fixed,
+        "experiment": {
+            "title": workload.title,
+            "patch": experiment.patch,
+            "varies": experiment.varies,
+            "values": list(experiment.values),
+            "rounds": rounds,
+            "slot_events": experiment.slot_events,
+            "commands": [*workload.commands, *workload.cgroup_commands],
+        },
+        "guest": importing.guest_table(workload),
+        "runs": {
+            "seconds": [outcome.seconds for outcome in outcomes],
+            "failed": [
+                {"round": outcome.round, "value": outcome.value, "why": outcome.failure}
+                for outcome in outcomes
+                if outcome.failure
+            ],
+        },
+        "sources": {
+            os.path.relpath(path, HOME): sha256(path) for path in importing.sources(workload)
+        },
+    }

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An experiment: experiments/NAME.toml, a workload on the lab kernel with a switch that varies."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from rig import workload
+from rig.errors import CaptureError
+from rig.workload import HOME, SWAP_BASES, Switches, Workload
+
+EXPERIMENTS: Final = HOME / "experiments"
+
+# What may vary, and the values that it takes, as RESULTS names them.
+VARIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "swap_base": SWAP_BASES,
+    "swap_tags": ("off", "on"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """One experiment: its workload is run with each value in turn, and that so many rounds.
+
+    With slot events each run has a second one beside it, on the kernel without lock statistics,
+    which tells where the slots were handed out.
+    """
+
+    name: str
+    workload: Workload
+    patch: str
+    rounds: int
+    tasks: int
+    varies: str
+    values: tuple[str, ...]
+    slot_events: bool
+
+    def counted(self, value: str) -> Workload:
+        """Give the workload that counts locks, at one value of the switch."""
+        return replace(self.workload, switches=self._switched(value))
+
+    def traced(self, value: str) -> Workload:
+        """Give the workload that records slot events, at one value of the switch."""
+        return replace(
+            self.workload,
+            switches=replace(self._switched(value), lock_statistics=False, lock_sites=False),
+            recording=workload.slot_events_of(self.workload),
+        )
+
+    def _switched(self, value: str) -> Switches:
+        switches = self.workload.switches
+        assert switches is not None
+        if self.varies == "swap_base":
+            return replace(switches, swap_base=value)
+        return replace(switches, swap_tags=value == "on")
+
+
+def names() -> list[str]:
+    """Names of all experiments that are described."""
+    return sorted(path.stem for path in EXPERIMENTS.glob("*.toml"))
+
+
+def load(name: str) -> Experiment:
+    """Read and check the description of one experiment."""
+    path: Path = EXPERIMENTS / f"{name}.toml"
+    if name not in names():
+        raise CaptureError(f"no experiment '{name}': there are {', '.join(names())}")
+    table = workload.read_table(path)
+    own = table.take_table("experiment")
+    varies = own.take("varies", str)
+    if varies not in VARIES:
+        raise own.error("varies", f"is '{varies}': give one of {', '.join(VARIES)}")
+    values = own.take_strings("values")
+    for value in values:
+        if value not in VARIES[varies]:
+            raise own.error("values", f"has '{value}': {varies} takes {', '.join(VARIES[varies])}")
+    described = Experiment(
+        name=name,
+        workload=workload.take(table),
+        patch=own.take("patch", str),
+        rounds=own.take_positive("rounds"),
+        tasks=own.take_positive("tasks"),
+        varies=varies,
+        values=values,
+        slot_events=own.take("slot_events", bool, False),
+    )
+    own.close()
+    table.close()
+    if described.workload.switches is None:
+        raise table.error("lab", "is missing: an experiment runs on the lab kernel")
+    return described

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a guest boots: a stock Debian kernel, or the lab kernel, built from Debian's source."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tqdm import tqdm
+
+from rig import packages
+from rig.errors import CaptureError
+from rig.packages import Package, tool
+from rig.workload import HOME, Switches, Workload
+
+SOURCE: Final = "linux-source-6.1"
+LAB: Final = HOME / "lab"
+TREE: Final = LAB / "tree"
+PATCHES: Final = HOME.parents[1] / "patches"
+
+# Semantic patches in the order in which they go in, each with the kernel files that it changes.
+SEMANTIC_PATCHES: Final[Mapping[Path, tuple[str, ...]]] = {
+    PATCHES / "01-writeback-tags" / "switch.cocci": ("mm/swap_state.c",),
+    PATCHES / "04-percpu-cluster-next" / "switch.cocci": (
+        "mm/swapfile.c",
+        "include/linux/mm_types.h",
+        "kernel/fork.c",
+    ),
+    LAB / "slot-events.cocci": ("mm/swapfile.c",),
+    LAB / "lock-names.cocci": ("mm/swap_state.c", "mm/swapfile.c"),
+    LAB / "trunk-size.cocci": ("mm/swap.h",),
+}
+OPTIONS_OF_OURS: Final = 'source "mm/Kconfig.lab"\n'
+
+# Lines that make prints for a whole build, for the bar alone.
+STEPS: Final = 1400
+
+# The same source and configuration give the same image, whoever builds it, wherever.
+BUILT_BY: Final = {
+    "KBUILD_BUILD_USER": "lab",
+    "KBUILD_BUILD_HOST": "lab",
+    "KBUILD_BUILD_TIMESTAMP": "2026-01-01",
+    "KBUILD_BUILD_VERSION": "1",
+    "LOCALVERSION": "-lab",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """A kernel image, its modules where it has any, and what trace.toml says of it."""
+
+    image: Path
+    modules: Path | None
+    described: Mapping[str, Any]
+
+
+def get(workload: Workload, cache: Path) -> Kernel:
+    """Fetch or build the kernel that a workload asks for."""
+    if workload.switches is None:
+        return stock(cache)
+    return lab(workload.switches, cache)
+
+
+def stock(cache: Path) -> Kernel:
+    """Unpack the newest Debian cloud kernel."""
+    package = packages.fetch_kernel(cache)
+    return Kernel(
+        image=packages.find(package, "boot/vmlinuz-*"),
+        modules=package.root,
+        described={"package": package.name, "package_version": package.version},
+    )
+
+
+def sources(switches: Switches | None) -> list[Path]:
+    """Files of ours that decide what the lab kernel is."""
+    if switches is None:
+        return []
+    return [*SEMANTIC_PATCHES, *_tree_files(), *_fragments(switches)]
+
+
+def lab(switches: Switches, cache: Path) -> Kernel:
+    """Build the lab kernel, unless this very one is in the cache.
+
+    Raises
+    ------
+    CaptureError
+        A package is missing, a semantic patch does not apply, or the build fails.
+    """
+    package = packages.installed_or_fetched(SOURCE, cache)
+    source_hash = _hash_of(
+        [package.version], [*SEMANTIC_PATCHES, *_tree_files()], str(sorted(BUILT_BY.items()))
+    )
+    configuration = _configuration(switches)
+    configuration_hash = _hash_of([source_hash, configuration], [])
+    image = cache / "kernels" / f"{configuration_hash}.bzImage"
+    if not image.is_file():
+        packages.check_build_tools()
+        tree = _source_tree(package, cache / "sources" / source_hash)
+        # One folder of objects for each flavour: another trunk size compiles a few files anew.
+        flavour = "lock-stat" if switches.lock_statistics else "plain"
+        _build(tree, cache / "objects" / f"{source_hash}-{flavour}", configuration, image)
+    return Kernel(
+        image=image,
+        modules=None,
+        described={
+            "package": package.name,
+            "package_version": package.version,
+            "source": source_hash,
+            "configuration": configuration_hash,
+            "cluster_size": 256,
+            "trunk_shift": switches.trunk_shift,
+            "lock_statistics": switches.lock_statistics,
+            "swap_base": switches.swap_base,
+            "swap_tags": switches.swap_tags,
+        },
+    )
+
+
+def _tree_files() -> list[Path]:
+    return sorted(path for path in TREE.rglob("*") if path.is_file())
+
+
+def _fragments(switches: Switches) -> list[Path]:
+    return [LAB / "base.config", *([LAB / "lock-stat.config"] * switches.lock_statistics)]
+
+
+def _configuration(switches: Switches) -> str:
+    texts = [fragment.read_text(encoding="utf-8") for fragment in _fragments(switches)]
+    lines = [line for text in texts for line in text.splitlines() if line.startswith("CONFIG_")]
+    return "\n".join([*lines, f"CONFIG_SWAP_ADDRESS_SPACE_SHIFT={switches.trunk_shift}", ""])
+
+
+def _hash_of(words: Iterable[str], files: Iterable[Path], *more: str) -> str:
+    digest = hashlib.sha256()
+    for piece in [*words, *more, *(path.read_text(encoding="utf-8") for path in files)]:
+        digest.update(piece.encode() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _source_tree(package: Package, tree: Path) -> Path:
+    """Unpack Debian's source and put our switches and events in."""
+    if tree.is_dir():
+        return tree
+    archive = packages.find(package, f"src/{SOURCE}.tar.xz")
+    unfinished = tree.with_name(tree.name + ".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    packages.run(
+        "tar",
+        *("-xJf", str(archive), "--strip-components=1", "-C", str(unfinished)),
+        what=f"unpack {archive.name}",
+    )
+    shutil.copytree(TREE, unfinished, dirs_exist_ok=True)
+    with (unfinished / "mm" / "Kconfig").open("a", encoding="utf-8") as options:
+        options.write(OPTIONS_OF_OURS)
+    for patch, files in SEMANTIC_PATCHES.items():
+        apply(patch, unfinished, files)
+    unfinished.rename(tree)
+    return tree
+
+
+def apply(patch: Path, tree: Path, files: Iterable[str]) -> None:
+    """Apply a semantic patch to files of a kernel tree, and see that all of it went in.
+
+    Raises
+    ------
+    CaptureError
+        spatch refuses, or a line that the patch adds is not in the files afterwards: the kernel's
+        text is no longer what the patch was written for.
+    """
+    name = patch.relative_to(HOME.parents[1])
+    paths = [tree / file for file in files]
+    packages.run(
+        "spatch",
+        *("--very-quiet", "--in-place", "--sp-file", str(patch), *map(str, paths)),
+        what=f"apply {name}",
+    )
+    after = "".join(_dense(path.read_text(encoding="utf-8")) for path in paths)
+    for line in patch.read_text(encoding="utf-8").splitlines():
+        if line.startswith("+") and _dense(line[1:]) not in after:
+            raise CaptureError(
+                f"{name} does not fit this {SOURCE}: the line '{line[1:].strip()}' did not go in; "
+                "mend the semantic patch"
+            )
+
+
+def _dense(text: str) -> str:
+    """Text without white space, where Coccinelle lays it out anew."""
+    return "".join(text.split())
+
+
+def _build(tree: Path, objects: Path, configuration: str, image: Path) -> None:
+    objects.mkdir(parents=True, exist_ok=True)
+    _make(tree, objects, "tinyconfig", what="configure the lab kernel")
+    with (objects / ".config").open("a", encoding="utf-8") as config:
+        config.write(configuration)
+    _make(tree, objects, "olddefconfig", what="configure the lab kernel")
+    taken = set((objects / ".config").read_text(encoding="utf-8").splitlines())
+    for line in configuration.splitlines():
+        if line not in taken:
+            raise CaptureError(f"this {SOURCE} does not take {line}: mend data/capture/lab")
+    _make(tree, objects, "bzImage", what="build the lab kernel", steps=STEPS)
+    image.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = image.with_suffix(".unfinished")
+    shutil.copy(objects / "arch" / "x86" / "boot" / "bzImage", unfinished)
+    unfinished.rename(image)
+
+
+def _make(tree: Path, objects: Path, target: str, *, what: str, steps: int = 0) -> None:
+    """Run make, with a bar of its steps where there are many; keep what it said beside objects."""
+    log = objects.with_name(objects.name + ".txt")
+    command = [tool("make"), f"-j{os.cpu_count()}", "-C", str(tree), f"O={objects}", target]
+    bar = tqdm(total=steps, desc=what, unit=" steps", disable=None if steps else True, leave=False)
+    with log.open("w", encoding="utf-8") as said, bar, _process(command) as make:
+        for line in make.stdout or ():
+            said.write(line)
+            bar.update()
+    if make.returncode != 0:
+        text = log.read_text(encoding="utf-8").splitlines()
+        reason = [line for line in text if "rror" in line] or text or ["no reason given"]
+        raise CaptureError(f"cannot {what}: {reason[0].strip()}; all of it is in {log}")
+
+
+@contextmanager
+def _process(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """Make for the length of a block: whatever ends the block early ends make."""
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, **BUILT_BY},
+    ) as make:
+        try:
+            yield make
+        except BaseException:
+            make.terminate()
+            raise

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lab's switches, descriptions and counters hold together, without a kernel to boot."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from swapsim import traces
+from swapsim.paths import data_root, shipped_measurements, shipped_traces
+from swapsim.schemas import RESULTS, SLOT_EVENTS
+
+CAPTURE = data_root() / "capture"
+PATCHES = data_root().parent / "patches"
+SEMANTIC_PATCHES = sorted([*PATCHES.glob("*/switch.cocci"), *(CAPTURE / "lab").glob("*.cocci")])
+SLOT_TRACES = {
+    name: folder for name, folder in shipped_traces().items() if name.startswith("slots-")
+}
+
+
+def lock_stat_line(name: str, *numbers: float) -> str:
+    """Lay out a line of /proc/lock_stat: contention, waits, acquisitions, holds."""
+    return f"{name + ':':>40} " + " ".join(f"{number:>14}" for number in numbers) + " \n"
+
+
+LOCK_STAT = "".join(
+    [
+        "lock_stat version 0.4\n",
+        lock_stat_line("swap_cache", 10, 20, 0.5, 90.0, 400.0, 20.0, 60, 300, 0.1, 7.0, 500.0, 1.7),
+        "          swap_cache             12          [<ffffffff811>] add_to_swap_cache+0x9a\n",
+        lock_stat_line("&cache->free_lock", 0, 0, 0.0, 0.0, 0.0, 0.0, 5, 100, 0.1, 1.0, 20.0, 0.2),
+        lock_stat_line("another::lock", 0, 0, 0.0, 0.0, 0.0, 0.0, 5, 100, 0.1, 1.0, 20.0, 0.2),
+    ]
+)
+LOCK_SITES = """\
+# event histogram
+{ name: swap_cache                          , stacktrace:
+         lock_acquire+0x8c/0x2f0
+         _raw_spin_lock_irq+0x3b/0x50
+         add_to_swap_cache+0x9a/0x220
+         add_to_swap+0x32/0x90
+} hitcount:        150
+{ name: swap_device                         , stacktrace:
+         lock_acquire+0x8c/0x2f0
+         _raw_spin_lock+0x2b/0x40
+         get_swap_pages+0x77/0x700
+} hitcount:         50
+
+Totals:
+    Hits: 200
+    Entries: 2
+    Dropped: 0
+"""
+
+
+@pytest.fixture(scope="module")
+def rig() -> SimpleNamespace:
+    """Give the rig's modules, which are a package beside their program."""
+    sys.path.insert(0, str(CAPTURE))
+    try:
+        names = ("counts", "experiment", "kernel", "workload")
+        return SimpleNamespace(**{name: import_module(f"rig.{name}") for name in names})
+    finally:
+        sys.path.remove(str(CAPTURE))
+
+
+def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of the rig."""
+    command = [sys.executable, str(CAPTURE / program), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "patch", SEMANTIC_PATCHES, ids=lambda path: f"{path.parent.name}/{path.name}"
+)
+def test_a_semantic_patch_parses(patch: Path) -> None:
+    """Coccinelle reads each semantic patch without an error."""
+    spatch = shutil.which("spatch")
+    if spatch is None:
+        pytest.skip("spatch is not here (Debian: coccinelle)")
+    done = subprocess.run(
+        [spatch, "--parse-cocci", str(patch)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_semantic_patch_is_applied(rig: SimpleNamespace) -> None:
+    """The kernel's build takes each semantic patch that is here, and no other."""
+    assert sorted(rig.kernel.SEMANTIC_PATCHES) == SEMANTIC_PATCHES
+
+
+def test_a_semantic_patch_that_does_not_fit_is_refused(
+    rig: SimpleNamespace, tmp_path: Path
+) -> None:
+    """A kernel whose text is another stops the build, and the message names the patch."""
+    if shutil.which("spatch") is None:
+        pytest.skip("spatch is not here (Debian: coccinelle)")
+    patch = PATCHES / "01-writeback-tags" / "switch.cocci"
+    (tmp_path / "swap_state.c").write_text("int another_function(void) { return 0; }\n")
+    with pytest.raises(rig.kernel.CaptureError, match=r"01-writeback-tags.* does not fit"):
+        rig.kernel.apply(patch, tmp_path, ["swap_state.c"])
+
+
+def test_the_bases_are_those_of_the_switch(rig: SimpleNamespace) -> None:
+    """A description may name the bases that the kernel's boot parameter takes, and no others."""
+    text = (PATCHES / "04-percpu-cluster-next" / "switch.cocci").read_text(encoding="utf-8")
+    names = text.split("swap_base_names[] = {")[1].split("}")[0].replace("+", "")
+    told = [name.strip().strip('"') for name in names.split(",") if name.strip()]
+    assert tuple(told) == rig.workload.SWAP_BASES
+
+
+def test_another_trunk_is_another_kernel_and_another_base_is_not(rig: SimpleNamespace) -> None:
+    """The cache's key follows what is compiled, not what is chosen at boot."""
+    switches = rig.workload.load("slots-8-percpu").switches
+    trunk = rig.workload.load("slots-8-many-trunks").switches
+    base = rig.workload.load("slots-8-shared").switches
+    configuration = rig.kernel._configuration
+    assert configuration(switches) == configuration(base)
+    assert configuration(switches) != configuration(trunk)
+    assert "CONFIG_SWAP_ADDRESS_SPACE_SHIFT=10\n" in configuration(trunk)
+
+
+@pytest.mark.parametrize("name", list(SLOT_TRACES))
+def test_a_slot_trace_is_slot_events_in_order(name: str) -> None:
+    """The table has the schema to the letter, its rows in lock order, each with its own fields."""
+    events = pl.read_parquet(SLOT_TRACES[name] / "slot_events.parquet")
+    assert events.schema == SLOT_EVENTS
+    assert events["seq"].is_sorted()
+    assert events["seq"].n_unique() == events.height
+    first = events.row(0, named=True)
+    assert (first["op"], first["lowest"]) == ("call", 1)
+    for field, ops in {
+        "n": ["call", "done", "fail", "free", "reuse"],
+        "offset": ["alloc", "free", "reuse"],
+        "base": ["call"],
+        "next": ["done"],
+        "lowest": ["call"],
+        "highest": ["call"],
+    }.items():
+        assert events[field].is_not_null().equals(events["op"].is_in(ops), check_names=False)
+
+
+@pytest.mark.parametrize("name", list(SLOT_TRACES))
+def test_no_slot_is_handed_out_twice(name: str) -> None:
+    """Between two times that a slot is handed out it was taken back, and slot 0 never is."""
+    events = pl.read_parquet(SLOT_TRACES[name] / "slot_events.parquet")
+    moves = events.filter(pl.col("op").is_in(["alloc", "free"])).select("op", "offset")
+    assert moves["offset"].to_numpy().min() >= 1
+    turns = moves.with_columns(turn=pl.int_range(pl.len()).over("offset") % 2)
+    assert ((turns["turn"] == 0) == (turns["op"] == "alloc")).all()
+
+
+@pytest.mark.parametrize("name", list(SLOT_TRACES))
+def test_a_slot_trace_says_which_kernel_it_is_from(name: str) -> None:
+    """The switches in trace.toml are those of the workload, and nothing was lost."""
+    told = traces.provenance(SLOT_TRACES[name])
+    assert f"swap_base={told['kernel']['swap_base']}" in told["kernel"]["command_line"]
+    assert told["guest"]["cpus"] == int(name.split("-")[1])
+    assert not any(told["recording"]["lost_events_by_cpu"].values())
+
+
+def test_slots_of_a_page_are_used_again_above_half_full() -> None:
+    """The trace above half full has slots that the swap cache alone held, freed and not."""
+    events = pl.read_parquet(SLOT_TRACES["slots-4-above-half"] / "slot_events.parquet")
+    tried = events.filter(pl.col("op") == "reuse")["n"]
+    assert set(tried.unique()) == {0, 1}
+
+
+def test_lock_statistics_become_metrics_per_page(rig: SimpleNamespace) -> None:
+    """Each column of a lock of the ledger is divided by the pages swapped out."""
+    report = {
+        "marked vmstat-begin": "pswpin 5\npswpout 100",
+        "marked vmstat-end": "pswpin 10\npswpout 200",
+        "marked lock-stat": LOCK_STAT,
+        "marked lock-sites": LOCK_SITES,
+        "marked slab": "radix_tree_node 700 728 576 7 1 : tunables 0 0 0 : slabdata 104 104 0",
+        "output": "1000 visits in 2000000 usecs\n1000 visits in 4000000 usecs",
+    }
+    metrics = rig.counts.counts(report, "test")
+    assert metrics["pages out"] == (100, "page")
+    assert metrics["xa_lock acquisitions"] == (3.0, "1/page")
+    assert metrics["xa_lock bounced acquisitions"] == (0.6, "1/page")
+    assert metrics["xa_lock contended acquisitions"] == (0.2, "1/page")
+    assert metrics["xa_lock wait"] == (4.0, "us/page")
+    assert metrics["xa_lock hold"] == (5.0, "us/page")
+    assert metrics["return cache lock acquisitions"] == (1.0, "1/page")
+    assert metrics["xa_lock at add_to_swap_cache"] == (1.5, "1/page")
+    assert metrics["si->lock at get_swap_pages"] == (0.5, "1/page")
+    assert metrics["throughput"] == (500.0, "visit/s")
+    assert metrics["radix_tree_node in use"] == (700, "node")
+    assert not [name for name in metrics if "another" in name or "dropped" in name]
+
+
+def test_trunks_that_cpus_share_are_counted_after_the_drop(rig: SimpleNamespace) -> None:
+    """A slot counts as shared where another CPU's last slot lies in its trunk of four."""
+    rows = [
+        *[("alloc", 0, slot) for slot in (1, 2, 3)],
+        *[("free", 0, slot) for slot in (1, 2, 3)],
+        *[("alloc", 0, 1), ("alloc", 1, 2), ("alloc", 1, 4), ("alloc", 0, 5)],
+    ]
+    events = pl.DataFrame(rows, schema=["op", "cpu", "offset"], orient="row")
+    metrics = rig.counts.trunks(events, 2)
+    assert metrics == {"slots in a trunk with another CPU": (0.5, "1/slot")}
+
+
+def test_every_experiment_can_be_read(rig: SimpleNamespace) -> None:
+    """Each description names values that its switch takes, and gives one workload each."""
+    assert rig.experiment.names()
+    for name in rig.experiment.names():
+        described = rig.experiment.load(name)
+        for value in described.values:
+            assert described.counted(value).switches.lock_statistics
+            assert not described.traced(value).switches.lock_statistics
+
+
+@pytest.mark.parametrize("name", list(shipped_measurements()))
+def test_a_measurement_is_results_made_by_the_sources_that_are_here(name: str) -> None:
+    """The table has its schema, and the hashes are those of the files today."""
+    folder = shipped_measurements()[name]
+    assert pl.read_parquet(folder / "results.parquet").schema == RESULTS
+    for path, told in traces.tomllib.loads((folder / "measured.toml").read_text())[
+        "sources"
+    ].items():
+        assert hashlib.sha256((CAPTURE / path).read_bytes()).hexdigest() == told, path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["no-such-experiment", "-o", "out"], "no-such-experiment"),
+        (["writeback-tags"], "-o DIR"),
+        (["writeback-tags", "-o", "out", "--rounds", "0"], "--rounds"),
+        ([], "--list"),
+    ],
+)
+def test_wrong_calls_are_refused(arguments: list[str], word: str) -> None:
+    """Exit 2, and the message says what is wrong, before anything is built."""
+    done = run("lab.py", *arguments)
+    assert done.returncode == 2
+    assert word in done.stderr
+    assert "Traceback" not in done.stderr
