@@ -1,0 +1,623 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The slot workbench: C beside its oracle, theory, and the verbs over it."""
+
+import pickle
+import statistics
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle_slot_workbench import Row, Workbench
+from oracle_slots import BUILT_IN, Config, Kernel
+
+import swapsim
+from swapsim import slot_traces, slots, traces
+from swapsim._core import ffi, lib
+from swapsim.config import SlotsConfig
+from swapsim.errors import ConfigError, InputError
+from swapsim.native_slot_workbench import _flat
+from swapsim.schemas import REQUESTS, SLOT_EVENTS, SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
+from swapsim.sweep import SerialExecutor
+from swapsim.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig
+
+RELAXED = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+
+
+def struct_of(config: Config, target: Any) -> None:
+    """Write the oracle's config as the library's."""
+    lib.sws_slots_config_init(ffi.addressof(target))
+    for name in (
+        "slots",
+        "cluster_size",
+        "trunk_shift",
+        "rotational",
+        "possible_cpus",
+        "online_cpus",
+        "address_spaces",
+        "seed",
+    ):
+        setattr(target, name, getattr(config, name))
+    target.kernel, target.policy = int(config.kernel), int(config.policy)
+
+
+class Twins:
+    """The library's workbench and the oracle's, led through the same phases."""
+
+    def __init__(self, oracle: Workbench) -> None:
+        """Make the library's as the oracle is."""
+        self.oracle = oracle
+        config = ffi.new("struct sws_workbench_config *")
+        lib.sws_workbench_config_init(config)
+        struct_of(oracle.config, config.cache.device)
+        config.cache.enabled = oracle.enabled
+        for name in ("asynchronous", "overlap_calls", "lock_window", "span_window"):
+            setattr(config, name, getattr(oracle, name))
+        if oracle.tasks_on:
+            tasks = ffi.new("struct sws_workbench_task[]", list(oracle.tasks_on))
+            config.tasks, config.n_tasks = tasks, len(tasks)
+        out = ffi.new("struct sws_workbench **")
+        assert lib.sws_workbench_new(config, out) == lib.SWS_OK
+        self.handle = ffi.gc(out[0], lib.sws_workbench_free)
+
+    def go(self, begun: int) -> int:
+        """Lead the library's phase to its end; return its code."""
+        over = ffi.new("bool *")
+        while not begun and not over[0]:
+            begun = lib.sws_workbench_run(self.handle, 2000, over)
+            self.verify()
+        return begun
+
+    def verify(self) -> None:
+        """Hold the library's invariants."""
+        reason = ffi.new("const char **")
+        assert lib.sws_workbench_verify(self.handle, reason) == lib.SWS_OK, ffi.string(reason[0])
+
+    def phase(self, phase: tuple[Any, ...]) -> None:
+        """Lead both through a phase and compare."""
+        name, *rest = phase
+        if name == "fill":
+            assert self.go(lib.sws_workbench_fill(self.handle, *rest)) == lib.SWS_OK
+            self.oracle.fill(rest[0], clusters_alone=rest[1])
+        elif name == "begin":
+            lib.sws_workbench_begin_measures(self.handle)
+            self.oracle.begin_measures()
+        else:
+            assert self.go(getattr(lib, f"sws_workbench_{name}")(self.handle, *rest)) == lib.SWS_OK
+            getattr(self.oracle, name)(*rest)
+        self.compare()
+
+    def replay(self, rows: list[list[Row]], skipped: int) -> bool:
+        """Replay rows on both; return whether they could be replayed to the end."""
+        first = [sum(map(len, rows[:task])) for task in range(len(rows) + 1)]
+        flat = [row for mine in rows for row in mine]
+        columns = ffi.new("struct sws_workbench_rows *")
+        keep = [
+            ffi.new("uint64_t[]", first),
+            ffi.new("int32_t[]", [owner for owner, _ in flat] or [0]),
+            ffi.new("uint32_t[]", [ordinal for _, ordinal in flat] or [0]),
+        ]
+        columns.first, columns.owner, columns.ordinal = keep
+        code = self.go(lib.sws_workbench_replay(self.handle, columns, skipped))
+        done = self.oracle.replay(rows, skipped)
+        assert code == (lib.SWS_OK if done else lib.SWS_ERROR_OUT_OF_ORDER)
+        if done:
+            self.compare()
+        return done
+
+    def compare(self) -> None:
+        """Compare every count, every page and every base."""
+        measures = ffi.new("struct sws_workbench_measures *")
+        lib.sws_workbench_measures(self.handle, measures)
+        found = {
+            name: value
+            for name, value in _flat(measures[0]).items()
+            if not name.startswith("work.")
+        }
+        assert found == {name: self.oracle.counts[name] for name in found}
+        cpus = self.oracle.config.online_cpus
+        tested, pages = ffi.new("uint64_t[]", cpus), ffi.new("uint64_t[]", cpus)
+        lib.sws_workbench_cpus(self.handle, tested, pages)
+        assert list(tested) == self.oracle.tested
+        assert list(pages) == self.oracle.pages_of
+        device = lib.sws_slot_cache_device(lib.sws_workbench_cache(self.handle))
+        out = [slot for slot in range(1, self.oracle.config.slots) if self.usage(device, slot) == 1]
+        assert out == sorted(self.oracle.pages)
+        bases = [lib.sws_slots_base(device, i) for i in range(lib.sws_slots_bases(device))]
+        assert bases == self.oracle.device.bases
+
+    @staticmethod
+    def usage(device: Any, slot: int) -> int:
+        """Return a map byte."""
+        return int(lib.sws_slots_usage(device, slot))
+
+
+@st.composite
+def workbenches(draw: st.DrawFn) -> Workbench:
+    """Draw a small workbench."""
+    possible = draw(st.integers(1, 4))
+    config = Config(
+        kernel=draw(st.sampled_from([Kernel.V6_1, Kernel.V6_1, *Kernel])),
+        slots=draw(st.sampled_from([2, 300, 700, 1500, 2500])),
+        cluster_size=draw(st.sampled_from([256, 512])),
+        trunk_shift=draw(st.integers(6, 10)),
+        rotational=draw(st.sampled_from([False, False, False, True])),
+        possible_cpus=possible,
+        online_cpus=draw(st.integers(1, possible)),
+        address_spaces=draw(st.integers(1, 3)),
+        policy=draw(st.sampled_from(list(BUILT_IN))),
+        seed=draw(st.integers(0, 2**64 - 1)),
+    )
+    return Workbench(
+        config,
+        enabled=draw(st.booleans()),
+        asynchronous=draw(st.booleans()),
+        overlap_calls=draw(st.integers(1, 6)),
+        lock_window=draw(st.integers(0, 30)),
+        span_window=draw(st.integers(1, 40)),
+    )
+
+
+PHASE = st.one_of(
+    st.tuples(st.just("fill"), st.integers(0, 2600), st.booleans()),
+    st.tuples(st.just("thin"), st.integers(0, 1500)),
+    st.tuples(st.just("churn"), st.integers(0, 60)),
+    st.tuples(st.just("begin")),
+)
+FRAGMENTED = st.tuples(
+    st.tuples(st.just("fill"), st.just(2600), st.booleans()),
+    st.tuples(st.just("thin"), st.integers(0, 2400)),
+    st.tuples(st.just("churn"), st.integers(100, 300)),
+).map(list)
+PHASES = st.tuples(st.one_of(FRAGMENTED, st.just([])), st.lists(PHASE, max_size=4)).map(
+    lambda both: both[0] + both[1]
+)
+
+
+@settings(max_examples=60, suppress_health_check=RELAXED)
+@given(oracle=workbenches(), phases=PHASES)
+def test_c_and_oracle_count_the_same(oracle: Workbench, phases: list[tuple[Any, ...]]) -> None:
+    """Through any phases every measure, page and base agrees with the plain model."""
+    twins = Twins(oracle)
+    for phase in phases:
+        twins.phase(phase)
+
+
+@settings(max_examples=40, suppress_health_check=RELAXED)
+@given(data=st.data(), oracle=workbenches())
+def test_c_and_oracle_replay_the_same(data: st.DataObject, oracle: Workbench) -> None:
+    """Any rows give the same counts, wait for one another alike, and are found to wait for ever."""
+    gets = data.draw(st.lists(st.integers(0, 90), min_size=1, max_size=4))
+    places = [
+        (
+            data.draw(st.integers(0, oracle.config.online_cpus - 1)),
+            data.draw(st.integers(-1, oracle.config.address_spaces - 1)),
+        )
+        for _ in gets
+    ]
+    pages = [(task, ordinal) for task, n in enumerate(gets) for ordinal in range(n)]
+    puts: list[list[Row]] = [[] for _ in gets]
+    for page in data.draw(st.permutations(pages))[: data.draw(st.integers(0, len(pages)))]:
+        puts[data.draw(st.integers(0, len(gets) - 1))].append(page)
+    # Gets before, between or after the puts: the latter may wait for ever.
+    rows = []
+    for n, mine in zip(gets, puts, strict=True):
+        early = data.draw(st.integers(0, n))
+        rows.append([(-1, 0)] * early + mine + [(-1, 0)] * (n - early))
+    oracle.tasks_on = places
+    oracle.__post_init__()
+    Twins(oracle).replay(rows, data.draw(st.integers(0, 50)))
+
+
+@pytest.mark.parametrize(("cpus", "apart"), [(8, 0.964), (16, 0.854), (24, 0.696), (48, 0.223)])
+def test_random_trunks_meet_as_birthdays_do(cpus: int, apart: float) -> None:
+    """768 trunks leave so many CPUs apart as kernel.md 1.D says."""
+    assert slots.birthday(cpus, 768) == pytest.approx(apart, abs=0.0005)
+
+
+def test_cpus_that_draw_trunks_meet_at_most_as_birthdays_do() -> None:
+    """Two CPUs in one trunk use it up and leave it sooner: they share it less than by chance."""
+    cpus, trunks = 16, 768
+    found = [
+        values(
+            # Trunks of 256 slots leave what counts, their number, as it is on 48 GB.
+            SlotsConfig(slots=trunks << 8, trunk_shift=8, possible_cpus=cpus, seed=seed),
+            ChurnConfig(used_share=0.6, pages=2**16, warm_up_pages=2**15),
+        )
+        for seed in range(1, 7)
+    ]
+    met = statistics.mean(run["trunk.met"] for run in found)
+    pairs = statistics.mean(run["trunk.pairs"] for run in found)
+    assert 0.5 < met / (1 - slots.birthday(cpus, trunks)) < 1
+    assert 0.5 < pairs / (cpus * (cpus - 1) / 2 / trunks) < 1
+
+
+def test_more_cpus_than_trunks_must_share() -> None:
+    """The closed form is 0 where there are more CPUs than trunks, 1 for a lone CPU."""
+    assert slots.birthday(9, 8) == 0
+    assert slots.birthday(1, 1) == 1
+    with pytest.raises(InputError, match="field 'trunks'"):
+        slots.birthday(1, 0)
+
+
+SMALL = ChurnConfig(pages=3000, warm_up_pages=1000)
+
+
+def test_a_hard_disk_gives_the_same_under_every_policy() -> None:
+    """Without clusters no policy is asked: every measure is the same."""
+    frames = [
+        slots.measure(
+            SlotsConfig(slots=1 << 15, rotational=True, policy=policy, possible_cpus=4), SMALL
+        ).drop("policy")
+        for policy in swapsim.policies.POLICIES
+    ]
+    assert all(frame.equals(frames[0]) for frame in frames)
+    assert frames[0].filter(metric="seeks")["value"].item() > 0
+
+
+def values(device: SlotsConfig, workload: Any, **more: Any) -> dict[str, float]:
+    """Return a run's metrics by name."""
+    frame = slots.measure(device, workload, **more)
+    assert frame.schema == SLOT_MEASURES
+    return dict(frame.select("metric", "value").iter_rows())
+
+
+def test_each_metric_has_a_value_or_nothing_to_divide_by() -> None:
+    """A run names every metric once; shares lie between 0 and 1."""
+    found = values(SlotsConfig(slots=1 << 15, possible_cpus=4), SMALL)
+    assert list(found) == [*slots.METRICS, "fairness"]
+    for name, metric in slots.METRICS.items():
+        if metric.unit == "share" and found[name] is not None:
+            assert 0 <= found[name] <= 1, name
+    assert 0.25 <= found["fairness"] <= 1
+
+
+def test_a_page_out_and_in_takes_three_acquisitions_in_6_1_and_two_before() -> None:
+    """Add, delete and, in 6.1, the freed slot's shadow: up to what waits in return caches."""
+    for kernel, expected in (("6.1", 3), ("5.8", 2)):
+        found = values(SlotsConfig(slots=1 << 15, possible_cpus=2, kernel=kernel), SMALL)
+        assert found["lock"] == pytest.approx(expected, abs=0.05)
+
+
+def test_a_shared_base_makes_cpus_meet_and_trunks_of_their_own_do_not() -> None:
+    """On a fragmented device the shared base moves nearly every lock, avoid next to none."""
+    device = SlotsConfig(slots=1 << 20, possible_cpus=8)
+    found = {
+        policy: values(
+            SlotsConfig(slots=device.slots, possible_cpus=8, policy=policy),
+            ChurnConfig(pages=2**14, warm_up_pages=2**14),
+        )
+        for policy in ("shared", "avoid")
+    }
+    assert found["shared"]["lock.moved.add"] > 0.9 > 0.1 > found["avoid"]["lock.moved.add"]
+    assert found["shared"]["trunk.pairs"] > 20
+    assert found["avoid"]["trunk.pairs"] < 1
+
+
+def test_free_clusters_make_the_policy_matter_not_at_all() -> None:
+    """While clusters are free, slots come from them, whatever the base."""
+    pages = [
+        slots.measure(
+            SlotsConfig(slots=1 << 17, possible_cpus=4, policy=policy), FillConfig(filled_share=0.5)
+        ).drop("policy")
+        for policy in ("shared", "percpu", "percpu-rerandomise")
+    ]
+    assert all(frame.equals(pages[0]) for frame in pages)
+
+
+def test_more_threads_an_address_space_share_its_base() -> None:
+    """With one address space for all CPUs permm is one base; with one each it is one a CPU."""
+    device = SlotsConfig(slots=1 << 18, possible_cpus=4, policy="permm")
+    alone = values(device, SMALL)
+    shared = values(
+        device, ChurnConfig(pages=3000, warm_up_pages=1000, threads_per_address_space=4)
+    )
+    assert shared["lock.moved.add"] > alone["lock.moved.add"]
+    assert shared["run"] < alone["run"]
+
+
+@swapsim.policy(base_of="cpu", initial="random")
+def twin(base, next, lowest, highest, trunk_size, draw):  # type: ignore[no-untyped-def] # noqa: A002
+    """Do as percpu-rerandomise does."""
+    if base // trunk_size == next // trunk_size:
+        return next
+    if highest <= lowest:
+        return base
+    slot = lowest + draw % (highest - lowest + 1)
+    return max(slot // trunk_size * trunk_size, lowest)
+
+
+def test_a_readers_twin_of_a_built_in_policy_measures_the_same() -> None:
+    """A reader's function is asked where the built-in one is, in other processes, too."""
+    found = slots.one_at_a_time(
+        SlotsConfig(slots=1 << 16, trunk_shift=10, possible_cpus=4),
+        SMALL,
+        {"kernel": ["6.1", "5.7+scan-more"]},
+        policies=["percpu-rerandomise", twin],
+        seeds=2,
+    )
+    built_in, ours = (
+        found.filter(policy=policy).drop("policy") for policy in ("percpu-rerandomise", "twin")
+    )
+    assert ours.equals(built_in)
+    assert ours.filter(metric="lock.moved")["value"].min() > 0
+
+
+def test_windows_are_as_wide_as_they_are_told() -> None:
+    """A wider window finds more locks close and more slots scanned again."""
+    device = SlotsConfig(slots=1 << 16, possible_cpus=8, policy="percpu")
+    narrow = values(device, SMALL, meter=MeterConfig(overlap_calls=1, lock_window=0))
+    wide = values(device, SMALL, meter=MeterConfig(overlap_calls=4096, lock_window=10**6))
+    assert narrow["lock.close"] == 0
+    assert wide["lock.close"] == wide["lock.moved"] == narrow["lock.moved"]
+    assert wide["scanned.again"] > narrow["scanned.again"]
+
+
+FACTORS = {"cpus": [2, 4], "used_share": [0.5]}
+SWEEP_DEVICE = SlotsConfig(slots=1 << 15, possible_cpus=4)
+
+
+def small_sweep(**more: Any) -> pl.DataFrame:
+    """Run a sweep of a second."""
+    return slots.one_at_a_time(
+        SWEEP_DEVICE,
+        ChurnConfig(pages=500, warm_up_pages=100),
+        FACTORS,
+        policies=["shared", "avoid"],
+        seeds=3,
+        **more,
+    )
+
+
+def test_a_sweep_over_processes_is_the_serial_sweep() -> None:
+    """Other processes give the same rows in the same order."""
+    serial = small_sweep(executor=SerialExecutor())
+    assert serial.schema == SLOT_SWEEP
+    assert serial.equals(small_sweep())
+    order = serial.select("factor", "setting", "policy", "seed").unique(maintain_order=True)
+    assert order.rows() == [
+        (factor, str(value), policy, seed)
+        for factor, values_of in FACTORS.items()
+        for value in values_of
+        for policy in ("shared", "avoid")
+        for seed in (1, 2, 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("factor", "value", "field", "expected"),
+    [
+        ("cpus", 6, "n_cpus", 6),
+        ("gigabytes", 0.25, "n_cpus", 4),
+        ("possible_cpus", 64, "n_cpus", 4),
+        ("cluster_size", 512, "n_cpus", 4),
+        ("trunk_shift", 10, "n_cpus", 4),
+        ("swap_in", "asynchronous", "n_cpus", 4),
+    ],
+)
+def test_a_factor_changes_what_it_names(
+    factor: str, value: object, field: str, expected: int
+) -> None:
+    """Each factor is a field of the device or the workload, or CPUs, gigabytes, possible CPUs."""
+    frame = slots.one_at_a_time(
+        SWEEP_DEVICE,
+        ChurnConfig(pages=100, warm_up_pages=0),
+        {factor: [value]},
+        policies=["percpu"],
+        seeds=1,
+        executor=SerialExecutor(),
+    )
+    assert frame[field].unique().to_list() == [expected]
+    assert frame["setting"].unique().to_list() == [str(value)]
+
+
+def test_an_unknown_factor_is_named_with_those_that_there_are() -> None:
+    """A factor that is nothing is refused before the first run."""
+    with pytest.raises(ConfigError, match=r"factor 'colour': choose one of cpus, .*used_share"):
+        slots.one_at_a_time(SWEEP_DEVICE, SMALL, {"colour": [1]})
+    with pytest.raises(ConfigError, match="seeds=0"):
+        slots.one_at_a_time(SWEEP_DEVICE, SMALL, {"cpus": [1]}, seeds=0)
+
+
+def sweep_of(values_of: dict[str, list[float | None]], metric: str = "scanned") -> pl.DataFrame:
+    """Return a sweep of one setting with these values."""
+    return pl.DataFrame(
+        [
+            ("cpus", "2", policy, 2, seed, metric, value, "slots/slot")
+            for policy, mine in values_of.items()
+            for seed, value in enumerate(mine, 1)
+        ],
+        schema=SLOT_SWEEP,
+        orient="row",
+    )
+
+
+def test_a_ranking_puts_the_better_first_and_tells_ties() -> None:
+    """Ranks count the policies that are surely better; intervals that overlap are ties."""
+    found = slots.ranking(
+        sweep_of({"a": [5.0, 5.1, 5.2], "b": [1.0, 1.5, 2.0], "c": [1.2, 1.4, 1.9]}), "scanned"
+    )
+    assert found.schema == SLOT_RANKING
+    assert found["policy"].to_list() == ["b", "c", "a"]
+    assert found["rank"].to_list() == [1, 1, 3]
+    assert found["tied_with"].to_list() == [["c"], ["b"], []]
+    assert found["mean"].to_list() == pytest.approx([1.5, 1.5, 5.1])
+    assert (found["low"] <= found["mean"]).all()
+    assert (found["mean"] <= found["high"]).all()
+    higher = slots.ranking(sweep_of({"a": [5.0], "b": [1.0]}, "run"), "run")
+    assert higher["policy"].to_list() == ["a", "b"]
+
+
+def test_runs_without_a_value_do_not_count() -> None:
+    """A null is left out, and a policy that has nothing else."""
+    found = slots.ranking(sweep_of({"a": [None, 2.0], "b": [None, None]}), "scanned")
+    assert found.select("policy", "seeds", "mean").rows() == [("a", 1, 2.0)]
+
+
+def test_a_ranking_of_nothing_is_refused() -> None:
+    """An unknown metric and a confidence out of range are named."""
+    with pytest.raises(InputError, match="no such metric: 'colour'"):
+        slots.ranking(sweep_of({"a": [1.0]}), "colour")
+    with pytest.raises(InputError, match="field 'confidence'"):
+        slots.ranking(sweep_of({"a": [1.0]}), "scanned", confidence=1)
+
+
+def slot_events(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
+    """Return rows (pid, mm, op, n, offset) as SLOT_EVENTS."""
+    return pl.DataFrame(
+        [
+            (seq, 0, pid, mm, op, n, offset, None, None, None, None)
+            for seq, (pid, mm, op, n, offset) in enumerate(rows)
+        ],
+        schema=SLOT_EVENTS,
+        orient="row",
+    )
+
+
+EVENTS = [
+    (70, 0xAA, "call", 2, None),
+    (70, 0xAA, "alloc", None, 5),
+    (71, 0, "call", 2, None),
+    (70, 0xAA, "alloc", None, 6),
+    (71, 0, "alloc", None, 9),
+    (70, 0xAA, "done", 2, None),
+    (72, 0xBB, "free", 2, 5),
+    (70, 0, "alloc", None, 5),
+]
+
+
+def test_requests_say_whose_page_comes_in() -> None:
+    """A freed slot is the page of the get that had it last; a free of n slots is n rows."""
+    found = slots.request_streams(slot_events(EVENTS))
+    assert found.schema == REQUESTS
+    assert found.rows() == [
+        (0, 0, "get", 0, 0),
+        (0, 0, "get", 0, 1),
+        (1, -1, "get", 1, 0),
+        (2, 1, "put", 0, 0),
+        (2, 1, "put", 0, 1),
+        (0, 0, "get", 0, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "complaint"),
+    [
+        ((70, 0xAA, "alloc", None, 9), "seq 8: slot 9 is handed out, but it is in use"),
+        ((70, 0xAA, "free", 2, 9), "seq 8: slot 10 is freed, but it was not handed out"),
+    ],
+)
+def test_events_that_contradict_themselves_are_named(row: tuple[Any, ...], complaint: str) -> None:
+    """A slot handed out twice, or freed and never handed out, names its row."""
+    with pytest.raises(InputError, match=complaint):
+        slots.request_streams(slot_events([*EVENTS, row]))
+
+
+def test_events_out_of_order_are_refused() -> None:
+    """A seq that falls is refused."""
+    with pytest.raises(InputError, match="field 'seq': rows are out of order"):
+        slots.request_streams(slot_events(EVENTS).reverse())
+
+
+def test_streams_hand_out_each_page_once() -> None:
+    """A replay swaps out as many pages as there are gets; copies do so on more CPUs."""
+    requests = slots.request_streams(slot_events(EVENTS))
+    device = SlotsConfig(slots=4096, possible_cpus=3)
+    assert values(device, StreamsConfig(requests=requests))["lock"] == pytest.approx(2)
+    doubled = slots.repeated(requests, 2)
+    assert doubled.height == 2 * requests.height
+    assert doubled["task"].max() == 5
+    assert sorted(doubled["mm"].unique()) == [-1, 0, 1, 2, 3]
+    slots.measure(SlotsConfig(slots=4096, possible_cpus=6), StreamsConfig(requests=doubled))
+
+
+@pytest.mark.parametrize("name", ["slots-4-above-half", "slots-8-many-trunks"])
+def test_requests_of_a_real_kernel_are_all_served(name: str) -> None:
+    """Each slot of a shipped trace is a page out, each slot freed one in, under any policy."""
+    folder = traces.shipped("cluster-next")[name]
+    events, requests = slot_traces.events(folder), slots.request_streams(folder)
+    gets, puts = (requests.filter(op=op).height for op in ("get", "put"))
+    assert gets == events.filter(op="alloc").height
+    assert puts == events.filter(op="free")["n"].sum()
+    assert requests.filter(op="put").select("owner", "ordinal").is_unique().all()
+    device = slots.traced_device(folder)
+    for policy in ("shared", "percpu-rerandomise"):
+        found = values(replace(device, policy=policy), StreamsConfig(requests=requests))
+        assert found["without_slot"] == 0
+        # What is not freed waits in return caches, or stays to the end.
+        assert 2 < found["lock"] <= 2 + puts / gets
+    late = values(device, StreamsConfig(requests=requests, skipped_share=0.8))
+    assert late["scanned"] != found["scanned"]
+
+
+def test_requests_that_wait_for_ever_are_refused() -> None:
+    """Tasks that wait for one another, and pages that never were, are bad input."""
+    for rows, complaint in (
+        ([(0, 0, "put", 1, 0), (0, 0, "get", 0, 0)], "never gets"),
+        (
+            [
+                (0, 0, "put", 1, 0),
+                (0, 0, "get", 0, 0),
+                (1, 0, "put", 0, 0),
+                (1, 0, "get", 1, 0),
+            ],
+            "wait for one another",
+        ),
+        ([(0, 0, "get", 0, 0), (0, 0, "put", 0, 0), (0, 0, "put", 0, 0)], "put before"),
+    ):
+        requests = pl.DataFrame(rows, schema=REQUESTS, orient="row")
+        with pytest.raises(InputError, match=complaint):
+            slots.measure(SlotsConfig(slots=4096), StreamsConfig(requests=requests))
+    with pytest.raises(InputError, match="no rows"):
+        StreamsConfig(requests=pl.DataFrame(schema=REQUESTS))
+
+
+@pytest.mark.parametrize(
+    ("make", "field", "value"),
+    [
+        (ChurnConfig, "used_share", 0),
+        (ChurnConfig, "used_share", 1.1),
+        (ChurnConfig, "pages", 0),
+        (ChurnConfig, "warm_up_pages", -1),
+        (ChurnConfig, "swap_in", "soon"),
+        (ChurnConfig, "threads_per_address_space", 0),
+        (FillConfig, "filled_share", -0.5),
+        (MeterConfig, "overlap_calls", 4097),
+        (MeterConfig, "lock_window", -1),
+        (MeterConfig, "span_window", 0),
+    ],
+)
+def test_a_workload_out_of_range_quotes_field_and_value(
+    make: Any, field: str, value: object
+) -> None:
+    """A workload is checked when it is made."""
+    with pytest.raises(ConfigError, match=f"{field}=.*{value}"):
+        make(**{field: value})
+
+
+def test_more_address_spaces_than_can_own_pages_are_refused() -> None:
+    """257 CPUs with an address space each are refused, with two threads each they are not."""
+    device = SlotsConfig(slots=1 << 18, possible_cpus=257)
+    with pytest.raises(ConfigError, match="at most 256 can own pages"):
+        slots.measure(device, SMALL)
+    slots.measure(device, ChurnConfig(pages=300, warm_up_pages=0, threads_per_address_space=2))
+
+
+@pytest.mark.parametrize("n_slots", [2, 3, 255, 257, 700])
+def test_tiny_devices_and_more_cpus_than_trunks_have_defined_results(n_slots: int) -> None:
+    """A device smaller than its CPUs' clusters, or full, still gives every metric."""
+    for used_share in (0.5, 1.0):
+        found = values(
+            SlotsConfig(slots=n_slots, possible_cpus=8),
+            ChurnConfig(used_share=used_share, pages=50, warm_up_pages=10),
+        )
+        assert found["without_slot"] is not None
+
+
+def test_workloads_travel_to_other_processes() -> None:
+    """A workload survives pickling, streams included."""
+    assert pickle.loads(pickle.dumps(SMALL)) == SMALL
+    streams = StreamsConfig(requests=slots.request_streams(slot_events(EVENTS)))
+    assert pickle.loads(pickle.dumps(streams)).requests.equals(streams.requests)

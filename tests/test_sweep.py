@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sweeps: any executor, the order of the points, nothing left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from swapsim import sweep
+
+
+def square(point: int) -> int:
+    """Return the square; the first points take the longest."""
+    time.sleep(0.02 if point < 3 else 0)
+    return point * point
+
+
+def where(point: int) -> tuple[int, int]:
+    """Return the point and the process."""
+    return point, os.getpid()
+
+
+def fail_at(bad: int, point: int) -> int:
+    """Raise at one point."""
+    if point == bad:
+        raise ValueError(f"{point} is bad")
+    return point
+
+
+@pytest.mark.parametrize("batch_points", [1, 3, 100])
+def test_results_come_in_the_order_of_the_points(batch_points: int) -> None:
+    """Threads that end out of order give what a serial run gives."""
+    points = list(range(20))
+    serial = sweep.run(square, points, executor=sweep.SerialExecutor(), batch_points=batch_points)
+    with ThreadPoolExecutor(4) as pool:
+        assert sweep.run(square, points, executor=pool, batch_points=batch_points) == serial
+        # The executor stays open: it is its owner's.
+        assert pool.submit(square, 3).result() == 9
+    assert serial == [point * point for point in points]
+
+
+def test_new_processes_do_the_work_by_default() -> None:
+    """Without an executor other processes run the points, and are gone afterwards."""
+    found = sweep.run(where, list(range(9)), batch_points=2)
+    assert [point for point, _ in found] == list(range(9))
+    pids = {pid for _, pid in found}
+    assert os.getpid() not in pids
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+def test_no_points_give_no_results() -> None:
+    """An empty sweep is no error."""
+    assert sweep.run(square, []) == []
+
+
+@pytest.mark.parametrize("make", [sweep.SerialExecutor, lambda: ThreadPoolExecutor(2), None])
+def test_an_error_names_its_point(make: "type[Executor] | None") -> None:
+    """What a task raises comes through with a note of the point."""
+    executor = make() if make else None
+    with pytest.raises(ValueError, match="5 is bad") as caught:
+        sweep.run(partial(fail_at, 5), list(range(30)), executor=executor, batch_points=2)
+    assert caught.value.__notes__ == ["at the point 5"]
+
+
+def test_progress_counts_points_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    """A bar is shown only if asked for."""
+    sweep.run(square, [1, 2, 3], executor=sweep.SerialExecutor())
+    assert capsys.readouterr().err == ""
+    sweep.run(square, [1, 2, 3], executor=sweep.SerialExecutor(), progress=True)
+    assert "3/3" in capsys.readouterr().err
+
+
+LONG = """
+import sys, time
+from pathlib import Path
+from swapsim import sweep
+
+def rest(point):
+    (Path(sys.argv[1]) / str(point)).touch()
+    time.sleep(60)
+
+if __name__ == "__main__":
+    sweep.run(rest, list(range(50)), batch_points=1)
+"""
+
+
+def alive_in_group(group: int) -> list[str]:
+    """Return the processes of a group that still run."""
+    alive = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        # A process may go away while it is looked at.
+        with suppress(OSError):
+            state, _, its_group, *_ = stat.read_text().rpartition(")")[2].split()
+            if int(its_group) == group and state != "Z":
+                alive.append(stat.parent.name)
+    return alive
+
+
+def test_an_interrupt_ends_a_sweep_at_once(tmp_path: Path) -> None:
+    """Ctrl-C ends workers that are in the middle of a point, too."""
+    script = tmp_path / "long.py"
+    script.write_text(LONG)
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, script, begun], stderr=subprocess.PIPE, start_new_session=True, text=True
+    )
+    while not any(begun.iterdir()):
+        assert process.poll() is None
+        time.sleep(0.05)
+    # As a terminal does: to all processes of the group.
+    os.killpg(process.pid, signal.SIGINT)
+    start = time.monotonic()
+    _, complaint = process.communicate(timeout=30)
+    assert time.monotonic() - start < 5
+    assert process.returncode != 0
+    assert complaint.count("KeyboardInterrupt") == 1
+    while alive_in_group(process.pid):
+        assert time.monotonic() - start < 5
+        time.sleep(0.05)
