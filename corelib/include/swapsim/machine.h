@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine.h - a machine whose CPUs swap out and in: the counts of the mechanisms
+ * become time.
+ *
+ * Models the way of an anonymous page through 4.8, 5.7, 5.8 and 6.1
+ *   mm/memory.c      do_anonymous_page, do_swap_page
+ *   mm/page_alloc.c  rmqueue_bulk, free_pcppages_bulk, direct reclaim at the min watermark
+ *   mm/vmscan.c      shrink_active_list, shrink_inactive_list, shrink_page_list, kswapd
+ *   mm/swap_slots.c  get_swap_page, free_swap_slot      mm/swapfile.c  get_swap_pages
+ *   mm/swap_state.c  add_to_swap_cache                  mm/page_io.c   swap_writepage
+ *
+ *      node 0                              node 1
+ *      CPU 0 1 2 3  kswapd  (interrupt)    CPU 6 7 8 9  kswapd  (interrupt)
+ *        |writers or walkers|                |                |
+ *      [ memory: free | active | inactive ] [ memory ...      ]   bandwidth shared
+ *              \______ device 0 ______/        \__ device 0 or 1 __/
+ *
+ * An actor has its CPU for itself. What it does is a stack of procedures, each one
+ * a kernel function in steps; a step takes a lock, spends time, or calls. The state
+ * of a mechanism changes at the moment at which the lock that guards it was had,
+ * and the time of that work follows as its hold.
+ *
+ *   a page swapped out               4.8                 5.7, 5.8, 6.1
+ *   its turn on the lists            lru_lock, twice per 32 in each of shrink_active_list
+ *                                    and shrink_inactive_list
+ *   a slot                           swap_avail_lock x2  slot-cache mutex; a refill of 64:
+ *                                    si->lock            swap_avail_lock, si->lock per locked
+ *                                                        part, a cluster lock per slot in it
+ *   add_to_swap_cache                tree_lock, device   xa_lock, 64 MB trunk
+ *   swap_duplicate                   si->lock            cluster lock
+ *   try_to_free_swap: the count      si->lock            cluster lock
+ *   start, end of writeback          tree_lock each      none (patch A is in force)
+ *   __remove_mapping                 tree_lock           xa_lock; 6.1 leaves a shadow
+ *   put_swap_page                    si->lock            cluster lock
+ *   the page is free                 zone->lock once per 31
+ *
+ *   a page swapped in, synchronous   through the cache   the cache skipped
+ *   a page                           zone->lock once per 31, lru_lock once per pagevec
+ *   swapcache_prepare, add           si->lock, tree_lock -
+ *   mem_cgroup_commit_charge         -                   5.7: lru_lock
+ *   swap_free                        si->lock            cluster lock
+ *   out of the cache again           tree_lock, si->lock -
+ *   its slot                         (same hold)         return-cache lock; a flush of 64:
+ *                                                        si->lock, in it a cluster lock each
+ *                                                        and in 6.1 xa_lock each (shadow)
+ *
+ * An asynchronous device has channels that serve a page each, and a queue of 128
+ * pages that writers wait for. Writeback ends in its
+ * interrupt, the page is freed by a later scan, and swap-in goes through the cache:
+ * a page read and not yet written to leaves it when swap is half full, or when it is
+ * written to, and until then needs no second write.
+ *
+ * Kept: which lock, in which order, nested in which, at which call site; what the
+ * mechanisms count under it. Dropped: page and page-table locks, memory cgroups,
+ * readahead, fallback to the other node's memory, the slot caches' stop for lack of
+ * slots while the machine runs, the page locks that a fault on a page under reclaim
+ * waits for (such a page is not drawn), and the interrupt's own CPU time on the CPUs
+ * of others (each device's has a CPU of its own).
+ *
+ * Work becomes time by struct sws_machine_costs alone. Work outside of locks varies
+ * by spread_percent, drawn from the actor's own stream.
+ */
+#ifndef SWAPSIM_MACHINE_H
+#define SWAPSIM_MACHINE_H
+
+#include "swapsim/des.h"
+#include "swapsim/mapping.h"
+#include "swapsim/slot_cache.h"
+
+/* ffi: begin */
+
+/* What work costs, all in ns and none 0; data/costs.csv says where each comes from. */
+struct sws_machine_costs {
+	uint64_t travel_same_socket_ns; /* a lock's cache line to another core */
+	uint64_t travel_other_socket_ns; /* and to the other socket */
+	uint64_t irq_save_ns; /* more for a lock with interrupts off */
+	uint64_t fault_ns; /* a page fault without what is counted below */
+	uint64_t touch_ns; /* a writer zeroes and writes a page, memory at rest */
+	uint64_t access_ns; /* a walker's access to a page that is there */
+	uint64_t reference_ns; /* was a page referenced? one look through its mappings */
+	uint64_t unmap_ns; /* shrink_page_list on one page beyond locks, copy and slot */
+	uint64_t copy_ns; /* a page copied to or from a memory device, memory at rest */
+	uint64_t transfer_ns; /* a node's memory is busy with one page moved */
+	uint64_t channel_ns; /* a channel of an asynchronous device serves a page */
+	uint64_t interrupt_ns; /* the completion of one page */
+	uint64_t tree_ns; /* a page into a mapping or out of it, besides descents */
+	uint64_t tag_ns; /* a hold of a mapping's lock for tags alone, besides descents */
+	uint64_t descent_ns; /* one descent of a tree */
+	uint64_t map_ns; /* a look at or change of one map byte */
+	uint64_t slot_ns; /* a slot taken from the device, besides its byte */
+	uint64_t free_ns; /* a slot given back to it, besides its byte */
+	uint64_t device_ns; /* a hold of si->lock besides what is in it */
+	uint64_t test_ns; /* a slot tested by a scan */
+	uint64_t base_ns; /* another's base looked at by a policy */
+	uint64_t avail_ns; /* a hold of swap_avail_lock */
+	uint64_t cache_ns; /* a slot into or out of a slot cache */
+	uint64_t lru_page_ns; /* a page moved under lru_lock, and each hold once more */
+	uint64_t zone_page_ns; /* a page moved under zone->lock, and each hold once more */
+};
+
+struct sws_machine_config {
+	struct sws_slots_config
+		device; /* kernel, slots, cluster_size, policy, seed ...; the counts of CPUs
+					   and address spaces are the machine's */
+	struct sws_machine_costs costs; /* no defaults */
+	bool swap_writeback_tags; /* 4.8: are they kept? default true: patch A off */
+	bool slot_cache; /* from 5.7 on; default true */
+	enum sws_lock_kind lock_kind; /* of every lock; default queued */
+	uint32_t nodes; /* 1 .. 8, each with its memory and its kswapd; default 1 */
+	uint32_t devices; /* 1 .. nodes; a node swaps to device node % devices; default 1 */
+	uint32_t channels; /* of an asynchronous device, 1 .. 1024; 0: memory; default 0 */
+	uint32_t writers; /* dealt to the nodes in turn; default 0 */
+	uint32_t walkers; /* likewise; with the writers 1 .. 2048; default 1 */
+	uint32_t frames; /* pages of memory of a node, 64 .. 2^26; default 2^14 */
+	uint32_t pages; /* of each walker, 1 .. 2^26; default 2^14 */
+	uint32_t read_percent; /* of the walkers' accesses; default 80 */
+	uint32_t spread_percent; /* of work outside of locks about its cost, 0 .. 100; default 50 */
+	bool fragmented; /* are the slots in use at the start strewn over all of the device? default false */
+	const struct sws_allocator *allocator; /* NULL: libc */
+};
+
+/* Where locks are taken; sws_machine_site_name tells the call chain. */
+enum sws_machine_site {
+	SWS_SITE_AVAIL = 0,
+	SWS_SITE_CACHE_MUTEX = 1,
+	SWS_SITE_RETURN_CACHE = 2,
+	SWS_SITE_DEVICE_GET = 3, /* si->lock, the first locked part of a call */
+	SWS_SITE_DEVICE_SCAN = 4, /* taken again after a scan */
+	SWS_SITE_DEVICE_FREE = 5,
+	SWS_SITE_CLUSTER_GET = 6, /* cluster locks inside si->lock */
+	SWS_SITE_CLUSTER_FREE = 7,
+	SWS_SITE_DUPLICATE = 8, /* one map byte: cluster lock, or si->lock in 4.8 */
+	SWS_SITE_COUNT = 9,
+	SWS_SITE_PUT = 10, /* the page left the swap cache */
+	SWS_SITE_PREPARE = 11, /* the page comes back to it */
+	SWS_SITE_SWAP_FREE = 12,
+	SWS_SITE_TREE_ADD = 13, /* tree_lock or xa_lock, on the way out */
+	SWS_SITE_TREE_START = 14,
+	SWS_SITE_TREE_END = 15,
+	SWS_SITE_TREE_REMOVE = 16,
+	SWS_SITE_TREE_READ = 17, /* add, on the way in */
+	SWS_SITE_TREE_DELETE = 18,
+	SWS_SITE_TREE_SHADOW = 19,
+	SWS_SITE_LRU_ADD = 20,
+	SWS_SITE_LRU_CHARGE = 21,
+	SWS_SITE_LRU_ACTIVE = 22,
+	SWS_SITE_LRU_INACTIVE = 23,
+	SWS_SITE_LRU_ROTATE = 24,
+	SWS_SITE_ZONE_GET = 25,
+	SWS_SITE_ZONE_FREE = 26,
+	SWS_SITES = 27,
+};
+
+enum sws_actor_kind {
+	SWS_ACTOR_NONE = 0, /* a CPU that nobody uses */
+	SWS_ACTOR_WRITER = 1,
+	SWS_ACTOR_WALKER = 2,
+	SWS_ACTOR_KSWAPD = 3,
+	SWS_ACTOR_INTERRUPT = 4,
+};
+
+/* One CPU and what its actor did. */
+struct sws_machine_cpu {
+	enum sws_actor_kind kind;
+	uint32_t node;
+	struct sws_des_cpu time; /* waits for a device are idleness */
+	uint64_t touched; /* pages that a writer wrote */
+	uint64_t accesses; /* of a walker, those that faulted included */
+	uint64_t pages_out; /* given to the device by this CPU */
+	uint64_t pages_in;
+	uint64_t reclaimed; /* pages of memory that it freed */
+	uint64_t activated; /* pages that it found referenced on the inactive list */
+};
+
+struct sws_machine;
+
+/* Writes every default; the costs stay 0, which sws_machine_new refuses. */
+void sws_machine_config_init(struct sws_machine_config *config);
+
+/*
+ * Makes a machine whose memory and devices are still empty; the first events fill
+ * them. The caller frees it. Returns SWS_ERROR_BAD_CONFIG for a field out of its
+ * range, a cost of 0 or beyond 2^31, or more pages than memory and slots can hold.
+ */
+int sws_machine_new(const struct sws_machine_config *config, struct sws_machine **out);
+
+/* Frees a machine; takes NULL. */
+void sws_machine_free(struct sws_machine *self);
+
+/*
+ * Goes on until the clock has reached until_ns or nothing is left to do (*more false
+ * then), at most max_events further. Before the first event memory and devices are
+ * filled; a little of that counts as an event, of no time. Adds the events taken to
+ * *events.
+ */
+int sws_machine_run(struct sws_machine *self, uint64_t until_ns, uint64_t max_events, bool *more,
+		    uint64_t *events);
+
+/* Nanoseconds since the devices were filled: the time of the last event taken. */
+uint64_t sws_machine_now(const struct sws_machine *self);
+
+/* Events taken since then. */
+uint64_t sws_machine_events(const struct sws_machine *self);
+
+/*
+ * Did a writer or walker give up, because its node had no free page and nothing
+ * could be swapped out? It then does nothing more.
+ */
+bool sws_machine_stuck(const struct sws_machine *self);
+
+/* How many CPUs there are, used or not. */
+uint32_t sws_machine_cpus(const struct sws_machine *self);
+
+/* What one CPU did so far; zeros for an unknown one. */
+struct sws_machine_cpu sws_machine_cpu_of(const struct sws_machine *self, uint32_t cpu);
+
+/* What one call site cost so far; zeros for an unknown one. */
+struct sws_des_site sws_machine_site_of(const struct sws_machine *self, uint32_t site);
+
+/* A site as "lock.function" or "lock.function.caller"; "unknown" for none. Static storage. */
+const char *sws_machine_site_name(uint32_t site);
+
+/* What the devices did so far, filling them not included. */
+struct sws_slots_work sws_machine_slots_work(const struct sws_machine *self);
+
+/* Slots in use, and clusters without one, of a device; 0 for an unknown one. */
+uint32_t sws_machine_slots_in_use(const struct sws_machine *self, uint32_t device);
+uint32_t sws_machine_free_clusters(const struct sws_machine *self, uint32_t device);
+
+/*
+ * Re-derives every invariant: clocks, pages, lists, slots, trees. Complexity: O(pages
+ * + slots). Returns SWS_ERROR_BROKEN and a reason if one fails.
+ */
+int sws_machine_verify(const struct sws_machine *self, const char **reason);
+
+/* A closed loop: CPUs that think, take a lock, hold it, give it back. */
+struct sws_closed_loop_config {
+	struct sws_des_config des;
+	enum sws_lock_kind lock_kind;
+	uint32_t locks; /* CPU i takes lock i % locks; 1 .. cpus */
+	uint64_t think_ns; /* mean; uniform in 0 .. 2 * think_ns */
+	uint64_t hold_ns;
+	uint64_t seed;
+};
+
+/*
+ * Runs a closed loop from time 0 until a number of acquisitions was had. Site 0 is
+ * what they cost, *now when the last one was had. Complexity: O(acquisitions *
+ * log cpus). Returns as the calls of des.h do.
+ */
+int sws_closed_loop(const struct sws_closed_loop_config *config, uint64_t acquisitions,
+		    struct sws_des_site *site, uint64_t *now);
+
+/* ffi: end */
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine_fill.c - before the first event: memory is full up to the high watermark,
+ * what it does not hold is on the devices.
+ *
+ *      fragmented:  slots are taken, by all CPUs in turn, until no cluster is free;
+ *                   then all but those that are needed are freed again, at random.
+ *                   The bases are left where each CPU's last cluster ended.
+ */
+#include "machine_parts.h"
+
+enum { CHUNK = 1024 };
+
+static uint32_t resident(const struct sws_machine *self, const struct node *node)
+{
+	const uint32_t room = self->config.frames - self->watermark_high;
+
+	return node->n_ptes < room ? node->n_ptes : room;
+}
+
+uint64_t sws_machine__swapped(const struct sws_machine *self, uint32_t device)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < self->config.nodes; i++)
+		if (self->nodes[i].device == device)
+			sum += self->nodes[i].n_ptes - resident(self, &self->nodes[i]);
+	return sum;
+}
+
+/* One chosen of those left, so that exactly the wanted number is chosen in the end. */
+static bool choose(struct sws_machine *self, uint64_t *left, uint64_t *wanted)
+{
+	const bool chosen = sws_generator_below(&self->fill_generator, *left) < *wanted;
+
+	--*left;
+	*wanted -= chosen;
+	return chosen;
+}
+
+static void put_into_memory(struct sws_machine *self, struct node *node, uint32_t pte)
+{
+	const uint32_t index = node->free_pages[--node->n_free];
+	struct page *page = &self->pages[index];
+
+	page->used = true;
+	page->dirty = true;
+	page->pte = pte;
+	if (pte != MACHINE_NONE) {
+		self->pte_states[pte] = PTE_RESIDENT;
+		self->pte_values[pte] = index;
+	}
+	sws_machine__list_add(self, node,
+			      node->lists[LIST_INACTIVE].count * MACHINE_INACTIVE_RATIO <
+					      node->lists[LIST_ACTIVE].count
+				      ? LIST_INACTIVE
+				      : LIST_ACTIVE,
+			      index);
+}
+
+static void fill_with_writers(struct sws_machine *self)
+{
+	for (uint32_t i = 0; i < self->config.nodes; i++) {
+		struct node *node = &self->nodes[i];
+
+		while (node->has_writers && node->n_free > self->watermark_high)
+			put_into_memory(self, node, MACHINE_NONE);
+	}
+}
+
+static void begin_device(struct sws_machine *self)
+{
+	self->phase = PHASE_TAKE;
+	self->fill_at = 0;
+	self->fill_keep = sws_machine__swapped(self, self->fill_device);
+}
+
+/* How many more slots the next call may take. */
+static uint64_t slots_to_take(const struct sws_machine *self, const struct sws_slots *slots)
+{
+	const uint64_t in_use = sws_slots_in_use(slots);
+	const uint64_t missing = in_use < self->fill_keep ? self->fill_keep - in_use : 0;
+
+	if (missing)
+		return missing < SWS_SLOTS_BATCH ? missing : SWS_SLOTS_BATCH;
+	return self->config.fragmented && self->fill_keep && sws_slots_free_clusters(slots)
+		       ? SWS_SLOTS_BATCH
+		       : 0;
+}
+
+static void fill_pages(struct sws_machine *self)
+{
+	for (uint32_t i = 0; i < CHUNK && self->fill_pte < self->n_ptes; i++, self->fill_pte++) {
+		struct node *node =
+			&self->nodes[self->fill_pte / self->config.pages % self->config.nodes];
+
+		if (choose(self, &node->fill_left, &node->fill_keep))
+			put_into_memory(self, node, self->fill_pte);
+	}
+	if (self->fill_pte < self->n_ptes)
+		return;
+	fill_with_writers(self);
+	self->fill_pte = 0;
+	begin_device(self);
+}
+
+/* The next CPU in turn that swaps to the device. */
+static struct actor *next_taker(struct sws_machine *self, struct device *device)
+{
+	for (;;) {
+		struct actor *actor = &self->actors[self->fill_at++ % self->n_actors];
+
+		if (actor->mm != MACHINE_NONE && actor->device == device)
+			return actor;
+	}
+}
+
+static int take_slots(struct sws_machine *self)
+{
+	struct device *device = &self->devices[self->fill_device];
+	struct sws_slots_work work = { 0 };
+	struct sws_slots_call call = { 0 };
+	const uint64_t wanted = slots_to_take(self, device->slots);
+	struct actor *actor = NULL;
+	uint8_t usage = 0;
+	int error = SWS_OK;
+
+	if (!wanted) {
+		self->phase = PHASE_KEEP;
+		self->fill_at = 1;
+		self->fill_left = sws_slots_in_use(device->slots);
+		return SWS_OK;
+	}
+	actor = next_taker(self, device);
+	error = sws_slots_allocate(device->slots, actor->cpu, actor->mm, (uint32_t)wanted, &call,
+				   &work);
+	for (uint32_t i = 0; i < call.given && !error; i++) {
+		error = sws_slots_duplicate(device->slots, call.slots[i], &usage, &work);
+		if (!error)
+			error = sws_slots_uncache(device->slots, call.slots[i], &usage, &work);
+	}
+	return error || call.given ? error : SWS_ERROR_BROKEN;
+}
+
+/* A page of this device that is not in memory gets the slot. */
+static void swap_to(struct sws_machine *self, uint32_t slot)
+{
+	for (;; self->fill_pte++) {
+		const uint32_t node = self->fill_pte / self->config.pages % self->config.nodes;
+
+		if (self->pte_states[self->fill_pte] == PTE_SWAPPED &&
+		    self->nodes[node].device == self->fill_device)
+			break;
+	}
+	self->pte_values[self->fill_pte++] = slot;
+}
+
+static int keep_slots(struct sws_machine *self)
+{
+	struct device *device = &self->devices[self->fill_device];
+	struct sws_slots_work work = { 0 };
+	uint8_t usage = 0;
+	int error = SWS_OK;
+
+	for (uint32_t i = 0; i < CHUNK && self->fill_left && !error; i++) {
+		const uint32_t slot = self->fill_at++;
+
+		if (!sws_slots_usage(device->slots, slot))
+			continue;
+		if (choose(self, &self->fill_left, &self->fill_keep)) {
+			swap_to(self, slot);
+			continue;
+		}
+		error = sws_slots_drop(device->slots, slot, &usage, &work);
+		if (!error)
+			error = sws_slots_free_entries(device->slots, &slot, 1, &work);
+	}
+	if (error || self->fill_left)
+		return error;
+	self->fill_pte = 0;
+	if (++self->fill_device < self->config.devices)
+		begin_device(self);
+	else
+		self->phase = PHASE_START;
+	return SWS_OK;
+}
+
+static int start_actors(struct sws_machine *self)
+{
+	int error = SWS_OK;
+
+	self->phase = PHASE_RUN;
+	for (uint32_t i = 0; i < self->n_actors && !error; i++) {
+		struct actor *actor = &self->actors[i];
+
+		if (actor->mm != MACHINE_NONE)
+			error = sws_des_run(
+				self->des, i,
+				sws_generator_below(&actor->generator, MACHINE_START_NS));
+	}
+	return error;
+}
+
+int sws_machine__fill(struct sws_machine *self)
+{
+	switch (self->phase) {
+	case PHASE_PAGES:
+		fill_pages(self);
+		return SWS_OK;
+	case PHASE_TAKE:
+		return take_slots(self);
+	case PHASE_KEEP:
+		return keep_slots(self);
+	case PHASE_START:
+		return start_actors(self);
+	case PHASE_RUN:
+		break;
+	}
+	return SWS_OK;
+}

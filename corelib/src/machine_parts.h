@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine_parts.h - what the sources of machine.h share: pages, nodes, devices,
+ * actors, and the few things that a step of a procedure can do.
+ *
+ *      actor->stack   writer > swap_in > alloc_page > shrink > swap_out > locked
+ *
+ * The procedure on top is called with the number of its step until one of its
+ * steps made an event. It goes on one step further unless machine_go says where.
+ */
+#ifndef SWAPSIM_MACHINE_PARTS_H
+#define SWAPSIM_MACHINE_PARTS_H
+
+#include "swapsim/machine.h"
+
+#define MACHINE_NONE UINT32_MAX
+
+enum {
+	MACHINE_BATCH = 32,      /* SWAP_CLUSTER_MAX */
+	MACHINE_PAGEVEC = 15,    /* PAGEVEC_SIZE, 14 up to 4.15 */
+	MACHINE_PCP_BATCH = 31,  /* pcp->batch of a large zone */
+	MACHINE_PCP_HIGH = 186,  /* pcp->high: six batches */
+	MACHINE_STACK = 16,
+	MACHINE_START_NS = 20000, /* actors begin within this time */
+	MACHINE_QUEUE = 128, /* pages that a device's queue takes: nr_requests */
+	MACHINE_DRAWS = 64, /* pages that a walker looks at in one go */
+	MACHINE_INACTIVE_RATIO = 3, /* active pages an inactive one: inactive_ratio of 1 GB */
+};
+
+/* Per kernel: what differs in the same procedures. */
+struct machine_rules {
+	enum sws_mapping_kernel mapping;
+	unsigned int avail_locks; /* swap_avail_lock per call of get_swap_pages */
+	bool cluster_locks;
+	bool slot_cache;
+	bool charge_lock; /* mem_cgroup_commit_charge takes lru_lock for a page swapped in */
+	bool skips_cache; /* a synchronous device's page does not pass the swap cache */
+	bool starts_active; /* new pages begin on the active list */
+	bool shadows;
+	uint32_t pagevec;
+};
+
+enum machine_list {
+	LIST_NONE = 0, /* free, in a pagevec, or with an actor */
+	LIST_ACTIVE = 1,
+	LIST_INACTIVE = 2,
+};
+
+/* struct page: a frame of memory. */
+struct page {
+	uint32_t previous;
+	uint32_t next;
+	uint32_t pte; /* of a walker; MACHINE_NONE: a writer's */
+	uint32_t slot; /* in the swap cache: which; else 0 */
+	uint16_t node;
+	uint8_t list;
+	bool used;
+	bool referenced;
+	bool dirty;
+	bool locked; /* an actor works on it */
+	bool writeback;
+	bool unmapped;
+};
+
+enum pte_state {
+	PTE_SWAPPED = 0, /* value: slot */
+	PTE_RESIDENT = 1, /* value: page */
+	PTE_LEAVING = 2, /* value: page, under reclaim */
+};
+
+/* What comes before the first event. */
+enum machine_phase {
+	PHASE_PAGES = 0, /* walkers' pages into memory, writers' behind them */
+	PHASE_TAKE = 1, /* slots are taken */
+	PHASE_KEEP = 2, /* and given to pages that are not in memory, or freed */
+	PHASE_START = 3,
+	PHASE_RUN = 4,
+};
+
+struct list {
+	uint32_t first;
+	uint32_t last;
+	uint32_t count;
+};
+
+struct node {
+	struct list lists[3];
+	uint32_t *free_pages; /* the zone's, the last one first */
+	uint32_t n_free;
+	uint32_t n_ptes; /* of its walkers */
+	bool has_writers;
+	uint32_t device;
+	uint32_t kswapd; /* actor */
+	uint32_t lru_lock;
+	uint32_t zone_lock;
+	uint64_t memory_free_at; /* its bandwidth is taken until then */
+	uint64_t fill_left; /* walkers' pages that no place was chosen for yet */
+	uint64_t fill_keep; /* and of those, how many go to memory */
+};
+
+/* A page that an asynchronous device moves. */
+struct request {
+	uint64_t done_at;
+	uint32_t page;
+	uint32_t reader; /* actor, MACHINE_NONE: a write */
+};
+
+struct device {
+	struct sws_slots *slots;
+	struct sws_mappings *mappings;
+	struct sws_slots_work work;
+	uint64_t *channels; /* when each is free */
+	struct request *requests; /* a ring, in order of completion */
+	uint32_t n_requests;
+	uint32_t n_writes; /* submitted, not yet rotated */
+	uint32_t first_request;
+	uint32_t node; /* whose memory it takes, and whose CPU its interrupts */
+	uint32_t interrupt; /* actor, MACHINE_NONE: synchronous */
+	uint32_t si_lock;
+	uint32_t first_cluster_lock;
+	uint32_t first_tree_lock;
+};
+
+struct actor;
+
+typedef int machine_procedure(struct sws_machine *self, struct actor *actor, uint32_t step);
+typedef int machine_action(struct sws_machine *self, struct actor *actor, uint64_t *ns);
+
+struct activation {
+	machine_procedure *procedure;
+	uint32_t step;
+	uint32_t lock; /* of a section: what it holds, where, and what it does */
+	enum sws_machine_site site;
+	machine_action *action;
+};
+
+struct actor {
+	struct sws_machine_cpu count;
+	struct sws_generator generator;
+	uint32_t cpu;
+	uint32_t mm; /* MACHINE_NONE: a kernel thread */
+	uint32_t mm_first_pte;
+	struct device *device;
+	struct node *node;
+	uint32_t depth;
+	struct activation stack[MACHINE_STACK];
+	bool waits; /* a step made an event, or went to sleep */
+	bool asleep; /* no event until another makes one */
+	bool throttled; /* asleep until a writeback ends */
+	bool gave_up;
+	uint64_t slept_ns; /* of what des.h counts as run: waits for the device */
+	/* a fault */
+	uint32_t pte;
+	bool write;
+	uint32_t fresh; /* page */
+	bool holds_fresh; /* it is on no list and in no pagevec yet */
+	/* reclaim */
+	uint32_t batch[MACHINE_BATCH];
+	uint32_t n_batch;
+	uint32_t at;
+	uint32_t page;
+	uint32_t slot;
+	bool gone; /* may the page of swap_out be freed? */
+	bool progress;
+	uint32_t kept[MACHINE_BATCH];
+	uint32_t n_kept;
+	uint32_t activated[MACHINE_BATCH];
+	uint32_t n_activated;
+	uint32_t evicted; /* a page that leaves the swap cache and stays */
+	uint32_t put; /* a slot that is due to be freed */
+	/* what a CPU keeps */
+	uint32_t pcp[MACHINE_PCP_HIGH + MACHINE_BATCH + MACHINE_PCP_BATCH];
+	uint32_t n_pcp;
+	uint32_t pagevec[MACHINE_PAGEVEC];
+	uint32_t n_pagevec;
+	struct sws_slots_call call; /* the last one; its slots from taken on are the slot cache */
+	uint32_t taken;
+	uint32_t listed; /* slots of the call whose cluster lock was taken */
+	uint32_t wanted;
+	bool si_lock_was_had; /* in this call */
+	uint32_t returned[SWS_SLOT_CACHE_SIZE];
+	uint32_t n_returned;
+	uint32_t flushed; /* of the returned ones, in a flush */
+};
+
+struct sws_machine {
+	struct sws_allocator allocator;
+	struct sws_machine_config config;
+	const struct machine_rules *rules;
+	struct sws_des *des;
+	struct node *nodes;
+	struct device *devices;
+	struct actor *actors; /* one a CPU */
+	struct page *pages;
+	uint32_t *pte_values;
+	uint8_t *pte_states;
+	uint32_t n_actors;
+	uint32_t n_pages;
+	uint32_t n_ptes;
+	uint32_t watermark_min; /* free pages of a node */
+	uint32_t watermark_low;
+	uint32_t watermark_high;
+	uint32_t avail_lock;
+	uint32_t first_mutex; /* a CPU's slot cache */
+	uint32_t first_return_lock;
+	bool caches_slots;
+	bool keeps_tags;
+	bool stuck;
+	uint64_t events;
+	enum machine_phase phase; /* how far memory and devices are filled */
+	uint32_t fill_at; /* the next pte, slot or CPU */
+	uint32_t fill_device;
+	uint32_t fill_pte;
+	uint64_t fill_left; /* pages or slots still to be looked at */
+	uint64_t fill_keep; /* and of those, how many are taken */
+	struct sws_generator fill_generator;
+};
+
+/* The actor runs for ns; 0 makes no event. */
+static inline int machine_run(struct sws_machine *self, struct actor *actor, uint64_t ns)
+{
+	if (!ns)
+		return SWS_OK;
+	actor->waits = true;
+	return sws_des_run(self->des, actor->cpu, ns);
+}
+
+/* The same for work that is not always as long: uniform about ns. */
+static inline int machine_work(struct sws_machine *self, struct actor *actor, uint64_t ns)
+{
+	const uint64_t spread = ns * self->config.spread_percent / 100;
+
+	return machine_run(self, actor,
+			   ns - spread + sws_generator_below(&actor->generator, 2 * spread + 1));
+}
+
+static inline void machine_sleep(struct actor *actor)
+{
+	actor->waits = true;
+	actor->asleep = true;
+}
+
+static inline int machine_wake(struct sws_machine *self, struct actor *actor)
+{
+	if (!actor->asleep)
+		return SWS_OK;
+	actor->asleep = false;
+	actor->throttled = false;
+	return sws_des_run(self->des, actor->cpu, 0);
+}
+
+static inline void machine_go(struct actor *actor, uint32_t step)
+{
+	actor->stack[actor->depth - 1].step = step;
+}
+
+static inline void machine_leave(struct actor *actor)
+{
+	actor->depth--;
+}
+
+static inline int machine_call(struct actor *actor, machine_procedure *procedure)
+{
+	if (actor->depth == MACHINE_STACK)
+		return SWS_ERROR_BROKEN;
+	actor->stack[actor->depth++] = (struct activation){ .procedure = procedure };
+	return SWS_OK;
+}
+
+int sws_machine__lock(struct sws_machine *self, struct actor *actor, uint32_t lock,
+		      enum sws_machine_site site);
+
+/* Takes a lock, does the action, holds the lock for the time that it says, gives it back. */
+int sws_machine__under(struct actor *actor, uint32_t lock, enum sws_machine_site site,
+		       machine_action *action);
+
+static inline int machine_unlock(struct sws_machine *self, struct actor *actor, uint32_t lock)
+{
+	return sws_des_unlock(self->des, actor->cpu, lock);
+}
+
+static inline uint64_t machine_now(const struct sws_machine *self)
+{
+	return sws_des_now(self->des);
+}
+
+/* Pages and lists: machine_memory.c */
+void sws_machine__list_add(struct sws_machine *self, struct node *node, enum machine_list list,
+			   uint32_t page);
+void sws_machine__list_add_tail(struct sws_machine *self, struct node *node, enum machine_list list,
+				uint32_t page);
+void sws_machine__list_take(struct sws_machine *self, uint32_t page);
+machine_procedure sws_machine__alloc_page;
+machine_procedure sws_machine__lru_add;
+machine_procedure sws_machine__drain_pcp;
+
+/* The node's memory moves a page: how long a CPU is busy that needs cpu_ns for it alone. */
+uint64_t sws_machine__transfer(struct sws_machine *self, struct node *node, uint64_t cpu_ns);
+
+/* Slots: machine_slots.c */
+uint32_t sws_machine__map_lock(const struct sws_machine *self, const struct device *device,
+			       uint32_t slot);
+machine_procedure sws_machine__get_slot;
+machine_procedure sws_machine__put_slot;
+
+/* The swap cache: machine_cache.c. All but evict work on actor->page. */
+int sws_machine__under_tree(struct sws_machine *self, struct actor *actor, uint32_t slot,
+			    enum sws_machine_site site, machine_action *action);
+machine_action sws_machine__tree_add;
+machine_action sws_machine__tree_start;
+machine_action sws_machine__tree_end;
+machine_action sws_machine__tree_remove;
+machine_action sws_machine__tree_shadow; /* of the slot in a flush */
+machine_action sws_machine__duplicate;
+machine_action sws_machine__count;
+machine_action sws_machine__uncache;
+machine_action sws_machine__prepare;
+machine_action sws_machine__swap_free;
+/* actor->evicted leaves the swap cache and stays in memory; its slot is freed. */
+machine_procedure sws_machine__evict;
+bool sws_machine__may_evict(const struct sws_machine *self, uint32_t page);
+
+/* Reclaim: machine_reclaim.c */
+machine_procedure sws_machine__shrink;
+
+/* Devices: machine_device.c */
+int sws_machine__submit(struct sws_machine *self, struct device *device, uint32_t page,
+			uint32_t reader);
+machine_procedure sws_machine__interrupt;
+
+/* What actors do: machine_task.c */
+machine_procedure sws_machine__writer;
+machine_procedure sws_machine__walker;
+machine_procedure sws_machine__kswapd;
+
+/* Building it: machine_build.c. Fills in what the config says; on an error the caller frees. */
+bool sws_machine__config_fits(const struct sws_machine_config *config);
+int sws_machine__assemble(struct sws_machine *self);
+
+/* Filling memory and devices: machine_fill.c. A little of it; moves self->phase on. */
+int sws_machine__fill(struct sws_machine *self);
+
+/* Slots of a device that are in use at the start. */
+uint64_t sws_machine__swapped(const struct sws_machine *self, uint32_t device);
+
+#endif

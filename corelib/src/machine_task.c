@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* machine_task.c - what actors do all day: writers, walkers and kswapds. */
+#include "machine_parts.h"
+
+/* A process that writes fresh anonymous pages one after another (usemem). */
+int sws_machine__writer(struct sws_machine *self, struct actor *actor, uint32_t step)
+{
+	const struct sws_machine_costs *costs = &self->config.costs;
+
+	switch (step) {
+	case 0:
+		return machine_work(self, actor, costs->fault_ns);
+	case 1:
+		return machine_call(actor, sws_machine__alloc_page);
+	case 2:
+		self->pages[actor->fresh].dirty = true;
+		return machine_run(self, actor,
+				   sws_machine__transfer(self, actor->node, costs->touch_ns));
+	default:
+		actor->count.touched++;
+		machine_go(actor, 0);
+		return machine_call(actor, sws_machine__lru_add);
+	}
+}
+
+static int read_in(struct sws_machine *self, struct actor *actor)
+{
+	struct device *device = actor->device;
+
+	actor->count.pages_in++;
+	if (device->interrupt == MACHINE_NONE)
+		return machine_run(self, actor,
+				   sws_machine__transfer(self, &self->nodes[device->node],
+							 self->config.costs.copy_ns));
+	machine_sleep(actor);
+	return sws_machine__submit(self, device, actor->fresh, actor->cpu);
+}
+
+static int charge(struct sws_machine *self, struct actor *actor, uint64_t *ns)
+{
+	(void)actor;
+	*ns = self->config.costs.lru_page_ns;
+	return SWS_OK;
+}
+
+static int map_page(struct sws_machine *self, struct actor *actor)
+{
+	self->pte_states[actor->pte] = PTE_RESIDENT;
+	self->pte_values[actor->pte] = actor->fresh;
+	self->pages[actor->fresh].pte = actor->pte;
+	return sws_machine__under(actor, sws_machine__map_lock(self, actor->device, actor->put),
+				  SWS_SITE_SWAP_FREE, sws_machine__swap_free);
+}
+
+/* The page is mapped and its slot one reference short: does the slot go? */
+static int settle_slot(struct sws_machine *self, struct actor *actor)
+{
+	struct page *page = &self->pages[actor->fresh];
+
+	page->locked = false;
+	page->dirty = !page->slot;
+	if (page->slot && (actor->write || sws_slots_swap_full(actor->device->slots))) {
+		actor->evicted = actor->fresh;
+		return machine_call(actor, sws_machine__evict);
+	}
+	return page->slot ? SWS_OK : machine_call(actor, sws_machine__put_slot);
+}
+
+enum { READ = 4, CHARGE = 5, MAP = 6, SETTLE = 7 };
+
+/* Models do_swap_page on actor->pte. */
+static int swap_in(struct sws_machine *self, struct actor *actor, uint32_t step)
+{
+	const bool skips = self->rules->skips_cache && actor->device->interrupt == MACHINE_NONE;
+	struct page *page = &self->pages[actor->fresh];
+
+	switch (step) {
+	case 0:
+		return machine_call(actor, sws_machine__alloc_page);
+	case 1:
+		actor->put = self->pte_values[actor->pte];
+		page->locked = true;
+		actor->page = actor->fresh;
+		if (skips) {
+			machine_go(actor, 3);
+			return SWS_OK;
+		}
+		page->slot = actor->put;
+		return sws_machine__under(actor,
+					  sws_machine__map_lock(self, actor->device, actor->put),
+					  SWS_SITE_PREPARE, sws_machine__prepare);
+	case 2:
+		return sws_machine__under_tree(self, actor, actor->put, SWS_SITE_TREE_READ,
+					       sws_machine__tree_add);
+	case 3:
+		return machine_call(actor, sws_machine__lru_add);
+	case READ:
+		return read_in(self, actor);
+	case CHARGE:
+		if (!self->rules->charge_lock)
+			return SWS_OK;
+		return sws_machine__under(actor, actor->node->lru_lock, SWS_SITE_LRU_CHARGE,
+					  charge);
+	case MAP:
+		return map_page(self, actor);
+	case SETTLE:
+		return settle_slot(self, actor);
+	default:
+		machine_leave(actor);
+		return SWS_OK;
+	}
+}
+
+/* An access to a page that is there. True if it has to leave the swap cache for it. */
+static bool hit(struct sws_machine *self, struct actor *actor, uint32_t index)
+{
+	struct page *page = &self->pages[index];
+
+	actor->count.accesses++;
+	page->referenced = true;
+	actor->evicted = index;
+	return actor->write && page->slot && sws_machine__may_evict(self, index);
+}
+
+enum { FAULT = 1, EVICT = 4 };
+
+/* Draws pages and accesses those that are there, up to one that is not. */
+static int look_around(struct sws_machine *self, struct actor *actor)
+{
+	const uint32_t first = actor->mm_first_pte;
+	uint64_t ns = 0;
+
+	machine_go(actor, 0);
+	for (unsigned int draws = 0; draws < MACHINE_DRAWS; draws++) {
+		actor->pte = first +
+			     (uint32_t)sws_generator_below(&actor->generator, self->config.pages);
+		actor->write =
+			sws_generator_below(&actor->generator, 100) >= self->config.read_percent;
+		ns += self->config.costs.access_ns;
+		if (self->pte_states[actor->pte] == PTE_SWAPPED) {
+			machine_go(actor, FAULT);
+			break;
+		}
+		if (self->pte_states[actor->pte] == PTE_RESIDENT &&
+		    hit(self, actor, self->pte_values[actor->pte])) {
+			machine_go(actor, EVICT);
+			break;
+		}
+	}
+	return machine_work(self, actor, ns);
+}
+
+/* A process that reads and writes its pages at random, one word each (pmbench). */
+int sws_machine__walker(struct sws_machine *self, struct actor *actor, uint32_t step)
+{
+	switch (step) {
+	case 0:
+		return look_around(self, actor);
+	case FAULT:
+		return machine_work(self, actor, self->config.costs.fault_ns);
+	case 2:
+		return machine_call(actor, swap_in);
+	case 3:
+		actor->count.accesses++;
+		machine_go(actor, 0);
+		return SWS_OK;
+	default:
+		machine_go(actor, 0);
+		return sws_machine__may_evict(self, actor->evicted) &&
+				       self->pages[actor->evicted].pte == actor->pte
+			       ? machine_call(actor, sws_machine__evict)
+			       : SWS_OK;
+	}
+}
+
+/* Models kswapd: from the low watermark to the high one. */
+int sws_machine__kswapd(struct sws_machine *self, struct actor *actor, uint32_t step)
+{
+	machine_go(actor, 0);
+	if (step == 0) {
+		if (actor->node->n_free >= self->watermark_high) {
+			machine_sleep(actor);
+			return SWS_OK;
+		}
+		machine_go(actor, 1);
+		return machine_call(actor, sws_machine__shrink);
+	}
+	if (!actor->progress) {
+		/* A writeback's end or the next task without a page wakes it. */
+		actor->throttled = actor->device->n_writes > 0;
+		machine_sleep(actor);
+	}
+	return SWS_OK;
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "swapsim/machine.h"
+
+#include "check.h"
+
+/* Costs that tell from a sum of holds what it is made of. */
+static void set_costs(struct sws_machine_costs *costs)
+{
+	*costs = (struct sws_machine_costs){
+		.travel_same_socket_ns = 30,
+		.travel_other_socket_ns = 90,
+		.irq_save_ns = 3,
+		.fault_ns = 500,
+		.touch_ns = 700,
+		.access_ns = 90,
+		.reference_ns = 40,
+		.unmap_ns = 800,
+		.copy_ns = 600,
+		.transfer_ns = 80,
+		.channel_ns = 10000,
+		.interrupt_ns = 900,
+		.tree_ns = 100,
+		.tag_ns = 70,
+		.descent_ns = 50,
+		.map_ns = 20,
+		.slot_ns = 25,
+		.free_ns = 33,
+		.device_ns = 35,
+		.test_ns = 2,
+		.base_ns = 4,
+		.avail_ns = 15,
+		.cache_ns = 10,
+		.lru_page_ns = 12,
+		.zone_page_ns = 14,
+	};
+}
+
+static struct sws_machine_config config_of(enum sws_slots_kernel kernel)
+{
+	struct sws_machine_config config;
+
+	sws_machine_config_init(&config);
+	set_costs(&config.costs);
+	config.device.kernel = kernel;
+	config.device.slots = 1 << 14;
+	config.device.cluster_size = 256;
+	config.device.trunk_shift = 10;
+	config.device.policy = SWS_BASE_SHARED;
+	config.walkers = 0;
+	config.frames = 4096;
+	config.pages = 3000;
+	return config;
+}
+
+static struct sws_machine *make(const struct sws_machine_config *config)
+{
+	struct sws_machine *machine = NULL;
+
+	CHECK(sws_machine_new(config, &machine) == SWS_OK);
+	return machine;
+}
+
+static void verify(const struct sws_machine *machine)
+{
+	const char *reason = "";
+
+	if (sws_machine_verify(machine, &reason) != SWS_OK)
+		check_failed(__FILE__, __LINE__, reason);
+}
+
+/* Runs until a time, verifying after every so many events; the number of events. */
+static uint64_t run(struct sws_machine *machine, uint64_t until_ns, uint64_t stride)
+{
+	uint64_t events = 0;
+
+	for (bool more = true; more;) {
+		CHECK(sws_machine_run(machine, until_ns, stride, &more, &events) == SWS_OK);
+		verify(machine);
+	}
+	return events;
+}
+
+static uint64_t sum(const struct sws_machine *machine, size_t member)
+{
+	uint64_t total = 0;
+
+	for (uint32_t cpu = 0; cpu < sws_machine_cpus(machine); cpu++) {
+		const struct sws_machine_cpu count = sws_machine_cpu_of(machine, cpu);
+
+		total += *(const uint64_t *)(const void *)((const char *)&count + member);
+	}
+	return total;
+}
+
+static uint64_t acquisitions(const struct sws_machine *machine, enum sws_machine_site site)
+{
+	return sws_machine_site_of(machine, site).acquisitions;
+}
+
+/* How far two counts of the same pages may lie apart while some are under way. */
+static bool near(uint64_t a, uint64_t b, uint64_t under_way)
+{
+	return a <= b + under_way && b <= a + under_way;
+}
+
+static void a_walker_whose_pages_all_fit_takes_no_lock(void)
+{
+	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine *machine = NULL;
+	struct sws_machine_cpu walker;
+
+	config.walkers = 1;
+	machine = make(&config);
+	run(machine, 3000000, 500);
+	for (uint32_t site = 0; site < SWS_SITES; site++)
+		CHECK(sws_machine_site_of(machine, site).acquisitions == 0);
+	walker = sws_machine_cpu_of(machine, 0);
+	CHECK(walker.kind == SWS_ACTOR_WALKER && walker.accesses > 20000);
+	CHECK(walker.time.wait_ns == 0 && walker.time.hold_ns == 0);
+	CHECK(walker.time.run_ns >= 2900000 && walker.pages_in == 0);
+	sws_machine_free(machine);
+}
+
+static void a_page_out_of_4_8_takes_four_tree_locks_or_two(void)
+{
+	for (int tags = 0; tags <= 1; tags++) {
+		struct sws_machine_config config = config_of(SWS_SLOTS_4_8);
+		struct sws_machine *machine = NULL;
+		uint64_t out = 0;
+
+		config.writers = 2;
+		config.swap_writeback_tags = tags;
+		machine = make(&config);
+		run(machine, 20000000, 1000);
+		out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
+		CHECK(out > 2000);
+		CHECK(near(acquisitions(machine, SWS_SITE_TREE_ADD), out, 3));
+		CHECK(near(acquisitions(machine, SWS_SITE_TREE_START), tags ? out : 0, 3));
+		CHECK(near(acquisitions(machine, SWS_SITE_TREE_END), tags ? out : 0, 3));
+		CHECK(near(acquisitions(machine, SWS_SITE_TREE_REMOVE), out, 3));
+		CHECK(near(acquisitions(machine, SWS_SITE_AVAIL), 2 * out, 6));
+		CHECK(near(acquisitions(machine, SWS_SITE_DEVICE_GET), out, 3));
+		CHECK(near(acquisitions(machine, SWS_SITE_DUPLICATE), out, 3));
+		CHECK(near(acquisitions(machine, SWS_SITE_COUNT), out, 3));
+		CHECK(near(acquisitions(machine, SWS_SITE_PUT), out, 3));
+		CHECK(acquisitions(machine, SWS_SITE_CLUSTER_GET) == 0);
+		CHECK(acquisitions(machine, SWS_SITE_CACHE_MUTEX) == 0);
+		sws_machine_free(machine);
+	}
+}
+
+static void a_walkers_page_of_5_7_skips_the_cache_on_its_way_in(void)
+{
+	struct sws_machine_config config = config_of(SWS_SLOTS_5_7_SCAN_MORE);
+	struct sws_machine *machine = NULL;
+	uint64_t in = 0;
+	uint64_t out = 0;
+
+	config.walkers = 4;
+	config.nodes = 2;
+	config.devices = 2;
+	config.fragmented = true;
+	machine = make(&config);
+	run(machine, 60000000, 1000);
+	in = sum(machine, offsetof(struct sws_machine_cpu, pages_in));
+	out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
+	CHECK(in > 2000 && near(in, out, 600));
+	CHECK(near(acquisitions(machine, SWS_SITE_TREE_ADD), out, 6));
+	CHECK(near(acquisitions(machine, SWS_SITE_TREE_REMOVE), out, 6));
+	CHECK(acquisitions(machine, SWS_SITE_TREE_START) == 0);
+	CHECK(acquisitions(machine, SWS_SITE_TREE_READ) == 0);
+	CHECK(acquisitions(machine, SWS_SITE_TREE_SHADOW) == 0);
+	CHECK(near(acquisitions(machine, SWS_SITE_LRU_CHARGE), in, 4));
+	CHECK(near(acquisitions(machine, SWS_SITE_SWAP_FREE), in, 4));
+	CHECK(near(acquisitions(machine, SWS_SITE_RETURN_CACHE), in, 4));
+	CHECK(acquisitions(machine, SWS_SITE_CLUSTER_FREE) % 64 <= 4);
+	CHECK(near(64 * acquisitions(machine, SWS_SITE_DEVICE_FREE),
+		   acquisitions(machine, SWS_SITE_CLUSTER_FREE), 64 * 4));
+	CHECK(near(acquisitions(machine, SWS_SITE_CACHE_MUTEX), out, 6));
+	sws_machine_free(machine);
+}
+
+static void kernel_6_1_clears_a_shadow_for_each_slot_freed(void)
+{
+	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine *machine = NULL;
+
+	config.walkers = 3;
+	machine = make(&config);
+	run(machine, 60000000, 1000);
+	CHECK(acquisitions(machine, SWS_SITE_TREE_SHADOW) > 1000);
+	CHECK(near(acquisitions(machine, SWS_SITE_TREE_SHADOW),
+		   acquisitions(machine, SWS_SITE_CLUSTER_FREE), 3));
+	CHECK(acquisitions(machine, SWS_SITE_LRU_CHARGE) == 0);
+	sws_machine_free(machine);
+}
+
+static void pages_read_from_an_asynchronous_device_pass_the_cache(void)
+{
+	static const enum sws_slots_kernel kernels[] = { SWS_SLOTS_4_8, SWS_SLOTS_5_8,
+							 SWS_SLOTS_6_1 };
+
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
+		struct sws_machine_config config = config_of(kernels[i]);
+		struct sws_machine *machine = NULL;
+		uint64_t in = 0;
+		uint64_t out = 0;
+
+		config.walkers = 4;
+		config.nodes = 2;
+		config.channels = 4;
+		config.fragmented = true;
+		machine = make(&config);
+		run(machine, 60000000, 1000);
+		in = sum(machine, offsetof(struct sws_machine_cpu, pages_in));
+		out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
+		CHECK(in > 2000);
+		/* What was only read need not be written again. */
+		CHECK(out < in);
+		CHECK(near(acquisitions(machine, SWS_SITE_TREE_READ), in, 4));
+		CHECK(acquisitions(machine, SWS_SITE_LRU_ROTATE) > 10);
+		CHECK(near(acquisitions(machine, SWS_SITE_TREE_END),
+			   kernels[i] == SWS_SLOTS_4_8 ? out : 0, 64));
+		sws_machine_free(machine);
+	}
+}
+
+static void cached_slots_are_reclaimed_when_swap_is_nearly_full(void)
+{
+	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine *machine = NULL;
+
+	config.walkers = 4;
+	config.channels = 8;
+	config.fragmented = true;
+	config.device.slots = 9700;
+	machine = make(&config);
+	run(machine, 100000000, 1000);
+	CHECK(sws_machine_slots_work(machine).reclaims > 0);
+	CHECK(sws_machine_slots_in_use(machine, 0) > 9700 / 2);
+	sws_machine_free(machine);
+}
+
+static void a_full_device_stops_its_writers(void)
+{
+	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine *machine = NULL;
+
+	config.writers = 2;
+	config.device.slots = 2000;
+	machine = make(&config);
+	run(machine, 1000000000, 100000);
+	CHECK(sws_machine_stuck(machine));
+	CHECK(sws_machine_now(machine) < 1000000000);
+	sws_machine_free(machine);
+}
+
+static void times_add_up_to_the_clock(void)
+{
+	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine *machine = NULL;
+
+	config.walkers = 2;
+	config.writers = 2;
+	config.channels = 2;
+	config.device.slots = 1 << 16;
+	machine = make(&config);
+	run(machine, 20000000, 1000);
+	for (uint32_t cpu = 0; cpu < sws_machine_cpus(machine); cpu++) {
+		const struct sws_machine_cpu count = sws_machine_cpu_of(machine, cpu);
+		const uint64_t total = count.time.run_ns + count.time.hold_ns + count.time.wait_ns +
+				       count.time.idle_ns;
+
+		CHECK(count.time.run_ns < UINT64_C(1) << 62);
+		CHECK(total < sws_machine_now(machine) + 200000);
+		if (count.kind == SWS_ACTOR_WALKER || count.kind == SWS_ACTOR_WRITER)
+			CHECK(total > 19000000);
+	}
+	sws_machine_free(machine);
+}
+
+static uint64_t digest(const struct sws_machine_config *config, uint64_t chunk)
+{
+	struct sws_machine *machine = make(config);
+	uint64_t mixed = 0;
+	uint64_t events = 0;
+
+	for (bool more = true; more;)
+		CHECK(sws_machine_run(machine, 10000000, chunk, &more, &events) == SWS_OK);
+	for (uint32_t site = 0; site < SWS_SITES; site++)
+		mixed = mixed * 31 + sws_machine_site_of(machine, site).wait_ns;
+	mixed = mixed * 31 + events;
+	sws_machine_free(machine);
+	return mixed;
+}
+
+static void the_same_seed_gives_the_same_run_in_chunks_of_any_size(void)
+{
+	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	uint64_t first = 0;
+
+	config.walkers = 4;
+	config.fragmented = true;
+	first = digest(&config, 1000);
+	CHECK(first == digest(&config, 1));
+	CHECK(first == digest(&config, UINT64_MAX));
+	config.device.seed = 2;
+	CHECK(first != digest(&config, 1000));
+}
+
+static void refuse(struct sws_machine_config config)
+{
+	struct sws_machine *machine = NULL;
+
+	CHECK(sws_machine_new(&config, &machine) == SWS_ERROR_BAD_CONFIG && !machine);
+}
+
+static void a_config_out_of_range_is_refused(void)
+{
+	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+
+	refuse(config); /* nobody does anything */
+	config.writers = 1;
+	config.costs.lru_page_ns = 0;
+	refuse(config);
+	config.costs.lru_page_ns = UINT64_MAX;
+	refuse(config);
+	set_costs(&config.costs);
+	config.devices = 2;
+	refuse(config);
+	config.devices = 1;
+	config.frames = 64;
+	refuse(config);
+	config.frames = 4096;
+	config.walkers = 8;
+	refuse(config); /* more pages than memory and slots */
+	config.walkers = 0;
+	config.device.rotational = true;
+	refuse(config);
+}
+
+static int make_and_run(const struct sws_allocator *allocator)
+{
+	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine *machine = NULL;
+	uint64_t events = 0;
+	bool more = false;
+	int error = SWS_OK;
+
+	config.allocator = allocator;
+	config.writers = 2;
+	config.channels = 1;
+	config.device.slots = 2048;
+	config.frames = 2200;
+	error = sws_machine_new(&config, &machine);
+	if (!error)
+		error = sws_machine_run(machine, 2000000, UINT64_MAX, &more, &events);
+	sws_machine_free(machine);
+	return error;
+}
+
+static void a_failing_allocation_leaves_nothing_behind(void)
+{
+	check_each_allocation_failing(make_and_run);
+}
+
+static void a_closed_loop_by_hand(void)
+{
+	struct sws_closed_loop_config config = { .locks = 1, .hold_ns = 10 };
+	struct sws_des_site site = { 0 };
+	uint64_t now = 0;
+
+	sws_des_config_init(&config.des);
+	config.des.cpus = 2;
+	config.des.cpus_per_socket = 2;
+	/* Without thinking the lock goes to and fro: hold 10, way 30. */
+	CHECK(sws_closed_loop(&config, 5, &site, &now) == SWS_OK);
+	CHECK(site.acquisitions == 5 && now == 160);
+	CHECK(site.moved == 4 && site.contended == 5);
+	config.locks = 3;
+	CHECK(sws_closed_loop(&config, 5, &site, &now) == SWS_ERROR_BAD_CONFIG);
+}
+
+int main(void)
+{
+	RUN(a_walker_whose_pages_all_fit_takes_no_lock);
+	RUN(a_page_out_of_4_8_takes_four_tree_locks_or_two);
+	RUN(a_walkers_page_of_5_7_skips_the_cache_on_its_way_in);
+	RUN(kernel_6_1_clears_a_shadow_for_each_slot_freed);
+	RUN(pages_read_from_an_asynchronous_device_pass_the_cache);
+	RUN(cached_slots_are_reclaimed_when_swap_is_nearly_full);
+	RUN(a_full_device_stops_its_writers);
+	RUN(times_add_up_to_the_clock);
+	RUN(the_same_seed_gives_the_same_run_in_chunks_of_any_size);
+	RUN(a_config_out_of_range_is_refused);
+	RUN(a_failing_allocation_leaves_nothing_behind);
+	RUN(a_closed_loop_by_hand);
+	return 0;
+}

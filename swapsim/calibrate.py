@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Constants that no source gives, fitted to the base column of a mail, and to nothing else.
+
+A fit has as many free constants as it has figures to meet, each of which moves one of
+them most: work without a lock moves the rate, a hold moves the cycles spent waiting for
+its lock. What the base column cannot tell is not fitted but tied by a share, and the
+caller fits once per share: the spread of those predictions is what the model leaves open.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from swapsim import simulate
+from swapsim.config import MachineConfig
+from swapsim.costs import MOST_NS, change_costs, costs
+from swapsim.errors import ConfigError, InputError
+from swapsim.published import published_tables
+from swapsim.schemas import FIT, require
+
+_STEP: Final = 0.15
+"""Of a constant's logarithm, to find a slope: wide enough to stand out of a run's own noise."""
+
+_LONGEST_STEP: Final = 0.4
+_KIB_PER_GB: Final = 1e9 / 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A figure of a base column that a fit has to meet.
+
+    Attributes
+    ----------
+    name : str
+    metrics : tuple of str
+        Metrics of `simulate.run` whose sum stands for it.
+    wanted : float
+        In the metrics' unit; positive.
+    """
+
+    name: str
+    metrics: tuple[str, ...]
+    wanted: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """What a fit found.
+
+    Attributes
+    ----------
+    constants : polars.DataFrame
+        Schema COSTS, the free and the tied ones at their fitted values.
+    residuals : polars.DataFrame
+        Schema FIT, one row per target.
+    converged : bool
+        Whether every target was met within the tolerance.
+    """
+
+    constants: pl.DataFrame
+    residuals: pl.DataFrame
+    converged: bool
+
+
+def fit(
+    config: MachineConfig,
+    targets: Sequence[Target],
+    start: Mapping[str, int],
+    *,
+    tied: Mapping[str, tuple[str, float]] | None = None,
+    constants: pl.DataFrame | None = None,
+    tolerance: float = 0.01,
+    rounds: int = 12,
+) -> Fitted:
+    """Find the constants with which a machine meets the figures of its base column.
+
+    Newton's method on logarithms, with steps of at most 0.4: constants stay positive, and a
+    constant that is 10 % too large counts as much as one that is 10 % too small.
+
+    Parameters
+    ----------
+    config : MachineConfig
+        The base kernel's machine.
+    targets : sequence of Target
+    start : mapping of str to int
+        The free constants, as many as targets, and where to begin (ns).
+    tied : mapping of str to (str, float), optional
+        Constant -> the free constant that it is a share of, and the share.
+    constants : polars.DataFrame, optional
+        Schema COSTS, for all others; default: data/costs.csv.
+    tolerance : float
+        Relative deviation of a target that is as good as met.
+    rounds : int
+        Steps at most.
+
+    Returns
+    -------
+    Fitted
+
+    Raises
+    ------
+    ConfigError
+        Not as many free constants as targets, or a tie to a constant that is not free.
+    InputError
+        A constant is unknown.
+    """
+    names = list(start)
+    tied = {} if tied is None else tied
+    if len(names) != len(targets):
+        raise ConfigError(
+            f"start={dict(start)!r}: {len(targets)} targets need as many free constants"
+        )
+    for name, (free, _) in tied.items():
+        if free not in names:
+            raise ConfigError(f"tied={name!r}: {free!r} is no free constant of this fit")
+    table = costs() if constants is None else constants
+    wanted = np.array([target.wanted for target in targets])
+
+    def at(point: np.ndarray) -> pl.DataFrame:
+        return change_costs(table, _values(names, point, tied))
+
+    def deviation(point: np.ndarray) -> np.ndarray:
+        return np.asarray(np.log(_figures(config, targets, at(point)) / wanted))
+
+    point = np.log(np.array([float(start[name]) for name in names]))
+    best = (math.inf, point)
+    for _ in range(rounds):
+        off = deviation(point)
+        best = min(best, (float(np.abs(off).max()), point), key=lambda pair: pair[0])
+        if best[0] <= tolerance:
+            break
+        point = point + _newton_step(deviation, point, off)
+    found = _figures(config, targets, at(best[1]))
+    residuals = pl.DataFrame(
+        [
+            (target.name, target.wanted, value, 100 * (value / target.wanted - 1))
+            for target, value in zip(targets, found.tolist(), strict=True)
+        ],
+        schema=FIT,
+        orient="row",
+    )
+    return Fitted(
+        constants=at(best[1]),
+        residuals=require(residuals, FIT, "FIT"),
+        converged=best[0] <= tolerance,
+    )
+
+
+def fit_writeback_tags(
+    *, tag_share: float, map_share: float, constants: pl.DataFrame | None = None, seed: int = 1
+) -> Fitted:
+    """Fit patch A's base: the rate while it swaps, and the cycles in tree_lock's four rows.
+
+    Free are ``unmap_ns`` (work without a lock: it sets the rate) and ``tree_ns`` (the hold that
+    add and remove have: it sets the wait). Two shares of ``tree_ns`` stay open, for all four rows
+    of the base are about as long whatever they are, as each waits in the same queue:
+
+    - ``tag_ns``: how long the start and the end of writeback hold the lock,
+    - ``map_ns``: how long a look at a map byte holds si->lock, four times a page.
+
+    Parameters
+    ----------
+    tag_share, map_share : float
+        ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``.
+    constants : polars.DataFrame, optional
+        Schema COSTS; default: data/costs.csv.
+    seed : int
+
+    Returns
+    -------
+    Fitted
+
+    Source
+    ------
+    data/published/01-writeback-tags.csv, kernel base.
+    """
+    table = costs() if constants is None else constants
+    return fit(
+        simulate.writeback_tags(tags=True, seed=seed),
+        (
+            Target(name="swap_out", metrics=("swap_out",), wanted=swap_phase_rate(table)),
+            Target(
+                name="tree_lock",
+                metrics=tuple(f"cycles.{site}" for site in TREE_ROWS_OF_A),
+                wanted=sum(_base("01-writeback-tags", row) for row in TREE_ROWS_OF_A.values()),
+            ),
+        ),
+        {"unmap_ns": 9000, "tree_ns": 700},
+        tied={"tag_ns": ("tree_ns", tag_share), "map_ns": ("tree_ns", map_share)},
+        constants=table,
+    )
+
+
+def fit_cluster_next(*, constants: pl.DataFrame | None = None, seed: int = 1) -> Fitted:
+    """Fit patch D's base: swap-out throughput and the cycles in three locks.
+
+    Free are ``unmap_ns`` (the rate), ``tree_ns`` (xa_lock of add and remove), ``lru_page_ns``
+    (lru_lock of a page charged) and ``free_ns`` (si->lock of slots freed); each sets the wait for
+    its own lock.
+
+    Parameters
+    ----------
+    constants : polars.DataFrame, optional
+        Schema COSTS; default: data/costs.csv.
+    seed : int
+
+    Returns
+    -------
+    Fitted
+
+    Source
+    ------
+    data/published/04-percpu-cluster-next.csv, kernel before.
+    """
+    patch = "04-percpu-cluster-next"
+    return fit(
+        simulate.cluster_next(policy="shared", seed=seed),
+        (
+            Target(
+                name="swap_out",
+                metrics=("swap_out",),
+                wanted=_base(patch, "swapout throughput") * _KIB_PER_GB,
+            ),
+            *(
+                Target(
+                    name=name,
+                    metrics=tuple(f"cycles.{site}" for site in sites),
+                    wanted=sum(_base(patch, row) for row in sites.values()),
+                )
+                for name, sites in ROWS_OF_D.items()
+            ),
+        ),
+        {"unmap_ns": 10000, "tree_ns": 1100, "lru_page_ns": 200, "free_ns": 1000},
+        constants=constants,
+        # The rows of one base differ by as much from seed to seed.
+        tolerance=0.03,
+    )
+
+
+TREE_ROWS_OF_A: Final = {
+    "tree_lock.add_to_swap_cache.shrink_page_list": (
+        "_raw_spin_lock_irq.__add_to_swap_cache.add_to_swap_cache.add_to_swap.shrink_page_list"
+    ),
+    "tree_lock.__remove_mapping": (
+        "_raw_spin_lock_irqsave.__remove_mapping.shrink_page_list.shrink_inactive_list"
+        ".shrink_zone_memcg"
+    ),
+    "tree_lock.test_set_page_writeback": (
+        "_raw_spin_lock_irqsave.__test_set_page_writeback.bdev_write_page.__swap_writepage"
+        ".swap_writepage"
+    ),
+    "tree_lock.test_clear_page_writeback": (
+        "_raw_spin_lock_irqsave.test_clear_page_writeback.end_page_writeback.page_endio"
+        ".pmem_rw_page"
+    ),
+}
+"""The machine's site -> the row of patch A's mail, without the name of the profile before it."""
+
+ROWS_OF_D: Final = {
+    "xa_lock": {
+        "tree_lock.add_to_swap_cache.shrink_page_list": (
+            "_raw_spin_lock_irq.add_to_swap_cache.add_to_swap.shrink_page_list"
+        ),
+        "tree_lock.__remove_mapping": "_raw_spin_lock_irqsave.__remove_mapping.shrink_page_list",
+    },
+    "lru_lock": {
+        "lru_lock.mem_cgroup_commit_charge": (
+            "_raw_spin_lock_irq.mem_cgroup_commit_charge.do_swap_page"
+        )
+    },
+    "si_lock": {
+        "si_lock.swapcache_free_entries": (
+            "_raw_spin_lock.swapcache_free_entries.free_swap_slot.__swap_entry_free"
+        )
+    },
+}
+"""A lock -> its sites in the machine -> their rows of patch D's mail."""
+
+
+def swap_phase_rate(constants: pl.DataFrame) -> float:
+    """Return how fast patch A's base swaps out while it swaps, in KiB/s.
+
+    The mail's swap.so is a mean over a run whose first part fills memory and swaps nothing. Of all
+    that is written, so / throughput reaches the device; the rest is written at the rate of a
+    fault and a touch, by eight tasks that wait for nobody.
+
+    Parameters
+    ----------
+    constants : polars.DataFrame
+        Schema COSTS.
+
+    Source
+    ------
+    data/published/01-writeback-tags.csv, kernel base: vm-scalability.throughput, vmstat.swap.so.
+    """
+    throughput, swap_out = (
+        _base("01-writeback-tags", row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
+    )
+    stays = 1 - swap_out / throughput
+    return swap_out / (1 - stays * throughput / _fill_rate(constants))
+
+
+def run_rates(rate: float, constants: pl.DataFrame) -> tuple[float, float]:
+    """Return what patch A's test reports of a run: throughput and swap.so, in KiB/s.
+
+    Of each run memory takes the same part, at the rate of `swap_phase_rate`'s fill.
+
+    Parameters
+    ----------
+    rate : float
+        Swap-out rate while swapping, in KiB/s.
+    constants : polars.DataFrame
+        Schema COSTS.
+    """
+    throughput, swap_out = (
+        _base("01-writeback-tags", row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
+    )
+    swaps = swap_out / throughput
+    run = 1 / ((1 - swaps) / _fill_rate(constants) + swaps / rate)
+    return run, run * swaps
+
+
+def _fill_rate(constants: pl.DataFrame) -> float:
+    cost = dict(constants.select("name", "value").iter_rows())
+    writers = simulate.writeback_tags(tags=True).writers
+    return writers * simulate.PAGE_KIB * 1e9 / float(cost["fault_ns"] + cost["touch_ns"])
+
+
+def _base(patch: str, row: str) -> float:
+    """Return a figure of a mail's base column; the patched one is never looked at."""
+    kernel = {"01-writeback-tags": "base", "04-percpu-cluster-next": "before"}[patch]
+    found = published_tables().filter(
+        pl.col("patch") == patch,
+        pl.col("kernel") == kernel,
+        pl.col("metric").str.strip_prefix("perf-profile.cycles-pp.") == row,
+    )
+    if found.height != 1:
+        raise InputError(f"{found.height} cells of patch {patch} are named so", field=row)
+    return float(found["value"].item())
+
+
+def _values(
+    names: Sequence[str], point: np.ndarray, tied: Mapping[str, tuple[str, float]]
+) -> dict[str, int]:
+    """Return the constants at a point, whole and within what the machine takes."""
+    exact = dict(zip(names, np.exp(point).tolist(), strict=True))
+    exact |= {name: exact[free] * share for name, (free, share) in tied.items()}
+    return {name: min(max(round(value), 1), MOST_NS) for name, value in exact.items()}
+
+
+def _figures(
+    config: MachineConfig, targets: Sequence[Target], constants: pl.DataFrame
+) -> np.ndarray:
+    run = simulate.run(config, constants)
+    value = dict(run.select("metric", "value").iter_rows())
+    # A lock that nobody waits for has no logarithm.
+    return np.array(
+        [max(sum(value[metric] for metric in target.metrics), 1e-6) for target in targets]
+    )
+
+
+def _newton_step(
+    deviation: Callable[[np.ndarray], np.ndarray], point: np.ndarray, off: np.ndarray
+) -> np.ndarray:
+    slopes = np.empty((len(off), len(point)))
+    for k in range(len(point)):
+        aside = point.copy()
+        aside[k] += _STEP
+        slopes[:, k] = (deviation(aside) - off) / _STEP
+    step = -np.linalg.lstsq(slopes, off, rcond=1e-3)[0]
+    return np.asarray(step * min(1.0, _LONGEST_STEP / max(float(np.abs(step).max()), 1e-9)))

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The slow, obvious twin of des.h: a list of events, a list of waiters, a log of intervals.
+
+The next event is found by looking at all of them, a lock's next holder by looking at
+all who wait, and where a CPU's time went by adding up the intervals it was logged in.
+It shares no code with the C library.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+OK, BAD_ARGUMENT = 0, -3
+QUEUED, TEST_AND_SET = 0, 1
+
+
+@dataclass(kw_only=True)
+class Config:
+    """The fields of ``struct sws_des_config``."""
+
+    cpus: int = 1
+    cpus_per_core: int = 1
+    cpus_per_socket: int = 1
+    sites: int = 1
+    travel_same_core_ns: int = 5
+    travel_same_socket_ns: int = 30
+    travel_other_socket_ns: int = 90
+    irq_save_ns: int = 0
+
+
+@dataclass
+class Ask:
+    """One CPU's wish for a lock."""
+
+    cpu: int
+    site: int
+    irq_save: bool
+    since: int
+
+
+@dataclass
+class Lock:
+    """A lock: who has it, since when, who had it last, and who wants it, in order."""
+
+    kind: int
+    holder: Ask | None = None
+    had_since: int = 0
+    last_holder: int | None = None
+    waiters: list[Ask] = field(default_factory=list)
+
+
+class Des:
+    """The clock, the events and the locks."""
+
+    def __init__(self, config: Config) -> None:
+        """Begin at time 0, all CPUs idle."""
+        self.config = config
+        self.now = 0
+        self.made = 0
+        self.events: list[tuple[int, int, int]] = []
+        self.locks: list[Lock] = []
+        self.sites = [Counter[str]() for _ in range(config.sites)]
+        self.log: list[list[tuple[str, int, int]]] = [[] for _ in range(config.cpus)]
+        self.covered = [0] * config.cpus
+
+    def add_locks(self, kind: int, n: int) -> int:
+        """Add locks and return the first one's number."""
+        self.locks += [Lock(kind) for _ in range(n)]
+        return len(self.locks) - n
+
+    def idle(self, cpu: int) -> bool:
+        """Tell whether a CPU has no event and waits for no lock."""
+        return (
+            0 <= cpu < self.config.cpus
+            and all(event[2] != cpu for event in self.events)
+            and all(ask.cpu != cpu for lock in self.locks for ask in lock.waiters)
+        )
+
+    def holds(self, cpu: int, lock: Lock) -> bool:
+        """Tell whether a CPU has a lock."""
+        return lock.holder is not None and lock.holder.cpu == cpu
+
+    def next(self) -> int | None:
+        """Take the event of the least time, of several the one made first."""
+        if not self.events:
+            return None
+        event = min(self.events)
+        self.events.remove(event)
+        self.now = event[0]
+        return event[2]
+
+    def run(self, cpu: int, ns: int) -> int:
+        """Let an idle CPU run."""
+        if not self.idle(cpu):
+            return BAD_ARGUMENT
+        self._was_idle(cpu)
+        held = any(self.holds(cpu, lock) for lock in self.locks)
+        self._spend(cpu, "hold" if held else "run", self.now + ns)
+        self._make(cpu, self.now + ns)
+        return OK
+
+    def lock(self, cpu: int, number: int, site: int, irq_save: bool) -> int:
+        """Let an idle CPU ask for a lock."""
+        if not self.idle(cpu) or number >= len(self.locks) or site >= self.config.sites:
+            return BAD_ARGUMENT
+        lock = self.locks[number]
+        if self.holds(cpu, lock):
+            return BAD_ARGUMENT
+        self._was_idle(cpu)
+        ask = Ask(cpu, site, irq_save, self.now)
+        if lock.holder is None:
+            self._grant(lock, ask, pullers=1)
+        else:
+            self.sites[site]["contended"] += 1
+            lock.waiters.append(ask)
+        return OK
+
+    def unlock(self, cpu: int, number: int) -> int:
+        """Let an idle CPU give a lock back."""
+        if not self.idle(cpu) or number >= len(self.locks):
+            return BAD_ARGUMENT
+        lock = self.locks[number]
+        if not self.holds(cpu, lock):
+            return BAD_ARGUMENT
+        assert lock.holder is not None
+        self._was_idle(cpu)
+        self.sites[lock.holder.site]["hold_ns"] += self.now - lock.had_since
+        lock.last_holder, lock.holder = cpu, None
+        if lock.waiters:
+            pullers = 1 if lock.kind == QUEUED else len(lock.waiters)
+            ask = lock.waiters[0]
+            if lock.kind == TEST_AND_SET:
+                ask = min(lock.waiters, key=lambda waiter: self.travel(cpu, waiter.cpu))
+            lock.waiters.remove(ask)
+            self._grant(lock, ask, pullers)
+        return OK
+
+    def travel(self, start: int | None, end: int) -> int:
+        """Return how long a line takes from one CPU to another."""
+        if start is None or start == end:
+            return 0
+        if start // self.config.cpus_per_core == end // self.config.cpus_per_core:
+            return self.config.travel_same_core_ns
+        if start // self.config.cpus_per_socket == end // self.config.cpus_per_socket:
+            return self.config.travel_same_socket_ns
+        return self.config.travel_other_socket_ns
+
+    def account(self, cpu: int) -> dict[str, int]:
+        """Add up what a CPU was logged in."""
+        sums = {"run_ns": 0, "hold_ns": 0, "wait_ns": 0, "idle_ns": 0}
+        for kind, start, end in self.log[cpu]:
+            sums[f"{kind}_ns"] += end - start
+        return sums
+
+    def _grant(self, lock: Lock, ask: Ask, pullers: int) -> None:
+        had = self.now + self.travel(lock.last_holder, ask.cpu) * pullers
+        had += self.config.irq_save_ns if ask.irq_save else 0
+        site = self.sites[ask.site]
+        site["acquisitions"] += 1
+        site["moved"] += lock.last_holder not in (None, ask.cpu)
+        site["wait_ns"] += had - ask.since
+        lock.holder, lock.had_since = ask, had
+        self._spend(ask.cpu, "wait", had)
+        self._make(ask.cpu, had)
+
+    def _make(self, cpu: int, time: int) -> None:
+        self.events.append((time, self.made, cpu))
+        self.made += 1
+
+    def _was_idle(self, cpu: int) -> None:
+        self._spend(cpu, "idle", self.now)
+
+    def _spend(self, cpu: int, kind: str, until: int) -> None:
+        self.log[cpu].append((kind, self.covered[cpu], until))
+        self.covered[cpu] = until

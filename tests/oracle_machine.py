@@ -1,0 +1,902 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The slow, obvious twin of machine.h: each actor is a generator that reads as the kernel does.
+
+Each ``yield`` is a place where time passes: a lock that is asked for, work that is
+done, a sleep. Pages are objects on Python lists, the swap cache is a dictionary, slots
+are those of oracle_slots and time that of oracle_des. It shares no code with the C
+library.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import oracle_des
+from oracle_slots import (
+    CACHED,
+    IDLE,
+    LOCKED,
+    OVER,
+    UNLOCKED,
+    Call,
+    Device,
+    Generator,
+    Kernel,
+    Policy,
+    State,
+    shared_start,
+)
+from oracle_slots import Config as DeviceConfig
+
+BATCH, CACHE, PCP_BATCH, PCP_HIGH, QUEUE, DRAWS = 32, 64, 31, 186, 128, 64
+INACTIVE_RATIO, START_NS = 3, 20000
+
+SITES = (
+    ("swap_avail_lock.get_swap_pages", False),
+    ("alloc_lock.get_swap_page", False),
+    ("free_lock.free_swap_slot", True),
+    ("si_lock.get_swap_pages", False),
+    ("si_lock.scan_swap_map_slots", False),
+    ("si_lock.swapcache_free_entries", False),
+    ("cluster_lock.scan_swap_map_slots", False),
+    ("cluster_lock.swapcache_free_entries", False),
+    ("map_lock.swap_duplicate", False),
+    ("map_lock.try_to_free_swap", False),
+    ("map_lock.put_swap_page", False),
+    ("map_lock.swapcache_prepare", False),
+    ("map_lock.swap_free", False),
+    ("tree_lock.add_to_swap_cache.shrink_page_list", True),
+    ("tree_lock.test_set_page_writeback", True),
+    ("tree_lock.test_clear_page_writeback", True),
+    ("tree_lock.__remove_mapping", True),
+    ("tree_lock.add_to_swap_cache.do_swap_page", True),
+    ("tree_lock.delete_from_swap_cache", True),
+    ("tree_lock.clear_shadow_from_swap_cache", True),
+    ("lru_lock.__pagevec_lru_add", True),
+    ("lru_lock.mem_cgroup_commit_charge", True),
+    ("lru_lock.shrink_active_list", True),
+    ("lru_lock.shrink_inactive_list", True),
+    ("lru_lock.rotate_reclaimable_page", True),
+    ("zone_lock.rmqueue_bulk", False),
+    ("zone_lock.free_pcppages_bulk", False),
+)
+"""The sites and whether their lock is taken with interrupts off, in the order of the enum."""
+
+SITE = {name: number for number, (name, _) in enumerate(SITES)}
+
+Steps = Iterator[None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """The fields of ``struct sws_machine_config``."""
+
+    kernel: Kernel
+    slots: int
+    cluster_size: int = 256
+    trunk_shift: int = 10
+    policy: Policy = Policy.SHARED
+    seed: int = 1
+    swap_writeback_tags: bool = True
+    slot_cache: bool = True
+    lock_kind: int = oracle_des.QUEUED
+    nodes: int = 1
+    devices: int = 1
+    channels: int = 0
+    writers: int = 0
+    walkers: int = 0
+    frames: int = 2200
+    pages: int = 1
+    read_percent: int = 80
+    spread_percent: int = 50
+    fragmented: bool = False
+
+    @property
+    def tasks(self) -> int:
+        """Writers and walkers."""
+        return self.writers + self.walkers
+
+    @property
+    def cpus_per_node(self) -> int:
+        """Tasks, a kswapd, and a CPU for the interrupts of an asynchronous device."""
+        return -(-self.tasks // self.nodes) + 1 + (self.channels > 0)
+
+
+@dataclass(eq=False)
+class Page:
+    """A frame of memory."""
+
+    node: "Node"
+    used: bool = False
+    pte: int | None = None
+    slot: int = 0
+    referenced: bool = False
+    dirty: bool = False
+    locked: bool = False
+    writeback: bool = False
+    unmapped: bool = False
+
+
+@dataclass(eq=False)
+class Node:
+    """A socket's memory: lists with the newest page first, and the zone's free pages."""
+
+    number: int
+    lru_lock: int
+    zone_lock: int
+    active: list[Page] = field(default_factory=list)
+    inactive: list[Page] = field(default_factory=list)
+    free: list[Page] = field(default_factory=list)
+    busy_until: int = 0
+
+
+@dataclass(eq=False)
+class Swap:
+    """A device: its slots, its swap cache (slot -> page, or True for a shadow), its queue."""
+
+    slots: Device
+    si_lock: int
+    first_tree_lock: int
+    first_cluster_lock: int | None
+    node: Node
+    cache: dict[int, Page | bool] = field(default_factory=dict)
+    channels: list[int] = field(default_factory=list)
+    requests: list[tuple[int, Page, "Actor | None"]] = field(default_factory=list)
+    writes: int = 0
+    interrupt: "Actor | None" = None
+
+
+@dataclass(eq=False)
+class Actor:
+    """A CPU and what it keeps."""
+
+    cpu: int
+    node: Node
+    swap: Swap
+    generator: Generator
+    mm: int = -1
+    first_pte: int = 0
+    steps: Steps = field(default_factory=lambda: iter(()))
+    asleep: bool = False
+    throttled: bool = False
+    slept_ns: int = 0
+    pcp: list[Page] = field(default_factory=list)
+    pagevec: list[Page] = field(default_factory=list)
+    ready: list[int] = field(default_factory=list)
+    returned: list[int] = field(default_factory=list)
+    count: Counter[str] = field(default_factory=Counter)
+
+
+class Machine:
+    """The machine."""
+
+    def __init__(self, config: Config, costs: dict[str, int]) -> None:
+        """Build the machine, fill memory and devices, and let the tasks begin."""
+        self.config, self.costs = config, costs
+        self.old = config.kernel is Kernel.V4_8
+        self.tags = self.old and config.swap_writeback_tags
+        self.skips_cache = not self.old and config.channels == 0
+        self.charges = config.kernel in (Kernel.V5_7, Kernel.V5_7_SCAN_MORE)
+        self.pagevec = 14 if self.old else 15
+        self.low_water = max(config.frames // 128, BATCH)
+        self.stuck = False
+        cpus = config.nodes * config.cpus_per_node
+        self.des = oracle_des.Des(
+            oracle_des.Config(
+                cpus=cpus,
+                cpus_per_socket=config.cpus_per_node,
+                sites=len(SITES),
+                travel_same_core_ns=costs["travel_same_socket_ns"],
+                travel_same_socket_ns=costs["travel_same_socket_ns"],
+                travel_other_socket_ns=costs["travel_other_socket_ns"],
+                irq_save_ns=costs["irq_save_ns"],
+            )
+        )
+        self.avail_lock = self.locks(1)
+        self.mutexes = self.locks(cpus)
+        self.return_locks = self.locks(cpus)
+        self.nodes = [Node(n, self.locks(1), self.locks(1)) for n in range(config.nodes)]
+        for node in self.nodes:
+            node.free = [Page(node) for _ in range(config.frames)]
+        self.swaps = [self.make_swap(n, cpus) for n in range(config.devices)]
+        self.actors = [self.make_actor(cpu) for cpu in range(cpus)]
+        self.ptes: list[Page | int] = [0] * (config.walkers * config.pages)
+        self.leaving: set[int] = set()
+        self.place()
+        free = sum(swap.slots.config.slots - 1 for swap in self.swaps) - sum(self.swapped())
+        self.caches = not self.old and config.slot_cache and free > 320 * cpus
+        self.fill()
+        for actor in self.actors:
+            if actor.mm >= 0:
+                self.des.run(actor.cpu, actor.generator.below(START_NS))
+
+    # ---- building
+
+    def locks(self, n: int) -> int:
+        """Add locks, return the first one's number."""
+        return self.des.add_locks(self.config.lock_kind, n)
+
+    def make_swap(self, number: int, cpus: int) -> Swap:
+        """Return an empty device with its locks."""
+        config = self.config
+        slots = Device(
+            DeviceConfig(
+                kernel=config.kernel,
+                slots=config.slots,
+                cluster_size=config.cluster_size,
+                trunk_shift=config.trunk_shift,
+                possible_cpus=cpus,
+                online_cpus=cpus,
+                address_spaces=config.tasks,
+                policy=config.policy,
+                seed=config.seed + number,
+            )
+        )
+        if not self.old:
+            # Columns as wide as a trunk: SWAP_CLUSTER_COLS, with trunks of another size than 64 MB.
+            columns = max(8, (1 << config.trunk_shift) // config.cluster_size)
+            first = shared_start(slots.config) // config.cluster_size
+            slots.free_list.sort(
+                key=lambda cluster: ((cluster - first) % columns, cluster // columns)
+            )
+        si_lock = self.locks(1)
+        trees = self.locks(1 if self.old else (config.slots - 1 >> config.trunk_shift) + 1)
+        clusters = None if self.old else self.locks((config.slots - 1) // config.cluster_size + 1)
+        swap = Swap(slots, si_lock, trees, clusters, self.nodes[number])
+        swap.channels = [0] * config.channels
+        return swap
+
+    def make_actor(self, cpu: int) -> Actor:
+        """Return a CPU without a task."""
+        node = self.nodes[cpu // self.config.cpus_per_node]
+        swap = self.swaps[node.number % self.config.devices]
+        return Actor(cpu, node, swap, Generator(self.config.seed, cpu))
+
+    def place(self) -> None:
+        """Give each CPU its task: walkers first, dealt to the nodes in turn; then the others."""
+        config = self.config
+        for task in range(config.tasks):
+            actor = self.actors[task % config.nodes * config.cpus_per_node + task // config.nodes]
+            actor.mm = task
+            actor.first_pte = task * config.pages
+            walks = task < config.walkers
+            actor.steps = self.walker(actor) if walks else self.writer(actor)
+        self.kswapds = []
+        for n in range(config.nodes):
+            end = (n + 1) * config.cpus_per_node
+            kswapd = self.actors[end - 1 - (config.channels > 0)]
+            kswapd.steps, kswapd.asleep = self.kswapd(kswapd), True
+            self.kswapds.append(kswapd)
+            if config.channels and n < config.devices:
+                interrupt = self.actors[end - 1]
+                interrupt.steps, interrupt.asleep = self.interrupt(interrupt), True
+                self.swaps[n].interrupt = interrupt
+
+    def ptes_of(self, node: Node) -> list[int]:
+        """Return the walkers' pages of a node."""
+        return [
+            pte
+            for pte in range(self.config.walkers * self.config.pages)
+            if pte // self.config.pages % self.config.nodes == node.number
+        ]
+
+    def resident(self, node: Node) -> int:
+        """Return how many of them are in memory at the start."""
+        return min(len(self.ptes_of(node)), self.config.frames - self.low_water * 3 // 2)
+
+    def swapped(self) -> list[int]:
+        """Return how many slots of each device are in use at the start."""
+        return [
+            sum(
+                len(self.ptes_of(node)) - self.resident(node)
+                for node in self.nodes
+                if node.number % self.config.devices == number
+            )
+            for number in range(self.config.devices)
+        ]
+
+    def fill(self) -> None:
+        """Choose which pages are in memory, and give the others their slots."""
+        draws = Generator(self.config.seed, 2**64 - 1)
+        left = {node.number: len(self.ptes_of(node)) for node in self.nodes}
+        keep = {node.number: self.resident(node) for node in self.nodes}
+        for pte in range(len(self.ptes)):
+            n = pte // self.config.pages % self.config.nodes
+            chosen = draws.below(left[n]) < keep[n]
+            left[n] -= 1
+            keep[n] -= chosen
+            if chosen:
+                self.put_into_memory(self.nodes[n], pte)
+        for node in self.nodes:
+            tasks = range(node.number, self.config.tasks, self.config.nodes)
+            if any(task >= self.config.walkers for task in tasks):
+                while len(node.free) > self.low_water * 3 // 2:
+                    self.put_into_memory(node, None)
+        for number, wanted in enumerate(self.swapped()):
+            if wanted:
+                self.fill_device(number, wanted, draws)
+        for swap in self.swaps:
+            swap.slots.work = type(swap.slots.work)()
+
+    def put_into_memory(self, node: Node, pte: int | None) -> None:
+        """Take the next free page for a walker's or a writer's."""
+        page = node.free.pop(0)
+        page.used = page.dirty = True
+        page.pte = pte
+        if pte is not None:
+            self.ptes[pte] = page
+        short = len(node.inactive) * INACTIVE_RATIO < len(node.active)
+        (node.inactive if short else node.active).insert(0, page)
+
+    def fill_device(self, number: int, wanted: int, draws: Generator) -> None:
+        """Take slots in the calls' own order, then free those that nobody needs."""
+        swap, taken, turn = self.swaps[number], 0, 0
+        while taken < wanted or (self.config.fragmented and swap.slots.free_list):
+            actor = self.actors[turn % len(self.actors)]
+            turn += 1
+            if actor.mm < 0 or actor.swap is not swap:
+                continue
+            missing = wanted - taken if taken < wanted else 64
+            _, call = swap.slots.allocate(actor.cpu, actor.mm, min(missing, 64))
+            taken += len(call.slots)
+            for slot in call.slots:
+                swap.slots.duplicate(slot)
+                swap.slots.uncache(slot)
+        homeless = iter(
+            pte
+            for pte, where in enumerate(self.ptes)
+            if where == 0
+            and pte // self.config.pages % self.config.nodes % self.config.devices == number
+        )
+        for slot in range(1, swap.slots.config.slots):
+            if not swap.slots.usage(slot):
+                continue
+            chosen = draws.below(taken) < wanted
+            taken -= 1
+            wanted -= chosen
+            if chosen:
+                self.ptes[next(homeless)] = slot
+            else:
+                swap.slots.drop(slot)
+                swap.slots.free_entries([slot])
+
+    # ---- time
+
+    def step(self) -> int | None:
+        """Take the next event and let its CPU go on; None if there is none."""
+        cpu = self.des.next()
+        if cpu is not None:
+            next(self.actors[cpu].steps)
+        return cpu
+
+    def run(self, actor: Actor, ns: int) -> Steps:
+        """Spend time; none makes no event."""
+        if ns:
+            self.des.run(actor.cpu, ns)
+            yield
+
+    def work(self, actor: Actor, name: str, times: int = 1) -> Steps:
+        """Spend about what some work costs."""
+        ns = self.costs[name] * times
+        spread = ns * self.config.spread_percent // 100
+        yield from self.run(actor, ns - spread + actor.generator.below(2 * spread + 1))
+
+    def lock(self, actor: Actor, lock: int, site: str) -> Steps:
+        """Take a lock."""
+        number = SITE[site]
+        self.des.lock(actor.cpu, lock, number, SITES[number][1])
+        yield
+
+    def unlock(self, actor: Actor, lock: int) -> None:
+        """Give a lock back."""
+        self.des.unlock(actor.cpu, lock)
+
+    def under(self, actor: Actor, lock: int, site: str, action: Callable[[], int]) -> Steps:
+        """Take a lock, do something, hold the lock for as long as that takes."""
+        yield from self.lock(actor, lock, site)
+        yield from self.run(actor, action())
+        self.unlock(actor, lock)
+
+    def sleep(self, actor: Actor, *, throttled: bool = False) -> Steps:
+        """Do nothing until somebody wakes the actor."""
+        actor.asleep, actor.throttled = True, throttled
+        yield
+
+    def wake(self, actor: Actor) -> None:
+        """Wake an actor that sleeps."""
+        if actor.asleep:
+            actor.asleep = actor.throttled = False
+            self.des.run(actor.cpu, 0)
+
+    def transfer(self, node: Node, ns: int) -> int:
+        """Return how long a CPU is busy with a page, the node's memory being shared."""
+        node.busy_until = max(node.busy_until, self.des.now) + self.costs["transfer_ns"]
+        return max(node.busy_until - self.des.now, ns)
+
+    # ---- memory
+
+    def wake_kswapd(self, node: Node) -> None:
+        """Wake a node's kswapd below the low watermark."""
+        if len(node.free) < self.low_water * 5 // 4:
+            self.wake(self.kswapds[node.number])
+
+    def alloc_page(self, actor: Actor) -> Iterator[None]:
+        """Put a page into actor.fresh."""
+        node = actor.node
+        while not actor.pcp:
+            if len(node.free) > self.low_water:
+
+                def refill() -> int:
+                    taken = [node.free.pop(0) for _ in range(min(PCP_BATCH, len(node.free)))]
+                    actor.pcp += taken
+                    return (len(taken) + 1) * self.costs["zone_page_ns"]
+
+                yield from self.under(actor, node.zone_lock, "zone_lock.rmqueue_bulk", refill)
+                self.wake_kswapd(node)
+                continue
+            self.wake_kswapd(node)
+            progress = yield from self.shrink(actor)
+            if not progress and not actor.pcp and len(node.free) <= self.low_water:
+                if not actor.swap.writes:
+                    self.stuck = True
+                yield from self.sleep(actor, throttled=actor.swap.writes > 0)
+        page = actor.pcp.pop()
+        page.used = True
+        return page
+
+    def lru_add(self, actor: Actor, page: Page) -> Steps:
+        """Put a page on its list, with others of this CPU."""
+        actor.pagevec.append(page)
+        if len(actor.pagevec) < self.pagevec:
+            return
+        node = actor.node
+
+        def add() -> int:
+            for added in actor.pagevec:
+                new = node.inactive if self.config.kernel is Kernel.V6_1 else node.active
+                new.insert(0, added)
+            ns = (len(actor.pagevec) + 1) * self.costs["lru_page_ns"]
+            actor.pagevec.clear()
+            return ns
+
+        yield from self.under(actor, node.lru_lock, "lru_lock.__pagevec_lru_add", add)
+
+    def drain(self, actor: Actor) -> Steps:
+        """Give the zone what a CPU has too much of."""
+        while len(actor.pcp) > PCP_HIGH:
+
+            def give() -> int:
+                for page in actor.pcp[:PCP_BATCH]:
+                    actor.node.free.insert(0, page)
+                del actor.pcp[:PCP_BATCH]
+                return (PCP_BATCH + 1) * self.costs["zone_page_ns"]
+
+            yield from self.under(actor, actor.node.zone_lock, "zone_lock.free_pcppages_bulk", give)
+
+    # ---- reclaim
+
+    def isolate(self, pages: list[Page], batch: list[Page]) -> int:
+        """Move up to 32 of the oldest pages into a batch."""
+        while pages and len(batch) < BATCH:
+            batch.append(pages.pop())
+        return (len(batch) + 1) * self.costs["lru_page_ns"]
+
+    def shrink_active(self, actor: Actor) -> Steps:
+        """Move 32 pages from the active list to the inactive one."""
+        node, batch = actor.node, list[Page]()
+        site = "lru_lock.shrink_active_list"
+        yield from self.under(actor, node.lru_lock, site, lambda: self.isolate(node.active, batch))
+        yield from self.work(actor, "reference_ns", len(batch))
+
+        def deactivate() -> int:
+            for page in batch:
+                page.referenced = False
+                node.inactive.insert(0, page)
+            return (len(batch) + 1) * self.costs["lru_page_ns"]
+
+        yield from self.under(actor, node.lru_lock, site, deactivate)
+
+    def shrink(self, actor: Actor) -> Iterator[None]:
+        """Try to free 32 pages; return whether any was freed or activated."""
+        node = actor.node
+        batch, kept, activated = list[Page](), list[Page](), list[Page]()
+        progress = False
+        if len(node.inactive) * INACTIVE_RATIO < len(node.active):
+            yield from self.shrink_active(actor)
+        site = "lru_lock.shrink_inactive_list"
+        yield from self.under(
+            actor, node.lru_lock, site, lambda: self.isolate(node.inactive, batch)
+        )
+        for page in batch:
+            if page.locked or page.writeback:
+                kept.append(page)
+                continue
+            page.locked = True
+            if not page.unmapped:
+                yield from self.work(actor, "reference_ns")
+            if page.referenced and not page.unmapped:
+                page.referenced = page.locked = False
+                actor.count["activated"] += 1
+                activated.append(page)
+                progress = True
+                continue
+            if page.pte is not None:
+                self.leaving.add(page.pte)
+            if (yield from self.swap_out(actor, page)):
+                actor.pcp.append(self.freed(page))
+                actor.count["reclaimed"] += 1
+                progress = True
+                continue
+            page.locked = False
+            if page.pte is not None and not page.unmapped:
+                self.leaving.discard(page.pte)
+            kept.append(page)
+        yield from self.drain(actor)
+
+        def put_back() -> int:
+            for page in kept:
+                node.inactive.insert(0, page)
+            for page in activated:
+                node.active.insert(0, page)
+            return (len(kept) + len(activated) + 1) * self.costs["lru_page_ns"]
+
+        yield from self.under(actor, node.lru_lock, site, put_back)
+        return progress
+
+    def freed(self, page: Page) -> Page:
+        """Return the page as nobody's."""
+        page.used = page.referenced = page.dirty = page.locked = False
+        page.writeback = page.unmapped = False
+        page.pte, page.slot = None, 0
+        return page
+
+    def swap_out(self, actor: Actor, page: Page) -> Iterator[None]:
+        """Lead a page out of memory; return whether it may be freed."""
+        swap = actor.swap
+        if not page.unmapped:
+            yield from self.work(actor, "unmap_ns")
+            if not page.slot:
+                slot = yield from self.get_slot(actor)
+                if not slot:
+                    return False
+                page.slot = slot
+                yield from self.tree(actor, slot, "add_to_swap_cache.shrink_page_list", page)
+            yield from self.map(actor, page.slot, "swap_duplicate", swap.slots.duplicate)
+            page.unmapped = True
+            if page.dirty:
+                yield from self.map(actor, page.slot, "try_to_free_swap", None)
+                if self.tags:
+                    yield from self.tree(actor, page.slot, "test_set_page_writeback")
+                while self.config.channels and len(swap.requests) >= QUEUE and swap.writes:
+                    yield from self.sleep(actor, throttled=True)
+                page.dirty = False
+                actor.count["pages_out"] += 1
+                if self.config.channels:
+                    page.writeback = True
+                    self.submit(swap, page, None)
+                    return False
+                yield from self.run(actor, self.transfer(swap.node, self.costs["copy_ns"]))
+                if self.tags:
+                    yield from self.tree(actor, page.slot, "test_clear_page_writeback")
+        yield from self.tree(actor, page.slot, "__remove_mapping")
+        yield from self.map(actor, page.slot, "put_swap_page", swap.slots.uncache)
+        if page.pte is not None:
+            self.ptes[page.pte] = page.slot
+            self.leaving.discard(page.pte)
+        return True
+
+    # ---- swap cache and map
+
+    def tree(self, actor: Actor, slot: int, what: str, page: Page | None = None) -> Steps:
+        """Do something to the swap cache under the lock of the device (4.8) or the trunk."""
+        swap = actor.swap
+        lock = swap.first_tree_lock + (0 if self.old else slot >> self.config.trunk_shift)
+
+        def action() -> int:
+            if what.startswith("add_to_swap_cache"):
+                assert page is not None
+                assert not isinstance(swap.cache.get(slot), Page)
+                swap.cache[slot] = page
+            elif what in ("__remove_mapping", "delete_from_swap_cache"):
+                assert isinstance(swap.cache.pop(slot), Page)
+                if what == "__remove_mapping" and self.config.kernel is Kernel.V6_1:
+                    swap.cache[slot] = True
+            elif what == "clear_shadow_from_swap_cache" and swap.cache.get(slot) is True:
+                del swap.cache[slot]
+            descents = 3 if what == "test_set_page_writeback" else 1
+            name = "tag_ns" if what.endswith("page_writeback") else "tree_ns"
+            return self.costs[name] + descents * self.costs["descent_ns"]
+
+        yield from self.under(actor, lock, f"tree_lock.{what}", action)
+
+    def map_lock(self, swap: Swap, slot: int) -> int:
+        """Return the lock of a map byte: the cluster's, in 4.8 the device's."""
+        if swap.first_cluster_lock is None:
+            return swap.si_lock
+        return swap.first_cluster_lock + slot // self.config.cluster_size
+
+    def map(
+        self, actor: Actor, slot: int, what: str, change: Callable[[int], tuple[int, int]] | None
+    ) -> Steps:
+        """Change or read a map byte; in 4.8 a slot that nothing holds goes in the same hold."""
+        swap = actor.swap
+
+        def action() -> int:
+            if change is None:
+                return self.costs["map_ns"]
+            code, usage = change(slot)
+            assert code == 0
+            if not self.old or usage != CACHED | IDLE or what == "swap_duplicate":
+                return self.costs["map_ns"]
+            swap.slots.free_entries([slot])
+            return self.costs["map_ns"] + self.costs["free_ns"]
+
+        yield from self.under(actor, self.map_lock(swap, slot), f"map_lock.{what}", action)
+
+    def may_leave_cache(self, page: Page) -> bool:
+        """Tell whether a page can be taken out of the swap cache."""
+        return page.slot != 0 and not (page.locked or page.writeback or page.unmapped)
+
+    def leave_cache(self, actor: Actor, page: Page) -> Steps:
+        """Take a page out of the swap cache; it stays in memory, its slot is freed."""
+        page.locked = True
+        slot = page.slot
+        yield from self.tree(actor, slot, "delete_from_swap_cache")
+
+        def uncache(offset: int) -> tuple[int, int]:
+            page.slot, page.dirty = 0, True
+            return actor.swap.slots.uncache(offset)
+
+        yield from self.map(actor, slot, "put_swap_page", uncache)
+        page.locked = False
+        yield from self.put_slot(actor, slot)
+
+    # ---- slots
+
+    def get_slot(self, actor: Actor) -> Iterator[None]:
+        """Return a slot, 0 if there is none."""
+        if self.caches:
+            mutex = self.mutexes + actor.cpu
+            yield from self.lock(actor, mutex, "alloc_lock.get_swap_page")
+            if not actor.ready:
+                actor.ready = yield from self.get_swap_pages(actor, CACHE)
+            slot = actor.ready.pop(0) if actor.ready else 0
+            yield from self.run(actor, self.costs["cache_ns"])
+            self.unlock(actor, mutex)
+            if slot:
+                return slot
+        slots = yield from self.get_swap_pages(actor, 1)
+        return slots[0] if slots else 0
+
+    def get_swap_pages(self, actor: Actor, wanted: int) -> Iterator[None]:
+        """Return at most wanted slots of the device."""
+        swap, listed, site = actor.swap, 0, "si_lock.get_swap_pages"
+        for _ in range(2 if self.old else 1):
+            yield from self.under(
+                actor,
+                self.avail_lock,
+                "swap_avail_lock.get_swap_pages",
+                lambda: self.costs["avail_ns"],
+            )
+        _, call = swap.slots.begin(actor.mm, wanted)
+        while call.state not in OVER:
+            if call.state in UNLOCKED:
+                tested = swap.slots.work.tested_scan
+                swap.slots.unlocked(call)
+                tested = swap.slots.work.tested_scan - tested
+                yield from self.run(actor, tested * self.costs["test_ns"])
+            elif call.state in LOCKED:
+                yield from self.lock(actor, swap.si_lock, site)
+                site = "si_lock.scan_swap_map_slots"
+                yield from self.run(actor, self.locked_part(actor, call, listed))
+                for slot in call.slots[listed:] if not self.old else []:
+                    yield from self.under(
+                        actor,
+                        self.map_lock(swap, slot),
+                        "cluster_lock.scan_swap_map_slots",
+                        lambda: self.costs["map_ns"] + self.costs["slot_ns"],
+                    )
+                listed = len(call.slots)
+                self.unlock(actor, swap.si_lock)
+            else:
+                yield from self.reclaim_cached(actor, call)
+        return list(call.slots)
+
+    def locked_part(self, actor: Actor, call: Call, listed: int) -> int:
+        """Do a part of a call under si->lock and return what it costs."""
+        work, costs = actor.swap.slots.work, self.costs
+        tested = work.tested_quick + work.tested_cluster
+        looked = work.looked_at
+        actor.swap.slots.locked(actor.cpu, call)
+        tested = work.tested_quick + work.tested_cluster - tested
+        ns = costs["device_ns"] + tested * costs["test_ns"]
+        ns += (work.looked_at - looked) * costs["base_ns"]
+        if self.old:
+            ns += (len(call.slots) - listed) * (costs["map_ns"] + costs["slot_ns"])
+        return ns
+
+    def reclaim_cached(self, actor: Actor, call: Call) -> Steps:
+        """Try to free a slot that only the swap cache holds."""
+        assert call.state is State.RECLAIM
+        page = actor.swap.cache.get(call.offset)
+        cached = actor.swap.slots.usage(call.offset) == CACHED
+        if isinstance(page, Page) and cached and self.may_leave_cache(page):
+            yield from self.leave_cache(actor, page)
+            actor.swap.slots.reclaimed(call, True)
+            return
+        actor.swap.slots.reclaimed(call, False)
+        yield from self.run(actor, self.costs["descent_ns"])
+
+    def put_slot(self, actor: Actor, slot: int) -> Steps:
+        """Give a slot back that nothing holds; in 4.8 it went with its last reference."""
+        if self.old:
+            return
+        if not self.caches:
+            actor.returned.append(slot)
+            yield from self.free_entries(actor)
+            return
+        lock = self.return_locks + actor.cpu
+        yield from self.lock(actor, lock, "free_lock.free_swap_slot")
+        if len(actor.returned) == CACHE:
+            yield from self.free_entries(actor)
+        actor.returned.append(slot)
+        yield from self.run(actor, self.costs["cache_ns"])
+        self.unlock(actor, lock)
+
+    def free_entries(self, actor: Actor) -> Steps:
+        """Free what this CPU has been given back."""
+        swap = actor.swap
+        yield from self.lock(actor, swap.si_lock, "si_lock.swapcache_free_entries")
+        yield from self.run(actor, self.costs["device_ns"])
+        for slot in actor.returned:
+
+            def free(offset: int = slot) -> int:
+                swap.slots.free_entries([offset])
+                return self.costs["map_ns"] + self.costs["free_ns"]
+
+            yield from self.under(
+                actor, self.map_lock(swap, slot), "cluster_lock.swapcache_free_entries", free
+            )
+            if self.config.kernel is Kernel.V6_1:
+                yield from self.tree(actor, slot, "clear_shadow_from_swap_cache")
+        actor.returned.clear()
+        self.unlock(actor, swap.si_lock)
+
+    # ---- an asynchronous device
+
+    def submit(self, swap: Swap, page: Page, reader: Actor | None) -> None:
+        """Queue a page at the channel that is free first."""
+        channel = swap.channels.index(min(swap.channels))
+        done = max(swap.channels[channel], self.des.now) + self.costs["channel_ns"]
+        swap.channels[channel] = done
+        swap.requests.append((done, page, reader))
+        swap.writes += reader is None
+        assert swap.interrupt is not None
+        self.wake(swap.interrupt)
+
+    def rotate(self, actor: Actor) -> Steps:
+        """Move written pages to the tail of their list and wake who waits for that."""
+        swap, node = actor.swap, actor.pagevec[0].node
+
+        def action() -> int:
+            for page in actor.pagevec:
+                if page in node.inactive:
+                    node.inactive.remove(page)
+                    node.inactive.append(page)
+            ns = (len(actor.pagevec) + 1) * self.costs["lru_page_ns"]
+            swap.writes -= len(actor.pagevec)
+            actor.pagevec.clear()
+            for other in self.actors:
+                if other.throttled and other.swap is swap:
+                    self.wake(other)
+            return ns
+
+        yield from self.under(actor, node.lru_lock, "lru_lock.rotate_reclaimable_page", action)
+
+    def interrupt(self, actor: Actor) -> Steps:
+        """Complete the pages that a device has moved."""
+        swap = actor.swap
+        while True:
+            while not swap.requests:
+                if actor.pagevec:
+                    yield from self.rotate(actor)
+                else:
+                    yield from self.sleep(actor)
+            early = max(swap.requests[0][0] - self.des.now, 0)
+            actor.slept_ns += early
+            yield from self.run(actor, early)
+            yield from self.run(actor, self.costs["interrupt_ns"])
+            _, page, reader = swap.requests.pop(0)
+            if reader is not None:
+                self.wake(reader)
+                continue
+            if self.tags:
+                yield from self.tree(actor, page.slot, "test_clear_page_writeback")
+            while len(actor.pagevec) == self.pagevec or (
+                actor.pagevec and actor.pagevec[0].node is not page.node
+            ):
+                yield from self.rotate(actor)
+            page.writeback = False
+            actor.pagevec.append(page)
+
+    # ---- what actors do
+
+    def writer(self, actor: Actor) -> Steps:
+        """Write fresh pages one after another."""
+        while True:
+            yield from self.work(actor, "fault_ns")
+            page: Any = yield from self.alloc_page(actor)
+            page.dirty = True
+            yield from self.run(actor, self.transfer(actor.node, self.costs["touch_ns"]))
+            actor.count["touched"] += 1
+            yield from self.lru_add(actor, page)
+
+    def walker(self, actor: Actor) -> Steps:
+        """Read and write pages at random."""
+        config = self.config
+        while True:
+            accesses, found = 0, None
+            while accesses < DRAWS and found is None:
+                pte = actor.first_pte + actor.generator.below(config.pages)
+                write = actor.generator.below(100) >= config.read_percent
+                accesses += 1
+                where = self.ptes[pte]
+                if isinstance(where, int):
+                    found = where
+                elif pte not in self.leaving:
+                    actor.count["accesses"] += 1
+                    where.referenced = True
+                    if write and self.may_leave_cache(where):
+                        found = where
+            yield from self.work(actor, "access_ns", accesses)
+            if isinstance(found, Page):
+                if self.may_leave_cache(found) and found.pte == pte:
+                    yield from self.leave_cache(actor, found)
+            elif found is not None:
+                yield from self.work(actor, "fault_ns")
+                yield from self.swap_in(actor, pte, write)
+                actor.count["accesses"] += 1
+
+    def swap_in(self, actor: Actor, pte: int, write: bool) -> Steps:
+        """Bring a page back from its slot."""
+        swap = actor.swap
+        page: Any = yield from self.alloc_page(actor)
+        slot = self.ptes[pte]
+        assert isinstance(slot, int)
+        page.locked = True
+        if not self.skips_cache:
+            page.slot = slot
+            yield from self.map(actor, slot, "swapcache_prepare", swap.slots.cache)
+            yield from self.tree(actor, slot, "add_to_swap_cache.do_swap_page", page)
+        yield from self.lru_add(actor, page)
+        actor.count["pages_in"] += 1
+        if self.config.channels:
+            self.submit(swap, page, actor)
+            yield from self.sleep(actor)
+        else:
+            yield from self.run(actor, self.transfer(swap.node, self.costs["copy_ns"]))
+        if self.charges:
+            yield from self.under(
+                actor,
+                actor.node.lru_lock,
+                "lru_lock.mem_cgroup_commit_charge",
+                lambda: self.costs["lru_page_ns"],
+            )
+        self.ptes[pte], page.pte = page, pte
+        yield from self.map(actor, slot, "swap_free", swap.slots.drop)
+        page.locked = False
+        page.dirty = not page.slot
+        if not page.slot:
+            yield from self.put_slot(actor, slot)
+        elif write or swap.slots.swap_full():
+            yield from self.leave_cache(actor, page)
+
+    def kswapd(self, actor: Actor) -> Steps:
+        """Reclaim from the low watermark up to the high one."""
+        while True:
+            while len(actor.node.free) >= self.low_water * 3 // 2:
+                yield from self.sleep(actor)
+            progress = yield from self.shrink(actor)
+            if not progress:
+                yield from self.sleep(actor, throttled=actor.swap.writes > 0)

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The contention machine: C beside the oracle event by event, and the facts that it must show."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle_des import QUEUED, TEST_AND_SET
+from oracle_machine import SITES, Config, Machine
+from oracle_slots import Kernel, Policy
+
+from swapsim._core import ffi, lib
+
+SITE_FIELDS = ("acquisitions", "contended", "moved", "wait_ns", "hold_ns")
+TIME_FIELDS = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
+COUNT_FIELDS = ("touched", "accesses", "pages_out", "pages_in", "reclaimed", "activated")
+
+COSTS = {
+    "travel_same_socket_ns": 30,
+    "travel_other_socket_ns": 90,
+    "irq_save_ns": 3,
+    "fault_ns": 500,
+    "touch_ns": 700,
+    "access_ns": 90,
+    "reference_ns": 40,
+    "unmap_ns": 800,
+    "copy_ns": 600,
+    "transfer_ns": 250,
+    "channel_ns": 6000,
+    "interrupt_ns": 900,
+    "tree_ns": 100,
+    "tag_ns": 70,
+    "descent_ns": 50,
+    "map_ns": 20,
+    "slot_ns": 25,
+    "free_ns": 33,
+    "device_ns": 35,
+    "test_ns": 2,
+    "base_ns": 4,
+    "avail_ns": 15,
+    "cache_ns": 10,
+    "lru_page_ns": 12,
+    "zone_page_ns": 14,
+}
+"""Costs that tell from a sum of times what it is made of."""
+
+
+def make(config: Config, costs: dict[str, int] | None = None) -> Any:
+    """Return a C machine that frees itself."""
+    made = ffi.new("struct sws_machine_config *")
+    lib.sws_machine_config_init(made)
+    for name in ("slots", "cluster_size", "trunk_shift", "seed"):
+        setattr(made.device, name, getattr(config, name))
+    made.device.kernel, made.device.policy = int(config.kernel), int(config.policy)
+    for name, value in (COSTS if costs is None else costs).items():
+        setattr(made.costs, name, value)
+    for name in (
+        "swap_writeback_tags",
+        "slot_cache",
+        "lock_kind",
+        "nodes",
+        "devices",
+        "channels",
+        "writers",
+        "walkers",
+        "frames",
+        "pages",
+        "read_percent",
+        "spread_percent",
+        "fragmented",
+    ):
+        setattr(made, name, getattr(config, name))
+    out = ffi.new("struct sws_machine **")
+    assert lib.sws_machine_new(made, out) == lib.SWS_OK
+    return ffi.gc(out[0], lib.sws_machine_free)
+
+
+def advance(machine: Any, events: int, until_ns: int = 2**62) -> bool:
+    """Let a C machine take events; return whether some are left."""
+    more = ffi.new("bool *")
+    assert lib.sws_machine_run(machine, until_ns, events, more, ffi.new("uint64_t *")) == lib.SWS_OK
+    return bool(more[0])
+
+
+def verify(machine: Any) -> None:
+    """Re-derive the invariants of a C machine."""
+    reason = ffi.new("const char **")
+    code = lib.sws_machine_verify(machine, reason)
+    assert code == lib.SWS_OK, ffi.string(reason[0]).decode()
+
+
+def sites_of(machine: Any) -> list[dict[str, int]]:
+    """Return what each C site cost."""
+    found = [lib.sws_machine_site_of(machine, site) for site in range(lib.SWS_SITES)]
+    return [{name: getattr(cost, name) for name in SITE_FIELDS} for cost in found]
+
+
+def cpu_of(machine: Any, cpu: int) -> dict[str, int]:
+    """Return what a C CPU did."""
+    found = lib.sws_machine_cpu_of(machine, cpu)
+    times = {name: getattr(found.time, name) for name in TIME_FIELDS}
+    return times | {name: getattr(found, name) for name in COUNT_FIELDS}
+
+
+def compare(machine: Any, oracle: Machine) -> None:
+    """Check that both tell the same of every site, CPU and device."""
+    assert lib.sws_machine_now(machine) == oracle.des.now
+    assert sites_of(machine) == [
+        {name: site[name] for name in SITE_FIELDS} for site in oracle.des.sites
+    ]
+    for actor in oracle.actors:
+        times = oracle.des.account(actor.cpu)
+        times["run_ns"] -= actor.slept_ns
+        times["idle_ns"] += actor.slept_ns
+        counts = {name: actor.count[name] for name in COUNT_FIELDS}
+        assert cpu_of(machine, actor.cpu) == times | counts
+    for number, swap in enumerate(oracle.swaps):
+        assert lib.sws_machine_slots_in_use(machine, number) == swap.slots.in_use
+    work = lib.sws_machine_slots_work(machine)
+    for name in ("calls", "given", "freed", "tested_scan", "tested_quick", "reclaims", "stores"):
+        assert getattr(work, name) == sum(getattr(swap.slots.work, name) for swap in oracle.swaps)
+
+
+def begin(config: Config) -> tuple[Any, Machine]:
+    """Return both machines, filled."""
+    machine = make(config)
+    advance(machine, 2**60, until_ns=0)
+    return machine, Machine(config, COSTS)
+
+
+def frames_for(nodes: int, tasks: int, channels: int) -> int:
+    """Return the least memory of a node that is taken."""
+    return 2 * 265 * (-(-tasks // nodes) + 1 + (channels > 0))
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> Config:
+    """Draw a small machine that fits."""
+    kernel = draw(st.sampled_from(Kernel))
+    nodes = draw(st.integers(1, 2))
+    writers, walkers = draw(
+        st.sampled_from([(0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (3, 0), (1, 1), (2, 2)])
+    )
+    channels = draw(st.sampled_from([0, 0, 1, 3]))
+    frames = frames_for(nodes, writers + walkers, channels) + draw(st.integers(0, 300))
+    pages = draw(st.sampled_from([frames // 3, frames, frames + 900]))
+    cpus = nodes * (-(-(writers + walkers) // nodes) + 1 + (channels > 0))
+    needed = walkers * pages + 160 * cpus
+    return Config(
+        kernel=kernel,
+        slots=draw(st.sampled_from([needed + 900, 2 * needed + 1500])),
+        cluster_size=draw(st.sampled_from([256, 512])),
+        trunk_shift=draw(st.sampled_from([8, 10])),
+        policy=draw(st.sampled_from([p for p in Policy if p is not Policy.READER])),
+        seed=draw(st.integers(0, 2**32 - 1)),
+        swap_writeback_tags=draw(st.booleans()),
+        slot_cache=draw(st.booleans()),
+        lock_kind=draw(st.sampled_from([QUEUED, QUEUED, TEST_AND_SET])),
+        nodes=nodes,
+        devices=draw(st.integers(1, nodes)),
+        channels=channels,
+        writers=writers,
+        walkers=walkers,
+        frames=frames,
+        pages=pages,
+        read_percent=draw(st.sampled_from([0, 50, 80, 100])),
+        spread_percent=draw(st.sampled_from([0, 50, 100])),
+        fragmented=draw(st.booleans()),
+    )
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(config=configs(), strides=st.lists(st.integers(1, 400), min_size=1, max_size=8))
+def test_c_and_oracle_agree(config: Config, strides: list[int]) -> None:
+    """Every site, CPU and device is the same after any number of events, up to a standstill."""
+    machine, oracle = begin(config)
+    compare(machine, oracle)
+    for stride in strides:
+        more = advance(machine, stride)
+        alive = [oracle.step() for _ in range(stride)]
+        assert more or alive[-1] is None
+        compare(machine, oracle)
+        verify(machine)
+
+
+@pytest.mark.parametrize("kernel", Kernel)
+@pytest.mark.parametrize("channels", [0, 2])
+def test_c_and_oracle_agree_event_by_event(kernel: Kernel, channels: int) -> None:
+    """Two walkers and a writer on two nodes: the same clock and ledgers after each event."""
+    config = Config(
+        kernel=kernel,
+        slots=9000,
+        nodes=2,
+        channels=channels,
+        writers=1,
+        walkers=2,
+        frames=frames_for(2, 3, channels),
+        pages=2500,
+        fragmented=True,
+    )
+    machine, oracle = begin(config)
+    for _ in range(400):
+        advance(machine, 1)
+        oracle.step()
+        compare(machine, oracle)
+    for _ in range(60):
+        advance(machine, 100)
+        for _ in range(100):
+            oracle.step()
+        compare(machine, oracle)
+        verify(machine)
+    assert oracle.des.sites[13]["acquisitions"] > 50
+
+
+def test_c_and_oracle_agree_when_swap_is_nearly_full() -> None:
+    """Scans that try slots of cached pages, and faults that drop theirs, are led alike."""
+    config = Config(
+        kernel=Kernel.V5_8,
+        slots=9700,
+        walkers=4,
+        pages=3000,
+        frames=4096,
+        channels=8,
+        fragmented=True,
+    )
+    machine, oracle = begin(config)
+    for _ in range(30):
+        advance(machine, 1000)
+        for _ in range(1000):
+            oracle.step()
+        compare(machine, oracle)
+    verify(machine)
+    assert oracle.swaps[0].slots.swap_full()
+    assert oracle.swaps[0].slots.work.reclaims > 0
+
+
+def test_both_name_the_sites_alike() -> None:
+    """The sites of the oracle are those of the library, in its order."""
+    names = [
+        ffi.string(lib.sws_machine_site_name(site)).decode() for site in range(lib.SWS_SITES + 1)
+    ]
+    assert names == [*(name for name, _ in SITES), "unknown"]
+
+
+BASE = Config(kernel=Kernel.V4_8, slots=2**16, nodes=2, writers=4, frames=4096)
+
+
+def after(config: Config, ns: int = 20_000_000, costs: dict[str, int] | None = None) -> Any:
+    """Return a C machine after some simulated time."""
+    machine = make(config, costs)
+    while advance(machine, 50_000, ns):
+        pass
+    verify(machine)
+    return machine
+
+
+def taken(machine: Any) -> dict[str, int]:
+    """Return acquisitions per site by name."""
+    return {
+        name: site["acquisitions"] for (name, _), site in zip(SITES, sites_of(machine), strict=True)
+    }
+
+
+def total(machine: Any, name: str) -> int:
+    """Return a count over all CPUs."""
+    return sum(cpu_of(machine, cpu)[name] for cpu in range(lib.sws_machine_cpus(machine)))
+
+
+@pytest.mark.parametrize("tags", [True, False])
+def test_a_page_out_of_4_8_keeps_to_its_row_of_the_ledger(tags: bool) -> None:
+    """tree_lock four times a page or twice, si->lock four times, swap_avail_lock twice."""
+    machine = after(replace(BASE, swap_writeback_tags=tags))
+    pages, found = total(machine, "pages_out"), taken(machine)
+    assert pages > 5000
+    tree = sum(count for name, count in found.items() if name.startswith("tree_lock"))
+    device = sum(count for name, count in found.items() if name.startswith(("si_lock", "map_lock")))
+    assert tree / pages == pytest.approx(4 if tags else 2, rel=0.002)
+    assert device / pages == pytest.approx(4, rel=0.002)
+    assert found["swap_avail_lock.get_swap_pages"] / pages == pytest.approx(2, rel=0.002)
+    assert not any(count for name, count in found.items() if name.startswith("cluster_lock"))
+
+
+def test_patch_a_lets_more_pages_out() -> None:
+    """Without tags the same machine writes more pages in the same time."""
+    pages = [
+        total(after(replace(BASE, writers=8, swap_writeback_tags=tags)), "pages_out")
+        for tags in (True, False)
+    ]
+    assert pages[1] > 1.05 * pages[0]
+
+
+def test_a_page_of_5_8_takes_the_locks_of_its_row() -> None:
+    """xa_lock twice, map bytes four times, si->lock once per 64 out and once per 64 freed."""
+    config = Config(
+        kernel=Kernel.V5_8, slots=2**16, nodes=2, devices=2, walkers=4, frames=4096, pages=8192
+    )
+    machine = after(config, 60_000_000)
+    pages, found = total(machine, "pages_in"), taken(machine)
+    assert pages > 5000
+    for name in ("add_to_swap_cache.shrink_page_list", "__remove_mapping"):
+        assert found[f"tree_lock.{name}"] / pages == pytest.approx(1, rel=0.1)
+    for name in ("swap_free", "swap_duplicate", "put_swap_page", "try_to_free_swap"):
+        assert found[f"map_lock.{name}"] / pages == pytest.approx(1, rel=0.1)
+    assert found["si_lock.swapcache_free_entries"] * 64 / pages == pytest.approx(1, rel=0.1)
+    assert found["tree_lock.add_to_swap_cache.do_swap_page"] == 0
+    assert found["lru_lock.mem_cgroup_commit_charge"] == 0
+
+
+def test_policies_part_cpus_over_the_trunks() -> None:
+    """On a fragmented device per-CPU bases contend less for xa_lock than the shared one."""
+    config = Config(
+        kernel=Kernel.V5_7_SCAN_MORE,
+        slots=2**16,
+        cluster_size=512,
+        trunk_shift=10,
+        walkers=8,
+        frames=2**13,
+        pages=5000,
+        fragmented=True,
+    )
+    contended = []
+    for policy in (Policy.SHARED, Policy.PERCPU):
+        machine = after(replace(config, policy=policy), 60_000_000)
+        assert lib.sws_machine_free_clusters(machine, 0) == 0
+        contended.append(sites_of(machine)[13]["contended"])
+    assert contended[1] < 0.7 * contended[0]
+
+
+def test_dear_hand_offs_slow_the_machine_down() -> None:
+    """A longer way of the lock's line costs throughput, a lone socket's machine less."""
+    pages = [
+        total(
+            after(BASE, costs=COSTS | {"travel_other_socket_ns": ns}),
+            "pages_out",
+        )
+        for ns in (30, 500)
+    ]
+    assert pages[1] < 0.9 * pages[0]
+
+
+def test_shared_bandwidth_is_a_ceiling() -> None:
+    """Pages written and copied cannot be more than the memory's time allows."""
+    costs = COSTS | {"transfer_ns": 5000}
+    config = replace(BASE, nodes=1, writers=6)
+    machine = after(config, costs=costs)
+    moved = total(machine, "pages_out") + total(machine, "touched")
+    assert moved * 5000 <= 20_000_000 + 10 * 5000
+    assert moved * 5000 > 0.9 * 20_000_000
+
+
+def test_a_thousand_cpus_fit_into_a_gigabyte() -> None:
+    """1,024 CPUs on two sockets run, and their machine takes less than 1 GB."""
+    import resource
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    machine = after(
+        Config(kernel=Kernel.V5_8, slots=2**21, nodes=2, writers=1022, frames=2**19), 200_000
+    )
+    assert lib.sws_machine_cpus(machine) == 1024
+    assert total(machine, "touched") > 1000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**20
