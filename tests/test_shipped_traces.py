@@ -10,6 +10,8 @@ from swapsim import replay, traces
 from swapsim.paths import data_root, shipped_traces
 
 SHIPPED = shipped_traces()
+PAGES = traces.shipped("writeback-tags")
+SLOTS = traces.shipped("cluster-next")
 STALL_DECISION_EVENTS = {
     "shrink_stat",
     "node_pass",
@@ -30,11 +32,20 @@ def trace(request: pytest.FixtureRequest) -> Path:
     return SHIPPED[request.param]
 
 
-def test_three_traces_are_shipped_within_their_size() -> None:
-    """The three workloads, all together within 25 MB."""
-    assert set(SHIPPED) == {"swap-w-seq", "random-80-20", "slow-disk"}
+@pytest.fixture(params=list(PAGES), scope="module")
+def page_trace(request: pytest.FixtureRequest) -> Path:
+    """Give each trace of pages in turn."""
+    return PAGES[request.param]
+
+
+def test_traces_are_shipped_within_their_size() -> None:
+    """Three of pages and eight of slots, the latter within 10 MB, all within 25 MB."""
+    assert set(PAGES) == {"swap-w-seq", "random-80-20", "slow-disk"}
+    assert len(SLOTS) == 8
+    assert set(SHIPPED) == {*PAGES, *SLOTS}
     files = [path for path in (data_root() / "traces").rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 25e6
+    assert sum(path.stat().st_size for path in files if path.parent.name in SLOTS) < 10e6
 
 
 def test_a_trace_has_the_events_that_its_provenance_counts(trace: Path) -> None:
@@ -58,19 +69,19 @@ def test_rows_of_all_tables_are_numbered_once(trace: Path) -> None:
     assert seqs["seq"].sort().to_list() == list(range(seqs.height))
 
 
-def test_the_trace_shows_the_pages_that_the_kernel_counted(trace: Path) -> None:
+def test_the_trace_shows_the_pages_that_the_kernel_counted(page_trace: Path) -> None:
     """Writebacks of swap pages in the trace are pswpout of the same kernel."""
-    sites = replay.writeback_tags(trace, kernel="6.1")
+    sites = replay.writeback_tags(page_trace, kernel="6.1")
     starts = sites.filter(
         (pl.col("site") == "start") & (pl.col("flow") == "swap, written") & pl.col("tags")
     )
-    assert starts["calls"].to_list() == [traces.provenance(trace)["counters"]["pswpout"]]
+    assert starts["calls"].to_list() == [traces.provenance(page_trace)["counters"]["pswpout"]]
 
 
-def test_a_page_takes_its_lock_as_the_ledger_says(trace: Path) -> None:
+def test_a_page_takes_its_lock_as_the_ledger_says(page_trace: Path) -> None:
     """Each page swapped out takes one acquisition a site; without tags none at start and end."""
     for kernel in ("4.8", "5.8", "6.1"):
-        per_page = replay.per_page(replay.writeback_tags(trace, kernel=kernel))
+        per_page = replay.per_page(replay.writeback_tags(page_trace, kernel=kernel))
         swap = per_page.filter(pl.col("flow") == "swap, written")
         for tags in (True, False):
             by_site = dict(
@@ -83,14 +94,14 @@ def test_a_page_takes_its_lock_as_the_ledger_says(trace: Path) -> None:
             assert 0.95 < by_site["delete"] <= 1.0
 
 
-def test_no_row_contradicts_another(trace: Path) -> None:
+def test_no_row_contradicts_another(page_trace: Path) -> None:
     """No folio is added twice, and each deletion finds the folio that was added."""
-    assert replay.writeback_tags(trace)["contradicted"].sum() == 0
+    assert replay.writeback_tags(page_trace)["contradicted"].sum() == 0
 
 
 def test_the_slow_disk_has_what_stall_decisions_need() -> None:
     """Statistics with each batch, its context, throttling, page writes and activations."""
-    present = set(traces.events(SHIPPED["slow-disk"])["event"])
+    present = set(traces.events(PAGES["slow-disk"])["event"])
     assert present >= STALL_DECISION_EVENTS
-    rows = dict(traces.events(SHIPPED["slow-disk"]).iter_rows())
+    rows = dict(traces.events(PAGES["slow-disk"]).iter_rows())
     assert rows["shrink_stat"] == rows["mm_vmscan_lru_shrink_inactive"]
