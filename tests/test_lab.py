@@ -35,6 +35,8 @@ LOCK_STAT = "".join(
         lock_stat_line("swap_cache", 10, 20, 0.5, 90.0, 400.0, 20.0, 60, 300, 0.1, 7.0, 500.0, 1.7),
         "          swap_cache             12          [<ffffffff811>] add_to_swap_cache+0x9a\n",
         lock_stat_line("&cache->free_lock", 0, 0, 0.0, 0.0, 0.0, 0.0, 5, 100, 0.1, 1.0, 20.0, 0.2),
+        lock_stat_line("swap_cluster", 0, 0, 0.0, 0.0, 0.0, 0.0, 5, 100, 0.1, 1.0, 20.0, 0.2),
+        lock_stat_line("swap_cluster#2/1", 0, 0, 0.0, 0.0, 0.0, 0.0, 5, 50, 0.1, 1.0, 20.0, 0.2),
         lock_stat_line("another::lock", 0, 0, 0.0, 0.0, 0.0, 0.0, 5, 100, 0.1, 1.0, 20.0, 0.2),
     ]
 )
@@ -190,6 +192,7 @@ def test_lock_statistics_become_metrics_per_page(rig: SimpleNamespace) -> None:
     assert metrics["xa_lock wait"] == (4.0, "us/page")
     assert metrics["xa_lock hold"] == (5.0, "us/page")
     assert metrics["return cache lock acquisitions"] == (1.0, "1/page")
+    assert metrics["cluster lock acquisitions"] == (1.5, "1/page")
     assert metrics["xa_lock at add_to_swap_cache"] == (1.5, "1/page")
     assert metrics["si->lock at get_swap_pages"] == (0.5, "1/page")
     assert metrics["throughput"] == (500.0, "visit/s")

@@ -132,7 +132,7 @@ def _boot(workload: Workload, booted: Kernel, busybox: Package, work: Path) -> c
 def _identity(experiment: Experiment, value: str) -> str:
     """Hash of all that decides what a run is."""
     digest = hashlib.sha256(repr(experiment.counted(value)).encode())
-    for path in importing.sources(experiment.workload):
+    for path in [*importing.sources(experiment.workload), Path(counts.__file__)]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 

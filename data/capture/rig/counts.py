@@ -30,6 +30,7 @@ COLUMNS: Final[Mapping[int, tuple[str, str]]] = {
     10: ("hold", "us/page"),
 }
 _LINE: Final = re.compile(r"^\s*(\S.*?):\s+((?:[\d.]+\s+){11}[\d.]+)\s*$", re.MULTILINE)
+_NUMBERED: Final = re.compile(r"(#\d+)?(/\d+)?$")
 _STACK: Final = re.compile(
     r"\{ name: (\S+)\s*, (?:common_)?stacktrace:\s*\n(.*?)\} hitcount: +(\d+)", re.DOTALL
 )
@@ -75,13 +76,18 @@ def _vmstat(text: str) -> dict[str, int]:
 
 
 def _locks(text: str, pages: int) -> Metrics:
-    metrics: Metrics = {}
+    """Sum the classes of a name: one that is nested in its own kind is listed by itself."""
+    sums: dict[tuple[str, int], float] = {}
     for name, numbers in _LINE.findall(text):
-        if name in LOCKS:
-            columns = numbers.split()
-            for column, (what, unit) in COLUMNS.items():
-                metrics[f"{LOCKS[name]} {what}"] = (float(columns[column]) / pages, unit)
-    return metrics
+        lock = LOCKS.get(_NUMBERED.sub("", name))
+        if lock is not None:
+            for column, number in enumerate(numbers.split()):
+                sums[lock, column] = sums.get((lock, column), 0.0) + float(number)
+    return {
+        f"{lock} {COLUMNS[column][0]}": (total / pages, COLUMNS[column][1])
+        for (lock, column), total in sums.items()
+        if column in COLUMNS
+    }
 
 
 def _sites(text: str, pages: int) -> Metrics:
