@@ -7,9 +7,9 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import published, slots
+from swapsim import published, slots, verdicts
 from swapsim.errors import InputError
-from swapsim.schemas import SLOT_ANSWERS, SLOT_RANKING, SLOT_SWEEP, VERIFIED, require
+from swapsim.schemas import SLOT_ANSWERS, SLOT_RANKING, SLOT_SWEEP, require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,8 +238,7 @@ def percpu_cluster_next(verified: pl.DataFrame, measures: pl.DataFrame) -> str:
     str
         One sentence.
     """
-    require(verified, VERIFIED, "VERIFIED")
-    right = int(verified["exact"].sum()) + int(verified["raced"].sum())
+    handed_out, alike = verdicts.slots_alike(verified)
     moved = slots.ranking(measures, "lock.moved.add")
     factor, last = moved.select("factor", "setting").row(-1)
     percent = {
@@ -248,9 +247,9 @@ def percpu_cluster_next(verified: pl.DataFrame, measures: pl.DataFrame) -> str:
     }
     cpus = int(moved["n_cpus"].to_list()[-1])
     return (
-        f"The model hands out {right:,} of the {int(verified['slots'].sum()):,} slots that a real "
-        f"kernel did in {verified.height} runs; in it, {cpus} CPUs on a fragmented device find the "
-        f"swap cache's lock on another CPU in {percent['shared']:.0f} of 100 additions with the "
+        f"The model hands out {alike:,} of the {handed_out:,} slots that a real kernel did in "
+        f"{verified.height} runs; in it, {cpus} CPUs on a fragmented device find the swap cache's "
+        f"lock on another CPU in {percent['shared']:.0f} of 100 additions with the "
         f"shared base, in {percent['percpu-rerandomise']:.0f} with the merged patch, and in "
         f"{percent['percpu']:.0f} with the patch as first posted, whose CPUs fall into step."
     )

@@ -74,16 +74,28 @@ def map_of_patches(
     str
         One sentence.
     """
-    require(verified, VERIFIED, "VERIFIED")
-    right = int(verified["exact"].sum()) + int(verified["raced"].sum())
+    slots, alike = slots_alike(verified)
     simulated = three_columns["simulated"].is_not_null().sum()
     measured = three_columns["measured"].is_not_null().sum()
     return (
         f"Of {three_columns.height} published claims of four patches, {simulated} are simulated in "
         f"time and {measured} measured on a real kernel so far; patch A's lock counts are replayed "
-        f"on {len(sites_of)} traces of one, and of {int(verified['slots'].sum()):,} slots that it "
-        f"handed out in {verified.height} more, patch D's allocator hands out {right:,}."
+        f"on {len(sites_of)} traces of one, and of {slots:,} slots that it handed out in "
+        f"{verified.height} more, patch D's allocator hands out {alike:,}."
     )
+
+
+def slots_alike(verified: pl.DataFrame) -> tuple[int, int]:
+    """Count the slots that a real kernel handed out, and of these the model's, too.
+
+    Parameters
+    ----------
+    verified : polars.DataFrame
+        Schema VERIFIED.
+    """
+    require(verified, VERIFIED, "VERIFIED")
+    exact, raced, slots = (int(verified[name].sum()) for name in ("exact", "raced", "slots"))
+    return slots, exact + raced
 
 
 def slots_verified(verified: pl.DataFrame) -> str:
@@ -99,11 +111,10 @@ def slots_verified(verified: pl.DataFrame) -> str:
     str
         One sentence.
     """
-    require(verified, VERIFIED, "VERIFIED")
-    right = int(verified["exact"].sum()) + int(verified["raced"].sum())
+    slots, alike = slots_alike(verified)
     return (
-        f"Of {int(verified['slots'].sum()):,} swap slots that a real kernel handed out in "
-        f"{verified.height} runs, the model of patch D's allocator hands out {right:,}."
+        f"Of {slots:,} swap slots that a real kernel handed out in {verified.height} runs, "
+        f"the model of patch D's allocator hands out {alike:,}."
     )
 
 
