@@ -44,7 +44,7 @@ test-style:
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	cd data/capture && ../../$(BIN)/mypy --strict capture.py
+	cd data/capture && ../../$(BIN)/mypy --strict capture.py lab.py
 	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
 
 test-c: setup
@@ -78,7 +78,7 @@ fuzz: setup ## fuzz the ftrace parser and the radix tree, a minute each (needs c
 readme: setup ## write README.md's verdict table and picture anew
 	$(BIN)/python -m swapsim.readme
 
-capture: setup ## boot a real kernel and capture the shipped traces anew
+capture: setup ## boot real kernels, building the lab one, and capture the shipped traces anew
 	$(BIN)/python data/capture/capture.py --all -o data/traces
 
 format: setup ## format C and Python
