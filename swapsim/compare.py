@@ -10,12 +10,17 @@ from swapsim.errors import InputError
 from swapsim.schemas import (
     CLAIMS,
     COMPARISON,
+    HELD_AGAINST,
+    MEDIANS,
     RESULTS,
     THREE_COLUMNS,
     TOLERANCES,
     VERDICT,
     require,
 )
+
+COUNT_TOLERANCE_PERCENT: Final = 5.0
+"""How far a simulated count may lie from a real kernel's, in percent; set before the first run."""
 
 _LKP_HEAD: Final = (
     "---------------- --------------------------\n"
@@ -185,6 +190,50 @@ def three_columns(
     percent = pl.col("change").is_not_null()
     table = table.with_columns(unit=pl.when(percent).then(pl.lit("%")).otherwise("unit"))
     return require(table.select(THREE_COLUMNS.names()), THREE_COLUMNS, "THREE_COLUMNS")
+
+
+def held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
+    """Set simulated counts beside those of a real kernel under the same workload.
+
+    Parameters
+    ----------
+    simulated : polars.DataFrame
+        Schema RESULTS; the mean over its seeds counts.
+    medians : polars.DataFrame
+        Schema MEDIANS, measured (`measured.medians`).
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema HELD_AGAINST, one row per policy and metric that both have, in the order of the
+        simulated ones. A count agrees within COUNT_TOLERANCE_PERCENT of the measured median.
+
+    Raises
+    ------
+    InputError
+        A table has another schema, or the two have no policy and metric in common.
+    """
+    require(simulated, RESULTS, "RESULTS")
+    require(medians, MEDIANS, "MEDIANS")
+    keys = ["policy", "metric", "unit"]
+    means = (
+        simulated.sort(pl.all())  # float sums depend on their order
+        .group_by(keys, maintain_order=True)
+        .agg(simulated=pl.col("value").mean())
+    )
+    order = simulated.select(keys).unique(maintain_order=True)
+    frame = (
+        order.join(means, on=keys, how="left", maintain_order="left")
+        .join(medians, on=keys, how="inner", maintain_order="left")
+        .rename({"median": "measured"})
+        .with_columns(
+            apart_percent=100 * (pl.col("simulated") - pl.col("measured")) / pl.col("measured")
+        )
+        .with_columns(agrees=pl.col("apart_percent").abs() <= COUNT_TOLERANCE_PERCENT)
+    )
+    if frame.is_empty():
+        raise InputError("no policy and metric that both the simulation and the kernel have")
+    return require(frame.select(HELD_AGAINST.names()), HELD_AGAINST, "HELD_AGAINST")
 
 
 def _by_metric(comparison: pl.DataFrame) -> list[list[_Cell]]:

@@ -175,6 +175,22 @@ MEDIANS: Final = _schema(
 )
 """RESULTS over their rounds: the median of each metric and the interval that holds it."""
 
+HELD_AGAINST: Final = _schema(
+    {
+        "policy": pl.String,
+        "metric": pl.String,
+        "unit": pl.String,
+        "simulated": pl.Float64,
+        "measured": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "apart_percent": pl.Float64,
+        "agrees": pl.Boolean,
+    }
+)
+"""A simulated count beside the median of a real kernel's rounds and its interval: how far apart
+they are, in percent of the measured one, and whether that is within the tolerance."""
+
 SITE: Final = pl.Enum(["add", "dirty", "start", "end", "move", "delete", "clear-shadow"])
 """Code paths that may take a mapping's lock, in the order in which a page meets them."""
 

@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import compare, published, replay
-from swapsim.schemas import LOCK_SITES, SITE, VERIFIED, require
+from swapsim.schemas import LOCK_SITES, SITE, SOURCE, VERIFIED, require
 
 HEADLINES: Final = {
     "A-swap-out": "swap-out bandwidth",
@@ -162,6 +162,36 @@ def writeback_tags_by_site(sites: pl.DataFrame) -> pl.DataFrame:
         )
         .drop("claim")
     )
+
+
+def writeback_tags_measured(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
+    """Hold the replay's acquisitions a page against those of a real kernel, tags off and on.
+
+    Parameters
+    ----------
+    sites : polars.DataFrame
+        Schema LOCK_SITES of kernel 6.1, the measured one, tags kept and not.
+    medians : polars.DataFrame
+        Schema MEDIANS of the experiment writeback-tags.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema HELD_AGAINST; the policy is the boot parameter swap_tags, "off" or "on".
+    """
+    totals = replay.totals_per_page(sites).filter(pl.col("flow") == "swap, written")
+    simulated = totals.select(
+        patch=pl.lit("01-writeback-tags"),
+        source=pl.lit("simulated", dtype=SOURCE),
+        kernel="kernel",
+        policy=pl.when("tags").then(pl.lit("on")).otherwise(pl.lit("off")),
+        n_tasks=pl.lit(8, dtype=pl.UInt32),
+        seed=pl.lit(0, dtype=pl.UInt64),
+        metric=pl.lit("xa_lock acquisitions"),
+        value="acquisitions",
+        unit=pl.lit("1/page"),
+    )
+    return compare.held_against(simulated, medians)
 
 
 def headlines(results: pl.DataFrame) -> pl.DataFrame:

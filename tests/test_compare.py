@@ -6,10 +6,17 @@ import re
 import polars as pl
 import pytest
 
-from swapsim.compare import lkp, lkp_change, mmtests, mmtests_change, three_columns
+from swapsim.compare import (
+    held_against,
+    lkp,
+    lkp_change,
+    mmtests,
+    mmtests_change,
+    three_columns,
+)
 from swapsim.errors import InputError
 from swapsim.published import claims, published_tables, tolerances
-from swapsim.schemas import CLAIMS, COMPARISON, RESULTS, TOLERANCES
+from swapsim.schemas import CLAIMS, COMPARISON, HELD_AGAINST, MEDIANS, RESULTS, TOLERANCES
 
 TABLES = published_tables()
 A = "01-writeback-tags"
@@ -185,3 +192,37 @@ def test_three_columns_refuse_published_results() -> None:
     """Results that say they are published are refused: that column is the claims'."""
     with pytest.raises(InputError, match="field 'source'"):
         three_columns(claims(), results("vmstat.swap.so", "published", [1], [2]), tolerances())
+
+
+def simulated_counts(values: list[float]) -> pl.DataFrame:
+    """Return RESULTS of one simulated metric, a seed a value."""
+    return pl.DataFrame(
+        [
+            (A, "simulated", "6.1", "on", 8, seed, "locks", v, "1/page")
+            for seed, v in enumerate(values)
+        ],
+        schema=RESULTS,
+        orient="row",
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "apart", "agrees"),
+    [([5.0], 0.0, True), ([5.2, 5.3], 5.0, True), ([5.2, 5.31], 5.1, False), ([4.7], -6.0, False)],
+)
+def test_a_count_agrees_within_five_percent(
+    values: list[float], apart: float, agrees: bool
+) -> None:
+    """The mean over the seeds stands beside the measured median, and is judged."""
+    medians = pl.DataFrame(
+        [(A, "measured", "6.1", "on", 8, "locks", "1/page", 7, 5.0, 4.9, 5.1)],
+        schema=MEDIANS,
+        orient="row",
+    )
+    held = held_against(simulated_counts(values), medians)
+    assert held.schema == HELD_AGAINST
+    row = held.row(0, named=True)
+    assert row["apart_percent"] == pytest.approx(apart)
+    assert row["agrees"] is agrees
+    with pytest.raises(InputError, match="both the simulation"):
+        held_against(simulated_counts(values), medians.with_columns(policy=pl.lit("off")))

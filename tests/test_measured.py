@@ -4,7 +4,7 @@
 import polars as pl
 import pytest
 
-from swapsim import measured
+from swapsim import measured, paths, replay, traces, verdicts
 from swapsim.errors import InputError
 from swapsim.schemas import RESULTS
 
@@ -70,3 +70,28 @@ def test_bad_input_is_named() -> None:
         measured.medians(frame, confidence=1.0)
     with pytest.raises(InputError, match="no such column"):
         measured.medians(frame.drop("seed"))
+
+
+def test_the_replay_counts_what_the_real_kernel_counted() -> None:
+    """Acquisitions of the swap cache's lock a page, tags off and on, agree within five percent."""
+    rounds = measured.results("writeback-tags")
+    assert rounds["seed"].n_unique() >= 7
+    medians = measured.medians(rounds.filter(metric="xa_lock acquisitions"))
+    trace = traces.shipped("writeback-tags")["swap-w-seq"]
+    held = verdicts.writeback_tags_measured(replay.writeback_tags(trace, kernel="6.1"), medians)
+    assert held["policy"].to_list() == ["on", "off"]
+    assert held["agrees"].all()
+    assert (held["low"] <= held["measured"]).all()
+
+
+def test_each_measurement_tells_where_it_is_from() -> None:
+    """Command, date, kernel, switches and sources stand beside every result."""
+    shipped = paths.shipped_measurements()
+    assert "writeback-tags" in shipped
+    for name in shipped:
+        assert measured.results(name)["source"].unique().to_list() == ["measured"]
+        told = measured.provenance(name)
+        assert {"command", "date", "emulator", "host"} <= set(told["measured"])
+        assert {"package_version", "configuration", "trunk_shift"} <= set(told["kernel"])
+        assert told["experiment"]["varies"] in ("swap_tags", "swap_base")
+        assert any(path.endswith("switch.cocci") for path in told["sources"])
