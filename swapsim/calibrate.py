@@ -28,6 +28,9 @@ _STEP: Final = 0.15
 _LONGEST_STEP: Final = 0.4
 _KIB_PER_GB: Final = 1e9 / 1024
 
+BASE_KERNELS: Final = ("base", "before", "v3 before")
+"""The base columns of the mails that are fitted to."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
@@ -128,12 +131,17 @@ def fit(
 
     point = np.log(np.array([float(start[name]) for name in names]))
     best = (math.inf, point)
+    slopes = None
     for _ in range(rounds):
         off = deviation(point)
-        best = min(best, (float(np.abs(off).max()), point), key=lambda pair: pair[0])
+        far, before = float(np.abs(off).max()), best[0]
+        best = min(best, (far, point), key=lambda pair: pair[0])
         if best[0] <= tolerance:
             break
-        point = point + _newton_step(deviation, point, off)
+        # Slopes cost a run for each constant: they are kept as long as they serve.
+        if slopes is None or far > before / 2:
+            slopes = _slopes(deviation, point, off)
+        point = point + _newton_step(slopes, off)
     found = _figures(config, targets, at(best[1]))
     residuals = pl.DataFrame(
         [
@@ -186,7 +194,7 @@ def fit_writeback_tags(
             Target(
                 name="tree_lock",
                 metrics=tuple(f"cycles.{site}" for site in TREE_ROWS_OF_A),
-                wanted=sum(_base("01-writeback-tags", row) for row in TREE_ROWS_OF_A.values()),
+                wanted=sum(_base("base", row) for row in TREE_ROWS_OF_A.values()),
             ),
         ),
         {"unmap_ns": 9000, "tree_ns": 700},
@@ -195,15 +203,20 @@ def fit_writeback_tags(
     )
 
 
-def fit_cluster_next(*, constants: pl.DataFrame | None = None, seed: int = 1) -> Fitted:
-    """Fit patch D's base: swap-out throughput and the cycles in three locks.
+def fit_cluster_next(
+    *, version: str = "V1", constants: pl.DataFrame | None = None, seed: int = 1
+) -> Fitted:
+    """Fit the base of patch D's first mail, or of its third: a rate and the cycles in three locks.
 
     Free are ``unmap_ns`` (the rate), ``tree_ns`` (xa_lock of add and remove), ``lru_page_ns``
-    (lru_lock of a page charged) and ``free_ns`` (si->lock of slots freed); each sets the wait for
-    its own lock.
+    (lru_lock: of a page charged in V1's base, of a batch isolated in V3's, which charges without
+    it) and ``free_ns`` (si->lock of slots freed); each sets the wait for its own lock. The fit runs
+    on devices of a quarter of the size: with one base all CPUs are in one trunk of any device.
 
     Parameters
     ----------
+    version : {"V1", "V3"}
+        V2 prints the figures of V3.
     constants : polars.DataFrame, optional
         Schema COSTS; default: data/costs.csv.
     seed : int
@@ -212,29 +225,41 @@ def fit_cluster_next(*, constants: pl.DataFrame | None = None, seed: int = 1) ->
     -------
     Fitted
 
+    Raises
+    ------
+    ConfigError
+        There is no such version.
+
     Source
     ------
-    data/published/04-percpu-cluster-next.csv, kernel before.
+    data/published/04-percpu-cluster-next.csv, kernels before and v3 before.
     """
-    patch = "04-percpu-cluster-next"
+    if version not in VERSIONS_OF_D:
+        raise ConfigError(f"version={version!r}: choose one of {', '.join(VERSIONS_OF_D)}")
+    mail = VERSIONS_OF_D[version]
     return fit(
-        simulate.cluster_next(policy="shared", seed=seed),
+        simulate.cluster_next(
+            policy="shared",
+            seed=seed,
+            kernel=mail.machine,
+            gigabytes=simulate.DEVICE_GIGABYTES // 4,
+        ),
         (
             Target(
                 name="swap_out",
                 metrics=("swap_out",),
-                wanted=_base(patch, "swapout throughput") * _KIB_PER_GB,
+                wanted=_base(mail.base, "swapout throughput") * _KIB_PER_GB,
             ),
             *(
                 Target(
-                    name=name,
+                    name=lock,
                     metrics=tuple(f"cycles.{site}" for site in sites),
-                    wanted=sum(_base(patch, row) for row in sites.values()),
+                    wanted=sum(_base(mail.base, mail.rows[site]) for site in sites),
                 )
-                for name, sites in ROWS_OF_D.items()
+                for lock, sites in mail.fitted.items()
             ),
         ),
-        {"unmap_ns": 10000, "tree_ns": 1100, "lru_page_ns": 200, "free_ns": 1000},
+        {"unmap_ns": 9000, "tree_ns": 1200, "lru_page_ns": 260, "free_ns": 1500},
         constants=constants,
         # The rows of one base differ by as much from seed to seed.
         tolerance=0.03,
@@ -260,25 +285,79 @@ TREE_ROWS_OF_A: Final = {
 }
 """The machine's site -> the row of patch A's mail, without the name of the profile before it."""
 
-ROWS_OF_D: Final = {
-    "xa_lock": {
-        "tree_lock.add_to_swap_cache.shrink_page_list": (
-            "_raw_spin_lock_irq.add_to_swap_cache.add_to_swap.shrink_page_list"
-        ),
-        "tree_lock.__remove_mapping": "_raw_spin_lock_irqsave.__remove_mapping.shrink_page_list",
-    },
-    "lru_lock": {
-        "lru_lock.mem_cgroup_commit_charge": (
-            "_raw_spin_lock_irq.mem_cgroup_commit_charge.do_swap_page"
-        )
-    },
-    "si_lock": {
-        "si_lock.swapcache_free_entries": (
-            "_raw_spin_lock.swapcache_free_entries.free_swap_slot.__swap_entry_free"
-        )
-    },
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailOfD:
+    """One of patch D's mails: its kernels, and where its profile rows are in the machine.
+
+    Attributes
+    ----------
+    base, patched : str
+        The kernels' names in data/published.
+    machine : str
+        The kernel of the machine.
+    policy : str
+        Where the patched kernel's scan begins.
+    rows : dict of str to str
+        A site of the machine -> the mail's row.
+    fitted : dict of str to tuple of str
+        A lock -> the sites whose rows the base is fitted to.
+    """
+
+    base: str
+    patched: str
+    machine: str
+    policy: str
+    rows: dict[str, str]
+    fitted: dict[str, tuple[str, ...]]
+
+
+_ADD: Final = "tree_lock.add_to_swap_cache.shrink_page_list"
+_REMOVE: Final = "tree_lock.__remove_mapping"
+_CHARGE: Final = "lru_lock.mem_cgroup_commit_charge"
+_INACTIVE: Final = "lru_lock.shrink_inactive_list"
+_FREE: Final = "si_lock.swapcache_free_entries"
+
+VERSIONS_OF_D: Final = {
+    "V1": MailOfD(
+        base="before",
+        patched="after",
+        machine="5.7+scan-more",
+        policy="percpu",
+        rows={
+            _ADD: "_raw_spin_lock_irq.add_to_swap_cache.add_to_swap.shrink_page_list",
+            _REMOVE: "_raw_spin_lock_irqsave.__remove_mapping.shrink_page_list",
+            _CHARGE: "_raw_spin_lock_irq.mem_cgroup_commit_charge.do_swap_page",
+            _FREE: "_raw_spin_lock.swapcache_free_entries.free_swap_slot.__swap_entry_free",
+            _INACTIVE: "_raw_spin_lock_irq.shrink_inactive_list.shrink_lruvec.shrink_node",
+            "zone_lock.free_pcppages_bulk": (
+                "_raw_spin_lock.free_pcppages_bulk.drain_pages_zone.drain_pages"
+            ),
+            "lru_lock.shrink_active_list": (
+                "_raw_spin_lock_irq.shrink_active_list.shrink_lruvec.shrink_node"
+            ),
+            "si_lock.scan_swap_map_slots": (
+                "_raw_spin_lock.scan_swap_map_slots.get_swap_pages.get_swap_page"
+            ),
+        },
+        fitted={"xa_lock": (_ADD, _REMOVE), "lru_lock": (_CHARGE,), "si_lock": (_FREE,)},
+    ),
+    "V3": MailOfD(
+        base="v3 before",
+        patched="v3 after",
+        machine="5.8",
+        policy="percpu-rerandomise",
+        rows={
+            _ADD: "add_to_swap_cache",
+            _REMOVE: "__remove_mapping",
+            _FREE: "swapcache_free_entries",
+            _INACTIVE: "shrink_inactive_list",
+        },
+        fitted={"xa_lock": (_ADD, _REMOVE), "lru_lock": (_INACTIVE,), "si_lock": (_FREE,)},
+    ),
 }
-"""A lock -> its sites in the machine -> their rows of patch D's mail."""
+"""Patch D's first mail and its third. free_pcppages_bulk is called from elsewhere in the first, to
+drain what CPUs keep: the machine has its usual caller alone."""
 
 
 def swap_phase_rate(constants: pl.DataFrame) -> float:
@@ -298,7 +377,7 @@ def swap_phase_rate(constants: pl.DataFrame) -> float:
     data/published/01-writeback-tags.csv, kernel base: vm-scalability.throughput, vmstat.swap.so.
     """
     throughput, swap_out = (
-        _base("01-writeback-tags", row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
+        _base("base", row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
     )
     stays = 1 - swap_out / throughput
     return swap_out / (1 - stays * throughput / _fill_rate(constants))
@@ -317,7 +396,7 @@ def run_rates(rate: float, constants: pl.DataFrame) -> tuple[float, float]:
         Schema COSTS.
     """
     throughput, swap_out = (
-        _base("01-writeback-tags", row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
+        _base("base", row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
     )
     swaps = swap_out / throughput
     run = 1 / ((1 - swaps) / _fill_rate(constants) + swaps / rate)
@@ -330,16 +409,15 @@ def _fill_rate(constants: pl.DataFrame) -> float:
     return writers * simulate.PAGE_KIB * 1e9 / float(cost["fault_ns"] + cost["touch_ns"])
 
 
-def _base(patch: str, row: str) -> float:
+def _base(kernel: str, row: str) -> float:
     """Return a figure of a mail's base column; the patched one is never looked at."""
-    kernel = {"01-writeback-tags": "base", "04-percpu-cluster-next": "before"}[patch]
     found = published_tables().filter(
-        pl.col("patch") == patch,
+        pl.col("kernel").is_in(BASE_KERNELS),
         pl.col("kernel") == kernel,
         pl.col("metric").str.strip_prefix("perf-profile.cycles-pp.") == row,
     )
     if found.height != 1:
-        raise InputError(f"{found.height} cells of patch {patch} are named so", field=row)
+        raise InputError(f"{found.height} cells of kernel {kernel!r} are named so", field=row)
     return float(found["value"].item())
 
 
@@ -363,7 +441,7 @@ def _figures(
     )
 
 
-def _newton_step(
+def _slopes(
     deviation: Callable[[np.ndarray], np.ndarray], point: np.ndarray, off: np.ndarray
 ) -> np.ndarray:
     slopes = np.empty((len(off), len(point)))
@@ -371,5 +449,9 @@ def _newton_step(
         aside = point.copy()
         aside[k] += _STEP
         slopes[:, k] = (deviation(aside) - off) / _STEP
+    return slopes
+
+
+def _newton_step(slopes: np.ndarray, off: np.ndarray) -> np.ndarray:
     step = -np.linalg.lstsq(slopes, off, rcond=1e-3)[0]
     return np.asarray(step * min(1.0, _LONGEST_STEP / max(float(np.abs(step).max()), 1e-9)))

@@ -12,6 +12,7 @@ from swapsim.schemas import (
     COMPARISON,
     HELD_AGAINST,
     MEDIANS,
+    PUBLISHED,
     RESULTS,
     THREE_COLUMNS,
     TOLERANCES,
@@ -141,6 +142,60 @@ def lkp(comparison: pl.DataFrame) -> str:
             f"  {base['metric']}\n"
         )
     return "".join(lines)
+
+
+def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
+    """Give results the rows, digits and order of a printed table, to lay them out alike.
+
+    Parameters
+    ----------
+    results : polars.DataFrame
+        Schema RESULTS, one patch; metrics and kernels as printed.
+    cells : polars.DataFrame
+        Schema PUBLISHED: the table's cells. Those without a result are left out, with all of
+        their metric.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema COMPARISON: means over the seeds, with their relative standard deviation; null with
+        one seed, and for a mean of zero.
+
+    Raises
+    ------
+    InputError
+        If a table does not have its schema, or the two share no metric.
+    """
+    require(results, RESULTS, "RESULTS")
+    require(cells, PUBLISHED, "PUBLISHED")
+    keys = ["metric", "kernel"]
+    found = (
+        results.sort(pl.all())  # float sums depend on their order
+        .group_by(keys, maintain_order=True)
+        .agg(mean=pl.col("value").mean(), deviation=pl.col("value").std())
+    )
+    kernels = cells["kernel"].unique(maintain_order=True)
+    rows = (
+        cells.select("metric", "decimals", "better")
+        .unique("metric", maintain_order=True)
+        .join(pl.DataFrame({"kernel": kernels}), how="cross")
+        .join(found, on=keys, how="left", maintain_order="left")
+        .filter(pl.col("mean").is_not_null().all().over("metric"))
+        .select(
+            "metric",
+            "kernel",
+            "decimals",
+            "better",
+            value="mean",
+            stddev_percent=pl.when(pl.col("mean") != 0).then(
+                100 * pl.col("deviation") / pl.col("mean")
+            ),
+        )
+        .select(COMPARISON.names())
+    )
+    if rows.is_empty():
+        raise InputError("no metric that both the results and the printed table have")
+    return require(rows, COMPARISON, "COMPARISON")
 
 
 def three_columns(

@@ -12,31 +12,19 @@ import polars as pl
 
 from swapsim import calibrate, simulate
 from swapsim.config import MachineConfig
+from swapsim.costs import costs
 from swapsim.policies import Policy
-from swapsim.schemas import RESULTS, require
+from swapsim.schemas import RESULTS, TIME_PER_PAGE, require
+
+SEEDS: Final = tuple(range(1, 21))
+"""Of the runs that a table is the mean of."""
+
+FEW_SEEDS: Final = SEEDS[:4]
+"""Of the runs behind a headline, which shows whole percent."""
 
 _GB_PER_KIB: Final = 1024 / 1e9
+_LOCK_PARTS: Final = {"tree_lock": "swap cache's lock", "si_lock": "si->lock"}
 _PROFILE_OF_A: Final = "perf-profile.cycles-pp."
-
-CLUSTER_NEXT_ROWS: Final = {
-    **calibrate.ROWS_OF_D["xa_lock"],
-    **calibrate.ROWS_OF_D["lru_lock"],
-    **calibrate.ROWS_OF_D["si_lock"],
-    "lru_lock.shrink_inactive_list": (
-        "_raw_spin_lock_irq.shrink_inactive_list.shrink_lruvec.shrink_node"
-    ),
-    "lru_lock.shrink_active_list": (
-        "_raw_spin_lock_irq.shrink_active_list.shrink_lruvec.shrink_node"
-    ),
-    "zone_lock.free_pcppages_bulk": (
-        "_raw_spin_lock.free_pcppages_bulk.drain_pages_zone.drain_pages"
-    ),
-    "si_lock.scan_swap_map_slots": (
-        "_raw_spin_lock.scan_swap_map_slots.get_swap_pages.get_swap_page"
-    ),
-}
-"""The machine's site -> the row of patch D's mail. free_pcppages_bulk is called from
-elsewhere in the mail, to drain what CPUs keep: the machine has its usual caller alone."""
 
 
 def writeback_tags(constants: pl.DataFrame, seeds: Iterable[int]) -> pl.DataFrame:
@@ -73,41 +61,157 @@ def writeback_tags(constants: pl.DataFrame, seeds: Iterable[int]) -> pl.DataFram
 
 
 def cluster_next(
-    constants: pl.DataFrame, seeds: Iterable[int], *, policy: str | Policy = "percpu"
+    constants: pl.DataFrame,
+    seeds: Iterable[int],
+    *,
+    version: str = "V1",
+    policy: str | Policy | None = None,
 ) -> pl.DataFrame:
-    """Simulate the table of patch D's mail.
+    """Simulate the table of one of patch D's mails.
 
     Parameters
     ----------
     constants : polars.DataFrame
         Schema COSTS, as `calibrate.fit_cluster_next` finds them.
     seeds : iterable of int
-    policy : str or Policy
-        Of the patched kernel: "percpu" is V1.
+    version : {"V1", "V3"}
+    policy : str or Policy, optional
+        Of the patched kernel; default: the version's own, "percpu" or "percpu-rerandomise".
 
     Returns
     -------
     polars.DataFrame
-        Schema RESULTS: pmbench's score, both throughputs and the profile rows, for the kernels
-        before and after, for each seed.
+        Schema RESULTS: pmbench's score, both throughputs and the profile rows, for the mail's two
+        kernels, for each seed.
     """
+    mail = calibrate.VERSIONS_OF_D[version]
+    patched = mail.policy if policy is None else policy
     frames = []
     for seed in seeds:
-        for kernel, used in (("before", "shared"), ("after", policy)):
-            config = simulate.cluster_next(policy=used, seed=seed)
+        for kernel, used in ((mail.base, "shared"), (mail.patched, patched)):
+            config = simulate.cluster_next(policy=used, seed=seed, kernel=mail.machine)
             value = _metrics(config, constants)
             rows = [
                 ("pmbench score", value["accesses"], "accesses/s"),
                 ("swapin throughput", value["swap_in"] * _GB_PER_KIB, "GB/s"),
                 ("swapout throughput", value["swap_out"] * _GB_PER_KIB, "GB/s"),
-                *(
-                    (row, value[f"cycles.{site}"], "% of cycles")
-                    for site, row in CLUSTER_NEXT_ROWS.items()
-                ),
+                *((row, value[f"cycles.{site}"], "% of cycles") for site, row in mail.rows.items()),
             ]
             name = used if isinstance(used, str) else used.name
             frames.append(_results(config, kernel, name, rows))
     return require(pl.concat(frames), RESULTS, "RESULTS")
+
+
+def headlines() -> pl.DataFrame:
+    """Simulate both mails' tables with few seeds, each with its base fitted.
+
+    Of what patch A's base leaves open, the shares are those of data/costs.csv: its middle.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS.
+    """
+    cost = dict(costs().select("name", "value").iter_rows())
+    of_a = calibrate.fit_writeback_tags(
+        tag_share=cost["tag_ns"] / cost["tree_ns"], map_share=cost["map_ns"] / cost["tree_ns"]
+    )
+    of_d = calibrate.fit_cluster_next()
+    return pl.concat(
+        [
+            writeback_tags(of_a.constants, FEW_SEEDS),
+            cluster_next(of_d.constants, FEW_SEEDS),
+        ]
+    )
+
+
+def writeback_tags_time(constants: pl.DataFrame) -> pl.DataFrame:
+    """Say where the time of patch A's test goes, a page swapped out, without the patch and with it.
+
+    Parameters
+    ----------
+    constants : polars.DataFrame
+        Schema COSTS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema TIME_PER_PAGE, kernels base and base+patch.
+    """
+    return time_per_page(
+        {
+            kernel: simulate.run(simulate.writeback_tags(tags=tags), constants)
+            for kernel, tags in (("base", True), ("base+patch", False))
+        }
+    )
+
+
+def cluster_next_time(constants: pl.DataFrame) -> pl.DataFrame:
+    """Say where the time of patch D's test goes, a page swapped out, with each of three rules.
+
+    Parameters
+    ----------
+    constants : polars.DataFrame
+        Schema COSTS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema TIME_PER_PAGE, kernels by their rule: shared, percpu, percpu-rerandomise.
+    """
+    return time_per_page(
+        {
+            policy: simulate.run(simulate.cluster_next(policy=policy), constants)
+            for policy in ("shared", "percpu", "percpu-rerandomise")
+        }
+    )
+
+
+def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Say where the CPUs' time goes between two pages swapped out.
+
+    Parameters
+    ----------
+    runs : mapping of str to polars.DataFrame
+        A kernel's name -> one run of it (`simulate.run`).
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema TIME_PER_PAGE, the parts of each kernel in one order; percent of its own sum.
+    """
+    frames = [_parts(kernel, run) for kernel, run in runs.items()]
+    return require(pl.concat(frames), TIME_PER_PAGE, "TIME_PER_PAGE")
+
+
+def _parts(kernel: str, run: pl.DataFrame) -> pl.DataFrame:
+    busy = run.filter(metric="busy")["value"].item()
+    times = (
+        run.filter(pl.col("unit") == "ns per page")
+        .with_columns(
+            kind=pl.col("metric").str.extract(r"^(\w+)\."),
+            lock=pl.col("metric").str.extract(r"^\w+\.(\w+)\."),
+        )
+        .with_columns(
+            pl.col("lock")
+            # Before 4.11 the map bytes are under si->lock.
+            .replace("map_lock", "si_lock" if run["kernel"][0] == "4.8" else "map_lock")
+            .replace_strict(_LOCK_PARTS, default="other locks")
+        )
+        .group_by("lock", "kind")
+        .agg(pl.col("value").sum())
+    )
+    rows = [
+        (f"{lock}, {word}", times.filter(lock=lock, kind=kind)["value"].sum() / 1000)
+        for lock in (*_LOCK_PARTS.values(), "other locks")
+        for kind, word in (("wait", "waited for"), ("hold", "held"))
+    ]
+    rows.insert(0, ("work without a lock", busy / 1000 - sum(value for _, value in rows)))
+    return pl.DataFrame(
+        [(kernel, part, value, 100_000 * value / busy) for part, value in rows],
+        schema=TIME_PER_PAGE,
+        orient="row",
+    )
 
 
 def _metrics(config: MachineConfig, constants: pl.DataFrame) -> Mapping[str, float]:

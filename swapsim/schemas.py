@@ -468,6 +468,84 @@ FIT: Final = _schema(
 )
 """One row per figure of a base column that a fit had to meet, and by how much it missed."""
 
+OPEN_SHARES: Final = _schema(
+    {
+        "tag_share": pl.Float64,
+        "map_share": pl.Float64,
+        "converged": pl.Boolean,
+        "tree_ns": pl.UInt32,
+        "unmap_ns": pl.UInt32,
+        "claim": pl.String,
+        "published": pl.Float64,
+        "tolerance": pl.Float64,
+        "simulated": pl.Float64,
+        "patched": pl.Float64,
+    }
+)
+"""One row per fit of patch A's base and claim: the shares that were given, the constants that were
+found, the published and the predicted change in percent, and the patched kernel's own figure."""
+
+RANGES: Final = _schema(
+    {
+        "claim": pl.String,
+        "published": pl.Float64,
+        "tolerance": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "width": pl.Float64,
+        "verdict": pl.String,
+        "flips": pl.Boolean,
+        "patched_low": pl.Float64,
+        "patched_high": pl.Float64,
+        "fits": pl.UInt32,
+    }
+)
+"""One row per claim: its change in percent as published, and from where to where several fits of
+the same base predict it; ``patched_low`` and ``patched_high`` are the patched kernel's figure."""
+
+TIME_PER_PAGE: Final = _schema(
+    {
+        "kernel": pl.String,
+        "part": pl.String,
+        "microseconds": pl.Float64,
+        "percent": pl.Float64,
+    }
+)
+"""Where the CPUs' time goes between two pages swapped out: work without a lock, holds and waits of
+the swap cache's lock, of si->lock (in 4.8 each look at a map byte takes it), and of all others."""
+
+WHAT_IF: Final = _schema(
+    {
+        "factor": pl.String,
+        "setting": pl.Float64,
+        "label": pl.String,
+        "fit": pl.String,
+        "seed": pl.UInt64,
+        "base": pl.Float64,
+        "patched": pl.Float64,
+        "gain_percent": pl.Float64,
+        "base_waits": pl.Float64,
+        "patched_waits": pl.Float64,
+    }
+)
+"""One row per case, set of constants and seed: a rate without the patch and with it, and the share
+of all CPUs' busy time that is spent in waiting for locks, in percent."""
+
+WHAT_IF_RANGES: Final = _schema(
+    {
+        "factor": pl.String,
+        "setting": pl.Float64,
+        "label": pl.String,
+        "low": pl.Float64,
+        "middle": pl.Float64,
+        "high": pl.Float64,
+        "base_waits": pl.Float64,
+        "patched_waits": pl.Float64,
+        "flips": pl.Boolean,
+    }
+)
+"""One row per case: the least, the median and the greatest gain in percent over the fits."""
+
 
 def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
     """Return the frame if its schema is exactly the one asked for.

@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import compare, published, replay
-from swapsim.schemas import LOCK_SITES, SITE, SOURCE, VERIFIED, require
+from swapsim.schemas import LOCK_SITES, RANGES, SITE, SOURCE, VERIFIED, require
 
 HEADLINES: Final = {
     "A-swap-out": "swap-out bandwidth",
@@ -50,8 +50,31 @@ def writeback_tags(sites_of: Mapping[str, pl.DataFrame]) -> str:
         f"On {len(sites_of)} traces of a real kernel, {kept['pages']:,} pages swapped out, "
         f"the patch takes a page's lock acquisitions from {kept['acquisitions']:.2f} to "
         f"{dropped['acquisitions']:.2f} and its tree descents under the lock from "
-        f"{kept['descents']:.2f} to {dropped['descents']:.2f}; "
-        "what that is worth in time, the counts do not say."
+        f"{kept['descents']:.2f} to {dropped['descents']:.2f}."
+    )
+
+
+def writeback_tags_in_time(alone: pl.DataFrame, joint: pl.DataFrame) -> str:
+    """Say what patch A's counts are worth in time.
+
+    Parameters
+    ----------
+    alone, joint : polars.DataFrame
+        Schema RANGES: fitted to the mail's base alone, and to it together with other bases.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    one, both = (
+        require(ranges, RANGES, "RANGES").filter(claim="A-throughput").row(0, named=True)
+        for ranges in (alone, joint)
+    )
+    return (
+        f"Fitted to its mail's base column alone, the contention machine makes of that a gain of "
+        f"{one['low']:.0f} to {one['high']:.0f} % in throughput, fitted to patch D's bases as well "
+        f"{both['low']:.0f} to {both['high']:.0f} %; {one['published']:.1f} % is published."
     )
 
 

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts of the contention machine: what a base leaves open, where time goes, what if."""
+
+from typing import Final
+
+import altair as alt
+import polars as pl
+
+from swapsim.schemas import OPEN_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES, require
+
+PARTS: Final = {
+    "work without a lock": "#bab0ac",
+    "swap cache's lock, held": "#4c78a8",
+    "swap cache's lock, waited for": "#9ecae9",
+    "si->lock, held": "#d6604d",
+    "si->lock, waited for": "#f4a582",
+    "other locks, held": "#54a24b",
+    "other locks, waited for": "#a1d99b",
+}
+"""One colour per part of a page's time; a wait is the paler of its lock's two."""
+
+_LINE: Final = "#01665e"
+_PUBLISHED: Final = "#e45756"
+
+
+def open_curve(
+    points: pl.DataFrame, claim: str, *, title: str, axis: str, subtitle: str = ""
+) -> alt.LayerChart:
+    """Draw a claim's predicted change along the share that a base leaves open, and the published.
+
+    Parameters
+    ----------
+    points : polars.DataFrame
+        Schema OPEN_SHARES; fits that did not converge are left out.
+    claim : str
+    title, axis, subtitle : str
+    """
+    frame = require(points, OPEN_SHARES, "OPEN_SHARES").filter("converged", claim=claim)
+    printed = frame.select("published", "tolerance").row(0)
+    band = pl.DataFrame(
+        {"low": [printed[0] - printed[1]], "high": [sum(printed)], "published": [printed[0]]}
+    )
+    shares = frame["map_share"].unique().sort().to_list()
+    y = alt.Y("simulated:Q", title=axis)
+    lines = (
+        alt.Chart(frame.select("tag_share", "map_share", "simulated"))
+        .mark_line(point=alt.OverlayMarkDef(size=40), strokeWidth=2)
+        .encode(
+            x=alt.X(
+                "tag_share:Q",
+                title="tag_ns / tree_ns: a hold for tags, in holds of add",
+                scale=alt.Scale(domain=[0, 1]),
+            ),
+            y=y,
+            color=alt.Color(
+                "map_share:O",
+                title=["map_ns / tree_ns:", "a look at a map byte"],
+                scale=alt.Scale(domain=shares, scheme="viridis"),
+            ),
+        )
+    )
+    area = (
+        alt.Chart(band)
+        .mark_rect(opacity=0.15, color=_PUBLISHED)
+        .encode(y=alt.Y("low:Q", title=axis), y2="high:Q")
+    )
+    rule = alt.Chart(band).mark_rule(color=_PUBLISHED, strokeDash=[6, 4]).encode(y="published:Q")
+    text = (
+        alt.Chart(band)
+        .mark_text(align="right", dx=-4, dy=-7, color=_PUBLISHED, fontSize=11)
+        .encode(y="published:Q", x=alt.value(500), text=alt.value("published, with its deviation"))
+    )
+    chart: alt.LayerChart = (area + rule + lines + text).properties(
+        width=500, height=280, title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart
+
+
+def time_per_page(parts: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
+    """Stack where the CPUs' time goes between two pages swapped out, a bar a kernel.
+
+    Parameters
+    ----------
+    parts : polars.DataFrame
+        Schema TIME_PER_PAGE.
+    title, subtitle : str
+    """
+    require(parts, TIME_PER_PAGE, "TIME_PER_PAGE")
+    order = pl.DataFrame({"part": list(PARTS), "order": range(len(PARTS))})
+    frame = parts.join(order, on="part", maintain_order="left")
+    kernels = frame["kernel"].unique(maintain_order=True).to_list()
+    chart: alt.Chart = (
+        alt.Chart(
+            frame.select("kernel", "part", "microseconds", "order"),
+            title=alt.TitleParams(title, subtitle=subtitle),
+        )
+        .mark_bar()
+        .encode(
+            x=alt.X("microseconds:Q", title="CPU time a page swapped out, microseconds"),
+            y=alt.Y("kernel:N", title=None, sort=kernels),
+            color=alt.Color(
+                "part:N",
+                title=None,
+                scale=alt.Scale(domain=list(PARTS), range=list(PARTS.values())),
+                legend=alt.Legend(labelLimit=240),
+            ),
+            order="order:Q",
+        )
+        .properties(width=480, height=alt.Step(44))
+    )
+    return chart
+
+
+def gain_along(
+    ranges: pl.DataFrame, *, title: str, setting_axis: str, subtitle: str = ""
+) -> alt.LayerChart:
+    """Draw a patch's gain along one factor, the line in the band of its fits.
+
+    Parameters
+    ----------
+    ranges : polars.DataFrame
+        Schema WHAT_IF_RANGES, one factor whose settings about double; a label that is a word
+        (memory) is its own tick.
+    title, setting_axis, subtitle : str
+    """
+    require(ranges, WHAT_IF_RANGES, "WHAT_IF_RANGES")
+    frame = ranges.select("setting", "label", "low", "middle", "high")
+    words = {
+        setting: label
+        for setting, label in frame.select("setting", "label").iter_rows()
+        if not label[0].isdigit()
+    }
+    named = " : ".join(f"datum.value == {at} ? '{word}'" for at, word in words.items())
+    number = "format(datum.value, ',d')"
+    axis = alt.Axis(
+        values=frame["setting"].to_list(), labelExpr=f"{named} : {number}" if named else number
+    )
+    base = alt.Chart(frame).encode(
+        x=alt.X("setting:Q", title=setting_axis, scale=alt.Scale(type="log", base=2), axis=axis)
+    )
+    y = alt.Y("low:Q", title="gain, %")
+    band = base.mark_area(opacity=0.2, color=_LINE).encode(y=y, y2="high:Q")
+    line = base.mark_line(point=alt.OverlayMarkDef(size=45, color=_LINE), color=_LINE).encode(
+        y="middle:Q"
+    )
+    figures = base.mark_text(dy=-12, fontSize=11).encode(
+        y="middle:Q", text=alt.Text("middle:Q", format=".0f")
+    )
+    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color="#888").encode(y="zero:Q")
+    chart: alt.LayerChart = (zero + band + line + figures).properties(
+        width=520, height=240, title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What if: a patch's gain on other machines, devices and costs, with the constants fitted once."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim import simulate, sweep
+from swapsim.calibrate import Fitted
+from swapsim.config import FRAMES_KEPT, MachineConfig
+from swapsim.costs import change_costs, costs
+from swapsim.errors import InputError
+from swapsim.policies import Policy
+from swapsim.schemas import WHAT_IF, WHAT_IF_RANGES, require
+
+CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+"""Tasks, each on a CPU of its own; the CPUs of kswapd come on top."""
+
+TRUNK_SHIFTS: Final = (10, 12, 14, 16, 18, 20)
+"""From 4 MB a trunk to 4 GB; the kernel has 14, 64 MB."""
+
+CHANNELS: Final = (8, 16, 32, 64, 128, 256)
+"""Pages that a drive serves at a time. With ``channel_ns`` of 80 us, 32 move 400,000 pages a
+second, reads and writes together: about what the P3600 of patch D's thread does."""
+
+MEMORY: Final = 2 * CHANNELS[-1]
+"""Where a device as fast as memory stands on the axis of channels."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A machine without the patch and the same one with it.
+
+    Attributes
+    ----------
+    factor : str
+        What is asked about.
+    setting : float
+        Its number, for an axis.
+    label : str
+        Its words, for a table.
+    base, patched : MachineConfig
+    """
+
+    factor: str
+    setting: float
+    label: str
+    base: MachineConfig
+    patched: MachineConfig
+
+
+def writeback_tags_cpus(cpus: Sequence[int] = CPUS) -> list[Case]:
+    """Return patch A's test with other numbers of writers, on its two sockets."""
+    return [
+        _case_of_a("cpus", count, f"{count} writers", writers=count, frames=_frames(count))
+        for count in cpus
+    ]
+
+
+def writeback_tags_device(channels: Sequence[int] = CHANNELS) -> list[Case]:
+    """Return patch A's test on drives that serve so many pages at a time, and on memory."""
+    return [
+        *(_case_of_a("device", count, f"{count} channels", channels=count) for count in channels),
+        _case_of_a("device", MEMORY, "memory"),
+    ]
+
+
+def cluster_next_cpus(
+    cpus: Sequence[int] = CPUS[1:],
+    *,
+    policy: str | Policy = "percpu-rerandomise",
+    gigabytes: int = 12,
+) -> list[Case]:
+    """Return patch D's test with other numbers of walkers, who share the same pages."""
+    pages = simulate.cluster_next(policy=policy, gigabytes=gigabytes).pages * 16
+    return [
+        _case_of_d("cpus", count, f"{count} tasks", policy, gigabytes,
+                   walkers=count, pages=pages // count)
+        for count in cpus
+    ]  # fmt: skip
+
+
+def cluster_next_trunks(
+    shifts: Sequence[int] = TRUNK_SHIFTS,
+    *,
+    policy: str | Policy = "percpu-rerandomise",
+    gigabytes: int = 12,
+) -> list[Case]:
+    """Return patch D's test with other sizes of a trunk."""
+    return [
+        _case_of_d("trunk", 2 ** (shift - 8), f"{2 ** (shift - 8)} MB a trunk", policy, gigabytes,
+                   trunk_shift=shift)
+        for shift in shifts
+    ]  # fmt: skip
+
+
+def cluster_next_device(
+    channels: Sequence[int] = CHANNELS,
+    *,
+    policy: str | Policy = "percpu-rerandomise",
+    gigabytes: int = 12,
+) -> list[Case]:
+    """Return patch D's test on two drives that serve so many pages at a time, and on memory."""
+    return [
+        *(
+            _case_of_d("device", count, f"{count} channels", policy, gigabytes, channels=count)
+            for count in channels
+        ),
+        _case_of_d("device", MEMORY, "memory", policy, gigabytes),
+    ]
+
+
+def gains(
+    cases: Sequence[Case],
+    fits: Mapping[str, pl.DataFrame],
+    *,
+    metric: str = "swap_out",
+    seeds: Sequence[int] = (1, 2),
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Run each case with each set of constants, without the patch and with it.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+    fits : mapping of str to polars.DataFrame
+        A name -> constants, schema COSTS.
+    metric : str
+        Of `simulate.run`, higher is better.
+    seeds : sequence of int
+    executor, progress
+        As for `sweep.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WHAT_IF, one row per case, fit and seed.
+
+    Raises
+    ------
+    InputError
+        No case or no fit is given, or a machine stays without this metric.
+    """
+    if not cases or not fits:
+        raise InputError("nothing to run: give at least one", field="fits" if cases else "cases")
+    points = [(case, fit, seed) for case in cases for fit in fits for seed in seeds]
+    frames = sweep.run(
+        partial(_gain, dict(fits), metric), points, executor=executor, batch_points=2,
+        progress=progress,
+    )  # fmt: skip
+    return require(pl.concat(frames), WHAT_IF, "WHAT_IF")
+
+
+def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
+    """Take the least, middle and greatest gain of each case over its fits and seeds.
+
+    Parameters
+    ----------
+    what_if : polars.DataFrame
+        Schema WHAT_IF.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WHAT_IF_RANGES, in the order of the cases. A fit counts with the mean of its seeds;
+        ``flips`` says that some fits make the patch a gain and others a loss.
+    """
+    case = ["factor", "setting", "label"]
+    frame = (
+        require(what_if, WHAT_IF, "WHAT_IF")
+        .group_by([*case, "fit"], maintain_order=True)
+        .agg(pl.col("gain_percent", "base_waits", "patched_waits").mean())
+        .group_by(case, maintain_order=True)
+        .agg(
+            low=pl.col("gain_percent").min(),
+            middle=pl.col("gain_percent").median(),
+            high=pl.col("gain_percent").max(),
+            base_waits=pl.col("base_waits").median(),
+            patched_waits=pl.col("patched_waits").median(),
+        )
+        .with_columns(flips=(pl.col("low") < 0) & (pl.col("high") > 0))
+    )
+    return require(frame.select(WHAT_IF_RANGES.names()), WHAT_IF_RANGES, "WHAT_IF_RANGES")
+
+
+def refitted(
+    fit: Callable[..., Fitted],
+    names: Iterable[str],
+    *,
+    constants: pl.DataFrame | None = None,
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> dict[str, pl.DataFrame]:
+    """Put each constant at its low and at its high, and fit the base anew.
+
+    Parameters
+    ----------
+    fit : callable
+        Takes ``constants=``: `calibrate.fit_cluster_next`, or a ``functools.partial`` of
+        `calibrate.fit_writeback_tags`.
+    names : iterable of str
+        Constants that the fit leaves alone.
+    constants : polars.DataFrame, optional
+        Schema COSTS; default: data/costs.csv.
+    executor, progress
+        As for `sweep.run`.
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        "NAME = VALUE" -> the constants fitted with it; a fit that does not converge is left out.
+
+    Raises
+    ------
+    InputError
+        A constant is unknown.
+    """
+    table = costs() if constants is None else constants
+    points = []
+    for name in names:
+        row = table.filter(name=name)
+        if not row.height:
+            raise InputError(f"cost {name!r} is unknown", field="names")
+        points += [(name, int(row[side].item())) for side in ("low", "high")]
+    fitted = sweep.run(
+        partial(_refit, fit, table), points, executor=executor, batch_points=2, progress=progress
+    )
+    return {
+        f"{name} = {value}": found.constants
+        for (name, value), found in zip(points, fitted, strict=True)
+        if found.converged
+    }
+
+
+def _refit(fit: Callable[..., Fitted], table: pl.DataFrame, point: tuple[str, int]) -> Fitted:
+    return fit(constants=change_costs(table, dict([point])))
+
+
+def _gain(
+    fits: Mapping[str, pl.DataFrame], metric: str, point: tuple[Case, str, int]
+) -> pl.DataFrame:
+    case, fit, seed = point
+    value: list[float] = []
+    waits: list[float] = []
+    for config in (case.base, case.patched):
+        run = simulate.run(replace(config, seed=seed), fits[fit])
+        rows = dict(run.select("metric", "value").iter_rows())
+        value.append(rows.get(metric, 0.0))
+        waits.append(sum(share for name, share in rows.items() if name.startswith("cycles.")))
+    if value[0] <= 0:
+        raise InputError(f"{case.label}: the machine has no {metric} to gain on", field="metric")
+    row = (
+        case.factor,
+        float(case.setting),
+        case.label,
+        fit,
+        seed,
+        *value,
+        100 * (value[1] / value[0] - 1),
+        *waits,
+    )
+    return pl.DataFrame([row], schema=WHAT_IF, orient="row")
+
+
+def _frames(tasks: int) -> int:
+    """Return pages of a node's memory beyond what its CPUs keep for themselves."""
+    usual = simulate.writeback_tags(tags=True)
+    per_node = -(-tasks // usual.nodes) + 1
+    return max(usual.frames, 4 * FRAMES_KEPT * per_node)
+
+
+def _case_of_a(factor: str, setting: float, label: str, **fields: Any) -> Case:
+    base, patched = (
+        replace(simulate.writeback_tags(tags=tags), **fields) for tags in (True, False)
+    )
+    return Case(factor=factor, setting=setting, label=label, base=base, patched=patched)
+
+
+def _case_of_d(
+    factor: str, setting: float, label: str, policy: str | Policy, gigabytes: int, **fields: Any
+) -> Case:
+    base, patched = (
+        replace(simulate.cluster_next(policy=used, gigabytes=gigabytes), **fields)
+        for used in ("shared", policy)
+    )
+    return Case(factor=factor, setting=setting, label=label, base=base, patched=patched)
