@@ -197,7 +197,7 @@ def fit_writeback_tags(
                 wanted=sum(_base("base", row) for row in TREE_ROWS_OF_A.values()),
             ),
         ),
-        {"unmap_ns": 9000, "tree_ns": 700},
+        {name: _value(table, name) for name in ("unmap_ns", "tree_ns")},
         tied={"tag_ns": ("tree_ns", tag_share), "map_ns": ("tree_ns", map_share)},
         constants=table,
     )
@@ -259,7 +259,7 @@ def fit_cluster_next(
                 for lock, sites in mail.fitted.items()
             ),
         ),
-        {"unmap_ns": 9000, "tree_ns": 1200, "lru_page_ns": 260, "free_ns": 1500},
+        {"unmap_ns": 9000, "tree_ns": 1200, "lru_page_ns": 300, "free_ns": 1500},
         constants=constants,
         # The rows of one base differ by as much from seed to seed.
         tolerance=0.03,
@@ -407,6 +407,10 @@ def _fill_rate(constants: pl.DataFrame) -> float:
     cost = dict(constants.select("name", "value").iter_rows())
     writers = simulate.writeback_tags(tags=True).writers
     return writers * simulate.PAGE_KIB * 1e9 / float(cost["fault_ns"] + cost["touch_ns"])
+
+
+def _value(constants: pl.DataFrame, name: str) -> int:
+    return int(constants.filter(name=name)["value"].item())
 
 
 def _base(kernel: str, row: str) -> float:

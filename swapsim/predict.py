@@ -5,7 +5,7 @@ Rows bear the mails' own names, so that they stand beside the published ones in
 `compare.three_columns`. A lock of the mails that the machine does not have is no row here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import polars as pl
@@ -125,46 +125,49 @@ def headlines() -> pl.DataFrame:
     )
 
 
-def writeback_tags_time(constants: pl.DataFrame) -> pl.DataFrame:
-    """Say where the time of patch A's test goes, a page swapped out, without the patch and with it.
+def writeback_tags_runs(constants: pl.DataFrame, *, seed: int = 1) -> dict[str, pl.DataFrame]:
+    """Run patch A's test once without the patch and once with it.
 
     Parameters
     ----------
     constants : polars.DataFrame
         Schema COSTS.
+    seed : int
 
     Returns
     -------
-    polars.DataFrame
-        Schema TIME_PER_PAGE, kernels base and base+patch.
+    dict of str to polars.DataFrame
+        base and base+patch -> schema RESULTS, all metrics of `simulate.run`.
     """
-    return time_per_page(
-        {
-            kernel: simulate.run(simulate.writeback_tags(tags=tags), constants)
-            for kernel, tags in (("base", True), ("base+patch", False))
-        }
-    )
+    return {
+        kernel: simulate.run(simulate.writeback_tags(tags=tags, seed=seed), constants)
+        for kernel, tags in (("base", True), ("base+patch", False))
+    }
 
 
-def cluster_next_time(constants: pl.DataFrame) -> pl.DataFrame:
-    """Say where the time of patch D's test goes, a page swapped out, with each of three rules.
+def cluster_next_runs(
+    constants: pl.DataFrame, policies: Sequence[str | Policy], *, seed: int = 1
+) -> dict[str, pl.DataFrame]:
+    """Run patch D's test once with each of some policies.
 
     Parameters
     ----------
     constants : polars.DataFrame
         Schema COSTS.
+    policies : sequence of str or Policy
+    seed : int
 
     Returns
     -------
-    polars.DataFrame
-        Schema TIME_PER_PAGE, kernels by their rule: shared, percpu, percpu-rerandomise.
+    dict of str to polars.DataFrame
+        A policy's name -> schema RESULTS, all metrics of `simulate.run`.
     """
-    return time_per_page(
-        {
-            policy: simulate.run(simulate.cluster_next(policy=policy), constants)
-            for policy in ("shared", "percpu", "percpu-rerandomise")
-        }
-    )
+    return {
+        policy if isinstance(policy, str) else policy.name: simulate.run(
+            simulate.cluster_next(policy=policy, seed=seed), constants
+        )
+        for policy in policies
+    }
 
 
 def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

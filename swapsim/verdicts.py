@@ -157,8 +157,8 @@ def writeback_tags_by_site(sites: pl.DataFrame) -> pl.DataFrame:
     polars.DataFrame
         One row per site, in the order of a page's life: ``published_base`` and
         ``published_patched`` (percent of cycles), ``published_change``, ``simulated_base`` and
-        ``simulated_patched`` (acquisitions per page swapped out), ``simulated_change``,
-        ``measured_change`` (null until a real kernel was measured); changes in percent.
+        ``simulated_patched`` (acquisitions per page swapped out), ``simulated_change``; changes in
+        percent.
     """
     acquisitions = (
         replay.per_page(sites)
@@ -181,7 +181,6 @@ def writeback_tags_by_site(sites: pl.DataFrame) -> pl.DataFrame:
         .join(acquisitions, on="site", how="left", maintain_order="left")
         .with_columns(
             simulated_change=100 * (pl.col("simulated_patched") / pl.col("simulated_base") - 1),
-            measured_change=pl.lit(None, dtype=pl.Float64),
         )
         .drop("claim")
     )
@@ -215,6 +214,76 @@ def writeback_tags_measured(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.Da
         unit=pl.lit("1/page"),
     )
     return compare.held_against(simulated, medians)
+
+
+def writeback_tags_contention(
+    runs: Mapping[str, pl.DataFrame], medians: pl.DataFrame
+) -> pl.DataFrame:
+    """Set beside each other how the swap cache's lock is relieved: in cycles, and in counts.
+
+    Parameters
+    ----------
+    runs : mapping of str to polars.DataFrame
+        base and base+patch -> `simulate.run`.
+    medians : polars.DataFrame
+        Schema MEDIANS of the experiment writeback-tags.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``quantity``, and its change in percent as ``published``, ``simulated`` and ``measured``;
+        null where a source does not have it.
+    """
+    profile = published.published_tables().filter(
+        patch="01-writeback-tags", table="lkp comparison", unit="% of cycles"
+    )
+    printed = [
+        float(profile.filter(kernel=kernel)["value"].sum()) for kernel in ("base", "base+patch")
+    ]
+
+    def simulated(quantity: str) -> float:
+        sums = [
+            float(
+                run.filter(pl.col("metric").str.starts_with(f"{quantity}.tree_lock."))[
+                    "value"
+                ].sum()
+            )
+            for run in (runs["base"], runs["base+patch"])
+        ]
+        return _change(*sums)
+
+    def measured(metric: str) -> float:
+        rows = medians.filter(metric=metric)
+        return _change(*(rows.filter(policy=tags)["median"].item() for tags in ("on", "off")))
+
+    return pl.DataFrame(
+        [
+            ("cycles in waiting for it", _change(*printed), simulated("cycles"), None),
+            (
+                "acquisitions a page",
+                None,
+                simulated("acquisitions"),
+                measured("xa_lock acquisitions"),
+            ),
+            (
+                "contended acquisitions a page",
+                None,
+                simulated("contended"),
+                measured("xa_lock contended acquisitions"),
+            ),
+        ],
+        schema={
+            "quantity": pl.String,
+            "published": pl.Float64,
+            "simulated": pl.Float64,
+            "measured": pl.Float64,
+        },
+        orient="row",
+    )
+
+
+def _change(base: float, value: float) -> float:
+    return 100 * (value / base - 1)
 
 
 def headlines(results: pl.DataFrame) -> pl.DataFrame:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What if: a patch's gain on other machines, devices and costs, with the constants fitted once."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import simulate, sweep
+from swapsim import calibrate, simulate, sweep
 from swapsim.calibrate import Fitted
 from swapsim.config import FRAMES_KEPT, MachineConfig
 from swapsim.costs import change_costs, costs
@@ -29,6 +30,26 @@ second, reads and writes together: about what the P3600 of patch D's thread does
 
 MEMORY: Final = 2 * CHANNELS[-1]
 """Where a device as fast as memory stands on the axis of channels."""
+
+
+COSTS_OF_A: Final = (
+    "travel_same_socket_ns",
+    "travel_other_socket_ns",
+    "irq_save_ns",
+    "fault_ns",
+    "touch_ns",
+    "reference_ns",
+    "copy_ns",
+    "transfer_ns",
+    "descent_ns",
+    "slot_ns",
+    "device_ns",
+    "test_ns",
+    "avail_ns",
+    "lru_page_ns",
+    "zone_page_ns",
+)
+"""The constants that patch A's test uses and its fit leaves alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +211,7 @@ def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
 
 def refitted(
     fit: Callable[..., Fitted],
-    names: Iterable[str],
+    names: Sequence[str],
     *,
     constants: pl.DataFrame | None = None,
     executor: Executor | None = None,
@@ -203,7 +224,7 @@ def refitted(
     fit : callable
         Takes ``constants=``: `calibrate.fit_cluster_next`, or a ``functools.partial`` of
         `calibrate.fit_writeback_tags`.
-    names : iterable of str
+    names : sequence of str
         Constants that the fit leaves alone.
     constants : polars.DataFrame, optional
         Schema COSTS; default: data/costs.csv.
@@ -213,7 +234,8 @@ def refitted(
     Returns
     -------
     dict of str to polars.DataFrame
-        "NAME = VALUE" -> the constants fitted with it; a fit that does not converge is left out.
+        "NAME, low" and "NAME, high" -> the constants fitted with it; a fit that does not converge
+        is left out.
 
     Raises
     ------
@@ -221,24 +243,86 @@ def refitted(
         A constant is unknown.
     """
     table = costs() if constants is None else constants
-    points = []
     for name in names:
-        row = table.filter(name=name)
-        if not row.height:
+        if name not in table["name"]:
             raise InputError(f"cost {name!r} is unknown", field="names")
-        points += [(name, int(row[side].item())) for side in ("low", "high")]
+    points = list(itertools.product(names, ("low", "high")))
     fitted = sweep.run(
         partial(_refit, fit, table), points, executor=executor, batch_points=2, progress=progress
     )
     return {
-        f"{name} = {value}": found.constants
-        for (name, value), found in zip(points, fitted, strict=True)
+        f"{name}, {side}": found.constants
+        for (name, side), found in zip(points, fitted, strict=True)
         if found.converged
     }
 
 
-def _refit(fit: Callable[..., Fitted], table: pl.DataFrame, point: tuple[str, int]) -> Fitted:
-    return fit(constants=change_costs(table, dict([point])))
+def writeback_tags_costs(
+    *,
+    tag_share: float,
+    map_share: float,
+    names: Sequence[str] = COSTS_OF_A,
+    executor: Executor | None = None,
+) -> dict[str, pl.DataFrame]:
+    """Put each constant of patch A's test at its low and high, and fit the base anew.
+
+    Parameters
+    ----------
+    tag_share, map_share : float
+        As for `calibrate.fit_writeback_tags`.
+    names : sequence of str
+    executor : concurrent.futures.Executor, optional
+        As for `sweep.run`.
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        As `refitted` returns.
+    """
+    fit = partial(calibrate.fit_writeback_tags, tag_share=tag_share, map_share=map_share)
+    return refitted(fit, names, executor=executor)
+
+
+def by_constant(what_if: pl.DataFrame) -> pl.DataFrame:
+    """Set the gains at each constant's low and high side by side, the widest apart first.
+
+    Parameters
+    ----------
+    what_if : polars.DataFrame
+        Schema WHAT_IF, one case; its fits are those of `refitted`.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``constant``, the gain in percent at its ``low`` and ``high`` (means over the seeds, null
+        where the base could not be fitted), and ``flips``: one is a gain, the other a loss.
+
+    Raises
+    ------
+    InputError
+        A fit is not one of `refitted`.
+    """
+    sides = (
+        require(what_if, WHAT_IF, "WHAT_IF")
+        .with_columns(
+            pl.col("fit").str.extract_groups(r"^(?<constant>\w+), (?<side>low|high)$").alias("is")
+        )
+        .unnest("is")
+    )
+    if sides["side"].is_null().any():
+        raise InputError("take the constants that refitted() returns", field="fit")
+    return (
+        sides.group_by("constant", "side", maintain_order=True)
+        .agg(pl.col("gain_percent").mean())
+        .pivot("side", index="constant", values="gain_percent", on_columns=["low", "high"])
+        .with_columns(flips=(pl.col("low") * pl.col("high") < 0).fill_null(False))
+        .sort((pl.col("high") - pl.col("low")).abs(), descending=True, nulls_last=True)
+    )
+
+
+def _refit(fit: Callable[..., Fitted], table: pl.DataFrame, point: tuple[str, str]) -> Fitted:
+    name, side = point
+    return fit(constants=change_costs(table, {name: table.filter(name=name)[side].item()}))
 
 
 def _gain(
