@@ -11,7 +11,7 @@ from scipy import stats
 
 from swapsim import paths
 from swapsim.errors import InputError
-from swapsim.schemas import MEDIANS, RESULTS, require
+from swapsim.schemas import MEDIANS, RESULTS, SLOTS_IN_USE, require
 
 RESAMPLES: Final = 2_000
 """Bootstrap samples behind an interval."""
@@ -39,6 +39,25 @@ def results(experiment: str) -> pl.DataFrame:
     """
     table = _folder(experiment) / "results.parquet"
     return require(pl.read_parquet(table), RESULTS, f"{experiment}/{table.name}")
+
+
+def slots_in_use(experiment: str) -> pl.DataFrame:
+    """Read the sets of slots that an experiment counted tree nodes for.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SLOTS_IN_USE.
+
+    Raises
+    ------
+    InputError
+        If there is no such experiment, it counted none, or its table has another schema.
+    """
+    table = _folder(experiment) / "slots_in_use.parquet"
+    if not table.exists():
+        raise InputError("this experiment counted no tree nodes", field=experiment)
+    return require(pl.read_parquet(table), SLOTS_IN_USE, f"{experiment}/{table.name}")
 
 
 def provenance(experiment: str) -> dict[str, Any]:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 CHUNK_ROWS: Final = 1 << 18
 """Rows fed to C in one call: between two calls Ctrl-C is heard."""
 
+# What a tree holds means nothing to its nodes: a folio is even, a shadow odd.
+_A_FOLIO: Final = 2
+_A_SHADOW: Final = 1
+
 
 def check(code: int) -> None:
     """Raise what a negative code of the C library stands for.
@@ -57,15 +61,8 @@ def replay_writeback_tags(chunks: "Iterable[pl.DataFrame]", config: MappingConfi
         Naming the row (by its seq) that the mechanism cannot take.
     NativeMemoryError
     """
-    settings = ffi.new("struct sws_mapping_config *")
-    lib.sws_mapping_config_init(settings)
-    settings.kernel = MAPPING_KERNELS.index(config.kernel)
-    settings.swap_writeback_tags = config.swap_writeback_tags
-    settings.swap_slots = config.swap_slots
-    settings.trunk_shift = config.trunk_shift
-    settings.tree_shift = config.tree_shift
     out = ffi.new("struct sws_replay **")
-    check(lib.sws_replay_new(settings, out))
+    check(lib.sws_replay_new(_mapping_settings(config), out))
     handle = ffi.gc(out[0], lib.sws_replay_free)
     for chunk in chunks:
         for start in range(0, chunk.height, CHUNK_ROWS):
@@ -93,6 +90,52 @@ def replay_writeback_tags(chunks: "Iterable[pl.DataFrame]", config: MappingConfi
         )
     ]
     return pl.DataFrame(rows, schema=LOCK_SITES, orient="row")
+
+
+def nodes_after_swap_out(offsets: "Iterable[int]", config: MappingConfig) -> int:
+    """Count the nodes of the swap cache's trees once a page of each slot is written and gone.
+
+    Parameters
+    ----------
+    offsets : iterable of int
+        Slots of the device, all still in use.
+    config : MappingConfig
+        In 6.1 each slot keeps a shadow in its trunk's tree; earlier kernels keep nothing.
+
+    Returns
+    -------
+    int
+        Nodes of all trunks together.
+
+    Raises
+    ------
+    InputError
+        Naming an offset past the device's end.
+    NativeMemoryError
+    """
+    out = ffi.new("struct sws_mappings **")
+    check(lib.sws_mappings_new(_mapping_settings(config), out))
+    handle = ffi.gc(out[0], lib.sws_mappings_free)
+    mapping = ffi.new("uint32_t *")
+    work = ffi.new("struct sws_mapping_work *")
+    for offset in offsets:
+        if not 0 <= offset < config.swap_slots:
+            raise InputError(f"{offset} is no slot of a device of {config.swap_slots}")
+        check(lib.sws_mapping_of_swap(handle, offset, mapping))
+        check(lib.sws_mapping_add(handle, mapping[0], offset, _A_FOLIO, work))
+        check(lib.sws_mapping_delete(handle, mapping[0], offset, _A_SHADOW, work))
+    return sum(lib.sws_mapping_nodes(handle, each) for each in range(lib.sws_mapping_count(handle)))
+
+
+def _mapping_settings(config: MappingConfig) -> object:
+    settings = ffi.new("struct sws_mapping_config *")
+    lib.sws_mapping_config_init(settings)
+    settings.kernel = MAPPING_KERNELS.index(config.kernel)
+    settings.swap_writeback_tags = config.swap_writeback_tags
+    settings.swap_slots = config.swap_slots
+    settings.trunk_shift = config.trunk_shift
+    settings.tree_shift = config.tree_shift
+    return settings
 
 
 def _feed(handle: object, rows: pl.DataFrame) -> None:

@@ -191,6 +191,37 @@ HELD_AGAINST: Final = _schema(
 """A simulated count beside the median of a real kernel's rounds and its interval: how far apart
 they are, in percent of the measured one, and whether that is within the tolerance."""
 
+SLOTS_IN_USE: Final = _schema(
+    {
+        "policy": pl.String,
+        "seed": pl.UInt64,
+        "set": pl.String,
+        "first": pl.UInt32,
+        "count": pl.UInt32,
+    }
+)
+"""One row per run of neighbouring swap slots that a set has in use: ``count`` from ``first`` on, in
+order. Policy and seed are those of the RESULTS that were measured with them."""
+
+TREE_NODES: Final = _schema(
+    {
+        "experiment": pl.String,
+        "slots_of_a_trunk": pl.UInt32,
+        "slots_of_a_node": pl.UInt32,
+        "set": pl.String,
+        "seed": pl.UInt64,
+        "slots": pl.UInt32,
+        "shadows": pl.UInt32,
+        "nodes": pl.UInt32,
+        "nodes_by_call_stack": pl.UInt32,
+        "nodes_of_the_model": pl.UInt32,
+        "apart_percent": pl.Float64,
+    }
+)
+"""One row per set of slots in use and round: how many slots, how many of them with a shadow and not
+a page; the nodes that a real kernel had more than before, those whose allocation it puts down to
+the swap cache, and those of ``mapping.h`` for the same slots, with its distance from ``nodes``."""
+
 SITE: Final = pl.Enum(["add", "dirty", "start", "end", "move", "delete", "clear-shadow"])
 """Code paths that may take a mapping's lock, in the order in which a page meets them."""
 

@@ -128,6 +128,29 @@ def test_another_trunk_is_another_kernel_and_another_base_is_not(rig: SimpleName
     assert "CONFIG_SWAP_ADDRESS_SPACE_SHIFT=10\n" in configuration(trunk)
 
 
+def test_nodes_of_full_size_are_another_kernel(rig: SimpleNamespace) -> None:
+    """What shrinks a kernel's tree nodes is compiled in, and told apart by its own sources."""
+    full = rig.experiment.load("tree-nodes").workload.switches
+    small = rig.experiment.load("tree-nodes-small-nodes").workload.switches
+    assert "CONFIG_BASE_FULL=y\n" in rig.kernel._configuration(full)
+    assert "CONFIG_BASE_FULL" not in rig.kernel._configuration(small)
+    assert set(rig.kernel.sources(full)) - set(rig.kernel.sources(small)) == {
+        CAPTURE / "lab" / "full-size.config"
+    }
+
+
+def test_what_is_counted_fits_the_kernel(
+    rig: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tree nodes on a kernel with lock statistics are refused, naming the field."""
+    text = (CAPTURE / "experiments" / "tree-nodes.toml").read_text(encoding="utf-8")
+    wrong = text.replace("trunk_shift = 14", "trunk_shift = 14\nlock_statistics = true")
+    (tmp_path / "wrong.toml").write_text(wrong, encoding="utf-8")
+    monkeypatch.setattr(rig.experiment, "EXPERIMENTS", tmp_path)
+    with pytest.raises(rig.kernel.CaptureError, match=r"wrong\.toml.*lock_statistics"):
+        rig.experiment.load("wrong")
+
+
 @pytest.mark.parametrize("name", list(SLOT_TRACES))
 def test_a_slot_trace_is_slot_events_in_order(name: str) -> None:
     """The table has the schema to the letter, its rows in lock order, each with its own fields."""
@@ -213,12 +236,12 @@ def test_trunks_that_cpus_share_are_counted_after_the_drop(rig: SimpleNamespace)
 
 
 def test_every_experiment_can_be_read(rig: SimpleNamespace) -> None:
-    """Each description names values that its switch takes, and gives one workload each."""
+    """Each description names values that its switch takes, and a kernel that can count."""
     assert rig.experiment.names()
     for name in rig.experiment.names():
         described = rig.experiment.load(name)
         for value in described.values:
-            assert described.counted(value).switches.lock_statistics
+            assert described.counted(value).switches.lock_statistics != described.tree_nodes
             assert not described.traced(value).switches.lock_statistics
 
 

@@ -27,7 +27,7 @@ LADDER = (
     },
     {"native", "native_ftrace", "native_slots"},
     {"traces", "costs", "native_machine", "native_slot_replay", "native_slot_workbench"},
-    {"replay", "simulate", "verify", "slot_metrics", "sweep"},
+    {"replay", "simulate", "verify", "slot_metrics", "sweep", "tree_nodes"},
     {"calibrate", "verdicts", "slot_traces"},
     {"predict", "slot_requests"},
     {"slots", "open_shares", "what_if"},

@@ -8,7 +8,7 @@ import platform
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -16,13 +16,14 @@ from typing import Any, Final
 import polars as pl
 from tqdm import tqdm
 
-from rig import boot, collect, counts, guest, importing, kernel, packages
+from rig import boot, collect, counts, guest, importing, kernel, packages, tree_nodes
 from rig.collect import sha256
 from rig.counts import Metrics
 from rig.errors import CaptureError, GuestError
 from rig.experiment import Experiment
 from rig.kernel import Kernel
 from rig.packages import Package
+from rig.tree_nodes import Extents
 from rig.workload import HOME, Workload
 from swapsim.schemas import RESULTS, require
 from swapsim.trace_files import toml_table
@@ -39,6 +40,8 @@ class Outcome:
     seconds: float
     metrics: Metrics
     failure: str
+    # The slots that tree nodes were for, where they were counted.
+    extents: Extents = field(default_factory=list)
 
 
 def run(experiment: Experiment, output: Path, cache: Path, *, rounds: int, again: bool) -> int:
@@ -85,9 +88,10 @@ def _kept_run(
         return Outcome(**json.loads(kept.read_text(encoding="utf-8")))
     started = time.monotonic()
     metrics: Metrics = {}
+    extents: Extents = []
     failure = ""
     try:
-        metrics = _measure(experiment, value, cache, busybox, work)
+        metrics, extents = _measure(experiment, value, cache, busybox, work)
     except GuestError as error:
         failure = str(error)
         console = work / "counted" / "console.txt"
@@ -99,6 +103,7 @@ def _kept_run(
         seconds=round(time.monotonic() - started, 1),
         metrics=metrics,
         failure=failure,
+        extents=extents,
     )
     if not failure:
         kept.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
@@ -107,9 +112,11 @@ def _kept_run(
 
 def _measure(
     experiment: Experiment, value: str, cache: Path, busybox: Package, work: Path
-) -> Metrics:
+) -> tuple[Metrics, Extents]:
     counted = experiment.counted(value)
     report = _boot(counted, kernel.get(counted, cache), busybox, work / "counted").report
+    if experiment.tree_nodes:
+        return tree_nodes.read(report["output"], experiment.name)
     assert counted.switches is not None
     metrics = counts.counts(report, experiment.name, sites=counted.switches.lock_sites)
     if experiment.slot_events:
@@ -119,7 +126,7 @@ def _measure(
         events = importing.slot_events(captured.text, work / "traced" / "trace")
         assert traced.switches is not None
         metrics |= counts.trunks(events, traced.switches.trunk_shift)
-    return metrics
+    return metrics, []
 
 
 def _boot(workload: Workload, booted: Kernel, busybox: Package, work: Path) -> collect.Captured:
@@ -132,7 +139,10 @@ def _boot(workload: Workload, booted: Kernel, busybox: Package, work: Path) -> c
 def _identity(experiment: Experiment, value: str) -> str:
     """Hash of all that decides what a run is."""
     digest = hashlib.sha256(repr(experiment.counted(value)).encode())
-    for path in [*importing.sources(experiment.workload), Path(counts.__file__)]:
+    readers = [Path(counts.__file__)]
+    if experiment.tree_nodes:
+        readers.append(Path(tree_nodes.__file__))
+    for path in [*importing.sources(experiment.workload), *readers]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -144,6 +154,11 @@ def _write(
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     _results(experiment, outcomes).write_parquet(unfinished / "results.parquet", compression="zstd")
+    if experiment.tree_nodes:
+        told = [(outcome.value, outcome.round, outcome.extents) for outcome in outcomes]
+        tree_nodes.tabulate(told).write_parquet(
+            unfinished / "slots_in_use.parquet", compression="zstd"
+        )
     tables = _provenance(experiment, described, outcomes, rounds)
     text = "\n".join(toml_table(title, table) for title, table in tables.items())
     heading = "# Where these figures come from; written by data/capture/lab.py.\n"
@@ -200,7 +215,9 @@ def _provenance(
             "values": list(experiment.values),
             "rounds": rounds,
             "slot_events": experiment.slot_events,
+            "tree_nodes": experiment.tree_nodes,
             "commands": [*workload.commands, *workload.cgroup_commands],
+            "kernel_parameters": list(workload.kernel_parameters),
         },
         "guest": importing.guest_table(workload),
         "runs": {

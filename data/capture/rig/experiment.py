@@ -24,7 +24,8 @@ class Experiment:
     """One experiment: its workload is run with each value in turn, and that so many rounds.
 
     With slot events each run has a second one beside it, on the kernel without lock statistics,
-    which tells where the slots were handed out.
+    which tells where the slots were handed out. With tree nodes its metrics are those of the swap
+    cache's trees, and no locks are counted.
     """
 
     name: str
@@ -35,9 +36,10 @@ class Experiment:
     varies: str
     values: tuple[str, ...]
     slot_events: bool
+    tree_nodes: bool
 
     def counted(self, value: str) -> Workload:
-        """Give the workload that counts locks, at one value of the switch."""
+        """Give the workload that counts, at one value of the switch."""
         return replace(self.workload, switches=self._switched(value))
 
     def traced(self, value: str) -> Workload:
@@ -84,9 +86,13 @@ def load(name: str) -> Experiment:
         varies=varies,
         values=values,
         slot_events=own.take("slot_events", bool, False),
+        tree_nodes=own.take("tree_nodes", bool, False),
     )
     own.close()
     table.close()
     if described.workload.switches is None:
         raise table.error("lab", "is missing: an experiment runs on the lab kernel")
+    if described.tree_nodes == described.workload.switches.lock_statistics:
+        wanted = "false" if described.tree_nodes else "true"
+        raise table.error("lab.lock_statistics", f"must be {wanted} for what is counted")
     return described

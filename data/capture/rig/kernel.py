@@ -103,6 +103,7 @@ def lab(switches: Switches, cache: Path) -> Kernel:
         tree = _source_tree(package, cache / "sources" / source_hash)
         # One folder of objects for each flavour: another trunk size compiles a few files anew.
         flavour = "lock-stat" if switches.lock_statistics else "plain"
+        flavour += "-full-size" * switches.full_size_nodes
         _build(tree, cache / "objects" / f"{source_hash}-{flavour}", configuration, image)
     return Kernel(
         image=image,
@@ -114,6 +115,7 @@ def lab(switches: Switches, cache: Path) -> Kernel:
             "configuration": configuration_hash,
             "cluster_size": 256,
             "trunk_shift": switches.trunk_shift,
+            "tree_shift": 6 if switches.full_size_nodes else 4,
             "lock_statistics": switches.lock_statistics,
             "swap_base": switches.swap_base,
             "swap_tags": switches.swap_tags,
@@ -126,7 +128,11 @@ def _tree_files() -> list[Path]:
 
 
 def _fragments(switches: Switches) -> list[Path]:
-    return [LAB / "base.config", *([LAB / "lock-stat.config"] * switches.lock_statistics)]
+    return [
+        LAB / "base.config",
+        *([LAB / "lock-stat.config"] * switches.lock_statistics),
+        *([LAB / "full-size.config"] * switches.full_size_nodes),
+    ]
 
 
 def _configuration(switches: Switches) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A workload's description: workloads/NAME.toml and its groups of events.toml, checked."""
 
+import dataclasses
 import re
 import tomllib
 from dataclasses import dataclass
@@ -68,7 +69,8 @@ class Switches:
     """Which lab kernel is built, and how its switches stand when it boots.
 
     A trunk is the part of a swap device that one mapping of the swap cache serves: 1 << trunk_shift
-    slots. Lock sites are counted by the same kernel as lock statistics.
+    slots. Lock sites are counted by the same kernel as lock statistics. Tree nodes of full
+    size have 64 slots, others 16.
     """
 
     trunk_shift: int
@@ -76,6 +78,8 @@ class Switches:
     lock_sites: bool
     swap_base: str
     swap_tags: bool
+    # Its fragment of the configuration tells such a run from others: their kept runs stay theirs.
+    full_size_nodes: bool = dataclasses.field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,6 +257,7 @@ def _switches(table: Table) -> Switches | None:
         lock_sites=table.take("lock_sites", bool, False),
         swap_base=table.take("swap_base", str),
         swap_tags=table.take("swap_tags", bool, False),
+        full_size_nodes=table.take("full_size_nodes", bool, False),
     )
     if switches.lock_sites and not switches.lock_statistics:
         raise table.error("lock_sites", "needs lock_statistics = true")
