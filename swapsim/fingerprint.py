@@ -8,6 +8,7 @@ to be known by is refused.
 
 import hashlib
 import io
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -33,7 +34,8 @@ def fingerprint(value: object) -> str:
     value : object
         Numbers, strings, bytes, paths, enums, lists, tuples, dicts, sets, dataclasses, frames and
         series of polars, arrays of numpy, classes, policies, functions, or any of these in each
-        other. A function counts by its code and the globals that this names, a module by name.
+        other. A function counts by its name and code if it is a module's, and else (a reader's
+        policy, a function of a notebook) by its code and the globals that this names.
 
     Returns
     -------
@@ -73,7 +75,7 @@ def _parts(value: object, known: _Known) -> Iterable[bytes]:
         case Mapping():
             return [_digest(part, known) for pair in value.items() for part in pair]
         case pl.DataFrame():
-            return [repr(value.schema).encode(), _stream(value)]
+            return [repr(value.schema).encode(), _rows(value)]
         case pl.Series():
             return [_digest(value.to_frame(), known)]
         case np.ndarray() if not value.dtype.hasobject:
@@ -106,12 +108,25 @@ def _parts(value: object, known: _Known) -> Iterable[bytes]:
 def _function(function: FunctionType, known: _Known) -> list[bytes]:
     known[id(function)] = _hash(function.__qualname__.encode())  # for one that calls itself
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    used = sorted(name for name in _names(function.__code__) if name in function.__globals__)
+    public = _is_public(function)
+    used = {} if public else _globals(function)
     return [
+        _digest((function.__module__, function.__qualname__) if public else None, known),
         _hash(*_code(function.__code__, known)),
-        _digest((function.__defaults__, function.__kwdefaults__, cells), known),
-        _digest({name: function.__globals__[name] for name in used}, known),
+        _digest((function.__defaults__, function.__kwdefaults__, cells, used), known),
     ]
+
+
+def _is_public(function: FunctionType) -> bool:
+    """Whether a function is a part of a module that other processes import, too."""
+    module = sys.modules.get(function.__module__)
+    found = getattr(module, function.__qualname__, None)
+    return found is function and function.__module__ != "__main__"
+
+
+def _globals(function: FunctionType) -> dict[str, object]:
+    there = function.__globals__
+    return {name: there[name] for name in sorted(_names(function.__code__)) if name in there}
 
 
 def _code(code: CodeType, known: _Known) -> list[bytes]:
@@ -129,9 +144,10 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*inner)
 
 
-def _stream(frame: pl.DataFrame) -> bytes:
+def _rows(frame: pl.DataFrame) -> bytes:
+    """Return the rows as Parquet: unlike Arrow's streams it holds nothing where a null is."""
     file = io.BytesIO()
-    frame.rechunk().write_ipc(file, compat_level=pl.CompatLevel.oldest())
+    frame.rechunk().write_parquet(file, compression="uncompressed", statistics=False)
     return file.getvalue()
 
 
