@@ -19,13 +19,14 @@ from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any, Final, TypeVar
 
 import polars as pl
 from tqdm import tqdm
 
 from swapsim import sweep_store
-from swapsim.errors import InputError, SwapsimError
+from swapsim.errors import ConfigError, InputError, SwapsimError
 
 Point = TypeVar("Point")
 Result = TypeVar("Result")
@@ -89,10 +90,14 @@ def run(
         The folder holds another sweep, or the results cannot be stored.
     SwapsimError
         Processes were killed twice.
+    ConfigError
+        batch_points is out of its range.
     Exception
         Whatever a task raises first, with a note that names the point. What was not begun is
         given up then, and on Ctrl-C; what is stored stays.
     """
+    if batch_points < 1:
+        raise ConfigError(f"batch_points={batch_points}: choose at least 1")
     batches = {
         number: points[at : at + batch_points]
         for number, at in enumerate(range(0, len(points), batch_points))
@@ -237,6 +242,7 @@ def _own_pool(most: int) -> "Iterator[Executor]":
         max_workers=max(1, min(most, len(os.sched_getaffinity(0)))),
         # A fork would take the threads' locks along.
         mp_context=multiprocessing.get_context("spawn"),
+        initializer=_end_with_parent,
     )
     try:
         yield pool
@@ -247,3 +253,15 @@ def _own_pool(most: int) -> "Iterator[Executor]":
                 child.terminate()
         raise
     pool.shutdown()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that made it was killed, whatever it is at."""
+    Thread(target=_exit_after_parent, daemon=True).start()
+
+
+def _exit_after_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
