@@ -155,7 +155,7 @@ def _pack_batch(
         frame = _run_point(task, point)
         if not isinstance(frame, pl.DataFrame):
             raise InputError(
-                f"{sweep['task']} returned a {type(frame).__name__} at the point {point}: "
+                f"{sweep['task']} returned {type(frame).__name__} at the point {point}: "
                 "return polars DataFrames, or sweep without a folder"
             )
         if frames and frame.schema != frames[0].schema:

@@ -56,8 +56,8 @@ def identity(
     -------
     dict
         The task's name, hashes of its arguments and of the points, the batches' size, and a hash
-        of the code: all of swapsim with its C core, the file of the task, and data/costs.csv. What
-        else a task reads is not known: hand it over as an argument.
+        of the code: all of swapsim with its C core, the file of the task, and the CSV tables of
+        data. What else a task reads is not known: hand it over as an argument.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def _code(function: Callable[..., object]) -> str:
     files = [
         *sorted(Path(__file__).parent.glob("*.py")),
         *(Path(name) for name in (core and core.origin, inspect.getsourcefile(function)) if name),
-        data_root() / "costs.csv",
+        *sorted(data_root().rglob("*.csv")),
     ]
     return fingerprint([path.read_bytes() for path in files if path.is_file()])
 

@@ -20,6 +20,7 @@ import pytest
 
 from swapsim import sweep, sweep_store
 from swapsim.errors import InputError, SwapsimError
+from swapsim.paths import data_root
 
 SERIAL = sweep.SerialExecutor()
 
@@ -202,6 +203,17 @@ def test_results_of_other_code_are_refused(tmp_path: Path, monkeypatch: pytest.M
         sweep.run(rows, POINTS, executor=SERIAL, folder=tmp_path)
 
 
+def test_results_of_other_costs_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table of data that changed since makes other results."""
+    sweep.run(rows, POINTS, executor=SERIAL, folder=tmp_path / "sweep")
+    shutil.copy(data_root() / "costs.csv", tmp_path)
+    monkeypatch.setattr(sweep_store, "data_root", lambda: tmp_path)
+    with pytest.raises(InputError, match=r"\(different: code\)"):
+        sweep.run(rows, POINTS, executor=SERIAL, folder=tmp_path / "sweep")
+
+
 def cut(path: Path) -> None:
     """Lose the end of a file."""
     path.write_bytes(path.read_bytes()[:-10])
@@ -325,7 +337,7 @@ def test_two_sweeps_do_not_write_to_one_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        (number, "number returned a int at the point 1: return polars DataFrames"),
+        (number, "number returned int at the point 1: return polars DataFrames"),
         (other_columns, "other_columns returned other columns at the point 2 than before it"),
         (objects, "these results fit in no Parquet file"),
         (lambda point: rows(point), "has no name to be found by: give a function of a module"),
