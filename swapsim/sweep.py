@@ -4,24 +4,38 @@
 The points are plain data and the task a function of a module, so that both travel
 to another process or machine. Results come back in the order of the points,
 whoever was faster, and are those of a serial run: all that a task draws comes from
-its point's seed.
+its point's seed. With a folder they are stored as they come, and a second run of the
+same sweep does only what is missing.
 """
 
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from functools import partial
+from multiprocessing import resource_tracker
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any, Final, TypeVar
 
+import polars as pl
 from tqdm import tqdm
+
+from swapsim import sweep_store
+from swapsim.errors import ConfigError, InputError, SwapsimError
 
 Point = TypeVar("Point")
 Result = TypeVar("Result")
+Done = TypeVar("Done")
 
 BATCH_POINTS: Final = 8
 """Points that go to a worker at a time: enough to hide the way there, few enough to share out."""
+
+_WAIT_SECONDS: Final = 0.2
 
 
 class SerialExecutor(Executor):
@@ -44,6 +58,7 @@ def run(
     executor: Executor | None = None,
     batch_points: int = BATCH_POINTS,
     progress: bool = False,
+    folder: Path | str | None = None,
 ) -> list[Result]:
     """Give each point to the task.
 
@@ -54,11 +69,15 @@ def run(
     points : sequence
         What it takes, one at a time; to be pickled.
     executor : concurrent.futures.Executor, optional
-        Where to run; it stays open. None for as many new processes as this one may use CPUs.
+        Where to run; it stays open. None for as many new processes as this one may use CPUs; if
+        one of them is killed, others take over, once.
     batch_points : int
         Points that are sent together, from 1.
     progress : bool
         Show a progress bar on stderr.
+    folder : Path or str, optional
+        Where to store each batch once it is done (`sweep_store`): a sweep that was interrupted
+        goes on from there. The task has to return polars DataFrames, in a batch of one schema.
 
     Returns
     -------
@@ -67,50 +86,163 @@ def run(
 
     Raises
     ------
+    InputError
+        The folder holds another sweep, or the results cannot be stored.
+    SwapsimError
+        Processes were killed twice.
+    ConfigError
+        batch_points is out of its range.
     Exception
         Whatever a task raises first, with a note that names the point. What was not begun is
-        given up then, and on Ctrl-C.
+        given up then, and on Ctrl-C; what is stored stays.
     """
-    batches = [points[at : at + batch_points] for at in range(0, len(points), batch_points)]
-    with (
-        _own_pool(len(batches)) if executor is None else nullcontext(executor) as pool,
-        tqdm(total=len(points), desc="sweep", unit=" runs", disable=not progress) as bar,
-    ):
-        futures: list[Future[list[Result]]] = []
-        try:
-            for batch in batches:
-                futures.append(pool.submit(_run_batch, task, batch))
-            number = {future: at for at, future in enumerate(futures)}
-            for future in as_completed(futures):
-                future.result()
-                bar.update(len(batches[number[future]]))
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            raise
-    return [result for future in futures for result in future.result()]
+    if batch_points < 1:
+        raise ConfigError(f"batch_points={batch_points}: choose at least 1")
+    batches = {
+        number: points[at : at + batch_points]
+        for number, at in enumerate(range(0, len(points), batch_points))
+    }
+    with tqdm(total=len(points), desc="sweep", unit=" runs", disable=not progress) as bar:
+        results: dict[int, list[Any]] = {}
+
+        def take(number: int, found: list[Any]) -> None:
+            results[number] = found
+            bar.update(len(found))
+
+        if folder is None:
+            calls = {n: partial(_run_batch, task, batch) for n, batch in batches.items()}
+            _work_off(calls, executor, take)
+        else:
+            sweep = sweep_store.identity(task, points, batch_points)
+            with sweep_store.opened(Path(folder), sweep) as store:
+                for number, frames in store.found().items():
+                    take(number, frames)
+
+                def keep(number: int, data: bytes) -> None:
+                    store.keep(number, data)
+                    take(number, sweep_store.unpack(data))
+
+                missing = {
+                    number: partial(_pack_batch, task, sweep, number, batch)
+                    for number, batch in batches.items()
+                    if number not in results
+                }
+                _work_off(missing, executor, keep)
+    return [result for number in batches for result in results[number]]
 
 
 def _run_batch(task: Callable[[Point], Result], batch: Sequence[Point]) -> list[Result]:
-    results = []
+    return [_run_point(task, point) for point in batch]
+
+
+def _run_point(task: Callable[[Point], Result], point: Point) -> Result:
+    try:
+        return task(point)
+    except Exception as error:
+        error.add_note(f"at the point {point}")
+        raise
+
+
+def _pack_batch(
+    task: Callable[[Point], object],
+    sweep: Mapping[str, str | int],
+    number: int,
+    batch: Sequence[Point],
+) -> bytes:
+    """Run a batch; return its file, so that the Parquet is made where the results are."""
+    frames: list[pl.DataFrame] = []
     for point in batch:
+        frame = _run_point(task, point)
+        if not isinstance(frame, pl.DataFrame):
+            raise InputError(
+                f"{sweep['task']} returned {type(frame).__name__} at the point {point}: "
+                "return polars DataFrames, or sweep without a folder"
+            )
+        if frames and frame.schema != frames[0].schema:
+            raise InputError(
+                f"{sweep['task']} returned other columns at the point {point} than before it: "
+                "return frames of one schema, or sweep without a folder"
+            )
+        frames.append(frame)
+    return sweep_store.pack(frames, sweep, number)
+
+
+def _work_off(
+    calls: Mapping[int, Callable[[], Done]],
+    executor: Executor | None,
+    take: Callable[[int, Done], None],
+) -> None:
+    """Let an executor, or new processes, make all calls; hand over each result as it comes."""
+    if executor is not None:
+        _submit(calls, executor, take)
+        return
+    left = dict(calls)
+
+    def take_once(number: int, done: Done) -> None:
+        take(number, done)
+        del left[number]
+
+    for again in (True, False):
         try:
-            results.append(task(point))
-        except Exception as error:
-            error.add_note(f"at the point {point}")
-            raise
-    return results
+            with _own_pool(len(left)) as pool:
+                _submit(dict(left), pool, take_once)
+            return
+        except BrokenProcessPool as error:
+            if not again:
+                raise SwapsimError(
+                    "processes of the sweep were killed twice, maybe for want of memory: "
+                    "sweep over an executor with fewer of them"
+                ) from error
+
+
+def _submit(
+    calls: Mapping[int, Callable[[], Done]], pool: Executor, take: Callable[[int, Done], None]
+) -> None:
+    numbers: dict[Future[Done], int] = {}
+    ended: SimpleQueue[Future[Done]] = SimpleQueue()
+    try:
+        for number, call in calls.items():
+            future = pool.submit(call)
+            numbers[future] = number
+            future.add_done_callback(ended.put)
+            # SerialExecutor's is there already: an interrupt in the next call is not to lose it.
+            while not ended.empty():
+                future = ended.get()
+                take(numbers.pop(future), future.result())
+        while numbers:
+            # A Ctrl-C that comes just before a wait does not end it: let none last.
+            with suppress(Empty):
+                future = ended.get(timeout=_WAIT_SECONDS)
+                take(numbers.pop(future), future.result())
+    except BaseException:
+        for future in numbers:
+            future.cancel()
+        raise
+
+
+class _OwnPool(ProcessPoolExecutor):
+    """New processes that leave Ctrl-C to the one that made them, from their first moment on."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """Start processes as needed: they inherit what is blocked."""
+        # Its start would unblock.
+        resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
 def _own_pool(most: int) -> "Iterator[Executor]":
     """Make a pool of new processes; leave none behind when something is raised."""
     others = multiprocessing.active_children()
-    pool = ProcessPoolExecutor(
+    pool = _OwnPool(
         max_workers=max(1, min(most, len(os.sched_getaffinity(0)))),
         # A fork would take the threads' locks along.
         mp_context=multiprocessing.get_context("spawn"),
-        initializer=_ignore_interrupts,
+        initializer=_end_with_parent,
     )
     try:
         yield pool
@@ -123,6 +255,13 @@ def _own_pool(most: int) -> "Iterator[Executor]":
     pool.shutdown()
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the process that made the pool."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _end_with_parent() -> None:
+    """End this process when the one that made it was killed, whatever it is at."""
+    Thread(target=_exit_after_parent, daemon=True).start()
+
+
+def _exit_after_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -14,6 +14,7 @@ LADDER = (
     {"policies"},
     {
         "config",
+        "fingerprint",
         "published",
         "measured",
         "compare",
@@ -26,7 +27,14 @@ LADDER = (
         "workloads",
     },
     {"native", "native_ftrace", "native_slots"},
-    {"traces", "costs", "native_machine", "native_slot_replay", "native_slot_workbench"},
+    {
+        "traces",
+        "costs",
+        "native_machine",
+        "native_slot_replay",
+        "native_slot_workbench",
+        "sweep_store",
+    },
     {"replay", "simulate", "verify", "slot_metrics", "sweep", "tree_nodes"},
     {"calibrate", "verdicts", "slot_traces"},
     {"predict", "slot_requests"},

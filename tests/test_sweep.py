@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from swapsim import sweep
+from swapsim.errors import ConfigError
 
 
 def square(point: int) -> int:
@@ -69,6 +70,12 @@ def test_an_error_names_its_point(make: "type[Executor] | None") -> None:
     assert caught.value.__notes__ == ["at the point 5"]
 
 
+def test_a_batch_has_a_point() -> None:
+    """Batches of none would never end."""
+    with pytest.raises(ConfigError, match="batch_points=0: choose at least 1"):
+        sweep.run(square, [1], batch_points=0)
+
+
 def test_progress_counts_points_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     """A bar is shown only if asked for."""
     sweep.run(square, [1, 2, 3], executor=sweep.SerialExecutor())
@@ -103,18 +110,33 @@ def alive_in_group(group: int) -> list[str]:
     return alive
 
 
-def test_an_interrupt_ends_a_sweep_at_once(tmp_path: Path) -> None:
-    """Ctrl-C ends workers that are in the middle of a point, too."""
-    script = tmp_path / "long.py"
+def long_sweep(folder: Path) -> "subprocess.Popen[str]":
+    """Start a sweep of a minute a point, and wait until one has begun."""
+    script = folder / "long.py"
     script.write_text(LONG)
-    begun = tmp_path / "begun"
+    begun = folder / "begun"
     begun.mkdir()
     process = subprocess.Popen(
         [sys.executable, script, begun], stderr=subprocess.PIPE, start_new_session=True, text=True
     )
     while not any(begun.iterdir()):
         assert process.poll() is None
+        time.sleep(0.01)
+    return process
+
+
+def wait_until_gone(group: int, seconds: float) -> None:
+    """Fail if a process of a group stays for long."""
+    start = time.monotonic()
+    while alive_in_group(group):
+        assert time.monotonic() - start < seconds
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize("_again", range(5))
+def test_an_interrupt_ends_a_sweep_at_once(tmp_path: Path, _again: int) -> None:
+    """Ctrl-C ends workers in the middle of a point, and those that are just starting."""
+    process = long_sweep(tmp_path)
     # As a terminal does: to all processes of the group.
     os.killpg(process.pid, signal.SIGINT)
     start = time.monotonic()
@@ -122,6 +144,13 @@ def test_an_interrupt_ends_a_sweep_at_once(tmp_path: Path) -> None:
     assert time.monotonic() - start < 5
     assert process.returncode != 0
     assert complaint.count("KeyboardInterrupt") == 1
-    while alive_in_group(process.pid):
-        assert time.monotonic() - start < 5
-        time.sleep(0.05)
+    wait_until_gone(process.pid, 5)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_the_one_that_sweeps(tmp_path: Path, number: signal.Signals) -> None:
+    """When that one alone gets a signal, its workers end, too."""
+    process = long_sweep(tmp_path)
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    wait_until_gone(process.pid, 10)
