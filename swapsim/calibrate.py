@@ -9,7 +9,7 @@ caller fits once per share: the spread of those predictions is what the model le
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -26,6 +26,10 @@ _STEP: Final = 0.15
 """Of a constant's logarithm, to find a slope: wide enough to stand out of a run's own noise."""
 
 _LONGEST_STEP: Final = 0.4
+
+_NEAR: Final = 0.1
+"""Deviation of a target's logarithm below which the slopes stay."""
+
 _KIB_PER_GB: Final = 1e9 / 1024
 
 BASE_KERNELS: Final = ("base", "before", "v3 before")
@@ -74,6 +78,7 @@ def fit(
     targets: Sequence[Target],
     start: Mapping[str, int],
     *,
+    runs: int = 1,
     tied: Mapping[str, tuple[str, float]] | None = None,
     constants: pl.DataFrame | None = None,
     tolerance: float = 0.01,
@@ -81,8 +86,9 @@ def fit(
 ) -> Fitted:
     """Find the constants with which a machine meets the figures of its base column.
 
-    Newton's method on logarithms, with steps of at most 0.4: constants stay positive, and a
-    constant that is 10 % too large counts as much as one that is 10 % too small.
+    Newton's method on logarithms, with steps of at most 0.4, its slopes kept near the target:
+    constants stay positive, and one that is 10 % too large counts as much as one that is 10 % too
+    small.
 
     Parameters
     ----------
@@ -91,6 +97,9 @@ def fit(
     targets : sequence of Target
     start : mapping of str to int
         The free constants, as many as targets, and where to begin (ns).
+    runs : int
+        Of each set of constants, with seeds from the config's on: the more, the less of a run's
+        own noise is fitted to.
     tied : mapping of str to (str, float), optional
         Constant -> the free constant that it is a share of, and the share.
     constants : polars.DataFrame, optional
@@ -122,27 +131,27 @@ def fit(
             raise ConfigError(f"tied={name!r}: {free!r} is no free constant of this fit")
     table = costs() if constants is None else constants
     wanted = np.array([target.wanted for target in targets])
+    configs = [replace(config, seed=config.seed + run) for run in range(runs)]
 
     def at(point: np.ndarray) -> pl.DataFrame:
         return change_costs(table, _values(names, point, tied))
 
     def deviation(point: np.ndarray) -> np.ndarray:
-        return np.asarray(np.log(_figures(config, targets, at(point)) / wanted))
+        return np.asarray(np.log(_figures(configs, targets, at(point)) / wanted))
 
     point = np.log(np.array([float(start[name]) for name in names]))
-    best = (math.inf, point)
-    slopes = None
-    for _ in range(rounds):
+    best = (math.inf, point, point)
+    for step in range(rounds):
         off = deviation(point)
-        far, before = float(np.abs(off).max()), best[0]
-        best = min(best, (far, point), key=lambda pair: pair[0])
-        if best[0] <= tolerance:
+        far = float(np.abs(off).max())
+        best = min(best, (far, point, off), key=lambda found: found[0])
+        if far <= tolerance:
             break
-        # Slopes cost a run for each constant: they are kept as long as they serve.
-        if slopes is None or far > before / 2:
+        # Slopes cost a run for each constant, and near the target they change little.
+        if step == 0 or far > _NEAR:
             slopes = _slopes(deviation, point, off)
         point = point + _newton_step(slopes, off)
-    found = _figures(config, targets, at(best[1]))
+    found = wanted * np.exp(best[2])
     residuals = pl.DataFrame(
         [
             (target.name, target.wanted, value, 100 * (value / target.wanted - 1))
@@ -260,9 +269,11 @@ def fit_cluster_next(
             ),
         ),
         {"unmap_ns": 9000, "tree_ns": 1200, "lru_page_ns": 300, "free_ns": 1500},
+        runs=4,
         constants=constants,
-        # The rows of one base differ by as much from seed to seed.
+        # The rows of one base differ by as much from one four seeds to the next.
         tolerance=0.03,
+        rounds=20,
     )
 
 
@@ -435,14 +446,15 @@ def _values(
 
 
 def _figures(
-    config: MachineConfig, targets: Sequence[Target], constants: pl.DataFrame
+    configs: Sequence[MachineConfig], targets: Sequence[Target], constants: pl.DataFrame
 ) -> np.ndarray:
-    run = simulate.run(config, constants)
-    value = dict(run.select("metric", "value").iter_rows())
+    sums = np.zeros(len(targets))
+    for config in configs:
+        run = simulate.run(config, constants)
+        value = dict(run.select("metric", "value").iter_rows())
+        sums += [sum(value[metric] for metric in target.metrics) for target in targets]
     # A lock that nobody waits for has no logarithm.
-    return np.array(
-        [max(sum(value[metric] for metric in target.metrics), 1e-6) for target in targets]
-    )
+    return np.asarray(np.maximum(sums / len(configs), 1e-6))
 
 
 def _slopes(
