@@ -40,10 +40,10 @@ static const char *fault_of(const struct trial *trial, uint32_t row)
 		return "streams are out of order, or one has no request";
 	if (request->stream >= config->streams)
 		return "there is no such stream";
-	if (request->mm < -1 || (request->mm >= 0 && (uint32_t)request->mm >= config->streams))
-		return "there is no such address space";
 	if (!begins && before->mm != request->mm)
 		return "its stream has two address spaces";
+	if (request->mm < -1 || (request->mm >= 0 && (uint32_t)request->mm >= config->streams))
+		return "there is no such address space";
 	if (request->page >= config->n_requests)
 		return "there is no such page";
 	if (trial->flags[request->page] & (request->put ? COMES_IN : GOES_OUT))
