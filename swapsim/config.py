@@ -18,7 +18,7 @@ SLOTS_KERNELS: Final = ("4.8", "5.7", "5.7+scan-more", "5.8", "6.1")
 FRAMES_KEPT: Final = 265
 """Pages that a CPU of the contention machine may keep from its node's lists."""
 
-REQUESTS_MAX: Final = 2**23
+REQUESTS_MAX: Final = 2**21
 """Rows that streams of it can do."""
 
 SLOTS_KEPT: Final = 160

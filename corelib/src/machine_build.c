@@ -46,7 +46,7 @@ enum {
 	TASKS_MAX = 2048,
 	CHANNELS_MAX = 1024,
 	PAGES_MAX = 1 << 26,
-	REQUESTS_MAX = 1 << 23,
+	REQUESTS_MAX = 1 << 21,
 	/* What a CPU may keep from the lists: freed pages, those of a batch, those not yet added. */
 	KEPT = MACHINE_PCP_HIGH + 2 * MACHINE_BATCH + MACHINE_PAGEVEC,
 	SLOTS_KEPT = 2 * SWS_SLOT_CACHE_SIZE + MACHINE_BATCH,

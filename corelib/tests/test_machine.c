@@ -403,6 +403,40 @@ static void a_put_sleeps_until_another_stream_sent_its_page_out(void)
 	sws_machine_free(machine);
 }
 
+/*
+ * A stream's 705th page goes to its list at once, with 14 others (15 a pagevec), and its
+ * slot to a return cache that is full (64 at a time): while they are flushed, two other
+ * streams send all pages of the list out; these come in again at the end.
+ */
+static void a_page_goes_out_again_before_its_slot_is_given_back(void)
+{
+	enum { PAGES = 1500 };
+
+	static struct sws_machine_request requests[10 * PAGES];
+	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine_request *at = requests;
+	struct sws_machine *machine = NULL;
+
+	for (uint32_t stream = 0; stream < 3; stream++) {
+		const uint32_t pages = stream ? 2 * PAGES : PAGES;
+
+		for (uint32_t i = 0; i < 2 * pages; i++)
+			*at++ = (struct sws_machine_request){ stream, 0,
+							      2 * PAGES * stream + i % pages,
+							      i >= pages };
+	}
+	config.streams = 3;
+	config.requests = requests;
+	config.n_requests = 10 * PAGES;
+	config.frames = 1 << 14;
+	config.costs.device_ns = 1000000;
+	machine = make(&config);
+	run(machine, UINT64_MAX, 500);
+	CHECK(sws_machine_requests_done(machine) == 10 * PAGES);
+	CHECK(sum(machine, offsetof(struct sws_machine_cpu, pages_in)) == 5 * PAGES);
+	sws_machine_free(machine);
+}
+
 static void a_run_of_streams_stops_at_the_request_or_the_end_asked_for(void)
 {
 	static struct sws_machine_request requests[2 * STREAMS * GETS];
@@ -617,6 +651,7 @@ int main(void)
 	RUN(the_same_seed_gives_the_same_run_in_chunks_of_any_size);
 	RUN(streams_do_each_request_once);
 	RUN(a_put_sleeps_until_another_stream_sent_its_page_out);
+	RUN(a_page_goes_out_again_before_its_slot_is_given_back);
 	RUN(a_run_of_streams_stops_at_the_request_or_the_end_asked_for);
 	RUN(a_stream_without_a_slot_gives_up);
 	RUN(a_config_out_of_range_is_refused);

@@ -137,7 +137,7 @@ struct sws_machine_config {
 	uint32_t streams; /* likewise, but without writers and walkers; default 0 */
 	const struct sws_machine_request *requests; /* of the streams; the caller keeps them as
 						       long as the machine; default NULL */
-	uint32_t n_requests; /* at most 2^23, at least one of each stream; default 0 */
+	uint32_t n_requests; /* at most 2^21, at least one of each stream; default 0 */
 	uint32_t frames; /* pages of memory of a node, 64 .. 2^26; default 2^14 */
 	uint32_t pages; /* of each walker, 1 .. 2^26; default 2^14 */
 	uint32_t read_percent; /* of the walkers' accesses; default 80 */
