@@ -7,6 +7,7 @@ from typing import Final
 
 from swapsim.errors import ConfigError
 from swapsim.policies import POLICIES, Policy
+from swapsim.workloads import StreamsConfig
 
 MAPPING_KERNELS: Final = ("4.8", "5.8", "6.1")
 """Kernels whose locks and tree walks ``mapping.h`` follows, in the order of its enum."""
@@ -16,6 +17,9 @@ SLOTS_KERNELS: Final = ("4.8", "5.7", "5.7+scan-more", "5.8", "6.1")
 
 FRAMES_KEPT: Final = 265
 """Pages that a CPU of the contention machine may keep from its node's lists."""
+
+REQUESTS_MAX: Final = 2**21
+"""Rows that streams of it can do."""
 
 SLOTS_KEPT: Final = 160
 """Slots that a CPU of it may keep in its caches and in a batch."""
@@ -169,6 +173,11 @@ class MachineConfig:
     writers, walkers : int
         Tasks that write fresh pages one after another, and tasks that access theirs at random;
         dealt to the nodes in turn, together 1 to 2048.
+    streams : StreamsConfig or None
+        Tasks that do the requests of a trace's, each as fast as it can, in place of writers and
+        walkers; on one synchronous device. They are watched from where ``skipped_share`` of all
+        rows are done until a task ends; one with less than half an even share of the rows is a
+        visitor, and may end at any time.
     frames : int
         Pages of memory of a node, up to 2**26.
     pages : int
@@ -185,7 +194,7 @@ class MachineConfig:
     spread_percent : int
         How far work outside of locks varies about its cost, 0 to 100.
     warmup_ns, duration_ns : int
-        Simulated time before the watch begins, and its length.
+        Simulated time before the watch begins, and its length; not read for streams.
     seed : int
         Of all random draws, 0 to 2**64 - 1.
 
@@ -206,6 +215,7 @@ class MachineConfig:
     channels: int = 0
     writers: int = 0
     walkers: int = 0
+    streams: StreamsConfig | None = None
     frames: int = 2**14
     pages: int = 2**14
     read_percent: int = 80
@@ -219,9 +229,14 @@ class MachineConfig:
     seed: int = 1
 
     @property
+    def tasks(self) -> int:
+        """Writers, walkers and streams."""
+        return self.writers + self.walkers + (self.streams.tasks if self.streams else 0)
+
+    @property
     def cpus(self) -> int:
         """CPUs: tasks, a kswapd a node, and one a node for interrupts of an asynchronous device."""
-        tasks = -(-(self.writers + self.walkers) // self.nodes)
+        tasks = -(-self.tasks // self.nodes)
         return self.nodes * (tasks + 1 + (self.channels > 0))
 
     @property
@@ -233,7 +248,7 @@ class MachineConfig:
             cluster_size=self.cluster_size,
             trunk_shift=self.trunk_shift,
             possible_cpus=self.cpus,
-            address_spaces=self.writers + self.walkers,
+            address_spaces=self.tasks,
             policy=self.policy,
             slot_cache=self.slot_cache,
             seed=self.seed,
@@ -260,12 +275,33 @@ class MachineConfig:
             value = getattr(self, name)
             if not isinstance(value, Integral) or not low <= int(value) <= high:
                 raise ConfigError(f"{name}={value!r}: choose a number from {low} to {high}")
-        if not 1 <= self.writers + self.walkers <= 2048:
+        if self.streams:
+            self._check_streams(self.streams)
+        elif not 1 <= self.writers + self.walkers <= 2048:
             raise ConfigError(
                 f"writers={self.writers} and walkers={self.walkers}: choose 1 to 2048 tasks"
             )
         self._check_room()
         _ = self.device  # checks the fields that a device has
+
+    def _check_streams(self, streams: StreamsConfig) -> None:
+        for name, alone in (("writers", 0), ("walkers", 0), ("channels", 0), ("devices", 1)):
+            if getattr(self, name) != alone:
+                raise ConfigError(f"{name}={getattr(self, name)}: streams need {name}={alone}")
+        if streams.swap_in != "synchronous":
+            raise ConfigError(
+                f"streams.swap_in={streams.swap_in!r}: streams of the machine need 'synchronous'"
+            )
+        rows = streams.requests.height
+        for name, count, most in (("tasks", streams.tasks, 2048), ("rows", rows, REQUESTS_MAX)):
+            if count > most:
+                raise ConfigError(f"streams: {count} {name} are too many: choose at most {most}")
+        if rows - streams.skipped < streams.tasks:
+            raise ConfigError(
+                f"streams.skipped_share={streams.skipped_share}: of {rows} rows "
+                f"{rows - streams.skipped} are left to be watched, fewer than the {streams.tasks} "
+                "tasks; skip less, or choose a longer trace"
+            )
 
     def _check_room(self) -> None:
         cpus_per_node = self.cpus // self.nodes
@@ -275,6 +311,15 @@ class MachineConfig:
                 f"frames={self.frames}: the {cpus_per_node} CPUs of a node keep pages for "
                 f"themselves; choose {kept} or more"
             )
+        if self.streams:
+            held = self.streams.pages_held
+            most = max(sum(held[node :: self.nodes]) for node in range(self.nodes))
+            needed = most + FRAMES_KEPT * cpus_per_node + max(self.frames // 128, 32) * 3 // 2
+            if needed > self.frames:
+                raise ConfigError(
+                    f"frames={self.frames}: up to {most} pages come back to the streams of a "
+                    f"node; give at least {needed + needed // 64} frames"
+                )
         room = self.slots - SLOTS_KEPT * self.cpus
         needed = max(self._swapped(device) for device in range(self.devices))
         if needed >= room:

@@ -3,8 +3,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from swapsim import native_slots
@@ -13,6 +15,7 @@ from swapsim.config import MachineConfig
 from swapsim.errors import ConfigError, InputError
 from swapsim.native import check
 from swapsim.schemas import ACTOR, MACHINE_CPUS, MACHINE_SITES
+from swapsim.workloads import StreamsConfig
 
 CHUNK_EVENTS: Final = 2000
 """Events of one call into C, well under 0.1 s: between two calls Ctrl-C is heard."""
@@ -72,7 +75,7 @@ class Window:
 
 
 def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = False) -> Window:
-    """Run a machine through its warm-up and watch it for its duration.
+    """Run a machine through its warm-up and watch it for its duration, or as streams last.
 
     Parameters
     ----------
@@ -91,21 +94,24 @@ def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = Fal
     ConfigError
         The machine cannot be built.
     InputError
-        The tasks came to a stop: no slot was left.
+        The tasks came to a stop: no slot was left; or the requests of streams cannot be done,
+        or a task ends before the watch begins.
     NativeError
         An invariant does not hold.
     NativeMemoryError
     """
     made, alive = settings(config, costs)
+    if config.streams:
+        _check_requests(made, config.streams)
     out = ffi.new("struct sws_machine **")
     code = lib.sws_machine_new(made, out)
     if code == lib.SWS_ERROR_BAD_CONFIG:
         raise ConfigError(f"{config!r}: tasks, memory and devices do not fit together")
     check(code)
     machine = ffi.gc(out[0], lib.sws_machine_free)
-    _run(machine, config.warmup_ns)
+    _warm_up(machine, config)
     before = _snapshot(machine, verify)
-    _run(machine, before["now"] + config.duration_ns)
+    _watch(machine, config, before["now"])
     after = _snapshot(machine, verify)
     del alive
     return Window(
@@ -155,14 +161,72 @@ def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list
         "fragmented",
     ):
         setattr(made, name, getattr(config, name))
+    if config.streams:
+        rows = _requests(config.streams.requests)
+        made.streams, made.n_requests = config.streams.tasks, len(rows)
+        made.requests = ffi.from_buffer("struct sws_machine_request[]", rows)
+        alive.append(rows)
     return made, [*alive, device]
 
 
-def _run(machine: Any, until_ns: int) -> None:
+def _by_stream(requests: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows stream by stream, with their places in the table."""
+    return requests.with_row_index("row").sort("task", maintain_order=True)
+
+
+def _requests(requests: pl.DataFrame) -> np.ndarray[Any, Any]:
+    """Return a ``struct sws_machine_request[]``: tasks, spaces and pages numbered without gaps."""
+    space = pl.when(pl.col("mm") >= 0).then("mm")
+    rows = _by_stream(requests).select(
+        stream=pl.col("task").rank("dense") - 1,
+        mm=(space.rank("dense").cast(pl.Int32) - 1).fill_null(-1),
+        page=pl.struct("owner", "ordinal").rank("dense") - 1,
+        put=pl.col("op") == "put",
+    )
+    fields = [("stream", "u4"), ("mm", "i4"), ("page", "u4"), ("put", "?")]
+    made = np.zeros(rows.height, dtype=np.dtype(fields, align=True))
+    for name, _ in fields:
+        made[name] = rows[name].to_numpy()
+    return made
+
+
+def _check_requests(made: Any, streams: StreamsConfig) -> None:
+    row, reason = ffi.new("uint32_t *"), ffi.new("const char **")
+    code = lib.sws_machine_check_requests(made, row, reason)
+    if code == lib.SWS_ERROR_BAD_CONFIG:
+        place = _by_stream(streams.requests)["row"][row[0]]
+        raise InputError(
+            f"the requests cannot be done, row {place}: {ffi.string(reason[0]).decode()}"
+        )
+    check(code)
+
+
+def _warm_up(machine: Any, config: MachineConfig) -> None:
+    if config.streams is None:
+        _run(machine, partial(lib.sws_machine_run, machine, config.warmup_ns))
+        return
+    skipped, long_rows = config.streams.skipped, config.streams.long_rows
+    _run(machine, partial(lib.sws_machine_run_streams, machine, skipped, long_rows))
+    if lib.sws_machine_longest_ended(machine) >= long_rows:
+        raise InputError(
+            f"a task has done its last row before {skipped} rows are done, where the watch begins: "
+            f"lower skipped_share={config.streams.skipped_share}"
+        )
+
+
+def _watch(machine: Any, config: MachineConfig, now: int) -> None:
+    if config.streams is None:
+        _run(machine, partial(lib.sws_machine_run, machine, now + config.duration_ns))
+        return
+    long_rows = config.streams.long_rows
+    _run(machine, partial(lib.sws_machine_run_streams, machine, 2**64 - 1, long_rows))
+
+
+def _run(machine: Any, go_on: "partial[int]") -> None:
     more = ffi.new("bool *", True)
     events = ffi.new("uint64_t *")
     while more[0]:
-        check(lib.sws_machine_run(machine, until_ns, CHUNK_EVENTS, more, events))
+        check(go_on(CHUNK_EVENTS, more, events))
         if lib.sws_machine_stuck(machine):
             raise InputError(
                 f"no swap slot is left after {lib.sws_machine_now(machine)} ns of simulated time: "

@@ -446,7 +446,7 @@ MACHINE_SITES: Final = _schema(
 """One row per site where the contention machine takes a lock, as ``lock.function``: acquisitions,
 those that found the lock held, those after another CPU's, and the time of all together."""
 
-ACTOR: Final = pl.Enum(["none", "writer", "walker", "kswapd", "interrupt"])
+ACTOR: Final = pl.Enum(["none", "writer", "walker", "kswapd", "interrupt", "stream"])
 """Who has a CPU of the contention machine, in the order of ``enum sws_actor_kind``."""
 
 MACHINE_CPUS: Final = _schema(

@@ -138,13 +138,14 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
     ------
     ConfigError
     InputError
-        A cost does not fit (see `costs.check_costs`), is as long as the run, or the devices fill
-        up.
+        A cost does not fit (see `costs.check_costs`), is as long as the run, the devices fill
+        up, or the requests of streams cannot be done.
     NativeMemoryError
     """
     checked = costs() if constants is None else check_costs(constants)
     unused = () if config.channels else ("channel_ns", "interrupt_ns")
-    for row in checked.iter_rows(named=True):
+    # Streams take as long as they take: no cost is longer.
+    for row in checked.iter_rows(named=True) if config.streams is None else ():
         if row["value"] >= config.duration_ns and row["name"] not in unused:
             raise InputError(
                 f"cost {row['name']!r} of {row['value']} ns is as long as the run "
@@ -169,7 +170,7 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
         source=pl.lit("simulated", dtype=SOURCE),
         kernel=pl.lit(config.kernel),
         policy=pl.lit(_policy_name(config)),
-        n_tasks=pl.lit(config.writers + config.walkers, dtype=pl.UInt32),
+        n_tasks=pl.lit(config.tasks, dtype=pl.UInt32),
         seed=pl.lit(config.seed, dtype=pl.UInt64),
         metric="metric",
         value="value",

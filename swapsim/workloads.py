@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the tasks of the slot workbench do, and the windows of its measures."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Final
 
@@ -85,7 +85,10 @@ class ChurnConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamsConfig:
-    """The requests of a real kernel's tasks, each task at the same rate, on CPU task % CPUs.
+    """The requests of a real kernel's tasks, re-timed.
+
+    On the slot workbench all tasks go at the same rate, on CPU task % CPUs; on the contention
+    machine each goes as fast as its own work allows, on a CPU of its own.
 
     Parameters
     ----------
@@ -103,7 +106,7 @@ class StreamsConfig:
         The requests are no such table, or an empty one.
     """
 
-    requests: pl.DataFrame
+    requests: pl.DataFrame = field(repr=False)
     skipped_share: float = 0.0
     swap_in: str = "synchronous"
 
@@ -115,6 +118,34 @@ class StreamsConfig:
         if not 0 <= self.skipped_share < 1:
             raise ConfigError(f"skipped_share={self.skipped_share!r}: choose from 0 to below 1")
         _check_swap_in(self.swap_in)
+
+    @property
+    def tasks(self) -> int:
+        """Tasks that ask for something."""
+        return self.requests["task"].n_unique()
+
+    @property
+    def skipped(self) -> int:
+        """Rows that go by before the measures are taken."""
+        return int(self.skipped_share * self.requests.height)
+
+    @property
+    def long_rows(self) -> int:
+        """Rows of a task that is no visitor: half an even share of all, at least."""
+        return max(self.requests.height // (2 * self.tasks), 1)
+
+    @property
+    def pages_held(self) -> list[int]:
+        """Pages that came in for each task and did not go out again, at most; by task number.
+
+        What goes out is a page that came in before, or a fresh one if there is none.
+        """
+        came = pl.col("came")
+        counted = self.requests.select(
+            "task", came=pl.when(op="put").then(1).otherwise(-1).cum_sum().over("task")
+        ).with_columns(lowest=came.cum_min().clip(upper_bound=0).over("task"))
+        most = counted.group_by("task").agg((came - pl.col("lowest")).max())
+        return most.sort("task")["came"].to_list()
 
 
 Workload = FillConfig | ChurnConfig | StreamsConfig

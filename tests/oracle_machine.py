@@ -10,7 +10,7 @@ library.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import oracle_des
 from oracle_slots import (
@@ -68,6 +68,15 @@ SITE = {name: number for number, (name, _) in enumerate(SITES)}
 Steps = Iterator[None]
 
 
+class Request(NamedTuple):
+    """A ``struct sws_machine_request``."""
+
+    stream: int
+    mm: int
+    page: int
+    put: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class Config:
     """The fields of ``struct sws_machine_config``."""
@@ -91,11 +100,17 @@ class Config:
     read_percent: int = 80
     spread_percent: int = 50
     fragmented: bool = False
+    requests: tuple[Request, ...] = ()
+
+    @property
+    def streams(self) -> int:
+        """Tasks that do requests."""
+        return self.requests[-1].stream + 1 if self.requests else 0
 
     @property
     def tasks(self) -> int:
-        """Writers and walkers."""
-        return self.writers + self.walkers
+        """Writers, walkers and streams."""
+        return self.writers + self.walkers + self.streams
 
     @property
     def cpus_per_node(self) -> int:
@@ -156,12 +171,14 @@ class Actor:
     swap: Swap
     generator: Generator
     mm: int = -1
+    begins: bool = False
     first_pte: int = 0
     steps: Steps = field(default_factory=lambda: iter(()))
     asleep: bool = False
     throttled: bool = False
     slept_ns: int = 0
     pcp: list[Page] = field(default_factory=list)
+    isolated: list[Page] = field(default_factory=list)
     pagevec: list[Page] = field(default_factory=list)
     ready: list[int] = field(default_factory=list)
     returned: list[int] = field(default_factory=list)
@@ -203,12 +220,15 @@ class Machine:
         self.actors = [self.make_actor(cpu) for cpu in range(cpus)]
         self.ptes: list[Page | int] = [0] * (config.walkers * config.pages)
         self.leaving: set[int] = set()
+        self.awaited: dict[int, Actor] = {}
+        self.requests_done = self.longest_ended = 0
         self.place()
         free = sum(swap.slots.config.slots - 1 for swap in self.swaps) - sum(self.swapped())
         self.caches = not self.old and config.slot_cache and free > 320 * cpus
         self.fill()
+        self.ptes += [0] * len(config.requests)
         for actor in self.actors:
-            if actor.mm >= 0:
+            if actor.begins:
                 self.des.run(actor.cpu, actor.generator.below(START_NS))
 
     # ---- building
@@ -258,10 +278,13 @@ class Machine:
         config = self.config
         for task in range(config.tasks):
             actor = self.actors[task % config.nodes * config.cpus_per_node + task // config.nodes]
-            actor.mm = task
+            actor.mm, actor.begins = task, True
             actor.first_pte = task * config.pages
             walks = task < config.walkers
             actor.steps = self.walker(actor) if walks else self.writer(actor)
+            if config.requests:
+                mine = [request for request in config.requests if request.stream == task]
+                actor.mm, actor.steps = mine[0].mm, self.stream(actor, mine)
         self.kswapds = []
         for n in range(config.nodes):
             end = (n + 1) * config.cpus_per_node
@@ -310,7 +333,7 @@ class Machine:
                 self.put_into_memory(self.nodes[n], pte)
         for node in self.nodes:
             tasks = range(node.number, self.config.tasks, self.config.nodes)
-            if any(task >= self.config.walkers for task in tasks):
+            if not self.config.requests and any(task >= self.config.walkers for task in tasks):
                 while len(node.free) > self.low_water * 3 // 2:
                     self.put_into_memory(node, None)
         for number, wanted in enumerate(self.swapped()):
@@ -858,8 +881,52 @@ class Machine:
                 yield from self.swap_in(actor, pte, write)
                 actor.count["accesses"] += 1
 
-    def swap_in(self, actor: Actor, pte: int, write: bool) -> Steps:
-        """Bring a page back from its slot."""
+    def stream(self, actor: Actor, requests: list[Request]) -> Steps:
+        """Send pages out and bring them in as a trace's task did."""
+        for request in requests:
+            pte = request.page
+            while request.put and not self.ptes[pte]:
+                self.awaited[pte] = actor
+                yield from self.sleep(actor)
+            yield from self.work(actor, "fault_ns")
+            if request.put:
+                page: Any = yield from self.swap_in(actor, pte, True)
+                if page.pte == pte:
+                    page.pte = None
+            else:
+                page = yield from self.old_page(actor)
+                page.locked, page.dirty, page.pte = True, True, None
+                if not (yield from self.swap_out(actor, page)):
+                    self.stuck = True
+                    yield from self.sleep(actor)
+                self.ptes[pte] = page.slot
+                actor.pcp.append(self.freed(page))
+                actor.count["reclaimed"] += 1
+                if pte in self.awaited:
+                    self.wake(self.awaited[pte])
+                yield from self.drain(actor)
+            self.requests_done += 1
+        self.longest_ended = max(self.longest_ended, len(requests))
+        yield from self.sleep(actor)
+
+    def old_page(self, actor: Actor) -> Iterator[None]:
+        """Return the oldest page of the node that came in, or a fresh one."""
+        node = actor.node
+        pages = node.inactive if self.config.kernel is Kernel.V6_1 else node.active
+
+        def isolate() -> int:
+            while pages and not pages[-1].locked and len(actor.isolated) < BATCH:
+                actor.isolated.append(pages.pop())
+            return (len(actor.isolated) + 1) * self.costs["lru_page_ns"]
+
+        while not actor.isolated:
+            if not pages or pages[-1].locked:
+                return (yield from self.alloc_page(actor))
+            yield from self.under(actor, node.lru_lock, "lru_lock.shrink_inactive_list", isolate)
+        return actor.isolated.pop(0)
+
+    def swap_in(self, actor: Actor, pte: int, write: bool) -> Iterator[None]:
+        """Bring a page back from its slot and return it."""
         swap = actor.swap
         page: Any = yield from self.alloc_page(actor)
         slot = self.ptes[pte]
@@ -891,6 +958,7 @@ class Machine:
             yield from self.put_slot(actor, slot)
         elif write or swap.slots.swap_full():
             yield from self.leave_cache(actor, page)
+        return page
 
     def kswapd(self, actor: Actor) -> Steps:
         """Reclaim from the low watermark up to the high one."""

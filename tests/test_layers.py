@@ -11,7 +11,7 @@ PACKAGE = Path(swapsim.__file__).parent
 LADDER = (
     {"errors"},
     {"paths", "schemas", "policy_compiler"},
-    {"policies"},
+    {"policies", "workloads"},
     {
         "config",
         "fingerprint",
@@ -24,7 +24,6 @@ LADDER = (
         "known_events",
         "trace_files",
         "trace_text",
-        "workloads",
     },
     {"native", "native_ftrace", "native_slots"},
     {

@@ -2,13 +2,14 @@
 """The contention machine: C beside the oracle event by event, and the facts that it must show."""
 
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle_des import QUEUED, TEST_AND_SET
-from oracle_machine import SITES, Config, Machine
+from oracle_machine import SITES, Config, Machine, Request
 from oracle_slots import Kernel, Policy
 
 from swapsim._core import ffi, lib
@@ -72,9 +73,16 @@ def make(config: Config, costs: dict[str, int] | None = None) -> Any:
         "fragmented",
     ):
         setattr(made, name, getattr(config, name))
+    rows = ffi.new("struct sws_machine_request[]", list(config.requests))
+    made.requests, made.n_requests, made.streams = rows, len(rows), config.streams
     out = ffi.new("struct sws_machine **")
     assert lib.sws_machine_new(made, out) == lib.SWS_OK
-    return ffi.gc(out[0], lib.sws_machine_free)
+
+    def free(machine: Any, _requests: Any = rows) -> None:
+        """Free a machine; until then its requests are kept."""
+        lib.sws_machine_free(machine)
+
+    return ffi.gc(out[0], free)
 
 
 def advance(machine: Any, events: int, until_ns: int = 2**62) -> bool:
@@ -107,6 +115,9 @@ def cpu_of(machine: Any, cpu: int) -> dict[str, int]:
 def compare(machine: Any, oracle: Machine) -> None:
     """Check that both tell the same of every site, CPU and device."""
     assert lib.sws_machine_now(machine) == oracle.des.now
+    assert lib.sws_machine_stuck(machine) == oracle.stuck
+    assert lib.sws_machine_requests_done(machine) == oracle.requests_done
+    assert lib.sws_machine_longest_ended(machine) == oracle.longest_ended
     assert sites_of(machine) == [
         {name: site[name] for name in SITE_FIELDS} for site in oracle.des.sites
     ]
@@ -234,6 +245,90 @@ def test_c_and_oracle_agree_when_swap_is_nearly_full() -> None:
     verify(machine)
     assert oracle.swaps[0].slots.swap_full()
     assert oracle.swaps[0].slots.work.reclaims > 0
+
+
+def requests_of(streams: int, pages: int, back: float, seed: int) -> tuple[Request, ...]:
+    """Return requests that some order of the streams can do: they are drawn in that order."""
+    draws = Random(seed)
+    spaces = [draws.randrange(-1, streams) for _ in range(streams)]
+    rows: list[list[Request]] = [[] for _ in range(streams)]
+    out: list[int] = []
+    for page in range(pages):
+        for put in (False, True):
+            if not put or (out and draws.random() < back):
+                stream = draws.randrange(streams) if page >= streams else page
+                number = out.pop(draws.randrange(len(out))) if put else page
+                rows[stream].append(Request(stream, spaces[stream], number, put))
+        out.append(page)
+    return tuple(row for mine in rows for row in mine)
+
+
+@st.composite
+def configs_of_streams(draw: st.DrawFn) -> Config:
+    """Draw a small machine with streams."""
+    nodes, streams = draw(st.integers(1, 2)), draw(st.integers(1, 4))
+    pages = draw(st.integers(streams, 500))
+    cpus = nodes * (-(-streams // nodes) + 1)
+    room = 160 * cpus
+    return Config(
+        kernel=draw(st.sampled_from(Kernel)),
+        slots=draw(st.sampled_from([room + 2, room + pages + 2, 330 * cpus + pages])),
+        trunk_shift=draw(st.sampled_from([8, 10])),
+        policy=draw(st.sampled_from([p for p in Policy if p is not Policy.READER])),
+        seed=draw(st.integers(0, 2**32 - 1)),
+        slot_cache=draw(st.booleans()),
+        lock_kind=draw(st.sampled_from([QUEUED, QUEUED, TEST_AND_SET])),
+        nodes=nodes,
+        frames=frames_for(nodes, streams, 0) + pages,
+        spread_percent=draw(st.sampled_from([0, 50, 100])),
+        requests=requests_of(
+            streams, pages, draw(st.sampled_from([0.3, 0.9, 1.0])), draw(st.integers(0, 2**32 - 1))
+        ),
+    )
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@given(config=configs_of_streams(), stride=st.integers(100, 3000))
+def test_c_and_oracle_agree_on_streams(config: Config, stride: int) -> None:
+    """Streams do the same requests at the same times, to their end or until no slot is left."""
+    machine, oracle = begin(config)
+    compare(machine, oracle)
+    more = True
+    while more:
+        more = advance(machine, stride)
+        alive = [oracle.step() for _ in range(stride)]
+        assert more or alive[-1] is None
+        compare(machine, oracle)
+        verify(machine)
+    assert oracle.stuck or oracle.requests_done == len(config.requests)
+
+
+@pytest.mark.parametrize("kernel", Kernel)
+def test_c_and_oracle_agree_on_streams_event_by_event(kernel: Kernel) -> None:
+    """Three streams on two nodes, one a kernel thread's: the same after each event."""
+    config = Config(
+        kernel=kernel,
+        slots=9000,
+        nodes=2,
+        frames=frames_for(2, 3, 0) + 300,
+        requests=requests_of(3, 200, 0.95, 2),
+    )
+    assert -1 in {request.mm for request in config.requests}
+    machine, oracle = begin(config)
+    for _ in range(400):
+        advance(machine, 1)
+        oracle.step()
+        compare(machine, oracle)
+    while advance(machine, 50):
+        for _ in range(50):
+            oracle.step()
+        compare(machine, oracle)
+        verify(machine)
+    while oracle.step() is not None:
+        pass
+    compare(machine, oracle)
+    assert oracle.requests_done == len(config.requests)
+    assert taken(machine)["lru_lock.shrink_inactive_list"] > 5
 
 
 def test_both_name_the_sites_alike() -> None:

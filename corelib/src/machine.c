@@ -104,11 +104,16 @@ int sws_machine_new(const struct sws_machine_config *config, struct sws_machine 
 	const struct sws_allocator *allocator =
 		config->allocator ? config->allocator : &sws_libc_allocator;
 	struct sws_machine *self = NULL;
+	const char *reason = NULL;
+	uint32_t row = 0;
 	int error = SWS_OK;
 
 	*out = NULL;
 	if (!sws_machine__config_fits(config))
 		return SWS_ERROR_BAD_CONFIG;
+	error = sws_machine_check_requests(config, &row, &reason);
+	if (error)
+		return error;
 	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
@@ -163,8 +168,21 @@ static int resume(struct sws_machine *self, struct actor *actor)
 	return error;
 }
 
-int sws_machine_run(struct sws_machine *self, uint64_t until_ns, uint64_t max_events, bool *more,
-		    uint64_t *events)
+/* When a run is over. */
+struct goal {
+	uint64_t until_ns;
+	uint64_t requests;
+	uint32_t longest;
+};
+
+static bool is_reached(const struct sws_machine *self, const struct goal *goal)
+{
+	return sws_des_now(self->des) >= goal->until_ns || self->requests_done >= goal->requests ||
+	       self->longest_ended >= goal->longest;
+}
+
+static int run(struct sws_machine *self, const struct goal *goal, uint64_t max_events, bool *more,
+	       uint64_t *events)
 {
 	uint32_t cpu = 0;
 	int error = SWS_OK;
@@ -175,7 +193,7 @@ int sws_machine_run(struct sws_machine *self, uint64_t until_ns, uint64_t max_ev
 			error = sws_machine__fill(self);
 			continue;
 		}
-		if (sws_des_now(self->des) >= until_ns || !sws_des_next(self->des, &cpu)) {
+		if (is_reached(self, goal) || !sws_des_next(self->des, &cpu)) {
 			*more = false;
 			return SWS_OK;
 		}
@@ -183,6 +201,32 @@ int sws_machine_run(struct sws_machine *self, uint64_t until_ns, uint64_t max_ev
 		error = resume(self, &self->actors[cpu]);
 	}
 	return error;
+}
+
+int sws_machine_run(struct sws_machine *self, uint64_t until_ns, uint64_t max_events, bool *more,
+		    uint64_t *events)
+{
+	const struct goal goal = { until_ns, UINT64_MAX, UINT32_MAX };
+
+	return run(self, &goal, max_events, more, events);
+}
+
+int sws_machine_run_streams(struct sws_machine *self, uint64_t requests, uint32_t longest,
+			    uint64_t max_events, bool *more, uint64_t *events)
+{
+	const struct goal goal = { UINT64_MAX, requests, longest };
+
+	return run(self, &goal, max_events, more, events);
+}
+
+uint64_t sws_machine_requests_done(const struct sws_machine *self)
+{
+	return self->requests_done;
+}
+
+uint32_t sws_machine_longest_ended(const struct sws_machine *self)
+{
+	return self->longest_ended;
 }
 
 uint64_t sws_machine_now(const struct sws_machine *self)

@@ -46,6 +46,7 @@ enum {
 	TASKS_MAX = 2048,
 	CHANNELS_MAX = 1024,
 	PAGES_MAX = 1 << 26,
+	REQUESTS_MAX = 1 << 21,
 	/* What a CPU may keep from the lists: freed pages, those of a batch, those not yet added. */
 	KEPT = MACHINE_PCP_HIGH + 2 * MACHINE_BATCH + MACHINE_PAGEVEC,
 	SLOTS_KEPT = 2 * SWS_SLOT_CACHE_SIZE + MACHINE_BATCH,
@@ -62,9 +63,14 @@ static bool costs_fit(const struct sws_machine_costs *costs)
 	return true;
 }
 
+static uint32_t tasks_of(const struct sws_machine_config *config)
+{
+	return config->walkers + config->writers + config->streams;
+}
+
 static uint32_t tasks_per_node(const struct sws_machine_config *config)
 {
-	return (config->writers + config->walkers + config->nodes - 1) / config->nodes;
+	return (tasks_of(config) + config->nodes - 1) / config->nodes;
 }
 
 /* Tasks, a kswapd, and a CPU for the interrupts of an asynchronous device. */
@@ -73,12 +79,22 @@ static uint32_t cpus_per_node(const struct sws_machine_config *config)
 	return tasks_per_node(config) + 1 + (config->channels > 0);
 }
 
+/* Streams have the machine for themselves, and pages that leave at once. */
+static bool streams_fit(const struct sws_machine_config *config)
+{
+	if (!config->streams)
+		return !config->n_requests;
+	return config->streams <= TASKS_MAX && config->n_requests >= config->streams &&
+	       config->n_requests <= REQUESTS_MAX && config->requests && !config->walkers &&
+	       !config->writers && !config->channels && config->devices == 1;
+}
+
 bool sws_machine__config_fits(const struct sws_machine_config *config)
 {
-	const uint64_t tasks = (uint64_t)config->writers + config->walkers;
+	const uint64_t tasks = (uint64_t)config->writers + config->walkers + config->streams;
 
-	return costs_fit(&config->costs) && (unsigned int)config->device.kernel <= SWS_SLOTS_6_1 &&
-	       !config->device.rotational &&
+	return costs_fit(&config->costs) && streams_fit(config) &&
+	       (unsigned int)config->device.kernel <= SWS_SLOTS_6_1 && !config->device.rotational &&
 	       (unsigned int)config->lock_kind <= SWS_LOCK_TEST_AND_SET && config->nodes >= 1 &&
 	       config->nodes <= NODES_MAX && config->devices >= 1 &&
 	       config->devices <= config->nodes && config->channels <= CHANNELS_MAX && tasks >= 1 &&
@@ -89,15 +105,25 @@ bool sws_machine__config_fits(const struct sws_machine_config *config)
 	       config->frames >= 2 * (uint64_t)cpus_per_node(config) * KEPT;
 }
 
+struct actor *sws_machine__task(struct sws_machine *self, uint32_t task)
+{
+	const uint32_t node = task % self->config.nodes;
+
+	return &self->actors[node * cpus_per_node(&self->config) + task / self->config.nodes];
+}
+
 static void place_task(struct sws_machine *self, uint32_t task)
 {
 	const uint32_t n = task % self->config.nodes;
-	const uint32_t cpu = n * cpus_per_node(&self->config) + task / self->config.nodes;
-	struct actor *actor = &self->actors[cpu];
-
+	struct actor *actor = sws_machine__task(self, task);
 	/* Walkers first: a walker's number is that of its pages. */
 	const bool walks = task < self->config.walkers;
 
+	if (self->config.streams) {
+		actor->count.kind = SWS_ACTOR_STREAM;
+		actor->stack[0].procedure = sws_machine__stream;
+		return;
+	}
 	actor->count.kind = walks ? SWS_ACTOR_WALKER : SWS_ACTOR_WRITER;
 	actor->mm = task;
 	actor->mm_first_pte = walks ? task * self->config.pages : 0;
@@ -138,8 +164,9 @@ static void place_actors(struct sws_machine *self)
 		actor->device = &self->devices[actor->node->device];
 		sws_generator_seed(&actor->generator, self->config.device.seed, cpu);
 	}
-	for (uint32_t task = 0; task < self->config.walkers + self->config.writers; task++)
+	for (uint32_t task = 0; task < tasks_of(&self->config); task++)
 		place_task(self, task);
+	sws_machine__deal_requests(self);
 	for (uint32_t n = 0; n < self->config.nodes; n++)
 		place_kernel_threads(self, n);
 }
@@ -189,7 +216,7 @@ static int make_slots(struct sws_machine *self, struct device *device, uint32_t 
 
 	config.possible_cpus = self->n_actors;
 	config.online_cpus = self->n_actors;
-	config.address_spaces = self->config.walkers + self->config.writers;
+	config.address_spaces = tasks_of(&self->config);
 	config.seed += n;
 	config.allocator = &self->allocator;
 	return sws_slots_new(&config, &device->slots);
@@ -261,18 +288,30 @@ static int make_des(struct sws_machine *self)
 static int allocate_parts(struct sws_machine *self)
 {
 	const struct sws_allocator *allocator = &self->allocator;
+	const uint32_t n_ptes = self->n_ptes + self->config.n_requests;
 
 	self->nodes = sws_allocate_zeroed(allocator, self->config.nodes, sizeof(*self->nodes));
 	self->devices =
 		sws_allocate_zeroed(allocator, self->config.devices, sizeof(*self->devices));
 	self->actors = sws_allocate_zeroed(allocator, self->n_actors, sizeof(*self->actors));
 	self->pages = sws_allocate_zeroed(allocator, self->n_pages, sizeof(*self->pages));
-	self->pte_values = sws_allocate_zeroed(allocator, self->n_ptes, sizeof(*self->pte_values));
-	self->pte_states = sws_allocate_zeroed(allocator, self->n_ptes, sizeof(*self->pte_states));
+	self->pte_values = sws_allocate_zeroed(allocator, n_ptes, sizeof(*self->pte_values));
+	self->pte_states = sws_allocate_zeroed(allocator, n_ptes, sizeof(*self->pte_states));
 	return self->nodes && self->devices && self->actors && self->pages && self->pte_values &&
 			       self->pte_states
 		       ? SWS_OK
 		       : SWS_ERROR_NO_MEMORY;
+}
+
+/* Does memory hold what comes back to streams, with no need to reclaim? */
+static bool has_memory(const struct sws_machine *self)
+{
+	const uint64_t kept = (uint64_t)KEPT * cpus_per_node(&self->config) + self->watermark_high;
+
+	for (uint32_t n = 0; n < self->config.nodes; n++)
+		if (sws_machine__stream_pages(self, n) + kept > self->config.frames)
+			return false;
+	return true;
 }
 
 /* Does the device have room for what memory does not hold, and for what CPUs keep? */
@@ -280,6 +319,8 @@ static int check_room(struct sws_machine *self)
 {
 	uint64_t free = 0;
 
+	if (!has_memory(self))
+		return SWS_ERROR_BAD_CONFIG;
 	for (uint32_t n = 0; n < self->config.devices; n++) {
 		const uint64_t needed =
 			sws_machine__swapped(self, n) + (uint64_t)SLOTS_KEPT * self->n_actors;

@@ -193,7 +193,8 @@ static int start_actors(struct sws_machine *self)
 	for (uint32_t i = 0; i < self->n_actors && !error; i++) {
 		struct actor *actor = &self->actors[i];
 
-		if (actor->mm != MACHINE_NONE)
+		/* Kernel threads wait to be woken; a stream may be one that works. */
+		if (actor->mm != MACHINE_NONE || actor->count.kind == SWS_ACTOR_STREAM)
 			error = sws_des_run(
 				self->des, i,
 				sws_generator_below(&actor->generator, MACHINE_START_NS));

@@ -66,6 +66,9 @@ enum pte_state {
 	PTE_SWAPPED = 0, /* value: slot */
 	PTE_RESIDENT = 1, /* value: page */
 	PTE_LEAVING = 2, /* value: page, under reclaim */
+	/* and of a stream's page only */
+	PTE_ABSENT = 3, /* before it went out, and after it came in */
+	PTE_AWAITED = 4, /* before it went out; value: the actor that waits for it */
 };
 
 /* What comes before the first event. */
@@ -148,6 +151,9 @@ struct actor {
 	bool asleep; /* no event until another makes one */
 	bool throttled; /* asleep until a writeback ends */
 	bool gave_up;
+	uint32_t first; /* of a stream: its first request, */
+	uint32_t row; /* the next one, */
+	uint32_t end; /* and where they end */
 	uint64_t slept_ns; /* of what des.h counts as run: waits for the device */
 	/* a fault */
 	uint32_t pte;
@@ -196,7 +202,9 @@ struct sws_machine {
 	uint8_t *pte_states;
 	uint32_t n_actors;
 	uint32_t n_pages;
-	uint32_t n_ptes;
+	uint32_t n_ptes; /* of walkers; those of streams' pages follow them */
+	uint64_t requests_done;
+	uint32_t longest_ended; /* requests of a stream */
 	uint32_t watermark_min; /* free pages of a node */
 	uint32_t watermark_low;
 	uint32_t watermark_high;
@@ -322,6 +330,10 @@ bool sws_machine__may_evict(const struct sws_machine *self, uint32_t page);
 
 /* Reclaim: machine_reclaim.c */
 machine_procedure sws_machine__shrink;
+/* actor->page leaves memory; actor->gone says whether it did. */
+machine_procedure sws_machine__swap_out;
+/* The page actor->page, which has left, is this CPU's to use. */
+void sws_machine__free_page(struct sws_machine *self, struct actor *actor);
 
 /* Devices: machine_device.c */
 int sws_machine__submit(struct sws_machine *self, struct device *device, uint32_t page,
@@ -332,8 +344,16 @@ machine_procedure sws_machine__interrupt;
 machine_procedure sws_machine__writer;
 machine_procedure sws_machine__walker;
 machine_procedure sws_machine__kswapd;
+machine_procedure sws_machine__swap_in; /* of actor->pte; actor->write: the page is written to */
+
+/* Streams: machine_stream.c and, what must hold of their requests, machine_requests.c */
+machine_procedure sws_machine__stream;
+void sws_machine__deal_requests(struct sws_machine *self);
+/* Pages of memory that the streams of a node hold at most, beside those that CPUs keep. */
+uint64_t sws_machine__stream_pages(const struct sws_machine *self, uint32_t node);
 
 /* Building it: machine_build.c. Fills in what the config says; on an error the caller frees. */
+struct actor *sws_machine__task(struct sws_machine *self, uint32_t task);
 bool sws_machine__config_fits(const struct sws_machine_config *config);
 int sws_machine__assemble(struct sws_machine *self);
 

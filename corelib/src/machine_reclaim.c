@@ -90,7 +90,7 @@ static void leave_memory(struct sws_machine *self, struct actor *actor)
 }
 
 /* Models the part of shrink_page_list that swaps out actor->page; actor->gone says whether it left. */
-static int swap_out(struct sws_machine *self, struct actor *actor, uint32_t step)
+int sws_machine__swap_out(struct sws_machine *self, struct actor *actor, uint32_t step)
 {
 	struct page *page = &self->pages[actor->page];
 	const uint32_t map_lock = sws_machine__map_lock(self, actor->device, page->slot);
@@ -154,7 +154,7 @@ static void keep(struct actor *actor)
 	actor->kept[actor->n_kept++] = actor->page;
 }
 
-static void free_page(struct sws_machine *self, struct actor *actor)
+void sws_machine__free_page(struct sws_machine *self, struct actor *actor)
 {
 	self->pages[actor->page] = (struct page){
 		.previous = MACHINE_NONE,
@@ -200,7 +200,7 @@ static int decide(struct sws_machine *self, struct actor *actor)
 	}
 	if (page->pte != MACHINE_NONE)
 		self->pte_states[page->pte] = PTE_LEAVING;
-	return machine_call(actor, swap_out);
+	return machine_call(actor, sws_machine__swap_out);
 }
 
 static void settle(struct sws_machine *self, struct actor *actor)
@@ -210,7 +210,7 @@ static void settle(struct sws_machine *self, struct actor *actor)
 	actor->at++;
 	machine_go(actor, 2);
 	if (actor->gone) {
-		free_page(self, actor);
+		sws_machine__free_page(self, actor);
 		return;
 	}
 	page->locked = false;

@@ -69,7 +69,7 @@ static int settle_slot(struct sws_machine *self, struct actor *actor)
 enum { READ = 4, CHARGE = 5, MAP = 6, SETTLE = 7 };
 
 /* Models do_swap_page on actor->pte. */
-static int swap_in(struct sws_machine *self, struct actor *actor, uint32_t step)
+int sws_machine__swap_in(struct sws_machine *self, struct actor *actor, uint32_t step)
 {
 	const bool skips = self->rules->skips_cache && actor->device->interrupt == MACHINE_NONE;
 	struct page *page = &self->pages[actor->fresh];
@@ -159,7 +159,7 @@ int sws_machine__walker(struct sws_machine *self, struct actor *actor, uint32_t 
 	case FAULT:
 		return machine_work(self, actor, self->config.costs.fault_ns);
 	case 2:
-		return machine_call(actor, swap_in);
+		return machine_call(actor, sws_machine__swap_in);
 	case 3:
 		actor->count.accesses++;
 		machine_go(actor, 0);

@@ -78,6 +78,32 @@ static int verify_ptes(const struct sws_machine *self, const char **reason)
 	return SWS_OK;
 }
 
+static int verify_streams(const struct sws_machine *self, const char **reason)
+{
+	const uint32_t end = self->n_ptes + self->config.n_requests;
+
+	for (uint32_t i = self->n_ptes; i < end; i++) {
+		const uint32_t value = self->pte_values[i];
+
+		switch (self->pte_states[i]) {
+		case PTE_ABSENT:
+			break;
+		case PTE_AWAITED:
+			if (!self->actors[value].asleep)
+				return broken(reason, "a stream goes on without its page");
+			break;
+		case PTE_SWAPPED:
+			if (!(sws_slots_usage(self->devices[0].slots, value) & SWS_SLOT_COUNT))
+				return broken(reason, "a stream's page that is out has no slot");
+			break;
+		default:
+			if (self->pages[value].pte != i || !self->pages[value].used)
+				return broken(reason, "a stream's page does not know its address");
+		}
+	}
+	return SWS_OK;
+}
+
 static int verify_device(const struct sws_machine *self, const struct device *device,
 			 const char **reason)
 {
@@ -114,5 +140,7 @@ int sws_machine_verify(const struct sws_machine *self, const char **reason)
 	error = verify_places(self, reason);
 	if (!error)
 		error = verify_ptes(self, reason);
+	if (!error)
+		error = verify_streams(self, reason);
 	return error;
 }

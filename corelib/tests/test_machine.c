@@ -3,6 +3,8 @@
 
 #include "check.h"
 
+#include <string.h>
+
 /* Costs that tell from a sum of holds what it is made of. */
 static void set_costs(struct sws_machine_costs *costs)
 {
@@ -308,6 +310,170 @@ static void the_same_seed_gives_the_same_run_in_chunks_of_any_size(void)
 	CHECK(first != digest(&config, 1000));
 }
 
+enum { GETS = 3000, STREAMS = 3 };
+
+/*
+ * Each stream sends half of its pages out; then with each of the others a page comes in,
+ * in turn one of its own and one of the next stream's.
+ */
+static struct sws_machine_config streams_of(enum sws_slots_kernel kernel,
+					    struct sws_machine_request *requests)
+{
+	struct sws_machine_config config = config_of(kernel);
+	struct sws_machine_request *at = requests;
+
+	for (uint32_t s = 0; s < STREAMS; s++) {
+		const int32_t mm = s ? (int32_t)s : -1;
+		const uint32_t first = s * GETS;
+		const uint32_t next = (s + 1) % STREAMS * GETS;
+
+		for (uint32_t i = 0; i < GETS; i++) {
+			const uint32_t back = i - GETS / 2;
+
+			*at++ = (struct sws_machine_request){ s, mm, first + i, false };
+			if (i < GETS / 2)
+				continue;
+			*at++ = (struct sws_machine_request){
+				s, mm, back % 2 ? first + back : next + GETS / 2 + back, true
+			};
+		}
+	}
+	config.streams = STREAMS;
+	config.requests = requests;
+	config.n_requests = (uint32_t)(at - requests);
+	config.device.slots = 2 * STREAMS * GETS;
+	config.frames = 8192;
+	return config;
+}
+
+static void streams_do_each_request_once(void)
+{
+	static const enum sws_slots_kernel kernels[] = { SWS_SLOTS_4_8, SWS_SLOTS_5_7,
+							 SWS_SLOTS_6_1 };
+	static struct sws_machine_request requests[2 * STREAMS * GETS];
+
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
+		struct sws_machine_config config = streams_of(kernels[i], requests);
+		struct sws_machine *machine = NULL;
+		uint64_t out = 0;
+
+		config.nodes = 2;
+		machine = make(&config);
+		run(machine, UINT64_MAX, 2000);
+		out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
+		CHECK(!sws_machine_stuck(machine));
+		CHECK(sws_machine_requests_done(machine) == config.n_requests);
+		CHECK(sws_machine_longest_ended(machine) == 3 * GETS / 2);
+		CHECK(out == STREAMS * GETS);
+		CHECK(sum(machine, offsetof(struct sws_machine_cpu, pages_in)) == out / 2);
+		CHECK(sum(machine, offsetof(struct sws_machine_cpu, reclaimed)) == out);
+		CHECK(acquisitions(machine, SWS_SITE_TREE_ADD) == out);
+		CHECK(acquisitions(machine, SWS_SITE_TREE_REMOVE) == out);
+		CHECK(acquisitions(machine, SWS_SITE_DUPLICATE) == out);
+		CHECK(acquisitions(machine, SWS_SITE_SWAP_FREE) == out / 2);
+		CHECK(acquisitions(machine, SWS_SITE_LRU_ACTIVE) == 0);
+		/* What is not free again is in the CPUs' caches. */
+		CHECK(sws_machine_slots_in_use(machine, 0) >= out / 2);
+		CHECK(sws_machine_slots_in_use(machine, 0) <= out / 2 + 2 * 64 * STREAMS);
+		sws_machine_free(machine);
+	}
+}
+
+static void a_put_sleeps_until_another_stream_sent_its_page_out(void)
+{
+	static const struct sws_machine_request requests[] = {
+		{ 0, 0, 3, true }, { 1, 1, 1, false }, { 1, 1, 2, false }, { 1, 1, 3, false }
+	};
+	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine *machine = NULL;
+	struct sws_machine_cpu waits;
+	struct sws_machine_cpu works;
+
+	config.streams = 2;
+	config.requests = requests;
+	config.n_requests = 4;
+	machine = make(&config);
+	run(machine, UINT64_MAX, 1);
+	waits = sws_machine_cpu_of(machine, 0);
+	works = sws_machine_cpu_of(machine, 1);
+	CHECK(waits.kind == SWS_ACTOR_STREAM && waits.pages_in == 1 && waits.pages_out == 0);
+	CHECK(works.pages_in == 0 && works.pages_out == 3);
+	CHECK(waits.time.idle_ns > 3 * config.costs.unmap_ns / 2);
+	CHECK(sws_machine_longest_ended(machine) == 3);
+	sws_machine_free(machine);
+}
+
+/*
+ * A stream's 705th page goes to its list at once, with 14 others (15 a pagevec), and its
+ * slot to a return cache that is full (64 at a time): while they are flushed, two other
+ * streams send all pages of the list out; these come in again at the end.
+ */
+static void a_page_goes_out_again_before_its_slot_is_given_back(void)
+{
+	enum { PAGES = 1500 };
+
+	static struct sws_machine_request requests[10 * PAGES];
+	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine_request *at = requests;
+	struct sws_machine *machine = NULL;
+
+	for (uint32_t stream = 0; stream < 3; stream++) {
+		const uint32_t pages = stream ? 2 * PAGES : PAGES;
+
+		for (uint32_t i = 0; i < 2 * pages; i++)
+			*at++ = (struct sws_machine_request){ stream, 0,
+							      2 * PAGES * stream + i % pages,
+							      i >= pages };
+	}
+	config.streams = 3;
+	config.requests = requests;
+	config.n_requests = 10 * PAGES;
+	config.frames = 1 << 14;
+	config.costs.device_ns = 1000000;
+	machine = make(&config);
+	run(machine, UINT64_MAX, 500);
+	CHECK(sws_machine_requests_done(machine) == 10 * PAGES);
+	CHECK(sum(machine, offsetof(struct sws_machine_cpu, pages_in)) == 5 * PAGES);
+	sws_machine_free(machine);
+}
+
+static void a_run_of_streams_stops_at_the_request_or_the_end_asked_for(void)
+{
+	static struct sws_machine_request requests[2 * STREAMS * GETS];
+	struct sws_machine_config config = streams_of(SWS_SLOTS_6_1, requests);
+	struct sws_machine *machine = NULL;
+	uint64_t events = 0;
+	bool more = true;
+
+	machine = make(&config);
+	while (more)
+		CHECK(sws_machine_run_streams(machine, 5000, UINT32_MAX, 7, &more, &events) ==
+		      SWS_OK);
+	CHECK(sws_machine_requests_done(machine) == 5000);
+	CHECK(sws_machine_longest_ended(machine) == 0);
+	for (more = true; more;)
+		CHECK(sws_machine_run_streams(machine, UINT64_MAX, GETS, 1000, &more, &events) ==
+		      SWS_OK);
+	CHECK(sws_machine_longest_ended(machine) >= GETS);
+	CHECK(sws_machine_requests_done(machine) < config.n_requests);
+	verify(machine);
+	sws_machine_free(machine);
+}
+
+static void a_stream_without_a_slot_gives_up(void)
+{
+	static struct sws_machine_request requests[2 * STREAMS * GETS];
+	struct sws_machine_config config = streams_of(SWS_SLOTS_6_1, requests);
+	struct sws_machine *machine = NULL;
+
+	config.device.slots = STREAMS * GETS / 2;
+	machine = make(&config);
+	run(machine, UINT64_MAX, 1000);
+	CHECK(sws_machine_stuck(machine));
+	CHECK(sws_machine_requests_done(machine) < config.n_requests);
+	sws_machine_free(machine);
+}
+
 static void refuse(struct sws_machine_config config)
 {
 	struct sws_machine *machine = NULL;
@@ -339,6 +505,96 @@ static void a_config_out_of_range_is_refused(void)
 	refuse(config);
 }
 
+static void refuse_requests(const struct sws_machine_request *requests, uint32_t n,
+			    uint32_t wrong_row)
+{
+	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	const char *reason = NULL;
+	uint32_t row = UINT32_MAX;
+
+	config.streams = 2;
+	config.requests = requests;
+	config.n_requests = n;
+	CHECK(sws_machine_check_requests(&config, &row, &reason) == SWS_ERROR_BAD_CONFIG);
+	CHECK(row == wrong_row && reason);
+	refuse(config);
+}
+
+static void requests_that_cannot_be_done_are_refused(void)
+{
+	const struct sws_machine_request right[] = {
+		{ 0, 0, 0, false }, { 0, 0, 1, true }, { 1, 0, 1, false }, { 1, 0, 0, true }
+	};
+	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine_request rows[4];
+
+	memcpy(rows, right, sizeof(rows));
+	config.streams = 2;
+	config.requests = rows;
+	config.n_requests = 4;
+	sws_machine_free(make(&config));
+	config.writers = 1;
+	refuse(config); /* not alone */
+	config.writers = 0;
+	config.channels = 1;
+	refuse(config);
+	rows[3].page = 4; /* no such page */
+	refuse_requests(rows, 4, 3);
+	rows[3].page = 1; /* in twice */
+	refuse_requests(rows, 4, 3);
+	rows[3] = (struct sws_machine_request){ 1, 0, 1, false }; /* out twice */
+	refuse_requests(rows, 4, 3);
+	rows[3] = (struct sws_machine_request){ 1, 0, 2, true }; /* never out */
+	refuse_requests(rows, 4, 3);
+	rows[3] = (struct sws_machine_request){ 1, 1, 0, true }; /* another mm */
+	refuse_requests(rows, 4, 3);
+	rows[3] = (struct sws_machine_request){ 2, 0, 0, true }; /* no such stream */
+	refuse_requests(rows, 4, 3);
+	memcpy(rows, right, sizeof(rows));
+	rows[0] = right[1];
+	rows[1] = right[0];
+	rows[2] = right[3];
+	rows[3] = right[2]; /* each waits for the other */
+	refuse_requests(rows, 4, 0);
+	rows[0].page = 0; /* for itself */
+	rows[2].page = 1;
+	refuse_requests(rows, 4, 0);
+	refuse_requests(right, 2, 1); /* nothing of the second stream */
+}
+
+static void memory_too_small_for_what_comes_back_is_refused(void)
+{
+	static struct sws_machine_request requests[2 * STREAMS * GETS];
+	struct sws_machine_config config = streams_of(SWS_SLOTS_6_1, requests);
+	struct sws_machine_request *at = requests;
+
+	for (uint32_t s = 0; s < STREAMS; s++)
+		for (uint32_t i = 0; i < 2 * GETS; i++)
+			*at++ = (struct sws_machine_request){ s, 0, s * GETS + i % GETS,
+							      i >= GETS };
+	config.n_requests = 2 * STREAMS * GETS;
+	refuse(config);
+	config.frames *= 2;
+	sws_machine_free(make(&config));
+}
+
+static int make_and_run_streams(const struct sws_allocator *allocator)
+{
+	static struct sws_machine_request requests[2 * STREAMS * GETS];
+	struct sws_machine_config config = streams_of(SWS_SLOTS_6_1, requests);
+	struct sws_machine *machine = NULL;
+	uint64_t events = 0;
+	bool more = false;
+	int error = SWS_OK;
+
+	config.allocator = allocator;
+	error = sws_machine_new(&config, &machine);
+	if (!error)
+		error = sws_machine_run(machine, 2000000, UINT64_MAX, &more, &events);
+	sws_machine_free(machine);
+	return error;
+}
+
 static int make_and_run(const struct sws_allocator *allocator)
 {
 	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
@@ -362,6 +618,7 @@ static int make_and_run(const struct sws_allocator *allocator)
 static void a_failing_allocation_leaves_nothing_behind(void)
 {
 	check_each_allocation_failing(make_and_run);
+	check_each_allocation_failing(make_and_run_streams);
 }
 
 static void a_closed_loop_by_hand(void)
@@ -392,7 +649,14 @@ int main(void)
 	RUN(a_full_device_stops_its_writers);
 	RUN(times_add_up_to_the_clock);
 	RUN(the_same_seed_gives_the_same_run_in_chunks_of_any_size);
+	RUN(streams_do_each_request_once);
+	RUN(a_put_sleeps_until_another_stream_sent_its_page_out);
+	RUN(a_page_goes_out_again_before_its_slot_is_given_back);
+	RUN(a_run_of_streams_stops_at_the_request_or_the_end_asked_for);
+	RUN(a_stream_without_a_slot_gives_up);
 	RUN(a_config_out_of_range_is_refused);
+	RUN(requests_that_cannot_be_done_are_refused);
+	RUN(memory_too_small_for_what_comes_back_is_refused);
 	RUN(a_failing_allocation_leaves_nothing_behind);
 	RUN(a_closed_loop_by_hand);
 	return 0;

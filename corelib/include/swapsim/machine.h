@@ -12,7 +12,8 @@
  *
  *      node 0                              node 1
  *      CPU 0 1 2 3  kswapd  (interrupt)    CPU 6 7 8 9  kswapd  (interrupt)
- *        |writers or walkers|                |                |
+ *        |writers, walkers,  |                |                |
+ *        |or streams          |                |                |
  *      [ memory: free | active | inactive ] [ memory ...      ]   bandwidth shared
  *              \______ device 0 ______/        \__ device 0 or 1 __/
  *
@@ -45,6 +46,17 @@
  *                                                        si->lock, in it a cluster lock each
  *                                                        and in 6.1 xa_lock each (shadow)
  *
+ * A stream does the requests of one task of a trace, in their order and as fast as its
+ * own work allows: the trace's own times are left behind.
+ *
+ *   get   a fault; a page goes out, as above, by the task itself: the oldest of its node
+ *         that came back, 32 of them isolated under one hold of lru_lock, else a fresh one
+ *   put   a fault; the page of a get, its own or another stream's, comes in and is written
+ *         to, so its slot is freed. Is it not out yet, the stream sleeps until it is.
+ *
+ * A stream whose requests are done ends. Streams have the machine for themselves, on one
+ * synchronous device, and memory enough that no page goes out but for a get: kswapd sleeps.
+ *
  * An asynchronous device has channels that serve a page each, and a queue of 128
  * pages that writers wait for. Writeback ends in its
  * interrupt, the page is freed by a later scan, and swap-in goes through the cache:
@@ -56,7 +68,9 @@
  * readahead, fallback to the other node's memory, the slot caches' stop for lack of
  * slots while the machine runs, the page locks that a fault on a page under reclaim
  * waits for (such a page is not drawn), and the interrupt's own CPU time on the CPUs
- * of others (each device's has a CPU of its own).
+ * of others (each device's has a CPU of its own). Of streams: a look whether a page was
+ * referenced, what a task does with its pages between two requests, and a put that was
+ * no swap-in but the end of the page (a trace does not tell them apart).
  *
  * Work becomes time by struct sws_machine_costs alone. Work outside of locks varies
  * by spread_percent, drawn from the actor's own stream.
@@ -99,6 +113,14 @@ struct sws_machine_costs {
 	uint64_t zone_page_ns; /* a page moved under zone->lock, and each hold once more */
 };
 
+/* What a stream asks for. */
+struct sws_machine_request {
+	uint32_t stream; /* whose: all of stream 0 in their order, then all of stream 1 ... */
+	int32_t mm; /* the stream's address space, 0 .. streams - 1; -1: a kernel thread */
+	uint32_t page; /* below n_requests; it goes out once and may come in once */
+	bool put; /* it comes in; else it goes out */
+};
+
 struct sws_machine_config {
 	struct sws_slots_config
 		device; /* kernel, slots, cluster_size, policy, seed ...; the counts of CPUs
@@ -112,6 +134,10 @@ struct sws_machine_config {
 	uint32_t channels; /* of an asynchronous device, 1 .. 1024; 0: memory; default 0 */
 	uint32_t writers; /* dealt to the nodes in turn; default 0 */
 	uint32_t walkers; /* likewise; with the writers 1 .. 2048; default 1 */
+	uint32_t streams; /* likewise, but without writers and walkers; default 0 */
+	const struct sws_machine_request *requests; /* of the streams; the caller keeps them as
+						       long as the machine; default NULL */
+	uint32_t n_requests; /* at most 2^21, at least one of each stream; default 0 */
 	uint32_t frames; /* pages of memory of a node, 64 .. 2^26; default 2^14 */
 	uint32_t pages; /* of each walker, 1 .. 2^26; default 2^14 */
 	uint32_t read_percent; /* of the walkers' accesses; default 80 */
@@ -158,6 +184,7 @@ enum sws_actor_kind {
 	SWS_ACTOR_WALKER = 2,
 	SWS_ACTOR_KSWAPD = 3,
 	SWS_ACTOR_INTERRUPT = 4,
+	SWS_ACTOR_STREAM = 5,
 };
 
 /* One CPU and what its actor did. */
@@ -179,9 +206,20 @@ struct sws_machine;
 void sws_machine_config_init(struct sws_machine_config *config);
 
 /*
+ * Can the requests of a config be done in any order of its streams? Looks at streams,
+ * requests, n_requests and allocator alone. Complexity: O(requests). Returns
+ * SWS_ERROR_BAD_CONFIG, the first row that cannot be done and why not: it is out of
+ * order, its page is unknown, goes out or comes in twice, never goes out, or waits for
+ * the stream itself; SWS_ERROR_NO_MEMORY.
+ */
+int sws_machine_check_requests(const struct sws_machine_config *config, uint32_t *row,
+			       const char **reason);
+
+/*
  * Makes a machine whose memory and devices are still empty; the first events fill
  * them. The caller frees it. Returns SWS_ERROR_BAD_CONFIG for a field out of its
- * range, a cost of 0 or beyond 2^31, or more pages than memory and slots can hold.
+ * range, a cost of 0 or beyond 2^31, more pages than memory and slots can hold, or
+ * requests that cannot be done.
  */
 int sws_machine_new(const struct sws_machine_config *config, struct sws_machine **out);
 
@@ -197,6 +235,17 @@ void sws_machine_free(struct sws_machine *self);
 int sws_machine_run(struct sws_machine *self, uint64_t until_ns, uint64_t max_events, bool *more,
 		    uint64_t *events);
 
+/*
+ * Goes on likewise until so many requests of all streams are done, or a stream of so
+ * many requests or more has ended.
+ */
+int sws_machine_run_streams(struct sws_machine *self, uint64_t requests, uint32_t longest,
+			    uint64_t max_events, bool *more, uint64_t *events);
+
+/* Requests done so far, and those of the longest stream that has ended, 0 if none has. */
+uint64_t sws_machine_requests_done(const struct sws_machine *self);
+uint32_t sws_machine_longest_ended(const struct sws_machine *self);
+
 /* Nanoseconds since the devices were filled: the time of the last event taken. */
 uint64_t sws_machine_now(const struct sws_machine *self);
 
@@ -204,8 +253,8 @@ uint64_t sws_machine_now(const struct sws_machine *self);
 uint64_t sws_machine_events(const struct sws_machine *self);
 
 /*
- * Did a writer or walker give up, because its node had no free page and nothing
- * could be swapped out? It then does nothing more.
+ * Did a writer, walker or stream give up, because its node had no free page and nothing
+ * could be swapped out, or a stream's page found no slot? It then does nothing more.
  */
 bool sws_machine_stuck(const struct sws_machine *self);
 
