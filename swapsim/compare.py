@@ -152,8 +152,7 @@ def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     results : polars.DataFrame
         Schema RESULTS, one patch; metrics and kernels as printed.
     cells : polars.DataFrame
-        Schema PUBLISHED: the table's cells. Those without a result are left out, with all of
-        their metric.
+        Schema PUBLISHED: the table's cells. Metrics and kernels without a result are left out.
 
     Returns
     -------
@@ -175,6 +174,7 @@ def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
         .agg(mean=pl.col("value").mean(), deviation=pl.col("value").std())
     )
     kernels = cells["kernel"].unique(maintain_order=True)
+    kernels = kernels.filter(kernels.is_in(results["kernel"].unique().to_list()))
     rows = (
         cells.select("metric", "decimals", "better")
         .unique("metric", maintain_order=True)

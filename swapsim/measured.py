@@ -2,6 +2,7 @@
 """What a real kernel measured with a patch switched off and on: the third column."""
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -110,6 +111,34 @@ def medians(results: pl.DataFrame, *, confidence: float = 0.95) -> pl.DataFrame:
         high=pl.Series([high for _, high in intervals], dtype=pl.Float64),
     )
     return require(frame.select(MEDIANS.names()), MEDIANS, "MEDIANS")
+
+
+def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Set medians and their intervals side by side, a column per policy.
+
+    Parameters
+    ----------
+    medians : polars.DataFrame
+        Schema MEDIANS, one source and kernel.
+    metrics : sequence of str
+        In the order of the rows.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``metric``, and per policy "median [low, high]" to three digits.
+    """
+    order = pl.DataFrame({"metric": metrics}, schema={"metric": pl.String})
+    return (
+        order.join(require(medians, MEDIANS, "MEDIANS"), on="metric", maintain_order="left")
+        .with_columns(
+            text=pl.format(
+                "{} [{}, {}]",
+                *(pl.col(name).round_sig_figs(3) for name in ("median", "low", "high")),
+            )
+        )
+        .pivot("policy", index="metric", values="text")
+    )
 
 
 def ranks(medians: pl.DataFrame, metric: str) -> pl.DataFrame:

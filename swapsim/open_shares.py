@@ -15,10 +15,10 @@ from swapsim.schemas import COSTS, OPEN_SHARES, RANGES, require
 
 PATCH: Final = "01-writeback-tags"
 
-TAG_SHARES: Final = (0.01, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.5, 1.0)
+TAG_SHARES: Final = (0.01, 0.05, 0.15, 0.25, 0.3, 0.5, 1.0)
 """``tag_ns / tree_ns``: from a hold for tags that is all descent, to one as long as add's."""
 
-MAP_SHARES: Final = (0.05, 0.15, 0.3, 0.45)
+MAP_SHARES: Final = (0.05, 0.2, 0.4, 0.44, 0.45)
 """``map_ns / tree_ns``. With 0.6 si->lock is so busy that no tree_ns meets the base any more."""
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import published, slots, verdicts
+from swapsim import compare, published, slots, verdicts
 from swapsim.errors import InputError
 from swapsim.schemas import SLOT_ANSWERS, SLOT_RANKING, SLOT_SWEEP, require
 
@@ -222,8 +222,10 @@ def answers(questions: tuple[Question, ...], measures: pl.DataFrame) -> pl.DataF
     return require(frame, SLOT_ANSWERS, "slot answers")
 
 
-def percpu_cluster_next(verified: pl.DataFrame, measures: pl.DataFrame) -> str:
-    """Say what patch D does to the swap cache's locks, on which ground.
+def percpu_cluster_next(
+    verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFrame
+) -> str:
+    """Say what patch D does to the swap cache's locks, on which ground, and what it is worth.
 
     Parameters
     ----------
@@ -232,6 +234,8 @@ def percpu_cluster_next(verified: pl.DataFrame, measures: pl.DataFrame) -> str:
     measures : polars.DataFrame
         Schema SLOT_SWEEP, one factor, the last setting counts; policies shared, percpu and
         percpu-rerandomise.
+    predicted : polars.DataFrame
+        Schema RESULTS of `predict.cluster_next`, V1.
 
     Returns
     -------
@@ -246,12 +250,18 @@ def percpu_cluster_next(verified: pl.DataFrame, measures: pl.DataFrame) -> str:
         for policy in ("shared", "percpu", "percpu-rerandomise")
     }
     cpus = int(moved["n_cpus"].to_list()[-1])
+    claims = published.claims().filter(claim="D-prose-score")
+    three = compare.three_columns(claims, predicted, published.tolerances())
+    score = three.row(0, named=True)
     return (
         f"The model hands out {alike:,} of the {handed_out:,} slots that a real kernel did in "
         f"{verified.height} runs; in it, {cpus} CPUs on a fragmented device find the swap cache's "
         f"lock on another CPU in {percent['shared']:.0f} of 100 additions with the "
         f"shared base, in {percent['percpu-rerandomise']:.0f} with the merged patch, and in "
-        f"{percent['percpu']:.0f} with the patch as first posted, whose CPUs fall into step."
+        f"{percent['percpu']:.0f} with the patch as first posted, whose CPUs fall into step. Fitted "
+        f"to the base column of its mail alone, the contention machine gives it, while it is "
+        f"young, {score['simulated']:+.1f} % in pmbench's score; {score['published']:+.1f} % is "
+        "published."
     )
 
 

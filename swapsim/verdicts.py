@@ -216,17 +216,37 @@ def writeback_tags_measured(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.Da
     return compare.held_against(simulated, medians)
 
 
-def writeback_tags_contention(
-    runs: Mapping[str, pl.DataFrame], medians: pl.DataFrame
+CONTENTION: Final = {
+    "swap cache's lock: cycles in waiting for it": ("cycles.tree_lock.", None),
+    "swap cache's lock: acquisitions a page": ("acquisitions.tree_lock.", "xa_lock acquisitions"),
+    "swap cache's lock: contended acquisitions a page": (
+        "contended.tree_lock.",
+        "xa_lock contended acquisitions",
+    ),
+    "si->lock: acquisitions a page": ("acquisitions.si_lock.", "si->lock acquisitions"),
+}
+"""A quantity -> the metrics of `simulate.run` that begin so, and that of a real kernel."""
+
+
+def contention(
+    printed: pl.DataFrame,
+    runs: tuple[pl.DataFrame, pl.DataFrame],
+    medians: pl.DataFrame,
+    policies: tuple[str, str],
 ) -> pl.DataFrame:
-    """Set beside each other how the swap cache's lock is relieved: in cycles, and in counts.
+    """Set beside each other how a patch relieves the swap cache's lock: in cycles, and in counts.
 
     Parameters
     ----------
-    runs : mapping of str to polars.DataFrame
-        base and base+patch -> `simulate.run`.
+    printed : polars.DataFrame
+        Schema PUBLISHED: the cells of the lock's rows, two kernels; a row that a profile does not
+        list is below what it lists, and counts as 0.
+    runs : (polars.DataFrame, polars.DataFrame)
+        `simulate.run` without the patch and with it.
     medians : polars.DataFrame
-        Schema MEDIANS of the experiment writeback-tags.
+        Schema MEDIANS of one experiment.
+    policies : (str, str)
+        Those of the real kernel without the patch and with it.
 
     Returns
     -------
@@ -234,44 +254,25 @@ def writeback_tags_contention(
         ``quantity``, and its change in percent as ``published``, ``simulated`` and ``measured``;
         null where a source does not have it.
     """
-    profile = published.published_tables().filter(
-        patch="01-writeback-tags", table="lkp comparison", unit="% of cycles"
-    )
-    printed = [
-        float(profile.filter(kernel=kernel)["value"].sum()) for kernel in ("base", "base+patch")
-    ]
-
-    def simulated(quantity: str) -> float:
-        sums = [
-            float(
-                run.filter(pl.col("metric").str.starts_with(f"{quantity}.tree_lock."))[
-                    "value"
-                ].sum()
-            )
-            for run in (runs["base"], runs["base+patch"])
+    sums = printed.group_by("kernel", maintain_order=True).agg(pl.col("value").sum())["value"]
+    rows = []
+    for quantity, (ours, theirs) in CONTENTION.items():
+        simulated = [
+            float(run.filter(pl.col("metric").str.starts_with(ours))["value"].sum()) for run in runs
         ]
-        return _change(*sums)
-
-    def measured(metric: str) -> float:
-        rows = medians.filter(metric=metric)
-        return _change(*(rows.filter(policy=tags)["median"].item() for tags in ("on", "off")))
-
+        found = medians.filter(metric=theirs) if theirs else None
+        rows.append(
+            (
+                quantity,
+                None if theirs else _change(*sums.to_list()),
+                _change(*simulated),
+                None
+                if found is None
+                else _change(*(found.filter(policy=name)["median"].item() for name in policies)),
+            )
+        )
     return pl.DataFrame(
-        [
-            ("cycles in waiting for it", _change(*printed), simulated("cycles"), None),
-            (
-                "acquisitions a page",
-                None,
-                simulated("acquisitions"),
-                measured("xa_lock acquisitions"),
-            ),
-            (
-                "contended acquisitions a page",
-                None,
-                simulated("contended"),
-                measured("xa_lock contended acquisitions"),
-            ),
-        ],
+        rows,
         schema={
             "quantity": pl.String,
             "published": pl.Float64,

@@ -51,6 +51,26 @@ COSTS_OF_A: Final = (
 )
 """The constants that patch A's test uses and its fit leaves alone."""
 
+COSTS_OF_D: Final = (
+    "travel_same_socket_ns",
+    "travel_other_socket_ns",
+    "irq_save_ns",
+    "fault_ns",
+    "access_ns",
+    "reference_ns",
+    "copy_ns",
+    "transfer_ns",
+    "descent_ns",
+    "map_ns",
+    "slot_ns",
+    "device_ns",
+    "test_ns",
+    "avail_ns",
+    "cache_ns",
+    "zone_page_ns",
+)
+"""The same of patch D's test."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
@@ -255,6 +275,34 @@ def refitted(
         for (name, side), found in zip(points, fitted, strict=True)
         if found.converged
     }
+
+
+def changed(constants: pl.DataFrame, names: Sequence[str] = COSTS_OF_D) -> dict[str, pl.DataFrame]:
+    """Put each constant at its low and at its high, and leave the others as they are.
+
+    Parameters
+    ----------
+    constants : polars.DataFrame
+        Schema COSTS, fitted; low and high are those of this table.
+    names : sequence of str
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        "NAME, low" and "NAME, high" -> constants with which the base is no longer met quite.
+
+    Raises
+    ------
+    InputError
+        A constant is unknown.
+    """
+    found = {}
+    for name, side in itertools.product(names, ("low", "high")):
+        row = constants.filter(name=name)
+        if not row.height:
+            raise InputError(f"cost {name!r} is unknown", field="names")
+        found[f"{name}, {side}"] = change_costs(constants, {name: row[side].item()})
+    return found
 
 
 def writeback_tags_costs(
