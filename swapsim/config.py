@@ -155,8 +155,9 @@ class MachineConfig:
         The row label of the results.
     kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}
         Whose locks, in whose order.
-    swap_writeback_tags : bool
-        4.8: whether the swap cache keeps writeback tags; True is the kernel before patch A.
+    swap_writeback_tags : bool or None
+        Whether the swap cache keeps writeback tags; None: as released, 4.8 does and later ones
+        do not.
     policy : str or Policy
         Where a scan for a slot begins: a name of ``policies.POLICIES``, or a reader's own.
     slot_cache : bool
@@ -164,7 +165,7 @@ class MachineConfig:
     test_and_set : bool
         Whether all locks are plain test-and-set locks instead of queued ones.
     nodes : int
-        Sockets, 1 to 8, each with its memory and its kswapd.
+        Sockets, 1 to 8, each with its memory and its kswapd; 1 with memory_max.
     devices : int
         1 to nodes; a node swaps to device node % devices.
     channels : int
@@ -182,6 +183,15 @@ class MachineConfig:
         Pages of memory of a node, up to 2**26.
     pages : int
         Pages of each walker, 1 to 2**26.
+    memory_max : int
+        Limit of the tasks' memory cgroup in pages, under which they reclaim for themselves and no
+        kswapd runs; 0: no cgroup.
+    accesses : int
+        Of each task: a writer then exits, a walker rests; 0: no end. Writers that exit need a
+        device as fast as memory.
+    drop_percent : int
+        Of the walkers' pages, which they wrote one walker after another, dropped at random before
+        the watch begins; 0 to 99, more than 0 with memory_max.
     read_percent : int
         Of the walkers' accesses.
     slots : int
@@ -206,7 +216,7 @@ class MachineConfig:
 
     patch: str = "machine"
     kernel: str = "6.1"
-    swap_writeback_tags: bool = True
+    swap_writeback_tags: bool | None = None
     policy: str | Policy = "percpu-rerandomise"
     slot_cache: bool = True
     test_and_set: bool = False
@@ -218,6 +228,9 @@ class MachineConfig:
     streams: StreamsConfig | None = None
     frames: int = 2**14
     pages: int = 2**14
+    memory_max: int = 0
+    accesses: int = 0
+    drop_percent: int = 0
     read_percent: int = 80
     slots: int = 2**20
     cluster_size: int = 256
@@ -237,7 +250,7 @@ class MachineConfig:
     def cpus(self) -> int:
         """CPUs: tasks, a kswapd a node, and one a node for interrupts of an asynchronous device."""
         tasks = -(-self.tasks // self.nodes)
-        return self.nodes * (tasks + 1 + (self.channels > 0))
+        return self.nodes * (tasks + (self.memory_max == 0) + (self.channels > 0))
 
     @property
     def device(self) -> SlotsConfig:
@@ -256,7 +269,12 @@ class MachineConfig:
 
     def __post_init__(self) -> None:
         """Check each field, then that tasks, memory and devices fit together."""
-        for name in ("swap_writeback_tags", "slot_cache", "test_and_set", "fragmented"):
+        if self.swap_writeback_tags not in (None, False, True):
+            raise ConfigError(
+                f"swap_writeback_tags={self.swap_writeback_tags!r}: choose True, False, or None "
+                "for what the kernel was released with"
+            )
+        for name in ("slot_cache", "test_and_set", "fragmented"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigError(f"{name}={getattr(self, name)!r}: choose True or False")
         for name, low, high in (
@@ -267,6 +285,9 @@ class MachineConfig:
             ("walkers", 0, 2048),
             ("frames", 1, 2**26),
             ("pages", 1, 2**26),
+            ("memory_max", 0, 2**26),
+            ("accesses", 0, 2**31),
+            ("drop_percent", 0, 99),
             ("read_percent", 0, 100),
             ("spread_percent", 0, 100),
             ("warmup_ns", 0, 2**60),
@@ -285,7 +306,14 @@ class MachineConfig:
         _ = self.device  # checks the fields that a device has
 
     def _check_streams(self, streams: StreamsConfig) -> None:
-        for name, alone in (("writers", 0), ("walkers", 0), ("channels", 0), ("devices", 1)):
+        for name, alone in (
+            ("writers", 0),
+            ("walkers", 0),
+            ("channels", 0),
+            ("devices", 1),
+            ("memory_max", 0),
+            ("accesses", 0),
+        ):
             if getattr(self, name) != alone:
                 raise ConfigError(f"{name}={getattr(self, name)}: streams need {name}={alone}")
         if streams.swap_in != "synchronous":
@@ -320,7 +348,9 @@ class MachineConfig:
                     f"frames={self.frames}: up to {most} pages come back to the streams of a "
                     f"node; give at least {needed + needed // 64} frames"
                 )
-        room = self.slots - SLOTS_KEPT * self.cpus
+        self._check_limit(FRAMES_KEPT * cpus_per_node)
+        interrupts = self.nodes if self.channels else 0
+        room = self.slots - SLOTS_KEPT * (self.cpus - interrupts)
         needed = max(self._swapped(device) for device in range(self.devices))
         if needed >= room:
             raise ConfigError(
@@ -328,9 +358,33 @@ class MachineConfig:
                 f"beside memory, and it has room for {max(room, 0)}; give more slots or frames"
             )
 
+    def _check_limit(self, kept: int) -> None:
+        if not self.memory_max:
+            if self.drop_percent:
+                raise ConfigError(
+                    f"drop_percent={self.drop_percent}: walkers drop pages under a memory cgroup's "
+                    "limit alone; set memory_max"
+                )
+        elif self.nodes > 1:
+            raise ConfigError(f"nodes={self.nodes}: choose 1 with memory_max")
+        elif not kept <= self.memory_max <= self.frames - self._watermark_high - kept:
+            raise ConfigError(
+                f"memory_max={self.memory_max}: choose {kept} to "
+                f"{self.frames - self._watermark_high - kept}, or more frames"
+            )
+        if self.accesses and self.writers and self.channels:
+            raise ConfigError(
+                f"accesses={self.accesses}: writers that exit need a device as fast as memory; "
+                "choose channels=0"
+            )
+
+    @property
+    def _watermark_high(self) -> int:
+        return max(self.frames // 128, 32) * 3 // 2
+
     def _swapped(self, device: int) -> int:
-        """Return how many slots of a device are in use when the machine begins."""
-        resident = self.frames - max(self.frames // 128, 32) * 3 // 2
+        """Return how many slots of a device the pages take that memory does not hold."""
+        resident = self.memory_max or self.frames - self._watermark_high
         walkers = (
             len(range(node, self.walkers, self.nodes))
             for node in range(device, self.nodes, self.devices)

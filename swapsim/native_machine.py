@@ -20,6 +20,11 @@ from swapsim.workloads import StreamsConfig
 CHUNK_EVENTS: Final = 2000
 """Events of one call into C, well under 0.1 s: between two calls Ctrl-C is heard."""
 
+_TAGS: Final = {
+    None: lib.SWS_TAGS_AS_RELEASED,
+    True: lib.SWS_TAGS_KEPT,
+    False: lib.SWS_TAGS_NOT_KEPT,
+}
 _SITE_FIELDS: Final = ("acquisitions", "contended", "moved", "wait_ns", "hold_ns")
 _TIME_FIELDS: Final = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
 _COUNT_FIELDS: Final = (
@@ -61,6 +66,8 @@ class Window:
         Schema MACHINE_CPUS.
     slots : dict of str to int
         Work of the devices, by SLOT_FIELDS.
+    shared_slots : int
+        Slots handed out in the trunk of the last one that some other CPU was handed out.
     slots_in_use, free_clusters : int
         Of all devices at the end.
     """
@@ -70,6 +77,7 @@ class Window:
     sites: pl.DataFrame
     cpus: pl.DataFrame
     slots: dict[str, int]
+    shared_slots: int
     slots_in_use: int
     free_clusters: int
 
@@ -120,6 +128,7 @@ def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = Fal
         sites=_frame(after["sites"], before["sites"], MACHINE_SITES),
         cpus=_frame(after["cpus"], before["cpus"], MACHINE_CPUS),
         slots={name: after["slots"][name] - before["slots"][name] for name in SLOT_FIELDS},
+        shared_slots=after["shared"] - before["shared"],
         slots_in_use=sum(lib.sws_machine_slots_in_use(machine, n) for n in range(config.devices)),
         free_clusters=sum(lib.sws_machine_free_clusters(machine, n) for n in range(config.devices)),
     )
@@ -146,8 +155,8 @@ def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list
     for name, value in costs.items():
         setattr(made.costs, name, value)
     made.lock_kind = lib.SWS_LOCK_TEST_AND_SET if config.test_and_set else lib.SWS_LOCK_QUEUED
+    made.swap_writeback_tags = _TAGS[config.swap_writeback_tags]
     for name in (
-        "swap_writeback_tags",
         "slot_cache",
         "nodes",
         "devices",
@@ -156,6 +165,9 @@ def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list
         "walkers",
         "frames",
         "pages",
+        "memory_max",
+        "accesses",
+        "drop_percent",
         "read_percent",
         "spread_percent",
         "fragmented",
@@ -245,6 +257,7 @@ def _snapshot(machine: Any, verify: bool) -> dict[str, Any]:
         "sites": [_site(machine, site) for site in range(lib.SWS_SITES)],
         "cpus": [_cpu(machine, cpu) for cpu in range(lib.sws_machine_cpus(machine))],
         "slots": {name: getattr(work, name) for name in SLOT_FIELDS},
+        "shared": lib.sws_machine_shared_slots(machine),
     }
 
 

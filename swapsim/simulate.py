@@ -184,7 +184,7 @@ _Metric = tuple[str, float, str]
 
 def _policy_name(config: MachineConfig) -> str:
     if config.kernel == "4.8":
-        return "tags" if config.swap_writeback_tags else "no tags"
+        return "no tags" if config.swap_writeback_tags is False else "tags"
     return config.policy if isinstance(config.policy, str) else config.policy.name
 
 

@@ -258,8 +258,8 @@ def percpu_cluster_next(
         f"{verified.height} runs; in it, {cpus} CPUs on a fragmented device find the swap cache's "
         f"lock on another CPU in {percent['shared']:.0f} of 100 additions with the "
         f"shared base, in {percent['percpu-rerandomise']:.0f} with the merged patch, and in "
-        f"{percent['percpu']:.0f} with the patch as first posted, whose CPUs fall into step. Fitted "
-        f"to the base column of its mail alone, the contention machine gives it, while it is "
+        f"{percent['percpu']:.0f} with the patch as first posted, whose CPUs fall into step. "
+        f"Fitted to the base column of its mail alone, the contention machine gives it, while it is "
         f"young, {score['simulated']:+.1f} % in pmbench's score; {score['published']:+.1f} % is "
         "published."
     )

@@ -31,6 +31,7 @@ from oracle_slots import Config as DeviceConfig
 
 BATCH, CACHE, PCP_BATCH, PCP_HIGH, QUEUE, DRAWS = 32, 64, 31, 186, 128, 64
 INACTIVE_RATIO, START_NS = 3, 20000
+NOTHING = -1
 
 SITES = (
     ("swap_avail_lock.get_swap_pages", False),
@@ -60,6 +61,10 @@ SITES = (
     ("lru_lock.rotate_reclaimable_page", True),
     ("zone_lock.rmqueue_bulk", False),
     ("zone_lock.free_pcppages_bulk", False),
+    ("cluster_lock.scan_swap_map_try_ssd_cluster", False),
+    ("map_lock.swapcache_clear", False),
+    ("map_lock.__swp_swapcount", False),
+    ("lru_lock.release_pages", True),
 )
 """The sites and whether their lock is taken with interrupts off, in the order of the enum."""
 
@@ -87,7 +92,7 @@ class Config:
     trunk_shift: int = 10
     policy: Policy = Policy.SHARED
     seed: int = 1
-    swap_writeback_tags: bool = True
+    swap_writeback_tags: bool | None = None
     slot_cache: bool = True
     lock_kind: int = oracle_des.QUEUED
     nodes: int = 1
@@ -97,6 +102,9 @@ class Config:
     walkers: int = 0
     frames: int = 2200
     pages: int = 1
+    memory_max: int = 0
+    accesses: int = 0
+    drop_percent: int = 0
     read_percent: int = 80
     spread_percent: int = 50
     fragmented: bool = False
@@ -114,8 +122,8 @@ class Config:
 
     @property
     def cpus_per_node(self) -> int:
-        """Tasks, a kswapd, and a CPU for the interrupts of an asynchronous device."""
-        return -(-self.tasks // self.nodes) + 1 + (self.channels > 0)
+        """Tasks, a kswapd if there is no limit, and a CPU for an asynchronous device."""
+        return -(-self.tasks // self.nodes) + (not self.memory_max) + (self.channels > 0)
 
 
 @dataclass(eq=False)
@@ -127,6 +135,7 @@ class Page:
     pte: int | None = None
     slot: int = 0
     referenced: bool = False
+    kept_once: bool = False
     dirty: bool = False
     locked: bool = False
     writeback: bool = False
@@ -173,6 +182,7 @@ class Actor:
     mm: int = -1
     begins: bool = False
     first_pte: int = 0
+    n_ptes: int = 0
     steps: Steps = field(default_factory=lambda: iter(()))
     asleep: bool = False
     throttled: bool = False
@@ -192,7 +202,9 @@ class Machine:
         """Build the machine, fill memory and devices, and let the tasks begin."""
         self.config, self.costs = config, costs
         self.old = config.kernel is Kernel.V4_8
-        self.tags = self.old and config.swap_writeback_tags
+        self.new = config.kernel is Kernel.V6_1
+        tags = config.swap_writeback_tags
+        self.tags = self.old if tags is None else tags
         self.skips_cache = not self.old and config.channels == 0
         self.charges = config.kernel in (Kernel.V5_7, Kernel.V5_7_SCAN_MORE)
         self.pagevec = 14 if self.old else 15
@@ -219,12 +231,16 @@ class Machine:
         self.swaps = [self.make_swap(n, cpus) for n in range(config.devices)]
         self.actors = [self.make_actor(cpu) for cpu in range(cpus)]
         self.ptes: list[Page | int] = [0] * (config.walkers * config.pages)
+        self.ptes += [NOTHING] * (config.writers * config.accesses)
+        self.charged = self.shared_slots = 0
+        self.last_trunk: dict[int, int] = {}
         self.leaving: set[int] = set()
         self.awaited: dict[int, Actor] = {}
         self.requests_done = self.longest_ended = 0
         self.place()
         free = sum(swap.slots.config.slots - 1 for swap in self.swaps) - sum(self.swapped())
-        self.caches = not self.old and config.slot_cache and free > 320 * cpus
+        least = 128 if config.drop_percent else 320
+        self.caches = not self.old and config.slot_cache and free > least * cpus
         self.fill()
         self.ptes += [0] * len(config.requests)
         for actor in self.actors:
@@ -279,8 +295,12 @@ class Machine:
         for task in range(config.tasks):
             actor = self.actors[task % config.nodes * config.cpus_per_node + task // config.nodes]
             actor.mm, actor.begins = task, True
-            actor.first_pte = task * config.pages
             walks = task < config.walkers
+            actor.first_pte = task * config.pages
+            actor.n_ptes = config.pages if walks else config.accesses
+            if not walks:
+                ended = (task - config.walkers) * config.accesses
+                actor.first_pte = config.walkers * config.pages + ended
             actor.steps = self.walker(actor) if walks else self.writer(actor)
             if config.requests:
                 mine = [request for request in config.requests if request.stream == task]
@@ -288,9 +308,10 @@ class Machine:
         self.kswapds = []
         for n in range(config.nodes):
             end = (n + 1) * config.cpus_per_node
-            kswapd = self.actors[end - 1 - (config.channels > 0)]
-            kswapd.steps, kswapd.asleep = self.kswapd(kswapd), True
-            self.kswapds.append(kswapd)
+            if not config.memory_max:
+                kswapd = self.actors[end - 1 - (config.channels > 0)]
+                kswapd.steps, kswapd.asleep = self.kswapd(kswapd), True
+                self.kswapds.append(kswapd)
             if config.channels and n < config.devices:
                 interrupt = self.actors[end - 1]
                 interrupt.steps, interrupt.asleep = self.interrupt(interrupt), True
@@ -306,7 +327,8 @@ class Machine:
 
     def resident(self, node: Node) -> int:
         """Return how many of them are in memory at the start."""
-        return min(len(self.ptes_of(node)), self.config.frames - self.low_water * 3 // 2)
+        room = self.config.memory_max or self.config.frames - self.low_water * 3 // 2
+        return min(len(self.ptes_of(node)), room)
 
     def swapped(self) -> list[int]:
         """Return how many slots of each device are in use at the start."""
@@ -322,9 +344,12 @@ class Machine:
     def fill(self) -> None:
         """Choose which pages are in memory, and give the others their slots."""
         draws = Generator(self.config.seed, 2**64 - 1)
+        if self.config.drop_percent:
+            self.fill_and_drop(draws)
+            return
         left = {node.number: len(self.ptes_of(node)) for node in self.nodes}
         keep = {node.number: self.resident(node) for node in self.nodes}
-        for pte in range(len(self.ptes)):
+        for pte in range(self.config.walkers * self.config.pages):
             n = pte // self.config.pages % self.config.nodes
             chosen = draws.below(left[n]) < keep[n]
             left[n] -= 1
@@ -333,8 +358,10 @@ class Machine:
                 self.put_into_memory(self.nodes[n], pte)
         for node in self.nodes:
             tasks = range(node.number, self.config.tasks, self.config.nodes)
-            if not self.config.requests and any(task >= self.config.walkers for task in tasks):
-                while len(node.free) > self.low_water * 3 // 2:
+            endless = not self.config.accesses and not self.config.requests
+            if endless and any(task >= self.config.walkers for task in tasks):
+                limit = self.config.memory_max or float("inf")
+                while len(node.free) > self.low_water * 3 // 2 and self.charged < limit:
                     self.put_into_memory(node, None)
         for number, wanted in enumerate(self.swapped()):
             if wanted:
@@ -343,14 +370,77 @@ class Machine:
             swap.slots.work = type(swap.slots.work)()
 
     def put_into_memory(self, node: Node, pte: int | None) -> None:
-        """Take the next free page for a walker's or a writer's."""
+        """Take the next free page for a walker's or a writer's, and keep the lists in balance."""
+        short = len(node.inactive) * INACTIVE_RATIO < len(node.active)
+        (node.inactive if short else node.active).insert(0, self.take_page(node, pte))
+
+    def take_page(self, node: Node, pte: int | None) -> Page:
+        """Return the next free page, written."""
         page = node.free.pop(0)
         page.used = page.dirty = True
+        page.referenced = self.new
         page.pte = pte
+        self.charged += 1
         if pte is not None:
             self.ptes[pte] = page
-        short = len(node.inactive) * INACTIVE_RATIO < len(node.active)
-        (node.inactive if short else node.active).insert(0, page)
+        return page
+
+    def fill_and_drop(self, draws: Generator) -> None:
+        """Let walkers write all pages, one walker after another, then drop some of them."""
+        config, node = self.config, self.nodes[0]
+        walkers = self.actors[: config.walkers]
+        for actor in walkers:
+            for pte in range(actor.first_pte, actor.first_pte + config.pages):
+                if self.charged == config.memory_max:
+                    oldest = (node.inactive or node.active).pop()
+                    assert oldest.pte is not None
+                    self.ptes[oldest.pte] = self.slot_of_fill(actor)
+                    node.free.insert(0, self.freed(oldest))
+                lru = node.inactive if self.new else node.active
+                lru.insert(0, self.take_page(node, pte))
+        for actor in walkers:
+            kept = list[Page | int]()
+            for pte in range(actor.first_pte, actor.first_pte + config.pages):
+                where = self.ptes[pte]
+                dropped = draws.below(100) < config.drop_percent
+                last = pte + 1 == actor.first_pte + config.pages
+                if not dropped or (last and not kept):
+                    kept.append(where)
+                elif isinstance(where, Page):
+                    (node.inactive if where in node.inactive else node.active).remove(where)
+                    node.free.insert(0, self.freed(where))
+                else:
+                    self.give_back_slot(actor, where)
+            actor.n_ptes = len(kept)
+            for number in range(config.pages):
+                pte = actor.first_pte + number
+                self.ptes[pte] = kept[number] if number < len(kept) else NOTHING
+                if number < len(kept) and isinstance(where := kept[number], Page):
+                    where.pte = pte
+        self.swaps[0].slots.work = type(self.swaps[0].slots.work)()
+
+    def slot_of_fill(self, actor: Actor) -> int:
+        """Return a slot of a page that is swapped out before the first event."""
+        slots = actor.swap.slots
+        if not actor.ready:
+            _, call = slots.allocate(actor.cpu, actor.mm, CACHE if self.caches else 1)
+            actor.ready = list(call.slots)
+        slot = actor.ready.pop(0)
+        slots.duplicate(slot)
+        slots.uncache(slot)
+        return slot
+
+    def give_back_slot(self, actor: Actor, slot: int) -> None:
+        """Drop a slot; the return cache is flushed when it is full."""
+        slots = actor.swap.slots
+        slots.drop(slot)
+        if not self.caches:
+            slots.free_entries([slot])
+            return
+        if len(actor.returned) == CACHE:
+            slots.free_entries(actor.returned)
+            actor.returned = []
+        actor.returned.append(slot)
 
     def fill_device(self, number: int, wanted: int, draws: Generator) -> None:
         """Take slots in the calls' own order, then free those that nobody needs."""
@@ -440,15 +530,15 @@ class Machine:
     # ---- memory
 
     def wake_kswapd(self, node: Node) -> None:
-        """Wake a node's kswapd below the low watermark."""
-        if len(node.free) < self.low_water * 5 // 4:
+        """Wake a node's kswapd below the low watermark, if it has one."""
+        if self.kswapds and len(node.free) < self.low_water * 5 // 4:
             self.wake(self.kswapds[node.number])
 
     def alloc_page(self, actor: Actor) -> Iterator[None]:
         """Put a page into actor.fresh."""
         node = actor.node
-        while not actor.pcp:
-            if len(node.free) > self.low_water:
+        while self.is_full() or not actor.pcp:
+            if not self.is_full() and len(node.free) > self.low_water:
 
                 def refill() -> int:
                     taken = [node.free.pop(0) for _ in range(min(PCP_BATCH, len(node.free)))]
@@ -458,22 +548,34 @@ class Machine:
                 yield from self.under(actor, node.zone_lock, "zone_lock.rmqueue_bulk", refill)
                 self.wake_kswapd(node)
                 continue
-            self.wake_kswapd(node)
+            if not self.is_full():
+                self.wake_kswapd(node)
             progress = yield from self.shrink(actor)
-            if not progress and not actor.pcp and len(node.free) <= self.low_water:
+            room = not self.is_full() and (actor.pcp or len(node.free) > self.low_water)
+            if not progress and not room:
                 if not actor.swap.writes:
                     self.stuck = True
                 yield from self.sleep(actor, throttled=actor.swap.writes > 0)
         page = actor.pcp.pop()
         page.used = True
+        self.charged += 1
         return page
+
+    def is_full(self) -> bool:
+        """Tell whether the memory cgroup is at its limit."""
+        return 0 < self.config.memory_max <= self.charged
 
     def lru_add(self, actor: Actor, page: Page) -> Steps:
         """Put a page on its list, with others of this CPU."""
         actor.pagevec.append(page)
-        if len(actor.pagevec) < self.pagevec:
-            return
+        if len(actor.pagevec) == self.pagevec:
+            yield from self.lru_add_drain(actor)
+
+    def lru_add_drain(self, actor: Actor) -> Steps:
+        """Put what a CPU gathered on its list."""
         node = actor.node
+        if not actor.pagevec:
+            return
 
         def add() -> int:
             for added in actor.pagevec:
@@ -540,10 +642,15 @@ class Machine:
                 yield from self.work(actor, "reference_ns")
             if page.referenced and not page.unmapped:
                 page.referenced = page.locked = False
+                progress = True
+                if self.new and not page.kept_once:
+                    page.kept_once = True
+                    kept.append(page)
+                    continue
                 actor.count["activated"] += 1
                 activated.append(page)
-                progress = True
                 continue
+            page.kept_once = False
             if page.pte is not None:
                 self.leaving.add(page.pte)
             if (yield from self.swap_out(actor, page)):
@@ -569,7 +676,8 @@ class Machine:
 
     def freed(self, page: Page) -> Page:
         """Return the page as nobody's."""
-        page.used = page.referenced = page.dirty = page.locked = False
+        self.charged -= 1
+        page.used = page.referenced = page.dirty = page.locked = page.kept_once = False
         page.writeback = page.unmapped = False
         page.pte, page.slot = None, 0
         return page
@@ -627,7 +735,7 @@ class Machine:
                     swap.cache[slot] = True
             elif what == "clear_shadow_from_swap_cache" and swap.cache.get(slot) is True:
                 del swap.cache[slot]
-            descents = 3 if what == "test_set_page_writeback" else 1
+            descents = 3 if what == "test_set_page_writeback" and self.old else 1
             name = "tag_ns" if what.endswith("page_writeback") else "tree_ns"
             return self.costs[name] + descents * self.costs["descent_ns"]
 
@@ -665,6 +773,8 @@ class Machine:
         """Take a page out of the swap cache; it stays in memory, its slot is freed."""
         page.locked = True
         slot = page.slot
+        if self.new:
+            yield from self.map(actor, slot, "try_to_free_swap", None)
         yield from self.tree(actor, slot, "delete_from_swap_cache")
 
         def uncache(offset: int) -> tuple[int, int]:
@@ -712,19 +822,42 @@ class Machine:
             elif call.state in LOCKED:
                 yield from self.lock(actor, swap.si_lock, site)
                 site = "si_lock.scan_swap_map_slots"
+                searches = swap.slots.work.searches
                 yield from self.run(actor, self.locked_part(actor, call, listed))
-                for slot in call.slots[listed:] if not self.old else []:
-                    yield from self.under(
-                        actor,
-                        self.map_lock(swap, slot),
-                        "cluster_lock.scan_swap_map_slots",
-                        lambda: self.costs["map_ns"] + self.costs["slot_ns"],
-                    )
+                searches = swap.slots.work.searches - searches
+                if not self.old:
+                    yield from self.cluster_locks(actor, call, listed, searches)
                 listed = len(call.slots)
                 self.unlock(actor, swap.si_lock)
             else:
                 yield from self.reclaim_cached(actor, call)
         return list(call.slots)
+
+    def cluster_locks(self, actor: Actor, call: Call, listed: int, searches: int) -> Steps:
+        """Take the clusters' locks of a locked part: each slot's, before it that of its search."""
+        costs, slots = self.costs, list(call.slots[listed:])
+        while slots or searches:
+            lock = self.map_lock(actor.swap, slots[0] if slots else call.offset)
+            if searches and searches >= len(slots):
+                site, ns = "cluster_lock.scan_swap_map_try_ssd_cluster", costs["map_ns"]
+                searches -= 1
+            else:
+                site = "cluster_lock.scan_swap_map_slots"
+                ns = costs["map_ns"] + costs["slot_ns"]
+                slots.pop(0)
+            yield from self.under(actor, lock, site, lambda ns=ns: ns)
+
+    def note_trunks(self, actor: Actor, slots: list[int]) -> None:
+        """Count slots in the trunk of the last one that some other CPU was handed out."""
+        for slot in slots:
+            trunk = slot >> self.config.trunk_shift
+            others = (
+                where
+                for cpu, where in self.last_trunk.items()
+                if cpu != actor.cpu and self.actors[cpu].swap is actor.swap
+            )
+            self.shared_slots += trunk in others
+            self.last_trunk[actor.cpu] = trunk
 
     def locked_part(self, actor: Actor, call: Call, listed: int) -> int:
         """Do a part of a call under si->lock and return what it costs."""
@@ -732,6 +865,7 @@ class Machine:
         tested = work.tested_quick + work.tested_cluster
         looked = work.looked_at
         actor.swap.slots.locked(actor.cpu, call)
+        self.note_trunks(actor, list(call.slots[listed:]))
         tested = work.tested_quick + work.tested_cluster - tested
         ns = costs["device_ns"] + tested * costs["test_ns"]
         ns += (work.looked_at - looked) * costs["base_ns"]
@@ -846,22 +980,74 @@ class Machine:
     # ---- what actors do
 
     def writer(self, actor: Actor) -> Steps:
-        """Write fresh pages one after another."""
-        while True:
+        """Write fresh pages one after another, and exit after the last."""
+        while not self.is_done(actor.count["touched"]):
             yield from self.work(actor, "fault_ns")
             page: Any = yield from self.alloc_page(actor)
             page.dirty = True
+            page.referenced = self.new
+            if self.config.accesses:
+                page.pte = actor.first_pte + actor.count["touched"]
+                self.ptes[page.pte] = page
             yield from self.run(actor, self.transfer(actor.node, self.costs["touch_ns"]))
             actor.count["touched"] += 1
             yield from self.lru_add(actor, page)
+        yield from self.exit(actor)
+        yield from self.sleep(actor)
+
+    def is_done(self, accesses: int) -> bool:
+        """Tell whether a task made all of its accesses."""
+        return 0 < self.config.accesses == accesses
+
+    def exit(self, actor: Actor) -> Steps:
+        """Give back slots one by one, pages in memory 32 at a time; wait for a reclaim's."""
+        swap, end = actor.swap, actor.first_pte + actor.n_ptes
+        yield from self.lru_add_drain(actor)
+        for pte in range(actor.first_pte, end):
+            while (where := self.ptes[pte]) != NOTHING:
+                if isinstance(where, int):
+                    self.ptes[pte] = NOTHING
+                    yield from self.map(actor, where, "swap_free", swap.slots.drop)
+                    yield from self.put_slot(actor, where)
+                elif self.may_release(actor.node, pte):
+                    batch = list[Page]()
+                    yield from self.under(
+                        actor,
+                        actor.node.lru_lock,
+                        "lru_lock.release_pages",
+                        lambda pte=pte, batch=batch: self.release(actor, range(pte, end), batch),
+                    )
+                    actor.pcp += [self.freed(page) for page in batch]
+                    yield from self.drain(actor)
+                else:
+                    yield from self.work(actor, "unmap_ns")
+
+    def may_release(self, node: Node, pte: int) -> bool:
+        """Tell whether a page of an exiting task is in memory and in nobody's hands."""
+        page = self.ptes[pte]
+        listed = isinstance(page, Page) and (page in node.inactive or page in node.active)
+        return listed and pte not in self.leaving and not page.locked
+
+    def release(self, actor: Actor, ptes: range, batch: list[Page]) -> int:
+        """Take the next pages of an exiting task off their lists."""
+        node = actor.node
+        for pte in ptes:
+            page = self.ptes[pte]
+            if len(batch) < BATCH and isinstance(page, Page) and self.may_release(node, pte):
+                (node.inactive if page in node.inactive else node.active).remove(page)
+                self.ptes[pte] = NOTHING
+                batch.append(page)
+        return (len(batch) + 1) * self.costs["lru_page_ns"]
 
     def walker(self, actor: Actor) -> Steps:
-        """Read and write pages at random."""
+        """Read and write pages at random, and rest after the last access."""
         config = self.config
-        while True:
+        while not self.is_done(actor.count["accesses"]):
             accesses, found = 0, None
             while accesses < DRAWS and found is None:
-                pte = actor.first_pte + actor.generator.below(config.pages)
+                if self.is_done(actor.count["accesses"]):
+                    break
+                pte = actor.first_pte + actor.generator.below(actor.n_ptes)
                 write = actor.generator.below(100) >= config.read_percent
                 accesses += 1
                 where = self.ptes[pte]
@@ -870,7 +1056,9 @@ class Machine:
                 elif pte not in self.leaving:
                     actor.count["accesses"] += 1
                     where.referenced = True
-                    if write and self.may_leave_cache(where):
+                    if self.new:
+                        where.dirty |= write
+                    elif write and self.may_leave_cache(where):
                         found = where
             yield from self.work(actor, "access_ns", accesses)
             if isinstance(found, Page):
@@ -880,6 +1068,7 @@ class Machine:
                 yield from self.work(actor, "fault_ns")
                 yield from self.swap_in(actor, pte, write)
                 actor.count["accesses"] += 1
+        yield from self.sleep(actor)
 
     def stream(self, actor: Actor, requests: list[Request]) -> Steps:
         """Send pages out and bring them in as a trace's task did."""
@@ -928,9 +1117,14 @@ class Machine:
     def swap_in(self, actor: Actor, pte: int, write: bool) -> Iterator[None]:
         """Bring a page back from its slot and return it."""
         swap = actor.swap
-        page: Any = yield from self.alloc_page(actor)
         slot = self.ptes[pte]
         assert isinstance(slot, int)
+        holds_place = self.skips_cache and self.new
+        if holds_place:
+            yield from self.map(actor, slot, "swapcache_prepare", swap.slots.cache)
+        elif self.new:
+            yield from self.map(actor, slot, "__swp_swapcount", None)
+        page: Any = yield from self.alloc_page(actor)
         page.locked = True
         if not self.skips_cache:
             page.slot = slot
@@ -951,7 +1145,10 @@ class Machine:
                 lambda: self.costs["lru_page_ns"],
             )
         self.ptes[pte], page.pte = page, pte
+        page.referenced = self.new
         yield from self.map(actor, slot, "swap_free", swap.slots.drop)
+        if holds_place:
+            yield from self.map(actor, slot, "swapcache_clear", swap.slots.uncache)
         page.locked = False
         page.dirty = not page.slot
         if not page.slot:

@@ -297,6 +297,7 @@ class Work:
     tested_scan: int = 0
     tested_quick: int = 0
     tested_cluster: int = 0
+    searches: int = 0
     rescheduled: int = 0
     reclaims: int = 0
     stores: int = 0
@@ -404,6 +405,7 @@ class Device:
             end = min(self.slots, (cluster + 1) * self.size)
             if offset < end:
                 self.work.cluster_lock += self.cluster_locks
+                self.work.searches += 1
             while offset < end:
                 self.work.tested_cluster += 1
                 if self.map[offset] == 0:

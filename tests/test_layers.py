@@ -35,7 +35,7 @@ LADDER = (
         "sweep_store",
     },
     {"replay", "simulate", "verify", "slot_metrics", "sweep", "tree_nodes"},
-    {"calibrate", "verdicts", "slot_traces"},
+    {"calibrate", "lab_machine", "verdicts", "slot_traces"},
     {"predict", "slot_requests"},
     {"slots", "open_shares", "what_if"},
     {"retimed", "slot_verdicts"},

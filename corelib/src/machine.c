@@ -36,12 +36,15 @@ static const struct {
 	[SWS_SITE_LRU_ROTATE] = { "lru_lock.rotate_reclaimable_page", true },
 	[SWS_SITE_ZONE_GET] = { "zone_lock.rmqueue_bulk", false },
 	[SWS_SITE_ZONE_FREE] = { "zone_lock.free_pcppages_bulk", false },
+	[SWS_SITE_CLUSTER_SEARCH] = { "cluster_lock.scan_swap_map_try_ssd_cluster", false },
+	[SWS_SITE_CLEAR] = { "map_lock.swapcache_clear", false },
+	[SWS_SITE_SWAPCOUNT] = { "map_lock.__swp_swapcount", false },
+	[SWS_SITE_LRU_RELEASE] = { "lru_lock.release_pages", true },
 };
 
 void sws_machine_config_init(struct sws_machine_config *config)
 {
 	*config = (struct sws_machine_config){
-		.swap_writeback_tags = true,
 		.slot_cache = true,
 		.nodes = 1,
 		.devices = 1,
@@ -139,6 +142,7 @@ void sws_machine_free(struct sws_machine *self)
 	for (uint32_t n = 0; n < self->config.devices && self->devices; n++) {
 		sws_slots_free(self->devices[n].slots);
 		sws_mappings_free(self->devices[n].mappings);
+		sws_release(&allocator, self->devices[n].last_in_trunk);
 		sws_release(&allocator, self->devices[n].channels);
 		sws_release(&allocator, self->devices[n].requests);
 	}
@@ -285,6 +289,15 @@ struct sws_slots_work sws_machine_slots_work(const struct sws_machine *self)
 
 	for (uint32_t n = 0; n < self->config.devices; n++)
 		add_work(&sum, &self->devices[n].work);
+	return sum;
+}
+
+uint64_t sws_machine_shared_slots(const struct sws_machine *self)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t n = 0; n < self->config.devices; n++)
+		sum += self->devices[n].shared_slots;
 	return sum;
 }
 

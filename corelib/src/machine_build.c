@@ -6,6 +6,7 @@
 
 static const struct machine_rules rules_of[] = {
 	[SWS_SLOTS_4_8] = { .mapping = SWS_MAPPING_4_8,
+			    .keeps_tags = true,
 			    .avail_locks = 2,
 			    .starts_active = true,
 			    .pagevec = 14 },
@@ -38,6 +39,10 @@ static const struct machine_rules rules_of[] = {
 			    .slot_cache = true,
 			    .skips_cache = true,
 			    .shadows = true,
+			    .prepares = true,
+			    .keeps_first = true,
+			    .reuses_exclusive = true,
+			    .looks_at_counts = true,
 			    .pagevec = MACHINE_PAGEVEC },
 };
 
@@ -73,10 +78,26 @@ static uint32_t tasks_per_node(const struct sws_machine_config *config)
 	return (tasks_of(config) + config->nodes - 1) / config->nodes;
 }
 
-/* Tasks, a kswapd, and a CPU for the interrupts of an asynchronous device. */
+/* Tasks, a kswapd unless a limit keeps it asleep, and a CPU for an asynchronous device's interrupts. */
 static uint32_t cpus_per_node(const struct sws_machine_config *config)
 {
-	return tasks_per_node(config) + 1 + (config->channels > 0);
+	return tasks_per_node(config) + !config->memory_max + (config->channels > 0);
+}
+
+static uint32_t min_watermark(uint32_t frames)
+{
+	return frames / 128 > MACHINE_BATCH ? frames / 128 : MACHINE_BATCH;
+}
+
+/* The tasks' memory cgroup reaches its limit before the node its low watermark; pages drop under it alone. */
+static bool limit_fits(const struct sws_machine_config *config)
+{
+	const uint64_t kept = (uint64_t)cpus_per_node(config) * KEPT;
+
+	if (!config->memory_max)
+		return !config->drop_percent;
+	return config->nodes == 1 && config->drop_percent < 100 && config->memory_max >= kept &&
+	       config->memory_max + min_watermark(config->frames) * 3 / 2 + kept <= config->frames;
 }
 
 /* Streams have the machine for themselves, and pages that leave at once. */
@@ -86,7 +107,8 @@ static bool streams_fit(const struct sws_machine_config *config)
 		return !config->n_requests;
 	return config->streams <= TASKS_MAX && config->n_requests >= config->streams &&
 	       config->n_requests <= REQUESTS_MAX && config->requests && !config->walkers &&
-	       !config->writers && !config->channels && config->devices == 1;
+	       !config->writers && !config->channels && config->devices == 1 &&
+	       !config->memory_max && !config->accesses;
 }
 
 bool sws_machine__config_fits(const struct sws_machine_config *config)
@@ -98,11 +120,15 @@ bool sws_machine__config_fits(const struct sws_machine_config *config)
 	       (unsigned int)config->lock_kind <= SWS_LOCK_TEST_AND_SET && config->nodes >= 1 &&
 	       config->nodes <= NODES_MAX && config->devices >= 1 &&
 	       config->devices <= config->nodes && config->channels <= CHANNELS_MAX && tasks >= 1 &&
-	       tasks <= TASKS_MAX && config->pages >= 1 && config->pages <= PAGES_MAX &&
-	       (uint64_t)config->pages * config->walkers < MACHINE_NONE &&
+	       tasks <= TASKS_MAX && !(config->accesses && config->writers && config->channels) &&
+	       config->pages >= 1 && config->pages <= PAGES_MAX &&
+	       (uint64_t)config->pages * config->walkers +
+			       (uint64_t)config->accesses * config->writers <
+		       MACHINE_NONE &&
+	       (unsigned int)config->swap_writeback_tags <= SWS_TAGS_NOT_KEPT &&
 	       config->frames <= PAGES_MAX && config->read_percent <= 100 &&
 	       config->spread_percent <= 100 &&
-	       config->frames >= 2 * (uint64_t)cpus_per_node(config) * KEPT;
+	       config->frames >= 2 * (uint64_t)cpus_per_node(config) * KEPT && limit_fits(config);
 }
 
 struct actor *sws_machine__task(struct sws_machine *self, uint32_t task)
@@ -110,6 +136,16 @@ struct actor *sws_machine__task(struct sws_machine *self, uint32_t task)
 	const uint32_t node = task % self->config.nodes;
 
 	return &self->actors[node * cpus_per_node(&self->config) + task / self->config.nodes];
+}
+
+uint32_t sws_machine__node_of_pte(const struct sws_machine *self, uint32_t pte)
+{
+	const uint32_t task =
+		pte < self->n_ptes
+			? pte / self->config.pages
+			: self->config.walkers + (pte - self->n_ptes) / self->config.accesses;
+
+	return task % self->config.nodes;
 }
 
 static void place_task(struct sws_machine *self, uint32_t task)
@@ -126,7 +162,10 @@ static void place_task(struct sws_machine *self, uint32_t task)
 	}
 	actor->count.kind = walks ? SWS_ACTOR_WALKER : SWS_ACTOR_WRITER;
 	actor->mm = task;
-	actor->mm_first_pte = walks ? task * self->config.pages : 0;
+	actor->mm_first_pte =
+		walks ? task * self->config.pages
+		      : self->n_ptes + (task - self->config.walkers) * self->config.accesses;
+	actor->mm_ptes = walks ? self->config.pages : self->config.accesses;
 	actor->stack[0].procedure = walks ? sws_machine__walker : sws_machine__writer;
 	self->nodes[n].n_ptes += walks ? self->config.pages : 0;
 	self->nodes[n].has_writers |= !walks;
@@ -139,10 +178,13 @@ static void place_kernel_threads(struct sws_machine *self, uint32_t n)
 	struct actor *kswapd = &self->actors[end - 1 - (self->config.channels > 0)];
 	struct actor *interrupt = &self->actors[end - 1];
 
-	kswapd->count.kind = SWS_ACTOR_KSWAPD;
-	kswapd->stack[0].procedure = sws_machine__kswapd;
-	kswapd->asleep = true;
-	node->kswapd = kswapd->cpu;
+	node->kswapd = MACHINE_NONE;
+	if (!self->config.memory_max) {
+		kswapd->count.kind = SWS_ACTOR_KSWAPD;
+		kswapd->stack[0].procedure = sws_machine__kswapd;
+		kswapd->asleep = true;
+		node->kswapd = kswapd->cpu;
+	}
 	if (!self->config.channels || n >= self->config.devices)
 		return;
 	interrupt->count.kind = SWS_ACTOR_INTERRUPT;
@@ -158,6 +200,7 @@ static void place_actors(struct sws_machine *self)
 
 		actor->cpu = cpu;
 		actor->mm = MACHINE_NONE;
+		actor->trunk = MACHINE_NONE;
 		actor->depth = 1;
 		actor->count.node = cpu / cpus_per_node(&self->config);
 		actor->node = &self->nodes[actor->count.node];
@@ -250,8 +293,16 @@ static int make_device(struct sws_machine *self, uint32_t n)
 		error = make_mappings(self, device);
 	if (!error)
 		error = add_device_locks(self, device);
-	if (error || !self->config.channels)
+	if (error)
 		return error;
+	device->last_in_trunk = sws_allocate_zeroed(
+		&self->allocator,
+		((self->config.device.slots - 1) >> self->config.device.trunk_shift) + 1,
+		sizeof(*device->last_in_trunk));
+	if (!device->last_in_trunk)
+		return SWS_ERROR_NO_MEMORY;
+	if (!self->config.channels)
+		return SWS_OK;
 	device->channels = sws_allocate_zeroed(&self->allocator, self->config.channels,
 					       sizeof(*device->channels));
 	device->requests = sws_allocate_zeroed(&self->allocator, self->n_pages + self->n_actors,
@@ -288,7 +339,7 @@ static int make_des(struct sws_machine *self)
 static int allocate_parts(struct sws_machine *self)
 {
 	const struct sws_allocator *allocator = &self->allocator;
-	const uint32_t n_ptes = self->n_ptes + self->config.n_requests;
+	const uint32_t n_ptes = self->n_ptes + self->n_writer_ptes + self->config.n_requests;
 
 	self->nodes = sws_allocate_zeroed(allocator, self->config.nodes, sizeof(*self->nodes));
 	self->devices =
@@ -317,30 +368,38 @@ static bool has_memory(const struct sws_machine *self)
 /* Does the device have room for what memory does not hold, and for what CPUs keep? */
 static int check_room(struct sws_machine *self)
 {
+	const uint32_t interrupts = self->config.channels ? self->config.nodes : 0;
+	const uint64_t kept = (uint64_t)SLOTS_KEPT * (self->n_actors - interrupts);
 	uint64_t free = 0;
 
 	if (!has_memory(self))
 		return SWS_ERROR_BAD_CONFIG;
 	for (uint32_t n = 0; n < self->config.devices; n++) {
-		const uint64_t needed =
-			sws_machine__swapped(self, n) + (uint64_t)SLOTS_KEPT * self->n_actors;
+		const uint64_t needed = sws_machine__swapped(self, n) + kept;
 
 		if (needed >= self->config.device.slots)
 			return SWS_ERROR_BAD_CONFIG;
 		free += self->config.device.slots - 1 - sws_machine__swapped(self, n);
 	}
-	/* check_cache_active */
-	self->caches_slots = self->rules->slot_cache && self->config.slot_cache &&
-			     free > (uint64_t)SWS_SLOT_CACHE_ACTIVATE * self->n_actors;
+	/* check_cache_active: a device that was filled page by page had its caches on from the start. */
+	self->caches_slots =
+		self->rules->slot_cache && self->config.slot_cache &&
+		free > (uint64_t)(self->config.drop_percent ? SWS_SLOT_CACHE_DEACTIVATE
+							    : SWS_SLOT_CACHE_ACTIVATE) *
+				self->n_actors;
 	return SWS_OK;
 }
 
 static void begin_fill(struct sws_machine *self)
 {
 	sws_generator_seed(&self->fill_generator, self->config.device.seed, UINT64_MAX);
+	if (self->config.drop_percent)
+		self->phase = PHASE_WRITE;
 	for (uint32_t n = 0; n < self->config.nodes; n++) {
 		struct node *node = &self->nodes[n];
-		const uint32_t room = self->config.frames - self->watermark_high;
+		const uint32_t room = self->config.memory_max
+					      ? self->config.memory_max
+					      : self->config.frames - self->watermark_high;
 
 		node->fill_left = node->n_ptes;
 		node->fill_keep = node->n_ptes < room ? node->n_ptes : room;
@@ -351,13 +410,14 @@ static void begin_fill(struct sws_machine *self)
 static void derive(struct sws_machine *self)
 {
 	self->rules = &rules_of[self->config.device.kernel];
-	self->keeps_tags =
-		self->config.swap_writeback_tags && self->rules->mapping == SWS_MAPPING_4_8;
+	self->keeps_tags = self->config.swap_writeback_tags == SWS_TAGS_AS_RELEASED
+				   ? self->rules->keeps_tags
+				   : self->config.swap_writeback_tags == SWS_TAGS_KEPT;
 	self->n_actors = cpus_per_node(&self->config) * self->config.nodes;
 	self->n_pages = self->config.frames * self->config.nodes;
 	self->n_ptes = self->config.pages * self->config.walkers;
-	self->watermark_min = self->config.frames / 128 > MACHINE_BATCH ? self->config.frames / 128
-									: MACHINE_BATCH;
+	self->n_writer_ptes = self->config.accesses * self->config.writers;
+	self->watermark_min = min_watermark(self->config.frames);
 	self->watermark_low = self->watermark_min * 5 / 4;
 	self->watermark_high = self->watermark_min * 3 / 2;
 }
@@ -377,6 +437,7 @@ int sws_machine__assemble(struct sws_machine *self)
 	if (error)
 		return error;
 	place_actors(self);
+	memset(self->pte_states + self->n_ptes, PTE_NONE, self->n_writer_ptes);
 	begin_fill(self);
 	return check_room(self);
 }

@@ -115,8 +115,7 @@ int sws_machine__prepare(struct sws_machine *self, struct actor *actor, uint64_t
 	uint8_t usage = 0;
 
 	*ns = self->config.costs.map_ns;
-	return sws_slots_cache(actor->device->slots, self->pages[actor->page].slot, &usage,
-			       &actor->device->work);
+	return sws_slots_cache(actor->device->slots, actor->put, &usage, &actor->device->work);
 }
 
 /* A slot that nothing holds any more is freed in the same hold in 4.8, later through the caches. */
@@ -147,6 +146,14 @@ int sws_machine__swap_free(struct sws_machine *self, struct actor *actor, uint64
 		sws_slots_drop(actor->device->slots, actor->put, &usage, &actor->device->work);
 
 	return error ? error : settle(self, actor, actor->put, usage, ns);
+}
+
+int sws_machine__clear(struct sws_machine *self, struct actor *actor, uint64_t *ns)
+{
+	uint8_t usage = 0;
+
+	*ns = self->config.costs.map_ns;
+	return sws_slots_uncache(actor->device->slots, actor->put, &usage, &actor->device->work);
 }
 
 bool sws_machine__may_evict(const struct sws_machine *self, uint32_t index)
@@ -188,13 +195,19 @@ int sws_machine__evict(struct sws_machine *self, struct actor *actor, uint32_t s
 	switch (step) {
 	case 0:
 		page->locked = true;
+		if (!self->rules->looks_at_counts)
+			return SWS_OK;
+		return sws_machine__under(actor,
+					  sws_machine__map_lock(self, actor->device, page->slot),
+					  SWS_SITE_COUNT, sws_machine__count);
+	case 1:
 		return sws_machine__under_tree(self, actor, page->slot, SWS_SITE_TREE_DELETE,
 					       tree_delete);
-	case 1:
+	case 2:
 		return sws_machine__under(actor,
 					  sws_machine__map_lock(self, actor->device, page->slot),
 					  SWS_SITE_PUT, uncache_evicted);
-	case 2:
+	case 3:
 		page->locked = false;
 		machine_leave(actor);
 		return machine_call(actor, sws_machine__put_slot);

@@ -13,7 +13,8 @@ enum { CHUNK = 1024 };
 
 static uint32_t resident(const struct sws_machine *self, const struct node *node)
 {
-	const uint32_t room = self->config.frames - self->watermark_high;
+	const uint32_t room = self->config.memory_max ? self->config.memory_max
+						      : self->config.frames - self->watermark_high;
 
 	return node->n_ptes < room ? node->n_ptes : room;
 }
@@ -38,24 +39,33 @@ static bool choose(struct sws_machine *self, uint64_t *left, uint64_t *wanted)
 	return chosen;
 }
 
-static void put_into_memory(struct sws_machine *self, struct node *node, uint32_t pte)
+void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, uint32_t pte,
+				  enum machine_list list)
 {
 	const uint32_t index = node->free_pages[--node->n_free];
 	struct page *page = &self->pages[index];
 
 	page->used = true;
 	page->dirty = true;
+	page->referenced = self->rules->keeps_first;
 	page->pte = pte;
+	self->charged++;
 	if (pte != MACHINE_NONE) {
 		self->pte_states[pte] = PTE_RESIDENT;
 		self->pte_values[pte] = index;
 	}
-	sws_machine__list_add(self, node,
-			      node->lists[LIST_INACTIVE].count * MACHINE_INACTIVE_RATIO <
-					      node->lists[LIST_ACTIVE].count
-				      ? LIST_INACTIVE
-				      : LIST_ACTIVE,
-			      index);
+	sws_machine__list_add(self, node, list, index);
+}
+
+/* As reclaim keeps the lists. */
+static void put_in_balance(struct sws_machine *self, struct node *node, uint32_t pte)
+{
+	const struct list *lists = node->lists;
+	const bool short_of_inactive =
+		lists[LIST_INACTIVE].count * MACHINE_INACTIVE_RATIO < lists[LIST_ACTIVE].count;
+
+	sws_machine__put_into_memory(self, node, pte,
+				     short_of_inactive ? LIST_INACTIVE : LIST_ACTIVE);
 }
 
 static void fill_with_writers(struct sws_machine *self)
@@ -63,8 +73,11 @@ static void fill_with_writers(struct sws_machine *self)
 	for (uint32_t i = 0; i < self->config.nodes; i++) {
 		struct node *node = &self->nodes[i];
 
-		while (node->has_writers && node->n_free > self->watermark_high)
-			put_into_memory(self, node, MACHINE_NONE);
+		/* Writers that end begin with nothing. */
+		while (node->has_writers && !self->config.accesses &&
+		       node->n_free > self->watermark_high &&
+		       (!self->config.memory_max || self->charged < self->config.memory_max))
+			put_in_balance(self, node, MACHINE_NONE);
 	}
 }
 
@@ -95,7 +108,7 @@ static void fill_pages(struct sws_machine *self)
 			&self->nodes[self->fill_pte / self->config.pages % self->config.nodes];
 
 		if (choose(self, &node->fill_left, &node->fill_keep))
-			put_into_memory(self, node, self->fill_pte);
+			put_in_balance(self, node, self->fill_pte);
 	}
 	if (self->fill_pte < self->n_ptes)
 		return;
@@ -212,6 +225,9 @@ int sws_machine__fill(struct sws_machine *self)
 		return take_slots(self);
 	case PHASE_KEEP:
 		return keep_slots(self);
+	case PHASE_WRITE:
+	case PHASE_DROP:
+		return sws_machine__fill_and_drop(self);
 	case PHASE_START:
 		return start_actors(self);
 	case PHASE_RUN:

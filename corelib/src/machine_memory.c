@@ -103,9 +103,26 @@ int sws_machine__drain_pcp(struct sws_machine *self, struct actor *actor, uint32
 
 static int wake_kswapd(struct sws_machine *self, const struct node *node)
 {
-	if (node->n_free >= self->watermark_low)
+	if (node->kswapd == MACHINE_NONE || node->n_free >= self->watermark_low)
 		return SWS_OK;
 	return machine_wake(self, &self->actors[node->kswapd]);
+}
+
+void sws_machine__forget_page(struct sws_machine *self, uint32_t index)
+{
+	self->pages[index] = (struct page){
+		.previous = MACHINE_NONE,
+		.next = MACHINE_NONE,
+		.pte = MACHINE_NONE,
+		.node = self->pages[index].node,
+	};
+	self->charged--;
+}
+
+/* Is the memory cgroup at its limit? */
+static bool is_full(const struct sws_machine *self)
+{
+	return self->config.memory_max && self->charged >= self->config.memory_max;
 }
 
 /* Nothing was reclaimed: a writeback's end may bring a page, else the task gives up. */
@@ -130,8 +147,11 @@ int sws_machine__alloc_page(struct sws_machine *self, struct actor *actor, uint3
 
 	switch (step) {
 	case 0:
+		if (is_full(self))
+			return machine_call(actor, sws_machine__shrink);
 		if (actor->n_pcp) {
 			actor->fresh = actor->pcp[--actor->n_pcp];
+			self->charged++;
 			actor->holds_fresh = true;
 			self->pages[actor->fresh].used = true;
 			machine_leave(actor);
@@ -146,7 +166,8 @@ int sws_machine__alloc_page(struct sws_machine *self, struct actor *actor, uint3
 		return error ? error : machine_call(actor, sws_machine__shrink);
 	case 1:
 		machine_go(actor, 0);
-		if (actor->progress || actor->n_pcp || node->n_free > self->watermark_min)
+		if (actor->progress ||
+		    (!is_full(self) && (actor->n_pcp || node->n_free > self->watermark_min)))
 			return SWS_OK;
 		return wait_for_pages(self, actor);
 	default:
@@ -165,6 +186,17 @@ static int lru_add(struct sws_machine *self, struct actor *actor, uint64_t *ns)
 	*ns = (actor->n_pagevec + 1) * self->config.costs.lru_page_ns;
 	actor->n_pagevec = 0;
 	return SWS_OK;
+}
+
+/* What this CPU gathered goes to its list now. */
+int sws_machine__lru_add_drain(struct sws_machine *self, struct actor *actor, uint32_t step)
+{
+	(void)self;
+	(void)step;
+	machine_leave(actor);
+	return actor->n_pagevec
+		       ? sws_machine__under(actor, actor->node->lru_lock, SWS_SITE_LRU_ADD, lru_add)
+		       : SWS_OK;
 }
 
 /* The page actor->fresh goes to its list, with others of this CPU. */

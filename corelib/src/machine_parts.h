@@ -30,6 +30,7 @@ enum {
 /* Per kernel: what differs in the same procedures. */
 struct machine_rules {
 	enum sws_mapping_kernel mapping;
+	bool keeps_tags; /* does the swap cache, as released? */
 	unsigned int avail_locks; /* swap_avail_lock per call of get_swap_pages */
 	bool cluster_locks;
 	bool slot_cache;
@@ -37,6 +38,10 @@ struct machine_rules {
 	bool skips_cache; /* a synchronous device's page does not pass the swap cache */
 	bool starts_active; /* new pages begin on the active list */
 	bool shadows;
+	bool prepares; /* a page that skips the cache holds its place there */
+	bool keeps_first; /* a page is activated when two looks find it referenced, not one */
+	bool reuses_exclusive; /* a write to a page of one task leaves it its slot */
+	bool looks_at_counts; /* before a page is read, and before one leaves the cache */
 	uint32_t pagevec;
 };
 
@@ -50,12 +55,13 @@ enum machine_list {
 struct page {
 	uint32_t previous;
 	uint32_t next;
-	uint32_t pte; /* of a walker; MACHINE_NONE: a writer's */
+	uint32_t pte; /* MACHINE_NONE: of a writer that never ends */
 	uint32_t slot; /* in the swap cache: which; else 0 */
 	uint16_t node;
 	uint8_t list;
 	bool used;
 	bool referenced;
+	bool kept_once; /* it was referenced at the look before: PG_referenced */
 	bool dirty;
 	bool locked; /* an actor works on it */
 	bool writeback;
@@ -66,9 +72,10 @@ enum pte_state {
 	PTE_SWAPPED = 0, /* value: slot */
 	PTE_RESIDENT = 1, /* value: page */
 	PTE_LEAVING = 2, /* value: page, under reclaim */
+	PTE_NONE = 3, /* not written yet, or given back */
 	/* and of a stream's page only */
-	PTE_ABSENT = 3, /* before it went out, and after it came in */
-	PTE_AWAITED = 4, /* before it went out; value: the actor that waits for it */
+	PTE_ABSENT = 4, /* before it went out, and after it came in */
+	PTE_AWAITED = 5, /* before it went out; value: the actor that waits for it */
 };
 
 /* What comes before the first event. */
@@ -76,8 +83,10 @@ enum machine_phase {
 	PHASE_PAGES = 0, /* walkers' pages into memory, writers' behind them */
 	PHASE_TAKE = 1, /* slots are taken */
 	PHASE_KEEP = 2, /* and given to pages that are not in memory, or freed */
-	PHASE_START = 3,
-	PHASE_RUN = 4,
+	PHASE_WRITE = 3, /* or walkers write their pages one after another */
+	PHASE_DROP = 4, /* and drop some */
+	PHASE_START = 5,
+	PHASE_RUN = 6,
 };
 
 struct list {
@@ -93,7 +102,7 @@ struct node {
 	uint32_t n_ptes; /* of its walkers */
 	bool has_writers;
 	uint32_t device;
-	uint32_t kswapd; /* actor */
+	uint32_t kswapd; /* actor, MACHINE_NONE: nobody but the tasks */
 	uint32_t lru_lock;
 	uint32_t zone_lock;
 	uint64_t memory_free_at; /* its bandwidth is taken until then */
@@ -122,6 +131,8 @@ struct device {
 	uint32_t si_lock;
 	uint32_t first_cluster_lock;
 	uint32_t first_tree_lock;
+	uint32_t *last_in_trunk; /* CPUs whose last slot lies in each trunk */
+	uint64_t shared_slots;
 };
 
 struct actor;
@@ -143,6 +154,7 @@ struct actor {
 	uint32_t cpu;
 	uint32_t mm; /* MACHINE_NONE: a kernel thread */
 	uint32_t mm_first_pte;
+	uint32_t mm_ptes;
 	struct device *device;
 	struct node *node;
 	uint32_t depth;
@@ -182,8 +194,10 @@ struct actor {
 	struct sws_slots_call call; /* the last one; its slots from taken on are the slot cache */
 	uint32_t taken;
 	uint32_t listed; /* slots of the call whose cluster lock was taken */
+	uint32_t searches; /* of this CPU's cluster whose lock was not taken yet */
 	uint32_t wanted;
 	bool si_lock_was_had; /* in this call */
+	uint32_t trunk; /* of the last slot that it was handed out, MACHINE_NONE: none yet */
 	uint32_t returned[SWS_SLOT_CACHE_SIZE];
 	uint32_t n_returned;
 	uint32_t flushed; /* of the returned ones, in a flush */
@@ -202,9 +216,12 @@ struct sws_machine {
 	uint8_t *pte_states;
 	uint32_t n_actors;
 	uint32_t n_pages;
-	uint32_t n_ptes; /* of walkers; those of streams' pages follow them */
+	uint32_t
+		n_ptes; /* of the walkers; those of writers that end, or of streams, are behind them */
+	uint32_t n_writer_ptes;
 	uint64_t requests_done;
 	uint32_t longest_ended; /* requests of a stream */
+	uint32_t charged; /* pages of the memory cgroup */
 	uint32_t watermark_min; /* free pages of a node */
 	uint32_t watermark_low;
 	uint32_t watermark_high;
@@ -300,7 +317,11 @@ void sws_machine__list_add_tail(struct sws_machine *self, struct node *node, enu
 void sws_machine__list_take(struct sws_machine *self, uint32_t page);
 machine_procedure sws_machine__alloc_page;
 machine_procedure sws_machine__lru_add;
+machine_procedure sws_machine__lru_add_drain;
 machine_procedure sws_machine__drain_pcp;
+
+/* The page is nobody's any more. */
+void sws_machine__forget_page(struct sws_machine *self, uint32_t page);
 
 /* The node's memory moves a page: how long a CPU is busy that needs cpu_ns for it alone. */
 uint64_t sws_machine__transfer(struct sws_machine *self, struct node *node, uint64_t cpu_ns);
@@ -322,6 +343,7 @@ machine_action sws_machine__tree_shadow; /* of the slot in a flush */
 machine_action sws_machine__duplicate;
 machine_action sws_machine__count;
 machine_action sws_machine__uncache;
+machine_action sws_machine__clear;
 machine_action sws_machine__prepare;
 machine_action sws_machine__swap_free;
 /* actor->evicted leaves the swap cache and stays in memory; its slot is freed. */
@@ -342,6 +364,7 @@ machine_procedure sws_machine__interrupt;
 
 /* What actors do: machine_task.c */
 machine_procedure sws_machine__writer;
+machine_procedure sws_machine__exit; /* machine_exit.c: a task gives back what it has */
 machine_procedure sws_machine__walker;
 machine_procedure sws_machine__kswapd;
 machine_procedure sws_machine__swap_in; /* of actor->pte; actor->write: the page is written to */
@@ -360,7 +383,17 @@ int sws_machine__assemble(struct sws_machine *self);
 /* Filling memory and devices: machine_fill.c. A little of it; moves self->phase on. */
 int sws_machine__fill(struct sws_machine *self);
 
-/* Slots of a device that are in use at the start. */
+/* The page of an address, or of a writer, into memory. */
+void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, uint32_t pte,
+				  enum machine_list list);
+
+/* The same for walkers that dropped pages: machine_drop.c. */
+int sws_machine__fill_and_drop(struct sws_machine *self);
+
+/* Which node a page's address belongs to. */
+uint32_t sws_machine__node_of_pte(const struct sws_machine *self, uint32_t pte);
+
+/* Slots of a device that the pages of its walkers take. */
 uint64_t sws_machine__swapped(const struct sws_machine *self, uint32_t device);
 
 #endif

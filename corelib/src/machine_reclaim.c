@@ -156,12 +156,7 @@ static void keep(struct actor *actor)
 
 void sws_machine__free_page(struct sws_machine *self, struct actor *actor)
 {
-	self->pages[actor->page] = (struct page){
-		.previous = MACHINE_NONE,
-		.next = MACHINE_NONE,
-		.pte = MACHINE_NONE,
-		.node = self->pages[actor->page].node,
-	};
+	sws_machine__forget_page(self, actor->page);
 	actor->pcp[actor->n_pcp++] = actor->page;
 	actor->count.reclaimed++;
 	actor->progress = true;
@@ -184,20 +179,34 @@ static int look_at(struct sws_machine *self, struct actor *actor)
 	return page->unmapped ? SWS_OK : machine_work(self, actor, self->config.costs.reference_ns);
 }
 
+/* Models page_check_references, from 5.9 on for anonymous pages as for others. */
+static void stay_referenced(struct sws_machine *self, struct actor *actor)
+{
+	struct page *page = &self->pages[actor->page];
+
+	page->referenced = false;
+	page->locked = false;
+	actor->progress = true;
+	if (self->rules->keeps_first && !page->kept_once) {
+		page->kept_once = true;
+		keep(actor);
+		return;
+	}
+	actor->count.activated++;
+	actor->activated[actor->n_activated++] = actor->page;
+}
+
 static int decide(struct sws_machine *self, struct actor *actor)
 {
 	struct page *page = &self->pages[actor->page];
 
 	if (page->referenced && !page->unmapped) {
-		page->referenced = false;
-		page->locked = false;
-		actor->count.activated++;
-		actor->progress = true;
-		actor->activated[actor->n_activated++] = actor->page;
+		stay_referenced(self, actor);
 		actor->at++;
 		machine_go(actor, 2);
 		return SWS_OK;
 	}
+	page->kept_once = false;
 	if (page->pte != MACHINE_NONE)
 		self->pte_states[page->pte] = PTE_LEAVING;
 	return machine_call(actor, sws_machine__swap_out);

@@ -27,6 +27,28 @@ static int cluster_get(struct sws_machine *self, struct actor *actor, uint64_t *
 	return SWS_OK;
 }
 
+static int cluster_search(struct sws_machine *self, struct actor *actor, uint64_t *ns)
+{
+	actor->searches--;
+	*ns = self->config.costs.map_ns;
+	return SWS_OK;
+}
+
+/* The clusters' locks of a locked part, one by one: each slot's, before it that of the search that found it. */
+static int next_cluster_lock(struct sws_machine *self, struct actor *actor)
+{
+	const uint32_t left = actor->call.given - actor->listed;
+	const uint32_t slot = left ? actor->call.slots[actor->listed] : actor->call.offset;
+	const bool searches = actor->searches && actor->searches >= left;
+
+	if (!left && !searches)
+		return SWS_OK;
+	machine_go(actor, 4);
+	return sws_machine__under(actor, sws_machine__map_lock(self, actor->device, slot),
+				  searches ? SWS_SITE_CLUSTER_SEARCH : SWS_SITE_CLUSTER_GET,
+				  searches ? cluster_search : cluster_get);
+}
+
 static bool is_unlocked(enum sws_call_state state)
 {
 	return state == SWS_CALL_SCAN || state == SWS_CALL_SEARCH;
@@ -41,6 +63,20 @@ static int scan(struct sws_machine *self, struct actor *actor)
 	return error ? error
 		     : machine_run(self, actor,
 				   (work->tested_scan - before) * self->config.costs.test_ns);
+}
+
+/* Slots from number first on were handed out: does another CPU's last one lie in the same trunk? */
+static void note_trunks(struct sws_machine *self, struct actor *actor, uint32_t first)
+{
+	struct device *device = actor->device;
+
+	for (uint32_t i = first; i < actor->call.given; i++) {
+		if (actor->trunk != MACHINE_NONE)
+			device->last_in_trunk[actor->trunk]--;
+		actor->trunk = actor->call.slots[i] >> self->config.device.trunk_shift;
+		device->shared_slots += device->last_in_trunk[actor->trunk] > 0;
+		device->last_in_trunk[actor->trunk]++;
+	}
 }
 
 /* A part under si->lock: what it costs but for the clusters' locks, which come one by one. */
@@ -58,7 +94,10 @@ static int locked_part(struct sws_machine *self, struct actor *actor)
 
 	if (error)
 		return error;
+	note_trunks(self, actor, actor->listed);
+	actor->searches += (uint32_t)(work->searches - before.searches);
 	if (actor->device->first_cluster_lock == MACHINE_NONE) {
+		actor->searches = 0;
 		ns += (actor->call.given - actor->listed) * (costs->map_ns + costs->slot_ns);
 		actor->listed = actor->call.given;
 	}
@@ -135,14 +174,7 @@ static int get_swap_pages(struct sws_machine *self, struct actor *actor, uint32_
 	case 3:
 		return locked_part(self, actor);
 	case 4:
-		if (actor->listed < actor->call.given) {
-			const uint32_t slot = actor->call.slots[actor->listed];
-
-			machine_go(actor, 4);
-			return sws_machine__under(actor, sws_machine__map_lock(self, device, slot),
-						  SWS_SITE_CLUSTER_GET, cluster_get);
-		}
-		return SWS_OK;
+		return next_cluster_lock(self, actor);
 	case 5:
 		machine_go(actor, 2);
 		return machine_unlock(self, actor, device->si_lock);

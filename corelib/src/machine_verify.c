@@ -33,6 +33,7 @@ static int verify_list(const struct sws_machine *self, uint32_t n, enum machine_
 static int verify_places(const struct sws_machine *self, const char **reason)
 {
 	uint64_t places = 0;
+	uint32_t used = 0;
 
 	for (uint32_t n = 0; n < self->config.nodes; n++) {
 		const struct node *node = &self->nodes[n];
@@ -56,6 +57,10 @@ static int verify_places(const struct sws_machine *self, const char **reason)
 		places += actor->n_batch - actor->at + actor->n_kept + actor->n_activated;
 		places += actor->holds_fresh;
 	}
+	for (uint32_t i = 0; i < self->n_pages; i++)
+		used += self->pages[i].used;
+	if (used != self->charged)
+		return broken(reason, "the pages in use are not those that are charged");
 	if (places != self->n_pages)
 		return broken(reason, "a page is in no place or in two");
 	return SWS_OK;
@@ -63,11 +68,13 @@ static int verify_places(const struct sws_machine *self, const char **reason)
 
 static int verify_ptes(const struct sws_machine *self, const char **reason)
 {
-	for (uint32_t i = 0; i < self->n_ptes; i++) {
-		const uint32_t node = i / self->config.pages % self->config.nodes;
+	for (uint32_t i = 0; i < self->n_ptes + self->n_writer_ptes; i++) {
+		const uint32_t node = sws_machine__node_of_pte(self, i);
 		const struct device *device = &self->devices[self->nodes[node].device];
 		const uint32_t value = self->pte_values[i];
 
+		if (self->pte_states[i] == PTE_NONE)
+			continue;
 		if (self->pte_states[i] == PTE_SWAPPED) {
 			if (!(sws_slots_usage(device->slots, value) & SWS_SLOT_COUNT))
 				return broken(reason, "a page that is not in memory has no slot");

@@ -136,6 +136,7 @@ static bool try_cluster(struct sws_slots *self, uint32_t cpu, struct sws_slots_c
 		if (found < end_of_cluster) {
 			if (self->rules->cluster_locks)
 				work->cluster_lock++;
+			work->searches++;
 			if (self->map[found])
 				found = find_free(self->map, found, end_of_cluster);
 			work->tested_cluster += found - mine->next + (found < end_of_cluster);

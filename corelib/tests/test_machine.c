@@ -131,7 +131,7 @@ static void a_page_out_of_4_8_takes_four_tree_locks_or_two(void)
 		uint64_t out = 0;
 
 		config.writers = 2;
-		config.swap_writeback_tags = tags;
+		config.swap_writeback_tags = tags ? SWS_TAGS_KEPT : SWS_TAGS_NOT_KEPT;
 		machine = make(&config);
 		run(machine, 20000000, 1000);
 		out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
@@ -194,6 +194,69 @@ static void kernel_6_1_clears_a_shadow_for_each_slot_freed(void)
 	CHECK(near(acquisitions(machine, SWS_SITE_TREE_SHADOW),
 		   acquisitions(machine, SWS_SITE_CLUSTER_FREE), 3));
 	CHECK(acquisitions(machine, SWS_SITE_LRU_CHARGE) == 0);
+	sws_machine_free(machine);
+}
+
+static struct sws_machine_config limited(void)
+{
+	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+
+	config.memory_max = 2000;
+	config.frames = 8192;
+	config.accesses = 3000;
+	return config;
+}
+
+static void writers_of_6_1_reclaim_for_themselves_and_exit(void)
+{
+	for (int tags = 0; tags <= 1; tags++) {
+		struct sws_machine_config config = limited();
+		struct sws_machine *machine = NULL;
+		uint64_t out = 0;
+
+		config.writers = 4;
+		config.swap_writeback_tags = tags ? SWS_TAGS_KEPT : SWS_TAGS_AS_RELEASED;
+		machine = make(&config);
+		run(machine, UINT64_MAX, 1000);
+		out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
+		CHECK(sws_machine_cpus(machine) == 4 && !sws_machine_stuck(machine));
+		CHECK(sum(machine, offsetof(struct sws_machine_cpu, touched)) == 12000);
+		CHECK(out > 8000 && out <= 12000);
+		CHECK(acquisitions(machine, SWS_SITE_TREE_START) == (tags ? out : 0));
+		CHECK(acquisitions(machine, SWS_SITE_TREE_END) == (tags ? out : 0));
+		CHECK(acquisitions(machine, SWS_SITE_CLUSTER_SEARCH) >= out);
+		CHECK(acquisitions(machine, SWS_SITE_SWAP_FREE) == out);
+		CHECK(acquisitions(machine, SWS_SITE_RETURN_CACHE) == out);
+		/* What is left in use waits in the CPUs' caches. */
+		CHECK(sws_machine_slots_in_use(machine, 0) <= 4 * 2 * 64);
+		CHECK(near(acquisitions(machine, SWS_SITE_TREE_SHADOW), out, 4 * 64));
+		sws_machine_free(machine);
+	}
+}
+
+static void walkers_of_6_1_drop_pages_and_rest_after_their_accesses(void)
+{
+	struct sws_machine_config config = limited();
+	struct sws_machine *machine = NULL;
+	uint64_t in = 0;
+	uint64_t events = 0;
+	bool more = false;
+
+	config.walkers = 4;
+	config.drop_percent = 60;
+	machine = make(&config);
+	CHECK(sws_machine_run(machine, 0, UINT64_MAX, &more, &events) == SWS_OK);
+	/* Of 12000 pages 2000 were in memory and 10000 on the device, 60 in 100 of both went. */
+	CHECK(near(sws_machine_slots_in_use(machine, 0), 4000, 4 * 2 * 64 + 200));
+	run(machine, UINT64_MAX, 1000);
+	in = sum(machine, offsetof(struct sws_machine_cpu, pages_in));
+	CHECK(sum(machine, offsetof(struct sws_machine_cpu, accesses)) == 12000);
+	CHECK(in > 6000 && !sws_machine_stuck(machine));
+	CHECK(acquisitions(machine, SWS_SITE_PREPARE) == in);
+	CHECK(acquisitions(machine, SWS_SITE_CLEAR) == in);
+	CHECK(acquisitions(machine, SWS_SITE_SWAP_FREE) == in);
+	CHECK(acquisitions(machine, SWS_SITE_LRU_RELEASE) == 0);
+	CHECK(sws_machine_shared_slots(machine) <= sws_machine_slots_work(machine).given);
 	sws_machine_free(machine);
 }
 
@@ -503,6 +566,39 @@ static void a_config_out_of_range_is_refused(void)
 	config.walkers = 0;
 	config.device.rotational = true;
 	refuse(config);
+	config = limited();
+	config.writers = 1;
+	config.channels = 1;
+	refuse(config); /* a page under writeback when its writer exits */
+	config.channels = 0;
+	config.memory_max = 8000;
+	refuse(config); /* the node's watermarks come before the limit */
+	config.memory_max = 0;
+	config.drop_percent = 25;
+	refuse(config); /* pages drop under a limit alone */
+	config = limited();
+	config.writers = 1;
+	config.swap_writeback_tags = (enum sws_machine_tags)3;
+	refuse(config);
+}
+
+static int make_and_drop(const struct sws_allocator *allocator)
+{
+	struct sws_machine_config config = limited();
+	struct sws_machine *machine = NULL;
+	uint64_t events = 0;
+	bool more = false;
+	int error = SWS_OK;
+
+	config.allocator = allocator;
+	config.walkers = 1;
+	config.writers = 1;
+	config.drop_percent = 25;
+	error = sws_machine_new(&config, &machine);
+	if (!error)
+		error = sws_machine_run(machine, 100000, UINT64_MAX, &more, &events);
+	sws_machine_free(machine);
+	return error;
 }
 
 static void refuse_requests(const struct sws_machine_request *requests, uint32_t n,
@@ -619,6 +715,7 @@ static void a_failing_allocation_leaves_nothing_behind(void)
 {
 	check_each_allocation_failing(make_and_run);
 	check_each_allocation_failing(make_and_run_streams);
+	check_each_allocation_failing(make_and_drop);
 }
 
 static void a_closed_loop_by_hand(void)
@@ -644,6 +741,8 @@ int main(void)
 	RUN(a_page_out_of_4_8_takes_four_tree_locks_or_two);
 	RUN(a_walkers_page_of_5_7_skips_the_cache_on_its_way_in);
 	RUN(kernel_6_1_clears_a_shadow_for_each_slot_freed);
+	RUN(writers_of_6_1_reclaim_for_themselves_and_exit);
+	RUN(walkers_of_6_1_drop_pages_and_rest_after_their_accesses);
 	RUN(pages_read_from_an_asynchronous_device_pass_the_cache);
 	RUN(cached_slots_are_reclaimed_when_swap_is_nearly_full);
 	RUN(a_full_device_stops_its_writers);

@@ -4,7 +4,7 @@
  * become time.
  *
  * Models the way of an anonymous page through 4.8, 5.7, 5.8 and 6.1
- *   mm/memory.c      do_anonymous_page, do_swap_page
+ *   mm/memory.c      do_anonymous_page, do_swap_page, exit_mmap
  *   mm/page_alloc.c  rmqueue_bulk, free_pcppages_bulk, direct reclaim at the min watermark
  *   mm/vmscan.c      shrink_active_list, shrink_inactive_list, shrink_page_list, kswapd
  *   mm/swap_slots.c  get_swap_page, free_swap_slot      mm/swapfile.c  get_swap_pages
@@ -22,25 +22,28 @@
  * of a mechanism changes at the moment at which the lock that guards it was had,
  * and the time of that work follows as its hold.
  *
- *   a page swapped out               4.8                 5.7, 5.8, 6.1
+ *   a page swapped out               4.8                 5.7, 5.8; 6.1 as measured
  *   its turn on the lists            lru_lock, twice per 32 in each of shrink_active_list
  *                                    and shrink_inactive_list
  *   a slot                           swap_avail_lock x2  slot-cache mutex; a refill of 64:
  *                                    si->lock            swap_avail_lock, si->lock per locked
- *                                                        part, a cluster lock per slot in it
+ *                                                        part, in it a cluster lock per slot,
+ *                                                        two from a CPU's own cluster
  *   add_to_swap_cache                tree_lock, device   xa_lock, 64 MB trunk
  *   swap_duplicate                   si->lock            cluster lock
  *   try_to_free_swap: the count      si->lock            cluster lock
- *   start, end of writeback          tree_lock each      none (patch A is in force)
+ *   start, end of writeback          tree_lock each      none: patch A is in force
+ *     swap_writeback_tags            none                xa_lock each
  *   __remove_mapping                 tree_lock           xa_lock; 6.1 leaves a shadow
  *   put_swap_page                    si->lock            cluster lock
  *   the page is free                 zone->lock once per 31
  *
  *   a page swapped in, synchronous   through the cache   the cache skipped
  *   a page                           zone->lock once per 31, lru_lock once per pagevec
- *   swapcache_prepare, add           si->lock, tree_lock -
+ *   swapcache_prepare, add           si->lock, tree_lock 6.1: cluster lock, -
  *   mem_cgroup_commit_charge         -                   5.7: lru_lock
  *   swap_free                        si->lock            cluster lock
+ *   swapcache_clear                  -                   6.1: cluster lock
  *   out of the cache again           tree_lock, si->lock -
  *   its slot                         (same hold)         return-cache lock; a flush of 64:
  *                                                        si->lock, in it a cluster lock each
@@ -57,20 +60,35 @@
  * A stream whose requests are done ends. Streams have the machine for themselves, on one
  * synchronous device, and memory enough that no page goes out but for a get: kswapd sleeps.
  *
+ * In 6.1.y a page that skips the cache holds its slot's place there meanwhile, so that no
+ * other fault reads it too; and a page that comes or leaves through the cache takes the
+ * cluster lock once more, for a look at the slot's count.
+ *
+ * Under memory_max the tasks are in a memory cgroup. A page is charged to it one by one,
+ * and a task that finds it full reclaims 32 pages itself; nothing wakes a kswapd, and
+ * there is none. After so many accesses a writer exits: its slots go to the return cache
+ * one by one, its pages in memory 32 per hold of lru_lock; a walker rests.
+ *
  * An asynchronous device has channels that serve a page each, and a queue of 128
  * pages that writers wait for. Writeback ends in its
  * interrupt, the page is freed by a later scan, and swap-in goes through the cache:
  * a page read and not yet written to leaves it when swap is half full, or when it is
- * written to, and until then needs no second write.
+ * written to, and until then needs no second write. In 6.1 a write fault takes it out,
+ * but a later write to a page that is mapped leaves it there, dirty, with its slot.
+ *
+ * Up to 5.8 a page found referenced is activated. In 6.1 the first look that finds it so
+ * sends it once more around its list and the second activates it; a page begins as
+ * referenced, for who maps it touches it.
  *
  * Kept: which lock, in which order, nested in which, at which call site; what the
- * mechanisms count under it. Dropped: page and page-table locks, memory cgroups,
- * readahead, fallback to the other node's memory, the slot caches' stop for lack of
- * slots while the machine runs, the page locks that a fault on a page under reclaim
- * waits for (such a page is not drawn), and the interrupt's own CPU time on the CPUs
- * of others (each device's has a CPU of its own). Of streams: a look whether a page was
- * referenced, what a task does with its pages between two requests, and a put that was
- * no swap-in but the end of the page (a trace does not tell them apart).
+ * mechanisms count under it. Dropped: page and page-table locks, a memory cgroup's
+ * stocks of charges and what else it is charged for, readahead, fallback to the other
+ * node's memory, the slot caches' stop for lack of slots while the machine runs, the page
+ * locks that a fault on a page under reclaim waits for (such a page is not drawn), and
+ * the interrupt's own CPU time on the CPUs of others (each device's has a CPU of its own).
+ * Of streams: a look whether a page was referenced, what a task does with its pages
+ * between two requests, and a put that was no swap-in but the end of the page (a trace
+ * does not tell them apart).
  *
  * Work becomes time by struct sws_machine_costs alone. Work outside of locks varies
  * by spread_percent, drawn from the actor's own stream.
@@ -121,15 +139,23 @@ struct sws_machine_request {
 	bool put; /* it comes in; else it goes out */
 };
 
+/* Does the swap cache keep writeback tags? */
+enum sws_machine_tags {
+	SWS_TAGS_AS_RELEASED = 0, /* 4.8 keeps them; patch A is in force in later kernels */
+	SWS_TAGS_KEPT = 1,
+	SWS_TAGS_NOT_KEPT = 2,
+};
+
 struct sws_machine_config {
 	struct sws_slots_config
 		device; /* kernel, slots, cluster_size, policy, seed ...; the counts of CPUs
 					   and address spaces are the machine's */
 	struct sws_machine_costs costs; /* no defaults */
-	bool swap_writeback_tags; /* 4.8: are they kept? default true: patch A off */
+	enum sws_machine_tags swap_writeback_tags; /* default as released */
 	bool slot_cache; /* from 5.7 on; default true */
 	enum sws_lock_kind lock_kind; /* of every lock; default queued */
-	uint32_t nodes; /* 1 .. 8, each with its memory and its kswapd; default 1 */
+	uint32_t
+		nodes; /* 1 .. 8, each with its memory and its kswapd; 1 with memory_max; default 1 */
 	uint32_t devices; /* 1 .. nodes; a node swaps to device node % devices; default 1 */
 	uint32_t channels; /* of an asynchronous device, 1 .. 1024; 0: memory; default 0 */
 	uint32_t writers; /* dealt to the nodes in turn; default 0 */
@@ -140,6 +166,11 @@ struct sws_machine_config {
 	uint32_t n_requests; /* at most 2^21, at least one of each stream; default 0 */
 	uint32_t frames; /* pages of memory of a node, 64 .. 2^26; default 2^14 */
 	uint32_t pages; /* of each walker, 1 .. 2^26; default 2^14 */
+	uint32_t
+		memory_max; /* pages of the tasks' memory cgroup, which reclaim for themselves; 0: no cgroup; default 0 */
+	uint32_t accesses; /* of each task, then it is done; 0: no end; default 0 */
+	uint32_t
+		drop_percent; /* of the walkers' pages, before the first event; 0 .. 99, more than 0 with memory_max; default 0 */
 	uint32_t read_percent; /* of the walkers' accesses; default 80 */
 	uint32_t spread_percent; /* of work outside of locks about its cost, 0 .. 100; default 50 */
 	bool fragmented; /* are the slots in use at the start strewn over all of the device? default false */
@@ -175,7 +206,11 @@ enum sws_machine_site {
 	SWS_SITE_LRU_ROTATE = 24,
 	SWS_SITE_ZONE_GET = 25,
 	SWS_SITE_ZONE_FREE = 26,
-	SWS_SITES = 27,
+	SWS_SITE_CLUSTER_SEARCH = 27, /* a CPU's cluster is searched for a slot */
+	SWS_SITE_CLEAR = 28, /* the page that skipped the cache is mapped */
+	SWS_SITE_SWAPCOUNT = 29, /* is the slot of a page to be read in use? */
+	SWS_SITE_LRU_RELEASE = 30, /* a task that exits frees its pages */
+	SWS_SITES = 31,
 };
 
 enum sws_actor_kind {
@@ -272,6 +307,12 @@ const char *sws_machine_site_name(uint32_t site);
 
 /* What the devices did so far, filling them not included. */
 struct sws_slots_work sws_machine_slots_work(const struct sws_machine *self);
+
+/*
+ * Of the slots that the devices handed out, how many lay in the trunk of the last one
+ * that some other CPU was handed out: two CPUs use one mapping.
+ */
+uint64_t sws_machine_shared_slots(const struct sws_machine *self);
 
 /* Slots in use, and clusters without one, of a device; 0 for an unknown one. */
 uint32_t sws_machine_slots_in_use(const struct sws_machine *self, uint32_t device);

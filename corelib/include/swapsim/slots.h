@@ -102,6 +102,7 @@ struct sws_slots_work {
 	uint64_t tested_scan; /* slots tested with no lock held */
 	uint64_t tested_quick; /* slots tested by the quick scan under si->lock */
 	uint64_t tested_cluster; /* slots tested in CPUs' clusters under both locks */
+	uint64_t searches; /* of CPUs' clusters, each under its lock */
 	uint64_t rescheduled; /* times that a ration of 256 ran out in a scan */
 	uint64_t reclaims; /* slots held by the cache alone that were tried */
 	uint64_t stores; /* times that a base was stored */
