@@ -259,8 +259,8 @@ def percpu_cluster_next(
         f"lock on another CPU in {percent['shared']:.0f} of 100 additions with the "
         f"shared base, in {percent['percpu-rerandomise']:.0f} with the merged patch, and in "
         f"{percent['percpu']:.0f} with the patch as first posted, whose CPUs fall into step. "
-        f"Fitted to the base column of its mail alone, the contention machine gives it, while it is "
-        f"young, {score['simulated']:+.1f} % in pmbench's score; {score['published']:+.1f} % is "
+        "Fitted to the base column of its mail alone, the contention machine gives it, while it "
+        f"is young, {score['simulated']:+.1f} % in pmbench's score; {score['published']:+.1f} % is "
         "published."
     )
 
