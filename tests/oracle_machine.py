@@ -822,29 +822,33 @@ class Machine:
             elif call.state in LOCKED:
                 yield from self.lock(actor, swap.si_lock, site)
                 site = "si_lock.scan_swap_map_slots"
-                searches = swap.slots.work.searches
-                yield from self.run(actor, self.locked_part(actor, call, listed))
+                searches, locks = swap.slots.work.searches, swap.slots.work.cluster_lock
+                ns = self.locked_part(actor, call, listed)
                 searches = swap.slots.work.searches - searches
+                locks = swap.slots.work.cluster_lock - locks
+                yield from self.run(actor, ns)
                 if not self.old:
-                    yield from self.cluster_locks(actor, call, listed, searches)
+                    yield from self.cluster_locks(actor, call, listed, searches, locks)
                 listed = len(call.slots)
                 self.unlock(actor, swap.si_lock)
             else:
                 yield from self.reclaim_cached(actor, call)
         return list(call.slots)
 
-    def cluster_locks(self, actor: Actor, call: Call, listed: int, searches: int) -> Steps:
-        """Take the clusters' locks of a locked part: each slot's, before it that of its search."""
+    def cluster_locks(
+        self, actor: Actor, call: Call, listed: int, searches: int, locks: int
+    ) -> Steps:
+        """Take the clusters' locks of a locked part: searches', slots', and of a slot not got."""
         costs, slots = self.costs, list(call.slots[listed:])
-        while slots or searches:
+        for _ in range(locks):
             lock = self.map_lock(actor.swap, slots[0] if slots else call.offset)
             if searches and searches >= len(slots):
                 site, ns = "cluster_lock.scan_swap_map_try_ssd_cluster", costs["map_ns"]
                 searches -= 1
             else:
                 site = "cluster_lock.scan_swap_map_slots"
-                ns = costs["map_ns"] + costs["slot_ns"]
-                slots.pop(0)
+                ns = costs["map_ns"] + (costs["slot_ns"] if slots else 0)
+                slots = slots[1:]
             yield from self.under(actor, lock, site, lambda ns=ns: ns)
 
     def note_trunks(self, actor: Actor, slots: list[int]) -> None:

@@ -195,6 +195,7 @@ struct actor {
 	uint32_t taken;
 	uint32_t listed; /* slots of the call whose cluster lock was taken */
 	uint32_t searches; /* of this CPU's cluster whose lock was not taken yet */
+	uint32_t checks; /* likewise, of slots that a scan found and did not get */
 	uint32_t wanted;
 	bool si_lock_was_had; /* in this call */
 	uint32_t trunk; /* of the last slot that it was handed out, MACHINE_NONE: none yet */

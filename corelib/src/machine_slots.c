@@ -34,6 +34,13 @@ static int cluster_search(struct sws_machine *self, struct actor *actor, uint64_
 	return SWS_OK;
 }
 
+static int cluster_check(struct sws_machine *self, struct actor *actor, uint64_t *ns)
+{
+	actor->checks--;
+	*ns = self->config.costs.map_ns;
+	return SWS_OK;
+}
+
 /* The clusters' locks of a locked part, one by one: each slot's, before it that of the search that found it. */
 static int next_cluster_lock(struct sws_machine *self, struct actor *actor)
 {
@@ -41,12 +48,14 @@ static int next_cluster_lock(struct sws_machine *self, struct actor *actor)
 	const uint32_t slot = left ? actor->call.slots[actor->listed] : actor->call.offset;
 	const bool searches = actor->searches && actor->searches >= left;
 
-	if (!left && !searches)
+	if (!left && !searches && !actor->checks)
 		return SWS_OK;
 	machine_go(actor, 4);
 	return sws_machine__under(actor, sws_machine__map_lock(self, actor->device, slot),
 				  searches ? SWS_SITE_CLUSTER_SEARCH : SWS_SITE_CLUSTER_GET,
-				  searches ? cluster_search : cluster_get);
+				  searches ? cluster_search
+				  : left   ? cluster_get
+					   : cluster_check);
 }
 
 static bool is_unlocked(enum sws_call_state state)
@@ -95,12 +104,14 @@ static int locked_part(struct sws_machine *self, struct actor *actor)
 	if (error)
 		return error;
 	note_trunks(self, actor, actor->listed);
-	actor->searches += (uint32_t)(work->searches - before.searches);
 	if (actor->device->first_cluster_lock == MACHINE_NONE) {
-		actor->searches = 0;
 		ns += (actor->call.given - actor->listed) * (costs->map_ns + costs->slot_ns);
 		actor->listed = actor->call.given;
+		return machine_run(self, actor, ns);
 	}
+	actor->searches = (uint32_t)(work->searches - before.searches);
+	actor->checks = (uint32_t)(work->cluster_lock - before.cluster_lock) - actor->searches -
+			(actor->call.given - actor->listed);
 	return machine_run(self, actor, ns);
 }
 

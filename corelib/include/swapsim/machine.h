@@ -28,7 +28,8 @@
  *   a slot                           swap_avail_lock x2  slot-cache mutex; a refill of 64:
  *                                    si->lock            swap_avail_lock, si->lock per locked
  *                                                        part, in it a cluster lock per slot,
- *                                                        two from a CPU's own cluster
+ *                                                        two from a CPU's own cluster, and
+ *                                                        one per slot found and not got
  *   add_to_swap_cache                tree_lock, device   xa_lock, 64 MB trunk
  *   swap_duplicate                   si->lock            cluster lock
  *   try_to_free_swap: the count      si->lock            cluster lock
