@@ -341,9 +341,6 @@ VERSIONS_OF_D: Final = {
             _CHARGE: "_raw_spin_lock_irq.mem_cgroup_commit_charge.do_swap_page",
             _FREE: "_raw_spin_lock.swapcache_free_entries.free_swap_slot.__swap_entry_free",
             _INACTIVE: "_raw_spin_lock_irq.shrink_inactive_list.shrink_lruvec.shrink_node",
-            "zone_lock.free_pcppages_bulk": (
-                "_raw_spin_lock.free_pcppages_bulk.drain_pages_zone.drain_pages"
-            ),
             "lru_lock.shrink_active_list": (
                 "_raw_spin_lock_irq.shrink_active_list.shrink_lruvec.shrink_node"
             ),
@@ -367,8 +364,8 @@ VERSIONS_OF_D: Final = {
         fitted={"xa_lock": (_ADD, _REMOVE), "lru_lock": (_INACTIVE,), "si_lock": (_FREE,)},
     ),
 }
-"""Patch D's first mail and its third. free_pcppages_bulk is called from elsewhere in the first, to
-drain what CPUs keep: the machine has its usual caller alone."""
+"""Patch D's first mail and its third. The row of free_pcppages_bulk is left out: there it is called
+to drain what CPUs keep, and the machine has its usual caller alone."""
 
 
 def swap_phase_rate(constants: pl.DataFrame) -> float:

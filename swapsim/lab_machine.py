@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The experiments of data/measured as machines: the same workload, CPUs, switches and metrics."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Final
@@ -322,6 +322,46 @@ def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.Dat
         },
         orient="row",
     )
+
+
+def order(simulated: pl.DataFrame, medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Count the pairs of policies that the simulation puts in the real kernel's order.
+
+    Parameters
+    ----------
+    simulated, medians : polars.DataFrame
+        As for `pairs`.
+    metrics : sequence of str
+
+    Returns
+    -------
+    polars.DataFrame
+        ``metric``, ``pairs`` that are not tied in the measurement, and ``agree`` among them.
+    """
+    found = {metric: pairs(simulated, medians, metric)["agrees"] for metric in metrics}
+    return pl.DataFrame(
+        [(metric, len(agrees), int(agrees.sum())) for metric, agrees in found.items()],
+        schema={"metric": pl.String, "pairs": pl.UInt32, "agree": pl.UInt32},
+        orient="row",
+    )
+
+
+def apart(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
+    """Say how far the locks of the ledger are from a real kernel's, a column per policy.
+
+    Parameters
+    ----------
+    simulated, medians : polars.DataFrame
+        As for `pairs`.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``metric`` and per policy the difference in percent of the measured median.
+    """
+    judged = simulated.filter(pl.col("metric").is_in(LEDGER))
+    held = compare.held_against(judged, medians)
+    return held.pivot("policy", index="metric", values="apart_percent")
 
 
 _Metric = tuple[str, float, str]

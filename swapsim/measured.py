@@ -126,16 +126,13 @@ def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``metric``, and per policy "median [low, high]" to three digits.
+        ``metric``, and per policy "median [low, high]" to three digits, large ones whole.
     """
     order = pl.DataFrame({"metric": metrics}, schema={"metric": pl.String})
     return (
         order.join(require(medians, MEDIANS, "MEDIANS"), on="metric", maintain_order="left")
         .with_columns(
-            text=pl.format(
-                "{} [{}, {}]",
-                *(pl.col(name).round_sig_figs(3) for name in ("median", "low", "high")),
-            )
+            text=pl.struct("median", "low", "high").map_elements(_spread, return_dtype=pl.String)
         )
         .pivot("policy", index="metric", values="text")
     )
@@ -182,6 +179,13 @@ def ranks(medians: pl.DataFrame, metric: str) -> pl.DataFrame:
         ],
         schema_overrides={"rank": pl.UInt32, "tied_with": pl.List(pl.String)},
     )
+
+
+def _spread(row: dict[str, float]) -> str:
+    median, low, high = (
+        f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}" for value in row.values()
+    )
+    return f"{median} [{low}, {high}]"
 
 
 def _folder(experiment: str) -> Path:

@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import polars as pl
@@ -30,6 +31,7 @@ def writeback_tags(
     constants: pl.DataFrame | None = None,
     executor: Executor | None = None,
     progress: bool = False,
+    folder: Path | str | None = None,
 ) -> pl.DataFrame:
     """Fit patch A's base at each pair of shares that it leaves open, and predict the patch.
 
@@ -41,7 +43,7 @@ def writeback_tags(
         Runs of base and patch each, over which a prediction is the mean.
     constants : polars.DataFrame, optional
         Schema COSTS, for all that is not fitted; default: data/costs.csv.
-    executor, progress
+    executor, progress, folder
         As for `sweep.run`.
 
     Returns
@@ -51,7 +53,9 @@ def writeback_tags(
     """
     task = partial(_predicted, seeds, costs() if constants is None else constants)
     points = list(itertools.product(tag_shares, map_shares))
-    frames = sweep.run(task, points, executor=executor, batch_points=4, progress=progress)
+    frames = sweep.run(
+        task, points, executor=executor, batch_points=4, progress=progress, folder=folder
+    )
     return require(pl.concat(frames), OPEN_SHARES, "OPEN_SHARES")
 
 

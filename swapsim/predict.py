@@ -19,11 +19,17 @@ from swapsim.schemas import RESULTS, TIME_PER_PAGE, require
 SEEDS: Final = tuple(range(1, 21))
 """Of the runs that a table is the mean of."""
 
-FEW_SEEDS: Final = SEEDS[:4]
+FEW_SEEDS: Final = SEEDS[:2]
 """Of the runs behind a headline, which shows whole percent."""
 
 _GB_PER_KIB: Final = 1024 / 1e9
 _LOCK_PARTS: Final = {"tree_lock": "swap cache's lock", "si_lock": "si->lock"}
+_AROUND_OTHERS: Final = ("alloc_lock", "free_lock")
+"""Locks of a CPU's own slot caches: nobody waits, and what is done under them has its own parts."""
+
+_INSIDE: Final = r"\.cluster_lock\.|\.clear_shadow_from_swap_cache$"
+"""What is taken inside si->lock, whose hold has it already."""
+
 _PROFILE_OF_A: Final = "perf-profile.cycles-pp."
 
 
@@ -195,6 +201,7 @@ def _parts(kernel: str, run: pl.DataFrame) -> pl.DataFrame:
             kind=pl.col("metric").str.extract(r"^(\w+)\."),
             lock=pl.col("metric").str.extract(r"^\w+\.(\w+)\."),
         )
+        .filter(~pl.col("lock").is_in(_AROUND_OTHERS), ~pl.col("metric").str.contains(_INSIDE))
         .with_columns(
             pl.col("lock")
             # Before 4.11 the map bytes are under si->lock.

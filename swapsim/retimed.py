@@ -26,6 +26,7 @@ def cluster_next(
     meter: MeterConfig | None = None,
     executor: Executor | None = None,
     progress: bool = False,
+    store: Path | str | None = None,
 ) -> pl.DataFrame:
     """Serve the requests of a slot trace under each policy, and measure from the first free on.
 
@@ -42,6 +43,8 @@ def cluster_next(
         Runs of each; a seed draws the tasks' order within a round, and the policies' bases.
     meter, executor, progress
         As for `slots.one_at_a_time`.
+    store : Path or str, optional
+        Its ``folder``.
 
     Returns
     -------
@@ -65,6 +68,7 @@ def cluster_next(
         meter=meter,
         executor=executor,
         progress=progress,
+        folder=store,
     )
 
 

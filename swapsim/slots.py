@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -93,6 +94,7 @@ def one_at_a_time(
     meter: MeterConfig | None = None,
     executor: Executor | None = None,
     progress: bool = False,
+    folder: Path | str | None = None,
 ) -> pl.DataFrame:
     """Measure every policy at each setting of each factor, all other things as in the base case.
 
@@ -114,6 +116,8 @@ def one_at_a_time(
         As for ``sweep.run``.
     progress : bool
         Show a progress bar on stderr.
+    folder : Path or str, optional
+        Where to store what is done, and to go on from: as for ``sweep.run``.
 
     Returns
     -------
@@ -141,7 +145,7 @@ def one_at_a_time(
         for policy in policies
         for seed in range(1, seeds + 1)
     ]
-    frames = sweep.run(measure_point, points, executor=executor, progress=progress)
+    frames = sweep.run(measure_point, points, executor=executor, progress=progress, folder=folder)
     found = pl.concat(frames) if frames else pl.DataFrame(schema=SLOT_SWEEP)
     return require(found, SLOT_SWEEP, "slot sweep")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
@@ -163,6 +164,7 @@ def gains(
     seeds: Sequence[int] = (1, 2),
     executor: Executor | None = None,
     progress: bool = False,
+    folder: Path | str | None = None,
 ) -> pl.DataFrame:
     """Run each case with each set of constants, without the patch and with it.
 
@@ -174,7 +176,7 @@ def gains(
     metric : str
         Of `simulate.run`, higher is better.
     seeds : sequence of int
-    executor, progress
+    executor, progress, folder
         As for `sweep.run`.
 
     Returns
@@ -192,7 +194,7 @@ def gains(
     points = [(case, fit, seed) for case in cases for fit in fits for seed in seeds]
     frames = sweep.run(
         partial(_gain, dict(fits), metric), points, executor=executor, batch_points=2,
-        progress=progress,
+        progress=progress, folder=folder,
     )  # fmt: skip
     return require(pl.concat(frames), WHAT_IF, "WHAT_IF")
 

@@ -38,7 +38,7 @@ LADDER = (
     {"calibrate", "lab_machine", "verdicts", "slot_traces"},
     {"predict", "slot_requests"},
     {"slots", "open_shares", "what_if"},
-    {"retimed", "slot_verdicts"},
+    {"retimed", "slot_verdicts", "race"},
     {"report", "benchmarks", "readme"},
     {"cli"},
     {"__main__"},
