@@ -220,7 +220,7 @@ def fit_cluster_next(
     Free are ``unmap_ns`` (the rate), ``tree_ns`` (xa_lock of add and remove), ``lru_page_ns``
     (lru_lock: of a page charged in V1's base, of a batch isolated in V3's, which charges without
     it) and ``free_ns`` (si->lock of slots freed); each sets the wait for its own lock. The fit runs
-    on devices of a quarter of the size: with one base all CPUs are in one trunk of any device.
+    on devices of an eighth of the size: with one base all CPUs are in one trunk of any device.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def fit_cluster_next(
             policy="shared",
             seed=seed,
             kernel=mail.machine,
-            gigabytes=simulate.DEVICE_GIGABYTES // 4,
+            gigabytes=simulate.DEVICE_GIGABYTES // 8,
         ),
         (
             Target(
