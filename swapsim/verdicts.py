@@ -21,14 +21,6 @@ HEADLINES: Final = {
 }
 """The claims that the README leads with, in words."""
 
-LOCK_CLAIMS: Final = {
-    "add": "A-lock-add",
-    "start": "A-lock-start-writeback",
-    "end": "A-lock-end-writeback",
-    "delete": "A-lock-remove",
-}
-"""The profile row of patch A's mail that belongs to each site."""
-
 
 def writeback_tags(sites_of: Mapping[str, pl.DataFrame]) -> str:
     """Say what patch A does to a page swapped out, over all traces together.
@@ -138,51 +130,6 @@ def slots_verified(verified: pl.DataFrame) -> str:
     return (
         f"Of {slots:,} swap slots that a real kernel handed out in {verified.height} runs, "
         f"the model of patch D's allocator hands out {alike:,}."
-    )
-
-
-def writeback_tags_by_site(sites: pl.DataFrame) -> pl.DataFrame:
-    """Set the mail's four profile rows beside the replay's acquisitions at the same sites.
-
-    The two are not the same quantity: the mail has cycles spent waiting for the lock, the replay
-    has acquisitions. A site that is gone is gone in both.
-
-    Parameters
-    ----------
-    sites : polars.DataFrame
-        Schema LOCK_SITES of one kernel, tags kept and not.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per site, in the order of a page's life: ``published_base`` and
-        ``published_patched`` (percent of cycles), ``published_change``, ``simulated_base`` and
-        ``simulated_patched`` (acquisitions per page swapped out), ``simulated_change``; changes in
-        percent.
-    """
-    acquisitions = (
-        replay.per_page(sites)
-        .filter(pl.col("flow") == "swap, written")
-        .pivot("tags", index="site", values="acquisitions")
-        .select(
-            pl.col("site").cast(pl.String),
-            simulated_base=pl.col("true"),
-            simulated_patched=pl.col("false"),
-        )
-    )
-    rows = pl.DataFrame(
-        list(LOCK_CLAIMS.items()), schema={"site": pl.String, "claim": pl.String}, orient="row"
-    )
-    claims = published.claims().select(
-        "claim", published_base="base", published_patched="value", published_change="change"
-    )
-    return (
-        rows.join(claims, on="claim", how="left", maintain_order="left")
-        .join(acquisitions, on="site", how="left", maintain_order="left")
-        .with_columns(
-            simulated_change=100 * (pl.col("simulated_patched") / pl.col("simulated_base") - 1),
-        )
-        .drop("claim")
     )
 
 
