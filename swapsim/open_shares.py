@@ -143,11 +143,17 @@ def alike(points: pl.DataFrame, others: Iterable[pl.DataFrame] | None = None) ->
     -------
     polars.DataFrame
         Schema OPEN_SHARES.
+
+    Raises
+    ------
+    InputError
+        No other fit is given.
     """
     if others is None:
         versions = calibrate.VERSIONS_OF_D
         others = [calibrate.fit_cluster_next(version=version).constants for version in versions]
     frames = [require(other, COSTS, "COSTS") for other in others]
+    require_some(frames, "others")
     found = pl.concat(frames).filter(name="tree_ns")["value"].to_list()
     travel = frames[0].filter(name="travel_other_socket_ns").row(0, named=True)
     low = min(found) * travel["low"] / travel["value"]

@@ -7,7 +7,8 @@ from typing import Final
 import polars as pl
 
 from swapsim import compare, published, replay
-from swapsim.schemas import LOCK_SITES, RANGES, SITE, SOURCE, VERIFIED, require
+from swapsim.errors import InputError
+from swapsim.schemas import LOCK_SITES, MEDIANS, PUBLISHED, RANGES, SITE, SOURCE, VERIFIED, require
 
 HEADLINES: Final = {
     "A-swap-out": "swap-out bandwidth",
@@ -199,23 +200,29 @@ def contention(
     -------
     polars.DataFrame
         ``quantity``, and its change in percent as ``published``, ``simulated`` and ``measured``;
-        null where a source does not have it.
+        null where a source does not have it, or has none of it without the patch.
+
+    Raises
+    ------
+    InputError
+        The printed rows are not those of two kernels, or the medians lack a policy's metric.
     """
+    require(printed, PUBLISHED, "PUBLISHED")
+    require(medians, MEDIANS, "MEDIANS")
     sums = printed.group_by("kernel", maintain_order=True).agg(pl.col("value").sum())["value"]
+    if len(sums) != 2:
+        raise InputError(f"{len(sums)} kernels have such rows: give those of two", field="kernel")
     rows = []
     for quantity, (ours, theirs) in CONTENTION.items():
-        simulated = [
+        simulated = (
             float(run.filter(pl.col("metric").str.starts_with(ours))["value"].sum()) for run in runs
-        ]
-        found = medians.filter(metric=theirs) if theirs else None
+        )
         rows.append(
             (
                 quantity,
                 None if theirs else _change(*sums.to_list()),
                 _change(*simulated),
-                None
-                if found is None
-                else _change(*(found.filter(policy=name)["median"].item() for name in policies)),
+                _change(*(_median(medians, theirs, name) for name in policies)) if theirs else None,
             )
         )
     return pl.DataFrame(
@@ -230,8 +237,15 @@ def contention(
     )
 
 
-def _change(base: float, value: float) -> float:
-    return 100 * (value / base - 1)
+def _median(medians: pl.DataFrame, metric: str, policy: str) -> float:
+    found = medians.filter(metric=metric, policy=policy)
+    if found.height != 1:
+        raise InputError(f"{found.height} medians of {metric!r} with {policy!r}", field="policy")
+    return float(found["median"].item())
+
+
+def _change(base: float, value: float) -> float | None:
+    return 100 * (value / base - 1) if base else None
 
 
 def headlines(results: pl.DataFrame) -> pl.DataFrame:
