@@ -15,8 +15,9 @@ PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
 """The README's one picture, from the root."""
 
 _ABOUT_LOCKS: Final = """\
-The lock that patches A and D are about: in the mails' profiles, in the contention machine, and in a real
-Linux 6.1 with the patch switched off and on. (An emulator counts right and keeps time badly.)"""
+The lock that patches A and D are about: in the mails' profiles, in the contention machine, and in a
+real Linux 6.1 with the patch switched off and on. (An emulator counts right, and keeps time badly.)
+"""
 
 _TABLE = re.compile(r"(<!-- verdicts: begin -->\n).*?(<!-- verdicts: end -->)", re.DOTALL)
 
@@ -38,7 +39,7 @@ def with_table(text: str) -> str:
     locks = _markdown(lock, "quantity")
     counts = verdicts.writeback_tags(sites)
     slots = verdicts.slots_verified(slot_traces.verified(traces.shipped("cluster-next")))
-    parts = (table, _ABOUT_LOCKS, locks, counts, slots)
+    parts = (table, _ABOUT_LOCKS.rstrip(), locks, counts, slots)
     return _TABLE.sub(lambda marks: marks[1] + "\n\n".join(parts) + "\n" + marks[2], text)
 
 
