@@ -49,13 +49,15 @@ void *sws_allocate(const struct sws_allocator *allocator, size_t size)
 	return allocator->resize(allocator->context, NULL, size ? size : 1);
 }
 
+void *sws_allocate_array(const struct sws_allocator *allocator, size_t count, size_t size)
+{
+	return size && count > SIZE_MAX / size ? NULL : sws_allocate(allocator, count * size);
+}
+
 void *sws_allocate_zeroed(const struct sws_allocator *allocator, size_t count, size_t size)
 {
-	void *block = NULL;
+	void *block = sws_allocate_array(allocator, count, size);
 
-	if (size && count > SIZE_MAX / size)
-		return NULL;
-	block = sws_allocate(allocator, count * size);
 	if (block)
 		memset(block, 0, count * size);
 	return block;

@@ -217,23 +217,15 @@ static void place_actors(struct sws_machine *self)
 static int make_node(struct sws_machine *self, uint32_t n)
 {
 	struct node *node = &self->nodes[n];
-	const uint32_t first = n * self->config.frames;
 	int error = SWS_OK;
 
 	node->device = n % self->config.devices;
 	for (int list = 0; list < 3; list++)
 		node->lists[list] = (struct list){ MACHINE_NONE, MACHINE_NONE, 0 };
-	node->free_pages = sws_allocate_zeroed(&self->allocator, self->config.frames,
-					       sizeof(*node->free_pages));
+	node->free_pages = sws_allocate_array(&self->allocator, self->config.frames,
+					      sizeof(*node->free_pages));
 	if (!node->free_pages)
 		return SWS_ERROR_NO_MEMORY;
-	for (uint32_t i = 0; i < self->config.frames; i++) {
-		self->pages[first + i] = (struct page){ .previous = MACHINE_NONE,
-							.next = MACHINE_NONE,
-							.pte = MACHINE_NONE,
-							.node = (uint16_t)n };
-		node->free_pages[node->n_free++] = first + self->config.frames - 1 - i;
-	}
 	error = sws_des_add_locks(self->des, self->config.lock_kind, 1, &node->lru_lock);
 	if (!error)
 		error = sws_des_add_locks(self->des, self->config.lock_kind, 1, &node->zone_lock);
@@ -305,8 +297,8 @@ static int make_device(struct sws_machine *self, uint32_t n)
 		return SWS_OK;
 	device->channels = sws_allocate_zeroed(&self->allocator, self->config.channels,
 					       sizeof(*device->channels));
-	device->requests = sws_allocate_zeroed(&self->allocator, self->n_pages + self->n_actors,
-					       sizeof(*device->requests));
+	device->requests = sws_allocate_array(&self->allocator, self->n_pages + self->n_actors,
+					      sizeof(*device->requests));
 	return device->channels && device->requests ? SWS_OK : SWS_ERROR_NO_MEMORY;
 }
 
@@ -336,18 +328,24 @@ static int make_des(struct sws_machine *self)
 	return error;
 }
 
+uint32_t sws_machine__all_ptes(const struct sws_machine *self)
+{
+	return self->n_ptes + self->n_writer_ptes + self->config.n_requests;
+}
+
 static int allocate_parts(struct sws_machine *self)
 {
 	const struct sws_allocator *allocator = &self->allocator;
-	const uint32_t n_ptes = self->n_ptes + self->n_writer_ptes + self->config.n_requests;
+	const uint32_t n_ptes = sws_machine__all_ptes(self);
 
 	self->nodes = sws_allocate_zeroed(allocator, self->config.nodes, sizeof(*self->nodes));
 	self->devices =
 		sws_allocate_zeroed(allocator, self->config.devices, sizeof(*self->devices));
 	self->actors = sws_allocate_zeroed(allocator, self->n_actors, sizeof(*self->actors));
-	self->pages = sws_allocate_zeroed(allocator, self->n_pages, sizeof(*self->pages));
-	self->pte_values = sws_allocate_zeroed(allocator, n_ptes, sizeof(*self->pte_values));
-	self->pte_states = sws_allocate_zeroed(allocator, n_ptes, sizeof(*self->pte_states));
+	/* As large as memory: machine_fill.c writes them, a part at a time. */
+	self->pages = sws_allocate_array(allocator, self->n_pages, sizeof(*self->pages));
+	self->pte_values = sws_allocate_array(allocator, n_ptes, sizeof(*self->pte_values));
+	self->pte_states = sws_allocate_array(allocator, n_ptes, sizeof(*self->pte_states));
 	return self->nodes && self->devices && self->actors && self->pages && self->pte_values &&
 			       self->pte_states
 		       ? SWS_OK
@@ -393,8 +391,6 @@ static int check_room(struct sws_machine *self)
 static void begin_fill(struct sws_machine *self)
 {
 	sws_generator_seed(&self->fill_generator, self->config.device.seed, UINT64_MAX);
-	if (self->config.drop_percent)
-		self->phase = PHASE_WRITE;
 	for (uint32_t n = 0; n < self->config.nodes; n++) {
 		struct node *node = &self->nodes[n];
 		const uint32_t room = self->config.memory_max
@@ -437,7 +433,6 @@ int sws_machine__assemble(struct sws_machine *self)
 	if (error)
 		return error;
 	place_actors(self);
-	memset(self->pte_states + self->n_ptes, PTE_NONE, self->n_writer_ptes);
 	begin_fill(self);
 	return check_room(self);
 }

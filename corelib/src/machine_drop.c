@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-enum { CHUNK = 1024 };
-
 static struct actor *walker_of(struct sws_machine *self, uint32_t pte)
 {
 	return sws_machine__task(self, pte / self->config.pages);
@@ -70,7 +68,7 @@ static int write_pages(struct sws_machine *self)
 {
 	int error = SWS_OK;
 
-	for (uint32_t i = 0; i < CHUNK && self->fill_pte < self->n_ptes && !error;
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill_pte < self->n_ptes && !error;
 	     i++, self->fill_pte++) {
 		struct actor *actor = walker_of(self, self->fill_pte);
 
@@ -132,7 +130,7 @@ static int drop_pages(struct sws_machine *self)
 {
 	int error = SWS_OK;
 
-	for (uint32_t i = 0; i < CHUNK && self->fill_pte < self->n_ptes && !error;
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill_pte < self->n_ptes && !error;
 	     i++, self->fill_pte++) {
 		const uint32_t at = self->fill_pte % self->config.pages;
 		struct actor *actor = walker_of(self, self->fill_pte);

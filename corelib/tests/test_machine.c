@@ -582,6 +582,53 @@ static void a_config_out_of_range_is_refused(void)
 	refuse(config);
 }
 
+/* A block's old content: never zeros. */
+static void *resize_dirty(void *context, void *pointer, size_t size)
+{
+	void *block = sws_libc_allocator.resize(NULL, pointer, size);
+
+	(void)context;
+	if (!pointer && block)
+		memset(block, 0xa5, size);
+	return block;
+}
+
+static void fill_alike(struct sws_machine_config config)
+{
+	const struct sws_allocator dirty = { .resize = resize_dirty };
+	const uint64_t first = digest(&config, 1000);
+	struct sws_machine *machine = NULL;
+
+	config.allocator = &dirty;
+	CHECK(first == digest(&config, 1000));
+	machine = make(&config);
+	run(machine, 1000000, 50);
+	sws_machine_free(machine);
+}
+
+static void memory_that_held_something_before_changes_no_run(void)
+{
+	static struct sws_machine_request requests[2 * STREAMS * GETS];
+	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+
+	config.walkers = 2;
+	config.writers = 2;
+	config.nodes = 2;
+	config.devices = 2;
+	fill_alike(config);
+	config.channels = 2;
+	config.fragmented = true;
+	fill_alike(config);
+	config = limited();
+	config.walkers = 1;
+	config.writers = 2;
+	config.accesses = 700;
+	fill_alike(config);
+	config.drop_percent = 25;
+	fill_alike(config);
+	fill_alike(streams_of(SWS_SLOTS_6_1, requests));
+}
+
 static int make_and_drop(const struct sws_allocator *allocator)
 {
 	struct sws_machine_config config = limited();
@@ -756,6 +803,7 @@ int main(void)
 	RUN(a_config_out_of_range_is_refused);
 	RUN(requests_that_cannot_be_done_are_refused);
 	RUN(memory_too_small_for_what_comes_back_is_refused);
+	RUN(memory_that_held_something_before_changes_no_run);
 	RUN(a_failing_allocation_leaves_nothing_behind);
 	RUN(a_closed_loop_by_hand);
 	return 0;

@@ -319,8 +319,9 @@ uint32_t sws_machine_slots_in_use(const struct sws_machine *self, uint32_t devic
 uint32_t sws_machine_free_clusters(const struct sws_machine *self, uint32_t device);
 
 /*
- * Re-derives every invariant: clocks, pages, lists, slots, trees. Complexity: O(pages
- * + slots). Returns SWS_ERROR_BROKEN and a reason if one fails.
+ * Re-derives every invariant: clocks, pages, lists, slots, trees. For tests: a machine of
+ * a hundred gigabytes takes it half a second, and no call of machine.h else takes as long.
+ * Complexity: O(pages + slots). Returns SWS_ERROR_BROKEN and a reason if one fails.
  */
 int sws_machine_verify(const struct sws_machine *self, const char **reason);
 
