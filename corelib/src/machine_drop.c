@@ -30,6 +30,7 @@ static int take_slot(struct sws_machine *self, struct actor *actor, uint32_t *sl
 		error = sws_slots_allocate(actor->device->slots, actor->cpu, actor->mm,
 					   self->caches_slots ? SWS_SLOT_CACHE_SIZE : 1,
 					   &actor->call, &work);
+		sws_machine__count_looks(self, &(struct sws_slots_work){ 0 }, &work);
 		actor->taken = 0;
 	}
 	if (error || !actor->call.given)

@@ -199,6 +199,7 @@ static int take_slots(struct sws_machine *self)
 	actor = next_taker(self, device);
 	error = sws_slots_allocate(device->slots, actor->cpu, actor->mm, (uint32_t)wanted, &call,
 				   &work);
+	sws_machine__count_looks(self, &(struct sws_slots_work){ 0 }, &work);
 	for (uint32_t i = 0; i < call.given && !error; i++) {
 		error = sws_slots_duplicate(device->slots, call.slots[i], &usage, &work);
 		if (!error)
@@ -279,11 +280,11 @@ int sws_machine__fill(struct sws_machine *self)
 	case PHASE_PTES:
 		make_ptes(self);
 		return SWS_OK;
-	case PHASE_WRITERS:
-		fill_with_writers(self);
-		return SWS_OK;
 	case PHASE_PAGES:
 		fill_pages(self);
+		return SWS_OK;
+	case PHASE_WRITERS:
+		fill_with_writers(self);
 		return SWS_OK;
 	case PHASE_TAKE:
 		return take_slots(self);

@@ -236,6 +236,7 @@ struct sws_machine {
 	bool keeps_tags;
 	bool stuck;
 	uint64_t events;
+	uint64_t looks; /* at slots and bases, the fill's included */
 	enum machine_phase phase; /* how far memory and devices are filled */
 	uint32_t fill_at; /* the next frame, node, slot or CPU */
 	uint32_t fill_device;
@@ -331,6 +332,8 @@ void sws_machine__forget_page(struct sws_machine *self, uint32_t page);
 uint64_t sws_machine__transfer(struct sws_machine *self, struct node *node, uint64_t cpu_ns);
 
 /* Slots: machine_slots.c */
+void sws_machine__count_looks(struct sws_machine *self, const struct sws_slots_work *before,
+			      const struct sws_slots_work *after);
 uint32_t sws_machine__map_lock(const struct sws_machine *self, const struct device *device,
 			       uint32_t slot);
 machine_procedure sws_machine__get_slot;

@@ -263,9 +263,9 @@ void sws_machine_free(struct sws_machine *self);
 
 /*
  * Goes on until the clock has reached until_ns or nothing is left to do (*more false
- * then), at most max_events further. Before the first event memory and devices are
- * filled; a little of that counts as an event, of no time. Adds the events taken to
- * *events.
+ * then), at most max_events further, and fewer when the devices looked at some millions of
+ * slots and bases meanwhile. Before the first event memory and devices are filled; a little
+ * of that counts as an event, of no time. Adds the events taken to *events.
  */
 int sws_machine_run(struct sws_machine *self, uint64_t until_ns, uint64_t max_events, bool *more,
 		    uint64_t *events);
