@@ -51,6 +51,8 @@ enum {
 	TASKS_MAX = 2048,
 	CHANNELS_MAX = 1024,
 	PAGES_MAX = 1 << 26,
+	SLOTS_MAX = 1 << 30,
+	TRUNKS_MAX = 1 << 20,
 	REQUESTS_MAX = 1 << 21,
 	/* What a CPU may keep from the lists: freed pages, those of a batch, those not yet added. */
 	KEPT = MACHINE_PCP_HIGH + 2 * MACHINE_BATCH + MACHINE_PAGEVEC,
@@ -111,6 +113,19 @@ static bool streams_fit(const struct sws_machine_config *config)
 	       !config->memory_max && !config->accesses;
 }
 
+/* Locks are made for all of them in one call, so they must not be too many. */
+static bool devices_fit(const struct sws_machine_config *config)
+{
+	const struct sws_slots_config *device = &config->device;
+
+	if (config->devices < 1 || config->devices > config->nodes || device->slots < 2 ||
+	    device->trunk_shift < 1 || device->trunk_shift > 31)
+		return false;
+	return (uint64_t)config->devices * device->slots <= SLOTS_MAX &&
+	       (uint64_t)config->devices * (((device->slots - 1) >> device->trunk_shift) + 1) <=
+		       TRUNKS_MAX;
+}
+
 bool sws_machine__config_fits(const struct sws_machine_config *config)
 {
 	const uint64_t tasks = (uint64_t)config->writers + config->walkers + config->streams;
@@ -118,10 +133,10 @@ bool sws_machine__config_fits(const struct sws_machine_config *config)
 	return costs_fit(&config->costs) && streams_fit(config) &&
 	       (unsigned int)config->device.kernel <= SWS_SLOTS_6_1 && !config->device.rotational &&
 	       (unsigned int)config->lock_kind <= SWS_LOCK_TEST_AND_SET && config->nodes >= 1 &&
-	       config->nodes <= NODES_MAX && config->devices >= 1 &&
-	       config->devices <= config->nodes && config->channels <= CHANNELS_MAX && tasks >= 1 &&
-	       tasks <= TASKS_MAX && !(config->accesses && config->writers && config->channels) &&
-	       config->pages >= 1 && config->pages <= PAGES_MAX &&
+	       config->nodes <= NODES_MAX && devices_fit(config) &&
+	       config->channels <= CHANNELS_MAX && tasks >= 1 && tasks <= TASKS_MAX &&
+	       !(config->accesses && config->writers && config->channels) && config->pages >= 1 &&
+	       config->pages <= PAGES_MAX &&
 	       (uint64_t)config->pages * config->walkers +
 			       (uint64_t)config->accesses * config->writers <
 		       MACHINE_NONE &&

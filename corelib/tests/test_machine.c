@@ -606,6 +606,14 @@ static void a_config_out_of_range_is_refused(void)
 	config.walkers = 0;
 	config.device.rotational = true;
 	refuse(config);
+	config.device.rotational = false;
+	config.nodes = 2;
+	config.devices = 2;
+	config.device.slots = (1 << 29) + 1;
+	refuse(config);
+	config.device.slots = (1 << 28) + 1;
+	config.device.trunk_shift = 9;
+	refuse(config); /* too many trunks */
 	config = limited();
 	config.writers = 1;
 	config.channels = 1;

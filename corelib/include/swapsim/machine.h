@@ -156,7 +156,8 @@ struct sws_machine_config {
 	enum sws_lock_kind lock_kind; /* of every lock; default queued */
 	uint32_t
 		nodes; /* 1 .. 8, each with its memory and its kswapd; 1 with memory_max; default 1 */
-	uint32_t devices; /* 1 .. nodes; a node swaps to device node % devices; default 1 */
+	uint32_t devices; /* 1 .. nodes; a node swaps to device node % devices; in all they have
+			     at most 2^30 slots and 2^20 trunks; default 1 */
 	uint32_t channels; /* of an asynchronous device, 1 .. 1024; 0: memory; default 0 */
 	uint32_t writers; /* dealt to the nodes in turn; default 0 */
 	uint32_t walkers; /* likewise; with the writers 1 .. 2048; default 1 */
