@@ -116,7 +116,7 @@ def fit(
     Raises
     ------
     ConfigError
-        Not as many free constants as targets, or a tie to a constant that is not free.
+        Not as many free constants as targets, a tie to a constant that is not free, or no run.
     InputError
         A constant is unknown.
     """
@@ -129,6 +129,8 @@ def fit(
     for name, (free, _) in tied.items():
         if free not in names:
             raise ConfigError(f"tied={name!r}: {free!r} is no free constant of this fit")
+    if runs < 1:
+        raise ConfigError(f"runs={runs}: choose at least 1")
     table = costs() if constants is None else constants
     wanted = np.array([target.wanted for target in targets])
     configs = [replace(config, seed=config.seed + run) for run in range(runs)]
@@ -243,9 +245,7 @@ def fit_cluster_next(
     ------
     data/published/04-percpu-cluster-next.csv, kernels before and v3 before.
     """
-    if version not in VERSIONS_OF_D:
-        raise ConfigError(f"version={version!r}: choose one of {', '.join(VERSIONS_OF_D)}")
-    mail = VERSIONS_OF_D[version]
+    mail = mail_of_d(version)
     return fit(
         simulate.cluster_next(
             policy="shared",
@@ -366,6 +366,19 @@ VERSIONS_OF_D: Final = {
 }
 """Patch D's first mail and its third. The row of free_pcppages_bulk is left out: there it is called
 to drain what CPUs keep, and the machine has its usual caller alone."""
+
+
+def mail_of_d(version: str) -> MailOfD:
+    """Return one of VERSIONS_OF_D.
+
+    Raises
+    ------
+    ConfigError
+        There is no such version.
+    """
+    if version not in VERSIONS_OF_D:
+        raise ConfigError(f"version={version!r}: choose one of {', '.join(VERSIONS_OF_D)}")
+    return VERSIONS_OF_D[version]
 
 
 def swap_phase_rate(constants: pl.DataFrame) -> float:

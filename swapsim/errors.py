@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One family of errors; each message is one line: what, where, what to do."""
 
+from collections.abc import Sized
 from pathlib import Path
 
 
@@ -49,3 +50,22 @@ class NativeError(SwapsimError):
 
 class NativeMemoryError(NativeError, MemoryError):
     """The C library ran out of memory."""
+
+
+def require_some(given: Sized, field: str) -> None:
+    """Refuse to run over nothing.
+
+    Parameters
+    ----------
+    given : sized
+        Cases, fits, seeds: what a function runs over.
+    field : str
+        Its name.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    if not len(given):
+        raise InputError("nothing to run: give at least one", field=field)

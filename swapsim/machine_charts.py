@@ -6,6 +6,7 @@ from typing import Final
 import altair as alt
 import polars as pl
 
+from swapsim.errors import InputError
 from swapsim.schemas import OPEN_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES, require
 
 PARTS: Final = {
@@ -34,8 +35,15 @@ def open_curve(
         Schema OPEN_SHARES; fits that did not converge are left out.
     claim : str
     title, axis, subtitle : str
+
+    Raises
+    ------
+    InputError
+        No fit that converged has this claim.
     """
     frame = require(points, OPEN_SHARES, "OPEN_SHARES").filter("converged", claim=claim)
+    if frame.is_empty():
+        raise InputError(f"no fit that converged has claim {claim!r}", field="claim")
     printed = frame.select("published", "tolerance").row(0)
     band = pl.DataFrame(
         {"low": [printed[0] - printed[1]], "high": [sum(printed)], "published": [printed[0]]}

@@ -127,10 +127,20 @@ def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     -------
     polars.DataFrame
         ``metric``, and per policy "median [low, high]" to three digits, large ones whole.
+
+    Raises
+    ------
+    InputError
+        If one of the metrics is not there.
     """
+    require(medians, MEDIANS, "MEDIANS")
+    known = medians["metric"].unique()
+    for metric in metrics:
+        if metric not in known:
+            raise InputError(f"no such metric: {metric!r}", field="metric")
     order = pl.DataFrame({"metric": metrics}, schema={"metric": pl.String})
     return (
-        order.join(require(medians, MEDIANS, "MEDIANS"), on="metric", maintain_order="left")
+        order.join(medians, on="metric", maintain_order="left")
         .with_columns(
             text=pl.struct("median", "low", "high").map_elements(_spread, return_dtype=pl.String)
         )

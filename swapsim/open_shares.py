@@ -12,6 +12,7 @@ import polars as pl
 
 from swapsim import calibrate, compare, predict, published, sweep
 from swapsim.costs import costs
+from swapsim.errors import require_some
 from swapsim.schemas import COSTS, OPEN_SHARES, RANGES, require
 
 PATCH: Final = "01-writeback-tags"
@@ -50,7 +51,15 @@ def writeback_tags(
     -------
     polars.DataFrame
         Schema OPEN_SHARES: a row per pair of shares and claim of the patch that has a change.
+
+    Raises
+    ------
+    InputError
+        No share or no seed is given.
     """
+    require_some(tag_shares, "tag_shares")
+    require_some(map_shares, "map_shares")
+    require_some(seeds, "seeds")
     task = partial(_predicted, seeds, costs() if constants is None else constants)
     points = list(itertools.product(tag_shares, map_shares))
     frames = sweep.run(
@@ -134,11 +143,17 @@ def alike(points: pl.DataFrame, others: Iterable[pl.DataFrame] | None = None) ->
     -------
     polars.DataFrame
         Schema OPEN_SHARES.
+
+    Raises
+    ------
+    InputError
+        No other fit is given.
     """
     if others is None:
         versions = calibrate.VERSIONS_OF_D
         others = [calibrate.fit_cluster_next(version=version).constants for version in versions]
     frames = [require(other, COSTS, "COSTS") for other in others]
+    require_some(frames, "others")
     found = pl.concat(frames).filter(name="tree_ns")["value"].to_list()
     travel = frames[0].filter(name="travel_other_socket_ns").row(0, named=True)
     low = min(found) * travel["low"] / travel["value"]

@@ -5,7 +5,7 @@ Rows bear the mails' own names, so that they stand beside the published ones in
 `compare.three_columns`. A lock of the mails that the machine does not have is no row here.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import polars as pl
@@ -13,6 +13,7 @@ import polars as pl
 from swapsim import calibrate, simulate
 from swapsim.config import MachineConfig
 from swapsim.costs import costs
+from swapsim.errors import require_some
 from swapsim.policies import Policy
 from swapsim.schemas import RESULTS, TIME_PER_PAGE, require
 
@@ -37,21 +38,27 @@ _INSIDE: Final = r"\.cluster_lock\.|\.clear_shadow_from_swap_cache$"
 _PROFILE_OF_A: Final = "perf-profile.cycles-pp."
 
 
-def writeback_tags(constants: pl.DataFrame, seeds: Iterable[int]) -> pl.DataFrame:
+def writeback_tags(constants: pl.DataFrame, seeds: Sequence[int]) -> pl.DataFrame:
     """Simulate the table of patch A's mail.
 
     Parameters
     ----------
     constants : polars.DataFrame
         Schema COSTS, as `calibrate.fit_writeback_tags` finds them.
-    seeds : iterable of int
+    seeds : sequence of int
 
     Returns
     -------
     polars.DataFrame
         Schema RESULTS: throughput and swap.so of a whole run, and the four profile rows, for the
         kernels base and base+patch, for each seed.
+
+    Raises
+    ------
+    InputError
+        No seed is given.
     """
+    require_some(seeds, "seeds")
     frames = []
     for seed in seeds:
         for kernel, tags in (("base", True), ("base+patch", False)):
@@ -72,7 +79,7 @@ def writeback_tags(constants: pl.DataFrame, seeds: Iterable[int]) -> pl.DataFram
 
 def cluster_next(
     constants: pl.DataFrame,
-    seeds: Iterable[int],
+    seeds: Sequence[int],
     *,
     version: str = "V1",
     policy: str | Policy | None = None,
@@ -83,7 +90,7 @@ def cluster_next(
     ----------
     constants : polars.DataFrame
         Schema COSTS, as `calibrate.fit_cluster_next` finds them.
-    seeds : iterable of int
+    seeds : sequence of int
     version : {"V1", "V3"}
     policy : str or Policy, optional
         Of the patched kernel; default: the version's own, "percpu" or "percpu-rerandomise".
@@ -93,8 +100,16 @@ def cluster_next(
     polars.DataFrame
         Schema RESULTS: pmbench's score, both throughputs and the profile rows, for the mail's two
         kernels, for each seed.
+
+    Raises
+    ------
+    ConfigError
+        There is no such version.
+    InputError
+        No seed is given.
     """
-    mail = calibrate.VERSIONS_OF_D[version]
+    require_some(seeds, "seeds")
+    mail = calibrate.mail_of_d(version)
     patched = mail.policy if policy is None else policy
     frames = []
     for seed in seeds:
@@ -213,7 +228,13 @@ def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     -------
     polars.DataFrame
         Schema TIME_PER_PAGE, the parts of each kernel in one order; percent of its own sum.
+
+    Raises
+    ------
+    InputError
+        No run is given.
     """
+    require_some(runs, "runs")
     frames = [_parts(kernel, run) for kernel, run in runs.items()]
     return require(pl.concat(frames), TIME_PER_PAGE, "TIME_PER_PAGE")
 

@@ -12,6 +12,7 @@ import polars as pl
 from swapsim import simulate, slots, sweep
 from swapsim.config import MachineConfig
 from swapsim.costs import costs
+from swapsim.errors import ConfigError, require_some
 from swapsim.policies import POLICIES, Policy
 from swapsim.schemas import RESULTS, require
 
@@ -83,7 +84,17 @@ def run(
         Schema RESULTS, per policy and seed: ``pages moved`` (pages/s, out and in), ``waits`` (% of
         the busy time of all CPUs, in waiting for locks) and ``tested`` (slots tested for one that
         is handed out). `measured.medians` and `measured.ranks` put them in order.
+
+    Raises
+    ------
+    InputError
+        No policy is given.
+    ConfigError
+        seeds is below 1.
     """
+    require_some(policies, "policies")
+    if seeds < 1:
+        raise ConfigError(f"seeds={seeds}: choose at least 1")
     task = partial(_run, machine, costs() if constants is None else constants)
     points = [(policy, seed) for policy in policies for seed in range(1, seeds + 1)]
     frames = sweep.run(task, points, executor=executor, batch_points=2, folder=folder)

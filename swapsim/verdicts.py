@@ -7,7 +7,8 @@ from typing import Final
 import polars as pl
 
 from swapsim import compare, published, replay
-from swapsim.schemas import LOCK_SITES, RANGES, SITE, SOURCE, VERIFIED, require
+from swapsim.errors import InputError
+from swapsim.schemas import LOCK_SITES, MEDIANS, PUBLISHED, RANGES, SITE, SOURCE, VERIFIED, require
 
 HEADLINES: Final = {
     "A-swap-out": "swap-out bandwidth",
@@ -20,14 +21,6 @@ HEADLINES: Final = {
     "D-prose-swap-out": "swap-out throughput",
 }
 """The claims that the README leads with, in words."""
-
-LOCK_CLAIMS: Final = {
-    "add": "A-lock-add",
-    "start": "A-lock-start-writeback",
-    "end": "A-lock-end-writeback",
-    "delete": "A-lock-remove",
-}
-"""The profile row of patch A's mail that belongs to each site."""
 
 
 def writeback_tags(sites_of: Mapping[str, pl.DataFrame]) -> str:
@@ -141,51 +134,6 @@ def slots_verified(verified: pl.DataFrame) -> str:
     )
 
 
-def writeback_tags_by_site(sites: pl.DataFrame) -> pl.DataFrame:
-    """Set the mail's four profile rows beside the replay's acquisitions at the same sites.
-
-    The two are not the same quantity: the mail has cycles spent waiting for the lock, the replay
-    has acquisitions. A site that is gone is gone in both.
-
-    Parameters
-    ----------
-    sites : polars.DataFrame
-        Schema LOCK_SITES of one kernel, tags kept and not.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per site, in the order of a page's life: ``published_base`` and
-        ``published_patched`` (percent of cycles), ``published_change``, ``simulated_base`` and
-        ``simulated_patched`` (acquisitions per page swapped out), ``simulated_change``; changes in
-        percent.
-    """
-    acquisitions = (
-        replay.per_page(sites)
-        .filter(pl.col("flow") == "swap, written")
-        .pivot("tags", index="site", values="acquisitions")
-        .select(
-            pl.col("site").cast(pl.String),
-            simulated_base=pl.col("true"),
-            simulated_patched=pl.col("false"),
-        )
-    )
-    rows = pl.DataFrame(
-        list(LOCK_CLAIMS.items()), schema={"site": pl.String, "claim": pl.String}, orient="row"
-    )
-    claims = published.claims().select(
-        "claim", published_base="base", published_patched="value", published_change="change"
-    )
-    return (
-        rows.join(claims, on="claim", how="left", maintain_order="left")
-        .join(acquisitions, on="site", how="left", maintain_order="left")
-        .with_columns(
-            simulated_change=100 * (pl.col("simulated_patched") / pl.col("simulated_base") - 1),
-        )
-        .drop("claim")
-    )
-
-
 def writeback_tags_measured(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Hold the replay's acquisitions a page against those of a real kernel, tags off and on.
 
@@ -252,23 +200,29 @@ def contention(
     -------
     polars.DataFrame
         ``quantity``, and its change in percent as ``published``, ``simulated`` and ``measured``;
-        null where a source does not have it.
+        null where a source does not have it, or has none of it without the patch.
+
+    Raises
+    ------
+    InputError
+        The printed rows are not those of two kernels, or the medians lack a policy's metric.
     """
+    require(printed, PUBLISHED, "PUBLISHED")
+    require(medians, MEDIANS, "MEDIANS")
     sums = printed.group_by("kernel", maintain_order=True).agg(pl.col("value").sum())["value"]
+    if len(sums) != 2:
+        raise InputError(f"{len(sums)} kernels have such rows: give those of two", field="kernel")
     rows = []
     for quantity, (ours, theirs) in CONTENTION.items():
-        simulated = [
+        simulated = (
             float(run.filter(pl.col("metric").str.starts_with(ours))["value"].sum()) for run in runs
-        ]
-        found = medians.filter(metric=theirs) if theirs else None
+        )
         rows.append(
             (
                 quantity,
                 None if theirs else _change(*sums.to_list()),
                 _change(*simulated),
-                None
-                if found is None
-                else _change(*(found.filter(policy=name)["median"].item() for name in policies)),
+                _change(*(_median(medians, theirs, name) for name in policies)) if theirs else None,
             )
         )
     return pl.DataFrame(
@@ -283,8 +237,15 @@ def contention(
     )
 
 
-def _change(base: float, value: float) -> float:
-    return 100 * (value / base - 1)
+def _median(medians: pl.DataFrame, metric: str, policy: str) -> float:
+    found = medians.filter(metric=metric, policy=policy)
+    if found.height != 1:
+        raise InputError(f"{found.height} medians of {metric!r} with {policy!r}", field="policy")
+    return float(found["median"].item())
+
+
+def _change(base: float, value: float) -> float | None:
+    return 100 * (value / base - 1) if base else None
 
 
 def headlines(results: pl.DataFrame) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from swapsim import calibrate, simulate, sweep
 from swapsim.calibrate import Fitted
 from swapsim.config import FRAMES_KEPT, MachineConfig
 from swapsim.costs import change_costs, costs
-from swapsim.errors import InputError
+from swapsim.errors import InputError, require_some
 from swapsim.policies import Policy
 from swapsim.schemas import WHAT_IF, WHAT_IF_RANGES, require
 
@@ -180,10 +180,11 @@ def gains(
     Raises
     ------
     InputError
-        No case or no fit is given, or a machine stays without this metric.
+        No case, fit or seed is given, or a machine stays without this metric.
     """
-    if not cases or not fits:
-        raise InputError("nothing to run: give at least one", field="fits" if cases else "cases")
+    require_some(cases, "cases")
+    require_some(fits, "fits")
+    require_some(seeds, "seeds")
     points = [(case, fit, seed) for case in cases for fit in fits for seed in seeds]
     frames = sweep.run(
         partial(_gain, dict(fits), metric), points, executor=executor, batch_points=2,
