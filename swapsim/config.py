@@ -21,6 +21,12 @@ FRAMES_KEPT: Final = 265
 REQUESTS_MAX: Final = 2**21
 """Rows that streams of it can do."""
 
+MACHINE_SLOTS_MAX: Final = 2**30
+"""Slots of all its devices: 4 TB."""
+
+MACHINE_TRUNKS_MAX: Final = 2**20
+"""Trunks of all its devices."""
+
 SLOTS_KEPT: Final = 160
 """Slots that a CPU of it may keep in its caches and in a batch."""
 
@@ -167,7 +173,8 @@ class MachineConfig:
     nodes : int
         Sockets, 1 to 8, each with its memory and its kswapd; 1 with memory_max.
     devices : int
-        1 to nodes; a node swaps to device node % devices.
+        1 to nodes; a node swaps to device node % devices. All of them have up to 2**30 slots and
+        2**20 trunks.
     channels : int
         Pages that an asynchronous device serves at a time, 1 to 1024; 0: a device as fast as
         memory.
@@ -302,8 +309,20 @@ class MachineConfig:
             raise ConfigError(
                 f"writers={self.writers} and walkers={self.walkers}: choose 1 to 2048 tasks"
             )
+        self._check_devices(self.device)  # which checks its own fields
         self._check_room()
-        _ = self.device  # checks the fields that a device has
+
+    def _check_devices(self, device: SlotsConfig) -> None:
+        trunks = (device.slots - 1 >> device.trunk_shift) + 1
+        for name, what, count, most in (
+            ("slots", "slots", device.slots, MACHINE_SLOTS_MAX),
+            ("trunk_shift", "trunks", trunks, MACHINE_TRUNKS_MAX),
+        ):
+            if self.devices * count > most:
+                raise ConfigError(
+                    f"{name}={getattr(self, name)}: the devices have {self.devices * count} "
+                    f"{what} in all; choose at most {most} {what}"
+                )
 
     def _check_streams(self, streams: StreamsConfig) -> None:
         for name, alone in (

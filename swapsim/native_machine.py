@@ -91,7 +91,8 @@ def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = Fal
     costs : mapping of str to int
         Each field of ``struct sws_machine_costs``, in ns.
     verify : bool
-        Whether to re-derive every invariant at both ends of the window.
+        Whether to re-derive every invariant at both ends of the window: for tests, each is one
+        long call.
 
     Returns
     -------

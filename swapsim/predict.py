@@ -20,7 +20,7 @@ from swapsim.schemas import RESULTS, TIME_PER_PAGE, require
 SEEDS: Final = tuple(range(1, 21))
 """Of the runs that a table is the mean of."""
 
-FEW_SEEDS: Final = SEEDS[:2]
+FEW_SEEDS: Final = SEEDS[:5]
 """Of the runs behind a headline, which shows whole percent."""
 
 GIGABYTES_OF_D: Final = simulate.DEVICE_GIGABYTES // 2
@@ -129,25 +129,44 @@ def cluster_next(
     return require(pl.concat(frames), RESULTS, "RESULTS")
 
 
-def headlines() -> pl.DataFrame:
-    """Simulate both mails' tables with few seeds, each with its base fitted.
+def fits() -> dict[str, pl.DataFrame]:
+    """Fit the base of patch A's mail and that of patch D's.
 
     Of what patch A's base leaves open, the shares are those of data/costs.csv: its middle.
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        The patch -> constants, schema COSTS.
+    """
+    cost = dict(costs().select("name", "value").iter_rows())
+    of_a = calibrate.fit_writeback_tags(
+        tag_share=cost["tag_ns"] / cost["tree_ns"], map_share=cost["map_ns"] / cost["tree_ns"]
+    )
+    return {
+        "01-writeback-tags": of_a.constants,
+        "04-percpu-cluster-next": calibrate.fit_cluster_next().constants,
+    }
+
+
+def headlines(constants: Mapping[str, pl.DataFrame] | None = None) -> pl.DataFrame:
+    """Simulate both mails' tables with few seeds.
+
+    Parameters
+    ----------
+    constants : mapping of str to polars.DataFrame, optional
+        As `fits` returns; default: what it returns.
 
     Returns
     -------
     polars.DataFrame
         Schema RESULTS.
     """
-    cost = dict(costs().select("name", "value").iter_rows())
-    of_a = calibrate.fit_writeback_tags(
-        tag_share=cost["tag_ns"] / cost["tree_ns"], map_share=cost["map_ns"] / cost["tree_ns"]
-    )
-    of_d = calibrate.fit_cluster_next()
+    of = fits() if constants is None else constants
     return pl.concat(
         [
-            writeback_tags(of_a.constants, FEW_SEEDS),
-            cluster_next(of_d.constants, FEW_SEEDS),
+            writeback_tags(of["01-writeback-tags"], FEW_SEEDS),
+            cluster_next(of["04-percpu-cluster-next"], FEW_SEEDS),
         ]
     )
 

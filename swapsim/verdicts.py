@@ -92,11 +92,11 @@ def map_of_patches(
     """
     slots, alike = slots_alike(verified)
     simulated = three_columns["simulated"].is_not_null().sum()
-    measured = three_columns["measured"].is_not_null().sum()
+    agree = (three_columns["simulated_verdict"] == "agrees").sum()
     return (
         f"Of {three_columns.height} published claims of four patches, {simulated} are simulated in "
-        f"time and {measured} measured on a real kernel so far; patch A's lock counts are replayed "
-        f"on {len(sites_of)} traces of one, and of {slots:,} slots that it handed out in "
+        f"time, {agree} of them within their tolerance; patch A's lock counts are replayed on "
+        f"{len(sites_of)} traces of a real kernel, and of {slots:,} slots that it handed out in "
         f"{verified.height} more, patch D's allocator hands out {alike:,}."
     )
 

@@ -37,7 +37,7 @@ LADDER = (
     {"replay", "simulate", "verify", "slot_metrics", "sweep", "tree_nodes"},
     {"calibrate", "lab_machine", "verdicts", "slot_traces"},
     {"predict", "slot_requests"},
-    {"slots", "open_shares", "what_if"},
+    {"slots", "open_shares", "what_if", "standing"},
     {"retimed", "slot_verdicts", "race"},
     {"report", "benchmarks", "readme"},
     {"cli"},

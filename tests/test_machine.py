@@ -94,8 +94,10 @@ def make(config: Config, costs: dict[str, int] | None = None) -> Any:
 
 def advance(machine: Any, events: int, until_ns: int = 2**62) -> bool:
     """Let a C machine take events; return whether some are left."""
-    more = ffi.new("bool *")
-    assert lib.sws_machine_run(machine, until_ns, events, more, ffi.new("uint64_t *")) == lib.SWS_OK
+    more, taken = ffi.new("bool *", True), ffi.new("uint64_t *")
+    while more[0] and taken[0] < events:
+        code = lib.sws_machine_run(machine, until_ns, events - taken[0], more, taken)
+        assert code == lib.SWS_OK
     return bool(more[0])
 
 

@@ -185,6 +185,14 @@ def test_a_readers_policy_runs_on_the_machine() -> None:
         ({"duration_ns": 0}, "duration_ns=0"),
         ({"fragmented": 1}, "fragmented=1: choose True or False"),
         ({"seed": -1}, "seed=-1"),
+        (
+            {"devices": 2, "slots": 2**29 + 1},
+            "slots=536870913: the devices have 1073741826 slots in all; choose at most 1073741824",
+        ),
+        (
+            {"slots": 2**24, "trunk_shift": 3},
+            "trunk_shift=3: the devices have 2097152 trunks in all; choose at most 1048576 trunks",
+        ),
     ],
 )
 def test_a_bad_config_is_refused_by_name(fields: dict[str, Any], message: str) -> None:

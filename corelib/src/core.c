@@ -49,13 +49,24 @@ void *sws_allocate(const struct sws_allocator *allocator, size_t size)
 	return allocator->resize(allocator->context, NULL, size ? size : 1);
 }
 
+static bool overflows(size_t count, size_t size)
+{
+	return size && count > SIZE_MAX / size;
+}
+
+void *sws_allocate_array(const struct sws_allocator *allocator, size_t count, size_t size)
+{
+	return overflows(count, size) ? NULL : sws_allocate(allocator, count * size);
+}
+
 void *sws_allocate_zeroed(const struct sws_allocator *allocator, size_t count, size_t size)
 {
 	void *block = NULL;
 
-	if (size && count > SIZE_MAX / size)
-		return NULL;
-	block = sws_allocate(allocator, count * size);
+	/* libc has large blocks that are zero already: no need to touch them all at once. */
+	if (allocator->resize == libc_resize && !overflows(count, size))
+		return calloc(count ? count : 1, size ? size : 1);
+	block = sws_allocate_array(allocator, count, size);
 	if (block)
 		memset(block, 0, count * size);
 	return block;

@@ -172,6 +172,9 @@ static int resume(struct sws_machine *self, struct actor *actor)
 	return error;
 }
 
+/* A call comes back after so many, though it may take more events: scans and policies look far. */
+enum { LOOKS_OF_A_CALL = 1 << 22 };
+
 /* When a run is over. */
 struct goal {
 	uint64_t until_ns;
@@ -188,11 +191,12 @@ static bool is_reached(const struct sws_machine *self, const struct goal *goal)
 static int run(struct sws_machine *self, const struct goal *goal, uint64_t max_events, bool *more,
 	       uint64_t *events)
 {
+	const uint64_t looks = self->looks + LOOKS_OF_A_CALL;
 	uint32_t cpu = 0;
 	int error = SWS_OK;
 
 	*more = true;
-	for (; max_events && !error; max_events--, ++*events) {
+	for (; max_events && self->looks < looks && !error; max_events--, ++*events) {
 		if (self->phase != PHASE_RUN) {
 			error = sws_machine__fill(self);
 			continue;

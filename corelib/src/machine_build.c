@@ -51,6 +51,8 @@ enum {
 	TASKS_MAX = 2048,
 	CHANNELS_MAX = 1024,
 	PAGES_MAX = 1 << 26,
+	SLOTS_MAX = 1 << 30,
+	TRUNKS_MAX = 1 << 20,
 	REQUESTS_MAX = 1 << 21,
 	/* What a CPU may keep from the lists: freed pages, those of a batch, those not yet added. */
 	KEPT = MACHINE_PCP_HIGH + 2 * MACHINE_BATCH + MACHINE_PAGEVEC,
@@ -111,6 +113,19 @@ static bool streams_fit(const struct sws_machine_config *config)
 	       !config->memory_max && !config->accesses;
 }
 
+/* Locks are made for all of them in one call, so they must not be too many. */
+static bool devices_fit(const struct sws_machine_config *config)
+{
+	const struct sws_slots_config *device = &config->device;
+
+	if (config->devices < 1 || config->devices > config->nodes || device->slots < 2 ||
+	    device->trunk_shift < 1 || device->trunk_shift > 31)
+		return false;
+	return (uint64_t)config->devices * device->slots <= SLOTS_MAX &&
+	       (uint64_t)config->devices * (((device->slots - 1) >> device->trunk_shift) + 1) <=
+		       TRUNKS_MAX;
+}
+
 bool sws_machine__config_fits(const struct sws_machine_config *config)
 {
 	const uint64_t tasks = (uint64_t)config->writers + config->walkers + config->streams;
@@ -118,10 +133,10 @@ bool sws_machine__config_fits(const struct sws_machine_config *config)
 	return costs_fit(&config->costs) && streams_fit(config) &&
 	       (unsigned int)config->device.kernel <= SWS_SLOTS_6_1 && !config->device.rotational &&
 	       (unsigned int)config->lock_kind <= SWS_LOCK_TEST_AND_SET && config->nodes >= 1 &&
-	       config->nodes <= NODES_MAX && config->devices >= 1 &&
-	       config->devices <= config->nodes && config->channels <= CHANNELS_MAX && tasks >= 1 &&
-	       tasks <= TASKS_MAX && !(config->accesses && config->writers && config->channels) &&
-	       config->pages >= 1 && config->pages <= PAGES_MAX &&
+	       config->nodes <= NODES_MAX && devices_fit(config) &&
+	       config->channels <= CHANNELS_MAX && tasks >= 1 && tasks <= TASKS_MAX &&
+	       !(config->accesses && config->writers && config->channels) && config->pages >= 1 &&
+	       config->pages <= PAGES_MAX &&
 	       (uint64_t)config->pages * config->walkers +
 			       (uint64_t)config->accesses * config->writers <
 		       MACHINE_NONE &&
@@ -217,23 +232,15 @@ static void place_actors(struct sws_machine *self)
 static int make_node(struct sws_machine *self, uint32_t n)
 {
 	struct node *node = &self->nodes[n];
-	const uint32_t first = n * self->config.frames;
 	int error = SWS_OK;
 
 	node->device = n % self->config.devices;
 	for (int list = 0; list < 3; list++)
 		node->lists[list] = (struct list){ MACHINE_NONE, MACHINE_NONE, 0 };
-	node->free_pages = sws_allocate_zeroed(&self->allocator, self->config.frames,
-					       sizeof(*node->free_pages));
+	node->free_pages = sws_allocate_array(&self->allocator, self->config.frames,
+					      sizeof(*node->free_pages));
 	if (!node->free_pages)
 		return SWS_ERROR_NO_MEMORY;
-	for (uint32_t i = 0; i < self->config.frames; i++) {
-		self->pages[first + i] = (struct page){ .previous = MACHINE_NONE,
-							.next = MACHINE_NONE,
-							.pte = MACHINE_NONE,
-							.node = (uint16_t)n };
-		node->free_pages[node->n_free++] = first + self->config.frames - 1 - i;
-	}
 	error = sws_des_add_locks(self->des, self->config.lock_kind, 1, &node->lru_lock);
 	if (!error)
 		error = sws_des_add_locks(self->des, self->config.lock_kind, 1, &node->zone_lock);
@@ -305,8 +312,8 @@ static int make_device(struct sws_machine *self, uint32_t n)
 		return SWS_OK;
 	device->channels = sws_allocate_zeroed(&self->allocator, self->config.channels,
 					       sizeof(*device->channels));
-	device->requests = sws_allocate_zeroed(&self->allocator, self->n_pages + self->n_actors,
-					       sizeof(*device->requests));
+	device->requests = sws_allocate_array(&self->allocator, self->n_pages + self->n_actors,
+					      sizeof(*device->requests));
 	return device->channels && device->requests ? SWS_OK : SWS_ERROR_NO_MEMORY;
 }
 
@@ -336,18 +343,24 @@ static int make_des(struct sws_machine *self)
 	return error;
 }
 
+uint32_t sws_machine__all_ptes(const struct sws_machine *self)
+{
+	return self->n_ptes + self->n_writer_ptes + self->config.n_requests;
+}
+
 static int allocate_parts(struct sws_machine *self)
 {
 	const struct sws_allocator *allocator = &self->allocator;
-	const uint32_t n_ptes = self->n_ptes + self->n_writer_ptes + self->config.n_requests;
+	const uint32_t n_ptes = sws_machine__all_ptes(self);
 
 	self->nodes = sws_allocate_zeroed(allocator, self->config.nodes, sizeof(*self->nodes));
 	self->devices =
 		sws_allocate_zeroed(allocator, self->config.devices, sizeof(*self->devices));
 	self->actors = sws_allocate_zeroed(allocator, self->n_actors, sizeof(*self->actors));
-	self->pages = sws_allocate_zeroed(allocator, self->n_pages, sizeof(*self->pages));
-	self->pte_values = sws_allocate_zeroed(allocator, n_ptes, sizeof(*self->pte_values));
-	self->pte_states = sws_allocate_zeroed(allocator, n_ptes, sizeof(*self->pte_states));
+	/* As large as memory: machine_fill.c writes them, a part at a time. */
+	self->pages = sws_allocate_array(allocator, self->n_pages, sizeof(*self->pages));
+	self->pte_values = sws_allocate_array(allocator, n_ptes, sizeof(*self->pte_values));
+	self->pte_states = sws_allocate_array(allocator, n_ptes, sizeof(*self->pte_states));
 	return self->nodes && self->devices && self->actors && self->pages && self->pte_values &&
 			       self->pte_states
 		       ? SWS_OK
@@ -393,8 +406,6 @@ static int check_room(struct sws_machine *self)
 static void begin_fill(struct sws_machine *self)
 {
 	sws_generator_seed(&self->fill_generator, self->config.device.seed, UINT64_MAX);
-	if (self->config.drop_percent)
-		self->phase = PHASE_WRITE;
 	for (uint32_t n = 0; n < self->config.nodes; n++) {
 		struct node *node = &self->nodes[n];
 		const uint32_t room = self->config.memory_max
@@ -437,7 +448,6 @@ int sws_machine__assemble(struct sws_machine *self)
 	if (error)
 		return error;
 	place_actors(self);
-	memset(self->pte_states + self->n_ptes, PTE_NONE, self->n_writer_ptes);
 	begin_fill(self);
 	return check_room(self);
 }

@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-enum { CHUNK = 1024 };
-
 static struct actor *walker_of(struct sws_machine *self, uint32_t pte)
 {
 	return sws_machine__task(self, pte / self->config.pages);
@@ -32,6 +30,7 @@ static int take_slot(struct sws_machine *self, struct actor *actor, uint32_t *sl
 		error = sws_slots_allocate(actor->device->slots, actor->cpu, actor->mm,
 					   self->caches_slots ? SWS_SLOT_CACHE_SIZE : 1,
 					   &actor->call, &work);
+		sws_machine__count_looks(self, &(struct sws_slots_work){ 0 }, &work);
 		actor->taken = 0;
 	}
 	if (error || !actor->call.given)
@@ -70,7 +69,7 @@ static int write_pages(struct sws_machine *self)
 {
 	int error = SWS_OK;
 
-	for (uint32_t i = 0; i < CHUNK && self->fill_pte < self->n_ptes && !error;
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill_pte < self->n_ptes && !error;
 	     i++, self->fill_pte++) {
 		struct actor *actor = walker_of(self, self->fill_pte);
 
@@ -132,7 +131,7 @@ static int drop_pages(struct sws_machine *self)
 {
 	int error = SWS_OK;
 
-	for (uint32_t i = 0; i < CHUNK && self->fill_pte < self->n_ptes && !error;
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill_pte < self->n_ptes && !error;
 	     i++, self->fill_pte++) {
 		const uint32_t at = self->fill_pte % self->config.pages;
 		struct actor *actor = walker_of(self, self->fill_pte);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * machine_fill.c - before the first event: memory is full up to the high watermark,
- * what it does not hold is on the devices.
+ * what it does not hold is on the devices. All of it goes on a part at a time, for no
+ * call may last long: even to touch the memory of all frames once would.
  *
  *      fragmented:  slots are taken, by all CPUs in turn, until no cluster is free;
  *                   then all but those that are needed are freed again, at random.
  *                   The bases are left where each CPU's last cluster ended.
  */
 #include "machine_parts.h"
-
-enum { CHUNK = 1024 };
 
 static uint32_t resident(const struct sws_machine *self, const struct node *node)
 {
@@ -68,17 +67,45 @@ static void put_in_balance(struct sws_machine *self, struct node *node, uint32_t
 				     short_of_inactive ? LIST_INACTIVE : LIST_ACTIVE);
 }
 
-static void fill_with_writers(struct sws_machine *self)
+static void make_frames(struct sws_machine *self)
 {
-	for (uint32_t i = 0; i < self->config.nodes; i++) {
-		struct node *node = &self->nodes[i];
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill_at < self->n_pages; i++) {
+		const uint32_t n = self->fill_at / self->config.frames;
+		struct node *node = &self->nodes[n];
 
-		/* Writers that end begin with nothing. */
-		while (node->has_writers && !self->config.accesses &&
-		       node->n_free > self->watermark_high &&
-		       (!self->config.memory_max || self->charged < self->config.memory_max))
-			put_in_balance(self, node, MACHINE_NONE);
+		self->pages[self->fill_at++] = (struct page){ .previous = MACHINE_NONE,
+							      .next = MACHINE_NONE,
+							      .pte = MACHINE_NONE,
+							      .node = (uint16_t)n };
+		node->free_pages[node->n_free] = (n + 1) * self->config.frames - 1 - node->n_free;
+		node->n_free++;
 	}
+	if (self->fill_at < self->n_pages)
+		return;
+	self->fill_at = 0;
+	self->phase = PHASE_PTES;
+}
+
+/* Behind the walkers' addresses are those of writers that end, or of streams. */
+static enum pte_state first_state(const struct sws_machine *self, uint32_t pte)
+{
+	if (pte < self->n_ptes)
+		return PTE_SWAPPED;
+	return self->config.streams ? PTE_ABSENT : PTE_NONE;
+}
+
+static void make_ptes(struct sws_machine *self)
+{
+	const uint32_t end = sws_machine__all_ptes(self);
+
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill_pte < end; i++, self->fill_pte++) {
+		self->pte_states[self->fill_pte] = (uint8_t)first_state(self, self->fill_pte);
+		self->pte_values[self->fill_pte] = 0;
+	}
+	if (self->fill_pte < end)
+		return;
+	self->fill_pte = 0;
+	self->phase = self->config.drop_percent ? PHASE_WRITE : PHASE_PAGES;
 }
 
 static void begin_device(struct sws_machine *self)
@@ -86,6 +113,31 @@ static void begin_device(struct sws_machine *self)
 	self->phase = PHASE_TAKE;
 	self->fill_at = 0;
 	self->fill_keep = sws_machine__swapped(self, self->fill_device);
+}
+
+/* Writers that end begin with nothing. */
+static bool takes_writers_page(const struct sws_machine *self, const struct node *node)
+{
+	return node->has_writers && !self->config.accesses && node->n_free > self->watermark_high &&
+	       (!self->config.memory_max || self->charged < self->config.memory_max);
+}
+
+static void fill_with_writers(struct sws_machine *self)
+{
+	uint32_t pages = 0;
+
+	while (pages < MACHINE_PART && self->fill_at < self->config.nodes) {
+		struct node *node = &self->nodes[self->fill_at];
+
+		if (takes_writers_page(self, node)) {
+			put_in_balance(self, node, MACHINE_NONE);
+			pages++;
+		} else {
+			self->fill_at++;
+		}
+	}
+	if (self->fill_at == self->config.nodes)
+		begin_device(self);
 }
 
 /* How many more slots the next call may take. */
@@ -103,7 +155,8 @@ static uint64_t slots_to_take(const struct sws_machine *self, const struct sws_s
 
 static void fill_pages(struct sws_machine *self)
 {
-	for (uint32_t i = 0; i < CHUNK && self->fill_pte < self->n_ptes; i++, self->fill_pte++) {
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill_pte < self->n_ptes;
+	     i++, self->fill_pte++) {
 		struct node *node =
 			&self->nodes[self->fill_pte / self->config.pages % self->config.nodes];
 
@@ -112,9 +165,8 @@ static void fill_pages(struct sws_machine *self)
 	}
 	if (self->fill_pte < self->n_ptes)
 		return;
-	fill_with_writers(self);
 	self->fill_pte = 0;
-	begin_device(self);
+	self->phase = PHASE_WRITERS;
 }
 
 /* The next CPU in turn that swaps to the device. */
@@ -147,6 +199,7 @@ static int take_slots(struct sws_machine *self)
 	actor = next_taker(self, device);
 	error = sws_slots_allocate(device->slots, actor->cpu, actor->mm, (uint32_t)wanted, &call,
 				   &work);
+	sws_machine__count_looks(self, &(struct sws_slots_work){ 0 }, &work);
 	for (uint32_t i = 0; i < call.given && !error; i++) {
 		error = sws_slots_duplicate(device->slots, call.slots[i], &usage, &work);
 		if (!error)
@@ -158,11 +211,14 @@ static int take_slots(struct sws_machine *self)
 /* A page of this device that is not in memory gets the slot. */
 static void swap_to(struct sws_machine *self, uint32_t slot)
 {
-	for (;; self->fill_pte++) {
-		const uint32_t node = self->fill_pte / self->config.pages % self->config.nodes;
+	for (;;) {
+		const uint32_t walker = self->fill_pte / self->config.pages;
 
-		if (self->pte_states[self->fill_pte] == PTE_SWAPPED &&
-		    self->nodes[node].device == self->fill_device)
+		if (self->nodes[walker % self->config.nodes].device != self->fill_device)
+			self->fill_pte = (walker + 1) * self->config.pages;
+		else if (self->pte_states[self->fill_pte] != PTE_SWAPPED)
+			self->fill_pte++;
+		else
 			break;
 	}
 	self->pte_values[self->fill_pte++] = slot;
@@ -175,7 +231,7 @@ static int keep_slots(struct sws_machine *self)
 	uint8_t usage = 0;
 	int error = SWS_OK;
 
-	for (uint32_t i = 0; i < CHUNK && self->fill_left && !error; i++) {
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill_left && !error; i++) {
 		const uint32_t slot = self->fill_at++;
 
 		if (!sws_slots_usage(device->slots, slot))
@@ -218,8 +274,17 @@ static int start_actors(struct sws_machine *self)
 int sws_machine__fill(struct sws_machine *self)
 {
 	switch (self->phase) {
+	case PHASE_FRAMES:
+		make_frames(self);
+		return SWS_OK;
+	case PHASE_PTES:
+		make_ptes(self);
+		return SWS_OK;
 	case PHASE_PAGES:
 		fill_pages(self);
+		return SWS_OK;
+	case PHASE_WRITERS:
+		fill_with_writers(self);
 		return SWS_OK;
 	case PHASE_TAKE:
 		return take_slots(self);

@@ -24,6 +24,7 @@ enum {
 	MACHINE_START_NS = 20000, /* actors begin within this time */
 	MACHINE_QUEUE = 128, /* pages that a device's queue takes: nr_requests */
 	MACHINE_DRAWS = 64, /* pages that a walker looks at in one go */
+	MACHINE_PART = 256, /* pages or slots of one event of the fill */
 	MACHINE_INACTIVE_RATIO = 3, /* active pages an inactive one: inactive_ratio of 1 GB */
 };
 
@@ -80,13 +81,16 @@ enum pte_state {
 
 /* What comes before the first event. */
 enum machine_phase {
-	PHASE_PAGES = 0, /* walkers' pages into memory, writers' behind them */
-	PHASE_TAKE = 1, /* slots are taken */
-	PHASE_KEEP = 2, /* and given to pages that are not in memory, or freed */
-	PHASE_WRITE = 3, /* or walkers write their pages one after another */
-	PHASE_DROP = 4, /* and drop some */
-	PHASE_START = 5,
-	PHASE_RUN = 6,
+	PHASE_FRAMES = 0, /* memory, all of it free */
+	PHASE_PTES = 1, /* addresses without a page */
+	PHASE_PAGES = 2, /* walkers' pages into memory, */
+	PHASE_WRITERS = 3, /* writers' behind them */
+	PHASE_TAKE = 4, /* slots are taken */
+	PHASE_KEEP = 5, /* and given to pages that are not in memory, or freed */
+	PHASE_WRITE = 6, /* or walkers write their pages one after another */
+	PHASE_DROP = 7, /* and drop some */
+	PHASE_START = 8,
+	PHASE_RUN = 9,
 };
 
 struct list {
@@ -233,8 +237,9 @@ struct sws_machine {
 	bool keeps_tags;
 	bool stuck;
 	uint64_t events;
+	uint64_t looks; /* at slots and bases, the fill's included */
 	enum machine_phase phase; /* how far memory and devices are filled */
-	uint32_t fill_at; /* the next pte, slot or CPU */
+	uint32_t fill_at; /* the next frame, node, slot or CPU */
 	uint32_t fill_device;
 	uint32_t fill_pte;
 	uint64_t fill_left; /* pages or slots still to be looked at */
@@ -328,6 +333,8 @@ void sws_machine__forget_page(struct sws_machine *self, uint32_t page);
 uint64_t sws_machine__transfer(struct sws_machine *self, struct node *node, uint64_t cpu_ns);
 
 /* Slots: machine_slots.c */
+void sws_machine__count_looks(struct sws_machine *self, const struct sws_slots_work *before,
+			      const struct sws_slots_work *after);
 uint32_t sws_machine__map_lock(const struct sws_machine *self, const struct device *device,
 			       uint32_t slot);
 machine_procedure sws_machine__get_slot;
@@ -390,6 +397,9 @@ void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, u
 
 /* The same for walkers that dropped pages: machine_drop.c. */
 int sws_machine__fill_and_drop(struct sws_machine *self);
+
+/* How many addresses there are: walkers', and of writers that end or of streams. */
+uint32_t sws_machine__all_ptes(const struct sws_machine *self);
 
 /* Which node a page's address belongs to. */
 uint32_t sws_machine__node_of_pte(const struct sws_machine *self, uint32_t pte);

@@ -63,15 +63,28 @@ static bool is_unlocked(enum sws_call_state state)
 	return state == SWS_CALL_SCAN || state == SWS_CALL_SEARCH;
 }
 
+static uint64_t looks(const struct sws_slots_work *work)
+{
+	return work->tested_scan + work->tested_quick + work->tested_cluster + work->looked_at;
+}
+
+void sws_machine__count_looks(struct sws_machine *self, const struct sws_slots_work *before,
+			      const struct sws_slots_work *after)
+{
+	self->looks += looks(after) - looks(before);
+}
+
 static int scan(struct sws_machine *self, struct actor *actor)
 {
 	struct sws_slots_work *work = &actor->device->work;
-	const uint64_t before = work->tested_scan;
+	const struct sws_slots_work before = *work;
 	const int error = sws_slots_call_unlocked(actor->device->slots, &actor->call, work);
 
+	sws_machine__count_looks(self, &before, work);
 	return error ? error
 		     : machine_run(self, actor,
-				   (work->tested_scan - before) * self->config.costs.test_ns);
+				   (work->tested_scan - before.tested_scan) *
+					   self->config.costs.test_ns);
 }
 
 /* Slots from number first on were handed out: does another CPU's last one lie in the same trunk? */
@@ -101,6 +114,7 @@ static int locked_part(struct sws_machine *self, struct actor *actor)
 	uint64_t ns = costs->device_ns + tested * costs->test_ns +
 		      (work->looked_at - before.looked_at) * costs->base_ns;
 
+	sws_machine__count_looks(self, &before, work);
 	if (error)
 		return error;
 	note_trunks(self, actor, actor->listed);

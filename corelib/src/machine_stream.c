@@ -158,7 +158,6 @@ void sws_machine__deal_requests(struct sws_machine *self)
 			actor->first = actor->row = row;
 		actor->end = row + 1;
 		actor->mm = request->mm < 0 ? MACHINE_NONE : (uint32_t)request->mm;
-		self->pte_states[self->n_ptes + row] = PTE_ABSENT;
 	}
 }
 
@@ -171,6 +170,8 @@ uint64_t sws_machine__stream_pages(const struct sws_machine *self, uint32_t node
 		uint64_t pages = 0;
 		uint64_t most = 0;
 
+		if (actor->count.node != node)
+			continue;
 		for (uint32_t row = actor->row; row < actor->end; row++) {
 			if (self->config.requests[row].put)
 				pages++;
@@ -178,8 +179,7 @@ uint64_t sws_machine__stream_pages(const struct sws_machine *self, uint32_t node
 				pages--;
 			most = pages > most ? pages : most;
 		}
-		if (actor->count.node == node)
-			sum += most;
+		sum += most;
 	}
 	return sum;
 }

@@ -6,10 +6,18 @@ static int64_t even(int64_t owner, int64_t cpus, int64_t highest)
 	return 1 + owner % cpus * (highest / cpus);
 }
 
+/* Compared, not divided: it is asked for each base and each trunk. */
+static bool lies_in(int64_t base, int64_t trunk, int64_t trunk_size)
+{
+	const int64_t start = trunk * trunk_size;
+
+	return base >= start && base < start + trunk_size;
+}
+
 static bool trunk_taken(const int64_t *bases, int64_t n_bases, int64_t trunk, int64_t trunk_size)
 {
 	for (int64_t i = 0; i < n_bases; i++)
-		if (bases[i] / trunk_size == trunk)
+		if (lies_in(bases[i], trunk, trunk_size))
 			return true;
 	return false;
 }
@@ -118,7 +126,7 @@ static bool other_cpu_in(int64_t trunk, int64_t cpu, int64_t trunk_size, const i
 		if (other == cpu)
 			continue;
 		++*looked_at;
-		if (bases[other] / trunk_size == trunk)
+		if (lies_in(bases[other], trunk, trunk_size))
 			return true;
 	}
 	return false;

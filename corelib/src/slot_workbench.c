@@ -13,6 +13,7 @@
 
 enum {
 	STEP_EFFORT = 256,
+	SLOT_EFFORT = 8, /* of a slot looked at for its page */
 	SLOTS_AT_ONCE = 4096, /* looked at between two looks at the effort */
 };
 
@@ -550,7 +551,7 @@ static int thin_some(struct sws_workbench *self)
 		if (!error)
 			error = give_back(self, slot);
 	}
-	self->effort += SLOTS_AT_ONCE;
+	self->effort += SLOT_EFFORT * SLOTS_AT_ONCE;
 	if (!self->need && !error)
 		error = end_phase(self);
 	return error;
@@ -563,7 +564,7 @@ static void index_some(struct sws_workbench *self)
 
 	sws_workbench__index(&self->pages, self->cursor, end);
 	self->cursor = end;
-	self->effort += SLOTS_AT_ONCE;
+	self->effort += SLOT_EFFORT * SLOTS_AT_ONCE;
 	if (end < self->pages.slots)
 		return;
 	sws_workbench__end_index(&self->pages);

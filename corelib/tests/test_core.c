@@ -15,6 +15,7 @@ static void zeroed_allocation_refuses_an_overflowing_product(void)
 	unsigned char *block = sws_allocate_zeroed(&sws_libc_allocator, 3, 5);
 
 	CHECK(!sws_allocate_zeroed(&sws_libc_allocator, SIZE_MAX / 2, 3));
+	CHECK(!sws_allocate_array(&sws_libc_allocator, SIZE_MAX / 2, 3));
 	CHECK(block);
 	for (int byte = 0; byte < 15; byte++)
 		CHECK(block[byte] == 0);

@@ -373,6 +373,46 @@ static void the_same_seed_gives_the_same_run_in_chunks_of_any_size(void)
 	CHECK(first != digest(&config, 1000));
 }
 
+/* A base's store that looks as far as a call may. */
+static int64_t look_far(int64_t cpu, int64_t mm, int64_t base, int64_t next, int64_t lowest,
+			int64_t highest, int64_t trunk_size, int64_t draw, const int64_t *bases,
+			int64_t n_bases, int64_t *looked_at)
+{
+	(void)cpu;
+	(void)mm;
+	(void)base;
+	(void)lowest;
+	(void)highest;
+	(void)trunk_size;
+	(void)draw;
+	(void)bases;
+	(void)n_bases;
+	*looked_at += 1 << 22;
+	return next;
+}
+
+static void a_call_comes_back_when_the_devices_looked_far(void)
+{
+	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine *machine = NULL;
+	uint64_t events = 0;
+	bool more = true;
+
+	config.walkers = 2;
+	config.device.policy = SWS_BASE_READER;
+	config.device.reader = (struct sws_base_ops){ SWS_BASE_OF_CPU, SWS_BASE_RANDOM, look_far };
+	machine = make(&config);
+	while (more && sws_machine_slots_work(machine).stores < 640) {
+		const uint64_t stores = sws_machine_slots_work(machine).stores;
+
+		CHECK(sws_machine_run(machine, UINT64_MAX, UINT64_MAX, &more, &events) == SWS_OK);
+		/* One event, of a batch at most. */
+		CHECK(sws_machine_slots_work(machine).stores - stores <= 64);
+	}
+	CHECK(more);
+	sws_machine_free(machine);
+}
+
 enum { GETS = 3000, STREAMS = 3 };
 
 /*
@@ -566,6 +606,14 @@ static void a_config_out_of_range_is_refused(void)
 	config.walkers = 0;
 	config.device.rotational = true;
 	refuse(config);
+	config.device.rotational = false;
+	config.nodes = 2;
+	config.devices = 2;
+	config.device.slots = (1 << 29) + 1;
+	refuse(config);
+	config.device.slots = (1 << 28) + 1;
+	config.device.trunk_shift = 9;
+	refuse(config); /* too many trunks */
 	config = limited();
 	config.writers = 1;
 	config.channels = 1;
@@ -580,6 +628,53 @@ static void a_config_out_of_range_is_refused(void)
 	config.writers = 1;
 	config.swap_writeback_tags = (enum sws_machine_tags)3;
 	refuse(config);
+}
+
+/* A block's old content: never zeros. */
+static void *resize_dirty(void *context, void *pointer, size_t size)
+{
+	void *block = sws_libc_allocator.resize(NULL, pointer, size);
+
+	(void)context;
+	if (!pointer && block)
+		memset(block, 0xa5, size);
+	return block;
+}
+
+static void fill_alike(struct sws_machine_config config)
+{
+	const struct sws_allocator dirty = { .resize = resize_dirty };
+	const uint64_t first = digest(&config, 1000);
+	struct sws_machine *machine = NULL;
+
+	config.allocator = &dirty;
+	CHECK(first == digest(&config, 1000));
+	machine = make(&config);
+	run(machine, 1000000, 50);
+	sws_machine_free(machine);
+}
+
+static void memory_that_held_something_before_changes_no_run(void)
+{
+	static struct sws_machine_request requests[2 * STREAMS * GETS];
+	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+
+	config.walkers = 2;
+	config.writers = 2;
+	config.nodes = 2;
+	config.devices = 2;
+	fill_alike(config);
+	config.channels = 2;
+	config.fragmented = true;
+	fill_alike(config);
+	config = limited();
+	config.walkers = 1;
+	config.writers = 2;
+	config.accesses = 700;
+	fill_alike(config);
+	config.drop_percent = 25;
+	fill_alike(config);
+	fill_alike(streams_of(SWS_SLOTS_6_1, requests));
 }
 
 static int make_and_drop(const struct sws_allocator *allocator)
@@ -756,6 +851,8 @@ int main(void)
 	RUN(a_config_out_of_range_is_refused);
 	RUN(requests_that_cannot_be_done_are_refused);
 	RUN(memory_too_small_for_what_comes_back_is_refused);
+	RUN(memory_that_held_something_before_changes_no_run);
+	RUN(a_call_comes_back_when_the_devices_looked_far);
 	RUN(a_failing_allocation_leaves_nothing_behind);
 	RUN(a_closed_loop_by_hand);
 	return 0;

@@ -74,7 +74,10 @@ extern const struct sws_allocator sws_libc_allocator;
 /* Allocates size bytes; NULL when there are none. The caller owns the block. */
 void *sws_allocate(const struct sws_allocator *allocator, size_t size);
 
-/* Allocates count * size zeroed bytes; NULL also when the product overflows. */
+/* Allocates count * size bytes; NULL also when the product overflows. */
+void *sws_allocate_array(const struct sws_allocator *allocator, size_t count, size_t size);
+
+/* The same, zeroed. */
 void *sws_allocate_zeroed(const struct sws_allocator *allocator, size_t count, size_t size);
 
 /* Frees a block of this allocator; takes NULL. */

@@ -157,7 +157,8 @@ struct sws_machine_config {
 	enum sws_lock_kind lock_kind; /* of every lock; default queued */
 	uint32_t
 		nodes; /* 1 .. 8, each with its memory and its kswapd; 1 with memory_max; default 1 */
-	uint32_t devices; /* 1 .. nodes; a node swaps to device node % devices; default 1 */
+	uint32_t devices; /* 1 .. nodes; a node swaps to device node % devices; in all they have
+			     at most 2^30 slots and 2^20 trunks; default 1 */
 	uint32_t channels; /* of an asynchronous device, 1 .. 1024; 0: memory; default 0 */
 	uint32_t writers; /* dealt to the nodes in turn; default 0 */
 	uint32_t walkers; /* likewise; with the writers 1 .. 2048; default 1 */
@@ -264,9 +265,9 @@ void sws_machine_free(struct sws_machine *self);
 
 /*
  * Goes on until the clock has reached until_ns or nothing is left to do (*more false
- * then), at most max_events further. Before the first event memory and devices are
- * filled; a little of that counts as an event, of no time. Adds the events taken to
- * *events.
+ * then), at most max_events further, and fewer when the devices looked at some millions of
+ * slots and bases meanwhile. Before the first event memory and devices are filled; a little
+ * of that counts as an event, of no time. Adds the events taken to *events.
  */
 int sws_machine_run(struct sws_machine *self, uint64_t until_ns, uint64_t max_events, bool *more,
 		    uint64_t *events);
@@ -320,8 +321,9 @@ uint32_t sws_machine_slots_in_use(const struct sws_machine *self, uint32_t devic
 uint32_t sws_machine_free_clusters(const struct sws_machine *self, uint32_t device);
 
 /*
- * Re-derives every invariant: clocks, pages, lists, slots, trees. Complexity: O(pages
- * + slots). Returns SWS_ERROR_BROKEN and a reason if one fails.
+ * Re-derives every invariant: clocks, pages, lists, slots, trees. For tests: a machine of
+ * a hundred gigabytes takes it half a second, and no call of machine.h else takes as long.
+ * Complexity: O(pages + slots). Returns SWS_ERROR_BROKEN and a reason if one fails.
  */
 int sws_machine_verify(const struct sws_machine *self, const char **reason);
 

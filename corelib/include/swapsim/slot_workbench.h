@@ -144,8 +144,8 @@ int sws_workbench_replay(struct sws_workbench *self, const struct sws_workbench_
 			 uint64_t skipped);
 
 /*
- * Goes on with the phase until it is over, or for about so much effort: slots tested or
- * looked at, and 256 for each step of a task.
+ * Goes on with the phase until it is over, or for about so much effort: slots tested, 8
+ * for each looked at for its page, and 256 for each step of a task.
  * Returns SWS_ERROR_OUT_OF_ORDER if the rows of a replay wait for one another,
  * SWS_ERROR_NOT_FOUND for a row that swaps a page in twice.
  */
