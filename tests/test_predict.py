@@ -77,6 +77,11 @@ def test_the_third_mail_has_its_own_kernels_rows_and_policy() -> None:
     kernels = results.select("kernel", "policy").unique(maintain_order=True).rows()
     assert kernels == [("v3 before", "shared"), ("v3 after", "percpu-rerandomise")]
     assert set(rows.values()) < set(results["metric"])
+    config = simulate.cluster_next(policy="shared", kernel="5.8", gigabytes=predict.GIGABYTES_OF_D)
+    base = dict(simulate.run(config).select("metric", "value").iter_rows())
+    for site, row in rows.items():
+        cell = results.filter(kernel="v3 before", metric=row)
+        assert cell["value"].item() == base[f"cycles.{site}"]
     assert set(simulated(D, results)["claim"]) == {
         "D3-lock-free-entries",
         "D3-lock-shrink-inactive",
