@@ -344,15 +344,14 @@ def by_constant(what_if: pl.DataFrame) -> pl.DataFrame:
     Raises
     ------
     InputError
-        A fit is not one of `refitted`.
+        A fit is not one of `refitted`, or there are several cases.
     """
-    sides = (
-        require(what_if, WHAT_IF, "WHAT_IF")
-        .with_columns(
-            pl.col("fit").str.extract_groups(r"^(?<constant>\w+), (?<side>low|high)$").alias("is")
-        )
-        .unnest("is")
-    )
+    require(what_if, WHAT_IF, "WHAT_IF")
+    if (cases := what_if.select("factor", "setting", "label").n_unique()) > 1:
+        raise InputError(f"{cases} cases would be mixed: filter one", field="label")
+    sides = what_if.with_columns(
+        pl.col("fit").str.extract_groups(r"^(?<constant>\w+), (?<side>low|high)$").alias("is")
+    ).unnest("is")
     if sides["side"].is_null().any():
         raise InputError("take the constants that refitted() returns", field="fit")
     return (

@@ -261,3 +261,9 @@ def test_fits_of_another_kind_have_no_constant(name: str) -> None:
     """A fit that is no constant's low or high is refused."""
     with pytest.raises(InputError, match="field 'fit': take the constants that refitted"):
         what_if.by_constant(rows({(8.0, "copy_ns, low", 1): 1.0, (8.0, name, 1): 2.0}))
+
+
+def test_gains_of_several_cases_are_not_mixed() -> None:
+    """One constant's low and high on two machines have no mean."""
+    with pytest.raises(InputError, match="field 'label': 2 cases would be mixed: filter one"):
+        what_if.by_constant(rows({(8.0, "copy_ns, low", 1): 1.0, (4.0, "copy_ns, low", 1): 9.0}))
