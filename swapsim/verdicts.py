@@ -59,16 +59,25 @@ def writeback_tags_in_time(alone: pl.DataFrame, joint: pl.DataFrame) -> str:
     -------
     str
         One sentence.
+
+    Raises
+    ------
+    InputError
+        No fit was left to say how far throughput goes.
     """
-    one, both = (
-        require(ranges, RANGES, "RANGES").filter(claim="A-throughput").row(0, named=True)
-        for ranges in (alone, joint)
-    )
+    one, both = (_range(ranges, "A-throughput") for ranges in (alone, joint))
     return (
         f"Fitted to its mail's base column alone, the contention machine makes of that a gain of "
         f"{one['low']:.0f} to {one['high']:.0f} % in throughput, fitted to patch D's bases as well "
         f"{both['low']:.0f} to {both['high']:.0f} %; {one['published']:.1f} % is published."
     )
+
+
+def _range(ranges: pl.DataFrame, claim: str) -> dict[str, float]:
+    found = require(ranges, RANGES, "RANGES").filter(claim=claim)
+    if found.height != 1:
+        raise InputError(f"{found.height} ranges of {claim!r}: give fits", field="claim")
+    return found.row(0, named=True)
 
 
 def map_of_patches(

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fits find what a base column says, and look at nothing else."""
 
+from dataclasses import replace
+from typing import Any
+
 import polars as pl
 import pytest
 
 from swapsim import calibrate, simulate
-from swapsim.calibrate import Target
+from swapsim.calibrate import Fitted, Target
 from swapsim.config import MachineConfig
 from swapsim.costs import change_costs, costs
 from swapsim.errors import ConfigError, InputError
@@ -94,3 +97,83 @@ def test_a_fit_needs_as_many_constants_as_targets() -> None:
         calibrate.fit(SMALL, (target,), {"tree_ns": 5}, tied={"tag_ns": ("map_ns", 1.0)})
     with pytest.raises(InputError, match="cost 'tree' is unknown"):
         calibrate.fit(SMALL, (target,), {"tree": 5})
+
+
+def test_a_fit_to_several_runs_meets_their_mean() -> None:
+    """The targets are those of the mean over as many seeds, from the config's own on."""
+    truth = change_costs(costs(), {"tree_ns": 400, "unmap_ns": 4000})
+    config = replace(SMALL, duration_ns=4_000_000, seed=7)
+    runs = [
+        dict(simulate.run(replace(config, seed=seed), truth).select("metric", "value").iter_rows())
+        for seed in (7, 8, 9)
+    ]
+    wanted = [
+        sum(run[metric] for run in runs for metric in metrics) / 3
+        for metrics in (("swap_out",), TREE)
+    ]
+    targets = (
+        Target(name="rate", metrics=("swap_out",), wanted=wanted[0]),
+        Target(name="tree", metrics=TREE, wanted=wanted[1]),
+    )
+    start = {"unmap_ns": 4000, "tree_ns": 400}
+    exact = calibrate.fit(config, targets, start, runs=3, tolerance=1e-9, rounds=1)
+    assert exact.converged
+    assert exact.residuals["off_percent"].abs().max() == pytest.approx(0, abs=1e-9)
+    alone = calibrate.fit(config, targets, start, runs=1, tolerance=1e-9, rounds=1)
+    assert not alone.converged
+    with pytest.raises(ConfigError, match="runs=0: choose at least 1"):
+        calibrate.fit(config, targets, start, runs=0)
+
+
+@pytest.mark.parametrize(
+    ("version", "kernel", "swap_out", "lru"),
+    [
+        ("V1", "5.7+scan-more", 2.87, "mem_cgroup_commit_charge"),
+        ("V3", "5.8", 2.99, "shrink_inactive_list"),
+    ],
+)
+def test_each_mail_of_patch_d_is_fitted_to_its_own_base(
+    monkeypatch: pytest.MonkeyPatch, version: str, kernel: str, swap_out: float, lru: str
+) -> None:
+    """Kernel, rate and lock rows are the mail's, the device is an eighth, the policy the base's."""
+    asked: dict[str, Any] = {}
+
+    def fit(config: MachineConfig, targets: tuple[Target, ...], start: Any, **more: Any) -> Fitted:
+        asked.update(config=config, targets=targets, start=start, **more)
+        return Fitted(constants=costs(), residuals=pl.DataFrame(schema=FIT), converged=True)
+
+    monkeypatch.setattr(calibrate, "fit", fit)
+    calibrate.fit_cluster_next(version=version)
+    config, targets = asked["config"], {target.name: target for target in asked["targets"]}
+    assert (config.kernel, config.policy, config.slots) == (kernel, "shared", 6 * 2**18)
+    assert asked["runs"] > 1
+    assert len(asked["start"]) == len(targets) == 4
+    assert targets["swap_out"].wanted == pytest.approx(swap_out * 1e9 / 1024)
+    assert targets["lru_lock"].metrics == (f"cycles.lru_lock.{lru}",)
+    # The base's rows of xa_lock, as printed: 7.93 + 7.03 in V1, 7.91 + 7.11 in V3.
+    assert targets["xa_lock"].wanted == pytest.approx({"V1": 14.96, "V3": 15.02}[version])
+    sites = {metric for target in targets.values() for metric in target.metrics}
+    run = simulate.run(replace(config, frames=3 * 2**12, pages=2**12, slots=2**16))
+    assert sites <= set(run["metric"])
+
+
+def test_the_fit_of_v3_never_looks_at_its_patched_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the base columns alone its targets are the same."""
+    seen: list[tuple[Target, ...]] = []
+
+    def fit(_: MachineConfig, targets: tuple[Target, ...], *__: Any, **___: Any) -> Fitted:
+        seen.append(targets)
+        return Fitted(constants=costs(), residuals=pl.DataFrame(schema=FIT), converged=True)
+
+    monkeypatch.setattr(calibrate, "fit", fit)
+    calibrate.fit_cluster_next(version="V3")
+    base = published_tables().filter(pl.col("kernel") == "v3 before")
+    monkeypatch.setattr(calibrate, "published_tables", lambda: base)
+    calibrate.fit_cluster_next(version="V3")
+    assert seen[0] == seen[1]
+
+
+def test_a_mail_of_patch_d_that_is_not_there_is_refused() -> None:
+    """V2 prints the figures of V3."""
+    with pytest.raises(ConfigError, match="version='V2': choose one of V1, V3"):
+        calibrate.fit_cluster_next(version="V2")

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from swapsim.compare import (
+    as_printed,
     held_against,
     lkp,
     lkp_change,
@@ -16,7 +17,15 @@ from swapsim.compare import (
 )
 from swapsim.errors import InputError
 from swapsim.published import claims, published_tables, tolerances
-from swapsim.schemas import CLAIMS, COMPARISON, HELD_AGAINST, MEDIANS, RESULTS, TOLERANCES
+from swapsim.schemas import (
+    CLAIMS,
+    COMPARISON,
+    HELD_AGAINST,
+    MEDIANS,
+    PUBLISHED,
+    RESULTS,
+    TOLERANCES,
+)
 
 TABLES = published_tables()
 A = "01-writeback-tags"
@@ -226,3 +235,83 @@ def test_a_count_agrees_within_five_percent(
     assert row["agrees"] is agrees
     with pytest.raises(InputError, match="both the simulation"):
         held_against(simulated_counts(values), medians.with_columns(policy=pl.lit("off")))
+
+
+def cells(metrics: dict[str, int], kernels: tuple[str, ...]) -> pl.DataFrame:
+    """Return printed cells by hand: metric -> its decimals, and the order of the kernels."""
+    made = TABLES.filter(table="lkp comparison").head(1)
+    return pl.concat(
+        made.with_columns(
+            metric=pl.lit(metric), decimals=pl.lit(decimals, dtype=pl.UInt8), kernel=pl.lit(kernel)
+        )
+        for metric, decimals in metrics.items()
+        for kernel in kernels
+    )
+
+
+def test_results_take_the_rows_digits_and_order_of_a_printed_table() -> None:
+    """Means and deviations over the seeds stand where the table has its cells."""
+    runs = pl.concat(
+        [
+            results("so", "simulated", [90.0, 110.0], [3.0, 3.0]),
+            results("rate", "simulated", [4.0, 8.0], [0.0, 0.0]),
+            results("tides", "simulated", [1.0], [1.0]),
+        ]
+    )
+    printed = cells({"rate": 2, "unseen": 1, "so": 0}, ("base+patch", "other", "base"))
+    table = as_printed(runs, printed)
+    assert table.schema == COMPARISON
+    columns = ["metric", "kernel", "value", "decimals"]
+    assert table.select(columns).rows() == [
+        ("rate", "base+patch", 0.0, 2),
+        ("rate", "base", 6.0, 2),
+        ("so", "base+patch", 3.0, 0),
+        ("so", "base", 100.0, 0),
+    ]
+    assert table["better"].unique().to_list() == printed["better"].unique().to_list()
+    # Of two values the sample's deviation is their distance over the root of two.
+    deviations = [None, 100 * 4 / 2**0.5 / 6, 0.0, 100 * 20 / 2**0.5 / 100]
+    assert table["stddev_percent"].to_list() == pytest.approx(deviations)
+    assert as_printed(runs.reverse(), printed).equals(table)
+
+
+def test_results_are_printed_like_the_mail() -> None:
+    """The mail's own figures as results give the mail's own lines but for deviations."""
+    printed = TABLES.filter(table="lkp comparison")
+    runs = printed.select(
+        "patch",
+        pl.lit("simulated").cast(RESULTS["source"]).alias("source"),
+        "kernel",
+        pl.lit("-").alias("policy"),
+        pl.lit(8, dtype=pl.UInt32).alias("n_tasks"),
+        pl.lit(1, dtype=pl.UInt64).alias("seed"),
+        "metric",
+        "value",
+        "unit",
+    )
+    mail = printed.select(COMPARISON.names())
+    plain = mail.with_columns(stddev_percent=pl.lit(None, dtype=pl.Float64))
+    assert lkp(as_printed(runs, printed)) == lkp(plain)
+
+
+def test_a_metric_without_one_of_its_kernels_is_left_out() -> None:
+    """Half a row cannot be laid out."""
+    runs = pl.concat(
+        [
+            results("so", "simulated", [1.0], [2.0]),
+            results("rate", "simulated", [1.0], [2.0]).filter(kernel="base"),
+        ]
+    )
+    printed = cells({"rate": 2, "so": 0}, ("base", "base+patch"))
+    assert as_printed(runs, printed)["metric"].to_list() == ["so", "so"]
+
+
+def test_results_that_share_nothing_with_a_table_are_refused() -> None:
+    """No common metric, and a table of another schema, are one line each."""
+    runs = results("so", "simulated", [1.0], [2.0])
+    with pytest.raises(InputError, match="no metric that both the results and the printed"):
+        as_printed(runs, cells({"rate": 2}, ("base", "base+patch")))
+    with pytest.raises(InputError, match="PUBLISHED"):
+        as_printed(runs, runs)
+    with pytest.raises(InputError, match="RESULTS"):
+        as_printed(pl.DataFrame(schema=PUBLISHED), TABLES)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The machine beside a real 6.1 kernel, same workload: counts a page, the order of the bases."""
 
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -193,7 +195,43 @@ def test_what_is_no_experiment_is_refused() -> None:
         ({"accesses": 10, "channels": 1}, "accesses"),
     ],
 )
-def test_a_limit_that_does_not_fit_is_refused(fields: dict[str, int], field: str) -> None:
+def test_a_limit_that_does_not_fit_is_refused(fields: dict[str, Any], field: str) -> None:
     """The field is named, before a machine is made."""
     with pytest.raises(ConfigError, match=field):
         MachineConfig(writers=2, **fields)
+
+
+def test_order_counts_the_pairs_that_agree() -> None:
+    """Of three policies two are tied, and one of the two other pairs contradicts the kernel."""
+    medians = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.05, 1.0, 1.2), ("c", 2.0, 1.9, 2.1)])
+    other = medians.with_columns(metric=pl.lit("si->lock acquisitions"))
+    results = results_of({"a": 1.0, "b": 3.0, "c": 2.0})
+    another = results_of({"a": 1.0, "b": 1.5, "c": 2.0}).with_columns(
+        metric=pl.lit("si->lock acquisitions")
+    )
+    table = lab_machine.order(
+        pl.concat([results, another]),
+        pl.concat([medians, other]),
+        ["si->lock acquisitions", "xa_lock acquisitions"],
+    )
+    assert table.rows() == [("si->lock acquisitions", 2, 2), ("xa_lock acquisitions", 2, 1)]
+
+
+def test_order_of_policies_that_are_all_tied_has_no_pair() -> None:
+    """Nothing to agree on is no agreement."""
+    medians = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.0, 0.9, 1.1)])
+    table = lab_machine.order(results_of({"a": 1.0, "b": 3.0}), medians, ["xa_lock acquisitions"])
+    assert table.rows() == [("xa_lock acquisitions", 0, 0)]
+
+
+def test_apart_is_in_percent_of_the_kernel_and_of_the_ledger_alone() -> None:
+    """A column per policy, a row per lock of the ledger that both have."""
+    medians = medians_of([("a", 4.0, 4.0, 4.0), ("b", 2.0, 2.0, 2.0)])
+    results = results_of({"a": 5.0, "b": 1.5})
+    other = pl.lit("xa_lock contended acquisitions").alias("metric")
+    table = lab_machine.apart(
+        pl.concat([results, results.with_columns(other)]),
+        pl.concat([medians, medians.with_columns(other)]),
+    )
+    assert table.columns == ["metric", "a", "b"]
+    assert table.rows() == [("xa_lock acquisitions", 25.0, -25.0)]

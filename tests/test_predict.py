@@ -123,9 +123,12 @@ def test_headlines_are_both_tables_with_their_bases_fitted(
 
     monkeypatch.setattr(calibrate, "fit_writeback_tags", fit_a)
     monkeypatch.setattr(calibrate, "fit_cluster_next", lambda: fitted(of_d))
-    seeds = predict.FEW_SEEDS
+    seeds = (1, 2)
+    monkeypatch.setattr(predict, "FEW_SEEDS", seeds)
     expected = [predict.writeback_tags(of_a, seeds), predict.cluster_next(of_d, seeds)]
     assert predict.headlines().equals(pl.concat(expected))
+    swapped = {A: of_d, D: of_a}
+    assert not predict.headlines(swapped).equals(pl.concat(expected))
     cost = dict(costs().select("name", "value").iter_rows())
     assert shares["tag_share"] * cost["tree_ns"] == pytest.approx(cost["tag_ns"])
     assert shares["map_share"] * cost["tree_ns"] == pytest.approx(cost["map_ns"])

@@ -215,3 +215,34 @@ def test_the_machine_of_patch_d_is_that_of_its_mail() -> None:
     assert (config.walkers, config.nodes, config.devices, config.channels) == (16, 2, 2, 0)
     assert config.slots * 4096 == 48 * 2**30
     assert (config.kernel, config.read_percent, config.cpus) == ("5.7+scan-more", 80, 18)
+
+
+@pytest.mark.parametrize("gigabytes", [1, 6, 24, 48])
+def test_a_smaller_device_of_patch_d_keeps_its_shares(gigabytes: int) -> None:
+    """Memory and pages go with the device: as many accesses miss, and it is as full."""
+    config = simulate.cluster_next(policy="shared", gigabytes=gigabytes)
+    usual = simulate.cluster_next(policy="shared")
+    assert config.slots * 4096 == gigabytes * 2**30
+    for one in (config, usual):
+        pages = one.walkers * one.pages
+        assert one.nodes * one.frames / pages == pytest.approx(3 / 8, rel=1e-4)
+        assert (pages - one.nodes * one.frames) / (one.devices * one.slots) == pytest.approx(
+            5 / 12, rel=1e-4
+        )
+    assert config.warmup_ns <= usual.warmup_ns
+    assert config.duration_ns == usual.duration_ns
+
+
+def test_the_kernel_of_patch_d_may_be_that_of_its_third_mail() -> None:
+    """Under 5.8 a page is charged without lru_lock, and nothing else of the machine differs."""
+    old, new = (
+        simulate.cluster_next(policy="shared", kernel=kernel, gigabytes=1)
+        for kernel in ("5.7+scan-more", "5.8")
+    )
+    assert replace(new, kernel=old.kernel) == old
+    charges = [
+        value(simulate.run(config), "acquisitions.lru_lock.mem_cgroup_commit_charge")
+        for config in (old, new)
+    ]
+    assert charges[0] > 0.5
+    assert charges[1] == 0

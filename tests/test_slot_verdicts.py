@@ -8,8 +8,10 @@ import pytest
 
 from swapsim import retimed, slot_charts, slot_verdicts, slots, traces
 from swapsim.errors import InputError
-from swapsim.schemas import SLOT_ANSWERS, SLOT_SWEEP, VERIFIED
+from swapsim.schemas import RESULTS, SLOT_ANSWERS, SLOT_SWEEP, VERIFIED
 from swapsim.sweep import SerialExecutor
+
+PATCH = "04-percpu-cluster-next"
 
 
 def sweep(metric: str, values_of: dict[tuple[str, str], list[float]]) -> pl.DataFrame:
@@ -81,8 +83,21 @@ def test_means_stand_side_by_side() -> None:
     assert table.row(0) == ("cpus", "8", "shared", 6.0, 3.0)
 
 
+def scores(base: list[float], patched: list[float]) -> pl.DataFrame:
+    """Return RESULTS of pmbench's score, a seed each, of V1's two kernels."""
+    return pl.DataFrame(
+        [
+            (PATCH, "simulated", kernel, policy, 16, seed, "pmbench score", value, "accesses/s")
+            for kernel, policy, values in (("before", "shared", base), ("after", "percpu", patched))
+            for seed, value in enumerate(values, 1)
+        ],
+        schema=RESULTS,
+        orient="row",
+    )
+
+
 def test_the_sentence_of_patch_d_reads_its_numbers() -> None:
-    """Slots, runs and shares of the last setting stand in it."""
+    """Slots, runs, shares of the last setting, and the means of the simulated score stand in it."""
     verified = pl.DataFrame(
         [("a", 4, "shared", 8, 9, 100, 90, 10, 0, 0)], schema=VERIFIED, orient="row"
     )
@@ -91,12 +106,16 @@ def test_the_sentence_of_patch_d_reads_its_numbers() -> None:
         "lock.moved.add",
         {(age, policy): [share] for age in ("1", "2") for policy, share in shares.items()},
     )
-    sentence = slot_verdicts.percpu_cluster_next(verified, measures)
+    predicted = scores([90.0, 110.0], [110.0, 115.0])
+    sentence = slot_verdicts.percpu_cluster_next(verified, measures, predicted)
     assert "hands out 100 of the 100 slots that a real kernel did in 1 runs; in it, 8 CPUs" in (
         sentence
     )
     assert "in 98 of 100 additions with the shared base, in 20 with the merged" in sentence
     assert "in 50 with the patch as first posted" in sentence
+    assert "+12.5 % in pmbench's score; +15.9 % is published." in sentence
+    slower = slot_verdicts.percpu_cluster_next(verified, measures, scores([100.0], [93.2]))
+    assert "-6.8 % in pmbench's score" in slower
 
 
 def test_the_mails_profile_has_its_two_rows_of_the_swap_cache() -> None:
