@@ -11,7 +11,7 @@ CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test test-c test-style test-python lab bench fuzz readme capture format lock clean
+.PHONY: help setup report test test-c test-style test-python lab bench fuzz readme capture measure format lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -80,6 +80,9 @@ readme: setup ## write README.md's verdict table and picture anew
 
 capture: setup ## boot real kernels, building the lab one, and capture the shipped traces anew
 	$(BIN)/python data/capture/capture.py --all -o data/traces
+
+measure: setup ## the real kernel's measurements anew: about 75 minutes, unattended
+	$(BIN)/python data/capture/lab.py $(notdir $(basename $(wildcard data/capture/experiments/*.toml))) -o data/measured
 
 format: setup ## format C and Python
 	$(BIN)/ruff check --fix --exit-zero --quiet

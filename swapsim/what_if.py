@@ -96,6 +96,20 @@ def writeback_tags_cpus(cpus: Sequence[int] = CPUS) -> list[Case]:
     ]
 
 
+def writeback_tags_trunks(shifts: Sequence[int] = TRUNK_SHIFTS) -> list[Case]:
+    """Return patch A's test on 5.8, which gives each trunk a lock, with tags kept and not."""
+    return [
+        _case_of_a(
+            "trunk",
+            2 ** (shift - 8),
+            f"{2 ** (shift - 8)} MB a trunk",
+            kernel="5.8",
+            trunk_shift=shift,
+        )
+        for shift in shifts
+    ]
+
+
 def writeback_tags_device(channels: Sequence[int] = CHANNELS) -> list[Case]:
     """Return patch A's test on drives that serve so many pages at a time, and on memory."""
     return [
