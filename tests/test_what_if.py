@@ -41,6 +41,11 @@ def differing(one: MachineConfig, other: MachineConfig) -> set[str]:
     return {name for name in names if getattr(one, name) != getattr(other, name)}
 
 
+def brief(config: MachineConfig) -> MachineConfig:
+    """Return the machine on less memory, watched for a shorter time."""
+    return replace(config, frames=2**13, duration_ns=20_000_000)
+
+
 def rows(gains: dict[tuple[float, str, int], float], *, waits: float = 10.0) -> pl.DataFrame:
     """Return a WHAT_IF by hand: (setting, fit, seed) -> gain in percent."""
     return pl.DataFrame(
@@ -114,6 +119,7 @@ def test_the_cases_of_patch_a_differ_by_the_patch_alone() -> None:
     for cases, changed in (
         (what_if.writeback_tags_cpus(), {"writers", "frames"}),
         (what_if.writeback_tags_device(), {"channels"}),
+        (what_if.writeback_tags_trunks(), {"kernel", "trunk_shift"}),
     ):
         for one in cases:
             assert differing(one.base, one.patched) == {"swap_writeback_tags"}
@@ -123,6 +129,20 @@ def test_the_cases_of_patch_a_differ_by_the_patch_alone() -> None:
     assert [one.base.writers for one in what_if.writeback_tags_cpus()] == list(what_if.CPUS)
     assert what_if.writeback_tags_cpus([8])[0].base == usual
     assert what_if.writeback_tags_device()[-1].base == usual
+
+
+def test_patch_a_gains_most_where_one_lock_serves_all() -> None:
+    """Under 5.8 a device of one trunk has one lock to wait for, one of many trunks hardly any."""
+    cases = [
+        replace(one, base=brief(one.base), patched=brief(one.patched))
+        for one in what_if.writeback_tags_trunks([8, 20])
+    ]
+    assert [one.label for one in cases] == ["1 MB a trunk", "4096 MB a trunk"]
+    many, one = what_if.gains(cases, {"a": costs()}, seeds=[1], executor=SERIAL).iter_rows(
+        named=True
+    )
+    assert one["base_waits"] > 4 * many["base_waits"]
+    assert one["gain_percent"] > 2 * many["gain_percent"] > 0
 
 
 def test_the_cases_of_patch_d_differ_by_the_policy_alone() -> None:
