@@ -10,6 +10,7 @@ caller fits once per share: the spread of those predictions is what the model le
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -436,14 +437,19 @@ def _value(constants: pl.DataFrame, name: str) -> int:
 
 def _base(kernel: str, row: str) -> float:
     """Return a figure of a mail's base column; the patched one is never looked at."""
-    found = published_tables().filter(
-        pl.col("kernel").is_in(BASE_KERNELS),
+    found = _base_columns(published_tables).filter(
         pl.col("kernel") == kernel,
         pl.col("metric").str.strip_prefix("perf-profile.cycles-pp.") == row,
     )
     if found.height != 1:
         raise InputError(f"{found.height} cells of kernel {kernel!r} are named so", field=row)
     return float(found["value"].item())
+
+
+@cache
+def _base_columns(read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+    """Read the files once: to read them takes as long as a run."""
+    return read().filter(pl.col("kernel").is_in(BASE_KERNELS))
 
 
 def _values(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of two mails, simulated: base and patched machine with the same constants.
+"""The tables of three mails, simulated: base and patched machine with the same constants.
 
 Rows bear the mails' own names, so that they stand beside the published ones in
 `compare.three_columns`. A lock of the mails that the machine does not have is no row here.
