@@ -76,7 +76,9 @@ def open_curve(
     text = (
         alt.Chart(band)
         .mark_text(align="right", dx=-4, dy=-7, color=_PUBLISHED, fontSize=11)
-        .encode(y="published:Q", x=alt.value(500), text=alt.value("published, with its deviation"))
+        .encode(
+            y="published:Q", x=alt.value(500), text=alt.value("published, ± one standard deviation")
+        )
     )
     chart: alt.LayerChart = (area + rule + lines + text).properties(
         width=500, height=280, title=alt.TitleParams(title, subtitle=subtitle)
@@ -143,19 +145,20 @@ def gain_along(
     axis = alt.Axis(
         values=frame["setting"].to_list(), labelExpr=f"{named} : {number}" if named else number
     )
-    base = alt.Chart(frame).encode(
-        x=alt.X("setting:Q", title=setting_axis, scale=alt.Scale(type="log", base=2), axis=axis)
-    )
+    x = alt.X("setting:Q", title=setting_axis, scale=alt.Scale(type="log", base=2), axis=axis)
+    base = alt.Chart(frame).encode(x=x)
+    along = alt.Chart(frame.filter(~pl.col("setting").is_in(list(words)))).encode(x=x)
     y = alt.Y("low:Q", title="gain, %")
-    band = base.mark_area(opacity=0.2, color=_LINE).encode(y=y, y2="high:Q")
-    line = base.mark_line(point=alt.OverlayMarkDef(size=45, color=_LINE), color=_LINE).encode(
-        y="middle:Q"
-    )
+    band = along.mark_area(opacity=0.2, color=_LINE).encode(y=y, y2="high:Q")
+    line = along.mark_line(color=_LINE).encode(y="middle:Q")
+    # What has a word for a place is no point of the line.
+    spans = base.mark_rule(color=_LINE, opacity=0.3, strokeWidth=4).encode(y=y, y2="high:Q")
+    dots = base.mark_point(filled=True, size=45, color=_LINE, opacity=1).encode(y="middle:Q")
     figures = base.mark_text(dy=-12, fontSize=11).encode(
         y="middle:Q", text=alt.Text("middle:Q", format=".0f")
     )
     zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color="#888").encode(y="zero:Q")
-    chart: alt.LayerChart = (zero + band + line + figures).properties(
+    chart: alt.LayerChart = (zero + band + line + spans + dots + figures).properties(
         width=520, height=240, title=alt.TitleParams(title, subtitle=subtitle)
     )
     return chart

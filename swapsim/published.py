@@ -80,7 +80,7 @@ def claims(root: Path | None = None) -> pl.DataFrame:
 
 
 def tolerances(root: Path | None = None) -> pl.DataFrame:
-    """Read how far a result may lie from each claim; stored before the first run.
+    """Read how far a result may lie from each claim; stored before a result is judged.
 
     Parameters
     ----------

@@ -82,8 +82,9 @@ def run(
     -------
     polars.DataFrame
         Schema RESULTS, per policy and seed: ``pages moved`` (pages/s, out and in), ``waits`` (% of
-        the busy time of all CPUs, in waiting for locks) and ``tested`` (slots tested for one that
-        is handed out). `measured.medians` and `measured.ranks` put them in order.
+        the busy time of all CPUs, in waiting for locks), ``tested`` (slots tested for one that
+        is handed out) and ``si->lock`` (acquisitions a page swapped out). `measured.medians` and
+        `measured.ranks` put them in order.
 
     Raises
     ------
@@ -111,7 +112,10 @@ def _run(
     waits = sum(share for metric, share in value.items() if metric.startswith("cycles."))
     tested = sum(count for metric, count in value.items() if metric.startswith("slots.tested_"))
     metrics = [(MOVED, moved, "pages/s"), ("waits", waits, "% of cycles")]
-    metrics.append(("tested", tested, "per slot"))
+    device = sum(
+        count for metric, count in value.items() if metric.startswith("acquisitions.si_lock.")
+    )
+    metrics += [("tested", tested, "per slot"), ("si->lock", device, "per page")]
     labels = results.drop("metric", "value", "unit").head(1)
     frame = pl.DataFrame(metrics, schema=["metric", "value", "unit"], orient="row")
     return labels.join(frame, how="cross").select(RESULTS.names())

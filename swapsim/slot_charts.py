@@ -165,7 +165,7 @@ def contention_against_locality(
         maintain_order="left",
     )
     x = alt.X("x_mean:Q", title=contention_axis, scale=alt.Scale(zero=True, nice=True))
-    y = alt.Y("y_mean:Q", title=locality_axis, scale=alt.Scale(zero=False, padding=25))
+    y = alt.Y("y_mean:Q", title=locality_axis, scale=alt.Scale(domainMin=1, padding=25))
     base = alt.Chart(frame).encode(color=_colour(frame))
     labels = alt.Chart(_labels(frame)).encode(x=x, y=y, text="label:N")
     rule = base.mark_rule(strokeWidth=2, opacity=0.45)

@@ -29,6 +29,9 @@ CHANNELS: Final = (8, 16, 32, 64, 128)
 """Pages that a drive serves at a time. With ``channel_ns`` of 80 us, 32 move 400,000 pages a
 second, reads and writes together: about what the P3600 of patch D's thread does."""
 
+CHANNELS_OF_A: Final = (8, 16, 20, 24, 28, *CHANNELS[2:])
+"""The same for patch A, with more of them where its gain begins."""
+
 MEMORY: Final = 2 * CHANNELS[-1]
 """Where a device as fast as memory stands on the axis of channels."""
 
@@ -110,7 +113,7 @@ def writeback_tags_trunks(shifts: Sequence[int] = TRUNK_SHIFTS) -> list[Case]:
     ]
 
 
-def writeback_tags_device(channels: Sequence[int] = CHANNELS) -> list[Case]:
+def writeback_tags_device(channels: Sequence[int] = CHANNELS_OF_A) -> list[Case]:
     """Return patch A's test on drives that serve so many pages at a time, and on memory."""
     return [
         *(_case_of_a("device", count, f"{count} channels", channels=count) for count in channels),

@@ -94,19 +94,24 @@ def test_bars_stack_the_parts_in_one_order_and_keep_that_of_the_kernels() -> Non
 
 
 def test_a_band_and_a_line_follow_the_gains() -> None:
-    """Low, middle and high of each setting are in the chart, and a word is its own tick."""
-    rows = [row for row in data("gain_along") if "middle" in row]
-    assert [(row["low"], row["middle"], row["high"]) for row in rows] == [
-        (1.0, 2.0, 3.0),
-        (-1.0, 3.0, 4.0),
-        (5.0, 6.0, 7.0),
+    """Low, middle and high of each setting are drawn; a word is its own tick, off the line."""
+    rows = {
+        (row["low"], row["middle"], row["high"]) for row in data("gain_along") if "middle" in row
+    }
+    assert rows == {(1.0, 2.0, 3.0), (-1.0, 3.0, 4.0), (5.0, 6.0, 7.0)}
+    joined = [
+        layer["data"]["name"]
+        for layer in spec("gain_along")["layer"]
+        if layer["mark"]["type"] in ("line", "area")
     ]
+    for name in joined:
+        assert [row["setting"] for row in spec("gain_along")["datasets"][name]] == [8.0, 16.0]
     axes = [
         layer["encoding"]["x"]["axis"]
         for layer in spec("gain_along")["layer"]
         if "x" in layer["encoding"]
     ]
-    assert len(axes) == 3
+    assert len(axes) == 5
     for axis in axes:
         assert axis["values"] == [8.0, 16.0, 32.0]
         assert "datum.value == 32.0 ? 'memory'" in axis["labelExpr"]

@@ -59,7 +59,7 @@ def test_a_readers_rule_races_like_the_built_in_one() -> None:
     ]
     assert figures(results, "run_on") == figures(results, "percpu")
     assert figures(results, "from_the_start") != figures(results, "percpu")
-    assert len(figures(results, "percpu")) == 2 * 3
+    assert len(figures(results, "percpu")) == 2 * 4
 
 
 def test_what_is_raced_is_what_the_machine_did() -> None:
@@ -70,7 +70,7 @@ def test_what_is_raced_is_what_the_machine_did() -> None:
         run = simulate.run(small(policy="shared", seed=seed))
         value = dict(run.select("metric", "value").iter_rows())
         found = dict(results.filter(seed=seed).select("metric", "value").iter_rows())
-        assert list(found) == [race.MOVED, "waits", "tested"]
+        assert list(found) == [race.MOVED, "waits", "tested", "si->lock"]
         assert found[race.MOVED] == (value["swap_out"] + value["swap_in"]) / 4
         waits = sum(share for metric, share in value.items() if metric.startswith("cycles."))
         assert found["waits"] == pytest.approx(waits)
@@ -78,6 +78,8 @@ def test_what_is_raced_is_what_the_machine_did() -> None:
         tested = run.filter(pl.col("metric").str.starts_with("slots.tested"))["value"].sum()
         assert found["tested"] == pytest.approx(tested)
         assert found["tested"] >= 1
+        taken = run.filter(pl.col("metric").str.starts_with("acquisitions.si_lock"))["value"]
+        assert found["si->lock"] == pytest.approx(taken.sum())
 
 
 def test_constants_are_those_given() -> None:
