@@ -11,7 +11,7 @@ import polars as pl
 from swapsim import compare, measured, native_machine, sweep
 from swapsim.config import MachineConfig
 from swapsim.costs import costs
-from swapsim.errors import InputError
+from swapsim.errors import InputError, require_some
 from swapsim.schemas import RESULTS, SOURCE, require
 
 BASES: Final = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
@@ -261,8 +261,14 @@ def runs(
         From 1.
     executor : concurrent.futures.Executor, optional
         As in `sweep.run`.
+
+    Raises
+    ------
+    InputError
+        There is no machine or no seed.
     """
     points = [replace(config, seed=seed) for config in machines for seed in range(1, seeds + 1)]
+    require_some(points, "machines and seeds")
     return pl.concat(sweep.run(run, points, executor=executor))
 
 

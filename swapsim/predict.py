@@ -30,7 +30,8 @@ and to fill more takes longer than to run."""
 _GB_PER_KIB: Final = 1024 / 1e9
 _LOCK_PARTS: Final = {"tree_lock": "swap cache's lock", "si_lock": "si->lock"}
 _AROUND_OTHERS: Final = ("alloc_lock", "free_lock")
-"""Locks of a CPU's own slot caches: nobody waits, and what is done under them has its own parts."""
+"""Locks of a CPU's own slot caches: no other CPU takes them, and what is done under them has
+its own parts."""
 
 _INSIDE: Final = r"\.cluster_lock\.|\.clear_shadow_from_swap_cache$"
 """What is taken inside si->lock, whose hold has it already."""
@@ -194,7 +195,7 @@ def writeback_tags_runs(constants: pl.DataFrame, *, seed: int = 1) -> dict[str, 
 def cluster_next_runs(
     constants: pl.DataFrame, policies: Sequence[str | Policy], *, seed: int = 1
 ) -> dict[str, pl.DataFrame]:
-    """Run patch D's test once with each of some policies.
+    """Run patch D's test once with each of some policies, on devices of GIGABYTES_OF_D.
 
     Parameters
     ----------
@@ -227,7 +228,8 @@ def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema TIME_PER_PAGE, the parts of each kernel in one order; percent of its own sum.
+        Schema TIME_PER_PAGE, the parts of each kernel in one order; percent of its own sum. A hold
+        of si->lock has in it what is waited for and held inside.
 
     Raises
     ------

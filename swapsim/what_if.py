@@ -22,6 +22,9 @@ from swapsim.schemas import WHAT_IF, WHAT_IF_RANGES, require
 CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Tasks, each on a CPU of its own; the CPUs of kswapd come on top."""
 
+GIGABYTES: Final = simulate.DEVICE_GIGABYTES // 4
+"""Of a device in patch D's cases: 192 trunks of 64 MB, and a quarter of the time to fill."""
+
 TRUNK_SHIFTS: Final = (10, 12, 14, 17, 20)
 """From 4 MB a trunk to 4 GB; the kernel has 14, 64 MB."""
 
@@ -125,7 +128,7 @@ def cluster_next_cpus(
     cpus: Sequence[int] = CPUS[1:],
     *,
     policy: str | Policy = "percpu-rerandomise",
-    gigabytes: int = 12,
+    gigabytes: int = GIGABYTES,
 ) -> list[Case]:
     """Return patch D's test with other numbers of walkers, who share the same pages."""
     pages = simulate.cluster_next(policy=policy, gigabytes=gigabytes).pages * 16
@@ -140,7 +143,7 @@ def cluster_next_trunks(
     shifts: Sequence[int] = TRUNK_SHIFTS,
     *,
     policy: str | Policy = "percpu-rerandomise",
-    gigabytes: int = 12,
+    gigabytes: int = GIGABYTES,
 ) -> list[Case]:
     """Return patch D's test with other sizes of a trunk."""
     return [
@@ -154,7 +157,7 @@ def cluster_next_device(
     channels: Sequence[int] = CHANNELS,
     *,
     policy: str | Policy = "percpu-rerandomise",
-    gigabytes: int = 12,
+    gigabytes: int = GIGABYTES,
 ) -> list[Case]:
     """Return patch D's test on two drives that serve so many pages at a time, and on memory."""
     return [

@@ -235,3 +235,11 @@ def test_apart_is_in_percent_of_the_kernel_and_of_the_ledger_alone() -> None:
     )
     assert table.columns == ["metric", "a", "b"]
     assert table.rows() == [("xa_lock acquisitions", 25.0, -25.0)]
+
+
+def test_nothing_to_run_is_refused() -> None:
+    """Without a machine or a seed one line says so."""
+    with pytest.raises(InputError, match="nothing to run"):
+        lab_machine.runs([], 3)
+    with pytest.raises(InputError, match="nothing to run"):
+        lab_machine.runs(lab_machine.configs("writeback-tags"), 0)
