@@ -23,8 +23,6 @@ COLOURS: Final = {
     "clear-shadow": "#b279a2",
     "tags kept": "#8c510a",
     "no tags": "#01665e",
-    "file": "#bab0ac",
-    "swap": "#6a51a3",
 }
 """One colour per site and per policy, the same in every chart."""
 
@@ -127,33 +125,6 @@ def _bars(per_page: pl.DataFrame, figure: str, title: str, axis: str) -> alt.Cha
             ),
         )
         .properties(width=520, height=64)
-    )
-    return chart
-
-
-def pages_over_time(rates: pl.DataFrame, *, title: str) -> alt.Chart:
-    """Draw pages written per second over a trace, swap and file stacked.
-
-    Parameters
-    ----------
-    rates : polars.DataFrame
-        Columns ``second Float64``, ``kind String`` (swap or file), ``pages_per_second Float64``.
-    title : str
-    """
-    kinds = [kind for kind in ("swap", "file") if kind in rates["kind"].unique().to_list()]
-    chart: alt.Chart = (
-        alt.Chart(rates, title=title)
-        .mark_area(interpolate="step-after")
-        .encode(
-            x=alt.X("second:Q", title="seconds since the first page (of the emulated machine)"),
-            y=alt.Y("pages_per_second:Q", title="pages written per second", stack=True),
-            color=alt.Color(
-                "kind:N",
-                title="pages of",
-                scale=alt.Scale(domain=kinds, range=[COLOURS[kind] for kind in kinds]),
-            ),
-        )
-        .properties(width=560, height=220)
     )
     return chart
 

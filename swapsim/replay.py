@@ -23,7 +23,6 @@ from swapsim.schemas import (
     REPLAY_ROWS,
     RESULTS,
     SOURCE,
-    WRITTEN_OVER_TIME,
     require,
 )
 
@@ -243,51 +242,6 @@ def totals_per_page(sites: pl.DataFrame) -> pl.DataFrame:
         .group_by(keys, maintain_order=True)
         .agg(pl.col("acquisitions", "descents", "nodes", "tag_words").sum())
     )
-
-
-def written_over_time(folder: Path | str, *, bin_ns: int = 250_000_000) -> pl.DataFrame:
-    """Count the pages whose writeback starts, per bin of time, swap pages and file pages apart.
-
-    Parameters
-    ----------
-    folder : Path or str
-        A trace folder whose wb_start probe read the folio's mapping, index and private.
-    bin_ns : int
-        Width of a bin, nanoseconds.
-
-    Returns
-    -------
-    polars.DataFrame
-        WRITTEN_OVER_TIME, one row per kind and bin, empty bins included.
-
-    Raises
-    ------
-    InputError
-        No wb_start here, or its clock or its fields do not tell.
-    """
-    starts = (
-        _scan(folder, "wb_start", ["t_ns", "mapping"], [])
-        .select(
-            "t_ns", kind=pl.when(_in_swap_cache()).then(pl.lit("swap")).otherwise(pl.lit("file"))
-        )
-        .collect()
-    )
-    if starts["t_ns"].null_count():
-        raise InputError(f"{folder}: event wb_start has no times: trace with trace_clock mono")
-    since_first = pl.col("t_ns") - pl.col("t_ns").min()
-    counts = starts.group_by("kind", bin=since_first // bin_ns).agg(pages=pl.len())
-    bins = counts.select(bin=pl.int_range(pl.col("bin").max() + 1))
-    grid = starts.select(pl.col("kind").unique()).join(bins, how="cross")
-    frame = (
-        grid.join(counts, on=["kind", "bin"], how="left")
-        .sort("kind", "bin", descending=[True, False])
-        .select(
-            "kind",
-            second=pl.col("bin") * bin_ns / 1e9,
-            pages_per_second=pl.col("pages").fill_null(0) * 1e9 / bin_ns,
-        )
-    )
-    return require(frame, WRITTEN_OVER_TIME, "written over time")
 
 
 def mix(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

@@ -415,11 +415,6 @@ least and the most. A rank, within a setting, is one more than the policies whos
 as a whole; ``tied_with`` are those whose interval overlaps."""
 
 
-WRITTEN_OVER_TIME: Final = _schema(
-    {"kind": pl.String, "second": pl.Float64, "pages_per_second": pl.Float64}
-)
-"""Pages whose writeback starts per bin of time; kind is swap or file, second the bin's start."""
-
 MIX: Final = _schema(
     {
         "trace": pl.String,

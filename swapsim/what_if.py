@@ -58,19 +58,6 @@ COSTS_OF_A: Final = (
 )
 """The constants that patch A's test uses and its fit leaves alone."""
 
-COSTS_OF_D: Final = (
-    "travel_same_socket_ns",
-    "travel_other_socket_ns",
-    "fault_ns",
-    "access_ns",
-    "copy_ns",
-    "descent_ns",
-    "map_ns",
-    "slot_ns",
-    "avail_ns",
-)
-"""The same of patch D's test, without those that hardly count in it."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
@@ -291,34 +278,6 @@ def refitted(
         for (name, side), found in zip(points, fitted, strict=True)
         if found.converged
     }
-
-
-def changed(constants: pl.DataFrame, names: Sequence[str] = COSTS_OF_D) -> dict[str, pl.DataFrame]:
-    """Put each constant at its low and at its high, and leave the others as they are.
-
-    Parameters
-    ----------
-    constants : polars.DataFrame
-        Schema COSTS, fitted; low and high are those of this table.
-    names : sequence of str
-
-    Returns
-    -------
-    dict of str to polars.DataFrame
-        "NAME, low" and "NAME, high" -> constants with which the base is no longer met quite.
-
-    Raises
-    ------
-    InputError
-        A constant is unknown.
-    """
-    found = {}
-    for name, side in itertools.product(names, ("low", "high")):
-        row = constants.filter(name=name)
-        if not row.height:
-            raise InputError(f"cost {name!r} is unknown", field="names")
-        found[f"{name}, {side}"] = change_costs(constants, {name: row[side].item()})
-    return found
 
 
 def writeback_tags_costs(
