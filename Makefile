@@ -4,8 +4,10 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 PYTHON ?= python3
 BIN := .venv/bin
-# The C core and the package's metadata: a change in one of them rebuilds the extension.
+# A change in the C core rebuilds the extension; so does a Python file that came, went or moved,
+# for the installed package knows where each module lies.
 CORE := $(shell find corelib -name '*.[ch]' -o -name CMakeLists.txt -o -name ffi_build.py)
+PACKAGES := $(shell find swapsim -type d -not -name __pycache__)
 C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
 CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 say = @printf '\n== %s\n' "$(1)"
@@ -27,7 +29,7 @@ build/setup.stamp: requirements.lock
 	    --require-hashes --no-deps -r requirements.lock
 	@mkdir -p build && touch $@
 
-build/core.stamp: build/setup.stamp pyproject.toml $(CORE)
+build/core.stamp: build/setup.stamp pyproject.toml $(CORE) $(PACKAGES)
 	$(call say,the C core and the package swapsim)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	    --no-deps --no-build-isolation --editable .
@@ -76,7 +78,7 @@ fuzz: setup ## fuzz the ftrace parser and the radix tree, a minute each (needs c
 	        build/fuzz/new-$$target corelib/fuzz/corpus/$$target; done
 
 readme: setup ## write README.md's verdict table and picture anew
-	$(BIN)/python -m swapsim.readme
+	$(BIN)/python -m swapsim.site.readme
 
 capture: setup ## boot real kernels, building the lab one, and capture the shipped traces anew
 	$(BIN)/python data/capture/capture.py --all -o data/traces

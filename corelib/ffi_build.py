@@ -17,7 +17,7 @@ HEADERS = (
     "core.h",
     "rtree.h",
     "mapping.h",
-    "replay.h",
+    "mapping_replay.h",
     "ftrace.h",
     "des.h",
     "slot_base.h",

@@ -10,6 +10,6 @@ function of your own.
 
 from importlib.metadata import version
 
-from swapsim.policies import policy as policy
+from swapsim.config.policies import policy as policy
 
 __version__ = version("swapsim")

@@ -17,10 +17,10 @@ import numpy as np
 import polars as pl
 
 from swapsim import simulate
+from swapsim.claims.published import published_tables
 from swapsim.config import MachineConfig
-from swapsim.costs import MOST_NS, change_costs, costs
 from swapsim.errors import ConfigError, InputError
-from swapsim.published import published_tables
+from swapsim.machine.costs import MOST_NS, change_costs, costs
 from swapsim.schemas import FIT, require
 
 _STEP: Final = 0.15

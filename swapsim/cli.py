@@ -75,7 +75,8 @@ def replay_writeback_tags(folder: Path, kernel: str) -> None:
 @click.option("--seeds", type=click.IntRange(min=1), default=20, show_default=True)
 def replay_cluster_next(folder: Path, seeds: int) -> None:
     """Patch D: the trace's requests, re-timed, under each scan base (means over the seeds)."""
-    from swapsim import retimed, slot_verdicts
+    from swapsim import slot_verdicts
+    from swapsim.replay import cluster_next as retimed
 
     sweep = retimed.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
     _print_table(slot_verdicts.table(sweep, list(slot_verdicts.LEADING)).drop("factor", "setting"))
@@ -112,7 +113,7 @@ def verify() -> None:
 @click.option("--kernel", type=click.Choice(["5.8", "6.1"]), default="6.1", show_default=True)
 def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, kernel: str) -> int:
     """Replay the slot events of FILE (Parquet) and match every slot with the model's."""
-    from swapsim import verify as verifying
+    from swapsim.replay import slots as verifying
 
     verdict = verifying.slot_verdict(
         file,
@@ -131,7 +132,7 @@ def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, k
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="DIR")
 def report(output: Path) -> None:
     """Run all notebooks and write the HTML report."""
-    from swapsim import report as reports
+    from swapsim.site import report as reports
 
     index = reports.write(output, progress=sys.stderr.isatty())
     click.echo(f"report written: {index}")
@@ -141,7 +142,7 @@ def report(output: Path) -> None:
 @click.option("--only", multiple=True, metavar="NAME", help="Run only names that start so.")
 def bench(only: Sequence[str]) -> None:
     """Run the benchmarks beside their peers; one JSON object a line."""
-    from swapsim import benchmarks
+    from swapsim.site import benchmarks
 
     for row in benchmarks.run(only):
         click.echo(json.dumps(row))

@@ -8,10 +8,12 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import compare, measured, native_machine, sweep
+from swapsim import sweep
+from swapsim.claims import compare, measured
 from swapsim.config import MachineConfig
-from swapsim.costs import costs
 from swapsim.errors import InputError, require_some
+from swapsim.machine.costs import costs
+from swapsim.native import machine as native_machine
 from swapsim.schemas import RESULTS, SOURCE, require
 
 BASES: Final = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")

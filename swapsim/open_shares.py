@@ -10,9 +10,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import calibrate, compare, predict, published, sweep
-from swapsim.costs import costs
+from swapsim import calibrate, predict, sweep
+from swapsim.claims import compare, published
 from swapsim.errors import require_some
+from swapsim.machine.costs import costs
 from swapsim.schemas import COSTS, OPEN_SHARES, RANGES, require
 
 PATCH: Final = "01-writeback-tags"

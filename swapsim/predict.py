@@ -12,9 +12,9 @@ import polars as pl
 
 from swapsim import calibrate, simulate
 from swapsim.config import MachineConfig
-from swapsim.costs import costs
+from swapsim.config.policies import Policy
 from swapsim.errors import require_some
-from swapsim.policies import Policy
+from swapsim.machine.costs import costs
 from swapsim.schemas import RESULTS, TIME_PER_PAGE, require
 
 SEEDS: Final = tuple(range(1, 21))

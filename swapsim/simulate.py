@@ -5,11 +5,11 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import native_machine
 from swapsim.config import MachineConfig
-from swapsim.costs import check_costs, costs
+from swapsim.config.policies import Policy
 from swapsim.errors import InputError
-from swapsim.policies import Policy
+from swapsim.machine.costs import check_costs, costs
+from swapsim.native import machine as native_machine
 from swapsim.schemas import RESULTS, SOURCE, require
 
 PAGE_KIB: Final = 4

@@ -7,7 +7,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import compare, published, slots, verdicts
+from swapsim import slots, verdicts
+from swapsim.claims import compare, published
 from swapsim.errors import InputError
 from swapsim.schemas import SLOT_ANSWERS, SLOT_RANKING, SLOT_SWEEP, require
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from swapsim import measured, predict, published, verdicts
+from swapsim import predict, verdicts
+from swapsim.claims import measured, published
 
 
 def locks(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

@@ -3,7 +3,8 @@
 
 import polars as pl
 
-from swapsim import compare, measured, native
+from swapsim import native
+from swapsim.claims import compare, measured
 from swapsim.config import MappingConfig
 from swapsim.schemas import HELD_AGAINST, RESULTS, SOURCE, TREE_NODES, require
 

@@ -6,7 +6,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import compare, published, replay
+from swapsim import replay
+from swapsim.claims import compare, published
 from swapsim.errors import InputError
 from swapsim.schemas import LOCK_SITES, MEDIANS, PUBLISHED, RANGES, SITE, SOURCE, VERIFIED, require
 

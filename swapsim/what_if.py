@@ -14,9 +14,9 @@ import polars as pl
 from swapsim import calibrate, simulate, sweep
 from swapsim.calibrate import Fitted
 from swapsim.config import FRAMES_KEPT, MachineConfig
-from swapsim.costs import change_costs, costs
+from swapsim.config.policies import Policy
 from swapsim.errors import InputError, require_some
-from swapsim.policies import Policy
+from swapsim.machine.costs import change_costs, costs
 from swapsim.schemas import WHAT_IF, WHAT_IF_RANGES, require
 
 CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)

@@ -9,10 +9,10 @@ import pytest
 
 from swapsim import calibrate, simulate
 from swapsim.calibrate import Fitted, Target
+from swapsim.claims.published import published_tables
 from swapsim.config import MachineConfig
-from swapsim.costs import change_costs, costs
 from swapsim.errors import ConfigError, InputError
-from swapsim.published import published_tables
+from swapsim.machine.costs import change_costs, costs
 from swapsim.schemas import COSTS, FIT
 
 SMALL = MachineConfig(

@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from swapsim.claims.published import claims, patch_cards, published_tables
 from swapsim.errors import InputError
 from swapsim.paths import patches_root, repository_root
-from swapsim.published import claims, patch_cards, published_tables
 
 CARDS = patch_cards()
 TABLES = published_tables()

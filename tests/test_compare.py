@@ -6,7 +6,7 @@ import re
 import polars as pl
 import pytest
 
-from swapsim.compare import (
+from swapsim.claims.compare import (
     as_printed,
     held_against,
     lkp,
@@ -15,8 +15,8 @@ from swapsim.compare import (
     mmtests_change,
     three_columns,
 )
+from swapsim.claims.published import claims, published_tables, tolerances
 from swapsim.errors import InputError
-from swapsim.published import claims, published_tables, tolerances
 from swapsim.schemas import (
     CLAIMS,
     COMPARISON,

@@ -16,10 +16,10 @@ import pytest
 
 from swapsim import simulate
 from swapsim.config import MachineConfig, SlotsConfig
-from swapsim.costs import costs
+from swapsim.config.policies import Policy, policy
 from swapsim.errors import InputError
-from swapsim.fingerprint import fingerprint
-from swapsim.policies import Policy, policy
+from swapsim.machine.costs import costs
+from swapsim.sweep.fingerprint import fingerprint
 
 STEP = 3
 
@@ -118,7 +118,8 @@ def test_equal_contents_have_one_hash() -> None:
 def test_another_process_finds_the_same_hashes() -> None:
     """The seed of Python's own hashes does not matter."""
     code = (
-        "from test_fingerprint import different; from swapsim.fingerprint import fingerprint; "
+        "from test_fingerprint import different; "
+        "from swapsim.sweep.fingerprint import fingerprint; "
         "print([fingerprint(value) for value in different()])"
     )
     found = subprocess.run(

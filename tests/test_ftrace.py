@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swapsim.errors import InputError
-from swapsim.native_ftrace import Counts, read_ftrace
+from swapsim.native.ftrace import Counts, read_ftrace
 from swapsim.schemas import EVENT_HEAD
 
 DTYPES = {"decimal": pl.Int64, "pointer": pl.UInt64, "hexadecimal": pl.UInt64, "string": pl.String}

@@ -6,10 +6,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim import compare, lab_machine, measured
+from swapsim import lab_machine
+from swapsim.claims import compare, measured
 from swapsim.config import MachineConfig
-from swapsim.costs import costs
 from swapsim.errors import ConfigError, InputError
+from swapsim.machine.costs import costs
 from swapsim.schemas import MEDIANS
 from swapsim.sweep import SerialExecutor
 

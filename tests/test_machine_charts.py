@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 import vl_convert
 
-from swapsim import charts, machine_charts
+from swapsim import charts
+from swapsim.charts import machine as machine_charts
 from swapsim.errors import InputError
 from swapsim.schemas import OPEN_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES
 

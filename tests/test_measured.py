@@ -4,7 +4,8 @@
 import polars as pl
 import pytest
 
-from swapsim import measured, paths, published, replay, traces, verdicts
+from swapsim import paths, replay, traces, verdicts
+from swapsim.claims import measured, published
 from swapsim.errors import InputError
 from swapsim.schemas import MEDIANS, PUBLISHED, RANGES, RESULTS
 

@@ -8,10 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim import calibrate, compare, open_shares, predict, published, simulate
+from swapsim import calibrate, open_shares, predict, simulate
+from swapsim.claims import compare, published
 from swapsim.config import MachineConfig
-from swapsim.costs import change_costs, costs
 from swapsim.errors import InputError
+from swapsim.machine.costs import change_costs, costs
 from swapsim.schemas import OPEN_SHARES, RANGES
 from swapsim.sweep import SerialExecutor
 

@@ -19,11 +19,12 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 import swapsim
-from swapsim import native, native_slots
+from swapsim import native
 from swapsim._core import ffi, lib
 from swapsim.config import SLOTS_KERNELS, SlotsConfig
+from swapsim.config.policies import BASE_OF, INITIAL, POLICIES, Policy
 from swapsim.errors import ConfigError, InputError
-from swapsim.policies import BASE_OF, INITIAL, POLICIES, Policy
+from swapsim.native import slots as native_slots
 
 SMALL = SlotsConfig(slots=5000, trunk_shift=6, possible_cpus=4, address_spaces=3)
 """79 trunks of 64 slots, so that bases leave them often."""
@@ -601,7 +602,7 @@ def test_a_cell_of_a_notebook_is_named_and_its_policy_travels() -> None:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
         import swapsim
-        from swapsim.policies import Policy
+        from swapsim.config.policies import Policy
         ---
         @swapsim.policy(base_of="cpu")
         def mine(next):

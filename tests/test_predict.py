@@ -7,12 +7,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim import calibrate, compare, native_machine, predict, simulate
+from swapsim import calibrate, predict, simulate
 from swapsim.calibrate import Fitted
+from swapsim.claims import compare
+from swapsim.claims.published import claims, tolerances
 from swapsim.config import MachineConfig
-from swapsim.costs import change_costs, costs
 from swapsim.errors import ConfigError, InputError
-from swapsim.published import claims, tolerances
+from swapsim.machine.costs import change_costs, costs
+from swapsim.native import machine as native_machine
 from swapsim.schemas import FIT, RESULTS, TIME_PER_PAGE
 
 A, D = "01-writeback-tags", "04-percpu-cluster-next"

@@ -10,10 +10,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim.compare import lkp_change, mmtests_change
+from swapsim.claims.compare import lkp_change, mmtests_change
+from swapsim.claims.published import claims, published_tables, tolerances
 from swapsim.errors import InputError
 from swapsim.paths import data_root
-from swapsim.published import claims, published_tables, tolerances
 
 TABLES = published_tables()
 CLAIMS = claims()

@@ -9,11 +9,13 @@ import polars as pl
 import pytest
 
 import swapsim
-from swapsim import measured, race, simulate
+from swapsim import simulate
+from swapsim.claims import measured
 from swapsim.config import MachineConfig
-from swapsim.costs import change_costs, costs
+from swapsim.config.policies import Policy
 from swapsim.errors import ConfigError, InputError
-from swapsim.policies import Policy
+from swapsim.machine import throughput as race
+from swapsim.machine.costs import change_costs, costs
 from swapsim.schemas import RESULTS
 from swapsim.sweep import SerialExecutor
 

@@ -3,8 +3,8 @@
 
 import re
 
-from swapsim import readme
 from swapsim.paths import repository_root
+from swapsim.site import readme
 
 ROOT = repository_root()
 

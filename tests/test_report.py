@@ -8,8 +8,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from swapsim import report
 from swapsim.errors import InputError, SwapsimError
+from swapsim.site import report
 
 
 def one_notebook(folder: Path, source: str) -> Path:

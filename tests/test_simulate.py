@@ -12,10 +12,10 @@ import pytest
 from swapsim import simulate
 from swapsim._core import ffi
 from swapsim.config import MachineConfig
-from swapsim.costs import COST_NAMES, change_costs, check_costs, costs
+from swapsim.config.policies import policy
 from swapsim.errors import ConfigError, InputError
+from swapsim.machine.costs import COST_NAMES, change_costs, check_costs, costs
 from swapsim.paths import data_root
-from swapsim.policies import policy
 from swapsim.schemas import COSTS, RESULTS
 
 SHORT = MachineConfig(

@@ -6,9 +6,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import slot_traces, traces
+from swapsim import traces
 from swapsim.errors import InputError
+from swapsim.replay import slots as verify
 from swapsim.schemas import HANDED_OUT, SLOT_EVENTS, VERIFIED
+from swapsim.traces import slot_traces
 
 PROVENANCE = """
 [kernel]
@@ -84,7 +86,7 @@ def test_shipped_slot_traces_are_found_and_told_apart() -> None:
 
 def test_the_model_hands_out_what_each_shipped_kernel_did() -> None:
     """Every slot of every shipped trace matches; with one CPU none is raced."""
-    verified = slot_traces.verified(traces.shipped("cluster-next"))
+    verified = verify.verified(traces.shipped("cluster-next"))
     assert verified.schema == VERIFIED
     assert verified["mismatched"].sum() == 0
     assert (verified["exact"] + verified["raced"] == verified["slots"]).all()

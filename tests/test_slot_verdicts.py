@@ -6,8 +6,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import retimed, slot_charts, slot_verdicts, slots, traces
+from swapsim import slot_verdicts, slots, traces
+from swapsim.charts import slots as slot_charts
 from swapsim.errors import InputError
+from swapsim.replay import cluster_next as retimed
 from swapsim.schemas import RESULTS, SLOT_ANSWERS, SLOT_SWEEP, VERIFIED
 from swapsim.sweep import SerialExecutor
 

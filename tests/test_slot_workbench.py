@@ -14,14 +14,15 @@ from oracle_slot_workbench import Row, Workbench
 from oracle_slots import BUILT_IN, Config, Kernel
 
 import swapsim
-from swapsim import slot_traces, slots, traces
+from swapsim import slots, traces
 from swapsim._core import ffi, lib
 from swapsim.config import SlotsConfig
+from swapsim.config.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig
 from swapsim.errors import ConfigError, InputError
-from swapsim.native_slot_workbench import _flat
+from swapsim.native.slot_workbench import _flat
 from swapsim.schemas import REQUESTS, SLOT_EVENTS, SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
 from swapsim.sweep import SerialExecutor
-from swapsim.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig
+from swapsim.traces import slot_traces
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
@@ -251,7 +252,7 @@ def test_a_hard_disk_gives_the_same_under_every_policy() -> None:
         slots.measure(
             SlotsConfig(slots=1 << 15, rotational=True, policy=policy, possible_cpus=4), SMALL
         ).drop("policy")
-        for policy in swapsim.policies.POLICIES
+        for policy in slots.POLICIES
     ]
     assert all(frame.equals(frames[0]) for frame in frames)
     assert frames[0].filter(metric="seeks")["value"].item() > 0

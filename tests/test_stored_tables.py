@@ -9,15 +9,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import calibrate, open_shares, race, retimed, simulate, slots, traces, what_if
+from swapsim import calibrate, open_shares, simulate, slots, traces, what_if
 from swapsim.calibrate import Fitted
 from swapsim.config import MachineConfig, SlotsConfig
-from swapsim.costs import change_costs, costs
+from swapsim.config.policies import Policy
+from swapsim.config.workloads import ChurnConfig
 from swapsim.errors import InputError
-from swapsim.policies import Policy
+from swapsim.machine import throughput as race
+from swapsim.machine.costs import change_costs, costs
+from swapsim.replay import cluster_next as retimed
 from swapsim.schemas import FIT
 from swapsim.sweep import SerialExecutor
-from swapsim.workloads import ChurnConfig
 
 SERIAL = SerialExecutor()
 

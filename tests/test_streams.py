@@ -9,12 +9,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim import native_machine, retimed, simulate, traces
+from swapsim import simulate, traces
 from swapsim.config import MachineConfig
-from swapsim.costs import costs
+from swapsim.config.workloads import StreamsConfig
 from swapsim.errors import ConfigError, InputError
+from swapsim.machine.costs import costs
+from swapsim.native import machine as native_machine
+from swapsim.replay import cluster_next as retimed
 from swapsim.schemas import REQUESTS, RESULTS
-from swapsim.workloads import StreamsConfig
 
 Row = tuple[int, int, str, int, int]
 

@@ -18,9 +18,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import sweep, sweep_store
+from swapsim import sweep
 from swapsim.errors import InputError, SwapsimError
 from swapsim.paths import data_root
+from swapsim.sweep import store as sweep_store
 
 SERIAL = sweep.SerialExecutor()
 

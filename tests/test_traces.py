@@ -19,7 +19,7 @@ from swapsim import traces
 from swapsim.cli import main
 from swapsim.errors import InputError
 from swapsim.schemas import EVENT_HEAD
-from swapsim.trace_files import TableWriter, toml_table
+from swapsim.traces.writer import TableWriter, toml_table
 
 REAL = Path(__file__).parent / "data" / "tracefs-6.1.txt"
 """Lines of a stock Debian 6.1 kernel, one or two of each event of our traces."""
@@ -170,9 +170,9 @@ def test_many_batches_come_to_the_bytes_of_one(
     text = "".join(line("e", f"a={i} b=x{i % 7}") + line("f", "c=1 word") for i in range(3000))
     source = write(tmp_path, text + line("e", "a=1 late=0x1"))
     traces.import_text(source, tmp_path / "one")
-    monkeypatch.setattr("swapsim.native_ftrace._CELLS_OF_A_BATCH", 1)
-    monkeypatch.setattr("swapsim.trace_text.CHUNK_BYTES", 5000)
-    monkeypatch.setattr("swapsim.trace_files._HELD_BYTES", 20_000)
+    monkeypatch.setattr("swapsim.native.ftrace._CELLS_OF_A_BATCH", 1)
+    monkeypatch.setattr("swapsim.traces.text.CHUNK_BYTES", 5000)
+    monkeypatch.setattr("swapsim.traces.writer._HELD_BYTES", 20_000)
     traces.import_text(source, tmp_path / "many")
     assert left_over(tmp_path / "many") == ["e.parquet", "f.parquet", "trace.toml"]
     for name in ("e.parquet", "f.parquet"):
@@ -287,7 +287,8 @@ def test_a_full_disk_leaves_nothing(held: int, tmp_path: Path) -> None:
     """
     program = f"""
 import resource, signal, sys
-from swapsim import cli, trace_files
+from swapsim import cli
+from swapsim.traces import writer as trace_files
 trace_files._HELD_BYTES = {held}
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))

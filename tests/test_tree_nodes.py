@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapsim import measured, native, paths, tree_nodes
+from swapsim import native, paths, tree_nodes
+from swapsim.claims import measured
 from swapsim.config import MappingConfig
 from swapsim.errors import InputError
 from swapsim.schemas import HELD_AGAINST, SLOTS_IN_USE, TREE_NODES

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from oracle_slots import Config, Kernel, Policy
 from oracle_verify import Machine
 
-from swapsim import native_slot_replay, traces, verify
+from swapsim import traces
 from swapsim.cli import main
 from swapsim.errors import ConfigError, InputError
+from swapsim.native import slot_replay as native_slot_replay
 from swapsim.paths import shipped_traces
+from swapsim.replay import slots as verify
 from swapsim.schemas import SLOT_CALLS, SLOT_EVENTS
 
 SLOT_TRACES = {

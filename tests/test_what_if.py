@@ -9,8 +9,8 @@ import pytest
 from swapsim import calibrate, simulate, what_if
 from swapsim.calibrate import Fitted
 from swapsim.config import MachineConfig
-from swapsim.costs import change_costs, costs
 from swapsim.errors import InputError
+from swapsim.machine.costs import change_costs, costs
 from swapsim.schemas import FIT, WHAT_IF, WHAT_IF_RANGES
 from swapsim.sweep import SerialExecutor
 from swapsim.what_if import Case

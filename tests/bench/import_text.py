@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 
-from swapsim.native_ftrace import read_ftrace
+from swapsim.native.ftrace import read_ftrace
 
 NAMES = ("import/polars", "import/re")
 ROUNDS = 5

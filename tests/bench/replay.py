@@ -24,7 +24,7 @@ ORACLE_ROWS = 100_000
 
 def run() -> Iterator[dict[str, object]]:
     """Yield a row per name; ours and peer alternate, medians of five."""
-    sys.path.insert(0, str(repository_root() / "tests"))
+    sys.path.insert(0, str(repository_root() / "tests" / "oracles"))
     import oracle_replay
 
     trace = shipped_traces()["random-80-20"]

@@ -19,10 +19,10 @@ import swapsim
 from swapsim import slots
 from swapsim._core import ffi, lib
 from swapsim.config import SlotsConfig
+from swapsim.config.workloads import ChurnConfig
 from swapsim.errors import SwapsimError
-from swapsim.native_slots import settings
+from swapsim.native.slots import settings
 from swapsim.paths import repository_root
-from swapsim.workloads import ChurnConfig
 
 NAMES = ("slots/sequential", "slots/scan", "slots/policy")
 RUNS = 5
@@ -208,10 +208,10 @@ def scan_row() -> dict[str, Any]:
 
 def run() -> Iterator[Any]:
     """Yield the benchmarks of NAMES."""
-    sys.path.insert(0, str(repository_root() / "tests"))
+    sys.path.insert(0, str(repository_root() / "tests" / "oracles"))
     yield row(
         "slots/sequential",
-        "million slots/s (peer: the plain Python model, tests/oracle_slots.py)",
+        "million slots/s (peer: the plain Python model, tests/oracles/oracle_slots.py)",
         1e6,
         alternated(sequential, sequential_model),
     )

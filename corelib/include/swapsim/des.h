@@ -127,6 +127,24 @@ struct sws_des_cpu sws_des_cpu_of(const struct sws_des *self, uint32_t cpu);
 /* Re-derives every invariant; SWS_ERROR_BROKEN and a reason if one fails. */
 int sws_des_verify(const struct sws_des *self, const char **reason);
 
+/* A closed loop: CPUs that think, take a lock, hold it, give it back. */
+struct sws_closed_loop_config {
+	struct sws_des_config des;
+	enum sws_lock_kind lock_kind;
+	uint32_t locks; /* CPU i takes lock i % locks; 1 .. cpus */
+	uint64_t think_ns; /* mean; uniform in 0 .. 2 * think_ns */
+	uint64_t hold_ns;
+	uint64_t seed;
+};
+
+/*
+ * Runs a closed loop from time 0 until a number of acquisitions was had. Site 0 is
+ * what they cost, *now when the last one was had. Complexity: O(acquisitions *
+ * log cpus). Returns as the calls of des.h do.
+ */
+int sws_closed_loop(const struct sws_closed_loop_config *config, uint64_t acquisitions,
+		    struct sws_des_site *site, uint64_t *now);
+
 /* ffi: end */
 
 #endif

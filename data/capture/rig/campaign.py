@@ -26,7 +26,7 @@ from rig.packages import Package
 from rig.tree_nodes import Extents
 from rig.workload import HOME, Workload
 from swapsim.schemas import RESULTS, require
-from swapsim.trace_files import toml_table
+from swapsim.traces.writer import toml_table
 
 KERNEL_LABEL: Final = "6.1"
 

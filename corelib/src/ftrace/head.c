@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ftrace/value.h"
+
+/*
+ * trace_print_context() writes "%16s-%-7d [%03d] ", so the dash behind a task's
+ * name stands at column 16 whatever the name holds: "a-1 [000] 2: x:" is a
+ * legal one. Only where no head starts there, in a text whose indent was lost,
+ * is the first dash taken that a head can follow.
+ */
+#define COMM_WIDTH    16
+#define LAST_COLUMN   64
+#define LONGEST_EVENT 200
+
+static const char *skip_spaces(const char *at, const char *end)
+{
+	while (at < end && *at == ' ')
+		at++;
+	return at;
+}
+
+/* Digits as a number of at most max; NULL where there is none, *fault where it is larger. */
+static const char *read_number(const char *at, const char *end, uint64_t max, uint64_t *value,
+			       int *fault)
+{
+	const char *first = at;
+
+	at = ftrace_digits_prefix(first, end, value);
+	if (!at) {
+		/* No digit, or more of them than are read at once. */
+		for (at = first; at < end && ftrace_is_digit(*at); at++)
+			;
+		if (at == first)
+			return NULL;
+		if (ftrace_digits(ftrace_between(first, at), max, value) != FTRACE_FITS)
+			*fault = SWS_FTRACE_NUMBER;
+	}
+	if (*value > max)
+		*fault = SWS_FTRACE_NUMBER;
+	return at;
+}
+
+/* The thread group that options/record-tgid adds: "(    123) " or "(-------) ". */
+static const char *skip_thread_group(const char *at, const char *end)
+{
+	if (at == end || *at != '(')
+		return at;
+	at = skip_spaces(at + 1, end);
+	while (at < end && (ftrace_is_digit(*at) || *at == '-'))
+		at++;
+	return at < end && *at == ')' ? skip_spaces(at + 1, end) : NULL;
+}
+
+/* The letters of irq-info, "d..1.": never a digit first, so never a time. */
+static const char *skip_irq_info(const char *at, const char *end)
+{
+	const char *first = at;
+
+	if (at < end && ftrace_is_digit(*at))
+		return at;
+	while (at < end && *at != ' ')
+		at++;
+	return at - first < 3 || at - first > 7 ? NULL : skip_spaces(at, end);
+}
+
+/* Seconds with 6 or 9 decimals, or a whole number, up to the colon. */
+static const char *read_time(const char *at, const char *end, struct ftrace_head *head, int *fault)
+{
+	uint64_t seconds = 0;
+	uint64_t decimals = 0;
+	const char *first = NULL;
+	uint64_t ns = 0;
+
+	at = read_number(at, end, UINT64_MAX, &seconds, fault);
+	if (!at || at == end)
+		return NULL;
+	head->clock = SWS_FTRACE_CLOCK_WHOLE;
+	head->t_ns = 0;
+	if (*at == '.') {
+		first = at + 1;
+		at = read_number(first, end, 999999999, &decimals, fault);
+		if (!at || (at - first != 6 && at - first != 9))
+			return NULL;
+		ns = at - first == 6 ? decimals * 1000 : decimals;
+		if (seconds > (INT64_MAX - ns) / 1000000000)
+			*fault = SWS_FTRACE_NUMBER;
+		else
+			head->t_ns = (int64_t)(seconds * 1000000000 + ns);
+		head->clock = SWS_FTRACE_CLOCK_SECONDS;
+	}
+	return at < end && *at == ':' ? at + 1 : NULL;
+}
+
+/* One bit per byte of an event's name: . 0-9, then A-Z _ a-z. */
+static bool is_name_byte(char c)
+{
+	static const uint64_t bits[4] = { UINT64_C(0x03ff400000000000),
+					  UINT64_C(0x07fffffe87fffffe) };
+	unsigned char byte = (unsigned char)c;
+
+	return bits[byte >> 6] >> (byte & 63) & 1;
+}
+
+static int read_event(const char *at, const char *end, struct ftrace_head *head)
+{
+	const char *first = skip_spaces(at, end);
+
+	for (at = first; at < end && is_name_byte(*at); at++)
+		;
+	/* A name becomes a file's name: none that hides it or leads elsewhere. */
+	if (at == first || at == end || *at != ':' || *first == '.' || at - first > LONGEST_EVENT)
+		return SWS_FTRACE_EVENT;
+	head->event = ftrace_between(first, at);
+	head->text = skip_spaces(at + 1, end);
+	return SWS_FTRACE_NO_FAULT;
+}
+
+/* Reads what follows a task's name, from its dash on. */
+static int read_from_dash(const char *at, const char *end, struct ftrace_head *head)
+{
+	int fault = SWS_FTRACE_NO_FAULT;
+	uint64_t pid = 0;
+	uint64_t cpu = 0;
+
+	at = read_number(at + 1, end, INT32_MAX, &pid, &fault);
+	if (!at || at == end || *at != ' ')
+		return SWS_FTRACE_HEAD;
+	at = skip_thread_group(skip_spaces(at, end), end);
+	if (!at || at == end || *at != '[')
+		return SWS_FTRACE_HEAD;
+	at = read_number(at + 1, end, UINT16_MAX, &cpu, &fault);
+	if (!at || end - at < 2 || at[0] != ']' || at[1] != ' ')
+		return SWS_FTRACE_HEAD;
+	at = skip_irq_info(skip_spaces(at + 1, end), end);
+	if (at)
+		at = read_time(at, end, head, &fault);
+	if (!at)
+		return SWS_FTRACE_HEAD;
+	head->pid = (int32_t)pid;
+	head->cpu = (uint16_t)cpu;
+	return fault ? fault : read_event(at, end, head);
+}
+
+/* Of two faults, the one of the attempt that got further. */
+static int further(int one, int other)
+{
+	static const int order[] = { SWS_FTRACE_EVENT, SWS_FTRACE_NUMBER };
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		if (one == order[i] || other == order[i])
+			return order[i];
+	return SWS_FTRACE_HEAD;
+}
+
+int sws_ftrace__head_read(const char *line, const char *end, struct ftrace_head *head)
+{
+	const char *first = skip_spaces(line, end);
+	const char *last = end - first > LAST_COLUMN ? first + LAST_COLUMN : end;
+	const char *dash = NULL;
+	int fault = SWS_FTRACE_HEAD;
+
+	if (end - line > COMM_WIDTH && line[COMM_WIDTH] == '-' && first <= line + COMM_WIDTH) {
+		dash = line + COMM_WIDTH;
+		fault = read_from_dash(dash, end, head);
+	}
+	for (const char *at = first; fault && at < last; at++) {
+		int other = SWS_FTRACE_HEAD;
+
+		if (*at != '-')
+			continue;
+		other = read_from_dash(at, end, head);
+		fault = other ? further(fault, other) : SWS_FTRACE_NO_FAULT;
+		dash = at;
+	}
+	if (!fault)
+		head->comm = ftrace_between(first < dash ? first : dash, dash);
+	return fault;
+}

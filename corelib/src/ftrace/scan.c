@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ftrace/parts.h"
+
+#include "ftrace/value.h"
+
+/*
+ * The slow, whole truth about the text of a line: which words are key=value,
+ * which are none. ftrace/layout.c takes the same decisions faster, and gives
+ * up where it is not sure.
+ */
+
+static const struct ftrace_span nothing = { "", 0 };
+
+static bool is_key(struct ftrace_span key)
+{
+	for (size_t i = 0; i < key.length; i++) {
+		char c = key.start[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+
+		if (!letter && (i == 0 || !ftrace_is_digit(c)))
+			return false;
+	}
+	return key.length > 0;
+}
+
+static int add_field(struct sws_ftrace *self, struct ftrace_field field)
+{
+	struct ftrace_scan *scan = &self->scan;
+	int error = SWS_OK;
+
+	if (scan->count == self->config.max_fields)
+		return sws_ftrace__trouble(self, SWS_FTRACE_CROWDED, field.key, field.value);
+	error = sws_ftrace__reserve(&self->config.allocator, &scan->fields, &scan->room,
+				    scan->count + 1, sizeof(*scan->fields));
+	if (!error)
+		scan->fields[scan->count++] = field;
+	return error;
+}
+
+static int add_word(struct sws_ftrace *self, struct ftrace_span word)
+{
+	struct ftrace_scan *scan = &self->scan;
+	int error = sws_ftrace__reserve(&self->config.allocator, &scan->words, &scan->words_room,
+					scan->words_length + word.length + 1, 1);
+
+	if (error)
+		return error;
+	if (scan->has_words)
+		scan->words[scan->words_length++] = ' ';
+	memcpy(scan->words + scan->words_length, word.start, word.length);
+	scan->words_length += word.length;
+	scan->has_words = true;
+	return SWS_OK;
+}
+
+/* The closing quote of a value that opens one, as kprobes print strings; NULL where none is. */
+static const char *closing_quote(const char *value, const char *end)
+{
+	if (value == end || *value != '"')
+		return NULL;
+	for (const char *at = value + 1; at < end; at++)
+		if (*at == '"' && (at + 1 == end || at[1] == ' '))
+			return at;
+	return NULL;
+}
+
+/* Reads the word at `at`; *behind gets the byte after it. */
+static int read_word(struct sws_ftrace *self, const char *at, const char *end, const char **behind)
+{
+	const char *stop = memchr(at, ' ', (size_t)(end - at));
+	const char *equals = NULL;
+	struct ftrace_field field = { .ends = FTRACE_ENDS_AT_SPACE };
+	const char *quote = NULL;
+
+	*behind = stop ? stop : end;
+	equals = memchr(at, '=', (size_t)(*behind - at));
+	if (!equals || !is_key(ftrace_between(at, equals)))
+		return add_word(self, ftrace_between(at, *behind));
+	field.key = ftrace_between(at, equals);
+	field.begin = equals + 1;
+	quote = closing_quote(field.begin, end);
+	if (quote) {
+		*behind = quote + 1;
+		self->scan.learnable = false;
+		field.value = ftrace_between(field.begin + 1, quote);
+	} else {
+		field.value = ftrace_between(field.begin, *behind);
+	}
+	field.end = *behind;
+	return add_field(self, field);
+}
+
+static int scan_words(struct sws_ftrace *self, const char *at, const char *end)
+{
+	int error = SWS_OK;
+
+	while (!error && at < end) {
+		if (*at == ' ')
+			at++;
+		else
+			error = read_word(self, at, end, &at);
+	}
+	return error;
+}
+
+static struct ftrace_span trimmed(const char *start, const char *end)
+{
+	while (start < end && *start == ' ')
+		start++;
+	while (start < end && end[-1] == ' ')
+		end--;
+	return ftrace_between(start, end);
+}
+
+static const char *find(const char *at, const char *end, struct ftrace_span literal)
+{
+	for (; (size_t)(end - at) >= literal.length; at++) {
+		at = memchr(at, literal.start[0], (size_t)(end - at) - literal.length + 1);
+		if (!at)
+			return NULL;
+		if (ftrace_same(at, literal.start, literal.length))
+			return at;
+	}
+	return NULL;
+}
+
+static bool starts_with(const char *at, const char *end, struct ftrace_span literal)
+{
+	return (size_t)(end - at) >= literal.length &&
+	       ftrace_same(at, literal.start, literal.length);
+}
+
+static struct ftrace_span next_literal(const struct ftrace_known_text *text, size_t i)
+{
+	return i + 1 < text->count ? text->pieces[i + 1].literal : text->tail;
+}
+
+/* Where the value of piece i, which begins at `at`, ends; NULL where the text is another. */
+static const char *piece_end(const struct ftrace_known_text *text, size_t i, const char *at,
+			     const char *end)
+{
+	const char *space = NULL;
+
+	switch (text->pieces[i].ends) {
+	case FTRACE_ENDS_AT_LITERAL:
+		return find(at, end, next_literal(text, i));
+	case FTRACE_ENDS_AT_SPACE:
+		space = memchr(at, ' ', (size_t)(end - at));
+		return space ? space : end;
+	case FTRACE_ENDS_AT_LINE:
+		break;
+	}
+	return end;
+}
+
+/* Reads the line by one known text; *behind gets what is left of it, or NULL for no match. */
+static int scan_known(struct sws_ftrace *self, const struct ftrace_known_text *text, const char *at,
+		      const char *end, const char **behind)
+{
+	int error = SWS_OK;
+
+	*behind = NULL;
+	self->scan.count = 0;
+	for (size_t i = 0; i < text->count; i++) {
+		const struct ftrace_piece *piece = &text->pieces[i];
+		struct ftrace_field field = { .key = piece->name, .ends = piece->ends };
+
+		if (!starts_with(at, end, piece->literal))
+			return SWS_OK;
+		field.begin = at + piece->literal.length;
+		field.end = piece_end(text, i, field.begin, end);
+		field.stop_length = next_literal(text, i).length;
+		if (!field.end)
+			return SWS_OK;
+		field.value = piece->ends == FTRACE_ENDS_AT_LINE
+				      ? trimmed(field.begin, field.end)
+				      : ftrace_between(field.begin, field.end);
+		error = add_field(self, field);
+		if (error)
+			return error;
+		at = field.end;
+	}
+	if (!starts_with(at, end, text->tail))
+		return SWS_OK;
+	at += text->tail.length;
+	if (text->rest || at == end)
+		*behind = at;
+	return SWS_OK;
+}
+
+int sws_ftrace__scan(struct sws_ftrace *self, const struct ftrace_event *event, const char *text,
+		     const char *end)
+{
+	const char *behind = NULL;
+	int error = SWS_OK;
+
+	self->scan.words_length = 0;
+	self->scan.has_words = false;
+	self->scan.learnable = true;
+	for (size_t i = 0; i < event->texts_count && !behind; i++) {
+		error = scan_known(self, &event->texts[i], text, end, &behind);
+		if (error)
+			return error;
+		/* Another row of this shape may fit the first text: only its own shape is sure. */
+		self->scan.learnable = i == 0 && behind;
+	}
+	if (!behind) {
+		self->scan.count = 0;
+		behind = text;
+	}
+	return scan_words(self, behind, end);
+}
+
+void sws_ftrace__scan_free(struct sws_ftrace *self)
+{
+	sws_release(&self->config.allocator, self->scan.fields);
+	sws_release(&self->config.allocator, self->scan.words);
+}
+
+/* --- the known texts themselves --- */
+
+static bool field_is_known(const struct ftrace_event *event, struct ftrace_span name)
+{
+	for (size_t i = 0; i < event->known_count; i++)
+		if (event->known[i].name_length == name.length &&
+		    memcmp(event->known[i].name, name.start, name.length) == 0)
+			return true;
+	return false;
+}
+
+/* A literal behind a value must not look like a part of it. */
+static bool is_border(struct ftrace_span literal)
+{
+	return literal.length && ftrace_nibble(literal.start[0]) > 15;
+}
+
+/* Cuts text->bytes into pieces; BAD_ARGUMENT where it breaks the rules of know_text. */
+static int cut(const struct ftrace_event *event, struct ftrace_known_text *text)
+{
+	const char *at = text->bytes;
+	const char *end = at + strlen(at);
+	const char *open = NULL;
+
+	while ((open = memchr(at, '{', (size_t)(end - at)))) {
+		const char *close = memchr(open, '}', (size_t)(end - open));
+		struct ftrace_piece *piece = &text->pieces[text->count];
+
+		if (!close || text->rest)
+			return SWS_ERROR_BAD_ARGUMENT;
+		if (close == open + 1) {
+			text->rest = true;
+			text->tail = ftrace_between(at, open);
+			at = close + 1;
+			continue;
+		}
+		piece->literal = ftrace_between(at, open);
+		piece->name = ftrace_between(open + 1, close);
+		if (!field_is_known(event, piece->name) ||
+		    (text->count && !is_border(piece->literal)))
+			return SWS_ERROR_BAD_ARGUMENT;
+		text->count++;
+		at = close + 1;
+	}
+	if (!text->rest)
+		text->tail = ftrace_between(at, end);
+	return text->rest && at < end ? SWS_ERROR_BAD_ARGUMENT : SWS_OK;
+}
+
+static int settle_ends(struct ftrace_known_text *text)
+{
+	for (size_t i = 0; i + 1 < text->count; i++)
+		text->pieces[i].ends = FTRACE_ENDS_AT_LITERAL;
+	if (!text->count)
+		return SWS_ERROR_BAD_ARGUMENT;
+	if (text->tail.length && !is_border(text->tail))
+		return SWS_ERROR_BAD_ARGUMENT;
+	text->pieces[text->count - 1].ends = text->tail.length ? FTRACE_ENDS_AT_LITERAL
+					     : text->rest      ? FTRACE_ENDS_AT_SPACE
+							       : FTRACE_ENDS_AT_LINE;
+	return SWS_OK;
+}
+
+int sws_ftrace_know_text(sws_ftrace *self, const char *event_name, const char *text)
+{
+	const struct sws_allocator *allocator = &self->config.allocator;
+	struct ftrace_known_text fresh = { .bytes = NULL };
+	struct ftrace_event *event = NULL;
+	size_t length = strlen(text);
+	size_t room = 0;
+	int error = SWS_OK;
+
+	error = sws_ftrace__event_find(self, (struct ftrace_span){ event_name, strlen(event_name) },
+				       true, &event);
+	if (error)
+		goto out;
+	error = SWS_ERROR_NO_MEMORY;
+	fresh.bytes = sws_allocate(allocator, length + 1);
+	fresh.pieces = sws_allocate_zeroed(allocator, length + 1, sizeof(*fresh.pieces));
+	if (!fresh.bytes || !fresh.pieces)
+		goto out;
+	memcpy(fresh.bytes, text, length + 1);
+	fresh.tail = nothing;
+	error = cut(event, &fresh);
+	if (!error)
+		error = settle_ends(&fresh);
+	room = event->texts_count;
+	if (!error)
+		error = sws_ftrace__reserve(allocator, &event->texts, &room, event->texts_count + 1,
+					    sizeof(*event->texts));
+	if (error)
+		goto out;
+	event->texts[event->texts_count++] = fresh;
+	fresh.bytes = NULL;
+	fresh.pieces = NULL;
+out:
+	sws_release(allocator, fresh.bytes);
+	sws_release(allocator, fresh.pieces);
+	return error;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ftrace/value.h - a value's text to a number; inline, for the row's inner loop.
+ *
+ * The _prefix functions read digits as far as they go and give up, with NULL,
+ * on anything unusual; the span functions judge a whole value.
+ */
+#ifndef SWAPSIM_FTRACE_VALUE_H
+#define SWAPSIM_FTRACE_VALUE_H
+
+#include "ftrace/parts.h"
+
+enum ftrace_verdict {
+	FTRACE_FITS,
+	FTRACE_MISFIT,       /* it is not of this type */
+	FTRACE_OUT_OF_RANGE, /* it is, but too large */
+};
+
+/* What a first row says about the type of its column; bits. */
+enum ftrace_evidence {
+	FTRACE_SAYS_DECIMAL = 1,
+	FTRACE_SAYS_POINTER = 2,
+	FTRACE_SAYS_EITHER = 4, /* 0, or 16 digits that may be a pointer's */
+	FTRACE_SAYS_OTHER = 8,
+};
+
+static inline bool ftrace_is_digit(char c)
+{
+	return (unsigned int)(c - '0') < 10;
+}
+
+/* The value of a hexadecimal digit, or 16 and above. */
+static inline unsigned int ftrace_nibble(char c)
+{
+	unsigned int digit = (unsigned int)(unsigned char)c - '0';
+	unsigned int letter = ((unsigned int)(unsigned char)c | 0x20) - 'a';
+
+	if (digit < 10)
+		return digit;
+	return letter < 6 ? letter + 10 : 16;
+}
+
+/*
+ * The prefix readers are loops on purpose: the processor predicts where digits
+ * end and reads on, while arithmetic that finds the end makes it wait.
+ */
+
+/* Reads 1 to 18 decimal digits; the byte behind them, or NULL. */
+static inline const char *ftrace_digits_prefix(const char *at, const char *end, uint64_t *value)
+{
+	const char *first = at;
+	uint64_t sum = 0;
+
+	for (; at < end && ftrace_is_digit(*at); at++)
+		sum = sum * 10 + (uint64_t)(*at - '0');
+	*value = sum;
+	return at > first && at - first <= 18 ? at : NULL;
+}
+
+/* Reads 1 to 18 decimal digits, '-' allowed; the byte behind them, or NULL. */
+static inline const char *ftrace_decimal_prefix(const char *at, const char *end, int64_t *value)
+{
+	bool negative = at < end && *at == '-';
+	uint64_t sum = 0;
+
+	at = ftrace_digits_prefix(at + negative, end, &sum);
+	if (at)
+		*value = negative ? -(int64_t)sum : (int64_t)sum;
+	return at;
+}
+
+#define FTRACE_ONES UINT64_C(0x0101010101010101)
+
+/* Eight bytes as a number, the first one lowest. */
+static inline uint64_t ftrace_load8(const char *at)
+{
+	const unsigned char *byte = (const unsigned char *)at;
+
+	return (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 |
+	       (uint64_t)byte[3] << 24 | (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 |
+	       (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
+}
+
+/*
+ * Eight hexadecimal digits at once, lower case, as the kernel prints; false for
+ * any other byte. 0x30 to 0x39 are digits, 0x61 to 0x66 letters: bit 6 tells them.
+ */
+static inline bool ftrace_eight_nibbles(const char *at, uint64_t *value)
+{
+	uint64_t text = ftrace_load8(at);
+	uint64_t letters = text >> 6 & FTRACE_ONES;
+	uint64_t low = text & FTRACE_ONES * 0x0f;
+	uint64_t bad = (text & FTRACE_ONES * 0xf0) ^ (FTRACE_ONES * 0x30 + letters * 0x30);
+
+	/* Beyond 9 a digit's nibble reaches bit 4, beyond f a letter's; none is letter 0. */
+	bad |= (low + FTRACE_ONES * 6 + letters * 3) & FTRACE_ONES * 0x10;
+	bad |= letters & ~((low + FTRACE_ONES * 0x0f) >> 4);
+	if (bad)
+		return false;
+	low += letters * 9;
+	low = (low << 4 | low >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+	*value =
+		(low & 0xff) << 24 | (low >> 16 & 0xff) << 16 | (low >> 32 & 0xff) << 8 | low >> 48;
+	return true;
+}
+
+/* Reads 1 to 16 hexadecimal digits; the byte behind them, or NULL. */
+static inline const char *ftrace_hex_prefix(const char *at, const char *end, uint64_t *value)
+{
+	const char *first = at;
+	uint64_t sum = 0;
+	uint64_t more = 0;
+	unsigned int nibble = 0;
+
+	if (end - at >= 8 && ftrace_eight_nibbles(at, &sum)) {
+		at += 8;
+		if (end - at >= 8 && ftrace_eight_nibbles(at, &more)) {
+			sum = sum << 32 | more;
+			at += 8;
+		}
+	}
+	for (; at < end && (nibble = ftrace_nibble(*at)) < 16; at++)
+		sum = sum << 4 | nibble;
+	*value = sum;
+	return at > first && at - first <= 16 ? at : NULL;
+}
+
+/* Reads 0x... or the 16 digits of %p; the byte behind them, or NULL. */
+static inline const char *ftrace_pointer_prefix(const char *at, const char *end, uint64_t *value)
+{
+	const char *first = at;
+
+	if (end - at > 2 && at[0] == '0' && at[1] == 'x')
+		return ftrace_hex_prefix(at + 2, end, value);
+	at = ftrace_hex_prefix(at, end, value);
+	return at && at - first == 16 ? at : NULL;
+}
+
+/* The sum of decimal digits, where it is at most limit. */
+static inline enum ftrace_verdict ftrace_digits(struct ftrace_span text, uint64_t limit,
+						uint64_t *value)
+{
+	uint64_t sum = 0;
+	bool over = false;
+
+	if (!text.length)
+		return FTRACE_MISFIT;
+	for (size_t i = 0; i < text.length; i++) {
+		unsigned int digit = (unsigned int)(text.start[i] - '0');
+
+		if (digit > 9)
+			return FTRACE_MISFIT;
+		over = over || sum > (limit - digit) / 10;
+		sum = sum * 10 + digit;
+	}
+	*value = sum;
+	return over ? FTRACE_OUT_OF_RANGE : FTRACE_FITS;
+}
+
+static inline enum ftrace_verdict ftrace_decimal(struct ftrace_span text, int64_t *value)
+{
+	bool negative = text.length && text.start[0] == '-';
+	struct ftrace_span digits = { text.start + negative, text.length - negative };
+	uint64_t sum = 0;
+	/* The most negative number's magnitude is one more than the largest's. */
+	enum ftrace_verdict verdict = ftrace_digits(digits, (uint64_t)INT64_MAX + negative, &sum);
+
+	*value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
+	return verdict;
+}
+
+static inline enum ftrace_verdict ftrace_hex(struct ftrace_span text, uint64_t *value)
+{
+	uint64_t sum = 0;
+	bool over = false;
+
+	for (size_t i = 0; i < text.length; i++) {
+		unsigned int nibble = ftrace_nibble(text.start[i]);
+
+		if (nibble > 15)
+			return FTRACE_MISFIT;
+		over = over || sum >> 60;
+		sum = sum << 4 | nibble;
+	}
+	*value = sum;
+	if (over)
+		return FTRACE_OUT_OF_RANGE;
+	return text.length ? FTRACE_FITS : FTRACE_MISFIT;
+}
+
+static inline bool ftrace_is_0x(struct ftrace_span text)
+{
+	return text.length > 2 && text.start[0] == '0' && text.start[1] == 'x';
+}
+
+static inline enum ftrace_verdict ftrace_pointer(struct ftrace_span text, uint64_t *value)
+{
+	if (ftrace_is_0x(text))
+		return ftrace_hex((struct ftrace_span){ text.start + 2, text.length - 2 }, value);
+	/* %#lx prints a zero without 0x. */
+	if (text.length == 16 || (text.length == 1 && text.start[0] == '0'))
+		return ftrace_hex(text, value);
+	return FTRACE_MISFIT;
+}
+
+static inline bool ftrace_is(struct ftrace_span text, const char *word)
+{
+	size_t length = strlen(word);
+
+	return text.length == length && memcmp(text.start, word, length) == 0;
+}
+
+/* What the kernel prints where a number could not be read, or a pointer is none. */
+static inline bool ftrace_is_null(struct ftrace_span text)
+{
+	return text.length && text.start[0] == '(' &&
+	       (ftrace_is(text, "(fault)") || ftrace_is(text, "(null)") ||
+		ftrace_is(text, "(nil)") || ftrace_is(text, "(efault)") ||
+		ftrace_is(text, "(____ptrval____)"));
+}
+
+static inline unsigned int ftrace_weigh(struct ftrace_span text)
+{
+	uint64_t bits = 0;
+	int64_t number = 0;
+	bool decimal = ftrace_decimal(text, &number) != FTRACE_MISFIT;
+	bool pointer = ftrace_pointer(text, &bits) != FTRACE_MISFIT;
+
+	if (ftrace_is_null(text))
+		return 0;
+	/* A pointer of 16 decimal digits is rare, unless zeros hide a hashed one. */
+	if (decimal && pointer && (text.length == 1 || text.start[0] != '0'))
+		return FTRACE_SAYS_EITHER;
+	if (pointer)
+		return FTRACE_SAYS_POINTER;
+	return decimal ? FTRACE_SAYS_DECIMAL : FTRACE_SAYS_OTHER;
+}
+
+/* The type that all evidence of a column's first rows agrees with. */
+static inline int ftrace_judge(unsigned int evidence)
+{
+	bool decimal = evidence & FTRACE_SAYS_DECIMAL;
+	bool pointer = evidence & FTRACE_SAYS_POINTER;
+
+	if (!evidence || (evidence & FTRACE_SAYS_OTHER) || (decimal && pointer))
+		return SWS_FTRACE_STRING;
+	return pointer ? SWS_FTRACE_UINT64 : SWS_FTRACE_INT64;
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine/drop.c - before the first event: walkers write all of their pages, one
+ * walker after another, under the limit of their memory cgroup, and then drop some
+ * at random, each on its own CPU.
+ *
+ *      written:  | walker 0 ......... | walker 1 ... | memory: the last pages of the last one |
+ *      dropped:  | #.##..#..#.##..... | .#..#..##... | ..#.#.##..                             |
+ *
+ * The slots, the bases and what is left in the slot caches are those of the
+ * device's own calls. What is kept moves together: walkers draw from it alone.
+ */
+#include "machine/parts.h"
+
+#include <string.h>
+
+static struct actor *walker_of(struct sws_machine *self, uint32_t pte)
+{
+	return sws_machine__task(self, pte / self->config.pages);
+}
+
+/* A slot for a page, from the CPU's cache if there is one. */
+static int take_slot(struct sws_machine *self, struct actor *actor, uint32_t *slot)
+{
+	struct sws_slots_work work = { 0 };
+	uint8_t usage = 0;
+	int error = SWS_OK;
+
+	if (actor->taken == actor->call.given) {
+		error = sws_slots_allocate(actor->device->slots, actor->cpu, actor->mm,
+					   self->caches_slots ? SWS_SLOT_CACHE_SIZE : 1,
+					   &actor->call, &work);
+		sws_machine__count_looks(self, &(struct sws_slots_work){ 0 }, &work);
+		actor->taken = 0;
+	}
+	if (error || !actor->call.given)
+		return error ? error : SWS_ERROR_BROKEN;
+	*slot = actor->call.slots[actor->taken++];
+	error = sws_slots_duplicate(actor->device->slots, *slot, &usage, &work);
+	return error ? error : sws_slots_uncache(actor->device->slots, *slot, &usage, &work);
+}
+
+static void give_back_page(struct sws_machine *self, struct node *node, uint32_t index)
+{
+	sws_machine__list_take(self, index);
+	sws_machine__forget_page(self, index);
+	node->free_pages[node->n_free++] = index;
+}
+
+/* The page that was written first makes room. */
+static int swap_out_oldest(struct sws_machine *self, struct actor *actor)
+{
+	struct node *node = actor->node;
+	const uint32_t index = node->lists[LIST_INACTIVE].count ? node->lists[LIST_INACTIVE].last
+								: node->lists[LIST_ACTIVE].last;
+	const uint32_t pte = self->pages[index].pte;
+	uint32_t slot = 0;
+	const int error = take_slot(self, actor, &slot);
+
+	if (error)
+		return error;
+	self->pte_states[pte] = PTE_SWAPPED;
+	self->pte_values[pte] = slot;
+	give_back_page(self, node, index);
+	return SWS_OK;
+}
+
+static int write_pages(struct sws_machine *self)
+{
+	int error = SWS_OK;
+
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill_pte < self->n_ptes && !error;
+	     i++, self->fill_pte++) {
+		struct actor *actor = walker_of(self, self->fill_pte);
+
+		if (self->charged == self->config.memory_max)
+			error = swap_out_oldest(self, actor);
+		if (!error)
+			sws_machine__put_into_memory(self, actor->node, self->fill_pte,
+						     self->rules->starts_active ? LIST_ACTIVE
+										: LIST_INACTIVE);
+	}
+	if (error || self->fill_pte < self->n_ptes)
+		return error;
+	self->fill_pte = 0;
+	self->phase = PHASE_DROP;
+	return SWS_OK;
+}
+
+/* Models free_swap_and_cache up to the flush of the return cache. */
+static int give_back_slot(struct sws_machine *self, struct actor *actor, uint32_t slot)
+{
+	struct sws_slots_work work = { 0 };
+	uint8_t usage = 0;
+	int error = sws_slots_drop(actor->device->slots, slot, &usage, &work);
+
+	if (error)
+		return error;
+	if (!self->caches_slots)
+		return sws_slots_free_entries(actor->device->slots, &slot, 1, &work);
+	if (actor->n_returned == SWS_SLOT_CACHE_SIZE) {
+		error = sws_slots_free_entries(actor->device->slots, actor->returned,
+					       actor->n_returned, &work);
+		actor->n_returned = 0;
+	}
+	actor->returned[actor->n_returned++] = slot;
+	return error;
+}
+
+static int drop(struct sws_machine *self, struct actor *actor, uint32_t pte)
+{
+	const uint32_t value = self->pte_values[pte];
+
+	if (self->pte_states[pte] == PTE_SWAPPED)
+		return give_back_slot(self, actor, value);
+	give_back_page(self, actor->node, value);
+	return SWS_OK;
+}
+
+static void keep(struct sws_machine *self, struct actor *actor, uint32_t pte)
+{
+	const uint32_t to = actor->mm_first_pte + actor->mm_ptes++;
+
+	self->pte_states[to] = self->pte_states[pte];
+	self->pte_values[to] = self->pte_values[pte];
+	if (self->pte_states[to] == PTE_RESIDENT)
+		self->pages[self->pte_values[to]].pte = to;
+}
+
+static int drop_pages(struct sws_machine *self)
+{
+	int error = SWS_OK;
+
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill_pte < self->n_ptes && !error;
+	     i++, self->fill_pte++) {
+		const uint32_t at = self->fill_pte % self->config.pages;
+		struct actor *actor = walker_of(self, self->fill_pte);
+
+		if (!at)
+			actor->mm_ptes = 0;
+		/* The last one stays if no other did. */
+		if (sws_generator_below(&self->fill_generator, 100) < self->config.drop_percent &&
+		    (actor->mm_ptes || at + 1 < self->config.pages))
+			error = drop(self, actor, self->fill_pte);
+		else
+			keep(self, actor, self->fill_pte);
+		if (at + 1 == self->config.pages)
+			memset(&self->pte_states[actor->mm_first_pte + actor->mm_ptes], PTE_NONE,
+			       self->config.pages - actor->mm_ptes);
+	}
+	if (!error && self->fill_pte == self->n_ptes)
+		self->phase = PHASE_START;
+	return error;
+}
+
+int sws_machine__fill_and_drop(struct sws_machine *self)
+{
+	return self->phase == PHASE_WRITE ? write_pages(self) : drop_pages(self);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine/requests.c - can the requests of streams be done? All streams go on, one
+ * after another, as far as the others let them; what is left then waits for itself.
+ */
+#include "machine/parts.h"
+
+enum { GOES_OUT = 1, COMES_IN = 2, IS_OUT = 4 };
+
+struct stream {
+	uint32_t row;
+	uint32_t end;
+};
+
+struct trial {
+	const struct sws_machine_config *config;
+	struct stream *streams;
+	uint32_t *ready; /* streams that can go on: a stack */
+	uint32_t n_ready;
+	uint8_t *flags; /* of a page */
+	uint32_t *waiters; /* of a page: the stream that needs it, if one does */
+};
+
+static int refuse(uint32_t at, const char *sentence, uint32_t *row, const char **reason)
+{
+	*row = at;
+	*reason = sentence;
+	return SWS_ERROR_BAD_CONFIG;
+}
+
+/* What is wrong with a row by itself, whose and with which page; NULL: nothing. */
+static const char *fault_of(const struct trial *trial, uint32_t row)
+{
+	const struct sws_machine_config *config = trial->config;
+	const struct sws_machine_request *request = &config->requests[row];
+	const struct sws_machine_request *before = row ? request - 1 : NULL;
+	const bool begins = !before || request->stream != before->stream;
+
+	if (begins && request->stream != (before ? before->stream + 1 : 0))
+		return "streams are out of order, or one has no request";
+	if (request->stream >= config->streams)
+		return "there is no such stream";
+	if (!begins && before->mm != request->mm)
+		return "its stream has two address spaces";
+	if (request->mm < -1 || (request->mm >= 0 && (uint32_t)request->mm >= config->streams))
+		return "there is no such address space";
+	if (request->page >= config->n_requests)
+		return "there is no such page";
+	if (trial->flags[request->page] & (request->put ? COMES_IN : GOES_OUT))
+		return request->put ? "its page comes in twice" : "its page goes out twice";
+	return NULL;
+}
+
+static int check_rows(struct trial *trial, uint32_t *row, const char **reason)
+{
+	const struct sws_machine_request *requests = trial->config->requests;
+	const uint32_t n = trial->config->n_requests;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const char *fault = fault_of(trial, i);
+
+		if (fault)
+			return refuse(i, fault, row, reason);
+		trial->flags[requests[i].page] |= requests[i].put ? COMES_IN : GOES_OUT;
+		trial->streams[requests[i].stream].end = i + 1;
+	}
+	if (requests[n - 1].stream + 1 != trial->config->streams)
+		return refuse(n - 1, "the streams behind it have no request", row, reason);
+	for (uint32_t i = 0; i < n; i++)
+		if (!(trial->flags[requests[i].page] & GOES_OUT))
+			return refuse(i, "its page never goes out", row, reason);
+	return SWS_OK;
+}
+
+/* As far as the stream comes; it is ready again when the page that it needs is out. */
+static void go_on(struct trial *trial, uint32_t number)
+{
+	struct stream *stream = &trial->streams[number];
+
+	for (; stream->row < stream->end; stream->row++) {
+		const struct sws_machine_request *request = &trial->config->requests[stream->row];
+		uint8_t *flags = &trial->flags[request->page];
+
+		if (request->put && !(*flags & IS_OUT)) {
+			trial->waiters[request->page] = number + 1;
+			return;
+		}
+		if (request->put)
+			continue;
+		*flags |= IS_OUT;
+		if (trial->waiters[request->page])
+			trial->ready[trial->n_ready++] = trial->waiters[request->page] - 1;
+	}
+}
+
+static int try_order(struct trial *trial, uint32_t *row, const char **reason)
+{
+	const uint32_t n = trial->config->streams;
+
+	for (uint32_t i = 0; i < n; i++) {
+		trial->streams[i].row = i ? trial->streams[i - 1].end : 0;
+		trial->ready[n - 1 - i] = i;
+	}
+	trial->n_ready = n;
+	while (trial->n_ready)
+		go_on(trial, trial->ready[--trial->n_ready]);
+	for (uint32_t i = 0; i < n; i++)
+		if (trial->streams[i].row < trial->streams[i].end)
+			return refuse(trial->streams[i].row,
+				      "its page goes out only after it, the streams in between "
+				      "waiting for one another",
+				      row, reason);
+	return SWS_OK;
+}
+
+int sws_machine_check_requests(const struct sws_machine_config *config, uint32_t *row,
+			       const char **reason)
+{
+	const struct sws_allocator *allocator =
+		config->allocator ? config->allocator : &sws_libc_allocator;
+	struct trial trial = { .config = config };
+	const uint32_t n = config->n_requests;
+	int error = SWS_ERROR_NO_MEMORY;
+
+	if (!n || !config->streams)
+		return SWS_OK;
+	trial.streams = sws_allocate_zeroed(allocator, config->streams, sizeof(*trial.streams));
+	trial.ready = sws_allocate_zeroed(allocator, config->streams, sizeof(*trial.ready));
+	trial.flags = sws_allocate_zeroed(allocator, n, sizeof(*trial.flags));
+	trial.waiters = sws_allocate_zeroed(allocator, n, sizeof(*trial.waiters));
+	if (!trial.streams || !trial.ready || !trial.flags || !trial.waiters)
+		goto out;
+	error = check_rows(&trial, row, reason);
+	if (!error)
+		error = try_order(&trial, row, reason);
+out:
+	sws_release(allocator, trial.waiters);
+	sws_release(allocator, trial.flags);
+	sws_release(allocator, trial.ready);
+	sws_release(allocator, trial.streams);
+	return error;
+}

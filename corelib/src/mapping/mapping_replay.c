@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "swapsim/mapping_replay.h"
+
+#include "core/index_map.h"
+
+/* A folio in a mapping, from its add (or from when the trace first told of it) to its delete. */
+struct stay {
+	uint64_t folio; /* 0: this stay is over and its room is free */
+	uint64_t index;
+	uint32_t mapping;
+	uint32_t next_free;       /* while over: the next free room */
+	struct sws_mapping_work add;  /* the add's share, until it is booked */
+	bool add_unbooked;
+	bool swap;
+	bool written;
+};
+
+static const uint32_t NO_ROOM = UINT32_MAX;
+
+enum { FIRST_ROOMS = 64 };
+
+struct sws_mapping_replay {
+	struct sws_allocator allocator;
+	struct sws_mappings *mappings;
+	struct sws_index_map folios; /* folio -> stay */
+	struct sws_index_map files;  /* file key -> mapping */
+	struct stay *stays;
+	uint32_t rooms;
+	uint32_t first_free;
+	uint32_t swap_mappings;
+	struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
+};
+
+static void book(struct sws_mapping_replay *self, enum sws_mapping_replay_flow flow, enum sws_mapping_replay_site site,
+		 const struct sws_mapping_work *work)
+{
+	struct sws_mapping_replay_cell *cell = &self->cells[flow][site];
+
+	cell->calls++;
+	cell->work.acquisitions += work->acquisitions;
+	cell->work.tree.descents += work->tree.descents;
+	cell->work.tree.nodes_touched += work->tree.nodes_touched;
+	cell->work.tree.tag_words_touched += work->tree.tag_words_touched;
+	cell->work.tree.nodes_allocated += work->tree.nodes_allocated;
+	cell->work.tree.nodes_freed += work->tree.nodes_freed;
+}
+
+static enum sws_mapping_replay_flow flow_of(const struct stay *stay)
+{
+	if (!stay->swap)
+		return SWS_MAPPING_REPLAY_FILE;
+	return stay->written ? SWS_MAPPING_REPLAY_WRITTEN : SWS_MAPPING_REPLAY_UNWRITTEN;
+}
+
+static void book_add(struct sws_mapping_replay *self, struct stay *stay)
+{
+	if (stay->add_unbooked)
+		book(self, flow_of(stay), SWS_MAPPING_REPLAY_SITE_ADD, &stay->add);
+	stay->add_unbooked = false;
+}
+
+static struct stay *find_stay(const struct sws_mapping_replay *self, uint64_t folio)
+{
+	uint32_t room = 0;
+
+	return sws_index_map__find(&self->folios, folio, &room) ? &self->stays[room] : NULL;
+}
+
+static int grow_rooms(struct sws_mapping_replay *self)
+{
+	uint32_t rooms = self->rooms ? 2 * self->rooms : FIRST_ROOMS;
+	struct stay *stays = NULL;
+
+	if (rooms >= NO_ROOM / 2)
+		return SWS_ERROR_NO_MEMORY;
+	stays = self->allocator.resize(self->allocator.context, self->stays,
+				       rooms * sizeof(*stays));
+	if (!stays)
+		return SWS_ERROR_NO_MEMORY;
+	self->stays = stays;
+	for (uint32_t room = self->rooms; room < rooms; room++)
+		stays[room] = (struct stay){ .next_free = room + 1 < rooms ? room + 1 : NO_ROOM };
+	self->first_free = self->rooms;
+	self->rooms = rooms;
+	return SWS_OK;
+}
+
+/* Opens a stay for a folio that has none. */
+static int open_stay(struct sws_mapping_replay *self, uint64_t folio, uint32_t mapping, uint64_t index,
+		     struct stay **out)
+{
+	uint32_t room = 0;
+	int error = self->first_free == NO_ROOM ? grow_rooms(self) : SWS_OK;
+
+	if (error)
+		return error;
+	room = self->first_free;
+	error = sws_index_map__put(&self->folios, folio, room);
+	if (error)
+		return error;
+	*out = &self->stays[room];
+	self->first_free = (*out)->next_free;
+	**out = (struct stay){
+		.folio = folio,
+		.index = index,
+		.mapping = mapping,
+		.swap = mapping < self->swap_mappings,
+	};
+	return SWS_OK;
+}
+
+static void close_stay(struct sws_mapping_replay *self, struct stay *stay)
+{
+	book_add(self, stay);
+	sws_index_map__remove(&self->folios, stay->folio);
+	stay->folio = 0;
+	stay->next_free = self->first_free;
+	self->first_free = (uint32_t)(stay - self->stays);
+}
+
+static void contradict(struct sws_mapping_replay *self, enum sws_mapping_replay_site site)
+{
+	self->cells[SWS_MAPPING_REPLAY_WRITTEN][site].contradicted++;
+}
+
+/* Takes out a page that must have gone without the trace telling the site that finds it. */
+static void evict(struct sws_mapping_replay *self, uint32_t mapping, uint64_t index,
+		  enum sws_mapping_replay_site site)
+{
+	struct sws_mapping_work unbooked = { 0 };
+	uint64_t present = sws_mapping_lookup(self->mappings, mapping, index);
+	struct stay *stay = NULL;
+
+	if (!present || (present & 1))
+		return;
+	stay = find_stay(self, present);
+	if (stay && stay->mapping == mapping && stay->index == index) {
+		if (stay->swap)
+			contradict(self, site);
+		close_stay(self, stay);
+	}
+	sws_mapping_delete(self->mappings, mapping, index, 0, &unbooked);
+}
+
+static void forget_folio(struct sws_mapping_replay *self, uint64_t folio, enum sws_mapping_replay_site site)
+{
+	struct stay *stay = find_stay(self, folio);
+
+	if (stay)
+		evict(self, stay->mapping, stay->index, site);
+}
+
+static int mapping_of_file(struct sws_mapping_replay *self, uint64_t file, uint32_t *mapping)
+{
+	int error = SWS_OK;
+
+	if (sws_index_map__find(&self->files, file, mapping))
+		return SWS_OK;
+	error = sws_mapping_add_file(self->mappings, mapping);
+	return error ? error : sws_index_map__put(&self->files, file, *mapping);
+}
+
+static int mapping_of_row(struct sws_mapping_replay *self, uint64_t file, uint64_t index, uint32_t *mapping)
+{
+	if (file == SWS_MAPPING_REPLAY_FILE_SWAP)
+		return sws_mapping_of_swap(self->mappings, index, mapping);
+	return mapping_of_file(self, file, mapping);
+}
+
+/* A new page, with its add in the ledger. */
+static int add(struct sws_mapping_replay *self, uint64_t folio, uint64_t file, uint64_t index)
+{
+	struct sws_mapping_work work = { 0 };
+	struct stay *stay = NULL;
+	uint32_t mapping = 0;
+	int error = mapping_of_row(self, file, index, &mapping);
+
+	if (error)
+		return error;
+	forget_folio(self, folio, SWS_MAPPING_REPLAY_SITE_ADD);
+	evict(self, mapping, index, SWS_MAPPING_REPLAY_SITE_ADD);
+	error = open_stay(self, folio, mapping, index, &stay);
+	if (error)
+		return error;
+	error = sws_mapping_add(self->mappings, mapping, index, folio, &work);
+	if (error) {
+		close_stay(self, stay);
+		return error;
+	}
+	stay->add = work;
+	stay->add_unbooked = true;
+	if (!stay->swap)
+		book_add(self, stay);
+	return SWS_OK;
+}
+
+/* A page that was there before the trace told of it, without a word in the ledger. */
+static int adopt(struct sws_mapping_replay *self, uint64_t folio, uint32_t mapping, uint64_t index,
+		 enum sws_mapping_replay_site site, struct stay **out)
+{
+	struct sws_mapping_work unbooked = { 0 };
+	int error = SWS_OK;
+
+	forget_folio(self, folio, site);
+	evict(self, mapping, index, site);
+	error = open_stay(self, folio, mapping, index, out);
+	if (error)
+		return error;
+	error = sws_mapping_add(self->mappings, mapping, index, folio, &unbooked);
+	if (error)
+		close_stay(self, *out);
+	return error;
+}
+
+/*
+ * The stay that a row speaks of; *out stays NULL where the trace does not tell.
+ * A stay that is known at the row's index is believed even if the row names its
+ * file by another key: events name a file by inode, probes by address.
+ */
+static int resolve(struct sws_mapping_replay *self, uint64_t folio, uint64_t file, uint64_t index,
+		   enum sws_mapping_replay_site site, struct stay **out)
+{
+	uint32_t mapping = 0;
+	int error = SWS_OK;
+
+	*out = find_stay(self, folio);
+	if (file == SWS_MAPPING_REPLAY_FILE_UNKNOWN)
+		return SWS_OK;
+	if (*out && (*out)->swap == (file == SWS_MAPPING_REPLAY_FILE_SWAP) && (*out)->index == index)
+		return SWS_OK;
+	error = mapping_of_row(self, file, index, &mapping);
+	return error ? error : adopt(self, folio, mapping, index, site, out);
+}
+
+static void book_unresolved(struct sws_mapping_replay *self, enum sws_mapping_replay_site site)
+{
+	struct sws_mapping_work work = { .acquisitions = 1 };
+
+	self->cells[SWS_MAPPING_REPLAY_FILE][site].unresolved++;
+	book(self, SWS_MAPPING_REPLAY_FILE, site, &work);
+}
+
+static int writeback(struct sws_mapping_replay *self, uint64_t folio, uint64_t file, uint64_t index,
+		     enum sws_mapping_replay_site site)
+{
+	struct sws_mapping_work work = { 0 };
+	struct stay *stay = NULL;
+	int error = resolve(self, folio, file, index, site, &stay);
+
+	if (error)
+		return error;
+	if (!stay) {
+		book_unresolved(self, site);
+		return SWS_OK;
+	}
+	stay->written = true;
+	book_add(self, stay);
+	if (site == SWS_MAPPING_REPLAY_SITE_START)
+		error = sws_mapping_start_writeback(self->mappings, stay->mapping, stay->index,
+						    false, false, &work);
+	else
+		error = sws_mapping_end_writeback(self->mappings, stay->mapping, stay->index,
+						  &work);
+	if (!error)
+		book(self, flow_of(stay), site, &work);
+	return error;
+}
+
+/* A folio whose stay nobody told of moves as a file page: its place is not known. */
+static int move(struct sws_mapping_replay *self, uint64_t folio, uint64_t old_folio)
+{
+	struct sws_mapping_work work = { 0 };
+	struct stay *stay = NULL;
+	uint32_t room = 0;
+	int error = SWS_OK;
+
+	if (folio == old_folio)
+		return SWS_ERROR_BAD_ARGUMENT;
+	if (!sws_index_map__find(&self->folios, old_folio, &room)) {
+		book_unresolved(self, SWS_MAPPING_REPLAY_SITE_MOVE);
+		return SWS_OK;
+	}
+	forget_folio(self, folio, SWS_MAPPING_REPLAY_SITE_MOVE);
+	error = sws_index_map__put(&self->folios, folio, room);
+	if (error)
+		return error;
+	sws_index_map__remove(&self->folios, old_folio);
+	stay = &self->stays[room];
+	stay->folio = folio;
+	error = sws_mapping_move(self->mappings, stay->mapping, stay->index, folio, &work);
+	if (!error)
+		book(self, flow_of(stay), SWS_MAPPING_REPLAY_SITE_MOVE, &work);
+	return error;
+}
+
+static int delete_page(struct sws_mapping_replay *self, uint64_t folio, uint64_t file, uint64_t index,
+		       uint64_t shadow)
+{
+	struct sws_mapping_work work = { 0 };
+	struct stay *stay = NULL;
+	int error = resolve(self, folio, file, index, SWS_MAPPING_REPLAY_SITE_DELETE, &stay);
+
+	if (error)
+		return error;
+	if (shadow == SWS_MAPPING_REPLAY_SHADOW_UNTOLD)
+		shadow = stay->written;
+	error = sws_mapping_delete(self->mappings, stay->mapping, stay->index, shadow, &work);
+	if (error)
+		return error;
+	book(self, flow_of(stay), SWS_MAPPING_REPLAY_SITE_DELETE, &work);
+	close_stay(self, stay);
+	return SWS_OK;
+}
+
+static int free_slot(struct sws_mapping_replay *self, uint64_t offset)
+{
+	struct sws_mapping_work work = { 0 };
+	uint32_t mapping = 0;
+	int error = sws_mapping_of_swap(self->mappings, offset, &mapping);
+
+	if (!error)
+		error = sws_mapping_clear_shadow(self->mappings, mapping, offset, &work);
+	/* Before 6.1 there is no such step, so there is no such site. */
+	if (!error && work.acquisitions)
+		book(self, SWS_MAPPING_REPLAY_WRITTEN, SWS_MAPPING_REPLAY_SITE_CLEAR_SHADOW, &work);
+	return error;
+}
+
+/* The event tells of no folio; one that was never seen is stood for by its mapping's number. */
+static int dirty_file(struct sws_mapping_replay *self, uint64_t file, uint64_t index)
+{
+	struct sws_mapping_work work = { 0 };
+	struct sws_mapping_work unbooked = { 0 };
+	uint32_t mapping = 0;
+	int error = mapping_of_file(self, file, &mapping);
+
+	if (error)
+		return error;
+	if (!sws_mapping_lookup(self->mappings, mapping, index))
+		error = sws_mapping_add(self->mappings, mapping, index, 2, &unbooked);
+	if (!error)
+		error = sws_mapping_dirty(self->mappings, mapping, index, &work);
+	if (!error)
+		book(self, SWS_MAPPING_REPLAY_FILE, SWS_MAPPING_REPLAY_SITE_DIRTY, &work);
+	return error;
+}
+
+static bool needs_folio(uint8_t op)
+{
+	return op != SWS_MAPPING_REPLAY_SLOT_FREE && op != SWS_MAPPING_REPLAY_FILE_DIRTY;
+}
+
+static bool needs_file(uint8_t op)
+{
+	return op == SWS_MAPPING_REPLAY_FILE_ADD || op == SWS_MAPPING_REPLAY_FILE_DELETE ||
+	       op == SWS_MAPPING_REPLAY_FILE_DIRTY;
+}
+
+static int feed_row(struct sws_mapping_replay *self, const struct sws_mapping_replay_rows *rows, uint64_t row)
+{
+	uint64_t folio = rows->folio[row];
+	uint64_t index = rows->index[row];
+	uint64_t file = rows->file[row];
+	uint64_t shadow = rows->shadow[row];
+	uint8_t op = rows->op[row];
+
+	if (needs_folio(op) && (!folio || (folio & 1)))
+		return SWS_ERROR_BAD_ARGUMENT;
+	if (needs_file(op) && file <= SWS_MAPPING_REPLAY_FILE_SWAP)
+		return SWS_ERROR_BAD_ARGUMENT;
+	switch ((enum sws_mapping_replay_op)op) {
+	case SWS_MAPPING_REPLAY_SWAP_ADD:
+		return add(self, folio, SWS_MAPPING_REPLAY_FILE_SWAP, index);
+	case SWS_MAPPING_REPLAY_SWAP_DELETE:
+		return delete_page(self, folio, SWS_MAPPING_REPLAY_FILE_SWAP, index, shadow);
+	case SWS_MAPPING_REPLAY_SLOT_FREE:
+		return free_slot(self, index);
+	case SWS_MAPPING_REPLAY_START:
+		return writeback(self, folio, file, index, SWS_MAPPING_REPLAY_SITE_START);
+	case SWS_MAPPING_REPLAY_END:
+		return writeback(self, folio, file, index, SWS_MAPPING_REPLAY_SITE_END);
+	case SWS_MAPPING_REPLAY_FILE_ADD:
+		return add(self, folio, file, index);
+	case SWS_MAPPING_REPLAY_FILE_DELETE:
+		return delete_page(self, folio, file, index, SWS_MAPPING_REPLAY_SHADOW_NONE);
+	case SWS_MAPPING_REPLAY_FILE_DIRTY:
+		return dirty_file(self, file, index);
+	case SWS_MAPPING_REPLAY_MOVE:
+		return move(self, folio, index);
+	}
+	return SWS_ERROR_UNKNOWN_OP;
+}
+
+int sws_mapping_replay_new(const struct sws_mapping_config *config, struct sws_mapping_replay **out)
+{
+	const struct sws_allocator *allocator =
+		config->allocator ? config->allocator : &sws_libc_allocator;
+	struct sws_mapping_replay *self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	int error = SWS_OK;
+
+	*out = NULL;
+	if (!self)
+		return SWS_ERROR_NO_MEMORY;
+	self->allocator = *allocator;
+	self->first_free = NO_ROOM;
+	error = sws_mappings_new(config, &self->mappings);
+	if (error)
+		goto out;
+	self->swap_mappings = sws_mapping_count(self->mappings);
+	error = sws_index_map__init(&self->folios, &self->allocator);
+	if (error)
+		goto out;
+	error = sws_index_map__init(&self->files, &self->allocator);
+	if (error)
+		goto out;
+	*out = self;
+	self = NULL;
+out:
+	sws_mapping_replay_free(self);
+	return error;
+}
+
+void sws_mapping_replay_free(struct sws_mapping_replay *self)
+{
+	struct sws_allocator allocator;
+
+	if (!self)
+		return;
+	allocator = self->allocator;
+	sws_index_map__clear(&self->folios);
+	sws_index_map__clear(&self->files);
+	sws_release(&allocator, self->stays);
+	sws_mappings_free(self->mappings);
+	sws_release(&allocator, self);
+}
+
+int sws_mapping_replay_feed(struct sws_mapping_replay *self, const struct sws_mapping_replay_rows *rows, uint64_t count,
+		    uint64_t *row)
+{
+	int error = SWS_OK;
+
+	for (*row = 0; *row < count; (*row)++) {
+		error = feed_row(self, rows, *row);
+		if (error)
+			return error;
+	}
+	return SWS_OK;
+}
+
+int sws_mapping_replay_finish(struct sws_mapping_replay *self, struct sws_mapping_replay_cell *cells)
+{
+	for (uint32_t room = 0; room < self->rooms; room++)
+		if (self->stays[room].folio)
+			book_add(self, &self->stays[room]);
+	for (int flow = 0; flow < SWS_MAPPING_REPLAY_FLOWS; flow++)
+		for (int site = 0; site < SWS_MAPPING_REPLAY_SITES; site++)
+			*cells++ = self->cells[flow][site];
+	return SWS_OK;
+}
+
+uint64_t sws_mapping_replay_nodes(const struct sws_mapping_replay *self, bool swap)
+{
+	uint32_t first = swap ? 0 : self->swap_mappings;
+	uint32_t last = swap ? self->swap_mappings : sws_mapping_count(self->mappings);
+	uint64_t nodes = 0;
+
+	for (uint32_t mapping = first; mapping < last; mapping++)
+		nodes += sws_mapping_nodes(self->mappings, mapping);
+	return nodes;
+}
+
+int sws_mapping_replay_verify(const struct sws_mapping_replay *self, const char **reason)
+{
+	uint64_t open = 0;
+
+	for (uint32_t room = 0; room < self->rooms; room++) {
+		const struct stay *stay = &self->stays[room];
+
+		if (!stay->folio)
+			continue;
+		open++;
+		if (find_stay(self, stay->folio) != stay) {
+			*reason = "a stay is not found by its folio";
+			return SWS_ERROR_BROKEN;
+		}
+		if (sws_mapping_lookup(self->mappings, stay->mapping, stay->index) != stay->folio) {
+			*reason = "a stay's folio is not at its place in the tree";
+			return SWS_ERROR_BROKEN;
+		}
+	}
+	if (open != self->folios.count) {
+		*reason = "the map of folios holds one that has no stay";
+		return SWS_ERROR_BROKEN;
+	}
+	return sws_mappings_verify(self->mappings, reason);
+}

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slots/call.c - one call of get_swap_pages, part by part. Where the kernel jumps
+ * between labels, call->state says what comes next.
+ */
+#include "slots/parts.h"
+
+#include <string.h>
+
+/* The first free slot in from .. to - 1, or to. */
+static uint32_t find_free(const uint8_t *map, uint32_t from, uint32_t to)
+{
+	const uint8_t *found = NULL;
+
+	if (from >= to)
+		return to;
+	found = memchr(map + from, 0, to - from);
+	return found ? (uint32_t)(found - map) : to;
+}
+
+/* 0x80 for a map byte without a reference (free, or held by the cache alone), else below. */
+static uint8_t unreferenced(uint8_t usage)
+{
+	return (uint8_t)((usage & SWS_SLOT_COUNT) - 1) & 0x80;
+}
+
+/* The first slot in from .. to - 1 without a reference, or to. */
+static uint32_t find_unreferenced(const uint8_t *map, uint32_t from, uint32_t to)
+{
+	enum { BLOCK = 64 };
+
+	/* Whole blocks without a branch, so that the compiler tests many bytes at once. */
+	for (; from < to && to - from >= BLOCK; from += BLOCK) {
+		const uint8_t *block = map + from;
+		uint8_t any = 0;
+
+		for (unsigned int i = 0; i < BLOCK; i++)
+			any |= unreferenced(block[i]);
+		if (any)
+			break;
+	}
+	while (from < to && !unreferenced(map[from]))
+		from++;
+	return from;
+}
+
+/* Remembers that slots from .. to - 1 were tested. */
+static void leave_trail(struct sws_slots_call *call, uint32_t from, uint32_t to)
+{
+	struct sws_slots_range *last = call->n_trail ? &call->trail[call->n_trail - 1] : NULL;
+
+	if (from >= to)
+		return;
+	if (last && from >= last->from && from <= last->to) {
+		if (to > last->to)
+			last->to = to;
+	} else if (call->n_trail < SWS_SLOTS_TRAIL) {
+		call->trail[call->n_trail++] = (struct sws_slots_range){ from, to };
+	}
+}
+
+uint64_t sws_slots__spend(struct sws_slots_call *call, uint64_t n)
+{
+	const uint64_t left = (uint64_t)call->ration;
+
+	if (n <= left) {
+		call->ration -= (int32_t)n;
+		return 0;
+	}
+	n -= left + 1;
+	call->ration = SWS_SLOTS_RATION - (int32_t)(n % (SWS_SLOTS_RATION + 1));
+	return 1 + n / (SWS_SLOTS_RATION + 1);
+}
+
+static void end(struct sws_slots *self, struct sws_slots_call *call, enum sws_call_state state)
+{
+	call->state = state;
+	self->credit += call->wanted - call->given;
+}
+
+static int64_t ask_policy(struct sws_slots *self, uint32_t cpu, const struct sws_slots_call *call,
+			  uint32_t owner, struct sws_slots_work *work)
+{
+	const int64_t draw = (int64_t)(sws_generator_next(&self->generators[owner]) >> 1);
+	/* Only the CPUs that are online take slots; the others' bases are in nobody's way. */
+	const int64_t n_bases =
+		self->ops->base_of == SWS_BASE_OF_CPU ? self->online_cpus : self->n_bases;
+	int64_t looked_at = 0;
+	int64_t answer = self->ops->store(
+		cpu, call->mm, call->base_before, call->next, self->lowest, self->highest,
+		INT64_C(1) << self->trunk_shift, draw, self->bases, n_bases, &looked_at);
+
+	work->looked_at += (uint64_t)looked_at;
+	if (self->ops == &self->reader && answer != call->next && answer != call->base_before &&
+	    (answer < self->lowest || answer > self->highest)) {
+		work->nonsense++;
+		answer = call->next;
+	}
+	return answer;
+}
+
+/* Models set_cluster_next; up to 5.7 the store that stands in its place. */
+static void store_base(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
+		       struct sws_slots_work *work)
+{
+	const uint32_t owner = sws_slots_base_owner(self, cpu, call->mm);
+
+	call->base_before = (uint32_t)self->bases[owner];
+	call->next = call->offset + 1;
+	call->drew = call->base_before >> self->trunk_shift != call->next >> self->trunk_shift;
+	self->bases[owner] = self->clusters ? ask_policy(self, cpu, call, owner, work) : call->next;
+	call->base_after = (uint32_t)self->bases[owner];
+	work->stores++;
+}
+
+/* Models scan_swap_map_try_ssd_cluster: stands on the next slot of this CPU's cluster. */
+static bool try_cluster(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
+			struct sws_slots_work *work)
+{
+	struct slots_cpu_cluster *mine = &self->cpu_clusters[cpu];
+
+	for (;;) {
+		uint32_t end_of_cluster = 0;
+		uint32_t found = 0;
+
+		if (mine->index == SLOTS_NO_CLUSTER) {
+			if (self->free_head == SLOTS_NO_CLUSTER)
+				return false;
+			mine->index = self->free_head;
+			mine->next = mine->index * self->cluster_size;
+		}
+		end_of_cluster = (mine->index + 1) * self->cluster_size;
+		if (end_of_cluster > self->max)
+			end_of_cluster = self->max;
+		found = mine->next;
+		if (found < end_of_cluster) {
+			if (self->rules->cluster_locks)
+				work->cluster_lock++;
+			work->searches++;
+			if (self->map[found])
+				found = find_free(self->map, found, end_of_cluster);
+			work->tested_cluster += found - mine->next + (found < end_of_cluster);
+		}
+		if (found < end_of_cluster) {
+			mine->next = found + 1;
+			call->offset = found;
+			call->scan_base = found;
+			return true;
+		}
+		mine->index = SLOTS_NO_CLUSTER;
+	}
+}
+
+/* A free cluster from the middle of the list must not be begun: the list has one way, from its head. */
+static bool conflicts(struct sws_slots *self, uint32_t cpu, uint32_t offset)
+{
+	const uint32_t index = offset / self->cluster_size;
+
+	if (self->free_head == SLOTS_NO_CLUSTER || index == self->free_head ||
+	    index >= self->n_clusters || !self->clusters[index].free)
+		return false;
+	self->cpu_clusters[cpu].index = SLOTS_NO_CLUSTER;
+	return true;
+}
+
+/* An HDD looks for a run of free slots once the last one is used up. */
+static enum sws_call_state next_of_disk(struct sws_slots *self)
+{
+	if (self->cluster_nr-- != 0)
+		return SWS_CALL_CHECK;
+	if (slots_pages(self) - self->in_use >= self->cluster_size)
+		return SWS_CALL_SEARCH;
+	self->cluster_nr = self->cluster_size - 1;
+	return SWS_CALL_CHECK;
+}
+
+static void start_locked(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
+			 struct sws_slots_work *work)
+{
+	call->scan_base = (uint32_t)self->bases[sws_slots_base_owner(self, cpu, call->mm)];
+	call->offset = call->scan_base;
+	if (!self->clusters)
+		call->state = next_of_disk(self);
+	else if (try_cluster(self, cpu, call, work) || self->rules->checks_the_base)
+		call->state = SWS_CALL_CHECK;
+	else
+		call->state = SWS_CALL_SCAN;
+}
+
+static void take_run(struct sws_slots *self, struct sws_slots_call *call)
+{
+	if (call->search_end) {
+		call->offset = call->search_end - (self->cluster_size - 1);
+		self->bases[0] = call->offset;
+	}
+	self->cluster_nr = self->cluster_size - 1;
+	call->state = SWS_CALL_CHECK;
+}
+
+/* Is another cluster taken instead of one in conflict? False if the state says what else. */
+static bool settle_cluster(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
+			   struct sws_slots_work *work)
+{
+	while (conflicts(self, cpu, call->offset)) {
+		if (call->given) {
+			call->state = SWS_CALL_DONE;
+			return false;
+		}
+		if (!try_cluster(self, cpu, call, work)) {
+			call->state = SWS_CALL_SCAN;
+			return false;
+		}
+	}
+	return true;
+}
+
+static void take_slot(struct sws_slots *self, struct sws_slots_call *call)
+{
+	const uint32_t offset = call->offset;
+
+	self->map[offset] = SWS_SLOT_CACHED | SWS_SLOT_IDLE;
+	if (self->clusters) {
+		struct slots_cluster *cluster = &self->clusters[offset / self->cluster_size];
+
+		if (cluster->free)
+			sws_slots__take_free_cluster(self);
+		cluster->count++;
+	}
+	if (offset == self->lowest)
+		self->lowest++;
+	if (offset == self->highest)
+		self->highest--;
+	if (++self->in_use == slots_pages(self)) {
+		self->lowest = self->max;
+		self->highest = 0;
+	}
+	call->slots[call->given++] = offset;
+}
+
+/* Looks at the slot where the scan stands, now that the lock is held. True if it was taken. */
+static bool check(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
+		  struct sws_slots_work *work)
+{
+	uint8_t usage = 0;
+
+	if (self->clusters && !settle_cluster(self, cpu, call, work))
+		return false;
+	if (!self->highest) {
+		call->state = SWS_CALL_NO_PAGE;
+		return false;
+	}
+	if (call->offset > self->highest) {
+		call->offset = self->lowest;
+		call->scan_base = self->lowest;
+	}
+	if (self->clusters && self->rules->cluster_locks)
+		work->cluster_lock++;
+	usage = self->map[call->offset];
+	if ((usage & ~SWS_SLOT_IDLE) == SWS_SLOT_CACHED && sws_slots_swap_full(self)) {
+		work->reclaims++;
+		call->state = SWS_CALL_RECLAIM;
+		return false;
+	}
+	if (usage) {
+		call->state = call->given ? SWS_CALL_DONE : SWS_CALL_SCAN;
+		return false;
+	}
+	take_slot(self, call);
+	work->given++;
+	return true;
+}
+
+/* A little further with the lock held, as far as the ration goes. */
+static bool quick_scan(struct sws_slots *self, struct sws_slots_call *call,
+		       struct sws_slots_work *work)
+{
+	const uint32_t from = call->offset;
+	const uint64_t limit =
+		(uint64_t)(from < call->scan_base ? call->scan_base : self->highest) + 1;
+	const uint64_t ration = call->ration > 1 ? (uint64_t)call->ration - 1 : 0;
+	const uint64_t reach = from < limit ? limit - from : 0;
+	const uint32_t tested = (uint32_t)(reach < ration ? reach : ration);
+	const uint32_t found = find_free(self->map, from, from + tested);
+
+	if (found < from + tested) {
+		call->offset = found;
+		call->ration -= (int32_t)(found - from + 1);
+		work->tested_quick += found - from + 1;
+		leave_trail(call, from, found + 1);
+		return true;
+	}
+	call->offset = from + tested;
+	/* Short of the limit, one more is taken from the ration before it is found spent. */
+	call->ration -= (int32_t)tested + (reach > tested);
+	work->tested_quick += tested;
+	leave_trail(call, from, from + tested);
+	return false;
+}
+
+/* A slot was taken: is there one more to look at? */
+static bool look_for_more(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
+			  struct sws_slots_work *work)
+{
+	if (call->given == call->wanted || call->offset >= self->highest)
+		return false;
+	if (--call->ration < 0)
+		return false;
+	if (self->clusters) {
+		if (try_cluster(self, cpu, call, work))
+			return true;
+		if (!self->rules->scans_for_more)
+			return false;
+	} else {
+		/* Without a run left, the slot is stepped over in 5.7 alone, where it shows nowhere. */
+		if (self->cluster_nr && !self->map[++call->offset]) {
+			self->cluster_nr--;
+			return true;
+		}
+		if (!self->rules->scans_for_more)
+			return false;
+	}
+	return !call->scanned_many && quick_scan(self, call, work);
+}
+
+static void take_slots(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
+		       struct sws_slots_work *work)
+{
+	while (check(self, cpu, call, work)) {
+		if (self->rules->stores_each_slot)
+			store_base(self, cpu, call, work);
+		if (!look_for_more(self, cpu, call, work)) {
+			call->state = SWS_CALL_DONE;
+			break;
+		}
+	}
+	if (call->state == SWS_CALL_DONE) {
+		if (!self->rules->stores_each_slot)
+			store_base(self, cpu, call, work);
+		end(self, call, SWS_CALL_DONE);
+	} else if (call->state == SWS_CALL_NO_PAGE) {
+		end(self, call, SWS_CALL_NO_PAGE);
+	}
+}
+
+int sws_slots_call_begin(struct sws_slots *self, int64_t mm, uint32_t wanted,
+			 struct sws_slots_call *call, struct sws_slots_work *work)
+{
+	if (!wanted || mm < -1 || mm >= (int64_t)self->address_spaces)
+		return SWS_ERROR_BAD_ARGUMENT;
+	*call = (struct sws_slots_call){ .mm = mm, .ration = SWS_SLOTS_RATION };
+	if (self->rules->one_slot_a_call)
+		wanted = 1;
+	if (wanted > SWS_SLOTS_BATCH)
+		wanted = SWS_SLOTS_BATCH;
+	call->wanted = wanted < self->credit ? wanted : self->credit;
+	self->credit -= call->wanted;
+	work->calls += call->wanted > 0;
+	call->state = call->wanted ? SWS_CALL_START : SWS_CALL_NO_PAGE;
+	return SWS_OK;
+}
+
+int sws_slots_call_locked(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
+			  struct sws_slots_work *work)
+{
+	if (cpu >= self->possible_cpus)
+		return SWS_ERROR_BAD_ARGUMENT;
+	switch (call->state) {
+	case SWS_CALL_START:
+		start_locked(self, cpu, call, work);
+		break;
+	case SWS_CALL_SEARCHED:
+		take_run(self, call);
+		break;
+	case SWS_CALL_RECLAIMED:
+		call->state = call->reclaimed ? SWS_CALL_CHECK : SWS_CALL_SCAN;
+		break;
+	case SWS_CALL_EXHAUSTED:
+		end(self, call, SWS_CALL_NO_PAGE);
+		break;
+	case SWS_CALL_CHECK:
+		break;
+	default:
+		return SWS_ERROR_BAD_ARGUMENT;
+	}
+	work->si_lock++;
+	if (call->state == SWS_CALL_CHECK)
+		take_slots(self, cpu, call, work);
+	return SWS_OK;
+}
+
+/* The scan's tests in from .. to - 1; true if one ended it, where the call then stands. */
+static bool scan_range(struct sws_slots *self, struct sws_slots_call *call, uint32_t from,
+		       uint32_t to, struct sws_slots_work *work)
+{
+	const uint32_t found = sws_slots_swap_full(self) ? find_unreferenced(self->map, from, to)
+							 : find_free(self->map, from, to);
+	const bool hit = found < to;
+	const uint64_t tested = from < to ? (uint64_t)(found - from) + hit : 0;
+	const uint64_t run_outs =
+		sws_slots__spend(call, self->rules->spends_before_test ? tested : tested - hit);
+
+	leave_trail(call, from, from + (uint32_t)tested);
+	call->scanned_many |= run_outs > 0;
+	work->rescheduled += run_outs;
+	work->tested_scan += tested;
+	call->offset = found;
+	return hit;
+}
+
+/* From one past the offset to the highest slot, then from the lowest up to the base. */
+static void scan(struct sws_slots *self, struct sws_slots_call *call, struct sws_slots_work *work)
+{
+	if (scan_range(self, call, call->offset + 1, self->highest + 1, work) ||
+	    scan_range(self, call, self->lowest, call->scan_base, work))
+		call->state = SWS_CALL_CHECK;
+	else
+		call->state = SWS_CALL_EXHAUSTED;
+}
+
+/* The first run of a cluster's size without a slot in use, wherever it begins. */
+static void search(struct sws_slots *self, struct sws_slots_call *call, struct sws_slots_work *work)
+{
+	const uint32_t from = self->lowest;
+	uint64_t last_in_run = (uint64_t)from + self->cluster_size - 1;
+	uint32_t offset = from;
+	uint64_t tested = 0;
+
+	call->scan_base = from;
+	call->offset = from;
+	call->search_end = 0;
+	for (; last_in_run <= self->highest; offset++) {
+		tested++;
+		if (self->map[offset]) {
+			last_in_run = (uint64_t)offset + self->cluster_size;
+		} else if (offset == last_in_run) {
+			call->search_end = offset;
+			break;
+		}
+	}
+	leave_trail(call, from, from + (uint32_t)tested);
+	work->tested_scan += tested;
+	work->rescheduled += sws_slots__spend(call, tested - (call->search_end != 0));
+	call->state = SWS_CALL_SEARCHED;
+}
+
+int sws_slots_call_unlocked(struct sws_slots *self, struct sws_slots_call *call,
+			    struct sws_slots_work *work)
+{
+	if (call->state == SWS_CALL_SCAN)
+		scan(self, call, work);
+	else if (call->state == SWS_CALL_SEARCH)
+		search(self, call, work);
+	else
+		return SWS_ERROR_BAD_ARGUMENT;
+	return SWS_OK;
+}
+
+int sws_slots_call_reclaimed(struct sws_slots_call *call, bool freed)
+{
+	if (call->state != SWS_CALL_RECLAIM)
+		return SWS_ERROR_BAD_ARGUMENT;
+	call->reclaimed = freed;
+	call->state = SWS_CALL_RECLAIMED;
+	return SWS_OK;
+}
+
+static int reclaim(struct sws_slots *self, struct sws_slots_call *call, struct sws_slots_work *work)
+{
+	const bool page_is_there = self->map[call->offset] == SWS_SLOT_CACHED;
+	int error = SWS_OK;
+
+	if (page_is_there)
+		error = sws_slots_free_entries(self, &call->offset, 1, work);
+	return error ? error : sws_slots_call_reclaimed(call, page_is_there);
+}
+
+int sws_slots_allocate(struct sws_slots *self, uint32_t cpu, int64_t mm, uint32_t wanted,
+		       struct sws_slots_call *call, struct sws_slots_work *work)
+{
+	int error = SWS_OK;
+
+	if (cpu >= self->possible_cpus)
+		return SWS_ERROR_BAD_ARGUMENT;
+	error = sws_slots_call_begin(self, mm, wanted, call, work);
+	while (!error && call->state < SWS_CALL_DONE) {
+		if (call->state == SWS_CALL_SCAN || call->state == SWS_CALL_SEARCH)
+			error = sws_slots_call_unlocked(self, call, work);
+		else if (call->state == SWS_CALL_RECLAIM)
+			error = reclaim(self, call, work);
+		else
+			error = sws_slots_call_locked(self, cpu, call, work);
+	}
+	return error;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slots/parts.h - what the sources of slots.h share: the device's fields and the
+ * few steps that both a call and a free take.
+ */
+#ifndef SWAPSIM_SLOTS_PARTS_H
+#define SWAPSIM_SLOTS_PARTS_H
+
+#include "swapsim/slots.h"
+
+#define SLOTS_NO_CLUSTER UINT32_MAX
+
+/* Per kernel: what differs in the same code. */
+struct slots_rules {
+	bool one_slot_a_call;
+	bool checks_the_base;      /* without a free cluster the base itself is looked at */
+	bool cluster_locks;
+	bool column_order;         /* of the free list at first */
+	bool random_shared_start;  /* of an SSD */
+	bool stores_each_slot;     /* the base, instead of once at the end */
+	bool scans_for_more;       /* once no cluster is free */
+	bool spends_before_test;   /* the ration, in a scan */
+};
+
+struct slots_cluster {
+	uint32_t next; /* on the free list */
+	uint16_t count; /* slots in use */
+	bool free; /* on the free list */
+};
+
+/* The cluster that a CPU takes slots from, and the slot to look at next. */
+struct slots_cpu_cluster {
+	uint32_t index;
+	uint32_t next;
+};
+
+struct sws_slots {
+	struct sws_allocator allocator;
+	const struct slots_rules *rules;
+	const struct sws_base_ops *ops; /* built in, or &reader */
+	struct sws_base_ops reader;
+	uint8_t *map;
+	struct slots_cluster *clusters; /* NULL for an HDD */
+	struct slots_cpu_cluster *cpu_clusters;
+	int64_t *bases;
+	struct sws_generator *generators; /* one a base */
+	uint32_t n_bases;
+	uint32_t n_clusters;
+	uint32_t free_head; /* of the free list */
+	uint32_t free_tail;
+	uint32_t n_free_clusters;
+	uint32_t max; /* slots of the device */
+	uint32_t in_use;
+	uint32_t credit;
+	uint32_t lowest;
+	uint32_t highest;
+	uint32_t cluster_nr; /* of an HDD: slots left of the run found last */
+	uint32_t cluster_size;
+	uint32_t trunk_shift;
+	uint32_t possible_cpus;
+	uint32_t online_cpus;
+	uint32_t address_spaces;
+};
+
+/* Slots that can be in use: all but the header's. */
+static inline uint32_t slots_pages(const struct sws_slots *self)
+{
+	return self->max - 1;
+}
+
+/* Puts a cluster that nothing uses at the tail of the free list. */
+void sws_slots__append_free_cluster(struct sws_slots *self, uint32_t index);
+
+/* Takes the head, which a slot was allocated from, off the free list. */
+void sws_slots__take_free_cluster(struct sws_slots *self);
+
+/*
+ * Takes n from a call's ration; each time that it falls below zero it begins anew
+ * at 256. Returns how often it did.
+ */
+uint64_t sws_slots__spend(struct sws_slots_call *call, uint64_t n);
+
+/* Counts the lock that guards one map byte. */
+void sws_slots__count_map_lock(const struct sws_slots *self, struct sws_slots_work *work);
+
+#endif

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "slots/parts.h"
+
+#include <string.h>
+
+/* A trunk's worth of slots is spread over this many columns of clusters, 8 at least. */
+#define COLUMN_SLOTS 16384U
+#define COLUMNS_MIN  8U
+
+#define SLOTS_MAX          (UINT32_MAX - 512)
+#define CPUS_MAX           4096U
+#define ADDRESS_SPACES_MAX (UINT32_C(1) << 24)
+
+static const struct slots_rules rules_of[] = {
+	[SWS_SLOTS_4_8] = { .one_slot_a_call = true,
+			    .checks_the_base = true,
+			    .random_shared_start = true,
+			    .stores_each_slot = true },
+	[SWS_SLOTS_5_7] = { .cluster_locks = true,
+			    .column_order = true,
+			    .random_shared_start = true,
+			    .stores_each_slot = true },
+	[SWS_SLOTS_5_7_SCAN_MORE] = { .cluster_locks = true,
+				      .column_order = true,
+				      .random_shared_start = true,
+				      .stores_each_slot = true,
+				      .scans_for_more = true },
+	[SWS_SLOTS_5_8] = { .cluster_locks = true, .column_order = true, .scans_for_more = true },
+	[SWS_SLOTS_6_1] = { .cluster_locks = true,
+			    .column_order = true,
+			    .scans_for_more = true,
+			    .spends_before_test = true },
+};
+
+void sws_slots_config_init(struct sws_slots_config *config)
+{
+	*config = (struct sws_slots_config){
+		.kernel = SWS_SLOTS_6_1,
+		.slots = UINT32_C(1) << 20,
+		.cluster_size = 256,
+		.trunk_shift = 14,
+		.possible_cpus = 1,
+		.online_cpus = 1,
+		.policy = SWS_BASE_PERCPU_RERANDOMISE,
+		.seed = 1,
+	};
+}
+
+static bool reader_fits(const struct sws_base_ops *reader)
+{
+	return (unsigned int)reader->base_of <= SWS_BASE_OF_MM &&
+	       (unsigned int)reader->initial <= SWS_BASE_OF_KERNEL && reader->store;
+}
+
+static bool config_fits(const struct sws_slots_config *config)
+{
+	return (unsigned int)config->kernel <= SWS_SLOTS_6_1 && config->slots >= 2 &&
+	       config->slots <= SLOTS_MAX &&
+	       (config->cluster_size == 256 || config->cluster_size == 512) &&
+	       config->trunk_shift >= 1 && config->trunk_shift <= 31 &&
+	       config->possible_cpus >= 1 && config->possible_cpus <= CPUS_MAX &&
+	       config->online_cpus >= 1 && config->online_cpus <= config->possible_cpus &&
+	       config->address_spaces <= ADDRESS_SPACES_MAX &&
+	       (unsigned int)config->policy <= SWS_BASE_READER &&
+	       (config->policy != SWS_BASE_READER || reader_fits(&config->reader));
+}
+
+/* A rotational device has the shared base alone, whatever the policy. */
+static uint32_t count_bases(const struct sws_slots_config *config, const struct sws_base_ops *ops)
+{
+	if (config->rotational || ops->base_of == SWS_BASE_OF_DEVICE)
+		return 1;
+	if (ops->base_of == SWS_BASE_OF_CPU)
+		return config->possible_cpus;
+	return config->possible_cpus + config->address_spaces;
+}
+
+static int start_bases(struct sws_slots *self, const struct sws_slots_config *config,
+		       uint32_t shared_start)
+{
+	const struct sws_base_device device = {
+		.highest = self->highest,
+		.trunk_size = INT64_C(1) << self->trunk_shift,
+		.possible_cpus = config->possible_cpus,
+		.online_cpus = config->online_cpus,
+		.shared_start = shared_start,
+	};
+
+	if (!config->initial_bases) {
+		sws_base_start(config->rotational ? SWS_BASE_OF_KERNEL : self->ops->initial,
+			       &device, self->generators, self->bases, self->n_bases);
+		return SWS_OK;
+	}
+	for (uint32_t i = 0; i < self->n_bases; i++) {
+		if (config->initial_bases[i] < 1 || config->initial_bases[i] > device.highest)
+			return SWS_ERROR_BAD_CONFIG;
+		self->bases[i] = config->initial_bases[i];
+	}
+	return SWS_OK;
+}
+
+void sws_slots__append_free_cluster(struct sws_slots *self, uint32_t index)
+{
+	self->clusters[index].free = true;
+	self->clusters[index].next = SLOTS_NO_CLUSTER;
+	if (self->free_head == SLOTS_NO_CLUSTER)
+		self->free_head = index;
+	else
+		self->clusters[self->free_tail].next = index;
+	self->free_tail = index;
+	self->n_free_clusters++;
+}
+
+void sws_slots__take_free_cluster(struct sws_slots *self)
+{
+	struct slots_cluster *head = &self->clusters[self->free_head];
+
+	self->free_head = head->next;
+	if (self->free_head == SLOTS_NO_CLUSTER)
+		self->free_tail = SLOTS_NO_CLUSTER;
+	head->free = false;
+	self->n_free_clusters--;
+}
+
+/*
+ * Neighbours on the list lie a trunk apart, so that CPUs which take clusters one
+ * after the other work under different locks.
+ */
+static void list_by_column(struct sws_slots *self, uint32_t shared_start)
+{
+	const uint32_t of_trunk = (UINT32_C(1) << self->trunk_shift) / self->cluster_size;
+	const uint32_t columns = of_trunk > COLUMNS_MIN ? of_trunk : COLUMNS_MIN;
+	const uint32_t first = shared_start / self->cluster_size % columns;
+
+	for (uint32_t k = 0; k < columns; k++)
+		for (uint64_t index = (k + first) % columns; index < self->n_clusters;
+		     index += columns)
+			if (!self->clusters[index].count)
+				sws_slots__append_free_cluster(self, (uint32_t)index);
+}
+
+static void list_in_order(struct sws_slots *self, uint32_t shared_start)
+{
+	const uint32_t first = shared_start / self->cluster_size;
+
+	for (uint32_t k = 0; k < self->n_clusters; k++) {
+		const uint32_t index = (uint32_t)(((uint64_t)first + k) % self->n_clusters);
+
+		if (!self->clusters[index].count)
+			sws_slots__append_free_cluster(self, index);
+	}
+}
+
+/* The header's slot and what the last cluster lacks count as in use. */
+static void start_clusters(struct sws_slots *self, uint32_t shared_start)
+{
+	const uint32_t tail = self->max % self->cluster_size;
+
+	self->clusters[0].count = 1;
+	if (tail)
+		self->clusters[self->n_clusters - 1].count += (uint16_t)(self->cluster_size - tail);
+	self->free_head = SLOTS_NO_CLUSTER;
+	self->free_tail = SLOTS_NO_CLUSTER;
+	if (self->rules->column_order)
+		list_by_column(self, shared_start);
+	else
+		list_in_order(self, shared_start);
+	for (uint32_t cpu = 0; cpu < self->possible_cpus; cpu++)
+		self->cpu_clusters[cpu].index = SLOTS_NO_CLUSTER;
+}
+
+static int allocate_parts(struct sws_slots *self, const struct sws_slots_config *config)
+{
+	const struct sws_allocator *allocator = &self->allocator;
+
+	/* A quick scan may look one past the end, as the kernel's does: zero, as after its vzalloc. */
+	self->map = sws_allocate_zeroed(allocator, (size_t)self->max + 1, 1);
+	self->bases = sws_allocate_zeroed(allocator, self->n_bases, sizeof(*self->bases));
+	self->generators = sws_allocate_zeroed(allocator, self->n_bases, sizeof(*self->generators));
+	self->cpu_clusters =
+		sws_allocate_zeroed(allocator, self->possible_cpus, sizeof(*self->cpu_clusters));
+	if (!self->map || !self->bases || !self->generators || !self->cpu_clusters)
+		return SWS_ERROR_NO_MEMORY;
+	if (config->rotational)
+		return SWS_OK;
+	self->n_clusters = (self->max - 1) / self->cluster_size + 1;
+	self->clusters = sws_allocate_zeroed(allocator, self->n_clusters, sizeof(*self->clusters));
+	return self->clusters ? SWS_OK : SWS_ERROR_NO_MEMORY;
+}
+
+static int start(struct sws_slots *self, const struct sws_slots_config *config)
+{
+	struct sws_generator generator;
+	uint32_t shared_start = 1;
+	int error = allocate_parts(self, config);
+
+	if (error)
+		return error;
+	self->map[0] = SWS_SLOT_BAD;
+	self->lowest = 1;
+	self->highest = self->max - 1;
+	self->credit = slots_pages(self);
+	for (uint32_t i = 0; i < self->n_bases; i++)
+		sws_generator_seed(&self->generators[i], config->seed, i);
+	if (self->rules->random_shared_start && !config->rotational) {
+		sws_generator_seed(&generator, config->seed, self->n_bases);
+		shared_start += (uint32_t)sws_generator_below(&generator, self->highest);
+	}
+	error = start_bases(self, config, shared_start);
+	if (!error && self->clusters)
+		start_clusters(self, shared_start);
+	return error;
+}
+
+int sws_slots_new(const struct sws_slots_config *config, struct sws_slots **out)
+{
+	const struct sws_allocator *allocator =
+		config->allocator ? config->allocator : &sws_libc_allocator;
+	struct sws_slots *self = NULL;
+	int error = SWS_OK;
+
+	*out = NULL;
+	if (!config_fits(config))
+		return SWS_ERROR_BAD_CONFIG;
+	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	if (!self)
+		return SWS_ERROR_NO_MEMORY;
+	self->allocator = *allocator;
+	self->rules = &rules_of[config->kernel];
+	self->reader = config->reader;
+	self->ops =
+		config->policy == SWS_BASE_READER ? &self->reader : sws_base_ops_of(config->policy);
+	self->max = config->slots;
+	self->cluster_size = config->cluster_size;
+	self->trunk_shift = config->trunk_shift;
+	self->possible_cpus = config->possible_cpus;
+	self->online_cpus = config->online_cpus;
+	self->address_spaces = config->address_spaces;
+	self->n_bases = count_bases(config, self->ops);
+	error = start(self, config);
+	if (error)
+		goto out;
+	*out = self;
+	self = NULL;
+out:
+	sws_slots_free(self);
+	return error;
+}
+
+void sws_slots_free(struct sws_slots *self)
+{
+	struct sws_allocator allocator;
+
+	if (!self)
+		return;
+	allocator = self->allocator;
+	sws_release(&allocator, self->clusters);
+	sws_release(&allocator, self->cpu_clusters);
+	sws_release(&allocator, self->generators);
+	sws_release(&allocator, self->bases);
+	sws_release(&allocator, self->map);
+	sws_release(&allocator, self);
+}
+
+void sws_slots__count_map_lock(const struct sws_slots *self, struct sws_slots_work *work)
+{
+	if (self->clusters && self->rules->cluster_locks)
+		work->cluster_lock++;
+	else
+		work->si_lock++;
+}
+
+static void free_one(struct sws_slots *self, uint32_t offset)
+{
+	self->map[offset] = 0;
+	if (self->clusters) {
+		const uint32_t index = offset / self->cluster_size;
+
+		if (--self->clusters[index].count == 0)
+			sws_slots__append_free_cluster(self, index);
+	}
+	if (offset < self->lowest)
+		self->lowest = offset;
+	if (offset > self->highest)
+		self->highest = offset;
+	self->credit++;
+	self->in_use--;
+}
+
+int sws_slots_free_entries(struct sws_slots *self, const uint32_t *offsets, uint32_t n,
+			   struct sws_slots_work *work)
+{
+	work->si_lock += n > 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint8_t usage = sws_slots_usage(self, offsets[i]);
+
+		if (usage == SWS_SLOT_BAD)
+			return SWS_ERROR_BAD_ARGUMENT;
+		if (!usage)
+			return SWS_ERROR_NOT_FOUND;
+		if (self->clusters && self->rules->cluster_locks)
+			work->cluster_lock++;
+		free_one(self, offsets[i]);
+		work->freed++;
+	}
+	return SWS_OK;
+}
+
+/* A slot that nothing holds any more keeps the cache's name until it is freed. */
+static uint8_t settle(struct sws_slots *self, uint32_t offset, uint8_t usage)
+{
+	self->map[offset] = usage ? usage : SWS_SLOT_CACHED | SWS_SLOT_IDLE;
+	return self->map[offset];
+}
+
+static bool is_idle(uint8_t usage)
+{
+	return usage & SWS_SLOT_IDLE;
+}
+
+int sws_slots_duplicate(struct sws_slots *self, uint32_t offset, uint8_t *usage,
+			struct sws_slots_work *work)
+{
+	const uint8_t before = sws_slots_usage(self, offset);
+
+	/* One more reference must not read as a bad slot. */
+	if (!before || (before & SWS_SLOT_COUNT) >= SWS_SLOT_BAD - 1)
+		return SWS_ERROR_BAD_ARGUMENT;
+	sws_slots__count_map_lock(self, work);
+	*usage = settle(self, offset, (uint8_t)((before & ~SWS_SLOT_IDLE) + 1));
+	return SWS_OK;
+}
+
+int sws_slots_drop(struct sws_slots *self, uint32_t offset, uint8_t *usage,
+		   struct sws_slots_work *work)
+{
+	const uint8_t before = sws_slots_usage(self, offset);
+
+	if (before == SWS_SLOT_BAD || !(before & SWS_SLOT_COUNT))
+		return SWS_ERROR_BAD_ARGUMENT;
+	sws_slots__count_map_lock(self, work);
+	*usage = settle(self, offset, (uint8_t)(before - 1));
+	return SWS_OK;
+}
+
+int sws_slots_cache(struct sws_slots *self, uint32_t offset, uint8_t *usage,
+		    struct sws_slots_work *work)
+{
+	const uint8_t before = sws_slots_usage(self, offset);
+
+	if (before == SWS_SLOT_BAD || !before || before & SWS_SLOT_CACHED)
+		return SWS_ERROR_BAD_ARGUMENT;
+	sws_slots__count_map_lock(self, work);
+	*usage = settle(self, offset, (uint8_t)(before | SWS_SLOT_CACHED));
+	return SWS_OK;
+}
+
+int sws_slots_uncache(struct sws_slots *self, uint32_t offset, uint8_t *usage,
+		      struct sws_slots_work *work)
+{
+	const uint8_t before = sws_slots_usage(self, offset);
+
+	if (is_idle(before) || !(before & SWS_SLOT_CACHED))
+		return SWS_ERROR_BAD_ARGUMENT;
+	sws_slots__count_map_lock(self, work);
+	*usage = settle(self, offset, (uint8_t)(before & ~SWS_SLOT_CACHED));
+	return SWS_OK;
+}
+
+uint8_t sws_slots_usage(const struct sws_slots *self, uint32_t offset)
+{
+	return offset < self->max ? self->map[offset] : SWS_SLOT_BAD;
+}
+
+uint32_t sws_slots_lowest(const struct sws_slots *self)
+{
+	return self->lowest;
+}
+
+uint32_t sws_slots_highest(const struct sws_slots *self)
+{
+	return self->highest;
+}
+
+uint32_t sws_slots_in_use(const struct sws_slots *self)
+{
+	return self->in_use;
+}
+
+uint32_t sws_slots_credit(const struct sws_slots *self)
+{
+	return self->credit;
+}
+
+bool sws_slots_swap_full(const struct sws_slots *self)
+{
+	return (uint64_t)self->credit * 2 < slots_pages(self);
+}
+
+uint32_t sws_slots_free_clusters(const struct sws_slots *self)
+{
+	return self->n_free_clusters;
+}
+
+uint32_t sws_slots_bases(const struct sws_slots *self)
+{
+	return self->n_bases;
+}
+
+int64_t sws_slots_base(const struct sws_slots *self, uint32_t owner)
+{
+	return owner < self->n_bases ? self->bases[owner] : 0;
+}
+
+uint32_t sws_slots_base_owner(const struct sws_slots *self, uint32_t cpu, int64_t mm)
+{
+	if (!self->clusters || self->ops->base_of == SWS_BASE_OF_DEVICE)
+		return 0;
+	if (self->ops->base_of == SWS_BASE_OF_CPU || mm < 0)
+		return cpu;
+	return self->possible_cpus + (uint32_t)mm;
+}
+
+int sws_slots_set_base(struct sws_slots *self, uint32_t owner, uint32_t base)
+{
+	if (owner >= self->n_bases || base < 1 || base > self->max + 1)
+		return SWS_ERROR_BAD_ARGUMENT;
+	self->bases[owner] = base;
+	return SWS_OK;
+}

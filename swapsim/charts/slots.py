@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts of swap slots and of the policies for their scan base. They decide nothing."""
+
+from typing import Final
+
+import altair as alt
+import polars as pl
+
+from swapsim.config.policies import POLICIES
+from swapsim.schemas import HANDED_OUT, SLOT_RANKING, require
+
+COLOURS: Final = {
+    "shared": "#8c510a",
+    "percpu": "#d8a13a",
+    "percpu-rerandomise": "#01665e",
+    "spread": "#80b1d3",
+    "spread-online": "#4c78a8",
+    "avoid": "#6a51a3",
+    "permm": "#d6604d",
+}
+"""One colour per built-in policy, the same in every chart."""
+
+DASHES: Final = {"spread": (6, 5), "spread-online": (2, 3), "permm": (8, 3, 2, 3)}
+"""Lines that may lie on that of percpu, for they run on as it does: dashed, so that both show."""
+
+READER_COLOURS: Final = ("#111111", "#e7298a", "#66a61e", "#a6761d")
+"""Colours of readers' policies, in order of name."""
+
+CPU_COLOURS: Final = (
+    "#4c78a8", "#f58518", "#54a24b", "#e45756", "#b279a2", "#9d755d", "#72b7b2", "#eeca3b",
+)  # fmt: skip
+"""Colours of CPUs; the ninth begins anew."""
+
+
+def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
+    """Draw where on the device each CPU's slots lie as they are handed out, one panel a run.
+
+    Parameters
+    ----------
+    handed_out : polars.DataFrame
+        Schema HANDED_OUT, at most 5,000 rows: thin it first (`slot_traces.thinned`).
+    title, subtitle : str
+    """
+    require(handed_out, HANDED_OUT, "HANDED_OUT")
+    frame = handed_out.select("run", "nth", "cpu", "mebibytes")
+    cpus = sorted(frame["cpu"].unique().to_list())
+    chart: alt.Chart = (
+        alt.Chart(frame, title=alt.TitleParams(title, subtitle=subtitle))
+        .mark_circle(size=9, opacity=0.8)
+        .encode(
+            x=alt.X("nth:Q", title="slots handed out", axis=alt.Axis(tickCount=5, format=",d")),
+            y=alt.Y("mebibytes:Q", title="place on the device, MiB"),
+            color=alt.Color(
+                "cpu:N",
+                title="CPU",
+                scale=alt.Scale(
+                    domain=cpus,
+                    range=[CPU_COLOURS[i % len(CPU_COLOURS)] for i in range(len(cpus))],
+                ),
+                legend=alt.Legend(symbolSize=80, symbolOpacity=1),
+            ),
+            column=alt.Column(
+                "run:N",
+                title=None,
+                sort=frame["run"].unique(maintain_order=True).to_list(),
+                header=alt.Header(labelFontSize=12, labelFontWeight="bold"),
+            ),
+        )
+        .properties(width=300, height=260)
+    )
+    return chart
+
+
+def by_policy(
+    ranking: pl.DataFrame, *, title: str, axis: str, figure_format: str = ".3~g", subtitle: str = ""
+) -> alt.LayerChart:
+    """Draw one metric of each policy as a dot on its interval, in the order of the rows.
+
+    Parameters
+    ----------
+    ranking : polars.DataFrame
+        Schema SLOT_RANKING, one setting.
+    title, axis, subtitle : str
+    figure_format : str
+        Of the figure beside the dot, as d3 has it.
+    """
+    require(ranking, SLOT_RANKING, "slot ranking")
+    frame = ranking.select("policy", "mean", "low", "high")
+    base = alt.Chart(frame).encode(
+        y=alt.Y(
+            "policy:N",
+            title=None,
+            sort=frame["policy"].to_list(),
+            axis=alt.Axis(labelLimit=240),
+        )
+    )
+    scale = alt.Scale(zero=True)
+    rules = base.mark_rule(strokeWidth=3, opacity=0.45).encode(
+        x=alt.X("low:Q", title=axis, scale=scale), x2="high:Q", color=_colour(frame)
+    )
+    points = base.mark_point(size=110, filled=True, opacity=1).encode(
+        x="mean:Q", color=_colour(frame)
+    )
+    figures = base.mark_text(dy=-12, fontSize=11).encode(
+        x="mean:Q", text=alt.Text("mean:Q", format=figure_format)
+    )
+    chart: alt.LayerChart = (rules + points + figures).properties(
+        width=460, height=alt.Step(38), title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart
+
+
+def along(
+    ranking: pl.DataFrame, *, title: str, axis: str, setting_axis: str, subtitle: str = ""
+) -> alt.LayerChart:
+    """Draw one metric along the settings of one factor, a line with its band for each policy.
+
+    Parameters
+    ----------
+    ranking : polars.DataFrame
+        Schema SLOT_RANKING, one factor whose settings are numbers, each about twice the last.
+    title, axis, setting_axis, subtitle : str
+    """
+    require(ranking, SLOT_RANKING, "slot ranking")
+    frame = ranking.select("policy", "mean", "low", "high", pl.col("setting").cast(pl.Float64))
+    ticks = alt.Axis(values=sorted(frame["setting"].unique().to_list()), format=",d")
+    base = alt.Chart(frame).encode(
+        x=alt.X("setting:Q", title=setting_axis, scale=alt.Scale(type="log", base=2), axis=ticks),
+        color=_colour(frame, legend=True),
+    )
+    bands = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=axis), y2="high:Q")
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2.5).encode(
+        y="mean:Q", strokeDash=_dash(frame)
+    )
+    chart: alt.LayerChart = (bands + lines).properties(
+        width=520, height=280, title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart
+
+
+def contention_against_locality(
+    contention: pl.DataFrame,
+    locality: pl.DataFrame,
+    *,
+    title: str,
+    contention_axis: str,
+    locality_axis: str,
+    subtitle: str = "",
+) -> alt.LayerChart:
+    """Draw each policy at its contention and its locality, with both intervals.
+
+    Parameters
+    ----------
+    contention, locality : polars.DataFrame
+        Schema SLOT_RANKING, one setting each, the same policies.
+    title, contention_axis, locality_axis, subtitle : str
+    """
+    for ranking in (contention, locality):
+        require(ranking, SLOT_RANKING, "slot ranking")
+    figures = ("mean", "low", "high")
+    frame = contention.select("policy", *(pl.col(name).alias(f"x_{name}") for name in figures))
+    frame = frame.join(
+        locality.select("policy", *(pl.col(name).alias(f"y_{name}") for name in figures)),
+        on="policy",
+        maintain_order="left",
+    )
+    x = alt.X("x_mean:Q", title=contention_axis, scale=alt.Scale(zero=True, nice=True))
+    y = alt.Y("y_mean:Q", title=locality_axis, scale=alt.Scale(domainMin=1, padding=25))
+    base = alt.Chart(frame).encode(color=_colour(frame))
+    labels = alt.Chart(_labels(frame)).encode(x=x, y=y, text="label:N")
+    rule = base.mark_rule(strokeWidth=2, opacity=0.45)
+    chart: alt.LayerChart = (
+        rule.encode(x=alt.X("x_low:Q", title=contention_axis), x2="x_high:Q", y=y)
+        + rule.encode(x=x, y=alt.Y("y_low:Q", title=locality_axis), y2="y_high:Q")
+        + base.mark_point(size=120, filled=True, opacity=1).encode(x=x, y=y)
+        + labels.transform_filter("!datum.right").mark_text(align="left", dx=9, dy=-8, fontSize=11)
+        + labels.transform_filter("datum.right").mark_text(align="right", dx=-9, dy=-8, fontSize=11)
+    ).properties(width=520, height=340, title=alt.TitleParams(title, subtitle=subtitle))
+    return chart
+
+
+_NEAR: Final = 0.03
+"""Points that lie closer than this share of both axes are named together."""
+
+
+def _labels(frame: pl.DataFrame) -> pl.DataFrame:
+    """Name each point once: those that lie on one another get one label."""
+    points = sorted(frame.select("x_mean", "y_mean", "policy").iter_rows())
+    heights = [y for _, y, _ in points]
+    near_x = _NEAR * points[-1][0]
+    near_y = _NEAR * (max(heights) - min(heights))
+    groups: list[tuple[float, float, list[str]]] = []
+    for x, y, policy in points:
+        for at_x, at_y, names in groups:
+            if abs(at_x - x) <= near_x and abs(at_y - y) <= near_y:
+                names.append(policy)
+                break
+        else:
+            groups.append((x, y, [policy]))
+    rows = [(x, y, ", ".join(names), 2 * x > points[-1][0]) for x, y, names in groups]
+    return pl.DataFrame(rows, schema=["x_mean", "y_mean", "label", "right"], orient="row")
+
+
+def _dash(frame: pl.DataFrame) -> alt.StrokeDash:
+    present = frame["policy"].unique().sort().to_list()
+    dashes = [list(DASHES.get(policy, (1, 0))) for policy in present]
+    return alt.StrokeDash("policy:N", scale=alt.Scale(domain=present, range=dashes), legend=None)
+
+
+def _colour(frame: pl.DataFrame, *, legend: bool = False) -> alt.Color:
+    """Give each policy its colour; readers' ones come after the built-in ones."""
+    present = frame["policy"].unique().to_list()
+    readers = sorted(policy for policy in present if policy not in COLOURS)
+    domain = [policy for policy in POLICIES if policy in present] + readers
+    colours = [COLOURS[policy] for policy in domain if policy in COLOURS] + [
+        READER_COLOURS[i % len(READER_COLOURS)] for i in range(len(readers))
+    ]
+    return alt.Color(
+        "policy:N",
+        title="policy",
+        scale=alt.Scale(domain=domain, range=colours),
+        legend=alt.Legend(labelLimit=240, symbolOpacity=1) if legend else None,
+    )

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Slots of a real kernel beside those of the model, one by one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+from tqdm import tqdm
+
+from swapsim.config import SlotsConfig
+from swapsim.errors import ConfigError, InputError
+from swapsim.native.slot_replay import SlotMismatch, replay_slots
+from swapsim.schemas import SLOT_EVENTS, VERIFIED, require
+from swapsim.traces import slot_traces
+
+KERNELS: Final = ("5.8", "6.1")
+"""Kernels whose slots can be verified: before, no row tells the first cluster."""
+
+POLICIES: Final = ("shared", "percpu", "percpu-rerandomise")
+"""Policies whose bases the rows tell."""
+
+_NEEDS: Final = {
+    "call": ("n", "base", "lowest", "highest"),
+    "alloc": ("offset",),
+    "done": ("n", "next"),
+    "fail": (),
+    "free": ("n", "offset"),
+    "reuse": ("n", "offset"),
+}
+"""The fields that a row of an op cannot lack, beside those that every row has."""
+
+_HEAD: Final = ("seq", "cpu", "pid", "op")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotVerdict:
+    """How a trace's slots stand to the model's.
+
+    Attributes
+    ----------
+    calls : polars.DataFrame
+        Schema SLOT_CALLS: one row per call that ended.
+    open_calls : int
+        Calls that had not ended when the trace did; they are not judged.
+    mismatch : SlotMismatch or None
+        The first call that differs.
+    """
+
+    calls: pl.DataFrame
+    open_calls: int
+    mismatch: SlotMismatch | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether no call differs."""
+        return self.mismatch is None
+
+    def describe(self) -> list[str]:
+        """Say in some lines what was found: the first difference, then the counts."""
+        lines = [] if self.mismatch is None else describe_mismatch(self.mismatch)
+        wrong = int((self.calls["fault"] != "none").sum())
+        lines.append(
+            f"{self.calls.height - wrong} of {self.calls.height} calls matched, "
+            f"{self.open_calls} open at the end"
+        )
+        slots, exact, raced = (int(self.calls[name].sum()) for name in ("slots", "exact", "raced"))
+        lines.append(f"matched {exact + raced} of {slots} slots ({exact} exact, {raced} raced)")
+        return lines
+
+
+def slots(
+    source: pl.DataFrame | Path | str,
+    *,
+    policy: str,
+    cluster_size: int,
+    trunk_shift: int = 14,
+    kernel: str = "6.1",
+) -> pl.DataFrame:
+    """Replay a real kernel's slot events through the allocator and judge each call.
+
+    Parameters
+    ----------
+    source : polars.DataFrame, Path or str
+        SLOT_EVENTS, or the Parquet file of them.
+    policy : {"shared", "percpu", "percpu-rerandomise"}
+        Where that kernel's scans began.
+    cluster_size : {256, 512}
+        Slots of a cluster: 512 in a kernel that swaps huge pages.
+    trunk_shift : int
+        Log2 of the slots of a trunk, 1 to 31 (SWAP_ADDRESS_SPACE_SHIFT).
+    kernel : {"5.8", "6.1"}
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SLOT_CALLS, one row per call that ended.
+
+    Raises
+    ------
+    ConfigError
+        Naming the option and its value.
+    InputError
+        The table is not SLOT_EVENTS, or a row, named by its seq, cannot be replayed.
+
+    Source
+    ------
+    mm/swapfile.c: get_swap_pages, scan_swap_map_slots.
+    """
+    return slot_verdict(
+        source, policy=policy, cluster_size=cluster_size, trunk_shift=trunk_shift, kernel=kernel
+    ).calls
+
+
+def slot_verdict(
+    source: pl.DataFrame | Path | str,
+    *,
+    policy: str,
+    cluster_size: int,
+    trunk_shift: int = 14,
+    kernel: str = "6.1",
+    progress: bool = False,
+) -> SlotVerdict:
+    """Do as `slots` does, and tell of the first call that differs, too.
+
+    Parameters
+    ----------
+    source, policy, cluster_size, trunk_shift, kernel
+        As for `slots`.
+    progress : bool
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    SlotVerdict
+
+    Raises
+    ------
+    ConfigError, InputError
+        As for `slots`.
+    """
+    for name, value, choices in (("policy", policy, POLICIES), ("kernel", kernel, KERNELS)):
+        if value not in choices:
+            raise ConfigError(f"{name}={value!r}: choose one of {', '.join(choices)}")
+    # How large it is, and of how many CPUs, the rows say.
+    device = SlotsConfig(
+        kernel=kernel, policy=policy, cluster_size=cluster_size, trunk_shift=trunk_shift
+    )
+    if isinstance(source, pl.DataFrame):
+        return _judge(source, device, progress=progress)
+    try:
+        return _judge(_read(Path(source)), device, progress=progress)
+    except InputError as error:
+        raise InputError(str(error), path=source) from None
+
+
+def _judge(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> SlotVerdict:
+    require(rows, SLOT_EVENTS, "slot events")
+    _check_nulls(rows)
+    config = replace(device, slots=_slots_of(rows), possible_cpus=_cpus_of(rows))
+    with tqdm(total=rows.height, desc="verify", unit=" rows", disable=not progress) as bar:
+        found = replay_slots(rows, config, cpus=rows["cpu"].n_unique(), tick=bar.update)
+    return SlotVerdict(calls=found.calls, open_calls=found.open_calls, mismatch=found.mismatch)
+
+
+def describe_mismatch(mismatch: SlotMismatch) -> list[str]:
+    """Say in some lines where a call first differs, with both slot lists and the state."""
+    told = {
+        "base before": "its base before differs",
+        "limits": "its lowest or highest differs",
+        "reuse": f"slot {mismatch.reuse} was tried for reuse where no scan stops",
+        "slots": "its slots differ",
+        "base after": "the base that it stores differs",
+    }[mismatch.fault]
+
+    def both(name: str, pair: tuple[int, int]) -> str:
+        ours, theirs = pair
+        return f"{name} {ours}" + ("" if ours == theirs else f" (trace: {theirs})")
+
+    limits = f"{both('lowest', mismatch.lowest)}, {both('highest', mismatch.highest)}"
+    return [
+        f"first mismatch: the call with seq {mismatch.seq} of task {mismatch.pid} "
+        f"on CPU {mismatch.cpu}: {told}",
+        f"  ours:  {' '.join(map(str, mismatch.ours)) or 'no slot'}; stores {mismatch.next[0]}",
+        f"  trace: {' '.join(map(str, mismatch.theirs)) or 'no slot'}; stores {mismatch.next[1]}",
+        f"  state: {both('base', mismatch.base)}, ration {mismatch.ration}, {limits}, "
+        f"free clusters {mismatch.free_clusters}",
+    ]
+
+
+def _read(path: Path) -> pl.DataFrame:
+    if path.is_dir():
+        raise InputError("is a folder: name the Parquet file of slot events in it")
+    try:
+        return pl.read_parquet(path, glob=False)
+    except FileNotFoundError:
+        raise InputError("no such file: name a Parquet file of slot events") from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or 'no whole Parquet file'})") from None
+    except pl.exceptions.PolarsError:
+        raise InputError("is not a whole Parquet file: name one of slot events") from None
+
+
+def _check_nulls(rows: pl.DataFrame) -> None:
+    if rows.is_empty():
+        raise InputError("the table has no rows: capture slot events first")
+    lacking = pl.coalesce(
+        *(pl.when(pl.col(name).is_null()).then(pl.lit(name)) for name in _HEAD),
+        *(
+            pl.when((pl.col("op") == op) & pl.col(name).is_null()).then(pl.lit(name))
+            for op, names in _NEEDS.items()
+            for name in names
+        ),
+    )
+    faulty = (
+        rows.with_row_index("row")
+        .with_columns(lacking=lacking)
+        .filter(pl.col("lacking").is_not_null())
+    )
+    if faulty.height:
+        first = faulty.row(0, named=True)
+        where = f"row {first['row']}" if first["seq"] is None else f"row with seq {first['seq']}"
+        raise InputError(
+            f"the {where} has no value, and its op {first['op'] or 'none'} needs one",
+            field=first["lacking"],
+        )
+
+
+def _slots_of(rows: pl.DataFrame) -> int:
+    """Return the device's size, from the first call's highest."""
+    first = rows.row(0, named=True)
+    if first["op"] != "call":
+        raise InputError(
+            f"the row with seq {first['seq']} is the first and no call: "
+            "a trace begins with the first call on an empty device"
+        )
+    if not 1 <= first["highest"] <= 2**32 - 514:
+        raise InputError(
+            f"the row with seq {first['seq']} is the first and has highest {first['highest']}: "
+            "no device is of that size",
+            field="highest",
+        )
+    return int(first["highest"]) + 1
+
+
+def _cpus_of(rows: pl.DataFrame) -> int:
+    most = 4096
+    beyond = rows.filter(pl.col("cpu") >= most)
+    if beyond.height:
+        row = beyond.row(0, named=True)
+        raise InputError(
+            f"the row with seq {row['seq']} names CPU {row['cpu']}: at most {most} are modelled",
+            field="cpu",
+        )
+    return int(rows.select(pl.col("cpu").max()).item()) + 1
+
+
+def verified(folders: Mapping[str, Path]) -> pl.DataFrame:
+    """Hold the allocator against each trace, slot by slot.
+
+    Parameters
+    ----------
+    folders : mapping of str to Path
+        Name of a trace -> its folder.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema VERIFIED, one row per trace.
+
+    Raises
+    ------
+    InputError
+        As for `slots` and `slot_traces.set_up`.
+    """
+    frame = pl.DataFrame(
+        [_verified(name, folder) for name, folder in folders.items()], schema=VERIFIED, orient="row"
+    )
+    return require(frame, VERIFIED, "VERIFIED")
+
+
+def _verified(name: str, folder: Path) -> tuple[object, ...]:
+    known = slot_traces.set_up(folder)
+    rows = slot_traces.events(folder)
+    calls = slots(
+        rows,
+        policy=known.policy,
+        cluster_size=known.cluster_size,
+        trunk_shift=known.trunk_shift,
+    )
+    device = rows["highest"].max()
+    trunks = 0 if not isinstance(device, int) else (device >> known.trunk_shift) + 1
+    return (
+        name,
+        known.cpus,
+        known.policy,
+        trunks,
+        calls.height,
+        *(int(calls[column].sum()) for column in ("slots", "exact", "raced", "mismatched")),
+        int((rows["op"] == "reuse").sum()),
+    )

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The generated parts of README.md: the verdict table and the picture."""
+
+import re
+from typing import Final
+
+import polars as pl
+import vl_convert
+
+from swapsim import charts, predict, replay, standing, traces, verdicts
+from swapsim.errors import InputError
+from swapsim.paths import repository_root
+from swapsim.replay import slots as verify
+
+PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
+"""The README's one picture, from the root."""
+
+_ABOUT_LOCKS: Final = """\
+The lock that patches A and D are about: in the mails' profiles, in the contention machine, and in a
+real Linux 6.1 with the patch switched off and on. (An emulator counts right, and keeps time badly.)
+"""
+
+_TABLE = re.compile(r"(<!-- verdicts: begin -->\n).*?(<!-- verdicts: end -->)", re.DOTALL)
+
+
+def with_table(text: str) -> str:
+    """Return README's text with the verdict table as it comes out now.
+
+    Raises
+    ------
+    InputError
+        The marks around the table are gone.
+    """
+    if not _TABLE.search(text):
+        raise InputError("no marks around the verdict table", path="README.md")
+    sites = replay.writeback_tags_of(traces.shipped("writeback-tags"))
+    fits = predict.fits()
+    table = _markdown(verdicts.headlines(predict.headlines(fits)), "claim")
+    lock = standing.locks(fits).filter(pl.col("quantity").str.starts_with("swap cache"))
+    locks = _markdown(lock, "quantity")
+    counts = verdicts.writeback_tags(sites)
+    slots = verdicts.slots_verified(verify.verified(traces.shipped("cluster-next")))
+    parts = (table, _ABOUT_LOCKS.rstrip(), locks, counts, slots)
+    return _TABLE.sub(lambda marks: marks[1] + "\n\n".join(parts) + "\n" + marks[2], text)
+
+
+def _markdown(rows: pl.DataFrame, what: str) -> str:
+    def percent(value: float | None) -> str:
+        return "-" if value is None else f"{round(value):+d} %"
+
+    lines = [f"| patch | {what} | published | simulated | measured |", "|---|---|--:|--:|--:|"]
+    lines += [
+        f"| {row['patch']} | {row[what]} | {percent(row['published'])} "
+        f"| {percent(row['simulated'])} | {percent(row['measured'])} |"
+        for row in rows.iter_rows(named=True)
+    ]
+    return "\n".join(lines)
+
+
+def write() -> None:
+    """Write both parts anew."""
+    readme = repository_root() / "README.md"
+    readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    sites = replay.writeback_tags(traces.shipped("writeback-tags")["random-80-20"])
+    chart = charts.acquisitions_by_site(replay.per_page(sites))
+    png = vl_convert.vegalite_to_png(chart.to_dict(), vl_version=charts.VEGA_LITE, scale=1.5)
+    (repository_root() / PICTURE).write_bytes(png)
+
+
+if __name__ == "__main__":
+    write()

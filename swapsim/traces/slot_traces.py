@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Traces of a real kernel's slot allocator: what was handed out where, and to whom."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from swapsim import traces
+from swapsim.errors import InputError
+from swapsim.schemas import HANDED_OUT, SLOT_EVENTS, require
+
+SLOT_BYTES: Final = 4096
+_MEBIBYTE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetUp:
+    """What a slot trace's kernel and guest were, as its trace.toml tells.
+
+    Attributes
+    ----------
+    policy : str
+        Where its scans began (the boot parameter swap_base).
+    cpus : int
+    cluster_size, trunk_shift : int
+        Slots of a cluster; log2 of the slots of a trunk.
+    """
+
+    policy: str
+    cpus: int
+    cluster_size: int
+    trunk_shift: int
+
+
+def events(folder: Path | str) -> pl.DataFrame:
+    """Read the slot events of a trace folder.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SLOT_EVENTS, in lock order.
+
+    Raises
+    ------
+    InputError
+        If the folder has no slot events, or they have another schema.
+    """
+    path = Path(folder) / "slot_events.parquet"
+    if not path.is_file():
+        raise InputError("the trace has no slot events: choose one that has", path=path)
+    return require(pl.read_parquet(path), SLOT_EVENTS, "slot events")
+
+
+def set_up(folder: Path | str) -> SetUp:
+    """Return how the kernel of a slot trace was set up.
+
+    Raises
+    ------
+    InputError
+        If trace.toml does not tell: name the policy and sizes by hand, to `verify.slots`.
+    """
+    known = traces.provenance(folder)
+    try:
+        kernel, guest = known["kernel"], known["guest"]
+        return SetUp(
+            policy=kernel["swap_base"],
+            cpus=guest["cpus"],
+            cluster_size=kernel["cluster_size"],
+            trunk_shift=kernel["trunk_shift"],
+        )
+    except KeyError as missing:
+        raise InputError(
+            "the trace does not tell how its kernel was set up",
+            path=Path(folder) / "trace.toml",
+            field=str(missing.args[0]),
+        ) from None
+
+
+def handed_out(folders: Mapping[str, Path]) -> pl.DataFrame:
+    """List the slots that each trace's kernel handed out, in order.
+
+    Parameters
+    ----------
+    folders : mapping of str to Path
+        Name of a run -> its trace folder.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema HANDED_OUT, run after run.
+    """
+    frames = [_handed_out(name, folder) for name, folder in folders.items()]
+    frame = pl.concat(frames) if frames else pl.DataFrame(schema=HANDED_OUT)
+    return require(frame, HANDED_OUT, "HANDED_OUT")
+
+
+def thinned(handed_out: pl.DataFrame, points: int) -> pl.DataFrame:
+    """Keep about so many slots of each run, evenly: for a chart.
+
+    Parameters
+    ----------
+    handed_out : polars.DataFrame
+        Schema HANDED_OUT.
+    points : int
+        At least 1.
+    """
+    every = (pl.len().over("run") // points).clip(lower_bound=1)
+    return handed_out.filter(pl.col("nth") % every == 0)
+
+
+def neighbours(handed_out: pl.DataFrame) -> pl.DataFrame:
+    """Say how often a trunk's next slot goes to another CPU, and how far tasks run on.
+
+    The order is the recorded one: it follows the emulator's time slices, in which one CPU may
+    take many slots before the next one runs. So the share is a lower bound.
+
+    Parameters
+    ----------
+    handed_out : polars.DataFrame
+        Schema HANDED_OUT.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per run: ``run``, ``slots``, ``other_cpu_percent`` (of the slots that are not a
+        trunk's first, those whose trunk was last handed to another CPU), ``run_length`` (mean
+        number of adjacent slots that a task gets in sequence).
+    """
+    require(handed_out, HANDED_OUT, "HANDED_OUT")
+    last_cpu = pl.col("cpu").shift(1).over("run", "trunk")
+    last_offset = pl.col("offset").shift(1).over("run", "pid")
+    return (
+        handed_out.with_columns(
+            other=last_cpu != pl.col("cpu"),
+            breaks=(last_offset + 1 != pl.col("offset")).fill_null(True),
+        )
+        .group_by("run", maintain_order=True)
+        .agg(
+            slots=pl.len(),
+            other_cpu_percent=(100 * pl.col("other").sum() / pl.col("other").count()).round(1),
+            run_length=(pl.len() / pl.col("breaks").sum()).round(2),
+        )
+    )
+
+
+def _handed_out(name: str, folder: Path) -> pl.DataFrame:
+    shift = set_up(folder).trunk_shift
+    return (
+        events(folder)
+        .filter(pl.col("op") == "alloc")
+        .with_row_index("nth")
+        .select(
+            pl.lit(name).alias("run"),
+            "nth",
+            "cpu",
+            "pid",
+            "offset",
+            trunk=pl.col("offset") // (1 << shift),
+            mebibytes=pl.col("offset") * (SLOT_BYTES / _MEBIBYTE),
+        )
+    )
