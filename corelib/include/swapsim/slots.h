@@ -189,6 +189,20 @@ int sws_slots_call_locked(struct sws_slots *self, uint32_t cpu, struct sws_slots
 int sws_slots_call_unlocked(struct sws_slots *self, struct sws_slots_call *call,
 			    struct sws_slots_work *work);
 
+/*
+ * Leads a call one part further, whichever is next: the locked or the unlocked one.
+ * Returns SWS_ERROR_BAD_ARGUMENT for an unknown CPU, for a call that is over, and in
+ * SWS_CALL_RECLAIM, whose part is the caller's:
+ *
+ *      while (call.state < SWS_CALL_DONE)
+ *              if (call.state == SWS_CALL_RECLAIM)
+ *                      free the slot at call.offset, if it can be; sws_slots_call_reclaimed
+ *              else
+ *                      sws_slots_call_next
+ */
+int sws_slots_call_next(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
+			struct sws_slots_work *work);
+
 /* Says in SWS_CALL_RECLAIM whether the slot at call->offset was freed. */
 int sws_slots_call_reclaimed(struct sws_slots_call *call, bool freed);
 

@@ -32,12 +32,8 @@ static int run(struct sws_slot_replay *self, uint32_t cpu, struct sws_slots_call
 {
 	int error = SWS_OK;
 
-	while (!error && call->state < SWS_CALL_DONE && call->state != SWS_CALL_RECLAIM) {
-		if (call->state == SWS_CALL_SCAN)
-			error = sws_slots_call_unlocked(self->device, call, &self->work);
-		else
-			error = sws_slots_call_locked(self->device, cpu, call, &self->work);
-	}
+	while (!error && call->state < SWS_CALL_DONE && call->state != SWS_CALL_RECLAIM)
+		error = sws_slots_call_next(self->device, cpu, call, &self->work);
 	return error;
 }
 

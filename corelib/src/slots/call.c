@@ -464,6 +464,14 @@ int sws_slots_call_reclaimed(struct sws_slots_call *call, bool freed)
 	return SWS_OK;
 }
 
+int sws_slots_call_next(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
+			struct sws_slots_work *work)
+{
+	if (call->state == SWS_CALL_SCAN || call->state == SWS_CALL_SEARCH)
+		return sws_slots_call_unlocked(self, call, work);
+	return sws_slots_call_locked(self, cpu, call, work);
+}
+
 static int reclaim(struct sws_slots *self, struct sws_slots_call *call, struct sws_slots_work *work)
 {
 	const bool page_is_there = self->map[call->offset] == SWS_SLOT_CACHED;
@@ -482,13 +490,9 @@ int sws_slots_allocate(struct sws_slots *self, uint32_t cpu, int64_t mm, uint32_
 	if (cpu >= self->possible_cpus)
 		return SWS_ERROR_BAD_ARGUMENT;
 	error = sws_slots_call_begin(self, mm, wanted, call, work);
-	while (!error && call->state < SWS_CALL_DONE) {
-		if (call->state == SWS_CALL_SCAN || call->state == SWS_CALL_SEARCH)
-			error = sws_slots_call_unlocked(self, call, work);
-		else if (call->state == SWS_CALL_RECLAIM)
-			error = reclaim(self, call, work);
-		else
-			error = sws_slots_call_locked(self, cpu, call, work);
-	}
+	while (!error && call->state < SWS_CALL_DONE)
+		error = call->state == SWS_CALL_RECLAIM
+				? reclaim(self, call, work)
+				: sws_slots_call_next(self, cpu, call, work);
 	return error;
 }

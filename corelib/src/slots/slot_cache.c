@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "swapsim/slot_cache.h"
-
-struct cpu_cache {
-	uint32_t ready[SWS_SLOT_CACHE_SIZE]; /* to hand out, from cur on */
-	uint32_t returned[SWS_SLOT_CACHE_SIZE];
-	uint32_t cur;
-	uint32_t n_ready;
-	uint32_t n_returned;
-};
+/*
+ * slots/slot_cache.c - a device behind the caches of its CPUs: each operation from
+ * begin to end, with nothing in between.
+ */
+#include "slots/cpu_cache.h"
 
 struct sws_slot_cache {
 	struct sws_allocator allocator;
 	struct sws_slot_cache_observer observer;
 	struct sws_slots *device;
-	struct cpu_cache *cpus;
+	struct slots_cpu_cache *cpus;
 	uint32_t online_cpus;
 	uint32_t address_spaces;
 	bool enabled;
@@ -85,23 +81,36 @@ static int give_back(struct sws_slot_cache *self, const uint32_t *offsets, uint3
 	return error;
 }
 
+static int give_back_returned(struct sws_slot_cache *self, struct slots_cpu_cache *cache,
+			      struct sws_slot_cache_work *work)
+{
+	const uint32_t *slots = NULL;
+	const uint32_t n = slots_cpu_cache_hand_over(cache, &slots);
+
+	return give_back(self, slots, n, work);
+}
+
+static int give_back_ready(struct sws_slot_cache *self, struct slots_cpu_cache *cache,
+			   struct sws_slot_cache_work *work)
+{
+	const uint32_t *slots = NULL;
+	const uint32_t n = slots_cpu_cache_drain(cache, &slots);
+
+	return give_back(self, slots, n, work);
+}
+
 /* Models drain_slots_cache_cpu for each online CPU. */
 static int drain(struct sws_slot_cache *self, struct sws_slot_cache_work *work)
 {
 	int error = SWS_OK;
 
 	for (uint32_t cpu = 0; cpu < self->online_cpus && !error; cpu++) {
-		struct cpu_cache *cache = &self->cpus[cpu];
-
 		work->cache_mutex++;
-		error = give_back(self, cache->ready + cache->cur, cache->n_ready, work);
-		cache->cur = 0;
-		cache->n_ready = 0;
+		error = give_back_ready(self, &self->cpus[cpu], work);
 		if (error)
 			break;
 		work->return_lock++;
-		error = give_back(self, cache->returned, cache->n_returned, work);
-		cache->n_returned = 0;
+		error = give_back_returned(self, &self->cpus[cpu], work);
 	}
 	return error;
 }
@@ -145,14 +154,10 @@ static int call_device(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, ui
 {
 	int error = sws_slots_call_begin(self->device, mm, wanted, call, &work->device);
 
-	while (!error && call->state < SWS_CALL_DONE) {
-		if (call->state == SWS_CALL_SCAN || call->state == SWS_CALL_SEARCH)
-			error = sws_slots_call_unlocked(self->device, call, &work->device);
-		else if (call->state == SWS_CALL_RECLAIM)
-			error = reclaim(self, cpu, call, work);
-		else
-			error = sws_slots_call_locked(self->device, cpu, call, &work->device);
-	}
+	while (!error && call->state < SWS_CALL_DONE)
+		error = call->state == SWS_CALL_RECLAIM
+				? reclaim(self, cpu, call, work)
+				: sws_slots_call_next(self->device, cpu, call, &work->device);
 	return error;
 }
 
@@ -160,29 +165,24 @@ static int call_device(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, ui
 static int refill(struct sws_slot_cache *self, uint32_t cpu, int64_t mm,
 		  struct sws_slots_call *call, struct sws_slot_cache_work *work)
 {
-	struct cpu_cache *cache = &self->cpus[cpu];
 	const int error = call_device(self, cpu, mm, SWS_SLOT_CACHE_SIZE, call, work);
 
-	cache->cur = 0;
-	cache->n_ready = error ? 0 : call->given;
-	for (uint32_t i = 0; i < cache->n_ready; i++)
-		cache->ready[i] = call->slots[i];
+	if (!error)
+		slots_cpu_cache_fill(&self->cpus[cpu], call);
 	return error;
 }
 
 static int take_ready(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, uint32_t *offset,
 		      struct sws_slots_call *call, struct sws_slot_cache_work *work)
 {
-	struct cpu_cache *cache = &self->cpus[cpu];
+	struct slots_cpu_cache *cache = &self->cpus[cpu];
 	int error = SWS_OK;
 
 	work->cache_mutex++;
 	if (!cache->n_ready)
 		error = refill(self, cpu, mm, call, work);
-	if (!error && cache->n_ready) {
-		*offset = cache->ready[cache->cur++];
-		cache->n_ready--;
-	}
+	if (!error)
+		*offset = slots_cpu_cache_take(cache);
 	return error;
 }
 
@@ -211,7 +211,7 @@ int sws_slot_cache_get(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, ui
 int sws_slot_cache_put(struct sws_slot_cache *self, uint32_t cpu, uint32_t offset,
 		       struct sws_slot_cache_work *work)
 {
-	struct cpu_cache *cache = NULL;
+	struct slots_cpu_cache *cache = NULL;
 	int error = SWS_OK;
 
 	if (cpu >= self->online_cpus ||
@@ -222,13 +222,12 @@ int sws_slot_cache_put(struct sws_slot_cache *self, uint32_t cpu, uint32_t offse
 	if (!self->active)
 		return give_back(self, &offset, 1, work);
 	work->return_lock++;
-	if (cache->n_returned == SWS_SLOT_CACHE_SIZE) {
-		error = give_back(self, cache->returned, cache->n_returned, work);
-		cache->n_returned = 0;
+	if (slots_cpu_cache_is_full(cache)) {
+		error = give_back_returned(self, cache, work);
 		work->flushes++;
 	}
 	if (!error)
-		cache->returned[cache->n_returned++] = offset;
+		slots_cpu_cache_put(cache, offset);
 	return error;
 }
 
@@ -253,9 +252,9 @@ static bool all_idle(const struct sws_slots *device, const uint32_t *offsets, ui
 int sws_slot_cache_verify(const struct sws_slot_cache *self, const char **reason)
 {
 	for (uint32_t cpu = 0; cpu < self->online_cpus; cpu++) {
-		const struct cpu_cache *cache = &self->cpus[cpu];
+		const struct slots_cpu_cache *cache = &self->cpus[cpu];
 
-		if (!all_idle(self->device, cache->ready + cache->cur, cache->n_ready) ||
+		if (!all_idle(self->device, cache->ready + cache->next, cache->n_ready) ||
 		    !all_idle(self->device, cache->returned, cache->n_returned)) {
 			*reason = "a slot in a cache is not marked as waiting";
 			return SWS_ERROR_BROKEN;
