@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Imports go one way, and one kind of module touches the C library."""
+"""The house of swapsim: a ladder of packages, no circle of modules, files that fit a sitting."""
 
 import ast
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 import swapsim
 
@@ -10,78 +13,101 @@ PACKAGE = Path(swapsim.__file__).parent
 
 LADDER = (
     {"errors"},
-    {"paths", "schemas", "policy_compiler"},
-    {"policies", "workloads"},
-    {
-        "config",
-        "fingerprint",
-        "published",
-        "measured",
-        "compare",
-        "charts",
-        "slot_charts",
-        "machine_charts",
-        "known_events",
-        "trace_files",
-        "trace_text",
-    },
-    {"native", "native_ftrace", "native_slots"},
-    {
-        "traces",
-        "costs",
-        "native_machine",
-        "native_slot_replay",
-        "native_slot_workbench",
-        "sweep_store",
-    },
-    {"replay", "simulate", "verify", "slot_metrics", "sweep", "tree_nodes"},
-    {"calibrate", "lab_machine", "verdicts", "slot_traces"},
-    {"predict", "slot_requests"},
-    {"slots", "open_shares", "what_if", "standing"},
-    {"retimed", "slot_verdicts", "race"},
-    {"report", "benchmarks", "readme"},
+    {"paths", "schemas"},
+    {"config"},
+    {"__init__"},
+    {"native"},
+    {"traces", "charts", "claims"},
+    {"sweep"},
+    {"slots"},
+    {"replay"},
+    {"machine", "tree_nodes"},
+    {"calibrate", "lab_machine", "verdicts"},
+    {"predict", "slot_verdicts"},
+    {"open_shares", "standing", "what_if"},
+    {"site"},
     {"cli"},
     {"__main__"},
 )
-"""Lowest first: a module imports from rungs below its own, or from its own rung's package."""
+"""Lowest first: packages, modules beside them, and the head of swapsim, which gives `policy`."""
+
+TOO_LONG = (
+    "calibrate.py",
+    "config/__init__.py",
+    "lab_machine.py",
+    "replay/__init__.py",
+    "schemas.py",
+)
+MOST_LINES = 400
 
 
-def imports(path: Path) -> set[str]:
-    """Return the swapsim modules that a module imports, at any depth."""
+def module_of(path: Path) -> str:
+    """Return the dotted name of a file."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def room(module: str) -> str:
+    """Return what stands on the ladder for a module: the package or module under swapsim."""
+    name = module.split(".")[1] if "." in module else "__init__"
+    return "machine" if name == "simulate" else name
+
+
+def imports(module: str) -> set[str]:
+    """Return the modules of swapsim, the C library among them, that a module names, anywhere."""
+    known = {*MODULES, "swapsim._core"}
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module == "swapsim":
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("swapsim."):
-            found.add((node.module or "").split(".")[1])
-        elif isinstance(node, ast.Import):
-            found |= {a.name.split(".")[1] for a in node.names if a.name.startswith("swapsim.")}
-    return found - {"__version__"}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{module}: write the whole name of what is imported"
+            home = node.module or ""
+            for alias in node.names:
+                inner = f"{home}.{alias.name}"
+                found.add(inner if inner in known else home)
+    return found & known
 
 
-def test_no_arrow_runs_back() -> None:
-    """Each module stands on the ladder and imports from lower rungs alone."""
-    rung = {module: height for height, modules in enumerate(LADDER) for module in modules}
-    for path in sorted(PACKAGE.glob("*.py")):
-        if path.stem == "__init__":
-            continue
-        assert path.stem in rung, f"{path.name} has no rung on the ladder"
-        for module in imports(path) - {"_core"}:
-            assert rung[module] < rung[path.stem], f"{path.name} imports {module}"
+def test_each_file_has_a_rung() -> None:
+    """Every file of swapsim stands on the ladder, and every rung holds something that is there."""
+    rungs = set().union(*LADDER)
+    assert {room(module) for module in MODULES} == rungs
+    assert sum(map(len, LADDER)) == len(rungs)
 
 
-def test_only_native_modules_touch_the_c_library() -> None:
-    """swapsim._core is imported by the native modules and by nobody else."""
-    users = {path.stem for path in PACKAGE.glob("*.py") if "_core" in imports(path)}
-    assert users <= {
-        "native",
-        "native_ftrace",
-        "native_slots",
-        "native_slot_replay",
-        "native_slot_workbench",
-        "native_machine",
-    }
-    assert "native" in users
+@pytest.mark.parametrize("module", MODULES)
+def test_no_arrow_runs_back(module: str) -> None:
+    """A module imports from its own package or from lower rungs."""
+    rung = {name: height for height, names in enumerate(LADDER) for name in names}
+    for used in imports(module) - {"swapsim._core"}:
+        assert room(used) == room(module) or rung[room(used)] < rung[room(module)], used
+
+
+def test_no_modules_stand_in_a_circle() -> None:
+    """Each module can be read after those that it imports: also inside of a package."""
+    graph = {module: imports(module) for module in MODULES}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" <- ".join(error.args[1]))
+
+
+def test_only_native_touches_the_c_library() -> None:
+    """swapsim._core is imported by modules of native and by nobody else."""
+    users = {room(module) for module in MODULES if "swapsim._core" in imports(module)}
+    assert users == {"native"}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_file_fits_a_sitting(module: str) -> None:
+    """No file is longer than 400 lines."""
+    path = MODULES[module]
+    if str(path.relative_to(PACKAGE)) not in TOO_LONG:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
 def test_each_source_names_its_licence() -> None:
