@@ -136,6 +136,40 @@ static void a_shadow_stays_in_6_1_until_its_slot_is_freed(void)
 	}
 }
 
+static void reclaim_leaves_a_shadow_of_a_file_page_but_in_4_8_none_in_the_root(void)
+{
+	for (int kernel = SWS_MAPPING_4_8; kernel <= SWS_MAPPING_6_1; kernel++) {
+		struct sws_mappings *mappings = make((enum sws_mapping_kernel)kernel, true, 1000);
+		struct sws_mapping_work made = { 0 };
+		struct sws_rtree_work work = { 0 };
+		uint32_t file = 0;
+
+		CHECK(sws_mapping_add_file(mappings, &file) == SWS_OK);
+		CHECK(!sws_mapping_is_swap(mappings, file) && sws_mapping_is_swap(mappings, 0));
+		CHECK(sws_mapping_add(mappings, file, 0, FOLIO, &made) == SWS_OK);
+		CHECK(sws_mapping_remove(mappings, file, 0, SHADOW, &work) == SWS_OK);
+		CHECK(sws_mapping_lookup(mappings, file, 0) ==
+		      (kernel == SWS_MAPPING_4_8 ? 0 : SHADOW));
+		verify(mappings);
+		CHECK(sws_mapping_add(mappings, file, 70, FOLIO, &made) == SWS_OK);
+		CHECK(sws_mapping_dirty(mappings, file, 70, &made) == SWS_OK);
+		work = (struct sws_rtree_work){ 0 };
+		CHECK(sws_mapping_remove(mappings, file, 70, SHADOW, &work) == SWS_OK);
+		CHECK(work.descents == 1 && work.nodes_touched == 2 && work.nodes_freed == 0);
+		/* DIRTY at the leaf, above it and in the root; two tags at the leaf alone. */
+		CHECK(work.tag_words_touched == 3 + 1 + 1);
+		CHECK(sws_mapping_lookup(mappings, file, 70) == SHADOW);
+		CHECK(!sws_mapping_tagged(mappings, file, SWS_MAPPING_DIRTY));
+		verify(mappings);
+		CHECK(sws_mapping_remove(mappings, file, 70, SHADOW, &work) == SWS_ERROR_NOT_FOUND);
+		CHECK(sws_mapping_add(mappings, file, 70, FOLIO, &made) == SWS_OK);
+		CHECK(sws_mapping_remove(mappings, file, 70, 0, &work) == SWS_OK);
+		CHECK(sws_mapping_lookup(mappings, file, 70) == 0);
+		verify(mappings);
+		sws_mappings_free(mappings);
+	}
+}
+
 static void a_full_trunk_has_its_full_offsets_as_indexes(void)
 {
 	const uint64_t first = UINT64_C(1) << 18;
@@ -245,6 +279,7 @@ int main(void)
 	RUN(a_file_keeps_its_tags_whatever_the_swap_cache_does);
 	RUN(a_page_dirtied_again_keeps_dirty_and_keep_write_keeps_towrite);
 	RUN(a_shadow_stays_in_6_1_until_its_slot_is_freed);
+	RUN(reclaim_leaves_a_shadow_of_a_file_page_but_in_4_8_none_in_the_root);
 	RUN(a_full_trunk_has_its_full_offsets_as_indexes);
 	RUN(a_move_keeps_the_tags_and_changes_the_folio);
 	RUN(what_does_not_fit_is_refused);

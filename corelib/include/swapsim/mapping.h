@@ -41,8 +41,9 @@
  * tree does under the lock is counted by running it.
  *
  * Kept: the tree with its tags and shadows, the index as the full device
- * offset, who takes which lock. Dropped: reference counts, page locks, RCU,
- * huge pages, hosts and their inode lists, shadows of file pages.
+ * offset, who takes which lock, shadows of file pages that reclaim removes.
+ * Dropped: reference counts, page locks (removal.h has both), RCU, huge pages,
+ * hosts and their inode lists.
  * Swap pages never get the DIRTY tag: swap's set_page_dirty sets the page flag
  * alone, so there is no dirty step for them.
  */
@@ -109,6 +110,9 @@ int sws_mapping_add_file(struct sws_mappings *self, uint32_t *mapping);
 /* How many mappings there are: those of the swap cache, then the files'. */
 uint32_t sws_mapping_count(const struct sws_mappings *self);
 
+/* Is a mapping one of the swap cache? */
+bool sws_mapping_is_swap(const struct sws_mappings *self, uint32_t mapping);
+
 /* Does a mapping keep writeback tags? Models mapping_use_writeback_tags. */
 bool sws_mapping_uses_writeback_tags(const struct sws_mappings *self, uint32_t mapping);
 
@@ -159,6 +163,18 @@ int sws_mapping_move(struct sws_mappings *self, uint32_t mapping, uint64_t index
  */
 int sws_mapping_delete(struct sws_mappings *self, uint32_t mapping, uint64_t index, uint64_t shadow,
 		       struct sws_mapping_work *work);
+
+/*
+ * Reclaim removes a page under a hold that the caller counts: one of many under
+ * the same hold, perhaps. A swap page goes as with sws_mapping_delete. In a file
+ * page's place a non-zero shadow stays, its tags cleared; not so in 4.8 where the
+ * page is alone at index 0, for there is no node to count the shadow in.
+ * Models: __delete_from_swap_cache, __delete_from_page_cache as __remove_mapping
+ * calls them. Locks: none; the caller has the mapping's. One descent.
+ * Returns SWS_ERROR_NOT_FOUND without a page there.
+ */
+int sws_mapping_remove(struct sws_mappings *self, uint32_t mapping, uint64_t index, uint64_t shadow,
+		       struct sws_rtree_work *work);
 
 /*
  * A slot of the device is freed. In 6.1: takes the trunk's lock once and empties

@@ -9,13 +9,25 @@ struct kernel_rules {
 	bool trunks;        /* one mapping a trunk instead of one a device */
 	bool one_walk_start;   /* start of writeback sets and clears in one descent */
 	bool shadow_of_swap;   /* removal from the swap cache may leave a shadow */
+	bool shadow_in_root;   /* a lone page at index 0 may leave one */
 };
 
 static const struct kernel_rules rules_of[] = {
-	[SWS_MAPPING_4_8] = { .trunks = false, .one_walk_start = false, .shadow_of_swap = false },
-	[SWS_MAPPING_5_8] = { .trunks = true, .one_walk_start = true, .shadow_of_swap = false },
-	[SWS_MAPPING_6_1] = { .trunks = true, .one_walk_start = true, .shadow_of_swap = true },
+	[SWS_MAPPING_4_8] = { .trunks = false,
+			      .one_walk_start = false,
+			      .shadow_of_swap = false,
+			      .shadow_in_root = false },
+	[SWS_MAPPING_5_8] = { .trunks = true,
+			      .one_walk_start = true,
+			      .shadow_of_swap = false,
+			      .shadow_in_root = true },
+	[SWS_MAPPING_6_1] = { .trunks = true,
+			      .one_walk_start = true,
+			      .shadow_of_swap = true,
+			      .shadow_in_root = true },
 };
+
+enum { ALL_TAGS = (1u << SWS_RTREE_TAG_COUNT) - 1 };
 
 struct sws_mappings {
 	struct sws_allocator allocator;
@@ -120,14 +132,14 @@ uint32_t sws_mapping_count(const struct sws_mappings *self)
 	return sws_forest_tree_count(self->forest);
 }
 
-static bool is_swap(const struct sws_mappings *self, uint32_t mapping)
+bool sws_mapping_is_swap(const struct sws_mappings *self, uint32_t mapping)
 {
 	return mapping < self->swap_count;
 }
 
 bool sws_mapping_uses_writeback_tags(const struct sws_mappings *self, uint32_t mapping)
 {
-	return !is_swap(self, mapping) || self->swap_writeback_tags;
+	return !sws_mapping_is_swap(self, mapping) || self->swap_writeback_tags;
 }
 
 /* A page can be at an index only if the mapping exists and, for swap, covers it. */
@@ -135,7 +147,7 @@ static bool covers(const struct sws_mappings *self, uint32_t mapping, uint64_t i
 {
 	uint32_t holder = 0;
 
-	if (!is_swap(self, mapping))
+	if (!sws_mapping_is_swap(self, mapping))
 		return mapping < sws_mapping_count(self);
 	return sws_mapping_of_swap(self, index, &holder) == SWS_OK && holder == mapping;
 }
@@ -158,7 +170,7 @@ int sws_mapping_add(struct sws_mappings *self, uint32_t mapping, uint64_t index,
 int sws_mapping_dirty(struct sws_mappings *self, uint32_t mapping, uint64_t index,
 		      struct sws_mapping_work *work)
 {
-	if (is_swap(self, mapping))
+	if (sws_mapping_is_swap(self, mapping))
 		return SWS_ERROR_BAD_ARGUMENT;
 	if (!is_folio(sws_mapping_lookup(self, mapping, index)))
 		return SWS_ERROR_NOT_FOUND;
@@ -220,6 +232,15 @@ int sws_mapping_move(struct sws_mappings *self, uint32_t mapping, uint64_t index
 	return sws_rtree_replace(self->forest, mapping, index, folio, &work->tree);
 }
 
+static void remove_swap_page(struct sws_mappings *self, uint32_t mapping, uint64_t index,
+			     uint64_t shadow, struct sws_rtree_work *work)
+{
+	if (shadow && self->rules->shadow_of_swap)
+		sws_rtree_replace(self->forest, mapping, index, shadow, work);
+	else
+		sws_rtree_delete(self->forest, mapping, index, work);
+}
+
 int sws_mapping_delete(struct sws_mappings *self, uint32_t mapping, uint64_t index, uint64_t shadow,
 		       struct sws_mapping_work *work)
 {
@@ -228,16 +249,45 @@ int sws_mapping_delete(struct sws_mappings *self, uint32_t mapping, uint64_t ind
 	if (!is_folio(sws_mapping_lookup(self, mapping, index)))
 		return SWS_ERROR_NOT_FOUND;
 	work->acquisitions++;
-	if (shadow && is_swap(self, mapping) && self->rules->shadow_of_swap)
-		return sws_rtree_replace(self->forest, mapping, index, shadow, &work->tree);
-	sws_rtree_delete(self->forest, mapping, index, &work->tree);
+	if (sws_mapping_is_swap(self, mapping))
+		remove_swap_page(self, mapping, index, shadow, &work->tree);
+	else
+		sws_rtree_delete(self->forest, mapping, index, &work->tree);
+	return SWS_OK;
+}
+
+/* Its descent clears the tags; the shadow goes into the slot that it found. */
+static void remove_file_page(struct sws_mappings *self, uint32_t mapping, uint64_t index,
+			     uint64_t shadow, struct sws_rtree_work *work)
+{
+	const bool in_root = sws_rtree_height(self->forest, mapping) == 0;
+
+	if (!shadow || (in_root && !self->rules->shadow_in_root)) {
+		sws_rtree_delete(self->forest, mapping, index, work);
+		return;
+	}
+	sws_rtree_tag_update(self->forest, mapping, index, 0, ALL_TAGS, work);
+	sws_rtree_replace(self->forest, mapping, index, shadow, NULL);
+}
+
+int sws_mapping_remove(struct sws_mappings *self, uint32_t mapping, uint64_t index, uint64_t shadow,
+		       struct sws_rtree_work *work)
+{
+	if (shadow && !is_shadow(shadow))
+		return SWS_ERROR_BAD_ARGUMENT;
+	if (!is_folio(sws_mapping_lookup(self, mapping, index)))
+		return SWS_ERROR_NOT_FOUND;
+	if (sws_mapping_is_swap(self, mapping))
+		remove_swap_page(self, mapping, index, shadow, work);
+	else
+		remove_file_page(self, mapping, index, shadow, work);
 	return SWS_OK;
 }
 
 int sws_mapping_clear_shadow(struct sws_mappings *self, uint32_t mapping, uint64_t index,
 			     struct sws_mapping_work *work)
 {
-	if (!is_swap(self, mapping) || !covers(self, mapping, index))
+	if (!sws_mapping_is_swap(self, mapping) || !covers(self, mapping, index))
 		return SWS_ERROR_BAD_ARGUMENT;
 	if (!self->rules->shadow_of_swap)
 		return SWS_OK;
