@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What was published, simulated and measured, and how they stand to each other."""
+
+from typing import Final
+
+import polars as pl
+
+from swapsim.schemas.table import schema_of
+
+BETTER: Final = pl.Enum(["higher", "lower", "neither"])
+"""Which direction of a metric is the better one."""
+
+PUBLISHED: Final = schema_of(
+    {
+        "patch": pl.String,
+        "mail": pl.String,
+        "locator": pl.String,
+        "table": pl.String,
+        "metric": pl.String,
+        "parameters": pl.String,
+        "kernel": pl.String,
+        "value": pl.Float64,
+        "printed": pl.String,
+        "decimals": pl.UInt8,
+        "stddev_percent": pl.Float64,
+        "change_percent_printed": pl.String,
+        "change_percent": pl.Float64,
+        "unit": pl.String,
+        "better": BETTER,
+    }
+)
+"""One row per printed cell of a mail's table (data/published)."""
+
+CLAIMS: Final = schema_of(
+    {
+        "claim": pl.String,
+        "patch": pl.String,
+        "mail": pl.String,
+        "locator": pl.String,
+        "metric": pl.String,
+        "base": pl.Float64,
+        "value": pl.Float64,
+        "change": pl.Float64,
+        "error": pl.Float64,
+        "unit": pl.String,
+    }
+)
+"""One row per published claim, in a table or in prose, against its own base.
+
+``change`` is ``100 * (value - base) / base`` in percent with its plain sign (as the mail prints
+it, where it does), ``error`` one standard deviation of it in points. ``locator`` reads
+``table | row | base kernel -> value kernel``; the kernels are the labels of PUBLISHED and RESULTS.
+"""
+
+TOLERANCES: Final = schema_of({"claim": pl.String, "tolerance": pl.Float64, "note": pl.String})
+"""How far a result may lie from a claim's change (points) or, without one, from its value."""
+
+CARDS: Final = schema_of(
+    {
+        "patch": pl.String,
+        "title": pl.String,
+        "author": pl.String,
+        "date": pl.String,
+        "message_id": pl.String,
+        "fate": pl.String,
+        "before": pl.String,
+        "after": pl.String,
+        "claims": pl.List(pl.String),
+        "contradicted": pl.List(pl.String),
+        "model": pl.List(pl.String),
+        "not_modelled": pl.List(pl.String),
+        "body": pl.String,
+    }
+)
+"""One row per patch card."""
+
+COMPARISON: Final = schema_of(
+    {
+        "metric": pl.String,
+        "kernel": pl.String,
+        "value": pl.Float64,
+        "decimals": pl.UInt8,
+        "stddev_percent": pl.Float64,
+        "better": BETTER,
+    }
+)
+"""What a printed comparison is made of: one row per metric and kernel, the base kernel first."""
+
+VERDICT: Final = pl.Enum(["agrees", "contradicts", "not simulated", "not measured", "not judged"])
+"""How a result stands to a claim; not judged: no figure is published, or no tolerance stored."""
+
+THREE_COLUMNS: Final = schema_of(
+    {
+        "claim": pl.String,
+        "patch": pl.String,
+        "metric": pl.String,
+        "published": pl.Float64,
+        "simulated": pl.Float64,
+        "measured": pl.Float64,
+        "unit": pl.String,
+        "tolerance": pl.Float64,
+        "simulated_verdict": VERDICT,
+        "measured_verdict": VERDICT,
+    }
+)
+"""One row per claim: published beside simulated beside measured, with a verdict on each."""
+
+SOURCE: Final = pl.Enum(["published", "simulated", "measured"])
+"""The three columns that stand side by side."""
+
+RESULTS: Final = schema_of(
+    {
+        "patch": pl.String,
+        "source": SOURCE,
+        "kernel": pl.String,
+        "policy": pl.String,
+        "n_tasks": pl.UInt32,
+        "seed": pl.UInt64,
+        "metric": pl.String,
+        "value": pl.Float64,
+        "unit": pl.String,
+    }
+)
+"""Results in long form: one row per metric of one run."""
+
+MEDIANS: Final = schema_of(
+    {
+        "patch": pl.String,
+        "source": SOURCE,
+        "kernel": pl.String,
+        "policy": pl.String,
+        "n_tasks": pl.UInt32,
+        "metric": pl.String,
+        "unit": pl.String,
+        "rounds": pl.UInt32,
+        "median": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+    }
+)
+"""RESULTS over their rounds: the median of each metric and the interval that holds it."""
+
+HELD_AGAINST: Final = schema_of(
+    {
+        "policy": pl.String,
+        "metric": pl.String,
+        "unit": pl.String,
+        "simulated": pl.Float64,
+        "measured": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "apart_percent": pl.Float64,
+        "agrees": pl.Boolean,
+    }
+)
+"""A simulated count beside the median of a real kernel's rounds and its interval: how far apart
+they are, in percent of the measured one, and whether that is within the tolerance."""
+
+SLOTS_IN_USE: Final = schema_of(
+    {
+        "policy": pl.String,
+        "seed": pl.UInt64,
+        "set": pl.String,
+        "first": pl.UInt32,
+        "count": pl.UInt32,
+    }
+)
+"""One row per run of neighbouring swap slots that a set has in use: ``count`` from ``first`` on, in
+order. Policy and seed are those of the RESULTS that were measured with them."""
+
+TREE_NODES: Final = schema_of(
+    {
+        "experiment": pl.String,
+        "slots_of_a_trunk": pl.UInt32,
+        "slots_of_a_node": pl.UInt32,
+        "set": pl.String,
+        "seed": pl.UInt64,
+        "slots": pl.UInt32,
+        "shadows": pl.UInt32,
+        "nodes": pl.UInt32,
+        "nodes_by_call_stack": pl.UInt32,
+        "nodes_of_the_model": pl.UInt32,
+        "apart_percent": pl.Float64,
+    }
+)
+"""One row per set of slots in use and round: how many slots, how many of them with a shadow and not
+a page; the nodes that a real kernel had more than before, those whose allocation it puts down to
+the swap cache, and those of ``mapping.h`` for the same slots, with its distance from ``nodes``."""

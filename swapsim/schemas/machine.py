@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The contention machine: its costs, its windows, its fits and what they predict."""
+
+from typing import Final
+
+import polars as pl
+
+from swapsim.schemas.table import schema_of
+
+COSTS: Final = schema_of(
+    {
+        "name": pl.String,
+        "value": pl.Int64,
+        "low": pl.Int64,
+        "high": pl.Int64,
+        "unit": pl.String,
+        "source": pl.String,
+    }
+)
+"""One row per constant that turns work into time (data/costs.csv), in the order of the struct of
+``machine.h``; low and high are what its source leaves open."""
+
+MACHINE_SITES: Final = schema_of(
+    {
+        "site": pl.String,
+        "acquisitions": pl.UInt64,
+        "contended": pl.UInt64,
+        "moved": pl.UInt64,
+        "wait_ns": pl.UInt64,
+        "hold_ns": pl.UInt64,
+    }
+)
+"""One row per site where the contention machine takes a lock, as ``lock.function``: acquisitions,
+those that found the lock held, those after another CPU's, and the time of all together."""
+
+ACTOR: Final = pl.Enum(["none", "writer", "walker", "kswapd", "interrupt", "stream"])
+"""Who has a CPU of the contention machine, in the order of ``enum sws_actor_kind``."""
+
+MACHINE_CPUS: Final = schema_of(
+    {
+        "cpu": pl.UInt32,
+        "actor": ACTOR,
+        "node": pl.UInt32,
+        "run_ns": pl.UInt64,
+        "hold_ns": pl.UInt64,
+        "wait_ns": pl.UInt64,
+        "idle_ns": pl.UInt64,
+        "touched": pl.UInt64,
+        "accesses": pl.UInt64,
+        "pages_out": pl.UInt64,
+        "pages_in": pl.UInt64,
+        "reclaimed": pl.UInt64,
+        "activated": pl.UInt64,
+    }
+)
+"""One row per CPU of the contention machine: where its time went, pages that a writer wrote,
+accesses of a walker, pages that it gave to and read from a device, pages of memory that it freed,
+and pages that it found referenced on the inactive list."""
+
+FIT: Final = schema_of(
+    {
+        "target": pl.String,
+        "wanted": pl.Float64,
+        "found": pl.Float64,
+        "off_percent": pl.Float64,
+    }
+)
+"""One row per figure of a base column that a fit had to meet, and by how much it missed."""
+
+OPEN_SHARES: Final = schema_of(
+    {
+        "tag_share": pl.Float64,
+        "map_share": pl.Float64,
+        "converged": pl.Boolean,
+        "tree_ns": pl.UInt32,
+        "unmap_ns": pl.UInt32,
+        "claim": pl.String,
+        "published": pl.Float64,
+        "tolerance": pl.Float64,
+        "simulated": pl.Float64,
+        "patched": pl.Float64,
+    }
+)
+"""One row per fit of patch A's base and claim: the shares that were given, the constants that were
+found, the published and the predicted change in percent, and the patched kernel's own figure."""
+
+RANGES: Final = schema_of(
+    {
+        "claim": pl.String,
+        "published": pl.Float64,
+        "tolerance": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "width": pl.Float64,
+        "verdict": pl.String,
+        "flips": pl.Boolean,
+        "patched_low": pl.Float64,
+        "patched_high": pl.Float64,
+        "fits": pl.UInt32,
+    }
+)
+"""One row per claim: its change in percent as published, and from where to where several fits of
+the same base predict it; ``patched_low`` and ``patched_high`` are the patched kernel's figure."""
+
+TIME_PER_PAGE: Final = schema_of(
+    {
+        "kernel": pl.String,
+        "part": pl.String,
+        "microseconds": pl.Float64,
+        "percent": pl.Float64,
+    }
+)
+"""Where the CPUs' time goes between two pages swapped out: work without a lock, holds and waits of
+the swap cache's lock, of si->lock (in 4.8 each look at a map byte takes it), and of all others."""
+
+WHAT_IF: Final = schema_of(
+    {
+        "factor": pl.String,
+        "setting": pl.Float64,
+        "label": pl.String,
+        "fit": pl.String,
+        "seed": pl.UInt64,
+        "base": pl.Float64,
+        "patched": pl.Float64,
+        "gain_percent": pl.Float64,
+        "base_waits": pl.Float64,
+        "patched_waits": pl.Float64,
+    }
+)
+"""One row per case, set of constants and seed: a rate without the patch and with it, and the share
+of all CPUs' busy time that is spent in waiting for locks, in percent."""
+
+WHAT_IF_RANGES: Final = schema_of(
+    {
+        "factor": pl.String,
+        "setting": pl.Float64,
+        "label": pl.String,
+        "low": pl.Float64,
+        "middle": pl.Float64,
+        "high": pl.Float64,
+        "base_waits": pl.Float64,
+        "patched_waits": pl.Float64,
+        "flips": pl.Boolean,
+    }
+)
+"""One row per case: the least, the median and the greatest gain in percent over the fits."""

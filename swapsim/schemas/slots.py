@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Counts of the slot allocator: held against a trace, and on the workbench."""
+
+from typing import Final
+
+import polars as pl
+
+from swapsim.schemas.table import schema_of
+
+SLOT_FAULT: Final = pl.Enum(["none", "base before", "limits", "reuse", "slots", "base after"])
+"""Where a call first differs from the model's, in the order of ``enum sws_slot_replay_fault``."""
+
+SLOT_CALLS: Final = schema_of(
+    {
+        "seq": pl.UInt64,
+        "cpu": pl.UInt16,
+        "pid": pl.Int32,
+        "wanted": pl.UInt32,
+        "slots": pl.UInt32,
+        "exact": pl.UInt32,
+        "raced": pl.UInt32,
+        "mismatched": pl.UInt32,
+        "fault": SLOT_FAULT,
+    }
+)
+"""One row per call of a SLOT_EVENTS trace that ended, in the order of their ends: the slots that
+it was given, and of these the ones that the model gives too, those that another task's rows inside
+an unlocked scan explain, and the others. ``seq`` and ``cpu`` are those of the call's first row."""
+
+VERIFIED: Final = schema_of(
+    {
+        "trace": pl.String,
+        "cpus": pl.UInt32,
+        "policy": pl.String,
+        "trunks": pl.UInt32,
+        "calls": pl.UInt32,
+        "slots": pl.UInt64,
+        "exact": pl.UInt64,
+        "raced": pl.UInt64,
+        "mismatched": pl.UInt64,
+        "reuses": pl.UInt64,
+    }
+)
+"""One row per SLOT_EVENTS trace: its set-up, and SLOT_CALLS added up. ``reuses`` are the slots
+held by the swap cache alone that the kernel tried."""
+
+_MEASURES: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
+    "policy": pl.String,
+    "n_cpus": pl.UInt32,
+    "seed": pl.UInt64,
+    "metric": pl.String,
+    "value": pl.Float64,
+    "unit": pl.String,
+}
+
+SLOT_MEASURES: Final = schema_of(_MEASURES)
+"""One row per metric of one run of the slot workbench; ``value`` is a quotient of counted numbers,
+null where there was nothing to divide by. ``slots.METRICS`` says what each metric is."""
+
+SLOT_SWEEP: Final = schema_of({"factor": pl.String, "setting": pl.String, **_MEASURES})
+"""SLOT_MEASURES of many runs: the ``factor`` that was varied, and its ``setting``."""
+
+SLOT_RANKING: Final = schema_of(
+    {
+        "factor": pl.String,
+        "setting": pl.String,
+        "policy": pl.String,
+        "n_cpus": pl.UInt32,
+        "metric": pl.String,
+        "unit": pl.String,
+        "seeds": pl.UInt32,
+        "mean": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "median": pl.Float64,
+        "lowest": pl.Float64,
+        "highest": pl.Float64,
+        "rank": pl.UInt32,
+        "tied_with": pl.List(pl.String),
+    }
+)
+"""One metric of a SLOT_SWEEP over its seeds: the mean with its bootstrap interval, the median, the
+least and the most. A rank, within a setting, is one more than the policies whose interval is better
+as a whole; ``tied_with`` are those whose interval overlaps."""
+
+SLOT_ANSWERS: Final = schema_of(
+    {
+        "claim": pl.String,
+        "asks": pl.String,
+        "guess": pl.String,
+        "metric": pl.String,
+        "base_mean": pl.Float64,
+        "base_low": pl.Float64,
+        "base_high": pl.Float64,
+        "other_mean": pl.Float64,
+        "other_low": pl.Float64,
+        "other_high": pl.Float64,
+        "holds": pl.Boolean,
+    }
+)
+"""One row per question of patch D's thread: a metric on both sides of what was asked, with
+bootstrap intervals over the seeds, and whether the guess holds."""

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a real kernel did: imported events, slot events, and what is taken from them."""
+
+from typing import Final
+
+import polars as pl
+
+from swapsim.schemas.table import schema_of
+
+EVENT_HEAD: Final = schema_of(
+    {
+        "seq": pl.UInt64,
+        "t_ns": pl.Int64,
+        "cpu": pl.UInt16,
+        "pid": pl.Int32,
+        "comm": pl.String,
+    }
+)
+"""The columns that each imported event table starts with; its own fields follow."""
+
+SLOT_OP: Final = pl.Enum(["call", "alloc", "done", "fail", "free", "reuse"])
+"""What happened to swap slots, in the order of ``enum sws_slot_replay_op``."""
+
+SLOT_EVENTS: Final = schema_of(
+    {
+        "seq": pl.UInt64,
+        "cpu": pl.UInt16,
+        "pid": pl.Int32,
+        "mm": pl.UInt64,
+        "op": SLOT_OP,
+        "n": pl.UInt32,
+        "offset": pl.UInt32,
+        "base": pl.UInt32,
+        "next": pl.UInt32,
+        "lowest": pl.UInt32,
+        "highest": pl.UInt32,
+    }
+)
+"""One row per event of the slot allocator while si->lock is held, in lock order.
+
+call: ``n`` slots wanted, the ``base`` before it, ``lowest`` and ``highest``; alloc: ``offset``;
+done: ``n`` slots given, ``next`` the base after it; fail: the call ends and stores no base; free:
+``n`` slots from ``offset`` on; reuse: a slot held by the swap cache alone was tried, ``n`` = 1 if
+that freed it. Null where an op has no such field. ``mm`` is the caller's address space, 0 for a
+kernel thread.
+"""
+
+HANDED_OUT: Final = schema_of(
+    {
+        "run": pl.String,
+        "nth": pl.UInt32,
+        "cpu": pl.UInt16,
+        "pid": pl.Int32,
+        "offset": pl.UInt32,
+        "trunk": pl.UInt32,
+        "mebibytes": pl.Float64,
+    }
+)
+"""One row per slot of a SLOT_EVENTS trace, in the order in which they were handed out: the CPU and
+the task that got it, and where it lies on the device."""
+
+REQUEST_OP: Final = pl.Enum(["get", "put"])
+"""A page is swapped out, or in."""
+
+REQUESTS: Final = schema_of(
+    {
+        "task": pl.UInt32,
+        "mm": pl.Int32,
+        "op": REQUEST_OP,
+        "owner": pl.UInt32,
+        "ordinal": pl.UInt32,
+    }
+)
+"""What the tasks of a SLOT_EVENTS trace ask of the allocator, without where they were served: each
+task's rows are in its own order. The page is the one of the ``owner``'s so manieth get, from 0; a
+get's owner is the task itself. ``mm`` is the task's address space, -1 for a kernel thread."""
