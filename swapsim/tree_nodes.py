@@ -3,9 +3,9 @@
 
 import polars as pl
 
-from swapsim import native
 from swapsim.claims import compare, measured
 from swapsim.config import MappingConfig
+from swapsim.native.mappings import nodes_after_swap_out
 from swapsim.schemas import HELD_AGAINST, RESULTS, SOURCE, TREE_NODES, require
 
 SLOTS_OF_A_MEBIBYTE = 256
@@ -52,7 +52,7 @@ def simulated(experiment: str) -> pl.DataFrame:
             for first, count in extents.select("first", "count").iter_rows()
             for offset in range(first, first + count)
         )
-        nodes = native.nodes_after_swap_out(offsets, config)
+        nodes = nodes_after_swap_out(offsets, config)
         rows.append((policy, seed, f"{name}: nodes", float(nodes)))
     counted = pl.DataFrame(
         rows, schema=["policy", "seed", "metric", "value"], orient="row"

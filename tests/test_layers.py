@@ -33,7 +33,6 @@ LADDER = (
 
 TOO_LONG = (
     "calibrate.py",
-    "config/__init__.py",
     "lab_machine.py",
     "replay/__init__.py",
 )

@@ -19,12 +19,12 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 import swapsim
-from swapsim import native
 from swapsim._core import ffi, lib
 from swapsim.config import SLOTS_KERNELS, SlotsConfig
 from swapsim.config.policies import BASE_OF, INITIAL, POLICIES, Policy
 from swapsim.errors import ConfigError, InputError
 from swapsim.native import slots as native_slots
+from swapsim.native.codes import check
 
 SMALL = SlotsConfig(slots=5000, trunk_shift=6, possible_cpus=4, address_spaces=3)
 """79 trunks of 64 slots, so that bases leave them often."""
@@ -48,7 +48,7 @@ def drive(config: SlotsConfig, *, calls: int = 1200) -> Run:
     """Lead a device through calls and frees, until it is fragmented and three quarters full."""
     made, keep = native_slots.settings(config)
     out = ffi.new("struct sws_slots **")
-    native.check(lib.sws_slots_new(made, out))
+    check(lib.sws_slots_new(made, out))
     device = ffi.gc(out[0], lib.sws_slots_free)
     call, work = ffi.new("struct sws_slots_call *"), ffi.new("struct sws_slots_work *")
     generator = np.random.default_rng(config.seed)
@@ -58,15 +58,15 @@ def drive(config: SlotsConfig, *, calls: int = 1200) -> Run:
         cpu = number % config.possible_cpus
         mm = number % (config.address_spaces + 1) - 1
         wanted = int(generator.integers(1, 65))
-        native.check(lib.sws_slots_allocate(device, cpu, mm, wanted, call, work))
+        check(lib.sws_slots_allocate(device, cpu, mm, wanted, call, work))
         given = list(call.slots[0 : call.given])
         slots.append(tuple(given))
         bases.append(call.base_after)
         held += given
         while len(held) > config.slots * 3 // 4:
             slot = held.pop(int(generator.integers(len(held))))
-            native.check(lib.sws_slots_free_entries(device, [slot], 1, work))
-    native.check(lib.sws_slots_verify(device, ffi.new("const char **")))
+            check(lib.sws_slots_free_entries(device, [slot], 1, work))
+    check(lib.sws_slots_verify(device, ffi.new("const char **")))
     assert keep is not None
     return Run(tuple(slots), tuple(bases), work.stores, work.looked_at, work.nonsense)
 
@@ -75,7 +75,7 @@ def first_bases(config: SlotsConfig) -> list[int]:
     """Return the bases of an untouched device."""
     made, keep = native_slots.settings(config)
     out = ffi.new("struct sws_slots **")
-    native.check(lib.sws_slots_new(made, out))
+    check(lib.sws_slots_new(made, out))
     device = ffi.gc(out[0], lib.sws_slots_free)
     assert keep is not None
     return [lib.sws_slots_base(device, owner) for owner in range(lib.sws_slots_bases(device))]

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapsim import native, paths, tree_nodes
+from swapsim import paths, tree_nodes
 from swapsim.claims import measured
 from swapsim.config import MappingConfig
 from swapsim.errors import InputError
+from swapsim.native.mappings import nodes_after_swap_out
 from swapsim.schemas import HELD_AGAINST, SLOTS_IN_USE, TREE_NODES
 
 SLOTS = 1 << 20
@@ -94,14 +95,14 @@ def test_c_counts_the_blocks_that_hold_a_slot(
         kernel="6.1", swap_slots=SLOTS, trunk_shift=trunk_shift, tree_shift=tree_shift
     )
     wanted = count_nodes(offsets, trunk_shift, tree_shift)
-    assert native.nodes_after_swap_out(offsets, config) == wanted
+    assert nodes_after_swap_out(offsets, config) == wanted
 
 
 def test_earlier_kernels_keep_nothing_of_a_page_that_is_gone() -> None:
     """Before shadows, a slot whose page was written and taken has no entry in a tree."""
     for kernel in ("4.8", "5.8"):
         config = MappingConfig(kernel=kernel, swap_slots=SLOTS)
-        assert native.nodes_after_swap_out(range(1, 500), config) == 0
+        assert nodes_after_swap_out(range(1, 500), config) == 0
 
 
 @pytest.mark.parametrize("offset", [-1, SLOTS])
@@ -109,7 +110,7 @@ def test_an_offset_past_the_device_is_named(offset: int) -> None:
     """A slot that the device does not have is refused in one line."""
     config = MappingConfig(kernel="6.1", swap_slots=SLOTS)
     with pytest.raises(InputError, match=f"{offset} is no slot of a device of {SLOTS}"):
-        native.nodes_after_swap_out([1, offset], config)
+        nodes_after_swap_out([1, offset], config)
 
 
 def test_each_size_of_trees_was_measured() -> None:

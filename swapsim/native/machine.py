@@ -13,8 +13,8 @@ from swapsim._core import ffi, lib
 from swapsim.config import MachineConfig
 from swapsim.config.workloads import StreamsConfig
 from swapsim.errors import ConfigError, InputError
-from swapsim.native import check
 from swapsim.native import slots as native_slots
+from swapsim.native.codes import check
 from swapsim.schemas import ACTOR, MACHINE_CPUS, MACHINE_SITES
 
 CHUNK_EVENTS: Final = 2000

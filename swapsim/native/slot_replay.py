@@ -11,7 +11,7 @@ import polars as pl
 from swapsim._core import ffi, lib
 from swapsim.config import SlotsConfig
 from swapsim.errors import InputError
-from swapsim.native import check
+from swapsim.native.codes import check
 from swapsim.native.slots import settings
 from swapsim.schemas import SLOT_CALLS, SLOT_FAULT
 

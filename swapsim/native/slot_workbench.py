@@ -12,7 +12,7 @@ from swapsim._core import ffi, lib
 from swapsim.config import SlotsConfig
 from swapsim.config.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig, Workload
 from swapsim.errors import ConfigError, InputError
-from swapsim.native import check
+from swapsim.native.codes import check
 from swapsim.native.slots import settings
 
 EFFORT: Final = 1 << 24

@@ -12,9 +12,10 @@ from typing import Final
 import polars as pl
 from tqdm import tqdm
 
-from swapsim import native, traces
+from swapsim import traces
 from swapsim.config import MAPPING_KERNELS, MappingConfig
 from swapsim.errors import InputError
+from swapsim.native.mapping_replay import replay_writeback_tags
 from swapsim.schemas import (
     FLOW,
     LOCK_SITES,
@@ -197,7 +198,7 @@ def replay_rows(
                 yield chunk
                 bar.update(chunk.height)
 
-        sites = native.replay_writeback_tags(chunks(), config)
+        sites = replay_writeback_tags(chunks(), config)
     return sites.filter(pl.col("calls") > 0)
 
 

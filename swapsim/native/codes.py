@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Codes of the C library as exceptions."""
+
+from typing import TYPE_CHECKING
+
+from swapsim._core import ffi, lib
+from swapsim.errors import NativeError, NativeMemoryError
+
+if TYPE_CHECKING:
+    pass
+
+
+def check(code: int) -> None:
+    """Raise what a negative code of the C library stands for.
+
+    Raises
+    ------
+    NativeMemoryError
+        Out of memory.
+    NativeError
+        Any other code.
+    """
+    if code == lib.SWS_OK:
+        return
+    message = ffi.string(lib.sws_strerror(code)).decode()
+    raise (NativeMemoryError if code == lib.SWS_ERROR_NO_MEMORY else NativeError)(message)
