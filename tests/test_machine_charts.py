@@ -7,10 +7,9 @@ from typing import Any
 import altair as alt
 import polars as pl
 import pytest
-import vl_convert
 
 from swapsim import charts
-from swapsim.charts import machine as machine_charts
+from swapsim.charts.colours import PARTS
 from swapsim.errors import InputError
 from swapsim.schemas import OPEN_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES
 
@@ -29,7 +28,7 @@ PAGE = pl.DataFrame(
     [
         (kernel, part, microseconds, microseconds)
         for kernel, microseconds in (("patched", 1.0), ("base", 2.0))
-        for part in machine_charts.PARTS
+        for part in PARTS
     ],
     schema=TIME_PER_PAGE,
     orient="row",
@@ -45,9 +44,9 @@ GAINS = pl.DataFrame(
 )
 
 MADE: dict[str, Callable[[], alt.TopLevelMixin]] = {
-    "open_curve": lambda: machine_charts.open_curve(POINTS, "c", title="t", axis="gain, %"),
-    "time_per_page": lambda: machine_charts.time_per_page(PAGE, title="t"),
-    "gain_along": lambda: machine_charts.gain_along(GAINS, title="t", setting_axis="channels"),
+    "claim_along_shares": lambda: charts.claim_along_shares(POINTS, "c", title="t", axis="gain, %"),
+    "time_per_page": lambda: charts.time_per_page(PAGE, title="t"),
+    "gain_along": lambda: charts.gain_along(GAINS, title="t", setting_axis="channels"),
 }
 
 
@@ -64,25 +63,25 @@ def data(name: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", MADE)
 def test_each_chart_becomes_a_picture(name: str) -> None:
     """The renderer draws it, and its size is that of a chart and not of an empty plane."""
-    png = vl_convert.vegalite_to_png(spec(name), vl_version=charts.VEGA_LITE)
+    png = charts.png(spec(name))
     assert png.startswith(b"\x89PNG")
     assert len(png) > 8_000
 
 
 def test_a_curve_shows_the_fits_that_converged_of_its_claim() -> None:
     """Neither the other claim nor the fit that did not converge is drawn; the band is printed."""
-    rows = data("open_curve")
+    rows = data("claim_along_shares")
     drawn = [row["simulated"] for row in rows if "simulated" in row]
     assert sorted(drawn) == [10.0, 24.0, 30.0]
     assert [row for row in rows if "low" in row] == [{"low": 17.0, "high": 23.0, "published": 20.0}]
     with pytest.raises(InputError, match="field 'claim': no fit that converged has claim 'tides'"):
-        machine_charts.open_curve(POINTS, "tides", title="t", axis="a")
+        charts.claim_along_shares(POINTS, "tides", title="t", axis="a")
 
 
 def test_bars_stack_the_parts_in_one_order_and_keep_that_of_the_kernels() -> None:
     """Work first, then each lock's two; kernels as they came."""
     rows = data("time_per_page")
-    parts = list(machine_charts.PARTS)
+    parts = list(PARTS)
     assert {row["part"]: row["order"] for row in rows} == {
         part: at for at, part in enumerate(parts)
     }
@@ -90,7 +89,7 @@ def test_bars_stack_the_parts_in_one_order_and_keep_that_of_the_kernels() -> Non
     assert encoding["y"]["sort"] == ["patched", "base"]
     assert encoding["color"]["scale"] == {
         "domain": parts,
-        "range": list(machine_charts.PARTS.values()),
+        "range": list(PARTS.values()),
     }
 
 
@@ -122,8 +121,8 @@ def test_a_band_and_a_line_follow_the_gains() -> None:
 def test_each_chart_refuses_another_table() -> None:
     """The schema that is wanted is named."""
     with pytest.raises(InputError, match="OPEN_SHARES"):
-        machine_charts.open_curve(PAGE, "c", title="t", axis="a")
+        charts.claim_along_shares(PAGE, "c", title="t", axis="a")
     with pytest.raises(InputError, match="TIME_PER_PAGE"):
-        machine_charts.time_per_page(GAINS, title="t")
+        charts.time_per_page(GAINS, title="t")
     with pytest.raises(InputError, match="WHAT_IF_RANGES"):
-        machine_charts.gain_along(POINTS, title="t", setting_axis="a")
+        charts.gain_along(POINTS, title="t", setting_axis="a")

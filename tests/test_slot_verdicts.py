@@ -6,8 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import slot_verdicts, slots, traces
-from swapsim.charts import slots as slot_charts
+from swapsim import charts, slot_verdicts, slots, traces
 from swapsim.errors import InputError
 from swapsim.replay import cluster_next as retimed
 from swapsim.schemas import RESULTS, SLOT_ANSWERS, SLOT_SWEEP, VERIFIED
@@ -159,11 +158,10 @@ def test_charts_take_rankings_alone() -> None:
     )
     ranking = slots.ranking(measures, "run")
     words = {"title": "t", "axis": "a"}
-    slot_charts.by_policy(ranking, **words).to_dict()
-    slot_charts.along(ranking, setting_axis="CPUs", **words).to_dict()
-    chart = slot_charts.contention_against_locality(
+    charts.metric_along(ranking, setting_axis="CPUs", **words).to_dict()
+    chart = charts.contention_against_locality(
         ranking, ranking, title="t", contention_axis="x", locality_axis="y"
     ).to_dict()
     assert "percpu, shared, spread" in str(chart["datasets"])
     with pytest.raises(InputError, match="slot ranking"):
-        slot_charts.by_policy(measures, **words)
+        charts.metric_along(measures, setting_axis="CPUs", **words)

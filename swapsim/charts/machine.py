@@ -1,30 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Charts of the contention machine: what a base leaves open, where time goes, what if."""
 
-from typing import Final
-
 import altair as alt
 import polars as pl
 
+from swapsim.charts.colours import PARTS, PATCHED, PUBLISHED
 from swapsim.errors import InputError
 from swapsim.schemas import OPEN_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES, require
 
-PARTS: Final = {
-    "work without a lock": "#bab0ac",
-    "swap cache's lock, held": "#4c78a8",
-    "swap cache's lock, waited for": "#9ecae9",
-    "si->lock, held": "#d6604d",
-    "si->lock, waited for": "#f4a582",
-    "other locks, held": "#54a24b",
-    "other locks, waited for": "#a1d99b",
-}
-"""One colour per part of a page's time; a wait is the paler of its lock's two."""
 
-_LINE: Final = "#01665e"
-_PUBLISHED: Final = "#e45756"
-
-
-def open_curve(
+def claim_along_shares(
     points: pl.DataFrame, claim: str, *, title: str, axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
     """Draw a claim's predicted change along the share that a base leaves open, and the published.
@@ -69,13 +54,13 @@ def open_curve(
     )
     area = (
         alt.Chart(band)
-        .mark_rect(opacity=0.15, color=_PUBLISHED)
+        .mark_rect(opacity=0.15, color=PUBLISHED)
         .encode(y=alt.Y("low:Q", title=axis), y2="high:Q")
     )
-    rule = alt.Chart(band).mark_rule(color=_PUBLISHED, strokeDash=[6, 4]).encode(y="published:Q")
+    rule = alt.Chart(band).mark_rule(color=PUBLISHED, strokeDash=[6, 4]).encode(y="published:Q")
     text = (
         alt.Chart(band)
-        .mark_text(align="right", dx=-4, dy=-7, color=_PUBLISHED, fontSize=11)
+        .mark_text(align="right", dx=-4, dy=-7, color=PUBLISHED, fontSize=11)
         .encode(
             y="published:Q", x=alt.value(500), text=alt.value("published, ± one standard deviation")
         )
@@ -149,11 +134,11 @@ def gain_along(
     base = alt.Chart(frame).encode(x=x)
     along = alt.Chart(frame.filter(~pl.col("setting").is_in(list(words)))).encode(x=x)
     y = alt.Y("low:Q", title="gain, %")
-    band = along.mark_area(opacity=0.2, color=_LINE).encode(y=y, y2="high:Q")
-    line = along.mark_line(color=_LINE).encode(y="middle:Q")
+    band = along.mark_area(opacity=0.2, color=PATCHED).encode(y=y, y2="high:Q")
+    line = along.mark_line(color=PATCHED).encode(y="middle:Q")
     # What has a word for a place is no point of the line.
-    spans = base.mark_rule(color=_LINE, opacity=0.3, strokeWidth=4).encode(y=y, y2="high:Q")
-    dots = base.mark_point(filled=True, size=45, color=_LINE, opacity=1).encode(y="middle:Q")
+    spans = base.mark_rule(color=PATCHED, opacity=0.3, strokeWidth=4).encode(y=y, y2="high:Q")
+    dots = base.mark_point(filled=True, size=45, color=PATCHED, opacity=1).encode(y="middle:Q")
     figures = base.mark_text(dy=-12, fontSize=11).encode(
         y="middle:Q", text=alt.Text("middle:Q", format=".0f")
     )

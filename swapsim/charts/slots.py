@@ -6,30 +6,8 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from swapsim.config.policies import POLICIES
+from swapsim.charts import colours
 from swapsim.schemas import HANDED_OUT, SLOT_RANKING, require
-
-COLOURS: Final = {
-    "shared": "#8c510a",
-    "percpu": "#d8a13a",
-    "percpu-rerandomise": "#01665e",
-    "spread": "#80b1d3",
-    "spread-online": "#4c78a8",
-    "avoid": "#6a51a3",
-    "permm": "#d6604d",
-}
-"""One colour per built-in policy, the same in every chart."""
-
-DASHES: Final = {"spread": (6, 5), "spread-online": (2, 3), "permm": (8, 3, 2, 3)}
-"""Lines that may lie on that of percpu, for they run on as it does: dashed, so that both show."""
-
-READER_COLOURS: Final = ("#111111", "#e7298a", "#66a61e", "#a6761d")
-"""Colours of readers' policies, in order of name."""
-
-CPU_COLOURS: Final = (
-    "#4c78a8", "#f58518", "#54a24b", "#e45756", "#b279a2", "#9d755d", "#72b7b2", "#eeca3b",
-)  # fmt: skip
-"""Colours of CPUs; the ninth begins anew."""
 
 
 def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
@@ -55,7 +33,7 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
                 title="CPU",
                 scale=alt.Scale(
                     domain=cpus,
-                    range=[CPU_COLOURS[i % len(CPU_COLOURS)] for i in range(len(cpus))],
+                    range=[colours.CPUS[i % len(colours.CPUS)] for i in range(len(cpus))],
                 ),
                 legend=alt.Legend(symbolSize=80, symbolOpacity=1),
             ),
@@ -71,46 +49,7 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
     return chart
 
 
-def by_policy(
-    ranking: pl.DataFrame, *, title: str, axis: str, figure_format: str = ".3~g", subtitle: str = ""
-) -> alt.LayerChart:
-    """Draw one metric of each policy as a dot on its interval, in the order of the rows.
-
-    Parameters
-    ----------
-    ranking : polars.DataFrame
-        Schema SLOT_RANKING, one setting.
-    title, axis, subtitle : str
-    figure_format : str
-        Of the figure beside the dot, as d3 has it.
-    """
-    require(ranking, SLOT_RANKING, "slot ranking")
-    frame = ranking.select("policy", "mean", "low", "high")
-    base = alt.Chart(frame).encode(
-        y=alt.Y(
-            "policy:N",
-            title=None,
-            sort=frame["policy"].to_list(),
-            axis=alt.Axis(labelLimit=240),
-        )
-    )
-    scale = alt.Scale(zero=True)
-    rules = base.mark_rule(strokeWidth=3, opacity=0.45).encode(
-        x=alt.X("low:Q", title=axis, scale=scale), x2="high:Q", color=_colour(frame)
-    )
-    points = base.mark_point(size=110, filled=True, opacity=1).encode(
-        x="mean:Q", color=_colour(frame)
-    )
-    figures = base.mark_text(dy=-12, fontSize=11).encode(
-        x="mean:Q", text=alt.Text("mean:Q", format=figure_format)
-    )
-    chart: alt.LayerChart = (rules + points + figures).properties(
-        width=460, height=alt.Step(38), title=alt.TitleParams(title, subtitle=subtitle)
-    )
-    return chart
-
-
-def along(
+def metric_along(
     ranking: pl.DataFrame, *, title: str, axis: str, setting_axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
     """Draw one metric along the settings of one factor, a line with its band for each policy.
@@ -203,21 +142,21 @@ def _labels(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _dash(frame: pl.DataFrame) -> alt.StrokeDash:
     present = frame["policy"].unique().sort().to_list()
-    dashes = [list(DASHES.get(policy, (1, 0))) for policy in present]
+    dashes = [list(colours.POLICY_DASHES.get(policy, (1, 0))) for policy in present]
     return alt.StrokeDash("policy:N", scale=alt.Scale(domain=present, range=dashes), legend=None)
 
 
 def _colour(frame: pl.DataFrame, *, legend: bool = False) -> alt.Color:
     """Give each policy its colour; readers' ones come after the built-in ones."""
     present = frame["policy"].unique().to_list()
-    readers = sorted(policy for policy in present if policy not in COLOURS)
-    domain = [policy for policy in POLICIES if policy in present] + readers
-    colours = [COLOURS[policy] for policy in domain if policy in COLOURS] + [
-        READER_COLOURS[i % len(READER_COLOURS)] for i in range(len(readers))
+    readers = sorted(policy for policy in present if policy not in colours.POLICIES)
+    domain = [policy for policy in colours.POLICIES if policy in present] + readers
+    shades = [colours.POLICIES[policy] for policy in domain if policy in colours.POLICIES] + [
+        colours.READERS[i % len(colours.READERS)] for i in range(len(readers))
     ]
     return alt.Color(
         "policy:N",
         title="policy",
-        scale=alt.Scale(domain=domain, range=colours),
+        scale=alt.Scale(domain=domain, range=shades),
         legend=alt.Legend(labelLimit=240, symbolOpacity=1) if legend else None,
     )

@@ -5,7 +5,6 @@ import re
 from typing import Final
 
 import polars as pl
-import vl_convert
 
 from swapsim import charts, predict, replay, standing, traces, verdicts
 from swapsim.errors import InputError
@@ -63,7 +62,7 @@ def write() -> None:
     readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")
     sites = replay.writeback_tags(traces.shipped("writeback-tags")["random-80-20"])
     chart = charts.acquisitions_by_site(replay.per_page(sites))
-    png = vl_convert.vegalite_to_png(chart.to_dict(), vl_version=charts.VEGA_LITE, scale=1.5)
+    png = charts.png(chart.to_dict())
     (repository_root() / PICTURE).write_bytes(png)
 
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one set of colours: whoever and whatever is drawn twice is drawn alike."""
+
+from typing import Final
+
+UNPATCHED: Final = "#8c510a"
+PATCHED: Final = "#01665e"
+PUBLISHED: Final = "#e45756"
+
+TAGS: Final = {"tags kept": UNPATCHED, "no tags": PATCHED}
+"""Whether the swap cache keeps writeback tags: without and with patch A."""
+
+SITES: Final = {
+    "add": "#4c78a8",
+    "dirty": "#9d755d",
+    "start": "#e45756",
+    "end": "#f58518",
+    "move": "#79706e",
+    "delete": "#54a24b",
+    "clear-shadow": "#b279a2",
+}
+"""Code paths that take a mapping's lock."""
+
+POLICIES: Final = {
+    "shared": UNPATCHED,
+    "percpu": "#d8a13a",
+    "percpu-rerandomise": PATCHED,
+    "spread": "#80b1d3",
+    "spread-online": "#4c78a8",
+    "avoid": "#6a51a3",
+    "permm": "#d6604d",
+}
+"""Built-in policies for the scan base."""
+
+POLICY_DASHES: Final = {"spread": (6, 5), "spread-online": (2, 3), "permm": (8, 3, 2, 3)}
+"""Lines that may lie on that of percpu, for they run on as it does: dashed, so that both show."""
+
+READERS: Final = ("#111111", "#e7298a", "#66a61e", "#a6761d")
+"""Readers' policies, in order of name."""
+
+CPUS: Final = (
+    "#4c78a8", "#f58518", "#54a24b", "#e45756", "#b279a2", "#9d755d", "#72b7b2", "#eeca3b",
+)  # fmt: skip
+"""CPUs; the ninth begins anew."""
+
+PARTS: Final = {
+    "work without a lock": "#bab0ac",
+    "swap cache's lock, held": "#4c78a8",
+    "swap cache's lock, waited for": "#9ecae9",
+    "si->lock, held": "#d6604d",
+    "si->lock, waited for": "#f4a582",
+    "other locks, held": "#54a24b",
+    "other locks, waited for": "#a1d99b",
+}
+"""Parts of a page's time; a wait is the paler of its lock's two."""

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts of the mapping's lock: who takes it, and what is done under it."""
+
+import altair as alt
+import polars as pl
+
+from swapsim.charts.colours import SITES, TAGS
+from swapsim.schemas import FLOW, LOCK_SITES_PER_PAGE, MIX, SITE, require
+
+
+def acquisitions_by_site(
+    per_page: pl.DataFrame, *, title: str = "Acquisitions of the mapping's lock per page written"
+) -> alt.Chart:
+    """Stack the lock's acquisitions by site, tags kept above tags dropped, one panel a flow.
+
+    Parameters
+    ----------
+    per_page : polars.DataFrame
+        Schema LOCK_SITES_PER_PAGE.
+    title : str
+    """
+    require(per_page, LOCK_SITES_PER_PAGE, "lock sites per page")
+    return _bars(per_page, "acquisitions", title, "acquisitions per page")
+
+
+def work_by_site(per_page: pl.DataFrame, figure: str, *, title: str, axis: str) -> alt.Chart:
+    """Stack one figure of the tree work under the lock by site, as `acquisitions_by_site`.
+
+    Parameters
+    ----------
+    per_page : polars.DataFrame
+        Schema LOCK_SITES_PER_PAGE.
+    figure : {"descents", "nodes", "tag_words"}
+    title, axis : str
+    """
+    require(per_page, LOCK_SITES_PER_PAGE, "lock sites per page")
+    return _bars(per_page, figure, title, axis)
+
+
+def _bars(per_page: pl.DataFrame, figure: str, title: str, axis: str) -> alt.Chart:
+    sites = [site for site in SITE.categories if site in per_page["site"].unique().to_list()]
+    flows = [flow for flow in FLOW.categories if flow in per_page["flow"].unique().to_list()]
+    frame = per_page.select(
+        pl.col("flow").cast(pl.String),
+        pl.col("site").cast(pl.String),
+        pl.col("tags").replace_strict((True, False), tuple(TAGS), return_dtype=pl.String),
+        pl.col("site").to_physical().alias("order"),
+        pl.col(figure).round(4),
+    )
+    chart: alt.Chart = (
+        alt.Chart(frame, title=title)
+        .mark_bar(height=22)
+        .encode(
+            x=alt.X(f"{figure}:Q", title=axis, axis=alt.Axis(tickMinStep=1)),
+            y=alt.Y("tags:N", title=None, sort=list(TAGS)),
+            color=alt.Color(
+                "site:N",
+                title="site",
+                scale=alt.Scale(domain=sites, range=[SITES[site] for site in sites]),
+            ),
+            order=alt.Order("order:Q"),
+            row=alt.Row(
+                "flow:N",
+                title=None,
+                sort=flows,
+                header=alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold"),
+            ),
+        )
+        .properties(width=520, height=64)
+    )
+    return chart
+
+
+def lock_cost_by_mix(mix: pl.DataFrame, *, title: str) -> alt.LayerChart:
+    """Draw acquisitions per page written, tags kept and not, one line a trace, fewest files first.
+
+    Parameters
+    ----------
+    mix : polars.DataFrame
+        Schema MIX.
+    title : str
+    """
+    require(mix, MIX, "mix")
+    share = (100 * pl.col("file_share")).round(0).cast(pl.Int64)
+    frame = mix.sort("file_share", "trace").select(
+        pl.col("tags").replace_strict((True, False), tuple(TAGS), return_dtype=pl.String),
+        pl.col("acquisitions").round(4),
+        label=pl.format("{}, {} % file pages", "trace", share),
+    )
+    labels = list(TAGS)
+    base = alt.Chart(frame).encode(y=alt.Y("label:N", title=None, sort=None))
+    gaps = base.mark_rule(color="#bbb", strokeWidth=3).encode(
+        x="min(acquisitions):Q", x2="max(acquisitions):Q"
+    )
+    points = base.mark_point(size=130, filled=True, opacity=1).encode(
+        x=alt.X(
+            "acquisitions:Q",
+            title="acquisitions of a mapping's lock per page written",
+            scale=alt.Scale(zero=True),
+            axis=alt.Axis(tickMinStep=1),
+        ),
+        color=alt.Color(
+            "tags:N",
+            title="swap cache",
+            scale=alt.Scale(domain=labels, range=list(TAGS.values())),
+        ),
+    )
+    figures = base.mark_text(dy=-13, fontSize=11).encode(
+        x="acquisitions:Q", text=alt.Text("acquisitions:Q", format=".2f")
+    )
+    chart: alt.LayerChart = (gaps + points + figures).properties(
+        width=460, height=alt.Step(46), title=title
+    )
+    return chart
