@@ -23,6 +23,36 @@ static void zeroed_allocation_refuses_an_overflowing_product(void)
 	sws_release(&sws_libc_allocator, NULL);
 }
 
+static int grow_an_array(const struct sws_allocator *allocator)
+{
+	uint16_t *squares = NULL;
+	size_t room = 0;
+	int error = SWS_OK;
+
+	for (uint16_t i = 0; i < 100 && !error; i++) {
+		error = sws_reserve(allocator, &squares, &room, (size_t)i + 1, sizeof(*squares));
+		if (error)
+			break;
+		CHECK(room > i);
+		squares[i] = (uint16_t)(i * i);
+		for (uint16_t before = 0; before < i; before++)
+			CHECK(squares[before] == before * before);
+	}
+	sws_release(allocator, squares);
+	return error;
+}
+
+static void reserve_keeps_what_an_array_holds(void)
+{
+	uint16_t *none = NULL;
+	size_t room = 0;
+
+	check_each_allocation_failing(grow_an_array);
+	CHECK(sws_reserve(&sws_libc_allocator, &none, &room, SIZE_MAX / 4, sizeof(*none)) ==
+	      SWS_ERROR_NO_MEMORY);
+	CHECK(!none && room == 0);
+}
+
 static void streams_differ_and_repeat(void)
 {
 	struct sws_generator first, again, other;
@@ -57,6 +87,7 @@ int main(void)
 {
 	RUN(every_code_has_a_sentence);
 	RUN(zeroed_allocation_refuses_an_overflowing_product);
+	RUN(reserve_keeps_what_an_array_holds);
 	RUN(streams_differ_and_repeat);
 	RUN(below_is_even_over_its_range);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "check.h"
 
-#include "rtree/node.h"
+#include "rtree/layout.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -24,15 +24,24 @@
 /* Codes that a fallible function returns; SWS_OK is 0, all others are negative. */
 enum sws_error {
 	SWS_OK = 0,
-	SWS_ERROR_NO_MEMORY = -1,     /* an allocation failed; the object is unchanged */
-	SWS_ERROR_BAD_CONFIG = -2,    /* a field of a config is out of its range */
-	SWS_ERROR_BAD_ARGUMENT = -3,  /* an argument is out of its range */
-	SWS_ERROR_EXISTS = -4,       /* the index holds an item already */
-	SWS_ERROR_NOT_FOUND = -5,     /* the index holds no item */
-	SWS_ERROR_OUT_OF_ORDER = -6,  /* rows are not in the order that the call needs */
-	SWS_ERROR_UNKNOWN_OP = -7,    /* a row's operation is none of the enum */
-	SWS_ERROR_BAD_LINE = -8,      /* a line of text cannot be read */
-	SWS_ERROR_BROKEN = -9,       /* an invariant does not hold: a bug of ours */
+	/* An allocation failed; the object is unchanged. */
+	SWS_ERROR_NO_MEMORY = -1,
+	/* A field of a config is out of its range. */
+	SWS_ERROR_BAD_CONFIG = -2,
+	/* An argument is out of its range. */
+	SWS_ERROR_BAD_ARGUMENT = -3,
+	/* The index holds an item already. */
+	SWS_ERROR_EXISTS = -4,
+	/* The index holds no item. */
+	SWS_ERROR_NOT_FOUND = -5,
+	/* Rows are not in the order that the call needs. */
+	SWS_ERROR_OUT_OF_ORDER = -6,
+	/* A row's operation is none of the enum. */
+	SWS_ERROR_UNKNOWN_OP = -7,
+	/* A line of text cannot be read. */
+	SWS_ERROR_BAD_LINE = -8,
+	/* An invariant does not hold: a bug of ours. */
+	SWS_ERROR_BROKEN = -9,
 };
 
 /* The sentence that belongs to a code, saying what to fix; total: any int has one. */
@@ -79,6 +88,14 @@ void *sws_allocate_array(const struct sws_allocator *allocator, size_t count, si
 
 /* The same, zeroed. */
 void *sws_allocate_zeroed(const struct sws_allocator *allocator, size_t count, size_t size);
+
+/*
+ * Grows an array to a room for at least count items of item bytes: doubles, so
+ * that appending is amortised. block is the address of the array's pointer, NULL
+ * at birth with *room 0. Returns SWS_OK, or SWS_ERROR_NO_MEMORY and all as it was.
+ */
+int sws_reserve(const struct sws_allocator *allocator, void *block, size_t *room, size_t count,
+		size_t item);
 
 /* Frees a block of this allocator; takes NULL. */
 void sws_release(const struct sws_allocator *allocator, void *pointer);

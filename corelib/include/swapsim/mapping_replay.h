@@ -76,7 +76,8 @@ enum sws_mapping_replay_site {
 
 /* Whose page. */
 enum sws_mapping_replay_flow {
-	SWS_MAPPING_REPLAY_WRITTEN = 0,   /* swap cache, the stay saw a writeback; and all freed slots */
+	SWS_MAPPING_REPLAY_WRITTEN =
+		0, /* swap cache, the stay saw a writeback; and all freed slots */
 	SWS_MAPPING_REPLAY_UNWRITTEN = 1, /* swap cache, it saw none */
 	SWS_MAPPING_REPLAY_FILE = 2,
 	SWS_MAPPING_REPLAY_FLOWS = 3,
@@ -84,15 +85,15 @@ enum sws_mapping_replay_flow {
 
 /* One cell of the ledger. */
 struct sws_mapping_replay_cell {
-	uint64_t calls;        /* times that the site was reached */
-	uint64_t unresolved;   /* of these, whose place in a tree the trace does not tell */
+	uint64_t calls; /* times that the site was reached */
+	uint64_t unresolved; /* of these, whose place in a tree the trace does not tell */
 	uint64_t contradicted; /* stays in the swap cache that a row at this site proved over */
 	struct sws_mapping_work work;
 };
 
 /* The columns of a chunk of rows, in trace order; all of one length. */
 struct sws_mapping_replay_rows {
-	const uint8_t *op;     /* enum sws_mapping_replay_op */
+	const uint8_t *op; /* enum sws_mapping_replay_op */
 	const uint64_t *folio; /* even address, 0 where the op has none */
 	const uint64_t *index;
 	const uint64_t *file; /* a file's key, or enum sws_mapping_replay_file */
@@ -102,7 +103,8 @@ struct sws_mapping_replay_rows {
 struct sws_mapping_replay;
 
 /* Makes an empty replay over new mappings. The caller frees it. Returns as sws_mappings_new. */
-int sws_mapping_replay_new(const struct sws_mapping_config *config, struct sws_mapping_replay **out);
+int sws_mapping_replay_new(const struct sws_mapping_config *config,
+			   struct sws_mapping_replay **out);
 
 /* Frees the replay and its mappings; takes NULL. */
 void sws_mapping_replay_free(struct sws_mapping_replay *self);
@@ -112,14 +114,16 @@ void sws_mapping_replay_free(struct sws_mapping_replay *self);
  * are booked: SWS_ERROR_UNKNOWN_OP; SWS_ERROR_BAD_ARGUMENT for an offset past
  * the device, a folio that is 0 or odd, or an even shadow; SWS_ERROR_NO_MEMORY.
  */
-int sws_mapping_replay_feed(struct sws_mapping_replay *self, const struct sws_mapping_replay_rows *rows, uint64_t count,
-		    uint64_t *row);
+int sws_mapping_replay_feed(struct sws_mapping_replay *self,
+			    const struct sws_mapping_replay_rows *rows, uint64_t count,
+			    uint64_t *row);
 
 /*
  * Books the stays that are still open and writes the ledger:
  * SWS_MAPPING_REPLAY_FLOWS * SWS_MAPPING_REPLAY_SITES cells, flow by flow. Call it once, last.
  */
-int sws_mapping_replay_finish(struct sws_mapping_replay *self, struct sws_mapping_replay_cell *cells);
+int sws_mapping_replay_finish(struct sws_mapping_replay *self,
+			      struct sws_mapping_replay_cell *cells);
 
 /* Tree nodes of all mappings of the swap cache (swap true) or of all files. */
 uint64_t sws_mapping_replay_nodes(const struct sws_mapping_replay *self, bool swap);

@@ -12,10 +12,14 @@
 #include "swapsim/core.h"
 
 struct sws_index_map {
-	const struct sws_allocator *allocator; /* borrowed */
-	uint64_t *keys;          /* 0: a hole */
+	/* Borrowed. */
+	const struct sws_allocator *allocator;
+	/* A key a slot, 0 for a hole; its index stands at the same slot. */
+	uint64_t *keys;
 	uint32_t *indexes;
-	uint64_t mask; /* slots - 1; slots is a power of two */
+	/* Slots - 1; their number is a power of two. */
+	uint64_t mask;
+	/* Keys in the map. */
 	uint64_t count;
 };
 

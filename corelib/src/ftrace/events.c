@@ -74,8 +74,8 @@ static int add_event(struct sws_ftrace *self, struct ftrace_span name, bool know
 	memcpy(event->name, name.start, name.length);
 	event->name_length = name.length;
 	event->words_column = SIZE_MAX;
-	error = sws_ftrace__reserve(allocator, &self->events, &self->events_room,
-				    self->events_count + 1, sizeof(struct ftrace_event *));
+	error = sws_reserve(allocator, &self->events, &self->events_room, self->events_count + 1,
+			    sizeof(struct ftrace_event *));
 	if (error)
 		goto out;
 	self->names[slot_of(self, name)] = (uint32_t)self->events_count + 1;
@@ -132,8 +132,8 @@ int sws_ftrace_know_field(sws_ftrace *self, const char *event_name, const char *
 		goto out;
 	memcpy(known.name, field, known.name_length);
 	room = event->known_count;
-	error = sws_ftrace__reserve(allocator, &event->known, &room, event->known_count + 1,
-				    sizeof(*event->known));
+	error = sws_reserve(allocator, &event->known, &room, event->known_count + 1,
+			    sizeof(*event->known));
 	if (error)
 		goto out;
 	event->known[event->known_count++] = known;
@@ -184,53 +184,4 @@ int sws_ftrace_column(const sws_ftrace *self, size_t event, size_t column,
 		.valid = self->events[event]->ragged ? of->valid : NULL,
 	};
 	return SWS_OK;
-}
-
-static bool codes_are_good(const struct sws_ftrace *self, const uint32_t *codes, size_t rows)
-{
-	for (size_t row = 0; row < rows; row++)
-		if (codes[row] > self->strings.count)
-			return false;
-	return true;
-}
-
-/* A row is either valid, 1, or null, 0 with a zero for its value. */
-static bool nulls_are_good(const struct ftrace_event *event, const struct ftrace_column *column)
-{
-	for (size_t row = 0; row < event->rows; row++) {
-		uint64_t value = column->type == SWS_FTRACE_STRING
-					 ? ((const uint32_t *)column->values)[row]
-					 : ((const uint64_t *)column->values)[row];
-
-		if (column->valid[row] > 1 || (!column->valid[row] && value))
-			return false;
-	}
-	return true;
-}
-
-static const char *event_fault(const struct sws_ftrace *self, const struct ftrace_event *event)
-{
-	if (!codes_are_good(self, event->comm, event->rows))
-		return "a task's name has a code of no string";
-	for (size_t row = 1; row < event->rows; row++)
-		if (event->seq[row] <= event->seq[row - 1])
-			return "the rows of an event are out of order";
-	for (size_t i = 0; i < event->columns_count; i++) {
-		const struct ftrace_column *column = &event->columns[i];
-
-		if (column->type == SWS_FTRACE_STRING &&
-		    !codes_are_good(self, column->values, event->rows))
-			return "a field has a code of no string";
-		if (event->ragged && !nulls_are_good(event, column))
-			return "a null is neither null nor valid";
-	}
-	return NULL;
-}
-
-int sws_ftrace_verify(const sws_ftrace *self, const char **reason)
-{
-	*reason = NULL;
-	for (size_t i = 0; i < self->events_count && !*reason; i++)
-		*reason = event_fault(self, self->events[i]);
-	return *reason ? SWS_ERROR_BROKEN : SWS_OK;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ftrace/head.h"
+
 #include "ftrace/value.h"
 
 /*

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ftrace/parts.h"
-
 #include "ftrace/value.h"
 
 /*
@@ -170,12 +169,11 @@ int sws_ftrace__layout_read(struct sws_ftrace *self, struct ftrace_event *event,
 static int reserve(struct sws_ftrace *self, struct ftrace_layout *layout, size_t bytes)
 {
 	const struct sws_allocator *allocator = &self->config.allocator;
-	int error = sws_ftrace__reserve(allocator, &layout->steps, &layout->steps_room,
-					self->scan.count + 1, sizeof(*layout->steps));
+	int error = sws_reserve(allocator, &layout->steps, &layout->steps_room,
+				self->scan.count + 1, sizeof(*layout->steps));
 
 	if (!error)
-		error = sws_ftrace__reserve(allocator, &layout->bytes, &layout->bytes_room, bytes,
-					    1);
+		error = sws_reserve(allocator, &layout->bytes, &layout->bytes_room, bytes, 1);
 	return error;
 }
 

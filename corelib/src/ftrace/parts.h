@@ -1,115 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ftrace/parts.h - what the sources of ftrace share; nobody else includes it.
+ * ftrace/parts.h - the parser's state, and what its sources call of each other;
+ * nobody else includes it. From the bottom up, each calls those above it alone:
  *
- *      ftrace.c          chunks to lines, faults, what is counted
- *      ftrace/head.c     a line's start: task, CPU, time, event name
- *      ftrace/scan.c     the rest of a line: keys, values, words
- *      ftrace/event.c    an event: columns, first rows, types, rows
- *      ftrace/layout.c   the shape of the row before, matched at once
- *      ftrace/strings.c  each string of a batch once
- *      ftrace/value.h    a value's text to a number
+ *      span.h, value.h   text, and a value's text to a number
+ *      strings           each string of a batch once
+ *      head              a line's start: task, CPU, time, event name
+ *      faults            why a line cannot be read
+ *      bytes, remarks    is it text? is it one of the lines that are no event?
+ *      columns           an event's columns: found, made, grown
+ *      scan              the rest of a line: keys, values, words
+ *      layout            the shape of the row before, matched at once
+ *      rows              one row into the columns, by layout or by scan
+ *      event             first rows and types; an event's end
+ *      events            all events by name, handed out
+ *      known_text        texts told beforehand
+ *      ftrace            chunks to lines; a parser's life
  */
 #ifndef SWAPSIM_FTRACE_PARTS_H
 #define SWAPSIM_FTRACE_PARTS_H
 
 #include "swapsim/ftrace.h"
 
-#include <string.h>
+#include "ftrace/head.h"
+#include "ftrace/span.h"
+#include "ftrace/strings.h"
 
-#define FTRACE_LAYOUTS 4
-#define FTRACE_COMMS   256
-
-/* Bytes of a line, or of a copy that outlives it. */
-struct ftrace_span {
-	const char *start;
-	size_t length;
-};
-
-static inline struct ftrace_span ftrace_between(const char *start, const char *end)
-{
-	return (struct ftrace_span){ start, (size_t)(end - start) };
-}
-
-/* Whether two texts of one length agree; most are keys of a few bytes, so no call. */
-static inline bool ftrace_same(const char *a, const char *b, size_t length)
-{
-	uint64_t x = 0;
-	uint64_t y = 0;
-
-	while (length > 8) {
-		memcpy(&x, a, 8);
-		memcpy(&y, b, 8);
-		if (x != y)
-			return false;
-		a += 8;
-		b += 8;
-		length -= 8;
-	}
-	if (length == 8) {
-		memcpy(&x, a, 8);
-		memcpy(&y, b, 8);
-		return x == y;
-	}
-	if (length >= 4) {
-		uint32_t head[2];
-		uint32_t tail[2];
-
-		memcpy(&head[0], a, 4);
-		memcpy(&head[1], b, 4);
-		memcpy(&tail[0], a + length - 4, 4);
-		memcpy(&tail[1], b + length - 4, 4);
-		return head[0] == head[1] && tail[0] == tail[1];
-	}
-	while (length--)
-		if (a[length] != b[length])
-			return false;
-	return true;
-}
-
-/* --- strings --- */
-
-struct ftrace_slot {
-	uint32_t hash;
-	uint32_t code;
-};
-
-struct ftrace_strings {
-	const struct sws_allocator *allocator;
-	char *bytes;
-	size_t length;
-	size_t room;
-	size_t *ends; /* of code n: ends[n], where its '\n' lies; ends[0] + 1 is 0 */
-	size_t ends_room;
-	struct ftrace_slot *slots;
-	size_t slots_room; /* a power of two, or 0 */
-	uint32_t count;
-	uint64_t batch; /* counts the clears: a code of an older batch is stale */
-};
-
-int sws_ftrace__strings_intern(struct ftrace_strings *self, struct ftrace_span text,
-			       uint32_t *code);
-bool sws_ftrace__strings_is(const struct ftrace_strings *self, uint32_t code,
-			    struct ftrace_span text);
-void sws_ftrace__strings_clear(struct ftrace_strings *self);
-void sws_ftrace__strings_free(struct ftrace_strings *self);
-
-/* --- head --- */
-
-struct ftrace_head {
-	struct ftrace_span comm;
-	struct ftrace_span event;
-	const char *text; /* behind the event's colon and spaces */
-	int64_t t_ns;
-	int32_t pid;
-	uint16_t cpu;
-	int clock;
-};
-
-/* Reads a line's head; an enum sws_ftrace_fault. */
-int sws_ftrace__head_read(const char *line, const char *end, struct ftrace_head *head);
-
-/* --- scan --- */
+/* --- a line's fields, and the texts told beforehand --- */
 
 /* Where a value ends: for the layout that is learned from it. */
 enum ftrace_ends {
@@ -120,23 +37,30 @@ enum ftrace_ends {
 
 struct ftrace_field {
 	struct ftrace_span key;
-	struct ftrace_span value; /* without quotes, trimmed where it runs to the line's end */
-	const char *begin;        /* the value as it stands in the line */
+	/* Without quotes, trimmed where it runs to the line's end. */
+	struct ftrace_span value;
+	/* The value as it stands in the line. */
+	const char *begin;
 	const char *end;
 	enum ftrace_ends ends;
-	size_t stop_length; /* of the literal that ends it, under FTRACE_ENDS_AT_LITERAL */
-	size_t column;      /* where it goes; set when its value is written */
+	/* Of the literal that ends it, under FTRACE_ENDS_AT_LITERAL. */
+	size_t stop_length;
+	/* Where it goes; set when its value is written. */
+	size_t column;
 };
 
+/* The line at hand, as scan left it. */
 struct ftrace_scan {
 	struct ftrace_field *fields;
 	size_t count;
 	size_t room;
-	char *words; /* those that are no field, joined by one space */
+	/* Those that are no field, joined by one space. */
+	char *words;
 	size_t words_length;
 	size_t words_room;
 	bool has_words;
-	bool learnable; /* every row of the same shape reads the same way */
+	/* Every row of the same shape reads the same way. */
+	bool learnable;
 };
 
 /* One {field} of a known text, with the literal before it. */
@@ -150,19 +74,27 @@ struct ftrace_known_text {
 	char *bytes;
 	struct ftrace_piece *pieces;
 	size_t count;
-	struct ftrace_span tail; /* the literal behind the last piece */
-	bool rest;               /* key=value words follow */
+	/* The literal behind the last piece. */
+	struct ftrace_span tail;
+	/* key=value words follow. */
+	bool rest;
 };
 
-/* --- layout --- */
+/* --- layouts --- */
+
+#define FTRACE_LAYOUTS 4
 
 /* A value's place in a layout. */
 struct ftrace_step {
-	uint32_t literal; /* offset in bytes */
+	/* Where the literal before it lies in the layout's bytes. */
+	uint32_t literal;
 	uint32_t literal_length;
-	uint32_t stop_length; /* how much of the next literal ends a string */
+	/* How much of the next literal ends a string. */
+	uint32_t stop_length;
 	uint16_t column;
+	/* enum sws_ftrace_type */
 	uint8_t type;
+	/* enum ftrace_ends */
 	uint8_t ends;
 };
 
@@ -170,32 +102,42 @@ struct ftrace_layout {
 	struct ftrace_step *steps;
 	size_t count;
 	size_t steps_room;
-	char *bytes; /* all literals, the tail, the words */
+	/* All literals, the tail, the words. */
+	char *bytes;
 	size_t bytes_room;
 	uint32_t tail;
 	uint32_t tail_length;
 	uint32_t words;
 	uint32_t words_length;
+	/* The words' code, of this batch of strings. */
 	uint64_t words_batch;
 	uint32_t words_code;
 	bool has_words;
 	bool used;
 };
 
-/* --- event --- */
+/* --- events --- */
 
 struct ftrace_column {
 	char *name;
 	size_t name_length;
+	/* enum sws_ftrace_type */
 	int type;
-	bool known; /* its type was told, not found */
-	bool used;  /* some row that counts has it */
+	/* Its type was told, not found. */
+	bool known;
+	/* Some row that counts has it. */
+	bool used;
+	/* What the first rows say about its type: bits of enum ftrace_evidence. */
 	unsigned int evidence;
+	/* int64_t, uint64_t or uint32_t codes, as the type says. */
 	void *values;
+	/* A byte a row: 1 valid, 0 null; kept only while the event is ragged. */
 	uint8_t *valid;
-	uint64_t stamp; /* the row that wrote it last */
+	/* The row that wrote it last. */
+	uint64_t stamp;
+	/* The string of the row before, of this batch: strings repeat. */
 	uint64_t last_batch;
-	uint32_t last_code; /* the string of the row before: strings repeat */
+	uint32_t last_code;
 };
 
 struct ftrace_known_field {
@@ -204,6 +146,7 @@ struct ftrace_known_field {
 	int type;
 };
 
+/* A row that waits as text. */
 struct ftrace_waiting {
 	uint64_t seq;
 	uint64_t line;
@@ -214,15 +157,19 @@ struct ftrace_waiting {
 struct ftrace_event {
 	char *name;
 	size_t name_length;
+
+	/* What was told beforehand. */
 	struct ftrace_known_field *known;
 	size_t known_count;
 	struct ftrace_known_text *texts;
 	size_t texts_count;
 
+	/* The columns, and those of the head that each event has. */
 	struct ftrace_column *columns;
 	size_t columns_count;
 	size_t columns_room;
-	size_t words_column; /* SIZE_MAX until a row has words */
+	/* SIZE_MAX until a row has words. */
+	size_t words_column;
 	size_t rows;
 	size_t room;
 	uint64_t *seq;
@@ -230,9 +177,11 @@ struct ftrace_event {
 	uint16_t *cpu;
 	int32_t *pid;
 	uint32_t *comm;
-	bool ragged; /* some row of the batch lacks a column: valid is kept */
+	/* Some row of the batch lacks a column: valid is kept. */
+	bool ragged;
 
-	bool settled; /* the first rows are through, all types stand */
+	/* The first rows, until they have settled all types. */
+	bool settled;
 	struct ftrace_waiting *waiting;
 	size_t waiting_count;
 	size_t waiting_room;
@@ -240,10 +189,15 @@ struct ftrace_event {
 	size_t waiting_length;
 	size_t waiting_bytes_room;
 
+	/* The one that matched last is tried first; the next one learned replaces the oldest. */
 	struct ftrace_layout layouts[FTRACE_LAYOUTS];
 	unsigned int layout_hint;
 	unsigned int layout_next;
 };
+
+/* --- the parser --- */
+
+#define FTRACE_COMMS 256
 
 /* A task's name of up to 16 bytes: its first eight and its last eight tell all of it. */
 struct ftrace_comm {
@@ -255,9 +209,12 @@ struct ftrace_comm {
 
 /* The fault of the line at hand. */
 struct ftrace_trouble {
+	/* enum sws_ftrace_fault */
 	int kind;
-	int type;       /* of the column at fault, or -1 */
-	char field[64]; /* a copy: a column at fault may go before the fault is filed */
+	/* Of the column at fault, or -1. */
+	int type;
+	/* A copy: a column at fault may go before the fault is filed. */
+	char field[64];
 	struct ftrace_span excerpt;
 };
 
@@ -266,28 +223,36 @@ struct sws_ftrace {
 	struct sws_ftrace_totals totals;
 	struct sws_ftrace_report reports[SWS_FTRACE_FAULTS];
 	struct ftrace_trouble trouble;
+	/* Lost events by CPU. */
 	uint64_t *lost;
 	size_t lost_count;
+	/* A feed has failed: the parser can only be asked and freed. */
 	bool failed;
 
-	char *carry; /* a line whose end was not fed yet */
+	/* A line whose end was not fed yet. */
+	char *carry;
 	size_t carry_length;
 	size_t carry_room;
-	bool carry_long; /* it passed max_line: only its end matters */
 
 	struct ftrace_event **events;
 	size_t events_count;
 	size_t events_room;
-	size_t events_known; /* those made by the know calls */
-	uint32_t *names;     /* hash table: index + 1 of an event */
+	/* Those made by the know calls, which config.max_events does not count. */
+	size_t events_known;
+	/* A hash table of events: index + 1, or 0. */
+	uint32_t *names;
 	size_t names_room;
 
 	struct ftrace_strings strings;
+	/* A cache of the tasks' codes, at a hash of the name. */
 	struct ftrace_comm comms[FTRACE_COMMS];
 	struct ftrace_scan scan;
+	/* Counts the rows tried: tells which columns a row wrote. */
 	uint64_t stamp;
 	size_t cells;
 };
+
+/* --- faults.c --- */
 
 /* Notes why the line at hand cannot be read; returns BAD_LINE. */
 int sws_ftrace__trouble(struct sws_ftrace *self, int kind, struct ftrace_span field,
@@ -296,32 +261,54 @@ int sws_ftrace__trouble(struct sws_ftrace *self, int kind, struct ftrace_span fi
 /* Files the noted trouble under a line's number; SWS_OK where config.skip is on. */
 int sws_ftrace__file(struct sws_ftrace *self, uint64_t line);
 
-/* Grows a block to hold count items; doubles, so that appending is amortised. */
-int sws_ftrace__reserve(const struct sws_allocator *allocator, void *block, size_t *room,
-			size_t count, size_t item);
+/* --- bytes.c --- */
 
-/* Reads the text of a line into self->scan. */
-int sws_ftrace__scan(struct sws_ftrace *self, const struct ftrace_event *event, const char *text,
-		     const char *end);
-void sws_ftrace__scan_free(struct sws_ftrace *self);
+/* Whether text needs a closer look: control bytes, or bytes beyond ASCII. */
+bool sws_ftrace__is_odd(const char *bytes, size_t length);
 
-/* Finds an event by name, or adds it; *event is NULL where there are too many. */
-int sws_ftrace__event_find(struct sws_ftrace *self, struct ftrace_span name, bool known,
-			   struct ftrace_event **event);
-void sws_ftrace__event_free(struct sws_ftrace *self, struct ftrace_event *event);
+/* The closer look at one line: BAD_LINE for bytes that no text has, or no UTF-8. */
+int sws_ftrace__check_bytes(struct sws_ftrace *self, struct ftrace_span line);
 
-/* Takes one event line: to the columns, or to wait with the first rows. */
-int sws_ftrace__event_take(struct sws_ftrace *self, struct ftrace_event *event,
-			   const struct ftrace_head *head, const char *line, const char *end);
+/* --- remarks.c --- */
 
-/* Decides the types by the rows that wait, and reads those. */
-int sws_ftrace__event_settle(struct sws_ftrace *self, struct ftrace_event *event);
+/* Reads a line that is no event: comments, losses, the preamble of trace-cmd report. */
+int sws_ftrace__remark_read(struct sws_ftrace *self, const char *line, const char *end,
+			    bool *is_remark);
 
-void sws_ftrace__event_clear(struct ftrace_event *event);
+/* --- columns.c --- */
+
+/* The type that was told for a field, -1 where none was. */
+int sws_ftrace__known_type(const struct ftrace_event *event, struct ftrace_span field);
+
+/* Finds a field's column, or makes it; `guess` is where the row's order suggests it. */
+int sws_ftrace__column_find(struct sws_ftrace *self, struct ftrace_event *event,
+			    const struct ftrace_field *field, size_t guess, size_t *index);
+
+/* Makes the column for words that are no field, if there is none. */
+int sws_ftrace__column_for_words(struct sws_ftrace *self, struct ftrace_event *event);
 
 /* Interns a String column's value, which is often that of the row before. */
 int sws_ftrace__column_code(struct sws_ftrace *self, struct ftrace_column *column,
 			    struct ftrace_span text, uint32_t *code);
+
+/* Doubles the rows that all columns have room for. */
+int sws_ftrace__columns_grow(struct sws_ftrace *self, struct ftrace_event *event);
+
+/* Frees the columns beyond the first count. */
+void sws_ftrace__columns_drop(struct sws_ftrace *self, struct ftrace_event *event, size_t count);
+
+/* Starts to keep a byte per row that tells values from nulls. */
+void sws_ftrace__columns_become_ragged(struct ftrace_event *event);
+
+/* --- scan.c --- */
+
+/* Reads the text of a line into self->scan. */
+int sws_ftrace__scan(struct sws_ftrace *self, const struct ftrace_event *event, const char *text,
+		     const char *end);
+
+void sws_ftrace__scan_free(struct sws_ftrace *self);
+
+/* --- layout.c --- */
 
 /* Tries the shapes of the rows before; *matched where one fits and its values are written. */
 int sws_ftrace__layout_read(struct sws_ftrace *self, struct ftrace_event *event, const char *text,
@@ -330,5 +317,31 @@ int sws_ftrace__layout_read(struct sws_ftrace *self, struct ftrace_event *event,
 /* Learns the shape of the row that self->scan holds. */
 int sws_ftrace__layout_learn(struct sws_ftrace *self, struct ftrace_event *event, const char *text,
 			     const char *end);
+
+/* --- rows.c --- */
+
+/* Reads one row into the columns; a row at fault leaves nothing behind. */
+int sws_ftrace__row_read(struct sws_ftrace *self, struct ftrace_event *event,
+			 const struct ftrace_head *head, uint64_t seq, const char *end);
+
+/* --- event.c --- */
+
+/* Takes one event line: to the columns, or to wait with the first rows. */
+int sws_ftrace__event_take(struct sws_ftrace *self, struct ftrace_event *event,
+			   const struct ftrace_head *head, const char *line, const char *end);
+
+/* Decides the types by the rows that wait, and reads those. */
+int sws_ftrace__event_settle(struct sws_ftrace *self, struct ftrace_event *event);
+
+/* Drops the rows; columns and layouts stay. */
+void sws_ftrace__event_clear(struct ftrace_event *event);
+
+void sws_ftrace__event_free(struct sws_ftrace *self, struct ftrace_event *event);
+
+/* --- events.c --- */
+
+/* Finds an event by name, or adds it; *event is NULL where there are too many. */
+int sws_ftrace__event_find(struct sws_ftrace *self, struct ftrace_span name, bool known,
+			   struct ftrace_event **event);
 
 #endif

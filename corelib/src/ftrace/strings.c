@@ -1,17 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "ftrace/parts.h"
-
-#include <stdlib.h>
-
-/*
- * The strings of a batch, in the order of their codes, as a reader splits them:
- *
- *      bytes   kswapd0\nRECLAIM_WB_ANON\n...
- *      ends           ^code 1         ^code 2
- *
- * A clear forgets all of them, so what repeats costs once and what does not
- * repeat cannot fill the memory.
- */
+#include "ftrace/strings.h"
 
 static uint32_t hash_of(struct ftrace_span text)
 {
@@ -76,11 +64,11 @@ static int append(struct ftrace_strings *self, struct ftrace_span text)
 
 	if (self->count == UINT32_MAX - 1)
 		return SWS_ERROR_NO_MEMORY;
-	error = sws_ftrace__reserve(self->allocator, &self->bytes, &self->room,
-				    self->length + text.length + 1, 1);
+	error = sws_reserve(self->allocator, &self->bytes, &self->room,
+			    self->length + text.length + 1, 1);
 	if (!error)
-		error = sws_ftrace__reserve(self->allocator, &self->ends, &self->ends_room,
-					    (size_t)self->count + 2, sizeof(*self->ends));
+		error = sws_reserve(self->allocator, &self->ends, &self->ends_room,
+				    (size_t)self->count + 2, sizeof(*self->ends));
 	if (error)
 		return error;
 	memcpy(self->bytes + self->length, text.start, text.length);

@@ -8,7 +8,9 @@
 #ifndef SWAPSIM_FTRACE_VALUE_H
 #define SWAPSIM_FTRACE_VALUE_H
 
-#include "ftrace/parts.h"
+#include "swapsim/ftrace.h"
+
+#include "ftrace/span.h"
 
 enum ftrace_verdict {
 	FTRACE_FITS,

@@ -2,37 +2,21 @@
 #include "swapsim/mapping_replay.h"
 
 #include "core/index_map.h"
-
-/* A folio in a mapping, from its add (or from when the trace first told of it) to its delete. */
-struct stay {
-	uint64_t folio; /* 0: this stay is over and its room is free */
-	uint64_t index;
-	uint32_t mapping;
-	uint32_t next_free;       /* while over: the next free room */
-	struct sws_mapping_work add;  /* the add's share, until it is booked */
-	bool add_unbooked;
-	bool swap;
-	bool written;
-};
-
-static const uint32_t NO_ROOM = UINT32_MAX;
-
-enum { FIRST_ROOMS = 64 };
+#include "mapping/stays.h"
 
 struct sws_mapping_replay {
 	struct sws_allocator allocator;
 	struct sws_mappings *mappings;
-	struct sws_index_map folios; /* folio -> stay */
-	struct sws_index_map files;  /* file key -> mapping */
-	struct stay *stays;
-	uint32_t rooms;
-	uint32_t first_free;
+	struct sws_stays stays;
+	/* A file's key to its mapping. */
+	struct sws_index_map files;
+	/* Mappings below this number are the swap cache's. */
 	uint32_t swap_mappings;
 	struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
 };
 
-static void book(struct sws_mapping_replay *self, enum sws_mapping_replay_flow flow, enum sws_mapping_replay_site site,
-		 const struct sws_mapping_work *work)
+static void book(struct sws_mapping_replay *self, enum sws_mapping_replay_flow flow,
+		 enum sws_mapping_replay_site site, const struct sws_mapping_work *work)
 {
 	struct sws_mapping_replay_cell *cell = &self->cells[flow][site];
 
@@ -45,77 +29,36 @@ static void book(struct sws_mapping_replay *self, enum sws_mapping_replay_flow f
 	cell->work.tree.nodes_freed += work->tree.nodes_freed;
 }
 
-static enum sws_mapping_replay_flow flow_of(const struct stay *stay)
+static enum sws_mapping_replay_flow flow_of(const struct sws_stay *stay)
 {
 	if (!stay->swap)
 		return SWS_MAPPING_REPLAY_FILE;
 	return stay->written ? SWS_MAPPING_REPLAY_WRITTEN : SWS_MAPPING_REPLAY_UNWRITTEN;
 }
 
-static void book_add(struct sws_mapping_replay *self, struct stay *stay)
+static void book_add(struct sws_mapping_replay *self, struct sws_stay *stay)
 {
 	if (stay->add_unbooked)
 		book(self, flow_of(stay), SWS_MAPPING_REPLAY_SITE_ADD, &stay->add);
 	stay->add_unbooked = false;
 }
 
-static struct stay *find_stay(const struct sws_mapping_replay *self, uint64_t folio)
-{
-	uint32_t room = 0;
-
-	return sws_index_map__find(&self->folios, folio, &room) ? &self->stays[room] : NULL;
-}
-
-static int grow_rooms(struct sws_mapping_replay *self)
-{
-	uint32_t rooms = self->rooms ? 2 * self->rooms : FIRST_ROOMS;
-	struct stay *stays = NULL;
-
-	if (rooms >= NO_ROOM / 2)
-		return SWS_ERROR_NO_MEMORY;
-	stays = self->allocator.resize(self->allocator.context, self->stays,
-				       rooms * sizeof(*stays));
-	if (!stays)
-		return SWS_ERROR_NO_MEMORY;
-	self->stays = stays;
-	for (uint32_t room = self->rooms; room < rooms; room++)
-		stays[room] = (struct stay){ .next_free = room + 1 < rooms ? room + 1 : NO_ROOM };
-	self->first_free = self->rooms;
-	self->rooms = rooms;
-	return SWS_OK;
-}
-
 /* Opens a stay for a folio that has none. */
-static int open_stay(struct sws_mapping_replay *self, uint64_t folio, uint32_t mapping, uint64_t index,
-		     struct stay **out)
+static int open_stay(struct sws_mapping_replay *self, uint64_t folio, uint32_t mapping,
+		     uint64_t index, struct sws_stay **out)
 {
-	uint32_t room = 0;
-	int error = self->first_free == NO_ROOM ? grow_rooms(self) : SWS_OK;
+	int error = sws_stays__open(&self->stays, folio, mapping, index, out);
 
-	if (error)
-		return error;
-	room = self->first_free;
-	error = sws_index_map__put(&self->folios, folio, room);
-	if (error)
-		return error;
-	*out = &self->stays[room];
-	self->first_free = (*out)->next_free;
-	**out = (struct stay){
-		.folio = folio,
-		.index = index,
-		.mapping = mapping,
-		.swap = mapping < self->swap_mappings,
-	};
-	return SWS_OK;
+	if (!error)
+		(*out)->swap = mapping < self->swap_mappings;
+	return error;
 }
 
-static void close_stay(struct sws_mapping_replay *self, struct stay *stay)
+/* Ends a stay, with its add in the ledger. */
+static void close_stay(struct sws_mapping_replay *self, struct sws_stay *stay)
 {
 	book_add(self, stay);
-	sws_index_map__remove(&self->folios, stay->folio);
-	stay->folio = 0;
-	stay->next_free = self->first_free;
-	self->first_free = (uint32_t)(stay - self->stays);
+	sws_stays__close(&self->stays, stay);
 }
 
 static void contradict(struct sws_mapping_replay *self, enum sws_mapping_replay_site site)
@@ -129,11 +72,11 @@ static void evict(struct sws_mapping_replay *self, uint32_t mapping, uint64_t in
 {
 	struct sws_mapping_work unbooked = { 0 };
 	uint64_t present = sws_mapping_lookup(self->mappings, mapping, index);
-	struct stay *stay = NULL;
+	struct sws_stay *stay = NULL;
 
 	if (!present || (present & 1))
 		return;
-	stay = find_stay(self, present);
+	stay = sws_stays__find(&self->stays, present);
 	if (stay && stay->mapping == mapping && stay->index == index) {
 		if (stay->swap)
 			contradict(self, site);
@@ -142,9 +85,10 @@ static void evict(struct sws_mapping_replay *self, uint32_t mapping, uint64_t in
 	sws_mapping_delete(self->mappings, mapping, index, 0, &unbooked);
 }
 
-static void forget_folio(struct sws_mapping_replay *self, uint64_t folio, enum sws_mapping_replay_site site)
+static void forget_folio(struct sws_mapping_replay *self, uint64_t folio,
+			 enum sws_mapping_replay_site site)
 {
-	struct stay *stay = find_stay(self, folio);
+	struct sws_stay *stay = sws_stays__find(&self->stays, folio);
 
 	if (stay)
 		evict(self, stay->mapping, stay->index, site);
@@ -160,7 +104,8 @@ static int mapping_of_file(struct sws_mapping_replay *self, uint64_t file, uint3
 	return error ? error : sws_index_map__put(&self->files, file, *mapping);
 }
 
-static int mapping_of_row(struct sws_mapping_replay *self, uint64_t file, uint64_t index, uint32_t *mapping)
+static int mapping_of_row(struct sws_mapping_replay *self, uint64_t file, uint64_t index,
+			  uint32_t *mapping)
 {
 	if (file == SWS_MAPPING_REPLAY_FILE_SWAP)
 		return sws_mapping_of_swap(self->mappings, index, mapping);
@@ -171,7 +116,7 @@ static int mapping_of_row(struct sws_mapping_replay *self, uint64_t file, uint64
 static int add(struct sws_mapping_replay *self, uint64_t folio, uint64_t file, uint64_t index)
 {
 	struct sws_mapping_work work = { 0 };
-	struct stay *stay = NULL;
+	struct sws_stay *stay = NULL;
 	uint32_t mapping = 0;
 	int error = mapping_of_row(self, file, index, &mapping);
 
@@ -196,7 +141,7 @@ static int add(struct sws_mapping_replay *self, uint64_t folio, uint64_t file, u
 
 /* A page that was there before the trace told of it, without a word in the ledger. */
 static int adopt(struct sws_mapping_replay *self, uint64_t folio, uint32_t mapping, uint64_t index,
-		 enum sws_mapping_replay_site site, struct stay **out)
+		 enum sws_mapping_replay_site site, struct sws_stay **out)
 {
 	struct sws_mapping_work unbooked = { 0 };
 	int error = SWS_OK;
@@ -218,15 +163,16 @@ static int adopt(struct sws_mapping_replay *self, uint64_t folio, uint32_t mappi
  * file by another key: events name a file by inode, probes by address.
  */
 static int resolve(struct sws_mapping_replay *self, uint64_t folio, uint64_t file, uint64_t index,
-		   enum sws_mapping_replay_site site, struct stay **out)
+		   enum sws_mapping_replay_site site, struct sws_stay **out)
 {
 	uint32_t mapping = 0;
 	int error = SWS_OK;
 
-	*out = find_stay(self, folio);
+	*out = sws_stays__find(&self->stays, folio);
 	if (file == SWS_MAPPING_REPLAY_FILE_UNKNOWN)
 		return SWS_OK;
-	if (*out && (*out)->swap == (file == SWS_MAPPING_REPLAY_FILE_SWAP) && (*out)->index == index)
+	if (*out && (*out)->swap == (file == SWS_MAPPING_REPLAY_FILE_SWAP) &&
+	    (*out)->index == index)
 		return SWS_OK;
 	error = mapping_of_row(self, file, index, &mapping);
 	return error ? error : adopt(self, folio, mapping, index, site, out);
@@ -244,7 +190,7 @@ static int writeback(struct sws_mapping_replay *self, uint64_t folio, uint64_t f
 		     enum sws_mapping_replay_site site)
 {
 	struct sws_mapping_work work = { 0 };
-	struct stay *stay = NULL;
+	struct sws_stay *stay = NULL;
 	int error = resolve(self, folio, file, index, site, &stay);
 
 	if (error)
@@ -270,34 +216,30 @@ static int writeback(struct sws_mapping_replay *self, uint64_t folio, uint64_t f
 static int move(struct sws_mapping_replay *self, uint64_t folio, uint64_t old_folio)
 {
 	struct sws_mapping_work work = { 0 };
-	struct stay *stay = NULL;
-	uint32_t room = 0;
+	struct sws_stay *stay = sws_stays__find(&self->stays, old_folio);
 	int error = SWS_OK;
 
 	if (folio == old_folio)
 		return SWS_ERROR_BAD_ARGUMENT;
-	if (!sws_index_map__find(&self->folios, old_folio, &room)) {
+	if (!stay) {
 		book_unresolved(self, SWS_MAPPING_REPLAY_SITE_MOVE);
 		return SWS_OK;
 	}
 	forget_folio(self, folio, SWS_MAPPING_REPLAY_SITE_MOVE);
-	error = sws_index_map__put(&self->folios, folio, room);
+	error = sws_stays__rename(&self->stays, stay, folio);
 	if (error)
 		return error;
-	sws_index_map__remove(&self->folios, old_folio);
-	stay = &self->stays[room];
-	stay->folio = folio;
 	error = sws_mapping_move(self->mappings, stay->mapping, stay->index, folio, &work);
 	if (!error)
 		book(self, flow_of(stay), SWS_MAPPING_REPLAY_SITE_MOVE, &work);
 	return error;
 }
 
-static int delete_page(struct sws_mapping_replay *self, uint64_t folio, uint64_t file, uint64_t index,
-		       uint64_t shadow)
+static int delete_page(struct sws_mapping_replay *self, uint64_t folio, uint64_t file,
+		       uint64_t index, uint64_t shadow)
 {
 	struct sws_mapping_work work = { 0 };
-	struct stay *stay = NULL;
+	struct sws_stay *stay = NULL;
 	int error = resolve(self, folio, file, index, SWS_MAPPING_REPLAY_SITE_DELETE, &stay);
 
 	if (error)
@@ -356,7 +298,8 @@ static bool needs_file(uint8_t op)
 	       op == SWS_MAPPING_REPLAY_FILE_DIRTY;
 }
 
-static int feed_row(struct sws_mapping_replay *self, const struct sws_mapping_replay_rows *rows, uint64_t row)
+static int feed_row(struct sws_mapping_replay *self, const struct sws_mapping_replay_rows *rows,
+		    uint64_t row)
 {
 	uint64_t folio = rows->folio[row];
 	uint64_t index = rows->index[row];
@@ -402,12 +345,11 @@ int sws_mapping_replay_new(const struct sws_mapping_config *config, struct sws_m
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
 	self->allocator = *allocator;
-	self->first_free = NO_ROOM;
 	error = sws_mappings_new(config, &self->mappings);
 	if (error)
 		goto out;
 	self->swap_mappings = sws_mapping_count(self->mappings);
-	error = sws_index_map__init(&self->folios, &self->allocator);
+	error = sws_stays__init(&self->stays, &self->allocator);
 	if (error)
 		goto out;
 	error = sws_index_map__init(&self->files, &self->allocator);
@@ -427,15 +369,15 @@ void sws_mapping_replay_free(struct sws_mapping_replay *self)
 	if (!self)
 		return;
 	allocator = self->allocator;
-	sws_index_map__clear(&self->folios);
+	sws_stays__clear(&self->stays);
 	sws_index_map__clear(&self->files);
-	sws_release(&allocator, self->stays);
 	sws_mappings_free(self->mappings);
 	sws_release(&allocator, self);
 }
 
-int sws_mapping_replay_feed(struct sws_mapping_replay *self, const struct sws_mapping_replay_rows *rows, uint64_t count,
-		    uint64_t *row)
+int sws_mapping_replay_feed(struct sws_mapping_replay *self,
+			    const struct sws_mapping_replay_rows *rows, uint64_t count,
+			    uint64_t *row)
 {
 	int error = SWS_OK;
 
@@ -447,11 +389,12 @@ int sws_mapping_replay_feed(struct sws_mapping_replay *self, const struct sws_ma
 	return SWS_OK;
 }
 
-int sws_mapping_replay_finish(struct sws_mapping_replay *self, struct sws_mapping_replay_cell *cells)
+int sws_mapping_replay_finish(struct sws_mapping_replay *self,
+			      struct sws_mapping_replay_cell *cells)
 {
-	for (uint32_t room = 0; room < self->rooms; room++)
-		if (self->stays[room].folio)
-			book_add(self, &self->stays[room]);
+	for (size_t room = 0; room < self->stays.room_count; room++)
+		if (self->stays.rooms[room].folio)
+			book_add(self, &self->stays.rooms[room]);
 	for (int flow = 0; flow < SWS_MAPPING_REPLAY_FLOWS; flow++)
 		for (int site = 0; site < SWS_MAPPING_REPLAY_SITES; site++)
 			*cells++ = self->cells[flow][site];
@@ -471,15 +414,16 @@ uint64_t sws_mapping_replay_nodes(const struct sws_mapping_replay *self, bool sw
 
 int sws_mapping_replay_verify(const struct sws_mapping_replay *self, const char **reason)
 {
+	const struct sws_stays *stays = &self->stays;
 	uint64_t open = 0;
 
-	for (uint32_t room = 0; room < self->rooms; room++) {
-		const struct stay *stay = &self->stays[room];
+	for (size_t room = 0; room < stays->room_count; room++) {
+		const struct sws_stay *stay = &stays->rooms[room];
 
 		if (!stay->folio)
 			continue;
 		open++;
-		if (find_stay(self, stay->folio) != stay) {
+		if (sws_stays__find(stays, stay->folio) != stay) {
 			*reason = "a stay is not found by its folio";
 			return SWS_ERROR_BROKEN;
 		}
@@ -488,7 +432,7 @@ int sws_mapping_replay_verify(const struct sws_mapping_replay *self, const char 
 			return SWS_ERROR_BROKEN;
 		}
 	}
-	if (open != self->folios.count) {
+	if (open != stays->folios.count) {
 		*reason = "the map of folios holds one that has no stay";
 		return SWS_ERROR_BROKEN;
 	}

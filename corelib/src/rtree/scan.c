@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rtree/node.h"
+#include "rtree/steps.h"
 
 /* Of a cursor that stops at every item. */
 #define ANY_ITEM SWS_RTREE_TAG_COUNT

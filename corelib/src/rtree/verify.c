@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rtree/node.h"
+#include "rtree/layout.h"
 
 /* What a check says when it fails; NULL while all hold. */
 typedef const char *verdict;

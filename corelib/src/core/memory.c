@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "swapsim/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *libc_resize(void *context, void *pointer, size_t size)
+{
+	(void)context;
+	if (size == 0) {
+		free(pointer);
+		return NULL;
+	}
+	return realloc(pointer, size);
+}
+
+const struct sws_allocator sws_libc_allocator = { .resize = libc_resize, .context = NULL };
+
+void *sws_allocate(const struct sws_allocator *allocator, size_t size)
+{
+	/* A block of no bytes would read as a failure. */
+	return allocator->resize(allocator->context, NULL, size ? size : 1);
+}
+
+static bool overflows(size_t count, size_t size)
+{
+	return size && count > SIZE_MAX / size;
+}
+
+void *sws_allocate_array(const struct sws_allocator *allocator, size_t count, size_t size)
+{
+	return overflows(count, size) ? NULL : sws_allocate(allocator, count * size);
+}
+
+void *sws_allocate_zeroed(const struct sws_allocator *allocator, size_t count, size_t size)
+{
+	void *block = NULL;
+
+	/* libc has large blocks that are zero already: no need to touch them all at once. */
+	if (allocator->resize == libc_resize && !overflows(count, size))
+		return calloc(count ? count : 1, size ? size : 1);
+	block = sws_allocate_array(allocator, count, size);
+	if (block)
+		memset(block, 0, count * size);
+	return block;
+}
+
+void sws_release(const struct sws_allocator *allocator, void *pointer)
+{
+	if (pointer)
+		allocator->resize(allocator->context, pointer, 0);
+}
+
+int sws_reserve(const struct sws_allocator *allocator, void *block, size_t *room, size_t count,
+		size_t item)
+{
+	size_t want = *room < 8 ? 8 : *room;
+	void *old = NULL;
+	void *fresh = NULL;
+
+	if (count <= *room)
+		return SWS_OK;
+	while (want < count)
+		want *= 2;
+	if (want > SIZE_MAX / 2 / item)
+		return SWS_ERROR_NO_MEMORY;
+	/* Pointers of two types may not be read as one: copied, their bytes are the same. */
+	memcpy(&old, block, sizeof(old));
+	fresh = allocator->resize(allocator->context, old, want * item);
+	if (!fresh)
+		return SWS_ERROR_NO_MEMORY;
+	memcpy(block, &fresh, sizeof(fresh));
+	*room = want;
+	return SWS_OK;
+}

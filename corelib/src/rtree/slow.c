@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rtree/slow.h"
+
+#include "rtree/nodes.h"
+
+/*
+ * A tree of shift 2 in its life. Before each node stands its shift, a * leads on:
+ *
+ *      insert a at 0     insert b at 6                   insert c at 17
+ *
+ *      root: a                 2 [* * . .]                       4 [* * . .]
+ *                            .----' '----.                     .----' '-----------.
+ *                      0 [a . . .]  0 [. . b .]           2 [* * . .]        2 [* . . .]
+ *                                                       .----' '----.           '---.
+ *                                                 0 [a . . .]  0 [. . b .]   0 [. c . .]
+ *      height 0                height 2                          height 3
+ *
+ * 6 is 01 10 in bits, beyond what a root or a lone leaf holds, so the tree grows
+ * twice: a leaf takes the root's item, a node of shift 2 takes that leaf as its
+ * slot 0; then the path to 6 is made. 17 is 01 00 01: it grows once more.
+ *
+ * Deletes run the pictures backward. Without c its leaf and the node above are
+ * empty and go; the top has slot 0 alone, so it goes, too, and the height is 2.
+ * Without b the same happens twice, and a stands in the root again. A root's tags
+ * pass into slot 0 of each new top, and stay the root's.
+ */
+
+void sws_rtree__tag_climb(struct sws_rtree__tree *tree, const struct sws_rtree__node *leaf,
+			  uint32_t tag)
+{
+	uint32_t offset = leaf->offset;
+
+	for (struct sws_rtree__node *node = leaf->parent; node; node = node->parent) {
+		uint64_t word = node->tags[tag];
+
+		node->tags[tag] = word | UINT64_C(1) << offset;
+		if (word)
+			return;
+		offset = node->offset;
+	}
+	tree->tags |= (uint8_t)(1u << tag);
+}
+
+void sws_rtree__untag_climb(struct sws_rtree__tree *tree, const struct sws_rtree__node *leaf,
+			    uint32_t tag, struct sws_rtree_work *work)
+{
+	uint32_t offset = leaf->offset;
+
+	for (struct sws_rtree__node *node = leaf->parent; node; node = node->parent) {
+		if (work)
+			work->tag_words_touched++;
+		node->tags[tag] &= ~(UINT64_C(1) << offset);
+		if (node->tags[tag])
+			return;
+		offset = node->offset;
+	}
+	if (work)
+		work->tag_words_touched++;
+	tree->tags &= (uint8_t)~(1u << tag);
+}
+
+/* The least height that has a place for the index; not 0, which holds index 0 alone. */
+static uint32_t height_for(const struct sws_forest *self, uint64_t index)
+{
+	uint32_t height = 1;
+
+	while (!sws_rtree__holds(self->shift, height, index))
+		height++;
+	return height;
+}
+
+/* One more level: slot 0 of the new top takes over the tree and the root's tags. */
+static void grow(struct sws_forest *self, struct sws_rtree__tree *tree, struct sws_rtree_work *work)
+{
+	struct sws_rtree__node *top = sws_forest__take(self, tree);
+
+	top->shift = (uint8_t)(tree->height * self->shift);
+	top->count = 1;
+	if (tree->top) {
+		top->slots[0] = (uintptr_t)tree->top;
+		tree->top->parent = top;
+		tree->top->offset = 0;
+	} else {
+		top->slots[0] = tree->item;
+		tree->item = 0;
+	}
+	for (uint32_t tag = 0; tag < SWS_RTREE_TAG_COUNT; tag++) {
+		top->tags[tag] = tree->tags >> tag & 1;
+		if (work)
+			work->tag_words_touched += top->tags[tag];
+	}
+	tree->top = top;
+	tree->height++;
+}
+
+/* The leaf of an index that the height holds; makes the nodes that are missing. */
+static struct sws_rtree__node *make_path(struct sws_forest *self, struct sws_rtree__tree *tree,
+					 uint64_t index)
+{
+	struct sws_rtree__node *node = tree->top;
+
+	while (node->shift) {
+		uint32_t offset = sws_rtree__offset(self, index, node->shift);
+		struct sws_rtree__node *child = sws_rtree__child(node, offset);
+
+		if (!child) {
+			child = sws_forest__take(self, tree);
+			child->shift = (uint8_t)(node->shift - self->shift);
+			child->offset = (uint8_t)offset;
+			child->parent = node;
+			node->slots[offset] = (uintptr_t)child;
+			node->count++;
+		}
+		node = child;
+	}
+	return node;
+}
+
+int sws_rtree__insert_off_leaf(struct sws_forest *self, struct sws_rtree__tree *tree,
+			       uint64_t index, uint64_t item, struct sws_rtree_work *work)
+{
+	uint32_t height = height_for(self, index);
+	uint64_t made = tree->node_count;
+	struct sws_rtree__node *leaf = NULL;
+	int error = SWS_OK;
+
+	if (tree->height == 0 && index == 0) {
+		if (tree->item)
+			return SWS_ERROR_EXISTS;
+		tree->item = item;
+		return SWS_OK;
+	}
+	if (height < tree->height)
+		height = tree->height;
+	/* New tops, then a path from the last of them: no more than this, so nothing fails midway. */
+	error = sws_forest__reserve(self, height - tree->height + (uint64_t)height);
+	if (error)
+		return error;
+	if (!tree->top && !tree->item) {
+		tree->top = sws_forest__take(self, tree);
+		tree->top->shift = (uint8_t)((height - 1) * self->shift);
+		tree->height = (uint8_t)height;
+	}
+	while (tree->height < height)
+		grow(self, tree, work);
+	leaf = make_path(self, tree, index);
+	leaf->slots[index & self->mask] = item;
+	leaf->count++;
+	tree->leaf = leaf;
+	tree->leaf_number = index >> self->shift;
+	made = tree->node_count - made;
+	if (work) {
+		/* The walk before counted the nodes that it passed; the made ones are the rest. */
+		work->nodes_touched += made;
+		work->nodes_allocated += made;
+	}
+	return SWS_OK;
+}
+
+/* Drops tops that have slot 0 alone; a leaf's lone item at index 0 goes into the root. */
+static void shrink(struct sws_forest *self, struct sws_rtree__tree *tree, uint64_t index,
+		   struct sws_rtree_work *work)
+{
+	while (tree->top && tree->top->count == 1 && tree->top->slots[0]) {
+		struct sws_rtree__node *top = tree->top;
+
+		/* A dropped node on the way to the index was counted when it was passed. */
+		if (work && !sws_rtree__holds(self->shift, tree->height, index))
+			work->nodes_touched++;
+		if (top->shift) {
+			tree->top = sws_rtree__child(top, 0);
+			tree->top->parent = NULL;
+		} else {
+			tree->top = NULL;
+			tree->item = top->slots[0];
+		}
+		tree->height--;
+		top->slots[0] = 0;
+		for (uint32_t tag = 0; tag < SWS_RTREE_TAG_COUNT; tag++)
+			top->tags[tag] = 0;
+		sws_forest__give(self, tree, top);
+	}
+}
+
+void sws_rtree__settle(struct sws_forest *self, struct sws_rtree__tree *tree,
+		       struct sws_rtree__node *leaf, uint64_t index, struct sws_rtree_work *work)
+{
+	struct sws_rtree__node *node = leaf;
+	uint64_t freed = tree->node_count;
+
+	while (node && node->count == 0) {
+		struct sws_rtree__node *parent = node->parent;
+
+		if (parent) {
+			parent->slots[node->offset] = 0;
+			parent->count--;
+		} else {
+			tree->top = NULL;
+			tree->height = 0;
+		}
+		sws_forest__give(self, tree, node);
+		node = parent;
+	}
+	if (node == tree->top)
+		shrink(self, tree, index, work);
+	if (work)
+		work->nodes_freed += freed - tree->node_count;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rtree/steps.h - one row of an operation at the leaf that find gave, in line.
+ *
+ * Nearly every row ends here: a slot and a bit change. What reaches beyond the
+ * leaf, a first or last bit of its tag word, a first or last item, goes on in
+ * slow.c. Single and batch calls share these steps, so they cannot differ.
+ */
+#ifndef SWAPSIM_RTREE_STEPS_H
+#define SWAPSIM_RTREE_STEPS_H
+
+#include "rtree/layout.h"
+#include "rtree/slow.h"
+
+SWS_RTREE__STEP int sws_rtree__insert(struct sws_forest *self, struct sws_rtree__tree *tree,
+				      struct sws_rtree__node *leaf, uint64_t index, uint64_t item,
+				      struct sws_rtree_work *work)
+{
+	uint64_t *slot = NULL;
+
+	if (!leaf)
+		return sws_rtree__insert_off_leaf(self, tree, index, item, work);
+	slot = &leaf->slots[index & self->mask];
+	if (*slot)
+		return SWS_ERROR_EXISTS;
+	*slot = item;
+	leaf->count++;
+	return SWS_OK;
+}
+
+SWS_RTREE__STEP int sws_rtree__tag_set(const struct sws_forest *self, struct sws_rtree__tree *tree,
+				       struct sws_rtree__node *leaf, uint64_t index, uint32_t tag)
+{
+	uint64_t word = 0;
+
+	if (!sws_rtree__item(self, tree, leaf, index))
+		return SWS_ERROR_NOT_FOUND;
+	if (!leaf) {
+		tree->tags |= (uint8_t)(1u << tag);
+		return SWS_OK;
+	}
+	/* A word with any bit means that all above it have theirs. */
+	word = leaf->tags[tag];
+	leaf->tags[tag] = word | UINT64_C(1) << (index & self->mask);
+	if (!word)
+		sws_rtree__tag_climb(tree, leaf, tag);
+	return SWS_OK;
+}
+
+SWS_RTREE__STEP int sws_rtree__tag_clear(const struct sws_forest *self,
+					 struct sws_rtree__tree *tree, struct sws_rtree__node *leaf,
+					 uint64_t index, uint32_t tag, struct sws_rtree_work *work)
+{
+	uint64_t bit = UINT64_C(1) << (index & self->mask);
+
+	if (!sws_rtree__item(self, tree, leaf, index))
+		return SWS_ERROR_NOT_FOUND;
+	if (work)
+		work->tag_words_touched++;
+	if (!leaf) {
+		tree->tags &= (uint8_t)~(1u << tag);
+		return SWS_OK;
+	}
+	if (!(leaf->tags[tag] & bit))
+		return SWS_OK;
+	leaf->tags[tag] &= ~bit;
+	if (!leaf->tags[tag])
+		sws_rtree__untag_climb(tree, leaf, tag, work);
+	return SWS_OK;
+}
+
+SWS_RTREE__STEP bool sws_rtree__tag_get(const struct sws_forest *self,
+					const struct sws_rtree__tree *tree,
+					const struct sws_rtree__node *leaf, uint64_t index,
+					uint32_t tag)
+{
+	if (leaf)
+		return leaf->tags[tag] >> (index & self->mask) & 1;
+	return sws_rtree__item(self, tree, leaf, index) && (tree->tags >> tag & 1);
+}
+
+SWS_RTREE__STEP uint64_t sws_rtree__delete(struct sws_forest *self, struct sws_rtree__tree *tree,
+					   struct sws_rtree__node *leaf, uint64_t index,
+					   struct sws_rtree_work *work)
+{
+	uint64_t item = sws_rtree__item(self, tree, leaf, index);
+	uint64_t bit = UINT64_C(1) << (index & self->mask);
+
+	if (!item)
+		return 0;
+	for (uint32_t tag = 0; tag < SWS_RTREE_TAG_COUNT; tag++) {
+		if (work || !leaf || leaf->tags[tag] & bit)
+			sws_rtree__tag_clear(self, tree, leaf, index, tag, work);
+	}
+	if (!leaf) {
+		tree->item = 0;
+		return item;
+	}
+	leaf->slots[index & self->mask] = 0;
+	leaf->count--;
+	/* Freeing goes upward from an empty leaf; a top that is a leaf may shrink. */
+	if (leaf->count == 0 || !leaf->parent)
+		sws_rtree__settle(self, tree, leaf, index, work);
+	return item;
+}
+
+#endif
