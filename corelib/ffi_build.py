@@ -17,6 +17,7 @@ HEADERS = (
     "core.h",
     "rtree.h",
     "mapping.h",
+    "removal.h",
     "mapping_replay.h",
     "ftrace.h",
     "des.h",

@@ -104,6 +104,12 @@ void sws_mappings_free(struct sws_mappings *self);
  */
 int sws_mapping_of_swap(const struct sws_mappings *self, uint64_t offset, uint32_t *mapping);
 
+/*
+ * The mapping of the file that was added as the nth, from 0.
+ * Returns SWS_ERROR_NOT_FOUND if there are not so many.
+ */
+int sws_mapping_of_file(const struct sws_mappings *self, uint32_t nth, uint32_t *mapping);
+
 /* Adds the mapping of one more file and returns its number. */
 int sws_mapping_add_file(struct sws_mappings *self, uint32_t *mapping);
 

@@ -122,6 +122,14 @@ int sws_mapping_of_swap(const struct sws_mappings *self, uint64_t offset, uint32
 	return SWS_OK;
 }
 
+int sws_mapping_of_file(const struct sws_mappings *self, uint32_t nth, uint32_t *mapping)
+{
+	if (nth >= sws_mapping_count(self) - self->swap_count)
+		return SWS_ERROR_NOT_FOUND;
+	*mapping = self->swap_count + nth;
+	return SWS_OK;
+}
+
 int sws_mapping_add_file(struct sws_mappings *self, uint32_t *mapping)
 {
 	return sws_forest_add_tree(self->forest, mapping);

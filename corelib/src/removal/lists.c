@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * removal/lists.c - lists that come as columns. Each is read into the room for one
+ * list and looked at as a whole; then it goes through the same parts that a caller
+ * with pages of its own leads.
+ */
+#include "removal/parts.h"
+
+#include <string.h>
+
+/* Any even word stands for a page that its tree lacked. */
+enum { A_FOLIO = 2 };
+
+/* The slot of the hash where a page is, or the hole that ends its probe. */
+static uint32_t *probe(const struct sws_removal *self, const struct sws_removal_page *page)
+{
+	uint64_t mixed =
+		(page->index + ((uint64_t)page->mapping << 40)) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t slot = (uint32_t)(mixed >> 32) & self->places_mask;
+
+	for (; self->places[slot]; slot = (slot + 1) & self->places_mask) {
+		const struct sws_removal_page *other = &self->pages[self->places[slot] - 1];
+
+		if (other->index == page->index && other->mapping == page->mapping)
+			break;
+	}
+	return &self->places[slot];
+}
+
+/* The mapping that a row names: NO_MAPPING if it names none, or one that there is not. */
+static uint32_t mapping_of_row(const struct sws_removal *self, uint32_t file, uint64_t index)
+{
+	uint32_t mapping = SWS_REMOVAL_NO_MAPPING;
+
+	if (file == SWS_REMOVAL_FILE_SWAP)
+		sws_mapping_of_swap(self->mappings, index, &mapping);
+	else if (file != SWS_REMOVAL_FILE_NONE)
+		sws_mapping_of_file(self->mappings, file, &mapping);
+	return mapping;
+}
+
+static int read_page(struct sws_removal *self, const struct sws_removal_rows *rows, uint64_t row,
+		     struct sws_removal_page *page)
+{
+	const uint64_t index = rows->index[row];
+	const uint32_t file = rows->file[row];
+	struct sws_mapping_work unbooked = { 0 };
+
+	*page = (struct sws_removal_page){
+		.index = index,
+		.entry = file == SWS_REMOVAL_FILE_SWAP ? index : 0,
+		.mapping = mapping_of_row(self, file, index),
+		.references = rows->references[row],
+		.locked = rows->locked[row],
+		.dirty = rows->dirty[row],
+		.freepage = rows->freepage[row],
+		.lazyfree = rows->lazyfree[row],
+	};
+	if (!self->brings_pages || page->mapping == SWS_REMOVAL_NO_MAPPING ||
+	    removal_is_folio(sws_mapping_lookup(self->mappings, page->mapping, index)))
+		return SWS_OK;
+	return sws_mapping_add(self->mappings, page->mapping, index, A_FOLIO, &unbooked);
+}
+
+/* Looks at one page of a list, those before it being remembered in the hash. */
+static enum sws_removal_problem check_page(struct sws_removal *self, uint32_t place, uint32_t file)
+{
+	const struct sws_removal_page *page = &self->pages[place];
+	enum sws_removal_problem problem = sws_removal_check(self, page);
+	uint32_t *known = NULL;
+
+	/* A slot past the end of the device has a mapping in name alone. */
+	if (problem == SWS_REMOVAL_HAS_NO_MAPPING && file == SWS_REMOVAL_FILE_SWAP)
+		return SWS_REMOVAL_NOT_IN_TREE;
+	if (problem)
+		return problem;
+	known = probe(self, page);
+	if (*known)
+		return SWS_REMOVAL_TWICE;
+	*known = place + 1;
+	return SWS_REMOVAL_NO_PROBLEM;
+}
+
+/* Reads rows begin .. end - 1 and looks at them all; nothing is removed yet. */
+static int read_list(struct sws_removal *self, const struct sws_removal_rows *rows, uint64_t begin,
+		     uint64_t end, struct sws_removal_results *results)
+{
+	int error = SWS_OK;
+
+	results->row = begin;
+	if (end <= begin)
+		results->problem = SWS_REMOVAL_EMPTY_LIST;
+	else if (end - begin > self->list_pages)
+		results->problem = SWS_REMOVAL_LIST_TOO_LONG;
+	if (results->problem)
+		return SWS_ERROR_BAD_ARGUMENT;
+	self->places_mask = removal_places((uint32_t)(end - begin)) - 1;
+	memset(self->places, 0, (self->places_mask + 1) * sizeof(*self->places));
+	for (uint32_t place = 0; place < end - begin; place++) {
+		results->row = begin + place;
+		error = read_page(self, rows, results->row, &self->pages[place]);
+		if (error)
+			return error;
+		results->problem = check_page(self, place, rows->file[results->row]);
+		if (results->problem)
+			return SWS_ERROR_BAD_ARGUMENT;
+	}
+	return SWS_OK;
+}
+
+/* Leads the list in hand through its holds. */
+static void remove_list(struct sws_removal *self, uint32_t pages, uint64_t list,
+			struct sws_removal_results *results)
+{
+	for (uint32_t place = 0; place < pages; place++)
+		sws_removal__push(self, &self->pages[place]);
+	while (self->waiting.head) {
+		struct sws_removal_hold *hold = &results->holds[results->n_holds++];
+
+		sws_removal_hold(self, hold);
+		hold->list = list;
+		while (self->due)
+			sws_removal_settle(self);
+	}
+}
+
+static void write_results(struct sws_removal *self, uint64_t begin,
+			  struct sws_removal_results *results)
+{
+	struct sws_removal_page *page = NULL;
+
+	for (uint32_t place = 0; (page = sws_removal_take_freed(self)); place++) {
+		results->removed[begin + (uint64_t)(page - self->pages)] = true;
+		if (results->place)
+			results->place[begin + (uint64_t)(page - self->pages)] = place;
+	}
+	for (uint32_t place = 0; (page = sws_removal_take_kept(self)); place++) {
+		results->removed[begin + (uint64_t)(page - self->pages)] = false;
+		if (results->place)
+			results->place[begin + (uint64_t)(page - self->pages)] = place;
+	}
+}
+
+int sws_removal_lists(struct sws_removal *self, const struct sws_removal_rows *rows,
+		      uint64_t n_lists, const uint64_t *ends, struct sws_removal_results *results)
+{
+	uint64_t begin = 0;
+	int error = SWS_OK;
+
+	results->n_holds = 0;
+	results->problem = SWS_REMOVAL_NO_PROBLEM;
+	for (uint64_t list = 0; list < n_lists; list++) {
+		results->list = list;
+		error = read_list(self, rows, begin, ends[list], results);
+		if (error)
+			return error;
+		remove_list(self, (uint32_t)(ends[list] - begin), list, results);
+		write_results(self, begin, results);
+		begin = ends[list];
+	}
+	return SWS_OK;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* removal/parts.h - what the sources of removal.h share: its lists, and the steps on them. */
+#ifndef SWAPSIM_REMOVAL_PARTS_H
+#define SWAPSIM_REMOVAL_PARTS_H
+
+#include "swapsim/removal.h"
+
+/* Pages linked by next. */
+struct removal_list {
+	struct sws_removal_page *head;
+	struct sws_removal_page *tail;
+};
+
+/* What differs between the two ways; the same code runs for both. */
+struct removal_rules {
+	bool newest_first;   /* the page met last is removed first */
+	bool whole_mapping;  /* one hold removes all that wait for its mapping */
+	bool counts_queued;  /* PGLAZYFREED is bumped at queueing, whatever becomes of the page */
+};
+
+struct sws_removal {
+	struct sws_allocator allocator;
+	struct sws_mappings *mappings; /* borrowed */
+	const struct removal_rules *rules;
+	struct removal_list waiting;
+	struct removal_list due_slots;
+	struct removal_list due_files;
+	struct sws_removal_page *due; /* the next to be settled, on either of them */
+	struct removal_list freed;
+	struct removal_list kept;
+	struct sws_removal_counts counts;
+	/* For lists that come as columns: */
+	bool brings_pages;
+	uint32_t list_pages;
+	struct sws_removal_page *pages; /* room for one list */
+	uint32_t *places; /* hash of (mapping, index): a page's place on the list + 1; 0: a hole */
+	uint32_t places_mask; /* of as many slots as the list at hand needs */
+};
+
+/* A page, as against a shadow or nothing. */
+static inline bool removal_is_folio(uint64_t item)
+{
+	return item && !(item & 1);
+}
+
+/* The slots of the hash for a list: a power of two, at most half full. */
+static inline uint32_t removal_places(uint32_t list_pages)
+{
+	uint32_t places = 2;
+
+	while (places < 2 * list_pages)
+		places *= 2;
+	return places;
+}
+
+/* removal.c: as sws_removal_queue, for a page that was checked. */
+void sws_removal__push(struct sws_removal *self, struct sws_removal_page *page);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "removal/parts.h"
+
+/* What a tree holds means nothing to its nodes: a shadow is odd. */
+enum { A_SHADOW = 1, NO_SHADOW = 0 };
+
+static const struct removal_rules rules_of[] = {
+	[SWS_REMOVAL_PAGE_BY_PAGE] = { .newest_first = false,
+				       .whole_mapping = false,
+				       .counts_queued = false },
+	[SWS_REMOVAL_BATCHED] = { .newest_first = true,
+				  .whole_mapping = true,
+				  .counts_queued = true },
+};
+
+enum { MOST_LIST_PAGES = 1 << 16 };
+
+static void push_head(struct removal_list *list, struct sws_removal_page *page)
+{
+	page->next = list->head;
+	list->head = page;
+	if (!list->tail)
+		list->tail = page;
+}
+
+static void push_tail(struct removal_list *list, struct sws_removal_page *page)
+{
+	page->next = NULL;
+	if (list->tail)
+		list->tail->next = page;
+	else
+		list->head = page;
+	list->tail = page;
+}
+
+static struct sws_removal_page *pop_head(struct removal_list *list)
+{
+	struct sws_removal_page *page = list->head;
+
+	list->head = page->next;
+	if (!list->head)
+		list->tail = NULL;
+	page->next = NULL;
+	return page;
+}
+
+/* Moves all pages of a list to the head of another, in their order. Models list_splice_init. */
+static void splice(struct removal_list *list, struct removal_list *onto)
+{
+	if (!list->head)
+		return;
+	list->tail->next = onto->head;
+	if (!onto->tail)
+		onto->tail = list->tail;
+	onto->head = list->head;
+	*list = (struct removal_list){ 0 };
+}
+
+void sws_removal_config_init(struct sws_removal_config *config)
+{
+	*config = (struct sws_removal_config){
+		.way = SWS_REMOVAL_BATCHED,
+		.list_pages = 512,
+		.brings_pages = false,
+		.allocator = NULL,
+	};
+}
+
+static bool config_fits(const struct sws_removal_config *config)
+{
+	return (unsigned int)config->way <= SWS_REMOVAL_BATCHED && config->list_pages >= 1 &&
+	       config->list_pages <= MOST_LIST_PAGES;
+}
+
+int sws_removal_new(const struct sws_removal_config *config, struct sws_mappings *mappings,
+		    struct sws_removal **out)
+{
+	const struct sws_allocator *allocator =
+		config->allocator ? config->allocator : &sws_libc_allocator;
+	struct sws_removal *self = NULL;
+
+	*out = NULL;
+	if (!config_fits(config))
+		return SWS_ERROR_BAD_CONFIG;
+	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	if (!self)
+		return SWS_ERROR_NO_MEMORY;
+	self->allocator = *allocator;
+	self->mappings = mappings;
+	self->rules = &rules_of[config->way];
+	self->brings_pages = config->brings_pages;
+	self->list_pages = config->list_pages;
+	self->pages = sws_allocate_array(allocator, config->list_pages, sizeof(*self->pages));
+	self->places = sws_allocate_array(allocator, removal_places(config->list_pages),
+					  sizeof(*self->places));
+	if (!self->pages || !self->places) {
+		sws_removal_free(self);
+		return SWS_ERROR_NO_MEMORY;
+	}
+	*out = self;
+	return SWS_OK;
+}
+
+void sws_removal_free(struct sws_removal *self)
+{
+	struct sws_allocator allocator;
+
+	if (!self)
+		return;
+	allocator = self->allocator;
+	sws_release(&allocator, self->places);
+	sws_release(&allocator, self->pages);
+	sws_release(&allocator, self);
+}
+
+enum sws_removal_problem sws_removal_check(const struct sws_removal *self,
+					   const struct sws_removal_page *page)
+{
+	const struct sws_mappings *mappings = self->mappings;
+	bool entry_fits = false;
+
+	if (page->state != SWS_REMOVAL_ISOLATED)
+		return SWS_REMOVAL_TWICE;
+	if (!page->locked)
+		return SWS_REMOVAL_NOT_LOCKED;
+	if (page->mapping == SWS_REMOVAL_NO_MAPPING)
+		return SWS_REMOVAL_HAS_NO_MAPPING;
+	if (!removal_is_folio(sws_mapping_lookup(mappings, page->mapping, page->index)))
+		return SWS_REMOVAL_NOT_IN_TREE;
+	entry_fits = sws_mapping_is_swap(mappings, page->mapping)
+			     ? page->entry == page->index && page->entry
+			     : !page->entry;
+	return entry_fits ? SWS_REMOVAL_NO_PROBLEM : SWS_REMOVAL_WRONG_ENTRY;
+}
+
+void sws_removal__push(struct sws_removal *self, struct sws_removal_page *page)
+{
+	page->state = SWS_REMOVAL_WAITING;
+	if (self->rules->newest_first)
+		push_head(&self->waiting, page);
+	else
+		push_tail(&self->waiting, page);
+	self->counts.lazyfreed += page->lazyfree && self->rules->counts_queued;
+}
+
+int sws_removal_queue(struct sws_removal *self, struct sws_removal_page *page)
+{
+	if (sws_removal_check(self, page))
+		return SWS_ERROR_BAD_ARGUMENT;
+	sws_removal__push(self, page);
+	return SWS_OK;
+}
+
+bool sws_removal_next(const struct sws_removal *self, uint32_t *mapping)
+{
+	if (!self->waiting.head)
+		return false;
+	*mapping = self->waiting.head->mapping;
+	return true;
+}
+
+/* Models __remove_mapping, from the freeze of the references on. */
+static bool remove_page(struct sws_removal *self, struct sws_removal_page *page, uint64_t shadow,
+			struct sws_removal_hold *hold)
+{
+	if (page->references != SWS_REMOVAL_REFERENCES || page->dirty) {
+		hold->failed++;
+		return false;
+	}
+	sws_mapping_remove(self->mappings, page->mapping, page->index, shadow, &hold->tree);
+	page->mapping = SWS_REMOVAL_NO_MAPPING;
+	page->references = 0;
+	hold->removed++;
+	return true;
+}
+
+/* A page that reclaim removed needs no atomic unlock: nobody else can see it any more. */
+static void put_aside(struct sws_removal *self, struct sws_removal_page *page)
+{
+	struct removal_list *due = page->entry ? &self->due_slots : &self->due_files;
+
+	page->locked = false;
+	self->counts.lazyfreed += page->lazyfree && !self->rules->counts_queued;
+	if (page->entry || page->freepage) {
+		page->state = SWS_REMOVAL_DUE;
+		push_head(due, page);
+	} else {
+		page->state = SWS_REMOVAL_FREED;
+		push_head(&self->freed, page);
+	}
+}
+
+static void keep(struct sws_removal *self, struct sws_removal_page *page)
+{
+	page->locked = false;
+	page->state = SWS_REMOVAL_KEPT;
+	push_head(&self->kept, page);
+}
+
+static void remove_or_keep(struct sws_removal *self, struct sws_removal_page *page,
+			   struct sws_removal_hold *hold)
+{
+	if (remove_page(self, page, A_SHADOW, hold))
+		put_aside(self, page);
+	else
+		keep(self, page);
+}
+
+/* Walks the rest of the list: pages of this mapping leave it, the others wait for their round. */
+static void remove_rest(struct sws_removal *self, struct sws_removal_hold *hold)
+{
+	struct sws_removal_page *page = self->waiting.head;
+
+	self->waiting = (struct removal_list){ 0 };
+	while (page) {
+		struct sws_removal_page *next = page->next;
+
+		if (page->mapping == hold->mapping) {
+			remove_or_keep(self, page, hold);
+		} else {
+			push_tail(&self->waiting, page);
+			hold->passed_over++;
+		}
+		page = next;
+	}
+}
+
+int sws_removal_hold(struct sws_removal *self, struct sws_removal_hold *hold)
+{
+	if (!self->waiting.head || self->due)
+		return SWS_ERROR_BAD_ARGUMENT;
+	*hold = (struct sws_removal_hold){ .mapping = self->waiting.head->mapping };
+	remove_or_keep(self, pop_head(&self->waiting), hold);
+	if (self->rules->whole_mapping)
+		remove_rest(self, hold);
+	self->due = self->due_slots.head ? self->due_slots.head : self->due_files.head;
+	self->counts.holds++;
+	self->counts.reclaimed += hold->removed;
+	self->counts.failed += hold->failed;
+	return SWS_OK;
+}
+
+const struct sws_removal_page *sws_removal_due(const struct sws_removal *self)
+{
+	return self->due;
+}
+
+/* With the lock dropped: the slot is freed by the entry that page_private still holds. */
+static void finish_page(struct sws_removal *self, struct sws_removal_page *page)
+{
+	if (page->entry)
+		self->counts.slots_freed++;
+	else
+		self->counts.freepages += page->freepage;
+	page->entry = 0;
+}
+
+int sws_removal_settle(struct sws_removal *self)
+{
+	struct sws_removal_page *page = self->due;
+
+	if (!page)
+		return SWS_ERROR_BAD_ARGUMENT;
+	self->due = page->next;
+	if (page == self->due_slots.tail)
+		self->due = self->due_files.head;
+	finish_page(self, page);
+	page->state = SWS_REMOVAL_FREED;
+	if (!self->due) {
+		splice(&self->due_slots, &self->freed);
+		splice(&self->due_files, &self->freed);
+	}
+	return SWS_OK;
+}
+
+static struct sws_removal_page *take(struct removal_list *list)
+{
+	struct sws_removal_page *page = NULL;
+
+	if (!list->head)
+		return NULL;
+	page = pop_head(list);
+	page->state = SWS_REMOVAL_ISOLATED;
+	return page;
+}
+
+struct sws_removal_page *sws_removal_take_freed(struct sws_removal *self)
+{
+	/* Before the last page due is settled, the kernel has none to give either. */
+	return self->due ? NULL : take(&self->freed);
+}
+
+struct sws_removal_page *sws_removal_take_kept(struct sws_removal *self)
+{
+	return take(&self->kept);
+}
+
+int sws_removal_single(struct sws_removal *self, struct sws_removal_page *page, bool *removed,
+		       struct sws_removal_hold *hold)
+{
+	if (sws_removal_check(self, page))
+		return SWS_ERROR_BAD_ARGUMENT;
+	*hold = (struct sws_removal_hold){ .mapping = page->mapping };
+	*removed = remove_page(self, page, NO_SHADOW, hold);
+	self->counts.holds++;
+	self->counts.failed += hold->failed;
+	if (*removed) {
+		page->references = 1;
+		finish_page(self, page);
+	}
+	return SWS_OK;
+}
+
+struct sws_removal_counts sws_removal_counts(const struct sws_removal *self)
+{
+	return self->counts;
+}

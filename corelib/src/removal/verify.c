@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "removal/parts.h"
+
+static bool in_tree(const struct sws_removal *self, const struct sws_removal_page *page)
+{
+	return removal_is_folio(sws_mapping_lookup(self->mappings, page->mapping, page->index));
+}
+
+static bool is_gone(const struct sws_removal_page *page)
+{
+	return page->mapping == SWS_REMOVAL_NO_MAPPING && !page->references && !page->locked;
+}
+
+/* What a page of this list must look like; NULL if it does. */
+static const char *wrong_with(const struct sws_removal *self, const struct removal_list *list,
+			      const struct sws_removal_page *page)
+{
+	if (list == &self->waiting)
+		return page->state == SWS_REMOVAL_WAITING && page->locked && in_tree(self, page)
+			       ? NULL
+			       : "a page that waits is not locked and in its mapping";
+	if (list == &self->kept)
+		return page->state == SWS_REMOVAL_KEPT && !page->locked && in_tree(self, page)
+			       ? NULL
+			       : "a page that was kept is locked or not in its mapping";
+	if (!is_gone(page))
+		return "a removed page is locked, referred to or in a mapping";
+	if (list == &self->freed)
+		return page->state == SWS_REMOVAL_FREED && !page->entry
+			       ? NULL
+			       : "a freed page still has its slot";
+	return (page->entry != 0) == (list == &self->due_slots)
+		       ? NULL
+		       : "a page is due on the list of the other sort";
+}
+
+static const char *wrong_on(const struct sws_removal *self, const struct removal_list *list,
+			    uint64_t *pages)
+{
+	const struct sws_removal_page *last = NULL;
+
+	for (const struct sws_removal_page *page = list->head; page; page = page->next) {
+		const bool settled = page->state == SWS_REMOVAL_FREED && list != &self->freed;
+		const char *wrong = settled ? NULL : wrong_with(self, list, page);
+
+		if (wrong)
+			return wrong;
+		last = page;
+		++*pages;
+	}
+	return last == list->tail ? NULL : "the tail of a list is not its last page";
+}
+
+int sws_removal_verify(const struct sws_removal *self, const char **reason)
+{
+	const struct removal_list *lists[] = { &self->waiting, &self->due_slots, &self->due_files,
+					       &self->freed, &self->kept };
+	uint64_t pages[] = { 0, 0, 0, 0, 0 };
+
+	for (int i = 0; i < 5; i++) {
+		*reason = wrong_on(self, lists[i], &pages[i]);
+		if (*reason)
+			return SWS_ERROR_BROKEN;
+	}
+	if (!self->due != !(pages[1] + pages[2])) {
+		*reason = "pages are due, but none is the next";
+		return SWS_ERROR_BROKEN;
+	}
+	return SWS_OK;
+}
