@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # A change in the C core rebuilds the extension; so does a Python file that came, went or moved,
 # for the installed package knows where each module lies.
-CORE := $(shell find corelib -name '*.[ch]' -o -name CMakeLists.txt -o -name ffi_build.py)
+CORE := $(shell find corelib -name '*.[ch]' -o -name CMakeLists.txt -o -name '*.py')
 PACKAGES := $(shell find swapsim -type d -not -name __pycache__)
 C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
 CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake

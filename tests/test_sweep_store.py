@@ -177,7 +177,7 @@ def test_an_empty_sweep_is_stored_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "different"),
     [
-        ({"task": partial(rows_unless, -1)}, "task, arguments"),
+        ({"task": partial(rows_unless, -1)}, "task, arguments, code"),
         ({"points": [*POINTS[:-1], 12]}, "points"),
         ({"batch_points": 3}, "batch_points"),
     ],

@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Codes of the C library as exceptions."""
 
-from typing import TYPE_CHECKING
-
 from swapsim._core import ffi, lib
 from swapsim.errors import NativeError, NativeMemoryError
-
-if TYPE_CHECKING:
-    pass
 
 
 def check(code: int) -> None:
@@ -22,5 +17,5 @@ def check(code: int) -> None:
     """
     if code == lib.SWS_OK:
         return
-    message = ffi.string(lib.sws_strerror(code)).decode()
-    raise (NativeMemoryError if code == lib.SWS_ERROR_NO_MEMORY else NativeError)(message)
+    kind = NativeMemoryError if code == lib.SWS_ERROR_NO_MEMORY else NativeError
+    raise kind(ffi.string(lib.sws_strerror(code)).decode())

@@ -14,7 +14,6 @@ deleted, and its batch runs again. What does not belong here is refused and left
 
 import fcntl
 import hashlib
-import inspect
 import io
 import json
 import os
@@ -23,7 +22,6 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +30,7 @@ import polars as pl
 from swapsim import __version__
 from swapsim.errors import InputError
 from swapsim.paths import data_root
+from swapsim.sweep.code import code_digest
 from swapsim.sweep.fingerprint import fingerprint
 from swapsim.traces.writer import toml_table
 
@@ -56,8 +55,8 @@ def identity(
     -------
     dict
         The task's name, hashes of its arguments and of the points, the batches' size, and a hash
-        of the code: all of swapsim with its C core, the file of the task, and the CSV tables of
-        data. What else a task reads is not known: hand it over as an argument.
+        of the code that the task can reach (`code_digest`) and the CSV tables of data. What else a
+        task reads is not known: hand it over as an argument.
 
     Raises
     ------
@@ -66,26 +65,20 @@ def identity(
     """
     function = task.func if isinstance(task, partial) else task
     arguments = (task.args, task.keywords) if isinstance(task, partial) else ((), {})
-    if not inspect.isfunction(function) or "<" in function.__qualname__:
-        raise InputError(f"{task!r} has no name to be found by: give a function of a module")
+    code = _code(function)
     return {
         "task": f"{function.__module__}.{function.__qualname__}",
         "arguments": fingerprint(arguments),
         "points": fingerprint(list(points)),
         "batch_points": batch_points,
         "swapsim": __version__,
-        "code": _code(function),
+        "code": code,
     }
 
 
 def _code(function: Callable[..., object]) -> str:
-    core = find_spec("swapsim._core")
-    files = [
-        *sorted(Path(__file__).parents[1].rglob("*.py")),
-        *(Path(name) for name in (core and core.origin, inspect.getsourcefile(function)) if name),
-        *sorted(data_root().rglob("*.csv")),
-    ]
-    return fingerprint([path.read_bytes() for path in files if path.is_file()])
+    tables = [path.read_bytes() for path in sorted(data_root().rglob("*.csv"))]
+    return fingerprint([code_digest(function), *tables])
 
 
 def pack(frames: Sequence[pl.DataFrame], sweep: Mapping[str, str | int], number: int) -> bytes:
