@@ -19,6 +19,7 @@ INCLUDE = CORELIB / "include" / "swapsim"
 # A header comes after those that it includes.
 HEADERS = (
     "core.h",
+    "kernels.h",
     "rtree.h",
     "mapping.h",
     "removal.h",

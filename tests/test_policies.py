@@ -20,11 +20,14 @@ from nbclient.exceptions import CellExecutionError
 
 import swapsim
 from swapsim._core import ffi, lib
-from swapsim.config import SLOTS_KERNELS, SlotsConfig
+from swapsim.config import MAPPING_KERNELS, SLOTS_KERNELS, SlotsConfig
 from swapsim.config.policies import BASE_OF, INITIAL, POLICIES, Policy
 from swapsim.errors import ConfigError, InputError
 from swapsim.native import slots as native_slots
 from swapsim.native.codes import check
+from swapsim.native.facts import known_kernels, names
+from swapsim.replay import slots as verify
+from swapsim.schemas import SLOT_FAULT, SLOT_OP
 
 SMALL = SlotsConfig(slots=5000, trunk_shift=6, possible_cpus=4, address_spaces=3)
 """79 trunks of 64 slots, so that bases leave them often."""
@@ -137,18 +140,36 @@ TWINS = {
 """Each built-in policy as a reader would write it."""
 
 
-def test_names_stand_in_the_order_of_the_c_enums() -> None:
-    """Each name's index is the value of its C constant."""
-    for prefix, names in (
-        ("SWS_BASE_", POLICIES),
-        ("SWS_BASE_OF_", BASE_OF),
-        ("SWS_BASE_", INITIAL[:-1]),
-        ("SWS_SLOTS_", [name.replace(".", "_").replace("+", "_") for name in SLOTS_KERNELS]),
+def test_names_are_those_of_the_library() -> None:
+    """Policies, whose bases are, first values, and the kernels that each mechanism knows."""
+    assert names(lib.sws_base_policy_name) == POLICIES
+    assert names(lib.sws_base_of_name) == BASE_OF
+    assert names(lib.sws_base_initial_name) == INITIAL
+    assert known_kernels(lib.sws_mapping_knows) == MAPPING_KERNELS
+    assert known_kernels(lib.sws_slots_knows) == known_kernels(lib.sws_machine_knows)
+    assert known_kernels(lib.sws_slots_knows) == SLOTS_KERNELS
+    assert known_kernels(lib.sws_slot_replay_knows) == verify.KERNELS
+    followed = [name for number, name in enumerate(POLICIES) if lib.sws_slot_replay_follows(number)]
+    assert tuple(followed) == verify.POLICIES
+
+
+def test_slot_events_are_named_as_in_the_library() -> None:
+    """Each name's place in its Enum is the value of its C constant."""
+    assert list(names(lib.sws_slot_replay_op_name)) == SLOT_OP.categories.to_list()
+    assert list(names(lib.sws_slot_replay_fault_name)) == SLOT_FAULT.categories.to_list()
+
+
+def test_limits_are_those_of_the_library() -> None:
+    """The largest of each is a config, one more is none."""
+    for field, most in (
+        ("slots", lib.SWS_SLOTS_MAX),
+        ("possible_cpus", lib.SWS_SLOTS_CPUS_MAX),
+        ("address_spaces", lib.SWS_SLOTS_SPACES_MAX),
+        ("trunk_shift", lib.SWS_SLOTS_TRUNK_SHIFT_MAX),
     ):
-        constants = [prefix + name.upper().replace("-", "_") for name in names]
-        assert [getattr(lib, name) for name in constants] == list(range(len(names)))
-    assert INITIAL.index("kernel") == lib.SWS_BASE_OF_KERNEL
-    assert len(POLICIES) == lib.SWS_BASE_READER
+        SlotsConfig(**{field: most})
+        with pytest.raises(ConfigError, match=f"{field}={most + 1}: choose a number"):
+            SlotsConfig(**{field: most + 1})
 
 
 @pytest.mark.parametrize(
@@ -222,7 +243,7 @@ def test_each_field_reaches_the_c_struct() -> None:
     )
     made, _ = native_slots.settings(config)
     wanted = {
-        "kernel": lib.SWS_SLOTS_5_7,
+        "kernel": lib.SWS_KERNEL_5_7,
         "slots": 12345,
         "cluster_size": 512,
         "trunk_shift": 9,

@@ -37,7 +37,7 @@ static void set_costs(struct sws_machine_costs *costs)
 	};
 }
 
-static struct sws_machine_config config_of(enum sws_slots_kernel kernel)
+static struct sws_machine_config config_of(enum sws_kernel kernel)
 {
 	struct sws_machine_config config;
 
@@ -107,7 +107,7 @@ static bool near(uint64_t a, uint64_t b, uint64_t under_way)
 
 static void a_walker_whose_pages_all_fit_takes_no_lock(void)
 {
-	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine_config config = config_of(SWS_KERNEL_5_8);
 	struct sws_machine *machine = NULL;
 	struct sws_machine_cpu walker;
 
@@ -126,7 +126,7 @@ static void a_walker_whose_pages_all_fit_takes_no_lock(void)
 static void a_page_out_of_4_8_takes_four_tree_locks_or_two(void)
 {
 	for (int tags = 0; tags <= 1; tags++) {
-		struct sws_machine_config config = config_of(SWS_SLOTS_4_8);
+		struct sws_machine_config config = config_of(SWS_KERNEL_4_8);
 		struct sws_machine *machine = NULL;
 		uint64_t out = 0;
 
@@ -153,7 +153,7 @@ static void a_page_out_of_4_8_takes_four_tree_locks_or_two(void)
 
 static void a_walkers_page_of_5_7_skips_the_cache_on_its_way_in(void)
 {
-	struct sws_machine_config config = config_of(SWS_SLOTS_5_7_SCAN_MORE);
+	struct sws_machine_config config = config_of(SWS_KERNEL_5_7_SCAN_MORE);
 	struct sws_machine *machine = NULL;
 	uint64_t in = 0;
 	uint64_t out = 0;
@@ -184,7 +184,7 @@ static void a_walkers_page_of_5_7_skips_the_cache_on_its_way_in(void)
 
 static void kernel_6_1_clears_a_shadow_for_each_slot_freed(void)
 {
-	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine_config config = config_of(SWS_KERNEL_6_1);
 	struct sws_machine *machine = NULL;
 
 	config.walkers = 3;
@@ -199,7 +199,7 @@ static void kernel_6_1_clears_a_shadow_for_each_slot_freed(void)
 
 static struct sws_machine_config limited(void)
 {
-	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine_config config = config_of(SWS_KERNEL_6_1);
 
 	config.memory_max = 2000;
 	config.frames = 8192;
@@ -262,8 +262,7 @@ static void walkers_of_6_1_drop_pages_and_rest_after_their_accesses(void)
 
 static void pages_read_from_an_asynchronous_device_pass_the_cache(void)
 {
-	static const enum sws_slots_kernel kernels[] = { SWS_SLOTS_4_8, SWS_SLOTS_5_8,
-							 SWS_SLOTS_6_1 };
+	static const enum sws_kernel kernels[] = { SWS_KERNEL_4_8, SWS_KERNEL_5_8, SWS_KERNEL_6_1 };
 
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
 		struct sws_machine_config config = config_of(kernels[i]);
@@ -285,14 +284,14 @@ static void pages_read_from_an_asynchronous_device_pass_the_cache(void)
 		CHECK(near(acquisitions(machine, SWS_SITE_TREE_READ), in, 4));
 		CHECK(acquisitions(machine, SWS_SITE_LRU_ROTATE) > 10);
 		CHECK(near(acquisitions(machine, SWS_SITE_TREE_END),
-			   kernels[i] == SWS_SLOTS_4_8 ? out : 0, 64));
+			   kernels[i] == SWS_KERNEL_4_8 ? out : 0, 64));
 		sws_machine_free(machine);
 	}
 }
 
 static void cached_slots_are_reclaimed_when_swap_is_nearly_full(void)
 {
-	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine_config config = config_of(SWS_KERNEL_5_8);
 	struct sws_machine *machine = NULL;
 
 	config.walkers = 4;
@@ -308,7 +307,7 @@ static void cached_slots_are_reclaimed_when_swap_is_nearly_full(void)
 
 static void a_full_device_stops_its_writers(void)
 {
-	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine_config config = config_of(SWS_KERNEL_5_8);
 	struct sws_machine *machine = NULL;
 
 	config.writers = 2;
@@ -322,7 +321,7 @@ static void a_full_device_stops_its_writers(void)
 
 static void times_add_up_to_the_clock(void)
 {
-	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine_config config = config_of(SWS_KERNEL_5_8);
 	struct sws_machine *machine = NULL;
 
 	config.walkers = 2;
@@ -361,7 +360,7 @@ static uint64_t digest(const struct sws_machine_config *config, uint64_t chunk)
 
 static void the_same_seed_gives_the_same_run_in_chunks_of_any_size(void)
 {
-	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine_config config = config_of(SWS_KERNEL_5_8);
 	uint64_t first = 0;
 
 	config.walkers = 4;
@@ -393,7 +392,7 @@ static int64_t look_far(int64_t cpu, int64_t mm, int64_t base, int64_t next, int
 
 static void a_call_comes_back_when_the_devices_looked_far(void)
 {
-	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine_config config = config_of(SWS_KERNEL_5_8);
 	struct sws_machine *machine = NULL;
 	uint64_t events = 0;
 	bool more = true;
@@ -419,7 +418,7 @@ enum { GETS = 3000, STREAMS = 3 };
  * Each stream sends half of its pages out; then with each of the others a page comes in,
  * in turn one of its own and one of the next stream's.
  */
-static struct sws_machine_config streams_of(enum sws_slots_kernel kernel,
+static struct sws_machine_config streams_of(enum sws_kernel kernel,
 					    struct sws_machine_request *requests)
 {
 	struct sws_machine_config config = config_of(kernel);
@@ -451,8 +450,7 @@ static struct sws_machine_config streams_of(enum sws_slots_kernel kernel,
 
 static void streams_do_each_request_once(void)
 {
-	static const enum sws_slots_kernel kernels[] = { SWS_SLOTS_4_8, SWS_SLOTS_5_7,
-							 SWS_SLOTS_6_1 };
+	static const enum sws_kernel kernels[] = { SWS_KERNEL_4_8, SWS_KERNEL_5_7, SWS_KERNEL_6_1 };
 	static struct sws_machine_request requests[2 * STREAMS * GETS];
 
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
@@ -487,7 +485,7 @@ static void a_put_sleeps_until_another_stream_sent_its_page_out(void)
 	static const struct sws_machine_request requests[] = {
 		{ 0, 0, 3, true }, { 1, 1, 1, false }, { 1, 1, 2, false }, { 1, 1, 3, false }
 	};
-	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine_config config = config_of(SWS_KERNEL_6_1);
 	struct sws_machine *machine = NULL;
 	struct sws_machine_cpu waits;
 	struct sws_machine_cpu works;
@@ -516,7 +514,7 @@ static void a_page_goes_out_again_before_its_slot_is_given_back(void)
 	enum { PAGES = 1500 };
 
 	static struct sws_machine_request requests[10 * PAGES];
-	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine_config config = config_of(SWS_KERNEL_6_1);
 	struct sws_machine_request *at = requests;
 	struct sws_machine *machine = NULL;
 
@@ -543,7 +541,7 @@ static void a_page_goes_out_again_before_its_slot_is_given_back(void)
 static void a_run_of_streams_stops_at_the_request_or_the_end_asked_for(void)
 {
 	static struct sws_machine_request requests[2 * STREAMS * GETS];
-	struct sws_machine_config config = streams_of(SWS_SLOTS_6_1, requests);
+	struct sws_machine_config config = streams_of(SWS_KERNEL_6_1, requests);
 	struct sws_machine *machine = NULL;
 	uint64_t events = 0;
 	bool more = true;
@@ -566,7 +564,7 @@ static void a_run_of_streams_stops_at_the_request_or_the_end_asked_for(void)
 static void a_stream_without_a_slot_gives_up(void)
 {
 	static struct sws_machine_request requests[2 * STREAMS * GETS];
-	struct sws_machine_config config = streams_of(SWS_SLOTS_6_1, requests);
+	struct sws_machine_config config = streams_of(SWS_KERNEL_6_1, requests);
 	struct sws_machine *machine = NULL;
 
 	config.device.slots = STREAMS * GETS / 2;
@@ -586,7 +584,7 @@ static void refuse(struct sws_machine_config config)
 
 static void a_config_out_of_range_is_refused(void)
 {
-	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine_config config = config_of(SWS_KERNEL_5_8);
 
 	refuse(config); /* nobody does anything */
 	config.writers = 1;
@@ -657,7 +655,7 @@ static void fill_alike(struct sws_machine_config config)
 static void memory_that_held_something_before_changes_no_run(void)
 {
 	static struct sws_machine_request requests[2 * STREAMS * GETS];
-	struct sws_machine_config config = config_of(SWS_SLOTS_5_8);
+	struct sws_machine_config config = config_of(SWS_KERNEL_5_8);
 
 	config.walkers = 2;
 	config.writers = 2;
@@ -674,7 +672,7 @@ static void memory_that_held_something_before_changes_no_run(void)
 	fill_alike(config);
 	config.drop_percent = 25;
 	fill_alike(config);
-	fill_alike(streams_of(SWS_SLOTS_6_1, requests));
+	fill_alike(streams_of(SWS_KERNEL_6_1, requests));
 }
 
 static int make_and_drop(const struct sws_allocator *allocator)
@@ -699,7 +697,7 @@ static int make_and_drop(const struct sws_allocator *allocator)
 static void refuse_requests(const struct sws_machine_request *requests, uint32_t n,
 			    uint32_t wrong_row)
 {
-	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine_config config = config_of(SWS_KERNEL_6_1);
 	const char *reason = NULL;
 	uint32_t row = UINT32_MAX;
 
@@ -716,7 +714,7 @@ static void requests_that_cannot_be_done_are_refused(void)
 	const struct sws_machine_request right[] = {
 		{ 0, 0, 0, false }, { 0, 0, 1, true }, { 1, 0, 1, false }, { 1, 0, 0, true }
 	};
-	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine_config config = config_of(SWS_KERNEL_6_1);
 	struct sws_machine_request rows[4];
 
 	memcpy(rows, right, sizeof(rows));
@@ -756,7 +754,7 @@ static void requests_that_cannot_be_done_are_refused(void)
 static void memory_too_small_for_what_comes_back_is_refused(void)
 {
 	static struct sws_machine_request requests[2 * STREAMS * GETS];
-	struct sws_machine_config config = streams_of(SWS_SLOTS_6_1, requests);
+	struct sws_machine_config config = streams_of(SWS_KERNEL_6_1, requests);
 	struct sws_machine_request *at = requests;
 
 	for (uint32_t s = 0; s < STREAMS; s++)
@@ -772,7 +770,7 @@ static void memory_too_small_for_what_comes_back_is_refused(void)
 static int make_and_run_streams(const struct sws_allocator *allocator)
 {
 	static struct sws_machine_request requests[2 * STREAMS * GETS];
-	struct sws_machine_config config = streams_of(SWS_SLOTS_6_1, requests);
+	struct sws_machine_config config = streams_of(SWS_KERNEL_6_1, requests);
 	struct sws_machine *machine = NULL;
 	uint64_t events = 0;
 	bool more = false;
@@ -788,7 +786,7 @@ static int make_and_run_streams(const struct sws_allocator *allocator)
 
 static int make_and_run(const struct sws_allocator *allocator)
 {
-	struct sws_machine_config config = config_of(SWS_SLOTS_6_1);
+	struct sws_machine_config config = config_of(SWS_KERNEL_6_1);
 	struct sws_machine *machine = NULL;
 	uint64_t events = 0;
 	bool more = false;

@@ -5,7 +5,7 @@
 
 enum { FOLIO = 64, SHADOW = 7 };
 
-static struct sws_mappings *make(enum sws_mapping_kernel kernel, bool tags, uint64_t slots)
+static struct sws_mappings *make(enum sws_kernel kernel, bool tags, uint64_t slots)
 {
 	struct sws_mapping_config config;
 	struct sws_mappings *mappings = NULL;
@@ -43,19 +43,21 @@ static void live(struct sws_mappings *mappings, uint32_t mapping, uint64_t index
 	CHECK(sws_mapping_lookup(mappings, mapping, index) == 0);
 }
 
+static const enum sws_kernel kernels[] = { SWS_KERNEL_4_8, SWS_KERNEL_5_8, SWS_KERNEL_6_1 };
+
 static void a_swap_page_costs_four_acquisitions_with_tags_and_two_without(void)
 {
-	for (int kernel = SWS_MAPPING_4_8; kernel <= SWS_MAPPING_6_1; kernel++) {
-		const uint64_t start_descents = kernel == SWS_MAPPING_4_8 ? 3 : 1;
+	for (int k = 0; k < 3; k++) {
+		const enum sws_kernel kernel = kernels[k];
+		const uint64_t start_descents = kernel == SWS_KERNEL_4_8 ? 3 : 1;
 
 		for (int tags = 0; tags <= 1; tags++) {
-			struct sws_mappings *mappings =
-				make((enum sws_mapping_kernel)kernel, tags, 1 << 20);
+			struct sws_mappings *mappings = make(kernel, tags, 1 << 20);
 			struct sws_mapping_work work[4];
 			uint32_t mapping = 0;
 
 			CHECK(sws_mapping_of_swap(mappings, 70000, &mapping) == SWS_OK);
-			CHECK(mapping == (kernel == SWS_MAPPING_4_8 ? 0 : 4));
+			CHECK(mapping == (kernel == SWS_KERNEL_4_8 ? 0 : 4));
 			live(mappings, mapping, 70000, work);
 			for (int step = 0; step < 4; step++) {
 				const bool writeback = step == 1 || step == 2;
@@ -72,7 +74,7 @@ static void a_swap_page_costs_four_acquisitions_with_tags_and_two_without(void)
 
 static void a_file_keeps_its_tags_whatever_the_swap_cache_does(void)
 {
-	struct sws_mappings *mappings = make(SWS_MAPPING_4_8, false, 1000);
+	struct sws_mappings *mappings = make(SWS_KERNEL_4_8, false, 1000);
 	struct sws_mapping_work work = { 0 };
 	uint32_t file = 0;
 
@@ -96,7 +98,7 @@ static void a_file_keeps_its_tags_whatever_the_swap_cache_does(void)
 
 static void a_page_dirtied_again_keeps_dirty_and_keep_write_keeps_towrite(void)
 {
-	struct sws_mappings *mappings = make(SWS_MAPPING_6_1, true, 1000);
+	struct sws_mappings *mappings = make(SWS_KERNEL_6_1, true, 1000);
 	struct sws_mapping_work work = { 0 };
 	uint32_t file = 0;
 
@@ -111,9 +113,9 @@ static void a_page_dirtied_again_keeps_dirty_and_keep_write_keeps_towrite(void)
 
 static void a_shadow_stays_in_6_1_until_its_slot_is_freed(void)
 {
-	for (int kernel = SWS_MAPPING_4_8; kernel <= SWS_MAPPING_6_1; kernel++) {
-		struct sws_mappings *mappings = make((enum sws_mapping_kernel)kernel, false, 1000);
-		const bool stays = kernel == SWS_MAPPING_6_1;
+	for (int k = 0; k < 3; k++) {
+		struct sws_mappings *mappings = make(kernels[k], false, 1000);
+		const bool stays = kernels[k] == SWS_KERNEL_6_1;
 		struct sws_mapping_work work = { 0 };
 
 		CHECK(sws_mapping_add(mappings, 0, 70, FOLIO, &work) == SWS_OK);
@@ -138,8 +140,8 @@ static void a_shadow_stays_in_6_1_until_its_slot_is_freed(void)
 
 static void reclaim_leaves_a_shadow_of_a_file_page_but_in_4_8_none_in_the_root(void)
 {
-	for (int kernel = SWS_MAPPING_4_8; kernel <= SWS_MAPPING_6_1; kernel++) {
-		struct sws_mappings *mappings = make((enum sws_mapping_kernel)kernel, true, 1000);
+	for (int k = 0; k < 3; k++) {
+		struct sws_mappings *mappings = make(kernels[k], true, 1000);
 		struct sws_mapping_work made = { 0 };
 		struct sws_rtree_work work = { 0 };
 		uint32_t file = 0;
@@ -149,7 +151,7 @@ static void reclaim_leaves_a_shadow_of_a_file_page_but_in_4_8_none_in_the_root(v
 		CHECK(sws_mapping_add(mappings, file, 0, FOLIO, &made) == SWS_OK);
 		CHECK(sws_mapping_remove(mappings, file, 0, SHADOW, &work) == SWS_OK);
 		CHECK(sws_mapping_lookup(mappings, file, 0) ==
-		      (kernel == SWS_MAPPING_4_8 ? 0 : SHADOW));
+		      (kernels[k] == SWS_KERNEL_4_8 ? 0 : SHADOW));
 		verify(mappings);
 		CHECK(sws_mapping_add(mappings, file, 70, FOLIO, &made) == SWS_OK);
 		CHECK(sws_mapping_dirty(mappings, file, 70, &made) == SWS_OK);
@@ -173,7 +175,7 @@ static void reclaim_leaves_a_shadow_of_a_file_page_but_in_4_8_none_in_the_root(v
 static void a_full_trunk_has_its_full_offsets_as_indexes(void)
 {
 	const uint64_t first = UINT64_C(1) << 18;
-	struct sws_mappings *mappings = make(SWS_MAPPING_5_8, false, 2 * first);
+	struct sws_mappings *mappings = make(SWS_KERNEL_5_8, false, 2 * first);
 	struct sws_mapping_work work = { 0 };
 	uint32_t trunk = 0;
 
@@ -189,7 +191,7 @@ static void a_full_trunk_has_its_full_offsets_as_indexes(void)
 
 static void a_move_keeps_the_tags_and_changes_the_folio(void)
 {
-	struct sws_mappings *mappings = make(SWS_MAPPING_4_8, true, 1000);
+	struct sws_mappings *mappings = make(SWS_KERNEL_4_8, true, 1000);
 	struct sws_mapping_work work = { 0 };
 
 	CHECK(sws_mapping_move(mappings, 0, 70, 2 * FOLIO, &work) == SWS_ERROR_NOT_FOUND);
@@ -208,7 +210,7 @@ static void a_move_keeps_the_tags_and_changes_the_folio(void)
 static void what_does_not_fit_is_refused(void)
 {
 	struct sws_mapping_config config;
-	struct sws_mappings *mappings = make(SWS_MAPPING_6_1, true, 40000);
+	struct sws_mappings *mappings = make(SWS_KERNEL_6_1, true, 40000);
 	struct sws_mapping_work work = { 0 };
 	uint32_t mapping = 0;
 
@@ -237,7 +239,7 @@ static void what_does_not_fit_is_refused(void)
 	config.tree_shift = 7;
 	CHECK(sws_mappings_new(&config, &mappings) == SWS_ERROR_BAD_CONFIG && !mappings);
 	sws_mapping_config_init(&config);
-	config.kernel = (enum sws_mapping_kernel)3;
+	config.kernel = SWS_KERNEL_5_7;
 	CHECK(sws_mappings_new(&config, &mappings) == SWS_ERROR_BAD_CONFIG && !mappings);
 	sws_mappings_free(NULL);
 }

@@ -10,7 +10,7 @@ struct row {
 	uint64_t folio, index, file, shadow;
 };
 
-static struct sws_mapping_replay *make(enum sws_mapping_kernel kernel, bool tags)
+static struct sws_mapping_replay *make(enum sws_kernel kernel, bool tags)
 {
 	struct sws_mapping_config config;
 	struct sws_mapping_replay *replay = NULL;
@@ -63,7 +63,7 @@ static void a_written_stay_is_told_from_an_unwritten_one(void)
 		struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
 		uint64_t taken = 0;
 
-		FEED_ALL(make(SWS_MAPPING_4_8, tags), rows, cells);
+		FEED_ALL(make(SWS_KERNEL_4_8, tags), rows, cells);
 		for (int site = 0; site < SWS_MAPPING_REPLAY_SITES; site++)
 			taken += cells[SWS_MAPPING_REPLAY_WRITTEN][site].work.acquisitions;
 		CHECK(taken == (tags ? 4 : 2));
@@ -85,7 +85,7 @@ static void clearing_the_shadow_is_a_third_acquisition_in_6_1(void)
 	struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
 	uint64_t taken = 0;
 
-	FEED_ALL(make(SWS_MAPPING_6_1, false), rows, cells);
+	FEED_ALL(make(SWS_KERNEL_6_1, false), rows, cells);
 	for (int site = 0; site < SWS_MAPPING_REPLAY_SITES; site++)
 		taken += cells[SWS_MAPPING_REPLAY_WRITTEN][site].work.acquisitions;
 	CHECK(taken == 3);
@@ -100,7 +100,7 @@ static void a_stay_still_open_at_the_end_is_booked(void)
 	};
 	struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
 
-	FEED_ALL(make(SWS_MAPPING_4_8, true), rows, cells);
+	FEED_ALL(make(SWS_KERNEL_4_8, true), rows, cells);
 	CHECK(cells[SWS_MAPPING_REPLAY_UNWRITTEN][SWS_MAPPING_REPLAY_SITE_ADD].calls == 1);
 	CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_ADD].calls == 1);
 }
@@ -114,7 +114,7 @@ static void a_page_from_before_the_trace_is_taken_up_unbooked(void)
 	};
 	struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
 
-	FEED_ALL(make(SWS_MAPPING_4_8, true), rows, cells);
+	FEED_ALL(make(SWS_KERNEL_4_8, true), rows, cells);
 	CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_ADD].calls == 0);
 	CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_START].work.acquisitions == 1);
 	CHECK(cells[SWS_MAPPING_REPLAY_FILE][SWS_MAPPING_REPLAY_SITE_START].work.tree.descents == 3);
@@ -136,7 +136,7 @@ static void a_file_page_lives_beside_swap_pages(void)
 	};
 	struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
 
-	FEED_ALL(make(SWS_MAPPING_4_8, false), rows, cells);
+	FEED_ALL(make(SWS_KERNEL_4_8, false), rows, cells);
 	for (int site = SWS_MAPPING_REPLAY_SITE_ADD; site <= SWS_MAPPING_REPLAY_SITE_DELETE; site++)
 		CHECK(cells[SWS_MAPPING_REPLAY_FILE][site].work.acquisitions ==
 		      (site != SWS_MAPPING_REPLAY_SITE_MOVE));
@@ -153,7 +153,7 @@ static void contradictions_are_counted_and_the_newer_row_believed(void)
 	};
 	struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
 
-	FEED_ALL(make(SWS_MAPPING_4_8, true), rows, cells);
+	FEED_ALL(make(SWS_KERNEL_4_8, true), rows, cells);
 	CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_ADD].contradicted == 2);
 	CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_DELETE].contradicted == 1);
 	CHECK(cells[SWS_MAPPING_REPLAY_UNWRITTEN][SWS_MAPPING_REPLAY_SITE_ADD].calls == 3);
@@ -168,7 +168,7 @@ static void compaction_gives_a_page_another_folio(void)
 	};
 	struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
 
-	FEED_ALL(make(SWS_MAPPING_4_8, true), rows, cells);
+	FEED_ALL(make(SWS_KERNEL_4_8, true), rows, cells);
 	CHECK(cells[SWS_MAPPING_REPLAY_UNWRITTEN][SWS_MAPPING_REPLAY_SITE_MOVE].work.tree.descents == 1);
 	CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_DELETE].calls == 1);
 	CHECK(cells[SWS_MAPPING_REPLAY_FILE][SWS_MAPPING_REPLAY_SITE_MOVE].unresolved == 1);
@@ -189,7 +189,7 @@ static void rows_that_mean_nothing_are_refused(void)
 		{ SWS_MAPPING_REPLAY_MOVE, F, F, 0, 0 },
 	};
 	const struct row unknown = { 9, F, 1, 1, 0 };
-	struct sws_mapping_replay *replay = make(SWS_MAPPING_6_1, true);
+	struct sws_mapping_replay *replay = make(SWS_KERNEL_6_1, true);
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		CHECK(feed(replay, &bad[i]) == SWS_ERROR_BAD_ARGUMENT);

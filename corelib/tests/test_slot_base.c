@@ -127,6 +127,16 @@ static void a_readers_policy_is_not_built_in(void)
 {
 	CHECK(!sws_base_ops_of(SWS_BASE_READER));
 	CHECK(!sws_base_ops_of((enum sws_base_policy)77));
+	CHECK(!sws_base_policy_name(SWS_BASE_READER));
+}
+
+static void what_is_in_an_enum_has_a_name_and_nothing_else_has(void)
+{
+	for (int i = 0; i < 100; i++) {
+		CHECK(!sws_base_policy_name((enum sws_base_policy)i) == (i >= SWS_BASE_READER));
+		CHECK(!sws_base_of_name((enum sws_base_of)i) == (i > SWS_BASE_OF_MM));
+		CHECK(!sws_base_initial_name((enum sws_base_initial)i) == (i > SWS_BASE_OF_KERNEL));
+	}
 }
 
 int main(void)
@@ -140,5 +150,6 @@ int main(void)
 	RUN(avoid_takes_the_first_trunk_without_another_cpus_base);
 	RUN(avoid_takes_the_drawn_trunk_when_each_is_taken);
 	RUN(a_readers_policy_is_not_built_in);
+	RUN(what_is_in_an_enum_has_a_name_and_nothing_else_has);
 	return 0;
 }

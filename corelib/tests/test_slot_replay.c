@@ -591,7 +591,7 @@ static void devices_that_no_row_tells_are_refused(void)
 		struct sws_slot_replay_config config = config_of(SMALL, 2);
 
 		if (i == 0)
-			config.device.kernel = SWS_SLOTS_5_7;
+			config.device.kernel = SWS_KERNEL_5_7;
 		if (i == 1)
 			config.device.policy = SWS_BASE_PERMM;
 		if (i == 2)
@@ -686,7 +686,7 @@ static void arbitrary_rows_break_nothing(void)
 		uint64_t n = 0;
 		int error = SWS_OK;
 
-		config.device.kernel = run % 2 ? SWS_SLOTS_6_1 : SWS_SLOTS_5_8;
+		config.device.kernel = run % 2 ? SWS_KERNEL_6_1 : SWS_KERNEL_5_8;
 		config.device.policy = (enum sws_base_policy)(run % 3);
 		write_rows(&generator, sizes[run % 6], 400);
 		/* Some of them are spoilt. */
@@ -733,6 +733,19 @@ static void running_out_of_memory_leaks_and_breaks_nothing(void)
 	check_each_allocation_failing(replay_arbitrary_rows);
 }
 
+static void each_op_fault_and_problem_has_words_and_no_other_has(void)
+{
+	for (int op = 0; op < 100; op++)
+		CHECK(!sws_slot_replay_op_name((enum sws_slot_replay_op)op) ==
+		      (op > SWS_SLOT_REPLAY_REUSE));
+	for (int fault = 0; fault < 100; fault++)
+		CHECK(!sws_slot_replay_fault_name((enum sws_slot_replay_fault)fault) ==
+		      (fault > SWS_SLOT_REPLAY_BASE_AFTER));
+	for (int problem = 0; problem < 100; problem++)
+		CHECK(!sws_slot_replay_problem_text((enum sws_slot_replay_problem)problem) ==
+		      (problem > SWS_SLOT_REPLAY_NOT_IN_USE));
+}
+
 int main(void)
 {
 	RUN(a_scan_that_nobody_disturbs_is_exact);
@@ -754,5 +767,6 @@ int main(void)
 	RUN(devices_that_no_row_tells_are_refused);
 	RUN(arbitrary_rows_break_nothing);
 	RUN(running_out_of_memory_leaks_and_breaks_nothing);
+	RUN(each_op_fault_and_problem_has_words_and_no_other_has);
 	return 0;
 }

@@ -81,12 +81,14 @@ static void a_page_out_takes_its_trunks_lock_twice(void)
 
 static void a_slot_back_on_the_device_takes_it_once_in_6_1_alone(void)
 {
-	for (int kernel = SWS_SLOTS_5_8; kernel <= SWS_SLOTS_6_1; kernel++) {
+	static const enum sws_kernel kernels[] = { SWS_KERNEL_5_8, SWS_KERNEL_6_1 };
+
+	for (int k = 0; k < 2; k++) {
 		struct sws_workbench_config config = config_of(4096, 2);
 		struct sws_workbench *bench = NULL;
 		struct sws_workbench_measures found;
 
-		config.cache.device.kernel = (enum sws_slots_kernel)kernel;
+		config.cache.device.kernel = kernels[k];
 		bench = make(&config);
 		fill(bench, 2000);
 		thin(bench, 1000);
@@ -94,7 +96,7 @@ static void a_slot_back_on_the_device_takes_it_once_in_6_1_alone(void)
 		/* What is not counted waits in a return cache. */
 		CHECK(found.work.puts == 1000 && found.work.device.freed >= 1000 - 2 * 64);
 		CHECK(found.locks[SWS_WORKBENCH_FREE].acquisitions ==
-		      (kernel == SWS_SLOTS_6_1 ? found.work.device.freed : 0));
+		      (kernels[k] == SWS_KERNEL_6_1 ? found.work.device.freed : 0));
 		CHECK(found.locks[SWS_WORKBENCH_DELETE].acquisitions == 2000);
 		sws_workbench_free(bench);
 	}
@@ -106,7 +108,7 @@ static void in_4_8_all_trunks_share_one_lock(void)
 	struct sws_workbench *bench = NULL;
 	struct sws_workbench_measures found;
 
-	config.cache.device.kernel = SWS_SLOTS_4_8;
+	config.cache.device.kernel = SWS_KERNEL_4_8;
 	config.cache.enabled = false;
 	config.cache.device.initial_bases = (const int64_t[]){ 1, 5000 };
 	config.cache.device.policy = SWS_BASE_PERCPU;

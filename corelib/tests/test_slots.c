@@ -3,12 +3,12 @@
 
 #include "check.h"
 
-static const enum sws_slots_kernel kernels[] = {
-	SWS_SLOTS_4_8, SWS_SLOTS_5_7, SWS_SLOTS_5_7_SCAN_MORE, SWS_SLOTS_5_8, SWS_SLOTS_6_1,
+static const enum sws_kernel kernels[] = {
+	SWS_KERNEL_4_8, SWS_KERNEL_5_7, SWS_KERNEL_5_7_SCAN_MORE, SWS_KERNEL_5_8, SWS_KERNEL_6_1,
 };
 enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
 
-static struct sws_slots_config config_of(enum sws_slots_kernel kernel, uint32_t slots)
+static struct sws_slots_config config_of(enum sws_kernel kernel, uint32_t slots)
 {
 	struct sws_slots_config config;
 
@@ -84,30 +84,30 @@ static void free_slot(struct sws_slots *slots, uint32_t offset)
 static void a_config_out_of_range_is_refused(void)
 {
 	static const uint32_t wrong[] = { 0, 1, UINT32_MAX };
-	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 1024);
+	struct sws_slots_config config = config_of(SWS_KERNEL_6_1, 1024);
 	struct sws_slots *slots = NULL;
 
 	for (unsigned int i = 0; i < 3; i++) {
 		config.slots = wrong[i];
 		CHECK(sws_slots_new(&config, &slots) == SWS_ERROR_BAD_CONFIG);
 	}
-	config = config_of(SWS_SLOTS_6_1, 1024);
+	config = config_of(SWS_KERNEL_6_1, 1024);
 	config.cluster_size = 128;
 	CHECK(sws_slots_new(&config, &slots) == SWS_ERROR_BAD_CONFIG);
-	config = config_of(SWS_SLOTS_6_1, 1024);
+	config = config_of(SWS_KERNEL_6_1, 1024);
 	config.online_cpus = 3;
 	CHECK(sws_slots_new(&config, &slots) == SWS_ERROR_BAD_CONFIG);
-	config = config_of(SWS_SLOTS_6_1, 1024);
+	config = config_of(SWS_KERNEL_6_1, 1024);
 	config.policy = SWS_BASE_READER;
 	CHECK(sws_slots_new(&config, &slots) == SWS_ERROR_BAD_CONFIG);
-	config = config_of(SWS_SLOTS_6_1, 1024);
+	config = config_of(SWS_KERNEL_6_1, 1024);
 	config.initial_bases = (const int64_t[]){ 1, 1024 };
 	CHECK(sws_slots_new(&config, &slots) == SWS_ERROR_BAD_CONFIG);
 }
 
 static void clusters_are_handed_out_a_trunk_apart(void)
 {
-	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 65536);
+	struct sws_slots_config config = config_of(SWS_KERNEL_6_1, 65536);
 	struct sws_slots_work work = { 0 };
 	struct sws_slots *slots = NULL;
 
@@ -164,14 +164,14 @@ static void the_base_itself_is_tested_in_4_8_alone(void)
 		free_slot(slots, 500);
 		CHECK(sws_slots_set_base(slots, 0, 1000) == SWS_OK);
 		CHECK(allocate(slots, 0, 1, &work).slots[0] ==
-		      (kernels[k] == SWS_SLOTS_4_8 ? 1000 : 500));
+		      (kernels[k] == SWS_KERNEL_4_8 ? 1000 : 500));
 		sws_slots_free(slots);
 	}
 }
 
 static void the_base_is_one_past_where_the_scan_stands(void)
 {
-	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 2048);
+	struct sws_slots_config config = config_of(SWS_KERNEL_6_1, 2048);
 	struct sws_slots_work work = { 0 };
 	struct sws_slots *slots = NULL;
 	struct sws_slots_call call;
@@ -196,7 +196,7 @@ static void the_base_is_one_past_where_the_scan_stands(void)
 
 static void a_scan_of_many_slots_takes_one(void)
 {
-	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 2048);
+	struct sws_slots_config config = config_of(SWS_KERNEL_6_1, 2048);
 	struct sws_slots_work work = { 0 };
 	struct sws_slots *slots = NULL;
 	struct sws_slots_call call;
@@ -215,7 +215,7 @@ static void a_scan_of_many_slots_takes_one(void)
 
 static void what_is_taken_while_the_lock_is_dropped_is_passed_over(void)
 {
-	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 2048);
+	struct sws_slots_config config = config_of(SWS_KERNEL_6_1, 2048);
 	struct sws_slots_work work = { 0 };
 	struct sws_slots_call first;
 	struct sws_slots *slots = NULL;
@@ -247,7 +247,7 @@ static void what_is_taken_while_the_lock_is_dropped_is_passed_over(void)
 
 static void a_free_cluster_in_the_middle_of_the_list_is_not_begun(void)
 {
-	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 2048);
+	struct sws_slots_config config = config_of(SWS_KERNEL_6_1, 2048);
 	struct sws_slots_work work = { 0 };
 	struct sws_slots_call call;
 	struct sws_slots *slots = NULL;
@@ -274,7 +274,7 @@ static void a_free_cluster_in_the_middle_of_the_list_is_not_begun(void)
 
 static void above_half_full_a_cached_slot_is_tried(void)
 {
-	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 2048);
+	struct sws_slots_config config = config_of(SWS_KERNEL_6_1, 2048);
 	struct sws_slots_work work = { 0 };
 	struct sws_slots_call call;
 	struct sws_slots *slots = NULL;
@@ -305,7 +305,7 @@ static void above_half_full_a_cached_slot_is_tried(void)
 
 static void references_take_a_slot_from_waiting_to_waiting(void)
 {
-	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 2048);
+	struct sws_slots_config config = config_of(SWS_KERNEL_6_1, 2048);
 	struct sws_slots *slots = make(&config);
 	struct sws_slots_work work = { 0 };
 	const uint32_t offset = allocate(slots, 0, 1, &work).slots[0];
@@ -343,10 +343,10 @@ static void a_disk_begins_at_the_first_empty_run_and_goes_on_in_it(void)
 		call = allocate(slots, 0, 64, &work);
 		/* The search for the run has used up the ration: two slots, not 64. */
 		CHECK(call.slots[0] == 1);
-		CHECK(call.given == (kernels[k] == SWS_SLOTS_4_8 ? 1 : 2));
+		CHECK(call.given == (kernels[k] == SWS_KERNEL_4_8 ? 1 : 2));
 		next = call.slots[call.given - 1] + 1;
 		call = allocate(slots, 1, 64, &work);
-		CHECK(call.given == (kernels[k] == SWS_SLOTS_4_8 ? 1 : 64));
+		CHECK(call.given == (kernels[k] == SWS_KERNEL_4_8 ? 1 : 64));
 		CHECK(call.slots[0] == next && work.tested_scan == 256);
 		CHECK(work.cluster_lock == 0);
 		sws_slots_free(slots);
@@ -375,7 +375,7 @@ static void a_device_of_any_size_gives_each_slot_once(void)
 
 static void a_full_device_gives_nothing(void)
 {
-	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 2048);
+	struct sws_slots_config config = config_of(SWS_KERNEL_6_1, 2048);
 	struct sws_slots *slots = make(&config);
 	struct sws_slots_work work = { 0 };
 	struct sws_slots_call call;
@@ -389,7 +389,7 @@ static void a_full_device_gives_nothing(void)
 
 static void what_is_not_in_use_cannot_be_freed(void)
 {
-	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 2048);
+	struct sws_slots_config config = config_of(SWS_KERNEL_6_1, 2048);
 	struct sws_slots *slots = make(&config);
 	struct sws_slots_work work = { 0 };
 	uint32_t offset = 0;
@@ -421,7 +421,7 @@ static int64_t nonsense(int64_t cpu, int64_t mm, int64_t base, int64_t next, int
 
 static void an_answer_outside_of_the_device_is_counted_and_not_followed(void)
 {
-	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 2048);
+	struct sws_slots_config config = config_of(SWS_KERNEL_6_1, 2048);
 	struct sws_slots_work work = { 0 };
 	struct sws_slots *slots = NULL;
 	struct sws_slots_call call;
@@ -437,7 +437,7 @@ static void an_answer_outside_of_the_device_is_counted_and_not_followed(void)
 
 static void a_base_past_the_end_leads_to_the_lowest_slot(void)
 {
-	struct sws_slots_config config = config_of(SWS_SLOTS_5_8, 300);
+	struct sws_slots_config config = config_of(SWS_KERNEL_5_8, 300);
 	struct sws_slots_work work = { 0 };
 	struct sws_slots_call call;
 	struct sws_slots *slots = NULL;
@@ -456,7 +456,7 @@ static void a_base_past_the_end_leads_to_the_lowest_slot(void)
 
 static int make_and_use(const struct sws_allocator *allocator)
 {
-	struct sws_slots_config config = config_of(SWS_SLOTS_6_1, 2048);
+	struct sws_slots_config config = config_of(SWS_KERNEL_6_1, 2048);
 	struct sws_slots *slots = NULL;
 	int error = SWS_OK;
 

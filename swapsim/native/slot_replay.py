@@ -40,26 +40,6 @@ _VERDICT: Final = np.dtype(
     }
 )
 
-_PROBLEMS: Final = {
-    "SWS_SLOT_REPLAY_BAD_ORDER": "its seq is not above that of the row before: sort the rows",
-    "SWS_SLOT_REPLAY_BAD_OP": "its op is none of the six",
-    "SWS_SLOT_REPLAY_BAD_CPU": "its cpu is none of the device's",
-    "SWS_SLOT_REPLAY_BAD_START": "the first row must be a call on an empty device, lowest 1",
-    "SWS_SLOT_REPLAY_BAD_OFFSET": "its offset is slot 0 or past the end of the device",
-    "SWS_SLOT_REPLAY_BAD_BASE": "its base is slot 0 or past the end of the device",
-    "SWS_SLOT_REPLAY_BAD_LIMITS": "its lowest or highest is past the end of the device",
-    "SWS_SLOT_REPLAY_BAD_WANTED": "its call wants no slot, more than 64, or more than are free",
-    "SWS_SLOT_REPLAY_BAD_FREED": "it frees no slot",
-    "SWS_SLOT_REPLAY_BAD_REUSED": "its n is neither 0 nor 1",
-    "SWS_SLOT_REPLAY_BAD_GIVEN": "its n is not the number of the call's alloc rows",
-    "SWS_SLOT_REPLAY_SECOND_CALL": "its task has a call open already",
-    "SWS_SLOT_REPLAY_NO_CALL": "its task has no call open",
-    "SWS_SLOT_REPLAY_TOO_MANY": "its call was given all the slots that it wants already",
-    "SWS_SLOT_REPLAY_TWICE": "the slot handed out is in use",
-    "SWS_SLOT_REPLAY_NOT_IN_USE": "a slot that it frees was never handed out",
-}
-"""Per problem of slot_replay.h: what is wrong with the row."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotMismatch:
@@ -178,7 +158,7 @@ def _feed(handle: Any, rows: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.void]]
     seq = ffi.new("uint64_t *")
     problem = lib.sws_slot_replay_problem(handle, seq)
     if problem != lib.SWS_SLOT_REPLAY_NO_PROBLEM:
-        wrong = {getattr(lib, name): text for name, text in _PROBLEMS.items()}[problem]
+        wrong = ffi.string(lib.sws_slot_replay_problem_text(problem)).decode()
         raise InputError(f"the row with seq {seq[0]} cannot be replayed: {wrong}")
     check(code)
     return judged[: n_judged[0]]

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from swapsim._core import ffi, lib
-from swapsim.config import SLOTS_KERNELS, SlotsConfig
+from swapsim.config import SlotsConfig
 from swapsim.config.policies import BASE_OF, INITIAL, POLICIES, Policy
 from swapsim.errors import ConfigError
+from swapsim.native.facts import kernels
 
 
 def settings(config: SlotsConfig) -> tuple[Any, list[Any]]:
@@ -33,7 +34,7 @@ def settings(config: SlotsConfig) -> tuple[Any, list[Any]]:
     """
     made = ffi.new("struct sws_slots_config *")
     lib.sws_slots_config_init(made)
-    made.kernel = SLOTS_KERNELS.index(config.kernel)
+    made.kernel = kernels().index(config.kernel)
     made.slots = config.slots
     made.cluster_size = config.cluster_size
     made.trunk_shift = config.trunk_shift

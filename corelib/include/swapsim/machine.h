@@ -239,6 +239,9 @@ struct sws_machine_cpu {
 
 struct sws_machine;
 
+/* Is there a machine of this kernel here? */
+bool sws_machine_knows(enum sws_kernel kernel);
+
 /* Writes every default; the costs stay 0, which sws_machine_new refuses. */
 void sws_machine_config_init(struct sws_machine_config *config);
 

@@ -51,16 +51,10 @@
 #define SWAPSIM_MAPPING_H
 
 #include "swapsim/core.h"
+#include "swapsim/kernels.h"
 #include "swapsim/rtree.h"
 
 /* ffi: begin */
-
-/* Kernels whose row of the table above a set of mappings follows. */
-enum sws_mapping_kernel {
-	SWS_MAPPING_4_8 = 0,
-	SWS_MAPPING_5_8 = 1,
-	SWS_MAPPING_6_1 = 2,
-};
 
 /* The tags of the page cache, as in enum xa_mark users of include/linux/fs.h. */
 enum sws_mapping_tag {
@@ -70,7 +64,7 @@ enum sws_mapping_tag {
 };
 
 struct sws_mapping_config {
-	enum sws_mapping_kernel kernel; /* whose row; default 4.8 */
+	enum sws_kernel kernel; /* whose row; one that sws_mapping_knows; default 4.8 */
 	bool swap_writeback_tags; /* does the swap cache keep writeback tags? default true: patch A off */
 	uint64_t swap_slots; /* slots of the device, 1 .. 2^32; default 2^32 */
 	uint32_t trunk_shift; /* log2 of a trunk's slots from 5.8 on, 1 .. 32; default 14 (64 MB) */
@@ -85,6 +79,9 @@ struct sws_mapping_work {
 };
 
 struct sws_mappings;
+
+/* Is there a row of the table above for this kernel? */
+bool sws_mapping_knows(enum sws_kernel kernel);
 
 /* Writes every default. */
 void sws_mapping_config_init(struct sws_mapping_config *config);

@@ -88,6 +88,15 @@ struct sws_base_ops {
 			 int64_t n_bases, int64_t *looked_at);
 };
 
+/*
+ * Names, as configs and tables have them: of a built-in policy ("percpu-rerandomise"), of
+ * whose its bases are ("device", "cpu", "mm"), and of what they are at first. NULL for
+ * what is none of the enum, SWS_BASE_READER included. Borrowed, constant.
+ */
+const char *sws_base_policy_name(enum sws_base_policy policy);
+const char *sws_base_of_name(enum sws_base_of base_of);
+const char *sws_base_initial_name(enum sws_base_initial initial);
+
 /* The rules of a built-in policy; NULL for SWS_BASE_READER and unknown ones. Borrowed, constant. */
 const struct sws_base_ops *sws_base_ops_of(enum sws_base_policy policy);
 

@@ -148,6 +148,18 @@ struct sws_slot_replay_mismatch {
 
 struct sws_slot_replay;
 
+/* Can slots of this kernel be replayed, and under this policy? */
+bool sws_slot_replay_knows(enum sws_kernel kernel);
+bool sws_slot_replay_follows(enum sws_base_policy policy);
+
+/*
+ * Names, as tables have them: of an op and of a fault; and what is wrong with a row, as a
+ * sentence's end. NULL for what is none of the enum. Borrowed, constant.
+ */
+const char *sws_slot_replay_op_name(enum sws_slot_replay_op op);
+const char *sws_slot_replay_fault_name(enum sws_slot_replay_fault fault);
+const char *sws_slot_replay_problem_text(enum sws_slot_replay_problem problem);
+
 /* Writes every default. */
 void sws_slot_replay_config_init(struct sws_slot_replay_config *config);
 

@@ -44,6 +44,7 @@
 /* ffi: begin */
 
 enum {
+	SWS_WORKBENCH_TASKS_MAX = 65536,
 	SWS_WORKBENCH_SPACES_MAX = 256, /* address spaces that own pages */
 	SWS_WORKBENCH_CALLS_MAX = 4096, /* of overlap_calls */
 };

@@ -38,6 +38,13 @@
  *
  * In 4.8 there is no cluster lock; a rotational device has no clusters at all.
  *
+ *   kernel          what is new
+ *   4.8             one slot a call; without a free cluster the base itself is tested
+ *   5.7             cluster locks, many slots a call, but one once no cluster is free
+ *   5.7+scan-more   many then, too
+ *   5.8             the base is stored once a call, not at each slot
+ *   6.1             the ration is spent before a slot is tested, not after
+ *
  * Kept: the order of every test, what is tested again under the lock, the ration
  * of 256, lowest and highest, and the counter of free slots with the credit that
  * calls hold. Dropped: discard (off), huge pages, several devices, swapoff, bad
@@ -47,24 +54,26 @@
 #define SWAPSIM_SLOTS_H
 
 #include "swapsim/core.h"
+#include "swapsim/kernels.h"
 #include "swapsim/slot_base.h"
 
 /* ffi: begin */
 
-/* Kernels whose allocator a device follows. */
-enum sws_slots_kernel {
-	SWS_SLOTS_4_8 = 0, /* one slot a call, the base itself tested, one lock */
-	SWS_SLOTS_5_7 = 1, /* many slots a call, one once no cluster is free */
-	SWS_SLOTS_5_7_SCAN_MORE = 2, /* with ed43af10975e: many then, too; the base of V1 */
-	SWS_SLOTS_5_8 = 3, /* the base stored once a call */
-	SWS_SLOTS_6_1 = 4, /* the ration is spent before a slot is tested */
+enum {
+	/* Slots of one call at most: SWAP_BATCH. */
+	SWS_SLOTS_BATCH = 64,
+	/* Slots tested before the CPU is offered: LATENCY_LIMIT. */
+	SWS_SLOTS_RATION = 256,
+	/* Ranges of tested slots that a call remembers. */
+	SWS_SLOTS_TRAIL = 8,
+	/* The most that a config may ask for. */
+	SWS_SLOTS_CPUS_MAX = 4096,
+	SWS_SLOTS_SPACES_MAX = 1 << 24,
+	SWS_SLOTS_TRUNK_SHIFT_MAX = 31,
 };
 
-enum {
-	SWS_SLOTS_BATCH = 64,    /* slots of one call at most: SWAP_BATCH */
-	SWS_SLOTS_RATION = 256,  /* slots tested before the CPU is offered: LATENCY_LIMIT */
-	SWS_SLOTS_TRAIL = 8,     /* ranges of tested slots that a call remembers */
-};
+/* The slots of the largest device: with a cluster more than them, 32 bits still count all. */
+#define SWS_SLOTS_MAX 4294966783U
 
 /* The bits of a map byte. */
 enum sws_slot_usage {
@@ -75,7 +84,7 @@ enum sws_slot_usage {
 };
 
 struct sws_slots_config {
-	enum sws_slots_kernel kernel; /* default 6.1 */
+	enum sws_kernel kernel; /* one that sws_slots_knows; default 6.1 */
 	uint32_t
 		slots; /* of the device, header included: si->max; 2 .. 2^32 - 513; default 2^20 (4 GB) */
 	uint32_t cluster_size; /* 256, or 512 where huge pages swap; default 256 */
@@ -153,6 +162,9 @@ struct sws_slots_call {
 };
 
 struct sws_slots;
+
+/* Is there an allocator of this kernel here? */
+bool sws_slots_knows(enum sws_kernel kernel);
 
 /* Writes every default. */
 void sws_slots_config_init(struct sws_slots_config *config);

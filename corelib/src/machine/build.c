@@ -4,47 +4,76 @@
 
 #include <string.h>
 
-static const struct machine_rules rules_of[] = {
-	[SWS_SLOTS_4_8] = { .mapping = SWS_MAPPING_4_8,
-			    .keeps_tags = true,
-			    .avail_locks = 2,
-			    .starts_active = true,
-			    .pagevec = 14 },
-	[SWS_SLOTS_5_7] = { .mapping = SWS_MAPPING_5_8,
-			    .avail_locks = 1,
-			    .cluster_locks = true,
-			    .slot_cache = true,
-			    .charge_lock = true,
-			    .skips_cache = true,
-			    .starts_active = true,
-			    .pagevec = MACHINE_PAGEVEC },
-	[SWS_SLOTS_5_7_SCAN_MORE] = { .mapping = SWS_MAPPING_5_8,
-				      .avail_locks = 1,
-				      .cluster_locks = true,
-				      .slot_cache = true,
-				      .charge_lock = true,
-				      .skips_cache = true,
-				      .starts_active = true,
-				      .pagevec = MACHINE_PAGEVEC },
-	[SWS_SLOTS_5_8] = { .mapping = SWS_MAPPING_5_8,
-			    .avail_locks = 1,
-			    .cluster_locks = true,
-			    .slot_cache = true,
-			    .skips_cache = true,
-			    .starts_active = true,
-			    .pagevec = MACHINE_PAGEVEC },
-	[SWS_SLOTS_6_1] = { .mapping = SWS_MAPPING_6_1,
-			    .avail_locks = 1,
-			    .cluster_locks = true,
-			    .slot_cache = true,
-			    .skips_cache = true,
-			    .shadows = true,
-			    .prepares = true,
-			    .keeps_first = true,
-			    .reuses_exclusive = true,
-			    .looks_at_counts = true,
-			    .pagevec = MACHINE_PAGEVEC },
+static const struct machine_rules rows[] = {
+	{
+		SWS_KERNEL_4_8,
+		.mapping = SWS_KERNEL_4_8,
+		.keeps_tags = true,
+		.avail_locks = 2,
+		.starts_active = true,
+		.pagevec = 14,
+	},
+	{
+		SWS_KERNEL_5_7,
+		.mapping = SWS_KERNEL_5_8,
+		.avail_locks = 1,
+		.cluster_locks = true,
+		.slot_cache = true,
+		.charge_lock = true,
+		.skips_cache = true,
+		.starts_active = true,
+		.pagevec = MACHINE_PAGEVEC,
+	},
+	{
+		SWS_KERNEL_5_7_SCAN_MORE,
+		.mapping = SWS_KERNEL_5_8,
+		.avail_locks = 1,
+		.cluster_locks = true,
+		.slot_cache = true,
+		.charge_lock = true,
+		.skips_cache = true,
+		.starts_active = true,
+		.pagevec = MACHINE_PAGEVEC,
+	},
+	{
+		SWS_KERNEL_5_8,
+		.mapping = SWS_KERNEL_5_8,
+		.avail_locks = 1,
+		.cluster_locks = true,
+		.slot_cache = true,
+		.skips_cache = true,
+		.starts_active = true,
+		.pagevec = MACHINE_PAGEVEC,
+	},
+	{
+		SWS_KERNEL_6_1,
+		.mapping = SWS_KERNEL_6_1,
+		.avail_locks = 1,
+		.cluster_locks = true,
+		.slot_cache = true,
+		.skips_cache = true,
+		.shadows = true,
+		.prepares = true,
+		.keeps_first = true,
+		.reuses_exclusive = true,
+		.looks_at_counts = true,
+		.pagevec = MACHINE_PAGEVEC,
+	},
 };
+
+/* A kernel's row; NULL if there is none. */
+static const struct machine_rules *rules_of(enum sws_kernel kernel)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].kernel == kernel)
+			return &rows[i];
+	return NULL;
+}
+
+bool sws_machine_knows(enum sws_kernel kernel)
+{
+	return rules_of(kernel);
+}
 
 enum {
 	NODES_MAX = 8,
@@ -131,7 +160,7 @@ bool sws_machine__config_fits(const struct sws_machine_config *config)
 	const uint64_t tasks = (uint64_t)config->writers + config->walkers + config->streams;
 
 	return costs_fit(&config->costs) && streams_fit(config) &&
-	       (unsigned int)config->device.kernel <= SWS_SLOTS_6_1 && !config->device.rotational &&
+	       sws_machine_knows(config->device.kernel) && !config->device.rotational &&
 	       (unsigned int)config->lock_kind <= SWS_LOCK_TEST_AND_SET && config->nodes >= 1 &&
 	       config->nodes <= NODES_MAX && devices_fit(config) &&
 	       config->channels <= CHANNELS_MAX && tasks >= 1 && tasks <= TASKS_MAX &&
@@ -420,7 +449,7 @@ static void begin_fill(struct sws_machine *self)
 /* What follows from the config alone. */
 static void derive(struct sws_machine *self)
 {
-	self->rules = &rules_of[self->config.device.kernel];
+	self->rules = rules_of(self->config.device.kernel);
 	self->keeps_tags = self->config.swap_writeback_tags == SWS_TAGS_AS_RELEASED
 				   ? self->rules->keeps_tags
 				   : self->config.swap_writeback_tags == SWS_TAGS_KEPT;

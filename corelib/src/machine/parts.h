@@ -30,7 +30,8 @@ enum {
 
 /* Per kernel: what differs in the same procedures. */
 struct machine_rules {
-	enum sws_mapping_kernel mapping;
+	enum sws_kernel kernel;
+	enum sws_kernel mapping; /* whose row of mapping.h: one that is the same there */
 	bool keeps_tags; /* does the swap cache, as released? */
 	unsigned int avail_locks; /* swap_avail_lock per call of get_swap_pages */
 	bool cluster_locks;

@@ -6,28 +6,52 @@
  * code runs for all of them.
  */
 struct kernel_rules {
+	enum sws_kernel kernel;
 	bool trunks;        /* one mapping a trunk instead of one a device */
 	bool one_walk_start;   /* start of writeback sets and clears in one descent */
 	bool shadow_of_swap;   /* removal from the swap cache may leave a shadow */
 	bool shadow_in_root;   /* a lone page at index 0 may leave one */
 };
 
-static const struct kernel_rules rules_of[] = {
-	[SWS_MAPPING_4_8] = { .trunks = false,
-			      .one_walk_start = false,
-			      .shadow_of_swap = false,
-			      .shadow_in_root = false },
-	[SWS_MAPPING_5_8] = { .trunks = true,
-			      .one_walk_start = true,
-			      .shadow_of_swap = false,
-			      .shadow_in_root = true },
-	[SWS_MAPPING_6_1] = { .trunks = true,
-			      .one_walk_start = true,
-			      .shadow_of_swap = true,
-			      .shadow_in_root = true },
+static const struct kernel_rules rows[] = {
+	{
+		SWS_KERNEL_4_8,
+		.trunks = false,
+		.one_walk_start = false,
+		.shadow_of_swap = false,
+		.shadow_in_root = false,
+	},
+	{
+		SWS_KERNEL_5_8,
+		.trunks = true,
+		.one_walk_start = true,
+		.shadow_of_swap = false,
+		.shadow_in_root = true,
+	},
+	{
+		SWS_KERNEL_6_1,
+		.trunks = true,
+		.one_walk_start = true,
+		.shadow_of_swap = true,
+		.shadow_in_root = true,
+	},
 };
 
 enum { ALL_TAGS = (1u << SWS_RTREE_TAG_COUNT) - 1 };
+
+/* A kernel's row; NULL if there is none. */
+static const struct kernel_rules *rules_of(enum sws_kernel kernel)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].kernel == kernel)
+			return &rows[i];
+	return NULL;
+}
+
+bool sws_mapping_knows(enum sws_kernel kernel)
+{
+	return rules_of(kernel);
+}
 
 struct sws_mappings {
 	struct sws_allocator allocator;
@@ -52,7 +76,7 @@ static bool is_folio(uint64_t item)
 void sws_mapping_config_init(struct sws_mapping_config *config)
 {
 	*config = (struct sws_mapping_config){
-		.kernel = SWS_MAPPING_4_8,
+		.kernel = SWS_KERNEL_4_8,
 		.swap_writeback_tags = true,
 		.swap_slots = UINT64_C(1) << 32,
 		.trunk_shift = 14,
@@ -63,7 +87,7 @@ void sws_mapping_config_init(struct sws_mapping_config *config)
 
 static bool config_fits(const struct sws_mapping_config *config)
 {
-	return (unsigned int)config->kernel <= SWS_MAPPING_6_1 && config->swap_slots >= 1 &&
+	return sws_mapping_knows(config->kernel) && config->swap_slots >= 1 &&
 	       config->swap_slots <= UINT64_C(1) << 32 && config->trunk_shift >= 1 &&
 	       config->trunk_shift <= 32 && config->tree_shift >= 1 && config->tree_shift <= 6;
 }
@@ -82,7 +106,7 @@ int sws_mappings_new(const struct sws_mapping_config *config, struct sws_mapping
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
 	self->allocator = config->allocator ? *config->allocator : sws_libc_allocator;
-	self->rules = &rules_of[config->kernel];
+	self->rules = rules_of(config->kernel);
 	self->swap_slots = config->swap_slots;
 	self->trunk_shift = config->trunk_shift;
 	self->swap_writeback_tags = config->swap_writeback_tags;

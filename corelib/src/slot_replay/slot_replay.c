@@ -424,9 +424,7 @@ static bool config_fits(const struct sws_slot_replay_config *config)
 {
 	const struct sws_slots_config *device = &config->device;
 
-	return (device->kernel == SWS_SLOTS_5_8 || device->kernel == SWS_SLOTS_6_1) &&
-	       (device->policy == SWS_BASE_SHARED || device->policy == SWS_BASE_PERCPU ||
-		device->policy == SWS_BASE_PERCPU_RERANDOMISE) &&
+	return sws_slot_replay_knows(device->kernel) && sws_slot_replay_follows(device->policy) &&
 	       !device->rotational && config->cpus >= 1 && config->cpus <= device->possible_cpus;
 }
 

@@ -12,6 +12,7 @@
 
 /* Per kernel: what differs in the same code. */
 struct slots_rules {
+	enum sws_kernel kernel;
 	bool one_slot_a_call;
 	bool checks_the_base;      /* without a free cluster the base itself is looked at */
 	bool cluster_locks;

@@ -157,20 +157,54 @@ static int64_t store_avoid(int64_t cpu, int64_t mm, int64_t base, int64_t next, 
 	return trunk_start(drawn, trunk_size, lowest);
 }
 
+struct policy {
+	const char *name;
+	struct sws_base_ops ops;
+};
+
+static const struct policy policies[] = {
+	[SWS_BASE_SHARED] = { "shared", { SWS_BASE_OF_DEVICE, SWS_BASE_OF_KERNEL, store_linear } },
+	[SWS_BASE_PERCPU] = { "percpu", { SWS_BASE_OF_CPU, SWS_BASE_RANDOM, store_linear } },
+	[SWS_BASE_PERCPU_RERANDOMISE] = { "percpu-rerandomise",
+					  { SWS_BASE_OF_CPU, SWS_BASE_RANDOM, store_rerandomise } },
+	[SWS_BASE_SPREAD] = { "spread", { SWS_BASE_OF_CPU, SWS_BASE_EVEN_POSSIBLE, store_linear } },
+	[SWS_BASE_SPREAD_ONLINE] = { "spread-online",
+				     { SWS_BASE_OF_CPU, SWS_BASE_EVEN_ONLINE, store_linear } },
+	[SWS_BASE_AVOID] = { "avoid", { SWS_BASE_OF_CPU, SWS_BASE_APART, store_avoid } },
+	[SWS_BASE_PERMM] = { "permm", { SWS_BASE_OF_MM, SWS_BASE_RANDOM, store_linear } },
+};
+
 const struct sws_base_ops *sws_base_ops_of(enum sws_base_policy policy)
 {
-	static const struct sws_base_ops ops[] = {
-		[SWS_BASE_SHARED] = { SWS_BASE_OF_DEVICE, SWS_BASE_OF_KERNEL, store_linear },
-		[SWS_BASE_PERCPU] = { SWS_BASE_OF_CPU, SWS_BASE_RANDOM, store_linear },
-		[SWS_BASE_PERCPU_RERANDOMISE] = { SWS_BASE_OF_CPU, SWS_BASE_RANDOM,
-						  store_rerandomise },
-		[SWS_BASE_SPREAD] = { SWS_BASE_OF_CPU, SWS_BASE_EVEN_POSSIBLE, store_linear },
-		[SWS_BASE_SPREAD_ONLINE] = { SWS_BASE_OF_CPU, SWS_BASE_EVEN_ONLINE, store_linear },
-		[SWS_BASE_AVOID] = { SWS_BASE_OF_CPU, SWS_BASE_APART, store_avoid },
-		[SWS_BASE_PERMM] = { SWS_BASE_OF_MM, SWS_BASE_RANDOM, store_linear },
+	return (unsigned int)policy < SWS_BASE_READER ? &policies[policy].ops : NULL;
+}
+
+const char *sws_base_policy_name(enum sws_base_policy policy)
+{
+	return (unsigned int)policy < SWS_BASE_READER ? policies[policy].name : NULL;
+}
+
+const char *sws_base_of_name(enum sws_base_of base_of)
+{
+	static const char *const names[] = {
+		[SWS_BASE_OF_DEVICE] = "device",
+		[SWS_BASE_OF_CPU] = "cpu",
+		[SWS_BASE_OF_MM] = "mm",
 	};
 
-	if ((unsigned int)policy >= SWS_BASE_READER)
-		return NULL;
-	return &ops[policy];
+	return (unsigned int)base_of <= SWS_BASE_OF_MM ? names[base_of] : NULL;
+}
+
+const char *sws_base_initial_name(enum sws_base_initial initial)
+{
+	static const char *const names[] = {
+		[SWS_BASE_FIRST] = "first",
+		[SWS_BASE_RANDOM] = "random",
+		[SWS_BASE_EVEN_POSSIBLE] = "even-possible",
+		[SWS_BASE_EVEN_ONLINE] = "even-online",
+		[SWS_BASE_APART] = "apart",
+		[SWS_BASE_OF_KERNEL] = "kernel",
+	};
+
+	return (unsigned int)initial <= SWS_BASE_OF_KERNEL ? names[initial] : NULL;
 }

@@ -7,35 +7,62 @@
 #define COLUMN_SLOTS 16384U
 #define COLUMNS_MIN  8U
 
-#define SLOTS_MAX          (UINT32_MAX - 512)
-#define CPUS_MAX           4096U
-#define ADDRESS_SPACES_MAX (UINT32_C(1) << 24)
-
-static const struct slots_rules rules_of[] = {
-	[SWS_SLOTS_4_8] = { .one_slot_a_call = true,
-			    .checks_the_base = true,
-			    .random_shared_start = true,
-			    .stores_each_slot = true },
-	[SWS_SLOTS_5_7] = { .cluster_locks = true,
-			    .column_order = true,
-			    .random_shared_start = true,
-			    .stores_each_slot = true },
-	[SWS_SLOTS_5_7_SCAN_MORE] = { .cluster_locks = true,
-				      .column_order = true,
-				      .random_shared_start = true,
-				      .stores_each_slot = true,
-				      .scans_for_more = true },
-	[SWS_SLOTS_5_8] = { .cluster_locks = true, .column_order = true, .scans_for_more = true },
-	[SWS_SLOTS_6_1] = { .cluster_locks = true,
-			    .column_order = true,
-			    .scans_for_more = true,
-			    .spends_before_test = true },
+static const struct slots_rules rows[] = {
+	{
+		SWS_KERNEL_4_8,
+		.one_slot_a_call = true,
+		.checks_the_base = true,
+		.random_shared_start = true,
+		.stores_each_slot = true,
+	},
+	{
+		SWS_KERNEL_5_7,
+		.cluster_locks = true,
+		.column_order = true,
+		.random_shared_start = true,
+		.stores_each_slot = true,
+	},
+	{
+		SWS_KERNEL_5_7_SCAN_MORE,
+		.cluster_locks = true,
+		.column_order = true,
+		.random_shared_start = true,
+		.stores_each_slot = true,
+		.scans_for_more = true,
+	},
+	{
+		SWS_KERNEL_5_8,
+		.cluster_locks = true,
+		.column_order = true,
+		.scans_for_more = true,
+	},
+	{
+		SWS_KERNEL_6_1,
+		.cluster_locks = true,
+		.column_order = true,
+		.scans_for_more = true,
+		.spends_before_test = true,
+	},
 };
+
+/* A kernel's row; NULL if there is none. */
+static const struct slots_rules *rules_of(enum sws_kernel kernel)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].kernel == kernel)
+			return &rows[i];
+	return NULL;
+}
+
+bool sws_slots_knows(enum sws_kernel kernel)
+{
+	return rules_of(kernel);
+}
 
 void sws_slots_config_init(struct sws_slots_config *config)
 {
 	*config = (struct sws_slots_config){
-		.kernel = SWS_SLOTS_6_1,
+		.kernel = SWS_KERNEL_6_1,
 		.slots = UINT32_C(1) << 20,
 		.cluster_size = 256,
 		.trunk_shift = 14,
@@ -54,13 +81,13 @@ static bool reader_fits(const struct sws_base_ops *reader)
 
 static bool config_fits(const struct sws_slots_config *config)
 {
-	return (unsigned int)config->kernel <= SWS_SLOTS_6_1 && config->slots >= 2 &&
-	       config->slots <= SLOTS_MAX &&
+	return sws_slots_knows(config->kernel) && config->slots >= 2 &&
+	       config->slots <= SWS_SLOTS_MAX &&
 	       (config->cluster_size == 256 || config->cluster_size == 512) &&
-	       config->trunk_shift >= 1 && config->trunk_shift <= 31 &&
-	       config->possible_cpus >= 1 && config->possible_cpus <= CPUS_MAX &&
+	       config->trunk_shift >= 1 && config->trunk_shift <= SWS_SLOTS_TRUNK_SHIFT_MAX &&
+	       config->possible_cpus >= 1 && config->possible_cpus <= SWS_SLOTS_CPUS_MAX &&
 	       config->online_cpus >= 1 && config->online_cpus <= config->possible_cpus &&
-	       config->address_spaces <= ADDRESS_SPACES_MAX &&
+	       config->address_spaces <= SWS_SLOTS_SPACES_MAX &&
 	       (unsigned int)config->policy <= SWS_BASE_READER &&
 	       (config->policy != SWS_BASE_READER || reader_fits(&config->reader));
 }
@@ -226,7 +253,7 @@ int sws_slots_new(const struct sws_slots_config *config, struct sws_slots **out)
 	if (!self)
 		return SWS_ERROR_NO_MEMORY;
 	self->allocator = *allocator;
-	self->rules = &rules_of[config->kernel];
+	self->rules = rules_of(config->kernel);
 	self->reader = config->reader;
 	self->ops =
 		config->policy == SWS_BASE_READER ? &self->reader : sws_base_ops_of(config->policy);

@@ -20,7 +20,7 @@ int sws_workbench__meter_new(const struct sws_allocator *allocator,
 		.n_cpus = device->online_cpus,
 		.n_trunks = ((device->slots - 1) >> device->trunk_shift) + 1,
 		.trunk_shift = device->trunk_shift,
-		.one_lock = device->kernel == SWS_SLOTS_4_8,
+		.one_lock = device->kernel == SWS_KERNEL_4_8,
 	};
 	self->trunks = sws_allocate_zeroed(allocator, self->n_trunks, sizeof(*self->trunks));
 	self->cpus = sws_allocate_zeroed(allocator, self->n_cpus, sizeof(*self->cpus));

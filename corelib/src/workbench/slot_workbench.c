@@ -4,8 +4,6 @@
  */
 #include "workbench/parts.h"
 
-#define TASKS_MAX 65536U
-
 /* Streams of the run's seed that no base of the device draws from. */
 #define STREAM_OF_TASKS (UINT64_C(1) << 32)
 #define STREAM_OF_ORDER (UINT64_C(2) << 32)
@@ -86,7 +84,7 @@ static bool task_fits(const struct sws_workbench_config *config,
 
 static bool config_fits(const struct sws_workbench_config *config)
 {
-	if (config->n_tasks > TASKS_MAX || (config->tasks && !config->n_tasks) ||
+	if (config->n_tasks > SWS_WORKBENCH_TASKS_MAX || (config->tasks && !config->n_tasks) ||
 	    config->overlap_calls < 1 || config->overlap_calls > SWS_WORKBENCH_CALLS_MAX ||
 	    config->span_window < 1)
 		return false;
@@ -188,7 +186,7 @@ int sws_workbench_new(const struct sws_workbench_config *config, struct sws_work
 	self->allocator = *allocator;
 	self->asynchronous = config->asynchronous;
 	self->has_clusters = !config->cache.device.rotational;
-	self->clears_shadows = config->cache.device.kernel == SWS_SLOTS_6_1;
+	self->clears_shadows = config->cache.device.kernel == SWS_KERNEL_6_1;
 	error = start(self, config);
 	if (error)
 		goto out;
