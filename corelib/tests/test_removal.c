@@ -13,7 +13,7 @@ struct bench {
 	uint32_t callback_file;
 };
 
-static int make(struct bench *bench, enum sws_mapping_kernel kernel, enum sws_removal_way way,
+static int make(struct bench *bench, enum sws_kernel kernel, enum sws_removal_way way,
 		const struct sws_allocator *allocator)
 {
 	struct sws_mapping_config mapping;
@@ -108,7 +108,7 @@ static void batched_one_hold_removes_all_pages_of_a_mapping(void)
 	struct sws_removal_page a2;
 	uint32_t mapping = 0;
 
-	CHECK(make(&bench, SWS_MAPPING_4_8, SWS_REMOVAL_BATCHED, NULL) == SWS_OK);
+	CHECK(make(&bench, SWS_KERNEL_4_8, SWS_REMOVAL_BATCHED, NULL) == SWS_OK);
 	a1 = page_at(&bench, 0, 70);
 	b1 = page_at(&bench, bench.file, 3);
 	a2 = page_at(&bench, 0, 71);
@@ -147,7 +147,7 @@ static void page_by_page_each_has_its_own_hold_in_the_order_met(void)
 	struct bench bench;
 	struct sws_removal_page pages[3];
 
-	CHECK(make(&bench, SWS_MAPPING_4_8, SWS_REMOVAL_PAGE_BY_PAGE, NULL) == SWS_OK);
+	CHECK(make(&bench, SWS_KERNEL_4_8, SWS_REMOVAL_PAGE_BY_PAGE, NULL) == SWS_OK);
 	for (uint32_t i = 0; i < 3; i++) {
 		pages[i] = page_at(&bench, 0, 70 + i);
 		queue(&bench, &pages[i]);
@@ -173,7 +173,7 @@ static void a_page_in_use_or_dirty_is_unlocked_and_given_back(void)
 		struct sws_removal_hold done = { 0 };
 		uint32_t failed = 0;
 
-		CHECK(make(&bench, SWS_MAPPING_6_1, (enum sws_removal_way)way, NULL) == SWS_OK);
+		CHECK(make(&bench, SWS_KERNEL_6_1, (enum sws_removal_way)way, NULL) == SWS_OK);
 		used = page_at(&bench, bench.file, 1);
 		used.references = 3;
 		dirty = page_at(&bench, bench.file, 2);
@@ -207,7 +207,7 @@ static void a_lazily_freed_page_counts_when_queued_once_removals_are_batched(voi
 		struct sws_removal_page used;
 		struct sws_removal_hold done;
 
-		CHECK(make(&bench, SWS_MAPPING_4_8, (enum sws_removal_way)way, NULL) == SWS_OK);
+		CHECK(make(&bench, SWS_KERNEL_4_8, (enum sws_removal_way)way, NULL) == SWS_OK);
 		gone = page_at(&bench, 0, 5);
 		used = page_at(&bench, 0, 6);
 		gone.lazyfree = used.lazyfree = true;
@@ -231,7 +231,7 @@ static void a_filesystem_hears_of_its_pages_after_the_swap_pages_are_settled(voi
 	struct sws_removal_page pages[2];
 	struct sws_removal_hold done;
 
-	CHECK(make(&bench, SWS_MAPPING_4_8, SWS_REMOVAL_BATCHED, NULL) == SWS_OK);
+	CHECK(make(&bench, SWS_KERNEL_4_8, SWS_REMOVAL_BATCHED, NULL) == SWS_OK);
 	for (uint32_t i = 0; i < 2; i++) {
 		pages[i] = page_at(&bench, bench.callback_file, i);
 		queue(&bench, &pages[i]);
@@ -257,7 +257,7 @@ static void a_single_removal_leaves_one_reference_and_the_page_locked(void)
 		struct sws_removal_hold done;
 		bool removed = false;
 
-		CHECK(make(&bench, SWS_MAPPING_6_1, (enum sws_removal_way)way, NULL) == SWS_OK);
+		CHECK(make(&bench, SWS_KERNEL_6_1, (enum sws_removal_way)way, NULL) == SWS_OK);
 		swap = page_at(&bench, 1, 20000);
 		file = page_at(&bench, bench.callback_file, 9);
 		CHECK(sws_removal_single(bench.removal, &swap, &removed, &done) == SWS_OK);
@@ -287,7 +287,7 @@ static void a_page_that_cannot_be_removed_is_refused(void)
 	struct sws_removal *removal = NULL;
 	struct sws_removal_hold done;
 
-	CHECK(make(&bench, SWS_MAPPING_6_1, SWS_REMOVAL_BATCHED, NULL) == SWS_OK);
+	CHECK(make(&bench, SWS_KERNEL_6_1, SWS_REMOVAL_BATCHED, NULL) == SWS_OK);
 	CHECK(sws_removal_hold(bench.removal, &done) == SWS_ERROR_BAD_ARGUMENT);
 	page = page_at(&bench, 0, 7);
 	wrong = page;
@@ -370,7 +370,7 @@ static void lists_as_columns_go_through_the_same_parts(void)
 	struct bench bench;
 	struct columns columns;
 
-	CHECK(make(&bench, SWS_MAPPING_4_8, SWS_REMOVAL_BATCHED, NULL) == SWS_OK);
+	CHECK(make(&bench, SWS_KERNEL_4_8, SWS_REMOVAL_BATCHED, NULL) == SWS_OK);
 	fill(&bench, &columns);
 	columns.references[2] = 3;
 	CHECK(run(&bench, &columns, 2, ends) == SWS_OK);
@@ -404,7 +404,7 @@ static void a_list_at_fault_is_named_by_its_row_and_left_whole(void)
 		struct bench bench;
 		struct columns columns;
 
-		CHECK(make(&bench, SWS_MAPPING_4_8, SWS_REMOVAL_BATCHED, NULL) == SWS_OK);
+		CHECK(make(&bench, SWS_KERNEL_4_8, SWS_REMOVAL_BATCHED, NULL) == SWS_OK);
 		fill(&bench, &columns);
 		switch (fault) {
 		case 0:
@@ -468,7 +468,7 @@ static int bring_and_remove(const struct sws_allocator *allocator)
 					       .dirty = clear,
 					       .freepage = clear,
 					       .lazyfree = clear };
-	int error = make(&bench, SWS_MAPPING_6_1, SWS_REMOVAL_BATCHED, allocator);
+	int error = make(&bench, SWS_KERNEL_6_1, SWS_REMOVAL_BATCHED, allocator);
 
 	if (error)
 		goto out;
