@@ -75,10 +75,10 @@ def replay_writeback_tags(folder: Path, kernel: str) -> None:
 @click.option("--seeds", type=click.IntRange(min=1), default=20, show_default=True)
 def replay_cluster_next(folder: Path, seeds: int) -> None:
     """Patch D: the trace's requests, re-timed, under each scan base (means over the seeds)."""
+    from swapsim import replay as replays
     from swapsim import slot_verdicts
-    from swapsim.replay import cluster_next as retimed
 
-    sweep = retimed.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
+    sweep = replays.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
     _print_table(slot_verdicts.table(sweep, list(slot_verdicts.LEADING)).drop("factor", "setting"))
 
 
@@ -113,9 +113,9 @@ def verify() -> None:
 @click.option("--kernel", type=click.Choice(["5.8", "6.1"]), default="6.1", show_default=True)
 def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, kernel: str) -> int:
     """Replay the slot events of FILE (Parquet) and match every slot with the model's."""
-    from swapsim.replay import slots as verifying
+    from swapsim import replay as replays
 
-    verdict = verifying.slot_verdict(
+    verdict = replays.judge_slots(
         file,
         policy=policy,
         cluster_size=cluster_size,

@@ -95,18 +95,6 @@ def test_totals_are_the_sums_of_the_sites() -> None:
     assert totals["descents"].to_list() == [6.0]
 
 
-def test_results_carry_the_acquisitions_of_swapped_pages_alone() -> None:
-    """RESULTS has a row per site of the written swap pages, file pages left out."""
-    rows = pl.concat([one_page_a_time(5), table([(7, 0, 3, 9)])]).with_columns(
-        seq=pl.int_range(pl.len(), dtype=pl.UInt64)
-    )
-    frame = replay.results(replay.replay_rows(rows, MappingConfig()), n_tasks=8)
-    assert frame["metric"].to_list() == [
-        f"acquisitions.{site}" for site in ("add", "start", "end", "delete")
-    ]
-    assert frame["value"].to_list() == [1.0] * 4
-
-
 def test_rows_out_of_order_are_refused() -> None:
     """A table whose seq falls is refused before any row is taken."""
     with pytest.raises(InputError, match="field 'seq': rows are out of order"):

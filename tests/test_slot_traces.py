@@ -6,11 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import traces
+from swapsim import replay, traces
 from swapsim.errors import InputError
-from swapsim.replay import slots as verify
 from swapsim.schemas import HANDED_OUT, SLOT_EVENTS, VERIFIED
-from swapsim.traces import slot_traces
 
 PROVENANCE = """
 [kernel]
@@ -48,27 +46,18 @@ ROWS = [
 
 def test_slots_are_listed_in_order_with_their_trunk(tmp_path: Path) -> None:
     """Each alloc row becomes one row, with its place on the device."""
-    handed = slot_traces.handed_out({"a": write(tmp_path / "a", ROWS)})
+    handed = traces.handed_out({"a": write(tmp_path / "a", ROWS)})
     assert handed.schema == HANDED_OUT
     assert handed["offset"].to_list() == [300, 301, 302, 600, 302]
     assert handed["trunk"].to_list() == [1, 1, 1, 2, 1]
     assert handed["mebibytes"][3] == 600 * 4096 / 2**20
 
 
-def test_neighbours_are_counted_by_hand(tmp_path: Path) -> None:
-    """Two of three later slots of trunk 1 go to another CPU; the tasks run for 3, 1 and 1 slots."""
-    handed = slot_traces.handed_out({"a": write(tmp_path / "a", ROWS)})
-    row = slot_traces.neighbours(handed).row(0, named=True)
-    assert row["slots"] == 5
-    assert row["other_cpu_percent"] == 66.7
-    assert row["run_length"] == round(5 / 3, 2)
-
-
 def test_a_run_is_thinned_evenly(tmp_path: Path) -> None:
     """About so many points stay of each run, and all of a short one."""
     long = write(tmp_path / "long", [alloc(i, 0, 1, 1 + i) for i in range(1000)])
     short = write(tmp_path / "short", ROWS)
-    thinned = slot_traces.thinned(slot_traces.handed_out({"long": long, "short": short}), 100)
+    thinned = traces.thinned(traces.handed_out({"long": long, "short": short}), 100)
     assert thinned.group_by("run").len().sort("run")["len"].to_list() == [100, 5]
     assert thinned.filter(run="long")["nth"].to_list() == list(range(0, 1000, 10))
 
@@ -79,14 +68,14 @@ def test_shipped_slot_traces_are_found_and_told_apart() -> None:
     assert "swap-w-seq" not in shipped
     assert len(shipped) >= 8
     for folder in shipped.values():
-        known = slot_traces.set_up(folder)
+        known = traces.slot_set_up(folder)
         assert known.cpus in (1, 4, 8)
         assert known.cluster_size == 256
 
 
 def test_the_model_hands_out_what_each_shipped_kernel_did() -> None:
     """Every slot of every shipped trace matches; with one CPU none is raced."""
-    verified = verify.verified(traces.shipped("cluster-next"))
+    verified = replay.verified_slots(traces.shipped("cluster-next"))
     assert verified.schema == VERIFIED
     assert verified["mismatched"].sum() == 0
     assert (verified["exact"] + verified["raced"] == verified["slots"]).all()
@@ -97,7 +86,7 @@ def test_the_model_hands_out_what_each_shipped_kernel_did() -> None:
 def test_bad_folders_are_named(tmp_path: Path) -> None:
     """A folder without slot events, or without its set-up, is refused in one line."""
     with pytest.raises(InputError, match="no slot events"):
-        slot_traces.events(tmp_path)
+        traces.slot_events(tmp_path)
     folder = write(tmp_path / "a", ROWS, provenance="[kernel]\n")
     with pytest.raises(InputError, match="guest"):
-        slot_traces.set_up(folder)
+        traces.slot_set_up(folder)

@@ -6,9 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import charts, slot_verdicts, slots, traces
+from swapsim import charts, replay, slot_verdicts, slots, traces
 from swapsim.errors import InputError
-from swapsim.replay import cluster_next as retimed
 from swapsim.schemas import RESULTS, SLOT_ANSWERS, SLOT_SWEEP, VERIFIED
 from swapsim.sweep import SerialExecutor
 
@@ -131,7 +130,7 @@ def test_the_mails_profile_has_its_two_rows_of_the_swap_cache() -> None:
 def test_a_traces_requests_tell_the_policies_apart() -> None:
     """With the shared base the lock moves far more often, and the free path stays."""
     folder = traces.shipped("cluster-next")["slots-8-shared"]
-    again = retimed.cluster_next(
+    again = replay.cluster_next(
         folder, policies=("shared", "percpu-rerandomise"), seeds=2, executor=SerialExecutor()
     )
     assert again.schema == SLOT_SWEEP
@@ -148,7 +147,7 @@ def test_a_trace_without_frees_is_refused(tmp_path: Path) -> None:
     events.write_parquet(tmp_path / "slot_events.parquet")
     (tmp_path / "trace.toml").write_bytes((source / "trace.toml").read_bytes())
     with pytest.raises(InputError, match="no slot is freed"):
-        retimed.cluster_next(tmp_path, seeds=1)
+        replay.cluster_next(tmp_path, seeds=1)
 
 
 def test_charts_take_rankings_alone() -> None:

@@ -17,12 +17,12 @@ import swapsim
 from swapsim import slots, traces
 from swapsim._core import ffi, lib
 from swapsim.config import SlotsConfig
+from swapsim.config.policies import POLICIES
 from swapsim.config.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig
 from swapsim.errors import ConfigError, InputError
 from swapsim.native.slot_workbench import _flat
 from swapsim.schemas import REQUESTS, SLOT_EVENTS, SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
 from swapsim.sweep import SerialExecutor
-from swapsim.traces import slot_traces
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
@@ -215,7 +215,7 @@ def test_c_and_oracle_replay_the_same(data: st.DataObject, oracle: Workbench) ->
 @pytest.mark.parametrize(("cpus", "apart"), [(8, 0.964), (16, 0.854), (24, 0.696), (48, 0.223)])
 def test_random_trunks_meet_as_birthdays_do(cpus: int, apart: float) -> None:
     """768 trunks leave so many CPUs apart as kernel.md 1.D says."""
-    assert slots.birthday(cpus, 768) == pytest.approx(apart, abs=0.0005)
+    assert slots.chance_of_trunks_apart(cpus, 768) == pytest.approx(apart, abs=0.0005)
 
 
 def test_cpus_that_draw_trunks_meet_at_most_as_birthdays_do() -> None:
@@ -231,16 +231,16 @@ def test_cpus_that_draw_trunks_meet_at_most_as_birthdays_do() -> None:
     ]
     met = statistics.mean(run["trunk.met"] for run in found)
     pairs = statistics.mean(run["trunk.pairs"] for run in found)
-    assert 0.5 < met / (1 - slots.birthday(cpus, trunks)) < 1
+    assert 0.5 < met / (1 - slots.chance_of_trunks_apart(cpus, trunks)) < 1
     assert 0.5 < pairs / (cpus * (cpus - 1) / 2 / trunks) < 1
 
 
 def test_more_cpus_than_trunks_must_share() -> None:
     """The closed form is 0 where there are more CPUs than trunks, 1 for a lone CPU."""
-    assert slots.birthday(9, 8) == 0
-    assert slots.birthday(1, 1) == 1
+    assert slots.chance_of_trunks_apart(9, 8) == 0
+    assert slots.chance_of_trunks_apart(1, 1) == 1
     with pytest.raises(InputError, match="field 'trunks'"):
-        slots.birthday(1, 0)
+        slots.chance_of_trunks_apart(1, 0)
 
 
 SMALL = ChurnConfig(pages=3000, warm_up_pages=1000)
@@ -252,7 +252,7 @@ def test_a_hard_disk_gives_the_same_under_every_policy() -> None:
         slots.measure(
             SlotsConfig(slots=1 << 15, rotational=True, policy=policy, possible_cpus=4), SMALL
         ).drop("policy")
-        for policy in slots.POLICIES
+        for policy in POLICIES
     ]
     assert all(frame.equals(frames[0]) for frame in frames)
     assert frames[0].filter(metric="seeks")["value"].item() > 0
@@ -491,7 +491,7 @@ EVENTS = [
 
 def test_requests_say_whose_page_comes_in() -> None:
     """A freed slot is the page of the get that had it last; a free of n slots is n rows."""
-    found = slots.request_streams(slot_events(EVENTS))
+    found = traces.request_streams(slot_events(EVENTS))
     assert found.schema == REQUESTS
     assert found.rows() == [
         (0, 0, "get", 0, 0),
@@ -513,37 +513,32 @@ def test_requests_say_whose_page_comes_in() -> None:
 def test_events_that_contradict_themselves_are_named(row: tuple[Any, ...], complaint: str) -> None:
     """A slot handed out twice, or freed and never handed out, names its row."""
     with pytest.raises(InputError, match=complaint):
-        slots.request_streams(slot_events([*EVENTS, row]))
+        traces.request_streams(slot_events([*EVENTS, row]))
 
 
 def test_events_out_of_order_are_refused() -> None:
     """A seq that falls is refused."""
     with pytest.raises(InputError, match="field 'seq': rows are out of order"):
-        slots.request_streams(slot_events(EVENTS).reverse())
+        traces.request_streams(slot_events(EVENTS).reverse())
 
 
 def test_streams_hand_out_each_page_once() -> None:
-    """A replay swaps out as many pages as there are gets; copies do so on more CPUs."""
-    requests = slots.request_streams(slot_events(EVENTS))
+    """A replay swaps out as many pages as there are gets, and swaps them in."""
+    requests = traces.request_streams(slot_events(EVENTS))
     device = SlotsConfig(slots=4096, possible_cpus=3)
     assert values(device, StreamsConfig(requests=requests))["lock"] == pytest.approx(2)
-    doubled = slots.repeated(requests, 2)
-    assert doubled.height == 2 * requests.height
-    assert doubled["task"].max() == 5
-    assert sorted(doubled["mm"].unique()) == [-1, 0, 1, 2, 3]
-    slots.measure(SlotsConfig(slots=4096, possible_cpus=6), StreamsConfig(requests=doubled))
 
 
 @pytest.mark.parametrize("name", ["slots-4-above-half", "slots-8-many-trunks"])
 def test_requests_of_a_real_kernel_are_all_served(name: str) -> None:
     """Each slot of a shipped trace is a page out, each slot freed one in, under any policy."""
     folder = traces.shipped("cluster-next")[name]
-    events, requests = slot_traces.events(folder), slots.request_streams(folder)
+    events, requests = traces.slot_events(folder), traces.request_streams(folder)
     gets, puts = (requests.filter(op=op).height for op in ("get", "put"))
     assert gets == events.filter(op="alloc").height
     assert puts == events.filter(op="free")["n"].sum()
     assert requests.filter(op="put").select("owner", "ordinal").is_unique().all()
-    device = slots.traced_device(folder)
+    device = traces.traced_device(folder)
     for policy in ("shared", "percpu-rerandomise"):
         found = values(replace(device, policy=policy), StreamsConfig(requests=requests))
         assert found["without_slot"] == 0
@@ -620,5 +615,5 @@ def test_tiny_devices_and_more_cpus_than_trunks_have_defined_results(n_slots: in
 def test_workloads_travel_to_other_processes() -> None:
     """A workload survives pickling, streams included."""
     assert pickle.loads(pickle.dumps(SMALL)) == SMALL
-    streams = StreamsConfig(requests=slots.request_streams(slot_events(EVENTS)))
+    streams = StreamsConfig(requests=traces.request_streams(slot_events(EVENTS)))
     assert pickle.loads(pickle.dumps(streams)).requests.equals(streams.requests)

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import calibrate, open_shares, simulate, slots, traces, what_if
+from swapsim import calibrate, open_shares, replay, simulate, slots, traces, what_if
 from swapsim.calibrate import Fitted
 from swapsim.config import MachineConfig, SlotsConfig
 from swapsim.config.policies import Policy
@@ -17,7 +17,6 @@ from swapsim.config.workloads import ChurnConfig
 from swapsim.errors import InputError
 from swapsim.machine import throughput as race
 from swapsim.machine.costs import change_costs, costs
-from swapsim.replay import cluster_next as retimed
 from swapsim.schemas import FIT
 from swapsim.sweep import SerialExecutor
 
@@ -79,7 +78,7 @@ def one_at_a_time(folder: Path | None) -> pl.DataFrame:
 def replayed(folder: Path | None) -> pl.DataFrame:
     """Serve a trace's requests with nine seeds: a batch of eight and one of one."""
     trace = traces.shipped("cluster-next")["slots-4-shared"]
-    return retimed.cluster_next(trace, policies=["percpu"], seeds=9, executor=SERIAL, store=folder)
+    return replay.cluster_next(trace, policies=["percpu"], seeds=9, executor=SERIAL, store=folder)
 
 
 TABLES = {
@@ -87,7 +86,7 @@ TABLES = {
     "open_shares.writeback_tags": shares,
     "race.run": races,
     "slots.one_at_a_time": one_at_a_time,
-    "retimed.cluster_next": replayed,
+    "replay.cluster_next": replayed,
 }
 
 

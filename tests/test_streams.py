@@ -9,13 +9,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim import simulate, traces
+from swapsim import replay, simulate, traces
 from swapsim.config import MachineConfig
 from swapsim.config.workloads import StreamsConfig
 from swapsim.errors import ConfigError, InputError
 from swapsim.machine.costs import costs
 from swapsim.native import machine as native_machine
-from swapsim.replay import cluster_next as retimed
 from swapsim.schemas import REQUESTS, RESULTS
 
 Row = tuple[int, int, str, int, int]
@@ -45,7 +44,7 @@ SMALL = MachineConfig(streams=streams(out_and_in(0, 0, 500)), frames=4096, slots
 
 def shipped(name: str, **fields: Any) -> MachineConfig:
     """Return the machine of a shipped trace."""
-    return retimed.machine(traces.shipped("cluster-next")[name], **fields)
+    return replay.traced_machine(traces.shipped("cluster-next")[name], **fields)
 
 
 def test_a_lone_stream_does_all_its_rows_and_never_waits() -> None:
@@ -202,4 +201,4 @@ def test_a_trace_that_is_too_short_is_refused(tmp_path: Path, kept: pl.Expr, mes
     events.write_parquet(tmp_path / "slot_events.parquet")
     (tmp_path / "trace.toml").write_bytes((source / "trace.toml").read_bytes())
     with pytest.raises(InputError, match=f"slot_events.parquet: {message}"):
-        retimed.machine(tmp_path, policy="shared")
+        replay.traced_machine(tmp_path, policy="shared")

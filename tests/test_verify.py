@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from oracle_slots import Config, Kernel, Policy
 from oracle_verify import Machine
 
-from swapsim import traces
+from swapsim import replay, traces
 from swapsim.cli import main
 from swapsim.errors import ConfigError, InputError
 from swapsim.native import slot_replay as native_slot_replay
 from swapsim.paths import shipped_traces
-from swapsim.replay import slots as verify
 from swapsim.schemas import SLOT_CALLS, SLOT_EVENTS
 
 SLOT_TRACES = {
@@ -74,10 +73,10 @@ def usual(rows: pl.DataFrame) -> bool:
     return rows.height > 0 and not ((within["op"] == "reuse") & (within["before"] == "alloc")).any()
 
 
-def verdict(made: Machine, rows: pl.DataFrame) -> verify.SlotVerdict:
+def verdict(made: Machine, rows: pl.DataFrame) -> replay.SlotVerdict:
     """Judge rows as ones of this machine's kernel."""
     config = made.config
-    return verify.slot_verdict(
+    return replay.judge_slots(
         rows,
         policy=POLICY[config.policy],
         cluster_size=config.cluster_size,
@@ -349,7 +348,8 @@ def test_one_mismatch_does_not_bring_others(tmp_path: Path) -> None:
         {"op": "done", "n": 3, "next": 25},
         {"op": "free", "offset": 20, "n": 1},
     ]
-    calls = verify.slots(written(table(rows), tmp_path), policy="percpu", cluster_size=256)
+    path = written(table(rows), tmp_path)
+    calls = replay.judge_slots(path, policy="percpu", cluster_size=256).calls
     assert calls["fault"].to_list() == ["none", "slots", "none"]
     assert calls["mismatched"].to_list() == [0, 1, 0]
 
@@ -429,7 +429,7 @@ def test_what_is_no_table_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_options_out_of_range_are_refused(options: dict[str, Any], word: str) -> None:
     """The message quotes the option and its value."""
     with pytest.raises(ConfigError, match=word):
-        verify.slots(table(HAND), **{"policy": "percpu", "cluster_size": 256, **options})
+        replay.judge_slots(table(HAND), **{"policy": "percpu", "cluster_size": 256, **options})
 
 
 @pytest.mark.parametrize("name", sorted(SLOT_TRACES))
@@ -437,7 +437,7 @@ def test_a_real_kernels_slots_are_the_models(name: str) -> None:
     """Every slot and every stored base of a shipped trace matches; one CPU has no raced slot."""
     kernel = traces.provenance(SLOT_TRACES[name])["kernel"]
     rows = pl.read_parquet(SLOT_TRACES[name] / "slot_events.parquet")
-    found = verify.slot_verdict(
+    found = replay.judge_slots(
         rows,
         policy=LINEAR.get(kernel["swap_base"], kernel["swap_base"]),
         cluster_size=kernel["cluster_size"],

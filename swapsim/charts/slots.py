@@ -16,7 +16,7 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
     Parameters
     ----------
     handed_out : polars.DataFrame
-        Schema HANDED_OUT, at most 5,000 rows: thin it first (`slot_traces.thinned`).
+        Schema HANDED_OUT, at most 5,000 rows: thin it first (`traces.thinned`).
     title, subtitle : str
     """
     require(handed_out, HANDED_OUT, "HANDED_OUT")

@@ -93,7 +93,7 @@ class StreamsConfig:
     Parameters
     ----------
     requests : polars.DataFrame
-        Schema REQUESTS (``slots.request_streams``).
+        Schema REQUESTS (``traces.request_streams``).
     skipped_share : float
         Of the rows, from 0 to below 1, that go by before the measures are taken.
     swap_in : {"synchronous", "asynchronous"}

@@ -2,6 +2,7 @@
 """The C replay of mappings: rows of a trace in, the ledger of locks and work out."""
 
 from collections.abc import Iterable
+from enum import IntEnum
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,34 @@ from swapsim.schemas import FLOW, LOCK_SITES, SITE
 
 CHUNK_ROWS: Final = 1 << 18
 """Rows fed to C in one call: between two calls Ctrl-C is heard."""
+
+
+class Op(IntEnum):
+    """What a row says."""
+
+    SWAP_ADD = lib.SWS_MAPPING_REPLAY_SWAP_ADD
+    SWAP_DELETE = lib.SWS_MAPPING_REPLAY_SWAP_DELETE
+    SLOT_FREE = lib.SWS_MAPPING_REPLAY_SLOT_FREE
+    START = lib.SWS_MAPPING_REPLAY_START
+    END = lib.SWS_MAPPING_REPLAY_END
+    FILE_ADD = lib.SWS_MAPPING_REPLAY_FILE_ADD
+    FILE_DELETE = lib.SWS_MAPPING_REPLAY_FILE_DELETE
+    FILE_DIRTY = lib.SWS_MAPPING_REPLAY_FILE_DIRTY
+    MOVE = lib.SWS_MAPPING_REPLAY_MOVE
+
+
+class File(IntEnum):
+    """Values of the column of files that name none; those that do are greater."""
+
+    UNKNOWN = lib.SWS_MAPPING_REPLAY_FILE_UNKNOWN
+    SWAP = lib.SWS_MAPPING_REPLAY_FILE_SWAP
+
+
+class Shadow(IntEnum):
+    """Values of the column of shadows that are none; those that are one are odd."""
+
+    NONE = lib.SWS_MAPPING_REPLAY_SHADOW_NONE
+    UNTOLD = lib.SWS_MAPPING_REPLAY_SHADOW_UNTOLD
 
 
 def replay_writeback_tags(chunks: Iterable[pl.DataFrame], config: MappingConfig) -> pl.DataFrame:

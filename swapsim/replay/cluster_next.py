@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import slots
+from swapsim import slots, traces
 from swapsim.config import MachineConfig
 from swapsim.config.policies import POLICIES, Policy
 from swapsim.config.workloads import MeterConfig, StreamsConfig
@@ -37,7 +37,7 @@ def cluster_next(
     Parameters
     ----------
     folder : Path or str
-        A trace folder with slot events and its set-up (`slot_traces.set_up`).
+        A trace folder with slot events and its set-up (`traces.slot_set_up`).
     policies : sequence of str or Policy
     seeds : int
         Runs of each; a seed draws the tasks' order within a round, and the policies' bases.
@@ -56,11 +56,11 @@ def cluster_next(
     InputError
         The folder has no slot events or no set-up, or no slot is ever freed in it.
     """
-    requests = slots.request_streams(folder)
+    requests = traces.request_streams(folder)
     skipped = round(_first_free(requests, folder) / requests.height, 6)
     streams = StreamsConfig(requests=requests, skipped_share=skipped)
     return slots.one_at_a_time(
-        slots.traced_device(folder),
+        traces.traced_device(folder),
         streams,
         {"skipped_share": [skipped]},
         policies=policies,
@@ -72,7 +72,7 @@ def cluster_next(
     )
 
 
-def machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -> MachineConfig:
+def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -> MachineConfig:
     """Return the contention machine on which the tasks of a slot trace do their requests anew.
 
     Each task has a CPU of its own and goes as fast as its own work allows: what the emulator took
@@ -84,7 +84,7 @@ def machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -> Machi
     Parameters
     ----------
     folder : Path or str
-        A trace folder with slot events and its set-up (`slot_traces.set_up`).
+        A trace folder with slot events and its set-up (`traces.slot_set_up`).
     policy : str or Policy
     seed : int
 
@@ -102,7 +102,7 @@ def machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -> Machi
         Fewer rows are left to be watched than there are tasks, or more pages come in at a time
         than memory holds.
     """
-    device = slots.traced_device(folder)
+    device = traces.traced_device(folder)
     return MachineConfig(
         patch="04-percpu-cluster-next",
         kernel=device.kernel,
@@ -129,7 +129,7 @@ def _first_free(requests: pl.DataFrame, folder: Path | str) -> int:
 
 def _at_work(folder: Path | str) -> StreamsConfig:
     """Return the rows of a trace up to each task's last page out, and where work begins."""
-    requests = slots.request_streams(folder)
+    requests = traces.request_streams(folder)
     first = _first_free(requests, folder)
     goes_out = pl.col("op") == "get"
     requests = requests.filter(goes_out.reverse().cum_max().reverse().over("task"))

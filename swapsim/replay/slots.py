@@ -13,7 +13,7 @@ from swapsim.config import SlotsConfig
 from swapsim.errors import ConfigError, InputError
 from swapsim.native.slot_replay import SlotMismatch, replay_slots
 from swapsim.schemas import SLOT_EVENTS, VERIFIED, require
-from swapsim.traces import slot_traces
+from swapsim.traces import slot_events, slot_set_up
 
 KERNELS: Final = ("5.8", "6.1")
 """Kernels whose slots can be verified: before, no row tells the first cluster."""
@@ -59,7 +59,7 @@ class SlotVerdict:
 
     def describe(self) -> list[str]:
         """Say in some lines what was found: the first difference, then the counts."""
-        lines = [] if self.mismatch is None else describe_mismatch(self.mismatch)
+        lines = [] if self.mismatch is None else _describe_mismatch(self.mismatch)
         wrong = int((self.calls["fault"] != "none").sum())
         lines.append(
             f"{self.calls.height - wrong} of {self.calls.height} calls matched, "
@@ -70,14 +70,15 @@ class SlotVerdict:
         return lines
 
 
-def slots(
+def judge_slots(
     source: pl.DataFrame | Path | str,
     *,
     policy: str,
     cluster_size: int,
     trunk_shift: int = 14,
     kernel: str = "6.1",
-) -> pl.DataFrame:
+    progress: bool = False,
+) -> SlotVerdict:
     """Replay a real kernel's slot events through the allocator and judge each call.
 
     Parameters
@@ -91,11 +92,12 @@ def slots(
     trunk_shift : int
         Log2 of the slots of a trunk, 1 to 31 (SWAP_ADDRESS_SPACE_SHIFT).
     kernel : {"5.8", "6.1"}
+    progress : bool
+        Show a progress bar on stderr.
 
     Returns
     -------
-    polars.DataFrame
-        Schema SLOT_CALLS, one row per call that ended.
+    SlotVerdict
 
     Raises
     ------
@@ -108,38 +110,6 @@ def slots(
     ------
     mm/swapfile.c: get_swap_pages, scan_swap_map_slots.
     """
-    return slot_verdict(
-        source, policy=policy, cluster_size=cluster_size, trunk_shift=trunk_shift, kernel=kernel
-    ).calls
-
-
-def slot_verdict(
-    source: pl.DataFrame | Path | str,
-    *,
-    policy: str,
-    cluster_size: int,
-    trunk_shift: int = 14,
-    kernel: str = "6.1",
-    progress: bool = False,
-) -> SlotVerdict:
-    """Do as `slots` does, and tell of the first call that differs, too.
-
-    Parameters
-    ----------
-    source, policy, cluster_size, trunk_shift, kernel
-        As for `slots`.
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    SlotVerdict
-
-    Raises
-    ------
-    ConfigError, InputError
-        As for `slots`.
-    """
     for name, value, choices in (("policy", policy, POLICIES), ("kernel", kernel, KERNELS)):
         if value not in choices:
             raise ConfigError(f"{name}={value!r}: choose one of {', '.join(choices)}")
@@ -148,14 +118,14 @@ def slot_verdict(
         kernel=kernel, policy=policy, cluster_size=cluster_size, trunk_shift=trunk_shift
     )
     if isinstance(source, pl.DataFrame):
-        return _judge(source, device, progress=progress)
+        return _judged(source, device, progress=progress)
     try:
-        return _judge(_read(Path(source)), device, progress=progress)
+        return _judged(_read(Path(source)), device, progress=progress)
     except InputError as error:
         raise InputError(str(error), path=source) from None
 
 
-def _judge(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> SlotVerdict:
+def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> SlotVerdict:
     require(rows, SLOT_EVENTS, "slot events")
     _check_nulls(rows)
     config = replace(device, slots=_slots_of(rows), possible_cpus=_cpus_of(rows))
@@ -164,7 +134,7 @@ def _judge(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> SlotVe
     return SlotVerdict(calls=found.calls, open_calls=found.open_calls, mismatch=found.mismatch)
 
 
-def describe_mismatch(mismatch: SlotMismatch) -> list[str]:
+def _describe_mismatch(mismatch: SlotMismatch) -> list[str]:
     """Say in some lines where a call first differs, with both slot lists and the state."""
     told = {
         "base before": "its base before differs",
@@ -256,7 +226,7 @@ def _cpus_of(rows: pl.DataFrame) -> int:
     return int(rows.select(pl.col("cpu").max()).item()) + 1
 
 
-def verified(folders: Mapping[str, Path]) -> pl.DataFrame:
+def verified_slots(folders: Mapping[str, Path]) -> pl.DataFrame:
     """Hold the allocator against each trace, slot by slot.
 
     Parameters
@@ -272,7 +242,7 @@ def verified(folders: Mapping[str, Path]) -> pl.DataFrame:
     Raises
     ------
     InputError
-        As for `slots` and `slot_traces.set_up`.
+        As for `judge_slots` and `traces.slot_set_up`.
     """
     frame = pl.DataFrame(
         [_verified(name, folder) for name, folder in folders.items()], schema=VERIFIED, orient="row"
@@ -281,14 +251,14 @@ def verified(folders: Mapping[str, Path]) -> pl.DataFrame:
 
 
 def _verified(name: str, folder: Path) -> tuple[object, ...]:
-    known = slot_traces.set_up(folder)
-    rows = slot_traces.events(folder)
-    calls = slots(
+    known = slot_set_up(folder)
+    rows = slot_events(folder)
+    calls = judge_slots(
         rows,
         policy=known.policy,
         cluster_size=known.cluster_size,
         trunk_shift=known.trunk_shift,
-    )
+    ).calls
     device = rows["highest"].max()
     trunks = 0 if not isinstance(device, int) else (device >> known.trunk_shift) + 1
     return (

@@ -9,7 +9,6 @@ import polars as pl
 from swapsim import charts, predict, replay, standing, traces, verdicts
 from swapsim.errors import InputError
 from swapsim.paths import repository_root
-from swapsim.replay import slots as verify
 
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
 """The README's one picture, from the root."""
@@ -38,7 +37,7 @@ def with_table(text: str) -> str:
     lock = standing.locks(fits).filter(pl.col("quantity").str.starts_with("swap cache"))
     locks = _markdown(lock, "quantity")
     counts = verdicts.writeback_tags(sites)
-    slots = verdicts.slots_verified(verify.verified(traces.shipped("cluster-next")))
+    slots = verdicts.slots_verified(replay.verified_slots(traces.shipped("cluster-next")))
     parts = (table, _ABOUT_LOCKS.rstrip(), locks, counts, slots)
     return _TABLE.sub(lambda marks: marks[1] + "\n\n".join(parts) + "\n" + marks[2], text)
 

@@ -8,7 +8,7 @@ import polars as pl
 from swapsim.config import SlotsConfig
 from swapsim.errors import InputError
 from swapsim.schemas import REQUEST_OP, REQUESTS, SLOT_EVENTS, require
-from swapsim.traces import slot_traces
+from swapsim.traces.slot_events import slot_events, slot_set_up
 
 
 def request_streams(source: pl.DataFrame | Path | str) -> pl.DataFrame:
@@ -34,7 +34,7 @@ def request_streams(source: pl.DataFrame | Path | str) -> pl.DataFrame:
         The table is not SLOT_EVENTS; its rows are out of order; or a slot, named by its seq, is
         handed out twice, or freed and was not handed out.
     """
-    events = source if isinstance(source, pl.DataFrame) else slot_traces.events(source)
+    events = source if isinstance(source, pl.DataFrame) else slot_events(source)
     require(events, SLOT_EVENTS, "slot events")
     if not events["seq"].is_sorted():
         raise InputError("rows are out of order: sort them", field="seq")
@@ -107,45 +107,16 @@ def _numbered_tasks(events: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def repeated(requests: pl.DataFrame, copies: int) -> pl.DataFrame:
-    """Set more tasks beside those of a trace, each doing what one of them did: for more CPUs.
-
-    Parameters
-    ----------
-    requests : polars.DataFrame
-        Schema REQUESTS.
-    copies : int
-        From 1: the trace's own tasks are the first copy.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema REQUESTS; the copies have tasks and address spaces of their own.
-    """
-    require(requests, REQUESTS, "requests")
-    tasks = requests.select(pl.max_horizontal(pl.col("task", "owner").max()) + 1).item()
-    spaces = requests.select(pl.col("mm").max() + 1).item()
-    shifted = (
-        requests.with_columns(
-            pl.col("task") + copy * tasks,
-            pl.col("owner") + copy * tasks,
-            mm=pl.when(pl.col("mm") >= 0).then(pl.col("mm") + copy * spaces).otherwise("mm"),
-        )
-        for copy in range(copies)
-    )
-    return require(pl.concat(shifted).cast(REQUESTS), REQUESTS, "requests")
-
-
 def traced_device(folder: Path | str) -> SlotsConfig:
     """Return the device of a slot trace, as its events and its trace.toml tell.
 
     Raises
     ------
     InputError
-        As for ``slot_traces.events`` and ``slot_traces.set_up``.
+        As for `slot_events` and `slot_set_up`.
     """
-    known = slot_traces.set_up(folder)
-    calls = slot_traces.events(folder).filter(op="call")
+    known = slot_set_up(folder)
+    calls = slot_events(folder).filter(op="call")
     if calls.is_empty():
         raise InputError("the slot events have no call: capture a trace that swaps", path=folder)
     return SlotsConfig(

@@ -8,16 +8,16 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import traces
 from swapsim.errors import InputError
 from swapsim.schemas import HANDED_OUT, SLOT_EVENTS, require
+from swapsim.traces.folder import PROVENANCE, provenance
 
-SLOT_BYTES: Final = 4096
+_SLOT_BYTES: Final = 4096
 _MEBIBYTE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetUp:
+class SlotSetUp:
     """What a slot trace's kernel and guest were, as its trace.toml tells.
 
     Attributes
@@ -35,7 +35,7 @@ class SetUp:
     trunk_shift: int
 
 
-def events(folder: Path | str) -> pl.DataFrame:
+def slot_events(folder: Path | str) -> pl.DataFrame:
     """Read the slot events of a trace folder.
 
     Returns
@@ -54,18 +54,18 @@ def events(folder: Path | str) -> pl.DataFrame:
     return require(pl.read_parquet(path), SLOT_EVENTS, "slot events")
 
 
-def set_up(folder: Path | str) -> SetUp:
+def slot_set_up(folder: Path | str) -> SlotSetUp:
     """Return how the kernel of a slot trace was set up.
 
     Raises
     ------
     InputError
-        If trace.toml does not tell: name the policy and sizes by hand, to `verify.slots`.
+        If trace.toml does not tell: name the policy and sizes by hand, to `replay.judge_slots`.
     """
-    known = traces.provenance(folder)
+    known = provenance(folder)
     try:
         kernel, guest = known["kernel"], known["guest"]
-        return SetUp(
+        return SlotSetUp(
             policy=kernel["swap_base"],
             cpus=guest["cpus"],
             cluster_size=kernel["cluster_size"],
@@ -74,7 +74,7 @@ def set_up(folder: Path | str) -> SetUp:
     except KeyError as missing:
         raise InputError(
             "the trace does not tell how its kernel was set up",
-            path=Path(folder) / "trace.toml",
+            path=Path(folder) / PROVENANCE,
             field=str(missing.args[0]),
         ) from None
 
@@ -111,45 +111,10 @@ def thinned(handed_out: pl.DataFrame, points: int) -> pl.DataFrame:
     return handed_out.filter(pl.col("nth") % every == 0)
 
 
-def neighbours(handed_out: pl.DataFrame) -> pl.DataFrame:
-    """Say how often a trunk's next slot goes to another CPU, and how far tasks run on.
-
-    The order is the recorded one: it follows the emulator's time slices, in which one CPU may
-    take many slots before the next one runs. So the share is a lower bound.
-
-    Parameters
-    ----------
-    handed_out : polars.DataFrame
-        Schema HANDED_OUT.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per run: ``run``, ``slots``, ``other_cpu_percent`` (of the slots that are not a
-        trunk's first, those whose trunk was last handed to another CPU), ``run_length`` (mean
-        number of adjacent slots that a task gets in sequence).
-    """
-    require(handed_out, HANDED_OUT, "HANDED_OUT")
-    last_cpu = pl.col("cpu").shift(1).over("run", "trunk")
-    last_offset = pl.col("offset").shift(1).over("run", "pid")
-    return (
-        handed_out.with_columns(
-            other=last_cpu != pl.col("cpu"),
-            breaks=(last_offset + 1 != pl.col("offset")).fill_null(True),
-        )
-        .group_by("run", maintain_order=True)
-        .agg(
-            slots=pl.len(),
-            other_cpu_percent=(100 * pl.col("other").sum() / pl.col("other").count()).round(1),
-            run_length=(pl.len() / pl.col("breaks").sum()).round(2),
-        )
-    )
-
-
 def _handed_out(name: str, folder: Path) -> pl.DataFrame:
-    shift = set_up(folder).trunk_shift
+    shift = slot_set_up(folder).trunk_shift
     return (
-        events(folder)
+        slot_events(folder)
         .filter(pl.col("op") == "alloc")
         .with_row_index("nth")
         .select(
@@ -159,6 +124,6 @@ def _handed_out(name: str, folder: Path) -> pl.DataFrame:
             "pid",
             "offset",
             trunk=pl.col("offset") // (1 << shift),
-            mebibytes=pl.col("offset") * (SLOT_BYTES / _MEBIBYTE),
+            mebibytes=pl.col("offset") * (_SLOT_BYTES / _MEBIBYTE),
         )
     )

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Policies in order of one metric, with intervals over the seeds, and the odds of a draw."""
+
+import math
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from swapsim.errors import InputError
+from swapsim.schemas import SLOT_RANKING, SLOT_SWEEP, require
+from swapsim.slots.metrics import FAIRNESS, METRICS
+
+RESAMPLES: Final = 9999
+"""Of a bootstrap interval."""
+
+
+def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) -> pl.DataFrame:
+    """Put the policies in order of one metric at each setting, the best first.
+
+    Parameters
+    ----------
+    measures : polars.DataFrame
+        Schema SLOT_SWEEP.
+    metric : str
+        Of METRICS, or ``fairness``.
+    confidence : float
+        Between 0 and 1, of the bootstrap interval of the mean over the seeds.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SLOT_RANKING, one row per setting and policy; settings in the order of the sweep.
+        Runs without a value are left out, and a policy that has none.
+
+    Raises
+    ------
+    InputError
+        The table has another schema, or has no such metric; or confidence is out of its range.
+    """
+    require(measures, SLOT_SWEEP, "slot sweep")
+    if not 0 < confidence < 1:
+        raise InputError("choose a number between 0 and 1", field="confidence")
+    keys = ["factor", "setting", "policy", "n_cpus", "metric", "unit"]
+    chosen = measures.filter(metric=metric)
+    if chosen.is_empty():
+        raise InputError(f"no such metric: {metric!r}; see slots.METRICS", field="metric")
+    groups = (
+        chosen.drop_nulls("value")
+        .group_by(keys, maintain_order=True)
+        .agg(pl.col("value").sort_by("seed"))
+    )
+    rows = [
+        {**row, **_spread(row.pop("value"), confidence)} for row in groups.iter_rows(named=True)
+    ]
+    better = "higher" if metric == FAIRNESS else METRICS[metric].better
+    ranked = [{**row, **_rank(row, rows, better)} for row in rows]
+    frame = pl.DataFrame(ranked, schema=SLOT_RANKING)
+    best_first = pl.col("mean") * (-1 if better == "higher" else 1)
+    settings = chosen.select("factor", "setting").unique(maintain_order=True)
+    order = settings.with_row_index("at")
+    frame = (
+        frame.join(order, on=["factor", "setting"], how="left", maintain_order="left")
+        .sort("at", best_first, "policy")
+        .select(SLOT_RANKING.names())
+    )
+    return require(frame, SLOT_RANKING, "slot ranking")
+
+
+def _spread(values: list[float], confidence: float) -> dict[str, float]:
+    """Describe one policy's values; the same ones give the same interval in any process."""
+    # Slow to import, and of no use to the processes of a sweep.
+    from scipy import stats
+
+    array = np.asarray(values)
+    low, high = values[0], values[0]
+    if min(values) < max(values):
+        interval = stats.bootstrap(
+            (array,),
+            np.mean,
+            n_resamples=RESAMPLES,
+            confidence_level=confidence,
+            method="percentile",
+            rng=np.random.default_rng(1),
+        ).confidence_interval
+        low, high = float(interval.low), float(interval.high)
+    return {
+        "seeds": len(values),
+        "mean": math.fsum(values) / len(values),
+        "low": low,
+        "high": high,
+        "median": float(np.median(array)),
+        "lowest": min(values),
+        "highest": max(values),
+    }
+
+
+def _rank(row: dict[str, Any], rows: list[dict[str, Any]], better: str) -> dict[str, Any]:
+    others = [
+        other
+        for other in rows
+        if other is not row
+        and (other["factor"], other["setting"]) == (row["factor"], row["setting"])
+    ]
+    if better == "higher":
+        surely_better = sum(other["low"] > row["high"] for other in others)
+    else:
+        surely_better = sum(other["high"] < row["low"] for other in others)
+    return {
+        "rank": 1 + surely_better,
+        "tied_with": [
+            other["policy"]
+            for other in others
+            if other["low"] <= row["high"] and row["low"] <= other["high"]
+        ],
+    }
+
+
+def chance_of_trunks_apart(cpus: int, trunks: int) -> float:
+    """Return the chance that no two CPUs share a trunk, if each picks one at random.
+
+    Parameters
+    ----------
+    cpus, trunks : int
+        From 1.
+
+    Raises
+    ------
+    InputError
+        One of them is below 1.
+    """
+    for name, value in (("cpus", cpus), ("trunks", trunks)):
+        if value < 1:
+            raise InputError(f"{value} is too few: choose at least 1", field=name)
+    return math.prod((trunks - taken) / trunks for taken in range(cpus))

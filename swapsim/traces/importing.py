@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A text of ftrace to a trace folder, which appears whole or not at all."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from swapsim import __version__
+from swapsim.errors import InputError
+from swapsim.native.ftrace import PARSER_VERSION, Counts, Skipped, read_ftrace
+from swapsim.traces import text as trace_text
+from swapsim.traces.folder import PROVENANCE, event_table
+from swapsim.traces.writer import TableWriter, new_folder, toml_table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportSummary:
+    """What an import found.
+
+    Attributes
+    ----------
+    folder : Path
+        The new trace folder.
+    events : polars.DataFrame
+        ``event String, rows UInt64``, one row per event in order of name.
+    lost : polars.DataFrame
+        ``cpu UInt16, events UInt64``, one row per CPU that lost events.
+    counts : Counts
+        What else the reader counted.
+    """
+
+    folder: Path
+    events: pl.DataFrame
+    lost: pl.DataFrame
+    counts: Counts
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """The lines that could not be read, by kind."""
+        return self.counts.skipped
+
+    def describe_lost(self) -> str:
+        """Say in one line which events the trace lacks."""
+        lost, gaps, overwritten = self.counts.lost, self.counts.gaps, self.counts.overwritten
+        parts = [f"CPU {cpu}: {events}" for cpu, events in lost.items()]
+        if gaps:
+            parts.append(f"losses of unknown size: {gaps}")
+        if overwritten:
+            parts.append(f"overwritten before the first line: {overwritten}")
+        return f"lost events: {', '.join(parts) or 'none'}"
+
+    def describe_skipped(self) -> list[str]:
+        """Say in a line per kind what was skipped, and the first line of it."""
+        return [
+            f"skipped {kind.lines} of kind '{kind.kind}', first line {kind.line}"
+            + (f", field '{kind.field}'" if kind.field else "")
+            + f": {kind.problem}"
+            for kind in self.skipped
+        ]
+
+
+def import_text(
+    source: Path | str,
+    output: Path | str,
+    *,
+    keep_going: bool = False,
+    progress: bool = False,
+    provenance: Mapping[str, Mapping[str, Any]] | None = None,
+) -> ImportSummary:
+    """Turn ftrace text into a trace folder.
+
+    Parameters
+    ----------
+    source : Path or str
+        The text of tracefs or of ``trace-cmd report``, plain or packed with gzip, xz or zstd
+        (found by content), or "-" for standard input.
+    output : Path or str
+        The folder to make; it must not exist.
+    keep_going : bool
+        Skip and count lines that cannot be read.
+    progress : bool
+        Show a progress bar on stderr.
+    provenance : mapping of str to mapping, optional
+        Further tables for trace.toml: what the caller knows of the trace.
+
+    Returns
+    -------
+    ImportSummary
+
+    Raises
+    ------
+    InputError
+        Naming file, line and field of what cannot be read, or the folder that cannot be written.
+    """
+    digest = hashlib.sha256()
+    name = trace_text.name_of(source)
+    with new_folder(Path(output)) as folder, TableWriter(folder) as writer:
+        with trace_text.chunks(source, digest.update, progress=progress) as text:
+            counts = read_ftrace(text, writer.take, path=name, keep_going=keep_going)
+        rows = writer.finish()
+        if not rows:
+            raise InputError(_nothing_read(counts), path=name)
+        tables: dict[str, Mapping[str, Any]] = {
+            "text": {
+                "name": Path(name).name,
+                "sha256": digest.hexdigest(),
+                "lines": counts.lines,
+                "clock": counts.clock,
+            },
+            "import": {"swapsim": __version__, "parser": PARSER_VERSION, "keep_going": keep_going},
+            "lost": {
+                "overwritten": counts.overwritten,
+                "gaps_of_unknown_size": counts.gaps,
+                "events_by_cpu": {str(cpu): lost for cpu, lost in counts.lost.items()},
+            },
+            "skipped": {kind.kind: kind.lines for kind in counts.skipped},
+            "events": rows,
+            **(provenance or {}),
+        }
+        lines = ["# Where this trace comes from; written by swapsim import."]
+        lines += [toml_table(title, table) for title, table in tables.items() if table]
+        (folder / PROVENANCE).write_text("\n".join(lines), encoding="utf-8")
+    return ImportSummary(
+        folder=Path(output),
+        events=event_table(rows),
+        lost=pl.DataFrame(
+            {"cpu": list(counts.lost), "events": list(counts.lost.values())},
+            schema={"cpu": pl.UInt16, "events": pl.UInt64},
+        ),
+        counts=counts,
+    )
+
+
+def _nothing_read(counts: Counts) -> str:
+    if not counts.lines:
+        return "the text is empty: name a text of tracefs or of trace-cmd report"
+    if counts.skipped:
+        first = counts.skipped[0]
+        return f"no line of it can be read; line {first.line}: {first.problem}"
+    return "no event line in it: name a text of tracefs or of trace-cmd report"

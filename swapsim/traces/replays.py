@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which traces can feed which replay."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from swapsim import paths
+from swapsim.errors import InputError
+from swapsim.traces.folder import event_names, provenance
+
+REPLAYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "writeback-tags": ("swp_add", "swp_del", "wb_start", "wb_end"),
+    "batched-removal": ("swp_del", "mm_vmscan_lru_shrink_inactive"),
+    "stall-decisions": ("shrink_stat", "mm_vmscan_lru_isolate", "mm_vmscan_lru_shrink_inactive"),
+    "cluster-next": ("slot_events",),
+}
+"""The events without which a replay cannot run."""
+
+
+def replays_of(present: Iterable[str]) -> pl.DataFrame:
+    """Say which replays a set of events can feed.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``replay String, can Boolean, missing String``, one row per replay.
+    """
+    there = set(present)
+    missing = {
+        replay: [event for event in needed if event not in there]
+        for replay, needed in REPLAYS.items()
+    }
+    return pl.DataFrame(
+        {
+            "replay": list(missing),
+            "can": [not lacking for lacking in missing.values()],
+            "missing": [", ".join(lacking) for lacking in missing.values()],
+        },
+        schema={"replay": pl.String, "can": pl.Boolean, "missing": pl.String},
+    )
+
+
+def require_events(folder: Path | str, replay: str) -> tuple[str, ...]:
+    """Return the events of a trace that has all those that a replay of REPLAYS needs.
+
+    Raises
+    ------
+    InputError
+        Naming the events that are missing and those that are there, or the missing trace.toml.
+    """
+    provenance(folder)
+    present = event_names(Path(folder))
+    missing = [event for event in REPLAYS[replay] if event not in present]
+    if missing:
+        raise InputError(
+            f"the replay {replay} needs the event{'s' * (len(missing) > 1)} "
+            f"{', '.join(missing)}; the trace has: {', '.join(present) or 'none'}",
+            path=folder,
+        )
+    return present
+
+
+def shipped(replay: str) -> dict[str, Path]:
+    """Return the laboratory's own traces that can feed a replay, by name, in order of name.
+
+    Raises
+    ------
+    InputError
+        There is no such replay.
+    """
+    if replay not in REPLAYS:
+        raise InputError(f"no such replay: {replay!r}; there are: {', '.join(REPLAYS)}")
+    return {
+        name: folder
+        for name, folder in paths.shipped_traces().items()
+        if all((folder / f"{event}.parquet").is_file() for event in REPLAYS[replay])
+    }
