@@ -205,6 +205,8 @@ class _Reader:
         return repr(node)
 
     def _field(self, name: str, value: object) -> str:
+        if name == "decorator_list" and isinstance(value, list):
+            value = [each for each in value if not self._keeps(each)]
         if name in ("annotation", "returns"):
             # They change nothing, but the methods of their classes may be called.
             self.text(value)
@@ -239,6 +241,11 @@ class _Reader:
             return self._settled(*here.imported[name])
         return (f"{module}.{name}", None)
 
+    def _keeps(self, decorator: ast.expr) -> bool:
+        """Whether a decorator is of those who run and keep results: it is no part of one."""
+        thing = self._thing(decorator.func) if isinstance(decorator, ast.Call) else None
+        return thing is not None and _is_outside(thing)
+
     def _is_ours(self, module: str) -> bool:
         return module.split(".")[0] in self._packages
 
@@ -246,9 +253,13 @@ class _Reader:
         module, name = thing
         if not self._is_ours(module):
             return f"(Foreign {module} {name})"
-        if not any(f"{module}.".startswith(f"{each}.") for each in _OUTSIDE):
+        if not _is_outside(thing):
             self.things.add(thing)
         return f"(Name {name})"
+
+
+def _is_outside(thing: _Thing) -> bool:
+    return any(f"{thing[0]}.".startswith(f"{each}.") for each in _OUTSIDE)
 
 
 def _is_silent(node: object) -> bool:

@@ -159,7 +159,7 @@ class SweepFolder:
             The folder cannot be written.
         """
         name = f"batch-{number:05d}-{hashlib.sha256(data).hexdigest()}.parquet"
-        _write_whole(self._folder / name, data)
+        write_whole(self._folder / name, data)
 
     def _check_whose(self, path: Path, data: bytes, number: str) -> None:
         whose = {"sweep": fingerprint(dict(self._sweep)), "batch": str(int(number))}
@@ -198,7 +198,7 @@ def opened(folder: Path, sweep: Mapping[str, str | int]) -> Iterator[SweepFolder
         if (folder / IDENTITY).exists():
             _check_identity(folder / IDENTITY, sweep)
         else:
-            _write_whole(folder / IDENTITY, toml_table("sweep", sweep).encode())
+            write_whole(folder / IDENTITY, toml_table("sweep", sweep).encode())
         for path in folder.iterdir():
             if _PART.fullmatch(path.name):
                 path.unlink()
@@ -247,7 +247,14 @@ def _check_identity(path: Path, sweep: Mapping[str, str | int]) -> None:
         )
 
 
-def _write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that appears whole or not at all, and outlives a loss of power.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
     part = path.with_suffix(".part")
     try:
         with part.open("wb") as file:
@@ -258,7 +265,7 @@ def _write_whole(path: Path, data: bytes) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-    # The name, too, is to outlive a loss of power.
+    # The name, too, has to be on the disk.
     number = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(number)

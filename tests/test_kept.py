@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kept results: used while code and data are the same, made anew when not, held to a sample."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from swapsim.errors import SwapsimError
+from swapsim.sweep import kept as keeping
+from swapsim.sweep.kept import Kept, kept
+
+COLORS = pl.Enum(["red", "green"])
+made: list[str] = []
+
+
+def rows(seeds: list[int]) -> pl.DataFrame:
+    """Return a row per seed, with what a file could lose: odd floats, nulls, closed words."""
+    return pl.DataFrame(
+        {
+            "seed": seeds,
+            "value": [0.1 * seed if seed else -0.0 for seed in seeds],
+            "none": [None if seed % 2 else seed for seed in seeds],
+            "color": pl.Series([("red", "green")[seed % 2] for seed in seeds], dtype=COLORS),
+        },
+        schema_overrides={"none": pl.Int64},
+    )
+
+
+def one_seed(whole: pl.DataFrame, pick: int) -> pl.DataFrame:
+    """Make one seed's row anew."""
+    return rows([whole["seed"][pick % whole.height]])
+
+
+@kept("toy", sample=one_seed, reads=["costs.csv"])
+def toy(_progress: bool) -> pl.DataFrame:
+    """Return five seeds' rows."""
+    made.append("toy")
+    return rows([0, 1, 2, 3, 4])
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of data with one table, nothing kept yet."""
+    (tmp_path / "costs.csv").write_text("name,value\nmap_ns,3\n")
+    monkeypatch.setattr(keeping, "data_root", lambda: tmp_path)
+    made.clear()
+    return tmp_path
+
+
+def test_what_is_kept_is_used(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same rows come back without being made, and a line says so."""
+    whole = toy.make()
+    assert toy.stale() == "not kept yet"
+    assert toy.write(whole)
+    assert toy.stale() is None
+    assert toy().equals(whole)
+    assert toy.load().schema == whole.schema
+    assert repr(toy.load().rows()) == repr(whole.rows())
+    assert made == ["toy"]
+    assert capsys.readouterr().out == "toy: kept, 5 rows; 1 of them made anew here: the same\n"
+
+
+def test_the_same_rows_make_the_same_file() -> None:
+    """A result that has not changed leaves its file as it is, byte for byte."""
+    assert toy.write(toy.make())
+    before = toy.path.read_bytes()
+    assert not toy.write(toy.make())
+    toy.path.unlink()
+    toy.write(toy.make())
+    assert toy.path.read_bytes() == before
+    assert [path.name for path in toy.path.parent.iterdir()] == ["toy.parquet"]
+
+
+def other_data(data: Path) -> None:
+    """Change a cost."""
+    (data / "costs.csv").write_text("name,value\nmap_ns,4\n")
+
+
+def cut(_data: Path) -> None:
+    """Lose the end of what is kept."""
+    toy.path.write_bytes(toy.path.read_bytes()[:-9])
+
+
+def other_rows(_data: Path) -> None:
+    """Put other rows under the same digests."""
+    metadata = pl.read_parquet_metadata(toy.path)
+    toy.make().with_columns(pl.col("value") + 1).write_parquet(toy.path, metadata=dict(metadata))
+
+
+def other_code(_data: Path) -> None:
+    """Keep what other code would have made."""
+    Kept("toy", rows_of_none, one_seed, ("costs.csv",)).write(toy.make())
+
+
+def rows_of_none(_progress: bool) -> pl.DataFrame:
+    """Return no rows."""
+    return rows([])
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (other_data, "its data have changed"),
+        (other_code, "its code has changed"),
+        (cut, "its file is damaged"),
+        (other_rows, "its file is damaged"),
+    ],
+)
+def test_what_is_stale_is_made_anew(
+    data: Path, capsys: pytest.CaptureFixture[str], change: Callable[[Path], None], why: str
+) -> None:
+    """Other data, other code or a damaged file: the rows are made, and the line says why."""
+    whole = toy.make()
+    toy.write(whole)
+    change(data)
+    made.clear()
+    assert toy.stale() == why
+    assert toy().equals(whole)
+    assert toy.load().equals(whole)
+    assert made == ["toy", "toy"]
+    assert capsys.readouterr().out == f"toy: {why}: made anew here\n"
+
+
+def test_a_sample_that_differs_is_an_error() -> None:
+    """The last bit counts, and the line names the file and what to do."""
+    toy.write(toy.make().with_columns(pl.when(seed=3).then(0.3).otherwise("value").alias("value")))
+    assert toy.stale() is None
+    assert toy.check(toy.load(), 2) == 1
+    with pytest.raises(SwapsimError, match=r"toy\.parquet: a part of it, made anew here.*simulate"):
+        toy.check(toy.load(), 3)
