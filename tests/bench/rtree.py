@@ -137,10 +137,11 @@ def build_single() -> Path:
     """Build our single calls under the same harness; return the program."""
     core = repository_root() / "corelib"
     program = build_folder() / "rtree_single"
-    sources = [bench_folder() / "rtree_single.c", core / "src" / "core.c"]
-    sources += sorted((core / "src").glob("rtree*.c"))
+    sources = [bench_folder() / "rtree_single.c"]
+    for mechanism in ("core", "rtree"):
+        sources += sorted((core / "src" / mechanism).glob("*.c"))
     flags = ("-std=c11", "-D_POSIX_C_SOURCE=199309L", "-O3", "-DNDEBUG")
-    includes = (f"-I{core / 'include'}", f"-I{bench_folder()}")
+    includes = (f"-I{core / 'include'}", f"-I{core / 'src'}", f"-I{bench_folder()}")
     command(compiler(), *flags, *includes, *sources, "-o", program)
     return program
 

@@ -25,40 +25,6 @@
  * pass into slot 0 of each new top, and stay the root's.
  */
 
-void sws_rtree__tag_climb(struct sws_rtree__tree *tree, const struct sws_rtree__node *leaf,
-			  uint32_t tag)
-{
-	uint32_t offset = leaf->offset;
-
-	for (struct sws_rtree__node *node = leaf->parent; node; node = node->parent) {
-		uint64_t word = node->tags[tag];
-
-		node->tags[tag] = word | UINT64_C(1) << offset;
-		if (word)
-			return;
-		offset = node->offset;
-	}
-	tree->tags |= (uint8_t)(1u << tag);
-}
-
-void sws_rtree__untag_climb(struct sws_rtree__tree *tree, const struct sws_rtree__node *leaf,
-			    uint32_t tag, struct sws_rtree_work *work)
-{
-	uint32_t offset = leaf->offset;
-
-	for (struct sws_rtree__node *node = leaf->parent; node; node = node->parent) {
-		if (work)
-			work->tag_words_touched++;
-		node->tags[tag] &= ~(UINT64_C(1) << offset);
-		if (node->tags[tag])
-			return;
-		offset = node->offset;
-	}
-	if (work)
-		work->tag_words_touched++;
-	tree->tags &= (uint8_t)~(1u << tag);
-}
-
 /* The least height that has a place for the index; not 0, which holds index 0 alone. */
 static uint32_t height_for(const struct sws_forest *self, uint64_t index)
 {

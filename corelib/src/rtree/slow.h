@@ -15,12 +15,4 @@ int sws_rtree__insert_off_leaf(struct sws_forest *self, struct sws_rtree__tree *
 void sws_rtree__settle(struct sws_forest *self, struct sws_rtree__tree *tree,
 		       struct sws_rtree__node *leaf, uint64_t index, struct sws_rtree_work *work);
 
-/* A leaf's first item got the tag: its ancestors and the root get it. */
-void sws_rtree__tag_climb(struct sws_rtree__tree *tree, const struct sws_rtree__node *leaf,
-			  uint32_t tag);
-
-/* A leaf's last item lost the tag: ancestors left without it lose it, then the root. */
-void sws_rtree__untag_climb(struct sws_rtree__tree *tree, const struct sws_rtree__node *leaf,
-			    uint32_t tag, struct sws_rtree_work *work);
-
 #endif

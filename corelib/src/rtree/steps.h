@@ -12,6 +12,43 @@
 #include "rtree/layout.h"
 #include "rtree/slow.h"
 
+/* A leaf's first item got the tag: its ancestors and the root get it. */
+static inline void sws_rtree__tag_climb(struct sws_rtree__tree *tree,
+					const struct sws_rtree__node *leaf, uint32_t tag)
+{
+	uint32_t offset = leaf->offset;
+
+	for (struct sws_rtree__node *node = leaf->parent; node; node = node->parent) {
+		uint64_t word = node->tags[tag];
+
+		node->tags[tag] = word | UINT64_C(1) << offset;
+		if (word)
+			return;
+		offset = node->offset;
+	}
+	tree->tags |= (uint8_t)(1u << tag);
+}
+
+/* A leaf's last item lost the tag: ancestors left without it lose it, then the root. */
+static inline void sws_rtree__untag_climb(struct sws_rtree__tree *tree,
+					  const struct sws_rtree__node *leaf, uint32_t tag,
+					  struct sws_rtree_work *work)
+{
+	uint32_t offset = leaf->offset;
+
+	for (struct sws_rtree__node *node = leaf->parent; node; node = node->parent) {
+		if (work)
+			work->tag_words_touched++;
+		node->tags[tag] &= ~(UINT64_C(1) << offset);
+		if (node->tags[tag])
+			return;
+		offset = node->offset;
+	}
+	if (work)
+		work->tag_words_touched++;
+	tree->tags &= (uint8_t)~(1u << tag);
+}
+
 SWS_RTREE__STEP int sws_rtree__insert(struct sws_forest *self, struct sws_rtree__tree *tree,
 				      struct sws_rtree__node *leaf, uint64_t index, uint64_t item,
 				      struct sws_rtree_work *work)
