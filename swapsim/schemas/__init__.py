@@ -30,6 +30,16 @@ from swapsim.schemas.machine import (
     WHAT_IF_RANGES,
 )
 from swapsim.schemas.mappings import FLOW, LOCK_SITES, LOCK_SITES_PER_PAGE, MIX, REPLAY_ROWS, SITE
+from swapsim.schemas.removals import (
+    BATCHED_REMOVAL,
+    HOLD_LENGTHS,
+    REMOVAL_HOLDS,
+    REMOVAL_LISTS,
+    REMOVAL_OUTCOMES,
+    REMOVAL_PAGES,
+    REMOVAL_WAY,
+    REMOVALS,
+)
 from swapsim.schemas.slots import (
     SLOT_ANSWERS,
     SLOT_CALLS,
@@ -51,6 +61,7 @@ from swapsim.schemas.traces import (
 
 __all__ = [
     "ACTOR",
+    "BATCHED_REMOVAL",
     "BETTER",
     "CARDS",
     "CLAIMS",
@@ -61,6 +72,7 @@ __all__ = [
     "FLOW",
     "HANDED_OUT",
     "HELD_AGAINST",
+    "HOLD_LENGTHS",
     "LOCK_SITES",
     "LOCK_SITES_PER_PAGE",
     "MACHINE_CPUS",
@@ -70,6 +82,12 @@ __all__ = [
     "OPEN_SHARES",
     "PUBLISHED",
     "RANGES",
+    "REMOVALS",
+    "REMOVAL_HOLDS",
+    "REMOVAL_LISTS",
+    "REMOVAL_OUTCOMES",
+    "REMOVAL_PAGES",
+    "REMOVAL_WAY",
     "REPLAY_ROWS",
     "REQUESTS",
     "REQUEST_OP",

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pages that reclaim takes out of their mappings: those of a trace, and what the model does."""
+
+from typing import Final
+
+import polars as pl
+
+from swapsim.schemas.table import schema_of
+
+REMOVALS: Final = schema_of(
+    {
+        "seq": pl.UInt64,
+        "pid": pl.Int32,
+        "list": pl.UInt64,
+        "mapping": pl.UInt64,
+        "swap": pl.Boolean,
+        "index": pl.UInt64,
+        "removed": pl.Boolean,
+    }
+)
+"""One row per page that a real kernel's reclaim tried to take out of its mapping, in lock order.
+
+A list is what one call of shrink_folio_list handled. ``mapping`` is the same number for the same
+mapping; ``swap`` says that it is one of the swap cache, where ``index`` is the slot."""
+
+REMOVAL_WAY: Final = pl.Enum(["page by page", "batched"])
+"""How the pages of a list are removed, in the order of ``enum sws_removal_way``."""
+
+REMOVAL_PAGES: Final = schema_of(
+    {
+        "list": pl.UInt64,
+        "swap": pl.Boolean,
+        "mapping": pl.UInt64,
+        "index": pl.UInt64,
+        "references": pl.UInt32,
+        "locked": pl.Boolean,
+        "dirty": pl.Boolean,
+        "freepage": pl.Boolean,
+        "lazyfree": pl.Boolean,
+    }
+)
+"""One row per page on reclaim's lists, each list's together and in the order in which its pages are
+met: where the page is (a null mapping: nowhere; of a swap page the slot alone counts), and what
+decides whether it can go. Two references are the mapping's and reclaim's own."""
+
+REMOVAL_OUTCOMES: Final = schema_of({"removed": pl.Boolean, "place": pl.UInt32})
+"""One row per row of REMOVAL_PAGES: was the page removed, and its place on its list's freed pages,
+or on its kept ones; 0 is the head."""
+
+REMOVAL_HOLDS: Final = schema_of(
+    {
+        "list": pl.UInt64,
+        "swap": pl.Boolean,
+        "mapping": pl.UInt64,
+        "removed": pl.UInt32,
+        "failed": pl.UInt32,
+        "passed_over": pl.UInt32,
+        "descents": pl.UInt64,
+        "nodes": pl.UInt64,
+        "tag_words": pl.UInt64,
+        "nodes_freed": pl.UInt64,
+    }
+)
+"""One row per hold of a mapping's lock, in order: pages removed, pages that could not be, pages of
+other mappings that the walk met, and the work on the tree. The mapping of swap is its trunk, from
+0."""
+
+REMOVAL_LISTS: Final = schema_of(
+    {
+        "kernel": pl.String,
+        "list": pl.UInt64,
+        "pid": pl.Int32,
+        "pages": pl.UInt32,
+        "failed": pl.UInt32,
+        "mappings": pl.UInt32,
+        "page_by_page": pl.UInt32,
+        "batched": pl.UInt32,
+        "longest": pl.UInt32,
+    }
+)
+"""One row per kernel and list: its pages, those that could not be removed, its distinct mappings,
+the acquisitions of a mapping's lock page by page and batched, and the pages of the longest of the
+batched holds."""
+
+BATCHED_REMOVAL: Final = schema_of(
+    {
+        "trace": pl.String,
+        "kernel": pl.String,
+        "lists": pl.UInt64,
+        "pages": pl.UInt64,
+        "failed": pl.UInt64,
+        "pages_a_list": pl.Float64,
+        "mappings_a_list": pl.Float64,
+        "page_by_page": pl.UInt64,
+        "batched": pl.UInt64,
+        "saved_a_page": pl.Float64,
+        "pages_a_hold": pl.Float64,
+        "longest": pl.UInt32,
+    }
+)
+"""One row per trace and kernel: REMOVAL_LISTS added up; acquisitions saved a page, and how many
+pages a batched hold is long, in the mean and at most."""
+
+HOLD_LENGTHS: Final = schema_of({"kernel": pl.String, "pages": pl.UInt32, "holds": pl.UInt64})
+"""One row per kernel and length: how many batched holds are so many pages long."""

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The slow, obvious twin of removal.h: lists of Python for the kernel's lists.
+
+It is written from facts about the kernel, one rule a line, and shares no code with the C
+library. Trees are dictionaries, or those of oracle_rtree where their work is asked for.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import oracle_rtree
+
+SWAP = "swap"
+SHADOW, PAGE = 1, 2
+Mapping = tuple[str, int]
+"""("swap", trunk) or ("file", its key)."""
+
+
+class Tree(Protocol):
+    """What the oracle asks of a tree."""
+
+    items: dict[int, int]
+
+    def insert(self, index: int, item: int) -> object:
+        """Put an item at an empty index."""
+
+    def delete(self, index: int) -> tuple[int, oracle_rtree.Work]:
+        """Take an item out."""
+
+    def replace(self, index: int, item: int) -> tuple[int, oracle_rtree.Work]:
+        """Put another item where one is, tags untouched."""
+
+    def tag_update(
+        self, index: int, set_tags: set[int], clear: set[int]
+    ) -> tuple[int, oracle_rtree.Work]:
+        """Clear tags in one descent."""
+
+
+class PlainTree:
+    """A dictionary that counts one descent a call."""
+
+    def __init__(self) -> None:
+        self.items: dict[int, int] = {}
+
+    def insert(self, index: int, item: int) -> None:
+        """Put an item at an empty index."""
+        self.items[index] = item
+
+    def delete(self, index: int) -> tuple[int, oracle_rtree.Work]:
+        """Take an item out."""
+        return self.items.pop(index), oracle_rtree.Work()
+
+    def replace(self, index: int, item: int) -> tuple[int, oracle_rtree.Work]:
+        """Put another item where one is."""
+        self.items[index] = item
+        return 0, oracle_rtree.Work()
+
+    def tag_update(self, *_: object) -> tuple[int, oracle_rtree.Work]:
+        """Clear no tag: there are none."""
+        return 0, oracle_rtree.Work()
+
+
+@dataclass(eq=False)
+class Page:
+    """A page that reclaim has isolated; compared by identity, as pages are."""
+
+    mapping: Mapping | None
+    index: int
+    references: int = 2
+    dirty: bool = False
+    freepage: bool = False
+    lazyfree: bool = False
+    locked: bool = True
+    entry: int = 0
+
+
+@dataclass
+class Hold:
+    """What happened under one hold of a mapping's lock."""
+
+    mapping: Mapping
+    removed: int = 0
+    failed: int = 0
+    passed_over: int = 0
+    descents: int = 0
+    nodes: int = 0
+    tag_words: int = 0
+    nodes_freed: int = 0
+
+    def add(self, work: oracle_rtree.Work) -> None:
+        """Add the work of one call on the tree."""
+        self.descents += work.descents
+        self.nodes += work.nodes_touched
+        self.tag_words += work.tag_words_touched
+        self.nodes_freed += work.nodes_freed
+
+    def figures(self) -> tuple[int, ...]:
+        """Return all but the mapping, in the order of REMOVAL_HOLDS."""
+        pages = (self.removed, self.failed, self.passed_over)
+        return (*pages, self.descents, self.nodes, self.tag_words, self.nodes_freed)
+
+
+@dataclass
+class Reclaim:
+    """One reclaimer of one kernel (4.8, 5.8 or 6.1)."""
+
+    kernel: str
+    trunk_shift: int
+    make_tree: Callable[[], Tree] = PlainTree
+    trees: dict[Mapping, Tree] = field(default_factory=dict)
+    holds: list[Hold] = field(default_factory=list)
+    freed_slots: list[int] = field(default_factory=list)
+    freed: list[Page] = field(default_factory=list)
+    kept: list[Page] = field(default_factory=list)
+    results: list[tuple[bool, int]] = field(default_factory=list)
+    lazyfreed: int = 0
+    freepages: int = 0
+
+    def bring(self, swap: bool, key: int, index: int, **state: int | bool) -> Page:
+        """Return a page that is in its mapping, put there if it was not."""
+        trunk = 0 if self.kernel == "4.8" else index >> self.trunk_shift
+        mapping = (SWAP, trunk) if swap else ("file", key)
+        tree = self.trees.setdefault(mapping, self.make_tree())
+        if tree.items.get(index) == SHADOW:
+            tree.replace(index, PAGE)
+        elif index not in tree.items:
+            tree.insert(index, PAGE)
+        return Page(mapping, index, entry=index if swap else 0, **state)  # type: ignore[arg-type]
+
+    def take_out(self, page: Page, hold: Hold, *, shadow: bool) -> bool:
+        """Remove a page under its mapping's lock, if nobody else uses it and it is clean."""
+        assert page.locked
+        assert page.mapping is not None
+        if page.references != 2 or page.dirty:
+            hold.failed += 1
+            return False
+        tree = self.trees[page.mapping]
+        if page.mapping[0] == SWAP:
+            leaves = shadow and self.kernel == "6.1"
+        else:
+            # 4.8 counts a shadow in its node: a page that is alone at index 0 has none.
+            leaves = shadow and not (self.kernel == "4.8" and set(tree.items) == {0})
+        if leaves and page.mapping[0] != SWAP:
+            hold.add(tree.tag_update(page.index, set(), {0, 1, 2})[1])
+            tree.replace(page.index, SHADOW)
+        elif leaves:
+            hold.add(tree.replace(page.index, SHADOW)[1])
+        else:
+            hold.add(tree.delete(page.index)[1])
+        page.mapping = None
+        page.references = 0
+        hold.removed += 1
+        return True
+
+    def finish(self, page: Page) -> None:
+        """Free the slot, or call the filesystem: with the lock dropped."""
+        if page.entry:
+            self.freed_slots.append(page.entry)
+            page.entry = 0
+        elif page.freepage:
+            self.freepages += 1
+
+    def page_by_page(self, pages: list[Page]) -> None:
+        """Do as vanilla: each page under a hold of its own, as it is met."""
+        for page in pages:
+            assert page.mapping is not None
+            self.holds.append(hold := Hold(page.mapping))
+            removed = self.take_out(page, hold, shadow=True)
+            page.locked = False
+            if not removed:
+                self.kept.insert(0, page)
+                continue
+            self.finish(page)
+            self.lazyfreed += page.lazyfree
+            self.freed.insert(0, page)
+
+    def batched(self, pages: list[Page]) -> None:
+        """Do as patch B: the page at the head names the mapping of the next hold."""
+        waiting = pages[::-1]
+        self.lazyfreed += sum(page.lazyfree for page in pages)
+        while waiting:
+            mapping = waiting[0].mapping
+            assert mapping is not None
+            theirs = [page for page in waiting if page.mapping != mapping]
+            ours = [page for page in waiting if page.mapping == mapping]
+            waiting = theirs
+            self.holds.append(hold := Hold(mapping, passed_over=len(theirs)))
+            swapcache: list[Page] = []
+            filecache: list[Page] = []
+            for page in ours:
+                removed = self.take_out(page, hold, shadow=True)
+                page.locked = False
+                if not removed:
+                    self.kept.insert(0, page)
+                elif page.entry:
+                    swapcache.insert(0, page)
+                elif page.freepage:
+                    filecache.insert(0, page)
+                else:
+                    self.freed.insert(0, page)
+            for page in swapcache + filecache:
+                self.finish(page)
+            self.freed = filecache + swapcache + self.freed
+
+    def run(self, way: str, pages: list[Page]) -> None:
+        """Remove the pages of one list, and note for each whether it went, and its place."""
+        self.freed, self.kept = [], []
+        (self.batched if way == "batched" else self.page_by_page)(pages)
+        for page in pages:
+            removed = page.mapping is None
+            self.results.append((removed, (self.freed if removed else self.kept).index(page)))
+
+    def single(self, page: Page) -> bool:
+        """Remove one page for a caller outside of reclaim, who keeps his reference and lock."""
+        assert page.mapping is not None
+        self.holds.append(hold := Hold(page.mapping))
+        removed = self.take_out(page, hold, shadow=False)
+        if removed:
+            page.references = 1
+            self.finish(page)
+        return removed
+
+    def counts(self) -> dict[str, int]:
+        """Return the counters under their names in removal.h."""
+        return {
+            "holds": len(self.holds),
+            "reclaimed": sum(removed for removed, _ in self.results),
+            "failed": sum(not removed for removed, _ in self.results),
+            "lazyfreed": self.lazyfreed,
+            "slots_freed": len(self.freed_slots),
+            "freepages": self.freepages,
+        }
+
+    def state(self) -> dict[Mapping, dict[int, int]]:
+        """Return what the trees hold, empty ones left out."""
+        return {mapping: dict(tree.items) for mapping, tree in self.trees.items() if tree.items}
