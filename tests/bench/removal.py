@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Removals from the mappings, batched and page by page, beside the plain Python model.
+
+Lists of 32 pages: the pages of a trunk in the order of their slots, and every eighth page of
+a file. Ours come as columns, are looked at, removed and settled; what becomes of each page and
+the work of each hold are written out. Putting the pages into their mappings is not timed.
+"""
+
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from swapsim._core import ffi, lib
+from swapsim.errors import SwapsimError
+from swapsim.paths import repository_root
+
+NAMES = ("removal/batched", "removal/single")
+WAYS = {"removal/batched": "batched", "removal/single": "page by page"}
+RUNS = 5
+PAGES = 2**20
+MODEL_PAGES = 2**14
+LIST_PAGES = 32
+FILE_EVERY = 8
+CHUNK = 2**14
+
+
+class Lists:
+    """Pages in their mappings, and the columns that name them."""
+
+    def __init__(self, way: str) -> None:
+        """Put every page into its mapping, as 4.8 has them."""
+        config, out = ffi.new("struct sws_mapping_config *"), ffi.new("struct sws_mappings **")
+        lib.sws_mapping_config_init(config)
+        config.swap_slots = PAGES + 1
+        if lib.sws_mappings_new(config, out) != lib.SWS_OK:
+            raise MemoryError("no memory for mappings")
+        self.mappings = ffi.gc(out[0], lib.sws_mappings_free)
+        file, work = ffi.new("uint32_t *"), ffi.new("struct sws_mapping_work *")
+        lib.sws_mapping_add_file(self.mappings, file)
+        rows = np.arange(PAGES)
+        of_file = rows % FILE_EVERY == 0
+        self.index = np.where(of_file, rows // FILE_EVERY, rows + 1).astype(np.uint64)
+        self.file = np.where(of_file, 0, lib.SWS_REMOVAL_FILE_SWAP).astype(np.uint32)
+        for is_file, index in zip(of_file.tolist(), self.index.tolist(), strict=True):
+            mapping = file[0] if is_file else 0
+            if lib.sws_mapping_add(self.mappings, mapping, index, 2, work) != lib.SWS_OK:
+                raise MemoryError("no memory for pages")
+        self.references = np.full(PAGES, 2, dtype=np.uint32)
+        self.yes, self.no = np.ones(PAGES, dtype=np.uint8), np.zeros(PAGES, dtype=np.uint8)
+        self.removed = np.zeros(PAGES, dtype=np.uint8)
+        self.reclaimer = self._reclaimer(way)
+
+    def _reclaimer(self, way: str) -> Any:
+        config, out = ffi.new("struct sws_removal_config *"), ffi.new("struct sws_removal **")
+        lib.sws_removal_config_init(config)
+        config.way = lib.SWS_REMOVAL_BATCHED if way == "batched" else lib.SWS_REMOVAL_PAGE_BY_PAGE
+        if lib.sws_removal_new(config, self.mappings, out) != lib.SWS_OK:
+            raise MemoryError("no memory for a reclaimer")
+        return ffi.gc(out[0], lib.sws_removal_free)
+
+    def removals_a_second(self) -> float:
+        """Remove them all, chunk by chunk; return the removals a second."""
+        spent = 0.0
+        holds = ffi.new("struct sws_removal_hold[]", CHUNK)
+        ends = np.arange(LIST_PAGES, CHUNK + 1, LIST_PAGES, dtype=np.uint64)
+        ends_of_lists = ffi.from_buffer("uint64_t[]", ends)
+        for begin in range(0, PAGES, CHUNK):
+            chunk = slice(begin, begin + CHUNK)
+            rows, results = (
+                ffi.new("struct sws_removal_rows *"),
+                ffi.new("struct sws_removal_results *"),
+            )
+            columns = [
+                ffi.from_buffer("uint32_t[]", self.file[chunk]),
+                ffi.from_buffer("uint64_t[]", self.index[chunk]),
+                ffi.from_buffer("uint32_t[]", self.references[chunk]),
+                ffi.from_buffer("uint8_t[]", self.yes[chunk]),
+                ffi.from_buffer("uint8_t[]", self.no[chunk]),
+            ]
+            rows.file, rows.index, rows.references, rows.locked, rows.dirty = columns
+            rows.freepage = rows.lazyfree = rows.dirty
+            out = ffi.from_buffer("uint8_t[]", self.removed[chunk])
+            results.removed, results.holds = out, holds
+            start = time.perf_counter()
+            code = lib.sws_removal_lists(self.reclaimer, rows, len(ends), ends_of_lists, results)
+            spent += time.perf_counter() - start
+            if code != lib.SWS_OK:
+                raise SwapsimError("removal refused its pages: run 'make test'")
+        if not self.removed.all():
+            raise SwapsimError("removal left pages in their mappings: run 'make test'")
+        return PAGES / spent
+
+
+def model(way: str) -> float:
+    """Return the same of the plain Python model."""
+    import oracle_removal
+
+    reclaim = oracle_removal.Reclaim("4.8", trunk_shift=14)
+    lists = [
+        [
+            reclaim.bring(False, 0, row // FILE_EVERY)
+            if row % FILE_EVERY == 0
+            else reclaim.bring(True, 0, row + 1)
+            for row in range(begin, begin + LIST_PAGES)
+        ]
+        for begin in range(0, MODEL_PAGES, LIST_PAGES)
+    ]
+    start = time.perf_counter()
+    for pages in lists:
+        reclaim.run(way, pages)
+    spent = time.perf_counter() - start
+    if reclaim.counts()["reclaimed"] != MODEL_PAGES:
+        raise SwapsimError("the plain model left pages in their mappings: run 'make test'")
+    return MODEL_PAGES / spent
+
+
+def run() -> Iterator[Any]:
+    """Yield the benchmarks of NAMES."""
+    sys.path.insert(0, str(repository_root() / "tests" / "oracles"))
+    for name, way in WAYS.items():
+        ours, peer = [], []
+        for _ in range(RUNS):
+            ours.append(Lists(way).removals_a_second())
+            peer.append(model(way))
+        rates = statistics.median(ours), statistics.median(peer)
+        yield {
+            "name": name,
+            "ours": round(rates[0] / 1e6, 3),
+            "peer": round(rates[1] / 1e6, 3),
+            "unit": "million removals/s (peer: the plain Python model, oracle_removal.py)",
+            "ratio": round(rates[0] / rates[1], 2),
+        }
