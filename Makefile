@@ -60,7 +60,7 @@ test-python: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile -rs tests
 	$(call say,notebooks: each cell again against its committed output)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-current-env \
-	    --nbval-cell-timeout 300 --nbval-sanitize-with tests/nbval.cfg notebooks
+	    --nbval-cell-timeout 3600 --nbval-sanitize-with tests/nbval.cfg notebooks
 
 lab: setup ## open JupyterLab at the map
 	$(BIN)/jupyter lab notebooks/00-map.ipynb

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The report appears whole or not at all, and needs no network."""
 
+import os
 import re
 import shutil
+import signal
+import time
 from pathlib import Path
+from threading import Thread
 
 import nbformat
 import pytest
@@ -12,8 +16,8 @@ from swapsim.errors import InputError, SwapsimError
 from swapsim.site import report
 
 
-def one_notebook(folder: Path, source: str) -> Path:
-    """Write a folder with one notebook of one code cell."""
+def one_notebook(folder: Path, source: str, name: str = "00-one") -> Path:
+    """Write a notebook of one code cell to a folder."""
     notebook = nbformat.v4.new_notebook(
         cells=[
             nbformat.v4.new_markdown_cell("# 00 Title\n\n**Verdict & all.**"),
@@ -21,8 +25,8 @@ def one_notebook(folder: Path, source: str) -> Path:
         ],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
-    folder.mkdir()
-    nbformat.write(notebook, folder / "00-one.ipynb")
+    folder.mkdir(exist_ok=True)
+    nbformat.write(notebook, folder / f"{name}.ipynb")
     return folder
 
 
@@ -88,6 +92,58 @@ def test_a_failing_cell_is_named_and_nothing_is_left(
     assert {path.name for path in tmp_path.iterdir()} == {"notebooks", "report"}
 
 
+def test_a_page_that_is_done_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an error the next run makes only what is missing, and later only what changed."""
+    monkeypatch.setattr(report, "NOTEBOOKS_AT_A_TIME", 1)
+    mark = "print(open('runs', 'a').write('{}'))"
+    folder = one_notebook(tmp_path / "notebooks", mark.format(1))
+    one_notebook(folder, "1 / 0", "01-two")
+    use_notebooks(monkeypatch, folder)
+    with pytest.raises(SwapsimError, match=r"01-two.*goes on from the pages that are done"):
+        report.write(tmp_path / "report")
+    assert {path.name for path in tmp_path.iterdir()} == {"notebooks", ".report-pages"}
+    for second, runs in (("2", "12"), ("2", "12"), ("3", "123")):
+        one_notebook(folder, mark.format(second), "01-two")
+        index = report.write(tmp_path / "report")
+        assert (folder / "runs").read_text() == runs
+        pages = {path.name for path in index.parent.glob("*.html")}
+        assert pages == {"index.html", "00-one.html", "01-two.html"}
+        assert {path.name for path in tmp_path.iterdir()} == {"notebooks", "report"}
+
+
+def test_another_package_makes_all_pages_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page of other code or data is not taken over."""
+    folder = one_notebook(tmp_path / "notebooks", "print(open('runs', 'a').write('1'))")
+    use_notebooks(monkeypatch, folder)
+    report.write(tmp_path / "report")
+    monkeypatch.setattr(report, "_surroundings", lambda: b"others")
+    report.write(tmp_path / "report")
+    assert (folder / "runs").read_text() == "11"
+
+
+def test_an_interrupt_ends_all_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in the midst of two notebooks leaves neither a kernel nor half a report."""
+    source = "import os, time; print(open(f'pid-{os.getpid()}', 'w')); time.sleep(600)"
+    folder = one_notebook(tmp_path / "notebooks", source)
+    one_notebook(folder, source, "01-two")
+    use_notebooks(monkeypatch, folder)
+
+    def interrupt() -> None:
+        while len(list(folder.glob("pid-*"))) < 2:
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        report.write(tmp_path / "report")
+    assert {path.name for path in tmp_path.iterdir()} == {"notebooks"}
+    for mark in folder.glob("pid-*"):
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(mark.name.removeprefix("pid-")), 0)
+
+
 def test_a_folder_that_is_no_report_is_refused(tmp_path: Path) -> None:
     """A report replaces a report, never anything else."""
     (tmp_path / "precious.txt").write_text("mine")
@@ -99,6 +155,6 @@ def test_a_folder_that_is_no_report_is_refused(tmp_path: Path) -> None:
 def test_a_kernel_that_dies_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cell that kills its kernel gives one line with the notebook's name."""
     use_notebooks(monkeypatch, one_notebook(tmp_path / "notebooks", "import os; os._exit(1)"))
-    with pytest.raises(SwapsimError, match=r"00-one\.ipynb: the kernel did not finish"):
+    with pytest.raises(SwapsimError, match=r"00-one\.ipynb, code cell 1: the kernel did"):
         report.write(tmp_path / "report")
     assert not (tmp_path / "report").exists()
