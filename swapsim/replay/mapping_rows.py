@@ -1,27 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Events of a trace that touch a mapping, as rows of one table in trace order."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
-from swapsim.errors import InputError
 from swapsim.native.mapping_replay import File, Op, Shadow
+from swapsim.replay.event_fields import PAGE_BYTES, one_device, scan_fields, swap_offset
 from swapsim.schemas import REPLAY_ROWS, require
-from swapsim.traces import require_events, scan_event
-
-SWAP_TYPE_SHIFT: Final = 58
-"""A swap entry's type stands above this bit (include/linux/swapops.h, 5.7 to 6.1)."""
+from swapsim.traces import require_events
 
 FOLIO_BYTES: Final = 64
 """sizeof(struct page) on x86-64: a folio's address is vmemmap + 64 * pfn."""
 
 VMEMMAP_BASE: Final = 0xFFFF_EA00_0000_0000
 """Where vmemmap begins without address randomisation (Documentation/arch/x86/x86_64/mm.rst)."""
-
-_WORDS = ("dev", "bdi")
 
 
 def writeback_rows(folder: Path | str) -> pl.DataFrame:
@@ -57,49 +52,17 @@ def writeback_rows(folder: Path | str) -> pl.DataFrame:
     return require(pl.concat(frames).sort("seq"), REPLAY_ROWS, "replay rows")
 
 
-def _scan(
-    folder: Path | str, event: str, fields: Sequence[str], optional: Sequence[str]
-) -> pl.LazyFrame:
-    """Scan seq and the fields of one event; whole numbers become UInt64."""
-    table = scan_event(folder, event)
-    schema = table.collect_schema()
-    where = Path(folder) / f"{event}.parquet"
-    missing = [field for field in fields if field not in schema]
-    if missing:
-        raise InputError(
-            f"the event has no such field; it has: {', '.join(schema)}",
-            path=where,
-            field=missing[0],
-        )
-    taken = [*fields, *(field for field in optional if field in schema)]
-    for field in taken:
-        if field not in _WORDS and not schema[field].is_integer():
-            raise InputError(
-                f"holds {schema[field]} where a whole number is needed: import the trace again",
-                path=where,
-                field=field,
-            )
-    return table.select("seq", *(_unsigned(field) for field in taken))
-
-
-def _unsigned(field: str) -> pl.Expr:
-    """Read a field's bits as unsigned: a kprobe may print an address as a negative number."""
-    if field in _WORDS or field == "t_ns":
-        return pl.col(field)
-    return pl.col(field).cast(pl.UInt64, wrap_numerical=True)
-
-
 def _swap_rows(folder: Path | str, event: str, op: Op) -> pl.DataFrame:
     """Rows of an event that names a swap entry, and a folio unless the slot is freed."""
     fields = ["entry"] if event == "swp_free" else ["folio", "entry"]
-    frame = _scan(folder, event, fields, ["shadow"]).collect()
-    frame = _one_device(frame, event)
+    frame = scan_fields(folder, event, fields, ["shadow"]).collect()
+    frame = one_device(frame, event)
     has_shadow = "shadow" in frame.columns
     return frame.select(
         "seq",
         op=pl.lit(op, dtype=pl.UInt8),
         folio=pl.col("folio") if "folio" in fields else pl.lit(0, dtype=pl.UInt64),
-        index=_offset("entry"),
+        index=swap_offset("entry"),
         file=pl.lit(File.SWAP, dtype=pl.UInt64),
         shadow=pl.col("shadow") if has_shadow else pl.lit(Shadow.UNTOLD, dtype=pl.UInt64),
     )
@@ -114,29 +77,14 @@ def _in_swap_cache() -> pl.Expr:
     return (mapping & 1 == 1) | (mapping == 0)
 
 
-def _offset(field: str) -> pl.Expr:
-    return pl.col(field) & ((1 << SWAP_TYPE_SHIFT) - 1)
-
-
-def _one_device(frame: pl.DataFrame, event: str) -> pl.DataFrame:
-    devices = frame.select((pl.col("entry") // (1 << SWAP_TYPE_SHIFT)).unique())
-    if devices.height > 1:
-        raise InputError(
-            f"event {event} has swap entries of {devices.height} devices: "
-            "a replay takes one; filter the trace to one device",
-            field="entry",
-        )
-    return frame
-
-
 def _writeback_rows(folder: Path | str, event: str, op: Op) -> pl.DataFrame:
     """Rows of a writeback transition, with the page's place where the probe read it."""
     place = ["mapping", "index", "private"]
-    frame = _scan(folder, event, ["folio"], place).collect()
+    frame = scan_fields(folder, event, ["folio"], place).collect()
     if all(name in frame.columns for name in place):
         mapping, index = pl.col("mapping"), pl.col("index")
         file = pl.when(_in_swap_cache()).then(File.SWAP).otherwise(mapping)
-        index = pl.when(_in_swap_cache()).then(_offset("private")).otherwise(index)
+        index = pl.when(_in_swap_cache()).then(swap_offset("private")).otherwise(index)
     else:
         file, index = pl.lit(File.UNKNOWN), pl.lit(0)
     return frame.select(
@@ -152,7 +100,7 @@ def _writeback_rows(folder: Path | str, event: str, op: Op) -> pl.DataFrame:
 def _move_rows(folder: Path | str) -> pl.DataFrame:
     """Rows of compaction's moves; a folio without a mapping moves without a lock."""
     return (
-        _scan(folder, "folio_move", ["mapping", "new", "old"], [])
+        scan_fields(folder, "folio_move", ["mapping", "new", "old"])
         .filter(pl.col("mapping") != 0)
         .collect()
         .select(
@@ -173,7 +121,7 @@ def _file_rows(folder: Path | str, present: Iterable[str]) -> list[pl.DataFrame]
         "mm_filemap_delete_from_page_cache": Op.FILE_DELETE,
     }
     frames = [
-        _scan(folder, event, ["dev", "ino", "pfn", "ofs"], [])
+        scan_fields(folder, event, ["dev", "ino", "pfn", "ofs"])
         .collect()
         .select(
             "seq",
@@ -181,14 +129,14 @@ def _file_rows(folder: Path | str, present: Iterable[str]) -> list[pl.DataFrame]
             pl.col("ino"),
             op=pl.lit(op, dtype=pl.UInt8),
             folio=pl.col("pfn") * FOLIO_BYTES + VMEMMAP_BASE,
-            index=pl.col("ofs") // 4096,
+            index=pl.col("ofs") // PAGE_BYTES,
         )
         for event, op in page_cache.items()
         if event in present
     ]
     if "writeback_dirty_folio" in present:
         frames.append(
-            _scan(folder, "writeback_dirty_folio", ["bdi", "ino", "index"], [])
+            scan_fields(folder, "writeback_dirty_folio", ["bdi", "ino", "index"])
             .collect()
             .select(
                 "seq",

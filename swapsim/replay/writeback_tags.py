@@ -14,7 +14,8 @@ from tqdm import tqdm
 from swapsim.config import MAPPING_KERNELS, MappingConfig
 from swapsim.errors import InputError
 from swapsim.native.mapping_replay import File, replay_writeback_tags
-from swapsim.replay.mapping_rows import SWAP_TYPE_SHIFT, writeback_rows
+from swapsim.replay.event_fields import SWAP_TYPE_SHIFT
+from swapsim.replay.mapping_rows import writeback_rows
 from swapsim.schemas import REPLAY_ROWS, require
 
 _ROWS_A_CHUNK = 4_000_000

@@ -11,13 +11,30 @@ from swapsim import paths
 from swapsim.errors import InputError
 from swapsim.traces.folder import event_names, provenance
 
-REPLAYS: Final[Mapping[str, tuple[str, ...]]] = {
-    "writeback-tags": ("swp_add", "swp_del", "wb_start", "wb_end"),
-    "batched-removal": ("swp_del", "mm_vmscan_lru_shrink_inactive"),
-    "stall-decisions": ("shrink_stat", "mm_vmscan_lru_isolate", "mm_vmscan_lru_shrink_inactive"),
-    "cluster-next": ("slot_events",),
+_LIST_BORDERS: Final = ("mm_vmscan_lru_isolate", "mm_vmscan_lru_shrink_inactive")
+
+REPLAYS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "writeback-tags": (("swp_add", "swp_del", "wb_start", "wb_end"),),
+    "batched-removal": (
+        ("removals",),
+        ("swp_del", *_LIST_BORDERS),
+        ("mm_filemap_delete_from_page_cache", *_LIST_BORDERS),
+    ),
+    "stall-decisions": (("shrink_stat", *_LIST_BORDERS),),
+    "cluster-next": (("slot_events",),),
 }
-"""The events without which a replay cannot run."""
+"""The events without which a replay cannot run; where there are several sets, one of them will do,
+and the first that a trace has is taken."""
+
+
+def missing_events(replay: str, present: Iterable[str]) -> tuple[str, ...]:
+    """Return what a set of events lacks for a replay: of the set that it comes nearest to."""
+    there = set(present)
+
+    def lacking(needed: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(event for event in needed if event not in there)
+
+    return lacking(min(REPLAYS[replay], key=lambda needed: len(lacking(needed)) / len(needed)))
 
 
 def replays_of(present: Iterable[str]) -> pl.DataFrame:
@@ -29,10 +46,7 @@ def replays_of(present: Iterable[str]) -> pl.DataFrame:
         ``replay String, can Boolean, missing String``, one row per replay.
     """
     there = set(present)
-    missing = {
-        replay: [event for event in needed if event not in there]
-        for replay, needed in REPLAYS.items()
-    }
+    missing = {replay: missing_events(replay, there) for replay in REPLAYS}
     return pl.DataFrame(
         {
             "replay": list(missing),
@@ -53,7 +67,7 @@ def require_events(folder: Path | str, replay: str) -> tuple[str, ...]:
     """
     provenance(folder)
     present = event_names(Path(folder))
-    missing = [event for event in REPLAYS[replay] if event not in present]
+    missing = missing_events(replay, present)
     if missing:
         raise InputError(
             f"the replay {replay} needs the event{'s' * (len(missing) > 1)} "
@@ -76,5 +90,5 @@ def shipped(replay: str) -> dict[str, Path]:
     return {
         name: folder
         for name, folder in paths.shipped_traces().items()
-        if all((folder / f"{event}.parquet").is_file() for event in REPLAYS[replay])
+        if not missing_events(replay, event_names(folder))
     }
