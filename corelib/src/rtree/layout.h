@@ -5,8 +5,8 @@
  *
  *      layout.h                    structs, offset, walk, find
  *      nodes.h      nodes.c        nodes in use, free, fresh; slabs
- *      slow.h       slow.c         what leaves the leaf: grow, shrink, tags upward
- *      steps.h                     one row at its leaf; goes the slow way where it must
+ *      slow.h       slow.c         what goes beyond a leaf: grow, shrink
+ *      steps.h                     one row at its leaf, a tag upward; the slow way where it must
  *      rtree.c  scan.c  batch.c    the public calls; forest.c and verify.c beside them
  *
  * A tree of height 2 at shift 2, with the indexes 1, 2 and 9 in use, 2 DIRTY:

@@ -2,9 +2,9 @@
 /*
  * rtree/steps.h - one row of an operation at the leaf that find gave, in line.
  *
- * Nearly every row ends here: a slot and a bit change. What reaches beyond the
- * leaf, a first or last bit of its tag word, a first or last item, goes on in
- * slow.c. Single and batch calls share these steps, so they cannot differ.
+ * Nearly every row ends here: a slot and a bit change. A first or last bit of
+ * a leaf's tag word climbs, a first or last item goes on in slow.c. Single and
+ * batch calls share these steps, so they cannot differ.
  */
 #ifndef SWAPSIM_RTREE_STEPS_H
 #define SWAPSIM_RTREE_STEPS_H

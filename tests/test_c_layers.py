@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The house of corelib: folders on a ladder, no circle of files, files that fit a sitting."""
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from swapsim.paths import repository_root
+
+CORELIB = repository_root() / "corelib"
+
+LADDER = {
+    "core": (),
+    "rtree": ("core",),
+    "mapping": ("rtree",),
+    "removal": ("mapping",),
+    "slots": ("core",),
+    "stall": ("core",),
+    "des": ("core",),
+    "ftrace": ("core",),
+    "slot_replay": ("slots",),
+    "workbench": ("slots",),
+    "machine": ("removal", "slots", "stall", "des"),
+    "vm": ("stall", "des"),
+}
+"""A folder of corelib/src, and the folders it may call; those may call on in its name."""
+
+MOST_LINES = 450
+EXCUSE = f"Longer than {MOST_LINES} lines:"
+"""What stands before the reason in the opening comment of a file that is longer."""
+
+# Rooms that are being rebuilt this moment; goes with the last of them.
+BEING_BUILT = ("machine/", "slots/", "slot_replay/", "workbench/")
+
+WORD = re.compile(r"[A-Za-z_]\w*")
+NOISE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", re.DOTALL)
+INCLUDE = re.compile(r'^#include "(.+)"', re.MULTILINE)
+DIRECTIVE = re.compile(r"^#.*?(?<!\\)$", re.MULTILINE | re.DOTALL)
+FUNCTION = re.compile(r"(\w+)\s*\((?:[^()]|\([^()]*\))*\)\s*$")
+TABLE = re.compile(r"(\w+)\s*(?:\[[^]]*\]\s*)*$")
+OPENING = re.compile(r"/\*.*?\*/\s*(?:#include[^\n]*\s*)*/\*.*?\*/", re.DOTALL)
+
+
+@dataclass
+class Source:
+    """What a file takes from others and gives to them."""
+
+    includes: set[str]
+    declares: set[str] = field(default_factory=set)
+    defines: set[str] = field(default_factory=set)
+    uses: set[str] = field(default_factory=set)
+
+
+def statements(text: str) -> Iterator[str]:
+    """Give the declarations and definitions of a file one by one."""
+    depth = begin = 0
+    for at, character in enumerate(text):
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        body_ends = character == "}" and FUNCTION.search(text[begin:at].partition("{")[0])
+        if depth == 0 and (character == ";" or body_ends):
+            yield text[begin : at + 1].strip()
+            begin = at + 1
+
+
+def read(text: str) -> Source:
+    """Scan a file: no parser, but enough for sources that a tool has formatted."""
+    source = Source(set(INCLUDE.findall(text)))
+    text = NOISE.sub(" ", text)
+    for directive in DIRECTIVE.findall(text):
+        if directive.startswith("#define"):
+            source.uses |= set(WORD.findall(directive)[2:])
+    for statement in statements(DIRECTIVE.sub("", text)):
+        head, mark, body = re.split(r"([{=]|$)", statement.rstrip(";"), maxsplit=1)
+        name = FUNCTION.search(head) or TABLE.search(head)
+        is_definition = mark == "=" or (mark and FUNCTION.search(head))
+        source.uses |= set(WORD.findall(body)) if is_definition else set()
+        if name and not head.startswith("static"):
+            (source.defines if is_definition else source.declares).add(name[1])
+    return source
+
+
+def texts(root: Path) -> dict[str, str]:
+    """Return the files of a library by the names that their includes use."""
+    return {
+        str(path.relative_to(base)): path.read_text(encoding="utf-8")
+        for base in (root / "include", root / "src")
+        for path in sorted(base.rglob("*.[ch]"))
+    }
+
+
+def edges(files: dict[str, Source]) -> dict[str, set[str]]:
+    """Return for each file those that it includes or whose functions and tables it uses."""
+    home = definers(files)
+    return {
+        path: {home[name] for name in source.uses & home.keys()} - {path}
+        | (source.includes & files.keys())
+        for path, source in files.items()
+    }
+
+
+def definers(files: dict[str, Source]) -> dict[str, str]:
+    """Return the file behind each name that a header declares and a source defines."""
+    declared = {name for source in files.values() for name in source.declares}
+    return {
+        name: path
+        for path, source in files.items()
+        for name in source.defines & declared
+        if path.endswith(".c")
+    }
+
+
+def folders(files: dict[str, Source]) -> dict[str, str]:
+    """Return each file's folder; a public header lies in that of the functions it declares."""
+    home = definers(files)
+    found = {}
+    for path, source in files.items():
+        of_header = {home[name].split("/")[0] for name in source.declares & home.keys()}
+        is_public = path.startswith("swapsim/")
+        found[path] = " and ".join(sorted(of_header)) if is_public else path.split("/")[0]
+    return found
+
+
+def below(folder: str) -> set[str]:
+    """Return all that a folder may call: the folders it names, and what those may call."""
+    return {lower for name in LADDER[folder] for lower in {name, *below(name)}}
+
+
+def complaints(library: dict[str, str]) -> list[str]:
+    """Say what is wrong with the house, one line for each fault."""
+    files = {path: read(text) for path, text in library.items()}
+    graph, folder = edges(files), folders(files)
+    found = []
+    for path, targets in graph.items():
+        if folder[path] not in LADDER:
+            found.append(f"{path}: no place on the ladder for {folder[path]}")
+            continue
+        allowed = {folder[path], *below(folder[path])}
+        up = sorted(used for used in targets if folder[used] not in allowed)
+        found += [f"{path}: {folder[path]} stands below {used}" for used in up]
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found.append("circle: " + " <- ".join(error.args[1]))
+    for path, text in library.items():
+        opening = OPENING.match(text)
+        excused = opening and EXCUSE in opening[0]
+        if len(text.splitlines()) > MOST_LINES and not excused:
+            found.append(f"{path}: more than {MOST_LINES} lines, and no reason in its head")
+    return found
+
+
+def test_the_house_of_corelib_stands() -> None:
+    """No circle of files, no call upwards, no file too long without a reason."""
+    found = complaints(texts(CORELIB))
+    assert "\n".join(line for line in found if not any(name in line for name in BEING_BUILT)) == ""
+
+
+SOUND = {
+    "swapsim/core.h": "int sws_add(int a, int b);\nextern const int sws_ten[2];\n",
+    "core/core.c": '#include "swapsim/core.h"\n'
+    "const int sws_ten[2] = { 5, 5 };\n"
+    "int sws_add(int a, int b)\n{\n\treturn a + b; /* not sws_tree */\n}\n",
+    "swapsim/rtree.h": "int sws_tree(void);\n",
+    "rtree/slow.h": "int sws_tree__slow(int);\n",
+    "rtree/slow.c": "int sws_tree__slow(int n)\n{\n\treturn sws_add(n, sws_ten[0]);\n}\n",
+    "rtree/rtree.c": '#include "rtree/slow.h"\n'
+    "static int half(int n)\n{\n\treturn n / 2;\n}\n"
+    "int sws_tree(void)\n{\n\treturn half(sws_tree__slow(1));\n}\n",
+}
+LONG = "int sws_tree(void)\n{\n" + "\t;\n" * MOST_LINES + "}\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({}, None),
+        (
+            {"rtree/slow.c": "int sws_tree__slow(int n)\n{\n\treturn n ? sws_tree() : 0;\n}\n"},
+            "circle: rtree/",
+        ),
+        (
+            {"core/core.c": "int sws_add(int a, int b)\n{\n\treturn sws_tree() + a + b;\n}\n"},
+            "core/core.c: core stands below rtree/rtree.c",
+        ),
+        (
+            {"core/hook.c": "static int (*const hooks[])(void) = { sws_tree };\n"},
+            "core/hook.c: core stands below rtree/rtree.c",
+        ),
+        (
+            {"core/hook.h": "#define HOOK(n) \\\n\tsws_tree__slow(n)\n"},
+            "core/hook.h: core stands below rtree/slow.c",
+        ),
+        (
+            {"core/core.c": '#include "rtree/slow.h"\n' + SOUND["core/core.c"]},
+            "core/core.c: core stands below rtree/slow.h",
+        ),
+        ({"cellar/box.c": "int box(void);\n"}, "cellar/box.c: no place on the ladder for cellar"),
+        (
+            {"swapsim/both.h": "int sws_add(int a, int b);\nint sws_tree(void);\n"},
+            "swapsim/both.h: no place on the ladder for core and rtree",
+        ),
+        ({"rtree/rtree.c": LONG}, "rtree/rtree.c: more than 450 lines, and no reason in its head"),
+        ({"rtree/rtree.c": f"/* SPDX */\n/* {EXCUSE} it is one table. */\n{LONG}"}, None),
+    ],
+)
+def test_the_house_falls_where_it_should(changed: dict[str, str], complaint: str | None) -> None:
+    """Of a small library that stands, each change that breaks a rule is named."""
+    found = complaints(SOUND | changed)
+    if complaint is None:
+        assert found == []
+    else:
+        assert any(line.startswith(complaint) for line in found)
+
+
+def test_cmake_sees_every_file() -> None:
+    """The patterns of CMakeLists.txt match every header, source and test that is there."""
+    lists = (CORELIB / "CMakeLists.txt").read_text(encoding="utf-8")
+    seen = {
+        name: set(CORELIB.glob(pattern))
+        for name, pattern in re.findall(r"file\(GLOB (\w+) CONFIGURE_DEPENDS (.+)\)", lists)
+    }
+    assert seen["HEADERS"] == set((CORELIB / "include").rglob("*.h"))
+    assert seen["SOURCES"] == set((CORELIB / "src").rglob("*.c"))
+    assert seen["TESTS"] == set((CORELIB / "tests").rglob("test_*.c"))
+
+
+def test_python_sees_every_header_after_those_that_it_includes() -> None:
+    """The order of the extension's declarations follows from the headers themselves."""
+    spec = importlib.util.spec_from_file_location("ffi_build", CORELIB / "ffi_build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    ffi_build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(ffi_build)
+    order = ffi_build.headers()
+    assert sorted(order) == sorted((CORELIB / "include").rglob("*.h"))
+    for at, path in enumerate(order):
+        included = INCLUDE.findall(path.read_text(encoding="utf-8"))
+        assert {Path(name).name for name in included} <= {before.name for before in order[:at]}
+
+
+def test_each_header_has_its_test() -> None:
+    """A public header and its C test bear one name."""
+    headers = {path.stem for path in (CORELIB / "include").rglob("*.h")}
+    tests = {path.stem.removeprefix("test_") for path in (CORELIB / "tests").glob("test_*.c")}
+    assert tests == headers
