@@ -2,18 +2,31 @@
 /*
  * slot_replay/parts.h - what the sources of slot_replay.h share.
  *
- *   slot_replay/slot_replay.c         rows: what may follow what
- *   slot_replay/settle.c  a hold: ours beside theirs
- *   slot_replay/window.c  what changed while a lock was dropped, and where a scan can have stopped
- *   slot_replay/trial.c   the device: a hold taken back, a slot taken by force
+ * In layers; a file calls those below it:
+ *
+ *   slot_replay.c   rows: which may follow which
+ *   settle.c        a hold, ours beside theirs                     make.c
+ *   attempt.c       where a hold can have begun       reuse.c
+ *   ways.c          how a scan can have come to a slot, switched.c on one CPU
+ *   reach.c         how far it can have come in its window
+ *   log.c           what changed in a window          trial.c      calls.c
+ *   slots/follow.h  the device
  */
 #ifndef SWAPSIM_SLOT_REPLAY_PARTS_H
 #define SWAPSIM_SLOT_REPLAY_PARTS_H
 
 #include "core/index_map.h"
+#include "slots/follow.h"
 #include "swapsim/slot_replay.h"
 
-#include "slots/parts.h"
+/* One row. */
+struct replay_row {
+	uint64_t seq;
+	uint32_t cpu;
+	int32_t pid;
+	uint8_t op;
+	uint32_t n, offset, base, next, lowest, highest;
+};
 
 /* A slot was taken or freed, or (offset 0) credit was taken; and the device since. */
 struct replay_change {
@@ -26,7 +39,8 @@ struct replay_change {
 /* All changes since the oldest window was opened. */
 struct replay_log {
 	struct replay_change *changes;
-	uint32_t *sorted; /* the same room: a window's offsets in order, made when asked for */
+	/* Of the same room: a window's offsets in order, made when asked for. */
+	uint32_t *sorted;
 	uint64_t room;
 	uint64_t n;
 };
@@ -39,116 +53,204 @@ struct replay_ration {
 };
 
 enum {
-	REPLAY_RATIONS = 64, /* that a call may have at once */
-	REPLAY_LOWS = 256,    /* values of lowest in one window */
-	REPLAY_HIGHS = 64,   /* and of highest */
-	REPLAY_JUMPS = 8,    /* slots above highest that a scan may have jumped from */
-	REPLAY_LOST = 4,     /* slots found and lost again, of a scan of 5.8 */
-	REPLAY_PATIENCE = 1 << 20, /* ways that one hold is worth */
+	/* That a call may have at once. */
+	REPLAY_RATIONS = 64,
+	/* Values of lowest in one window, and of highest. */
+	REPLAY_LOWS = 256,
+	REPLAY_HIGHS = 64,
+	/* Slots above highest that a scan may have jumped from. */
+	REPLAY_JUMPS = 8,
+	/* Slots found and lost again, of a scan of 5.8. */
+	REPLAY_LOST = 4,
+	/* Ways that one hold is worth. */
+	REPLAY_PATIENCE = 1 << 20,
 };
 
+/* A call, from its first row to its last. */
 struct replay_call {
 	int32_t pid;
 	bool open;
-	bool window;   /* the lock is dropped */
-	bool diverged; /* follows the trace until it ends */
-	bool again;    /* the slot at call.offset was tried, and may be once more */
-	uint32_t next_free; /* while not open: the next free room */
-	struct sws_slots_call call; /* as it stands where the hold or window begins */
-	struct sws_slots_call ours; /* how we end it */
+	/* The lock is dropped. */
+	bool window;
+	/* It follows the trace until it ends. */
+	bool diverged;
+	/* The slot at call.offset was tried, and may be once more. */
+	bool again;
+	/* While not open: the next free room. */
+	uint32_t next_free;
+	/* As it stands where the hold or window begins, and how we end it. */
+	struct sws_slots_call call;
+	struct sws_slots_call ours;
 	struct replay_ration rations[REPLAY_RATIONS];
 	uint32_t n_rations;
-	struct replay_change since; /* the device when the window was opened, */
-	uint64_t since_change;      /* and the log's end */
-	uint64_t seqs[SWS_SLOTS_BATCH]; /* of the alloc rows */
+	/* The device when the window was opened, and the log's end then. */
+	struct replay_change since;
+	uint64_t since_change;
+	/* Of the alloc rows. */
+	uint64_t seqs[SWS_SLOTS_BATCH];
 	struct sws_slot_replay_mismatch account;
 };
 
-/* A device as it was before a hold: what one locked part may change. */
+/* A hold of the model's, while it can be taken back. */
 struct replay_trial {
-	struct sws_slots device;
-	struct slots_cpu_cluster cpu_cluster;
-	struct sws_generator generator;
-	int64_t base;
-	uint32_t cpu;
-	uint32_t owner;
+	struct slots_snapshot before;
 	bool applied;
 };
 
 struct sws_slot_replay {
 	struct sws_allocator allocator;
 	struct sws_slots *device;
-	struct sws_slots_work work; /* of no interest here */
+	/* Of no interest here. */
+	struct sws_slots_work work;
+	/* What the config says of the device, and from how many CPUs the rows come. */
+	uint32_t slots;
+	uint32_t cluster_size;
+	uint32_t possible_cpus;
 	uint32_t cpus;
 	bool rerandomises;
-	bool *base_known; /* did a row tell it yet? */
-	struct sws_index_map tasks; /* pid -> room */
+	/* Of each base: did a row tell it yet? */
+	bool *base_known;
+	/* Open calls: a room by pid, the rooms, and the first that is free. */
+	struct sws_index_map tasks;
 	struct replay_call *calls;
 	uint32_t rooms;
 	uint32_t first_free;
+	/* Windows that are open, and what they want to know. */
 	uint64_t windows;
 	struct replay_log log;
-	struct replay_call *holder; /* the call whose hold is not settled */
+	/* The call whose hold is not settled, on which CPU, and ours of it. */
+	struct replay_call *holder;
 	uint32_t hold_cpu;
 	struct replay_trial trial;
-	uint64_t last_seq;
 	bool started;
-	int error; /* the replay is over */
+	uint64_t last_seq;
+	/* Why the replay is over, and the row at fault. */
+	int error;
 	uint32_t problem;
 	uint64_t problem_seq;
 	bool mismatched;
 	struct sws_slot_replay_mismatch first;
 };
 
-/* How a hold ends. */
+/* How a hold ends: done or fail, and the base stored. */
 struct replay_end {
-	bool done; /* else fail */
+	bool done;
 	uint32_t next;
 };
 
 /* How a scan came from one past its start to a slot. */
 struct replay_way {
 	uint32_t offset;
+	/* Tests on it, and what they took of the ration. */
 	uint64_t tests;
-	uint64_t spent; /* of the ration */
-	uint32_t lowest;  /* where it went on when it had wrapped, */
-	uint32_t highest; /* and where it wrapped */
-	uint32_t scan_base;
+	uint64_t spent;
+	/* Where it wrapped, and where it went on. */
 	bool wraps;
-	bool jumps; /* the slot found was above highest when the lock was taken */
+	uint32_t highest;
+	uint32_t lowest;
+	uint32_t scan_base;
+	/* The slot found was above highest when the lock was taken. */
+	bool jumps;
 };
 
 /* A window as far as a scan can have come in it. */
 struct replay_reach {
 	const struct replay_call *call;
 	uint64_t n_sorted;
-	uint32_t first_lap;  /* the slot up to which the first lap can have come, */
-	uint32_t second_lap; /* and the second, or one after a jump; 0 if there can be none */
+	/* Up to which slot the first lap can have come; and the second, or one after a jump, */
+	/* 0 if there can be none. */
+	uint32_t first_lap;
+	uint32_t second_lap;
 	uint32_t highs[REPLAY_HIGHS];
 	uint32_t n_highs;
 	uint32_t lows[REPLAY_LOWS];
 	uint32_t n_lows;
 };
 
+/* How well an attempt fits. */
+enum replay_fit {
+	FITS_NOT = 0,
+	/* All but the base stored. */
+	FITS_SLOTS = 1,
+	FITS_ALL = 2,
+};
+
+/* The settling of one hold. */
+struct replay_search {
+	struct sws_slot_replay *replay;
+	struct replay_call *call;
+	struct replay_end end;
+	/* The call as it stood where the best attempt began, how it fits, and if others came between. */
+	struct sws_slots_call best;
+	enum replay_fit fit;
+	bool raced;
+	/* How many were looked at. */
+	uint64_t ways;
+	/* What a scan came with: before its base or not, having scanned many, ration left. */
+	bool tried[2][2][SWS_SLOTS_RATION + 1];
+};
+
+/* Takes a way; a result other than 0 ends the walk. */
+struct replay_visitor {
+	int (*visit)(void *context, const struct replay_way *way);
+	void *context;
+};
+
+/* Notes the row at fault; returns SWS_ERROR_BAD_ARGUMENT. */
+static inline int replay_refuse(struct sws_slot_replay *self, enum sws_slot_replay_problem problem,
+				uint64_t seq)
+{
+	self->problem = problem;
+	self->problem_seq = seq;
+	return SWS_ERROR_BAD_ARGUMENT;
+}
+
+/* A call differs: the first difference is kept. */
+static inline void replay_blame(struct replay_call *call, enum sws_slot_replay_fault fault)
+{
+	if (!call->account.call.fault)
+		call->account.call.fault = fault;
+}
+
+/* A call that comes to its hold with this ration. */
+static inline struct sws_slots_call replay_with_ration(const struct replay_call *call,
+						       struct replay_ration ration)
+{
+	struct sws_slots_call from = call->call;
+
+	from.ration = ration.left;
+	from.scanned_many = ration.scanned_many;
+	from.scan_base = ration.scan_base;
+	return from;
+}
+
+/* slot_replay/calls.c */
+
+void sws_slot_replay__start_calls(struct sws_slot_replay *self);
+
+/* The open call of a task; NULL if it has none. */
+struct replay_call *sws_slot_replay__find_call(const struct sws_slot_replay *self, int32_t pid);
+
+/* Opens one for a call row, while no hold is under way: rooms move. */
+int sws_slot_replay__open_call(struct sws_slot_replay *self, const struct replay_row *row,
+			       struct replay_call **out);
+
+/* The call is over: its verdict is written, its room free. */
+void sws_slot_replay__close_call(struct sws_slot_replay *self, struct replay_call *call,
+				 struct sws_slot_replay_call *judged, uint64_t *n_judged);
+
 /* slot_replay/trial.c */
 
 /* Remembers what a locked part on this CPU may change. */
 void sws_slot_replay__begin_trial(struct sws_slot_replay *self, uint32_t cpu);
 
-/* Takes back a trial in which the call was given its slots. */
+/* Takes back the trial, if there is one; the call was given its slots in it. */
 void sws_slot_replay__undo_trial(struct sws_slot_replay *self, const struct sws_slots_call *call);
 
-/* Takes a free slot, wherever it is, as if this CPU had come to it. */
-void sws_slot_replay__take(struct sws_slot_replay *self, uint32_t cpu, uint32_t offset);
+/* Leads a call to its end, on the map as it is; or to a slot of its own that it would reuse. */
+int sws_slot_replay__run(struct sws_slot_replay *self, uint32_t cpu, struct sws_slots_call *call);
 
-/* Marks a slot as in use by more than the swap cache: no scan stops at it. */
-void sws_slot_replay__hold_slot(struct sws_slot_replay *self, uint32_t offset);
-
-/* Follows lowest and highest of a row if no slot outside of them is free. */
-void sws_slot_replay__follow_limits(struct sws_slot_replay *self, uint32_t lowest,
-				    uint32_t highest);
-
-/* slot_replay/window.c */
+/* slot_replay/log.c */
 
 /* Drops the lock for a call, or says that it holds it again. */
 void sws_slot_replay__open_window(struct sws_slot_replay *self, struct replay_call *call);
@@ -160,6 +262,12 @@ int sws_slot_replay__log(struct sws_slot_replay *self, const struct replay_chang
 /* The device as it is, for the log. */
 struct replay_change sws_slot_replay__now(const struct sws_slot_replay *self, uint32_t offset);
 
+/* The least credit in a call's window. */
+uint32_t sws_slot_replay__least_credit(const struct sws_slot_replay *self,
+				       const struct replay_call *call);
+
+/* slot_replay/reach.c */
+
 /* How far the scan of a call can have come in its window. */
 void sws_slot_replay__reach(struct sws_slot_replay *self, const struct replay_call *call,
 			    struct replay_reach *reach);
@@ -168,28 +276,40 @@ void sws_slot_replay__reach(struct sws_slot_replay *self, const struct replay_ca
 bool sws_slot_replay__was_used(const struct sws_slot_replay *self, const struct replay_reach *reach,
 			       uint32_t offset);
 
-/* The least credit in a call's window. */
-uint32_t sws_slot_replay__least_credit(const struct sws_slot_replay *self,
-				       const struct replay_call *call);
-
 /* Does a scan up to this base come to nothing? */
 bool sws_slot_replay__exhausts(const struct sws_slot_replay *self, const struct replay_reach *reach,
 			       uint32_t scan_base);
 
-/* Takes a way; a result other than 0 ends the walk. */
-struct replay_visitor {
-	int (*visit)(void *context, const struct replay_way *way);
-	void *context;
-};
+/* slot_replay/ways.c */
 
 /* Shows the ways on which a scan can have come to a slot; returns what the visitor ended it with. */
 int sws_slot_replay__each_way(const struct sws_slot_replay *self, const struct replay_reach *reach,
 			      uint32_t scan_base, uint32_t offset,
 			      const struct replay_visitor *visitor);
 
+/* What a call has left of a ration when it came on a way. */
+struct replay_ration sws_slot_replay__spent(struct replay_ration ration,
+					    const struct replay_way *way);
+
+/* slot_replay/switched.c */
+
 /* Is a way explained by changes of task at the ends of the ration alone? */
 bool sws_slot_replay__switched(const struct sws_slot_replay *self, const struct replay_reach *reach,
 			       const struct replay_way *way, int32_t ration);
+
+/* slot_replay/reuse.c */
+
+/* Can the scan have tried this slot for reuse? Keeps what it may have left of its ration then. */
+bool sws_slot_replay__explains_reuse(struct sws_slot_replay *self, struct replay_call *call,
+				     uint32_t offset);
+
+/* slot_replay/attempt.c */
+
+/* How well the hold that the trial holds fits. */
+enum replay_fit sws_slot_replay__fit(const struct replay_search *search);
+
+/* Finds the attempt that fits best; ours stays the one without a race if none does. */
+int sws_slot_replay__find_attempt(struct replay_search *search);
 
 /* slot_replay/settle.c */
 
@@ -205,23 +325,5 @@ int sws_slot_replay__cut(struct sws_slot_replay *self);
 /* Takes the slots of a diverged call from index on; each must be free. */
 int sws_slot_replay__force(struct sws_slot_replay *self, struct replay_call *call, uint32_t cpu,
 			   uint32_t from);
-
-/* Adds to what a call may have left, and what is left when it came on a way. */
-void sws_slot_replay__add_ration(struct replay_call *call, struct replay_ration ration);
-struct replay_ration sws_slot_replay__spent(struct replay_ration ration,
-					    const struct replay_way *way);
-
-/* slot_replay/slot_replay.c */
-
-/* Notes the row at fault; returns SWS_ERROR_BAD_ARGUMENT. */
-int sws_slot_replay__refuse(struct sws_slot_replay *self, enum sws_slot_replay_problem problem,
-			    uint64_t seq);
-
-/* A call differs: the first difference is kept. */
-static inline void replay_blame(struct replay_call *call, enum sws_slot_replay_fault fault)
-{
-	if (!call->account.call.fault)
-		call->account.call.fault = fault;
-}
 
 #endif

@@ -69,19 +69,17 @@ static inline uint32_t slots_pages(const struct sws_slots *self)
 	return self->max - 1;
 }
 
-/* Puts a cluster that nothing uses at the tail of the free list. */
-void sws_slots__append_free_cluster(struct sws_slots *self, uint32_t index);
-
-/* Takes the head, which a slot was allocated from, off the free list. */
-void sws_slots__take_free_cluster(struct sws_slots *self);
-
-/*
- * Takes n from a call's ration; each time that it falls below zero it begins anew
- * at 256. Returns how often it did.
- */
-uint64_t sws_slots__spend(struct sws_slots_call *call, uint64_t n);
-
-/* Counts the lock that guards one map byte. */
-void sws_slots__count_map_lock(const struct sws_slots *self, struct sws_slots_work *work);
+/* One more slot is in use: models swap_range_alloc. */
+static inline void slots_count_taken(struct sws_slots *self, uint32_t offset)
+{
+	if (offset == self->lowest)
+		self->lowest++;
+	if (offset == self->highest)
+		self->highest--;
+	if (++self->in_use == slots_pages(self)) {
+		self->lowest = self->max;
+		self->highest = 0;
+	}
+}
 
 #endif

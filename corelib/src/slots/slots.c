@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "slots/parts.h"
-
-#include <string.h>
-
-/* A trunk's worth of slots is spread over this many columns of clusters, 8 at least. */
-#define COLUMN_SLOTS 16384U
-#define COLUMNS_MIN  8U
+/*
+ * slots/slots.c - a device is made, freed and looked at; what each kernel does in its
+ * own way.
+ */
+#include "slots/clusters.h"
 
 static const struct slots_rules rows[] = {
 	{
@@ -126,76 +124,6 @@ static int start_bases(struct sws_slots *self, const struct sws_slots_config *co
 	return SWS_OK;
 }
 
-void sws_slots__append_free_cluster(struct sws_slots *self, uint32_t index)
-{
-	self->clusters[index].free = true;
-	self->clusters[index].next = SLOTS_NO_CLUSTER;
-	if (self->free_head == SLOTS_NO_CLUSTER)
-		self->free_head = index;
-	else
-		self->clusters[self->free_tail].next = index;
-	self->free_tail = index;
-	self->n_free_clusters++;
-}
-
-void sws_slots__take_free_cluster(struct sws_slots *self)
-{
-	struct slots_cluster *head = &self->clusters[self->free_head];
-
-	self->free_head = head->next;
-	if (self->free_head == SLOTS_NO_CLUSTER)
-		self->free_tail = SLOTS_NO_CLUSTER;
-	head->free = false;
-	self->n_free_clusters--;
-}
-
-/*
- * Neighbours on the list lie a trunk apart, so that CPUs which take clusters one
- * after the other work under different locks.
- */
-static void list_by_column(struct sws_slots *self, uint32_t shared_start)
-{
-	const uint32_t of_trunk = (UINT32_C(1) << self->trunk_shift) / self->cluster_size;
-	const uint32_t columns = of_trunk > COLUMNS_MIN ? of_trunk : COLUMNS_MIN;
-	const uint32_t first = shared_start / self->cluster_size % columns;
-
-	for (uint32_t k = 0; k < columns; k++)
-		for (uint64_t index = (k + first) % columns; index < self->n_clusters;
-		     index += columns)
-			if (!self->clusters[index].count)
-				sws_slots__append_free_cluster(self, (uint32_t)index);
-}
-
-static void list_in_order(struct sws_slots *self, uint32_t shared_start)
-{
-	const uint32_t first = shared_start / self->cluster_size;
-
-	for (uint32_t k = 0; k < self->n_clusters; k++) {
-		const uint32_t index = (uint32_t)(((uint64_t)first + k) % self->n_clusters);
-
-		if (!self->clusters[index].count)
-			sws_slots__append_free_cluster(self, index);
-	}
-}
-
-/* The header's slot and what the last cluster lacks count as in use. */
-static void start_clusters(struct sws_slots *self, uint32_t shared_start)
-{
-	const uint32_t tail = self->max % self->cluster_size;
-
-	self->clusters[0].count = 1;
-	if (tail)
-		self->clusters[self->n_clusters - 1].count += (uint16_t)(self->cluster_size - tail);
-	self->free_head = SLOTS_NO_CLUSTER;
-	self->free_tail = SLOTS_NO_CLUSTER;
-	if (self->rules->column_order)
-		list_by_column(self, shared_start);
-	else
-		list_in_order(self, shared_start);
-	for (uint32_t cpu = 0; cpu < self->possible_cpus; cpu++)
-		self->cpu_clusters[cpu].index = SLOTS_NO_CLUSTER;
-}
-
 static int allocate_parts(struct sws_slots *self, const struct sws_slots_config *config)
 {
 	const struct sws_allocator *allocator = &self->allocator;
@@ -235,7 +163,7 @@ static int start(struct sws_slots *self, const struct sws_slots_config *config)
 	}
 	error = start_bases(self, config, shared_start);
 	if (!error && self->clusters)
-		start_clusters(self, shared_start);
+		sws_slots__start_clusters(self, shared_start);
 	return error;
 }
 
@@ -287,111 +215,6 @@ void sws_slots_free(struct sws_slots *self)
 	sws_release(&allocator, self->bases);
 	sws_release(&allocator, self->map);
 	sws_release(&allocator, self);
-}
-
-void sws_slots__count_map_lock(const struct sws_slots *self, struct sws_slots_work *work)
-{
-	if (self->clusters && self->rules->cluster_locks)
-		work->cluster_lock++;
-	else
-		work->si_lock++;
-}
-
-static void free_one(struct sws_slots *self, uint32_t offset)
-{
-	self->map[offset] = 0;
-	if (self->clusters) {
-		const uint32_t index = offset / self->cluster_size;
-
-		if (--self->clusters[index].count == 0)
-			sws_slots__append_free_cluster(self, index);
-	}
-	if (offset < self->lowest)
-		self->lowest = offset;
-	if (offset > self->highest)
-		self->highest = offset;
-	self->credit++;
-	self->in_use--;
-}
-
-int sws_slots_free_entries(struct sws_slots *self, const uint32_t *offsets, uint32_t n,
-			   struct sws_slots_work *work)
-{
-	work->si_lock += n > 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const uint8_t usage = sws_slots_usage(self, offsets[i]);
-
-		if (usage == SWS_SLOT_BAD)
-			return SWS_ERROR_BAD_ARGUMENT;
-		if (!usage)
-			return SWS_ERROR_NOT_FOUND;
-		if (self->clusters && self->rules->cluster_locks)
-			work->cluster_lock++;
-		free_one(self, offsets[i]);
-		work->freed++;
-	}
-	return SWS_OK;
-}
-
-/* A slot that nothing holds any more keeps the cache's name until it is freed. */
-static uint8_t settle(struct sws_slots *self, uint32_t offset, uint8_t usage)
-{
-	self->map[offset] = usage ? usage : SWS_SLOT_CACHED | SWS_SLOT_IDLE;
-	return self->map[offset];
-}
-
-static bool is_idle(uint8_t usage)
-{
-	return usage & SWS_SLOT_IDLE;
-}
-
-int sws_slots_duplicate(struct sws_slots *self, uint32_t offset, uint8_t *usage,
-			struct sws_slots_work *work)
-{
-	const uint8_t before = sws_slots_usage(self, offset);
-
-	/* One more reference must not read as a bad slot. */
-	if (!before || (before & SWS_SLOT_COUNT) >= SWS_SLOT_BAD - 1)
-		return SWS_ERROR_BAD_ARGUMENT;
-	sws_slots__count_map_lock(self, work);
-	*usage = settle(self, offset, (uint8_t)((before & ~SWS_SLOT_IDLE) + 1));
-	return SWS_OK;
-}
-
-int sws_slots_drop(struct sws_slots *self, uint32_t offset, uint8_t *usage,
-		   struct sws_slots_work *work)
-{
-	const uint8_t before = sws_slots_usage(self, offset);
-
-	if (before == SWS_SLOT_BAD || !(before & SWS_SLOT_COUNT))
-		return SWS_ERROR_BAD_ARGUMENT;
-	sws_slots__count_map_lock(self, work);
-	*usage = settle(self, offset, (uint8_t)(before - 1));
-	return SWS_OK;
-}
-
-int sws_slots_cache(struct sws_slots *self, uint32_t offset, uint8_t *usage,
-		    struct sws_slots_work *work)
-{
-	const uint8_t before = sws_slots_usage(self, offset);
-
-	if (before == SWS_SLOT_BAD || !before || before & SWS_SLOT_CACHED)
-		return SWS_ERROR_BAD_ARGUMENT;
-	sws_slots__count_map_lock(self, work);
-	*usage = settle(self, offset, (uint8_t)(before | SWS_SLOT_CACHED));
-	return SWS_OK;
-}
-
-int sws_slots_uncache(struct sws_slots *self, uint32_t offset, uint8_t *usage,
-		      struct sws_slots_work *work)
-{
-	const uint8_t before = sws_slots_usage(self, offset);
-
-	if (is_idle(before) || !(before & SWS_SLOT_CACHED))
-		return SWS_ERROR_BAD_ARGUMENT;
-	sws_slots__count_map_lock(self, work);
-	*usage = settle(self, offset, (uint8_t)(before & ~SWS_SLOT_CACHED));
-	return SWS_OK;
 }
 
 uint8_t sws_slots_usage(const struct sws_slots *self, uint32_t offset)
