@@ -16,6 +16,7 @@ import polars as pl
 
 from swapsim import __version__
 from swapsim.errors import SwapsimError
+from swapsim.native.facts import MAPPING_KERNELS, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -57,7 +58,7 @@ def replay() -> None:
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option(
     "--kernel",
-    type=click.Choice(["4.8", "5.8", "6.1"]),
+    type=click.Choice(MAPPING_KERNELS),
     default="4.8",
     show_default=True,
     help="Whose locks and tree walks to follow.",
@@ -92,7 +93,7 @@ def verify() -> None:
 @click.option(
     "--policy",
     required=True,
-    type=click.Choice(["shared", "percpu", "percpu-rerandomise"]),
+    type=click.Choice(SLOT_REPLAY_POLICIES),
     help="Where the kernel's scans began.",
 )
 @click.option(
@@ -110,7 +111,7 @@ def verify() -> None:
     show_default=True,
     help="Log2 of the slots of a trunk (SWAP_ADDRESS_SPACE_SHIFT).",
 )
-@click.option("--kernel", type=click.Choice(["5.8", "6.1"]), default="6.1", show_default=True)
+@click.option("--kernel", type=click.Choice(SLOT_REPLAY_KERNELS), default="6.1", show_default=True)
 def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, kernel: str) -> int:
     """Replay the slot events of FILE (Parquet) and match every slot with the model's."""
     from swapsim import replay as replays

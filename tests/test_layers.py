@@ -12,6 +12,7 @@ import swapsim
 PACKAGE = Path(swapsim.__file__).parent
 
 LADDER = (
+    {"native.facts"},
     {"errors"},
     {"paths", "schemas"},
     {"config"},
@@ -29,7 +30,11 @@ LADDER = (
     {"cli"},
     {"__main__"},
 )
-"""Lowest first: packages, modules beside them, and the head of swapsim, which gives `policy`."""
+"""Lowest first: packages, modules beside them, and the head of swapsim, which gives `policy`.
+
+native.facts is what the C library says of itself. It needs nothing of ours, so that tables and
+configs are made of it; the rest of native takes them and stands above.
+"""
 
 TOO_LONG = (
     "calibrate.py",
@@ -48,7 +53,9 @@ MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 def room(module: str) -> str:
-    """Return what stands on the ladder for a module: the package or module under swapsim."""
+    """Return what stands on the ladder for a module: as a rule its package."""
+    if module == "swapsim.native.facts":
+        return "native.facts"
     name = module.split(".")[1] if "." in module else "__init__"
     return "machine" if name == "simulate" else name
 
@@ -96,7 +103,7 @@ def test_no_modules_stand_in_a_circle() -> None:
 def test_only_native_touches_the_c_library() -> None:
     """swapsim._core is imported by modules of native and by nobody else."""
     users = {room(module) for module in MODULES if "swapsim._core" in imports(module)}
-    assert users == {"native"}
+    assert users == {"native.facts", "native"}
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -20,14 +20,12 @@ from nbclient.exceptions import CellExecutionError
 
 import swapsim
 from swapsim._core import ffi, lib
-from swapsim.config import MAPPING_KERNELS, SLOTS_KERNELS, SlotsConfig
-from swapsim.config.policies import BASE_OF, INITIAL, POLICIES, Policy
+from swapsim.config import MAPPING_KERNELS, POLICIES, SLOTS_KERNELS, Policy, SlotsConfig
 from swapsim.errors import ConfigError, InputError
+from swapsim.native import facts
 from swapsim.native import slots as native_slots
 from swapsim.native.codes import check
-from swapsim.native.facts import known_kernels, names
-from swapsim.replay import slots as verify
-from swapsim.schemas import SLOT_FAULT, SLOT_OP
+from swapsim.native.facts import BASE_OF, INITIAL
 
 SMALL = SlotsConfig(slots=5000, trunk_shift=6, possible_cpus=4, address_spaces=3)
 """79 trunks of 64 slots, so that bases leave them often."""
@@ -140,23 +138,16 @@ TWINS = {
 """Each built-in policy as a reader would write it."""
 
 
-def test_names_are_those_of_the_library() -> None:
-    """Policies, whose bases are, first values, and the kernels that each mechanism knows."""
-    assert names(lib.sws_base_policy_name) == POLICIES
-    assert names(lib.sws_base_of_name) == BASE_OF
-    assert names(lib.sws_base_initial_name) == INITIAL
-    assert known_kernels(lib.sws_mapping_knows) == MAPPING_KERNELS
-    assert known_kernels(lib.sws_slots_knows) == known_kernels(lib.sws_machine_knows)
-    assert known_kernels(lib.sws_slots_knows) == SLOTS_KERNELS
-    assert known_kernels(lib.sws_slot_replay_knows) == verify.KERNELS
-    followed = [name for number, name in enumerate(POLICIES) if lib.sws_slot_replay_follows(number)]
-    assert tuple(followed) == verify.POLICIES
-
-
-def test_slot_events_are_named_as_in_the_library() -> None:
-    """Each name's place in its Enum is the value of its C constant."""
-    assert list(names(lib.sws_slot_replay_op_name)) == SLOT_OP.categories.to_list()
-    assert list(names(lib.sws_slot_replay_fault_name)) == SLOT_FAULT.categories.to_list()
+def test_names_are_those_that_stored_tables_know() -> None:
+    """Policies, whose bases are, first values, and the kernels that each mechanism follows."""
+    assert tuple(TWINS) == POLICIES
+    assert BASE_OF == ("device", "cpu", "mm")
+    assert INITIAL == ("first", "random", "even-possible", "even-online", "apart", "kernel")
+    assert SLOTS_KERNELS == ("4.8", "5.7", "5.7+scan-more", "5.8", "6.1")
+    assert MAPPING_KERNELS == ("4.8", "5.8", "6.1")
+    assert facts.SLOT_REPLAY_KERNELS == ("5.8", "6.1")
+    assert facts.SLOT_REPLAY_POLICIES == ("shared", "percpu", "percpu-rerandomise")
+    assert all(lib.sws_machine_knows(facts.KERNELS.index(kernel)) for kernel in SLOTS_KERNELS)
 
 
 def test_limits_are_those_of_the_library() -> None:
@@ -168,7 +159,7 @@ def test_limits_are_those_of_the_library() -> None:
         ("trunk_shift", lib.SWS_SLOTS_TRUNK_SHIFT_MAX),
     ):
         SlotsConfig(**{field: most})
-        with pytest.raises(ConfigError, match=f"{field}={most + 1}: choose a number"):
+        with pytest.raises(ConfigError, match=f"{field}={most + 1}: choose a whole number"):
             SlotsConfig(**{field: most + 1})
 
 
@@ -179,7 +170,7 @@ def test_limits_are_those_of_the_library() -> None:
         ("slots", 0, "from 2 to 4294966783 (slot 0 is the header)"),
         ("slots", 1, "from 2 to"),
         ("slots", 2**32 - 512, "from 2 to 4294966783"),
-        ("slots", 1e6, "choose a number"),
+        ("slots", 1e6, "choose a whole number"),
         ("cluster_size", 128, "choose 256 or 512"),
         ("trunk_shift", 0, "from 1 to 31"),
         ("trunk_shift", 32, "from 1 to 31"),

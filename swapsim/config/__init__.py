@@ -2,10 +2,11 @@
 """Configs of the mechanisms and of what drives them: frozen, keyword only, checked when made."""
 
 from swapsim.config.machine import FRAMES_KEPT, MachineConfig
-from swapsim.config.mapping import MAPPING_KERNELS, MappingConfig
-from swapsim.config.policies import POLICIES, Policy
-from swapsim.config.slots import SLOTS_KERNELS, SlotsConfig
+from swapsim.config.mapping import MappingConfig
+from swapsim.config.policies import Policy
+from swapsim.config.slots import SlotsConfig
 from swapsim.config.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig, Workload
+from swapsim.native.facts import MAPPING_KERNELS, POLICIES, SLOTS_KERNELS
 
 __all__ = [
     "FRAMES_KEPT",

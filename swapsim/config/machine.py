@@ -2,9 +2,9 @@
 """A machine whose CPUs swap: its tasks, memory, devices and locks, and how long it is watched."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Final
 
+from swapsim.config.checks import check_flag, check_number
 from swapsim.config.policies import Policy
 from swapsim.config.slots import SlotsConfig
 from swapsim.config.workloads import StreamsConfig
@@ -157,8 +157,7 @@ class MachineConfig:
                 "for what the kernel was released with"
             )
         for name in ("slot_cache", "test_and_set", "fragmented"):
-            if not isinstance(getattr(self, name), bool):
-                raise ConfigError(f"{name}={getattr(self, name)!r}: choose True or False")
+            check_flag(name, getattr(self, name))
         for name, low, high in (
             ("nodes", 1, 8),
             ("devices", 1, self.nodes),
@@ -175,9 +174,7 @@ class MachineConfig:
             ("warmup_ns", 0, 2**60),
             ("duration_ns", 1, 2**60),
         ):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or not low <= int(value) <= high:
-                raise ConfigError(f"{name}={value!r}: choose a number from {low} to {high}")
+            check_number(name, getattr(self, name), low, high)
         if self.streams:
             self._check_streams(self.streams)
         elif not 1 <= self.writers + self.walkers <= 2048:

@@ -2,12 +2,14 @@
 """The address_spaces of a swap device and of files: which kernel's rules, how large."""
 
 from dataclasses import dataclass
-from typing import Final
 
-from swapsim.errors import ConfigError
-
-MAPPING_KERNELS: Final = ("4.8", "5.8", "6.1")
-"""Kernels whose locks and tree walks ``mapping.h`` follows, in the order of its enum."""
+from swapsim.config.checks import check_choice, check_number
+from swapsim.native.facts import (
+    MAPPING_KERNELS,
+    MAPPING_SLOTS_MAX,
+    MAPPING_TRUNK_SHIFT_MAX,
+    TREE_SHIFT_MAX,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +43,7 @@ class MappingConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
-        if self.kernel not in MAPPING_KERNELS:
-            raise ConfigError(f"kernel={self.kernel!r}: choose one of {', '.join(MAPPING_KERNELS)}")
-        for name, low, high in (
-            ("swap_slots", 1, 2**32),
-            ("trunk_shift", 1, 32),
-            ("tree_shift", 1, 6),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigError(f"{name}={value}: choose a number from {low} to {high}")
+        check_choice("kernel", self.kernel, MAPPING_KERNELS)
+        check_number("swap_slots", self.swap_slots, 1, MAPPING_SLOTS_MAX)
+        check_number("trunk_shift", self.trunk_shift, 1, MAPPING_TRUNK_SHIFT_MAX)
+        check_number("tree_shift", self.tree_shift, 1, TREE_SHIFT_MAX)

@@ -10,27 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Integral
-from typing import Any, Final
+from typing import Any
 
+from swapsim.config.checks import check_choice
 from swapsim.config.policy_compiler import callback, fault
 from swapsim.errors import ConfigError
-
-POLICIES: Final = (
-    "shared",
-    "percpu",
-    "percpu-rerandomise",
-    "spread",
-    "spread-online",
-    "avoid",
-    "permm",
-)
-"""The built-in policies, in the order of enum sws_base_policy."""
-
-BASE_OF: Final = ("device", "cpu", "mm")
-"""Whose a base is, in the order of enum sws_base_of."""
-
-INITIAL: Final = ("first", "random", "even-possible", "even-online", "apart", "kernel")
-"""The bases before the first call, in the order of enum sws_base_initial."""
+from swapsim.native.facts import BASE_OF, INITIAL, POLICIES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -132,8 +117,7 @@ def policy(
     ... def two_trunks_on(next, highest, trunk_size):
     ...     return next if next % trunk_size else 1 + (next + 2 * trunk_size) % highest
     """
-    if base_of not in BASE_OF:
-        raise ConfigError(f"base_of={base_of!r}: choose one of {', '.join(BASE_OF)}")
+    check_choice("base_of", base_of, BASE_OF)
     _check_initial(initial)
 
     def decorate(function: Callable[..., int]) -> Policy:

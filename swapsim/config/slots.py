@@ -2,14 +2,18 @@
 """One swap device with its slot caches: which kernel's allocator, which policy, how large."""
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Final
 
-from swapsim.config.policies import POLICIES, Policy
+from swapsim.config.checks import check_choice, check_flag, check_number
+from swapsim.config.policies import Policy
 from swapsim.errors import ConfigError
-
-SLOTS_KERNELS: Final = ("4.8", "5.7", "5.7+scan-more", "5.8", "6.1")
-"""Kernels whose allocator ``slots.h`` follows, in the order of its enum."""
+from swapsim.native.facts import (
+    ADDRESS_SPACES_MAX,
+    CPUS_MAX,
+    POLICIES,
+    SLOTS_KERNELS,
+    SLOTS_MAX,
+    TRUNK_SHIFT_MAX,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +65,7 @@ class SlotsConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
-        if self.kernel not in SLOTS_KERNELS:
-            raise ConfigError(f"kernel={self.kernel!r}: choose one of {', '.join(SLOTS_KERNELS)}")
+        check_choice("kernel", self.kernel, SLOTS_KERNELS)
         if not isinstance(self.policy, Policy) and self.policy not in POLICIES:
             raise ConfigError(
                 f"policy={self.policy!r}: choose one of {', '.join(POLICIES)}, "
@@ -70,20 +73,12 @@ class SlotsConfig:
             )
         if self.cluster_size not in (256, 512):
             raise ConfigError(f"cluster_size={self.cluster_size!r}: choose 256 or 512")
-        for name in ("rotational", "slot_cache"):
-            if not isinstance(getattr(self, name), bool):
-                raise ConfigError(f"{name}={getattr(self, name)!r}: choose True or False")
-        for name, low, high in (
-            ("slots", 2, 2**32 - 513),
-            ("trunk_shift", 1, 31),
-            ("possible_cpus", 1, 4096),
-            ("online_cpus", 1, self.possible_cpus),
-            ("address_spaces", 0, 2**24),
-            ("seed", 0, 2**64 - 1),
-        ):
-            value = getattr(self, name)
-            if name == "online_cpus" and value is None:
-                continue
-            if not isinstance(value, Integral) or not low <= int(value) <= high:
-                why = " (slot 0 is the header)" if name == "slots" else ""
-                raise ConfigError(f"{name}={value!r}: choose a number from {low} to {high}{why}")
+        check_flag("rotational", self.rotational)
+        check_flag("slot_cache", self.slot_cache)
+        check_number("slots", self.slots, 2, SLOTS_MAX, " (slot 0 is the header)")
+        check_number("trunk_shift", self.trunk_shift, 1, TRUNK_SHIFT_MAX)
+        check_number("possible_cpus", self.possible_cpus, 1, CPUS_MAX)
+        if self.online_cpus is not None:
+            check_number("online_cpus", self.online_cpus, 1, self.possible_cpus)
+        check_number("address_spaces", self.address_spaces, 0, ADDRESS_SPACES_MAX)
+        check_number("seed", self.seed, 0, 2**64 - 1)

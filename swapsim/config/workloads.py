@@ -2,12 +2,13 @@
 """What the tasks of the slot workbench do, and the windows of its measures."""
 
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Final
 
 import polars as pl
 
+from swapsim.config.checks import check_choice, check_number, check_share
 from swapsim.errors import ConfigError, InputError
+from swapsim.native.facts import OVERLAP_CALLS_MAX
 from swapsim.schemas import REQUESTS, require
 
 SWAP_IN: Final = ("synchronous", "asynchronous")
@@ -36,8 +37,8 @@ class FillConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
-        _check_share("filled_share", self.filled_share)
-        _check_number("threads_per_address_space", self.threads_per_address_space, 1)
+        check_share("filled_share", self.filled_share)
+        check_number("threads_per_address_space", self.threads_per_address_space, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +77,11 @@ class ChurnConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
-        _check_share("used_share", self.used_share)
-        _check_number("pages", self.pages, 1)
-        _check_number("warm_up_pages", self.warm_up_pages, 0)
-        _check_swap_in(self.swap_in)
-        _check_number("threads_per_address_space", self.threads_per_address_space, 1)
+        check_share("used_share", self.used_share)
+        check_number("pages", self.pages, 1)
+        check_number("warm_up_pages", self.warm_up_pages, 0)
+        check_choice("swap_in", self.swap_in, SWAP_IN)
+        check_number("threads_per_address_space", self.threads_per_address_space, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -117,7 +118,7 @@ class StreamsConfig:
             raise InputError("the table of requests has no rows: choose a trace that swaps")
         if not 0 <= self.skipped_share < 1:
             raise ConfigError(f"skipped_share={self.skipped_share!r}: choose from 0 to below 1")
-        _check_swap_in(self.swap_in)
+        check_choice("swap_in", self.swap_in, SWAP_IN)
 
     @property
     def tasks(self) -> int:
@@ -177,23 +178,7 @@ class MeterConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
-        _check_number("overlap_calls", self.overlap_calls, 1, 4096)
+        check_number("overlap_calls", self.overlap_calls, 1, OVERLAP_CALLS_MAX)
         if self.lock_window is not None:
-            _check_number("lock_window", self.lock_window, 0)
-        _check_number("span_window", self.span_window, 1)
-
-
-def _check_share(name: str, value: object) -> None:
-    if not isinstance(value, Real) or not 0 < float(value) <= 1:
-        raise ConfigError(f"{name}={value!r}: choose a number above 0 and up to 1")
-
-
-def _check_number(name: str, value: object, low: int, high: int = 2**63) -> None:
-    if not isinstance(value, Integral) or not low <= int(value) <= high:
-        what = f"from {low} on" if high == 2**63 else f"from {low} to {high}"
-        raise ConfigError(f"{name}={value!r}: choose a whole number {what}")
-
-
-def _check_swap_in(value: object) -> None:
-    if value not in SWAP_IN:
-        raise ConfigError(f"swap_in={value!r}: choose one of {', '.join(SWAP_IN)}")
+            check_number("lock_window", self.lock_window, 0)
+        check_number("span_window", self.span_window, 1)

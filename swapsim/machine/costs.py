@@ -9,37 +9,9 @@ import polars as pl
 
 from swapsim.claims.published import read_csv
 from swapsim.errors import InputError
+from swapsim.native.facts import COST_NAMES
 from swapsim.paths import data_root
 from swapsim.schemas import COSTS, require
-
-COST_NAMES: Final = (
-    "travel_same_socket_ns",
-    "travel_other_socket_ns",
-    "irq_save_ns",
-    "fault_ns",
-    "touch_ns",
-    "access_ns",
-    "reference_ns",
-    "unmap_ns",
-    "copy_ns",
-    "transfer_ns",
-    "channel_ns",
-    "interrupt_ns",
-    "tree_ns",
-    "tag_ns",
-    "descent_ns",
-    "map_ns",
-    "slot_ns",
-    "free_ns",
-    "device_ns",
-    "test_ns",
-    "base_ns",
-    "avail_ns",
-    "cache_ns",
-    "lru_page_ns",
-    "zone_page_ns",
-)
-"""The constants, in the order of ``struct sws_machine_costs``, which says what each is."""
 
 MOST_NS: Final = 2**31 - 1
 """The largest cost that the machine takes."""

@@ -10,8 +10,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import simulate, slots, sweep
-from swapsim.config import MachineConfig
-from swapsim.config.policies import POLICIES, Policy
+from swapsim.config import POLICIES, MachineConfig, Policy
 from swapsim.errors import ConfigError, require_some
 from swapsim.machine.costs import costs
 from swapsim.schemas import RESULTS, require

@@ -1,37 +1,99 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the C library says of itself, so that nobody types it again."""
+"""What the C library says of itself: kernels, names, limits. Nobody types them again.
+
+It needs nothing of ours, so that tables and configs can be made of it.
+"""
 
 from collections.abc import Callable
-from functools import cache
+from typing import Final
 
 from swapsim._core import ffi, lib
 
 
-def names(name_of: Callable[[int], object]) -> tuple[str, ...]:
-    """Read an enum's names.
-
-    Parameters
-    ----------
-    name_of : callable
-        A function of the library that gives the name of 0, 1, 2 ... and NULL past the last.
-
-    Returns
-    -------
-    tuple of str
-        Each name's index is the value of its C constant.
-    """
+def _names(name_of: Callable[[int], object]) -> tuple[str, ...]:
+    """Read the names that a function gives to 0, 1, 2 ..., with NULL past the last."""
     found: list[str] = []
     while (name := name_of(len(found))) != ffi.NULL:
         found.append(ffi.string(name).decode())
     return tuple(found)
 
 
-@cache
-def kernels() -> tuple[str, ...]:
-    """All kernels that some mechanism follows, in order of age: ``enum sws_kernel``."""
-    return names(lib.sws_kernel_name)
+def _words(enum: str, prefix: str) -> tuple[str, ...]:
+    """Return the constants of an enum that begin alike, as words in the order of their values."""
+    constants = sorted(ffi.typeof(enum).relements.items(), key=lambda item: item[1])
+    return tuple(
+        name.removeprefix(prefix).lower().replace("_", "-")
+        for name, _ in constants
+        if name.startswith(prefix)
+    )
 
 
-def known_kernels(knows: Callable[[int], bool]) -> tuple[str, ...]:
-    """Those that one mechanism follows, such as ``lib.sws_slots_knows``."""
-    return tuple(name for number, name in enumerate(kernels()) if knows(number))
+KERNELS: Final = _names(lib.sws_kernel_name)
+"""All kernels that some mechanism follows, in order of age: ``enum sws_kernel``."""
+
+
+def _known(knows: Callable[[int], bool]) -> tuple[str, ...]:
+    return tuple(name for number, name in enumerate(KERNELS) if knows(number))
+
+
+MAPPING_KERNELS: Final = _known(lib.sws_mapping_knows)
+"""Kernels whose locks and tree walks ``mapping.h`` follows."""
+
+SLOTS_KERNELS: Final = _known(lib.sws_slots_knows)
+"""Kernels whose allocator ``slots.h`` follows, and ``machine.h`` with it."""
+
+SLOT_REPLAY_KERNELS: Final = _known(lib.sws_slot_replay_knows)
+"""Kernels whose slots can be verified: before, no row tells the first cluster."""
+
+POLICIES: Final = _names(lib.sws_base_policy_name)
+"""The built-in policies for the scan base: ``enum sws_base_policy``."""
+
+SLOT_REPLAY_POLICIES: Final = tuple(
+    name for number, name in enumerate(POLICIES) if lib.sws_slot_replay_follows(number)
+)
+"""Policies whose bases the rows of a slot trace tell."""
+
+BASE_OF: Final = _names(lib.sws_base_of_name)
+"""Whose a base is: ``enum sws_base_of``."""
+
+INITIAL: Final = _names(lib.sws_base_initial_name)
+"""The bases before the first call: ``enum sws_base_initial``."""
+
+SLOT_OPS: Final = _names(lib.sws_slot_replay_op_name)
+"""What happened to swap slots: ``enum sws_slot_replay_op``."""
+
+SLOT_FAULTS: Final = _names(lib.sws_slot_replay_fault_name)
+"""Where a call first differs from the model's: ``enum sws_slot_replay_fault``."""
+
+MAPPING_SITES: Final = _words("enum sws_mapping_replay_site", "SWS_MAPPING_REPLAY_SITE_")
+"""Code paths that may take a mapping's lock: ``enum sws_mapping_replay_site``."""
+
+ACTORS: Final = _words("enum sws_actor_kind", "SWS_ACTOR_")
+"""Who has a CPU of the contention machine: ``enum sws_actor_kind``."""
+
+COST_NAMES: Final = tuple(name for name, _ in ffi.typeof("struct sws_machine_costs").fields)
+"""The constants of the contention machine, which ``struct sws_machine_costs`` explains."""
+
+MAPPING_SLOTS_MAX: Final[int] = lib.SWS_MAPPING_SLOTS_MAX
+"""Slots of the largest device whose swap cache ``mapping.h`` can keep."""
+
+MAPPING_TRUNK_SHIFT_MAX: Final[int] = lib.SWS_MAPPING_TRUNK_SHIFT_MAX
+"""Log2 of the slots of its largest trunk."""
+
+TREE_SHIFT_MAX: Final[int] = lib.SWS_RTREE_SHIFT_MAX
+"""Log2 of the slots of a tree's largest node."""
+
+SLOTS_MAX: Final[int] = lib.SWS_SLOTS_MAX
+"""Slots of the largest device."""
+
+CPUS_MAX: Final[int] = lib.SWS_SLOTS_CPUS_MAX
+"""CPUs that one device may have."""
+
+ADDRESS_SPACES_MAX: Final[int] = lib.SWS_SLOTS_SPACES_MAX
+"""Address spaces that may ask one device for slots."""
+
+TRUNK_SHIFT_MAX: Final[int] = lib.SWS_SLOTS_TRUNK_SHIFT_MAX
+"""Log2 of the slots of its largest trunk."""
+
+OVERLAP_CALLS_MAX: Final[int] = lib.SWS_WORKBENCH_CALLS_MAX
+"""Calls that the slot workbench can look back on."""

@@ -15,6 +15,7 @@ from swapsim.config.workloads import StreamsConfig
 from swapsim.errors import ConfigError, InputError
 from swapsim.native import slots as native_slots
 from swapsim.native.codes import check
+from swapsim.native.layout import dtype_of
 from swapsim.schemas import ACTOR, MACHINE_CPUS, MACHINE_SITES
 
 CHUNK_EVENTS: Final = 2000
@@ -196,9 +197,8 @@ def _requests(requests: pl.DataFrame) -> np.ndarray[Any, Any]:
         page=pl.struct("owner", "ordinal").rank("dense") - 1,
         put=pl.col("op") == "put",
     )
-    fields = [("stream", "u4"), ("mm", "i4"), ("page", "u4"), ("put", "?")]
-    made = np.zeros(rows.height, dtype=np.dtype(fields, align=True))
-    for name, _ in fields:
+    made = np.zeros(rows.height, dtype=dtype_of("struct sws_machine_request"))
+    for name in rows.columns:
         made[name] = rows[name].to_numpy()
     return made
 

@@ -18,6 +18,12 @@ from swapsim.schemas import FLOW, LOCK_SITES, SITE
 CHUNK_ROWS: Final = 1 << 18
 """Rows fed to C in one call: between two calls Ctrl-C is heard."""
 
+_COLUMNS: Final = {
+    name: f"{field.type.item.cname}[]"
+    for name, field in ffi.typeof("struct sws_mapping_replay_rows").fields
+}
+"""Arrays by the names of REPLAY_ROWS' columns."""
+
 
 class Op(IntEnum):
     """What a row says."""
@@ -102,16 +108,10 @@ def replay_writeback_tags(chunks: Iterable[pl.DataFrame], config: MappingConfig)
 
 
 def _feed(handle: object, rows: pl.DataFrame) -> None:
-    columns = [
-        np.ascontiguousarray(rows[name].to_numpy())
-        for name in ("op", "folio", "index", "file", "shadow")
-    ]
+    columns = {name: np.ascontiguousarray(rows[name].to_numpy()) for name in _COLUMNS}
     pointers = ffi.new("struct sws_mapping_replay_rows *")
-    pointers.op = ffi.from_buffer("uint8_t[]", columns[0])
-    pointers.folio = ffi.from_buffer("uint64_t[]", columns[1])
-    pointers.index = ffi.from_buffer("uint64_t[]", columns[2])
-    pointers.file = ffi.from_buffer("uint64_t[]", columns[3])
-    pointers.shadow = ffi.from_buffer("uint64_t[]", columns[4])
+    for name, kind in _COLUMNS.items():
+        setattr(pointers, name, ffi.from_buffer(kind, columns[name]))
     at_fault = ffi.new("uint64_t *")
     code = lib.sws_mapping_replay_feed(handle, pointers, rows.height, at_fault)
     if code in (lib.SWS_ERROR_BAD_ARGUMENT, lib.SWS_ERROR_UNKNOWN_OP):

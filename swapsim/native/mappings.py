@@ -8,7 +8,7 @@ from swapsim._core import ffi, lib
 from swapsim.config import MappingConfig
 from swapsim.errors import InputError
 from swapsim.native.codes import check
-from swapsim.native.facts import kernels
+from swapsim.native.facts import KERNELS
 
 # What a tree holds means nothing to its nodes: a folio is even, a shadow odd.
 _A_FOLIO: Final = 2
@@ -19,7 +19,7 @@ def settings(config: MappingConfig) -> object:
     """Write a config as the struct that ``sws_mappings_new`` and a replay of mappings take."""
     made = ffi.new("struct sws_mapping_config *")
     lib.sws_mapping_config_init(made)
-    made.kernel = kernels().index(config.kernel)
+    made.kernel = KERNELS.index(config.kernel)
     made.swap_writeback_tags = config.swap_writeback_tags
     made.swap_slots = config.swap_slots
     made.trunk_shift = config.trunk_shift

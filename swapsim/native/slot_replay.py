@@ -12,6 +12,7 @@ from swapsim._core import ffi, lib
 from swapsim.config import SlotsConfig
 from swapsim.errors import InputError
 from swapsim.native.codes import check
+from swapsim.native.layout import dtype_of
 from swapsim.native.slots import settings
 from swapsim.schemas import SLOT_CALLS, SLOT_FAULT
 
@@ -19,26 +20,12 @@ CHUNK_ROWS: Final = 1 << 15
 """Rows fed to C in one call: each may scan the whole map, and between two Ctrl-C is heard."""
 
 _COLUMNS: Final = {
-    "seq": "uint64_t[]",
-    "cpu": "uint16_t[]",
-    "pid": "int32_t[]",
-    "op": "uint8_t[]",
-    "n": "uint32_t[]",
-    "offset": "uint32_t[]",
-    "base": "uint32_t[]",
-    "next": "uint32_t[]",
-    "lowest": "uint32_t[]",
-    "highest": "uint32_t[]",
+    name: f"{field.type.item.cname}[]"
+    for name, field in ffi.typeof("struct sws_slot_replay_rows").fields
 }
+"""Arrays by the names of SLOT_EVENTS' columns."""
 
-_VERDICT: Final = np.dtype(
-    {
-        "names": ["seq", "pid", "cpu", "wanted", "slots", "exact", "raced", "fault"],
-        "formats": ["u8", "i4", "u4", "u4", "u4", "u4", "u4", "u4"],
-        "offsets": [0, 8, 12, 16, 20, 24, 28, 32],
-        "itemsize": ffi.sizeof("struct sws_slot_replay_call"),
-    }
-)
+_VERDICT: Final = dtype_of("struct sws_slot_replay_call")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

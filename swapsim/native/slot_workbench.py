@@ -2,6 +2,7 @@
 """The slot workbench of the C core: workloads in, counts out."""
 
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import partial
 from typing import Any, Final
 
@@ -19,6 +20,14 @@ EFFORT: Final = 1 << 24
 """Of one call into C, in the unit of slot_workbench.h: between two calls Ctrl-C is heard."""
 
 _ALL: Final = 2**64 - 1
+
+
+class LockSite(IntEnum):
+    """Whose acquisition of a trunk's lock, by its place in ``Counts.of``: ``locks.0.moved``."""
+
+    ADD = lib.SWS_WORKBENCH_ADD
+    DELETE = lib.SWS_WORKBENCH_DELETE
+    FREE = lib.SWS_WORKBENCH_FREE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.config import SlotsConfig
-from swapsim.config.policies import BASE_OF, INITIAL, POLICIES, Policy
+from swapsim.config.policies import Policy
 from swapsim.errors import ConfigError
-from swapsim.native.facts import kernels
+from swapsim.native.facts import BASE_OF, INITIAL, KERNELS, POLICIES
 
 
 def settings(config: SlotsConfig) -> tuple[Any, list[Any]]:
@@ -34,7 +34,7 @@ def settings(config: SlotsConfig) -> tuple[Any, list[Any]]:
     """
     made = ffi.new("struct sws_slots_config *")
     lib.sws_slots_config_init(made)
-    made.kernel = kernels().index(config.kernel)
+    made.kernel = KERNELS.index(config.kernel)
     made.slots = config.slots
     made.cluster_size = config.cluster_size
     made.trunk_shift = config.trunk_shift

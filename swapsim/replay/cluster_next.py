@@ -9,9 +9,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import slots, traces
-from swapsim.config import MachineConfig
-from swapsim.config.policies import POLICIES, Policy
-from swapsim.config.workloads import MeterConfig, StreamsConfig
+from swapsim.config import POLICIES, MachineConfig, MeterConfig, Policy, StreamsConfig
 from swapsim.errors import InputError
 
 WARM_UP_PART: Final = 10

@@ -10,16 +10,12 @@ import polars as pl
 from tqdm import tqdm
 
 from swapsim.config import SlotsConfig
-from swapsim.errors import ConfigError, InputError
+from swapsim.config.checks import check_choice
+from swapsim.errors import InputError
+from swapsim.native.facts import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.native.slot_replay import SlotMismatch, replay_slots
 from swapsim.schemas import SLOT_EVENTS, VERIFIED, require
 from swapsim.traces import slot_events, slot_set_up
-
-KERNELS: Final = ("5.8", "6.1")
-"""Kernels whose slots can be verified: before, no row tells the first cluster."""
-
-POLICIES: Final = ("shared", "percpu", "percpu-rerandomise")
-"""Policies whose bases the rows tell."""
 
 _NEEDS: Final = {
     "call": ("n", "base", "lowest", "highest"),
@@ -110,9 +106,8 @@ def judge_slots(
     ------
     mm/swapfile.c: get_swap_pages, scan_swap_map_slots.
     """
-    for name, value, choices in (("policy", policy, POLICIES), ("kernel", kernel, KERNELS)):
-        if value not in choices:
-            raise ConfigError(f"{name}={value!r}: choose one of {', '.join(choices)}")
+    check_choice("policy", policy, SLOT_REPLAY_POLICIES)
+    check_choice("kernel", kernel, SLOT_REPLAY_KERNELS)
     # How large it is, and of how many CPUs, the rows say.
     device = SlotsConfig(
         kernel=kernel, policy=policy, cluster_size=cluster_size, trunk_shift=trunk_shift
@@ -205,7 +200,7 @@ def _slots_of(rows: pl.DataFrame) -> int:
             f"the row with seq {first['seq']} is the first and no call: "
             "a trace begins with the first call on an empty device"
         )
-    if not 1 <= first["highest"] <= 2**32 - 514:
+    if not 1 <= first["highest"] < SLOTS_MAX:
         raise InputError(
             f"the row with seq {first['seq']} is the first and has highest {first['highest']}: "
             "no device is of that size",
@@ -215,12 +210,12 @@ def _slots_of(rows: pl.DataFrame) -> int:
 
 
 def _cpus_of(rows: pl.DataFrame) -> int:
-    most = 4096
-    beyond = rows.filter(pl.col("cpu") >= most)
+    beyond = rows.filter(pl.col("cpu") >= CPUS_MAX)
     if beyond.height:
         row = beyond.row(0, named=True)
         raise InputError(
-            f"the row with seq {row['seq']} names CPU {row['cpu']}: at most {most} are modelled",
+            f"the row with seq {row['seq']} names CPU {row['cpu']}: "
+            f"at most {CPUS_MAX} are modelled",
             field="cpu",
         )
     return int(rows.select(pl.col("cpu").max()).item()) + 1

@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.native import facts
 from swapsim.schemas.table import schema_of
 
 COSTS: Final = schema_of(
@@ -33,8 +34,8 @@ MACHINE_SITES: Final = schema_of(
 """One row per site where the contention machine takes a lock, as ``lock.function``: acquisitions,
 those that found the lock held, those after another CPU's, and the time of all together."""
 
-ACTOR: Final = pl.Enum(["none", "writer", "walker", "kswapd", "interrupt", "stream"])
-"""Who has a CPU of the contention machine, in the order of ``enum sws_actor_kind``."""
+ACTOR: Final = pl.Enum(facts.ACTORS)
+"""Who has a CPU of the contention machine."""
 
 MACHINE_CPUS: Final = schema_of(
     {

@@ -5,9 +5,10 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.native import facts
 from swapsim.schemas.table import schema_of
 
-SITE: Final = pl.Enum(["add", "dirty", "start", "end", "move", "delete", "clear-shadow"])
+SITE: Final = pl.Enum(facts.MAPPING_SITES)
 """Code paths that may take a mapping's lock, in the order in which a page meets them."""
 
 REPLAY_ROWS: Final = schema_of(

@@ -5,10 +5,11 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.native import facts
 from swapsim.schemas.table import schema_of
 
-SLOT_FAULT: Final = pl.Enum(["none", "base before", "limits", "reuse", "slots", "base after"])
-"""Where a call first differs from the model's, in the order of ``enum sws_slot_replay_fault``."""
+SLOT_FAULT: Final = pl.Enum(facts.SLOT_FAULTS)
+"""Where a call first differs from the model's, by the names of ``slot_replay.h``."""
 
 SLOT_CALLS: Final = schema_of(
     {

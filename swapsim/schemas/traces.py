@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.native import facts
 from swapsim.schemas.table import schema_of
 
 EVENT_HEAD: Final = schema_of(
@@ -18,8 +19,8 @@ EVENT_HEAD: Final = schema_of(
 )
 """The columns that each imported event table starts with; its own fields follow."""
 
-SLOT_OP: Final = pl.Enum(["call", "alloc", "done", "fail", "free", "reuse"])
-"""What happened to swap slots, in the order of ``enum sws_slot_replay_op``."""
+SLOT_OP: Final = pl.Enum(facts.SLOT_OPS)
+"""What happened to swap slots, by the names of ``slot_replay.h``."""
 
 SLOT_EVENTS: Final = schema_of(
     {

@@ -10,9 +10,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import sweep
-from swapsim.config import SlotsConfig
-from swapsim.config.policies import POLICIES, Policy
-from swapsim.config.workloads import MeterConfig, Workload
+from swapsim.config import POLICIES, MeterConfig, Policy, SlotsConfig, Workload
 from swapsim.errors import ConfigError
 from swapsim.native.slot_workbench import online
 from swapsim.schemas import SLOT_SWEEP, require

@@ -8,10 +8,8 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from swapsim.config import SlotsConfig
-from swapsim.config.policies import Policy
-from swapsim.config.workloads import MeterConfig, Workload
-from swapsim.native.slot_workbench import Counts, online, run
+from swapsim.config import MeterConfig, Policy, SlotsConfig, Workload
+from swapsim.native.slot_workbench import Counts, LockSite, online, run
 from swapsim.schemas import SLOT_MEASURES, require
 
 
@@ -23,7 +21,7 @@ class Metric(NamedTuple):
     unit : str
     better : {"higher", "lower", "neither"}
     over, under : tuple of str
-        Paths in ``native_slot_workbench.Counts``.
+        Paths in ``native.slot_workbench.Counts``.
     says : str
     """
 
@@ -47,10 +45,10 @@ _GIVEN: Final = _device("given")
 _PAGES: Final = ("pages_out",)
 
 _SITES: Final = {
-    "": ((0, 1, 2), "all acquisitions of a trunk's lock"),
-    ".add": ((0,), "those that add a page to the swap cache"),
-    ".delete": ((1,), "those that delete one"),
-    ".free": ((2,), "those that clear a freed slot's shadow"),
+    "": (tuple(LockSite), "all acquisitions of a trunk's lock"),
+    ".add": ((LockSite.ADD,), "those that add a page to the swap cache"),
+    ".delete": ((LockSite.DELETE,), "those that delete one"),
+    ".free": ((LockSite.FREE,), "those that clear a freed slot's shadow"),
 }
 
 METRICS: Final[dict[str, Metric]] = {
@@ -89,7 +87,7 @@ METRICS: Final[dict[str, Metric]] = {
     "lock": Metric(
         "1/page",
         "neither",
-        _locks("acquisitions", (0, 1, 2)),
+        _locks("acquisitions", tuple(LockSite)),
         _PAGES,
         "acquisitions of trunks' locks per page swapped out",
     ),

@@ -63,10 +63,16 @@ enum sws_mapping_tag {
 	SWS_MAPPING_TOWRITE = 2,
 };
 
+/* The largest device, and log2 of its largest trunk: offsets have 32 bits. */
+#define SWS_MAPPING_SLOTS_MAX 4294967296
+enum {
+	SWS_MAPPING_TRUNK_SHIFT_MAX = 32,
+};
+
 struct sws_mapping_config {
 	enum sws_kernel kernel; /* whose row; one that sws_mapping_knows; default 4.8 */
 	bool swap_writeback_tags; /* does the swap cache keep writeback tags? default true: patch A off */
-	uint64_t swap_slots; /* slots of the device, 1 .. 2^32; default 2^32 */
+	uint64_t swap_slots; /* slots of the device, 1 .. SWS_MAPPING_SLOTS_MAX; default 2^32 */
 	uint32_t trunk_shift; /* log2 of a trunk's slots from 5.8 on, 1 .. 32; default 14 (64 MB) */
 	uint32_t tree_shift; /* log2 of a node's slots, 1 .. 6; default 6 */
 	const struct sws_allocator *allocator; /* NULL: libc */

@@ -54,8 +54,13 @@ enum sws_rtree_tag {
 	SWS_RTREE_TAG_COUNT = 3,
 };
 
+enum {
+	/* A node's slots are the bits of one word: 2^6. */
+	SWS_RTREE_SHIFT_MAX = 6,
+};
+
 struct sws_forest_config {
-	uint32_t shift;   /* 1..6: a node has 2^shift slots; default 6 */
+	uint32_t shift;   /* 1 .. SWS_RTREE_SHIFT_MAX: a node has 2^shift slots; default 6 */
 	uint32_t tree_count;  /* trees at birth, all empty; default 1, 0 is allowed */
 	uint64_t sort_threshold; /* scattered batches of fewer rows are not sorted; default 4096 */
 	const struct sws_allocator *allocator; /* not owned, outlives the forest; NULL: libc */

@@ -88,8 +88,9 @@ void sws_mapping_config_init(struct sws_mapping_config *config)
 static bool config_fits(const struct sws_mapping_config *config)
 {
 	return sws_mapping_knows(config->kernel) && config->swap_slots >= 1 &&
-	       config->swap_slots <= UINT64_C(1) << 32 && config->trunk_shift >= 1 &&
-	       config->trunk_shift <= 32 && config->tree_shift >= 1 && config->tree_shift <= 6;
+	       config->swap_slots <= SWS_MAPPING_SLOTS_MAX && config->trunk_shift >= 1 &&
+	       config->trunk_shift <= SWS_MAPPING_TRUNK_SHIFT_MAX && config->tree_shift >= 1 &&
+	       config->tree_shift <= SWS_RTREE_SHIFT_MAX;
 }
 
 int sws_mappings_new(const struct sws_mapping_config *config, struct sws_mappings **out)

@@ -39,7 +39,7 @@ int sws_forest_new(const struct sws_forest_config *config, struct sws_forest **o
 	int error = SWS_OK;
 
 	*out = NULL;
-	if (config->shift < 1 || config->shift > 6) {
+	if (config->shift < 1 || config->shift > SWS_RTREE_SHIFT_MAX) {
 		error = SWS_ERROR_BAD_CONFIG;
 		goto out;
 	}

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks that configs make of their fields: each error quotes the field and its value."""
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+
+from swapsim.errors import ConfigError
+
+
+def check_number(
+    name: str, value: object, low: int, high: int | None = None, why: str = ""
+) -> None:
+    """Refuse what is no whole number from low on, or from low to high; why stands behind."""
+    if (
+        not isinstance(value, Integral)
+        or int(value) < low
+        or (high is not None and int(value) > high)
+    ):
+        what = f"from {low} on" if high is None else f"from {low} to {high}"
+        raise ConfigError(f"{name}={value!r}: choose a whole number {what}{why}")
+
+
+def check_share(name: str, value: object) -> None:
+    """Refuse what is no share above 0 and up to 1."""
+    if not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise ConfigError(f"{name}={value!r}: choose a number above 0 and up to 1")
+
+
+def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
+    """Refuse what is none of the choices."""
+    if value not in (known := tuple(choices)):
+        raise ConfigError(f"{name}={value!r}: choose one of {', '.join(map(str, known))}")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name}={value!r}: choose True or False")
