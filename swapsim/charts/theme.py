@@ -43,11 +43,26 @@ def png(spec: dict[str, Any]) -> bytes:
     return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=1.5)
 
 
+def plain_numbers(value: Any) -> Any:
+    """Return JSON as a browser writes it, which knows one kind of number: 1.0 is 1.
+
+    So a notebook's charts stay the same when JupyterLab saves it.
+    """
+    match value:
+        case dict():
+            return {name: plain_numbers(each) for name, each in value.items()}
+        case list():
+            return [plain_numbers(each) for each in value]
+        case float() if value.is_integer() and abs(value) < 1e21:
+            return int(value)
+    return value
+
+
 def _static(spec: dict[str, Any], **_: object) -> dict[str, object]:
     title = spec.get("title") or "chart"
     text = title.get("text", "chart") if isinstance(title, dict) else title
     return {
-        "application/vnd.vegalite.v6+json": spec,
+        "application/vnd.vegalite.v6+json": plain_numbers(spec),
         "image/png": base64.b64encode(png(spec)).decode(),
         "text/plain": f"<chart: {text}>",
     }

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The form in which notebooks are committed, whoever ran and saved them.
+
+JupyterLab writes a run's traces into a notebook: how often a cell was run, the kernel's version,
+what a progress bar left, and pictures as this machine's fonts draw them. ``make notebooks`` takes
+them out again, so that git sees what has changed in earnest.
+"""
+
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import nbformat
+
+from swapsim.charts.theme import plain_numbers
+from swapsim.errors import InputError
+from swapsim.paths import notebooks_root
+from swapsim.sweep.store import write_whole
+
+_WIDGET: Final = "application/vnd.jupyter.widget-view+json"
+
+
+def normalise() -> list[Path]:
+    """Bring all notebooks to the form in which they are committed.
+
+    Returns
+    -------
+    list of Path
+        Those that have changed by that.
+
+    Raises
+    ------
+    InputError
+        A file is no notebook.
+    """
+    changed = []
+    for path in sorted(notebooks_root().glob("*.ipynb")):
+        text = path.read_text(encoding="utf-8")
+        normal = normal_form(text, _committed(path), path)
+        if normal != text:
+            write_whole(path, normal.encode())
+            changed.append(path)
+    return changed
+
+
+def normal_form(text: str, committed: str | None, path: Path) -> str:
+    """Return a notebook's text as it is committed.
+
+    Parameters
+    ----------
+    text : str
+        As it was saved.
+    committed : str or None
+        As git has it: the kernel's name and version are taken from there, and each picture whose
+        chart is still the same.
+    path : Path
+        For errors.
+
+    Raises
+    ------
+    InputError
+        The text is no notebook.
+    """
+    notebook = _parsed(text, path)
+    before = None if committed is None else _parsed(committed, path)
+    pictures = _pictures(before)
+    if before is not None:
+        notebook.metadata = before.metadata
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for number, cell in enumerate(cells, 1):
+        cell.outputs = [output for output in cell.outputs if _is_kept(output)]
+        cell.execution_count = number if cell.execution_count is not None else None
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = cell.execution_count
+            for kind, data in output.get("data", {}).items():
+                if kind.endswith("json"):
+                    output.data[kind] = plain_numbers(data)
+            chart = _chart(output)
+            if chart in pictures:
+                output.data["image/png"] = pictures[chart]
+    for cell in notebook.cells:
+        cell.metadata = {name: cell.metadata[name] for name in cell.metadata if name == "tags"}
+    written: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT)  # type: ignore[no-untyped-call]
+    return written + "\n"
+
+
+def _parsed(text: str, path: Path) -> nbformat.NotebookNode:
+    try:
+        notebook: nbformat.NotebookNode = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+    except nbformat.reader.NotJSONError:
+        raise InputError("it is no notebook: get it back with 'git checkout'", path=path) from None
+    return notebook
+
+
+def _is_kept(output: Any) -> bool:
+    """Whether an output belongs to the result: no warning, no progress bar."""
+    if output.output_type == "stream":
+        return bool(output.name == "stdout")
+    return _WIDGET not in output.get("data", {})
+
+
+def _pictures(notebook: nbformat.NotebookNode | None) -> dict[str, str]:
+    """Return the pictures of a notebook by their charts."""
+    return {
+        chart: output.data["image/png"]
+        for cell in (notebook.cells if notebook else [])
+        for output in cell.get("outputs", [])
+        if (chart := _chart(output)) is not None
+    }
+
+
+def _chart(output: Any) -> str | None:
+    """Return what an output's picture was drawn from, as text; None if it has none."""
+    data = output.get("data", {})
+    drawn = [plain_numbers(data[kind]) for kind in sorted(data) if kind.endswith("json")]
+    return repr(drawn) if drawn and "image/png" in data else None
+
+
+def _committed(path: Path) -> str | None:
+    """Return the file as the last commit has it; None without git, or if it is new."""
+    command = ["git", "show", f"HEAD:./{path.name}"]
+    try:
+        found = subprocess.run(command, cwd=path.parent, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout
+
+
+if __name__ == "__main__":
+    for each in normalise():
+        print(f"written anew: {each.name}")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What JupyterLab leaves in a notebook that was run and saved is taken out again."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from swapsim.charts.theme import plain_numbers
+from swapsim.errors import InputError
+from swapsim.paths import notebooks_root
+from swapsim.site.notebooks import normal_form
+
+NOTEBOOKS = sorted(notebooks_root().glob("*.ipynb"))
+
+
+def text_of(notebook: nbformat.NotebookNode) -> str:
+    """Return a notebook as nbformat, and so JupyterLab's server, writes it."""
+    return f"{nbformat.writes(notebook)}\n"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_committed_form_is_what_is_there(path: Path) -> None:
+    """To save a notebook that was just opened changes no byte."""
+    text = path.read_text(encoding="utf-8")
+    assert normal_form(text, None, path) == text
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_run_in_jupyterlab_leaves_nothing(path: Path) -> None:
+    """Counts, times, the kernel's version, bars and other fonts go; each byte is as before."""
+    text = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(text, as_version=4)
+    notebook.metadata.language_info.version = "3.13.1"
+    notebook.metadata.widgets = {"state": {}}
+    warning = nbformat.v4.new_output("stream", name="stderr", text="sweep: 100%")
+    bar = nbformat.v4.new_output(
+        "display_data", {"application/vnd.jupyter.widget-view+json": {"model_id": "3f"}}
+    )
+    for cell in notebook.cells:
+        cell.metadata.execution = {"iopub.execute_input": "2026-11-22T00:00:00Z"}
+        if cell.cell_type != "code":
+            continue
+        cell.execution_count += 40
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count += 40
+            if "image/png" in output.get("data", {}):
+                output.data["image/png"] = "b3RoZXIgZm9udHM="
+        cell.outputs = [warning, *cell.outputs, bar]
+    assert normal_form(text_of(notebook), text, path) == text
+
+
+def test_another_chart_keeps_its_own_picture() -> None:
+    """A picture is taken from git only if it shows the same chart, and other results stay."""
+
+    def notebook(number: float, picture: str) -> str:
+        data: dict[str, Any] = {"application/vnd.vegalite.v6+json": {"y": number}}
+        output = nbformat.v4.new_output("display_data", {**data, "image/png": picture})
+        cell = nbformat.v4.new_code_cell("1", id="a", outputs=[output], execution_count=1)
+        return text_of(nbformat.v4.new_notebook(cells=[cell]))
+
+    committed = notebook(1, "before")
+    assert normal_form(notebook(1.0, "after"), committed, Path("x")) == committed
+    assert normal_form(notebook(2, "after"), committed, Path("x")) == notebook(2, "after")
+
+
+def test_numbers_as_a_browser_writes_them() -> None:
+    """A whole number loses its point, all others stay, and so do truth and text."""
+    given = {"a": [1.0, -0.0, 0.1, 1e300, 2, True, "1.0", None], "b": {"c": 3.0}}
+    plain = {"a": [1, 0, 0.1, 1e300, 2, True, "1.0", None], "b": {"c": 3}}
+    assert json.dumps(plain_numbers(given)) == json.dumps(plain)
+
+
+def test_what_is_no_notebook_is_refused() -> None:
+    """The line names the file."""
+    with pytest.raises(InputError, match=r"x\.ipynb: it is no notebook"):
+        normal_form("<html>", None, Path("x.ipynb"))
