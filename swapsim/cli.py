@@ -75,12 +75,12 @@ def replay_writeback_tags(folder: Path, kernel: str) -> None:
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--seeds", type=click.IntRange(min=1), default=20, show_default=True)
 def replay_cluster_next(folder: Path, seeds: int) -> None:
-    """Patch D: the trace's requests, re-timed, under each scan base (means over the seeds)."""
+    """Patch D: the trace's requests, all at one rate, under each scan base (means over seeds)."""
     from swapsim import replay as replays
-    from swapsim import slot_verdicts
+    from swapsim.patches import cluster_next as patch
 
     sweep = replays.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
-    _print_table(slot_verdicts.table(sweep, list(slot_verdicts.LEADING)).drop("factor", "setting"))
+    _print_table(patch.means(sweep, patch.LEADING).drop("factor", "setting"))
 
 
 @cli.group()

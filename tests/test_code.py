@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 
 import swapsim
-from swapsim import simulate
 from swapsim.errors import InputError
+from swapsim.machine.run import run
 from swapsim.native.code import digests as core_digests
 from swapsim.sweep import code
 from swapsim.sweep.code import code_digest
@@ -178,7 +178,7 @@ def test_changes_of_our_own(
     monkeypatch: pytest.MonkeyPatch, module: str, old: str, new: str, counts: bool
 ) -> None:
     """A run of the machine has another digest after a change of what it uses, and only then."""
-    before = code_digest(simulate.run)
+    before = code_digest(run)
     path = code._file_of(module)
     text = path.read_text(encoding="utf-8")
     assert old in text
@@ -192,7 +192,7 @@ def test_changes_of_our_own(
             ),
         )
         forget()
-        after = code_digest(simulate.run)
+        after = code_digest(run)
     forget()
     assert (after != before) == counts
 

@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from swapsim import simulate
 from swapsim.config import MachineConfig, SlotsConfig
 from swapsim.config.policies import Policy, policy
 from swapsim.errors import InputError
 from swapsim.machine.costs import costs
+from swapsim.machine.run import run
 from swapsim.sweep.fingerprint import fingerprint
 
 STEP = 3
@@ -87,7 +87,7 @@ def different() -> list[Any]:
         MachineConfig(writers=1, policy=stepping(3)),
         with_global(),
         costs(),
-        partial(simulate.run, constants=costs()),
+        partial(run, constants=costs()),
         MachineConfig,
         len,
     ]

@@ -11,10 +11,11 @@ from jupyter_client.manager import KernelManager
 
 LONG_RUN = """
 from dataclasses import replace
-from swapsim import simulate
-config = replace(simulate.{scenario}, duration_ns=10**15)
+from swapsim.machine.run import run
+from swapsim.patches import cluster_next, writeback_tags
+config = replace({scenario}, duration_ns=10**15)
 print("begins", flush=True)
-simulate.run(config)
+run(config)
 """
 
 
@@ -33,10 +34,10 @@ def next_output(client: Any, seconds: float) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("scenario", "pause"),
     [
-        ("writeback_tags(tags=True)", 0.5),
-        ('cluster_next(policy="shared")', 0.05),
-        ('cluster_next(policy="shared")', 3),
-        ('cluster_next(policy="shared", gigabytes=384)', 0.05),
+        ("writeback_tags.machine(tags=True)", 0.5),
+        ('cluster_next.machine(policy="shared")', 0.05),
+        ('cluster_next.machine(policy="shared")', 3),
+        ('cluster_next.machine(policy="shared", gigabytes=384)', 0.05),
     ],
 )
 def test_a_notebook_interrupts_a_run(scenario: str, pause: float) -> None:

@@ -9,25 +9,29 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import calibrate, open_shares, replay, simulate, slots, traces, what_if
-from swapsim.calibrate import Fitted
+from swapsim import replay, slots, traces
 from swapsim.config import MachineConfig, SlotsConfig
 from swapsim.config.policies import Policy
 from swapsim.config.workloads import ChurnConfig
 from swapsim.errors import InputError
-from swapsim.machine import throughput as race
+from swapsim.machine import what_if
 from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.fit import Fitted
+from swapsim.machine.throughput import run_policies
+from swapsim.patches import writeback_tags
+from swapsim.patches.writeback_tags import prediction
+from swapsim.patches.writeback_tags import shares as shares_of_a
 from swapsim.schemas import FIT
 from swapsim.sweep import SerialExecutor
 
 SERIAL = SerialExecutor()
 
-SMALL = simulate.writeback_tags(tags=True)
+SMALL = writeback_tags.machine(tags=True)
 SMALL = replace(SMALL, frames=2**13, slots=2**17, warmup_ns=1_000_000, duration_ns=2_000_000)
 
 
 def small(*, policy: str | Policy, seed: int) -> MachineConfig:
-    """Return a machine for a short race."""
+    """Return a machine for a short run."""
     return replace(SMALL, kernel="5.8", swap_writeback_tags=None, policy=policy, seed=seed)
 
 
@@ -48,7 +52,7 @@ def gains(folder: Path | None) -> pl.DataFrame:
 
 def shares(folder: Path | None) -> pl.DataFrame:
     """Predict five pairs of shares: a batch of four and one of one."""
-    return open_shares.writeback_tags(
+    return writeback_tags.predict_by_shares(
         tag_shares=[0.1, 0.2, 0.3, 0.4, 0.5],
         map_shares=[0.2],
         seeds=[1],
@@ -57,9 +61,9 @@ def shares(folder: Path | None) -> pl.DataFrame:
     )
 
 
-def races(folder: Path | None) -> pl.DataFrame:
-    """Race two policies with two seeds: two batches of two."""
-    return race.run(small, ["shared", "percpu"], seeds=2, executor=SERIAL, folder=folder)
+def by_policy(folder: Path | None) -> pl.DataFrame:
+    """Run two policies with two seeds: two batches of two."""
+    return run_policies(small, ["shared", "percpu"], seeds=2, executor=SERIAL, folder=folder)
 
 
 def one_at_a_time(folder: Path | None) -> pl.DataFrame:
@@ -83,8 +87,8 @@ def replayed(folder: Path | None) -> pl.DataFrame:
 
 TABLES = {
     "what_if.gains": gains,
-    "open_shares.writeback_tags": shares,
-    "race.run": races,
+    "writeback_tags.predict_by_shares": shares,
+    "throughput.run_policies": by_policy,
     "slots.one_at_a_time": one_at_a_time,
     "replay.cluster_next": replayed,
 }
@@ -102,8 +106,8 @@ def _quick_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     def tiny(*, tags: bool, seed: int = 1) -> MachineConfig:
         return replace(SMALL, swap_writeback_tags=tags, seed=seed)
 
-    monkeypatch.setattr(calibrate, "fit_writeback_tags", fitted)
-    monkeypatch.setattr(simulate, "writeback_tags", tiny)
+    monkeypatch.setattr(shares_of_a, "fit", fitted)
+    monkeypatch.setattr(prediction, "machine", tiny)
 
 
 def batches(folder: Path) -> dict[str, tuple[int, int]]:
@@ -136,8 +140,8 @@ def test_a_stored_table_goes_on_from_what_is_there(tmp_path: Path, name: str) ->
 
 
 def test_a_folder_of_other_settings_is_refused(tmp_path: Path) -> None:
-    """A race with other seeds does not go on from it, and leaves it as it is."""
-    run = partial(race.run, small, ["shared"], executor=SERIAL, folder=tmp_path)
+    """A sweep with other seeds does not go on from it, and leaves it as it is."""
+    run = partial(run_policies, small, ["shared"], executor=SERIAL, folder=tmp_path)
     run(seeds=1)
     before = batches(tmp_path)
     with pytest.raises(InputError, match="points"):

@@ -13,8 +13,9 @@ import polars as pl
 import pytest
 from distributed import Client, LocalCluster
 
-from swapsim import simulate, sweep
+from swapsim import sweep
 from swapsim.config import MachineConfig
+from swapsim.machine.run import run
 
 POINTS = [
     MachineConfig(
@@ -54,7 +55,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 @pytest.fixture(scope="module")
 def serial() -> list[pl.DataFrame]:
     """Give the serial run's results."""
-    return sweep.run(simulate.run, POINTS, executor=sweep.SerialExecutor())
+    return sweep.run(run, POINTS, executor=sweep.SerialExecutor())
 
 
 def assert_same(found: list[pl.DataFrame], wanted: list[pl.DataFrame]) -> None:
@@ -70,7 +71,7 @@ def run_slowly(marks: Path, config: MachineConfig) -> pl.DataFrame:
     """Run a machine, and leave the number of its process."""
     (marks / f"{config.kernel}-{config.seed}-{os.getpid()}").touch()
     time.sleep(0.2)
-    return simulate.run(config)
+    return run(config)
 
 
 def processes(marks: Path) -> set[int]:
@@ -134,12 +135,10 @@ def test_what_dask_did_another_executor_goes_on_from(
     """A folder that Dask filled is the folder of a serial run, too, and no run begins again."""
     folder = tmp_path / "sweep"
     executor = client.get_executor()
-    sweep.run(simulate.run, POINTS, executor=executor, batch_points=2, folder=folder)
+    sweep.run(run, POINTS, executor=executor, batch_points=2, folder=folder)
     before = sorted(folder.iterdir())
     next(folder.glob("batch-00003-*")).unlink()
-    found = sweep.run(
-        simulate.run, POINTS, executor=sweep.SerialExecutor(), batch_points=2, folder=folder
-    )
+    found = sweep.run(run, POINTS, executor=sweep.SerialExecutor(), batch_points=2, folder=folder)
     assert_same(found, serial)
     assert sorted(folder.iterdir()) == before
 
@@ -148,5 +147,5 @@ def test_an_error_on_a_worker_names_its_point(client: Client) -> None:
     """What a task raises on a worker comes through with a note of the point."""
     bad = [*POINTS[:3], "no config"]
     with pytest.raises(AttributeError) as caught:
-        sweep.run(simulate.run, bad, executor=client.get_executor(), batch_points=1)
+        sweep.run(run, bad, executor=client.get_executor(), batch_points=1)
     assert caught.value.__notes__ == ["at the point no config"]

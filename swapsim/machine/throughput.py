@@ -9,51 +9,19 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import simulate, slots, sweep
+from swapsim import sweep
+from swapsim.claims.results import results
 from swapsim.config import POLICIES, MachineConfig, Policy
 from swapsim.errors import ConfigError, require_some
 from swapsim.machine.costs import costs
+from swapsim.machine.run import PAGE_KIB, labels, metric_values
 from swapsim.schemas import RESULTS, require
 
-MOVED: Final = "pages moved"
-"""The metric that a race is about: pages out and in, a second."""
+PAGES_MOVED: Final = "pages moved"
+"""Pages out and in, a second: the metric that policies are ranked by."""
 
 
-def aged_device(*, policy: str | Policy, seed: int = 1) -> MachineConfig:
-    """Return the machine of notebook 05's ground: 8 CPUs on a 2 GB device, used and churned.
-
-    Parameters
-    ----------
-    policy : str or Policy
-    seed : int
-
-    Returns
-    -------
-    MachineConfig
-
-    Notes
-    -----
-    Seven tenths of the device are in use and strewn over it; the warm-up lasts as long as it takes
-    to swap out some 130,000 pages, after which the bases are where swapping has left them.
-    """
-    in_use = 7 * 2 * slots.GIGABYTE_SLOTS // 10
-    frames = 2**16
-    return MachineConfig(
-        patch="04-percpu-cluster-next",
-        kernel="5.8",
-        policy=policy,
-        walkers=8,
-        frames=frames,
-        pages=(in_use + frames) // 8,
-        slots=2 * slots.GIGABYTE_SLOTS,
-        fragmented=True,
-        warmup_ns=400_000_000,
-        duration_ns=50_000_000,
-        seed=seed,
-    )
-
-
-def run(
+def run_policies(
     machine: Callable[..., MachineConfig],
     policies: Sequence[str | Policy] = POLICIES,
     *,
@@ -67,8 +35,7 @@ def run(
     Parameters
     ----------
     machine : callable
-        Takes ``policy=`` and ``seed=``: `aged_device`, or a ``functools.partial`` of
-        `retimed.machine` with a trace folder, or of `simulate.cluster_next`.
+        Takes ``policy=`` and ``seed=``: a patch's machine, or a ``functools.partial`` of it.
     policies : sequence of str or Policy
     seeds : int
         Runs of each, seeds 1 to this.
@@ -105,16 +72,16 @@ def _run(
     machine: Callable[..., MachineConfig], constants: pl.DataFrame, point: tuple[str | Policy, int]
 ) -> pl.DataFrame:
     policy, seed = point
-    results = simulate.run(machine(policy=policy, seed=seed), constants)
-    value = dict(results.select("metric", "value").iter_rows())
-    moved = (value["swap_out"] + value["swap_in"]) / simulate.PAGE_KIB
-    waits = sum(share for metric, share in value.items() if metric.startswith("cycles."))
-    tested = sum(count for metric, count in value.items() if metric.startswith("slots.tested_"))
-    metrics = [(MOVED, moved, "pages/s"), ("waits", waits, "% of cycles")]
-    device = sum(
-        count for metric, count in value.items() if metric.startswith("acquisitions.si_lock.")
-    )
-    metrics += [("tested", tested, "per slot"), ("si->lock", device, "per page")]
-    labels = results.drop("metric", "value", "unit").head(1)
-    frame = pl.DataFrame(metrics, schema=["metric", "value", "unit"], orient="row")
-    return labels.join(frame, how="cross").select(RESULTS.names())
+    config = machine(policy=policy, seed=seed)
+    value = metric_values(config, constants)
+
+    def total(prefix: str) -> float:
+        return sum(figure for metric, figure in value.items() if metric.startswith(prefix))
+
+    rows = [
+        (PAGES_MOVED, (value["swap_out"] + value["swap_in"]) / PAGE_KIB, "pages/s"),
+        ("waits", total("cycles."), "% of cycles"),
+        ("tested", total("slots.tested_"), "per slot"),
+        ("si->lock", total("acquisitions.si_lock."), "per page"),
+    ]
+    return results(rows, labels(config))

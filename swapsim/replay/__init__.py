@@ -5,7 +5,7 @@ A replay takes what a real kernel did, page by page, and counts what each
 version of the mechanism would have done for the same pages. It knows no time.
 """
 
-from swapsim.replay.cluster_next import cluster_next, traced_machine
+from swapsim.replay.cluster_next import cluster_next
 from swapsim.replay.mapping_rows import writeback_rows
 from swapsim.replay.per_page import mix, per_page, totals_per_page
 from swapsim.replay.slots import SlotVerdict, judge_slots, verified_slots
@@ -24,7 +24,6 @@ __all__ = [
     "per_page",
     "replay_rows",
     "totals_per_page",
-    "traced_machine",
     "verified_slots",
     "writeback_rows",
     "writeback_tags",

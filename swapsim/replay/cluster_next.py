@@ -4,16 +4,12 @@
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Final
 
 import polars as pl
 
 from swapsim import slots, traces
-from swapsim.config import POLICIES, MachineConfig, MeterConfig, Policy, StreamsConfig
+from swapsim.config import POLICIES, MeterConfig, Policy, StreamsConfig
 from swapsim.errors import InputError
-
-WARM_UP_PART: Final = 10
-"""One in so many of the pages that go out after the first slot was freed are not yet watched."""
 
 
 def cluster_next(
@@ -55,7 +51,7 @@ def cluster_next(
         The folder has no slot events or no set-up, or no slot is ever freed in it.
     """
     requests = traces.request_streams(folder)
-    skipped = round(_first_free(requests, folder) / requests.height, 6)
+    skipped = round(first_free(requests, folder) / requests.height, 6)
     streams = StreamsConfig(requests=requests, skipped_share=skipped)
     return slots.one_at_a_time(
         traces.traced_device(folder),
@@ -70,52 +66,21 @@ def cluster_next(
     )
 
 
-def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -> MachineConfig:
-    """Return the contention machine on which the tasks of a slot trace do their requests anew.
-
-    Each task has a CPU of its own and goes as fast as its own work allows: what the emulator took
-    for it is left behind. What a trace does not tell is whether a slot was freed because its page
-    came in, or because the page was given up. Where only pages are freed it is likely the latter:
-    so the rows of each task end with its last page out, and the watch begins, after device and
-    tasks have filled up, with a tenth of the pages that go out after the first slot was freed.
+def first_free(requests: pl.DataFrame, folder: Path | str) -> int:
+    """Return the first row that frees a slot.
 
     Parameters
     ----------
+    requests : polars.DataFrame
+        Schema REQUESTS.
     folder : Path or str
-        A trace folder with slot events and its set-up (`traces.slot_set_up`).
-    policy : str or Policy
-    seed : int
-
-    Returns
-    -------
-    MachineConfig
-        For `simulate.run`: one node, the device of the trace, kernel 6.1. Memory is twice the
-        device, so that no page goes out but those that the trace sends.
+        The trace that they come from, for the message.
 
     Raises
     ------
     InputError
-        The folder has no slot events or no set-up, or no slot is ever freed in it.
-    ConfigError
-        Fewer rows are left to be watched than there are tasks, or more pages come in at a time
-        than memory holds.
+        No slot is ever freed.
     """
-    device = traces.traced_device(folder)
-    return MachineConfig(
-        patch="04-percpu-cluster-next",
-        kernel=device.kernel,
-        policy=policy,
-        streams=_at_work(folder),
-        frames=2 * device.slots,
-        slots=device.slots,
-        cluster_size=device.cluster_size,
-        trunk_shift=device.trunk_shift,
-        seed=seed,
-    )
-
-
-def _first_free(requests: pl.DataFrame, folder: Path | str) -> int:
-    """Return the first row that frees a slot."""
     freed = requests["op"] == "put"
     if not freed.any():
         raise InputError(
@@ -123,19 +88,3 @@ def _first_free(requests: pl.DataFrame, folder: Path | str) -> int:
             path=Path(folder) / "slot_events.parquet",
         )
     return freed.arg_max() or 0
-
-
-def _at_work(folder: Path | str) -> StreamsConfig:
-    """Return the rows of a trace up to each task's last page out, and where work begins."""
-    requests = traces.request_streams(folder)
-    first = _first_free(requests, folder)
-    goes_out = pl.col("op") == "get"
-    requests = requests.filter(goes_out.reverse().cum_max().reverse().over("task"))
-    later = requests.select(pl.arg_where(goes_out & (pl.int_range(pl.len()) > first))).to_series()
-    if later.is_empty():
-        raise InputError(
-            "no page goes out after the first slot is freed: choose a longer trace",
-            path=Path(folder) / "slot_events.parquet",
-        )
-    skipped = later[later.len() // WARM_UP_PART] / requests.height
-    return StreamsConfig(requests=requests, skipped_share=round(skipped, 6))

@@ -66,13 +66,14 @@ CARDS: Final = schema_of(
         "before": pl.String,
         "after": pl.String,
         "claims": pl.List(pl.String),
+        "headlines": pl.List(pl.String),
         "contradicted": pl.List(pl.String),
         "model": pl.List(pl.String),
         "not_modelled": pl.List(pl.String),
         "body": pl.String,
     }
 )
-"""One row per patch card."""
+"""One row per patch card; a headline is a claim that README leads with, and its words."""
 
 COMPARISON: Final = schema_of(
     {

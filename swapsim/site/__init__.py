@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""TODO."""
+"""What spans patches: headlines, the generated parts of README, the report, the benchmarks."""

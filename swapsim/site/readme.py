@@ -6,9 +6,11 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import charts, predict, replay, standing, traces, verdicts
+from swapsim import charts, replay, traces
 from swapsim.errors import InputError
+from swapsim.patches import rooms
 from swapsim.paths import repository_root
+from swapsim.site import overview
 
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
 """The README's one picture, from the root."""
@@ -31,14 +33,12 @@ def with_table(text: str) -> str:
     """
     if not _TABLE.search(text):
         raise InputError("no marks around the verdict table", path="README.md")
-    sites = replay.writeback_tags_of(traces.shipped("writeback-tags"))
-    fits = predict.fits()
-    table = _markdown(verdicts.headlines(predict.headlines(fits)), "claim")
-    lock = standing.locks(fits).filter(pl.col("quantity").str.starts_with("swap cache"))
+    fits = overview.fits()
+    table = _markdown(overview.headlines(overview.simulated(fits)), "claim")
+    lock = overview.lock_relief(fits).filter(pl.col("quantity").str.starts_with("swap cache"))
     locks = _markdown(lock, "quantity")
-    counts = verdicts.writeback_tags(sites)
-    slots = verdicts.slots_verified(replay.verified_slots(traces.shipped("cluster-next")))
-    parts = (table, _ABOUT_LOCKS.rstrip(), locks, counts, slots)
+    counted = [room.counted() for room in rooms("counted")]
+    parts = (table, _ABOUT_LOCKS.rstrip(), locks, *counted)
     return _TABLE.sub(lambda marks: marks[1] + "\n\n".join(parts) + "\n" + marks[2], text)
 
 

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Machines counted as the lab counts a real kernel: the same CPUs, metrics and names."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Final
+
+import polars as pl
+
+from swapsim import sweep
+from swapsim.claims import compare, measured
+from swapsim.claims.results import Row, results
+from swapsim.config import MachineConfig
+from swapsim.errors import InputError, require_some
+from swapsim.machine.costs import costs
+from swapsim.machine.run import labels, policy_of
+from swapsim.native import machine as native_machine
+
+LOCKS: Final = {
+    "tree_lock": "xa_lock",
+    "si_lock": "si->lock",
+    "cluster_lock": "cluster lock",
+    "map_lock": "cluster lock",
+    "swap_avail_lock": "swap_avail_lock",
+    "alloc_lock": "slot cache mutex",
+    "free_lock": "return cache lock",
+    "lru_lock": "lru_lock",
+    "zone_lock": "zone->lock",
+}
+"""First part of a site's name, and what the measurements call that lock."""
+
+LEDGER: Final = tuple(
+    f"{lock} acquisitions"
+    for lock in dict.fromkeys(LOCKS.values())
+    if lock not in ("lru_lock", "zone->lock")
+)
+"""What is judged: the locks of a page's row in the ledger, which are those of swapping."""
+
+HOST_CPUS: Final = 2
+"""CPUs of the host of the measurements: as many of the guest's virtual CPUs run at a time."""
+
+OUTSIDE_OF_LOCKS: Final = (
+    "fault_ns",
+    "touch_ns",
+    "access_ns",
+    "reference_ns",
+    "unmap_ns",
+    "copy_ns",
+)
+"""Costs of work that holds no lock of swapping."""
+
+SWITCHES: Final = {"tags": "on", "no tags": "off"}
+"""A machine's policy, and the value of the lab kernel's switch swap_tags that is the same."""
+
+PAGES_OF_MEBIBYTE: Final = 256
+UNTIL_DONE: Final = 2**60
+"""A watch that ends when the tasks do."""
+
+CALL_SITES: Final = {
+    "map_lock.swap_duplicate": "__swap_duplicate",
+    "map_lock.swapcache_prepare": "__swap_duplicate",
+    "map_lock.swap_free": "__swap_entry_free",
+    "map_lock.__swp_swapcount": "__swp_swapcount",
+    "map_lock.try_to_free_swap": "folio_free_swap",
+    "map_lock.put_swap_page": "put_swap_folio",
+    "cluster_lock.scan_swap_map_slots": "get_swap_pages",
+    "si_lock.scan_swap_map_slots": "get_swap_pages",
+    "tree_lock.add_to_swap_cache.shrink_page_list": "add_to_swap_cache",
+    "tree_lock.add_to_swap_cache.do_swap_page": "add_to_swap_cache",
+}
+"""Sites whose function goes by another name in 6.1, or is inlined there."""
+
+
+def machines_of(
+    experiments: Mapping[str, Callable[[], list[MachineConfig]]], experiment: str
+) -> list[MachineConfig]:
+    """Return the machines of an experiment, one per value of the switch that varies.
+
+    Parameters
+    ----------
+    experiments : mapping of str to callable
+        Those of data/measured that a patch has machines of.
+    experiment : str
+
+    Raises
+    ------
+    InputError
+        If there is none for this experiment.
+    """
+    if experiment not in experiments:
+        raise InputError(f"no machine of it; there are: {', '.join(experiments)}", field=experiment)
+    return experiments[experiment]()
+
+
+def lab_costs(config: MachineConfig) -> dict[str, int]:
+    """Return data/costs.csv as CPUs see it that share those of a host.
+
+    Of the others, as many run beside a running one as the host has CPUs beside its own; a machine's
+    CPUs all run. So work outside of locks is stretched until each other one is as seldom at a
+    lock: sevenfold for eight CPUs on two. What the host interrupts is not modelled: a holder of a
+    lock that does not run makes others wait long, but not more often.
+    """
+    shared = (config.cpus - 1) // (HOST_CPUS - 1)
+    return {
+        name: value * (max(shared, 1) if name in OUTSIDE_OF_LOCKS else 1)
+        for name, value in costs().select("name", "value").iter_rows()
+    }
+
+
+def run_as_lab(config: MachineConfig) -> pl.DataFrame:
+    """Run an experiment's machine to its end and count as the lab does.
+
+    Parameters
+    ----------
+    config : MachineConfig
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS, source simulated, policies and metrics named as in data/measured: ``pages
+        out`` and ``pages in`` (page), of each lock its ``acquisitions``, ``bounced acquisitions``
+        and ``contended acquisitions`` (1/page), ``LOCK at SITE`` (1/page), ``slots in a trunk with
+        another CPU`` (1/slot).
+
+    Raises
+    ------
+    InputError
+        Nothing was swapped out, or the device fills up.
+    """
+    window = native_machine.watch(config, lab_costs(config))
+    pages = int(window.cpus["pages_out"].sum())
+    if not pages:
+        raise InputError("no page was swapped out: give the tasks more pages", field="pages")
+    rows = [
+        ("pages out", float(pages), "page"),
+        ("pages in", float(window.cpus["pages_in"].sum()), "page"),
+        *_locks(window.sites, pages),
+        *_call_sites(window.sites, pages),
+        (
+            "slots in a trunk with another CPU",
+            window.shared_slots / window.slots["given"],
+            "1/slot",
+        ),
+    ]
+    policy = policy_of(config)
+    return results(rows, labels(config, policy=SWITCHES.get(policy, policy)))
+
+
+def runs(
+    machines: Iterable[MachineConfig], seeds: int, *, executor: Executor | None = None
+) -> pl.DataFrame:
+    """Run each machine with seeds 1 to n, and return the results of `run_as_lab` one after another.
+
+    Parameters
+    ----------
+    machines : iterable of MachineConfig
+    seeds : int
+        From 1.
+    executor : concurrent.futures.Executor, optional
+        As in `sweep.run`.
+
+    Raises
+    ------
+    InputError
+        There is no machine or no seed.
+    """
+    points = [replace(config, seed=seed) for config in machines for seed in range(1, seeds + 1)]
+    require_some(points, "machines and seeds")
+    return pl.concat(sweep.run(run_as_lab, points, executor=executor))
+
+
+def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """Hold the order of policies against that of a real kernel, pair by pair.
+
+    Parameters
+    ----------
+    simulated : polars.DataFrame
+        Schema RESULTS; the mean over its seeds counts.
+    medians : polars.DataFrame
+        Schema MEDIANS, measured.
+    metric : str
+
+    Returns
+    -------
+    polars.DataFrame
+        ``less, more`` (the kernel's order), ``measured_less, measured_more, simulated_less,
+        simulated_more, agrees``: one row per pair of policies whose measured intervals do not
+        overlap, the least first.
+
+    Raises
+    ------
+    InputError
+        One of the two does not have the metric, or the simulation lacks a policy.
+    """
+    ranks = measured.ranks(medians, metric)
+    held = compare.held_against(simulated.filter(metric=metric), medians.filter(metric=metric))
+    means = dict(held.select("policy", "simulated").iter_rows())
+    rows = ranks.to_dicts()
+    missing = [row["policy"] for row in rows if row["policy"] not in means]
+    if missing:
+        raise InputError(f"no simulation of {', '.join(missing)}", field="policy")
+    return pl.DataFrame(
+        [
+            {
+                "less": less["policy"],
+                "more": more["policy"],
+                "measured_less": less["median"],
+                "measured_more": more["median"],
+                "simulated_less": means[less["policy"]],
+                "simulated_more": means[more["policy"]],
+                "agrees": means[less["policy"]] < means[more["policy"]],
+            }
+            for at, less in enumerate(rows)
+            for more in rows[at + 1 :]
+            if more["policy"] not in less["tied_with"]
+        ],
+        schema={
+            "less": pl.String,
+            "more": pl.String,
+            "measured_less": pl.Float64,
+            "measured_more": pl.Float64,
+            "simulated_less": pl.Float64,
+            "simulated_more": pl.Float64,
+            "agrees": pl.Boolean,
+        },
+        orient="row",
+    )
+
+
+def order(simulated: pl.DataFrame, medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Count the pairs of policies that the simulation puts in the real kernel's order.
+
+    Parameters
+    ----------
+    simulated, medians : polars.DataFrame
+        As for `pairs`.
+    metrics : sequence of str
+
+    Returns
+    -------
+    polars.DataFrame
+        ``metric``, ``pairs`` that are not tied in the measurement, and ``agree`` among them.
+    """
+    found = {metric: pairs(simulated, medians, metric)["agrees"] for metric in metrics}
+    return pl.DataFrame(
+        [(metric, len(agrees), int(agrees.sum())) for metric, agrees in found.items()],
+        schema={"metric": pl.String, "pairs": pl.UInt32, "agree": pl.UInt32},
+        orient="row",
+    )
+
+
+def off_percent(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
+    """Say how far the locks of the ledger are from a real kernel's, a column per policy.
+
+    Parameters
+    ----------
+    simulated, medians : polars.DataFrame
+        As for `pairs`.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``metric`` and per policy the difference in percent of the measured median.
+    """
+    judged = simulated.filter(pl.col("metric").is_in(LEDGER))
+    held = compare.held_against(judged, medians)
+    return held.pivot("policy", index="metric", values="apart_percent")
+
+
+def _locks(sites: pl.DataFrame, pages: int) -> list[Row]:
+    sums = (
+        sites.with_columns(lock=pl.col("site").str.split(".").list.first().replace_strict(LOCKS))
+        .group_by("lock", maintain_order=True)
+        .agg(pl.col("acquisitions", "moved", "contended").sum())
+    )
+    names = {"acquisitions": "", "moved": "bounced ", "contended": "contended "}
+    return [
+        (f"{row['lock']} {word}acquisitions", row[column] / pages, "1/page")
+        for row in sums.iter_rows(named=True)
+        for column, word in names.items()
+    ]
+
+
+def _call_sites(sites: pl.DataFrame, pages: int) -> list[Row]:
+    sums: dict[str, int] = {}
+    for site, count in sites.select("site", "acquisitions").iter_rows():
+        prefix, function = site.split(".")[:2]
+        name = f"{LOCKS[prefix]} at {CALL_SITES.get(site, function)}"
+        sums[name] = sums.get(name, 0) + count
+    return [(name, count / pages, "1/page") for name, count in sums.items()]

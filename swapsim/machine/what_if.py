@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What if: a patch's gain on other machines, devices and costs, with the constants fitted once."""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from swapsim import sweep
+from swapsim.config import MachineConfig
+from swapsim.errors import InputError, require_some
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.fit import Fitted
+from swapsim.machine.run import metric_values
+from swapsim.schemas import WHAT_IF, WHAT_IF_RANGES, require
+
+CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+"""Tasks, each on a CPU of its own; the CPUs of kswapd come on top."""
+
+TRUNK_SHIFTS: Final = (10, 12, 14, 17, 20)
+"""From 4 MB a trunk to 4 GB; the kernel has 14, 64 MB."""
+
+CHANNELS: Final = (8, 16, 32, 64, 128)
+"""Pages that a drive serves at a time. With ``channel_ns`` of 80 us, 32 move 400,000 pages a
+second, reads and writes together: about what the P3600 of patch D's thread does."""
+
+MEMORY: Final = 2 * CHANNELS[-1]
+"""Where a device as fast as memory stands on the axis of channels."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A machine without the patch and the same one with it.
+
+    Attributes
+    ----------
+    factor : str
+        What is asked about.
+    setting : float
+        Its number, for an axis.
+    label : str
+        Its words, for a table.
+    base, patched : MachineConfig
+    """
+
+    factor: str
+    setting: float
+    label: str
+    base: MachineConfig
+    patched: MachineConfig
+
+
+def gains(
+    cases: Sequence[Case],
+    fits: Mapping[str, pl.DataFrame],
+    *,
+    metric: str = "swap_out",
+    seeds: Sequence[int] = (1, 2),
+    executor: Executor | None = None,
+    progress: bool = False,
+    folder: Path | str | None = None,
+) -> pl.DataFrame:
+    """Run each case with each set of constants, without the patch and with it.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+    fits : mapping of str to polars.DataFrame
+        A name -> constants, schema COSTS.
+    metric : str
+        Of `run.run`, higher is better.
+    seeds : sequence of int
+    executor, progress, folder
+        As for `sweep.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WHAT_IF, one row per case, fit and seed.
+
+    Raises
+    ------
+    InputError
+        No case, fit or seed is given, or a machine stays without this metric.
+    """
+    require_some(cases, "cases")
+    require_some(fits, "fits")
+    require_some(seeds, "seeds")
+    points = [(case, fit, seed) for case in cases for fit in fits for seed in seeds]
+    frames = sweep.run(
+        partial(_gain, dict(fits), metric), points, executor=executor, batch_points=2,
+        progress=progress, folder=folder,
+    )  # fmt: skip
+    return require(pl.concat(frames), WHAT_IF, "WHAT_IF")
+
+
+def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
+    """Take the least, middle and greatest gain of each case over its fits and seeds.
+
+    Parameters
+    ----------
+    what_if : polars.DataFrame
+        Schema WHAT_IF.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WHAT_IF_RANGES, in the order of the cases. A fit counts with the mean of its seeds;
+        ``flips`` says that some fits make the patch a gain and others a loss.
+    """
+    case = ["factor", "setting", "label"]
+    frame = (
+        require(what_if, WHAT_IF, "WHAT_IF")
+        .group_by([*case, "fit"], maintain_order=True)
+        .agg(pl.col("gain_percent", "base_waits", "patched_waits").mean())
+        .group_by(case, maintain_order=True)
+        .agg(
+            low=pl.col("gain_percent").min(),
+            middle=pl.col("gain_percent").median(),
+            high=pl.col("gain_percent").max(),
+            base_waits=pl.col("base_waits").median(),
+            patched_waits=pl.col("patched_waits").median(),
+        )
+        .with_columns(flips=(pl.col("low") < 0) & (pl.col("high") > 0))
+    )
+    return require(frame.select(WHAT_IF_RANGES.names()), WHAT_IF_RANGES, "WHAT_IF_RANGES")
+
+
+def refitted(
+    fit: Callable[..., Fitted],
+    names: Sequence[str],
+    *,
+    constants: pl.DataFrame | None = None,
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> dict[str, pl.DataFrame]:
+    """Put each constant at its low and at its high, and fit the base anew.
+
+    Parameters
+    ----------
+    fit : callable
+        Takes ``constants=``: a patch's ``fit``, or a ``functools.partial`` of it.
+    names : sequence of str
+        Constants that the fit leaves alone.
+    constants : polars.DataFrame, optional
+        Schema COSTS; default: data/costs.csv.
+    executor, progress
+        As for `sweep.run`.
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        "NAME, low" and "NAME, high" -> the constants fitted with it; a fit that does not converge
+        is left out.
+
+    Raises
+    ------
+    InputError
+        A constant is unknown.
+    """
+    table = costs() if constants is None else constants
+    for name in names:
+        if name not in table["name"]:
+            raise InputError(f"cost {name!r} is unknown", field="names")
+    points = list(itertools.product(names, ("low", "high")))
+    fitted = sweep.run(
+        partial(_refit, fit, table), points, executor=executor, batch_points=2, progress=progress
+    )
+    return {
+        f"{name}, {side}": found.constants
+        for (name, side), found in zip(points, fitted, strict=True)
+        if found.converged
+    }
+
+
+def by_constant(what_if: pl.DataFrame) -> pl.DataFrame:
+    """Set the gains at each constant's low and high side by side, the widest apart first.
+
+    Parameters
+    ----------
+    what_if : polars.DataFrame
+        Schema WHAT_IF, one case; its fits are those of `refitted`.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``constant``, the gain in percent at its ``low`` and ``high`` (means over the seeds, null
+        where the base could not be fitted), and ``flips``: one is a gain, the other a loss.
+
+    Raises
+    ------
+    InputError
+        A fit is not one of `refitted`, or there are several cases.
+    """
+    require(what_if, WHAT_IF, "WHAT_IF")
+    if (cases := what_if.select("factor", "setting", "label").n_unique()) > 1:
+        raise InputError(f"{cases} cases would be mixed: filter one", field="label")
+    sides = what_if.with_columns(
+        pl.col("fit").str.extract_groups(r"^(?<constant>\w+), (?<side>low|high)$").alias("is")
+    ).unnest("is")
+    if sides["side"].is_null().any():
+        raise InputError("take the constants that refitted() returns", field="fit")
+    return (
+        sides.group_by("constant", "side", maintain_order=True)
+        .agg(pl.col("gain_percent").mean())
+        .pivot("side", index="constant", values="gain_percent", on_columns=["low", "high"])
+        .with_columns(flips=(pl.col("low") * pl.col("high") < 0).fill_null(False))
+        .sort((pl.col("high") - pl.col("low")).abs(), descending=True, nulls_last=True)
+    )
+
+
+def _refit(fit: Callable[..., Fitted], table: pl.DataFrame, point: tuple[str, str]) -> Fitted:
+    name, side = point
+    return fit(constants=change_costs(table, {name: table.filter(name=name)[side].item()}))
+
+
+def _gain(
+    fits: Mapping[str, pl.DataFrame], metric: str, point: tuple[Case, str, int]
+) -> pl.DataFrame:
+    case, fit, seed = point
+    value: list[float] = []
+    waits: list[float] = []
+    for config in (case.base, case.patched):
+        rows = metric_values(replace(config, seed=seed), fits[fit])
+        value.append(rows.get(metric, 0.0))
+        waits.append(sum(share for name, share in rows.items() if name.startswith("cycles.")))
+    if value[0] <= 0:
+        raise InputError(f"{case.label}: the machine has no {metric} to gain on", field="metric")
+    row = (
+        case.factor,
+        float(case.setting),
+        case.label,
+        fit,
+        seed,
+        *value,
+        100 * (value[1] / value[0] - 1),
+        *waits,
+    )
+    return pl.DataFrame([row], schema=WHAT_IF, orient="row")

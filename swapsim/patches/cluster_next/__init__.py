@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patch D: a scan base for each CPU (2020, merged in 5.8), and E: what its reviewers asked."""
+
+from swapsim.machine.lab import off_percent, order
+from swapsim.machine.throughput import PAGES_MOVED, run_policies
+from swapsim.machine.time_per_page import time_per_page
+from swapsim.patches.cluster_next.conclusions import (
+    counted,
+    lock_relief,
+    verdict,
+    verdict_on_alternatives,
+)
+from swapsim.patches.cluster_next.fitting import fit, headline_fit
+from swapsim.patches.cluster_next.lab import lab_machines, lab_runs
+from swapsim.patches.cluster_next.machines import PATCH, aged_device, machine, traced_machine
+from swapsim.patches.cluster_next.prediction import predict, runs
+from swapsim.patches.cluster_next.questions import (
+    fits_by_constant,
+    gain_by_constant,
+    gain_by_drive,
+    gain_by_tasks,
+    gain_by_trunk_size,
+)
+from swapsim.patches.cluster_next.reviewers import REVIEWERS, answers
+from swapsim.patches.cluster_next.tables import LEADING, means, profile
+
+__all__ = [
+    "LEADING",
+    "PAGES_MOVED",
+    "PATCH",
+    "REVIEWERS",
+    "aged_device",
+    "answers",
+    "counted",
+    "fit",
+    "fits_by_constant",
+    "gain_by_constant",
+    "gain_by_drive",
+    "gain_by_tasks",
+    "gain_by_trunk_size",
+    "headline_fit",
+    "lab_machines",
+    "lab_runs",
+    "lock_relief",
+    "machine",
+    "means",
+    "off_percent",
+    "order",
+    "predict",
+    "profile",
+    "run_policies",
+    "runs",
+    "time_per_page",
+    "traced_machine",
+    "verdict",
+    "verdict_on_alternatives",
+]

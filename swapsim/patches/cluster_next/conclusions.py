@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What patch D and its alternatives are found to do, and how they relieve the swap cache's lock."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from swapsim import replay, slots, traces
+from swapsim.claims import compare, measured, published
+from swapsim.machine.lock_relief import relief
+from swapsim.patches.cluster_next.machines import PATCH
+from swapsim.patches.cluster_next.reviewers import mean_of
+from swapsim.schemas import SLOT_ANSWERS, SLOT_RANKING, VERIFIED, require
+
+
+def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFrame) -> str:
+    """Say what patch D does to the swap cache's locks, on which ground, and what it is worth.
+
+    Parameters
+    ----------
+    verified : polars.DataFrame
+        Schema VERIFIED.
+    measures : polars.DataFrame
+        Schema SLOT_SWEEP, one factor, the last setting counts; policies shared, percpu and
+        percpu-rerandomise.
+    predicted : polars.DataFrame
+        Schema RESULTS of `prediction.predict`, V1.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    handed_out, alike = slots_alike(verified)
+    moved = slots.ranking(measures, "lock.moved.add")
+    factor, last = moved.select("factor", "setting").row(-1)
+    percent = {
+        policy: 100 * mean_of(moved, factor, last, policy)["mean"]
+        for policy in ("shared", "percpu", "percpu-rerandomise")
+    }
+    cpus = int(moved["n_cpus"].to_list()[-1])
+    claims = published.claims().filter(claim="D-prose-score")
+    three = compare.three_columns(claims, predicted, published.tolerances())
+    score = three.row(0, named=True)
+    return (
+        f"The model hands out {alike:,} of the {handed_out:,} slots that a real kernel did in "
+        f"{verified.height} runs; in it, {cpus} CPUs on a fragmented device find the swap cache's "
+        f"lock on another CPU in {percent['shared']:.0f} of 100 additions with the "
+        f"shared base, in {percent['percpu-rerandomise']:.0f} with the merged patch, and in "
+        f"{percent['percpu']:.0f} with the patch as first posted, whose CPUs fall into step. "
+        "Fitted to the base column of its mail alone, the contention machine gives it, while it "
+        f"is young, {score['simulated']:+.1f} % in pmbench's score; {score['published']:+.1f} % is "
+        "published."
+    )
+
+
+def verdict_on_alternatives(answers: pl.DataFrame, ranking: pl.DataFrame) -> str:
+    """Say how the reviewers' guesses did, and which policy keeps CPUs apart best.
+
+    Parameters
+    ----------
+    answers : polars.DataFrame
+        Schema SLOT_ANSWERS.
+    ranking : polars.DataFrame
+        Schema SLOT_RANKING of "lock.moved.add", one setting.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    require(answers, SLOT_ANSWERS, "slot answers")
+    require(ranking, SLOT_RANKING, "slot ranking")
+    best = ranking.row(0, named=True)
+    merged = ranking.filter(policy="percpu-rerandomise").row(0, named=True)
+    tied = f", tied with {' and '.join(best['tied_with'])}," if best["tied_with"] else ""
+    return (
+        f"Of {answers.height} questions and guesses of the thread, {int(answers['holds'].sum())} "
+        f"hold in the model; of {ranking.height} policies, {best['policy']}{tied} keeps CPUs apart "
+        f"best: {100 * best['mean']:.1f} of 100 additions to the swap cache find the lock on "
+        f"another CPU, against {100 * merged['mean']:.1f} with the merged patch."
+    )
+
+
+def slots_alike(verified: pl.DataFrame) -> tuple[int, int]:
+    """Count the slots that a real kernel handed out, and of these the model's, too.
+
+    Parameters
+    ----------
+    verified : polars.DataFrame
+        Schema VERIFIED.
+    """
+    require(verified, VERIFIED, "VERIFIED")
+    exact, raced, slots = (int(verified[name].sum()) for name in ("exact", "raced", "slots"))
+    return slots, exact + raced
+
+
+def verdict_on_slots(verified: pl.DataFrame) -> str:
+    """Say how many of a real kernel's swap slots the allocator hands out, too.
+
+    Parameters
+    ----------
+    verified : polars.DataFrame
+        Schema VERIFIED.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    slots, alike = slots_alike(verified)
+    return (
+        f"Of {slots:,} swap slots that a real kernel handed out in {verified.height} runs, "
+        f"the model of patch D's allocator hands out {alike:,}."
+    )
+
+
+def counted() -> str:
+    """Return `verdict_on_slots` on the shipped traces."""
+    return verdict_on_slots(replay.verified_slots(traces.shipped("cluster-next")))
+
+
+def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Set side by side how the patch relieves the swap cache's lock: mail, machine, real kernel.
+
+    Parameters
+    ----------
+    runs : mapping of str to polars.DataFrame
+        As `prediction.runs` returns.
+
+    Returns
+    -------
+    polars.DataFrame
+        As `lock_relief.relief` returns; the mail's kernel is 5.7, the real one 6.1.
+    """
+    return relief(
+        published.published_tables().filter(
+            pl.col("metric").str.contains("add_to_swap_cache|__remove_mapping"),
+            patch=PATCH,
+            table="perf profile",
+        ),
+        (runs["shared"], runs["percpu"]),
+        measured.medians(measured.results("scan-base-under-half")),
+        ("shared", "percpu"),
+    )

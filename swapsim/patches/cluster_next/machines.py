@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The machines of patch D and its alternatives: that of its mail, an aged device, a trace's."""
+
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from swapsim import slots, traces
+from swapsim.config import MachineConfig, Policy, StreamsConfig
+from swapsim.errors import InputError
+from swapsim.replay.cluster_next import first_free
+
+PATCH: Final = "04-percpu-cluster-next"
+"""Its folder in patches, and its rows in data."""
+
+DEVICE_GIGABYTES: Final = 48
+"""Of each of the two devices of patch D's mails (facts on V1 to V3: memmap=48G)."""
+
+WARM_UP_PART: Final = 10
+"""One in so many of the pages that go out after the first slot was freed are not yet watched."""
+
+
+def machine(
+    *,
+    policy: str | Policy,
+    seed: int = 1,
+    kernel: str = "5.7+scan-more",
+    gigabytes: int = DEVICE_GIGABYTES,
+) -> MachineConfig:
+    """Return the machine of patch D's mail: 16 walkers on two pmems, 8 each, fragmented.
+
+    Parameters
+    ----------
+    policy : str or Policy
+        "shared" is the base, "percpu" V1 of the patch, "percpu-rerandomise" what was merged.
+    seed : int
+    kernel : str
+        "5.7+scan-more" is what V1 was measured on; "5.8" has the memory cgroup's charge of V2 and
+        V3's base, without lru_lock.
+    gigabytes : int
+        Of each device; memory and pages keep their share of it.
+
+    Returns
+    -------
+    MachineConfig
+
+    Notes
+    -----
+    The devices have the 48 GB of the mail, so that trunks are as many. What memory and pages the
+    test had it does not say: here 3 of 8 pages are in memory, so that as many accesses miss as in
+    the mail (2.84 GB/s swapped in, 16 x 68280 accesses a second: 0.63), and the devices are two
+    fifths full. The warm-up lasts until memory's free pages are used up and tasks reclaim for
+    themselves. A window is short beside a scan's way around a device (20 s): it sees the bases
+    where the fill left them, not where they drift to.
+
+    Source
+    ------
+    Seed D (16 pmbench processes, 80/20, random, a RAM disk per socket); the base holds "scan more".
+    """
+    return MachineConfig(
+        patch=PATCH,
+        kernel=kernel,
+        policy=policy,
+        nodes=2,
+        devices=2,
+        walkers=16,
+        frames=gigabytes * 2**16,
+        pages=gigabytes * 2**20 // DEVICE_GIGABYTES,
+        slots=gigabytes * 2**18,
+        cluster_size=512,
+        fragmented=True,
+        warmup_ns=20_000_000 + gigabytes * 1_250_000,
+        duration_ns=100_000_000,
+        seed=seed,
+    )
+
+
+def aged_device(*, policy: str | Policy, seed: int = 1) -> MachineConfig:
+    """Return the machine of notebook 05's ground: 8 CPUs on a 2 GB device, used and churned.
+
+    Parameters
+    ----------
+    policy : str or Policy
+    seed : int
+
+    Returns
+    -------
+    MachineConfig
+
+    Notes
+    -----
+    Seven tenths of the device are in use and strewn over it; the warm-up lasts as long as it takes
+    to swap out some 130,000 pages, after which the bases are where swapping has left them.
+    """
+    in_use = 7 * 2 * slots.GIGABYTE_SLOTS // 10
+    frames = 2**16
+    return MachineConfig(
+        patch=PATCH,
+        kernel="5.8",
+        policy=policy,
+        walkers=8,
+        frames=frames,
+        pages=(in_use + frames) // 8,
+        slots=2 * slots.GIGABYTE_SLOTS,
+        fragmented=True,
+        warmup_ns=400_000_000,
+        duration_ns=50_000_000,
+        seed=seed,
+    )
+
+
+def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -> MachineConfig:
+    """Return the contention machine on which the tasks of a slot trace do their requests anew.
+
+    Each task has a CPU of its own and goes as fast as its own work allows: what the emulator took
+    for it is left behind. What a trace does not tell is whether a slot was freed because its page
+    came in, or because the page was given up. Where only pages are freed it is likely the latter:
+    so the rows of each task end with its last page out, and the watch begins, after device and
+    tasks have filled up, with a tenth of the pages that go out after the first slot was freed.
+
+    Parameters
+    ----------
+    folder : Path or str
+        A trace folder with slot events and its set-up (`traces.slot_set_up`).
+    policy : str or Policy
+    seed : int
+
+    Returns
+    -------
+    MachineConfig
+        For `machine.run`: one node, the device of the trace, kernel 6.1. Memory is twice the
+        device, so that no page goes out but those that the trace sends.
+
+    Raises
+    ------
+    InputError
+        The folder has no slot events or no set-up, or no slot is ever freed in it.
+    ConfigError
+        Fewer rows are left to be watched than there are tasks, or more pages come in at a time
+        than memory holds.
+    """
+    device = traces.traced_device(folder)
+    return MachineConfig(
+        patch=PATCH,
+        kernel=device.kernel,
+        policy=policy,
+        streams=_at_work(folder),
+        frames=2 * device.slots,
+        slots=device.slots,
+        cluster_size=device.cluster_size,
+        trunk_shift=device.trunk_shift,
+        seed=seed,
+    )
+
+
+def _at_work(folder: Path | str) -> StreamsConfig:
+    """Return the rows of a trace up to each task's last page out, and where work begins."""
+    requests = traces.request_streams(folder)
+    first = first_free(requests, folder)
+    goes_out = pl.col("op") == "get"
+    requests = requests.filter(goes_out.reverse().cum_max().reverse().over("task"))
+    later = requests.select(pl.arg_where(goes_out & (pl.int_range(pl.len()) > first))).to_series()
+    if later.is_empty():
+        raise InputError(
+            "no page goes out after the first slot is freed: choose a longer trace",
+            path=Path(folder) / "slot_events.parquet",
+        )
+    skipped = later[later.len() // WARM_UP_PART] / requests.height
+    return StreamsConfig(requests=requests, skipped_share=round(skipped, 6))

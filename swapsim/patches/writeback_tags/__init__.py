@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patch A: no radix-tree writeback tags for the swap cache (2016, merged in 4.9)."""
+
+from swapsim.machine.time_per_page import time_per_page
+from swapsim.patches.writeback_tags.conclusions import (
+    counted,
+    lock_relief,
+    verdict,
+)
+from swapsim.patches.writeback_tags.fitting import fit, headline_fit
+from swapsim.patches.writeback_tags.lab import acquisitions_held_against, lab_machines
+from swapsim.patches.writeback_tags.machines import PATCH, machine
+from swapsim.patches.writeback_tags.prediction import predict, runs
+from swapsim.patches.writeback_tags.questions import (
+    fits_by_constant,
+    gain_by_constant,
+    gain_by_drive,
+    gain_by_trunk_size,
+    gain_by_writers,
+)
+from swapsim.patches.writeback_tags.shares import (
+    fits_at,
+    judged_ranges,
+    predict_by_shares,
+    with_tags_up_to,
+    with_tree_ns_of,
+    within_tolerance,
+)
+from swapsim.patches.writeback_tags.tree_nodes import nodes_by_round, nodes_held_against
+
+__all__ = [
+    "PATCH",
+    "acquisitions_held_against",
+    "counted",
+    "fit",
+    "fits_at",
+    "fits_by_constant",
+    "gain_by_constant",
+    "gain_by_drive",
+    "gain_by_trunk_size",
+    "gain_by_writers",
+    "headline_fit",
+    "judged_ranges",
+    "lab_machines",
+    "lock_relief",
+    "machine",
+    "nodes_by_round",
+    "nodes_held_against",
+    "predict",
+    "predict_by_shares",
+    "runs",
+    "time_per_page",
+    "verdict",
+    "with_tags_up_to",
+    "with_tree_ns_of",
+    "within_tolerance",
+]

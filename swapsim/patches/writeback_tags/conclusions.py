@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What patch A is found to do: sentences, and how it relieves the swap cache's lock."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from swapsim import replay, traces
+from swapsim.claims import measured, published
+from swapsim.errors import InputError
+from swapsim.machine.lock_relief import relief
+from swapsim.patches.writeback_tags.machines import PATCH
+from swapsim.schemas import LOCK_SITES, RANGES, SITE, require
+
+
+def verdict(sites_of: Mapping[str, pl.DataFrame], alone: pl.DataFrame, joint: pl.DataFrame) -> str:
+    """Say what patch A does, in counts and in time.
+
+    Parameters
+    ----------
+    sites_of
+        As for `verdict_on_counts`.
+    alone, joint
+        As for `verdict_in_time`.
+
+    Returns
+    -------
+    str
+        Two sentences.
+    """
+    return f"{verdict_on_counts(sites_of)} {verdict_in_time(alone, joint)}"
+
+
+def verdict_on_counts(sites_of: Mapping[str, pl.DataFrame]) -> str:
+    """Say what patch A does to a page swapped out, over all traces together.
+
+    Parameters
+    ----------
+    sites_of : mapping of str to polars.DataFrame
+        Name of a trace -> its LOCK_SITES under kernel 4.8.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    per_page = replay.totals_per_page(_together(sites_of)).filter(pl.col("flow") != "file")
+    kept = per_page.filter("tags").row(0, named=True)
+    dropped = per_page.filter(~pl.col("tags")).row(0, named=True)
+    return (
+        f"On {len(sites_of)} traces of a real kernel, {kept['pages']:,} pages swapped out, "
+        f"the patch takes a page's lock acquisitions from {kept['acquisitions']:.2f} to "
+        f"{dropped['acquisitions']:.2f} and its tree descents under the lock from "
+        f"{kept['descents']:.2f} to {dropped['descents']:.2f}."
+    )
+
+
+def verdict_in_time(alone: pl.DataFrame, joint: pl.DataFrame) -> str:
+    """Say what patch A's counts are worth in time.
+
+    Parameters
+    ----------
+    alone, joint : polars.DataFrame
+        Schema RANGES: fitted to the mail's base alone, and to it together with other bases.
+
+    Returns
+    -------
+    str
+        One sentence.
+
+    Raises
+    ------
+    InputError
+        No fit was left to say how far throughput goes.
+    """
+    one, both = (_range(ranges, "A-throughput") for ranges in (alone, joint))
+    return (
+        f"Fitted to its mail's base column alone, the contention machine makes of that a gain of "
+        f"{one['low']:.0f} to {one['high']:.0f} % in throughput, fitted to patch D's bases as well "
+        f"{both['low']:.0f} to {both['high']:.0f} %; {one['published']:.1f} % is published."
+    )
+
+
+def _range(ranges: pl.DataFrame, claim: str) -> dict[str, float]:
+    found = require(ranges, RANGES, "RANGES").filter(claim=claim)
+    if found.height != 1:
+        raise InputError(f"{found.height} ranges of {claim!r}: give fits", field="claim")
+    return found.row(0, named=True)
+
+
+def counted() -> str:
+    """Return `verdict_on_counts` on the shipped traces."""
+    return verdict_on_counts(replay.writeback_tags_of(traces.shipped("writeback-tags")))
+
+
+def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Set side by side how the patch relieves the swap cache's lock: mail, machine, real kernel.
+
+    Parameters
+    ----------
+    runs : mapping of str to polars.DataFrame
+        As `prediction.runs` returns.
+
+    Returns
+    -------
+    polars.DataFrame
+        As `lock_relief.relief` returns; the mail's kernel is 4.8, the real one 6.1.
+    """
+    return relief(
+        published.published_tables().filter(
+            patch=PATCH, table="lkp comparison", unit="% of cycles"
+        ),
+        (runs["base"], runs["base+patch"]),
+        measured.medians(measured.results("writeback-tags")),
+        ("on", "off"),
+    )
+
+
+def _together(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Add up the ledgers of several traces."""
+    keys = ["kernel", "tags", "flow", "site"]
+    frame = (
+        pl.concat([require(sites, LOCK_SITES, "lock sites") for sites in sites_of.values()])
+        .group_by(keys)
+        .agg(pl.exclude(keys).sum())
+        .sort("kernel", pl.col("tags").not_(), "flow", pl.col("site").cast(SITE))
+    )
+    return require(frame.select(LOCK_SITES.names()), LOCK_SITES, "lock sites")

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patch A's base: the rates of its mail, and the constants with which the machine meets them."""
+
+from typing import Final
+
+import polars as pl
+
+from swapsim.machine.costs import costs
+from swapsim.machine.fit import Fitted, Target, base_figure
+from swapsim.machine.fit import fit as fit_machine
+from swapsim.machine.run import PAGE_KIB
+from swapsim.patches.writeback_tags.machines import PATCH, machine
+
+BASE: Final = "base"
+"""The kernel of data/published that a fit looks at."""
+
+TREE_ROWS: Final = {
+    "tree_lock.add_to_swap_cache.shrink_page_list": (
+        "_raw_spin_lock_irq.__add_to_swap_cache.add_to_swap_cache.add_to_swap.shrink_page_list"
+    ),
+    "tree_lock.__remove_mapping": (
+        "_raw_spin_lock_irqsave.__remove_mapping.shrink_page_list.shrink_inactive_list"
+        ".shrink_zone_memcg"
+    ),
+    "tree_lock.test_set_page_writeback": (
+        "_raw_spin_lock_irqsave.__test_set_page_writeback.bdev_write_page.__swap_writepage"
+        ".swap_writepage"
+    ),
+    "tree_lock.test_clear_page_writeback": (
+        "_raw_spin_lock_irqsave.test_clear_page_writeback.end_page_writeback.page_endio"
+        ".pmem_rw_page"
+    ),
+}
+"""The machine's site -> the row of patch A's mail, without the name of the profile before it."""
+
+
+def fit(
+    *, tag_share: float, map_share: float, constants: pl.DataFrame | None = None, seed: int = 1
+) -> Fitted:
+    """Fit patch A's base: the rate while it swaps, and the cycles in tree_lock's four rows.
+
+    Free are ``unmap_ns`` (work without a lock: it sets the rate) and ``tree_ns`` (the hold that
+    add and remove have: it sets the wait). Two shares of ``tree_ns`` stay open, for all four rows
+    of the base are about as long whatever they are, as each waits in the same queue:
+
+    - ``tag_ns``: how long the start and the end of writeback hold the lock,
+    - ``map_ns``: how long a look at a map byte holds si->lock, four times a page.
+
+    Parameters
+    ----------
+    tag_share, map_share : float
+        ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``.
+    constants : polars.DataFrame, optional
+        Schema COSTS; default: data/costs.csv.
+    seed : int
+
+    Returns
+    -------
+    Fitted
+
+    Source
+    ------
+    data/published/01-writeback-tags.csv, kernel base.
+    """
+    table = costs() if constants is None else constants
+    return fit_machine(
+        machine(tags=True, seed=seed),
+        (
+            Target(name="swap_out", metrics=("swap_out",), wanted=swap_phase_rate(table)),
+            Target(
+                name="tree_lock",
+                metrics=tuple(f"cycles.{site}" for site in TREE_ROWS),
+                wanted=sum(base_figure(PATCH, BASE, row) for row in TREE_ROWS.values()),
+            ),
+        ),
+        {name: _value(table, name) for name in ("unmap_ns", "tree_ns")},
+        tied={"tag_ns": ("tree_ns", tag_share), "map_ns": ("tree_ns", map_share)},
+        constants=table,
+    )
+
+
+def headline_fit() -> Fitted:
+    """Fit the base at the middle of what it leaves open: with the shares of data/costs.csv."""
+    cost = dict(costs().select("name", "value").iter_rows())
+    return fit(
+        tag_share=cost["tag_ns"] / cost["tree_ns"], map_share=cost["map_ns"] / cost["tree_ns"]
+    )
+
+
+def swap_phase_rate(constants: pl.DataFrame) -> float:
+    """Return how fast patch A's base swaps out while it swaps, in KiB/s.
+
+    The mail's swap.so is a mean over a run whose first part fills memory and swaps nothing. Of all
+    that is written, so / throughput reaches the device; the rest is written at the rate of a
+    fault and a touch, by eight tasks that wait for nobody.
+
+    Parameters
+    ----------
+    constants : polars.DataFrame
+        Schema COSTS.
+
+    Source
+    ------
+    data/published/01-writeback-tags.csv, kernel base: vm-scalability.throughput, vmstat.swap.so.
+    """
+    throughput, swap_out = (
+        base_figure(PATCH, BASE, row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
+    )
+    stays = 1 - swap_out / throughput
+    return swap_out / (1 - stays * throughput / _fill_rate(constants))
+
+
+def run_rates(rate: float, constants: pl.DataFrame) -> tuple[float, float]:
+    """Return what patch A's test reports of a run: throughput and swap.so, in KiB/s.
+
+    Of each run memory takes the same part, at the rate of `swap_phase_rate`'s fill.
+
+    Parameters
+    ----------
+    rate : float
+        Swap-out rate while swapping, in KiB/s.
+    constants : polars.DataFrame
+        Schema COSTS.
+    """
+    throughput, swap_out = (
+        base_figure(PATCH, BASE, row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
+    )
+    swaps = swap_out / throughput
+    run = 1 / ((1 - swaps) / _fill_rate(constants) + swaps / rate)
+    return run, run * swaps
+
+
+def _fill_rate(constants: pl.DataFrame) -> float:
+    cost = dict(constants.select("name", "value").iter_rows())
+    writers = machine(tags=True).writers
+    return writers * PAGE_KIB * 1e9 / float(cost["fault_ns"] + cost["touch_ns"])
+
+
+def _value(constants: pl.DataFrame, name: str) -> int:
+    return int(constants.filter(name=name)["value"].item())

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What patch A would gain on other machines, drives and costs."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim.config import FRAMES_KEPT
+from swapsim.machine.what_if import (
+    CHANNELS,
+    CPUS,
+    MEMORY,
+    TRUNK_SHIFTS,
+    Case,
+    by_constant,
+    gains,
+    ranges,
+    refitted,
+)
+from swapsim.patches.writeback_tags.fitting import fit
+from swapsim.patches.writeback_tags.machines import machine
+
+DRIVES: Final = (8, 16, 20, 24, 28, *CHANNELS[2:])
+"""Pages that a drive serves at a time, with more of them where the gain begins."""
+
+COSTS_ASKED: Final = (
+    "travel_same_socket_ns",
+    "travel_other_socket_ns",
+    "irq_save_ns",
+    "fault_ns",
+    "touch_ns",
+    "reference_ns",
+    "copy_ns",
+    "transfer_ns",
+    "descent_ns",
+    "slot_ns",
+    "device_ns",
+    "test_ns",
+    "avail_ns",
+    "lru_page_ns",
+    "zone_page_ns",
+)
+"""The constants that patch A's test uses and its fit leaves alone."""
+
+
+def cases_by_writers(writers: Sequence[int] = CPUS) -> list[Case]:
+    """Return patch A's test with other numbers of writers, on its two sockets."""
+    return [
+        _case("cpus", count, f"{count} writers", writers=count, frames=_frames(count))
+        for count in writers
+    ]
+
+
+def cases_by_trunk_size(shifts: Sequence[int] = TRUNK_SHIFTS) -> list[Case]:
+    """Return patch A's test on 5.8, which gives each trunk a lock, with tags kept and not."""
+    return [
+        _case(
+            "trunk",
+            2 ** (shift - 8),
+            f"{2 ** (shift - 8)} MB a trunk",
+            kernel="5.8",
+            trunk_shift=shift,
+        )
+        for shift in shifts
+    ]
+
+
+def cases_by_drive(channels: Sequence[int] = DRIVES) -> list[Case]:
+    """Return patch A's test on drives that serve so many pages at a time, and on memory."""
+    return [
+        *(_case("device", count, f"{count} channels", channels=count) for count in channels),
+        _case("device", MEMORY, "memory"),
+    ]
+
+
+def gain_by_writers(
+    fits: Mapping[str, pl.DataFrame],
+    writers: Sequence[int] = CPUS,
+    *,
+    seeds: Sequence[int] = (1, 2),
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Say from where to where the gain goes over some fits, by the number of writers.
+
+    Parameters
+    ----------
+    fits : mapping of str to polars.DataFrame
+        A name -> constants, schema COSTS.
+    writers : sequence of int
+        Tasks, each on a CPU of its own.
+    seeds, executor, progress
+        As for `what_if.gains`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WHAT_IF_RANGES.
+    """
+    found = gains(
+        cases_by_writers(writers), fits, seeds=seeds, executor=executor, progress=progress
+    )
+    return ranges(found)
+
+
+def gain_by_trunk_size(
+    fits: Mapping[str, pl.DataFrame],
+    shifts: Sequence[int] = TRUNK_SHIFTS,
+    *,
+    seeds: Sequence[int] = (1, 2),
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Say from where to where the gain goes over some fits, by the size of a trunk.
+
+    Parameters
+    ----------
+    fits : mapping of str to polars.DataFrame
+        A name -> constants, schema COSTS.
+    shifts : sequence of int
+        Log2 of the slots of a trunk.
+    seeds, executor, progress
+        As for `what_if.gains`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WHAT_IF_RANGES.
+    """
+    found = gains(
+        cases_by_trunk_size(shifts), fits, seeds=seeds, executor=executor, progress=progress
+    )
+    return ranges(found)
+
+
+def gain_by_drive(
+    fits: Mapping[str, pl.DataFrame],
+    channels: Sequence[int] = DRIVES,
+    *,
+    seeds: Sequence[int] = (1, 2),
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Say from where to where the gain goes over some fits, by the drive's speed.
+
+    Parameters
+    ----------
+    fits : mapping of str to polars.DataFrame
+        A name -> constants, schema COSTS.
+    channels : sequence of int
+        Pages that the drive serves at a time; memory is added to them.
+    seeds, executor, progress
+        As for `what_if.gains`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WHAT_IF_RANGES.
+    """
+    found = gains(cases_by_drive(channels), fits, seeds=seeds, executor=executor, progress=progress)
+    return ranges(found)
+
+
+def fits_by_constant(
+    *,
+    tag_share: float,
+    map_share: float,
+    names: Sequence[str] = COSTS_ASKED,
+    executor: Executor | None = None,
+) -> dict[str, pl.DataFrame]:
+    """Put each constant of patch A's test at its low and high, and fit the base anew.
+
+    Parameters
+    ----------
+    tag_share, map_share : float
+        As for `fitting.fit`.
+    names : sequence of str
+    executor : concurrent.futures.Executor, optional
+        As for `sweep.run`.
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        As `what_if.refitted` returns.
+    """
+    with_shares = partial(fit, tag_share=tag_share, map_share=map_share)
+    return refitted(with_shares, names, executor=executor)
+
+
+def gain_by_constant(fits: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Set the test's gain at each constant's low and high side by side, the widest apart first.
+
+    Parameters
+    ----------
+    fits : mapping of str to polars.DataFrame
+        As `fits_by_constant` returns.
+
+    Returns
+    -------
+    polars.DataFrame
+        As `what_if.by_constant` returns.
+    """
+    return by_constant(gains(cases_by_writers([8]), fits))
+
+
+def _frames(tasks: int) -> int:
+    """Return pages of a node's memory beyond what its CPUs keep for themselves."""
+    usual = machine(tags=True)
+    per_node = -(-tasks // usual.nodes) + 1
+    return max(usual.frames, 4 * FRAMES_KEPT * per_node)
+
+
+def _case(factor: str, setting: float, label: str, **fields: Any) -> Case:
+    base, patched = (replace(machine(tags=tags), **fields) for tags in (True, False))
+    return Case(factor=factor, setting=setting, label=label, base=base, patched=patched)

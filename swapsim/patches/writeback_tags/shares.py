@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The shares that patch A's base column leaves open: a fit and a prediction for each pair."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from swapsim import sweep
+from swapsim.claims import compare, published
+from swapsim.errors import require_some
+from swapsim.machine.costs import costs
+from swapsim.patches.writeback_tags.fitting import fit
+from swapsim.patches.writeback_tags.machines import PATCH
+from swapsim.patches.writeback_tags.prediction import predict
+from swapsim.schemas import COSTS, OPEN_SHARES, RANGES, require
+
+TAG_SHARES: Final = (0.01, 0.05, 0.15, 0.25, 0.3, 0.5, 1.0)
+"""``tag_ns / tree_ns``: from a hold for tags that is all descent, to one as long as add's."""
+
+MAP_SHARES: Final = (0.05, 0.2, 0.4, 0.44, 0.45)
+"""``map_ns / tree_ns``. With 0.6 si->lock is so busy that no tree_ns meets the base any more."""
+
+
+def predict_by_shares(
+    *,
+    tag_shares: Sequence[float] = TAG_SHARES,
+    map_shares: Sequence[float] = MAP_SHARES,
+    seeds: Sequence[int] = (1, 2),
+    constants: pl.DataFrame | None = None,
+    executor: Executor | None = None,
+    progress: bool = False,
+    folder: Path | str | None = None,
+) -> pl.DataFrame:
+    """Fit patch A's base at each pair of shares that it leaves open, and predict the patch.
+
+    Parameters
+    ----------
+    tag_shares, map_shares : sequence of float
+        ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``; see `fitting.fit`.
+    seeds : sequence of int
+        Runs of base and patch each, over which a prediction is the mean.
+    constants : polars.DataFrame, optional
+        Schema COSTS, for all that is not fitted; default: data/costs.csv.
+    executor, progress, folder
+        As for `sweep.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema OPEN_SHARES: a row per pair of shares and claim of the patch that has a change.
+
+    Raises
+    ------
+    InputError
+        No share or no seed is given.
+    """
+    require_some(tag_shares, "tag_shares")
+    require_some(map_shares, "map_shares")
+    require_some(seeds, "seeds")
+    task = partial(_predicted, seeds, costs() if constants is None else constants)
+    points = list(itertools.product(tag_shares, map_shares))
+    frames = sweep.run(
+        task, points, executor=executor, batch_points=4, progress=progress, folder=folder
+    )
+    return require(pl.concat(frames), OPEN_SHARES, "OPEN_SHARES")
+
+
+def _predicted(
+    seeds: Sequence[int], constants: pl.DataFrame, shares: tuple[float, float]
+) -> pl.DataFrame:
+    tag_share, map_share = shares
+    fitted = fit(tag_share=tag_share, map_share=map_share, constants=constants)
+    results = predict(fitted.constants, seeds)
+    claims = published.claims().filter(pl.col("patch") == PATCH, pl.col("change").is_not_null())
+    table = compare.three_columns(claims, results, published.tolerances())
+    patched = (
+        results.filter(kernel="base+patch")
+        .sort("seed")
+        .group_by("metric", maintain_order=True)
+        .agg(patched=pl.col("value").mean())
+    )
+    value = dict(fitted.constants.select("name", "value").iter_rows())
+    return (
+        table.filter(pl.col("simulated").is_not_null())
+        .join(claims.select("claim", "metric"), on="claim", maintain_order="left")
+        .join(patched, on="metric", maintain_order="left")
+        .select(
+            tag_share=pl.lit(tag_share),
+            map_share=pl.lit(map_share),
+            converged=pl.lit(fitted.converged),
+            tree_ns=pl.lit(value["tree_ns"], dtype=pl.UInt32),
+            unmap_ns=pl.lit(value["unmap_ns"], dtype=pl.UInt32),
+            claim="claim",
+            published="published",
+            tolerance="tolerance",
+            simulated="simulated",
+            patched="patched",
+        )
+    )
+
+
+def fits_at(shares: Iterable[tuple[float, float]]) -> dict[str, pl.DataFrame]:
+    """Fit patch A's base at some pairs of shares.
+
+    Parameters
+    ----------
+    shares : iterable of (float, float)
+        ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``.
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        "tags TAG, map MAP" -> the fitted constants, schema COSTS.
+    """
+    return {
+        f"tags {tag_share:g}, map {map_share:g}": fit(
+            tag_share=tag_share, map_share=map_share
+        ).constants
+        for tag_share, map_share in shares
+    }
+
+
+def with_tree_ns_of(points: pl.DataFrame, others: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Keep the fits whose ``tree_ns`` agrees with that of other bases.
+
+    To add a page to a mapping and to remove it is the same work in every kernel modelled, so the
+    bases of several mails are asked for one constant. Their machines differ: by as much as a cache
+    line's way to the other socket does between Xeons, ``travel_other_socket_ns`` from low to high.
+
+    Parameters
+    ----------
+    points : polars.DataFrame
+        Schema OPEN_SHARES.
+    others : iterable of polars.DataFrame
+        Schema COSTS, fitted to other bases.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema OPEN_SHARES.
+
+    Raises
+    ------
+    InputError
+        No other fit is given.
+    """
+    frames = [require(other, COSTS, "COSTS") for other in others]
+    require_some(frames, "others")
+    found = pl.concat(frames).filter(name="tree_ns")["value"].to_list()
+    travel = frames[0].filter(name="travel_other_socket_ns").row(0, named=True)
+    low = min(found) * travel["low"] / travel["value"]
+    high = max(found) * travel["high"] / travel["value"]
+    return require(points, OPEN_SHARES, "OPEN_SHARES").filter(
+        pl.col("converged"), pl.col("tree_ns").is_between(low, high)
+    )
+
+
+def with_tags_up_to(points: pl.DataFrame, longest_ns: float) -> pl.DataFrame:
+    """Keep the fits whose ``tag_ns`` is at most so long.
+
+    Parameters
+    ----------
+    points : polars.DataFrame
+        Schema OPEN_SHARES.
+    longest_ns : float
+        As a microbenchmark of the tree's tag operations finds it.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema OPEN_SHARES.
+    """
+    return require(points, OPEN_SHARES, "OPEN_SHARES").filter(
+        pl.col("converged"), pl.col("tag_share") * pl.col("tree_ns") <= longest_ns
+    )
+
+
+def judged_ranges(points: pl.DataFrame) -> pl.DataFrame:
+    """Say from where to where the predictions of several fits go, and judge the published figure.
+
+    Parameters
+    ----------
+    points : polars.DataFrame
+        Schema OPEN_SHARES; fits that did not converge are left out.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RANGES, a row per claim. A range holds the published figure, or is near it (no
+        farther than the claim's tolerance), or misses it; ``flips`` tells that it has both signs.
+    """
+    points = require(points, OPEN_SHARES, "OPEN_SHARES").filter("converged")
+    frame = (
+        points.group_by("claim", maintain_order=True)
+        .agg(
+            pl.col("published", "tolerance").first(),
+            low=pl.col("simulated").min(),
+            high=pl.col("simulated").max(),
+            patched_low=pl.col("patched").min(),
+            patched_high=pl.col("patched").max(),
+            fits=pl.len().cast(pl.UInt32),
+        )
+        .with_columns(
+            width=pl.col("high") - pl.col("low"),
+            flips=(pl.col("low") < 0) & (pl.col("high") > 0),
+            verdict=pl.when(pl.col("published").is_between("low", "high"))
+            .then(pl.lit("holds"))
+            .when(
+                pl.col("published").is_between(
+                    pl.col("low") - pl.col("tolerance"), pl.col("high") + pl.col("tolerance")
+                )
+            )
+            .then(pl.lit("near"))
+            .otherwise(pl.lit("misses")),
+        )
+    )
+    return require(frame.select(RANGES.names()), RANGES, "RANGES")
+
+
+def within_tolerance(points: pl.DataFrame) -> pl.DataFrame:
+    """Find the fits with which every claim is met within its tolerance at once.
+
+    Parameters
+    ----------
+    points : polars.DataFrame
+        Schema OPEN_SHARES.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema OPEN_SHARES, the rows of these fits.
+    """
+    off = (pl.col("simulated") - pl.col("published")).abs()
+    shares = ["tag_share", "map_share"]
+    points = require(points, OPEN_SHARES, "OPEN_SHARES").filter("converged")
+    return points.filter((off <= pl.col("tolerance")).all().over(shares))

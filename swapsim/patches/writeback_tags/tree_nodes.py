@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Nodes of a real kernel's swap cache beside those of the model, for the same slots in use."""
+
+import polars as pl
+
+from swapsim.claims import compare, measured
+from swapsim.claims.results import results
+from swapsim.config import MappingConfig
+from swapsim.native.mappings import nodes_after_swap_out
+from swapsim.schemas import HELD_AGAINST, TREE_NODES, require
+
+SLOTS_OF_A_MEBIBYTE = 256
+
+_METRICS = {
+    "slots": "slots",
+    "shadows": "shadows",
+    "nodes": "nodes",
+    "nodes by call stack": "nodes_by_call_stack",
+}
+
+
+def simulated_nodes(experiment: str) -> pl.DataFrame:
+    """Count the model's nodes for each set of slots that a real kernel had in use.
+
+    Parameters
+    ----------
+    experiment : str
+        Name of an experiment that counted tree nodes.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS, the metric "SET: nodes" of each set, policy and round, as it was measured.
+
+    Raises
+    ------
+    InputError
+        If there is no such experiment, or it counted no tree nodes.
+    """
+    sets = measured.slots_in_use(experiment)
+    told = measured.provenance(experiment)
+    config = MappingConfig(
+        kernel="6.1",
+        swap_slots=told["guest"]["swap"]["mebibytes"] * SLOTS_OF_A_MEBIBYTE,
+        trunk_shift=told["kernel"]["trunk_shift"],
+        tree_shift=told["kernel"]["tree_shift"],
+    )
+    keys = ["policy", "seed", "set"]
+    rows = []
+    for (policy, seed, name), extents in sets.group_by(keys, maintain_order=True):
+        offsets = (
+            offset
+            for first, count in extents.select("first", "count").iter_rows()
+            for offset in range(first, first + count)
+        )
+        nodes = nodes_after_swap_out(offsets, config)
+        rows.append((policy, seed, f"{name}: nodes", float(nodes)))
+    counted = pl.DataFrame(rows, schema=["policy", "seed", "metric", "value"], orient="row")
+    patch = told["experiment"]["patch"]
+    return results(counted, {"patch": patch, "kernel": config.kernel, "n_tasks": 1, "unit": "node"})
+
+
+def nodes_held_against(experiment: str) -> pl.DataFrame:
+    """Hold the model's nodes against the median of a real kernel's rounds.
+
+    Parameters
+    ----------
+    experiment : str
+        Name of an experiment that counted tree nodes.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema HELD_AGAINST, one row per policy and set.
+
+    Raises
+    ------
+    InputError
+        As `simulated_nodes`.
+    """
+    medians = measured.medians(measured.results(experiment))
+    held = compare.held_against(simulated_nodes(experiment), medians)
+    return require(held, HELD_AGAINST, "HELD_AGAINST")
+
+
+def nodes_by_round(experiment: str) -> pl.DataFrame:
+    """Set the model's nodes beside the kernel's, set by set and round by round.
+
+    Parameters
+    ----------
+    experiment : str
+        Name of an experiment that counted tree nodes.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema TREE_NODES, in the order in which the sets were made. Rounds are those of one policy.
+
+    Raises
+    ------
+    InputError
+        As `simulated_nodes`.
+    """
+    model = simulated_nodes(experiment).select(
+        "seed",
+        set=pl.col("metric").str.strip_suffix(": nodes"),
+        nodes_of_the_model="value",
+    )
+    told = measured.provenance(experiment)["kernel"]
+    split = pl.col("metric").str.split_exact(": ", 1).struct.rename_fields(["set", "metric"])
+    keys = ["set", "seed"]
+    counted = (
+        measured.results(experiment)
+        .select("seed", split.alias("split"), "value")
+        .unnest("split")
+        .pivot("metric", index=keys, values="value", maintain_order=True)
+        .rename(_METRICS)
+    )
+    order = counted.select("set").unique(maintain_order=True).with_row_index("place")
+    frame = (
+        counted.join(model, on=keys, how="inner", maintain_order="left")
+        .join(order, on="set")
+        .sort("place", "seed")
+        .with_columns(
+            experiment=pl.lit(experiment),
+            slots_of_a_trunk=pl.lit(1 << told["trunk_shift"]),
+            slots_of_a_node=pl.lit(1 << told["tree_shift"]),
+            apart_percent=100 * (pl.col("nodes_of_the_model") / pl.col("nodes") - 1),
+        )
+        .select(pl.col(name).cast(kind) for name, kind in TREE_NODES.items())
+    )
+    return require(frame, TREE_NODES, "TREE_NODES")

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What README and the map of notebooks show of all patches, recomputed."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import polars as pl
+
+from swapsim.claims import compare, published
+from swapsim.patches import rooms
+from swapsim.patches.cluster_next.conclusions import slots_alike
+
+FEW_SEEDS: Final = (1, 2, 3, 4, 5)
+"""Of the runs behind a headline, which shows whole percent."""
+
+
+def fits() -> dict[str, pl.DataFrame]:
+    """Fit the base of each patch that the contention machine predicts.
+
+    Returns
+    -------
+    dict of str to polars.DataFrame
+        The patch -> constants, schema COSTS.
+    """
+    return {room.PATCH: room.headline_fit().constants for room in rooms("headline_fit")}
+
+
+def simulated(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Simulate each mail's table with few seeds.
+
+    Parameters
+    ----------
+    constants : mapping of str to polars.DataFrame
+        As `fits` returns.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS.
+    """
+    frames: list[pl.DataFrame] = [
+        room.predict(constants[room.PATCH], FEW_SEEDS) for room in rooms("headline_fit")
+    ]
+    return pl.concat(frames)
+
+
+def headlines(results: pl.DataFrame) -> pl.DataFrame:
+    """Set each patch's main claims beside what was simulated and measured.
+
+    Parameters
+    ----------
+    results : polars.DataFrame
+        Schema RESULTS; empty where nothing was simulated or measured yet.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``patch``, ``claim`` in words, ``published``, ``simulated`` and ``measured`` changes in
+        percent, null where there is none yet.
+    """
+    three = compare.three_columns(published.claims(), results, published.tolerances())
+    told = pl.col("headlines").str.splitn(": ", 2).struct.rename_fields(["claim", "words"])
+    order = published.patch_cards().explode("headlines").select(told.alias("told")).unnest("told")
+    return order.join(three, on="claim", how="left", maintain_order="left").select(
+        "patch", pl.col("words").alias("claim"), "published", "simulated", "measured"
+    )
+
+
+def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Set side by side how each patch relieves the swap cache's lock: mail, machine, real kernel.
+
+    Parameters
+    ----------
+    constants : mapping of str to polars.DataFrame
+        As `fits` returns.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``patch`` and the columns of `machine.lock_relief.relief`.
+    """
+    frames: list[pl.DataFrame] = [
+        room.lock_relief(room.runs(constants[room.PATCH])).select(
+            pl.lit(room.PATCH).alias("patch"), pl.all()
+        )
+        for room in rooms("lock_relief")
+    ]
+    return pl.concat(frames)
+
+
+def verdict(
+    three_columns: pl.DataFrame, sites_of: Mapping[str, pl.DataFrame], verified: pl.DataFrame
+) -> str:
+    """Say how far the laboratory is with all claims.
+
+    Parameters
+    ----------
+    three_columns : polars.DataFrame
+        Schema THREE_COLUMNS, all claims.
+    sites_of : mapping of str to polars.DataFrame
+        Name of a trace -> its LOCK_SITES under kernel 4.8.
+    verified : polars.DataFrame
+        Schema VERIFIED: the slot allocator held against the slot traces.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    slots, alike = slots_alike(verified)
+    simulated = three_columns["simulated"].is_not_null().sum()
+    agree = (three_columns["simulated_verdict"] == "agrees").sum()
+    return (
+        f"Of {three_columns.height} published claims of four patches, {simulated} are simulated in "
+        f"time, {agree} of them within their tolerance; patch A's lock counts are replayed on "
+        f"{len(sites_of)} traces of a real kernel, and of {slots:,} slots that it handed out in "
+        f"{verified.height} more, patch D's allocator hands out {alike:,}."
+    )

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Constants: each has a source, and what is wrong with one is refused by name."""
+
+import csv
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from swapsim.config import MachineConfig
+from swapsim.errors import InputError
+from swapsim.machine.costs import change_costs, check_costs, costs
+from swapsim.machine.run import run
+from swapsim.native.facts import COST_NAMES
+from swapsim.paths import data_root
+from swapsim.schemas import (
+    COSTS,
+)
+
+
+def test_the_constants_are_those_of_the_library() -> None:
+    """data/costs.csv has each field of the C struct, in its order."""
+    assert costs()["name"].to_list() == list(COST_NAMES)
+
+
+def test_each_constant_says_where_it_comes_from() -> None:
+    """A source names a microbenchmark, a publication or a base column, or says it is a guess."""
+    frame = costs()
+    assert frame.schema == COSTS
+    assert frame.filter(pl.col("source").str.len_chars() < 7).is_empty()
+    guessed = frame.filter(pl.col("source").str.starts_with("assumed"))
+    assert (guessed["high"] >= 2 * guessed["low"]).all()
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "message"),
+    [
+        ("value", "0", r"field 'value': cost 'map_ns': 0 is no cost"),
+        ("value", "-5", r"field 'value': cost 'map_ns': -5 is no cost"),
+        ("value", "", r"field 'value': '' is no Int64"),
+        ("value", "1.5", r"field 'value': '1.5' is no Int64"),
+        ("low", "5000", r"field 'low': cost 'map_ns': 5000 must be at least 1"),
+        ("high", "2", r"field 'high': cost 'map_ns': 2 must be at least the value"),
+        ("name", "map_us", r"field 'name': cost 'map_us': it is unknown"),
+        ("name", "slot_ns", r"field 'name': cost 'slot_ns': it is given twice"),
+        ("unit", "us", r"field 'unit': cost 'map_ns': 'us' is no unit"),
+        ("source", "who knows", r"field 'source': cost 'map_ns': start it with"),
+    ],
+)
+def test_a_bad_cost_is_named_with_its_line(
+    tmp_path: Path, field: str, text: str, message: str
+) -> None:
+    """A file with a cost that does not fit is refused with file, line and name."""
+    with (data_root() / "costs.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    next(row for row in rows if row["name"] == "map_ns")[field] = text
+    with (tmp_path / "costs.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    with pytest.raises(InputError, match=rf"costs.csv, line \d+, {message}"):
+        costs(tmp_path)
+
+
+def test_a_missing_cost_is_named() -> None:
+    """A table without one of the constants is refused, before anything runs."""
+    with pytest.raises(InputError, match="cost 'tree_ns' is missing"):
+        run(MachineConfig(writers=1), costs().filter(pl.col("name") != "tree_ns"))
+
+
+def test_a_bad_cost_of_a_table_is_named_with_its_row() -> None:
+    """A table made by hand is checked as a file is."""
+    bad = costs().with_columns(
+        value=pl.when(pl.col("name") == "lru_page_ns").then(0).otherwise("value")
+    )
+    with pytest.raises(InputError, match="cost 'lru_page_ns' in row 24: 0 is no cost"):
+        run(MachineConfig(writers=1), bad)
+
+
+def test_rows_may_stand_in_any_order() -> None:
+    """The order of the constants' rows does not matter."""
+    assert check_costs(costs().reverse()).equals(costs())
+
+
+def test_a_changed_cost_widens_its_range() -> None:
+    """change_costs sets values, keeps the rest, and refuses what is no cost."""
+    changed = change_costs(costs(), {"tree_ns": 5000})
+    row = changed.filter(pl.col("name") == "tree_ns").row(0, named=True)
+    assert (row["value"], row["high"]) == (5000, 5000)
+    assert changed.filter(pl.col("name") != "tree_ns").equals(
+        costs().filter(pl.col("name") != "tree_ns")
+    )
+    with pytest.raises(InputError, match="cost 'tree_us' is unknown"):
+        change_costs(costs(), {"tree_us": 5})
+    with pytest.raises(InputError, match="cost 'tree_ns' of 0: give"):
+        change_costs(costs(), {"tree_ns": 0})

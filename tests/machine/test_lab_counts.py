@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A machine counted as the lab counts: the order of policies, the distance from a kernel."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from swapsim.config import MachineConfig
+from swapsim.errors import ConfigError, InputError
+from swapsim.machine import lab
+from swapsim.machine.costs import costs
+from swapsim.patches import writeback_tags
+from swapsim.patches.cluster_next.lab import lock_ledger
+from swapsim.patches.writeback_tags.lab import lab_machine as writers
+from swapsim.schemas import MEDIANS
+
+
+def medians_of(rows: list[tuple[str, float, float, float]]) -> pl.DataFrame:
+    """Return measured medians of one metric by hand."""
+    return pl.DataFrame(
+        [
+            {
+                "patch": "p",
+                "source": "measured",
+                "kernel": "6.1",
+                "policy": policy,
+                "n_tasks": 8,
+                "metric": "xa_lock acquisitions",
+                "unit": "1/page",
+                "rounds": 5,
+                "median": median,
+                "low": low,
+                "high": high,
+            }
+            for policy, median, low, high in rows
+        ],
+        schema=MEDIANS,
+    )
+
+
+def results_of(values: dict[str, float]) -> pl.DataFrame:
+    """Return simulated results of one metric by hand."""
+    base = lab.run_as_lab(lock_ledger()).filter(metric="xa_lock acquisitions")
+    return pl.concat(
+        base.with_columns(policy=pl.lit(policy), value=pl.lit(value))
+        for policy, value in values.items()
+    )
+
+
+def test_pairs_leave_out_what_is_tied_and_tell_what_contradicts() -> None:
+    """Of three policies two are tied; of the other pairs one is in order, one is not."""
+    medians = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.05, 1.0, 1.2), ("c", 2.0, 1.9, 2.1)])
+    table = lab.pairs(results_of({"a": 1.0, "b": 3.0, "c": 2.0}), medians, "xa_lock acquisitions")
+    assert table.select("less", "more", "agrees").rows() == [("a", "c", True), ("b", "c", False)]
+
+
+def test_pairs_refuse_a_policy_that_was_not_simulated() -> None:
+    """A base that only the kernel ran is named."""
+    medians = medians_of([("a", 1.0, 1.0, 1.0), ("b", 2.0, 2.0, 2.0)])
+    with pytest.raises(InputError, match="no simulation of b"):
+        lab.pairs(results_of({"a": 1.0}), medians, "xa_lock acquisitions")
+
+
+def test_the_same_seed_counts_the_same() -> None:
+    """A run is its config's alone."""
+    config = lock_ledger(seed=3)
+    assert lab.run_as_lab(config).equals(lab.run_as_lab(config))
+
+
+def test_work_outside_of_locks_is_stretched_alone() -> None:
+    """Eight CPUs on a host's two: seven times the work, the holds as they are."""
+    config = lock_ledger()
+    stretched = lab.lab_costs(config)
+    for name, value in costs().select("name", "value").iter_rows():
+        factor = 7 if name in lab.OUTSIDE_OF_LOCKS else 1
+        assert stretched[name] == factor * value
+
+
+def test_what_is_no_experiment_is_refused() -> None:
+    """An unknown experiment and an unknown switch are named."""
+    with pytest.raises(InputError, match="writeback-tags"):
+        writeback_tags.lab_machines("tides")
+    with pytest.raises(InputError, match="off or on"):
+        writers(policy="maybe")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"swap_writeback_tags": 2}, "swap_writeback_tags"),
+        ({"drop_percent": 25}, "drop_percent"),
+        ({"memory_max": 4000, "drop_percent": 100}, "drop_percent"),
+        ({"memory_max": 4000, "nodes": 2}, "nodes"),
+        ({"memory_max": 2**14}, "memory_max"),
+        ({"memory_max": 100}, "memory_max"),
+        ({"accesses": 10, "channels": 1}, "accesses"),
+    ],
+)
+def test_a_limit_that_does_not_fit_is_refused(fields: dict[str, Any], field: str) -> None:
+    """The field is named, before a machine is made."""
+    with pytest.raises(ConfigError, match=field):
+        MachineConfig(writers=2, **fields)
+
+
+def test_order_counts_the_pairs_that_agree() -> None:
+    """Of three policies two are tied, and one of the two other pairs contradicts the kernel."""
+    medians = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.05, 1.0, 1.2), ("c", 2.0, 1.9, 2.1)])
+    other = medians.with_columns(metric=pl.lit("si->lock acquisitions"))
+    results = results_of({"a": 1.0, "b": 3.0, "c": 2.0})
+    another = results_of({"a": 1.0, "b": 1.5, "c": 2.0}).with_columns(
+        metric=pl.lit("si->lock acquisitions")
+    )
+    table = lab.order(
+        pl.concat([results, another]),
+        pl.concat([medians, other]),
+        ["si->lock acquisitions", "xa_lock acquisitions"],
+    )
+    assert table.rows() == [("si->lock acquisitions", 2, 2), ("xa_lock acquisitions", 2, 1)]
+
+
+def test_order_of_policies_that_are_all_tied_has_no_pair() -> None:
+    """Nothing to agree on is no agreement."""
+    medians = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.0, 0.9, 1.1)])
+    table = lab.order(results_of({"a": 1.0, "b": 3.0}), medians, ["xa_lock acquisitions"])
+    assert table.rows() == [("xa_lock acquisitions", 0, 0)]
+
+
+def test_how_far_off_is_in_percent_of_the_kernel_and_of_the_ledger_alone() -> None:
+    """A column per policy, a row per lock of the ledger that both have."""
+    medians = medians_of([("a", 4.0, 4.0, 4.0), ("b", 2.0, 2.0, 2.0)])
+    results = results_of({"a": 5.0, "b": 1.5})
+    other = pl.lit("xa_lock contended acquisitions").alias("metric")
+    table = lab.off_percent(
+        pl.concat([results, results.with_columns(other)]),
+        pl.concat([medians, medians.with_columns(other)]),
+    )
+    assert table.columns == ["metric", "a", "b"]
+    assert table.rows() == [("xa_lock acquisitions", 25.0, -25.0)]
+
+
+def test_nothing_to_run_is_refused() -> None:
+    """Without a machine or a seed one line says so."""
+    with pytest.raises(InputError, match="nothing to run"):
+        lab.runs([], 3)
+    with pytest.raises(InputError, match="nothing to run"):
+        lab.runs(writeback_tags.lab_machines("writeback-tags"), 0)

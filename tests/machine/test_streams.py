@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Requests of a trace on the contention machine: what is watched, and what is refused before."""
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from swapsim.config import MachineConfig
+from swapsim.config.workloads import StreamsConfig
+from swapsim.errors import ConfigError, InputError
+from swapsim.machine.costs import costs
+from swapsim.machine.run import run
+from swapsim.native import machine as native_machine
+from swapsim.schemas import REQUESTS
+
+Row = tuple[int, int, str, int, int]
+
+
+def streams(rows: list[Row], skipped_share: float = 0.0) -> StreamsConfig:
+    """Return streams of these rows: task, mm, op, owner, ordinal."""
+    requests = pl.DataFrame(rows, schema=REQUESTS, orient="row")
+    return StreamsConfig(requests=requests, skipped_share=skipped_share)
+
+
+def out_and_in(task: int, mm: int, pages: int) -> list[Row]:
+    """Return rows of a task that sends pages out and brings them in again."""
+    rows = [(task, mm, "get", task, page) for page in range(pages)]
+    return rows + [(task, mm, "put", task, page) for page in range(pages)]
+
+
+def watch(config: MachineConfig) -> native_machine.Window:
+    """Watch a machine whose invariants are checked at both ends."""
+    return native_machine.watch(
+        config, dict(costs().select("name", "value").iter_rows()), verify=True
+    )
+
+
+SMALL = MachineConfig(streams=streams(out_and_in(0, 0, 500)), frames=4096, slots=2**13)
+
+
+def test_a_lone_stream_does_all_its_rows_and_never_waits() -> None:
+    """With nothing skipped the watch covers each row, and each lock is free when asked for."""
+    window = watch(SMALL)
+    task, kswapd = window.cpus.iter_rows(named=True)
+    assert (task["actor"], task["pages_out"], task["pages_in"]) == ("stream", 500, 500)
+    assert task["idle_ns"] == 0
+    assert window.sites["contended"].sum() == 0
+    assert window.elapsed_ns > 500 * (10_400 + 2 * 1_000)
+    assert (kswapd["actor"], kswapd["run_ns"]) == ("kswapd", 0)
+
+
+def test_tasks_and_spaces_need_no_gapless_numbers() -> None:
+    """Tasks 3 and 9, one a kernel thread, are two streams; one waits for the other's page."""
+    rows: list[Row] = [(9, -1, "put", 3, page) for page in range(15)]
+    rows += [(3, 7, "get", 3, page) for page in range(20)] + [(9, -1, "get", 9, 0)]
+    found = watch(replace(SMALL, streams=streams(rows)))
+    first, second, _ = found.cpus.iter_rows(named=True)
+    assert (first["pages_in"], second["pages_in"]) == (0, 15)
+    assert 15 <= first["pages_out"] < 20
+    assert second["pages_out"] == 1
+    assert second["idle_ns"] > 0
+
+
+def test_the_watch_begins_and_ends_with_requests() -> None:
+    """Skipped rows are not counted, and a visitor's end is not the end of the watch."""
+    visitor = out_and_in(1, 1, 10)
+    config = replace(SMALL, streams=streams(out_and_in(0, 0, 500) + visitor, skipped_share=0.25))
+    assert config.streams is not None
+    assert (config.streams.skipped, config.streams.long_rows) == (255, 255)
+    window = watch(config)
+    pages = window.cpus["pages_out"].sum() + window.cpus["pages_in"].sum()
+    assert pages == pytest.approx(1020 - 255, abs=1)
+
+
+def test_pages_held_are_those_that_came_in_last() -> None:
+    """A page out takes one that came in before, if there is any."""
+    rows = [(0, 0, "get", 0, page) for page in range(4)]
+    rows += [(0, 0, "put", 0, 0), (0, 0, "put", 0, 1), (0, 0, "get", 0, 4), (0, 0, "put", 0, 2)]
+    rows += [(2, 1, "put", 0, 3), (2, 1, "get", 2, 0), (2, 1, "get", 2, 1), (2, 1, "put", 2, 1)]
+    assert streams(rows).pages_held == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"writers": 1}, "writers=1: streams need writers=0"),
+        ({"channels": 2}, "channels=2: streams need channels=0"),
+        ({"nodes": 2, "devices": 2}, "devices=2: streams need devices=1"),
+        ({"frames": 1070}, "frames=1070: up to 500 pages come back to the streams of a node"),
+        ({"streams": streams(out_and_in(0, 0, 5) + out_and_in(1, 0, 5), 0.97)}, "are left to be"),
+        (
+            {"streams": replace(streams(out_and_in(0, 0, 5)), swap_in="asynchronous")},
+            "streams.swap_in='asynchronous'",
+        ),
+    ],
+)
+def test_streams_that_do_not_fit_the_machine_are_refused(
+    fields: dict[str, Any], message: str
+) -> None:
+    """A config is checked when it is made: field, value, and what to do."""
+    with pytest.raises(ConfigError, match=message) as caught:
+        replace(SMALL, **fields)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([(0, 0, "put", 0, 0), (0, 0, "get", 0, 0)], "row 0: its page goes out only after it"),
+        (
+            [
+                (1, 0, "put", 0, 0),
+                (0, 0, "put", 1, 0),
+                (1, 0, "get", 1, 0),
+                (0, 0, "get", 0, 0),
+            ],
+            "row 1: its page goes out only after it",
+        ),
+        ([(0, 0, "get", 0, 0), (0, 0, "put", 0, 1)], "row 1: its page never goes out"),
+        ([(0, 0, "get", 0, 0), (0, 0, "get", 0, 0)], "row 1: its page goes out twice"),
+        ([*out_and_in(0, 0, 1), (0, 0, "put", 0, 0)], "row 2: its page comes in twice"),
+        ([(0, 0, "get", 0, 0), (0, 1, "get", 0, 1)], "row 1: its stream has two address spaces"),
+    ],
+)
+def test_requests_that_cannot_be_done_are_refused_with_their_row(
+    rows: list[Row], message: str
+) -> None:
+    """Before the run; the row is that of the table, whatever the order of its tasks."""
+    with pytest.raises(InputError, match=f"the requests cannot be done, {message}"):
+        run(replace(SMALL, streams=streams(rows)))
+
+
+def test_a_stream_that_finds_no_slot_is_named() -> None:
+    """More pages out than the device has slots end the run with what to do."""
+    rows = [(0, 0, "get", 0, page) for page in range(2000)]
+    with pytest.raises(InputError, match="no swap slot is left after"):
+        run(replace(SMALL, streams=streams(rows), slots=1000))
+
+
+def test_a_watch_that_begins_after_a_task_is_refused() -> None:
+    """Where a task has ended before enough rows are done there is nothing to watch."""
+    rows = out_and_in(0, 0, 150) + out_and_in(1, 1, 350)
+    with pytest.raises(InputError, match="a task has done its last row before 800 rows are done"):
+        run(replace(SMALL, streams=streams(rows, skipped_share=0.8)))

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ruff: noqa: A002 (a policy asks by name, and next is one)
+"""Each policy runs on the same machine, a reader's own one as well as a built-in one."""
+
+from dataclasses import replace
+from functools import partial
+
+import polars as pl
+import pytest
+
+import swapsim
+from swapsim.claims import measured
+from swapsim.config import MachineConfig
+from swapsim.config.policies import Policy
+from swapsim.errors import ConfigError, InputError
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.run import run
+from swapsim.machine.throughput import PAGES_MOVED, run_policies
+from swapsim.patches import cluster_next as patch
+from swapsim.schemas import RESULTS
+from swapsim.sweep import SerialExecutor
+
+
+@swapsim.policy(base_of="cpu")
+def run_on(next: int) -> int:
+    """Do what V1 of the patch does: go on where the scan stands."""
+    return next
+
+
+@swapsim.policy(base_of="device", initial="first")
+def from_the_start(lowest: int) -> int:
+    """Begin each scan at the lowest slot that may be free."""
+    return lowest
+
+
+def small(*, policy: str | Policy, seed: int = 1) -> MachineConfig:
+    """Return the aged device's machine with an eighth of memory and device, watched shortly."""
+    config = patch.aged_device(policy=policy, seed=seed)
+    return replace(
+        config,
+        frames=config.frames // 8,
+        pages=config.pages // 8,
+        slots=config.slots // 8,
+        warmup_ns=30_000_000,
+        duration_ns=10_000_000,
+    )
+
+
+def figures(results: pl.DataFrame, policy: str) -> list[tuple[object, ...]]:
+    """Return all that a policy has but its name."""
+    return results.filter(policy=policy).drop("policy").rows()
+
+
+def test_a_readers_rule_does_what_the_built_in_one_does() -> None:
+    """In other processes, too, the same rule gives the same bits, and another rule others."""
+    results = run_policies(small, ["percpu", run_on, from_the_start], seeds=2)
+    assert results.schema == RESULTS
+    assert results["policy"].unique(maintain_order=True).to_list() == [
+        "percpu",
+        "run_on",
+        "from_the_start",
+    ]
+    assert figures(results, "run_on") == figures(results, "percpu")
+    assert figures(results, "from_the_start") != figures(results, "percpu")
+    assert len(figures(results, "percpu")) == 2 * 4
+
+
+def test_what_is_told_is_what_the_machine_did() -> None:
+    """Pages out and in a second, all waits, and all tests of slots, of the run at each seed."""
+    results = run_policies(small, ["shared"], seeds=2, executor=SerialExecutor())
+    assert results["seed"].unique(maintain_order=True).to_list() == [1, 2]
+    for seed in (1, 2):
+        ran = run(small(policy="shared", seed=seed))
+        value = dict(ran.select("metric", "value").iter_rows())
+        found = dict(results.filter(seed=seed).select("metric", "value").iter_rows())
+        assert list(found) == [PAGES_MOVED, "waits", "tested", "si->lock"]
+        assert found[PAGES_MOVED] == (value["swap_out"] + value["swap_in"]) / 4
+        waits = sum(share for metric, share in value.items() if metric.startswith("cycles."))
+        assert found["waits"] == pytest.approx(waits)
+        assert 0 < found["waits"] < 100
+        tested = ran.filter(pl.col("metric").str.starts_with("slots.tested"))["value"].sum()
+        assert found["tested"] == pytest.approx(tested)
+        assert found["tested"] >= 1
+        taken = ran.filter(pl.col("metric").str.starts_with("acquisitions.si_lock"))["value"]
+        assert found["si->lock"] == pytest.approx(taken.sum())
+
+
+def test_constants_are_those_given() -> None:
+    """A longer hold of the swap cache's lock moves fewer pages."""
+    slow = change_costs(costs(), {"tree_ns": 5000})
+    moved = [
+        run_policies(small, ["shared"], seeds=1, constants=table, executor=SerialExecutor())
+        .filter(metric=PAGES_MOVED)["value"]
+        .item()
+        for table in (costs(), slow)
+    ]
+    assert moved[1] < 0.7 * moved[0]
+
+
+def test_policies_can_be_ranked() -> None:
+    """Medians and ranks take its results, and a policy that is surely worse comes first."""
+    results = run_policies(small, ["shared", "avoid"], seeds=3, executor=SerialExecutor())
+    ranks = measured.ranks(measured.medians(results), PAGES_MOVED)
+    assert ranks.select("policy", "rank").rows() == [("shared", 1), ("avoid", 2)]
+
+
+def test_any_machine_that_takes_policy_and_seed_will_do() -> None:
+    """A partial of the mail's machine does, too."""
+    machine = partial(small_mail, gigabytes=1)
+    results = run_policies(machine, ["spread"], seeds=1, executor=SerialExecutor())
+    assert results["n_tasks"].unique().to_list() == [16]
+
+
+def small_mail(*, policy: str | Policy, seed: int, gigabytes: int) -> MachineConfig:
+    """Return the machine of the mail, watched for a short time."""
+    config = patch.machine(policy=policy, seed=seed, gigabytes=gigabytes)
+    return replace(config, duration_ns=5_000_000)
+
+
+def test_nothing_to_run_is_named() -> None:
+    """No policy and no seed are one line each, before anything runs."""
+    with pytest.raises(InputError, match="field 'policies': nothing to run"):
+        run_policies(small, [])
+    with pytest.raises(ConfigError, match="seeds=0: choose at least 1"):
+        run_policies(small, ["shared"], seeds=0)
+    with pytest.raises(ConfigError, match="policy='tides': choose one of shared"):
+        run_policies(small, ["tides"], seeds=1, executor=SerialExecutor())

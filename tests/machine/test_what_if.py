@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What-ifs gain nothing where nothing changed, and tell how sure they are."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from swapsim.config import MachineConfig
+from swapsim.errors import InputError
+from swapsim.machine import what_if
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.fit import Fitted
+from swapsim.machine.run import run
+from swapsim.machine.what_if import Case
+from swapsim.schemas import FIT, WHAT_IF, WHAT_IF_RANGES
+from swapsim.sweep import SerialExecutor
+
+SERIAL = SerialExecutor()
+
+SMALL = MachineConfig(
+    kernel="4.8",
+    policy="shared",
+    swap_writeback_tags=True,
+    writers=4,
+    frames=2**12,
+    slots=2**16,
+    warmup_ns=1_000_000,
+    duration_ns=4_000_000,
+)
+
+
+def case(patched: MachineConfig, *, base: MachineConfig = SMALL, setting: float = 4) -> Case:
+    """Return a case by hand."""
+    label = f"{setting:g} writers"
+    return Case(factor="cpus", setting=setting, label=label, base=base, patched=patched)
+
+
+def rows(gains: dict[tuple[float, str, int], float], *, waits: float = 10.0) -> pl.DataFrame:
+    """Return a WHAT_IF by hand: (setting, fit, seed) -> gain in percent."""
+    return pl.DataFrame(
+        [
+            (
+                "cpus",
+                setting,
+                f"{setting:g} tasks",
+                fit,
+                seed,
+                100.0,
+                100.0 + gain,
+                gain,
+                waits,
+                1.0,
+            )
+            for (setting, fit, seed), gain in gains.items()
+        ],
+        schema=WHAT_IF,
+        orient="row",
+    )
+
+
+def test_a_patched_machine_that_is_the_base_gains_nothing() -> None:
+    """Exactly 0 %, with the same waits on both sides, for each fit and seed."""
+    fits = {"as it is": costs(), "slow": change_costs(costs(), {"tree_ns": 3000})}
+    found = what_if.gains([case(SMALL)], fits, executor=SERIAL)
+    assert found.schema == WHAT_IF
+    assert found.select("fit", "seed").rows() == [(fit, seed) for fit in fits for seed in (1, 2)]
+    assert found["gain_percent"].to_list() == [0.0] * 4
+    assert found["base_waits"].equals(found["patched_waits"])
+    assert found["base"].n_unique() == 4
+
+
+def test_a_gain_is_that_of_the_runs_themselves() -> None:
+    """The rates are those of run.run at the same seed, the waits the sum of all locks'."""
+    patched = replace(SMALL, swap_writeback_tags=False)
+    row = what_if.gains([case(patched)], {"a": costs()}, seeds=[5], executor=SERIAL).row(
+        0, named=True
+    )
+    values = []
+    for side, config in (("base", SMALL), ("patched", patched)):
+        ran = run(replace(config, seed=5), costs())
+        values.append(ran.filter(metric="swap_out")["value"].item())
+        assert row[side] == values[-1]
+        waits = ran.filter(pl.col("metric").str.starts_with("cycles."))["value"].sum()
+        assert row[f"{side}_waits"] == pytest.approx(waits)
+    assert row["gain_percent"] == pytest.approx(100 * (values[1] - values[0]) / values[0])
+    assert row["gain_percent"] > 0
+    assert row["patched_waits"] < row["base_waits"]
+
+
+def test_what_cannot_gain_is_named() -> None:
+    """No case, fit or seed, and a metric that the machine does not have, are one line each."""
+    fits = {"a": costs()}
+    for field, given in (
+        ("cases", ([], fits, [1])),
+        ("fits", ([case(SMALL)], {}, [1])),
+        ("seeds", ([case(SMALL)], fits, [])),
+    ):
+        cases, constants, seeds = given
+        with pytest.raises(InputError, match=f"field '{field}': nothing to run"):
+            what_if.gains(cases, constants, seeds=seeds, executor=SERIAL)
+    with pytest.raises(InputError, match="4 writers: the machine has no tides to gain on"):
+        what_if.gains([case(SMALL)], fits, metric="tides", executor=SERIAL)
+
+
+def test_ranges_go_over_fits_and_not_over_seeds() -> None:
+    """A fit counts with the mean of its seeds; the middle is the median of the fits."""
+    gains = {
+        (8.0, "a", 1): 10.0,
+        (8.0, "a", 2): 20.0,
+        (8.0, "b", 1): 1.0,
+        (8.0, "b", 2): 3.0,
+        (8.0, "c", 1): 4.0,
+        (8.0, "c", 2): 4.0,
+        (2.0, "a", 1): -1.0,
+        (2.0, "b", 1): 1.0,
+        (4.0, "a", 1): 0.0,
+        (4.0, "b", 1): 1.0,
+    }
+    table = what_if.ranges(rows(gains))
+    assert table.schema == WHAT_IF_RANGES
+    assert table["setting"].to_list() == [8.0, 2.0, 4.0]
+    assert table.select("low", "middle", "high").rows() == [
+        (2.0, 4.0, 15.0),
+        (-1.0, 0.0, 1.0),
+        (0.0, 0.5, 1.0),
+    ]
+    assert table["flips"].to_list() == [False, True, False]
+    assert table["base_waits"].to_list() == [10.0] * 3
+
+
+def fit(*, constants: pl.DataFrame) -> Fitted:
+    """Stand in for a fit: tree_ns becomes thrice the copy, and no fit meets a copy of its high."""
+    copy = constants.filter(name="copy_ns").row(0, named=True)
+    return Fitted(
+        constants=change_costs(constants, {"tree_ns": 3 * copy["value"]}),
+        residuals=pl.DataFrame(schema=FIT),
+        converged=copy["value"] < copy["high"],
+    )
+
+
+def test_each_constant_at_its_ends_is_fitted_anew() -> None:
+    """The fit sees the changed constant, and one that does not converge is left out."""
+    found = what_if.refitted(fit, ["copy_ns", "slot_ns"], executor=SERIAL)
+    assert list(found) == ["copy_ns, low", "slot_ns, low", "slot_ns, high"]
+    low = costs().filter(name="copy_ns")["low"].item()
+    values = dict(found["copy_ns, low"].select("name", "value").iter_rows())
+    assert (values["copy_ns"], values["tree_ns"]) == (low, 3 * low)
+    high = costs().filter(name="slot_ns")["high"].item()
+    assert found["slot_ns, high"].filter(name="slot_ns")["value"].item() == high
+    with pytest.raises(InputError, match="cost 'copy' is unknown"):
+        what_if.refitted(fit, ["copy"], executor=SERIAL)
+
+
+def test_the_constant_that_matters_most_stands_first() -> None:
+    """The widest apart first, a lone side last; a change of sign is told, a zero is none."""
+    table = what_if.by_constant(
+        rows(
+            {
+                (8.0, "slot_ns, low", 1): 5.0,
+                (8.0, "slot_ns, high", 1): 7.0,
+                (8.0, "free_ns, high", 1): 90.0,
+                (8.0, "copy_ns, low", 1): 4.0,
+                (8.0, "copy_ns, low", 2): 8.0,
+                (8.0, "copy_ns, high", 1): -3.0,
+                (8.0, "copy_ns, high", 2): -5.0,
+                (8.0, "map_ns, low", 1): 0.0,
+                (8.0, "map_ns, high", 1): 1.0,
+            }
+        )
+    )
+    assert table.columns == ["constant", "low", "high", "flips"]
+    assert table.rows() == [
+        ("copy_ns", 6.0, -4.0, True),
+        ("slot_ns", 5.0, 7.0, False),
+        ("map_ns", 0.0, 1.0, False),
+        ("free_ns", None, 90.0, False),
+    ]
+
+
+@pytest.mark.parametrize("name", ["V1", "copy_ns, middle", "copy_ns low", "copy_ns"])
+def test_fits_of_another_kind_have_no_constant(name: str) -> None:
+    """A fit that is no constant's low or high is refused."""
+    with pytest.raises(InputError, match="field 'fit': take the constants that refitted"):
+        what_if.by_constant(rows({(8.0, "copy_ns, low", 1): 1.0, (8.0, name, 1): 2.0}))
+
+
+def test_gains_of_several_cases_are_not_mixed() -> None:
+    """One constant's low and high on two machines have no mean."""
+    with pytest.raises(InputError, match="field 'label': 2 cases would be mixed: filter one"):
+        what_if.by_constant(rows({(8.0, "copy_ns, low", 1): 1.0, (4.0, "copy_ns, low", 1): 9.0}))

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the notebooks on swap slots conclude follows from the numbers that they are given."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from swapsim import replay, slots, traces
+from swapsim.errors import InputError
+from swapsim.patches import cluster_next as patch
+from swapsim.patches.cluster_next.reviewers import Question
+from swapsim.schemas import RESULTS, SLOT_ANSWERS, SLOT_SWEEP, VERIFIED
+from swapsim.sweep import SerialExecutor
+
+
+def sweep(metric: str, values_of: dict[tuple[str, str], list[float]]) -> pl.DataFrame:
+    """Return a SLOT_SWEEP of one metric: (setting, policy) -> its values, a seed each."""
+    return pl.DataFrame(
+        [
+            ("cpus", setting, policy, 8, seed, metric, value, slots.METRICS[metric].unit)
+            for (setting, policy), values in values_of.items()
+            for seed, value in enumerate(values, 1)
+        ],
+        schema=SLOT_SWEEP,
+        orient="row",
+    )
+
+
+def question(metric: str, *, falls: bool | None) -> Question:
+    """Ask whether a metric falls from the shared base to that of each CPU."""
+    return Question(
+        claim="D-test",
+        asks="a base per CPU",
+        guess="fewer meetings",
+        metric=metric,
+        base=("cpus", "8", "shared"),
+        other=("cpus", "8", "percpu"),
+        falls=falls,
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "falls", "holds"),
+    [
+        ([1.0, 1.1, 0.9], True, True),
+        ([1.0, 1.1, 0.9], False, False),
+        ([1.0, 1.1, 0.9], None, False),
+        ([12.0, 12.1, 11.9], False, True),
+        ([10.0, 10.1, 9.9], None, True),
+        ([10.0, 10.1, 9.9], True, False),
+        ([9.7, 9.75, 9.7], True, False),  # apart, but by less than a twentieth
+        ([1.0, 20.0, 1.0], True, False),  # the intervals overlap
+    ],
+)
+def test_a_guess_holds_if_the_metric_moves_as_it_says(
+    other: list[float], falls: bool | None, holds: bool
+) -> None:
+    """A change counts when the intervals are apart by more than a twentieth."""
+    measures = sweep("trunk.pairs", {("8", "shared"): [10.0, 10.1, 9.9], ("8", "percpu"): other})
+    answers = patch.answers((question("trunk.pairs", falls=falls),), measures)
+    assert answers.schema == SLOT_ANSWERS
+    assert answers["holds"].to_list() == [holds]
+
+
+def test_a_side_that_was_not_measured_is_named() -> None:
+    """A question about a setting that the sweep lacks is refused."""
+    measures = sweep("trunk.pairs", {("8", "shared"): [10.0]})
+    with pytest.raises(InputError, match="policy percpu"):
+        patch.answers((question("trunk.pairs", falls=True),), measures)
+
+
+def test_means_stand_side_by_side() -> None:
+    """One row a setting and policy, one column a metric, in the order asked for."""
+    measures = pl.concat(
+        [
+            sweep("run", {("8", "shared"): [2.0, 4.0]}),
+            sweep("scanned", {("8", "shared"): [5.0, 7.0]}),
+        ]
+    )
+    table = patch.means(measures, ["scanned", "run"])
+    assert table.columns == ["factor", "setting", "policy", "scanned", "run"]
+    assert table.row(0) == ("cpus", "8", "shared", 6.0, 3.0)
+
+
+def scores(base: list[float], patched: list[float]) -> pl.DataFrame:
+    """Return RESULTS of pmbench's score, a seed each, of V1's two kernels."""
+    return pl.DataFrame(
+        [
+            (
+                patch.PATCH,
+                "simulated",
+                kernel,
+                policy,
+                16,
+                seed,
+                "pmbench score",
+                value,
+                "accesses/s",
+            )
+            for kernel, policy, values in (("before", "shared", base), ("after", "percpu", patched))
+            for seed, value in enumerate(values, 1)
+        ],
+        schema=RESULTS,
+        orient="row",
+    )
+
+
+def test_the_sentence_of_patch_d_reads_its_numbers() -> None:
+    """Slots, runs, shares of the last setting, and the means of the simulated score stand in it."""
+    verified = pl.DataFrame(
+        [("a", 4, "shared", 8, 9, 100, 90, 10, 0, 0)], schema=VERIFIED, orient="row"
+    )
+    shares = {"shared": 0.98, "percpu": 0.5, "percpu-rerandomise": 0.2}
+    measures = sweep(
+        "lock.moved.add",
+        {(age, policy): [share] for age in ("1", "2") for policy, share in shares.items()},
+    )
+    predicted = scores([90.0, 110.0], [110.0, 115.0])
+    sentence = patch.verdict(verified, measures, predicted)
+    assert "hands out 100 of the 100 slots that a real kernel did in 1 runs; in it, 8 CPUs" in (
+        sentence
+    )
+    assert "in 98 of 100 additions with the shared base, in 20 with the merged" in sentence
+    assert "in 50 with the patch as first posted" in sentence
+    assert "+12.5 % in pmbench's score; +15.9 % is published." in sentence
+    slower = patch.verdict(verified, measures, scores([100.0], [93.2]))
+    assert "-6.8 % in pmbench's score" in slower
+
+
+def test_the_mails_profile_has_its_two_rows_of_the_swap_cache() -> None:
+    """The rows that the patch is about, before and after, as printed."""
+    rows = {row["waiting_in"]: row for row in patch.profile().iter_rows(named=True)}
+    add = rows["add_to_swap_cache.add_to_swap.shrink_page_list"]
+    assert (add["before"], add["after"]) == (7.93, 0.53)
+    remove = rows["__remove_mapping.shrink_page_list"]
+    assert (remove["before"], remove["after"]) == (7.03, None)
+
+
+def test_a_traces_requests_tell_the_policies_apart() -> None:
+    """With the shared base the lock moves far more often, and the free path stays."""
+    folder = traces.shipped("cluster-next")["slots-8-shared"]
+    again = replay.cluster_next(
+        folder, policies=("shared", "percpu-rerandomise"), seeds=2, executor=SerialExecutor()
+    )
+    assert again.schema == SLOT_SWEEP
+    table = patch.means(again, patch.LEADING)
+    shared, merged = table.iter_rows(named=True)
+    assert shared["lock.moved.add"] > 2 * merged["lock.moved.add"]
+    assert abs(shared["lock.moved.free"] - merged["lock.moved.free"]) < 0.02
+
+
+def test_a_trace_without_frees_is_refused(tmp_path: Path) -> None:
+    """Where nothing is freed no base matters, and the message says so."""
+    source = traces.shipped("cluster-next")["slots-4-shared"]
+    events = pl.read_parquet(source / "slot_events.parquet").head(500)
+    events.write_parquet(tmp_path / "slot_events.parquet")
+    (tmp_path / "trace.toml").write_bytes((source / "trace.toml").read_bytes())
+    with pytest.raises(InputError, match="no slot is freed"):
+        replay.cluster_next(tmp_path, seeds=1)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patch A's what-ifs change one thing."""
+
+from dataclasses import fields, replace
+
+import polars as pl
+import pytest
+
+from swapsim.config import MachineConfig
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.fit import Fitted
+from swapsim.machine.what_if import CPUS, gains
+from swapsim.patches import writeback_tags as patch
+from swapsim.patches.writeback_tags import questions
+from swapsim.schemas import FIT
+from swapsim.sweep import SerialExecutor
+
+SERIAL = SerialExecutor()
+
+
+def differing(one: MachineConfig, other: MachineConfig) -> set[str]:
+    """Return the fields in which two machines differ."""
+    names = [field.name for field in fields(one)]
+    return {name for name in names if getattr(one, name) != getattr(other, name)}
+
+
+def brief(config: MachineConfig) -> MachineConfig:
+    """Return the machine on less memory, watched for a shorter time."""
+    return replace(config, frames=2**13, duration_ns=20_000_000)
+
+
+def test_the_cases_of_patch_a_differ_by_the_patch_alone() -> None:
+    """Within a case only the tags differ, between cases what is asked and the memory for it."""
+    usual = patch.machine(tags=True)
+    for cases, changed in (
+        (questions.cases_by_writers(), {"writers", "frames"}),
+        (questions.cases_by_drive(), {"channels"}),
+        (questions.cases_by_trunk_size(), {"kernel", "trunk_shift"}),
+    ):
+        for one in cases:
+            assert differing(one.base, one.patched) == {"swap_writeback_tags"}
+            assert differing(one.base, usual) <= changed
+        settings = [one.setting for one in cases]
+        assert settings == sorted(set(settings))
+    assert [one.base.writers for one in questions.cases_by_writers()] == list(CPUS)
+    assert questions.cases_by_writers([8])[0].base == usual
+    assert questions.cases_by_drive()[-1].base == usual
+
+
+def test_patch_a_gains_most_where_one_lock_serves_all() -> None:
+    """Under 5.8 a device of one trunk has one lock to wait for, one of many trunks hardly any."""
+    cases = [
+        replace(one, base=brief(one.base), patched=brief(one.patched))
+        for one in questions.cases_by_trunk_size([8, 20])
+    ]
+    assert [one.label for one in cases] == ["1 MB a trunk", "4096 MB a trunk"]
+    many, one = gains(cases, {"a": costs()}, seeds=[1], executor=SERIAL).iter_rows(named=True)
+    assert one["base_waits"] > 4 * many["base_waits"]
+    assert one["gain_percent"] > 2 * many["gain_percent"] > 0
+
+
+def fit(*, constants: pl.DataFrame) -> Fitted:
+    """Stand in for a fit: tree_ns becomes thrice the copy, and no fit meets a copy of its high."""
+    copy = constants.filter(name="copy_ns").row(0, named=True)
+    return Fitted(
+        constants=change_costs(constants, {"tree_ns": 3 * copy["value"]}),
+        residuals=pl.DataFrame(schema=FIT),
+        converged=copy["value"] < copy["high"],
+    )
+
+
+def test_patch_as_costs_are_fitted_with_its_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both shares come to the fit of patch A, at each end of each constant."""
+    shares: list[tuple[float, float]] = []
+
+    def of_a(*, tag_share: float, map_share: float, constants: pl.DataFrame) -> Fitted:
+        shares.append((tag_share, map_share))
+        return replace(fit(constants=constants), converged=True)
+
+    monkeypatch.setattr(questions, "fit", of_a)
+    found = patch.fits_by_constant(tag_share=0.2, map_share=0.3, names=["copy_ns"], executor=SERIAL)
+    assert list(found) == ["copy_ns, low", "copy_ns, high"]
+    assert shares == [(0.2, 0.3)] * 2
+
+
+def test_every_constant_of_a_what_if_is_one_that_the_fit_leaves_alone() -> None:
+    """What is fitted or tied is not put at its low and high."""
+    known = set(costs()["name"])
+    assert set(questions.COSTS_ASKED) <= known - {"unmap_ns", "tree_ns", "tag_ns", "map_ns"}

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a base leaves open becomes a range, and the range is judged."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import polars as pl
+import pytest
+
+from swapsim.claims import compare, published
+from swapsim.config import MachineConfig
+from swapsim.errors import InputError
+from swapsim.machine.costs import change_costs, costs
+from swapsim.patches import writeback_tags as patch
+from swapsim.patches.writeback_tags import fitting, prediction
+from swapsim.schemas import OPEN_SHARES, RANGES
+from swapsim.sweep import SerialExecutor
+
+
+@pytest.fixture
+def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fit in one step, and predict, with a short watch on a small device."""
+    usual = patch.machine
+
+    def tiny(**given: Any) -> MachineConfig:
+        return replace(usual(**given), frames=2**13, slots=2**17, duration_ns=10_000_000)
+
+    monkeypatch.setattr(fitting, "machine", tiny)
+    monkeypatch.setattr(prediction, "machine", tiny)
+    monkeypatch.setattr(fitting, "fit_machine", partial(fitting.fit_machine, rounds=1))
+
+
+def fits(
+    simulated: dict[tuple[float, float], dict[str, float]],
+    *,
+    published: float = 20.0,
+    tree_ns: int = 1000,
+    converged: bool = True,
+) -> pl.DataFrame:
+    """Return OPEN_SHARES by hand: (tag share, map share) -> claim -> simulated change."""
+    return pl.DataFrame(
+        [
+            (*shares, converged, tree_ns, 9000, claim, published, 2.0, change, 100 + change)
+            for shares, changes in simulated.items()
+            for claim, change in changes.items()
+        ],
+        schema=OPEN_SHARES,
+        orient="row",
+    )
+
+
+@pytest.mark.usefixtures("_tiny")
+def test_each_pair_of_shares_is_fitted_and_predicted() -> None:
+    """A row's prediction is that of the table made with its own fitted constants."""
+    points = patch.predict_by_shares(
+        tag_shares=[0.05, 0.5], map_shares=[0.2], seeds=[1, 2], executor=SerialExecutor()
+    )
+    assert points.schema == OPEN_SHARES
+    pairs = points.select("tag_share", "map_share").unique(maintain_order=True).rows()
+    assert pairs == [(0.05, 0.2), (0.5, 0.2)]
+    claims = published.claims().filter(claim="A-throughput")
+    for tag_share, map_share in pairs:
+        fitted = patch.fit(tag_share=tag_share, map_share=map_share)
+        results = patch.predict(fitted.constants, [1, 2])
+        row = points.filter(tag_share=tag_share, claim="A-throughput").row(0, named=True)
+        three = compare.three_columns(claims, results, published.tolerances()).row(0, named=True)
+        assert row["simulated"] == pytest.approx(three["simulated"])
+        assert row["published"] == three["published"]
+        patched = results.filter(kernel="base+patch", metric="vm-scalability.throughput")
+        assert row["patched"] == pytest.approx(patched["value"].mean())
+        value = dict(fitted.constants.select("name", "value").iter_rows())
+        assert (row["tree_ns"], row["unmap_ns"]) == (value["tree_ns"], value["unmap_ns"])
+        assert row["converged"] is fitted.converged
+    assert points.filter(claim="A-throughput")["simulated"].n_unique() == 2
+
+
+@pytest.mark.usefixtures("_tiny")
+def test_constants_bear_the_names_of_their_shares() -> None:
+    """Each pair gives one fit, whose tied constants have these shares of tree_ns."""
+    found = patch.fits_at([(0.25, 0.4), (0.5, 0.2)])
+    assert list(found) == ["tags 0.25, map 0.4", "tags 0.5, map 0.2"]
+    value = dict(found["tags 0.25, map 0.4"].select("name", "value").iter_rows())
+    assert value["tag_ns"] == pytest.approx(0.25 * value["tree_ns"], abs=1)
+    assert value["map_ns"] == pytest.approx(0.4 * value["tree_ns"], abs=1)
+
+
+def test_nothing_to_fit_is_named() -> None:
+    """No share and no seed are one line each."""
+    for field, (tag_shares, map_shares, seeds) in {
+        "tag_shares": ([], [0.2], [1]),
+        "map_shares": ([0.2], [], [1]),
+        "seeds": ([0.2], [0.2], []),
+    }.items():
+        with pytest.raises(InputError, match=f"field '{field}': nothing to run"):
+            patch.predict_by_shares(tag_shares=tag_shares, map_shares=map_shares, seeds=seeds)
+
+
+def test_each_claim_of_patch_a_with_a_change_can_be_judged() -> None:
+    """Without a tolerance no range could be near."""
+    changes = published.claims().filter(pl.col("change").is_not_null(), patch=patch.PATCH)
+    judged = changes.join(published.tolerances(), on="claim", how="left")
+    assert judged.filter(pl.col("tolerance").is_null())["claim"].to_list() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "flips"),
+    [
+        ([15.0, 25.0], "holds", False),
+        ([20.0, 25.0], "holds", False),
+        ([-5.0, 30.0], "holds", True),
+        ([22.0, 25.0], "near", False),
+        ([10.0, 18.5], "near", False),
+        ([22.1, 25.0], "misses", False),
+        ([-5.0, 17.9], "misses", True),
+        ([0.0, 17.0], "misses", False),
+        ([20.0], "holds", False),
+    ],
+)
+def test_a_range_holds_the_published_figure_or_is_near_or_misses(
+    changes: list[float], verdict: str, flips: bool
+) -> None:
+    """20 % are published, with a tolerance of 2: ends count as inside."""
+    points = fits({(at / 10, 0.2): {"c": change} for at, change in enumerate(changes)})
+    table = patch.judged_ranges(points)
+    assert table.schema == RANGES
+    row = table.row(0, named=True)
+    assert (row["verdict"], row["flips"], row["fits"]) == (verdict, flips, len(changes))
+    assert (row["low"], row["high"]) == (min(changes), max(changes))
+    assert row["width"] == max(changes) - min(changes)
+    assert (row["patched_low"], row["patched_high"]) == (100 + min(changes), 100 + max(changes))
+
+
+def test_fits_that_did_not_converge_count_nowhere() -> None:
+    """They widen no range, agree with no other base, have no short hold and meet no claim."""
+    points = pl.concat(
+        [
+            fits({(0.1, 0.2): {"c": 20.0}, (0.2, 0.2): {"c": 21.0}}),
+            fits({(0.3, 0.2): {"c": 20.0}}, converged=False),
+        ]
+    )
+    others = [change_costs(costs(), {"tree_ns": 1000})]
+    assert patch.judged_ranges(points)["fits"].to_list() == [2]
+    for kept in (
+        patch.with_tree_ns_of(points, others),
+        patch.with_tags_up_to(points, 1000),
+        patch.within_tolerance(points),
+    ):
+        assert kept.equals(points.head(2))
+
+
+def test_claims_keep_their_order() -> None:
+    """A row per claim, as they come."""
+    points = fits({(0.1, 0.2): {"b": 1.0, "a": 2.0}, (0.2, 0.2): {"b": 3.0, "a": 4.0}})
+    assert patch.judged_ranges(points).select("claim", "low", "high").rows() == [
+        ("b", 1.0, 3.0),
+        ("a", 2.0, 4.0),
+    ]
+
+
+def test_bases_agree_on_tree_ns_within_a_cache_lines_way() -> None:
+    """From the least of the others at the low of the travel to the greatest at its high."""
+    travel = costs().filter(name="travel_other_socket_ns").row(0, named=True)
+    others = [change_costs(costs(), {"tree_ns": tree_ns}) for tree_ns in (1000, 1200)]
+    low = 1000 * travel["low"] / travel["value"]
+    high = 1200 * travel["high"] / travel["value"]
+    assert low < 1000 < 1200 < high
+    inside = [int(low) + 1, 1000, 1200, int(high)]
+    points = pl.concat(
+        fits({(0.1, at / 10): {"c": 1.0}}, tree_ns=tree_ns)
+        for at, tree_ns in enumerate([int(low) - 1, *inside, int(high) + 2])
+    )
+    assert patch.with_tree_ns_of(points, others)["tree_ns"].to_list() == inside
+    with pytest.raises(InputError, match="field 'others': nothing to run"):
+        patch.with_tree_ns_of(points, [])
+
+
+def test_a_short_hold_is_measured_in_time_and_not_in_shares() -> None:
+    """tag_share times tree_ns is at most so long."""
+    points = pl.concat(
+        [
+            fits({(0.3, 0.2): {"c": 1.0}}, tree_ns=1000),
+            fits({(0.3, 0.2): {"c": 1.0}}, tree_ns=1010),
+            fits({(1.0, 0.2): {"c": 1.0}}, tree_ns=299),
+        ]
+    )
+    assert patch.with_tags_up_to(points, 300)["tree_ns"].to_list() == [1000, 299]
+
+
+def test_a_fit_meets_all_claims_at_once_or_none() -> None:
+    """One claim beyond its tolerance takes the whole fit away, and no other one."""
+    points = fits(
+        {
+            (0.1, 0.2): {"a": 18.0, "b": 22.0},
+            (0.1, 0.4): {"a": 20.0, "b": 22.5},
+            (0.2, 0.2): {"a": 17.9, "b": 20.0},
+        }
+    )
+    assert patch.within_tolerance(points).equals(points.head(2))
+
+
+def test_other_tables_are_refused() -> None:
+    """Each takes OPEN_SHARES alone."""
+    bad = fits({(0.1, 0.2): {"c": 1.0}}).drop("patched")
+    with pytest.raises(InputError, match="OPEN_SHARES"):
+        patch.judged_ranges(bad)
+    with pytest.raises(InputError, match="OPEN_SHARES"):
+        patch.within_tolerance(bad)
+    with pytest.raises(InputError, match="OPEN_SHARES"):
+        patch.with_tags_up_to(bad, 100)
+    with pytest.raises(InputError, match="OPEN_SHARES"):
+        patch.with_tree_ns_of(bad, [costs()])

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The swap cache's trees have the nodes that slots in use call for, in C as in a real kernel."""
+
+import sys
+from collections import defaultdict
+from importlib import import_module
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapsim import paths
+from swapsim.claims import measured
+from swapsim.config import MappingConfig
+from swapsim.errors import InputError
+from swapsim.native.mappings import nodes_after_swap_out
+from swapsim.patches import writeback_tags as patch
+from swapsim.schemas import HELD_AGAINST, SLOTS_IN_USE, TREE_NODES
+
+SLOTS = 1 << 20
+
+EXPERIMENTS = [name for name in paths.shipped_measurements() if name.startswith("tree-nodes")]
+
+OFFSETS = st.one_of(
+    st.sets(st.integers(0, SLOTS - 1), max_size=60),
+    st.builds(
+        lambda first, count: set(range(first, min(first + count, SLOTS))),
+        st.integers(0, SLOTS - 1),
+        st.integers(1, 300),
+    ),
+)
+
+OUTPUT = """\
+sample before objects 700 used 0 cached 0 slots 0
+allocated by
+    650 radix_tree_extend+0x9d/0xc0 age=1/2/3 pid=1
+        radix_tree_extend+0x9d/0xc0
+        idr_alloc_cyclic+0x5e/0xd0
+
+     50 xas_alloc+0x9d/0xc0 age=4 pid=1
+
+sample sequential objects 703 used 5 cached 2 slots 5
+extent 60 4
+extent 300 1
+allocated by
+    650 radix_tree_extend+0x9d/0xc0 age=1/2/3 pid=1
+        radix_tree_extend+0x9d/0xc0
+        idr_alloc_cyclic+0x5e/0xd0
+
+      2 xas_alloc+0x9d/0xc0 age=1 pid=66
+        xas_alloc+0x9d/0xc0
+        add_to_swap_cache+0x15e/0x2f0
+        add_to_swap+0x2e/0x60
+
+      1 xas_alloc+0x9d/0xc0 age=2 pid=66
+        xas_alloc+0x9d/0xc0
+        add_to_swap_cache+0x15e/0x2f0
+        __read_swap_cache_async+0x1c/0x90
+
+     50 xas_alloc+0x9d/0xc0 age=4 pid=1
+
+"""
+
+
+@pytest.fixture(scope="module")
+def rig() -> SimpleNamespace:
+    """Give the rig's modules, which are a package beside their program."""
+    sys.path.insert(0, str(paths.data_root() / "capture"))
+    try:
+        return SimpleNamespace(
+            experiment=import_module("rig.experiment"),
+            tree_nodes=import_module("rig.tree_nodes"),
+        )
+    finally:
+        sys.path.remove(str(paths.data_root() / "capture"))
+
+
+def count_nodes(offsets: set[int], trunk_shift: int, tree_shift: int) -> int:
+    """Count the blocks that hold an offset, of each size below the least that holds a trunk's."""
+    trunks = defaultdict(set)
+    for offset in offsets:
+        trunks[offset >> trunk_shift].add(offset)
+    nodes = 0
+    for trunk in trunks.values():
+        height = -(-max(trunk).bit_length() // tree_shift)
+        for level in range(1, height + 1):
+            nodes += len({offset >> level * tree_shift for offset in trunk})
+    return nodes
+
+
+@given(offsets=OFFSETS, trunk_shift=st.integers(4, 21), tree_shift=st.integers(1, 6))
+def test_c_counts_the_blocks_that_hold_a_slot(
+    offsets: set[int], trunk_shift: int, tree_shift: int
+) -> None:
+    """Each trunk's tree has, at each of its levels, one node per block with a slot in use."""
+    config = MappingConfig(
+        kernel="6.1", swap_slots=SLOTS, trunk_shift=trunk_shift, tree_shift=tree_shift
+    )
+    wanted = count_nodes(offsets, trunk_shift, tree_shift)
+    assert nodes_after_swap_out(offsets, config) == wanted
+
+
+def test_earlier_kernels_keep_nothing_of_a_page_that_is_gone() -> None:
+    """Before shadows, a slot whose page was written and taken has no entry in a tree."""
+    for kernel in ("4.8", "5.8"):
+        config = MappingConfig(kernel=kernel, swap_slots=SLOTS)
+        assert nodes_after_swap_out(range(1, 500), config) == 0
+
+
+@pytest.mark.parametrize("offset", [-1, SLOTS])
+def test_an_offset_past_the_device_is_named(offset: int) -> None:
+    """A slot that the device does not have is refused in one line."""
+    config = MappingConfig(kernel="6.1", swap_slots=SLOTS)
+    with pytest.raises(InputError, match=f"{offset} is no slot of a device of {SLOTS}"):
+        nodes_after_swap_out([1, offset], config)
+
+
+def test_each_size_of_trees_was_measured() -> None:
+    """Large and small trunks, and nodes of 64 and of 16 slots, have three rounds each."""
+    told = [measured.provenance(name) for name in EXPERIMENTS]
+    sizes = {(each["kernel"]["trunk_shift"], each["kernel"]["tree_shift"]) for each in told}
+    assert sizes == {(14, 6), (10, 6), (14, 4)}
+    assert all(measured.results(name)["seed"].n_unique() >= 3 for name in EXPERIMENTS)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
+    """In each round the kernel's slab grew by just the nodes that mapping.h has for these slots."""
+    table = patch.nodes_by_round(name)
+    assert table.schema == TREE_NODES
+    assert set(table["set"]) == {"sequential", "fragmented", "visited", "sparse", "few"}
+    assert table["nodes"].equals(table["nodes_of_the_model"], check_names=False)
+    assert table["nodes"].equals(table["nodes_by_call_stack"], check_names=False)
+    assert (table["apart_percent"] == 0).all()
+    held = patch.nodes_held_against(name)
+    assert held.schema == HELD_AGAINST
+    assert held.height == 5
+    assert held["agrees"].all()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_most_slots_in_use_have_a_shadow(name: str) -> None:
+    """The sets are what a 6.1 kernel keeps for pages that are gone, not pages of the swap cache."""
+    table = patch.nodes_by_round(name)
+    assert (table["shadows"] > table["slots"] // 2).all()
+    slots = measured.slots_in_use(name).group_by("set", "seed").agg(pl.col("count").sum())
+    both = table.join(slots, on=["set", "seed"])
+    assert both.height == table.height
+    assert (both["slots"] == both["count"]).all()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_nodes_go_with_their_slots(name: str) -> None:
+    """When all slots are freed, the slab has as many nodes as before the first set."""
+    after = measured.results(name).filter(pl.col("metric").str.starts_with("after: "))
+    assert after.height == 12
+    assert (after["value"] == 0).all()
+
+
+def test_an_experiment_without_tree_nodes_says_so() -> None:
+    """Sets of slots are asked for where none were noted: one line that names the experiment."""
+    with pytest.raises(InputError, match="no tree nodes"):
+        patch.nodes_by_round("writeback-tags")
+
+
+def test_samples_become_metrics_and_slots(rig: SimpleNamespace) -> None:
+    """Nodes are those beyond the first sample's, and those whose stack has add_to_swap_cache."""
+    metrics, extents = rig.tree_nodes.read(OUTPUT, "test")
+    assert metrics == {
+        "sequential: slots": (5, "slot"),
+        "sequential: shadows": (3, "slot"),
+        "sequential: nodes": (3, "node"),
+        "sequential: nodes by call stack": (3, "node"),
+    }
+    assert extents == [("sequential", 60, 4), ("sequential", 300, 1)]
+    table = rig.tree_nodes.tabulate([("shared", 2, extents)])
+    assert table.schema == SLOTS_IN_USE
+    assert table.row(0) == ("shared", 2, "sequential", 60, 4)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ("extent 300 1\n", "", "'sequential' are missing"),
+        ("sample before", "sample sooner", "not there"),
+        ("add_to_swap_cache", "another_function", "who allocated"),
+    ],
+)
+def test_half_an_output_is_refused(rig: SimpleNamespace, old: str, new: str, word: str) -> None:
+    """Lost slots, samples or call stacks fail the run."""
+    with pytest.raises(rig.tree_nodes.GuestError, match=word):
+        rig.tree_nodes.read(OUTPUT.replace(old, new), "test")

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What spans patches walks over their rooms."""
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from swapsim.claims.published import claims, patch_cards
+from swapsim.config import MachineConfig
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.fit import Fitted
+from swapsim.patches import cluster_next, rooms, writeback_tags
+from swapsim.patches.cluster_next import prediction as prediction_of_d
+from swapsim.patches.writeback_tags import fitting as fitting_of_a
+from swapsim.patches.writeback_tags import prediction as prediction_of_a
+from swapsim.schemas import FIT, RESULTS
+from swapsim.site import overview
+
+A, D = writeback_tags.PATCH, cluster_next.PATCH
+
+
+@pytest.fixture
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Watch for a short time: what is tested here are the tables, not the figures."""
+
+    def brief_a(**fields: Any) -> MachineConfig:
+        usual = writeback_tags.machine(**fields)
+        return replace(usual, frames=2**13, slots=2**17, duration_ns=10_000_000)
+
+    def brief_d(**fields: Any) -> MachineConfig:
+        usual = cluster_next.machine(**fields)
+        small = {"frames": 3 * 2**12, "pages": 2**12, "slots": 2**16}
+        return replace(usual, **small, duration_ns=10_000_000)
+
+    monkeypatch.setattr(prediction_of_a, "machine", brief_a)
+    monkeypatch.setattr(prediction_of_d, "machine", brief_d)
+
+
+def fitted(constants: pl.DataFrame) -> Fitted:
+    """Return constants as a fit gives them."""
+    return Fitted(constants=constants, residuals=pl.DataFrame(schema=FIT), converged=True)
+
+
+def test_rooms_stand_in_the_order_of_their_patches() -> None:
+    """Each room's patch has a card; only rooms with the verb are given."""
+    found = [room.PATCH for room in rooms("PATCH")]
+    assert {A, D} <= set(found)
+    assert found == sorted(found)
+    assert set(found) <= set(patch_cards()["patch"])
+    assert rooms("tides") == []
+
+
+@pytest.mark.usefixtures("_short")
+def test_each_table_has_the_constants_of_its_own_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulated are the tables that the rooms predict, each with its own constants."""
+    of_a, of_d = (change_costs(costs(), {"unmap_ns": ns}) for ns in (5000, 15000))
+    monkeypatch.setattr(writeback_tags, "headline_fit", lambda: fitted(of_a))
+    monkeypatch.setattr(cluster_next, "headline_fit", lambda: fitted(of_d))
+    monkeypatch.setattr(overview, "FEW_SEEDS", (1, 2))
+    fits = overview.fits()
+    assert fits[A].equals(of_a)
+    assert fits[D].equals(of_d)
+    found = overview.simulated(fits)
+    for room, constants in ((writeback_tags, of_a), (cluster_next, of_d)):
+        expected = room.predict(constants, (1, 2))
+        assert found.filter(patch=room.PATCH).equals(expected)
+    assert not overview.simulated({**fits, A: of_d, D: of_a}).equals(found)
+
+
+def test_patch_as_headlines_have_the_middle_of_its_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its base leaves open is as in data/costs.csv."""
+    shares: dict[str, float] = {}
+
+    def fit(**given: float) -> Fitted:
+        shares.update(given)
+        return fitted(costs())
+
+    monkeypatch.setattr(fitting_of_a, "fit", fit)
+    writeback_tags.headline_fit()
+    cost = dict(costs().select("name", "value").iter_rows())
+    assert shares["tag_share"] * cost["tree_ns"] == pytest.approx(cost["tag_ns"])
+    assert shares["map_share"] * cost["tree_ns"] == pytest.approx(cost["map_ns"])
+
+
+def test_headlines_are_those_of_the_cards_in_words() -> None:
+    """Each is a claim of its card, with a published change, in the order of the cards."""
+    found = overview.headlines(pl.DataFrame(schema=RESULTS))
+    assert found.columns == ["patch", "claim", "published", "simulated", "measured"]
+    told = patch_cards().explode("headlines").select("patch", "headlines")
+    known = claims()["claim"].to_list()
+    for patch, headline in told.iter_rows():
+        claim, words = headline.split(": ", 1)
+        assert claim in known
+        row = found.filter(claim=words).row(0, named=True)
+        assert row["patch"] == patch
+        assert row["published"] is not None
+        assert row["simulated"] is None
