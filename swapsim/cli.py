@@ -71,6 +71,15 @@ def replay_writeback_tags(folder: Path, kernel: str) -> None:
     _print_table(replays.per_page(sites))
 
 
+@replay.command("batched-removal")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+def replay_batched_removal(folder: Path) -> None:
+    """Patch B: acquisitions of the mappings' locks, page by page and batched, and the holds."""
+    from swapsim import replay as replays
+
+    _print_table(replays.batched_removal(folder, progress=sys.stderr.isatty()))
+
+
 @replay.command("cluster-next")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--seeds", type=click.IntRange(min=1), default=20, show_default=True)

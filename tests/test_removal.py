@@ -180,14 +180,14 @@ GOOD: Row = (True, 0, 5, 2, False, False, False)
 @pytest.mark.parametrize(
     ("column", "value", "wrong"),
     [
-        ("index", 5, "row 2 cannot be removed: the page is on its list already"),
-        ("locked", False, "row 2 cannot be removed: the page is not locked"),
-        ("mapping", None, "row 2 cannot be removed: the page has no mapping"),
-        ("index", 64, "row 2 cannot be removed: its index lies outside the tree"),
-        ("index", 0, "row 2 cannot be removed: slot 0 is the header"),
+        ("index", 5, "page 1 of list 1 cannot be removed: the page is on its list already"),
+        ("locked", False, "page 1 of list 1 cannot be removed: the page is not locked"),
+        ("mapping", None, "page 1 of list 1 cannot be removed: the page has no mapping"),
+        ("index", 64, "page 1 of list 1 cannot be removed: its index lies outside the tree"),
+        ("index", 0, "page 1 of list 1 cannot be removed: slot 0 is the header"),
     ],
 )
-def test_a_page_that_cannot_be_is_named_by_its_row(
+def test_a_page_that_cannot_be_is_named_by_its_list_and_place(
     way: str, column: str, value: object, wrong: str
 ) -> None:
     """A list at fault is refused before the first of its pages is removed."""

@@ -107,7 +107,7 @@ def remove_lists(
     Raises
     ------
     InputError
-        Naming the row (from 0) and the list that cannot be taken. Nothing comes back then.
+        Naming the list and the page of it, from 0, that cannot be taken. Nothing comes back then.
     NativeMemoryError
     """
     require(pages, REMOVAL_PAGES, "pages of reclaim's lists")
@@ -125,11 +125,18 @@ def remove_lists(
     place = np.empty(pages.height, dtype=np.uint32)
     holds = []
     for first, last in _chunks(ends):
-        begin = int(ends[first - 1]) if first else 0
-        end = int(ends[last - 1])
-        found = _feed(handle, columns, ends[first:last] - begin, slice(begin, end), removed, place)
-        holds.append(_holds(found, lists[first:last], swap_mappings, keys))
-        tick(end - begin)
+        rows = slice(int(ends[first - 1]) if first else 0, int(ends[last - 1]))
+        results = ffi.new("struct sws_removal_results *")
+        found = np.empty(rows.stop - rows.start, dtype=_HOLD)
+        results.removed = ffi.from_buffer("uint8_t[]", removed[rows])
+        results.place = ffi.from_buffer("uint32_t[]", place[rows])
+        results.holds = ffi.from_buffer("struct sws_removal_hold[]", found)
+        code = _feed(handle, columns, rows, ends[first:last] - rows.start, results)
+        if results.problem != lib.SWS_REMOVAL_NO_PROBLEM:
+            raise _refusal(results, lists[first:last], ends[first:last] - rows.start)
+        check(code)
+        holds.append(_holds(found[: results.n_holds], lists[first:last], swap_mappings, keys))
+        tick(rows.stop - rows.start)
     counts = lib.sws_removal_counts(handle)
     return Removed(
         outcomes=pl.DataFrame({"removed": removed.astype(bool), "place": place}).select(
@@ -207,32 +214,31 @@ def _chunks(ends: np.ndarray[Any, np.dtype[np.uint64]]) -> Iterator[tuple[int, i
 def _feed(
     handle: Any,
     columns: dict[str, np.ndarray[Any, Any]],
-    ends: np.ndarray[Any, np.dtype[np.uint64]],
     rows: slice,
-    removed: np.ndarray[Any, np.dtype[np.uint8]],
-    place: np.ndarray[Any, np.dtype[np.uint32]],
-) -> np.ndarray[Any, np.dtype[np.void]]:
+    ends: np.ndarray[Any, np.dtype[np.uint64]],
+    results: Any,
+) -> int:
     pointers = ffi.new("struct sws_removal_rows *")
     kinds = {"file": "uint32_t[]", "index": "uint64_t[]", "references": "uint32_t[]"}
-    keep = [
-        ffi.from_buffer(kinds.get(name, "uint8_t[]"), column[rows])
+    keep = {
+        name: ffi.from_buffer(kinds.get(name, "uint8_t[]"), column[rows])
         for name, column in columns.items()
-    ]
-    for name, pointer in zip(columns, keep, strict=True):
+    }
+    for name, pointer in keep.items():
         setattr(pointers, name, pointer)
-    holds = np.empty(rows.stop - rows.start, dtype=_HOLD)
-    results = ffi.new("struct sws_removal_results *")
-    results.removed = ffi.from_buffer("uint8_t[]", removed[rows])
-    results.place = ffi.from_buffer("uint32_t[]", place[rows])
-    results.holds = ffi.from_buffer("struct sws_removal_hold[]", holds)
-    code = lib.sws_removal_lists(
-        handle, pointers, len(ends), ffi.from_buffer("uint64_t[]", ends), results
+    ends_of_lists = ffi.from_buffer("uint64_t[]", ends)
+    return int(lib.sws_removal_lists(handle, pointers, len(ends), ends_of_lists, results))
+
+
+def _refusal(
+    results: Any, lists: pl.Series, ends: np.ndarray[Any, np.dtype[np.uint64]]
+) -> InputError:
+    """Say which page of which list is at fault, and what is wrong with it."""
+    wrong = {getattr(lib, name): text for name, text in _PROBLEMS.items()}[results.problem]
+    begin = int(ends[results.list - 1]) if results.list else 0
+    return InputError(
+        f"page {results.row - begin} of list {lists[results.list]} cannot be removed: {wrong}"
     )
-    if results.problem != lib.SWS_REMOVAL_NO_PROBLEM:
-        wrong = {getattr(lib, name): text for name, text in _PROBLEMS.items()}[results.problem]
-        raise InputError(f"the page in row {rows.start + results.row} cannot be removed: {wrong}")
-    check(code)
-    return holds[: results.n_holds]
 
 
 def _holds(

@@ -5,9 +5,17 @@ A replay takes what a real kernel did, page by page, and counts what each
 version of the mechanism would have done for the same pages. It knows no time.
 """
 
+from swapsim.replay.batched_removal import (
+    batched_removal,
+    batched_removal_of,
+    hold_lengths,
+    removal_holds,
+    removal_lists,
+)
 from swapsim.replay.cluster_next import cluster_next
 from swapsim.replay.mapping_rows import writeback_rows
 from swapsim.replay.per_page import mix, per_page, totals_per_page
+from swapsim.replay.removal_rows import removals, removals_of
 from swapsim.replay.slots import SlotVerdict, judge_slots, verified_slots
 from swapsim.replay.writeback_tags import (
     replay_rows,
@@ -18,10 +26,17 @@ from swapsim.replay.writeback_tags import (
 
 __all__ = [
     "SlotVerdict",
+    "batched_removal",
+    "batched_removal_of",
     "cluster_next",
+    "hold_lengths",
     "judge_slots",
     "mix",
     "per_page",
+    "removal_holds",
+    "removal_lists",
+    "removals",
+    "removals_of",
     "replay_rows",
     "totals_per_page",
     "verified_slots",

@@ -98,8 +98,9 @@ BATCHED_REMOVAL: Final = schema_of(
         "longest": pl.UInt32,
     }
 )
-"""One row per trace and kernel: REMOVAL_LISTS added up; acquisitions saved a page, and how many
-pages a batched hold is long, in the mean and at most."""
+"""One row per trace and kernel: REMOVAL_LISTS added up, ``failed`` null where the trace does not
+show failures; acquisitions saved a page, and how many pages a batched hold is long, in the mean and
+at most."""
 
 HOLD_LENGTHS: Final = schema_of({"kernel": pl.String, "pages": pl.UInt32, "holds": pl.UInt64})
 """One row per kernel and length: how many batched holds are so many pages long."""
