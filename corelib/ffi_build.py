@@ -2,7 +2,9 @@
 """Generate the cffi extension from the marked regions of the headers.
 
 The API is written once, in ``include/swapsim``. What stands between
-``/* ffi: begin */`` and ``/* ffi: end */`` is what Python sees.
+``/* ffi: begin */`` and ``/* ffi: end */`` is what Python sees. Beside it stands
+``sws_code_digests``: a line for each of its names, with the digest of the code that
+was compiled for it.
 """
 
 import re
@@ -11,9 +13,12 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from cffi import FFI
+from code_digests import digests
 
-INCLUDE = Path(__file__).parent / "include" / "swapsim"
+CORELIB = Path(__file__).parent
+INCLUDE = CORELIB / "include" / "swapsim"
 REGION = re.compile(r"/\* ffi: begin \*/(.*?)/\* ffi: end \*/", re.DOTALL)
+NAME = re.compile(r"\b(?:sws|SWS)_\w+")
 
 
 def headers() -> list[Path]:
@@ -38,10 +43,18 @@ def declarations(header: Path) -> str:
 def builder() -> FFI:
     """Return the FFI that declares and compiles the whole API."""
     ffi = FFI()
-    ffi.cdef("\n".join(declarations(header) for header in headers()))
+    api = "\n".join(declarations(header) for header in headers())
+    ffi.cdef(api + "\nextern const char sws_code_digests[];")
     includes = "\n".join(f'#include "swapsim/{header.name}"' for header in headers())
-    ffi.set_source("swapsim._core", includes)
+    ffi.set_source("swapsim._core", f"{includes}\n{digests_as_data(api)}")
     return ffi
+
+
+def digests_as_data(api: str) -> str:
+    """Return the C definition of ``sws_code_digests``."""
+    names = sorted(set(NAME.findall(api)))
+    lines = (f'\t"{name} {digest}\\n"' for name, digest in digests(CORELIB, names).items())
+    return "\n".join(("const char sws_code_digests[] =", *lines, ";"))
 
 
 if __name__ == "__main__":

@@ -235,7 +235,11 @@ def edit(core: Path, old: str, new: str) -> None:
     ("old", "new", "others"),
     [
         ("MACHINE_BATCH = 32,", "MACHINE_BATCH = 31,", {"sws_machine_new"}),
-        ("COLUMNS_MIN  8U", "COLUMNS_MIN 9U", {"sws_machine_new", "sws_slots_new"}),
+        (
+            "SWS_SLOTS_SPACES_MAX = 1 << 24",
+            "SWS_SLOTS_SPACES_MAX = 1 << 23",
+            {"sws_machine_new", "sws_slots_new"},
+        ),
         ("/* SPDX", "/* A remark. */\n/* SPDX", set()),
         ("#endif\n", "\n#endif // A remark,\n\n", set()),
         ("#include ", "#  include  ", set()),
