@@ -208,10 +208,9 @@ def test_batches(data: st.DataObject, shift: int, threshold: int) -> None:
         assert list(results[0:count]) == expected
         assert_same(forest, oracles)
         for tag in TAGS:
-            assert lib.sws_forest_tag_get(forest, count, trees, indexes, tag, status) == 0
-            assert [bool(value) for value in status[0:count]] == [
-                oracles[tree].tag_get(index, tag)[0] for tree, index in batch
-            ]
+            for tree, index in batch:
+                has = lib.sws_rtree_tag_get(forest, tree, index, tag, ffi.NULL)
+                assert has == oracles[tree].tag_get(index, tag)[0]
 
 
 @pytest.mark.parametrize("first", [0, 16384, 2**18, 2**20 + 16384])
@@ -228,4 +227,3 @@ def test_trunk_of_64_megabytes(first: int) -> None:
     expected = 256 + 4 + 1 + (first >= 2**18)
     assert lib.sws_rtree_node_count(forest, 0) == len(oracle.nodes()) == expected
     assert lib.sws_rtree_height(forest, 0) == oracle.height() == (4 if first >= 2**18 else 3)
-    assert lib.sws_forest_node_bytes(forest) <= 576

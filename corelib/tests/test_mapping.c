@@ -79,13 +79,11 @@ static void a_file_keeps_its_tags_whatever_the_swap_cache_does(void)
 	uint32_t file = 0;
 
 	CHECK(sws_mapping_add_file(mappings, &file) == SWS_OK);
-	CHECK(sws_mapping_uses_writeback_tags(mappings, file));
-	CHECK(!sws_mapping_uses_writeback_tags(mappings, 0));
 	CHECK(sws_mapping_add(mappings, file, 5, FOLIO, &work) == SWS_OK);
 	CHECK(sws_mapping_dirty(mappings, file, 5, &work) == SWS_OK);
 	CHECK(sws_mapping_tagged(mappings, file, SWS_MAPPING_DIRTY));
 	CHECK(sws_mapping_start_writeback(mappings, file, 5, false, false, &work) == SWS_OK);
-	CHECK(sws_mapping_tag_get(mappings, file, 5, SWS_MAPPING_WRITEBACK));
+	CHECK(sws_mapping_tagged(mappings, file, SWS_MAPPING_WRITEBACK));
 	CHECK(!sws_mapping_tagged(mappings, file, SWS_MAPPING_DIRTY));
 	CHECK(sws_mapping_end_writeback(mappings, file, 5, &work) == SWS_OK);
 	CHECK(!sws_mapping_tagged(mappings, file, SWS_MAPPING_WRITEBACK));
@@ -106,7 +104,7 @@ static void a_page_dirtied_again_keeps_dirty_and_keep_write_keeps_towrite(void)
 	CHECK(sws_mapping_add(mappings, file, 9, FOLIO, &work) == SWS_OK);
 	CHECK(sws_mapping_dirty(mappings, file, 9, &work) == SWS_OK);
 	CHECK(sws_mapping_start_writeback(mappings, file, 9, true, true, &work) == SWS_OK);
-	CHECK(sws_mapping_tag_get(mappings, file, 9, SWS_MAPPING_DIRTY));
+	CHECK(sws_mapping_tagged(mappings, file, SWS_MAPPING_DIRTY));
 	verify(mappings);
 	sws_mappings_free(mappings);
 }
@@ -201,7 +199,7 @@ static void a_move_keeps_the_tags_and_changes_the_folio(void)
 	CHECK(sws_mapping_move(mappings, 0, 70, 2 * FOLIO, &work) == SWS_OK);
 	CHECK(work.acquisitions == 1 && work.tree.descents == 1);
 	CHECK(sws_mapping_lookup(mappings, 0, 70) == 2 * FOLIO);
-	CHECK(sws_mapping_tag_get(mappings, 0, 70, SWS_MAPPING_WRITEBACK));
+	CHECK(sws_mapping_tagged(mappings, 0, SWS_MAPPING_WRITEBACK));
 	CHECK(sws_mapping_move(mappings, 0, 70, SHADOW, &work) == SWS_ERROR_BAD_ARGUMENT);
 	verify(mappings);
 	sws_mappings_free(mappings);

@@ -32,82 +32,124 @@
 
 /* How a field is printed, and so what its column holds. */
 enum sws_ftrace_type {
-	SWS_FTRACE_INT64 = 0,  /* a decimal number; int64_t */
-	SWS_FTRACE_UINT64 = 1, /* 0x..., the 16 digits of %p, or the 0 of %#x; uint64_t */
-	SWS_FTRACE_HEX = 2,    /* hexadecimal digits without 0x; uint64_t */
-	SWS_FTRACE_STRING = 3, /* anything; a code of the batch's strings */
+	/* A decimal number; int64_t. */
+	SWS_FTRACE_INT64 = 0,
+	/* 0x..., the 16 digits of %p, or the 0 of %#x; uint64_t. */
+	SWS_FTRACE_UINT64 = 1,
+	/* Hexadecimal digits without 0x; uint64_t. */
+	SWS_FTRACE_HEX = 2,
+	/* Anything; a code of the batch's strings. */
+	SWS_FTRACE_STRING = 3,
 };
 
 /* Why a line cannot be read. */
 enum sws_ftrace_fault {
 	SWS_FTRACE_NO_FAULT = 0,
-	SWS_FTRACE_BYTES = 1,     /* it holds bytes that no text has, such as NUL */
-	SWS_FTRACE_UTF8 = 2,      /* it is not UTF-8 */
-	SWS_FTRACE_LONG = 3,      /* it is longer than config.max_line */
-	SWS_FTRACE_CUT = 4,       /* it is the last one and has no end of line */
-	SWS_FTRACE_HEAD = 5,      /* no task, CPU and time at its start */
-	SWS_FTRACE_CLOCK = 6,     /* its time is of another kind than in the lines before */
-	SWS_FTRACE_EVENT = 7,     /* no event name after its time */
-	SWS_FTRACE_NUMBER = 8,    /* a number is out of its column's range */
-	SWS_FTRACE_TYPE = 9,      /* a field is not of its column's type */
-	SWS_FTRACE_DUPLICATE = 10, /* a field stands in it twice */
-	SWS_FTRACE_CROWDED = 11,  /* more events or fields than the config allows */
-	SWS_FTRACE_FAULTS = 12,   /* how many kinds there are, 0 included */
+	/* It holds bytes that no text has, such as NUL. */
+	SWS_FTRACE_BYTES = 1,
+	/* It is not UTF-8. */
+	SWS_FTRACE_UTF8 = 2,
+	/* It is longer than config.max_line. */
+	SWS_FTRACE_LONG = 3,
+	/* It is the last one and has no end of line. */
+	SWS_FTRACE_CUT = 4,
+	/* No task, CPU and time at its start. */
+	SWS_FTRACE_HEAD = 5,
+	/* Its time is of another kind than in the lines before. */
+	SWS_FTRACE_CLOCK = 6,
+	/* No event name after its time. */
+	SWS_FTRACE_EVENT = 7,
+	/* A number is out of its column's range. */
+	SWS_FTRACE_NUMBER = 8,
+	/* A field is not of its column's type. */
+	SWS_FTRACE_TYPE = 9,
+	/* A field stands in it twice. */
+	SWS_FTRACE_DUPLICATE = 10,
+	/* More events or fields than the config allows. */
+	SWS_FTRACE_CROWDED = 11,
+	/* How many kinds there are, 0 included. */
+	SWS_FTRACE_FAULTS = 12,
 };
 
 /* The clock of a trace: seconds with decimals, or a whole number such as counter's. */
 enum sws_ftrace_clock {
-	SWS_FTRACE_CLOCK_UNKNOWN = 0, /* no event line was read */
+	/* No event line was read. */
+	SWS_FTRACE_CLOCK_UNKNOWN = 0,
 	SWS_FTRACE_CLOCK_SECONDS = 1,
 	SWS_FTRACE_CLOCK_WHOLE = 2,
 };
 
 struct sws_ftrace_config {
-	struct sws_allocator allocator; /* libc's */
-	bool skip;                      /* count a line that cannot be read and go on (false) */
-	uint32_t first_rows;            /* rows of an event that settle its types (1024) */
-	uint32_t first_bytes;           /* or so many bytes of them, if fewer rows (262144) */
-	uint32_t max_line;              /* bytes of the longest line (65536) */
-	uint32_t max_events;            /* different events (1024) */
-	uint32_t max_fields;            /* different fields of an event (256) */
+	/* Of all the parser's memory; default libc's. */
+	struct sws_allocator allocator;
+	/* Count a line that cannot be read and go on; default false. */
+	bool skip;
+	/* Rows of an event that settle its types; default 1024. */
+	uint32_t first_rows;
+	/* Or so many bytes of them, if fewer rows; default 262,144. */
+	uint32_t first_bytes;
+	/* Bytes of the longest line, at most 2^24; default 65,536. */
+	uint32_t max_line;
+	/* Different events beside those known beforehand; default 1024. */
+	uint32_t max_events;
+	/* Different fields of an event; default 256. */
+	uint32_t max_fields;
 };
 
 /* All faults of one kind: how many, and the first one in the order of lines. */
 struct sws_ftrace_report {
 	uint64_t count;
-	uint64_t line;     /* from 1 */
-	int type;          /* enum sws_ftrace_type of that column, -1 where none is */
-	char field[64];    /* the column at fault, "" where none is */
-	char excerpt[104]; /* the value at fault, else the line; cut to fit */
+	/* Where the first one is, from 1. */
+	uint64_t line;
+	/* enum sws_ftrace_type of that column, -1 where none is. */
+	int type;
+	/* The column at fault, "" where none is. */
+	char field[64];
+	/* The value at fault, else the line; cut to fit. */
+	char excerpt[104];
 };
 
 struct sws_ftrace_totals {
-	uint64_t lines;       /* lines of text so far */
-	uint64_t rows;        /* event lines with a readable head: the next seq */
-	uint64_t overwritten; /* events that the ring buffer dropped, by the header of tracefs */
-	uint64_t gaps;        /* losses of which the trace does not know the number */
-	int clock;            /* enum sws_ftrace_clock */
+	/* Lines of text so far. */
+	uint64_t lines;
+	/* Event lines with a readable head: the next seq. */
+	uint64_t rows;
+	/* Events that the ring buffer dropped, by the header of tracefs. */
+	uint64_t overwritten;
+	/* Losses of which the trace does not know the number. */
+	uint64_t gaps;
+	/* enum sws_ftrace_clock. */
+	int clock;
 };
 
 /* The rows of one event since the last clear; arrays of `rows` items, owned by the parser. */
 struct sws_ftrace_batch {
-	const char *name; /* NUL at its end */
+	/* NUL at its end. */
+	const char *name;
 	size_t rows;
-	size_t fields; /* columns beyond these five */
+	/* Columns beyond these five. */
+	size_t fields;
 	const uint64_t *seq;
-	const int64_t *t_ns; /* 0 under a clock of whole numbers */
+	/* 0 under a clock of whole numbers. */
+	const int64_t *t_ns;
 	const uint16_t *cpu;
 	const int32_t *pid;
-	const uint32_t *comm; /* codes of sws_ftrace_strings() */
+	/* Codes of sws_ftrace_strings(). */
+	const uint32_t *comm;
 };
 
 /* One field of one event since the last clear. */
 struct sws_ftrace_column {
-	const char *name; /* NUL at its end */
-	int type;         /* enum sws_ftrace_type */
-	bool used;        /* some row of the whole trace has it */
-	const void *values; /* int64_t, uint64_t, or uint32_t codes */
-	const uint8_t *valid; /* a byte per row, 0 = null; NULL where no row of the batch is null */
+	/* NUL at its end. */
+	const char *name;
+	/* enum sws_ftrace_type. */
+	int type;
+	/* Some row of the whole trace has it. */
+	bool used;
+	/* int64_t, uint64_t, or uint32_t codes. */
+	const void *values;
+	/* A byte per row, 0 = null; NULL where no row of the batch is null. */
+	const uint8_t *valid;
 };
 
 typedef struct sws_ftrace sws_ftrace;

@@ -70,18 +70,26 @@ enum {
 };
 
 struct sws_mapping_config {
-	enum sws_kernel kernel; /* whose row; one that sws_mapping_knows; default 4.8 */
-	bool swap_writeback_tags; /* does the swap cache keep writeback tags? default true: patch A off */
-	uint64_t swap_slots; /* slots of the device, 1 .. SWS_MAPPING_SLOTS_MAX; default 2^32 */
-	uint32_t trunk_shift; /* log2 of a trunk's slots from 5.8 on, 1 .. 32; default 14 (64 MB) */
-	uint32_t tree_shift; /* log2 of a node's slots, 1 .. 6; default 6 */
-	const struct sws_allocator *allocator; /* NULL: libc */
+	/* Whose row of the table, one that sws_mapping_knows; default 4.8. */
+	enum sws_kernel kernel;
+	/* Does the swap cache keep writeback tags? Default true: patch A off. */
+	bool swap_writeback_tags;
+	/* Slots of the device, 1 .. SWS_MAPPING_SLOTS_MAX; default 2^32. */
+	uint64_t swap_slots;
+	/* log2 of a trunk's slots from 5.8 on, 1 .. SWS_MAPPING_TRUNK_SHIFT_MAX; default 14 (64 MB). */
+	uint32_t trunk_shift;
+	/* log2 of a node's slots, 1 .. SWS_RTREE_SHIFT_MAX; default 6. */
+	uint32_t tree_shift;
+	/* NULL: libc. */
+	const struct sws_allocator *allocator;
 };
 
 /* What one step cost; steps add to it, so zero it first. */
 struct sws_mapping_work {
-	uint64_t acquisitions; /* times that the mapping's lock was taken */
-	struct sws_rtree_work tree; /* tree work under those holds */
+	/* Times that the mapping's lock was taken. */
+	uint64_t acquisitions;
+	/* Tree work under those holds. */
+	struct sws_rtree_work tree;
 };
 
 struct sws_mappings;
@@ -121,9 +129,6 @@ uint32_t sws_mapping_count(const struct sws_mappings *self);
 
 /* Is a mapping one of the swap cache? */
 bool sws_mapping_is_swap(const struct sws_mappings *self, uint32_t mapping);
-
-/* Does a mapping keep writeback tags? Models mapping_use_writeback_tags. */
-bool sws_mapping_uses_writeback_tags(const struct sws_mappings *self, uint32_t mapping);
 
 /*
  * Puts a page into a mapping. folio is its even, non-zero address; a shadow at
@@ -195,10 +200,6 @@ int sws_mapping_clear_shadow(struct sws_mappings *self, uint32_t mapping, uint64
 
 /* What is at an index: 0, a folio (even) or a shadow (odd). */
 uint64_t sws_mapping_lookup(const struct sws_mappings *self, uint32_t mapping, uint64_t index);
-
-/* Is a tag set for a page? False where there is none. */
-bool sws_mapping_tag_get(const struct sws_mappings *self, uint32_t mapping, uint64_t index,
-			 enum sws_mapping_tag tag);
 
 /* Does any page of a mapping have this tag? Models mapping_tagged. */
 bool sws_mapping_tagged(const struct sws_mappings *self, uint32_t mapping,

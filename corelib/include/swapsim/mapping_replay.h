@@ -35,31 +35,45 @@
 /* ffi: begin */
 
 /*
- * What a row says. For swap rows index is the device offset, for file rows the
- * page's index. A move is compaction giving a page another folio.
+ * What a row says; above each op the columns that it reads. For swap rows index
+ * is the device offset, for file rows the page's index. A move is compaction
+ * giving a page another folio.
  */
 enum sws_mapping_replay_op {
-	SWS_MAPPING_REPLAY_SWAP_ADD = 0,    /* folio, index */
-	SWS_MAPPING_REPLAY_SWAP_DELETE = 1, /* folio, index, shadow */
-	SWS_MAPPING_REPLAY_SLOT_FREE = 2,   /* index */
-	SWS_MAPPING_REPLAY_START = 3,     /* folio; file and index when the row says them */
-	SWS_MAPPING_REPLAY_END = 4,     /* folio; file and index when the row says them */
-	SWS_MAPPING_REPLAY_FILE_ADD = 5,    /* folio, file, index */
-	SWS_MAPPING_REPLAY_FILE_DELETE = 6, /* folio, file, index */
-	SWS_MAPPING_REPLAY_FILE_DIRTY = 7,  /* file, index */
-	SWS_MAPPING_REPLAY_MOVE = 8,        /* folio: the new one; index: the old one's address */
+	/* Folio, index. */
+	SWS_MAPPING_REPLAY_SWAP_ADD = 0,
+	/* Folio, index, shadow. */
+	SWS_MAPPING_REPLAY_SWAP_DELETE = 1,
+	/* Index. */
+	SWS_MAPPING_REPLAY_SLOT_FREE = 2,
+	/* Folio; file and index where the row says them. */
+	SWS_MAPPING_REPLAY_START = 3,
+	/* Folio; file and index where the row says them. */
+	SWS_MAPPING_REPLAY_END = 4,
+	/* Folio, file, index. */
+	SWS_MAPPING_REPLAY_FILE_ADD = 5,
+	/* Folio, file, index. */
+	SWS_MAPPING_REPLAY_FILE_DELETE = 6,
+	/* File, index. */
+	SWS_MAPPING_REPLAY_FILE_DIRTY = 7,
+	/* Folio: the new one; index: the address of the old one. */
+	SWS_MAPPING_REPLAY_MOVE = 8,
 };
 
 /* Values of the file column that name no file. */
 enum sws_mapping_replay_file {
-	SWS_MAPPING_REPLAY_FILE_UNKNOWN = 0, /* the row does not say whose page it is */
-	SWS_MAPPING_REPLAY_FILE_SWAP = 1,    /* the row says: swap cache, at this index */
+	/* The row does not say whose page it is. */
+	SWS_MAPPING_REPLAY_FILE_UNKNOWN = 0,
+	/* The row says: swap cache, at this index. */
+	SWS_MAPPING_REPLAY_FILE_SWAP = 1,
 };
 
 /* Values of the shadow column that are no shadow; those are odd. */
 enum sws_mapping_replay_shadow {
-	SWS_MAPPING_REPLAY_SHADOW_NONE = 0,   /* the removal leaves none */
-	SWS_MAPPING_REPLAY_SHADOW_UNTOLD = 2, /* the row does not say: a written page leaves one */
+	/* The removal leaves none. */
+	SWS_MAPPING_REPLAY_SHADOW_NONE = 0,
+	/* The row does not say: a written page leaves one. */
+	SWS_MAPPING_REPLAY_SHADOW_UNTOLD = 2,
 };
 
 /* Code paths that may take a mapping's lock. */
@@ -76,28 +90,36 @@ enum sws_mapping_replay_site {
 
 /* Whose page. */
 enum sws_mapping_replay_flow {
-	SWS_MAPPING_REPLAY_WRITTEN =
-		0, /* swap cache, the stay saw a writeback; and all freed slots */
-	SWS_MAPPING_REPLAY_UNWRITTEN = 1, /* swap cache, it saw none */
+	/* In the swap cache, its stay saw a writeback; and all freed slots. */
+	SWS_MAPPING_REPLAY_WRITTEN = 0,
+	/* In the swap cache, its stay saw none. */
+	SWS_MAPPING_REPLAY_UNWRITTEN = 1,
 	SWS_MAPPING_REPLAY_FILE = 2,
 	SWS_MAPPING_REPLAY_FLOWS = 3,
 };
 
 /* One cell of the ledger. */
 struct sws_mapping_replay_cell {
-	uint64_t calls; /* times that the site was reached */
-	uint64_t unresolved; /* of these, whose place in a tree the trace does not tell */
-	uint64_t contradicted; /* stays in the swap cache that a row at this site proved over */
+	/* Times that the site was reached. */
+	uint64_t calls;
+	/* Of these, whose place in a tree the trace does not tell. */
+	uint64_t unresolved;
+	/* Stays in the swap cache that a row at this site proved over. */
+	uint64_t contradicted;
 	struct sws_mapping_work work;
 };
 
 /* The columns of a chunk of rows, in trace order; all of one length. */
 struct sws_mapping_replay_rows {
-	const uint8_t *op; /* enum sws_mapping_replay_op */
-	const uint64_t *folio; /* even address, 0 where the op has none */
+	/* enum sws_mapping_replay_op. */
+	const uint8_t *op;
+	/* Even address, 0 where the op has none. */
+	const uint64_t *folio;
 	const uint64_t *index;
-	const uint64_t *file; /* a file's key, or enum sws_mapping_replay_file */
-	const uint64_t *shadow; /* an odd number, or enum sws_mapping_replay_shadow */
+	/* A file's key, or enum sws_mapping_replay_file. */
+	const uint64_t *file;
+	/* An odd number, or enum sws_mapping_replay_shadow. */
+	const uint64_t *shadow;
 };
 
 struct sws_mapping_replay;
@@ -124,9 +146,6 @@ int sws_mapping_replay_feed(struct sws_mapping_replay *self,
  */
 int sws_mapping_replay_finish(struct sws_mapping_replay *self,
 			      struct sws_mapping_replay_cell *cells);
-
-/* Tree nodes of all mappings of the swap cache (swap true) or of all files. */
-uint64_t sws_mapping_replay_nodes(const struct sws_mapping_replay *self, bool swap);
 
 /* Re-derives every invariant; SWS_ERROR_BROKEN and a reason if one fails. */
 int sws_mapping_replay_verify(const struct sws_mapping_replay *self, const char **reason);

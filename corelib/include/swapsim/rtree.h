@@ -51,6 +51,7 @@ enum sws_rtree_tag {
 	SWS_RTREE_TAG_DIRTY = 0,
 	SWS_RTREE_TAG_WRITEBACK = 1,
 	SWS_RTREE_TAG_TOWRITE = 2,
+	/* How many there are. */
 	SWS_RTREE_TAG_COUNT = 3,
 };
 
@@ -60,10 +61,14 @@ enum {
 };
 
 struct sws_forest_config {
-	uint32_t shift;   /* 1 .. SWS_RTREE_SHIFT_MAX: a node has 2^shift slots; default 6 */
-	uint32_t tree_count;  /* trees at birth, all empty; default 1, 0 is allowed */
-	uint64_t sort_threshold; /* scattered batches of fewer rows are not sorted; default 4096 */
-	const struct sws_allocator *allocator; /* not owned, outlives the forest; NULL: libc */
+	/* 1 .. SWS_RTREE_SHIFT_MAX: a node has 2^shift slots; default 6. */
+	uint32_t shift;
+	/* Trees at birth, all empty; default 1, 0 is allowed. */
+	uint32_t tree_count;
+	/* Scattered batches of fewer rows are not sorted; default 4096. */
+	uint64_t sort_threshold;
+	/* Not owned, outlives the forest; NULL: libc. */
+	const struct sws_allocator *allocator;
 };
 
 /*
@@ -124,9 +129,6 @@ uint32_t sws_forest_tree_count(const struct sws_forest *self);
 
 /* The nodes in use in all trees. */
 uint64_t sws_forest_node_count(const struct sws_forest *self);
-
-/* The bytes of one node: header, slots and tag words. */
-size_t sws_forest_node_bytes(const struct sws_forest *self);
 
 /*
  * Re-derives every invariant of every tree: parents, counts, tag words, least
@@ -206,6 +208,12 @@ uint32_t sws_rtree_height(const struct sws_forest *self, uint32_t tree);
 uint64_t sws_rtree_node_count(const struct sws_forest *self, uint32_t tree);
 
 /*
+ * Scans by index: nobody in a trace's replay needs them. They are the kernel's way
+ * to the pages of a file that are to be written, for a model of its flushers:
+ * range_tag_if_tagged turns DIRTY into TOWRITE, gang_lookup_tag then finds them.
+ */
+
+/*
  * The items at first_index and above, in order of index, at most limit of them;
  * items and indexes are the caller's arrays of limit words, either may be NULL.
  * Models: radix_tree_gang_lookup. Complexity: O(items given * height).
@@ -265,10 +273,6 @@ int sws_forest_tag_set(struct sws_forest *self, size_t count, const uint32_t *tr
 /* Clears one tag; status[i] is SWS_OK or SWS_ERROR_NOT_FOUND. */
 int sws_forest_tag_clear(struct sws_forest *self, size_t count, const uint32_t *trees,
 			 const uint64_t *indexes, uint32_t tag, int8_t *status);
-
-/* Reads one tag; values[i] is 1 if the item is there and has it, else 0. */
-int sws_forest_tag_get(struct sws_forest *self, size_t count, const uint32_t *trees,
-		       const uint64_t *indexes, uint32_t tag, int8_t *values);
 
 /* ffi: end */
 

@@ -7,10 +7,14 @@
  */
 struct kernel_rules {
 	enum sws_kernel kernel;
-	bool trunks;        /* one mapping a trunk instead of one a device */
-	bool one_walk_start;   /* start of writeback sets and clears in one descent */
-	bool shadow_of_swap;   /* removal from the swap cache may leave a shadow */
-	bool shadow_in_root;   /* a lone page at index 0 may leave one */
+	/* One mapping a trunk instead of one a device. */
+	bool trunks;
+	/* Start of writeback sets and clears in one descent. */
+	bool one_walk_start;
+	/* Removal from the swap cache may leave a shadow. */
+	bool shadow_of_swap;
+	/* A lone page at index 0 may leave one. */
+	bool shadow_in_root;
 };
 
 static const struct kernel_rules rows[] = {
@@ -56,10 +60,12 @@ bool sws_mapping_knows(enum sws_kernel kernel)
 struct sws_mappings {
 	struct sws_allocator allocator;
 	const struct kernel_rules *rules;
-	struct sws_forest *forest; /* tree i is the tree of mapping i */
+	/* Tree i is the tree of mapping i. */
+	struct sws_forest *forest;
 	uint64_t swap_slots;
 	uint32_t trunk_shift;
-	uint32_t swap_count; /* mappings below this number are the swap cache's */
+	/* Mappings below this number are the swap cache's. */
+	uint32_t swap_count;
 	bool swap_writeback_tags;
 };
 
@@ -170,7 +176,8 @@ bool sws_mapping_is_swap(const struct sws_mappings *self, uint32_t mapping)
 	return mapping < self->swap_count;
 }
 
-bool sws_mapping_uses_writeback_tags(const struct sws_mappings *self, uint32_t mapping)
+/* mapping_use_writeback_tags */
+static bool keeps_writeback_tags(const struct sws_mappings *self, uint32_t mapping)
 {
 	return !sws_mapping_is_swap(self, mapping) || self->swap_writeback_tags;
 }
@@ -233,7 +240,7 @@ int sws_mapping_start_writeback(struct sws_mappings *self, uint32_t mapping, uin
 
 	if (!is_folio(sws_mapping_lookup(self, mapping, index)))
 		return SWS_ERROR_NOT_FOUND;
-	if (!sws_mapping_uses_writeback_tags(self, mapping))
+	if (!keeps_writeback_tags(self, mapping))
 		return SWS_OK;
 	work->acquisitions++;
 	if (!self->rules->one_walk_start)
@@ -247,7 +254,7 @@ int sws_mapping_end_writeback(struct sws_mappings *self, uint32_t mapping, uint6
 {
 	if (!is_folio(sws_mapping_lookup(self, mapping, index)))
 		return SWS_ERROR_NOT_FOUND;
-	if (!sws_mapping_uses_writeback_tags(self, mapping))
+	if (!keeps_writeback_tags(self, mapping))
 		return SWS_OK;
 	work->acquisitions++;
 	return sws_rtree_tag_clear(self->forest, mapping, index, SWS_MAPPING_WRITEBACK,
@@ -336,12 +343,6 @@ int sws_mapping_clear_shadow(struct sws_mappings *self, uint32_t mapping, uint64
 uint64_t sws_mapping_lookup(const struct sws_mappings *self, uint32_t mapping, uint64_t index)
 {
 	return sws_rtree_lookup(self->forest, mapping, index, NULL);
-}
-
-bool sws_mapping_tag_get(const struct sws_mappings *self, uint32_t mapping, uint64_t index,
-			 enum sws_mapping_tag tag)
-{
-	return sws_rtree_tag_get(self->forest, mapping, index, tag, NULL);
 }
 
 bool sws_mapping_tagged(const struct sws_mappings *self, uint32_t mapping, enum sws_mapping_tag tag)

@@ -401,17 +401,6 @@ int sws_mapping_replay_finish(struct sws_mapping_replay *self,
 	return SWS_OK;
 }
 
-uint64_t sws_mapping_replay_nodes(const struct sws_mapping_replay *self, bool swap)
-{
-	uint32_t first = swap ? 0 : self->swap_mappings;
-	uint32_t last = swap ? self->swap_mappings : sws_mapping_count(self->mappings);
-	uint64_t nodes = 0;
-
-	for (uint32_t mapping = first; mapping < last; mapping++)
-		nodes += sws_mapping_nodes(self->mappings, mapping);
-	return nodes;
-}
-
 int sws_mapping_replay_verify(const struct sws_mapping_replay *self, const char **reason)
 {
 	const struct sws_stays *stays = &self->stays;

@@ -61,9 +61,6 @@ static int run(struct batch *self, enum operation operation)
 	case TAG_CLEAR:
 		run_operation(self, TAG_CLEAR);
 		break;
-	case TAG_GET:
-		run_operation(self, TAG_GET);
-		break;
 	}
 	return SWS_OK;
 }
@@ -122,7 +119,7 @@ int sws_forest_delete(struct sws_forest *self, size_t count, const uint32_t *tre
 	return run(&batch, DELETE);
 }
 
-/* The three calls on one tag differ in the operation alone. */
+/* The two calls on one tag differ in the operation alone. */
 static int run_tag(struct sws_forest *self, enum operation operation, size_t count,
 		   const uint32_t *trees, const uint64_t *indexes, uint32_t tag, int8_t *results)
 {
@@ -146,10 +143,4 @@ int sws_forest_tag_clear(struct sws_forest *self, size_t count, const uint32_t *
 			 const uint64_t *indexes, uint32_t tag, int8_t *status)
 {
 	return run_tag(self, TAG_CLEAR, count, trees, indexes, tag, status);
-}
-
-int sws_forest_tag_get(struct sws_forest *self, size_t count, const uint32_t *trees,
-		       const uint64_t *indexes, uint32_t tag, int8_t *values)
-{
-	return run_tag(self, TAG_GET, count, trees, indexes, tag, values);
 }

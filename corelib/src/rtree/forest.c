@@ -106,8 +106,3 @@ uint64_t sws_forest_node_count(const struct sws_forest *self)
 {
 	return self->node_count;
 }
-
-size_t sws_forest_node_bytes(const struct sws_forest *self)
-{
-	return self->node_bytes;
-}

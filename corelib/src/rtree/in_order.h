@@ -71,9 +71,6 @@ SWS_RTREE__STEP void run_leaf(struct batch *self, enum operation operation,
 			self->bytes[row] = item ? SWS_OK : SWS_ERROR_NOT_FOUND;
 			word &= ~bit;
 			break;
-		case TAG_GET:
-			self->bytes[row] = word >> offset & 1;
-			break;
 		}
 	}
 	if (operation == INSERT)

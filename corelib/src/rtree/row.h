@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * rtree/row.h - a batch call and one row of it. in_order.h and dealt.h take the
- * rows each in its way, in line, with the operation a constant: each of the six
+ * rows each in its way, in line, with the operation a constant: each of the five
  * hot loops holds its own operation alone. batch.c is the one that includes them.
  */
 #ifndef SWAPSIM_RTREE_ROW_H
@@ -9,7 +9,7 @@
 
 #include "rtree/steps.h"
 
-enum operation { INSERT, LOOKUP, DELETE, TAG_SET, TAG_CLEAR, TAG_GET };
+enum operation { INSERT, LOOKUP, DELETE, TAG_SET, TAG_CLEAR };
 
 struct batch {
 	struct sws_forest *forest;
@@ -53,9 +53,6 @@ SWS_RTREE__STEP uint64_t apply(struct batch *self, enum operation operation,
 		break;
 	case TAG_CLEAR:
 		status = sws_rtree__tag_clear(forest, tree, leaf, index, self->tag, NULL);
-		break;
-	case TAG_GET:
-		status = sws_rtree__tag_get(forest, tree, leaf, index, self->tag);
 		break;
 	}
 	return (uint64_t)status;

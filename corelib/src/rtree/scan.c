@@ -10,7 +10,8 @@ struct cursor {
 	struct sws_rtree__node *node;
 	uint64_t index;
 	uint32_t offset;
-	uint32_t tag; /* stops at items with this tag, or at ANY_ITEM */
+	/* Stops at items with this tag, or at ANY_ITEM. */
+	uint32_t tag;
 };
 
 /* Moves the offset to the next slot that leads to an item wanted, or past the node's end. */
