@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who makes the calls of a sweep: this process, new ones, or an executor of the caller's."""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Final, TypeVar
+
+from swapsim.errors import SwapsimError
+
+Done = TypeVar("Done")
+
+_WAIT_SECONDS: Final = 0.2
+
+
+class SerialExecutor(Executor):
+    """Runs each task in this process, at once: the yardstick of all other executors."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """Run the task now; Ctrl-C passes through."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def work_off(
+    calls: Mapping[int, Callable[[], Done]],
+    executor: Executor | None,
+    take: Callable[[int, Done], None],
+) -> None:
+    """Let an executor, or new processes, make all calls; hand over each result as it comes."""
+    if executor is not None:
+        _submit(calls, executor, take)
+        return
+    left = dict(calls)
+
+    def take_once(number: int, done: Done) -> None:
+        take(number, done)
+        del left[number]
+
+    for again in (True, False):
+        try:
+            with _own_pool(len(left)) as pool:
+                _submit(dict(left), pool, take_once)
+            return
+        except BrokenProcessPool as error:
+            if not again:
+                raise SwapsimError(
+                    "processes of the sweep were killed twice, maybe for want of memory: "
+                    "sweep over an executor with fewer of them"
+                ) from error
+
+
+def _submit(
+    calls: Mapping[int, Callable[[], Done]], pool: Executor, take: Callable[[int, Done], None]
+) -> None:
+    numbers: dict[Future[Done], int] = {}
+    ended: SimpleQueue[Future[Done]] = SimpleQueue()
+    try:
+        for number, call in calls.items():
+            future = pool.submit(call)
+            numbers[future] = number
+            future.add_done_callback(ended.put)
+            # SerialExecutor's is there already: an interrupt in the next call is not to lose it.
+            while not ended.empty():
+                future = ended.get()
+                take(numbers.pop(future), future.result())
+        while numbers:
+            # A Ctrl-C that comes just before a wait does not end it: let none last.
+            with suppress(Empty):
+                future = ended.get(timeout=_WAIT_SECONDS)
+                take(numbers.pop(future), future.result())
+    except BaseException:
+        for future in numbers:
+            future.cancel()
+        raise
+
+
+class _OwnPool(ProcessPoolExecutor):
+    """New processes that leave Ctrl-C to the one that made them, from their first moment on."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """Start processes as needed: they inherit what is blocked."""
+        # Its start would unblock.
+        resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _own_pool(most: int) -> "Iterator[Executor]":
+    """Make a pool of new processes; leave none behind when something is raised."""
+    others = multiprocessing.active_children()
+    pool = _OwnPool(
+        max_workers=max(1, min(most, len(os.sched_getaffinity(0)))),
+        # A fork would take the threads' locks along.
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_end_with_parent,
+    )
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():
+            if child not in others:
+                child.terminate()
+        raise
+    pool.shutdown()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that made it was killed, whatever it is at."""
+    Thread(target=_exit_after_parent, daemon=True).start()
+
+
+def _exit_after_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
