@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from swapsim.config import MAPPING_KERNELS, MappingConfig
 from swapsim.errors import InputError
 from swapsim.native import removal
-from swapsim.schemas import REMOVAL_HOLDS, REMOVAL_PAGES, REMOVAL_WAY
+from swapsim.native.facts import REMOVAL_WAYS
+from swapsim.schemas import REMOVAL_HOLDS, REMOVAL_PAGES
 
-WAYS = REMOVAL_WAY.categories.to_list()
+WAYS = REMOVAL_WAYS
 PAGE_BY_PAGE, BATCHED = WAYS
 TRUNK_SHIFT = 4
 TREE_SHIFT = 2

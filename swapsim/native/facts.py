@@ -68,6 +68,15 @@ SLOT_FAULTS: Final = _names(lib.sws_slot_replay_fault_name)
 MAPPING_SITES: Final = _words("enum sws_mapping_replay_site", "SWS_MAPPING_REPLAY_SITE_")
 """Code paths that may take a mapping's lock: ``enum sws_mapping_replay_site``."""
 
+REMOVAL_WAYS: Final = _words("enum sws_removal_way", "SWS_REMOVAL_")
+"""How the pages of reclaim's lists are removed: ``enum sws_removal_way``."""
+
+REMOVAL_LIST_MAX: Final[int] = lib.SWS_REMOVAL_LIST_MAX
+"""Pages that one of those lists may have."""
+
+REMOVAL_REFERENCES: Final[int] = lib.SWS_REMOVAL_REFERENCES
+"""References of a page that can be removed."""
+
 ACTORS: Final = _words("enum sws_actor_kind", "SWS_ACTOR_")
 """Who has a CPU of the contention machine: ``enum sws_actor_kind``."""
 

@@ -12,24 +12,21 @@ from swapsim._core import ffi, lib
 from swapsim.config import MappingConfig
 from swapsim.errors import InputError
 from swapsim.native.codes import check
+from swapsim.native.facts import REMOVAL_LIST_MAX, REMOVAL_WAYS
 from swapsim.native.mappings import settings
 from swapsim.schemas import (
     REMOVAL_HOLDS,
     REMOVAL_OUTCOMES,
     REMOVAL_PAGES,
-    REMOVAL_WAY,
     require,
 )
 
 CHUNK_ROWS: Final = 1 << 16
 """Rows fed to C in one call, whole lists: between two calls Ctrl-C is heard."""
 
-LIST_PAGES_MAX: Final = 1 << 16
-"""Pages that a list may have."""
-
 _PROBLEMS: Final = {
     "SWS_REMOVAL_EMPTY_LIST": "the list is empty",
-    "SWS_REMOVAL_LIST_TOO_LONG": f"the list has more than {LIST_PAGES_MAX} pages",
+    "SWS_REMOVAL_LIST_TOO_LONG": f"the list has more than {REMOVAL_LIST_MAX} pages",
     "SWS_REMOVAL_TWICE": "the page is on its list already: drop one of the rows",
     "SWS_REMOVAL_NOT_LOCKED": "the page is not locked: reclaim removes locked pages alone",
     "SWS_REMOVAL_HAS_NO_MAPPING": "the page has no mapping to be removed from",
@@ -96,7 +93,7 @@ def remove_lists(
         Schema REMOVAL_PAGES.
     config : MappingConfig
     way : str
-        A value of REMOVAL_WAY.
+        One of REMOVAL_WAYS.
     tick : callable
         Takes the number of rows that were fed, after each chunk.
 
@@ -192,9 +189,9 @@ def _columns(pages: pl.DataFrame) -> tuple[pl.Series, dict[str, np.ndarray[Any, 
 def _reclaimer(mappings: Any, way: str, ends: np.ndarray[Any, np.dtype[np.uint64]]) -> Any:
     config = ffi.new("struct sws_removal_config *")
     lib.sws_removal_config_init(config)
-    config.way = REMOVAL_WAY.categories.to_list().index(way)
+    config.way = REMOVAL_WAYS.index(way)
     longest = int(np.diff(ends, prepend=np.uint64(0)).max())
-    config.list_pages = min(longest, LIST_PAGES_MAX)
+    config.list_pages = min(longest, REMOVAL_LIST_MAX)
     config.brings_pages = True
     out = ffi.new("struct sws_removal **")
     check(lib.sws_removal_new(config, mappings, out))

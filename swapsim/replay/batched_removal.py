@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from swapsim.config import MAPPING_KERNELS, MappingConfig
 from swapsim.errors import InputError
+from swapsim.native.facts import REMOVAL_REFERENCES, REMOVAL_WAYS
 from swapsim.native.removal import remove_lists
 from swapsim.replay.removal_rows import removals
 from swapsim.schemas import (
@@ -21,15 +22,12 @@ from swapsim.schemas import (
     REMOVAL_HOLDS,
     REMOVAL_LISTS,
     REMOVAL_PAGES,
-    REMOVAL_WAY,
     REMOVALS,
     require,
 )
 from swapsim.traces import events
 
-_PAGE_BY_PAGE, _BATCHED = REMOVAL_WAY.categories
-_FREE_TO_GO = 2
-_IN_USE = 3
+_PAGE_BY_PAGE, _BATCHED = REMOVAL_WAYS
 
 
 def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFrame:
@@ -151,7 +149,7 @@ def removal_holds(
     ----------
     rows, kernel, progress
         As for `removal_lists`.
-    way : {"page by page", "batched"}
+    way : {"page-by-page", "batched"}
 
     Returns
     -------
@@ -175,7 +173,7 @@ def removal_holds(
 
 def _pages(rows: pl.DataFrame) -> pl.DataFrame:
     """Bring each list's rows together, lists in the order of their first row."""
-    references = pl.when("removed").then(_FREE_TO_GO).otherwise(_IN_USE)
+    references = pl.when("removed").then(REMOVAL_REFERENCES).otherwise(REMOVAL_REFERENCES + 1)
     return (
         rows.with_columns(first=pl.col("seq").min().over("list"))
         .sort("first", "list", "seq")

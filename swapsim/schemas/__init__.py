@@ -37,7 +37,6 @@ from swapsim.schemas.removals import (
     REMOVAL_LISTS,
     REMOVAL_OUTCOMES,
     REMOVAL_PAGES,
-    REMOVAL_WAY,
     REMOVALS,
 )
 from swapsim.schemas.slots import (
@@ -87,7 +86,6 @@ __all__ = [
     "REMOVAL_LISTS",
     "REMOVAL_OUTCOMES",
     "REMOVAL_PAGES",
-    "REMOVAL_WAY",
     "REPLAY_ROWS",
     "REQUESTS",
     "REQUEST_OP",

@@ -23,9 +23,6 @@ REMOVALS: Final = schema_of(
 A list is what one call of shrink_folio_list handled. ``mapping`` is the same number for the same
 mapping; ``swap`` says that it is one of the swap cache, where ``index`` is the slot."""
 
-REMOVAL_WAY: Final = pl.Enum(["page by page", "batched"])
-"""How the pages of a list are removed, in the order of ``enum sws_removal_way``."""
-
 REMOVAL_PAGES: Final = schema_of(
     {
         "list": pl.UInt64,

@@ -16,10 +16,11 @@ import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
+from swapsim.native.facts import REMOVAL_WAYS
 from swapsim.paths import repository_root
 
 NAMES = ("removal/batched", "removal/single")
-WAYS = {"removal/batched": "batched", "removal/single": "page by page"}
+WAYS = {"removal/batched": "batched", "removal/single": "page-by-page"}
 RUNS = 5
 PAGES = 2**20
 MODEL_PAGES = 2**14
@@ -57,7 +58,7 @@ class Lists:
     def _reclaimer(self, way: str) -> Any:
         config, out = ffi.new("struct sws_removal_config *"), ffi.new("struct sws_removal **")
         lib.sws_removal_config_init(config)
-        config.way = lib.SWS_REMOVAL_BATCHED if way == "batched" else lib.SWS_REMOVAL_PAGE_BY_PAGE
+        config.way = REMOVAL_WAYS.index(way)
         if lib.sws_removal_new(config, self.mappings, out) != lib.SWS_OK:
             raise MemoryError("no memory for a reclaimer")
         return ffi.gc(out[0], lib.sws_removal_free)

@@ -62,8 +62,10 @@ enum sws_removal_way {
 	SWS_REMOVAL_BATCHED = 1, /* with patch B */
 };
 
-/* References of a page that can be removed: the mapping's and reclaim's. */
-enum { SWS_REMOVAL_REFERENCES = 2 };
+enum {
+	SWS_REMOVAL_REFERENCES = 2, /* of a page that can be removed: the mapping's and reclaim's */
+	SWS_REMOVAL_LIST_MAX = 65536, /* pages of a list that comes as columns */
+};
 
 /* The mapping of a page that has none. */
 #define SWS_REMOVAL_NO_MAPPING 0xffffffffu
@@ -117,7 +119,7 @@ enum sws_removal_problem {
 struct sws_removal_config {
 	/* When pages are removed; default batched. */
 	enum sws_removal_way way;
-	/* For sws_removal_lists, pages of one list at most: 1 .. 65536; default 512. */
+	/* For sws_removal_lists, pages of one list at most: 1 .. SWS_REMOVAL_LIST_MAX; default 512. */
 	uint32_t list_pages;
 	/* For sws_removal_lists: are pages that their tree lacks put there first? default false */
 	bool brings_pages;

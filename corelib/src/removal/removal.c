@@ -13,8 +13,6 @@ static const struct removal_rules rules_of[] = {
 				  .counts_queued = true },
 };
 
-enum { MOST_LIST_PAGES = 1 << 16 };
-
 static void push_head(struct removal_list *list, struct sws_removal_page *page)
 {
 	page->next = list->head;
@@ -69,7 +67,7 @@ void sws_removal_config_init(struct sws_removal_config *config)
 static bool config_fits(const struct sws_removal_config *config)
 {
 	return (unsigned int)config->way <= SWS_REMOVAL_BATCHED && config->list_pages >= 1 &&
-	       config->list_pages <= MOST_LIST_PAGES;
+	       config->list_pages <= SWS_REMOVAL_LIST_MAX;
 }
 
 int sws_removal_new(const struct sws_removal_config *config, struct sws_mappings *mappings,
