@@ -10,6 +10,9 @@
  *   mm/swap_slots.c  get_swap_page, free_swap_slot      mm/swapfile.c  get_swap_pages
  *   mm/swap_state.c  add_to_swap_cache                  mm/page_io.c   swap_writepage
  *
+ *
+ * 1. The world
+ *
  *      node 0                              node 1
  *      CPU 0 1 2 3  kswapd  (interrupt)    CPU 6 7 8 9  kswapd  (interrupt)
  *        |writers, walkers,  |                |                |
@@ -20,79 +23,102 @@
  * An actor has its CPU for itself. What it does is a stack of procedures, each one
  * a kernel function in steps; a step takes a lock, spends time, or calls. The state
  * of a mechanism changes at the moment at which the lock that guards it was had,
- * and the time of that work follows as its hold.
+ * and the time of that work follows as its hold. Work becomes time by struct
+ * sws_machine_costs alone. Work outside of locks varies by spread_percent, drawn
+ * from the actor's own stream of random numbers.
  *
- *   a page swapped out               4.8                 5.7, 5.8; 6.1 as measured
- *   its turn on the lists            lru_lock, twice per 32 in each of shrink_active_list
- *                                    and shrink_inactive_list
- *   a slot                           swap_avail_lock x2  slot-cache mutex; a refill of 64:
- *                                    si->lock            swap_avail_lock, si->lock per locked
- *                                                        part, in it a cluster lock per slot,
- *                                                        two from a CPU's own cluster, and
- *                                                        one per slot found and not got
- *   add_to_swap_cache                tree_lock, device   xa_lock, 64 MB trunk
- *   swap_duplicate                   si->lock            cluster lock
- *   try_to_free_swap: the count      si->lock            cluster lock
- *   start, end of writeback          tree_lock each      none: patch A is in force
- *     swap_writeback_tags            none                xa_lock each
- *   __remove_mapping                 tree_lock           xa_lock; 6.1 leaves a shadow
- *   put_swap_page                    si->lock            cluster lock
- *   the page is free                 zone->lock once per 31
+ *   actor      what it does
+ *   writer     writes fresh pages, one after another; after so many accesses it exits:
+ *              its slots go to the return cache one by one, its pages in memory 32 per
+ *              hold of lru_lock
+ *   walker     reads and writes its pages at random; after so many accesses it rests
+ *   stream     does the requests of one task of a trace, in their order and as fast as
+ *              its own work allows; the trace's own times are left behind
+ *     get      a fault; a page goes out by the task itself: the oldest of its node that
+ *              came back, 32 of them isolated under one hold of lru_lock, else a fresh one
+ *     put      a fault; the page of a get, its own or another stream's, comes in and is
+ *              written to, so its slot is freed. The stream sleeps until that page is out
+ *   kswapd     reclaims 32 pages at a time, from the low watermark to the high one
+ *   interrupt  an asynchronous device's: ends writeback, wakes readers
  *
- *   a page swapped in, synchronous   through the cache   the cache skipped
- *   a page                           zone->lock once per 31, lru_lock once per pagevec
- *   swapcache_prepare, add           si->lock, tree_lock 6.1: cluster lock, -
- *   mem_cgroup_commit_charge         -                   5.7: lru_lock
- *   swap_free                        si->lock            cluster lock
- *   swapcache_clear                  -                   6.1: cluster lock
- *   out of the cache again           tree_lock, si->lock -
- *   its slot                         (same hold)         return-cache lock; a flush of 64:
- *                                                        si->lock, in it a cluster lock each
- *                                                        and in 6.1 xa_lock each (shadow)
+ * Streams have the machine for themselves, on one synchronous device, and memory enough
+ * that no page goes out but for a get: kswapd sleeps. A stream whose requests are done ends.
  *
- * A stream does the requests of one task of a trace, in their order and as fast as its
- * own work allows: the trace's own times are left behind.
+ * A device is synchronous, as fast as memory, or asynchronous: channels that serve a page
+ * each, and a queue of 128 pages that writers wait for.
  *
- *   get   a fault; a page goes out, as above, by the task itself: the oldest of its node
- *         that came back, 32 of them isolated under one hold of lru_lock, else a fresh one
- *   put   a fault; the page of a get, its own or another stream's, comes in and is written
- *         to, so its slot is freed. Is it not out yet, the stream sleeps until it is.
+ * Under memory_max the tasks are in a memory cgroup. A page is charged to it one by one,
+ * and a task that finds it full reclaims 32 pages itself; nothing wakes a kswapd, and
+ * there is none.
  *
- * A stream whose requests are done ends. Streams have the machine for themselves, on one
- * synchronous device, and memory enough that no page goes out but for a get: kswapd sleeps.
+ *
+ * 2. The path of a page: each lock that it takes, alone or with others under one hold
+ *
+ *   going out                   4.8                 5.7, 5.8            6.1
+ *   its turn on the lists       lru_lock, 2 of 32   as 4.8              as 4.8
+ *     shrink_active_list,
+ *     then shrink_inactive_list
+ *   get_swap_page, a page       swap_avail_lock x2, slot-cache mutex    as 5.7
+ *                               si->lock
+ *     a refill, 1 of 64         -                   swap_avail_lock,    as 5.7
+ *                                                   si->lock a locked part,
+ *                                                   in it cluster locks (below)
+ *   add_to_swap_cache           tree_lock, device   xa_lock, 64 MB      as 5.7
+ *   swap_duplicate              si->lock            cluster lock        cluster lock
+ *   try_to_free_swap: count     si->lock            cluster lock        cluster lock
+ *   start, end of writeback     tree_lock each      none: patch A       none
+ *     swap_writeback_tags       none                xa_lock each        xa_lock each
+ *   __remove_mapping            tree_lock           xa_lock             xa_lock; a shadow stays
+ *   put_swap_page               si->lock            cluster lock        cluster lock
+ *   the page is free            zone->lock, 1 of 31 as 4.8              as 4.8
+ *
+ *   Cluster locks of a refill: one per slot, two where it was searched in the CPU's own
+ *   cluster, and one per slot found and not got.
+ *
+ *   coming in, synchronous      4.8                 5.7, 5.8            6.1
+ *   a free page                 zone->lock, 1 of 31 as 4.8              as 4.8
+ *   its place in the cache      -                   -                   cluster lock
+ *   swapcache_prepare, add      si->lock, tree_lock -: the cache is     -
+ *                                                   skipped
+ *   to its list, a pagevec      lru_lock, 1 of 14   1 of 15             1 of 15
+ *   mem_cgroup_commit_charge    -                   lru_lock, in 5.7    -
+ *   swap_free                   si->lock            cluster lock        cluster lock
+ *   swapcache_clear             -                   -                   cluster lock
+ *   out of the cache again      tree_lock, si->lock -                   -
+ *   free_swap_slot              (same hold)         return-cache lock   return-cache lock
+ *     a flush, 1 of 64          -                   si->lock, in it     and xa_lock a slot:
+ *                                                   a cluster lock      its shadow
+ *                                                   a slot
+ *
+ * From an asynchronous device a page comes in through the cache in every kernel. Writeback
+ * ends in its interrupt, and a later scan frees the page. A page read and not yet written
+ * to leaves the cache when swap is half full, or when it is written to, and until then needs
+ * no second write. In 6.1 a write fault takes it out, but a later write to a page that is
+ * mapped leaves it there, dirty, with its slot.
  *
  * In 6.1.y a page that skips the cache holds its slot's place there meanwhile, so that no
  * other fault reads it too; and a page that comes or leaves through the cache takes the
  * cluster lock once more, for a look at the slot's count.
  *
- * Under memory_max the tasks are in a memory cgroup. A page is charged to it one by one,
- * and a task that finds it full reclaims 32 pages itself; nothing wakes a kswapd, and
- * there is none. After so many accesses a writer exits: its slots go to the return cache
- * one by one, its pages in memory 32 per hold of lru_lock; a walker rests.
- *
- * An asynchronous device has channels that serve a page each, and a queue of 128
- * pages that writers wait for. Writeback ends in its
- * interrupt, the page is freed by a later scan, and swap-in goes through the cache:
- * a page read and not yet written to leaves it when swap is half full, or when it is
- * written to, and until then needs no second write. In 6.1 a write fault takes it out,
- * but a later write to a page that is mapped leaves it there, dirty, with its slot.
- *
  * Up to 5.8 a page found referenced is activated. In 6.1 the first look that finds it so
  * sends it once more around its list and the second activates it; a page begins as
  * referenced, for who maps it touches it.
  *
- * Kept: which lock, in which order, nested in which, at which call site; what the
- * mechanisms count under it. Dropped: page and page-table locks, a memory cgroup's
- * stocks of charges and what else it is charged for, readahead, fallback to the other
- * node's memory, the slot caches' stop for lack of slots while the machine runs, the page
- * locks that a fault on a page under reclaim waits for (such a page is not drawn), and
- * the interrupt's own CPU time on the CPUs of others (each device's has a CPU of its own).
- * Of streams: a look whether a page was referenced, what a task does with its pages
- * between two requests, and a put that was no swap-in but the end of the page (a trace
- * does not tell them apart).
  *
- * Work becomes time by struct sws_machine_costs alone. Work outside of locks varies
- * by spread_percent, drawn from the actor's own stream.
+ * 3. What is dropped
+ *
+ * Kept: which lock, in which order, nested in which, at which call site; what the
+ * mechanisms count under it. Dropped:
+ *   locks     page and page-table locks, the page locks that a fault on a page under
+ *             reclaim waits for (such a page is not drawn)
+ *   memory    a memory cgroup's stocks of charges and what else it is charged for,
+ *             readahead, fallback to the other node's memory
+ *   slots     the slot caches' stop for lack of slots while the machine runs
+ *   time      the interrupt's own CPU time on the CPUs of others (each device's has a CPU
+ *             of its own)
+ *   streams   a look whether a page was referenced, what a task does with its pages
+ *             between two requests, and a put that was no swap-in but the end of the page
+ *             (a trace does not tell them apart)
  */
 #ifndef SWAPSIM_MACHINE_H
 #define SWAPSIM_MACHINE_H
@@ -103,80 +129,147 @@
 
 /* ffi: begin */
 
-/* What work costs, all in ns and none 0; data/costs.csv says where each comes from. */
+/* What a machine can be at most; each field of its config says what it is measured by. */
+enum {
+	SWS_MACHINE_NODES_MAX = 8,
+	SWS_MACHINE_TASKS_MAX = 2048,
+	SWS_MACHINE_CHANNELS_MAX = 1024,
+	/* Frames of a node, and pages of a walker. */
+	SWS_MACHINE_PAGES_MAX = 67108864,
+	/* Of all devices: 4 TB. */
+	SWS_MACHINE_SLOTS_MAX = 1073741824,
+	SWS_MACHINE_TRUNKS_MAX = 1048576,
+	SWS_MACHINE_REQUESTS_MAX = 2097152,
+	SWS_MACHINE_COST_MAX = 2147483647,
+	/* What a CPU may keep from its node's lists: a node has frames for twice that and more. */
+	SWS_MACHINE_FRAMES_KEPT = 265,
+	/* What a CPU may keep of the devices' slots. */
+	SWS_MACHINE_SLOTS_KEPT = 160,
+};
+
+/* What work costs, all in ns, each 1 .. SWS_MACHINE_COST_MAX; data/costs.csv says where each comes from. */
 struct sws_machine_costs {
-	uint64_t travel_same_socket_ns; /* a lock's cache line to another core */
-	uint64_t travel_other_socket_ns; /* and to the other socket */
-	uint64_t irq_save_ns; /* more for a lock with interrupts off */
-	uint64_t fault_ns; /* a page fault without what is counted below */
-	uint64_t touch_ns; /* a writer zeroes and writes a page, memory at rest */
-	uint64_t access_ns; /* a walker's access to a page that is there */
-	uint64_t reference_ns; /* was a page referenced? one look through its mappings */
-	uint64_t unmap_ns; /* shrink_page_list on one page beyond locks, copy and slot */
-	uint64_t copy_ns; /* a page copied to or from a memory device, memory at rest */
-	uint64_t transfer_ns; /* a node's memory is busy with one page moved */
-	uint64_t channel_ns; /* a channel of an asynchronous device serves a page */
-	uint64_t interrupt_ns; /* the completion of one page */
-	uint64_t tree_ns; /* a page into a mapping or out of it, besides descents */
-	uint64_t tag_ns; /* a hold of a mapping's lock for tags alone, besides descents */
-	uint64_t descent_ns; /* one descent of a tree */
-	uint64_t map_ns; /* a look at or change of one map byte */
-	uint64_t slot_ns; /* a slot taken from the device, besides its byte */
-	uint64_t free_ns; /* a slot given back to it, besides its byte */
-	uint64_t device_ns; /* a hold of si->lock besides what is in it */
-	uint64_t test_ns; /* a slot tested by a scan */
-	uint64_t base_ns; /* another's base looked at by a policy */
-	uint64_t avail_ns; /* a hold of swap_avail_lock */
-	uint64_t cache_ns; /* a slot into or out of a slot cache */
-	uint64_t lru_page_ns; /* a page moved under lru_lock, and each hold once more */
-	uint64_t zone_page_ns; /* a page moved under zone->lock, and each hold once more */
+	/* A lock's cache line to another core, */
+	uint64_t travel_same_socket_ns;
+	/* and to the other socket. */
+	uint64_t travel_other_socket_ns;
+	/* More for a lock with interrupts off. */
+	uint64_t irq_save_ns;
+	/* A page fault without what is counted below. */
+	uint64_t fault_ns;
+	/* A writer zeroes and writes a page, memory at rest. */
+	uint64_t touch_ns;
+	/* A walker's access to a page that is there. */
+	uint64_t access_ns;
+	/* Was a page referenced? One look through its mappings. */
+	uint64_t reference_ns;
+	/* shrink_page_list on one page beyond locks, copy and slot. */
+	uint64_t unmap_ns;
+	/* A page copied to or from a memory device, memory at rest. */
+	uint64_t copy_ns;
+	/* A node's memory is busy with one page moved. */
+	uint64_t transfer_ns;
+	/* A channel of an asynchronous device serves a page. */
+	uint64_t channel_ns;
+	/* The completion of one page. */
+	uint64_t interrupt_ns;
+	/* A page into a mapping or out of it, besides descents. */
+	uint64_t tree_ns;
+	/* A hold of a mapping's lock for tags alone, besides descents. */
+	uint64_t tag_ns;
+	/* One descent of a tree. */
+	uint64_t descent_ns;
+	/* A look at or change of one map byte. */
+	uint64_t map_ns;
+	/* A slot taken from the device, besides its byte, */
+	uint64_t slot_ns;
+	/* and one given back to it. */
+	uint64_t free_ns;
+	/* A hold of si->lock besides what is in it. */
+	uint64_t device_ns;
+	/* A slot tested by a scan. */
+	uint64_t test_ns;
+	/* Another's base looked at by a policy. */
+	uint64_t base_ns;
+	/* A hold of swap_avail_lock. */
+	uint64_t avail_ns;
+	/* A slot into or out of a slot cache. */
+	uint64_t cache_ns;
+	/* A page moved under lru_lock, and each hold once more; */
+	uint64_t lru_page_ns;
+	/* the same under zone->lock. */
+	uint64_t zone_page_ns;
 };
 
 /* What a stream asks for. */
 struct sws_machine_request {
-	uint32_t stream; /* whose: all of stream 0 in their order, then all of stream 1 ... */
-	int32_t mm; /* the stream's address space, 0 .. streams - 1; -1: a kernel thread */
-	uint32_t page; /* below n_requests; it goes out once and may come in once */
-	bool put; /* it comes in; else it goes out */
+	/* Whose: all of stream 0 in their order, then all of stream 1 ... */
+	uint32_t stream;
+	/* The stream's address space, 0 .. streams - 1; -1: a kernel thread. */
+	int32_t mm;
+	/* Below n_requests; it goes out once and may come in once. */
+	uint32_t page;
+	/* It comes in; else it goes out. */
+	bool put;
 };
 
 /* Does the swap cache keep writeback tags? */
 enum sws_machine_tags {
-	SWS_TAGS_AS_RELEASED = 0, /* 4.8 keeps them; patch A is in force in later kernels */
+	/* 4.8 keeps them; patch A is in force in later kernels. */
+	SWS_TAGS_AS_RELEASED = 0,
 	SWS_TAGS_KEPT = 1,
 	SWS_TAGS_NOT_KEPT = 2,
 };
 
 struct sws_machine_config {
-	struct sws_slots_config
-		device; /* kernel, slots, cluster_size, policy, seed ...; the counts of CPUs
-					   and address spaces are the machine's */
-	struct sws_machine_costs costs; /* no defaults */
-	enum sws_machine_tags swap_writeback_tags; /* default as released */
-	bool slot_cache; /* from 5.7 on; default true */
-	enum sws_lock_kind lock_kind; /* of every lock; default queued */
-	uint32_t
-		nodes; /* 1 .. 8, each with its memory and its kswapd; 1 with memory_max; default 1 */
-	uint32_t devices; /* 1 .. nodes; a node swaps to device node % devices; in all they have
-			     at most 2^30 slots and 2^20 trunks; default 1 */
-	uint32_t channels; /* of an asynchronous device, 1 .. 1024; 0: memory; default 0 */
-	uint32_t writers; /* dealt to the nodes in turn; default 0 */
-	uint32_t walkers; /* likewise; with the writers 1 .. 2048; default 1 */
-	uint32_t streams; /* likewise, but without writers and walkers; default 0 */
-	const struct sws_machine_request *requests; /* of the streams; the caller keeps them as
-						       long as the machine; default NULL */
-	uint32_t n_requests; /* at most 2^21, at least one of each stream; default 0 */
-	uint32_t frames; /* pages of memory of a node, 64 .. 2^26; default 2^14 */
-	uint32_t pages; /* of each walker, 1 .. 2^26; default 2^14 */
-	uint32_t
-		memory_max; /* pages of the tasks' memory cgroup, which reclaim for themselves; 0: no cgroup; default 0 */
-	uint32_t accesses; /* of each task, then it is done; 0: no end; default 0 */
-	uint32_t
-		drop_percent; /* of the walkers' pages, before the first event; 0 .. 99, more than 0 with memory_max; default 0 */
-	uint32_t read_percent; /* of the walkers' accesses; default 80 */
-	uint32_t spread_percent; /* of work outside of locks about its cost, 0 .. 100; default 50 */
-	bool fragmented; /* are the slots in use at the start strewn over all of the device? default false */
-	const struct sws_allocator *allocator; /* NULL: libc */
+	/*
+	 * Kernel, slots, cluster_size, policy, seed ...; the counts of CPUs and address spaces
+	 * are the machine's, and it is not rotational. All devices have at most
+	 * SWS_MACHINE_SLOTS_MAX slots and SWS_MACHINE_TRUNKS_MAX trunks.
+	 */
+	struct sws_slots_config device;
+	/* No defaults. */
+	struct sws_machine_costs costs;
+	/* Default as released. */
+	enum sws_machine_tags swap_writeback_tags;
+	/* From 5.7 on; default true. */
+	bool slot_cache;
+	/* Of every lock; default queued. */
+	enum sws_lock_kind lock_kind;
+	/* 1 .. SWS_MACHINE_NODES_MAX, each with its memory and its kswapd; 1 with memory_max; default 1. */
+	uint32_t nodes;
+	/* 1 .. nodes; a node swaps to device node % devices; default 1. */
+	uint32_t devices;
+	/* Of an asynchronous device, 1 .. SWS_MACHINE_CHANNELS_MAX; 0: as fast as memory; default 0. */
+	uint32_t channels;
+	/* Dealt to the nodes in turn; default 0. */
+	uint32_t writers;
+	/* Likewise; with the writers 1 .. SWS_MACHINE_TASKS_MAX; default 1. */
+	uint32_t walkers;
+	/* Likewise, but without writers and walkers; default 0. */
+	uint32_t streams;
+	/* Of the streams; the caller keeps them as long as the machine; default NULL. */
+	const struct sws_machine_request *requests;
+	/* At most SWS_MACHINE_REQUESTS_MAX, at least one of each stream; default 0. */
+	uint32_t n_requests;
+	/* Pages of memory of a node, at most SWS_MACHINE_PAGES_MAX; default 2^14. */
+	uint32_t frames;
+	/* Of each walker, 1 .. SWS_MACHINE_PAGES_MAX; default 2^14. */
+	uint32_t pages;
+	/* Pages of the tasks' memory cgroup, which reclaim for themselves; 0: no cgroup; default 0. */
+	uint32_t memory_max;
+	/* Of each task, then it is done; 0: no end; default 0. */
+	uint32_t accesses;
+	/* Of the walkers' pages, before the first event; 0 .. 99, more than 0 with memory_max; default 0. */
+	uint32_t drop_percent;
+	/* Of the walkers' accesses; default 80. */
+	uint32_t read_percent;
+	/* Of work outside of locks about its cost, 0 .. 100; default 50. */
+	uint32_t spread_percent;
+	/* Are the slots in use at the start strewn over all of the device? Default false. */
+	bool fragmented;
+	/* NULL: libc. */
+	const struct sws_allocator *allocator;
 };
 
 /* Where locks are taken; sws_machine_site_name tells the call chain. */
@@ -228,13 +321,19 @@ enum sws_actor_kind {
 struct sws_machine_cpu {
 	enum sws_actor_kind kind;
 	uint32_t node;
-	struct sws_des_cpu time; /* waits for a device are idleness */
-	uint64_t touched; /* pages that a writer wrote */
-	uint64_t accesses; /* of a walker, those that faulted included */
-	uint64_t pages_out; /* given to the device by this CPU */
+	/* Waits for a device are idleness. */
+	struct sws_des_cpu time;
+	/* Pages that a writer wrote. */
+	uint64_t touched;
+	/* Of a walker, those that faulted included. */
+	uint64_t accesses;
+	/* Given to the device by this CPU. */
+	uint64_t pages_out;
 	uint64_t pages_in;
-	uint64_t reclaimed; /* pages of memory that it freed */
-	uint64_t activated; /* pages that it found referenced on the inactive list */
+	/* Pages of memory that it freed. */
+	uint64_t reclaimed;
+	/* Pages that it found referenced on the inactive list. */
+	uint64_t activated;
 };
 
 struct sws_machine;
@@ -244,6 +343,13 @@ bool sws_machine_knows(enum sws_kernel kernel);
 
 /* Writes every default; the costs stay 0, which sws_machine_new refuses. */
 void sws_machine_config_init(struct sws_machine_config *config);
+
+/*
+ * Free pages of a node of so many frames at which its kswapd stops: at the start its
+ * memory is full up to there. kswapd is woken at 5/6 of it, a task reclaims for itself
+ * at 2/3.
+ */
+uint32_t sws_machine_watermark_high(uint32_t frames);
 
 /*
  * Can the requests of a config be done in any order of its streams? Looks at streams,

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/device.c - an asynchronous device: its channels, its queue, its interrupt. */
-#include "machine/parts.h"
+#include "machine/device.h"
+
+#include "machine/pages.h"
+#include "machine/swap_cache.h"
+
+/* Each page in memory may be written, and each actor may read one. */
+static uint32_t ring_size(const struct sws_machine *self)
+{
+	return self->n_pages + self->n_actors;
+}
 
 int sws_machine__submit(struct sws_machine *self, struct device *device, uint32_t page,
 			uint32_t reader)
 {
 	const uint64_t now = machine_now(self);
-	const uint32_t capacity = self->n_pages + self->n_actors;
 	uint64_t *channel = &device->channels[0];
 	struct request *request = NULL;
 
@@ -15,110 +22,138 @@ int sws_machine__submit(struct sws_machine *self, struct device *device, uint32_
 			channel = &device->channels[i];
 	*channel = (*channel > now ? *channel : now) + self->config.costs.channel_ns;
 	/* Each page takes as long: who begins first ends first, so the ring is in order. */
-	request = &device->requests[(device->first_request + device->n_requests) % capacity];
+	request = &device->requests[(device->first_request + device->n_requests) % ring_size(self)];
 	*request = (struct request){ *channel, page, reader };
 	device->n_requests++;
 	device->n_writes += reader == MACHINE_NONE;
-	return machine_wake(self, &self->actors[device->interrupt]);
+	return engine_wake(&self->actors[device->interrupt].thread);
 }
 
-static int wake_throttled(struct sws_machine *self, const struct device *device)
+bool sws_machine__is_congested(const struct device *device)
+{
+	return device->n_requests >= MACHINE_QUEUE && device->n_writes;
+}
+
+static int wake_writers(struct sws_machine *self, const struct device *device)
 {
 	int error = SWS_OK;
 
-	for (uint32_t i = 0; i < self->n_actors && !error; i++)
-		if (self->actors[i].throttled && self->actors[i].device == device)
-			error = machine_wake(self, &self->actors[i]);
+	for (uint32_t i = 0; i < self->n_actors && !error; i++) {
+		struct actor *actor = &self->actors[i];
+
+		if (actor->thread.asleep && actor->thread.sleeps_for == SLEEP_FOR_WRITEBACK &&
+		    actor->device == device)
+			error = engine_wake(&actor->thread);
+	}
 	return error;
 }
 
+struct interrupt {
+	/* The page that was moved last. */
+	uint32_t page;
+	/* Pages of one node, written and not yet rotated. */
+	uint32_t written[MACHINE_PAGEVEC];
+	uint32_t n_written;
+};
+
+enum step { AWAIT, SERVE, COMPLETE, WRITTEN };
+
 /* Models lru_move_tail: what was written is reclaimed next. */
-static int rotate(struct sws_machine *self, struct actor *actor, uint64_t *ns)
+static int rotate(struct actor *actor, void *frame, uint64_t *ns)
 {
-	struct node *node = &self->nodes[self->pages[actor->pagevec[0]].node];
+	struct sws_machine *self = actor->machine;
+	struct interrupt *my = frame;
+	struct node *node = &self->nodes[self->pages[my->written[0]].node];
 
-	for (uint32_t i = 0; i < actor->n_pagevec; i++) {
-		if (self->pages[actor->pagevec[i]].list != LIST_INACTIVE)
+	for (uint32_t i = 0; i < my->n_written; i++) {
+		if (self->pages[my->written[i]].list != LIST_INACTIVE)
 			continue;
-		sws_machine__list_take(self, actor->pagevec[i]);
-		sws_machine__list_add_tail(self, node, LIST_INACTIVE, actor->pagevec[i]);
+		sws_machine__list_take(self, my->written[i]);
+		sws_machine__list_add_tail(self, node, LIST_INACTIVE, my->written[i]);
 	}
-	*ns = (actor->n_pagevec + 1) * self->config.costs.lru_page_ns;
-	actor->device->n_writes -= actor->n_pagevec;
-	actor->n_pagevec = 0;
-	return wake_throttled(self, actor->device);
+	*ns = (my->n_written + 1) * self->config.costs.lru_page_ns;
+	actor->device->n_writes -= my->n_written;
+	my->n_written = 0;
+	return wake_writers(self, actor->device);
 }
 
-static int rotate_written(struct sws_machine *self, struct actor *actor, uint32_t then)
+static int rotate_written(struct actor *actor, struct interrupt *my, enum step then)
 {
-	const struct node *node = &self->nodes[self->pages[actor->pagevec[0]].node];
+	const struct sws_machine *self = actor->machine;
+	const struct node *node = &self->nodes[self->pages[my->written[0]].node];
 
-	machine_go(actor, then);
-	return sws_machine__under(actor, node->lru_lock, SWS_SITE_LRU_ROTATE, rotate);
+	engine_go(&actor->thread, then);
+	return sws_engine__under(&actor->thread, node->lru_lock, SWS_SITE_LRU_ROTATE, rotate, my);
 }
 
-static int await_completion(struct sws_machine *self, struct actor *actor)
+static int await_completion(struct actor *actor, struct interrupt *my)
 {
 	const struct device *device = actor->device;
-	const uint64_t now = machine_now(self);
-	uint64_t ns = 0;
+	const uint64_t now = machine_now(actor->machine);
+	uint64_t done_at = 0;
 
-	if (!device->n_requests && actor->n_pagevec)
-		return rotate_written(self, actor, 0);
+	if (!device->n_requests && my->n_written)
+		return rotate_written(actor, my, AWAIT);
 	if (!device->n_requests) {
-		machine_go(actor, 0);
-		machine_sleep(actor);
-		return SWS_OK;
+		engine_go(&actor->thread, AWAIT);
+		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
 	}
-	if (device->requests[device->first_request].done_at <= now)
-		return SWS_OK;
-	ns = device->requests[device->first_request].done_at - now;
-	actor->slept_ns += ns;
-	return machine_run(self, actor, ns);
+	done_at = device->requests[device->first_request].done_at;
+	return done_at > now ? engine_await(&actor->thread, done_at - now) : SWS_OK;
 }
 
-static int complete(struct sws_machine *self, struct actor *actor)
+static int complete(struct actor *actor, struct interrupt *my)
 {
+	struct sws_machine *self = actor->machine;
 	struct device *device = actor->device;
 	const struct request request = device->requests[device->first_request];
 
-	device->first_request = (device->first_request + 1) % (self->n_pages + self->n_actors);
+	device->first_request = (device->first_request + 1) % ring_size(self);
 	device->n_requests--;
-	actor->page = request.page;
+	my->page = request.page;
 	if (request.reader != MACHINE_NONE) {
-		machine_go(actor, 0);
-		return machine_wake(self, &self->actors[request.reader]);
+		engine_go(&actor->thread, AWAIT);
+		return engine_wake(&self->actors[request.reader].thread);
 	}
-	if (!self->keeps_tags)
-		return SWS_OK;
-	return sws_machine__under_tree(self, actor, self->pages[actor->page].slot,
-				       SWS_SITE_TREE_END, sws_machine__tree_end);
+	return sws_machine__tree_end(actor, &self->pages[my->page]);
 }
 
-static int written(struct sws_machine *self, struct actor *actor)
+/* The page joins those that are rotated together, which all are of one node. */
+static int gather_written(struct actor *actor, struct interrupt *my)
 {
-	const struct page *page = &self->pages[actor->page];
+	struct sws_machine *self = actor->machine;
+	struct page *page = &self->pages[my->page];
 
-	if (actor->n_pagevec == self->rules->pagevec ||
-	    (actor->n_pagevec && self->pages[actor->pagevec[0]].node != page->node))
-		return rotate_written(self, actor, 3);
-	self->pages[actor->page].writeback = false;
-	actor->pagevec[actor->n_pagevec++] = actor->page;
-	machine_go(actor, 0);
+	if (my->n_written == self->rules->pagevec ||
+	    (my->n_written && self->pages[my->written[0]].node != page->node))
+		return rotate_written(actor, my, WRITTEN);
+	page->writeback = false;
+	my->written[my->n_written++] = my->page;
+	engine_go(&actor->thread, AWAIT);
 	return SWS_OK;
 }
 
 /* Models the completion of a bio: end_swap_bio_read, end_swap_bio_write. */
-int sws_machine__interrupt(struct sws_machine *self, struct actor *actor, uint32_t step)
+static int interrupt(struct actor *actor, void *frame, uint32_t step)
 {
-	switch (step) {
-	case 0:
-		return await_completion(self, actor);
-	case 1:
-		return machine_run(self, actor, self->config.costs.interrupt_ns);
-	case 2:
-		return complete(self, actor);
-	default:
-		return written(self, actor);
+	struct interrupt *my = frame;
+
+	switch ((enum step)step) {
+	case AWAIT:
+		return await_completion(actor, my);
+	case SERVE:
+		return engine_run(&actor->thread, actor->machine->config.costs.interrupt_ns);
+	case COMPLETE:
+		return complete(actor, my);
+	case WRITTEN:
+		return gather_written(actor, my);
 	}
+	return SWS_ERROR_BROKEN;
+}
+
+int sws_machine__interrupt(struct actor *actor)
+{
+	const struct interrupt frame = { 0 };
+
+	return engine_call(&actor->thread, interrupt, &frame, sizeof(frame));
 }

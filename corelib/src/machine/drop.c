@@ -10,7 +10,8 @@
  * The slots, the bases and what is left in the slot caches are those of the
  * device's own calls. What is kept moves together: walkers draw from it alone.
  */
-#include "machine/parts.h"
+#include "machine/build.h"
+#include "machine/pages.h"
 
 #include <string.h>
 
@@ -19,25 +20,28 @@ static struct actor *walker_of(struct sws_machine *self, uint32_t pte)
 	return sws_machine__task(self, pte / self->config.pages);
 }
 
-/* A slot for a page, from the CPU's cache if there is one. */
+/* A slot for a page, from the CPU's cache, which holds one slot where caches are off. */
 static int take_slot(struct sws_machine *self, struct actor *actor, uint32_t *slot)
 {
+	struct slots_cpu_cache *cache = &actor->cpu->slots;
+	struct sws_slots *device = actor->device->slots;
+	const uint32_t wanted = self->caches_slots ? SWS_SLOT_CACHE_SIZE : 1;
 	struct sws_slots_work work = { 0 };
+	struct sws_slots_call call = { 0 };
 	uint8_t usage = 0;
 	int error = SWS_OK;
 
-	if (actor->taken == actor->call.given) {
-		error = sws_slots_allocate(actor->device->slots, actor->cpu, actor->mm,
-					   self->caches_slots ? SWS_SLOT_CACHE_SIZE : 1,
-					   &actor->call, &work);
+	if (!cache->n_ready) {
+		error = sws_slots_allocate(device, actor->thread.cpu, actor->mm, wanted, &call,
+					   &work);
 		sws_machine__count_looks(self, &(struct sws_slots_work){ 0 }, &work);
-		actor->taken = 0;
+		slots_cpu_cache_fill(cache, &call);
 	}
-	if (error || !actor->call.given)
+	*slot = slots_cpu_cache_take(cache);
+	if (error || !*slot)
 		return error ? error : SWS_ERROR_BROKEN;
-	*slot = actor->call.slots[actor->taken++];
-	error = sws_slots_duplicate(actor->device->slots, *slot, &usage, &work);
-	return error ? error : sws_slots_uncache(actor->device->slots, *slot, &usage, &work);
+	error = sws_slots_duplicate(device, *slot, &usage, &work);
+	return error ? error : sws_slots_uncache(device, *slot, &usage, &work);
 }
 
 static void give_back_page(struct sws_machine *self, struct node *node, uint32_t index)
@@ -69,41 +73,43 @@ static int write_pages(struct sws_machine *self)
 {
 	int error = SWS_OK;
 
-	for (uint32_t i = 0; i < MACHINE_PART && self->fill_pte < self->n_ptes && !error;
-	     i++, self->fill_pte++) {
-		struct actor *actor = walker_of(self, self->fill_pte);
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill.pte < self->n_ptes && !error;
+	     i++, self->fill.pte++) {
+		struct actor *actor = walker_of(self, self->fill.pte);
 
 		if (self->charged == self->config.memory_max)
 			error = swap_out_oldest(self, actor);
 		if (!error)
-			sws_machine__put_into_memory(self, actor->node, self->fill_pte,
-						     self->rules->starts_active ? LIST_ACTIVE
-										: LIST_INACTIVE);
+			sws_machine__put_into_memory(self, actor->node, self->fill.pte,
+						     sws_machine__first_list(self));
 	}
-	if (error || self->fill_pte < self->n_ptes)
+	if (error || self->fill.pte < self->n_ptes)
 		return error;
-	self->fill_pte = 0;
-	self->phase = PHASE_DROP;
+	self->fill.pte = 0;
+	self->fill.phase = PHASE_DROP;
 	return SWS_OK;
 }
 
 /* Models free_swap_and_cache up to the flush of the return cache. */
 static int give_back_slot(struct sws_machine *self, struct actor *actor, uint32_t slot)
 {
+	struct slots_cpu_cache *cache = &actor->cpu->slots;
+	struct sws_slots *device = actor->device->slots;
 	struct sws_slots_work work = { 0 };
+	const uint32_t *returned = NULL;
+	uint32_t n = 0;
 	uint8_t usage = 0;
-	int error = sws_slots_drop(actor->device->slots, slot, &usage, &work);
+	int error = sws_slots_drop(device, slot, &usage, &work);
 
 	if (error)
 		return error;
 	if (!self->caches_slots)
-		return sws_slots_free_entries(actor->device->slots, &slot, 1, &work);
-	if (actor->n_returned == SWS_SLOT_CACHE_SIZE) {
-		error = sws_slots_free_entries(actor->device->slots, actor->returned,
-					       actor->n_returned, &work);
-		actor->n_returned = 0;
+		return sws_slots_free_entries(device, &slot, 1, &work);
+	if (slots_cpu_cache_is_full(cache)) {
+		n = slots_cpu_cache_hand_over(cache, &returned);
+		error = sws_slots_free_entries(device, returned, n, &work);
 	}
-	actor->returned[actor->n_returned++] = slot;
+	slots_cpu_cache_put(cache, slot);
 	return error;
 }
 
@@ -131,29 +137,29 @@ static int drop_pages(struct sws_machine *self)
 {
 	int error = SWS_OK;
 
-	for (uint32_t i = 0; i < MACHINE_PART && self->fill_pte < self->n_ptes && !error;
-	     i++, self->fill_pte++) {
-		const uint32_t at = self->fill_pte % self->config.pages;
-		struct actor *actor = walker_of(self, self->fill_pte);
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill.pte < self->n_ptes && !error;
+	     i++, self->fill.pte++) {
+		const uint32_t at = self->fill.pte % self->config.pages;
+		struct actor *actor = walker_of(self, self->fill.pte);
 
 		if (!at)
 			actor->mm_ptes = 0;
 		/* The last one stays if no other did. */
-		if (sws_generator_below(&self->fill_generator, 100) < self->config.drop_percent &&
+		if (sws_generator_below(&self->fill.generator, 100) < self->config.drop_percent &&
 		    (actor->mm_ptes || at + 1 < self->config.pages))
-			error = drop(self, actor, self->fill_pte);
+			error = drop(self, actor, self->fill.pte);
 		else
-			keep(self, actor, self->fill_pte);
+			keep(self, actor, self->fill.pte);
 		if (at + 1 == self->config.pages)
 			memset(&self->pte_states[actor->mm_first_pte + actor->mm_ptes], PTE_NONE,
 			       self->config.pages - actor->mm_ptes);
 	}
-	if (!error && self->fill_pte == self->n_ptes)
-		self->phase = PHASE_START;
+	if (!error && self->fill.pte == self->n_ptes)
+		self->fill.phase = PHASE_START;
 	return error;
 }
 
 int sws_machine__fill_and_drop(struct sws_machine *self)
 {
-	return self->phase == PHASE_WRITE ? write_pages(self) : drop_pages(self);
+	return self->fill.phase == PHASE_WRITE ? write_pages(self) : drop_pages(self);
 }

@@ -3,7 +3,26 @@
  * machine/exit.c - a task exits: its slots go as its page tables are walked, its
  * pages of memory 32 at a time. A page that a reclaim has in hand is waited for.
  */
-#include "machine/parts.h"
+#include "machine/pages.h"
+#include "machine/slots.h"
+#include "machine/swap_cache.h"
+#include "machine/tasks.h"
+
+struct exit {
+	/* What lies before it is given back. */
+	uint32_t pte;
+	/* A slot on its way back. */
+	uint32_t slot;
+	uint32_t pages[MACHINE_BATCH];
+	uint32_t n_pages;
+};
+
+enum step { DRAIN, NEXT, PUT_SLOT, FREE_PAGES };
+
+static uint32_t end_of(const struct actor *actor)
+{
+	return actor->mm_first_pte + actor->mm_ptes;
+}
 
 static bool is_to_release(const struct sws_machine *self, uint32_t pte)
 {
@@ -13,75 +32,70 @@ static bool is_to_release(const struct sws_machine *self, uint32_t pte)
 }
 
 /* Models release_pages: the next pages of the task, off their lists. */
-static int release(struct sws_machine *self, struct actor *actor, uint64_t *ns)
+static int release(struct actor *actor, void *frame, uint64_t *ns)
 {
-	const uint32_t end = actor->mm_first_pte + actor->mm_ptes;
+	struct sws_machine *self = actor->machine;
+	struct exit *my = frame;
 
-	actor->at = 0;
-	actor->n_batch = 0;
-	for (uint32_t pte = actor->pte; pte < end && actor->n_batch < MACHINE_BATCH; pte++) {
+	my->n_pages = 0;
+	for (uint32_t pte = my->pte; pte < end_of(actor) && my->n_pages < MACHINE_BATCH; pte++) {
 		if (!is_to_release(self, pte))
 			continue;
 		sws_machine__list_take(self, self->pte_values[pte]);
 		self->pte_states[pte] = PTE_NONE;
-		actor->batch[actor->n_batch++] = self->pte_values[pte];
+		my->pages[my->n_pages++] = self->pte_values[pte];
 	}
-	*ns = (actor->n_batch + 1) * self->config.costs.lru_page_ns;
+	actor->in_hand += my->n_pages;
+	*ns = (my->n_pages + 1) * self->config.costs.lru_page_ns;
 	return SWS_OK;
 }
 
-static void free_batch(struct sws_machine *self, struct actor *actor)
+static int next(struct actor *actor, struct exit *my)
 {
-	for (uint32_t i = 0; i < actor->n_batch; i++) {
-		sws_machine__forget_page(self, actor->batch[i]);
-		actor->pcp[actor->n_pcp++] = actor->batch[i];
+	struct sws_machine *self = actor->machine;
+
+	while (my->pte < end_of(actor) && self->pte_states[my->pte] == PTE_NONE)
+		my->pte++;
+	if (my->pte == end_of(actor))
+		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
+	if (self->pte_states[my->pte] == PTE_SWAPPED) {
+		my->slot = self->pte_values[my->pte];
+		self->pte_states[my->pte] = PTE_NONE;
+		return sws_machine__swap_free(actor, &my->slot);
 	}
-	actor->n_batch = 0;
+	if (is_to_release(self, my->pte)) {
+		engine_go(&actor->thread, FREE_PAGES);
+		return sws_engine__under(&actor->thread, actor->node->lru_lock,
+					 SWS_SITE_LRU_RELEASE, release, my);
+	}
+	engine_go(&actor->thread, NEXT);
+	return engine_work(&actor->thread, self->config.costs.unmap_ns);
 }
 
-enum { NEXT = 1, FREE_SLOT = 2, FREE_PAGES = 3 };
-
-static int next_page(struct sws_machine *self, struct actor *actor)
+static int exit_mmap(struct actor *actor, void *frame, uint32_t step)
 {
-	const uint32_t end = actor->mm_first_pte + actor->mm_ptes;
+	struct exit *my = frame;
 
-	while (actor->pte < end && self->pte_states[actor->pte] == PTE_NONE)
-		actor->pte++;
-	if (actor->pte == end) {
-		machine_sleep(actor);
-		return SWS_OK;
-	}
-	if (self->pte_states[actor->pte] == PTE_SWAPPED) {
-		actor->put = self->pte_values[actor->pte];
-		self->pte_states[actor->pte] = PTE_NONE;
-		return sws_machine__under(actor,
-					  sws_machine__map_lock(self, actor->device, actor->put),
-					  SWS_SITE_SWAP_FREE, sws_machine__swap_free);
-	}
-	if (is_to_release(self, actor->pte)) {
-		machine_go(actor, FREE_PAGES);
-		return sws_machine__under(actor, actor->node->lru_lock, SWS_SITE_LRU_RELEASE,
-					  release);
-	}
-	machine_go(actor, NEXT);
-	return machine_work(self, actor, self->config.costs.unmap_ns);
-}
-
-/* Models exit_mmap: unmap_vmas, free_swap_and_cache, release_pages. */
-int sws_machine__exit(struct sws_machine *self, struct actor *actor, uint32_t step)
-{
-	switch (step) {
-	case 0:
-		actor->pte = actor->mm_first_pte;
-		return machine_call(actor, sws_machine__lru_add_drain);
+	switch ((enum step)step) {
+	case DRAIN:
+		return sws_machine__lru_add_drain(actor);
 	case NEXT:
-		return next_page(self, actor);
-	case FREE_SLOT:
-		machine_go(actor, NEXT);
-		return machine_call(actor, sws_machine__put_slot);
-	default:
-		free_batch(self, actor);
-		machine_go(actor, NEXT);
-		return machine_call(actor, sws_machine__drain_pcp);
+		return next(actor, my);
+	case PUT_SLOT:
+		engine_go(&actor->thread, NEXT);
+		return sws_machine__put_slot(actor, my->slot);
+	case FREE_PAGES:
+		for (uint32_t i = 0; i < my->n_pages; i++)
+			sws_machine__free_page(actor->machine, actor, my->pages[i]);
+		engine_go(&actor->thread, NEXT);
+		return sws_machine__drain_free(actor);
 	}
+	return SWS_ERROR_BROKEN;
+}
+
+int sws_machine__exit(struct actor *actor)
+{
+	const struct exit frame = { .pte = actor->mm_first_pte };
+
+	return engine_call(&actor->thread, exit_mmap, &frame, sizeof(frame));
 }

@@ -8,52 +8,21 @@
  *                   then all but those that are needed are freed again, at random.
  *                   The bases are left where each CPU's last cluster ended.
  */
-#include "machine/parts.h"
+#include "machine/build.h"
+#include "machine/pages.h"
 
-static uint32_t resident(const struct sws_machine *self, const struct node *node)
-{
-	const uint32_t room = self->config.memory_max ? self->config.memory_max
-						      : self->config.frames - self->watermark_high;
-
-	return node->n_ptes < room ? node->n_ptes : room;
-}
-
-uint64_t sws_machine__swapped(const struct sws_machine *self, uint32_t device)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < self->config.nodes; i++)
-		if (self->nodes[i].device == device)
-			sum += self->nodes[i].n_ptes - resident(self, &self->nodes[i]);
-	return sum;
-}
+enum {
+	START_NS = 20000, /* actors begin within this time */
+};
 
 /* One chosen of those left, so that exactly the wanted number is chosen in the end. */
 static bool choose(struct sws_machine *self, uint64_t *left, uint64_t *wanted)
 {
-	const bool chosen = sws_generator_below(&self->fill_generator, *left) < *wanted;
+	const bool chosen = sws_generator_below(&self->fill.generator, *left) < *wanted;
 
 	--*left;
 	*wanted -= chosen;
 	return chosen;
-}
-
-void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, uint32_t pte,
-				  enum machine_list list)
-{
-	const uint32_t index = node->free_pages[--node->n_free];
-	struct page *page = &self->pages[index];
-
-	page->used = true;
-	page->dirty = true;
-	page->referenced = self->rules->keeps_first;
-	page->pte = pte;
-	self->charged++;
-	if (pte != MACHINE_NONE) {
-		self->pte_states[pte] = PTE_RESIDENT;
-		self->pte_values[pte] = index;
-	}
-	sws_machine__list_add(self, node, list, index);
 }
 
 /* As reclaim keeps the lists. */
@@ -67,23 +36,32 @@ static void put_in_balance(struct sws_machine *self, struct node *node, uint32_t
 				     short_of_inactive ? LIST_INACTIVE : LIST_ACTIVE);
 }
 
+void sws_machine__begin_fill(struct sws_machine *self)
+{
+	sws_generator_seed(&self->fill.generator, self->config.device.seed, UINT64_MAX);
+	for (uint32_t n = 0; n < self->config.nodes; n++) {
+		self->fill.nodes[n].left = self->nodes[n].n_ptes;
+		self->fill.nodes[n].keep = sws_machine__resident(self, &self->nodes[n]);
+	}
+}
+
 static void make_frames(struct sws_machine *self)
 {
-	for (uint32_t i = 0; i < MACHINE_PART && self->fill_at < self->n_pages; i++) {
-		const uint32_t n = self->fill_at / self->config.frames;
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill.at < self->n_pages; i++) {
+		const uint32_t n = self->fill.at / self->config.frames;
 		struct node *node = &self->nodes[n];
 
-		self->pages[self->fill_at++] = (struct page){ .previous = MACHINE_NONE,
+		self->pages[self->fill.at++] = (struct page){ .previous = MACHINE_NONE,
 							      .next = MACHINE_NONE,
 							      .pte = MACHINE_NONE,
 							      .node = (uint16_t)n };
 		node->free_pages[node->n_free] = (n + 1) * self->config.frames - 1 - node->n_free;
 		node->n_free++;
 	}
-	if (self->fill_at < self->n_pages)
+	if (self->fill.at < self->n_pages)
 		return;
-	self->fill_at = 0;
-	self->phase = PHASE_PTES;
+	self->fill.at = 0;
+	self->fill.phase = PHASE_PTES;
 }
 
 /* Behind the walkers' addresses are those of writers that end, or of streams. */
@@ -98,21 +76,21 @@ static void make_ptes(struct sws_machine *self)
 {
 	const uint32_t end = sws_machine__all_ptes(self);
 
-	for (uint32_t i = 0; i < MACHINE_PART && self->fill_pte < end; i++, self->fill_pte++) {
-		self->pte_states[self->fill_pte] = (uint8_t)first_state(self, self->fill_pte);
-		self->pte_values[self->fill_pte] = 0;
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill.pte < end; i++, self->fill.pte++) {
+		self->pte_states[self->fill.pte] = (uint8_t)first_state(self, self->fill.pte);
+		self->pte_values[self->fill.pte] = 0;
 	}
-	if (self->fill_pte < end)
+	if (self->fill.pte < end)
 		return;
-	self->fill_pte = 0;
-	self->phase = self->config.drop_percent ? PHASE_WRITE : PHASE_PAGES;
+	self->fill.pte = 0;
+	self->fill.phase = self->config.drop_percent ? PHASE_WRITE : PHASE_PAGES;
 }
 
 static void begin_device(struct sws_machine *self)
 {
-	self->phase = PHASE_TAKE;
-	self->fill_at = 0;
-	self->fill_keep = sws_machine__swapped(self, self->fill_device);
+	self->fill.phase = PHASE_TAKE;
+	self->fill.at = 0;
+	self->fill.keep = sws_machine__swapped(self, self->fill.device);
 }
 
 /* Writers that end begin with nothing. */
@@ -126,17 +104,17 @@ static void fill_with_writers(struct sws_machine *self)
 {
 	uint32_t pages = 0;
 
-	while (pages < MACHINE_PART && self->fill_at < self->config.nodes) {
-		struct node *node = &self->nodes[self->fill_at];
+	while (pages < MACHINE_PART && self->fill.at < self->config.nodes) {
+		struct node *node = &self->nodes[self->fill.at];
 
 		if (takes_writers_page(self, node)) {
 			put_in_balance(self, node, MACHINE_NONE);
 			pages++;
 		} else {
-			self->fill_at++;
+			self->fill.at++;
 		}
 	}
-	if (self->fill_at == self->config.nodes)
+	if (self->fill.at == self->config.nodes)
 		begin_device(self);
 }
 
@@ -144,36 +122,35 @@ static void fill_with_writers(struct sws_machine *self)
 static uint64_t slots_to_take(const struct sws_machine *self, const struct sws_slots *slots)
 {
 	const uint64_t in_use = sws_slots_in_use(slots);
-	const uint64_t missing = in_use < self->fill_keep ? self->fill_keep - in_use : 0;
+	const uint64_t missing = in_use < self->fill.keep ? self->fill.keep - in_use : 0;
 
 	if (missing)
 		return missing < SWS_SLOTS_BATCH ? missing : SWS_SLOTS_BATCH;
-	return self->config.fragmented && self->fill_keep && sws_slots_free_clusters(slots)
+	return self->config.fragmented && self->fill.keep && sws_slots_free_clusters(slots)
 		       ? SWS_SLOTS_BATCH
 		       : 0;
 }
 
 static void fill_pages(struct sws_machine *self)
 {
-	for (uint32_t i = 0; i < MACHINE_PART && self->fill_pte < self->n_ptes;
-	     i++, self->fill_pte++) {
-		struct node *node =
-			&self->nodes[self->fill_pte / self->config.pages % self->config.nodes];
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill.pte < self->n_ptes;
+	     i++, self->fill.pte++) {
+		const uint32_t n = sws_machine__node_of_pte(self, self->fill.pte);
 
-		if (choose(self, &node->fill_left, &node->fill_keep))
-			put_in_balance(self, node, self->fill_pte);
+		if (choose(self, &self->fill.nodes[n].left, &self->fill.nodes[n].keep))
+			put_in_balance(self, &self->nodes[n], self->fill.pte);
 	}
-	if (self->fill_pte < self->n_ptes)
+	if (self->fill.pte < self->n_ptes)
 		return;
-	self->fill_pte = 0;
-	self->phase = PHASE_WRITERS;
+	self->fill.pte = 0;
+	self->fill.phase = PHASE_WRITERS;
 }
 
 /* The next CPU in turn that swaps to the device. */
 static struct actor *next_taker(struct sws_machine *self, struct device *device)
 {
 	for (;;) {
-		struct actor *actor = &self->actors[self->fill_at++ % self->n_actors];
+		struct actor *actor = &self->actors[self->fill.at++ % self->n_actors];
 
 		if (actor->mm != MACHINE_NONE && actor->device == device)
 			return actor;
@@ -182,7 +159,7 @@ static struct actor *next_taker(struct sws_machine *self, struct device *device)
 
 static int take_slots(struct sws_machine *self)
 {
-	struct device *device = &self->devices[self->fill_device];
+	struct device *device = &self->devices[self->fill.device];
 	struct sws_slots_work work = { 0 };
 	struct sws_slots_call call = { 0 };
 	const uint64_t wanted = slots_to_take(self, device->slots);
@@ -191,14 +168,14 @@ static int take_slots(struct sws_machine *self)
 	int error = SWS_OK;
 
 	if (!wanted) {
-		self->phase = PHASE_KEEP;
-		self->fill_at = 1;
-		self->fill_left = sws_slots_in_use(device->slots);
+		self->fill.phase = PHASE_KEEP;
+		self->fill.at = 1;
+		self->fill.left = sws_slots_in_use(device->slots);
 		return SWS_OK;
 	}
 	actor = next_taker(self, device);
-	error = sws_slots_allocate(device->slots, actor->cpu, actor->mm, (uint32_t)wanted, &call,
-				   &work);
+	error = sws_slots_allocate(device->slots, actor->thread.cpu, actor->mm, (uint32_t)wanted,
+				   &call, &work);
 	sws_machine__count_looks(self, &(struct sws_slots_work){ 0 }, &work);
 	for (uint32_t i = 0; i < call.given && !error; i++) {
 		error = sws_slots_duplicate(device->slots, call.slots[i], &usage, &work);
@@ -212,31 +189,31 @@ static int take_slots(struct sws_machine *self)
 static void swap_to(struct sws_machine *self, uint32_t slot)
 {
 	for (;;) {
-		const uint32_t walker = self->fill_pte / self->config.pages;
+		const uint32_t walker = self->fill.pte / self->config.pages;
 
-		if (self->nodes[walker % self->config.nodes].device != self->fill_device)
-			self->fill_pte = (walker + 1) * self->config.pages;
-		else if (self->pte_states[self->fill_pte] != PTE_SWAPPED)
-			self->fill_pte++;
+		if (self->nodes[walker % self->config.nodes].device != self->fill.device)
+			self->fill.pte = (walker + 1) * self->config.pages;
+		else if (self->pte_states[self->fill.pte] != PTE_SWAPPED)
+			self->fill.pte++;
 		else
 			break;
 	}
-	self->pte_values[self->fill_pte++] = slot;
+	self->pte_values[self->fill.pte++] = slot;
 }
 
 static int keep_slots(struct sws_machine *self)
 {
-	struct device *device = &self->devices[self->fill_device];
+	struct device *device = &self->devices[self->fill.device];
 	struct sws_slots_work work = { 0 };
 	uint8_t usage = 0;
 	int error = SWS_OK;
 
-	for (uint32_t i = 0; i < MACHINE_PART && self->fill_left && !error; i++) {
-		const uint32_t slot = self->fill_at++;
+	for (uint32_t i = 0; i < MACHINE_PART && self->fill.left && !error; i++) {
+		const uint32_t slot = self->fill.at++;
 
 		if (!sws_slots_usage(device->slots, slot))
 			continue;
-		if (choose(self, &self->fill_left, &self->fill_keep)) {
+		if (choose(self, &self->fill.left, &self->fill.keep)) {
 			swap_to(self, slot);
 			continue;
 		}
@@ -244,13 +221,13 @@ static int keep_slots(struct sws_machine *self)
 		if (!error)
 			error = sws_slots_free_entries(device->slots, &slot, 1, &work);
 	}
-	if (error || self->fill_left)
+	if (error || self->fill.left)
 		return error;
-	self->fill_pte = 0;
-	if (++self->fill_device < self->config.devices)
+	self->fill.pte = 0;
+	if (++self->fill.device < self->config.devices)
 		begin_device(self);
 	else
-		self->phase = PHASE_START;
+		self->fill.phase = PHASE_START;
 	return SWS_OK;
 }
 
@@ -258,22 +235,22 @@ static int start_actors(struct sws_machine *self)
 {
 	int error = SWS_OK;
 
-	self->phase = PHASE_RUN;
+	self->fill.phase = PHASE_RUN;
 	for (uint32_t i = 0; i < self->n_actors && !error; i++) {
 		struct actor *actor = &self->actors[i];
 
 		/* Kernel threads wait to be woken; a stream may be one that works. */
 		if (actor->mm != MACHINE_NONE || actor->count.kind == SWS_ACTOR_STREAM)
 			error = sws_des_run(
-				self->des, i,
-				sws_generator_below(&actor->generator, MACHINE_START_NS));
+				self->engine.des, i,
+				sws_generator_below(&actor->thread.generator, START_NS));
 	}
 	return error;
 }
 
 int sws_machine__fill(struct sws_machine *self)
 {
-	switch (self->phase) {
+	switch (self->fill.phase) {
 	case PHASE_FRAMES:
 		make_frames(self);
 		return SWS_OK;

@@ -3,7 +3,7 @@
  * machine/requests.c - can the requests of streams be done? All streams go on, one
  * after another, as far as the others let them; what is left then waits for itself.
  */
-#include "machine/parts.h"
+#include "machine/requests.h"
 
 enum { GOES_OUT = 1, COMES_IN = 2, IS_OUT = 4 };
 
@@ -139,4 +139,32 @@ out:
 	sws_release(allocator, trial.ready);
 	sws_release(allocator, trial.streams);
 	return error;
+}
+
+/* The most of a stream by itself: each page that came in stays until one goes out. */
+static uint64_t most_pages(const struct sws_machine_request *requests, uint32_t n)
+{
+	uint64_t pages = 0;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (requests[i].put)
+			pages++;
+		else if (pages)
+			pages--;
+		most = pages > most ? pages : most;
+	}
+	return most;
+}
+
+void sws_machine__stream_pages(const struct sws_machine_config *config, uint64_t *pages)
+{
+	const struct sws_machine_request *requests = config->requests;
+
+	for (uint32_t row = 0, end = 0; row < config->n_requests; row = end) {
+		while (end < config->n_requests && requests[end].stream == requests[row].stream)
+			end++;
+		pages[requests[row].stream % config->nodes] +=
+			most_pages(&requests[row], end - row);
+	}
 }

@@ -1,71 +1,99 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/stream.c - a stream: the requests of one task of a trace, as fast as it can. */
-#include "machine/parts.h"
+/*
+ * machine/stream.c - the requests of one task of a trace, as fast as it can.
+ *
+ *      get   BEGIN FIND_PAGE SEND_OUT LEFT DONE     FIND_PAGE again after a new batch
+ *      put   BEGIN SWAP_IN ARRIVED DONE             asleep in BEGIN until its page is out
+ */
+#include "machine/pages.h"
+#include "machine/reclaim.h"
+#include "machine/tasks.h"
+
+struct stream {
+	/* Its requests: the next one and where they end. */
+	uint32_t first;
+	uint32_t row;
+	uint32_t end;
+	/* The address of the request under way. */
+	uint32_t pte;
+	/* The page that goes out, and is it a fresh one? */
+	uint32_t page;
+	bool is_fresh;
+	/* Pages that came back and are next to go out. */
+	uint32_t batch[MACHINE_BATCH];
+	uint32_t at;
+	uint32_t n_batch;
+};
+
+enum step { BEGIN, FIND_PAGE, SEND_OUT, LEFT, SWAP_IN, ARRIVED, DONE };
+
+static int end_stream(struct actor *actor, const struct stream *my)
+{
+	struct sws_machine *self = actor->machine;
+
+	if (my->end - my->first > self->longest_ended)
+		self->longest_ended = my->end - my->first;
+	return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
+}
 
 /* The next request begins with a fault, unless its page is not out yet. */
-enum { NEXT = 0, PAGE = 1, OUT = 2, LEFT = 3, IN = 4, ARRIVED = 5, DONE = 6 };
-
-static int begin_request(struct sws_machine *self, struct actor *actor)
+static int begin(struct actor *actor, struct stream *my)
 {
-	const struct sws_machine_request *request = &self->config.requests[actor->row];
+	struct sws_machine *self = actor->machine;
+	const struct sws_machine_request *request = &self->config.requests[my->row];
 
-	machine_go(actor, NEXT);
-	if (actor->row == actor->end) {
-		if (actor->end - actor->first > self->longest_ended)
-			self->longest_ended = actor->end - actor->first;
-		machine_sleep(actor);
-		return SWS_OK;
+	engine_go(&actor->thread, BEGIN);
+	if (my->row == my->end)
+		return end_stream(actor, my);
+	my->pte = self->n_ptes + request->page;
+	if (request->put && self->pte_states[my->pte] != PTE_SWAPPED) {
+		self->pte_states[my->pte] = PTE_AWAITED;
+		self->pte_values[my->pte] = actor->thread.cpu;
+		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
 	}
-	actor->pte = self->n_ptes + request->page;
-	if (request->put && self->pte_states[actor->pte] != PTE_SWAPPED) {
-		self->pte_states[actor->pte] = PTE_AWAITED;
-		self->pte_values[actor->pte] = actor->cpu;
-		machine_sleep(actor);
-		return SWS_OK;
-	}
-	machine_go(actor, request->put ? IN : PAGE);
-	return machine_work(self, actor, self->config.costs.fault_ns);
+	engine_go(&actor->thread, request->put ? SWAP_IN : FIND_PAGE);
+	return engine_work(&actor->thread, self->config.costs.fault_ns);
 }
 
-/* New pages are on one list only, for no scan ever moves them to the other one. */
-static enum machine_list list_of(const struct sws_machine *self)
+/* A page at the tail that still comes in is locked; then no other is older. No scan moves pages to the other list. */
+static bool has_old_page(const struct actor *actor)
 {
-	return self->rules->starts_active ? LIST_ACTIVE : LIST_INACTIVE;
-}
-
-/* A page at the tail that still comes in is locked; then no other is older. */
-static bool has_old_page(const struct sws_machine *self, const struct node *node)
-{
-	const struct list *list = &node->lists[list_of(self)];
+	const struct sws_machine *self = actor->machine;
+	const struct list *list = &actor->node->lists[sws_machine__first_list(self)];
 
 	return list->count && !self->pages[list->last].locked;
 }
 
 /* Models isolate_lru_pages: the oldest of those that came back. */
-static int isolate(struct sws_machine *self, struct actor *actor, uint64_t *ns)
+static int isolate(struct actor *actor, void *frame, uint64_t *ns)
 {
-	actor->at = 0;
-	actor->n_batch = 0;
-	while (actor->n_batch < MACHINE_BATCH && has_old_page(self, actor->node)) {
-		const uint32_t page = actor->node->lists[list_of(self)].last;
+	struct sws_machine *self = actor->machine;
+	const struct list *list = &actor->node->lists[sws_machine__first_list(self)];
+	struct stream *my = frame;
 
-		sws_machine__list_take(self, page);
-		actor->batch[actor->n_batch++] = page;
+	my->at = 0;
+	my->n_batch = 0;
+	while (my->n_batch < MACHINE_BATCH && has_old_page(actor)) {
+		my->batch[my->n_batch++] = list->last;
+		sws_machine__list_take(self, list->last);
 	}
-	*ns = (actor->n_batch + 1) * self->config.costs.lru_page_ns;
+	actor->in_hand += my->n_batch;
+	*ns = (my->n_batch + 1) * self->config.costs.lru_page_ns;
 	return SWS_OK;
 }
 
 /* Which page goes out: one of a batch, of a new batch, or a fresh one. */
-static int find_page(struct sws_machine *self, struct actor *actor)
+static int find_page(struct actor *actor, struct stream *my)
 {
-	if (actor->at < actor->n_batch)
+	my->is_fresh = my->at == my->n_batch && !has_old_page(actor);
+	if (my->is_fresh)
+		return sws_machine__alloc_page(actor);
+	if (my->at < my->n_batch)
 		return SWS_OK;
-	if (!has_old_page(self, actor->node))
-		return machine_call(actor, sws_machine__alloc_page);
 	/* Others may have emptied the list before the lock is had. */
-	machine_go(actor, PAGE);
-	return sws_machine__under(actor, actor->node->lru_lock, SWS_SITE_LRU_INACTIVE, isolate);
+	engine_go(&actor->thread, FIND_PAGE);
+	return sws_engine__under(&actor->thread, actor->node->lru_lock, SWS_SITE_LRU_INACTIVE,
+				 isolate, my);
 }
 
 /* What came in is some page of its node from now on. */
@@ -75,111 +103,92 @@ static void forget_address(struct sws_machine *self, struct page *page)
 	page->pte = MACHINE_NONE;
 }
 
-static int send_out(struct sws_machine *self, struct actor *actor)
+static int send_out(struct actor *actor, struct stream *my)
 {
+	struct sws_machine *self = actor->machine;
 	struct page *page = NULL;
 
-	actor->page = actor->holds_fresh ? actor->fresh : actor->batch[actor->at];
-	page = &self->pages[actor->page];
+	my->page = my->is_fresh ? actor->thread.result : my->batch[my->at];
+	page = &self->pages[my->page];
 	page->dirty = true;
 	page->locked = true;
 	/* The stream that it came back to has only to give the slot away. */
 	if (page->pte != MACHINE_NONE)
 		forget_address(self, page);
-	return machine_call(actor, sws_machine__swap_out);
+	return sws_machine__swap_out(actor, my->page);
 }
 
 /* The page is out: who waits for it goes on. */
-static int tell(struct sws_machine *self, struct actor *actor)
+static int tell(struct sws_machine *self, uint32_t pte, uint32_t slot)
 {
-	const bool is_awaited = self->pte_states[actor->pte] == PTE_AWAITED;
-	const uint32_t waiter = self->pte_values[actor->pte];
+	const bool is_awaited = self->pte_states[pte] == PTE_AWAITED;
+	const uint32_t waiter = self->pte_values[pte];
 
-	self->pte_states[actor->pte] = PTE_SWAPPED;
-	self->pte_values[actor->pte] = actor->slot;
-	return is_awaited ? machine_wake(self, &self->actors[waiter]) : SWS_OK;
+	self->pte_states[pte] = PTE_SWAPPED;
+	self->pte_values[pte] = slot;
+	return is_awaited ? engine_wake(&self->actors[waiter].thread) : SWS_OK;
 }
 
-static int leave(struct sws_machine *self, struct actor *actor)
+static int left(struct actor *actor, struct stream *my)
 {
+	struct sws_machine *self = actor->machine;
+	const uint32_t slot = actor->thread.result;
 	int error = SWS_OK;
 
-	if (!actor->gone) {
+	if (!slot) {
 		self->stuck = true;
-		actor->gave_up = true;
-		machine_go(actor, LEFT);
-		machine_sleep(actor);
-		return SWS_OK;
+		engine_go(&actor->thread, LEFT);
+		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
 	}
-	if (!actor->holds_fresh)
-		actor->at++;
-	actor->holds_fresh = false;
-	sws_machine__free_page(self, actor);
-	error = tell(self, actor);
-	machine_go(actor, DONE);
-	return error ? error : machine_call(actor, sws_machine__drain_pcp);
+	if (!my->is_fresh)
+		my->at++;
+	sws_machine__free_page(self, actor, my->page);
+	actor->count.reclaimed++;
+	engine_go(&actor->thread, DONE);
+	error = tell(self, my->pte, slot);
+	return error ? error : sws_machine__drain_free(actor);
 }
 
-/* Models a task under direct reclaim and in do_swap_page, led by what a trace says it did. */
-int sws_machine__stream(struct sws_machine *self, struct actor *actor, uint32_t step)
+static int arrived(struct actor *actor, const struct stream *my)
 {
-	switch (step) {
-	case NEXT:
-		return begin_request(self, actor);
-	case PAGE:
-		return find_page(self, actor);
-	case OUT:
-		return send_out(self, actor);
+	struct sws_machine *self = actor->machine;
+	struct page *page = &self->pages[actor->thread.result];
+
+	if (page->pte == my->pte)
+		forget_address(self, page);
+	return SWS_OK;
+}
+
+static int stream(struct actor *actor, void *frame, uint32_t step)
+{
+	struct stream *my = frame;
+
+	switch ((enum step)step) {
+	case BEGIN:
+		return begin(actor, my);
+	case FIND_PAGE:
+		return find_page(actor, my);
+	case SEND_OUT:
+		return send_out(actor, my);
 	case LEFT:
-		return leave(self, actor);
-	case IN:
+		return left(actor, my);
+	case SWAP_IN:
 		/* A page that is only read would keep its slot in the swap cache of 4.8. */
-		actor->write = true;
-		return machine_call(actor, sws_machine__swap_in);
+		return sws_machine__swap_in(actor, my->pte, true);
 	case ARRIVED:
-		if (self->pages[actor->fresh].pte == actor->pte)
-			forget_address(self, &self->pages[actor->fresh]);
-		return SWS_OK;
-	default:
-		self->requests_done++;
-		actor->row++;
-		machine_go(actor, NEXT);
+		return arrived(actor, my);
+	case DONE:
+		actor->machine->requests_done++;
+		my->row++;
+		engine_go(&actor->thread, BEGIN);
 		return SWS_OK;
 	}
+	return SWS_ERROR_BROKEN;
 }
 
-void sws_machine__deal_requests(struct sws_machine *self)
+int sws_machine__stream(struct actor *actor, uint32_t first, uint32_t end)
 {
-	for (uint32_t row = 0; row < self->config.n_requests; row++) {
-		const struct sws_machine_request *request = &self->config.requests[row];
-		struct actor *actor = sws_machine__task(self, request->stream);
+	const struct stream frame = { .first = first, .row = first, .end = end };
 
-		if (!actor->end)
-			actor->first = actor->row = row;
-		actor->end = row + 1;
-		actor->mm = request->mm < 0 ? MACHINE_NONE : (uint32_t)request->mm;
-	}
-}
-
-uint64_t sws_machine__stream_pages(const struct sws_machine *self, uint32_t node)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < self->n_actors; i++) {
-		const struct actor *actor = &self->actors[i];
-		uint64_t pages = 0;
-		uint64_t most = 0;
-
-		if (actor->count.node != node)
-			continue;
-		for (uint32_t row = actor->row; row < actor->end; row++) {
-			if (self->config.requests[row].put)
-				pages++;
-			else if (pages)
-				pages--;
-			most = pages > most ? pages : most;
-		}
-		sum += most;
-	}
-	return sum;
+	return engine_call(&actor->thread, stream, &frame, sizeof(frame));
 }

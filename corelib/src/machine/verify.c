@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* machine/verify.c - each invariant of a machine, found again from its parts. */
-#include "machine/parts.h"
+#include "machine/layout.h"
 
 static int broken(const char **reason, const char *sentence)
 {
@@ -29,7 +29,7 @@ static int verify_list(const struct sws_machine *self, uint32_t n, enum machine_
 	return SWS_OK;
 }
 
-/* Each page is free, on a list, or with one actor. */
+/* Each page is free, on a list, in a pagevec, or in the hands of one actor. */
 static int verify_places(const struct sws_machine *self, const char **reason)
 {
 	uint64_t places = 0;
@@ -47,15 +47,10 @@ static int verify_places(const struct sws_machine *self, const char **reason)
 	for (uint32_t i = 0; i < self->n_actors; i++) {
 		const struct actor *actor = &self->actors[i];
 
-		places += actor->n_pcp;
-		for (uint32_t k = 0; k < actor->n_pcp; k++)
-			if (self->pages[actor->pcp[k]].used)
+		places += actor->cpu->free.n + actor->cpu->added.n + actor->in_hand;
+		for (uint32_t k = 0; k < actor->cpu->free.n; k++)
+			if (self->pages[actor->cpu->free.pages[k]].used)
 				return broken(reason, "a page kept free by a CPU is in use");
-		/* Written pages in an interrupt's pagevec are on their lists, too. */
-		if (actor->count.kind != SWS_ACTOR_INTERRUPT)
-			places += actor->n_pagevec;
-		places += actor->n_batch - actor->at + actor->n_kept + actor->n_activated;
-		places += actor->holds_fresh;
 	}
 	for (uint32_t i = 0; i < self->n_pages; i++)
 		used += self->pages[i].used;
@@ -96,7 +91,7 @@ static int verify_streams(const struct sws_machine *self, const char **reason)
 		case PTE_ABSENT:
 			break;
 		case PTE_AWAITED:
-			if (!self->actors[value].asleep)
+			if (!self->actors[value].thread.asleep)
 				return broken(reason, "a stream goes on without its page");
 			break;
 		case PTE_SWAPPED:
@@ -133,7 +128,7 @@ static int verify_device(const struct sws_machine *self, const struct device *de
 
 int sws_machine_verify(const struct sws_machine *self, const char **reason)
 {
-	int error = sws_des_verify(self->des, reason);
+	int error = sws_des_verify(self->engine.des, reason);
 
 	for (uint32_t n = 0; n < self->config.nodes && !error; n++) {
 		error = verify_list(self, n, LIST_ACTIVE, reason);
@@ -142,7 +137,7 @@ int sws_machine_verify(const struct sws_machine *self, const char **reason)
 	}
 	for (uint32_t n = 0; n < self->config.devices && !error; n++)
 		error = verify_device(self, &self->devices[n], reason);
-	if (error || self->phase != PHASE_RUN)
+	if (error || self->fill.phase != PHASE_RUN)
 		return error;
 	error = verify_places(self, reason);
 	if (!error)

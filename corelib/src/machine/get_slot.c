@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine/get_slot.c - get_swap_page, and in it get_swap_pages: a call of the device,
+ * led part by part. A call that finds two slots in its CPU's cluster, drops si->lock
+ * for a scan and finds a third one, from 5.7 on:
+ *
+ *      this CPU's mutex  [ ........................................................ ]
+ *      swap_avail_lock    [ ]
+ *      si->lock               [ locked part: 2 slots  ]           [ locked part: 1 slot ]
+ *      cluster lock                   [s] [g] [s] [g]  -- scan --                   [g]
+ *
+ * What the device does in a locked part it does at once, when si->lock is had; the
+ * clusters' locks that it took meanwhile (s: for a search in this CPU's cluster, g: for
+ * a slot taken, c: for a slot found and not got) follow one by one, in si->lock's hold.
+ */
+#include "machine/slots.h"
+#include "machine/swap_cache.h"
+
+struct get_slots {
+	struct sws_slots_call call;
+	uint32_t wanted;
+	/* Slots of the call whose cluster lock was taken. */
+	uint32_t listed;
+	/* Cluster locks still to be taken for searches, and for slots found and not got. */
+	uint32_t searches;
+	uint32_t checks;
+	bool si_lock_was_had;
+};
+
+static int avail(struct actor *actor, void *subject, uint64_t *ns)
+{
+	(void)subject;
+	*ns = actor->machine->config.costs.avail_ns;
+	return SWS_OK;
+}
+
+static int cluster_get(struct actor *actor, void *frame, uint64_t *ns)
+{
+	const struct sws_machine_costs *costs = &actor->machine->config.costs;
+	struct get_slots *my = frame;
+
+	my->listed++;
+	*ns = costs->map_ns + costs->slot_ns;
+	return SWS_OK;
+}
+
+static int cluster_search(struct actor *actor, void *frame, uint64_t *ns)
+{
+	struct get_slots *my = frame;
+
+	my->searches--;
+	*ns = actor->machine->config.costs.map_ns;
+	return SWS_OK;
+}
+
+static int cluster_check(struct actor *actor, void *frame, uint64_t *ns)
+{
+	struct get_slots *my = frame;
+
+	my->checks--;
+	*ns = actor->machine->config.costs.map_ns;
+	return SWS_OK;
+}
+
+/* Slots from number first on were handed out: does another CPU's last one lie in the same trunk? */
+static void note_trunks(struct actor *actor, const struct sws_slots_call *call, uint32_t first)
+{
+	const uint32_t shift = actor->machine->config.device.trunk_shift;
+	struct device *device = actor->device;
+	struct cpu *cpu = actor->cpu;
+
+	for (uint32_t i = first; i < call->given; i++) {
+		if (cpu->trunk != MACHINE_NONE)
+			device->last_in_trunk[cpu->trunk]--;
+		cpu->trunk = call->slots[i] >> shift;
+		device->shared_slots += device->last_in_trunk[cpu->trunk] > 0;
+		device->last_in_trunk[cpu->trunk]++;
+	}
+}
+
+/* A slot that only the swap cache holds: its page is taken out of there, if it is free to be. */
+struct reclaim_cached {
+	struct sws_slots_call *call;
+};
+
+enum reclaim_step { TRY, TAKEN_OUT };
+
+static int try_cached(struct actor *actor, struct sws_slots_call *call)
+{
+	const struct sws_machine *self = actor->machine;
+	const struct device *device = actor->device;
+	const uint32_t slot = call->offset;
+	uint32_t mapping = 0;
+	uint64_t folio = 0;
+	int error = sws_mapping_of_swap(device->mappings, slot, &mapping);
+
+	if (error)
+		return error;
+	folio = sws_mapping_lookup(device->mappings, mapping, slot);
+	if (folio && !(folio & 1) && sws_slots_usage(device->slots, slot) == SWS_SLOT_CACHED &&
+	    sws_machine__may_evict(self, (uint32_t)(folio / 2 - 1)))
+		return sws_machine__evict(actor, (uint32_t)(folio / 2 - 1));
+	engine_leave(&actor->thread);
+	error = sws_slots_call_reclaimed(call, false);
+	return error ? error : engine_run(&actor->thread, self->config.costs.descent_ns);
+}
+
+static int reclaim_cached(struct actor *actor, void *frame, uint32_t step)
+{
+	const struct reclaim_cached *my = frame;
+
+	switch ((enum reclaim_step)step) {
+	case TRY:
+		return try_cached(actor, my->call);
+	case TAKEN_OUT:
+		engine_leave(&actor->thread);
+		return sws_slots_call_reclaimed(my->call, true);
+	}
+	return SWS_ERROR_BROKEN;
+}
+
+static int call_reclaim_cached(struct actor *actor, struct sws_slots_call *call)
+{
+	const struct reclaim_cached frame = { .call = call };
+
+	return engine_call(&actor->thread, reclaim_cached, &frame, sizeof(frame));
+}
+
+enum slots_step { AVAIL, AVAIL_AGAIN, BEGIN, NEXT_PART, LOCKED_PART, CLUSTER_LOCKS, GIVE_BACK };
+
+/* One part of the call, and what it made the device do. */
+static int lead(struct actor *actor, struct get_slots *my, struct sws_slots_work *before)
+{
+	struct sws_slots_work *work = &actor->device->work;
+	int error = SWS_OK;
+
+	*before = *work;
+	error = sws_slots_call_next(actor->device->slots, actor->thread.cpu, &my->call, work);
+	sws_machine__count_looks(actor->machine, before, work);
+	return error;
+}
+
+static int scan(struct actor *actor, struct get_slots *my)
+{
+	const struct sws_slots_work *work = &actor->device->work;
+	struct sws_slots_work before;
+	const int error = lead(actor, my, &before);
+	const uint64_t tested = work->tested_scan - before.tested_scan;
+
+	return error ? error
+		     : engine_run(&actor->thread, tested * actor->machine->config.costs.test_ns);
+}
+
+static int next_part(struct actor *actor, struct get_slots *my)
+{
+	const bool was_had = my->si_lock_was_had;
+
+	if (my->call.state >= SWS_CALL_DONE) {
+		slots_cpu_cache_fill(&actor->cpu->slots, &my->call);
+		engine_leave(&actor->thread);
+		return SWS_OK;
+	}
+	if (my->call.state == SWS_CALL_RECLAIM) {
+		engine_go(&actor->thread, NEXT_PART);
+		return call_reclaim_cached(actor, &my->call);
+	}
+	if (my->call.state == SWS_CALL_SCAN || my->call.state == SWS_CALL_SEARCH) {
+		engine_go(&actor->thread, NEXT_PART);
+		return scan(actor, my);
+	}
+	my->si_lock_was_had = true;
+	return engine_lock(&actor->thread, actor->device->si_lock,
+			   was_had ? SWS_SITE_DEVICE_SCAN : SWS_SITE_DEVICE_GET);
+}
+
+/* What it costs but for the clusters' locks, which come one by one. */
+static int locked_part(struct actor *actor, struct get_slots *my)
+{
+	const struct sws_machine_costs *costs = &actor->machine->config.costs;
+	const struct sws_slots_work *work = &actor->device->work;
+	struct sws_slots_work before;
+	const int error = lead(actor, my, &before);
+	const uint32_t given = my->call.given - my->listed;
+	const uint64_t tested = work->tested_quick - before.tested_quick + work->tested_cluster -
+				before.tested_cluster;
+	uint64_t ns = costs->device_ns + tested * costs->test_ns +
+		      (work->looked_at - before.looked_at) * costs->base_ns;
+
+	if (error)
+		return error;
+	note_trunks(actor, &my->call, my->listed);
+	if (actor->device->first_cluster_lock == MACHINE_NONE) {
+		my->listed = my->call.given;
+		ns += given * (costs->map_ns + costs->slot_ns);
+	} else {
+		my->searches = (uint32_t)(work->searches - before.searches);
+		my->checks =
+			(uint32_t)(work->cluster_lock - before.cluster_lock) - my->searches - given;
+	}
+	return engine_run(&actor->thread, ns);
+}
+
+/* Each slot's, before it that of the search that found it, at last those of slots not got. */
+static int next_cluster_lock(struct actor *actor, struct get_slots *my)
+{
+	const uint32_t left = my->call.given - my->listed;
+	const uint32_t slot = left ? my->call.slots[my->listed] : my->call.offset;
+	const bool searches = my->searches && my->searches >= left;
+
+	if (!left && !searches && !my->checks)
+		return SWS_OK;
+	engine_go(&actor->thread, CLUSTER_LOCKS);
+	return sws_engine__under(&actor->thread,
+				 sws_machine__map_lock(actor->machine, actor->device, slot),
+				 searches ? SWS_SITE_CLUSTER_SEARCH : SWS_SITE_CLUSTER_GET,
+				 searches ? cluster_search
+				 : left   ? cluster_get
+					  : cluster_check,
+				 my);
+}
+
+/* Models get_swap_pages: the slots given are this CPU's cache then. */
+static int get_slots(struct actor *actor, void *frame, uint32_t step)
+{
+	struct engine_thread *thread = &actor->thread;
+	const struct sws_machine *self = actor->machine;
+	struct device *device = actor->device;
+	struct get_slots *my = frame;
+	const int64_t mm = actor->mm == MACHINE_NONE ? -1 : (int64_t)actor->mm;
+
+	switch ((enum slots_step)step) {
+	case AVAIL:
+		return sws_engine__under(thread, self->avail_lock, SWS_SITE_AVAIL, avail, NULL);
+	case AVAIL_AGAIN:
+		if (self->rules->avail_locks < 2)
+			return SWS_OK;
+		return sws_engine__under(thread, self->avail_lock, SWS_SITE_AVAIL, avail, NULL);
+	case BEGIN:
+		return sws_slots_call_begin(device->slots, mm, my->wanted, &my->call,
+					    &device->work);
+	case NEXT_PART:
+		return next_part(actor, my);
+	case LOCKED_PART:
+		return locked_part(actor, my);
+	case CLUSTER_LOCKS:
+		return next_cluster_lock(actor, my);
+	case GIVE_BACK:
+		engine_go(thread, NEXT_PART);
+		return engine_unlock(thread, device->si_lock);
+	}
+	return SWS_ERROR_BROKEN;
+}
+
+static int call_get_slots(struct actor *actor, uint32_t wanted)
+{
+	const struct get_slots frame = { .wanted = wanted };
+
+	return engine_call(&actor->thread, get_slots, &frame, sizeof(frame));
+}
+
+struct get_slot {
+	uint32_t slot;
+};
+
+enum step { TAKE_MUTEX, REFILL, TAKE, GIVE_MUTEX_BACK, ASK_DEVICE, ANSWER };
+
+/* Models get_swap_page. */
+static int get_slot(struct actor *actor, void *frame, uint32_t step)
+{
+	struct engine_thread *thread = &actor->thread;
+	const struct sws_machine *self = actor->machine;
+	struct slots_cpu_cache *cache = &actor->cpu->slots;
+	const uint32_t mutex = self->first_mutex + thread->cpu;
+	struct get_slot *my = frame;
+
+	switch ((enum step)step) {
+	case TAKE_MUTEX:
+		if (self->caches_slots)
+			return engine_lock(thread, mutex, SWS_SITE_CACHE_MUTEX);
+		engine_go(thread, ASK_DEVICE);
+		return SWS_OK;
+	case REFILL:
+		return cache->n_ready ? SWS_OK : call_get_slots(actor, SWS_SLOT_CACHE_SIZE);
+	case TAKE:
+		my->slot = slots_cpu_cache_take(cache);
+		return engine_run(thread, self->config.costs.cache_ns);
+	case GIVE_MUTEX_BACK:
+		if (my->slot)
+			engine_return(thread, my->slot);
+		return engine_unlock(thread, mutex);
+	case ASK_DEVICE:
+		return call_get_slots(actor, 1);
+	case ANSWER:
+		engine_return(thread, slots_cpu_cache_take(cache));
+		return SWS_OK;
+	}
+	return SWS_ERROR_BROKEN;
+}
+
+int sws_machine__get_slot(struct actor *actor)
+{
+	const struct get_slot frame = { 0 };
+
+	return engine_call(&actor->thread, get_slot, &frame, sizeof(frame));
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* machine/layout.c - where things lie: who is whose, and which lock is for what. */
+#include "machine/layout.h"
+
+uint32_t sws_machine__tasks(const struct sws_machine_config *config)
+{
+	return config->walkers + config->writers + config->streams;
+}
+
+uint32_t sws_machine__cpus_per_node(const struct sws_machine_config *config)
+{
+	const uint32_t tasks = (sws_machine__tasks(config) + config->nodes - 1) / config->nodes;
+
+	return tasks + !config->memory_max + (config->channels > 0);
+}
+
+struct actor *sws_machine__task(struct sws_machine *self, uint32_t task)
+{
+	const uint32_t node = task % self->config.nodes;
+
+	return &self->actors[node * sws_machine__cpus_per_node(&self->config) +
+			     task / self->config.nodes];
+}
+
+uint32_t sws_machine__all_ptes(const struct sws_machine *self)
+{
+	return self->n_ptes + self->n_writer_ptes + self->config.n_requests;
+}
+
+uint32_t sws_machine__node_of_pte(const struct sws_machine *self, uint32_t pte)
+{
+	const uint32_t task =
+		pte < self->n_ptes
+			? pte / self->config.pages
+			: self->config.walkers + (pte - self->n_ptes) / self->config.accesses;
+
+	return task % self->config.nodes;
+}
+
+uint32_t sws_machine__resident(const struct sws_machine *self, const struct node *node)
+{
+	const uint32_t room = self->config.memory_max ? self->config.memory_max
+						      : self->config.frames - self->watermark_high;
+
+	return node->n_ptes < room ? node->n_ptes : room;
+}
+
+uint64_t sws_machine__swapped(const struct sws_machine *self, uint32_t device)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < self->config.nodes; i++) {
+		const struct node *node = &self->nodes[i];
+
+		if (node->device == device)
+			sum += node->n_ptes - sws_machine__resident(self, node);
+	}
+	return sum;
+}
+
+uint32_t sws_machine__map_lock(const struct sws_machine *self, const struct device *device,
+			       uint32_t slot)
+{
+	if (device->first_cluster_lock == MACHINE_NONE)
+		return device->si_lock;
+	return device->first_cluster_lock + slot / self->config.device.cluster_size;
+}
+
+enum machine_list sws_machine__first_list(const struct sws_machine *self)
+{
+	return self->rules->starts_active ? LIST_ACTIVE : LIST_INACTIVE;
+}
+
+static uint64_t looks(const struct sws_slots_work *work)
+{
+	return work->tested_scan + work->tested_quick + work->tested_cluster + work->looked_at;
+}
+
+void sws_machine__count_looks(struct sws_machine *self, const struct sws_slots_work *before,
+			      const struct sws_slots_work *after)
+{
+	self->looks += looks(after) - looks(before);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "machine/limits.h"
+
+#include "machine/requests.h"
+
+#include <string.h>
+
+/* A CPU's freed pages, those of a batch in its hands and one given back, those not yet added. */
+_Static_assert(SWS_MACHINE_FRAMES_KEPT == MACHINE_PCP_HIGH + 2 * MACHINE_BATCH + MACHINE_PAGEVEC,
+	       "FRAMES_KEPT is what a CPU may keep");
+/* Both of its slot caches, and the slots of a batch. */
+_Static_assert(SWS_MACHINE_SLOTS_KEPT == 2 * SWS_SLOT_CACHE_SIZE + MACHINE_BATCH,
+	       "SLOTS_KEPT is what a CPU may keep");
+
+void sws_machine_config_init(struct sws_machine_config *config)
+{
+	*config = (struct sws_machine_config){
+		.slot_cache = true,
+		.nodes = 1,
+		.devices = 1,
+		.walkers = 1,
+		.frames = 1 << 14,
+		.pages = 1 << 14,
+		.read_percent = 80,
+		.spread_percent = 50,
+	};
+	sws_slots_config_init(&config->device);
+}
+
+uint32_t sws_machine__watermark_min(uint32_t frames)
+{
+	return frames / 128 > MACHINE_BATCH ? frames / 128 : MACHINE_BATCH;
+}
+
+uint32_t sws_machine_watermark_high(uint32_t frames)
+{
+	return sws_machine__watermark_min(frames) * 3 / 2;
+}
+
+static bool costs_fit(const struct sws_machine_costs *costs)
+{
+	uint64_t each[sizeof(*costs) / sizeof(uint64_t)];
+
+	memcpy(each, costs, sizeof(*costs));
+	for (size_t i = 0; i < sizeof(each) / sizeof(*each); i++)
+		if (!each[i] || each[i] > SWS_MACHINE_COST_MAX)
+			return false;
+	return true;
+}
+
+/* The tasks' memory cgroup reaches its limit before the node its low watermark; pages drop under it alone. */
+static bool limit_fits(const struct sws_machine_config *config)
+{
+	const uint64_t kept =
+		(uint64_t)sws_machine__cpus_per_node(config) * SWS_MACHINE_FRAMES_KEPT;
+
+	if (!config->memory_max)
+		return !config->drop_percent;
+	return config->nodes == 1 && config->drop_percent < 100 && config->memory_max >= kept &&
+	       kept + config->memory_max + sws_machine_watermark_high(config->frames) <=
+		       config->frames;
+}
+
+/* Streams have the machine for themselves, and pages that leave at once. */
+static bool streams_fit(const struct sws_machine_config *config)
+{
+	if (!config->streams)
+		return !config->n_requests;
+	return config->streams <= SWS_MACHINE_TASKS_MAX && config->n_requests >= config->streams &&
+	       config->n_requests <= SWS_MACHINE_REQUESTS_MAX && config->requests &&
+	       !config->walkers && !config->writers && !config->channels && config->devices == 1 &&
+	       !config->memory_max && !config->accesses;
+}
+
+/* Locks are made for all of them in one call, so they must not be too many. */
+static bool devices_fit(const struct sws_machine_config *config)
+{
+	const struct sws_slots_config *device = &config->device;
+
+	if (config->devices < 1 || config->devices > config->nodes || device->slots < 2 ||
+	    device->trunk_shift < 1 || device->trunk_shift > 31)
+		return false;
+	return (uint64_t)config->devices * device->slots <= SWS_MACHINE_SLOTS_MAX &&
+	       (uint64_t)config->devices * (((device->slots - 1) >> device->trunk_shift) + 1) <=
+		       SWS_MACHINE_TRUNKS_MAX;
+}
+
+static bool tasks_fit(const struct sws_machine_config *config)
+{
+	const uint64_t tasks = (uint64_t)config->writers + config->walkers + config->streams;
+
+	return tasks >= 1 && tasks <= SWS_MACHINE_TASKS_MAX && config->pages >= 1 &&
+	       config->pages <= SWS_MACHINE_PAGES_MAX &&
+	       (uint64_t)config->pages * config->walkers +
+			       (uint64_t)config->accesses * config->writers <
+		       MACHINE_NONE &&
+	       !(config->accesses && config->writers && config->channels);
+}
+
+bool sws_machine__config_fits(const struct sws_machine_config *config)
+{
+	return costs_fit(&config->costs) && streams_fit(config) &&
+	       sws_machine_knows(config->device.kernel) && !config->device.rotational &&
+	       (unsigned int)config->lock_kind <= SWS_LOCK_TEST_AND_SET && config->nodes >= 1 &&
+	       config->nodes <= SWS_MACHINE_NODES_MAX && devices_fit(config) &&
+	       config->channels <= SWS_MACHINE_CHANNELS_MAX && tasks_fit(config) &&
+	       (unsigned int)config->swap_writeback_tags <= SWS_TAGS_NOT_KEPT &&
+	       config->frames <= SWS_MACHINE_PAGES_MAX && config->read_percent <= 100 &&
+	       config->spread_percent <= 100 &&
+	       config->frames >=
+		       2 * (uint64_t)sws_machine__cpus_per_node(config) * SWS_MACHINE_FRAMES_KEPT &&
+	       limit_fits(config);
+}
+
+/* Does memory hold what comes back to streams, with no need to reclaim? */
+static bool memory_has_room(const struct sws_machine *self)
+{
+	const uint64_t kept =
+		(uint64_t)SWS_MACHINE_FRAMES_KEPT * sws_machine__cpus_per_node(&self->config) +
+		self->watermark_high;
+	uint64_t pages[SWS_MACHINE_NODES_MAX] = { 0 };
+
+	sws_machine__stream_pages(&self->config, pages);
+	for (uint32_t n = 0; n < self->config.nodes; n++)
+		if (pages[n] + kept > self->config.frames)
+			return false;
+	return true;
+}
+
+bool sws_machine__has_room(const struct sws_machine *self)
+{
+	const uint32_t interrupts = self->config.channels ? self->config.nodes : 0;
+	const uint64_t kept = (uint64_t)SWS_MACHINE_SLOTS_KEPT * (self->n_actors - interrupts);
+
+	for (uint32_t n = 0; n < self->config.devices; n++)
+		if (sws_machine__swapped(self, n) + kept >= self->config.device.slots)
+			return false;
+	return memory_has_room(self);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "machine/pages.h"
+
+void sws_machine__list_add(struct sws_machine *self, struct node *node, enum machine_list number,
+			   uint32_t index)
+{
+	struct list *list = &node->lists[number];
+	struct page *page = &self->pages[index];
+
+	page->list = (uint8_t)number;
+	page->previous = MACHINE_NONE;
+	page->next = list->first;
+	if (list->first == MACHINE_NONE)
+		list->last = index;
+	else
+		self->pages[list->first].previous = index;
+	list->first = index;
+	list->count++;
+}
+
+void sws_machine__list_add_tail(struct sws_machine *self, struct node *node,
+				enum machine_list number, uint32_t index)
+{
+	struct list *list = &node->lists[number];
+	struct page *page = &self->pages[index];
+
+	page->list = (uint8_t)number;
+	page->next = MACHINE_NONE;
+	page->previous = list->last;
+	if (list->last == MACHINE_NONE)
+		list->first = index;
+	else
+		self->pages[list->last].next = index;
+	list->last = index;
+	list->count++;
+}
+
+void sws_machine__list_take(struct sws_machine *self, uint32_t index)
+{
+	struct page *page = &self->pages[index];
+	struct list *list = &self->nodes[page->node].lists[page->list];
+
+	if (page->previous == MACHINE_NONE)
+		list->first = page->next;
+	else
+		self->pages[page->previous].next = page->next;
+	if (page->next == MACHINE_NONE)
+		list->last = page->previous;
+	else
+		self->pages[page->next].previous = page->previous;
+	page->list = LIST_NONE;
+	list->count--;
+}
+
+uint64_t sws_machine__transfer(struct sws_machine *self, struct node *node, uint64_t cpu_ns)
+{
+	const uint64_t now = machine_now(self);
+	const uint64_t start = node->memory_free_at > now ? node->memory_free_at : now;
+	const uint64_t end = start + self->config.costs.transfer_ns;
+
+	node->memory_free_at = end;
+	return end - now > cpu_ns ? end - now : cpu_ns;
+}
+
+void sws_machine__forget_page(struct sws_machine *self, uint32_t index)
+{
+	self->pages[index] = (struct page){
+		.previous = MACHINE_NONE,
+		.next = MACHINE_NONE,
+		.pte = MACHINE_NONE,
+		.node = self->pages[index].node,
+	};
+	self->charged--;
+}
+
+void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, uint32_t pte,
+				  enum machine_list list)
+{
+	const uint32_t index = node->free_pages[--node->n_free];
+	struct page *page = &self->pages[index];
+
+	page->used = true;
+	page->dirty = true;
+	page->referenced = self->rules->keeps_first;
+	page->pte = pte;
+	self->charged++;
+	if (pte != MACHINE_NONE) {
+		self->pte_states[pte] = PTE_RESIDENT;
+		self->pte_values[pte] = index;
+	}
+	sws_machine__list_add(self, node, list, index);
+}
+
+/* Models rmqueue_bulk. */
+static int zone_get(struct actor *actor, void *subject, uint64_t *ns)
+{
+	struct cpu *cpu = subject;
+	struct node *node = actor->node;
+	uint32_t n = 0;
+
+	for (; n < MACHINE_PCP_BATCH && node->n_free; n++)
+		cpu->free.pages[cpu->free.n++] = node->free_pages[--node->n_free];
+	*ns = (n + 1) * actor->machine->config.costs.zone_page_ns;
+	return SWS_OK;
+}
+
+int sws_machine__get_free(struct actor *actor)
+{
+	return sws_engine__under(&actor->thread, actor->node->zone_lock, SWS_SITE_ZONE_GET,
+				 zone_get, actor->cpu);
+}
+
+void sws_machine__free_page(struct sws_machine *self, struct actor *actor, uint32_t page)
+{
+	sws_machine__forget_page(self, page);
+	actor->cpu->free.pages[actor->cpu->free.n++] = page;
+	actor->in_hand--;
+}
+
+/* Models free_pcppages_bulk: those that are there longest. */
+static int zone_free(struct actor *actor, void *subject, uint64_t *ns)
+{
+	struct cpu *cpu = subject;
+	struct node *node = actor->node;
+
+	for (uint32_t i = 0; i < MACHINE_PCP_BATCH; i++)
+		node->free_pages[node->n_free++] = cpu->free.pages[i];
+	cpu->free.n -= MACHINE_PCP_BATCH;
+	memmove(cpu->free.pages, cpu->free.pages + MACHINE_PCP_BATCH,
+		cpu->free.n * sizeof(*cpu->free.pages));
+	*ns = (MACHINE_PCP_BATCH + 1) * actor->machine->config.costs.zone_page_ns;
+	return SWS_OK;
+}
+
+enum drain_step { FREE_A_BATCH };
+
+static int drain_free(struct actor *actor, void *frame, uint32_t step)
+{
+	(void)frame;
+	(void)step;
+	if (actor->cpu->free.n <= MACHINE_PCP_HIGH) {
+		engine_leave(&actor->thread);
+		return SWS_OK;
+	}
+	engine_go(&actor->thread, FREE_A_BATCH);
+	return sws_engine__under(&actor->thread, actor->node->zone_lock, SWS_SITE_ZONE_FREE,
+				 zone_free, actor->cpu);
+}
+
+int sws_machine__drain_free(struct actor *actor)
+{
+	return engine_call(&actor->thread, drain_free, NULL, 0);
+}
+
+/* Models __pagevec_lru_add. */
+static int lru_add(struct actor *actor, void *subject, uint64_t *ns)
+{
+	struct sws_machine *self = actor->machine;
+	struct cpu *cpu = subject;
+
+	for (uint32_t i = 0; i < cpu->added.n; i++)
+		sws_machine__list_add(self, actor->node, sws_machine__first_list(self),
+				      cpu->added.pages[i]);
+	*ns = (cpu->added.n + 1) * self->config.costs.lru_page_ns;
+	cpu->added.n = 0;
+	return SWS_OK;
+}
+
+int sws_machine__lru_add_drain(struct actor *actor)
+{
+	if (!actor->cpu->added.n)
+		return SWS_OK;
+	return sws_engine__under(&actor->thread, actor->node->lru_lock, SWS_SITE_LRU_ADD, lru_add,
+				 actor->cpu);
+}
+
+int sws_machine__lru_add(struct actor *actor, uint32_t page)
+{
+	struct cpu *cpu = actor->cpu;
+
+	cpu->added.pages[cpu->added.n++] = page;
+	actor->in_hand--;
+	return cpu->added.n == actor->machine->rules->pagevec ? sws_machine__lru_add_drain(actor)
+							      : SWS_OK;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine/put_slot.c - free_swap_slot: the return cache of a CPU, and its flush.
+ *
+ *      return cache's lock  [ ............................ ]      64 slots are there:
+ *      si->lock                [ ...................... ]         flushed, all of them
+ *      cluster lock              [ ] [ ] [ ] ...                  under one hold,
+ *      xa_lock, in 6.1               [ ] [ ] ...                  one after another
+ */
+#include "machine/slots.h"
+#include "machine/swap_cache.h"
+
+struct flush {
+	/* What the cache handed over: the next one, and how many are left. */
+	const uint32_t *slots;
+	uint32_t left;
+	/* The one whose locks are taken now. */
+	uint32_t slot;
+};
+
+static int free_one(struct actor *actor, void *subject, uint64_t *ns)
+{
+	const uint32_t *slot = subject;
+	const struct sws_machine_costs *costs = &actor->machine->config.costs;
+	struct device *device = actor->device;
+
+	*ns = costs->map_ns + costs->free_ns;
+	return sws_slots_free_entries(device->slots, slot, 1, &device->work);
+}
+
+enum flush_step { TAKE_DEVICE, BEGIN, NEXT, FORGET_SHADOW, FREED };
+
+/* Models swapcache_free_entries on what this CPU's return cache hands over. */
+static int flush(struct actor *actor, void *frame, uint32_t step)
+{
+	struct engine_thread *thread = &actor->thread;
+	struct sws_machine *self = actor->machine;
+	struct device *device = actor->device;
+	struct flush *my = frame;
+
+	switch ((enum flush_step)step) {
+	case TAKE_DEVICE:
+		return engine_lock(thread, device->si_lock, SWS_SITE_DEVICE_FREE);
+	case BEGIN:
+		my->left = slots_cpu_cache_hand_over(&actor->cpu->slots, &my->slots);
+		return engine_run(thread, self->config.costs.device_ns);
+	case NEXT:
+		if (!my->left) {
+			engine_leave(thread);
+			return engine_unlock(thread, device->si_lock);
+		}
+		my->slot = *my->slots++;
+		my->left--;
+		return sws_engine__under(thread, sws_machine__map_lock(self, device, my->slot),
+					 SWS_SITE_CLUSTER_FREE, free_one, &my->slot);
+	case FORGET_SHADOW:
+		return sws_machine__tree_shadow(actor, &my->slot);
+	case FREED:
+		engine_go(thread, NEXT);
+		return SWS_OK;
+	}
+	return SWS_ERROR_BROKEN;
+}
+
+static int call_flush(struct actor *actor)
+{
+	const struct flush frame = { 0 };
+
+	return engine_call(&actor->thread, flush, &frame, sizeof(frame));
+}
+
+struct put_slot {
+	uint32_t slot;
+};
+
+enum step { TAKE_CACHE, MAKE_ROOM, KEEP, GIVE_BACK };
+
+static int put_slot(struct actor *actor, void *frame, uint32_t step)
+{
+	struct engine_thread *thread = &actor->thread;
+	struct sws_machine *self = actor->machine;
+	struct slots_cpu_cache *cache = &actor->cpu->slots;
+	const uint32_t lock = self->first_return_lock + thread->cpu;
+	const struct put_slot *my = frame;
+
+	switch ((enum step)step) {
+	case TAKE_CACHE:
+		return engine_lock(thread, lock, SWS_SITE_RETURN_CACHE);
+	case MAKE_ROOM:
+		return slots_cpu_cache_is_full(cache) ? call_flush(actor) : SWS_OK;
+	case KEEP:
+		slots_cpu_cache_put(cache, my->slot);
+		return engine_run(thread, self->config.costs.cache_ns);
+	case GIVE_BACK:
+		engine_leave(thread);
+		return engine_unlock(thread, lock);
+	}
+	return SWS_ERROR_BROKEN;
+}
+
+int sws_machine__put_slot(struct actor *actor, uint32_t slot)
+{
+	const struct put_slot frame = { .slot = slot };
+
+	if (actor->machine->caches_slots)
+		return engine_call(&actor->thread, put_slot, &frame, sizeof(frame));
+	if (!actor->machine->rules->cluster_locks)
+		return SWS_OK;
+	/* Without the cache, a flush of one. */
+	slots_cpu_cache_put(&actor->cpu->slots, slot);
+	return call_flush(actor);
+}

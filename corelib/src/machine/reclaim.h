@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine/reclaim.h - from a list to the device, and who needs the memory.
+ *
+ *      alloc_page  >  shrink  >  swap_out
+ *      kswapd      >
+ */
+#ifndef SWAPSIM_MACHINE_RECLAIM_H
+#define SWAPSIM_MACHINE_RECLAIM_H
+
+#include "machine/layout.h"
+
+/*
+ * Models the part of shrink_page_list that swaps out one page, locked by the actor. The
+ * result is the slot that it went to; 0: it stays, as it was or under writeback.
+ */
+int sws_machine__swap_out(struct actor *actor, uint32_t page);
+
+/* Models one turn of shrink_lruvec. The result says whether a page was freed or activated. */
+int sws_machine__shrink(struct actor *actor);
+
+/* The result is a page of the actor's node, in its hands. */
+int sws_machine__alloc_page(struct actor *actor);
+
+#endif

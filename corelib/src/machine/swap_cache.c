@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "machine/swap_cache.h"
+
+static int under_tree(struct actor *actor, uint32_t slot, enum sws_machine_site site,
+		      engine_action *action, void *subject)
+{
+	const struct device *device = actor->device;
+	uint32_t mapping = 0;
+	const int error = sws_mapping_of_swap(device->mappings, slot, &mapping);
+
+	return error ? error
+		     : sws_engine__under(&actor->thread, device->first_tree_lock + mapping, site,
+					 action, subject);
+}
+
+static int under_map(struct actor *actor, uint32_t slot, enum sws_machine_site site,
+		     engine_action *action, void *subject)
+{
+	const uint32_t lock = sws_machine__map_lock(actor->machine, actor->device, slot);
+
+	return sws_engine__under(&actor->thread, lock, site, action, subject);
+}
+
+/* A page's place in a tree, as mapping.h knows it: bit 0 tells a shadow from a folio. */
+struct place {
+	struct sws_mappings *mappings;
+	uint32_t mapping;
+	uint32_t slot;
+	uint64_t folio;
+	uint64_t shadow;
+};
+
+static struct place place_of(const struct actor *actor, const struct page *page)
+{
+	const uint64_t index = (uint64_t)(page - actor->machine->pages);
+	struct place place = {
+		.mappings = actor->device->mappings,
+		.slot = page->slot,
+		.folio = 2 * (index + 1),
+		.shadow = 2 * (index + 1) | 1,
+	};
+
+	/* The slot is one that the device handed out: the call cannot fail. */
+	(void)sws_mapping_of_swap(place.mappings, place.slot, &place.mapping);
+	return place;
+}
+
+static uint64_t tree_ns(const struct actor *actor, const struct sws_mapping_work *work)
+{
+	const struct sws_machine_costs *costs = &actor->machine->config.costs;
+
+	return costs->tree_ns + work->tree.descents * costs->descent_ns;
+}
+
+/* Without a page that comes or goes: no counters, no memory cgroup's record. */
+static uint64_t tag_ns(const struct actor *actor, const struct sws_mapping_work *work)
+{
+	const struct sws_machine_costs *costs = &actor->machine->config.costs;
+
+	return costs->tag_ns + work->tree.descents * costs->descent_ns;
+}
+
+static int add(struct actor *actor, void *page, uint64_t *ns)
+{
+	const struct place place = place_of(actor, page);
+	struct sws_mapping_work work = { 0 };
+	const int error =
+		sws_mapping_add(place.mappings, place.mapping, place.slot, place.folio, &work);
+
+	*ns = tree_ns(actor, &work);
+	return error;
+}
+
+int sws_machine__tree_add(struct actor *actor, struct page *page, enum sws_machine_site site)
+{
+	return under_tree(actor, page->slot, site, add, page);
+}
+
+static int start_writeback(struct actor *actor, void *page, uint64_t *ns)
+{
+	const struct place place = place_of(actor, page);
+	struct sws_mapping_work work = { 0 };
+	const int error = sws_mapping_start_writeback(place.mappings, place.mapping, place.slot,
+						      false, false, &work);
+
+	*ns = tag_ns(actor, &work);
+	return error;
+}
+
+int sws_machine__tree_start(struct actor *actor, struct page *page)
+{
+	if (!actor->machine->keeps_tags)
+		return SWS_OK;
+	return under_tree(actor, page->slot, SWS_SITE_TREE_START, start_writeback, page);
+}
+
+static int end_writeback(struct actor *actor, void *page, uint64_t *ns)
+{
+	const struct place place = place_of(actor, page);
+	struct sws_mapping_work work = { 0 };
+	const int error =
+		sws_mapping_end_writeback(place.mappings, place.mapping, place.slot, &work);
+
+	*ns = tag_ns(actor, &work);
+	return error;
+}
+
+int sws_machine__tree_end(struct actor *actor, struct page *page)
+{
+	if (!actor->machine->keeps_tags)
+		return SWS_OK;
+	return under_tree(actor, page->slot, SWS_SITE_TREE_END, end_writeback, page);
+}
+
+static int take_out(struct actor *actor, const struct place *place, uint64_t shadow, uint64_t *ns)
+{
+	struct sws_mapping_work work = { 0 };
+	const int error =
+		sws_mapping_delete(place->mappings, place->mapping, place->slot, shadow, &work);
+
+	*ns = tree_ns(actor, &work);
+	return error;
+}
+
+static int take_out_reclaimed(struct actor *actor, void *page, uint64_t *ns)
+{
+	const struct place place = place_of(actor, page);
+
+	return take_out(actor, &place, place.shadow, ns);
+}
+
+int sws_machine__tree_remove(struct actor *actor, struct page *page)
+{
+	return under_tree(actor, page->slot, SWS_SITE_TREE_REMOVE, take_out_reclaimed, page);
+}
+
+static int take_out_kept(struct actor *actor, void *page, uint64_t *ns)
+{
+	const struct place place = place_of(actor, page);
+
+	return take_out(actor, &place, 0, ns);
+}
+
+int sws_machine__tree_delete(struct actor *actor, struct page *page)
+{
+	return under_tree(actor, page->slot, SWS_SITE_TREE_DELETE, take_out_kept, page);
+}
+
+static int clear_shadow(struct actor *actor, void *subject, uint64_t *ns)
+{
+	const uint32_t *slot = subject;
+	struct sws_mappings *mappings = actor->device->mappings;
+	struct sws_mapping_work work = { 0 };
+	uint32_t mapping = 0;
+	int error = sws_mapping_of_swap(mappings, *slot, &mapping);
+
+	if (!error)
+		error = sws_mapping_clear_shadow(mappings, mapping, *slot, &work);
+	*ns = tree_ns(actor, &work);
+	return error;
+}
+
+int sws_machine__tree_shadow(struct actor *actor, uint32_t *slot)
+{
+	if (!actor->machine->rules->shadows)
+		return SWS_OK;
+	return under_tree(actor, *slot, SWS_SITE_TREE_SHADOW, clear_shadow, slot);
+}
+
+static int duplicate(struct actor *actor, void *subject, uint64_t *ns)
+{
+	const struct page *page = subject;
+	struct device *device = actor->device;
+	uint8_t usage = 0;
+
+	*ns = actor->machine->config.costs.map_ns;
+	return sws_slots_duplicate(device->slots, page->slot, &usage, &device->work);
+}
+
+int sws_machine__duplicate(struct actor *actor, struct page *page)
+{
+	return under_map(actor, page->slot, SWS_SITE_DUPLICATE, duplicate, page);
+}
+
+static int count(struct actor *actor, void *subject, uint64_t *ns)
+{
+	(void)subject;
+	*ns = actor->machine->config.costs.map_ns;
+	return SWS_OK;
+}
+
+int sws_machine__count(struct actor *actor, uint32_t slot, enum sws_machine_site site)
+{
+	return under_map(actor, slot, site, count, NULL);
+}
+
+/*
+ * What a hold costs that took a reference from a slot. If nothing holds the slot any
+ * more, 4.8 frees it here; later kernels leave it to the caller (machine/slots.h, put).
+ */
+static int settle(struct actor *actor, uint32_t slot, uint8_t usage, uint64_t *ns)
+{
+	const struct sws_machine *self = actor->machine;
+	struct device *device = actor->device;
+
+	*ns = self->config.costs.map_ns;
+	if (usage != (SWS_SLOT_CACHED | SWS_SLOT_IDLE) || self->rules->cluster_locks)
+		return SWS_OK;
+	*ns += self->config.costs.free_ns;
+	return sws_slots_free_entries(device->slots, &slot, 1, &device->work);
+}
+
+static int uncache(struct actor *actor, void *subject, uint64_t *ns)
+{
+	const struct page *page = subject;
+	struct device *device = actor->device;
+	uint8_t usage = 0;
+	const int error = sws_slots_uncache(device->slots, page->slot, &usage, &device->work);
+
+	return error ? error : settle(actor, page->slot, usage, ns);
+}
+
+int sws_machine__uncache(struct actor *actor, struct page *page)
+{
+	return under_map(actor, page->slot, SWS_SITE_PUT, uncache, page);
+}
+
+static int prepare(struct actor *actor, void *subject, uint64_t *ns)
+{
+	const uint32_t *slot = subject;
+	struct device *device = actor->device;
+	uint8_t usage = 0;
+
+	*ns = actor->machine->config.costs.map_ns;
+	return sws_slots_cache(device->slots, *slot, &usage, &device->work);
+}
+
+int sws_machine__prepare(struct actor *actor, uint32_t *slot)
+{
+	return under_map(actor, *slot, SWS_SITE_PREPARE, prepare, slot);
+}
+
+static int clear(struct actor *actor, void *subject, uint64_t *ns)
+{
+	const uint32_t *slot = subject;
+	struct device *device = actor->device;
+	uint8_t usage = 0;
+
+	*ns = actor->machine->config.costs.map_ns;
+	return sws_slots_uncache(device->slots, *slot, &usage, &device->work);
+}
+
+int sws_machine__clear(struct actor *actor, uint32_t *slot)
+{
+	return under_map(actor, *slot, SWS_SITE_CLEAR, clear, slot);
+}
+
+static int swap_free(struct actor *actor, void *subject, uint64_t *ns)
+{
+	const uint32_t *slot = subject;
+	struct device *device = actor->device;
+	uint8_t usage = 0;
+	const int error = sws_slots_drop(device->slots, *slot, &usage, &device->work);
+
+	return error ? error : settle(actor, *slot, usage, ns);
+}
+
+int sws_machine__swap_free(struct actor *actor, uint32_t *slot)
+{
+	return under_map(actor, *slot, SWS_SITE_SWAP_FREE, swap_free, slot);
+}

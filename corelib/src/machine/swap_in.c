@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine/swap_in.c - a page on its way in. Through the swap cache, in 4.8 and from an
+ * asynchronous device, or past it from a synchronous one:
+ *
+ *      through   LOOK        ALLOCATE PREPARE ADD LRU_ADD READ CHARGE MAP       SETTLE
+ *      past      HOLD_PLACE  ALLOCATE             LRU_ADD READ CHARGE MAP CLEAR SETTLE
+ *
+ * LOOK, HOLD_PLACE and CLEAR are 6.1's, CHARGE is 5.7's. Reclaim for the page may come
+ * in between in ALLOCATE, with slots of its own; this page's slot waits in the frame.
+ */
+#include "machine/device.h"
+#include "machine/pages.h"
+#include "machine/reclaim.h"
+#include "machine/slots.h"
+#include "machine/swap_cache.h"
+#include "machine/tasks.h"
+
+struct swap_in {
+	uint32_t pte;
+	bool write;
+	bool skips_cache;
+	uint32_t slot;
+	uint32_t page;
+};
+
+enum step {
+	LOOK_OR_HOLD_PLACE,
+	ALLOCATE,
+	PREPARE,
+	ADD,
+	LRU_ADD,
+	READ,
+	CHARGE,
+	MAP,
+	CLEAR,
+	SETTLE,
+	LEAVE,
+};
+
+static int look_or_hold_place(struct actor *actor, struct swap_in *my)
+{
+	const struct machine_rules *rules = actor->machine->rules;
+
+	if (my->skips_cache)
+		return rules->prepares ? sws_machine__prepare(actor, &my->slot) : SWS_OK;
+	return rules->looks_at_counts ? sws_machine__count(actor, my->slot, SWS_SITE_SWAPCOUNT)
+				      : SWS_OK;
+}
+
+/* The page has memory: does it go through the swap cache? */
+static int prepare(struct actor *actor, struct swap_in *my)
+{
+	struct page *page = NULL;
+
+	my->page = actor->thread.result;
+	page = &actor->machine->pages[my->page];
+	page->locked = true;
+	if (my->skips_cache) {
+		engine_go(&actor->thread, LRU_ADD);
+		return SWS_OK;
+	}
+	page->slot = my->slot;
+	return sws_machine__prepare(actor, &my->slot);
+}
+
+static int read_in(struct actor *actor, const struct swap_in *my)
+{
+	struct sws_machine *self = actor->machine;
+	struct device *device = actor->device;
+	int error = SWS_OK;
+
+	actor->count.pages_in++;
+	if (device->interrupt == MACHINE_NONE)
+		return engine_run(&actor->thread,
+				  sws_machine__transfer(self, &self->nodes[device->node],
+							self->config.costs.copy_ns));
+	error = engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
+	return error ? error : sws_machine__submit(self, device, my->page, actor->thread.cpu);
+}
+
+static int charge(struct actor *actor, void *subject, uint64_t *ns)
+{
+	(void)subject;
+	*ns = actor->machine->config.costs.lru_page_ns;
+	return SWS_OK;
+}
+
+static int map_page(struct actor *actor, struct swap_in *my)
+{
+	struct sws_machine *self = actor->machine;
+
+	self->pte_states[my->pte] = PTE_RESIDENT;
+	self->pte_values[my->pte] = my->page;
+	self->pages[my->page].pte = my->pte;
+	self->pages[my->page].referenced = self->rules->keeps_first;
+	return sws_machine__swap_free(actor, &my->slot);
+}
+
+/* The page is mapped and its slot one reference short: does the slot go? */
+static int settle(struct actor *actor, const struct swap_in *my)
+{
+	struct page *page = &actor->machine->pages[my->page];
+
+	page->locked = false;
+	page->dirty = !page->slot;
+	if (!page->slot)
+		return sws_machine__put_slot(actor, my->slot);
+	return my->write || sws_slots_swap_full(actor->device->slots)
+		       ? sws_machine__evict(actor, my->page)
+		       : SWS_OK;
+}
+
+static int swap_in(struct actor *actor, void *frame, uint32_t step)
+{
+	const struct machine_rules *rules = actor->machine->rules;
+	struct swap_in *my = frame;
+
+	switch ((enum step)step) {
+	case LOOK_OR_HOLD_PLACE:
+		return look_or_hold_place(actor, my);
+	case ALLOCATE:
+		return sws_machine__alloc_page(actor);
+	case PREPARE:
+		return prepare(actor, my);
+	case ADD:
+		return sws_machine__tree_add(actor, &actor->machine->pages[my->page],
+					     SWS_SITE_TREE_READ);
+	case LRU_ADD:
+		return sws_machine__lru_add(actor, my->page);
+	case READ:
+		return read_in(actor, my);
+	case CHARGE:
+		if (!rules->charge_lock)
+			return SWS_OK;
+		return sws_engine__under(&actor->thread, actor->node->lru_lock, SWS_SITE_LRU_CHARGE,
+					 charge, NULL);
+	case MAP:
+		return map_page(actor, my);
+	case CLEAR:
+		return my->skips_cache && rules->prepares ? sws_machine__clear(actor, &my->slot)
+							  : SWS_OK;
+	case SETTLE:
+		return settle(actor, my);
+	case LEAVE:
+		engine_return(&actor->thread, my->page);
+		return SWS_OK;
+	}
+	return SWS_ERROR_BROKEN;
+}
+
+int sws_machine__swap_in(struct actor *actor, uint32_t pte, bool write)
+{
+	const struct sws_machine *self = actor->machine;
+	const struct swap_in frame = {
+		.pte = pte,
+		.write = write,
+		.skips_cache = self->rules->skips_cache && actor->device->interrupt == MACHINE_NONE,
+		.slot = self->pte_values[pte],
+	};
+
+	return engine_call(&actor->thread, swap_in, &frame, sizeof(frame));
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine/swap_out.c - a page on its way out. It comes here up to twice from the lists
+ * if the device is asynchronous: first it is given to the device and stays, under
+ * writeback; when that has ended, it is clean and unmapped, and leaves.
+ *
+ *      first      UNMAP GET_SLOT ADD DUPLICATE COUNT START_WRITEBACK WRITE
+ *      then                                                                 REMOVE PUT LEAVE
+ *      at once, if the device is synchronous: all of it, END_WRITEBACK behind WRITE
+ *      a clean page that still has its slot: UNMAP DUPLICATE REMOVE PUT LEAVE
+ */
+#include "machine/device.h"
+#include "machine/pages.h"
+#include "machine/reclaim.h"
+#include "machine/slots.h"
+#include "machine/swap_cache.h"
+
+struct swap_out {
+	uint32_t page;
+};
+
+enum step {
+	UNMAP,
+	GET_SLOT,
+	ADD,
+	DUPLICATE,
+	COUNT,
+	START_WRITEBACK,
+	WRITE,
+	END_WRITEBACK,
+	REMOVE,
+	PUT,
+	LEAVE,
+};
+
+static int go(struct actor *actor, enum step step)
+{
+	engine_go(&actor->thread, step);
+	return SWS_OK;
+}
+
+/* The page stays in memory. */
+static int stay(struct actor *actor)
+{
+	engine_return(&actor->thread, 0);
+	return SWS_OK;
+}
+
+static int write_out(struct actor *actor, uint32_t index)
+{
+	struct sws_machine *self = actor->machine;
+	struct device *device = actor->device;
+	struct page *page = &self->pages[index];
+
+	if (sws_machine__is_congested(device)) {
+		engine_go(&actor->thread, WRITE);
+		return engine_sleep(&actor->thread, SLEEP_FOR_WRITEBACK);
+	}
+	page->dirty = false;
+	actor->count.pages_out++;
+	if (device->interrupt == MACHINE_NONE)
+		return engine_run(&actor->thread,
+				  sws_machine__transfer(self, &self->nodes[device->node],
+							self->config.costs.copy_ns));
+	page->writeback = true;
+	engine_return(&actor->thread, 0);
+	return sws_machine__submit(self, device, index, MACHINE_NONE);
+}
+
+static int leave_memory(struct actor *actor, struct page *page)
+{
+	struct sws_machine *self = actor->machine;
+	const uint32_t slot = page->slot;
+
+	if (page->pte != MACHINE_NONE) {
+		self->pte_states[page->pte] = PTE_SWAPPED;
+		self->pte_values[page->pte] = slot;
+	}
+	page->slot = 0;
+	engine_return(&actor->thread, slot);
+	return SWS_OK;
+}
+
+static int swap_out(struct actor *actor, void *frame, uint32_t step)
+{
+	struct engine_thread *thread = &actor->thread;
+	struct sws_machine *self = actor->machine;
+	const struct swap_out *my = frame;
+	struct page *page = &self->pages[my->page];
+
+	switch ((enum step)step) {
+	case UNMAP:
+		if (page->unmapped)
+			return go(actor, REMOVE);
+		return engine_work(thread, self->config.costs.unmap_ns);
+	case GET_SLOT:
+		if (page->slot)
+			return go(actor, DUPLICATE);
+		return sws_machine__get_slot(actor);
+	case ADD:
+		if (!thread->result)
+			return stay(actor);
+		page->slot = thread->result;
+		return sws_machine__tree_add(actor, page, SWS_SITE_TREE_ADD);
+	case DUPLICATE:
+		return sws_machine__duplicate(actor, page);
+	case COUNT:
+		page->unmapped = true;
+		if (!page->dirty)
+			return go(actor, REMOVE);
+		return sws_machine__count(actor, page->slot, SWS_SITE_COUNT);
+	case START_WRITEBACK:
+		return sws_machine__tree_start(actor, page);
+	case WRITE:
+		return write_out(actor, my->page);
+	case END_WRITEBACK:
+		return sws_machine__tree_end(actor, page);
+	case REMOVE:
+		return sws_machine__tree_remove(actor, page);
+	case PUT:
+		return sws_machine__uncache(actor, page);
+	case LEAVE:
+		return leave_memory(actor, page);
+	}
+	return SWS_ERROR_BROKEN;
+}
+
+int sws_machine__swap_out(struct actor *actor, uint32_t page)
+{
+	const struct swap_out frame = { .page = page };
+
+	return engine_call(&actor->thread, swap_out, &frame, sizeof(frame));
+}
