@@ -52,13 +52,18 @@ enum sws_base_of {
 
 /* What the bases are before the first call. */
 enum sws_base_initial {
-	SWS_BASE_FIRST = 0,         /* slot 1 */
-	SWS_BASE_RANDOM = 1,        /* uniform in [1, highest] */
-	SWS_BASE_EVEN_POSSIBLE =
-		2, /* 1 + owner * (highest / possible CPUs), beyond them again from 1 */
-	SWS_BASE_EVEN_ONLINE = 3,   /* the same over the online CPUs */
-	SWS_BASE_APART = 4,         /* random, no two in one trunk while there are enough */
-	SWS_BASE_OF_KERNEL = 5,     /* slot 1 from 5.8 on, random before: the shared base */
+	/* Slot 1. */
+	SWS_BASE_FIRST = 0,
+	/* Uniform in [1, highest]. */
+	SWS_BASE_RANDOM = 1,
+	/* 1 + owner * (highest / possible CPUs), beyond them again from 1. */
+	SWS_BASE_EVEN_POSSIBLE = 2,
+	/* The same over the online CPUs. */
+	SWS_BASE_EVEN_ONLINE = 3,
+	/* Random, no two in one trunk while there are enough. */
+	SWS_BASE_APART = 4,
+	/* The shared base: slot 1 from 5.8 on, random before. */
+	SWS_BASE_OF_KERNEL = 5,
 };
 
 enum sws_base_policy {
@@ -69,7 +74,8 @@ enum sws_base_policy {
 	SWS_BASE_SPREAD_ONLINE = 4,
 	SWS_BASE_AVOID = 5,
 	SWS_BASE_PERMM = 6,
-	SWS_BASE_READER = 7, /* the config brings its own base_of, initial and store */
+	/* The config brings its own base_of, initial and store. */
+	SWS_BASE_READER = 7,
 };
 
 /*
@@ -104,11 +110,14 @@ const struct sws_base_ops *sws_base_ops_of(enum sws_base_policy policy);
 
 /* How a device looks to the first values of its bases. */
 struct sws_base_device {
-	int64_t highest;       /* the last slot */
-	int64_t trunk_size;    /* slots */
+	/* The last slot. */
+	int64_t highest;
+	/* Slots. */
+	int64_t trunk_size;
 	int64_t possible_cpus;
 	int64_t online_cpus;
-	int64_t shared_start;  /* what swapon puts into the shared base */
+	/* What swapon puts into the shared base. */
+	int64_t shared_start;
 };
 
 /*

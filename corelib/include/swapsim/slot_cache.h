@@ -30,9 +30,11 @@
 /* ffi: begin */
 
 enum {
-	SWS_SLOT_CACHE_SIZE = 64,         /* SWAP_SLOTS_CACHE_SIZE */
-	SWS_SLOT_CACHE_ACTIVATE = 320, /* free slots an online CPU above which the caches start */
-	SWS_SLOT_CACHE_DEACTIVATE = 128, /* and below which they stop */
+	/* SWAP_SLOTS_CACHE_SIZE. */
+	SWS_SLOT_CACHE_SIZE = 64,
+	/* Free slots an online CPU above which the caches start, and below which they stop. */
+	SWS_SLOT_CACHE_ACTIVATE = 320,
+	SWS_SLOT_CACHE_DEACTIVATE = 128,
 };
 
 /* Who is told of what happens within an operation; NULL: nobody. */
@@ -46,18 +48,24 @@ struct sws_slot_cache_observer {
 
 struct sws_slot_cache_config {
 	struct sws_slots_config device;
-	bool enabled; /* default true; false: every get and put goes to the device */
-	struct sws_slot_cache_observer observer; /* default nobody */
+	/* Default true; false: every get and put goes to the device. */
+	bool enabled;
+	/* Default nobody. */
+	struct sws_slot_cache_observer observer;
 };
 
 /* What was done; operations add to it, so zero it first. */
 struct sws_slot_cache_work {
-	uint64_t gets; /* slots asked for */
-	uint64_t puts; /* slots given back */
-	uint64_t cache_mutex; /* times that a cache's mutex was taken */
-	uint64_t return_lock; /* times that a return cache's lock was taken */
-	uint64_t flushes; /* return caches that were flushed because they were full */
-	uint64_t switches; /* times that the caches were started or stopped */
+	/* Slots asked for, and given back. */
+	uint64_t gets;
+	uint64_t puts;
+	/* Times that a cache's mutex and a return cache's lock were taken. */
+	uint64_t cache_mutex;
+	uint64_t return_lock;
+	/* Return caches that were flushed because they were full. */
+	uint64_t flushes;
+	/* Times that the caches were started or stopped. */
+	uint64_t switches;
 	struct sws_slots_work device;
 };
 

@@ -95,9 +95,10 @@ enum sws_slot_replay_fault {
 };
 
 struct sws_slot_replay_config {
-	struct sws_slots_config
-		device; /* kernel 5.8 or 6.1; shared, percpu or percpu-rerandomise */
-	uint32_t cpus; /* how many different CPUs the rows come from; default 1 */
+	/* Of a kernel that sws_slot_replay_knows and a policy that it follows. */
+	struct sws_slots_config device;
+	/* How many different CPUs the rows come from; default 1. */
+	uint32_t cpus;
 };
 
 /* The columns of a chunk of rows, in trace order; all of one length. */
@@ -105,7 +106,8 @@ struct sws_slot_replay_rows {
 	const uint64_t *seq;
 	const uint16_t *cpu;
 	const int32_t *pid;
-	const uint8_t *op; /* enum sws_slot_replay_op */
+	/* enum sws_slot_replay_op */
+	const uint8_t *op;
 	const uint32_t *n;
 	const uint32_t *offset;
 	const uint32_t *base;
@@ -116,14 +118,17 @@ struct sws_slot_replay_rows {
 
 /* The verdict on a call that ended. */
 struct sws_slot_replay_call {
-	uint64_t seq; /* of the call row */
+	/* Of the call row. */
+	uint64_t seq;
 	int32_t pid;
-	uint32_t cpu; /* of the call row */
+	uint32_t cpu;
 	uint32_t wanted;
-	uint32_t slots; /* handed out */
-	uint32_t exact; /* of these, none under a wrong base; the rest mismatched: */
+	/* Handed out; of these exact, and raced. What is neither mismatched, under a wrong base all. */
+	uint32_t slots;
+	uint32_t exact;
 	uint32_t raced;
-	uint32_t fault; /* enum sws_slot_replay_fault */
+	/* enum sws_slot_replay_fault. */
+	uint32_t fault;
 };
 
 /* The first call that differs, and how the model stood at its call row. */
@@ -133,17 +138,21 @@ struct sws_slot_replay_mismatch {
 	uint32_t ours[SWS_SLOTS_BATCH];
 	uint32_t n_theirs;
 	uint32_t theirs[SWS_SLOTS_BATCH];
-	uint32_t base; /* ours, and what the call row says */
+	/* Ours, and what the call row says. */
+	uint32_t base;
 	uint32_t base_row;
 	uint32_t lowest;
 	uint32_t lowest_row;
 	uint32_t highest;
 	uint32_t highest_row;
-	uint32_t next; /* the base stored: ours, and what the done row says; 0 for none */
+	/* The base stored: ours, and what the done row says; 0 for none. */
+	uint32_t next;
 	uint32_t next_row;
 	uint32_t free_clusters;
-	int32_t ration; /* left when the differing hold began */
-	uint32_t reuse; /* the slot tried, of SWS_SLOT_REPLAY_REUSE_FAULT */
+	/* Left when the differing hold began. */
+	int32_t ration;
+	/* The slot tried, of SWS_SLOT_REPLAY_REUSE_FAULT. */
+	uint32_t reuse;
 };
 
 struct sws_slot_replay;

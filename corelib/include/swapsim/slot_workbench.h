@@ -45,8 +45,10 @@
 
 enum {
 	SWS_WORKBENCH_TASKS_MAX = 65536,
-	SWS_WORKBENCH_SPACES_MAX = 256, /* address spaces that own pages */
-	SWS_WORKBENCH_CALLS_MAX = 4096, /* of overlap_calls */
+	/* Address spaces that own pages. */
+	SWS_WORKBENCH_SPACES_MAX = 256,
+	/* Of overlap_calls. */
+	SWS_WORKBENCH_CALLS_MAX = 4096,
 };
 
 /* Where a task runs and whose pages it handles; mm -1 for a kernel thread. */
@@ -56,57 +58,76 @@ struct sws_workbench_task {
 };
 
 struct sws_workbench_config {
-	struct sws_slot_cache_config cache; /* its observer is the workbench's own */
-	const struct sws_workbench_task
-		*tasks; /* copied; NULL: task t on CPU t, in address space t % address_spaces */
-	uint32_t n_tasks; /* 1 .. 65536; without tasks one an online CPU */
-	bool asynchronous; /* swap in through the cache; default false */
-	uint32_t overlap_calls; /* calls that "just" looks back on, 1 .. 4096; default 64 */
-	uint64_t lock_window; /* acquisitions within which two are close; default 64 */
-	uint64_t span_window; /* writes whose span is taken, from 1; default 1024 */
+	/* Its observer is the workbench's own. */
+	struct sws_slot_cache_config cache;
+	/* Copied; NULL: task t on CPU t, in address space t % address_spaces. */
+	const struct sws_workbench_task *tasks;
+	/* 1 .. SWS_WORKBENCH_TASKS_MAX; without tasks one an online CPU. */
+	uint32_t n_tasks;
+	/* Swap in through the cache; default false. */
+	bool asynchronous;
+	/* Calls that tested_again looks back on, 1 .. SWS_WORKBENCH_CALLS_MAX; default 64. */
+	uint32_t overlap_calls;
+	/* Acquisitions within which two are close; default 64. */
+	uint64_t lock_window;
+	/* Writes whose span is taken, from 1; default 1024. */
+	uint64_t span_window;
 };
 
 /* Whose acquisition of a trunk's lock. */
 enum sws_workbench_site {
 	SWS_WORKBENCH_ADD = 0,
 	SWS_WORKBENCH_DELETE = 1,
-	SWS_WORKBENCH_FREE = 2, /* the shadow of a freed slot */
+	/* The shadow of a freed slot. */
+	SWS_WORKBENCH_FREE = 2,
 	SWS_WORKBENCH_SITES = 3,
 };
 
 struct sws_workbench_locks {
 	uint64_t acquisitions;
-	uint64_t moved; /* the lock was last taken on another CPU */
-	uint64_t close; /* and that within the last lock_window acquisitions of any trunk's */
+	/* Those of a lock that was last taken on another CPU. */
+	uint64_t moved;
+	/* And that within the last lock_window acquisitions of any trunk's. */
+	uint64_t close;
 };
 
 /* Counts since sws_workbench_begin_measures; a ratio of two is the caller's. */
 struct sws_workbench_measures {
 	struct sws_slot_cache_work work;
 	uint64_t rounds;
-	uint64_t pages_out;     /* pages that got a slot */
-	uint64_t pages_in;      /* pages whose slot was let go */
-	uint64_t without_slot;  /* pages that got none: the device was full */
-	uint64_t on_trails;     /* slots tested by scans, as far as the calls' trails tell */
-	uint64_t
-		tested_again; /* of those, slots that another CPU tested within the last overlap_calls */
-	uint64_t rounds_met; /* rounds after which two CPUs' last slots were in one trunk */
-	uint64_t pair_rounds; /* pairs of such CPUs, summed over the rounds */
-	uint64_t meetings; /* times that a pair came together; those of the first round included */
-	uint64_t runs; /* of adjacent slots, handed to one address space in sequence */
-	uint64_t seeks; /* writes not adjacent to the one before, over all CPUs */
-	uint64_t seek_slots; /* slots from the expected place, summed over the seeks */
-	uint64_t spans; /* whole windows of span_window writes, */
-	uint64_t span_slots; /* and the slots from the least to the last of each, summed */
+	/* Pages that got a slot, pages that let theirs go, and pages that a full device gave none. */
+	uint64_t pages_out;
+	uint64_t pages_in;
+	uint64_t without_slot;
+	/* Slots tested by scans, as far as the calls' trails tell. */
+	uint64_t on_trails;
+	/* Of those, slots that another CPU tested within the last overlap_calls. */
+	uint64_t tested_again;
+	/* Rounds after which two CPUs' last slots were in one trunk. */
+	uint64_t rounds_met;
+	/* Pairs of such CPUs, summed over the rounds. */
+	uint64_t pair_rounds;
+	/* Times that a pair came together; those of the first round included. */
+	uint64_t meetings;
+	/* Runs of adjacent slots, handed to one address space in sequence. */
+	uint64_t runs;
+	/* Writes not adjacent to the one before, over all CPUs, and how many slots off, summed. */
+	uint64_t seeks;
+	uint64_t seek_slots;
+	/* Whole windows of span_window writes, and the slots that each spans, summed. */
+	uint64_t spans;
+	uint64_t span_slots;
 	struct sws_workbench_locks locks[SWS_WORKBENCH_SITES];
 };
 
 /* Rows of a trace, task by task; the caller keeps them while they are replayed. */
 struct sws_workbench_rows {
-	const uint64_t *first; /* n_tasks + 1: where the rows of each task begin */
-	const int32_t
-		*owner; /* -1: the task swaps a page out; else it swaps one of this task in: */
-	const uint32_t *ordinal; /* the page of the owner's so manieth swap-out, from 0 */
+	/* Where the rows of each task begin: one more than there are tasks. */
+	const uint64_t *first;
+	/* -1: the task swaps a page out. Else it swaps one of this task's in, */
+	const int32_t *owner;
+	/* which is the page of that task's swap-out number 0, 1, 2 ... */
+	const uint32_t *ordinal;
 };
 
 struct sws_workbench;

@@ -77,46 +77,68 @@ enum {
 
 /* The bits of a map byte. */
 enum sws_slot_usage {
-	SWS_SLOT_COUNT = 0x3f,   /* references of page tables */
-	SWS_SLOT_BAD = 0x3f,     /* never handed out */
-	SWS_SLOT_CACHED = 0x40,  /* SWAP_HAS_CACHE */
-	SWS_SLOT_IDLE = 0x80,    /* ours: cached by name only, the slot waits in a slot cache */
+	/* References of page tables. */
+	SWS_SLOT_COUNT = 0x3f,
+	/* Never handed out. */
+	SWS_SLOT_BAD = 0x3f,
+	/* SWAP_HAS_CACHE. */
+	SWS_SLOT_CACHED = 0x40,
+	/* Ours: cached by name only, the slot waits in a slot cache. */
+	SWS_SLOT_IDLE = 0x80,
 };
 
 struct sws_slots_config {
-	enum sws_kernel kernel; /* one that sws_slots_knows; default 6.1 */
-	uint32_t
-		slots; /* of the device, header included: si->max; 2 .. 2^32 - 513; default 2^20 (4 GB) */
-	uint32_t cluster_size; /* 256, or 512 where huge pages swap; default 256 */
-	uint32_t trunk_shift; /* log2 of a trunk's slots, 1 .. 31; default 14 (64 MB) */
-	bool rotational; /* an HDD: no clusters, and the shared base whatever the policy; default false */
-	uint32_t possible_cpus; /* 1 .. 65536; default 1 */
-	uint32_t online_cpus; /* 1 .. possible_cpus; default 1 */
-	uint32_t address_spaces; /* that call, 0 .. 2^24; default 0 */
-	enum sws_base_policy policy; /* default percpu-rerandomise */
-	struct sws_base_ops reader; /* for SWS_BASE_READER */
-	const int64_t *
-		initial_bases; /* NULL, or a first value in 1 .. slots - 1 for each base; read once */
-	uint64_t seed; /* of all random draws; default 1 */
-	const struct sws_allocator *allocator; /* NULL: libc */
+	/* One that sws_slots_knows; default 6.1. */
+	enum sws_kernel kernel;
+	/* Of the device, header included: si->max; 2 .. SWS_SLOTS_MAX, default 2^20 (4 GB). */
+	uint32_t slots;
+	/* 256, or 512 where huge pages swap; default 256. */
+	uint32_t cluster_size;
+	/* Log2 of a trunk's slots, 1 .. SWS_SLOTS_TRUNK_SHIFT_MAX; default 14 (64 MB). */
+	uint32_t trunk_shift;
+	/* An HDD: no clusters, and the shared base whatever the policy; default false. */
+	bool rotational;
+	/* 1 .. SWS_SLOTS_CPUS_MAX, and 1 .. possible_cpus; default 1. */
+	uint32_t possible_cpus;
+	uint32_t online_cpus;
+	/* Address spaces that call, 0 .. SWS_SLOTS_SPACES_MAX; default 0. */
+	uint32_t address_spaces;
+	/* Default percpu-rerandomise; for SWS_BASE_READER, what the reader says. */
+	enum sws_base_policy policy;
+	struct sws_base_ops reader;
+	/* NULL, or a first value in 1 .. slots - 1 for each base; read once. */
+	const int64_t *initial_bases;
+	/* Of all random draws; default 1. */
+	uint64_t seed;
+	/* NULL: libc. */
+	const struct sws_allocator *allocator;
 };
 
 /* What was done; calls add to it, so zero it first. */
 struct sws_slots_work {
-	uint64_t calls; /* of get_swap_pages that found credit */
-	uint64_t given; /* slots handed out */
-	uint64_t freed; /* slots given back to the map */
-	uint64_t si_lock; /* times that si->lock was taken */
-	uint64_t cluster_lock; /* times that a cluster's lock was taken */
-	uint64_t tested_scan; /* slots tested with no lock held */
-	uint64_t tested_quick; /* slots tested by the quick scan under si->lock */
-	uint64_t tested_cluster; /* slots tested in CPUs' clusters under both locks */
-	uint64_t searches; /* of CPUs' clusters, each under its lock */
-	uint64_t rescheduled; /* times that a ration of 256 ran out in a scan */
-	uint64_t reclaims; /* slots held by the cache alone that were tried */
-	uint64_t stores; /* times that a base was stored */
-	uint64_t looked_at; /* bases that the policy looked at under si->lock */
-	uint64_t nonsense; /* answers of a reader's policy that were not followed */
+	/* Calls of get_swap_pages that found credit. */
+	uint64_t calls;
+	/* Slots handed out, and given back to the map. */
+	uint64_t given;
+	uint64_t freed;
+	/* Times that si->lock and a cluster's lock were taken. */
+	uint64_t si_lock;
+	uint64_t cluster_lock;
+	/* Slots tested with no lock held; by the quick scan under si->lock; in CPUs' clusters. */
+	uint64_t tested_scan;
+	uint64_t tested_quick;
+	uint64_t tested_cluster;
+	/* Searches of CPUs' clusters, each under its lock. */
+	uint64_t searches;
+	/* Times that a ration of 256 ran out in a scan. */
+	uint64_t rescheduled;
+	/* Slots held by the cache alone that were tried. */
+	uint64_t reclaims;
+	/* Times that a base was stored, and bases that the policy looked at under si->lock. */
+	uint64_t stores;
+	uint64_t looked_at;
+	/* Answers of a reader's policy that were not followed. */
+	uint64_t nonsense;
 };
 
 /* Where a call stands. */
@@ -139,26 +161,34 @@ struct sws_slots_range {
 	uint32_t to;
 };
 
-/* A call of get_swap_pages that is under way; the caller's memory, written by the functions below. */
+/* A call of get_swap_pages under way: the caller's memory, written by the functions below. */
 struct sws_slots_call {
 	enum sws_call_state state;
-	uint32_t wanted; /* at most, after the credit was taken */
+	/* At most, after the credit was taken; and the slots given. */
+	uint32_t wanted;
 	uint32_t given;
-	uint32_t slots[SWS_SLOTS_BATCH]; /* the given ones */
-	int64_t mm; /* address space, -1 for a kernel thread */
-	uint32_t offset; /* where the scan stands */
+	uint32_t slots[SWS_SLOTS_BATCH];
+	/* Address space, -1 for a kernel thread. */
+	int64_t mm;
+	/* Where the scan stands, where it began, and what it has left of its ration. */
+	uint32_t offset;
 	uint32_t scan_base;
-	uint32_t search_end; /* of an HDD: where the run found ends, 0 for none */
 	int32_t ration;
+	/* Did a ration run out? The quick scan is left out then. */
 	bool scanned_many;
-	bool reclaimed; /* did the reclaim free the slot? */
-	bool drew; /* did the last store leave the trunk of the base? */
-	uint32_t base_before; /* the last store: the base until then, */
-	uint32_t next; /* one past where the scan stood, */
-	uint32_t base_after; /* and the base since */
+	/* Of an HDD: where the run found ends, 0 for none. */
+	uint32_t search_end;
+	/* Did the reclaim free the slot? */
+	bool reclaimed;
+	/* The last store: the base until then, one past where the scan stood, the base since. */
+	uint32_t base_before;
+	uint32_t next;
+	uint32_t base_after;
+	/* Did the scan leave the trunk of the base in it? */
+	bool drew;
+	/* Tested by scans; what does not fit is not kept. */
 	uint32_t n_trail;
-	struct sws_slots_range
-		trail[SWS_SLOTS_TRAIL]; /* tested by scans; what does not fit is not kept */
+	struct sws_slots_range trail[SWS_SLOTS_TRAIL];
 };
 
 struct sws_slots;

@@ -157,8 +157,10 @@ struct replay_way {
 struct replay_reach {
 	const struct replay_call *call;
 	uint64_t n_sorted;
-	/* Up to which slot the first lap can have come; and the second, or one after a jump, */
-	/* 0 if there can be none. */
+	/*
+	 * The slot up to which the first lap can have come, and the second, or one after a
+	 * jump; 0 if there can be none.
+	 */
 	uint32_t first_lap;
 	uint32_t second_lap;
 	uint32_t highs[REPLAY_HIGHS];

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * workbench/parts.h - what the sources of slot_workbench.h share: the pages
- * that are swapped out, by address space, and the counting of measures.
+ * workbench/parts.h - what the sources of slot_workbench.h share. In layers; a file
+ * calls those below it:
+ *
+ *   run.c      rounds, and the next step of a task          make.c
+ *   rows.c     the requests of a trace
+ *   phases.c   phases begin and end; thinning, the index
+ *   page.c     what a task does with a page
+ *   pages.c    which pages are out      meter.c   the measures
  */
 #ifndef SWAPSIM_SLOT_WORKBENCH_PARTS_H
 #define SWAPSIM_SLOT_WORKBENCH_PARTS_H
@@ -15,17 +21,21 @@
  */
 struct workbench_pages {
 	const struct sws_slots *device;
-	uint8_t *
-		owners; /* packed; NULL for one address space. Of a slot without a page out: anything */
-	uint64_t *counts; /* pages out, an address space */
-	uint32_t *trees; /* a tree of n_blocks + 1 each; NULL until the first churn */
-	uint64_t out; /* pages out, of all */
+	/* Packed; NULL for one address space. Of a slot without a page out: anything. */
+	uint8_t *owners;
+	/* Pages out, of each address space and of all. */
+	uint64_t *counts;
+	uint64_t out;
+	/* A tree of blocks + 1 for each address space; NULL until the first churn. */
+	uint32_t *trees;
 	uint32_t slots;
 	uint32_t spaces;
 	uint32_t blocks;
 	uint32_t block_shift;
-	uint32_t bits_shift; /* log2 of the bits of an owner */
-	bool indexed; /* the trees are up to date */
+	/* Log2 of the bits of an owner. */
+	uint32_t bits_shift;
+	/* The trees are up to date. */
+	bool indexed;
 };
 
 int sws_workbench__pages_new(const struct sws_allocator *allocator, const struct sws_slots *device,
@@ -54,7 +64,8 @@ int sws_workbench__pages_verify(const struct workbench_pages *self, const char *
 
 /* A trunk: who took its lock last, and how many CPUs' last slots are in it. */
 struct workbench_trunk {
-	uint64_t when; /* the number of the acquisition, from 1; 0: never */
+	/* The number of the acquisition, from 1; 0: never. */
+	uint64_t when;
 	uint32_t cpu;
 	uint32_t standing;
 };
@@ -69,8 +80,9 @@ struct workbench_trail {
 struct workbench_cpu {
 	uint64_t tested;
 	uint64_t pages;
-	uint32_t trunk; /* of its last slot */
-	bool stands; /* it had one */
+	/* Of its last slot, if it had one. */
+	uint32_t trunk;
+	bool stands;
 };
 
 /* Where everything stands that the measures compare with, and the measures. */
@@ -78,23 +90,31 @@ struct workbench_meter {
 	struct sws_workbench_measures measures;
 	struct workbench_trunk *trunks;
 	struct workbench_cpu *cpus;
-	struct workbench_trail *trails; /* a ring of the last calls */
-	struct sws_slots_range *overlaps; /* room for the ranges that one range meets */
-	uint32_t *last_slots; /* handed to kernel threads and to each address space */
-	uint64_t acquisitions; /* of all trunks' locks, since ever */
-	uint64_t pairs; /* of CPUs whose last slots are in one trunk */
-	uint64_t calls; /* on the ring since ever */
+	/* A ring of the last calls, and how many were put there since ever. */
+	struct workbench_trail *trails;
+	uint64_t calls;
+	/* Room for the ranges that one range meets. */
+	struct sws_slots_range *overlaps;
+	/* Handed to kernel threads and to each address space. */
+	uint32_t *last_slots;
+	/* Of all trunks' locks, since ever. */
+	uint64_t acquisitions;
+	/* Of CPUs whose last slots are in one trunk. */
+	uint64_t pairs;
 	uint64_t lock_window;
+	/* The window of writes that is open: how many are in it, and between which slots. */
 	uint64_t span_window;
-	uint64_t in_span; /* writes of the window that is open */
-	uint32_t least; /* slot of that window */
+	uint64_t in_span;
+	uint32_t least;
 	uint32_t last;
-	uint32_t last_write; /* slot; 0: none */
+	/* A slot; 0: none. */
+	uint32_t last_write;
 	uint32_t overlap_calls;
 	uint32_t n_cpus;
 	uint32_t n_trunks;
 	uint32_t trunk_shift;
-	bool one_lock; /* of the device: 4.8 */
+	/* Of the device, not one a trunk: 4.8. */
+	bool one_lock;
 };
 
 int sws_workbench__meter_new(const struct sws_allocator *allocator,
@@ -119,5 +139,113 @@ void sws_workbench__meter_call(struct workbench_meter *self, uint32_t cpu, uint6
 void sws_workbench__meter_round(struct workbench_meter *self);
 
 int sws_workbench__meter_verify(const struct workbench_meter *self, const char **reason);
+
+enum {
+	/* What a step of a task, and a slot looked at for its page, count as effort. */
+	WORKBENCH_STEP_EFFORT = 256,
+	WORKBENCH_SLOT_EFFORT = 8,
+	/* Slots looked at between two looks at the effort. */
+	WORKBENCH_SLOTS_AT_ONCE = 4096,
+};
+
+enum workbench_phase { REST, FILL, THIN, INDEX, CHURN, REPLAY };
+
+struct workbench_task {
+	uint32_t cpu;
+	int32_t mm;
+	/* The slot whose page is being written, in the swap cache; 0: none. */
+	uint32_t in_flight;
+	/* Of a replay: the next row, and the first one past the task's. */
+	uint64_t row;
+	uint64_t end;
+	/* Where its slots begin in the workbench's got, and how many swap-outs it has done. */
+	uint64_t first_slot;
+	uint32_t n_got;
+	struct sws_generator generator;
+};
+
+struct sws_workbench {
+	struct sws_allocator allocator;
+	struct sws_slot_cache *cache;
+	struct workbench_meter meter;
+	struct workbench_pages pages;
+	struct workbench_task *tasks;
+	uint32_t n_tasks;
+	/* Of the tasks in this round, and how far it is. */
+	uint32_t *order;
+	uint32_t position;
+	/* Of each address space. */
+	uint32_t *first_task;
+	struct sws_generator order_generator;
+	struct sws_generator thin_generator;
+	/* Of the step under way. */
+	uint32_t cpu;
+	enum workbench_phase phase;
+	uint64_t effort;
+	/* Pages. */
+	uint64_t in_flight;
+	/* Each task has an address space, and there are not too many. */
+	bool owns_pages;
+	bool asynchronous;
+	bool has_clusters;
+	bool clears_shadows;
+	/* A fill: to so many pages out, or to the last free cluster; the device is full. */
+	uint64_t goal;
+	bool clusters_alone;
+	bool full;
+	/* A thinning: pages to be taken yet, among so many that the cursor has not passed. */
+	uint64_t need;
+	uint64_t ahead;
+	uint32_t cursor;
+	/* A churn: rounds left. */
+	uint64_t rounds;
+	/*
+	 * A replay: its rows, the slot of each swap-out, the rows left, those still to be
+	 * skipped before the counts begin, and whether one was done in this round.
+	 */
+	struct sws_workbench_rows rows;
+	uint32_t *got;
+	uint64_t rows_left;
+	uint64_t rows_skipped;
+	bool advanced;
+};
+
+static inline struct sws_slots *workbench_device(const struct sws_workbench *self)
+{
+	return sws_slot_cache_device(self->cache);
+}
+
+static inline struct sws_slot_cache_work *workbench_work(struct sws_workbench *self)
+{
+	return &self->meter.measures.work;
+}
+
+/* workbench/page.c: steps of a task, each on the CPU self->cpu unless it is the task's. */
+
+/* A page gets a slot, enters the swap cache and is unmapped; its write is under way. */
+int sws_workbench__begin_swap_out(struct sws_workbench *self, struct workbench_task *task);
+
+/* The page was written: it leaves the swap cache, and its memory is free. */
+int sws_workbench__finish_swap_out(struct sws_workbench *self, struct workbench_task *task);
+
+/* Models do_swap_page. */
+int sws_workbench__swap_in(struct sws_workbench *self, uint32_t slot, bool may_keep);
+
+/* The last page table lets go of the slot; and the slot goes to the return cache. */
+int sws_workbench__let_go(struct sws_workbench *self, uint32_t slot);
+int sws_workbench__give_back(struct sws_workbench *self, uint32_t slot);
+
+/* workbench/phases.c */
+
+/* Writes all pages that are on their way; then the phase begins, or none is under way. */
+int sws_workbench__begin_phase(struct sws_workbench *self, enum workbench_phase phase);
+int sws_workbench__end_phase(struct sws_workbench *self);
+
+/* Takes each page out with the chance that leaves, in the end, exactly as many as asked for. */
+int sws_workbench__thin_some(struct sws_workbench *self);
+void sws_workbench__index_some(struct sws_workbench *self);
+
+/* workbench/rows.c: begins the next row of a task, unless that waits for another's. */
+int sws_workbench__begin_row(struct sws_workbench *self, struct workbench_task *task);
 
 #endif
