@@ -11,7 +11,7 @@ import pytest
 from swapsim import charts
 from swapsim.charts.colours import PARTS
 from swapsim.errors import InputError
-from swapsim.schemas import OPEN_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES
+from swapsim.schemas import PREDICTED_BY_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES
 
 POINTS = pl.DataFrame(
     [
@@ -21,7 +21,7 @@ POINTS = pl.DataFrame(
         (0.5, 0.4, False, 700, 9000, "c", 20.0, 3.0, 77.0, 177.0),
         (0.1, 0.2, True, 1000, 9000, "other", 50.0, 1.0, 51.0, 151.0),
     ],
-    schema=OPEN_SHARES,
+    schema=PREDICTED_BY_SHARES,
     orient="row",
 )
 PAGE = pl.DataFrame(
@@ -120,7 +120,7 @@ def test_a_band_and_a_line_follow_the_gains() -> None:
 
 def test_each_chart_refuses_another_table() -> None:
     """The schema that is wanted is named."""
-    with pytest.raises(InputError, match="OPEN_SHARES"):
+    with pytest.raises(InputError, match="PREDICTED_BY_SHARES"):
         charts.claim_along_shares(PAGE, "c", title="t", axis="a")
     with pytest.raises(InputError, match="TIME_PER_PAGE"):
         charts.time_per_page(GAINS, title="t")

@@ -6,7 +6,7 @@ import polars as pl
 
 from swapsim.charts.colours import PARTS, PATCHED, PUBLISHED
 from swapsim.errors import InputError
-from swapsim.schemas import OPEN_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES, require
+from swapsim.schemas import PREDICTED_BY_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES, require
 
 
 def claim_along_shares(
@@ -17,7 +17,7 @@ def claim_along_shares(
     Parameters
     ----------
     points : polars.DataFrame
-        Schema OPEN_SHARES; fits that did not converge are left out.
+        Schema PREDICTED_BY_SHARES; fits that did not converge are left out.
     claim : str
     title, axis, subtitle : str
 
@@ -26,7 +26,9 @@ def claim_along_shares(
     InputError
         No fit that converged has this claim.
     """
-    frame = require(points, OPEN_SHARES, "OPEN_SHARES").filter("converged", claim=claim)
+    frame = require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES").filter(
+        "converged", claim=claim
+    )
     if frame.is_empty():
         raise InputError(f"no fit that converged has claim {claim!r}", field="claim")
     printed = frame.select("published", "tolerance").row(0)

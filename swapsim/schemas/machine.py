@@ -68,7 +68,7 @@ FIT: Final = schema_of(
 )
 """One row per figure of a base column that a fit had to meet, and by how much it missed."""
 
-OPEN_SHARES: Final = schema_of(
+PREDICTED_BY_SHARES: Final = schema_of(
     {
         "tag_share": pl.Float64,
         "map_share": pl.Float64,

@@ -8,7 +8,7 @@ import polars as pl
 
 from swapsim.claims import compare, published
 from swapsim.patches import rooms
-from swapsim.patches.cluster_next.conclusions import slots_alike
+from swapsim.patches.cluster_next.conclusions import slots_matched
 
 FEW_SEEDS: Final = (1, 2, 3, 4, 5)
 """Of the runs behind a headline, which shows whole percent."""
@@ -107,7 +107,7 @@ def verdict(
     str
         One sentence.
     """
-    slots, alike = slots_alike(verified)
+    slots, alike = slots_matched(verified)
     simulated = three_columns["simulated"].is_not_null().sum()
     agree = (three_columns["simulated_verdict"] == "agrees").sum()
     return (

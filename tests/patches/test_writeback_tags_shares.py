@@ -14,7 +14,7 @@ from swapsim.errors import InputError
 from swapsim.machine.costs import change_costs, costs
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import fitting, prediction
-from swapsim.schemas import OPEN_SHARES, RANGES
+from swapsim.schemas import PREDICTED_BY_SHARES, RANGES
 from swapsim.sweep import SerialExecutor
 
 
@@ -38,14 +38,14 @@ def fits(
     tree_ns: int = 1000,
     converged: bool = True,
 ) -> pl.DataFrame:
-    """Return OPEN_SHARES by hand: (tag share, map share) -> claim -> simulated change."""
+    """Return PREDICTED_BY_SHARES by hand: (tag share, map share) -> claim -> simulated change."""
     return pl.DataFrame(
         [
             (*shares, converged, tree_ns, 9000, claim, published, 2.0, change, 100 + change)
             for shares, changes in simulated.items()
             for claim, change in changes.items()
         ],
-        schema=OPEN_SHARES,
+        schema=PREDICTED_BY_SHARES,
         orient="row",
     )
 
@@ -56,7 +56,7 @@ def test_each_pair_of_shares_is_fitted_and_predicted() -> None:
     points = patch.predict_by_shares(
         tag_shares=[0.05, 0.5], map_shares=[0.2], seeds=[1, 2], executor=SerialExecutor()
     )
-    assert points.schema == OPEN_SHARES
+    assert points.schema == PREDICTED_BY_SHARES
     pairs = points.select("tag_share", "map_share").unique(maintain_order=True).rows()
     assert pairs == [(0.05, 0.2), (0.5, 0.2)]
     claims = published.claims().filter(claim="A-throughput")
@@ -200,13 +200,13 @@ def test_a_fit_meets_all_claims_at_once_or_none() -> None:
 
 
 def test_other_tables_are_refused() -> None:
-    """Each takes OPEN_SHARES alone."""
+    """Each takes PREDICTED_BY_SHARES alone."""
     bad = fits({(0.1, 0.2): {"c": 1.0}}).drop("patched")
-    with pytest.raises(InputError, match="OPEN_SHARES"):
+    with pytest.raises(InputError, match="PREDICTED_BY_SHARES"):
         patch.judged_ranges(bad)
-    with pytest.raises(InputError, match="OPEN_SHARES"):
+    with pytest.raises(InputError, match="PREDICTED_BY_SHARES"):
         patch.within_tolerance(bad)
-    with pytest.raises(InputError, match="OPEN_SHARES"):
+    with pytest.raises(InputError, match="PREDICTED_BY_SHARES"):
         patch.with_tags_up_to(bad, 100)
-    with pytest.raises(InputError, match="OPEN_SHARES"):
+    with pytest.raises(InputError, match="PREDICTED_BY_SHARES"):
         patch.with_tree_ns_of(bad, [costs()])

@@ -31,7 +31,7 @@ def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFr
     str
         One sentence.
     """
-    handed_out, alike = slots_alike(verified)
+    handed_out, alike = slots_matched(verified)
     moved = slots.ranking(measures, "lock.moved.add")
     factor, last = moved.select("factor", "setting").row(-1)
     percent = {
@@ -82,7 +82,7 @@ def verdict_on_alternatives(answers: pl.DataFrame, ranking: pl.DataFrame) -> str
     )
 
 
-def slots_alike(verified: pl.DataFrame) -> tuple[int, int]:
+def slots_matched(verified: pl.DataFrame) -> tuple[int, int]:
     """Count the slots that a real kernel handed out, and of these the model's, too.
 
     Parameters
@@ -108,7 +108,7 @@ def verdict_on_slots(verified: pl.DataFrame) -> str:
     str
         One sentence.
     """
-    slots, alike = slots_alike(verified)
+    slots, alike = slots_matched(verified)
     return (
         f"Of {slots:,} swap slots that a real kernel handed out in {verified.height} runs, "
         f"the model of patch D's allocator hands out {alike:,}."

@@ -88,10 +88,41 @@ EXPERIMENTS: Final = {
 
 
 def lab_machines(experiment: str) -> list[MachineConfig]:
-    """Return an experiment's machines (`lab.machines_of`)."""
+    """Return the machines of an experiment, one per value of the switch.
+
+    Parameters
+    ----------
+    experiment : str
+        One of EXPERIMENTS.
+
+    Raises
+    ------
+    InputError
+        There is no machine of it.
+    """
     return machines_of(EXPERIMENTS, experiment)
 
 
 def lab_runs(experiment: str, seeds: int, *, executor: Executor | None = None) -> pl.DataFrame:
-    """Run an experiment's machines with seeds 1 to n (`lab.runs`)."""
+    """Run an experiment's machines and count as the lab does.
+
+    Parameters
+    ----------
+    experiment : str
+        One of EXPERIMENTS.
+    seeds : int
+        Runs of each, from seed 1 on.
+    executor : concurrent.futures.Executor, optional
+        As for `sweep.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        As `machine.lab.run_as_lab` returns, one run after another.
+
+    Raises
+    ------
+    InputError
+        There is no machine of it, or no seed.
+    """
     return runs(lab_machines(experiment), seeds, executor=executor)

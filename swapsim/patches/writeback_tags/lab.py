@@ -51,7 +51,18 @@ EXPERIMENTS: Final = {
 
 
 def lab_machines(experiment: str) -> list[MachineConfig]:
-    """Return an experiment's machines (`lab.machines_of`)."""
+    """Return the machines of an experiment, one per value of the switch.
+
+    Parameters
+    ----------
+    experiment : str
+        One of EXPERIMENTS.
+
+    Raises
+    ------
+    InputError
+        There is no machine of it.
+    """
     return machines_of(EXPERIMENTS, experiment)
 
 

@@ -17,7 +17,7 @@ from swapsim.machine.costs import costs
 from swapsim.patches.writeback_tags.fitting import fit
 from swapsim.patches.writeback_tags.machines import PATCH
 from swapsim.patches.writeback_tags.prediction import predict
-from swapsim.schemas import COSTS, OPEN_SHARES, RANGES, require
+from swapsim.schemas import COSTS, PREDICTED_BY_SHARES, RANGES, require
 
 TAG_SHARES: Final = (0.01, 0.05, 0.15, 0.25, 0.3, 0.5, 1.0)
 """``tag_ns / tree_ns``: from a hold for tags that is all descent, to one as long as add's."""
@@ -52,7 +52,7 @@ def predict_by_shares(
     Returns
     -------
     polars.DataFrame
-        Schema OPEN_SHARES: a row per pair of shares and claim of the patch that has a change.
+        Schema PREDICTED_BY_SHARES: a row per pair of shares and claim that has a change.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def predict_by_shares(
     frames = sweep.run(
         task, points, executor=executor, batch_points=4, progress=progress, folder=folder
     )
-    return require(pl.concat(frames), OPEN_SHARES, "OPEN_SHARES")
+    return require(pl.concat(frames), PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES")
 
 
 def _predicted(
@@ -135,14 +135,14 @@ def with_tree_ns_of(points: pl.DataFrame, others: Iterable[pl.DataFrame]) -> pl.
     Parameters
     ----------
     points : polars.DataFrame
-        Schema OPEN_SHARES.
+        Schema PREDICTED_BY_SHARES.
     others : iterable of polars.DataFrame
         Schema COSTS, fitted to other bases.
 
     Returns
     -------
     polars.DataFrame
-        Schema OPEN_SHARES.
+        Schema PREDICTED_BY_SHARES.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def with_tree_ns_of(points: pl.DataFrame, others: Iterable[pl.DataFrame]) -> pl.
     travel = frames[0].filter(name="travel_other_socket_ns").row(0, named=True)
     low = min(found) * travel["low"] / travel["value"]
     high = max(found) * travel["high"] / travel["value"]
-    return require(points, OPEN_SHARES, "OPEN_SHARES").filter(
+    return require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES").filter(
         pl.col("converged"), pl.col("tree_ns").is_between(low, high)
     )
 
@@ -166,16 +166,16 @@ def with_tags_up_to(points: pl.DataFrame, longest_ns: float) -> pl.DataFrame:
     Parameters
     ----------
     points : polars.DataFrame
-        Schema OPEN_SHARES.
+        Schema PREDICTED_BY_SHARES.
     longest_ns : float
         As a microbenchmark of the tree's tag operations finds it.
 
     Returns
     -------
     polars.DataFrame
-        Schema OPEN_SHARES.
+        Schema PREDICTED_BY_SHARES.
     """
-    return require(points, OPEN_SHARES, "OPEN_SHARES").filter(
+    return require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES").filter(
         pl.col("converged"), pl.col("tag_share") * pl.col("tree_ns") <= longest_ns
     )
 
@@ -186,7 +186,7 @@ def judged_ranges(points: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     points : polars.DataFrame
-        Schema OPEN_SHARES; fits that did not converge are left out.
+        Schema PREDICTED_BY_SHARES; fits that did not converge are left out.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def judged_ranges(points: pl.DataFrame) -> pl.DataFrame:
         Schema RANGES, a row per claim. A range holds the published figure, or is near it (no
         farther than the claim's tolerance), or misses it; ``flips`` tells that it has both signs.
     """
-    points = require(points, OPEN_SHARES, "OPEN_SHARES").filter("converged")
+    points = require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES").filter("converged")
     frame = (
         points.group_by("claim", maintain_order=True)
         .agg(
@@ -228,14 +228,14 @@ def within_tolerance(points: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     points : polars.DataFrame
-        Schema OPEN_SHARES.
+        Schema PREDICTED_BY_SHARES.
 
     Returns
     -------
     polars.DataFrame
-        Schema OPEN_SHARES, the rows of these fits.
+        Schema PREDICTED_BY_SHARES, the rows of these fits.
     """
     off = (pl.col("simulated") - pl.col("published")).abs()
     shares = ["tag_share", "map_share"]
-    points = require(points, OPEN_SHARES, "OPEN_SHARES").filter("converged")
+    points = require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES").filter("converged")
     return points.filter((off <= pl.col("tolerance")).all().over(shares))
