@@ -38,6 +38,7 @@ from swapsim.schemas.removals import (
     REMOVAL_OUTCOMES,
     REMOVAL_PAGES,
     REMOVALS,
+    WAITS_NEEDED,
 )
 from swapsim.schemas.slots import (
     SLOT_ANSWERS,
@@ -107,6 +108,7 @@ __all__ = [
     "TREE_NODES",
     "VERDICT",
     "VERIFIED",
+    "WAITS_NEEDED",
     "WHAT_IF",
     "WHAT_IF_RANGES",
     "require",

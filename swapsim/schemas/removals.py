@@ -101,3 +101,19 @@ at most."""
 
 HOLD_LENGTHS: Final = schema_of({"kernel": pl.String, "pages": pl.UInt32, "holds": pl.UInt64})
 """One row per kernel and length: how many batched holds are so many pages long."""
+
+WAITS_NEEDED: Final = schema_of(
+    {
+        "claim": pl.String,
+        "base": pl.Float64,
+        "value": pl.Float64,
+        "change": pl.Float64,
+        "saved_percent": pl.Float64,
+        "needed_percent": pl.Float64,
+        "enough": pl.Boolean,
+    }
+)
+"""One row per published system time: its change in percent, the share of the mapping's lock's
+acquisitions that batching saves, and what share of the system time must be waits for that lock if
+these acquisitions explain the change; null for a loss, which none explains. ``enough``: is that
+share one that can be?"""
