@@ -219,7 +219,7 @@ def test_the_house_falls_where_it_should(changed: dict[str, str], complaint: str
 
 
 def test_cmake_sees_every_file() -> None:
-    """The patterns of CMakeLists.txt match every header, source and test that is there."""
+    """The patterns of CMakeLists.txt match every header, source, test and example that is there."""
     lists = (CORELIB / "CMakeLists.txt").read_text(encoding="utf-8")
     seen = {
         name: set(CORELIB.glob(pattern))
@@ -227,6 +227,7 @@ def test_cmake_sees_every_file() -> None:
     }
     assert seen["HEADERS"] == set((CORELIB / "include").rglob("*.h"))
     assert seen["SOURCES"] == set((CORELIB / "src").rglob("*.c"))
+    assert seen["EXAMPLES"] == set((CORELIB / "examples").rglob("*.c"))
     assert seen["TESTS"] == set((CORELIB / "tests").rglob("test_*.c"))
 
 
