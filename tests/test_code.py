@@ -282,11 +282,11 @@ def test_an_enumerator_more_changes_no_other(of_c: ModuleType, core: Path) -> No
 def test_c_files_may_move(of_c: ModuleType, core: Path) -> None:
     """A source in another folder, a private header under another name: the digests are the same."""
     before = of_c.digests(core, NAMES)
-    (core / "src" / "machine").rename(core / "src" / "engine")
-    edit(core, '"machine/', '"engine/')
-    for header in list((core / "src" / "engine").glob("*.h")):
+    (core / "src" / "machine").rename(core / "src" / "moved")
+    edit(core, '"machine/', '"moved/')
+    for header in list((core / "src" / "moved").glob("*.h")):
         header.rename(header.with_name(f"our_{header.name}"))
-    edit(core, '"engine/', '"engine/our_')
-    a_source = next((core / "src" / "engine").glob("*.c"))
+    edit(core, '"moved/', '"moved/our_')
+    a_source = next((core / "src" / "moved").glob("*.c"))
     a_source.rename(core / "src" / "des" / "under_another_name.c")
     assert of_c.digests(core, NAMES) == before
