@@ -8,13 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim.claims.published import claims, patch_cards, published_tables
+from swapsim.claims import patch_cards, published_claims, published_tables
 from swapsim.errors import InputError
 from swapsim.paths import patches_root, repository_root
 
 CARDS = patch_cards()
 TABLES = published_tables()
-CLAIMS = claims()
+CLAIMS = published_claims()
 SEEDS = Path(__file__).resolve().parents[2] / "shared" / "seeds"
 TENTH = 0.1  # words such as "roughly", and figures rounded in a sentence, mean within a tenth
 

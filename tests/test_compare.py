@@ -6,16 +6,18 @@ import re
 import polars as pl
 import pytest
 
-from swapsim.claims.compare import (
+from swapsim.claims import (
     as_printed,
     held_against,
     lkp,
     lkp_change,
     mmtests,
     mmtests_change,
+    published_claims,
+    published_tables,
     three_columns,
+    tolerances,
 )
-from swapsim.claims.published import claims, published_tables, tolerances
 from swapsim.errors import InputError
 from swapsim.schemas import (
     CLAIMS,
@@ -165,8 +167,8 @@ def test_three_columns_judge_by_the_stored_tolerance() -> None:
             results("vmstat.swap.so", "measured", [100.0], [105.0]),
         ]
     )
-    table = three_columns(claims(), runs, tolerances())
-    assert table["claim"].to_list() == claims()["claim"].to_list()
+    table = three_columns(published_claims(), runs, tolerances())
+    assert table["claim"].to_list() == published_claims()["claim"].to_list()
     swap_out = judged(table, "A-swap-out")
     assert (swap_out["published"], swap_out["unit"]) == (22.3, "%")
     assert (swap_out["simulated"], swap_out["measured"]) == (25.0, 5.0)
@@ -200,7 +202,9 @@ def test_three_columns_judge_a_value_where_there_is_no_change() -> None:
 def test_three_columns_refuse_published_results() -> None:
     """Results that say they are published are refused: that column is the claims'."""
     with pytest.raises(InputError, match="field 'source'"):
-        three_columns(claims(), results("vmstat.swap.so", "published", [1], [2]), tolerances())
+        three_columns(
+            published_claims(), results("vmstat.swap.so", "published", [1], [2]), tolerances()
+        )
 
 
 def simulated_counts(values: list[float]) -> pl.DataFrame:

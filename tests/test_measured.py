@@ -4,8 +4,7 @@
 import polars as pl
 import pytest
 
-from swapsim import paths
-from swapsim.claims import measured
+from swapsim import claims, paths
 from swapsim.errors import InputError
 from swapsim.schemas import MEDIANS, RESULTS
 
@@ -25,7 +24,7 @@ def rounds(**values_of: list[float]) -> pl.DataFrame:
 
 def test_the_median_lies_in_its_interval() -> None:
     """Seven rounds give their median, and an interval within their range around it."""
-    row = measured.medians(rounds(shared=[5.0, 1.0, 4.0, 2.0, 9.0, 3.0, 6.0])).row(0, named=True)
+    row = claims.medians(rounds(shared=[5.0, 1.0, 4.0, 2.0, 9.0, 3.0, 6.0])).row(0, named=True)
     assert row["rounds"] == 7
     assert row["median"] == 4.0
     assert 1.0 <= row["low"] < 4.0 < row["high"] <= 9.0
@@ -35,26 +34,26 @@ def test_the_order_of_rows_does_not_matter() -> None:
     """Shuffled rounds give the same bytes."""
     frame = rounds(shared=[5.0, 1.0, 4.0], percpu=[2.0, 3.0, 2.5])
     again = frame.sample(fraction=1, shuffle=True, seed=3).sort("policy", descending=True)
-    assert measured.medians(frame).equals(measured.medians(again))
+    assert claims.medians(frame).equals(claims.medians(again))
 
 
 def test_one_round_or_equal_rounds_have_a_point_for_interval() -> None:
     """Without spread there is nothing to bootstrap."""
     for values in ([2.5], [2.5, 2.5, 2.5]):
-        row = measured.medians(rounds(shared=values)).row(0, named=True)
+        row = claims.medians(rounds(shared=values)).row(0, named=True)
         assert (row["low"], row["high"]) == (2.5, 2.5)
 
 
 def test_overlapping_intervals_are_ties() -> None:
     """Policies whose intervals overlap share a rank and name each other; a clear one does not."""
-    medians = measured.medians(
+    medians = claims.medians(
         rounds(
             shared=[10.0, 10.2, 10.1, 10.3, 10.2],
             percpu=[1.0, 1.2, 1.4, 1.1, 1.3],
             avoid=[1.1, 1.3, 1.0, 1.2, 1.5],
         )
     )
-    ranked = measured.ranks(medians, "bounces")
+    ranked = claims.ranks(medians, "bounces")
     assert ranked["policy"].to_list() == ["avoid", "percpu", "shared"]
     assert ranked["rank"].to_list() == [1, 1, 3]
     assert ranked["tied_with"].to_list() == [["percpu"], ["avoid"], []]
@@ -64,13 +63,13 @@ def test_bad_input_is_named() -> None:
     """An unknown experiment, metric or confidence, or another table, is refused in one line."""
     frame = rounds(shared=[1.0])
     with pytest.raises(InputError, match="no such experiment"):
-        measured.results("nowhere")
+        claims.measured_results("nowhere")
     with pytest.raises(InputError, match="no such metric"):
-        measured.ranks(measured.medians(frame), "waits")
+        claims.ranks(claims.medians(frame), "waits")
     with pytest.raises(InputError, match="confidence"):
-        measured.medians(frame, confidence=1.0)
+        claims.medians(frame, confidence=1.0)
     with pytest.raises(InputError, match="no such column"):
-        measured.medians(frame.drop("seed"))
+        claims.medians(frame.drop("seed"))
 
 
 def test_each_measurement_tells_where_it_is_from() -> None:
@@ -78,8 +77,8 @@ def test_each_measurement_tells_where_it_is_from() -> None:
     shipped = paths.shipped_measurements()
     assert "writeback-tags" in shipped
     for name in shipped:
-        assert measured.results(name)["source"].unique().to_list() == ["measured"]
-        told = measured.provenance(name)
+        assert claims.measured_results(name)["source"].unique().to_list() == ["measured"]
+        told = claims.measured_provenance(name)
         assert {"command", "date", "emulator", "host"} <= set(told["measured"])
         assert {"package_version", "configuration", "trunk_shift"} <= set(told["kernel"])
         assert told["experiment"]["varies"] in ("swap_tags", "swap_base")
@@ -100,7 +99,7 @@ def medians(values: dict[tuple[str, str], float]) -> pl.DataFrame:
 
 def test_medians_stand_side_by_side_as_text() -> None:
     """Metrics in the order asked for, a column per policy, three digits, large ones whole."""
-    table = measured.side_by_side(
+    table = claims.side_by_side(
         medians(
             {
                 ("shared", "waits"): 0.123456,
@@ -118,6 +117,6 @@ def test_medians_stand_side_by_side_as_text() -> None:
         ("waits", "0.123 [0.111, 0.136]", "12.3 [11.1, 13.6]"),
     ]
     with pytest.raises(InputError, match="field 'metric': no such metric: 'tides'"):
-        measured.side_by_side(medians({("shared", "waits"): 1.0}), ["waits", "tides"])
+        claims.side_by_side(medians({("shared", "waits"): 1.0}), ["waits", "tides"])
     with pytest.raises(InputError, match="MEDIANS"):
-        measured.side_by_side(rounds(shared=[1.0]), ["bounces"])
+        claims.side_by_side(rounds(shared=[1.0]), ["bounces"])

@@ -10,13 +10,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim.claims.compare import lkp_change, mmtests_change
-from swapsim.claims.published import claims, published_tables, tolerances
+from swapsim.claims import (
+    lkp_change,
+    mmtests_change,
+    published_claims,
+    published_tables,
+    tolerances,
+)
 from swapsim.errors import InputError
 from swapsim.paths import data_root
 
 TABLES = published_tables()
-CLAIMS = claims()
+CLAIMS = published_claims()
 SEEDS = Path(__file__).resolve().parents[2] / "shared" / "seeds"
 
 Interval = tuple[float, float]
@@ -493,7 +498,7 @@ def test_a_bad_file_is_named(tmp_path: Path, old: str, new: str, wanted: str) ->
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """A folder without tables or claims stops the reader with its path."""
-    for read in (published_tables, claims, tolerances):
+    for read in (published_tables, published_claims, tolerances):
         with pytest.raises(InputError, match=re.escape(str(tmp_path))):
             read(tmp_path)
 
@@ -511,5 +516,5 @@ def copied(folder: Path, file: str, old: str, new: str) -> Path:
 def read_all(folder: Path) -> None:
     """Read every table of the folder."""
     published_tables(folder)
-    claims(folder)
+    published_claims(folder)
     tolerances(folder)

@@ -1,2 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""TODO."""
+"""The three columns: what was published, simulated and measured, and how they stand to each other.
+
+- ``published_tables``, ``published_claims``, ``tolerances``, ``patch_cards``: what the mails say,
+- ``measured_results`` and its kin: what a real kernel did with a patch switched off and on,
+- ``medians``, ``side_by_side``, ``ranks``: results over their rounds, with intervals,
+- ``three_columns``, ``held_against``: side by side, and judged,
+- ``lkp``, ``mmtests``: laid out as the mails print them.
+"""
+
+from swapsim.claims.cards import patch_cards
+from swapsim.claims.columns import held_against, three_columns
+from swapsim.claims.layouts import as_printed, lkp, lkp_change, mmtests, mmtests_change
+from swapsim.claims.measured import measured_provenance, measured_results, measured_slots
+from swapsim.claims.medians import medians, ranks, side_by_side
+from swapsim.claims.published import published_claims, published_tables, tolerances
+from swapsim.claims.results import Row, results
+
+__all__ = [
+    "Row",
+    "as_printed",
+    "held_against",
+    "lkp",
+    "lkp_change",
+    "measured_provenance",
+    "measured_results",
+    "measured_slots",
+    "medians",
+    "mmtests",
+    "mmtests_change",
+    "patch_cards",
+    "published_claims",
+    "published_tables",
+    "ranks",
+    "results",
+    "side_by_side",
+    "three_columns",
+    "tolerances",
+]

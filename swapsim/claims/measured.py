@@ -2,25 +2,17 @@
 """What a real kernel measured with a patch switched off and on: the third column."""
 
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
 import polars as pl
-from scipy import stats
 
 from swapsim import paths
 from swapsim.errors import InputError
-from swapsim.schemas import MEDIANS, RESULTS, SLOTS_IN_USE, require
-
-RESAMPLES: Final = 2_000
-"""Bootstrap samples behind an interval."""
-
-_OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
+from swapsim.schemas import RESULTS, SLOTS_IN_USE, require
 
 
-def results(experiment: str) -> pl.DataFrame:
+def measured_results(experiment: str) -> pl.DataFrame:
     """Read one experiment of data/measured.
 
     Parameters
@@ -42,7 +34,7 @@ def results(experiment: str) -> pl.DataFrame:
     return require(pl.read_parquet(table), RESULTS, f"{experiment}/{table.name}")
 
 
-def slots_in_use(experiment: str) -> pl.DataFrame:
+def measured_slots(experiment: str) -> pl.DataFrame:
     """Read the sets of slots that an experiment counted tree nodes for.
 
     Returns
@@ -61,7 +53,7 @@ def slots_in_use(experiment: str) -> pl.DataFrame:
     return require(pl.read_parquet(table), SLOTS_IN_USE, f"{experiment}/{table.name}")
 
 
-def provenance(experiment: str) -> dict[str, Any]:
+def measured_provenance(experiment: str) -> dict[str, Any]:
     """Return where an experiment's figures come from: kernel, switches, config, command, date.
 
     Raises
@@ -73,131 +65,6 @@ def provenance(experiment: str) -> dict[str, Any]:
         return tomllib.load(file)
 
 
-def medians(results: pl.DataFrame, *, confidence: float = 0.95) -> pl.DataFrame:
-    """Take the median of each metric over its rounds, with the interval that holds it.
-
-    Parameters
-    ----------
-    results : polars.DataFrame
-        Schema RESULTS, of any source.
-    confidence : float
-        Between 0 and 1, of the percentile bootstrap interval.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema MEDIANS, in the order of first appearance. With one round the interval is the
-        figure itself.
-
-    Raises
-    ------
-    InputError
-        If the table has another schema, or confidence is out of its range.
-    """
-    require(results, RESULTS, "RESULTS")
-    if not 0 < confidence < 1:
-        raise InputError("choose a number between 0 and 1", field="confidence")
-    frame = (
-        results.group_by(_OF_ONE_RUN, maintain_order=True)
-        .agg(pl.col("value").sort_by("seed"))
-        .with_columns(
-            rounds=pl.col("value").list.len().cast(pl.UInt32),
-            median=pl.col("value").list.median(),
-        )
-    )
-    intervals = [_interval(values, confidence) for values in frame["value"].to_list()]
-    frame = frame.with_columns(
-        low=pl.Series([low for low, _ in intervals], dtype=pl.Float64),
-        high=pl.Series([high for _, high in intervals], dtype=pl.Float64),
-    )
-    return require(frame.select(MEDIANS.names()), MEDIANS, "MEDIANS")
-
-
-def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Set medians and their intervals side by side, a column per policy.
-
-    Parameters
-    ----------
-    medians : polars.DataFrame
-        Schema MEDIANS, one source and kernel.
-    metrics : sequence of str
-        In the order of the rows.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``metric``, and per policy "median [low, high]" to three digits, large ones whole.
-
-    Raises
-    ------
-    InputError
-        If one of the metrics is not there.
-    """
-    require(medians, MEDIANS, "MEDIANS")
-    known = medians["metric"].unique()
-    for metric in metrics:
-        if metric not in known:
-            raise InputError(f"no such metric: {metric!r}", field="metric")
-    order = pl.DataFrame({"metric": metrics}, schema={"metric": pl.String})
-    return (
-        order.join(medians, on="metric", maintain_order="left")
-        .with_columns(
-            text=pl.struct("median", "low", "high").map_elements(_spread, return_dtype=pl.String)
-        )
-        .pivot("policy", index="metric", values="text")
-    )
-
-
-def ranks(medians: pl.DataFrame, metric: str) -> pl.DataFrame:
-    """Put the policies in order of one metric, the least first, ties told.
-
-    Parameters
-    ----------
-    medians : polars.DataFrame
-        Schema MEDIANS, one source and kernel; rows of other metrics are left out.
-    metric : str
-
-    Returns
-    -------
-    polars.DataFrame
-        ``policy, median, low, high, rank`` (UInt32, from 1) and ``tied_with``: the policies whose
-        intervals overlap with this one's. A rank counts the policies that are surely less.
-
-    Raises
-    ------
-    InputError
-        If the metric is not there.
-    """
-    chosen = require(medians, MEDIANS, "MEDIANS").filter(metric=metric).sort("median", "policy")
-    if chosen.is_empty():
-        raise InputError(f"no such metric: {metric!r}", field="metric")
-    rows = chosen.select("policy", "median", "low", "high").to_dicts()
-    return pl.DataFrame(
-        [
-            {
-                **row,
-                "rank": 1 + sum(other["high"] < row["low"] for other in rows),
-                "tied_with": [
-                    other["policy"]
-                    for other in rows
-                    if other is not row
-                    and other["low"] <= row["high"]
-                    and row["low"] <= other["high"]
-                ],
-            }
-            for row in rows
-        ],
-        schema_overrides={"rank": pl.UInt32, "tied_with": pl.List(pl.String)},
-    )
-
-
-def _spread(row: dict[str, float]) -> str:
-    median, low, high = (
-        f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}" for value in row.values()
-    )
-    return f"{median} [{low}, {high}]"
-
-
 def _folder(experiment: str) -> Path:
     known = paths.shipped_measurements()
     if experiment not in known:
@@ -205,18 +72,3 @@ def _folder(experiment: str) -> Path:
             f"no such experiment; there are: {', '.join(known) or 'none yet'}", field=experiment
         )
     return known[experiment]
-
-
-def _interval(values: list[float], confidence: float) -> tuple[float, float]:
-    """Bootstrap a median; the same values give the same interval in any process."""
-    if min(values) == max(values):
-        return values[0], values[0]
-    found = stats.bootstrap(
-        (np.asarray(values),),
-        np.median,
-        n_resamples=RESAMPLES,
-        confidence_level=confidence,
-        method="percentile",
-        rng=np.random.default_rng(1),
-    ).confidence_interval
-    return float(found.low), float(found.high)

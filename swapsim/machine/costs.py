@@ -7,11 +7,11 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.published import read_csv
 from swapsim.errors import InputError
 from swapsim.native.facts import COST_NAMES
 from swapsim.paths import data_root
 from swapsim.schemas import COSTS, require
+from swapsim.schemas.csv_file import read_csv
 
 MOST_NS: Final = 2**31 - 1
 """The largest cost that the machine takes."""

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim.claims.published import published_tables
+from swapsim.claims import published_tables
 from swapsim.config import MachineConfig
 from swapsim.errors import ConfigError, InputError
 from swapsim.machine.costs import MOST_NS, change_costs, costs

@@ -8,9 +8,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import sweep
-from swapsim.claims import compare, measured
-from swapsim.claims.results import Row, results
+from swapsim import claims, sweep
+from swapsim.claims import Row, results
 from swapsim.config import MachineConfig
 from swapsim.errors import InputError, require_some
 from swapsim.machine.costs import costs
@@ -193,8 +192,8 @@ def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.Dat
     InputError
         One of the two does not have the metric, or the simulation lacks a policy.
     """
-    ranks = measured.ranks(medians, metric)
-    held = compare.held_against(simulated.filter(metric=metric), medians.filter(metric=metric))
+    ranks = claims.ranks(medians, metric)
+    held = claims.held_against(simulated.filter(metric=metric), medians.filter(metric=metric))
     means = dict(held.select("policy", "simulated").iter_rows())
     rows = ranks.to_dicts()
     missing = [row["policy"] for row in rows if row["policy"] not in means]
@@ -264,7 +263,7 @@ def off_percent(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
         ``metric`` and per policy the difference in percent of the measured median.
     """
     judged = simulated.filter(pl.col("metric").is_in(LEDGER))
-    held = compare.held_against(judged, medians)
+    held = claims.held_against(judged, medians)
     return held.pivot("policy", index="metric", values="apart_percent")
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.results import Row, results
+from swapsim.claims import Row, results
 from swapsim.config import MachineConfig
 from swapsim.errors import InputError
 from swapsim.machine.costs import check_costs, costs

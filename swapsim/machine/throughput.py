@@ -10,7 +10,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import sweep
-from swapsim.claims.results import results
+from swapsim.claims import results
 from swapsim.config import POLICIES, MachineConfig, Policy
 from swapsim.errors import ConfigError, require_some
 from swapsim.machine.costs import costs
@@ -49,8 +49,8 @@ def run_policies(
     polars.DataFrame
         Schema RESULTS, per policy and seed: ``pages moved`` (pages/s, out and in), ``waits`` (% of
         the busy time of all CPUs, in waiting for locks), ``tested`` (slots tested for one that
-        is handed out) and ``si->lock`` (acquisitions a page swapped out). `measured.medians` and
-        `measured.ranks` put them in order.
+        is handed out) and ``si->lock`` (acquisitions a page swapped out). `claims.medians` and
+        `claims.ranks` put them in order.
 
     Raises
     ------

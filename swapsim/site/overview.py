@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims import compare, published
+from swapsim import claims
 from swapsim.patches import rooms
 from swapsim.patches.cluster_next.conclusions import slots_matched
 
@@ -58,9 +58,9 @@ def headlines(results: pl.DataFrame) -> pl.DataFrame:
         ``patch``, ``claim`` in words, ``published``, ``simulated`` and ``measured`` changes in
         percent, null where there is none yet.
     """
-    three = compare.three_columns(published.claims(), results, published.tolerances())
+    three = claims.three_columns(claims.published_claims(), results, claims.tolerances())
     told = pl.col("headlines").str.splitn(": ", 2).struct.rename_fields(["claim", "words"])
-    order = published.patch_cards().explode("headlines").select(told.alias("told")).unnest("told")
+    order = claims.patch_cards().explode("headlines").select(told.alias("told")).unnest("told")
     return order.join(three, on="claim", how="left", maintain_order="left").select(
         "patch", pl.col("words").alias("claim"), "published", "simulated", "measured"
     )

@@ -2,17 +2,15 @@
 """Policies in order of one metric, with intervals over the seeds, and the odds of a draw."""
 
 import math
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from swapsim.claims.intervals import check_confidence, interval, ranks_by_interval
 from swapsim.errors import InputError
 from swapsim.schemas import SLOT_RANKING, SLOT_SWEEP, require
 from swapsim.slots.metrics import FAIRNESS, METRICS
-
-RESAMPLES: Final = 9999
-"""Of a bootstrap interval."""
 
 
 def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) -> pl.DataFrame:
@@ -39,8 +37,7 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) ->
         The table has another schema, or has no such metric; or confidence is out of its range.
     """
     require(measures, SLOT_SWEEP, "slot sweep")
-    if not 0 < confidence < 1:
-        raise InputError("choose a number between 0 and 1", field="confidence")
+    check_confidence(confidence)
     keys = ["factor", "setting", "policy", "n_cpus", "metric", "unit"]
     chosen = measures.filter(metric=metric)
     if chosen.is_empty():
@@ -54,7 +51,14 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) ->
         {**row, **_spread(row.pop("value"), confidence)} for row in groups.iter_rows(named=True)
     ]
     better = "higher" if metric == FAIRNESS else METRICS[metric].better
-    ranked = [{**row, **_rank(row, rows, better)} for row in rows]
+    by_setting: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        by_setting.setdefault((row["factor"], row["setting"]), []).append(row)
+    ranked = [
+        {**row, **rank}
+        for group in by_setting.values()
+        for row, rank in zip(group, ranks_by_interval(group, better), strict=True)
+    ]
     frame = pl.DataFrame(ranked, schema=SLOT_RANKING)
     best_first = pl.col("mean") * (-1 if better == "higher" else 1)
     settings = chosen.select("factor", "setting").unique(maintain_order=True)
@@ -68,51 +72,15 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) ->
 
 
 def _spread(values: list[float], confidence: float) -> dict[str, float]:
-    """Describe one policy's values; the same ones give the same interval in any process."""
-    # Slow to import, and of no use to the processes of a sweep.
-    from scipy import stats
-
-    array = np.asarray(values)
-    low, high = values[0], values[0]
-    if min(values) < max(values):
-        interval = stats.bootstrap(
-            (array,),
-            np.mean,
-            n_resamples=RESAMPLES,
-            confidence_level=confidence,
-            method="percentile",
-            rng=np.random.default_rng(1),
-        ).confidence_interval
-        low, high = float(interval.low), float(interval.high)
+    low, high = interval(values, np.mean, confidence)
     return {
         "seeds": len(values),
         "mean": math.fsum(values) / len(values),
         "low": low,
         "high": high,
-        "median": float(np.median(array)),
+        "median": float(np.median(values)),
         "lowest": min(values),
         "highest": max(values),
-    }
-
-
-def _rank(row: dict[str, Any], rows: list[dict[str, Any]], better: str) -> dict[str, Any]:
-    others = [
-        other
-        for other in rows
-        if other is not row
-        and (other["factor"], other["setting"]) == (row["factor"], row["setting"])
-    ]
-    if better == "higher":
-        surely_better = sum(other["low"] > row["high"] for other in others)
-    else:
-        surely_better = sum(other["high"] < row["low"] for other in others)
-    return {
-        "rank": 1 + surely_better,
-        "tied_with": [
-            other["policy"]
-            for other in others
-            if other["low"] <= row["high"] and row["low"] <= other["high"]
-        ],
     }
 
 

@@ -4,7 +4,7 @@
 import polars as pl
 import pytest
 
-from swapsim.claims.results import results
+from swapsim.claims import results
 from swapsim.errors import InputError
 from swapsim.schemas import RESULTS
 

@@ -4,7 +4,7 @@
 import polars as pl
 import pytest
 
-from swapsim.claims import published
+from swapsim import claims
 from swapsim.errors import InputError
 from swapsim.machine.lock_relief import QUANTITIES, relief
 from swapsim.schemas import MEDIANS, PUBLISHED, RESULTS
@@ -24,7 +24,7 @@ def medians(values: dict[tuple[str, str], float]) -> pl.DataFrame:
 
 def printed(*values: tuple[str, float]) -> pl.DataFrame:
     """Return a profile's cells of one lock by hand: kernel and percent of cycles."""
-    cell = published.published_tables().head(1)
+    cell = claims.published_tables().head(1)
     return pl.concat(
         cell.with_columns(kernel=pl.lit(kernel), value=pl.lit(value)) for kernel, value in values
     )

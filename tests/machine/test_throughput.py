@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import swapsim
-from swapsim.claims import measured
+from swapsim import claims
 from swapsim.config import MachineConfig
 from swapsim.config.policies import Policy
 from swapsim.errors import ConfigError, InputError
@@ -100,7 +100,7 @@ def test_constants_are_those_given() -> None:
 def test_policies_can_be_ranked() -> None:
     """Medians and ranks take its results, and a policy that is surely worse comes first."""
     results = run_policies(small, ["shared", "avoid"], seeds=3, executor=SerialExecutor())
-    ranks = measured.ranks(measured.medians(results), PAGES_MOVED)
+    ranks = claims.ranks(claims.medians(results), PAGES_MOVED)
     assert ranks.select("policy", "rank").rows() == [("shared", 1), ("avoid", 2)]
 
 

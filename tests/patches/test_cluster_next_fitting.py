@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.claims.published import published_tables
+from swapsim.claims import published_tables
 from swapsim.config import MachineConfig
 from swapsim.errors import ConfigError
 from swapsim.machine.costs import costs

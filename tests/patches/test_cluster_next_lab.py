@@ -4,7 +4,7 @@
 import polars as pl
 import pytest
 
-from swapsim.claims import compare, measured
+from swapsim import claims
 from swapsim.machine import lab
 from swapsim.patches import cluster_next as patch
 from swapsim.sweep import SerialExecutor
@@ -37,7 +37,7 @@ def simulated(experiment: str, seeds: int = SEEDS) -> pl.DataFrame:
 
 def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:
     """Set them beside the measured medians."""
-    return compare.held_against(results, measured.medians(measured.results(experiment)))
+    return claims.held_against(results, claims.medians(claims.measured_results(experiment)))
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_each_lock_of_the_walkers_is_taken_as_often_as_in_the_kernel(
 )
 def test_bases_are_in_the_order_of_the_kernel(under_half: pl.DataFrame, metric: str) -> None:
     """Each pair of bases that the kernel tells apart is told apart the same way."""
-    medians = measured.medians(measured.results(UNDER_HALF))
+    medians = claims.medians(claims.measured_results(UNDER_HALF))
     table = lab.pairs(under_half, medians, metric)
     assert table.height >= 5
     assert table["agrees"].all(), table

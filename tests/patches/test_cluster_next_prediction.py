@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.claims import compare
-from swapsim.claims.published import claims, tolerances
+from swapsim import claims
+from swapsim.claims import tolerances
 from swapsim.config import MachineConfig
 from swapsim.errors import ConfigError, InputError
 from swapsim.machine.costs import costs
@@ -32,7 +32,7 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def simulated(results: pl.DataFrame) -> pl.DataFrame:
     """Return the claims of a patch that a result belongs to."""
-    table = compare.three_columns(claims(), results, tolerances())
+    table = claims.three_columns(claims(), results, tolerances())
     return table.filter(pl.col("patch") == patch.PATCH, pl.col("simulated").is_not_null())
 
 

@@ -4,7 +4,7 @@
 import polars as pl
 import pytest
 
-from swapsim.claims.published import published_tables
+from swapsim.claims import published_tables
 from swapsim.machine.costs import change_costs, costs
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import fitting

@@ -4,8 +4,7 @@
 import polars as pl
 import pytest
 
-from swapsim import replay, traces
-from swapsim.claims import compare, measured
+from swapsim import claims, replay, traces
 from swapsim.machine import lab
 from swapsim.patches import writeback_tags as patch
 from swapsim.sweep import SerialExecutor
@@ -18,7 +17,7 @@ def simulated(experiment: str, seeds: int) -> pl.DataFrame:
 
 def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:
     """Set them beside the measured medians."""
-    return compare.held_against(results, measured.medians(measured.results(experiment)))
+    return claims.held_against(results, claims.medians(claims.measured_results(experiment)))
 
 
 def test_each_lock_of_the_writers_is_taken_as_often_as_in_the_kernel() -> None:
@@ -41,9 +40,9 @@ def test_tags_cost_two_acquisitions_a_page() -> None:
 
 def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     """Acquisitions of the swap cache's lock a page, tags off and on, agree within five percent."""
-    rounds = measured.results("writeback-tags")
+    rounds = claims.measured_results("writeback-tags")
     assert rounds["seed"].n_unique() >= 7
-    medians = measured.medians(rounds.filter(metric="xa_lock acquisitions"))
+    medians = claims.medians(rounds.filter(metric="xa_lock acquisitions"))
     trace = traces.shipped("writeback-tags")["swap-w-seq"]
     held = patch.acquisitions_held_against(replay.writeback_tags(trace, kernel="6.1"), medians)
     assert held["policy"].to_list() == ["on", "off"]

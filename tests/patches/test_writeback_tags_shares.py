@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.claims import compare, published
+from swapsim import claims
 from swapsim.config import MachineConfig
 from swapsim.errors import InputError
 from swapsim.machine.costs import change_costs, costs
@@ -59,12 +59,12 @@ def test_each_pair_of_shares_is_fitted_and_predicted() -> None:
     assert points.schema == PREDICTED_BY_SHARES
     pairs = points.select("tag_share", "map_share").unique(maintain_order=True).rows()
     assert pairs == [(0.05, 0.2), (0.5, 0.2)]
-    claims = published.claims().filter(claim="A-throughput")
+    stated = claims.published_claims().filter(claim="A-throughput")
     for tag_share, map_share in pairs:
         fitted = patch.fit(tag_share=tag_share, map_share=map_share)
         results = patch.predict(fitted.constants, [1, 2])
         row = points.filter(tag_share=tag_share, claim="A-throughput").row(0, named=True)
-        three = compare.three_columns(claims, results, published.tolerances()).row(0, named=True)
+        three = claims.three_columns(stated, results, claims.tolerances()).row(0, named=True)
         assert row["simulated"] == pytest.approx(three["simulated"])
         assert row["published"] == three["published"]
         patched = results.filter(kernel="base+patch", metric="vm-scalability.throughput")
@@ -98,8 +98,8 @@ def test_nothing_to_fit_is_named() -> None:
 
 def test_each_claim_of_patch_a_with_a_change_can_be_judged() -> None:
     """Without a tolerance no range could be near."""
-    changes = published.claims().filter(pl.col("change").is_not_null(), patch=patch.PATCH)
-    judged = changes.join(published.tolerances(), on="claim", how="left")
+    changes = claims.published_claims().filter(pl.col("change").is_not_null(), patch=patch.PATCH)
+    judged = changes.join(claims.tolerances(), on="claim", how="left")
     assert judged.filter(pl.col("tolerance").is_null())["claim"].to_list() == []
 
 

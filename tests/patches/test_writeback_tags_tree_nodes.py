@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapsim import paths
-from swapsim.claims import measured
+from swapsim import claims, paths
 from swapsim.config import MappingConfig
 from swapsim.errors import InputError
 from swapsim.native.mappings import nodes_after_swap_out
@@ -119,10 +118,10 @@ def test_an_offset_past_the_device_is_named(offset: int) -> None:
 
 def test_each_size_of_trees_was_measured() -> None:
     """Large and small trunks, and nodes of 64 and of 16 slots, have three rounds each."""
-    told = [measured.provenance(name) for name in EXPERIMENTS]
+    told = [claims.measured_provenance(name) for name in EXPERIMENTS]
     sizes = {(each["kernel"]["trunk_shift"], each["kernel"]["tree_shift"]) for each in told}
     assert sizes == {(14, 6), (10, 6), (14, 4)}
-    assert all(measured.results(name)["seed"].n_unique() >= 3 for name in EXPERIMENTS)
+    assert all(claims.measured_results(name)["seed"].n_unique() >= 3 for name in EXPERIMENTS)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -145,7 +144,7 @@ def test_most_slots_in_use_have_a_shadow(name: str) -> None:
     """The sets are what a 6.1 kernel keeps for pages that are gone, not pages of the swap cache."""
     table = patch.nodes_by_round(name)
     assert (table["shadows"] > table["slots"] // 2).all()
-    slots = measured.slots_in_use(name).group_by("set", "seed").agg(pl.col("count").sum())
+    slots = claims.measured_slots(name).group_by("set", "seed").agg(pl.col("count").sum())
     both = table.join(slots, on=["set", "seed"])
     assert both.height == table.height
     assert (both["slots"] == both["count"]).all()
@@ -154,7 +153,7 @@ def test_most_slots_in_use_have_a_shadow(name: str) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_nodes_go_with_their_slots(name: str) -> None:
     """When all slots are freed, the slab has as many nodes as before the first set."""
-    after = measured.results(name).filter(pl.col("metric").str.starts_with("after: "))
+    after = claims.measured_results(name).filter(pl.col("metric").str.starts_with("after: "))
     assert after.height == 12
     assert (after["value"] == 0).all()
 

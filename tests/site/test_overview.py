@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.claims.published import claims, patch_cards
+from swapsim.claims import patch_cards, published_claims
 from swapsim.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
@@ -89,7 +89,7 @@ def test_headlines_are_those_of_the_cards_in_words() -> None:
     found = overview.headlines(pl.DataFrame(schema=RESULTS))
     assert found.columns == ["patch", "claim", "published", "simulated", "measured"]
     told = patch_cards().explode("headlines").select("patch", "headlines")
-    known = claims()["claim"].to_list()
+    known = published_claims()["claim"].to_list()
     for patch, headline in told.iter_rows():
         claim, words = headline.split(": ", 1)
         assert claim in known

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from swapsim import replay, slots, traces
-from swapsim.claims import compare, measured, published
+from swapsim import claims, replay, slots, traces
 from swapsim.machine.lock_relief import relief
 from swapsim.patches.cluster_next.machines import PATCH
 from swapsim.patches.cluster_next.reviewers import mean_of
@@ -39,8 +38,8 @@ def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFr
         for policy in ("shared", "percpu", "percpu-rerandomise")
     }
     cpus = int(moved["n_cpus"].to_list()[-1])
-    claims = published.claims().filter(claim="D-prose-score")
-    three = compare.three_columns(claims, predicted, published.tolerances())
+    stated = claims.published_claims().filter(claim="D-prose-score")
+    three = claims.three_columns(stated, predicted, claims.tolerances())
     score = three.row(0, named=True)
     return (
         f"The model hands out {alike:,} of the {handed_out:,} slots that a real kernel did in "
@@ -134,12 +133,12 @@ def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         As `lock_relief.relief` returns; the mail's kernel is 5.7, the real one 6.1.
     """
     return relief(
-        published.published_tables().filter(
+        claims.published_tables().filter(
             pl.col("metric").str.contains("add_to_swap_cache|__remove_mapping"),
             patch=PATCH,
             table="perf profile",
         ),
         (runs["shared"], runs["percpu"]),
-        measured.medians(measured.results("scan-base-under-half")),
+        claims.medians(claims.measured_results("scan-base-under-half")),
         ("shared", "percpu"),
     )

@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims import published
+from swapsim import claims
 from swapsim.patches.cluster_next.machines import PATCH
 from swapsim.schemas import SLOT_SWEEP, require
 
@@ -35,7 +35,7 @@ def profile() -> pl.DataFrame:
     data/published, table "perf profile" of 04-percpu-cluster-next.
     """
     return (
-        published.published_tables()
+        claims.published_tables()
         .filter(patch=PATCH, table="perf profile")
         .with_columns(waiting_in=pl.col("metric").str.splitn(".", 2).struct[1])
         .pivot("kernel", index="waiting_in", values="value")

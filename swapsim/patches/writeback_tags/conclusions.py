@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from swapsim import replay, traces
-from swapsim.claims import measured, published
+from swapsim import claims, replay, traces
 from swapsim.errors import InputError
 from swapsim.machine.lock_relief import relief
 from swapsim.patches.writeback_tags.machines import PATCH
@@ -107,11 +106,9 @@ def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         As `lock_relief.relief` returns; the mail's kernel is 4.8, the real one 6.1.
     """
     return relief(
-        published.published_tables().filter(
-            patch=PATCH, table="lkp comparison", unit="% of cycles"
-        ),
+        claims.published_tables().filter(patch=PATCH, table="lkp comparison", unit="% of cycles"),
         (runs["base"], runs["base+patch"]),
-        measured.medians(measured.results("writeback-tags")),
+        claims.medians(claims.measured_results("writeback-tags")),
         ("on", "off"),
     )
 

@@ -5,9 +5,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import replay
-from swapsim.claims import compare
-from swapsim.claims.results import results
+from swapsim import claims, replay
+from swapsim.claims import results
 from swapsim.config import MachineConfig
 from swapsim.errors import InputError
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of
@@ -90,4 +89,4 @@ def acquisitions_held_against(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.
         unit=pl.lit("1/page"),
     )
     simulated = results(rows, {"patch": PATCH, "n_tasks": 8, "seed": 0})
-    return compare.held_against(simulated, medians)
+    return claims.held_against(simulated, medians)

@@ -2,7 +2,7 @@
 """The table of patch A's mail, simulated: base and patched machine with the same constants.
 
 Rows bear the mail's own names, so that they stand beside the published ones in
-`compare.three_columns`. A lock of the mail that the machine does not have is no row here.
+`claims.three_columns`. A lock of the mail that the machine does not have is no row here.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.results import results
+from swapsim.claims import results
 from swapsim.errors import require_some
 from swapsim.machine.run import TABLE_SEEDS, labels, metric_values, run
 from swapsim.patches.writeback_tags.fitting import TREE_ROWS, run_rates

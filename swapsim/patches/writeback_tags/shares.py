@@ -10,8 +10,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import sweep
-from swapsim.claims import compare, published
+from swapsim import claims, sweep
 from swapsim.errors import require_some
 from swapsim.machine.costs import costs
 from swapsim.patches.writeback_tags.fitting import fit
@@ -76,8 +75,10 @@ def _predicted(
     tag_share, map_share = shares
     fitted = fit(tag_share=tag_share, map_share=map_share, constants=constants)
     results = predict(fitted.constants, seeds)
-    claims = published.claims().filter(pl.col("patch") == PATCH, pl.col("change").is_not_null())
-    table = compare.three_columns(claims, results, published.tolerances())
+    stated = claims.published_claims().filter(
+        pl.col("patch") == PATCH, pl.col("change").is_not_null()
+    )
+    table = claims.three_columns(stated, results, claims.tolerances())
     patched = (
         results.filter(kernel="base+patch")
         .sort("seed")
@@ -87,7 +88,7 @@ def _predicted(
     value = dict(fitted.constants.select("name", "value").iter_rows())
     return (
         table.filter(pl.col("simulated").is_not_null())
-        .join(claims.select("claim", "metric"), on="claim", maintain_order="left")
+        .join(stated.select("claim", "metric"), on="claim", maintain_order="left")
         .join(patched, on="metric", maintain_order="left")
         .select(
             tag_share=pl.lit(tag_share),

@@ -3,8 +3,8 @@
 
 import polars as pl
 
-from swapsim.claims import compare, measured
-from swapsim.claims.results import results
+from swapsim import claims
+from swapsim.claims import results
 from swapsim.config import MappingConfig
 from swapsim.native.mappings import nodes_after_swap_out
 from swapsim.schemas import HELD_AGAINST, TREE_NODES, require
@@ -37,8 +37,8 @@ def simulated_nodes(experiment: str) -> pl.DataFrame:
     InputError
         If there is no such experiment, or it counted no tree nodes.
     """
-    sets = measured.slots_in_use(experiment)
-    told = measured.provenance(experiment)
+    sets = claims.measured_slots(experiment)
+    told = claims.measured_provenance(experiment)
     config = MappingConfig(
         kernel="6.1",
         swap_slots=told["guest"]["swap"]["mebibytes"] * SLOTS_OF_A_MEBIBYTE,
@@ -78,8 +78,8 @@ def nodes_held_against(experiment: str) -> pl.DataFrame:
     InputError
         As `simulated_nodes`.
     """
-    medians = measured.medians(measured.results(experiment))
-    held = compare.held_against(simulated_nodes(experiment), medians)
+    medians = claims.medians(claims.measured_results(experiment))
+    held = claims.held_against(simulated_nodes(experiment), medians)
     return require(held, HELD_AGAINST, "HELD_AGAINST")
 
 
@@ -106,11 +106,11 @@ def nodes_by_round(experiment: str) -> pl.DataFrame:
         set=pl.col("metric").str.strip_suffix(": nodes"),
         nodes_of_the_model="value",
     )
-    told = measured.provenance(experiment)["kernel"]
+    told = claims.measured_provenance(experiment)["kernel"]
     split = pl.col("metric").str.split_exact(": ", 1).struct.rename_fields(["set", "metric"])
     keys = ["set", "seed"]
     counted = (
-        measured.results(experiment)
+        claims.measured_results(experiment)
         .select("seed", split.alias("split"), "value")
         .unnest("split")
         .pivot("metric", index=keys, values="value", maintain_order=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Comparisons: the two layouts that mails use, and published beside simulated beside measured."""
+"""Tables laid out as the mails print them: by mmtests and by lkp."""
 
 from itertools import groupby
 from typing import Final, TypedDict, cast
@@ -8,20 +8,11 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.schemas import (
-    CLAIMS,
     COMPARISON,
-    HELD_AGAINST,
-    MEDIANS,
     PUBLISHED,
     RESULTS,
-    THREE_COLUMNS,
-    TOLERANCES,
-    VERDICT,
     require,
 )
-
-COUNT_TOLERANCE_PERCENT: Final = 5.0
-"""How far a simulated count may lie from a real kernel's, in percent; set before the first run."""
 
 _LKP_HEAD: Final = (
     "---------------- --------------------------\n"
@@ -198,99 +189,6 @@ def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     return require(rows, COMPARISON, "COMPARISON")
 
 
-def three_columns(
-    claims: pl.DataFrame, results: pl.DataFrame, tolerances: pl.DataFrame
-) -> pl.DataFrame:
-    """Set each claim beside what was simulated and measured, and judge both.
-
-    What is compared is the claim's change in percent, or its value where it has no change. A
-    result's change is that of the means, over its seeds, policies and task numbers, at the two
-    kernels of the claim's locator; filter the results first if they hold more than one set-up.
-
-    Parameters
-    ----------
-    claims : polars.DataFrame
-        Schema CLAIMS.
-    results : polars.DataFrame
-        Schema RESULTS; patch, metric and kernel as in the claims. Rows of source published are
-        refused: the claims are what was published.
-    tolerances : polars.DataFrame
-        Schema TOLERANCES; a claim without a row here is not judged.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema THREE_COLUMNS, one row per claim, in the order of the claims. A result agrees if it
-        lies no farther from the published figure than the tolerance.
-
-    Raises
-    ------
-    InputError
-        If a table does not have its schema, or results hold published rows.
-    """
-    require(claims, CLAIMS, "CLAIMS")
-    require(results, RESULTS, "RESULTS")
-    require(tolerances, TOLERANCES, "TOLERANCES")
-    if (results["source"] == "published").any():
-        raise InputError("drop these rows: the claims are what was published", field="source")
-    kernels = pl.col("locator").str.extract_groups(r"\| (?<base>[^|]+) -> (?<value>[^|]+)$")
-    table = (
-        claims.with_columns(kernels.struct.rename_fields(["base_kernel", "value_kernel"]))
-        .unnest("locator")
-        .with_columns(published=pl.coalesce("change", "value"))
-        .join(tolerances.drop("note"), on="claim", how="left", maintain_order="left")
-    )
-    for source in ("simulated", "measured"):
-        table = _with_result(table, results.filter(pl.col("source") == source), source)
-    percent = pl.col("change").is_not_null()
-    table = table.with_columns(unit=pl.when(percent).then(pl.lit("%")).otherwise("unit"))
-    return require(table.select(THREE_COLUMNS.names()), THREE_COLUMNS, "THREE_COLUMNS")
-
-
-def held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
-    """Set simulated counts beside those of a real kernel under the same workload.
-
-    Parameters
-    ----------
-    simulated : polars.DataFrame
-        Schema RESULTS; the mean over its seeds counts.
-    medians : polars.DataFrame
-        Schema MEDIANS, measured (`measured.medians`).
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema HELD_AGAINST, one row per policy and metric that both have, in the order of the
-        simulated ones. A count agrees within COUNT_TOLERANCE_PERCENT of the measured median.
-
-    Raises
-    ------
-    InputError
-        A table has another schema, or the two have no policy and metric in common.
-    """
-    require(simulated, RESULTS, "RESULTS")
-    require(medians, MEDIANS, "MEDIANS")
-    keys = ["policy", "metric", "unit"]
-    means = (
-        simulated.sort(pl.all())  # float sums depend on their order
-        .group_by(keys, maintain_order=True)
-        .agg(simulated=pl.col("value").mean())
-    )
-    order = simulated.select(keys).unique(maintain_order=True)
-    frame = (
-        order.join(means, on=keys, how="left", maintain_order="left")
-        .join(medians, on=keys, how="inner", maintain_order="left")
-        .rename({"median": "measured"})
-        .with_columns(
-            apart_percent=100 * (pl.col("simulated") - pl.col("measured")) / pl.col("measured")
-        )
-        .with_columns(agrees=pl.col("apart_percent").abs() <= COUNT_TOLERANCE_PERCENT)
-    )
-    if frame.is_empty():
-        raise InputError("no policy and metric that both the simulation and the kernel have")
-    return require(frame.select(HELD_AGAINST.names()), HELD_AGAINST, "HELD_AGAINST")
-
-
 def _by_metric(comparison: pl.DataFrame) -> list[list[_Cell]]:
     require(comparison, COMPARISON, "COMPARISON")
     rows = cast("list[_Cell]", comparison.to_dicts())
@@ -311,41 +209,3 @@ def _with_deviation(cell: _Cell, width: int) -> str:
     deviation = cell["stddev_percent"]
     text = f"{cell['value']:{width}.{cell['decimals']}f}"
     return text + (" " * 6 if deviation is None else f" ±{deviation:3.0f}%")
-
-
-def _with_result(table: pl.DataFrame, results: pl.DataFrame, source: str) -> pl.DataFrame:
-    """Add one source's figure and its verdict to the claims."""
-    means = (
-        results.sort(pl.all())  # float sums depend on their order
-        .group_by("patch", "metric", "kernel", maintain_order=True)
-        .agg(pl.col("value").mean())
-    )
-    for side in ("base", "value"):
-        table = table.join(
-            means.rename({"kernel": f"{side}_kernel", "value": f"{side}_mean"}),
-            on=["patch", "metric", f"{side}_kernel"],
-            how="left",
-            maintain_order="left",
-        )
-    change = 100 * (pl.col("value_mean") - pl.col("base_mean")) / pl.col("base_mean")
-    found = (
-        pl.when(pl.col("change").is_null())
-        .then("value_mean")
-        .when(pl.col("base_mean") != 0)
-        .then(change)
-    )
-    return (
-        table.with_columns(found.alias(source))
-        .with_columns(
-            pl.when(pl.col(source).is_null())
-            .then(pl.lit(f"not {source}"))
-            .when(pl.col("published").is_null() | pl.col("tolerance").is_null())
-            .then(pl.lit("not judged"))
-            .when((pl.col(source) - pl.col("published")).abs() <= pl.col("tolerance"))
-            .then(pl.lit("agrees"))
-            .otherwise(pl.lit("contradicts"))
-            .cast(VERDICT)
-            .alias(f"{source}_verdict")
-        )
-        .drop("base_mean", "value_mean")
-    )

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Results over their rounds: medians with their intervals, and the order of policies."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from swapsim.claims.intervals import interval, ranks_by_interval
+from swapsim.errors import InputError
+from swapsim.schemas import MEDIANS, RESULTS, require
+
+_OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
+
+
+def medians(results: pl.DataFrame, *, confidence: float = 0.95) -> pl.DataFrame:
+    """Take the median of each metric over its rounds, with the interval that holds it.
+
+    Parameters
+    ----------
+    results : polars.DataFrame
+        Schema RESULTS, of any source.
+    confidence : float
+        Between 0 and 1, of the percentile bootstrap interval.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema MEDIANS, in the order of first appearance. With one round the interval is the
+        figure itself.
+
+    Raises
+    ------
+    InputError
+        If the table has another schema, or confidence is out of its range.
+    """
+    require(results, RESULTS, "RESULTS")
+    frame = (
+        results.group_by(_OF_ONE_RUN, maintain_order=True)
+        .agg(pl.col("value").sort_by("seed"))
+        .with_columns(
+            rounds=pl.col("value").list.len().cast(pl.UInt32),
+            median=pl.col("value").list.median(),
+        )
+    )
+    intervals = [interval(values, np.median, confidence) for values in frame["value"].to_list()]
+    frame = frame.with_columns(
+        low=pl.Series([low for low, _ in intervals], dtype=pl.Float64),
+        high=pl.Series([high for _, high in intervals], dtype=pl.Float64),
+    )
+    return require(frame.select(MEDIANS.names()), MEDIANS, "MEDIANS")
+
+
+def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Set medians and their intervals side by side, a column per policy.
+
+    Parameters
+    ----------
+    medians : polars.DataFrame
+        Schema MEDIANS, one source and kernel.
+    metrics : sequence of str
+        In the order of the rows.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``metric``, and per policy "median [low, high]" to three digits, large ones whole.
+
+    Raises
+    ------
+    InputError
+        If one of the metrics is not there.
+    """
+    require(medians, MEDIANS, "MEDIANS")
+    known = medians["metric"].unique()
+    for metric in metrics:
+        if metric not in known:
+            raise InputError(f"no such metric: {metric!r}", field="metric")
+    order = pl.DataFrame({"metric": metrics}, schema={"metric": pl.String})
+    return (
+        order.join(medians, on="metric", maintain_order="left")
+        .with_columns(
+            text=pl.struct("median", "low", "high").map_elements(_spread, return_dtype=pl.String)
+        )
+        .pivot("policy", index="metric", values="text")
+    )
+
+
+def ranks(medians: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """Put the policies in order of one metric, the least first, ties told.
+
+    Parameters
+    ----------
+    medians : polars.DataFrame
+        Schema MEDIANS, one source and kernel; rows of other metrics are left out.
+    metric : str
+
+    Returns
+    -------
+    polars.DataFrame
+        ``policy, median, low, high, rank`` (UInt32, from 1) and ``tied_with``: the policies whose
+        intervals overlap with this one's. A rank counts the policies that are surely less.
+
+    Raises
+    ------
+    InputError
+        If the metric is not there.
+    """
+    chosen = require(medians, MEDIANS, "MEDIANS").filter(metric=metric).sort("median", "policy")
+    if chosen.is_empty():
+        raise InputError(f"no such metric: {metric!r}", field="metric")
+    rows = chosen.select("policy", "median", "low", "high").to_dicts()
+    return pl.DataFrame(
+        [{**row, **rank} for row, rank in zip(rows, ranks_by_interval(rows, "lower"), strict=True)],
+        schema_overrides={"rank": pl.UInt32, "tied_with": pl.List(pl.String)},
+    )
+
+
+def _spread(row: dict[str, float]) -> str:
+    median, low, high = (
+        f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}" for value in row.values()
+    )
+    return f"{median} [{low}, {high}]"
