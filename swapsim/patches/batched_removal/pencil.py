@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims import published
+from swapsim import claims
 from swapsim.errors import ConfigError
 from swapsim.schemas import WAITS_NEEDED, require
 
@@ -52,7 +52,7 @@ def waits_needed(*, acquisitions_a_page: float, saved_a_page: float) -> pl.DataF
     saved = saved_a_page / acquisitions_a_page
     needed = pl.when(pl.col("change") < 0).then(-pl.col("change") / saved)
     frame = (
-        published.claims()
+        claims.published_claims()
         .filter(
             (pl.col("patch") == PATCH)
             & pl.col("metric").str.contains(_CPU_TIME, literal=True)
