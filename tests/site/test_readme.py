@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The README says what the laboratory computes, and its links lead somewhere."""
+"""The README says what the laboratory computes, and links lead somewhere."""
 
 import re
+
+import pytest
 
 from swapsim.paths import repository_root
 from swapsim.site import readme
@@ -15,10 +17,12 @@ def test_the_verdict_table_is_the_one_that_comes_out_now() -> None:
     assert readme.with_table(text) == text
 
 
-def test_each_link_leads_to_a_file_or_folder() -> None:
-    """No link of the README is dead, and the picture is there."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("folder", [".", "corelib", "swapsim"])
+def test_each_link_leads_to_a_file_or_folder(folder: str) -> None:
+    """No link of a README is dead, and the front door's picture is there."""
+    text = (ROOT / folder / "README.md").read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#]+)\)", text)
-    assert readme.PICTURE in targets
+    assert targets
+    assert folder != "." or readme.PICTURE in targets
     for target in targets:
-        assert (ROOT / target).exists(), target
+        assert (ROOT / folder / target).exists(), target
