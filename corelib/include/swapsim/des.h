@@ -39,38 +39,57 @@
 
 /* How waiters of a lock are served. */
 enum sws_lock_kind {
-	SWS_LOCK_QUEUED = 0,       /* first come, first served: qspinlock */
-	SWS_LOCK_TEST_AND_SET =
-		1, /* the nearest waiter wins; the line's way grows with the waiters */
+	/* First come, first served: qspinlock. */
+	SWS_LOCK_QUEUED = 0,
+	/* The nearest waiter wins; the line's way grows with the waiters. */
+	SWS_LOCK_TEST_AND_SET = 1,
 };
 
+/* CPUs and locks of a machine, and what a cache line's way costs. */
 struct sws_des_config {
-	uint32_t cpus;            /* 1 .. 4096; default 1 */
-	uint32_t cpus_per_core;   /* hardware threads; default 1 */
-	uint32_t cpus_per_socket; /* a multiple of cpus_per_core; default 1 */
-	uint32_t sites; /* call sites that waits are told apart by, 1 .. 65536; default 1 */
-	uint64_t travel_same_core_ns; /* a line's way to another thread of the core; default 5 */
-	uint64_t travel_same_socket_ns; /* to another core of the socket; default 30 */
-	uint64_t travel_other_socket_ns; /* to another socket; default 90 */
-	uint64_t irq_save_ns; /* more until a lock is had with interrupts off; default 0 */
-	const struct sws_allocator *allocator; /* NULL: libc */
+	/* 1 .. 4096; default 1. */
+	uint32_t cpus;
+	/* Hardware threads; default 1. */
+	uint32_t cpus_per_core;
+	/* A multiple of cpus_per_core; default 1. */
+	uint32_t cpus_per_socket;
+	/* Call sites that waits are told apart by, 1 .. 65536; default 1. */
+	uint32_t sites;
+	/* A line's way to another thread of the core; default 5. */
+	uint64_t travel_same_core_ns;
+	/* To another core of the socket; default 30. */
+	uint64_t travel_same_socket_ns;
+	/* To another socket; default 90. */
+	uint64_t travel_other_socket_ns;
+	/* More until a lock is had with interrupts off; default 0. */
+	uint64_t irq_save_ns;
+	/* NULL: libc. */
+	const struct sws_allocator *allocator;
 };
 
 /* What the acquisitions of one call site cost, all CPUs together. */
 struct sws_des_site {
 	uint64_t acquisitions;
-	uint64_t contended; /* the lock was held, or handed to another */
-	uint64_t moved; /* the last holder was another CPU */
-	uint64_t wait_ns; /* from asking to having, the line's way included */
+	/* The lock was held, or on its way to another CPU. */
+	uint64_t contended;
+	/* The last holder was another CPU. */
+	uint64_t moved;
+	/* From asking to having, the line's way included. */
+	uint64_t wait_ns;
+	/* From having to giving back. */
 	uint64_t hold_ns;
 };
 
 /* Where a CPU's time went; the four add up to the time of its last event, or since which it waits. */
 struct sws_des_cpu {
-	uint64_t run_ns; /* without a lock */
-	uint64_t hold_ns; /* with one or more */
-	uint64_t wait_ns; /* for one, with or without another held */
-	uint64_t idle_ns; /* between an event and what it did next */
+	/* Without a lock. */
+	uint64_t run_ns;
+	/* With one or more. */
+	uint64_t hold_ns;
+	/* For one, with or without another held. */
+	uint64_t wait_ns;
+	/* Between an event and what it did next. */
+	uint64_t idle_ns;
 };
 
 struct sws_des;
@@ -94,8 +113,9 @@ int sws_des_add_locks(struct sws_des *self, enum sws_lock_kind kind, uint32_t n,
 uint64_t sws_des_now(const struct sws_des *self);
 
 /*
- * Takes the next event: at sws_des_now, this CPU has run its time or got its lock.
- * False if no CPU has one. Complexity: O(log cpus).
+ * Takes the next event, of all the earliest, and of those at one time the one that was
+ * made first: at sws_des_now, this CPU has run its time or got its lock. False if no
+ * CPU has one. Complexity: O(log cpus).
  */
 bool sws_des_next(struct sws_des *self, uint32_t *cpu);
 
@@ -127,18 +147,21 @@ struct sws_des_cpu sws_des_cpu_of(const struct sws_des *self, uint32_t cpu);
 /* Re-derives every invariant; SWS_ERROR_BROKEN and a reason if one fails. */
 int sws_des_verify(const struct sws_des *self, const char **reason);
 
-/* A closed loop: CPUs that think, take a lock, hold it, give it back. */
+/* A closed loop: CPUs that think, take a lock, hold it, give it back, and think again. */
 struct sws_closed_loop_config {
 	struct sws_des_config des;
 	enum sws_lock_kind lock_kind;
-	uint32_t locks; /* CPU i takes lock i % locks; 1 .. cpus */
-	uint64_t think_ns; /* mean; uniform in 0 .. 2 * think_ns */
+	/* CPU i takes lock i % locks; 1 .. cpus. */
+	uint32_t locks;
+	/* Mean; uniform in 0 .. 2 * think_ns, up to 2^31 - 1. */
+	uint64_t think_ns;
+	/* Up to 2^32 - 1. */
 	uint64_t hold_ns;
 	uint64_t seed;
 };
 
 /*
- * Runs a closed loop from time 0 until a number of acquisitions was had. Site 0 is
+ * Runs a closed loop from time 0 until a number of acquisitions was had: *site is
  * what they cost, *now when the last one was had. Complexity: O(acquisitions *
  * log cpus). Returns as the calls of des.h do.
  */

@@ -1,57 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "swapsim/des.h"
+/*
+ * des.c - the clock, the heap of events, and the queues of the locks.
+ *
+ * Three CPUs of one socket, travel 30, each holds the lock for 100:
+ *
+ *      time     0    100  130       230  260       360
+ *      CPU 0    [====]                                   has it at once: the line was nowhere
+ *      CPU 1     |~~~~~~~~[=========]                    came second: 30 until it has the line
+ *      CPU 2     |~~~~~~~~~~~~~~~~~~~~~~~[=========]
+ *
+ * The lock is CPU 1's from 100 on, though its event, and its hold, begin at 130:
+ * whoever asks in between waits behind CPU 2. A test-and-set lock would have sent the
+ * line over 2 x 30 first, for both pull at it.
+ */
+#include "des/layout.h"
 
 #define CPUS_MAX  4096U
 #define SITES_MAX 65536U
 #define TIME_MAX  (UINT64_C(1) << 62) /* sums of two times stay within 64 bits */
-#define NOBODY    UINT32_MAX
-
-enum cpu_state {
-	CPU_IDLE,    /* its event was taken, or none was made yet */
-	CPU_PENDING, /* its event is in the heap */
-	CPU_WAITING, /* in a lock's queue */
-};
-
-struct cpu {
-	struct sws_des_cpu account;
-	uint64_t until; /* what the account covers */
-	enum cpu_state state;
-	uint32_t held; /* locks */
-	uint32_t next_waiter;
-	uint32_t site; /* of the acquisition it waits for */
-	bool irq_save;
-};
-
-struct lock {
-	uint64_t since; /* its holder has it */
-	enum sws_lock_kind kind;
-	uint32_t holder;
-	uint32_t last_holder;
-	uint32_t site;
-	uint32_t first_waiter;
-	uint32_t last_waiter;
-	uint32_t waiters;
-};
-
-struct event {
-	uint64_t time;
-	uint64_t sequence;
-	uint32_t cpu;
-};
-
-struct sws_des {
-	struct sws_allocator allocator;
-	struct sws_des_config config;
-	struct cpu *cpus;
-	struct lock *locks;
-	struct sws_des_site *sites;
-	struct event *heap; /* the least first; four children each */
-	uint32_t n_locks;
-	uint32_t n_events;
-	bool top_taken; /* the heap's first was taken and not filled again */
-	uint64_t sequence;
-	uint64_t now;
-};
 
 void sws_des_config_init(struct sws_des_config *config)
 {
@@ -149,11 +115,7 @@ uint64_t sws_des_now(const struct sws_des *self)
 	return self->now;
 }
 
-static bool before(const struct event *a, const struct event *b)
-{
-	return a->time < b->time || (a->time == b->time && a->sequence < b->sequence);
-}
-
+/* An event sinks from the gap at the top to its place; a node's children are 4 n + 1 .. 4 n + 4. */
 static void sift_down(struct sws_des *self, struct event event)
 {
 	struct event *heap = self->heap;
@@ -185,7 +147,10 @@ static void push(struct sws_des *self, uint32_t cpu, uint64_t time)
 
 	self->cpus[cpu].state = CPU_PENDING;
 	self->cpus[cpu].until = time;
-	/* Mostly the CPU whose event was just taken makes the next one: no need to close the gap. */
+	/*
+	 * Mostly the CPU whose event was just taken makes the next one, so the gap that it left
+	 * at the top is kept open for it: one sift instead of two.
+	 */
 	if (self->top_taken) {
 		self->top_taken = false;
 		sift_down(self, event);
@@ -256,7 +221,7 @@ static uint64_t travel(const struct sws_des *self, uint32_t from, uint32_t to)
 	return config->travel_other_socket_ns;
 }
 
-/* The lock goes to a CPU, whose event comes once the line has arrived. */
+/* The lock goes to a CPU, whose event comes once the line has arrived; all that pull at it slow it down. */
 static void grant(struct sws_des *self, struct lock *lock, uint32_t cpu, uint32_t pullers)
 {
 	struct cpu *winner = &self->cpus[cpu];
@@ -371,64 +336,4 @@ struct sws_des_site sws_des_site_of(const struct sws_des *self, uint32_t site)
 struct sws_des_cpu sws_des_cpu_of(const struct sws_des *self, uint32_t cpu)
 {
 	return cpu < self->config.cpus ? self->cpus[cpu].account : (struct sws_des_cpu){ 0 };
-}
-
-static int broken(const char **reason, const char *sentence)
-{
-	*reason = sentence;
-	return SWS_ERROR_BROKEN;
-}
-
-static int verify_cpus(const struct sws_des *self, uint64_t *held, const char **reason)
-{
-	for (uint32_t i = 0; i < self->config.cpus; i++) {
-		const struct cpu *cpu = &self->cpus[i];
-		const struct sws_des_cpu *account = &cpu->account;
-
-		if (account->run_ns + account->hold_ns + account->wait_ns + account->idle_ns !=
-		    cpu->until)
-			return broken(reason, "a CPU's times do not add up to its clock");
-		if (cpu->state == CPU_PENDING && cpu->until < self->now)
-			return broken(reason, "an event lies in the past");
-		*held += cpu->held;
-	}
-	return SWS_OK;
-}
-
-static int verify_locks(const struct sws_des *self, uint64_t *held, const char **reason)
-{
-	for (uint32_t i = 0; i < self->n_locks; i++) {
-		const struct lock *lock = &self->locks[i];
-		uint32_t waiters = 0;
-
-		*held += lock->holder != NOBODY;
-		for (uint32_t cpu = lock->first_waiter; cpu != NOBODY && waiters <= lock->waiters;
-		     cpu = self->cpus[cpu].next_waiter) {
-			waiters++;
-			if (self->cpus[cpu].state != CPU_WAITING)
-				return broken(reason, "a CPU in a lock's queue does not wait");
-		}
-		if (waiters != lock->waiters)
-			return broken(reason, "a lock's queue is not as long as its count");
-		if (waiters && lock->holder == NOBODY)
-			return broken(reason, "a free lock has waiters");
-	}
-	return SWS_OK;
-}
-
-int sws_des_verify(const struct sws_des *self, const char **reason)
-{
-	uint64_t held_by_cpus = 0;
-	uint64_t held_locks = 0;
-	int error = verify_cpus(self, &held_by_cpus, reason);
-
-	if (!error)
-		error = verify_locks(self, &held_locks, reason);
-	if (!error && held_by_cpus != held_locks)
-		error = broken(reason, "the CPUs hold other locks than those that are held");
-	for (uint32_t i = 1; !error && i < self->n_events; i++)
-		if (before(&self->heap[i], &self->heap[(i - 1) / 4]) &&
-		    !(self->top_taken && (i - 1) / 4 == 0))
-			error = broken(reason, "the heap is out of order");
-	return error;
 }

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/alloc.c - a free page for a task, which reclaims for itself when there is none. */
+/*
+ * machine/alloc.c - a free page for a task, which reclaims for itself when there is none.
+ *
+ *      free pages of the zone      0 ....... min ....... low ....... high
+ *      a CPU refills from them                |------------------------->
+ *      and wakes kswapd                       |---------|
+ *      the task reclaims itself    |----------|
+ *
+ * What it reclaims goes to its CPU's free pages, so it mostly finds a page there. If
+ * nothing could be reclaimed, it sleeps until a writeback ends.
+ */
 #include "machine/pages.h"
 #include "machine/reclaim.h"
 

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * machine/device.c - the queue of an asynchronous device. Of two channels, 10 us a page:
+ *
+ *      now 0 us     pages a, b, c come     channels free at 20, 10     ring: a 10, b 10, c 20
+ *      now 10 us    interrupt: a, b are served one after another, then it awaits 20
+ *      now 20 us    interrupt: c; the ring is empty: the written ones are rotated now, though
+ *                   they are fewer than a pagevec; writers that slept are woken
+ */
 #include "machine/device.h"
 
 #include "machine/pages.h"

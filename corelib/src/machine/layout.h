@@ -122,10 +122,12 @@ struct device {
 
 /* What a CPU keeps for itself, so that it takes a lock only once for many pages or slots. */
 struct cpu {
+	/* Free pages, the last one first; those of a batch may come before 31 go to the zone. */
 	struct {
 		uint32_t pages[MACHINE_PCP_HIGH + MACHINE_BATCH + MACHINE_PCP_BATCH];
 		uint32_t n;
 	} free;
+	/* New pages that are not on their list yet. */
 	struct {
 		uint32_t pages[MACHINE_PAGEVEC];
 		uint32_t n;

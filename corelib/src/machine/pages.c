@@ -117,7 +117,12 @@ void sws_machine__free_page(struct sws_machine *self, struct actor *actor, uint3
 	actor->in_hand--;
 }
 
-/* Models free_pcppages_bulk: those that are there longest. */
+/*
+ * Models free_pcppages_bulk: those that are there longest.
+ *
+ *      free.pages   [ 0 ... 30 | 31 ... 186 | ... ]     more than 186: 31 go to the zone,
+ *                     to zone    move up                up to 32 fit behind, a batch's
+ */
 static int zone_free(struct actor *actor, void *subject, uint64_t *ns)
 {
 	struct cpu *cpu = subject;

@@ -2,13 +2,16 @@
 /*
  * machine/reclaim.h - from a list to the device, and who needs the memory.
  *
- *      alloc_page  >  shrink  >  swap_out
+ *      alloc_page  >  shrink  >  swap_out  >  remove
  *      kswapd      >
  */
 #ifndef SWAPSIM_MACHINE_RECLAIM_H
 #define SWAPSIM_MACHINE_RECLAIM_H
 
 #include "machine/layout.h"
+
+/* A clean page that nobody maps leaves the swap cache and memory. The result is its slot. */
+int sws_machine__remove(struct actor *actor, uint32_t page);
 
 /*
  * Models the part of shrink_page_list that swaps out one page, locked by the actor. The

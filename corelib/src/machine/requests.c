@@ -2,6 +2,13 @@
 /*
  * machine/requests.c - can the requests of streams be done? All streams go on, one
  * after another, as far as the others let them; what is left then waits for itself.
+ *
+ *      stream 0    get 1  put 2  get 3         0 does its first and waits for page 2
+ *      stream 1    put 3  get 2                1 waits for page 3 at once
+ *                                              2 goes out behind put 3, 3 behind put 2:
+ *                                              refused, row 1
+ *
+ * A page has one waiter at most, for it comes in once.
  */
 #include "machine/requests.h"
 

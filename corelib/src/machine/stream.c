@@ -4,6 +4,17 @@
  *
  *      get   BEGIN FIND_PAGE SEND_OUT LEFT DONE     FIND_PAGE again after a new batch
  *      put   BEGIN SWAP_IN ARRIVED DONE             asleep in BEGIN until its page is out
+ *
+ * Two streams of one page, where the second comes too early:
+ *
+ *      stream 0                            page 7        stream 1
+ *                                          absent        put 7: not out, so it says that it
+ *                                          awaited       waits, and sleeps in BEGIN
+ *      get 7: FIND_PAGE, SEND_OUT
+ *      LEFT: the page has slot 300         swapped, 300  woken, BEGIN again: a fault
+ *                                          resident      SWAP_IN of slot 300
+ *                                          absent        ARRIVED: from now on it is any page
+ *                                                        of its node
  */
 #include "machine/pages.h"
 #include "machine/reclaim.h"

@@ -5,9 +5,9 @@
  * writeback; when that has ended, it is clean and unmapped, and leaves.
  *
  *      first      UNMAP GET_SLOT ADD DUPLICATE COUNT START_WRITEBACK WRITE
- *      then                                                                 REMOVE PUT LEAVE
+ *      then       REMOVE
  *      at once, if the device is synchronous: all of it, END_WRITEBACK behind WRITE
- *      a clean page that still has its slot: UNMAP DUPLICATE REMOVE PUT LEAVE
+ *      a clean page that still has its slot: UNMAP DUPLICATE REMOVE
  */
 #include "machine/device.h"
 #include "machine/pages.h"
@@ -29,8 +29,6 @@ enum step {
 	WRITE,
 	END_WRITEBACK,
 	REMOVE,
-	PUT,
-	LEAVE,
 };
 
 static int go(struct actor *actor, enum step step)
@@ -67,26 +65,13 @@ static int write_out(struct actor *actor, uint32_t index)
 	return sws_machine__submit(self, device, index, MACHINE_NONE);
 }
 
-static int leave_memory(struct actor *actor, struct page *page)
-{
-	struct sws_machine *self = actor->machine;
-	const uint32_t slot = page->slot;
-
-	if (page->pte != MACHINE_NONE) {
-		self->pte_states[page->pte] = PTE_SWAPPED;
-		self->pte_values[page->pte] = slot;
-	}
-	page->slot = 0;
-	engine_return(&actor->thread, slot);
-	return SWS_OK;
-}
-
 static int swap_out(struct actor *actor, void *frame, uint32_t step)
 {
 	struct engine_thread *thread = &actor->thread;
 	struct sws_machine *self = actor->machine;
 	const struct swap_out *my = frame;
-	struct page *page = &self->pages[my->page];
+	const uint32_t index = my->page;
+	struct page *page = &self->pages[index];
 
 	switch ((enum step)step) {
 	case UNMAP:
@@ -112,15 +97,12 @@ static int swap_out(struct actor *actor, void *frame, uint32_t step)
 	case START_WRITEBACK:
 		return sws_machine__tree_start(actor, page);
 	case WRITE:
-		return write_out(actor, my->page);
+		return write_out(actor, index);
 	case END_WRITEBACK:
 		return sws_machine__tree_end(actor, page);
 	case REMOVE:
-		return sws_machine__tree_remove(actor, page);
-	case PUT:
-		return sws_machine__uncache(actor, page);
-	case LEAVE:
-		return leave_memory(actor, page);
+		engine_leave(thread);
+		return sws_machine__remove(actor, index);
 	}
 	return SWS_ERROR_BROKEN;
 }

@@ -29,7 +29,10 @@ static int verify_list(const struct sws_machine *self, uint32_t n, enum machine_
 	return SWS_OK;
 }
 
-/* Each page is free, on a list, in a pagevec, or in the hands of one actor. */
+/*
+ * Each page is in one place: free in its zone or on a CPU, on a list, in a pagevec, or in
+ * the hands of one actor. A written page that waits to be rotated is on its list, too.
+ */
 static int verify_places(const struct sws_machine *self, const char **reason)
 {
 	uint64_t places = 0;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* des/layout.h - CPUs, locks with their queues, and the heap of events. */
+#ifndef SWAPSIM_DES_LAYOUT_H
+#define SWAPSIM_DES_LAYOUT_H
+
+#include "swapsim/des.h"
+
+#define NOBODY UINT32_MAX
+
+enum cpu_state {
+	CPU_IDLE,    /* its event was taken, or none was made yet */
+	CPU_PENDING, /* its event is in the heap */
+	CPU_WAITING, /* in a lock's queue */
+};
+
+struct cpu {
+	struct sws_des_cpu account;
+	/* What the account covers. */
+	uint64_t until;
+	enum cpu_state state;
+	/* Locks that it has. */
+	uint32_t held;
+	/* Behind it in a lock's queue. */
+	uint32_t next_waiter;
+	/* Of the acquisition that it waits for. */
+	uint32_t site;
+	bool irq_save;
+};
+
+struct lock {
+	/* When its holder had it. */
+	uint64_t since;
+	enum sws_lock_kind kind;
+	uint32_t holder;
+	uint32_t last_holder;
+	uint32_t site;
+	uint32_t first_waiter;
+	uint32_t last_waiter;
+	uint32_t waiters;
+};
+
+/* Each CPU has one at most: the heap never grows beyond their number. */
+struct event {
+	uint64_t time;
+	uint64_t sequence;
+	uint32_t cpu;
+};
+
+struct sws_des {
+	struct sws_allocator allocator;
+	struct sws_des_config config;
+	struct cpu *cpus;
+	struct lock *locks;
+	struct sws_des_site *sites;
+	/* The least first; four children each. */
+	struct event *heap;
+	uint32_t n_locks;
+	uint32_t n_events;
+	/* The heap's first was taken and not filled again. */
+	bool top_taken;
+	uint64_t sequence;
+	uint64_t now;
+};
+
+static inline bool before(const struct event *a, const struct event *b)
+{
+	return a->time < b->time || (a->time == b->time && a->sequence < b->sequence);
+}
+
+#endif

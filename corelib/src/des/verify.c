@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* des/verify.c - each invariant of clock, heap and queues, found again from its parts. */
+#include "des/layout.h"
+
+static int broken(const char **reason, const char *sentence)
+{
+	*reason = sentence;
+	return SWS_ERROR_BROKEN;
+}
+
+static int verify_cpus(const struct sws_des *self, uint64_t *held, const char **reason)
+{
+	for (uint32_t i = 0; i < self->config.cpus; i++) {
+		const struct cpu *cpu = &self->cpus[i];
+		const struct sws_des_cpu *account = &cpu->account;
+
+		if (account->run_ns + account->hold_ns + account->wait_ns + account->idle_ns !=
+		    cpu->until)
+			return broken(reason, "a CPU's times do not add up to its clock");
+		if (cpu->state == CPU_PENDING && cpu->until < self->now)
+			return broken(reason, "an event lies in the past");
+		*held += cpu->held;
+	}
+	return SWS_OK;
+}
+
+static int verify_locks(const struct sws_des *self, uint64_t *held, const char **reason)
+{
+	for (uint32_t i = 0; i < self->n_locks; i++) {
+		const struct lock *lock = &self->locks[i];
+		uint32_t waiters = 0;
+
+		*held += lock->holder != NOBODY;
+		for (uint32_t cpu = lock->first_waiter; cpu != NOBODY && waiters <= lock->waiters;
+		     cpu = self->cpus[cpu].next_waiter) {
+			waiters++;
+			if (self->cpus[cpu].state != CPU_WAITING)
+				return broken(reason, "a CPU in a lock's queue does not wait");
+		}
+		if (waiters != lock->waiters)
+			return broken(reason, "a lock's queue is not as long as its count");
+		if (waiters && lock->holder == NOBODY)
+			return broken(reason, "a free lock has waiters");
+	}
+	return SWS_OK;
+}
+
+int sws_des_verify(const struct sws_des *self, const char **reason)
+{
+	uint64_t held_by_cpus = 0;
+	uint64_t held_locks = 0;
+	int error = verify_cpus(self, &held_by_cpus, reason);
+
+	if (!error)
+		error = verify_locks(self, &held_locks, reason);
+	if (!error && held_by_cpus != held_locks)
+		error = broken(reason, "the CPUs hold other locks than those that are held");
+	for (uint32_t i = 1; !error && i < self->n_events; i++)
+		if (before(&self->heap[i], &self->heap[(i - 1) / 4]) &&
+		    !(self->top_taken && (i - 1) / 4 == 0))
+			error = broken(reason, "the heap is out of order");
+	return error;
+}
