@@ -15,7 +15,7 @@ from swapsim.paths import patches_root, repository_root
 CARDS = patch_cards()
 TABLES = published_tables()
 CLAIMS = published_claims()
-SEEDS = Path(__file__).resolve().parents[2] / "shared" / "seeds"
+SEEDS = Path(__file__).resolve().parents[3] / "shared" / "seeds"
 TENTH = 0.1  # words such as "roughly", and figures rounded in a sentence, mean within a tenth
 
 

@@ -22,7 +22,7 @@ from swapsim.paths import data_root
 
 TABLES = published_tables()
 CLAIMS = published_claims()
-SEEDS = Path(__file__).resolve().parents[2] / "shared" / "seeds"
+SEEDS = Path(__file__).resolve().parents[3] / "shared" / "seeds"
 
 Interval = tuple[float, float]
 Rule = Callable[[pl.DataFrame], list[str]]

@@ -5,6 +5,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -250,9 +251,8 @@ def test_a_measurement_is_results_made_by_the_sources_that_are_here(name: str) -
     """The table has its schema, and the hashes are those of the files today."""
     folder = shipped_measurements()[name]
     assert pl.read_parquet(folder / "results.parquet").schema == RESULTS
-    for path, told in traces.tomllib.loads((folder / "measured.toml").read_text())[
-        "sources"
-    ].items():
+    sources = tomllib.loads((folder / "measured.toml").read_text())["sources"]
+    for path, told in sources.items():
         assert hashlib.sha256((CAPTURE / path).read_bytes()).hexdigest() == told, path
 
 

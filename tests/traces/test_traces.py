@@ -21,11 +21,11 @@ from swapsim.errors import InputError
 from swapsim.schemas import EVENT_HEAD
 from swapsim.traces.writer import TableWriter, toml_table
 
-REAL = Path(__file__).parent / "data" / "tracefs-6.1.txt"
+REAL = Path(__file__).parents[1] / "data" / "tracefs-6.1.txt"
 """Lines of a stock Debian 6.1 kernel, one or two of each event of our traces."""
 
 
-TRACE_CMD = Path(__file__).parent / "data" / "trace-cmd-6.1.txt"
+TRACE_CMD = Path(__file__).parents[1] / "data" / "trace-cmd-6.1.txt"
 """The same by `trace-cmd report`, of another run."""
 
 
