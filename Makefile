@@ -13,7 +13,7 @@ CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test test-c test-style test-python lab bench fuzz readme notebooks capture measure format lock clean
+.PHONY: help setup report test test-c test-style test-python lab bench fuzz readme notebooks simulate capture measure format lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -82,6 +82,9 @@ readme: setup ## write README.md's verdict table and picture anew
 
 notebooks: setup ## bring notebooks that were run and saved to the form that is committed
 	$(BIN)/python -m swapsim.site.notebooks
+
+simulate: setup ## make the kept results of data/simulated anew
+	$(BIN)/swapsim simulate
 
 capture: setup ## boot real kernels, building the lab one, and capture the shipped traces anew
 	$(BIN)/python data/capture/capture.py --all -o data/traces

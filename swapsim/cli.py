@@ -149,6 +149,23 @@ def report(output: Path) -> None:
 
 
 @cli.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--check", is_flag=True, help="Say what is stale and run nothing; exit 1 if any is.")
+def simulate(names: Sequence[str], check: bool) -> int:
+    """Make the results of data/simulated anew, or only those of these NAMEs, and keep them."""
+    from swapsim.site import simulated
+
+    if check:
+        stale = simulated.stale(names)
+        for name, why in stale.items():
+            click.echo(f"{name}: {why}")
+        return 1 if stale else 0
+    for name, changed in simulated.simulate(names, progress=sys.stderr.isatty()):
+        click.echo(f"{name}: {'written' if changed else 'as it was'}")
+    return 0
+
+
+@cli.command()
 @click.option("--only", multiple=True, metavar="NAME", help="Run only names that start so.")
 def bench(only: Sequence[str]) -> None:
     """Run the benchmarks beside their peers; one JSON object a line."""

@@ -8,7 +8,7 @@ caller fits once per share: the spread of those predictions is what the model le
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
@@ -129,40 +129,83 @@ def fit(
         raise ConfigError(f"runs={runs}: choose at least 1")
     table = costs() if constants is None else constants
     wanted = np.array([target.wanted for target in targets])
-    configs = [replace(config, seed=config.seed + more) for more in range(runs)]
 
     def at(point: np.ndarray) -> pl.DataFrame:
         return change_costs(table, _values(names, point, tied))
 
+    def found(point: np.ndarray) -> np.ndarray:
+        return np.array(figures(config, targets, at(point), runs=runs))
+
     def deviation(point: np.ndarray) -> np.ndarray:
-        return np.asarray(np.log(_figures(configs, targets, at(point)) / wanted))
+        return np.asarray(np.log(found(point) / wanted))
 
     point = np.log(np.array([float(start[name]) for name in names]))
     best = (math.inf, point, point)
     for step in range(rounds):
-        off = deviation(point)
+        there = found(point)
+        off = np.asarray(np.log(there / wanted))
         far = float(np.abs(off).max())
-        best = min(best, (far, point, off), key=lambda found: found[0])
+        best = min(best, (far, point, there), key=lambda each: each[0])
         if far <= tolerance:
             break
         # Slopes cost a run for each constant, and near the target they change little.
         if step == 0 or far > _NEAR:
             slopes = _slopes(deviation, point, off)
         point = point + _newton_step(slopes, off)
-    found = wanted * np.exp(best[2])
-    residuals = pl.DataFrame(
-        [
-            (target.name, target.wanted, value, 100 * (value / target.wanted - 1))
-            for target, value in zip(targets, found.tolist(), strict=True)
-        ],
-        schema=FIT,
-        orient="row",
-    )
     return Fitted(
         constants=at(best[1]),
-        residuals=require(residuals, FIT, "FIT"),
+        residuals=residuals(
+            (target.name, target.wanted, figure)
+            for target, figure in zip(targets, best[2].tolist(), strict=True)
+        ),
         converged=best[0] <= tolerance,
     )
+
+
+def residuals(met: Iterable[tuple[str, float, float]]) -> pl.DataFrame:
+    """Say by how much a fit missed each figure.
+
+    Parameters
+    ----------
+    met : iterable of (str, float, float)
+        A target's name, the figure that was wanted, and the one that was found.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema FIT.
+    """
+    rows = [(name, wanted, found, 100 * (found / wanted - 1)) for name, wanted, found in met]
+    return require(pl.DataFrame(rows, schema=FIT, orient="row"), FIT, "FIT")
+
+
+def figures(
+    config: MachineConfig, targets: Sequence[Target], constants: pl.DataFrame, *, runs: int = 1
+) -> list[float]:
+    """Return the figures that a machine has, to be held against the wanted ones.
+
+    Parameters
+    ----------
+    config, targets, runs
+        As for `fit`.
+    constants : polars.DataFrame
+        Schema COSTS.
+
+    Returns
+    -------
+    list of float
+        One for each target: the mean over the runs, at least 1e-6, for a lock that nobody waits for
+        has no logarithm.
+    """
+    sums = [0.0] * len(targets)
+    for more in range(runs):
+        ran = run(replace(config, seed=config.seed + more), constants)
+        value = dict(ran.select("metric", "value").iter_rows())
+        sums = [
+            total + sum(value[metric] for metric in target.metrics)
+            for total, target in zip(sums, targets, strict=True)
+        ]
+    return [max(total / runs, 1e-6) for total in sums]
 
 
 def base_figure(patch: str, kernel: str, row: str) -> float:
@@ -201,17 +244,6 @@ def _values(
     exact = dict(zip(names, np.exp(point).tolist(), strict=True))
     exact |= {name: exact[free] * share for name, (free, share) in tied.items()}
     return {name: min(max(round(value), 1), MOST_NS) for name, value in exact.items()}
-
-
-def _figures(
-    configs: Sequence[MachineConfig], targets: Sequence[Target], constants: pl.DataFrame
-) -> np.ndarray:
-    sums = np.zeros(len(targets))
-    for config in configs:
-        value = dict(run(config, constants).select("metric", "value").iter_rows())
-        sums += [sum(value[metric] for metric in target.metrics) for target in targets]
-    # A lock that nobody waits for has no logarithm.
-    return np.asarray(np.maximum(sums / len(configs), 1e-6))
 
 
 def _slopes(

@@ -28,6 +28,7 @@ def run_policies(
     seeds: int = 5,
     constants: pl.DataFrame | None = None,
     executor: Executor | None = None,
+    progress: bool = False,
     folder: Path | str | None = None,
 ) -> pl.DataFrame:
     """Run a machine under each policy.
@@ -41,7 +42,7 @@ def run_policies(
         Runs of each, seeds 1 to this.
     constants : polars.DataFrame, optional
         Schema COSTS; default: data/costs.csv.
-    executor, folder
+    executor, progress, folder
         As for `sweep.run`.
 
     Returns
@@ -64,7 +65,9 @@ def run_policies(
         raise ConfigError(f"seeds={seeds}: choose at least 1")
     task = partial(_run, machine, costs() if constants is None else constants)
     points = [(policy, seed) for policy in policies for seed in range(1, seeds + 1)]
-    frames = sweep.run(task, points, executor=executor, batch_points=2, folder=folder)
+    frames = sweep.run(
+        task, points, executor=executor, batch_points=2, progress=progress, folder=folder
+    )
     return require(pl.concat(frames), RESULTS, "RESULTS")
 
 

@@ -138,7 +138,7 @@ def refitted(
     constants: pl.DataFrame | None = None,
     executor: Executor | None = None,
     progress: bool = False,
-) -> dict[str, pl.DataFrame]:
+) -> dict[str, Fitted]:
     """Put each constant at its low and at its high, and fit the base anew.
 
     Parameters
@@ -154,9 +154,9 @@ def refitted(
 
     Returns
     -------
-    dict of str to polars.DataFrame
-        "NAME, low" and "NAME, high" -> the constants fitted with it; a fit that does not converge
-        is left out.
+    dict of str to Fitted
+        "NAME, low" and "NAME, high" -> what was fitted with it; a fit that does not converge is
+        left out.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def refitted(
         partial(_refit, fit, table), points, executor=executor, batch_points=2, progress=progress
     )
     return {
-        f"{name}, {side}": found.constants
+        f"{name}, {side}": found
         for (name, side), found in zip(points, fitted, strict=True)
         if found.converged
     }

@@ -68,6 +68,17 @@ FIT: Final = schema_of(
 )
 """One row per figure of a base column that a fit had to meet, and by how much it missed."""
 
+FIT_ROWS: Final = schema_of(
+    {
+        "fit": pl.String,
+        "name": pl.String,
+        "value": pl.Float64,
+        "wanted": pl.Float64,
+        "converged": pl.Boolean,
+    }
+)
+"""Fits to be kept: a row per constant found (ns, nothing wanted) and per figure met with them."""
+
 PREDICTED_BY_SHARES: Final = schema_of(
     {
         "tag_share": pl.Float64,

@@ -15,9 +15,9 @@ never used. Each time a part of it is made anew, too, and has to come out the sa
 
 import hashlib
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Generic, TypeVar
 
 import polars as pl
 
@@ -29,8 +29,14 @@ from swapsim.sweep.store import write_whole
 
 FOLDER: Final = "simulated"
 
+Shown = TypeVar("Shown")
 
-class Kept:
+
+def _as_it_is(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows
+
+
+class Kept(Generic[Shown]):
     """A result without arguments that is kept; the decorator `kept` makes it of a function.
 
     Attributes
@@ -45,19 +51,21 @@ class Kept:
         make: Callable[[bool], pl.DataFrame],
         sample: Callable[[pl.DataFrame, int], pl.DataFrame],
         reads: tuple[str, ...],
+        shown: Callable[[pl.DataFrame], Shown],
     ) -> None:
         self.name = name
         self.__doc__ = make.__doc__
         self._make = make
         self._sample = sample
         self._reads = reads
+        self._shown = shown
 
     @property
     def path(self) -> Path:
         """Where it is kept."""
         return data_root() / FOLDER / f"{self.name}.parquet"
 
-    def __call__(self) -> pl.DataFrame:
+    def __call__(self) -> Shown:
         """Return the result, say whether it is kept, and hold it to a part made anew.
 
         Raises
@@ -68,13 +76,17 @@ class Kept:
         whole, why = self._found()
         if whole is None:
             print(f"{self.name}: {why}: made anew here")
-            return self.make(progress=True)
+            return self._shown(self.make(progress=True))
         rows = self.check(whole)
         print(f"{self.name}: kept, {whole.height} rows; {rows} of them made anew here: the same")
-        return whole
+        return self._shown(whole)
 
-    def load(self) -> pl.DataFrame:
-        """Return what is kept, or make it anew if that is stale; print nothing."""
+    def load(self) -> Shown:
+        """Return the result as `rows` has it, and print nothing: for results that stand on it."""
+        return self._shown(self.rows())
+
+    def rows(self) -> pl.DataFrame:
+        """Return the rows that are kept, or make them anew if those are stale."""
         whole, _ = self._found()
         return self.make() if whole is None else whole
 
@@ -84,7 +96,7 @@ class Kept:
         return why if whole is None else None
 
     def make(self, *, progress: bool = False) -> pl.DataFrame:
-        """Make the result anew, with a progress bar if asked for."""
+        """Make the rows anew, with a progress bar if asked for."""
         return self._make(progress)
 
     def check(self, whole: pl.DataFrame, pick: int = 0) -> int:
@@ -93,7 +105,7 @@ class Kept:
         Parameters
         ----------
         whole : polars.DataFrame
-            As `load` returns it.
+            As `rows` returns it.
         pick : int
             Which part; any number.
 
@@ -169,8 +181,9 @@ def kept(
     name: str,
     *,
     sample: Callable[[pl.DataFrame, int], pl.DataFrame],
+    shown: Callable[[pl.DataFrame], Shown] = _as_it_is,  # type: ignore[assignment]
     reads: Iterable[str] = ("costs.csv", "published/*.csv"),
-) -> Callable[[Callable[[bool], pl.DataFrame]], Kept]:
+) -> Callable[[Callable[[bool], pl.DataFrame]], Kept[Shown]]:
     """Make a kept result of a function.
 
     Parameters
@@ -179,7 +192,9 @@ def kept(
         Of its file, without the ending: the patch's name first.
     sample : callable
         Of the whole and any number: makes the part anew that the number names, with the whole's
-        columns. It is to take a second at most.
+        columns. It is to take a second or two at most.
+    shown : callable
+        Makes of the rows what the result is called for; default: the rows.
     reads : iterable of str
         The files of data that the result is made of, as patterns.
 
@@ -190,10 +205,16 @@ def kept(
         has to stand in its code, or in what this calls.
     """
 
-    def of(make: Callable[[bool], pl.DataFrame]) -> Kept:
-        return Kept(name, make, sample, tuple(reads))
+    def of(make: Callable[[bool], pl.DataFrame]) -> Kept[Shown]:
+        return Kept(name, make, sample, tuple(reads), shown)
 
     return of
+
+
+def picked(frame: pl.DataFrame, columns: Sequence[str], pick: int) -> tuple[Any, ...]:
+    """Return one of the rows that these columns have: any number names one."""
+    rows = frame.select(columns).unique(maintain_order=True)
+    return rows.row(pick % rows.height)
 
 
 def _digest_of_rows(frame: pl.DataFrame) -> str:

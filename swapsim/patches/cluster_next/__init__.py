@@ -4,13 +4,15 @@
 from swapsim.machine.lab import off_percent, order
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
 from swapsim.machine.time_per_page import time_per_page
+from swapsim.patches.cluster_next import kept
 from swapsim.patches.cluster_next.conclusions import (
     counted,
     lock_relief,
     verdict,
     verdict_on_alternatives,
 )
-from swapsim.patches.cluster_next.fitting import fit, headline_fit
+from swapsim.patches.cluster_next.fitting import fit
+from swapsim.patches.cluster_next.kept import headline_fit
 from swapsim.patches.cluster_next.lab import lab_machines, lab_runs
 from swapsim.patches.cluster_next.machines import PATCH, aged_device, machine, traced_machine
 from swapsim.patches.cluster_next.prediction import predict, runs
@@ -39,6 +41,7 @@ __all__ = [
     "gain_by_tasks",
     "gain_by_trunk_size",
     "headline_fit",
+    "kept",
     "lab_machines",
     "lab_runs",
     "lock_relief",

@@ -6,10 +6,14 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.config import MachineConfig
 from swapsim.errors import ConfigError
 from swapsim.machine.fit import Fitted, Target, base_figure
 from swapsim.machine.fit import fit as fit_machine
 from swapsim.patches.cluster_next.machines import DEVICE_GIGABYTES, PATCH, machine
+
+FIT_RUNS: Final = 4
+"""Of each set of constants: the rows of one base differ from one seed to the next."""
 
 _KIB_PER_GB: Final = 1e9 / 1024
 
@@ -127,31 +131,10 @@ def fit(*, version: str = "V1", constants: pl.DataFrame | None = None, seed: int
     ------
     data/published/04-percpu-cluster-next.csv, kernels before and v3 before.
     """
-    mail = mail_of(version)
     return fit_machine(
-        machine(
-            policy="shared",
-            seed=seed,
-            kernel=mail.machine,
-            gigabytes=DEVICE_GIGABYTES // 8,
-        ),
-        (
-            Target(
-                name="swap_out",
-                metrics=("swap_out",),
-                wanted=base_figure(PATCH, mail.base, "swapout throughput") * _KIB_PER_GB,
-            ),
-            *(
-                Target(
-                    name=lock,
-                    metrics=tuple(f"cycles.{site}" for site in sites),
-                    wanted=sum(base_figure(PATCH, mail.base, mail.rows[site]) for site in sites),
-                )
-                for lock, sites in mail.fitted.items()
-            ),
-        ),
+        *to_meet(version, seed=seed),
         {"unmap_ns": 9000, "tree_ns": 1200, "lru_page_ns": 300, "free_ns": 1500},
-        runs=4,
+        runs=FIT_RUNS,
         constants=constants,
         # The rows of one base differ by as much from one four seeds to the next.
         tolerance=0.03,
@@ -159,6 +142,35 @@ def fit(*, version: str = "V1", constants: pl.DataFrame | None = None, seed: int
     )
 
 
-def headline_fit() -> Fitted:
-    """Fit the base of the first mail, whose figures are the headlines."""
-    return fit()
+def to_meet(version: str, *, seed: int = 1) -> tuple[MachineConfig, tuple[Target, ...]]:
+    """Return the base's machine of one of the mails, and the figures that it has to meet.
+
+    Parameters
+    ----------
+    version : {"V1", "V3"}
+    seed : int
+
+    Raises
+    ------
+    ConfigError
+        There is no such version.
+    """
+    mail = mail_of(version)
+    targets = (
+        Target(
+            name="swap_out",
+            metrics=("swap_out",),
+            wanted=base_figure(PATCH, mail.base, "swapout throughput") * _KIB_PER_GB,
+        ),
+        *(
+            Target(
+                name=lock,
+                metrics=tuple(f"cycles.{site}" for site in sites),
+                wanted=sum(base_figure(PATCH, mail.base, mail.rows[site]) for site in sites),
+            )
+            for lock, sites in mail.fitted.items()
+        ),
+    )
+    gigabytes = DEVICE_GIGABYTES // 8
+    base = machine(policy="shared", seed=seed, kernel=mail.machine, gigabytes=gigabytes)
+    return base, targets

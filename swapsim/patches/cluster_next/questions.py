@@ -9,6 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.config import Policy
+from swapsim.machine.fit import Fitted
 from swapsim.machine.what_if import (
     CHANNELS,
     CPUS,
@@ -176,32 +177,36 @@ def gain_by_drive(
 
 
 def fits_by_constant(
-    names: Sequence[str], *, executor: Executor | None = None
-) -> dict[str, pl.DataFrame]:
+    names: Sequence[str], *, executor: Executor | None = None, progress: bool = False
+) -> dict[str, Fitted]:
     """Put each of some constants at its low and high, and fit the first mail's base anew.
 
     Parameters
     ----------
     names : sequence of str
         Constants that the fit leaves alone.
-    executor : concurrent.futures.Executor, optional
+    executor, progress
         As for `sweep.run`.
 
     Returns
     -------
-    dict of str to polars.DataFrame
+    dict of str to Fitted
         As `what_if.refitted` returns.
     """
-    return refitted(fit, names, executor=executor)
+    return refitted(fit, names, executor=executor, progress=progress)
 
 
-def gain_by_constant(fits: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+def gain_by_constant(
+    fits: Mapping[str, Fitted], *, executor: Executor | None = None, progress: bool = False
+) -> pl.DataFrame:
     """Set V1's gain at each constant's low and high side by side, the widest apart first.
 
     Parameters
     ----------
-    fits : mapping of str to polars.DataFrame
+    fits : mapping of str to Fitted
         As `fits_by_constant` returns.
+    executor, progress
+        As for `sweep.run`.
 
     Returns
     -------
@@ -209,7 +214,11 @@ def gain_by_constant(fits: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         As `what_if.by_constant` returns; devices of 24 GB, sixteen tasks.
     """
     case = cases_by_tasks([16], policy="percpu", gigabytes=24)
-    return by_constant(gains(case, fits, metric=SCORE, seeds=[1, 2, 3]))
+    constants = {name: fitted.constants for name, fitted in fits.items()}
+    found = gains(
+        case, constants, metric=SCORE, seeds=[1, 2, 3], executor=executor, progress=progress
+    )
+    return by_constant(found)
 
 
 def _case(

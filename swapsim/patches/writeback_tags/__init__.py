@@ -2,6 +2,7 @@
 """Patch A: no radix-tree writeback tags for the swap cache (2016, merged in 4.9)."""
 
 from swapsim.machine.time_per_page import time_per_page
+from swapsim.patches.writeback_tags import kept
 from swapsim.patches.writeback_tags.conclusions import (
     counted,
     lock_relief,
@@ -41,6 +42,7 @@ __all__ = [
     "gain_by_writers",
     "headline_fit",
     "judged_ranges",
+    "kept",
     "lab_machines",
     "lock_relief",
     "machine",

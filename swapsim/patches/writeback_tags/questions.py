@@ -10,6 +10,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.config import FRAMES_KEPT
+from swapsim.machine.fit import Fitted
 from swapsim.machine.what_if import (
     CHANNELS,
     CPUS,
@@ -171,7 +172,8 @@ def fits_by_constant(
     map_share: float,
     names: Sequence[str] = COSTS_ASKED,
     executor: Executor | None = None,
-) -> dict[str, pl.DataFrame]:
+    progress: bool = False,
+) -> dict[str, Fitted]:
     """Put each constant of patch A's test at its low and high, and fit the base anew.
 
     Parameters
@@ -179,32 +181,38 @@ def fits_by_constant(
     tag_share, map_share : float
         As for `fitting.fit`.
     names : sequence of str
-    executor : concurrent.futures.Executor, optional
+    executor, progress
         As for `sweep.run`.
 
     Returns
     -------
-    dict of str to polars.DataFrame
+    dict of str to Fitted
         As `what_if.refitted` returns.
     """
     with_shares = partial(fit, tag_share=tag_share, map_share=map_share)
-    return refitted(with_shares, names, executor=executor)
+    return refitted(with_shares, names, executor=executor, progress=progress)
 
 
-def gain_by_constant(fits: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+def gain_by_constant(
+    fits: Mapping[str, Fitted], *, executor: Executor | None = None, progress: bool = False
+) -> pl.DataFrame:
     """Set the test's gain at each constant's low and high side by side, the widest apart first.
 
     Parameters
     ----------
-    fits : mapping of str to polars.DataFrame
+    fits : mapping of str to Fitted
         As `fits_by_constant` returns.
+    executor, progress
+        As for `sweep.run`.
 
     Returns
     -------
     polars.DataFrame
         As `what_if.by_constant` returns.
     """
-    return by_constant(gains(cases_by_writers([8]), fits))
+    constants = {name: fitted.constants for name, fitted in fits.items()}
+    found = gains(cases_by_writers([8]), constants, executor=executor, progress=progress)
+    return by_constant(found)
 
 
 def _frames(tasks: int) -> int:

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kept: fits of patch D's bases, predictions and what-ifs with them."""
+
+import math
+from functools import partial
+from typing import Final
+
+import polars as pl
+
+from swapsim.machine.fit import Fitted
+from swapsim.machine.fit_rows import met_anew, of_rows, to_rows
+from swapsim.machine.what_if import MEMORY
+from swapsim.patches.cluster_next import questions
+from swapsim.patches.cluster_next.fitting import FIT_RUNS, VERSIONS, fit, to_meet
+from swapsim.patches.cluster_next.prediction import predict
+from swapsim.sweep import SerialExecutor
+from swapsim.sweep.kept import kept, picked
+
+CONSTANTS_ASKED: Final = ("map_ns", "fault_ns", "travel_same_socket_ns")
+"""Assumed constants that are put at their low and high, one at a time."""
+
+
+def _one_fit(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    (version,) = picked(rows, ["fit"], pick)
+    return met_anew(rows, version, *to_meet(version), runs=FIT_RUNS)
+
+
+@kept("cluster-next-fits", sample=_one_fit, shown=of_rows)
+def fits(_progress: bool) -> pl.DataFrame:
+    """Fit the base of the first mail and of the third: their names -> `Fitted`."""
+    return to_rows({version: fit(version=version) for version in VERSIONS})
+
+
+def headline_fit() -> Fitted:
+    """Return the fit of the first mail's base, whose figures are the headlines."""
+    return fits()["V1"]
+
+
+def _predicted_for_one_seed(version: str, rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    return predict(fits.load()[version].constants, picked(rows, ["seed"], pick), version=version)
+
+
+@kept("cluster-next-predicted", sample=partial(_predicted_for_one_seed, "V1"))
+def predicted(_progress: bool) -> pl.DataFrame:
+    """Simulate the first mail's table for each seed (RESULTS)."""
+    return predict(fits.load()["V1"].constants)
+
+
+@kept("cluster-next-predicted-v3", sample=partial(_predicted_for_one_seed, "V3"))
+def predicted_v3(_progress: bool) -> pl.DataFrame:
+    """Simulate the third mail's table for each seed (RESULTS)."""
+    return predict(fits.load()["V3"].constants, version="V3")
+
+
+def _both() -> dict[str, pl.DataFrame]:
+    return {version: fitted.constants for version, fitted in fits.load().items()}
+
+
+def _gain_at_one_number(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    (tasks,) = picked(rows, ["setting"], pick)
+    return questions.gain_by_tasks(_both(), [int(tasks)], executor=SerialExecutor())
+
+
+@kept("cluster-next-gain-by-tasks", sample=_gain_at_one_number)
+def gain_by_tasks(progress: bool) -> pl.DataFrame:
+    """Say what the patch gains by the number of tasks, over both fits (WHAT_IF_RANGES)."""
+    return questions.gain_by_tasks(_both(), progress=progress)
+
+
+def _gain_at_one_size(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    (megabytes,) = picked(rows, ["setting"], pick)
+    shift = round(math.log2(megabytes)) + 8
+    return questions.gain_by_trunk_size(_both(), [shift], executor=SerialExecutor())
+
+
+@kept("cluster-next-gain-by-trunk-size", sample=_gain_at_one_size)
+def gain_by_trunk_size(progress: bool) -> pl.DataFrame:
+    """Say what the patch gains by the size of a trunk, over both fits (WHAT_IF_RANGES)."""
+    return questions.gain_by_trunk_size(_both(), progress=progress)
+
+
+def _gain_at_one_drive(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    (channels,) = picked(rows, ["setting"], pick)
+    others = [int(channels)] if channels != MEMORY else []
+    return questions.gain_by_drive(_both(), others, executor=SerialExecutor())
+
+
+@kept("cluster-next-gain-by-drive", sample=_gain_at_one_drive)
+def gain_by_drive(progress: bool) -> pl.DataFrame:
+    """Say what the patch gains by the drives' speed, over both fits (WHAT_IF_RANGES)."""
+    return questions.gain_by_drive(_both(), progress=progress)
+
+
+def _one_fit_by_constant(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    (name,) = picked(rows, ["fit"], pick)
+    return met_anew(rows, name, *to_meet("V1"), runs=FIT_RUNS)
+
+
+@kept("cluster-next-fits-by-constant", sample=_one_fit_by_constant, shown=of_rows)
+def fits_by_constant(progress: bool) -> pl.DataFrame:
+    """Fit the first mail's base with each assumed constant at its low and high."""
+    return to_rows(questions.fits_by_constant(CONSTANTS_ASKED, progress=progress))
+
+
+def _gain_at_one_constant(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    (constant,) = picked(rows, ["constant"], pick)
+    sides = {
+        name: fitted
+        for name, fitted in fits_by_constant.load().items()
+        if name.startswith(f"{constant}, ")
+    }
+    return questions.gain_by_constant(sides, executor=SerialExecutor())
+
+
+@kept("cluster-next-gain-by-constant", sample=_gain_at_one_constant)
+def gain_by_constant(progress: bool) -> pl.DataFrame:
+    """Say what V1 gains with each assumed constant at its low and high, fitted anew."""
+    return questions.gain_by_constant(fits_by_constant.load(), progress=progress)
