@@ -5,9 +5,11 @@ A room is a package here. It says which patch it is about, ``PATCH``, and gives 
 that its notebook calls. What spans patches (`swapsim.site`) walks over the rooms and asks
 those that have the verb:
 
-- ``headline_fit()``: the base's fit behind the headlines, with ``predict(constants, seeds)``,
+- ``headline_fit()``: the base's fit behind the headlines, and ``headline_results(seeds)`` with it,
 - ``lock_relief(runs(constants))``: what becomes of the swap cache's lock,
 - ``counted()``: a sentence on what was counted on traces.
+
+What takes longer than about ten seconds a room keeps (`sweep.kept`), in its ``kept``.
 
 So whoever adds a patch adds a room, and touches no other one.
 """

@@ -25,13 +25,8 @@ def fits() -> dict[str, pl.DataFrame]:
     return {room.PATCH: room.headline_fit().constants for room in rooms("headline_fit")}
 
 
-def simulated(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Simulate each mail's table with few seeds.
-
-    Parameters
-    ----------
-    constants : mapping of str to polars.DataFrame
-        As `fits` returns.
+def simulated() -> pl.DataFrame:
+    """Return each mail's table as it is simulated with few seeds.
 
     Returns
     -------
@@ -39,7 +34,7 @@ def simulated(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         Schema RESULTS.
     """
     frames: list[pl.DataFrame] = [
-        room.predict(constants[room.PATCH], FEW_SEEDS) for room in rooms("headline_fit")
+        room.headline_results(FEW_SEEDS) for room in rooms("headline_results")
     ]
     return pl.concat(frames)
 

@@ -34,7 +34,7 @@ def with_table(text: str) -> str:
     if not _TABLE.search(text):
         raise InputError("no marks around the verdict table", path="README.md")
     fits = overview.fits()
-    table = _markdown(overview.headlines(overview.simulated(fits)), "claim")
+    table = _markdown(overview.headlines(overview.simulated()), "claim")
     lock = overview.lock_relief(fits).filter(pl.col("quantity").str.starts_with("swap cache"))
     locks = _markdown(lock, "quantity")
     counted = [room.counted() for room in rooms("counted")]

@@ -68,4 +68,4 @@ def simulate(names: Sequence[str] = (), *, progress: bool = False) -> Iterator[t
     with tqdm(chosen, desc="simulate", unit=" results", disable=not progress) as bar:
         for each in bar:
             bar.set_postfix_str(each.name)
-            yield each.name, each.write(each.make(progress=progress))
+            yield each.name, each.renew(progress=progress)

@@ -130,20 +130,32 @@ class Kept(Generic[Shown]):
             )
         return part.height
 
-    def write(self, whole: pl.DataFrame) -> bool:
-        """Keep a result, whole or not at all; return whether the file has changed by that.
+    def renew(self, *, progress: bool = False) -> bool:
+        """Make the rows anew and keep them, whole or not at all.
+
+        Parameters
+        ----------
+        progress : bool
+            Show a progress bar on stderr.
+
+        Returns
+        -------
+        bool
+            Whether the file has changed by that.
 
         Raises
         ------
         OSError
             The folder cannot be written.
         """
+        # Read first: while the rows are made, somebody may edit the sources.
+        made_of = {"code": code_digest(self._make), "data": self._data()}
+        whole = self.make(progress=progress)
         file = io.BytesIO()
         metadata = {
             "result": self.name,
             "swapsim": __version__,
-            "code": code_digest(self._make),
-            "data": self._data(),
+            **made_of,
             "rows": _digest_of_rows(whole),
         }
         whole.write_parquet(file, metadata=metadata)

@@ -144,10 +144,10 @@ def test_each_constant_at_its_ends_is_fitted_anew() -> None:
     found = what_if.refitted(fit, ["copy_ns", "slot_ns"], executor=SERIAL)
     assert list(found) == ["copy_ns, low", "slot_ns, low", "slot_ns, high"]
     low = costs().filter(name="copy_ns")["low"].item()
-    values = dict(found["copy_ns, low"].select("name", "value").iter_rows())
+    values = dict(found["copy_ns, low"].constants.select("name", "value").iter_rows())
     assert (values["copy_ns"], values["tree_ns"]) == (low, 3 * low)
     high = costs().filter(name="slot_ns")["high"].item()
-    assert found["slot_ns, high"].filter(name="slot_ns")["value"].item() == high
+    assert found["slot_ns, high"].constants.filter(name="slot_ns")["value"].item() == high
     with pytest.raises(InputError, match="cost 'copy' is unknown"):
         what_if.refitted(fit, ["copy"], executor=SERIAL)
 

@@ -5,14 +5,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
 import pytest
 
 from swapsim.machine.costs import costs
+from swapsim.machine.fit import Fitted
 from swapsim.machine.what_if import Case, by_constant, gains, ranges
 from swapsim.patches import cluster_next, writeback_tags
 from swapsim.patches.cluster_next import questions as questions_of_d
 from swapsim.patches.writeback_tags import questions as questions_of_a
-from swapsim.schemas import WHAT_IF_RANGES
+from swapsim.schemas import FIT, WHAT_IF_RANGES
 from swapsim.sweep import SerialExecutor
 
 SERIAL = SerialExecutor()
@@ -78,7 +80,11 @@ def test_a_gain_by_constant_is_that_of_the_mails_machine(
     made = brief(getattr(questions, cases))
     monkeypatch.setattr(questions, cases, made)
     fits = {"copy_ns, low": costs(), "copy_ns, high": costs()}
-    found = patch.gain_by_constant(fits)
+    fitted = {
+        name: Fitted(constants=constants, residuals=pl.DataFrame(schema=FIT), converged=True)
+        for name, constants in fits.items()
+    }
+    found = patch.gain_by_constant(fitted)
     more = {"policy": "percpu"} if patch is cluster_next else {}
     expected = by_constant(gains(made([setting], **more), fits, metric=metric, seeds=seeds))
     assert found.equals(expected)

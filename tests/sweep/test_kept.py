@@ -9,7 +9,7 @@ import pytest
 
 from swapsim.errors import SwapsimError
 from swapsim.sweep import kept as keeping
-from swapsim.sweep.kept import Kept, kept
+from swapsim.sweep.kept import kept
 
 COLORS = pl.Enum(["red", "green"])
 made: list[str] = []
@@ -51,10 +51,10 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_is_kept_is_used(capsys: pytest.CaptureFixture[str]) -> None:
     """The same rows come back without being made, and a line says so."""
-    whole = toy.make()
     assert toy.stale() == "not kept yet"
-    assert toy.write(whole)
+    assert toy.renew()
     assert toy.stale() is None
+    whole = rows([0, 1, 2, 3, 4])
     assert toy().equals(whole)
     assert toy.load().schema == whole.schema
     assert repr(toy.load().rows()) == repr(whole.rows())
@@ -64,11 +64,11 @@ def test_what_is_kept_is_used(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_same_rows_make_the_same_file() -> None:
     """A result that has not changed leaves its file as it is, byte for byte."""
-    assert toy.write(toy.make())
+    assert toy.renew()
     before = toy.path.read_bytes()
-    assert not toy.write(toy.make())
+    assert not toy.renew()
     toy.path.unlink()
-    toy.write(toy.make())
+    assert toy.renew()
     assert toy.path.read_bytes() == before
     assert [path.name for path in toy.path.parent.iterdir()] == ["toy.parquet"]
 
@@ -91,7 +91,7 @@ def other_rows(_data: Path) -> None:
 
 def other_code(_data: Path) -> None:
     """Keep what other code would have made."""
-    Kept("toy", rows_of_none, one_seed, ("costs.csv",)).write(toy.make())
+    kept("toy", sample=one_seed, reads=["costs.csv"])(rows_of_none).renew()
 
 
 def rows_of_none(_progress: bool) -> pl.DataFrame:
@@ -112,8 +112,8 @@ def test_what_is_stale_is_made_anew(
     data: Path, capsys: pytest.CaptureFixture[str], change: Callable[[Path], None], why: str
 ) -> None:
     """Other data, other code or a damaged file: the rows are made, and the line says why."""
-    whole = toy.make()
-    toy.write(whole)
+    toy.renew()
+    whole = rows([0, 1, 2, 3, 4])
     change(data)
     made.clear()
     assert toy.stale() == why
@@ -125,8 +125,9 @@ def test_what_is_stale_is_made_anew(
 
 def test_a_sample_that_differs_is_an_error() -> None:
     """The last bit counts, and the line names the file and what to do."""
-    toy.write(toy.make().with_columns(pl.when(seed=3).then(0.3).otherwise("value").alias("value")))
-    assert toy.stale() is None
-    assert toy.check(toy.load(), 2) == 1
+    whole = toy.make()
+    assert [toy.check(whole, pick) for pick in range(7)] == [1] * 7
+    wrong = whole.with_columns(pl.when(seed=3).then(0.3).otherwise("value").alias("value"))
+    assert toy.check(wrong, 2) == 1
     with pytest.raises(SwapsimError, match=r"toy\.parquet: a part of it, made anew here.*simulate"):
-        toy.check(toy.load(), 3)
+        toy.check(wrong, 3)

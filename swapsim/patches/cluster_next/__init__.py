@@ -12,7 +12,7 @@ from swapsim.patches.cluster_next.conclusions import (
     verdict_on_alternatives,
 )
 from swapsim.patches.cluster_next.fitting import fit
-from swapsim.patches.cluster_next.kept import headline_fit
+from swapsim.patches.cluster_next.kept import headline_fit, headline_results
 from swapsim.patches.cluster_next.lab import lab_machines, lab_runs
 from swapsim.patches.cluster_next.machines import PATCH, aged_device, machine, traced_machine
 from swapsim.patches.cluster_next.prediction import predict, runs
@@ -41,6 +41,7 @@ __all__ = [
     "gain_by_tasks",
     "gain_by_trunk_size",
     "headline_fit",
+    "headline_results",
     "kept",
     "lab_machines",
     "lab_runs",

@@ -11,7 +11,7 @@ from swapsim.patches.writeback_tags.conclusions import (
 from swapsim.patches.writeback_tags.fitting import fit, headline_fit
 from swapsim.patches.writeback_tags.lab import acquisitions_held_against, lab_machines
 from swapsim.patches.writeback_tags.machines import PATCH, machine
-from swapsim.patches.writeback_tags.prediction import predict, runs
+from swapsim.patches.writeback_tags.prediction import headline_results, predict, runs
 from swapsim.patches.writeback_tags.questions import (
     fits_by_constant,
     gain_by_constant,
@@ -41,6 +41,7 @@ __all__ = [
     "gain_by_trunk_size",
     "gain_by_writers",
     "headline_fit",
+    "headline_results",
     "judged_ranges",
     "kept",
     "lab_machines",

@@ -13,6 +13,7 @@ from swapsim.patches.cluster_next.kept.machine import (
     gain_by_tasks,
     gain_by_trunk_size,
     headline_fit,
+    headline_results,
     predicted,
     predicted_v3,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "gain_by_tasks",
     "gain_by_trunk_size",
     "headline_fit",
+    "headline_results",
     "policies",
     "possible_cpus",
     "predicted",

@@ -2,6 +2,7 @@
 """Kept: fits of patch D's bases, predictions and what-ifs with them."""
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -50,6 +51,11 @@ def predicted(_progress: bool) -> pl.DataFrame:
 def predicted_v3(_progress: bool) -> pl.DataFrame:
     """Simulate the third mail's table for each seed (RESULTS)."""
     return predict(fits.load()["V3"].constants, version="V3")
+
+
+def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
+    """Return the first mail's simulated table for some of its seeds (RESULTS)."""
+    return predicted().filter(pl.col("seed").is_in(seeds))
 
 
 def _both() -> dict[str, pl.DataFrame]:
