@@ -40,8 +40,9 @@ static int feed(struct sws_mapping_replay *replay, const struct row *row)
 	return error;
 }
 
-static void feed_all(struct sws_mapping_replay *replay, const struct row *rows, size_t count,
-		     struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES])
+static void
+feed_all(struct sws_mapping_replay *replay, const struct row *rows, size_t count,
+	 struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES])
 {
 	for (size_t i = 0; i < count; i++)
 		CHECK(feed(replay, &rows[i]) == SWS_OK);
@@ -54,13 +55,17 @@ static void feed_all(struct sws_mapping_replay *replay, const struct row *rows, 
 static void a_written_stay_is_told_from_an_unwritten_one(void)
 {
 	const struct row rows[] = {
-		{ SWS_MAPPING_REPLAY_SWAP_ADD, F, 100, 1, 0 },    { SWS_MAPPING_REPLAY_SWAP_ADD, G, 101, 1, 0 },
-		{ SWS_MAPPING_REPLAY_START, F, 0, 0, 0 },         { SWS_MAPPING_REPLAY_END, F, 0, 0, 0 },
-		{ SWS_MAPPING_REPLAY_SWAP_DELETE, F, 100, 1, 2 }, { SWS_MAPPING_REPLAY_SWAP_DELETE, G, 101, 1, 2 },
+		{ SWS_MAPPING_REPLAY_SWAP_ADD, F, 100, 1, 0 },
+		{ SWS_MAPPING_REPLAY_SWAP_ADD, G, 101, 1, 0 },
+		{ SWS_MAPPING_REPLAY_START, F, 0, 0, 0 },
+		{ SWS_MAPPING_REPLAY_END, F, 0, 0, 0 },
+		{ SWS_MAPPING_REPLAY_SWAP_DELETE, F, 100, 1, 2 },
+		{ SWS_MAPPING_REPLAY_SWAP_DELETE, G, 101, 1, 2 },
 		{ SWS_MAPPING_REPLAY_SLOT_FREE, 0, 100, 1, 0 },
 	};
 	for (int tags = 0; tags <= 1; tags++) {
-		struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
+		struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS]
+						    [SWS_MAPPING_REPLAY_SITES];
 		uint64_t taken = 0;
 
 		FEED_ALL(make(SWS_KERNEL_4_8, tags), rows, cells);
@@ -68,18 +73,22 @@ static void a_written_stay_is_told_from_an_unwritten_one(void)
 			taken += cells[SWS_MAPPING_REPLAY_WRITTEN][site].work.acquisitions;
 		CHECK(taken == (tags ? 4 : 2));
 		CHECK(cells[SWS_MAPPING_REPLAY_UNWRITTEN][SWS_MAPPING_REPLAY_SITE_ADD].calls == 1);
-		CHECK(cells[SWS_MAPPING_REPLAY_UNWRITTEN][SWS_MAPPING_REPLAY_SITE_DELETE].calls == 1);
-		CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_START].work.tree.descents ==
-		      (tags ? 3 : 0));
-		CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_CLEAR_SHADOW].calls == 0);
+		CHECK(cells[SWS_MAPPING_REPLAY_UNWRITTEN][SWS_MAPPING_REPLAY_SITE_DELETE].calls ==
+		      1);
+		CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_START]
+			      .work.tree.descents == (tags ? 3 : 0));
+		CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_CLEAR_SHADOW]
+			      .calls == 0);
 	}
 }
 
 static void clearing_the_shadow_is_a_third_acquisition_in_6_1(void)
 {
 	const struct row rows[] = {
-		{ SWS_MAPPING_REPLAY_SWAP_ADD, F, 100, 1, 0 },  { SWS_MAPPING_REPLAY_START, F, 0, 0, 0 },
-		{ SWS_MAPPING_REPLAY_END, F, 0, 0, 0 },         { SWS_MAPPING_REPLAY_SWAP_DELETE, F, 100, 1, 2 },
+		{ SWS_MAPPING_REPLAY_SWAP_ADD, F, 100, 1, 0 },
+		{ SWS_MAPPING_REPLAY_START, F, 0, 0, 0 },
+		{ SWS_MAPPING_REPLAY_END, F, 0, 0, 0 },
+		{ SWS_MAPPING_REPLAY_SWAP_DELETE, F, 100, 1, 2 },
 		{ SWS_MAPPING_REPLAY_SLOT_FREE, 0, 100, 1, 0 },
 	};
 	struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
@@ -116,8 +125,10 @@ static void a_page_from_before_the_trace_is_taken_up_unbooked(void)
 
 	FEED_ALL(make(SWS_KERNEL_4_8, true), rows, cells);
 	CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_ADD].calls == 0);
-	CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_START].work.acquisitions == 1);
-	CHECK(cells[SWS_MAPPING_REPLAY_FILE][SWS_MAPPING_REPLAY_SITE_START].work.tree.descents == 3);
+	CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_START].work.acquisitions ==
+	      1);
+	CHECK(cells[SWS_MAPPING_REPLAY_FILE][SWS_MAPPING_REPLAY_SITE_START].work.tree.descents ==
+	      3);
 	CHECK(cells[SWS_MAPPING_REPLAY_FILE][SWS_MAPPING_REPLAY_SITE_END].unresolved == 1);
 	CHECK(cells[SWS_MAPPING_REPLAY_FILE][SWS_MAPPING_REPLAY_SITE_END].work.acquisitions == 1);
 	CHECK(cells[SWS_MAPPING_REPLAY_FILE][SWS_MAPPING_REPLAY_SITE_END].work.tree.descents == 0);
@@ -162,14 +173,18 @@ static void contradictions_are_counted_and_the_newer_row_believed(void)
 static void compaction_gives_a_page_another_folio(void)
 {
 	const struct row rows[] = {
-		{ SWS_MAPPING_REPLAY_SWAP_ADD, F, 100, 1, 0 },    { SWS_MAPPING_REPLAY_MOVE, G, F, 0, 0 },
-		{ SWS_MAPPING_REPLAY_START, G, 100, 1, 0 },       { SWS_MAPPING_REPLAY_SWAP_ADD, F, 101, 1, 0 },
-		{ SWS_MAPPING_REPLAY_SWAP_DELETE, G, 100, 1, 0 }, { SWS_MAPPING_REPLAY_MOVE, 0x3000, 0x4000, 0, 0 },
+		{ SWS_MAPPING_REPLAY_SWAP_ADD, F, 100, 1, 0 },
+		{ SWS_MAPPING_REPLAY_MOVE, G, F, 0, 0 },
+		{ SWS_MAPPING_REPLAY_START, G, 100, 1, 0 },
+		{ SWS_MAPPING_REPLAY_SWAP_ADD, F, 101, 1, 0 },
+		{ SWS_MAPPING_REPLAY_SWAP_DELETE, G, 100, 1, 0 },
+		{ SWS_MAPPING_REPLAY_MOVE, 0x3000, 0x4000, 0, 0 },
 	};
 	struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
 
 	FEED_ALL(make(SWS_KERNEL_4_8, true), rows, cells);
-	CHECK(cells[SWS_MAPPING_REPLAY_UNWRITTEN][SWS_MAPPING_REPLAY_SITE_MOVE].work.tree.descents == 1);
+	CHECK(cells[SWS_MAPPING_REPLAY_UNWRITTEN][SWS_MAPPING_REPLAY_SITE_MOVE]
+		      .work.tree.descents == 1);
 	CHECK(cells[SWS_MAPPING_REPLAY_WRITTEN][SWS_MAPPING_REPLAY_SITE_DELETE].calls == 1);
 	CHECK(cells[SWS_MAPPING_REPLAY_FILE][SWS_MAPPING_REPLAY_SITE_MOVE].unresolved == 1);
 	for (int site = 0; site < SWS_MAPPING_REPLAY_SITES; site++)

@@ -28,6 +28,12 @@
 /* A step of the hot loops: a call would cost as much as the step. */
 #define SWS_RTREE__STEP static inline __attribute__((always_inline))
 
+/*
+ * A way that few rows take: a call, so that the others keep their registers; in the same
+ * source, so that the compiler sees which ones the call spares.
+ */
+#define SWS_RTREE__SELDOM static __attribute__((noinline, unused))
+
 /* 40 bytes, then 2^shift slots; rounded up to cache lines that is 576 bytes at shift 6. */
 struct sws_rtree__node {
 	/* Bit i: an item at or below slot i has the tag. */

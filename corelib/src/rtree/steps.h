@@ -13,8 +13,8 @@
 #include "rtree/slow.h"
 
 /* A leaf's first item got the tag: its ancestors and the root get it. */
-static inline void sws_rtree__tag_climb(struct sws_rtree__tree *tree,
-					const struct sws_rtree__node *leaf, uint32_t tag)
+SWS_RTREE__SELDOM void sws_rtree__tag_climb(struct sws_rtree__tree *tree,
+					    const struct sws_rtree__node *leaf, uint32_t tag)
 {
 	uint32_t offset = leaf->offset;
 
@@ -30,9 +30,9 @@ static inline void sws_rtree__tag_climb(struct sws_rtree__tree *tree,
 }
 
 /* A leaf's last item lost the tag: ancestors left without it lose it, then the root. */
-static inline void sws_rtree__untag_climb(struct sws_rtree__tree *tree,
-					  const struct sws_rtree__node *leaf, uint32_t tag,
-					  struct sws_rtree_work *work)
+SWS_RTREE__SELDOM void sws_rtree__untag_climb(struct sws_rtree__tree *tree,
+					      const struct sws_rtree__node *leaf, uint32_t tag,
+					      struct sws_rtree_work *work)
 {
 	uint32_t offset = leaf->offset;
 
