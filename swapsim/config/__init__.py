@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Configs of the mechanisms and of what drives them: frozen, keyword only, checked when made."""
 
-from swapsim.config.machine import FRAMES_KEPT, MachineConfig
+from swapsim.config.machine import MachineConfig
 from swapsim.config.mapping import MappingConfig
 from swapsim.config.policies import Policy
 from swapsim.config.slots import SlotsConfig
@@ -9,7 +9,6 @@ from swapsim.config.workloads import ChurnConfig, FillConfig, MeterConfig, Strea
 from swapsim.native.facts import MAPPING_KERNELS, POLICIES, SLOTS_KERNELS
 
 __all__ = [
-    "FRAMES_KEPT",
     "MAPPING_KERNELS",
     "POLICIES",
     "SLOTS_KERNELS",

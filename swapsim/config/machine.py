@@ -2,28 +2,13 @@
 """A machine whose CPUs swap: its tasks, memory, devices and locks, and how long it is watched."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from swapsim.config.checks import check_flag, check_number
 from swapsim.config.policies import Policy
 from swapsim.config.slots import SlotsConfig
 from swapsim.config.workloads import StreamsConfig
 from swapsim.errors import ConfigError
-
-FRAMES_KEPT: Final = 265
-"""Pages that a CPU of the contention machine may keep from its node's lists."""
-
-REQUESTS_MAX: Final = 2**21
-"""Rows that streams of it can do."""
-
-MACHINE_SLOTS_MAX: Final = 2**30
-"""Slots of all its devices: 4 TB."""
-
-MACHINE_TRUNKS_MAX: Final = 2**20
-"""Trunks of all its devices."""
-
-SLOTS_KEPT: Final = 160
-"""Slots that a CPU of it may keep in its caches and in a batch."""
+from swapsim.native import facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,14 +144,14 @@ class MachineConfig:
         for name in ("slot_cache", "test_and_set", "fragmented"):
             check_flag(name, getattr(self, name))
         for name, low, high in (
-            ("nodes", 1, 8),
+            ("nodes", 1, facts.MACHINE_NODES_MAX),
             ("devices", 1, self.nodes),
-            ("channels", 0, 1024),
-            ("writers", 0, 2048),
-            ("walkers", 0, 2048),
-            ("frames", 1, 2**26),
-            ("pages", 1, 2**26),
-            ("memory_max", 0, 2**26),
+            ("channels", 0, facts.MACHINE_CHANNELS_MAX),
+            ("writers", 0, facts.MACHINE_TASKS_MAX),
+            ("walkers", 0, facts.MACHINE_TASKS_MAX),
+            ("frames", 1, facts.MACHINE_PAGES_MAX),
+            ("pages", 1, facts.MACHINE_PAGES_MAX),
+            ("memory_max", 0, facts.MACHINE_PAGES_MAX),
             ("accesses", 0, 2**31),
             ("drop_percent", 0, 99),
             ("read_percent", 0, 100),
@@ -177,9 +162,10 @@ class MachineConfig:
             check_number(name, getattr(self, name), low, high)
         if self.streams:
             self._check_streams(self.streams)
-        elif not 1 <= self.writers + self.walkers <= 2048:
+        elif not 1 <= self.writers + self.walkers <= facts.MACHINE_TASKS_MAX:
             raise ConfigError(
-                f"writers={self.writers} and walkers={self.walkers}: choose 1 to 2048 tasks"
+                f"writers={self.writers} and walkers={self.walkers}: "
+                f"choose 1 to {facts.MACHINE_TASKS_MAX} tasks"
             )
         self._check_devices(self.device)  # which checks its own fields
         self._check_room()
@@ -187,8 +173,8 @@ class MachineConfig:
     def _check_devices(self, device: SlotsConfig) -> None:
         trunks = (device.slots - 1 >> device.trunk_shift) + 1
         for name, what, count, most in (
-            ("slots", "slots", device.slots, MACHINE_SLOTS_MAX),
-            ("trunk_shift", "trunks", trunks, MACHINE_TRUNKS_MAX),
+            ("slots", "slots", device.slots, facts.MACHINE_SLOTS_MAX),
+            ("trunk_shift", "trunks", trunks, facts.MACHINE_TRUNKS_MAX),
         ):
             if self.devices * count > most:
                 raise ConfigError(
@@ -212,7 +198,10 @@ class MachineConfig:
                 f"streams.swap_in={streams.swap_in!r}: streams of the machine need 'synchronous'"
             )
         rows = streams.requests.height
-        for name, count, most in (("tasks", streams.tasks, 2048), ("rows", rows, REQUESTS_MAX)):
+        for name, count, most in (
+            ("tasks", streams.tasks, facts.MACHINE_TASKS_MAX),
+            ("rows", rows, facts.MACHINE_REQUESTS_MAX),
+        ):
             if count > most:
                 raise ConfigError(f"streams: {count} {name} are too many: choose at most {most}")
         if rows - streams.skipped < streams.tasks:
@@ -224,7 +213,7 @@ class MachineConfig:
 
     def _check_room(self) -> None:
         cpus_per_node = self.cpus // self.nodes
-        kept = 2 * FRAMES_KEPT * cpus_per_node
+        kept = 2 * facts.FRAMES_KEPT * cpus_per_node
         if self.frames < kept:
             raise ConfigError(
                 f"frames={self.frames}: the {cpus_per_node} CPUs of a node keep pages for "
@@ -233,15 +222,15 @@ class MachineConfig:
         if self.streams:
             held = self.streams.pages_held
             most = max(sum(held[node :: self.nodes]) for node in range(self.nodes))
-            needed = most + FRAMES_KEPT * cpus_per_node + max(self.frames // 128, 32) * 3 // 2
+            needed = most + facts.FRAMES_KEPT * cpus_per_node + facts.watermark_high(self.frames)
             if needed > self.frames:
                 raise ConfigError(
                     f"frames={self.frames}: up to {most} pages come back to the streams of a "
                     f"node; give at least {needed + needed // 64} frames"
                 )
-        self._check_limit(FRAMES_KEPT * cpus_per_node)
+        self._check_limit(facts.FRAMES_KEPT * cpus_per_node)
         interrupts = self.nodes if self.channels else 0
-        room = self.slots - SLOTS_KEPT * (self.cpus - interrupts)
+        room = self.slots - facts.SLOTS_KEPT * (self.cpus - interrupts)
         needed = max(self._swapped(device) for device in range(self.devices))
         if needed >= room:
             raise ConfigError(
@@ -258,10 +247,10 @@ class MachineConfig:
                 )
         elif self.nodes > 1:
             raise ConfigError(f"nodes={self.nodes}: choose 1 with memory_max")
-        elif not kept <= self.memory_max <= self.frames - self._watermark_high - kept:
+        elif not kept <= self.memory_max <= self.frames - facts.watermark_high(self.frames) - kept:
             raise ConfigError(
                 f"memory_max={self.memory_max}: choose {kept} to "
-                f"{self.frames - self._watermark_high - kept}, or more frames"
+                f"{self.frames - facts.watermark_high(self.frames) - kept}, or more frames"
             )
         if self.accesses and self.writers and self.channels:
             raise ConfigError(
@@ -269,13 +258,9 @@ class MachineConfig:
                 "choose channels=0"
             )
 
-    @property
-    def _watermark_high(self) -> int:
-        return max(self.frames // 128, 32) * 3 // 2
-
     def _swapped(self, device: int) -> int:
         """Return how many slots of a device the pages take that memory does not hold."""
-        resident = self.memory_max or self.frames - self._watermark_high
+        resident = self.memory_max or self.frames - facts.watermark_high(self.frames)
         walkers = (
             len(range(node, self.walkers, self.nodes))
             for node in range(device, self.nodes, self.devices)

@@ -8,13 +8,10 @@ from typing import Final
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.native.facts import COST_NAMES
+from swapsim.native.facts import COST_MAX, COST_NAMES
 from swapsim.paths import data_root
 from swapsim.schemas import COSTS, require
 from swapsim.schemas.csv_file import read_csv
-
-MOST_NS: Final = 2**31 - 1
-"""The largest cost that the machine takes."""
 
 SOURCES: Final = ("microbenchmark", "published", "fit", "assumed")
 """What a source starts with: measured by us, read, fitted to a base column, or a guess."""
@@ -62,7 +59,7 @@ def check_costs(frame: pl.DataFrame, path: Path | None = None) -> pl.DataFrame:
     ------
     InputError
         Naming the constant and its row: an unknown or missing name, one given twice, a value of
-        0 or beyond MOST_NS, one outside of low to high, a source that says nothing.
+        0 or beyond COST_MAX, one outside of low to high, a source that says nothing.
     """
     require(frame, COSTS, "COSTS")
     seen: set[str] = set()
@@ -103,16 +100,16 @@ def change_costs(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame
     Raises
     ------
     InputError
-        Naming a constant that is unknown or a value that is not a whole number from 1 to MOST_NS.
+        Naming a constant that is unknown or a value that is not a whole number from 1 to COST_MAX.
     """
     for name, value in values.items():
         if name not in COST_NAMES:
             raise InputError(
                 f"cost {name!r} is unknown: choose one of {', '.join(COST_NAMES)}", field="name"
             )
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_NS:
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= COST_MAX:
             raise InputError(
-                f"cost {name!r} of {value!r}: give a whole number of ns from 1 to {MOST_NS}",
+                f"cost {name!r} of {value!r}: give a whole number of ns from 1 to {COST_MAX}",
                 field="value",
             )
     names = pl.col("name")
@@ -133,12 +130,12 @@ def _misfit(row: Mapping[str, object], seen: set[str]) -> tuple[str, str] | None
         return "name", f"it is unknown; choose one of {', '.join(COST_NAMES)}"
     if name in seen:
         return "name", "it is given twice: keep one row"
-    if not isinstance(value, int) or not 1 <= value <= MOST_NS:
-        return "value", f"{value} is no cost: give a whole number of ns from 1 to {MOST_NS}"
+    if not isinstance(value, int) or not 1 <= value <= COST_MAX:
+        return "value", f"{value} is no cost: give a whole number of ns from 1 to {COST_MAX}"
     if not isinstance(low, int) or not 1 <= low <= value:
         return "low", f"{low} must be at least 1 and at most the value {value}"
-    if not isinstance(high, int) or not value <= high <= MOST_NS:
-        return "high", f"{high} must be at least the value {value} and at most {MOST_NS}"
+    if not isinstance(high, int) or not value <= high <= COST_MAX:
+        return "high", f"{high} must be at least the value {value} and at most {COST_MAX}"
     if row["unit"] != "ns":
         return "unit", f"{row['unit']!r} is no unit of a cost: give ns"
     if not str(row["source"]).startswith(SOURCES):

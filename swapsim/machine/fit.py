@@ -19,8 +19,9 @@ import polars as pl
 from swapsim.claims import published_tables
 from swapsim.config import MachineConfig
 from swapsim.errors import ConfigError, InputError
-from swapsim.machine.costs import MOST_NS, change_costs, costs
+from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run
+from swapsim.native.facts import COST_MAX
 from swapsim.schemas import FIT, require
 
 _STEP: Final = 0.15
@@ -243,7 +244,7 @@ def _values(
     """Return the constants at a point, whole and within what the machine takes."""
     exact = dict(zip(names, np.exp(point).tolist(), strict=True))
     exact |= {name: exact[free] * share for name, (free, share) in tied.items()}
-    return {name: min(max(round(value), 1), MOST_NS) for name, value in exact.items()}
+    return {name: min(max(round(value), 1), COST_MAX) for name, value in exact.items()}
 
 
 def _slopes(

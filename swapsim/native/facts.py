@@ -106,3 +106,38 @@ TRUNK_SHIFT_MAX: Final[int] = lib.SWS_SLOTS_TRUNK_SHIFT_MAX
 
 OVERLAP_CALLS_MAX: Final[int] = lib.SWS_WORKBENCH_CALLS_MAX
 """Calls that the slot workbench can look back on."""
+
+MACHINE_NODES_MAX: Final[int] = lib.SWS_MACHINE_NODES_MAX
+"""Sockets of the contention machine."""
+
+MACHINE_TASKS_MAX: Final[int] = lib.SWS_MACHINE_TASKS_MAX
+"""Its tasks."""
+
+MACHINE_CHANNELS_MAX: Final[int] = lib.SWS_MACHINE_CHANNELS_MAX
+"""Pages that one of its devices may serve at a time."""
+
+MACHINE_PAGES_MAX: Final[int] = lib.SWS_MACHINE_PAGES_MAX
+"""Pages of memory of a node, and of a walker."""
+
+MACHINE_SLOTS_MAX: Final[int] = lib.SWS_MACHINE_SLOTS_MAX
+"""Slots of all its devices."""
+
+MACHINE_TRUNKS_MAX: Final[int] = lib.SWS_MACHINE_TRUNKS_MAX
+"""Trunks of all its devices."""
+
+MACHINE_REQUESTS_MAX: Final[int] = lib.SWS_MACHINE_REQUESTS_MAX
+"""Rows that its streams can do."""
+
+COST_MAX: Final[int] = lib.SWS_MACHINE_COST_MAX
+"""The largest cost that it takes, in ns."""
+
+FRAMES_KEPT: Final[int] = lib.SWS_MACHINE_FRAMES_KEPT
+"""Pages that one of its CPUs may keep from its node's lists."""
+
+SLOTS_KEPT: Final[int] = lib.SWS_MACHINE_SLOTS_KEPT
+"""Slots that one of its CPUs may keep in its caches and in a batch."""
+
+
+def watermark_high(frames: int) -> int:
+    """Return how many of a node's pages kswapd keeps free."""
+    return int(lib.sws_machine_watermark_high(frames))

@@ -167,7 +167,7 @@ def test_a_function_of_no_module_is_refused() -> None:
 @pytest.mark.parametrize(
     ("module", "old", "new", "counts"),
     [
-        ("swapsim.machine.costs", "MOST_NS: Final = 2**31", "MOST_NS: Final = 2**30", True),
+        ("swapsim.machine.run", "PAGE_KIB: Final = 4", "PAGE_KIB: Final = 8", True),
         ("swapsim.config.machine", "writers: int = 0", "writers: int = 1", True),
         ("swapsim.machine.costs", "def costs(", "# The costs.\ndef costs(", False),
         ("swapsim.schemas", "from swapsim.", "from  swapsim.", False),

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.config import FRAMES_KEPT
 from swapsim.machine.fit import Fitted
 from swapsim.machine.what_if import (
     CHANNELS,
@@ -22,6 +21,7 @@ from swapsim.machine.what_if import (
     ranges,
     refitted,
 )
+from swapsim.native.facts import FRAMES_KEPT
 from swapsim.patches.writeback_tags.fitting import fit
 from swapsim.patches.writeback_tags.machines import machine
 
