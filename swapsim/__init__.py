@@ -1,15 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A laboratory for four Linux kernel patches on swapping and page reclaim.
 
-Polars in, polars out, over a C core. The public verbs live in the packages:
-``traces`` (import and scan), ``replay`` (trace x mechanism -> counts), ``slots``
-(policies on a workbench), ``machine`` (counts become time), ``claims`` (published x
-simulated x measured), ``charts``, and a room for each patch under ``patches``.
+Polars in, polars out, over a C core. The verbs are those of the packages, as
+``traces.import_text``; ``help(swapsim.traces)`` lists them:
+
+- ``traces``: what real kernels did, as tables: import, describe, read,
+- ``replay``: a trace and a mechanism to counts, by ``writeback_tags``, ``batched_removal``,
+  ``cluster_next`` and slot by slot,
+- ``slots``: policies of the slot allocator on a workbench, measured and ranked,
+- ``machine``: counts to time: one run, fits, what-ifs, a lab's kernel counted,
+- ``claims``: published, simulated and measured, side by side and judged,
+- ``patches``: a room for each patch: its machines, fit, prediction, questions and verdict,
+- ``charts``: checked tables to pictures,
+- ``sweep``: many runs on many processes or machines, stored and kept,
+- ``site``: what spans patches: the overview, README's tables, the report, benchmarks,
+- ``config``: what mechanisms and machines are made with,
+- ``schemas``, ``errors``, ``paths``: each table's columns, what can go wrong, where files lie,
+- ``native``: the calls into the C core, for the packages above.
+
 ``@swapsim.policy`` makes a policy of a function of your own.
 """
 
 from importlib.metadata import version
 
-from swapsim.config.policies import policy as policy
+from swapsim.config.policies import policy
+
+__all__ = ["__version__", "policy"]
 
 __version__ = version("swapsim")

@@ -84,6 +84,23 @@ def test_no_arrow_runs_back(module: str) -> None:
         assert room(used) == room(module) or rung[room(used)] < rung[room(module)], used
 
 
+def test_no_room_of_a_patch_knows_another() -> None:
+    """Whoever adds a patch touches no other one: rooms import from lower rungs alone."""
+    for module in MODULES:
+        _, *inside = module.split(".")
+        if inside[0:1] == ["patches"] and len(inside) > 1:
+            own = f"swapsim.patches.{inside[1]}"
+            others = [used for used in imports(module) if used.startswith("swapsim.patches.")]
+            assert all(f"{used}.".startswith(f"{own}.") for used in others), module
+
+
+def test_each_package_is_told_of() -> None:
+    """The head of swapsim has a word on each package, so that help(swapsim) leads to each verb."""
+    told = swapsim.__doc__ or ""
+    for package in sorted({room(module) for module in MODULES} - {"__init__", "__main__", "cli"}):
+        assert f"``{package.split('.')[0]}``" in told, package
+
+
 def test_no_modules_stand_in_a_circle() -> None:
     """Each module can be read after those that it imports: also inside of a package."""
     graph = {module: imports(module) for module in MODULES}
