@@ -52,12 +52,11 @@
  * there is none.
  *
  *
- * 2. The path of a page: each lock that it takes, alone or with others under one hold
+ * 2. The path of a page: each lock that it takes. "1 of 31": one hold for 31 pages
  *
  *   going out                   4.8                 5.7, 5.8            6.1
- *   its turn on the lists       lru_lock, 2 of 32   as 4.8              as 4.8
- *     shrink_active_list,
- *     then shrink_inactive_list
+ *   shrink_active_list          lru_lock, 2 of 32   as 4.8              as 4.8
+ *   shrink_inactive_list        lru_lock, 2 of 32   as 4.8              as 4.8
  *   get_swap_page, a page       swap_avail_lock x2, slot-cache mutex    as 5.7
  *                               si->lock
  *     a refill, 1 of 64         -                   swap_avail_lock,    as 5.7
