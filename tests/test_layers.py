@@ -14,7 +14,7 @@ PACKAGE = Path(swapsim.__file__).parent
 LADDER = (
     {"native.facts"},
     {"errors"},
-    {"paths", "schemas"},
+    {"paths", "progress", "schemas"},
     {"config"},
     {"__init__"},
     {"native"},

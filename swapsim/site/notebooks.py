@@ -8,16 +8,15 @@ them out again, so that git sees what has changed in earnest.
 
 import subprocess
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import nbformat
 
 from swapsim.charts.theme import plain_numbers
 from swapsim.errors import InputError
 from swapsim.paths import notebooks_root
+from swapsim.progress import WIDGET
 from swapsim.sweep.store import write_whole
-
-_WIDGET: Final = "application/vnd.jupyter.widget-view+json"
 
 
 def normalise() -> list[Path]:
@@ -68,7 +67,7 @@ def normal_form(text: str, committed: str | None, path: Path) -> str:
         notebook.metadata = before.metadata
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for number, cell in enumerate(cells, 1):
-        cell.outputs = [output for output in cell.outputs if _is_kept(output)]
+        cell.outputs = results_of(cell)
         cell.execution_count = number if cell.execution_count is not None else None
         for output in cell.outputs:
             if output.output_type == "execute_result":
@@ -93,11 +92,13 @@ def _parsed(text: str, path: Path) -> nbformat.NotebookNode:
     return notebook
 
 
-def _is_kept(output: Any) -> bool:
-    """Whether an output belongs to the result: no warning, no progress bar."""
-    if output.output_type == "stream":
-        return bool(output.name == "stdout")
-    return _WIDGET not in output.get("data", {})
+def results_of(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    """Return a code cell's outputs without warnings and progress bars."""
+    return [
+        output
+        for output in cell.outputs
+        if WIDGET not in output.get("data", {}) and output.get("name") != "stderr"
+    ]
 
 
 def _pictures(notebook: nbformat.NotebookNode | None) -> dict[str, str]:

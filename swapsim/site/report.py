@@ -35,6 +35,7 @@ import swapsim
 from swapsim.errors import InputError, SwapsimError
 from swapsim.native import code
 from swapsim.paths import data_root, notebooks_root
+from swapsim.site.notebooks import results_of
 from swapsim.sweep.store import write_whole
 
 MARK: Final = "swapsim-report"
@@ -266,6 +267,10 @@ def _run(
             f"{reason}: run it in JupyterLab ('make lab'); 'make report' then goes on from the "
             "pages that are done"
         ) from None
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = results_of(cell)
+    notebook.metadata.pop("widgets", None)
     return notebook
 
 

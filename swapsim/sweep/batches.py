@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import polars as pl
-from tqdm import tqdm
 
 from swapsim.errors import ConfigError, InputError
+from swapsim.progress import bar as progress_bar
 from swapsim.sweep import store as sweep_store
 from swapsim.sweep.executors import work_off
 
@@ -44,7 +44,7 @@ def run(
     batch_points : int
         Points that are sent together, from 1.
     progress : bool
-        Show a progress bar on stderr.
+        Show a progress bar on stderr; in a notebook one appears anyway if the sweep takes long.
     folder : Path or str, optional
         Where to store each batch once it is done (`sweep.store`): a sweep that was interrupted
         goes on from there. The task has to return polars DataFrames, in a batch of one schema.
@@ -72,7 +72,7 @@ def run(
         number: points[at : at + batch_points]
         for number, at in enumerate(range(0, len(points), batch_points))
     }
-    with tqdm(total=len(points), desc="sweep", unit=" runs", disable=not progress) as bar:
+    with progress_bar(len(points), "sweep", "runs", shown=progress) as bar:
         results: dict[int, list[Any]] = {}
 
         def take(number: int, found: list[Any]) -> None:

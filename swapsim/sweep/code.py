@@ -33,7 +33,7 @@ from swapsim.errors import InputError
 from swapsim.native.code import digests as core_digests
 
 _CORE: Final = "swapsim._core"
-_OUTSIDE: Final = ("swapsim.sweep", "swapsim.errors", "swapsim.paths")
+_OUTSIDE: Final = ("swapsim.sweep", "swapsim.errors", "swapsim.paths", "swapsim.progress")
 
 _Thing = tuple[str, str | None]
 """A module and a name in it; without a name the module itself."""

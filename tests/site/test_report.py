@@ -58,6 +58,26 @@ def test_a_page_fetches_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert not re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=\"(?:https?:)?//", text)
 
 
+def test_a_progress_bar_leaves_nothing_on_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bar that a long cell showed is no result, and its widget would need the network."""
+    source = (
+        "import time\n"
+        "from swapsim import progress\n"
+        "progress.LONG_SECONDS = 0.1\n"
+        "with progress.bar(3, 'sweep', 'runs', shown=False) as bar:\n"
+        "    time.sleep(0.2)\n"
+        "    bar.update()\n"
+        "    print('shown' if bar._bar is not None else 'not shown')\n"
+    )
+    use_notebooks(monkeypatch, one_notebook(tmp_path / "notebooks", source))
+    page = report.write(tmp_path / "report").with_name("00-one.html").read_text()
+    assert ">shown" in page
+    assert "widget-view" not in page
+    assert not re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=\"(?:https?:)?//", page)
+
+
 def test_links_lead_to_pages_and_to_the_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

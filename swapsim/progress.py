@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Progress bars: on a terminal where they are asked for, in a notebook where a cell takes long."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, Protocol
+
+from tqdm import tqdm
+
+LONG_SECONDS: Final = 5.0
+"""A notebook's cell that takes longer shows a bar, whether it was asked for or not."""
+
+WIDGET: Final = "application/vnd.jupyter.widget-view+json"
+
+
+class Bar(Protocol):
+    """What counts up."""
+
+    def update(self, n: int = 1) -> object:
+        """Count so many more."""
+
+
+@contextmanager
+def bar(total: int, desc: str, unit: str, *, shown: bool) -> Iterator[Bar]:
+    """Give a bar for so many things to be done.
+
+    Parameters
+    ----------
+    total : int
+    desc, unit : str
+        What is done, and of what.
+    shown : bool
+        Show it on stderr, or in a notebook at once; a notebook shows it after LONG_SECONDS anyway.
+    """
+    if not _in_notebook():
+        with tqdm(total=total, desc=desc, unit=f" {unit}", disable=not shown) as text:
+            yield text
+        return
+    late = _NotebookBar(total, desc, unit, delay=0 if shown else LONG_SECONDS)
+    try:
+        late.update(0)
+        yield late
+    finally:
+        late.close()
+
+
+def _in_notebook() -> bool:
+    """Whether this is the kernel of a notebook: then IPython is there already."""
+    there = sys.modules.get("IPython")
+    return there is not None and hasattr(there.get_ipython(), "kernel")
+
+
+class _NotebookBar:
+    """A bar that appears once it has run for a while, as a widget and nothing else.
+
+    What is shown has no text: a notebook's comparison leaves widgets out, and would hold any text
+    against the committed output, where there is none.
+    """
+
+    def __init__(self, total: int, desc: str, unit: str, *, delay: float) -> None:
+        self._words: dict[str, Any] = {"total": total, "desc": desc, "unit": f" {unit}"}
+        self._from = time.monotonic() + delay
+        self._done = 0
+        self._bar: Any = None
+
+    def update(self, n: int = 1) -> None:
+        self._done += n
+        if self._bar is not None:
+            self._bar.update(n)
+        elif time.monotonic() >= self._from:
+            self._show()
+
+    def _show(self) -> None:
+        from IPython.display import display
+        from tqdm.notebook import tqdm as notebook_tqdm
+
+        self._bar = notebook_tqdm(**self._words, initial=self._done, display=False, leave=False)
+        place = {"model_id": self._bar.container.model_id, "version_major": 2, "version_minor": 0}
+        display({WIDGET: place}, raw=True)  # type: ignore[no-untyped-call]
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
