@@ -25,7 +25,7 @@ LADDER = {
     "slot_replay": ("slots",),
     "workbench": ("slots",),
     "engine": ("des",),
-    "machine": ("mapping", "slots", "engine"),
+    "machine": ("removal", "slots", "engine"),
 }
 """A folder of corelib/src, and the folders it may call; those may call on in its name."""
 

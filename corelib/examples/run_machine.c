@@ -30,6 +30,7 @@ static const struct sws_machine_costs costs = {
 	.channel_ns = 10000,
 	.interrupt_ns = 1000,
 	.tree_ns = 100,
+	.tree_next_ns = 50,
 	.tag_ns = 50,
 	.descent_ns = 50,
 	.map_ns = 20,

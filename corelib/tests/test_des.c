@@ -173,6 +173,9 @@ static void locks_nest_and_a_wait_inside_is_no_hold_of_the_cpu(void)
 	unlock(des, 1, 0);
 	CHECK(sws_des_cpu_of(des, 1).wait_ns == 55 && sws_des_cpu_of(des, 1).hold_ns == 10);
 	CHECK(sws_des_site_of(des, 0).hold_ns == 65 && sws_des_site_of(des, 1).hold_ns == 60);
+	CHECK(sws_des_site_of(des, 0).longest_hold_ns == 65);
+	CHECK(sws_des_site_of(des, 1).longest_wait_ns == 55);
+	CHECK(sws_des_site_of(des, 1).longest_hold_ns == 50);
 	sws_des_free(des);
 }
 

@@ -22,6 +22,7 @@ static void set_costs(struct sws_machine_costs *costs)
 		.channel_ns = 10000,
 		.interrupt_ns = 900,
 		.tree_ns = 100,
+		.tree_next_ns = 60,
 		.tag_ns = 70,
 		.descent_ns = 50,
 		.map_ns = 20,
@@ -147,6 +148,75 @@ static void a_page_out_of_4_8_takes_four_tree_locks_or_two(void)
 		CHECK(near(acquisitions(machine, SWS_SITE_PUT), out, 3));
 		CHECK(acquisitions(machine, SWS_SITE_CLUSTER_GET) == 0);
 		CHECK(acquisitions(machine, SWS_SITE_CACHE_MUTEX) == 0);
+		sws_machine_free(machine);
+	}
+}
+
+static void a_batched_list_of_4_8_takes_one_hold_for_all_removals(void)
+{
+	for (uint32_t pages = 1; pages <= SWS_MACHINE_LIST_MAX; pages *= 8) {
+		struct sws_machine_config config = config_of(SWS_KERNEL_4_8);
+		struct sws_machine *machine = NULL;
+		struct sws_des_site remove = { 0 };
+		uint64_t out = 0;
+
+		config.writers = 1;
+		config.frames = 8192;
+		config.device.slots = 1 << 15;
+		config.removal = SWS_REMOVAL_BATCHED;
+		config.list_pages = pages;
+		machine = make(&config);
+		run(machine, 20000000, 1000);
+		remove = sws_machine_site_of(machine, SWS_SITE_TREE_REMOVE);
+		out = sum(machine, offsetof(struct sws_machine_cpu, reclaimed));
+		CHECK(out > 2000);
+		/* Two CPUs may be under way with a list each. */
+		CHECK(remove.longest_hold_ns == 100 + (pages - 1) * 60 + pages * 50);
+		CHECK(near(remove.acquisitions * pages, out, 2 * pages));
+		CHECK(near(acquisitions(machine, SWS_SITE_PUT), out, 2 * pages));
+		CHECK(near(acquisitions(machine, SWS_SITE_TREE_ADD), out, 2 * pages));
+		sws_machine_free(machine);
+	}
+}
+
+static void a_batched_list_takes_a_hold_for_each_trunk(void)
+{
+	struct sws_machine_config config = config_of(SWS_KERNEL_6_1);
+	struct sws_machine *machine = NULL;
+	uint64_t out = 0;
+	uint64_t holds = 0;
+
+	config.writers = 2;
+	config.removal = SWS_REMOVAL_BATCHED;
+	/* A CPU's slots come 64 at a time, so a list of 32 mostly lies in one trunk of 256. */
+	config.device.trunk_shift = 8;
+	machine = make(&config);
+	run(machine, 20000000, 1000);
+	out = sum(machine, offsetof(struct sws_machine_cpu, reclaimed));
+	holds = acquisitions(machine, SWS_SITE_TREE_REMOVE);
+	CHECK(out > 2000);
+	CHECK(holds * 32 > out && holds * 8 < out);
+	sws_machine_free(machine);
+}
+
+static void a_rotational_device_has_no_cluster_locks(void)
+{
+	const enum sws_kernel kernels[] = { SWS_KERNEL_4_8, SWS_KERNEL_5_8, SWS_KERNEL_6_1 };
+
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
+		struct sws_machine_config config = config_of(kernels[i]);
+		struct sws_machine *machine = NULL;
+
+		config.walkers = 3;
+		config.device.rotational = true;
+		machine = make(&config);
+		run(machine, 60000000, 1000);
+		CHECK(sum(machine, offsetof(struct sws_machine_cpu, pages_in)) > 1000);
+		CHECK(acquisitions(machine, SWS_SITE_CLUSTER_GET) == 0);
+		CHECK(acquisitions(machine, SWS_SITE_CLUSTER_SEARCH) == 0);
+		CHECK(acquisitions(machine, SWS_SITE_CLUSTER_FREE) == 0);
+		CHECK(acquisitions(machine, SWS_SITE_DEVICE_SCAN) > 0);
+		CHECK(sws_machine_slots_work(machine).tested_scan > 256);
 		sws_machine_free(machine);
 	}
 }
@@ -602,9 +672,18 @@ static void a_config_out_of_range_is_refused(void)
 	config.walkers = 8;
 	refuse(config); /* more pages than memory and slots */
 	config.walkers = 0;
-	config.device.rotational = true;
+	config.list_pages = 0;
 	refuse(config);
-	config.device.rotational = false;
+	config.list_pages = SWS_MACHINE_LIST_MAX + 1;
+	refuse(config);
+	config.list_pages = SWS_MACHINE_LIST_MAX;
+	config.frames = 2 * 2 * SWS_MACHINE_FRAMES_KEPT;
+	refuse(config); /* its lists hold more than half of its memory */
+	config.frames = 4096;
+	config.list_pages = 32;
+	config.removal = SWS_REMOVAL_BATCHED + 1;
+	refuse(config);
+	config.removal = SWS_REMOVAL_PAGE_BY_PAGE;
 	config.nodes = 2;
 	config.devices = 2;
 	config.device.slots = (1 << 29) + 1;
@@ -784,6 +863,27 @@ static int make_and_run_streams(const struct sws_allocator *allocator)
 	return error;
 }
 
+static int make_and_batch(const struct sws_allocator *allocator)
+{
+	struct sws_machine_config config = config_of(SWS_KERNEL_4_8);
+	struct sws_machine *machine = NULL;
+	uint64_t events = 0;
+	bool more = false;
+	int error = SWS_OK;
+
+	config.allocator = allocator;
+	config.writers = 2;
+	config.removal = SWS_REMOVAL_BATCHED;
+	config.device.slots = 2048;
+	config.device.rotational = true;
+	config.frames = 2200;
+	error = sws_machine_new(&config, &machine);
+	if (!error)
+		error = sws_machine_run(machine, 2000000, UINT64_MAX, &more, &events);
+	sws_machine_free(machine);
+	return error;
+}
+
 static int make_and_run(const struct sws_allocator *allocator)
 {
 	struct sws_machine_config config = config_of(SWS_KERNEL_6_1);
@@ -809,6 +909,7 @@ static void a_failing_allocation_leaves_nothing_behind(void)
 	check_each_allocation_failing(make_and_run);
 	check_each_allocation_failing(make_and_run_streams);
 	check_each_allocation_failing(make_and_drop);
+	check_each_allocation_failing(make_and_batch);
 }
 
 static void a_closed_loop_by_hand(void)
@@ -832,6 +933,9 @@ int main(void)
 {
 	RUN(a_walker_whose_pages_all_fit_takes_no_lock);
 	RUN(a_page_out_of_4_8_takes_four_tree_locks_or_two);
+	RUN(a_batched_list_of_4_8_takes_one_hold_for_all_removals);
+	RUN(a_batched_list_takes_a_hold_for_each_trunk);
+	RUN(a_rotational_device_has_no_cluster_locks);
 	RUN(a_walkers_page_of_5_7_skips_the_cache_on_its_way_in);
 	RUN(kernel_6_1_clears_a_shadow_for_each_slot_freed);
 	RUN(writers_of_6_1_reclaim_for_themselves_and_exit);

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from swapsim.config.checks import check_flag, check_number
+from swapsim.config.checks import check_choice, check_flag, check_number
 from swapsim.config.policies import Policy
 from swapsim.config.slots import SlotsConfig
 from swapsim.config.workloads import StreamsConfig
@@ -24,6 +24,14 @@ class MachineConfig:
     swap_writeback_tags : bool or None
         Whether the swap cache keeps writeback tags; None: as released, 4.8 does and later ones
         do not.
+    removal : {"page-by-page", "batched"}
+        When reclaim takes the pages of a list out of the swap cache: each under a hold of its own,
+        or with patch B all of one mapping under one; not batched for streams.
+    list_pages : int
+        Pages that reclaim takes from a node's list at a time, 1 to 512; 32 in the kernel.
+    rotational : bool
+        Whether the devices are disks to the allocator of slots: no clusters, and a search for a
+        free run of them.
     policy : str or Policy
         Where a scan for a slot begins: a name of ``policies.POLICIES``, or a reader's own.
     slot_cache : bool
@@ -84,6 +92,9 @@ class MachineConfig:
     patch: str = "machine"
     kernel: str = "6.1"
     swap_writeback_tags: bool | None = None
+    removal: str = facts.REMOVAL_WAYS[0]
+    list_pages: int = facts.LIST_PAGES
+    rotational: bool = False
     policy: str | Policy = "percpu-rerandomise"
     slot_cache: bool = True
     test_and_set: bool = False
@@ -127,6 +138,7 @@ class MachineConfig:
             slots=self.slots,
             cluster_size=self.cluster_size,
             trunk_shift=self.trunk_shift,
+            rotational=self.rotational,
             possible_cpus=self.cpus,
             address_spaces=self.tasks,
             policy=self.policy,
@@ -141,11 +153,13 @@ class MachineConfig:
                 f"swap_writeback_tags={self.swap_writeback_tags!r}: choose True, False, or None "
                 "for what the kernel was released with"
             )
-        for name in ("slot_cache", "test_and_set", "fragmented"):
+        check_choice("removal", self.removal, facts.REMOVAL_WAYS)
+        for name in ("rotational", "slot_cache", "test_and_set", "fragmented"):
             check_flag(name, getattr(self, name))
         for name, low, high in (
             ("nodes", 1, facts.MACHINE_NODES_MAX),
             ("devices", 1, self.nodes),
+            ("list_pages", 1, facts.LIST_MAX),
             ("channels", 0, facts.MACHINE_CHANNELS_MAX),
             ("writers", 0, facts.MACHINE_TASKS_MAX),
             ("walkers", 0, facts.MACHINE_TASKS_MAX),
@@ -190,6 +204,7 @@ class MachineConfig:
             ("devices", 1),
             ("memory_max", 0),
             ("accesses", 0),
+            ("removal", facts.REMOVAL_WAYS[0]),
         ):
             if getattr(self, name) != alone:
                 raise ConfigError(f"{name}={getattr(self, name)}: streams need {name}={alone}")
@@ -213,7 +228,8 @@ class MachineConfig:
 
     def _check_room(self) -> None:
         cpus_per_node = self.cpus // self.nodes
-        kept = 2 * facts.FRAMES_KEPT * cpus_per_node
+        frames_kept = (facts.FRAMES_KEPT + 2 * self._beyond_a_batch) * cpus_per_node
+        kept = 2 * frames_kept
         if self.frames < kept:
             raise ConfigError(
                 f"frames={self.frames}: the {cpus_per_node} CPUs of a node keep pages for "
@@ -222,15 +238,16 @@ class MachineConfig:
         if self.streams:
             held = self.streams.pages_held
             most = max(sum(held[node :: self.nodes]) for node in range(self.nodes))
-            needed = most + facts.FRAMES_KEPT * cpus_per_node + facts.watermark_high(self.frames)
+            needed = most + frames_kept + facts.watermark_high(self.frames)
             if needed > self.frames:
                 raise ConfigError(
                     f"frames={self.frames}: up to {most} pages come back to the streams of a "
                     f"node; give at least {needed + needed // 64} frames"
                 )
-        self._check_limit(facts.FRAMES_KEPT * cpus_per_node)
+        self._check_limit(frames_kept)
         interrupts = self.nodes if self.channels else 0
-        room = self.slots - facts.SLOTS_KEPT * (self.cpus - interrupts)
+        slots_kept = facts.SLOTS_KEPT + self._beyond_a_batch
+        room = self.slots - slots_kept * (self.cpus - interrupts)
         needed = max(self._swapped(device) for device in range(self.devices))
         if needed >= room:
             raise ConfigError(
@@ -257,6 +274,10 @@ class MachineConfig:
                 f"accesses={self.accesses}: writers that exit need a device as fast as memory; "
                 "choose channels=0"
             )
+
+    @property
+    def _beyond_a_batch(self) -> int:
+        return max(self.list_pages - facts.LIST_PAGES, 0)
 
     def _swapped(self, device: int) -> int:
         """Return how many slots of a device the pages take that memory does not hold."""

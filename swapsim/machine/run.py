@@ -35,6 +35,7 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
         ``written`` (KiB/s), ``accesses`` (accesses/s), ``cycles.SITE`` (the time spent in that
         lock's function, in % of the busy time of all CPUs), ``acquisitions.SITE``,
         ``contended.SITE``, ``moved.SITE``, ``wait.SITE`` and ``hold.SITE`` (a page swapped out),
+        ``longest_wait.SITE`` and ``longest_hold.SITE`` (ns, one of them since the machine began),
         ``run.ACTOR``, ``hold.ACTOR``, ``wait.ACTOR`` and ``idle.ACTOR`` (% of these CPUs' time),
         ``slots.WORK`` (a slot handed out), ``busy`` (time of all CPUs, waits for locks included, ns
         a page swapped out), ``elapsed`` (ns). Labels are those of `labels`.
@@ -142,6 +143,8 @@ def _site_metrics(window: native_machine.Window) -> list[Row]:
             ("hold_ns", "ns per page"),
         ):
             metrics.append((f"{name.removesuffix('_ns')}.{site}", row[name] / pages, unit))
+        for name in ("longest_wait_ns", "longest_hold_ns"):
+            metrics.append((f"{name.removesuffix('_ns')}.{site}", float(row[name]), "ns"))
     return metrics
 
 

@@ -131,6 +131,12 @@ MACHINE_REQUESTS_MAX: Final[int] = lib.SWS_MACHINE_REQUESTS_MAX
 COST_MAX: Final[int] = lib.SWS_MACHINE_COST_MAX
 """The largest cost that it takes, in ns."""
 
+LIST_PAGES: Final[int] = lib.SWS_MACHINE_LIST_PAGES
+"""Pages that reclaim takes from a list at a time in the kernel."""
+
+LIST_MAX: Final[int] = lib.SWS_MACHINE_LIST_MAX
+"""Pages that it may be told to take."""
+
 FRAMES_KEPT: Final[int] = lib.SWS_MACHINE_FRAMES_KEPT
 """Pages that one of its CPUs may keep from its node's lists."""
 

@@ -15,6 +15,7 @@ from swapsim.config.workloads import StreamsConfig
 from swapsim.errors import ConfigError, InputError
 from swapsim.native import slots as native_slots
 from swapsim.native.codes import check
+from swapsim.native.facts import REMOVAL_WAYS
 from swapsim.native.layout import dtype_of
 from swapsim.schemas import ACTOR, MACHINE_CPUS, MACHINE_SITES
 
@@ -27,6 +28,7 @@ _TAGS: Final = {
     False: lib.SWS_TAGS_NOT_KEPT,
 }
 _SITE_FIELDS: Final = ("acquisitions", "contended", "moved", "wait_ns", "hold_ns")
+_LONGEST: Final = ("longest_wait_ns", "longest_hold_ns")
 _TIME_FIELDS: Final = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
 _COUNT_FIELDS: Final = (
     "touched",
@@ -127,8 +129,8 @@ def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = Fal
     return Window(
         elapsed_ns=after["now"] - before["now"],
         events=after["events"],
-        sites=_frame(after["sites"], before["sites"], MACHINE_SITES),
-        cpus=_frame(after["cpus"], before["cpus"], MACHINE_CPUS),
+        sites=_sites(after["sites"], before["sites"]),
+        cpus=_frame(after["cpus"], before["cpus"], MACHINE_CPUS, labels=3),
         slots={name: after["slots"][name] - before["slots"][name] for name in SLOT_FIELDS},
         shared_slots=after["shared"] - before["shared"],
         slots_in_use=sum(lib.sws_machine_slots_in_use(machine, n) for n in range(config.devices)),
@@ -158,7 +160,9 @@ def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list
         setattr(made.costs, name, value)
     made.lock_kind = lib.SWS_LOCK_TEST_AND_SET if config.test_and_set else lib.SWS_LOCK_QUEUED
     made.swap_writeback_tags = _TAGS[config.swap_writeback_tags]
+    made.removal = REMOVAL_WAYS.index(config.removal)
     for name in (
+        "list_pages",
         "slot_cache",
         "nodes",
         "devices",
@@ -265,7 +269,19 @@ def _snapshot(machine: Any, verify: bool) -> dict[str, Any]:
 def _site(machine: Any, site: int) -> tuple[Any, ...]:
     cost = lib.sws_machine_site_of(machine, site)
     name = ffi.string(lib.sws_machine_site_name(site)).decode()
-    return (name, *(getattr(cost, field) for field in _SITE_FIELDS))
+    return (name, *(getattr(cost, field) for field in (*_SITE_FIELDS, *_LONGEST)))
+
+
+def _sites(after: list[tuple[Any, ...]], before: list[tuple[Any, ...]]) -> pl.DataFrame:
+    """Subtract what was counted before the window; what lasted longest has no difference."""
+    sums = pl.Schema({name: MACHINE_SITES[name] for name in ("site", *_SITE_FIELDS)})
+    end = len(sums)
+    frame = _frame([row[:end] for row in after], [row[:end] for row in before], sums, labels=1)
+    longest = zip(*(row[end:] for row in after), strict=True)
+    return frame.with_columns(
+        pl.Series(name, values, MACHINE_SITES[name])
+        for name, values in zip(_LONGEST, longest, strict=True)
+    )
 
 
 def _cpu(machine: Any, cpu: int) -> tuple[Any, ...]:
@@ -280,10 +296,9 @@ def _cpu(machine: Any, cpu: int) -> tuple[Any, ...]:
 
 
 def _frame(
-    after: list[tuple[Any, ...]], before: list[tuple[Any, ...]], schema: pl.Schema
+    after: list[tuple[Any, ...]], before: list[tuple[Any, ...]], schema: pl.Schema, *, labels: int
 ) -> pl.DataFrame:
     """Subtract what was counted before the window; names and numbers of rows stay."""
-    labels = 1 if schema == MACHINE_SITES else 3
     rows = [
         (*new[:labels], *(b - a for a, b in zip(old[labels:], new[labels:], strict=True)))
         for old, new in zip(before, after, strict=True)

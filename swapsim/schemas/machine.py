@@ -29,10 +29,13 @@ MACHINE_SITES: Final = schema_of(
         "moved": pl.UInt64,
         "wait_ns": pl.UInt64,
         "hold_ns": pl.UInt64,
+        "longest_wait_ns": pl.UInt64,
+        "longest_hold_ns": pl.UInt64,
     }
 )
 """One row per site where the contention machine takes a lock, as ``lock.function``: acquisitions,
-those that found the lock held, those after another CPU's, and the time of all together."""
+those that found the lock held, those after another CPU's, and the time of all together; the longest
+wait and hold of one of them are those since the machine began."""
 
 ACTOR: Final = pl.Enum(facts.ACTORS)
 """Who has a CPU of the contention machine."""

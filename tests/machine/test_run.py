@@ -109,9 +109,27 @@ def test_a_readers_policy_runs_on_the_machine() -> None:
             {"slots": 2**24, "trunk_shift": 3},
             "trunk_shift=3: the devices have 2097152 trunks in all; choose at most 1048576 trunks",
         ),
+        ({"removal": "in batches"}, "removal='in batches': choose one of page-by-page, batched"),
+        ({"list_pages": 0}, "list_pages=0: choose a whole number from 1 to 512"),
+        ({"list_pages": 512}, "frames=4096: the 3 CPUs of a node keep pages for themselves"),
+        ({"rotational": 1}, "rotational=1: choose True or False"),
     ],
 )
 def test_a_bad_config_is_refused_by_name(fields: dict[str, Any], message: str) -> None:
     """A config is checked when it is made: field, value, and what to do."""
     with pytest.raises(ConfigError, match=message.replace("(", r"\(")):
         replace(SHORT, **fields)
+
+
+def test_batched_removals_save_acquisitions_and_lengthen_holds() -> None:
+    """A list of 32 is one acquisition of its mapping's lock, held for as long as 32 removals."""
+    site = "tree_lock.__remove_mapping"
+    one, batched = (
+        dict(run(replace(SHORT, removal=way)).select("metric", "value").iter_rows())
+        for way in ("page-by-page", "batched")
+    )
+    assert one[f"acquisitions.{site}"] == pytest.approx(1, abs=0.01)
+    assert batched[f"acquisitions.{site}"] == pytest.approx(1 / 32, rel=0.1)
+    assert batched[f"longest_hold.{site}"] == 32 * one[f"longest_hold.{site}"]
+    add = "longest_wait.tree_lock.add_to_swap_cache.shrink_page_list"
+    assert batched[add] > batched[f"longest_hold.{site}"] > one[add]

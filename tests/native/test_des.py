@@ -14,7 +14,15 @@ from oracle_des import OK, QUEUED, TEST_AND_SET, Config, Des
 
 from swapsim._core import ffi, lib
 
-SITE_FIELDS = ("acquisitions", "contended", "moved", "wait_ns", "hold_ns")
+SITE_FIELDS = (
+    "acquisitions",
+    "contended",
+    "moved",
+    "wait_ns",
+    "hold_ns",
+    "longest_wait_ns",
+    "longest_hold_ns",
+)
 CPU_FIELDS = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
 
 

@@ -14,7 +14,15 @@ from oracle_slots import Kernel, Policy
 
 from swapsim._core import ffi, lib
 
-SITE_FIELDS = ("acquisitions", "contended", "moved", "wait_ns", "hold_ns")
+SITE_FIELDS = (
+    "acquisitions",
+    "contended",
+    "moved",
+    "wait_ns",
+    "hold_ns",
+    "longest_wait_ns",
+    "longest_hold_ns",
+)
 TIME_FIELDS = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
 COUNT_FIELDS = ("touched", "accesses", "pages_out", "pages_in", "reclaimed", "activated")
 
@@ -32,6 +40,7 @@ COSTS = {
     "channel_ns": 6000,
     "interrupt_ns": 900,
     "tree_ns": 100,
+    "tree_next_ns": 60,
     "tag_ns": 70,
     "descent_ns": 50,
     "map_ns": 20,
@@ -55,6 +64,8 @@ def make(config: Config, costs: dict[str, int] | None = None) -> Any:
     for name in ("slots", "cluster_size", "trunk_shift", "seed"):
         setattr(made.device, name, getattr(config, name))
     made.device.kernel, made.device.policy = int(config.kernel), int(config.policy)
+    made.device.rotational = config.rotational
+    made.removal = lib.SWS_REMOVAL_BATCHED if config.batched else lib.SWS_REMOVAL_PAGE_BY_PAGE
     for name, value in (COSTS if costs is None else costs).items():
         setattr(made.costs, name, value)
     made.swap_writeback_tags = {
@@ -63,6 +74,7 @@ def make(config: Config, costs: dict[str, int] | None = None) -> Any:
         False: lib.SWS_TAGS_NOT_KEPT,
     }[config.swap_writeback_tags]
     for name in (
+        "list_pages",
         "slot_cache",
         "lock_kind",
         "nodes",
@@ -151,9 +163,10 @@ def begin(config: Config) -> tuple[Any, Machine]:
     return machine, Machine(config, COSTS)
 
 
-def frames_for(nodes: int, tasks: int, channels: int) -> int:
+def frames_for(nodes: int, tasks: int, channels: int, list_pages: int = 32) -> int:
     """Return the least memory of a node that is taken."""
-    return 2 * 265 * (-(-tasks // nodes) + 1 + (channels > 0))
+    kept = 265 + 2 * max(list_pages - 32, 0)
+    return 2 * kept * (-(-tasks // nodes) + 1 + (channels > 0))
 
 
 @st.composite
@@ -162,6 +175,7 @@ def limited_configs(draw: st.DrawFn) -> Config:
     writers, walkers = draw(st.sampled_from([(1, 0), (3, 0), (0, 1), (0, 3), (2, 2)]))
     drop = draw(st.sampled_from([0, 25, 60])) if walkers else 0
     channels = draw(st.sampled_from([0, 0, 2])) if not writers else 0
+    rotational = draw(st.sampled_from([False, False, True]))
     cpus = writers + walkers + (channels > 0)
     limit = 265 * cpus + draw(st.integers(0, 200))
     pages = draw(st.sampled_from([limit // 2, limit]))
@@ -173,6 +187,9 @@ def limited_configs(draw: st.DrawFn) -> Config:
         policy=draw(st.sampled_from([p for p in Policy if p is not Policy.READER])),
         seed=draw(st.integers(0, 2**32 - 1)),
         swap_writeback_tags=draw(st.sampled_from([None, True, False])),
+        rotational=rotational,
+        batched=draw(st.booleans()),
+        list_pages=draw(st.sampled_from([1, 7, 32])),
         slot_cache=draw(st.booleans()),
         channels=channels,
         writers=writers,
@@ -195,10 +212,12 @@ def configs(draw: st.DrawFn) -> Config:
         st.sampled_from([(0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (3, 0), (1, 1), (2, 2)])
     )
     channels = draw(st.sampled_from([0, 0, 1, 3]))
-    frames = frames_for(nodes, writers + walkers, channels) + draw(st.integers(0, 300))
+    list_pages = draw(st.sampled_from([1, 5, 32, 32, 32, 100]))
+    frames = frames_for(nodes, writers + walkers, channels, list_pages)
+    frames += draw(st.integers(0, 300))
     pages = draw(st.sampled_from([frames // 3, frames, frames + 900]))
     cpus = nodes * (-(-(writers + walkers) // nodes) + 1 + (channels > 0))
-    needed = walkers * pages + 160 * cpus
+    needed = walkers * pages + (160 + max(list_pages - 32, 0)) * cpus
     return Config(
         kernel=kernel,
         slots=draw(st.sampled_from([needed + 900, 2 * needed + 1500])),
@@ -207,6 +226,9 @@ def configs(draw: st.DrawFn) -> Config:
         policy=draw(st.sampled_from([p for p in Policy if p is not Policy.READER])),
         seed=draw(st.integers(0, 2**32 - 1)),
         swap_writeback_tags=draw(st.sampled_from([None, True, False])),
+        rotational=draw(st.sampled_from([False, False, True])),
+        batched=draw(st.booleans()),
+        list_pages=list_pages,
         slot_cache=draw(st.booleans()),
         lock_kind=draw(st.sampled_from([QUEUED, QUEUED, TEST_AND_SET])),
         nodes=nodes,
@@ -252,10 +274,15 @@ def test_c_and_oracle_agree_under_a_limit(config: Config, strides: list[int]) ->
 
 @pytest.mark.parametrize("kernel", Kernel)
 @pytest.mark.parametrize("channels", [0, 2])
-def test_c_and_oracle_agree_event_by_event(kernel: Kernel, channels: int) -> None:
+@pytest.mark.parametrize(("batched", "rotational"), [(False, False), (True, False), (True, True)])
+def test_c_and_oracle_agree_event_by_event(
+    kernel: Kernel, channels: int, batched: bool, rotational: bool
+) -> None:
     """Two walkers and a writer on two nodes: the same clock and ledgers after each event."""
     config = Config(
         kernel=kernel,
+        batched=batched,
+        rotational=rotational,
         slots=9000,
         nodes=2,
         channels=channels,

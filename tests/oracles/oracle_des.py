@@ -123,7 +123,9 @@ class Des:
             return BAD_ARGUMENT
         assert lock.holder is not None
         self._was_idle(cpu)
-        self.sites[lock.holder.site]["hold_ns"] += self.now - lock.had_since
+        site, held = self.sites[lock.holder.site], self.now - lock.had_since
+        site["hold_ns"] += held
+        site["longest_hold_ns"] = max(site["longest_hold_ns"], held)
         lock.last_holder, lock.holder = cpu, None
         if lock.waiters:
             pullers = 1 if lock.kind == QUEUED else len(lock.waiters)
@@ -158,6 +160,7 @@ class Des:
         site["acquisitions"] += 1
         site["moved"] += lock.last_holder not in (None, ask.cpu)
         site["wait_ns"] += had - ask.since
+        site["longest_wait_ns"] = max(site["longest_wait_ns"], had - ask.since)
         lock.holder, lock.had_since = ask, had
         self._spend(ask.cpu, "wait", had)
         self._make(ask.cpu, had)

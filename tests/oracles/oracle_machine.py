@@ -93,6 +93,9 @@ class Config:
     policy: Policy = Policy.SHARED
     seed: int = 1
     swap_writeback_tags: bool | None = None
+    rotational: bool = False
+    batched: bool = False
+    list_pages: int = BATCH
     slot_cache: bool = True
     lock_kind: int = oracle_des.QUEUED
     nodes: int = 1
@@ -190,6 +193,7 @@ class Actor:
     pcp: list[Page] = field(default_factory=list)
     isolated: list[Page] = field(default_factory=list)
     pagevec: list[Page] = field(default_factory=list)
+    aside: list[Page] = field(default_factory=list)
     ready: list[int] = field(default_factory=list)
     returned: list[int] = field(default_factory=list)
     count: Counter[str] = field(default_factory=Counter)
@@ -262,6 +266,7 @@ class Machine:
                 slots=config.slots,
                 cluster_size=config.cluster_size,
                 trunk_shift=config.trunk_shift,
+                rotational=config.rotational,
                 possible_cpus=cpus,
                 online_cpus=cpus,
                 address_spaces=config.tasks,
@@ -278,7 +283,9 @@ class Machine:
             )
         si_lock = self.locks(1)
         trees = self.locks(1 if self.old else (config.slots - 1 >> config.trunk_shift) + 1)
-        clusters = None if self.old else self.locks((config.slots - 1) // config.cluster_size + 1)
+        clusters = None
+        if not self.old and not config.rotational:
+            clusters = self.locks((config.slots - 1) // config.cluster_size + 1)
         swap = Swap(slots, si_lock, trees, clusters, self.nodes[number])
         swap.channels = [0] * config.channels
         return swap
@@ -602,13 +609,13 @@ class Machine:
     # ---- reclaim
 
     def isolate(self, pages: list[Page], batch: list[Page]) -> int:
-        """Move up to 32 of the oldest pages into a batch."""
-        while pages and len(batch) < BATCH:
+        """Move as many of the oldest pages into a batch as a list has."""
+        while pages and len(batch) < self.config.list_pages:
             batch.append(pages.pop())
         return (len(batch) + 1) * self.costs["lru_page_ns"]
 
     def shrink_active(self, actor: Actor) -> Steps:
-        """Move 32 pages from the active list to the inactive one."""
+        """Move a list's pages from the active list to the inactive one."""
         node, batch = actor.node, list[Page]()
         site = "lru_lock.shrink_active_list"
         yield from self.under(actor, node.lru_lock, site, lambda: self.isolate(node.active, batch))
@@ -623,7 +630,7 @@ class Machine:
         yield from self.under(actor, node.lru_lock, site, deactivate)
 
     def shrink(self, actor: Actor) -> Iterator[None]:
-        """Try to free 32 pages; return whether any was freed or activated."""
+        """Try to free a list's pages; return whether any was freed or activated."""
         node = actor.node
         batch, kept, activated = list[Page](), list[Page](), list[Page]()
         progress = False
@@ -654,14 +661,19 @@ class Machine:
             if page.pte is not None:
                 self.leaving.add(page.pte)
             if (yield from self.swap_out(actor, page)):
+                progress = True
+                if self.config.batched:
+                    actor.aside.insert(0, page)
+                    continue
+                yield from self.remove(actor, page)
                 actor.pcp.append(self.freed(page))
                 actor.count["reclaimed"] += 1
-                progress = True
                 continue
             page.locked = False
             if page.pte is not None and not page.unmapped:
                 self.leaving.discard(page.pte)
             kept.append(page)
+        yield from self.remove_list(actor)
         yield from self.drain(actor)
 
         def put_back() -> int:
@@ -683,7 +695,7 @@ class Machine:
         return page
 
     def swap_out(self, actor: Actor, page: Page) -> Iterator[None]:
-        """Lead a page out of memory; return whether it may be freed."""
+        """Lead a page out to its slot; return whether it may be removed."""
         swap = actor.swap
         if not page.unmapped:
             yield from self.work(actor, "unmap_ns")
@@ -710,29 +722,67 @@ class Machine:
                 yield from self.run(actor, self.transfer(swap.node, self.costs["copy_ns"]))
                 if self.tags:
                     yield from self.tree(actor, page.slot, "test_clear_page_writeback")
+        return True
+
+    def remove(self, actor: Actor, page: Page) -> Steps:
+        """Take a page out of the swap cache and put its slot."""
         yield from self.tree(actor, page.slot, "__remove_mapping")
-        yield from self.map(actor, page.slot, "put_swap_page", swap.slots.uncache)
+        yield from self.put_removed(actor, page)
+
+    def put_removed(self, actor: Actor, page: Page) -> Steps:
+        """Put the slot of a page that left the swap cache, and tell its address."""
+        yield from self.map(actor, page.slot, "put_swap_page", actor.swap.slots.uncache)
         if page.pte is not None:
             self.ptes[page.pte] = page.slot
             self.leaving.discard(page.pte)
-        return True
+
+    def remove_list(self, actor: Actor) -> Steps:
+        """Remove what was put aside, last first, one hold a mapping; then free all of it."""
+        swap, freed = actor.swap, list[Page]()
+        while actor.aside:
+            lock = self.tree_lock(swap, actor.aside[0].slot)
+            mine = [page for page in actor.aside if self.tree_lock(swap, page.slot) == lock]
+
+            def hold(mine: list[Page] = mine) -> int:
+                dearer = self.costs["tree_ns"] - self.costs["tree_next_ns"]
+                return sum(self.take_out(swap, page.slot) - dearer for page in mine) + dearer
+
+            yield from self.under(actor, lock, "tree_lock.__remove_mapping", hold)
+            for page in reversed(mine):
+                yield from self.put_removed(actor, page)
+                actor.aside.remove(page)
+            freed = [*reversed(mine), *freed]
+        for page in freed:
+            actor.pcp.append(self.freed(page))
+            actor.count["reclaimed"] += 1
 
     # ---- swap cache and map
+
+    def tree_lock(self, swap: Swap, slot: int) -> int:
+        """Return the lock of a slot's tree: the device's (4.8) or the trunk's."""
+        return swap.first_tree_lock + (0 if self.old else slot >> self.config.trunk_shift)
+
+    def take_out(self, swap: Swap, slot: int) -> int:
+        """Remove a page that reclaim frees and return what that costs under the lock."""
+        assert isinstance(swap.cache.pop(slot), Page)
+        if self.config.kernel is Kernel.V6_1:
+            swap.cache[slot] = True
+        return self.costs["tree_ns"] + self.costs["descent_ns"]
 
     def tree(self, actor: Actor, slot: int, what: str, page: Page | None = None) -> Steps:
         """Do something to the swap cache under the lock of the device (4.8) or the trunk."""
         swap = actor.swap
-        lock = swap.first_tree_lock + (0 if self.old else slot >> self.config.trunk_shift)
+        lock = self.tree_lock(swap, slot)
 
         def action() -> int:
             if what.startswith("add_to_swap_cache"):
                 assert page is not None
                 assert not isinstance(swap.cache.get(slot), Page)
                 swap.cache[slot] = page
-            elif what in ("__remove_mapping", "delete_from_swap_cache"):
+            elif what == "__remove_mapping":
+                return self.take_out(swap, slot)
+            elif what == "delete_from_swap_cache":
                 assert isinstance(swap.cache.pop(slot), Page)
-                if what == "__remove_mapping" and self.config.kernel is Kernel.V6_1:
-                    swap.cache[slot] = True
             elif what == "clear_shadow_from_swap_cache" and swap.cache.get(slot) is True:
                 del swap.cache[slot]
             descents = 3 if what == "test_set_page_writeback" and self.old else 1
@@ -827,7 +877,7 @@ class Machine:
                 searches = swap.slots.work.searches - searches
                 locks = swap.slots.work.cluster_lock - locks
                 yield from self.run(actor, ns)
-                if not self.old:
+                if swap.first_cluster_lock is not None:
                     yield from self.cluster_locks(actor, call, listed, searches, locks)
                 listed = len(call.slots)
                 self.unlock(actor, swap.si_lock)
@@ -873,7 +923,7 @@ class Machine:
         tested = work.tested_quick + work.tested_cluster - tested
         ns = costs["device_ns"] + tested * costs["test_ns"]
         ns += (work.looked_at - looked) * costs["base_ns"]
-        if self.old:
+        if actor.swap.first_cluster_lock is None:
             ns += (len(call.slots) - listed) * (costs["map_ns"] + costs["slot_ns"])
         return ns
 
@@ -916,9 +966,12 @@ class Machine:
                 swap.slots.free_entries([offset])
                 return self.costs["map_ns"] + self.costs["free_ns"]
 
-            yield from self.under(
-                actor, self.map_lock(swap, slot), "cluster_lock.swapcache_free_entries", free
-            )
+            if swap.first_cluster_lock is None:
+                yield from self.run(actor, free())
+            else:
+                yield from self.under(
+                    actor, self.map_lock(swap, slot), "cluster_lock.swapcache_free_entries", free
+                )
             if self.config.kernel is Kernel.V6_1:
                 yield from self.tree(actor, slot, "clear_shadow_from_swap_cache")
         actor.returned.clear()
@@ -1092,6 +1145,7 @@ class Machine:
                 if not (yield from self.swap_out(actor, page)):
                     self.stuck = True
                     yield from self.sleep(actor)
+                yield from self.remove(actor, page)
                 self.ptes[pte] = page.slot
                 actor.pcp.append(self.freed(page))
                 actor.count["reclaimed"] += 1

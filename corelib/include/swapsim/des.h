@@ -78,6 +78,9 @@ struct sws_des_site {
 	uint64_t wait_ns;
 	/* From having to giving back. */
 	uint64_t hold_ns;
+	/* Of one acquisition. */
+	uint64_t longest_wait_ns;
+	uint64_t longest_hold_ns;
 };
 
 /* Where a CPU's time went; the four add up to the time of its last event, or since which it waits. */

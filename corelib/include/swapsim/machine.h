@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * machine.h - a machine whose CPUs swap out and in: the counts of the mechanisms
- * become time.
+ * become time. Longer than 450 lines: half are the path of a page and what is dropped, the
+ * rest are one list of costs, of settings and of call sites each.
  *
  * Models the way of an anonymous page through 4.8, 5.7, 5.8 and 6.1
  *   mm/memory.c      do_anonymous_page, do_swap_page, exit_mmap
@@ -68,11 +69,21 @@
  *   start, end of writeback     tree_lock each      none: patch A       none
  *     swap_writeback_tags       none                xa_lock each        xa_lock each
  *   __remove_mapping            tree_lock           xa_lock             xa_lock; a shadow stays
+ *     batched (removal.h)       1 of a list and     the same            the same
+ *                               mapping
  *   put_swap_page               si->lock            cluster lock        cluster lock
  *   the page is free            zone->lock, 1 of 31 as 4.8              as 4.8
  *
  *   Cluster locks of a refill: one per slot, two where it was searched in the CPU's own
- *   cluster, and one per slot found and not got.
+ *   cluster, and one per slot found and not got. A rotational device has none: what they
+ *   guard, si->lock does, which is dropped while a free run of slots is searched.
+ *
+ *   Batched, the pages of a list that may leave are put aside, locked, until the list is
+ *   gone through. Each mapping's are removed under one hold, the sum of its removals (the
+ *   first tree_ns, each further tree_next_ns); slots are put after it, and when all are out
+ *   the pages are free:
+ *
+ *      shrink   page 1  page 2 ... page 32 | tree_lock: 32 removals | 32 x si->lock | free
  *
  *   coming in, synchronous      4.8                 5.7, 5.8            6.1
  *   a free page                 zone->lock, 1 of 31 as 4.8              as 4.8
@@ -109,7 +120,7 @@
  * Kept: which lock, in which order, nested in which, at which call site; what the
  * mechanisms count under it. Dropped:
  *   locks     page and page-table locks, the page locks that a fault on a page under
- *             reclaim waits for (such a page is not drawn)
+ *             reclaim waits for (such a page is not drawn; batched it is one for longer)
  *   memory    a memory cgroup's stocks of charges and what else it is charged for,
  *             readahead, fallback to the other node's memory
  *   slots     the slot caches' stop for lack of slots while the machine runs
@@ -124,6 +135,7 @@
 
 #include "swapsim/des.h"
 #include "swapsim/mapping.h"
+#include "swapsim/removal.h"
 #include "swapsim/slot_cache.h"
 
 /* ffi: begin */
@@ -140,9 +152,15 @@ enum {
 	SWS_MACHINE_TRUNKS_MAX = 1048576,
 	SWS_MACHINE_REQUESTS_MAX = 2097152,
 	SWS_MACHINE_COST_MAX = 2147483647,
-	/* What a CPU may keep from its node's lists: a node has frames for twice that and more. */
+	SWS_MACHINE_LIST_MAX = 512,
+	/* Pages that the kernel takes from a list at a time: SWAP_CLUSTER_MAX. */
+	SWS_MACHINE_LIST_PAGES = 32,
+	/*
+	 * What a CPU may keep from its node's lists, and two more for each page of a list beyond
+	 * LIST_PAGES: a node has frames for twice that and more.
+	 */
 	SWS_MACHINE_FRAMES_KEPT = 265,
-	/* What a CPU may keep of the devices' slots. */
+	/* What a CPU may keep of the devices' slots, and one more for each such page. */
 	SWS_MACHINE_SLOTS_KEPT = 160,
 };
 
@@ -174,6 +192,8 @@ struct sws_machine_costs {
 	uint64_t interrupt_ns;
 	/* A page into a mapping or out of it, besides descents. */
 	uint64_t tree_ns;
+	/* A removal that is not the first of its hold, likewise: the mapping's lines are there. */
+	uint64_t tree_next_ns;
 	/* A hold of a mapping's lock for tags alone, besides descents. */
 	uint64_t tag_ns;
 	/* One descent of a tree. */
@@ -222,15 +242,19 @@ enum sws_machine_tags {
 
 struct sws_machine_config {
 	/*
-	 * Kernel, slots, cluster_size, policy, seed ...; the counts of CPUs and address spaces
-	 * are the machine's, and it is not rotational. All devices have at most
-	 * SWS_MACHINE_SLOTS_MAX slots and SWS_MACHINE_TRUNKS_MAX trunks.
+	 * Kernel, slots, cluster_size, policy, rotational, seed ...; the counts of CPUs and
+	 * address spaces are the machine's. All devices have at most SWS_MACHINE_SLOTS_MAX slots
+	 * and SWS_MACHINE_TRUNKS_MAX trunks.
 	 */
 	struct sws_slots_config device;
 	/* No defaults. */
 	struct sws_machine_costs costs;
 	/* Default as released. */
 	enum sws_machine_tags swap_writeback_tags;
+	/* When reclaim takes the pages of a list out of the swap cache; default page by page. */
+	enum sws_removal_way removal;
+	/* Pages that reclaim takes from a list at a time, 1 .. SWS_MACHINE_LIST_MAX; default LIST_PAGES. */
+	uint32_t list_pages;
 	/* From 5.7 on; default true. */
 	bool slot_cache;
 	/* Of every lock; default queued. */
@@ -245,7 +269,7 @@ struct sws_machine_config {
 	uint32_t writers;
 	/* Likewise; with the writers 1 .. SWS_MACHINE_TASKS_MAX; default 1. */
 	uint32_t walkers;
-	/* Likewise, but without writers and walkers; default 0. */
+	/* Likewise, but without writers and walkers, and page by page; default 0. */
 	uint32_t streams;
 	/* Of the streams; the caller keeps them as long as the machine; default NULL. */
 	const struct sws_machine_request *requests;

@@ -221,6 +221,11 @@ static uint64_t travel(const struct sws_des *self, uint32_t from, uint32_t to)
 	return config->travel_other_socket_ns;
 }
 
+static uint64_t longer(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* The lock goes to a CPU, whose event comes once the line has arrived; all that pull at it slow it down. */
 static void grant(struct sws_des *self, struct lock *lock, uint32_t cpu, uint32_t pullers)
 {
@@ -233,6 +238,7 @@ static void grant(struct sws_des *self, struct lock *lock, uint32_t cpu, uint32_
 	site->acquisitions++;
 	site->moved += lock->last_holder != NOBODY && lock->last_holder != cpu;
 	site->wait_ns += waited;
+	site->longest_wait_ns = longer(site->longest_wait_ns, waited);
 	winner->account.wait_ns += waited;
 	winner->held++;
 	lock->holder = cpu;
@@ -315,12 +321,15 @@ static void hand_over(struct sws_des *self, struct lock *lock)
 int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t number)
 {
 	struct lock *lock = NULL;
+	struct sws_des_site *site = NULL;
 
 	if (!is_idle(self, cpu) || number >= self->n_locks || !holds(&self->locks[number], cpu))
 		return SWS_ERROR_BAD_ARGUMENT;
 	lock = &self->locks[number];
 	resume(self, cpu)->held--;
-	self->sites[lock->site].hold_ns += self->now - lock->since;
+	site = &self->sites[lock->site];
+	site->hold_ns += self->now - lock->since;
+	site->longest_hold_ns = longer(site->longest_hold_ns, self->now - lock->since);
 	lock->last_holder = cpu;
 	lock->holder = NOBODY;
 	if (lock->first_waiter != NOBODY)

@@ -92,13 +92,34 @@ static void make_cpu(struct sws_machine *self, uint32_t number)
 	actor->device = &self->devices[actor->node->device];
 }
 
+/* What it puts aside to be removed together is of its device's mappings. */
+static int make_aside(struct sws_machine *self, const struct actor *actor)
+{
+	struct sws_removal_config config;
+	struct cpu *cpu = actor->cpu;
+
+	if (self->config.removal == SWS_REMOVAL_PAGE_BY_PAGE)
+		return SWS_OK;
+	sws_removal_config_init(&config);
+	config.way = self->config.removal;
+	config.list_pages = 1;
+	config.allocator = &self->allocator;
+	cpu->aside.pages = sws_allocate_array(&self->allocator, self->config.list_pages,
+					      sizeof(*cpu->aside.pages));
+	if (!cpu->aside.pages)
+		return SWS_ERROR_NO_MEMORY;
+	return sws_removal_new(&config, actor->device->mappings, &cpu->aside.removal);
+}
+
 static int place_actors(struct sws_machine *self)
 {
 	const uint32_t tasks = self->config.walkers + self->config.writers;
 	int error = SWS_OK;
 
-	for (uint32_t cpu = 0; cpu < self->n_actors; cpu++)
+	for (uint32_t cpu = 0; cpu < self->n_actors && !error; cpu++) {
 		make_cpu(self, cpu);
+		error = make_aside(self, &self->actors[cpu]);
+	}
 	for (uint32_t task = 0; task < tasks && !error; task++)
 		error = place_task(self, task);
 	if (!error)
@@ -163,7 +184,7 @@ static int add_device_locks(struct sws_machine *self, struct device *device)
 		error = sws_des_add_locks(self->engine.des, kind,
 					  sws_mapping_count(device->mappings),
 					  &device->first_tree_lock);
-	if (!error && self->rules->cluster_locks)
+	if (!error && self->rules->cluster_locks && !self->config.device.rotational)
 		error = sws_des_add_locks(self->engine.des, kind, clusters,
 					  &device->first_cluster_lock);
 	return error;

@@ -14,6 +14,21 @@ uint32_t sws_machine__cpus_per_node(const struct sws_machine_config *config)
 	return tasks + !config->memory_max + (config->channels > 0);
 }
 
+static uint32_t beyond_a_batch(const struct sws_machine_config *config)
+{
+	return config->list_pages > MACHINE_BATCH ? config->list_pages - MACHINE_BATCH : 0;
+}
+
+uint32_t sws_machine__frames_kept(const struct sws_machine_config *config)
+{
+	return SWS_MACHINE_FRAMES_KEPT + 2 * beyond_a_batch(config);
+}
+
+uint32_t sws_machine__slots_kept(const struct sws_machine_config *config)
+{
+	return SWS_MACHINE_SLOTS_KEPT + beyond_a_batch(config);
+}
+
 struct actor *sws_machine__task(struct sws_machine *self, uint32_t task)
 {
 	const uint32_t node = task % self->config.nodes;

@@ -25,7 +25,7 @@
 #define MACHINE_NONE UINT32_MAX
 
 enum {
-	MACHINE_BATCH = 32,         /* SWAP_CLUSTER_MAX */
+	MACHINE_BATCH = SWS_MACHINE_LIST_PAGES,
 	MACHINE_PCP_BATCH = 31,     /* pcp->batch of a large zone */
 	MACHINE_PCP_HIGH = 186,     /* pcp->high: six batches */
 	MACHINE_QUEUE = 128,        /* pages that a device's queue takes: nr_requests */
@@ -120,11 +120,23 @@ struct device {
 	uint32_t n_writes;
 };
 
+/* Pages of a list in its reclaimer's hands. */
+struct batch {
+	uint32_t pages[SWS_MACHINE_LIST_MAX];
+	uint32_t n;
+};
+
+/* A page that waits for the removal of its list. */
+struct aside_page {
+	struct sws_removal_page removal;
+	uint32_t index;
+};
+
 /* What a CPU keeps for itself, so that it takes a lock only once for many pages or slots. */
 struct cpu {
 	/* Free pages, the last one first; those of a batch may come before 31 go to the zone. */
 	struct {
-		uint32_t pages[MACHINE_PCP_HIGH + MACHINE_BATCH + MACHINE_PCP_BATCH];
+		uint32_t pages[MACHINE_PCP_HIGH + SWS_MACHINE_LIST_MAX + MACHINE_PCP_BATCH];
 		uint32_t n;
 	} free;
 	/* New pages that are not on their list yet. */
@@ -133,6 +145,16 @@ struct cpu {
 		uint32_t n;
 	} added;
 	struct slots_cpu_cache slots;
+	/* The list that it reclaims: what it took, and what of that goes back where. */
+	struct batch taken;
+	struct batch kept;
+	struct batch activated;
+	/* What of it waits to be removed together; none page by page. */
+	struct {
+		struct sws_removal *removal;
+		struct aside_page *pages;
+		uint32_t n;
+	} aside;
 	/* Of the last slot that it was handed out, MACHINE_NONE: none yet. */
 	uint32_t trunk;
 };
@@ -237,6 +259,10 @@ static inline uint64_t machine_now(const struct sws_machine *self)
 
 /* Tasks, a kswapd unless a limit keeps it asleep, and a CPU for an asynchronous device's interrupts. */
 uint32_t sws_machine__cpus_per_node(const struct sws_machine_config *config);
+
+/* What a CPU may keep from its node's lists, and of its device's slots. */
+uint32_t sws_machine__frames_kept(const struct sws_machine_config *config);
+uint32_t sws_machine__slots_kept(const struct sws_machine_config *config);
 
 /* Walkers, writers or streams. */
 uint32_t sws_machine__tasks(const struct sws_machine_config *config);

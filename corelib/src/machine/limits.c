@@ -15,6 +15,8 @@ _Static_assert(SWS_MACHINE_SLOTS_KEPT == 2 * SWS_SLOT_CACHE_SIZE + MACHINE_BATCH
 void sws_machine_config_init(struct sws_machine_config *config)
 {
 	*config = (struct sws_machine_config){
+		.removal = SWS_REMOVAL_PAGE_BY_PAGE,
+		.list_pages = MACHINE_BATCH,
 		.slot_cache = true,
 		.nodes = 1,
 		.devices = 1,
@@ -52,7 +54,7 @@ static bool costs_fit(const struct sws_machine_costs *costs)
 static bool limit_fits(const struct sws_machine_config *config)
 {
 	const uint64_t kept =
-		(uint64_t)sws_machine__cpus_per_node(config) * SWS_MACHINE_FRAMES_KEPT;
+		(uint64_t)sws_machine__cpus_per_node(config) * sws_machine__frames_kept(config);
 
 	if (!config->memory_max)
 		return !config->drop_percent;
@@ -69,7 +71,14 @@ static bool streams_fit(const struct sws_machine_config *config)
 	return config->streams <= SWS_MACHINE_TASKS_MAX && config->n_requests >= config->streams &&
 	       config->n_requests <= SWS_MACHINE_REQUESTS_MAX && config->requests &&
 	       !config->walkers && !config->writers && !config->channels && config->devices == 1 &&
-	       !config->memory_max && !config->accesses;
+	       !config->memory_max && !config->accesses &&
+	       config->removal == SWS_REMOVAL_PAGE_BY_PAGE;
+}
+
+static bool lists_fit(const struct sws_machine_config *config)
+{
+	return (unsigned int)config->removal <= SWS_REMOVAL_BATCHED && config->list_pages >= 1 &&
+	       config->list_pages <= SWS_MACHINE_LIST_MAX;
 }
 
 /* Locks are made for all of them in one call, so they must not be too many. */
@@ -100,24 +109,24 @@ static bool tasks_fit(const struct sws_machine_config *config)
 bool sws_machine__config_fits(const struct sws_machine_config *config)
 {
 	return costs_fit(&config->costs) && streams_fit(config) &&
-	       sws_machine_knows(config->device.kernel) && !config->device.rotational &&
+	       sws_machine_knows(config->device.kernel) && lists_fit(config) &&
 	       (unsigned int)config->lock_kind <= SWS_LOCK_TEST_AND_SET && config->nodes >= 1 &&
 	       config->nodes <= SWS_MACHINE_NODES_MAX && devices_fit(config) &&
 	       config->channels <= SWS_MACHINE_CHANNELS_MAX && tasks_fit(config) &&
 	       (unsigned int)config->swap_writeback_tags <= SWS_TAGS_NOT_KEPT &&
 	       config->frames <= SWS_MACHINE_PAGES_MAX && config->read_percent <= 100 &&
 	       config->spread_percent <= 100 &&
-	       config->frames >=
-		       2 * (uint64_t)sws_machine__cpus_per_node(config) * SWS_MACHINE_FRAMES_KEPT &&
+	       config->frames >= 2 * (uint64_t)sws_machine__cpus_per_node(config) *
+					 sws_machine__frames_kept(config) &&
 	       limit_fits(config);
 }
 
 /* Does memory hold what comes back to streams, with no need to reclaim? */
 static bool memory_has_room(const struct sws_machine *self)
 {
-	const uint64_t kept =
-		(uint64_t)SWS_MACHINE_FRAMES_KEPT * sws_machine__cpus_per_node(&self->config) +
-		self->watermark_high;
+	const uint64_t kept = (uint64_t)sws_machine__frames_kept(&self->config) *
+				      sws_machine__cpus_per_node(&self->config) +
+			      self->watermark_high;
 	uint64_t pages[SWS_MACHINE_NODES_MAX] = { 0 };
 
 	sws_machine__stream_pages(&self->config, pages);
@@ -130,7 +139,8 @@ static bool memory_has_room(const struct sws_machine *self)
 bool sws_machine__has_room(const struct sws_machine *self)
 {
 	const uint32_t interrupts = self->config.channels ? self->config.nodes : 0;
-	const uint64_t kept = (uint64_t)SWS_MACHINE_SLOTS_KEPT * (self->n_actors - interrupts);
+	const uint64_t kept =
+		(uint64_t)sws_machine__slots_kept(&self->config) * (self->n_actors - interrupts);
 
 	for (uint32_t n = 0; n < self->config.devices; n++)
 		if (sws_machine__swapped(self, n) + kept >= self->config.device.slots)

@@ -40,6 +40,10 @@ void sws_machine_free(struct sws_machine *self)
 	if (!self)
 		return;
 	allocator = self->allocator;
+	for (uint32_t n = 0; n < self->n_actors && self->cpus; n++) {
+		sws_removal_free(self->cpus[n].aside.removal);
+		sws_release(&allocator, self->cpus[n].aside.pages);
+	}
 	for (uint32_t n = 0; n < self->config.devices && self->devices; n++) {
 		sws_slots_free(self->devices[n].slots);
 		sws_mappings_free(self->devices[n].mappings);

@@ -28,6 +28,20 @@ static int free_one(struct actor *actor, void *subject, uint64_t *ns)
 	return sws_slots_free_entries(device->slots, slot, 1, &device->work);
 }
 
+/* Without clusters si->lock, which is held, guards the map. */
+static int free_next(struct actor *actor, struct flush *my)
+{
+	const uint32_t lock = sws_machine__map_lock(actor->machine, actor->device, my->slot);
+	uint64_t ns = 0;
+	int error = SWS_OK;
+
+	if (lock != actor->device->si_lock)
+		return sws_engine__under(&actor->thread, lock, SWS_SITE_CLUSTER_FREE, free_one,
+					 &my->slot);
+	error = free_one(actor, &my->slot, &ns);
+	return error ? error : engine_run(&actor->thread, ns);
+}
+
 enum flush_step { TAKE_DEVICE, BEGIN, NEXT, FORGET_SHADOW, FREED };
 
 /* Models swapcache_free_entries on what this CPU's return cache hands over. */
@@ -51,8 +65,7 @@ static int flush(struct actor *actor, void *frame, uint32_t step)
 		}
 		my->slot = *my->slots++;
 		my->left--;
-		return sws_engine__under(thread, sws_machine__map_lock(self, device, my->slot),
-					 SWS_SITE_CLUSTER_FREE, free_one, &my->slot);
+		return free_next(actor, my);
 	case FORGET_SHADOW:
 		return sws_machine__tree_shadow(actor, &my->slot);
 	case FREED:

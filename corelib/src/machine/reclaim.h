@@ -14,8 +14,16 @@
 int sws_machine__remove(struct actor *actor, uint32_t page);
 
 /*
+ * Batched: such a page waits, still locked, for the removal of its list; then all that wait
+ * leave, the pages of one mapping under one hold of its lock, and memory is freed.
+ */
+int sws_machine__put_aside(struct actor *actor, uint32_t page);
+int sws_machine__remove_list(struct actor *actor);
+
+/*
  * Models the part of shrink_page_list that swaps out one page, locked by the actor. The
- * result is the slot that it went to; 0: it stays, as it was or under writeback.
+ * result is the slot that it went to, batched without having been removed; 0: it stays, as
+ * it was or under writeback.
  */
 int sws_machine__swap_out(struct actor *actor, uint32_t page);
 

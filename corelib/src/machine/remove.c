@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/remove.c - __remove_mapping: a clean page that nobody maps leaves the swap cache, and memory. */
+/*
+ * machine/remove.c - a clean page that nobody maps leaves the swap cache, and memory:
+ * alone, __remove_mapping, or batched with the others of its list, remove_mapping_list.
+ *
+ *      page by page   REMOVE PUT LEAVE
+ *      batched        put_aside ... put_aside, and at the list's end for each mapping
+ *                     NEXT_MAPPING PUT_NEXT SETTLE PUT_NEXT SETTLE ...; then FREE
+ */
+#include "machine/pages.h"
 #include "machine/reclaim.h"
 #include "machine/swap_cache.h"
 
@@ -10,9 +18,8 @@ struct remove {
 enum step { REMOVE, PUT, LEAVE };
 
 /* Whose page it was finds the slot in its place. */
-static int leave_memory(struct actor *actor, struct page *page)
+static uint32_t leave_memory(struct sws_machine *self, struct page *page)
 {
-	struct sws_machine *self = actor->machine;
 	const uint32_t slot = page->slot;
 
 	if (page->pte != MACHINE_NONE) {
@@ -20,8 +27,7 @@ static int leave_memory(struct actor *actor, struct page *page)
 		self->pte_values[page->pte] = slot;
 	}
 	page->slot = 0;
-	engine_return(&actor->thread, slot);
-	return SWS_OK;
+	return slot;
 }
 
 static int remove_mapping(struct actor *actor, void *frame, uint32_t step)
@@ -34,7 +40,8 @@ static int remove_mapping(struct actor *actor, void *frame, uint32_t step)
 	case PUT:
 		return sws_machine__uncache(actor, my->page);
 	case LEAVE:
-		return leave_memory(actor, my->page);
+		engine_return(&actor->thread, leave_memory(actor->machine, my->page));
+		return SWS_OK;
 	}
 	return SWS_ERROR_BROKEN;
 }
@@ -44,4 +51,80 @@ int sws_machine__remove(struct actor *actor, uint32_t page)
 	const struct remove frame = { .page = &actor->machine->pages[page] };
 
 	return engine_call(&actor->thread, remove_mapping, &frame, sizeof(frame));
+}
+
+int sws_machine__put_aside(struct actor *actor, uint32_t index)
+{
+	const struct page *page = &actor->machine->pages[index];
+	struct cpu *cpu = actor->cpu;
+	struct aside_page *aside = &cpu->aside.pages[cpu->aside.n++];
+
+	*aside = (struct aside_page){
+		.removal = { .index = page->slot,
+			     .entry = page->slot,
+			     .references = SWS_REMOVAL_REFERENCES,
+			     .locked = page->locked,
+			     .dirty = page->dirty },
+		.index = index,
+	};
+	/* The slot is one that the device handed out: the call cannot fail. */
+	(void)sws_mapping_of_swap(actor->device->mappings, page->slot, &aside->removal.mapping);
+	return sws_removal_queue(cpu->aside.removal, &aside->removal);
+}
+
+/* The first page that is due, its slot still its own; NULL: none is left of this mapping. */
+static struct page *due_page(const struct actor *actor)
+{
+	const struct aside_page *due = (const void *)sws_removal_due(actor->cpu->aside.removal);
+
+	return due ? &actor->machine->pages[due->index] : NULL;
+}
+
+/* All are out. */
+static void free_pages(struct actor *actor)
+{
+	struct cpu *cpu = actor->cpu;
+	const struct aside_page *freed = NULL;
+
+	while ((freed = (const void *)sws_removal_take_freed(cpu->aside.removal))) {
+		sws_machine__free_page(actor->machine, actor, freed->index);
+		actor->count.reclaimed++;
+	}
+	cpu->aside.n = 0;
+}
+
+enum list_step { NEXT_MAPPING, PUT_NEXT, SETTLE };
+
+/* Models remove_mapping_list and finalise_remove_mapping_list. */
+static int remove_list(struct actor *actor, void *frame, uint32_t step)
+{
+	struct sws_removal *removal = actor->cpu->aside.removal;
+	struct page *page = NULL;
+	uint32_t mapping = 0;
+
+	(void)frame;
+	switch ((enum list_step)step) {
+	case NEXT_MAPPING:
+		if (sws_removal_next(removal, &mapping))
+			return sws_machine__tree_remove_all(actor, mapping);
+		free_pages(actor);
+		engine_leave(&actor->thread);
+		return SWS_OK;
+	case PUT_NEXT:
+		page = due_page(actor);
+		if (page)
+			return sws_machine__uncache(actor, page);
+		engine_go(&actor->thread, NEXT_MAPPING);
+		return SWS_OK;
+	case SETTLE:
+		(void)leave_memory(actor->machine, due_page(actor));
+		engine_go(&actor->thread, PUT_NEXT);
+		return sws_removal_settle(removal);
+	}
+	return SWS_ERROR_BROKEN;
+}
+
+int sws_machine__remove_list(struct actor *actor)
+{
+	return engine_call(&actor->thread, remove_list, NULL, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/shrink.c - 32 pages of a node: from the lists to the device or back.
+ * machine/shrink.c - list_pages of a node, 32: from the lists to the device or back.
  *
  *      active list   | head ......... tail | --32--> shrink_active --.
  *      inactive list | head ......... tail | <-----------------------'
@@ -8,22 +8,18 @@
  *           kept        locked, under writeback, without a slot; from 6.1 on referenced
  *                       for the first time: to the head again
  *           activated   referenced: to the active list's head
- *           gone        swapped out: to this CPU's free pages
+ *           gone        swapped out: to this CPU's free pages; batched, all at the list's end
  */
 #include "machine/pages.h"
 #include "machine/reclaim.h"
 
-struct batch {
-	uint32_t pages[MACHINE_BATCH];
-	uint32_t n;
-};
-
-/* Takes up to 32 pages from the tail of a list into the actor's hands. */
-static uint64_t isolate(struct actor *actor, enum machine_list list, struct batch *batch)
+/* Takes up to list_pages from the tail of a list into the actor's hands. */
+static uint64_t isolate(struct actor *actor, enum machine_list list)
 {
 	struct sws_machine *self = actor->machine;
+	struct batch *batch = &actor->cpu->taken;
 
-	for (batch->n = 0; batch->n < MACHINE_BATCH; batch->n++) {
+	for (batch->n = 0; batch->n < self->config.list_pages; batch->n++) {
 		const uint32_t page = actor->node->lists[list].last;
 
 		if (page == MACHINE_NONE)
@@ -43,30 +39,26 @@ static void put(struct actor *actor, enum machine_list list, const struct batch 
 	actor->in_hand -= batch->n;
 }
 
-struct shrink_active {
-	struct batch batch;
-};
-
 enum active_step { ISOLATE_ACTIVE, LOOK_AT_ALL, DEACTIVATE, LEAVE_ACTIVE };
 
 static int isolate_active(struct actor *actor, void *frame, uint64_t *ns)
 {
-	struct shrink_active *my = frame;
-
-	*ns = isolate(actor, LIST_ACTIVE, &my->batch);
+	(void)frame;
+	*ns = isolate(actor, LIST_ACTIVE);
 	return SWS_OK;
 }
 
 /* Anonymous pages are deactivated whether they were referenced or not. */
 static int deactivate(struct actor *actor, void *frame, uint64_t *ns)
 {
-	const struct shrink_active *my = frame;
+	const struct batch *batch = &actor->cpu->taken;
 	struct sws_machine *self = actor->machine;
 
-	for (uint32_t i = 0; i < my->batch.n; i++)
-		self->pages[my->batch.pages[i]].referenced = false;
-	put(actor, LIST_INACTIVE, &my->batch);
-	*ns = (my->batch.n + 1) * self->config.costs.lru_page_ns;
+	(void)frame;
+	for (uint32_t i = 0; i < batch->n; i++)
+		self->pages[batch->pages[i]].referenced = false;
+	put(actor, LIST_INACTIVE, batch);
+	*ns = (batch->n + 1) * self->config.costs.lru_page_ns;
 	return SWS_OK;
 }
 
@@ -75,14 +67,13 @@ static int shrink_active(struct actor *actor, void *frame, uint32_t step)
 {
 	struct engine_thread *thread = &actor->thread;
 	const struct sws_machine_costs *costs = &actor->machine->config.costs;
-	const struct shrink_active *my = frame;
 
 	switch ((enum active_step)step) {
 	case ISOLATE_ACTIVE:
 		return sws_engine__under(thread, actor->node->lru_lock, SWS_SITE_LRU_ACTIVE,
 					 isolate_active, frame);
 	case LOOK_AT_ALL:
-		return engine_work(thread, my->batch.n * costs->reference_ns);
+		return engine_work(thread, actor->cpu->taken.n * costs->reference_ns);
 	case DEACTIVATE:
 		return sws_engine__under(thread, actor->node->lru_lock, SWS_SITE_LRU_ACTIVE,
 					 deactivate, frame);
@@ -95,28 +86,22 @@ static int shrink_active(struct actor *actor, void *frame, uint32_t step)
 
 static int call_shrink_active(struct actor *actor)
 {
-	const struct shrink_active frame = { 0 };
-
-	return engine_call(&actor->thread, shrink_active, &frame, sizeof(frame));
+	return engine_call(&actor->thread, shrink_active, NULL, 0);
 }
 
 struct shrink {
-	struct batch batch;
-	/* Of the batch, the page that is looked at. */
+	/* Of what was taken, the page that is looked at. */
 	uint32_t at;
-	struct batch kept;
-	struct batch activated;
 	/* A page was freed or activated, or found referenced. */
 	bool progress;
 };
 
-enum step { BALANCE, ISOLATE, LOOK, DECIDE, SETTLE, PUT_BACK, LEAVE };
+enum step { BALANCE, ISOLATE, LOOK, DECIDE, SETTLE, DRAIN, PUT_BACK, LEAVE };
 
 static int isolate_inactive(struct actor *actor, void *frame, uint64_t *ns)
 {
-	struct shrink *my = frame;
-
-	*ns = isolate(actor, LIST_INACTIVE, &my->batch);
+	(void)frame;
+	*ns = isolate(actor, LIST_INACTIVE);
 	return SWS_OK;
 }
 
@@ -132,19 +117,25 @@ static int go_on_with_next(struct actor *actor, struct shrink *my)
 	return SWS_OK;
 }
 
-/* Is anything to be done with the next page of the batch? */
+/* The list is gone through: what was put aside of it leaves now. */
+static int end_list(struct actor *actor)
+{
+	engine_go(&actor->thread, DRAIN);
+	return actor->cpu->aside.n ? sws_machine__remove_list(actor) : SWS_OK;
+}
+
+/* Is anything to be done with the next page of the list? */
 static int look(struct actor *actor, struct shrink *my)
 {
 	struct sws_machine *self = actor->machine;
+	struct cpu *cpu = actor->cpu;
 	struct page *page = NULL;
 
-	if (my->at == my->batch.n) {
-		engine_go(&actor->thread, PUT_BACK);
-		return sws_machine__drain_free(actor);
-	}
-	page = &self->pages[my->batch.pages[my->at]];
+	if (my->at == cpu->taken.n)
+		return end_list(actor);
+	page = &self->pages[cpu->taken.pages[my->at]];
 	if (page->locked || page->writeback) {
-		add(&my->kept, my->batch.pages[my->at]);
+		add(&cpu->kept, cpu->taken.pages[my->at]);
 		return go_on_with_next(actor, my);
 	}
 	page->locked = true;
@@ -163,17 +154,17 @@ static void stay_referenced(struct actor *actor, struct shrink *my, uint32_t ind
 	my->progress = true;
 	if (self->rules->keeps_first && !page->kept_once) {
 		page->kept_once = true;
-		add(&my->kept, index);
+		add(&actor->cpu->kept, index);
 		return;
 	}
 	actor->count.activated++;
-	add(&my->activated, index);
+	add(&actor->cpu->activated, index);
 }
 
 static int decide(struct actor *actor, struct shrink *my)
 {
 	struct sws_machine *self = actor->machine;
-	const uint32_t index = my->batch.pages[my->at];
+	const uint32_t index = actor->cpu->taken.pages[my->at];
 	struct page *page = &self->pages[index];
 
 	if (page->referenced && !page->unmapped) {
@@ -190,30 +181,36 @@ static int decide(struct actor *actor, struct shrink *my)
 static int settle(struct actor *actor, struct shrink *my)
 {
 	struct sws_machine *self = actor->machine;
-	const uint32_t index = my->batch.pages[my->at];
+	const uint32_t index = actor->cpu->taken.pages[my->at];
 	struct page *page = &self->pages[index];
 
 	if (actor->thread.result) {
+		my->progress = true;
+		(void)go_on_with_next(actor, my);
+		if (self->config.removal == SWS_REMOVAL_BATCHED)
+			return sws_machine__put_aside(actor, index);
 		sws_machine__free_page(self, actor, index);
 		actor->count.reclaimed++;
-		my->progress = true;
-		return go_on_with_next(actor, my);
+		return SWS_OK;
 	}
 	page->locked = false;
 	/* Without a slot it stays mapped. */
 	if (!page->unmapped && page->pte != MACHINE_NONE)
 		self->pte_states[page->pte] = PTE_RESIDENT;
-	add(&my->kept, index);
+	add(&actor->cpu->kept, index);
 	return go_on_with_next(actor, my);
 }
 
 static int put_back(struct actor *actor, void *frame, uint64_t *ns)
 {
-	const struct shrink *my = frame;
+	struct cpu *cpu = actor->cpu;
 
-	*ns = (my->kept.n + my->activated.n + 1) * actor->machine->config.costs.lru_page_ns;
-	put(actor, LIST_INACTIVE, &my->kept);
-	put(actor, LIST_ACTIVE, &my->activated);
+	(void)frame;
+	*ns = (cpu->kept.n + cpu->activated.n + 1) * actor->machine->config.costs.lru_page_ns;
+	put(actor, LIST_INACTIVE, &cpu->kept);
+	put(actor, LIST_ACTIVE, &cpu->activated);
+	cpu->kept.n = 0;
+	cpu->activated.n = 0;
 	return SWS_OK;
 }
 
@@ -241,6 +238,8 @@ static int shrink(struct actor *actor, void *frame, uint32_t step)
 		return decide(actor, my);
 	case SETTLE:
 		return settle(actor, my);
+	case DRAIN:
+		return sws_machine__drain_free(actor);
 	case PUT_BACK:
 		return sws_engine__under(thread, node->lru_lock, SWS_SITE_LRU_INACTIVE, put_back,
 					 my);

@@ -134,6 +134,23 @@ int sws_machine__tree_remove(struct actor *actor, struct page *page)
 	return under_tree(actor, page->slot, SWS_SITE_TREE_REMOVE, take_out_reclaimed, page);
 }
 
+static int take_out_all(struct actor *actor, void *removal, uint64_t *ns)
+{
+	const struct sws_machine_costs *costs = &actor->machine->config.costs;
+	struct sws_removal_hold hold = { 0 };
+	const int error = sws_removal_hold(removal, &hold);
+
+	*ns = costs->tree_ns + (hold.removed - 1) * costs->tree_next_ns +
+	      hold.tree.descents * costs->descent_ns;
+	return error;
+}
+
+int sws_machine__tree_remove_all(struct actor *actor, uint32_t mapping)
+{
+	return sws_engine__under(&actor->thread, actor->device->first_tree_lock + mapping,
+				 SWS_SITE_TREE_REMOVE, take_out_all, actor->cpu->aside.removal);
+}
+
 static int take_out_kept(struct actor *actor, void *page, uint64_t *ns)
 {
 	const struct place place = place_of(actor, page);

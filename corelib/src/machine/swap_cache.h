@@ -22,6 +22,8 @@ int sws_machine__tree_start(struct actor *actor, struct page *page);
 int sws_machine__tree_end(struct actor *actor, struct page *page);
 /* __remove_mapping, which leaves a shadow from 6.1 on. */
 int sws_machine__tree_remove(struct actor *actor, struct page *page);
+/* remove_mapping_list: all of a mapping that the actor has put aside. */
+int sws_machine__tree_remove_all(struct actor *actor, uint32_t mapping);
 /* delete_from_swap_cache. */
 int sws_machine__tree_delete(struct actor *actor, struct page *page);
 /* clear_shadow_from_swap_cache; no section where there are none. The slot is read under the lock. */

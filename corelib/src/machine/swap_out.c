@@ -8,6 +8,8 @@
  *      then       REMOVE
  *      at once, if the device is synchronous: all of it, END_WRITEBACK behind WRITE
  *      a clean page that still has its slot: UNMAP DUPLICATE REMOVE
+ *
+ * Batched, REMOVE leaves the page where it is, for its list's removal.
  */
 #include "machine/device.h"
 #include "machine/pages.h"
@@ -101,6 +103,10 @@ static int swap_out(struct actor *actor, void *frame, uint32_t step)
 	case END_WRITEBACK:
 		return sws_machine__tree_end(actor, page);
 	case REMOVE:
+		if (self->config.removal == SWS_REMOVAL_BATCHED) {
+			engine_return(thread, page->slot);
+			return SWS_OK;
+		}
 		engine_leave(thread);
 		return sws_machine__remove(actor, index);
 	}
