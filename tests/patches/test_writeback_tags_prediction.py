@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 from swapsim import claims
-from swapsim.claims import tolerances
 from swapsim.config import MachineConfig
 from swapsim.errors import InputError
 from swapsim.machine.costs import costs
@@ -31,7 +30,7 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def simulated(results: pl.DataFrame) -> pl.DataFrame:
     """Return the claims of a patch that a result belongs to."""
-    table = claims.three_columns(claims(), results, tolerances())
+    table = claims.three_columns(claims.published_claims(), results, claims.tolerances())
     return table.filter(pl.col("patch") == patch.PATCH, pl.col("simulated").is_not_null())
 
 
