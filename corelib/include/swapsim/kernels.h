@@ -5,15 +5,15 @@
  * A mechanism keeps one row of rules for each kernel in which it works in another
  * way, and one code that runs by any row. What a row says stands in its header:
  *
- *   kernel          mapping.h   slots.h   machine.h
- *   4.8                x           x          x
- *   5.7                            x          x
- *   5.7+scan-more                  x          x
- *   5.8                x           x          x
- *   6.1                x           x          x
+ *   kernel          mapping.h   slots.h   slot_replay.h   machine.h
+ *   4.8                x           x                          x
+ *   5.7                            x                          x
+ *   5.7+scan-more                  x                          x
+ *   5.8                x           x            x             x
+ *   6.1                x           x            x             x
  *
- * sws_mapping_knows, sws_slots_knows and sws_machine_knows tell which these are, so
- * that no caller has a list of its own. To add a kernel: a line here in order of
+ * Each has a function, sws_slots_knows and so on, that tells which these are, so that no
+ * caller has a list of its own. To add a kernel: a line here in order of
  * age, its name in core/kernels.c, a row in each mechanism that differs there.
  */
 #ifndef SWAPSIM_KERNELS_H

@@ -2,6 +2,17 @@
 /*
  * slots/call.c - one call of get_swap_pages, part by part. Where the kernel jumps
  * between labels, call->state says what comes next.
+ *
+ *      6.1, 2 wanted, the base 10, no cluster free:   slot  10 11 12 13 14
+ *                                                     map   #  #  .  #  .
+ *
+ *      START   locked     no cluster to take from          SCAN
+ *      SCAN    unlocked   tests 11 and 12                  CHECK
+ *      CHECK   locked     takes 12, tests 12 to 14,
+ *                         takes 14, stores 15              DONE
+ *
+ * Had another call taken 12 meanwhile, CHECK would find it in use and go back to SCAN,
+ * from 13 on.
  */
 #include "slots/clusters.h"
 #include "slots/scan.h"
