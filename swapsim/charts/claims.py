@@ -13,7 +13,7 @@ def headline_changes(headlines: pl.DataFrame, *, title: str) -> alt.LayerChart:
     Parameters
     ----------
     headlines : polars.DataFrame
-        Columns ``patch``, ``claim``, ``published`` (percent), as `verdicts.headlines` gives them.
+        Columns ``patch``, ``claim``, ``published`` (percent), as `overview.headlines` gives them.
     title : str
     """
     frame = headlines.select(

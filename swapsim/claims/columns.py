@@ -78,7 +78,7 @@ def held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame
     simulated : polars.DataFrame
         Schema RESULTS; the mean over its seeds counts.
     medians : polars.DataFrame
-        Schema MEDIANS, measured (`measured.medians`).
+        Schema MEDIANS, measured (`claims.medians`).
 
     Returns
     -------

@@ -21,7 +21,8 @@ REPLAY_ROWS: Final = schema_of(
         "shadow": pl.UInt64,
     }
 )
-"""One row per event that touches a mapping, in trace order; ops and markers of ``replay.h``."""
+"""One row per event that touches a mapping, in trace order; ops are those of
+``mapping_replay.h``, and so are the values that name no file and no shadow."""
 
 FLOW: Final = pl.Enum(["swap, written", "swap, not written", "file"])
 """Whose page: in the swap cache with a writeback during its stay (swapped out), in the swap
