@@ -199,6 +199,28 @@ static void a_batched_list_takes_a_hold_for_each_trunk(void)
 	sws_machine_free(machine);
 }
 
+static void one_writer_wakes_all_kswapds_where_memory_is_shared(void)
+{
+	for (int shares = 0; shares <= 1; shares++) {
+		struct sws_machine_config config = config_of(SWS_KERNEL_4_8);
+		struct sws_machine *machine = NULL;
+		uint32_t busy = 0;
+
+		config.writers = 1;
+		config.nodes = 4;
+		config.shares_memory = shares;
+		machine = make(&config);
+		run(machine, 30000000, 1000);
+		for (uint32_t cpu = 0; cpu < sws_machine_cpus(machine); cpu++) {
+			const struct sws_machine_cpu count = sws_machine_cpu_of(machine, cpu);
+
+			busy += count.kind == SWS_ACTOR_KSWAPD && count.reclaimed > 100;
+		}
+		CHECK(busy == (shares ? 4 : 1));
+		sws_machine_free(machine);
+	}
+}
+
 static void a_rotational_device_has_no_cluster_locks(void)
 {
 	const enum sws_kernel kernels[] = { SWS_KERNEL_4_8, SWS_KERNEL_5_8, SWS_KERNEL_6_1 };
@@ -684,6 +706,11 @@ static void a_config_out_of_range_is_refused(void)
 	config.removal = SWS_REMOVAL_BATCHED + 1;
 	refuse(config);
 	config.removal = SWS_REMOVAL_PAGE_BY_PAGE;
+	config.shares_memory = true;
+	config.accesses = 100;
+	refuse(config); /* a writer that exits frees pages of its node alone */
+	config.accesses = 0;
+	config.shares_memory = false;
 	config.nodes = 2;
 	config.devices = 2;
 	config.device.slots = (1 << 29) + 1;
@@ -935,6 +962,7 @@ int main(void)
 	RUN(a_page_out_of_4_8_takes_four_tree_locks_or_two);
 	RUN(a_batched_list_of_4_8_takes_one_hold_for_all_removals);
 	RUN(a_batched_list_takes_a_hold_for_each_trunk);
+	RUN(one_writer_wakes_all_kswapds_where_memory_is_shared);
 	RUN(a_rotational_device_has_no_cluster_locks);
 	RUN(a_walkers_page_of_5_7_skips_the_cache_on_its_way_in);
 	RUN(kernel_6_1_clears_a_shadow_for_each_slot_freed);

@@ -56,6 +56,9 @@ class MachineConfig:
         visitor, and may end at any time.
     frames : int
         Pages of memory of a node, up to 2**26.
+    shares_memory : bool
+        Whether a task whose node is short takes memory of the next one, and all kswapds are woken
+        when all nodes are short; on one device, without a cgroup, streams, and writers that exit.
     pages : int
         Pages of each walker, 1 to 2**26.
     memory_max : int
@@ -105,6 +108,7 @@ class MachineConfig:
     walkers: int = 0
     streams: StreamsConfig | None = None
     frames: int = 2**14
+    shares_memory: bool = False
     pages: int = 2**14
     memory_max: int = 0
     accesses: int = 0
@@ -154,7 +158,7 @@ class MachineConfig:
                 "for what the kernel was released with"
             )
         check_choice("removal", self.removal, facts.REMOVAL_WAYS)
-        for name in ("rotational", "slot_cache", "test_and_set", "fragmented"):
+        for name in ("rotational", "shares_memory", "slot_cache", "test_and_set", "fragmented"):
             check_flag(name, getattr(self, name))
         for name, low, high in (
             ("nodes", 1, facts.MACHINE_NODES_MAX),
@@ -181,8 +185,22 @@ class MachineConfig:
                 f"writers={self.writers} and walkers={self.walkers}: "
                 f"choose 1 to {facts.MACHINE_TASKS_MAX} tasks"
             )
+        if self.shares_memory:
+            self._check_sharing()
         self._check_devices(self.device)  # which checks its own fields
         self._check_room()
+
+    def _check_sharing(self) -> None:
+        for name, needed in (("devices", 1), ("streams", None), ("memory_max", 0)):
+            if getattr(self, name) != needed:
+                raise ConfigError(
+                    f"{name}={getattr(self, name)!r}: memory is shared with {name}={needed} alone"
+                )
+        if self.writers and self.accesses:
+            raise ConfigError(
+                f"accesses={self.accesses}: writers that exit have their node's memory alone; "
+                "choose shares_memory=False"
+            )
 
     def _check_devices(self, device: SlotsConfig) -> None:
         trunks = (device.slots - 1 >> device.trunk_shift) + 1

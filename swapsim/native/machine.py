@@ -170,6 +170,7 @@ def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list
         "writers",
         "walkers",
         "frames",
+        "shares_memory",
         "pages",
         "memory_max",
         "accesses",

@@ -112,6 +112,8 @@ def test_a_readers_policy_runs_on_the_machine() -> None:
         ({"removal": "in batches"}, "removal='in batches': choose one of page-by-page, batched"),
         ({"list_pages": 0}, "list_pages=0: choose a whole number from 1 to 512"),
         ({"list_pages": 512}, "frames=4096: the 3 CPUs of a node keep pages for themselves"),
+        ({"shares_memory": True, "devices": 2}, "devices=2: memory is shared with devices=1"),
+        ({"shares_memory": True, "accesses": 9}, "accesses=9: writers that exit have their"),
         ({"rotational": 1}, "rotational=1: choose True or False"),
     ],
 )

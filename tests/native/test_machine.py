@@ -83,6 +83,7 @@ def make(config: Config, costs: dict[str, int] | None = None) -> Any:
         "writers",
         "walkers",
         "frames",
+        "shares_memory",
         "pages",
         "memory_max",
         "accesses",
@@ -217,6 +218,7 @@ def configs(draw: st.DrawFn) -> Config:
     frames += draw(st.integers(0, 300))
     pages = draw(st.sampled_from([frames // 3, frames, frames + 900]))
     cpus = nodes * (-(-(writers + walkers) // nodes) + 1 + (channels > 0))
+    devices = draw(st.integers(1, nodes))
     needed = walkers * pages + (160 + max(list_pages - 32, 0)) * cpus
     return Config(
         kernel=kernel,
@@ -232,11 +234,12 @@ def configs(draw: st.DrawFn) -> Config:
         slot_cache=draw(st.booleans()),
         lock_kind=draw(st.sampled_from([QUEUED, QUEUED, TEST_AND_SET])),
         nodes=nodes,
-        devices=draw(st.integers(1, nodes)),
+        devices=devices,
         channels=channels,
         writers=writers,
         walkers=walkers,
         frames=frames,
+        shares_memory=devices == 1 and draw(st.booleans()),
         pages=pages,
         read_percent=draw(st.sampled_from([0, 50, 80, 100])),
         spread_percent=draw(st.sampled_from([0, 50, 100])),
@@ -274,15 +277,16 @@ def test_c_and_oracle_agree_under_a_limit(config: Config, strides: list[int]) ->
 
 @pytest.mark.parametrize("kernel", Kernel)
 @pytest.mark.parametrize("channels", [0, 2])
-@pytest.mark.parametrize(("batched", "rotational"), [(False, False), (True, False), (True, True)])
+@pytest.mark.parametrize(("batched", "fake"), [(False, False), (True, False), (True, True)])
 def test_c_and_oracle_agree_event_by_event(
-    kernel: Kernel, channels: int, batched: bool, rotational: bool
+    kernel: Kernel, channels: int, batched: bool, fake: bool
 ) -> None:
     """Two walkers and a writer on two nodes: the same clock and ledgers after each event."""
     config = Config(
         kernel=kernel,
         batched=batched,
-        rotational=rotational,
+        rotational=fake,
+        shares_memory=fake,
         slots=9000,
         nodes=2,
         channels=channels,

@@ -104,6 +104,7 @@ class Config:
     writers: int = 0
     walkers: int = 0
     frames: int = 2200
+    shares_memory: bool = False
     pages: int = 1
     memory_max: int = 0
     accesses: int = 0
@@ -366,7 +367,8 @@ class Machine:
         for node in self.nodes:
             tasks = range(node.number, self.config.tasks, self.config.nodes)
             endless = not self.config.accesses and not self.config.requests
-            if endless and any(task >= self.config.walkers for task in tasks):
+            shared = self.config.shares_memory and self.config.writers
+            if endless and (shared or any(task >= self.config.walkers for task in tasks)):
                 limit = self.config.memory_max or float("inf")
                 while len(node.free) > self.low_water * 3 // 2 and self.charged < limit:
                     self.put_into_memory(node, None)
@@ -538,27 +540,42 @@ class Machine:
 
     def wake_kswapd(self, node: Node) -> None:
         """Wake a node's kswapd below the low watermark, if it has one."""
-        if self.kswapds and len(node.free) < self.low_water * 5 // 4:
-            self.wake(self.kswapds[node.number])
+        low = self.low_water * 5 // 4
+        if self.config.shares_memory and any(len(other.free) > low for other in self.nodes):
+            return
+        for short in self.nodes if self.config.shares_memory else [node]:
+            if self.kswapds and len(short.free) < low:
+                self.wake(self.kswapds[short.number])
+
+    def source(self, node: Node) -> Node | None:
+        """Return the node that free pages are taken from."""
+        near = [*self.nodes[node.number :], *self.nodes[: node.number]]
+        if not self.config.shares_memory:
+            near = [node]
+        for watermark in (self.low_water * 5 // 4, self.low_water):
+            for found in near:
+                if len(found.free) > watermark:
+                    return found
+        return None
 
     def alloc_page(self, actor: Actor) -> Iterator[None]:
         """Put a page into actor.fresh."""
         node = actor.node
         while self.is_full() or not actor.pcp:
-            if not self.is_full() and len(node.free) > self.low_water:
+            if not self.is_full() and (source := self.source(node)):
 
-                def refill() -> int:
-                    taken = [node.free.pop(0) for _ in range(min(PCP_BATCH, len(node.free)))]
+                def refill(source: Node = source) -> int:
+                    taken = [source.free.pop(0) for _ in range(min(PCP_BATCH, len(source.free)))]
                     actor.pcp += taken
                     return (len(taken) + 1) * self.costs["zone_page_ns"]
 
-                yield from self.under(actor, node.zone_lock, "zone_lock.rmqueue_bulk", refill)
+                yield from self.under(actor, source.zone_lock, "zone_lock.rmqueue_bulk", refill)
                 self.wake_kswapd(node)
                 continue
             if not self.is_full():
                 self.wake_kswapd(node)
             progress = yield from self.shrink(actor)
-            room = not self.is_full() and (actor.pcp or len(node.free) > self.low_water)
+            room = not self.is_full() and (actor.pcp or self.source(node))
             if not progress and not room:
                 if not actor.swap.writes:
                     self.stuck = True
@@ -575,22 +592,22 @@ class Machine:
     def lru_add(self, actor: Actor, page: Page) -> Steps:
         """Put a page on its list, with others of this CPU."""
         actor.pagevec.append(page)
-        if len(actor.pagevec) == self.pagevec:
+        if len(actor.pagevec) == self.pagevec or page.node is not actor.pagevec[0].node:
             yield from self.lru_add_drain(actor)
 
     def lru_add_drain(self, actor: Actor) -> Steps:
         """Put what a CPU gathered on its list."""
-        node = actor.node
         if not actor.pagevec:
             return
+        node = actor.pagevec[0].node
 
         def add() -> int:
-            for added in actor.pagevec:
+            first = [page for page in actor.pagevec if page.node is node]
+            for added in first:
                 new = node.inactive if self.config.kernel is Kernel.V6_1 else node.active
                 new.insert(0, added)
-            ns = (len(actor.pagevec) + 1) * self.costs["lru_page_ns"]
-            actor.pagevec.clear()
-            return ns
+            actor.pagevec = [page for page in actor.pagevec if page.node is not node]
+            return (len(first) + 1) * self.costs["lru_page_ns"]
 
         yield from self.under(actor, node.lru_lock, "lru_lock.__pagevec_lru_add", add)
 

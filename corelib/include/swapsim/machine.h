@@ -122,7 +122,7 @@
  *   locks     page and page-table locks, the page locks that a fault on a page under
  *             reclaim waits for (such a page is not drawn; batched it is one for longer)
  *   memory    a memory cgroup's stocks of charges and what else it is charged for,
- *             readahead, fallback to the other node's memory
+ *             readahead; a task's own reclaim from other nodes than its own
  *   slots     the slot caches' stop for lack of slots while the machine runs
  *   time      the interrupt's own CPU time on the CPUs of others (each device's has a CPU
  *             of its own)
@@ -277,6 +277,12 @@ struct sws_machine_config {
 	uint32_t n_requests;
 	/* Pages of memory of a node, at most SWS_MACHINE_PAGES_MAX; default 2^14. */
 	uint32_t frames;
+	/*
+	 * Does a task whose node is short take memory of the next one, and wake all kswapds when
+	 * all are short? On one device, without a cgroup, streams, and writers that end; default
+	 * false: a task has its node's memory alone.
+	 */
+	bool shares_memory;
 	/* Of each walker, 1 .. SWS_MACHINE_PAGES_MAX; default 2^14. */
 	uint32_t pages;
 	/* Pages of the tasks' memory cgroup, which reclaim for themselves; 0: no cgroup; default 0. */

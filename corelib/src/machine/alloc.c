@@ -7,6 +7,9 @@
  *      and wakes kswapd                       |---------|
  *      the task reclaims itself    |----------|
  *
+ * Where memory is shared, it looks at the other nodes behind its own: for one above low
+ * first, then above min; kswapds are woken when no node is above low.
+ *
  * What it reclaims goes to its CPU's free pages, so it mostly finds a page there. If
  * nothing could be reclaimed, it sleeps until a writeback ends.
  */
@@ -19,9 +22,20 @@ static bool is_full(const struct sws_machine *self)
 	return self->config.memory_max && self->charged >= self->config.memory_max;
 }
 
-static bool zone_has_pages(const struct sws_machine *self, const struct node *node)
+/* The first node, its own before others, that has more free pages than so many; NULL: none has. */
+static struct node *node_above(const struct actor *actor, uint32_t watermark)
 {
-	return node->n_free > self->watermark_min;
+	const struct sws_machine *self = actor->machine;
+	const uint32_t own = (uint32_t)(actor->node - self->nodes);
+	const uint32_t reach = self->config.shares_memory ? self->config.nodes : 1;
+
+	for (uint32_t i = 0; i < reach; i++) {
+		struct node *node = &self->nodes[(own + i) % self->config.nodes];
+
+		if (node->n_free > watermark)
+			return node;
+	}
+	return NULL;
 }
 
 static int wake_kswapd(struct sws_machine *self, const struct node *node)
@@ -29,6 +43,21 @@ static int wake_kswapd(struct sws_machine *self, const struct node *node)
 	if (node->kswapd == MACHINE_NONE || node->n_free >= self->watermark_low)
 		return SWS_OK;
 	return engine_wake(&self->actors[node->kswapd].thread);
+}
+
+/* Models wake_all_kswapds: nodes that share memory are short together. */
+static int wake_kswapds(struct actor *actor)
+{
+	struct sws_machine *self = actor->machine;
+	int error = SWS_OK;
+
+	if (!self->config.shares_memory)
+		return wake_kswapd(self, actor->node);
+	if (node_above(actor, self->watermark_low))
+		return SWS_OK;
+	for (uint32_t n = 0; n < self->config.nodes && !error; n++)
+		error = wake_kswapd(self, &self->nodes[n]);
+	return error;
 }
 
 enum step { TAKE, REFILLED, RECLAIMED };
@@ -55,15 +84,19 @@ static int reclaim(struct actor *actor)
 static int find_page(struct actor *actor)
 {
 	struct sws_machine *self = actor->machine;
+	struct node *node = NULL;
 	int error = SWS_OK;
 
 	if (is_full(self))
 		return reclaim(actor);
 	if (actor->cpu->free.n)
 		return take(actor);
-	if (zone_has_pages(self, actor->node))
-		return sws_machine__get_free(actor);
-	error = wake_kswapd(self, actor->node);
+	node = node_above(actor, self->watermark_low);
+	if (!node)
+		node = node_above(actor, self->watermark_min);
+	if (node)
+		return sws_machine__get_free(actor, node);
+	error = wake_kswapds(actor);
 	return error ? error : reclaim(actor);
 }
 
@@ -82,7 +115,7 @@ static bool may_try_again(const struct actor *actor)
 	const bool progress = actor->thread.result;
 
 	return progress ||
-	       (!is_full(self) && (actor->cpu->free.n || zone_has_pages(self, actor->node)));
+	       (!is_full(self) && (actor->cpu->free.n || node_above(actor, self->watermark_min)));
 }
 
 static int alloc_page(struct actor *actor, void *frame, uint32_t step)
@@ -93,7 +126,7 @@ static int alloc_page(struct actor *actor, void *frame, uint32_t step)
 		return find_page(actor);
 	case REFILLED:
 		engine_go(&actor->thread, TAKE);
-		return wake_kswapd(actor->machine, actor->node);
+		return wake_kswapds(actor);
 	case RECLAIMED:
 		engine_go(&actor->thread, TAKE);
 		return may_try_again(actor) ? SWS_OK : wait_for_pages(actor);

@@ -24,6 +24,8 @@ static int place_task(struct sws_machine *self, uint32_t task)
 	actor->count.kind = SWS_ACTOR_WRITER;
 	actor->mm_first_pte = self->n_ptes + (task - self->config.walkers) * self->config.accesses;
 	actor->mm_ptes = self->config.accesses;
+	for (uint32_t n = 0; n < self->config.nodes; n++)
+		self->nodes[n].has_writers |= self->config.shares_memory;
 	actor->node->has_writers = true;
 	return sws_machine__writer(actor);
 }

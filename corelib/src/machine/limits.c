@@ -75,6 +75,14 @@ static bool streams_fit(const struct sws_machine_config *config)
 	       config->removal == SWS_REMOVAL_PAGE_BY_PAGE;
 }
 
+/* A page lies in any node then, and its slot on the one device. */
+static bool sharing_fits(const struct sws_machine_config *config)
+{
+	return !config->shares_memory ||
+	       (config->devices == 1 && !config->memory_max && !config->streams &&
+		!(config->writers && config->accesses));
+}
+
 static bool lists_fit(const struct sws_machine_config *config)
 {
 	return (unsigned int)config->removal <= SWS_REMOVAL_BATCHED && config->list_pages >= 1 &&
@@ -110,9 +118,10 @@ bool sws_machine__config_fits(const struct sws_machine_config *config)
 {
 	return costs_fit(&config->costs) && streams_fit(config) &&
 	       sws_machine_knows(config->device.kernel) && lists_fit(config) &&
-	       (unsigned int)config->lock_kind <= SWS_LOCK_TEST_AND_SET && config->nodes >= 1 &&
-	       config->nodes <= SWS_MACHINE_NODES_MAX && devices_fit(config) &&
-	       config->channels <= SWS_MACHINE_CHANNELS_MAX && tasks_fit(config) &&
+	       sharing_fits(config) && (unsigned int)config->lock_kind <= SWS_LOCK_TEST_AND_SET &&
+	       config->nodes >= 1 && config->nodes <= SWS_MACHINE_NODES_MAX &&
+	       devices_fit(config) && config->channels <= SWS_MACHINE_CHANNELS_MAX &&
+	       tasks_fit(config) &&
 	       (unsigned int)config->swap_writeback_tags <= SWS_TAGS_NOT_KEPT &&
 	       config->frames <= SWS_MACHINE_PAGES_MAX && config->read_percent <= 100 &&
 	       config->spread_percent <= 100 &&

@@ -94,8 +94,8 @@ void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, u
 /* Models rmqueue_bulk. */
 static int zone_get(struct actor *actor, void *subject, uint64_t *ns)
 {
-	struct cpu *cpu = subject;
-	struct node *node = actor->node;
+	struct cpu *cpu = actor->cpu;
+	struct node *node = subject;
 	uint32_t n = 0;
 
 	for (; n < MACHINE_PCP_BATCH && node->n_free; n++)
@@ -104,10 +104,10 @@ static int zone_get(struct actor *actor, void *subject, uint64_t *ns)
 	return SWS_OK;
 }
 
-int sws_machine__get_free(struct actor *actor)
+int sws_machine__get_free(struct actor *actor, struct node *node)
 {
-	return sws_engine__under(&actor->thread, actor->node->zone_lock, SWS_SITE_ZONE_GET,
-				 zone_get, actor->cpu);
+	return sws_engine__under(&actor->thread, node->zone_lock, SWS_SITE_ZONE_GET, zone_get,
+				 node);
 }
 
 void sws_machine__free_page(struct sws_machine *self, struct actor *actor, uint32_t page)
@@ -157,34 +157,50 @@ int sws_machine__drain_free(struct actor *actor)
 	return engine_call(&actor->thread, drain_free, NULL, 0);
 }
 
-/* Models __pagevec_lru_add. */
+/* The node whose pages a CPU gathers: all of them, but for one that was added last. */
+static struct node *node_of_added(const struct actor *actor)
+{
+	const struct sws_machine *self = actor->machine;
+
+	return &self->nodes[self->pages[actor->cpu->added.pages[0]].node];
+}
+
+/* Models __pagevec_lru_add, which takes another node's lock where the next page is of it. */
 static int lru_add(struct actor *actor, void *subject, uint64_t *ns)
 {
 	struct sws_machine *self = actor->machine;
-	struct cpu *cpu = subject;
+	struct node *node = subject;
+	struct cpu *cpu = actor->cpu;
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < cpu->added.n; i++)
-		sws_machine__list_add(self, actor->node, sws_machine__first_list(self),
-				      cpu->added.pages[i]);
-	*ns = (cpu->added.n + 1) * self->config.costs.lru_page_ns;
-	cpu->added.n = 0;
+	for (; n < cpu->added.n && &self->nodes[self->pages[cpu->added.pages[n]].node] == node; n++)
+		sws_machine__list_add(self, node, sws_machine__first_list(self),
+				      cpu->added.pages[n]);
+	*ns = (n + 1) * self->config.costs.lru_page_ns;
+	cpu->added.n -= n;
+	memmove(cpu->added.pages, cpu->added.pages + n, cpu->added.n * sizeof(*cpu->added.pages));
 	return SWS_OK;
 }
 
 int sws_machine__lru_add_drain(struct actor *actor)
 {
+	struct node *node = NULL;
+
 	if (!actor->cpu->added.n)
 		return SWS_OK;
-	return sws_engine__under(&actor->thread, actor->node->lru_lock, SWS_SITE_LRU_ADD, lru_add,
-				 actor->cpu);
+	node = node_of_added(actor);
+	return sws_engine__under(&actor->thread, node->lru_lock, SWS_SITE_LRU_ADD, lru_add, node);
 }
 
 int sws_machine__lru_add(struct actor *actor, uint32_t page)
 {
+	const struct sws_machine *self = actor->machine;
 	struct cpu *cpu = actor->cpu;
 
 	cpu->added.pages[cpu->added.n++] = page;
 	actor->in_hand--;
-	return cpu->added.n == actor->machine->rules->pagevec ? sws_machine__lru_add_drain(actor)
-							      : SWS_OK;
+	return cpu->added.n == actor->machine->rules->pagevec ||
+			       &self->nodes[self->pages[page].node] != node_of_added(actor)
+		       ? sws_machine__lru_add_drain(actor)
+		       : SWS_OK;
 }

@@ -22,7 +22,7 @@ void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, u
 uint64_t sws_machine__transfer(struct sws_machine *self, struct node *node, uint64_t cpu_ns);
 
 /* Pages of the zone to this CPU, under zone->lock. */
-int sws_machine__get_free(struct actor *actor);
+int sws_machine__get_free(struct actor *actor, struct node *node);
 
 /* A page in the actor's hands is this CPU's to use. */
 void sws_machine__free_page(struct sws_machine *self, struct actor *actor, uint32_t page);
