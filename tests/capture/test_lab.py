@@ -15,13 +15,16 @@ import pytest
 
 from swapsim import traces
 from swapsim.paths import data_root, shipped_measurements, shipped_traces
-from swapsim.schemas import RESULTS, SLOT_EVENTS
+from swapsim.schemas import REMOVALS, RESULTS, SLOT_EVENTS
 
 CAPTURE = data_root() / "capture"
 PATCHES = data_root().parent / "patches"
 SEMANTIC_PATCHES = sorted([*PATCHES.glob("*/switch.cocci"), *(CAPTURE / "lab").glob("*.cocci")])
 SLOT_TRACES = {
     name: folder for name, folder in shipped_traces().items() if name.startswith("slots-")
+}
+REMOVAL_TRACES = {
+    name: folder for name, folder in shipped_traces().items() if name.startswith("removals-")
 }
 
 
@@ -67,7 +70,7 @@ def rig() -> SimpleNamespace:
     """Give the rig's modules, which are a package beside their program."""
     sys.path.insert(0, str(CAPTURE))
     try:
-        names = ("counts", "experiment", "kernel", "workload")
+        names = ("counts", "experiment", "kernel", "removals", "turns", "workload")
         return SimpleNamespace(**{name: import_module(f"rig.{name}") for name in names})
     finally:
         sys.path.remove(str(CAPTURE))
@@ -222,6 +225,91 @@ def test_lock_statistics_become_metrics_per_page(rig: SimpleNamespace) -> None:
     assert metrics["throughput"] == (500.0, "visit/s")
     assert metrics["radix_tree_node in use"] == (700, "node")
     assert not [name for name in metrics if "another" in name or "dropped" in name]
+
+
+def test_turns_become_metrics_per_page_reclaimed(rig: SimpleNamespace) -> None:
+    """Each turn has its own counters, and lists and holds that removed nothing are left out."""
+    lru = lock_stat_line("&lruvec->lru_lock", 0, 0, 0.0, 0.0, 0.0, 0.0, 5, 40, 0.1, 1.0, 20.0, 0.2)
+    vmstat = "pswpin 0\npswpout {}\npgsteal_kswapd {}\npgsteal_direct {}"
+    report = {
+        "output": "3 tasks: 4096 bytes / 2500000 usecs, 750000 of them in the kernel",
+        "turn 3 vmstat-begin": vmstat.format(10, 100, 100),
+        "turn 3 vmstat-end": vmstat.format(90, 150, 150),
+        "turn 3 stat-begin": "cpu  10 0 200 30",
+        "turn 3 stat-end": "cpu  10 0 450 30",
+        "turn 3 removal_list": "{ pages:          0 } hitcount:          7\n"
+        "{ pages:         32 } hitcount:          3\n{ pages:          4 } hitcount:          1\n",
+        "turn 3 removal_hold": "",
+        "turn 3 lock-stat": LOCK_STAT + lru,
+    }
+    metrics = rig.turns.read(report, "test")["3"]
+    assert metrics["pages reclaimed"] == (100, "page")
+    assert metrics["pages reclaimed by kswapd"] == (50, "page")
+    assert metrics["pages out"] == (80, "page")
+    assert metrics["elapsed"] == (2.5, "s")
+    assert metrics["system time"] == (0.75, "s")
+    assert metrics["system time of all"] == (2.5, "s")
+    assert metrics["lists"] == (4, "1")
+    assert metrics["pages a list"] == (25.0, "page")
+    assert metrics["pages of the longest list"] == (32, "page")
+    assert metrics["xa_lock acquisitions"] == (3.0, "1/page")
+    assert not [name for name in metrics if "hold" in name and "batched" in name]
+
+
+def test_what_a_checked_run_leaves_behind_is_told(rig: SimpleNamespace) -> None:
+    """Complaints of the kernel are counted, memory and slab are held against the beginning."""
+    metrics = rig.turns.leftovers(
+        {
+            "left ends": "swapoff 0\nunmount 1",
+            "left meminfo-begin": "MemFree: 900 kB\nSlab: 100 kB",
+            "left meminfo-end": "MemFree: 850 kB\nSlab: 110 kB",
+            "left vmstat-end": "nr_isolated_anon 1\nnr_isolated_file 2\nnr_dirty 3\nnr_writeback 4",
+            "left messages": "Linux version 6.1\nWARNING: possible circular locking dependency",
+        }
+    )
+    assert metrics["complaints of the kernel"][0] > 0
+    assert (metrics["swapoff failed"][0], metrics["unmount failed"][0]) == (0, 1)
+    assert metrics["slab left behind"] == (10, "KiB")
+    assert metrics["memory left behind"] == (50, "KiB")
+    assert metrics["pages left isolated"] == (3, "page")
+    assert metrics["pages left dirty or in writeback"] == (7, "page")
+
+
+def test_removals_are_numbered_by_the_list_that_they_are_of(
+    rig: SimpleNamespace, tmp_path: Path
+) -> None:
+    """A list is what its task removed before the list's end, or before the recording's."""
+    page = {"mapping": 16, "swap": 1, "index": 5, "removed": 1}
+    rows = [(1, 7), (2, 8), (3, 7), (5, 7), (8, 8), (9, 8)]
+    pl.DataFrame([{"seq": seq, "pid": pid, **page} for seq, pid in rows]).cast(
+        {"seq": pl.UInt64, "pid": pl.Int32, "mapping": pl.UInt64}
+    ).write_parquet(tmp_path / "removals.parquet")
+    pl.DataFrame({"seq": [4, 6, 7], "pid": [7, 8, 7], "pages": [2, 1, 1]}).cast(
+        {"seq": pl.UInt64, "pid": pl.Int32}
+    ).write_parquet(tmp_path / "removal_list.parquet")
+    rig.removals.tabulate(tmp_path)
+    table = pl.read_parquet(tmp_path / "removals.parquet")
+    assert table.schema == REMOVALS
+    assert table.select("seq", "list").rows() == [(1, 1), (2, 2), (3, 1), (5, 3), (8, 5), (9, 5)]
+
+
+@pytest.mark.parametrize("name", list(REMOVAL_TRACES))
+def test_a_trace_of_removals_has_lists_of_one_task_each(name: str) -> None:
+    """The table has the schema to the letter, rows in lock order, and a list has one task."""
+    removals = pl.read_parquet(REMOVAL_TRACES[name] / "removals.parquet")
+    assert removals.schema == REMOVALS
+    assert removals["seq"].is_sorted()
+    assert removals.group_by("list").agg(pl.col("pid").n_unique())["pid"].max() == 1
+    assert removals.filter("removed").height > 0
+
+
+@pytest.mark.parametrize("name", list(REMOVAL_TRACES))
+def test_a_list_of_a_trace_without_batches_is_one_scan(name: str) -> None:
+    """Reclaim hands shrink_folio_list 32 folios at most, and a list takes each page once."""
+    removals = pl.read_parquet(REMOVAL_TRACES[name] / "removals.parquet")
+    lengths = removals.group_by("list").len()["len"]
+    assert int(lengths.to_numpy().max()) <= 32
+    assert not removals.filter("removed").select("list", "mapping", "index").is_duplicated().any()
 
 
 def test_trunks_that_cpus_share_are_counted_after_the_drop(rig: SimpleNamespace) -> None:

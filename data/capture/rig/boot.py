@@ -82,6 +82,7 @@ def _lab_parameters(workload: Workload) -> tuple[str, ...]:
     # The early check of the timer's interrupts fails where the emulator is starved for a moment.
     parameters = ["no_timer_check"]
     parameters += [f"swap_base={switches.swap_base}", f"swap_tags={int(switches.swap_tags)}"]
+    parameters += [f"batched_removal={int(switches.batched_removal)}"]
     if workload.swap and workload.swap.device == "brd":
         parameters += ["brd.rd_nr=1", f"brd.rd_size={workload.swap.mebibytes * 1024}"]
     return tuple(parameters)
@@ -109,11 +110,26 @@ def _command(
     return [
         *(tool("qemu-system-x86_64"), "-accel", "tcg,thread=multi", "-cpu", "max"),
         *("-smp", str(workload.cpus), "-m", f"{workload.memory_mebibytes}M"),
+        *_nodes(workload),
         *("-nodefaults", "-no-reboot", "-display", "none", "-serial", f"file:{console}"),
         *("-kernel", str(guest.kernel), "-initrd", str(guest.initramfs)),
         *("-append", " ".join(kernel_parameters(workload))),
         *drives,
     ]
+
+
+def _nodes(workload: Workload) -> list[str]:
+    """Spread memory and CPUs evenly over the nodes, where there are several."""
+    nodes = workload.switches.numa_nodes if workload.switches else 1
+    if nodes == 1:
+        return []
+    mebibytes, cpus = workload.memory_mebibytes // nodes, workload.cpus // nodes
+    options = []
+    for node in range(nodes):
+        options += ["-object", f"memory-backend-ram,id=node{node},size={mebibytes}M"]
+        told = f"nodeid={node},cpus={node * cpus}-{(node + 1) * cpus - 1},memdev=node{node}"
+        options += ["-numa", f"node,{told}"]
+    return options
 
 
 def _drive(serial: str, path: Path, write_bytes_per_second: int) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any, Final
 import polars as pl
 from tqdm import tqdm
 
-from rig import boot, collect, counts, guest, importing, kernel, packages, tree_nodes
+from rig import boot, collect, counts, guest, importing, kernel, packages, tree_nodes, turns
 from rig.collect import sha256
 from rig.counts import Metrics
 from rig.errors import CaptureError, GuestError
@@ -38,7 +38,8 @@ class Outcome:
     round: int
     value: str
     seconds: float
-    metrics: Metrics
+    # By the number of tasks.
+    metrics: dict[str, Metrics]
     failure: str
     # The slots that tree nodes were for, where they were counted.
     extents: Extents = field(default_factory=list)
@@ -58,8 +59,8 @@ def run(experiment: Experiment, output: Path, cache: Path, *, rounds: int, again
         shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True, exist_ok=True)
     outcomes = []
-    turns = list(_turns(experiment, rounds))
-    for number, value in tqdm(turns, desc=experiment.name, unit=" runs", disable=None, leave=False):
+    order = list(_order(experiment, rounds))
+    for number, value in tqdm(order, desc=experiment.name, unit=" runs", disable=None, leave=False):
         outcomes.append(_kept_run(experiment, number, value, cache, busybox, work))
     done = [outcome for outcome in outcomes if not outcome.failure]
     for outcome in outcomes:
@@ -72,7 +73,7 @@ def run(experiment: Experiment, output: Path, cache: Path, *, rounds: int, again
     return len(outcomes) - len(done)
 
 
-def _turns(experiment: Experiment, rounds: int) -> Iterator[tuple[int, str]]:
+def _order(experiment: Experiment, rounds: int) -> Iterator[tuple[int, str]]:
     for number in range(1, rounds + 1):
         start = (number - 1) % len(experiment.values)
         for value in experiment.values[start:] + experiment.values[:start]:
@@ -87,7 +88,7 @@ def _kept_run(
     if kept.is_file():
         return Outcome(**json.loads(kept.read_text(encoding="utf-8")))
     started = time.monotonic()
-    metrics: Metrics = {}
+    metrics: dict[str, Metrics] = {}
     extents: Extents = []
     failure = ""
     try:
@@ -112,12 +113,19 @@ def _kept_run(
 
 def _measure(
     experiment: Experiment, value: str, cache: Path, busybox: Package, work: Path
-) -> tuple[Metrics, Extents]:
+) -> tuple[dict[str, Metrics], Extents]:
     counted = experiment.counted(value)
     report = _boot(counted, kernel.get(counted, cache), busybox, work / "counted").report
+    tasks = str(experiment.tasks[-1])
     if experiment.tree_nodes:
-        return tree_nodes.read(report["output"], experiment.name)
+        read, extents = tree_nodes.read(report["output"], experiment.name)
+        return {tasks: read}, extents
     assert counted.switches is not None
+    if experiment.by_turns:
+        metrics_of = turns.read(report, experiment.name)
+        if counted.switches.debug_checks:
+            metrics_of[tasks] |= turns.leftovers(report)
+        return metrics_of, []
     metrics = counts.counts(report, experiment.name, sites=counted.switches.lock_sites)
     if experiment.slot_events:
         traced = experiment.traced(value)
@@ -126,7 +134,7 @@ def _measure(
         events = importing.slot_events(captured.text, work / "traced" / "trace")
         assert traced.switches is not None
         metrics |= counts.trunks(events, traced.switches.trunk_shift)
-    return metrics, []
+    return {tasks: metrics}, []
 
 
 def _boot(workload: Workload, booted: Kernel, busybox: Package, work: Path) -> collect.Captured:
@@ -142,6 +150,8 @@ def _identity(experiment: Experiment, value: str) -> str:
     readers = [Path(counts.__file__)]
     if experiment.tree_nodes:
         readers.append(Path(tree_nodes.__file__))
+    if experiment.by_turns:
+        readers.append(Path(turns.__file__))
     for path in [*importing.sources(experiment.workload), *readers]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
@@ -175,14 +185,15 @@ def _results(experiment: Experiment, outcomes: list[Outcome]) -> pl.DataFrame:
             "source": "measured",
             "kernel": KERNEL_LABEL,
             "policy": outcome.value,
-            "n_tasks": experiment.tasks,
+            "n_tasks": int(tasks),
             "seed": outcome.round,
             "metric": metric,
             "value": float(value),
             "unit": unit,
         }
         for outcome in outcomes
-        for metric, (value, unit) in outcome.metrics.items()
+        for tasks, metrics in outcome.metrics.items()
+        for metric, (value, unit) in metrics.items()
     ]
     return require(pl.DataFrame(rows, schema=RESULTS), RESULTS, "RESULTS")
 

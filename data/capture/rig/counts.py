@@ -13,6 +13,8 @@ from rig.errors import GuestError
 # Classes of /proc/lock_stat, by the names of the lock ledger.
 LOCKS: Final[Mapping[str, str]] = {
     "swap_cache": "xa_lock",
+    "file_cache": "file xa_lock",
+    "&sb->s_type->i_lock_key": "i_lock",
     "swap_device": "si->lock",
     "swap_cluster": "cluster lock",
     "swap_avail_lock": "swap_avail_lock",
@@ -50,14 +52,14 @@ def counts(report: Mapping[str, str], name: str, *, sites: bool = False) -> Metr
         The run swapped nothing out, or its lock statistics are not there, or (where they are
         asked for) the call sites of its locks.
     """
-    before, after = (_vmstat(report[f"marked vmstat-{mark}"]) for mark in ("begin", "end"))
+    before, after = (vmstat(report[f"marked vmstat-{mark}"]) for mark in ("begin", "end"))
     pages = after["pswpout"] - before["pswpout"]
     if pages == 0:
         raise GuestError(f"{name}: no page was swapped out between the marks")
     metrics: Metrics = {
         "pages out": (pages, "page"),
         "pages in": (after["pswpin"] - before["pswpin"], "page"),
-        **_locks(report.get("marked lock-stat", ""), pages),
+        **locks(report.get("marked lock-stat", ""), pages),
         **_sites(report.get("marked lock-sites", ""), pages),
         **_throughput(report["output"]),
     }
@@ -71,12 +73,16 @@ def counts(report: Mapping[str, str], name: str, *, sites: bool = False) -> Metr
     return metrics
 
 
-def _vmstat(text: str) -> dict[str, int]:
+def vmstat(text: str) -> dict[str, int]:
+    """Read /proc/vmstat's counters."""
     return {name: int(value) for name, value in map(str.split, text.splitlines())}
 
 
-def _locks(text: str, pages: int) -> Metrics:
-    """Sum the classes of a name: one that is nested in its own kind is listed by itself."""
+def locks(text: str, pages: int) -> Metrics:
+    """Divide what /proc/lock_stat tells of the ledger's locks by a number of pages.
+
+    The classes of a name are summed: one that is nested in its own kind is listed by itself.
+    """
     sums: dict[tuple[str, int], float] = {}
     for name, numbers in _LINE.findall(text):
         lock = LOCKS.get(_NUMBERED.sub("", name))

@@ -16,6 +16,7 @@ EXPERIMENTS: Final = HOME / "experiments"
 VARIES: Final[Mapping[str, tuple[str, ...]]] = {
     "swap_base": SWAP_BASES,
     "swap_tags": ("off", "on"),
+    "batched_removal": ("off", "on"),
 }
 
 
@@ -25,18 +26,24 @@ class Experiment:
 
     With slot events each run has a second one beside it, on the kernel without lock statistics,
     which tells where the slots were handed out. With tree nodes its metrics are those of the swap
-    cache's trees, and no locks are counted.
+    cache's trees, and no locks are counted. By turns one run counts several numbers of tasks, one
+    after another, by the page that reclaim frees.
     """
 
     name: str
     workload: Workload
     patch: str
     rounds: int
-    tasks: int
+    tasks: tuple[int, ...]
     varies: str
     values: tuple[str, ...]
     slot_events: bool
     tree_nodes: bool
+
+    @property
+    def by_turns(self) -> bool:
+        """Whether turns of so many tasks are counted one by one."""
+        return self.workload.switches is not None and self.workload.switches.by_turns
 
     def counted(self, value: str) -> Workload:
         """Give the workload that counts, at one value of the switch."""
@@ -55,7 +62,9 @@ class Experiment:
         assert switches is not None
         if self.varies == "swap_base":
             return replace(switches, swap_base=value)
-        return replace(switches, swap_tags=value == "on")
+        if self.varies == "swap_tags":
+            return replace(switches, swap_tags=value == "on")
+        return replace(switches, batched_removal=value == "on")
 
 
 def names() -> list[str]:
@@ -82,7 +91,7 @@ def load(name: str) -> Experiment:
         workload=workload.take(table),
         patch=own.take("patch", str),
         rounds=own.take_positive("rounds"),
-        tasks=own.take_positive("tasks"),
+        tasks=own.take_numbers("tasks"),
         varies=varies,
         values=values,
         slot_events=own.take("slot_events", bool, False),
@@ -92,6 +101,8 @@ def load(name: str) -> Experiment:
     table.close()
     if described.workload.switches is None:
         raise table.error("lab", "is missing: an experiment runs on the lab kernel")
+    if len(described.tasks) > 1 and not described.by_turns:
+        raise table.error("experiment.tasks", "are several: set lab.by_turns, or give one number")
     if described.tree_nodes == described.workload.switches.lock_statistics:
         wanted = "false" if described.tree_nodes else "true"
         raise table.error("lab.lock_statistics", f"must be {wanted} for what is counted")

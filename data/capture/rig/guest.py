@@ -11,7 +11,7 @@ from rig import packages
 from rig.errors import CaptureError
 from rig.kernel import Kernel
 from rig.packages import Package, tool
-from rig.workload import EVENTS, HOME, LAB_EVENTS, Workload
+from rig.workload import EVENTS, HOME, LAB_EVENTS, Switches, Workload
 
 C_FLAGS = (
     *("-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow"),
@@ -20,7 +20,10 @@ C_FLAGS = (
 RESOLVER = HOME / "guest" / "resolve_offsets.c"
 INIT = HOME / "guest" / "init"
 LAB = HOME / "guest" / "lab"
+RECLAIM = HOME / "guest" / "reclaim"
 MARK = HOME / "guest" / "mark"
+MARK_TURNS = HOME / "guest" / "mark-turns"
+LEFTOVERS = HOME / "guest" / "leftovers"
 # init asks for offsets of structures; the lab's events need none, and its kernel tells none.
 NO_RESOLVER = "#!/bin/sh\nexec cat\n"
 
@@ -37,8 +40,14 @@ def sources(workload: Workload) -> list[Path]:
     """Files of ours that decide what happens in the guest."""
     programs = [HOME / "programs" / f"{program}.c" for program in workload.programs]
     if workload.switches is not None:
-        return [workload.path, LAB_EVENTS, INIT, LAB, MARK, *programs]
+        scripts = [INIT, LAB, RECLAIM, _mark(workload.switches)]
+        scripts += [LEFTOVERS] * workload.switches.debug_checks
+        return [workload.path, *LAB_EVENTS, *scripts, *programs]
     return [workload.path, EVENTS, INIT, RESOLVER, *programs]
+
+
+def _mark(switches: Switches) -> Path:
+    return MARK_TURNS if switches.by_turns else MARK
 
 
 def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> Guest:
@@ -56,7 +65,11 @@ def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> G
     _write_settings(workload, root / "capture")
     if workload.switches is not None:
         shutil.copy(LAB, root / "capture" / "lab")
-        _write_script(root / "capture" / "mark", MARK.read_text(encoding="utf-8"))
+        shutil.copy(RECLAIM, root / "capture" / "reclaim")
+        if workload.switches.debug_checks:
+            shutil.copy(LEFTOVERS, root / "capture" / "leftovers")
+        mark = _mark(workload.switches).read_text(encoding="utf-8")
+        _write_script(root / "capture" / "mark", mark)
         _write_script(root / "programs" / RESOLVER.stem, NO_RESOLVER)
     modules = _copy_modules(workload, kernel.modules, root / "modules") if kernel.modules else []
     (root / "capture" / "modules").write_text("".join(f"{line}\n" for line in modules))
@@ -93,7 +106,12 @@ def _write_settings(workload: Workload, directory: Path) -> None:
         settings["swap_base"] = workload.switches.swap_base
         settings["lock_sites"] = int(workload.switches.lock_sites)
         settings["swap_tags"] = "Y" if workload.switches.swap_tags else "N"
-        lab = [". /capture/lab"]
+        settings["batched_removal"] = "Y" if workload.switches.batched_removal else "N"
+        settings["swap_filled"] = int(swap.filled) if swap else 0
+        settings["swap_mebibytes"] = swap.mebibytes if swap else 0
+        settings["cpus"] = workload.cpus
+        settings["numa_nodes"] = workload.switches.numa_nodes
+        lab = [". /capture/lab", ". /capture/reclaim"]
     mounts = [f"files{i} {system.mount}" for i, system in enumerate(workload.file_systems)]
     sysctl = [f"{name.replace('.', '/')} {value}" for name, value in workload.sysctl.items()]
     for name, lines in {

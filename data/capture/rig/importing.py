@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from rig import guest, slots
+from rig import guest, removals, slots
 from rig.boot import Run
 from rig.collect import Captured, sha256
 from rig.errors import CaptureError
@@ -59,6 +59,7 @@ def import_trace(
             provenance=_provenance(workload, kernel, busybox, run, captured),
         )
         slots.tabulate(unfinished)
+        removals.tabulate(unfinished)
         if output.exists():
             shutil.rmtree(output)
         unfinished.rename(output)
@@ -129,6 +130,7 @@ def guest_table(workload: Workload) -> dict[str, Any]:
     return {
         "cpus": workload.cpus,
         "memory_mebibytes": workload.memory_mebibytes,
+        "numa_nodes": workload.switches.numa_nodes if workload.switches else 1,
         "sysctl": workload.sysctl,
         **_devices(workload),
     }
@@ -144,6 +146,7 @@ def _devices(workload: Workload) -> dict[str, Any]:
             "mebibytes": workload.swap.mebibytes,
             "rotational": workload.swap.rotational,
             "write_bytes_per_second": workload.swap.write_bytes_per_second,
+            "filled": workload.swap.filled,
         }
     devices["file_systems"] = [
         {

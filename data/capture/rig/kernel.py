@@ -26,13 +26,16 @@ PATCHES: Final = HOME.parents[1] / "patches"
 # Semantic patches in the order in which they go in, each with the kernel files that it changes.
 SEMANTIC_PATCHES: Final[Mapping[Path, tuple[str, ...]]] = {
     PATCHES / "01-writeback-tags" / "switch.cocci": ("mm/swap_state.c",),
+    PATCHES / "02-batched-removal" / "switch.cocci": ("mm/vmscan.c",),
     PATCHES / "04-percpu-cluster-next" / "switch.cocci": (
         "mm/swapfile.c",
         "include/linux/mm_types.h",
         "kernel/fork.c",
     ),
     LAB / "slot-events.cocci": ("mm/swapfile.c",),
+    LAB / "removal-events.cocci": ("mm/vmscan.c",),
     LAB / "lock-names.cocci": ("mm/swap_state.c", "mm/swapfile.c"),
+    LAB / "file-lock-names.cocci": ("fs/inode.c",),
     LAB / "trunk-size.cocci": ("mm/swap.h",),
 }
 OPTIONS_OF_OURS: Final = 'source "mm/Kconfig.lab"\n'
@@ -102,8 +105,7 @@ def lab(switches: Switches, cache: Path) -> Kernel:
         packages.check_build_tools()
         tree = _source_tree(package, cache / "sources" / source_hash)
         # One folder of objects for each flavour: another trunk size compiles a few files anew.
-        flavour = "lock-stat" if switches.lock_statistics else "plain"
-        flavour += "-full-size" * switches.full_size_nodes
+        flavour = "-".join(path.stem for path in _fragments(switches)[1:]) or "plain"
         _build(tree, cache / "objects" / f"{source_hash}-{flavour}", configuration, image)
     return Kernel(
         image=image,
@@ -119,6 +121,8 @@ def lab(switches: Switches, cache: Path) -> Kernel:
             "lock_statistics": switches.lock_statistics,
             "swap_base": switches.swap_base,
             "swap_tags": switches.swap_tags,
+            "batched_removal": switches.batched_removal,
+            "debug_checks": switches.debug_checks,
         },
     )
 
@@ -132,6 +136,8 @@ def _fragments(switches: Switches) -> list[Path]:
         LAB / "base.config",
         *([LAB / "lock-stat.config"] * switches.lock_statistics),
         *([LAB / "full-size.config"] * switches.full_size_nodes),
+        *([LAB / "numa.config"] * (switches.numa_nodes > 1)),
+        *([LAB / "debug-checks.config"] * switches.debug_checks),
     ]
 
 

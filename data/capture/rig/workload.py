@@ -13,7 +13,7 @@ from rig.errors import CaptureError
 HOME = Path(__file__).resolve().parent.parent
 WORKLOADS = HOME / "workloads"
 EVENTS = HOME / "events.toml"
-LAB_EVENTS = HOME / "lab" / "events.toml"
+LAB_EVENTS = (HOME / "lab" / "events.toml", HOME / "lab" / "removal-events.toml")
 SWAP_DEVICES = ("brd", "virtio")
 # As patches/04-percpu-cluster-next/switch.cocci names them.
 SWAP_BASES = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
@@ -40,6 +40,8 @@ class Swap:
     mebibytes: int
     rotational: bool
     write_bytes_per_second: int
+    # A RAM disk that has all of its memory from the start: for pressure on all of memory.
+    filled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,8 @@ class Switches:
 
     A trunk is the part of a swap device that one mapping of the swap cache serves: 1 << trunk_shift
     slots. Lock sites are counted by the same kernel as lock statistics. Tree nodes of full
-    size have 64 slots, others 16.
+    size have 64 slots, others 16. Memory lies in numa_nodes equal nodes, and so do the CPUs. By
+    turns: a program's turns of so many tasks are counted one by one.
     """
 
     trunk_shift: int
@@ -80,6 +83,10 @@ class Switches:
     swap_tags: bool
     # Its fragment of the configuration tells such a run from others: their kept runs stay theirs.
     full_size_nodes: bool = dataclasses.field(default=False, repr=False)
+    batched_removal: bool = False
+    debug_checks: bool = False
+    by_turns: bool = False
+    numa_nodes: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +216,16 @@ class Table:
             raise self.error(field, f"is {value}: give a number above 0")
         return value
 
+    def take_numbers(self, field: str) -> tuple[int, ...]:
+        """Take whole numbers above 0, each once: a list of them, or one alone."""
+        value = self._fields.pop(field, None)
+        numbers = value if isinstance(value, list) else [value]
+        if not numbers or not all(type(number) is int and number > 0 for number in numbers):
+            raise self.error(field, f"is {value!r}: give a number above 0, or a list of such")
+        if len(set(numbers)) < len(numbers):
+            raise self.error(field, f"is {value!r}: give each number once")
+        return tuple(numbers)
+
     def take_strings(self, field: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
         """Take a list of strings, none of them empty."""
         value = self.take(field, list, None if default is None else list(default))
@@ -258,6 +275,10 @@ def _switches(table: Table) -> Switches | None:
         swap_base=table.take("swap_base", str),
         swap_tags=table.take("swap_tags", bool, False),
         full_size_nodes=table.take("full_size_nodes", bool, False),
+        batched_removal=table.take("batched_removal", bool, False),
+        debug_checks=table.take("debug_checks", bool, False),
+        by_turns=table.take("by_turns", bool, False),
+        numa_nodes=table.take_positive("numa_nodes", 1),
     )
     if switches.lock_sites and not switches.lock_statistics:
         raise table.error("lock_sites", "needs lock_statistics = true")
@@ -280,9 +301,12 @@ def _swap(table: Table) -> Swap | None:
         mebibytes=table.take_positive("mebibytes"),
         rotational=table.take("rotational", bool),
         write_bytes_per_second=table.take_positive("write_bytes_per_second", 0),
+        filled=table.take("filled", bool, False),
     )
     if device == "brd" and swap.write_bytes_per_second:
         raise table.error("write_bytes_per_second", "needs the device 'virtio'")
+    if device != "brd" and swap.filled:
+        raise table.error("filled", "needs the device 'brd'")
     table.close()
     return swap
 
@@ -314,7 +338,11 @@ def _file_systems(whole: Table) -> tuple[FileSystem, ...]:
 
 
 def _recording(table: Table, *, lab: bool) -> Recording:
-    known = _read(LAB_EVENTS if lab else EVENTS)
+    known = {
+        group: lines
+        for path in (LAB_EVENTS if lab else (EVENTS,))
+        for group, lines in _read(path).items()
+    }
     groups = table.take_strings("groups", default=() if lab else None)
     for group in groups:
         if group not in known:
