@@ -89,7 +89,7 @@ simulate: setup ## make the kept results of data/simulated anew
 capture: setup ## boot real kernels, building the lab one, and capture the shipped traces anew
 	$(BIN)/python data/capture/capture.py --all -o data/traces
 
-measure: setup ## the real kernel's measurements anew: about 75 minutes, unattended
+measure: setup ## the real kernel's measurements anew: about three hours, unattended
 	$(BIN)/python data/capture/lab.py $(notdir $(basename $(wildcard data/capture/experiments/*.toml))) -o data/measured
 
 format: setup ## format C and Python

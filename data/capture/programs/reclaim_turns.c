@@ -2,7 +2,7 @@
 /*
  * More than memory holds, by several numbers of tasks, one after another: in a turn of N tasks each of N processes writes its
  * N-th of MEBIBYTES once, in order, 4 KiB at a time; anonymous memory, as usemem does, or a file that is there already, by
- * buffered writes, as pwrite-single-rewrite-async does. Nothing is read.
+ * buffered writes, as pwrite-single-rewrite-async does. Nothing is read, and nobody gives memory back before all have written.
  *
  *   reclaim_turns memory|FILE MEBIBYTES TASKS...
  *
@@ -110,13 +110,23 @@ static int write_share(const struct target *target, long task, long tasks)
 	return write_file(target->name, task * pages, pages);
 }
 
+/* A meeting of all tasks: each waits until the last one has come, and the meeting is over when its pipe has no writer. */
+static void meet(const int *meeting)
+{
+	char byte = 0;
+
+	close(meeting[1]);
+	while (read(meeting[0], &byte, 1) > 0) {
+	}
+}
+
 static int run_tasks(const struct target *target, long tasks)
 {
 	int failed = 0;
-	int gate[2] = { -1, -1 };
+	int start[2] = { -1, -1 };
+	int written[2] = { -1, -1 };
 
-	/* All start together: they wait until the last one is there and the gate shuts. */
-	if (pipe(gate) != 0) {
+	if (pipe(start) != 0 || pipe(written) != 0) {
 		perror("reclaim_turns: pipe");
 		return 1;
 	}
@@ -129,14 +139,16 @@ static int run_tasks(const struct target *target, long tasks)
 			break;
 		}
 		if (pid == 0) {
-			char byte = 0;
-
-			close(gate[1]);
-			_exit(read(gate[0], &byte, 1) == 0 ? write_share(target, task, tasks) : 1);
+			meet(start);
+			failed = write_share(target, task, tasks);
+			meet(written);
+			_exit(failed);
 		}
 	}
-	close(gate[0]);
-	close(gate[1]);
+	for (int end = 0; end < 2; end++) {
+		close(start[end]);
+		close(written[end]);
+	}
 	for (int status = 0; wait(&status) > 0;)
 		failed |= status != 0;
 	return failed;

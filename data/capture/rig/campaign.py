@@ -222,6 +222,7 @@ def _provenance(
         "experiment": {
             "title": workload.title,
             "patch": experiment.patch,
+            "tasks": list(experiment.tasks),
             "varies": experiment.varies,
             "values": list(experiment.values),
             "rounds": rounds,
