@@ -143,6 +143,27 @@ def test_nodes_of_full_size_are_another_kernel(rig: SimpleNamespace) -> None:
     }
 
 
+def test_nodes_of_memory_and_debug_checks_are_other_kernels(rig: SimpleNamespace) -> None:
+    """Both are compiled in; batched removal is chosen at boot, so off and on run one kernel."""
+    described = rig.experiment.load("batched-removal-checks")
+    off, on = (described.counted(value).switches for value in described.values)
+    assert rig.kernel._configuration(off) == rig.kernel._configuration(on)
+    for line in ("CONFIG_NUMA=y\n", "CONFIG_PROVE_LOCKING=y\n"):
+        assert line in rig.kernel._configuration(on)
+        assert line not in rig.kernel._configuration(rig.workload.load("slots-8-shared").switches)
+
+
+def test_several_numbers_of_tasks_need_turns(
+    rig: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without turns a run counts one number of tasks, and the field is named."""
+    text = (CAPTURE / "experiments" / "batched-removal.toml").read_text(encoding="utf-8")
+    (tmp_path / "wrong.toml").write_text(text.replace("by_turns = true\n", ""), encoding="utf-8")
+    monkeypatch.setattr(rig.experiment, "EXPERIMENTS", tmp_path)
+    with pytest.raises(rig.kernel.CaptureError, match=r"wrong\.toml.*tasks.*by_turns"):
+        rig.experiment.load("wrong")
+
+
 def test_what_is_counted_fits_the_kernel(
     rig: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
