@@ -234,7 +234,7 @@ def edit(core: Path, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "others"),
     [
-        ("MACHINE_BATCH = 32,", "MACHINE_BATCH = 31,", {"sws_machine_new"}),
+        ("MACHINE_PCP_BATCH = 31,", "MACHINE_PCP_BATCH = 32,", {"sws_machine_new"}),
         (
             "SWS_SLOTS_SPACES_MAX = 1 << 24",
             "SWS_SLOTS_SPACES_MAX = 1 << 23",
