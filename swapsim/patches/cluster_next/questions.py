@@ -196,6 +196,32 @@ def fits_by_constant(
     return refitted(fit, names, executor=executor, progress=progress)
 
 
+def gains_by_constant(
+    fits: Mapping[str, Fitted],
+    *,
+    seeds: Sequence[int] = (1, 2, 3),
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Run V1's test at each constant's low and high: devices of 24 GB, sixteen tasks.
+
+    Parameters
+    ----------
+    fits : mapping of str to Fitted
+        As `fits_by_constant` returns.
+    seeds, executor, progress
+        As for `what_if.gains`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WHAT_IF.
+    """
+    case = cases_by_tasks([16], policy="percpu", gigabytes=24)
+    constants = {name: fitted.constants for name, fitted in fits.items()}
+    return gains(case, constants, metric=SCORE, seeds=seeds, executor=executor, progress=progress)
+
+
 def gain_by_constant(
     fits: Mapping[str, Fitted], *, executor: Executor | None = None, progress: bool = False
 ) -> pl.DataFrame:
@@ -203,22 +229,15 @@ def gain_by_constant(
 
     Parameters
     ----------
-    fits : mapping of str to Fitted
-        As `fits_by_constant` returns.
-    executor, progress
-        As for `sweep.run`.
+    fits, executor, progress
+        As for `gains_by_constant`.
 
     Returns
     -------
     polars.DataFrame
-        As `what_if.by_constant` returns; devices of 24 GB, sixteen tasks.
+        As `what_if.by_constant` returns.
     """
-    case = cases_by_tasks([16], policy="percpu", gigabytes=24)
-    constants = {name: fitted.constants for name, fitted in fits.items()}
-    found = gains(
-        case, constants, metric=SCORE, seeds=[1, 2, 3], executor=executor, progress=progress
-    )
-    return by_constant(found)
+    return by_constant(gains_by_constant(fits, executor=executor, progress=progress))
 
 
 def _case(

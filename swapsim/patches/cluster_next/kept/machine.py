@@ -10,7 +10,7 @@ import polars as pl
 
 from swapsim.machine.fit import Fitted
 from swapsim.machine.fit_rows import met_anew, of_rows, to_rows
-from swapsim.machine.what_if import MEMORY
+from swapsim.machine.what_if import MEMORY, by_constant
 from swapsim.patches.cluster_next import questions
 from swapsim.patches.cluster_next.fitting import FIT_RUNS, VERSIONS, fit, to_meet
 from swapsim.patches.cluster_next.prediction import predict
@@ -108,17 +108,13 @@ def fits_by_constant(progress: bool) -> pl.DataFrame:
     return to_rows(questions.fits_by_constant(CONSTANTS_ASKED, progress=progress))
 
 
-def _gain_at_one_constant(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    (constant,) = picked(rows, ["constant"], pick)
-    sides = {
-        name: fitted
-        for name, fitted in fits_by_constant.load().items()
-        if name.startswith(f"{constant}, ")
-    }
-    return questions.gain_by_constant(sides, executor=SerialExecutor())
+def _one_gain_by_constant(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    name, seed = picked(rows, ["fit", "seed"], pick)
+    fitted = {name: fits_by_constant.load()[name]}
+    return questions.gains_by_constant(fitted, seeds=[seed], executor=SerialExecutor())
 
 
-@kept("cluster-next-gain-by-constant", sample=_gain_at_one_constant)
+@kept("cluster-next-gain-by-constant", sample=_one_gain_by_constant, shown=by_constant)
 def gain_by_constant(progress: bool) -> pl.DataFrame:
     """Say what V1 gains with each assumed constant at its low and high, fitted anew."""
-    return questions.gain_by_constant(fits_by_constant.load(), progress=progress)
+    return questions.gains_by_constant(fits_by_constant.load(), progress=progress)
