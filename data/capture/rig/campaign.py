@@ -16,7 +16,18 @@ from typing import Any, Final
 import polars as pl
 from tqdm import tqdm
 
-from rig import boot, collect, counts, guest, importing, kernel, packages, tree_nodes, turns
+from rig import (
+    boot,
+    collect,
+    counts,
+    guest,
+    importing,
+    kernel,
+    leftovers,
+    packages,
+    tree_nodes,
+    turns,
+)
 from rig.collect import sha256
 from rig.counts import Metrics
 from rig.errors import CaptureError, GuestError
@@ -124,7 +135,7 @@ def _measure(
     if experiment.by_turns:
         metrics_of = turns.read(report, experiment.name)
         if counted.switches.debug_checks:
-            metrics_of[tasks] |= turns.leftovers(report)
+            metrics_of[tasks] |= leftovers.read(report)
         return metrics_of, []
     metrics = counts.counts(report, experiment.name, sites=counted.switches.lock_sites)
     if experiment.slot_events:
@@ -151,7 +162,7 @@ def _identity(experiment: Experiment, value: str) -> str:
     if experiment.tree_nodes:
         readers.append(Path(tree_nodes.__file__))
     if experiment.by_turns:
-        readers.append(Path(turns.__file__))
+        readers += [Path(turns.__file__), Path(leftovers.__file__)]
     for path in [*importing.sources(experiment.workload), *readers]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

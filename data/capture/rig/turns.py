@@ -14,9 +14,6 @@ _TURN: Final = re.compile(
 _LENGTHS: Final = re.compile(r"^\{ pages: +(\d+) \} hitcount: +(\d+)", re.MULTILINE)
 # Times in /proc/PID/stat are in hundredths of a second.
 _TICKS_PER_S: Final = 100
-_COMPLAINT: Final = re.compile(
-    r"WARNING|BUG|INFO: |possible|corruption|Oops|Call Trace|inconsistent"
-)
 
 
 def read(report: Mapping[str, str], name: str) -> dict[str, Metrics]:
@@ -83,27 +80,3 @@ def _lengths(histogram: str, of: str) -> Metrics:
         f"pages a {of}": (pages / number, "page"),
         f"pages of the longest {of}": (max(hits), "page"),
     }
-
-
-def leftovers(report: Mapping[str, str]) -> Metrics:
-    """Say what a run left behind, and how many lines of complaint the kernel wrote."""
-    ends = dict(line.split() for line in report["left ends"].splitlines())
-    begin, end = (_meminfo(report[f"left meminfo-{when}"]) for when in ("begin", "end"))
-    counters = vmstat(report["left vmstat-end"])
-    isolated = counters["nr_isolated_anon"] + counters["nr_isolated_file"]
-    unwritten = counters["nr_dirty"] + counters["nr_writeback"]
-    return {
-        "complaints of the kernel": (len(_COMPLAINT.findall(report["left messages"])), "1"),
-        "swapoff failed": (int(ends["swapoff"]), "1"),
-        "unmount failed": (int(ends["unmount"]), "1"),
-        "slab left behind": (end["Slab"] - begin["Slab"], "KiB"),
-        "memory left behind": (begin["MemFree"] - end["MemFree"], "KiB"),
-        "pages left isolated": (isolated, "page"),
-        "pages left dirty or in writeback": (unwritten, "page"),
-    }
-
-
-def _meminfo(text: str) -> dict[str, int]:
-    """Read /proc/meminfo, in KiB."""
-    lines = (line.split() for line in text.splitlines())
-    return {name.rstrip(":"): int(value) for name, value, *_ in lines}
