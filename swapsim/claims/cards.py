@@ -44,7 +44,7 @@ def _read_card(path: Path) -> list[object]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read as UTF-8 ({error})", path=path) from None
+        raise InputError(f"cannot be read as UTF-8 ({error}): mend it", path=path) from None
     before, fence, rest = text.partition(_FENCE)
     front, closing, body = rest.partition("\n" + _FENCE)
     if before or not fence or not closing:
@@ -52,7 +52,7 @@ def _read_card(path: Path) -> list[object]:
     try:
         fields = tomllib.loads(front)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"its front matter is no TOML ({error})", path=path) from None
+        raise InputError(f"its front matter is no TOML ({error}): mend it", path=path) from None
     fields |= {"patch": path.parent.name, "body": body.strip()}
     for column, dtype in CARDS.items():
         value = fields.get(column)

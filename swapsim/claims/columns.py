@@ -110,7 +110,10 @@ def held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame
         .with_columns(agrees=pl.col("apart_percent").abs() <= COUNT_TOLERANCE_PERCENT)
     )
     if frame.is_empty():
-        raise InputError("no policy and metric that both the simulation and the kernel have")
+        raise InputError(
+            "no policy and metric that both the simulation and the kernel have: "
+            "give those of one experiment"
+        )
     return require(frame.select(HELD_AGAINST.names()), HELD_AGAINST, "HELD_AGAINST")
 
 

@@ -60,7 +60,7 @@ def interval(
 def check_confidence(confidence: float) -> None:
     """Refuse what is not between 0 and 1."""
     if not 0 < confidence < 1:
-        raise InputError("choose a number between 0 and 1", field="confidence")
+        raise InputError(f"{confidence!r}: choose a number between 0 and 1", field="confidence")
 
 
 def ranks_by_interval(rows: Sequence[dict[str, Any]], better: str) -> list[Rank]:

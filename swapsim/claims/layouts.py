@@ -185,7 +185,9 @@ def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
         .select(COMPARISON.names())
     )
     if rows.is_empty():
-        raise InputError("no metric that both the results and the printed table have")
+        raise InputError(
+            "no metric that both the results and the printed table have: give those of one patch"
+        )
     return require(rows, COMPARISON, "COMPARISON")
 
 

@@ -49,7 +49,7 @@ def measured_slots(experiment: str) -> pl.DataFrame:
     """
     table = _folder(experiment) / "slots_in_use.parquet"
     if not table.exists():
-        raise InputError("this experiment counted no tree nodes", field=experiment)
+        raise InputError("it counted no tree nodes: choose one that did", field=experiment)
     return require(pl.read_parquet(table), SLOTS_IN_USE, f"{experiment}/{table.name}")
 
 

@@ -76,7 +76,7 @@ def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     known = medians["metric"].unique()
     for metric in metrics:
         if metric not in known:
-            raise InputError(f"no such metric: {metric!r}", field="metric")
+            raise InputError(f"no such metric: {metric!r}; take one of the medians", field="metric")
     order = pl.DataFrame({"metric": metrics}, schema={"metric": pl.String})
     return (
         order.join(medians, on="metric", maintain_order="left")
@@ -109,7 +109,7 @@ def ranks(medians: pl.DataFrame, metric: str) -> pl.DataFrame:
     """
     chosen = require(medians, MEDIANS, "MEDIANS").filter(metric=metric).sort("median", "policy")
     if chosen.is_empty():
-        raise InputError(f"no such metric: {metric!r}", field="metric")
+        raise InputError(f"no such metric: {metric!r}; take one of the medians", field="metric")
     rows = chosen.select("policy", "median", "low", "high").to_dicts()
     return pl.DataFrame(
         [{**row, **rank} for row, rank in zip(rows, ranks_by_interval(rows, "lower"), strict=True)],

@@ -228,7 +228,9 @@ def base_figure(patch: str, kernel: str, row: str) -> float:
         pl.col("metric").str.strip_prefix("perf-profile.cycles-pp.") == row
     )
     if found.height != 1:
-        raise InputError(f"{found.height} cells of kernel {kernel!r} are named so", field=row)
+        raise InputError(
+            f"{found.height} cells of kernel {kernel!r} are named so: name one", field=row
+        )
     return float(found["value"].item())
 
 

@@ -198,7 +198,7 @@ def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.Dat
     rows = ranks.to_dicts()
     missing = [row["policy"] for row in rows if row["policy"] not in means]
     if missing:
-        raise InputError(f"no simulation of {', '.join(missing)}", field="policy")
+        raise InputError(f"no simulation of {', '.join(missing)}: add its runs", field="policy")
     return pl.DataFrame(
         [
             {

@@ -84,7 +84,9 @@ def relief(
 def _median(medians: pl.DataFrame, metric: str, policy: str) -> float:
     found = medians.filter(metric=metric, policy=policy)
     if found.height != 1:
-        raise InputError(f"{found.height} medians of {metric!r} with {policy!r}", field="policy")
+        raise InputError(
+            f"{found.height} medians of {metric!r} with {policy!r}: give one", field="policy"
+        )
     return float(found["median"].item())
 
 

@@ -166,7 +166,9 @@ def refitted(
     table = costs() if constants is None else constants
     for name in names:
         if name not in table["name"]:
-            raise InputError(f"cost {name!r} is unknown", field="names")
+            raise InputError(
+                f"cost {name!r} is unknown: choose of {', '.join(table['name'])}", field="names"
+            )
     points = list(itertools.product(names, ("low", "high")))
     fitted = sweep.run(
         partial(_refit, fit, table), points, executor=executor, batch_points=2, progress=progress

@@ -15,7 +15,7 @@ from swapsim.config import MAPPING_KERNELS, MappingConfig
 from swapsim.errors import InputError
 from swapsim.native.facts import REMOVAL_REFERENCES, REMOVAL_WAYS
 from swapsim.native.removal import remove_lists
-from swapsim.replay.removal_rows import removals
+from swapsim.replay.removal_rows import TRUNK_SLOTS, removals
 from swapsim.schemas import (
     BATCHED_REMOVAL,
     HOLD_LENGTHS,
@@ -217,7 +217,7 @@ def _one_device(rows: pl.DataFrame, folder: Path) -> None:
     """Refuse swap pages of two devices: a trunk would be in two mappings."""
     trunks = (
         rows.filter("swap")
-        .group_by(pl.col("index") // (1 << MappingConfig().trunk_shift))
+        .group_by(pl.col("index") // TRUNK_SLOTS)
         .agg(pl.col("mapping").n_unique())
     )
     if (trunks["mapping"] > 1).any():

@@ -13,7 +13,9 @@ from swapsim.schemas import REMOVALS, require
 from swapsim.traces import require_events, scan_event
 
 _REPLAY: Final = "batched-removal"
-_TRUNK_SLOTS: Final = 1 << MappingConfig().trunk_shift
+TRUNK_SLOTS: Final = 1 << MappingConfig().trunk_shift
+"""Of a trunk of the swap device, as the kernel is shipped."""
+
 _ISOLATE: Final = "mm_vmscan_lru_isolate"
 _SHRINK: Final = "mm_vmscan_lru_shrink_inactive"
 _FILE_DELETE: Final = "mm_filemap_delete_from_page_cache"
@@ -130,7 +132,7 @@ def _swap_deletions(folder: Path | str) -> pl.DataFrame:
     return frame.select(
         "seq",
         "pid",
-        mapping=swap_offset("entry") // _TRUNK_SLOTS,
+        mapping=swap_offset("entry") // TRUNK_SLOTS,
         swap=pl.lit(True),
         index=swap_offset("entry"),
         removed=pl.lit(True),

@@ -162,7 +162,8 @@ def _read(path: Path) -> pl.DataFrame:
     except FileNotFoundError:
         raise InputError("no such file: name a Parquet file of slot events") from None
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or 'no whole Parquet file'})") from None
+        what = error.strerror or "no whole Parquet file"
+        raise InputError(f"cannot be read ({what}): name one of slot events") from None
     except pl.exceptions.PolarsError:
         raise InputError("is not a whole Parquet file: name one of slot events") from None
 
@@ -187,7 +188,8 @@ def _check_nulls(rows: pl.DataFrame) -> None:
         first = faulty.row(0, named=True)
         where = f"row {first['row']}" if first["seq"] is None else f"row with seq {first['seq']}"
         raise InputError(
-            f"the {where} has no value, and its op {first['op'] or 'none'} needs one",
+            f"the {where} has no value, and its op {first['op'] or 'none'} needs one: "
+            "capture the trace again",
             field=first["lacking"],
         )
 
@@ -203,7 +205,7 @@ def _slots_of(rows: pl.DataFrame) -> int:
     if not 1 <= first["highest"] < SLOTS_MAX:
         raise InputError(
             f"the row with seq {first['seq']} is the first and has highest {first['highest']}: "
-            "no device is of that size",
+            "no device is of that size; capture the trace again",
             field="highest",
         )
     return int(first["highest"]) + 1
@@ -215,7 +217,7 @@ def _cpus_of(rows: pl.DataFrame) -> int:
         row = beyond.row(0, named=True)
         raise InputError(
             f"the row with seq {row['seq']} names CPU {row['cpu']}: "
-            f"at most {CPUS_MAX} are modelled",
+            f"at most {CPUS_MAX} are modelled; choose a trace of fewer",
             field="cpu",
         )
     return int(rows.select(pl.col("cpu").max()).item()) + 1

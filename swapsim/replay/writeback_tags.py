@@ -13,13 +13,13 @@ from tqdm import tqdm
 
 from swapsim.config import MAPPING_KERNELS, MappingConfig
 from swapsim.errors import InputError
+from swapsim.native.facts import MAPPING_SLOTS_MAX
 from swapsim.native.mapping_replay import File, replay_writeback_tags
 from swapsim.replay.event_fields import SWAP_TYPE_SHIFT
 from swapsim.replay.mapping_rows import writeback_rows
 from swapsim.schemas import REPLAY_ROWS, require
 
 _ROWS_A_CHUNK = 4_000_000
-_MOST_SLOTS = 1 << 32
 
 
 def writeback_tags(
@@ -147,7 +147,7 @@ def _device_slots(rows: pl.DataFrame, folder: Path | str) -> int:
     if not last.height:
         return 1
     seq, offset = last.select("seq", "index").row(0)
-    if offset >= _MOST_SLOTS:
+    if offset >= MAPPING_SLOTS_MAX:
         raise InputError(
             f"the row with seq {seq} has the swap offset {offset}: no device has so many slots; "
             f"the kernel's entries must have their type above bit {SWAP_TYPE_SHIFT}",

@@ -54,7 +54,7 @@ def read_csv(
             "no such file; README.md of data/published describes it", path=path
         ) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"cannot be read as CSV in UTF-8 ({error})", path=path) from None
+        raise InputError(f"cannot be read as CSV in UTF-8 ({error}): mend it", path=path) from None
     if not rows or rows[0] != list(schema):
         raise InputError(f"its columns must be: {', '.join(schema)}", path=path, line=1)
     columns: dict[str, list[object]] = {column: [] for column in schema}

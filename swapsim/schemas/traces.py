@@ -73,5 +73,5 @@ REQUESTS: Final = schema_of(
     }
 )
 """What the tasks of a SLOT_EVENTS trace ask of the allocator, without where they were served: each
-task's rows are in its own order. The page is the one of the ``owner``'s so manieth get, from 0; a
-get's owner is the task itself. ``mm`` is the task's address space, -1 for a kernel thread."""
+task's rows are in its own order. The page is that of the ``owner``'s get of this ``ordinal``,
+from 0; a get's owner is the task itself. ``mm`` is its address space, -1 for a kernel thread."""

@@ -41,7 +41,7 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) ->
     keys = ["factor", "setting", "policy", "n_cpus", "metric", "unit"]
     chosen = measures.filter(metric=metric)
     if chosen.is_empty():
-        raise InputError(f"no such metric: {metric!r}; see slots.METRICS", field="metric")
+        raise InputError(f"no such metric: {metric!r}; choose of slots.METRICS", field="metric")
     groups = (
         chosen.drop_nulls("value")
         .group_by(keys, maintain_order=True)

@@ -34,7 +34,9 @@ def provenance(folder: Path | str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"is no TOML ({error}): mend it", path=path) from None
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", path=path) from None
+        raise InputError(
+            f"cannot be read ({error.strerror}): check its rights", path=path
+        ) from None
 
 
 def events(folder: Path | str) -> pl.DataFrame:
@@ -92,7 +94,9 @@ def event_names(folder: Path) -> tuple[str, ...]:
     try:
         return tuple(sorted(path.stem for path in folder.glob("*.parquet")))
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", path=folder) from None
+        raise InputError(
+            f"cannot be read ({error.strerror}): check its rights", path=folder
+        ) from None
 
 
 def _folder(folder: Path | str) -> Path:

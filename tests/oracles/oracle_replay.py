@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The slow, obvious twin of replay.h: dictionaries for mappings, no tree.
+"""The slow, obvious twin of mapping_replay.h: dictionaries for mappings, no tree.
 
 It books calls, unresolved and contradicted rows, acquisitions and descents. It
 is written from facts about the kernel, one rule a line, and shares no code with

@@ -393,8 +393,8 @@ int sws_machine_check_requests(const struct sws_machine_config *config, uint32_t
 /*
  * Makes a machine whose memory and devices are still empty; the first events fill
  * them. The caller frees it. Returns SWS_ERROR_BAD_CONFIG for a field out of its
- * range, a cost of 0 or beyond 2^31, more pages than memory and slots can hold, or
- * requests that cannot be done.
+ * range, a cost of 0 or beyond SWS_MACHINE_COST_MAX, more pages than memory and slots
+ * can hold, or requests that cannot be done.
  */
 int sws_machine_new(const struct sws_machine_config *config, struct sws_machine **out);
 
@@ -460,7 +460,7 @@ uint32_t sws_machine_free_clusters(const struct sws_machine *self, uint32_t devi
 
 /*
  * Re-derives every invariant: clocks, pages, lists, slots, trees. For tests: a machine of
- * a hundred gigabytes takes it half a second, and no call of machine.h else takes as long.
+ * a hundred gigabytes takes it half a second, and no other call of machine.h as long.
  * Complexity: O(pages + slots). Returns SWS_ERROR_BROKEN and a reason if one fails.
  */
 int sws_machine_verify(const struct sws_machine *self, const char **reason);

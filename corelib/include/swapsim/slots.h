@@ -21,7 +21,7 @@
  * si->lock, and others may change the map meanwhile. So a call is led in parts:
  *
  *      begin -> [ locked part ] -> done | no page
- *                  |       ^
+ *                   |       ^
  *      lock dropped v       | lock taken
  *               [ unlocked part: scan, search, or reclaim ]
  *
