@@ -99,6 +99,62 @@ PREDICTED_BY_SHARES: Final = schema_of(
 """One row per fit of patch A's base and claim: the shares that were given, the constants that were
 found, the published and the predicted change in percent, and the patched kernel's own figure."""
 
+PREDICTED_BY_POINTS: Final = schema_of(
+    {
+        "hand_off": pl.UInt32,
+        "tag_share": pl.Float64,
+        "next_share": pl.Float64,
+        "again": pl.Boolean,
+        "claim": pl.String,
+        "published": pl.Float64,
+        "tolerance": pl.Float64,
+        "simulated": pl.Float64,
+        "patched": pl.Float64,
+    }
+)
+"""One row per point of what patch B's mail leaves open and claim: the published and the predicted
+change in percent, and the patched kernel's own figure."""
+
+SPREAD_NEEDED: Final = schema_of(
+    {
+        "hand_off": pl.UInt32,
+        "tag_share": pl.Float64,
+        "next_share": pl.Float64,
+        "again": pl.Boolean,
+        "spread_percent": pl.Float64,
+        "farthest": pl.String,
+    }
+)
+"""One row per point of what patch B's mail leaves open: how far one printed mean must stray from
+the true one, in percent, if the point is true, and the claim that is farthest off."""
+
+REWRITE: Final = schema_of(
+    {
+        "memory_gb": pl.Float64,
+        "hold_ns": pl.Int64,
+        "pages_a_second": pl.Float64,
+        "held_percent": pl.Float64,
+        "wait_ns": pl.Float64,
+        "saved_percent": pl.Float64,
+    }
+)
+"""One row per size of memory and length of a hold, for a file three times as large that is written
+anew: how long its mapping's lock is held, what an acquisition waits, and what batching saves of the
+system time."""
+
+HOLDS_BY_LIST: Final = schema_of(
+    {
+        "next_share": pl.Float64,
+        "list_pages": pl.UInt32,
+        "longest_hold_us": pl.Float64,
+        "longest_wait_us": pl.Float64,
+        "mean_wait_us": pl.Float64,
+        "pages_a_second": pl.Float64,
+    }
+)
+"""One row per cost of a further removal of a hold and length of a list: the longest hold of
+batched removals, the longest and the mean wait of an add for the same lock, and pages written."""
+
 RANGES: Final = schema_of(
     {
         "claim": pl.String,

@@ -1,6 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch B: one hold per mapping instead of one per page (2016, never merged)."""
 
-from swapsim.patches.batched_removal.pencil import PATCH, waits_needed
+from swapsim.patches.batched_removal import kept
+from swapsim.patches.batched_removal.conclusions import spread_needed, verdict_in_time
+from swapsim.patches.batched_removal.machines import PATCH, machine
+from swapsim.patches.batched_removal.pencil import rewrite, waits_needed
+from swapsim.patches.batched_removal.prediction import judged_ranges, predict, predict_by_points
+from swapsim.patches.batched_removal.questions import (
+    gain_by_cure,
+    gain_by_kswapds,
+    gain_by_list,
+    holds_by_list,
+)
+from swapsim.patches.batched_removal.unknowns import MIDDLE, Point, constants_at, points
 
-__all__ = ["PATCH", "waits_needed"]
+__all__ = [
+    "MIDDLE",
+    "PATCH",
+    "Point",
+    "constants_at",
+    "gain_by_cure",
+    "gain_by_kswapds",
+    "gain_by_list",
+    "holds_by_list",
+    "judged_ranges",
+    "kept",
+    "machine",
+    "points",
+    "predict",
+    "predict_by_points",
+    "rewrite",
+    "spread_needed",
+    "verdict_in_time",
+    "waits_needed",
+]

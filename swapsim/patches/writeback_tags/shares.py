@@ -13,10 +13,11 @@ import polars as pl
 from swapsim import claims, sweep
 from swapsim.errors import require_some
 from swapsim.machine.costs import costs
+from swapsim.machine.ranges import judge
 from swapsim.patches.writeback_tags.fitting import fit
 from swapsim.patches.writeback_tags.machines import PATCH
 from swapsim.patches.writeback_tags.prediction import predict
-from swapsim.schemas import COSTS, PREDICTED_BY_SHARES, RANGES, require
+from swapsim.schemas import COSTS, PREDICTED_BY_SHARES, require
 
 TAG_SHARES: Final = (0.01, 0.05, 0.15, 0.25, 0.3, 0.5, 1.0)
 """``tag_ns / tree_ns``: from a hold for tags that is all descent, to one as long as add's."""
@@ -195,32 +196,8 @@ def judged_ranges(points: pl.DataFrame) -> pl.DataFrame:
         Schema RANGES, a row per claim. A range holds the published figure, or is near it (no
         farther than the claim's tolerance), or misses it; ``flips`` tells that it has both signs.
     """
-    points = require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES").filter("converged")
-    frame = (
-        points.group_by("claim", maintain_order=True)
-        .agg(
-            pl.col("published", "tolerance").first(),
-            low=pl.col("simulated").min(),
-            high=pl.col("simulated").max(),
-            patched_low=pl.col("patched").min(),
-            patched_high=pl.col("patched").max(),
-            fits=pl.len().cast(pl.UInt32),
-        )
-        .with_columns(
-            width=pl.col("high") - pl.col("low"),
-            flips=(pl.col("low") < 0) & (pl.col("high") > 0),
-            verdict=pl.when(pl.col("published").is_between("low", "high"))
-            .then(pl.lit("holds"))
-            .when(
-                pl.col("published").is_between(
-                    pl.col("low") - pl.col("tolerance"), pl.col("high") + pl.col("tolerance")
-                )
-            )
-            .then(pl.lit("near"))
-            .otherwise(pl.lit("misses")),
-        )
-    )
-    return require(frame.select(RANGES.names()), RANGES, "RANGES")
+    points = require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES")
+    return judge(points.filter("converged"))
 
 
 def within_tolerance(points: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Predictions that leave something open, as ranges, and whether the mail's figure lies there."""
+
+import polars as pl
+
+from swapsim.schemas import RANGES, require
+
+
+def judge(points: pl.DataFrame) -> pl.DataFrame:
+    """Say from where to where the predictions of several points go, and judge the published figure.
+
+    Parameters
+    ----------
+    points : polars.DataFrame
+        A row per point and claim: ``claim``, ``published``, ``tolerance``, ``simulated`` (the
+        change in percent) and ``patched`` (the patched kernel's own figure).
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RANGES, a row per claim. A range holds the published figure, or is near it (no
+        farther than the claim's tolerance), or misses it; ``flips`` tells that it has both signs.
+    """
+    frame = (
+        points.group_by("claim", maintain_order=True)
+        .agg(
+            pl.col("published", "tolerance").first(),
+            low=pl.col("simulated").min(),
+            high=pl.col("simulated").max(),
+            patched_low=pl.col("patched").min(),
+            patched_high=pl.col("patched").max(),
+            fits=pl.len().cast(pl.UInt32),
+        )
+        .with_columns(
+            width=pl.col("high") - pl.col("low"),
+            flips=(pl.col("low") < 0) & (pl.col("high") > 0),
+            verdict=pl.when(pl.col("published").is_between("low", "high"))
+            .then(pl.lit("holds"))
+            .when(
+                pl.col("published").is_between(
+                    pl.col("low") - pl.col("tolerance"), pl.col("high") + pl.col("tolerance")
+                )
+            )
+            .then(pl.lit("near"))
+            .otherwise(pl.lit("misses")),
+        )
+    )
+    return require(frame.select(RANGES.names()), RANGES, "RANGES")

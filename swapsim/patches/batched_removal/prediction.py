@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of patch B's mails, simulated at each point that they leave open.
+
+RAM, CPUs and the size of the workload are not told, so no second of the mail can be met: what is
+judged are changes against vanilla of the same number of threads.
+"""
+
+import itertools
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from functools import partial
+from typing import Final
+
+import polars as pl
+
+from swapsim import claims, sweep
+from swapsim.claims import results
+from swapsim.config import MachineConfig
+from swapsim.errors import require_some
+from swapsim.machine.ranges import judge
+from swapsim.machine.run import PAGE_KIB, labels, metric_values
+from swapsim.patches.batched_removal.machines import PATCH, THREADS, machine
+from swapsim.patches.batched_removal.unknowns import Point, constants_at, points
+from swapsim.schemas import PREDICTED_BY_POINTS, require
+
+SEEDS: Final = (1, 2, 3)
+
+_KERNELS: Final = (
+    ("vanilla", False, True),
+    ("batch-v1", True, True),
+    ("batch-v1-nonrot", True, False),
+)
+"""The mails' columns: is it batched, is brd a disk?"""
+_GB_PAGES: Final = 2**30 // 1024 // PAGE_KIB
+
+
+def times(config: MachineConfig, constants: pl.DataFrame) -> tuple[float, float, float]:
+    """Run a machine and return what ``time`` would print of a GB, and its waits.
+
+    Parameters
+    ----------
+    config : MachineConfig
+        Of `machines.machine`.
+    constants : polars.DataFrame
+        Schema COSTS.
+
+    Returns
+    -------
+    tuple of float
+        System: seconds that the tasks' CPUs were busy, kswapds' not counted, as ``time`` does
+        not; elapsed seconds; and the share of all busy time in waits for locks, in percent.
+    """
+    value = metric_values(config, constants)
+    task = "walker" if config.walkers else "writer"
+    rate = value["accesses"] if config.walkers else value["written"] / PAGE_KIB
+    elapsed = _GB_PAGES / rate
+    busy = sum(value[f"{part}.{task}"] for part in ("run", "hold", "wait")) / 100
+    waits = sum(share for name, share in value.items() if name.startswith("cycles."))
+    return elapsed * busy * config.tasks, elapsed, waits
+
+
+def predict(
+    point: Point, seeds: Sequence[int] = SEEDS, threads: Sequence[int] = THREADS
+) -> pl.DataFrame:
+    """Simulate patch B's tables at one point of what they leave open.
+
+    Parameters
+    ----------
+    point : Point
+    seeds : sequence of int
+    threads : sequence of int
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS: System and Elapsd of a GB, for vanilla, the patch, and the patch on a brd
+        that calls itself non-rotational.
+
+    Raises
+    ------
+    InputError
+        No seed is given.
+    """
+    require_some(seeds, "seeds")
+    constants = constants_at(point)
+    frames = []
+    for count in threads:
+        for (kernel, batched, rotational), seed in itertools.product(_KERNELS, seeds):
+            config = machine(
+                threads=count,
+                batched=batched,
+                again=point.again,
+                rotational=rotational,
+                seed=seed,
+            )
+            system, elapsed, waits = times(config, constants)
+            rows = [
+                (f"Amean System-{count}", system, "s"),
+                (f"Amean Elapsd-{count}", elapsed, "s"),
+                (f"waits-{count}", waits, "% of cycles"),
+            ]
+            frames.append(results(rows, labels(config, kernel=kernel)))
+    return pl.concat(frames)
+
+
+def predict_by_points(
+    at: Sequence[Point] | None = None,
+    seeds: Sequence[int] = SEEDS,
+    *,
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Simulate the tables at each point.
+
+    Parameters
+    ----------
+    at : sequence of Point, optional
+        Default: all of `unknowns.points`.
+    seeds : sequence of int
+    executor, progress
+        As for `sweep.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema PREDICTED_BY_POINTS, a row per point and claim with a figure.
+    """
+    chosen = list(points()) if at is None else list(at)
+    require_some(chosen, "at")
+    frames = sweep.run(
+        partial(_predicted, seeds), chosen, executor=executor, batch_points=2, progress=progress
+    )
+    return require(pl.concat(frames), PREDICTED_BY_POINTS, "PREDICTED_BY_POINTS")
+
+
+def _predicted(seeds: Sequence[int], point: Point) -> pl.DataFrame:
+    found = predict(point, seeds)
+    stated = claims.published_claims().filter(
+        pl.col("patch") == PATCH, pl.col("change").is_not_null()
+    )
+    means = found.group_by("kernel", "metric", maintain_order=True).agg(pl.col("value").mean())
+    kernel = pl.col("locator").str.extract(r"-> ([^|]+)$")
+    return (
+        claims.three_columns(stated, found, claims.tolerances())
+        .filter(pl.col("simulated").is_not_null())
+        .join(stated.select("claim", "metric", kernel=kernel), on="claim", maintain_order="left")
+        .join(means, on=["kernel", "metric"], maintain_order="left")
+        .select(
+            hand_off=pl.lit(point.hand_off, dtype=pl.UInt32),
+            tag_share=pl.lit(point.tag_share),
+            next_share=pl.lit(point.next_share),
+            again=pl.lit(point.again),
+            claim="claim",
+            published="published",
+            tolerance="tolerance",
+            simulated="simulated",
+            patched="value",
+        )
+    )
+
+
+def judged_ranges(predicted: pl.DataFrame) -> pl.DataFrame:
+    """Say for each claim from where to where its change goes over what is left open.
+
+    Parameters
+    ----------
+    predicted : polars.DataFrame
+        Schema PREDICTED_BY_POINTS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RANGES.
+    """
+    return judge(require(predicted, PREDICTED_BY_POINTS, "PREDICTED_BY_POINTS"))

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What if: longer lists, dearer removals, more CPUs, trunks instead; and how long others wait."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import polars as pl
+
+from swapsim import sweep
+from swapsim.config import MachineConfig
+from swapsim.machine.run import PAGE_KIB, metric_values
+from swapsim.machine.what_if import Case, gains, ranges
+from swapsim.patches.batched_removal.machines import machine
+from swapsim.patches.batched_removal.prediction import SEEDS
+from swapsim.patches.batched_removal.unknowns import MIDDLE, NEXT_SHARES, Point, constants_at
+from swapsim.schemas import HOLDS_BY_LIST, WHAT_IF, WHAT_IF_RANGES, require
+
+WRITTEN: Final = "written"
+"""The metric of all gains here: what the tasks write in a second."""
+
+LISTS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+"""Pages of a list; the kernel has 32."""
+
+TASKS: Final = (1, 4, 8, 16, 32)
+"""Beside the four kswapds, each on a CPU of its own."""
+
+MAP_SHARES: Final = (0.1, 0.3, 0.6, 1.0)
+"""Of ``tree_next_ns``, as in `unknowns.NEXT_SHARES`: of 782 ns each."""
+
+_ADD: Final = "tree_lock.add_to_swap_cache.shrink_page_list"
+_REMOVE: Final = "tree_lock.__remove_mapping"
+_ONE_TREE: Final = 20
+_TRUNK: Final = 14
+
+
+def _large(config: MachineConfig, *, list_pages: int = 32) -> MachineConfig:
+    """Return the machine with memory and slots for long lists of many CPUs, watched for longer."""
+    return replace(
+        config, list_pages=list_pages, frames=2**16, slots=2**20, duration_ns=100_000_000
+    )
+
+
+def cases_by_list(lists: Sequence[int], tasks: Sequence[int]) -> list[Case]:
+    """Return a case per length of lists and number of tasks: page by page, and batched."""
+    return [
+        Case(
+            factor="list_pages",
+            setting=pages,
+            label=f"{count} tasks" if count > 1 else "1 task",
+            base=_large(machine(threads=count, batched=False), list_pages=pages),
+            patched=_large(machine(threads=count, batched=True), list_pages=pages),
+        )
+        for count in tasks
+        for pages in lists
+    ]
+
+
+def fits_by_next_share(shares: Sequence[float] = NEXT_SHARES) -> dict[str, pl.DataFrame]:
+    """Return the constants of the middle point, with what a further removal of a hold costs."""
+    return {
+        f"{share:g}": constants_at(
+            Point(hand_off=MIDDLE.hand_off, tag_share=MIDDLE.tag_share, next_share=share)
+        )
+        for share in shares
+    }
+
+
+def gain_by_list(
+    lists: Sequence[int] = LISTS,
+    tasks: Sequence[int] = TASKS,
+    shares: Sequence[float] = MAP_SHARES,
+    *,
+    seeds: Sequence[int] = (1, 2),
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Map where batching loses: by the length of lists, the hold per removal and the CPUs.
+
+    Parameters
+    ----------
+    lists, tasks : sequence of int
+    shares : sequence of float
+        As in `unknowns.NEXT_SHARES`.
+    seeds : sequence of int
+    executor, progress
+        As for `sweep.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WHAT_IF: setting is the length, label the tasks, fit the share of a further removal.
+    """
+    found = gains(
+        cases_by_list(lists, tasks), fits_by_next_share(shares), metric=WRITTEN, seeds=seeds,
+        executor=executor, progress=progress,
+    )  # fmt: skip
+    return require(found, WHAT_IF, "WHAT_IF")
+
+
+def cases_by_cure(tasks: int = 8) -> list[Case]:
+    """Return a case per cure and kind of device, against one lock a device and page by page.
+
+    All are 5.7 with writeback tags and without slot caches, so that nothing differs but the cures.
+    """
+    cases = []
+    for rotational in (True, False):
+        base = replace(
+            _large(machine(threads=tasks, batched=False, rotational=rotational)),
+            kernel="5.7",
+            swap_writeback_tags=True,
+            slot_cache=False,
+            trunk_shift=_ONE_TREE,
+        )
+        batched = machine(threads=tasks, batched=True).removal
+        cures = {
+            "batched": replace(base, removal=batched),
+            "trunks of 64 MB": replace(base, trunk_shift=_TRUNK),
+            "both": replace(base, trunk_shift=_TRUNK, removal=batched),
+        }
+        device = "rotational" if rotational else "non-rotational"
+        cases += [
+            Case(factor=device, setting=place, label=cure, base=base, patched=patched)
+            for place, (cure, patched) in enumerate(cures.items())
+        ]
+    return cases
+
+
+def gain_by_cure(
+    shares: Sequence[float] = NEXT_SHARES,
+    *,
+    seeds: Sequence[int] = (1, 2),
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Set batching beside the trunks that came instead, and beside both.
+
+    Parameters
+    ----------
+    shares : sequence of float
+        As in `unknowns.NEXT_SHARES`; the range is over them.
+    seeds : sequence of int
+    executor, progress
+        As for `sweep.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WHAT_IF_RANGES: factor is the kind of device, label the cure.
+    """
+    found = gains(
+        cases_by_cure(), fits_by_next_share(shares), metric=WRITTEN, seeds=seeds,
+        executor=executor, progress=progress,
+    )  # fmt: skip
+    return require(ranges(found), WHAT_IF_RANGES, "WHAT_IF_RANGES")
+
+
+def gain_by_kswapds(
+    nodes: Sequence[int] = (1, 2, 4, 8),
+    *,
+    seeds: Sequence[int] = SEEDS,
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Say what one thread gains by batching, by the number of kswapds beside it.
+
+    Parameters
+    ----------
+    nodes : sequence of int
+        Each with a kswapd.
+    seeds : sequence of int
+    executor, progress
+        As for `sweep.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WHAT_IF_RANGES, the range over NEXT_SHARES.
+    """
+    cases = [
+        Case(
+            factor="kswapds",
+            setting=count,
+            label=f"{count} kswapds",
+            base=replace(machine(threads=1, batched=False), nodes=count),
+            patched=replace(machine(threads=1, batched=True), nodes=count),
+        )
+        for count in nodes
+    ]
+    found = gains(
+        cases, fits_by_next_share(), metric=WRITTEN, seeds=seeds, executor=executor,
+        progress=progress,
+    )  # fmt: skip
+    return require(ranges(found), WHAT_IF_RANGES, "WHAT_IF_RANGES")
+
+
+def holds_by_list(
+    lists: Sequence[int] = LISTS,
+    shares: Sequence[float] = NEXT_SHARES,
+    *,
+    tasks: int = 8,
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Say how long a batched hold is, and how long an add waits behind it.
+
+    Parameters
+    ----------
+    lists : sequence of int
+    shares : sequence of float
+        As in `unknowns.NEXT_SHARES`.
+    tasks : int
+    executor, progress
+        As for `sweep.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema HOLDS_BY_LIST; a list of 1 is page by page.
+    """
+    points = [(pages, share) for share in shares for pages in lists]
+    frames = sweep.run(
+        partial(_holds, tasks, fits_by_next_share(shares)), points, executor=executor,
+        batch_points=2, progress=progress,
+    )  # fmt: skip
+    return require(pl.concat(frames), HOLDS_BY_LIST, "HOLDS_BY_LIST")
+
+
+def _holds(tasks: int, fits: Mapping[str, pl.DataFrame], point: tuple[int, float]) -> pl.DataFrame:
+    pages, share = point
+    config = _large(machine(threads=tasks, batched=True), list_pages=pages)
+    value = metric_values(config, fits[f"{share:g}"])
+    row = (
+        share,
+        pages,
+        value[f"longest_hold.{_REMOVE}"] / 1000,
+        value[f"longest_wait.{_ADD}"] / 1000,
+        value[f"wait.{_ADD}"] / value[f"acquisitions.{_ADD}"] / 1000,
+        value[WRITTEN] / PAGE_KIB,
+    )
+    return pl.DataFrame([row], schema=HOLDS_BY_LIST, orient="row")

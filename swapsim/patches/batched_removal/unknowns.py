@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What patch B's mail leaves open, and what of it decides: each combination is a point."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from swapsim.errors import InputError
+from swapsim.machine.costs import change_costs, costs
+
+HAND_OFFS: Final = (1, 3)
+"""Times that a lock's line travels until a waiter has it: once, as the machine has it, or thrice,
+for the unlock's store, the waiter's read and the waiter's store."""
+
+TAG_SHARES: Final = (0.01, 0.2, 0.3)
+"""``tag_ns / tree_ns``, as far as patch A's base leaves it open."""
+
+NEXT_SHARES: Final = (0.1, 0.3, 1.0)
+"""``tree_next_ns / tree_ns``: what a removal costs that is not the first of its hold. At 1 a hold
+is the sum of its removals; below, the mapping's lines and the tree's nodes stay in the cache."""
+
+_BASES: Final = {
+    (1, 0.01): {"unmap_ns": 10301, "tree_ns": 1255, "tag_ns": 13, "map_ns": 251},
+    (1, 0.2): {"unmap_ns": 10400, "tree_ns": 1050, "tag_ns": 210, "map_ns": 210},
+    (1, 0.3): {"unmap_ns": 10582, "tree_ns": 980, "tag_ns": 294, "map_ns": 196},
+    (3, 0.01): {"unmap_ns": 10313, "tree_ns": 937, "tag_ns": 9, "map_ns": 187},
+    (3, 0.2): {"unmap_ns": 10235, "tree_ns": 782, "tag_ns": 156, "map_ns": 156},
+    (3, 0.3): {"unmap_ns": 10438, "tree_ns": 724, "tag_ns": 217, "map_ns": 145},
+}
+"""Constants with which the machine meets patch A's base, by hand-offs and tag share: no other
+real machine tells of 4.8's locks. A test makes them again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One answer to all that the mail does not say.
+
+    Attributes
+    ----------
+    hand_off : int
+        Of HAND_OFFS.
+    tag_share : float
+        Of TAG_SHARES.
+    next_share : float
+        ``tree_next_ns / tree_ns``, above 0, at most 1.
+    again : bool
+        As for `machines.machine`.
+    """
+
+    hand_off: int
+    tag_share: float
+    next_share: float
+    again: bool = False
+
+
+MIDDLE: Final = Point(hand_off=3, tag_share=0.2, next_share=0.3)
+"""The point of single figures: headlines and what-ifs. Its shares are the middle ones."""
+
+
+def points() -> Iterator[Point]:
+    """Yield all that is left open, one combination after another."""
+    for hand_off, tag_share, next_share, again in itertools.product(
+        HAND_OFFS, TAG_SHARES, NEXT_SHARES, (False, True)
+    ):
+        yield Point(hand_off=hand_off, tag_share=tag_share, next_share=next_share, again=again)
+
+
+def constants_at(point: Point) -> pl.DataFrame:
+    """Return the constants of a point: patch A's base, on memory that is uniform.
+
+    Parameters
+    ----------
+    point : Point
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema COSTS.
+
+    Raises
+    ------
+    InputError
+        Patch A's base was not fitted there.
+    """
+    base = _BASES.get((point.hand_off, point.tag_share))
+    if base is None:
+        raise InputError(
+            f"hand_off={point.hand_off} and tag_share={point.tag_share}: choose of "
+            f"{HAND_OFFS} and {TAG_SHARES}",
+            field="point",
+        )
+    known = dict(costs().select("name", "value").iter_rows())
+    travel = point.hand_off * known["travel_same_socket_ns"]
+    return change_costs(
+        costs(),
+        base
+        | {
+            "tree_next_ns": max(round(point.next_share * base["tree_ns"]), 1),
+            "travel_same_socket_ns": travel,
+            "travel_other_socket_ns": travel,
+        },
+    )
