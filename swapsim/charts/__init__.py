@@ -7,6 +7,7 @@ A module for each subject; `use` sets up a notebook.
 from swapsim.charts.claims import headline_changes
 from swapsim.charts.locks import acquisitions_by_site, lock_cost_by_mix, work_by_site
 from swapsim.charts.machine import claim_along_shares, gain_along, time_per_page
+from swapsim.charts.removal import gain_map, ranges_beside_published, waits_by_list
 from swapsim.charts.slots import contention_against_locality, metric_along, slots_over_time
 from swapsim.charts.theme import png, use
 
@@ -15,12 +16,15 @@ __all__ = [
     "claim_along_shares",
     "contention_against_locality",
     "gain_along",
+    "gain_map",
     "headline_changes",
     "lock_cost_by_mix",
     "metric_along",
     "png",
+    "ranges_beside_published",
     "slots_over_time",
     "time_per_page",
     "use",
+    "waits_by_list",
     "work_by_site",
 ]

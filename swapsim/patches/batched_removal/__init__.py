@@ -2,10 +2,15 @@
 """Patch B: one hold per mapping instead of one per page (2016, never merged)."""
 
 from swapsim.patches.batched_removal import kept
-from swapsim.patches.batched_removal.conclusions import spread_needed, verdict_in_time
+from swapsim.patches.batched_removal.conclusions import counted, spread_needed, verdict
 from swapsim.patches.batched_removal.machines import PATCH, machine
 from swapsim.patches.batched_removal.pencil import rewrite, waits_needed
-from swapsim.patches.batched_removal.prediction import judged_ranges, predict, predict_by_points
+from swapsim.patches.batched_removal.prediction import (
+    headline_results,
+    judged_ranges,
+    predict,
+    predict_by_points,
+)
 from swapsim.patches.batched_removal.questions import (
     gain_by_cure,
     gain_by_kswapds,
@@ -19,9 +24,11 @@ __all__ = [
     "PATCH",
     "Point",
     "constants_at",
+    "counted",
     "gain_by_cure",
     "gain_by_kswapds",
     "gain_by_list",
+    "headline_results",
     "holds_by_list",
     "judged_ranges",
     "kept",
@@ -31,6 +38,6 @@ __all__ = [
     "predict_by_points",
     "rewrite",
     "spread_needed",
-    "verdict_in_time",
+    "verdict",
     "waits_needed",
 ]

@@ -20,7 +20,7 @@ from swapsim.errors import require_some
 from swapsim.machine.ranges import judge
 from swapsim.machine.run import PAGE_KIB, labels, metric_values
 from swapsim.patches.batched_removal.machines import PATCH, THREADS, machine
-from swapsim.patches.batched_removal.unknowns import Point, constants_at, points
+from swapsim.patches.batched_removal.unknowns import MIDDLE, Point, constants_at, points
 from swapsim.schemas import PREDICTED_BY_POINTS, require
 
 SEEDS: Final = (1, 2, 3)
@@ -31,6 +31,7 @@ _KERNELS: Final = (
     ("batch-v1-nonrot", True, False),
 )
 """The mails' columns: is it batched, is brd a disk?"""
+_HEADLINE_THREADS: Final = (3, 5)
 _GB_PAGES: Final = 2**30 // 1024 // PAGE_KIB
 
 
@@ -101,6 +102,21 @@ def predict(
             ]
             frames.append(results(rows, labels(config, kernel=kernel)))
     return pl.concat(frames)
+
+
+def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
+    """Simulate the card's headlines at the middle of what is left open.
+
+    Parameters
+    ----------
+    seeds : sequence of int
+
+    Returns
+    -------
+    polars.DataFrame
+        As `predict` returns.
+    """
+    return predict(MIDDLE, seeds, _HEADLINE_THREADS)
 
 
 def predict_by_points(

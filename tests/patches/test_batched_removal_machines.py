@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patch B's machine, and the constants that its mail leaves open."""
+
+from dataclasses import replace
+
+import pytest
+
+from swapsim.errors import InputError
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.run import metric_values
+from swapsim.patches import batched_removal as patch
+from swapsim.patches.batched_removal.unknowns import HAND_OFFS, NEXT_SHARES, TAG_SHARES
+from swapsim.patches.writeback_tags import fit
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_the_patch_is_one_field_of_the_machine(again: bool) -> None:
+    """With the patch and without it the machine is the same but for the removal."""
+    off, on = (patch.machine(threads=3, batched=batched, again=again) for batched in (False, True))
+    assert replace(off, removal="batched") == on
+    assert (off.nodes, off.tasks, off.rotational) == (4, 3, True)
+
+
+def test_all_kswapds_work_beside_one_thread() -> None:
+    """Memory is shared: one writer keeps four kswapds busy, as the mail's 1-thread row needs."""
+    config = patch.machine(threads=1, batched=False)
+    value = metric_values(config, patch.constants_at(patch.MIDDLE))
+    assert value["idle.kswapd"] < 20
+    assert value["cycles.tree_lock.__remove_mapping"] > 1
+
+
+def test_each_point_is_one_combination() -> None:
+    """The points are all combinations of what is left open, the middle one among them."""
+    points = list(patch.points())
+    assert len(points) == len(set(points)) == 2 * len(HAND_OFFS) * len(TAG_SHARES) * 3
+    assert patch.MIDDLE in points
+    assert {point.next_share for point in points} == set(NEXT_SHARES)
+
+
+def test_a_points_constants_are_uniform_memorys() -> None:
+    """A line's way is the same to all CPUs, and a further removal costs its share."""
+    point = patch.Point(hand_off=3, tag_share=0.2, next_share=0.3)
+    value = dict(patch.constants_at(point).select("name", "value").iter_rows())
+    known = dict(costs().select("name", "value").iter_rows())
+    assert value["travel_same_socket_ns"] == value["travel_other_socket_ns"]
+    assert value["travel_same_socket_ns"] == 3 * known["travel_same_socket_ns"]
+    assert value["tree_next_ns"] == round(0.3 * value["tree_ns"])
+    with pytest.raises(InputError, match=r"hand_off=2 and tag_share=0\.2: choose of"):
+        patch.constants_at(replace(point, hand_off=2))
+
+
+@pytest.mark.parametrize("hand_off", HAND_OFFS)
+def test_the_constants_are_fits_of_patch_as_base(hand_off: int) -> None:
+    """With so many transfers of a line the base of patch A is met by these constants."""
+    known = dict(costs().select("name", "value").iter_rows())
+    ways = ("travel_same_socket_ns", "travel_other_socket_ns")
+    dearer = change_costs(costs(), {way: hand_off * known[way] for way in ways})
+    found = fit(tag_share=0.2, map_share=0.2, constants=dearer).constants
+    point = patch.Point(hand_off=hand_off, tag_share=0.2, next_share=1.0)
+    names = ["unmap_ns", "tree_ns", "tag_ns", "map_ns"]
+    kept, again = (
+        dict(frame.select("name", "value").iter_rows())
+        for frame in (patch.constants_at(point), found)
+    )
+    assert [kept[name] for name in names] == [again[name] for name in names]

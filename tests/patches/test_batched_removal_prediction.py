@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What patch B's machine predicts, and what it says to the questions."""
+
+import polars as pl
+import pytest
+
+from swapsim.errors import InputError
+from swapsim.patches import batched_removal as patch
+from swapsim.patches.batched_removal.conclusions import spread_needed, verdict_in_time
+from swapsim.patches.batched_removal.prediction import predict
+from swapsim.schemas import HOLDS_BY_LIST, RANGES, RESULTS, WHAT_IF
+from swapsim.sweep import SerialExecutor
+
+SERIAL = SerialExecutor()
+WARM = patch.Point(hand_off=3, tag_share=0.2, next_share=0.1)
+SUM = patch.Point(hand_off=1, tag_share=0.01, next_share=1.0)
+
+
+@pytest.fixture(scope="module")
+def predicted() -> pl.DataFrame:
+    """Predictions at two points, one run each."""
+    return patch.predict_by_points([WARM, SUM], [1], executor=SERIAL)
+
+
+def test_a_prediction_bears_the_mails_names() -> None:
+    """System and elapsed time for each kernel of the mails, as RESULTS."""
+    found = predict(WARM, [1], [3])
+    assert found.schema == RESULTS
+    assert set(found["metric"]) == {"Amean System-3", "Amean Elapsd-3", "waits-3"}
+    assert found["kernel"].unique(maintain_order=True).to_list() == [
+        "vanilla",
+        "batch-v1",
+        "batch-v1-nonrot",
+    ]
+    with pytest.raises(InputError, match="seeds"):
+        predict(WARM, [])
+
+
+def test_what_a_further_removal_costs_decides_between_gain_and_loss(
+    predicted: pl.DataFrame,
+) -> None:
+    """Where it is cheap each row gains, the more the more threads; where it is not, all lose."""
+    elapsed = predicted.filter(pl.col("claim").str.starts_with("B-elapsed"))
+    warm, dear = (elapsed.filter(next_share=share)["simulated"].to_list() for share in (0.1, 1.0))
+    assert warm[-1] < warm[0] < 0
+    assert min(dear) > 0
+
+
+def test_ranges_go_over_the_points(predicted: pl.DataFrame) -> None:
+    """A row per claim with a figure; those of the machine alone, the file's are not its own."""
+    ranges = patch.judged_ranges(predicted)
+    assert ranges.schema == RANGES
+    assert ranges.height == 20
+    assert (ranges["fits"] == 2).all()
+    assert ranges["flips"].any()
+    assert not ranges["claim"].str.contains("pwrite").any()
+
+
+def test_a_point_that_is_true_needs_no_noise(predicted: pl.DataFrame) -> None:
+    """The spread is 0 where prediction and mail agree, and grows with what lies between."""
+    exact = spread_needed(predicted.with_columns(simulated="published"))
+    assert exact["spread_percent"].to_list() == [0, 0]
+    found = spread_needed(predicted)
+    assert found["spread_percent"].is_sorted()
+    assert found["spread_percent"][0] > 5
+    row = pl.col("claim") == "B-elapsed-3"
+    twice = pl.when(row).then(100.0).otherwise("published")
+    assert set(spread_needed(predicted.with_columns(simulated=twice))["farthest"]) == {
+        "B-elapsed-3"
+    }
+
+
+def test_the_verdict_names_both_ends(predicted: pl.DataFrame) -> None:
+    """One sentence with the ranges of 8 and of 3 threads."""
+    said = verdict_in_time(predicted)
+    assert "8 threads (-42.5 % published)" in said
+    assert "(+13.8 %)" in said
+    with pytest.raises(InputError, match="'B-elapsed-8': give predictions"):
+        verdict_in_time(predicted.filter(pl.col("claim") != "B-elapsed-8"))
+
+
+def test_trunks_cure_what_batching_relieves_but_not_on_a_disk() -> None:
+    """Trunks gain more than batching where CPUs have clusters, nothing where all share a run."""
+    found = patch.gain_by_cure([0.3], seeds=[1], executor=SERIAL)
+    gain = {(row["factor"], row["label"]): row["middle"] for row in found.iter_rows(named=True)}
+    trunks, both = "trunks of 64 MB", "both"
+    assert abs(gain["rotational", trunks]) < 2
+    assert gain["non-rotational", trunks] > 2 * gain["non-rotational", "batched"] > 20
+    assert gain["non-rotational", both] >= gain["non-rotational", trunks]
+
+
+def test_longer_lists_are_longer_holds_and_waits() -> None:
+    """The longest hold grows with the list; an add waits at least as long as one hold."""
+    found = patch.holds_by_list([1, 32], [1.0], executor=SERIAL)
+    assert found.schema == HOLDS_BY_LIST
+    one, batched = found.rows(named=True)
+    assert batched["longest_hold_us"] == pytest.approx(32 * one["longest_hold_us"])
+    assert batched["longest_wait_us"] > batched["longest_hold_us"]
+
+
+def test_gains_by_list_and_by_kswapds_are_cases() -> None:
+    """A list of one page is no batch; more kswapds, more gain."""
+    found = patch.gain_by_list([1], [1], [0.3], seeds=[1], executor=SERIAL)
+    assert found.schema == WHAT_IF
+    assert found["label"].to_list() == ["1 task"]
+    assert abs(found["gain_percent"][0]) < 2
+    beside = patch.gain_by_kswapds([1, 8], seeds=[1], executor=SERIAL)
+    assert beside["middle"][0] < beside["middle"][1]
+
+
+def test_a_file_written_anew_gains_within_its_tolerance() -> None:
+    """One writer and one kswapd hardly meet: a few percent of the system time at most."""
+    found = patch.rewrite()
+    assert (found["held_percent"] < 20).all()
+    assert found["saved_percent"].max() < 5
