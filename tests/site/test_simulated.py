@@ -67,4 +67,4 @@ def test_the_command_checks_and_renews(
     assert capsys.readouterr().out == f"{name}: written\n{name}: as it was\n"
     assert main(["simulate", "--check", name]) == 0
     assert main(["simulate", "tides"]) == 2
-    assert "'tides' is not kept: choose of cluster-next-address-spaces" in capsys.readouterr().err
+    assert "'tides' is not kept: choose of batched-removal-by-points" in capsys.readouterr().err
