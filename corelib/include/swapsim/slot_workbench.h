@@ -18,11 +18,14 @@
  *   step                of a slot                       the trunk's lock (4.8: the device's)
  *   swap out: begin     get, duplicate                  1: add to the swap cache
  *   swap out: finish    uncache                         1: delete
- *   swap in, synchronous   drop, put                    none: the cache is passed by
- *   swap in, asynchronous  cache, drop              1: add
- *     unless it keeps its slot: uncache, put        1: delete
- *   a call tries a cached slot   uncache, put           1: delete
- *   slot back to the device (6.1)   free                1: clear the shadow, under si->lock
+ *   swap in, sync.      drop, put                       none: the cache is passed by
+ *   swap in, async.     cache, drop                     1: add
+ *     unless it keeps
+ *     its slot          uncache, put                    1: delete
+ *   a call tries a
+ *     cached slot       uncache, put                    1: delete
+ *   slot back to the
+ *     device (6.1)      free                            1: clear the shadow, under si->lock
  *
  * Phases: fill (swap out only), thin (free pages at random, as MADV_DONTNEED does: it
  * leaves few or no clusters free), churn (each task swaps a page out and one of its

@@ -83,7 +83,8 @@ struct engine {
 struct engine_frame {
 	engine_procedure *procedure;
 	uint32_t step;
-	uint16_t caller; /* the frame below, ENGINE_EMPTY: none */
+	/* The frame below, ENGINE_EMPTY: none. */
+	uint16_t caller;
 };
 
 struct engine_thread {

@@ -42,15 +42,19 @@ enum machine_list {
 struct page {
 	uint32_t previous;
 	uint32_t next;
-	uint32_t pte;  /* MACHINE_NONE: of a writer that never ends, or nobody's */
-	uint32_t slot; /* in the swap cache: which; else 0 */
+	/* MACHINE_NONE: of a writer that never ends, or nobody's. */
+	uint32_t pte;
+	/* In the swap cache: which; else 0. */
+	uint32_t slot;
 	uint16_t node;
 	uint8_t list;
 	bool used;
 	bool referenced;
-	bool kept_once; /* it was referenced at the look before: PG_referenced */
+	/* It was referenced at the look before: PG_referenced. */
+	bool kept_once;
 	bool dirty;
-	bool locked; /* an actor works on it */
+	/* An actor works on it. */
+	bool locked;
 	bool writeback;
 	bool unmapped;
 };
@@ -92,7 +96,8 @@ struct node {
 struct request {
 	uint64_t done_at;
 	uint32_t page;
-	uint32_t reader; /* actor, MACHINE_NONE: a write */
+	/* Actor, MACHINE_NONE: a write. */
+	uint32_t reader;
 };
 
 struct device {

@@ -13,28 +13,36 @@ struct removal_list {
 
 /* What differs between the two ways; the same code runs for both. */
 struct removal_rules {
-	bool newest_first;   /* the page met last is removed first */
-	bool whole_mapping;  /* one hold removes all that wait for its mapping */
-	bool counts_queued;  /* PGLAZYFREED is bumped at queueing, whatever becomes of the page */
+	/* The page met last is removed first. */
+	bool newest_first;
+	/* One hold removes all that wait for its mapping. */
+	bool whole_mapping;
+	/* PGLAZYFREED is bumped at queueing, whatever becomes of the page. */
+	bool counts_queued;
 };
 
 struct sws_removal {
 	struct sws_allocator allocator;
-	struct sws_mappings *mappings; /* borrowed */
+	/* Borrowed. */
+	struct sws_mappings *mappings;
 	const struct removal_rules *rules;
 	struct removal_list waiting;
 	struct removal_list due_slots;
 	struct removal_list due_files;
-	struct sws_removal_page *due; /* the next to be settled, on either of them */
+	/* The next to be settled, on either of them. */
+	struct sws_removal_page *due;
 	struct removal_list freed;
 	struct removal_list kept;
 	struct sws_removal_counts counts;
 	/* For lists that come as columns: */
 	bool brings_pages;
 	uint32_t list_pages;
-	struct sws_removal_page *pages; /* room for one list */
-	uint32_t *places; /* hash of (mapping, index): a page's place on the list + 1; 0: a hole */
-	uint32_t places_mask; /* of as many slots as the list at hand needs */
+	/* Room for one list. */
+	struct sws_removal_page *pages;
+	/* Hash of (mapping, index): a page's place on the list + 1; 0: a hole. */
+	uint32_t *places;
+	/* Of as many slots as the list at hand needs. */
+	uint32_t places_mask;
 };
 
 /* A page, as against a shadow or nothing. */

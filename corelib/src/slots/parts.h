@@ -14,19 +14,28 @@
 struct slots_rules {
 	enum sws_kernel kernel;
 	bool one_slot_a_call;
-	bool checks_the_base;      /* without a free cluster the base itself is looked at */
+	/* Without a free cluster the base itself is looked at. */
+	bool checks_the_base;
 	bool cluster_locks;
-	bool column_order;         /* of the free list at first */
-	bool random_shared_start;  /* of an SSD */
-	bool stores_each_slot;     /* the base, instead of once at the end */
-	bool scans_for_more;       /* once no cluster is free */
-	bool spends_before_test;   /* the ration, in a scan */
+	/* Of the free list at first. */
+	bool column_order;
+	/* Of an SSD. */
+	bool random_shared_start;
+	/* The base, instead of once at the end. */
+	bool stores_each_slot;
+	/* Once no cluster is free. */
+	bool scans_for_more;
+	/* The ration, in a scan. */
+	bool spends_before_test;
 };
 
 struct slots_cluster {
-	uint32_t next; /* on the free list */
-	uint16_t count; /* slots in use */
-	bool free; /* on the free list */
+	/* On the free list. */
+	uint32_t next;
+	/* Slots in use. */
+	uint16_t count;
+	/* On the free list. */
+	bool free;
 };
 
 /* The cluster that a CPU takes slots from, and the slot to look at next. */
@@ -38,24 +47,30 @@ struct slots_cpu_cluster {
 struct sws_slots {
 	struct sws_allocator allocator;
 	const struct slots_rules *rules;
-	const struct sws_base_ops *ops; /* built in, or &reader */
+	/* Built in, or &reader. */
+	const struct sws_base_ops *ops;
 	struct sws_base_ops reader;
 	uint8_t *map;
-	struct slots_cluster *clusters; /* NULL for an HDD */
+	/* NULL for an HDD. */
+	struct slots_cluster *clusters;
 	struct slots_cpu_cluster *cpu_clusters;
 	int64_t *bases;
-	struct sws_generator *generators; /* one a base */
+	/* One a base. */
+	struct sws_generator *generators;
 	uint32_t n_bases;
 	uint32_t n_clusters;
-	uint32_t free_head; /* of the free list */
+	/* Of the free list. */
+	uint32_t free_head;
 	uint32_t free_tail;
 	uint32_t n_free_clusters;
-	uint32_t max; /* slots of the device */
+	/* Slots of the device. */
+	uint32_t max;
 	uint32_t in_use;
 	uint32_t credit;
 	uint32_t lowest;
 	uint32_t highest;
-	uint32_t cluster_nr; /* of an HDD: slots left of the run found last */
+	/* Of an HDD: slots left of the run found last. */
+	uint32_t cluster_nr;
 	uint32_t cluster_size;
 	uint32_t trunk_shift;
 	uint32_t possible_cpus;
