@@ -14,7 +14,6 @@ from swapsim.schemas.claims import (
     SOURCE,
     THREE_COLUMNS,
     TOLERANCES,
-    TREE_NODES,
     VERDICT,
 )
 from swapsim.schemas.machine import (
@@ -115,7 +114,6 @@ __all__ = [
     "THREE_COLUMNS",
     "TIME_PER_PAGE",
     "TOLERANCES",
-    "TREE_NODES",
     "VERDICT",
     "VERIFIED",
     "WAITS_NEEDED",

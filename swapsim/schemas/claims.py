@@ -168,22 +168,3 @@ SLOTS_IN_USE: Final = schema_of(
 )
 """One row per run of neighbouring swap slots that a set has in use: ``count`` from ``first`` on, in
 order. Policy and seed are those of the RESULTS that were measured with them."""
-
-TREE_NODES: Final = schema_of(
-    {
-        "experiment": pl.String,
-        "slots_of_a_trunk": pl.UInt32,
-        "slots_of_a_node": pl.UInt32,
-        "set": pl.String,
-        "seed": pl.UInt64,
-        "slots": pl.UInt32,
-        "shadows": pl.UInt32,
-        "nodes": pl.UInt32,
-        "nodes_by_call_stack": pl.UInt32,
-        "nodes_of_the_model": pl.UInt32,
-        "apart_percent": pl.Float64,
-    }
-)
-"""One row per set of slots in use and round: how many slots, how many of them with a shadow and not
-a page; the nodes that a real kernel had more than before, those whose allocation it puts down to
-the swap cache, and those of ``mapping.h`` for the same slots, with its distance from ``nodes``."""

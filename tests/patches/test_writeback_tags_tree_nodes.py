@@ -16,7 +16,8 @@ from swapsim.config import MappingConfig
 from swapsim.errors import InputError
 from swapsim.native.mappings import nodes_after_swap_out
 from swapsim.patches import writeback_tags as patch
-from swapsim.schemas import HELD_AGAINST, SLOTS_IN_USE, TREE_NODES
+from swapsim.patches.writeback_tags.tree_nodes import simulated_nodes
+from swapsim.schemas import HELD_AGAINST, SLOTS_IN_USE
 
 SLOTS = 1 << 20
 
@@ -116,6 +117,13 @@ def test_an_offset_past_the_device_is_named(offset: int) -> None:
         nodes_after_swap_out([1, offset], config)
 
 
+def by_set_and_round(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per set of slots and round, a column per metric of it."""
+    names = pl.col("metric").str.split_exact(": ", 1).struct.rename_fields(["set", "what"])
+    split = rows.select("seed", "value", names.alias("names")).unnest("names")
+    return split.pivot("what", index=["set", "seed"], values="value")
+
+
 def test_each_size_of_trees_was_measured() -> None:
     """Large and small trunks, and nodes of 64 and of 16 slots, have three rounds each."""
     told = [claims.measured_provenance(name) for name in EXPERIMENTS]
@@ -127,12 +135,13 @@ def test_each_size_of_trees_was_measured() -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
     """In each round the kernel's slab grew by just the nodes that mapping.h has for these slots."""
-    table = patch.nodes_by_round(name)
-    assert table.schema == TREE_NODES
-    assert set(table["set"]) == {"sequential", "fragmented", "visited", "sparse", "few"}
-    assert table["nodes"].equals(table["nodes_of_the_model"], check_names=False)
-    assert table["nodes"].equals(table["nodes_by_call_stack"], check_names=False)
-    assert (table["apart_percent"] == 0).all()
+    kernel = by_set_and_round(claims.measured_results(name))
+    model = by_set_and_round(simulated_nodes(name))
+    both = kernel.join(model, on=["set", "seed"], suffix=" of the model")
+    assert set(both["set"]) == {"sequential", "fragmented", "visited", "sparse", "few"}
+    assert both.height == model.height
+    for same in ("nodes of the model", "nodes by call stack"):
+        assert both["nodes"].equals(both[same], check_names=False)
     held = patch.nodes_held_against(name)
     assert held.schema == HELD_AGAINST
     assert held.height == 5
@@ -142,11 +151,10 @@ def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_most_slots_in_use_have_a_shadow(name: str) -> None:
     """The sets are what a 6.1 kernel keeps for pages that are gone, not pages of the swap cache."""
-    table = patch.nodes_by_round(name)
-    assert (table["shadows"] > table["slots"] // 2).all()
     slots = claims.measured_slots(name).group_by("set", "seed").agg(pl.col("count").sum())
-    both = table.join(slots, on=["set", "seed"])
-    assert both.height == table.height
+    both = by_set_and_round(claims.measured_results(name)).join(slots, on=["set", "seed"])
+    assert both.height == slots.height
+    assert (both["shadows"] > both["slots"] // 2).all()
     assert (both["slots"] == both["count"]).all()
 
 
@@ -161,7 +169,7 @@ def test_nodes_go_with_their_slots(name: str) -> None:
 def test_an_experiment_without_tree_nodes_says_so() -> None:
     """Sets of slots are asked for where none were noted: one line that names the experiment."""
     with pytest.raises(InputError, match="no tree nodes"):
-        patch.nodes_by_round("writeback-tags")
+        patch.nodes_held_against("writeback-tags")
 
 
 def test_samples_become_metrics_and_slots(rig: SimpleNamespace) -> None:

@@ -27,7 +27,7 @@ from swapsim.patches.writeback_tags.shares import (
     with_tree_ns_of,
     within_tolerance,
 )
-from swapsim.patches.writeback_tags.tree_nodes import nodes_by_round, nodes_held_against
+from swapsim.patches.writeback_tags.tree_nodes import nodes_held_against
 
 __all__ = [
     "PATCH",
@@ -47,7 +47,6 @@ __all__ = [
     "lab_machines",
     "lock_relief",
     "machine",
-    "nodes_by_round",
     "nodes_held_against",
     "predict",
     "predict_by_shares",

@@ -7,16 +7,9 @@ from swapsim import claims
 from swapsim.claims import results
 from swapsim.config import MappingConfig
 from swapsim.native.mappings import nodes_after_swap_out
-from swapsim.schemas import HELD_AGAINST, TREE_NODES, require
+from swapsim.schemas import HELD_AGAINST, require
 
 SLOTS_OF_A_MEBIBYTE = 256
-
-_METRICS = {
-    "slots": "slots",
-    "shadows": "shadows",
-    "nodes": "nodes",
-    "nodes by call stack": "nodes_by_call_stack",
-}
 
 
 def simulated_nodes(experiment: str) -> pl.DataFrame:
@@ -81,52 +74,3 @@ def nodes_held_against(experiment: str) -> pl.DataFrame:
     medians = claims.medians(claims.measured_results(experiment))
     held = claims.held_against(simulated_nodes(experiment), medians)
     return require(held, HELD_AGAINST, "HELD_AGAINST")
-
-
-def nodes_by_round(experiment: str) -> pl.DataFrame:
-    """Set the model's nodes beside the kernel's, set by set and round by round.
-
-    Parameters
-    ----------
-    experiment : str
-        Name of an experiment that counted tree nodes.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema TREE_NODES, in the order in which the sets were made. Rounds are those of one policy.
-
-    Raises
-    ------
-    InputError
-        As `simulated_nodes`.
-    """
-    model = simulated_nodes(experiment).select(
-        "seed",
-        set=pl.col("metric").str.strip_suffix(": nodes"),
-        nodes_of_the_model="value",
-    )
-    told = claims.measured_provenance(experiment)["kernel"]
-    split = pl.col("metric").str.split_exact(": ", 1).struct.rename_fields(["set", "metric"])
-    keys = ["set", "seed"]
-    counted = (
-        claims.measured_results(experiment)
-        .select("seed", split.alias("split"), "value")
-        .unnest("split")
-        .pivot("metric", index=keys, values="value", maintain_order=True)
-        .rename(_METRICS)
-    )
-    order = counted.select("set").unique(maintain_order=True).with_row_index("place")
-    frame = (
-        counted.join(model, on=keys, how="inner", maintain_order="left")
-        .join(order, on="set")
-        .sort("place", "seed")
-        .with_columns(
-            experiment=pl.lit(experiment),
-            slots_of_a_trunk=pl.lit(1 << told["trunk_shift"]),
-            slots_of_a_node=pl.lit(1 << told["tree_shift"]),
-            apart_percent=100 * (pl.col("nodes_of_the_model") / pl.col("nodes") - 1),
-        )
-        .select(pl.col(name).cast(kind) for name, kind in TREE_NODES.items())
-    )
-    return require(frame, TREE_NODES, "TREE_NODES")
