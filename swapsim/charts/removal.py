@@ -110,7 +110,9 @@ def waits_by_list(
                 "list_pages:Q",
                 title="pages of a list",
                 scale=alt.Scale(type="log", base=2),
-                axis=alt.Axis(values=frame["list_pages"].unique().sort().to_list()),
+                axis=alt.Axis(
+                    values=frame["list_pages"].unique().sort().to_list(), labelFlush=False
+                ),
             ),
             y=alt.Y(
                 "microseconds:Q",

@@ -25,8 +25,9 @@ def by_points(progress: bool) -> pl.DataFrame:
 
 
 def _gain_at_one_length(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    pages, label = picked(rows, ["setting", "label"], pick)
-    return questions.gain_by_list([int(pages)], [int(label.split()[0])], executor=SerialExecutor())
+    pages, label, share = picked(rows, ["setting", "label", "fit"], pick)
+    tasks = int(label.split()[0])
+    return questions.gain_by_list([int(pages)], [tasks], [float(share)], executor=SerialExecutor())
 
 
 @kept("batched-removal-gain-by-list", sample=_gain_at_one_length)
