@@ -159,6 +159,8 @@ def simulate(names: Sequence[str], check: bool) -> int:
         stale = simulated.stale(names)
         for name, why in stale.items():
             click.echo(f"{name}: {why}")
+        if not stale:
+            click.echo("what is kept is good")
         return 1 if stale else 0
     for name, changed in simulated.simulate(names, progress=sys.stderr.isatty()):
         click.echo(f"{name}: {'written' if changed else 'as it was'}")

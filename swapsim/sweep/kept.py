@@ -5,7 +5,7 @@
 
     data/simulated/NAME.parquet    the rows, and beside them in the file
         code     digest of the code that the result can reach, in Python and in C
-        data     digest of the files of data that it reads
+        data     digest of the data that it reads
         rows     digest of the rows themselves: a file with a flipped bit is damaged
 
 Config and seeds stand in the code of the result, which takes no arguments. Who asks for a result
@@ -16,12 +16,14 @@ never used. Each time a part of it is made anew, too, and has to come out the sa
 import hashlib
 import io
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 import polars as pl
 
 from swapsim import __version__
+from swapsim.claims.published import published_claims, published_tables, tolerances
 from swapsim.errors import SwapsimError
 from swapsim.paths import data_root
 from swapsim.sweep.code import code_digest
@@ -51,6 +53,7 @@ class Kept(Generic[Shown]):
         make: Callable[[bool], pl.DataFrame],
         sample: Callable[[pl.DataFrame, int], pl.DataFrame],
         reads: tuple[str, ...],
+        patch: str | None,
         shown: Callable[[pl.DataFrame], Shown],
     ) -> None:
         self.name = name
@@ -58,6 +61,7 @@ class Kept(Generic[Shown]):
         self._make = make
         self._sample = sample
         self._reads = reads
+        self._patch = patch
         self._shown = shown
 
     @property
@@ -186,7 +190,8 @@ class Kept(Generic[Shown]):
 
     def _data(self) -> str:
         files = [path for name in self._reads for path in sorted(data_root().glob(name))]
-        return _digest(hashlib.sha256(path.read_bytes()).hexdigest() for path in files)
+        digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+        return _digest(digests + ([_published(self._patch)] if self._patch else []))
 
 
 def kept(
@@ -194,7 +199,8 @@ def kept(
     *,
     sample: Callable[[pl.DataFrame, int], pl.DataFrame],
     shown: Callable[[pl.DataFrame], Shown] = _as_it_is,  # type: ignore[assignment]
-    reads: Iterable[str] = ("costs.csv", "published/*.csv"),
+    reads: Iterable[str] = ("costs.csv",),
+    patch: str | None = None,
 ) -> Callable[[Callable[[bool], pl.DataFrame]], Kept[Shown]]:
     """Make a kept result of a function.
 
@@ -209,6 +215,8 @@ def kept(
         Makes of the rows what the result is called for; default: the rows.
     reads : iterable of str
         The files of data that the result is made of, as patterns.
+    patch : str, optional
+        Whose published rows it is made of, too. Another patch's come and go without a trace here.
 
     Returns
     -------
@@ -218,7 +226,7 @@ def kept(
     """
 
     def of(make: Callable[[bool], pl.DataFrame]) -> Kept[Shown]:
-        return Kept(name, make, sample, tuple(reads), shown)
+        return Kept(name, make, sample, tuple(reads), patch, shown)
 
     return of
 
@@ -227,6 +235,15 @@ def picked(frame: pl.DataFrame, columns: Sequence[str], pick: int) -> tuple[Any,
     """Return one of the rows that these columns have: any number names one."""
     rows = frame.select(columns).unique(maintain_order=True)
     return rows.row(pick % rows.height)
+
+
+@cache
+def _published(patch: str) -> str:
+    """Return the digest of what data/published holds of a patch."""
+    claims = published_claims().filter(patch=patch)
+    allowed = tolerances().join(claims, on="claim", how="semi", maintain_order="left")
+    tables = (published_tables().filter(patch=patch), claims, allowed)
+    return _digest(_digest_of_rows(table) for table in tables)
 
 
 def _digest_of_rows(frame: pl.DataFrame) -> str:

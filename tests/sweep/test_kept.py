@@ -33,7 +33,7 @@ def one_seed(whole: pl.DataFrame, pick: int) -> pl.DataFrame:
     return rows([whole["seed"][pick % whole.height]])
 
 
-@kept("toy", sample=one_seed, reads=["costs.csv"])
+@kept("toy", sample=one_seed)
 def toy(_progress: bool) -> pl.DataFrame:
     """Return five seeds' rows."""
     made.append("toy")
@@ -45,6 +45,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder of data with one table, nothing kept yet."""
     (tmp_path / "costs.csv").write_text("name,value\nmap_ns,3\n")
     monkeypatch.setattr(keeping, "data_root", lambda: tmp_path)
+    keeping._published.cache_clear()
     made.clear()
     return tmp_path
 
@@ -83,6 +84,27 @@ def cut(_data: Path) -> None:
     toy.path.write_bytes(toy.path.read_bytes()[:-9])
 
 
+@pytest.mark.parametrize(
+    ("gone", "why"),
+    [("02-batched-removal", None), ("01-writeback-tags", "its data have changed")],
+)
+def test_only_its_own_patchs_published_rows_count(
+    monkeypatch: pytest.MonkeyPatch, gone: str, why: str | None
+) -> None:
+    """Rows of another patch come and go; a result is stale when those of its own do."""
+    of_a = kept("of-a", sample=one_seed, patch="01-writeback-tags")(rows_of_a)
+    cells = keeping.published_tables()
+    of_a.renew()
+    monkeypatch.setattr(keeping, "published_tables", lambda: cells.filter(pl.col("patch") != gone))
+    keeping._published.cache_clear()
+    assert of_a.stale() == why
+
+
+def rows_of_a(_progress: bool) -> pl.DataFrame:
+    """Return one seed's row."""
+    return rows([7])
+
+
 def other_rows(_data: Path) -> None:
     """Put other rows under the same digests."""
     metadata = pl.read_parquet_metadata(toy.path)
@@ -91,7 +113,7 @@ def other_rows(_data: Path) -> None:
 
 def other_code(_data: Path) -> None:
     """Keep what other code would have made."""
-    kept("toy", sample=one_seed, reads=["costs.csv"])(rows_of_none).renew()
+    kept("toy", sample=one_seed)(rows_of_none).renew()
 
 
 def rows_of_none(_progress: bool) -> pl.DataFrame:

@@ -4,6 +4,7 @@
 import polars as pl
 
 from swapsim.patches.batched_removal import questions
+from swapsim.patches.batched_removal.machines import PATCH
 from swapsim.patches.batched_removal.prediction import predict_by_points
 from swapsim.patches.batched_removal.unknowns import Point
 from swapsim.sweep import SerialExecutor
@@ -18,7 +19,7 @@ def _one_point(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return predict_by_points([point], executor=SerialExecutor())
 
 
-@kept("batched-removal-by-points", sample=_one_point)
+@kept("batched-removal-by-points", patch=PATCH, sample=_one_point)
 def by_points(progress: bool) -> pl.DataFrame:
     """Predict both tables at each point that the mail leaves open (PREDICTED_BY_POINTS)."""
     return predict_by_points(progress=progress)
@@ -30,7 +31,7 @@ def _gain_at_one_length(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return questions.gain_by_list([int(pages)], [tasks], [float(share)], executor=SerialExecutor())
 
 
-@kept("batched-removal-gain-by-list", sample=_gain_at_one_length)
+@kept("batched-removal-gain-by-list", patch=PATCH, sample=_gain_at_one_length)
 def gain_by_list(progress: bool) -> pl.DataFrame:
     """Map the gain by length of lists, hold per removal and tasks (WHAT_IF)."""
     return questions.gain_by_list(progress=progress)
@@ -41,7 +42,7 @@ def _gain_of_cures(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return questions.gain_by_cure(executor=SerialExecutor())
 
 
-@kept("batched-removal-gain-by-cure", sample=_gain_of_cures)
+@kept("batched-removal-gain-by-cure", patch=PATCH, sample=_gain_of_cures)
 def gain_by_cure(progress: bool) -> pl.DataFrame:
     """Set batching beside trunks of 64 MB and beside both (WHAT_IF_RANGES)."""
     return questions.gain_by_cure(progress=progress)
@@ -52,7 +53,7 @@ def _gain_beside_some(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return questions.gain_by_kswapds([int(nodes)], executor=SerialExecutor())
 
 
-@kept("batched-removal-gain-by-kswapds", sample=_gain_beside_some)
+@kept("batched-removal-gain-by-kswapds", patch=PATCH, sample=_gain_beside_some)
 def gain_by_kswapds(progress: bool) -> pl.DataFrame:
     """Say what one thread gains by the number of kswapds beside it (WHAT_IF_RANGES)."""
     return questions.gain_by_kswapds(progress=progress)
@@ -63,7 +64,7 @@ def _holds_at_one_length(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return questions.holds_by_list([pages], [share], executor=SerialExecutor())
 
 
-@kept("batched-removal-holds-by-list", sample=_holds_at_one_length)
+@kept("batched-removal-holds-by-list", patch=PATCH, sample=_holds_at_one_length)
 def holds_by_list(progress: bool) -> pl.DataFrame:
     """Say how long a hold is and an add waits behind it, by length of lists (HOLDS_BY_LIST)."""
     return questions.holds_by_list(progress=progress)

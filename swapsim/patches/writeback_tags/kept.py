@@ -9,6 +9,7 @@ import polars as pl
 
 from swapsim.machine.what_if import MEMORY
 from swapsim.patches.writeback_tags import questions
+from swapsim.patches.writeback_tags.machines import PATCH
 from swapsim.patches.writeback_tags.shares import fits_at, predict_by_shares
 from swapsim.sweep import SerialExecutor
 from swapsim.sweep.kept import kept, picked
@@ -28,7 +29,7 @@ def _one_pair_of_shares(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     )
 
 
-@kept("writeback-tags-by-shares", sample=_one_pair_of_shares)
+@kept("writeback-tags-by-shares", patch=PATCH, sample=_one_pair_of_shares)
 def by_shares(progress: bool) -> pl.DataFrame:
     """Predict the patch at each pair of shares that the base leaves open (PREDICTED_BY_SHARES)."""
     return predict_by_shares(progress=progress)
@@ -41,7 +42,7 @@ def _gain_at_one_number(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     )
 
 
-@kept("writeback-tags-gain-by-writers", sample=_gain_at_one_number)
+@kept("writeback-tags-gain-by-writers", patch=PATCH, sample=_gain_at_one_number)
 def gain_by_writers(progress: bool) -> pl.DataFrame:
     """Say what the patch gains by the number of writers, over three fits (WHAT_IF_RANGES)."""
     return questions.gain_by_writers(fits_at(THREE_SHARES), progress=progress)
@@ -53,7 +54,7 @@ def _gain_at_one_size(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return questions.gain_by_trunk_size(fits_at(THREE_SHARES), [shift], executor=SerialExecutor())
 
 
-@kept("writeback-tags-gain-by-trunk-size", sample=_gain_at_one_size)
+@kept("writeback-tags-gain-by-trunk-size", patch=PATCH, sample=_gain_at_one_size)
 def gain_by_trunk_size(progress: bool) -> pl.DataFrame:
     """Say what the patch gains by the size of a trunk, over three fits (WHAT_IF_RANGES)."""
     return questions.gain_by_trunk_size(fits_at(THREE_SHARES), progress=progress)
@@ -65,7 +66,7 @@ def _gain_at_one_drive(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return questions.gain_by_drive(fits_at(THREE_SHARES), others, executor=SerialExecutor())
 
 
-@kept("writeback-tags-gain-by-drive", sample=_gain_at_one_drive)
+@kept("writeback-tags-gain-by-drive", patch=PATCH, sample=_gain_at_one_drive)
 def gain_by_drive(progress: bool) -> pl.DataFrame:
     """Say what the patch gains by the drive's speed, over three fits (WHAT_IF_RANGES)."""
     return questions.gain_by_drive(fits_at(THREE_SHARES), progress=progress)
@@ -80,7 +81,7 @@ def _gain_at_one_constant(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return questions.gain_by_constant(fits, executor=SerialExecutor())
 
 
-@kept("writeback-tags-gain-by-constant", sample=_gain_at_one_constant)
+@kept("writeback-tags-gain-by-constant", patch=PATCH, sample=_gain_at_one_constant)
 def gain_by_constant(progress: bool) -> pl.DataFrame:
     """Say what the patch gains with each assumed constant at its low and high, fitted anew."""
     fits = _fits_by_constant(progress=progress)

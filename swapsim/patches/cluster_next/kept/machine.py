@@ -13,6 +13,7 @@ from swapsim.machine.fit_rows import met_anew, of_rows, to_rows
 from swapsim.machine.what_if import MEMORY, by_constant
 from swapsim.patches.cluster_next import questions
 from swapsim.patches.cluster_next.fitting import FIT_RUNS, VERSIONS, fit, to_meet
+from swapsim.patches.cluster_next.machines import PATCH
 from swapsim.patches.cluster_next.prediction import predict
 from swapsim.sweep import SerialExecutor
 from swapsim.sweep.kept import kept, picked
@@ -26,7 +27,7 @@ def _one_fit(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return met_anew(rows, version, *to_meet(version), runs=FIT_RUNS)
 
 
-@kept("cluster-next-fits", sample=_one_fit, shown=of_rows)
+@kept("cluster-next-fits", patch=PATCH, sample=_one_fit, shown=of_rows)
 def fits(_progress: bool) -> pl.DataFrame:
     """Fit the base of the first mail and of the third: their names -> `Fitted`."""
     return to_rows({version: fit(version=version) for version in VERSIONS})
@@ -41,13 +42,13 @@ def _predicted_for_one_seed(version: str, rows: pl.DataFrame, pick: int) -> pl.D
     return predict(fits.load()[version].constants, picked(rows, ["seed"], pick), version=version)
 
 
-@kept("cluster-next-predicted", sample=partial(_predicted_for_one_seed, "V1"))
+@kept("cluster-next-predicted", patch=PATCH, sample=partial(_predicted_for_one_seed, "V1"))
 def predicted(_progress: bool) -> pl.DataFrame:
     """Simulate the first mail's table for each seed (RESULTS)."""
     return predict(fits.load()["V1"].constants)
 
 
-@kept("cluster-next-predicted-v3", sample=partial(_predicted_for_one_seed, "V3"))
+@kept("cluster-next-predicted-v3", patch=PATCH, sample=partial(_predicted_for_one_seed, "V3"))
 def predicted_v3(_progress: bool) -> pl.DataFrame:
     """Simulate the third mail's table for each seed (RESULTS)."""
     return predict(fits.load()["V3"].constants, version="V3")
@@ -67,7 +68,7 @@ def _gain_at_one_number(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return questions.gain_by_tasks(_both(), [int(tasks)], executor=SerialExecutor())
 
 
-@kept("cluster-next-gain-by-tasks", sample=_gain_at_one_number)
+@kept("cluster-next-gain-by-tasks", patch=PATCH, sample=_gain_at_one_number)
 def gain_by_tasks(progress: bool) -> pl.DataFrame:
     """Say what the patch gains by the number of tasks, over both fits (WHAT_IF_RANGES)."""
     return questions.gain_by_tasks(_both(), progress=progress)
@@ -79,7 +80,7 @@ def _gain_at_one_size(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return questions.gain_by_trunk_size(_both(), [shift], executor=SerialExecutor())
 
 
-@kept("cluster-next-gain-by-trunk-size", sample=_gain_at_one_size)
+@kept("cluster-next-gain-by-trunk-size", patch=PATCH, sample=_gain_at_one_size)
 def gain_by_trunk_size(progress: bool) -> pl.DataFrame:
     """Say what the patch gains by the size of a trunk, over both fits (WHAT_IF_RANGES)."""
     return questions.gain_by_trunk_size(_both(), progress=progress)
@@ -91,7 +92,7 @@ def _gain_at_one_drive(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return questions.gain_by_drive(_both(), others, executor=SerialExecutor())
 
 
-@kept("cluster-next-gain-by-drive", sample=_gain_at_one_drive)
+@kept("cluster-next-gain-by-drive", patch=PATCH, sample=_gain_at_one_drive)
 def gain_by_drive(progress: bool) -> pl.DataFrame:
     """Say what the patch gains by the drives' speed, over both fits (WHAT_IF_RANGES)."""
     return questions.gain_by_drive(_both(), progress=progress)
@@ -102,7 +103,7 @@ def _one_fit_by_constant(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return met_anew(rows, name, *to_meet("V1"), runs=FIT_RUNS)
 
 
-@kept("cluster-next-fits-by-constant", sample=_one_fit_by_constant, shown=of_rows)
+@kept("cluster-next-fits-by-constant", patch=PATCH, sample=_one_fit_by_constant, shown=of_rows)
 def fits_by_constant(progress: bool) -> pl.DataFrame:
     """Fit the first mail's base with each assumed constant at its low and high."""
     return to_rows(questions.fits_by_constant(CONSTANTS_ASKED, progress=progress))
@@ -114,7 +115,7 @@ def _one_gain_by_constant(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return questions.gains_by_constant(fitted, seeds=[seed], executor=SerialExecutor())
 
 
-@kept("cluster-next-gain-by-constant", sample=_one_gain_by_constant, shown=by_constant)
+@kept("cluster-next-gain-by-constant", patch=PATCH, sample=_one_gain_by_constant, shown=by_constant)
 def gain_by_constant(progress: bool) -> pl.DataFrame:
     """Say what V1 gains with each assumed constant at its low and high, fitted anew."""
     return questions.gains_by_constant(fits_by_constant.load(), progress=progress)

@@ -170,7 +170,7 @@ def _aged() -> Callable[..., MachineConfig]:
     return aged_device
 
 
-@kept("cluster-next-race", sample=partial(_one_race, _aged), reads=["costs.csv"])
+@kept("cluster-next-race", sample=partial(_one_race, _aged))
 def race(progress: bool) -> pl.DataFrame:
     """Run the aged device's machine under all built-in policies (RESULTS)."""
     return run_policies(_aged(), progress=progress)
