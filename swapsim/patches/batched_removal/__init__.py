@@ -3,6 +3,13 @@
 
 from swapsim.patches.batched_removal import kept
 from swapsim.patches.batched_removal.conclusions import counted, spread_needed, verdict
+from swapsim.patches.batched_removal.lab import (
+    lab_held_against,
+    lab_machines,
+    lab_off_percent,
+    lab_runs,
+    xa_lock_misses,
+)
 from swapsim.patches.batched_removal.machines import PATCH, machine
 from swapsim.patches.batched_removal.pencil import rewrite, waits_needed
 from swapsim.patches.batched_removal.prediction import (
@@ -32,6 +39,10 @@ __all__ = [
     "holds_by_list",
     "judged_ranges",
     "kept",
+    "lab_held_against",
+    "lab_machines",
+    "lab_off_percent",
+    "lab_runs",
     "machine",
     "points",
     "predict",
@@ -40,4 +51,5 @@ __all__ = [
     "spread_needed",
     "verdict",
     "waits_needed",
+    "xa_lock_misses",
 ]
