@@ -11,7 +11,17 @@
 /* Any even word stands for a page that its tree lacked. */
 enum { A_FOLIO = 2 };
 
-/* The slot of the hash where a page is, or the hole that ends its probe. */
+/*
+ * The slot of the hash where a page is, or the hole that ends its probe. It is at most half
+ * full, so there is one. A list of 3 pages uses 8 slots of a room of 1024 (list_pages 512):
+ *
+ *      pages     0: A1        1: B1        2: A2
+ *      places    [ 0  2  0  0  1  3  0  0 ]        say A1 and A2 both fall on slot 4
+ *                     B1       A1 A2               A2 takes the hole behind it
+ *
+ * A second A1 meets place 1 in slot 4, the same page: twice. The hash is of a list, not of
+ * the room, for each list begins by clearing it: 32 bytes here, and not 4096.
+ */
 static uint32_t *probe(const struct sws_removal *self, const struct sws_removal_page *page)
 {
 	uint64_t mixed =
@@ -112,6 +122,7 @@ static int read_list(struct sws_removal *self, const struct sws_removal_rows *ro
 static void remove_list(struct sws_removal *self, uint32_t pages, uint64_t list,
 			struct sws_removal_results *results)
 {
+	/* The whole list was checked: queueing it cannot fail half way, its pages on no list. */
 	for (uint32_t place = 0; place < pages; place++)
 		sws_removal__push(self, &self->pages[place]);
 	while (self->waiting.head) {
@@ -124,6 +135,14 @@ static void remove_list(struct sws_removal *self, uint32_t pages, uint64_t list,
 	}
 }
 
+/*
+ * The lists of freed and of kept pages, read off from their heads. Of A1 B1 A2 C1 A3 with a
+ * third reference on A2 (removal/removal.c), batched: freed B1 C1 A1 A3, kept A2, so
+ *
+ *      row       A1   B1   A2   C1   A3
+ *      removed   1    1    0    1    1
+ *      place     2    0    0    1    3
+ */
 static void write_results(struct sws_removal *self, uint64_t begin,
 			  struct sws_removal_results *results)
 {

@@ -21,6 +21,13 @@ struct removal_rules {
 	bool counts_queued;
 };
 
+/*
+ * A page is on one list at a time, all of them linked by the same field, as by page->lru:
+ *
+ *      waiting --hold--> due_slots, due_files --settle--> freed --take_freed--> its owner
+ *         |     `------- a file page without freepage ----^
+ *         `----hold----> kept --take_kept--> its owner
+ */
 struct sws_removal {
 	struct sws_allocator allocator;
 	/* Borrowed. */
@@ -51,7 +58,7 @@ static inline bool removal_is_folio(uint64_t item)
 	return item && !(item & 1);
 }
 
-/* The slots of the hash for a list: a power of two, at most half full. */
+/* The slots of the hash for a list: a power of two, at most half full. 3: 8, 32: 64, 512: 1024. */
 static inline uint32_t removal_places(uint32_t list_pages)
 {
 	uint32_t places = 2;

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * removal/verify.c - what must hold between any two parts. A page by the list that it is on:
+ *
+ *      list        state      locked   in its tree   references   entry
+ *      waiting     waiting    yes      yes           any          its slot, 0 of a file
+ *      due_slots   due        no       no            0            its slot
+ *      due_files   due        no       no            0            0
+ *      freed       freed      no       no            0            0
+ *      kept        kept       no       yes           any          its slot, 0 of a file
+ */
 #include "removal/parts.h"
 
 static bool in_tree(const struct sws_removal *self, const struct sws_removal_page *page)
@@ -40,6 +50,7 @@ static const char *wrong_on(const struct sws_removal *self, const struct removal
 	const struct sws_removal_page *last = NULL;
 
 	for (const struct sws_removal_page *page = list->head; page; page = page->next) {
+		/* Its turn is over, but it leaves a list of those due only with all the others. */
 		const bool settled = page->state == SWS_REMOVAL_FREED && list != &self->freed;
 		const char *wrong = settled ? NULL : wrong_with(self, list, page);
 
