@@ -58,7 +58,22 @@ static void store_base(struct sws_slots *self, uint32_t cpu, struct sws_slots_ca
 	work->stores++;
 }
 
-/* Models scan_swap_map_try_ssd_cluster: stands on the next slot of this CPU's cluster. */
+/*
+ * Models scan_swap_map_try_ssd_cluster: stands on the next slot of this CPU's cluster.
+ *
+ * The list's head is copied to the CPU, not taken: it leaves the list when its first slot is taken
+ * (take_slot). Free list 64 -> 128 -> 192, clusters of 256, this CPU without one, 10 slots taken:
+ *
+ *                      the CPU's cluster, next      head
+ *      before          none                           64
+ *      here            64, 16384                      64       copied: in both places
+ *      take_slot       64, 16385                     128
+ *      after ten       64, 16394                     128
+ *
+ * The lock is held from the copy to the take, so no other CPU copies it too. The search goes on
+ * from next and never back. A cluster without a free slot from there on is forgotten: what is
+ * freed in it later is the scan's, until it runs empty.
+ */
 static bool try_cluster(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
 			struct sws_slots_work *work)
 {
@@ -96,7 +111,22 @@ static bool try_cluster(struct sws_slots *self, uint32_t cpu, struct sws_slots_c
 	}
 }
 
-/* A free cluster from the middle of the list must not be begun: the list has one way, from its head. */
+/*
+ * Models scan_swap_map_ssd_cluster_conflict. A free cluster from the middle of the list must not be
+ * begun: the list has one way, from its head, and take_slot would take the head off instead.
+ *
+ * The ten slots above are freed at once. Cluster 64 runs empty and goes to the tail, but the CPU
+ * still has it, with next 16394, which is free:
+ *
+ *      head 128 -> 192 -> ... -> 64 tail       the CPU: 64, 16394
+ *
+ *      16394 is in 64: free, and not the head     the CPU forgets 64
+ *      try_cluster                                copies 128, stands on 32768
+ *      32768 is in 128: free, but the head        no conflict: taken
+ *
+ * A scan may come into one likewise: while the lock is dropped, a cluster that it walks through
+ * runs empty behind another. A call that was given slots already ends there instead.
+ */
 static bool conflicts(struct sws_slots *self, uint32_t cpu, uint32_t offset)
 {
 	const uint32_t index = offset / self->cluster_size;
@@ -108,7 +138,19 @@ static bool conflicts(struct sws_slots *self, uint32_t cpu, uint32_t offset)
 	return true;
 }
 
-/* An HDD looks for a run of free slots once the last one is used up. */
+/*
+ * An HDD looks for a run of free slots once the last one is used up. The counter is unsigned, as
+ * cluster_nr is, and goes through 0: 0 -> 4294967295, to be set after the search. Another CPU that
+ * comes while the lock is dropped reads that as a long run, and takes the base without a search.
+ * 2047 free slots, the base 1:
+ *
+ *      CPU 0   START      a search is due           cluster_nr  4294967295
+ *      CPU 0   SEARCH     finds 1 to 256
+ *      CPU 1   a call     takes 1, stores 2         cluster_nr  4294967294
+ *      CPU 0   SEARCHED   the run, from 1           cluster_nr         255
+ *              CHECK      1 is in use               SCAN
+ *      CPU 0   SCAN       finds 2                   takes 2, stores 3
+ */
 static enum sws_call_state next_of_disk(struct sws_slots *self)
 {
 	if (self->cluster_nr-- != 0)
@@ -187,6 +229,10 @@ static bool check(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *c
 		call->state = SWS_CALL_NO_PAGE;
 		return false;
 	}
+	/*
+	 * Highest fell while the lock was dropped, or the base (4.8) lies past it: on to lowest,
+	 * and the base of this scan with it. A second lap would be empty from here on.
+	 */
 	if (call->offset > self->highest) {
 		call->offset = self->lowest;
 		call->scan_base = self->lowest;
@@ -199,6 +245,10 @@ static bool check(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *c
 		call->state = SWS_CALL_RECLAIM;
 		return false;
 	}
+	/*
+	 * Another CPU took it meanwhile. A call that has slots in hand is content with them: it
+	 * does not drop the lock for more.
+	 */
 	if (usage) {
 		call->state = call->given ? SWS_CALL_DONE : SWS_CALL_SCAN;
 		return false;
@@ -208,7 +258,17 @@ static bool check(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *c
 	return true;
 }
 
-/* A slot was taken: is there one more to look at? */
+/*
+ * A slot was taken: is there one more to look at? The ration is the call's, not the part's: what
+ * the scan spent without the lock is missing here.
+ *
+ *      6.1, the scan found its slot at test 253     256 -> 3
+ *      one for this look                              3 -> 2
+ *      the quick scan has one test left, and that is the slot just taken: done, 1 given
+ *
+ * A scan that ran out began anew at 256, so the number alone would say "fresh": scanned_many
+ * remembers, and leaves the quick scan out.
+ */
 static bool look_for_more(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
 			  struct sws_slots_work *work)
 {

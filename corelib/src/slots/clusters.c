@@ -5,9 +5,24 @@
  */
 #include "slots/clusters.h"
 
-/* Columns that the list begins with, where a trunk has fewer clusters: SWAP_CLUSTER_COLS. */
+/*
+ * Columns that the list begins with, where a trunk has fewer clusters. SWAP_CLUSTER_COLS is the
+ * greater of two: clusters of a trunk (16384 / 256 = 64), so that neighbours on the list work
+ * under different locks; and swap_cluster_info of 8 bytes in a cache line of 64, so that the
+ * cluster locks of neighbours do not share a line.
+ */
 #define COLUMNS_MIN 8U
 
+/*
+ * Models free_cluster (4.8: a part of dec_cluster_info_page). The list is one way, through next:
+ *
+ *      head 5 -> 9 -> 2 tail         append 7:   head 5 -> 9 -> 2 -> 7 tail
+ *      head none, tail none          append 7:   head 7 tail
+ *
+ * A cluster that ran empty goes to the far end, though it was in use a moment ago: whoever takes
+ * clusters takes those first that are free the longest, and the list gets out of column order
+ * with time.
+ */
 void sws_slots__append_free_cluster(struct sws_slots *self, uint32_t index)
 {
 	self->clusters[index].free = true;
@@ -20,6 +35,10 @@ void sws_slots__append_free_cluster(struct sws_slots *self, uint32_t index)
 	self->n_free_clusters++;
 }
 
+/*
+ * Models alloc_cluster (4.8: a part of inc_cluster_info_page). What is taken keeps its next: a
+ * hold that is undone puts the head back and has the whole list again (slots/follow.c).
+ */
 void sws_slots__take_free_cluster(struct sws_slots *self)
 {
 	struct slots_cluster *head = &self->clusters[self->free_head];
@@ -31,6 +50,11 @@ void sws_slots__take_free_cluster(struct sws_slots *self)
 	self->n_free_clusters--;
 }
 
+/*
+ * No kernel does this; a replay must, whose trace took a slot of a cluster in the middle:
+ *
+ *      head 5 -> 9 -> 2 tail         unlist 2:   head 5 -> 9 tail
+ */
 void sws_slots__unlist_cluster(struct sws_slots *self, uint32_t index)
 {
 	uint32_t before = self->free_head;
@@ -50,7 +74,20 @@ void sws_slots__unlist_cluster(struct sws_slots *self, uint32_t index)
 
 /*
  * Neighbours on the list lie a trunk apart, so that CPUs which take clusters one
- * after the other work under different locks.
+ * after the other work under different locks. Models setup_swap_map_and_extents from 5.7 on.
+ *
+ * 200 clusters of 256 slots, a trunk of 16384: 64 columns, 4 rows, and the last row ends in
+ * column 7. Column by column, from the one of the shared base (here slot 1, so column 0):
+ *
+ *      column       0     1     2   ...   63
+ *      trunk 0     (0)    1     2   ...   63        0 has the header: in use, not listed
+ *      trunk 1     64    65    66   ...  127
+ *      trunk 2    128   129   130   ...  191
+ *      trunk 3    192   193   194   ... (none)
+ *
+ *      the list   64 128 192 | 1 65 129 193 | 2 66 ... | 63 127 191
+ *
+ * In order from 1 on, two CPUs that come at once get 1 and 2: both in trunk 0.
  */
 static void list_by_column(struct sws_slots *self, uint32_t shared_start)
 {
@@ -65,6 +102,11 @@ static void list_by_column(struct sws_slots *self, uint32_t shared_start)
 				sws_slots__append_free_cluster(self, (uint32_t)index);
 }
 
+/*
+ * 4.8, the shared base 5000: from cluster 19 on, around the end, to 18. The kernel makes no
+ * columns here yet: it has one lock for the swap cache of the whole device, so there is nothing
+ * to be apart from.
+ */
 static void list_in_order(struct sws_slots *self, uint32_t shared_start)
 {
 	const uint32_t first = shared_start / self->cluster_size;
@@ -77,6 +119,16 @@ static void list_in_order(struct sws_slots *self, uint32_t shared_start)
 	}
 }
 
+/*
+ * 1000 slots are 4 clusters; 24 slots of the last do not exist (4 * 256 - 1000):
+ *
+ *      cluster     0        1       2       3
+ *      count       1        0       0      24        0 and 3 are not listed
+ *      slot        0      256     512     768 ... 999
+ *
+ * The count that begins above 0 never falls back to 0, so such a cluster is never free: its slots
+ * are found by the scan alone.
+ */
 void sws_slots__start_clusters(struct sws_slots *self, uint32_t shared_start)
 {
 	const uint32_t tail = self->max % self->cluster_size;

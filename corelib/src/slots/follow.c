@@ -23,6 +23,17 @@ void sws_slots__snapshot(const struct sws_slots *self, uint32_t cpu, struct slot
 	};
 }
 
+/*
+ * Puts the list back by its two ends alone, and needs no copy of it:
+ *
+ *      before       head 5 -> 9 -> 2 tail
+ *      the hold     takes 5, then 9:   5 -> 9 -> [head 2 tail]       next of 5 and 9 as before
+ *      restored     head 5 -> 9 -> 2 tail
+ *
+ * This holds because a locked part only takes from the head and appends nothing: nothing is freed
+ * under it, and before a reclaim it ends. So the count of a cluster tells whether it was free: it
+ * falls to 0 only if the hold itself began it.
+ */
 void sws_slots__restore(struct sws_slots *self, const struct slots_snapshot *before,
 			const struct sws_slots_call *call)
 {
@@ -68,6 +79,11 @@ void sws_slots__hold(struct sws_slots *self, uint32_t offset)
 	self->map[offset] = SWS_SLOT_CACHED | 1;
 }
 
+/*
+ * The kernel's lowest and highest may lie closer together than ours, or further apart: both are
+ * bounds, which move by one slot at a time (slots/parts.h). Any pair is believed that
+ * leaves no free slot outside; one that does is not, or later scans would never see that slot.
+ */
 void sws_slots__follow_limits(struct sws_slots *self, uint32_t lowest, uint32_t highest)
 {
 	if (lowest < 1 || lowest > highest || highest >= self->max)
@@ -96,6 +112,10 @@ bool sws_slots__is_listed_behind(const struct sws_slots *self, uint32_t offset)
 	return self->clusters[index].free && index != self->free_head;
 }
 
+/*
+ * set_cluster_next draws a slot, rounds down to its trunk and stays at lowest or above. Lowest 100,
+ * highest 65535, trunks of 16384: it stores 100, 16384, 32768 or 49152, and nothing else.
+ */
 bool sws_slots__may_be_drawn(const struct sws_slots *self, uint32_t base)
 {
 	return base >= self->lowest && base <= self->highest &&

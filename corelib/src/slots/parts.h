@@ -84,7 +84,22 @@ static inline uint32_t slots_pages(const struct sws_slots *self)
 	return self->max - 1;
 }
 
-/* One more slot is in use: models swap_range_alloc. */
+/*
+ * One more slot is in use: models swap_range_alloc.
+ *
+ * Lowest and highest are bounds, not the lowest and highest free slot. They step by one, past the
+ * slot just taken; nothing looks for the next free one:
+ *
+ *      slot            1 2 3 4 5 6
+ *      empty           . . . . . .      lowest 1   highest 6
+ *      2 is taken      . # . . . .      lowest 1   highest 6
+ *      1 is taken      # # . . . .      lowest 2   highest 6      2 is in use
+ *      6 is taken      # # . . . #      lowest 2   highest 5
+ *
+ * A search for the exact values would cost a walk under si->lock at each slot; a scan that begins
+ * at a bound just tests one slot more. Only full is exact: lowest 7 (max) and highest 0, so that
+ * the first slot freed, say 4, becomes both: 4 < 7 and 4 > 0.
+ */
 static inline void slots_count_taken(struct sws_slots *self, uint32_t offset)
 {
 	if (offset == self->lowest)

@@ -69,6 +69,24 @@ uint64_t sws_slots__spend(struct sws_slots_call *call, uint64_t n)
 	return 1 + n / (SWS_SLOTS_RATION + 1);
 }
 
+/*
+ * Models the loop with the lock held in scan_swap_map_slots:
+ *
+ *      for (; offset <= scan_limit && --latency_ration > 0; offset++)
+ *
+ * It begins at the slot just taken, which it tests again, and it tests the base, which the scan
+ * does not. 6.1, the free slots 20, 120 and 500, the base 15, no cluster free, 64 wanted:
+ *
+ *      scan      tests 16 to 20            5 tests      256 -> 251
+ *      20 is taken                                            250
+ *      quick     tests 20 to 120         101 tests            149
+ *      120 is taken                                           148
+ *      quick     tests 120 to 266        147 tests, the ration is spent: done, 2 given
+ *      stored    268
+ *
+ * So a call may end with slots left to find. The next call's scan begins one past its base, with
+ * 269: it comes to 267, where this one stood, in its second lap alone, and to 268 never.
+ */
 bool sws_slots__quick_scan(struct sws_slots *self, struct sws_slots_call *call,
 			   struct sws_slots_work *work)
 {
@@ -114,7 +132,18 @@ static bool scan_range(struct sws_slots *self, struct sws_slots_call *call, uint
 	return hit;
 }
 
-/* From one past the offset to the highest slot, then from the lowest up to the base. */
+/*
+ * From one past the offset to the highest slot, then from the lowest up to the base.
+ *
+ * Models the label scan of scan_swap_map_slots: while (++offset <= highest_bit), then while (offset
+ * < scan_base). The base itself is in neither range. Only slot 700 of 1023 free, no cluster free:
+ *
+ *      the base 10      tests 11 to 700                          690 tests, found
+ *      the base 700     none past highest, none below lowest       0 tests, exhausted
+ *
+ * A call from there fails, on a device with a free slot, and as it stores no base the next one from
+ * there fails too. In 4.8 the base is looked at first (checks_the_base).
+ */
 static void scan(struct sws_slots *self, struct sws_slots_call *call, struct sws_slots_work *work)
 {
 	if (scan_range(self, call, call->offset + 1, self->highest + 1, work) ||
@@ -124,7 +153,18 @@ static void scan(struct sws_slots *self, struct sws_slots_call *call, struct sws
 		call->state = SWS_CALL_EXHAUSTED;
 }
 
-/* The first run of a cluster's size without a slot in use, wherever it begins. */
+/*
+ * The first run of a cluster's size without a slot in use, wherever it begins: an HDD has no
+ * list of free clusters. Models the loop under "Locate the first empty (unaligned) cluster". With a
+ * size of 4 and lowest 1:
+ *
+ *      slot          1 2 3 4 5 6 7 8
+ *      map           . . # . . . . .
+ *      last_in_run   4 4 7 7 7 7 7          each slot in use puts it 4 further
+ *                                '-- free and last: the run is 4 to 7, after 7 tests
+ *
+ * Every slot is tested once; to try each start on its own would test most of them 4 times.
+ */
 static void search(struct sws_slots *self, struct sws_slots_call *call, struct sws_slots_work *work)
 {
 	const uint32_t from = self->lowest;

@@ -115,7 +115,12 @@ static int drain(struct sws_slot_cache *self, struct sws_slot_cache_work *work)
 	return error;
 }
 
-/* Models check_cache_active. */
+/*
+ * Models check_cache_active. Two thresholds, or the caches would be drained and filled again around
+ * one: with 4 CPUs they go on above 1280 free slots and off below 512. The lower one is what the
+ * caches can hold at most, 64 ready and 64 returned on each of 4 CPUs: below it more slots may
+ * lie idle in them than are left.
+ */
 static int switch_caches(struct sws_slot_cache *self, struct sws_slot_cache_work *work)
 {
 	const uint64_t credit = sws_slots_credit(self->device);
@@ -132,6 +137,16 @@ static int switch_caches(struct sws_slot_cache *self, struct sws_slot_cache_work
 	return drain(self, work);
 }
 
+/*
+ * Models __try_to_reclaim_swap. While the caches are on, the slot goes to the return cache like
+ * any other, and is not free when the call looks at it again:
+ *
+ *      CHECK     40       held by the cache alone     RECLAIM, its page is there: freed
+ *      CHECK     c0       waits in the return cache   RECLAIM, no page is there: not freed
+ *      SCAN               from the slot after it
+ *
+ * A full return cache gives its 64 slots back first, but this one is the first of the next 64.
+ */
 static int reclaim(struct sws_slot_cache *self, uint32_t cpu, struct sws_slots_call *call,
 		   struct sws_slot_cache_work *work)
 {
@@ -186,6 +201,10 @@ static int take_ready(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, uin
 	return error;
 }
 
+/*
+ * Models get_swap_page (folio_alloc_swap). After a refill that was given nothing, one slot is asked
+ * for without the cache. That makes two calls: the work has the tests of both, *call is the second.
+ */
 int sws_slot_cache_get(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, uint32_t *offset,
 		       struct sws_slots_call *call, struct sws_slot_cache_work *work)
 {

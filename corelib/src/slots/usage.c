@@ -18,6 +18,12 @@ static void count_map_lock(const struct sws_slots *self, struct sws_slots_work *
 		work->si_lock++;
 }
 
+/*
+ * Models swap_entry_free and swap_range_free. The cluster goes to the list when its last slot is
+ * freed, whoever is taking slots from it: a CPU may have it as its own and the list may have it too
+ * (slots/call.c, conflicts). The credit comes back here, not when the slot went to a slot cache:
+ * slots that wait there are free to nobody.
+ */
 static void free_one(struct sws_slots *self, uint32_t offset)
 {
 	self->map[offset] = 0;
@@ -54,7 +60,15 @@ int sws_slots_free_entries(struct sws_slots *self, const uint32_t *offsets, uint
 	return SWS_OK;
 }
 
-/* A slot that nothing holds any more keeps the cache's name until it is freed. */
+/*
+ * Models __swap_entry_free_locked. A slot that nothing holds any more keeps the cache's name until
+ * it is freed: the kernel writes SWAP_HAS_CACHE there, and by that byte a slot that waits in a slot
+ * cache looks like one with a page. Our 80 tells them apart, for the reclaim that would find no page
+ * there; no scan and no lock depends on it.
+ *
+ *      a write, then the process is gone      c0 -> 41 -> 1 -> c0
+ *      ... gone while it is written           c0 -> 41 -> 40 -> c0
+ */
 static uint8_t settle(struct sws_slots *self, uint32_t offset, uint8_t usage)
 {
 	self->map[offset] = usage ? usage : SWS_SLOT_CACHED | SWS_SLOT_IDLE;

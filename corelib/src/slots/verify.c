@@ -27,7 +27,10 @@ static int verify_map(const struct sws_slots *self, const char **reason)
 	return SWS_OK;
 }
 
-/* Slots that count as in use for a cluster: also those that the device does not have. */
+/*
+ * Slots that count as in use for a cluster: also those that the device does not have.
+ * 1000 slots, cluster 3: offsets 768 to 1023, of which 1000 to 1023 count though the map ends.
+ */
 static uint32_t count_cluster(const struct sws_slots *self, uint32_t index)
 {
 	uint32_t count = 0;
@@ -59,6 +62,9 @@ static int verify_clusters(const struct sws_slots *self, const char **reason)
 	return SWS_OK;
 }
 
+/*
+ * A list that runs in a circle never ends: one step more than there are free clusters shows it.
+ */
 static int verify_free_list(const struct sws_slots *self, const char **reason)
 {
 	uint32_t length = 0;
