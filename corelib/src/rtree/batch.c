@@ -2,6 +2,22 @@
 #include "rtree/dealt.h"
 #include "rtree/in_order.h"
 
+/*
+ * Which way a batch goes, with a sort_threshold of 4096:
+ *
+ *      rows     trees   neighbours       way
+ *        1 000      8   far apart        as given: too few to be worth dealing
+ *       10 000      8   in one leaf      as given: the order is good as it is
+ *       10 000      8   far apart        8 buckets, each in the order given
+ *       10 000      1   far apart        as given: dealing by region starts at 16 * 4096 rows
+ *      100 000      1   far apart        one bucket, dealt again by regions
+ *       10 000   5000   far apart        1250 buckets of 4 trees, 4999 >> 2 being 1249
+ *
+ * Trees do not touch each other, and a tree's rows for one index keep their order, so all
+ * ways give the same results and the same trees. But at which row the memory ends differs,
+ * so a failed insert takes all of its rows back.
+ */
+
 /* Whether most of some neighbours, drawn evenly over the batch, lie in different leaves. */
 static bool scattered(const struct batch *self)
 {

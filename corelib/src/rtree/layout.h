@@ -19,6 +19,8 @@
  *             DIRTY         0100          0000
  *
  * Index 9 is 10 01 in bits: slot 2 of the node of shift 2, then slot 1 of the leaf.
+ * A walk to 5, 01 01, ends at the empty slot 1 of the top: one node passed. A walk to
+ * 18, 01 00 10, does not begin: two levels of two bits hold 0 to 15.
  */
 #ifndef SWAPSIM_RTREE_LAYOUT_H
 #define SWAPSIM_RTREE_LAYOUT_H
@@ -34,7 +36,15 @@
  */
 #define SWS_RTREE__SELDOM static __attribute__((noinline, unused))
 
-/* 40 bytes, then 2^shift slots; rounded up to cache lines that is 576 bytes at shift 6. */
+/*
+ * 40 bytes, then 2^shift slots; rounded up to cache lines that is 576 bytes at shift 6:
+ *
+ *      0        8        16       24       32  33  34  35    40                       552
+ *      | tags 0 | tags 1 | tags 2 | parent | s | o | c | gap | slots[0] .. slots[63] |
+ *
+ * The words that a step changes, tags and count, share the first cache line with the
+ * first three slots.
+ */
 struct sws_rtree__node {
 	/* Bit i: an item at or below slot i has the tag. */
 	uint64_t tags[SWS_RTREE_TAG_COUNT];
@@ -133,7 +143,13 @@ SWS_RTREE__STEP struct sws_rtree__node *sws_rtree__walk(const struct sws_forest 
 	return node;
 }
 
-/* As walk, through the last leaf used; counts one descent whichever way it went. */
+/*
+ * As walk, through the last leaf used; counts one descent whichever way it went.
+ *
+ * The kernel keeps no last leaf: it walks each time, and height nodes are what it passes.
+ * A leaf's number counts from index 0, not from the top, so it stays true while the tree
+ * grows above the leaf, or shrinks: only giving back the leaf itself ends it.
+ */
 SWS_RTREE__STEP struct sws_rtree__node *sws_rtree__find(const struct sws_forest *self,
 							struct sws_rtree__tree *tree,
 							uint64_t index, struct sws_rtree_work *work)

@@ -5,7 +5,13 @@
 
 #define CACHE_LINE 64
 
-/* Slabs double from here: small forests stay small, large ones ask seldom. */
+/*
+ * Slabs double from here: small forests stay small, large ones ask seldom. At shift 6:
+ *
+ *      slab         1       2       3    ...    7       8
+ *      nodes       16      32      64         1024    1024
+ *      bytes      9288   18504   36936      589896  589896    64 to align, 8 for the head
+ */
 #define FIRST_SLAB_NODES   16
 #define LARGEST_SLAB_NODES 1024
 
@@ -50,6 +56,15 @@ static struct sws_rtree__node *take_fresh(struct sws_forest *self)
 	return node;
 }
 
+/*
+ * A slab is made while the last one still has a few fresh nodes. One pointer tells what
+ * is fresh, so these become free nodes:
+ *
+ *      2 fresh, 1 free, 4 wanted:  0 fresh, 3 free, then a slab:  32 fresh, 3 free
+ *
+ * The kernel preloads for the same end (radix_tree_maybe_preload, 4.8): nodes are there
+ * before the lock is taken, and an insert does not fail under it.
+ */
 int sws_forest__reserve(struct sws_forest *self, uint64_t count)
 {
 	uint64_t nodes = self->slab_nodes > count ? self->slab_nodes : count;

@@ -83,7 +83,15 @@ int sws_rtree_tag_clear(struct sws_forest *self, uint32_t tree, uint64_t index, 
 				    tag, work);
 }
 
-/* The words that 6.1 tests to set a bit: upward to the first that has it, or the root. */
+/*
+ * The words that 6.1 tests to set a bit: upward to the first that has it, or the root, as
+ * xas_set_mark() does (lib/xarray.c). In the tree of height 3 of steps.h, before any bit
+ * is set: leaf, shift 2, shift 4, root, 4 words for index 6; then for index 0:
+ *
+ *      leaf 0..3    no bit yet    1
+ *      shift 2      bit 1, not 0  2      not "a bit", this bit: steps.h may stop here,
+ *      shift 4      bit 0         3      the kernel goes one further
+ */
 static uint64_t words_to_set(const struct sws_forest *self, const struct sws_rtree__node *leaf,
 			     uint64_t index, uint32_t tag)
 {

@@ -43,7 +43,19 @@ static void write_index(struct cursor *self)
 	self->index = above | (uint64_t)self->offset << self->node->shift;
 }
 
-/* Moves to the next item from the current slot on, that one included; false at the end. */
+/*
+ * Moves to the next item from the current slot on, that one included; false at the end.
+ *
+ * From index 1 to the item at 6 in the tree of height 3 of slow.c:
+ *
+ *      node             offset   index
+ *      leaf of 0..3     1 -> 4     1     nothing up to the node's end: back to the parent,
+ *      shift 2          1          4     behind the slot left; slot 1 is in use: down
+ *      leaf of 4..7     0 -> 2     6     an item
+ *
+ * With a tag, the word of the node tells the next slot at once, and leaves without it are
+ * never entered: radix_tree_next_chunk() of 4.8 does the same with RADIX_TREE_ITER_TAGGED.
+ */
 static bool next_item(struct cursor *self)
 {
 	for (;;) {
@@ -124,6 +136,16 @@ size_t sws_rtree_gang_lookup_tag(struct sws_forest *self, uint32_t tree, uint64_
 	return gang_lookup(self, tree, first_index, limit, tag, items, indexes);
 }
 
+/*
+ * Goes on where the last call stopped, so that the caller can let go of the lock between
+ * two, as tag_pages_for_writeback() does (mm/page-writeback.c, 4.8) after each 4096 pages.
+ * DIRTY at 0, 6 and 17, range 0 .. 100, limit 2:
+ *
+ *      call 1     2 met     first_index   0 ->   7
+ *      call 2     1 met     first_index   7 -> 101     fewer than the limit: all done
+ *
+ * At last_index 2^64 - 1 first_index ends at 0; the kernel's loop looks for that, too.
+ */
 uint64_t sws_rtree_range_tag_if_tagged(struct sws_forest *self, uint32_t tree,
 				       uint64_t *first_index, uint64_t last_index, uint64_t limit,
 				       uint32_t if_tag, uint32_t set_tag)

@@ -23,6 +23,18 @@
  * empty and go; the top has slot 0 alone, so it goes, too, and the height is 2.
  * Without b the same happens twice, and a stands in the root again. A root's tags
  * pass into slot 0 of each new top, and stay the root's.
+ *
+ * What that costs, as struct sws_rtree_work counts it:
+ *
+ *                  reserved  made  freed   nodes touched
+ *      insert b       4       3      -     3: none on the walk, the root had no node
+ *      insert c       4       3      -     3: 17 is beyond height 2, the walk saw no node
+ *      delete c       -       -      3     3: passed on the walk, among them the top dropped
+ *      delete b       -       -      3     3: two passed, and the leaf of a, dropped as a
+ *                                          top but not on the way to 6
+ *
+ * The kernel does these in radix_tree_extend(), __radix_tree_create(), radix_tree_shrink()
+ * and __radix_tree_delete_node() (lib/radix-tree.c, 4.8).
  */
 
 /* The least height that has a place for the index; not 0, which holds index 0 alone. */
@@ -98,7 +110,10 @@ int sws_rtree__insert_off_leaf(struct sws_forest *self, struct sws_rtree__tree *
 	}
 	if (height < tree->height)
 		height = tree->height;
-	/* New tops, then a path from the last of them: no more than this, so nothing fails midway. */
+	/*
+	 * New tops, then a path from the last of them: no more than this, so nothing fails midway.
+	 * b took one less: the path to 6 begins in the new top, which was counted with the tops.
+	 */
 	error = sws_forest__reserve(self, height - tree->height + (uint64_t)height);
 	if (error)
 		return error;
@@ -123,7 +138,11 @@ int sws_rtree__insert_off_leaf(struct sws_forest *self, struct sws_rtree__tree *
 	return SWS_OK;
 }
 
-/* Drops tops that have slot 0 alone; a leaf's lone item at index 0 goes into the root. */
+/*
+ * Drops tops that have slot 0 alone; a leaf's lone item at index 0 goes into the root.
+ * A lone item elsewhere keeps its nodes: with c alone, at 17, slot 1 of the top is the
+ * one in use, and a lower tree has no place for 17.
+ */
 static void shrink(struct sws_forest *self, struct sws_rtree__tree *tree, uint64_t index,
 		   struct sws_rtree_work *work)
 {

@@ -5,6 +5,22 @@
  * Nearly every row ends here: a slot and a bit change. A first or last bit of
  * a leaf's tag word climbs, a first or last item goes on in slow.c. Single and
  * batch calls share these steps, so they cannot differ.
+ *
+ * The tree of height 3 of slow.c, shift 2, items at 0, 6 and 17: one tag's words from the
+ * root down, bit 0 on the right, and how many words the kernel tests for each call:
+ *
+ *                           set 6   set 0   clear 0   clear 6
+ *      root          -        1       1        1         -
+ *      shift 4     0000     0001    0001     0001      0000
+ *      shift 2     0000     0010    0011     0010      0000
+ *      leaf 0..3   0000     0000    0001     0000      0000
+ *      leaf 4..7   0000     0100    0100     0100      0000
+ *      words                  4       4        2         4
+ *
+ * set 0 climbs one node and stops: that word had a bit, so all above it have theirs.
+ * radix_tree_tag_set() of 4.8 cannot know: it comes from the top and sets a bit at each
+ * level, so height + 1 words are counted for it whatever was there. clear 0 stops where
+ * a word keeps a bit (index 6 has the tag), clear 6 empties every word up to the root.
  */
 #ifndef SWAPSIM_RTREE_STEPS_H
 #define SWAPSIM_RTREE_STEPS_H

@@ -12,6 +12,10 @@ static verdict verify_slots(const struct sws_forest *self, const struct sws_rtre
 	for (uint32_t offset = 0; offset <= self->mask; offset++) {
 		if (node->slots[offset])
 			used++;
+		/*
+		 * At shift 6 a tree of height 11 has a top of shift 60: 4 bits of the index are
+		 * left to it, so its slots from 16 on lead nowhere.
+		 */
 		if (node->shift + self->shift > 64 && offset >> (64 - node->shift) &&
 		    node->slots[offset])
 			return "a slot beyond the largest index is in use";
