@@ -12,6 +12,19 @@
  *
  * What it reclaims goes to its CPU's free pages, so it mostly finds a page there. If
  * nothing could be reclaimed, it sleeps until a writeback ends.
+ *
+ * A node of 16384 frames: min 128, low 160, high 192. Three CPUs that have no page left:
+ *
+ *      CPU 0              CPU 1              CPU 2                        n_free   kswapd
+ *                                                                         165      asleep
+ *      165 > low: takes 31                                                134
+ *      134 < low: wakes kswapd                                            134      awake
+ *                         134 > min: takes 31                             103
+ *                                            103: reclaims, 32 pages      103
+ *                                            takes one of those, 31 left  103
+ *
+ * A refill is not stopped half way, so n_free falls below min by as much as one refill for
+ * each CPU that looked in time. The pages that CPU 2 reclaimed do not pass through the zone.
  */
 #include "machine/pages.h"
 #include "machine/reclaim.h"
@@ -109,6 +122,10 @@ static int wait_for_pages(struct actor *actor)
 	return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
 }
 
+/*
+ * No progress is no reason to give up while a page could be had without reclaim: others may have
+ * freed some meanwhile. A cgroup that is full has no such way, whatever memory is free.
+ */
 static bool may_try_again(const struct actor *actor)
 {
 	const struct sws_machine *self = actor->machine;
@@ -124,6 +141,7 @@ static int alloc_page(struct actor *actor, void *frame, uint32_t step)
 	switch ((enum step)step) {
 	case TAKE:
 		return find_page(actor);
+	/* The zone may have been empty by the time its lock was had: TAKE looks once more. */
 	case REFILLED:
 		engine_go(&actor->thread, TAKE);
 		return wake_kswapds(actor);

@@ -52,6 +52,17 @@ void sws_machine__list_take(struct sws_machine *self, uint32_t index)
 	list->count--;
 }
 
+/*
+ * A queue without a queue: the memory is a server that takes transfer_ns a page, and all that
+ * is kept of those before is when it is free. Copies of 571 ns, of which memory is busy for 80,
+ * all begun at 0 on CPUs of their own:
+ *
+ *      copy                1      2      ...  7      8      9
+ *      memory is done at   80     160         560    640    720
+ *      its CPU is busy     571    571         571    640    720
+ *
+ * So seven CPUs do not feel one another, and the eighth is the first that waits for memory.
+ */
 uint64_t sws_machine__transfer(struct sws_machine *self, struct node *node, uint64_t cpu_ns)
 {
 	const uint64_t now = machine_now(self);
@@ -91,6 +102,14 @@ void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, u
 	sws_machine__list_add(self, node, list, index);
 }
 
+/*
+ * Models rmqueue_bulk: 31 pages under one hold, so the next 30 of this CPU take no lock.
+ *
+ *      zone, n_free 165           free.pages, n 0
+ *      zone, n_free 134           free.pages, n 31      the one that came last goes first:
+ *                                                       its lines are most likely cached
+ * It may find fewer: who looked for a node with pages had no lock then (machine/alloc.c).
+ */
 /* Models rmqueue_bulk. */
 static int zone_get(struct actor *actor, void *subject, uint64_t *ns)
 {
@@ -122,6 +141,10 @@ void sws_machine__free_page(struct sws_machine *self, struct actor *actor, uint3
  *
  *      free.pages   [ 0 ... 30 | 31 ... 186 | ... ]     more than 186: 31 go to the zone,
  *                     to zone    move up                up to 32 fit behind, a batch's
+ *
+ * A CPU with 186 reclaims a list of 32: 218 are there, two holds, 187 and 156 are left. Had 29
+ * of the list gone, one: 215, 184. Most of what a CPU frees it keeps, so a task that
+ * reclaims for itself finds its next page here, under no lock.
  */
 static int zone_free(struct actor *actor, void *subject, uint64_t *ns)
 {
@@ -165,7 +188,15 @@ static struct node *node_of_added(const struct actor *actor)
 	return &self->nodes[self->pages[actor->cpu->added.pages[0]].node];
 }
 
-/* Models __pagevec_lru_add, which takes another node's lock where the next page is of it. */
+/*
+ * Models __pagevec_lru_add, which takes another node's lock where the next page is of it. Pages
+ * a b c of node 0 and d of node 1, where memory is shared:
+ *
+ *      added          a b c d          d is of another node: drained before 15 are there
+ *      under node 0   d                a b c are on node 0's list, d has moved up
+ *
+ * So what is gathered is of one node, but for the page that was added last.
+ */
 static int lru_add(struct actor *actor, void *subject, uint64_t *ns)
 {
 	struct sws_machine *self = actor->machine;

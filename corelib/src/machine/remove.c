@@ -6,6 +6,16 @@
  *      page by page   REMOVE PUT LEAVE
  *      batched        put_aside ... put_aside, and at the list's end for each mapping
  *                     NEXT_MAPPING PUT_NEXT SETTLE PUT_NEXT SETTLE ...; then FREE
+ *
+ * Two CPUs of one mapping, by time; a, b, c and x, y, z are pages of their lists:
+ *
+ *      page by page   CPU 0   out a  [a]  out b  [b]  out c  [c]
+ *                     CPU 1   out x     [x]  out y  [y]  out z  [z]
+ *      batched        CPU 0   out a, out b, out c  [a b c]
+ *                     CPU 1   out x, out y, out z  ........[x y z]
+ *
+ * "out" is unmapping, slot and copy, [] a hold of the tree's lock. A hold fewer for each page
+ * but one, and a hold as long as all of them: who comes meanwhile waits for the whole list.
  */
 #include "machine/pages.h"
 #include "machine/reclaim.h"
@@ -72,7 +82,10 @@ int sws_machine__put_aside(struct actor *actor, uint32_t index)
 	return sws_removal_queue(cpu->aside.removal, &aside->removal);
 }
 
-/* The first page that is due, its slot still its own; NULL: none is left of this mapping. */
+/*
+ * The first page that is due, its slot still its own; NULL: none is left of this mapping. What
+ * the mechanism hands back is the first field of an aside_page, so the one is the other.
+ */
 static struct page *due_page(const struct actor *actor)
 {
 	const struct aside_page *due = (const void *)sws_removal_due(actor->cpu->aside.removal);
@@ -80,7 +93,7 @@ static struct page *due_page(const struct actor *actor)
 	return due ? &actor->machine->pages[due->index] : NULL;
 }
 
-/* All are out. */
+/* All are out. Models free_hot_cold_page_list; none was kept, for each was clean and unmapped. */
 static void free_pages(struct actor *actor)
 {
 	struct cpu *cpu = actor->cpu;

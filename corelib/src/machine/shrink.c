@@ -9,10 +9,31 @@
  *                       for the first time: to the head again
  *           activated   referenced: to the active list's head
  *           gone        swapped out: to this CPU's free pages; batched, all at the list's end
+ *
+ * One turn in numbers, on a synchronous device; 32 are taken, two stay, one is activated:
+ *
+ *                        active   inactive   in hand   this CPU's free pages
+ *      before            400      96         0         0
+ *      BALANCE           368      128        0         0       for 3 * 96 < 400
+ *      ISOLATE           368      96         32        0
+ *      LOOK .. SETTLE    368      96         3         29      32 times
+ *      PUT_BACK          369      98         0         29
+ *
+ * Batched, all 32 are in hand up to the list's end, and 29 locked: these leave before DRAIN.
  */
 #include "machine/pages.h"
 #include "machine/reclaim.h"
 
+/*
+ * Takes up to list_pages from the tail of a list into the actor's hands. What is in hand is on
+ * no list, so that another CPU meets none of it and need not wait until it is done:
+ *
+ *      CPU 0   lru_lock [ takes 0 .. 31 ]   swaps out 0 .. 31 ...   lru_lock [ puts back ]
+ *      CPU 1   waits ...................[ takes 32 .. 63 ]   swaps out 32 .. 63 ...
+ *
+ * To walk the list in place would need lru_lock for as long as a page takes to be written, or
+ * a hold of it before and after each page: 64 holds, and not two.
+ */
 /* Takes up to list_pages from the tail of a list into the actor's hands. */
 static uint64_t isolate(struct actor *actor, enum machine_list list)
 {
@@ -31,6 +52,12 @@ static uint64_t isolate(struct actor *actor, enum machine_list list)
 	return (batch->n + 1) * self->config.costs.lru_page_ns;
 }
 
+/*
+ * Puts a batch back, to the head of a list, the page first that was taken first: it came from
+ * the tail, and of its batch it is the nearest to the tail again.
+ *
+ *      taken from the tail   z y x          put   x y z ...
+ */
 /* Puts a batch back, to the head of a list. */
 static void put(struct actor *actor, enum machine_list list, const struct batch *batch)
 {
@@ -48,7 +75,11 @@ static int isolate_active(struct actor *actor, void *frame, uint64_t *ns)
 	return SWS_OK;
 }
 
-/* Anonymous pages are deactivated whether they were referenced or not. */
+/*
+ * Anonymous pages are deactivated whether they were referenced or not: shrink_active_list keeps
+ * a referenced page active only if it is of a file that is executed. The look beforehand is not
+ * for nothing, for it clears the mark: only who is touched on the inactive list is found so.
+ */
 static int deactivate(struct actor *actor, void *frame, uint64_t *ns)
 {
 	const struct batch *batch = &actor->cpu->taken;
@@ -134,6 +165,7 @@ static int look(struct actor *actor, struct shrink *my)
 	if (my->at == cpu->taken.n)
 		return end_list(actor);
 	page = &self->pages[cpu->taken.pages[my->at]];
+	/* Locked: a page that comes in is on its list before it is read (machine/swap_in.c). */
 	if (page->locked || page->writeback) {
 		add(&cpu->kept, cpu->taken.pages[my->at]);
 		return go_on_with_next(actor, my);
@@ -143,6 +175,17 @@ static int look(struct actor *actor, struct shrink *my)
 			      : engine_work(&actor->thread, self->config.costs.reference_ns);
 }
 
+/*
+ * Models page_check_references, from 5.9 on for anonymous pages as for others. A page by its
+ * looks on the inactive list; t: touched since the one before:
+ *
+ *      look         1 t              2 t              or 2, not touched
+ *      up to 5.8    activated
+ *      6.1          kept, kept_once  activated        goes out
+ *
+ * kept_once outlives the active list, as PG_referenced does: who comes back from there is
+ * activated by the first look that finds it touched, until one finds it untouched.
+ */
 /* Models page_check_references, from 5.9 on for anonymous pages as for others. */
 static void stay_referenced(struct actor *actor, struct shrink *my, uint32_t index)
 {
@@ -194,7 +237,10 @@ static int settle(struct actor *actor, struct shrink *my)
 		return SWS_OK;
 	}
 	page->locked = false;
-	/* Without a slot it stays mapped. */
+	/*
+	 * Without a slot it stays mapped; with one it was unmapped before it went under writeback,
+	 * and its address is PTE_LEAVING up to a later scan.
+	 */
 	if (!page->unmapped && page->pte != MACHINE_NONE)
 		self->pte_states[page->pte] = PTE_RESIDENT;
 	add(&actor->cpu->kept, index);
@@ -214,6 +260,7 @@ static int put_back(struct actor *actor, void *frame, uint64_t *ns)
 	return SWS_OK;
 }
 
+/* Models inactive_list_is_low of 4.8: of 1 GB, 262144 pages, 65536 inactive ones are enough. */
 static bool is_balanced(const struct list *lists)
 {
 	return (uint64_t)lists[LIST_INACTIVE].count * MACHINE_INACTIVE_RATIO >=

@@ -10,6 +10,23 @@
  *      a clean page that still has its slot: UNMAP DUPLICATE REMOVE
  *
  * Batched, REMOVE leaves the page where it is, for its list's removal.
+ *
+ * Page 900 of address 17, which is given slot 300 of an asynchronous device:
+ *
+ *      after              address 17      page 900                       map byte of 300
+ *      (mapped)           resident, 900   dirty                          -
+ *      DECIDE of shrink   leaving, 900    dirty, locked                  -
+ *      GET_SLOT           leaving, 900    dirty, locked                  c0   ours alone
+ *      ADD                leaving, 900    dirty, locked, slot 300        c0   in the tree
+ *      DUPLICATE          leaving, 900    the same                       41   cache, address
+ *      COUNT              leaving, 900    the same, unmapped             41
+ *      WRITE              leaving, 900    locked, slot, unmapped, writeback   41
+ *      SETTLE of shrink   leaving, 900    slot, unmapped, writeback      41   kept
+ *      (interrupt)        leaving, 900    slot, unmapped                 41   rotated
+ *      the next scan:
+ *      REMOVE             swapped, 300    -: it is free                  01   address
+ *
+ * Map bytes are hexadecimal, as in slots/usage.c.
  */
 #include "machine/device.h"
 #include "machine/pages.h"
@@ -52,10 +69,12 @@ static int write_out(struct actor *actor, uint32_t index)
 	struct device *device = actor->device;
 	struct page *page = &self->pages[index];
 
+	/* All who wait are woken at once, and the first of them may fill the queue: look again. */
 	if (sws_machine__is_congested(device)) {
 		engine_go(&actor->thread, WRITE);
 		return engine_sleep(&actor->thread, SLEEP_FOR_WRITEBACK);
 	}
+	/* clear_page_dirty_for_io: before the data is read, so that no write behind it is lost. */
 	page->dirty = false;
 	actor->count.pages_out++;
 	if (device->interrupt == MACHINE_NONE)
@@ -80,6 +99,7 @@ static int swap_out(struct actor *actor, void *frame, uint32_t step)
 		if (page->unmapped)
 			return go(actor, REMOVE);
 		return engine_work(thread, self->config.costs.unmap_ns);
+	/* A page that came in through the cache may have its slot still; if clean, its data, too. */
 	case GET_SLOT:
 		if (page->slot)
 			return go(actor, DUPLICATE);
