@@ -9,12 +9,31 @@ struct looper {
 	enum stage stage;
 };
 
-/* Uniform in 0 .. 2 * think_ns, but for a bias below 2^-31: a division would cost as much as an event. */
+/*
+ * Uniform in 0 .. 2 * think_ns, but for a bias below 2^-31: a division would cost as much
+ * as an event.
+ *
+ *      think_ns 1000: draw 0              0 * 2001 >> 32 = 0
+ *                     draw 2^32 - 1       (2^32 - 1) * 2001 >> 32 = 2000
+ *
+ * think_ns is at most INT32_MAX, so the product stays within 64 bits.
+ */
 static uint64_t think(const struct sws_closed_loop_config *config, struct looper *looper)
 {
 	return (sws_generator_next(&looper->generator) >> 32) * (2 * config->think_ns + 1) >> 32;
 }
 
+/*
+ * One CPU's round, hold 100, and the calls that its events bring:
+ *
+ *      event at    stage      calls                next event
+ *      700         THINKS     lock                 700 if free, else when it is handed over
+ *      830         ASKS       run 100              930: it has the lock since 830
+ *      930         HOLDS      unlock, run 1400     2330
+ *
+ * Unlock makes no event for the CPU itself (for the next in the queue it does), so the
+ * thinking starts in the same step.
+ */
 static int step(struct sws_des *des, const struct sws_closed_loop_config *config,
 		struct looper *looper, uint32_t cpu, uint64_t *had)
 {

@@ -11,7 +11,15 @@
  *
  * The lock is CPU 1's from 100 on, though its event, and its hold, begin at 130:
  * whoever asks in between waits behind CPU 2. A test-and-set lock would have sent the
- * line over 2 x 30 first, for both pull at it.
+ * line over 2 x 30 first, for both pull at it:
+ *
+ *      asked at 0          queued             test-and-set
+ *      CPU 1 waits, holds  130, 130 .. 230    160, 160 .. 260
+ *      CPU 2               260, 260 .. 360    290, 290 .. 390
+ *
+ * A hold is counted from 130, not from 100: the line on its way is wait, so the three
+ * holds add up to 300 under either lock, and what the lock costs shows in the waits.
+ * The kernel's queue is kernel/locking/qspinlock.c (4.2 on).
  */
 #include "des/layout.h"
 
@@ -115,6 +123,18 @@ uint64_t sws_des_now(const struct sws_des *self)
 	return self->now;
 }
 
+/*
+ * Events as (time), 10 was just taken and its CPU, having run, makes the one of 22:
+ *
+ *      gap         [ -  20 15 30 12 | 25 ]       25 lies below 20: its parent is (5 - 1) / 4
+ *      12 rises    [ 12 20 15 30 -  | 25 ]       the least of the four children
+ *      22 stays    [ 12 20 15 30 22 | 25 ]       nothing lies below
+ *
+ * Closing the gap first would sink 25 from the top, and then 22 comes in at the end: two
+ * sifts. Of two equal times the one that was made first comes first: a heap alone would not keep
+ * that order, and results would depend on how it was filled.
+ */
+
 /* An event sinks from the gap at the top to its place; a node's children are 4 n + 1 .. 4 n + 4. */
 static void sift_down(struct sws_des *self, struct event event)
 {
@@ -183,7 +203,11 @@ static bool is_idle(const struct sws_des *self, uint32_t cpu)
 	return cpu < self->config.cpus && self->cpus[cpu].state == CPU_IDLE;
 }
 
-/* A CPU does something again: what it let pass since its last event was idleness. */
+/*
+ * A CPU does something again: what it let pass since its last event was idleness. An
+ * event's time is in the account from when the event is made, so a CPU that goes on at
+ * its event let nothing pass; one that made none, as a sleeper, did.
+ */
 static struct cpu *resume(struct sws_des *self, uint32_t number)
 {
 	struct cpu *cpu = &self->cpus[number];
@@ -280,7 +304,11 @@ int sws_des_lock(struct sws_des *self, uint32_t cpu, uint32_t number, uint32_t s
 	return SWS_OK;
 }
 
-/* The waiter that the line reaches first; of several the one that came first. */
+/*
+ * The waiter that the line reaches first; of several the one that came first. So a
+ * test-and-set lock is unfair: with two sockets, CPUs 0 and 1 on one of them, CPU 2, which
+ * came first, sees the lock go 0 -> 1 -> 0 for as long as these two ask again in time.
+ */
 static uint32_t nearest_waiter(const struct sws_des *self, const struct lock *lock,
 			       uint32_t *predecessor)
 {
@@ -298,6 +326,12 @@ static uint32_t nearest_waiter(const struct sws_des *self, const struct lock *lo
 	return nearest;
 }
 
+/*
+ * CPU 0 gives back, the nearest waiter is taken out of the middle of the queue:
+ *
+ *      first > 5 > 1 > 7 < last         winner 1, predecessor 5
+ *      first > 5 > 7 < last             pullers 3: those who waited, the winner with them
+ */
 static void hand_over(struct sws_des *self, struct lock *lock)
 {
 	const uint32_t pullers = lock->kind == SWS_LOCK_QUEUED ? 1 : lock->waiters;

@@ -27,8 +27,16 @@ struct cpu {
 	bool irq_save;
 };
 
+/*
+ * The queue runs through the CPUs, each of which waits for one lock at most: CPU 0 holds,
+ * CPUs 1 and 2 wait.
+ *
+ *      lock     holder 0   first 1   last 2   waiters 2
+ *                             |         |
+ *      CPUs        [ 0 ]    [ 1 ] --> [ 2 ] --> nobody
+ */
 struct lock {
-	/* When its holder had it. */
+	/* When its holder had it: in the future while the line travels. */
 	uint64_t since;
 	enum sws_lock_kind kind;
 	uint32_t holder;

@@ -11,6 +11,11 @@ void sws_engine__begin(struct engine *engine, struct engine_thread *thread, uint
 	sws_generator_seed(&thread->generator, seed, cpu);
 }
 
+/*
+ * The step behind is set before the call: what the procedure calls comes on top, and
+ * engine_go may still name another one. After the call the frame is not looked at again:
+ * it may have been left, and another may lie in its place.
+ */
 int sws_engine__resume(struct engine_thread *thread)
 {
 	int error = SWS_OK;
@@ -33,6 +38,17 @@ struct sws_des_cpu sws_engine__time_of(const struct engine_thread *thread)
 	return time;
 }
 
+/*
+ * A section by time: it asks at 0, has the lock at 130, and its action says 100 ns.
+ *
+ *      TAKE            0      engine_lock
+ *      ACT             130    the action changes the world at once, then engine_run(100)
+ *      GIVE_BACK       230    engine_unlock; whoever called section goes on at 230, too
+ *
+ * So between 130 and 230 the world is that of 230: those who ask for the lock cannot
+ * tell, and those who look without it see the end of the work early, never half of it.
+ * An action of 0 ns makes no event, and GIVE_BACK comes at 130.
+ */
 enum step { TAKE, ACT, GIVE_BACK };
 
 struct section {

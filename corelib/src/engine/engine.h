@@ -44,6 +44,17 @@
  *
  * A step makes one event at most, and calls one procedure at most. Whoever leaves and
  * calls in one step is replaced by what it called; its frame is gone then.
+ *
+ * The bytes of the stack while visit has called section (engine.c), 16 before each frame:
+ *
+ *      0             16         24             40                             64
+ *      | visit, step | door,    | section,     | action, subject, lock, site  |
+ *      | no caller   |     seen | step, 0      |                              |
+ *                               ^ top                                          ^ end
+ *
+ * Its last step leaves: end is 24, top is 0, and visit goes on with the step behind.
+ * With plain C calls each actor would need a thread, for it stops in the middle of them,
+ * and the order of threads is not ours to repeat.
  */
 #ifndef SWAPSIM_ENGINE_ENGINE_H
 #define SWAPSIM_ENGINE_ENGINE_H
