@@ -46,6 +46,12 @@ uint64_t sws_generator_next(struct sws_generator *self)
 	return result;
 }
 
+/*
+ * Below 6: 2^64 = 6 * 3074457345618258602 + 4, so threshold is 4 and the draws 0 to 3 are
+ * thrown away. Those left, 4 .. 2^64 - 1, hold each remainder equally often; with all of
+ * them 0 to 3 would come up once more than 4 and 5. -bound is 2^64 - bound, which has the
+ * remainder of 2^64: no type for 2^64 is needed.
+ */
 uint64_t sws_generator_below(struct sws_generator *self, uint64_t bound)
 {
 	uint64_t threshold = 0;

@@ -56,6 +56,7 @@ bool sws_index_map__find(const struct sws_index_map *self, uint64_t key, uint32_
 	return true;
 }
 
+/* The 33rd key meets 64 slots: keys find a home again in 128, for a home hangs on the mask. */
 static int double_slots(struct sws_index_map *self)
 {
 	struct sws_index_map old = *self;
@@ -94,6 +95,20 @@ int sws_index_map__put(struct sws_index_map *self, uint64_t key, uint32_t index)
 	return SWS_OK;
 }
 
+/*
+ * Eight slots; A and B have their home at 5, C at 6, D at 0. A goes:
+ *
+ *      slot           0  1  2  3  4  5  6  7
+ *      before         D  .  .  .  .  A  B  C
+ *      hole at 5      D  .  .  .  .  -  B  C      B from 6: its home is 5, so it moves
+ *      hole at 6      D  .  .  .  .  B  -  C      C from 7: its home is 6, so it moves
+ *      hole at 7      D  .  .  .  .  B  C  -      D from 0: at home, it stays
+ *      after          D  .  .  .  .  B  C  .      slot 1 is a hole: nobody follows
+ *
+ * Only to empty slot 5 would lose B, whose probe begins there and ends at a hole. D must
+ * not move to 7, either: its probe begins at 0. Distances are taken round the end: D is
+ * 0 from its home and 1 from the hole, and 0 < 1 says that the hole lies before its home.
+ */
 void sws_index_map__remove(struct sws_index_map *self, uint64_t key)
 {
 	uint64_t hole = probe(self, key);

@@ -51,6 +51,15 @@ void sws_release(const struct sws_allocator *allocator, void *pointer)
 		allocator->resize(allocator->context, pointer, 0);
 }
 
+/*
+ * Room doubles, so that n items added one by one are copied less than 2 n times in all:
+ *
+ *      room 0, 1 wanted       8
+ *      room 8, 9 wanted      16
+ *      room 8, 100 wanted   128      8 16 32 64 128
+ *
+ * Without memory the old block and its room stand as they were.
+ */
 int sws_reserve(const struct sws_allocator *allocator, void *block, size_t *room, size_t count,
 		size_t item)
 {

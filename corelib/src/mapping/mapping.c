@@ -17,6 +17,20 @@ struct kernel_rules {
 	bool shadow_in_root;
 };
 
+/*
+ * One page at device offset 70000 from add to the free of its slot, in trees that are
+ * empty otherwise (height 3); a step as locks taken / descents / tag words:
+ *
+ *                       add       start     end       delete    clear shadow
+ *      4.8              1/1/0     1/3/6     1/1/4     1/1/3     -
+ *      5.8              1/1/0     1/1/6     1/1/4     1/1/3     -
+ *      6.1              1/1/0     1/1/6     1/1/4     1/1/0     1/1/3
+ *      any, no tags     1/1/0     -         -         as above  as above
+ *
+ * Start sets WRITEBACK in 3 nodes and the root, 4 words, and finds DIRTY and TOWRITE not
+ * set at the leaf, a word each. In 6.1 delete leaves a shadow in the slot and touches no
+ * tag; the nodes live on until the slot is free, and the delete of 4.8 is paid then.
+ */
 static const struct kernel_rules rows[] = {
 	{
 		SWS_KERNEL_4_8,
@@ -145,6 +159,11 @@ void sws_mappings_free(struct sws_mappings *self)
 	sws_release(&allocator, self);
 }
 
+/*
+ * Offset 70000 lies in trunk 70000 >> 14 = 4, which covers 65536 .. 81919. Its index there
+ * is 70000 still, not 70000 - 65536 = 4464: the kernel takes swp_offset() whole. So a trunk
+ * from 2^18 on (1 GB) has a tree of height 4, whose upper nodes have one child each.
+ */
 int sws_mapping_of_swap(const struct sws_mappings *self, uint64_t offset, uint32_t *mapping)
 {
 	if (offset >= self->swap_slots)
@@ -296,7 +315,11 @@ int sws_mapping_delete(struct sws_mappings *self, uint32_t mapping, uint64_t ind
 	return SWS_OK;
 }
 
-/* Its descent clears the tags; the shadow goes into the slot that it found. */
+/*
+ * Its descent clears the tags; the shadow goes into the slot that it found. A shadow keeps
+ * the leaf: a file whose pages were all reclaimed still has the nodes of its tree. In 4.8 a
+ * lone page at index 0 leaves none, for shadows are counted by node and there is no node.
+ */
 static void remove_file_page(struct sws_mappings *self, uint32_t mapping, uint64_t index,
 			     uint64_t shadow, struct sws_rtree_work *work)
 {

@@ -66,6 +66,16 @@ static void contradict(struct sws_mapping_replay *self, enum sws_mapping_replay_
 	self->cells[SWS_MAPPING_REPLAY_WRITTEN][site].contradicted++;
 }
 
+/*
+ * Two adds at one place, as a probe at the entry of add_to_swap_cache sees them when the
+ * first call failed:
+ *
+ *      add F at 70000      F: stay
+ *      add G at 70000      evict: F's add is booked, unwritten; contradicted + 1; G: stay
+ *
+ * The kernel did not delete F, so the delete here is in nobody's ledger.
+ */
+
 /* Takes out a page that must have gone without the trace telling the site that finds it. */
 static void evict(struct sws_mapping_replay *self, uint32_t mapping, uint64_t index,
 		  enum sws_mapping_replay_site site)
