@@ -29,7 +29,10 @@ int sws_machine__submit(struct sws_machine *self, struct device *device, uint32_
 		if (device->channels[i] < *channel)
 			channel = &device->channels[i];
 	*channel = (*channel > now ? *channel : now) + self->config.costs.channel_ns;
-	/* Each page takes as long: who begins first ends first, so the ring is in order. */
+	/*
+	 * Each page takes as long: who begins first ends first, so the ring is in order. Were reads
+	 * faster than writes, a read could end before a write in front of it, and a heap be needed.
+	 */
 	request = &device->requests[(device->first_request + device->n_requests) % ring_size(self)];
 	*request = (struct request){ *channel, page, reader };
 	device->n_requests++;
@@ -66,7 +69,14 @@ struct interrupt {
 
 enum step { AWAIT, SERVE, COMPLETE, WRITTEN };
 
-/* Models lru_move_tail: what was written is reclaimed next. */
+/*
+ * Models lru_move_tail: what was written is reclaimed next. A scan may have taken a page since its
+ * writeback ended, so it is on no list, and left there. n_writes falls here and not at the
+ * completion, for those who sleep for it want a page at the tail, not one somewhere in the list:
+ *
+ *      inactive, head to tail     .. w1 .. w2 .. w3 .. p      w: written
+ *      rotated                    .. .. .. .. p w1 w2 w3      w3 is taken first
+ */
 static int rotate(struct actor *actor, void *frame, uint64_t *ns)
 {
 	struct sws_machine *self = actor->machine;
@@ -121,6 +131,7 @@ static int complete(struct actor *actor, struct interrupt *my)
 	my->page = request.page;
 	if (request.reader != MACHINE_NONE) {
 		engine_go(&actor->thread, AWAIT);
+		/* The reader unlocks the page itself, once it is mapped: no lock, no list. */
 		return engine_wake(&self->actors[request.reader].thread);
 	}
 	return sws_machine__tree_end(actor, &self->pages[my->page]);

@@ -12,6 +12,22 @@
  * What the device does in a locked part it does at once, when si->lock is had; the
  * clusters' locks that it took meanwhile (s: for a search in this CPU's cluster, g: for
  * a slot taken, c: for a slot found and not got) follow one by one, in si->lock's hold.
+ *
+ * 64 pages go out on one CPU, the first of them with an empty cache and clusters left:
+ *
+ *      4.8     64 holds of si->lock, 128 of swap_avail_lock
+ *      5.7     64 holds of the CPU's mutex; inside the first of them the refill:
+ *              1 hold of swap_avail_lock, 1 of si->lock, and in that 128 of cluster locks,
+ *              64 for searches and 64 for slots taken
+ *
+ * One CPU's refills of an empty device of 65536 slots, clusters of 256, in 6.1:
+ *
+ *      refill        1          2          3          4          5
+ *      first slot    16384      16448      16512      16576      32768
+ *
+ * Four use up a cluster. The next one lies 64 MB further, in another trunk, for the list of
+ * free clusters was laid in such strides (SWAP_CLUSTER_COLS of mm/swapfile.c), from a cluster
+ * on that the device's seed decides.
  */
 #include "machine/slots.h"
 #include "machine/swap_cache.h"
@@ -62,7 +78,16 @@ static int cluster_check(struct actor *actor, void *frame, uint64_t *ns)
 	return SWS_OK;
 }
 
-/* Slots from number first on were handed out: does another CPU's last one lie in the same trunk? */
+/*
+ * Slots from number first on were handed out: does another CPU's last one lie in the same trunk?
+ * Trunks of 16384 slots, last_in_trunk of trunks 1 and 2; CPU 0's last slot is 16447:
+ *
+ *      CPU 1, new, gets 16640      1 0 -> 2 0      one of another CPU is there: shared
+ *      CPU 0 gets 32768            2 0 -> 1 1      nobody else's: not
+ *      CPU 0 gets 16641            1 1 -> 2 0      shared
+ *
+ * A CPU's own mark is taken away first, or it would share each trunk with itself.
+ */
 static void note_trunks(struct actor *actor, const struct sws_slots_call *call, uint32_t first)
 {
 	const uint32_t shift = actor->machine->config.device.trunk_shift;
@@ -96,6 +121,7 @@ static int try_cached(struct actor *actor, struct sws_slots_call *call)
 
 	if (error)
 		return error;
+	/* __try_to_reclaim_swap: odd is a shadow, 0 nothing; the page may be locked or in use, too. */
 	folio = sws_mapping_lookup(device->mappings, mapping, slot);
 	if (folio && !(folio & 1) && sws_slots_usage(device->slots, slot) == SWS_SLOT_CACHED &&
 	    sws_machine__may_evict(self, (uint32_t)(folio / 2 - 1)))
@@ -140,6 +166,17 @@ static int lead(struct actor *actor, struct get_slots *my, struct sws_slots_work
 	return error;
 }
 
+/*
+ * The device scans at once and the time of it follows, without si->lock. What it found is looked
+ * at again in the next locked part, for others go on meanwhile:
+ *
+ *      CPU 0                                CPU 1
+ *      SCAN finds 4711, 600 slots on
+ *      600 x test_ns pass                   si->lock: takes 4711
+ *      si->lock: CHECK, 4711 is in use;
+ *      it has no slot yet, so SCAN again,
+ *      from 4712
+ */
 static int scan(struct actor *actor, struct get_slots *my)
 {
 	const struct sws_slots_work *work = &actor->device->work;
@@ -193,6 +230,7 @@ static int locked_part(struct actor *actor, struct get_slots *my)
 		my->listed = my->call.given;
 		ns += given * (costs->map_ns + costs->slot_ns);
 	} else {
+		/* One that a scan found and another CPU took: 1 lock, no search, none given, 1 check. */
 		my->searches = (uint32_t)(work->searches - before.searches);
 		my->checks =
 			(uint32_t)(work->cluster_lock - before.cluster_lock) - my->searches - given;
@@ -200,7 +238,15 @@ static int locked_part(struct actor *actor, struct get_slots *my)
 	return engine_run(&actor->thread, ns);
 }
 
-/* Each slot's, before it that of the search that found it, at last those of slots not got. */
+/*
+ * Each slot's, before it that of the search that found it, at last those of slots not got. The
+ * counts say how many, and this the order: a search is next if no fewer are left than slots.
+ *
+ *      slots left     2 2 1 1      2 1 1        0
+ *      searches       2 1 1 0      1 1 0        0
+ *      checks         0            0            1
+ *      lock           s g s g      g s g        c        the second: one from a scan, one searched
+ */
 static int next_cluster_lock(struct actor *actor, struct get_slots *my)
 {
 	const uint32_t left = my->call.given - my->listed;

@@ -6,6 +6,15 @@
  *      si->lock                [ ...................... ]         flushed, all of them
  *      cluster lock              [ ] [ ] [ ] ...                  under one hold,
  *      xa_lock, in 6.1               [ ] [ ] ...                  one after another
+ *
+ * The 65th slot that comes back finds the cache full:
+ *
+ *      returned    # # # # ... #     64      MAKE_ROOM: si->lock once, 64 cluster locks in it,
+ *      returned    . . . . ... .      0      in 6.1 64 times xa_lock behind them
+ *      returned    # . . . ... .      1      KEEP
+ *
+ * So 64 of 65 cost a lock that is the CPU's own, and one pays for 64: with si->lock held
+ * throughout, a CPU that wants to refill waits for the whole flush.
  */
 #include "machine/slots.h"
 #include "machine/swap_cache.h"
@@ -55,6 +64,7 @@ static int flush(struct actor *actor, void *frame, uint32_t step)
 	switch ((enum flush_step)step) {
 	case TAKE_DEVICE:
 		return engine_lock(thread, device->si_lock, SWS_SITE_DEVICE_FREE);
+	/* Handed over, they may be read up to the next put: that is KEEP, when all are freed. */
 	case BEGIN:
 		my->left = slots_cpu_cache_hand_over(&actor->cpu->slots, &my->slots);
 		return engine_run(thread, self->config.costs.device_ns);

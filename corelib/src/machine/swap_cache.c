@@ -21,7 +21,10 @@ static int under_map(struct actor *actor, uint32_t slot, enum sws_machine_site s
 	return sws_engine__under(&actor->thread, lock, site, action, subject);
 }
 
-/* A page's place in a tree, as mapping.h knows it: bit 0 tells a shadow from a folio. */
+/*
+ * A page's place in a tree, as mapping.h knows it: bit 0 tells a shadow from a folio, and 0 is an
+ * empty place. So page 0 is 2, its shadow 3, and page n is found again as folio / 2 - 1.
+ */
 struct place {
 	struct sws_mappings *mappings;
 	uint32_t mapping;
@@ -134,6 +137,11 @@ int sws_machine__tree_remove(struct actor *actor, struct page *page)
 	return under_tree(actor, page->slot, SWS_SITE_TREE_REMOVE, take_out_reclaimed, page);
 }
 
+/*
+ * One page at least is removed, so the subtraction does not wrap: pages that were put aside are
+ * locked, clean and unmapped, and nobody can get at them. 29 of one mapping take tree_ns,
+ * 28 times tree_next_ns and their descents, as one hold; alone they are 29 holds of tree_ns.
+ */
 static int take_out_all(struct actor *actor, void *removal, uint64_t *ns)
 {
 	const struct sws_machine_costs *costs = &actor->machine->config.costs;
@@ -214,6 +222,11 @@ int sws_machine__count(struct actor *actor, uint32_t slot, enum sws_machine_site
 /*
  * What a hold costs that took a reference from a slot. If nothing holds the slot any
  * more, 4.8 frees it here; later kernels leave it to the caller (machine/slots.h, put).
+ *
+ *      4.8    si->lock [ 41 -> 01 ]        si->lock [ 01 -> c0 -> 0 ]
+ *      5.7    cluster  [ 41 -> 01 ]        cluster  [ 01 -> c0 ]   ...   flush [ c0 -> 0 ]
+ *
+ * The mark c0 is never seen in 4.8: it comes and goes in one hold.
  */
 static int settle(struct actor *actor, uint32_t slot, uint8_t usage, uint64_t *ns)
 {

@@ -8,6 +8,29 @@
  *
  * LOOK, HOLD_PLACE and CLEAR are 6.1's, CHARGE is 5.7's. Reclaim for the page may come
  * in between in ALLOCATE, with slots of its own; this page's slot waits in the frame.
+ *
+ * Slot 300, by its map byte (hexadecimal, slots/usage.c), and the page that takes it:
+ *
+ *                      past, 6.1                    through, 4.8, a read
+ *      (before)        01   an address              01   an address
+ *      HOLD_PLACE      41   its place, no page
+ *      PREPARE                                      41   its place
+ *      ADD                                          41   in the tree
+ *      MAP             40                           40   the cache's alone
+ *      CLEAR           c0   nobody's
+ *      SETTLE          c0   put; the page is dirty  40   stays; the page is clean
+ *
+ * Dirty says that the device has no copy. HOLD_PLACE is 6.1.y's "mm/swap: fix race when
+ * skipping swapcache"; two threads that fault on one address, without it:
+ *
+ *      CPU 0                            CPU 1
+ *      reads slot 300 into page A
+ *                                       reads slot 300 into page B, maps B, frees 300
+ *                                       writes to B; B goes out, to slot 300 again
+ *      300 is there as it was: maps A   what was written is lost
+ *
+ * Threads do not share an address here, so nobody meets a place that is held: what remains of
+ * it is two more holds of the slot's cluster lock a page, 41 and c0.
  */
 #include "machine/device.h"
 #include "machine/pages.h"
@@ -75,6 +98,7 @@ static int read_in(struct actor *actor, const struct swap_in *my)
 		return engine_run(&actor->thread,
 				  sws_machine__transfer(self, &self->nodes[device->node],
 							self->config.costs.copy_ns));
+	/* Asleep before it is submitted, as io_schedule has it: the completion wakes who sleeps. */
 	error = engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
 	return error ? error : sws_machine__submit(self, device, my->page, actor->thread.cpu);
 }

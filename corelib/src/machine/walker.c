@@ -47,7 +47,11 @@ static void draw(struct actor *actor, struct walker *my)
 	my->write = sws_generator_below(generator, 100) >= actor->machine->config.read_percent;
 }
 
-/* Draws pages and accesses those that are there, up to one that is not. */
+/*
+ * Draws pages and accesses those that are there, up to one that is not. 64 of them are one event
+ * of 64 x access_ns: what is seen there is as old as that at most, some microseconds, and a
+ * walker that mostly hits costs a 64th of the events.
+ */
 static int look_around(struct actor *actor, struct walker *my)
 {
 	const struct sws_machine *self = actor->machine;
@@ -66,7 +70,15 @@ static int look_around(struct actor *actor, struct walker *my)
 	return engine_work(&actor->thread, ns);
 }
 
-/* The page may have gone meanwhile. */
+/*
+ * The page may have gone meanwhile, or come back as another address's: the time of the draws has
+ * passed since hit() looked.
+ *
+ *      walker                            kswapd
+ *      hit: page 900, slot 300
+ *      draws take their time             takes 900 from its list, locks it, unmaps it
+ *      LEAVE_CACHE: locked, let be       swaps it out
+ */
 static int leave_cache(struct actor *actor, const struct walker *my)
 {
 	const struct sws_machine *self = actor->machine;
