@@ -1,13 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * slot_replay/attempt.c - a hold of si->lock: each way in which it can have begun is an
- * attempt; one that does not fit is taken back.
+ * attempt; one that does not fit is taken back. In order, until one fits:
+ *
+ *      as it stands         the scan on the map of now, with each ration that it may have
+ *      switches             (one CPU) as below, but only on ways that changes of task explain
+ *      theirs               the scan stopped at the first slot of the rows
+ *      conflict             it stopped in a cluster that became free meanwhile, and was given
+ *                           the first slot of the list's head instead
+ *
+ * The order is the verdict: what fits as it stands, or by switches, is exact, so a race is
+ * believed last. Conflict comes at the end for its cost: its rows do not say where the scan was,
+ * so every slot of every cluster on the list, but the head's, is a place to try.
  */
 #include "slot_replay/parts.h"
 
 #include <string.h>
 
-/* Is a base what the call stores? One that no row told before may be in any trunk. */
+/*
+ * Is a base what the call stores? One that no row told before may be in any trunk.
+ *
+ * A random base is the kernel's draw, not ours: only its range can be checked. Lowest 100, highest
+ * 65535, trunks of 16384, a call that goes from base 16383 to next 16384: 100, 16384, 32768 or
+ * 49152 fit. From base 16384 to next 16385 only 16385 does.
+ */
 static bool base_fits(const struct sws_slot_replay *self, const struct sws_slots_call *ours,
 		      uint32_t base)
 {
@@ -140,6 +156,9 @@ static int attempt_conflict(struct replay_search *search, const struct replay_re
 	int error = SWS_OK;
 
 	undo(search);
+	/*
+	 * The head is never in conflict, so there must be one behind it.
+	 */
 	if (sws_slots_free_clusters(self->device) < 2)
 		return SWS_OK;
 	memset(search->tried, 0, sizeof(search->tried));

@@ -13,7 +13,10 @@ void sws_slot_replay__start_calls(struct sws_slot_replay *self)
 	self->first_free = NO_ROOM;
 }
 
-/* A key is never 0. */
+/*
+ * A key is never 0, which is an empty place of the map: pid 0, the idle task, is 1, and pid -1 is
+ * 4294967296, apart from all others.
+ */
 static uint64_t key_of(int32_t pid)
 {
 	return (uint64_t)(uint32_t)pid + 1;
@@ -87,7 +90,10 @@ int sws_slot_replay__open_call(struct sws_slot_replay *self, const struct replay
 	return SWS_OK;
 }
 
-/* A wrong base is a mismatch of its call: no slot of it counts as matched. */
+/*
+ * A wrong base is a mismatch of its call: no slot of it counts as matched. They may be the same
+ * all the same: who takes from a cluster does not ask where its base is.
+ */
 static void judge_base(struct sws_slot_replay_call *call)
 {
 	if (call->fault != SWS_SLOT_REPLAY_BASE_BEFORE && call->fault != SWS_SLOT_REPLAY_BASE_AFTER)

@@ -13,6 +13,10 @@
 
 enum { FIRST_CHANGES = 256 };
 
+/*
+ * Without another window the log begins anew: what changed before is of no call's concern. The
+ * window begins behind the last change, so the credit that the call took itself is not in it.
+ */
 void sws_slot_replay__open_window(struct sws_slot_replay *self, struct replay_call *call)
 {
 	if (!self->windows)
@@ -29,7 +33,16 @@ void sws_slot_replay__close_window(struct sws_slot_replay *self, struct replay_c
 	call->window = false;
 }
 
-/* Forgets what no window wants any more. */
+/*
+ * Forgets what no window wants any more. A log of 256 that is full, three windows open:
+ *
+ *      0 ............. 100 ........ 180 ..... 230 .. 256
+ *      (no window)      task 7      task 8    task 9
+ *
+ *      after it: task 7 at 0, task 8 at 80, task 9 at 130, 156 changes left
+ *
+ * 156 are more than half of the room, so it grows to 512 as well.
+ */
 static void shorten(struct sws_slot_replay *self)
 {
 	struct replay_log *log = &self->log;

@@ -45,7 +45,12 @@ struct replay_log {
 	uint64_t n;
 };
 
-/* What a scan may have left of its ration, and where its second lap ends. */
+/*
+ * What a scan may have left of its ration, and where its second lap ends. The rows tell where a
+ * scan stopped, not what it tested on the way. The one of ways.c that wraps, while lowest steps
+ * from 2 to 3, tests slot 2 or does not: 15 tests or 14, 241 left in 6.1 or 242. A call carries all
+ * that it may have until its slots say which it was.
+ */
 struct replay_ration {
 	int32_t left;
 	bool scanned_many;
@@ -91,7 +96,11 @@ struct replay_call {
 	struct sws_slot_replay_mismatch account;
 };
 
-/* A hold of the model's, while it can be taken back. */
+/*
+ * A hold of the model's, while it can be taken back. The device itself is led on and put back: a
+ * copy of it a hold would be a copy of its map, 1 MB for 4 GB of swap, where a hold changes at most
+ * 64 bytes of it.
+ */
 struct replay_trial {
 	struct slots_snapshot before;
 	bool applied;
@@ -188,7 +197,11 @@ struct replay_search {
 	bool raced;
 	/* How many were looked at. */
 	uint64_t ways;
-	/* What a scan came with: before its base or not, having scanned many, ration left. */
+	/*
+	 * What a scan came with: before its base or not, having scanned many, ration left. All
+	 * that the rest of the hold can depend on, so however many ways lead to a slot, at most
+	 * 2 * 2 * 257 attempts are led from it.
+	 */
 	bool tried[2][2][SWS_SLOTS_RATION + 1];
 };
 

@@ -27,7 +27,15 @@ static bool changed(const struct sws_slot_replay *self, const struct replay_reac
 					  sizeof(*self->log.sorted), by_offset);
 }
 
-/* The first slot in from .. to - 1 that was free for the whole window, or to. */
+/*
+ * The first slot in from .. to - 1 that was free for the whole window, or to. Free at its end and
+ * not in the log: then it was free at every moment between. That is the wall; a slot that is free
+ * now but in the log was in use at some moment, and a scan may have come by just then:
+ *
+ *      slot     11 12 13 14 15 16
+ *      now       #  .  #  .  #  .        from 11 on: 12 is free but changed, 14 is the wall
+ *      log      "12 freed"               so a scan may have stopped at 12 or 14, not at 16
+ */
 static uint32_t find_open(const struct sws_slot_replay *self, const struct replay_reach *reach,
 			  uint32_t from, uint32_t to)
 {
@@ -69,7 +77,9 @@ static void read_limits(const struct sws_slot_replay *self, struct replay_reach 
 
 /*
  * Slots above the highest or below the lowest of some moment were taken at that
- * moment, so a lap need not know where the scan wrapped.
+ * moment, so a lap need not know where the scan wrapped: the first lap is walked to the end of
+ * the device, not to a highest. A wall there means that no highest was below it, so the scan
+ * cannot have wrapped, and the second lap is nowhere (0).
  */
 void sws_slot_replay__reach(struct sws_slot_replay *self, const struct replay_call *call,
 			    struct replay_reach *reach)

@@ -7,7 +7,14 @@
 
 #include <string.h>
 
-/* Above half full, when all the credit is counted that the rows may not show? */
+/*
+ * Above half full, when all the credit is counted that the rows may not show? A call's credit is
+ * taken before its call row and given back after its last one, so the kernel's counter may be lower
+ * than ours by 64 on each CPU.
+ *
+ * 1024 slots, of which 1023 count, one CPU: full below 512 free (2 * 511 < 1023). Ours may say 575
+ * at most: 575 - 64 = 511. At 576 no call can have seen it full.
+ */
 static bool may_be_full(const struct sws_slot_replay *self, const struct replay_call *call)
 {
 	const uint64_t credit = sws_slot_replay__least_credit(self, call);
@@ -42,7 +49,13 @@ static int add_outcome(void *context, const struct replay_way *way)
 	return SWS_OK;
 }
 
-/* The slot of a reuse: can the scan have stopped there, and with what left of its ration? */
+/*
+ * The slot of a reuse: can the scan have stopped there, and with what left of its ration? A slot
+ * that a reuse frees is tried twice: it lies in the return cache, still in use, and the kernel
+ * looks at it again before it scans on. That is no test of a scan, and the rations stay.
+ *
+ * If no ration leads there, those of before are kept: the row is a mismatch, but the call goes on.
+ */
 static bool can_have_stopped(struct sws_slot_replay *self, struct replay_call *call,
 			     uint32_t offset)
 {

@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * slot_replay/settle.c - a hold of si->lock: ours beside theirs, and who is followed.
+ *
+ * 6.1, the base 10, no cluster free, 14 and 16 free. Task 7 wants a slot and scans: its window is
+ * open. What its alloc row may say then:
+ *
+ *      in the window     alloc                                                   verdict
+ *      nothing           14    the first free one                                exact
+ *      free 12           14    ours is 12; but the scan can have been past 12    raced
+ *                              before it was free, and 11 and 13 are in use
+ *      free 12           16    14 was free all the time: nobody gets by          mismatch
+ *
+ * The second is no proof that the kernel's scan went so, only that the model allows it. Hence it
+ * is counted apart, and for the first slot of a hold alone: from there on the lock is held, and
+ * the rest must be the same to the slot.
  */
 #include "slot_replay/parts.h"
 
@@ -15,6 +28,10 @@ int sws_slot_replay__lead(struct sws_slot_replay *self, struct replay_call *call
 	error = sws_slots_call_locked(self->device, cpu, &call->ours, &self->work);
 	if (error)
 		return error;
+	/*
+	 * It drops the lock at once, and has taken nothing: there is no slot to set beside theirs.
+	 * What it changed stays (the CPU forgot a cluster, the scan's base is lowest).
+	 */
 	if (call->ours.state == SWS_CALL_SCAN) {
 		self->trial.applied = false;
 		for (uint32_t i = 0; i < call->n_rations; i++)
@@ -29,7 +46,16 @@ int sws_slot_replay__lead(struct sws_slot_replay *self, struct replay_call *call
 	return SWS_OK;
 }
 
-/* Writes a hold's slots to the log, with lowest and highest as each left them. */
+/*
+ * Writes a hold's slots to the log, with lowest and highest as each left them. A scan of another
+ * call that wrapped during this hold read them in between, and one step may be what explains it.
+ * The hold took 5, 6 and 9 with lowest 5:
+ *
+ *      change      5 taken     6 taken     9 taken
+ *      lowest         6           7           7
+ *
+ * The last has the device's own values: full, these are max and 0, which no step leads to.
+ */
 static int log_slots(struct sws_slot_replay *self, const struct replay_call *call)
 {
 	struct replay_change change = {
@@ -92,6 +118,11 @@ int sws_slot_replay__force(struct sws_slot_replay *self, struct replay_call *cal
 	return error;
 }
 
+/*
+ * Ours is written down first, for who wants to see the mismatch, and then taken back: a slot of
+ * ours that the trace did not hand out would be in use for ever, and later calls would differ for
+ * it. From here on the call hands out the trace's slots, one by one.
+ */
 int sws_slot_replay__cut(struct sws_slot_replay *self)
 {
 	struct replay_call *call = self->holder;

@@ -98,6 +98,11 @@ static void follow_base(struct sws_slot_replay *self, const struct replay_row *r
 	self->base_known[owner] = true;
 }
 
+/*
+ * A done or fail row may be the whole of a hold: a call that scanned for nothing has no alloc row.
+ * So it names the holder itself, and settles an empty hold like any other. In a diverged call all
+ * slots are taken by now; what is left is the credit, which only the call's own end would return.
+ */
 static int end(struct sws_slot_replay *self, struct replay_call *call, const struct replay_row *row,
 	       struct sws_slot_replay_call *judged, uint64_t *n_judged)
 {
@@ -126,6 +131,9 @@ static int end(struct sws_slot_replay *self, struct replay_call *call, const str
 	return SWS_OK;
 }
 
+/*
+ * A row frees a range, as swap_range_free does; in the log each slot is a change of its own.
+ */
 static int free_slots(struct sws_slot_replay *self, const struct replay_row *row)
 {
 	const uint32_t max = self->slots;

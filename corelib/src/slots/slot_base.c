@@ -136,8 +136,8 @@ static int64_t trunk_start(int64_t trunk, int64_t trunk_size, int64_t lowest)
 
 /*
  * Models set_cluster_next (5.8 to 6.11). The slot is drawn, not the trunk, so that a last trunk
- * with few slots comes up seldom. It is rounded down, so that the CPU has a whole trunk before it draws
- * again; rounded up, a draw in the last trunk would lie past the end.
+ * with few slots comes up seldom. It is rounded down, so that the CPU has a whole trunk before it
+ * draws again; rounded up, a draw in the last trunk would lie past the end.
  */
 static int64_t store_rerandomise(int64_t cpu, int64_t mm, int64_t base, int64_t next,
 				 int64_t lowest, int64_t highest, int64_t trunk_size, int64_t draw,
@@ -157,8 +157,8 @@ static int64_t store_rerandomise(int64_t cpu, int64_t mm, int64_t base, int64_t 
 }
 
 /*
- * Its own base is not looked at: it leaves that trunk, and may come back to its start. Stops at the
- * first that is there, so a look costs from 1 to n - 1 bases under si->lock.
+ * Its own base is not looked at: it leaves that trunk, and may come back to its start. Stops at
+ * the first that is there, so a look costs from 1 to n - 1 bases under si->lock.
  */
 static bool other_cpu_in(int64_t trunk, int64_t cpu, int64_t trunk_size, const int64_t *bases,
 			 int64_t n_bases, int64_t *looked_at)

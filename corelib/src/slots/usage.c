@@ -63,8 +63,8 @@ int sws_slots_free_entries(struct sws_slots *self, const uint32_t *offsets, uint
 /*
  * Models __swap_entry_free_locked. A slot that nothing holds any more keeps the cache's name until
  * it is freed: the kernel writes SWAP_HAS_CACHE there, and by that byte a slot that waits in a slot
- * cache looks like one with a page. Our 80 tells them apart, for the reclaim that would find no page
- * there; no scan and no lock depends on it.
+ * cache looks like one with a page. Our 80 tells them apart, for the reclaim that would find no
+ * page there; no scan and no lock depends on it.
  *
  *      a write, then the process is gone      c0 -> 41 -> 1 -> c0
  *      ... gone while it is written           c0 -> 41 -> 40 -> c0
