@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ftrace/parts.h"
 
-/* One pass without a branch, so that the compiler takes many bytes at once. */
+/*
+ * One pass without a branch, so that the compiler takes many bytes at once. One comparison
+ * sees both ends of the range: c - ' ' is 233 for a tab (9), 94 for '~', 95 for DEL (127)
+ * and 163 for 0xc3, which begins a letter of UTF-8; beyond 94 is odd.
+ */
 bool sws_ftrace__is_odd(const char *bytes, size_t length)
 {
 	unsigned char odd = 0;
@@ -14,7 +18,12 @@ bool sws_ftrace__is_odd(const char *bytes, size_t length)
 	return odd;
 }
 
-/* The length of the UTF-8 sequence at `at`, or 0 where it is none. */
+/*
+ * The length of the UTF-8 sequence at `at`, or 0 where it is none. 0xc0 and 0xc1 begin
+ * none: c1 bf would be 0x7f, which has a byte of its own. In the same way e0 9f bf is
+ * 0x7ff, of two bytes; ed a0 80 is U+D800, half of a pair of UTF-16; f4 90 80 80 is
+ * U+110000.
+ */
 static size_t utf8_length(const unsigned char *at, size_t left)
 {
 	unsigned char c = at[0];

@@ -78,6 +78,14 @@ int sws_ftrace__known_type(const struct ftrace_event *event, struct ftrace_span 
 	return -1;
 }
 
+/*
+ * Rows of an event name their fields in one order, so the n-th field is mostly column n:
+ *
+ *      columns     folio  entry  text  flags        text: words that are no field
+ *      a row       folio  entry  flags              guess 0, 1, 2: the third look goes on to 3
+ *
+ * A field `comm` becomes arg_comm: comm is the task that the line's head names.
+ */
 int sws_ftrace__column_find(struct sws_ftrace *self, struct ftrace_event *event,
 			    const struct ftrace_field *field, size_t guess, size_t *index)
 {

@@ -8,6 +8,12 @@
  *      row 1 .. first_rows     wait as text, so that all of them decide the types
  *      settle                  types fixed, columns filled from what waited
  *      every row after         to its columns; one that does not fit is a fault
+ *
+ * Types by the first row alone would be wrong: of rows a=0 and a=0x1f the first says
+ * INT64, and all that follow would be faults; both together say UINT64.
+ *
+ * The rows that wait keep the numbers of their lines, for a fault is found long after:
+ * with first_rows 1024, row 3's when row 1024 comes.
  */
 
 static int wait(struct sws_ftrace *self, struct ftrace_event *event, const char *line,

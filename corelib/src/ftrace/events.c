@@ -25,6 +25,11 @@ static uint32_t hash_of(struct ftrace_span name)
 	return (uint32_t)(((head ^ tail) * UINT64_C(0xff51afd7ed558ccd)) >> 32);
 }
 
+/*
+ * Tracepoints of one system begin alike (mm_vmscan_direct_reclaim_begin and _end do, for
+ * 25 bytes), so the tail is in the hash, too; where two names still meet, the next
+ * slot is taken. A slot holds the event's number + 1, for 0 is a hole.
+ */
 static size_t slot_of(const struct sws_ftrace *self, struct ftrace_span name)
 {
 	size_t mask = self->names_room - 1;

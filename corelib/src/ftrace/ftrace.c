@@ -77,6 +77,19 @@ static int keep(struct sws_ftrace *self, const char *bytes, size_t length)
 	return SWS_OK;
 }
 
+/*
+ * A line cut at a block's end, $ for an end of line:
+ *
+ *      block 1    .. swp_del: n=-2$         kswapd0-55      [0
+ *                                  |-------------------------| kept in carry
+ *      block 2    03] d..1.    10.263993: swp_del: n=-2$         kswapd0-55 ..
+ *                 |------------------------------------| joins it; then as ever
+ *
+ * Only such a line is copied; all others are read where they lie. Whether bytes are odd is
+ * asked once a block, so a line carried over, of two blocks, is looked at closely: that is
+ * slower and never wrong. Of a line too long max_line + 1 bytes are kept, one more than is
+ * allowed, so that pass_line finds it too long.
+ */
 static int feed_lines(struct sws_ftrace *self, const char *at, const char *end)
 {
 	const char *stop = NULL;

@@ -8,6 +8,19 @@
  * name stands at column 16 whatever the name holds: "a-1 [000] 2: x:" is a
  * legal one. Only where no head starts there, in a text whose indent was lost,
  * is the first dash taken that a head can follow.
+ *
+ *   0               16      columns
+ *            kswapd0-55      (     55) [003] d..1.    10.263993: swp_del: (f+0x0/0x2) n=-2
+ *            -------                                                  sws_ftrace__head_read
+ *                    --                                               read_number
+ *                            ---------                                skip_thread_group
+ *                                       ---                           read_number
+ *                                            -----                    skip_irq_info
+ *                                                     ----------      read_time
+ *                                                                -------- read_event
+ *
+ * 10.263993 has 6 decimals: 10 s and 263993000 ns. trace-cmd may print 9 of them; with
+ * any other number it is not said what they count, so that is no time.
  */
 #define COMM_WIDTH    16
 #define LAST_COLUMN   64
@@ -142,7 +155,11 @@ static int read_from_dash(const char *at, const char *end, struct ftrace_head *h
 	return fault ? fault : read_event(at, end, head);
 }
 
-/* Of two faults, the one of the attempt that got further. */
+/*
+ * Of two faults, the one of the attempt that got further. A task "a-b" with a bad number
+ * behind it: its first dash is followed by no head, its second by a pid too large; that
+ * the pid is too large is what helps.
+ */
 static int further(int one, int other)
 {
 	static const int order[] = { SWS_FTRACE_EVENT, SWS_FTRACE_NUMBER };

@@ -12,6 +12,21 @@
  *
  * Words that are no field are part of the literals, so a match implies them.
  * Where anything differs the row goes the slow way, which judges and reports.
+ *
+ *      step     literal                   at   long    value
+ *      0        "(f+0x0/0x2) folio="       0     18    0x1f, UINT64
+ *      1        " entry="                 22      7    -2, INT64
+ *      tail     ""                        31      0
+ *      words    "(f+0x0/0x2)"             31     11    behind the row's 31 bytes
+ *
+ *      the next row                            by this layout
+ *      (f+0x0/0x2) folio=0x2000 entry=7        matches: a value may be longer or shorter
+ *      (f+0x0/0x2) folio=0x20 entry=7 x=1      read to 7; then " x=1" is not the tail
+ *      (f+0x0/0x2) folio=(null) entry=7        no pointer begins with a bracket
+ *      (g+0x0/0x2) folio=0x20 entry=7          the first literal differs
+ *
+ * What a row wrote before it was found to differ does no harm: it stands at event->rows,
+ * which does not count yet, and the slow way writes it anew.
  */
 
 /* The end of a step's value in a String column; NULL where the slow way must look. */

@@ -89,6 +89,11 @@ static bool is_preamble(const char *at, const char *end)
 	return tail == end;
 }
 
+/*
+ * The first byte decides, and cheaply: a task's name has 15 bytes at most and stands at
+ * the right of 16 columns, so an event line begins with a space. Where the indent was lost
+ * a task "cpus" begins as a preamble does, and is none at the "=".
+ */
 int sws_ftrace__remark_read(struct sws_ftrace *self, const char *line, const char *end,
 			    bool *is_remark)
 {

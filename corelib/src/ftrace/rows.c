@@ -158,7 +158,11 @@ static int read_slowly(struct sws_ftrace *self, struct ftrace_event *event, cons
 	return scan->learnable ? sws_ftrace__layout_learn(self, event, text, end) : SWS_OK;
 }
 
-/* Interns a task's name, by way of a small cache keyed by its bytes. */
+/*
+ * Interns a task's name, by way of a small cache keyed by its bytes. "kworker/0:1" has 11:
+ * its first eight are "kworker/", its last eight "rker/0:1", and with the length no other
+ * name has both. A name of up to 7 bytes fits the first word, zeros behind it.
+ */
 static int comm_code(struct sws_ftrace *self, struct ftrace_span comm, uint32_t *code)
 {
 	struct ftrace_comm *cached = NULL;

@@ -6,6 +6,12 @@
  * The slow, whole truth about the text of a line: which words are key=value,
  * which are none. ftrace/layout.c takes the same decisions faster, and gives
  * up where it is not sure.
+ *
+ *      (f+0x0/0x2) folio=0x1f name="a b" nid=0 a=b=c 9x=1
+ *
+ *      words     (f+0x0/0x2) 9x=1         a key begins with a letter or _
+ *      fields    folio: 0x1f   name: a b   nid: 0   a: b=c
+ *                the row is not learnt: a value in quotes does not end at the next space
  */
 
 static bool is_key(struct ftrace_span key)

@@ -86,6 +86,17 @@ static inline uint64_t ftrace_load8(const char *at)
 /*
  * Eight hexadecimal digits at once, lower case, as the kernel prints; false for
  * any other byte. 0x30 to 0x39 are digits, 0x61 to 0x66 letters: bit 6 tells them.
+ *
+ *      byte        letter   low   high as it must be   low + 6 + 3 if letter     digit
+ *      '7'  0x37        0     7   0x30, yes            13                        7
+ *      ':'  0x3a        0    10   0x30, yes            16: bit 4, bad
+ *      'c'  0x63        1     3   0x60, yes            12                        3 + 9
+ *      'g'  0x67        1     7   0x60, yes            16: bit 4, bad
+ *      '`'  0x60        1     0   0x60, yes             9, but letter 0 is none: bad
+ *      'C'  0x43        1     3   0x60, no: bad                                  the loop's
+ *
+ * Then neighbours join, "0123cdef" being 0 1 2 3 c d e f from the lowest byte on:
+ * low << 4 | low >> 8 has 01 in byte 0, 23 in byte 2, cd in 4 and ef in 6.
  */
 static inline bool ftrace_eight_nibbles(const char *at, uint64_t *value)
 {
@@ -221,6 +232,17 @@ static inline bool ftrace_is_null(struct ftrace_span text)
 		ftrace_is(text, "(____ptrval____)"));
 }
 
+/*
+ * What one value says, and what ftrace_judge makes of a column's first rows together:
+ *
+ *      value                says           first rows       type
+ *      -2  37               decimal        0 and 37         INT64
+ *      0x1f                 pointer        0 and 0x1f       UINT64: the 0 is that of %#lx
+ *      0                    either         0 alone          INT64
+ *      1234567890123456     either         37 and 0x1f      STRING: no number is both
+ *      0000000012345678     pointer        1f alone         STRING: hexadecimal must be told
+ *      1f  kswapd0          other          (null) alone     STRING: nothing is known of it
+ */
 static inline unsigned int ftrace_weigh(struct ftrace_span text)
 {
 	uint64_t bits = 0;
