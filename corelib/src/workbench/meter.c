@@ -46,6 +46,11 @@ void sws_workbench__meter_free(const struct sws_allocator *allocator, struct wor
 	sws_release(allocator, self->trunks);
 }
 
+/*
+ * What is counted begins anew, where everything stands does not: a lock whose last owner were
+ * forgotten would not count as moved, and a pair that is together at the first round has met then,
+ * or pair_rounds would grow without a meeting.
+ */
 void sws_workbench__meter_begin(struct workbench_meter *self)
 {
 	self->measures = (struct sws_workbench_measures){ .meetings = self->pairs };
@@ -56,6 +61,20 @@ void sws_workbench__meter_begin(struct workbench_meter *self)
 	}
 }
 
+/*
+ * An acquisition has moved if the lock's last one, of whatever site, was on another CPU: its cache
+ * line comes from there. It is close too if so few acquisitions of any trunk's lie between that in
+ * real time both could have wanted it at once. With lock_window 2:
+ *
+ *      acquisition     1   2   3   4   5   6
+ *      CPU             0   1   0   0   1   0
+ *      trunk           0   0   1   1   1   0
+ *      moved               x           x   x
+ *      close               x           x            2 - 1 and 5 - 4, but not 6 - 2
+ *
+ * The number of the acquisition is the clock: the bench has no other. In 4.8 all slots share the
+ * lock of trunk 0.
+ */
 void sws_workbench__meter_lock(struct workbench_meter *self, enum sws_workbench_site site,
 			       uint32_t cpu, uint32_t slot)
 {
@@ -73,6 +92,15 @@ void sws_workbench__meter_lock(struct workbench_meter *self, enum sws_workbench_
 	trunk->cpu = cpu;
 }
 
+/*
+ * n CPUs in one trunk are n (n - 1) / 2 pairs. One that comes makes a pair with each that is there;
+ * one that leaves takes as many away, itself not counted. CPU 3 goes from trunk 0 to trunk 1:
+ *
+ *                  standing           pairs
+ *      before      0: 1 2 3   1: 4      3
+ *      leaves      0: 1 2     1: 4      1
+ *      comes       0: 1 2     1: 4 3    2         1 meeting
+ */
 static void stand_in(struct workbench_meter *self, struct workbench_cpu *cpu, uint32_t trunk)
 {
 	if (cpu->stands && cpu->trunk == trunk)
@@ -85,6 +113,11 @@ static void stand_in(struct workbench_meter *self, struct workbench_cpu *cpu, ui
 	cpu->stands = true;
 }
 
+/*
+ * The disk's view: all CPUs' writes in one line. Slot 9 was written last, now 10, 11, 40 and 12:
+ * no seek, none, one of 28 slots on, one of 29 back. A span lies between the outermost of a
+ * window's writes, here 10 to 40: 31 slots.
+ */
 static void write_to(struct workbench_meter *self, uint32_t slot)
 {
 	const uint32_t expected = self->last_write + 1;
@@ -105,6 +138,15 @@ static void write_to(struct workbench_meter *self, uint32_t slot)
 	self->in_span = 0;
 }
 
+/*
+ * A run is one address space's view, on whatever CPU: its pages in adjacent slots. It is not the
+ * disk's view. Two spaces take turns, three pages each:
+ *
+ *      on one CPU, one cluster       512 513 514 515 516 517      6 runs, no seek in between
+ *      on two CPUs, a cluster each   512 768 513 769 514 770      2 runs, 5 seeks
+ *
+ * Kernel threads are one space of their own, mm -1.
+ */
 void sws_workbench__meter_page(struct workbench_meter *self, uint32_t cpu, int32_t mm,
 			       uint32_t slot)
 {
@@ -118,7 +160,16 @@ void sws_workbench__meter_page(struct workbench_meter *self, uint32_t cpu, int32
 	write_to(self, slot);
 }
 
-/* Puts a range into a list of such in order, none touching another; returns how many they are. */
+/*
+ * Puts a range into a list of such in order, none touching another; returns how many they are.
+ *
+ *      list      [10 20) [30 40) [60 70)        join [20 35)
+ *      first     0: [10 20) ends at 20, where the range begins: they touch
+ *      end       2: [60 70) begins behind it
+ *      list      [10 40) [60 70)                3 - 2 + 1 = 2
+ *
+ * If none touches it, end is first, and memmove makes room instead of closing it.
+ */
 static uint32_t join(struct sws_slots_range *list, uint32_t n, struct sws_slots_range range)
 {
 	uint32_t first = 0;
@@ -137,7 +188,11 @@ static uint32_t join(struct sws_slots_range *list, uint32_t n, struct sws_slots_
 	return n - (end - first) + 1;
 }
 
-/* Slots of a range that calls on other CPUs tested, of those on the ring. */
+/*
+ * Slots of a range that calls on other CPUs tested, of those on the ring. A slot that three others
+ * tested is one slot: so the overlaps are joined before they are counted. Added up one by one, a
+ * crowd of ten CPUs behind the same full stretch would test it "again" nine times a call.
+ */
 static uint64_t tested_by_others(struct workbench_meter *self, uint32_t cpu,
 				 struct sws_slots_range range)
 {

@@ -10,6 +10,11 @@ static uint64_t tested(const struct sws_slots_work *work)
 	return work->tested_scan + work->tested_quick + work->tested_cluster;
 }
 
+/*
+ * Models __remove_mapping, after the write: __delete_from_swap_cache under the trunk's lock, then
+ * put_swap_folio. In a round of its own: were it done at once with begin, no CPU could ever find
+ * another in the same trunk with a page on its way.
+ */
 int sws_workbench__finish_swap_out(struct sws_workbench *self, struct workbench_task *task)
 {
 	const uint32_t slot = task->in_flight;
@@ -30,6 +35,10 @@ int sws_workbench__finish_swap_out(struct sws_workbench *self, struct workbench_
 	return SWS_OK;
 }
 
+/*
+ * Models folio_alloc_swap. What a slot costs is uneven: most gets find one in the CPU's cache and
+ * test nothing, every 64th makes the call. A state of START says that there was none.
+ */
 static int get_slot(struct sws_workbench *self, const struct workbench_task *task, uint32_t *slot)
 {
 	struct sws_slot_cache_work *work = workbench_work(self);
@@ -44,6 +53,13 @@ static int get_slot(struct sws_workbench *self, const struct workbench_task *tas
 	return SWS_OK;
 }
 
+/*
+ * Models add_to_swap and try_to_unmap. The map byte, with the caches on:
+ *
+ *      get        c0      in the cache of slots, without a page
+ *      duplicate  41      in the swap cache, one page table
+ *      finish      1      out: the page table alone
+ */
 int sws_workbench__begin_swap_out(struct sws_workbench *self, struct workbench_task *task)
 {
 	uint32_t slot = 0;
@@ -80,7 +96,15 @@ int sws_workbench__give_back(struct sws_workbench *self, uint32_t slot)
 	return sws_slot_cache_put(self->cache, self->cpu, slot, workbench_work(self));
 }
 
-/* The page is read into the swap cache and mapped; out of the cache, unless it may keep its slot. */
+/*
+ * The page is read into the swap cache and mapped; out of the cache, unless it may keep its slot.
+ * Models do_swap_page with should_try_to_free_swap: below half full the slot stays with the page,
+ * which need not be written again while it is clean. Above half full, a scan tries to reclaim
+ * such slots.
+ *
+ *      keeps        1 -> 41 -> 40
+ *      gives back   1 -> 41 -> 40 -> c0
+ */
 static int swap_in_through_cache(struct sws_workbench *self, uint32_t slot, bool may_keep)
 {
 	struct sws_slots *device = workbench_device(self);

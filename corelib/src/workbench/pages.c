@@ -48,7 +48,14 @@ bool sws_workbench__is_out(const struct workbench_pages *self, uint32_t slot)
 	return sws_slots_usage(self->device, slot) == 1;
 }
 
-/* The bit of its byte where a slot's owner begins. */
+/*
+ * The bit of its byte where a slot's owner begins. With 5 to 16 address spaces an owner has 4 bits
+ * (bits_shift 2), two share a byte:
+ *
+ *      slot          8       9      10      11
+ *      byte        | 4             | 5             |        slot >> (3 - 2)
+ *      bit           0       4       0       4              (slot & 1) << 2
+ */
 static uint32_t bit_of(const struct workbench_pages *self, uint32_t slot)
 {
 	const uint32_t in_byte = slot & ((UINT32_C(8) >> self->bits_shift) - 1);
@@ -85,7 +92,17 @@ static uint32_t *tree_of(const struct workbench_pages *self, uint32_t space)
 	return self->trees + (size_t)space * (self->blocks + 1);
 }
 
-/* Adds to a block's count in all entries that it is part of; less one is more 2^32 - 1. */
+/*
+ * Adds to a block's count in all entries that it is part of; less one is more 2^32 - 1.
+ *
+ * A Fenwick tree of 8 blocks: entry e counts as many blocks as its lowest bit is worth, the last
+ * of them block e - 1.
+ *
+ *      entry    1     2     3     4     5     6     7     8
+ *      blocks   0    0-1    2    0-3    4    4-5    6    0-7
+ *
+ * A page in block 2 is counted in the entries 3, 4 and 8: 3 + 1, 4 + 4.
+ */
 static void count(const struct workbench_pages *self, uint32_t space, uint32_t slot,
 		  uint32_t change)
 {
@@ -134,6 +151,11 @@ void sws_workbench__index(struct workbench_pages *self, uint32_t from, uint32_t 
 					      self, slot))[(slot >> self->block_shift) + 1]++;
 }
 
+/*
+ * Makes the trees of the bare counts in one pass: an entry is whole when its turn comes, and is
+ * added to the next above. Four blocks with 1 2 0 3 pages: 1 into 2 gives 1 3 0 3, then 2 and 3
+ * into 4: 1 3 0 6. Page by page it would be log2(blocks) additions for each of millions.
+ */
 void sws_workbench__end_index(struct workbench_pages *self)
 {
 	for (uint32_t space = 0; space < self->spaces; space++) {
@@ -149,7 +171,16 @@ void sws_workbench__end_index(struct workbench_pages *self)
 	self->indexed = true;
 }
 
-/* The block in which the page of this rank is, and its rank there. */
+/*
+ * The block in which the page of this rank is, and its rank there. The tree above, 1 3 0 6, rank 3:
+ *
+ *      step 4     entry 4 has 6, more than 3      stay
+ *      step 2     entry 2 has 3                   past block 1, rank 0
+ *      step 1     entry 3 has 0                   past block 2, rank 0
+ *                 block 3, its page 0
+ *
+ * A count equal to the rank is passed: rank 3 is the fourth page.
+ */
 static uint32_t descend(const struct workbench_pages *self, uint32_t space, uint64_t *rank)
 {
 	const uint32_t *tree = tree_of(self, space);

@@ -66,6 +66,15 @@ int sws_workbench_churn(struct sws_workbench *self, uint64_t rounds)
 	return sws_workbench__begin_index(&self->allocator, &self->pages);
 }
 
+/*
+ * Selection sampling: each page is taken with the chance need / ahead. One pass ends at exactly as
+ * many as asked for, and every set of so many is as likely. 3 pages, 2 to be taken:
+ *
+ *      page        1        2 (1 taken)     2 (1 left)     3
+ *      chance     2/3           1/2             2/2        0 or 1: what is needed yet
+ *
+ * A coin of 2/3 for each would take any number from none to all.
+ */
 int sws_workbench__thin_some(struct sws_workbench *self)
 {
 	int error = SWS_OK;

@@ -13,7 +13,17 @@
 /* In self->got: the device was full. A page that is in again has 0 there, which is no slot. */
 static const uint32_t NOTHING = UINT32_MAX;
 
-/* The row's page is swapped in; false in *done if it is not out yet. */
+/*
+ * The row's page is swapped in; false in *done if it is not out yet. What got may say of the
+ * swap-out that it names:
+ *
+ *      ordinal >= n_got     not done yet                      wait, and try in the next round
+ *      NOTHING              the device was full               nothing to swap in: done
+ *      0                    swapped in by a row before        the trace is at fault
+ *      a slot               out, or still being written       the write ends first, then in
+ *
+ * The last may find the page in flight because our rounds are not the trace's time.
+ */
 static int swap_in_of_row(struct sws_workbench *self, uint64_t row, bool *done)
 {
 	struct workbench_task *owner = &self->tasks[self->rows.owner[row]];

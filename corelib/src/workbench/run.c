@@ -4,7 +4,11 @@
  */
 #include "workbench/parts.h"
 
-/* Swaps any page of the task's address space in. */
+/*
+ * Swaps any page of the task's address space in. Any with the same chance, so the pages of one
+ * cluster come in at different times: it is what breaks runs up as a device ages. To try slots at
+ * random until one fits would take long where few are out.
+ */
 static int swap_in_any(struct sws_workbench *self, struct workbench_task *task)
 {
 	const uint64_t pages = self->pages.counts[task->mm];
@@ -19,6 +23,10 @@ static int swap_in_any(struct sws_workbench *self, struct workbench_task *task)
 		true);
 }
 
+/*
+ * Fisher and Yates, from the end. A fixed order would let the task in front win each race for a
+ * trunk in every round.
+ */
 static void shuffle(struct sws_workbench *self)
 {
 	for (uint32_t left = self->n_tasks; left > 1; left--) {
@@ -67,7 +75,11 @@ static int step(struct sws_workbench *self)
 	return error;
 }
 
-/* One step of one task; the last of a round ends it. */
+/*
+ * One step of one task; the last of a round ends it. In a replay a round that did nothing is the
+ * last that can: task 0 waits for a page that 1 swaps out later, and 1 for one of 0. Such rows
+ * are out of order.
+ */
 static int step_in_round(struct sws_workbench *self)
 {
 	int error = SWS_OK;
