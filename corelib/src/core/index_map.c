@@ -3,7 +3,10 @@
 
 enum { FIRST_SLOTS = 64 };
 
-/* Keys are addresses and small numbers: the multiplication spreads both over the high bits. */
+/*
+ * Keys are addresses and small numbers: the multiplication spreads both over the high bits.
+ * By their own low bits all struct pages, 64 bytes each, would be at home in slot 0 of 64.
+ */
 static uint64_t home_of(const struct sws_index_map *self, uint64_t key)
 {
 	return ((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & self->mask;

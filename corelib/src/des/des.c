@@ -232,6 +232,7 @@ int sws_des_run(struct sws_des *self, uint32_t cpu, uint64_t ns)
 	return SWS_OK;
 }
 
+/* Two CPUs a core, eight a socket: from 0 to 1 same core, to 2 same socket, to 8 another. */
 static uint64_t travel(const struct sws_des *self, uint32_t from, uint32_t to)
 {
 	const struct sws_des_config *config = &self->config;

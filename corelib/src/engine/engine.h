@@ -145,7 +145,11 @@ static inline int engine_run(struct engine_thread *thread, uint64_t ns)
 	return sws_des_run(thread->engine->des, thread->cpu, ns);
 }
 
-/* The same for work that is not always as long: uniform about ns. */
+/*
+ * The same for work that is not always as long: uniform about ns. 1000 ns spread by 10 %
+ * take 900 to 1100, 201 values. Without a spread a number is drawn as well, so the actor's
+ * later draws are the same ones.
+ */
 static inline int engine_work(struct engine_thread *thread, uint64_t ns)
 {
 	const uint64_t spread = ns * thread->engine->spread_percent / 100;

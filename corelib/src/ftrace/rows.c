@@ -133,7 +133,11 @@ static void write_spelt_nulls(struct ftrace_event *event, const struct ftrace_sc
 	}
 }
 
-/* The slow way: reads any shape, finds every fault, learns the shape for the next row. */
+/*
+ * The slow way: reads any shape, finds every fault, learns the shape for the next row.
+ * The stamp counts rows tried, not rows read: columns that a row at fault had stamped
+ * before its fault was met are not taken for columns of the row that comes next.
+ */
 static int read_slowly(struct sws_ftrace *self, struct ftrace_event *event, const char *text,
 		       const char *end)
 {

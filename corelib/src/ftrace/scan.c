@@ -156,7 +156,19 @@ static const char *piece_end(const struct ftrace_known_text *text, size_t i, con
 	return end;
 }
 
-/* Reads the line by one known text; *behind gets what is left of it, or NULL for no match. */
+/*
+ * Reads the line by one known text; *behind gets what is left of it, or NULL for no match.
+ *
+ *      {shrinker} {objects}: nid: {nid} {}
+ *
+ *      do_scan+0x0/0x1a0 ffff888100a3b000: nid: 0 freed=12
+ *      -----------------                                     shrinker, to the first " "
+ *                        ----------------                    objects, to ": nid: "
+ *                                               -            nid, to " ", the tail
+ *                                                 --------   behind: read word by word
+ *
+ * "... nid: 0" alone is no match, for the tail's space is missing: told texts are whole.
+ */
 static int scan_known(struct sws_ftrace *self, const struct ftrace_known_text *text, const char *at,
 		      const char *end, const char **behind)
 {

@@ -278,7 +278,7 @@ static int free_slot(struct sws_mapping_replay *self, uint64_t offset)
 	return error;
 }
 
-/* The event tells of no folio; one that was never seen is stood for by its mapping's number. */
+/* The event tells of no folio; for one that was never seen stands 2, which is nobody's address. */
 static int dirty_file(struct sws_mapping_replay *self, uint64_t file, uint64_t index)
 {
 	struct sws_mapping_work work = { 0 };

@@ -174,7 +174,16 @@ out:
 	return places && dealt;
 }
 
-/* Deals the rows by tree, or by groups of trees; false if there is no memory. */
+/*
+ * Deals the rows by tree, or by groups of trees; false if there is no memory.
+ *
+ *      a dealt row     one tree a bucket     groups, 5000 trees by four
+ *      insert          index item            index item tree
+ *      others          index                 index tree
+ *
+ * The row of tree 4003 goes to bucket 4003 >> 2 = 1000, together with those of trees 4000
+ * to 4002, so there the row itself must say which tree it is for.
+ */
 SWS_RTREE__STEP bool run_sorted(struct batch *self, enum operation operation, bool grouped)
 {
 	struct sws_forest *forest = self->forest;

@@ -141,6 +141,7 @@ SWS_RTREE__STEP uint64_t sws_rtree__delete(struct sws_forest *self, struct sws_r
 
 	if (!item)
 		return 0;
+	/* The kernel's delete tests all three words, set or not: whoever counts pays for each. */
 	for (uint32_t tag = 0; tag < SWS_RTREE_TAG_COUNT; tag++) {
 		if (work || !leaf || leaf->tags[tag] & bit)
 			sws_rtree__tag_clear(self, tree, leaf, index, tag, work);
