@@ -271,7 +271,11 @@ static int allocate_parts(struct sws_machine *self)
 		       : SWS_ERROR_NO_MEMORY;
 }
 
-/* check_cache_active: a device that was filled page by page had its caches on from the start. */
+/*
+ * check_cache_active: a device that was filled page by page had its caches on from the start. Of
+ * four CPUs caches come on above 4 * 320 = 1280 free slots and go off below 4 * 128 = 512, so
+ * with 1000 free the past decides: filled in one go they are off, page by page on.
+ */
 static bool caches_slots(const struct sws_machine *self)
 {
 	const uint64_t most =

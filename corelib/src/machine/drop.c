@@ -51,7 +51,10 @@ static void give_back_page(struct sws_machine *self, struct node *node, uint32_t
 	node->free_pages[node->n_free++] = index;
 }
 
-/* The page that was written first makes room. */
+/*
+ * The page that was written first makes room. No list was scanned yet, so it is a queue: pages
+ * go in at its head, and the oldest stands at its tail.
+ */
 static int swap_out_oldest(struct sws_machine *self, struct actor *actor)
 {
 	struct node *node = actor->node;
@@ -123,6 +126,16 @@ static int drop(struct sws_machine *self, struct actor *actor, uint32_t pte)
 	return SWS_OK;
 }
 
+/*
+ * What is kept moves down to the first address that is free, in place, for that never lies
+ * behind the one looked at. Addresses 1, 3 and 4 are dropped; R: in memory, S: in a slot:
+ *
+ *      before         R S S R R S
+ *      0 kept         R                 mm_ptes 1
+ *      2 kept         R S               mm_ptes 2
+ *      5 kept         R S S             mm_ptes 3
+ *      the rest       R S S - - -       nothing draws them
+ */
 static void keep(struct sws_machine *self, struct actor *actor, uint32_t pte)
 {
 	const uint32_t to = actor->mm_first_pte + actor->mm_ptes++;

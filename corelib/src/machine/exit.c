@@ -2,6 +2,17 @@
 /*
  * machine/exit.c - a task exits: its slots go as its page tables are walked, its
  * pages of memory 32 at a time. A page that a reclaim has in hand is waited for.
+ *
+ *      addresses       S R S L R        S: a slot, R: in memory, L: under reclaim
+ *      PUT_SLOT        - R S L R        its slot went back
+ *      FREE_PAGES      - - S L -        one hold of lru_lock for both
+ *      PUT_SLOT        - - - L -
+ *      NEXT            - - - L -        looks again each unmap_ns
+ *      NEXT            - - - S -        it went out meanwhile
+ *      PUT_SLOT        - - - - -        the task sleeps for good
+ *
+ * DRAIN is lru_add_drain: without it pages in this CPU's own pagevec, on no list, would be
+ * waited for, and nobody else would ever put them on theirs.
  */
 #include "machine/pages.h"
 #include "machine/slots.h"

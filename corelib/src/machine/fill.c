@@ -7,6 +7,18 @@
  *      fragmented:  slots are taken, by all CPUs in turn, until no cluster is free;
  *                   then all but those that are needed are freed again, at random.
  *                   The bases are left where each CPU's last cluster ended.
+ *
+ * One walker of 8192 pages, 4096 frames of which 48 stay free, a device of 8192 slots:
+ *
+ *      phase      calls   behind it
+ *      FRAMES     16      4096 frames free
+ *      PTES       32      8192 addresses, all of them swapped to slot 0, which is no slot
+ *      PAGES      32      4048 chosen at random: 3036 active, 1012 inactive; 48 frames free
+ *      WRITERS    1       none here
+ *      TAKE       66      64 calls of the device for 64 slots, one for 48; fragmented, more
+ *                         of them until no cluster is free; the last call finds that
+ *      KEEP       ..      4144 slots given to the 4144 addresses without a page
+ *      START      1       the first events of the tasks
  */
 #include "machine/build.h"
 #include "machine/pages.h"
@@ -15,7 +27,17 @@ enum {
 	START_NS = 20000, /* actors begin within this time */
 };
 
-/* One chosen of those left, so that exactly the wanted number is chosen in the end. */
+/*
+ * One chosen of those left, so that exactly the wanted number is chosen in the end (Knuth's
+ * selection sampling). Two of four:
+ *
+ *      left 4, wanted 2    chance 2/4    chosen
+ *      left 3, wanted 1    chance 1/3    not
+ *      left 2, wanted 1    chance 1/2    not
+ *      left 1, wanted 1    certain       chosen
+ *
+ * A draw of its own for each would choose two on average alone, and memory not be full.
+ */
 static bool choose(struct sws_machine *self, uint64_t *left, uint64_t *wanted)
 {
 	const bool chosen = sws_generator_below(&self->fill.generator, *left) < *wanted;
@@ -55,6 +77,7 @@ static void make_frames(struct sws_machine *self)
 							      .next = MACHINE_NONE,
 							      .pte = MACHINE_NONE,
 							      .node = (uint16_t)n };
+		/* The last one goes first: the frames are handed out in their order. */
 		node->free_pages[node->n_free] = (n + 1) * self->config.frames - 1 - node->n_free;
 		node->n_free++;
 	}
@@ -239,7 +262,10 @@ static int start_actors(struct sws_machine *self)
 	for (uint32_t i = 0; i < self->n_actors && !error; i++) {
 		struct actor *actor = &self->actors[i];
 
-		/* Kernel threads wait to be woken; a stream may be one that works. */
+		/*
+		 * Kernel threads wait to be woken; a stream may be one that works. Tasks that began
+		 * at one moment would stand before the same lock all at once, and go on in step.
+		 */
 		if (actor->mm != MACHINE_NONE || actor->count.kind == SWS_ACTOR_STREAM)
 			error = sws_des_run(
 				self->engine.des, i,

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/layout.c - where things lie: who is whose, and which lock is for what. */
+/*
+ * machine/layout.c - where things lie: who is whose, and which lock is for what. Three writers
+ * on two nodes, with two asynchronous devices:
+ *
+ *      CPU      0        1        2       3           4        5     6       7
+ *      node     0        0        0       0           1        1     1       1
+ *      actor    task 0   task 2   kswapd  interrupt   task 1   -     kswapd  interrupt
+ *
+ * CPU 5 is nobody's: each node has as many as the one with the most tasks, so that a CPU's
+ * number tells its node.
+ */
 #include "machine/layout.h"
 
 uint32_t sws_machine__tasks(const struct sws_machine_config *config)
@@ -76,6 +86,7 @@ uint64_t sws_machine__swapped(const struct sws_machine *self, uint32_t device)
 uint32_t sws_machine__map_lock(const struct sws_machine *self, const struct device *device,
 			       uint32_t slot)
 {
+	/* Clusters of 256: the locks of slots 255 and 256 are two, those of 256 and 511 one. */
 	if (device->first_cluster_lock == MACHINE_NONE)
 		return device->si_lock;
 	return device->first_cluster_lock + slot / self->config.device.cluster_size;

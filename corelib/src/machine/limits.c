@@ -5,7 +5,11 @@
 
 #include <string.h>
 
-/* A CPU's freed pages, those of a batch in its hands and one given back, those not yet added. */
+/*
+ * A CPU's freed pages, those of a batch in its hands and one given back, those not yet added:
+ * 186 + 2 * 32 + 15 = 265. A list of 512 may add 480 twice: 1225. Had a node fewer frames than
+ * its CPUs may keep, all of them could lie there, none on a list, and a task wait for ever.
+ */
 _Static_assert(SWS_MACHINE_FRAMES_KEPT == MACHINE_PCP_HIGH + 2 * MACHINE_BATCH + MACHINE_PAGEVEC,
 	       "FRAMES_KEPT is what a CPU may keep");
 /* Both of its slot caches, and the slots of a batch. */
@@ -39,6 +43,10 @@ uint32_t sws_machine_watermark_high(uint32_t frames)
 	return sws_machine__watermark_min(frames) * 3 / 2;
 }
 
+/*
+ * A cost of 0 makes no event (engine_run): a walker whose accesses cost nothing would go on
+ * within one event for ever. The most that a cost can be keeps sums of them within 64 bits.
+ */
 static bool costs_fit(const struct sws_machine_costs *costs)
 {
 	uint64_t each[sizeof(*costs) / sizeof(uint64_t)];
@@ -50,7 +58,11 @@ static bool costs_fit(const struct sws_machine_costs *costs)
 	return true;
 }
 
-/* The tasks' memory cgroup reaches its limit before the node its low watermark; pages drop under it alone. */
+/*
+ * The tasks' memory cgroup reaches its limit before the node its low watermark; pages drop under
+ * it alone. Four walkers, 16384 frames: their four CPUs keep 4 * 265 = 1060 frames, 192 are the
+ * high watermark, so memory_max may be 1060 to 15132. There is no kswapd that would be woken.
+ */
 static bool limit_fits(const struct sws_machine_config *config)
 {
 	const uint64_t kept =

@@ -67,7 +67,11 @@ void sws_machine_free(struct sws_machine *self)
 /* A call comes back after so many, though it may take more events: scans and policies look far. */
 enum { LOOKS_OF_A_CALL = 1 << 22 };
 
-/* When a run is over. */
+/*
+ * When a run is over. One loop for both kinds: what a caller does not ask for lies so far away
+ * that it is never reached. A goal is looked at between two events, so the last one taken is the
+ * first at until_ns or behind it, the same whichever way a run is cut into calls.
+ */
 struct goal {
 	uint64_t until_ns;
 	uint64_t requests;

@@ -79,7 +79,15 @@ static int check_rows(struct trial *trial, uint32_t *row, const char **reason)
 	return SWS_OK;
 }
 
-/* As far as the stream comes; it is ready again when the page that it needs is out. */
+/*
+ * As far as the stream comes; it is ready again when the page that it needs is out. Each row is
+ * passed once, so all of it is O(requests), and the stack has room for each stream once: who
+ * waits has left it, and is put back by the one get of the one page that it waits for.
+ *
+ *      stream 0    get 1  put 2         ready 0 1    0: page 1 is out, waits for page 2
+ *      stream 1    put 1  get 2         ready 1      1: page 2 is out, 0 is ready again
+ *                                       ready 0      0: its end
+ */
 static void go_on(struct trial *trial, uint32_t number)
 {
 	struct stream *stream = &trial->streams[number];
@@ -148,7 +156,11 @@ out:
 	return error;
 }
 
-/* The most of a stream by itself: each page that came in stays until one goes out. */
+/*
+ * The most of a stream by itself: each page that came in stays until one goes out. get put put
+ * get put hold 0 1 2 1 2, so 2. Which page a get takes does not matter, nor whose it was: a get
+ * with none left takes a fresh one, which is gone behind it.
+ */
 static uint64_t most_pages(const struct sws_machine_request *requests, uint32_t n)
 {
 	uint64_t pages = 0;

@@ -18,6 +18,7 @@ static int verify_list(const struct sws_machine *self, uint32_t n, enum machine_
 	for (uint32_t i = list->first; i != MACHINE_NONE; i = self->pages[i].next, count++) {
 		const struct page *page = &self->pages[i];
 
+		/* A circle would have no end. */
 		if (count > list->count)
 			return broken(reason, "a list of pages is longer than its count");
 		if (page->previous != previous || page->list != number || page->node != n)
@@ -32,6 +33,12 @@ static int verify_list(const struct sws_machine *self, uint32_t n, enum machine_
 /*
  * Each page is in one place: free in its zone or on a CPU, on a list, in a pagevec, or in
  * the hands of one actor. A written page that waits to be rotated is on its list, too.
+ *
+ *      n_free + active + inactive     of each node
+ *      + free.n + added.n + in_hand   of each CPU       = frames of all nodes
+ *
+ * The sum alone would not see a page that is lost while another is in two places; the marks
+ * do: used pages are counted one by one, and none may be among the free ones.
  */
 static int verify_places(const struct sws_machine *self, const char **reason)
 {
