@@ -5,20 +5,24 @@
 - ``measured_results`` and its kin: what a real kernel did with a patch switched off and on,
 - ``medians``, ``side_by_side``, ``ranks``: results over their rounds, with intervals,
 - ``three_columns``, ``held_against``: side by side, and judged,
+- ``directions``, ``steps``: by sign, round against the same round,
 - ``lkp``, ``mmtests``: laid out as the mails print them.
 """
 
 from swapsim.claims.cards import patch_cards
 from swapsim.claims.columns import held_against, three_columns
+from swapsim.claims.directions import directions
 from swapsim.claims.layouts import as_printed, lkp, lkp_change, mmtests, mmtests_change
 from swapsim.claims.measured import measured_provenance, measured_results, measured_slots
 from swapsim.claims.medians import medians, ranks, side_by_side
+from swapsim.claims.paired import steps
 from swapsim.claims.published import published_claims, published_tables, tolerances
 from swapsim.claims.results import Row, results
 
 __all__ = [
     "Row",
     "as_printed",
+    "directions",
     "held_against",
     "lkp",
     "lkp_change",
@@ -34,6 +38,7 @@ __all__ = [
     "ranks",
     "results",
     "side_by_side",
+    "steps",
     "three_columns",
     "tolerances",
 ]

@@ -157,6 +157,52 @@ HELD_AGAINST: Final = schema_of(
 """A simulated count beside the median of a real kernel's rounds and its interval: how far apart
 they are, in percent of the measured one, and whether that is within the tolerance."""
 
+DIRECTION: Final = pl.Enum(["falls", "rises", "stays"])
+"""Where a claim says that a figure goes."""
+
+SEEN: Final = pl.Enum(["falls", "rises", "either"])
+"""Where rounds say that it goes; either: their interval holds both signs."""
+
+DIRECTION_VERDICT: Final = pl.Enum(["holds", "contradicted", "open"])
+"""How rounds stand to a claim's direction; open: they do not tell, or there are too few."""
+
+DIRECTIONS: Final = schema_of(
+    {
+        "claim": pl.String,
+        "row": pl.String,
+        "base_kernel": pl.String,
+        "value_kernel": pl.String,
+        "claimed": DIRECTION,
+        "published": pl.Float64,
+        "rounds": pl.UInt32,
+        "base": pl.Float64,
+        "value": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "seen": SEEN,
+        "verdict": DIRECTION_VERDICT,
+    }
+)
+"""One row per claim of direction that was measured: its published change in percent (null: words
+alone), the medians of both kernels, and the interval of the paired difference, in their unit."""
+
+PAIRED: Final = schema_of(
+    {
+        "metric": pl.String,
+        "unit": pl.String,
+        "base_policy": pl.String,
+        "policy": pl.String,
+        "rounds": pl.UInt32,
+        "base": pl.Float64,
+        "value": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "seen": SEEN,
+    }
+)
+"""One row per metric and pair of policies: the medians of both, and the interval of the median of
+the rounds' differences; a round of one is held against the same round of the other."""
+
 SLOTS_IN_USE: Final = schema_of(
     {
         "policy": pl.String,

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Claims of direction are judged round against the same round, by a rule that was stored first."""
+
+from collections.abc import Sequence
+
+import polars as pl
+import pytest
+
+from swapsim import claims
+from swapsim.claims.directions import claimed_direction
+from swapsim.errors import InputError
+from swapsim.schemas import CLAIMS, DIRECTIONS, PAIRED, RESULTS
+
+PATCH = "03-stall-decisions"
+STATED = claims.published_claims()
+
+
+def rounds(policy: str, values: Sequence[float], *, metric: str = "disk: m") -> pl.DataFrame:
+    """Return a kernel's rounds, one a value; the kernel is called as the policy."""
+    return pl.concat(
+        claims.results(
+            [(metric, value, "pages")],
+            {
+                "patch": PATCH, "source": "measured", "kernel": policy, "policy": policy,
+                "n_tasks": 1, "seed": seed,
+            },
+        )
+        for seed, value in enumerate(values, start=1)
+    )  # fmt: skip
+
+
+def claim(metric: str, *, where: str = "prose: x", row: str = "disk: m") -> pl.DataFrame:
+    """Return a claim without a figure, of b against a."""
+    fields = ("C-x", PATCH, "mail", f"{where} | {row} | a -> b", metric, None, None, None, None, "")
+    return pl.DataFrame([fields], schema=CLAIMS, orient="row")
+
+
+def verdict(metric: str, base: Sequence[float], value: Sequence[float]) -> str:
+    """Judge one claim by its rounds."""
+    found = claims.directions(claim(metric), pl.concat([rounds("a", base), rounds("b", value)]))
+    assert found.schema == DIRECTIONS
+    return str(found["verdict"].item())
+
+
+@pytest.mark.parametrize(
+    ("name", "direction"),
+    [
+        ("C-disk-kswapd-pages-scanned", "falls"),
+        ("C-disk-direct-pages-scanned", "rises"),
+        ("C-disk-memcachetest-4055m", "stays"),
+        ("C-disk-swap-ins", "stays"),
+        ("C-prose-disk-zone-balance", "falls"),
+        ("C-prose-nfs-swaptotal-worse-2385M", "rises"),
+        ("C-prose-disk-little-change-0M", "stays"),
+        ("C-prose-disk-write-latency", "falls"),
+        ("C-prose-disk-zone-ratio-vanilla", None),
+        ("C-prose-patch-1-no-free-under-writeback", None),
+    ],
+)
+def test_a_claim_goes_where_its_figure_or_its_words_go(name: str, direction: str | None) -> None:
+    """A change of a tenth or less stays; behaviour has no direction."""
+    assert claimed_direction(STATED.filter(claim=name).row(0, named=True)) == direction
+
+
+def test_what_rises_from_nothing_rises() -> None:
+    """There is no percent of zero."""
+    fields = {"metric": "m", "base": 0.0, "value": 3.0, "change": None}
+    assert claimed_direction(fields) == "rises"
+
+
+def test_each_round_is_held_against_the_same_round_of_its_base() -> None:
+    """Rounds that differ widely among themselves still tell a small change that is in each."""
+    base = [100.0, 900.0, 500.0, 300.0, 700.0]
+    lower = [value - 1 for value in base]
+    assert verdict("m: falls", base, lower) == "holds"
+    assert verdict("m: rises", base, lower) == "contradicted"
+    assert verdict("m: stays", base, lower) == "holds"
+
+
+def test_rounds_of_both_signs_leave_a_claim_open() -> None:
+    """Whichever way it was said to go."""
+    base = [10.0] * 5
+    both = [8.0, 12.0, 7.0, 13.0, 10.0]
+    assert {verdict(f"m: {word}", base, both) for word in ("falls", "rises", "stays")} == {"open"}
+
+
+def test_what_stays_is_contradicted_beyond_a_tenth_only() -> None:
+    """Of the base; a change that begins within it is open."""
+    assert verdict("m: stays", [100.0] * 5, [110.0] * 5) == "holds"
+    assert verdict("m: stays", [100.0] * 5, [111.0] * 5) == "contradicted"
+    assert verdict("m: stays", [100.0] * 5, [105.0, 106.0, 112.0, 113.0, 114.0]) == "open"
+
+
+def test_too_few_rounds_judge_nothing_and_still_say_what_they_saw() -> None:
+    """Four rounds of one sign may be an accident."""
+    four = pl.concat([rounds("a", [9.0] * 4), rounds("b", [1.0] * 4)])
+    found = claims.directions(claim("m: falls"), four).row(0, named=True)
+    assert (found["seen"], found["verdict"], found["rounds"]) == ("falls", "open", 4)
+
+
+def test_rows_that_nobody_measured_are_left_out() -> None:
+    """So are claims that name no direction, and rounds that only one kernel has."""
+    only = rounds("a", [1.0] * 5)
+    assert claims.directions(claim("m: falls"), only).is_empty()
+    uneven = pl.concat([rounds("a", [1.0] * 5), rounds("b", [2.0] * 7)])
+    assert claims.directions(claim("a page is kept"), uneven).is_empty()
+    assert claims.directions(claim("m: rises"), uneven)["rounds"].to_list() == [5]
+
+
+def test_a_row_against_another_row_is_one_kernels() -> None:
+    """Vanilla at one size against vanilla at another."""
+    row = "disk: big against disk: small"
+    stated = claim("m: falls", row=row).with_columns(locator=pl.lit(f"prose: x | {row} | a -> a"))
+    measured = pl.concat(
+        [rounds("a", [9.0] * 5, metric="disk: small"), rounds("a", [2.0] * 5, metric="disk: big")]
+    )
+    found = claims.directions(stated, measured).row(0, named=True)
+    assert (found["base"], found["value"], found["verdict"]) == (9.0, 2.0, "holds")
+
+
+def test_a_tables_claim_is_found_by_its_metric() -> None:
+    """Where a table's row is called otherwise than the metric, the metric counts."""
+    stated = claim("disk: m", where="vmstat, disk", row="M").with_columns(change=pl.lit(-50.0))
+    measured = pl.concat([rounds("a", [9.0] * 5), rounds("b", [2.0] * 5)])
+    assert claims.directions(stated, measured)["published"].to_list() == [-50.0]
+
+
+def test_a_round_that_is_there_twice_is_refused() -> None:
+    """Two set-ups in one table cannot be paired."""
+    twice = pl.concat([rounds("a", [1.0]), rounds("a", [2.0])])
+    with pytest.raises(InputError, match="twice"):
+        claims.directions(STATED, twice)
+
+
+def test_steps_go_from_each_policy_to_the_next() -> None:
+    """By metric, and only where both have rounds; an unknown metric is named."""
+    measured = pl.concat(
+        [rounds("a", [5.0] * 5), rounds("b", [3.0] * 5), rounds("c", [1.0, 9.0, 2.0, 8.0, 3.0])]
+    )
+    found = claims.steps(measured, ["a", "b", "c", "d"], ["disk: m"])
+    assert found.schema == PAIRED
+    assert found.select("base_policy", "policy", "base", "value", "seen").rows() == [
+        ("a", "b", 5.0, 3.0, "falls"),
+        ("b", "c", 3.0, 3.0, "either"),
+    ]
+    with pytest.raises(InputError, match="disk: n"):
+        claims.steps(measured, ["a", "b"], ["disk: n"])
+
+
+def test_tables_of_another_schema_are_refused() -> None:
+    """By name."""
+    with pytest.raises(InputError, match="CLAIMS"):
+        claims.directions(pl.DataFrame(), pl.DataFrame(schema=RESULTS))
+    with pytest.raises(InputError, match="RESULTS"):
+        claims.directions(STATED, pl.DataFrame())
