@@ -87,6 +87,8 @@ RECLAIM_FOLIOS: Final = schema_of(
         "pages_end": pl.UInt32,
         "lazyfree": pl.Boolean,
         "swap": pl.Boolean,
+        "buffers": pl.Boolean,
+        "congested": pl.Boolean,
     }
 )
 """One row per folio that shrink_folio_list takes from its list for shrink_inactive_list, written
@@ -101,7 +103,9 @@ where. ``clean``: null unless it was written; it came back clean and went on. ``
 and ``node_flags``: as the tests of the three cases, and of the right to write, saw them.
 ``pages``: of 4 KiB, as the accounting counts them; ``pages_end``: when its way ended, fewer if it
 was split. ``lazyfree``: an anonymous folio that needs no swap, on a list of file pages but
-accounted as anonymous."""
+accounted as anonymous. ``buffers``: the file system's answer is that of the folio's buffers, else
+it is NFS's; null where it was not asked. ``congested``: its device was, when the accounting asked;
+null where it did not, as in 6.1."""
 
 RECLAIM_LISTS: Final = schema_of(
     {
