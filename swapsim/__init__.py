@@ -15,8 +15,8 @@ Polars in, polars out, over a C core. The verbs are those of the packages, as
 - ``sweep``: many runs on many processes or machines, stored and kept,
 - ``site``: what spans patches: the overview, README's tables, the report, benchmarks,
 - ``config``: what mechanisms and machines are made with,
-- ``schemas``, ``errors``, ``paths``, ``progress``: each table's columns, what can go wrong, where
-  files lie, and the bar of what takes long,
+- ``schemas``, ``errors``, ``files``, ``paths``, ``progress``: each table's columns, what can go
+  wrong, the door that each file comes through, where files lie, and the bar of what takes long,
 - ``native``: the calls into the C core, for the packages above.
 
 ``@swapsim.policy`` makes a policy of a function of your own.

@@ -94,6 +94,7 @@ def test_a_missing_field_is_named(trace: Path, capsys: pytest.CaptureFixture[str
     """A table without the field that a replay reads names table, field and columns."""
     path = trace / "swp_add.parquet"
     pl.read_parquet(path).drop("entry").write_parquet(path)
+    traces.sign(trace)
     line = refused(capsys, "replay", "writeback-tags", str(trace))
     assert "swp_add.parquet, field 'entry'" in line
     assert "folio" in line
@@ -105,6 +106,7 @@ def test_a_field_of_the_wrong_type_is_named(
     """Text where a number is needed names table, field and type."""
     path = trace / "swp_add.parquet"
     pl.read_parquet(path).with_columns(pl.col("entry").cast(pl.String)).write_parquet(path)
+    traces.sign(trace)
     assert "field 'entry': holds String" in refused(capsys, "replay", "writeback-tags", str(trace))
 
 
@@ -128,8 +130,9 @@ def test_two_swap_devices_are_refused(trace: Path, capsys: pytest.CaptureFixture
     """Entries of two types cannot be told apart by their offsets."""
     path = trace / "swp_add.parquet"
     table = pl.read_parquet(path)
-    second = table.with_columns(entry=pl.lit((1 << 58) + 9, dtype=pl.UInt64))
+    second = table.with_columns(pl.col("seq") + 9, entry=pl.lit((1 << 58) + 9, dtype=pl.UInt64))
     pl.concat([table, second]).write_parquet(path)
+    traces.sign(trace)
     assert "2 devices" in refused(capsys, "replay", "writeback-tags", str(trace))
 
 
@@ -140,6 +143,7 @@ def test_a_swap_offset_beyond_any_device_is_named(
     path = trace / "swp_add.parquet"
     far = pl.read_parquet(path).with_columns(entry=pl.lit(1 << 40, dtype=pl.UInt64))
     far.write_parquet(path)
+    traces.sign(trace)
     line = refused(capsys, "replay", "writeback-tags", str(trace))
     assert f"{trace}: the row with seq 0 has the swap offset {1 << 40}" in line
 
@@ -150,6 +154,7 @@ def test_a_folio_that_is_no_address_is_named(
     """An odd folio names folder and row."""
     path = trace / "swp_add.parquet"
     pl.read_parquet(path).with_columns(pl.col("folio") + 1).write_parquet(path)
+    traces.sign(trace)
     line = refused(capsys, "replay", "writeback-tags", str(trace))
     assert f"{trace}: the row with seq 0 cannot be replayed" in line
 

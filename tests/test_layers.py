@@ -14,6 +14,7 @@ PACKAGE = Path(swapsim.__file__).parent
 LADDER = (
     {"native.facts"},
     {"errors"},
+    {"files"},
     {"paths", "progress", "schemas"},
     {"config"},
     {"__init__"},

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The card of each patch: what it is, who wrote it, what became of it."""
 
-import tomllib
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
+from swapsim import files
 from swapsim.errors import InputError
 from swapsim.paths import patches_root
 from swapsim.schemas import CARDS, require
@@ -41,18 +41,12 @@ def patch_cards(root: Path | None = None) -> pl.DataFrame:
 
 
 def _read_card(path: Path) -> list[object]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read as UTF-8 ({error}): mend it", path=path) from None
+    text = files.read_text(path)
     before, fence, rest = text.partition(_FENCE)
     front, closing, body = rest.partition("\n" + _FENCE)
     if before or not fence or not closing:
         raise InputError("a card starts with TOML between two lines of +++", path=path, line=1)
-    try:
-        fields = tomllib.loads(front)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"its front matter is no TOML ({error}): mend it", path=path) from None
+    fields = files.parse_toml(front, path, "its front matter is no TOML")
     fields |= {"patch": path.parent.name, "body": body.strip()}
     for column, dtype in CARDS.items():
         value = fields.get(column)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a real kernel measured with a patch switched off and on: the third column."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,8 @@ import polars as pl
 
 from swapsim import paths
 from swapsim.errors import InputError
-from swapsim.schemas import RESULTS, SLOTS_IN_USE, require
+from swapsim.files import read_toml
+from swapsim.schemas import RESULTS, SLOTS_IN_USE, read_table
 
 
 def measured_results(experiment: str) -> pl.DataFrame:
@@ -31,7 +31,7 @@ def measured_results(experiment: str) -> pl.DataFrame:
         If there is no such experiment, or its table has another schema.
     """
     table = _folder(experiment) / "results.parquet"
-    return require(pl.read_parquet(table), RESULTS, f"{experiment}/{table.name}")
+    return read_table(table, RESULTS, table.stem)
 
 
 def measured_slots(experiment: str) -> pl.DataFrame:
@@ -50,7 +50,7 @@ def measured_slots(experiment: str) -> pl.DataFrame:
     table = _folder(experiment) / "slots_in_use.parquet"
     if not table.exists():
         raise InputError("it counted no tree nodes: choose one that did", field=experiment)
-    return require(pl.read_parquet(table), SLOTS_IN_USE, f"{experiment}/{table.name}")
+    return read_table(table, SLOTS_IN_USE, table.stem)
 
 
 def measured_provenance(experiment: str) -> dict[str, Any]:
@@ -61,8 +61,7 @@ def measured_provenance(experiment: str) -> dict[str, Any]:
     InputError
         If there is no such experiment.
     """
-    with (_folder(experiment) / "measured.toml").open("rb") as file:
-        return tomllib.load(file)
+    return read_toml(_folder(experiment) / "measured.toml")
 
 
 def _folder(experiment: str) -> Path:

@@ -15,7 +15,7 @@ from swapsim.config import MAPPING_KERNELS, MappingConfig
 from swapsim.errors import InputError
 from swapsim.native.facts import REMOVAL_REFERENCES, REMOVAL_WAYS
 from swapsim.native.removal import remove_lists
-from swapsim.replay.removal_rows import TRUNK_SLOTS, removals
+from swapsim.replay.removal_rows import REPLAY, TRUNK_SLOTS, removals
 from swapsim.schemas import (
     BATCHED_REMOVAL,
     HOLD_LENGTHS,
@@ -25,7 +25,7 @@ from swapsim.schemas import (
     REMOVALS,
     require,
 )
-from swapsim.traces import events
+from swapsim.traces import require_events
 
 _PAGE_BY_PAGE, _BATCHED = REMOVAL_WAYS
 
@@ -205,7 +205,7 @@ def _kernels(name: str, folder: Path, *, progress: bool) -> pl.DataFrame:
         ]
     except InputError as error:
         raise InputError(str(error), path=folder) from None
-    seen = pl.lit(value="removals" in events(folder)["event"])
+    seen = pl.lit(value="removals" in require_events(folder, REPLAY))
     return (
         pl.concat(frames)
         .with_columns(trace=pl.lit(name), failed=pl.when(seen).then("failed"))

@@ -8,7 +8,8 @@ from typing import Final
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.traces import scan_event
+from swapsim.schemas import EVENT_HEAD, require_values
+from swapsim.traces import require_order, scan_event
 
 SWAP_TYPE_SHIFT: Final = 58
 """A swap entry's type stands above this bit (include/linux/swapops.h, 5.7 to 6.1)."""
@@ -16,38 +17,51 @@ SWAP_TYPE_SHIFT: Final = 58
 PAGE_BYTES: Final = 4096
 """A page cache event's ``ofs`` counts bytes."""
 
+_HEAD: Final = ("seq", "pid")
+
 _WORDS: Final = ("dev", "bdi", "lru")
+"""Fields that are names; all others are whole numbers."""
 
 
-def scan_fields(
+def read_fields(
     folder: Path | str, event: str, fields: Sequence[str], optional: Sequence[str] = ()
-) -> pl.LazyFrame:
-    """Scan seq, pid and the fields of one event; whole numbers become UInt64.
+) -> pl.DataFrame:
+    """Read seq, pid and the fields of one event; whole numbers become UInt64.
 
     Raises
     ------
     InputError
-        The trace lacks the event, or the event a field, or a field holds something else.
+        The trace lacks the event, or the event a field, or a field holds something else; a row
+        has no value, or is out of order. File, row and field are named.
     """
     table = scan_event(folder, event)
     schema = table.collect_schema()
-    where = Path(folder) / f"{event}.parquet"
-    missing = [field for field in fields if field not in schema]
-    if missing:
-        raise InputError(
-            f"the event has no such field; it has: {', '.join(schema)}",
-            path=where,
-            field=missing[0],
-        )
     taken = [*fields, *(field for field in optional if field in schema)]
-    for field in taken:
-        if field not in _WORDS and not schema[field].is_integer():
+    try:
+        _check_kinds(schema, (*_HEAD, *taken))
+        rows = table.select(*_HEAD, *taken).collect()
+        require_values(rows, rows.columns)
+        require_order(rows)
+    except InputError as error:
+        raise error.of(Path(folder) / f"{event}.parquet") from None
+    return rows.with_columns(_unsigned(field) for field in taken)
+
+
+def _check_kinds(schema: pl.Schema, columns: Sequence[str]) -> None:
+    for column in columns:
+        if column not in schema:
             raise InputError(
-                f"holds {schema[field]} where a whole number is needed: import the trace again",
-                path=where,
-                field=field,
+                f"the event has no such field; it has: {', '.join(schema)}", field=column
             )
-    return table.select("seq", "pid", *(_unsigned(field) for field in taken))
+        kind, needed = schema[column], EVENT_HEAD.get(column, pl.String())
+        if column in _HEAD or column in _WORDS:
+            fits, wanted = kind == needed, f"{needed}"
+        else:
+            fits, wanted = kind.is_integer(), "a whole number"
+        if not fits:
+            raise InputError(
+                f"holds {kind} where {wanted} is needed: import the trace again", field=column
+            )
 
 
 def swap_offset(field: str) -> pl.Expr:
@@ -75,6 +89,6 @@ def one_device(frame: pl.DataFrame, event: str) -> pl.DataFrame:
 
 def _unsigned(field: str) -> pl.Expr:
     """Read a field's bits as unsigned: a kprobe may print an address as a negative number."""
-    if field in _WORDS or field == "t_ns":
+    if field in _WORDS:
         return pl.col(field)
     return pl.col(field).cast(pl.UInt64, wrap_numerical=True)

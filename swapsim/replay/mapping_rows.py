@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from swapsim.native.mapping_replay import File, Op, Shadow
-from swapsim.replay.event_fields import PAGE_BYTES, one_device, scan_fields, swap_offset
+from swapsim.replay.event_fields import PAGE_BYTES, one_device, read_fields, swap_offset
 from swapsim.schemas import REPLAY_ROWS, require
 from swapsim.traces import require_events
 
@@ -55,7 +55,7 @@ def writeback_rows(folder: Path | str) -> pl.DataFrame:
 def _swap_rows(folder: Path | str, event: str, op: Op) -> pl.DataFrame:
     """Rows of an event that names a swap entry, and a folio unless the slot is freed."""
     fields = ["entry"] if event == "swp_free" else ["folio", "entry"]
-    frame = scan_fields(folder, event, fields, ["shadow"]).collect()
+    frame = read_fields(folder, event, fields, ["shadow"])
     frame = one_device(frame, event)
     has_shadow = "shadow" in frame.columns
     return frame.select(
@@ -80,7 +80,7 @@ def _in_swap_cache() -> pl.Expr:
 def _writeback_rows(folder: Path | str, event: str, op: Op) -> pl.DataFrame:
     """Rows of a writeback transition, with the page's place where the probe read it."""
     place = ["mapping", "index", "private"]
-    frame = scan_fields(folder, event, ["folio"], place).collect()
+    frame = read_fields(folder, event, ["folio"], place)
     if all(name in frame.columns for name in place):
         mapping, index = pl.col("mapping"), pl.col("index")
         file = pl.when(_in_swap_cache()).then(File.SWAP).otherwise(mapping)
@@ -100,9 +100,8 @@ def _writeback_rows(folder: Path | str, event: str, op: Op) -> pl.DataFrame:
 def _move_rows(folder: Path | str) -> pl.DataFrame:
     """Rows of compaction's moves; a folio without a mapping moves without a lock."""
     return (
-        scan_fields(folder, "folio_move", ["mapping", "new", "old"])
+        read_fields(folder, "folio_move", ["mapping", "new", "old"])
         .filter(pl.col("mapping") != 0)
-        .collect()
         .select(
             "seq",
             op=pl.lit(Op.MOVE, dtype=pl.UInt8),
@@ -121,9 +120,7 @@ def _file_rows(folder: Path | str, present: Iterable[str]) -> list[pl.DataFrame]
         "mm_filemap_delete_from_page_cache": Op.FILE_DELETE,
     }
     frames = [
-        scan_fields(folder, event, ["dev", "ino", "pfn", "ofs"])
-        .collect()
-        .select(
+        read_fields(folder, event, ["dev", "ino", "pfn", "ofs"]).select(
             "seq",
             pl.col("dev"),
             pl.col("ino"),
@@ -136,9 +133,7 @@ def _file_rows(folder: Path | str, present: Iterable[str]) -> list[pl.DataFrame]
     ]
     if "writeback_dirty_folio" in present:
         frames.append(
-            scan_fields(folder, "writeback_dirty_folio", ["bdi", "ino", "index"])
-            .collect()
-            .select(
+            read_fields(folder, "writeback_dirty_folio", ["bdi", "ino", "index"]).select(
                 "seq",
                 pl.col("bdi").alias("dev"),
                 pl.col("ino"),

@@ -8,11 +8,11 @@ import polars as pl
 
 from swapsim.config import MappingConfig
 from swapsim.errors import InputError
-from swapsim.replay.event_fields import PAGE_BYTES, one_device, scan_fields, swap_offset
+from swapsim.replay.event_fields import PAGE_BYTES, one_device, read_fields, swap_offset
 from swapsim.schemas import REMOVALS, require
-from swapsim.traces import require_events, scan_event
+from swapsim.traces import read_event, require_events
 
-_REPLAY: Final = "batched-removal"
+REPLAY: Final = "batched-removal"
 TRUNK_SLOTS: Final = 1 << MappingConfig().trunk_shift
 """Of a trunk of the swap device, as the kernel is shipped."""
 
@@ -35,20 +35,9 @@ def removals(folder: Path | str) -> pl.DataFrame:
         The trace has neither, naming the missing event; its table is another or out of order; or
         as `removals_of`.
     """
-    if "removals" not in require_events(folder, _REPLAY):
+    if "removals" not in require_events(folder, REPLAY):
         return removals_of(folder)
-    where = Path(folder) / "removals.parquet"
-    rows = scan_event(folder, "removals").collect()
-    try:
-        require(rows, REMOVALS, "removals")
-    except InputError as error:
-        raise InputError(str(error), path=where) from None
-    for field in rows.columns:
-        if rows[field].null_count():
-            raise InputError("a row has no value: capture the trace again", path=where, field=field)
-    if not rows["seq"].is_sorted():
-        raise InputError("rows are out of order: sort them", path=where, field="seq")
-    return rows
+    return read_event(folder, "removals", REMOVALS)
 
 
 def removals_of(folder: Path | str) -> pl.DataFrame:
@@ -80,7 +69,7 @@ def removals_of(folder: Path | str) -> pl.DataFrame:
         An event or a field is missing, the trace swaps to several devices, or a list has not as
         many removals as the kernel reclaimed.
     """
-    present = require_events(folder, _REPLAY)
+    present = require_events(folder, REPLAY)
     deletions = []
     if "swp_del" in present:
         deletions.append(_swap_deletions(folder))
@@ -104,11 +93,11 @@ def _borders(folder: Path | str) -> pl.DataFrame:
     it had taken no page.
     """
     begins = (
-        scan_fields(folder, _ISOLATE, ["lru"])
+        read_fields(folder, _ISOLATE, ["lru"])
         .filter(pl.col("lru").str.starts_with("inactive"))
         .select("seq", "pid", begins=pl.lit(True), nr_reclaimed=pl.lit(0, dtype=pl.UInt64))
     )
-    ends = scan_fields(folder, _SHRINK, ["nr_reclaimed"]).select(
+    ends = read_fields(folder, _SHRINK, ["nr_reclaimed"]).select(
         "seq", "pid", begins=pl.lit(False), nr_reclaimed="nr_reclaimed"
     )
     return (
@@ -121,12 +110,11 @@ def _borders(folder: Path | str) -> pl.DataFrame:
             list="seq",
             reclaimed=pl.col("nr_reclaimed").shift(-1).over("pid"),
         )
-        .collect()
     )
 
 
 def _swap_deletions(folder: Path | str) -> pl.DataFrame:
-    frame = one_device(scan_fields(folder, "swp_del", ["entry"], ["shadow"]).collect(), "swp_del")
+    frame = one_device(read_fields(folder, "swp_del", ["entry"], ["shadow"]), "swp_del")
     if "shadow" in frame.columns:
         frame = frame.filter(pl.col("shadow") != 0)
     return frame.select(
@@ -141,7 +129,7 @@ def _swap_deletions(folder: Path | str) -> pl.DataFrame:
 
 def _file_deletions(folder: Path | str) -> pl.DataFrame:
     return (
-        scan_fields(folder, _FILE_DELETE, ["dev", "ino", "ofs"])
+        read_fields(folder, _FILE_DELETE, ["dev", "ino", "ofs"])
         .sort("seq")
         .select(
             "seq",
@@ -151,7 +139,6 @@ def _file_deletions(folder: Path | str) -> pl.DataFrame:
             index=pl.col("ofs") // PAGE_BYTES,
             removed=pl.lit(True),
         )
-        .collect()
     )
 
 

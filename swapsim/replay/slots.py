@@ -12,10 +12,11 @@ from tqdm import tqdm
 from swapsim.config import SlotsConfig
 from swapsim.config.checks import check_choice
 from swapsim.errors import InputError
+from swapsim.files import decode
 from swapsim.native.facts import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.native.slot_replay import SlotMismatch, replay_slots
 from swapsim.schemas import SLOT_EVENTS, VERIFIED, require
-from swapsim.traces import slot_events, slot_set_up
+from swapsim.traces import slot_events, slot_set_up, table_bytes
 
 _NEEDS: Final = {
     "call": ("n", "base", "lowest", "highest"),
@@ -114,8 +115,10 @@ def judge_slots(
     )
     if isinstance(source, pl.DataFrame):
         return _judged(source, device, progress=progress)
+    path = Path(source)
+    rows = decode(table_bytes(path), path)
     try:
-        return _judged(_read(Path(source)), device, progress=progress)
+        return _judged(rows, device, progress=progress)
     except InputError as error:
         raise InputError(str(error), path=source) from None
 
@@ -152,20 +155,6 @@ def _describe_mismatch(mismatch: SlotMismatch) -> list[str]:
         f"  state: {both('base', mismatch.base)}, ration {mismatch.ration}, {limits}, "
         f"free clusters {mismatch.free_clusters}",
     ]
-
-
-def _read(path: Path) -> pl.DataFrame:
-    if path.is_dir():
-        raise InputError("is a folder: name the Parquet file of slot events in it")
-    try:
-        return pl.read_parquet(path, glob=False)
-    except FileNotFoundError:
-        raise InputError("no such file: name a Parquet file of slot events") from None
-    except OSError as error:
-        what = error.strerror or "no whole Parquet file"
-        raise InputError(f"cannot be read ({what}): name one of slot events") from None
-    except pl.exceptions.PolarsError:
-        raise InputError("is not a whole Parquet file: name one of slot events") from None
 
 
 def _check_nulls(rows: pl.DataFrame) -> None:

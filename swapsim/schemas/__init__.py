@@ -39,6 +39,7 @@ from swapsim.schemas.machine import (
     WHAT_IF_RANGES,
 )
 from swapsim.schemas.mappings import FLOW, LOCK_SITES, LOCK_SITES_PER_PAGE, MIX, REPLAY_ROWS, SITE
+from swapsim.schemas.parquet_file import read_table, require_values
 from swapsim.schemas.removals import (
     BATCHED_REMOVAL,
     HOLD_LENGTHS,
@@ -151,5 +152,7 @@ __all__ = [
     "WAITS_NEEDED",
     "WHAT_IF",
     "WHAT_IF_RANGES",
+    "read_table",
     "require",
+    "require_values",
 ]

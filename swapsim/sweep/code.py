@@ -15,8 +15,9 @@ The digest is that of all statements reached, as a set. So it does not matter in
 lies, under which name that module is imported, or in what order. A syntax tree's fields that are
 empty are left out, and the pieces of an f-string are joined: in these Pythons 3.11 to 3.13 differ.
 
-Who runs it makes no difference to a result, nor does what an error looks like: sweeps, paths and
-errors are not followed.
+Who runs it makes no difference to a result, nor does how a file comes off the disk (what it holds
+stands in the digest of the data), nor what an error looks like: sweeps, paths, files and errors
+are not followed.
 """
 
 import ast
@@ -33,7 +34,13 @@ from swapsim.errors import InputError
 from swapsim.native.code import digests as core_digests
 
 _CORE: Final = "swapsim._core"
-_OUTSIDE: Final = ("swapsim.sweep", "swapsim.errors", "swapsim.paths", "swapsim.progress")
+_OUTSIDE: Final = (
+    "swapsim.sweep",
+    "swapsim.errors",
+    "swapsim.files",
+    "swapsim.paths",
+    "swapsim.progress",
+)
 
 _Thing = tuple[str, str | None]
 """A module and a name in it; without a name the module itself."""

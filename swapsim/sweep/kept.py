@@ -22,9 +22,9 @@ from typing import Any, Final, Generic, TypeVar
 
 import polars as pl
 
-from swapsim import __version__
+from swapsim import __version__, files
 from swapsim.claims.published import published_claims, published_tables, tolerances
-from swapsim.errors import SwapsimError
+from swapsim.errors import InputError, SwapsimError
 from swapsim.paths import data_root
 from swapsim.sweep.code import code_digest
 from swapsim.sweep.store import write_whole
@@ -173,13 +173,11 @@ class Kept(Generic[Shown]):
     def _found(self) -> tuple[pl.DataFrame | None, str]:
         """Return what is kept, or None and why it is not to be used."""
         try:
-            data = self.path.read_bytes()
-            there = pl.read_parquet_metadata(io.BytesIO(data))
-            whole = pl.read_parquet(io.BytesIO(data))
-        except FileNotFoundError:
-            return None, "not kept yet"
-        except pl.exceptions.PolarsError:
-            return None, "its file is damaged"
+            data = files.read_bytes(self.path)
+            there = files.decode_metadata(data, self.path)
+            whole = files.decode(data, self.path)
+        except InputError:
+            return None, "its file is damaged" if self.path.exists() else "not kept yet"
         if there.get("code") != code_digest(self._make):
             return None, "its code has changed"
         if there.get("data") != self._data():

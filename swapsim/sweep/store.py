@@ -18,7 +18,6 @@ import io
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -27,7 +26,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import __version__
+from swapsim import __version__, files
 from swapsim.errors import InputError
 from swapsim.paths import data_root
 from swapsim.sweep.code import code_digest
@@ -111,12 +110,24 @@ def pack(frames: Sequence[pl.DataFrame], sweep: Mapping[str, str | int], number:
     return file.getvalue()
 
 
-def unpack(data: bytes) -> list[pl.DataFrame]:
-    """Return the frames that `pack` was given."""
-    whole = pl.read_parquet(data)
+def unpack(data: bytes, path: Path | str = "a batch") -> list[pl.DataFrame]:
+    """Return the frames that `pack` was given.
+
+    Parameters
+    ----------
+    data : bytes
+    path : Path or str
+        The file that they come from.
+
+    Raises
+    ------
+    InputError
+        They are no whole batch.
+    """
+    whole = files.decode(data, path)
     frames = []
     first = 0
-    for height in json.loads(pl.read_parquet_metadata(io.BytesIO(data))["rows"]):
+    for height in json.loads(files.decode_metadata(data, path)["rows"]):
         frames.append(whole.slice(first, height))
         first += height
     return frames
@@ -147,7 +158,7 @@ class SweepFolder:
                 path.unlink()
                 continue
             self._check_whose(path, data, match[1])
-            batches[int(match[1])] = unpack(data)
+            batches[int(match[1])] = unpack(data, path)
         return batches
 
     def keep(self, number: int, data: bytes) -> None:
@@ -164,8 +175,8 @@ class SweepFolder:
     def _check_whose(self, path: Path, data: bytes, number: str) -> None:
         whose = {"sweep": fingerprint(dict(self._sweep)), "batch": str(int(number))}
         try:
-            metadata = pl.read_parquet_metadata(io.BytesIO(data))
-        except pl.exceptions.PolarsError:
+            metadata = files.decode_metadata(data, path)
+        except InputError:
             metadata = {}
         if {key: metadata.get(key) for key in whose} != whose:
             raise InputError("it is of another sweep: move it out of this folder", path=path)
@@ -232,9 +243,9 @@ def _check_files(folder: Path) -> None:
 
 def _check_identity(path: Path, sweep: Mapping[str, str | int]) -> None:
     try:
-        there: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))["sweep"]
+        there: dict[str, Any] = files.read_toml(path)["sweep"]
         different = [name for name in sweep if there.get(name) != sweep[name]]
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, AttributeError):
+    except (InputError, KeyError, AttributeError):
         raise InputError(
             "it does not say which sweep this is: choose another folder, or delete this one",
             path=path,

@@ -2,13 +2,23 @@
 """What real kernels did: trace folders are imported, read and described here.
 
 A trace folder holds ``EVENT.parquet`` per event, and ``trace.toml``: where it
-comes from. It appears whole or not at all.
+comes from, and in its table [files] the sha256 of each Parquet file, which whoever reads one
+compares. It appears whole or not at all.
 """
 
 from swapsim.traces.description import describe
-from swapsim.traces.folder import PROVENANCE, events, provenance, scan_event
+from swapsim.traces.folder import (
+    PROVENANCE,
+    events,
+    provenance,
+    read_event,
+    require_order,
+    scan_event,
+    table_bytes,
+)
 from swapsim.traces.importing import ImportSummary, import_text
 from swapsim.traces.replays import replays_of, require_events, shipped
+from swapsim.traces.signing import sign
 from swapsim.traces.slot_events import (
     SlotSetUp,
     handed_out,
@@ -27,13 +37,17 @@ __all__ = [
     "handed_out",
     "import_text",
     "provenance",
+    "read_event",
     "replays_of",
     "request_streams",
     "require_events",
+    "require_order",
     "scan_event",
     "shipped",
+    "sign",
     "slot_events",
     "slot_set_up",
+    "table_bytes",
     "thinned",
     "traced_device",
 ]

@@ -4,7 +4,7 @@
 from pathlib import Path
 from typing import Any
 
-from swapsim.traces.folder import events, provenance
+from swapsim.traces.folder import FILES, events, provenance
 from swapsim.traces.replays import replays_of
 
 
@@ -18,12 +18,15 @@ def describe(folder: Path | str) -> str:
     """
     told = provenance(folder)
     counted = events(folder)
+    held = "as they were written" if FILES in told else "held to no sha256: trace.toml tells none"
     width = max((len(event) for event in counted["event"]), default=0)
-    lines = [f"{folder}: {counted['rows'].sum()} rows of {counted.height} events"]
+    lines = [f"{folder}: {counted['rows'].sum()} rows of {counted.height} events, {held}"]
     lines += [f"  {event:{width}} {rows:>12}" for event, rows in counted.iter_rows()]
+    gone = [name for name in told.get(FILES, ()) if not (Path(folder) / name).exists()]
+    lines += [f"  {name} is not here, though trace.toml tells of it" for name in gone]
     lines.append("provenance:")
     for title, table in told.items():
-        if title != "events":
+        if title not in ("events", FILES):
             lines += _describe_table(title, table)
     lines.append("replays:")
     for replay, can, missing in replays_of(counted["event"]).iter_rows():

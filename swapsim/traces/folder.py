@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A trace folder: a table per event, and ``trace.toml``, which says where it comes from."""
+"""A trace folder: a table per event, and ``trace.toml``, which says where it comes from.
 
-import tomllib
-from collections.abc import Mapping
+Its table ``[files]`` has the sha256 of each Parquet file. Whoever reads one compares it first.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
+from swapsim import files
 from swapsim.errors import InputError
+from swapsim.schemas.parquet_file import require_values
+from swapsim.schemas.table import require
 
 PROVENANCE: Final = "trace.toml"
 """The file beside the tables that says where a trace comes from."""
+
+FILES: Final = "files"
+"""Its table of names and sha256 of the Parquet files."""
 
 
 def provenance(folder: Path | str) -> dict[str, Any]:
@@ -23,20 +32,13 @@ def provenance(folder: Path | str) -> dict[str, Any]:
         There is no such folder, no trace.toml in it, or no TOML in that.
     """
     path = _folder(folder) / PROVENANCE
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not path.exists():
         raise InputError(
             "a trace folder without provenance: import its text again, or write down "
             "where it comes from in trace.toml",
             path=path,
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"is no TOML ({error}): mend it", path=path) from None
-    except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror}): check its rights", path=path
-        ) from None
+        )
+    return files.read_toml(path)
 
 
 def events(folder: Path | str) -> pl.DataFrame:
@@ -50,10 +52,15 @@ def events(folder: Path | str) -> pl.DataFrame:
     Raises
     ------
     InputError
-        The folder is none, or a table is not whole.
+        The folder is none or has no trace.toml, or a table is not whole or not the one that was
+        written.
     """
-    names = event_names(_folder(folder))
-    return event_table({name: _height(Path(folder) / f"{name}.parquet") for name in names})
+    told = provenance(folder)
+    heights = {}
+    for name in event_names(Path(folder)):
+        path = Path(folder) / f"{name}.parquet"
+        heights[name] = files.decode_height(_bytes(path, told), path)
+    return event_table(heights)
 
 
 def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
@@ -67,18 +74,85 @@ def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
     Raises
     ------
     InputError
-        The trace lacks the event (the message names those it has), its table is not whole, or the
-        folder has no trace.toml.
+        The trace lacks the event (the message names those it has), its table is not whole or not
+        the one that was written, or the folder has no trace.toml. What only shows in the rows is
+        raised when they are collected.
     """
-    provenance(folder)
-    present = event_names(Path(folder))
-    if event not in present:
+    path, data = _table(folder, event)
+
+    def rows(
+        columns: list[str] | None, where: pl.Expr | None, most: int | None, _batch: int | None
+    ) -> Iterator[pl.DataFrame]:
+        frame = files.decode(data, path, columns)
+        frame = frame if most is None else frame.head(most)
+        yield frame if where is None else frame.filter(where)
+
+    return register_io_source(rows, schema=files.decode_schema(data, path))
+
+
+def read_event(
+    folder: Path | str, event: str, schema: pl.Schema, may_be_null: Collection[str] = ()
+) -> pl.DataFrame:
+    """Read the table of an event that has a schema of its own.
+
+    Parameters
+    ----------
+    folder : Path or str
+    event : str
+    schema : polars.Schema
+        All columns; the first is seq.
+    may_be_null : collection of str
+        Columns in which a row may have no value.
+
+    Returns
+    -------
+    polars.DataFrame
+        In trace order.
+
+    Raises
+    ------
+    InputError
+        As for `scan_event`; or the table has another schema, no value in a row, or its seq does
+        not grow. File, row and field are named.
+    """
+    path, data = _table(folder, event)
+    frame = files.decode(data, path)
+    try:
+        require(frame, schema, event)
+        require_values(frame, [column for column in schema if column not in may_be_null])
+        require_order(frame)
+    except InputError as error:
+        raise error.of(path) from None
+    return frame
+
+
+def require_order(frame: pl.DataFrame) -> None:
+    """Refuse rows whose seq, which has no nulls, does not grow from each to the next.
+
+    Raises
+    ------
+    InputError
+        Naming the first row that is out of order.
+    """
+    seq = frame["seq"]
+    back = seq.slice(1) <= seq.head(max(seq.len() - 1, 0))
+    if back.any():
+        after = seq[(back.arg_max() or 0) + 1]
         raise InputError(
-            f"the trace has no event {event}; it has: {', '.join(present) or 'none'}", path=folder
+            f"the row with seq {after} is out of order: make the table again", field="seq"
         )
-    path = Path(folder) / f"{event}.parquet"
-    _height(path)
-    return pl.scan_parquet(path, glob=False)
+
+
+def table_bytes(path: Path) -> bytes:
+    """Read the file of a table, and hold it to the trace.toml beside it, if there is one.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or is not the one that was written.
+    """
+    beside = (path.parent / PROVENANCE).exists()
+    return _bytes(path, provenance(path.parent) if beside else {})
 
 
 def event_table(rows: Mapping[str, int]) -> pl.DataFrame:
@@ -106,11 +180,27 @@ def _folder(folder: Path | str) -> Path:
     return path
 
 
-def _height(path: Path) -> int:
-    """Return a table's rows, as its footer says."""
-    try:
-        return int(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item())
-    except (pl.exceptions.PolarsError, OSError):
+def _table(folder: Path | str, event: str) -> tuple[Path, bytes]:
+    """Return an event's file and its bytes, which are those that were written."""
+    told = provenance(folder)
+    present = event_names(Path(folder))
+    if event not in present:
         raise InputError(
-            "is not a whole Parquet table: import the trace again", path=path
-        ) from None
+            f"the trace has no event {event}; it has: {', '.join(present) or 'none'}", path=folder
+        )
+    path = Path(folder) / f"{event}.parquet"
+    return path, _bytes(path, told)
+
+
+def _bytes(path: Path, told: Mapping[str, Any]) -> bytes:
+    """Read a table's file; a trace.toml without [files] is held to nothing."""
+    known = told.get(FILES)
+    if known is None:
+        return files.read_bytes(path)
+    if not isinstance(known, Mapping) or not isinstance(known.get(path.name), str):
+        raise InputError(
+            f"does not tell the sha256 of {path.name}: import the trace again, or drop the file",
+            path=path.with_name(PROVENANCE),
+            field=FILES,
+        )
+    return files.read_bytes(path, known[path.name])

@@ -13,7 +13,8 @@ from swapsim import __version__
 from swapsim.errors import InputError
 from swapsim.native.ftrace import PARSER_VERSION, Counts, Skipped, read_ftrace
 from swapsim.traces import text as trace_text
-from swapsim.traces.folder import PROVENANCE, event_table
+from swapsim.traces.folder import FILES, PROVENANCE, event_table
+from swapsim.traces.signing import digests
 from swapsim.traces.writer import TableWriter, new_folder, toml_table
 
 
@@ -119,6 +120,7 @@ def import_text(
             },
             "skipped": {kind.kind: kind.lines for kind in counts.skipped},
             "events": rows,
+            FILES: digests(folder),
             **(provenance or {}),
         }
         lines = ["# Where this trace comes from; written by swapsim import."]

@@ -10,10 +10,12 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.schemas import HANDED_OUT, SLOT_EVENTS, require
-from swapsim.traces.folder import PROVENANCE, provenance
+from swapsim.traces.folder import PROVENANCE, provenance, read_event
 
 _SLOT_BYTES: Final = 4096
 _MEBIBYTE: Final = 1 << 20
+
+_NOT_OF_EACH_OP: Final = ("n", "offset", "base", "next", "lowest", "highest")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +48,10 @@ def slot_events(folder: Path | str) -> pl.DataFrame:
     Raises
     ------
     InputError
-        If the folder has no slot events, or they have another schema.
+        The folder has no slot events or no trace.toml; they have another schema, are not those
+        that were written, or out of order.
     """
-    path = Path(folder) / "slot_events.parquet"
-    if not path.is_file():
-        raise InputError("the trace has no slot events: choose one that has", path=path)
-    return require(pl.read_parquet(path), SLOT_EVENTS, "slot events")
+    return read_event(folder, "slot_events", SLOT_EVENTS, may_be_null=_NOT_OF_EACH_OP)
 
 
 def slot_set_up(folder: Path | str) -> SlotSetUp:

@@ -156,5 +156,6 @@ def test_a_trace_without_frees_is_refused(tmp_path: Path) -> None:
     events = pl.read_parquet(source / "slot_events.parquet").head(500)
     events.write_parquet(tmp_path / "slot_events.parquet")
     (tmp_path / "trace.toml").write_bytes((source / "trace.toml").read_bytes())
+    traces.sign(tmp_path)
     with pytest.raises(InputError, match="no slot is freed"):
         replay.cluster_next(tmp_path, seeds=1)

@@ -122,5 +122,6 @@ def test_a_trace_that_is_too_short_is_refused(tmp_path: Path, kept: pl.Expr, mes
     events = pl.read_parquet(source / "slot_events.parquet").filter(kept)
     events.write_parquet(tmp_path / "slot_events.parquet")
     (tmp_path / "trace.toml").write_bytes((source / "trace.toml").read_bytes())
+    traces.sign(tmp_path)
     with pytest.raises(InputError, match=f"slot_events.parquet: {message}"):
         patch.traced_machine(tmp_path, policy="shared")

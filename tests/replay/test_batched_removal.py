@@ -159,7 +159,7 @@ def test_lists_of_several_tasks_may_alternate(pages: list[tuple[int, int, bool]]
     [
         ((6, 10, 9, 0xB0, True, 8, True), "pages of several swap devices"),
         ((6, 10, 7, 0xA0, True, 5, True), "page 3 of list 7 cannot be removed: .* already"),
-        ((0, 10, 7, 0xA0, True, 9, True), "field 'seq': rows are out of order"),
+        ((0, 10, 7, 0xA0, True, 9, True), "field 'seq': the row with seq 0 is out of order"),
     ],
 )
 def test_a_recorded_table_that_cannot_be_is_refused(tmp_path: Path, row: Row, wrong: str) -> None:
@@ -206,6 +206,7 @@ def test_file_deletions_alone_will_do(tmp_path: Path) -> None:
         nr_reclaimed=pl.when(pl.col("flags").str.contains("FILE")).then("nr_reclaimed").otherwise(0)
     )
     only_files.write_parquet(shrinks)
+    traces.sign(folder)
     rows = replay.removals_of(folder)
     assert rows.height == 11551
     assert not rows["swap"].any()

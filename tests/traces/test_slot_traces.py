@@ -85,8 +85,12 @@ def test_the_model_hands_out_what_each_shipped_kernel_did() -> None:
 
 def test_bad_folders_are_named(tmp_path: Path) -> None:
     """A folder without slot events, or without its set-up, is refused in one line."""
-    with pytest.raises(InputError, match="no slot events"):
+    with pytest.raises(InputError, match="without provenance"):
         traces.slot_events(tmp_path)
+    folder = write(tmp_path / "other", ROWS)
+    (folder / "slot_events.parquet").rename(folder / "swp_add.parquet")
+    with pytest.raises(InputError, match="no event slot_events; it has: swp_add"):
+        traces.slot_events(folder)
     folder = write(tmp_path / "a", ROWS, provenance="[kernel]\n")
     with pytest.raises(InputError, match="guest"):
         traces.slot_set_up(folder)

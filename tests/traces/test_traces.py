@@ -350,13 +350,66 @@ def test_a_folder_without_provenance_is_an_error(
 
 
 def test_a_truncated_table_is_an_error(real: Path) -> None:
-    """A Parquet file without its end is named."""
+    """A Parquet file without its end is named, whether its sha256 is known or not."""
     path = real / "swp_add.parquet"
     path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match=r"swp_add\.parquet: is not as it was written"):
+        traces.scan_event(real, "swp_add")
+    traces.sign(real)
     with pytest.raises(InputError, match=r"swp_add\.parquet: is not a whole Parquet table"):
         traces.scan_event(real, "swp_add")
     with pytest.raises(InputError, match=r"swp_add\.parquet: is not a whole Parquet table"):
         traces.describe(real)
+
+
+def test_a_table_that_was_changed_is_refused(
+    real: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table of other bytes than its import wrote, whole as it is, is one line and exit 2."""
+    assert traces.provenance(real)["files"].keys() == {path.name for path in real.glob("*.parquet")}
+    path = real / "swp_add.parquet"
+    pl.read_parquet(path).with_columns(pl.col("entry") + 1).write_parquet(path)
+    for command in (["info"], ["replay", "writeback-tags"]):
+        assert main([*command, str(real)]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert f"{path}: is not as it was written" in error
+    traces.sign(real)
+    assert main(["info", str(real)]) == 0
+    assert "as they were written" in capsys.readouterr().out
+
+
+def test_a_table_that_trace_toml_does_not_tell_of_is_refused(real: Path) -> None:
+    """Beside tables with a sha256 there is none without."""
+    (real / "swp_add.parquet").rename(real / "swp_put.parquet")
+    with pytest.raises(InputError, match=r"trace\.toml, field 'files': .* of swp_put\.parquet"):
+        traces.scan_event(real, "swp_put")
+    (real / "swp_put.parquet").unlink()
+    assert "swp_add.parquet is not here, though trace.toml tells of it" in traces.describe(real)
+
+
+def test_signing_changes_nothing_but_the_digests(real: Path) -> None:
+    """Whoever rewrote no table finds the same trace.toml; what it tells else stays."""
+    before = (real / "trace.toml").read_text()
+    traces.sign(real)
+    assert (real / "trace.toml").read_text() == before
+    (real / "trace.toml").write_text("# by hand\n[workload]\nname = 'x'")
+    traces.sign(real)
+    told = traces.provenance(real)
+    assert told.pop("files")["swp_add.parquet"]
+    assert told == {"workload": {"name": "x"}}
+
+
+def test_a_scan_takes_columns_and_rows_where_they_are_asked_for(real: Path) -> None:
+    """A lazy scan that selects, filters and slices gives what the whole table would."""
+    whole = traces.scan_event(real, "wb_start").collect()
+    lazy = traces.scan_event(real, "wb_start")
+    wanted = pl.col("seq") > whole["seq"][0]
+    assert lazy.filter(wanted).select("pid").collect().equals(whole.filter(wanted).select("pid"))
+    assert lazy.head(1).collect().equals(whole.head(1))
+    assert lazy.filter(wanted).head(1).collect().equals(whole.filter(wanted).head(1))
+    assert lazy.head(1).filter(wanted).collect().equals(whole.head(1).filter(wanted))
+    assert lazy.select(pl.len()).collect().item() == whole.height
 
 
 def test_a_damaged_provenance_is_an_error(real: Path) -> None:

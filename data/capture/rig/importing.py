@@ -60,6 +60,7 @@ def import_trace(
         )
         slots.tabulate(unfinished)
         removals.tabulate(unfinished)
+        traces.sign(unfinished)
         if output.exists():
             shutil.rmtree(output)
         unfinished.rename(output)
@@ -78,7 +79,8 @@ def slot_events(text: Path, folder: Path) -> pl.DataFrame:
     except SwapsimError as error:
         raise CaptureError(f"{text}: cannot be imported: {error}") from error
     slots.tabulate(folder)
-    return pl.read_parquet(folder / f"{slots.EVENT}.parquet")
+    traces.sign(folder)
+    return traces.slot_events(folder)
 
 
 def _provenance(

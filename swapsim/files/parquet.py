@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parquet, decoded from memory.
+
+Polars checks little of a damaged file before it decodes. It may panic, in a thread of its own: the
+panic comes to us as an error that is no Exception, and writes its own lines to stderr besides.
+"""
+
+import io
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+import polars as pl
+
+from swapsim.files.door import door
+
+_STDERR: Final = 2
+_ONE_AT_A_TIME: Final = Lock()
+
+
+def decode(data: bytes, path: Path | str, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Return the table that a Parquet file's bytes hold.
+
+    Parameters
+    ----------
+    data : bytes
+    path : Path or str
+        The file that they come from.
+    columns : sequence of str, optional
+        Those that are wanted, all of which it has; default: all.
+
+    Raises
+    ------
+    InputError
+        They are no whole table.
+    """
+    with _parquet(path):
+        return pl.read_parquet(io.BytesIO(data), columns=None if columns is None else [*columns])
+
+
+def decode_schema(data: bytes, path: Path | str) -> pl.Schema:
+    """Return the columns of a table.
+
+    Raises
+    ------
+    InputError
+        As for `decode`.
+    """
+    with _parquet(path):
+        return pl.Schema(pl.read_parquet_schema(io.BytesIO(data)))
+
+
+def decode_height(data: bytes, path: Path | str) -> int:
+    """Return the rows of a table, as its footer says.
+
+    Raises
+    ------
+    InputError
+        As for `decode`.
+    """
+    with _parquet(path):
+        return int(pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item())
+
+
+def decode_metadata(data: bytes, path: Path | str) -> dict[str, str]:
+    """Return what a table's writer noted in it.
+
+    Raises
+    ------
+    InputError
+        As for `decode`.
+    """
+    with _parquet(path):
+        return pl.read_parquet_metadata(io.BytesIO(data))
+
+
+@contextmanager
+def _parquet(path: Path | str) -> Iterator[None]:
+    with door(path, "is not a whole Parquet table", "fetch it or make it again"), _hushed():
+        yield
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Keep what a panic writes by itself off stderr: the error that it comes to says it."""
+    with _ONE_AT_A_TIME, ExitStack() as afterwards:
+        with suppress(OSError):
+            before = os.dup(_STDERR)
+            afterwards.callback(os.close, before)
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            afterwards.callback(os.close, nowhere)
+            afterwards.callback(os.dup2, before, _STDERR)
+            os.dup2(nowhere, _STDERR)
+        yield

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""TOML, out of a file or out of a part of one."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from swapsim.files.door import door
+from swapsim.files.raw import read_text
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says.
+
+    Raises
+    ------
+    InputError
+        As for `read_text` and `parse_toml`.
+    """
+    return parse_toml(read_text(path), path)
+
+
+def parse_toml(text: str, path: Path, wrong: str = "is no TOML") -> dict[str, Any]:
+    """Return what a text says.
+
+    Parameters
+    ----------
+    text : str
+    path : Path
+        The file that it stands in.
+    wrong : str
+        What is wrong with the file if the text is no TOML.
+
+    Raises
+    ------
+    InputError
+        It is no TOML; or nested deeper than Python goes.
+    """
+    with door(path, wrong, "mend it", quote=True):
+        return tomllib.loads(text)
