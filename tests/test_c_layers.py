@@ -20,6 +20,7 @@ LADDER = {
     "mapping": ("rtree",),
     "removal": ("mapping",),
     "slots": ("core",),
+    "stall": ("core",),
     "des": ("core",),
     "ftrace": ("core",),
     "slot_replay": ("slots",),

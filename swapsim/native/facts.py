@@ -77,6 +77,34 @@ REMOVAL_LIST_MAX: Final[int] = lib.SWS_REMOVAL_LIST_MAX
 REMOVAL_REFERENCES: Final[int] = lib.SWS_REMOVAL_REFERENCES
 """References of a page that can be removed."""
 
+STALL_RULES: Final = _names(lib.sws_stall_set_name)
+"""The rules by which reclaim stalls, in order of age: ``enum sws_stall_set``."""
+
+STALL_SLEEPS: Final = _names(lib.sws_stall_sleep_name)
+"""Why reclaim sleeps: ``enum sws_stall_sleep``."""
+
+STALL_STEPS: Final = _names(lib.sws_stall_step_name)
+"""Where a page's way through reclaim ends: ``enum sws_stall_step``."""
+
+STALL_FATES: Final = _words("enum sws_stall_fate", "SWS_STALL_FATE_")
+"""What rules make of a page: ``enum sws_stall_fate``."""
+
+STALL_CLEARS: Final = _words("enum sws_stall_clear", "SWS_STALL_CLEAR_")
+"""What clears flags: ``enum sws_stall_clear``."""
+
+STALL_FLAGS: Final = {
+    "tail_lru_dirty": lib.SWS_STALL_TAIL_DIRTY,
+    "writeback": lib.SWS_STALL_WRITEBACK,
+    "congested": lib.SWS_STALL_CONGESTED,
+}
+"""Flags of a zone or a node, and their bits: ``enum sws_stall_flag``."""
+
+STALL_PRIORITY_MAX: Final[int] = lib.SWS_STALL_PRIORITY_MAX
+"""Where reclaim begins; 0 is its last resort."""
+
+STALL_LIST_MAX: Final[int] = lib.SWS_STALL_LIST_MAX
+"""Rows of one of reclaim's lists at most, and base pages that it may have taken."""
+
 ACTORS: Final = _words("enum sws_actor_kind", "SWS_ACTOR_")
 """Who has a CPU of the contention machine: ``enum sws_actor_kind``."""
 
