@@ -70,7 +70,10 @@ def rig() -> SimpleNamespace:
     """Give the rig's modules, which are a package beside their program."""
     sys.path.insert(0, str(CAPTURE))
     try:
-        names = ("counts", "experiment", "kernel", "leftovers", "removals", "turns", "workload")
+        names = (
+            *("boot", "counts", "experiment", "kernel", "leftovers", "removals"),
+            *("stalls", "turns", "workload"),
+        )
         return SimpleNamespace(**{name: import_module(f"rig.{name}") for name in names})
     finally:
         sys.path.remove(str(CAPTURE))
@@ -278,6 +281,50 @@ def test_turns_become_metrics_per_page_reclaimed(rig: SimpleNamespace) -> None:
     assert not [name for name in metrics if "hold" in name and "batched" in name]
 
 
+def test_turns_on_the_slow_disk_become_the_metrics_of_the_mail(rig: SimpleNamespace) -> None:
+    """Each size has its own, all sizes together have theirs, and a stall is told by its reason."""
+    names = {counter for counter, _ in rig.stalls._COUNTERS.values()} | {"pgfault"}
+    before = dict.fromkeys(names, 100)
+    small = before | {"pgscan_kswapd": 300, "pgsteal_kswapd": 150, "pgfault": 900}
+    large = before | {"pgscan_kswapd": 700, "pgsteal_kswapd": 250, "nr_vmscan_write": 140}
+    large |= {"pswpout": 130, "pswpin": 110}
+    report = {
+        "output": "pool of 400 bytes, 100 bytes beside it\n"
+        "0 of the rest: 0 bytes in 0 usecs, 300 gets and 100 sets in 2000000 usecs\n"
+        "2.84 of the rest: 284 bytes in 1500000 usecs, 60 gets and 20 sets in 2000000 usecs\n"
+    }
+    for size, after in {"0": small, "2.84": large}.items():
+        for when, counters in {"begin": before, "end": after}.items():
+            told = "\n".join(f"{name} {value}" for name, value in counters.items())
+            report[f"turn {size} vmstat-{when}"] = told
+        report[f"turn {size} disk-begin"] = "0 0 0 0 0 0 0 0 0 0 0"
+        report[f"turn {size} stalls"] = ""
+    report["turn 0 disk-end"] = "0 0 0 0 0 0 0 0 0 0 0"
+    report["turn 2.84 disk-end"] = "10 0 80 50 30 5 160 750 0 900 4000"
+    report["turn 2.84 stalls"] = (
+        "{ reason:          1 } hitcount:          3  usec_delayed:     250000\n"
+    )
+    metrics = rig.stalls.read(report, "test")
+    assert metrics["Ops memcachetest-0"] == (200.0, "operations/s")
+    assert metrics["Ops memcachetest-2.84"] == (40.0, "operations/s")
+    assert metrics["Ops io-duration-0"] == (0.0, "s")
+    assert metrics["Ops io-duration-2.84"] == (1.5, "s")
+    assert metrics["Kswapd pages scanned-0"] == (200, "pages")
+    assert metrics["Kswapd pages scanned"] == (800, "pages")
+    assert metrics["Kswapd efficiency"] == (25.0, "%")
+    assert metrics["Kswapd velocity"] == (200.0, "pages/s")
+    assert metrics["Direct efficiency"] == (100.0, "%")
+    assert metrics["Page writes file"] == (10, "pages")
+    assert metrics["Page writes anon"] == (30, "pages")
+    assert metrics["Mean sda-await"] == (20.0, "ms")
+    assert metrics["Mean sda-w_await"] == (25.0, "ms")
+    assert metrics["Mean sda-avgqz"] == (1.0, "requests")
+    assert "Mean sda-await-0" not in metrics
+    assert metrics["Stalls writeback"] == (3, "1")
+    assert metrics["Time stalled writeback-2.84"] == (0.25, "s")
+    assert metrics["Stalls congested"] == (0, "1")
+
+
 def test_what_a_checked_run_leaves_behind_is_told(rig: SimpleNamespace) -> None:
     """Complaints of the kernel are counted, memory and slab are held against the beginning."""
     metrics = rig.leftovers.read(
@@ -352,7 +399,8 @@ def test_every_experiment_can_be_read(rig: SimpleNamespace) -> None:
     for name in rig.experiment.names():
         described = rig.experiment.load(name)
         for value in described.values:
-            assert described.counted(value).switches.lock_statistics != described.tree_nodes
+            no_locks = described.tree_nodes or described.stalls
+            assert described.counted(value).switches.lock_statistics != no_locks
             assert not described.traced(value).switches.lock_statistics
 
 

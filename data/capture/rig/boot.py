@@ -13,12 +13,16 @@ from tqdm import tqdm
 from rig.errors import CaptureError, GuestError
 from rig.guest import Guest
 from rig.packages import tool
-from rig.workload import Workload
+from rig.workload import SlowDisk, Workload
 
 # nokaslr and no5lvl: a folio's address is then 0xffffea0000000000 + 64 * its page frame number.
 KERNEL_PARAMETERS = ("console=ttyS0", "panic=-1", "quiet", "nokaslr", "no5lvl")
+# Above the slow disk: what the firmware keeps there, and the initramfs before it is unpacked.
+SPARE_MEBIBYTES = 32
 TRACE_DISK_BYTES = 4 << 30
 REPORT_DISK_BYTES = 16 << 20
+# As on a disk of any size to speak of: a small one would have blocks of 1 KiB, several a page.
+BLOCK_BYTES = 4096
 # The guest prints these on its console as it goes.
 PHASES = ("boot", "run", "copy", "end")
 POLL_S = 0.2
@@ -85,7 +89,22 @@ def _lab_parameters(workload: Workload) -> tuple[str, ...]:
     parameters += [f"batched_removal={int(switches.batched_removal)}"]
     if workload.swap and workload.swap.device == "brd":
         parameters += ["brd.rd_nr=1", f"brd.rd_size={workload.swap.mebibytes * 1024}"]
+    if switches.slow_disk:
+        parameters += _slow_disk_parameters(switches.slow_disk, workload.memory_mebibytes)
     return tuple(parameters)
+
+
+def _slow_disk_parameters(disk: SlowDisk, start_mebibytes: int) -> list[str]:
+    """Keep the kernel off the memory above its own, and put the disk there."""
+    reserved = disk.mebibytes + SPARE_MEBIBYTES
+    return [
+        f"memmap={reserved}M${start_mebibytes}M",
+        f"slow_disk.start={start_mebibytes << 20}",
+        f"slow_disk.bytes={disk.mebibytes << 20}",
+        f"slow_disk.rate={disk.bytes_per_second}",
+        f"slow_disk.seek_us={disk.seek_us}",
+        f"blkdevparts=slow:{disk.file_mebibytes}M(files),-(swap)",
+    ]
 
 
 def _disk(path: Path, size: int) -> Path:
@@ -107,15 +126,42 @@ def _command(
     if workload.swap and workload.swap.device == "virtio":
         disk = _disk(work / "swap.disk", workload.swap.mebibytes << 20)
         drives += _drive("swap", disk, workload.swap.write_bytes_per_second)
+    disk = workload.switches.slow_disk if workload.switches else None
+    mebibytes = workload.memory_mebibytes
+    if disk:
+        drives += _preloaded(disk, mebibytes, work / "slow.disk")
+        mebibytes += disk.mebibytes + SPARE_MEBIBYTES
     return [
-        *(tool("qemu-system-x86_64"), "-accel", "tcg,thread=multi", "-cpu", "max"),
-        *("-smp", str(workload.cpus), "-m", f"{workload.memory_mebibytes}M"),
+        tool("qemu-system-x86_64"),
+        *_clock(workload),
+        *("-smp", str(workload.cpus), "-m", f"{mebibytes}M"),
         *_nodes(workload),
         *("-nodefaults", "-no-reboot", "-display", "none", "-serial", f"file:{console}"),
         *("-kernel", str(guest.kernel), "-initrd", str(guest.initramfs)),
         *("-append", " ".join(kernel_parameters(workload))),
         *drives,
     ]
+
+
+def _clock(workload: Workload) -> list[str]:
+    """Take the host's clock, or one that counts instructions and skips the time that is idle.
+
+    There the CPU has no fast string instructions: each byte that they move would count as one.
+    """
+    if not workload.instruction_ns:
+        return ["-accel", "tcg,thread=multi", "-cpu", "max"]
+    shift = workload.instruction_ns.bit_length() - 1
+    return [
+        *("-accel", "tcg,thread=single", "-cpu", "max,-erms"),
+        *("-icount", f"shift={shift},sleep=off,align=off"),
+    ]
+
+
+def _preloaded(disk: SlowDisk, start_mebibytes: int, path: Path) -> list[str]:
+    """Put a file system where the slow disk begins, before the guest starts."""
+    _make_file_system(_disk(path, disk.file_mebibytes << 20), "-b", str(BLOCK_BYTES))
+    address = start_mebibytes << 20
+    return ["-device", f"loader,file={path},addr={address:#x},force-raw=on"]
 
 
 def _nodes(workload: Workload) -> list[str]:
@@ -139,13 +185,13 @@ def _drive(serial: str, path: Path, write_bytes_per_second: int) -> list[str]:
     return ["-drive", options, "-device", f"virtio-blk-pci,drive={serial},serial={serial}"]
 
 
-def _make_file_system(disk: Path) -> None:
+def _make_file_system(disk: Path, *more: str) -> None:
     # Fixed identifiers: the same disk each time. No lazy initialisation: no late writes of its own.
     options = (
         "lazy_itable_init=0,lazy_journal_init=0,hash_seed=00000000-0000-0000-0000-000000000001"
     )
     uuid = "00000000-0000-0000-0000-000000000002"
-    command = [tool("mkfs.ext4"), "-q", "-F", "-E", options, "-U", uuid, str(disk)]
+    command = [tool("mkfs.ext4"), "-q", "-F", "-E", options, "-U", uuid, *more, str(disk)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise CaptureError(f"mkfs.ext4 refuses the guest's disk: {done.stderr.strip()}")

@@ -8,7 +8,7 @@ import platform
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +25,7 @@ from rig import (
     kernel,
     leftovers,
     packages,
+    stalls,
     tree_nodes,
     turns,
 )
@@ -103,7 +104,7 @@ def _kept_run(
     extents: Extents = []
     failure = ""
     try:
-        metrics, extents = _measure(experiment, value, cache, busybox, work)
+        metrics, extents = _measure(experiment, number, value, cache, busybox, work)
     except GuestError as error:
         failure = str(error)
         console = work / "counted" / "console.txt"
@@ -123,14 +124,20 @@ def _kept_run(
 
 
 def _measure(
-    experiment: Experiment, value: str, cache: Path, busybox: Package, work: Path
+    experiment: Experiment, number: int, value: str, cache: Path, busybox: Package, work: Path
 ) -> tuple[dict[str, Metrics], Extents]:
     counted = experiment.counted(value)
+    if experiment.stalls:
+        # A parameter that is not the kernel's own is in every program's environment.
+        parameters = (*counted.kernel_parameters, f"round={number}")
+        counted = replace(counted, kernel_parameters=parameters)
     report = _boot(counted, kernel.get(counted, cache), busybox, work / "counted").report
     tasks = str(experiment.tasks[-1])
     if experiment.tree_nodes:
         read, extents = tree_nodes.read(report["output"], experiment.name)
         return {tasks: read}, extents
+    if experiment.stalls:
+        return {tasks: stalls.read(report, experiment.name)}, []
     assert counted.switches is not None
     if experiment.by_turns:
         metrics_of = turns.read(report, experiment.name)
@@ -161,7 +168,9 @@ def _identity(experiment: Experiment, value: str) -> str:
     readers = [Path(counts.__file__)]
     if experiment.tree_nodes:
         readers.append(Path(tree_nodes.__file__))
-    if experiment.by_turns:
+    if experiment.stalls:
+        readers.append(Path(stalls.__file__))
+    elif experiment.by_turns:
         readers += [Path(turns.__file__), Path(leftovers.__file__)]
     for path in [*importing.sources(experiment.workload), *readers]:
         digest.update(path.read_bytes())

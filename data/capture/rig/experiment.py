@@ -27,7 +27,8 @@ class Experiment:
     With slot events each run has a second one beside it, on the kernel without lock statistics,
     which tells where the slots were handed out. With tree nodes its metrics are those of the swap
     cache's trees, and no locks are counted. By turns one run counts several numbers of tasks, one
-    after another, by the page that reclaim frees.
+    after another, by the page that reclaim frees; on the slow disk, files of several sizes beside
+    one server, and what reclaim does and how it stalls instead of locks.
     """
 
     name: str
@@ -44,6 +45,11 @@ class Experiment:
     def by_turns(self) -> bool:
         """Whether turns of so many tasks are counted one by one."""
         return self.workload.switches is not None and self.workload.switches.by_turns
+
+    @property
+    def stalls(self) -> bool:
+        """Whether reclaim and its stalls are counted, on a disk that seeks."""
+        return self.by_turns and self.workload.switches.slow_disk is not None
 
     def counted(self, value: str) -> Workload:
         """Give the workload that counts, at one value of the switch."""
@@ -103,7 +109,8 @@ def load(name: str) -> Experiment:
         raise table.error("lab", "is missing: an experiment runs on the lab kernel")
     if len(described.tasks) > 1 and not described.by_turns:
         raise table.error("experiment.tasks", "are several: set lab.by_turns, or give one number")
-    if described.tree_nodes == described.workload.switches.lock_statistics:
-        wanted = "false" if described.tree_nodes else "true"
+    no_locks = described.tree_nodes or described.stalls
+    if no_locks == described.workload.switches.lock_statistics:
+        wanted = "false" if no_locks else "true"
         raise table.error("lab.lock_statistics", f"must be {wanted} for what is counted")
     return described

@@ -23,6 +23,8 @@ LAB = HOME / "guest" / "lab"
 RECLAIM = HOME / "guest" / "reclaim"
 MARK = HOME / "guest" / "mark"
 MARK_TURNS = HOME / "guest" / "mark-turns"
+MARK_STALLS = HOME / "guest" / "mark-stalls"
+SLOW_DISK = HOME / "guest" / "slow-disk"
 LEFTOVERS = HOME / "guest" / "leftovers"
 # init asks for offsets of structures; the lab's events need none, and its kernel tells none.
 NO_RESOLVER = "#!/bin/sh\nexec cat\n"
@@ -42,12 +44,15 @@ def sources(workload: Workload) -> list[Path]:
     if workload.switches is not None:
         scripts = [INIT, LAB, RECLAIM, _mark(workload.switches)]
         scripts += [LEFTOVERS] * workload.switches.debug_checks
+        scripts += [SLOW_DISK] * (workload.switches.slow_disk is not None)
         return [workload.path, *LAB_EVENTS, *scripts, *programs]
     return [workload.path, EVENTS, INIT, RESOLVER, *programs]
 
 
 def _mark(switches: Switches) -> Path:
-    return MARK_TURNS if switches.by_turns else MARK
+    if not switches.by_turns:
+        return MARK
+    return MARK_STALLS if switches.slow_disk else MARK_TURNS
 
 
 def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> Guest:
@@ -68,6 +73,8 @@ def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> G
         shutil.copy(RECLAIM, root / "capture" / "reclaim")
         if workload.switches.debug_checks:
             shutil.copy(LEFTOVERS, root / "capture" / "leftovers")
+        if workload.switches.slow_disk:
+            shutil.copy(SLOW_DISK, root / "capture" / "slow-disk")
         mark = _mark(workload.switches).read_text(encoding="utf-8")
         _write_script(root / "capture" / "mark", mark)
         _write_script(root / "programs" / RESOLVER.stem, NO_RESOLVER)
@@ -112,6 +119,9 @@ def _write_settings(workload: Workload, directory: Path) -> None:
         settings["cpus"] = workload.cpus
         settings["numa_nodes"] = workload.switches.numa_nodes
         lab = [". /capture/lab", ". /capture/reclaim"]
+        if workload.switches.slow_disk:
+            settings["slow_disk_mount"] = workload.switches.slow_disk.mount
+            lab.append(". /capture/slow-disk")
     mounts = [f"files{i} {system.mount}" for i, system in enumerate(workload.file_systems)]
     sysctl = [f"{name.replace('.', '/')} {value}" for name, value in workload.sysctl.items()]
     for name, lines in {

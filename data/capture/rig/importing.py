@@ -4,6 +4,7 @@
 import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,7 @@ def guest_table(workload: Workload) -> dict[str, Any]:
         "memory_mebibytes": workload.memory_mebibytes,
         "numa_nodes": workload.switches.numa_nodes if workload.switches else 1,
         "sysctl": workload.sysctl,
+        **({"instruction_ns": workload.instruction_ns} if workload.instruction_ns else {}),
         **_devices(workload),
     }
 
@@ -150,6 +152,8 @@ def _devices(workload: Workload) -> dict[str, Any]:
             "write_bytes_per_second": workload.swap.write_bytes_per_second,
             "filled": workload.swap.filled,
         }
+    if workload.switches and workload.switches.slow_disk:
+        devices["slow_disk"] = asdict(workload.switches.slow_disk)
     devices["file_systems"] = [
         {
             "mount": system.mount,

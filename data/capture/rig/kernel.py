@@ -38,7 +38,12 @@ SEMANTIC_PATCHES: Final[Mapping[Path, tuple[str, ...]]] = {
     LAB / "file-lock-names.cocci": ("fs/inode.c",),
     LAB / "trunk-size.cocci": ("mm/swap.h",),
 }
-OPTIONS_OF_OURS: Final = 'source "mm/Kconfig.lab"\n'
+# Lines at the end of the kernel's own files that take in those of lab/tree.
+LINES_OF_OURS: Final[Mapping[str, str]] = {
+    "mm/Kconfig": 'source "mm/Kconfig.lab"\n',
+    "drivers/block/Kconfig": 'source "drivers/block/Kconfig.lab"\n',
+    "drivers/block/Makefile": "obj-$(CONFIG_BLK_DEV_SLOW) += slow_disk.o\n",
+}
 
 # Lines that make prints for a whole build, for the bar alone.
 STEPS: Final = 1400
@@ -138,6 +143,7 @@ def _fragments(switches: Switches) -> list[Path]:
         *([LAB / "full-size.config"] * switches.full_size_nodes),
         *([LAB / "numa.config"] * (switches.numa_nodes > 1)),
         *([LAB / "debug-checks.config"] * switches.debug_checks),
+        *([LAB / "slow-disk.config"] * (switches.slow_disk is not None)),
     ]
 
 
@@ -168,8 +174,9 @@ def _source_tree(package: Package, tree: Path) -> Path:
         what=f"unpack {archive.name}",
     )
     shutil.copytree(TREE, unfinished, dirs_exist_ok=True)
-    with (unfinished / "mm" / "Kconfig").open("a", encoding="utf-8") as options:
-        options.write(OPTIONS_OF_OURS)
+    for file, line in LINES_OF_OURS.items():
+        with (unfinished / file).open("a", encoding="utf-8") as kernels_own:
+            kernels_own.write(line)
     for patch, files in SEMANTIC_PATCHES.items():
         apply(patch, unfinished, files)
     unfinished.rename(tree)

@@ -17,6 +17,8 @@ LAB_EVENTS = (HOME / "lab" / "events.toml", HOME / "lab" / "removal-events.toml"
 SWAP_DEVICES = ("brd", "virtio")
 # As patches/04-percpu-cluster-next/switch.cocci names them.
 SWAP_BASES = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
+# The emulator's own limit.
+LONGEST_INSTRUCTION_NS = 1 << 10
 
 # Slots are replayed in the order of a lock: any time will do, the order must be strict.
 _SLOT_EVENTS = {"clock": "counter", "groups": ["slot-events"]}
@@ -67,13 +69,30 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SlowDisk:
+    """The lab kernel's disk that seeks, in guest time: an ext4 file system, and swap behind it."""
+
+    mount: str
+    file_mebibytes: int
+    swap_mebibytes: int
+    bytes_per_second: int
+    seek_us: int
+
+    @property
+    def mebibytes(self) -> int:
+        """Size of the whole disk."""
+        return self.file_mebibytes + self.swap_mebibytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Switches:
     """Which lab kernel is built, and how its switches stand when it boots.
 
     A trunk is the part of a swap device that one mapping of the swap cache serves: 1 << trunk_shift
     slots. Lock sites are counted by the same kernel as lock statistics. Tree nodes of full
     size have 64 slots, others 16. Memory lies in numa_nodes equal nodes, and so do the CPUs. By
-    turns: a program's turns of so many tasks are counted one by one.
+    turns: a program's turns are counted one by one, of so many tasks or, on a slow disk, of files
+    of so many sizes.
     """
 
     trunk_shift: int
@@ -87,11 +106,15 @@ class Switches:
     debug_checks: bool = False
     by_turns: bool = False
     numa_nodes: int = 1
+    slow_disk: SlowDisk | None = dataclasses.field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """One named run of the guest; without switches it boots a stock kernel."""
+    """One named run of the guest; without switches it boots a stock kernel.
+
+    Its clock is the host's, or counts instructions of instruction_ns each, on one CPU alone.
+    """
 
     name: str
     path: Path
@@ -108,6 +131,7 @@ class Workload:
     cgroup_memory_max_mebibytes: int | None
     file_systems: tuple[FileSystem, ...]
     recording: Recording
+    instruction_ns: int = 0
 
     @property
     def all_commands(self) -> tuple[str, ...]:
@@ -144,11 +168,12 @@ def take(table: "Table") -> Workload:
     """Take a workload's fields from a table that may have others."""
     limit, cgroup_commands = _cgroup(table.take_table("cgroup"))
     switches = _switches(table.take_table("lab"))
+    cpus = table.take_positive("cpus")
     workload = Workload(
         name=table.path.stem,
         path=table.path,
         title=table.take("title", str),
-        cpus=table.take_positive("cpus"),
+        cpus=cpus,
         memory_mebibytes=table.take_positive("memory_mebibytes"),
         time_limit_s=table.take_positive("time_limit_s"),
         switches=switches,
@@ -160,6 +185,7 @@ def take(table: "Table") -> Workload:
         cgroup_memory_max_mebibytes=limit,
         file_systems=_file_systems(table),
         recording=_recording(table.take_table("trace"), lab=switches is not None),
+        instruction_ns=_instruction_ns(table, cpus),
     )
     if not workload.all_commands:
         raise table.error("commands", "is missing: give command lines here or under [cgroup]")
@@ -257,6 +283,16 @@ class Table:
             raise self.error(field, "is unknown: remove it")
 
 
+def _instruction_ns(table: Table, cpus: int) -> int:
+    time = table.take_positive("instruction_ns", 0)
+    if time & (time - 1) or time > LONGEST_INSTRUCTION_NS:
+        wanted = f"give a power of 2 up to {LONGEST_INSTRUCTION_NS}, or leave it out"
+        raise table.error("instruction_ns", f"is {time}: {wanted}")
+    if time and cpus != 1:
+        raise table.error("instruction_ns", f"needs cpus = 1: with {cpus} no guest boots")
+    return time
+
+
 def _sysctl(table: Table) -> dict[str, int]:
     settings = table.rest()
     for field, value in settings.items():
@@ -279,6 +315,7 @@ def _switches(table: Table) -> Switches | None:
         debug_checks=table.take("debug_checks", bool, False),
         by_turns=table.take("by_turns", bool, False),
         numa_nodes=table.take_positive("numa_nodes", 1),
+        slow_disk=_slow_disk(table.take_table("slow_disk")),
     )
     if switches.lock_sites and not switches.lock_statistics:
         raise table.error("lock_sites", "needs lock_statistics = true")
@@ -288,6 +325,20 @@ def _switches(table: Table) -> Switches | None:
         )
     table.close()
     return switches
+
+
+def _slow_disk(table: Table) -> SlowDisk | None:
+    if not table:
+        return None
+    disk = SlowDisk(
+        mount=_mount(table),
+        file_mebibytes=table.take_positive("file_mebibytes"),
+        swap_mebibytes=table.take_positive("swap_mebibytes"),
+        bytes_per_second=table.take_positive("bytes_per_second"),
+        seek_us=table.take_positive("seek_us"),
+    )
+    table.close()
+    return disk
 
 
 def _swap(table: Table) -> Swap | None:
@@ -323,18 +374,22 @@ def _cgroup(table: Table) -> tuple[int | None, tuple[str, ...]]:
 def _file_systems(whole: Table) -> tuple[FileSystem, ...]:
     file_systems = []
     for table in whole.take_tables("file_system"):
-        mount = table.take("mount", str)
-        if not re.fullmatch(r"/[a-z][a-z0-9-]*", mount):
-            raise table.error("mount", f"is '{mount}': give one directory, such as '/files'")
         file_systems.append(
             FileSystem(
-                mount=mount,
+                mount=_mount(table),
                 mebibytes=table.take_positive("mebibytes"),
                 write_bytes_per_second=table.take_positive("write_bytes_per_second", 0),
             )
         )
         table.close()
     return tuple(file_systems)
+
+
+def _mount(table: Table) -> str:
+    mount = table.take("mount", str)
+    if not re.fullmatch(r"/[a-z][a-z0-9-]*", mount):
+        raise table.error("mount", f"is '{mount}': give one directory, such as '/files'")
+    return mount
 
 
 def _recording(table: Table, *, lab: bool) -> Recording:
