@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lab's Linux 6.1 with the rules of 2013: its runs in the words of the mail, and step by step.
+
+The lab makes the mail's test small: a pool of four fifths of memory, and a file beside it whose
+size is a multiple of the fifth that is left.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import polars as pl
+
+from swapsim import claims
+from swapsim.native import facts
+from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
+from swapsim.schemas import DIRECTIONS, MEDIANS, PAIRED, RESULTS, require
+
+EXPERIMENT: Final = "stall-rules"
+
+SIZES: Final = {"0M": "0", "715M": "0.5", "2385M": "1.67", "4055M": "2.84"}
+"""The mail's files, and what they are of the memory beside the pool."""
+
+STEPS: Final = tuple(
+    name for name in facts.STALL_RULES if name == "mmotm" or name.startswith("series")
+)
+"""The base, and each state of the series: a patch a step."""
+
+_OF_SIZE: Final = r"^(.+)-([0-9.]+)$"
+
+
+def as_mailed(measured: pl.DataFrame) -> pl.DataFrame:
+    """Call the lab's runs by the names of the mail: its three kernels, its rows.
+
+    Parameters
+    ----------
+    measured : polars.DataFrame
+        Schema RESULTS, of EXPERIMENT.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS. Rows that the mail prints by size are those of the lab's sizes; the others
+        are of all four together, as there.
+    """
+    kernels = {rules: kernel for kernel, rules in KERNELS.items()}
+    mailed = {size: name for name, size in SIZES.items()}
+    rows = require(measured, RESULTS, "RESULTS").filter(pl.col("policy").is_in(list(kernels)))
+    metric, size = (pl.col("metric").str.extract(_OF_SIZE, group) for group in (1, 2))
+    by_size = pl.col("metric").str.starts_with("Ops ")
+    frame = rows.filter(by_size | size.is_null()).with_columns(
+        kernel=pl.col("policy").replace_strict(kernels),
+        metric=pl.when(size.is_null())
+        .then(pl.format("disk: {}", "metric"))
+        .otherwise(pl.format("disk: {}-{}", metric, size.replace(mailed))),
+    )
+    return require(frame, RESULTS, "RESULTS")
+
+
+def directions(measured: pl.DataFrame) -> pl.DataFrame:
+    """Judge the mail's claims of direction by what a real 6.1 does with the rules of 2013.
+
+    Parameters
+    ----------
+    measured : polars.DataFrame
+        Schema RESULTS, of EXPERIMENT.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema DIRECTIONS.
+    """
+    stated = claims.published_claims().filter(patch=PATCH)
+    return require(claims.directions(stated, as_mailed(measured)), DIRECTIONS, "DIRECTIONS")
+
+
+def along_rules(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Take medians along all rule sets, by size of the file.
+
+    Parameters
+    ----------
+    measured : polars.DataFrame
+        Schema RESULTS, of EXPERIMENT.
+    metrics : sequence of str
+        Without their size.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``size`` (of the memory beside the pool) and the columns of MEDIANS, in the order of the
+        rule sets; metric without the size.
+    """
+    metric, size = (pl.col("metric").str.extract(_OF_SIZE, group) for group in (1, 2))
+    chosen = require(measured, RESULTS, "RESULTS").filter(metric.is_in(metrics))
+    return (
+        claims.medians(chosen)
+        .with_columns(metric=metric, size=size)
+        .sort(pl.col("policy").cast(pl.Enum(facts.STALL_RULES)), "metric", "size")
+        .select("size", *MEDIANS.names())
+    )
+
+
+def steps(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Say what each of the eight patches changes, against the one before it.
+
+    Parameters
+    ----------
+    measured : polars.DataFrame
+        Schema RESULTS, of EXPERIMENT.
+    metrics : sequence of str
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema PAIRED.
+    """
+    return require(claims.steps(measured, STEPS, metrics), PAIRED, "PAIRED")
