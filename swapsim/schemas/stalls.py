@@ -83,6 +83,7 @@ RECLAIM_FOLIOS: Final = schema_of(
         "step": FOLIO_STEP,
         "under_writeback": pl.Boolean,
         "node_flags": pl.UInt8,
+        "marked": pl.Boolean,
         "pages": pl.UInt32,
         "pages_end": pl.UInt32,
         "lazyfree": pl.Boolean,
@@ -100,7 +101,9 @@ has private data; ``fs_dirty`` and ``fs_writeback``: what its file system says o
 was not asked. ``mapping`` (0: none) is the same number for the same mapping, ``index`` the page of
 it; ``swap``: the mapping is one of the swap cache. ``outcome`` and ``step``: what became of it, and
 where. ``clean``: null unless it was written; it came back clean and went on. ``under_writeback``
-and ``node_flags``: as the tests of the three cases, and of the right to write, saw them.
+and ``node_flags``: as the tests of the three cases, and of the right to write, saw them, null where
+its way ended before. ``marked``: the reclaim flag as the last of these tests saw it, which may have
+changed since the accounting; null where none asked.
 ``pages``: of 4 KiB, as the accounting counts them; ``pages_end``: when its way ended, fewer if it
 was split. ``lazyfree``: an anonymous folio that needs no swap, on a list of file pages but
 accounted as anonymous. ``buffers``: the file system's answer is that of the folio's buffers, else

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from rig import guest, removals, slots
+from rig import guest, reclaim, removals, slots
 from rig.boot import Run
 from rig.collect import Captured, sha256
 from rig.errors import CaptureError
@@ -61,6 +61,7 @@ def import_trace(
         )
         slots.tabulate(unfinished)
         removals.tabulate(unfinished)
+        reclaim.tabulate(unfinished)
         traces.sign(unfinished)
         if output.exists():
             shutil.rmtree(output)

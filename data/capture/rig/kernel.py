@@ -34,6 +34,7 @@ SEMANTIC_PATCHES: Final[Mapping[Path, tuple[str, ...]]] = {
     ),
     LAB / "slot-events.cocci": ("mm/swapfile.c",),
     LAB / "removal-events.cocci": ("mm/vmscan.c",),
+    LAB / "reclaim-events.cocci": ("mm/vmscan.c",),
     LAB / "lock-names.cocci": ("mm/swap_state.c", "mm/swapfile.c"),
     LAB / "file-lock-names.cocci": ("fs/inode.c",),
     LAB / "trunk-size.cocci": ("mm/swap.h",),

@@ -13,7 +13,11 @@ from rig.errors import CaptureError
 HOME = Path(__file__).resolve().parent.parent
 WORKLOADS = HOME / "workloads"
 EVENTS = HOME / "events.toml"
-LAB_EVENTS = (HOME / "lab" / "events.toml", HOME / "lab" / "removal-events.toml")
+LAB_EVENTS = tuple(
+    HOME / "lab" / f"{name}.toml" for name in ("events", "removal-events", "reclaim-events")
+)
+# Of lab/reclaim-events.toml: a folio that a batch removes does not tell what became of it.
+STALLS = "stalls"
 SWAP_DEVICES = ("brd", "virtio")
 # As patches/04-percpu-cluster-next/switch.cocci names them.
 SWAP_BASES = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
@@ -189,6 +193,8 @@ def take(table: "Table") -> Workload:
     )
     if not workload.all_commands:
         raise table.error("commands", "is missing: give command lines here or under [cgroup]")
+    if switches and switches.batched_removal and STALLS in workload.recording.groups:
+        raise table.error("groups", f"has '{STALLS}', which needs batched_removal = false")
     for program in workload.programs:
         if not (HOME / "programs" / f"{program}.c").is_file():
             raise CaptureError(
