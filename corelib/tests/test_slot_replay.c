@@ -707,6 +707,39 @@ static void arbitrary_rows_break_nothing(void)
 	}
 }
 
+/* One slot, wherever it lies, in a call that the model makes otherwise. */
+static void take_and_give(uint32_t slots, uint32_t taken, uint32_t given)
+{
+	add_call(7, 0, 1, 10, 1, slots - 1);
+	add_alloc(7, 0, taken);
+	add_done(7, 0, 1, taken);
+	if (given)
+		add_free(7, 0, given, 1);
+}
+
+static void clusters_come_out_of_the_middle_of_the_list_and_go_to_its_tail(void)
+{
+	enum { SLOTS = 16 * 256 };
+	struct sws_slot_replay_config config = config_of(SLOTS, 1);
+	struct sws_generator generator;
+	uint64_t n = 0;
+	uint32_t in_use = 0;
+
+	sws_generator_seed(&generator, 3, 0);
+	clear();
+	for (int i = 0; i < 500; i++) {
+		/* One slot in use at most, in any cluster: each turn one leaves the list. */
+		const uint32_t taken = 256 + (uint32_t)sws_generator_below(&generator, SLOTS - 256);
+
+		if (taken / 256 == in_use / 256)
+			continue;
+		take_and_give(SLOTS, taken, in_use);
+		in_use = taken;
+	}
+	sws_slot_replay_free(replay_of(&config, &n));
+	CHECK(n > 400);
+}
+
 static int replay_arbitrary_rows(const struct sws_allocator *allocator)
 {
 	struct sws_slot_replay_config config = config_of(600, 2);
@@ -766,6 +799,7 @@ int main(void)
 	RUN(a_slot_handed_out_twice_is_named_by_its_row);
 	RUN(devices_that_no_row_tells_are_refused);
 	RUN(arbitrary_rows_break_nothing);
+	RUN(clusters_come_out_of_the_middle_of_the_list_and_go_to_its_tail);
 	RUN(running_out_of_memory_leaks_and_breaks_nothing);
 	RUN(each_op_fault_and_problem_has_words_and_no_other_has);
 	return 0;

@@ -16,6 +16,7 @@ from swapsim import replay, traces
 from swapsim.cli import main
 from swapsim.errors import ConfigError, InputError
 from swapsim.native import slot_replay as native_slot_replay
+from swapsim.native.facts import SLOTS_MAX
 from swapsim.paths import shipped_traces
 from swapsim.schemas import SLOT_CALLS, SLOT_EVENTS
 
@@ -290,6 +291,24 @@ def written(rows: pl.DataFrame, folder: Path) -> str:
     path = folder / "slot_events.parquet"
     rows.write_parquet(path)
     return str(path)
+
+
+def test_the_largest_device_costs_no_walk_a_slot() -> None:
+    """Slots anywhere on a device of 16 TiB, none of them ours: no cluster is looked for.
+
+    A walk along the list of free clusters for each of them took minutes.
+    """
+    slots = SLOTS_MAX - 1
+    rows: list[dict[str, Any]] = []
+    for at in range(4000):
+        offset = 1 + at * 7_919_000_003 % (slots - 1)
+        rows += [
+            {"op": "call", "n": 1, "base": 10, "lowest": 1, "highest": slots - 1},
+            {"op": "alloc", "offset": offset},
+            {"op": "done", "n": 1, "next": offset},
+        ]
+    found = replay.judge_slots(table(rows), policy="percpu", cluster_size=256)
+    assert found.calls["mismatched"].sum() == 4000
 
 
 ARGUMENTS = ("--policy", "percpu", "--cluster-size", "256")

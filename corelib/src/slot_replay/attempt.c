@@ -11,7 +11,8 @@
  *
  * The order is the verdict: what fits as it stands, or by switches, is exact, so a race is
  * believed last. Conflict comes at the end for its cost: its rows do not say where the scan was,
- * so every slot of every cluster on the list, but the head's, is a place to try.
+ * so every slot that it can have reached in a cluster on the list, but the head's, is a place to
+ * try.
  */
 #include "slot_replay/parts.h"
 
@@ -153,6 +154,8 @@ static int attempt_conflict(struct replay_search *search, const struct replay_re
 			    bool switches)
 {
 	struct sws_slot_replay *self = search->replay;
+	const uint32_t reached =
+		reach->first_lap > reach->second_lap ? reach->first_lap : reach->second_lap;
 	int error = SWS_OK;
 
 	undo(search);
@@ -162,7 +165,8 @@ static int attempt_conflict(struct replay_search *search, const struct replay_re
 	if (sws_slots_free_clusters(self->device) < 2)
 		return SWS_OK;
 	memset(search->tried, 0, sizeof(search->tried));
-	for (uint32_t first = 0; first < self->slots; first += self->cluster_size) {
+	for (uint32_t first = 0; first < self->slots && first <= reached;
+	     first += self->cluster_size) {
 		undo(search);
 		if (!sws_slots__is_listed_behind(self->device, first))
 			continue;

@@ -46,10 +46,13 @@ int sws_slot_replay_new(const struct sws_slot_replay_config *config, struct sws_
 		goto out;
 	self->base_known = sws_allocate_zeroed(&self->allocator, sws_slots_bases(self->device),
 					       sizeof(*self->base_known));
-	if (!self->base_known) {
+	self->before = sws_allocate_zeroed(&self->allocator, sws_slots__clusters(self->device),
+					   sizeof(*self->before));
+	if (!self->base_known || !self->before) {
 		error = SWS_ERROR_NO_MEMORY;
 		goto out;
 	}
+	sws_slots__link_back(self->device, self->before);
 	*out = self;
 	self = NULL;
 out:
@@ -67,6 +70,7 @@ void sws_slot_replay_free(struct sws_slot_replay *self)
 	sws_slots_free(self->device);
 	sws_index_map__clear(&self->tasks);
 	sws_release(&allocator, self->base_known);
+	sws_release(&allocator, self->before);
 	sws_release(&allocator, self->calls);
 	sws_release(&allocator, self->log.changes);
 	sws_release(&allocator, self->log.sorted);
@@ -119,6 +123,10 @@ int sws_slot_replay_verify(const struct sws_slot_replay *self, const char **reas
 	}
 	if (open != self->tasks.count || windows != self->windows) {
 		*reason = "the open calls and their windows are not as many as counted";
+		return SWS_ERROR_BROKEN;
+	}
+	if (!sws_slots__is_linked_back(self->device, self->before)) {
+		*reason = "the free list is another one backwards";
 		return SWS_ERROR_BROKEN;
 	}
 	return sws_slots_verify(self->device, reason);

@@ -119,6 +119,8 @@ struct sws_slot_replay {
 	bool rerandomises;
 	/* Of each base: did a row tell it yet? */
 	bool *base_known;
+	/* The device's free list, backwards (slots/follow.h). */
+	uint32_t *before;
 	/* Open calls: a room by pid, the rooms, and the first that is free. */
 	struct sws_index_map tasks;
 	struct replay_call *calls;

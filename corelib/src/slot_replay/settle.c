@@ -111,7 +111,7 @@ int sws_slot_replay__force(struct sws_slot_replay *self, struct replay_call *cal
 
 		if (sws_slots_usage(self->device, call->account.theirs[i]))
 			return replay_refuse(self, SWS_SLOT_REPLAY_TWICE, call->seqs[i]);
-		sws_slots__take(self->device, cpu, call->account.theirs[i]);
+		sws_slots__take(self->device, cpu, call->account.theirs[i], self->before);
 		change = sws_slot_replay__now(self, call->account.theirs[i]);
 		error = sws_slot_replay__log(self, &change);
 	}

@@ -147,7 +147,7 @@ static int free_slots(struct sws_slot_replay *self, const struct replay_row *row
 		const uint32_t offset = row->offset + i;
 		struct replay_change change;
 
-		if (sws_slots_free_entries(self->device, &offset, 1, &self->work) != SWS_OK)
+		if (sws_slots__give_back(self->device, offset, self->before, &self->work) != SWS_OK)
 			return replay_refuse(self, SWS_SLOT_REPLAY_NOT_IN_USE, row->seq);
 		change = sws_slot_replay__now(self, offset);
 		error = sws_slot_replay__log(self, &change);

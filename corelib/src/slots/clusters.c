@@ -51,28 +51,6 @@ void sws_slots__take_free_cluster(struct sws_slots *self)
 }
 
 /*
- * No kernel does this; a replay must, whose trace took a slot of a cluster in the middle:
- *
- *      head 5 -> 9 -> 2 tail         unlist 2:   head 5 -> 9 tail
- */
-void sws_slots__unlist_cluster(struct sws_slots *self, uint32_t index)
-{
-	uint32_t before = self->free_head;
-
-	if (before == index) {
-		sws_slots__take_free_cluster(self);
-		return;
-	}
-	while (self->clusters[before].next != index)
-		before = self->clusters[before].next;
-	self->clusters[before].next = self->clusters[index].next;
-	if (self->free_tail == index)
-		self->free_tail = before;
-	self->clusters[index].free = false;
-	self->n_free_clusters--;
-}
-
-/*
  * Neighbours on the list lie a trunk apart, so that CPUs which take clusters one
  * after the other work under different locks. Models setup_swap_map_and_extents from 5.7 on.
  *

@@ -16,7 +16,4 @@ void sws_slots__append_free_cluster(struct sws_slots *self, uint32_t index);
 /* Takes the head, which a slot was allocated from, off the free list. */
 void sws_slots__take_free_cluster(struct sws_slots *self);
 
-/* Takes a cluster off the free list, wherever it stands there. */
-void sws_slots__unlist_cluster(struct sws_slots *self, uint32_t index);
-
 #endif

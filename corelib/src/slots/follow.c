@@ -58,7 +58,73 @@ void sws_slots__restore(struct sws_slots *self, const struct slots_snapshot *bef
 	self->highest = before->highest;
 }
 
-void sws_slots__take(struct sws_slots *self, uint32_t cpu, uint32_t offset)
+size_t sws_slots__clusters(const struct sws_slots *self)
+{
+	return self->n_clusters;
+}
+
+void sws_slots__link_back(const struct sws_slots *self, uint32_t *before)
+{
+	uint32_t last = SLOTS_NO_CLUSTER;
+
+	for (uint32_t index = self->free_head; index != SLOTS_NO_CLUSTER;
+	     index = self->clusters[index].next) {
+		before[index] = last;
+		last = index;
+	}
+}
+
+bool sws_slots__is_linked_back(const struct sws_slots *self, const uint32_t *before)
+{
+	uint32_t last = SLOTS_NO_CLUSTER;
+
+	for (uint32_t index = self->free_head; index != SLOTS_NO_CLUSTER;
+	     index = self->clusters[index].next) {
+		if (index != self->free_head && before[index] != last)
+			return false;
+		last = index;
+	}
+	return true;
+}
+
+/*
+ * No kernel does this; a replay must, whose trace took a slot of a cluster in the middle:
+ *
+ *      head 5 -> 9 -> 2 tail         unlist 9:   head 5 -> 2 tail        before[2] = 5
+ *
+ * Without the way back it would be a walk from the head for each such slot, past the 16 million
+ * clusters of the largest device.
+ */
+static void unlist_cluster(struct sws_slots *self, uint32_t index, uint32_t *before)
+{
+	const uint32_t next = self->clusters[index].next;
+
+	if (self->free_head == index) {
+		sws_slots__take_free_cluster(self);
+		return;
+	}
+	self->clusters[before[index]].next = next;
+	if (self->free_tail == index)
+		self->free_tail = before[index];
+	else
+		before[next] = before[index];
+	self->clusters[index].free = false;
+	self->n_free_clusters--;
+}
+
+/* A cluster that runs empty comes behind the tail that was. */
+int sws_slots__give_back(struct sws_slots *self, uint32_t offset, uint32_t *before,
+			 struct sws_slots_work *work)
+{
+	const uint32_t tail = self->free_tail;
+	const int error = sws_slots_free_entries(self, &offset, 1, work);
+
+	if (!error && self->free_tail != tail)
+		before[self->free_tail] = tail;
+	return error;
+}
+
+void sws_slots__take(struct sws_slots *self, uint32_t cpu, uint32_t offset, uint32_t *before)
 {
 	const uint32_t index = offset / self->cluster_size;
 	struct slots_cluster *cluster = &self->clusters[index];
@@ -68,7 +134,7 @@ void sws_slots__take(struct sws_slots *self, uint32_t cpu, uint32_t offset)
 		self->cpu_clusters[cpu] =
 			(struct slots_cpu_cluster){ .index = index, .next = offset + 1 };
 	if (cluster->free)
-		sws_slots__unlist_cluster(self, index);
+		unlist_cluster(self, index, before);
 	cluster->count++;
 	sws_slots__hold(self, offset);
 	slots_count_taken(self, offset);

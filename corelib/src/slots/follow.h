@@ -34,8 +34,22 @@ void sws_slots__snapshot(const struct sws_slots *self, uint32_t cpu, struct slot
 void sws_slots__restore(struct sws_slots *self, const struct slots_snapshot *before,
 			const struct sws_slots_call *call);
 
+/*
+ * The free list is one way, as the kernel's is. Who takes clusters out of its middle keeps the way
+ * back beside it, a number a cluster: before[index] is the one before index, unless that is the
+ * head. It is made once, and led on by the two functions below: what a locked part takes from the
+ * head, and puts back there, changes nothing of it.
+ */
+size_t sws_slots__clusters(const struct sws_slots *self);
+void sws_slots__link_back(const struct sws_slots *self, uint32_t *before);
+bool sws_slots__is_linked_back(const struct sws_slots *self, const uint32_t *before);
+
 /* Takes a free slot, wherever it is, as if this CPU had come to it, and holds it. */
-void sws_slots__take(struct sws_slots *self, uint32_t cpu, uint32_t offset);
+void sws_slots__take(struct sws_slots *self, uint32_t cpu, uint32_t offset, uint32_t *before);
+
+/* Frees a slot; returns as sws_slots_free_entries. */
+int sws_slots__give_back(struct sws_slots *self, uint32_t offset, uint32_t *before,
+			 struct sws_slots_work *work);
 
 /* Marks a slot as in use by more than the swap cache: no scan stops at it. */
 void sws_slots__hold(struct sws_slots *self, uint32_t offset);
