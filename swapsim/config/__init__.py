@@ -5,13 +5,15 @@ from swapsim.config.machine import MachineConfig
 from swapsim.config.mapping import MappingConfig
 from swapsim.config.policies import Policy
 from swapsim.config.slots import SlotsConfig
+from swapsim.config.stall import StallContext
 from swapsim.config.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig, Workload
-from swapsim.native.facts import MAPPING_KERNELS, POLICIES, SLOTS_KERNELS
+from swapsim.native.facts import MAPPING_KERNELS, POLICIES, SLOTS_KERNELS, STALL_RULES
 
 __all__ = [
     "MAPPING_KERNELS",
     "POLICIES",
     "SLOTS_KERNELS",
+    "STALL_RULES",
     "ChurnConfig",
     "FillConfig",
     "MachineConfig",
@@ -19,6 +21,7 @@ __all__ = [
     "MeterConfig",
     "Policy",
     "SlotsConfig",
+    "StallContext",
     "StreamsConfig",
     "Workload",
 ]

@@ -59,6 +59,15 @@ from swapsim.schemas.slots import (
     SLOT_SWEEP,
     VERIFIED,
 )
+from swapsim.schemas.stall_decisions import (
+    RULE_SET,
+    STALL_FATE,
+    STALL_LISTS,
+    STALL_PAGES,
+    STALL_PASSES,
+    STALL_SLEEPERS,
+    STALL_WAYS,
+)
 from swapsim.schemas.stalls import (
     CLEARED_BY,
     FOLIO_OUTCOME,
@@ -129,6 +138,7 @@ __all__ = [
     "REQUEST_OP",
     "RESULTS",
     "REWRITE",
+    "RULE_SET",
     "SEEN",
     "SITE",
     "SLOTS_IN_USE",
@@ -142,6 +152,12 @@ __all__ = [
     "SLOT_SWEEP",
     "SOURCE",
     "SPREAD_NEEDED",
+    "STALL_FATE",
+    "STALL_LISTS",
+    "STALL_PAGES",
+    "STALL_PASSES",
+    "STALL_SLEEPERS",
+    "STALL_WAYS",
     "THREE_COLUMNS",
     "THROTTLE",
     "THROTTLES",

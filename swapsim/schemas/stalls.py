@@ -12,6 +12,7 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.native.facts import STALL_CLEARS, STALL_SLEEPS, STALL_STEPS
 from swapsim.schemas.table import schema_of
 
 FOLIO_OUTCOME: Final = pl.Enum(["reclaimed", "kept", "activated", "written", "culled", "split"])
@@ -19,47 +20,15 @@ FOLIO_OUTCOME: Final = pl.Enum(["reclaimed", "kept", "activated", "written", "cu
 be met again); ``activated`` and counted so; ``written``: given to its file system or to swap, and
 not taken out; ``culled``: on its way to the active list, but locked into memory and not counted."""
 
-FOLIO_STEP: Final = pl.Enum(
-    [
-        "lock",
-        "evictable",
-        "mapped",
-        "writeback_1",
-        "writeback_2",
-        "writeback_3",
-        "reference_activate",
-        "reference_keep",
-        "demote",
-        "swap",
-        "unmap",
-        "pinned",
-        "dirty",
-        "no_write",
-        "pageout_keep",
-        "pageout_activate",
-        "written",
-        "release",
-        "remove",
-        "freed",
-    ]
-)
+FOLIO_STEP: Final = pl.Enum(STALL_STEPS)
 """Where a folio's way through shrink_folio_list ended, in the order of the way. What lies before
 the accounting: ``lock``, ``evictable`` and ``mapped``. ``dirty``: a dirty page of a file that this
 reclaimer may not write; ``no_write``: it may, but its context forbids."""
 
-THROTTLE: Final = pl.Enum(
-    [
-        "writeback",
-        "isolated",
-        "noprogress",
-        "congested",
-        "congestion_wait",
-        "wait_iff_congested",
-    ]
-)
+THROTTLE: Final = pl.Enum(STALL_SLEEPS)
 """A sleep that reclaim asks for: the four reasons of 6.1's reclaim_throttle, and 2013's calls."""
 
-CLEARED_BY: Final = pl.Enum(["balanced", "shrunk", "immediate", "direct"])
+CLEARED_BY: Final = pl.Enum(STALL_CLEARS)
 """Who clears flags: kswapd with its node balanced, or after it shrank a zone (2013); case 1 of a
 folio under writeback (before series-3); the end of direct reclaim of a memory cgroup."""
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rounds of direct reclaim, and calls that ask for a sleep, row by row: there are few of them."""
+
+from typing import Final
+
+import polars as pl
+
+from swapsim._core import ffi, lib
+from swapsim.config.stall import StallContext
+from swapsim.errors import InputError
+from swapsim.native.facts import STALL_SLEEPS
+from swapsim.native.stall import decide_round
+from swapsim.schemas import (
+    RECLAIM_ROUNDS,
+    STALL_PASSES,
+    STALL_SLEEPERS,
+    THROTTLES,
+    require,
+    require_values,
+)
+
+DECLINED: Final = {
+    lib.SWS_STALL_SLEEPS: None,
+    lib.SWS_STALL_DECLINED_KTHREAD: "a kernel thread other than kswapd",
+    lib.SWS_STALL_DECLINED_FAILURES: "kswapd has given up",
+    lib.SWS_STALL_DECLINED_FEW_WRITES: "2 * write_pending <= reclaimable",
+    lib.SWS_STALL_DECLINED_NO_DEVICE: "no device is congested",
+    lib.SWS_STALL_DECLINED_NO_FLAG: "the zone is not flagged congested",
+}
+"""Why a function that is asked for a sleep does not sleep: ``enum sws_stall_declined``."""
+
+
+def decide_rounds(rounds: pl.DataFrame, rules: str) -> pl.DataFrame:
+    """Decide the ends of rounds of direct reclaim, by the rules of a set.
+
+    Parameters
+    ----------
+    rounds : polars.DataFrame
+        Schema RECLAIM_ROUNDS.
+    rules : str
+        One of STALL_RULES.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema STALL_PASSES, in the order given: a round sets no flag.
+
+    Raises
+    ------
+    ConfigError
+        A priority outside of 0 to 12.
+    """
+    require(rounds, RECLAIM_ROUNDS, "reclaim_rounds")
+    require_values(rounds, [name for name in rounds.columns if name != "throttle"])
+    asked = []
+    for row in rounds.iter_rows(named=True):
+        context = StallContext(
+            rules=rules,
+            priority=row["priority"],
+            kswapd=row["kswapd"],
+            memcg=row["memcg"] != 0,
+            hibernation=row["hibernation"],
+        )
+        # Memory that can be compacted ends a reclaim as what was wanted does.
+        wanted = 0 if row["ready"] else row["wanted"]
+        decided = decide_round(
+            context, scanned=row["scanned"], reclaimed=row["reclaimed"], wanted=wanted
+        )
+        asked.append((0, 0, *(decided["sleeps"] or [None])))
+    return pl.DataFrame(asked, schema=STALL_PASSES, orient="row")
+
+
+def decide_sleeps(throttles: pl.DataFrame, *, hz: int = 250) -> pl.DataFrame:
+    """Decide for calls that ask for a sleep how long it may be, and whether there is one.
+
+    Parameters
+    ----------
+    throttles : polars.DataFrame
+        Schema THROTTLES.
+    hz : int
+        Timer ticks a second, 100 or more; 250 in Debian's 6.1.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema STALL_SLEEPERS, in the order given.
+
+    Raises
+    ------
+    InputError
+        An unknown flag, or too few ticks.
+    """
+    require(throttles, THROTTLES, "throttles")
+    require_values(throttles, throttles.columns)
+    asked = ffi.new("struct sws_stall_sleeper *")
+    timeout, declined = ffi.new("uint64_t *"), ffi.new("enum sws_stall_declined *")
+    asked.hz = hz
+    told = []
+    for number, row in enumerate(throttles.iter_rows(named=True)):
+        for name in ("kthread", "failures", "reclaimable", "write_pending", "flags"):
+            setattr(asked, name, row[name])
+        asked.congested_devices = row["congested_devices"]
+        reason = STALL_SLEEPS.index(row["reason"])
+        if lib.sws_stall_sleep_length(reason, asked, timeout, declined) != lib.SWS_OK:
+            raise InputError(f"row {number}: flags {row['flags']} at {hz} ticks a second cannot be")
+        told.append((timeout[0], DECLINED[declined[0]]))
+    return pl.DataFrame(told, schema=STALL_SLEEPERS, orient="row")
