@@ -3,9 +3,9 @@
 
 All are sorted by ``seq``, which no two rows of a trace share, and a row is written when what it
 tells of ends. ``pid`` is the reclaiming task. ``list`` and ``pass`` are numbers that the kernel
-gives out from 1, 0 where there is none. Flags are a sum of 1 (tail_lru_dirty: PGDAT_DIRTY in 6.1),
-2 (writeback) and 4 (congested): 1 and 2 are the node's, 4 is that of the lruvec that reclaim aims
-at.
+gives out from 1 as a recording begins, 0 where there is none. Flags are a sum of 1
+(tail_lru_dirty: PGDAT_DIRTY in 6.1), 2 (writeback) and 4 (congested): 1 and 2 are the node's, 4 is
+that of the lruvec that reclaim aims at.
 """
 
 from typing import Final
@@ -187,7 +187,7 @@ THROTTLES: Final = schema_of(
 alone, compaction and writeback neither. ``timeout_us`` is 0 for a sleep that was declined,
 ``delayed_us`` how long it was. What the call decides by: ``kthread``, it is a kernel thread but not
 kswapd; ``failures`` of kswapd in a row; pages ``reclaimable`` and ``write_pending``, 0 where it did
-not count them; for 2013's sleeps ``congested_devices`` and the ``flags`` that it saw."""
+not count them; for 2013's sleeps ``congested_devices`` and the ``flags`` that it saw, else null."""
 
 RECLAIM_ROUNDS: Final = schema_of(
     {
