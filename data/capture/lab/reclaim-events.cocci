@@ -364,7 +364,7 @@ typedef pg_data_t;
 @@
  void reclaim_throttle(pg_data_t *pgdat, enum vmscan_throttle_state reason)
  {
-+	struct reclaim_sleep sleep = {};
++	struct reclaim_sleep sleep = { .congested_devices = RECLAIM_UNASKED, .flags = RECLAIM_UNASKED };
  	wait_queue_head_t *wqh = &pgdat->reclaim_wait[reason];
  <...
 (

@@ -87,6 +87,7 @@ def _lab_parameters(workload: Workload) -> tuple[str, ...]:
     parameters = ["no_timer_check"]
     parameters += [f"swap_base={switches.swap_base}", f"swap_tags={int(switches.swap_tags)}"]
     parameters += [f"batched_removal={int(switches.batched_removal)}"]
+    parameters += [f"reclaim_rules={switches.reclaim_rules}"]
     if workload.swap and workload.swap.device == "brd":
         parameters += ["brd.rd_nr=1", f"brd.rd_size={workload.swap.mebibytes * 1024}"]
     if switches.slow_disk:

@@ -8,7 +8,7 @@ from typing import Final
 
 from rig import workload
 from rig.errors import CaptureError
-from rig.workload import HOME, SWAP_BASES, Switches, Workload
+from rig.workload import HOME, RECLAIM_RULES, SWAP_BASES, Switches, Workload
 
 EXPERIMENTS: Final = HOME / "experiments"
 
@@ -17,6 +17,7 @@ VARIES: Final[Mapping[str, tuple[str, ...]]] = {
     "swap_base": SWAP_BASES,
     "swap_tags": ("off", "on"),
     "batched_removal": ("off", "on"),
+    "reclaim_rules": RECLAIM_RULES,
 }
 
 
@@ -68,6 +69,8 @@ class Experiment:
         assert switches is not None
         if self.varies == "swap_base":
             return replace(switches, swap_base=value)
+        if self.varies == "reclaim_rules":
+            return replace(switches, reclaim_rules=value)
         if self.varies == "swap_tags":
             return replace(switches, swap_tags=value == "on")
         return replace(switches, batched_removal=value == "on")

@@ -21,6 +21,7 @@ RESOLVER = HOME / "guest" / "resolve_offsets.c"
 INIT = HOME / "guest" / "init"
 LAB = HOME / "guest" / "lab"
 RECLAIM = HOME / "guest" / "reclaim"
+STALL_RULES = HOME / "guest" / "stall-rules"
 MARK = HOME / "guest" / "mark"
 MARK_TURNS = HOME / "guest" / "mark-turns"
 MARK_STALLS = HOME / "guest" / "mark-stalls"
@@ -42,7 +43,7 @@ def sources(workload: Workload) -> list[Path]:
     """Files of ours that decide what happens in the guest."""
     programs = [HOME / "programs" / f"{program}.c" for program in workload.programs]
     if workload.switches is not None:
-        scripts = [INIT, LAB, RECLAIM, _mark(workload.switches)]
+        scripts = [INIT, LAB, RECLAIM, STALL_RULES, _mark(workload.switches)]
         scripts += [LEFTOVERS] * workload.switches.debug_checks
         scripts += [SLOW_DISK] * (workload.switches.slow_disk is not None)
         return [workload.path, *LAB_EVENTS, *scripts, *programs]
@@ -71,6 +72,7 @@ def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> G
     if workload.switches is not None:
         shutil.copy(LAB, root / "capture" / "lab")
         shutil.copy(RECLAIM, root / "capture" / "reclaim")
+        shutil.copy(STALL_RULES, root / "capture" / "stall-rules")
         if workload.switches.debug_checks:
             shutil.copy(LEFTOVERS, root / "capture" / "leftovers")
         if workload.switches.slow_disk:
@@ -114,11 +116,12 @@ def _write_settings(workload: Workload, directory: Path) -> None:
         settings["lock_sites"] = int(workload.switches.lock_sites)
         settings["swap_tags"] = "Y" if workload.switches.swap_tags else "N"
         settings["batched_removal"] = "Y" if workload.switches.batched_removal else "N"
+        settings["reclaim_rules"] = workload.switches.reclaim_rules
         settings["swap_filled"] = int(swap.filled) if swap else 0
         settings["swap_mebibytes"] = swap.mebibytes if swap else 0
         settings["cpus"] = workload.cpus
         settings["numa_nodes"] = workload.switches.numa_nodes
-        lab = [". /capture/lab", ". /capture/reclaim"]
+        lab = [". /capture/lab", ". /capture/reclaim", ". /capture/stall-rules"]
         if workload.switches.slow_disk:
             settings["slow_disk_mount"] = workload.switches.slow_disk.mount
             lab.append(". /capture/slow-disk")

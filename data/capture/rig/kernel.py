@@ -27,6 +27,13 @@ PATCHES: Final = HOME.parents[1] / "patches"
 SEMANTIC_PATCHES: Final[Mapping[Path, tuple[str, ...]]] = {
     PATCHES / "01-writeback-tags" / "switch.cocci": ("mm/swap_state.c",),
     PATCHES / "02-batched-removal" / "switch.cocci": ("mm/vmscan.c",),
+    PATCHES / "03-stall-decisions" / "switch.cocci": (
+        "mm/vmscan.c",
+        "include/linux/backing-dev-defs.h",
+        "block/blk-mq.c",
+        "block/blk-merge.c",
+        "fs/nfs/write.c",
+    ),
     PATCHES / "04-percpu-cluster-next" / "switch.cocci": (
         "mm/swapfile.c",
         "include/linux/mm_types.h",
@@ -35,6 +42,7 @@ SEMANTIC_PATCHES: Final[Mapping[Path, tuple[str, ...]]] = {
     LAB / "slot-events.cocci": ("mm/swapfile.c",),
     LAB / "removal-events.cocci": ("mm/vmscan.c",),
     LAB / "reclaim-events.cocci": ("mm/vmscan.c",),
+    LAB / "reclaim-rules-events.cocci": ("mm/vmscan.c", "mm/reclaim_rules.h"),
     LAB / "lock-names.cocci": ("mm/swap_state.c", "mm/swapfile.c"),
     LAB / "file-lock-names.cocci": ("fs/inode.c",),
     LAB / "trunk-size.cocci": ("mm/swap.h",),
@@ -128,6 +136,7 @@ def lab(switches: Switches, cache: Path) -> Kernel:
             "swap_base": switches.swap_base,
             "swap_tags": switches.swap_tags,
             "batched_removal": switches.batched_removal,
+            "reclaim_rules": switches.reclaim_rules,
             "debug_checks": switches.debug_checks,
         },
     )

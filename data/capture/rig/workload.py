@@ -21,6 +21,8 @@ STALLS = "stalls"
 SWAP_DEVICES = ("brd", "virtio")
 # As patches/04-percpu-cluster-next/switch.cocci names them.
 SWAP_BASES = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
+# As patches/03-stall-decisions/switch.cocci names them.
+RECLAIM_RULES = ("3.9", "mmotm", *(f"series-{n}" for n in range(1, 9)), "3.11", "6.1")
 # The emulator's own limit.
 LONGEST_INSTRUCTION_NS = 1 << 10
 
@@ -107,6 +109,7 @@ class Switches:
     # Its fragment of the configuration tells such a run from others: their kept runs stay theirs.
     full_size_nodes: bool = dataclasses.field(default=False, repr=False)
     batched_removal: bool = False
+    reclaim_rules: str = "6.1"
     debug_checks: bool = False
     by_turns: bool = False
     numa_nodes: int = 1
@@ -318,6 +321,7 @@ def _switches(table: Table) -> Switches | None:
         swap_tags=table.take("swap_tags", bool, False),
         full_size_nodes=table.take("full_size_nodes", bool, False),
         batched_removal=table.take("batched_removal", bool, False),
+        reclaim_rules=table.take("reclaim_rules", str, "6.1"),
         debug_checks=table.take("debug_checks", bool, False),
         by_turns=table.take("by_turns", bool, False),
         numa_nodes=table.take_positive("numa_nodes", 1),
@@ -325,10 +329,12 @@ def _switches(table: Table) -> Switches | None:
     )
     if switches.lock_sites and not switches.lock_statistics:
         raise table.error("lock_sites", "needs lock_statistics = true")
-    if switches.swap_base not in SWAP_BASES:
-        raise table.error(
-            "swap_base", f"is '{switches.swap_base}': give one of {', '.join(SWAP_BASES)}"
-        )
+    for switch, value, values in (
+        ("swap_base", switches.swap_base, SWAP_BASES),
+        ("reclaim_rules", switches.reclaim_rules, RECLAIM_RULES),
+    ):
+        if value not in values:
+            raise table.error(switch, f"is '{value}': give one of {', '.join(values)}")
     table.close()
     return switches
 

@@ -72,6 +72,8 @@ struct reclaim_way {
 	s8 buffers, fs_dirty, fs_writeback;
 	s8 under_writeback, marked, node_flags;
 	s8 clean;
+	/* Is its device congested with writes? */
+	s8 device;
 };
 
 /* Who reclaims: in struct scan_control. No pass or list, 0, is told of. */
@@ -88,10 +90,15 @@ struct reclaim_asker {
 	u8 throttle;
 };
 
-/* What reclaim_throttle decides by. */
+/* Sleeps of 2013, behind those of enum vmscan_throttle_state. */
+#define RECLAIM_CONGESTION_WAIT	   NR_VMSCAN_THROTTLE
+#define RECLAIM_WAIT_IFF_CONGESTED (NR_VMSCAN_THROTTLE + 1)
+
+/* What reclaim_throttle decides by, and what the sleeps of 2013 do. */
 struct reclaim_sleep {
 	bool kthread;
 	int failures, reclaimable, write_pending;
+	int congested_devices, flags;
 };
 
 /* A number for what begins now: 0 while nothing is recorded, for its beginning would be missing. */
@@ -145,6 +152,7 @@ static inline void reclaim_way_begins(struct reclaim_way *way, struct folio *fol
 		.marked = RECLAIM_UNASKED,
 		.node_flags = RECLAIM_UNASKED,
 		.clean = RECLAIM_UNASKED,
+		.device = RECLAIM_UNASKED,
 	};
 	reclaim_way_reads(way, folio);
 	if (!folio_test_anon(folio)) {

@@ -37,7 +37,9 @@
 	__print_symbolic(throttle, { 0, "none" }, { VMSCAN_THROTTLE_WRITEBACK + 1, "writeback" },  \
 			 { VMSCAN_THROTTLE_ISOLATED + 1, "isolated" },                             \
 			 { VMSCAN_THROTTLE_NOPROGRESS + 1, "noprogress" },                         \
-			 { VMSCAN_THROTTLE_CONGESTED + 1, "congested" })
+			 { VMSCAN_THROTTLE_CONGESTED + 1, "congested" },                           \
+			 { RECLAIM_CONGESTION_WAIT + 1, "congestion_wait" },                       \
+			 { RECLAIM_WAIT_IFF_CONGESTED + 1, "wait_iff_congested" })
 #define show_reclaim_why(why)                                                                      \
 	__print_symbolic(why, { RECLAIM_BALANCED, "balanced" }, { RECLAIM_SHRUNK, "shrunk" },      \
 			 { RECLAIM_IMMEDIATE, "immediate" }, { RECLAIM_DIRECT, "direct" })
@@ -61,7 +63,8 @@ TRACE_EVENT_CONDITION(
 							__field(s8, under_writeback)
 								__field(s8, marked)
 									__field(s8, node_flags)
-										__field(s8, clean)),
+										__field(s8, clean)
+											__field(s8, device)),
 
 	TP_fast_assign(__entry->list = list; __entry->mapping = way->mapping;
 		       __entry->index = way->index; __entry->pages = way->pages;
@@ -74,18 +77,18 @@ TRACE_EVENT_CONDITION(
 		       __entry->fs_writeback = way->fs_writeback;
 		       __entry->under_writeback = way->under_writeback;
 		       __entry->marked = way->marked; __entry->node_flags = way->node_flags;
-		       __entry->clean = way->clean;),
+		       __entry->clean = way->clean; __entry->device = way->device;),
 
 	TP_printk("list=%llu file=%d dirty=%d writeback=%d reclaim=%d private=%d fs_dirty=%d "
 		  "fs_writeback=%d mapping=0x%lx index=%lu outcome=%s clean=%d step=%s "
 		  "under_writeback=%d marked=%d node_flags=%d pages=%u pages_end=%u lazyfree=%d "
-		  "swap=%d buffers=%d",
+		  "swap=%d buffers=%d congested=%d",
 		  __entry->list, __entry->file, __entry->dirty, __entry->writeback,
 		  __entry->reclaim, __entry->private, __entry->fs_dirty, __entry->fs_writeback,
 		  __entry->mapping, __entry->index, show_reclaim_outcome(__entry->outcome),
 		  __entry->clean, show_reclaim_step(__entry->step), __entry->under_writeback,
 		  __entry->marked, __entry->node_flags, __entry->pages, __entry->pages_end,
-		  __entry->lazyfree, __entry->swap, __entry->buffers));
+		  __entry->lazyfree, __entry->swap, __entry->buffers, __entry->device));
 
 TRACE_EVENT_CONDITION(
 	reclaim_lists,
@@ -255,19 +258,24 @@ TRACE_EVENT(throttles,
 									    timeout_us)
 				     __field(unsigned int, delayed_us) __field(bool, kthread)
 					     __field(int, failures) __field(int, reclaimable)
-						     __field(int, write_pending)),
+						     __field(int, write_pending)
+							     __field(int, congested_devices)
+								     __field(int, flags)),
 
 	    TP_fast_assign(__entry->nid = pgdat->node_id; __entry->reason = reason;
 			   __entry->timeout_us = timeout_us; __entry->delayed_us = delayed_us;
 			   __entry->kthread = sleep->kthread; __entry->failures = sleep->failures;
 			   __entry->reclaimable = sleep->reclaimable;
-			   __entry->write_pending = sleep->write_pending;),
+			   __entry->write_pending = sleep->write_pending;
+			   __entry->congested_devices = sleep->congested_devices;
+			   __entry->flags = sleep->flags;),
 
 	    TP_printk("nid=%d reason=%s timeout_us=%u delayed_us=%u kthread=%d failures=%d "
-		      "reclaimable=%d write_pending=%d",
+		      "reclaimable=%d write_pending=%d congested_devices=%d flags=%d",
 		      __entry->nid, show_reclaim_throttle(__entry->reason + 1), __entry->timeout_us,
 		      __entry->delayed_us, __entry->kthread, __entry->failures,
-		      __entry->reclaimable, __entry->write_pending));
+		      __entry->reclaimable, __entry->write_pending, __entry->congested_devices,
+		      __entry->flags));
 
 TRACE_EVENT(reclaim_clears, TP_PROTO(pg_data_t *pgdat, struct mem_cgroup *memcg, u8 flags, int why),
 
