@@ -17,15 +17,31 @@ Polars in, polars out, over a C core. The verbs are those of the packages, as
 - ``config``: what mechanisms and machines are made with,
 - ``schemas``, ``errors``, ``files``, ``paths``, ``progress``: each table's columns, what can go
   wrong, the door that each file comes through, where files lie, and the bar of what takes long,
+- ``interrupt``: Ctrl-C before all this is imported,
 - ``native``: the calls into the C core, for the packages above.
 
 ``@swapsim.policy`` makes a policy of a function of your own.
 """
 
-from importlib.metadata import version
+# As typing's: importing that would be the longest part of importing this.
+TYPE_CHECKING = False
 
-from swapsim.config.policies import policy
+if TYPE_CHECKING:
+    from swapsim.config.policies import policy
+
+    __version__: str
 
 __all__ = ["__version__", "policy"]
 
-__version__ = version("swapsim")
+
+def __getattr__(name: str) -> object:
+    """Return what is asked for: read then, as `policy` and its libraries take most of a second."""
+    if name == "policy":
+        from swapsim.config.policies import policy
+
+        return policy
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("swapsim")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

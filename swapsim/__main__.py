@@ -1,8 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``python -m swapsim`` is the command ``swapsim``."""
+"""The command ``swapsim``, and ``python -m swapsim``: Ctrl-C is ours before any library is read.
 
+The libraries take most of a second to import. An interrupt in the midst of that would end in a
+traceback of theirs, or in a panic, so until they are there it ends the process at once.
+"""
+
+import signal
 import sys
 
-from swapsim.cli import main
+from swapsim import interrupt
 
-sys.exit(main())
+
+def main() -> int:
+    """Run the command line; return its exit code."""
+    before = signal.getsignal(signal.SIGINT)
+    interrupt.end_at_once()
+    from swapsim import cli
+
+    try:
+        signal.signal(signal.SIGINT, before)
+        return cli.main()
+    except KeyboardInterrupt:
+        interrupt.end()
+        raise
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import polars as pl
 
-from swapsim import __version__
+from swapsim import __version__, interrupt
 from swapsim.errors import SwapsimError
 from swapsim.native.facts import MAPPING_KERNELS, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES
 
@@ -199,8 +199,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(nothing_asked.format_message())
         return 2
     except (click.Abort, KeyboardInterrupt):
-        click.echo("swapsim: interrupted; nothing was left half written", err=True)
-        return 130
+        click.echo(interrupt.TEXT, err=True)
+        return interrupt.CODE
     except click.ClickException as usage:
         click.echo(f"swapsim: {' '.join(usage.format_message().split())}", err=True)
         return 2

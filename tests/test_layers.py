@@ -13,7 +13,7 @@ PACKAGE = Path(swapsim.__file__).parent
 
 LADDER = (
     {"native.facts"},
-    {"errors"},
+    {"errors", "interrupt"},
     {"files"},
     {"paths", "progress", "schemas"},
     {"config"},

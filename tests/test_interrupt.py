@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ctrl-C before the libraries are there: one line, no traceback, whoever started us."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from swapsim import interrupt
+
+STARTS = {
+    "module": [sys.executable, "-m", "swapsim"],
+    "script": [str(Path(sys.executable).with_name("swapsim"))],
+}
+
+
+def run_interrupted(start: list[str], folder: Path, *, ignored: bool) -> tuple[int, str]:
+    """Run the command with a library that is interrupted while it is imported."""
+    (folder / "polars.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nraise SystemExit(7)\n"
+    )
+    handled = signal.SIG_IGN if ignored else signal.default_int_handler
+    before = signal.signal(signal.SIGINT, handled)
+    try:
+        done = subprocess.run(
+            [*start, "info", "nowhere"],
+            env=os.environ | {"PYTHONPATH": str(folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_an_interrupt_among_imports_is_one_line(start: str, tmp_path: Path) -> None:
+    """The process ends at once, and says the same as later."""
+    ended = run_interrupted(STARTS[start], tmp_path, ignored=False)
+    assert ended == (interrupt.CODE, f"{interrupt.TEXT}\n")
+
+
+def test_an_interrupt_that_is_ignored_stays_so(tmp_path: Path) -> None:
+    """A job in the background is not ended by a Ctrl-C that is another's."""
+    assert run_interrupted(STARTS["module"], tmp_path, ignored=True) == (7, "")
