@@ -9,6 +9,7 @@ from swapsim.charts.locks import acquisitions_by_site, lock_cost_by_mix, work_by
 from swapsim.charts.machine import claim_along_shares, gain_along, time_per_page
 from swapsim.charts.removal import gain_map, ranges_beside_published, waits_by_list
 from swapsim.charts.slots import contention_against_locality, metric_along, slots_over_time
+from swapsim.charts.stalls import pages_by_rules, rules_table
 from swapsim.charts.theme import png, use
 
 __all__ = [
@@ -20,8 +21,10 @@ __all__ = [
     "headline_changes",
     "lock_cost_by_mix",
     "metric_along",
+    "pages_by_rules",
     "png",
     "ranges_beside_published",
+    "rules_table",
     "slots_over_time",
     "time_per_page",
     "use",

@@ -53,3 +53,33 @@ PARTS: Final = {
     "other locks, waited for": "#a1d99b",
 }
 """Parts of a page's time; a wait is the paler of its lock's two."""
+
+ERAS: Final = {
+    "3.9": "#dfc27d",
+    "mmotm": "#bf9b5a",
+    "the series": "#80cdc1",
+    "3.11": "#9ecae1",
+    "6.1": "#c7c7c7",
+}
+"""Since when reclaim decides so: pale, for words stand on them."""
+
+FATES: Final = {
+    "freed": "#54a24b",
+    "freed under writeback": "#d62728",
+    "written": "#8c510a",
+    "kept: slept for": "#f58518",
+    "kept: counted for a sleep": "#4c78a8",
+    "kept: under writeback": "#9ecae1",
+    "kept: waited for": "#72b7b2",
+    "kept: dirty": "#d9d2c0",
+    "kept: not to be written now": "#bfb59a",
+    "kept: by another test": "#e4e4e4",
+    "kept: locked": "#9a9a9a",
+    "activated: counted for a sleep": "#6a51a3",
+    "activated: under writeback": "#9e9ac8",
+    "activated: dirty": "#cbc9e2",
+}
+"""What becomes of a page of reclaim's list; what must not happen is red."""
+
+SIZES: Final = ("#c7c7c7", "#a6bddb", "#3690c0", "#034e7b")
+"""Files that are copied beside, the larger the darker."""

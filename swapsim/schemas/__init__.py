@@ -68,6 +68,14 @@ from swapsim.schemas.stall_decisions import (
     STALL_SLEEPERS,
     STALL_WAYS,
 )
+from swapsim.schemas.stall_lists import (
+    CODE_CLAIMS,
+    LED_ENDS,
+    LED_PAGES,
+    LED_WHY,
+    LIST_OF_PAGES,
+    RULE_SPANS,
+)
 from swapsim.schemas.stalls import (
     CLEARED_BY,
     FOLIO_OUTCOME,
@@ -97,6 +105,7 @@ __all__ = [
     "CARDS",
     "CLAIMS",
     "CLEARED_BY",
+    "CODE_CLAIMS",
     "COMPARISON",
     "COSTS",
     "DIRECTION",
@@ -112,6 +121,10 @@ __all__ = [
     "HELD_AGAINST",
     "HOLDS_BY_LIST",
     "HOLD_LENGTHS",
+    "LED_ENDS",
+    "LED_PAGES",
+    "LED_WHY",
+    "LIST_OF_PAGES",
     "LOCK_SITES",
     "LOCK_SITES_PER_PAGE",
     "MACHINE_CPUS",
@@ -139,6 +152,7 @@ __all__ = [
     "RESULTS",
     "REWRITE",
     "RULE_SET",
+    "RULE_SPANS",
     "SEEN",
     "SITE",
     "SLOTS_IN_USE",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch C: reclaim's stall decisions in one place, eight patches (2013, merged for 3.11)."""
 
+from swapsim.patches.stall_decisions.code_claims import code_claims
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
     SIZES,
@@ -10,7 +11,9 @@ from swapsim.patches.stall_decisions.lab import (
     directions,
     steps,
 )
+from swapsim.patches.stall_decisions.lists import led, list_of
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH, printed
+from swapsim.patches.stall_decisions.rules import rule_spans
 
 __all__ = [
     "EXPERIMENT",
@@ -20,7 +23,11 @@ __all__ = [
     "STEPS",
     "along_rules",
     "as_mailed",
+    "code_claims",
     "directions",
+    "led",
+    "list_of",
     "printed",
+    "rule_spans",
     "steps",
 ]

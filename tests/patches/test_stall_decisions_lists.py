@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A list that is put together in words is led through the rules, and each page's fate is told."""
+
+import polars as pl
+import pytest
+
+from swapsim.claims import published_claims
+from swapsim.errors import ConfigError, InputError
+from swapsim.native.facts import STALL_RULES
+from swapsim.patches import stall_decisions as patch
+from swapsim.schemas import CODE_CLAIMS, LED_ENDS, LED_PAGES, LED_WHY, LIST_OF_PAGES
+
+
+def fates(*kinds: str, rules: str, **context: object) -> list[str]:
+    """Return what becomes of each page."""
+    found = patch.led(patch.list_of(*kinds), [rules], **context)  # type: ignore[arg-type]
+    return found.pages["fate"].to_list()
+
+
+def test_a_list_is_a_number_of_pages_of_each_kind() -> None:
+    """In order, of files unless they are anonymous."""
+    pages = patch.list_of("2 dirty", "1 anonymous writing marked")
+    assert pages.schema == LIST_OF_PAGES
+    assert pages.select("place", "page", "file", "dirty", "writeback", "reclaim").rows() == [
+        (1, "dirty", True, True, False, False),
+        (2, "dirty", True, True, False, False),
+        (3, "anonymous writing marked", False, False, True, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "named"),
+    [((), "a list has a page"), (("dirty",), "'dirty': give a number"), (("1 wet",), "'wet'")],
+)
+def test_what_is_no_kind_is_named(kinds: tuple[str, ...], named: str) -> None:
+    """With the words that there are."""
+    with pytest.raises(InputError, match=named):
+        patch.list_of(*kinds)
+
+
+def test_mmotm_frees_a_page_under_writeback_and_patch_1_keeps_it() -> None:
+    """Unless it is written in the meantime."""
+    flagged = {"flags": ["writeback"]}
+    assert fates("1 writing marked", rules="mmotm", **flagged) == ["freed under writeback"]
+    assert fates("1 finishing marked", rules="mmotm", **flagged) == ["freed"]
+    assert fates("1 writing marked", rules="series-1", **flagged) == ["kept: slept for"]
+    assert fates("1 writing marked", rules="series-3", **flagged) == ["kept: counted for a sleep"]
+    assert fates("1 writing marked", rules="6.1", **flagged) == ["activated: counted for a sleep"]
+
+
+def test_fates_are_told_in_words() -> None:
+    """Each test that stops a page has its own."""
+    kinds = (
+        "1 locked dirty",
+        "1 dirty",
+        "1 writing",
+        "1 used dirty",
+        "1 anonymous dirty",
+        "1 clean",
+    )
+    assert fates(*kinds, rules="series-8") == [
+        "kept: locked",
+        "kept: dirty",
+        "kept: under writeback",
+        "kept: by another test",
+        "written",
+        "freed",
+    ]
+
+
+def test_a_second_meeting_finds_the_flags_of_the_first() -> None:
+    """So kswapd writes what it kept."""
+    found = patch.led(patch.list_of("32 dirty"), ["series-8"], meetings=2)
+    assert found.ends.schema == LED_ENDS
+    assert found.ends.select("flags_before", "flags_after", "written").rows() == [
+        ([], ["tail_lru_dirty"], 0),
+        (["tail_lru_dirty"], ["tail_lru_dirty"], 32),
+    ]
+
+
+def test_one_page_in_a_program_s_hands_undoes_a_list_of_dirty_ones() -> None:
+    """It is taken, and so they are not all."""
+    (end,) = patch.led(patch.list_of("31 dirty", "1 locked dirty"), ["series-8"]).ends.to_dicts()
+    assert (end["taken"], end["unqueued_dirty"], end["flags_set"]) == (32, 31, [])
+
+
+def test_6_1_decides_at_the_end_of_a_pass_that_has_this_list_alone() -> None:
+    """kswapd's, for direct reclaim sets no flag of the node."""
+    pages = patch.list_of("32 writing")
+    (kswapd,) = patch.led(pages, ["6.1"]).ends["flags_set"].to_list()
+    (direct,) = patch.led(pages, ["6.1"], kswapd=False).ends["flags_set"].to_list()
+    assert (kswapd, direct) == (["writeback"], [])
+
+
+def test_each_rule_set_is_led_from_the_same_flags_on() -> None:
+    """And each says why, act by act."""
+    found = patch.led(patch.list_of("4 dirty"), flags=["writeback"])
+    assert found.ends["rules"].to_list() == list(STALL_RULES)
+    assert found.pages.schema == LED_PAGES
+    assert found.why.schema == LED_WHY
+    assert set(found.why["rules"]) == set(STALL_RULES)
+    reasons = found.why.filter(rules="series-8")["why"]
+    assert "flag tail_lru_dirty is set: 4 unqueued dirty, as many as the 4 taken" in reasons
+
+
+def test_what_is_no_flag_or_rule_set_is_named() -> None:
+    """Before anything is led."""
+    pages = patch.list_of("1 clean")
+    with pytest.raises(InputError, match=r"'wet'.*writeback"):
+        patch.led(pages, flags=["wet"])
+    with pytest.raises(ConfigError, match=r"2\.6"):
+        patch.led(pages, ["2.6"])
+
+
+def test_each_claim_about_the_code_is_tried_and_holds() -> None:
+    """All eight, each by the rules without the patch and with it."""
+    found = patch.code_claims()
+    assert found.schema == CODE_CLAIMS
+    behaviour = published_claims().filter(unit="behaviour", patch=patch.PATCH)["claim"]
+    assert found["claim"].unique(maintain_order=True).to_list() == behaviour.to_list()
+    assert found.filter(~pl.col("holds"))["seen"].to_list() == []
