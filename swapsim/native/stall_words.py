@@ -89,8 +89,8 @@ def wakes(rules: str, place: int) -> int:
 
 
 def act_words(act: Any) -> str:
-    """Say what an act does, when and for whom: 'flag writeback if W > 0 and W >= share, all'."""
-    return f"{_subject(act)}: {_condition(act)}; for {_SCOPES[act.scope]}"
+    """Say what an act does, when and for whom: 'flag writeback: W > 0 and W == T, for kswapd'."""
+    return f"{_subject(act)}: {_condition(act)}, for {_SCOPES[act.scope]}"
 
 
 def _subject(act: Any) -> str:

@@ -1,0 +1,503 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The slow, obvious twin of stall.h: reclaim's tests told kernel by kernel, one rule a line.
+
+It is written from the tables of facts about the kernels and from the series' own diffs, not from
+the C library, and shares nothing with it: no rows of rules, but ifs over names.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+SETS = (
+    "3.9",
+    "mmotm",
+    *(f"series-{patch}" for patch in range(1, 9)),
+    "3.11",
+    "6.1",
+)
+DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
+STEPS = (
+    *("lock", "evictable", "mapped", "writeback_1", "writeback_2", "writeback_3"),
+    *("reference_activate", "reference_keep", "demote", "swap", "unmap", "pinned"),
+    *("dirty", "no_write", "pageout_keep", "pageout_activate", "written"),
+    *("release", "remove", "freed"),
+)
+"""Where a page's way may end, in order."""
+
+
+def since(rules: str, first: str) -> bool:
+    """Tell whether a rule set is this one or a later one."""
+    return SETS.index(rules) >= SETS.index(first)
+
+
+@dataclass(frozen=True)
+class Context:
+    """Who reclaims, by whose rules."""
+
+    rules: str
+    priority: int = 12
+    kswapd: bool = False
+    memcg: bool = False
+    sane: bool = True
+    hibernation: bool = False
+    may_throttle: bool = True
+    io: bool = True
+    fs: bool = True
+    flags: int = 0
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page as its tests find it, and what would come later."""
+
+    file: bool = True
+    dirty: bool = False
+    writeback: bool = False
+    reclaim: bool = False
+    congested: bool = False
+    buffers: bool | None = None
+    """Whose callback answers: True buffer heads, False NFS, None nobody."""
+    fs_dirty: bool | None = None
+    fs_writeback: bool | None = None
+    pages: int = 1
+    still: bool = False
+    arrives: bool = True
+    dirty_late: bool = False
+    kept: bool = False
+    lazyfree: bool = False
+    under_writeback: bool | None = None
+    """At the writeback test; None: as at the accounting."""
+
+
+@dataclass
+class Counts:
+    """The counters of a list, or sums."""
+
+    dirty: int = 0
+    unqueued_dirty: int = 0
+    congested: int = 0
+    writeback: int = 0
+    immediate: int = 0
+    taken: int = 0
+    file_taken: int = 0
+
+
+@dataclass
+class Way:
+    """What became of a page."""
+
+    fate: str = "goes-on"
+    activated: bool = False
+    marked: bool = False
+    slept: bool = False
+    waited: bool = False
+    freed: bool = False
+    freed_under_writeback: bool = False
+
+    def row(self) -> tuple[object, ...]:
+        """Return it in the order of STALL_WAYS."""
+        return tuple(vars(self).values())
+
+
+@dataclass
+class Reclaim:
+    """One list on its way through shrink_page_list and shrink_inactive_list."""
+
+    context: Context
+    counts: Counts
+    flags: int = 0
+    cleared: int = 0
+    slept: int = 0
+    events: list[tuple[str, object]] = field(default_factory=list)
+
+    # How pages are counted.
+
+    def weight(self, page: Page) -> int:
+        """Return what a page adds: huge pages count as one in 2013."""
+        return page.pages if self.context.rules == "6.1" else 1
+
+    def account(self, page: Page) -> None:
+        """Count at the top, from series-2 on."""
+        rules = self.context.rules
+        if not since(rules, "series-2"):
+            return
+        dirty, writeback = page.dirty, page.writeback
+        if page.buffers is True and since(rules, "series-7"):
+            dirty, writeback = bool(page.fs_dirty), bool(page.fs_writeback)
+        if page.buffers is False and since(rules, "series-8"):
+            dirty, writeback = bool(page.fs_dirty), bool(page.fs_writeback)
+        if not page.file or page.lazyfree:
+            dirty = writeback = False
+        if dirty or writeback:
+            self.counts.dirty += self.weight(page)
+        if dirty and not writeback:
+            self.counts.unqueued_dirty += self.weight(page)
+        on_device = page.congested and rules != "6.1"
+        second_time = writeback and page.reclaim and since(rules, "series-6")
+        if on_device or second_time:
+            self.counts.congested += self.weight(page)
+
+    def count_late(self, page: Page, *, under_writeback: bool) -> None:
+        """Count at the dirty test, until series-1."""
+        if not since(self.context.rules, "series-2"):
+            self.counts.dirty += self.weight(page)
+            if not under_writeback:
+                self.counts.unqueued_dirty += self.weight(page)
+
+    # The tests.
+
+    def case(self, page: Page) -> int:
+        """Return which case of writeback a page is, 0 for none."""
+        context = self.context
+        under = page.writeback if page.under_writeback is None else page.under_writeback
+        if not under:
+            return 0
+        if context.rules != "3.9" and context.kswapd and page.reclaim and self.flags & WRITEBACK:
+            return 1
+        if context.rules == "6.1":
+            may_enter_fs = context.fs or (not page.file and context.io)
+            second = context.sane or not page.reclaim or not may_enter_fs
+        else:
+            second = not context.memcg or not page.reclaim or not context.io
+        return 2 if second else 3
+
+    def may_write(self, page: Page) -> bool:
+        """Tell whether this caller writes this page, if it is dirty."""
+        if not page.file:
+            return True
+        if not self.context.kswapd:
+            return False
+        if self.context.rules == "3.9":
+            return self.context.priority < 10
+        if self.context.rules == "6.1":
+            return bool(self.flags & DIRTY) and page.reclaim
+        return bool(self.flags & DIRTY)
+
+    def lead(self, page: Page) -> Way:
+        """Lead one page from the accounting to its end."""
+        way = Way()
+        rules = self.context.rules
+        self.account(page)
+        case = self.case(page)
+        under_writeback = False
+        if case == 1:
+            way.fate = "case-1"
+            if since(rules, "series-3"):
+                self.counts.immediate += self.weight(page)
+                way.activated = rules == "6.1"
+                return way
+            self.sleep_in_case_1()
+            way.slept = True
+            if rules != "mmotm":
+                return way
+            under_writeback = page.still
+        elif case == 2:
+            way.fate, way.marked, way.activated = "case-2", True, rules == "6.1"
+            self.counts.writeback += self.weight(page)
+            return way
+        elif case == 3:
+            way.fate, way.waited = "case-3", True
+            if rules == "6.1":
+                page = replace(
+                    page,
+                    writeback=False,
+                    under_writeback=False,
+                    fs_writeback=False if page.fs_writeback is not None else None,
+                )
+                self.account(page)
+        if not page.arrives:
+            return way
+        if not page.dirty_late:
+            way.freed, way.freed_under_writeback = True, under_writeback
+            return way
+        self.count_late(page, under_writeback=under_writeback)
+        writes = self.may_write(page)
+        if case == 0:
+            way.fate = "write" if writes else "not-written"
+        if not writes:
+            way.marked, way.activated = True, rules == "6.1"
+        elif page.kept and not since(rules, "series-2"):
+            self.counts.congested += self.weight(page)
+        return way
+
+    def sleep_in_case_1(self) -> None:
+        """Sleep 100 ms with the list in hand, and look anew whether there is a case 1."""
+        self.slept += 1
+        self.flags &= ~WRITEBACK
+        self.cleared |= WRITEBACK
+
+    # The end of the list.
+
+    def set_flag(self, flag: int) -> None:
+        """Set a flag of the zone."""
+        self.flags |= flag
+        self.events.append(("set", flag))
+
+    def sleep(self, reason: str) -> None:
+        """Ask for a sleep."""
+        self.events.append(("sleep", reason))
+
+    def end(self) -> None:
+        """Decide what shrink_page_list and shrink_inactive_list decide at their end."""
+        if self.context.rules == "6.1":
+            self.end_of_6_1()
+        elif since(self.context.rules, "series-5"):
+            self.end_in_one_place()
+        else:
+            self.end_in_two_places()
+
+    def end_in_two_places(self) -> None:
+        """CONGESTED in shrink_page_list, the rest in shrink_inactive_list: until series-4."""
+        counts, rules = self.counts, self.context.rules
+        share = counts.taken >> (12 - self.context.priority)
+        is_global = not self.context.memcg
+        all_unqueued = counts.unqueued_dirty == counts.taken
+        if counts.dirty > 0 and counts.dirty == counts.congested and is_global:
+            self.set_flag(CONGESTED)
+        if counts.writeback > 0 and counts.writeback >= share:
+            if rules == "series-4":
+                self.set_flag(WRITEBACK)
+                self.sleep("wait_iff_congested")
+            else:
+                self.sleep("wait_iff_congested")
+                if rules != "3.9":
+                    self.set_flag(WRITEBACK)
+        if (
+            rules in ("mmotm", "series-1")
+            and is_global
+            and counts.unqueued_dirty > 0
+            and counts.unqueued_dirty >= share
+        ):
+            self.set_flag(DIRTY)
+        if rules == "series-2" and is_global and all_unqueued:
+            self.sleep("congestion_wait")
+            self.set_flag(DIRTY)
+        if rules in ("series-3", "series-4") and is_global:
+            if all_unqueued:
+                self.set_flag(DIRTY)
+            if all_unqueued or counts.immediate:
+                self.sleep("congestion_wait")
+
+    def end_in_one_place(self) -> None:
+        """All in shrink_inactive_list: series-5 to 3.11."""
+        counts = self.counts
+        share = counts.taken >> (12 - self.context.priority)
+        if self.context.rules == "3.11":
+            many = counts.writeback == counts.taken
+        else:
+            many = counts.writeback >= share
+        if counts.writeback > 0 and many:
+            self.set_flag(WRITEBACK)
+        if not self.context.memcg:
+            if counts.dirty > 0 and counts.dirty == counts.congested:
+                self.set_flag(CONGESTED)
+            if counts.unqueued_dirty == counts.taken:
+                self.set_flag(DIRTY)
+            if counts.unqueued_dirty == counts.taken or counts.immediate > 0:
+                self.sleep("congestion_wait")
+        if not self.context.hibernation and not self.context.kswapd:
+            self.sleep("wait_iff_congested")
+
+    def end_of_6_1(self) -> None:
+        """Wake the flushers, and stall a group of v1, if all that was taken is unqueued."""
+        if self.counts.unqueued_dirty == self.counts.taken:
+            self.events.append(("wake", "flushers"))
+            if not self.context.sane:
+                self.sleep("writeback")
+
+    def told(self) -> dict[str, object]:
+        """Return what was decided, under the names of swapsim."""
+        return {
+            "flags_set": sum({flag for kind, flag in self.events if kind == "set"}),  # type: ignore[misc]
+            "flags_cleared": self.cleared,
+            "flags_after": self.flags,
+            "sleeps": [reason for kind, reason in self.events if kind == "sleep"],
+            "slept": self.slept,
+        }
+
+
+def shrink_list(
+    context: Context, pages: Sequence[Page], *, file: bool = True, unseen: int = 0
+) -> tuple[list[Way], Reclaim]:
+    """Lead a whole list; unseen pages are in what was taken alone."""
+    taken = sum(page.pages for page in pages) + unseen
+    counts = Counts(taken=taken, file_taken=taken if file else 0)
+    reclaim = Reclaim(context, counts, flags=context.flags)
+    ways = [reclaim.lead(page) for page in pages]
+    reclaim.end()
+    return ways, reclaim
+
+
+def decide_list(context: Context, counts: Counts) -> Reclaim:
+    """Decide at the end of a list whose counters are known."""
+    reclaim = Reclaim(context, counts, flags=context.flags)
+    reclaim.end()
+    return reclaim
+
+
+def decide_pass(context: Context, sums: Counts) -> Reclaim:
+    """Decide at the end of a pass over a node: shrink_node of 6.1, and of no other."""
+    reclaim = Reclaim(context, sums, flags=context.flags)
+    if context.rules != "6.1":
+        return reclaim
+    if context.kswapd:
+        if sums.writeback and sums.writeback == sums.taken:
+            reclaim.set_flag(WRITEBACK)
+        if sums.unqueued_dirty == sums.file_taken:
+            reclaim.set_flag(DIRTY)
+        if sums.immediate:
+            reclaim.sleep("writeback")
+    sane_group = context.memcg and context.sane
+    if (context.kswapd or sane_group) and sums.dirty and sums.dirty == sums.congested:
+        reclaim.set_flag(CONGESTED)
+    if (
+        not context.kswapd
+        and context.may_throttle
+        and not context.hibernation
+        and reclaim.flags & CONGESTED
+    ):
+        reclaim.sleep("congested")
+    return reclaim
+
+
+def decide_round(context: Context, scanned: int, reclaimed: int, wanted: int) -> list[str]:
+    """Decide at the end of a round of direct reclaim."""
+    if context.kswapd:
+        return []
+    if context.rules == "6.1":
+        if reclaimed > scanned >> 3 or context.memcg:
+            return []
+        return ["noprogress"] if context.priority == 1 and not reclaimed else []
+    if since(context.rules, "series-5") or context.hibernation or reclaimed >= wanted:
+        return []
+    return ["wait_iff_congested"] if scanned and context.priority < 10 else []
+
+
+def clears(rules: str, why: str) -> int:
+    """Return the flags that an event clears."""
+    if rules == "3.9":
+        return CONGESTED if why == "balanced" else 0
+    if rules == "6.1":
+        return {"balanced": DIRTY | WRITEBACK | CONGESTED, "direct": CONGESTED}.get(why, 0)
+    if why == "immediate":
+        return 0 if since(rules, "series-3") else WRITEBACK
+    return {"balanced": DIRTY | CONGESTED, "shrunk": WRITEBACK}.get(why, 0)
+
+
+def sleep_us(
+    reason: str,
+    *,
+    hz: int,
+    kthread: bool = False,
+    failures: int = 0,
+    reclaimable: int = 0,
+    write_pending: int = 0,
+    congested_devices: int = 0,
+    flags: int = 0,
+) -> int:
+    """Return how long a sleep may be, in us; 0: it is declined."""
+    if reason == "congestion_wait":
+        return hz // 10 * 1_000_000 // hz
+    if reason == "wait_iff_congested":
+        sleeps = congested_devices > 0 and flags & CONGESTED
+        return hz // 10 * 1_000_000 // hz if sleeps else 0
+    if kthread:
+        return 0
+    if reason in ("congested", "noprogress"):
+        skips = failures >= 16 or 2 * write_pending <= reclaimable
+        return 0 if skips else 1_000_000 // hz
+    return (hz // 50 if reason == "isolated" else hz // 10) * 1_000_000 // hz
+
+
+# A recording: rows that say where each page's way ended, by whatever rules.
+
+
+@dataclass(frozen=True)
+class Row:
+    """A page of a recording."""
+
+    page: Page
+    step: str
+    came_back: bool = False
+    flags: int | None = None
+    """Of the zone as this page's tests saw them; None: as these rules have left them."""
+
+
+@dataclass
+class Replayed:
+    """What a rule set makes of a recorded list."""
+
+    reclaim: Reclaim
+    fates: list[str]
+    writes: int = 0
+    untold: int = 0
+
+
+def replay(context: Context, rows: Sequence[Row], *, file: bool, taken: int) -> Replayed:
+    """Count and decide a recorded list by the rules of the context."""
+    reclaim = Reclaim(
+        context, Counts(taken=taken, file_taken=taken if file else 0), flags=context.flags
+    )
+    told = Replayed(reclaim, [])
+    own_flags = context.flags
+    waited = False
+    for row in rows:
+        reclaim.flags = own_flags if row.flags is None else row.flags
+        waited = _replay_row(told, row, waited=waited)
+        # Nothing sets a flag before the end: what case 1 has cleared stays so.
+        own_flags &= ~reclaim.cleared
+    reclaim.flags = own_flags
+    reclaim.end()
+    return told
+
+
+def _replay_row(told: Replayed, row: Row, *, waited: bool) -> bool:
+    """Follow one row; waited: it is the rest of the way of the page before."""
+    reclaim, page, rules = told.reclaim, row.page, told.reclaim.context.rules
+    at = STEPS.index(row.step)
+    ended_in_case = row.step.startswith("writeback")
+    if at < STEPS.index("writeback_1"):
+        told.fates.append("unmet")
+        told.untold += waited
+        return False
+    fate = "goes-on"
+    if not waited:
+        reclaim.account(page)
+        case = reclaim.case(page)
+        fate = f"case-{case}" if case else fate
+        if case == 1:
+            if since(rules, "series-3"):
+                reclaim.counts.immediate += reclaim.weight(page)
+            else:
+                reclaim.sleep_in_case_1()
+        if case == 2:
+            reclaim.counts.writeback += reclaim.weight(page)
+        stops = {0: False, 1: rules != "mmotm", 2: True, 3: rules == "6.1"}[case]
+        if stops:
+            told.fates.append(fate)
+            return False
+    if ended_in_case:
+        # These rules go on with it. The next row is the same page, if it was waited for.
+        told.fates.append(fate)
+        if row.step == "writeback_3" and (waited or fate == "case-3"):
+            return True
+        told.untold += 1
+        return False
+    past = at > STEPS.index("written")
+    was_dirty = at >= STEPS.index("dirty") and (row.came_back if past else True)
+    if not was_dirty:
+        told.fates.append(fate)
+        return False
+    reclaim.count_late(page, under_writeback=False)
+    if not reclaim.may_write(page):
+        outcome = "not-written"
+    elif row.step == "no_write":
+        outcome = "no-write"
+    else:
+        outcome = "write"
+        told.writes += 1
+        told.untold += row.step == "dirty"
+        if row.step == "pageout_keep" and not since(rules, "series-2"):
+            reclaim.counts.congested += reclaim.weight(page)
+    told.fates.append(outcome if fate == "goes-on" else fate)
+    return False
