@@ -198,8 +198,7 @@ def _met(context: StallContext, pages: pl.DataFrame) -> tuple[pl.DataFrame, dict
 
 
 _IN_THE_MIDDLE: Final = (
-    "sleep congestion_wait is asked for in the middle of the list, {} times: "
-    "a marked page is under writeback and the flag writeback set"
+    "sleep congestion_wait is asked for in the middle, {} x: a marked page, and the flag writeback"
 )
 
 _COUNTS: Final = (
