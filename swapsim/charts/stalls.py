@@ -53,27 +53,21 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
             legend=alt.Legend(orient="bottom", labelLimit=200),
         ),
     )
-    words = [
-        base.transform_filter(f"datum.lines == {lines}")
+    one, upper, lower = (
+        base.transform_filter(f"datum.lines == {of}")
         .mark_text(fontSize=10, dy=dy)
         .encode(x="middle:Q", text=f"line_{line}:N")
-        for lines, line, dy in ((1, 1, 0), (2, 1, -6), (2, 2, 7))
-    ]
+        for of, line, dy in ((1, 1, 0), (2, 1, -6), (2, 2, 7))
+    )
     top = (
         alt.Chart(heads)
         .mark_text(fontSize=11, fontWeight="bold", baseline="bottom")
         .encode(x="middle:Q", y=alt.value(-6), text="name:N")
     )
-    chart: alt.LayerChart = (
-        bars
-        + words[0]
-        + words[1]
-        + words[2]
-        + top.properties(
-            width=74 * len(names),
-            height=alt.Step(36),
-            title=alt.TitleParams(title, subtitle=subtitle, offset=28),
-        )
+    chart: alt.LayerChart = (bars + one + upper + lower + top).properties(
+        width=74 * len(names),
+        height=alt.Step(36),
+        title=alt.TitleParams(title, subtitle=subtitle, offset=28),
     )
     return chart
 

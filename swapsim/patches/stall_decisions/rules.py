@@ -111,7 +111,7 @@ def _answers(rules: Rules) -> str:
 
 
 def _forced(rules: Rules) -> str:
-    where = ["a page is marked"] if rules.case_1.startswith("sleep") else []
+    where = ["marked page"] if rules.case_1.startswith("sleep") else []
     tests = _tests(
         rules,
         lambda act: (
