@@ -36,7 +36,7 @@ def import_(text: str, output: Path, keep_going: bool) -> None:
     summary = traces.import_text(text, output, keep_going=keep_going, progress=sys.stderr.isatty())
     _print_table(summary.events)
     click.echo(summary.describe_lost())
-    for line in summary.describe_skipped():
+    for line in [*summary.describe_renamed(), *summary.describe_skipped()]:
         click.echo(line)
 
 

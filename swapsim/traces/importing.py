@@ -38,6 +38,7 @@ class ImportSummary:
     events: pl.DataFrame
     lost: pl.DataFrame
     counts: Counts
+    renamed: Mapping[str, str]
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -53,6 +54,13 @@ class ImportSummary:
         if overwritten:
             parts.append(f"overwritten before the first line: {overwritten}")
         return f"lost events: {', '.join(parts) or 'none'}"
+
+    def describe_renamed(self) -> list[str]:
+        """Say in a line each under which other name an event's table is kept, and why."""
+        return [
+            f"event {event} is kept as {name}: a file system that folds case would lose it"
+            for name, event in self.renamed.items()
+        ]
 
     def describe_skipped(self) -> list[str]:
         """Say in a line per kind what was skipped, and the first line of it."""
@@ -103,6 +111,7 @@ def import_text(
         with trace_text.chunks(source, digest.update, progress=progress) as text:
             counts = read_ftrace(text, writer.take, path=name, keep_going=keep_going)
         rows = writer.finish()
+        renamed = writer.renamed
         if not rows:
             raise InputError(_nothing_read(counts), path=name)
         tables: dict[str, Mapping[str, Any]] = {
@@ -120,6 +129,7 @@ def import_text(
             },
             "skipped": {kind.kind: kind.lines for kind in counts.skipped},
             "events": rows,
+            "renamed": renamed,
             FILES: digests(folder),
             **(provenance or {}),
         }
@@ -134,6 +144,7 @@ def import_text(
             schema={"cpu": pl.UInt16, "events": pl.UInt64},
         ),
         counts=counts,
+        renamed=renamed,
     )
 
 

@@ -6,7 +6,8 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,7 +77,7 @@ class TableWriter:
     Parameters
     ----------
     folder : Path
-        Where the tables go: ``EVENT.parquet``.
+        Where the tables go: ``EVENT.parquet``, by the names of `kept_names`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -86,6 +87,7 @@ class TableWriter:
         self._held_bytes = 0
         self._laid: dict[str, list[Path]] = {}
         self._laying: Future[None] | None = None
+        self._number: dict[str, int] = {}
         self._rows: dict[str, int] = {}
         self._columns: dict[str, dict[str, pl.DataType]] = {}
         self._pool = ThreadPoolExecutor(_WRITERS, thread_name_prefix="write")
@@ -107,6 +109,7 @@ class TableWriter:
             The folder cannot be written.
         """
         self._held.setdefault(event, []).append(rows)
+        self._number.setdefault(event, len(self._number))
         self._rows[event] = self._rows.get(event, 0) + rows.height
         columns = self._columns.setdefault(event, {})
         columns |= {name: kind for name, kind in rows.schema.items() if name not in columns}
@@ -117,7 +120,7 @@ class TableWriter:
             self._held, self._held_bytes = {}, 0
 
     def finish(self) -> dict[str, int]:
-        """Write the tables; return each event's rows, in order of name.
+        """Write the tables; return the rows of each, in order of name.
 
         Raises
         ------
@@ -125,10 +128,17 @@ class TableWriter:
             The folder cannot be written.
         """
         self._wait()
-        for written in [self._pool.submit(self._write, event) for event in sorted(self._rows)]:
+        names = kept_names(self._rows)
+        for written in [self._pool.submit(self._write, *name) for name in names.items()]:
             written.result()
         shutil.rmtree(self._parts, ignore_errors=True)
-        return {event: self._rows[event] for event in sorted(self._rows)}
+        return {names[event]: self._rows[event] for event in sorted(names, key=names.__getitem__)}
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """The tables that have another name than their event: that, and the event's."""
+        names = kept_names(self._rows)
+        return {name: event for event, name in names.items() if name != event}
 
     def _wait(self) -> None:
         """Let one batch be laid down at a time: more would be more memory."""
@@ -140,19 +150,19 @@ class TableWriter:
         with _polars_as_os_errors():
             for event, frames in held.items():
                 laid = self._laid.setdefault(event, [])
-                path = self._parts / f"{event}.{len(laid)}.arrow"
+                path = self._parts / f"{self._number[event]}.{len(laid)}.arrow"
                 pl.concat(frames, how="diagonal").write_ipc(path, compression="lz4")
                 laid.append(path)
                 frames.clear()
 
-    def _write(self, event: str) -> None:
+    def _write(self, event: str, name: str) -> None:
         # A scan of the parts reads ahead by the number of threads; one piece after the other
         # keeps the memory in bounds on a machine with many.
         columns = sorted(self._columns[event].items(), key=lambda column: column[0] == "text")
         schema = pl.Schema(columns)
         with _polars_as_os_errors():
             register_io_source(lambda *_: self._pieces(event, schema), schema=schema).sink_parquet(
-                self._folder / f"{event}.parquet",
+                self._folder / f"{name}.parquet",
                 compression="zstd",
                 compression_level=ZSTD_LEVEL,
                 row_group_size=ROW_GROUP,
@@ -165,6 +175,22 @@ class TableWriter:
             path.unlink()
         for frame in self._held.pop(event, []):
             yield from _fitted(frame, schema).iter_slices(_MORSEL_ROWS)
+
+
+def kept_names(events: Iterable[str]) -> dict[str, str]:
+    """Return under which name each event's table is kept, in order of the events' names.
+
+    It is the event's own, but where another comes before it that differs in case alone: there are
+    file systems on which one of the two tables would be lost. Then a number is added, behind a sign
+    that no event's name has: of CON, Con and con the latter two are kept as Con~2 and con~3.
+    """
+    alike: Counter[str] = Counter()
+    names = {}
+    for event in sorted(events):
+        alike[event.lower()] += 1
+        again = alike[event.lower()]
+        names[event] = event if again == 1 else f"{event}~{again}"
+    return names
 
 
 def _fitted(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:

@@ -155,6 +155,26 @@ def test_the_summary_counts_events_and_losses(
     assert lost == {"overwritten": 7, "gaps_of_unknown_size": 1, "events_by_cpu": {"3": 13}}
 
 
+def test_events_that_differ_in_case_alone_have_tables_that_do_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a file system that folds case none is lost: a number is added, and a line says so."""
+    monkeypatch.setattr("swapsim.traces.writer._HELD_BYTES", 1)
+    monkeypatch.setattr("swapsim.native.ftrace._CELLS_OF_A_BATCH", 1)
+    events = {"con": 1, "CON": 2, "Con": 3, "swp_add": 4}
+    text = "".join(line(event, f"a={a}") for event, a in events.items()) * 50
+    assert main(["import", str(write(tmp_path, text)), "-o", str(tmp_path / "out")]) == 0
+    assert "event con is kept as con~3: a file system that folds" in capsys.readouterr().out
+    names = [path.stem for path in (tmp_path / "out").glob("*.parquet")]
+    assert len({name.lower() for name in names}) == len(events)
+    told = traces.provenance(tmp_path / "out")
+    assert told["renamed"] == {"Con~2": "Con", "con~3": "con"}
+    assert set(told["events"]) == set(names)
+    for name in names:
+        values = traces.scan_event(tmp_path / "out", name).collect()["a"]
+        assert values.to_list() == [events[told["renamed"].get(name, name)]] * 50
+
+
 def test_a_clock_of_whole_numbers_has_no_time(tmp_path: Path) -> None:
     """Under the counter clock t_ns is null and the clock is told."""
     text = line("e", "a=1").replace("10.000001", "4711")
