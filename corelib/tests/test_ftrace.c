@@ -214,7 +214,8 @@ static void first_rows_settle_types(void)
 	CHECK(type_of("f=0000000012345678", "f=0000000012345679") == SWS_FTRACE_UINT64);
 	CHECK(type_of("f=1234567890123456", "f=1") == SWS_FTRACE_INT64);
 	CHECK(type_of("f=(fault)", "f=0x1") == SWS_FTRACE_UINT64);
-	CHECK(type_of("f=1", "f=0x10") == SWS_FTRACE_STRING);
+	CHECK(type_of("f=1", "f=0x10") == SWS_FTRACE_UINT64);
+	CHECK(type_of("f=1", "f=9223372036854775808") == SWS_FTRACE_UINT64);
 	CHECK(type_of("f=1.5", "f=2") == SWS_FTRACE_STRING);
 	CHECK(type_of("f=", "f=A|B") == SWS_FTRACE_STRING);
 }
@@ -245,13 +246,38 @@ static void each_fault_names_its_line_and_field(void)
 	CHECK(fault_of(HEAD "e: a=1\n task-1 [000] 12: e: a=1\n", SWS_FTRACE_CLOCK).line == 2);
 	CHECK(fault_of(" bash-1 [000] 1.000000: f <-g\n", SWS_FTRACE_EVENT).line == 1);
 	CHECK(fault_of(" bash-4294967296 [000] 1.000000: e: a=1\n", SWS_FTRACE_NUMBER).line == 1);
-	report = fault_of(HEAD "e: a=1\n" HEAD "e: a=9223372036854775808\n", SWS_FTRACE_NUMBER);
+	report = fault_of(HEAD "e: a=1\n" HEAD "e: a=18446744073709551616\n", SWS_FTRACE_NUMBER);
 	CHECK(report.line == 2 && strcmp(report.field, "a") == 0);
-	CHECK(strcmp(report.excerpt, "9223372036854775808") == 0);
+	CHECK(strcmp(report.excerpt, "18446744073709551616") == 0);
 	report = fault_of(HEAD "cache: dev 8:1 ino xyz a=1\n", SWS_FTRACE_TYPE);
 	CHECK(strcmp(report.field, "ino") == 0 && report.type == SWS_FTRACE_HEX);
 	report = fault_of(HEAD "e: a=1 a=2\n", SWS_FTRACE_DUPLICATE);
 	CHECK(strcmp(report.field, "a") == 0 && strcmp(report.excerpt, "2") == 0);
+}
+
+static void either_notation_of_a_whole_number_is_good_in_any_column(void)
+{
+	sws_ftrace *parser = new_parser(NULL, false);
+
+	CHECK(sws_ftrace_know_field(parser, "k", "d", SWS_FTRACE_INT64) == SWS_OK);
+	CHECK(sws_ftrace_know_field(parser, "k", "p", SWS_FTRACE_UINT64) == SWS_OK);
+	CHECK(sws_ftrace_know_field(parser, "k", "x", SWS_FTRACE_HEX) == SWS_OK);
+	CHECK(feed(parser,
+		   HEAD "k: d=-2 p=0x8000 x=1f\n" HEAD "k: d=0x10 p=32768 x=0x1f\n" HEAD
+			"k: d=0xfffffffffffffffe p=18446744073709551614 x=20\n" HEAD
+			"k: d=ffffffffffffffff p=-1 x=0\n",
+		   999) == SWS_OK);
+	CHECK(sws_ftrace_finish(parser) == SWS_OK);
+	CHECK(number(parser, "k", "d", 1) == 0x10);
+	CHECK(number(parser, "k", "d", 2) == (uint64_t)-2);
+	CHECK(number(parser, "k", "d", 3) == (uint64_t)-1);
+	CHECK(number(parser, "k", "p", 0) == number(parser, "k", "p", 1));
+	CHECK(number(parser, "k", "p", 2) == (uint64_t)-2);
+	CHECK(number(parser, "k", "p", 3) == (uint64_t)-1);
+	CHECK(number(parser, "k", "x", 0) == number(parser, "k", "x", 1));
+	sws_ftrace_free(parser);
+	CHECK(fault_of(HEAD "cache: dev 8:1 ino 1 a=0x10000000000000000\n", SWS_FTRACE_NUMBER)
+		      .line == 1);
 }
 
 static void a_line_too_long_is_a_fault_and_no_memory(void)
@@ -377,6 +403,7 @@ int main(void)
 	RUN(every_form_is_read_wherever_the_text_is_cut);
 	RUN(first_rows_settle_types);
 	RUN(each_fault_names_its_line_and_field);
+	RUN(either_notation_of_a_whole_number_is_good_in_any_column);
 	RUN(a_line_too_long_is_a_fault_and_no_memory);
 	RUN(names_beyond_the_limits_are_faults);
 	RUN(skipped_lines_are_counted_and_leave_no_column);

@@ -12,7 +12,7 @@ from swapsim._core import ffi, lib
 from swapsim.config.known_events import KNOWN_EVENTS
 from swapsim.errors import InputError, NativeError, NativeMemoryError
 
-PARSER_VERSION: Final = 1
+PARSER_VERSION: Final = 2
 """Raised when the same text comes to other tables."""
 
 _CELLS_OF_A_BATCH: Final = 1_000_000
@@ -37,7 +37,7 @@ _FAULTS: Final = {
 }
 """Per fault of ftrace.h: its kind, and what is wrong with the line."""
 
-_TYPES: Final = ("decimal", "hexadecimal", "hexadecimal", "text")
+_TYPES: Final = ("whole", "whole", "hexadecimal", "text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,8 @@ def read_ftrace(
         Skip and count lines that cannot be read.
     first_rows : int
         How many rows of an event decide the types of the fields that are not known: Int64 where
-        all are decimal, UInt64 where all are 0x... or the 16 digits of %p, else String.
+        all are decimal, UInt64 where some are 0x... or the 16 digits of %p, else String. Later
+        rows may have either notation.
 
     Returns
     -------

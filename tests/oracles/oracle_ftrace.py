@@ -278,13 +278,15 @@ def _values(
 
 def _judge(values: list[str]) -> str:
     votes = {_vote(value) for value in values if value not in NULLS}
-    if not votes or "other" in votes or {"decimal", "pointer"} <= votes:
+    if not votes or "other" in votes:
         return "string"
     return "pointer" if "pointer" in votes else "decimal"
 
 
 def _vote(value: str) -> str:
     decimal, pointer = DECIMAL.fullmatch(value), POINTER.fullmatch(value)
+    if decimal and int(value) >= 2**63:
+        return "pointer"
     if decimal and pointer and (value == "0" or value[0] != "0"):
         return "either"
     return "pointer" if pointer else "decimal" if decimal else "other"
@@ -295,11 +297,17 @@ def _value(column: str, kind: str, value: str) -> int | str | None:
         return value
     if value in NULLS:
         return None
-    pattern = {"decimal": DECIMAL, "pointer": POINTER, "hexadecimal": HEXADECIMAL}[kind]
-    if not pattern.fullmatch(value):
+    if kind == "hexadecimal":
+        base, fits = 16, HEXADECIMAL.fullmatch(value.removeprefix("0x"))
+    else:
+        # Where a text is both, it is read as its column is printed.
+        decimal, pointer = DECIMAL.fullmatch(value), POINTER.fullmatch(value)
+        base = 16 if pointer and (kind == "pointer" or not decimal) else 10
+        fits = decimal or pointer
+    if not fits:
         raise BadLineError("field of the wrong type", column)
-    number = int(value, 10 if kind == "decimal" else 16)
-    low, high = (-(2**63), 2**63) if kind == "decimal" else (0, 2**64)
-    if not low <= number < high:
+    number = int(value, base)
+    if not -(2**63) <= number < 2**64:
         raise BadLineError("number out of range", column)
-    return number
+    # The same 64 bits, with a sign or without.
+    return (number + 2**63) % 2**64 - 2**63 if kind == "decimal" else number % 2**64

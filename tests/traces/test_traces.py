@@ -215,7 +215,7 @@ BAD_TEXTS = {
     ),
     "wrong type": (
         line("mm_vmscan_kswapd_sleep", "nid=x").encode(),
-        "line 1, field 'nid': this is no decimal number: 'x'",
+        "line 1, field 'nid': this is no whole number: 'x'",
     ),
     "field twice": (line("e", "a=1 a=1").encode(), "line 1, field 'a'"),
     "no event line": (b"hello world\n", "line 1: has no task, CPU and time at its start"),
@@ -243,10 +243,24 @@ def test_bad_text_is_one_line_and_exit_2(
 
 
 def test_a_late_misfit_is_named_by_its_line(tmp_path: Path) -> None:
-    """After the first rows a value of another type is an error, not a silent widening."""
-    text = line("e", "a=1") * 1030 + line("e", "a=0x1") + line("e", "a=1")
-    with pytest.raises(InputError, match=r"line 1031, field 'a': this is no decimal number: '0x1'"):
+    """After the first rows a word among numbers is an error, not a silent widening."""
+    text = line("e", "a=1") * 1030 + line("e", "a=one") + line("e", "a=1")
+    with pytest.raises(InputError, match=r"line 1031, field 'a': this is no whole number: 'one'"):
         traces.import_text(write(tmp_path, text), tmp_path / "out")
+
+
+def test_a_probe_may_print_its_numbers_in_either_notation(tmp_path: Path) -> None:
+    """A folio or an entry by :u64 comes to the same table as by :x64, known event or not."""
+    tables = []
+    for name, folio, entry in (("x64", "0xffffea0000000040", "0x8000"), ("u64", "", "32768")):
+        fields = f"(f+0x0/0x2) folio={folio or 0xFFFF_EA00_0000_0040} entry={entry}"
+        text = line("swp_add", fields) + line("mine", fields) + line("mine", "entry=0x8000")
+        folder = traces.import_text(write(tmp_path, text), tmp_path / name).folder
+        tables.append(traces.scan_event(folder, "swp_add").collect())
+        mine = traces.scan_event(folder, "mine").collect()
+        assert mine["entry"].to_list() == [0x8000, 0x8000]
+    assert tables[0].equals(tables[1])
+    assert tables[0]["folio"].to_list() == [0xFFFF_EA00_0000_0040]
 
 
 def test_keep_going_skips_counts_and_shows_the_first_of_each_kind(

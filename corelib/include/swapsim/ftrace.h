@@ -30,7 +30,10 @@
 
 /* ffi: begin */
 
-/* How a field is printed, and so what its column holds. */
+/*
+ * How a field is printed, and so what its column holds. A probe may be defined to print it in the
+ * other notation: then the column holds the same 64 bits. A word in it is a fault.
+ */
 enum sws_ftrace_type {
 	/* A decimal number; int64_t. */
 	SWS_FTRACE_INT64 = 0,
@@ -61,7 +64,7 @@ enum sws_ftrace_fault {
 	SWS_FTRACE_EVENT = 7,
 	/* A number is out of its column's range. */
 	SWS_FTRACE_NUMBER = 8,
-	/* A field is not of its column's type. */
+	/* A field is a word, and its column holds whole numbers. */
 	SWS_FTRACE_TYPE = 9,
 	/* A field stands in it twice. */
 	SWS_FTRACE_DUPLICATE = 10,

@@ -40,13 +40,13 @@ static int write_value(struct sws_ftrace *self, struct ftrace_column *column, si
 	}
 	switch ((enum sws_ftrace_type)column->type) {
 	case SWS_FTRACE_INT64:
-		verdict = ftrace_decimal(field->value, (int64_t *)column->values + row);
+		verdict = ftrace_signed(field->value, bits);
 		break;
 	case SWS_FTRACE_UINT64:
-		verdict = ftrace_pointer(field->value, bits);
+		verdict = ftrace_unsigned(field->value, bits);
 		break;
 	case SWS_FTRACE_HEX:
-		verdict = ftrace_hex(field->value, bits);
+		verdict = ftrace_bare_hex(field->value, bits);
 		break;
 	case SWS_FTRACE_STRING:
 		return sws_ftrace__column_code(self, column, field->value,

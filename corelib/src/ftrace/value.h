@@ -216,6 +216,51 @@ static inline enum ftrace_verdict ftrace_pointer(struct ftrace_span text, uint64
 	return FTRACE_MISFIT;
 }
 
+/*
+ * A whole number of 64 bits, in either notation: a column keeps the bits, with a sign or without.
+ *
+ *      text                    INT64             UINT64
+ *      37                      37                37
+ *      0x25                    37                37
+ *      -2                      -2                0xfffffffffffffffe
+ *      0xfffffffffffffffe      -2                0xfffffffffffffffe
+ *      18446744073709551614    -2                0xfffffffffffffffe
+ *      kswapd0                 none              none
+ *
+ * One text is both, and read as its column is printed: the digits of a %p may all be decimal.
+ */
+static inline enum ftrace_verdict ftrace_any_decimal(struct ftrace_span text, uint64_t *bits)
+{
+	int64_t number = 0;
+	enum ftrace_verdict verdict = FTRACE_FITS;
+
+	if (!text.length || text.start[0] != '-')
+		return ftrace_digits(text, UINT64_MAX, bits);
+	verdict = ftrace_decimal(text, &number);
+	*bits = (uint64_t)number;
+	return verdict;
+}
+
+static inline enum ftrace_verdict ftrace_signed(struct ftrace_span text, uint64_t *bits)
+{
+	enum ftrace_verdict verdict = ftrace_any_decimal(text, bits);
+
+	return verdict == FTRACE_MISFIT ? ftrace_pointer(text, bits) : verdict;
+}
+
+static inline enum ftrace_verdict ftrace_unsigned(struct ftrace_span text, uint64_t *bits)
+{
+	enum ftrace_verdict verdict = ftrace_pointer(text, bits);
+
+	return verdict == FTRACE_MISFIT ? ftrace_any_decimal(text, bits) : verdict;
+}
+
+/* Hexadecimal digits, with 0x or without; decimal ones would look the same. */
+static inline enum ftrace_verdict ftrace_bare_hex(struct ftrace_span text, uint64_t *bits)
+{
+	return ftrace_is_0x(text) ? ftrace_pointer(text, bits) : ftrace_hex(text, bits);
+}
+
 static inline bool ftrace_is(struct ftrace_span text, const char *word)
 {
 	size_t length = strlen(word);
@@ -239,7 +284,7 @@ static inline bool ftrace_is_null(struct ftrace_span text)
  *      -2  37               decimal        0 and 37         INT64
  *      0x1f                 pointer        0 and 0x1f       UINT64: the 0 is that of %#lx
  *      0                    either         0 alone          INT64
- *      1234567890123456     either         37 and 0x1f      STRING: no number is both
+ *      1234567890123456     either         37 and 0x1f      UINT64: whole numbers both
  *      0000000012345678     pointer        1f alone         STRING: hexadecimal must be told
  *      1f  kswapd0          other          (null) alone     STRING: nothing is known of it
  */
@@ -247,11 +292,15 @@ static inline unsigned int ftrace_weigh(struct ftrace_span text)
 {
 	uint64_t bits = 0;
 	int64_t number = 0;
-	bool decimal = ftrace_decimal(text, &number) != FTRACE_MISFIT;
+	enum ftrace_verdict as_decimal = ftrace_decimal(text, &number);
+	bool decimal = as_decimal != FTRACE_MISFIT;
 	bool pointer = ftrace_pointer(text, &bits) != FTRACE_MISFIT;
 
 	if (ftrace_is_null(text))
 		return 0;
+	/* An address by :u64, 18446744071562067968. */
+	if (as_decimal == FTRACE_OUT_OF_RANGE && text.start[0] != '-')
+		return FTRACE_SAYS_POINTER;
 	/* A pointer of 16 decimal digits is rare, unless zeros hide a hashed one. */
 	if (decimal && pointer && (text.length == 1 || text.start[0] != '0'))
 		return FTRACE_SAYS_EITHER;
@@ -263,12 +312,9 @@ static inline unsigned int ftrace_weigh(struct ftrace_span text)
 /* The type that all evidence of a column's first rows agrees with. */
 static inline int ftrace_judge(unsigned int evidence)
 {
-	bool decimal = evidence & FTRACE_SAYS_DECIMAL;
-	bool pointer = evidence & FTRACE_SAYS_POINTER;
-
-	if (!evidence || (evidence & FTRACE_SAYS_OTHER) || (decimal && pointer))
+	if (!evidence || evidence & FTRACE_SAYS_OTHER)
 		return SWS_FTRACE_STRING;
-	return pointer ? SWS_FTRACE_UINT64 : SWS_FTRACE_INT64;
+	return evidence & FTRACE_SAYS_POINTER ? SWS_FTRACE_UINT64 : SWS_FTRACE_INT64;
 }
 
 #endif
