@@ -302,7 +302,8 @@ def test_turns_on_the_slow_disk_become_the_metrics_of_the_mail(rig: SimpleNamesp
     report["turn 0 disk-end"] = "0 0 0 0 0 0 0 0 0 0 0"
     report["turn 2.84 disk-end"] = "10 0 80 50 30 5 160 750 0 900 4000"
     report["turn 2.84 stalls"] = (
-        "{ reason:          1 } hitcount:          3  usec_delayed:     250000\n"
+        "{ reason:          0 } hitcount:          3  delayed_us:     200000\n"
+        "{ reason:          4 } hitcount:          1  delayed_us:      50000\n"
     )
     metrics = rig.stalls.read(report, "test")
     assert metrics["Ops memcachetest-0"] == (200.0, "operations/s")
@@ -321,8 +322,38 @@ def test_turns_on_the_slow_disk_become_the_metrics_of_the_mail(rig: SimpleNamesp
     assert metrics["Mean sda-avgqz"] == (1.0, "requests")
     assert "Mean sda-await-0" not in metrics
     assert metrics["Stalls writeback"] == (3, "1")
-    assert metrics["Time stalled writeback-2.84"] == (0.25, "s")
+    assert metrics["Time stalled writeback-2.84"] == (0.2, "s")
+    assert metrics["Stalls congestion_wait"] == (1, "1")
+    assert metrics["Time stalled-2.84"] == (0.25, "s")
     assert metrics["Stalls congested"] == (0, "1")
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [("cpus = 1", "cpus = 2"), ("instruction_ns = 8", "instruction_ns = 12")],
+)
+def test_a_clock_that_counts_instructions_needs_one_cpu(
+    rig: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, wrong: str
+) -> None:
+    """Several CPUs, and what is no power of two, are refused, naming the field."""
+    text = (CAPTURE / "experiments" / "stall-rules.toml").read_text(encoding="utf-8")
+    assert f"\n{line}\n" in text
+    (tmp_path / "wrong.toml").write_text(text.replace(line, wrong), encoding="utf-8")
+    monkeypatch.setattr(rig.experiment, "EXPERIMENTS", tmp_path)
+    with pytest.raises(rig.kernel.CaptureError, match=r"wrong\.toml.*instruction_ns"):
+        rig.experiment.load("wrong")
+
+
+def test_the_slow_disk_lies_behind_the_memory_that_counts(rig: SimpleNamespace) -> None:
+    """The kernel keeps off the disk's memory, and the clock skips the time that is idle."""
+    workload = rig.experiment.load("stall-rules").workload
+    memory, disk = workload.memory_mebibytes, workload.switches.slow_disk
+    told = rig.boot.kernel_parameters(workload)
+    assert f"slow_disk.start={memory << 20}" in told
+    assert f"memmap={disk.mebibytes + rig.boot.SPARE_MEBIBYTES}M${memory}M" in told
+    shift = workload.instruction_ns.bit_length() - 1
+    assert f"shift={shift},sleep=off,align=off" in rig.boot._clock(workload)
+    assert CAPTURE / "lab" / "slow-disk.config" in rig.kernel.sources(workload.switches)
 
 
 def test_what_a_checked_run_leaves_behind_is_told(rig: SimpleNamespace) -> None:

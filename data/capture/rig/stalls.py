@@ -16,15 +16,13 @@ _TURN: Final = re.compile(
 )
 _MEMORY: Final = re.compile(r"^pool of (\d+) bytes, (\d+) bytes beside it$", re.MULTILINE)
 _STALLS: Final = re.compile(
-    r"^\{ reason: +(\S+) *\} hitcount: +(\d+)  usec_delayed: +(\d+)", re.MULTILINE
+    r"^\{ reason: +(\d+) *\} hitcount: +(\d+)  delayed_us: +(\d+)", re.MULTILINE
 )
-# Reasons of the tracepoint: a bit each.
-REASONS: Final[Mapping[str, str]] = {
-    "1": "writeback",
-    "2": "isolated",
-    "4": "noprogress",
-    "8": "congested",
-}
+# As the event throttles numbers them: enum vmscan_throttle_state, then the sleeps of 2013.
+REASONS: Final = (
+    *("writeback", "isolated", "noprogress", "congested"),
+    *("congestion_wait", "wait_iff_congested"),
+)
 # Columns of a block device's stat.
 _READS, _SECTORS_READ, _READ_MS = 0, 2, 3
 _WRITES, _SECTORS_WRITTEN, _WRITE_MS = 4, 6, 7
@@ -109,7 +107,7 @@ def _turn(
         counters={counter: end[counter] - before for counter, before in begin.items()},
         disk=tuple(after - before for before, after in zip(disk_begin, disk_end, strict=True)),
         stalls={
-            REASONS.get(reason, reason): (int(hits), int(usecs))
+            REASONS[int(reason)]: (int(hits), int(usecs))
             for reason, hits, usecs in _STALLS.findall(report[f"turn {size} stalls"])
         },
     )
@@ -170,8 +168,9 @@ def _disk(turns: list[_Turn], seconds: float) -> Metrics:
 
 def _stalls(turns: list[_Turn]) -> Metrics:
     metrics: Metrics = {}
-    for reason in sorted({*REASONS.values(), *(one for turn in turns for one in turn.stalls)}):
+    for reason in REASONS:
         hits, usecs = zip(*(turn.stalls.get(reason, (0, 0)) for turn in turns), strict=True)
         metrics[f"Stalls {reason}"] = (sum(hits), "1")
         metrics[f"Time stalled {reason}"] = (sum(usecs) / 1e6, "s")
-    return metrics
+    slept = sum(usecs for turn in turns for _, usecs in turn.stalls.values())
+    return metrics | {"Time stalled": (slept / 1e6, "s")}
