@@ -9,7 +9,7 @@ enum {
 	FILE_DIRTY = SWS_STALL_PAGE_FILE | SWS_STALL_PAGE_DIRTY,
 	WRITING = SWS_STALL_PAGE_WRITEBACK | SWS_STALL_PAGE_UNDER_WRITEBACK,
 	FILE_WRITING = SWS_STALL_PAGE_FILE | WRITING,
-	MARKED = FILE_WRITING | SWS_STALL_PAGE_RECLAIM,
+	MARKED = FILE_WRITING | SWS_STALL_PAGE_RECLAIM | SWS_STALL_PAGE_MARKED,
 };
 
 static void verify(const struct sws_stall_list *list)
@@ -273,7 +273,7 @@ static void what_cannot_be_is_named(void)
 	context.set = SWS_STALL_6_1;
 	context.caller = KSWAPD;
 	CHECK(sws_stall_begin(&context, true, 0, &list) == SWS_ERROR_BAD_ARGUMENT);
-	CHECK(sws_stall_meet(&list, 1 << 12, 1) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_stall_meet(&list, 1 << 13, 1) == SWS_ERROR_BAD_ARGUMENT);
 	CHECK(sws_stall_meet(&list, FILE_DIRTY, 0) == SWS_ERROR_BAD_ARGUMENT);
 	CHECK(sws_stall_meet(&list, SWS_STALL_PAGE_BUFFERS | SWS_STALL_PAGE_NFS, 1) ==
 	      SWS_ERROR_BAD_ARGUMENT);

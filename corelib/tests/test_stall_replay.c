@@ -10,7 +10,7 @@ enum {
 	FILE_PAGE = SWS_STALL_PAGE_FILE,
 	FILE_DIRTY = FILE_PAGE | SWS_STALL_PAGE_DIRTY,
 	WRITING = FILE_PAGE | SWS_STALL_PAGE_WRITEBACK | SWS_STALL_PAGE_UNDER_WRITEBACK,
-	MARKED = WRITING | SWS_STALL_PAGE_RECLAIM,
+	MARKED = WRITING | SWS_STALL_PAGE_RECLAIM | SWS_STALL_PAGE_MARKED,
 };
 
 /* The list of the header's picture, and behind it one of a page alone. */
@@ -131,7 +131,7 @@ static void a_row_or_a_list_at_fault_is_named(void)
 
 	memcpy(bad_page, pages, sizeof(pages));
 	memcpy(bad_step, steps, sizeof(steps));
-	bad_page[2] = 1 << 12;
+	bad_page[2] = 1 << 13;
 	REFUSED(SWS_STALL_UNKNOWN_PAGE_BITS, 0, 2);
 	bad_page[2] = 0;
 	bad_step[5] = 20;

@@ -146,6 +146,7 @@ def page_bits(page: Mapping[str, Any]) -> int:
         lib.SWS_STALL_PAGE_WRITEBACK: page["writeback"],
         lib.SWS_STALL_PAGE_UNDER_WRITEBACK: page["writeback"],
         lib.SWS_STALL_PAGE_RECLAIM: page["reclaim"],
+        lib.SWS_STALL_PAGE_MARKED: page["reclaim"],
         lib.SWS_STALL_PAGE_DEVICE_CONGESTED: page["congested"],
         lib.SWS_STALL_PAGE_BUFFERS: asked and page["buffers"],
         lib.SWS_STALL_PAGE_NFS: asked and not page["buffers"],

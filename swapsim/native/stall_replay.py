@@ -34,6 +34,7 @@ _PAGE: Final = {
     "writeback": lib.SWS_STALL_PAGE_WRITEBACK,
     "reclaim": lib.SWS_STALL_PAGE_RECLAIM,
     "under_writeback": lib.SWS_STALL_PAGE_UNDER_WRITEBACK,
+    "marked": lib.SWS_STALL_PAGE_MARKED,
     "congested": lib.SWS_STALL_PAGE_DEVICE_CONGESTED,
     "buffers": lib.SWS_STALL_PAGE_BUFFERS,
     "fs_dirty": lib.SWS_STALL_PAGE_FS_DIRTY,
@@ -140,7 +141,7 @@ def decide_lists(
         Naming the list, the row and the field that cannot be.
     """
     require(folios, RECLAIM_FOLIOS, "reclaim_folios")
-    require_values(folios, ["step", "pages", "node_flags"])
+    require_values(folios, ["step", "pages"])
     require(lists, RECLAIM_LISTS, "reclaim_lists")
     require_values(lists, lists.columns)
     ends = _ends(folios, lists)
@@ -238,11 +239,13 @@ def _folio_columns(folios: pl.DataFrame, *, own_flags: bool) -> dict[str, np.nda
     ]
     nfs = pl.col("fs_dirty").is_not_null() & ~pl.col("buffers").fill_null(value=True)
     bits.append(nfs.cast(pl.UInt16) * pl.lit(lib.SWS_STALL_PAGE_NFS, dtype=pl.UInt16))
-    columns = folios.select(
+    # A test that the recording kernel did not make, another set may: by what it was before.
+    marked = pl.col("marked").fill_null(pl.col("reclaim"))
+    columns = folios.with_columns(marked=marked).select(
         page=pl.sum_horizontal(bits).cast(pl.UInt16),
         step=pl.col("step").to_physical().cast(pl.UInt8),
         base_pages="pages",
-        flags="node_flags",
+        flags=pl.col("node_flags").fill_null(0),
     )
     names = columns.columns if own_flags else columns.columns[:-1]
     return {name: np.ascontiguousarray(columns[name].to_numpy()) for name in names}

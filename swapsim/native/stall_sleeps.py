@@ -19,6 +19,9 @@ from swapsim.schemas import (
     require_values,
 )
 
+_OF_2013: Final = ("congested_devices", "flags")
+"""What 2013's sleeps look at: null in the rows of 6.1's."""
+
 DECLINED: Final = {
     lib.SWS_STALL_SLEEPS: None,
     lib.SWS_STALL_DECLINED_KTHREAD: "a kernel thread other than kswapd",
@@ -91,15 +94,14 @@ def decide_sleeps(throttles: pl.DataFrame, *, hz: int = 250) -> pl.DataFrame:
         An unknown flag, or too few ticks.
     """
     require(throttles, THROTTLES, "throttles")
-    require_values(throttles, throttles.columns)
+    require_values(throttles, [name for name in throttles.columns if name not in _OF_2013])
     asked = ffi.new("struct sws_stall_sleeper *")
     timeout, declined = ffi.new("uint64_t *"), ffi.new("enum sws_stall_declined *")
     asked.hz = hz
     told = []
     for number, row in enumerate(throttles.iter_rows(named=True)):
-        for name in ("kthread", "failures", "reclaimable", "write_pending", "flags"):
-            setattr(asked, name, row[name])
-        asked.congested_devices = row["congested_devices"]
+        for name in ("kthread", "failures", "reclaimable", "write_pending", *_OF_2013):
+            setattr(asked, name, row[name] or 0)
         reason = STALL_SLEEPS.index(row["reason"])
         if lib.sws_stall_sleep_length(reason, asked, timeout, declined) != lib.SWS_OK:
             raise InputError(f"row {number}: flags {row['flags']} at {hz} ticks a second cannot be")

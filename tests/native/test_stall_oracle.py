@@ -99,7 +99,12 @@ def recorded_rows(draw: st.DrawFn, *, flags: bool) -> oracle.Row:
     step = draw(st.sampled_from(oracle.STEPS))
     under = True if step.startswith("writeback") else draw(ANY)
     return oracle.Row(
-        replace(page, under_writeback=under, lazyfree=draw(st.sampled_from([False, False, True]))),
+        replace(
+            page,
+            under_writeback=under,
+            marked=draw(st.sampled_from([None, True, False])),
+            lazyfree=draw(st.sampled_from([False, False, True])),
+        ),
         step,
         came_back=draw(ANY),
         flags=draw(FLAGS) if flags else None,

@@ -67,6 +67,13 @@ class Page:
     lazyfree: bool = False
     under_writeback: bool | None = None
     """At the writeback test; None: as at the accounting."""
+    marked: bool | None = None
+    """Has it the reclaim flag at the tests after the accounting? None: as there."""
+
+    @property
+    def has_mark(self) -> bool:
+        """Tell what the tests after the accounting see."""
+        return self.reclaim if self.marked is None else self.marked
 
 
 @dataclass
@@ -152,13 +159,13 @@ class Reclaim:
         under = page.writeback if page.under_writeback is None else page.under_writeback
         if not under:
             return 0
-        if context.rules != "3.9" and context.kswapd and page.reclaim and self.flags & WRITEBACK:
+        if context.rules != "3.9" and context.kswapd and page.has_mark and self.flags & WRITEBACK:
             return 1
         if context.rules == "6.1":
             may_enter_fs = context.fs or (not page.file and context.io)
-            second = context.sane or not page.reclaim or not may_enter_fs
+            second = context.sane or not page.has_mark or not may_enter_fs
         else:
-            second = not context.memcg or not page.reclaim or not context.io
+            second = not context.memcg or not page.has_mark or not context.io
         return 2 if second else 3
 
     def may_write(self, page: Page) -> bool:
@@ -170,7 +177,7 @@ class Reclaim:
         if self.context.rules == "3.9":
             return self.context.priority < 10
         if self.context.rules == "6.1":
-            return bool(self.flags & DIRTY) and page.reclaim
+            return bool(self.flags & DIRTY) and page.has_mark
         return bool(self.flags & DIRTY)
 
     def lead(self, page: Page) -> Way:

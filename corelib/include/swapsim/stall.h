@@ -94,19 +94,20 @@ enum sws_stall_page {
 	SWS_STALL_PAGE_DIRTY = 4,
 	SWS_STALL_PAGE_WRITEBACK = 8,
 	SWS_STALL_PAGE_RECLAIM = 16,
-	/* Is it under writeback at the writeback test, a moment later? */
+	/* Is it under writeback, and has it the reclaim flag, at the tests a moment later? */
 	SWS_STALL_PAGE_UNDER_WRITEBACK = 32,
+	SWS_STALL_PAGE_MARKED = 64,
 	/* Its device is congested; the swap cache's never says so. */
-	SWS_STALL_PAGE_DEVICE_CONGESTED = 64,
+	SWS_STALL_PAGE_DEVICE_CONGESTED = 128,
 	/* It has private data, and its mapping the callback of buffer heads, or of NFS, */
-	SWS_STALL_PAGE_BUFFERS = 128,
-	SWS_STALL_PAGE_NFS = 256,
+	SWS_STALL_PAGE_BUFFERS = 256,
+	SWS_STALL_PAGE_NFS = 512,
 	/* which answers this. */
-	SWS_STALL_PAGE_FS_DIRTY = 512,
-	SWS_STALL_PAGE_FS_WRITEBACK = 1024,
+	SWS_STALL_PAGE_FS_DIRTY = 1024,
+	SWS_STALL_PAGE_FS_WRITEBACK = 2048,
 	/* In columns: it was written, came back clean and went on. */
-	SWS_STALL_PAGE_CAME_BACK = 2048,
-	SWS_STALL_PAGE_BITS = 4095,
+	SWS_STALL_PAGE_CAME_BACK = 4096,
+	SWS_STALL_PAGE_BITS = 8191,
 };
 
 /* What the rules make of a page. */

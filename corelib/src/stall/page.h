@@ -64,7 +64,7 @@ static inline struct stall_masks stall_masks_of(const struct sws_stall_rules *ru
 		.case_3 = { waits && swap_io, waits && io },
 		.writes = kswapd && (flagged || priority < SWS_STALL_TROUBLE),
 		.write_flags = flagged ? SWS_STALL_TAIL_DIRTY : 0,
-		.write_bits = marked ? SWS_STALL_PAGE_RECLAIM : 0,
+		.write_bits = marked ? SWS_STALL_PAGE_MARKED : 0,
 	};
 }
 
@@ -98,7 +98,7 @@ static inline enum sws_stall_fate stall_case(const struct stall_masks *masks, ui
 					     uint8_t flags)
 {
 	const uint32_t under = stall_bit(page, SWS_STALL_PAGE_UNDER_WRITEBACK);
-	const uint32_t marked = stall_bit(page, SWS_STALL_PAGE_RECLAIM);
+	const uint32_t marked = stall_bit(page, SWS_STALL_PAGE_MARKED);
 	const uint32_t first =
 		under & marked & masks->case_1 & stall_bit(flags, SWS_STALL_WRITEBACK);
 	const uint32_t third =
