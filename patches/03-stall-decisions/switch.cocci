@@ -250,10 +250,11 @@ symbol pgdat, sc, true;
 +	if (stalled && reclaim_rules->by_pass)
  		return 0;
  	stalled = true;
-+	if (!reclaim_rules->by_pass)
-+		congestion_wait(pgdat, sc);
+-	reclaim_throttle(pgdat, VMSCAN_THROTTLE_ISOLATED);
++	if (reclaim_rules->by_pass)
++		reclaim_throttle(pgdat, VMSCAN_THROTTLE_ISOLATED);
 +	else
- 	reclaim_throttle(pgdat, VMSCAN_THROTTLE_ISOLATED);
++		congestion_wait(pgdat, sc);
  	...
  }
 
@@ -327,6 +328,35 @@ symbol sc;
 +	total_scanned += sc->nr_scanned;
 +	decide_round(zonelist, sc, total_scanned);
 +}
+
+@ cgroup_ended @
+symbol sc;
+@@
+ do_try_to_free_pages(...)
+ {
+ <...
+ if (
++    reclaim_rules->by_pass &&
+     cgroup_reclaim(sc)) {
+ 	...
+ }
+ ...>
+ }
+
+@ node_balanced @
+symbol pgdat, lruvec;
+@@
+ clear_pgdat_congested(...)
+ {
+ 	...
+ 	clear_bit(LRUVEC_CONGESTED, &lruvec->flags);
+-	clear_bit(PGDAT_DIRTY, &pgdat->flags);
+-	clear_bit(PGDAT_WRITEBACK, &pgdat->flags);
++	if (dirty_until_balanced())
++		clear_bit(PGDAT_DIRTY, &pgdat->flags);
++	if (reclaim_rules->by_pass)
++		clear_bit(PGDAT_WRITEBACK, &pgdat->flags);
+ }
 
 @ node_shrunk @
 symbol sc, pgdat;

@@ -157,3 +157,9 @@ symbol pgdat;
  clear_bit(PGDAT_WRITEBACK, &pgdat->flags);
  ...>
  }
+
+@ cleared_in_balance @
+symbol pgdat;
+@@
+-RECLAIM_FLAG_DIRTY | RECLAIM_FLAG_WRITEBACK | RECLAIM_FLAG_CONGESTED
++RECLAIM_FLAG_CONGESTED | (dirty_until_balanced() ? RECLAIM_FLAG_DIRTY : 0) | (reclaim_rules->by_pass ? RECLAIM_FLAG_WRITEBACK : 0)

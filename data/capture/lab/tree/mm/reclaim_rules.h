@@ -52,8 +52,6 @@ struct reclaim_rules {
 	bool by_pass;
 	/* Dirty pages count when they could be written, anonymous ones too; else files' pages count when they are met. */
 	bool counts_late;
-	/* Are those not under writeback counted by themselves? */
-	bool counts_unqueued;
 	/* Which file systems are asked whether a page with private data is dirty: those on buffer heads, all. */
 	bool asks_buffers, asks_all;
 	enum reclaim_congested congested;
@@ -73,17 +71,17 @@ struct reclaim_rules {
 };
 
 /* Each kernel is the one before and what was changed. */
-#define RULES_3_9                                                                          \
-	.counts_late = true, .congested = CONGESTED_NOT_WRITTEN, .case_1 = CASE_1_NEVER,   \
-	.writes = WRITES_BELOW_10, .writeback_share = SHARE_BY_PRIORITY,                   \
+#define RULES_3_9                                                                                  \
+	.counts_late = true, .congested = CONGESTED_NOT_WRITTEN, .case_1 = CASE_1_NEVER,           \
+	.writes = WRITES_BELOW_10, .writeback_share = SHARE_BY_PRIORITY,                           \
 	.writeback_stall = STALL_THEN_FLAG, .dirty_share = SHARE_NEVER, .kswapd_unlimited = true
-#define RULES_MMOTM                                                                        \
-	RULES_3_9, .counts_unqueued = true, .case_1 = CASE_1_SLEEPS_LOCKED,                \
-		.writes = WRITES_FLAGGED, .flags_writeback = true,                         \
-		.dirty_share = SHARE_BY_PRIORITY, .kswapd_unlimited = false
+#define RULES_MMOTM                                                                                \
+	RULES_3_9, .case_1 = CASE_1_SLEEPS_LOCKED, .writes = WRITES_FLAGGED,                       \
+		.flags_writeback = true, .dirty_share = SHARE_BY_PRIORITY,                         \
+		.kswapd_unlimited = false
 #define RULES_SERIES_1 RULES_MMOTM, .case_1 = CASE_1_SLEEPS
-#define RULES_SERIES_2                                                                     \
-	RULES_SERIES_1, .counts_late = false, .congested = CONGESTED_DEVICE,               \
+#define RULES_SERIES_2                                                                             \
+	RULES_SERIES_1, .counts_late = false, .congested = CONGESTED_DEVICE,                       \
 		.dirty_share = SHARE_ALL, .dirty_stall = STALL_THEN_FLAG
 #define RULES_SERIES_3 RULES_SERIES_2, .case_1 = CASE_1_KEEPS, .dirty_stall = FLAG_THEN_STALL
 #define RULES_SERIES_4 RULES_SERIES_3, .writeback_stall = FLAG_THEN_STALL
@@ -91,18 +89,18 @@ struct reclaim_rules {
 #define RULES_SERIES_6 RULES_SERIES_5, .congested = CONGESTED_DEVICE_OR_AGAIN
 #define RULES_SERIES_7 RULES_SERIES_6, .asks_buffers = true
 #define RULES_SERIES_8 RULES_SERIES_7, .asks_all = true
-#define RULES_3_11 RULES_SERIES_8, .writeback_share = SHARE_ALL
-#define RULES_6_1                                                                          \
-	.by_pass = true, .counts_unqueued = true, .asks_buffers = true, .asks_all = true,  \
-	.congested = CONGESTED_AGAIN, .case_1 = CASE_1_ACTIVATES, .writes = WRITES_FLAGGED_AGAIN
+#define RULES_3_11     RULES_SERIES_8, .writeback_share = SHARE_ALL
+#define RULES_6_1                                                                                  \
+	.by_pass = true, .asks_buffers = true, .asks_all = true, .congested = CONGESTED_AGAIN,     \
+	.case_1 = CASE_1_ACTIVATES, .writes = WRITES_FLAGGED_AGAIN
 
 static const struct reclaim_rules reclaim_rule_sets[] = {
-	{ .name = "3.9", RULES_3_9 },	      { .name = "mmotm", RULES_MMOTM },
+	{ .name = "3.9", RULES_3_9 },           { .name = "mmotm", RULES_MMOTM },
 	{ .name = "series-1", RULES_SERIES_1 }, { .name = "series-2", RULES_SERIES_2 },
 	{ .name = "series-3", RULES_SERIES_3 }, { .name = "series-4", RULES_SERIES_4 },
 	{ .name = "series-5", RULES_SERIES_5 }, { .name = "series-6", RULES_SERIES_6 },
 	{ .name = "series-7", RULES_SERIES_7 }, { .name = "series-8", RULES_SERIES_8 },
-	{ .name = "3.11", RULES_3_11 },	      { .name = "6.1", RULES_6_1 },
+	{ .name = "3.11", RULES_3_11 },         { .name = "6.1", RULES_6_1 },
 };
 
 static const struct reclaim_rules *reclaim_rules =
@@ -155,9 +153,21 @@ void clear_write_congested(struct backing_dev_info *bdi)
 		wake_up(&write_congestion);
 }
 
+/* Congestion is flagged for the whole node, in 6.1 for the cgroup that reclaim aims at. */
+static struct mem_cgroup *flagged_cgroup(struct mem_cgroup *target)
+{
+	return reclaim_rules->by_pass ? target : NULL;
+}
+
 static unsigned long *root_lruvec_flags(struct pglist_data *pgdat)
 {
 	return &mem_cgroup_lruvec(NULL, pgdat)->flags;
+}
+
+/* Is a node dirty no more once it is balanced? Only where it may be flagged so. */
+static bool dirty_until_balanced(void)
+{
+	return reclaim_rules->by_pass || reclaim_rules->dirty_share != SHARE_NEVER;
 }
 
 /* Returns what is left of 100 ms, in jiffies, when the next write ends. */
@@ -203,7 +213,8 @@ static bool device_congested(struct folio *folio)
 {
 	struct address_space *mapping = folio_mapping(folio);
 
-	return mapping && mapping->host && test_bit(0, &inode_to_bdi(mapping->host)->write_congested);
+	return mapping && mapping->host &&
+	       test_bit(0, &inode_to_bdi(mapping->host)->write_congested);
 }
 
 /* Does a folio that is met count? Again: it is under writeback and marked for immediate reclaim. */
@@ -228,7 +239,7 @@ static void count_late(struct folio *folio, struct reclaim_stat *stat)
 	if (!reclaim_rules->counts_late)
 		return;
 	stat->nr_dirty += folio_nr_pages(folio);
-	if (reclaim_rules->counts_unqueued && !folio_test_writeback(folio))
+	if (!folio_test_writeback(folio))
 		stat->nr_unqueued_dirty += folio_nr_pages(folio);
 }
 
@@ -276,7 +287,8 @@ static bool waited_for_writeback(struct folio *folio, struct scan_control *sc)
 	return !folio_test_writeback(folio);
 }
 
-static bool reaches(enum reclaim_share share, unsigned long pages, unsigned long taken, int priority)
+static bool reaches(enum reclaim_share share, unsigned long pages, unsigned long taken,
+		    int priority)
 {
 	switch (share) {
 	case SHARE_NEVER:
@@ -295,8 +307,8 @@ static void decide_list(struct pglist_data *pgdat, struct scan_control *sc,
 {
 	bool global = !cgroup_reclaim(sc);
 	bool congested = global && stat->nr_dirty && stat->nr_dirty == stat->nr_congested;
-	bool writeback = reaches(reclaim_rules->writeback_share, stat->nr_writeback, taken,
-				 sc->priority);
+	bool writeback =
+		reaches(reclaim_rules->writeback_share, stat->nr_writeback, taken, sc->priority);
 	bool dirty = global && reaches(reclaim_rules->dirty_share, stat->nr_unqueued_dirty, taken,
 				       sc->priority);
 	bool stalls = dirty || (global && stat->nr_immediate);
@@ -333,8 +345,9 @@ static bool naps_by_round(struct scan_control *sc)
 static void decide_round(struct zonelist *zonelist, struct scan_control *sc,
 			 unsigned long total_scanned)
 {
-	struct zone *preferred = first_zones_zonelist(zonelist, gfp_zone(sc->gfp_mask),
-						      &cpuset_current_mems_allowed)->zone;
+	struct zone *preferred =
+		first_zones_zonelist(zonelist, gfp_zone(sc->gfp_mask), &cpuset_current_mems_allowed)
+			->zone;
 
 	if (!preferred)
 		return;

@@ -91,7 +91,7 @@ struct reclaim_asker {
 };
 
 /* Sleeps of 2013, behind those of enum vmscan_throttle_state. */
-#define RECLAIM_CONGESTION_WAIT	   NR_VMSCAN_THROTTLE
+#define RECLAIM_CONGESTION_WAIT    NR_VMSCAN_THROTTLE
 #define RECLAIM_WAIT_IFF_CONGESTED (NR_VMSCAN_THROTTLE + 1)
 
 /* What reclaim_throttle decides by, and what the sleeps of 2013 do. */
@@ -115,9 +115,12 @@ static inline u8 reclaim_node_flags(pg_data_t *pgdat)
 	       (test_bit(PGDAT_WRITEBACK, &flags) ? RECLAIM_FLAG_WRITEBACK : 0);
 }
 
+/* Of mm/reclaim_rules.h: whose congestion it is. */
+static struct mem_cgroup *flagged_cgroup(struct mem_cgroup *target);
+
 static inline u8 reclaim_flags(pg_data_t *pgdat, struct mem_cgroup *target)
 {
-	struct lruvec *lruvec = mem_cgroup_lruvec(target, pgdat);
+	struct lruvec *lruvec = mem_cgroup_lruvec(flagged_cgroup(target), pgdat);
 
 	return reclaim_node_flags(pgdat) |
 	       (test_bit(LRUVEC_CONGESTED, &lruvec->flags) ? RECLAIM_FLAG_CONGESTED : 0);

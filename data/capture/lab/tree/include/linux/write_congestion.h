@@ -49,7 +49,8 @@ static inline void write_request_ends(struct request *request)
 	if (!is_async_write(request))
 		return;
 	bdi = request->q->disk->bdi;
-	if (atomic_dec_return(&bdi->async_writes) < max(1, allowed - allowed / 8 - allowed / 16 - 1))
+	if (atomic_dec_return(&bdi->async_writes) <
+	    max(1, allowed - allowed / 8 - allowed / 16 - 1))
 		clear_write_congested(bdi);
 }
 

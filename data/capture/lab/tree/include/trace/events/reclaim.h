@@ -53,18 +53,17 @@ TRACE_EVENT_CONDITION(
 	TP_CONDITION(list),
 
 	TP_STRUCT__entry(
-		__field(u64, list) __field(unsigned long, mapping) __field(unsigned long, index)
-			__field(unsigned short, pages) __field(unsigned short, pages_end)
-				__field(u8, step) __field(u8, outcome) __field(bool, file) __field(
-					bool, lazyfree) __field(bool, swap) __field(bool, private)
-					__field(bool, dirty) __field(bool, writeback)
-						__field(bool, reclaim) __field(s8, buffers) __field(
-							s8, fs_dirty) __field(s8, fs_writeback)
-							__field(s8, under_writeback)
-								__field(s8, marked)
-									__field(s8, node_flags)
-										__field(s8, clean)
-											__field(s8, device)),
+		__field(u64, list) __field(unsigned long, mapping) __field(
+			unsigned long, index) __field(unsigned short,
+						      pages) __field(unsigned short,
+								     pages_end) __field(u8, step)
+			__field(u8, outcome) __field(bool, file) __field(bool, lazyfree) __field(
+				bool, swap) __field(bool, private) __field(bool, dirty)
+				__field(bool, writeback) __field(bool, reclaim) __field(s8, buffers)
+					__field(s8, fs_dirty) __field(s8, fs_writeback)
+						__field(s8, under_writeback) __field(s8, marked)
+							__field(s8, node_flags) __field(s8, clean)
+								__field(s8, device)),
 
 	TP_fast_assign(__entry->list = list; __entry->mapping = way->mapping;
 		       __entry->index = way->index; __entry->pages = way->pages;
@@ -248,34 +247,33 @@ TRACE_EVENT(throttle_askers, TP_PROTO(const struct reclaim_asker *asker),
 
 	    TP_printk("pass=%llu list=%llu", __entry->pass, __entry->list));
 
-TRACE_EVENT(throttles,
-	    TP_PROTO(pg_data_t *pgdat, int reason, unsigned int timeout_us, unsigned int delayed_us,
-		     const struct reclaim_sleep *sleep),
+TRACE_EVENT(
+	throttles,
+	TP_PROTO(pg_data_t *pgdat, int reason, unsigned int timeout_us, unsigned int delayed_us,
+		 const struct reclaim_sleep *sleep),
 
-	    TP_ARGS(pgdat, reason, timeout_us, delayed_us, sleep),
+	TP_ARGS(pgdat, reason, timeout_us, delayed_us, sleep),
 
-	    TP_STRUCT__entry(__field(int, nid) __field(int, reason) __field(unsigned int,
-									    timeout_us)
-				     __field(unsigned int, delayed_us) __field(bool, kthread)
-					     __field(int, failures) __field(int, reclaimable)
-						     __field(int, write_pending)
-							     __field(int, congested_devices)
-								     __field(int, flags)),
+	TP_STRUCT__entry(__field(int, nid) __field(int, reason) __field(unsigned int, timeout_us)
+				 __field(unsigned int, delayed_us) __field(bool, kthread)
+					 __field(int, failures) __field(int, reclaimable)
+						 __field(int, write_pending)
+							 __field(int, congested_devices)
+								 __field(int, flags)),
 
-	    TP_fast_assign(__entry->nid = pgdat->node_id; __entry->reason = reason;
-			   __entry->timeout_us = timeout_us; __entry->delayed_us = delayed_us;
-			   __entry->kthread = sleep->kthread; __entry->failures = sleep->failures;
-			   __entry->reclaimable = sleep->reclaimable;
-			   __entry->write_pending = sleep->write_pending;
-			   __entry->congested_devices = sleep->congested_devices;
-			   __entry->flags = sleep->flags;),
+	TP_fast_assign(__entry->nid = pgdat->node_id; __entry->reason = reason;
+		       __entry->timeout_us = timeout_us; __entry->delayed_us = delayed_us;
+		       __entry->kthread = sleep->kthread; __entry->failures = sleep->failures;
+		       __entry->reclaimable = sleep->reclaimable;
+		       __entry->write_pending = sleep->write_pending;
+		       __entry->congested_devices = sleep->congested_devices;
+		       __entry->flags = sleep->flags;),
 
-	    TP_printk("nid=%d reason=%s timeout_us=%u delayed_us=%u kthread=%d failures=%d "
-		      "reclaimable=%d write_pending=%d congested_devices=%d flags=%d",
-		      __entry->nid, show_reclaim_throttle(__entry->reason + 1), __entry->timeout_us,
-		      __entry->delayed_us, __entry->kthread, __entry->failures,
-		      __entry->reclaimable, __entry->write_pending, __entry->congested_devices,
-		      __entry->flags));
+	TP_printk("nid=%d reason=%s timeout_us=%u delayed_us=%u kthread=%d failures=%d "
+		  "reclaimable=%d write_pending=%d congested_devices=%d flags=%d",
+		  __entry->nid, show_reclaim_throttle(__entry->reason + 1), __entry->timeout_us,
+		  __entry->delayed_us, __entry->kthread, __entry->failures, __entry->reclaimable,
+		  __entry->write_pending, __entry->congested_devices, __entry->flags));
 
 TRACE_EVENT(reclaim_clears, TP_PROTO(pg_data_t *pgdat, struct mem_cgroup *memcg, u8 flags, int why),
 
