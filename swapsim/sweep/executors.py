@@ -9,6 +9,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
+from multiprocessing.process import BaseProcess
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Final, TypeVar
@@ -18,6 +19,9 @@ from swapsim.errors import SwapsimError
 Done = TypeVar("Done")
 
 _WAIT_SECONDS: Final = 0.2
+
+_SECOND_READING: Final = 75
+"""With what a process exits that came to a sweep while it read its script."""
 
 
 class SerialExecutor(Executor):
@@ -42,6 +46,7 @@ def work_off(
     if executor is not None:
         _submit(calls, executor, take)
         return
+    _end_second_reading()
     left = dict(calls)
 
     def take_once(number: int, done: Done) -> None:
@@ -49,11 +54,18 @@ def work_off(
         del left[number]
 
     for again in (True, False):
+        processes: set[BaseProcess] = set()
         try:
-            with _own_pool(len(left)) as pool:
+            with _own_pool(len(left), processes) as pool:
                 _submit(dict(left), pool, take_once)
             return
         except BrokenProcessPool as error:
+            if any(process.exitcode == _SECOND_READING for process in processes):
+                raise SwapsimError(
+                    "the processes of a sweep read your script anew and came to the sweep again: "
+                    "put what it does below 'if __name__ == \"__main__\":', or sweep over an "
+                    "executor of your own"
+                ) from None
             if not again:
                 raise SwapsimError(
                     "processes of the sweep were killed twice, maybe for want of memory: "
@@ -86,8 +98,22 @@ def _submit(
         raise
 
 
+def _end_second_reading() -> None:
+    """End a process that sweeps while it reads the script of the one that made it.
+
+    New processes read it for what it defines. Without a guard it starts the sweep there again, and
+    so on without end, if Python did not forbid it, at the length of a traceback a process.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        os._exit(_SECOND_READING)
+
+
 class _OwnPool(ProcessPoolExecutor):
     """New processes that leave Ctrl-C to the one that made them, from their first moment on."""
+
+    def __init__(self, processes: set[BaseProcess], **settings: Any) -> None:
+        super().__init__(**settings)
+        self._seen = processes
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """Start processes as needed: they inherit what is blocked."""
@@ -97,14 +123,16 @@ class _OwnPool(ProcessPoolExecutor):
         try:
             return super().submit(fn, *args, **kwargs)
         finally:
+            self._seen.update(multiprocessing.active_children())
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
-def _own_pool(most: int) -> "Iterator[Executor]":
-    """Make a pool of new processes; leave none behind when something is raised."""
+def _own_pool(most: int, processes: set[BaseProcess]) -> "Iterator[Executor]":
+    """Make a pool of new processes and name them; leave none behind when something is raised."""
     others = multiprocessing.active_children()
     pool = _OwnPool(
+        processes,
         max_workers=max(1, min(most, len(os.sched_getaffinity(0)))),
         # A fork would take the threads' locks along.
         mp_context=multiprocessing.get_context("spawn"),

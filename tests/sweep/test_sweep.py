@@ -98,6 +98,30 @@ if __name__ == "__main__":
 """
 
 
+UNGUARDED = """
+import swapsim
+from swapsim import slots
+from swapsim.config import ChurnConfig, SlotsConfig
+
+@swapsim.policy(base_of="cpu", initial="random")
+def next_but_one(base, next, highest, trunk_size):
+    return 1 + (next + trunk_size) % highest
+
+device, churn = SlotsConfig(slots=4096), ChurnConfig(pages=512)
+slots.one_at_a_time(device, churn, {"cpus": [2]}, policies=[next_but_one, "percpu"], seeds=2)
+"""
+
+
+def test_a_script_without_a_guard_is_told_what_it_lacks(tmp_path: Path) -> None:
+    """A plain script that ranks a policy: one error, of the script that was started, and why."""
+    script = tmp_path / "plain.py"
+    script.write_text(UNGUARDED)
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.count("Traceback") == 1, run.stderr
+    assert "put what it does below 'if __name__ == \"__main__\":'" in run.stderr.splitlines()[-1]
+
+
 def alive_in_group(group: int) -> list[str]:
     """Return the processes of a group that still run."""
     alive = []
