@@ -83,3 +83,6 @@ FATES: Final = {
 
 SIZES: Final = ("#c7c7c7", "#a6bddb", "#3690c0", "#034e7b")
 """Files that are copied beside, the larger the darker."""
+
+SIGNS: Final = {"falls": "#92c5de", "either": "#f2f2f2", "rises": "#f4a582"}
+"""Which way a figure goes in the rounds of a measurement; pale where they do not agree."""

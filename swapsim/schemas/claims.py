@@ -141,6 +141,9 @@ MEDIANS: Final = schema_of(
 )
 """RESULTS over their rounds: the median of each metric and the interval that holds it."""
 
+MEDIANS_BY_SIZE: Final = schema_of({"size": pl.String, **MEDIANS})
+"""MEDIANS of an experiment whose runs have parts of several sizes; metric is told without it."""
+
 HELD_AGAINST: Final = schema_of(
     {
         "policy": pl.String,

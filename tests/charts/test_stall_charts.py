@@ -9,7 +9,7 @@ import pytest
 from swapsim import charts
 from swapsim.charts.colours import FATES
 from swapsim.errors import InputError
-from swapsim.schemas import LED_PAGES, RULE_SPANS
+from swapsim.schemas import LED_PAGES, MEDIANS_BY_SIZE, PAIRED, RULE_SPANS
 
 SPANS = pl.DataFrame(
     [
@@ -28,6 +28,25 @@ PAGES = pl.DataFrame(
         (1, "series-1", 2, "writing marked", "kept: slept for"),
     ],
     schema=LED_PAGES,
+    orient="row",
+)
+MEDIANS = pl.DataFrame(
+    [
+        (size, "p", "measured", "6.1", rules, 1, "scanned", "pages", 5, 9.0, 8.0, 11.0)
+        for rules in ("mmotm", "series-1")
+        for size in ("0", "2.84")
+    ],
+    schema=MEDIANS_BY_SIZE,
+    orient="row",
+)
+STEPS = pl.DataFrame(
+    [
+        ("scanned", "pages", "mmotm", "series-1", 5, 10.0, 11.0, -1.0, 3.0, "either"),
+        ("scanned", "pages", "series-1", "series-2", 5, 11.0, 1.0, -12.0, -8.0, "falls"),
+        ("slept", "s", "mmotm", "series-1", 5, 0.0, 0.0, 0.0, 0.0, "either"),
+        ("slept", "s", "series-1", "series-2", 5, 0.0, 2.5, 2.0, 3.0, "rises"),
+    ],
+    schema=PAIRED,
     orient="row",
 )
 
@@ -59,9 +78,35 @@ def test_a_page_has_a_cell_for_each_rule_set() -> None:
     assert spec["encoding"]["x"]["sort"] == ["mmotm", "series-1"]
 
 
+def test_figures_along_the_rule_sets_have_a_panel_a_metric() -> None:
+    """A line a size, with its interval; the rule sets in their order."""
+    spec = charts.along_rules(MEDIANS, {"scanned": "pages scanned"}, title="t").to_dict()
+    (panel,) = spec["concat"]
+    assert panel["title"]["text"] == "pages scanned"
+    assert panel["layer"][0]["encoding"]["x"]["sort"] == ["mmotm", "series-1"]
+    row = {"policy": "mmotm", "size": "2.84", "median": 9.0, "low": 8.0, "high": 11.0}
+    assert row in rows_of(spec)
+
+
+def test_a_step_shows_its_change_in_percent_or_from_nothing_its_figure() -> None:
+    """Coloured where the rounds have one sign."""
+    rows = rows_of(charts.by_patch(STEPS, title="t").to_dict())
+    told = {(row["metric"], row["policy"]): (row["seen"], row["text"]) for row in rows}
+    assert told == {
+        ("scanned", "series-1"): ("either", "+10 %"),
+        ("scanned", "series-2"): ("falls", "-91 %"),
+        ("slept", "series-1"): ("either", "0.0"),
+        ("slept", "series-2"): ("rises", "+2.5"),
+    }
+
+
 def test_other_frames_are_refused() -> None:
     """Each chart names the table that it was not given."""
     with pytest.raises(InputError, match="RULE_SPANS"):
         charts.rules_table(PAGES, title="t")
     with pytest.raises(InputError, match="LED_PAGES"):
         charts.pages_by_rules(SPANS, title="t")
+    with pytest.raises(InputError, match="MEDIANS_BY_SIZE"):
+        charts.along_rules(STEPS, {}, title="t")
+    with pytest.raises(InputError, match="PAIRED"):
+        charts.by_patch(MEDIANS, title="t")

@@ -10,7 +10,7 @@ from swapsim import claims
 from swapsim.errors import InputError
 from swapsim.native import facts
 from swapsim.patches import stall_decisions as patch
-from swapsim.schemas import DIRECTIONS, MEDIANS, RESULTS
+from swapsim.schemas import DIRECTIONS, MEDIANS_BY_SIZE, RESULTS
 
 SCANNED = "Kswapd pages scanned"
 OPS = "Ops memcachetest"
@@ -67,7 +67,7 @@ def test_claims_of_direction_are_judged() -> None:
 def test_medians_stand_in_the_order_of_the_rule_sets() -> None:
     """Twelve of them, four sizes each."""
     found = patch.along_rules(MEASURED, [SCANNED])
-    assert found.columns == ["size", *MEDIANS.names()]
+    assert found.schema == MEDIANS_BY_SIZE
     assert found["policy"].unique(maintain_order=True).to_list() == list(facts.STALL_RULES)
     largest = found.filter(policy="mmotm", size="2.84").row(0, named=True)
     assert (largest["metric"], largest["median"]) == (SCANNED, 9000 * 2.84 + 3)

@@ -13,7 +13,7 @@ import polars as pl
 from swapsim import claims
 from swapsim.native import facts
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
-from swapsim.schemas import DIRECTIONS, MEDIANS, PAIRED, RESULTS, require
+from swapsim.schemas import DIRECTIONS, MEDIANS_BY_SIZE, PAIRED, RESULTS, require
 
 EXPERIMENT: Final = "stall-rules"
 
@@ -86,17 +86,17 @@ def along_rules(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``size`` (of the memory beside the pool) and the columns of MEDIANS, in the order of the
-        rule sets; metric without the size.
+        Schema MEDIANS_BY_SIZE, in the order of the rule sets; a size is a multiple of the memory
+        beside the pool.
     """
     metric, size = (pl.col("metric").str.extract(_OF_SIZE, group) for group in (1, 2))
     chosen = require(measured, RESULTS, "RESULTS").filter(metric.is_in(metrics))
-    return (
+    frame = (
         claims.medians(chosen)
         .with_columns(metric=metric, size=size)
         .sort(pl.col("policy").cast(pl.Enum(facts.STALL_RULES)), "metric", "size")
-        .select("size", *MEDIANS.names())
     )
+    return require(frame.select(MEDIANS_BY_SIZE.names()), MEDIANS_BY_SIZE, "MEDIANS_BY_SIZE")
 
 
 def steps(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts of a kernel that ran by each set of stall rules: along them, and patch by patch."""
+
+from collections.abc import Mapping
+
+import altair as alt
+import polars as pl
+
+from swapsim.charts import colours
+from swapsim.schemas import MEDIANS_BY_SIZE, PAIRED, require
+
+
+def along_rules(
+    medians: pl.DataFrame, panels: Mapping[str, str], *, title: str, subtitle: str = ""
+) -> alt.ConcatChart:
+    """Draw measured figures along the rule sets, a panel a metric, with their intervals.
+
+    Parameters
+    ----------
+    medians : polars.DataFrame
+        Schema MEDIANS_BY_SIZE; the policy is the rule set.
+    panels : mapping of str to str
+        Metric to the words above its panel.
+    title, subtitle : str
+    """
+    frame = require(medians, MEDIANS_BY_SIZE, "MEDIANS_BY_SIZE")
+    rules = frame["policy"].unique(maintain_order=True).to_list()
+    sizes = frame["size"].unique().sort().to_list()
+    drawn = []
+    for metric, words in panels.items():
+        base = alt.Chart(
+            frame.filter(metric=metric).select("policy", "size", "median", "low", "high")
+        ).encode(
+            x=alt.X("policy:N", title=None, sort=rules, axis=alt.Axis(labelAngle=-45)),
+            color=alt.Color(
+                "size:N",
+                title="file, of the rest",
+                scale=alt.Scale(domain=sizes, range=list(colours.SIZES[-len(sizes) :])),
+                legend=alt.Legend(symbolOpacity=1),
+            ),
+        )
+        spans = base.mark_rule(strokeWidth=3, opacity=0.4).encode(
+            y=alt.Y("low:Q", title=None), y2="high:Q"
+        )
+        lines = base.mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=1.5).encode(
+            y=alt.Y("median:Q", axis=alt.Axis(format="~s"))
+        )
+        drawn.append(
+            (spans + lines).properties(
+                width=340, height=170, title=alt.TitleParams(words, fontSize=12, frame="group")
+            )
+        )
+    chart: alt.ConcatChart = alt.concat(*drawn, columns=2).properties(
+        title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart
+
+
+def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
+    """Draw what each step changes: a column a step, a row a metric, colour where the sign is sure.
+
+    Parameters
+    ----------
+    steps : polars.DataFrame
+        Schema PAIRED.
+    title, subtitle : str
+    """
+    frame = require(steps, PAIRED, "PAIRED")
+    change = 100 * (pl.col("value") - pl.col("base")) / pl.col("base")
+    drawn = frame.select(
+        "metric",
+        "policy",
+        pl.col("seen").cast(pl.String),
+        text=pl.when(pl.col("base") != 0)
+        .then(pl.format("{}{} %", _plus(change), change.round().cast(pl.Int64, strict=False)))
+        .otherwise(pl.format("{}{}", _plus(pl.col("value")), pl.col("value").round(1))),
+    )
+    policies = drawn["policy"].unique(maintain_order=True).to_list()
+    metrics = drawn["metric"].unique(maintain_order=True).to_list()
+    base = alt.Chart(drawn).encode(
+        x=alt.X(
+            "policy:N",
+            title=None,
+            sort=policies,
+            axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False),
+        ),
+        y=alt.Y(
+            "metric:N",
+            title=None,
+            sort=metrics,
+            axis=alt.Axis(labelLimit=260, domain=False, ticks=False),
+        ),
+    )
+    cells = base.mark_rect(stroke="white", strokeWidth=2).encode(
+        color=alt.Color(
+            "seen:N",
+            title="in the rounds it",
+            scale=alt.Scale(
+                domain=list(colours.SIGNS), range=[colours.SIGNS[sign] for sign in colours.SIGNS]
+            ),
+        )
+    )
+    figures = base.mark_text(fontSize=10).encode(
+        text="text:N",
+        color=alt.condition("datum.seen == 'either'", alt.value("#999"), alt.value("black")),
+    )
+    chart: alt.LayerChart = (cells + figures).properties(
+        width=70 * len(policies),
+        height=alt.Step(26),
+        title=alt.TitleParams(title, subtitle=subtitle),
+    )
+    return chart
+
+
+def _plus(value: pl.Expr) -> pl.Expr:
+    return pl.when(value > 0).then(pl.lit("+")).otherwise(pl.lit(""))
