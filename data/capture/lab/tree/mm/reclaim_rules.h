@@ -311,7 +311,7 @@ static void decide_list(struct pglist_data *pgdat, struct scan_control *sc,
 		reaches(reclaim_rules->writeback_share, stat->nr_writeback, taken, sc->priority);
 	bool dirty = global && reaches(reclaim_rules->dirty_share, stat->nr_unqueued_dirty, taken,
 				       sc->priority);
-	bool stalls = dirty || (global && stat->nr_immediate);
+	bool immediate = global && stat->nr_immediate;
 
 	if (congested)
 		set_bit(LRUVEC_CONGESTED, root_lruvec_flags(pgdat));
@@ -323,11 +323,11 @@ static void decide_list(struct pglist_data *pgdat, struct scan_control *sc,
 	if (writeback && reclaim_rules->writeback_stall == FLAG_THEN_STALL)
 		wait_iff_congested(pgdat, sc);
 
-	if (stalls && reclaim_rules->dirty_stall == STALL_THEN_FLAG)
+	if (dirty && reclaim_rules->dirty_stall == STALL_THEN_FLAG)
 		congestion_wait(pgdat, sc);
 	if (dirty)
 		set_bit(PGDAT_DIRTY, &pgdat->flags);
-	if (stalls && reclaim_rules->dirty_stall == FLAG_THEN_STALL)
+	if ((dirty || immediate) && reclaim_rules->dirty_stall == FLAG_THEN_STALL)
 		congestion_wait(pgdat, sc);
 
 	if (reclaim_rules->naps_by_list && !sc->hibernation_mode && !current_is_kswapd())
