@@ -10,7 +10,8 @@ from swapsim._core import ffi, lib
 from swapsim.config.stall import StallContext
 from swapsim.errors import InputError
 from swapsim.native.codes import check
-from swapsim.native.facts import STALL_FATES, STALL_LIST_MAX, STALL_RULES
+from swapsim.native.facts import STALL_FATES, STALL_LIST_MAX
+from swapsim.native.stall_rules import number_of
 from swapsim.native.stall_words import PROBLEMS, sentence, sleeps_of
 from swapsim.schemas import STALL_PAGES, STALL_WAYS, require
 
@@ -36,7 +37,7 @@ def caller_bits(context: StallContext) -> int:
 
 def _settings(context: StallContext) -> Any:
     settings = ffi.new("struct sws_stall_context *")
-    settings.set = STALL_RULES.index(context.rules)
+    settings.set = number_of(context.rules)
     settings.caller = caller_bits(context)
     settings.priority, settings.flags = context.priority, context.flags
     return settings

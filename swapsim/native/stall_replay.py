@@ -11,7 +11,8 @@ import polars as pl
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.native.codes import check
-from swapsim.native.facts import STALL_FATES, STALL_RULES
+from swapsim.native.facts import STALL_FATES
+from swapsim.native.stall_rules import number_of
 from swapsim.native.stall_words import PROBLEMS, sleeps_of, wakes
 from swapsim.schemas import (
     RECLAIM_FOLIOS,
@@ -206,7 +207,7 @@ class _Feed:
 def _replay(rules: str) -> Any:
     config = ffi.new("struct sws_stall_replay_config *")
     lib.sws_stall_replay_config_init(config)
-    config.set = STALL_RULES.index(rules)
+    config.set = number_of(rules)
     out = ffi.new("struct sws_stall_replay **")
     check(lib.sws_stall_replay_new(config, out))
     return ffi.gc(out[0], lib.sws_stall_replay_free)
@@ -360,7 +361,7 @@ def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
     given.counts = ffi.from_buffer("struct sws_stall_counts[]", counts)
     row, problem = ffi.new("uint64_t *"), ffi.new("enum sws_stall_problem *")
     lib.sws_stall_replay_counts(
-        STALL_RULES.index(rules),
+        number_of(rules),
         lib.SWS_STALL_AT_PASS,
         passes.height,
         given,
