@@ -21,6 +21,7 @@ from swapsim.traces.replays import replays_of, require_events, shipped
 from swapsim.traces.signing import sign
 from swapsim.traces.slot_events import (
     SlotSetUp,
+    check_slot_events,
     handed_out,
     slot_events,
     slot_set_up,
@@ -32,6 +33,7 @@ __all__ = [
     "PROVENANCE",
     "ImportSummary",
     "SlotSetUp",
+    "check_slot_events",
     "describe",
     "events",
     "handed_out",
