@@ -488,6 +488,13 @@ def test_what_clears_tail_dirty_and_congested(rules: str) -> None:
     assert direct == (CONGESTED if rules == "6.1" else 0)
 
 
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_a_reclaimer_sleeps_while_too_many_pages_are_isolated(rules: str) -> None:
+    """congestion_wait in 2013, a reason of its own in 6.1: 100 ms and 20 ms."""
+    isolated = rules_of(rules).isolated
+    assert isolated == ("isolated" if rules == "6.1" else "congestion_wait")
+
+
 # 6.1, whose flags are decided over the sums of a pass.
 
 PASS = {"taken": 64, "file_taken": 32}
