@@ -10,6 +10,7 @@ from swapsim._core import lib
 from swapsim.config import STALL_RULES, StallContext
 from swapsim.errors import ConfigError, InputError
 from swapsim.native import stall
+from swapsim.native.stall_page import explain_page
 from swapsim.native.stall_rules import Rules, rules_of
 from swapsim.schemas import STALL_PAGES
 
@@ -833,6 +834,88 @@ def test_a_round_gives_its_reason() -> None:
         "scanned and too few reclaimed"
     ]
     assert stall.explain_round(StallContext(rules="3.11"), **pages) == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "what", "context", "told"),
+    [
+        (
+            "6.1",
+            {"writeback": True, "reclaim": True},
+            {"kswapd": True},
+            [
+                "counts as dirty, congested, writeback",
+                "case 2: no case 1 (the zone is not flagged writeback), no case 3 (global reclaim)",
+            ],
+        ),
+        (
+            "series-3",
+            {"writeback": True, "reclaim": True},
+            {"kswapd": True, "flags": WRITEBACK},
+            [
+                "counts as dirty, immediate",
+                "case 1: kswapd, marked, and the zone is flagged writeback",
+            ],
+        ),
+        (
+            "3.9",
+            {"writeback": True, "reclaim": True},
+            {"memcg": True},
+            ["counts as nothing", "case 3: a memory cgroup, marked; no case 1 (3.9 has none)"],
+        ),
+        (
+            "6.1",
+            {"dirty": True},
+            {"memcg": True, "flags": DIRTY},
+            [
+                "counts as dirty, unqueued_dirty",
+                "not under writeback: goes on",
+                "if dirty, it is not written: not kswapd, not marked",
+            ],
+        ),
+        (
+            "3.9",
+            {"dirty": True},
+            {"kswapd": True},
+            [
+                "counts as nothing",
+                "not under writeback: goes on",
+                "if dirty, it counts, and is not written: priority 12",
+            ],
+        ),
+        (
+            "mmotm",
+            {"file": False},
+            {},
+            [
+                "counts as nothing",
+                "not under writeback: goes on",
+                "if dirty, it counts, and is written",
+            ],
+        ),
+    ],
+)
+def test_a_page_gives_its_reasons(
+    rules: str, what: dict[str, object], context: dict[str, object], told: list[str]
+) -> None:
+    """What it counts as, which case it is, and why no other; whether it would be written."""
+    assert explain_page(StallContext(rules=rules, **context), page(**what)) == told  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+@pytest.mark.parametrize("kswapd", [False, True])
+@pytest.mark.parametrize("context", [{}, {"memcg": True}, {"memcg": True, "sane": False}])
+@pytest.mark.parametrize("flags", [0, WRITEBACK, DIRTY])
+def test_no_page_is_denied_without_a_reason(
+    rules: str, kswapd: bool, context: dict[str, bool], flags: int
+) -> None:
+    """Where a case or a write is denied, some condition is named; where it is not, none."""
+    of = StallContext(rules=rules, kswapd=kswapd, flags=flags, **context)  # type: ignore[arg-type]
+    for mark in (False, True):
+        told = explain_page(of, page(writeback=True, reclaim=mark))[1]
+        assert "()" not in told
+        written = explain_page(of, page(dirty=True, reclaim=mark))[2]
+        assert written.endswith("is written") or written.partition(": ")[2]
 
 
 @pytest.mark.parametrize(
