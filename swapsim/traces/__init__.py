@@ -17,6 +17,7 @@ from swapsim.traces.folder import (
     table_bytes,
 )
 from swapsim.traces.importing import ImportSummary, import_text
+from swapsim.traces.reclaim_rows import ReclaimRows, check_reclaim_rows, reclaim_rows
 from swapsim.traces.replays import replays_of, require_events, shipped
 from swapsim.traces.signing import sign
 from swapsim.traces.slot_events import (
@@ -32,7 +33,9 @@ from swapsim.traces.slot_requests import request_streams, traced_device
 __all__ = [
     "PROVENANCE",
     "ImportSummary",
+    "ReclaimRows",
     "SlotSetUp",
+    "check_reclaim_rows",
     "check_slot_events",
     "describe",
     "events",
@@ -40,6 +43,7 @@ __all__ = [
     "import_text",
     "provenance",
     "read_event",
+    "reclaim_rows",
     "replays_of",
     "request_streams",
     "require_events",
