@@ -19,7 +19,8 @@
  * is 0); what pageout would have said of a page that 6.1 did not write; and how the way of a
  * page would have gone on that 6.1 stopped in case 1 or 2, where the older set leads it on:
  * mmotm in case 1, all of 2013 in case 3 for a group of cgroup v2. The last two are counted
- * as untold, for each list.
+ * as untold, for each list. What lies between the tests, references, swap and unmapping, is 6.1's
+ * own for all sets.
  *
  * Flags of the zone may come with the rows or with the lists, as they were; or they are led
  * on from list to list by node, as the rules would have had them: a history of their own.
