@@ -56,10 +56,11 @@ def rows_of(made: Kernel) -> ReclaimRows:
     return ReclaimRows(**dict(zip(PARTS, made.frames().values(), strict=True)))
 
 
-def alone(seed: int, rules: str) -> ReclaimRows:
+def alone(seed: int, rules: str, *, changed: float = 0.03) -> ReclaimRows:
     """Return the rows of a kswapd that nobody disturbs: their order leaves nothing open."""
     draw = Random(seed)
-    made = Kernel(rules, draw, [Task(1, 0, kswapd=True)], temper=draw.choice(TEMPERS))
+    temper = replace(draw.choice(TEMPERS), changed=changed)
+    made = Kernel(rules, draw, [Task(1, 0, kswapd=True)], temper=temper)
     made.run(60)
     return rows_of(made)
 
