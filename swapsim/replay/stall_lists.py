@@ -42,7 +42,7 @@ class ReclaimLists:
         task's row before it; it decided after ``decides``.
     moments : polars.DataFrame
         Each task's rows in order, as ``pid``, ``seq``, ``list``, ``pass``, ``kind`` and
-        ``before``, the seq of its row before, 0 for none. Of a list's folios it has the first, of
+        ``before``, the seq of its row before, -1 for none. Of a list's folios it has the first, of
         kind ``first``, or ``open`` if the list does not end.
     left_out : dict of str to int
         What is not judged, by kind.
@@ -187,7 +187,7 @@ def _moments(rows: ReclaimRows, lists: pl.DataFrame) -> pl.DataFrame:
     return (
         pl.concat([part.select("pid", "seq", "list", "pass", "kind") for part in parts])
         .sort("pid", "seq")
-        .with_columns(before=pl.col("seq").shift().over("pid").fill_null(0))
+        .with_columns(before=pl.col("seq").cast(pl.Int64).shift().over("pid").fill_null(-1))
     )
 
 
@@ -268,7 +268,7 @@ def _begun(moments: pl.DataFrame, number: str) -> pl.DataFrame:
 
 def _passes(rows: ReclaimRows, moments: pl.DataFrame) -> pl.DataFrame:
     """Return whole passes, with the moments around what they saw and decided."""
-    last_list = rows.lists.group_by("pass").agg(last=pl.col("seq").max())
+    last_list = rows.lists.group_by("pass").agg(last=pl.col("seq").max().cast(pl.Int64))
     head = _at_the_head(moments, "pass")
     return (
         rows.passes.join(_begun(moments, "pass"), on="pass", how="left", maintain_order="left")

@@ -86,7 +86,7 @@ def judge_seen(rows: ReclaimRows, lists: ReclaimLists, rules: str) -> Mapping[st
     judged = pl.DataFrame(
         {
             "table": np.repeat([table for table, _ in parts], [facts.height for _, facts in parts]),
-            "seq": reads["row"],
+            "seq": reads["row"].cast(pl.UInt64),
             "verdict": verdict,
         }
     )

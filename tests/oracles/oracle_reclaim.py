@@ -83,7 +83,7 @@ class Kernel:
     cpus: int = 1
     temper: Temper = field(default_factory=Temper)
     rows: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in TABLES})
-    seq: int = 0
+    seq: int = -1
     lists: int = 0
     passes: int = 0
 
