@@ -129,7 +129,7 @@ identifier folio, sc;
 @@
  if (waited_for_writeback(folio, sc))
  	goto written;
-+way.step = RECLAIM_AT_WRITEBACK_3;
++way.step = RECLAIM_AT_REMOVE;
  goto keep_locked;
 
 @ unlocked_by_case_1 @
