@@ -77,7 +77,7 @@ class _Facts:
 def judge_flags(reads: pl.DataFrame, writes: pl.DataFrame) -> Numbers:
     """Hold the flags that were seen against those that were written.
 
-    What the flags were before the first row is not known: it is what was seen first.
+    What the flags were before the first row is not known: they may have been either.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def _judge_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers
         return np.zeros(0, dtype=np.uint8)
     after, seq, value = _columns(reads, flag)
     sure = (reads["sure"].to_numpy() & flag) != 0
-    at_first = value[np.argmin(seq)]
-    told = reads.filter("told")
+    # What a task saw before its first row, it may have seen before the recording began.
+    told = reads.filter(pl.col("told") & (pl.col("after") > BEFORE_ALL))
     can_be = {}
     for wanted in (False, True):
         saw, wrote = _facts_of(told, flag, wanted), _facts_of(writes, flag, wanted)
@@ -120,7 +120,7 @@ def _judge_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers
         support = wrote.end_of_begun(seq)
         _without_own(support, reads, writes.filter(_is(flag, value=wanted)), sure)
         support = np.maximum(support, saw.end_of_ended(after))
-        support = np.maximum(support, BEFORE_ALL if at_first == wanted else _NEVER)
+        support = np.maximum(support, BEFORE_ALL)
         against = np.maximum(unwritten.begin_of_ended(after), unseen.begin_of_ended(after))
         if not wanted:
             against = np.where(sure, np.maximum(against, after), against)
