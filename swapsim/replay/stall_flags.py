@@ -19,10 +19,11 @@ import polars as pl
 
 from swapsim.schemas.table import schema_of
 
-BEFORE_ALL: Final = -1
-"""Where a stretch begins that no row of its task precedes."""
+BEFORE_ALL: Final = -2
+"""Where a stretch begins that no row of its task precedes: maybe before the recording."""
 
-_NEVER: Final = -2
+_BEGUN: Final = -1
+_NEVER: Final = -3
 
 EXACT: Final = 0
 """The rows' order leaves one value, and it was seen."""
@@ -120,7 +121,7 @@ def _judge_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers
         support = wrote.end_of_begun(seq)
         _without_own(support, reads, writes.filter(_is(flag, value=wanted)), sure)
         support = np.maximum(support, saw.end_of_ended(after))
-        support = np.maximum(support, BEFORE_ALL)
+        support = np.maximum(support, _BEGUN)
         against = np.maximum(unwritten.begin_of_ended(after), unseen.begin_of_ended(after))
         if not wanted:
             against = np.where(sure, np.maximum(against, after), against)

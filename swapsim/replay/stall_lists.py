@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
+from swapsim.replay.stall_flags import BEFORE_ALL
 from swapsim.traces import ReclaimRows
 
 _MET_AGAIN: Final = ("writeback_3", "demote")
@@ -42,8 +43,8 @@ class ReclaimLists:
         task's row before it; it decided after ``decides``.
     moments : polars.DataFrame
         Each task's rows in order, as ``pid``, ``seq``, ``list``, ``pass``, ``kind`` and
-        ``before``, the seq of its row before, -1 for none. Of a list's folios it has the first, of
-        kind ``first``, or ``open`` if the list does not end.
+        ``before``, the seq of its row before, BEFORE_ALL for none. Of a list's folios it has the
+        first, of kind ``first``, or ``open`` if the list does not end.
     left_out : dict of str to int
         What is not judged, by kind.
     """
@@ -191,7 +192,7 @@ def _moments(rows: ReclaimRows, lists: pl.DataFrame) -> pl.DataFrame:
     return (
         pl.concat([part.select("pid", "seq", "list", "pass", "kind") for part in parts])
         .sort("pid", "seq")
-        .with_columns(before=pl.col("seq").cast(pl.Int64).shift().over("pid").fill_null(-1))
+        .with_columns(before=pl.col("seq").cast(pl.Int64).shift().over("pid").fill_null(BEFORE_ALL))
     )
 
 

@@ -174,11 +174,14 @@ def test_another_flag_is_found(seed: int, rules: str, data: st.DataObject) -> No
     rows = alone(seed, rules)
     part = data.draw(st.sampled_from(["lists", "passes"]))
     frame = getattr(rows, part)
-    assume(frame.height > 2)
-    row = frame.row(data.draw(st.integers(1, frame.height - 1)), named=True)
+    # What comes before a task's second pass may have been so since before the recording.
+    frame = frame.filter(pl.col("pass") > 2)
+    assume(frame.height)
+    row = frame.row(data.draw(st.integers(0, frame.height - 1)), named=True)
     name = data.draw(st.sampled_from(["flags_set", "flags_before", "flags_after"]))
     other = row[name] ^ data.draw(st.sampled_from([1, 2, 4]))
-    assert finds(replace(rows, **{part: change(frame, row["seq"], **{name: other})}), rules)
+    changed = change(getattr(rows, part), row["seq"], **{name: other})
+    assert finds(replace(rows, **{part: changed}), rules)
 
 
 @settings(max_examples=60, suppress_health_check=RELAXED)
