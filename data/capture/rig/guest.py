@@ -26,6 +26,8 @@ MARK = HOME / "guest" / "mark"
 MARK_TURNS = HOME / "guest" / "mark-turns"
 MARK_STALLS = HOME / "guest" / "mark-stalls"
 SLOW_DISK = HOME / "guest" / "slow-disk"
+MARK_NFS = HOME / "guest" / "mark-nfs"
+NFS_TO_ITSELF = HOME / "guest" / "nfs_to_itself.c"
 LEFTOVERS = HOME / "guest" / "leftovers"
 # init asks for offsets of structures; the lab's events need none, and its kernel tells none.
 NO_RESOLVER = "#!/bin/sh\nexec cat\n"
@@ -46,13 +48,14 @@ def sources(workload: Workload) -> list[Path]:
         scripts = [INIT, LAB, RECLAIM, STALL_RULES, _mark(workload.switches)]
         scripts += [LEFTOVERS] * workload.switches.debug_checks
         scripts += [SLOW_DISK] * (workload.switches.slow_disk is not None)
+        scripts += [NFS_TO_ITSELF] * (workload.switches.nfs is not None)
         return [workload.path, *LAB_EVENTS, *scripts, *programs]
     return [workload.path, EVENTS, INIT, RESOLVER, *programs]
 
 
 def _mark(switches: Switches) -> Path:
     if not switches.by_turns:
-        return MARK
+        return MARK_NFS if switches.nfs else MARK
     return MARK_STALLS if switches.slow_disk else MARK_TURNS
 
 
@@ -122,6 +125,9 @@ def _write_settings(workload: Workload, directory: Path) -> None:
         settings["cpus"] = workload.cpus
         settings["numa_nodes"] = workload.switches.numa_nodes
         lab = [". /capture/lab", ". /capture/reclaim", ". /capture/stall-rules"]
+        if workload.switches.nfs:
+            nfs = workload.switches.nfs
+            (directory / "nfs").write_text(f"{nfs.export} {nfs.mount}\n")
         if workload.switches.slow_disk:
             settings["slow_disk_mount"] = workload.switches.slow_disk.mount
             lab.append(". /capture/slow-disk")

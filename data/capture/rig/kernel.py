@@ -154,6 +154,7 @@ def _fragments(switches: Switches) -> list[Path]:
         *([LAB / "numa.config"] * (switches.numa_nodes > 1)),
         *([LAB / "debug-checks.config"] * switches.debug_checks),
         *([LAB / "slow-disk.config"] * (switches.slow_disk is not None)),
+        *([LAB / "writeback.config"] * (switches.cgroup_writeback or switches.nfs is not None)),
     ]
 
 

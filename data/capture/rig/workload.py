@@ -91,6 +91,14 @@ class SlowDisk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Nfs:
+    """A directory of the guest that it exports, and mounts from itself."""
+
+    export: str
+    mount: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Switches:
     """Which lab kernel is built, and how its switches stand when it boots.
 
@@ -114,6 +122,9 @@ class Switches:
     by_turns: bool = False
     numa_nodes: int = 1
     slow_disk: SlowDisk | None = dataclasses.field(default=None, repr=False)
+    # Without it the lab kernel throttles no cgroup's writers: reclaim waits for its pages instead.
+    cgroup_writeback: bool = dataclasses.field(default=False, repr=False)
+    nfs: Nfs | None = dataclasses.field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,6 +337,8 @@ def _switches(table: Table) -> Switches | None:
         by_turns=table.take("by_turns", bool, False),
         numa_nodes=table.take_positive("numa_nodes", 1),
         slow_disk=_slow_disk(table.take_table("slow_disk")),
+        cgroup_writeback=table.take("cgroup_writeback", bool, False),
+        nfs=_nfs(table.take_table("nfs")),
     )
     if switches.lock_sites and not switches.lock_statistics:
         raise table.error("lock_sites", "needs lock_statistics = true")
@@ -339,11 +352,19 @@ def _switches(table: Table) -> Switches | None:
     return switches
 
 
+def _nfs(table: Table) -> Nfs | None:
+    if not table:
+        return None
+    nfs = Nfs(export=_directory(table, "export"), mount=_directory(table, "mount"))
+    table.close()
+    return nfs
+
+
 def _slow_disk(table: Table) -> SlowDisk | None:
     if not table:
         return None
     disk = SlowDisk(
-        mount=_mount(table),
+        mount=_directory(table, "mount"),
         file_mebibytes=table.take_positive("file_mebibytes"),
         swap_mebibytes=table.take_positive("swap_mebibytes"),
         bytes_per_second=table.take_positive("bytes_per_second"),
@@ -388,7 +409,7 @@ def _file_systems(whole: Table) -> tuple[FileSystem, ...]:
     for table in whole.take_tables("file_system"):
         file_systems.append(
             FileSystem(
-                mount=_mount(table),
+                mount=_directory(table, "mount"),
                 mebibytes=table.take_positive("mebibytes"),
                 write_bytes_per_second=table.take_positive("write_bytes_per_second", 0),
             )
@@ -397,11 +418,11 @@ def _file_systems(whole: Table) -> tuple[FileSystem, ...]:
     return tuple(file_systems)
 
 
-def _mount(table: Table) -> str:
-    mount = table.take("mount", str)
-    if not re.fullmatch(r"/[a-z][a-z0-9-]*", mount):
-        raise table.error("mount", f"is '{mount}': give one directory, such as '/files'")
-    return mount
+def _directory(table: Table, field: str) -> str:
+    directory = table.take(field, str)
+    if not re.fullmatch(r"/[a-z][a-z0-9-]*", directory):
+        raise table.error(field, f"is '{directory}': give one directory, such as '/files'")
+    return directory
 
 
 def _recording(table: Table, *, lab: bool) -> Recording:
