@@ -85,3 +85,34 @@ def test_a_metric_that_nobody_measured_is_named() -> None:
     """It is not left out without a word."""
     with pytest.raises(InputError, match="Tides"):
         patch.steps(MEASURED, ["Tides"])
+
+
+def test_the_mail_s_rows_stand_beside_the_lab_s() -> None:
+    """Three lines a row; what has no clock is not simulated."""
+    found = patch.beside(MEASURED, ["memcachetest-4055M", "Kswapd pages scanned"])
+    assert found["source"].to_list() == ["published", "simulated", "measured"] * 2
+    rows = found.filter(row=SCANNED)
+    assert rows["mmotm"].to_list() == ["8814900", "-", "45,102 [45,094, 45,110]"]
+    assert rows["change"].to_list() == [-81.4, None, -88.9]
+    with pytest.raises(InputError, match="Swap Outs"):
+        patch.beside(MEASURED, ["Swap Outs"])
+
+
+def test_the_verdict_tells_which_patch_did_the_work() -> None:
+    """Of a figure that moves; one that does not has no such patch."""
+    writes = MEASURED.filter(metric=SCANNED).with_columns(
+        metric=pl.lit("Page writes file"), value=pl.lit(7.0)
+    )
+    verdict = patch.verdict_in_runs(pl.concat([MEASURED, writes]))
+    assert "5 rounds of each, a real" in verdict
+    assert "pages scanned by kswapd go from 45,102 to 5,022, 100 % of that with patch 2" in verdict
+    assert "file pages written by reclaim go neither way in all rounds" in verdict
+
+
+def test_too_few_rounds_are_told() -> None:
+    """What they say is no verdict yet."""
+    rows = MEASURED.filter(pl.col("seed") <= 3)
+    writes = rows.filter(metric=SCANNED).with_columns(metric=pl.lit("Page writes file"))
+    assert "3 rounds of each (a verdict needs 5)" in patch.verdict_in_runs(
+        pl.concat([rows, writes])
+    )

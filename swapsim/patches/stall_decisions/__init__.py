@@ -2,13 +2,16 @@
 """Patch C: reclaim's stall decisions in one place, eight patches (2013, merged for 3.11)."""
 
 from swapsim.patches.stall_decisions.code_claims import code_claims
+from swapsim.patches.stall_decisions.conclusions import verdict_in_runs
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
     SIZES,
     STEPS,
     along_rules,
     as_mailed,
+    beside,
     directions,
+    measured_as_mailed,
     steps,
 )
 from swapsim.patches.stall_decisions.lists import led, list_of
@@ -23,11 +26,14 @@ __all__ = [
     "STEPS",
     "along_rules",
     "as_mailed",
+    "beside",
     "code_claims",
     "directions",
     "led",
     "list_of",
+    "measured_as_mailed",
     "printed",
     "rule_spans",
     "steps",
+    "verdict_in_runs",
 ]

@@ -32,14 +32,19 @@ def verdict_in_runs(measured: pl.DataFrame) -> str:
     """
     judged = require(directions(measured), DIRECTIONS, "DIRECTIONS")
     rounds = min(judged["rounds"].to_list())
-    count = {word: (judged["says"] == word).sum() for word in ("for", "against")}
-    few = f" (judged from {FEWEST_ROUNDS} rounds on)" if rounds < FEWEST_ROUNDS else ""
+    few = f" (a verdict needs {FEWEST_ROUNDS})" if rounds < FEWEST_ROUNDS else ""
+    moves = pl.col("claimed") != "stays"
     return (
-        f"Run by the rules of 2013, in {rounds} rounds, a real Linux 6.1 speaks for {count['for']} "
-        f"of the mail's {judged.height} claims of direction that it can show and against "
-        f"{count['against']}{few}. Against mmotm, "
+        f"Run by the rules of 2013, {rounds} rounds of each{few}, a real Linux 6.1 speaks "
+        f"{_counted(judged.filter(moves))} claims that something falls or rises, and "
+        f"{_counted(judged.filter(~moves))} that it stays. Against mmotm, "
         f"{' and '.join(_work(measured, metric) for metric in HEADLINES)}."
     )
+
+
+def _counted(judged: pl.DataFrame) -> str:
+    said = {word: (judged["says"] == word).sum() for word in ("for", "against")}
+    return f"for {said['for']} and against {said['against']} of {judged.height}"
 
 
 def _work(measured: pl.DataFrame, metric: str) -> str:
