@@ -125,7 +125,10 @@ def _shaped(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_folios(lists: ReclaimLists) -> pl.DataFrame:
-    """Return what lists' folios saw: of those one after the other that saw the same, two."""
+    """Return what lists' folios saw: of those one after the other that saw the same, two.
+
+    A list of which all saw what it found and left tells no more than it does itself.
+    """
     ends = lists.ends.astype(np.int64)
     if not len(ends):
         return pl.DataFrame(schema=FACTS)
@@ -139,6 +142,11 @@ def _of_folios(lists: ReclaimLists) -> pl.DataFrame:
     changes[starts] = changes[-1] = True
     edges = np.flatnonzero((changes[:-1] | changes[1:]) & (flags <= _ALL))
     of_list = np.searchsorted(ends, edges, side="right")
+    found, left = (lists.lists[name].to_numpy() & _NODE for name in ("flags_before", "flags_after"))
+    news = (flags[edges] != found[of_list]) | (flags[edges] != left[of_list])
+    other = np.zeros(len(ends), dtype=bool)
+    other[of_list[news]] = True
+    edges, of_list = edges[other[of_list]], of_list[other[of_list]]
     is_first = edges == starts[of_list]
     before = np.where(is_first, lists.lists["after"].to_numpy()[of_list], seq[edges - 1])
     return pl.DataFrame(

@@ -54,24 +54,30 @@ Numbers = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """Facts of one value of one flag, for questions that take the time of a search."""
+    """Facts of one value of one flag, for questions that take the time of a search.
+
+    Where there is no such fact, the answer is _NEVER.
+    """
 
     after: Numbers
     latest_end: Numbers
+    end_before: Numbers
     seq: Numbers
     latest_begin: Numbers
 
-    def end_of_begun(self, before: Numbers) -> Numbers:
-        """Return the latest end of the facts that begin before; _NEVER for none."""
-        return self.latest_end[np.searchsorted(self.after, before, side="left")]
+    def end_of_begun(self, before: Numbers, *, but: Numbers) -> Numbers:
+        """Return the latest end, but for a row's own, of the facts that begin before."""
+        begun = np.searchsorted(self.after, before, side="left")
+        latest = self.latest_end[begun]
+        return np.where(latest == but, self.end_before[begun], latest)
 
     def end_of_ended(self, until: Numbers) -> Numbers:
-        """Return the latest end of the facts that end no later; _NEVER for none."""
+        """Return the latest end of the facts that end no later."""
         ends = np.concatenate([[_NEVER], self.seq])
         return ends[np.searchsorted(self.seq, until, side="right")]
 
     def begin_of_ended(self, until: Numbers) -> Numbers:
-        """Return the latest beginning of the facts that end no later; _NEVER for none."""
+        """Return the latest beginning of the facts that end no later."""
         return self.latest_begin[np.searchsorted(self.seq, until, side="right")]
 
 
@@ -111,15 +117,18 @@ def _judge_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers
         return np.zeros(0, dtype=np.uint8)
     after, seq, value = _columns(reads, flag)
     sure = (reads["sure"].to_numpy() & flag) != 0
+    row = reads["row"].to_numpy().astype(np.int64)
     # What a task saw before its first row, it may have seen before the recording began.
     told = reads.filter(pl.col("told") & (pl.col("after") > BEFORE_ALL))
+    seen = [_facts_of(told, flag, value=kind) for kind in (False, True)]
+    written = [_facts_of(writes, flag, value=kind) for kind in (False, True)]
     can_be = {}
     for wanted in (False, True):
-        saw, wrote = _facts_of(told, flag, wanted), _facts_of(writes, flag, wanted)
-        unseen, unwritten = _facts_of(told, flag, not wanted), _facts_of(writes, flag, not wanted)
-        # What overlaps a read may come before it if it writes; seeing changes nothing.
-        support = wrote.end_of_begun(seq)
-        _without_own(support, reads, writes.filter(_is(flag, value=wanted)), sure)
+        saw, wrote = seen[wanted], written[wanted]
+        unseen, unwritten = seen[not wanted], written[not wanted]
+        # What overlaps a read may come before it if it writes; seeing changes nothing. What its own
+        # row wrote came after it, unless it is sure.
+        support = wrote.end_of_begun(seq, but=np.where(sure, _NEVER, row))
         support = np.maximum(support, saw.end_of_ended(after))
         support = np.maximum(support, _BEGUN)
         against = np.maximum(unwritten.begin_of_ended(after), unseen.begin_of_ended(after))
@@ -131,35 +140,25 @@ def _judge_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers
     return np.where(agrees, np.where(raced, RACED, EXACT), OTHER).astype(np.uint8)
 
 
-def _without_own(
-    support: Numbers, reads: pl.DataFrame, writes: pl.DataFrame, sure: Numbers
-) -> None:
-    """Take back what a row's own write, which came later, would explain of what it saw first."""
-    own = np.flatnonzero((support == reads["row"].to_numpy().astype(np.int64)) & ~sure)
-    for nth in own.tolist():
-        row, before = reads["row"][nth], reads["seq"][nth]
-        others = writes.filter((pl.col("after") < before) & (pl.col("row") != row))["seq"]
-        support[nth] = max(others.to_list(), default=_NEVER)
-
-
-def _is(flag: int, *, value: bool) -> pl.Expr:
-    return ((pl.col("flags") & flag) != 0) == value
-
-
 def _columns(facts: pl.DataFrame, flag: int) -> tuple[Numbers, Numbers, Numbers]:
     """Return where facts begin and end, and their values."""
     after, seq = (facts[name].to_numpy() for name in ("after", "seq"))
     return after, seq, (facts["flags"].to_numpy() & flag) != 0
 
 
-def _facts_of(facts: pl.DataFrame, flag: int, value: bool) -> _Facts:
+def _facts_of(facts: pl.DataFrame, flag: int, *, value: bool) -> _Facts:
     """Bring the facts of one value in order, by their beginnings and by their ends."""
     after, seq, values = _columns(facts, flag)
     after, seq = after[values == value], seq[values == value]
     by_begin, by_end = np.argsort(after, kind="stable"), np.argsort(seq, kind="stable")
+    ends = np.concatenate([[_NEVER], seq[by_begin]])
+    latest = np.maximum.accumulate(ends)
+    # The latest but one: what comes new, or what it comes after.
+    beaten = np.minimum(ends[1:], latest[:-1])
     return _Facts(
         after=after[by_begin],
-        latest_end=np.maximum.accumulate(np.concatenate([[_NEVER], seq[by_begin]])),
+        latest_end=latest,
+        end_before=np.maximum.accumulate(np.concatenate([[_NEVER], beaten])),
         seq=seq[by_end],
         latest_begin=np.maximum.accumulate(np.concatenate([[_NEVER], after[by_end]])),
     )

@@ -11,7 +11,7 @@ from swapsim.native.facts import STALL_BY_PASS, STALL_CLEARED
 from swapsim.native.stall_replay import decide_passes
 from swapsim.replay.stall_counters import DECIDING, TELLING, CountedLists, Numbers
 from swapsim.replay.stall_facts import seen_flags, written_flags
-from swapsim.replay.stall_flags import OTHER, RACED, judge_flags
+from swapsim.replay.stall_flags import EXACT, OTHER, RACED, judge_flags
 from swapsim.replay.stall_lists import ReclaimLists
 from swapsim.replay.stall_sleeps import Sleeps
 from swapsim.schemas import (
@@ -77,24 +77,25 @@ def judge_seen(rows: ReclaimRows, lists: ReclaimLists, rules: str) -> Mapping[st
     Returns
     -------
     mapping of str to polars.DataFrame
-        By table: ``seq`` of each row that saw flags, and the worst ``verdict`` of them.
+        By table: ``seq`` of each row that saw flags not EXACT, and the worst ``verdict`` of them.
     """
     own = rules in STALL_BY_PASS
     parts = list(seen_flags(rows, lists, own_congestion=own))
     reads = pl.concat([facts for _, facts in parts])
     verdict = judge_flags(reads, written_flags(rows, lists, own_congestion=own))
-    judged = pl.DataFrame(
-        {
-            "table": np.repeat([table for table, _ in parts], [facts.height for _, facts in parts]),
-            "seq": reads["row"].cast(pl.UInt64),
-            "verdict": verdict,
-        }
-    )
-    worst = judged.group_by("table", "seq").agg(pl.col("verdict").max())
-    return {
-        table: worst.filter(pl.col("table") == table).drop("table")
-        for table in ("lists", "passes", "throttles")
-    }
+    ends = np.cumsum([facts.height for _, facts in parts])
+    judged = reads.select(pl.col("row").cast(pl.UInt64).alias("seq"), verdict=pl.Series(verdict))
+    told = {}
+    for table in ("lists", "passes", "throttles"):
+        of_table = [
+            judged[int(end) - facts.height : int(end)]
+            for (name, facts), end in zip(parts, ends, strict=True)
+            if name == table and facts.height
+        ]
+        rows_of_table = pl.concat([judged.clear(), *of_table])
+        worth_telling = rows_of_table.filter(pl.col("verdict") != EXACT)
+        told[table] = worth_telling.group_by("seq").agg(pl.col("verdict").max())
+    return told
 
 
 def _fault(**tests: pl.Expr) -> pl.Expr:
@@ -109,7 +110,7 @@ def _fault(**tests: pl.Expr) -> pl.Expr:
 def _seen(frame: pl.DataFrame, seen: pl.DataFrame) -> pl.DataFrame:
     return frame.join(seen, on="seq", how="left", maintain_order="left").with_columns(
         raced=(pl.col("verdict") == RACED).fill_null(value=False),
-        verdict=pl.col("verdict").fill_null(0),
+        verdict=pl.col("verdict").fill_null(EXACT),
     )
 
 

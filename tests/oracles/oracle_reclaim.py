@@ -82,6 +82,7 @@ class Kernel:
     tasks: list[Task]
     cpus: int = 1
     temper: Temper = field(default_factory=Temper)
+    sizes: tuple[int, ...] = (1, 2, 8, 32)
     rows: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in TABLES})
     seq: int = -1
     lists: int = 0
@@ -371,7 +372,7 @@ class Kernel:
         counts: dict[str, int] = defaultdict(int)
         before = self.seen(task)
         yield Pause.OTHER_CPUS
-        for _ in range(self.random.choice((1, 2, 8, 32))):
+        for _ in range(self.random.choice(self.sizes)):
             yield from self.meet(task, self.folio(file), known, counts)
         while known["tails"]:
             known["tails"] -= 1

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A whole trace of reclaim verified, beside its counters alone in plain Python.
+
+kswapd's lists of 32 folios, as oracle_reclaim.py makes them up by the rules of 6.1, over and over.
+Ours is given the tables: it holds each row against itself, counts the lists, decides them and the
+passes, and explains every flag that was seen. Its peer only counts, from rows that are made before.
+"""
+
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import polars as pl
+
+from swapsim import replay
+from swapsim.errors import SwapsimError
+from swapsim.paths import repository_root
+from swapsim.traces import ReclaimRows
+
+NAMES = ("stall/verify",)
+RULES = "6.1"
+RUNS = 5
+FOLIOS = 2**21
+PARTS = ("folios", "lists", "passes", "throttles", "rounds", "clears")
+NUMBERS = ("seq", "list", "pass")
+SHARED = ("file", "dirty", "writeback", "reclaim", "buffers", "fs_dirty", "fs_writeback", "pages")
+SHARED += ("lazyfree", "under_writeback", "marked")
+"""Columns that the plain model's pages have, too."""
+LATE = ("dirty", "no_write", "pageout_keep", "pageout_activate", "written")
+
+
+def once() -> dict[str, pl.DataFrame]:
+    """Return what a kswapd of 6.1 wrote until the end of a pass, and then balanced its node."""
+    import oracle_reclaim
+
+    kswapd = oracle_reclaim.Task(1, 0, kswapd=True)
+    kernel = oracle_reclaim.Kernel(RULES, Random(1), [kswapd], sizes=(32,))
+    kernel.run(120)
+    end = kernel.rows["reclaim_passes"][-1]["seq"]
+    for table, rows in kernel.rows.items():
+        kernel.rows[table] = [row for row in rows if row["seq"] <= end]
+    kernel.seq = end
+    kernel.clear(kswapd, 7, "balanced")
+    return dict(zip(PARTS, kernel.frames().values(), strict=True))
+
+
+def over_and_over(part: dict[str, pl.DataFrame], times: int) -> ReclaimRows:
+    """Return the tables so often, with numbers that go on."""
+    most = {
+        number: max(int(table[number].max() or 0) for table in part.values() if number in table)
+        for number in NUMBERS
+    }
+    nth = pl.DataFrame({"nth": range(times)}, schema={"nth": pl.UInt64})
+
+    def go_on(table: pl.DataFrame) -> pl.DataFrame:
+        moved = [
+            pl.when((pl.col(name) > 0) | (name == "seq"))
+            .then(pl.col(name) + pl.col("nth") * (most[name] + 1))
+            .otherwise(0)
+            .cast(pl.UInt64)
+            .alias(name)
+            for name in NUMBERS
+            if name in table
+        ]
+        return nth.join(table, how="cross").with_columns(moved).drop("nth")
+
+    return ReclaimRows(**{name: go_on(table) for name, table in part.items()})
+
+
+def folios_a_second(rows: ReclaimRows) -> float:
+    """Verify the trace; return the folios a second."""
+    start = time.perf_counter()
+    verdict = replay.judge_stalls(rows, rules=RULES)
+    spent = time.perf_counter() - start
+    if not verdict.holds or verdict.counted != rows.lists.height:
+        raise SwapsimError("a made-up trace does not verify: run 'make test'")
+    return rows.folios.height / spent
+
+
+def model(part: dict[str, pl.DataFrame]) -> float:
+    """Return the same of the plain Python model, which counts the lists."""
+    import oracle_stall
+
+    known = {row["list"]: row for row in part["lists"].iter_rows(named=True)}
+    dealt: dict[int, list[oracle_stall.Row]] = {number: [] for number in known}
+    for folio in part["folios"].iter_rows(named=True):
+        page = oracle_stall.Page(
+            **{name: folio[name] for name in SHARED},
+            dirty_late=folio["step"] in LATE,
+            congested=bool(folio["congested"]),
+        )
+        came_back, flags = bool(folio["clean"]), folio["node_flags"] or 0
+        dealt[folio["list"]].append(oracle_stall.Row(page, folio["step"], came_back, flags))
+    counted = {}
+    start = time.perf_counter()
+    for number, some in dealt.items():
+        told = known[number]
+        context = oracle_stall.Context(RULES, kswapd=True, priority=told["priority"])
+        counted[number] = oracle_stall.replay(
+            context, some, file=told["file"], taken=told["taken"]
+        ).reclaim.counts
+    spent = time.perf_counter() - start
+    for number, counts in counted.items():
+        if counts.dirty != known[number]["dirty"]:
+            raise SwapsimError("the plain model counts otherwise: run 'make test'")
+    return part["folios"].height / spent
+
+
+def run() -> Iterator[Any]:
+    """Yield the benchmarks of NAMES."""
+    sys.path.insert(0, str(repository_root() / "tests" / "oracles"))
+    part = once()
+    rows = over_and_over(part, -(-FOLIOS // part["folios"].height))
+    ours, peer = [], []
+    for _ in range(RUNS):
+        ours.append(folios_a_second(rows))
+        peer.append(model(part))
+    rates = statistics.median(ours), statistics.median(peer)
+    yield {
+        "name": NAMES[0],
+        "ours": round(rates[0] / 1e6, 3),
+        "peer": round(rates[1] / 1e6, 3),
+        "unit": "million folios/s (peer: counters alone in plain Python, oracle_stall.py)",
+        "ratio": round(rates[0] / rates[1], 2),
+    }
