@@ -96,7 +96,10 @@ def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def verdict(
-    three_columns: pl.DataFrame, sites_of: Mapping[str, pl.DataFrame], verified: pl.DataFrame
+    three_columns: pl.DataFrame,
+    sites_of: Mapping[str, pl.DataFrame],
+    verified: pl.DataFrame,
+    directions: pl.DataFrame,
 ) -> str:
     """Say how far the laboratory is with all claims.
 
@@ -108,12 +111,16 @@ def verdict(
         Name of a trace -> its LOCK_SITES under kernel 4.8.
     verified : polars.DataFrame
         Schema VERIFIED: the slot allocator held against the slot traces.
+    directions : polars.DataFrame
+        Schema DIRECTIONS: claims of direction, judged by a real kernel's runs.
 
     Returns
     -------
     str
-        One sentence.
+        Two sentences.
     """
+    moved = directions.filter(pl.col("claimed") != "stays")
+    spoken_for = (moved["says"] == "for").sum()
     slots, alike = slots_matched(verified)
     simulated = three_columns["simulated"].is_not_null().sum()
     agree = (three_columns["simulated_verdict"] == "agrees").sum()
@@ -121,5 +128,6 @@ def verdict(
         f"Of {three_columns.height} published claims of four patches, {simulated} are simulated in "
         f"time, {agree} of them within their tolerance; patch A's lock counts are replayed on "
         f"{len(sites_of)} traces of a real kernel, and of {slots:,} slots that it handed out in "
-        f"{verified.height} more, patch D's allocator hands out {alike:,}."
+        f"{verified.height} more, patch D's allocator hands out {alike:,}. Of {moved.height} "
+        f"claims that a figure falls or rises, a real kernel's runs speak for {spoken_for}."
     )
