@@ -71,13 +71,11 @@ def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Laye
         "metric",
         "policy",
         pl.col("seen").cast(pl.String),
-        text=pl.when(pl.col("base") != 0)
-        .then(pl.format("{}{} %", _plus(change), change.round().cast(pl.Int64, strict=False)))
-        .otherwise(
-            pl.format(
-                "{}{}", _plus(pl.col("value")), pl.col("value").round_sig_figs(3).cast(pl.Int64)
-            )
-        ),
+        text=pl.when(pl.col("base") == 0)
+        .then(_signed(pl.col("value").round_sig_figs(3).cast(pl.Int64)))
+        .when(change.abs() >= 1)
+        .then(pl.format("{} %", _signed(change.round().cast(pl.Int64, strict=False))))
+        .otherwise(pl.format("{} %", _signed(change.round(1) + 0.0))),
     )
     policies = drawn["policy"].unique(maintain_order=True).to_list()
     metrics = drawn["metric"].unique(maintain_order=True).to_list()
@@ -116,5 +114,5 @@ def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Laye
     return chart
 
 
-def _plus(value: pl.Expr) -> pl.Expr:
-    return pl.when(value > 0).then(pl.lit("+")).otherwise(pl.lit(""))
+def _signed(value: pl.Expr) -> pl.Expr:
+    return pl.format("{}{}", pl.when(value > 0).then(pl.lit("+")).otherwise(pl.lit("")), value)

@@ -128,6 +128,7 @@ def verdict(
         f"Of {three_columns.height} published claims of four patches, {simulated} are simulated in "
         f"time, {agree} of them within their tolerance; patch A's lock counts are replayed on "
         f"{len(sites_of)} traces of a real kernel, and of {slots:,} slots that it handed out in "
-        f"{verified.height} more, patch D's allocator hands out {alike:,}. Of {moved.height} "
-        f"claims that a figure falls or rises, a real kernel's runs speak for {spoken_for}."
+        f"{verified.height} more, patch D's allocator hands out {alike:,}. For "
+        f"{spoken_for} of patch C's {moved.height} claims that a figure falls or rises a real "
+        f"kernel's runs speak, made small."
     )
