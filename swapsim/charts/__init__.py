@@ -9,12 +9,14 @@ from swapsim.charts.locks import acquisitions_by_site, lock_cost_by_mix, work_by
 from swapsim.charts.machine import claim_along_shares, gain_along, time_per_page
 from swapsim.charts.removal import gain_map, ranges_beside_published, waits_by_list
 from swapsim.charts.slots import contention_against_locality, metric_along, slots_over_time
+from swapsim.charts.stall_lists import agreement, stretch
 from swapsim.charts.stall_runs import along_rules, by_patch
 from swapsim.charts.stalls import pages_by_rules, rules_table
 from swapsim.charts.theme import png, use
 
 __all__ = [
     "acquisitions_by_site",
+    "agreement",
     "along_rules",
     "by_patch",
     "claim_along_shares",
@@ -29,6 +31,7 @@ __all__ = [
     "ranges_beside_published",
     "rules_table",
     "slots_over_time",
+    "stretch",
     "time_per_page",
     "use",
     "waits_by_list",

@@ -86,3 +86,11 @@ SIZES: Final = ("#c7c7c7", "#a6bddb", "#3690c0", "#034e7b")
 
 SIGNS: Final = {"falls": "#92c5de", "either": "#f2f2f2", "rises": "#f4a582"}
 """Which way a figure goes in the rounds of a measurement; pale where they do not agree."""
+
+STALLS: Final = {
+    "sleep, up to 100 ms": "#d94801",
+    "wait, if a device is congested": "#fdbe85",
+    "a flag, no sleep": "#9ecae1",
+    "nothing": "#eeeeee",
+}
+"""What is decided after one of reclaim's lists, the longest first."""

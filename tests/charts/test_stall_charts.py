@@ -7,9 +7,17 @@ import polars as pl
 import pytest
 
 from swapsim import charts
+from swapsim.charts import colours
 from swapsim.charts.colours import FATES
 from swapsim.errors import InputError
-from swapsim.schemas import LED_PAGES, MEDIANS_BY_SIZE, PAIRED, RULE_SPANS
+from swapsim.schemas import (
+    DECIDED_LISTS,
+    LED_PAGES,
+    MEDIANS_BY_SIZE,
+    PAIRED,
+    RULE_SPANS,
+    STALL_AGREEMENT,
+)
 
 SPANS = pl.DataFrame(
     [
@@ -100,6 +108,26 @@ def test_a_step_shows_its_change_in_percent_or_from_nothing_its_figure() -> None
     }
 
 
+def test_a_pair_that_is_not_alike_throughout_is_not_called_100() -> None:
+    """Rule sets stand in order of age."""
+    pairs = pl.DataFrame(
+        [("3.9", "mmotm", 1000, 0.5, 0.9999, 1.0, 1.0)], schema=STALL_AGREEMENT, orient="row"
+    )
+    spec = charts.agreement(pairs, "flags", title="t").to_dict()
+    assert rows_of(spec) == [{"one": "3.9", "other": "mmotm", "percent": 99}]
+
+
+def test_a_stretch_has_a_bar_for_each_list_by_what_is_decided_after_it() -> None:
+    """The longest sleep counts."""
+    lists = [(True, True, 3), (False, True, 3), (False, False, 2), (False, False, 0)]
+    rows = [
+        {"rules": "mmotm", "nth": nth, "forced": forced, "waits": waits, "flags_set": flags}
+        for nth, (forced, waits, flags) in enumerate(lists)
+    ]
+    spec = charts.stretch(pl.DataFrame(rows, schema=DECIDED_LISTS), title="t").to_dict()
+    assert [row["decision"] for row in rows_of(spec)] == list(colours.STALLS)
+
+
 def test_other_frames_are_refused() -> None:
     """Each chart names the table that it was not given."""
     with pytest.raises(InputError, match="RULE_SPANS"):
@@ -110,3 +138,7 @@ def test_other_frames_are_refused() -> None:
         charts.along_rules(STEPS, {}, title="t")
     with pytest.raises(InputError, match="PAIRED"):
         charts.by_patch(MEDIANS, title="t")
+    with pytest.raises(InputError, match="STALL_AGREEMENT"):
+        charts.agreement(STEPS, "flags", title="t")
+    with pytest.raises(InputError, match="DECIDED_LISTS"):
+        charts.stretch(STEPS, title="t")
