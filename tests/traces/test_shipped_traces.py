@@ -13,6 +13,7 @@ SHIPPED = shipped_traces()
 PAGES = traces.shipped("writeback-tags")
 SLOTS = traces.shipped("cluster-next")
 REMOVALS = {name: folder for name, folder in SHIPPED.items() if name.startswith("removals-")}
+STALLS = {name: folder for name, folder in SHIPPED.items() if name.startswith("stalls-")}
 STALL_DECISION_EVENTS = {
     "shrink_stat",
     "node_pass",
@@ -40,15 +41,17 @@ def page_trace(request: pytest.FixtureRequest) -> Path:
 
 
 def test_traces_are_shipped_within_their_size() -> None:
-    """Three of pages, eight of slots within 10 MB, eight of removals within 4, all within 25."""
+    """Three of pages, eight of slots in 10 MB, eight of removals in 4, five of stalls in 12."""
     assert set(PAGES) == {"swap-w-seq", "random-80-20", "slow-disk"}
     assert len(SLOTS) == 8
     assert len(REMOVALS) == 8
-    assert set(SHIPPED) == {*PAGES, *SLOTS, *REMOVALS}
+    assert len(STALLS) == 5
+    assert set(SHIPPED) == {*PAGES, *SLOTS, *REMOVALS, *STALLS}
     files = [path for path in (data_root() / "traces").rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 25e6
+    assert sum(path.stat().st_size for path in files) < 37e6
     assert sum(path.stat().st_size for path in files if path.parent.name in SLOTS) < 10e6
     assert sum(path.stat().st_size for path in files if path.parent.name in REMOVALS) < 4e6
+    assert sum(path.stat().st_size for path in files if path.parent.name in STALLS) < 12e6
 
 
 def test_a_trace_has_the_events_that_its_provenance_counts(trace: Path) -> None:

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What reclaim met, decided and slept: the rig's tables of it, and the shipped ones."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from swapsim import replay
+from swapsim.paths import data_root, shipped_traces
+from swapsim.schemas import (
+    RECLAIM_CLEARS,
+    RECLAIM_FOLIOS,
+    RECLAIM_LISTS,
+    RECLAIM_PASSES,
+    RECLAIM_ROUNDS,
+    THROTTLES,
+)
+
+CAPTURE = data_root() / "capture"
+TRACES = {name: folder for name, folder in shipped_traces().items() if name.startswith("stalls-")}
+TABLES = {
+    "reclaim_folios": RECLAIM_FOLIOS,
+    "reclaim_lists": RECLAIM_LISTS,
+    "reclaim_passes": RECLAIM_PASSES,
+    "reclaim_rounds": RECLAIM_ROUNDS,
+    "reclaim_clears": RECLAIM_CLEARS,
+    "throttles": THROTTLES,
+}
+SLEEP = {"nid": 0, "reason": "writeback", "timeout_us": 100000, "delayed_us": 52000, "kthread": 0}
+UNTOLD = {"congested_devices": -1, "flags": -1}
+COUNTED = {"failures": 0, "reclaimable": 0, "write_pending": 0}
+
+
+@pytest.fixture(scope="module")
+def rig() -> SimpleNamespace:
+    """Give the rig's modules, which are a package beside their program."""
+    sys.path.insert(0, str(CAPTURE))
+    try:
+        names = ("errors", "reclaim", "workload")
+        return SimpleNamespace(**{name: import_module(f"rig.{name}") for name in names})
+    finally:
+        sys.path.remove(str(CAPTURE))
+
+
+def kernel_wrote(folder: Path, event: str, rows: list[dict[str, int | str]]) -> None:
+    """Write an event's rows as they are imported."""
+    fixed = {"seq": pl.UInt64, "cpu": pl.UInt16, "pid": pl.Int32}
+    frame = pl.DataFrame([{"cpu": 0, **row} for row in rows], schema_overrides=fixed)
+    frame.write_parquet(folder / f"{event}.parquet")
+
+
+def test_a_sleep_names_the_pass_and_list_that_asked_for_it(
+    rig: SimpleNamespace, tmp_path: Path
+) -> None:
+    """Who asked stands right before the sleep of the same task; a sleep alone has no asker."""
+    sleep = {**SLEEP, **COUNTED, **UNTOLD}
+    kernel_wrote(
+        tmp_path,
+        "throttles",
+        [{"seq": seq, "pid": pid, **sleep} for seq, pid in [(3, 7), (4, 8), (5, 7)]],
+    )
+    kernel_wrote(
+        tmp_path,
+        "throttle_askers",
+        [{"seq": 1, "pid": 7, "pass": 20, "list": 0}, {"seq": 2, "pid": 8, "pass": 21, "list": 9}],
+    )
+    rig.reclaim.tabulate(tmp_path)
+    table = pl.read_parquet(tmp_path / "throttles.parquet")
+    assert table.schema == THROTTLES
+    assert table.select("seq", "pass", "list").rows() == [(3, 20, 0), (4, 21, 9), (5, 0, 0)]
+    assert table["flags"].null_count() == table["congested_devices"].null_count() == 3
+
+
+def test_what_was_not_asked_is_null(rig: SimpleNamespace, tmp_path: Path) -> None:
+    """A folio that was never locked has no answer of a file system, no test and no writing."""
+    asked = ("file", "dirty", "writeback", "reclaim", "private", "lazyfree", "swap")
+    unasked = ("fs_dirty", "fs_writeback", "buffers", "clean", "under_writeback", "marked")
+    row = {
+        "seq": 0,
+        "pid": 7,
+        "list": 1,
+        "mapping": 16,
+        "index": 5,
+        "pages": 1,
+        "pages_end": 1,
+        "outcome": "kept",
+        "step": "lock",
+        "node_flags": -1,
+        "congested": -1,
+        **dict.fromkeys(asked, 1),
+        **dict.fromkeys(unasked, -1),
+    }
+    kernel_wrote(tmp_path, "reclaim_folios", [row])
+    rig.reclaim.tabulate(tmp_path)
+    table = pl.read_parquet(tmp_path / "reclaim_folios.parquet")
+    assert table.schema == RECLAIM_FOLIOS
+    assert table.select(asked).row(0) == (True,) * len(asked)
+    assert table.select(*unasked, "node_flags").row(0) == (None,) * (len(unasked) + 1)
+
+
+def test_a_word_that_no_table_knows_is_refused(rig: SimpleNamespace, tmp_path: Path) -> None:
+    """Another kernel's events are not taken for ours."""
+    row = {"seq": 0, "pid": 7, "nid": 0, "memcg": 0, "flags": 7, "why": "bored"}
+    kernel_wrote(tmp_path, "reclaim_clears", [row])
+    with pytest.raises(rig.errors.GuestError, match="reclaim_clears"):
+        rig.reclaim.tabulate(tmp_path)
+
+
+def test_folios_that_a_batch_removes_are_not_recorded(rig: SimpleNamespace, tmp_path: Path) -> None:
+    """A batch does not tell what became of each, so the two exclude each other."""
+    text = (CAPTURE / "workloads" / "stalls-disk-1.toml").read_text(encoding="utf-8")
+    path = tmp_path / "both.toml"
+    path.write_text(text.replace("[lab]\n", "[lab]\nbatched_removal = true\n"))
+    with pytest.raises(rig.errors.CaptureError, match="batched_removal = false"):
+        rig.workload.take(rig.workload.read_table(path))
+
+
+@pytest.mark.parametrize("name", list(TRACES))
+def test_a_trace_of_stalls_has_its_tables_in_order(name: str) -> None:
+    """Each table has its schema and is sorted; lists and passes end once."""
+    for event, schema in TABLES.items():
+        path = TRACES[name] / f"{event}.parquet"
+        if path.exists():
+            table = pl.read_parquet(path)
+            assert table.schema == schema, event
+            assert table["seq"].is_sorted(), event
+    for event, number in (("reclaim_lists", "list"), ("reclaim_passes", "pass")):
+        numbers = pl.read_parquet(TRACES[name] / f"{event}.parquet")[number]
+        assert numbers.is_unique().all()
+
+
+@pytest.mark.parametrize("name", list(TRACES))
+def test_a_list_is_its_folios(name: str) -> None:
+    """Pages taken, reclaimed and written are those of the list's rows, by columns alone."""
+    folios = pl.read_parquet(TRACES[name] / "reclaim_folios.parquet")
+    lists = pl.read_parquet(TRACES[name] / "reclaim_lists.parquet")
+    pages = pl.col("pages")
+    counted = folios.group_by("list").agg(
+        taken=pages.filter(pl.col("step") != "writeback_3").sum(),
+        reclaimed=pages.filter(pl.col("outcome") == "reclaimed").sum(),
+        pageout=pages.filter(pl.col("clean").is_not_null()).sum(),
+        writeback=pages.filter(pl.col("step") == "writeback_2").sum(),
+        immediate=pages.filter(pl.col("step") == "writeback_1").sum(),
+        ref_keep=pages.filter(pl.col("step") == "reference_keep").sum(),
+    )
+    columns = counted.columns
+    both = lists.select(columns).join(counted, on="list", suffix="_of_folios")
+    assert both.height == lists.height
+    for column in columns[1:]:
+        assert (both[column] == both[f"{column}_of_folios"]).all(), column
+
+
+@pytest.mark.parametrize("name", list(TRACES))
+def test_every_decision_is_the_rules_of_6_1(name: str) -> None:
+    """Counters, passes, sleeps and flags come out as the kernel had them."""
+    verdict = replay.judge_stalls(TRACES[name], rules="6.1")
+    assert verdict.first == ()
+    assert verdict.faults.is_empty()
+    assert verdict.lists.height > 5000
