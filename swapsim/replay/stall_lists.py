@@ -269,10 +269,18 @@ def _begun(moments: pl.DataFrame, number: str) -> pl.DataFrame:
 
 def _passes(rows: ReclaimRows, moments: pl.DataFrame, head: pl.Series) -> pl.DataFrame:
     """Return whole passes, with the moments around what they saw and decided."""
-    last_list = rows.lists.group_by("pass").agg(last=pl.col("seq").max().cast(pl.Int64))
+    # What it sleeps for itself, it has decided before, and its round comes after it.
+    ends = rows.passes.select("pass", end="seq")
+    besides = rows.throttles.join(ends, on="pass").filter(
+        (pl.col("list") == 0)
+        & ~pl.col("reason").is_in(["writeback", "congested"])
+        & (pl.col("seq") < pl.col("end"))
+    )
+    of_it = pl.concat([part.select("pass", "seq") for part in (rows.lists, besides)])
+    last_of_it = of_it.group_by("pass").agg(last=pl.col("seq").max().cast(pl.Int64))
     return (
         rows.passes.join(_begun(moments, "pass"), on="pass", how="left", maintain_order="left")
-        .join(last_list, on="pass", how="left", maintain_order="left")
+        .join(last_of_it, on="pass", how="left", maintain_order="left")
         .filter(~pl.col("pass").is_in(head.implode()))
         .with_columns(decides=pl.coalesce("last", "after"))
         .drop("last")

@@ -168,9 +168,12 @@ def test_a_counter_off_by_one_is_found(seed: int, rules: str, data: st.DataObjec
 
 
 @settings(max_examples=60, suppress_health_check=RELAXED)
-@given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
+@given(seed=SEEDS, rules=st.sampled_from(("3.9", *RULES[5:])), data=st.data())
 def test_another_flag_is_found(seed: int, rules: str, data: st.DataObject) -> None:
-    """Flags set, and flags seen where nobody else could change them, can be no others."""
+    """Flags set, and flags seen where nobody else could change them, can be no others.
+
+    Until series-3 a list sleeps before it sets a flag, and the rows do not tell which came first.
+    """
     rows = alone(seed, rules)
     part = data.draw(st.sampled_from(["lists", "passes"]))
     frame = getattr(rows, part)
@@ -200,6 +203,8 @@ def test_another_way_or_outcome_of_a_folio_is_found(
     other = data.draw(st.sampled_from([value for value in values if value != row[field]]))
     listed = rows.lists.filter(pl.col("list") == row["list"])
     assume(listed.height)
+    # By mmotm a page of case 1 goes on, wherever that leads.
+    assume(rules != "mmotm" or "writeback_1" not in (row["step"], other))
     assert finds(replace(rows, folios=change(rows.folios, row["seq"], **{field: other})), rules), (
         row,
         other,
