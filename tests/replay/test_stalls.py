@@ -152,22 +152,24 @@ COUNTERS = (
 )
 
 
-@settings(max_examples=60, suppress_health_check=RELAXED)
+@settings(max_examples=25, suppress_health_check=RELAXED)
 @given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
 def test_a_counter_off_by_one_is_found(seed: int, rules: str, data: st.DataObject) -> None:
     """No counter of a list, and no sum of a pass, can be another."""
     rows = rows_of(kernel(rules, seed, cpus=data.draw(st.sampled_from([1, 2]))))
     part = data.draw(st.sampled_from(["lists", "passes"]))
-    frame = getattr(rows, part)
+    # Where the first list is not whole, a recording may have lost its beginning.
+    frame = getattr(rows, part).filter(pl.col("list" if part == "lists" else "pass") > 1)
     assume(frame.height)
     names = COUNTERS if part == "lists" else (*COUNTERS[:5], "taken", "file_taken", "scanned")
     row = frame.row(data.draw(st.integers(0, frame.height - 1)), named=True)
     name = data.draw(st.sampled_from(names))
     other = row[name] + 1 if not row[name] else row[name] + data.draw(st.sampled_from([-1, 1]))
-    assert finds(replace(rows, **{part: change(frame, row["seq"], **{name: other})}), rules)
+    changed = change(getattr(rows, part), row["seq"], **{name: other})
+    assert finds(replace(rows, **{part: changed}), rules)
 
 
-@settings(max_examples=60, suppress_health_check=RELAXED)
+@settings(max_examples=25, suppress_health_check=RELAXED)
 @given(seed=SEEDS, rules=st.sampled_from(("3.9", *RULES[5:])), data=st.data())
 def test_another_flag_is_found(seed: int, rules: str, data: st.DataObject) -> None:
     """Flags set, and flags seen where nobody else could change them, can be no others.
@@ -187,7 +189,7 @@ def test_another_flag_is_found(seed: int, rules: str, data: st.DataObject) -> No
     assert finds(replace(rows, **{part: changed}), rules)
 
 
-@settings(max_examples=60, suppress_health_check=RELAXED)
+@settings(max_examples=25, suppress_health_check=RELAXED)
 @given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
 def test_another_way_or_outcome_of_a_folio_is_found(
     seed: int, rules: str, data: st.DataObject
@@ -211,7 +213,7 @@ def test_another_way_or_outcome_of_a_folio_is_found(
     )
 
 
-@settings(max_examples=60, suppress_health_check=RELAXED)
+@settings(max_examples=25, suppress_health_check=RELAXED)
 @given(seed=SEEDS, rules=st.sampled_from(RULES[3:]), data=st.data())
 def test_another_flag_of_an_accounted_folio_is_found(
     seed: int, rules: str, data: st.DataObject
@@ -237,7 +239,7 @@ def test_another_flag_of_an_accounted_folio_is_found(
     )
 
 
-@settings(max_examples=60, suppress_health_check=RELAXED)
+@settings(max_examples=25, suppress_health_check=RELAXED)
 @given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
 def test_a_sleep_too_few_or_too_many_or_of_another_length_is_found(
     seed: int, rules: str, data: st.DataObject
@@ -278,7 +280,7 @@ def _used(rows: ReclaimRows) -> set[int]:
     return {seq for part in PARTS for seq in getattr(rows, part)["seq"].to_list()}
 
 
-@settings(max_examples=40, suppress_health_check=RELAXED)
+@settings(max_examples=20, suppress_health_check=RELAXED)
 @given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
 def test_another_sleep_asked_for_is_found(seed: int, rules: str, data: st.DataObject) -> None:
     """The sleep that a pass or a round asks for is the rules'."""
@@ -292,7 +294,7 @@ def test_another_sleep_asked_for_is_found(seed: int, rules: str, data: st.DataOb
     assert finds(replace(rows, **{part: change(frame, row["seq"], throttle=other)}), rules)
 
 
-@settings(max_examples=30, suppress_health_check=RELAXED)
+@settings(max_examples=15, suppress_health_check=RELAXED)
 @given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
 def test_other_flags_cleared_are_found(seed: int, rules: str, data: st.DataObject) -> None:
     """Each occasion clears the flags that it clears."""
@@ -303,7 +305,7 @@ def test_other_flags_cleared_are_found(seed: int, rules: str, data: st.DataObjec
     assert finds(replace(rows, clears=change(rows.clears, row["seq"], flags=other)), rules)
 
 
-@settings(max_examples=30, suppress_health_check=RELAXED)
+@settings(max_examples=15, suppress_health_check=RELAXED)
 @given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
 def test_a_lost_row_is_found(seed: int, rules: str, data: st.DataObject) -> None:
     """No folio, list or pass can be missing where its task goes on."""
@@ -320,7 +322,7 @@ def test_a_lost_row_is_found(seed: int, rules: str, data: st.DataObject) -> None
     assert finds(replace(rows, **{part: frame.filter(pl.col("seq") != lost)}), rules)
 
 
-@settings(max_examples=30, suppress_health_check=RELAXED)
+@settings(max_examples=15, suppress_health_check=RELAXED)
 @given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
 def test_lists_in_another_order_are_found(seed: int, rules: str, data: st.DataObject) -> None:
     """Two lists of a task, or two folios of two lists, cannot change places."""
