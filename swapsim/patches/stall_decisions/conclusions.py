@@ -8,13 +8,16 @@ import polars as pl
 from swapsim import claims
 from swapsim.claims.directions import FEWEST_ROUNDS
 from swapsim.patches.stall_decisions.lab import STEPS, directions, steps
-from swapsim.schemas import DIRECTIONS, PAIRED, require
+from swapsim.schemas import DIRECTIONS, require
 
 HEADLINES: Final = {
     "Kswapd pages scanned": "pages scanned by kswapd",
     "Page writes file": "file pages written by reclaim",
 }
 """The rows that the card leads with, and their words."""
+
+MOST: Final = 0.9
+"""Of the whole change: with so much the work is done."""
 
 
 def verdict_in_runs(measured: pl.DataFrame) -> str:
@@ -48,18 +51,17 @@ def _counted(judged: pl.DataFrame) -> str:
 
 
 def _work(measured: pl.DataFrame, metric: str) -> str:
-    """Say how far a figure goes with all eight patches, and which of them goes farthest."""
-    ends = claims.steps(measured, (STEPS[0], STEPS[-1]), [metric]).row(0, named=True)
+    """Say how far a figure goes with all eight patches, and within how many of them it is there."""
+    base, *prefixes = STEPS
+    ends = claims.steps(measured, (base, prefixes[-1]), [metric]).row(0, named=True)
     words = HEADLINES[metric]
     if ends["seen"] == "either" or ends["base"] == 0:
         return f"{words} go neither way in all rounds"
     change = ends["value"] - ends["base"]
-    farthest = max(
-        require(steps(measured, [metric]), PAIRED, "PAIRED").iter_rows(named=True),
-        key=lambda step: (step["value"] - step["base"]) / change,
-    )
-    share = (farthest["value"] - farthest["base"]) / change
+    values = dict(steps(measured, [metric]).select("policy", "value").iter_rows())
+    shares = {prefix: (values[prefix] - ends["base"]) / change for prefix in prefixes}
+    there = next(prefix for prefix, share in shares.items() if share >= MOST)
     return (
-        f"{words} go from {ends['base']:,.0f} to {ends['value']:,.0f}, "
-        f"{100 * share:.0f} % of that with patch {farthest['policy'].removeprefix('series-')}"
+        f"{words} go from {ends['base']:,.0f} to {ends['value']:,.0f}, {100 * shares[there]:.0f} % "
+        f"of the way with the first {there.removeprefix('series-')} of the eight patches"
     )
