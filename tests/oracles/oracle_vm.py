@@ -1093,9 +1093,8 @@ class World:
             found = None
             if at == slot:
                 found = frame
-            elif 0 < at < self.config["swap_pages"] and at not in self.cached:
-                if isinstance(self.owners.get(at), int):
-                    found = self.take_low()
+            elif at not in self.cached and isinstance(self.owners.get(at), int):
+                found = self.take_low()
             if found is not None:
                 page = self.pages[found]
                 page.index, page.slot = self.owners[at], at  # type: ignore[assignment]

@@ -140,8 +140,8 @@ struct sws_vm_config {
 	uint32_t dma32_pages;
 	uint32_t normal_pages;
 	/*
-	 * Clean pages of other files, in memory from before and never asked for again: where
-	 * allocations begin, in Normal; below its low mark at most; default 0.
+	 * Clean pages of other files, in memory from before and never asked for again; no more
+	 * than there is memory above the low marks, Normal's first; default 0.
 	 */
 	uint32_t cached_pages;
 	/* min_free_kbytes in pages, of all zones: a fourth of memory at most; default 16896. */
@@ -164,7 +164,7 @@ struct sws_vm_config {
 	uint32_t disk_pages;
 	/* Pages a second, 1 or more; default 30720: 120 MB/s. */
 	uint64_t disk_rate;
-	/* Of a way to the next place, and across the whole disk; defaults 0.5 and 12 ms. */
+	/* Of a way to the next place, and across the whole disk; defaults 4 and 16 ms. */
 	uint64_t seek_near_ns;
 	uint64_t seek_far_ns;
 	/* Of the queue, in each direction, 8 .. SWS_VM_REQUESTS_MAX; default 128. */
@@ -328,6 +328,9 @@ int sws_vm_run(struct sws_vm *self, uint64_t until_ns, uint64_t work, bool *more
 
 /* NO_PROBLEM, or OUT_OF_MEMORY: the world stands still then. */
 enum sws_vm_problem sws_vm_outcome(const struct sws_vm *self);
+
+/* Are all rounds over, or is there no memory left? */
+bool sws_vm_is_over(const struct sws_vm *self);
 
 /* Events taken so far. */
 uint64_t sws_vm_events(const struct sws_vm *self);

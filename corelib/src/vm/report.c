@@ -20,6 +20,11 @@ enum sws_vm_problem sws_vm_outcome(const struct sws_vm *self)
 	return self->out_of_memory ? SWS_VM_OUT_OF_MEMORY : SWS_VM_NO_PROBLEM;
 }
 
+bool sws_vm_is_over(const struct sws_vm *self)
+{
+	return self->over || self->out_of_memory;
+}
+
 uint64_t sws_vm_events(const struct sws_vm *self)
 {
 	return self->events;

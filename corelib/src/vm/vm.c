@@ -159,8 +159,8 @@ int sws_vm_run(struct sws_vm *self, uint64_t until_ns, uint64_t work, bool *more
 	self->work = 0;
 	*more = true;
 	while (!error && *more && self->work < work) {
-		*more = !self->over && !self->out_of_memory &&
-			sws_des_peek(self->engine.des, &next) && next < until_ns;
+		*more = !sws_vm_is_over(self) && sws_des_peek(self->engine.des, &next) &&
+			next < until_ns;
 		if (!*more || !sws_des_next(self->engine.des, &cpu))
 			break;
 		self->work++;
