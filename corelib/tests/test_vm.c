@@ -218,6 +218,54 @@ static void a_page_without_a_block_is_counted_and_not_written(void)
 	CHECK(written[0] != written[1]);
 }
 
+/* On a server a page is in memory until it is committed; none is left when the file is synced. */
+static void a_file_on_a_server_is_committed_before_it_is_synced(void)
+{
+	const uint32_t files[] = { 60 };
+	struct sws_vm_config config = small(SWS_STALL_SERIES_8);
+	struct sws_vm *vm = NULL;
+	struct sws_vm_counts counts;
+
+	config.file_pages = files;
+	config.nfs = true;
+	vm = make(&config);
+	CHECK(run(vm, ALL));
+	counts = sws_vm_counts_of(vm);
+	CHECK(counts.commits >= 1 && counts.committed == 60);
+	CHECK(counts.disk_written == counts.swapped_out);
+	/* Over the net, then a commit: its way, and all pages at the server's rate. */
+	CHECK(sws_vm_round_of(vm, 0).io_ns > 60 * (3000 + 33967) + 8 * MS);
+	CHECK(sws_vm_state_of(vm).free[0] == 300 && sws_vm_state_of(vm).free[1] == 400);
+	sws_vm_free(vm);
+}
+
+/* Too slow a server, too little memory: kswapd writes single pages, and meets unstable ones. */
+static void reclaim_meets_the_pages_of_a_server(void)
+{
+	const uint32_t files[] = { 500 };
+
+	for (int rules = SWS_STALL_3_9; rules <= SWS_STALL_3_11; rules++) {
+		struct sws_vm_config config = small((enum sws_stall_set)rules);
+		struct sws_vm *vm = NULL;
+		struct sws_vm_counts counts;
+
+		config.items = 125;
+		config.file_pages = files;
+		config.nfs = true;
+		config.server_rate = 500;
+		config.net_rate = 2000;
+		config.dirty_percent = 100;
+		config.background_percent = 50;
+		vm = make(&config);
+		CHECK(run(vm, ALL));
+		counts = sws_vm_counts_of(vm);
+		/* Each page is committed, or was written by reclaim for good. */
+		CHECK(counts.committed + counts.reclaim_writes_file >= 500);
+		CHECK(counts.committed <= 500);
+		sws_vm_free(vm);
+	}
+}
+
 static void a_run_is_the_same_however_it_is_cut(void)
 {
 	const uint32_t files[] = { 400 };
@@ -301,6 +349,8 @@ static void each_bad_config_is_refused_by_name(void)
 	REFUSED(disk_pages, 0, SWS_VM_BAD_DISK);
 	REFUSED(nr_requests, 7, SWS_VM_BAD_DISK);
 	REFUSED(request_pages, 0, SWS_VM_BAD_DISK);
+	REFUSED(server_rate, 0, SWS_VM_BAD_SERVER);
+	REFUSED(write_pages, 0, SWS_VM_BAD_SERVER);
 	REFUSED(swap_pages, SWS_VM_SPAN_MAX + 1, SWS_VM_BAD_SWAP);
 	REFUSED(readahead_shift, 6, SWS_VM_BAD_SWAP);
 	REFUSED(items, 0, SWS_VM_BAD_POOL);
@@ -314,7 +364,7 @@ static void each_bad_config_is_refused_by_name(void)
 #undef REFUSED
 }
 
-static int make_and_run(const struct sws_allocator *allocator)
+static int make_and_run_on(const struct sws_allocator *allocator, bool nfs)
 {
 	const uint32_t files[] = { 60 };
 	struct sws_vm_config config = small(SWS_STALL_3_9);
@@ -324,6 +374,7 @@ static int make_and_run(const struct sws_allocator *allocator)
 
 	config.file_pages = files;
 	config.allocator = allocator;
+	config.nfs = nfs;
 	error = sws_vm_new(&config, &vm);
 	while (!error && more)
 		error = sws_vm_run(vm, ALL, 100000, &more);
@@ -331,9 +382,20 @@ static int make_and_run(const struct sws_allocator *allocator)
 	return error;
 }
 
+static int make_and_run(const struct sws_allocator *allocator)
+{
+	return make_and_run_on(allocator, false);
+}
+
+static int make_and_run_on_a_server(const struct sws_allocator *allocator)
+{
+	return make_and_run_on(allocator, true);
+}
+
 static void a_failing_allocation_leaves_nothing_behind(void)
 {
 	check_each_allocation_failing(make_and_run);
+	check_each_allocation_failing(make_and_run_on_a_server);
 }
 
 int main(void)
@@ -346,6 +408,8 @@ int main(void)
 	RUN(without_swap_nothing_is_swapped);
 	RUN(each_rule_set_keeps_every_invariant);
 	RUN(a_page_without_a_block_is_counted_and_not_written);
+	RUN(a_file_on_a_server_is_committed_before_it_is_synced);
+	RUN(reclaim_meets_the_pages_of_a_server);
 	RUN(a_run_is_the_same_however_it_is_cut);
 	RUN(another_seed_draws_other_items);
 	RUN(what_is_not_there_is_zero);

@@ -45,6 +45,14 @@ class WorldConfig:
     delays_allocation : bool
         Whether the file system gives a page its block when the flusher writes it, as ext4 does:
         then what reclaim writes is dirtied again.
+    nfs : bool
+        Whether the file is on a server, over a net; the disk has the swap area alone then.
+    net_rate, server_rate : int
+        Pages a second over the net, and from the server's memory to its disk.
+    server_seek_ns : int
+        Of a commit, or a page that reclaim writes, before the server's disk has it.
+    write_pages : int
+        wsize: pages of a call at most.
     items, item_pages : int
         The client's pool.
     set_percent : int
@@ -84,6 +92,11 @@ class WorldConfig:
     nr_requests: int = 128
     request_pages: int = 128
     delays_allocation: bool = True
+    nfs: bool = False
+    net_rate: int = 29440
+    server_rate: int = 15360
+    server_seek_ns: int = 8_000_000
+    write_pages: int = 256
     items: int = 298844
     item_pages: int = 5
     set_percent: int = 33
@@ -101,6 +114,7 @@ class WorldConfig:
             )
         check_choice("rules", self.rules, facts.WORLD_RULES)
         check_flag("delays_allocation", self.delays_allocation)
+        check_flag("nfs", self.nfs)
         for name, low, high in _RANGES:
             check_number(name, getattr(self, name), low, high)
         if not isinstance(self.files, tuple) or not 1 <= len(self.files) <= facts.WORLD_ROUNDS_MAX:
@@ -135,6 +149,10 @@ _RANGES = (
     ("seek_far_ns", 0, 10**9),
     ("nr_requests", 8, facts.WORLD_REQUESTS_MAX),
     ("request_pages", 1, 65536),
+    ("net_rate", 1, 10**9),
+    ("server_rate", 1, 10**9),
+    ("server_seek_ns", 1, 10**9),
+    ("write_pages", 1, 65536),
     ("items", 1, facts.WORLD_SPAN_MAX),
     ("item_pages", 1, 64),
     ("set_percent", 0, 100),

@@ -83,6 +83,7 @@ WORLD_MEMORY: Final = schema_of(
         "active_file": pl.UInt32,
         "dirty": pl.UInt32,
         "writeback": pl.UInt32,
+        "unstable": pl.UInt32,
         "flags": pl.UInt8,
         "scanned_kswapd": pl.UInt64,
         "reclaimed_kswapd": pl.UInt64,
@@ -103,6 +104,7 @@ WORLD_ACTIVITY: Final = schema_of(
         "queued_reads": pl.UInt32,
         "queued_writes": pl.UInt32,
         "congested": pl.Boolean,
+        "queued_calls": pl.UInt32,
         "kswapd_runs": pl.Boolean,
         "kswapd_priority": pl.UInt8,
     }

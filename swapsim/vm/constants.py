@@ -23,6 +23,9 @@ MACHINE: Final = (
     "disk_rate",
     "seek_near_ns",
     "seek_far_ns",
+    "net_rate",
+    "server_rate",
+    "server_seek_ns",
     "item_pages",
 )
 """Constants of the mail's machine, besides what work costs."""

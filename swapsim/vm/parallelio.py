@@ -17,9 +17,13 @@ FILES_MIB: Final = (0, 715, 2385, 4055)
 
 
 def parallelio(
-    rules: str = "3.9", constants: pl.DataFrame | None = None, *, seed: int = 1
+    rules: str = "3.9",
+    constants: pl.DataFrame | None = None,
+    *,
+    nfs: bool = False,
+    seed: int = 1,
 ) -> WorldConfig:
-    """Return the world of the mail's first table.
+    """Return the world of the mail's tables.
 
     Parameters
     ----------
@@ -27,6 +31,8 @@ def parallelio(
         One of WORLD_RULES.
     constants : polars.DataFrame, optional
         Schema WORLD_CONSTANTS; default: data/world.csv.
+    nfs : bool
+        Whether the file is on a server, as in the second table.
     seed : int
         Of the client's draws.
 
@@ -58,6 +64,10 @@ def parallelio(
         disk_rate=found["disk_rate"],
         seek_near_ns=found["seek_near_ns"],
         seek_far_ns=found["seek_far_ns"],
+        nfs=nfs,
+        net_rate=found["net_rate"],
+        server_rate=found["server_rate"],
+        server_seek_ns=found["server_seek_ns"],
         items=memory * 4 // 5 // 5,
         item_pages=found["item_pages"],
         files=tuple(size * MIB_PAGES for size in FILES_MIB),

@@ -49,6 +49,7 @@ def vmstat(world: World) -> pl.DataFrame:
         ("Page writes file", counters["reclaim_writes_file"]),
         ("Page writes anon", counters["swapped_out"]),
         ("Page reclaim immediate", counters["reclaim_immediate"]),
+        ("Commits", counters["commits"]),
         ("Pages read", counters["disk_read"]),
         ("Pages written", counters["disk_written"]),
         ("Mean avgqz", counters["queue_ns"] / max(world.elapsed_ns, 1)),

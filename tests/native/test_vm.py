@@ -65,6 +65,11 @@ WORLDS = st.builds(
     nr_requests=st.sampled_from([8, 9, 16, 32]),
     request_pages=st.sampled_from([1, 2, 16, 128]),
     delays_allocation=st.booleans(),
+    nfs=st.booleans(),
+    net_rate=st.sampled_from([1000, 29440]),
+    server_rate=st.sampled_from([500, 15360]),
+    server_seek_ns=st.sampled_from([1, 8_000_000]),
+    write_pages=st.sampled_from([1, 16, 256]),
     items=st.integers(20, 160),
     item_pages=st.sampled_from([1, 3, 5]),
     set_percent=st.sampled_from([0, 33, 100]),
@@ -137,11 +142,19 @@ def test_a_small_world_is_the_oracles_event_by_event(config: WorldConfig) -> Non
     compare(config, EVENTS)
 
 
+@pytest.mark.parametrize("nfs", [False, True])
 @pytest.mark.parametrize("rules", WORLD_RULES)
-def test_each_rule_set_runs_to_its_end_as_the_oracle(rules: str) -> None:
-    """A file beside a pool that leaves little, twice, by each kernel's rules."""
+def test_each_rule_set_runs_to_its_end_as_the_oracle(rules: str, nfs: bool) -> None:
+    """A file beside a pool that leaves little, twice, by each kernel's rules, on both systems."""
     config = dataclasses.replace(
-        SMALL, rules=rules, items=126, files=(150, 500), disk_rate=5000, dirty_percent=60
+        SMALL,
+        rules=rules,
+        items=126,
+        files=(150, 500),
+        disk_rate=5000,
+        dirty_percent=60,
+        nfs=nfs,
+        server_rate=2000,
     )
     oracle = compare(config, 10**6)
     assert oracle.over
@@ -210,6 +223,7 @@ def test_what_does_not_fit_together_is_refused_by_name(
         ({"files": (5001,)}, "files=5001: choose a whole number from 0 to 5000: a file is no"),
         ({"files": ()}, "files=(): give a tuple of 1 to 64"),
         ({"serve_ns": 0}, "serve_ns=0: choose"),
+        ({"server_rate": 0}, "server_rate=0: choose a whole number from 1"),
         ({"delays_allocation": 1}, "delays_allocation=1: choose True or False"),
         ({"seed": -1}, "seed=-1: choose"),
     ],

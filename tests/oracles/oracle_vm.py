@@ -21,7 +21,7 @@ from oracle_slots import Generator
 DMA32, NORMAL = 0, 1
 INACTIVE_ANON, ACTIVE_ANON, INACTIVE_FILE, ACTIVE_FILE = range(4)
 FREED = "freed"
-CLIENT, WRITER, FLUSHER, KSWAPD, DISK = range(5)
+CLIENT, WRITER, FLUSHER, KSWAPD, DISK, NET, SERVER = range(7)
 CALL, CONGESTION, ROOM, READ, SYNC = "call", "congestion", "room", "read", "sync"
 SECOND = 10**9
 Steps = Actor[tuple[Any, ...], None, Any]
@@ -85,8 +85,13 @@ class Met:
     page: oracle_stall.Page = field(default_factory=oracle_stall.Page)
     under_writeback: bool = False
 
-    def meet(self, marks: set[str], congested: bool, flags: int) -> str:
-        """Return what the rules make of a page: sleep, keep, case 2, or go on."""
+    def meet(
+        self, marks: set[str], congested: bool, flags: int, answer: tuple[bool, bool] | None
+    ) -> str:
+        """Return what the rules make of a page: sleep, keep, case 2, or go on.
+
+        An answer is NFS's: is the page dirty, is it under writeback?
+        """
         file = "file" in marks
         self.page = oracle_stall.Page(
             file=file,
@@ -94,6 +99,9 @@ class Met:
             writeback="writeback" in marks,
             reclaim="reclaim" in marks,
             congested=file and congested,
+            buffers=None if answer is None else False,
+            fs_dirty=answer and answer[0],
+            fs_writeback=answer and answer[1],
         )
         self.under_writeback = False
         self.reclaim.flags = flags
@@ -188,10 +196,17 @@ class World:
         self.head = 0
         self.congested = False
         self.queue_counted = 0
-        self.bandwidth = config["disk_rate"]
+        self.bandwidth = config["net_rate" if config["nfs"] else "disk_rate"]
         self.measured_at = self.measured = 0
+        self.net_calls: list[tuple[int, int, bool]] = []
+        self.server_calls: list[tuple[int, int, bool]] = []
+        self.unstable: list[int] = []
+        self.committing: list[int] = []
+        self.in_memory = 0
+        self.server_congested = False
         self.fill_cache()
         lives = [self.client, self.writer, self.flusher, self.kswapd, self.disk]
+        lives += [self.net, self.server]
         self.tasks = [
             Task(life(), Scan(number == KSWAPD), Generator(config["seed"], number))
             for number, life in enumerate(lives)
@@ -319,7 +334,7 @@ class World:
         """Return whether a zone has less than its share of dirty pages."""
         zone = self.zones[number]
         pages = max(len(zone.free) - zone.reserve - zone.high, 0) + self.files(zone)
-        now = self.in_zone(number, "dirty") + self.in_zone(number, "writeback")
+        now = sum(self.in_zone(number, mark) for mark in ("dirty", "unstable", "writeback"))
         return now <= pages * self.config["dirty_percent"] // 100
 
     def take_fast(self, dirties: bool) -> int | None:
@@ -625,12 +640,21 @@ class World:
         ahead = [index for index in self.dirty if index >= self.flush_cursor]
         first = min(ahead or self.dirty)
         n = 0
-        while n < self.config["request_pages"] and first + n in self.dirty:
+        nfs = self.config["nfs"]
+        most = self.config["write_pages" if nfs else "request_pages"]
+        while n < most and first + n in self.dirty:
             self.write_back(self.file[first + n])
             n += 1
         self.flush_cursor = first + n
-        self.submit(first, n, False)
+        if nfs:
+            self.send(first, n, False)
+        else:
+            self.submit(first, n, False)
         return n
+
+    def n_dirty(self) -> int:
+        """Count dirty pages, those with them that a server has in its memory alone."""
+        return len(self.dirty) + len(self.unstable) + len(self.committing)
 
     def flusher_has_work(self) -> bool:
         """Return whether the flusher has to write."""
@@ -640,11 +664,14 @@ class World:
         if self.now - self.dirtied_at >= self.config["flush_age_ns"]:
             self.dirtied_at = self.now
             self.flush_asked = max(self.flush_asked, len(self.dirty))
-        return bool(self.flush_asked) or len(self.dirty) > self.limits()[0]
+        return bool(self.flush_asked) or self.n_dirty() > self.limits()[0]
 
     def flusher(self) -> Steps:
         """Write dirty pages when there are too many, old ones, or reclaim wants it."""
         while True:
+            in_use = self.n_dirty() + self.file_writeback()
+            if len(self.unstable) > in_use // 2:
+                self.commit()
             if not self.flusher_has_work():
                 yield "doze", self.config["flush_interval_ns"], CALL
                 continue
@@ -657,7 +684,7 @@ class World:
     def pause(self, batch: int) -> tuple[int, bool]:
         """Return how long the writer has to pause, and whether it then asks again."""
         background, limit = self.limits()
-        dirty = len(self.dirty) + self.in_all("writeback")
+        dirty = self.n_dirty() + self.in_all("writeback")
         free_run = (background + limit) // 2
         if dirty <= free_run:
             return 0, False
@@ -670,6 +697,90 @@ class World:
         longest = SECOND // 5
         return (min(batch * SECOND // rate, longest) if rate else longest), not rate
 
+    # A server.
+
+    def congested_from(self) -> int:
+        """Return above how many pages under writeback a server is congested."""
+        pages = self.config["dma32_pages"] + self.config["normal_pages"]
+        return 16 * int(pages**0.5)
+
+    def send(self, first: int, pages: int, stable: bool) -> None:
+        """Send a run of pages to the server."""
+        self.net_calls.append((first, pages, stable))
+        if self.file_writeback() > self.congested_from():
+            self.server_congested = True
+        self.call(NET)
+
+    def commit(self) -> None:
+        """Ask the server for all unstable pages, unless it is at that."""
+        if not self.unstable or self.committing:
+            return
+        self.committing, self.unstable = self.unstable, []
+        for index in self.committing:
+            self.pages[self.file[index]].marks.add("committing")
+        self.server_calls.append((0, 0, False))
+        self.call(SERVER)
+
+    def end_writes(self, first: int, pages: int, stable: bool) -> None:
+        """End the writes of a call, and wake who waits for less."""
+        for index in range(first, first + pages):
+            frame = self.file[index]
+            if not stable:
+                self.pages[frame].marks.add("unstable")
+                self.unstable.append(index)
+            self.end_writeback(frame)
+        self.measure(pages)
+        writeback, most = self.file_writeback(), self.congested_from()
+        if not writeback:
+            self.wake(SYNC)
+        if writeback < most - most // 4:
+            self.server_congested = False
+            self.wake(CONGESTION)
+
+    def net(self) -> Steps:
+        """Carry calls to the server."""
+        while True:
+            while not self.net_calls:
+                yield "sleep", CALL
+            first, pages, stable = self.net_calls.pop(0)
+            yield "run", pages * SECOND // self.config["net_rate"]
+            if stable:
+                self.server_calls.append((first, pages, stable))
+                self.call(SERVER)
+            else:
+                self.in_memory += pages
+                self.end_writes(first, pages, stable)
+
+    def server(self) -> Steps:
+        """Commit, and write what is to be stable."""
+        while True:
+            while not self.server_calls:
+                yield "sleep", CALL
+            first, pages, stable = self.server_calls.pop(0)
+            ns = self.config["server_seek_ns"]
+            if not stable:
+                ns += self.in_memory * SECOND // self.config["server_rate"]
+                self.in_memory = 0
+            yield "run", ns
+            if stable:
+                self.end_writes(first, pages, stable)
+                continue
+            for index in self.committing:
+                self.pages[self.file[index]].marks -= {"unstable", "committing"}
+            self.counts["commits"] += 1
+            self.counts["committed"] += len(self.committing)
+            self.committing = []
+            self.wake(SYNC)
+
+    def answer(self, marks: set[str]) -> tuple[bool, bool] | None:
+        """Return what NFS says of a page that it holds on to."""
+        held = marks & {"dirty", "writeback", "unstable"}
+        if not self.config["nfs"] or "file" not in marks or not held:
+            return None
+        if self.committing:
+            return "dirty" in marks, True
+        return True, "writeback" in marks
+
     # Reclaim.
 
     def nap(self, zone: Zone, sleep: str, most_us: int) -> Steps:
@@ -677,7 +788,7 @@ class World:
         timeout = oracle_stall.sleep_us(
             sleep,
             hz=self.config["hz"],
-            congested_devices=int(self.congested),
+            congested_devices=int(self.congested) + int(self.server_congested),
             flags=zone.flags,
         )
         if not timeout:
@@ -836,7 +947,8 @@ class World:
                 fates.append(kept)
                 continue
             scan.scanned += 2 if "mapped" in page.marks or page.slot else 1
-            verdict = met.meet(page.marks, self.congested, zone.flags)
+            congested = self.server_congested if self.config["nfs"] else self.congested
+            verdict = met.meet(page.marks, congested, zone.flags, self.answer(page.marks))
             if verdict == "sleep":
                 yield from self.nap(self.zones[0], "congestion_wait", 100000)
                 still = "writeback" in page.marks
@@ -891,7 +1003,9 @@ class World:
             if used or "writeback" in page.marks:
                 return kept, 0, False
             return kept, self.costs["submit_ns"], self.write_page(frame)
-        if "writeback" in page.marks and file:
+        if "unstable" in page.marks:
+            self.commit()
+        if file and page.marks & {"writeback", "unstable"}:
             return active, 0, False
         if file:
             del self.file[page.index]
@@ -907,10 +1021,14 @@ class World:
         page = self.pages[frame]
         file = "file" in page.marks
         self.counts["reclaim_writes_file" if file else "swapped_out"] += 1
-        if file and self.config["delays_allocation"]:
+        nfs = self.config["nfs"]
+        if file and self.config["delays_allocation"] and not nfs:
             return False
         self.write_back(frame)
         page.marks.add("reclaim")
+        if file and nfs:
+            self.send(page.index, 1, True)
+            return False
         at = page.index if file else self.config["disk_pages"] + page.slot
         return not self.submit(at, 1, False)
 
@@ -1225,7 +1343,7 @@ class World:
             again = True
             while again:
                 pause, again = self.pause(batch)
-                if len(self.dirty) > self.limits()[0]:
+                if self.n_dirty() > self.limits()[0]:
                     self.call(FLUSHER)
                 self.counts["throttled_ns"] += pause
                 yield from self.spend(pause)
@@ -1236,6 +1354,9 @@ class World:
                 if self.is_full():
                     yield "sleep", ROOM
             elif self.file_writeback():
+                yield "sleep", SYNC
+            elif self.unstable or self.committing:
+                self.commit()
                 yield "sleep", SYNC
             else:
                 return
@@ -1264,9 +1385,9 @@ class World:
         names = ("file", "dirty", "writeback", "reclaim", "referenced", "mapped", "reading")
         for frame in sorted(self.pages):
             page = self.pages[frame]
-            bits = (*names, "orphan")
+            bits = (*names, "orphan", "unstable", "committing")
             flags = sum(1 << i for i, name in enumerate(bits) if name in page.marks)
-            words.append(page.slot << 8 | flags)
+            words.append(page.slot << 16 | flags)
         for index in range(self.config["items"] * self.config["item_pages"]):
             kind, number = self.entries.get(index, (None, 0))
             present = kind == "frame"
@@ -1277,6 +1398,8 @@ class World:
                 | number
             )
         words += [at << 16 | pages for at, pages, _, _ in self.writes]
+        words.append(len(self.net_calls) << 32 | len(self.server_calls))
+        words.append(len(self.unstable) << 32 | len(self.committing))
         digest = 0xCBF29CE484222325
         for word in words:
             digest = (digest ^ word) * 0x100000001B3 & 2**64 - 1

@@ -12,6 +12,7 @@
  *   mm/memory.c, mm/swap_state.c, mm/swapfile.c
  *                      faults, swap cache, readahead of a cluster, slots of a disk
  *   block/blk-core.c   a queue with nr_requests, merges, its congestion
+ *   fs/nfs/write.c     calls that write, unstable pages, commits
  * What reclaim decides about dirty pages and pages under writeback is stall.h's; nothing of
  * it is told here again.
  *
@@ -26,8 +27,8 @@
  *        ^ scans, swaps out      ^ cleans                  ^ is read ahead
  *      kswapd                  flusher                     |
  *        \________ writes ________|________________________/
- *                   [ queue: reads | writes, sorted ]
- *                   [ disk: file ........... | swap ... ]
+ *                   [ queue: reads | writes, sorted ]       or, for the file, over a net:
+ *                   [ disk: file ........... | swap ... ]   [ server: memory | disk ]
  *
  * An actor is a procedure in steps on a CPU of its own (des.h): it changes the world at a
  * moment, and the time of that work passes after it. The rounds come one after another: the
@@ -41,6 +42,7 @@
  *   flusher  too many dirty pages, old ones, or to be woken by reclaim; room in the queue
  *   kswapd   a zone below its low watermark; what stall.h asks for; room in the queue
  *   disk     a request
+ *   net      a call to the server, and its disk a commit, or a page that is to be stable
  *
  * A page is a record of 20 bytes, by its frame: its list's neighbours, its place in the pool
  * or in the file, its slot, its flags. A touch of a page that is there costs one access to its
@@ -66,8 +68,10 @@
  * where anonymous pages are scanned as hard as file pages; from mmotm on kswapd reclaims up
  * to a target, in proportion, and never at priority 0); that a page is looked at twice, once
  * for its mapping and once for its reference; what ext4 does when reclaim gives it a page
- * whose block is not allocated yet: it is dirtied again and nothing is written; the congestion
- * of a queue by 7/8 of nr_requests, and who is woken when a write completes.
+ * whose block is not allocated yet: it is dirtied again and nothing is written; what NFS does:
+ * a page is not released before it is committed, reclaim asks for that and activates it, and
+ * writes single pages for good; the congestion of a queue by 7/8 of nr_requests, of NFS by its
+ * pages under writeback, and who is woken when a write completes.
  *
  * Simpler than the kernel:
  *   dirty throttling  a task's rate is the disk's measured rate times the control line of the
@@ -78,6 +82,8 @@
  *   swap readahead    pages besides the one asked for come only where a page is free above min
  *   a page swapped in and written to before its first write ended keeps its slot, dirty
  *   exit              pages under writeback are free when that ends
+ *   server            writes to its disk at commits alone; a task that reclaims does not wait
+ *                     for the commit that it asked for
  *
  * Dropped: ZONE_DMA, huge pages and what they need of compaction, memory cgroups, slab and
  * its shrinkers (the kernel's own pages lie outside of the zones), the gathering of pages by
@@ -173,6 +179,18 @@ struct sws_vm_config {
 	uint32_t request_pages;
 	/* Does the file system give a page its block when the flusher writes it, as ext4? default true */
 	bool delays_allocation;
+	/*
+	 * Is the file on a server, over a net? Then disk_pages alone of the disk's fields concerns
+	 * it; default false.
+	 */
+	bool nfs;
+	/* Pages a second over the net, and from the server's memory to its disk; 115 and 60 MB/s. */
+	uint64_t net_rate;
+	uint64_t server_rate;
+	/* Of a commit, or a page that reclaim writes, before the server's disk has it; default 8 ms. */
+	uint64_t server_seek_ns;
+	/* wsize: pages of a call at most, 1 .. 65536; default 256: 1 MB. */
+	uint32_t write_pages;
 	/* The client's items, 1 or more, and pages of each, 1 .. 64: default 298844 of 5. */
 	uint32_t items;
 	uint32_t item_pages;
@@ -236,6 +254,9 @@ struct sws_vm_counts {
 	uint64_t slept_ns[6];
 	/* The writer was throttled for so long. */
 	uint64_t throttled_ns;
+	/* Of a server: its commits, and the pages in them. */
+	uint64_t commits;
+	uint64_t committed;
 	/* Pages freed under writeback: mmotm's mistake. */
 	uint64_t freed_under_writeback;
 };
@@ -267,6 +288,8 @@ struct sws_vm_state {
 	uint32_t active_file[2];
 	uint32_t dirty[2];
 	uint32_t writeback[2];
+	/* On a server, in its memory alone. */
+	uint32_t unstable[2];
 	/* Bits of enum sws_stall_flag. */
 	uint8_t flags[2];
 	/* Slots. */
@@ -275,6 +298,8 @@ struct sws_vm_state {
 	uint32_t queued_reads;
 	uint32_t queued_writes;
 	bool congested;
+	/* Calls to the server that wait. */
+	uint32_t queued_calls;
 	/* Is kswapd at work, not asleep? And its priority. */
 	bool kswapd_runs;
 	uint8_t kswapd_priority;
@@ -297,6 +322,7 @@ enum sws_vm_problem {
 	SWS_VM_BAD_ROUNDS = 10, /* none or too many, or no time to serve */
 	SWS_VM_FILE_ABOVE_DISK = 11,
 	SWS_VM_BAD_TIME = 12, /* of the flusher, of the timer, or of a way on the disk */
+	SWS_VM_BAD_SERVER = 13, /* no rate, no way, or calls out of their range */
 };
 
 struct sws_vm;

@@ -11,14 +11,13 @@
  */
 #include "vm/disk.h"
 
+#include "vm/bandwidth.h"
 #include "vm/pages.h"
 
 #include <string.h>
 
 enum { WAVE = 16, SECOND = 1000000000 };
 static const uint64_t EXPIRE_NS = 250000000;
-static const uint64_t MEASURE_NS = 200000000;
-static const uint64_t MEASURE_OVER_NS = 3000000000;
 
 uint32_t sws_vm__writes(const struct sws_vm *vm)
 {
@@ -214,24 +213,6 @@ static void take(struct request *requests, uint32_t *n, uint32_t i, struct reque
 	memmove(&requests[i], &requests[i + 1], (*n - i) * sizeof(*requests));
 }
 
-/* Bandwidth by which writers are throttled: samples of a fifth of a second, over three. */
-static void measure(struct sws_vm *vm, uint32_t pages)
-{
-	struct disk *disk = &vm->disk;
-	const uint64_t elapsed = vm_now(vm) - disk->measured_ns;
-
-	disk->measured_pages += pages;
-	if (elapsed < MEASURE_NS)
-		return;
-	/* After more than a second it was idle: that tells nothing. */
-	if (elapsed <= SECOND)
-		disk->bandwidth = (disk->measured_pages * SECOND +
-				   disk->bandwidth * (MEASURE_OVER_NS - elapsed)) /
-				  MEASURE_OVER_NS;
-	disk->measured_pages = 0;
-	disk->measured_ns = vm_now(vm);
-}
-
 /* The page that lies at a place, if it is in memory still. */
 static uint32_t page_at(const struct sws_vm *vm, uint64_t at)
 {
@@ -256,7 +237,7 @@ static void end_pages(struct sws_vm *vm, const struct request *served)
 	}
 	vm->work += served->pages;
 	if (!served->reads && of_file)
-		measure(vm, of_file);
+		sws_vm__measure(vm, of_file);
 }
 
 static void count_served(struct sws_vm *vm, const struct request *served)

@@ -60,6 +60,9 @@ enum vm_flag {
 	VM_READING = 64,
 	/* Its owner is gone: free as soon as reclaimer and writeback let go of it. */
 	VM_ORPHAN = 128,
+	/* The server has it, in its memory alone; and in the commit under way. */
+	VM_UNSTABLE = 256,
+	VM_COMMITTING = 512,
 };
 
 struct page {
@@ -73,7 +76,7 @@ struct page {
 	/* enum vm_place */
 	uint8_t place;
 	/* enum vm_flag */
-	uint8_t flags;
+	uint16_t flags;
 };
 
 /* A page table entry: 0 for a page never touched; a slot; or a frame with these. */
@@ -111,6 +114,7 @@ struct zone {
 	uint32_t inactive_ratio;
 	uint32_t dirty;
 	uint32_t writeback;
+	uint32_t unstable;
 	/* Since a page of it was freed last. */
 	uint64_t pages_scanned;
 	bool unreclaimable;
@@ -125,6 +129,7 @@ struct file {
 	uint32_t pages;
 	uint32_t dirty;
 	uint32_t writeback;
+	uint32_t unstable;
 	/* Where the flusher goes on. */
 	uint32_t cursor;
 	/* Of the oldest dirty page. */
@@ -163,10 +168,45 @@ struct disk {
 	uint64_t head;
 	/* queue_ns is up to here. */
 	uint64_t counted_ns;
-	/* Pages a second, and what it was measured by. */
-	uint64_t bandwidth;
-	uint64_t measured_ns;
-	uint64_t measured_pages;
+};
+
+/* Pages of the file written a second, and what that was measured by. */
+struct bandwidth {
+	uint64_t rate;
+	uint64_t since;
+	uint64_t pages;
+};
+
+/* A call to the server: a run of the file's pages to be written, or a commit, of no page. */
+struct call {
+	uint32_t first;
+	uint32_t pages;
+	/* It is to be on the server's disk before it is answered. */
+	bool stable;
+};
+
+/* By their coming: a ring. */
+struct calls {
+	struct call *ring;
+	uint32_t room;
+	uint32_t first;
+	uint32_t n;
+};
+
+/* Of a network filesystem. Calls go over the net, and what needs it to the server's disk. */
+struct server {
+	struct calls net;
+	struct calls disk;
+	/* By their places in the file: unstable pages, and those of the commit under way. */
+	uint32_t *unstable;
+	uint32_t *committing;
+	uint32_t n_unstable;
+	uint32_t n_committing;
+	/* Pages that the server has not on its disk yet. */
+	uint32_t in_memory;
+	/* Pages under writeback above which it is congested. */
+	uint32_t congested_from;
+	bool congested;
 };
 
 enum vm_actor {
@@ -175,6 +215,8 @@ enum vm_actor {
 	VM_FLUSHER,
 	VM_KSWAPD,
 	VM_DISK,
+	VM_NET,
+	VM_SERVER,
 	VM_ACTORS,
 };
 
@@ -236,6 +278,8 @@ struct sws_vm {
 	struct file file;
 	struct swap swap;
 	struct disk disk;
+	struct server server;
+	struct bandwidth bandwidth;
 	uint32_t *file_pages;
 	struct sws_vm_counts counts;
 	struct sws_vm_round rounds[SWS_VM_ROUNDS_MAX];
@@ -268,12 +312,12 @@ static inline bool vm_is(const struct page *page, unsigned int flags)
 
 static inline void vm_set(struct page *page, unsigned int flags)
 {
-	page->flags = (uint8_t)(page->flags | flags);
+	page->flags = (uint16_t)(page->flags | flags);
 }
 
 static inline void vm_clear(struct page *page, unsigned int flags)
 {
-	page->flags = (uint8_t)(page->flags & ~flags);
+	page->flags = (uint16_t)(page->flags & ~flags);
 }
 
 #endif

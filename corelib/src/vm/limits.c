@@ -29,6 +29,10 @@ void sws_vm_config_init(struct sws_vm_config *config)
 		.nr_requests = 128,
 		.request_pages = 128,
 		.delays_allocation = true,
+		.net_rate = 29440,
+		.server_rate = 15360,
+		.server_seek_ns = 8000000,
+		.write_pages = 256,
 		.items = 298844,
 		.item_pages = 5,
 		.set_percent = 33,
@@ -51,6 +55,25 @@ uint32_t sws_vm__largest_file(const struct sws_vm_config *config)
 		if (config->file_pages[i] > largest)
 			largest = config->file_pages[i];
 	return largest;
+}
+
+/* 16 times the root of memory: 86 MB of 7 GB; 256 MB at most. */
+uint32_t sws_vm__nfs_congestion(const struct sws_vm_config *config)
+{
+	const uint64_t pages = (uint64_t)config->dma32_pages + config->normal_pages;
+	uint32_t root = 0;
+
+	while (root < 4096 && (root + UINT64_C(1)) * (root + UINT64_C(1)) <= pages)
+		root++;
+	return root * 16;
+}
+
+static bool server_fits(const struct sws_vm_config *config)
+{
+	return config->net_rate && config->net_rate <= SECOND_NS && config->server_rate &&
+	       config->server_rate <= SECOND_NS && config->server_seek_ns &&
+	       config->server_seek_ns <= SECOND_NS && config->write_pages &&
+	       config->write_pages <= REQUEST_PAGES_MAX;
 }
 
 static bool costs_fit(const struct sws_vm_costs *costs)
@@ -127,6 +150,8 @@ enum sws_vm_problem sws_vm_check(const struct sws_vm_config *config)
 		return SWS_VM_BAD_SHARE;
 	if (!disk_fits(config))
 		return SWS_VM_BAD_DISK;
+	if (!server_fits(config))
+		return SWS_VM_BAD_SERVER;
 	if (config->swap_pages > SWS_VM_SPAN_MAX || config->readahead_shift > READAHEAD_MAX)
 		return SWS_VM_BAD_SWAP;
 	if (!pool_fits(config))

@@ -8,4 +8,7 @@
 /* Pages of the largest file of all rounds. */
 uint32_t sws_vm__largest_file(const struct sws_vm_config *config);
 
+/* nfs_congestion_kb in pages: above so many under writeback a server is congested. */
+uint32_t sws_vm__nfs_congestion(const struct sws_vm_config *config);
+
 #endif

@@ -62,6 +62,7 @@ struct sws_vm_state sws_vm_state_of(const struct sws_vm *self)
 		.queued_reads = self->disk.n_reads,
 		.queued_writes = self->disk.n_writes,
 		.congested = self->disk.congested,
+		.queued_calls = self->server.net.n + self->server.disk.n,
 		.kswapd_runs = !kswapd->asleep || kswapd->sleeps_for != SLEEP_TO_BE_WOKEN,
 		.kswapd_priority = self->actors[VM_KSWAPD].scan.priority,
 	};
@@ -74,6 +75,7 @@ struct sws_vm_state sws_vm_state_of(const struct sws_vm *self)
 		state.active_file[i] = vm_list_pages(self, i, VM_ACTIVE_FILE);
 		state.dirty[i] = self->zones[i].dirty;
 		state.writeback[i] = self->zones[i].writeback;
+		state.unstable[i] = self->zones[i].unstable;
 		state.flags[i] = self->zones[i].flags;
 	}
 	return state;
@@ -101,10 +103,11 @@ uint64_t sws_vm_digest(const struct sws_vm *self)
 	for (uint32_t i = 0; i < self->n_pages; i++)
 		if (self->pages[i].place != VM_FREE)
 			digest = mix(digest,
-				     (uint64_t)self->pages[i].slot << 8 | self->pages[i].flags);
+				     (uint64_t)self->pages[i].slot << 16 | self->pages[i].flags);
 	for (uint32_t i = 0; i < self->n_ptes; i++)
 		digest = mix(digest, self->ptes[i]);
 	for (uint32_t i = 0; i < self->disk.n_writes; i++)
 		digest = mix(digest, self->disk.writes[i].at << 16 | self->disk.writes[i].pages);
-	return digest;
+	digest = mix(digest, (uint64_t)self->server.net.n << 32 | self->server.disk.n);
+	return mix(digest, (uint64_t)self->server.n_unstable << 32 | self->server.n_committing);
 }

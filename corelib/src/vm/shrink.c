@@ -14,6 +14,7 @@
  */
 #include "vm/disk.h"
 #include "vm/lists.h"
+#include "vm/nfs.h"
 #include "vm/pages.h"
 #include "vm/reclaim.h"
 
@@ -26,14 +27,17 @@ enum stop { NO_STOP, STOP_ASLEEP, STOP_FOR_ROOM };
 static uint16_t bits_of(const struct sws_vm *vm, const struct page *page)
 {
 	const bool file = vm_is(page, VM_FILE);
+	const bool congested = vm->config.nfs ? vm->server.congested : vm->disk.congested;
 
-	return (uint16_t)((file ? SWS_STALL_PAGE_FILE : 0) |
+	return (uint16_t)((file && vm->config.nfs ? sws_vm__ask_nfs(vm, page) : 0) |
+			  (file ? SWS_STALL_PAGE_FILE : 0) |
 			  (vm_is(page, VM_DIRTY) ? SWS_STALL_PAGE_DIRTY : 0) |
-			  (vm_is(page, VM_RECLAIM) ? SWS_STALL_PAGE_RECLAIM : 0) |
+			  (vm_is(page, VM_RECLAIM) ? SWS_STALL_PAGE_RECLAIM | SWS_STALL_PAGE_MARKED
+						   : 0) |
 			  (vm_is(page, VM_WRITEBACK)
 				   ? SWS_STALL_PAGE_WRITEBACK | SWS_STALL_PAGE_UNDER_WRITEBACK
 				   : 0) |
-			  (file && vm->disk.congested ? SWS_STALL_PAGE_DEVICE_CONGESTED : 0));
+			  (file && congested ? SWS_STALL_PAGE_DEVICE_CONGESTED : 0));
 }
 
 static enum vm_place inactive(const struct page *page)
@@ -110,7 +114,7 @@ static int write_page(struct actor *actor, uint32_t frame, bool *new_request)
 		vm->counts.reclaim_writes_file++;
 	else
 		vm->counts.swapped_out++;
-	if (file && vm->config.delays_allocation)
+	if (file && vm->config.delays_allocation && !vm->config.nfs)
 		return SWS_OK;
 	if (file)
 		sws_vm__file_clean(vm, frame);
@@ -119,6 +123,8 @@ static int write_page(struct actor *actor, uint32_t frame, bool *new_request)
 	at = file ? vm_place_of_file(page->index) : vm_place_of_slot(vm, page->slot);
 	vm_set(page, VM_RECLAIM);
 	sws_vm__start_writeback(vm, frame);
+	if (file && vm->config.nfs)
+		return sws_vm__send(vm, page->index, 1, true);
 	error = sws_vm__submit(vm, at, 1, false, &joined);
 	*new_request = !joined;
 	return error;
@@ -163,6 +169,7 @@ static int go_on(struct actor *actor, uint32_t frame, bool *new_request)
 	struct sws_vm *vm = actor->vm;
 	struct page *page = &vm->pages[frame];
 	const bool used = vm_is(page, VM_FILE) && vm_is(page, VM_REFERENCED);
+	int error = SWS_OK;
 
 	vm_clear(page, VM_REFERENCED);
 	if (was_touched(vm, page) ||
@@ -174,12 +181,14 @@ static int go_on(struct actor *actor, uint32_t frame, bool *new_request)
 		sws_vm__unmap(vm, frame);
 	if (vm_is(page, VM_DIRTY))
 		return test_dirty(actor, frame, used || vm_is(page, VM_WRITEBACK), new_request);
-	/* What is under writeback and came so far: its buffers are not to be released. */
-	if (vm_is(page, VM_FILE) && vm_is(page, VM_WRITEBACK))
+	if (vm_is(page, VM_UNSTABLE))
+		error = sws_vm__commit(vm);
+	/* Its filesystem does not release it: it is under writeback and came so far, or unstable. */
+	if (vm_is(page, VM_FILE) && vm_is(page, VM_WRITEBACK | VM_UNSTABLE))
 		activate(actor);
 	else
 		free_page(actor, frame);
-	return left(actor);
+	return error ? error : left(actor);
 }
 
 /* What the rules made of a page that they met: does the list stop here? */

@@ -59,7 +59,7 @@ int sws_vm__sleep(struct actor *actor, uint32_t zone, enum sws_stall_sleep sleep
 	const struct sws_vm *vm = actor->vm;
 	const struct sws_stall_sleeper sleeper = {
 		.kswapd = actor->scan.kswapd,
-		.congested_devices = vm->disk.congested,
+		.congested_devices = (uint32_t)vm->disk.congested + vm->server.congested,
 		.flags = vm->zones[zone].flags,
 		.hz = vm->config.hz,
 	};

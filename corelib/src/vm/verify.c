@@ -12,6 +12,7 @@ struct seen {
 	uint32_t free;
 	uint32_t dirty[VM_ZONES];
 	uint32_t writeback[VM_ZONES];
+	uint32_t unstable[VM_ZONES];
 	uint32_t file_writeback;
 	uint32_t isolated;
 };
@@ -102,6 +103,9 @@ static int verify_page(const struct sws_vm *vm, uint32_t frame, struct seen *see
 	seen->isolated += page->place == VM_ISOLATED;
 	seen->dirty[zone] += vm_is(page, VM_DIRTY) && vm_is(page, VM_FILE);
 	seen->writeback[zone] += vm_is(page, VM_WRITEBACK);
+	seen->unstable[zone] += vm_is(page, VM_UNSTABLE);
+	if (vm_is(page, VM_COMMITTING) && !vm_is(page, VM_UNSTABLE))
+		return broken(reason, "a page is committed that is not unstable");
 	seen->file_writeback += vm_is(page, VM_WRITEBACK) && vm_is(page, VM_FILE);
 	return vm_is(page, VM_ORPHAN) ? SWS_OK : verify_owner(vm, frame, reason);
 }
@@ -110,16 +114,23 @@ static int verify_counts(const struct sws_vm *vm, const struct seen *seen, const
 {
 	uint32_t in_hand = 0;
 	uint32_t dirty = 0;
+	uint32_t unstable = 0;
 
 	for (uint32_t i = 0; i < vm->n_zones; i++) {
 		if (seen->dirty[i] != vm->zones[i].dirty)
 			return broken(reason, "a zone has other dirty pages than it counts");
 		if (seen->writeback[i] != vm->zones[i].writeback)
 			return broken(reason, "a zone has other writeback than it counts");
+		if (seen->unstable[i] != vm->zones[i].unstable)
+			return broken(reason, "a zone has other unstable pages than it counts");
 		dirty += seen->dirty[i];
+		unstable += seen->unstable[i];
 	}
 	if (dirty != vm->file.dirty || seen->file_writeback != vm->file.writeback)
 		return broken(reason, "the file has other dirty pages or writeback than it counts");
+	if (unstable != vm->file.unstable ||
+	    unstable != vm->server.n_unstable + vm->server.n_committing)
+		return broken(reason, "the file has other unstable pages than it counts");
 	for (uint32_t i = 0; i < VM_ACTORS; i++)
 		for (uint32_t page = 0; page < vm->actors[i].scan.n; page++)
 			in_hand += page >= vm->actors[i].scan.at ||

@@ -3,6 +3,7 @@
 #include "vm/disk.h"
 #include "vm/limits.h"
 #include "vm/lists.h"
+#include "vm/nfs.h"
 #include "vm/reclaim.h"
 #include "vm/tasks.h"
 #include "vm/writeback.h"
@@ -12,6 +13,26 @@
 
 /* Requests that may come on top of a full queue: each actor gives one more before it waits. */
 enum { REQUESTS_ABOVE = 64 };
+
+/* A call has a page at least that no other one has, or is the one commit. */
+static int make_server(struct sws_vm *self)
+{
+	const struct sws_allocator *allocator = &self->allocator;
+	const uint32_t calls = sws_vm__largest_file(&self->config) + 2;
+	struct server *server = &self->server;
+
+	if (!self->config.nfs)
+		return SWS_OK;
+	server->net.room = server->disk.room = calls;
+	server->net.ring = sws_allocate_zeroed(allocator, calls, sizeof(struct call));
+	server->disk.ring = sws_allocate_zeroed(allocator, calls, sizeof(struct call));
+	server->unstable = sws_allocate_zeroed(allocator, calls, sizeof(uint32_t));
+	server->committing = sws_allocate_zeroed(allocator, calls, sizeof(uint32_t));
+	server->congested_from = sws_vm__nfs_congestion(&self->config);
+	return server->net.ring && server->disk.ring && server->unstable && server->committing
+		       ? SWS_OK
+		       : SWS_ERROR_NO_MEMORY;
+}
 
 static int allocate_parts(struct sws_vm *self)
 {
@@ -47,7 +68,8 @@ static int begin_actors(struct sws_vm *self)
 	static int (*const lives[VM_ACTORS])(struct actor *) = {
 		[VM_CLIENT] = sws_vm__client,   [VM_WRITER] = sws_vm__writer,
 		[VM_FLUSHER] = sws_vm__flusher, [VM_KSWAPD] = sws_vm__kswapd,
-		[VM_DISK] = sws_vm__disk,
+		[VM_DISK] = sws_vm__disk,       [VM_NET] = sws_vm__net,
+		[VM_SERVER] = sws_vm__server,
 	};
 	int error = SWS_OK;
 
@@ -86,13 +108,15 @@ static int assemble(struct sws_vm *self)
 	struct sws_des_config des;
 	int error = allocate_parts(self);
 
+	if (!error)
+		error = make_server(self);
 	if (error)
 		return error;
 	if (self->config.file_pages)
 		memcpy(self->file_pages, self->config.file_pages,
 		       self->config.rounds * sizeof(uint32_t));
 	self->rules = sws_stall_rules_of(self->config.rules);
-	self->disk.bandwidth = self->config.disk_rate;
+	self->bandwidth.rate = self->config.nfs ? self->config.net_rate : self->config.disk_rate;
 	sws_vm__make_zones(self);
 	fill_cache(self);
 	/* The caller's array is read. */
@@ -138,6 +162,10 @@ void sws_vm_free(struct sws_vm *self)
 		return;
 	allocator = self->allocator;
 	sws_des_free(self->engine.des);
+	sws_release(&allocator, self->server.committing);
+	sws_release(&allocator, self->server.unstable);
+	sws_release(&allocator, self->server.disk.ring);
+	sws_release(&allocator, self->server.net.ring);
 	sws_release(&allocator, self->file_pages);
 	sws_release(&allocator, self->disk.reads);
 	sws_release(&allocator, self->disk.writes);

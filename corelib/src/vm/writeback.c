@@ -13,6 +13,7 @@
 #include "vm/writeback.h"
 
 #include "vm/disk.h"
+#include "vm/nfs.h"
 #include "vm/pages.h"
 #include "vm/zones.h"
 
@@ -56,6 +57,7 @@ static bool is_dirty(const struct file *file, uint32_t index)
 
 int sws_vm__write_run(struct sws_vm *vm, uint32_t *pages)
 {
+	const uint32_t most = vm->config.nfs ? vm->config.write_pages : vm->config.request_pages;
 	struct file *file = &vm->file;
 	uint32_t first = 0;
 	bool joined = false;
@@ -66,7 +68,7 @@ int sws_vm__write_run(struct sws_vm *vm, uint32_t *pages)
 	first = next_dirty(file, file->cursor);
 	if (first == file->pages)
 		first = next_dirty(file, 0);
-	for (; *pages < vm->config.request_pages && is_dirty(file, first + *pages); ++*pages) {
+	for (; *pages < most && is_dirty(file, first + *pages); ++*pages) {
 		const uint32_t frame = file->frames[first + *pages] - 1;
 
 		sws_vm__file_clean(vm, frame);
@@ -74,6 +76,8 @@ int sws_vm__write_run(struct sws_vm *vm, uint32_t *pages)
 	}
 	file->cursor = first + *pages;
 	vm->work += *pages;
+	if (vm->config.nfs)
+		return sws_vm__send(vm, first, *pages, false);
 	return sws_vm__submit(vm, vm_place_of_file(first), *pages, false, &joined);
 }
 
@@ -99,7 +103,7 @@ uint64_t sws_vm__pause_ns(const struct sws_vm *vm, uint32_t pages, bool *again)
 	if (dirty <= free_run)
 		return 0;
 	if (dirty < limits.dirty)
-		rate = vm->disk.bandwidth * position_ratio(dirty, free_run, limits.dirty) / 1024;
+		rate = vm->bandwidth.rate * position_ratio(dirty, free_run, limits.dirty) / 1024;
 	*again = !rate;
 	pause = rate ? pages * SECOND_NS / rate : LONGEST_PAUSE_NS;
 	return pause < LONGEST_PAUSE_NS ? pause : LONGEST_PAUSE_NS;
@@ -132,6 +136,9 @@ static int flush(struct actor *actor, void *frame, uint32_t step)
 	(void)frame;
 	switch ((enum step)step) {
 	case LOOK:
+		error = sws_vm__commit_many(vm);
+		if (error)
+			return error;
 		if (!has_work(vm)) {
 			engine_go(&actor->thread, LOOK);
 			return engine_doze(&actor->thread, vm->config.flush_interval_ns,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vm/writer.c - dd with conv=fdatasync: writes its file page by page, is throttled after each
- * 32, then gives all that is dirty still to the queue itself and waits for the last write.
+ * 32, then gives all that is dirty still to the queue itself and waits for the last write; of
+ * a server also for its commit.
  */
 #include "vm/disk.h"
 #include "vm/lists.h"
+#include "vm/nfs.h"
 #include "vm/pages.h"
 #include "vm/reclaim.h"
 #include "vm/tasks.h"
@@ -86,7 +88,10 @@ static int sync_file(struct actor *actor)
 		return error;
 	if (pages)
 		return engine_run(&actor->thread, pages * vm->config.costs.submit_ns);
-	if (vm->file.writeback) {
+	if (vm->file.writeback || vm->file.unstable) {
+		error = vm->file.writeback ? SWS_OK : sws_vm__commit(vm);
+		if (error)
+			return error;
 		engine_go(&actor->thread, SYNC);
 		return engine_sleep(&actor->thread, SLEEP_SYNC);
 	}

@@ -110,7 +110,8 @@ static bool may_be_dirtier(const struct sws_vm *vm, uint32_t zone)
 	const struct zone *its = &vm->zones[zone];
 	const uint64_t pages = dirtyable(its->free, its->dirty_reserve, file_pages(vm, zone));
 
-	return (uint64_t)its->dirty + its->writeback <= pages * vm->config.dirty_percent / 100;
+	return (uint64_t)its->dirty + its->unstable + its->writeback <=
+	       pages * vm->config.dirty_percent / 100;
 }
 
 uint32_t sws_vm__take_fast(struct sws_vm *vm, bool dirties)
@@ -151,7 +152,7 @@ struct vm_limits sws_vm__limits(const struct sws_vm *vm)
 
 uint32_t sws_vm__dirty(const struct sws_vm *vm)
 {
-	return vm->zones[VM_DMA32].dirty + vm->zones[VM_NORMAL].dirty;
+	return vm->file.dirty + vm->file.unstable;
 }
 
 uint32_t sws_vm__writeback(const struct sws_vm *vm)

@@ -37,6 +37,7 @@ struct vm_limits {
 
 struct vm_limits sws_vm__limits(const struct sws_vm *vm);
 
+/* Dirty pages, those with them that a server has in its memory alone. */
 uint32_t sws_vm__dirty(const struct sws_vm *vm);
 uint32_t sws_vm__writeback(const struct sws_vm *vm);
 
