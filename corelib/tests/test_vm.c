@@ -181,10 +181,16 @@ static void each_rule_set_keeps_every_invariant(void)
 		config.disk_rate = 5000;
 		config.dirty_percent = 60;
 		config.cached_pages = 40;
+		config.program_pages = 10;
 		vm = make(&config);
 		CHECK(run(vm, ALL));
 		CHECK(sws_vm_zone_of(vm, 0).scanned_kswapd + sws_vm_zone_of(vm, 1).scanned_kswapd);
 		CHECK(sws_vm_counts_of(vm).dirtied == 650);
+		/* What is in use stays, however hard reclaim looks. */
+		CHECK(sws_vm_state_of(vm).active_file[0] + sws_vm_state_of(vm).inactive_file[0] +
+			      sws_vm_state_of(vm).active_file[1] +
+			      sws_vm_state_of(vm).inactive_file[1] >=
+		      10);
 		CHECK(sws_vm_round_of(vm, 1).end_ns > sws_vm_round_of(vm, 0).end_ns);
 		sws_vm_free(vm);
 	}

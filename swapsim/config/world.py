@@ -18,6 +18,8 @@ class WorldConfig:
         One of WORLD_RULES: whose stalls, and whose loops of kswapd.
     dma32_pages, normal_pages : int
         What the zones give out; normal_pages may be 0.
+    program_pages : int
+        Pages of programs that other tasks run, in use whenever reclaim looks.
     cached_pages : int
         Clean pages of other files that are in memory at the start, as far as there is room.
     min_free_pages : int
@@ -75,6 +77,7 @@ class WorldConfig:
     rules: str = facts.WORLD_RULES[0]
     dma32_pages: int = 786432
     normal_pages: int = 1048576
+    program_pages: int = 0
     cached_pages: int = 0
     min_free_pages: int = 16896
     reserve_ratio: int = 256
@@ -133,6 +136,7 @@ class WorldConfig:
 _RANGES = (
     ("dma32_pages", 1, facts.WORLD_ZONE_MAX),
     ("normal_pages", 0, facts.WORLD_ZONE_MAX),
+    ("program_pages", 0, facts.WORLD_SPAN_MAX),
     ("cached_pages", 0, facts.WORLD_SPAN_MAX),
     ("min_free_pages", 0, facts.WORLD_SPAN_MAX),
     ("reserve_ratio", 1, 2**31),

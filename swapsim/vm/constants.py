@@ -17,6 +17,7 @@ MACHINE: Final = (
     "memory_pages",
     "dma32_pages",
     "other_pages",
+    "program_pages",
     "cached_pages",
     "min_free_pages",
     "swap_pages",

@@ -51,6 +51,7 @@ WORLDS = st.builds(
     lambda **changes: dataclasses.replace(SMALL, **changes),
     rules=st.sampled_from(WORLD_RULES),
     normal_pages=st.sampled_from([0, 100, 400]),
+    program_pages=st.sampled_from([0, 0, 30]),
     cached_pages=st.sampled_from([0, 0, 60]),
     min_free_pages=st.integers(0, 70),
     swappiness=st.sampled_from([0, 60, 100]),

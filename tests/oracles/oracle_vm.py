@@ -362,16 +362,17 @@ class World:
         return frame
 
     def fill_cache(self) -> None:
-        """Put clean pages of other files into memory."""
+        """Put programs' pages and clean ones of other files into memory."""
         first = max(self.config["file_pages"], default=0)
-        for i in range(self.config["cached_pages"]):
+        programs = self.config["program_pages"]
+        for i in range(programs + self.config["cached_pages"]):
             frame = self.take_fast(False)
             if frame is None:
                 return
             self.pages[frame].index = first + i
-            self.pages[frame].marks.add("file")
+            self.pages[frame].marks |= {"file", "program"} if i < programs else {"file"}
             self.file[first + i] = frame
-            self.add(frame, INACTIVE_FILE)
+            self.add(frame, ACTIVE_FILE if i < programs else INACTIVE_FILE)
 
     # Who points to pages.
 
@@ -810,7 +811,7 @@ class World:
     def was_touched(self, page: Page) -> bool:
         """Test and clear the page table's mark."""
         if "mapped" not in page.marks or page.index not in self.young:
-            return False
+            return "program" in page.marks
         self.young.discard(page.index)
         return True
 
@@ -828,7 +829,7 @@ class World:
         for frame in taken:
             zone.rotated_lately[file] += self.was_touched(self.pages[frame])
             self.remove(frame)
-            self.add(frame, place - 1)
+            self.add(frame, place if "program" in self.pages[frame].marks else place - 1)
         zone.scanned_lately[file] += len(taken)
         zone.pages_scanned += len(taken)
         zone.count["aged"] += len(taken)
@@ -946,7 +947,7 @@ class World:
             if page.marks & {"reading", "orphan"}:
                 fates.append(kept)
                 continue
-            scan.scanned += 2 if "mapped" in page.marks or page.slot else 1
+            scan.scanned += 2 if page.marks & {"mapped", "program"} or page.slot else 1
             congested = self.server_congested if self.config["nfs"] else self.congested
             verdict = met.meet(page.marks, congested, zone.flags, self.answer(page.marks))
             if verdict == "sleep":
@@ -1385,7 +1386,7 @@ class World:
         names = ("file", "dirty", "writeback", "reclaim", "referenced", "mapped", "reading")
         for frame in sorted(self.pages):
             page = self.pages[frame]
-            bits = (*names, "orphan", "unstable", "committing")
+            bits = (*names, "orphan", "unstable", "committing", "program")
             flags = sum(1 << i for i, name in enumerate(bits) if name in page.marks)
             words.append(page.slot << 16 | flags)
         for index in range(self.config["items"] * self.config["item_pages"]):

@@ -67,7 +67,8 @@
  * a scan as each kernel has it (3.9 scans its targets to the end and its priority falls to 0,
  * where anonymous pages are scanned as hard as file pages; from mmotm on kswapd reclaims up
  * to a target, in proportion, and never at priority 0); that a page is looked at twice, once
- * for its mapping and once for its reference; what ext4 does when reclaim gives it a page
+ * for its mapping and once for its reference, and a page of a program in use stays active;
+ * what ext4 does when reclaim gives it a page
  * whose block is not allocated yet: it is dirtied again and nothing is written; what NFS does:
  * a page is not released before it is committed, reclaim asks for that and activates it, and
  * writes single pages for good; the congestion of a queue by 7/8 of nr_requests, of NFS by its
@@ -87,7 +88,7 @@
  *
  * Dropped: ZONE_DMA, huge pages and what they need of compaction, memory cgroups, slab and
  * its shrinkers (the kernel's own pages lie outside of the zones), the gathering of pages by
- * pagevecs and per-CPU lists, journals, executable files, other tasks, mlock.
+ * pagevecs and per-CPU lists, journals, what other tasks do, mlock.
  */
 #ifndef SWAPSIM_VM_H
 #define SWAPSIM_VM_H
@@ -146,8 +147,14 @@ struct sws_vm_config {
 	uint32_t dma32_pages;
 	uint32_t normal_pages;
 	/*
-	 * Clean pages of other files, in memory from before and never asked for again; no more
-	 * than there is memory above the low marks, Normal's first; default 0.
+	 * Pages of programs that other tasks run: active, clean, mapped, executable, and in use
+	 * whenever reclaim looks. They are in memory from the start, as far as there is room above
+	 * the low marks, Normal's first; default 0.
+	 */
+	uint32_t program_pages;
+	/*
+	 * Likewise, behind them: clean pages of other files, in memory from before and never asked for
+	 * again; default 0.
 	 */
 	uint32_t cached_pages;
 	/* min_free_kbytes in pages, of all zones: a fourth of memory at most; default 16896. */

@@ -63,6 +63,8 @@ enum vm_flag {
 	/* The server has it, in its memory alone; and in the commit under way. */
 	VM_UNSTABLE = 256,
 	VM_COMMITTING = 512,
+	/* Of a program: touched whenever it is looked at. */
+	VM_PROGRAM = 1024,
 };
 
 struct page {

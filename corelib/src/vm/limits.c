@@ -92,6 +92,7 @@ static bool memory_fits(const struct sws_vm_config *config)
 	return config->dma32_pages && config->dma32_pages <= SWS_VM_PAGES_MAX &&
 	       config->normal_pages <= SWS_VM_PAGES_MAX && config->reserve_ratio &&
 	       config->cached_pages <= SWS_VM_SPAN_MAX &&
+	       config->program_pages <= SWS_VM_SPAN_MAX &&
 	       config->dma32_pages + config->normal_pages >= SWS_VM_PAGES_MIN;
 }
 

@@ -54,6 +54,16 @@ void sws_vm__map(struct sws_vm *vm, uint32_t index, uint32_t frame, bool writes)
 		sws_vm__write_to(vm, frame);
 }
 
+bool sws_vm__was_touched(struct sws_vm *vm, const struct page *page)
+{
+	uint32_t *entry = vm_is(page, VM_MAPPED) ? &vm->ptes[page->index] : NULL;
+
+	if (!entry || !(*entry & VM_PTE_YOUNG))
+		return vm_is(page, VM_PROGRAM);
+	*entry &= ~VM_PTE_YOUNG;
+	return true;
+}
+
 void sws_vm__unmap(struct sws_vm *vm, uint32_t frame)
 {
 	struct page *page = &vm->pages[frame];

@@ -11,6 +11,12 @@ void sws_vm__map(struct sws_vm *vm, uint32_t index, uint32_t frame, bool writes)
 /* A page is written to: its slot is given back, or, while it is written there, it is dirty again. */
 void sws_vm__write_to(struct sws_vm *vm, uint32_t frame);
 
+/*
+ * page_referenced: was it touched through a page table since the last look? A program's page was,
+ * one of the file never: nobody maps it.
+ */
+bool sws_vm__was_touched(struct sws_vm *vm, const struct page *page);
+
 /* A page with a slot leaves the page table: the entry names the slot. */
 void sws_vm__unmap(struct sws_vm *vm, uint32_t frame);
 

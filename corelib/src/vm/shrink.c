@@ -152,17 +152,6 @@ static int test_dirty(struct actor *actor, uint32_t frame, bool used, bool *new_
 	return error ? error : sws_stall_paged_out(&scan->stall, false);
 }
 
-/* page_check_references: of the page table for pages of the pool, by the page's mark for the file's. */
-static bool was_touched(struct sws_vm *vm, const struct page *page)
-{
-	uint32_t *entry = vm_is(page, VM_MAPPED) ? &vm->ptes[page->index] : NULL;
-
-	if (!entry || !(*entry & VM_PTE_YOUNG))
-		return false;
-	*entry &= ~VM_PTE_YOUNG;
-	return true;
-}
-
 /* The tests behind the writeback test. */
 static int go_on(struct actor *actor, uint32_t frame, bool *new_request)
 {
@@ -172,7 +161,7 @@ static int go_on(struct actor *actor, uint32_t frame, bool *new_request)
 	int error = SWS_OK;
 
 	vm_clear(page, VM_REFERENCED);
-	if (was_touched(vm, page) ||
+	if (sws_vm__was_touched(vm, page) ||
 	    (!vm_is(page, VM_FILE) && !page->slot && !sws_vm__give_slot(vm, frame))) {
 		activate(actor);
 		return left(actor);
@@ -232,7 +221,7 @@ static int meet(struct actor *actor, enum stop *stop)
 		scan->at++;
 		return SWS_OK;
 	}
-	scan->scanned += vm_is(page, VM_MAPPED) || page->slot ? 2 : 1;
+	scan->scanned += vm_is(page, VM_MAPPED | VM_PROGRAM) || page->slot ? 2 : 1;
 	scan->stall.flags = vm->zones[vm_zone_of(vm, scan->pages[scan->at])].flags;
 	error = sws_stall_meet(&scan->stall, bits_of(vm, page), 1);
 	return error ? error : follow(actor, stop);

@@ -38,7 +38,8 @@ static int allocate_parts(struct sws_vm *self)
 {
 	const struct sws_allocator *allocator = &self->allocator;
 	const struct sws_vm_config *config = &self->config;
-	const uint64_t file = (uint64_t)sws_vm__largest_file(config) + config->cached_pages + 1;
+	const uint64_t file = (uint64_t)sws_vm__largest_file(config) + config->program_pages +
+			      config->cached_pages + 1;
 
 	self->n_pages = config->dma32_pages + config->normal_pages;
 	self->n_ptes = config->items * config->item_pages;
@@ -91,15 +92,16 @@ static void fill_cache(struct sws_vm *self)
 {
 	const uint32_t first = sws_vm__largest_file(&self->config);
 
-	for (uint32_t i = 0; i < self->config.cached_pages; i++) {
+	for (uint32_t i = 0; i < self->config.program_pages + self->config.cached_pages; i++) {
+		const bool program = i < self->config.program_pages;
 		const uint32_t frame = sws_vm__take_fast(self, false);
 
 		if (frame == VM_NONE)
 			return;
 		self->pages[frame].index = first + i;
-		vm_set(&self->pages[frame], VM_FILE);
+		vm_set(&self->pages[frame], program ? VM_FILE | VM_PROGRAM : VM_FILE);
 		self->file.frames[first + i] = frame + 1;
-		sws_vm__list_add(self, frame, VM_INACTIVE_FILE);
+		sws_vm__list_add(self, frame, program ? VM_ACTIVE_FILE : VM_INACTIVE_FILE);
 	}
 }
 
