@@ -182,6 +182,7 @@ static void each_rule_set_keeps_every_invariant(void)
 		config.dirty_percent = 60;
 		config.cached_pages = 40;
 		config.program_pages = 10;
+		config.writes_while_filling = rules % 2;
 		vm = make(&config);
 		CHECK(run(vm, ALL));
 		CHECK(sws_vm_zone_of(vm, 0).scanned_kswapd + sws_vm_zone_of(vm, 1).scanned_kswapd);

@@ -59,6 +59,8 @@ class WorldConfig:
         The client's pool.
     set_percent : int
         Of its operations those that write.
+    writes_while_filling : bool
+        Whether the writer begins with a round, while the pool is filled; else with the serving.
     serve_ns : int
         How long it serves in each round.
     files : tuple of int
@@ -103,6 +105,7 @@ class WorldConfig:
     items: int = 298844
     item_pages: int = 5
     set_percent: int = 33
+    writes_while_filling: bool = False
     serve_ns: int = 200_000_000_000
     files: tuple[int, ...] = (0,)
     hz: int = 1000
@@ -118,6 +121,7 @@ class WorldConfig:
         check_choice("rules", self.rules, facts.WORLD_RULES)
         check_flag("delays_allocation", self.delays_allocation)
         check_flag("nfs", self.nfs)
+        check_flag("writes_while_filling", self.writes_while_filling)
         for name, low, high in _RANGES:
             check_number(name, getattr(self, name), low, high)
         if not isinstance(self.files, tuple) or not 1 <= len(self.files) <= facts.WORLD_ROUNDS_MAX:

@@ -1275,12 +1275,13 @@ class World:
             self.rounds.append(found)
             self.file_pages = config["file_pages"][number] if config["file_pages"] else 0
             self.flush_cursor = 0
+            if config["writes_while_filling"]:
+                self.begin_writing()
             yield from self.serve(((item, True) for item in range(config["items"])), None)
             until = self.now + config["serve_ns"]
             found["serve_ns"] = self.now
-            self.writes_file = self.file_pages > 0
-            if self.writes_file:
-                self.call(WRITER)
+            if not config["writes_while_filling"]:
+                self.begin_writing()
             yield from self.serve(self.draws(), until)
             while self.writes_file:
                 yield "sleep", CALL
@@ -1291,6 +1292,12 @@ class World:
             self.file_pages = 0
         self.over = True
         yield "sleep", CALL
+
+    def begin_writing(self) -> None:
+        """Call the writer if the round has a file."""
+        self.writes_file = self.file_pages > 0
+        if self.writes_file:
+            self.call(WRITER)
 
     def drop(self) -> Steps:
         """Delete the file, and exit, some pages at a time."""

@@ -32,8 +32,8 @@
  *
  * An actor is a procedure in steps on a CPU of its own (des.h): it changes the world at a
  * moment, and the time of that work passes after it. The rounds come one after another: the
- * client fills its pool and serves it for serve_ns; the writer begins with the serving and
- * ends when its file is on the disk. When both are done the file is deleted, the client
+ * client fills its pool and serves it for serve_ns; the writer begins with the serving, or with
+ * the round, and ends when its file is on the disk. When both are done the file is deleted, the client
  * exits, and a round with the next file begins.
  *
  *   actor    waits for
@@ -203,6 +203,8 @@ struct sws_vm_config {
 	uint32_t item_pages;
 	/* Of the client's operations those that write, 0 .. 100; default 33. */
 	uint32_t set_percent;
+	/* Does the writer begin with a round, while the pool is filled? Else with the serving; default false. */
+	bool writes_while_filling;
 	/* How long it serves in a round; default 200 s. */
 	uint64_t serve_ns;
 	/* 1 .. SWS_VM_ROUNDS_MAX; default 1. */

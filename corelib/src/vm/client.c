@@ -94,6 +94,12 @@ static int serve(struct actor *actor, struct serving *my)
 	return engine_run(&actor->thread, at - vm_now(vm));
 }
 
+static int begin_writing(struct sws_vm *vm)
+{
+	vm->writes_file = vm->file.pages > 0;
+	return vm->writes_file ? sws_vm__call(vm, VM_WRITER) : SWS_OK;
+}
+
 static int begin_round(struct actor *actor, struct serving *my)
 {
 	struct sws_vm *vm = actor->vm;
@@ -104,7 +110,7 @@ static int begin_round(struct actor *actor, struct serving *my)
 	vm->file.cursor = 0;
 	round->begin_ns = vm_now(vm);
 	sws_vm__count_round(vm, round);
-	return SWS_OK;
+	return vm->config.writes_while_filling ? begin_writing(vm) : SWS_OK;
 }
 
 /* The pool is full: serving begins, and with it the writer. Serving is over: the writer may not be. */
@@ -116,8 +122,7 @@ static int end_phase(struct actor *actor, struct serving *my)
 		my->until = vm_now(vm) + vm->config.serve_ns;
 		vm->rounds[vm->round].serve_ns = vm_now(vm);
 		engine_go(&actor->thread, SERVE);
-		vm->writes_file = vm->file.pages > 0;
-		return vm->writes_file ? sws_vm__call(vm, VM_WRITER) : SWS_OK;
+		return vm->config.writes_while_filling ? SWS_OK : begin_writing(vm);
 	}
 	if (!vm->writes_file)
 		return SWS_OK;
