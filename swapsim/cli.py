@@ -16,7 +16,12 @@ import polars as pl
 
 from swapsim import __version__, interrupt
 from swapsim.errors import SwapsimError
-from swapsim.native.facts import MAPPING_KERNELS, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES
+from swapsim.native.facts import (
+    MAPPING_KERNELS,
+    SLOT_REPLAY_KERNELS,
+    SLOT_REPLAY_POLICIES,
+    STALL_RULES,
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -133,6 +138,25 @@ def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, k
         kernel=kernel,
         progress=sys.stderr.isatty(),
     )
+    for line in verdict.describe():
+        click.echo(line)
+    return 0 if verdict.holds else 1
+
+
+@verify.command("stalls")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option(
+    "--rules",
+    type=click.Choice(STALL_RULES),
+    default="6.1",
+    show_default=True,
+    help="Those that the kernel was switched to.",
+)
+def verify_stalls(folder: Path, rules: str) -> int:
+    """Count reclaim's lists anew from their folios, and decide all that the kernel decided."""
+    from swapsim import replay as replays
+
+    verdict = replays.judge_stalls(folder, rules=rules, progress=sys.stderr.isatty())
     for line in verdict.describe():
         click.echo(line)
     return 0 if verdict.holds else 1

@@ -38,12 +38,12 @@ class InputError(SwapsimError, ValueError):
         if field is not None:
             where.append(f"field '{field}'")
         super().__init__(f"{', '.join(where)}: {message}" if where else message)
-        self._said = (message, line, field)
+        self._said = (message, path, line, field)
 
     def of(self, path: str | Path) -> "InputError":
-        """Return the same error of a table that is known to come from this file."""
-        message, line, field = self._said
-        return InputError(message, path=path, line=line, field=field)
+        """Return the same error, of this file if it does not name one yet."""
+        message, known, line, field = self._said
+        return InputError(message, path=known or path, line=line, field=field)
 
 
 class ConfigError(SwapsimError, ValueError):

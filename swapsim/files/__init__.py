@@ -8,6 +8,7 @@ what was compared is what is decoded, whoever writes to the disk meanwhile.
 from swapsim.files.door import careful, door, or_none
 from swapsim.files.parquet import decode, decode_height, decode_metadata, decode_schema
 from swapsim.files.raw import read_bytes, read_text, sha256_of
+from swapsim.files.tasting import taste
 from swapsim.files.toml import parse_toml, read_toml
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "read_text",
     "read_toml",
     "sha256_of",
+    "taste",
 ]

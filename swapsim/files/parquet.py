@@ -2,7 +2,8 @@
 """Parquet, decoded from memory.
 
 Polars checks little of a damaged file before it decodes. It may panic, in a thread of its own: the
-panic comes to us as an error that is no Exception, and writes its own lines to stderr besides.
+panic comes to us as an error that is no Exception, and writes its own lines to stderr besides. It
+may also end the process: bytes that nothing vouches for go to `taste` first.
 """
 
 import io
@@ -15,7 +16,11 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.errors import InputError
 from swapsim.files.door import door
+
+_WRONG: Final = "is not a whole Parquet table"
+_ADVICE: Final = "fetch it or make it again"
 
 _STDERR: Final = 2
 _ONE_AT_A_TIME: Final = Lock()
@@ -77,9 +82,14 @@ def decode_metadata(data: bytes, path: Path | str) -> dict[str, str]:
         return pl.read_parquet_metadata(io.BytesIO(data))
 
 
+def damaged(path: Path | str) -> InputError:
+    """Return what is wrong with a file that is no whole table."""
+    return InputError(f"{_WRONG}: {_ADVICE}", path=path)
+
+
 @contextmanager
 def _parquet(path: Path | str) -> Iterator[None]:
-    with door(path, "is not a whole Parquet table", "fetch it or make it again"), _hushed():
+    with door(path, _WRONG, _ADVICE), _hushed():
         yield
 
 

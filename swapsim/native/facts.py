@@ -92,6 +92,41 @@ STALL_FATES: Final = _words("enum sws_stall_fate", "SWS_STALL_FATE_")
 STALL_CLEARS: Final = _words("enum sws_stall_clear", "SWS_STALL_CLEAR_")
 """What clears flags: ``enum sws_stall_clear``."""
 
+_STALL_ROWS: Final = {
+    name: lib.sws_stall_rules_of(number) for number, name in enumerate(STALL_RULES)
+}
+
+STALL_CLEARED: Final[dict[str, dict[str, int]]] = {
+    name: {why: row.clears[number] for number, why in enumerate(STALL_CLEARS)}
+    for name, row in _STALL_ROWS.items()
+}
+"""The flags that each of STALL_CLEARS clears, by rules."""
+
+STALL_ACTIVATES: Final = tuple(name for name, row in _STALL_ROWS.items() if row.activates)
+"""Rules by which a page under writeback, or dirty and not to be written, is activated."""
+
+STALL_BY_PASS: Final = tuple(
+    name for name, row in _STALL_ROWS.items() if row.decides == lib.SWS_STALL_AT_PASS
+)
+"""Rules by which passes set the flags, not lists; a cgroup has a congestion of its own then."""
+
+STALL_BY_MARK: Final = tuple(
+    name for name, row in _STALL_ROWS.items() if row.congested_by & lib.SWS_STALL_BY_MARK
+)
+"""Rules by which a page under writeback that has the reclaim flag counts as congested."""
+
+STALL_GOES_ON: Final = {
+    name: (
+        *(["case-1"] if row.case_1 == lib.SWS_STALL_CASE_1_SLEEP_LOCKED else []),
+        *([] if row.retries else ["case-3"]),
+    )
+    for name, row in _STALL_ROWS.items()
+}
+"""Cases of writeback after which a page goes on, whatever comes then, by rules."""
+
+STALL_ISOLATED: Final = {name: STALL_SLEEPS[row.isolated] for name, row in _STALL_ROWS.items()}
+"""How a reclaimer sleeps when too many pages are isolated, by rules."""
+
 STALL_FLAGS: Final = {
     "tail_lru_dirty": lib.SWS_STALL_TAIL_DIRTY,
     "writeback": lib.SWS_STALL_WRITEBACK,

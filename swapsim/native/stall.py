@@ -10,7 +10,8 @@ from swapsim._core import ffi, lib
 from swapsim.config.stall import StallContext
 from swapsim.errors import InputError
 from swapsim.native.codes import check
-from swapsim.native.facts import STALL_FATES, STALL_LIST_MAX, STALL_RULES
+from swapsim.native.facts import STALL_FATES, STALL_LIST_MAX
+from swapsim.native.stall_page import page_bits, settings_of
 from swapsim.native.stall_words import PROBLEMS, sentence, sleeps_of
 from swapsim.schemas import STALL_PAGES, STALL_WAYS, require
 
@@ -18,28 +19,6 @@ PLACES: Final = {"list": lib.SWS_STALL_AT_LIST, "pass": lib.SWS_STALL_AT_PASS}
 """Where counters decide."""
 
 _COUNTS: Final = tuple(name for name, _ in ffi.typeof("struct sws_stall_counts").fields)
-
-
-def caller_bits(context: StallContext) -> int:
-    """Return who reclaims as ``enum sws_stall_caller``."""
-    bits = {
-        lib.SWS_STALL_KSWAPD: context.kswapd,
-        lib.SWS_STALL_MEMCG: context.memcg,
-        lib.SWS_STALL_LEGACY: not context.sane,
-        lib.SWS_STALL_HIBERNATION: context.hibernation,
-        lib.SWS_STALL_LOCAL_THROTTLE: not context.may_throttle,
-        lib.SWS_STALL_IO: context.io,
-        lib.SWS_STALL_FS: context.fs,
-    }
-    return sum(bit for bit, holds in bits.items() if holds)
-
-
-def _settings(context: StallContext) -> Any:
-    settings = ffi.new("struct sws_stall_context *")
-    settings.set = STALL_RULES.index(context.rules)
-    settings.caller = caller_bits(context)
-    settings.priority, settings.flags = context.priority, context.flags
-    return settings
 
 
 def _counts(counts: Mapping[str, int], settings: Any, place: str) -> Any:
@@ -79,7 +58,7 @@ def decide(context: StallContext, counts: Mapping[str, int], place: str = "list"
     InputError
         Naming the counter that contradicts another.
     """
-    settings = _settings(context)
+    settings = settings_of(context)
     decision = ffi.new("struct sws_stall_decision *")
     counted = _counts(counts, settings, place)
     check(lib.sws_stall_decide(settings, PLACES[place], counted, decision))
@@ -90,7 +69,7 @@ def decide_round(
     context: StallContext, *, scanned: int, reclaimed: int, wanted: int
 ) -> dict[str, Any]:
     """Decide at the end of a round of direct reclaim: as `decide`, of pages since it began."""
-    settings, decision = _settings(context), ffi.new("struct sws_stall_decision *")
+    settings, decision = settings_of(context), ffi.new("struct sws_stall_decision *")
     round_ = ffi.new("struct sws_stall_round *", (scanned, reclaimed, wanted))
     check(lib.sws_stall_decide_round(settings, round_, decision))
     return _decided(context, lib.SWS_STALL_AT_ROUND, decision)
@@ -121,7 +100,7 @@ def explain(context: StallContext, counts: Mapping[str, int], place: str = "list
     ------
     InputError
     """
-    settings, reason = _settings(context), ffi.new("struct sws_stall_reason *")
+    settings, reason = settings_of(context), ffi.new("struct sws_stall_reason *")
     counted = _counts(counts, settings, place)
     told: list[str] = []
     while lib.sws_stall_explain(settings, PLACES[place], counted, len(told), reason) == lib.SWS_OK:
@@ -131,29 +110,10 @@ def explain(context: StallContext, counts: Mapping[str, int], place: str = "list
 
 def explain_round(context: StallContext, *, scanned: int, reclaimed: int, wanted: int) -> list[str]:
     """Say the same of the end of a round; no sentence where rules have no act there."""
-    settings, reason = _settings(context), ffi.new("struct sws_stall_reason *")
+    settings, reason = settings_of(context), ffi.new("struct sws_stall_reason *")
     round_ = ffi.new("struct sws_stall_round *", (scanned, reclaimed, wanted))
     found = lib.sws_stall_explain_round(settings, round_, reason)
     return [sentence(reason, context.priority, 0)] if found == lib.SWS_OK else []
-
-
-def page_bits(page: Mapping[str, Any]) -> int:
-    """Return a row of STALL_PAGES, or of RECLAIM_FOLIOS, as ``enum sws_stall_page``."""
-    asked = page["fs_dirty"] is not None and page["buffers"] is not None
-    bits = {
-        lib.SWS_STALL_PAGE_FILE: page["file"],
-        lib.SWS_STALL_PAGE_DIRTY: page["dirty"],
-        lib.SWS_STALL_PAGE_WRITEBACK: page["writeback"],
-        lib.SWS_STALL_PAGE_UNDER_WRITEBACK: page["writeback"],
-        lib.SWS_STALL_PAGE_RECLAIM: page["reclaim"],
-        lib.SWS_STALL_PAGE_MARKED: page["reclaim"],
-        lib.SWS_STALL_PAGE_DEVICE_CONGESTED: page["congested"],
-        lib.SWS_STALL_PAGE_BUFFERS: asked and page["buffers"],
-        lib.SWS_STALL_PAGE_NFS: asked and not page["buffers"],
-        lib.SWS_STALL_PAGE_FS_DIRTY: asked and page["fs_dirty"],
-        lib.SWS_STALL_PAGE_FS_WRITEBACK: asked and page["fs_writeback"],
-    }
-    return sum(bit for bit, holds in bits.items() if holds)
 
 
 def lead(
@@ -189,7 +149,7 @@ def lead(
     if not 1 <= taken <= STALL_LIST_MAX:
         raise InputError(f"{taken} pages taken: give 1 to {STALL_LIST_MAX}", field="pages")
     led = ffi.new("struct sws_stall_list *")
-    check(lib.sws_stall_begin(_settings(context), file, taken, led))
+    check(lib.sws_stall_begin(settings_of(context), file, taken, led))
     ways = [_way(led, page) for page in pages.iter_rows(named=True)]
     decision = ffi.new("struct sws_stall_decision *")
     check(lib.sws_stall_end(led, decision))

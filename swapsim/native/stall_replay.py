@@ -10,7 +10,9 @@ import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.native.facts import STALL_FATES, STALL_RULES
+from swapsim.native.codes import check
+from swapsim.native.facts import STALL_FATES
+from swapsim.native.stall_rules import number_of
 from swapsim.native.stall_words import PROBLEMS, sleeps_of, wakes
 from swapsim.schemas import (
     RECLAIM_FOLIOS,
@@ -151,10 +153,11 @@ def decide_lists(
     node_flags = np.zeros(nodes, dtype=np.uint8)
     found = np.zeros(lists.height, dtype=_RESULT)
     fates = np.zeros(folios.height, dtype=np.uint8)
+    replay = _replay(rules)
     for first, last in _chunks(ends):
         begin, end = int(ends[first - 1]) if first else 0, int(ends[last - 1])
         feed = _Feed(columns, of_lists, ends, node_flags, slice(begin, end), slice(first, last))
-        feed.run(rules, found, fates, lists["list"])
+        feed.run(replay, found, fates, lists["list"])
         tick(end - begin)
     return Decided(
         lists=_lists(found, lists["list"], rules),
@@ -175,7 +178,7 @@ class _Feed:
 
     def run(
         self,
-        rules: str,
+        replay: Any,
         found: np.ndarray[Any, np.dtype[np.void]],
         fates: np.ndarray[Any, np.dtype[np.uint8]],
         names: pl.Series,
@@ -190,7 +193,7 @@ class _Feed:
         lists.n_nodes = len(self.node_flags)
         results.lists = ffi.from_buffer("struct sws_stall_result[]", found[self.some])
         results.fates = ffi.from_buffer("uint8_t[]", fates[self.rows])
-        lib.sws_stall_replay_lists(STALL_RULES.index(rules), rows, len(ends), lists, results)
+        code = lib.sws_stall_replay_lists(replay, rows, len(ends), lists, results)
         del kept, kept_of_lists
         if results.problem != lib.SWS_STALL_NO_PROBLEM:
             field, wrong = PROBLEMS[results.problem]
@@ -198,6 +201,16 @@ class _Feed:
             name = names[self.some.start + results.list]
             where = f"list {name}, row {results.row - begin}"
             raise InputError(f"{where}: {wrong}", field=field)
+        check(code)
+
+
+def _replay(rules: str) -> Any:
+    config = ffi.new("struct sws_stall_replay_config *")
+    lib.sws_stall_replay_config_init(config)
+    config.set = number_of(rules)
+    out = ffi.new("struct sws_stall_replay **")
+    check(lib.sws_stall_replay_new(config, out))
+    return ffi.gc(out[0], lib.sws_stall_replay_free)
 
 
 def _pointers(
@@ -348,7 +361,7 @@ def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
     given.counts = ffi.from_buffer("struct sws_stall_counts[]", counts)
     row, problem = ffi.new("uint64_t *"), ffi.new("enum sws_stall_problem *")
     lib.sws_stall_replay_counts(
-        STALL_RULES.index(rules),
+        number_of(rules),
         lib.SWS_STALL_AT_PASS,
         passes.height,
         given,

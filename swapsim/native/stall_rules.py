@@ -48,8 +48,12 @@ class Rules:
         Words of their enums.
     congested_by : frozenset of str
         Which pages count as congested.
-    asks_buffers, asks_nfs, activates : bool
+    counts_base_pages, asks_buffers, asks_nfs, activates : bool
         As in the header.
+    waits_for_legacy, waits_entering_fs, retries : bool
+        Case 3, as in the header.
+    isolated : str
+        How a reclaimer sleeps while too many pages are isolated.
     acts : tuple of Act
         In the order in which they are done.
     clears : dict of str to frozenset of str
@@ -62,9 +66,14 @@ class Rules:
     writes: str
     decides: str
     congested_by: frozenset[str]
+    counts_base_pages: bool
     asks_buffers: bool
     asks_nfs: bool
     activates: bool
+    waits_for_legacy: bool
+    waits_entering_fs: bool
+    retries: bool
+    isolated: str
     acts: tuple[Act, ...]
     clears: dict[str, frozenset[str]]
 
@@ -82,9 +91,7 @@ def rules_of(name: str) -> Rules:
     InputError
         There is no such rule set.
     """
-    if name not in STALL_RULES:
-        raise InputError(f"no rule set {name!r}: take one of {', '.join(STALL_RULES)}")
-    row = lib.sws_stall_rules_of(STALL_RULES.index(name))
+    row = lib.sws_stall_rules_of(number_of(name))
     return Rules(
         name=name,
         counted=_word("counted", row.counted),
@@ -94,9 +101,14 @@ def rules_of(name: str) -> Rules:
         congested_by=frozenset(
             word for bit, word in _words("congested_by", "BY_").items() if row.congested_by & bit
         ),
+        counts_base_pages=row.counts_base_pages,
         asks_buffers=row.asks_buffers,
         asks_nfs=row.asks_nfs,
         activates=row.activates,
+        waits_for_legacy=row.waits_for_legacy,
+        waits_entering_fs=row.waits_entering_fs,
+        retries=row.retries,
+        isolated=STALL_SLEEPS[row.isolated],
         acts=tuple(
             _act(_word("place", place, "AT_"), act)
             for place in range(lib.SWS_STALL_PLACES)
@@ -108,6 +120,13 @@ def rules_of(name: str) -> Rules:
             for i, why in enumerate(STALL_CLEARS)
         },
     )
+
+
+def number_of(name: str) -> int:
+    """Return a rule set as ``enum sws_stall_set``; InputError if there is no such set."""
+    if name not in STALL_RULES:
+        raise InputError(f"no rule set {name!r}: take one of {', '.join(STALL_RULES)}")
+    return STALL_RULES.index(name)
 
 
 def _act(place: str, act: Any) -> Act:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rules of ``stall_rules.h`` in words: names of parts, sentences of reasons, what is wrong."""
+"""Decisions of ``stall.h`` in words: why one was taken, and what is wrong with its numbers."""
 
 from typing import Any, Final
 
-from swapsim._core import ffi, lib
+from swapsim._core import lib
 from swapsim.native.facts import (
     STALL_FLAGS,
     STALL_LIST_MAX,
@@ -11,6 +11,7 @@ from swapsim.native.facts import (
     STALL_RULES,
     STALL_SLEEPS,
 )
+from swapsim.native.stall_rules import number_of
 
 FLAG_NAMES: Final = {bit: name for name, bit in STALL_FLAGS.items()}
 
@@ -68,7 +69,7 @@ PROBLEMS: Final = {
 
 def acts_of(rules: str, place: int) -> list[Any]:
     """Return the acts of a program, in order: borrowed ``struct sws_stall_act``."""
-    row = lib.sws_stall_rules_of(STALL_RULES.index(rules))
+    row = lib.sws_stall_rules_of(number_of(rules))
     acts = [row.acts[place][i] for i in range(lib.SWS_STALL_ACTS_MAX)]
     return [act for act in acts if act.does != lib.SWS_STALL_DOES_NOTHING]
 
@@ -86,11 +87,6 @@ def wakes(rules: str, place: int) -> int:
     """Return the bits of the acts that wake the flushers."""
     acts = enumerate(acts_of(rules, place))
     return sum(1 << i for i, act in acts if act.does == lib.SWS_STALL_DOES_WAKE)
-
-
-def act_words(act: Any) -> str:
-    """Say what an act does, when and for whom: 'flag writeback: W > 0 and W == T, for kswapd'."""
-    return f"{_subject(act)}: {_condition(act)}, for {_SCOPES[act.scope]}"
 
 
 def _subject(act: Any) -> str:
@@ -158,47 +154,3 @@ def _numbers(reason: Any, priority: int, immediate: int) -> str:
             f"{compared}; {immediate} {_NUMBERS[lib.SWS_STALL_N_IMMEDIATE]}"
         ),
     }.get(act.test, f"{'' if holds else 'it is not so that '}{_condition(act)}")
-
-
-def row_words(rules: str) -> dict[str, str]:
-    """Return the row of one rule set in words, for a table of all.
-
-    Returns
-    -------
-    dict of str to str
-        By the names of ``struct sws_stall_rules``; acts by place, joined in order.
-    """
-    row = lib.sws_stall_rules_of(STALL_RULES.index(rules))
-    by = {
-        lib.SWS_STALL_BY_PAGEOUT_KEEP: "kept by pageout",
-        lib.SWS_STALL_BY_DEVICE: "device congested",
-        lib.SWS_STALL_BY_MARK: "under writeback and marked",
-    }
-    return {
-        "counted": _word("enum sws_stall_counted", "SWS_STALL_COUNTED_", row.counted),
-        "congested": " or ".join(words for bit, words in by.items() if row.congested_by & bit),
-        "counts": "base pages" if row.counts_base_pages else "a huge page as one",
-        "asks": ", ".join(
-            name for name, asks in (("buffers", row.asks_buffers), ("NFS", row.asks_nfs)) if asks
-        )
-        or "nobody",
-        "case 1": _word("enum sws_stall_case_1", "SWS_STALL_CASE_1_", row.case_1),
-        "case 2": "activates" if row.activates else "keeps",
-        "case 3": ("of cgroup v1, with FS: " if row.waits_for_legacy else "of any memcg, with IO: ")
-        + ("waits, and meets it anew" if row.retries else "waits, and goes on"),
-        "kswapd writes": _word("enum sws_stall_writes", "SWS_STALL_WRITES_", row.writes),
-        **{
-            f"at {name}": "; ".join(act_words(act) for act in acts_of(rules, place)) or "-"
-            for name, place in (
-                ("list", lib.SWS_STALL_AT_LIST),
-                ("pass", lib.SWS_STALL_AT_PASS),
-                ("round", lib.SWS_STALL_AT_ROUND),
-            )
-        },
-    }
-
-
-def _word(enum: str, prefix: str, value: int) -> str:
-    """Return an enumerator's name without its prefix, in small letters."""
-    named = ffi.typeof(enum).elements[value]
-    return str(named).removeprefix(prefix).lower().replace("_", " ")

@@ -17,6 +17,8 @@ from swapsim.replay.mapping_rows import writeback_rows
 from swapsim.replay.per_page import mix, per_page, totals_per_page
 from swapsim.replay.removal_rows import removals, removals_of
 from swapsim.replay.slots import SlotVerdict, judge_slots, verified_slots
+from swapsim.replay.stall_verdict import StallVerdict
+from swapsim.replay.stalls import judge_stalls, verified_stalls
 from swapsim.replay.writeback_tags import (
     replay_rows,
     writeback_tags,
@@ -26,11 +28,13 @@ from swapsim.replay.writeback_tags import (
 
 __all__ = [
     "SlotVerdict",
+    "StallVerdict",
     "batched_removal",
     "batched_removal_of",
     "cluster_next",
     "hold_lengths",
     "judge_slots",
+    "judge_stalls",
     "mix",
     "per_page",
     "removal_holds",
@@ -40,6 +44,7 @@ __all__ = [
     "replay_rows",
     "totals_per_page",
     "verified_slots",
+    "verified_stalls",
     "writeback_rows",
     "writeback_tags",
     "writeback_tags_by_kernel",

@@ -204,7 +204,7 @@ def _kernels(name: str, folder: Path, *, progress: bool) -> pl.DataFrame:
             for kernel in MAPPING_KERNELS
         ]
     except InputError as error:
-        raise InputError(str(error), path=folder) from None
+        raise error.of(folder) from None
     seen = pl.lit(value="removals" in require_events(folder, REPLAY))
     return (
         pl.concat(frames)

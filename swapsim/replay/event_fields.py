@@ -69,8 +69,8 @@ def swap_offset(field: str) -> pl.Expr:
     return pl.col(field) & ((1 << SWAP_TYPE_SHIFT) - 1)
 
 
-def one_device(frame: pl.DataFrame, event: str) -> pl.DataFrame:
-    """Return the rows of an event if their swap entries are of one device.
+def one_device(frame: pl.DataFrame, folder: Path | str, event: str) -> pl.DataFrame:
+    """Return the rows of a trace's event if their swap entries are of one device.
 
     Raises
     ------
@@ -80,8 +80,9 @@ def one_device(frame: pl.DataFrame, event: str) -> pl.DataFrame:
     devices = frame.select((pl.col("entry") // (1 << SWAP_TYPE_SHIFT)).unique())
     if devices.height > 1:
         raise InputError(
-            f"event {event} has swap entries of {devices.height} devices: "
-            "a replay takes one; filter the trace to one device",
+            f"has swap entries of {devices.height} devices: a replay takes one; filter the trace "
+            "to one device",
+            path=Path(folder) / f"{event}.parquet",
             field="entry",
         )
     return frame

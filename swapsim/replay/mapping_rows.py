@@ -56,7 +56,7 @@ def _swap_rows(folder: Path | str, event: str, op: Op) -> pl.DataFrame:
     """Rows of an event that names a swap entry, and a folio unless the slot is freed."""
     fields = ["entry"] if event == "swp_free" else ["folio", "entry"]
     frame = read_fields(folder, event, fields, ["shadow"])
-    frame = one_device(frame, event)
+    frame = one_device(frame, folder, event)
     has_shadow = "shadow" in frame.columns
     return frame.select(
         "seq",

@@ -114,7 +114,8 @@ def _borders(folder: Path | str) -> pl.DataFrame:
 
 
 def _swap_deletions(folder: Path | str) -> pl.DataFrame:
-    frame = one_device(read_fields(folder, "swp_del", ["entry"], ["shadow"]), "swp_del")
+    rows = read_fields(folder, "swp_del", ["entry"], ["shadow"])
+    frame = one_device(rows, folder, "swp_del")
     if "shadow" in frame.columns:
         frame = frame.filter(pl.col("shadow") != 0)
     return frame.select(

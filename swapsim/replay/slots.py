@@ -4,7 +4,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 import polars as pl
 from tqdm import tqdm
@@ -15,20 +14,8 @@ from swapsim.errors import InputError
 from swapsim.files import decode
 from swapsim.native.facts import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.native.slot_replay import SlotMismatch, replay_slots
-from swapsim.schemas import SLOT_EVENTS, VERIFIED, require
-from swapsim.traces import slot_events, slot_set_up, table_bytes
-
-_NEEDS: Final = {
-    "call": ("n", "base", "lowest", "highest"),
-    "alloc": ("offset",),
-    "done": ("n", "next"),
-    "fail": (),
-    "free": ("n", "offset"),
-    "reuse": ("n", "offset"),
-}
-"""The fields that a row of an op cannot lack, beside those that every row has."""
-
-_HEAD: Final = ("seq", "cpu", "pid", "op")
+from swapsim.schemas import VERIFIED, require
+from swapsim.traces import check_slot_events, slot_events, slot_set_up, table_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,12 +107,11 @@ def judge_slots(
     try:
         return _judged(rows, device, progress=progress)
     except InputError as error:
-        raise InputError(str(error), path=source) from None
+        raise error.of(path) from None
 
 
 def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> SlotVerdict:
-    require(rows, SLOT_EVENTS, "slot events")
-    _check_nulls(rows)
+    check_slot_events(rows)
     config = replace(device, slots=_slots_of(rows), possible_cpus=_cpus_of(rows))
     with tqdm(total=rows.height, desc="verify", unit=" rows", disable=not progress) as bar:
         found = replay_slots(rows, config, cpus=rows["cpu"].n_unique(), tick=bar.update)
@@ -155,32 +141,6 @@ def _describe_mismatch(mismatch: SlotMismatch) -> list[str]:
         f"  state: {both('base', mismatch.base)}, ration {mismatch.ration}, {limits}, "
         f"free clusters {mismatch.free_clusters}",
     ]
-
-
-def _check_nulls(rows: pl.DataFrame) -> None:
-    if rows.is_empty():
-        raise InputError("the table has no rows: capture slot events first")
-    lacking = pl.coalesce(
-        *(pl.when(pl.col(name).is_null()).then(pl.lit(name)) for name in _HEAD),
-        *(
-            pl.when((pl.col("op") == op) & pl.col(name).is_null()).then(pl.lit(name))
-            for op, names in _NEEDS.items()
-            for name in names
-        ),
-    )
-    faulty = (
-        rows.with_row_index("row")
-        .with_columns(lacking=lacking)
-        .filter(pl.col("lacking").is_not_null())
-    )
-    if faulty.height:
-        first = faulty.row(0, named=True)
-        where = f"row {first['row']}" if first["seq"] is None else f"row with seq {first['seq']}"
-        raise InputError(
-            f"the {where} has no value, and its op {first['op'] or 'none'} needs one: "
-            "capture the trace again",
-            field=first["lacking"],
-        )
 
 
 def _slots_of(rows: pl.DataFrame) -> int:

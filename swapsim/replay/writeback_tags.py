@@ -60,7 +60,7 @@ def writeback_tags(
     try:
         return pl.concat([replay_rows(rows, config, progress=progress) for config in configs])
     except InputError as error:
-        raise InputError(str(error), path=folder) from None
+        raise error.of(folder) from None
 
 
 def writeback_tags_of(

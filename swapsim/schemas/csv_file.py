@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from swapsim.errors import InputError
+from swapsim.files import careful, or_none
 from swapsim.schemas import require
 
 
@@ -21,6 +22,7 @@ def finite(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
+@careful("cannot be read as a table", "mend it")
 def read_csv(
     path: Path, schema: pl.Schema, name: str, may_be_empty: Container[str] = ()
 ) -> pl.DataFrame:
@@ -73,6 +75,7 @@ def read_csv(
     return require(pl.DataFrame(columns, schema=schema), schema, name)
 
 
+@or_none(ValueError)
 def _field(text: str, dtype: pl.DataType) -> object:
     """Return one field as its column's type, None if it does not fit."""
     if dtype == pl.Float64:

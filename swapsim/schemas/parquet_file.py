@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.files import decode, read_bytes
+from swapsim.files import decode, read_bytes, taste
 from swapsim.schemas.table import require
 
 
@@ -42,7 +42,10 @@ def read_table(
     InputError
         Naming the file, and where there is one the row and the field.
     """
-    frame = decode(read_bytes(path, sha256), path)
+    data = read_bytes(path, sha256)
+    if sha256 is None:
+        taste(data, path)
+    frame = decode(data, path)
     try:
         require(frame, schema, name)
         require_values(frame, [column for column in schema if column not in may_be_null])

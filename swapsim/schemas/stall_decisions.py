@@ -91,3 +91,87 @@ STALL_WAYS: Final = schema_of(
 )
 """One row per page: what the rules made of it. ``marked``: it gets the reclaim flag. ``freed``: it
 came clean past all tests. ``freed_under_writeback``: though it was being written, mmotm's bug."""
+
+STALL_FAULT: Final = pl.Enum(
+    [
+        "counters",
+        "way",
+        "outcome",
+        "sums",
+        "flags set",
+        "flags seen",
+        "sleeps",
+        "asker",
+        "length",
+        "cleared",
+    ]
+)
+"""Where a kernel's reclaim first differs from the rules: a list's ``counters``; the ``way`` of a
+folio, or its ``outcome``; a pass's ``sums``; flags that are set; flags that were seen and that
+nobody's row explains; sleeps of a list, a pass or its round that were asked for, or not; a call
+without an ``asker``; its ``length``; flags that were ``cleared``."""
+
+JUDGED_LISTS: Final = schema_of(
+    {
+        "seq": pl.UInt64,
+        "list": pl.UInt64,
+        "pass": pl.UInt64,
+        "pid": pl.Int32,
+        "folios": pl.UInt32,
+        "raced": pl.Boolean,
+        "fault": STALL_FAULT,
+    }
+)
+"""One row per list that the recording holds whole: its folios, whether a flag that it saw could
+have been otherwise by the order of the rows, and where it first differs from the rules (null:
+nowhere)."""
+
+JUDGED_PASSES: Final = schema_of(
+    {
+        "seq": pl.UInt64,
+        "pass": pl.UInt64,
+        "pid": pl.Int32,
+        "lists": pl.UInt32,
+        "raced": pl.Boolean,
+        "fault": STALL_FAULT,
+    }
+)
+"""One row per pass that the recording holds whole, with its round: as JUDGED_LISTS. A pass differs
+where it does itself, or where a list of it decided otherwise."""
+
+JUDGED_THROTTLES: Final = schema_of(
+    {
+        "seq": pl.UInt64,
+        "pass": pl.UInt64,
+        "list": pl.UInt64,
+        "pid": pl.Int32,
+        "reason": THROTTLE,
+        "timeout_us": pl.UInt32,
+        "raced": pl.Boolean,
+        "fault": STALL_FAULT,
+    }
+)
+"""One row per call that asked for a sleep: as JUDGED_LISTS."""
+
+STALL_FAULTS: Final = schema_of({"seq": pl.UInt64, "table": pl.String, "fault": STALL_FAULT})
+"""One row per row of a trace, by its table, that is not as the rules have it; in order of seq."""
+
+VERIFIED_STALLS: Final = schema_of(
+    {
+        "trace": pl.String,
+        "rules": RULE_SET,
+        "cpus": pl.UInt32,
+        "folios": pl.UInt64,
+        "lists": pl.UInt64,
+        "counted": pl.UInt64,
+        "passes": pl.UInt64,
+        "decided": pl.UInt64,
+        "throttles": pl.UInt64,
+        "held": pl.UInt64,
+        "raced": pl.UInt64,
+        "left_out": pl.UInt64,
+    }
+)
+"""One row per trace of reclaim: its whole lists and those whose counters came out, its passes and
+those decided as by the rules, its calls for sleeps and those that hold, how many of these three
+were raced, and the lists and passes that the recording's ends cut."""

@@ -174,6 +174,7 @@ class Kept(Generic[Shown]):
         """Return what is kept, or None and why it is not to be used."""
         try:
             data = files.read_bytes(self.path)
+            files.taste(data, self.path)
             there = files.decode_metadata(data, self.path)
             whole = files.decode(data, self.path)
         except InputError:

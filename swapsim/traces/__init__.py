@@ -17,10 +17,12 @@ from swapsim.traces.folder import (
     table_bytes,
 )
 from swapsim.traces.importing import ImportSummary, import_text
+from swapsim.traces.reclaim_rows import ReclaimRows, check_reclaim_rows, reclaim_rows
 from swapsim.traces.replays import replays_of, require_events, shipped
 from swapsim.traces.signing import sign
 from swapsim.traces.slot_events import (
     SlotSetUp,
+    check_slot_events,
     handed_out,
     slot_events,
     slot_set_up,
@@ -31,13 +33,17 @@ from swapsim.traces.slot_requests import request_streams, traced_device
 __all__ = [
     "PROVENANCE",
     "ImportSummary",
+    "ReclaimRows",
     "SlotSetUp",
+    "check_reclaim_rows",
+    "check_slot_events",
     "describe",
     "events",
     "handed_out",
     "import_text",
     "provenance",
     "read_event",
+    "reclaim_rows",
     "replays_of",
     "request_streams",
     "require_events",

@@ -193,10 +193,12 @@ def _table(folder: Path | str, event: str) -> tuple[Path, bytes]:
 
 
 def _bytes(path: Path, told: Mapping[str, Any]) -> bytes:
-    """Read a table's file; a trace.toml without [files] is held to nothing."""
+    """Read a table's file; if trace.toml has no [files] nothing vouches for it."""
     known = told.get(FILES)
     if known is None:
-        return files.read_bytes(path)
+        data = files.read_bytes(path)
+        files.taste(data, path)
+        return data
     if not isinstance(known, Mapping) or not isinstance(known.get(path.name), str):
         raise InputError(
             f"does not tell the sha256 of {path.name}: import the trace again, or drop the file",

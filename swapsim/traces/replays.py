@@ -20,7 +20,7 @@ REPLAYS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
         ("swp_del", *_LIST_BORDERS),
         ("mm_filemap_delete_from_page_cache", *_LIST_BORDERS),
     ),
-    "stall-decisions": (("shrink_stat", *_LIST_BORDERS),),
+    "stall-decisions": (("reclaim_folios", "reclaim_lists", "reclaim_passes"),),
     "cluster-next": (("slot_events",),),
 }
 """The events without which a replay cannot run; where there are several sets, one of them will do,

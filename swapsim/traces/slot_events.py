@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Traces of a real kernel's slot allocator: what was handed out where, and to whom."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import polars as pl
 
@@ -12,10 +12,22 @@ from swapsim.errors import InputError
 from swapsim.schemas import HANDED_OUT, SLOT_EVENTS, require
 from swapsim.traces.folder import PROVENANCE, provenance, read_event
 
+_Told = TypeVar("_Told", str, int)
+
 _SLOT_BYTES: Final = 4096
 _MEBIBYTE: Final = 1 << 20
 
-_NOT_OF_EACH_OP: Final = ("n", "offset", "base", "next", "lowest", "highest")
+_HEAD: Final = ("seq", "cpu", "pid", "mm", "op")
+
+_NEEDS: Final = {
+    "call": ("n", "base", "lowest", "highest"),
+    "alloc": ("offset",),
+    "done": ("n", "next"),
+    "fail": (),
+    "free": ("n", "offset"),
+    "reuse": ("n", "offset"),
+}
+"""The fields that a row of an op cannot lack, beside those that every row has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +63,48 @@ def slot_events(folder: Path | str) -> pl.DataFrame:
         The folder has no slot events or no trace.toml; they have another schema, are not those
         that were written, or out of order.
     """
-    return read_event(folder, "slot_events", SLOT_EVENTS, may_be_null=_NOT_OF_EACH_OP)
+    fields = [name for name in SLOT_EVENTS if name not in _HEAD]
+    return read_event(folder, "slot_events", SLOT_EVENTS, may_be_null=fields)
+
+
+def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) -> None:
+    """Refuse rows that are no slot events, or lack a value that their op needs.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+    ops : collection of str
+        Those whose fields are asked for; default: all.
+
+    Raises
+    ------
+    InputError
+        Naming the row, by its seq, and the field.
+    """
+    require(rows, SLOT_EVENTS, "slot events")
+    if rows.is_empty():
+        raise InputError("the table has no rows: capture slot events first")
+    lacking = pl.coalesce(
+        *(pl.when(pl.col(name).is_null()).then(pl.lit(name)) for name in _HEAD),
+        *(
+            pl.when((pl.col("op") == op) & pl.col(name).is_null()).then(pl.lit(name))
+            for op in ops
+            for name in _NEEDS[op]
+        ),
+    )
+    faulty = (
+        rows.with_row_index("row")
+        .with_columns(lacking=lacking)
+        .filter(pl.col("lacking").is_not_null())
+    )
+    if faulty.height:
+        first = faulty.row(0, named=True)
+        where = f"row {first['row']}" if first["seq"] is None else f"row with seq {first['seq']}"
+        raise InputError(
+            f"the {where} has no value, and its op {first['op'] or 'none'} needs one: "
+            "capture the trace again",
+            field=first["lacking"],
+        )
 
 
 def slot_set_up(folder: Path | str) -> SlotSetUp:
@@ -63,20 +116,25 @@ def slot_set_up(folder: Path | str) -> SlotSetUp:
         If trace.toml does not tell: name the policy and sizes by hand, to `replay.judge_slots`.
     """
     known = provenance(folder)
-    try:
-        kernel, guest = known["kernel"], known["guest"]
-        return SlotSetUp(
-            policy=kernel["swap_base"],
-            cpus=guest["cpus"],
-            cluster_size=kernel["cluster_size"],
-            trunk_shift=kernel["trunk_shift"],
-        )
-    except KeyError as missing:
-        raise InputError(
-            "the trace does not tell how its kernel was set up",
-            path=Path(folder) / PROVENANCE,
-            field=str(missing.args[0]),
-        ) from None
+
+    def told(table: str, field: str, kind: type[_Told]) -> _Told:
+        part = known.get(table)
+        value = part.get(field) if isinstance(part, Mapping) else None
+        # To Python, true is an int.
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise InputError(
+                f"does not tell how the kernel was set up (as {kind.__name__}): write it down",
+                path=Path(folder) / PROVENANCE,
+                field=f"{table}.{field}",
+            )
+        return value
+
+    return SlotSetUp(
+        policy=told("kernel", "swap_base", str),
+        cpus=told("guest", "cpus", int),
+        cluster_size=told("kernel", "cluster_size", int),
+        trunk_shift=told("kernel", "trunk_shift", int),
+    )
 
 
 def handed_out(folders: Mapping[str, Path]) -> pl.DataFrame:

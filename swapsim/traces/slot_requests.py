@@ -7,8 +7,9 @@ import polars as pl
 
 from swapsim.config import SlotsConfig
 from swapsim.errors import InputError
-from swapsim.schemas import REQUEST_OP, REQUESTS, SLOT_EVENTS, require
-from swapsim.traces.slot_events import slot_events, slot_set_up
+from swapsim.schemas import REQUEST_OP, REQUESTS, require
+from swapsim.traces.folder import require_order
+from swapsim.traces.slot_events import check_slot_events, slot_events, slot_set_up
 
 
 def request_streams(source: pl.DataFrame | Path | str) -> pl.DataFrame:
@@ -34,10 +35,17 @@ def request_streams(source: pl.DataFrame | Path | str) -> pl.DataFrame:
         The table is not SLOT_EVENTS; its rows are out of order; or a slot, named by its seq, is
         handed out twice, or freed and was not handed out.
     """
-    events = source if isinstance(source, pl.DataFrame) else slot_events(source)
-    require(events, SLOT_EVENTS, "slot events")
-    if not events["seq"].is_sorted():
-        raise InputError("rows are out of order: sort them", field="seq")
+    if isinstance(source, pl.DataFrame):
+        return _requests(source)
+    try:
+        return _requests(slot_events(source))
+    except InputError as error:
+        raise error.of(Path(source) / "slot_events.parquet") from None
+
+
+def _requests(events: pl.DataFrame) -> pl.DataFrame:
+    check_slot_events(events, ops=("alloc", "free"))
+    require_order(events)
     pages = _pages(events)
     tasks = _numbered_tasks(events)
     task_of = tasks.select("pid", "task")
@@ -58,6 +66,11 @@ def _pages(events: pl.DataFrame) -> pl.DataFrame:
         pl.col("offset").cast(pl.Int64),
         op=pl.lit("get", dtype=REQUEST_OP),
         ordinal=pl.int_range(pl.len(), dtype=pl.UInt32).over("pid"),
+    )
+    freed = pl.when(pl.col("op") == "free").then("n").otherwise(0).cast(pl.UInt64).cum_sum()
+    _refuse(
+        events.filter(freed > (pl.col("op") == "alloc").cum_sum()),
+        "is the first of more that are freed than were handed out",
     )
     first = pl.col("offset").cast(pl.Int64)
     puts = (

@@ -459,6 +459,7 @@ def test_figures_outside_the_tables_stand_in_the_mail() -> None:
         (f"{A}.csv", 2, "value", ",2506952,2506952,", ",many,2506952,"),
         (f"{A}.csv", 2, "printed", ",2506952,2506952,", ",2506952,about,"),
         (f"{A}.csv", 2, "decimals", ",2506952,0,", ",2506952,300,"),
+        (f"{A}.csv", 2, "decimals", ",2506952,0,", ",2506952,²,"),
         (f"{A}.csv", 2, "better", "KiB/s,higher", "KiB/s,best"),
         (f"{A}.csv", 2, "unit", "KiB/s,higher", ",higher"),
         (f"{A}.csv", 2, "patch", f"\n{A},", f"\n{B},"),

@@ -39,6 +39,8 @@ def test_each_constant_says_where_it_comes_from() -> None:
         ("value", "-5", r"field 'value': cost 'map_ns': -5 is no cost"),
         ("value", "", r"field 'value': '' is no Int64"),
         ("value", "1.5", r"field 'value': '1.5' is no Int64"),
+        ("value", "1²", r"field 'value': '1²' is no Int64"),
+        ("value", "9" * 5000, r"field 'value': '9+' is no Int64"),
         ("low", "5000", r"field 'low': cost 'map_ns': 5000 must be at least 1"),
         ("high", "2", r"field 'high': cost 'map_ns': 2 must be at least the value"),
         ("name", "map_us", r"field 'name': cost 'map_us': it is unknown"),
@@ -60,6 +62,18 @@ def test_a_bad_cost_is_named_with_its_line(
         writer.writerows(rows)
     with pytest.raises(InputError, match=rf"costs.csv, line \d+, {message}"):
         costs(tmp_path)
+
+
+def test_a_cost_of_no_size_is_refused(tmp_path: Path) -> None:
+    """A number that no column holds is one line that names the file."""
+    text = (data_root() / "costs.csv").read_text(encoding="utf-8")
+    row = next(line for line in text.splitlines() if line.startswith("map_ns,"))
+    name, value, rest = row.split(",", 2)
+    large = text.replace(row, f"{name},{value}{'0' * 30},{rest}")
+    (tmp_path / "costs.csv").write_text(large, encoding="utf-8")
+    with pytest.raises(InputError, match=r"costs\.csv: cannot be read as a table") as caught:
+        costs(tmp_path)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_missing_cost_is_named() -> None:

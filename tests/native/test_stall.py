@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stall rules, cell by cell: what each kernel, and each patch of the series, counts and decides."""
 
+import dataclasses
+
 import polars as pl
 import pytest
 
@@ -8,7 +10,8 @@ from swapsim._core import lib
 from swapsim.config import STALL_RULES, StallContext
 from swapsim.errors import ConfigError, InputError
 from swapsim.native import stall
-from swapsim.native.stall_words import row_words
+from swapsim.native.stall_page import explain_page
+from swapsim.native.stall_rules import Rules, rules_of
 from swapsim.schemas import STALL_PAGES
 
 DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
@@ -377,16 +380,16 @@ ORDER = {
 def test_flags_and_sleeps_come_in_this_order(rules: str) -> None:
     """Mmotm sleeps before it sets WRITEBACK, patch 4 turns it round, patch 5 moves both."""
     short = {
-        "flag congested": "C",
-        "flag writeback": "W",
-        "flag tail_lru_dirty": "D",
-        "sleep wait_iff_congested": "wic",
-        "sleep congestion_wait": "cw",
-        "sleep writeback": "throttle",
-        "the flushers": "wake",
+        ("set", "congested"): "C",
+        ("set", "writeback"): "W",
+        ("set", "tail_lru_dirty"): "D",
+        ("sleep", "wait_iff_congested"): "wic",
+        ("sleep", "congestion_wait"): "cw",
+        ("sleep", "writeback"): "throttle",
+        ("wake", ""): "wake",
     }
-    acts = [act.split(":")[0] for act in row_words(rules)["at list"].split("; ")]
-    assert " ".join(short[act] for act in acts) == ORDER[rules]
+    acts = [act for act in rules_of(rules).acts if act.place == "list"]
+    assert " ".join(short[act.does, act.what] for act in acts) == ORDER[rules]
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
@@ -484,6 +487,13 @@ def test_what_clears_tail_dirty_and_congested(rules: str) -> None:
     direct = lib.sws_stall_clears(number, lib.SWS_STALL_CLEAR_DIRECT)
     assert balanced & (DIRTY | CONGESTED) == (CONGESTED if rules == "3.9" else DIRTY | CONGESTED)
     assert direct == (CONGESTED if rules == "6.1" else 0)
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_a_reclaimer_sleeps_while_too_many_pages_are_isolated(rules: str) -> None:
+    """congestion_wait in 2013, a reason of its own in 6.1: 100 ms and 20 ms."""
+    isolated = rules_of(rules).isolated
+    assert isolated == ("isolated" if rules == "6.1" else "congestion_wait")
 
 
 # 6.1, whose flags are decided over the sums of a pass.
@@ -751,29 +761,46 @@ def test_22_only_mmotm_frees_a_page_under_writeback(rules: str) -> None:
             assert any(way["freed_under_writeback"] for way in ways) == bug
 
 
+def changed(before: str, after: str) -> set[str]:
+    """Return the parts in which two rows differ; acts by the place where they are done."""
+
+    def parts(rules: Rules) -> dict[str, object]:
+        acts = {
+            f"at {place}": [act for act in rules.acts if act.place == place]
+            for place in ("list", "pass", "round")
+        }
+        fields = {field.name: getattr(rules, field.name) for field in dataclasses.fields(rules)}
+        return {name: fields[name] for name in fields.keys() - {"name", "acts"}} | acts
+
+    old, new = parts(rules_of(before)), parts(rules_of(after))
+    return {name for name in new if new[name] != old[name]}
+
+
 @pytest.mark.parametrize("patch", range(1, 9))
 def test_each_patch_changes_what_its_diff_changes_and_nothing_else(patch: int) -> None:
     """Parts of the row that differ from the state before it, by name."""
-    before, after = (
-        row_words("mmotm" if number == 0 else f"series-{number}") for number in (patch - 1, patch)
+    before = "mmotm" if patch == 1 else f"series-{patch - 1}"
+    assert (
+        changed(before, f"series-{patch}")
+        == {
+            1: {"case_1"},
+            2: {"counted", "congested_by", "at list"},
+            3: {"case_1", "at list", "clears"},
+            4: {"at list"},
+            5: {"at list", "at round"},
+            6: {"congested_by"},
+            7: {"asks_buffers"},
+            8: {"asks_nfs"},
+        }[patch]
     )
-    assert {part for part in after if after[part] != before[part]} == {
-        1: {"case 1"},
-        2: {"counted", "congested", "at list"},
-        3: {"case 1", "at list"},
-        4: {"at list"},
-        5: {"at list", "at round"},
-        6: {"congested"},
-        7: {"asks"},
-        8: {"asks"},
-    }[patch]
 
 
 def test_3_11_is_the_series_but_for_the_test_of_writeback() -> None:
     """The follow-up of June 2013."""
-    posted, released = row_words("series-8"), row_words("3.11")
-    assert {part for part in posted if posted[part] != released[part]} == {"at list"}
-    assert posted["at list"].split("; ")[1:] == released["at list"].split("; ")[1:]
+    assert changed("series-8", "3.11") == {"at list"}
+    posted, released = rules_of("series-8").acts, rules_of("3.11").acts
+    assert posted[1:] == released[1:]
+    assert (posted[0].what, posted[0].of, released[0].of) == ("writeback", "share", "taken")
 
 
 # In words, and what is refused.
@@ -807,6 +834,88 @@ def test_a_round_gives_its_reason() -> None:
         "scanned and too few reclaimed"
     ]
     assert stall.explain_round(StallContext(rules="3.11"), **pages) == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "what", "context", "told"),
+    [
+        (
+            "6.1",
+            {"writeback": True, "reclaim": True},
+            {"kswapd": True},
+            [
+                "counts as dirty, congested, writeback",
+                "case 2: no case 1 (the zone is not flagged writeback), no case 3 (global reclaim)",
+            ],
+        ),
+        (
+            "series-3",
+            {"writeback": True, "reclaim": True},
+            {"kswapd": True, "flags": WRITEBACK},
+            [
+                "counts as dirty, immediate",
+                "case 1: kswapd, marked, and the zone is flagged writeback",
+            ],
+        ),
+        (
+            "3.9",
+            {"writeback": True, "reclaim": True},
+            {"memcg": True},
+            ["counts as nothing", "case 3: a memory cgroup, marked; no case 1 (3.9 has none)"],
+        ),
+        (
+            "6.1",
+            {"dirty": True},
+            {"memcg": True, "flags": DIRTY},
+            [
+                "counts as dirty, unqueued_dirty",
+                "not under writeback: goes on",
+                "if dirty, it is not written: not kswapd, not marked",
+            ],
+        ),
+        (
+            "3.9",
+            {"dirty": True},
+            {"kswapd": True},
+            [
+                "counts as nothing",
+                "not under writeback: goes on",
+                "if dirty, it counts, and is not written: priority 12",
+            ],
+        ),
+        (
+            "mmotm",
+            {"file": False},
+            {},
+            [
+                "counts as nothing",
+                "not under writeback: goes on",
+                "if dirty, it counts, and is written",
+            ],
+        ),
+    ],
+)
+def test_a_page_gives_its_reasons(
+    rules: str, what: dict[str, object], context: dict[str, object], told: list[str]
+) -> None:
+    """What it counts as, which case it is, and why no other; whether it would be written."""
+    assert explain_page(StallContext(rules=rules, **context), page(**what)) == told  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+@pytest.mark.parametrize("kswapd", [False, True])
+@pytest.mark.parametrize("context", [{}, {"memcg": True}, {"memcg": True, "sane": False}])
+@pytest.mark.parametrize("flags", [0, WRITEBACK, DIRTY])
+def test_no_page_is_denied_without_a_reason(
+    rules: str, kswapd: bool, context: dict[str, bool], flags: int
+) -> None:
+    """Where a case or a write is denied, some condition is named; where it is not, none."""
+    of = StallContext(rules=rules, kswapd=kswapd, flags=flags, **context)  # type: ignore[arg-type]
+    for mark in (False, True):
+        told = explain_page(of, page(writeback=True, reclaim=mark))[1]
+        assert "()" not in told
+        written = explain_page(of, page(dirty=True, reclaim=mark))[2]
+        assert written.endswith("is written") or written.partition(": ")[2]
 
 
 @pytest.mark.parametrize(

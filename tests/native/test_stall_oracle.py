@@ -411,9 +411,11 @@ def test_no_column_makes_c_fall(page: list[int], data: st.DataObject) -> None:
     lists.ends = of_ends = ffi.new("uint64_t[]", ends)
     found, fates = ffi.new("struct sws_stall_result[]", len(ends)), ffi.new("uint8_t[]", n)
     results.lists, results.fates = found, fates
-    code = lib.sws_stall_replay_lists(
-        data.draw(st.integers(0, 13)), rows, len(ends), lists, results
-    )
+    config = ffi.new("struct sws_stall_replay_config *", (data.draw(st.integers(0, 11)), ffi.NULL))
+    out = ffi.new("struct sws_stall_replay **")
+    assert lib.sws_stall_replay_new(config, out) == lib.SWS_OK
+    replay = ffi.gc(out[0], lib.sws_stall_replay_free)
+    code = lib.sws_stall_replay_lists(replay, rows, len(ends), lists, results)
     assert (code == lib.SWS_OK) == (results.problem == lib.SWS_STALL_NO_PROBLEM)
     assert code in (lib.SWS_OK, lib.SWS_ERROR_BAD_ARGUMENT)
     if code != lib.SWS_OK:

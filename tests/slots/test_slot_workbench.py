@@ -508,6 +508,8 @@ def test_requests_say_whose_page_comes_in() -> None:
     [
         ((70, 0xAA, "alloc", None, 9), "seq 8: slot 9 is handed out, but it is in use"),
         ((70, 0xAA, "free", 2, 9), "seq 8: slot 10 is freed, but it was not handed out"),
+        ((70, 0xAA, "free", 2**32 - 1, 9), "seq 8: slot 9 is the first of more that are freed"),
+        ((70, 0xAA, "free", None, 9), "field 'n': the row with seq 8 has no value"),
     ],
 )
 def test_events_that_contradict_themselves_are_named(row: tuple[Any, ...], complaint: str) -> None:
@@ -518,7 +520,7 @@ def test_events_that_contradict_themselves_are_named(row: tuple[Any, ...], compl
 
 def test_events_out_of_order_are_refused() -> None:
     """A seq that falls is refused."""
-    with pytest.raises(InputError, match="field 'seq': rows are out of order"):
+    with pytest.raises(InputError, match="field 'seq': the row with seq 6 is out of order"):
         traces.request_streams(slot_events(EVENTS).reverse())
 
 

@@ -52,9 +52,10 @@ def test_traces_are_shipped_within_their_size() -> None:
 
 
 def test_a_trace_has_the_events_that_its_provenance_counts(trace: Path) -> None:
-    """Rows per table agree with trace.toml, 20,000 to 500,000 in all, and none was lost."""
+    """Rows and bytes agree with trace.toml, 20,000 to 500,000 rows in all, and none was lost."""
     counted = traces.events(trace)
     told = traces.provenance(trace)
+    assert told["files"].keys() == {path.name for path in trace.glob("*.parquet")}
     assert dict(counted.iter_rows()) == told["events"]
     assert 20_000 <= counted["rows"].sum() <= 500_000
     assert not any(told["recording"]["lost_events_by_cpu"].values())

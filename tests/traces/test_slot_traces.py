@@ -92,5 +92,11 @@ def test_bad_folders_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no event slot_events; it has: swp_add"):
         traces.slot_events(folder)
     folder = write(tmp_path / "a", ROWS, provenance="[kernel]\n")
-    with pytest.raises(InputError, match="guest"):
+    with pytest.raises(InputError, match=r"trace\.toml, field 'kernel\.swap_base'"):
+        traces.slot_set_up(folder)
+    (folder / "trace.toml").write_text("[kernel\n")
+    with pytest.raises(InputError, match=r"a/trace\.toml: is no TOML"):
+        traces.request_streams(folder)
+    folder = write(tmp_path / "b", ROWS, provenance=PROVENANCE.replace("cpus = 2", "cpus = 'two'"))
+    with pytest.raises(InputError, match=r"field 'guest\.cpus': .* \(as int\)"):
         traces.slot_set_up(folder)

@@ -19,7 +19,8 @@
  * is 0); what pageout would have said of a page that 6.1 did not write; and how the way of a
  * page would have gone on that 6.1 stopped in case 1 or 2, where the older set leads it on:
  * mmotm in case 1, all of 2013 in case 3 for a group of cgroup v2. The last two are counted
- * as untold, for each list.
+ * as untold, for each list. What lies between the tests, references, swap and unmapping, is 6.1's
+ * own for all sets.
  *
  * Flags of the zone may come with the rows or with the lists, as they were; or they are led
  * on from list to list by node, as the rules would have had them: a history of their own.
@@ -116,11 +117,34 @@ struct sws_stall_results {
 	enum sws_stall_problem problem;
 };
 
+struct sws_stall_replay_config {
+	/* By whose rules; default 6.1. */
+	enum sws_stall_set set;
+	/* NULL: libc. */
+	const struct sws_allocator *allocator;
+};
+
+struct sws_stall_replay;
+
+/* Writes every default. */
+void sws_stall_replay_config_init(struct sws_stall_replay_config *config);
+
 /*
- * Whole lists by the rules of a set. Complexity: O(rows). Returns SWS_ERROR_BAD_ARGUMENT with
- * the problem, its list and its row; the lists before it are done.
+ * Works out what becomes of each page that a row can tell. The caller frees it.
+ * Complexity: some 10,000 pages beforehand, and for each kind of caller that comes.
+ * Returns SWS_ERROR_BAD_CONFIG, SWS_ERROR_NO_MEMORY.
  */
-int sws_stall_replay_lists(enum sws_stall_set set, const struct sws_stall_rows *rows,
+int sws_stall_replay_new(const struct sws_stall_replay_config *config,
+			 struct sws_stall_replay **out);
+
+/* Takes NULL. */
+void sws_stall_replay_free(struct sws_stall_replay *self);
+
+/*
+ * Whole lists. Complexity: O(rows), two looks into tables each. Returns
+ * SWS_ERROR_BAD_ARGUMENT with the problem, its list and its row; lists before it are done.
+ */
+int sws_stall_replay_lists(struct sws_stall_replay *self, const struct sws_stall_rows *rows,
 			   uint64_t n_lists, const struct sws_stall_lists *lists,
 			   struct sws_stall_results *results);
 
@@ -140,6 +164,9 @@ int sws_stall_replay_counts(enum sws_stall_set set, enum sws_stall_place place, 
 			    const struct sws_stall_summed *lists,
 			    struct sws_stall_decision *decisions, uint64_t *row,
 			    enum sws_stall_problem *problem);
+
+/* Re-derives each table entry; SWS_ERROR_BROKEN and a reason if one is another. */
+int sws_stall_replay_verify(const struct sws_stall_replay *self, const char **reason);
 
 /* ffi: end */
 

@@ -10,26 +10,26 @@
  *   6.1        shrink_folio_list, shrink_inactive_list, shrink_node, consider_reclaim_throttle,
  *              clear_pgdat_congested
  *
- * What is decided at the end of a list stands in a row as a program, a few acts in order. The
- * letters are flags that are set (D TAIL_DIRTY, W WRITEBACK, C CONGESTED), wic and cw the
- * sleeps wait_iff_congested and congestion_wait; the numbers are those of stall.h, share
- * is T >> (12 - priority):
+ * What is decided at the end of a list stands in a row as a program, a few acts in order: set
+ * a flag (tail for TAIL_DIRTY, wb WRITEBACK, cong CONGESTED), or sleep (wic: wait_iff_congested,
+ * cw: congestion_wait). Capitals are the numbers of stall.h; share is T >> (12 - priority):
  *
- *   rules     counts       congested is        case 1             after the list, in order
- *   3.9       late, all    kept by pageout     -                  C: D == C, wic: W >= share
- *   mmotm     late, all    kept by pageout     sleeps, goes on    C, wic, W: W >= share, D: U >= share
- *   series-1  late, all    kept by pageout     sleeps, keeps      the same
- *   series-2  top, files   device congested    sleeps, keeps      C, wic, W, cw: U == T, D: U == T
- *   series-3  top, files   device congested    counts, keeps      C, wic, W, D, cw: U == T or I
- *   series-4  top, files   device congested    counts, keeps      C, W, wic, D, cw
- *   series-5  top, files   device congested    counts, keeps      W, C, D, cw, wic: direct reclaim
- *   series-6  top, files   device, or marked   counts, keeps      the same
- *   series-7  with the callback of buffer heads                   the same
- *   series-8  with that of NFS, too                               the same
- *   3.11      as series-8                                         W: W == T; else the same
- *   6.1       top, files   marked              counts, activates  flushers are woken, and by pass
- *                                                                 W: W == T, D: U == file T,
- *                                                                 throttle: I, C, throttle: if C
+ *   rules     counts      congested is      case 1         after the list, in order
+ *   3.9       late, all   kept by pageout   -              cong: D == C, wic: W >= share
+ *   mmotm     late, all   kept by pageout   sleep, go on   cong, wic, wb: W >= share,
+ *                                                          tail: U >= share
+ *   series-1  late, all   kept by pageout   sleep, keep    the same
+ *   series-2  top, files  its device is     sleep, keep    cong, wic, wb, cw: U == T, tail: U == T
+ *   series-3  top, files  its device is     count, keep    cong, wic, wb, tail, cw: U == T or I
+ *   series-4  top, files  its device is     count, keep    cong, wb, wic, tail, cw
+ *   series-5  top, files  its device is     count, keep    wb, cong, tail, cw, wic: direct reclaim
+ *   series-6  top, files  so, or marked     count, keep    the same
+ *   series-7  with the callback of buffer heads            the same
+ *   series-8  with that of NFS, too                        the same
+ *   3.11      as series-8                                  wb: W == T; else the same
+ *   6.1       top, files  marked            count,         flushers woken; and by pass
+ *                                           activate       wb: W == T, tail: U == T of files,
+ *                                                          throttle: I, cong, throttle: if cong
  *
  * Marked is a page under writeback that has the reclaim flag. Until series-4 a direct
  * reclaimer takes its nap after each round, from series-5 on after each list.

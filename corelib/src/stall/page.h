@@ -16,7 +16,7 @@
 
 #include "swapsim/stall.h"
 
-/* The bits of WRITEBACK stand as far above DIRTY's as those of the filesystem's answers do. */
+/* Each but the pointer and the bits is 0 or 1. */
 struct stall_masks {
 	const struct sws_stall_rules *rules;
 	/* Bits of the callbacks that are asked. */

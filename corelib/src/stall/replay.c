@@ -1,160 +1,139 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stall/replay.c - lists that come as columns. A page takes no branch: what a step means is
- * looked up, what the rules make of it is arithmetic on bits, and whether a row is sound is
- * asked once for a whole list. Only if it is not, the row is searched.
+ * stall/replay.c - lists that come as columns. What becomes of a page is looked up (ways.h);
+ * whether its row is sound, is asked once for a whole list. Only if it is not, the row is
+ * searched.
  */
-#include "swapsim/stall_replay.h"
+#include "stall/ways.h"
 
-#include "stall/parts.h"
+void sws_stall_replay_config_init(struct sws_stall_replay_config *config)
+{
+	*config = (struct sws_stall_replay_config){ .set = SWS_STALL_6_1, .allocator = NULL };
+}
 
-/* What a step says of a page's way. */
-enum {
-	MET = 1, /* it came to the accounting */
-	IN_CASE = 2, /* it ended, or waited, in one of the three cases */
-	WAITS = 4, /* the next row is the same page */
-	DIRTY = 8, /* it came dirty to the dirty test */
-	NOT_TRIED = 16, /* and was not to be written */
-	NOT_NOW = 32, /* or could not be */
-	KEPT = 64, /* or was kept by pageout */
-	PAST = 128, /* it came past the dirty test, dirty if it came back from pageout */
-};
+int sws_stall_replay_new(const struct sws_stall_replay_config *config,
+			 struct sws_stall_replay **out)
+{
+	const struct sws_allocator *allocator =
+		config->allocator ? config->allocator : &sws_libc_allocator;
+	struct sws_stall_replay *self = NULL;
 
-/* As many as five bits can name: a step that there is not reads nothing. */
-static const uint8_t meaning[32] = {
-	[SWS_STALL_STEP_WRITEBACK_1] = MET | IN_CASE,
-	[SWS_STALL_STEP_WRITEBACK_2] = MET | IN_CASE,
-	[SWS_STALL_STEP_WRITEBACK_3] = MET | IN_CASE | WAITS,
-	[SWS_STALL_STEP_REFERENCE_ACTIVATE] = MET,
-	[SWS_STALL_STEP_REFERENCE_KEEP] = MET,
-	[SWS_STALL_STEP_DEMOTE] = MET,
-	[SWS_STALL_STEP_SWAP] = MET,
-	[SWS_STALL_STEP_UNMAP] = MET,
-	[SWS_STALL_STEP_PINNED] = MET,
-	[SWS_STALL_STEP_DIRTY] = MET | DIRTY | NOT_TRIED,
-	[SWS_STALL_STEP_NO_WRITE] = MET | DIRTY | NOT_NOW,
-	[SWS_STALL_STEP_PAGEOUT_KEEP] = MET | DIRTY | KEPT,
-	[SWS_STALL_STEP_PAGEOUT_ACTIVATE] = MET | DIRTY,
-	[SWS_STALL_STEP_WRITTEN] = MET | DIRTY,
-	[SWS_STALL_STEP_RELEASE] = MET | PAST,
-	[SWS_STALL_STEP_REMOVE] = MET | PAST,
-	[SWS_STALL_STEP_FREED] = MET | PAST,
-};
+	*out = NULL;
+	if (!sws_stall_rules_of(config->set))
+		return SWS_ERROR_BAD_CONFIG;
+	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	if (!self)
+		return SWS_ERROR_NO_MEMORY;
+	self->allocator = *allocator;
+	self->set = config->set;
+	self->rules = sws_stall_rules_of(config->set);
+	self->accounts = sws_allocate_array(allocator, STALL_ACCOUNTS, sizeof(*self->accounts));
+	self->ways = sws_allocate_array(allocator, (size_t)STALL_CALLERS * STALL_WAYS,
+					sizeof(*self->ways));
+	if (!self->accounts || !self->ways) {
+		sws_stall_replay_free(self);
+		return SWS_ERROR_NO_MEMORY;
+	}
+	sws_stall__fill_accounts(self);
+	*out = self;
+	return SWS_OK;
+}
+
+void sws_stall_replay_free(struct sws_stall_replay *self)
+{
+	struct sws_allocator allocator;
+
+	if (!self)
+		return;
+	allocator = self->allocator;
+	sws_release(&allocator, self->accounts);
+	sws_release(&allocator, self->ways);
+	sws_release(&allocator, self);
+}
 
 /* What goes from row to row of a list. */
 struct walk {
-	struct stall_masks masks;
+	const uint32_t *accounts;
+	const uint64_t *ways;
 	struct sws_stall_counts counts;
-	/* 1: case 1 counts its pages; it leads them on, and so does case 3. */
-	uint32_t counts_first;
-	uint32_t first_goes_on;
-	uint32_t third_goes_on;
-	/* What a case 1 clears. */
+	/* Pages of case 1. */
+	uint64_t first;
+	uint64_t writes;
+	uint64_t untold;
+	/* What a case 1 clears, and what it has cleared. */
 	uint8_t clears;
-	uint8_t flags;
 	uint8_t cleared;
-	/* This row goes on with the page that waited in the one before it. */
-	uint32_t continues;
-	uint32_t slept;
-	uint32_t writes;
-	uint32_t untold;
+	uint8_t flags;
+	/* 1: this row goes on with the page that waited in the one before it. */
+	uint32_t waited;
 	/* Something is wrong with a row so far. */
 	uint32_t wrong;
 };
 
-static struct walk start_walk(const struct sws_stall_rules *rules, uint8_t caller, uint8_t priority,
-			      uint8_t flags)
+/* Adds what stands in the bytes of some rows, times a weight. */
+static void add_bytes(struct walk *walk, uint32_t account, uint64_t way, uint64_t weight)
 {
-	return (struct walk){
-		.masks = stall_masks_of(rules, caller, priority),
-		.counts_first = rules->case_1 >= SWS_STALL_CASE_1_COUNT_AND_KEEP,
-		.first_goes_on = rules->case_1 == SWS_STALL_CASE_1_SLEEP_LOCKED,
-		.third_goes_on = !rules->retries,
-		.clears = rules->clears[SWS_STALL_CLEAR_IMMEDIATE],
-		.flags = flags,
-	};
+	struct sws_stall_counts *counts = &walk->counts;
+	const uint64_t late = weight * stall_byte(way, STALL_BYTE_LATE);
+
+	counts->dirty += weight * stall_byte(account, 0) + late;
+	counts->unqueued_dirty += weight * stall_byte(account, 1) + late;
+	counts->congested += weight * (stall_byte(account, 2) + stall_byte(way, STALL_BYTE_KEPT));
+	counts->writeback += weight * stall_byte(way, STALL_BYTE_WRITEBACK);
+	walk->first += weight * stall_byte(way, STALL_BYTE_FIRST);
 }
 
-/* Not 0 if the row cannot be; which problem it is, find_problem says. */
-static inline uint32_t is_wrong(uint32_t page, uint32_t step, uint32_t base_pages, uint32_t flags)
+/* Walks as many rows as a byte can count. A column that is missing is that of ordinary pages. */
+static void walk_rows(struct walk *from, const struct sws_stall_rows *rows, const uint32_t *weights,
+		      uint64_t begin, uint64_t end, uint8_t *fates)
 {
-	const uint32_t callbacks = SWS_STALL_PAGE_BUFFERS | SWS_STALL_PAGE_NFS;
-	const uint32_t in_case = meaning[step & 31] & IN_CASE;
+	/* A copy that nobody can point to: stores of fates leave it in registers. */
+	struct walk walk = *from;
+	uint32_t accounts = 0;
+	uint64_t ways = 0;
 
-	return (page & ~(uint32_t)SWS_STALL_PAGE_BITS) | ((page & callbacks) == callbacks) |
-	       (step > SWS_STALL_STEP_FREED) |
-	       (in_case && !(page & SWS_STALL_PAGE_UNDER_WRITEBACK)) |
-	       (base_pages - 1 >= SWS_STALL_LIST_MAX) | (flags & ~(uint32_t)SWS_STALL_FLAGS);
-}
-
-/*
- * One page. Its way is longer or shorter than the columns', by case:
- *
- *      columns          these rules      what is made of it
- *      writeback_2      case 1, 2        stopped here, too
- *      writeback_2      goes on          untold
- *      writeback_3      waits, retries   counted again in its next row
- *      writeback_3      waits, goes on   its next row is the rest of its way
- *      freed            case 1, 2        stopped here
- *      dirty            written          untold what pageout would have said
- */
-static inline uint8_t walk_page(struct walk *walk, uint32_t page, uint32_t step, uint32_t weight,
-				uint8_t flags)
-{
-	const uint32_t means = meaning[step & 31];
-	const uint32_t met = stall_bit(means, MET);
-	const uint32_t anew = met & !walk->continues;
-	const uint32_t fate = stall_case(&walk->masks, page, flags);
-	const uint32_t first = anew & (fate == SWS_STALL_FATE_CASE_1);
-	const uint32_t second = anew & (fate == SWS_STALL_FATE_CASE_2);
-	const uint32_t third = anew & (fate == SWS_STALL_FATE_CASE_3);
-	const uint32_t goes_on =
-		met & !(second | (first & !walk->first_goes_on) | (third & !walk->third_goes_on));
-	const uint32_t waits = goes_on & (third | walk->continues) & stall_bit(means, WAITS);
-	const uint32_t late =
-		goes_on & (stall_bit(means, DIRTY) |
-			   (stall_bit(means, PAST) & stall_bit(page, SWS_STALL_PAGE_CAME_BACK)));
-	const uint32_t may_write =
-		stall_may_write(&walk->masks, page, flags) == SWS_STALL_FATE_WRITE;
-	const uint32_t writes = late & may_write & !(means & NOT_NOW);
-	const uint32_t in_case = first | second | third;
-
-	stall_account(&walk->masks, page, weight * anew, &walk->counts);
-	walk->counts.immediate += weight * (first & walk->counts_first);
-	walk->counts.writeback += weight * second;
-	stall_count_late(&walk->masks, 0, weight * late, &walk->counts);
-	walk->counts.congested +=
-		weight * (walk->masks.by_pageout & writes & stall_bit(means, KEPT));
-	walk->slept += first & !walk->counts_first;
-	walk->cleared |= (uint8_t)(walk->clears * first);
-	walk->flags &= (uint8_t)~(walk->clears * first);
-	walk->writes += writes;
-	walk->untold += (goes_on & stall_bit(means, IN_CASE) & !waits) |
-			(writes & stall_bit(means, NOT_TRIED)) | (walk->continues & !met);
-	walk->continues = waits;
-	return (uint8_t)(met * (in_case      ? fate
-				: !late      ? SWS_STALL_FATE_GOES_ON
-				: !may_write ? SWS_STALL_FATE_NOT_WRITTEN
-				: writes     ? SWS_STALL_FATE_WRITE
-					     : SWS_STALL_FATE_NO_WRITE));
-}
-
-/* Walks the rows begin .. end - 1; where a column is missing, it is that of an ordinary page. */
-static void walk_rows(struct walk *walk, const struct sws_stall_rows *rows, uint64_t begin,
-		      uint64_t end, uint8_t *fates)
-{
 	for (uint64_t row = begin; row < end; row++) {
 		const uint32_t page = rows->page[row];
 		const uint32_t step = rows->step[row];
-		const uint32_t base_pages = rows->base_pages ? rows->base_pages[row] : 1;
-		const uint8_t flags = rows->flags ? rows->flags[row] : walk->flags;
-		uint8_t fate;
+		const uint32_t flags = rows->flags ? rows->flags[row] : walk.flags;
+		const uint32_t account = walk.accounts[page & SWS_STALL_PAGE_BITS];
+		const uint64_t way = walk.ways[(account >> STALL_ACCOUNT_ASKED & STALL_ASKED_BITS) |
+					       (step & STALL_STEP_BITS) << STALL_WAY_STEP |
+					       (flags & STALL_WAY_FLAG_BITS) << STALL_WAY_FLAGS |
+					       walk.waited << STALL_WAY_WAITED];
+		const uint32_t at_top = account & STALL_ACCOUNT_BYTES &
+					(0U - (uint32_t)(way >> STALL_WAY_COUNTS_AT_TOP & 1));
+		const uint8_t cleared = (uint8_t)(walk.clears * (way >> STALL_WAY_CLEARS & 1));
 
-		walk->wrong |= is_wrong(page, step, base_pages, flags);
-		fate = walk_page(walk, page, step, stall_weight(&walk->masks, base_pages), flags);
+		accounts += at_top;
+		ways += way & STALL_WAY_BYTES;
+		walk.waited = way >> STALL_WAY_WAITS & 1;
+		walk.flags &= (uint8_t)~cleared;
+		walk.cleared |= cleared;
+		walk.wrong |= (page & ~(uint32_t)SWS_STALL_PAGE_BITS) |
+			      (step & ~(uint32_t)STALL_STEP_BITS) |
+			      (flags & ~(uint32_t)SWS_STALL_FLAGS) |
+			      (account >> STALL_ACCOUNT_WRONG & 1) |
+			      (uint32_t)(way >> STALL_WAY_WRONG & 1);
+		if (weights && weights[row] != 1)
+			add_bytes(&walk, at_top, way, (uint64_t)weights[row] - 1);
 		if (fates)
-			fates[row] = fate;
+			fates[row] = (uint8_t)(way >> STALL_WAY_FATE);
 	}
+	add_bytes(&walk, accounts, ways, 1);
+	walk.writes += stall_byte(ways, STALL_BYTE_WRITES);
+	walk.untold += stall_byte(ways, STALL_BYTE_UNTOLD);
+	*from = walk;
+}
+
+/* Is a folio of a size that there is not? */
+static uint32_t sizes_are_wrong(const uint32_t *base_pages, uint64_t begin, uint64_t end)
+{
+	uint32_t wrong = 0;
+
+	for (uint64_t row = begin; base_pages && row < end; row++)
+		wrong |= base_pages[row] - 1 >= SWS_STALL_LIST_MAX;
+	return wrong;
 }
 
 static enum sws_stall_problem row_problem(const struct sws_stall_rows *rows, uint64_t row)
@@ -166,7 +145,8 @@ static enum sws_stall_problem row_problem(const struct sws_stall_rows *rows, uin
 		return problem;
 	if (step > SWS_STALL_STEP_FREED)
 		return SWS_STALL_UNKNOWN_STEP;
-	if ((meaning[step] & IN_CASE) && !(rows->page[row] & SWS_STALL_PAGE_UNDER_WRITEBACK))
+	if (sws_stall__is_case((uint8_t)step) &&
+	    !(rows->page[row] & SWS_STALL_PAGE_UNDER_WRITEBACK))
 		return SWS_STALL_STEP_WITHOUT_WRITEBACK;
 	if (rows->flags && (rows->flags[row] & ~SWS_STALL_FLAGS))
 		return SWS_STALL_UNKNOWN_FLAGS;
@@ -215,47 +195,57 @@ static uint8_t flags_of(const struct sws_stall_rules *rules, const struct sws_st
 }
 
 /* One list, which was checked; its rows are checked on the way. */
-static int walk_list(const struct sws_stall_context *context, const struct sws_stall_rows *rows,
-		     uint64_t begin, const struct sws_stall_lists *lists,
-		     struct sws_stall_results *results)
+static int walk_list(struct sws_stall_replay *self, const struct sws_stall_context *context,
+		     const struct sws_stall_rows *rows, uint64_t begin,
+		     const struct sws_stall_lists *lists, struct sws_stall_results *results)
 {
 	struct sws_stall_result *result = &results->lists[results->list];
 	struct sws_stall_context at_end = *context;
-	struct walk walk = start_walk(sws_stall_rules_of(context->set), context->caller,
-				      context->priority, context->flags);
 	const uint32_t taken = lists->taken[results->list];
+	const uint64_t end = lists->ends[results->list];
+	const uint32_t *weights = self->rules->counts_base_pages ? rows->base_pages : NULL;
+	const bool counts_first = self->rules->case_1 >= SWS_STALL_CASE_1_COUNT_AND_KEEP;
+	struct walk walk = {
+		.accounts = self->accounts,
+		.ways = sws_stall__ways(self, context->caller, context->priority),
+		.counts = { .taken = taken, .file_taken = lists->file[results->list] ? taken : 0 },
+		.clears = self->rules->clears[SWS_STALL_CLEAR_IMMEDIATE],
+		.flags = context->flags,
+		.wrong = sizes_are_wrong(rows->base_pages, begin, end),
+	};
 
-	walk.counts.taken = taken;
-	walk.counts.file_taken = lists->file[results->list] ? taken : 0;
-	walk_rows(&walk, rows, begin, lists->ends[results->list], results->fates);
+	for (uint64_t row = begin; row < end; row += STALL_BYTE_ROWS)
+		walk_rows(&walk, rows, weights, row,
+			  end - row < STALL_BYTE_ROWS ? end : row + STALL_BYTE_ROWS,
+			  results->fates);
 	if (walk.wrong) {
 		find_problem(rows, results);
 		return SWS_ERROR_BAD_ARGUMENT;
 	}
 	at_end.flags = walk.flags;
+	walk.counts.immediate = counts_first ? walk.first : 0;
 	*result = (struct sws_stall_result){
 		.counts = walk.counts,
 		.flags_before = context->flags,
-		.slept = walk.slept,
-		.writes = walk.writes,
-		.untold = walk.untold,
+		.slept = counts_first ? 0 : (uint32_t)walk.first,
+		.writes = (uint32_t)walk.writes,
+		.untold = (uint32_t)walk.untold,
 	};
 	sws_stall__decide(&at_end, SWS_STALL_AT_LIST, &walk.counts, &result->decision);
 	result->decision.cleared = walk.cleared;
 	return SWS_OK;
 }
 
-int sws_stall_replay_lists(enum sws_stall_set set, const struct sws_stall_rows *rows,
+int sws_stall_replay_lists(struct sws_stall_replay *self, const struct sws_stall_rows *rows,
 			   uint64_t n_lists, const struct sws_stall_lists *lists,
 			   struct sws_stall_results *results)
 {
-	const struct sws_stall_rules *rules = sws_stall_rules_of(set);
 	uint64_t begin = 0;
 
 	results->list = results->row = 0;
-	results->problem = rules ? SWS_STALL_NO_PROBLEM : SWS_STALL_UNKNOWN_SET;
-	for (uint64_t list = 0; rules && list < n_lists; list++) {
-		struct sws_stall_context context = { .set = set };
+	results->problem = SWS_STALL_NO_PROBLEM;
+	for (uint64_t list = 0; list < n_lists; list++) {
+		struct sws_stall_context context = { .set = self->set };
 
 		results->list = list;
 		results->row = begin;
@@ -264,8 +254,8 @@ int sws_stall_replay_lists(enum sws_stall_set set, const struct sws_stall_rows *
 			break;
 		context.caller = lists->caller[list];
 		context.priority = lists->priority[list];
-		context.flags = flags_of(rules, lists, list);
-		if (walk_list(&context, rows, begin, lists, results))
+		context.flags = flags_of(self->rules, lists, list);
+		if (walk_list(self, &context, rows, begin, lists, results))
 			break;
 		if (!lists->flags)
 			lists->node_flags[lists->node[list]] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stall/rules.c - the rows of stall_rules.h. Where sets differ in a part alone, the part is a
- * macro, so that what a patch of the series changes is what changes in the row.
+ * stall/rules.c - the rows of stall_rules.h, one below the other: what a patch of the series
+ * changes is what changes from row to row. A test that several sets make has a name.
  */
 #include "swapsim/stall_rules.h"
 
@@ -30,39 +30,34 @@
 #define STALL_IF_DIRTY_OR_IMMEDIATE                                                                \
 	SLEEP(CONGESTION_WAIT, GLOBAL, EQUAL_OR_IMMEDIATE, UNQUEUED_DIRTY, TAKEN)
 
+/* The flusher threads, in 6.1. */
+#define WAKE_IF_DIRTY                                                                              \
+	{ SWS_STALL_DOES_WAKE,        0,                                                           \
+	  SWS_STALL_FOR_ANY,          SWS_STALL_TEST_EQUAL,                                        \
+	  SWS_STALL_N_UNQUEUED_DIRTY, SWS_STALL_N_TAKEN }
+
 /* What a direct reclaimer does when a list, or a round in trouble, is over. */
 #define WAIT_IF_DIRECT SLEEP(WAIT_IFF_CONGESTED, DIRECT, ALWAYS, NONE, NONE)
 #define NAP            { SLEEP(WAIT_IFF_CONGESTED, DIRECT, IN_TROUBLE, NONE, NONE) }
 
-#define CLEARS_OF_2013                                                                             \
-	.clears = {                                                                                \
-		[SWS_STALL_CLEAR_BALANCED] = SWS_STALL_TAIL_DIRTY | SWS_STALL_CONGESTED,           \
-		[SWS_STALL_CLEAR_SHRUNK] = SWS_STALL_WRITEBACK,                                    \
-	}
-/* Until series-2, which sleep in case 1 and look anew whether there is one. */
-#define CLEARS_AFTER_CASE_1                                                                        \
-	.clears = {                                                                                \
-		[SWS_STALL_CLEAR_BALANCED] = SWS_STALL_TAIL_DIRTY | SWS_STALL_CONGESTED,           \
-		[SWS_STALL_CLEAR_SHRUNK] = SWS_STALL_WRITEBACK,                                    \
-		[SWS_STALL_CLEAR_IMMEDIATE] = SWS_STALL_WRITEBACK,                                 \
-	}
-
-#define LATE          .counted = SWS_STALL_COUNTED_LATE, .congested_by = SWS_STALL_BY_PAGEOUT_KEEP
-#define TOP_BY_DEVICE .counted = SWS_STALL_COUNTED_AT_TOP, .congested_by = SWS_STALL_BY_DEVICE
-#define TOP_BY_DEVICE_OR_MARK                                                                      \
-	.counted = SWS_STALL_COUNTED_AT_TOP, .congested_by = SWS_STALL_BY_DEVICE | SWS_STALL_BY_MARK
-
 /* From series-5 on all is decided in one place, shrink_inactive_list. */
-#define ONE_PLACE(writeback)                                                                       \
-	{ writeback, CONGESTED_IF_ALL, DIRTY_IF_ALL, STALL_IF_DIRTY_OR_IMMEDIATE, WAIT_IF_DIRECT }
-#define SERIES_5_ON                                                                                \
-	CLEARS_OF_2013, .case_1 = SWS_STALL_CASE_1_COUNT_AND_KEEP,                                 \
-		.writes = SWS_STALL_WRITES_FLAGGED, .isolated = SWS_STALL_SLEEP_CONGESTION_WAIT
-#define SERIES_ACTS .acts = { [SWS_STALL_AT_LIST] = ONE_PLACE(WRITEBACK_IF_SHARE) }
+#define ONE_PLACE(set_writeback)                                                                   \
+	{ set_writeback, CONGESTED_IF_ALL, DIRTY_IF_ALL, STALL_IF_DIRTY_OR_IMMEDIATE,              \
+	  WAIT_IF_DIRECT }
+
+#define CLEARS_OF_2013                                                                             \
+	{ [SWS_STALL_CLEAR_BALANCED] = SWS_STALL_TAIL_DIRTY | SWS_STALL_CONGESTED,                 \
+	  [SWS_STALL_CLEAR_SHRUNK] = SWS_STALL_WRITEBACK }
+/* Until series-2, which sleep in case 1 and look anew whether there is one. */
+#define CLEARS_IN_CASE_1                                                                           \
+	{ [SWS_STALL_CLEAR_BALANCED] = SWS_STALL_TAIL_DIRTY | SWS_STALL_CONGESTED,                 \
+	  [SWS_STALL_CLEAR_SHRUNK] = SWS_STALL_WRITEBACK,                                          \
+	  [SWS_STALL_CLEAR_IMMEDIATE] = SWS_STALL_WRITEBACK }
 
 static const struct sws_stall_rules rows[] = {
 	[SWS_STALL_3_9] = {
-		LATE,
+		.counted = SWS_STALL_COUNTED_LATE,
+		.congested_by = SWS_STALL_BY_PAGEOUT_KEEP,
 		.case_1 = SWS_STALL_CASE_1_NONE,
 		.writes = SWS_STALL_WRITES_BELOW_10,
 		.acts = { [SWS_STALL_AT_LIST] = { CONGESTED_IF_ALL, WAIT_IF_SHARE },
@@ -71,77 +66,110 @@ static const struct sws_stall_rules rows[] = {
 		.isolated = SWS_STALL_SLEEP_CONGESTION_WAIT,
 	},
 	[SWS_STALL_MMOTM] = {
-		LATE,
+		.counted = SWS_STALL_COUNTED_LATE,
+		.congested_by = SWS_STALL_BY_PAGEOUT_KEEP,
 		.case_1 = SWS_STALL_CASE_1_SLEEP_LOCKED,
 		.writes = SWS_STALL_WRITES_FLAGGED,
 		.acts = { [SWS_STALL_AT_LIST] = { CONGESTED_IF_ALL, WAIT_IF_SHARE,
 						  WRITEBACK_IF_SHARE, DIRTY_IF_SHARE },
 			  [SWS_STALL_AT_ROUND] = NAP },
-		CLEARS_AFTER_CASE_1,
+		.clears = CLEARS_IN_CASE_1,
 		.isolated = SWS_STALL_SLEEP_CONGESTION_WAIT,
 	},
 	[SWS_STALL_SERIES_1] = {
-		LATE,
+		.counted = SWS_STALL_COUNTED_LATE,
+		.congested_by = SWS_STALL_BY_PAGEOUT_KEEP,
 		.case_1 = SWS_STALL_CASE_1_SLEEP_AND_KEEP,
 		.writes = SWS_STALL_WRITES_FLAGGED,
 		.acts = { [SWS_STALL_AT_LIST] = { CONGESTED_IF_ALL, WAIT_IF_SHARE,
 						  WRITEBACK_IF_SHARE, DIRTY_IF_SHARE },
 			  [SWS_STALL_AT_ROUND] = NAP },
-		CLEARS_AFTER_CASE_1,
+		.clears = CLEARS_IN_CASE_1,
 		.isolated = SWS_STALL_SLEEP_CONGESTION_WAIT,
 	},
 	[SWS_STALL_SERIES_2] = {
-		TOP_BY_DEVICE,
+		.counted = SWS_STALL_COUNTED_AT_TOP,
+		.congested_by = SWS_STALL_BY_DEVICE,
 		.case_1 = SWS_STALL_CASE_1_SLEEP_AND_KEEP,
 		.writes = SWS_STALL_WRITES_FLAGGED,
 		.acts = { [SWS_STALL_AT_LIST] = { CONGESTED_IF_ALL, WAIT_IF_SHARE,
 						  WRITEBACK_IF_SHARE, STALL_IF_DIRTY,
 						  DIRTY_IF_ALL },
 			  [SWS_STALL_AT_ROUND] = NAP },
-		CLEARS_AFTER_CASE_1,
+		.clears = CLEARS_IN_CASE_1,
 		.isolated = SWS_STALL_SLEEP_CONGESTION_WAIT,
 	},
 	[SWS_STALL_SERIES_3] = {
-		TOP_BY_DEVICE,
+		.counted = SWS_STALL_COUNTED_AT_TOP,
+		.congested_by = SWS_STALL_BY_DEVICE,
 		.case_1 = SWS_STALL_CASE_1_COUNT_AND_KEEP,
 		.writes = SWS_STALL_WRITES_FLAGGED,
 		.acts = { [SWS_STALL_AT_LIST] = { CONGESTED_IF_ALL, WAIT_IF_SHARE,
 						  WRITEBACK_IF_SHARE, DIRTY_IF_ALL,
 						  STALL_IF_DIRTY_OR_IMMEDIATE },
 			  [SWS_STALL_AT_ROUND] = NAP },
-		CLEARS_OF_2013,
+		.clears = CLEARS_OF_2013,
 		.isolated = SWS_STALL_SLEEP_CONGESTION_WAIT,
 	},
 	[SWS_STALL_SERIES_4] = {
-		TOP_BY_DEVICE,
+		.counted = SWS_STALL_COUNTED_AT_TOP,
+		.congested_by = SWS_STALL_BY_DEVICE,
 		.case_1 = SWS_STALL_CASE_1_COUNT_AND_KEEP,
 		.writes = SWS_STALL_WRITES_FLAGGED,
 		.acts = { [SWS_STALL_AT_LIST] = { CONGESTED_IF_ALL, WRITEBACK_IF_SHARE,
 						  WAIT_IF_SHARE, DIRTY_IF_ALL,
 						  STALL_IF_DIRTY_OR_IMMEDIATE },
 			  [SWS_STALL_AT_ROUND] = NAP },
-		CLEARS_OF_2013,
+		.clears = CLEARS_OF_2013,
 		.isolated = SWS_STALL_SLEEP_CONGESTION_WAIT,
 	},
-	[SWS_STALL_SERIES_5] = { TOP_BY_DEVICE, SERIES_5_ON, SERIES_ACTS },
-	[SWS_STALL_SERIES_6] = { TOP_BY_DEVICE_OR_MARK, SERIES_5_ON, SERIES_ACTS },
+	[SWS_STALL_SERIES_5] = {
+		.counted = SWS_STALL_COUNTED_AT_TOP,
+		.congested_by = SWS_STALL_BY_DEVICE,
+		.case_1 = SWS_STALL_CASE_1_COUNT_AND_KEEP,
+		.writes = SWS_STALL_WRITES_FLAGGED,
+		.acts = { [SWS_STALL_AT_LIST] = ONE_PLACE(WRITEBACK_IF_SHARE)  },
+		.clears = CLEARS_OF_2013,
+		.isolated = SWS_STALL_SLEEP_CONGESTION_WAIT,
+	},
+	[SWS_STALL_SERIES_6] = {
+		.counted = SWS_STALL_COUNTED_AT_TOP,
+		.congested_by = SWS_STALL_BY_DEVICE | SWS_STALL_BY_MARK,
+		.case_1 = SWS_STALL_CASE_1_COUNT_AND_KEEP,
+		.writes = SWS_STALL_WRITES_FLAGGED,
+		.acts = { [SWS_STALL_AT_LIST] = ONE_PLACE(WRITEBACK_IF_SHARE)  },
+		.clears = CLEARS_OF_2013,
+		.isolated = SWS_STALL_SLEEP_CONGESTION_WAIT,
+	},
 	[SWS_STALL_SERIES_7] = {
-		TOP_BY_DEVICE_OR_MARK,
-		SERIES_5_ON,
-		SERIES_ACTS,
+		.counted = SWS_STALL_COUNTED_AT_TOP,
+		.congested_by = SWS_STALL_BY_DEVICE | SWS_STALL_BY_MARK,
+		.case_1 = SWS_STALL_CASE_1_COUNT_AND_KEEP,
+		.writes = SWS_STALL_WRITES_FLAGGED,
+		.acts = { [SWS_STALL_AT_LIST] = ONE_PLACE(WRITEBACK_IF_SHARE)  },
+		.clears = CLEARS_OF_2013,
+		.isolated = SWS_STALL_SLEEP_CONGESTION_WAIT,
 		.asks_buffers = true,
 	},
 	[SWS_STALL_SERIES_8] = {
-		TOP_BY_DEVICE_OR_MARK,
-		SERIES_5_ON,
-		SERIES_ACTS,
+		.counted = SWS_STALL_COUNTED_AT_TOP,
+		.congested_by = SWS_STALL_BY_DEVICE | SWS_STALL_BY_MARK,
+		.case_1 = SWS_STALL_CASE_1_COUNT_AND_KEEP,
+		.writes = SWS_STALL_WRITES_FLAGGED,
+		.acts = { [SWS_STALL_AT_LIST] = ONE_PLACE(WRITEBACK_IF_SHARE)  },
+		.clears = CLEARS_OF_2013,
+		.isolated = SWS_STALL_SLEEP_CONGESTION_WAIT,
 		.asks_buffers = true,
 		.asks_nfs = true,
 	},
 	[SWS_STALL_3_11] = {
-		TOP_BY_DEVICE_OR_MARK,
-		SERIES_5_ON,
-		.acts = { [SWS_STALL_AT_LIST] = ONE_PLACE(WRITEBACK_IF_ALL) },
+		.counted = SWS_STALL_COUNTED_AT_TOP,
+		.congested_by = SWS_STALL_BY_DEVICE | SWS_STALL_BY_MARK,
+		.case_1 = SWS_STALL_CASE_1_COUNT_AND_KEEP,
+		.writes = SWS_STALL_WRITES_FLAGGED,
+		.acts = { [SWS_STALL_AT_LIST] = ONE_PLACE(WRITEBACK_IF_ALL)  },
+		.clears = CLEARS_OF_2013,
+		.isolated = SWS_STALL_SLEEP_CONGESTION_WAIT,
 		.asks_buffers = true,
 		.asks_nfs = true,
 	},
@@ -160,8 +188,7 @@ static const struct sws_stall_rules rows[] = {
 		.decides = SWS_STALL_AT_PASS,
 		.acts = {
 			[SWS_STALL_AT_LIST] = {
-				{ SWS_STALL_DOES_WAKE, 0, SWS_STALL_FOR_ANY, SWS_STALL_TEST_EQUAL,
-				  SWS_STALL_N_UNQUEUED_DIRTY, SWS_STALL_N_TAKEN },
+				WAKE_IF_DIRTY,
 				SLEEP(WRITEBACK, LEGACY_MEMCG, EQUAL, UNQUEUED_DIRTY, TAKEN),
 			},
 			[SWS_STALL_AT_PASS] = {

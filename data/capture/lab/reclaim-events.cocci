@@ -402,9 +402,9 @@ typedef pg_data_t;
  clear_pgdat_congested(pg_data_t *pgdat)
  {
  	...
-+	trace_reclaim_clears(pgdat, NULL, RECLAIM_FLAG_DIRTY | RECLAIM_FLAG_WRITEBACK | RECLAIM_FLAG_CONGESTED, RECLAIM_BALANCED);
  	clear_bit(LRUVEC_CONGESTED, &lruvec->flags);
  	...
++	trace_reclaim_clears(pgdat, NULL, RECLAIM_FLAG_DIRTY | RECLAIM_FLAG_WRITEBACK | RECLAIM_FLAG_CONGESTED, RECLAIM_BALANCED);
  }
 
 @ direct_reclaim_ended @

@@ -144,8 +144,8 @@ identifier folio, pgdat, sc;
 symbol pgdat, sc;
 @@
  congestion_wait(pgdat, sc);
-+trace_reclaim_clears(pgdat, NULL, RECLAIM_FLAG_WRITEBACK, RECLAIM_IMMEDIATE);
  clear_bit(PGDAT_WRITEBACK, &pgdat->flags);
++trace_reclaim_clears(pgdat, NULL, RECLAIM_FLAG_WRITEBACK, RECLAIM_IMMEDIATE);
 
 @ cleared_behind_a_node @
 symbol pgdat;
@@ -153,8 +153,8 @@ symbol pgdat;
  kswapd_shrink_node(...)
  {
  <...
-+trace_reclaim_clears(pgdat, NULL, RECLAIM_FLAG_WRITEBACK, RECLAIM_SHRUNK);
  clear_bit(PGDAT_WRITEBACK, &pgdat->flags);
++trace_reclaim_clears(pgdat, NULL, RECLAIM_FLAG_WRITEBACK, RECLAIM_SHRUNK);
  ...>
  }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Ours, for the lab kernel: when a device is congested with writes, as in 2013 and in 6.1 no more. A device is marked
- * once seven of eight of the requests that it may have are writes that nobody waits for, and loses the mark below about
- * thirteen of sixteen. It may have 128, which was the usual number, or fewer where its queue says so:
+ * once seven of eight of the requests that it may have for writes that nobody waits for are in use, and loses the mark below
+ * about thirteen of sixteen. In 2013 they were 128 and those of reads besides; 6.1 has one pool for both, 256 as a rule. So half of
+ * what its queue may have counts, and 128 at most:
  *
- *   requests   0 ........ 102 | 103 ......... 112 | 113 ........ 128
- *              mark is lost     mark stays as it is  mark is set
+ *   writes   0 ........ 102 | 103 ......... 112 | 113 ........ 128
+ *            mark is lost     mark stays as it is  mark is set
  *
  * Who stalls is woken by each such write that ends on a device below the lower mark, whether it was marked or not.
  */
@@ -24,14 +25,14 @@ static inline bool is_async_write(struct request *request)
 	return !op_is_sync(request->cmd_flags) && request->q->disk;
 }
 
-static inline int requests_allowed(struct request *request)
+static inline int writes_allowed(struct request *request)
 {
-	return min_t(int, request->q->nr_requests, BLKDEV_DEFAULT_RQ);
+	return min_t(int, request->q->nr_requests / 2, BLKDEV_DEFAULT_RQ);
 }
 
 static inline void write_request_begins(struct request *request)
 {
-	int allowed = requests_allowed(request);
+	int allowed = writes_allowed(request);
 	struct backing_dev_info *bdi;
 
 	if (!is_async_write(request))
@@ -43,7 +44,7 @@ static inline void write_request_begins(struct request *request)
 
 static inline void write_request_ends(struct request *request)
 {
-	int allowed = requests_allowed(request);
+	int allowed = writes_allowed(request);
 	struct backing_dev_info *bdi;
 
 	if (!is_async_write(request))

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who saw and who wrote flags in a trace of reclaim, and between which rows."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from swapsim.replay.stall_flags import FACTS
+from swapsim.replay.stall_lists import ReclaimLists
+from swapsim.traces import ReclaimRows
+
+_NODE: Final = 3
+"""Flags that are a node's by all rules."""
+_CONGESTED: Final = 4
+"""The flag that is a node's too, or that of the lruvec that reclaim aims at."""
+_ALL: Final = 7
+_NEVER: Final = (1 << 63) - 1
+_GROUPS: Final = 1 << 16
+"""Keys: a node, or above so many nodes a node and a cgroup."""
+
+
+def seen_flags(
+    rows: ReclaimRows, lists: ReclaimLists, *, own_congestion: bool
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield, by the table of their row, the flags that were seen.
+
+    Parameters
+    ----------
+    rows : ReclaimRows
+    lists : ReclaimLists
+    own_congestion : bool
+        Congestion is a cgroup's own, as in 6.1, not the node's.
+
+    Yields
+    ------
+    tuple of str and polars.DataFrame
+        Schema FACTS.
+    """
+    for table, frame in (
+        ("passes", lists.passes.rename({"memcg": "target"})),
+        ("lists", lists.lists),
+    ):
+        decides = "decides" if table == "passes" else "last"
+        before = frame.with_columns(
+            row="seq",
+            seq="first",
+            flags="flags_before",
+            sure=_none(),
+            told=pl.col("first") < pl.col("seq"),
+        )
+        after = frame.with_columns(row="seq", after=decides, flags="flags_after", sure="flags_set")
+        yield table, _facts(before, own_congestion=own_congestion)
+        yield table, _facts(after, own_congestion=own_congestion)
+    yield "lists", _of_folios(lists)
+    if not own_congestion:
+        yield "throttles", _of_sleeps(rows, lists)
+
+
+def written_flags(rows: ReclaimRows, lists: ReclaimLists, *, own_congestion: bool) -> pl.DataFrame:
+    """Return the flags that were set and cleared.
+
+    A reclaimer that the recording's end caught may have set flags that others saw before it wrote
+    its row: it wrote them at an unknown time.
+
+    Parameters
+    ----------
+    rows, lists, own_congestion
+        As for `seen_flags`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema FACTS.
+    """
+    first = lists.lists.select("list", after="last")
+    ended = rows.lists.join(first, on="list", how="left").with_columns(pl.col("after").fill_null(0))
+    decides = lists.passes.select("pass", after="decides")
+    decided = rows.passes.rename({"memcg": "target"}).join(decides, on="pass", how="left")
+    decided = decided.with_columns(pl.col("after").fill_null(0))
+    before = lists.moments.select("seq", after="before")
+    cleared = rows.clears.rename({"memcg": "target", "flags": "mask"}).join(before, on="seq")
+    parts = [
+        *(part.with_columns(mask="flags_set", flags="flags_set") for part in (ended, decided)),
+        cleared.with_columns(flags=_none()),
+        _caught(rows, lists),
+    ]
+    return pl.concat(
+        [
+            _facts(part.with_columns(row="seq", sure=_none()), own_congestion=own_congestion)
+            for part in parts
+        ]
+    )
+
+
+def _none() -> pl.Expr:
+    return pl.lit(0, dtype=pl.UInt8)
+
+
+def _facts(frame: pl.DataFrame, *, own_congestion: bool) -> pl.DataFrame:
+    """Give each row its key; where congestion is a cgroup's own, a key of its own."""
+    usual = {"mask": pl.lit(_ALL, pl.UInt8), "told": pl.lit(value=True)}
+    frame = frame.with_columns(
+        told.alias(name) for name, told in usual.items() if name not in frame.columns
+    )
+    node = pl.col("nid").cast(pl.UInt64)
+    if not own_congestion:
+        return _shaped(frame.with_columns(key=node))
+    group = node + (pl.col("target") + 1) * _GROUPS
+    return pl.concat(
+        [
+            _shaped(frame.with_columns(key=node, mask=pl.col("mask") & _NODE)),
+            _shaped(frame.with_columns(key=group, mask=pl.col("mask") & _CONGESTED)),
+        ]
+    ).filter(pl.col("mask") > 0)
+
+
+def _shaped(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(pl.col(name).cast(dtype) for name, dtype in FACTS.items())
+
+
+def _of_folios(lists: ReclaimLists) -> pl.DataFrame:
+    """Return what lists' folios saw: of those one after the other that saw the same, two."""
+    ends = lists.ends.astype(np.int64)
+    if not len(ends):
+        return pl.DataFrame(schema=FACTS)
+    starts = np.concatenate([[0], ends[:-1]])
+    seen = lists.folios["node_flags"]
+    # What was not looked at is above all flags.
+    flags = seen.fill_null(_ALL + 1).to_numpy() & (_ALL + 1 + _NODE)
+    seq = lists.folios["seq"].to_numpy()
+    changes = np.zeros(len(flags) + 1, dtype=bool)
+    changes[1:-1] = flags[1:] != flags[:-1]
+    changes[starts] = changes[-1] = True
+    edges = np.flatnonzero((changes[:-1] | changes[1:]) & (flags <= _ALL))
+    of_list = np.searchsorted(ends, edges, side="right")
+    is_first = edges == starts[of_list]
+    before = np.where(is_first, lists.lists["after"].to_numpy()[of_list], seq[edges - 1])
+    return pl.DataFrame(
+        {
+            "row": lists.lists["seq"].to_numpy()[of_list],
+            "key": lists.lists["nid"].to_numpy()[of_list],
+            "after": before,
+            "seq": seq[edges],
+            "mask": np.full(len(edges), _NODE),
+            "flags": flags[edges],
+            "sure": np.zeros(len(edges)),
+            "told": np.ones(len(edges), dtype=bool),
+        }
+    ).select(pl.col(name).cast(dtype) for name, dtype in FACTS.items())
+
+
+def _of_sleeps(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
+    """Return what wait_iff_congested saw: its list had set the congestion before."""
+    own = lists.lists.select("list", "last", sure=pl.col("flags_set") & _CONGESTED)
+    asked = (
+        rows.throttles.filter(pl.col("reason") == "wait_iff_congested")
+        .join(lists.moments.select("seq", after="before"), on="seq", maintain_order="left")
+        .join(own, on="list", how="left", maintain_order="left")
+        .with_columns(
+            pl.col("sure").fill_null(0),
+            after=pl.when(pl.col("sure") > 0).then("last").otherwise("after"),
+            row="seq",
+        )
+    )
+    return _facts(asked, own_congestion=False)
+
+
+def _caught(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
+    """Return what reclaimers may have set that the recording's end caught.
+
+    It may have slept since it set them. Of one that ended nothing before, nobody knows where it
+    reclaims: it may be anywhere.
+    """
+    awake = lists.moments.filter(pl.col("kind") != "throttle")
+    last = awake.group_by("pid", maintain_order=True).last()
+    known = pl.concat(
+        [
+            rows.lists.select("pid", "nid", "kswapd", "target"),
+            rows.passes.select("pid", "nid", "kswapd", target="memcg"),
+        ]
+    )
+    places = known.select("nid", "target").unique(maintain_order=True)
+    within = pl.col("kind").is_in(["open", "list"])
+    going = within | (pl.col("kswapd") & (pl.col("kind") != "clear"))
+    own = known.unique("pid", keep="last", maintain_order=True)
+    strangers = last.join(own, on="pid", how="anti").join(places, how="cross")
+    return pl.concat(
+        [
+            last.join(own, on="pid").filter(going).drop("kswapd"),
+            strangers.filter(within),
+        ]
+    ).with_columns(
+        after="seq",
+        seq=pl.lit(_NEVER, dtype=pl.UInt64),
+        mask=pl.lit(_ALL, dtype=pl.UInt8),
+        flags=pl.lit(_ALL, dtype=pl.UInt8),
+    )

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What reclaimers saw of flags, held against who set and cleared them.
+
+A row is written after what it tells of: a task saw, set or cleared a flag between its row before
+and this one, and tasks on other CPUs may have come in between. So each value that was seen, set or
+cleared is a fact with a stretch of time, and a value that was seen needs a fact of the same value
+before it with none of the other value in between::
+
+    task 1   ---(set writeback)---------------.      row 9 of task 2 sees it clear: a set between
+    task 2   ------------------(sees)---.            4 and 10 may have come before or after: raced
+    seq      4       6         8        9    10
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from swapsim.schemas.table import schema_of
+
+EXACT: Final = 0
+"""The rows' order leaves one value, and it was seen."""
+RACED: Final = 1
+"""The rows' order leaves both."""
+OTHER: Final = 2
+"""The rows' order leaves only the other value."""
+
+FACTS: Final = schema_of(
+    {
+        "row": pl.UInt64,
+        "key": pl.UInt64,
+        "after": pl.UInt64,
+        "seq": pl.UInt64,
+        "mask": pl.UInt8,
+        "flags": pl.UInt8,
+        "sure": pl.UInt8,
+        "told": pl.Boolean,
+    }
+)
+"""One row per fact: between ``after`` and ``seq`` a task saw, or wrote, the ``flags`` under
+``mask`` of the node or lruvec ``key``, as its ``row`` of this seq tells. ``sure`` are those that it
+had set itself before it saw them. It is ``told`` where nothing else of its row has the same
+stretch: what a row saw and then wrote in one says nothing of later rows."""
+
+Numbers = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """Facts of one value of one flag, for questions that take the time of a search."""
+
+    after: Numbers
+    latest_end: Numbers
+    seq: Numbers
+    latest_begin: Numbers
+
+    def end_of_begun(self, before: Numbers) -> Numbers:
+        """Return the latest end of the facts that begin before; -1 for none."""
+        return self.latest_end[np.searchsorted(self.after, before, side="left")]
+
+    def end_of_ended(self, until: Numbers) -> Numbers:
+        """Return the latest end of the facts that end no later; -1 for none."""
+        ends = np.concatenate([[-1], self.seq])
+        return ends[np.searchsorted(self.seq, until, side="right")]
+
+    def begin_of_ended(self, until: Numbers) -> Numbers:
+        """Return the latest beginning of the facts that end no later; -1 for none."""
+        return self.latest_begin[np.searchsorted(self.seq, until, side="right")]
+
+
+def judge_flags(reads: pl.DataFrame, writes: pl.DataFrame) -> Numbers:
+    """Hold the flags that were seen against those that were written.
+
+    What the flags were before the first row is not known: it is what was seen first.
+
+    Parameters
+    ----------
+    reads, writes : polars.DataFrame
+        Schema FACTS.
+
+    Returns
+    -------
+    numpy.ndarray
+        EXACT, RACED or OTHER for each read: the worst of its flags.
+    """
+    verdict = np.full(reads.height, EXACT, dtype=np.uint8)
+    for (key,), of_key in reads.with_row_index("nth").group_by("key", maintain_order=True):
+        written = writes.filter(pl.col("key") == key)
+        for flag in (1, 2, 4):
+            seen = of_key.filter(_tells(flag))
+            nth = seen["nth"].to_numpy()
+            judged = _judge_flag(seen, written.filter(_tells(flag)), flag)
+            verdict[nth] = np.maximum(verdict[nth], judged)
+    return verdict
+
+
+def _tells(flag: int) -> pl.Expr:
+    return (pl.col("mask") & flag) != 0
+
+
+def _judge_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers:
+    """Judge what was seen of one flag of one node or lruvec."""
+    if reads.is_empty():
+        return np.zeros(0, dtype=np.uint8)
+    after, seq, value = _columns(reads, flag)
+    sure = (reads["sure"].to_numpy() & flag) != 0
+    at_first = value[np.argmin(seq)]
+    told = reads.filter("told")
+    can_be = {}
+    for wanted in (False, True):
+        saw, wrote = _facts_of(told, flag, wanted), _facts_of(writes, flag, wanted)
+        unseen, unwritten = _facts_of(told, flag, not wanted), _facts_of(writes, flag, not wanted)
+        # What overlaps a read may come before it if it writes; seeing changes nothing.
+        support = wrote.end_of_begun(seq)
+        _without_own(support, reads, writes.filter(_is(flag, value=wanted)), sure)
+        support = np.maximum(support, saw.end_of_ended(after))
+        support = np.maximum(support, 0 if at_first == wanted else -1)
+        against = np.maximum(unwritten.begin_of_ended(after), unseen.begin_of_ended(after))
+        if not wanted:
+            against = np.where(sure, np.maximum(against, after), against)
+        can_be[wanted] = (support > against) | (sure & wanted)
+    agrees = np.where(value, can_be[True], can_be[False])
+    raced = can_be[True] & can_be[False]
+    return np.where(agrees, np.where(raced, RACED, EXACT), OTHER).astype(np.uint8)
+
+
+def _without_own(
+    support: Numbers, reads: pl.DataFrame, writes: pl.DataFrame, sure: Numbers
+) -> None:
+    """Take back what a row's own write, which came later, would explain of what it saw first."""
+    own = np.flatnonzero((support == reads["row"].to_numpy().astype(np.int64)) & ~sure)
+    for nth in own.tolist():
+        row, before = reads["row"][nth], reads["seq"][nth]
+        others = writes.filter((pl.col("after") < before) & (pl.col("row") != row))["seq"]
+        support[nth] = max(others.to_list(), default=-1)
+
+
+def _is(flag: int, *, value: bool) -> pl.Expr:
+    return ((pl.col("flags") & flag) != 0) == value
+
+
+def _columns(facts: pl.DataFrame, flag: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Return where facts begin and end, and their values."""
+    after, seq = (facts[name].to_numpy().astype(np.int64) for name in ("after", "seq"))
+    return after, seq, (facts["flags"].to_numpy() & flag) != 0
+
+
+def _facts_of(facts: pl.DataFrame, flag: int, value: bool) -> _Facts:
+    """Bring the facts of one value in order, by their beginnings and by their ends."""
+    after, seq, values = _columns(facts, flag)
+    after, seq = after[values == value], seq[values == value]
+    by_begin, by_end = np.argsort(after, kind="stable"), np.argsort(seq, kind="stable")
+    return _Facts(
+        after=after[by_begin],
+        latest_end=np.maximum.accumulate(np.concatenate([[-1], seq[by_begin]])),
+        seq=seq[by_end],
+        latest_begin=np.maximum.accumulate(np.concatenate([[-1], after[by_end]])),
+    )

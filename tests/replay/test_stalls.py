@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reclaim of made-up kernels beside the rules: what must verify, and each change that must not."""
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from oracle_reclaim import RULES, Kernel, Task, Temper
+
+from swapsim import replay
+from swapsim.errors import InputError
+from swapsim.native.facts import STALL_RULES
+from swapsim.schemas import JUDGED_LISTS, JUDGED_PASSES, JUDGED_THROTTLES
+from swapsim.traces import ReclaimRows
+
+RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+SEEDS = st.integers(0, 2**32)
+PARTS = ("folios", "lists", "passes", "throttles", "rounds", "clears")
+TEMPERS = (
+    Temper(),
+    Temper(file=1, dirty=1, writeback=0, early=0, large=0),
+    Temper(file=1, dirty=0.2, writeback=1, reclaim=1, private=0, early=0),
+    Temper(file=0.5, dirty=0.9, writeback=0.9, reclaim=0.9, congested=0.9),
+    Temper(file=0.9, dirty=0.1, writeback=0.05, reclaim=0.1),
+)
+
+
+def tasks(cpus: int, draw: Random) -> list[Task]:
+    """Return kswapd, direct reclaimers, and those of cgroups old and new."""
+    made = [Task(1, 0, kswapd=True)]
+    for n in range(draw.choice((1, 2, 5))):
+        task = Task(10 + n, draw.randrange(cpus), target=draw.choice((0, 0, 7, 8)))
+        task.sane = task.target == 0 or draw.random() < 0.5
+        task.io, task.fs = draw.choice(((True, True), (True, False), (False, False)))
+        task.hibernation = draw.random() < 0.1
+        task.may_throttle = draw.random() < 0.8
+        task.kthread = draw.random() < 0.2
+        made.append(task)
+    return made
+
+
+def kernel(rules: str, seed: int, *, cpus: int, steps: int = 150) -> Kernel:
+    """Return a kernel that has reclaimed for a while."""
+    draw = Random(seed)
+    made = Kernel(rules, draw, tasks(cpus, draw), cpus=cpus, temper=draw.choice(TEMPERS))
+    made.run(steps)
+    return made
+
+
+def rows_of(made: Kernel) -> ReclaimRows:
+    """Return what it wrote."""
+    return ReclaimRows(**dict(zip(PARTS, made.frames().values(), strict=True)))
+
+
+def alone(seed: int, rules: str) -> ReclaimRows:
+    """Return the rows of a kswapd that nobody disturbs: their order leaves nothing open."""
+    draw = Random(seed)
+    made = Kernel(rules, draw, [Task(1, 0, kswapd=True)], temper=draw.choice(TEMPERS))
+    made.run(60)
+    return rows_of(made)
+
+
+def finds(rows: ReclaimRows, rules: str) -> bool:
+    """Return whether a trace is refused, or found to differ."""
+    try:
+        return not replay.judge_stalls(rows, rules=rules).holds
+    except InputError:
+        return True
+
+
+def change(frame: pl.DataFrame, seq: int, **values: Any) -> pl.DataFrame:
+    """Return the frame with other values in one row."""
+    at = pl.col("seq") == seq
+    return frame.with_columns(
+        pl.when(at)
+        .then(pl.lit(value, dtype=frame.schema[name]))
+        .otherwise(pl.col(name))
+        .alias(name)
+        for name, value in values.items()
+    )
+
+
+def test_the_oracle_knows_the_rules_of_the_library() -> None:
+    """Both have the same rule sets, in the same order."""
+    assert RULES == STALL_RULES
+
+
+@pytest.mark.parametrize("rules", RULES)
+@settings(max_examples=8, suppress_health_check=RELAXED)
+@given(seed=SEEDS, cpus=st.sampled_from([1, 2, 4]))
+def test_what_a_kernel_wrote_verifies_in_full(rules: str, seed: int, cpus: int) -> None:
+    """Lists of all tempers, by all rules, on any CPUs: every list, pass and sleep agrees."""
+    rows = rows_of(kernel(rules, seed, cpus=cpus))
+    assume(rows.passes.height)
+    found = replay.judge_stalls(rows, rules=rules)
+    assert found.holds, "\n".join(found.describe())
+    assert found.lists.schema == JUDGED_LISTS
+    assert found.passes.schema == JUDGED_PASSES
+    assert found.throttles.schema == JUDGED_THROTTLES
+    assert found.passes.height == rows.passes.height
+    assert found.lists.height == rows.lists.height
+    assert found.held == rows.throttles.height
+
+
+@pytest.mark.parametrize("rules", RULES)
+@settings(max_examples=5, suppress_health_check=RELAXED)
+@given(seed=SEEDS, cpus=st.sampled_from([1, 3]), data=st.data())
+def test_a_recording_may_begin_and_end_anywhere(
+    rules: str, seed: int, cpus: int, data: st.DataObject
+) -> None:
+    """What the ends cut is counted, and all between them agrees."""
+    made = kernel(rules, seed, cpus=cpus)
+    begin = data.draw(st.integers(0, made.seq // 2))
+    end = data.draw(st.integers(begin, made.seq + 1))
+    whole = rows_of(made)
+    within = pl.col("seq").is_between(begin, end)
+    rows = ReclaimRows(**{part: getattr(whole, part).filter(within) for part in PARTS})
+    found = replay.judge_stalls(rows, rules=rules)
+    assert found.holds, "\n".join(found.describe())
+    left_out = sum(n for kind, n in found.left_out.items() if kind.startswith("lists"))
+    assert found.lists.height + left_out >= rows.lists.height
+
+
+def test_other_rules_do_not_verify() -> None:
+    """A kernel's decisions are not those of another rule set."""
+    rows = rows_of(kernel("6.1", 3, cpus=1, steps=300))
+    assert not replay.judge_stalls(rows, rules="3.11").holds
+
+
+COUNTERS = (
+    "dirty",
+    "unqueued_dirty",
+    "congested",
+    "writeback",
+    "immediate",
+    "pageout",
+    "activate_anon",
+    "activate_file",
+    "ref_keep",
+    "unmap_fail",
+    "scanned",
+    "reclaimed",
+    "taken",
+)
+
+
+@settings(max_examples=60, suppress_health_check=RELAXED)
+@given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
+def test_a_counter_off_by_one_is_found(seed: int, rules: str, data: st.DataObject) -> None:
+    """No counter of a list, and no sum of a pass, can be another."""
+    rows = rows_of(kernel(rules, seed, cpus=data.draw(st.sampled_from([1, 2]))))
+    part = data.draw(st.sampled_from(["lists", "passes"]))
+    frame = getattr(rows, part)
+    assume(frame.height)
+    names = COUNTERS if part == "lists" else (*COUNTERS[:5], "taken", "file_taken", "scanned")
+    row = frame.row(data.draw(st.integers(0, frame.height - 1)), named=True)
+    name = data.draw(st.sampled_from(names))
+    other = row[name] + 1 if not row[name] else row[name] + data.draw(st.sampled_from([-1, 1]))
+    assert finds(replace(rows, **{part: change(frame, row["seq"], **{name: other})}), rules)
+
+
+@settings(max_examples=60, suppress_health_check=RELAXED)
+@given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
+def test_another_flag_is_found(seed: int, rules: str, data: st.DataObject) -> None:
+    """Flags set, and flags seen where nobody else could change them, can be no others."""
+    rows = alone(seed, rules)
+    part = data.draw(st.sampled_from(["lists", "passes"]))
+    frame = getattr(rows, part)
+    assume(frame.height > 2)
+    row = frame.row(data.draw(st.integers(1, frame.height - 1)), named=True)
+    name = data.draw(st.sampled_from(["flags_set", "flags_before", "flags_after"]))
+    other = row[name] ^ data.draw(st.sampled_from([1, 2, 4]))
+    assert finds(replace(rows, **{part: change(frame, row["seq"], **{name: other})}), rules)
+
+
+@settings(max_examples=60, suppress_health_check=RELAXED)
+@given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
+def test_another_way_or_outcome_of_a_folio_is_found(
+    seed: int, rules: str, data: st.DataObject
+) -> None:
+    """Where a folio's way ends, and what becomes of it, follows from what it was."""
+    rows = rows_of(kernel(rules, seed, cpus=1))
+    steps = ["writeback_1", "writeback_2", "dirty", "written", "freed", "reference_keep"]
+    known = rows.folios.filter(pl.col("step").is_in(steps))
+    assume(known.height)
+    row = known.row(data.draw(st.integers(0, known.height - 1)), named=True)
+    outcomes = ["reclaimed", "kept", "activated", "written"]
+    field, values = data.draw(st.sampled_from([("step", steps), ("outcome", outcomes)]))
+    other = data.draw(st.sampled_from([value for value in values if value != row[field]]))
+    listed = rows.lists.filter(pl.col("list") == row["list"])
+    assume(listed.height)
+    assert finds(replace(rows, folios=change(rows.folios, row["seq"], **{field: other})), rules), (
+        row,
+        other,
+    )
+
+
+@settings(max_examples=60, suppress_health_check=RELAXED)
+@given(seed=SEEDS, rules=st.sampled_from(RULES[3:]), data=st.data())
+def test_another_flag_of_an_accounted_folio_is_found(
+    seed: int, rules: str, data: st.DataObject
+) -> None:
+    """A file page's own flags count where its file system was not asked."""
+    rows = rows_of(kernel(rules, seed, cpus=1))
+    accounted = rows.folios.filter(
+        pl.col("file")
+        & ~pl.col("lazyfree")
+        & pl.col("fs_dirty").is_null()
+        & ~pl.col("step").is_in(["lock", "evictable"])
+        & pl.col("list").is_in(rows.lists["list"].implode())
+    )
+    name = data.draw(st.sampled_from(["dirty", "writeback"]))
+    if name == "dirty":
+        accounted = accounted.filter(~pl.col("writeback"))
+    else:
+        accounted = accounted.filter(~pl.col("dirty") | ~pl.col("writeback"))
+    assume(accounted.height)
+    row = accounted.row(data.draw(st.integers(0, accounted.height - 1)), named=True)
+    assert finds(
+        replace(rows, folios=change(rows.folios, row["seq"], **{name: not row[name]})), rules
+    )
+
+
+@settings(max_examples=60, suppress_health_check=RELAXED)
+@given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
+def test_a_sleep_too_few_or_too_many_or_of_another_length_is_found(
+    seed: int, rules: str, data: st.DataObject
+) -> None:
+    """Each call has its asker and its length, and who asks has its call."""
+    rows = rows_of(kernel(rules, seed, cpus=data.draw(st.sampled_from([1, 2]))))
+    verdict = replay.judge_stalls(rows, rules=rules)
+    many = "isolated" if rules == "6.1" else "congestion_wait"
+    asked = rows.throttles.filter(
+        ((pl.col("list") > 0) | (pl.col("reason") != many))
+        & (
+            pl.col("list").is_in(verdict.lists["list"].implode())
+            | ((pl.col("list") == 0) & pl.col("pass").is_in(verdict.passes["pass"].implode()))
+        )
+    )
+    assume(asked.height)
+    row = asked.row(data.draw(st.integers(0, asked.height - 1)), named=True)
+    at = pl.col("seq") == row["seq"]
+    kind = data.draw(st.sampled_from(["few", "many", "length"]))
+    if kind == "few":
+        throttles = rows.throttles.filter(~at)
+    elif kind == "many":
+        free = {row["seq"], row["seq"] + 1} - _used(rows)
+        assume(free)
+        throttles = pl.concat(
+            [
+                rows.throttles,
+                rows.throttles.filter(at).with_columns(seq=pl.lit(min(free), pl.UInt64)),
+            ]
+        ).sort("seq")
+    else:
+        other = 0 if row["timeout_us"] else 4000
+        throttles = change(rows.throttles, row["seq"], timeout_us=other, delayed_us=0)
+    assert finds(replace(rows, throttles=throttles), rules)
+
+
+def _used(rows: ReclaimRows) -> set[int]:
+    return {seq for part in PARTS for seq in getattr(rows, part)["seq"].to_list()}
+
+
+@settings(max_examples=40, suppress_health_check=RELAXED)
+@given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
+def test_another_sleep_asked_for_is_found(seed: int, rules: str, data: st.DataObject) -> None:
+    """The sleep that a pass or a round asks for is the rules'."""
+    rows = rows_of(kernel(rules, seed, cpus=1))
+    part = data.draw(st.sampled_from(["passes", "rounds"]))
+    frame = getattr(rows, part)
+    assume(frame.height)
+    row = frame.row(data.draw(st.integers(0, frame.height - 1)), named=True)
+    reasons = [None, "writeback", "congested", "noprogress", "wait_iff_congested"]
+    other = data.draw(st.sampled_from([reason for reason in reasons if reason != row["throttle"]]))
+    assert finds(replace(rows, **{part: change(frame, row["seq"], throttle=other)}), rules)
+
+
+@settings(max_examples=30, suppress_health_check=RELAXED)
+@given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
+def test_other_flags_cleared_are_found(seed: int, rules: str, data: st.DataObject) -> None:
+    """Each occasion clears the flags that it clears."""
+    rows = rows_of(kernel(rules, seed, cpus=1))
+    assume(rows.clears.height)
+    row = rows.clears.row(data.draw(st.integers(0, rows.clears.height - 1)), named=True)
+    other = data.draw(st.sampled_from([f for f in range(1, 8) if f != row["flags"]]))
+    assert finds(replace(rows, clears=change(rows.clears, row["seq"], flags=other)), rules)
+
+
+@settings(max_examples=30, suppress_health_check=RELAXED)
+@given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
+def test_a_lost_row_is_found(seed: int, rules: str, data: st.DataObject) -> None:
+    """No folio, list or pass can be missing where its task goes on."""
+    rows = alone(seed, rules)
+    part = data.draw(st.sampled_from(["folios", "lists", "passes"]))
+    frame = getattr(rows, part)
+    ended = frame.filter(pl.col("seq") < (rows.passes["seq"].max() or 0))
+    if part == "passes":
+        ended = ended.filter(pl.col("pass").is_in(rows.lists["pass"].implode()))
+    assume(ended.height)
+    lost = ended["seq"][data.draw(st.integers(0, ended.height - 1))]
+    assert finds(replace(rows, **{part: frame.filter(pl.col("seq") != lost)}), rules)
+
+
+@settings(max_examples=30, suppress_health_check=RELAXED)
+@given(seed=SEEDS, rules=st.sampled_from(RULES), data=st.data())
+def test_lists_in_another_order_are_found(seed: int, rules: str, data: st.DataObject) -> None:
+    """Two lists of a task, or two folios of two lists, cannot change places."""
+    rows = alone(seed, rules)
+    firsts = rows.folios.group_by("list", maintain_order=True).first()
+    assume(firsts.height > 2)
+    n = data.draw(st.integers(0, firsts.height - 3))
+    one, two = firsts["seq"][n], firsts["seq"][n + 1]
+    seq = pl.col("seq")
+    swapped = pl.when(seq == one).then(two).when(seq == two).then(one).otherwise(seq)
+    folios = rows.folios.with_columns(seq=swapped.cast(pl.UInt64)).sort("seq")
+    assert finds(replace(rows, folios=folios), rules)
