@@ -170,6 +170,45 @@ def test_out_of_memory_is_an_end() -> None:
     assert found.rounds["end_ns"].to_list() == [0]
 
 
+def test_where_a_kernel_would_try_for_ever_a_world_ends() -> None:
+    """With nothing to wait for, 16 attempts that bring nothing are out of memory."""
+    config = dataclasses.replace(
+        SMALL,
+        rules="3.11",
+        dma32_pages=310,
+        normal_pages=300,
+        min_free_pages=82,
+        reserve_ratio=8,
+        program_pages=20,
+        cached_pages=50,
+        swappiness=0,
+        items=244,
+        files=(0,),
+    )
+    assert compare(config, 10**6).out_of_memory
+
+
+@pytest.mark.parametrize(("rules", "freed"), [("mmotm", True), ("series-1", False)])
+def test_mmotm_frees_a_page_that_is_being_written(rules: str, freed: bool) -> None:
+    """Case 1 of mmotm goes on after its sleep, be the write over or not; patch 1 mends it."""
+    config = dataclasses.replace(
+        SMALL,
+        rules=rules,
+        min_free_pages=18,
+        swappiness=100,
+        swap_pages=2000,
+        disk_rate=30,
+        nfs=True,
+        items=86,
+        files=(400,),
+        set_percent=100,
+        serve_ns=500_000_000,
+        seed=90,
+        dirty_percent=100,
+    )
+    assert (compare(config, 10**6).counts["freed_under_writeback"] > 0) == freed
+
+
 def test_samples_change_nothing() -> None:
     """Memory looked at often or never, the run is the same, and its last sample is its end."""
     often = vm.watch(SMALL, COSTS, sample_ns=1_000_000, verify=True)

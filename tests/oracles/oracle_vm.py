@@ -1126,11 +1126,17 @@ class World:
             return frame
         self.wake_kswapd()
         scan = self.tasks[number].scan
+        fruitless = 0
         while True:
             frame = self.take_low()
             if frame is not None:
                 return frame
             worth_it = yield from self.reclaim(scan)
+            kswapd = self.tasks[KSWAPD]
+            stands_still = kswapd.asleep_for == CALL and not kswapd.dozing
+            stands_still = stands_still and not self.n_dirty() and not self.in_all("writeback")
+            fruitless = 0 if scan.reclaimed or not stands_still else fruitless + 1
+            worth_it = worth_it and fruitless < 16
             frame = self.take_low()
             if frame is not None:
                 return frame
@@ -1160,7 +1166,8 @@ class World:
             naps = oracle_stall.decide_round(context, scan.scanned, scan.reclaimed, 32)
             yield from self.obey(self.zones[-1], [("sleep", nap) for nap in naps])
             if not scan.priority:
-                return bool(scan.reclaimed) or any(map(self.reclaimable, self.zones))
+                hope = (not zone.unreclaimable and self.reclaimable(zone) for zone in self.zones)
+                return bool(scan.reclaimed) or any(hope)
             scan.priority -= 1
 
     # The tasks.

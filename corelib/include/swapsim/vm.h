@@ -83,6 +83,8 @@
  *   swap readahead    pages besides the one asked for come only where a page is free above min
  *   a page swapped in and written to before its first write ended keeps its slot, dirty
  *   exit              pages under writeback are free when that ends
+ *   out of memory     also where the kernels of 2013 would try for ever: nothing is dirty or
+ *                     under writeback, kswapd sleeps, and 16 attempts have brought nothing
  *   server            writes to its disk at commits alone; a task that reclaims does not wait
  *                     for the commit that it asked for
  *

@@ -5,12 +5,17 @@
  *      low marks missed -> wake kswapd -> min marks -> reclaim 32 pages -> min marks -> ...
  *
  * A round shrinks both zones at one priority. Rounds end with 32 pages reclaimed, or at
- * priority 0. It is worth another attempt as long as a page was reclaimed, or a zone has not
- * been scanned six times over for nothing; else the task would be killed, and the world ends.
+ * priority 0. It is worth another attempt as long as a page was reclaimed, or kswapd has not
+ * given all zones up; else the task would be killed, and the world ends. A zone that was scanned
+ * six times over for nothing counts as given up, though kswapd may sleep and not have said so:
+ * the kernel may go on for ever there, a world may not.
  */
 #include "vm/reclaim.h"
 #include "vm/writeback.h"
 #include "vm/zones.h"
+
+/* MAX_RECLAIM_RETRIES of 4.7. */
+enum { FRUITLESS_MAX = 16 };
 
 enum reclaim_step { ROUND, ZONE, ROUND_OVER, NAP_OVER };
 
@@ -37,7 +42,7 @@ static int next_zone(struct actor *actor, struct reclaim *my)
 static bool all_unreclaimable(const struct sws_vm *vm)
 {
 	for (uint32_t i = 0; i < vm->n_zones; i++)
-		if (sws_vm__is_reclaimable(vm, i))
+		if (!vm->zones[i].unreclaimable && sws_vm__is_reclaimable(vm, i))
 			return false;
 	return true;
 }
@@ -106,15 +111,38 @@ int sws_vm__reclaim_directly(struct actor *actor)
 	return engine_call(&actor->thread, reclaim, &frame, sizeof(frame));
 }
 
+/*
+ * Will a page come by itself? Not with kswapd asleep and nothing dirty or under writeback. The
+ * kernels of 2013 may try for ever then: swappiness 0, all file pages in use, and DMA32 above
+ * its marks by its reserve alone.
+ */
+static bool waits_for_nothing(const struct sws_vm *vm)
+{
+	const struct engine_thread *kswapd = &vm->actors[VM_KSWAPD].thread;
+
+	return !sws_vm__dirty(vm) && !sws_vm__writeback(vm) && kswapd->asleep && !kswapd->dozes &&
+	       kswapd->sleeps_for == SLEEP_TO_BE_WOKEN;
+}
+
 enum allocate_step { ATTEMPT, RECLAIMED };
+
+struct allocation {
+	/* Attempts in a row that brought nothing, where nothing comes by itself. */
+	uint32_t fruitless;
+};
 
 static int allocate(struct actor *actor, void *frame, uint32_t step)
 {
+	struct allocation *my = frame;
 	struct sws_vm *vm = actor->vm;
-	const bool worth_it = step != RECLAIMED || actor->thread.result;
 	const uint32_t found = sws_vm__take_low(vm);
+	bool worth_it = true;
 
-	(void)frame;
+	if (step == RECLAIMED) {
+		my->fruitless =
+			actor->scan.reclaimed || !waits_for_nothing(vm) ? 0 : my->fruitless + 1;
+		worth_it = actor->thread.result && my->fruitless < FRUITLESS_MAX;
+	}
 	if (found != VM_NONE || !worth_it) {
 		vm->out_of_memory = found == VM_NONE;
 		engine_return(&actor->thread, found);
@@ -134,11 +162,12 @@ static int allocate(struct actor *actor, void *frame, uint32_t step)
 int sws_vm__allocate(struct actor *actor, bool dirties)
 {
 	const uint32_t found = sws_vm__take_fast(actor->vm, dirties);
+	const struct allocation frame = { 0 };
 	int error = SWS_OK;
 
 	actor->thread.result = found;
 	if (found != VM_NONE)
 		return SWS_OK;
 	error = sws_vm__wake_kswapd(actor->vm);
-	return error ? error : engine_call(&actor->thread, allocate, NULL, 0);
+	return error ? error : engine_call(&actor->thread, allocate, &frame, sizeof(frame));
 }
