@@ -97,6 +97,24 @@ def replay_cluster_next(folder: Path, seeds: int) -> None:
     _print_table(patch.means(sweep, patch.LEADING).drop("factor", "setting"))
 
 
+@replay.command("stall-decisions")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+def replay_stall_decisions(folder: Path) -> None:
+    """Patch C: what each set of rules decides of the trace's lists, and how many two agree on."""
+    from swapsim import replay as replays
+    from swapsim import traces
+
+    decided = replays.decided_lists(folder, progress=sys.stderr.isatty())
+    rounds = traces.reclaim_rows(folder).rounds
+    _print_table(replays.summed_decisions(decided, rounds, trace=folder.name).drop("trace"))
+    _print_table(replays.sleeps_asked(decided, rounds))
+    click.echo("lists of which two sets of rules decide the same, percent:")
+    square = replays.agreement_table(replays.stall_agreement(decided))
+    _print_table(square.with_columns(pl.exclude("rules").round(1)))
+    for line in replays.UNTOLD:
+        click.echo(f"not told by a recording of 6.1: {line}")
+
+
 @cli.group()
 def verify() -> None:
     """Hold the model against a real kernel, event by event."""

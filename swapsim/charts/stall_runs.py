@@ -73,7 +73,11 @@ def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Laye
         pl.col("seen").cast(pl.String),
         text=pl.when(pl.col("base") != 0)
         .then(pl.format("{}{} %", _plus(change), change.round().cast(pl.Int64, strict=False)))
-        .otherwise(pl.format("{}{}", _plus(pl.col("value")), pl.col("value").round(1))),
+        .otherwise(
+            pl.format(
+                "{}{}", _plus(pl.col("value")), pl.col("value").round_sig_figs(3).cast(pl.Int64)
+            )
+        ),
     )
     policies = drawn["policy"].unique(maintain_order=True).to_list()
     metrics = drawn["metric"].unique(maintain_order=True).to_list()

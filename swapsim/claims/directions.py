@@ -69,7 +69,9 @@ def directions(claims: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
             continue
         labels = {"claim": claim["claim"], "row": row, "published": claim["change"]}
         labels |= {"base_kernel": base_kernel, "value_kernel": value_kernel, "claimed": claimed}
-        rows.append({**labels, **found, "verdict": _verdict(claimed, found)})
+        says = _says(claimed, found)
+        verdict = "open" if found["rounds"] < FEWEST_ROUNDS else _VERDICTS[says]
+        rows.append({**labels, **found, "says": says, "verdict": verdict})
     return require(pl.DataFrame(rows, schema=DIRECTIONS), DIRECTIONS, "DIRECTIONS")
 
 
@@ -99,17 +101,18 @@ def claimed_direction(claim: dict[str, object]) -> str | None:
     return None
 
 
-def _verdict(claimed: str, found: Difference) -> str:
+_VERDICTS: Final = {"for": "holds", "against": "contradicted", "neither": "open"}
+
+
+def _says(claimed: str, found: Difference) -> str:
+    """Say what the interval of the difference makes of a claim."""
     low, high = found["low"], found["high"]
-    if claimed == "stays":
-        width = STAYS_WITHIN_PERCENT / 100 * abs(found["base"])
-        holds, against = -width <= low and high <= width, low > width or high < -width
-    else:
-        holds = found["seen"] == claimed
-        against = found["seen"] not in (claimed, "either")
-    if found["rounds"] < FEWEST_ROUNDS or not (holds or against):
-        return "open"
-    return "holds" if holds else "contradicted"
+    if claimed != "stays":
+        return {claimed: "for", "either": "neither"}.get(found["seen"], "against")
+    width = STAYS_WITHIN_PERCENT / 100 * abs(found["base"])
+    if -width <= low and high <= width:
+        return "for"
+    return "against" if low > width or high < -width else "neither"
 
 
 def _rounds(measured: pl.DataFrame, patch: str, metric: str, kernel: str) -> pl.DataFrame:

@@ -17,6 +17,21 @@ from swapsim.replay.mapping_rows import writeback_rows
 from swapsim.replay.per_page import mix, per_page, totals_per_page
 from swapsim.replay.removal_rows import removals, removals_of
 from swapsim.replay.slots import SlotVerdict, judge_slots, verified_slots
+from swapsim.replay.stall_agreement import (
+    agreement_table,
+    stall_agreement,
+    stall_partings,
+    stall_timeline,
+)
+from swapsim.replay.stall_decisions import (
+    UNTOLD,
+    decided_lists,
+    folio_fates,
+    sleeps_asked,
+    stall_decisions,
+    stall_decisions_of,
+    summed_decisions,
+)
 from swapsim.replay.stall_verdict import StallVerdict
 from swapsim.replay.stalls import judge_stalls, verified_stalls
 from swapsim.replay.writeback_tags import (
@@ -27,11 +42,15 @@ from swapsim.replay.writeback_tags import (
 )
 
 __all__ = [
+    "UNTOLD",
     "SlotVerdict",
     "StallVerdict",
+    "agreement_table",
     "batched_removal",
     "batched_removal_of",
     "cluster_next",
+    "decided_lists",
+    "folio_fates",
     "hold_lengths",
     "judge_slots",
     "judge_stalls",
@@ -42,6 +61,13 @@ __all__ = [
     "removals",
     "removals_of",
     "replay_rows",
+    "sleeps_asked",
+    "stall_agreement",
+    "stall_decisions",
+    "stall_decisions_of",
+    "stall_partings",
+    "stall_timeline",
+    "summed_decisions",
     "totals_per_page",
     "verified_slots",
     "verified_stalls",

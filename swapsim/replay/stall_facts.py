@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim.replay.stall_flags import FACTS
+from swapsim.replay.stall_flags import BEFORE_ALL, FACTS
 from swapsim.replay.stall_lists import ReclaimLists
 from swapsim.traces import ReclaimRows
 
@@ -74,11 +74,10 @@ def written_flags(rows: ReclaimRows, lists: ReclaimLists, *, own_congestion: boo
     polars.DataFrame
         Schema FACTS.
     """
-    first = lists.lists.select("list", after="last")
-    ended = rows.lists.join(first, on="list", how="left").with_columns(pl.col("after").fill_null(0))
+    first = lists.lists.select("list", after=pl.col("last").cast(pl.Int64))
+    ended = rows.lists.join(first, on="list", how="left")
     decides = lists.passes.select("pass", after="decides")
     decided = rows.passes.rename({"memcg": "target"}).join(decides, on="pass", how="left")
-    decided = decided.with_columns(pl.col("after").fill_null(0))
     before = lists.moments.select("seq", after="before")
     cleared = rows.clears.rename({"memcg": "target", "flags": "mask"}).join(before, on="seq")
     parts = [
@@ -88,7 +87,12 @@ def written_flags(rows: ReclaimRows, lists: ReclaimLists, *, own_congestion: boo
     ]
     return pl.concat(
         [
-            _facts(part.with_columns(row="seq", sure=_none()), own_congestion=own_congestion)
+            _facts(
+                part.with_columns(
+                    pl.col("after").cast(pl.Int64).fill_null(BEFORE_ALL), row="seq", sure=_none()
+                ),
+                own_congestion=own_congestion,
+            )
             for part in parts
         ]
     )
@@ -129,7 +133,7 @@ def _of_folios(lists: ReclaimLists) -> pl.DataFrame:
     seen = lists.folios["node_flags"]
     # What was not looked at is above all flags.
     flags = seen.fill_null(_ALL + 1).to_numpy() & (_ALL + 1 + _NODE)
-    seq = lists.folios["seq"].to_numpy()
+    seq = lists.folios["seq"].to_numpy().astype(np.int64)
     changes = np.zeros(len(flags) + 1, dtype=bool)
     changes[1:-1] = flags[1:] != flags[:-1]
     changes[starts] = changes[-1] = True
@@ -160,7 +164,9 @@ def _of_sleeps(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
         .join(own, on="list", how="left", maintain_order="left")
         .with_columns(
             pl.col("sure").fill_null(0),
-            after=pl.when(pl.col("sure") > 0).then("last").otherwise("after"),
+            after=pl.when(pl.col("sure") > 0)
+            .then(pl.col("last").cast(pl.Int64))
+            .otherwise("after"),
             row="seq",
         )
     )

@@ -19,6 +19,12 @@ import polars as pl
 
 from swapsim.schemas.table import schema_of
 
+BEFORE_ALL: Final = -2
+"""Where a stretch begins that no row of its task precedes: maybe before the recording."""
+
+_BEGUN: Final = -1
+_NEVER: Final = -3
+
 EXACT: Final = 0
 """The rows' order leaves one value, and it was seen."""
 RACED: Final = 1
@@ -30,8 +36,8 @@ FACTS: Final = schema_of(
     {
         "row": pl.UInt64,
         "key": pl.UInt64,
-        "after": pl.UInt64,
-        "seq": pl.UInt64,
+        "after": pl.Int64,
+        "seq": pl.Int64,
         "mask": pl.UInt8,
         "flags": pl.UInt8,
         "sure": pl.UInt8,
@@ -56,23 +62,23 @@ class _Facts:
     latest_begin: Numbers
 
     def end_of_begun(self, before: Numbers) -> Numbers:
-        """Return the latest end of the facts that begin before; -1 for none."""
+        """Return the latest end of the facts that begin before; _NEVER for none."""
         return self.latest_end[np.searchsorted(self.after, before, side="left")]
 
     def end_of_ended(self, until: Numbers) -> Numbers:
-        """Return the latest end of the facts that end no later; -1 for none."""
-        ends = np.concatenate([[-1], self.seq])
+        """Return the latest end of the facts that end no later; _NEVER for none."""
+        ends = np.concatenate([[_NEVER], self.seq])
         return ends[np.searchsorted(self.seq, until, side="right")]
 
     def begin_of_ended(self, until: Numbers) -> Numbers:
-        """Return the latest beginning of the facts that end no later; -1 for none."""
+        """Return the latest beginning of the facts that end no later; _NEVER for none."""
         return self.latest_begin[np.searchsorted(self.seq, until, side="right")]
 
 
 def judge_flags(reads: pl.DataFrame, writes: pl.DataFrame) -> Numbers:
     """Hold the flags that were seen against those that were written.
 
-    What the flags were before the first row is not known: it is what was seen first.
+    What the flags were before the first row is not known: they may have been either.
 
     Parameters
     ----------
@@ -105,8 +111,8 @@ def _judge_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers
         return np.zeros(0, dtype=np.uint8)
     after, seq, value = _columns(reads, flag)
     sure = (reads["sure"].to_numpy() & flag) != 0
-    at_first = value[np.argmin(seq)]
-    told = reads.filter("told")
+    # What a task saw before its first row, it may have seen before the recording began.
+    told = reads.filter(pl.col("told") & (pl.col("after") > BEFORE_ALL))
     can_be = {}
     for wanted in (False, True):
         saw, wrote = _facts_of(told, flag, wanted), _facts_of(writes, flag, wanted)
@@ -115,7 +121,7 @@ def _judge_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers
         support = wrote.end_of_begun(seq)
         _without_own(support, reads, writes.filter(_is(flag, value=wanted)), sure)
         support = np.maximum(support, saw.end_of_ended(after))
-        support = np.maximum(support, 0 if at_first == wanted else -1)
+        support = np.maximum(support, _BEGUN)
         against = np.maximum(unwritten.begin_of_ended(after), unseen.begin_of_ended(after))
         if not wanted:
             against = np.where(sure, np.maximum(against, after), against)
@@ -133,7 +139,7 @@ def _without_own(
     for nth in own.tolist():
         row, before = reads["row"][nth], reads["seq"][nth]
         others = writes.filter((pl.col("after") < before) & (pl.col("row") != row))["seq"]
-        support[nth] = max(others.to_list(), default=-1)
+        support[nth] = max(others.to_list(), default=_NEVER)
 
 
 def _is(flag: int, *, value: bool) -> pl.Expr:
@@ -142,7 +148,7 @@ def _is(flag: int, *, value: bool) -> pl.Expr:
 
 def _columns(facts: pl.DataFrame, flag: int) -> tuple[Numbers, Numbers, Numbers]:
     """Return where facts begin and end, and their values."""
-    after, seq = (facts[name].to_numpy().astype(np.int64) for name in ("after", "seq"))
+    after, seq = (facts[name].to_numpy() for name in ("after", "seq"))
     return after, seq, (facts["flags"].to_numpy() & flag) != 0
 
 
@@ -153,7 +159,7 @@ def _facts_of(facts: pl.DataFrame, flag: int, value: bool) -> _Facts:
     by_begin, by_end = np.argsort(after, kind="stable"), np.argsort(seq, kind="stable")
     return _Facts(
         after=after[by_begin],
-        latest_end=np.maximum.accumulate(np.concatenate([[-1], seq[by_begin]])),
+        latest_end=np.maximum.accumulate(np.concatenate([[_NEVER], seq[by_begin]])),
         seq=seq[by_end],
-        latest_begin=np.maximum.accumulate(np.concatenate([[-1], after[by_end]])),
+        latest_begin=np.maximum.accumulate(np.concatenate([[_NEVER], after[by_end]])),
     )

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
+from swapsim.replay.stall_flags import BEFORE_ALL
 from swapsim.traces import ReclaimRows
 
 _MET_AGAIN: Final = ("writeback_3", "demote")
@@ -42,8 +43,8 @@ class ReclaimLists:
         task's row before it; it decided after ``decides``.
     moments : polars.DataFrame
         Each task's rows in order, as ``pid``, ``seq``, ``list``, ``pass``, ``kind`` and
-        ``before``, the seq of its row before, 0 for none. Of a list's folios it has the first, of
-        kind ``first``, or ``open`` if the list does not end.
+        ``before``, the seq of its row before, BEFORE_ALL for none. Of a list's folios it has the
+        first, of kind ``first``, or ``open`` if the list does not end.
     left_out : dict of str to int
         What is not judged, by kind.
     """
@@ -73,14 +74,18 @@ def gather(rows: ReclaimRows) -> ReclaimLists:
     moments = _moments(rows, lists)
     for number in ("list", "pass"):
         _check_open(moments, number)
+    heads = {number: _at_the_head(moments, number) for number in _ENDS}
+    # Numbers count from 1 as a recording begins: if list 1 is whole, all are.
+    if lists.filter((pl.col("list") == 1) & (pl.col("pages") == pl.col("taken"))).height:
+        heads = {number: head.clear() for number, head in heads.items()}
     lists = (
-        lists.with_columns(whole=_whole(lists, moments))
+        lists.with_columns(whole=_whole(lists, heads["list"]))
         .drop("first")
         .join(_begun(moments, "list"), on="list", how="left", maintain_order="left")
     )
     in_rows = lists.filter(pl.col("rows").is_not_null())
     held = np.repeat(in_rows["whole"].to_numpy(), in_rows["rows"].to_numpy())
-    whole, passes = lists.filter("whole"), _passes(rows, moments)
+    whole, passes = lists.filter("whole"), _passes(rows, moments, heads["pass"])
     return ReclaimLists(
         folios=folios if held.all() else folios.filter(pl.Series(held)),
         ends=whole["rows"].cast(pl.UInt64).cum_sum().to_numpy(),
@@ -187,7 +192,7 @@ def _moments(rows: ReclaimRows, lists: pl.DataFrame) -> pl.DataFrame:
     return (
         pl.concat([part.select("pid", "seq", "list", "pass", "kind") for part in parts])
         .sort("pid", "seq")
-        .with_columns(before=pl.col("seq").shift().over("pid").fill_null(0))
+        .with_columns(before=pl.col("seq").cast(pl.Int64).shift().over("pid").fill_null(BEFORE_ALL))
     )
 
 
@@ -232,24 +237,20 @@ def _check_open(moments: pl.DataFrame, number: str) -> None:
 
 
 def _at_the_head(moments: pl.DataFrame, number: str) -> pl.Series:
-    """Return the lists, or passes, within which the recording may have begun.
+    """Return the lists, or passes, within which a recording may have begun that lost its beginning.
 
-    Numbers count from 1 as it begins: if 1 is there, none. Else such a one is its task's first, and
-    its number was given out before any task's second.
+    Such a one is its task's first, and its number was given out before any task's second.
     """
     named = moments.filter(pl.col(number) > 0).unique(number, keep="first", maintain_order=True)
-    if 1 in named[number]:
-        return named[number].clear()
     order = named.with_columns(nth=pl.col("seq").rank("ordinal").over("pid"))
     second = order.filter(pl.col("nth") == 2)[number].min()
     first = order.filter(pl.col("nth") == 1)[number]
     return first if second is None else first.filter(first < second)
 
 
-def _whole(lists: pl.DataFrame, moments: pl.DataFrame) -> pl.Series:
+def _whole(lists: pl.DataFrame, head: pl.Series) -> pl.Series:
     """Return which lists have their end and all their folios."""
-    inside = ~lists["list"].is_in(_at_the_head(moments, "list").implode())
-    inside &= lists["seq"].is_not_null()
+    inside = ~lists["list"].is_in(head.implode()) & lists["seq"].is_not_null()
     wrong = lists.filter(inside & (lists["pages"].fill_null(0) != lists["taken"]))
     if wrong.height:
         row = wrong.row(0, named=True)
@@ -266,10 +267,9 @@ def _begun(moments: pl.DataFrame, number: str) -> pl.DataFrame:
     return named.group_by(number).agg(first=pl.col("seq").min(), after=pl.col("before").min())
 
 
-def _passes(rows: ReclaimRows, moments: pl.DataFrame) -> pl.DataFrame:
+def _passes(rows: ReclaimRows, moments: pl.DataFrame, head: pl.Series) -> pl.DataFrame:
     """Return whole passes, with the moments around what they saw and decided."""
-    last_list = rows.lists.group_by("pass").agg(last=pl.col("seq").max())
-    head = _at_the_head(moments, "pass")
+    last_list = rows.lists.group_by("pass").agg(last=pl.col("seq").max().cast(pl.Int64))
     return (
         rows.passes.join(_begun(moments, "pass"), on="pass", how="left", maintain_order="left")
         .join(last_list, on="pass", how="left", maintain_order="left")

@@ -70,7 +70,7 @@ def judge_sleeps(
     filled = rows.throttles.with_columns(pl.col("congested_devices", "flags").fill_null(0))
     length = decide_sleeps(filled, hz=hz)["timeout_us"]
     asked = _asked(lists, passes, rounds)
-    kind = _kind(lists, passes, rules)
+    kind = _kind(lists, passes, rows, rules)
     throttles = (
         rows.throttles.with_columns(timeout=length, kind=kind)
         .with_columns(nth=pl.int_range(1, pl.len() + 1).over(_ASKER))
@@ -119,10 +119,13 @@ def _asked(lists: pl.DataFrame, passes: pl.DataFrame, rounds: pl.DataFrame) -> p
     )
 
 
-def _kind(lists: pl.DataFrame, passes: pl.DataFrame, rules: str) -> pl.Expr:
+def _kind(lists: pl.DataFrame, passes: pl.DataFrame, rows: ReclaimRows, rules: str) -> pl.Expr:
     """Tell the calls that no row gives a reason for."""
     isolated = pl.col("reason").is_in([_ISOLATED, STALL_ISOLATED[rules]])
     alone = pl.col("list") == 0
+    others = (rows.lists, rows.passes, rows.throttles, rows.rounds, rows.folios)
+    last = pl.concat([part.group_by("pid").agg(pl.col("seq").max()) for part in others])
+    ends = last.group_by("pid").agg(pl.col("seq").max())["seq"]
     return (
         pl.when(alone & (pl.col("pass") == 0))
         .then(pl.lit("asked for outside of passes"))
@@ -130,6 +133,8 @@ def _kind(lists: pl.DataFrame, passes: pl.DataFrame, rules: str) -> pl.Expr:
         .then(pl.lit("asked for because too many pages were isolated"))
         .when(alone & ~pl.col("pass").is_in(passes["pass"].implode()))
         .then(pl.lit("of passes not whole in the recording"))
+        .when(alone & pl.col("seq").is_in(ends.implode()))
+        .then(pl.lit("of rounds not ended in the recording"))
         .when(~alone & ~pl.col("list").is_in(lists["list"].implode()))
         .then(pl.lit("of lists not whole in the recording"))
     )

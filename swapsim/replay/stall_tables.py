@@ -54,6 +54,11 @@ def decided_passes(rows: ReclaimRows, lists: ReclaimLists, rules: str) -> pl.Dat
     passes = passes.with_columns(
         summed=pl.all_horizontal(*equal, pl.col("reclaimed") >= pl.col("reclaimed_added"))
     )
+    return with_decisions(passes, rules)
+
+
+def with_decisions(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
+    """Decide passes: ``sets``, the flags; ``asks``, the sleep, by the flags that its test saw."""
     known = passes.select(RECLAIM_PASSES.names())
     # What is set, counters tell; whether it sleeps, the flag as the test found it.
     seen = known.with_columns(flags_before="flags_after", **dict.fromkeys(_UNSET, _zero()))
@@ -81,7 +86,7 @@ def judge_seen(rows: ReclaimRows, lists: ReclaimLists, rules: str) -> Mapping[st
     judged = pl.DataFrame(
         {
             "table": np.repeat([table for table, _ in parts], [facts.height for _, facts in parts]),
-            "seq": reads["row"],
+            "seq": reads["row"].cast(pl.UInt64),
             "verdict": verdict,
         }
     )

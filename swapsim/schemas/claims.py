@@ -166,6 +166,9 @@ DIRECTION: Final = pl.Enum(["falls", "rises", "stays"])
 SEEN: Final = pl.Enum(["falls", "rises", "either"])
 """Where rounds say that it goes; either: their interval holds both signs."""
 
+SAYS: Final = pl.Enum(["for", "against", "neither"])
+"""What the interval of the rounds says of a claim, however many there are."""
+
 DIRECTION_VERDICT: Final = pl.Enum(["holds", "contradicted", "open"])
 """How rounds stand to a claim's direction; open: they do not tell, or there are too few."""
 
@@ -183,6 +186,7 @@ DIRECTIONS: Final = schema_of(
         "low": pl.Float64,
         "high": pl.Float64,
         "seen": SEEN,
+        "says": SAYS,
         "verdict": DIRECTION_VERDICT,
     }
 )

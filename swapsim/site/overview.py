@@ -39,6 +39,18 @@ def simulated() -> pl.DataFrame:
     return pl.concat(frames)
 
 
+def measured() -> pl.DataFrame:
+    """Return what a real kernel measured of the mails' tables, in their words.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS.
+    """
+    frames: list[pl.DataFrame] = [room.measured_as_mailed() for room in rooms("measured_as_mailed")]
+    return pl.concat(frames)
+
+
 def headlines(results: pl.DataFrame) -> pl.DataFrame:
     """Set each patch's main claims beside what was simulated and measured.
 

@@ -34,7 +34,8 @@ def with_table(text: str) -> str:
     if not _TABLE.search(text):
         raise InputError("no marks around the verdict table", path="README.md")
     fits = overview.fits()
-    table = _markdown(overview.headlines(overview.simulated()), "claim")
+    results = pl.concat([overview.simulated(), overview.measured()])
+    table = _markdown(overview.headlines(results), "claim")
     lock = overview.lock_relief(fits).filter(pl.col("quantity").str.starts_with("swap cache"))
     locks = _markdown(lock, "quantity")
     counted = [room.counted() for room in rooms("counted")]

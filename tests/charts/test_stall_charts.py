@@ -44,7 +44,7 @@ STEPS = pl.DataFrame(
         ("scanned", "pages", "mmotm", "series-1", 5, 10.0, 11.0, -1.0, 3.0, "either"),
         ("scanned", "pages", "series-1", "series-2", 5, 11.0, 1.0, -12.0, -8.0, "falls"),
         ("slept", "s", "mmotm", "series-1", 5, 0.0, 0.0, 0.0, 0.0, "either"),
-        ("slept", "s", "series-1", "series-2", 5, 0.0, 2.5, 2.0, 3.0, "rises"),
+        ("slept", "s", "series-1", "series-2", 5, 0.0, 12.4, 2.0, 13.0, "rises"),
     ],
     schema=PAIRED,
     orient="row",
@@ -95,8 +95,8 @@ def test_a_step_shows_its_change_in_percent_or_from_nothing_its_figure() -> None
     assert told == {
         ("scanned", "series-1"): ("either", "+10 %"),
         ("scanned", "series-2"): ("falls", "-91 %"),
-        ("slept", "series-1"): ("either", "0.0"),
-        ("slept", "series-2"): ("rises", "+2.5"),
+        ("slept", "series-1"): ("either", "0"),
+        ("slept", "series-2"): ("rises", "+12"),
     }
 
 

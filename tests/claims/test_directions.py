@@ -95,7 +95,8 @@ def test_too_few_rounds_judge_nothing_and_still_say_what_they_saw() -> None:
     """Four rounds of one sign may be an accident."""
     four = pl.concat([rounds("a", [9.0] * 4), rounds("b", [1.0] * 4)])
     found = claims.directions(claim("m: falls"), four).row(0, named=True)
-    assert (found["seen"], found["verdict"], found["rounds"]) == ("falls", "open", 4)
+    assert (found["seen"], found["says"], found["rounds"]) == ("falls", "for", 4)
+    assert found["verdict"] == "open"
 
 
 def test_rows_that_nobody_measured_are_left_out() -> None:

@@ -81,7 +81,8 @@ def test_each_measurement_tells_where_it_is_from() -> None:
         told = claims.measured_provenance(name)
         assert {"command", "date", "emulator", "host"} <= set(told["measured"])
         assert {"package_version", "configuration", "trunk_shift"} <= set(told["kernel"])
-        assert told["experiment"]["varies"] in ("swap_tags", "swap_base", "batched_removal")
+        switches = ("swap_tags", "swap_base", "batched_removal", "reclaim_rules")
+        assert told["experiment"]["varies"] in switches
         assert any(path.endswith("switch.cocci") for path in told["sources"])
 
 

@@ -70,6 +70,7 @@ class Temper:
     early: float = 0.02
     large: float = 0.02
     congested: float = 0.3
+    changed: float = 0.03
 
 
 @dataclass
@@ -82,7 +83,7 @@ class Kernel:
     cpus: int = 1
     temper: Temper = field(default_factory=Temper)
     rows: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in TABLES})
-    seq: int = 0
+    seq: int = -1
     lists: int = 0
     passes: int = 0
 
@@ -292,7 +293,7 @@ class Kernel:
         flags = self.seen(task)
         if under and self.cpus > 1 and chance(0.05):
             under = False
-        if under and chance(0.03):
+        if under and chance(self.temper.changed):
             marked = not marked
         busy = under
         if under:

@@ -56,10 +56,11 @@ def rows_of(made: Kernel) -> ReclaimRows:
     return ReclaimRows(**dict(zip(PARTS, made.frames().values(), strict=True)))
 
 
-def alone(seed: int, rules: str) -> ReclaimRows:
+def alone(seed: int, rules: str, *, changed: float = 0.03) -> ReclaimRows:
     """Return the rows of a kswapd that nobody disturbs: their order leaves nothing open."""
     draw = Random(seed)
-    made = Kernel(rules, draw, [Task(1, 0, kswapd=True)], temper=draw.choice(TEMPERS))
+    temper = replace(draw.choice(TEMPERS), changed=changed)
+    made = Kernel(rules, draw, [Task(1, 0, kswapd=True)], temper=temper)
     made.run(60)
     return rows_of(made)
 
@@ -117,6 +118,9 @@ def test_a_recording_may_begin_and_end_anywhere(
     begin = data.draw(st.integers(0, made.seq // 2))
     end = data.draw(st.integers(begin, made.seq + 1))
     whole = rows_of(made)
+    # Who has the first list whole has lost nothing.
+    if begin <= (whole.folios.filter(pl.col("list") == 1)["seq"].min() or 0):
+        begin = 0
     within = pl.col("seq").is_between(begin, end)
     rows = ReclaimRows(**{part: getattr(whole, part).filter(within) for part in PARTS})
     found = replay.judge_stalls(rows, rules=rules)
@@ -170,11 +174,14 @@ def test_another_flag_is_found(seed: int, rules: str, data: st.DataObject) -> No
     rows = alone(seed, rules)
     part = data.draw(st.sampled_from(["lists", "passes"]))
     frame = getattr(rows, part)
-    assume(frame.height > 2)
-    row = frame.row(data.draw(st.integers(1, frame.height - 1)), named=True)
+    # What comes before a task's second pass may have been so since before the recording.
+    frame = frame.filter(pl.col("pass") > 2)
+    assume(frame.height)
+    row = frame.row(data.draw(st.integers(0, frame.height - 1)), named=True)
     name = data.draw(st.sampled_from(["flags_set", "flags_before", "flags_after"]))
     other = row[name] ^ data.draw(st.sampled_from([1, 2, 4]))
-    assert finds(replace(rows, **{part: change(frame, row["seq"], **{name: other})}), rules)
+    changed = change(getattr(rows, part), row["seq"], **{name: other})
+    assert finds(replace(rows, **{part: changed}), rules)
 
 
 @settings(max_examples=60, suppress_health_check=RELAXED)
@@ -299,6 +306,8 @@ def test_a_lost_row_is_found(seed: int, rules: str, data: st.DataObject) -> None
     part = data.draw(st.sampled_from(["folios", "lists", "passes"]))
     frame = getattr(rows, part)
     ended = frame.filter(pl.col("seq") < (rows.passes["seq"].max() or 0))
+    if part != "passes":
+        ended = ended.filter(pl.col("list") > 1)
     if part == "passes":
         ended = ended.filter(pl.col("pass").is_in(rows.lists["pass"].implode()))
     assume(ended.height)

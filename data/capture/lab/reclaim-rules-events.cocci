@@ -129,7 +129,7 @@ identifier folio, sc;
 @@
  if (waited_for_writeback(folio, sc))
  	goto written;
-+way.step = RECLAIM_AT_WRITEBACK_3;
++way.step = RECLAIM_AT_REMOVE;
  goto keep_locked;
 
 @ unlocked_by_case_1 @
@@ -163,3 +163,9 @@ symbol pgdat;
 @@
 -RECLAIM_FLAG_DIRTY | RECLAIM_FLAG_WRITEBACK | RECLAIM_FLAG_CONGESTED
 +RECLAIM_FLAG_CONGESTED | (dirty_until_balanced() ? RECLAIM_FLAG_DIRTY : 0) | (reclaim_rules->by_pass ? RECLAIM_FLAG_WRITEBACK : 0)
+
+@ not_asked_by_pass @
+symbol sc, target_lruvec;
+@@
+-reclaim_congested(&sc->asker, target_lruvec)
++(reclaim_rules->by_pass && reclaim_congested(&sc->asker, target_lruvec))

@@ -56,6 +56,11 @@ def as_mailed(measured: pl.DataFrame) -> pl.DataFrame:
     return require(frame, RESULTS, "RESULTS")
 
 
+def measured_as_mailed() -> pl.DataFrame:
+    """Return `as_mailed` of the shipped runs."""
+    return as_mailed(claims.measured_results(EXPERIMENT))
+
+
 def directions(measured: pl.DataFrame) -> pl.DataFrame:
     """Judge the mail's claims of direction by what a real 6.1 does with the rules of 2013.
 
