@@ -33,8 +33,8 @@
  * An actor is a procedure in steps on a CPU of its own (des.h): it changes the world at a
  * moment, and the time of that work passes after it. The rounds come one after another: the
  * client fills its pool and serves it for serve_ns; the writer begins with the serving, or with
- * the round, and ends when its file is on the disk. When both are done the file is deleted, the client
- * exits, and a round with the next file begins.
+ * the round, and ends when its file is on the disk. When both are done the file is deleted, the
+ * client exits, and a round with the next file begins.
  *
  *   actor    waits for
  *   client   a page read from swap, a free page
@@ -67,19 +67,20 @@
  * a scan as each kernel has it (3.9 scans its targets to the end and its priority falls to 0,
  * where anonymous pages are scanned as hard as file pages; from mmotm on kswapd reclaims up
  * to a target, in proportion, and never at priority 0); that a page is looked at twice, once
- * for its mapping and once for its reference, and a page of a program in use stays active;
- * what ext4 does when reclaim gives it a page
- * whose block is not allocated yet: it is dirtied again and nothing is written; what NFS does:
- * a page is not released before it is committed, reclaim asks for that and activates it, and
- * writes single pages for good; the congestion of a queue by 7/8 of nr_requests, of NFS by its
- * pages under writeback, and who is woken when a write completes.
+ * for its mapping and once for its reference, and a page of a program in use stays active; what
+ * ext4 does when reclaim gives it a page whose block is not allocated yet: it is dirtied again
+ * and nothing is written; what NFS does: a page is not released before it is committed, reclaim
+ * asks for that and activates it, and writes single pages for good; the congestion of a queue by
+ * 7/8 of nr_requests, of NFS by its pages under writeback, and who is woken when a write
+ * completes.
  *
  * Simpler than the kernel:
  *   dirty throttling  a task's rate is the disk's measured rate times the control line of the
  *                     whole, without the line of its device and without the steps of its rate
  *   disk              reads first, in their order; writes in one direction by their place; a
  *                     way costs by the root of its length; a write waits for room after it was
- *                     given to the queue, not before
+ *                     given to the queue, not before; the oldest write is served after 16
+ *                     others if it is older than 250 ms
  *   swap readahead    pages besides the one asked for come only where a page is free above min
  *   a page swapped in and written to before its first write ended keeps its slot, dirty
  *   exit              pages under writeback are free when that ends
@@ -90,7 +91,8 @@
  *
  * Dropped: ZONE_DMA, huge pages and what they need of compaction, memory cgroups, slab and
  * its shrinkers (the kernel's own pages lie outside of the zones), the gathering of pages by
- * pagevecs and per-CPU lists, journals, what other tasks do, mlock.
+ * pagevecs and per-CPU lists, waits for isolated pages (three reclaimers have 96 at most) and
+ * for the reserve of the network, journals, what other tasks do, mlock.
  */
 #ifndef SWAPSIM_VM_H
 #define SWAPSIM_VM_H
@@ -109,11 +111,11 @@ enum {
 	SWS_VM_ROUNDS_MAX = 64,
 	SWS_VM_REQUESTS_MAX = 4096,
 	SWS_VM_COST_MAX = 2147483647,
-	/* The least memory: two lists for each of three reclaimers, and some more. */
+	/* The least memory: a list in the hands of each of three reclaimers, and some more. */
 	SWS_VM_PAGES_MIN = 256,
 };
 
-/* What work costs, all in ns, each 1 .. SWS_VM_COST_MAX; data/costs.csv says where each comes from. */
+/* What work costs, all in ns, each 1 .. SWS_VM_COST_MAX; data/world.csv says where each comes from. */
 struct sws_vm_costs {
 	/* The client's operation, faults apart. */
 	uint64_t op_ns;
