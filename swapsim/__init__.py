@@ -9,6 +9,7 @@ Polars in, polars out, over a C core. The verbs are those of the packages, as
   ``cluster_next`` and slot by slot,
 - ``slots``: policies of the slot allocator on a workbench, measured and ranked,
 - ``machine``: counts to time: one run, fits, what-ifs, a lab's kernel counted,
+- ``vm``: the world in which reclaim decides: one run of its kernel, tasks and disk,
 - ``claims``: published, simulated and measured, side by side and judged,
 - ``patches``: a room for each patch: its machines, fit, prediction, questions and verdict,
 - ``charts``: checked tables to pictures,

@@ -23,7 +23,7 @@ LADDER = (
     {"sweep"},
     {"slots"},
     {"replay"},
-    {"machine"},
+    {"machine", "vm"},
     {"patches"},
     {"site"},
     {"cli"},

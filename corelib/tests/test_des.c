@@ -179,6 +179,39 @@ static void locks_nest_and_a_wait_inside_is_no_hold_of_the_cpu(void)
 	sws_des_free(des);
 }
 
+static void a_sleep_that_is_cut_short_counts_as_long_as_it_was(void)
+{
+	struct sws_des *des = make(4, 1, SWS_LOCK_QUEUED);
+	uint64_t next = 0;
+
+	CHECK(!sws_des_peek(des, &next));
+	run(des, 0, 100);
+	run(des, 1, 1000);
+	run(des, 2, 40);
+	run(des, 3, 40);
+	CHECK(sws_des_peek(des, &next) && next == 40);
+	expect(des, 2, 40);
+	/* CPU 2's event is taken: the next is CPU 3's, of the same time. */
+	CHECK(sws_des_peek(des, &next) && next == 40);
+	CHECK(sws_des_hasten(des, 1) == SWS_OK);
+	verify(des);
+	/* CPU 3's event was there before; its own time has come already, so it keeps its place. */
+	CHECK(sws_des_hasten(des, 3) == SWS_OK);
+	expect(des, 3, 40);
+	expect(des, 1, 40);
+	CHECK(sws_des_cpu_of(des, 1).run_ns == 40);
+	expect(des, 0, 100);
+	CHECK(!sws_des_peek(des, &next));
+	/* Who has no event, or holds a lock, is not hastened. */
+	CHECK(sws_des_hasten(des, 1) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_des_hasten(des, 9) == SWS_ERROR_BAD_ARGUMENT);
+	lock(des, 0, 0, 0);
+	CHECK(sws_des_hasten(des, 0) == SWS_ERROR_BAD_ARGUMENT);
+	expect(des, 0, 100);
+	unlock(des, 0, 0);
+	sws_des_free(des);
+}
+
 static void what_a_cpu_cannot_do_is_refused(void)
 {
 	struct sws_des *des = make(2, 1, SWS_LOCK_QUEUED);
@@ -290,6 +323,7 @@ int main(void)
 	RUN(a_test_and_set_lock_goes_to_the_nearest_at_the_cost_of_all);
 	RUN(a_lock_found_free_still_costs_its_lines_way);
 	RUN(locks_nest_and_a_wait_inside_is_no_hold_of_the_cpu);
+	RUN(a_sleep_that_is_cut_short_counts_as_long_as_it_was);
 	RUN(what_a_cpu_cannot_do_is_refused);
 	RUN(a_config_out_of_range_is_refused);
 	RUN(the_same_seed_gives_the_same_run);

@@ -7,13 +7,21 @@ from swapsim.config.policies import Policy
 from swapsim.config.slots import SlotsConfig
 from swapsim.config.stall import StallContext
 from swapsim.config.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig, Workload
-from swapsim.native.facts import MAPPING_KERNELS, POLICIES, SLOTS_KERNELS, STALL_RULES
+from swapsim.config.world import WorldConfig
+from swapsim.native.facts import (
+    MAPPING_KERNELS,
+    POLICIES,
+    SLOTS_KERNELS,
+    STALL_RULES,
+    WORLD_RULES,
+)
 
 __all__ = [
     "MAPPING_KERNELS",
     "POLICIES",
     "SLOTS_KERNELS",
     "STALL_RULES",
+    "WORLD_RULES",
     "ChurnConfig",
     "FillConfig",
     "MachineConfig",
@@ -24,4 +32,5 @@ __all__ = [
     "StallContext",
     "StreamsConfig",
     "Workload",
+    "WorldConfig",
 ]

@@ -142,6 +142,32 @@ STALL_PRIORITY_MAX: Final[int] = lib.SWS_STALL_PRIORITY_MAX
 STALL_LIST_MAX: Final[int] = lib.SWS_STALL_LIST_MAX
 """Rows of one of reclaim's lists at most, and base pages that it may have taken."""
 
+WORLD_RULES: Final = tuple(
+    name for number, name in enumerate(STALL_RULES) if lib.sws_vm_knows(number)
+)
+"""Rules that the world of ``vm.h`` runs by: of lists by zone."""
+
+WORLD_COSTS: Final = tuple(name for name, _ in ffi.typeof("struct sws_vm_costs").fields)
+"""What work costs in that world: ``struct sws_vm_costs``."""
+
+WORLD_ZONE_MAX: Final[int] = lib.SWS_VM_PAGES_MAX
+"""Pages of its larger zone."""
+
+WORLD_PAGES_MIN: Final[int] = lib.SWS_VM_PAGES_MIN
+"""Pages of its least memory."""
+
+WORLD_SPAN_MAX: Final[int] = lib.SWS_VM_SPAN_MAX
+"""Pages of its largest pool, file or swap area."""
+
+WORLD_ROUNDS_MAX: Final[int] = lib.SWS_VM_ROUNDS_MAX
+"""Its rounds."""
+
+WORLD_REQUESTS_MAX: Final[int] = lib.SWS_VM_REQUESTS_MAX
+"""Requests that its disk may have in each direction."""
+
+WORLD_COST_MAX: Final[int] = lib.SWS_VM_COST_MAX
+"""The highest cost, in ns."""
+
 ACTORS: Final = _words("enum sws_actor_kind", "SWS_ACTOR_")
 """Who has a CPU of the contention machine: ``enum sws_actor_kind``."""
 

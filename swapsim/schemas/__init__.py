@@ -113,6 +113,16 @@ from swapsim.schemas.traces import (
     SLOT_EVENTS,
     SLOT_OP,
 )
+from swapsim.schemas.world import (
+    WORLD_ACTIVITY,
+    WORLD_CONSTANTS,
+    WORLD_COUNTERS,
+    WORLD_MEMORY,
+    WORLD_ROUNDS,
+    WORLD_SLEEPS,
+    WORLD_ZONES,
+    ZONE,
+)
 
 __all__ = [
     "ACTOR",
@@ -212,6 +222,14 @@ __all__ = [
     "WAITS_NEEDED",
     "WHAT_IF",
     "WHAT_IF_RANGES",
+    "WORLD_ACTIVITY",
+    "WORLD_CONSTANTS",
+    "WORLD_COUNTERS",
+    "WORLD_MEMORY",
+    "WORLD_ROUNDS",
+    "WORLD_SLEEPS",
+    "WORLD_ZONES",
+    "ZONE",
     "read_table",
     "require",
     "require_values",

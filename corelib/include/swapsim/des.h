@@ -129,6 +129,19 @@ bool sws_des_next(struct sws_des *self, uint32_t *cpu);
 int sws_des_run(struct sws_des *self, uint32_t cpu, uint64_t ns);
 
 /*
+ * A CPU that runs without a lock is done now: what was left of its time it does not run.
+ * So a sleep that may be cut short is a run. Complexity: O(cpus). Returns
+ * SWS_ERROR_BAD_ARGUMENT for a CPU without an event, and for one that holds a lock.
+ */
+int sws_des_hasten(struct sws_des *self, uint32_t cpu);
+
+/*
+ * When the next event comes: whoever makes no event before then is met by nobody. False
+ * if no CPU has one. Complexity: O(1).
+ */
+bool sws_des_peek(const struct sws_des *self, uint64_t *time);
+
+/*
  * An idle CPU asks for a lock; its event comes when it has it. Locks nest.
  * Returns SWS_ERROR_BAD_ARGUMENT for a CPU that has an event or waits, a lock that
  * it holds, an unknown lock or site.

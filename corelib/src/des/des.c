@@ -159,11 +159,19 @@ static void sift_down(struct sws_des *self, struct event event)
 	heap[at] = event;
 }
 
+/* An event rises from a place at the heap's end, or from one that it leaves. */
+static void insert(struct sws_des *self, uint32_t at, struct event event)
+{
+	struct event *heap = self->heap;
+
+	for (; at > 0 && before(&event, &heap[(at - 1) / 4]); at = (at - 1) / 4)
+		heap[at] = heap[(at - 1) / 4];
+	heap[at] = event;
+}
+
 static void push(struct sws_des *self, uint32_t cpu, uint64_t time)
 {
 	const struct event event = { time, self->sequence++, cpu };
-	struct event *heap = self->heap;
-	uint32_t at = self->n_events;
 
 	self->cpus[cpu].state = CPU_PENDING;
 	self->cpus[cpu].until = time;
@@ -176,19 +184,36 @@ static void push(struct sws_des *self, uint32_t cpu, uint64_t time)
 		sift_down(self, event);
 		return;
 	}
-	self->n_events++;
-	for (; at > 0 && before(&event, &heap[(at - 1) / 4]); at = (at - 1) / 4)
-		heap[at] = heap[(at - 1) / 4];
-	heap[at] = event;
+	insert(self, self->n_events++, event);
+}
+
+/* The gap of an event that was taken is filled, or closed by the heap's last one. */
+static void close_gap(struct sws_des *self)
+{
+	if (!self->top_taken)
+		return;
+	self->top_taken = false;
+	if (--self->n_events)
+		sift_down(self, self->heap[self->n_events]);
+}
+
+bool sws_des_peek(const struct sws_des *self, uint64_t *time)
+{
+	const uint32_t first = self->top_taken ? 1 : 0;
+	const uint32_t end = self->n_events < 5 ? self->n_events : 5;
+
+	if (first >= self->n_events)
+		return false;
+	*time = self->heap[first].time;
+	for (uint32_t i = first + 1; i < end; i++)
+		if (self->heap[i].time < *time)
+			*time = self->heap[i].time;
+	return true;
 }
 
 bool sws_des_next(struct sws_des *self, uint32_t *cpu)
 {
-	if (self->top_taken) {
-		self->top_taken = false;
-		if (--self->n_events)
-			sift_down(self, self->heap[self->n_events]);
-	}
+	close_gap(self);
 	if (!self->n_events)
 		return false;
 	self->top_taken = true;
@@ -229,6 +254,31 @@ int sws_des_run(struct sws_des *self, uint32_t cpu, uint64_t ns)
 	else
 		runner->account.run_ns += ns;
 	push(self, cpu, self->now + ns);
+	return SWS_OK;
+}
+
+/*
+ * An event that is moved to the front rises from where it lay. The gap at the top is closed
+ * first: what lies in it was taken, and is no event.
+ */
+int sws_des_hasten(struct sws_des *self, uint32_t number)
+{
+	struct cpu *cpu = NULL;
+	uint32_t at = 0;
+
+	if (number >= self->config.cpus || self->cpus[number].state != CPU_PENDING ||
+	    self->cpus[number].held)
+		return SWS_ERROR_BAD_ARGUMENT;
+	cpu = &self->cpus[number];
+	/* Its event is there: a new place behind those that were made since would be a delay. */
+	if (cpu->until == self->now)
+		return SWS_OK;
+	close_gap(self);
+	cpu->account.run_ns -= cpu->until - self->now;
+	while (self->heap[at].cpu != number)
+		at++;
+	insert(self, at, (struct event){ self->now, self->sequence++, number });
+	cpu->until = self->now;
 	return SWS_OK;
 }
 

@@ -21,6 +21,8 @@ int sws_engine__resume(struct engine_thread *thread)
 	int error = SWS_OK;
 
 	thread->waits = false;
+	thread->asleep = false;
+	thread->dozes = false;
 	while (!error && !thread->waits) {
 		struct engine_frame *frame = engine_top(thread);
 

@@ -108,8 +108,11 @@ struct engine_thread {
 	uint32_t sleeps_for;
 	/* A step made an event, or went to sleep. */
 	bool waits;
-	/* It has no event until another one makes it. */
+	/* It has no event until another one makes it, */
 	bool asleep;
+	/* or has one, when its sleep is over at the latest. */
+	bool dozes;
+	uint64_t dozes_until;
 	/* Of what des.h counts as run: time that passed until something known would come. */
 	uint64_t awaited_ns;
 	uint16_t top;
@@ -186,12 +189,28 @@ static inline int engine_sleep(struct engine_thread *thread, uint32_t for_what)
 	return SWS_OK;
 }
 
+/* The same, but for ns at most; sws_engine__resume ends it when nobody did. */
+static inline int engine_doze(struct engine_thread *thread, uint64_t ns, uint32_t for_what)
+{
+	thread->asleep = true;
+	thread->dozes = true;
+	thread->dozes_until = engine_now(thread->engine) + ns;
+	thread->sleeps_for = for_what;
+	thread->waits = true;
+	thread->awaited_ns += ns;
+	return sws_des_run(thread->engine->des, thread->cpu, ns);
+}
+
 static inline int engine_wake(struct engine_thread *thread)
 {
 	if (!thread->asleep)
 		return SWS_OK;
 	thread->asleep = false;
-	return sws_des_run(thread->engine->des, thread->cpu, 0);
+	if (!thread->dozes)
+		return sws_des_run(thread->engine->des, thread->cpu, 0);
+	thread->dozes = false;
+	thread->awaited_ns -= thread->dozes_until - engine_now(thread->engine);
+	return sws_des_hasten(thread->engine->des, thread->cpu);
 }
 
 static inline struct engine_frame *engine_top(struct engine_thread *thread)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vm/disk.h - the queue of the disk: what comes in, who waits for it, and its congestion. */
+#ifndef SWAPSIM_VM_DISK_H
+#define SWAPSIM_VM_DISK_H
+
+#include "vm/layout.h"
+
+/* Where a page of the file, and where a slot lies. */
+static inline uint64_t vm_place_of_file(uint32_t index)
+{
+	return index;
+}
+
+static inline uint64_t vm_place_of_slot(const struct sws_vm *vm, uint32_t slot)
+{
+	return (uint64_t)vm->config.disk_pages + slot;
+}
+
+/*
+ * Gives pages that lie one behind the other to the queue, where they may join a request: then
+ * nobody has to wait for room.
+ */
+int sws_vm__submit(struct sws_vm *vm, uint64_t at, uint32_t pages, bool reads, bool *joined);
+
+/* Requests for writes, the one in service with them. */
+uint32_t sws_vm__writes(const struct sws_vm *vm);
+
+/* Is the queue of writes full, so that whoever wrote has to wait? */
+bool sws_vm__is_full(const struct sws_vm *vm);
+
+/* All that sleep for this go on. */
+int sws_vm__wake(struct sws_vm *vm, enum vm_sleep what);
+
+/* An actor that sleeps until it is called goes on; one that waits for something else does not. */
+int sws_vm__call(struct sws_vm *vm, enum vm_actor who);
+
+/* The disk: serves requests, one after the other. */
+int sws_vm__disk(struct actor *actor);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vm/nfs.c - a file on a server. A page that was written stays private, and in memory, until
+ * the server has committed it:
+ *
+ *      dirty -> writeback -> unstable -> committing -> clean        the flusher's, in runs
+ *      dirty -> writeback -> clean                                  reclaim's, one by one, stable
+ *
+ *      net     | write 256 | write 256 | write 1 (stable) | write 256 ...
+ *      server                             | stable | commit: all that lies in its memory |
+ *
+ * One commit is under way at a time. While it is, patch 8's callback says of every page in use
+ * that it is under writeback, else that it is dirty.
+ */
+#include "vm/nfs.h"
+
+#include "vm/bandwidth.h"
+#include "vm/disk.h"
+#include "vm/pages.h"
+
+static const uint64_t SECOND_NS = 1000000000;
+
+static void push(struct calls *calls, struct call call)
+{
+	calls->ring[(calls->first + calls->n++) % calls->room] = call;
+}
+
+static struct call pop(struct calls *calls)
+{
+	const struct call call = calls->ring[calls->first];
+
+	calls->first = (calls->first + 1) % calls->room;
+	calls->n--;
+	return call;
+}
+
+int sws_vm__send(struct sws_vm *vm, uint32_t first, uint32_t pages, bool stable)
+{
+	if (vm->server.net.n == vm->server.net.room)
+		return SWS_ERROR_BROKEN;
+	push(&vm->server.net, (struct call){ .first = first, .pages = pages, .stable = stable });
+	if (vm->file.writeback > vm->server.congested_from)
+		vm->server.congested = true;
+	return sws_vm__call(vm, VM_NET);
+}
+
+int sws_vm__commit(struct sws_vm *vm)
+{
+	struct server *server = &vm->server;
+	uint32_t *indices = server->unstable;
+
+	if (!server->n_unstable || server->n_committing)
+		return SWS_OK;
+	for (uint32_t i = 0; i < server->n_unstable; i++)
+		vm_set(&vm->pages[vm->file.frames[indices[i]] - 1], VM_COMMITTING);
+	vm->work += server->n_unstable;
+	server->unstable = server->committing;
+	server->committing = indices;
+	server->n_committing = server->n_unstable;
+	server->n_unstable = 0;
+	push(&server->disk, (struct call){ .pages = 0 });
+	return sws_vm__call(vm, VM_SERVER);
+}
+
+int sws_vm__commit_many(struct sws_vm *vm)
+{
+	const uint64_t in_use = (uint64_t)vm->file.dirty + vm->file.writeback + vm->file.unstable;
+
+	return vm->server.n_unstable > in_use / 2 ? sws_vm__commit(vm) : SWS_OK;
+}
+
+uint16_t sws_vm__ask_nfs(const struct sws_vm *vm, const struct page *page)
+{
+	const bool has_private = vm_is(page, VM_DIRTY | VM_WRITEBACK | VM_UNSTABLE);
+
+	if (!has_private)
+		return 0;
+	return (uint16_t)(SWS_STALL_PAGE_NFS |
+			  sws_stall_ask_nfs(vm_is(page, VM_DIRTY), vm_is(page, VM_WRITEBACK), false,
+					    vm->server.n_committing > 0, true));
+}
+
+/* Pages that a call wrote: unstable, or for good. */
+static void end_writes(struct sws_vm *vm, const struct call *call)
+{
+	struct server *server = &vm->server;
+
+	for (uint32_t i = call->first; i < call->first + call->pages; i++) {
+		const uint32_t frame = vm->file.frames[i] - 1;
+
+		if (!call->stable) {
+			vm_set(&vm->pages[frame], VM_UNSTABLE);
+			vm->zones[vm_zone_of(vm, frame)].unstable++;
+			vm->file.unstable++;
+			server->unstable[server->n_unstable++] = i;
+		}
+		sws_vm__end_writeback(vm, frame);
+	}
+	vm->work += call->pages;
+	sws_vm__measure(vm, call->pages);
+}
+
+static int wake_waiters(struct sws_vm *vm)
+{
+	const uint32_t from = vm->server.congested_from;
+	int error = vm->file.writeback ? SWS_OK : sws_vm__wake(vm, SLEEP_SYNC);
+
+	if (error || vm->file.writeback >= from - from / 4)
+		return error;
+	vm->server.congested = false;
+	return sws_vm__wake(vm, SLEEP_CONGESTION);
+}
+
+enum step { NEXT, DONE };
+
+struct serve {
+	struct call call;
+};
+
+/* Over the net: what is to be stable goes on to the disk, the rest is answered. */
+static int carry(struct actor *actor, void *frame, uint32_t step)
+{
+	struct serve *my = frame;
+	struct sws_vm *vm = actor->vm;
+
+	if (step == NEXT && !vm->server.net.n) {
+		engine_go(&actor->thread, NEXT);
+		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
+	}
+	if (step == NEXT) {
+		my->call = pop(&vm->server.net);
+		return engine_run(&actor->thread, my->call.pages * SECOND_NS / vm->config.net_rate);
+	}
+	engine_go(&actor->thread, NEXT);
+	if (my->call.stable) {
+		push(&vm->server.disk, my->call);
+		return sws_vm__call(vm, VM_SERVER);
+	}
+	vm->server.in_memory += my->call.pages;
+	end_writes(vm, &my->call);
+	return wake_waiters(vm);
+}
+
+/* A commit is over: its pages are clean, and nobody's but memory's. */
+static int end_commit(struct sws_vm *vm)
+{
+	struct server *server = &vm->server;
+
+	for (uint32_t i = 0; i < server->n_committing; i++) {
+		const uint32_t frame = vm->file.frames[server->committing[i]] - 1;
+
+		vm_clear(&vm->pages[frame], VM_UNSTABLE | VM_COMMITTING);
+		vm->zones[vm_zone_of(vm, frame)].unstable--;
+	}
+	vm->work += server->n_committing;
+	vm->file.unstable -= server->n_committing;
+	vm->counts.commits++;
+	vm->counts.committed += server->n_committing;
+	server->n_committing = 0;
+	return sws_vm__wake(vm, SLEEP_SYNC);
+}
+
+static uint64_t disk_ns(struct sws_vm *vm, const struct call *call)
+{
+	const uint64_t in_memory = vm->server.in_memory;
+
+	if (call->stable)
+		return vm->config.server_seek_ns;
+	vm->server.in_memory = 0;
+	return vm->config.server_seek_ns + in_memory * SECOND_NS / vm->config.server_rate;
+}
+
+static int store(struct actor *actor, void *frame, uint32_t step)
+{
+	struct serve *my = frame;
+	struct sws_vm *vm = actor->vm;
+
+	if (step == NEXT && !vm->server.disk.n) {
+		engine_go(&actor->thread, NEXT);
+		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
+	}
+	if (step == NEXT) {
+		my->call = pop(&vm->server.disk);
+		return engine_run(&actor->thread, disk_ns(vm, &my->call));
+	}
+	engine_go(&actor->thread, NEXT);
+	if (!my->call.stable)
+		return end_commit(vm);
+	end_writes(vm, &my->call);
+	return wake_waiters(vm);
+}
+
+int sws_vm__net(struct actor *actor)
+{
+	const struct serve frame = { 0 };
+
+	return engine_call(&actor->thread, carry, &frame, sizeof(frame));
+}
+
+int sws_vm__server(struct actor *actor)
+{
+	const struct serve frame = { 0 };
+
+	return engine_call(&actor->thread, store, &frame, sizeof(frame));
+}

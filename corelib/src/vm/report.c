@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vm/report.c - what a world did so far, and its memory now. */
+#include "vm/report.h"
+
+#include "vm/lists.h"
+
+void sws_vm__count_round(const struct sws_vm *vm, struct sws_vm_round *round)
+{
+	const struct sws_vm_counts *counts = &vm->counts;
+
+	round->ops = counts->ops - round->ops;
+	round->swapped_in = counts->swapped_in - round->swapped_in;
+	round->swapped_out = counts->swapped_out - round->swapped_out;
+	round->minor_faults = counts->minor_faults - round->minor_faults;
+	round->major_faults = counts->major_faults - round->major_faults;
+}
+
+enum sws_vm_problem sws_vm_outcome(const struct sws_vm *self)
+{
+	return self->out_of_memory ? SWS_VM_OUT_OF_MEMORY : SWS_VM_NO_PROBLEM;
+}
+
+bool sws_vm_is_over(const struct sws_vm *self)
+{
+	return self->over || self->out_of_memory;
+}
+
+uint64_t sws_vm_events(const struct sws_vm *self)
+{
+	return self->events;
+}
+
+struct sws_vm_counts sws_vm_counts_of(const struct sws_vm *self)
+{
+	return self->counts;
+}
+
+struct sws_vm_zone sws_vm_zone_of(const struct sws_vm *self, uint32_t zone)
+{
+	return zone < self->n_zones ? self->zones[zone].count : (struct sws_vm_zone){ 0 };
+}
+
+/* Of a round under way what was counted stands as at its beginning. */
+struct sws_vm_round sws_vm_round_of(const struct sws_vm *self, uint32_t round)
+{
+	struct sws_vm_round found = { 0 };
+
+	if (round > self->round || round >= self->config.rounds)
+		return found;
+	found = self->rounds[round];
+	if (round == self->round)
+		sws_vm__count_round(self, &found);
+	return found;
+}
+
+struct sws_vm_state sws_vm_state_of(const struct sws_vm *self)
+{
+	const struct engine_thread *kswapd = &self->actors[VM_KSWAPD].thread;
+	struct sws_vm_state state = {
+		.now_ns = vm_now(self),
+		.swap_used = self->swap.used,
+		.queued_reads = self->disk.n_reads,
+		.queued_writes = self->disk.n_writes,
+		.congested = self->disk.congested,
+		.queued_calls = self->server.net.n + self->server.disk.n,
+		.kswapd_runs = !kswapd->asleep || kswapd->sleeps_for != SLEEP_TO_BE_WOKEN,
+		.kswapd_priority = self->actors[VM_KSWAPD].scan.priority,
+	};
+
+	for (uint32_t i = 0; i < self->n_zones; i++) {
+		state.free[i] = self->zones[i].free;
+		state.inactive_anon[i] = vm_list_pages(self, i, VM_INACTIVE_ANON);
+		state.active_anon[i] = vm_list_pages(self, i, VM_ACTIVE_ANON);
+		state.inactive_file[i] = vm_list_pages(self, i, VM_INACTIVE_FILE);
+		state.active_file[i] = vm_list_pages(self, i, VM_ACTIVE_FILE);
+		state.dirty[i] = self->zones[i].dirty;
+		state.writeback[i] = self->zones[i].writeback;
+		state.unstable[i] = self->zones[i].unstable;
+		state.flags[i] = self->zones[i].flags;
+	}
+	return state;
+}
+
+/* FNV-1a over words. */
+static uint64_t mix(uint64_t digest, uint64_t word)
+{
+	return (digest ^ word) * UINT64_C(0x100000001b3);
+}
+
+uint64_t sws_vm_digest(const struct sws_vm *self)
+{
+	uint64_t digest = mix(UINT64_C(0xcbf29ce484222325), vm_now(self));
+
+	for (uint32_t zone = 0; zone < self->n_zones; zone++)
+		for (uint32_t place = 0; place < VM_LISTS; place++) {
+			uint32_t frame = self->lrus[zone].lists[place].tail;
+
+			digest = mix(digest, zone * VM_LISTS + place);
+			for (; frame != VM_NONE; frame = self->pages[frame].previous)
+				digest = mix(digest,
+					     (uint64_t)frame << 32 | self->pages[frame].index);
+		}
+	for (uint32_t i = 0; i < self->n_pages; i++)
+		if (self->pages[i].place != VM_FREE)
+			digest = mix(digest,
+				     (uint64_t)self->pages[i].slot << 16 | self->pages[i].flags);
+	for (uint32_t i = 0; i < self->n_ptes; i++)
+		digest = mix(digest, self->ptes[i]);
+	for (uint32_t i = 0; i < self->disk.n_writes; i++)
+		digest = mix(digest, self->disk.writes[i].at << 16 | self->disk.writes[i].pages);
+	digest = mix(digest, (uint64_t)self->server.net.n << 32 | self->server.disk.n);
+	return mix(digest, (uint64_t)self->server.n_unstable << 32 | self->server.n_committing);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vm/vm.c - a world put together, and its run. */
+#include "vm/disk.h"
+#include "vm/limits.h"
+#include "vm/lists.h"
+#include "vm/nfs.h"
+#include "vm/reclaim.h"
+#include "vm/tasks.h"
+#include "vm/writeback.h"
+#include "vm/zones.h"
+
+#include <string.h>
+
+/* Requests that may come on top of a full queue: each actor gives one more before it waits. */
+enum { REQUESTS_ABOVE = 64 };
+
+/* A call has a page at least that no other one has, or is the one commit. */
+static int make_server(struct sws_vm *self)
+{
+	const struct sws_allocator *allocator = &self->allocator;
+	const uint32_t calls = sws_vm__largest_file(&self->config) + 2;
+	struct server *server = &self->server;
+
+	if (!self->config.nfs)
+		return SWS_OK;
+	server->net.room = server->disk.room = calls;
+	server->net.ring = sws_allocate_zeroed(allocator, calls, sizeof(struct call));
+	server->disk.ring = sws_allocate_zeroed(allocator, calls, sizeof(struct call));
+	server->unstable = sws_allocate_zeroed(allocator, calls, sizeof(uint32_t));
+	server->committing = sws_allocate_zeroed(allocator, calls, sizeof(uint32_t));
+	server->congested_from = sws_vm__nfs_congestion(&self->config);
+	return server->net.ring && server->disk.ring && server->unstable && server->committing
+		       ? SWS_OK
+		       : SWS_ERROR_NO_MEMORY;
+}
+
+static int allocate_parts(struct sws_vm *self)
+{
+	const struct sws_allocator *allocator = &self->allocator;
+	const struct sws_vm_config *config = &self->config;
+	const uint64_t file = (uint64_t)sws_vm__largest_file(config) + config->program_pages +
+			      config->cached_pages + 1;
+
+	self->n_pages = config->dma32_pages + config->normal_pages;
+	self->n_ptes = config->items * config->item_pages;
+	self->swap.pages = config->swap_pages;
+	self->disk.room = config->nr_requests + REQUESTS_ABOVE;
+	self->pages = sws_allocate_zeroed(allocator, self->n_pages, sizeof(*self->pages));
+	self->ptes = sws_allocate_zeroed(allocator, self->n_ptes, sizeof(*self->ptes));
+	self->file.frames = sws_allocate_zeroed(allocator, file, sizeof(uint32_t));
+	self->file.dirty_bits = sws_allocate_zeroed(allocator, file / 64 + 1, sizeof(uint64_t));
+	self->swap.owners =
+		sws_allocate_zeroed(allocator, config->swap_pages + 1, sizeof(uint32_t));
+	self->swap.frames =
+		sws_allocate_zeroed(allocator, config->swap_pages + 1, sizeof(uint32_t));
+	self->disk.writes = sws_allocate_zeroed(allocator, self->disk.room, sizeof(struct request));
+	self->disk.reads = sws_allocate_zeroed(allocator, self->disk.room, sizeof(struct request));
+	self->file_pages = sws_allocate_zeroed(allocator, config->rounds, sizeof(uint32_t));
+	return self->pages && self->ptes && self->file.frames && self->file.dirty_bits &&
+			       self->swap.owners && self->swap.frames && self->disk.writes &&
+			       self->disk.reads && self->file_pages
+		       ? SWS_OK
+		       : SWS_ERROR_NO_MEMORY;
+}
+
+/* In this order, so that at time 0 the disk and kswapd lie down before the client asks for anything. */
+static int begin_actors(struct sws_vm *self)
+{
+	static int (*const lives[VM_ACTORS])(struct actor *) = {
+		[VM_CLIENT] = sws_vm__client,   [VM_WRITER] = sws_vm__writer,
+		[VM_FLUSHER] = sws_vm__flusher, [VM_KSWAPD] = sws_vm__kswapd,
+		[VM_DISK] = sws_vm__disk,       [VM_NET] = sws_vm__net,
+		[VM_SERVER] = sws_vm__server,
+	};
+	int error = SWS_OK;
+
+	for (uint32_t i = VM_ACTORS; i-- > 0 && !error;) {
+		struct actor *actor = &self->actors[i];
+
+		actor->vm = self;
+		actor->kind = (enum vm_actor)i;
+		sws_engine__begin(&self->engine, &actor->thread, i, self->config.seed);
+		error = lives[i](actor);
+		if (!error)
+			error = sws_des_run(self->engine.des, i, 0);
+	}
+	return error;
+}
+
+/* Pages of files from before lie behind the largest of ours; memory that is left stays free. */
+static void fill_cache(struct sws_vm *self)
+{
+	const uint32_t first = sws_vm__largest_file(&self->config);
+
+	for (uint32_t i = 0; i < self->config.program_pages + self->config.cached_pages; i++) {
+		const bool program = i < self->config.program_pages;
+		const uint32_t frame = sws_vm__take_fast(self, false);
+
+		if (frame == VM_NONE)
+			return;
+		self->pages[frame].index = first + i;
+		vm_set(&self->pages[frame], program ? VM_FILE | VM_PROGRAM : VM_FILE);
+		self->file.frames[first + i] = frame + 1;
+		sws_vm__list_add(self, frame, program ? VM_ACTIVE_FILE : VM_INACTIVE_FILE);
+	}
+}
+
+static int assemble(struct sws_vm *self)
+{
+	struct sws_des_config des;
+	int error = allocate_parts(self);
+
+	if (!error)
+		error = make_server(self);
+	if (error)
+		return error;
+	if (self->config.file_pages)
+		memcpy(self->file_pages, self->config.file_pages,
+		       self->config.rounds * sizeof(uint32_t));
+	self->rules = sws_stall_rules_of(self->config.rules);
+	self->bandwidth.rate = self->config.nfs ? self->config.net_rate : self->config.disk_rate;
+	sws_vm__make_zones(self);
+	fill_cache(self);
+	/* The caller's array is read. */
+	self->config.file_pages = NULL;
+	sws_des_config_init(&des);
+	des.cpus = VM_ACTORS;
+	des.cpus_per_socket = VM_ACTORS;
+	des.allocator = &self->allocator;
+	error = sws_des_new(&des, &self->engine.des);
+	return error ? error : begin_actors(self);
+}
+
+int sws_vm_new(const struct sws_vm_config *config, struct sws_vm **out)
+{
+	const struct sws_allocator *allocator =
+		config->allocator ? config->allocator : &sws_libc_allocator;
+	struct sws_vm *self = NULL;
+	int error = SWS_OK;
+
+	*out = NULL;
+	if (sws_vm_check(config) != SWS_VM_NO_PROBLEM)
+		return SWS_ERROR_BAD_CONFIG;
+	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	if (!self)
+		return SWS_ERROR_NO_MEMORY;
+	self->allocator = *allocator;
+	self->config = *config;
+	error = assemble(self);
+	if (error)
+		goto out;
+	*out = self;
+	self = NULL;
+out:
+	sws_vm_free(self);
+	return error;
+}
+
+void sws_vm_free(struct sws_vm *self)
+{
+	struct sws_allocator allocator;
+
+	if (!self)
+		return;
+	allocator = self->allocator;
+	sws_des_free(self->engine.des);
+	sws_release(&allocator, self->server.committing);
+	sws_release(&allocator, self->server.unstable);
+	sws_release(&allocator, self->server.disk.ring);
+	sws_release(&allocator, self->server.net.ring);
+	sws_release(&allocator, self->file_pages);
+	sws_release(&allocator, self->disk.reads);
+	sws_release(&allocator, self->disk.writes);
+	sws_release(&allocator, self->swap.frames);
+	sws_release(&allocator, self->swap.owners);
+	sws_release(&allocator, self->file.dirty_bits);
+	sws_release(&allocator, self->file.frames);
+	sws_release(&allocator, self->ptes);
+	sws_release(&allocator, self->pages);
+	sws_release(&allocator, self);
+}
+
+int sws_vm_run(struct sws_vm *self, uint64_t until_ns, uint64_t work, bool *more)
+{
+	uint64_t next = 0;
+	uint32_t cpu = 0;
+	int error = SWS_OK;
+
+	self->work = 0;
+	*more = true;
+	while (!error && *more && self->work < work) {
+		*more = !sws_vm_is_over(self) && sws_des_peek(self->engine.des, &next) &&
+			next < until_ns;
+		if (!*more || !sws_des_next(self->engine.des, &cpu))
+			break;
+		self->work++;
+		self->events++;
+		error = sws_engine__resume(&self->actors[cpu].thread);
+	}
+	return error;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vm/writeback.c - the flusher, and the rate of those who dirty pages: wb_writeback and
+ * balance_dirty_pages. Of 300,000 pages that can be dirty 30,000 may be in peace, 60,000 at
+ * most:
+ *
+ *      pages dirty or under writeback   0 ...... 45,000 ... 52,500 ... 60,000
+ *      rate of the writer               free      2 x         1 x       none
+ *                                       of the disk's measured bandwidth
+ *
+ * between the last three by the third power of the way, as bdi_position_ratio has it.
+ */
+#include "vm/writeback.h"
+
+#include "vm/disk.h"
+#include "vm/nfs.h"
+#include "vm/pages.h"
+#include "vm/zones.h"
+
+static const uint64_t LONGEST_PAUSE_NS = 200000000;
+static const uint64_t SECOND_NS = 1000000000;
+
+int sws_vm__ask_flusher(struct sws_vm *vm, uint64_t pages)
+{
+	vm->flush_asked += pages;
+	return sws_vm__call(vm, VM_FLUSHER);
+}
+
+int sws_vm__wake_flusher(struct sws_vm *vm)
+{
+	if (sws_vm__dirty(vm) <= sws_vm__limits(vm).background)
+		return SWS_OK;
+	return sws_vm__call(vm, VM_FLUSHER);
+}
+
+/* The first dirty page from an index on; the file's end if there is none. */
+static uint32_t next_dirty(const struct file *file, uint32_t index)
+{
+	const uint32_t words = (file->pages + 63) / 64;
+	uint32_t word = index / 64;
+	uint64_t bits = 0;
+
+	if (index >= file->pages)
+		return file->pages;
+	bits = file->dirty_bits[word] & UINT64_MAX << index % 64;
+	while (!bits && ++word < words)
+		bits = file->dirty_bits[word];
+	if (!bits)
+		return file->pages;
+	return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}
+
+static bool is_dirty(const struct file *file, uint32_t index)
+{
+	return index < file->pages && file->dirty_bits[index / 64] >> index % 64 & 1;
+}
+
+int sws_vm__write_run(struct sws_vm *vm, uint32_t *pages)
+{
+	const uint32_t most = vm->config.nfs ? vm->config.write_pages : vm->config.request_pages;
+	struct file *file = &vm->file;
+	uint32_t first = 0;
+	bool joined = false;
+
+	*pages = 0;
+	if (!file->dirty)
+		return SWS_OK;
+	first = next_dirty(file, file->cursor);
+	if (first == file->pages)
+		first = next_dirty(file, 0);
+	for (; *pages < most && is_dirty(file, first + *pages); ++*pages) {
+		const uint32_t frame = file->frames[first + *pages] - 1;
+
+		sws_vm__file_clean(vm, frame);
+		sws_vm__start_writeback(vm, frame);
+	}
+	file->cursor = first + *pages;
+	vm->work += *pages;
+	if (vm->config.nfs)
+		return sws_vm__send(vm, first, *pages, false);
+	return sws_vm__submit(vm, vm_place_of_file(first), *pages, false, &joined);
+}
+
+/* 0 .. 2048, 1024 being the disk's rate. */
+static uint64_t position_ratio(uint64_t dirty, uint64_t free_run, uint64_t limit)
+{
+	const int64_t set_point = (int64_t)(free_run + limit) / 2;
+	const int64_t x = (set_point - (int64_t)dirty) * 1024 / ((int64_t)limit - set_point + 1);
+	const int64_t ratio = x * x / 1024 * x / 1024 + 1024;
+
+	return ratio < 0 ? 0 : ratio > 2048 ? 2048 : (uint64_t)ratio;
+}
+
+uint64_t sws_vm__pause_ns(const struct sws_vm *vm, uint32_t pages, bool *again)
+{
+	const struct vm_limits limits = sws_vm__limits(vm);
+	const uint64_t dirty = (uint64_t)sws_vm__dirty(vm) + sws_vm__writeback(vm);
+	const uint64_t free_run = (limits.background + limits.dirty) / 2;
+	uint64_t rate = 0;
+	uint64_t pause = 0;
+
+	*again = false;
+	if (dirty <= free_run)
+		return 0;
+	if (dirty < limits.dirty)
+		rate = vm->bandwidth.rate * position_ratio(dirty, free_run, limits.dirty) / 1024;
+	*again = !rate;
+	pause = rate ? pages * SECOND_NS / rate : LONGEST_PAUSE_NS;
+	return pause < LONGEST_PAUSE_NS ? pause : LONGEST_PAUSE_NS;
+}
+
+enum step { LOOK, ROOM };
+
+/* Too much is dirty, or it is too old, or reclaim wants it written. */
+static bool has_work(struct sws_vm *vm)
+{
+	struct file *file = &vm->file;
+
+	if (!file->dirty) {
+		vm->flush_asked = 0;
+		return false;
+	}
+	if (vm_now(vm) - file->dirtied_ns >= vm->config.flush_age_ns) {
+		file->dirtied_ns = vm_now(vm);
+		vm->flush_asked = vm->flush_asked > file->dirty ? vm->flush_asked : file->dirty;
+	}
+	return vm->flush_asked || sws_vm__dirty(vm) > sws_vm__limits(vm).background;
+}
+
+static int flush(struct actor *actor, void *frame, uint32_t step)
+{
+	struct sws_vm *vm = actor->vm;
+	uint32_t pages = 0;
+	int error = SWS_OK;
+
+	(void)frame;
+	switch ((enum step)step) {
+	case LOOK:
+		error = sws_vm__commit_many(vm);
+		if (error)
+			return error;
+		if (!has_work(vm)) {
+			engine_go(&actor->thread, LOOK);
+			return engine_doze(&actor->thread, vm->config.flush_interval_ns,
+					   SLEEP_TO_BE_WOKEN);
+		}
+		error = sws_vm__write_run(vm, &pages);
+		vm->flush_asked -= vm->flush_asked < pages ? vm->flush_asked : pages;
+		return error ? error
+			     : engine_run(&actor->thread, pages * vm->config.costs.submit_ns);
+	case ROOM:
+		engine_go(&actor->thread, LOOK);
+		return sws_vm__is_full(vm) ? engine_sleep(&actor->thread, SLEEP_ROOM) : SWS_OK;
+	}
+	return SWS_ERROR_BROKEN;
+}
+
+int sws_vm__flusher(struct actor *actor)
+{
+	return engine_call(&actor->thread, flush, NULL, 0);
+}

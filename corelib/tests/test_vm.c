@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "swapsim/vm.h"
+
+#include "check.h"
+
+static const uint64_t MS = 1000000;
+static const uint64_t ALL = UINT64_MAX;
+
+/* 700 pages of memory, a pool of 550, no file: what is asked for beside it decides who is reclaimed. */
+static struct sws_vm_config small(enum sws_stall_set rules)
+{
+	struct sws_vm_config config;
+
+	sws_vm_config_init(&config);
+	config.rules = rules;
+	config.costs = (struct sws_vm_costs){
+		.op_ns = 43000,
+		.fault_ns = 1500,
+		.map_ns = 1500,
+		.copy_ns = 3000,
+		.scan_ns = 300,
+		.age_ns = 150,
+		.remove_ns = 500,
+		.submit_ns = 400,
+		.look_ns = 5000,
+		.drop_ns = 300,
+	};
+	config.dma32_pages = 300;
+	config.normal_pages = 400;
+	config.min_free_pages = 24;
+	config.reserve_ratio = 64;
+	config.swap_pages = 600;
+	config.disk_pages = 5000;
+	config.nr_requests = 16;
+	config.request_pages = 16;
+	config.items = 110;
+	config.serve_ns = 100 * MS;
+	return config;
+}
+
+static struct sws_vm *make(const struct sws_vm_config *config)
+{
+	struct sws_vm *vm = NULL;
+
+	CHECK(sws_vm_new(config, &vm) == SWS_OK);
+	return vm;
+}
+
+/* Runs to a time or to the end, a few units of work at a time, and looks at all after each. */
+static bool run(struct sws_vm *vm, uint64_t until_ns)
+{
+	const char *reason = NULL;
+	bool more = true;
+
+	while (more) {
+		CHECK(sws_vm_run(vm, until_ns, 40, &more) == SWS_OK);
+		CHECK(sws_vm_verify(vm, &reason) == SWS_OK);
+	}
+	return sws_vm_outcome(vm) == SWS_VM_NO_PROBLEM;
+}
+
+static void a_pool_that_fits_is_filled_served_and_dropped(void)
+{
+	struct sws_vm_config config = small(SWS_STALL_MMOTM);
+	struct sws_vm *vm = make(&config);
+	struct sws_vm_round round;
+	struct sws_vm_counts counts;
+	struct sws_vm_state state;
+
+	CHECK(run(vm, ALL));
+	round = sws_vm_round_of(vm, 0);
+	counts = sws_vm_counts_of(vm);
+	state = sws_vm_state_of(vm);
+	/* Each page once, and nobody has to wait: 110 sets, then one operation each 43 us. */
+	CHECK(round.serve_ns == 110 * 43000 + 550 * 1500);
+	CHECK(round.ops == (100 * MS + 42999) / 43000 && counts.ops == round.ops);
+	CHECK(round.minor_faults == 550 && round.major_faults == 0);
+	CHECK(round.io_ns == 0 && counts.dirtied == 0 && counts.disk_written == 0);
+	CHECK(state.free[0] == 300 && state.free[1] == 400 && state.swap_used == 0);
+	CHECK(round.end_ns == state.now_ns);
+	sws_vm_free(vm);
+}
+
+static void normal_is_used_first_and_dma32_keeps_its_reserve(void)
+{
+	struct sws_vm_config config = small(SWS_STALL_3_9);
+	struct sws_vm *vm = make(&config);
+	struct sws_vm_state state;
+
+	CHECK(run(vm, 20 * MS));
+	state = sws_vm_state_of(vm);
+	/* Normal: min 24 * 400 / 700 = 13, low 16. The other 550 - 384 come from DMA32. */
+	CHECK(state.free[1] == 16 && state.active_anon[1] == 384);
+	CHECK(state.free[0] == 300 - 166 && state.active_anon[0] == 166);
+	sws_vm_free(vm);
+}
+
+static void a_file_is_written_whole_and_its_pages_go_with_it(void)
+{
+	const uint32_t files[] = { 60 };
+	struct sws_vm_config config = small(SWS_STALL_SERIES_8);
+	struct sws_vm *vm = NULL;
+	struct sws_vm_counts counts;
+
+	config.file_pages = files;
+	vm = make(&config);
+	CHECK(run(vm, ALL));
+	counts = sws_vm_counts_of(vm);
+	CHECK(counts.dirtied == 60 && counts.disk_written == 60 + counts.swapped_out);
+	/* A page takes its copy, and 1/30720 s on the disk; nothing is written twice. */
+	CHECK(sws_vm_round_of(vm, 0).io_ns > 60 * (3000 + 32000));
+	CHECK(sws_vm_state_of(vm).free[0] == 300 && sws_vm_state_of(vm).free[1] == 400);
+	sws_vm_free(vm);
+}
+
+static void a_pool_above_memory_is_swapped_and_comes_back(void)
+{
+	struct sws_vm_config config = small(SWS_STALL_3_9);
+	struct sws_vm *vm = NULL;
+	struct sws_vm_counts counts;
+
+	config.items = 160;
+	config.serve_ns = 400 * MS;
+	vm = make(&config);
+	CHECK(run(vm, ALL));
+	counts = sws_vm_counts_of(vm);
+	CHECK(counts.swapped_out > 100 && counts.swapped_in > 100);
+	CHECK(counts.major_faults > 0 && counts.major_faults <= counts.swapped_in);
+	CHECK(counts.disk_read == counts.swapped_in && counts.disk_written == counts.swapped_out);
+	/* The header's slot apart none is used once the client has gone. */
+	CHECK(sws_vm_state_of(vm).swap_used == 0);
+	sws_vm_free(vm);
+}
+
+static void a_pool_above_memory_and_swap_is_out_of_memory(void)
+{
+	struct sws_vm_config config = small(SWS_STALL_3_9);
+
+	for (int rules = SWS_STALL_3_9; rules <= SWS_STALL_3_11; rules++) {
+		struct sws_vm *vm = NULL;
+		bool more = true;
+
+		config.rules = (enum sws_stall_set)rules;
+		config.items = 300;
+		config.swap_pages = 100;
+		vm = make(&config);
+		CHECK(!run(vm, ALL));
+		CHECK(sws_vm_outcome(vm) == SWS_VM_OUT_OF_MEMORY);
+		CHECK(sws_vm_run(vm, ALL, 1000, &more) == SWS_OK && !more);
+		sws_vm_free(vm);
+	}
+}
+
+static void without_swap_nothing_is_swapped(void)
+{
+	const uint32_t files[] = { 400 };
+	struct sws_vm_config config = small(SWS_STALL_MMOTM);
+	struct sws_vm *vm = NULL;
+
+	config.swap_pages = 0;
+	config.file_pages = files;
+	vm = make(&config);
+	CHECK(run(vm, ALL));
+	CHECK(sws_vm_counts_of(vm).swapped_out == 0);
+	CHECK(sws_vm_round_of(vm, 0).io_ns > 0);
+	sws_vm_free(vm);
+}
+
+/* All that reclaim may meet: a file beside a pool, too much of both, by each rule set. */
+static void each_rule_set_keeps_every_invariant(void)
+{
+	const uint32_t files[] = { 150, 500 };
+
+	for (int rules = SWS_STALL_3_9; rules <= SWS_STALL_3_11; rules++) {
+		struct sws_vm_config config = small((enum sws_stall_set)rules);
+		struct sws_vm *vm = NULL;
+
+		config.items = 120;
+		config.rounds = 2;
+		config.file_pages = files;
+		config.disk_rate = 5000;
+		config.dirty_percent = 60;
+		config.cached_pages = 40;
+		config.program_pages = 10;
+		config.writes_while_filling = rules % 2;
+		vm = make(&config);
+		CHECK(run(vm, ALL));
+		CHECK(sws_vm_zone_of(vm, 0).scanned_kswapd + sws_vm_zone_of(vm, 1).scanned_kswapd);
+		CHECK(sws_vm_counts_of(vm).dirtied == 650);
+		/* What is in use stays, however hard reclaim looks. */
+		CHECK(sws_vm_state_of(vm).active_file[0] + sws_vm_state_of(vm).inactive_file[0] +
+			      sws_vm_state_of(vm).active_file[1] +
+			      sws_vm_state_of(vm).inactive_file[1] >=
+		      10);
+		CHECK(sws_vm_round_of(vm, 1).end_ns > sws_vm_round_of(vm, 0).end_ns);
+		sws_vm_free(vm);
+	}
+}
+
+/* With delayed allocation a page that reclaim writes is dirtied again at once. */
+static void a_page_without_a_block_is_counted_and_not_written(void)
+{
+	const uint32_t files[] = { 500 };
+	uint64_t written[2];
+
+	for (int delays = 0; delays < 2; delays++) {
+		struct sws_vm_config config = small(SWS_STALL_3_9);
+		struct sws_vm *vm = NULL;
+		struct sws_vm_counts counts;
+
+		config.items = 125;
+		config.file_pages = files;
+		config.dirty_percent = 100;
+		config.background_percent = 100;
+		config.delays_allocation = delays;
+		vm = make(&config);
+		CHECK(run(vm, ALL));
+		counts = sws_vm_counts_of(vm);
+		CHECK(counts.reclaim_writes_file > 0);
+		CHECK(counts.disk_written == 500 + counts.swapped_out);
+		written[delays] = counts.writes;
+		sws_vm_free(vm);
+	}
+	/* Page by page it takes more requests than in runs. */
+	CHECK(written[0] != written[1]);
+}
+
+/* On a server a page is in memory until it is committed; none is left when the file is synced. */
+static void a_file_on_a_server_is_committed_before_it_is_synced(void)
+{
+	const uint32_t files[] = { 60 };
+	struct sws_vm_config config = small(SWS_STALL_SERIES_8);
+	struct sws_vm *vm = NULL;
+	struct sws_vm_counts counts;
+
+	config.file_pages = files;
+	config.nfs = true;
+	vm = make(&config);
+	CHECK(run(vm, ALL));
+	counts = sws_vm_counts_of(vm);
+	CHECK(counts.commits >= 1 && counts.committed == 60);
+	CHECK(counts.disk_written == counts.swapped_out);
+	/* Over the net, then a commit: its way, and all pages at the server's rate. */
+	CHECK(sws_vm_round_of(vm, 0).io_ns > 60 * (3000 + 33967) + 8 * MS);
+	CHECK(sws_vm_state_of(vm).free[0] == 300 && sws_vm_state_of(vm).free[1] == 400);
+	sws_vm_free(vm);
+}
+
+/* Too slow a server, too little memory: kswapd writes single pages, and meets unstable ones. */
+static void reclaim_meets_the_pages_of_a_server(void)
+{
+	const uint32_t files[] = { 500 };
+
+	for (int rules = SWS_STALL_3_9; rules <= SWS_STALL_3_11; rules++) {
+		struct sws_vm_config config = small((enum sws_stall_set)rules);
+		struct sws_vm *vm = NULL;
+		struct sws_vm_counts counts;
+
+		config.items = 125;
+		config.file_pages = files;
+		config.nfs = true;
+		config.server_rate = 500;
+		config.net_rate = 2000;
+		config.dirty_percent = 100;
+		config.background_percent = 50;
+		vm = make(&config);
+		CHECK(run(vm, ALL));
+		counts = sws_vm_counts_of(vm);
+		/* Each page is committed, or was written by reclaim for good. */
+		CHECK(counts.committed + counts.reclaim_writes_file >= 500);
+		CHECK(counts.committed <= 500);
+		sws_vm_free(vm);
+	}
+}
+
+static void a_run_is_the_same_however_it_is_cut(void)
+{
+	const uint32_t files[] = { 400 };
+	struct sws_vm_config config = small(SWS_STALL_SERIES_8);
+	uint64_t digests[3] = { 0 };
+
+	config.file_pages = files;
+	for (int i = 0; i < 3; i++) {
+		struct sws_vm *vm = make(&config);
+		bool more = true;
+
+		for (uint64_t until = 10 * MS; i == 2 && until < 90 * MS; until += 10 * MS)
+			for (more = true; more;)
+				CHECK(sws_vm_run(vm, until, 100, &more) == SWS_OK);
+		for (more = true; more;)
+			CHECK(sws_vm_run(vm, ALL, i ? 77 : ALL, &more) == SWS_OK);
+		digests[i] = sws_vm_digest(vm) + sws_vm_counts_of(vm).ops + sws_vm_events(vm);
+		sws_vm_free(vm);
+	}
+	CHECK(digests[0] == digests[1] && digests[1] == digests[2]);
+}
+
+static void another_seed_draws_other_items(void)
+{
+	struct sws_vm_config config = small(SWS_STALL_3_9);
+	uint64_t digests[2];
+
+	for (uint64_t seed = 0; seed < 2; seed++) {
+		struct sws_vm *vm = NULL;
+
+		config.seed = seed;
+		config.items = 160;
+		vm = make(&config);
+		CHECK(run(vm, 50 * MS));
+		digests[seed] = sws_vm_digest(vm);
+		sws_vm_free(vm);
+	}
+	CHECK(digests[0] != digests[1]);
+}
+
+static void what_is_not_there_is_zero(void)
+{
+	struct sws_vm_config config = small(SWS_STALL_3_9);
+	struct sws_vm *vm = make(&config);
+
+	CHECK(sws_vm_zone_of(vm, 2).aged == 0);
+	CHECK(sws_vm_round_of(vm, 1).begin_ns == 0 && sws_vm_round_of(vm, 99).ops == 0);
+	CHECK(sws_vm_events(vm) == 0);
+	sws_vm_free(vm);
+	sws_vm_free(NULL);
+}
+
+static void each_bad_config_is_refused_by_name(void)
+{
+	const uint32_t too_long[] = { 5001 };
+	const struct sws_vm_config good = small(SWS_STALL_3_9);
+	struct sws_vm *vm = NULL;
+	struct sws_vm_config bad = good;
+
+#define REFUSED(field, value, problem)                                                             \
+	do {                                                                                       \
+		bad = good;                                                                        \
+		bad.field = value;                                                                 \
+		CHECK(sws_vm_check(&bad) == (problem));                                            \
+		CHECK(sws_vm_new(&bad, &vm) == SWS_ERROR_BAD_CONFIG && !vm);                       \
+	} while (0)
+
+	CHECK(sws_vm_check(&good) == SWS_VM_NO_PROBLEM);
+	REFUSED(rules, SWS_STALL_6_1, SWS_VM_UNKNOWN_RULES);
+	REFUSED(rules, (enum sws_stall_set)77, SWS_VM_UNKNOWN_RULES);
+	REFUSED(dma32_pages, 0, SWS_VM_NO_MEMORY);
+	REFUSED(normal_pages, SWS_VM_PAGES_MAX + 1, SWS_VM_NO_MEMORY);
+	REFUSED(reserve_ratio, 0, SWS_VM_NO_MEMORY);
+	REFUSED(min_free_pages, 700, SWS_VM_WATERMARKS_ABOVE_MEMORY);
+	REFUSED(reserve_ratio, 1, SWS_VM_WATERMARKS_ABOVE_MEMORY);
+	REFUSED(costs.scan_ns, 0, SWS_VM_BAD_COST);
+	REFUSED(costs.drop_ns, UINT64_C(1) << 40, SWS_VM_BAD_COST);
+	REFUSED(swappiness, 101, SWS_VM_BAD_SHARE);
+	REFUSED(background_percent, 21, SWS_VM_BAD_SHARE);
+	REFUSED(disk_rate, 0, SWS_VM_BAD_DISK);
+	REFUSED(disk_pages, 0, SWS_VM_BAD_DISK);
+	REFUSED(nr_requests, 7, SWS_VM_BAD_DISK);
+	REFUSED(request_pages, 0, SWS_VM_BAD_DISK);
+	REFUSED(server_rate, 0, SWS_VM_BAD_SERVER);
+	REFUSED(write_pages, 0, SWS_VM_BAD_SERVER);
+	REFUSED(swap_pages, SWS_VM_SPAN_MAX + 1, SWS_VM_BAD_SWAP);
+	REFUSED(readahead_shift, 6, SWS_VM_BAD_SWAP);
+	REFUSED(items, 0, SWS_VM_BAD_POOL);
+	REFUSED(item_pages, 65, SWS_VM_BAD_POOL);
+	REFUSED(rounds, 0, SWS_VM_BAD_ROUNDS);
+	REFUSED(rounds, SWS_VM_ROUNDS_MAX + 1, SWS_VM_BAD_ROUNDS);
+	REFUSED(serve_ns, 0, SWS_VM_BAD_ROUNDS);
+	REFUSED(file_pages, too_long, SWS_VM_FILE_ABOVE_DISK);
+	REFUSED(hz, 0, SWS_VM_BAD_TIME);
+	REFUSED(seek_near_ns, 20 * MS, SWS_VM_BAD_TIME);
+#undef REFUSED
+}
+
+static int make_and_run_on(const struct sws_allocator *allocator, bool nfs)
+{
+	const uint32_t files[] = { 60 };
+	struct sws_vm_config config = small(SWS_STALL_3_9);
+	struct sws_vm *vm = NULL;
+	bool more = true;
+	int error = SWS_OK;
+
+	config.file_pages = files;
+	config.allocator = allocator;
+	config.nfs = nfs;
+	error = sws_vm_new(&config, &vm);
+	while (!error && more)
+		error = sws_vm_run(vm, ALL, 100000, &more);
+	sws_vm_free(vm);
+	return error;
+}
+
+static int make_and_run(const struct sws_allocator *allocator)
+{
+	return make_and_run_on(allocator, false);
+}
+
+static int make_and_run_on_a_server(const struct sws_allocator *allocator)
+{
+	return make_and_run_on(allocator, true);
+}
+
+static void a_failing_allocation_leaves_nothing_behind(void)
+{
+	check_each_allocation_failing(make_and_run);
+	check_each_allocation_failing(make_and_run_on_a_server);
+}
+
+int main(void)
+{
+	RUN(a_pool_that_fits_is_filled_served_and_dropped);
+	RUN(normal_is_used_first_and_dma32_keeps_its_reserve);
+	RUN(a_file_is_written_whole_and_its_pages_go_with_it);
+	RUN(a_pool_above_memory_is_swapped_and_comes_back);
+	RUN(a_pool_above_memory_and_swap_is_out_of_memory);
+	RUN(without_swap_nothing_is_swapped);
+	RUN(each_rule_set_keeps_every_invariant);
+	RUN(a_page_without_a_block_is_counted_and_not_written);
+	RUN(a_file_on_a_server_is_committed_before_it_is_synced);
+	RUN(reclaim_meets_the_pages_of_a_server);
+	RUN(a_run_is_the_same_however_it_is_cut);
+	RUN(another_seed_draws_other_items);
+	RUN(what_is_not_there_is_zero);
+	RUN(each_bad_config_is_refused_by_name);
+	RUN(a_failing_allocation_leaves_nothing_behind);
+	return 0;
+}

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The world of ``vm.h``: a config and costs in, what happened, and memory by time, out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim._core import ffi, lib
+from swapsim.config.world import WORLD_FIELDS, WorldConfig
+from swapsim.errors import ConfigError
+from swapsim.native.codes import check
+from swapsim.native.facts import STALL_RULES, STALL_SLEEPS
+from swapsim.schemas import (
+    WORLD_ACTIVITY,
+    WORLD_COUNTERS,
+    WORLD_MEMORY,
+    WORLD_ROUNDS,
+    WORLD_SLEEPS,
+    WORLD_ZONES,
+    ZONE,
+)
+
+CHUNK_WORK: Final = 100_000
+"""Work of one call into C, well under 0.1 s: between two calls Ctrl-C is heard."""
+
+NEVER: Final = 2**64 - 1
+
+_PROBLEMS: Final = {
+    "SWS_VM_WATERMARKS_ABOVE_MEMORY": (
+        "min_free_pages",
+        "watermarks above memory: choose a fourth of memory at most, and a reserve_ratio that "
+        "keeps a fourth of DMA32 at most",
+    ),
+    "SWS_VM_BAD_SHARE": ("background_percent", "choose dirty_percent at most"),
+    "SWS_VM_BAD_POOL": ("items", "a pool too large: choose fewer items, or fewer item_pages"),
+    "SWS_VM_BAD_TIME": ("seek_near_ns", "choose seek_far_ns at most"),
+}
+"""What is left to the library, as the config's own ranges hold: the field, and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """What a world did.
+
+    Attributes
+    ----------
+    out_of_memory : bool
+        Whether it ended so; else all of its rounds are over.
+    elapsed_ns, events : int
+    rounds, counters, zones, sleeps : polars.DataFrame
+        Schemas WORLD_ROUNDS, WORLD_COUNTERS, WORLD_ZONES, WORLD_SLEEPS.
+    memory, activity : polars.DataFrame
+        Schemas WORLD_MEMORY and WORLD_ACTIVITY: a sample each sample_ns, and the end.
+    """
+
+    out_of_memory: bool
+    elapsed_ns: int
+    events: int
+    rounds: pl.DataFrame
+    counters: pl.DataFrame
+    zones: pl.DataFrame
+    sleeps: pl.DataFrame
+    memory: pl.DataFrame
+    activity: pl.DataFrame
+
+
+def watch(
+    config: WorldConfig,
+    costs: Mapping[str, int],
+    *,
+    sample_ns: int = NEVER,
+    verify: bool = False,
+    tick: Callable[[int], object] = lambda _now: None,
+) -> Watched:
+    """Run a world to its end.
+
+    Parameters
+    ----------
+    config : WorldConfig
+    costs : mapping of str to int
+        Each field of ``struct sws_vm_costs``, in ns.
+    sample_ns : int
+        Simulated time between two samples of memory.
+    verify : bool
+        Whether to re-derive every invariant at each sample: for tests, each is one long call.
+    tick : callable
+        Takes the simulated time, after each call into C.
+
+    Returns
+    -------
+    Watched
+
+    Raises
+    ------
+    ConfigError
+        Naming what does not fit together.
+    NativeError
+        An invariant does not hold.
+    NativeMemoryError
+    """
+    vm = make(config, costs)
+    memory: list[tuple[Any, ...]] = []
+    activity: list[tuple[Any, ...]] = []
+    more, until = True, 0
+    while more:
+        until = min(until + sample_ns, NEVER)
+        more = run(vm, until, tick)
+        _sample(vm, memory, activity)
+        if verify:
+            check(lib.sws_vm_verify(vm, ffi.new("const char **")))
+    return Watched(
+        out_of_memory=lib.sws_vm_outcome(vm) == lib.SWS_VM_OUT_OF_MEMORY,
+        elapsed_ns=lib.sws_vm_state_of(vm).now_ns,
+        events=lib.sws_vm_events(vm),
+        rounds=_rounds(vm, config),
+        counters=_counters(vm),
+        zones=_zones(vm, config),
+        sleeps=_sleeps(vm),
+        memory=pl.DataFrame(memory, schema=WORLD_MEMORY, orient="row"),
+        activity=pl.DataFrame(activity, schema=WORLD_ACTIVITY, orient="row"),
+    )
+
+
+def make(config: WorldConfig, costs: Mapping[str, int]) -> Any:
+    """Return a ``struct sws_vm *`` at time 0, which frees itself.
+
+    Raises
+    ------
+    ConfigError
+        Naming the field of what does not fit together.
+    NativeMemoryError
+    """
+    made = ffi.new("struct sws_vm_config *")
+    lib.sws_vm_config_init(made)
+    for name in WORLD_FIELDS:
+        setattr(made, name, getattr(config, name) if name != "rules" else 0)
+    made.rules = STALL_RULES.index(config.rules)
+    for name, value in costs.items():
+        setattr(made.costs, name, value)
+    files = ffi.new("uint32_t[]", list(config.files))
+    made.rounds, made.file_pages = len(config.files), files
+    _refuse(lib.sws_vm_check(made), config)
+    out = ffi.new("struct sws_vm **")
+    check(lib.sws_vm_new(made, out))
+    return ffi.gc(out[0], lib.sws_vm_free)
+
+
+def _refuse(problem: int, config: WorldConfig) -> None:
+    if problem == lib.SWS_VM_NO_PROBLEM:
+        return
+    name = ffi.typeof("enum sws_vm_problem").elements[problem]
+    field, advice = _PROBLEMS[name]
+    raise ConfigError(f"{field}={getattr(config, field)!r}: {advice}")
+
+
+def run(vm: Any, until_ns: int, tick: Callable[[int], object] = lambda _now: None) -> bool:
+    """Run a world up to a time; False if it is at its end.
+
+    Raises
+    ------
+    NativeError
+    """
+    more = ffi.new("bool *", True)
+    while more[0]:
+        check(lib.sws_vm_run(vm, until_ns, CHUNK_WORK, more))
+        tick(lib.sws_vm_state_of(vm).now_ns)
+    return not lib.sws_vm_is_over(vm)
+
+
+def _sample(vm: Any, memory: list[tuple[Any, ...]], activity: list[tuple[Any, ...]]) -> None:
+    state, counts = lib.sws_vm_state_of(vm), lib.sws_vm_counts_of(vm)
+    for number, zone in enumerate(ZONE.categories):
+        count = lib.sws_vm_zone_of(vm, number)
+        kinds = tuple(getattr(state, name)[number] for name in _KINDS)
+        sums = (count.scanned_kswapd, count.reclaimed_kswapd, count.scanned_direct)
+        memory.append((state.now_ns, zone, *kinds, *sums))
+    activity.append(
+        tuple(
+            getattr(counts if name in _SUMS else state, name if name != "t_ns" else "now_ns")
+            for name in WORLD_ACTIVITY
+        )
+    )
+
+
+_KINDS: Final = tuple(WORLD_MEMORY)[2:-3]
+_SUMS: Final = ("ops", "dirtied", "swapped_in", "swapped_out")
+
+
+def _rounds(vm: Any, config: WorldConfig) -> pl.DataFrame:
+    rows = []
+    for number, pages in enumerate(config.files):
+        found = lib.sws_vm_round_of(vm, number)
+        if number and not found.begin_ns:
+            break
+        row = {name: getattr(found, name, None) for name in WORLD_ROUNDS}
+        seconds = config.serve_ns / 1e9
+        row |= {"round": number, "file_pages": pages, "ops_per_second": found.ops / seconds}
+        rows.append(row)
+    return pl.DataFrame(rows, schema=WORLD_ROUNDS)
+
+
+def _counters(vm: Any) -> pl.DataFrame:
+    counts = lib.sws_vm_counts_of(vm)
+    names = [
+        name
+        for name, field in ffi.typeof("struct sws_vm_counts").fields
+        if field.type.kind == "primitive"
+    ]
+    rows = [(name, getattr(counts, name)) for name in names]
+    return pl.DataFrame(rows, schema=WORLD_COUNTERS, orient="row")
+
+
+def _zones(vm: Any, config: WorldConfig) -> pl.DataFrame:
+    zones = ZONE.categories[: 1 + (config.normal_pages > 0)]
+    rows = []
+    for number, zone in enumerate(zones):
+        count = lib.sws_vm_zone_of(vm, number)
+        rows.append((zone, *(getattr(count, name) for name in tuple(WORLD_ZONES)[1:])))
+    return pl.DataFrame(rows, schema=WORLD_ZONES, orient="row")
+
+
+def _sleeps(vm: Any) -> pl.DataFrame:
+    counts = lib.sws_vm_counts_of(vm)
+    rows = [
+        (reason, counts.sleeps[number], counts.declined[number], counts.slept_ns[number])
+        for number, reason in enumerate(STALL_SLEEPS)
+    ]
+    return pl.DataFrame(rows, schema=WORLD_SLEEPS, orient="row")

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The world in which reclaim decides: its constants, rounds, counters, and its memory by time."""
+
+from typing import Final
+
+import polars as pl
+
+from swapsim.native.facts import STALL_SLEEPS
+from swapsim.schemas.table import schema_of
+
+WORLD_CONSTANTS: Final = schema_of(
+    {
+        "name": pl.String,
+        "value": pl.Int64,
+        "low": pl.Int64,
+        "high": pl.Int64,
+        "unit": pl.String,
+        "source": pl.String,
+    }
+)
+"""One row per constant of the world (data/world.csv): what work costs, and what is not published of
+the mail's machine; low and high are what its source leaves open."""
+
+ZONE: Final = pl.Enum(["dma32", "normal"])
+"""A zone of memory, the lower one first."""
+
+WORLD_ROUNDS: Final = schema_of(
+    {
+        "round": pl.UInt32,
+        "file_pages": pl.UInt32,
+        "begin_ns": pl.UInt64,
+        "serve_ns": pl.UInt64,
+        "end_ns": pl.UInt64,
+        "io_ns": pl.UInt64,
+        "ops": pl.UInt64,
+        "ops_per_second": pl.Float64,
+        "swapped_in": pl.UInt64,
+        "swapped_out": pl.UInt64,
+        "minor_faults": pl.UInt64,
+        "major_faults": pl.UInt64,
+    }
+)
+"""One row per round that was begun: when it began, when the pool was full and serving began, when
+all was dropped again, how long its file took with fdatasync (0: no file); operations, pages and
+faults of the round. Times that have not come are 0."""
+
+WORLD_COUNTERS: Final = schema_of({"name": pl.String, "value": pl.UInt64})
+"""One row per counter of ``struct sws_vm_counts`` that is one number, in its order: sums since the
+world began, in pages, ns or times."""
+
+WORLD_ZONES: Final = schema_of(
+    {
+        "zone": ZONE,
+        "scanned_kswapd": pl.UInt64,
+        "scanned_direct": pl.UInt64,
+        "reclaimed_kswapd": pl.UInt64,
+        "reclaimed_direct": pl.UInt64,
+        "aged": pl.UInt64,
+    }
+)
+"""One row per zone: pages of its inactive lists that were scanned and reclaimed, by whom, and pages
+of its active lists that were looked at."""
+
+WORLD_SLEEPS: Final = schema_of(
+    {
+        "reason": pl.Enum(STALL_SLEEPS),
+        "slept": pl.UInt64,
+        "declined": pl.UInt64,
+        "slept_ns": pl.UInt64,
+    }
+)
+"""One row per sleep of reclaim: how often it was slept, how often it was asked for and declined,
+and the time."""
+
+WORLD_MEMORY: Final = schema_of(
+    {
+        "t_ns": pl.UInt64,
+        "zone": ZONE,
+        "free": pl.UInt32,
+        "inactive_anon": pl.UInt32,
+        "active_anon": pl.UInt32,
+        "inactive_file": pl.UInt32,
+        "active_file": pl.UInt32,
+        "dirty": pl.UInt32,
+        "writeback": pl.UInt32,
+        "unstable": pl.UInt32,
+        "flags": pl.UInt8,
+        "scanned_kswapd": pl.UInt64,
+        "reclaimed_kswapd": pl.UInt64,
+        "scanned_direct": pl.UInt64,
+    }
+)
+"""One row per sample and zone: the pages that it has of each kind, a sum of stall flags, and what
+was scanned and reclaimed so far."""
+
+WORLD_ACTIVITY: Final = schema_of(
+    {
+        "t_ns": pl.UInt64,
+        "ops": pl.UInt64,
+        "dirtied": pl.UInt64,
+        "swapped_in": pl.UInt64,
+        "swapped_out": pl.UInt64,
+        "swap_used": pl.UInt32,
+        "queued_reads": pl.UInt32,
+        "queued_writes": pl.UInt32,
+        "congested": pl.Boolean,
+        "queued_calls": pl.UInt32,
+        "kswapd_runs": pl.Boolean,
+        "kswapd_priority": pl.UInt8,
+    }
+)
+"""One row per sample: sums so far, slots in use, the disk's queue, and what kswapd does."""

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The world in which reclaim decides: a client, a file and a disk under a kernel's reclaim.
+
+- ``constants``: data/world.csv, what work costs and what is not published of the mail's machine,
+- ``parallelio``: the world of patch C's mail, memcached beside a growing file,
+- ``shrink``: the same made smaller, for a look that takes no time,
+- ``run``: one run of a `config.WorldConfig`, its rounds, counters and memory by time,
+- ``vmstat``: its counters as the mail prints them.
+
+Whose stalls it has, and whose loops of kswapd, says the config's ``rules``.
+"""
+
+from swapsim.vm.constants import change_constants, constants
+from swapsim.vm.parallelio import parallelio, shrink
+from swapsim.vm.run import World, run
+from swapsim.vm.vmstat import vmstat
+
+__all__ = [
+    "World",
+    "change_constants",
+    "constants",
+    "parallelio",
+    "run",
+    "shrink",
+    "vmstat",
+]

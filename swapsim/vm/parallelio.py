@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The mail's test: memcached with four fifths of memory, and a file that is written beside it."""
+
+from dataclasses import replace
+from typing import Final
+
+import polars as pl
+
+from swapsim.config import WorldConfig
+from swapsim.config.checks import check_share
+from swapsim.vm.constants import constants as read_constants
+from swapsim.vm.constants import values
+
+MIB_PAGES: Final = 256
+FILES_MIB: Final = (0, 715, 2385, 4055)
+"""Sizes of the file, one a round."""
+
+
+def parallelio(
+    rules: str = "3.9",
+    constants: pl.DataFrame | None = None,
+    *,
+    nfs: bool = False,
+    seed: int = 1,
+) -> WorldConfig:
+    """Return the world of the mail's tables.
+
+    Parameters
+    ----------
+    rules : str
+        One of WORLD_RULES.
+    constants : polars.DataFrame, optional
+        Schema WORLD_CONSTANTS; default: data/world.csv.
+    nfs : bool
+        Whether the file is on a server, as in the second table.
+    seed : int
+        Of the client's draws.
+
+    Returns
+    -------
+    WorldConfig
+        The pool takes four fifths of memory, ``item_pages`` an item; four rounds.
+
+    Raises
+    ------
+    InputError
+        A constant that does not fit.
+    ConfigError
+        A value that a world cannot have.
+
+    Source
+    ------
+    mmtests' parallelio and memcachetest, config of 2013: facts of `patches/03-stall-decisions`.
+    """
+    found = values(read_constants() if constants is None else constants)
+    memory = found["memory_pages"]
+    return WorldConfig(
+        rules=rules,
+        dma32_pages=found["dma32_pages"],
+        normal_pages=max(memory - found["dma32_pages"] - found["other_pages"], 0),
+        program_pages=found["program_pages"],
+        cached_pages=found["cached_pages"],
+        min_free_pages=found["min_free_pages"],
+        swap_pages=found["swap_pages"],
+        disk_rate=found["disk_rate"],
+        seek_near_ns=found["seek_near_ns"],
+        seek_far_ns=found["seek_far_ns"],
+        nfs=nfs,
+        net_rate=found["net_rate"],
+        server_rate=found["server_rate"],
+        server_seek_ns=found["server_seek_ns"],
+        items=memory * 4 // 5 // 5,
+        item_pages=found["item_pages"],
+        files=tuple(size * MIB_PAGES for size in FILES_MIB),
+        seed=seed,
+    )
+
+
+def shrink(config: WorldConfig, share: float) -> WorldConfig:
+    """Return a world with a share of the memory, the pool, the files and the time.
+
+    The disk is as fast as before, so each page of a file takes as long.
+
+    Parameters
+    ----------
+    config : WorldConfig
+    share : float
+        Above 0, up to 1.
+
+    Returns
+    -------
+    WorldConfig
+
+    Raises
+    ------
+    ConfigError
+        A share that is none, or one that leaves too little.
+    """
+    check_share("share", share)
+
+    def part(size: int) -> int:
+        return int(size * share)
+
+    return replace(
+        config,
+        dma32_pages=part(config.dma32_pages),
+        normal_pages=part(config.normal_pages),
+        program_pages=part(config.program_pages),
+        cached_pages=part(config.cached_pages),
+        min_free_pages=part(config.min_free_pages),
+        swap_pages=part(config.swap_pages),
+        disk_pages=part(config.disk_pages),
+        items=part(config.items),
+        serve_ns=part(config.serve_ns),
+        files=tuple(map(part, config.files)),
+    )

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The world's constants, the mail's test made of them, and what a run gives."""
+
+import dataclasses
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from swapsim import vm
+from swapsim.config import WORLD_RULES
+from swapsim.errors import ConfigError, InputError
+from swapsim.native.facts import WORLD_COSTS
+from swapsim.paths import data_root
+from swapsim.schemas import (
+    WORLD_ACTIVITY,
+    WORLD_CONSTANTS,
+    WORLD_COUNTERS,
+    WORLD_MEMORY,
+    WORLD_ROUNDS,
+    WORLD_SLEEPS,
+    WORLD_ZONES,
+)
+from swapsim.vm.constants import NAMES
+
+SMALL = vm.shrink(vm.parallelio("mmotm"), 1 / 128)
+
+
+def test_each_constant_is_there_with_its_source() -> None:
+    """data/world.csv has each cost of the library and each unknown of the mail's machine."""
+    found = vm.constants()
+    assert found.schema == WORLD_CONSTANTS
+    assert tuple(found["name"]) == NAMES
+    assert set(WORLD_COSTS) < set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("look_ns,5000", "lock_ns,5000", "field 'name': constant 'lock_ns': it is unknown"),
+        ("age_ns,150,50", "age_ns,150,151", "field 'low': constant 'age_ns': 151 must be at most"),
+        ("age_ns,150,50", "age_ns,0,0", "field 'value': constant 'age_ns': 0 is none"),
+        ("op_ns,43258,43258,43258", "op_ns,43258,43258,1", "field 'high': constant 'op_ns': 1"),
+        ("assumed: 8 GB", "said so", "field 'source': constant 'swap_pages': start it with"),
+    ],
+)
+def test_a_bad_row_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """File, line and field of the first row that does not fit, in one line."""
+    text = (data_root() / "world.csv").read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "world.csv").write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        vm.constants(tmp_path)
+    assert f"world.csv, line {text[: text.index(old)].count(chr(10)) + 1}, " in str(error.value)
+    assert message in str(error.value)
+
+
+def test_a_missing_constant_is_named() -> None:
+    """A run without one of its costs is refused."""
+    with pytest.raises(InputError, match="constant 'scan_ns' is missing"):
+        vm.run(SMALL, vm.constants().filter(pl.col("name") != "scan_ns"))
+
+
+def test_a_changed_constant_widens_its_range() -> None:
+    """What is asked for beyond low and high becomes low or high; unknown names are refused."""
+    found = vm.change_constants(vm.constants(), {"disk_rate": 512, "scan_ns": 5000})
+    row = found.filter(pl.col("name") == "disk_rate").row(0, named=True)
+    assert (row["value"], row["low"], row["high"]) == (512, 512, 38400)
+    with pytest.raises(InputError, match="constant 'rate' is unknown"):
+        vm.change_constants(found, {"rate": 1})
+    with pytest.raises(InputError, match="give a whole number"):
+        vm.change_constants(found, {"scan_ns": True})
+
+
+def test_the_mails_world_is_as_large_as_its_files_say() -> None:
+    """Four fifths of 7150 MB are the pool; the files are 0, half and so on of the fifth."""
+    config = vm.parallelio()
+    assert config.items * config.item_pages == 5720 * 256
+    assert config.files == (0, 715 * 256, 2385 * 256, 4055 * 256)
+    assert config.dma32_pages + config.normal_pages + 64_000 == 7150 * 256
+
+
+def test_a_share_is_above_zero() -> None:
+    """A world shrunk to nothing is refused."""
+    with pytest.raises(ConfigError, match="share=0"):
+        vm.shrink(vm.parallelio(), 0)
+    with pytest.raises(ConfigError, match="choose 256 pages or more"):
+        vm.shrink(vm.parallelio(), 1 / 10_000)
+
+
+def test_a_run_gives_its_tables() -> None:
+    """Every table has its schema, and tells of one world."""
+    ticks: list[int] = []
+    found = vm.run(SMALL, tick=ticks.append)
+    assert found.rounds.schema == WORLD_ROUNDS
+    assert found.counters.schema == WORLD_COUNTERS
+    assert found.zones.schema == WORLD_ZONES
+    assert found.sleeps.schema == WORLD_SLEEPS
+    assert found.memory.schema == WORLD_MEMORY
+    assert found.activity.schema == WORLD_ACTIVITY
+    assert not found.out_of_memory
+    assert found.rounds["end_ns"][-1] == found.elapsed_ns == ticks[-1]
+    counters = dict(found.counters.iter_rows())
+    assert counters["swapped_in"] == found.rounds["swapped_in"].sum()
+    assert counters["dirtied"] == sum(SMALL.files)
+    assert counters["ops"] == found.activity["ops"][-1]
+
+
+def test_the_same_seed_gives_the_same_world() -> None:
+    """Two runs are alike in each table, another seed is not."""
+    runs = [vm.run(dataclasses.replace(SMALL, seed=seed)) for seed in (1, 1, 2)]
+    assert runs[0].memory.equals(runs[1].memory)
+    assert runs[0].counters.equals(runs[1].counters)
+    assert not runs[0].counters.equals(runs[2].counters)
+
+
+def test_vmstat_is_told_as_the_mail_tells_it() -> None:
+    """Zone velocities add up to kswapd's and direct reclaim's; writes are file and anon."""
+    found = dict(vm.vmstat(vm.run(SMALL)).iter_rows())
+    zones = found["Zone normal velocity"] + found["Zone dma32 velocity"]
+    assert zones == pytest.approx(found["Kswapd velocity"] + found["Direct velocity"])
+    written = found["Page writes file"] + found["Page writes anon"]
+    assert found["Page writes by reclaim"] == written
+    assert found["Swap Outs"] == found["Page writes anon"]
+
+
+@pytest.mark.parametrize("rules", WORLD_RULES)
+def test_without_a_file_the_rules_do_not_matter(rules: str) -> None:
+    """A pool that fits is served at the rate of one operation's cost, whoever reclaims."""
+    config = dataclasses.replace(vm.shrink(vm.parallelio(rules), 1 / 512), files=(0,))
+    found = vm.run(config)
+    assert found.rounds["ops_per_second"][0] == pytest.approx(23117, rel=1e-3)
+    assert found.sleeps["slept"].sum() == 0
