@@ -2,7 +2,7 @@
 """Patch C: reclaim's stall decisions in one place, eight patches (2013, merged for 3.11)."""
 
 from swapsim.patches.stall_decisions.code_claims import code_claims
-from swapsim.patches.stall_decisions.conclusions import verdict_in_runs
+from swapsim.patches.stall_decisions.conclusions import counted, verdict, verdict_in_runs
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
     SIZES,
@@ -28,6 +28,7 @@ __all__ = [
     "as_mailed",
     "beside",
     "code_claims",
+    "counted",
     "directions",
     "led",
     "list_of",
@@ -35,5 +36,6 @@ __all__ = [
     "printed",
     "rule_spans",
     "steps",
+    "verdict",
     "verdict_in_runs",
 ]

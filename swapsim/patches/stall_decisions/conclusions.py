@@ -5,10 +5,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims
+from swapsim import claims, replay, traces
 from swapsim.claims.directions import FEWEST_ROUNDS
 from swapsim.patches.stall_decisions.lab import STEPS, directions, steps
-from swapsim.schemas import DIRECTIONS, require
+from swapsim.schemas import DIRECTIONS, VERIFIED_STALLS, require
 
 HEADLINES: Final = {
     "Kswapd pages scanned": "pages scanned by kswapd",
@@ -18,6 +18,53 @@ HEADLINES: Final = {
 
 MOST: Final = 0.9
 """Of the whole change: with so much the work is done."""
+
+
+def verdict(verified: pl.DataFrame, measured: pl.DataFrame) -> str:
+    """Say what patch C's rules decide, and what they do.
+
+    Parameters
+    ----------
+    verified
+        As for `verdict_on_lists`.
+    measured
+        As for `verdict_in_runs`.
+
+    Returns
+    -------
+    str
+        Three sentences.
+    """
+    return f"{verdict_on_lists(verified)} {verdict_in_runs(measured)}"
+
+
+def verdict_on_lists(verified: pl.DataFrame) -> str:
+    """Say how far the rules decide as a real kernel did.
+
+    Parameters
+    ----------
+    verified : polars.DataFrame
+        Schema VERIFIED_STALLS.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    names = ("folios", "lists", "counted", "passes", "decided", "throttles", "held")
+    found = require(verified, VERIFIED_STALLS, "VERIFIED_STALLS")
+    total = {name: int(found[name].sum()) for name in names}
+    return (
+        f"Of {total['passes']:,} passes of reclaim that a real kernel made in {found.height} runs, "
+        f"the model of patch C's rules decides {total['decided']:,} as it did, with the counters "
+        f"of {total['counted']:,} of {total['lists']:,} lists and {total['held']:,} of "
+        f"{total['throttles']:,} calls for a sleep."
+    )
+
+
+def counted() -> str:
+    """Return `verdict_on_lists` on the shipped traces."""
+    return verdict_on_lists(replay.verified_stalls(traces.shipped("stall-decisions")))
 
 
 def verdict_in_runs(measured: pl.DataFrame) -> str:
