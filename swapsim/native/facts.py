@@ -110,11 +110,6 @@ STALL_BY_PASS: Final = tuple(
 )
 """Rules by which passes set the flags, not lists; a cgroup has a congestion of its own then."""
 
-STALL_BY_MARK: Final = tuple(
-    rule_set for rule_set, row in _STALL_ROWS.items() if row.congested_by & lib.SWS_STALL_BY_MARK
-)
-"""Rules by which a page under writeback that has the reclaim flag counts as congested."""
-
 STALL_GOES_ON: Final = {
     rule_set: (
         *(["case-1"] if row.case_1 == lib.SWS_STALL_CASE_1_SLEEP_LOCKED else []),

@@ -10,9 +10,7 @@ import polars as pl
 
 from swapsim.native.facts import (
     STALL_ACTIVATES,
-    STALL_BY_MARK,
     STALL_FATES,
-    STALL_FLAGS,
     STALL_GOES_ON,
     STALL_STEPS,
 )
@@ -119,16 +117,9 @@ def count_lists(
     InputError
         Naming the list, the row and the field that cannot be.
     """
-    # The tests looked at the reclaim flag after the accounting did: it counts what that saw.
-    folios = lists.folios.with_columns(
-        pl.coalesce("marked", "reclaim").alias("reclaim"), pl.col("node_flags").fill_null(0)
-    )
     known = lists.lists.select(RECLAIM_LISTS.names())
-    decided = decide_lists(folios, known, rules, tick=tick)
+    decided = decide_lists(lists.folios, known, rules, tick=tick)
     ours = decided.lists.with_columns(**_tell(lists))
-    changed = lists.folios.filter(pl.col("marked") != pl.col("reclaim"))["list"].unique()
-    if changed.len() and rules in STALL_BY_MARK:
-        ours = _as_accounted(ours, lists, known, changed, rules)
     fates, steps = (
         column.to_physical().cast(pl.UInt8).to_numpy()
         for column in (decided.fates, lists.folios["step"])
@@ -138,33 +129,6 @@ def count_lists(
         ours=ours,
         wrong_way=~_ways(rules)[fates, steps],
         wrong_outcome=~_outcomes(rules)[steps, outcomes],
-    )
-
-
-def _as_accounted(
-    ours: pl.DataFrame, lists: ReclaimLists, known: pl.DataFrame, changed: pl.Series, rules: str
-) -> pl.DataFrame:
-    """Count the congested of some lists by the flags that the accounting saw."""
-    some = pl.col("list").is_in(changed.implode())
-    folios = lists.folios.filter(some).with_columns(pl.col("node_flags").fill_null(0))
-    anew = decide_lists(folios, known.filter(some), rules).lists
-    set_by_it = pl.col("flags_set_anew") & STALL_FLAGS["congested"]
-    others = pl.col("flags_set") & ~pl.lit(STALL_FLAGS["congested"], dtype=pl.UInt8)
-    return (
-        ours.join(
-            anew.select("list", "congested", "flags_set"),
-            on="list",
-            how="left",
-            suffix="_anew",
-            maintain_order="left",
-        )
-        .with_columns(
-            congested=pl.coalesce("congested_anew", "congested"),
-            flags_set=pl.when(pl.col("flags_set_anew").is_null())
-            .then("flags_set")
-            .otherwise(others | set_by_it),
-        )
-        .drop("congested_anew", "flags_set_anew")
     )
 
 

@@ -288,15 +288,12 @@ def _by_rules(
     """Lead the lists through each set of rules."""
     if not lists.lists.height:
         raise InputError("the trace has no whole list: record a longer one")
-    folios = lists.folios.with_columns(
-        pl.coalesce("marked", "reclaim").alias("reclaim"), pl.col("node_flags").fill_null(0)
-    )
     known, history = lists.lists.select(RECLAIM_LISTS.names()), _history(rows, lists)
-    total = folios.height * len(STALL_RULES)
+    total = lists.folios.height * len(STALL_RULES)
     with tqdm(total=total, desc="decide", unit=" folios", disable=not progress) as bar:
         for rules in STALL_RULES:
             own = None if rules in STALL_BY_PASS else history
-            yield rules, decide_lists(folios, known, rules, history=own, tick=bar.update)
+            yield rules, decide_lists(lists.folios, known, rules, history=own, tick=bar.update)
 
 
 def _history(rows: ReclaimRows, lists: ReclaimLists) -> History:

@@ -161,3 +161,15 @@ def test_every_decision_is_the_rules_of_6_1(name: str) -> None:
     assert verdict.first == ()
     assert verdict.faults.is_empty()
     assert verdict.lists.height > 5000
+
+
+def test_each_reason_of_6_1_was_asked_for_many_times() -> None:
+    """Together the traces have some hundred sleeps of each reason that reclaim_throttle knows."""
+    sleeps = pl.concat(
+        pl.read_parquet(path, columns=["reason"])
+        for folder in TRACES.values()
+        if (path := folder / "throttles.parquet").exists()
+    )
+    asked = dict(sleeps["reason"].value_counts().iter_rows())
+    assert set(asked) == {"writeback", "isolated", "noprogress", "congested"}
+    assert min(asked.values()) >= 100
