@@ -376,7 +376,8 @@ class Kernel:
             yield from self.meet(task, self.folio(file), known, counts)
         while known["tails"]:
             known["tails"] -= 1
-            tail = self.folio(file) | {"pages": 1}
+            # Its head's way went past the writeback test: nobody is writing what was one page.
+            tail = self.folio(file) | {"pages": 1, "writeback": False}
             yield from self.meet(task, tail, known, counts)
         yield Pause.OTHER_CPUS
         taken = counts["taken"]
