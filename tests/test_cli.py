@@ -7,11 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import polars as pl
 import pytest
 
 from swapsim import traces
-from swapsim.cli import main
+from swapsim.cli import cli, main
 
 PAGE = """\
  writer-7 [000] d..1. 1.000001: swp_add: (add_to_swap_cache+0x0) folio=0xffffea0000000040 entry=0x9
@@ -78,6 +79,18 @@ def test_bad_usage_is_one_line(
     monkeypatch.chdir(tmp_path)
     assert word in refused(capsys, *arguments)
     assert not list(tmp_path.iterdir())
+
+
+def test_info_tells_of_the_replays_that_there_are(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each replay that info says yes or no to is a command, and it leaves none out."""
+    assert main(["info", str(trace)]) == 0
+    told = capsys.readouterr().out.partition("replays:\n")[2]
+    names = {line.split(":")[0].strip() for line in told.splitlines()}
+    replays = cli.commands["replay"]
+    assert isinstance(replays, click.Group)
+    assert names == set(replays.commands)
 
 
 def test_a_missing_event_is_named_with_those_present(
