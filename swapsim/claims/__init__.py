@@ -2,6 +2,7 @@
 """The three columns: what was published, simulated and measured, and how they stand to each other.
 
 - ``published_tables``, ``published_claims``, ``tolerances``, ``patch_cards``: what the mails say,
+- ``world_tolerances``: what judges patch 03's tables in its world,
 - ``measured_results`` and its kin: what a real kernel did with a patch switched off and on,
 - ``medians``, ``side_by_side``, ``ranks``: results over their rounds, with intervals,
 - ``three_columns``, ``held_against``: side by side, and judged,
@@ -16,7 +17,12 @@ from swapsim.claims.layouts import as_printed, lkp, lkp_change, mmtests, mmtests
 from swapsim.claims.measured import measured_provenance, measured_results, measured_slots
 from swapsim.claims.medians import medians, ranks, side_by_side
 from swapsim.claims.paired import steps
-from swapsim.claims.published import published_claims, published_tables, tolerances
+from swapsim.claims.published import (
+    published_claims,
+    published_tables,
+    tolerances,
+    world_tolerances,
+)
 from swapsim.claims.results import Row, results
 
 __all__ = [
@@ -41,4 +47,5 @@ __all__ = [
     "steps",
     "three_columns",
     "tolerances",
+    "world_tolerances",
 ]

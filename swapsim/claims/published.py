@@ -9,12 +9,14 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.paths import data_root
-from swapsim.schemas import CLAIMS, PUBLISHED, TOLERANCES
+from swapsim.schemas import CLAIMS, PUBLISHED, TOLERANCES, WORLD_TOLERANCES
 from swapsim.schemas.csv_file import finite, read_csv
 
 _PUBLISHED_MAY_LACK: Final = ("stddev_percent", "change_percent_printed", "change_percent")
 
 _CLAIMS_MAY_LACK: Final = ("base", "value", "change", "error")
+
+_WORLD_MAY_LACK: Final = ("nothing", "points", "collapse")
 
 
 def published_tables(root: Path | None = None) -> pl.DataFrame:
@@ -102,6 +104,37 @@ def tolerances(root: Path | None = None) -> pl.DataFrame:
                 line=line,
                 field="tolerance",
             )
+    return frame
+
+
+def world_tolerances(root: Path | None = None) -> pl.DataFrame:
+    """Read what judges each row of patch 03's tables in its world; stored before it is judged.
+
+    Parameters
+    ----------
+    root : Path, optional
+        The folder of world-tolerances.csv; default: data/published.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WORLD_TOLERANCES, one row per row of the tables, in their order, and one for the
+        quotient of two rows, whose ``metric`` holds a colon.
+
+    Raises
+    ------
+    InputError
+        Naming file, line and field of the first row that does not fit.
+    """
+    path = (data_root() / "published" if root is None else root) / "world-tolerances.csv"
+    frame = read_csv(path, WORLD_TOLERANCES, "WORLD_TOLERANCES", _WORLD_MAY_LACK)
+    _refuse_twins(frame, ["table", "metric"], path, "metric")
+    for line, row in enumerate(frame.iter_rows(named=True), start=2):
+        for field in _WORLD_MAY_LACK:
+            if row[field] is not None and row[field] < 0:
+                raise InputError(
+                    f"{row[field]} is below zero: give a size", path=path, line=line, field=field
+                )
     return frame
 
 

@@ -19,9 +19,11 @@ from swapsim.schemas.claims import (
     SEEN,
     SLOTS_IN_USE,
     SOURCE,
+    STANDING,
     THREE_COLUMNS,
     TOLERANCES,
     VERDICT,
+    WORLD_TOLERANCES,
 )
 from swapsim.schemas.machine import (
     ACTOR,
@@ -211,6 +213,7 @@ __all__ = [
     "STALL_SLEEPERS",
     "STALL_SLEEPS_ASKED",
     "STALL_WAYS",
+    "STANDING",
     "THREE_COLUMNS",
     "THROTTLE",
     "THROTTLES",
@@ -228,6 +231,7 @@ __all__ = [
     "WORLD_MEMORY",
     "WORLD_ROUNDS",
     "WORLD_SLEEPS",
+    "WORLD_TOLERANCES",
     "WORLD_ZONES",
     "ZONE",
     "read_table",

@@ -55,6 +55,27 @@ it, where it does), ``error`` one standard deviation of it in points. ``locator`
 TOLERANCES: Final = schema_of({"claim": pl.String, "tolerance": pl.Float64, "note": pl.String})
 """How far a result may lie from a claim's change (points) or, without one, from its value."""
 
+STANDING: Final = pl.Enum(["fitted", "modelled", "not modelled"])
+"""What a world says of a row; fitted: 3.9's cell was there to fit constants on."""
+
+WORLD_TOLERANCES: Final = schema_of(
+    {
+        "table": pl.String,
+        "metric": pl.String,
+        "standing": STANDING,
+        "per": pl.Enum(["run", "second"]),
+        "nothing": pl.Float64,
+        "points": pl.Float64,
+        "collapse": pl.Float64,
+        "note": pl.String,
+    }
+)
+"""What judges each row of patch 03's tables in its world; data/published/README.md has the rules.
+
+A cell up to ``nothing`` is none. ``points`` is how far the change from mmotm to the series may lie
+from the printed one, ``collapse`` the share of the round without a file that 3.9 alone falls below.
+"""
+
 CARDS: Final = schema_of(
     {
         "patch": pl.String,

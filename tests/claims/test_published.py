@@ -16,6 +16,7 @@ from swapsim.claims import (
     published_claims,
     published_tables,
     tolerances,
+    world_tolerances,
 )
 from swapsim.errors import InputError
 from swapsim.paths import data_root
@@ -409,6 +410,27 @@ def test_each_change_has_its_tolerance() -> None:
     assert (loud["tolerance"] <= loud["change"].abs()).all()
 
 
+def test_each_row_of_the_stall_tables_is_judged_once() -> None:
+    """Every row of the six tables has its judge, in the mail's order, and one quotient a block."""
+    rows = TABLES.filter(pl.col("mail") == "C-stall-decisions-series", pl.col("table") != "prose")
+    judged = world_tolerances()
+    quotient = pl.col("metric").str.contains(" : ")
+    assert judged.filter(~quotient).select("table", "metric").rows() == (
+        rows.select("table", "metric").unique(maintain_order=True).rows()
+    )
+    assert judged.filter(quotient).height == 2
+    unsaid = judged.filter(standing="not modelled").select("nothing", "points", "collapse")
+    assert unsaid.null_count().row(0) == (unsaid.height,) * 3
+
+
+def test_the_mails_own_spread_gives_the_points() -> None:
+    """Six rounds without a file are one experiment: two deviations of a difference of two."""
+    rounds = TABLES.filter(metric="Ops memcachetest-0M")["value"]
+    deviation = 2 * math.sqrt(2) * 100 * rounds.std() / rounds.mean()
+    assert len(rounds) == 6
+    assert set(world_tolerances()["points"].drop_nulls()) == {round(deviation, 1)}
+
+
 @pytest.mark.skipif(not SEEDS.is_dir(), reason=f"the mails are not at {SEEDS}")
 def test_every_cell_stands_in_its_mail() -> None:
     """The mail prints each row's values beside its label, in the order of the columns."""
@@ -469,6 +491,8 @@ def test_figures_outside_the_tables_stand_in_the_mail() -> None:
         ("claims.csv", 3, "claim", "\nA-swap-out,", "\nA-throughput,"),
         ("claims.csv", 2, "change", ",28.1,9.33,", ",nan,9.33,"),
         ("tolerances.csv", 2, "tolerance", ",9.33,", ",-9.33,"),
+        ("world-tolerances.csv", 2, "points", ",3.2,", ",-3.2,"),
+        ("world-tolerances.csv", 2, "standing", ",fitted,", ",guessed,"),
     ],
 )
 def test_a_bad_row_is_named(
@@ -504,7 +528,7 @@ def test_a_bad_file_is_named(tmp_path: Path, old: str, new: str, wanted: str) ->
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """A folder without tables or claims stops the reader with its path."""
-    for read in (published_tables, published_claims, tolerances):
+    for read in (published_tables, published_claims, tolerances, world_tolerances):
         with pytest.raises(InputError, match=re.escape(str(tmp_path))):
             read(tmp_path)
 
@@ -524,3 +548,4 @@ def read_all(folder: Path) -> None:
     published_tables(folder)
     published_claims(folder)
     tolerances(folder)
+    world_tolerances(folder)
