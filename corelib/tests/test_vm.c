@@ -179,7 +179,6 @@ static void each_rule_set_keeps_every_invariant(void)
 		config.rounds = 2;
 		config.file_pages = files;
 		config.disk_rate = 5000;
-		config.dirty_percent = 60;
 		config.cached_pages = 40;
 		config.program_pages = 10;
 		config.writes_while_filling = rules % 2;
@@ -210,8 +209,8 @@ static void a_page_without_a_block_is_counted_and_not_written(void)
 
 		config.items = 125;
 		config.file_pages = files;
-		config.dirty_percent = 100;
-		config.background_percent = 100;
+		config.dirty_percent = 20;
+		config.background_percent = 20;
 		config.delays_allocation = delays;
 		vm = make(&config);
 		CHECK(run(vm, ALL));
@@ -261,8 +260,6 @@ static void reclaim_meets_the_pages_of_a_server(void)
 		config.nfs = true;
 		config.server_rate = 500;
 		config.net_rate = 2000;
-		config.dirty_percent = 100;
-		config.background_percent = 50;
 		vm = make(&config);
 		CHECK(run(vm, ALL));
 		counts = sws_vm_counts_of(vm);

@@ -308,10 +308,14 @@ class World:
         pages = self.config["swap_pages"]
         return bool(pages) and len(self.owners) < pages - 1
 
+    def can_be_reclaimed(self, zone: Zone) -> int:
+        """Count pages of a zone's lists, of anonymous ones only while there is swap."""
+        lists = zone.lists if self.swap_left() else zone.lists[2:]
+        return sum(map(len, lists))
+
     def reclaimable(self, zone: Zone) -> bool:
         """Return whether a zone was scanned less than six times since a page was freed."""
-        lists = zone.lists if self.swap_left() else zone.lists[2:]
-        return zone.pages_scanned < 6 * sum(map(len, lists))
+        return zone.pages_scanned < 6 * self.can_be_reclaimed(zone)
 
     def in_zone(self, number: int, mark: str) -> int:
         """Count pages of a zone with a mark; of dirty ones the file's."""
@@ -333,7 +337,7 @@ class World:
     def may_be_dirtier(self, number: int) -> bool:
         """Return whether a zone has less than its share of dirty pages."""
         zone = self.zones[number]
-        pages = max(len(zone.free) - zone.reserve - zone.high, 0) + self.files(zone)
+        pages = max(len(zone.free) - zone.reserve - zone.high, 0) + self.can_be_reclaimed(zone)
         now = sum(self.in_zone(number, mark) for mark in ("dirty", "unstable", "writeback"))
         return now <= pages * self.config["dirty_percent"] // 100
 
@@ -627,7 +631,7 @@ class World:
         """Return how many pages may be dirty before the flusher begins, and at most."""
         free = sum(len(zone.free) for zone in self.zones)
         reserve = sum(zone.reserve + zone.high for zone in self.zones)
-        pages = max(free - reserve, 0) + sum(map(self.files, self.zones))
+        pages = max(free - reserve, 0) + sum(map(self.can_be_reclaimed, self.zones))
         config = self.config
         return (
             pages * config["background_percent"] // 100,

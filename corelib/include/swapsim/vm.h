@@ -62,11 +62,12 @@
  *
  * 3. What is kept, and what is dropped
  *
- * Kept: order of zones and lists, watermarks with the reserve of the lower zone, the share of
- * dirty pages of a zone; scan targets by priority, swappiness and what was rotated; the end of
- * a scan as each kernel has it (3.9 scans its targets to the end and its priority falls to 0,
- * where anonymous pages are scanned as hard as file pages; from mmotm on kswapd reclaims up
- * to a target, in proportion, and never at priority 0); that a page is looked at twice, once
+ * Kept: order of zones and lists, watermarks with the reserve of the lower zone; dirty pages as
+ * a share of all that can be reclaimed, of a zone and of both, anonymous pages among them while
+ * there is swap, as until 3.14; scan targets by priority, swappiness and what was rotated; the
+ * end of a scan as each kernel has it (3.9 scans its targets to the end and its priority falls
+ * to 0, where anonymous pages are scanned as hard as file pages; from mmotm on kswapd reclaims
+ * up to a target, in proportion, and never at priority 0); that a page is looked at twice, once
  * for its mapping and once for its reference, and a page of a program in use stays active; what
  * ext4 does when reclaim gives it a page whose block is not allocated yet: it is dirtied again
  * and nothing is written; what NFS does: a page is not released before it is committed, reclaim

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vm/writeback.c - the flusher, and the rate of those who dirty pages: wb_writeback and
- * balance_dirty_pages. Of 300,000 pages that can be dirty 30,000 may be in peace, 60,000 at
- * most:
+ * balance_dirty_pages. Of 1,600,000 pages that can be dirty 160,000 may be in peace, 320,000
+ * at most:
  *
- *      pages dirty or under writeback   0 ...... 45,000 ... 52,500 ... 60,000
- *      rate of the writer               free      2 x         1 x       none
+ *      pages dirty or under writeback   0 ...... 240,000 ... 280,000 ... 320,000
+ *      rate of the writer               free       2 x         1 x        none
  *                                       of the disk's measured bandwidth
  *
  * between the last three by the third power of the way, as bdi_position_ratio has it.

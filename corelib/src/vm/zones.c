@@ -93,22 +93,22 @@ bool sws_vm__is_reclaimable(const struct sws_vm *vm, uint32_t zone)
 	return vm->zones[zone].pages_scanned < (uint64_t)sws_vm__reclaimable(vm, zone) * 6;
 }
 
-/* Free pages but the reserves, and the pages of the file. */
-static uint64_t dirtyable(uint64_t free, uint64_t reserve, uint64_t file)
+/*
+ * Free pages but the reserves, and what can be reclaimed: until 3.14 anonymous pages are among
+ * that as long as there is swap, so a fifth of all memory may be dirty, however few pages of it
+ * are left to files.
+ */
+static uint64_t dirtyable(uint64_t free, uint64_t reserve, uint64_t reclaimable)
 {
-	return (free > reserve ? free - reserve : 0) + file;
-}
-
-static uint32_t file_pages(const struct sws_vm *vm, uint32_t zone)
-{
-	return vm_list_pages(vm, zone, VM_INACTIVE_FILE) + vm_list_pages(vm, zone, VM_ACTIVE_FILE);
+	return (free > reserve ? free - reserve : 0) + reclaimable;
 }
 
 /* zone_dirty_ok */
 static bool may_be_dirtier(const struct sws_vm *vm, uint32_t zone)
 {
 	const struct zone *its = &vm->zones[zone];
-	const uint64_t pages = dirtyable(its->free, its->dirty_reserve, file_pages(vm, zone));
+	const uint64_t pages =
+		dirtyable(its->free, its->dirty_reserve, sws_vm__reclaimable(vm, zone));
 
 	return (uint64_t)its->dirty + its->unstable + its->writeback <=
 	       pages * vm->config.dirty_percent / 100;
@@ -135,15 +135,15 @@ struct vm_limits sws_vm__limits(const struct sws_vm *vm)
 {
 	uint64_t free = 0;
 	uint64_t reserve = 0;
-	uint64_t file = 0;
+	uint64_t reclaimable = 0;
 	uint64_t pages = 0;
 
 	for (uint32_t i = 0; i < vm->n_zones; i++) {
 		free += vm->zones[i].free;
 		reserve += vm->zones[i].dirty_reserve;
-		file += file_pages(vm, i);
+		reclaimable += sws_vm__reclaimable(vm, i);
 	}
-	pages = dirtyable(free, reserve, file);
+	pages = dirtyable(free, reserve, reclaimable);
 	return (struct vm_limits){
 		.background = pages * vm->config.background_percent / 100,
 		.dirty = pages * vm->config.dirty_percent / 100,
