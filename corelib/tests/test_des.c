@@ -110,20 +110,20 @@ static void a_queued_lock_serves_in_order_and_pays_the_lines_way(void)
 {
 	struct sws_des *des = four_that_ask(SWS_LOCK_QUEUED);
 
-	expect(des, 4, 190); /* another socket */
+	expect(des, 4, 100 + 3 * 90); /* another socket */
 	run(des, 4, 10);
-	expect(des, 4, 200);
+	expect(des, 4, 380);
 	unlock(des, 4, 0);
-	expect(des, 1, 290); /* and back */
+	expect(des, 1, 380 + 3 * 90); /* and back */
 	unlock(des, 1, 0);
-	expect(des, 2, 320); /* another core */
+	expect(des, 2, 650 + 3 * 30); /* another core */
 	unlock(des, 2, 0);
 	CHECK(sws_des_site_of(des, 0).wait_ns == 0);
-	CHECK(sws_des_site_of(des, 1).wait_ns == 189);
-	CHECK(sws_des_site_of(des, 2).wait_ns == 288);
-	CHECK(sws_des_site_of(des, 3).wait_ns == 317);
+	CHECK(sws_des_site_of(des, 1).wait_ns == 369);
+	CHECK(sws_des_site_of(des, 2).wait_ns == 648);
+	CHECK(sws_des_site_of(des, 3).wait_ns == 737);
 	CHECK(sws_des_site_of(des, 3).moved == 1 && sws_des_site_of(des, 3).contended == 1);
-	CHECK(sws_des_cpu_of(des, 2).run_ns == 3 && sws_des_cpu_of(des, 2).wait_ns == 317);
+	CHECK(sws_des_cpu_of(des, 2).run_ns == 3 && sws_des_cpu_of(des, 2).wait_ns == 737);
 	sws_des_free(des);
 }
 
@@ -166,15 +166,15 @@ static void locks_nest_and_a_wait_inside_is_no_hold_of_the_cpu(void)
 	expect(des, 0, 50);
 	unlock(des, 0, 1);
 	run(des, 0, 1000);
-	expect(des, 1, 55);
-	run(des, 1, 10);
 	expect(des, 1, 65);
+	run(des, 1, 10);
+	expect(des, 1, 75);
 	unlock(des, 1, 1);
 	unlock(des, 1, 0);
-	CHECK(sws_des_cpu_of(des, 1).wait_ns == 55 && sws_des_cpu_of(des, 1).hold_ns == 10);
-	CHECK(sws_des_site_of(des, 0).hold_ns == 65 && sws_des_site_of(des, 1).hold_ns == 60);
-	CHECK(sws_des_site_of(des, 0).longest_hold_ns == 65);
-	CHECK(sws_des_site_of(des, 1).longest_wait_ns == 55);
+	CHECK(sws_des_cpu_of(des, 1).wait_ns == 65 && sws_des_cpu_of(des, 1).hold_ns == 10);
+	CHECK(sws_des_site_of(des, 0).hold_ns == 75 && sws_des_site_of(des, 1).hold_ns == 60);
+	CHECK(sws_des_site_of(des, 0).longest_hold_ns == 75);
+	CHECK(sws_des_site_of(des, 1).longest_wait_ns == 65);
 	CHECK(sws_des_site_of(des, 1).longest_hold_ns == 50);
 	sws_des_free(des);
 }
@@ -245,6 +245,9 @@ static void a_config_out_of_range_is_refused(void)
 	CHECK(sws_des_new(&config, &des) == SWS_ERROR_BAD_CONFIG);
 	sws_des_config_init(&config);
 	config.travel_other_socket_ns = UINT64_MAX;
+	CHECK(sws_des_new(&config, &des) == SWS_ERROR_BAD_CONFIG);
+	sws_des_config_init(&config);
+	config.hand_off_ways = 0;
 	CHECK(sws_des_new(&config, &des) == SWS_ERROR_BAD_CONFIG);
 }
 

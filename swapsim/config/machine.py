@@ -38,6 +38,10 @@ class MachineConfig:
         From 5.7 on: whether each CPU has its cache of 64 slots.
     test_and_set : bool
         Whether all locks are plain test-and-set locks instead of queued ones.
+    hand_off_ways : int
+        How often the line of a queued lock travels until the waiter that it is handed to has it, 1
+        to 8: the unlock's store, the waiter's read, the waiter's store. One that is free is always
+        had after one way.
     nodes : int
         Sockets, 1 to 8, each with its memory and its kswapd; 1 with memory_max.
     devices : int
@@ -101,6 +105,7 @@ class MachineConfig:
     policy: str | Policy = "percpu-rerandomise"
     slot_cache: bool = True
     test_and_set: bool = False
+    hand_off_ways: int = 3
     nodes: int = 1
     devices: int = 1
     channels: int = 0
@@ -164,6 +169,7 @@ class MachineConfig:
             ("nodes", 1, facts.MACHINE_NODES_MAX),
             ("devices", 1, self.nodes),
             ("list_pages", 1, facts.LIST_MAX),
+            ("hand_off_ways", 1, 8),
             ("channels", 0, facts.MACHINE_CHANNELS_MAX),
             ("writers", 0, facts.MACHINE_TASKS_MAX),
             ("walkers", 0, facts.MACHINE_TASKS_MAX),

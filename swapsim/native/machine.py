@@ -164,6 +164,7 @@ def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list
     for name in (
         "list_pages",
         "slot_cache",
+        "hand_off_ways",
         "nodes",
         "devices",
         "channels",

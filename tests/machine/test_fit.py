@@ -21,7 +21,7 @@ SMALL = MachineConfig(
     frames=4096,
     slots=2**17,
     warmup_ns=2_000_000,
-    duration_ns=20_000_000,
+    duration_ns=60_000_000,
 )
 
 TREE = ("cycles.tree_lock.add_to_swap_cache.shrink_page_list", "cycles.tree_lock.__remove_mapping")

@@ -25,6 +25,7 @@ class Config:
     travel_same_socket_ns: int = 30
     travel_other_socket_ns: int = 90
     irq_save_ns: int = 0
+    hand_off_ways: int = 3
 
 
 @dataclass
@@ -108,7 +109,7 @@ class Des:
         self._was_idle(cpu)
         ask = Ask(cpu, site, irq_save, self.now)
         if lock.holder is None:
-            self._grant(lock, ask, pullers=1)
+            self._grant(lock, ask, ways=1)
         else:
             self.sites[site]["contended"] += 1
             lock.waiters.append(ask)
@@ -128,12 +129,12 @@ class Des:
         site["longest_hold_ns"] = max(site["longest_hold_ns"], held)
         lock.last_holder, lock.holder = cpu, None
         if lock.waiters:
-            pullers = 1 if lock.kind == QUEUED else len(lock.waiters)
+            ways = self.config.hand_off_ways if lock.kind == QUEUED else len(lock.waiters)
             ask = lock.waiters[0]
             if lock.kind == TEST_AND_SET:
                 ask = min(lock.waiters, key=lambda waiter: self.travel(cpu, waiter.cpu))
             lock.waiters.remove(ask)
-            self._grant(lock, ask, pullers)
+            self._grant(lock, ask, ways)
         return OK
 
     def travel(self, start: int | None, end: int) -> int:
@@ -153,8 +154,8 @@ class Des:
             sums[f"{kind}_ns"] += end - start
         return sums
 
-    def _grant(self, lock: Lock, ask: Ask, pullers: int) -> None:
-        had = self.now + self.travel(lock.last_holder, ask.cpu) * pullers
+    def _grant(self, lock: Lock, ask: Ask, ways: int) -> None:
+        had = self.now + self.travel(lock.last_holder, ask.cpu) * ways
         had += self.config.irq_save_ns if ask.irq_save else 0
         site = self.sites[ask.site]
         site["acquisitions"] += 1

@@ -98,6 +98,7 @@ class Config:
     list_pages: int = BATCH
     slot_cache: bool = True
     lock_kind: int = oracle_des.QUEUED
+    hand_off_ways: int = 3
     nodes: int = 1
     devices: int = 1
     channels: int = 0
@@ -225,6 +226,7 @@ class Machine:
                 travel_same_socket_ns=costs["travel_same_socket_ns"],
                 travel_other_socket_ns=costs["travel_other_socket_ns"],
                 irq_save_ns=costs["irq_save_ns"],
+                hand_off_ways=config.hand_off_ways,
             )
         )
         self.avail_lock = self.locks(1)
@@ -872,13 +874,12 @@ class Machine:
     def get_swap_pages(self, actor: Actor, wanted: int) -> Iterator[None]:
         """Return at most wanted slots of the device."""
         swap, listed, site = actor.swap, 0, "si_lock.get_swap_pages"
-        for _ in range(2 if self.old else 1):
-            yield from self.under(
-                actor,
-                self.avail_lock,
-                "swap_avail_lock.get_swap_pages",
-                lambda: self.costs["avail_ns"],
-            )
+        yield from self.under(
+            actor,
+            self.avail_lock,
+            "swap_avail_lock.get_swap_pages",
+            lambda: self.costs["avail_ns"],
+        )
         _, call = swap.slots.begin(actor.mm, wanted)
         while call.state not in OVER:
             if call.state in UNLOCKED:

@@ -5,8 +5,11 @@
  *
  * Models kernel/locking/qspinlock.c in what its users see: waiters are served in
  * the order of their coming, each spins until the lock is handed to it, and the
- * lock's cache line travels from the last holder's CPU to the next one's. Beside
- * it a test-and-set lock, whose waiters all pull at the line.
+ * lock's cache line travels from the last holder's CPU to the next one's: once if the
+ * lock was free. The first waiter has the line before its eyes, so a lock that is handed
+ * over costs three ways: the holder's store takes the line back, the waiter's read fetches
+ * it, and the waiter's own store takes it for good. Beside it a test-and-set lock, whose
+ * waiters all pull at the line.
  *
  *      CPU 0  ==run==[===hold===]........run.........
  *      CPU 1  ==run====|~~wait~~~|h[===hold===]==run==      h: hand-off
@@ -21,14 +24,16 @@
  *   operation   model time
  *   run         ns of the CPU's own
  *   lock        line travel from the last holder, then hold; if taken: wait, then hand-off
- *   unlock      none; the first waiter gets the lock after the hand-off
+ *   unlock      none; the first waiter gets the lock after the hand-off: the line's way
+ *               hand_off_ways times
  *
  * Events at one time come in the order in which they were made. There is no
  * randomness here: whoever wants some, brings a stream.
  *
  * Kept: FIFO order, hand-off by distance, waits by call site, interrupts off as a
  * cost of its own. Dropped: the lock's own atomic instructions beyond the line's
- * travel, memory bandwidth, preemption, frequency.
+ * travel, what the holder's writes beside the lock lose to the waiter that reads it,
+ * memory bandwidth, preemption, frequency.
  */
 #ifndef SWAPSIM_DES_H
 #define SWAPSIM_DES_H
@@ -63,6 +68,8 @@ struct sws_des_config {
 	uint64_t travel_other_socket_ns;
 	/* More until a lock is had with interrupts off; default 0. */
 	uint64_t irq_save_ns;
+	/* Of the line of a queued lock that is handed over, 1 .. 8; default 3. */
+	uint32_t hand_off_ways;
 	/* NULL: libc. */
 	const struct sws_allocator *allocator;
 };

@@ -58,7 +58,7 @@
  *   going out                   4.8                 5.7, 5.8            6.1
  *   shrink_active_list          lru_lock, 2 of 32   as 4.8              as 4.8
  *   shrink_inactive_list        lru_lock, 2 of 32   as 4.8              as 4.8
- *   get_swap_page, a page       swap_avail_lock x2, slot-cache mutex    as 5.7
+ *   get_swap_page, a page       swap_avail_lock,    slot-cache mutex    as 5.7
  *                               si->lock
  *     a refill, 1 of 64         -                   swap_avail_lock,    as 5.7
  *                                                   si->lock a locked part,
@@ -259,6 +259,8 @@ struct sws_machine_config {
 	bool slot_cache;
 	/* Of every lock; default queued. */
 	enum sws_lock_kind lock_kind;
+	/* As in struct sws_des_config; default 3. */
+	uint32_t hand_off_ways;
 	/* 1 .. SWS_MACHINE_NODES_MAX, each with its memory and its kswapd; 1 with memory_max; default 1. */
 	uint32_t nodes;
 	/* 1 .. nodes; a node swaps to device node % devices; default 1. */

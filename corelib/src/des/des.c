@@ -4,28 +4,29 @@
  *
  * Three CPUs of one socket, travel 30, each holds the lock for 100:
  *
- *      time     0    100  130       230  260       360
+ *      time     0    100  190       290  380       480
  *      CPU 0    [====]                                   has it at once: the line was nowhere
- *      CPU 1     |~~~~~~~~[=========]                    came second: 30 until it has the line
+ *      CPU 1     |~~~~~~~~[=========]                    came second: 3 x 30 until it has it
  *      CPU 2     |~~~~~~~~~~~~~~~~~~~~~~~[=========]
  *
- * The lock is CPU 1's from 100 on, though its event, and its hold, begin at 130:
- * whoever asks in between waits behind CPU 2. A test-and-set lock would have sent the
- * line over 2 x 30 first, for both pull at it:
+ * The lock is CPU 1's from 100 on, though its event, and its hold, begin at 190:
+ * whoever asks in between waits behind CPU 2. Of a test-and-set lock the line goes once for
+ * each that pulls at it, over 2 x 30 and then over 30:
  *
  *      asked at 0          queued             test-and-set
- *      CPU 1 waits, holds  130, 130 .. 230    160, 160 .. 260
- *      CPU 2               260, 260 .. 360    290, 290 .. 390
+ *      CPU 1 waits, holds  190, 190 .. 290    160, 160 .. 260
+ *      CPU 2               380, 380 .. 480    290, 290 .. 390
  *
- * A hold is counted from 130, not from 100: the line on its way is wait, so the three
+ * A hold is counted from 190, not from 100: the line on its way is wait, so the three
  * holds add up to 300 under either lock, and what the lock costs shows in the waits.
  * The kernel's queue is kernel/locking/qspinlock.c (4.2 on).
  */
 #include "des/layout.h"
 
-#define CPUS_MAX  4096U
-#define SITES_MAX 65536U
-#define TIME_MAX  (UINT64_C(1) << 62) /* sums of two times stay within 64 bits */
+#define CPUS_MAX          4096U
+#define SITES_MAX         65536U
+#define HAND_OFF_WAYS_MAX 8U
+#define TIME_MAX          (UINT64_C(1) << 62) /* sums of two times stay within 64 bits */
 
 void sws_des_config_init(struct sws_des_config *config)
 {
@@ -37,6 +38,7 @@ void sws_des_config_init(struct sws_des_config *config)
 		.travel_same_core_ns = 5,
 		.travel_same_socket_ns = 30,
 		.travel_other_socket_ns = 90,
+		.hand_off_ways = 3,
 	};
 }
 
@@ -48,7 +50,8 @@ static bool config_fits(const struct sws_des_config *config)
 	       config->sites <= SITES_MAX && config->travel_same_core_ns < TIME_MAX / CPUS_MAX &&
 	       config->travel_same_socket_ns < TIME_MAX / CPUS_MAX &&
 	       config->travel_other_socket_ns < TIME_MAX / CPUS_MAX &&
-	       config->irq_save_ns < TIME_MAX / CPUS_MAX;
+	       config->irq_save_ns < TIME_MAX / CPUS_MAX && config->hand_off_ways >= 1 &&
+	       config->hand_off_ways <= HAND_OFF_WAYS_MAX;
 }
 
 int sws_des_new(const struct sws_des_config *config, struct sws_des **out)
@@ -301,12 +304,12 @@ static uint64_t longer(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The lock goes to a CPU, whose event comes once the line has arrived; all that pull at it slow it down. */
-static void grant(struct sws_des *self, struct lock *lock, uint32_t cpu, uint32_t pullers)
+/* The lock goes to a CPU, whose event comes once the line has gone all its ways. */
+static void grant(struct sws_des *self, struct lock *lock, uint32_t cpu, uint32_t ways)
 {
 	struct cpu *winner = &self->cpus[cpu];
 	struct sws_des_site *site = &self->sites[winner->site];
-	const uint64_t at = self->now + travel(self, lock->last_holder, cpu) * pullers +
+	const uint64_t at = self->now + travel(self, lock->last_holder, cpu) * ways +
 			    (winner->irq_save ? self->config.irq_save_ns : 0);
 	const uint64_t waited = at - winner->until;
 
@@ -381,11 +384,12 @@ static uint32_t nearest_waiter(const struct sws_des *self, const struct lock *lo
  * CPU 0 gives back, the nearest waiter is taken out of the middle of the queue:
  *
  *      first > 5 > 1 > 7 < last         winner 1, predecessor 5
- *      first > 5 > 7 < last             pullers 3: those who waited, the winner with them
+ *      first > 5 > 7 < last             ways 3: all who waited pull, the winner with them
  */
 static void hand_over(struct sws_des *self, struct lock *lock)
 {
-	const uint32_t pullers = lock->kind == SWS_LOCK_QUEUED ? 1 : lock->waiters;
+	const uint32_t ways =
+		lock->kind == SWS_LOCK_QUEUED ? self->config.hand_off_ways : lock->waiters;
 	uint32_t predecessor = NOBODY;
 	uint32_t winner = lock->first_waiter;
 	uint32_t next = NOBODY;
@@ -400,7 +404,7 @@ static void hand_over(struct sws_des *self, struct lock *lock)
 	if (lock->last_waiter == winner)
 		lock->last_waiter = predecessor;
 	lock->waiters--;
-	grant(self, lock, winner, pullers);
+	grant(self, lock, winner, ways);
 }
 
 int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t number)

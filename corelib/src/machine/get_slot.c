@@ -15,7 +15,7 @@
  *
  * 64 pages go out on one CPU, the first of them with an empty cache and clusters left:
  *
- *      4.8     64 holds of si->lock, 128 of swap_avail_lock
+ *      4.8     64 holds of si->lock, 64 of swap_avail_lock
  *      5.7     64 holds of the CPU's mutex; inside the first of them the refill:
  *              1 hold of swap_avail_lock, 1 of si->lock, and in that 128 of cluster locks,
  *              64 for searches and 64 for slots taken
@@ -152,7 +152,7 @@ static int call_reclaim_cached(struct actor *actor, struct sws_slots_call *call)
 	return engine_call(&actor->thread, reclaim_cached, &frame, sizeof(frame));
 }
 
-enum slots_step { AVAIL, AVAIL_AGAIN, BEGIN, NEXT_PART, LOCKED_PART, CLUSTER_LOCKS, GIVE_BACK };
+enum slots_step { AVAIL, BEGIN, NEXT_PART, LOCKED_PART, CLUSTER_LOCKS, GIVE_BACK };
 
 /* One part of the call, and what it made the device do. */
 static int lead(struct actor *actor, struct get_slots *my, struct sws_slots_work *before)
@@ -276,10 +276,6 @@ static int get_slots(struct actor *actor, void *frame, uint32_t step)
 
 	switch ((enum slots_step)step) {
 	case AVAIL:
-		return sws_engine__under(thread, self->avail_lock, SWS_SITE_AVAIL, avail, NULL);
-	case AVAIL_AGAIN:
-		if (self->rules->avail_locks < 2)
-			return SWS_OK;
 		return sws_engine__under(thread, self->avail_lock, SWS_SITE_AVAIL, avail, NULL);
 	case BEGIN:
 		return sws_slots_call_begin(device->slots, mm, my->wanted, &my->call,

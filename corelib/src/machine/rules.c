@@ -22,14 +22,12 @@ static const struct machine_rules rows[] = {
 		SWS_KERNEL_4_8,
 		.mapping = SWS_KERNEL_4_8,
 		.keeps_tags = true,
-		.avail_locks = 2,
 		.starts_active = true,
 		.pagevec = 14,
 	},
 	{
 		SWS_KERNEL_5_7,
 		.mapping = SWS_KERNEL_5_8,
-		.avail_locks = 1,
 		.cluster_locks = true,
 		.slot_cache = true,
 		.charge_lock = true,
@@ -40,7 +38,6 @@ static const struct machine_rules rows[] = {
 	{
 		SWS_KERNEL_5_7_SCAN_MORE,
 		.mapping = SWS_KERNEL_5_8,
-		.avail_locks = 1,
 		.cluster_locks = true,
 		.slot_cache = true,
 		.charge_lock = true,
@@ -51,7 +48,6 @@ static const struct machine_rules rows[] = {
 	{
 		SWS_KERNEL_5_8,
 		.mapping = SWS_KERNEL_5_8,
-		.avail_locks = 1,
 		.cluster_locks = true,
 		.slot_cache = true,
 		.skips_cache = true,
@@ -61,7 +57,6 @@ static const struct machine_rules rows[] = {
 	{
 		SWS_KERNEL_6_1,
 		.mapping = SWS_KERNEL_6_1,
-		.avail_locks = 1,
 		.cluster_locks = true,
 		.slot_cache = true,
 		.skips_cache = true,

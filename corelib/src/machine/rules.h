@@ -18,8 +18,6 @@ struct machine_rules {
 	enum sws_kernel mapping;
 	/* Does the swap cache keep writeback tags, as released? */
 	bool keeps_tags;
-	/* swap_avail_lock per call of get_swap_pages. */
-	unsigned int avail_locks;
 	bool cluster_locks;
 	bool slot_cache;
 	/* mem_cgroup_commit_charge takes lru_lock for a page swapped in. */
