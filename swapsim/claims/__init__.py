@@ -6,6 +6,7 @@
 - ``measured_results`` and its kin: what a real kernel did with a patch switched off and on,
 - ``medians``, ``side_by_side``, ``ranks``: results over their rounds, with intervals,
 - ``three_columns``, ``held_against``: side by side, and judged,
+- ``range_verdict``: a range of predictions, judged, and open where it is too wide,
 - ``directions``, ``steps``: by sign, round against the same round,
 - ``lkp``, ``mmtests``: laid out as the mails print them.
 """
@@ -23,9 +24,11 @@ from swapsim.claims.published import (
     tolerances,
     world_tolerances,
 )
+from swapsim.claims.ranges import OPEN_BEYOND, range_verdict
 from swapsim.claims.results import Row, results
 
 __all__ = [
+    "OPEN_BEYOND",
     "Row",
     "as_printed",
     "directions",
@@ -41,6 +44,7 @@ __all__ = [
     "patch_cards",
     "published_claims",
     "published_tables",
+    "range_verdict",
     "ranks",
     "results",
     "side_by_side",

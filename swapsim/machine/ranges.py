@@ -3,6 +3,7 @@
 
 import polars as pl
 
+from swapsim.claims import range_verdict
 from swapsim.schemas import RANGES, require
 
 
@@ -18,8 +19,8 @@ def judge(points: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema RANGES, a row per claim. A range holds the published figure, or is near it (no
-        farther than the claim's tolerance), or misses it; ``flips`` tells that it has both signs.
+        Schema RANGES, a row per claim, judged by `claims.range_verdict`; ``flips`` tells that a
+        range has both signs.
     """
     frame = (
         points.group_by("claim", maintain_order=True)
@@ -34,15 +35,7 @@ def judge(points: pl.DataFrame) -> pl.DataFrame:
         .with_columns(
             width=pl.col("high") - pl.col("low"),
             flips=(pl.col("low") < 0) & (pl.col("high") > 0),
-            verdict=pl.when(pl.col("published").is_between("low", "high"))
-            .then(pl.lit("holds"))
-            .when(
-                pl.col("published").is_between(
-                    pl.col("low") - pl.col("tolerance"), pl.col("high") + pl.col("tolerance")
-                )
-            )
-            .then(pl.lit("near"))
-            .otherwise(pl.lit("misses")),
+            verdict=range_verdict("low", "high"),
         )
     )
     return require(frame.select(RANGES.names()), RANGES, "RANGES")

@@ -127,6 +127,22 @@ THREE_COLUMNS: Final = schema_of(
 )
 """One row per claim: published beside simulated beside measured, with a verdict on each."""
 
+GROWTH_IN_BOTH_MAILS: Final = schema_of(
+    {
+        "row": pl.String,
+        "published": pl.Float64,
+        "published_third": pl.Float64,
+        "published_together": pl.Float64,
+        "simulated": pl.Float64,
+        "simulated_third": pl.Float64,
+        "simulated_together": pl.Float64,
+        "tolerance": pl.Float64,
+        "agrees": pl.Boolean,
+    }
+)
+"""One row per profile row that patch D's first mail and its third print: by how many percent it
+grows in each and in both together, and how far the simulated figure for both may lie off."""
+
 SOURCE: Final = pl.Enum(["published", "simulated", "measured"])
 """The three columns that stand side by side."""
 

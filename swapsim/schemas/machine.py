@@ -155,6 +155,9 @@ HOLDS_BY_LIST: Final = schema_of(
 """One row per cost of a further removal of a hold and length of a list: the longest hold of
 batched removals, the longest and the mean wait of an add for the same lock, and pages written."""
 
+RANGE_VERDICT: Final = pl.Enum(["holds", "near", "misses", "open"])
+"""How a range stands to a published figure; open: it is too wide to say anything of it."""
+
 RANGES: Final = schema_of(
     {
         "claim": pl.String,
@@ -163,7 +166,7 @@ RANGES: Final = schema_of(
         "low": pl.Float64,
         "high": pl.Float64,
         "width": pl.Float64,
-        "verdict": pl.String,
+        "verdict": RANGE_VERDICT,
         "flips": pl.Boolean,
         "patched_low": pl.Float64,
         "patched_high": pl.Float64,

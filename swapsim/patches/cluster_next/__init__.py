@@ -5,6 +5,7 @@ from swapsim.machine.lab import off_percent, order
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
 from swapsim.machine.time_per_page import time_per_page
 from swapsim.patches.cluster_next import kept
+from swapsim.patches.cluster_next.both_mails import growth_in_both_mails
 from swapsim.patches.cluster_next.conclusions import (
     counted,
     lock_relief,
@@ -40,6 +41,7 @@ __all__ = [
     "gain_by_drive",
     "gain_by_tasks",
     "gain_by_trunk_size",
+    "growth_in_both_mails",
     "headline_fit",
     "headline_results",
     "kept",

@@ -19,11 +19,11 @@ from swapsim.patches.writeback_tags.machines import PATCH
 from swapsim.patches.writeback_tags.prediction import predict
 from swapsim.schemas import COSTS, PREDICTED_BY_SHARES, require
 
-TAG_SHARES: Final = (0.01, 0.05, 0.15, 0.25, 0.3, 0.5, 1.0)
+TAG_SHARES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """``tag_ns / tree_ns``: from a hold for tags that is all descent, to one as long as add's."""
 
-MAP_SHARES: Final = (0.05, 0.2, 0.4, 0.44, 0.45)
-"""``map_ns / tree_ns``. With 0.6 si->lock is so busy that no tree_ns meets the base any more."""
+MAP_SHARES: Final = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""``map_ns / tree_ns``, doubled until si->lock is so busy that no tree_ns meets the base."""
 
 
 def predict_by_shares(
@@ -193,8 +193,8 @@ def judged_ranges(points: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema RANGES, a row per claim. A range holds the published figure, or is near it (no
-        farther than the claim's tolerance), or misses it; ``flips`` tells that it has both signs.
+        Schema RANGES, a row per claim, judged by `claims.range_verdict`; ``flips`` tells that a
+        range has both signs.
     """
     points = require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES")
     return judge(points.filter("converged"))
