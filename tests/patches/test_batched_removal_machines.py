@@ -39,13 +39,13 @@ def test_each_point_is_one_combination() -> None:
 
 def test_a_points_constants_are_uniform_memorys() -> None:
     """A line's way is the same to all CPUs, and a further removal costs its share."""
-    point = patch.Point(hand_off=3, tag_share=0.2, next_share=0.3)
+    point = patch.Point(hand_off=3, tag_share=0.1, next_share=0.3)
     value = dict(patch.constants_at(point).select("name", "value").iter_rows())
     known = dict(costs().select("name", "value").iter_rows())
     assert value["travel_same_socket_ns"] == value["travel_other_socket_ns"]
     assert value["travel_same_socket_ns"] == 3 * known["travel_same_socket_ns"]
     assert value["tree_next_ns"] == round(0.3 * value["tree_ns"])
-    with pytest.raises(InputError, match=r"hand_off=2 and tag_share=0\.2: choose of"):
+    with pytest.raises(InputError, match=r"hand_off=2 and tag_share=0\.1: choose of"):
         patch.constants_at(replace(point, hand_off=2))
 
 
@@ -55,8 +55,8 @@ def test_the_constants_are_fits_of_patch_as_base(hand_off: int) -> None:
     known = dict(costs().select("name", "value").iter_rows())
     ways = ("travel_same_socket_ns", "travel_other_socket_ns")
     dearer = change_costs(costs(), {way: hand_off * known[way] for way in ways})
-    found = fit(tag_share=0.2, map_share=0.2, constants=dearer).constants
-    point = patch.Point(hand_off=hand_off, tag_share=0.2, next_share=1.0)
+    found = fit(tag_share=0.1, map_share=0.2, constants=dearer).constants
+    point = patch.Point(hand_off=hand_off, tag_share=0.1, next_share=1.0)
     names = ["unmap_ns", "tree_ns", "tag_ns", "map_ns"]
     kept, again = (
         dict(frame.select("name", "value").iter_rows())

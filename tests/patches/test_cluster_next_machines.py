@@ -10,10 +10,13 @@ import polars as pl
 import pytest
 
 from swapsim import traces
+from swapsim.claims import published_tables
 from swapsim.config import MachineConfig
 from swapsim.errors import InputError
+from swapsim.machine.fit import base_figure
 from swapsim.machine.run import run
 from swapsim.patches import cluster_next as patch
+from swapsim.patches.cluster_next.machines import IN_MEMORY, IN_MEMORY_HIGH, IN_MEMORY_LOW
 from swapsim.schemas import RESULTS
 
 
@@ -44,6 +47,26 @@ def test_a_smaller_device_of_patch_d_keeps_its_shares(gigabytes: int) -> None:
         )
     assert config.warmup_ns <= usual.warmup_ns
     assert config.duration_ns == usual.duration_ns
+
+
+@pytest.mark.parametrize("in_memory", [IN_MEMORY_LOW, 0.3, IN_MEMORY_HIGH])
+def test_the_part_in_memory_leaves_the_devices_as_full(in_memory: float) -> None:
+    """A smaller memory means fewer pages, and as many of them on the devices."""
+    config = patch.machine(policy="shared", gigabytes=1, in_memory=in_memory)
+    pages = config.walkers * config.pages
+    assert config.nodes * config.frames / pages == pytest.approx(in_memory, rel=1e-4)
+    out = pages - config.nodes * config.frames
+    assert out / (config.devices * config.slots) == pytest.approx(5 / 12, rel=1e-4)
+
+
+def test_the_part_in_memory_is_that_of_the_mails_kernels() -> None:
+    """From the base of the first mail to the patched kernel of the third: what misses comes in."""
+    printed = published_tables().filter(patch=patch.PATCH, metric="swapin throughput")["value"]
+    accesses = 16 * base_figure(patch.PATCH, "not stated", "accesses/s")
+    parts = [1 - rate * 1e9 / 4096 / accesses for rate in printed]
+    assert pytest.approx(min(parts), abs=0.01) == IN_MEMORY_LOW
+    assert pytest.approx(max(parts), abs=0.01) == IN_MEMORY_HIGH
+    assert IN_MEMORY_LOW < IN_MEMORY <= IN_MEMORY_HIGH
 
 
 def test_the_kernel_of_patch_d_may_be_that_of_its_third_mail() -> None:

@@ -17,6 +17,18 @@ PATCH: Final = "04-percpu-cluster-next"
 DEVICE_GIGABYTES: Final = 48
 """Of each of the two devices of patch D's mails (facts on V1 to V3: memmap=48G)."""
 
+IN_MEMORY: Final = 3 / 8
+"""Of all pages, the part that memory holds. The mail says that each process has 68,280 accesses a
+second, but not under which kernel; this is the part if it was the base, at 2.84 GB/s swapped in."""
+
+IN_MEMORY_LOW: Final = 0.21
+IN_MEMORY_HIGH: Final = 3 / 8
+"""The part if it was V3's patched kernel, at 3.51 GB/s, and if it was the base: the other kernels
+of both mails lie between."""
+
+IN_USE: Final = 5 / 12
+"""Of a device's slots."""
+
 WARM_UP_PART: Final = 10
 """One in so many of the pages that go out after the first slot was freed are not yet watched."""
 
@@ -27,6 +39,7 @@ def machine(
     seed: int = 1,
     kernel: str = "5.7+scan-more",
     gigabytes: int = DEVICE_GIGABYTES,
+    in_memory: float = IN_MEMORY,
 ) -> MachineConfig:
     """Return the machine of patch D's mail: 16 walkers on two pmems, 8 each, fragmented.
 
@@ -40,6 +53,8 @@ def machine(
         V3's base, without lru_lock.
     gigabytes : int
         Of each device; memory and pages keep their share of it.
+    in_memory : float
+        Of all pages, the part that memory holds; IN_MEMORY_LOW to IN_MEMORY_HIGH are open.
 
     Returns
     -------
@@ -48,26 +63,26 @@ def machine(
     Notes
     -----
     The devices have the 48 GB of the mail, so that trunks are as many. What memory and pages the
-    test had it does not say: here 3 of 8 pages are in memory, so that as many accesses miss as in
-    the mail (2.84 GB/s swapped in, 16 x 68280 accesses a second: 0.63), and the devices are two
-    fifths full. The warm-up lasts until memory's free pages are used up and tasks reclaim for
-    themselves. A window is short beside a scan's way around a device (20 s): it sees the bases
-    where the fill left them, not where they drift to.
+    test had it does not say: IN_MEMORY and IN_USE stand for it. The warm-up lasts until memory's
+    free pages are used up and tasks reclaim for themselves. A window is short beside a scan's way
+    around a device (20 s): it sees the bases where the fill left them, not where they drift to.
 
     Source
     ------
     Seed D (16 pmbench processes, 80/20, random, a RAM disk per socket); the base holds "scan more".
     """
+    nodes, devices, walkers, slots = 2, 2, 16, gigabytes * 2**18
+    pages = round(devices * slots * IN_USE / (1 - in_memory))
     return MachineConfig(
         patch=PATCH,
         kernel=kernel,
         policy=policy,
-        nodes=2,
-        devices=2,
-        walkers=16,
-        frames=gigabytes * 2**16,
-        pages=gigabytes * 2**20 // DEVICE_GIGABYTES,
-        slots=gigabytes * 2**18,
+        nodes=nodes,
+        devices=devices,
+        walkers=walkers,
+        frames=round(pages * in_memory / nodes),
+        pages=pages // walkers,
+        slots=slots,
         cluster_size=512,
         fragmented=True,
         warmup_ns=20_000_000 + gigabytes * 1_250_000,

@@ -14,12 +14,13 @@ from swapsim.patches.writeback_tags.shares import fits_at, predict_by_shares
 from swapsim.sweep import SerialExecutor
 from swapsim.sweep.kept import kept, picked
 
-TAG_SHARE: Final = 0.2
+TAG_SHARE: Final = 0.1
 MAP_SHARE: Final = 0.2
-"""Of what the base leaves open: one pair of shares that meets it."""
+"""Of what the base leaves open, the geometric middle: of 0.01 to 1, and of 0.05 to 0.8."""
 
-THREE_SHARES: Final = ((0.01, 0.2), (0.2, 0.2), (0.3, 0.2))
-"""Pairs of ``tag_share`` and ``map_share`` that all meet the base: behind each what-if."""
+THREE_SHARES: Final = ((0.01, MAP_SHARE), (TAG_SHARE, MAP_SHARE), (1.0, MAP_SHARE))
+"""Pairs of ``tag_share`` and ``map_share``, behind each what-if: the ends of what the base leaves
+open, and the middle."""
 
 
 def _one_pair_of_shares(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
