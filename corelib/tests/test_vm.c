@@ -92,6 +92,9 @@ static void normal_is_used_first_and_dma32_keeps_its_reserve(void)
 	/* Normal: min 24 * 400 / 700 = 13, low 16. The other 550 - 384 come from DMA32. */
 	CHECK(state.free[1] == 16 && state.active_anon[1] == 384);
 	CHECK(state.free[0] == 300 - 166 && state.active_anon[0] == 166);
+	CHECK(sws_vm_pool_page_of(vm, 0).where == SWS_VM_ACTIVE &&
+	      sws_vm_pool_page_of(vm, 0).young);
+	CHECK(sws_vm_pool_page_of(vm, 0).zone == 1 && sws_vm_pool_page_of(vm, 549).zone == 0);
 	sws_vm_free(vm);
 }
 
@@ -127,6 +130,7 @@ static void a_pool_above_memory_is_swapped_and_comes_back(void)
 	CHECK(counts.swapped_out > 100 && counts.swapped_in > 100);
 	CHECK(counts.major_faults > 0 && counts.major_faults <= counts.swapped_in);
 	CHECK(counts.disk_read == counts.swapped_in && counts.disk_written == counts.swapped_out);
+	CHECK(sws_vm_pool_page_of(vm, 0).where == SWS_VM_UNTOUCHED);
 	/* The header's slot apart none is used once the client has gone. */
 	CHECK(sws_vm_state_of(vm).swap_used == 0);
 	sws_vm_free(vm);
@@ -318,6 +322,7 @@ static void what_is_not_there_is_zero(void)
 	CHECK(sws_vm_zone_of(vm, 2).aged == 0);
 	CHECK(sws_vm_round_of(vm, 1).begin_ns == 0 && sws_vm_round_of(vm, 99).ops == 0);
 	CHECK(sws_vm_events(vm) == 0);
+	CHECK(sws_vm_pool_page_of(vm, UINT32_MAX).where == SWS_VM_UNTOUCHED);
 	sws_vm_free(vm);
 	sws_vm_free(NULL);
 }

@@ -145,6 +145,9 @@ WORLD_RULES: Final = tuple(
 WORLD_COSTS: Final = tuple(name for name, _ in ffi.typeof("struct sws_vm_costs").fields)
 """What work costs in that world: ``struct sws_vm_costs``."""
 
+WORLD_WHERE: Final = _words("enum sws_vm_where", "SWS_VM_")
+"""Where a page of its pool is: ``enum sws_vm_where``."""
+
 WORLD_ZONE_MAX: Final[int] = lib.SWS_VM_PAGES_MAX
 """Pages of its larger zone."""
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The world of ``vm.h``: a config and costs in, what happened, and memory by time, out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,10 +11,11 @@ from swapsim._core import ffi, lib
 from swapsim.config.world import WORLD_FIELDS, WorldConfig
 from swapsim.errors import ConfigError
 from swapsim.native.codes import check
-from swapsim.native.facts import STALL_RULES, STALL_SLEEPS
+from swapsim.native.facts import STALL_RULES, STALL_SLEEPS, WORLD_WHERE
 from swapsim.schemas import (
     WORLD_ACTIVITY,
     WORLD_COUNTERS,
+    WORLD_LIVES,
     WORLD_MEMORY,
     WORLD_ROUNDS,
     WORLD_SLEEPS,
@@ -147,6 +148,66 @@ def make(config: WorldConfig, costs: Mapping[str, int]) -> Any:
     return ffi.gc(out[0], lib.sws_vm_free)
 
 
+def follow(
+    config: WorldConfig,
+    costs: Mapping[str, int],
+    pages: Sequence[int],
+    *,
+    step_ns: int,
+    since_ns: int = 0,
+    until_ns: int = NEVER,
+    tick: Callable[[int], object] = lambda _now: None,
+) -> pl.DataFrame:
+    """Run a world and write down where some pages of its pool are, whenever that has changed.
+
+    Parameters
+    ----------
+    config, costs, tick
+        As for `watch`.
+    pages : sequence of int
+        Numbers in the pool.
+    step_ns : int
+        How often it is looked.
+    since_ns, until_ns : int
+        When it is looked.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WORLD_LIVES, in order of time.
+
+    Raises
+    ------
+    ConfigError
+        Naming what does not fit together.
+    NativeMemoryError
+    """
+    vm = make(config, costs)
+    seen: dict[int, tuple[str, str | None]] = {}
+    rows: list[tuple[int, int, str, str | None]] = []
+    more, until = True, since_ns
+    while more and until <= until_ns:
+        more = run(vm, until, tick)
+        now = lib.sws_vm_state_of(vm).now_ns
+        for page in pages:
+            where, zone, _ = pool_page(vm, page)
+            found = (where, None if where in _NOWHERE else ZONE.categories[zone])
+            if seen.get(page) != found:
+                seen[page] = found
+                rows.append((page, now, *found))
+        until += step_ns
+    return pl.DataFrame(rows, schema=WORLD_LIVES, orient="row")
+
+
+_NOWHERE: Final = ("untouched", "swapped-out")
+
+
+def pool_page(vm: Any, number: int) -> tuple[str, int, bool]:
+    """Return where a page of the pool is, the number of its zone, and whether it is young."""
+    found = lib.sws_vm_pool_page_of(vm, number)
+    return WORLD_WHERE[found.where], found.zone, found.young
+
+
 def _refuse(problem: int, config: WorldConfig) -> None:
     if problem == lib.SWS_VM_NO_PROBLEM:
         return
@@ -185,7 +246,7 @@ def _sample(vm: Any, memory: list[tuple[Any, ...]], activity: list[tuple[Any, ..
 
 
 _KINDS: Final = tuple(WORLD_MEMORY)[2:-3]
-_SUMS: Final = ("ops", "dirtied", "swapped_in", "swapped_out")
+_SUMS: Final = {name for name, _ in ffi.typeof("struct sws_vm_counts").fields}
 
 
 def _rounds(vm: Any, config: WorldConfig) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.native.facts import STALL_SLEEPS
+from swapsim.native.facts import STALL_SLEEPS, WORLD_WHERE
 from swapsim.schemas.table import schema_of
 
 WORLD_CONSTANTS: Final = schema_of(
@@ -107,6 +107,27 @@ WORLD_ACTIVITY: Final = schema_of(
         "queued_calls": pl.UInt32,
         "kswapd_runs": pl.Boolean,
         "kswapd_priority": pl.UInt8,
+        "kswapd_slept_ns": pl.UInt64,
+        "tasks_slept_ns": pl.UInt64,
+        "throttled_ns": pl.UInt64,
+        "reads": pl.UInt64,
+        "writes": pl.UInt64,
+        "read_ns": pl.UInt64,
+        "write_ns": pl.UInt64,
+        "queue_ns": pl.UInt64,
     }
 )
-"""One row per sample: sums so far, slots in use, the disk's queue, and what kswapd does."""
+"""One row per sample: sums so far, slots in use, the disk's queue, and what kswapd does; how long
+kswapd and tasks slept in reclaim, and the writer was throttled; the disk's requests, how long they
+waited in all, and the queue's length times time."""
+
+WORLD_LIVES: Final = schema_of(
+    {
+        "page": pl.UInt32,
+        "t_ns": pl.UInt64,
+        "where": pl.Enum(WORLD_WHERE),
+        "zone": ZONE,
+    }
+)
+"""One row per page that is followed and each change of where it is, or of its zone (null where it
+is in none)."""

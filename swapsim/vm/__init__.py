@@ -5,12 +5,14 @@
 - ``parallelio``: the world of patch C's mail, memcached beside a growing file,
 - ``shrink``: the same made smaller, for a look that takes no time,
 - ``run``: one run of a `config.WorldConfig`, its rounds, counters and memory by time,
+- ``lives``: where single pages of the pool are, all the time,
 - ``vmstat``: its counters as the mail prints them.
 
 Whose stalls it has, and whose loops of kswapd, says the config's ``rules``.
 """
 
 from swapsim.vm.constants import change_constants, constants
+from swapsim.vm.lives import lives
 from swapsim.vm.parallelio import parallelio, shrink
 from swapsim.vm.run import World, run
 from swapsim.vm.vmstat import vmstat
@@ -19,6 +21,7 @@ __all__ = [
     "World",
     "change_constants",
     "constants",
+    "lives",
     "parallelio",
     "run",
     "shrink",

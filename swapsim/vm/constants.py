@@ -146,6 +146,18 @@ def values(frame: pl.DataFrame) -> dict[str, int]:
     return dict(check_constants(frame).select("name", "value").iter_rows())
 
 
+def costs(frame: pl.DataFrame) -> dict[str, int]:
+    """Return what work costs, of all constants.
+
+    Raises
+    ------
+    InputError
+        As `check_constants`.
+    """
+    found = values(frame)
+    return {name: found[name] for name in WORLD_COSTS}
+
+
 def _misfit(row: Mapping[str, object], seen: set[str]) -> tuple[str, str] | None:
     """Return the field at fault and what to do, None if the row fits."""
     name, value, low, high = row["name"], row["value"], row["low"], row["high"]

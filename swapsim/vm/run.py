@@ -8,9 +8,8 @@ import polars as pl
 
 from swapsim.config import WorldConfig
 from swapsim.native import vm as native_vm
-from swapsim.native.facts import WORLD_COSTS
 from swapsim.vm.constants import constants as read_constants
-from swapsim.vm.constants import values
+from swapsim.vm.constants import costs
 
 World = native_vm.Watched
 """What a run gives: its rounds, counters, zones, sleeps, and memory and activity by time."""
@@ -53,6 +52,5 @@ def run(
     ------
     ``vm.h``, which says what of the kernel is kept and what is dropped.
     """
-    found = values(read_constants() if constants is None else constants)
-    costs = {name: found[name] for name in WORLD_COSTS}
-    return native_vm.watch(config, costs, sample_ns=sample_ns, tick=tick)
+    found = costs(read_constants() if constants is None else constants)
+    return native_vm.watch(config, found, sample_ns=sample_ns, tick=tick)

@@ -125,6 +125,10 @@ def compare(config: WorldConfig, events: int) -> oracle_vm.World:
         if event % 50 == 0 or not more[0]:
             assert lib.sws_vm_verify(world, reason) == lib.SWS_OK, ffi.string(reason[0])
             assert lib.sws_vm_digest(world) == oracle.digest(), event
+            pool = range(config.items * config.item_pages)
+            assert [vm.pool_page(world, index) for index in pool] == [
+                oracle.pool_page(index) for index in pool
+            ]
         if not more[0]:
             break
     assert lib.sws_vm_digest(world) == oracle.digest()

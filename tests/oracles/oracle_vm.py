@@ -154,7 +154,7 @@ class World:
         self.config = config
         self.costs = config["costs"]
         self.rules = config["rules"]
-        self.now = 0
+        self.now = self.running = 0
         self.sequence = 0
         self.counts: Counter[str] = Counter()
         self.rounds: list[dict[str, int]] = []
@@ -249,8 +249,8 @@ class World:
         pending = [(task.event, i) for i, task in enumerate(self.tasks) if task.event]
         if self.over or self.out_of_memory or not pending:
             return False
-        (self.now, _), number = min(pending)
-        task = self.tasks[number]
+        (self.now, _), self.running = min(pending)
+        task = self.tasks[self.running]
         task.event = task.asleep_for = None
         task.dozing = False
         what, *rest = next(task.steps)
@@ -802,7 +802,9 @@ class World:
         since = self.now
         self.counts[f"sleeps {sleep}"] += 1
         yield "doze", min(timeout, most_us) * 1000, CONGESTION
-        self.counts[f"slept_ns {sleep}"] += self.now - since
+        who = "kswapd" if self.running == KSWAPD else "tasks"
+        for name in (f"slept_ns {sleep}", f"{who}_slept_ns"):
+            self.counts[name] += self.now - since
 
     def obey(self, zone: Zone, acts: list[tuple[str, Any]]) -> Steps:
         """Do what follows from a list or a round."""
@@ -1393,6 +1395,23 @@ class World:
         self.add(frame, INACTIVE_FILE)
 
     # What the library can be compared by.
+
+    def pool_page(self, index: int) -> tuple[str, int, bool]:
+        """Return where a page of the pool is, its zone, and whether it was touched lately."""
+        kind, number = self.entries.get(index, ("none", 0))
+        if kind == "none":
+            return "untouched", 0, False
+        frame = number if kind == "frame" else self.cached.get(number)
+        if frame is None:
+            return "swapped-out", 0, False
+        page = self.pages[frame]
+        if "reading" in page.marks:
+            where = "reading"
+        elif kind == "slot":
+            where = "leaving" if page.marks & {"dirty", "writeback"} else "cached"
+        else:
+            where = {ACTIVE_ANON: "active", INACTIVE_ANON: "inactive"}.get(page.place, "in-hand")
+        return where, int(frame >= self.zones[0].pages), kind == "frame" and index in self.young
 
     def digest(self) -> int:
         """Return what sws_vm_digest returns."""

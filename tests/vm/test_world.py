@@ -16,6 +16,7 @@ from swapsim.schemas import (
     WORLD_ACTIVITY,
     WORLD_CONSTANTS,
     WORLD_COUNTERS,
+    WORLD_LIVES,
     WORLD_MEMORY,
     WORLD_ROUNDS,
     WORLD_SLEEPS,
@@ -112,6 +113,44 @@ def test_the_same_seed_gives_the_same_world() -> None:
     assert runs[0].memory.equals(runs[1].memory)
     assert runs[0].counters.equals(runs[1].counters)
     assert not runs[0].counters.equals(runs[2].counters)
+
+
+def test_a_page_is_followed_from_its_first_touch_to_the_exit() -> None:
+    """Each row is a change; what is in no zone has none; the run is the same as unwatched."""
+    config = dataclasses.replace(SMALL, rules="3.9", files=SMALL.files[-1:])
+    pool = config.items * config.item_pages
+    found = vm.lives(config, range(0, pool, pool // 100), step_ns=5_000_000)
+    assert found.schema == WORLD_LIVES
+    assert found["t_ns"].is_sorted()
+    assert found["t_ns"].max() == vm.run(config).elapsed_ns
+    assert set(found.filter(pl.col("zone").is_null())["where"]) <= {"untouched", "swapped-out"}
+    for life in found.partition_by("page"):
+        where = life["where"].to_list()
+        assert where[0] == where[-1] == "untouched"
+        changes = life.select(pl.struct("where", "zone")).to_series()
+        assert not (changes == changes.shift()).any()
+    assert {"active", "inactive", "swapped-out"} <= set(found["where"])
+
+
+def test_a_page_that_is_none_of_the_pool_is_refused() -> None:
+    """Numbers begin at 0 and end with the pool; a step takes time."""
+    with pytest.raises(ConfigError, match="pages=-1"):
+        vm.lives(SMALL, [-1])
+    with pytest.raises(ConfigError, match="pages="):
+        vm.lives(SMALL, [SMALL.items * SMALL.item_pages])
+    with pytest.raises(ConfigError, match="step_ns=0"):
+        vm.lives(SMALL, [0], step_ns=0)
+
+
+def test_who_slept_adds_up() -> None:
+    """The sleeps of kswapd and of tasks are all there are; what is summed by time ends at its counter."""
+    found = vm.run(SMALL)
+    counters = dict(found.counters.iter_rows())
+    slept = counters["kswapd_slept_ns"] + counters["tasks_slept_ns"]
+    assert slept == found.sleeps["slept_ns"].sum() > 0
+    for name in ("kswapd_slept_ns", "tasks_slept_ns", "throttled_ns", "writes", "queue_ns"):
+        assert found.activity[name].is_sorted()
+        assert found.activity[name][-1] == counters[name]
 
 
 def test_vmstat_is_told_as_the_mail_tells_it() -> None:

@@ -266,6 +266,9 @@ struct sws_vm_counts {
 	uint64_t sleeps[6];
 	uint64_t declined[6];
 	uint64_t slept_ns[6];
+	/* The same time by who slept: kswapd, or a task that reclaimed for itself. */
+	uint64_t kswapd_slept_ns;
+	uint64_t tasks_slept_ns;
 	/* The writer was throttled for so long. */
 	uint64_t throttled_ns;
 	/* Of a server: its commits, and the pages in them. */
@@ -317,6 +320,26 @@ struct sws_vm_state {
 	/* Is kswapd at work, not asleep? And its priority. */
 	bool kswapd_runs;
 	uint8_t kswapd_priority;
+};
+
+/* Where a page of the pool is. */
+enum sws_vm_where {
+	SWS_VM_UNTOUCHED = 0,
+	SWS_VM_ACTIVE = 1,
+	SWS_VM_INACTIVE = 2,
+	SWS_VM_IN_HAND = 3, /* with a reclaimer, and in the page table */
+	SWS_VM_LEAVING = 4, /* out of the page table, and not yet written to its slot */
+	SWS_VM_CACHED = 5,  /* out of the page table, in memory and in its slot */
+	SWS_VM_SWAPPED_OUT = 6,
+	SWS_VM_READING = 7,
+};
+
+struct sws_vm_pool_page {
+	enum sws_vm_where where;
+	/* 0 also where it is in no zone. */
+	uint32_t zone;
+	/* Touched since somebody looked. */
+	bool young;
 };
 
 /* How a world ended, or why it cannot be made. */
@@ -382,6 +405,9 @@ struct sws_vm_round sws_vm_round_of(const struct sws_vm *self, uint32_t round);
 
 /* Memory as it is now. */
 struct sws_vm_state sws_vm_state_of(const struct sws_vm *self);
+
+/* Where a page of the pool is now; untouched if there is no such page. Complexity: O(1). */
+struct sws_vm_pool_page sws_vm_pool_page_of(const struct sws_vm *self, uint32_t number);
 
 /* A digest of every page, list and queue: equal for equal worlds. */
 uint64_t sws_vm_digest(const struct sws_vm *self);

@@ -81,6 +81,38 @@ struct sws_vm_state sws_vm_state_of(const struct sws_vm *self)
 	return state;
 }
 
+static enum sws_vm_where where_is(const struct page *page)
+{
+	if (vm_is(page, VM_READING))
+		return SWS_VM_READING;
+	if (!vm_is(page, VM_MAPPED))
+		return vm_is(page, VM_DIRTY | VM_WRITEBACK) ? SWS_VM_LEAVING : SWS_VM_CACHED;
+	if (page->place == VM_ISOLATED)
+		return SWS_VM_IN_HAND;
+	return page->place == VM_ACTIVE_ANON ? SWS_VM_ACTIVE : SWS_VM_INACTIVE;
+}
+
+struct sws_vm_pool_page sws_vm_pool_page_of(const struct sws_vm *self, uint32_t number)
+{
+	const uint32_t entry = number < self->n_ptes ? self->ptes[number] : 0;
+	const bool present = (entry & VM_PTE_PRESENT) != 0;
+	uint32_t frame = VM_NONE;
+
+	if (!entry)
+		return (struct sws_vm_pool_page){ .where = SWS_VM_UNTOUCHED };
+	if (present)
+		frame = entry & VM_PTE_FRAME;
+	else if (self->swap.frames[entry])
+		frame = self->swap.frames[entry] - 1;
+	else
+		return (struct sws_vm_pool_page){ .where = SWS_VM_SWAPPED_OUT };
+	return (struct sws_vm_pool_page){
+		.where = where_is(&self->pages[frame]),
+		.zone = vm_zone_of(self, frame),
+		.young = present && (entry & VM_PTE_YOUNG),
+	};
+}
+
 /* FNV-1a over words. */
 static uint64_t mix(uint64_t digest, uint64_t word)
 {

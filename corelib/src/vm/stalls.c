@@ -31,6 +31,7 @@ enum step { SLEEP, AWAKE };
 
 struct nap {
 	uint64_t since;
+	uint64_t slept;
 	uint64_t timeout_us;
 	uint32_t sleep;
 };
@@ -46,7 +47,10 @@ static int nap(struct actor *actor, void *frame, uint32_t step)
 		counts->sleeps[my->sleep]++;
 		return engine_doze(&actor->thread, my->timeout_us * TICK_US, SLEEP_CONGESTION);
 	case AWAKE:
-		counts->slept_ns[my->sleep] += vm_now(actor->vm) - my->since;
+		my->slept = vm_now(actor->vm) - my->since;
+		counts->slept_ns[my->sleep] += my->slept;
+		*(actor->scan.kswapd ? &counts->kswapd_slept_ns : &counts->tasks_slept_ns) +=
+			my->slept;
 		engine_leave(&actor->thread);
 		return SWS_OK;
 	}
