@@ -6,22 +6,25 @@
 - ``shrink``: the same made smaller, for a look that takes no time,
 - ``run``: one run of a `config.WorldConfig`, its rounds, counters and memory by time,
 - ``lives``: where single pages of the pool are, all the time,
-- ``vmstat``: its counters as the mail prints them.
+- ``ops``, ``vmstat``, ``iostat``: what it tells, as the mail prints it.
 
 Whose stalls it has, and whose loops of kswapd, says the config's ``rules``.
 """
 
 from swapsim.vm.constants import change_constants, constants
+from swapsim.vm.iostat import iostat
 from swapsim.vm.lives import lives
 from swapsim.vm.parallelio import parallelio, shrink
 from swapsim.vm.run import World, run
-from swapsim.vm.vmstat import vmstat
+from swapsim.vm.vmstat import ops, vmstat
 
 __all__ = [
     "World",
     "change_constants",
     "constants",
+    "iostat",
     "lives",
+    "ops",
     "parallelio",
     "run",
     "shrink",

@@ -2,12 +2,14 @@
 """The world's constants, the mail's test made of them, and what a run gives."""
 
 import dataclasses
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from swapsim import vm
+from swapsim.claims import world_tolerances
 from swapsim.config import WORLD_RULES
 from swapsim.errors import ConfigError, InputError
 from swapsim.native.facts import WORLD_COSTS
@@ -23,6 +25,7 @@ from swapsim.schemas import (
     WORLD_ZONES,
 )
 from swapsim.vm.constants import NAMES
+from swapsim.vm.parallelio import FILES_MIB
 
 SMALL = vm.shrink(vm.parallelio("mmotm"), 1 / 128)
 
@@ -143,7 +146,7 @@ def test_a_page_that_is_none_of_the_pool_is_refused() -> None:
 
 
 def test_who_slept_adds_up() -> None:
-    """The sleeps of kswapd and of tasks are all there are; what is summed by time ends at its counter."""
+    """Sleeps of kswapd and tasks are all there are; what is summed by time ends at its counter."""
     found = vm.run(SMALL)
     counters = dict(found.counters.iter_rows())
     slept = counters["kswapd_slept_ns"] + counters["tasks_slept_ns"]
@@ -170,3 +173,37 @@ def test_without_a_file_the_rules_do_not_matter(rules: str) -> None:
     found = vm.run(config)
     assert found.rounds["ops_per_second"][0] == pytest.approx(23117, rel=1e-3)
     assert found.sleeps["slept"].sum() == 0
+
+
+def test_the_rows_of_a_world_are_rows_of_the_mail() -> None:
+    """Each row that judges a world is one that it has, quotients of two rows apart."""
+    world = vm.run(SMALL)
+    names = pl.concat([vm.ops(world), vm.vmstat(world), vm.iostat(world)])["metric"]
+    sizes = {f"-{pages // 256}M": size for pages, size in zip(SMALL.files, FILES_MIB, strict=True)}
+    found = {re.sub(r"-\d+M$", lambda size: f"-{sizes[size[0]]}M", name) for name in names}
+    judged = world_tolerances().filter(~pl.col("metric").str.contains(" : "))
+    assert set(judged.filter(pl.col("standing") != "not modelled")["metric"]) <= found
+    assert found <= set(judged["metric"])
+
+
+def test_the_disk_is_told_by_samples() -> None:
+    """The mean over lines of 10 s, those without a request among them, and the greatest line."""
+    second = 1_000_000_000
+    sums = ("reads", "writes", "read_ns", "write_ns", "queue_ns")
+    lines = [(5, 1, 0, 0, 0, 0), (10, 1, 2, 3, 8, 20), (20, 1, 2, 3, 8, 20), (25, 1, 4, 3, 20, 30)]
+    activity = pl.DataFrame(
+        [
+            dict(
+                zip(("t_ns", *sums), (t * second, r, w, *(ns * second for ns in rest)), strict=True)
+            )
+            for t, r, w, *rest in lines
+        ]
+    )
+    world = dataclasses.replace(vm.run(SMALL), activity=activity)
+    found = dict(vm.iostat(world).iter_rows())
+    assert found["Max sda-avgqz"] == 2
+    assert found["Mean sda-avgqz"] == pytest.approx((2 + 0 + 2) / 3)
+    assert found["Max sda-w_await"] == 6000
+    assert found["Mean sda-w_await"] == pytest.approx((4000 + 0 + 6000) / 3)
+    assert found["Max sda-r_await"] == 3000
+    assert found["Mean sda-await"] == pytest.approx((11000 / 3 + 0 + 6000) / 3)
