@@ -270,6 +270,8 @@ static void reclaim_meets_the_pages_of_a_server(void)
 		/* Each page is committed, or was written by reclaim for good. */
 		CHECK(counts.committed + counts.reclaim_writes_file >= 500);
 		CHECK(counts.committed <= 500);
+		/* Tasks waited for commits, kswapd was there for others meanwhile. */
+		CHECK(counts.commit_waits > 0 && counts.commit_wait_ns > config.server_seek_ns);
 		sws_vm_free(vm);
 	}
 }

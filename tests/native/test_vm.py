@@ -167,6 +167,17 @@ def test_each_rule_set_runs_to_its_end_as_the_oracle(rules: str, nfs: bool) -> N
     assert oracle.counts["dirtied"] == 650
 
 
+@pytest.mark.parametrize("rules", WORLD_RULES)
+def test_a_task_that_reclaims_waits_for_a_servers_commit(rules: str) -> None:
+    """Each wait is as long as the oracle's, however slow the server is."""
+    config = dataclasses.replace(
+        SMALL, rules=rules, items=125, files=(400,), nfs=True, server_rate=500, net_rate=2000
+    )
+    counts = compare(config, 10**6).counts
+    assert counts["commit_waits"]
+    assert counts["commit_wait_ns"] > config.server_seek_ns
+
+
 def test_out_of_memory_is_an_end() -> None:
     """A pool above memory and swap stops the world, which says so."""
     found = vm.watch(dataclasses.replace(SMALL, items=300, swap_pages=100, files=(0,)), COSTS)

@@ -20,9 +20,10 @@ from oracle_slots import Generator
 
 DMA32, NORMAL = 0, 1
 INACTIVE_ANON, ACTIVE_ANON, INACTIVE_FILE, ACTIVE_FILE = range(4)
-FREED = "freed"
+FREED, UNSTABLE = "freed", "unstable"
 CLIENT, WRITER, FLUSHER, KSWAPD, DISK, NET, SERVER = range(7)
-CALL, CONGESTION, ROOM, READ, SYNC = "call", "congestion", "room", "read", "sync"
+CALL, CONGESTION, ROOM, READ = "call", "congestion", "room", "read"
+SYNC, COMMIT = "sync", "commit"
 SECOND = 10**9
 Steps = Actor[tuple[Any, ...], None, Any]
 
@@ -726,6 +727,17 @@ class World:
         self.server_calls.append((0, 0, False))
         self.call(SERVER)
 
+    def await_commit(self) -> Steps:
+        """Wait for a commit under way, then for one of all that is unstable behind it."""
+        since = self.now
+        self.counts["commit_waits"] += 1
+        while self.committing:
+            yield "sleep", COMMIT
+        self.commit()
+        while self.committing:
+            yield "sleep", COMMIT
+        self.counts["commit_wait_ns"] += self.now - since
+
     def end_writes(self, first: int, pages: int, stable: bool) -> None:
         """End the writes of a call, and wake who waits for less."""
         for index in range(first, first + pages):
@@ -776,6 +788,7 @@ class World:
             self.counts["committed"] += len(self.committing)
             self.committing = []
             self.wake(SYNC)
+            self.wake(COMMIT)
 
     def answer(self, marks: set[str]) -> tuple[bool, bool] | None:
         """Return what NFS says of a page that it holds on to."""
@@ -966,6 +979,9 @@ class World:
                 fates.append(kept)
                 continue
             fate, spent, made = self.go_on(scan, zone, met, frame)
+            if fate == UNSTABLE:
+                yield from self.await_commit()
+                fate, spent = self.release(scan, frame)
             fates.append(fate)
             ns += spent
             if made and self.is_full():
@@ -1010,10 +1026,18 @@ class World:
             if used or "writeback" in page.marks:
                 return kept, 0, False
             return kept, self.costs["submit_ns"], self.write_page(frame)
+        if "unstable" in page.marks and not scan.kswapd:
+            return UNSTABLE, 0, False
         if "unstable" in page.marks:
             self.commit()
+        return *self.release(scan, frame), False
+
+    def release(self, scan: Scan, frame: int) -> tuple[int | str, int]:
+        """Free a clean page unless its filesystem holds on to it: its fate, and the time."""
+        page = self.pages[frame]
+        file = "file" in page.marks
         if file and page.marks & {"writeback", "unstable"}:
-            return active, 0, False
+            return ACTIVE_FILE, 0
         if file:
             del self.file[page.index]
         else:
@@ -1021,7 +1045,7 @@ class World:
         self.counts["freed_under_writeback"] += "writeback" in page.marks
         self.give(frame)
         scan.reclaimed += 1
-        return FREED, self.costs["remove_ns"], False
+        return FREED, self.costs["remove_ns"]
 
     def write_page(self, frame: int) -> bool:
         """Write a page for reclaim; True if it made a request."""

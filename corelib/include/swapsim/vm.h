@@ -87,8 +87,7 @@
  *   exit              pages under writeback are free when that ends
  *   out of memory     also where the kernels of 2013 would try for ever: nothing is dirty or
  *                     under writeback, kswapd sleeps, and 16 attempts have brought nothing
- *   server            writes to its disk at commits alone; a task that reclaims does not wait
- *                     for the commit that it asked for
+ *   server            writes to its disk at commits alone
  *
  * Dropped: ZONE_DMA, huge pages and what they need of compaction, memory cgroups, slab and
  * its shrinkers (the kernel's own pages lie outside of the zones), the gathering of pages by
@@ -274,6 +273,9 @@ struct sws_vm_counts {
 	/* Of a server: its commits, and the pages in them. */
 	uint64_t commits;
 	uint64_t committed;
+	/* A task that reclaimed waited for a commit: how often, for how long. */
+	uint64_t commit_waits;
+	uint64_t commit_wait_ns;
 	/* Pages freed under writeback: mmotm's mistake. */
 	uint64_t freed_under_writeback;
 };

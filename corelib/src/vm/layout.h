@@ -232,6 +232,8 @@ enum vm_sleep {
 	SLEEP_READ,
 	/* For all of the file to be written. */
 	SLEEP_SYNC,
+	/* In reclaim, for a server's commit. */
+	SLEEP_COMMIT,
 };
 
 /* An actor's reclaim under way: scan_control, and the list in its hands. */

@@ -10,7 +10,8 @@
  *      server                             | stable | commit: all that lies in its memory |
  *
  * One commit is under way at a time. While it is, patch 8's callback says of every page in use
- * that it is under writeback, else that it is dirty.
+ * that it is under writeback, else that it is dirty. Reclaim that meets an unstable page asks for
+ * a commit: kswapd goes on, a task waits for the one under way, and for its own behind it.
  */
 #include "vm/nfs.h"
 
@@ -67,6 +68,47 @@ int sws_vm__commit_many(struct sws_vm *vm)
 	const uint64_t in_use = (uint64_t)vm->file.dirty + vm->file.writeback + vm->file.unstable;
 
 	return vm->server.n_unstable > in_use / 2 ? sws_vm__commit(vm) : SWS_OK;
+}
+
+enum await_step { ASK, WAIT };
+
+struct awaiting {
+	uint64_t since;
+	bool asked;
+};
+
+static int await_commit(struct actor *actor, void *frame, uint32_t step)
+{
+	struct awaiting *my = frame;
+	struct sws_vm *vm = actor->vm;
+	int error = SWS_OK;
+
+	switch ((enum await_step)step) {
+	case ASK:
+		my->since = vm_now(vm);
+		vm->counts.commit_waits++;
+		return SWS_OK;
+	case WAIT:
+		if (!my->asked && !vm->server.n_committing) {
+			my->asked = true;
+			error = sws_vm__commit(vm);
+		}
+		if (!error && vm->server.n_committing) {
+			engine_go(&actor->thread, WAIT);
+			return engine_sleep(&actor->thread, SLEEP_COMMIT);
+		}
+		vm->counts.commit_wait_ns += vm_now(vm) - my->since;
+		engine_leave(&actor->thread);
+		return error;
+	}
+	return SWS_ERROR_BROKEN;
+}
+
+int sws_vm__await_commit(struct actor *actor)
+{
+	const struct awaiting frame = { 0 };
+
+	return engine_call(&actor->thread, await_commit, &frame, sizeof(frame));
 }
 
 uint16_t sws_vm__ask_nfs(const struct sws_vm *vm, const struct page *page)
@@ -145,6 +187,7 @@ static int carry(struct actor *actor, void *frame, uint32_t step)
 static int end_commit(struct sws_vm *vm)
 {
 	struct server *server = &vm->server;
+	int error = SWS_OK;
 
 	for (uint32_t i = 0; i < server->n_committing; i++) {
 		const uint32_t frame = vm->file.frames[server->committing[i]] - 1;
@@ -157,7 +200,8 @@ static int end_commit(struct sws_vm *vm)
 	vm->counts.commits++;
 	vm->counts.committed += server->n_committing;
 	server->n_committing = 0;
-	return sws_vm__wake(vm, SLEEP_SYNC);
+	error = sws_vm__wake(vm, SLEEP_SYNC);
+	return error ? error : sws_vm__wake(vm, SLEEP_COMMIT);
 }
 
 static uint64_t disk_ns(struct sws_vm *vm, const struct call *call)

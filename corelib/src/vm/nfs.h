@@ -14,6 +14,9 @@ int sws_vm__commit(struct sws_vm *vm);
 /* nfs_commit_unstable_pages: the same, if more than half of the pages in use are unstable. */
 int sws_vm__commit_many(struct sws_vm *vm);
 
+/* The same for a task, which waits for what is under way, and for its own. */
+int sws_vm__await_commit(struct actor *actor);
+
 /* Bits of enum sws_stall_page for a page that the filesystem holds on to; 0 if it does not. */
 uint16_t sws_vm__ask_nfs(const struct sws_vm *vm, const struct page *page);
 

@@ -10,7 +10,8 @@
  *
  * A page's tests are stall.h's up to whether it is written; the rest is here: was it touched,
  * is there a slot, what came of the write. The procedure stops in the middle of the list where
- * a sleep is part of a page's tests, or where the queue has no room for another write.
+ * a sleep is part of a page's tests, where the queue has no room for another write, or where a
+ * task asks a server for a page: nfs_release_page waits for the commit, kswapd never does.
  */
 #include "vm/disk.h"
 #include "vm/lists.h"
@@ -22,7 +23,7 @@
 enum { FREED = VM_FREE };
 
 /* Where a page stands when the list has to stop. */
-enum stop { NO_STOP, STOP_ASLEEP, STOP_FOR_ROOM };
+enum stop { NO_STOP, STOP_ASLEEP, STOP_FOR_ROOM, STOP_FOR_COMMIT };
 
 static uint16_t bits_of(const struct sws_vm *vm, const struct page *page)
 {
@@ -130,12 +131,13 @@ static int write_page(struct actor *actor, uint32_t frame, bool *new_request)
 	return error;
 }
 
-/* The dirty test: has the queue got a new request? A write takes its time, so the page is kept. */
-static int test_dirty(struct actor *actor, uint32_t frame, bool used, bool *new_request)
+/* The dirty test. A write takes its time, so the page is kept. */
+static int test_dirty(struct actor *actor, uint32_t frame, bool used, enum stop *stop)
 {
 	struct scan *scan = &actor->scan;
 	struct sws_vm *vm = actor->vm;
 	struct page *page = &vm->pages[frame];
+	bool new_request = false;
 	int error = sws_stall_dirty(&scan->stall);
 
 	keep(actor);
@@ -148,12 +150,25 @@ static int test_dirty(struct actor *actor, uint32_t frame, bool used, bool *new_
 		return SWS_OK;
 	}
 	if (!used)
-		error = write_page(actor, frame, new_request);
+		error = write_page(actor, frame, &new_request);
+	if (new_request && sws_vm__is_full(vm))
+		*stop = STOP_FOR_ROOM;
 	return error ? error : sws_stall_paged_out(&scan->stall, false);
 }
 
+/* Clean, and nobody's but its filesystem's: does that let go of it? */
+static int release(struct actor *actor, uint32_t frame)
+{
+	if (vm_is(&actor->vm->pages[frame], VM_FILE) &&
+	    vm_is(&actor->vm->pages[frame], VM_WRITEBACK | VM_UNSTABLE))
+		activate(actor);
+	else
+		free_page(actor, frame);
+	return left(actor);
+}
+
 /* The tests behind the writeback test. */
-static int go_on(struct actor *actor, uint32_t frame, bool *new_request)
+static int go_on(struct actor *actor, uint32_t frame, enum stop *stop)
 {
 	struct sws_vm *vm = actor->vm;
 	struct page *page = &vm->pages[frame];
@@ -169,15 +184,14 @@ static int go_on(struct actor *actor, uint32_t frame, bool *new_request)
 	if (vm_is(page, VM_MAPPED))
 		sws_vm__unmap(vm, frame);
 	if (vm_is(page, VM_DIRTY))
-		return test_dirty(actor, frame, used || vm_is(page, VM_WRITEBACK), new_request);
+		return test_dirty(actor, frame, used || vm_is(page, VM_WRITEBACK), stop);
+	if (vm_is(page, VM_UNSTABLE) && !actor->scan.kswapd) {
+		*stop = STOP_FOR_COMMIT;
+		return SWS_OK;
+	}
 	if (vm_is(page, VM_UNSTABLE))
 		error = sws_vm__commit(vm);
-	/* Its filesystem does not release it: it is under writeback and came so far, or unstable. */
-	if (vm_is(page, VM_FILE) && vm_is(page, VM_WRITEBACK | VM_UNSTABLE))
-		activate(actor);
-	else
-		free_page(actor, frame);
-	return error ? error : left(actor);
+	return error ? error : release(actor, frame);
 }
 
 /* What the rules made of a page that they met: does the list stop here? */
@@ -185,7 +199,6 @@ static int follow(struct actor *actor, enum stop *stop)
 {
 	struct scan *scan = &actor->scan;
 	const uint32_t frame = scan->pages[scan->at];
-	bool new_request = false;
 	int error = SWS_OK;
 
 	if (scan->stall.state == SWS_STALL_STATE_ASLEEP) {
@@ -193,7 +206,7 @@ static int follow(struct actor *actor, enum stop *stop)
 		return SWS_OK;
 	}
 	if (scan->stall.state == SWS_STALL_STATE_GOES_ON) {
-		error = go_on(actor, frame, &new_request);
+		error = go_on(actor, frame, stop);
 	} else {
 		if (scan->stall.activates)
 			activate(actor);
@@ -202,9 +215,7 @@ static int follow(struct actor *actor, enum stop *stop)
 		if (scan->stall.marks)
 			vm_set(&actor->vm->pages[frame], VM_RECLAIM);
 	}
-	scan->at++;
-	if (!error && new_request && sws_vm__is_full(actor->vm))
-		*stop = STOP_FOR_ROOM;
+	scan->at += *stop != STOP_FOR_COMMIT;
 	return error;
 }
 
@@ -227,13 +238,33 @@ static int meet(struct actor *actor, enum stop *stop)
 	return error ? error : follow(actor, stop);
 }
 
-enum step { PAGES, SLEPT, WAITED, PUT_BACK, OBEY, LEAVE };
+enum step { PAGES, SLEPT, WAITED, COMMITTED, PUT_BACK, OBEY, LEAVE };
 
 struct list_frame {
 	/* Of the scan, before this list. */
 	uint64_t reclaimed;
 	uint32_t zone;
 };
+
+/* Where the list goes on: for most stops after something is waited for. */
+static int stop_for(struct actor *actor, enum stop stop)
+{
+	switch (stop) {
+	case NO_STOP:
+		engine_go(&actor->thread, PAGES);
+		return SWS_OK;
+	case STOP_ASLEEP:
+		engine_go(&actor->thread, SLEPT);
+		return sws_vm__sleep(actor, 0, SWS_STALL_SLEEP_CONGESTION_WAIT, 100000);
+	case STOP_FOR_ROOM:
+		engine_go(&actor->thread, WAITED);
+		return engine_sleep(&actor->thread, SLEEP_ROOM);
+	case STOP_FOR_COMMIT:
+		engine_go(&actor->thread, COMMITTED);
+		return sws_vm__await_commit(actor);
+	}
+	return SWS_ERROR_BROKEN;
+}
 
 /* Page after page until one stops the list, or the list is over. */
 static int do_pages(struct actor *actor)
@@ -244,16 +275,8 @@ static int do_pages(struct actor *actor)
 
 	while (!error && stop == NO_STOP && scan->at < scan->n)
 		error = meet(actor, &stop);
-	if (error)
-		return error;
-	if (stop == STOP_ASLEEP) {
-		engine_go(&actor->thread, SLEPT);
-		return sws_vm__sleep(actor, 0, SWS_STALL_SLEEP_CONGESTION_WAIT, 100000);
-	}
-	if (stop == STOP_FOR_ROOM) {
-		engine_go(&actor->thread, WAITED);
-		return engine_sleep(&actor->thread, SLEEP_ROOM);
-	}
+	if (error || stop != NO_STOP)
+		return error ? error : stop_for(actor, stop);
 	engine_go(&actor->thread, PUT_BACK);
 	return engine_run(&actor->thread, scan->ns);
 }
@@ -272,10 +295,15 @@ static int wake_up(struct actor *actor, uint32_t zone)
 	vm->zones[zone].flags = scan->stall.flags;
 	if (!error)
 		error = follow(actor, &stop);
-	if (!error && stop == STOP_FOR_ROOM) {
-		engine_go(&actor->thread, WAITED);
-		return engine_sleep(&actor->thread, SLEEP_ROOM);
-	}
+	return error ? error : stop_for(actor, stop);
+}
+
+/* The page that was in the way of a list. */
+static int end_commit_wait(struct actor *actor)
+{
+	const int error = release(actor, actor->scan.pages[actor->scan.at]);
+
+	actor->scan.at++;
 	engine_go(&actor->thread, PAGES);
 	return error;
 }
@@ -326,6 +354,8 @@ static int shrink_list(struct actor *actor, void *frame, uint32_t step)
 	case WAITED:
 		engine_go(&actor->thread, PAGES);
 		return SWS_OK;
+	case COMMITTED:
+		return end_commit_wait(actor);
 	case PUT_BACK:
 		error = put_back(actor, my);
 		return error ? error : sws_vm__obey(actor, my->zone, SWS_STALL_AT_LIST);
