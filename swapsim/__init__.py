@@ -5,6 +5,7 @@ Polars in, polars out, over a C core. The verbs are those of the packages, as
 ``traces.import_text``; ``help(swapsim.traces)`` lists them:
 
 - ``traces``: what real kernels did, as tables: import, describe, read,
+- ``probes``: what to record of a kernel of your own,
 - ``replay``: a trace and a mechanism to counts, by ``writeback_tags``, ``batched_removal``,
   ``cluster_next`` and slot by slot,
 - ``slots``: policies of the slot allocator on a workbench, measured and ranked,

@@ -54,6 +54,24 @@ def info(folder: Path) -> None:
     click.echo(traces.describe(folder))
 
 
+@cli.command()
+@click.option(
+    "--kernel-btf",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Types of the kernel to be recorded; as a rule those of the running one.",
+)
+@click.option(
+    "--for", "replays", multiple=True, metavar="REPLAY", help="What the trace shall feed."
+)
+def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
+    """Print a shell script that records, on your own kernel, what replays need."""
+    from swapsim import probes as recordings
+
+    script = recordings.recording_script(kernel_btf or recordings.RUNNING_KERNEL, replays)
+    click.echo(script, nl=False)
+
+
 @cli.group()
 def replay() -> None:
     """Run a patch's mechanism on a trace folder and print its table."""

@@ -20,7 +20,7 @@ LADDER = (
     {"__init__"},
     {"native"},
     {"traces", "charts", "claims"},
-    {"sweep"},
+    {"sweep", "probes"},
     {"slots"},
     {"replay"},
     {"machine", "vm"},

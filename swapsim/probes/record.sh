@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Made by `swapsim probes` for one kernel, to feed: @replays@.
+@missing@
+#
+# As root:      sh record.sh record trace.txt COMMAND...
+# then:         swapsim import trace.txt -o mytrace && swapsim info mytrace
+#
+# By trace-cmd: sh record.sh set
+#               trace-cmd record -C mono -b ${ROOM_KIB:-65536} -e swapsim $(sh record.sh events) COMMAND...
+#               trace-cmd report > trace.txt
+#               sh record.sh clear
+#
+# Boot with nokaslr and no5lvl if files are written too: the page cache's own events tell a page's number, the probes its
+# address, and only then is the one known from the other. ROOM_KIB is the room of each CPU; `swapsim import` tells what was lost.
+set -eu
+tracing=/sys/kernel/tracing
+instance=$tracing/instances/swapsim
+events="@events@"
+
+fail() {
+	echo "record.sh: $1" >&2
+	exit 1
+}
+
+# A probe on a function's first byte runs with interrupts on, and one that an interrupt hits meanwhile is missed. Behind
+# the call of ftrace the arguments are still in their registers: five bytes on, or nine where the function begins with endbr64.
+probe() {
+	for bytes in 5 9; do
+		echo "p:swapsim/$1 $2+$bytes $3" 2>/dev/null >>$tracing/kprobe_events && return
+	done
+	fail "the kernel refuses a probe on $2: is it the one whose types were given?"
+}
+
+set_probes() {
+	[ "$(uname -m)" = x86_64 ] || fail "the probes read registers of x86-64, this is $(uname -m)"
+	[ -w $tracing/kprobe_events ] || fail "cannot write $tracing/kprobe_events: be root, mount tracefs, have CONFIG_KPROBE_EVENTS"
+@probes@
+}
+
+clear_probes() {
+	[ ! -d $instance ] || rmdir $instance
+	for event in $(grep -o '^p:swapsim/[a-z_]*' $tracing/kprobe_events || true); do
+		echo "-${event#p}" >>$tracing/kprobe_events
+	done
+}
+
+stop() {
+	[ ! -d $instance ] || echo 0 >$instance/events/enable
+	[ -z "$optimization" ] || echo "$optimization" >/proc/sys/debug/kprobes-optimization
+	clear_probes
+}
+
+record() {
+	optimization=$(cat /proc/sys/debug/kprobes-optimization 2>/dev/null || true)
+	trap stop EXIT
+	trap 'exit 130' INT TERM
+	set_probes
+	# A probe that was turned into a jump would run with interrupts on again.
+	[ -z "$optimization" ] || echo 0 >/proc/sys/debug/kprobes-optimization
+	mkdir $instance
+	echo 0 >$instance/tracing_on
+	echo mono >$instance/trace_clock
+	echo "${ROOM_KIB:-65536}" >$instance/buffer_size_kb
+	for event in $events; do
+		echo "$event" >>$instance/set_event
+	done
+	echo 1 >$instance/events/swapsim/enable
+	echo 1 >$instance/tracing_on
+	code=0
+	"$@" || code=$?
+	echo 0 >$instance/tracing_on
+	cat $instance/trace >"$text"
+	missed=$(awk '/^ *(swp|wb|folio)_/ { missed += $3 } END { print missed + 0 }' $tracing/kprobe_profile)
+	echo "record.sh: $(grep -vc '^#' "$text") events in $text, $missed missed by the probes" >&2
+	return $code
+}
+
+case "${1:-}" in
+set) set_probes ;;
+clear) clear_probes ;;
+events) for event in $events; do printf ' -e %s' "$event"; done ;;
+record)
+	[ $# -ge 3 ] || fail "usage: sh record.sh record TEXT COMMAND..."
+	text=$2
+	shift 2
+	record "$@"
+	;;
+*) fail "usage: sh record.sh record TEXT COMMAND... | set | events | clear" ;;
+esac

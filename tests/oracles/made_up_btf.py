@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Types of a made-up kernel, written as include/uapi/linux/btf.h lays them out."""
+
+import struct
+
+INT, POINTER, STRUCT, UNION, TYPEDEF, FUNCTION, PROTOTYPE = 1, 2, 4, 5, 8, 12, 13
+
+
+class Types:
+    """Adds types one by one; each verb returns the number of the type that it added."""
+
+    def __init__(self) -> None:
+        self._types = b""
+        self._strings = b"\0"
+        self._count = 0
+
+    def _string(self, text: str) -> int:
+        if not text:
+            return 0
+        at = len(self._strings)
+        self._strings += text.encode() + b"\0"
+        return at
+
+    def _add(self, kind: int, name: str, entries: int, size_or_type: int, tail: bytes = b"") -> int:
+        info = kind << 24 | entries
+        self._types += struct.pack("<III", self._string(name), info, size_or_type) + tail
+        self._count += 1
+        return self._count
+
+    def integer(self, name: str) -> int:
+        """Add one of eight bytes."""
+        return self._add(INT, name, 0, 8, struct.pack("<I", 64))
+
+    def pointer(self, to: int) -> int:
+        """Add a pointer to a type."""
+        return self._add(POINTER, "", 0, to)
+
+    def typedef(self, name: str, of: int = 0) -> int:
+        """Add a further name of a type."""
+        return self._add(TYPEDEF, name, 0, of)
+
+    def structure(self, name: str, members: list[tuple[str, int, int]], kind: int = STRUCT) -> int:
+        """Add one of members ``(name, type, byte)``; an empty name is none."""
+        tail = b"".join(
+            struct.pack("<III", self._string(member), of, byte * 8) for member, of, byte in members
+        )
+        return self._add(kind, name, len(members), 0, tail)
+
+    def function(self, name: str, parameters: list[tuple[str, int]]) -> int:
+        """Add one that takes parameters ``(name, type)``."""
+        tail = b"".join(struct.pack("<II", self._string(one), of) for one, of in parameters)
+        prototype = self._add(PROTOTYPE, "", len(parameters), 0, tail)
+        return self._add(FUNCTION, name, 0, prototype)
+
+    def written(self) -> bytes:
+        """Return them as a kernel's /sys/kernel/btf/vmlinux would."""
+        sizes = (0, len(self._types), len(self._types), len(self._strings))
+        return struct.pack("<HBBIIIII", 0xEB9F, 1, 0, 24, *sizes) + self._types + self._strings
+
+
+def kernel(*, without: tuple[str, ...] = (), index_at: int = 32) -> bytes:
+    """Return the types that the probes of events.toml read, as 6.1 has them.
+
+    Parameters
+    ----------
+    without : tuple of str
+        Functions that this kernel does not have.
+    index_at : int
+        Where a folio has its index.
+    """
+    types = Types()
+    number = types.integer("unsigned long")
+    page = types.structure(
+        "", [("mapping", number, 16), ("index", number, index_at - 8), ("private", number, 32)]
+    )
+    either = types.structure("", [("", page, 0)], UNION)
+    folio = types.pointer(types.structure("folio", [("flags", number, 0), ("", either, 8)]))
+    mapping = types.pointer(types.structure("address_space", []))
+    entry = types.typedef("swp_entry_t", number)
+    functions = {
+        "add_to_swap_cache": [("folio", folio), ("entry", entry), ("gfp", number)],
+        "__delete_from_swap_cache": [("folio", folio), ("entry", entry), ("shadow", number)],
+        "free_swap_slot": [("entry", entry)],
+        "swapcache_free_entries": [("entries", number), ("n", number)],
+        "folio_migrate_mapping": [("mapping", mapping), ("newfolio", folio), ("folio", folio)],
+        "__folio_start_writeback": [("folio", folio), ("keep_write", number)],
+        "__folio_end_writeback": [("folio", folio)],
+    }
+    for name, parameters in functions.items():
+        if name not in without:
+            types.function(name, parameters)
+    for event in (
+        "mm_filemap_add_to_page_cache",
+        "mm_filemap_delete_from_page_cache",
+        "writeback_dirty_folio",
+        "mm_vmscan_lru_isolate",
+        "mm_vmscan_lru_shrink_inactive",
+        "mm_vmscan_throttled",
+    ):
+        types.typedef(f"btf_trace_{event}")
+    return types.written()
