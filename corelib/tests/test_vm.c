@@ -129,10 +129,10 @@ static void a_pool_above_memory_is_swapped_and_comes_back(void)
 	counts = sws_vm_counts_of(vm);
 	CHECK(counts.swapped_out > 100 && counts.swapped_in > 100);
 	CHECK(counts.major_faults > 0 && counts.major_faults <= counts.swapped_in);
-	CHECK(counts.disk_read == counts.swapped_in && counts.disk_written == counts.swapped_out);
+	CHECK(counts.disk_read == counts.swapped_in && counts.disk_written > 100);
 	CHECK(sws_vm_pool_page_of(vm, 0).where == SWS_VM_UNTOUCHED);
-	/* The header's slot apart none is used once the client has gone. */
-	CHECK(sws_vm_state_of(vm).swap_used == 0);
+	/* Once the client has gone slots are used only for what is still to be written there. */
+	CHECK(sws_vm_state_of(vm).swap_used == counts.swapped_out - counts.disk_written);
 	sws_vm_free(vm);
 }
 
@@ -185,7 +185,7 @@ static void each_rule_set_keeps_every_invariant(void)
 		config.disk_rate = 5000;
 		config.cached_pages = 40;
 		config.program_pages = 10;
-		config.writes_while_filling = rules % 2;
+		config.write_delay_ns = rules % 2 * 20 * MS;
 		vm = make(&config);
 		CHECK(run(vm, ALL));
 		CHECK(sws_vm_zone_of(vm, 0).scanned_kswapd + sws_vm_zone_of(vm, 1).scanned_kswapd);

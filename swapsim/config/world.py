@@ -59,8 +59,8 @@ class WorldConfig:
         The client's pool.
     set_percent : int
         Of its operations those that write.
-    writes_while_filling : bool
-        Whether the writer begins with a round, while the pool is filled; else with the serving.
+    write_delay_ns : int
+        How long the pool is served before the writer begins.
     serve_ns : int
         How long it serves in each round.
     files : tuple of int
@@ -105,7 +105,7 @@ class WorldConfig:
     items: int = 298844
     item_pages: int = 5
     set_percent: int = 33
-    writes_while_filling: bool = False
+    write_delay_ns: int = 0
     serve_ns: int = 200_000_000_000
     files: tuple[int, ...] = (0,)
     hz: int = 1000
@@ -121,7 +121,6 @@ class WorldConfig:
         check_choice("rules", self.rules, facts.WORLD_RULES)
         check_flag("delays_allocation", self.delays_allocation)
         check_flag("nfs", self.nfs)
-        check_flag("writes_while_filling", self.writes_while_filling)
         for name, low, high in _RANGES:
             check_number(name, getattr(self, name), low, high)
         if not isinstance(self.files, tuple) or not 1 <= len(self.files) <= facts.WORLD_ROUNDS_MAX:
@@ -164,6 +163,7 @@ _RANGES = (
     ("items", 1, facts.WORLD_SPAN_MAX),
     ("item_pages", 1, 64),
     ("set_percent", 0, 100),
+    ("write_delay_ns", 0, 10**15),
     ("serve_ns", 1, 10**15),
     ("hz", 1, 10**6),
     ("seed", 0, 2**64 - 1),

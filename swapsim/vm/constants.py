@@ -15,6 +15,7 @@ from swapsim.schemas.csv_file import read_csv
 
 MACHINE: Final = (
     "memory_pages",
+    "pool_pages",
     "dma32_pages",
     "other_pages",
     "program_pages",
@@ -24,10 +25,12 @@ MACHINE: Final = (
     "disk_rate",
     "seek_near_ns",
     "seek_far_ns",
+    "nr_requests",
     "net_rate",
     "server_rate",
     "server_seek_ns",
     "item_pages",
+    "write_delay_ms",
 )
 """Constants of the mail's machine, besides what work costs."""
 

@@ -39,7 +39,7 @@ def parallelio(
     Returns
     -------
     WorldConfig
-        The pool takes four fifths of memory, ``item_pages`` an item; four rounds.
+        ``pool_pages`` of the client, in items of ``item_pages``; four rounds.
 
     Raises
     ------
@@ -65,12 +65,14 @@ def parallelio(
         disk_rate=found["disk_rate"],
         seek_near_ns=found["seek_near_ns"],
         seek_far_ns=found["seek_far_ns"],
+        nr_requests=found["nr_requests"],
         nfs=nfs,
         net_rate=found["net_rate"],
         server_rate=found["server_rate"],
         server_seek_ns=found["server_seek_ns"],
-        items=memory * 4 // 5 // 5,
+        items=found["pool_pages"] // found["item_pages"],
         item_pages=found["item_pages"],
+        write_delay_ns=found["write_delay_ms"] * 1_000_000,
         files=tuple(size * MIB_PAGES for size in FILES_MIB),
         seed=seed,
     )
@@ -112,5 +114,6 @@ def shrink(config: WorldConfig, share: float) -> WorldConfig:
         disk_pages=part(config.disk_pages),
         items=part(config.items),
         serve_ns=part(config.serve_ns),
+        write_delay_ns=part(config.write_delay_ns),
         files=tuple(map(part, config.files)),
     )

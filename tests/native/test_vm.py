@@ -74,7 +74,7 @@ WORLDS = st.builds(
     items=st.integers(20, 160),
     item_pages=st.sampled_from([1, 3, 5]),
     set_percent=st.sampled_from([0, 33, 100]),
-    writes_while_filling=st.booleans(),
+    write_delay_ns=st.sampled_from([0, 7_000_000]),
     serve_ns=st.sampled_from([10**7, 10**8, 4 * 10**8]),
     files=st.lists(st.sampled_from([0, 1, 64, 150, 400, 900]), min_size=1, max_size=3).map(tuple),
     seed=st.integers(0, 2**64 - 1),

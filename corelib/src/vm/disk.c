@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/disk.c - one disk. Reads come first, in their order; writes lie sorted by place, and the
- * head goes over them in one direction. Head at 40, in service nothing:
+ * vm/disk.c - one disk. Reads and writes take turns where both wait, for 100 and 40 ms; in the
+ * reads' turn the next read is waited for, 8 ms at most, for the client asks when it has the one
+ * before. Reads are served in their order; writes lie sorted by place, and the head goes over
+ * them in one direction. Head at 40, in service nothing:
  *
  *      writes   10..17   44..171   9000..9003      44 is next, then 9000, then 10
  *      + 172    joins 44..171, if a request may have 129 pages, else lies behind it
@@ -18,6 +20,10 @@
 
 enum { WAVE = 16, SECOND = 1000000000 };
 static const uint64_t EXPIRE_NS = 250000000;
+/* CFQ's slice_sync, slice_async and slice_idle. */
+static const uint64_t READS_TURN_NS = 100000000;
+static const uint64_t WRITES_TURN_NS = 40000000;
+static const uint64_t PATIENCE_NS = 8000000;
 
 uint32_t sws_vm__writes(const struct sws_vm *vm)
 {
@@ -280,33 +286,76 @@ static int complete(struct sws_vm *vm)
 enum step { NEXT, SERVED };
 
 struct serve {
-	/* Requests since the oldest was looked for. */
+	bool writes_turn;
+	uint64_t turn_until;
+	/* So long a read is waited for in the reads' turn. */
+	uint64_t patient_until;
+	/* Writes since the oldest was looked for. */
 	uint32_t wave;
 };
+
+/* Someone waits, if only for the other turn. */
+static bool keeps_turn(const struct sws_vm *vm, const struct serve *my)
+{
+	const struct disk *disk = &vm->disk;
+	const bool has_time = vm_now(vm) < my->turn_until;
+
+	if (my->writes_turn)
+		return disk->n_writes && (has_time || !disk->n_reads);
+	if (disk->n_reads)
+		return has_time || !disk->n_writes;
+	return has_time && vm_now(vm) < my->patient_until;
+}
+
+static void pass_turn(const struct sws_vm *vm, struct serve *my)
+{
+	my->writes_turn = !my->writes_turn;
+	my->turn_until = vm_now(vm) + (my->writes_turn ? WRITES_TURN_NS : READS_TURN_NS);
+}
+
+static int wait_for_read(struct actor *actor, const struct serve *my)
+{
+	const uint64_t end =
+		my->patient_until < my->turn_until ? my->patient_until : my->turn_until;
+
+	engine_go(&actor->thread, NEXT);
+	return engine_doze(&actor->thread, end - vm_now(actor->vm), SLEEP_TO_BE_WOKEN);
+}
+
+static int next(struct actor *actor, struct serve *my)
+{
+	struct sws_vm *vm = actor->vm;
+	struct disk *disk = &vm->disk;
+
+	if (!disk->n_reads && !disk->n_writes) {
+		engine_go(&actor->thread, NEXT);
+		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
+	}
+	if (!keeps_turn(vm, my))
+		pass_turn(vm, my);
+	if (!my->writes_turn && !disk->n_reads)
+		return wait_for_read(actor, my);
+	count_queue(vm);
+	if (my->writes_turn)
+		take(disk->writes, &disk->n_writes, next_write(vm, &my->wave), &disk->serving);
+	else
+		take(disk->reads, &disk->n_reads, 0, &disk->serving);
+	disk->busy = true;
+	return engine_run(&actor->thread, service_ns(vm, &disk->serving));
+}
 
 static int serve(struct actor *actor, void *frame, uint32_t step)
 {
 	struct serve *my = frame;
-	struct sws_vm *vm = actor->vm;
-	struct disk *disk = &vm->disk;
 
 	switch ((enum step)step) {
 	case NEXT:
-		if (!disk->n_reads && !disk->n_writes) {
-			engine_go(&actor->thread, NEXT);
-			return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
-		}
-		count_queue(vm);
-		if (disk->n_reads)
-			take(disk->reads, &disk->n_reads, 0, &disk->serving);
-		else
-			take(disk->writes, &disk->n_writes, next_write(vm, &my->wave),
-			     &disk->serving);
-		disk->busy = true;
-		return engine_run(&actor->thread, service_ns(vm, &disk->serving));
+		return next(actor, my);
 	case SERVED:
+		if (actor->vm->disk.serving.reads)
+			my->patient_until = vm_now(actor->vm) + PATIENCE_NS;
 		engine_go(&actor->thread, NEXT);
-		return complete(vm);
+		return complete(actor->vm);
 	}
 	return SWS_ERROR_BROKEN;
 }

@@ -13,7 +13,7 @@
 #include "vm/writeback.h"
 #include "vm/zones.h"
 
-enum step { BEGIN, FILL, GOT, BALANCE, PAUSED, SYNC, ROOM, WRITTEN };
+enum step { WAIT, BEGIN, FILL, GOT, BALANCE, PAUSED, SYNC, ROOM, WRITTEN };
 
 struct writing {
 	uint64_t since;
@@ -105,6 +105,10 @@ static int write_file(struct actor *actor, void *frame, uint32_t step)
 	struct sws_vm *vm = actor->vm;
 
 	switch ((enum step)step) {
+	case WAIT:
+		return vm->config.write_delay_ns
+			       ? engine_await(&actor->thread, vm->config.write_delay_ns)
+			       : SWS_OK;
 	case BEGIN:
 		*my = (struct writing){ .since = vm_now(vm) };
 		return SWS_OK;
