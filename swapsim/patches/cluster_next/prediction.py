@@ -67,7 +67,10 @@ def predict(
                 ("pmbench score", value["accesses"], "accesses/s"),
                 ("swapin throughput", value["swap_in"] * _GB_PER_KIB, "GB/s"),
                 ("swapout throughput", value["swap_out"] * _GB_PER_KIB, "GB/s"),
-                *((row, value[f"cycles.{site}"], "% of cycles") for site, row in mail.rows.items()),
+                *(
+                    (row, sum(value[f"cycles.{site}"] for site in sites), "% of cycles")
+                    for row, sites in mail.rows.items()
+                ),
             ]
             frames.append(results(rows, labels(config, kernel=kernel)))
     return pl.concat(frames)
