@@ -116,6 +116,49 @@ static void a_file_is_written_whole_and_its_pages_go_with_it(void)
 	sws_vm_free(vm);
 }
 
+static void a_writer_waits_until_its_time_has_come(void)
+{
+	const uint32_t files[] = { 60 };
+	struct sws_vm_config config = small(SWS_STALL_SERIES_8);
+	struct sws_vm *vm = NULL;
+	uint64_t began = 0;
+
+	config.file_pages = files;
+	config.write_delay_ns = 50 * MS;
+	vm = make(&config);
+	CHECK(run(vm, 40 * MS));
+	began = sws_vm_round_of(vm, 0).serve_ns;
+	CHECK(began > 0 && sws_vm_counts_of(vm).dirtied == 0);
+	CHECK(run(vm, began + 49 * MS));
+	CHECK(sws_vm_counts_of(vm).dirtied == 0);
+	CHECK(run(vm, began + 51 * MS));
+	CHECK(sws_vm_counts_of(vm).dirtied > 0);
+	sws_vm_free(vm);
+}
+
+static uint64_t file_ns_by_turn(uint64_t writes_turn_ns)
+{
+	const uint32_t files[] = { 400 };
+	struct sws_vm_config config = small(SWS_STALL_3_9);
+	struct sws_vm *vm = NULL;
+	uint64_t ns = 0;
+
+	config.file_pages = files;
+	config.items = 160;
+	config.serve_ns = 2000 * MS;
+	config.writes_turn_ns = writes_turn_ns;
+	vm = make(&config);
+	CHECK(run(vm, ALL));
+	ns = sws_vm_round_of(vm, 0).io_ns;
+	sws_vm_free(vm);
+	return ns;
+}
+
+static void a_file_is_written_sooner_where_writes_have_longer_turns(void)
+{
+	CHECK(file_ns_by_turn(100 * MS) < file_ns_by_turn(10 * MS));
+}
+
 static void a_pool_above_memory_is_swapped_and_comes_back(void)
 {
 	struct sws_vm_config config = small(SWS_STALL_3_9);
@@ -372,6 +415,9 @@ static void each_bad_config_is_refused_by_name(void)
 	REFUSED(file_pages, too_long, SWS_VM_FILE_ABOVE_DISK);
 	REFUSED(hz, 0, SWS_VM_BAD_TIME);
 	REFUSED(seek_near_ns, 20 * MS, SWS_VM_BAD_TIME);
+	REFUSED(reads_turn_ns, 0, SWS_VM_BAD_TIME);
+	REFUSED(writes_turn_ns, 0, SWS_VM_BAD_TIME);
+	REFUSED(write_delay_ns, UINT64_MAX, SWS_VM_BAD_TIME);
 #undef REFUSED
 }
 
@@ -414,6 +460,8 @@ int main(void)
 	RUN(a_pool_that_fits_is_filled_served_and_dropped);
 	RUN(normal_is_used_first_and_dma32_keeps_its_reserve);
 	RUN(a_file_is_written_whole_and_its_pages_go_with_it);
+	RUN(a_writer_waits_until_its_time_has_come);
+	RUN(a_file_is_written_sooner_where_writes_have_longer_turns);
 	RUN(a_pool_above_memory_is_swapped_and_comes_back);
 	RUN(a_pool_above_memory_and_swap_is_out_of_memory);
 	RUN(without_swap_nothing_is_swapped);

@@ -12,6 +12,7 @@ from swapsim.vm.constants import constants as read_constants
 from swapsim.vm.constants import values
 
 MIB_PAGES: Final = 256
+MS_NS: Final = 1_000_000
 FILES_MIB: Final = (0, 715, 2385, 4055)
 """Sizes of the file, one a round."""
 
@@ -65,6 +66,7 @@ def parallelio(
         disk_rate=found["disk_rate"],
         seek_near_ns=found["seek_near_ns"],
         seek_far_ns=found["seek_far_ns"],
+        writes_turn_ns=found["writes_turn_ms"] * MS_NS,
         nr_requests=found["nr_requests"],
         nfs=nfs,
         net_rate=found["net_rate"],
@@ -72,7 +74,7 @@ def parallelio(
         server_seek_ns=found["server_seek_ns"],
         items=found["pool_pages"] // found["item_pages"],
         item_pages=found["item_pages"],
-        write_delay_ns=found["write_delay_ms"] * 1_000_000,
+        write_delay_ns=found["write_delay_ms"] * MS_NS,
         files=tuple(size * MIB_PAGES for size in FILES_MIB),
         seed=seed,
     )

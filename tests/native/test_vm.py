@@ -64,6 +64,7 @@ WORLDS = st.builds(
     disk_rate=st.sampled_from([500, 5000, 30720]),
     seek_near_ns=st.sampled_from([0, 500_000, 4_000_000]),
     nr_requests=st.sampled_from([8, 9, 16, 32]),
+    writes_turn_ns=st.sampled_from([1_000_000, 40_000_000]),
     request_pages=st.sampled_from([1, 2, 16, 128]),
     delays_allocation=st.booleans(),
     nfs=st.booleans(),

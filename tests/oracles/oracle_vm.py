@@ -563,7 +563,7 @@ class World:
                 goes_on = self.now < min(until, patient)
             if not goes_on:
                 writes_turn = not writes_turn
-                until = self.now + (SECOND // 25 if writes_turn else SECOND // 10)
+                until = self.now + self.config["writes_turn_ns" if writes_turn else "reads_turn_ns"]
             if not writes_turn and not self.reads:
                 yield "doze", min(until, patient) - self.now, CALL
                 continue

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/disk.c - one disk. Reads and writes take turns where both wait, for 100 and 40 ms; in the
- * reads' turn the next read is waited for, 8 ms at most, for the client asks when it has the one
- * before. Reads are served in their order; writes lie sorted by place, and the head goes over
+ * vm/disk.c - one disk. Reads and writes take turns where both wait; in the reads' turn the next
+ * read is waited for, 8 ms at most, for the client asks when it has the one before. Reads are served in their order; writes lie sorted by place, and the head goes over
  * them in one direction. Head at 40, in service nothing:
  *
  *      writes   10..17   44..171   9000..9003      44 is next, then 9000, then 10
@@ -20,9 +19,7 @@
 
 enum { WAVE = 16, SECOND = 1000000000 };
 static const uint64_t EXPIRE_NS = 250000000;
-/* CFQ's slice_sync, slice_async and slice_idle. */
-static const uint64_t READS_TURN_NS = 100000000;
-static const uint64_t WRITES_TURN_NS = 40000000;
+/* slice_idle of CFQ. */
 static const uint64_t PATIENCE_NS = 8000000;
 
 uint32_t sws_vm__writes(const struct sws_vm *vm)
@@ -310,7 +307,8 @@ static bool keeps_turn(const struct sws_vm *vm, const struct serve *my)
 static void pass_turn(const struct sws_vm *vm, struct serve *my)
 {
 	my->writes_turn = !my->writes_turn;
-	my->turn_until = vm_now(vm) + (my->writes_turn ? WRITES_TURN_NS : READS_TURN_NS);
+	my->turn_until = vm_now(vm) +
+			 (my->writes_turn ? vm->config.writes_turn_ns : vm->config.reads_turn_ns);
 }
 
 static int wait_for_read(struct actor *actor, const struct serve *my)
