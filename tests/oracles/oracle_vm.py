@@ -13,6 +13,8 @@ A list's first element is its tail, where reclaim takes pages.
 from collections import Counter
 from collections.abc import Generator as Actor
 from dataclasses import dataclass, field
+from itertools import takewhile
+from operator import itemgetter
 from typing import Any
 
 import oracle_stall
@@ -755,7 +757,7 @@ class World:
         self.counts["commit_wait_ns"] += self.now - since
 
     def end_writes(self, first: int, pages: int, stable: bool) -> None:
-        """End the writes of a call, and wake who waits for less."""
+        """End the writes of a call."""
         for index in range(first, first + pages):
             frame = self.file[index]
             if not stable:
@@ -763,6 +765,9 @@ class World:
                 self.unstable.append(index)
             self.end_writeback(frame)
         self.measure(pages)
+
+    def wake_writers(self) -> None:
+        """Wake who waits for less under writeback."""
         writeback, most = self.file_writeback(), self.congested_from()
         if not writeback:
             self.wake(SYNC)
@@ -783,20 +788,25 @@ class World:
             else:
                 self.in_memory += pages
                 self.end_writes(first, pages, stable)
+                self.wake_writers()
 
     def server(self) -> Steps:
         """Commit, and write what is to be stable."""
         while True:
             while not self.server_calls:
                 yield "sleep", CALL
-            first, pages, stable = self.server_calls.pop(0)
+            calls = list(takewhile(itemgetter(2), self.server_calls[:8]))
             ns = self.config["server_seek_ns"]
-            if not stable:
+            if not calls:
+                self.server_calls.pop(0)
                 ns += self.in_memory * SECOND // self.config["server_rate"]
                 self.in_memory = 0
             yield "run", ns
-            if stable:
-                self.end_writes(first, pages, stable)
+            if calls:
+                del self.server_calls[: len(calls)]
+                for call in calls:
+                    self.end_writes(*call)
+                self.wake_writers()
                 continue
             for index in self.committing:
                 self.pages[self.file[index]].marks -= {"unstable", "committing"}

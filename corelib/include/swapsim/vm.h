@@ -212,7 +212,7 @@ struct sws_vm_config {
 	/* Pages a second over the net, and from the server's memory to its disk; 115 and 60 MB/s. */
 	uint64_t net_rate;
 	uint64_t server_rate;
-	/* Of a commit, or a page that reclaim writes, before the server's disk has it; default 8 ms. */
+	/* Of a commit, or of pages that reclaim writes, 8 at once, before the server's disk has them; 8 ms. */
 	uint64_t server_seek_ns;
 	/* wsize: pages of a call at most, 1 .. 65536; default 256: 1 MB. */
 	uint32_t write_pages;

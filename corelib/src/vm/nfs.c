@@ -6,8 +6,11 @@
  *      dirty -> writeback -> unstable -> committing -> clean        the flusher's, in runs
  *      dirty -> writeback -> clean                                  reclaim's, one by one, stable
  *
- *      net     | write 256 | write 256 | write 1 (stable) | write 256 ...
- *      server                             | stable | commit: all that lies in its memory |
+ *      net     | write 256 | write 256 | write 1 (stable) | write 1 (stable) | write 256 ...
+ *      server                             | stable        | stable, stable | commit |
+ *
+ * The server's disk has one way for each: for a commit of all that lies in its memory, and for
+ * stable writes of up to NFSD_THREADS calls that wait, which its journal takes together.
  *
  * One commit is under way at a time. While it is, patch 8's callback says of every page in use
  * that it is under writeback, else that it is dirty. Reclaim that meets an unstable page asks for
@@ -19,6 +22,8 @@
 #include "vm/disk.h"
 #include "vm/pages.h"
 
+/* Of a server, as nfs-utils starts it. */
+enum { NFSD_THREADS = 8 };
 static const uint64_t SECOND_NS = 1000000000;
 
 static void push(struct calls *calls, struct call call)
@@ -159,6 +164,11 @@ struct serve {
 	struct call call;
 };
 
+struct storing {
+	/* Calls at the head of the queue that are written; 0: a commit is. */
+	uint32_t stable;
+};
+
 /* Over the net: what is to be stable goes on to the disk, the rest is answered. */
 static int carry(struct actor *actor, void *frame, uint32_t step)
 {
@@ -204,34 +214,52 @@ static int end_commit(struct sws_vm *vm)
 	return error ? error : sws_vm__wake(vm, SLEEP_COMMIT);
 }
 
-static uint64_t disk_ns(struct sws_vm *vm, const struct call *call)
+/* Stable writes at the head of the queue that are written at once. */
+static uint32_t together(const struct calls *calls)
+{
+	uint32_t n = 0;
+
+	while (n < NFSD_THREADS && n < calls->n &&
+	       calls->ring[(calls->first + n) % calls->room].stable)
+		n++;
+	return n;
+}
+
+static uint64_t commit_ns(struct sws_vm *vm)
 {
 	const uint64_t in_memory = vm->server.in_memory;
 
-	if (call->stable)
-		return vm->config.server_seek_ns;
 	vm->server.in_memory = 0;
-	return vm->config.server_seek_ns + in_memory * SECOND_NS / vm->config.server_rate;
+	return in_memory * SECOND_NS / vm->config.server_rate;
+}
+
+static int end_stable(struct sws_vm *vm, uint32_t calls)
+{
+	for (; calls > 0; calls--) {
+		const struct call call = pop(&vm->server.disk);
+
+		end_writes(vm, &call);
+	}
+	return wake_waiters(vm);
 }
 
 static int store(struct actor *actor, void *frame, uint32_t step)
 {
-	struct serve *my = frame;
+	struct storing *my = frame;
 	struct sws_vm *vm = actor->vm;
+	struct calls *calls = &vm->server.disk;
 
-	if (step == NEXT && !vm->server.disk.n) {
-		engine_go(&actor->thread, NEXT);
-		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
-	}
-	if (step == NEXT) {
-		my->call = pop(&vm->server.disk);
-		return engine_run(&actor->thread, disk_ns(vm, &my->call));
-	}
 	engine_go(&actor->thread, NEXT);
-	if (!my->call.stable)
-		return end_commit(vm);
-	end_writes(vm, &my->call);
-	return wake_waiters(vm);
+	if (step != NEXT)
+		return my->stable ? end_stable(vm, my->stable) : end_commit(vm);
+	if (!calls->n)
+		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
+	my->stable = together(calls);
+	if (!my->stable)
+		pop(calls);
+	engine_go(&actor->thread, DONE);
+	return engine_run(&actor->thread,
+			  vm->config.server_seek_ns + (my->stable ? 0 : commit_ns(vm)));
 }
 
 int sws_vm__net(struct actor *actor)
@@ -243,7 +271,7 @@ int sws_vm__net(struct actor *actor)
 
 int sws_vm__server(struct actor *actor)
 {
-	const struct serve frame = { 0 };
+	const struct storing frame = { 0 };
 
 	return engine_call(&actor->thread, store, &frame, sizeof(frame));
 }
