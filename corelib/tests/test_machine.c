@@ -274,6 +274,31 @@ static void a_walkers_page_of_5_7_skips_the_cache_on_its_way_in(void)
 	sws_machine_free(machine);
 }
 
+/* Activated once for each page that came in, and looked at once more before it goes out. */
+static void a_page_that_comes_in_is_activated_by_the_first_scan(void)
+{
+	static const uint32_t ratios[] = { 1, 3, 11 };
+
+	for (size_t i = 0; i < sizeof(ratios) / sizeof(*ratios); i++) {
+		struct sws_machine_config config = config_of(SWS_KERNEL_5_8);
+		struct sws_machine *machine = NULL;
+		uint64_t in = 0;
+
+		config.walkers = 2;
+		/* So many that hardly one is touched twice while it is in memory. */
+		config.pages = 50000;
+		config.device.slots = 1 << 17;
+		config.inactive_ratio = ratios[i];
+		machine = make(&config);
+		run(machine, 60000000, 10000);
+		in = sum(machine, offsetof(struct sws_machine_cpu, pages_in));
+		CHECK(in > 2000);
+		CHECK(near(sum(machine, offsetof(struct sws_machine_cpu, activated)), in, in / 8));
+		CHECK(acquisitions(machine, SWS_SITE_LRU_INACTIVE) > in * 4 / 32 * 7 / 8);
+		sws_machine_free(machine);
+	}
+}
+
 static void kernel_6_1_clears_a_shadow_for_each_slot_freed(void)
 {
 	struct sws_machine_config config = config_of(SWS_KERNEL_6_1);
@@ -965,6 +990,7 @@ int main(void)
 	RUN(one_writer_wakes_all_kswapds_where_memory_is_shared);
 	RUN(a_rotational_device_has_no_cluster_locks);
 	RUN(a_walkers_page_of_5_7_skips_the_cache_on_its_way_in);
+	RUN(a_page_that_comes_in_is_activated_by_the_first_scan);
 	RUN(kernel_6_1_clears_a_shadow_for_each_slot_freed);
 	RUN(writers_of_6_1_reclaim_for_themselves_and_exit);
 	RUN(walkers_of_6_1_drop_pages_and_rest_after_their_accesses);

@@ -60,6 +60,8 @@ class MachineConfig:
         visitor, and may end at any time.
     frames : int
         Pages of memory of a node, up to 2**26.
+    inactive_ratio : int
+        Active pages that an inactive one is enough for; 0: as the kernel has it for so many frames.
     shares_memory : bool
         Whether a task whose node is short takes memory of the next one, and all kswapds are woken
         when all nodes are short; on one device, without a cgroup, streams, and writers that exit.
@@ -113,6 +115,7 @@ class MachineConfig:
     walkers: int = 0
     streams: StreamsConfig | None = None
     frames: int = 2**14
+    inactive_ratio: int = 0
     shares_memory: bool = False
     pages: int = 2**14
     memory_max: int = 0
@@ -174,6 +177,7 @@ class MachineConfig:
             ("writers", 0, facts.MACHINE_TASKS_MAX),
             ("walkers", 0, facts.MACHINE_TASKS_MAX),
             ("frames", 1, facts.MACHINE_PAGES_MAX),
+            ("inactive_ratio", 0, facts.MACHINE_PAGES_MAX),
             ("pages", 1, facts.MACHINE_PAGES_MAX),
             ("memory_max", 0, facts.MACHINE_PAGES_MAX),
             ("accesses", 0, 2**31),

@@ -171,6 +171,7 @@ def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list
         "writers",
         "walkers",
         "frames",
+        "inactive_ratio",
         "shares_memory",
         "pages",
         "memory_max",

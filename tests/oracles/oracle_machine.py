@@ -7,6 +7,7 @@ are those of oracle_slots and time that of oracle_des. It shares no code with th
 library.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ from oracle_slots import (
 from oracle_slots import Config as DeviceConfig
 
 BATCH, CACHE, PCP_BATCH, PCP_HIGH, QUEUE, DRAWS = 32, 64, 31, 186, 128, 64
-INACTIVE_RATIO, START_NS = 3, 20000
+START_NS = 20000
 NOTHING = -1
 
 SITES = (
@@ -99,6 +100,7 @@ class Config:
     slot_cache: bool = True
     lock_kind: int = oracle_des.QUEUED
     hand_off_ways: int = 3
+    inactive_ratio: int = 0
     nodes: int = 1
     devices: int = 1
     channels: int = 0
@@ -139,6 +141,7 @@ class Page:
     used: bool = False
     pte: int | None = None
     slot: int = 0
+    active: bool = False
     referenced: bool = False
     kept_once: bool = False
     dirty: bool = False
@@ -382,14 +385,24 @@ class Machine:
 
     def put_into_memory(self, node: Node, pte: int | None) -> None:
         """Take the next free page for a walker's or a writer's, and keep the lists in balance."""
-        short = len(node.inactive) * INACTIVE_RATIO < len(node.active)
-        (node.inactive if short else node.active).insert(0, self.take_page(node, pte))
+        page = self.take_page(node, pte)
+        if not self.is_short(node):
+            node.active.insert(0, page)
+            return
+        node.inactive.insert(0, page)
+        if not self.new:
+            page.referenced = pte is not None and len(node.inactive) % 2 == 1
+
+    def is_short(self, node: Node) -> bool:
+        """Tell whether there are too few inactive pages for the active ones."""
+        gigabytes = self.config.frames // 2**18
+        ratio = self.config.inactive_ratio or max(math.isqrt(10 * gigabytes), 1)
+        return len(node.inactive) * ratio < len(node.active)
 
     def take_page(self, node: Node, pte: int | None) -> Page:
         """Return the next free page, written."""
         page = node.free.pop(0)
-        page.used = page.dirty = True
-        page.referenced = self.new
+        page.used = page.dirty = page.referenced = True
         page.pte = pte
         self.charged += 1
         if pte is not None:
@@ -606,8 +619,7 @@ class Machine:
         def add() -> int:
             first = [page for page in actor.pagevec if page.node is node]
             for added in first:
-                new = node.inactive if self.config.kernel is Kernel.V6_1 else node.active
-                new.insert(0, added)
+                (node.active if added.active else node.inactive).insert(0, added)
             actor.pagevec = [page for page in actor.pagevec if page.node is not node]
             return (len(first) + 1) * self.costs["lru_page_ns"]
 
@@ -653,7 +665,7 @@ class Machine:
         node = actor.node
         batch, kept, activated = list[Page](), list[Page](), list[Page]()
         progress = False
-        if len(node.inactive) * INACTIVE_RATIO < len(node.active):
+        if self.is_short(node):
             yield from self.shrink_active(actor)
         site = "lru_lock.shrink_inactive_list"
         yield from self.under(
@@ -709,6 +721,7 @@ class Machine:
         """Return the page as nobody's."""
         self.charged -= 1
         page.used = page.referenced = page.dirty = page.locked = page.kept_once = False
+        page.active = False
         page.writeback = page.unmapped = False
         page.pte, page.slot = None, 0
         return page
@@ -1059,8 +1072,8 @@ class Machine:
         while not self.is_done(actor.count["touched"]):
             yield from self.work(actor, "fault_ns")
             page: Any = yield from self.alloc_page(actor)
-            page.dirty = True
-            page.referenced = self.new
+            page.dirty = page.referenced = True
+            page.active = not self.new
             if self.config.accesses:
                 page.pte = actor.first_pte + actor.count["touched"]
                 self.ptes[page.pte] = page
@@ -1177,7 +1190,7 @@ class Machine:
     def old_page(self, actor: Actor) -> Iterator[None]:
         """Return the oldest page of the node that came in, or a fresh one."""
         node = actor.node
-        pages = node.inactive if self.config.kernel is Kernel.V6_1 else node.active
+        pages = node.inactive
 
         def isolate() -> int:
             while pages and not pages[-1].locked and len(actor.isolated) < BATCH:
@@ -1221,7 +1234,7 @@ class Machine:
                 lambda: self.costs["lru_page_ns"],
             )
         self.ptes[pte], page.pte = page, pte
-        page.referenced = self.new
+        page.referenced = True
         yield from self.map(actor, slot, "swap_free", swap.slots.drop)
         if holds_place:
             yield from self.map(actor, slot, "swapcache_clear", swap.slots.uncache)

@@ -110,9 +110,10 @@
  * other fault reads it too; and a page that comes or leaves through the cache takes the
  * cluster lock once more, for a look at the slot's count.
  *
- * Up to 5.8 a page found referenced is activated. In 6.1 the first look that finds it so
- * sends it once more around its list and the second activates it; a page begins as
- * referenced, for who maps it touches it.
+ * A page that comes in begins on the inactive list, a fresh one up to 5.8 on the active one;
+ * each begins as referenced, for who maps it touches it. Up to 5.8 a page found referenced is
+ * activated. In 6.1 the first look that finds it so sends it once more around its list and the
+ * second activates it.
  *
  *
  * 3. What is dropped
@@ -122,7 +123,8 @@
  *   locks     page and page-table locks, the page locks that a fault on a page under
  *             reclaim waits for (such a page is not drawn; batched it is one for longer)
  *   memory    a memory cgroup's stocks of charges and what else it is charged for,
- *             readahead; a task's own reclaim from other nodes than its own
+ *             readahead; a task's own reclaim from other nodes than its own;
+ *             activate_page of the one page in 15 that is on its list already
  *   slots     the slot caches' stop for lack of slots while the machine runs
  *   time      the interrupt's own CPU time on the CPUs of others (each device's has a CPU
  *             of its own)
@@ -279,6 +281,11 @@ struct sws_machine_config {
 	uint32_t n_requests;
 	/* Pages of memory of a node, at most SWS_MACHINE_PAGES_MAX; default 2^14. */
 	uint32_t frames;
+	/*
+	 * Active pages that an inactive one is enough for; 0: as the kernel has it for so many frames;
+	 * default 0. A machine that stands for a larger one has that one's.
+	 */
+	uint32_t inactive_ratio;
 	/*
 	 * Does a task whose node is short take memory of the next one, and wake all kswapds when
 	 * all are short? On one device, without a cgroup, streams, and writers that end; default

@@ -302,6 +302,9 @@ static void derive(struct sws_machine *self)
 	self->watermark_min = sws_machine__watermark_min(self->config.frames);
 	self->watermark_low = self->watermark_min * 5 / 4;
 	self->watermark_high = sws_machine_watermark_high(self->config.frames);
+	self->inactive_ratio = self->config.inactive_ratio
+				       ? self->config.inactive_ratio
+				       : sws_machine__inactive_ratio(self->config.frames);
 }
 
 int sws_machine__assemble(struct sws_machine *self)

@@ -84,7 +84,8 @@ static int write_pages(struct sws_machine *self)
 			error = swap_out_oldest(self, actor);
 		if (!error)
 			sws_machine__put_into_memory(self, actor->node, self->fill.pte,
-						     sws_machine__first_list(self));
+						     self->rules->starts_active ? LIST_ACTIVE
+										: LIST_INACTIVE);
 	}
 	if (error || self->fill.pte < self->n_ptes)
 		return error;

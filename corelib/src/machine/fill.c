@@ -47,15 +47,20 @@ static bool choose(struct sws_machine *self, uint64_t *left, uint64_t *wanted)
 	return chosen;
 }
 
-/* As reclaim keeps the lists. */
+/*
+ * As reclaim keeps the lists. Up to 5.8 each page that came in goes through the inactive list
+ * twice, first to be activated and then to leave, so of a walker's every second one there is seen
+ * for the first time. A writer's are there to leave. From 6.1 on all of them wait for a look.
+ */
 static void put_in_balance(struct sws_machine *self, struct node *node, uint32_t pte)
 {
-	const struct list *lists = node->lists;
-	const bool short_of_inactive =
-		lists[LIST_INACTIVE].count * MACHINE_INACTIVE_RATIO < lists[LIST_ACTIVE].count;
+	const bool balanced = sws_machine__is_balanced(self, node);
+	const struct list *inactive = &node->lists[LIST_INACTIVE];
 
-	sws_machine__put_into_memory(self, node, pte,
-				     short_of_inactive ? LIST_INACTIVE : LIST_ACTIVE);
+	sws_machine__put_into_memory(self, node, pte, balanced ? LIST_ACTIVE : LIST_INACTIVE);
+	if (!balanced && !self->rules->keeps_first)
+		self->pages[inactive->first].referenced =
+			pte != MACHINE_NONE && inactive->count % 2;
 }
 
 void sws_machine__begin_fill(struct sws_machine *self)

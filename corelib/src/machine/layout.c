@@ -92,9 +92,11 @@ uint32_t sws_machine__map_lock(const struct sws_machine *self, const struct devi
 	return device->first_cluster_lock + slot / self->config.device.cluster_size;
 }
 
-enum machine_list sws_machine__first_list(const struct sws_machine *self)
+/* Models inactive_list_is_low. Ratio 3: of 262144 pages 65536 inactive ones are enough. */
+bool sws_machine__is_balanced(const struct sws_machine *self, const struct node *node)
 {
-	return self->rules->starts_active ? LIST_ACTIVE : LIST_INACTIVE;
+	return (uint64_t)node->lists[LIST_INACTIVE].count * self->inactive_ratio >=
+	       node->lists[LIST_ACTIVE].count;
 }
 
 static uint64_t looks(const struct sws_slots_work *work)

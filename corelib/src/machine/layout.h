@@ -26,10 +26,9 @@
 
 enum {
 	MACHINE_BATCH = SWS_MACHINE_LIST_PAGES,
-	MACHINE_PCP_BATCH = 31,     /* pcp->batch of a large zone */
-	MACHINE_PCP_HIGH = 186,     /* pcp->high: six batches */
-	MACHINE_QUEUE = 128,        /* pages that a device's queue takes: nr_requests */
-	MACHINE_INACTIVE_RATIO = 3, /* active pages an inactive one: inactive_ratio of 1 GB */
+	MACHINE_PCP_BATCH = 31, /* pcp->batch of a large zone */
+	MACHINE_PCP_HIGH = 186, /* pcp->high: six batches */
+	MACHINE_QUEUE = 128,    /* pages that a device's queue takes: nr_requests */
 };
 
 enum machine_list {
@@ -49,6 +48,8 @@ struct page {
 	uint16_t node;
 	uint8_t list;
 	bool used;
+	/* In a pagevec: it goes to the active list. */
+	bool active;
 	bool referenced;
 	/* It was referenced at the look before: PG_referenced. */
 	bool kept_once;
@@ -244,6 +245,8 @@ struct sws_machine {
 	uint32_t watermark_min;
 	uint32_t watermark_low;
 	uint32_t watermark_high;
+	/* Active pages that an inactive one is enough for. */
+	uint32_t inactive_ratio;
 	uint32_t avail_lock;
 	/* A CPU's slot caches. */
 	uint32_t first_mutex;
@@ -291,8 +294,8 @@ uint64_t sws_machine__swapped(const struct sws_machine *self, uint32_t device);
 uint32_t sws_machine__map_lock(const struct sws_machine *self, const struct device *device,
 			       uint32_t slot);
 
-/* The list that new pages begin on. */
-enum machine_list sws_machine__first_list(const struct sws_machine *self);
+/* Are there inactive pages enough for the active ones? */
+bool sws_machine__is_balanced(const struct sws_machine *self, const struct node *node);
 
 /* Adds what a device looked at between two states of its work. */
 void sws_machine__count_looks(struct sws_machine *self, const struct sws_slots_work *before,

@@ -16,6 +16,8 @@ _Static_assert(SWS_MACHINE_FRAMES_KEPT == MACHINE_PCP_HIGH + 2 * MACHINE_BATCH +
 _Static_assert(SWS_MACHINE_SLOTS_KEPT == 2 * SWS_SLOT_CACHE_SIZE + MACHINE_BATCH,
 	       "SLOTS_KEPT is what a CPU may keep");
 
+enum { FRAMES_OF_A_GIGABYTE_SHIFT = 18 };
+
 void sws_machine_config_init(struct sws_machine_config *config)
 {
 	*config = (struct sws_machine_config){
@@ -42,6 +44,17 @@ uint32_t sws_machine__watermark_min(uint32_t frames)
 uint32_t sws_machine_watermark_high(uint32_t frames)
 {
 	return sws_machine__watermark_min(frames) * 3 / 2;
+}
+
+/* inactive_ratio: the root of ten times the gigabytes; of 1 GB 3, of 14 GB 11, of less than one 1. */
+uint32_t sws_machine__inactive_ratio(uint32_t frames)
+{
+	const uint32_t square = 10 * (frames >> FRAMES_OF_A_GIGABYTE_SHIFT);
+	uint32_t root = 1;
+
+	while ((root + 1) * (root + 1) <= square)
+		root++;
+	return root;
 }
 
 /*

@@ -92,7 +92,7 @@ void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, u
 
 	page->used = true;
 	page->dirty = true;
-	page->referenced = self->rules->keeps_first;
+	page->referenced = true;
 	page->pte = pte;
 	self->charged++;
 	if (pte != MACHINE_NONE) {
@@ -205,7 +205,9 @@ static int lru_add(struct actor *actor, void *subject, uint64_t *ns)
 	uint32_t n = 0;
 
 	for (; n < cpu->added.n && &self->nodes[self->pages[cpu->added.pages[n]].node] == node; n++)
-		sws_machine__list_add(self, node, sws_machine__first_list(self),
+		sws_machine__list_add(self, node,
+				      self->pages[cpu->added.pages[n]].active ? LIST_ACTIVE
+									      : LIST_INACTIVE,
 				      cpu->added.pages[n]);
 	*ns = (n + 1) * self->config.costs.lru_page_ns;
 	cpu->added.n -= n;

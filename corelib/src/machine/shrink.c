@@ -260,13 +260,6 @@ static int put_back(struct actor *actor, void *frame, uint64_t *ns)
 	return SWS_OK;
 }
 
-/* Models inactive_list_is_low of 4.8: of 1 GB, 262144 pages, 65536 inactive ones are enough. */
-static bool is_balanced(const struct list *lists)
-{
-	return (uint64_t)lists[LIST_INACTIVE].count * MACHINE_INACTIVE_RATIO >=
-	       lists[LIST_ACTIVE].count;
-}
-
 static int shrink(struct actor *actor, void *frame, uint32_t step)
 {
 	struct engine_thread *thread = &actor->thread;
@@ -275,7 +268,8 @@ static int shrink(struct actor *actor, void *frame, uint32_t step)
 
 	switch ((enum step)step) {
 	case BALANCE:
-		return is_balanced(node->lists) ? SWS_OK : call_shrink_active(actor);
+		return sws_machine__is_balanced(actor->machine, node) ? SWS_OK
+								      : call_shrink_active(actor);
 	case ISOLATE:
 		return sws_engine__under(thread, node->lru_lock, SWS_SITE_LRU_INACTIVE,
 					 isolate_inactive, my);

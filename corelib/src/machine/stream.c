@@ -70,7 +70,7 @@ static int begin(struct actor *actor, struct stream *my)
 static bool has_old_page(const struct actor *actor)
 {
 	const struct sws_machine *self = actor->machine;
-	const struct list *list = &actor->node->lists[sws_machine__first_list(self)];
+	const struct list *list = &actor->node->lists[LIST_INACTIVE];
 
 	return list->count && !self->pages[list->last].locked;
 }
@@ -79,7 +79,7 @@ static bool has_old_page(const struct actor *actor)
 static int isolate(struct actor *actor, void *frame, uint64_t *ns)
 {
 	struct sws_machine *self = actor->machine;
-	const struct list *list = &actor->node->lists[sws_machine__first_list(self)];
+	const struct list *list = &actor->node->lists[LIST_INACTIVE];
 	struct stream *my = frame;
 
 	my->at = 0;

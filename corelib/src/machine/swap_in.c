@@ -9,6 +9,11 @@
  * LOOK, HOLD_PLACE and CLEAR are 6.1's, CHARGE is 5.7's. Reclaim for the page may come
  * in between in ALLOCATE, with slots of its own; this page's slot waits in the frame.
  *
+ * LRU_ADD is lru_cache_add_anon: to the inactive list, in every kernel. Up to 5.8 activate_page
+ * follows when the page is mapped, but a page that still lies in the CPU's pagevec it lets be, as
+ * 14 of 15 do. So the page is activated by the first scan, which finds it touched: it is looked at
+ * twice before it can go out.
+ *
  * Slot 300, by its map byte (hexadecimal, slots/usage.c), and the page that takes it:
  *
  *                      past, 6.1                    through, 4.8, a read
@@ -117,7 +122,7 @@ static int map_page(struct actor *actor, struct swap_in *my)
 	self->pte_states[my->pte] = PTE_RESIDENT;
 	self->pte_values[my->pte] = my->page;
 	self->pages[my->page].pte = my->pte;
-	self->pages[my->page].referenced = self->rules->keeps_first;
+	self->pages[my->page].referenced = true;
 	return sws_machine__swap_free(actor, &my->slot);
 }
 

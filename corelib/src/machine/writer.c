@@ -30,7 +30,8 @@ static int write_page(struct actor *actor, struct writer *my)
 	my->page = actor->thread.result;
 	page = &self->pages[my->page];
 	page->dirty = true;
-	page->referenced = self->rules->keeps_first;
+	page->referenced = true;
+	page->active = self->rules->starts_active;
 	/* It has an address if the task will give it back. */
 	if (self->config.accesses) {
 		page->pte = pte;

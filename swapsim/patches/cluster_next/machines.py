@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The machines of patch D and its alternatives: that of its mail, an aged device, a trace's."""
 
+import math
 from pathlib import Path
 from typing import Final
 
@@ -65,7 +66,8 @@ def machine(
     The devices have the 48 GB of the mail, so that trunks are as many. What memory and pages the
     test had it does not say: IN_MEMORY and IN_USE stand for it. The warm-up lasts until memory's
     free pages are used up and tasks reclaim for themselves. A window is short beside a scan's way
-    around a device (20 s): it sees the bases where the fill left them, not where they drift to.
+    around a device (20 s): it sees the bases where the fill left them, not where they drift to. The
+    lists keep the balance that the mail's 12 GB of a node have, whatever the size.
 
     Source
     ------
@@ -73,6 +75,7 @@ def machine(
     """
     nodes, devices, walkers, slots = 2, 2, 16, gigabytes * 2**18
     pages = round(devices * slots * IN_USE / (1 - in_memory))
+    frames = round(pages * in_memory / nodes)
     return MachineConfig(
         patch=PATCH,
         kernel=kernel,
@@ -80,7 +83,8 @@ def machine(
         nodes=nodes,
         devices=devices,
         walkers=walkers,
-        frames=round(pages * in_memory / nodes),
+        frames=frames,
+        inactive_ratio=math.isqrt(10 * (frames * DEVICE_GIGABYTES // gigabytes >> 18)),
         pages=pages // walkers,
         slots=slots,
         cluster_size=512,
