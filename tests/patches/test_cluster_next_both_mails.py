@@ -38,7 +38,7 @@ def grown_by(percent: float) -> pl.DataFrame:
 
 
 def test_two_mails_say_together_what_their_quotients_do() -> None:
-    """+3.45 and +42.63 % are +21.5, +11.36 and +78.29 % are +40.9; tolerances shrink by root two."""
+    """+3.45 and +42.63 % are +21.5, +11.36 and +78.29 % are +40.9; tolerances shrink too."""
     table = patch.growth_in_both_mails(grown_by(25.0))
     assert tuple(table["row"]) == ROWS
     together = [100 * (math.sqrt(a * b) - 1) for a, b in ((1.0345, 1.4263), (1.1136, 1.7829))]
