@@ -176,6 +176,22 @@ RANGES: Final = schema_of(
 """One row per claim: its change in percent as published, and from where to where several fits of
 the same base predict it; ``patched_low`` and ``patched_high`` are the patched kernel's figure."""
 
+SWAP_SERIES: Final = schema_of(
+    {
+        "step": pl.String,
+        "metric": pl.String,
+        "unit": pl.String,
+        "fitted": pl.Boolean,
+        "published": pl.Float64,
+        "tolerance": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "verdict": RANGE_VERDICT,
+    }
+)
+"""One row per figure of the swap series of 2017: as published, one standard deviation of it, and
+from where to where several fits predict it; no verdict on the one that was fitted."""
+
 TIME_PER_PAGE: Final = schema_of(
     {
         "kernel": pl.String,

@@ -37,6 +37,7 @@ VANILLA, MMOTM, SERIES = "vanilla", "mm1-mmotm-20130522", "mm1-lessdisrupt-v7r10
 NOT_AT_HAND = (
     "B-batched-removal-nonrot",
     "D-percpu-cluster-next-v3",
+    "S-swap-series-v5",
 )  # their figures, not their texts
 
 

@@ -110,7 +110,9 @@ def swap_phase_rate(constants: pl.DataFrame) -> float:
     return swap_out / (1 - stays * throughput / _fill_rate(constants))
 
 
-def run_rates(rate: float, constants: pl.DataFrame) -> tuple[float, float]:
+def run_rates(
+    rate: float, constants: pl.DataFrame, *, writers: int | None = None
+) -> tuple[float, float]:
     """Return what patch A's test reports of a run: throughput and swap.so, in KiB/s.
 
     Of each run memory takes the same part, at the rate of `swap_phase_rate`'s fill.
@@ -121,18 +123,20 @@ def run_rates(rate: float, constants: pl.DataFrame) -> tuple[float, float]:
         Swap-out rate while swapping, in KiB/s.
     constants : polars.DataFrame
         Schema COSTS.
+    writers : int, optional
+        Who fill memory; default: the mail's.
     """
     throughput, swap_out = (
         base_figure(PATCH, BASE, row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
     )
     swaps = swap_out / throughput
-    run = 1 / ((1 - swaps) / _fill_rate(constants) + swaps / rate)
+    run = 1 / ((1 - swaps) / _fill_rate(constants, writers) + swaps / rate)
     return run, run * swaps
 
 
-def _fill_rate(constants: pl.DataFrame) -> float:
+def _fill_rate(constants: pl.DataFrame, writers: int | None = None) -> float:
     cost = dict(constants.select("name", "value").iter_rows())
-    writers = machine(tags=True).writers
+    writers = machine(tags=True).writers if writers is None else writers
     return writers * PAGE_KIB * 1e9 / float(cost["fault_ns"] + cost["touch_ns"])
 
 
