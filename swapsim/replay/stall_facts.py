@@ -38,6 +38,7 @@ def seen_flags(
     tuple of str and polars.DataFrame
         Schema FACTS.
     """
+    filled_in = _filled_in(rows)
     for table, frame in (
         ("passes", lists.passes.rename({"memcg": "target"})),
         ("lists", lists.lists),
@@ -50,7 +51,9 @@ def seen_flags(
             sure=_none(),
             told=pl.col("first") < pl.col("seq"),
         )
-        after = frame.with_columns(row="seq", after=decides, flags="flags_after", sure="flags_set")
+        after = frame.join(filled_in, on="seq", maintain_order="left").with_columns(
+            row="seq", after=decides, seq="until", flags="flags_after", sure="flags_set"
+        )
         yield table, _facts(before, own_congestion=own_congestion)
         yield table, _facts(after, own_congestion=own_congestion)
     yield "lists", _of_folios(lists)
@@ -122,6 +125,20 @@ def _facts(frame: pl.DataFrame, *, own_congestion: bool) -> pl.DataFrame:
 
 def _shaped(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(pl.col(name).cast(dtype) for name, dtype in FACTS.items())
+
+
+def _filled_in(rows: ReclaimRows) -> pl.DataFrame:
+    """Return the last row up to which each was filled in: its CPU or its task wrote the next."""
+    tables = (rows.folios, rows.lists, rows.passes, rows.throttles, rows.rounds, rows.clears)
+    following = pl.col("place").shift(-1)
+    following = pl.min_horizontal(following.over("cpu"), following.over("pid"))
+    seq = pl.col("seq").cast(pl.Int64)
+    return (
+        pl.concat([table.select("cpu", "pid", "seq") for table in tables])
+        .sort("seq")
+        .with_row_index("place")
+        .select("seq", until=seq.gather(following - 1).fill_null(_NEVER))
+    )
 
 
 def _of_folios(lists: ReclaimLists) -> pl.DataFrame:

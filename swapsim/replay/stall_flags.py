@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What reclaimers saw of flags, held against who set and cleared them.
 
-A row is written after what it tells of: a task saw, set or cleared a flag between its row before
-and this one, and tasks on other CPUs may have come in between. So each value that was seen, set or
-cleared is a fact with a stretch of time, and a value that was seen needs a fact of the same value
-before it with none of the other value in between::
+A row takes its place after what it tells of: a task saw, set or cleared a flag between its row
+before and this one, and tasks on other CPUs may have come in between. So each value that was seen,
+set or cleared is a fact with a stretch of time, and a value that was seen needs a fact of the same
+value before it with none of the other value in between::
 
     task 1   ---(set writeback)---------------.      row 9 of task 2 sees it clear: a set between
     task 2   ------------------(sees)---.            4 and 10 may have come before or after: raced
     seq      4       6         8        9    10
+
+One thing is read later: what flags a list or a pass left, the row reads while it is filled in, and
+a CPU may stand still meanwhile. It was read before the CPU, or the task, wrote its next row.
 """
 
 from dataclasses import dataclass
@@ -76,6 +79,14 @@ class _Facts:
         ends = np.concatenate([[_NEVER], self.seq])
         return ends[np.searchsorted(self.seq, until, side="right")]
 
+    def begins_between(self, row: Numbers, until: Numbers) -> Numbers:
+        """Return whether a fact begins later than a row, and no later than the other one.
+
+        What begins with the row itself is of its own task, and came after it.
+        """
+        begun = np.searchsorted(self.after, until, side="right")
+        return begun > np.searchsorted(self.after, row, side="right")
+
     def begin_of_ended(self, until: Numbers) -> Numbers:
         """Return the latest beginning of the facts that end no later."""
         return self.latest_begin[np.searchsorted(self.seq, until, side="right")]
@@ -128,7 +139,8 @@ def _judge_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers
         unseen, unwritten = seen[not wanted], written[not wanted]
         # What overlaps a read may come before it if it writes; seeing changes nothing. What its own
         # row wrote came after it, unless it is sure.
-        support = wrote.end_of_begun(seq, but=np.where(sure, _NEVER, row))
+        support = wrote.end_of_begun(np.minimum(seq, row), but=np.where(sure, _NEVER, row))
+        support = np.where(wrote.begins_between(row, seq), seq, support)
         support = np.maximum(support, saw.end_of_ended(after))
         support = np.maximum(support, _BEGUN)
         against = np.maximum(unwritten.begin_of_ended(after), unseen.begin_of_ended(after))

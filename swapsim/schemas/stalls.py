@@ -121,9 +121,10 @@ RECLAIM_LISTS: Final = schema_of(
 pages it holds, 0 for the root's; ``target``: the cgroup that reclaim aims at, 0 if it is global.
 ``taken``: pages of 4 KiB isolated. The counters are those of reclaim_stat, in pages. ``scanned``:
 what its folios added to the reclaimer's nr_scanned; ``reclaimed``: pages given back.
-``flags_before`` as it began, ``flags_after`` as its last test saw them, ``flags_set`` those that
-the list itself set, whether they were set already or not. ``sane``: writeback throttles this
-cgroup's writers (writeback_throttling_sane). ``io`` and ``fs``: gfp_mask allows them."""
+``flags_before`` as it began, ``flags_after`` as this row found them while it was filled in,
+``flags_set`` those that the list itself set, whether they were set already or not. ``sane``:
+writeback throttles this cgroup's writers (writeback_throttling_sane). ``io`` and ``fs``: gfp_mask
+allows them."""
 
 RECLAIM_PASSES: Final = schema_of(
     {
@@ -156,11 +157,12 @@ RECLAIM_PASSES: Final = schema_of(
 """One row per pass over a node: each turn of shrink_node's loop, at its end.
 
 ``memcg``: the cgroup that reclaim aims at, 0 if it is global. ``dirty`` to ``file_taken``: its
-lists' counters, added up. ``flags_before`` as it began, ``flags_after`` as the test for the sleep
-of direct reclaim found them, ``flags_set`` those that the pass itself set, whether they were set
-already or not. ``throttle``: the sleep that it asked for, null for none; whether reclaim slept, its
-row in THROTTLES tells. ``may_throttle``: current_may_throttle. ``scanned`` and ``reclaimed``: pages
-of this pass, reclaimed ones of shrinkers included."""
+lists' counters, added up. ``flags_before`` as it began, ``flags_after`` as this row found them
+while it was filled in, congestion as the test for the sleep of direct reclaim did, ``flags_set``
+those that the pass itself set, whether they were set already or not. ``throttle``: the sleep that
+it asked for, null for none; whether reclaim slept, its row in THROTTLES tells. ``may_throttle``:
+current_may_throttle. ``scanned`` and ``reclaimed``: pages of this pass, reclaimed ones of shrinkers
+included."""
 
 THROTTLES: Final = schema_of(
     {

@@ -106,7 +106,9 @@ class Kernel:
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """Return what was written."""
-        return {name: pl.DataFrame(self.rows[name], schema=TABLES[name]) for name in TABLES}
+        return {
+            name: pl.DataFrame(self.rows[name], schema=TABLES[name]).sort("seq") for name in TABLES
+        }
 
     def run(self, steps: int) -> None:
         """Lead the tasks; who sleeps gives its CPU up."""
@@ -126,11 +128,15 @@ class Kernel:
         """Draw."""
         return self.random.random() < share
 
-    def write(self, task: Task, table: str, **values: Any) -> None:
-        """Write a row; seq has gaps, as other events have numbers too."""
+    def place(self) -> int:
+        """Take the next row's place; seq has gaps, as other events have numbers too."""
         self.seq += self.random.choice((1, 1, 3))
+        return self.seq
+
+    def write(self, task: Task, table: str, *, seq: int | None = None, **values: Any) -> None:
+        """Write a row, at its place if it has one."""
         row = dict.fromkeys(TABLES[table].names())
-        head = {"seq": self.seq, "cpu": task.cpu, "pid": task.pid}
+        head = {"seq": self.place() if seq is None else seq, "cpu": task.cpu, "pid": task.pid}
         self.rows[table].append(row | head | values)
 
     # ---- flags
@@ -381,7 +387,7 @@ class Kernel:
             yield from self.meet(task, tail, known, counts)
         yield Pause.OTHER_CPUS
         taken = counts["taken"]
-        decided = {"set": 0, "after": 0}
+        decided = {"set": 0}
         yield from self._decide_list(task, known, counts, decided)
         for name in SUMS:
             of[name] += counts[name]
@@ -392,15 +398,13 @@ class Kernel:
         told = {
             name: counts[name] for name in names[names.index("taken") : names.index("flags_before")]
         }
-        told |= {
-            "flags_before": before,
-            "flags_after": decided["after"],
-            "flags_set": decided["set"],
-        }
+        told |= {"flags_before": before, "flags_set": decided["set"]}
         told |= {"sane": task.sane, "io": task.io, "fs": task.fs, "hibernation": task.hibernation}
         told |= {"memcg": task.target, "target": task.target, "nid": task.nid, "file": file}
         told |= {"kswapd": task.kswapd, "priority": priority, "list": number, "pass": of["pass"]}
-        self.write(task, "reclaim_lists", **told)
+        seq = self.place()
+        yield Pause.OTHER_CPUS
+        self.write(task, "reclaim_lists", seq=seq, flags_after=self.seen(task), **told)
 
     def _decide_list(
         self, task: Task, known: Row, counts: dict[str, int], decided: dict[str, int]
@@ -415,7 +419,6 @@ class Kernel:
             decided["set"] |= self.set(task, flag)
 
         if self.is_6_1:
-            decided["after"] = self.seen(task)
             if unqueued == taken and not task.sane:
                 yield from self.throttle(task, "writeback", asker)
             return
@@ -441,7 +444,6 @@ class Kernel:
                 yield from self.throttle(task, "congestion_wait", asker)
         elif self.since("mmotm") and everything and unqueued and unqueued >= many:
             mark(DIRTY)
-        decided["after"] = self.seen(task)
         if self.since("series-5") and not task.kswapd and not task.hibernation:
             yield from self.throttle(task, "wait_iff_congested", asker)
 
@@ -472,16 +474,19 @@ class Kernel:
             if marks and known["dirty"] and known["dirty"] == known["congested"]:
                 flags_set |= self.set(task, CONGESTED)
         yield Pause.OTHER_CPUS
-        after = self.seen(task)
-        waits = self.is_6_1 and not task.kswapd and task.may_throttle and not task.hibernation
-        if waits and after & CONGESTED:
+        asks = self.is_6_1 and not task.kswapd and task.may_throttle and not task.hibernation
+        saw = self.seen(task) & CONGESTED
+        if asks and saw:
             throttle = "congested"
             yield from self.throttle(task, throttle, asker)
         known["reclaimed"] += self.random.choice((0, 0, 7))
-        told = {"flags_before": before, "flags_after": after, "flags_set": flags_set}
+        told = {"flags_before": before, "flags_set": flags_set}
         told |= {"kswapd": task.kswapd, "priority": priority, "throttle": throttle}
         told |= {"hibernation": task.hibernation, "may_throttle": task.may_throttle}
-        self.write(task, "reclaim_passes", sane=task.sane, **known, **told)
+        seq = self.place()
+        yield Pause.OTHER_CPUS
+        told["flags_after"] = (self.seen(task) & ~CONGESTED) | saw if asks else self.seen(task)
+        self.write(task, "reclaim_passes", seq=seq, sane=task.sane, **known, **told)
         if task.kswapd and not self.is_6_1 and self.since("mmotm"):
             self.clear(task, WRITEBACK, "shrunk")
         task.last_pass = known  # type: ignore[attr-defined]
