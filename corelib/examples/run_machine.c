@@ -36,6 +36,7 @@ static const struct sws_machine_costs costs = {
 	.map_ns = 20,
 	.slot_ns = 20,
 	.free_ns = 20,
+	.record_ns = 20,
 	.device_ns = 50,
 	.test_ns = 2,
 	.base_ns = 5,

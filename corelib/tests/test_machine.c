@@ -28,6 +28,7 @@ static void set_costs(struct sws_machine_costs *costs)
 		.map_ns = 20,
 		.slot_ns = 25,
 		.free_ns = 33,
+		.record_ns = 17,
 		.device_ns = 35,
 		.test_ns = 2,
 		.base_ns = 4,
@@ -295,6 +296,29 @@ static void a_page_that_comes_in_is_activated_by_the_first_scan(void)
 		CHECK(in > 2000);
 		CHECK(near(sum(machine, offsetof(struct sws_machine_cpu, activated)), in, in / 8));
 		CHECK(acquisitions(machine, SWS_SITE_LRU_INACTIVE) > in * 4 / 32 * 7 / 8);
+		sws_machine_free(machine);
+	}
+}
+
+static void a_slot_of_5_8_is_recorded_on_its_way_out_in_and_back(void)
+{
+	for (int batched = 0; batched <= 1; batched++) {
+		struct sws_machine_config config = config_of(SWS_KERNEL_5_8);
+		struct sws_machine *machine = NULL;
+		uint64_t in = 0;
+		uint64_t out = 0;
+
+		config.walkers = 4;
+		config.removal = batched ? SWS_REMOVAL_BATCHED : SWS_REMOVAL_PAGE_BY_PAGE;
+		machine = make(&config);
+		run(machine, 60000000, 10000);
+		in = sum(machine, offsetof(struct sws_machine_cpu, pages_in));
+		out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
+		CHECK(in > 2000);
+		CHECK(near(acquisitions(machine, SWS_SITE_RECORD_IN), in, 4));
+		CHECK(near(acquisitions(machine, SWS_SITE_RECORD_OUT), out, batched ? 6 * 32 : 6));
+		CHECK(near(acquisitions(machine, SWS_SITE_RECORD_FREE),
+			   acquisitions(machine, SWS_SITE_CLUSTER_FREE), 4));
 		sws_machine_free(machine);
 	}
 }
@@ -991,6 +1015,7 @@ int main(void)
 	RUN(a_rotational_device_has_no_cluster_locks);
 	RUN(a_walkers_page_of_5_7_skips_the_cache_on_its_way_in);
 	RUN(a_page_that_comes_in_is_activated_by_the_first_scan);
+	RUN(a_slot_of_5_8_is_recorded_on_its_way_out_in_and_back);
 	RUN(kernel_6_1_clears_a_shadow_for_each_slot_freed);
 	RUN(writers_of_6_1_reclaim_for_themselves_and_exit);
 	RUN(walkers_of_6_1_drop_pages_and_rest_after_their_accesses);

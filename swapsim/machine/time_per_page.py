@@ -14,8 +14,11 @@ _AROUND_OTHERS: Final = ("alloc_lock", "free_lock")
 """Locks of a CPU's own slot caches: no other CPU takes them, and what is done under them has
 its own parts."""
 
-_INSIDE: Final = r"\.cluster_lock\.|\.clear_shadow_from_swap_cache$"
-"""What is taken inside si->lock, whose hold has it already."""
+_INSIDE: Final = (
+    r"\.cluster_lock\.|\.clear_shadow_from_swap_cache$"
+    r"|\.swap_cgroup_record\.(mem_cgroup_swapout|swapcache_free_entries)$"
+)
+"""What is taken inside si->lock or the swap cache's lock, whose hold has it already."""
 
 
 def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

@@ -87,7 +87,7 @@ def test_a_bad_cost_of_a_table_is_named_with_its_row() -> None:
     bad = costs().with_columns(
         value=pl.when(pl.col("name") == "lru_page_ns").then(0).otherwise("value")
     )
-    with pytest.raises(InputError, match="cost 'lru_page_ns' in row 25: 0 is no cost"):
+    with pytest.raises(InputError, match="cost 'lru_page_ns' in row 26: 0 is no cost"):
         run(MachineConfig(writers=1), bad)
 
 

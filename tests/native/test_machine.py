@@ -46,6 +46,7 @@ COSTS = {
     "map_ns": 20,
     "slot_ns": 25,
     "free_ns": 33,
+    "record_ns": 17,
     "device_ns": 35,
     "test_ns": 2,
     "base_ns": 4,
@@ -326,7 +327,7 @@ def test_c_and_oracle_agree_when_swap_is_nearly_full() -> None:
         fragmented=True,
     )
     machine, oracle = begin(config)
-    for _ in range(30):
+    for _ in range(60):
         advance(machine, 1000)
         for _ in range(1000):
             oracle.step()

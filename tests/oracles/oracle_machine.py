@@ -66,6 +66,9 @@ SITES = (
     ("map_lock.swapcache_clear", False),
     ("map_lock.__swp_swapcount", False),
     ("lru_lock.release_pages", True),
+    ("record_lock.swap_cgroup_record.mem_cgroup_swapout", True),
+    ("record_lock.swap_cgroup_record.mem_cgroup_charge", True),
+    ("record_lock.swap_cgroup_record.swapcache_free_entries", True),
 )
 """The sites and whether their lock is taken with interrupts off, in the order of the enum."""
 
@@ -169,6 +172,7 @@ class Swap:
 
     slots: Device
     si_lock: int
+    record_lock: int
     first_tree_lock: int
     first_cluster_lock: int | None
     node: Node
@@ -216,6 +220,7 @@ class Machine:
         self.tags = self.old if tags is None else tags
         self.skips_cache = not self.old and config.channels == 0
         self.charges = config.kernel in (Kernel.V5_7, Kernel.V5_7_SCAN_MORE)
+        self.records = config.kernel is Kernel.V5_8
         self.pagevec = 14 if self.old else 15
         self.low_water = max(config.frames // 128, BATCH)
         self.stuck = False
@@ -288,11 +293,12 @@ class Machine:
                 key=lambda cluster: ((cluster - first) % columns, cluster // columns)
             )
         si_lock = self.locks(1)
+        record_lock = self.locks(1)
         trees = self.locks(1 if self.old else (config.slots - 1 >> config.trunk_shift) + 1)
         clusters = None
         if not self.old and not config.rotational:
             clusters = self.locks((config.slots - 1) // config.cluster_size + 1)
-        swap = Swap(slots, si_lock, trees, clusters, self.nodes[number])
+        swap = Swap(slots, si_lock, record_lock, trees, clusters, self.nodes[number])
         swap.channels = [0] * config.channels
         return swap
 
@@ -758,8 +764,19 @@ class Machine:
 
     def remove(self, actor: Actor, page: Page) -> Steps:
         """Take a page out of the swap cache and put its slot."""
-        yield from self.tree(actor, page.slot, "__remove_mapping")
+        lock = self.tree_lock(actor.swap, page.slot)
+        yield from self.lock(actor, lock, "tree_lock.__remove_mapping")
+        yield from self.run(actor, self.take_out(actor.swap, page.slot))
+        yield from self.record(actor, "mem_cgroup_swapout")
+        self.unlock(actor, lock)
         yield from self.put_removed(actor, page)
+
+    def record(self, actor: Actor, caller: str) -> Steps:
+        """Write down which memory cgroup a slot belongs to."""
+        if self.records:
+            site = f"record_lock.swap_cgroup_record.{caller}"
+            lock = actor.swap.record_lock
+            yield from self.under(actor, lock, site, lambda: self.costs["record_ns"])
 
     def put_removed(self, actor: Actor, page: Page) -> Steps:
         """Put the slot of a page that left the swap cache, and tell its address."""
@@ -775,11 +792,13 @@ class Machine:
             lock = self.tree_lock(swap, actor.aside[0].slot)
             mine = [page for page in actor.aside if self.tree_lock(swap, page.slot) == lock]
 
-            def hold(mine: list[Page] = mine) -> int:
-                dearer = self.costs["tree_ns"] - self.costs["tree_next_ns"]
-                return sum(self.take_out(swap, page.slot) - dearer for page in mine) + dearer
-
-            yield from self.under(actor, lock, "tree_lock.__remove_mapping", hold)
+            dearer = self.costs["tree_ns"] - self.costs["tree_next_ns"]
+            yield from self.lock(actor, lock, "tree_lock.__remove_mapping")
+            ns = sum(self.take_out(swap, page.slot) - dearer for page in mine) + dearer
+            yield from self.run(actor, ns)
+            for _ in mine:
+                yield from self.record(actor, "mem_cgroup_swapout")
+            self.unlock(actor, lock)
             for page in reversed(mine):
                 yield from self.put_removed(actor, page)
                 actor.aside.remove(page)
@@ -811,8 +830,6 @@ class Machine:
                 assert page is not None
                 assert not isinstance(swap.cache.get(slot), Page)
                 swap.cache[slot] = page
-            elif what == "__remove_mapping":
-                return self.take_out(swap, slot)
             elif what == "delete_from_swap_cache":
                 assert isinstance(swap.cache.pop(slot), Page)
             elif what == "clear_shadow_from_swap_cache" and swap.cache.get(slot) is True:
@@ -1003,6 +1020,7 @@ class Machine:
                 yield from self.under(
                     actor, self.map_lock(swap, slot), "cluster_lock.swapcache_free_entries", free
                 )
+            yield from self.record(actor, "swapcache_free_entries")
             if self.config.kernel is Kernel.V6_1:
                 yield from self.tree(actor, slot, "clear_shadow_from_swap_cache")
         actor.returned.clear()
@@ -1219,6 +1237,7 @@ class Machine:
             page.slot = slot
             yield from self.map(actor, slot, "swapcache_prepare", swap.slots.cache)
             yield from self.tree(actor, slot, "add_to_swap_cache.do_swap_page", page)
+        yield from self.record(actor, "mem_cgroup_charge")
         yield from self.lru_add(actor, page)
         actor.count["pages_in"] += 1
         if self.config.channels:

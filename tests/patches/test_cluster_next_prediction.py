@@ -59,6 +59,7 @@ def test_the_third_mail_has_its_own_kernels_rows_and_policy() -> None:
         cell = results.filter(kernel="v3 before", metric=row)
         assert cell["value"].item() == sum(base[f"cycles.{site}"] for site in sites)
     assert set(simulated(results)["claim"]) == {
+        "D3-lock-cgroup-record",
         "D3-lock-free-entries",
         "D3-lock-shrink-inactive",
         "D3-prose-score",

@@ -68,7 +68,8 @@
  *   try_to_free_swap: count     si->lock            cluster lock        cluster lock
  *   start, end of writeback     tree_lock each      none: patch A       none
  *     swap_writeback_tags       none                xa_lock each        xa_lock each
- *   __remove_mapping            tree_lock           xa_lock             xa_lock; a shadow stays
+ *   __remove_mapping            tree_lock           xa_lock; in it, in  xa_lock; a shadow stays
+ *                                                   5.8, a record's lock
  *     batched (removal.h)       1 of a list and     the same            the same
  *                               mapping
  *   put_swap_page               si->lock            cluster lock        cluster lock
@@ -91,14 +92,20 @@
  *   swapcache_prepare, add      si->lock, tree_lock -: the cache is     -
  *                                                   skipped
  *   to its list, a pagevec      lru_lock, 1 of 14   1 of 15             1 of 15
- *   mem_cgroup_commit_charge    -                   lru_lock, in 5.7    -
+ *   mem_cgroup_charge           -                   lru_lock, in 5.7;   -
+ *                                                   a record's, in 5.8
  *   swap_free                   si->lock            cluster lock        cluster lock
  *   swapcache_clear             -                   -                   cluster lock
  *   out of the cache again      tree_lock, si->lock -                   -
  *   free_swap_slot              (same hold)         return-cache lock   return-cache lock
  *     a flush, 1 of 64          -                   si->lock, in it     and xa_lock a slot:
  *                                                   a cluster lock      its shadow
- *                                                   a slot
+ *                                                   a slot; in 5.8 a
+ *                                                   record's lock, too
+ *
+ *   A record is swap_cgroup_record: to which memory cgroup a slot belongs, under a lock of the
+ *   device. Up to 5.7 it is kept only if asked for at boot, and V1 of patch D's mail lists no row of
+ *   it; in 6.1 it is left out.
  *
  * From an asynchronous device a page comes in through the cache in every kernel. Writeback
  * ends in its interrupt, and a later scan frees the page. A page read and not yet written
@@ -206,6 +213,8 @@ struct sws_machine_costs {
 	uint64_t slot_ns;
 	/* and one given back to it. */
 	uint64_t free_ns;
+	/* A memory cgroup's record of a slot. */
+	uint64_t record_ns;
 	/* A hold of si->lock besides what is in it. */
 	uint64_t device_ns;
 	/* A slot tested by a scan. */
@@ -343,7 +352,10 @@ enum sws_machine_site {
 	SWS_SITE_CLEAR = 28, /* the page that skipped the cache is mapped */
 	SWS_SITE_SWAPCOUNT = 29, /* is the slot of a page to be read in use? */
 	SWS_SITE_LRU_RELEASE = 30, /* a task that exits frees its pages */
-	SWS_SITES = 31,
+	SWS_SITE_RECORD_OUT = 31, /* a memory cgroup's record of a slot, inside tree_lock */
+	SWS_SITE_RECORD_IN = 32,
+	SWS_SITE_RECORD_FREE = 33, /* inside si->lock */
+	SWS_SITES = 34,
 };
 
 enum sws_actor_kind {

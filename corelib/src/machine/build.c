@@ -182,6 +182,8 @@ static int add_device_locks(struct sws_machine *self, struct device *device)
 		(self->config.device.slots - 1) / self->config.device.cluster_size + 1;
 	int error = sws_des_add_locks(self->engine.des, kind, 1, &device->si_lock);
 
+	if (!error && self->rules->records)
+		error = sws_des_add_locks(self->engine.des, kind, 1, &device->record_lock);
 	if (!error)
 		error = sws_des_add_locks(self->engine.des, kind,
 					  sws_mapping_count(device->mappings),

@@ -111,6 +111,8 @@ struct device {
 	/* MACHINE_NONE: si->lock guards the map. */
 	uint32_t first_cluster_lock;
 	uint32_t first_tree_lock;
+	/* Of the memory cgroups' records. */
+	uint32_t record_lock;
 	/* CPUs whose last slot lies in each trunk, and slots handed out in a trunk of another CPU. */
 	uint32_t *last_in_trunk;
 	uint64_t shared_slots;

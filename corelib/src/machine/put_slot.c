@@ -5,7 +5,8 @@
  *      return cache's lock  [ ............................ ]      64 slots are there:
  *      si->lock                [ ...................... ]         flushed, all of them
  *      cluster lock              [ ] [ ] [ ] ...                  under one hold,
- *      xa_lock, in 6.1               [ ] [ ] ...                  one after another
+ *      a record's, in 5.8            [ ] [ ] ...                  one after another
+ *      xa_lock, in 6.1               [ ] [ ] ...
  *
  * The 65th slot that comes back finds the cache full:
  *
@@ -51,7 +52,7 @@ static int free_next(struct actor *actor, struct flush *my)
 	return error ? error : engine_run(&actor->thread, ns);
 }
 
-enum flush_step { TAKE_DEVICE, BEGIN, NEXT, FORGET_SHADOW, FREED };
+enum flush_step { TAKE_DEVICE, BEGIN, NEXT, CLEAR_RECORD, FORGET_SHADOW, FREED };
 
 /* Models swapcache_free_entries on what this CPU's return cache hands over. */
 static int flush(struct actor *actor, void *frame, uint32_t step)
@@ -76,6 +77,8 @@ static int flush(struct actor *actor, void *frame, uint32_t step)
 		my->slot = *my->slots++;
 		my->left--;
 		return free_next(actor, my);
+	case CLEAR_RECORD:
+		return sws_machine__record(actor, SWS_SITE_RECORD_FREE);
 	case FORGET_SHADOW:
 		return sws_machine__tree_shadow(actor, &my->slot);
 	case FREED:

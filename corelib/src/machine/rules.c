@@ -7,7 +7,8 @@
  *      slot_cache         mm/swap_slots.c                                 4.11
  *      skips_cache        do_swap_page, SWP_SYNCHRONOUS_IO                4.15
  *      charge_lock        lrucare of mem_cgroup_commit_charge             up to 5.7
- *      starts_active      new anonymous pages on the active list          up to 5.8
+ *      starts_active      fresh anonymous pages on the active list        up to 5.8
+ *      records            swap tracking a part of memory control          5.8
  *      keeps_first        page_check_references, anonymous pages too      5.9
  *      shadows            workingset detection of anonymous pages         5.9
  *      reuses_exclusive   PageAnonExclusive                               5.19
@@ -51,6 +52,7 @@ static const struct machine_rules rows[] = {
 		.cluster_locks = true,
 		.slot_cache = true,
 		.skips_cache = true,
+		.records = true,
 		.starts_active = true,
 		.pagevec = MACHINE_PAGEVEC,
 	},

@@ -29,6 +29,8 @@ struct machine_rules {
 	/* New pages begin on the active list. */
 	bool starts_active;
 	bool shadows;
+	/* Which memory cgroup a slot belongs to is recorded, under a lock of the device. */
+	bool records;
 	/* A page is activated when two looks find it referenced, not one. */
 	bool keeps_first;
 	/* A write to a page of one task leaves it its slot. */

@@ -125,16 +125,26 @@ static int take_out(struct actor *actor, const struct place *place, uint64_t sha
 	return error;
 }
 
-static int take_out_reclaimed(struct actor *actor, void *page, uint64_t *ns)
+static int take_out_reclaimed(struct actor *actor, const struct page *page, uint64_t *ns)
 {
 	const struct place place = place_of(actor, page);
 
 	return take_out(actor, &place, place.shadow, ns);
 }
 
-int sws_machine__tree_remove(struct actor *actor, struct page *page)
+static int write_record(struct actor *actor, void *subject, uint64_t *ns)
 {
-	return under_tree(actor, page->slot, SWS_SITE_TREE_REMOVE, take_out_reclaimed, page);
+	(void)subject;
+	*ns = actor->machine->config.costs.record_ns;
+	return SWS_OK;
+}
+
+int sws_machine__record(struct actor *actor, enum sws_machine_site site)
+{
+	if (!actor->machine->rules->records)
+		return SWS_OK;
+	return sws_engine__under(&actor->thread, actor->device->record_lock, site, write_record,
+				 NULL);
 }
 
 /*
@@ -142,21 +152,74 @@ int sws_machine__tree_remove(struct actor *actor, struct page *page)
  * locked, clean and unmapped, and nobody can get at them. 29 of one mapping take tree_ns,
  * 28 times tree_next_ns and their descents, as one hold; alone they are 29 holds of tree_ns.
  */
-static int take_out_all(struct actor *actor, void *removal, uint64_t *ns)
+static int take_out_all(struct actor *actor, uint32_t *removed, uint64_t *ns)
 {
 	const struct sws_machine_costs *costs = &actor->machine->config.costs;
 	struct sws_removal_hold hold = { 0 };
-	const int error = sws_removal_hold(removal, &hold);
+	const int error = sws_removal_hold(actor->cpu->aside.removal, &hold);
 
+	*removed = (uint32_t)hold.removed;
 	*ns = costs->tree_ns + (hold.removed - 1) * costs->tree_next_ns +
 	      hold.tree.descents * costs->descent_ns;
 	return error;
 }
 
+struct removal {
+	uint32_t lock;
+	/* NULL: all of the mapping that was put aside. */
+	const struct page *page;
+	/* Removed and not yet recorded. */
+	uint32_t left;
+};
+
+enum removal_step { TAKE, TAKE_OUT, RECORD };
+
+/* A hold of a mapping's lock, in it one of the records' lock for each page that it removes. */
+static int removal(struct actor *actor, void *frame, uint32_t step)
+{
+	struct engine_thread *thread = &actor->thread;
+	struct removal *my = frame;
+	uint64_t ns = 0;
+	int error = SWS_OK;
+
+	switch ((enum removal_step)step) {
+	case TAKE:
+		return engine_lock(thread, my->lock, SWS_SITE_TREE_REMOVE);
+	case TAKE_OUT:
+		my->left = 1;
+		error = my->page ? take_out_reclaimed(actor, my->page, &ns)
+				 : take_out_all(actor, &my->left, &ns);
+		return error ? error : engine_run(thread, ns);
+	case RECORD:
+		if (my->left) {
+			my->left--;
+			engine_go(thread, RECORD);
+			return sws_machine__record(actor, SWS_SITE_RECORD_OUT);
+		}
+		engine_leave(thread);
+		return engine_unlock(thread, my->lock);
+	}
+	return SWS_ERROR_BROKEN;
+}
+
+static int call_removal(struct actor *actor, uint32_t mapping, const struct page *page)
+{
+	const struct removal frame = {
+		.lock = actor->device->first_tree_lock + mapping,
+		.page = page,
+	};
+
+	return engine_call(&actor->thread, removal, &frame, sizeof(frame));
+}
+
+int sws_machine__tree_remove(struct actor *actor, const struct page *page)
+{
+	return call_removal(actor, place_of(actor, page).mapping, page);
+}
+
 int sws_machine__tree_remove_all(struct actor *actor, uint32_t mapping)
 {
-	return sws_engine__under(&actor->thread, actor->device->first_tree_lock + mapping,
-				 SWS_SITE_TREE_REMOVE, take_out_all, actor->cpu->aside.removal);
+	return call_removal(actor, mapping, NULL);
 }
 
 static int take_out_kept(struct actor *actor, void *page, uint64_t *ns)

@@ -20,8 +20,8 @@ int sws_machine__tree_add(struct actor *actor, struct page *page, enum sws_machi
 /* test_set_page_writeback and test_clear_page_writeback; no section where no tags are kept. */
 int sws_machine__tree_start(struct actor *actor, struct page *page);
 int sws_machine__tree_end(struct actor *actor, struct page *page);
-/* __remove_mapping, which leaves a shadow from 6.1 on. */
-int sws_machine__tree_remove(struct actor *actor, struct page *page);
+/* __remove_mapping, which leaves a shadow from 6.1 on; from 5.8 on its slot is recorded in it. */
+int sws_machine__tree_remove(struct actor *actor, const struct page *page);
 /* remove_mapping_list: all of a mapping that the actor has put aside. */
 int sws_machine__tree_remove_all(struct actor *actor, uint32_t mapping);
 /* delete_from_swap_cache. */
@@ -43,5 +43,8 @@ int sws_machine__prepare(struct actor *actor, uint32_t *slot);
 int sws_machine__clear(struct actor *actor, uint32_t *slot);
 /* swap_free: one page table less. */
 int sws_machine__swap_free(struct actor *actor, uint32_t *slot);
+
+/* swap_cgroup_record: whose slot it is; no section where that is not recorded. */
+int sws_machine__record(struct actor *actor, enum sws_machine_site site);
 
 #endif

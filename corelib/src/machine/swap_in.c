@@ -3,10 +3,10 @@
  * machine/swap_in.c - a page on its way in. Through the swap cache, in 4.8 and from an
  * asynchronous device, or past it from a synchronous one:
  *
- *      through   LOOK        ALLOCATE PREPARE ADD LRU_ADD READ CHARGE MAP       SETTLE
- *      past      HOLD_PLACE  ALLOCATE             LRU_ADD READ CHARGE MAP CLEAR SETTLE
+ *      through   LOOK        ALLOCATE PREPARE ADD RECORD LRU_ADD READ CHARGE MAP       SETTLE
+ *      past      HOLD_PLACE  ALLOCATE             RECORD LRU_ADD READ CHARGE MAP CLEAR SETTLE
  *
- * LOOK, HOLD_PLACE and CLEAR are 6.1's, CHARGE is 5.7's. Reclaim for the page may come
+ * LOOK, HOLD_PLACE and CLEAR are 6.1's, RECORD is 5.8's, CHARGE 5.7's. Reclaim for the page may come
  * in between in ALLOCATE, with slots of its own; this page's slot waits in the frame.
  *
  * LRU_ADD is lru_cache_add_anon: to the inactive list, in every kernel. Up to 5.8 activate_page
@@ -57,6 +57,7 @@ enum step {
 	ALLOCATE,
 	PREPARE,
 	ADD,
+	RECORD,
 	LRU_ADD,
 	READ,
 	CHARGE,
@@ -85,7 +86,7 @@ static int prepare(struct actor *actor, struct swap_in *my)
 	page = &actor->machine->pages[my->page];
 	page->locked = true;
 	if (my->skips_cache) {
-		engine_go(&actor->thread, LRU_ADD);
+		engine_go(&actor->thread, RECORD);
 		return SWS_OK;
 	}
 	page->slot = my->slot;
@@ -155,6 +156,8 @@ static int swap_in(struct actor *actor, void *frame, uint32_t step)
 	case ADD:
 		return sws_machine__tree_add(actor, &actor->machine->pages[my->page],
 					     SWS_SITE_TREE_READ);
+	case RECORD:
+		return sws_machine__record(actor, SWS_SITE_RECORD_IN);
 	case LRU_ADD:
 		return sws_machine__lru_add(actor, my->page);
 	case READ:

@@ -48,6 +48,10 @@ _ADD: Final = ("tree_lock.add_to_swap_cache.shrink_page_list",)
 _REMOVE: Final = ("tree_lock.__remove_mapping",)
 _FREE: Final = ("si_lock.swapcache_free_entries", "cluster_lock.swapcache_free_entries")
 _INACTIVE: Final = ("lru_lock.shrink_inactive_list",)
+_RECORD: Final = tuple(
+    f"record_lock.swap_cgroup_record.{caller}"
+    for caller in ("mem_cgroup_swapout", "mem_cgroup_charge", "swapcache_free_entries")
+)
 
 _V1_ADD: Final = "_raw_spin_lock_irq.add_to_swap_cache.add_to_swap.shrink_page_list"
 _V1_REMOVE: Final = "_raw_spin_lock_irqsave.__remove_mapping.shrink_page_list"
@@ -83,6 +87,7 @@ VERSIONS: Final = {
             "add_to_swap_cache": _ADD,
             "__remove_mapping": _REMOVE,
             "swapcache_free_entries": _FREE,
+            "swap_cgroup_record": _RECORD,
             "shrink_inactive_list": _INACTIVE,
         },
         fitted={
