@@ -136,7 +136,7 @@ static void a_writer_waits_until_its_time_has_come(void)
 	sws_vm_free(vm);
 }
 
-static uint64_t file_ns_by_turn(uint64_t writes_turn_ns)
+static uint64_t file_ns_by_turn(uint64_t async_turn_ns)
 {
 	const uint32_t files[] = { 400 };
 	struct sws_vm_config config = small(SWS_STALL_3_9);
@@ -146,7 +146,7 @@ static uint64_t file_ns_by_turn(uint64_t writes_turn_ns)
 	config.file_pages = files;
 	config.items = 160;
 	config.serve_ns = 2000 * MS;
-	config.writes_turn_ns = writes_turn_ns;
+	config.async_turn_ns = async_turn_ns;
 	vm = make(&config);
 	CHECK(run(vm, ALL));
 	ns = sws_vm_round_of(vm, 0).io_ns;
@@ -415,8 +415,8 @@ static void each_bad_config_is_refused_by_name(void)
 	REFUSED(file_pages, too_long, SWS_VM_FILE_ABOVE_DISK);
 	REFUSED(hz, 0, SWS_VM_BAD_TIME);
 	REFUSED(seek_near_ns, 20 * MS, SWS_VM_BAD_TIME);
-	REFUSED(reads_turn_ns, 0, SWS_VM_BAD_TIME);
-	REFUSED(writes_turn_ns, 0, SWS_VM_BAD_TIME);
+	REFUSED(sync_turn_ns, 0, SWS_VM_BAD_TIME);
+	REFUSED(async_turn_ns, 0, SWS_VM_BAD_TIME);
 	REFUSED(write_delay_ns, UINT64_MAX, SWS_VM_BAD_TIME);
 #undef REFUSED
 }

@@ -42,8 +42,9 @@ class WorldConfig:
         Pages a second.
     seek_near_ns, seek_far_ns : int
         Of a way on the disk to the next place, and across all of it.
-    reads_turn_ns, writes_turn_ns : int
-        How long the disk serves reads, and writes, while the others wait.
+    sync_turn_ns, async_turn_ns : int
+        How long the disk serves reads, or what fdatasync writes, and how long other writes, while
+        others wait.
     nr_requests, request_pages : int
         Of the disk's queue, in each direction, from 8 on, and pages of a request at most.
     delays_allocation : bool
@@ -96,8 +97,8 @@ class WorldConfig:
     disk_rate: int = 30720
     seek_near_ns: int = 4_000_000
     seek_far_ns: int = 16_000_000
-    reads_turn_ns: int = 100_000_000
-    writes_turn_ns: int = 40_000_000
+    sync_turn_ns: int = 100_000_000
+    async_turn_ns: int = 40_000_000
     nr_requests: int = 128
     request_pages: int = 128
     delays_allocation: bool = True
@@ -158,8 +159,8 @@ _RANGES = (
     ("disk_rate", 1, 10**9),
     ("seek_near_ns", 0, 10**9),
     ("seek_far_ns", 0, 10**9),
-    ("reads_turn_ns", 1, 10**15),
-    ("writes_turn_ns", 1, 10**15),
+    ("sync_turn_ns", 1, 10**15),
+    ("async_turn_ns", 1, 10**15),
     ("nr_requests", 8, facts.WORLD_REQUESTS_MAX),
     ("request_pages", 1, 65536),
     ("net_rate", 1, 10**9),

@@ -25,7 +25,6 @@ MACHINE: Final = (
     "disk_rate",
     "seek_near_ns",
     "seek_far_ns",
-    "writes_turn_ms",
     "nr_requests",
     "net_rate",
     "server_rate",

@@ -66,7 +66,6 @@ def parallelio(
         disk_rate=found["disk_rate"],
         seek_near_ns=found["seek_near_ns"],
         seek_far_ns=found["seek_far_ns"],
-        writes_turn_ns=found["writes_turn_ms"] * MS_NS,
         nr_requests=found["nr_requests"],
         nfs=nfs,
         net_rate=found["net_rate"],

@@ -24,7 +24,8 @@ DMA32, NORMAL = 0, 1
 INACTIVE_ANON, ACTIVE_ANON, INACTIVE_FILE, ACTIVE_FILE = range(4)
 FREED, UNSTABLE = "freed", "unstable"
 CLIENT, WRITER, FLUSHER, KSWAPD, DISK, NET, SERVER = range(7)
-CALL, CONGESTION, ROOM, READ = "call", "congestion", "room", "read"
+CALL, CONGESTION, ROOM, READ, SYNC_ROOM = ("call", "congestion", "room", "read", "sync room")
+READS, SYNC_WRITES, WRITES = range(3)
 SYNC, COMMIT = "sync", "commit"
 SECOND = 10**9
 Steps = Actor[tuple[Any, ...], None, Any]
@@ -193,8 +194,7 @@ class World:
         self.flush_cursor = 0
         self.flush_asked = 0
         self.writes_file = False
-        self.writes: list[list[int]] = []
-        self.reads: list[list[int]] = []
+        self.queues: list[list[list[int]]] = [[], [], []]
         self.serving: list[int] | None = None
         self.head = 0
         self.congested = False
@@ -493,50 +493,52 @@ class World:
 
     # The disk.
 
-    def n_writes(self) -> int:
-        """Count write requests, the one in service with them."""
-        return len(self.writes) + (self.serving is not None and not self.serving[3])
+    def requests_in(self, queue: int) -> int:
+        """Count the requests of a queue, the one in service with them."""
+        return len(self.queues[queue]) + (self.serving is not None and self.serving[3] == queue)
 
-    def is_full(self) -> bool:
+    def is_full(self, queue: int) -> bool:
         """Return whether whoever wrote has to wait."""
-        return self.n_writes() >= self.config["nr_requests"]
+        return self.requests_in(queue) >= self.config["nr_requests"]
 
     def count_queue(self) -> None:
         """Count the queue's length up to now."""
-        length = len(self.writes) + len(self.reads) + (self.serving is not None)
+        length = sum(map(len, self.queues)) + (self.serving is not None)
         self.counts["queue_ns"] += length * (self.now - self.queue_counted)
         self.queue_counted = self.now
 
-    def submit(self, at: int, pages: int, reads: bool) -> bool:
-        """Give pages to the queue; True if they joined a request."""
+    def submit(self, queue: int, at: int, pages: int) -> bool:
+        """Give pages to a queue; True if they joined a request."""
         self.count_queue()
+        requests = self.queues[queue]
         joined = False
-        if reads:
-            self.reads.append([at, pages, self.now, True])
+        if queue == READS:
+            requests.append([at, pages, self.now, READS])
         else:
-            joined = self.submit_write(at, pages)
+            joined = self.submit_write(queue, at, pages)
+        nr = self.config["nr_requests"]
+        if self.requests_in(WRITES) >= min(nr - nr // 8 + 1, nr):
+            self.congested = True
         self.call(DISK)
         return joined
 
-    def submit_write(self, at: int, pages: int) -> bool:
+    def submit_write(self, queue: int, at: int, pages: int) -> bool:
         """Join a request before or behind, or make one."""
-        behind = sum(request[0] <= at for request in self.writes)
+        requests = self.queues[queue]
+        behind = sum(request[0] <= at for request in requests)
         most = self.config["request_pages"]
         if behind:
-            before = self.writes[behind - 1]
+            before = requests[behind - 1]
             if before[0] + before[1] == at and before[1] + pages <= most:
                 before[1] += pages
                 return True
-        if behind < len(self.writes):
-            after = self.writes[behind]
+        if behind < len(requests):
+            after = requests[behind]
             if at + pages == after[0] and after[1] + pages <= most:
                 after[0] = at
                 after[1] += pages
                 return True
-        self.writes.insert(behind, [at, pages, self.now, False])
-        nr = self.config["nr_requests"]
-        if self.n_writes() >= min(nr - nr // 8 + 1, nr):
-            self.congested = True
+        requests.insert(behind, [at, pages, self.now, queue])
         return False
 
     def service_ns(self, request: list[int]) -> int:
@@ -550,40 +552,40 @@ class World:
         return pages_ns + near + (far - near) * int(way**0.5) // (int(span**0.5) + 1)
 
     def disk(self) -> Steps:
-        """Serve requests one by one: reads and writes take turns."""
+        """Serve requests one by one: the queues take turns."""
         wave = until = patient = 0
-        writes_turn = False
+        turn = READS
         while True:
-            if not self.reads and not self.writes:
+            waiting = sum(map(len, self.queues))
+            if not waiting:
                 yield "sleep", CALL
                 continue
-            if writes_turn:
-                goes_on = bool(self.writes) and (self.now < until or not self.reads)
-            elif self.reads:
-                goes_on = self.now < until or not self.writes
+            if self.queues[turn]:
+                goes_on = self.now < until or len(self.queues[turn]) == waiting
             else:
-                goes_on = self.now < min(until, patient)
+                goes_on = turn == READS and self.now < min(until, patient)
             if not goes_on:
-                writes_turn = not writes_turn
-                until = self.now + self.config["writes_turn_ns" if writes_turn else "reads_turn_ns"]
-            if not writes_turn and not self.reads:
+                later = ((turn + i) % 3 for i in (1, 2, 3))
+                turn = next(queue for queue in later if self.queues[queue])
+                until = self.now + self.config[f"{'a' * (turn == WRITES)}sync_turn_ns"]
+            if not self.queues[turn]:
                 yield "doze", min(until, patient) - self.now, CALL
                 continue
             self.count_queue()
-            if writes_turn:
+            chosen = 0
+            if turn != READS:
                 wave += 1
-                oldest = min(range(len(self.writes)), key=lambda i: (self.writes[i][2], i))
-                ahead = [i for i, request in enumerate(self.writes) if request[0] >= self.head]
+                requests = self.queues[turn]
+                oldest = min(range(len(requests)), key=lambda i: (requests[i][2], i))
+                ahead = [i for i, request in enumerate(requests) if request[0] >= self.head]
                 chosen = ahead[0] if ahead else 0
                 if wave >= 16:
                     wave = 0
-                    if self.now - self.writes[oldest][2] >= SECOND // 4:
+                    if self.now - requests[oldest][2] >= SECOND // 4:
                         chosen = oldest
-                self.serving = self.writes.pop(chosen)
-            else:
-                self.serving = self.reads.pop(0)
+            self.serving = self.queues[turn].pop(chosen)
             yield "run", self.service_ns(self.serving)
-            if not writes_turn:
+            if turn == READS:
                 patient = self.now + SECOND // 125
             self.complete()
 
@@ -591,7 +593,8 @@ class World:
         """End a request: its pages, then whoever waits."""
         assert self.serving is not None
         self.count_queue()
-        at, pages, since, reads = self.serving
+        at, pages, since, queue = self.serving
+        reads = queue == READS
         kind = "read" if reads else "write"
         self.counts[f"{kind}s"] += 1
         self.counts[f"{kind}_ns"] += self.now - since
@@ -600,16 +603,16 @@ class World:
         self.counts[longest] = max(self.counts[longest], self.now - since)
         self.serving = None
         self.head = at + pages
-        self.end_pages(at, pages, bool(reads))
+        self.end_pages(at, pages, reads)
         if reads:
             self.wake(READ)
             return
         if not self.file_writeback():
             self.wake(SYNC)
-        if not self.is_full():
-            self.wake(ROOM)
+        if not self.is_full(queue):
+            self.wake(ROOM if queue == WRITES else SYNC_ROOM)
         nr = self.config["nr_requests"]
-        if self.n_writes() < nr - nr // 8 - nr // 16 - 1:
+        if queue == WRITES and self.requests_in(WRITES) < nr - nr // 8 - nr // 16 - 1:
             self.congested = False
             self.wake(CONGESTION)
 
@@ -657,7 +660,7 @@ class World:
             pages * config["dirty_percent"] // 100,
         )
 
-    def write_run(self) -> int:
+    def write_run(self, queue: int) -> int:
         """Give the next run of dirty pages to the queue."""
         if not self.dirty:
             return 0
@@ -673,7 +676,7 @@ class World:
         if nfs:
             self.send(first, n, False)
         else:
-            self.submit(first, n, False)
+            self.submit(queue, first, n)
         return n
 
     def n_dirty(self) -> int:
@@ -699,10 +702,10 @@ class World:
             if not self.flusher_has_work():
                 yield "doze", self.config["flush_interval_ns"], CALL
                 continue
-            pages = self.write_run()
+            pages = self.write_run(WRITES)
             self.flush_asked -= min(self.flush_asked, pages)
             yield "run", pages * self.costs["submit_ns"]
-            if self.is_full():
+            if self.is_full(WRITES):
                 yield "sleep", ROOM
 
     def pause(self, batch: int) -> tuple[int, bool]:
@@ -1010,7 +1013,7 @@ class World:
                 fate, spent = self.release(scan, frame)
             fates.append(fate)
             ns += spent
-            if made and self.is_full():
+            if made and self.is_full(WRITES):
                 yield "sleep", ROOM
         yield from self.spend(ns)
         for frame, fate in zip(taken, fates, strict=True):
@@ -1087,7 +1090,7 @@ class World:
             self.send(page.index, 1, True)
             return False
         at = page.index if file else self.config["disk_pages"] + page.slot
-        return not self.submit(at, 1, False)
+        return not self.submit(WRITES, at, 1)
 
     def wake_kswapd(self) -> None:
         """Call kswapd if a zone is short."""
@@ -1286,7 +1289,7 @@ class World:
                 self.counts["swapped_in"] += 1
                 run.append(at)
             if run and (found is None or at == first + size - 1):
-                self.submit(self.config["disk_pages"] + run[0], len(run), True)
+                self.submit(READS, self.config["disk_pages"] + run[0], len(run))
                 run = []
 
     def touch(self, index: int, writes: bool) -> bool:
@@ -1417,11 +1420,11 @@ class World:
                 self.counts["throttled_ns"] += pause
                 yield from self.spend(pause)
         while True:
-            pages = self.write_run()
+            pages = self.write_run(SYNC_WRITES)
             if pages:
                 yield "run", pages * self.costs["submit_ns"]
-                if self.is_full():
-                    yield "sleep", ROOM
+                if self.is_full(SYNC_WRITES):
+                    yield "sleep", SYNC_ROOM
             elif self.file_writeback():
                 yield "sleep", SYNC
             elif self.unstable or self.committing:
@@ -1483,7 +1486,8 @@ class World:
                 | (present and index in self.writable) << 29
                 | number
             )
-        words += [at << 16 | pages for at, pages, _, _ in self.writes]
+        for queue in (SYNC_WRITES, WRITES):
+            words += [at << 16 | pages for at, pages, _, _ in self.queues[queue]]
         words.append(len(self.net_calls) << 32 | len(self.server_calls))
         words.append(len(self.unstable) << 32 | len(self.committing))
         digest = 0xCBF29CE484222325

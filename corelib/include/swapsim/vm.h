@@ -78,8 +78,8 @@
  * Simpler than the kernel:
  *   dirty throttling  a task's rate is the disk's measured rate times the control line of the
  *                     whole, without the line of its device and without the steps of its rate
- *   disk              CFQ with two queues, reads and writes, which take turns; fdatasync's
- *                     writes are like others, where CFQ has them among the reads; writes in one
+ *   disk              CFQ with three queues that take turns: reads, fdatasync's writes, others;
+ *                     each has nr_requests, where the first two share them; writes in one
  *                     direction by their place; a way costs by the root of its length; a write
  *                     waits for room after it was given to the queue, not before; the oldest
  *                     write is served after 16 others if it is older than 250 ms
@@ -195,9 +195,12 @@ struct sws_vm_config {
 	/* Of a way to the next place, and across the whole disk; defaults 4 and 16 ms. */
 	uint64_t seek_near_ns;
 	uint64_t seek_far_ns;
-	/* How long reads, and writes, are served while the others wait; CFQ's slices: 100 and 40 ms. */
-	uint64_t reads_turn_ns;
-	uint64_t writes_turn_ns;
+	/*
+	 * How long reads are served while others wait, and likewise what fdatasync writes; and how long
+	 * other writes: CFQ's slices, defaults 100 and 40 ms.
+	 */
+	uint64_t sync_turn_ns;
+	uint64_t async_turn_ns;
 	/* Of the queue, in each direction, 8 .. SWS_VM_REQUESTS_MAX; default 128. */
 	uint32_t nr_requests;
 	/* Pages of a request at most, 1 .. 65536; default 128: 512 KB. */

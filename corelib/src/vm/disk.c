@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/disk.c - one disk. Reads and writes take turns where both wait; in the reads' turn the next
- * read is waited for, 8 ms at most, for the client asks when it has the one before. Reads are served in their order; writes lie sorted by place, and the head goes over
- * them in one direction. Head at 40, in service nothing:
+ * vm/disk.c - one disk, and three queues that take turns where more than one has requests: reads,
+ * what fdatasync writes, and what others write. In the reads' turn the next read is waited for,
+ * 8 ms at most, for the client asks when it has the one before. Reads are served in their order;
+ * writes lie sorted by place, and the head goes over them in one direction. Head at 40, in
+ * service nothing:
  *
  *      writes   10..17   44..171   9000..9003      44 is next, then 9000, then 10
  *      + 172    joins 44..171, if a request may have 129 pages, else lies behind it
@@ -22,14 +24,17 @@ static const uint64_t EXPIRE_NS = 250000000;
 /* slice_idle of CFQ. */
 static const uint64_t PATIENCE_NS = 8000000;
 
-uint32_t sws_vm__writes(const struct sws_vm *vm)
+/* The one in service with them. */
+static uint32_t requests_in(const struct sws_vm *vm, enum vm_queue queue)
 {
-	return vm->disk.n_writes + (vm->disk.busy && !vm->disk.serving.reads);
+	const struct disk *disk = &vm->disk;
+
+	return disk->queues[queue].n + (disk->busy && disk->serving.queue == queue);
 }
 
-bool sws_vm__is_full(const struct sws_vm *vm)
+bool sws_vm__is_full(const struct sws_vm *vm, enum vm_queue queue)
 {
-	return sws_vm__writes(vm) >= vm->config.nr_requests;
+	return requests_in(vm, queue) >= vm->config.nr_requests;
 }
 
 /* queue_congestion_on_threshold, queue_congestion_off_threshold: 113 and 103 of 128. */
@@ -66,26 +71,34 @@ int sws_vm__call(struct sws_vm *vm, enum vm_actor who)
 	return engine_wake(thread);
 }
 
+static uint32_t all_requests(const struct disk *disk)
+{
+	uint32_t n = disk->busy;
+
+	for (uint32_t i = 0; i < VM_QUEUES; i++)
+		n += disk->queues[i].n;
+	return n;
+}
+
 /* The queue is about to change: its length until now is in the account. */
 static void count_queue(struct sws_vm *vm)
 {
 	struct disk *disk = &vm->disk;
 
-	vm->counts.queue_ns += (uint64_t)(disk->n_writes + disk->n_reads + disk->busy) *
-			       (vm_now(vm) - disk->counted_ns);
+	vm->counts.queue_ns += (uint64_t)all_requests(disk) * (vm_now(vm) - disk->counted_ns);
 	disk->counted_ns = vm_now(vm);
 }
 
 /* The first write behind a place. */
-static uint32_t write_behind(const struct disk *disk, uint64_t at)
+static uint32_t write_behind(const struct queue *queue, uint64_t at)
 {
 	uint32_t low = 0;
-	uint32_t high = disk->n_writes;
+	uint32_t high = queue->n;
 
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
 
-		if (disk->writes[middle].at <= at)
+		if (queue->requests[middle].at <= at)
 			low = middle + 1;
 		else
 			high = middle;
@@ -93,64 +106,54 @@ static uint32_t write_behind(const struct disk *disk, uint64_t at)
 	return low;
 }
 
-static bool joins(struct sws_vm *vm, uint32_t behind, uint64_t at, uint32_t pages)
+static bool joins(struct queue *queue, uint32_t behind, const struct request *request,
+		  uint32_t most)
 {
-	struct disk *disk = &vm->disk;
-	struct request *before = behind ? &disk->writes[behind - 1] : NULL;
-	struct request *after = behind < disk->n_writes ? &disk->writes[behind] : NULL;
+	struct request *before = behind ? &queue->requests[behind - 1] : NULL;
+	struct request *after = behind < queue->n ? &queue->requests[behind] : NULL;
 
-	if (before && before->at + before->pages == at &&
-	    before->pages + pages <= vm->config.request_pages) {
-		before->pages += pages;
+	if (before && before->at + before->pages == request->at &&
+	    before->pages + request->pages <= most) {
+		before->pages += request->pages;
 		return true;
 	}
-	if (after && at + pages == after->at && after->pages + pages <= vm->config.request_pages) {
-		after->at = at;
-		after->pages += pages;
+	if (after && request->at + request->pages == after->at &&
+	    after->pages + request->pages <= most) {
+		after->at = request->at;
+		after->pages += request->pages;
 		return true;
 	}
 	return false;
 }
 
-static int submit_write(struct sws_vm *vm, const struct request *request, bool *joined)
+static void put(struct queue *queue, uint32_t i, const struct request *request)
 {
-	struct disk *disk = &vm->disk;
-	const uint32_t behind = write_behind(disk, request->at);
-
-	*joined = joins(vm, behind, request->at, request->pages);
-	if (*joined)
-		return SWS_OK;
-	if (disk->n_writes == disk->room)
-		return SWS_ERROR_BROKEN;
-	memmove(&disk->writes[behind + 1], &disk->writes[behind],
-		(disk->n_writes - behind) * sizeof(*request));
-	disk->writes[behind] = *request;
-	disk->n_writes++;
-	if (sws_vm__writes(vm) >= congested_from(vm))
-		disk->congested = true;
-	return SWS_OK;
+	memmove(&queue->requests[i + 1], &queue->requests[i],
+		(queue->n - i) * sizeof(*queue->requests));
+	queue->requests[i] = *request;
+	queue->n++;
 }
 
-int sws_vm__submit(struct sws_vm *vm, uint64_t at, uint32_t pages, bool reads, bool *joined)
+int sws_vm__submit(struct sws_vm *vm, enum vm_queue kind, uint64_t at, uint32_t pages, bool *joined)
 {
 	const struct request request = {
 		.at = at,
 		.since = vm_now(vm),
 		.pages = pages,
-		.reads = reads,
+		.queue = kind,
 	};
-	struct disk *disk = &vm->disk;
-	int error = SWS_OK;
+	struct queue *queue = &vm->disk.queues[kind];
+	const uint32_t behind = kind == VM_READS ? queue->n : write_behind(queue, at);
 
-	*joined = false;
 	count_queue(vm);
-	if (!reads)
-		error = submit_write(vm, &request, joined);
-	else if (disk->n_reads == disk->room)
-		error = SWS_ERROR_BROKEN;
-	else
-		disk->reads[disk->n_reads++] = request;
-	return error ? error : sws_vm__call(vm, VM_DISK);
+	*joined = kind != VM_READS && joins(queue, behind, &request, vm->config.request_pages);
+	if (!*joined && queue->n == vm->disk.room)
+		return SWS_ERROR_BROKEN;
+	if (!*joined)
+		put(queue, behind, &request);
+	if (requests_in(vm, VM_WRITES) >= congested_from(vm))
+		vm->disk.congested = true;
+	return sws_vm__call(vm, VM_DISK);
 }
 
 static uint64_t root(uint64_t square)
@@ -184,36 +187,38 @@ static uint64_t service_ns(const struct sws_vm *vm, const struct request *reques
 	       (config->seek_far_ns - config->seek_near_ns) * root(way) / (root(span) + 1);
 }
 
-static uint32_t oldest_write(const struct disk *disk)
+static uint32_t oldest_of(const struct queue *queue)
 {
 	uint32_t oldest = 0;
 
-	for (uint32_t i = 1; i < disk->n_writes; i++)
-		if (disk->writes[i].since < disk->writes[oldest].since)
+	for (uint32_t i = 1; i < queue->n; i++)
+		if (queue->requests[i].since < queue->requests[oldest].since)
 			oldest = i;
 	return oldest;
 }
 
-static uint32_t next_write(const struct sws_vm *vm, uint32_t *wave)
+static uint32_t next_write(const struct sws_vm *vm, const struct queue *queue, uint32_t *wave)
 {
-	const struct disk *disk = &vm->disk;
 	uint32_t next = 0;
 
 	if (++*wave >= WAVE) {
 		*wave = 0;
-		next = oldest_write(disk);
-		if (vm_now(vm) - disk->writes[next].since >= EXPIRE_NS)
+		next = oldest_of(queue);
+		if (vm_now(vm) - queue->requests[next].since >= EXPIRE_NS)
 			return next;
 	}
-	next = disk->head ? write_behind(disk, disk->head - 1) : 0;
-	return next < disk->n_writes ? next : 0;
+	next = vm->disk.head ? write_behind(queue, vm->disk.head - 1) : 0;
+	return next < queue->n ? next : 0;
 }
 
-static void take(struct request *requests, uint32_t *n, uint32_t i, struct request *out)
+static struct request take(struct queue *queue, uint32_t i)
 {
-	*out = requests[i];
-	--*n;
-	memmove(&requests[i], &requests[i + 1], (*n - i) * sizeof(*requests));
+	const struct request taken = queue->requests[i];
+
+	queue->n--;
+	memmove(&queue->requests[i], &queue->requests[i + 1],
+		(queue->n - i) * sizeof(*queue->requests));
+	return taken;
 }
 
 /* The page that lies at a place, if it is in memory still. */
@@ -226,20 +231,20 @@ static uint32_t page_at(const struct sws_vm *vm, uint64_t at)
 
 static void end_pages(struct sws_vm *vm, const struct request *served)
 {
+	const bool reads = served->queue == VM_READS;
 	uint32_t of_file = 0;
 
 	for (uint64_t at = served->at; at < served->at + served->pages; at++) {
 		const uint32_t frame = page_at(vm, at);
 
 		of_file += at < vm->config.disk_pages;
-		if (frame != VM_NONE && served->reads && vm_is(&vm->pages[frame], VM_READING))
+		if (frame != VM_NONE && reads && vm_is(&vm->pages[frame], VM_READING))
 			sws_vm__end_reading(vm, frame);
-		else if (frame != VM_NONE && !served->reads &&
-			 vm_is(&vm->pages[frame], VM_WRITEBACK))
+		else if (frame != VM_NONE && !reads && vm_is(&vm->pages[frame], VM_WRITEBACK))
 			sws_vm__end_writeback(vm, frame);
 	}
 	vm->work += served->pages;
-	if (!served->reads && of_file)
+	if (!reads && of_file)
 		sws_vm__measure(vm, of_file);
 }
 
@@ -247,11 +252,12 @@ static void count_served(struct sws_vm *vm, const struct request *served)
 {
 	struct sws_vm_counts *counts = &vm->counts;
 	const uint64_t ns = vm_now(vm) - served->since;
-	uint64_t *longest = served->reads ? &counts->longest_read_ns : &counts->longest_write_ns;
+	const bool reads = served->queue == VM_READS;
+	uint64_t *longest = reads ? &counts->longest_read_ns : &counts->longest_write_ns;
 
-	*(served->reads ? &counts->reads : &counts->writes) += 1;
-	*(served->reads ? &counts->read_ns : &counts->write_ns) += ns;
-	*(served->reads ? &counts->disk_read : &counts->disk_written) += served->pages;
+	*(reads ? &counts->reads : &counts->writes) += 1;
+	*(reads ? &counts->read_ns : &counts->write_ns) += ns;
+	*(reads ? &counts->disk_read : &counts->disk_written) += served->pages;
 	if (ns > *longest)
 		*longest = ns;
 }
@@ -260,7 +266,7 @@ static void count_served(struct sws_vm *vm, const struct request *served)
 static int complete(struct sws_vm *vm)
 {
 	struct disk *disk = &vm->disk;
-	const bool reads = disk->serving.reads;
+	const enum vm_queue queue = disk->serving.queue;
 	int error = SWS_OK;
 
 	count_queue(vm);
@@ -268,13 +274,13 @@ static int complete(struct sws_vm *vm)
 	disk->busy = false;
 	disk->head = disk->serving.at + disk->serving.pages;
 	end_pages(vm, &disk->serving);
-	if (reads)
+	if (queue == VM_READS)
 		return sws_vm__wake(vm, SLEEP_READ);
 	if (!vm->file.writeback)
 		error = sws_vm__wake(vm, SLEEP_SYNC);
-	if (!error && !sws_vm__is_full(vm))
-		error = sws_vm__wake(vm, SLEEP_ROOM);
-	if (error || sws_vm__writes(vm) >= congested_until(vm))
+	if (!error && !sws_vm__is_full(vm, queue))
+		error = sws_vm__wake(vm, queue == VM_WRITES ? SLEEP_ROOM : SLEEP_SYNC_ROOM);
+	if (error || queue != VM_WRITES || requests_in(vm, queue) >= congested_until(vm))
 		return error;
 	disk->congested = false;
 	return sws_vm__wake(vm, SLEEP_CONGESTION);
@@ -283,7 +289,8 @@ static int complete(struct sws_vm *vm)
 enum step { NEXT, SERVED };
 
 struct serve {
-	bool writes_turn;
+	/* Whose turn it is, and until when if others wait. */
+	enum vm_queue turn;
 	uint64_t turn_until;
 	/* So long a read is waited for in the reads' turn. */
 	uint64_t patient_until;
@@ -291,24 +298,25 @@ struct serve {
 	uint32_t wave;
 };
 
-/* Someone waits, if only for the other turn. */
+/* Someone waits, if only for another turn. */
 static bool keeps_turn(const struct sws_vm *vm, const struct serve *my)
 {
 	const struct disk *disk = &vm->disk;
+	const uint32_t n = disk->queues[my->turn].n;
 	const bool has_time = vm_now(vm) < my->turn_until;
 
-	if (my->writes_turn)
-		return disk->n_writes && (has_time || !disk->n_reads);
-	if (disk->n_reads)
-		return has_time || !disk->n_writes;
-	return has_time && vm_now(vm) < my->patient_until;
+	if (n)
+		return has_time || n == all_requests(disk);
+	return has_time && my->turn == VM_READS && vm_now(vm) < my->patient_until;
 }
 
 static void pass_turn(const struct sws_vm *vm, struct serve *my)
 {
-	my->writes_turn = !my->writes_turn;
-	my->turn_until = vm_now(vm) +
-			 (my->writes_turn ? vm->config.writes_turn_ns : vm->config.reads_turn_ns);
+	do
+		my->turn = (my->turn + 1) % VM_QUEUES;
+	while (!vm->disk.queues[my->turn].n);
+	my->turn_until = vm_now(vm) + (my->turn == VM_WRITES ? vm->config.async_turn_ns
+							     : vm->config.sync_turn_ns);
 }
 
 static int wait_for_read(struct actor *actor, const struct serve *my)
@@ -324,20 +332,19 @@ static int next(struct actor *actor, struct serve *my)
 {
 	struct sws_vm *vm = actor->vm;
 	struct disk *disk = &vm->disk;
+	struct queue *queue = NULL;
 
-	if (!disk->n_reads && !disk->n_writes) {
+	if (!all_requests(disk)) {
 		engine_go(&actor->thread, NEXT);
 		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
 	}
 	if (!keeps_turn(vm, my))
 		pass_turn(vm, my);
-	if (!my->writes_turn && !disk->n_reads)
+	queue = &disk->queues[my->turn];
+	if (!queue->n)
 		return wait_for_read(actor, my);
 	count_queue(vm);
-	if (my->writes_turn)
-		take(disk->writes, &disk->n_writes, next_write(vm, &my->wave), &disk->serving);
-	else
-		take(disk->reads, &disk->n_reads, 0, &disk->serving);
+	disk->serving = take(queue, my->turn == VM_READS ? 0 : next_write(vm, queue, &my->wave));
 	disk->busy = true;
 	return engine_run(&actor->thread, service_ns(vm, &disk->serving));
 }
@@ -350,7 +357,7 @@ static int serve(struct actor *actor, void *frame, uint32_t step)
 	case NEXT:
 		return next(actor, my);
 	case SERVED:
-		if (actor->vm->disk.serving.reads)
+		if (my->turn == VM_READS)
 			my->patient_until = vm_now(actor->vm) + PATIENCE_NS;
 		engine_go(&actor->thread, NEXT);
 		return complete(actor->vm);

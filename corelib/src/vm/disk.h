@@ -20,13 +20,11 @@ static inline uint64_t vm_place_of_slot(const struct sws_vm *vm, uint32_t slot)
  * Gives pages that lie one behind the other to the queue, where they may join a request: then
  * nobody has to wait for room.
  */
-int sws_vm__submit(struct sws_vm *vm, uint64_t at, uint32_t pages, bool reads, bool *joined);
+int sws_vm__submit(struct sws_vm *vm, enum vm_queue queue, uint64_t at, uint32_t pages,
+		   bool *joined);
 
-/* Requests for writes, the one in service with them. */
-uint32_t sws_vm__writes(const struct sws_vm *vm);
-
-/* Is the queue of writes full, so that whoever wrote has to wait? */
-bool sws_vm__is_full(const struct sws_vm *vm);
+/* Is a queue full, so that whoever wrote has to wait? */
+bool sws_vm__is_full(const struct sws_vm *vm, enum vm_queue queue);
 
 /* All that sleep for this go on. */
 int sws_vm__wake(struct sws_vm *vm, enum vm_sleep what);

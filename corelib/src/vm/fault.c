@@ -124,7 +124,7 @@ static int read_cluster(struct actor *actor, uint32_t slot, uint32_t frame)
 		if (run && (found == VM_NONE || at == (slot | mask))) {
 			const uint32_t end = found == VM_NONE ? at : at + 1;
 
-			error = sws_vm__submit(vm, vm_place_of_slot(vm, end - run), run, true,
+			error = sws_vm__submit(vm, VM_READS, vm_place_of_slot(vm, end - run), run,
 					       &joined);
 			run = 0;
 		}

@@ -147,21 +147,29 @@ struct swap {
 	uint32_t cursor;
 };
 
+/* Reads, by their coming; what fdatasync writes, and what others write, by their places. */
+enum vm_queue {
+	VM_READS,
+	VM_SYNC_WRITES,
+	VM_WRITES,
+	VM_QUEUES,
+};
+
 struct request {
 	uint64_t at;
 	uint64_t since;
 	uint32_t pages;
-	bool reads;
+	enum vm_queue queue;
+};
+
+struct queue {
+	struct request *requests;
+	uint32_t n;
 };
 
 struct disk {
-	/* By their place. */
-	struct request *writes;
-	/* By their coming. */
-	struct request *reads;
-	uint32_t n_writes;
-	uint32_t n_reads;
-	/* Room of each. */
+	struct queue queues[VM_QUEUES];
+	/* Of each. */
 	uint32_t room;
 	struct request serving;
 	bool busy;
@@ -226,8 +234,9 @@ enum vm_sleep {
 	SLEEP_TO_BE_WOKEN,
 	/* congestion_wait and wait_iff_congested. */
 	SLEEP_CONGESTION,
-	/* For room in the queue. */
+	/* For room among the writes, and among what fdatasync writes. */
 	SLEEP_ROOM,
+	SLEEP_SYNC_ROOM,
 	/* For a page to be read. */
 	SLEEP_READ,
 	/* For all of the file to be written. */

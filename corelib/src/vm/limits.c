@@ -26,8 +26,8 @@ void sws_vm_config_init(struct sws_vm_config *config)
 		.disk_rate = 30720,
 		.seek_near_ns = 4000000,
 		.seek_far_ns = 16000000,
-		.reads_turn_ns = 100000000,
-		.writes_turn_ns = 40000000,
+		.sync_turn_ns = 100000000,
+		.async_turn_ns = 40000000,
 		.nr_requests = 128,
 		.request_pages = 128,
 		.delays_allocation = true,
@@ -137,7 +137,7 @@ static bool times_fit(const struct sws_vm_config *config)
 {
 	return is_time(config->flush_interval_ns) && is_time(config->flush_age_ns) && config->hz &&
 	       config->seek_near_ns <= config->seek_far_ns && config->seek_far_ns <= SECOND_NS &&
-	       is_time(config->reads_turn_ns) && is_time(config->writes_turn_ns) &&
+	       is_time(config->sync_turn_ns) && is_time(config->async_turn_ns) &&
 	       config->write_delay_ns <= LONGEST_S * SECOND_NS;
 }
 

@@ -59,8 +59,9 @@ struct sws_vm_state sws_vm_state_of(const struct sws_vm *self)
 	struct sws_vm_state state = {
 		.now_ns = vm_now(self),
 		.swap_used = self->swap.used,
-		.queued_reads = self->disk.n_reads,
-		.queued_writes = self->disk.n_writes,
+		.queued_reads = self->disk.queues[VM_READS].n,
+		.queued_writes =
+			self->disk.queues[VM_SYNC_WRITES].n + self->disk.queues[VM_WRITES].n,
 		.congested = self->disk.congested,
 		.queued_calls = self->server.net.n + self->server.disk.n,
 		.kswapd_runs = !kswapd->asleep || kswapd->sleeps_for != SLEEP_TO_BE_WOKEN,
@@ -138,8 +139,12 @@ uint64_t sws_vm_digest(const struct sws_vm *self)
 				     (uint64_t)self->pages[i].slot << 16 | self->pages[i].flags);
 	for (uint32_t i = 0; i < self->n_ptes; i++)
 		digest = mix(digest, self->ptes[i]);
-	for (uint32_t i = 0; i < self->disk.n_writes; i++)
-		digest = mix(digest, self->disk.writes[i].at << 16 | self->disk.writes[i].pages);
+	for (uint32_t kind = VM_SYNC_WRITES; kind < VM_QUEUES; kind++)
+		for (uint32_t i = 0; i < self->disk.queues[kind].n; i++) {
+			const struct request *request = &self->disk.queues[kind].requests[i];
+
+			digest = mix(digest, request->at << 16 | request->pages);
+		}
 	digest = mix(digest, (uint64_t)self->server.net.n << 32 | self->server.disk.n);
 	return mix(digest, (uint64_t)self->server.n_unstable << 32 | self->server.n_committing);
 }

@@ -126,7 +126,7 @@ static int write_page(struct actor *actor, uint32_t frame, bool *new_request)
 	sws_vm__start_writeback(vm, frame);
 	if (file && vm->config.nfs)
 		return sws_vm__send(vm, page->index, 1, true);
-	error = sws_vm__submit(vm, at, 1, false, &joined);
+	error = sws_vm__submit(vm, VM_WRITES, at, 1, &joined);
 	*new_request = !joined;
 	return error;
 }
@@ -151,7 +151,7 @@ static int test_dirty(struct actor *actor, uint32_t frame, bool used, enum stop 
 	}
 	if (!used)
 		error = write_page(actor, frame, &new_request);
-	if (new_request && sws_vm__is_full(vm))
+	if (new_request && sws_vm__is_full(vm, VM_WRITES))
 		*stop = STOP_FOR_ROOM;
 	return error ? error : sws_stall_paged_out(&scan->stall, false);
 }

@@ -173,11 +173,13 @@ static int verify_file(const struct sws_vm *vm, const char **reason)
 
 static int verify_queue(const struct sws_vm *vm, const char **reason)
 {
-	const struct disk *disk = &vm->disk;
+	for (uint32_t kind = VM_SYNC_WRITES; kind < VM_QUEUES; kind++) {
+		const struct queue *queue = &vm->disk.queues[kind];
 
-	for (uint32_t i = 1; i < disk->n_writes; i++)
-		if (disk->writes[i - 1].at > disk->writes[i].at)
-			return broken(reason, "writes are out of order");
+		for (uint32_t i = 1; i < queue->n; i++)
+			if (queue->requests[i - 1].at > queue->requests[i].at)
+				return broken(reason, "writes are out of order");
+	}
 	return SWS_OK;
 }
 

@@ -34,6 +34,18 @@ static int make_server(struct sws_vm *self)
 		       : SWS_ERROR_NO_MEMORY;
 }
 
+static int make_queues(struct sws_vm *self)
+{
+	self->disk.room = self->config.nr_requests + REQUESTS_ABOVE;
+	for (uint32_t i = 0; i < VM_QUEUES; i++) {
+		self->disk.queues[i].requests = sws_allocate_zeroed(
+			&self->allocator, self->disk.room, sizeof(struct request));
+		if (!self->disk.queues[i].requests)
+			return SWS_ERROR_NO_MEMORY;
+	}
+	return SWS_OK;
+}
+
 static int allocate_parts(struct sws_vm *self)
 {
 	const struct sws_allocator *allocator = &self->allocator;
@@ -44,7 +56,6 @@ static int allocate_parts(struct sws_vm *self)
 	self->n_pages = config->dma32_pages + config->normal_pages;
 	self->n_ptes = config->items * config->item_pages;
 	self->swap.pages = config->swap_pages;
-	self->disk.room = config->nr_requests + REQUESTS_ABOVE;
 	self->pages = sws_allocate_zeroed(allocator, self->n_pages, sizeof(*self->pages));
 	self->ptes = sws_allocate_zeroed(allocator, self->n_ptes, sizeof(*self->ptes));
 	self->file.frames = sws_allocate_zeroed(allocator, file, sizeof(uint32_t));
@@ -53,13 +64,10 @@ static int allocate_parts(struct sws_vm *self)
 		sws_allocate_zeroed(allocator, config->swap_pages + 1, sizeof(uint32_t));
 	self->swap.frames =
 		sws_allocate_zeroed(allocator, config->swap_pages + 1, sizeof(uint32_t));
-	self->disk.writes = sws_allocate_zeroed(allocator, self->disk.room, sizeof(struct request));
-	self->disk.reads = sws_allocate_zeroed(allocator, self->disk.room, sizeof(struct request));
 	self->file_pages = sws_allocate_zeroed(allocator, config->rounds, sizeof(uint32_t));
 	return self->pages && self->ptes && self->file.frames && self->file.dirty_bits &&
-			       self->swap.owners && self->swap.frames && self->disk.writes &&
-			       self->disk.reads && self->file_pages
-		       ? SWS_OK
+			       self->swap.owners && self->swap.frames && self->file_pages
+		       ? make_queues(self)
 		       : SWS_ERROR_NO_MEMORY;
 }
 
@@ -169,8 +177,8 @@ void sws_vm_free(struct sws_vm *self)
 	sws_release(&allocator, self->server.disk.ring);
 	sws_release(&allocator, self->server.net.ring);
 	sws_release(&allocator, self->file_pages);
-	sws_release(&allocator, self->disk.reads);
-	sws_release(&allocator, self->disk.writes);
+	for (uint32_t i = 0; i < VM_QUEUES; i++)
+		sws_release(&allocator, self->disk.queues[i].requests);
 	sws_release(&allocator, self->swap.frames);
 	sws_release(&allocator, self->swap.owners);
 	sws_release(&allocator, self->file.dirty_bits);

@@ -55,7 +55,7 @@ static bool is_dirty(const struct file *file, uint32_t index)
 	return index < file->pages && file->dirty_bits[index / 64] >> index % 64 & 1;
 }
 
-int sws_vm__write_run(struct sws_vm *vm, uint32_t *pages)
+int sws_vm__write_run(struct sws_vm *vm, enum vm_queue queue, uint32_t *pages)
 {
 	const uint32_t most = vm->config.nfs ? vm->config.write_pages : vm->config.request_pages;
 	struct file *file = &vm->file;
@@ -78,7 +78,7 @@ int sws_vm__write_run(struct sws_vm *vm, uint32_t *pages)
 	vm->work += *pages;
 	if (vm->config.nfs)
 		return sws_vm__send(vm, first, *pages, false);
-	return sws_vm__submit(vm, vm_place_of_file(first), *pages, false, &joined);
+	return sws_vm__submit(vm, queue, vm_place_of_file(first), *pages, &joined);
 }
 
 /* 0 .. 2048, 1024 being the disk's rate. */
@@ -144,13 +144,14 @@ static int flush(struct actor *actor, void *frame, uint32_t step)
 			return engine_doze(&actor->thread, vm->config.flush_interval_ns,
 					   SLEEP_TO_BE_WOKEN);
 		}
-		error = sws_vm__write_run(vm, &pages);
+		error = sws_vm__write_run(vm, VM_WRITES, &pages);
 		vm->flush_asked -= vm->flush_asked < pages ? vm->flush_asked : pages;
 		return error ? error
 			     : engine_run(&actor->thread, pages * vm->config.costs.submit_ns);
 	case ROOM:
 		engine_go(&actor->thread, LOOK);
-		return sws_vm__is_full(vm) ? engine_sleep(&actor->thread, SLEEP_ROOM) : SWS_OK;
+		return sws_vm__is_full(vm, VM_WRITES) ? engine_sleep(&actor->thread, SLEEP_ROOM)
+						      : SWS_OK;
 	}
 	return SWS_ERROR_BROKEN;
 }

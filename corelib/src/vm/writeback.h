@@ -12,10 +12,10 @@ int sws_vm__ask_flusher(struct sws_vm *vm, uint64_t pages);
 int sws_vm__wake_flusher(struct sws_vm *vm);
 
 /*
- * Gives the next run of dirty pages to the queue, from where the last one ended: at most one
+ * Gives the next run of dirty pages to a queue, from where the last one ended: at most one
  * request's. *pages are 0 when none is dirty.
  */
-int sws_vm__write_run(struct sws_vm *vm, uint32_t *pages);
+int sws_vm__write_run(struct sws_vm *vm, enum vm_queue queue, uint32_t *pages);
 
 /* How long whoever has dirtied so many pages has to pause, and then again: *again. */
 uint64_t sws_vm__pause_ns(const struct sws_vm *vm, uint32_t pages, bool *again);

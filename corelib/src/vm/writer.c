@@ -82,7 +82,7 @@ static int sync_file(struct actor *actor)
 {
 	struct sws_vm *vm = actor->vm;
 	uint32_t pages = 0;
-	int error = sws_vm__write_run(vm, &pages);
+	int error = sws_vm__write_run(vm, VM_SYNC_WRITES, &pages);
 
 	if (error)
 		return error;
@@ -125,7 +125,9 @@ static int write_file(struct actor *actor, void *frame, uint32_t step)
 		return sync_file(actor);
 	case ROOM:
 		engine_go(&actor->thread, SYNC);
-		return sws_vm__is_full(vm) ? engine_sleep(&actor->thread, SLEEP_ROOM) : SWS_OK;
+		return sws_vm__is_full(vm, VM_SYNC_WRITES)
+			       ? engine_sleep(&actor->thread, SLEEP_SYNC_ROOM)
+			       : SWS_OK;
 	case WRITTEN:
 		vm->rounds[vm->round].io_ns = vm_now(vm) - my->since;
 		vm->writes_file = false;
