@@ -248,6 +248,74 @@ static void two_cpus_in_a_device_of_one_trunk_always_meet(void)
 	sws_workbench_free(bench);
 }
 
+/* Eight CPUs, and a task on two of them: how many CPUs handed out pages. */
+static int cpus_used(uint64_t pages_a_cpu, struct sws_workbench_measures *found)
+{
+	struct sws_workbench_config config = config_of(1 << 14, 8);
+	struct sws_workbench *bench = NULL;
+	uint64_t tested[8], pages[8];
+	int used = 0;
+
+	config.n_tasks = 2;
+	config.pages_a_cpu = pages_a_cpu;
+	config.cache.device.address_spaces = 2;
+	bench = make(&config);
+	CHECK(sws_workbench_fill(bench, UINT64_MAX, true) == SWS_OK);
+	run(bench);
+	thin(bench, 8000);
+	sws_workbench_begin_measures(bench);
+	churn(bench, 8000);
+	*found = measures(bench);
+	sws_workbench_cpus(bench, tested, pages);
+	for (int cpu = 0; cpu < 8; cpu++)
+		used += pages[cpu] > 0;
+	sws_workbench_free(bench);
+	return used;
+}
+
+static void a_task_that_changes_cpu_works_on_each(void)
+{
+	struct sws_workbench_measures found;
+
+	CHECK(cpus_used(0, &found) == 2 && found.changes == 0);
+	CHECK(cpus_used(20, &found) == 8);
+	/* Of 8000 pages each 20th: 400 expected, deviation 20. */
+	CHECK(found.changes > 300 && found.changes < 500);
+	CHECK(found.pages_out == 8000 && found.pages_in == 8000);
+	CHECK(found.pages_met > 0 && found.pages_met < found.pages_out);
+}
+
+static void a_task_without_a_cpu_to_go_to_stays(void)
+{
+	struct sws_workbench_config config = config_of(1 << 14, 4);
+	struct sws_workbench *bench = NULL;
+
+	config.pages_a_cpu = 1;
+	bench = make(&config);
+	fill(bench, 12000);
+	thin(bench, 10000);
+	churn(bench, 400);
+	CHECK(measures(bench).changes == 0);
+	sws_workbench_free(bench);
+}
+
+static void a_lone_task_meets_no_cpu_that_it_left(void)
+{
+	struct sws_workbench_config config = config_of(4096, 3);
+	struct sws_workbench *bench = NULL;
+
+	config.cache.device.trunk_shift = 12;
+	config.n_tasks = 1;
+	config.pages_a_cpu = 10;
+	config.cache.device.address_spaces = 1;
+	bench = make(&config);
+	fill(bench, 2000);
+	churn(bench, 600);
+	CHECK(measures(bench).changes > 0 && measures(bench).pages_met == 0);
+	CHECK(measures(bench).pair_rounds == 0);
+	sws_workbench_free(bench);
+}
+
 static void a_disk_is_written_in_order_without_a_seek(void)
 {
 	struct sws_workbench_config config = config_of(1 << 14, 1);
@@ -493,6 +561,9 @@ int main(void)
 	RUN(thinning_leaves_exactly_so_many_all_over_the_device);
 	RUN(churn_keeps_the_use_constant);
 	RUN(two_cpus_in_a_device_of_one_trunk_always_meet);
+	RUN(a_task_that_changes_cpu_works_on_each);
+	RUN(a_task_without_a_cpu_to_go_to_stays);
+	RUN(a_lone_task_meets_no_cpu_that_it_left);
 	RUN(a_disk_is_written_in_order_without_a_seek);
 	RUN(each_cpus_share_adds_up);
 	RUN(a_run_depends_on_its_seed_alone);

@@ -60,7 +60,11 @@ class ChurnConfig:
         Fill it to the last slot, where all bases meet, and not just until no cluster is free.
     swap_in : {"synchronous", "asynchronous"}
     threads_per_address_space : int
-        Tasks that share one address space, from 1; there is one task a CPU.
+        Tasks that share one address space, from 1.
+    tasks : int or None
+        At most one an online CPU, which is what None stands for.
+    pages_a_cpu : int
+        Swapped out by a task, on average, before it goes to a CPU where no task is; 0: it stays.
 
     Raises
     ------
@@ -74,10 +78,15 @@ class ChurnConfig:
     to_the_last_slot: bool = False
     swap_in: str = "synchronous"
     threads_per_address_space: int = 1
+    tasks: int | None = None
+    pages_a_cpu: int = 0
 
     def __post_init__(self) -> None:
         """Check each field."""
         check_share("used_share", self.used_share)
+        if self.tasks is not None:
+            check_number("tasks", self.tasks, 1)
+        check_number("pages_a_cpu", self.pages_a_cpu, 0)
         check_number("pages", self.pages, 1)
         check_number("warm_up_pages", self.warm_up_pages, 0)
         check_choice("swap_in", self.swap_in, SWAP_IN)

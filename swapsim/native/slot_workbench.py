@@ -65,7 +65,7 @@ def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
     Raises
     ------
     ConfigError
-        There are more address spaces than can own pages.
+        There are more address spaces than can own pages, or more tasks than online CPUs.
     InputError
         The requests cannot be replayed.
     NativeMemoryError
@@ -73,18 +73,25 @@ def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
     cpus = online(device)
     if isinstance(workload, StreamsConfig):
         return _run_streams(device, cpus, workload, meter)
-    spaces = -(-cpus // workload.threads_per_address_space)
+    n_tasks = _tasks_of(workload, cpus)
+    spaces = -(-n_tasks // workload.threads_per_address_space)
     if spaces > lib.SWS_WORKBENCH_SPACES_MAX:
         raise ConfigError(
             f"{spaces} address spaces: at most {lib.SWS_WORKBENCH_SPACES_MAX} can own pages; "
             "lower online_cpus or raise threads_per_address_space"
         )
-    bench = _Bench(replace(device, address_spaces=spaces), meter, swap_in=_swap_in(workload))
+    bench = _Bench(
+        replace(device, address_spaces=spaces),
+        meter,
+        swap_in=_swap_in(workload),
+        n_tasks=n_tasks,
+        pages_a_cpu=workload.pages_a_cpu if isinstance(workload, ChurnConfig) else 0,
+    )
     if isinstance(workload, FillConfig):
         pages = round(workload.filled_share * (device.slots - 1))
         bench.go(partial(lib.sws_workbench_fill, bench.handle, pages, False))
     else:
-        _run_churn(bench, device, cpus, workload)
+        _run_churn(bench, device, n_tasks, workload)
     return bench.counts(cpus)
 
 
@@ -93,20 +100,31 @@ def online(device: SlotsConfig) -> int:
     return device.possible_cpus if device.online_cpus is None else device.online_cpus
 
 
+def _tasks_of(workload: FillConfig | ChurnConfig, cpus: int) -> int:
+    if isinstance(workload, FillConfig) or workload.tasks is None:
+        return cpus
+    if workload.tasks > cpus:
+        raise ConfigError(
+            f"tasks={workload.tasks}: {cpus} CPUs are online; choose at most one task a CPU"
+        )
+    return workload.tasks
+
+
 def _swap_in(workload: FillConfig | ChurnConfig) -> str:
     return workload.swap_in if isinstance(workload, ChurnConfig) else "synchronous"
 
 
-def _run_churn(bench: "_Bench", device: SlotsConfig, cpus: int, workload: ChurnConfig) -> None:
+def _run_churn(bench: "_Bench", device: SlotsConfig, tasks: int, workload: ChurnConfig) -> None:
     used = max(1, round(workload.used_share * (device.slots - 1)))
     clusters_alone = not workload.to_the_last_slot
     bench.go(partial(lib.sws_workbench_fill, bench.handle, _ALL, clusters_alone))
     bench.go(partial(lib.sws_workbench_fill, bench.handle, used, False))
     bench.go(partial(lib.sws_workbench_thin, bench.handle, used))
     # A page is out after two rounds.
-    bench.go(partial(lib.sws_workbench_churn, bench.handle, 2 * -(-workload.warm_up_pages // cpus)))
+    warm_up, rounds = (2 * -(-pages // tasks) for pages in (workload.warm_up_pages, workload.pages))
+    bench.go(partial(lib.sws_workbench_churn, bench.handle, warm_up))
     lib.sws_workbench_begin_measures(bench.handle)
-    bench.go(partial(lib.sws_workbench_churn, bench.handle, 2 * -(-workload.pages // cpus)))
+    bench.go(partial(lib.sws_workbench_churn, bench.handle, rounds))
 
 
 def _run_streams(
@@ -168,7 +186,14 @@ class _Bench:
     """A workbench that lives as long as this object, in one function."""
 
     def __init__(
-        self, device: SlotsConfig, meter: MeterConfig, *, swap_in: str, tasks: Any = None
+        self,
+        device: SlotsConfig,
+        meter: MeterConfig,
+        *,
+        swap_in: str,
+        tasks: Any = None,
+        n_tasks: int = 0,
+        pages_a_cpu: int = 0,
     ) -> None:
         made, self._keep = settings(device)
         config = ffi.new("struct sws_workbench_config *")
@@ -179,6 +204,8 @@ class _Bench:
         config.overlap_calls = meter.overlap_calls
         config.lock_window = online(device) if meter.lock_window is None else meter.lock_window
         config.span_window = meter.span_window
+        config.n_tasks = n_tasks
+        config.pages_a_cpu = pages_a_cpu
         if tasks is not None:
             config.tasks = tasks
             config.n_tasks = len(tasks)

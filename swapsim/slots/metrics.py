@@ -84,6 +84,16 @@ METRICS: Final[dict[str, Metric]] = {
     "trunk.stay": Metric(
         "rounds", "lower", ("pair_rounds",), ("meetings",), "how long a pair stays together"
     ),
+    "trunk.shared": Metric(
+        "share",
+        "lower",
+        ("pages_met",),
+        _PAGES,
+        "of the pages, those whose slot is in the trunk of another CPU's last one",
+    ),
+    "changes": Metric(
+        "1/page", "neither", ("changes",), _PAGES, "times that a task changed CPU, per page"
+    ),
     "lock": Metric(
         "1/page",
         "neither",

@@ -13,8 +13,8 @@ from itertools import combinations
 
 from oracle_slots import OK, Config, Device, Generator, Kernel, SlotCache
 
-TASKS, ORDER, THIN = 1 << 32, 2 << 32, 3 << 32
-"""Streams of the seed: each task's own, the order in a round, the pages to free."""
+TASKS, ORDER, THIN, CHANGES = 1 << 32, 2 << 32, 3 << 32, 4 << 32
+"""Streams of the seed: each task's own, the order in a round, pages to free, changes of CPU."""
 
 ADD, DELETE, FREE = range(3)
 
@@ -71,6 +71,7 @@ class Workbench:
     enabled: bool = True
     tasks_on: Sequence[Row] | None = None
     asynchronous: bool = False
+    pages_a_cpu: int = 0
     overlap_calls: int = 64
     lock_window: int = 64
     span_window: int = 1024
@@ -88,6 +89,7 @@ class Workbench:
         self.order = list(range(len(self.tasks)))
         self.order_generator = Generator(self.config.seed, ORDER)
         self.thin_generator = Generator(self.config.seed, THIN)
+        self.change_generator = Generator(self.config.seed, CHANGES)
         self.pages: dict[int, int] = {}
         self.cpu = 0
         self.last_slot: dict[int, int] = {}
@@ -136,6 +138,7 @@ class Workbench:
         }
         self.counts["meetings"] += len(now - self.together)
         self.together = now
+        self.counts["pages_met"] += any(self.cpu in pair for pair in now)
         if self.last_slot_of_mm.get(mm) != slot - 1:
             self.counts["runs"] += 1
         self.last_slot_of_mm[mm] = slot
@@ -226,6 +229,20 @@ class Workbench:
         if mine:
             self.swap_in(mine[task.generator.below(len(mine))], may_keep=True)
 
+    def change_cpu(self, task: Task) -> None:
+        """Go, now and then, to a CPU without a task; what is left behind meets nobody."""
+        if not self.pages_a_cpu or self.change_generator.below(self.pages_a_cpu):
+            return
+        busy = {each.cpu for each in self.tasks}
+        idle = [cpu for cpu in range(self.config.online_cpus) if cpu not in busy]
+        if not idle:
+            return
+        left, task.cpu = task.cpu, idle[self.change_generator.below(len(idle))]
+        self.counts["changes"] += 1
+        if all(each.cpu != left for each in self.tasks):
+            self.last_slot.pop(left, None)
+            self.together = {pair for pair in self.together if left not in pair}
+
     # ---- phases
 
     def rest(self) -> None:
@@ -281,6 +298,8 @@ class Workbench:
         """Swap a page out and one in, in turn."""
         for _ in range(rounds):
             for task in self.shuffled():
+                if not task.in_flight:
+                    self.change_cpu(task)
                 self.cpu = task.cpu
                 if task.in_flight:
                     self.finish_swap_out(task)

@@ -54,7 +54,10 @@ class Twins:
         lib.sws_workbench_config_init(config)
         struct_of(oracle.config, config.cache.device)
         config.cache.enabled = oracle.enabled
-        for name in ("asynchronous", "overlap_calls", "lock_window", "span_window"):
+        for name in (
+            *("asynchronous", "pages_a_cpu"),
+            *("overlap_calls", "lock_window", "span_window"),
+        ):
             setattr(config, name, getattr(oracle, name))
         if oracle.tasks_on:
             tasks = ffi.new("struct sws_workbench_task[]", list(oracle.tasks_on))
@@ -151,8 +154,13 @@ def workbenches(draw: st.DrawFn) -> Workbench:
         policy=draw(st.sampled_from(list(BUILT_IN))),
         seed=draw(st.integers(0, 2**64 - 1)),
     )
+    place = st.tuples(
+        st.integers(0, config.online_cpus - 1), st.integers(0, config.address_spaces - 1)
+    )
     return Workbench(
         config,
+        tasks_on=draw(st.none() | st.lists(place, min_size=1, max_size=4)),
+        pages_a_cpu=draw(st.sampled_from([0, 1, 3, 10])),
         enabled=draw(st.booleans()),
         asynchronous=draw(st.booleans()),
         overlap_calls=draw(st.integers(1, 6)),

@@ -27,6 +27,14 @@
  *   slot back to the
  *     device (6.1)      free                            1: clear the shadow, under si->lock
  *
+ * A task may change CPU during a churn. Its base, its slots in the caches and its place stay
+ * behind, and it goes on with those of a CPU where no task is:
+ *
+ *      CPU        0         1         2 (no task)      3 (no task)
+ *      base       9000      9100      52000            130
+ *      task       a         b
+ *      later                b         a scans from 52000: a and b are apart again
+ *
  * Phases: fill (swap out only), thin (free pages at random, as MADV_DONTNEED does: it
  * leaves few or no clusters free), churn (each task swaps a page out and one of its
  * address space, at random, in; asynchronous, while less than half of the device is in
@@ -69,6 +77,11 @@ struct sws_workbench_config {
 	uint32_t n_tasks;
 	/* Swap in through the cache; default false. */
 	bool asynchronous;
+	/*
+	 * Pages that a task swaps out in a churn on one CPU, on average; then it goes to an online
+	 * CPU without a task, each as likely, if there is one. 0: it stays; default 0.
+	 */
+	uint64_t pages_a_cpu;
 	/* Calls that tested_again looks back on, 1 .. SWS_WORKBENCH_CALLS_MAX; default 64. */
 	uint32_t overlap_calls;
 	/* Acquisitions within which two are close; default 64. */
@@ -102,11 +115,15 @@ struct sws_workbench_measures {
 	uint64_t pages_out;
 	uint64_t pages_in;
 	uint64_t without_slot;
+	/* Times that a task changed CPU. */
+	uint64_t changes;
+	/* Pages whose slot is in the trunk of the last slot of another CPU with a task. */
+	uint64_t pages_met;
 	/* Slots tested by scans, as far as the calls' trails tell. */
 	uint64_t on_trails;
 	/* Of those, slots that another CPU tested within the last overlap_calls. */
 	uint64_t tested_again;
-	/* Rounds after which two CPUs' last slots were in one trunk. */
+	/* Rounds after which the last slots of two CPUs with a task were in one trunk. */
 	uint64_t rounds_met;
 	/* Pairs of such CPUs, summed over the rounds. */
 	uint64_t pair_rounds;

@@ -5,9 +5,10 @@
 #include "workbench/parts.h"
 
 /* Streams of the run's seed that no base of the device draws from. */
-#define STREAM_OF_TASKS (UINT64_C(1) << 32)
-#define STREAM_OF_ORDER (UINT64_C(2) << 32)
-#define STREAM_OF_THIN  (UINT64_C(3) << 32)
+#define STREAM_OF_TASKS   (UINT64_C(1) << 32)
+#define STREAM_OF_ORDER   (UINT64_C(2) << 32)
+#define STREAM_OF_THIN    (UINT64_C(3) << 32)
+#define STREAM_OF_CHANGES (UINT64_C(4) << 32)
 
 void sws_workbench_config_init(struct sws_workbench_config *config)
 {
@@ -82,10 +83,12 @@ static void start_tasks(struct sws_workbench *self, const struct sws_workbench_c
 		if (self->owns_pages)
 			self->first_task[task->mm] = i;
 		self->order[i] = i;
+		self->tasks_on[task->cpu]++;
 		sws_generator_seed(&task->generator, device->seed, STREAM_OF_TASKS + i);
 	}
 	sws_generator_seed(&self->order_generator, device->seed, STREAM_OF_ORDER);
 	sws_generator_seed(&self->thin_generator, device->seed, STREAM_OF_THIN);
+	sws_generator_seed(&self->change_generator, device->seed, STREAM_OF_CHANGES);
 }
 
 static int start(struct sws_workbench *self, const struct sws_workbench_config *config)
@@ -99,9 +102,11 @@ static int start(struct sws_workbench *self, const struct sws_workbench_config *
 	self->n_tasks = config->n_tasks ? config->n_tasks : device->online_cpus;
 	self->tasks = sws_allocate_zeroed(allocator, self->n_tasks, sizeof(*self->tasks));
 	self->order = sws_allocate_zeroed(allocator, self->n_tasks, sizeof(*self->order));
+	self->n_cpus = device->online_cpus;
+	self->tasks_on = sws_allocate_zeroed(allocator, self->n_cpus, sizeof(*self->tasks_on));
 	self->first_task =
 		sws_allocate_zeroed(allocator, device->address_spaces, sizeof(*self->first_task));
-	if (!self->tasks || !self->order || !self->first_task)
+	if (!self->tasks || !self->order || !self->tasks_on || !self->first_task)
 		return SWS_ERROR_NO_MEMORY;
 	start_tasks(self, config);
 	self->position = self->n_tasks;
@@ -129,6 +134,7 @@ int sws_workbench_new(const struct sws_workbench_config *config, struct sws_work
 		return SWS_ERROR_NO_MEMORY;
 	self->allocator = *allocator;
 	self->asynchronous = config->asynchronous;
+	self->pages_a_cpu = config->pages_a_cpu;
 	self->has_clusters = !config->cache.device.rotational;
 	self->clears_shadows = config->cache.device.kernel == SWS_KERNEL_6_1;
 	error = start(self, config);
@@ -152,6 +158,7 @@ void sws_workbench_free(struct sws_workbench *self)
 	sws_workbench__pages_free(&allocator, &self->pages);
 	sws_workbench__meter_free(&allocator, &self->meter);
 	sws_release(&allocator, self->first_task);
+	sws_release(&allocator, self->tasks_on);
 	sws_release(&allocator, self->order);
 	sws_release(&allocator, self->tasks);
 	sws_slot_cache_free(self->cache);
@@ -197,6 +204,19 @@ static bool in_flight_right(const struct sws_workbench *self)
 	return in_flight == self->in_flight;
 }
 
+/* A CPU that every task left is in no trunk. */
+static bool places_right(const struct sws_workbench *self)
+{
+	uint64_t tasks = 0;
+
+	for (uint32_t cpu = 0; cpu < self->n_cpus; cpu++) {
+		tasks += self->tasks_on[cpu];
+		if (self->meter.cpus[cpu].stands && !self->tasks_on[cpu])
+			return false;
+	}
+	return tasks == self->n_tasks;
+}
+
 int sws_workbench_verify(const struct sws_workbench *self, const char **reason)
 {
 	int error = sws_slot_cache_verify(self->cache, reason);
@@ -207,6 +227,10 @@ int sws_workbench_verify(const struct sws_workbench *self, const char **reason)
 		error = sws_workbench__pages_verify(&self->pages, reason);
 	if (!error && !in_flight_right(self)) {
 		*reason = "a page on its way is not in its slot";
+		error = SWS_ERROR_BROKEN;
+	}
+	if (!error && !places_right(self)) {
+		*reason = "a CPU without a task is in a trunk, or a task is on no CPU";
 		error = SWS_ERROR_BROKEN;
 	}
 	return error;

@@ -92,6 +92,18 @@ void sws_workbench__meter_lock(struct workbench_meter *self, enum sws_workbench_
 	trunk->cpu = cpu;
 }
 
+static void leave_trunk(struct workbench_meter *self, struct workbench_cpu *cpu)
+{
+	if (cpu->stands)
+		self->pairs -= --self->trunks[cpu->trunk].standing;
+	cpu->stands = false;
+}
+
+void sws_workbench__meter_left(struct workbench_meter *self, uint32_t cpu)
+{
+	leave_trunk(self, &self->cpus[cpu]);
+}
+
 /*
  * n CPUs in one trunk are n (n - 1) / 2 pairs. One that comes makes a pair with each that is there;
  * one that leaves takes as many away, itself not counted. CPU 3 goes from trunk 0 to trunk 1:
@@ -105,8 +117,7 @@ static void stand_in(struct workbench_meter *self, struct workbench_cpu *cpu, ui
 {
 	if (cpu->stands && cpu->trunk == trunk)
 		return;
-	if (cpu->stands)
-		self->pairs -= --self->trunks[cpu->trunk].standing;
+	leave_trunk(self, cpu);
 	self->measures.meetings += self->trunks[trunk].standing;
 	self->pairs += self->trunks[trunk].standing++;
 	cpu->trunk = trunk;
@@ -151,10 +162,12 @@ void sws_workbench__meter_page(struct workbench_meter *self, uint32_t cpu, int32
 			       uint32_t slot)
 {
 	uint32_t *last_slot = &self->last_slots[mm + 1];
+	const uint32_t trunk = slot >> self->trunk_shift;
 
 	self->measures.pages_out++;
 	self->cpus[cpu].pages++;
-	stand_in(self, &self->cpus[cpu], slot >> self->trunk_shift);
+	stand_in(self, &self->cpus[cpu], trunk);
+	self->measures.pages_met += self->trunks[trunk].standing > 1;
 	self->measures.runs += slot != *last_slot + 1;
 	*last_slot = slot;
 	write_to(self, slot);

@@ -80,7 +80,7 @@ struct workbench_trail {
 struct workbench_cpu {
 	uint64_t tested;
 	uint64_t pages;
-	/* Of its last slot, if it had one. */
+	/* Of its last slot, if it had one since a task was there. */
 	uint32_t trunk;
 	bool stands;
 };
@@ -132,6 +132,9 @@ void sws_workbench__meter_lock(struct workbench_meter *self, enum sws_workbench_
 void sws_workbench__meter_page(struct workbench_meter *self, uint32_t cpu, int32_t mm,
 			       uint32_t slot);
 
+/* The last task of this CPU went to another one. */
+void sws_workbench__meter_left(struct workbench_meter *self, uint32_t cpu);
+
 /* A call on this CPU tested so many slots. */
 void sws_workbench__meter_call(struct workbench_meter *self, uint32_t cpu, uint64_t tested,
 			       const struct sws_slots_call *call);
@@ -171,6 +174,11 @@ struct sws_workbench {
 	struct workbench_pages pages;
 	struct workbench_task *tasks;
 	uint32_t n_tasks;
+	/* Of each online CPU. */
+	uint32_t *tasks_on;
+	uint32_t n_cpus;
+	uint64_t pages_a_cpu;
+	struct sws_generator change_generator;
 	/* Of the tasks in this round, and how far it is. */
 	uint32_t *order;
 	uint32_t position;

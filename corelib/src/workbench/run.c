@@ -38,6 +38,39 @@ static void shuffle(struct sws_workbench *self)
 	}
 }
 
+/* The online CPU without a task that has so many such before it. */
+static uint32_t idle_cpu(const struct sws_workbench *self, uint64_t rank)
+{
+	uint32_t cpu = 0;
+
+	while (self->tasks_on[cpu] || rank--)
+		cpu++;
+	return cpu;
+}
+
+/*
+ * Before each page that it swaps out, a task leaves its CPU with the same chance, as one would at
+ * a rate. The page before it is out: no CPU finishes what another began.
+ */
+static void change_cpu(struct sws_workbench *self, struct workbench_task *task)
+{
+	uint32_t idle = 0;
+	uint32_t cpu = 0;
+
+	if (!self->pages_a_cpu || sws_generator_below(&self->change_generator, self->pages_a_cpu))
+		return;
+	for (cpu = 0; cpu < self->n_cpus; cpu++)
+		idle += !self->tasks_on[cpu];
+	if (!idle)
+		return;
+	cpu = idle_cpu(self, sws_generator_below(&self->change_generator, idle));
+	if (!--self->tasks_on[task->cpu])
+		sws_workbench__meter_left(&self->meter, task->cpu);
+	self->tasks_on[cpu]++;
+	task->cpu = cpu;
+	self->meter.measures.changes++;
+}
+
 static bool is_over(const struct sws_workbench *self)
 {
 	switch (self->phase) {
@@ -60,6 +93,8 @@ static int step(struct sws_workbench *self)
 	struct workbench_task *task = &self->tasks[self->order[self->position++]];
 	int error = SWS_OK;
 
+	if (self->phase == CHURN && !task->in_flight)
+		change_cpu(self, task);
 	self->cpu = task->cpu;
 	self->effort += WORKBENCH_STEP_EFFORT;
 	if (task->in_flight) {
