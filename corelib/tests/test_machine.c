@@ -988,6 +988,38 @@ static void a_failing_allocation_leaves_nothing_behind(void)
 	check_each_allocation_failing(make_and_batch);
 }
 
+static uint64_t changes_of(uint32_t spare_cpus, uint64_t stay_ns, uint64_t *pages_out)
+{
+	struct sws_machine_config config = config_of(SWS_KERNEL_6_1);
+	struct sws_machine *machine = NULL;
+	uint64_t changes = 0;
+
+	config.device.policy = SWS_BASE_PERCPU;
+	config.walkers = 3;
+	config.fragmented = true;
+	config.spare_cpus = spare_cpus;
+	config.stay_ns = stay_ns;
+	machine = make(&config);
+	run(machine, 20000000, 5000);
+	changes = sum(machine, offsetof(struct sws_machine_cpu, changes));
+	*pages_out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
+	sws_machine_free(machine);
+	return changes;
+}
+
+static void an_actor_changes_cpu_where_one_is_free(void)
+{
+	uint64_t of_those_who_stay = 0;
+	uint64_t pages_out = 0;
+
+	CHECK(changes_of(0, 0, &of_those_who_stay) == 0);
+	CHECK(changes_of(0, 100000, &pages_out) == 0 && pages_out > 1000);
+	/* Spare CPUs alone change nothing: nobody goes there. */
+	CHECK(changes_of(3, 0, &pages_out) == 0 && pages_out == of_those_who_stay);
+	/* Three walkers for 20 ms, on average 100 us and the time to the next page each. */
+	CHECK(changes_of(3, 100000, &pages_out) > 200 && pages_out > 1000);
+}
+
 static void a_closed_loop_by_hand(void)
 {
 	struct sws_closed_loop_config config = { .locks = 1, .hold_ns = 10 };
@@ -1035,6 +1067,7 @@ int main(void)
 	RUN(memory_that_held_something_before_changes_no_run);
 	RUN(a_call_comes_back_when_the_devices_looked_far);
 	RUN(a_failing_allocation_leaves_nothing_behind);
+	RUN(an_actor_changes_cpu_where_one_is_free);
 	RUN(a_closed_loop_by_hand);
 	return 0;
 }

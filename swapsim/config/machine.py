@@ -85,6 +85,11 @@ class MachineConfig:
         Log2 of the slots of a trunk of the swap cache from 5.7 on.
     fragmented : bool
         Whether the slots in use at the start are strewn over all of the device.
+    spare_cpus : int
+        CPUs of a node beside its actors', 0 to 2048: places to go to, each with a base and slots.
+    stay_ns : int
+        How long tasks and kswapds stay on a CPU on average, before they go to a free one of their
+        node; 0: for ever.
     spread_percent : int
         How far work outside of locks varies about its cost, 0 to 100.
     warmup_ns, duration_ns : int
@@ -126,6 +131,8 @@ class MachineConfig:
     cluster_size: int = 256
     trunk_shift: int = 14
     fragmented: bool = False
+    spare_cpus: int = 0
+    stay_ns: int = 0
     spread_percent: int = 50
     warmup_ns: int = 10_000_000
     duration_ns: int = 50_000_000
@@ -151,7 +158,7 @@ class MachineConfig:
             cluster_size=self.cluster_size,
             trunk_shift=self.trunk_shift,
             rotational=self.rotational,
-            possible_cpus=self.cpus,
+            possible_cpus=self.cpus + self.nodes * self.spare_cpus,
             address_spaces=self.tasks,
             policy=self.policy,
             slot_cache=self.slot_cache,
@@ -183,6 +190,8 @@ class MachineConfig:
             ("accesses", 0, 2**31),
             ("drop_percent", 0, 99),
             ("read_percent", 0, 100),
+            ("spare_cpus", 0, facts.MACHINE_TASKS_MAX),
+            ("stay_ns", 0, 2**60),
             ("spread_percent", 0, 100),
             ("warmup_ns", 0, 2**60),
             ("duration_ns", 1, 2**60),
@@ -275,7 +284,7 @@ class MachineConfig:
         self._check_limit(frames_kept)
         interrupts = self.nodes if self.channels else 0
         slots_kept = facts.SLOTS_KEPT + self._beyond_a_batch
-        room = self.slots - slots_kept * (self.cpus - interrupts)
+        room = self.slots - slots_kept * (self.device.possible_cpus - interrupts)
         needed = max(self._swapped(device) for device in range(self.devices))
         if needed >= room:
             raise ConfigError(

@@ -180,6 +180,8 @@ def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list
         "read_percent",
         "spread_percent",
         "fragmented",
+        "spare_cpus",
+        "stay_ns",
     ):
         setattr(made, name, getattr(config, name))
     if config.streams:

@@ -24,7 +24,7 @@ SITE_FIELDS = (
     "longest_hold_ns",
 )
 TIME_FIELDS = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
-COUNT_FIELDS = ("touched", "accesses", "pages_out", "pages_in", "reclaimed", "activated")
+COUNT_FIELDS = ("touched", "accesses", "pages_out", "pages_in", "reclaimed", "activated", "changes")
 
 COSTS = {
     "travel_same_socket_ns": 30,
@@ -94,6 +94,8 @@ def make(config: Config, costs: dict[str, int] | None = None) -> Any:
         "read_percent",
         "spread_percent",
         "fragmented",
+        "spare_cpus",
+        "stay_ns",
     ):
         setattr(made, name, getattr(config, name))
     rows = ffi.new("struct sws_machine_request[]", list(config.requests))
@@ -181,12 +183,13 @@ def limited_configs(draw: st.DrawFn) -> Config:
     channels = draw(st.sampled_from([0, 0, 2])) if not writers else 0
     rotational = draw(st.sampled_from([False, False, True]))
     cpus = writers + walkers + (channels > 0)
+    spare = draw(st.sampled_from([0, 0, 1, 3]))
     limit = 265 * cpus + draw(st.integers(0, 200))
     pages = draw(st.sampled_from([limit // 2, limit]))
     accesses = draw(st.sampled_from([0, 300, limit]))
     return Config(
         kernel=draw(st.sampled_from(Kernel)),
-        slots=walkers * pages + writers * accesses + 400 * cpus + 1000,
+        slots=walkers * pages + writers * accesses + 400 * (cpus + spare) + 1000,
         trunk_shift=draw(st.sampled_from([8, 10])),
         policy=draw(st.sampled_from([p for p in Policy if p is not Policy.READER])),
         seed=draw(st.integers(0, 2**32 - 1)),
@@ -204,6 +207,8 @@ def limited_configs(draw: st.DrawFn) -> Config:
         accesses=accesses,
         drop_percent=drop,
         fragmented=draw(st.booleans()),
+        spare_cpus=spare,
+        stay_ns=draw(st.sampled_from([0, 0, 1000, 100_000])),
     )
 
 
@@ -222,7 +227,9 @@ def configs(draw: st.DrawFn) -> Config:
     pages = draw(st.sampled_from([frames // 3, frames, frames + 900]))
     cpus = nodes * (-(-(writers + walkers) // nodes) + 1 + (channels > 0))
     devices = draw(st.integers(1, nodes))
-    needed = walkers * pages + (160 + max(list_pages - 32, 0)) * cpus
+    spare = draw(st.sampled_from([0, 0, 1, 3]))
+    kept = (160 + max(list_pages - 32, 0)) * (cpus + nodes * spare)
+    needed = walkers * pages + kept
     return Config(
         kernel=kernel,
         slots=draw(st.sampled_from([needed + 900, 2 * needed + 1500])),
@@ -249,6 +256,8 @@ def configs(draw: st.DrawFn) -> Config:
         read_percent=draw(st.sampled_from([0, 50, 80, 100])),
         spread_percent=draw(st.sampled_from([0, 50, 100])),
         fragmented=draw(st.booleans()),
+        spare_cpus=spare,
+        stay_ns=draw(st.sampled_from([0, 0, 1000, 100_000])),
     )
 
 

@@ -118,6 +118,8 @@ class Config:
     read_percent: int = 80
     spread_percent: int = 50
     fragmented: bool = False
+    spare_cpus: int = 0
+    stay_ns: int = 0
     requests: tuple[Request, ...] = ()
 
     @property
@@ -184,6 +186,16 @@ class Swap:
 
 
 @dataclass(eq=False)
+class Place:
+    """A CPU as the devices know it: its number there, and its slots in the caches."""
+
+    number: int
+    taken: bool = False
+    ready: list[int] = field(default_factory=list)
+    returned: list[int] = field(default_factory=list)
+
+
+@dataclass(eq=False)
 class Actor:
     """A CPU and what it keeps."""
 
@@ -203,8 +215,8 @@ class Actor:
     isolated: list[Page] = field(default_factory=list)
     pagevec: list[Page] = field(default_factory=list)
     aside: list[Page] = field(default_factory=list)
-    ready: list[int] = field(default_factory=list)
-    returned: list[int] = field(default_factory=list)
+    place: "Place" = field(default_factory=lambda: Place(-1))
+    stays_until: int = 0
     count: Counter[str] = field(default_factory=Counter)
 
 
@@ -237,13 +249,15 @@ class Machine:
                 hand_off_ways=config.hand_off_ways,
             )
         )
+        places = cpus + config.nodes * config.spare_cpus
+        self.places = [Place(number) for number in range(places)]
         self.avail_lock = self.locks(1)
-        self.mutexes = self.locks(cpus)
-        self.return_locks = self.locks(cpus)
+        self.mutexes = self.locks(places)
+        self.return_locks = self.locks(places)
         self.nodes = [Node(n, self.locks(1), self.locks(1)) for n in range(config.nodes)]
         for node in self.nodes:
             node.free = [Page(node) for _ in range(config.frames)]
-        self.swaps = [self.make_swap(n, cpus) for n in range(config.devices)]
+        self.swaps = [self.make_swap(n, places) for n in range(config.devices)]
         self.actors = [self.make_actor(cpu) for cpu in range(cpus)]
         self.ptes: list[Page | int] = [0] * (config.walkers * config.pages)
         self.ptes += [NOTHING] * (config.writers * config.accesses)
@@ -255,7 +269,7 @@ class Machine:
         self.place()
         free = sum(swap.slots.config.slots - 1 for swap in self.swaps) - sum(self.swapped())
         least = 128 if config.drop_percent else 320
-        self.caches = not self.old and config.slot_cache and free > least * cpus
+        self.caches = not self.old and config.slot_cache and free > least * places
         self.fill()
         self.ptes += [0] * len(config.requests)
         for actor in self.actors:
@@ -306,7 +320,31 @@ class Machine:
         """Return a CPU without a task."""
         node = self.nodes[cpu // self.config.cpus_per_node]
         swap = self.swaps[node.number % self.config.devices]
-        return Actor(cpu, node, swap, Generator(self.config.seed, cpu))
+        place = self.places_of(node)[cpu % self.config.cpus_per_node]
+        place.taken = True
+        actor = Actor(cpu, node, swap, Generator(self.config.seed, cpu), place=place)
+        self.stay(actor)
+        return actor
+
+    def places_of(self, node: Node) -> list[Place]:
+        """Return a node's CPUs."""
+        n = len(self.places) // self.config.nodes
+        return self.places[node.number * n :][:n]
+
+    def stay(self, actor: Actor) -> None:
+        """Let an actor be where it is, for some time."""
+        if self.config.stay_ns:
+            actor.stays_until = self.des.now + actor.generator.below(2 * self.config.stay_ns)
+
+    def change_cpu(self, actor: Actor) -> None:
+        """Take an actor to another CPU of its node, if it was on its own for long enough."""
+        free = [place for place in self.places_of(actor.node) if not place.taken]
+        if self.config.stay_ns and self.des.now >= actor.stays_until and free:
+            actor.place.taken = False
+            actor.place = free[actor.generator.below(len(free))]
+            actor.place.taken = True
+            actor.count["changes"] += 1
+            self.stay(actor)
 
     def place(self) -> None:
         """Give each CPU its task: walkers first, dealt to the nodes in turn; then the others."""
@@ -452,10 +490,10 @@ class Machine:
     def slot_of_fill(self, actor: Actor) -> int:
         """Return a slot of a page that is swapped out before the first event."""
         slots = actor.swap.slots
-        if not actor.ready:
-            _, call = slots.allocate(actor.cpu, actor.mm, CACHE if self.caches else 1)
-            actor.ready = list(call.slots)
-        slot = actor.ready.pop(0)
+        if not actor.place.ready:
+            _, call = slots.allocate(actor.place.number, actor.mm, CACHE if self.caches else 1)
+            actor.place.ready = list(call.slots)
+        slot = actor.place.ready.pop(0)
         slots.duplicate(slot)
         slots.uncache(slot)
         return slot
@@ -467,10 +505,10 @@ class Machine:
         if not self.caches:
             slots.free_entries([slot])
             return
-        if len(actor.returned) == CACHE:
-            slots.free_entries(actor.returned)
-            actor.returned = []
-        actor.returned.append(slot)
+        if len(actor.place.returned) == CACHE:
+            slots.free_entries(actor.place.returned)
+            actor.place.returned = []
+        actor.place.returned.append(slot)
 
     def fill_device(self, number: int, wanted: int, draws: Generator) -> None:
         """Take slots in the calls' own order, then free those that nobody needs."""
@@ -481,7 +519,7 @@ class Machine:
             if actor.mm < 0 or actor.swap is not swap:
                 continue
             missing = wanted - taken if taken < wanted else 64
-            _, call = swap.slots.allocate(actor.cpu, actor.mm, min(missing, 64))
+            _, call = swap.slots.allocate(actor.place.number, actor.mm, min(missing, 64))
             taken += len(call.slots)
             for slot in call.slots:
                 swap.slots.duplicate(slot)
@@ -888,12 +926,13 @@ class Machine:
 
     def get_slot(self, actor: Actor) -> Iterator[None]:
         """Return a slot, 0 if there is none."""
+        self.change_cpu(actor)
         if self.caches:
-            mutex = self.mutexes + actor.cpu
+            mutex = self.mutexes + actor.place.number
             yield from self.lock(actor, mutex, "alloc_lock.get_swap_page")
-            if not actor.ready:
-                actor.ready = yield from self.get_swap_pages(actor, CACHE)
-            slot = actor.ready.pop(0) if actor.ready else 0
+            if not actor.place.ready:
+                actor.place.ready = yield from self.get_swap_pages(actor, CACHE)
+            slot = actor.place.ready.pop(0) if actor.place.ready else 0
             yield from self.run(actor, self.costs["cache_ns"])
             self.unlock(actor, mutex)
             if slot:
@@ -966,7 +1005,7 @@ class Machine:
         work, costs = actor.swap.slots.work, self.costs
         tested = work.tested_quick + work.tested_cluster
         looked = work.looked_at
-        actor.swap.slots.locked(actor.cpu, call)
+        actor.swap.slots.locked(actor.place.number, call)
         self.note_trunks(actor, list(call.slots[listed:]))
         tested = work.tested_quick + work.tested_cluster - tested
         ns = costs["device_ns"] + tested * costs["test_ns"]
@@ -992,14 +1031,14 @@ class Machine:
         if self.old:
             return
         if not self.caches:
-            actor.returned.append(slot)
+            actor.place.returned.append(slot)
             yield from self.free_entries(actor)
             return
-        lock = self.return_locks + actor.cpu
+        lock = self.return_locks + actor.place.number
         yield from self.lock(actor, lock, "free_lock.free_swap_slot")
-        if len(actor.returned) == CACHE:
+        if len(actor.place.returned) == CACHE:
             yield from self.free_entries(actor)
-        actor.returned.append(slot)
+        actor.place.returned.append(slot)
         yield from self.run(actor, self.costs["cache_ns"])
         self.unlock(actor, lock)
 
@@ -1008,7 +1047,7 @@ class Machine:
         swap = actor.swap
         yield from self.lock(actor, swap.si_lock, "si_lock.swapcache_free_entries")
         yield from self.run(actor, self.costs["device_ns"])
-        for slot in actor.returned:
+        for slot in actor.place.returned:
 
             def free(offset: int = slot) -> int:
                 swap.slots.free_entries([offset])
@@ -1023,7 +1062,7 @@ class Machine:
             yield from self.record(actor, "swapcache_free_entries")
             if self.config.kernel is Kernel.V6_1:
                 yield from self.tree(actor, slot, "clear_shadow_from_swap_cache")
-        actor.returned.clear()
+        actor.place.returned.clear()
         self.unlock(actor, swap.si_lock)
 
     # ---- an asynchronous device

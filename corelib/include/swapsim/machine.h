@@ -21,7 +21,9 @@
  *      [ memory: free | active | inactive ] [ memory ...      ]   bandwidth shared
  *              \______ device 0 ______/        \__ device 0 or 1 __/
  *
- * An actor has its CPU for itself. What it does is a stack of procedures, each one
+ * An actor has its CPU for itself. It may change it (stay_ns): then it leaves a base of the
+ * scan and a cache of slots behind, and goes on with those of a CPU of its node where nobody is.
+ * All else that a CPU keeps goes with it. What it does is a stack of procedures, each one
  * a kernel function in steps; a step takes a lock, spends time, or calls. The state
  * of a mechanism changes at the moment at which the lock that guards it was had,
  * and the time of that work follows as its hold. Work becomes time by struct
@@ -315,6 +317,13 @@ struct sws_machine_config {
 	uint32_t spread_percent;
 	/* Are the slots in use at the start strewn over all of the device? Default false. */
 	bool fragmented;
+	/* CPUs of a node beside its actors', at most SWS_MACHINE_TASKS_MAX; default 0. */
+	uint32_t spare_cpus;
+	/*
+	 * How long an actor stays on its CPU, from nothing to twice this; then its next page out
+	 * is on another one of its node, if one is free. 0: for ever; default 0.
+	 */
+	uint64_t stay_ns;
 	/* NULL: libc. */
 	const struct sws_allocator *allocator;
 };
@@ -384,6 +393,8 @@ struct sws_machine_cpu {
 	uint64_t reclaimed;
 	/* Pages that it found referenced on the inactive list. */
 	uint64_t activated;
+	/* Times that it changed CPU. */
+	uint64_t changes;
 };
 
 struct sws_machine;
@@ -471,7 +482,7 @@ struct sws_slots_work sws_machine_slots_work(const struct sws_machine *self);
 
 /*
  * Of the slots that the devices handed out, how many lay in the trunk of the last one
- * that some other CPU was handed out: two CPUs use one mapping.
+ * that some other actor was handed out: two CPUs use one mapping.
  */
 uint64_t sws_machine_shared_slots(const struct sws_machine *self);
 

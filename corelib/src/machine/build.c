@@ -4,6 +4,7 @@
 
 #include "machine/device.h"
 #include "machine/limits.h"
+#include "machine/place.h"
 #include "machine/sites.h"
 #include "machine/tasks.h"
 
@@ -92,6 +93,7 @@ static void make_cpu(struct sws_machine *self, uint32_t number)
 	actor->count.node = number / sws_machine__cpus_per_node(&self->config);
 	actor->node = &self->nodes[actor->count.node];
 	actor->device = &self->devices[actor->node->device];
+	sws_machine__place(actor);
 }
 
 /* What it puts aside to be removed together is of its device's mappings. */
@@ -167,8 +169,8 @@ static int make_slots(struct sws_machine *self, struct device *device, uint32_t 
 {
 	struct sws_slots_config config = self->config.device;
 
-	config.possible_cpus = self->n_actors;
-	config.online_cpus = self->n_actors;
+	config.possible_cpus = self->n_slot_cpus;
+	config.online_cpus = self->n_slot_cpus;
 	config.address_spaces = sws_machine__tasks(&self->config);
 	config.seed += n;
 	config.allocator = &self->allocator;
@@ -246,11 +248,11 @@ static int make_engine(struct sws_machine *self)
 		error = sws_des_add_locks(self->engine.des, self->config.lock_kind, 1,
 					  &self->avail_lock);
 	if (!error)
-		error = sws_des_add_locks(self->engine.des, self->config.lock_kind, self->n_actors,
-					  &self->first_mutex);
+		error = sws_des_add_locks(self->engine.des, self->config.lock_kind,
+					  self->n_slot_cpus, &self->first_mutex);
 	if (!error)
-		error = sws_des_add_locks(self->engine.des, self->config.lock_kind, self->n_actors,
-					  &self->first_return_lock);
+		error = sws_des_add_locks(self->engine.des, self->config.lock_kind,
+					  self->n_slot_cpus, &self->first_return_lock);
 	return error;
 }
 
@@ -264,12 +266,14 @@ static int allocate_parts(struct sws_machine *self)
 		sws_allocate_zeroed(allocator, self->config.devices, sizeof(*self->devices));
 	self->actors = sws_allocate_zeroed(allocator, self->n_actors, sizeof(*self->actors));
 	self->cpus = sws_allocate_zeroed(allocator, self->n_actors, sizeof(*self->cpus));
+	self->slot_cpus =
+		sws_allocate_zeroed(allocator, self->n_slot_cpus, sizeof(*self->slot_cpus));
 	/* As large as memory: machine/fill.c writes them, a part at a time. */
 	self->pages = sws_allocate_array(allocator, self->n_pages, sizeof(*self->pages));
 	self->pte_values = sws_allocate_array(allocator, n_ptes, sizeof(*self->pte_values));
 	self->pte_states = sws_allocate_array(allocator, n_ptes, sizeof(*self->pte_states));
-	return self->nodes && self->devices && self->actors && self->cpus && self->pages &&
-			       self->pte_values && self->pte_states
+	return self->nodes && self->devices && self->actors && self->cpus && self->slot_cpus &&
+			       self->pages && self->pte_values && self->pte_states
 		       ? SWS_OK
 		       : SWS_ERROR_NO_MEMORY;
 }
@@ -287,7 +291,8 @@ static bool caches_slots(const struct sws_machine *self)
 
 	for (uint32_t n = 0; n < self->config.devices; n++)
 		free += self->config.device.slots - 1 - sws_machine__swapped(self, n);
-	return self->rules->slot_cache && self->config.slot_cache && free > most * self->n_actors;
+	return self->rules->slot_cache && self->config.slot_cache &&
+	       free > most * self->n_slot_cpus;
 }
 
 /* What follows from the config alone. */
@@ -298,6 +303,7 @@ static void derive(struct sws_machine *self)
 				   ? self->rules->keeps_tags
 				   : self->config.swap_writeback_tags == SWS_TAGS_KEPT;
 	self->n_actors = sws_machine__cpus_per_node(&self->config) * self->config.nodes;
+	self->n_slot_cpus = self->n_actors + self->config.spare_cpus * self->config.nodes;
 	self->n_pages = self->config.frames * self->config.nodes;
 	self->n_ptes = self->config.pages * self->config.walkers;
 	self->n_writer_ptes = self->config.accesses * self->config.writers;

@@ -23,7 +23,7 @@ static struct actor *walker_of(struct sws_machine *self, uint32_t pte)
 /* A slot for a page, from the CPU's cache, which holds one slot where caches are off. */
 static int take_slot(struct sws_machine *self, struct actor *actor, uint32_t *slot)
 {
-	struct slots_cpu_cache *cache = &actor->cpu->slots;
+	struct slots_cpu_cache *cache = machine_slots_of(actor);
 	struct sws_slots *device = actor->device->slots;
 	const uint32_t wanted = self->caches_slots ? SWS_SLOT_CACHE_SIZE : 1;
 	struct sws_slots_work work = { 0 };
@@ -32,7 +32,7 @@ static int take_slot(struct sws_machine *self, struct actor *actor, uint32_t *sl
 	int error = SWS_OK;
 
 	if (!cache->n_ready) {
-		error = sws_slots_allocate(device, actor->thread.cpu, actor->mm, wanted, &call,
+		error = sws_slots_allocate(device, actor->slot_cpu, actor->mm, wanted, &call,
 					   &work);
 		sws_machine__count_looks(self, &(struct sws_slots_work){ 0 }, &work);
 		slots_cpu_cache_fill(cache, &call);
@@ -97,7 +97,7 @@ static int write_pages(struct sws_machine *self)
 /* Models free_swap_and_cache up to the flush of the return cache. */
 static int give_back_slot(struct sws_machine *self, struct actor *actor, uint32_t slot)
 {
-	struct slots_cpu_cache *cache = &actor->cpu->slots;
+	struct slots_cpu_cache *cache = machine_slots_of(actor);
 	struct sws_slots *device = actor->device->slots;
 	struct sws_slots_work work = { 0 };
 	const uint32_t *returned = NULL;

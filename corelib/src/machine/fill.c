@@ -202,7 +202,7 @@ static int take_slots(struct sws_machine *self)
 		return SWS_OK;
 	}
 	actor = next_taker(self, device);
-	error = sws_slots_allocate(device->slots, actor->thread.cpu, actor->mm, (uint32_t)wanted,
+	error = sws_slots_allocate(device->slots, actor->slot_cpu, actor->mm, (uint32_t)wanted,
 				   &call, &work);
 	sws_machine__count_looks(self, &(struct sws_slots_work){ 0 }, &work);
 	for (uint32_t i = 0; i < call.given && !error; i++) {

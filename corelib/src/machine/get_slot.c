@@ -29,6 +29,7 @@
  * free clusters was laid in such strides (SWAP_CLUSTER_COLS of mm/swapfile.c), from a cluster
  * on that the device's seed decides.
  */
+#include "machine/place.h"
 #include "machine/slots.h"
 #include "machine/swap_cache.h"
 
@@ -161,7 +162,7 @@ static int lead(struct actor *actor, struct get_slots *my, struct sws_slots_work
 	int error = SWS_OK;
 
 	*before = *work;
-	error = sws_slots_call_next(actor->device->slots, actor->thread.cpu, &my->call, work);
+	error = sws_slots_call_next(actor->device->slots, actor->slot_cpu, &my->call, work);
 	sws_machine__count_looks(actor->machine, before, work);
 	return error;
 }
@@ -193,7 +194,7 @@ static int next_part(struct actor *actor, struct get_slots *my)
 	const bool was_had = my->si_lock_was_had;
 
 	if (my->call.state >= SWS_CALL_DONE) {
-		slots_cpu_cache_fill(&actor->cpu->slots, &my->call);
+		slots_cpu_cache_fill(machine_slots_of(actor), &my->call);
 		engine_leave(&actor->thread);
 		return SWS_OK;
 	}
@@ -311,8 +312,8 @@ static int get_slot(struct actor *actor, void *frame, uint32_t step)
 {
 	struct engine_thread *thread = &actor->thread;
 	const struct sws_machine *self = actor->machine;
-	struct slots_cpu_cache *cache = &actor->cpu->slots;
-	const uint32_t mutex = self->first_mutex + thread->cpu;
+	struct slots_cpu_cache *cache = machine_slots_of(actor);
+	const uint32_t mutex = self->first_mutex + actor->slot_cpu;
 	struct get_slot *my = frame;
 
 	switch ((enum step)step) {
@@ -343,5 +344,6 @@ int sws_machine__get_slot(struct actor *actor)
 {
 	const struct get_slot frame = { 0 };
 
+	sws_machine__change_cpu(actor);
 	return engine_call(&actor->thread, get_slot, &frame, sizeof(frame));
 }

@@ -152,7 +152,6 @@ struct cpu {
 		uint32_t pages[MACHINE_PAGEVEC];
 		uint32_t n;
 	} added;
-	struct slots_cpu_cache slots;
 	/* The list that it reclaims: what it took, and what of that goes back where. */
 	struct batch taken;
 	struct batch kept;
@@ -165,6 +164,12 @@ struct cpu {
 	} aside;
 	/* Of the last slot that it was handed out, MACHINE_NONE: none yet. */
 	uint32_t trunk;
+};
+
+/* A CPU as the devices see it: it has a base of the scan there, and here its slots. */
+struct slot_cpu {
+	struct slots_cpu_cache cache;
+	bool taken;
 };
 
 /* What a sleeping actor waits for. */
@@ -186,6 +191,9 @@ struct actor {
 	uint32_t mm_ptes;
 	/* Pages that its procedures have taken: on no list, in no pagevec and not free. */
 	uint32_t in_hand;
+	/* Whose base and slots it uses, and from when on it may use another's. */
+	uint32_t slot_cpu;
+	uint64_t stays_until;
 };
 
 /* What comes before the first event, in this order. */
@@ -230,10 +238,13 @@ struct sws_machine {
 	/* One a CPU, both of them. */
 	struct actor *actors;
 	struct cpu *cpus;
+	/* Those of a node: its actors', in their order, then the spare ones. */
+	struct slot_cpu *slot_cpus;
 	struct page *pages;
 	uint32_t *pte_values;
 	uint8_t *pte_states;
 	uint32_t n_actors;
+	uint32_t n_slot_cpus;
 	uint32_t n_pages;
 	/* Walkers' addresses; behind them those of writers that end, or of streams. */
 	uint32_t n_ptes;
@@ -265,6 +276,11 @@ struct sws_machine {
 static inline uint64_t machine_now(const struct sws_machine *self)
 {
 	return engine_now(&self->engine);
+}
+
+static inline struct slots_cpu_cache *machine_slots_of(const struct actor *actor)
+{
+	return &actor->machine->slot_cpus[actor->slot_cpu].cache;
 }
 
 /* Tasks, a kswapd unless a limit keeps it asleep, and a CPU for an asynchronous device's interrupts. */

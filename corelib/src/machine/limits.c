@@ -150,7 +150,7 @@ bool sws_machine__config_fits(const struct sws_machine_config *config)
 	       tasks_fit(config) &&
 	       (unsigned int)config->swap_writeback_tags <= SWS_TAGS_NOT_KEPT &&
 	       config->frames <= SWS_MACHINE_PAGES_MAX && config->read_percent <= 100 &&
-	       config->spread_percent <= 100 &&
+	       config->spread_percent <= 100 && config->spare_cpus <= SWS_MACHINE_TASKS_MAX &&
 	       config->frames >= 2 * (uint64_t)sws_machine__cpus_per_node(config) *
 					 sws_machine__frames_kept(config) &&
 	       limit_fits(config);
@@ -175,7 +175,7 @@ bool sws_machine__has_room(const struct sws_machine *self)
 {
 	const uint32_t interrupts = self->config.channels ? self->config.nodes : 0;
 	const uint64_t kept =
-		(uint64_t)sws_machine__slots_kept(&self->config) * (self->n_actors - interrupts);
+		(uint64_t)sws_machine__slots_kept(&self->config) * (self->n_slot_cpus - interrupts);
 
 	for (uint32_t n = 0; n < self->config.devices; n++)
 		if (sws_machine__swapped(self, n) + kept >= self->config.device.slots)

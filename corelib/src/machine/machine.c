@@ -57,6 +57,7 @@ void sws_machine_free(struct sws_machine *self)
 	sws_release(&allocator, self->nodes);
 	sws_release(&allocator, self->devices);
 	sws_release(&allocator, self->actors);
+	sws_release(&allocator, self->slot_cpus);
 	sws_release(&allocator, self->cpus);
 	sws_release(&allocator, self->pages);
 	sws_release(&allocator, self->pte_values);

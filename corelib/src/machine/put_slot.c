@@ -67,7 +67,7 @@ static int flush(struct actor *actor, void *frame, uint32_t step)
 		return engine_lock(thread, device->si_lock, SWS_SITE_DEVICE_FREE);
 	/* Handed over, they may be read up to the next put: that is KEEP, when all are freed. */
 	case BEGIN:
-		my->left = slots_cpu_cache_hand_over(&actor->cpu->slots, &my->slots);
+		my->left = slots_cpu_cache_hand_over(machine_slots_of(actor), &my->slots);
 		return engine_run(thread, self->config.costs.device_ns);
 	case NEXT:
 		if (!my->left) {
@@ -105,8 +105,8 @@ static int put_slot(struct actor *actor, void *frame, uint32_t step)
 {
 	struct engine_thread *thread = &actor->thread;
 	struct sws_machine *self = actor->machine;
-	struct slots_cpu_cache *cache = &actor->cpu->slots;
-	const uint32_t lock = self->first_return_lock + thread->cpu;
+	struct slots_cpu_cache *cache = machine_slots_of(actor);
+	const uint32_t lock = self->first_return_lock + actor->slot_cpu;
 	const struct put_slot *my = frame;
 
 	switch ((enum step)step) {
@@ -133,6 +133,6 @@ int sws_machine__put_slot(struct actor *actor, uint32_t slot)
 	if (!actor->machine->rules->cluster_locks)
 		return SWS_OK;
 	/* Without the cache, a flush of one. */
-	slots_cpu_cache_put(&actor->cpu->slots, slot);
+	slots_cpu_cache_put(machine_slots_of(actor), slot);
 	return call_flush(actor);
 }

@@ -136,10 +136,32 @@ static int verify_device(const struct sws_machine *self, const struct device *de
 	return error;
 }
 
+/* Two actors on one CPU would mix what they wait for into one cache of slots. */
+static int verify_slot_cpus(const struct sws_machine *self, const char **reason)
+{
+	const uint32_t of_node = self->n_slot_cpus / self->config.nodes;
+	uint32_t taken = 0;
+
+	for (uint32_t i = 0; i < self->n_slot_cpus; i++)
+		taken += self->slot_cpus[i].taken;
+	if (taken != self->n_actors)
+		return broken(reason, "the CPUs that are taken are not as many as the actors");
+	for (uint32_t i = 0; i < self->n_actors; i++) {
+		const struct actor *actor = &self->actors[i];
+
+		if (!self->slot_cpus[actor->slot_cpu].taken ||
+		    actor->slot_cpu / of_node != actor->count.node)
+			return broken(reason, "an actor is on no CPU of its node");
+	}
+	return SWS_OK;
+}
+
 int sws_machine_verify(const struct sws_machine *self, const char **reason)
 {
 	int error = sws_des_verify(self->engine.des, reason);
 
+	if (!error)
+		error = verify_slot_cpus(self, reason);
 	for (uint32_t n = 0; n < self->config.nodes && !error; n++) {
 		error = verify_list(self, n, LIST_ACTIVE, reason);
 		if (!error)
