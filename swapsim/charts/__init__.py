@@ -13,6 +13,7 @@ from swapsim.charts.stall_lists import agreement, stretch
 from swapsim.charts.stall_runs import along_rules, by_patch
 from swapsim.charts.stalls import pages_by_rules, rules_table
 from swapsim.charts.theme import png, use
+from swapsim.charts.what_if import gain_on_drives, sensitivity, series_beside_published
 
 __all__ = [
     "acquisitions_by_site",
@@ -23,6 +24,7 @@ __all__ = [
     "contention_against_locality",
     "gain_along",
     "gain_map",
+    "gain_on_drives",
     "headline_changes",
     "lock_cost_by_mix",
     "metric_along",
@@ -30,6 +32,8 @@ __all__ = [
     "png",
     "ranges_beside_published",
     "rules_table",
+    "sensitivity",
+    "series_beside_published",
     "slots_over_time",
     "stretch",
     "time_per_page",

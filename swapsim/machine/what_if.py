@@ -4,7 +4,7 @@
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,8 @@ from swapsim.errors import InputError, require_some
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
 from swapsim.machine.run import metric_values
-from swapsim.schemas import WHAT_IF, WHAT_IF_RANGES, require
+from swapsim.schemas import SENSITIVITY, WHAT_IF, WHAT_IF_RANGES, require
+from swapsim.sweep.kept import picked
 
 CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Tasks, each on a CPU of its own; the CPUs of kswapd come on top."""
@@ -25,12 +26,16 @@ CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 TRUNK_SHIFTS: Final = (10, 12, 14, 17, 20)
 """From 4 MB a trunk to 4 GB; the kernel has 14, 64 MB."""
 
-CHANNELS: Final = (8, 16, 32, 64, 128)
-"""Pages that a drive serves at a time. With ``channel_ns`` of 80 us, 32 move 400,000 pages a
-second, reads and writes together: about what the P3600 of patch D's thread does."""
+CHANNELS: Final = (8, 32, 128)
+"""Pages that a drive serves at a time: its queue."""
 
-MEMORY: Final = 2 * CHANNELS[-1]
-"""Where a device as fast as memory stands on the axis of channels."""
+LATENCIES_US: Final = (20, 80, 120)
+"""How long it serves each of them: ``channel_ns`` of data/costs.csv, its low, value and high. With
+80 us and 32 at a time it moves 400,000 pages a second, about what the P3600 of patch D's thread
+does."""
+
+MEMORY: Final = 20_000_000
+"""Where a device as fast as memory stands on the axis of a drive's pages a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,8 @@ class Case:
     label : str
         Its words, for a table.
     base, patched : MachineConfig
+    costs : mapping of str to int
+        Constants that the case has in place of a fit's (ns).
     """
 
     factor: str
@@ -53,6 +60,7 @@ class Case:
     label: str
     base: MachineConfig
     patched: MachineConfig
+    costs: Mapping[str, int] = field(default_factory=dict)
 
 
 def gains(
@@ -99,6 +107,74 @@ def gains(
     return require(pl.concat(frames), WHAT_IF, "WHAT_IF")
 
 
+def gain_ranges(
+    cases: Sequence[Case],
+    fits: Mapping[str, pl.DataFrame],
+    *,
+    metric: str = "swap_out",
+    seeds: Sequence[int] = (1, 2),
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Say from where to where each case's gain goes, over some fits and seeds.
+
+    Parameters
+    ----------
+    cases, fits, metric, seeds, executor, progress
+        As for `gains`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WHAT_IF_RANGES.
+    """
+    found = gains(cases, fits, metric=metric, seeds=seeds, executor=executor, progress=progress)
+    return ranges(found)
+
+
+def picked_case(cases: Sequence[Case], rows: pl.DataFrame, pick: int) -> list[Case]:
+    """Return the case of one row of WHAT_IF_RANGES, alone in a list: any number names one."""
+    (label,) = picked(rows, ["label"], pick)
+    return [case for case in cases if case.label == label]
+
+
+def on_drives(
+    case: Callable[..., Case],
+    channels: Sequence[int] = CHANNELS,
+    latencies_us: Sequence[int] = LATENCIES_US,
+) -> list[Case]:
+    """Return a machine's case on drives, by latency and by queue apart, and on memory.
+
+    Parameters
+    ----------
+    case : callable
+        Takes ``factor``, ``setting`` and ``label``, a config's fields, and ``costs=``.
+    channels : sequence of int
+        Pages that a drive serves at a time.
+    latencies_us : sequence of int
+        How long it serves each.
+
+    Returns
+    -------
+    list of Case
+        The factor is the latency, the setting how many pages a second the drive can serve.
+    """
+    return [
+        *(
+            case(
+                f"{latency} us a page",
+                1_000_000 * count / latency,
+                f"{count} at a time, {latency} us each",
+                channels=count,
+                costs={"channel_ns": 1000 * latency},
+            )
+            for latency in latencies_us
+            for count in channels
+        ),
+        case("memory", MEMORY, "memory"),
+    ]
+
+
 def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
     """Take the least, middle and greatest gain of each case over its fits and seeds.
 
@@ -110,14 +186,12 @@ def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema WHAT_IF_RANGES, in the order of the cases. A fit counts with the mean of its seeds;
-        ``flips`` says that some fits make the patch a gain and others a loss.
+        Schema WHAT_IF_RANGES, in the order of the cases. ``low`` and ``high`` are the ends of all
+        runs, over fits and seeds; ``flips`` says that some make the patch a gain and others a loss.
     """
     case = ["factor", "setting", "label"]
     frame = (
         require(what_if, WHAT_IF, "WHAT_IF")
-        .group_by([*case, "fit"], maintain_order=True)
-        .agg(pl.col("gain_percent", "base_waits", "patched_waits").mean())
         .group_by(case, maintain_order=True)
         .agg(
             low=pl.col("gain_percent").min(),
@@ -180,40 +254,56 @@ def refitted(
     }
 
 
-def by_constant(what_if: pl.DataFrame) -> pl.DataFrame:
+def by_constant(
+    what_if: pl.DataFrame, *, others: Mapping[str, tuple[float, float]] | None = None
+) -> pl.DataFrame:
     """Set the gains at each constant's low and high side by side, the widest apart first.
 
     Parameters
     ----------
     what_if : polars.DataFrame
-        Schema WHAT_IF, one case; its fits are those of `refitted`.
+        Schema WHAT_IF; its fits are those of `refitted`.
+    others : mapping of str to (float, float), optional
+        The low and high of what is asked about besides the constants of data/costs.csv.
 
     Returns
     -------
     polars.DataFrame
-        ``constant``, the gain in percent at its ``low`` and ``high`` (means over the seeds, null
-        where the base could not be fitted), and ``flips``: one is a gain, the other a loss.
+        Schema SENSITIVITY, the gains as means over the seeds.
 
     Raises
     ------
     InputError
-        A fit is not one of `refitted`, or there are several cases.
+        A fit is not one of `refitted`, or is run on several cases.
     """
     require(what_if, WHAT_IF, "WHAT_IF")
-    if (cases := what_if.select("factor", "setting", "label").n_unique()) > 1:
-        raise InputError(f"{cases} cases would be mixed: filter one", field="label")
+    if what_if.select("fit", "label").n_unique() > what_if["fit"].n_unique():
+        raise InputError("several cases would be mixed: filter one", field="label")
+    ends = {
+        name: (float(low), float(high))
+        for name, low, high in costs().select("name", "low", "high").iter_rows()
+    } | dict(others or {})
     sides = what_if.with_columns(
         pl.col("fit").str.extract_groups(r"^(?<constant>\w+), (?<side>low|high)$").alias("is")
     ).unnest("is")
     if sides["side"].is_null().any():
         raise InputError("take the constants that refitted() returns", field="fit")
-    return (
+    frame = (
         sides.group_by("constant", "side", maintain_order=True)
         .agg(pl.col("gain_percent").mean())
         .pivot("side", index="constant", values="gain_percent", on_columns=["low", "high"])
-        .with_columns(flips=(pl.col("low") * pl.col("high") < 0).fill_null(False))
+        .with_columns(
+            flips=(pl.col("low") * pl.col("high") < 0).fill_null(False),
+            **{
+                f"at_{side}": pl.col("constant").replace_strict(
+                    {name: both[end] for name, both in ends.items()}, return_dtype=pl.Float64
+                )
+                for end, side in enumerate(("low", "high"))
+            },
+        )
         .sort((pl.col("high") - pl.col("low")).abs(), descending=True, nulls_last=True)
     )
+    return require(frame.select(SENSITIVITY.names()), SENSITIVITY, "SENSITIVITY")
 
 
 def _refit(fit: Callable[..., Fitted], table: pl.DataFrame, point: tuple[str, str]) -> Fitted:
@@ -228,7 +318,7 @@ def _gain(
     value: list[float] = []
     waits: list[float] = []
     for config in (case.base, case.patched):
-        rows = metric_values(replace(config, seed=seed), fits[fit])
+        rows = metric_values(replace(config, seed=seed), change_costs(fits[fit], case.costs))
         value.append(rows.get(metric, 0.0))
         waits.append(sum(share for name, share in rows.items() if name.startswith("cycles.")))
     if value[0] <= 0:

@@ -176,6 +176,19 @@ RANGES: Final = schema_of(
 """One row per claim: its change in percent as published, and from where to where several fits of
 the same base predict it; ``patched_low`` and ``patched_high`` are the patched kernel's figure."""
 
+SENSITIVITY: Final = schema_of(
+    {
+        "constant": pl.String,
+        "at_low": pl.Float64,
+        "at_high": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "flips": pl.Boolean,
+    }
+)
+"""One row per constant: its own low and high, and the gain in percent at each, the base fitted
+anew there; null where it could not be."""
+
 SWAP_SERIES: Final = schema_of(
     {
         "step": pl.String,

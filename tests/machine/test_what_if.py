@@ -2,6 +2,7 @@
 """What-ifs gain nothing where nothing changed, and tell how sure they are."""
 
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,7 +14,7 @@ from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
 from swapsim.machine.run import run
 from swapsim.machine.what_if import Case
-from swapsim.schemas import FIT, WHAT_IF, WHAT_IF_RANGES
+from swapsim.schemas import FIT, SENSITIVITY, WHAT_IF, WHAT_IF_RANGES
 from swapsim.sweep import SerialExecutor
 
 SERIAL = SerialExecutor()
@@ -103,8 +104,8 @@ def test_what_cannot_gain_is_named() -> None:
         what_if.gains([case(SMALL)], fits, metric="tides", executor=SERIAL)
 
 
-def test_ranges_go_over_fits_and_not_over_seeds() -> None:
-    """A fit counts with the mean of its seeds; the middle is the median of the fits."""
+def test_ranges_go_over_fits_and_seeds() -> None:
+    """The ends are those of all runs, and the middle is their median."""
     gains = {
         (8.0, "a", 1): 10.0,
         (8.0, "a", 2): 20.0,
@@ -121,7 +122,7 @@ def test_ranges_go_over_fits_and_not_over_seeds() -> None:
     assert table.schema == WHAT_IF_RANGES
     assert table["setting"].to_list() == [8.0, 2.0, 4.0]
     assert table.select("low", "middle", "high").rows() == [
-        (2.0, 4.0, 15.0),
+        (1.0, 4.0, 20.0),
         (-1.0, 0.0, 1.0),
         (0.0, 0.5, 1.0),
     ]
@@ -169,13 +170,51 @@ def test_the_constant_that_matters_most_stands_first() -> None:
             }
         )
     )
-    assert table.columns == ["constant", "low", "high", "flips"]
-    assert table.rows() == [
+    assert table.schema == SENSITIVITY
+    assert table.select("constant", "low", "high", "flips").rows() == [
         ("copy_ns", 6.0, -4.0, True),
         ("slot_ns", 5.0, 7.0, False),
         ("map_ns", 0.0, 1.0, False),
         ("free_ns", None, 90.0, False),
     ]
+    known = costs().filter(name="copy_ns").row(0, named=True)
+    first = table.row(0, named=True)
+    assert (first["at_low"], first["at_high"]) == (known["low"], known["high"])
+
+
+def test_what_is_no_constant_brings_its_own_ends() -> None:
+    """A share of memory has no row in the constants' file."""
+    gained = rows({(8.0, "in_memory, low", 1): 5.0, (8.0, "in_memory, high", 1): 7.0})
+    table = what_if.by_constant(gained, others={"in_memory": (0.2, 0.4)})
+    assert table.rows() == [("in_memory", 0.2, 0.4, 5.0, 7.0, False)]
+
+
+def test_the_costs_of_a_case_stand_in_for_a_fits() -> None:
+    """A drive's latency is the case's, whatever the fit says."""
+    fits = {"a": costs(), "b": change_costs(costs(), {"copy_ns": 900})}
+    slow = replace(case(SMALL), costs={"copy_ns": 700})
+    found = what_if.gains([slow], fits, seeds=[1], executor=SERIAL)
+    assert found["base"].n_unique() == 1
+
+
+def test_drives_vary_by_latency_and_by_queue_apart() -> None:
+    """Each latency with each queue, and memory; the setting is what the drive can serve."""
+
+    def made(factor: str, setting: float, label: str, **fields: Any) -> Case:
+        given = fields.pop("costs", {})
+        config = replace(SMALL, **fields)
+        return Case(
+            factor=factor, setting=setting, label=label, base=config, patched=config, costs=given
+        )
+
+    cases = what_if.on_drives(made, channels=[8, 32], latencies_us=[20, 80])
+    assert [(one.base.channels, one.costs.get("channel_ns")) for one in cases] == [
+        (8, 20_000), (32, 20_000), (8, 80_000), (32, 80_000), (0, None),
+    ]  # fmt: skip
+    assert [one.setting for one in cases[:-1]] == [4e5, 1.6e6, 1e5, 4e5]
+    assert len({one.label for one in cases}) == len(cases)
+    gained = what_if.ranges(rows({(8.0, "a", 1): 1.0}))
+    assert what_if.picked_case(cases, gained.with_columns(label=pl.lit("memory")), 3) == cases[-1:]
 
 
 @pytest.mark.parametrize("name", ["V1", "copy_ns, middle", "copy_ns low", "copy_ns"])
@@ -187,5 +226,5 @@ def test_fits_of_another_kind_have_no_constant(name: str) -> None:
 
 def test_gains_of_several_cases_are_not_mixed() -> None:
     """One constant's low and high on two machines have no mean."""
-    with pytest.raises(InputError, match="field 'label': 2 cases would be mixed: filter one"):
+    with pytest.raises(InputError, match="field 'label': several cases would be mixed: filter one"):
         what_if.by_constant(rows({(8.0, "copy_ns, low", 1): 1.0, (4.0, "copy_ns, low", 1): 9.0}))

@@ -19,10 +19,6 @@ from swapsim.patches.cluster_next.machines import PATCH, aged_device, machine, t
 from swapsim.patches.cluster_next.prediction import predict, runs
 from swapsim.patches.cluster_next.questions import (
     fits_by_constant,
-    gain_by_constant,
-    gain_by_drive,
-    gain_by_tasks,
-    gain_by_trunk_size,
 )
 from swapsim.patches.cluster_next.reviewers import REVIEWERS, answers
 from swapsim.patches.cluster_next.tables import LEADING, means, profile
@@ -37,10 +33,6 @@ __all__ = [
     "counted",
     "fit",
     "fits_by_constant",
-    "gain_by_constant",
-    "gain_by_drive",
-    "gain_by_tasks",
-    "gain_by_trunk_size",
     "growth_in_both_mails",
     "headline_fit",
     "headline_results",

@@ -10,7 +10,7 @@ from swapsim.config import MachineConfig
 from swapsim.errors import ConfigError
 from swapsim.machine.fit import Fitted, Target, base_figure
 from swapsim.machine.fit import fit as fit_machine
-from swapsim.patches.cluster_next.machines import DEVICE_GIGABYTES, PATCH, machine
+from swapsim.patches.cluster_next.machines import DEVICE_GIGABYTES, IN_MEMORY, PATCH, machine
 
 FIT_RUNS: Final = 4
 """Of each set of constants: the rows of one base differ from one seed to the next."""
@@ -115,7 +115,13 @@ def mail_of(version: str) -> Mail:
     return VERSIONS[version]
 
 
-def fit(*, version: str = "V1", constants: pl.DataFrame | None = None, seed: int = 1) -> Fitted:
+def fit(
+    *,
+    version: str = "V1",
+    in_memory: float = IN_MEMORY,
+    constants: pl.DataFrame | None = None,
+    seed: int = 1,
+) -> Fitted:
     """Fit the base of patch D's first mail, or of its third: a rate and the cycles in two locks.
 
     Free are ``unmap_ns`` (the rate), ``tree_ns`` (xa_lock of add and remove) and ``lru_page_ns``
@@ -127,6 +133,8 @@ def fit(*, version: str = "V1", constants: pl.DataFrame | None = None, seed: int
     ----------
     version : {"V1", "V3"}
         V2 prints the figures of V3.
+    in_memory : float
+        As for `machines.machine`.
     constants : polars.DataFrame, optional
         Schema COSTS; default: data/costs.csv.
     seed : int
@@ -145,7 +153,7 @@ def fit(*, version: str = "V1", constants: pl.DataFrame | None = None, seed: int
     data/published/04-percpu-cluster-next.csv, kernels before and v3 before.
     """
     return fit_machine(
-        *to_meet(version, seed=seed),
+        *to_meet(version, in_memory=in_memory, seed=seed),
         {"unmap_ns": 9000, "tree_ns": 1200, "lru_page_ns": 300},
         runs=FIT_RUNS,
         constants=constants,
@@ -155,12 +163,16 @@ def fit(*, version: str = "V1", constants: pl.DataFrame | None = None, seed: int
     )
 
 
-def to_meet(version: str, *, seed: int = 1) -> tuple[MachineConfig, tuple[Target, ...]]:
+def to_meet(
+    version: str, *, in_memory: float = IN_MEMORY, seed: int = 1
+) -> tuple[MachineConfig, tuple[Target, ...]]:
     """Return the base's machine of one of the mails, and the figures that it has to meet.
 
     Parameters
     ----------
     version : {"V1", "V3"}
+    in_memory : float
+        As for `machines.machine`.
     seed : int
 
     Raises
@@ -185,5 +197,11 @@ def to_meet(version: str, *, seed: int = 1) -> tuple[MachineConfig, tuple[Target
         ),
     )
     gigabytes = DEVICE_GIGABYTES // 8
-    base = machine(policy="shared", seed=seed, kernel=mail.machine, gigabytes=gigabytes)
+    base = machine(
+        policy="shared",
+        seed=seed,
+        kernel=mail.machine,
+        gigabytes=gigabytes,
+        in_memory=in_memory,
+    )
     return base, targets

@@ -4,25 +4,31 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
 from typing import Any, Final
 
 import polars as pl
 
 from swapsim.config import Policy
+from swapsim.machine import what_if
 from swapsim.machine.fit import Fitted
 from swapsim.machine.what_if import (
-    CHANNELS,
     CPUS,
-    MEMORY,
     TRUNK_SHIFTS,
     Case,
-    by_constant,
     gains,
-    ranges,
+    on_drives,
     refitted,
 )
 from swapsim.patches.cluster_next.fitting import fit
-from swapsim.patches.cluster_next.machines import DEVICE_GIGABYTES, machine
+from swapsim.patches.cluster_next.machines import (
+    DEVICE_GIGABYTES,
+    IN_MEMORY,
+    IN_MEMORY_HIGH,
+    IN_MEMORY_LOW,
+    machine,
+)
 
 SCORE: Final = "accesses"
 """The metric that stands for pmbench's score."""
@@ -61,125 +67,32 @@ def cases_by_trunk_size(
 
 
 def cases_by_drive(
-    channels: Sequence[int] = CHANNELS,
-    *,
-    policy: str | Policy = "percpu-rerandomise",
-    gigabytes: int = GIGABYTES,
+    *, policy: str | Policy = "percpu-rerandomise", gigabytes: int = GIGABYTES
 ) -> list[Case]:
-    """Return patch D's test on two drives that serve so many pages at a time, and on memory."""
-    return [
-        *(
-            _case("device", count, f"{count} channels", policy, gigabytes, channels=count)
-            for count in channels
-        ),
-        _case("device", MEMORY, "memory", policy, gigabytes),
-    ]
+    """Return patch D's test on two drives, by latency and by queue apart, and on memory."""
+    return on_drives(partial(_case, policy=policy, gigabytes=gigabytes))
 
 
-def gain_by_tasks(
-    fits: Mapping[str, pl.DataFrame],
-    tasks: Sequence[int] = CPUS[1:],
-    *,
-    seeds: Sequence[int] = (1,),
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Say from where to where the gain goes over some fits, by the number of tasks.
+def case_of_mail(fit: str) -> Case:
+    """Return V1's test on devices of 24 GB, as it is asked of a fit of `fits_by_constant`.
 
     Parameters
     ----------
-    fits : mapping of str to polars.DataFrame
-        A name -> constants, schema COSTS.
-    tasks : sequence of int
-        Half of them on each socket and device.
-    seeds, executor, progress
-        As for `what_if.gains`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF_RANGES.
+    fit : str
+        Its name: that of an open part in memory has its own machine.
     """
-    found = gains(
-        cases_by_tasks(tasks), fits, metric=SCORE, seeds=seeds, executor=executor, progress=progress
-    )
-    return ranges(found)
+    return _case("fit", 0, fit, "percpu", gigabytes=24, in_memory=in_memory_of(fit))
 
 
-def gain_by_trunk_size(
-    fits: Mapping[str, pl.DataFrame],
-    shifts: Sequence[int] = TRUNK_SHIFTS,
-    *,
-    seeds: Sequence[int] = (1,),
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Say from where to where the gain goes over some fits, by the size of a trunk.
-
-    Parameters
-    ----------
-    fits : mapping of str to polars.DataFrame
-        A name -> constants, schema COSTS.
-    shifts : sequence of int
-        Log2 of the slots of a trunk.
-    seeds, executor, progress
-        As for `what_if.gains`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF_RANGES.
-    """
-    found = gains(
-        cases_by_trunk_size(shifts),
-        fits,
-        metric=SCORE,
-        seeds=seeds,
-        executor=executor,
-        progress=progress,
-    )
-    return ranges(found)
-
-
-def gain_by_drive(
-    fits: Mapping[str, pl.DataFrame],
-    channels: Sequence[int] = CHANNELS,
-    *,
-    seeds: Sequence[int] = (1,),
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Say from where to where the gain goes over some fits, by the drives' speed.
-
-    Parameters
-    ----------
-    fits : mapping of str to polars.DataFrame
-        A name -> constants, schema COSTS.
-    channels : sequence of int
-        Pages that a drive serves at a time; memory is added to them.
-    seeds, executor, progress
-        As for `what_if.gains`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF_RANGES.
-    """
-    found = gains(
-        cases_by_drive(channels),
-        fits,
-        metric=SCORE,
-        seeds=seeds,
-        executor=executor,
-        progress=progress,
-    )
-    return ranges(found)
+def in_memory_of(fit: str) -> float:
+    """Return the part of all pages that memory holds in a fit of `fits_by_constant`."""
+    return {"in_memory, low": IN_MEMORY_LOW, "in_memory, high": IN_MEMORY_HIGH}.get(fit, IN_MEMORY)
 
 
 def fits_by_constant(
     names: Sequence[str], *, executor: Executor | None = None, progress: bool = False
 ) -> dict[str, Fitted]:
-    """Put each of some constants at its low and high, and fit the first mail's base anew.
+    """Put constants, and the part in memory, at low and high, and fit the first mail's base anew.
 
     Parameters
     ----------
@@ -193,7 +106,11 @@ def fits_by_constant(
     dict of str to Fitted
         As `what_if.refitted` returns.
     """
-    return refitted(fit, names, executor=executor, progress=progress)
+    found = refitted(fit, names, executor=executor, progress=progress)
+    open_parts = {
+        name: fit(in_memory=in_memory_of(name)) for name in ("in_memory, low", "in_memory, high")
+    }
+    return found | {name: fitted for name, fitted in open_parts.items() if fitted.converged}
 
 
 def gains_by_constant(
@@ -203,7 +120,7 @@ def gains_by_constant(
     executor: Executor | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Run V1's test at each constant's low and high: devices of 24 GB, sixteen tasks.
+    """Run V1's test at each constant's low and high: `case_of_mail`.
 
     Parameters
     ----------
@@ -217,33 +134,50 @@ def gains_by_constant(
     polars.DataFrame
         Schema WHAT_IF.
     """
-    case = cases_by_tasks([16], policy="percpu", gigabytes=24)
-    constants = {name: fitted.constants for name, fitted in fits.items()}
-    return gains(case, constants, metric=SCORE, seeds=seeds, executor=executor, progress=progress)
+    return pl.concat(
+        gains(
+            [case_of_mail(name)],
+            {name: fitted.constants},
+            metric=SCORE,
+            seeds=seeds,
+            executor=executor,
+            progress=progress,
+        )
+        for name, fitted in fits.items()
+    )
 
 
-def gain_by_constant(
-    fits: Mapping[str, Fitted], *, executor: Executor | None = None, progress: bool = False
-) -> pl.DataFrame:
+def by_constant(gained: pl.DataFrame) -> pl.DataFrame:
     """Set V1's gain at each constant's low and high side by side, the widest apart first.
 
     Parameters
     ----------
-    fits, executor, progress
-        As for `gains_by_constant`.
+    gained : polars.DataFrame
+        As `gains_by_constant` returns.
 
     Returns
     -------
     polars.DataFrame
         As `what_if.by_constant` returns.
     """
-    return by_constant(gains_by_constant(fits, executor=executor, progress=progress))
+    return what_if.by_constant(gained, others={"in_memory": (IN_MEMORY_LOW, IN_MEMORY_HIGH)})
 
 
 def _case(
-    factor: str, setting: float, label: str, policy: str | Policy, gigabytes: int, **fields: Any
+    factor: str,
+    setting: float,
+    label: str,
+    policy: str | Policy,
+    gigabytes: int,
+    *,
+    in_memory: float = IN_MEMORY,
+    costs: Mapping[str, int] = MappingProxyType({}),
+    **fields: Any,
 ) -> Case:
     base, patched = (
-        replace(machine(policy=used, gigabytes=gigabytes), **fields) for used in ("shared", policy)
+        replace(machine(policy=used, gigabytes=gigabytes, in_memory=in_memory), **fields)
+        for used in ("shared", policy)
     )
-    return Case(factor=factor, setting=setting, label=label, base=base, patched=patched)
+    return Case(
+        factor=factor, setting=setting, label=label, base=base, patched=patched, costs=dict(costs)
+    )

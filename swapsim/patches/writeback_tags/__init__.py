@@ -15,9 +15,6 @@ from swapsim.patches.writeback_tags.prediction import headline_results, predict,
 from swapsim.patches.writeback_tags.questions import (
     fits_by_constant,
     gain_by_constant,
-    gain_by_drive,
-    gain_by_trunk_size,
-    gain_by_writers,
 )
 from swapsim.patches.writeback_tags.shares import (
     fits_at,
@@ -37,9 +34,6 @@ __all__ = [
     "fits_at",
     "fits_by_constant",
     "gain_by_constant",
-    "gain_by_drive",
-    "gain_by_trunk_size",
-    "gain_by_writers",
     "headline_fit",
     "headline_results",
     "judged_ranges",

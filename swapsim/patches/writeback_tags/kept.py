@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What patch A's notebook shows and takes long to run: kept in data/simulated."""
 
-import math
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 import polars as pl
 
-from swapsim.machine.what_if import MEMORY
+from swapsim.machine.what_if import Case, gain_ranges, picked_case
 from swapsim.patches.writeback_tags import questions
 from swapsim.patches.writeback_tags.machines import PATCH
 from swapsim.patches.writeback_tags.shares import fits_at, predict_by_shares
@@ -36,41 +36,42 @@ def by_shares(progress: bool) -> pl.DataFrame:
     return predict_by_shares(progress=progress)
 
 
-def _gain_at_one_number(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    (writers,) = picked(rows, ["setting"], pick)
-    return questions.gain_by_writers(
-        fits_at(THREE_SHARES), [int(writers)], executor=SerialExecutor()
-    )
+def _gain_of_one_case(
+    cases: Callable[[], list[Case]], rows: pl.DataFrame, pick: int
+) -> pl.DataFrame:
+    case = picked_case(cases(), rows, pick)
+    return gain_ranges(case, fits_at(THREE_SHARES), executor=SerialExecutor())
 
 
-@kept("writeback-tags-gain-by-writers", patch=PATCH, sample=_gain_at_one_number)
+def _gains(cases: Callable[[], list[Case]], progress: bool) -> pl.DataFrame:
+    return gain_ranges(cases(), fits_at(THREE_SHARES), progress=progress)
+
+
+_BY_WRITERS: Final = questions.cases_by_writers
+_BY_TRUNK_SIZE: Final = questions.cases_by_trunk_size
+_BY_DRIVE: Final = questions.cases_by_drive
+
+
+@kept("writeback-tags-gain-by-writers", patch=PATCH, sample=partial(_gain_of_one_case, _BY_WRITERS))
 def gain_by_writers(progress: bool) -> pl.DataFrame:
     """Say what the patch gains by the number of writers, over three fits (WHAT_IF_RANGES)."""
-    return questions.gain_by_writers(fits_at(THREE_SHARES), progress=progress)
+    return _gains(_BY_WRITERS, progress)
 
 
-def _gain_at_one_size(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    (megabytes,) = picked(rows, ["setting"], pick)
-    shift = round(math.log2(megabytes)) + 8
-    return questions.gain_by_trunk_size(fits_at(THREE_SHARES), [shift], executor=SerialExecutor())
-
-
-@kept("writeback-tags-gain-by-trunk-size", patch=PATCH, sample=_gain_at_one_size)
+@kept(
+    "writeback-tags-gain-by-trunk-size",
+    patch=PATCH,
+    sample=partial(_gain_of_one_case, _BY_TRUNK_SIZE),
+)
 def gain_by_trunk_size(progress: bool) -> pl.DataFrame:
     """Say what the patch gains by the size of a trunk, over three fits (WHAT_IF_RANGES)."""
-    return questions.gain_by_trunk_size(fits_at(THREE_SHARES), progress=progress)
+    return _gains(_BY_TRUNK_SIZE, progress)
 
 
-def _gain_at_one_drive(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    (channels,) = picked(rows, ["setting"], pick)
-    others = [int(channels)] if channels != MEMORY else []
-    return questions.gain_by_drive(fits_at(THREE_SHARES), others, executor=SerialExecutor())
-
-
-@kept("writeback-tags-gain-by-drive", patch=PATCH, sample=_gain_at_one_drive)
+@kept("writeback-tags-gain-by-drive", patch=PATCH, sample=partial(_gain_of_one_case, _BY_DRIVE))
 def gain_by_drive(progress: bool) -> pl.DataFrame:
-    """Say what the patch gains by the drive's speed, over three fits (WHAT_IF_RANGES)."""
-    return questions.gain_by_drive(fits_at(THREE_SHARES), progress=progress)
+    """Say what the patch gains by a drive's latency and queue, over three fits (WHAT_IF_RANGES)."""
+    return _gains(_BY_DRIVE, progress)
 
 
 _fits_by_constant = partial(questions.fits_by_constant, tag_share=TAG_SHARE, map_share=MAP_SHARE)

@@ -5,28 +5,24 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Final
 
 import polars as pl
 
 from swapsim.machine.fit import Fitted
 from swapsim.machine.what_if import (
-    CHANNELS,
     CPUS,
-    MEMORY,
     TRUNK_SHIFTS,
     Case,
     by_constant,
     gains,
-    ranges,
+    on_drives,
     refitted,
 )
 from swapsim.native.facts import FRAMES_KEPT
 from swapsim.patches.writeback_tags.fitting import fit
 from swapsim.patches.writeback_tags.machines import machine
-
-DRIVES: Final = (8, 16, 20, 24, 28, *CHANNELS[2:])
-"""Pages that a drive serves at a time, with more of them where the gain begins."""
 
 COSTS_ASKED: Final = (
     "travel_same_socket_ns",
@@ -70,100 +66,9 @@ def cases_by_trunk_size(shifts: Sequence[int] = TRUNK_SHIFTS) -> list[Case]:
     ]
 
 
-def cases_by_drive(channels: Sequence[int] = DRIVES) -> list[Case]:
-    """Return patch A's test on drives that serve so many pages at a time, and on memory."""
-    return [
-        *(_case("device", count, f"{count} channels", channels=count) for count in channels),
-        _case("device", MEMORY, "memory"),
-    ]
-
-
-def gain_by_writers(
-    fits: Mapping[str, pl.DataFrame],
-    writers: Sequence[int] = CPUS,
-    *,
-    seeds: Sequence[int] = (1, 2),
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Say from where to where the gain goes over some fits, by the number of writers.
-
-    Parameters
-    ----------
-    fits : mapping of str to polars.DataFrame
-        A name -> constants, schema COSTS.
-    writers : sequence of int
-        Tasks, each on a CPU of its own.
-    seeds, executor, progress
-        As for `what_if.gains`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF_RANGES.
-    """
-    found = gains(
-        cases_by_writers(writers), fits, seeds=seeds, executor=executor, progress=progress
-    )
-    return ranges(found)
-
-
-def gain_by_trunk_size(
-    fits: Mapping[str, pl.DataFrame],
-    shifts: Sequence[int] = TRUNK_SHIFTS,
-    *,
-    seeds: Sequence[int] = (1, 2),
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Say from where to where the gain goes over some fits, by the size of a trunk.
-
-    Parameters
-    ----------
-    fits : mapping of str to polars.DataFrame
-        A name -> constants, schema COSTS.
-    shifts : sequence of int
-        Log2 of the slots of a trunk.
-    seeds, executor, progress
-        As for `what_if.gains`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF_RANGES.
-    """
-    found = gains(
-        cases_by_trunk_size(shifts), fits, seeds=seeds, executor=executor, progress=progress
-    )
-    return ranges(found)
-
-
-def gain_by_drive(
-    fits: Mapping[str, pl.DataFrame],
-    channels: Sequence[int] = DRIVES,
-    *,
-    seeds: Sequence[int] = (1, 2),
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Say from where to where the gain goes over some fits, by the drive's speed.
-
-    Parameters
-    ----------
-    fits : mapping of str to polars.DataFrame
-        A name -> constants, schema COSTS.
-    channels : sequence of int
-        Pages that the drive serves at a time; memory is added to them.
-    seeds, executor, progress
-        As for `what_if.gains`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF_RANGES.
-    """
-    found = gains(cases_by_drive(channels), fits, seeds=seeds, executor=executor, progress=progress)
-    return ranges(found)
+def cases_by_drive() -> list[Case]:
+    """Return patch A's test on drives, by latency and by queue apart, and on memory."""
+    return on_drives(_case)
 
 
 def fits_by_constant(
@@ -222,6 +127,15 @@ def _frames(tasks: int) -> int:
     return max(usual.frames, 4 * FRAMES_KEPT * per_node)
 
 
-def _case(factor: str, setting: float, label: str, **fields: Any) -> Case:
+def _case(
+    factor: str,
+    setting: float,
+    label: str,
+    *,
+    costs: Mapping[str, int] = MappingProxyType({}),
+    **fields: Any,
+) -> Case:
     base, patched = (replace(machine(tags=tags), **fields) for tags in (True, False))
-    return Case(factor=factor, setting=setting, label=label, base=base, patched=patched)
+    return Case(
+        factor=factor, setting=setting, label=label, base=base, patched=patched, costs=dict(costs)
+    )

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kept: fits of patch D's bases, predictions and what-ifs with them."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -10,7 +9,7 @@ import polars as pl
 
 from swapsim.machine.fit import Fitted
 from swapsim.machine.fit_rows import met_anew, of_rows, to_rows
-from swapsim.machine.what_if import MEMORY, by_constant
+from swapsim.machine.what_if import Case, gain_ranges, picked_case
 from swapsim.patches.cluster_next import questions
 from swapsim.patches.cluster_next.fitting import FIT_RUNS, VERSIONS, fit, to_meet
 from swapsim.patches.cluster_next.machines import PATCH
@@ -18,8 +17,11 @@ from swapsim.patches.cluster_next.prediction import predict
 from swapsim.sweep import SerialExecutor
 from swapsim.sweep.kept import kept, picked
 
-CONSTANTS_ASKED: Final = ("map_ns", "fault_ns", "travel_same_socket_ns")
-"""Assumed constants that are put at their low and high, one at a time."""
+CONSTANTS_ASKED: Final = ("map_ns", "free_ns", "fault_ns", "travel_same_socket_ns")
+"""Constants that are put at their low and high, one at a time."""
+
+WHAT_IF_SEEDS: Final = (1, 2, 3)
+"""Of each case and fit."""
 
 
 def _one_fit(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
@@ -63,44 +65,52 @@ def _both() -> dict[str, pl.DataFrame]:
     return {version: fitted.constants for version, fitted in fits.load().items()}
 
 
-def _gain_at_one_number(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    (tasks,) = picked(rows, ["setting"], pick)
-    return questions.gain_by_tasks(_both(), [int(tasks)], executor=SerialExecutor())
+def _gains(cases: Callable[[], list[Case]], progress: bool) -> pl.DataFrame:
+    return gain_ranges(
+        cases(), _both(), metric=questions.SCORE, seeds=WHAT_IF_SEEDS, progress=progress
+    )
 
 
-@kept("cluster-next-gain-by-tasks", patch=PATCH, sample=_gain_at_one_number)
+def _gain_of_one_case(
+    cases: Callable[[], list[Case]], rows: pl.DataFrame, pick: int
+) -> pl.DataFrame:
+    case = picked_case(cases(), rows, pick)
+    return gain_ranges(
+        case, _both(), metric=questions.SCORE, seeds=WHAT_IF_SEEDS, executor=SerialExecutor()
+    )
+
+
+_BY_TASKS: Final = questions.cases_by_tasks
+_BY_TRUNK_SIZE: Final = questions.cases_by_trunk_size
+_BY_DRIVE: Final = questions.cases_by_drive
+
+
+@kept("cluster-next-gain-by-tasks", patch=PATCH, sample=partial(_gain_of_one_case, _BY_TASKS))
 def gain_by_tasks(progress: bool) -> pl.DataFrame:
     """Say what the patch gains by the number of tasks, over both fits (WHAT_IF_RANGES)."""
-    return questions.gain_by_tasks(_both(), progress=progress)
+    return _gains(_BY_TASKS, progress)
 
 
-def _gain_at_one_size(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    (megabytes,) = picked(rows, ["setting"], pick)
-    shift = round(math.log2(megabytes)) + 8
-    return questions.gain_by_trunk_size(_both(), [shift], executor=SerialExecutor())
-
-
-@kept("cluster-next-gain-by-trunk-size", patch=PATCH, sample=_gain_at_one_size)
+@kept(
+    "cluster-next-gain-by-trunk-size",
+    patch=PATCH,
+    sample=partial(_gain_of_one_case, _BY_TRUNK_SIZE),
+)
 def gain_by_trunk_size(progress: bool) -> pl.DataFrame:
     """Say what the patch gains by the size of a trunk, over both fits (WHAT_IF_RANGES)."""
-    return questions.gain_by_trunk_size(_both(), progress=progress)
+    return _gains(_BY_TRUNK_SIZE, progress)
 
 
-def _gain_at_one_drive(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    (channels,) = picked(rows, ["setting"], pick)
-    others = [int(channels)] if channels != MEMORY else []
-    return questions.gain_by_drive(_both(), others, executor=SerialExecutor())
-
-
-@kept("cluster-next-gain-by-drive", patch=PATCH, sample=_gain_at_one_drive)
+@kept("cluster-next-gain-by-drive", patch=PATCH, sample=partial(_gain_of_one_case, _BY_DRIVE))
 def gain_by_drive(progress: bool) -> pl.DataFrame:
-    """Say what the patch gains by the drives' speed, over both fits (WHAT_IF_RANGES)."""
-    return questions.gain_by_drive(_both(), progress=progress)
+    """Say what the patch gains by the drives' latency and queue (WHAT_IF_RANGES)."""
+    return _gains(_BY_DRIVE, progress)
 
 
 def _one_fit_by_constant(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     (name,) = picked(rows, ["fit"], pick)
-    return met_anew(rows, name, *to_meet("V1"), runs=FIT_RUNS)
+    base = to_meet("V1", in_memory=questions.in_memory_of(name))
+    return met_anew(rows, name, *base, runs=FIT_RUNS)
 
 
 @kept("cluster-next-fits-by-constant", patch=PATCH, sample=_one_fit_by_constant, shown=of_rows)
@@ -115,7 +125,12 @@ def _one_gain_by_constant(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     return questions.gains_by_constant(fitted, seeds=[seed], executor=SerialExecutor())
 
 
-@kept("cluster-next-gain-by-constant", patch=PATCH, sample=_one_gain_by_constant, shown=by_constant)
+@kept(
+    "cluster-next-gain-by-constant",
+    patch=PATCH,
+    sample=_one_gain_by_constant,
+    shown=questions.by_constant,
+)
 def gain_by_constant(progress: bool) -> pl.DataFrame:
     """Say what V1 gains with each assumed constant at its low and high, fitted anew."""
     return questions.gains_by_constant(fits_by_constant.load(), progress=progress)
