@@ -209,6 +209,15 @@ def report(output: Path) -> None:
 
 
 @cli.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+def notebooks(folder: Path) -> None:
+    """Lay the notebooks out in the new folder DIR, to be opened and changed there."""
+    from swapsim.site import layout
+
+    click.echo(f"open {layout.lay_out(folder)}")
+
+
+@cli.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--check", is_flag=True, help="Say what is stale and run nothing; exit 1 if any is.")
 def simulate(names: Sequence[str], check: bool) -> int:

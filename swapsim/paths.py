@@ -1,41 +1,53 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the laboratory's own files lie: the repository that the package runs from."""
+"""Where the laboratory's own files lie: in the checkout that the package runs from, or inside it.
+
+A wheel carries data, patch cards and notebooks in the package's folder ``laboratory``.
+"""
 
 from pathlib import Path
+from typing import Final
 
 from swapsim.errors import InputError
 
+_PACKAGE: Final = Path(__file__).resolve().parent
+_CARRIED: Final = _PACKAGE / "laboratory"
+
+
+def laboratory_root() -> Path:
+    """Return the folder of data, patches and notebooks."""
+    return _CARRIED if _CARRIED.is_dir() else _PACKAGE.parent
+
 
 def repository_root() -> Path:
-    """Return the checkout that holds data, patches and notebooks.
+    """Return the checkout, for what writes its files or needs its tests.
 
     Raises
     ------
     InputError
-        If the package was installed without its checkout.
+        The package was installed without one.
     """
-    root = Path(__file__).resolve().parent.parent
-    if not (root / "data").is_dir():
+    if _CARRIED.is_dir():
         raise InputError(
-            "the laboratory's data are not here: install it from its checkout, 'make setup'",
-            path=root,
+            "this needs the laboratory's checkout, and swapsim was installed without: "
+            "'make setup' in a checkout installs it with",
+            path=_PACKAGE,
         )
-    return root
+    return _PACKAGE.parent
 
 
 def data_root() -> Path:
     """Return the folder of published tables, costs, traces and measurements."""
-    return repository_root() / "data"
+    return laboratory_root() / "data"
 
 
 def patches_root() -> Path:
     """Return the folder of the patch cards."""
-    return repository_root() / "patches"
+    return laboratory_root() / "patches"
 
 
 def notebooks_root() -> Path:
     """Return the folder of the notebooks."""
-    return repository_root() / "notebooks"
+    return laboratory_root() / "notebooks"
 
 
 def shipped_traces() -> dict[str, Path]:

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from swapsim import patches
 from swapsim.errors import InputError
+from swapsim.paths import repository_root
 from swapsim.sweep.kept import Kept
 
 
@@ -63,7 +64,13 @@ def simulate(names: Sequence[str] = (), *, progress: bool = False) -> Iterator[t
     ------
     tuple of (str, bool)
         The name of a result that is kept now, and whether its file has changed by that.
+
+    Raises
+    ------
+    InputError
+        As for `results`; or there is no checkout to keep them in.
     """
+    repository_root()
     chosen = results(names)
     with tqdm(chosen, desc="simulate", unit=" results", disable=not progress) as bar:
         for each in bar:

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The wheel is whole: installed where there is no checkout, it does what README shows."""
+
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from swapsim.paths import repository_root, shipped_traces
+
+ROOT = repository_root()
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = """\
+ writer-7 [000] d..1. 1.000001: swp_add: (add_to_swap_cache+0x5) folio=0xffffea0000000040 entry=0x9
+ writer-7 [000] ..... 1.000002: wb_start: (__folio_start_writeback+0x5) folio=0xffffea0000000040
+ writer-7 [000] ..... 1.000003: wb_end: (__folio_end_writeback+0x5) folio=0xffffea0000000040
+ writer-7 [000] d..1. 1.000004: mm_vmscan_lru_isolate: classzone=3 order=0 nr_requested=32 \
+nr_scanned=1 nr_skipped=0 nr_taken=1 lru=inactive_anon
+ writer-7 [000] d..1. 1.000005: swp_del: (__delete_from_swap_cache+0x5) folio=0xffffea0000000040 \
+entry=0x9 shadow=0x801
+ writer-7 [000] d..1. 1.000006: mm_vmscan_lru_shrink_inactive: nid=0 nr_scanned=1 \
+nr_reclaimed=1 nr_dirty=0 nr_writeback=0 nr_congested=0 nr_immediate=0 nr_activate_anon=0 \
+nr_activate_file=0 nr_ref_keep=0 nr_unmap_fail=0 priority=12 flags=RECLAIM_WB_ANON
+"""
+
+
+def blocks(language: str) -> Iterator[str]:
+    """Give README's code blocks in a language."""
+    for fenced in README.split("\n```")[1::2]:
+        told, _, block = fenced.partition("\n")
+        if told == language:
+            yield f"{block}\n"
+
+
+class Elsewhere:
+    """An environment of its own with the wheel, our libraries, and a reader's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.bin = folder / "environment" / "bin"
+        self.desk = folder / "desk"
+        self.desk.mkdir()
+        venv.create(folder / "environment", with_pip=False)
+        self._install(folder / "wheels")
+
+    def _install(self, wheels: Path) -> None:
+        pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+        built = [*pip, "wheel", "--no-build-isolation", "--no-deps", "-w", str(wheels), "."]
+        subprocess.run(built, cwd=ROOT, check=True)
+        (wheel,) = wheels.glob("*.whl")
+        python = str(self.bin / "python")
+        subprocess.run([*pip, "--python", python, "install", "--no-deps", str(wheel)], check=True)
+        # The libraries are those of this environment; its link to the checkout is not followed.
+        (packages,) = (self.bin.parent / "lib").glob("python*/site-packages")
+        (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of the environment in the reader's folder."""
+        path = [str(self.bin / command[0]), *command[1:]]
+        return subprocess.run(path, cwd=self.desk, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
+    """Give an environment with the wheel, and what README takes for granted in its folder."""
+    made = Elsewhere(tmp_path_factory.mktemp("elsewhere"))
+    (made.desk / "trace.txt").write_text(PAGES)
+    for name, trace in {
+        "myslots": "slots-4-shared",
+        "mystalls": "stalls-nfs-1",
+    }.items():
+        (made.desk / name).symlink_to(shipped_traces()[trace])
+    return made
+
+
+def test_the_package_is_the_wheels(elsewhere: Elsewhere) -> None:
+    """What is imported there does not lie in the checkout, and finds what it carries."""
+    told = elsewhere.run("python", "-c", "import swapsim.paths as p; print(p.data_root())").stdout
+    assert str(ROOT) not in told
+    assert "laboratory" in told
+
+
+def test_readmes_commands_run_as_they_are_written(elsewhere: Elsewhere) -> None:
+    """Each one ends well; what needs a kernel of the reader's own is tried by its own tests."""
+    (block,) = [block for block in blocks("") if "swapsim import" in block]
+    lines = [line.partition("#")[0].split() for line in block.splitlines()]
+    commands = [line for line in lines if line[0] == "swapsim" and ">" not in line]
+    assert len(commands) >= 8
+    for command in commands:
+        ran = elsewhere.run(*command)
+        assert (ran.returncode, ran.stderr) == (0, ""), command
+
+
+def test_readmes_python_runs_as_it_is_written(elsewhere: Elsewhere) -> None:
+    """Each block alone, as a script."""
+    found = list(blocks("python"))
+    assert len(found) >= 3
+    for number, block in enumerate(found):
+        script = elsewhere.desk / f"block{number}.py"
+        script.write_text(block.replace('"mytrace"', f'"mytrace{number}"'))
+        ran = elsewhere.run("python", script.name)
+        assert (ran.returncode, ran.stderr) == (0, ""), block
+
+
+def test_notebooks_are_laid_out(elsewhere: Elsewhere) -> None:
+    """All of them, and each file that they link to."""
+    assert elsewhere.run("swapsim", "notebooks", "mine").returncode == 0
+    made = sorted((elsewhere.desk / "mine" / "notebooks").glob("*.ipynb"))
+    assert [path.name for path in made] == [p.name for p in sorted(ROOT.glob("notebooks/*.ipynb"))]
+    for path in made:
+        for link in re.findall(r"\]\((\.\./[^)#]+)", path.read_text(encoding="utf-8")):
+            assert (path.parent / link).exists(), link
+    again = elsewhere.run("swapsim", "notebooks", "mine")
+    assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+
+
+def test_what_is_kept_is_as_good_there_and_not_made_anew(elsewhere: Elsewhere) -> None:
+    """The wheel's kept results are those of its code; they are renewed in a checkout alone."""
+    program = str(Path(sys.executable).with_name("swapsim"))
+    here = subprocess.run([program, "simulate", "--check"], capture_output=True, text=True)
+    there = elsewhere.run("swapsim", "simulate", "--check")
+    assert (there.returncode, there.stdout) == (here.returncode, here.stdout)
+    refused = elsewhere.run("swapsim", "simulate")
+    assert refused.returncode == 2
+    assert "needs the laboratory's checkout" in refused.stderr
