@@ -212,6 +212,45 @@ static void a_sleep_that_is_cut_short_counts_as_long_as_it_was(void)
 	sws_des_free(des);
 }
 
+static void an_interrupt_waits_for_who_has_interrupts_off(void)
+{
+	struct sws_des *des = make(8, 2, SWS_LOCK_QUEUED);
+
+	/* CPU 2 has interrupts on, lock or no lock. */
+	lock(des, 2, 1, 0);
+	expect(des, 2, 0);
+	run(des, 2, 500);
+	CHECK(sws_des_interrupt(des, 3, 2, 3) == SWS_OK);
+	expect(des, 3, 0);
+	/* CPU 0 has them off for a lock, CPU 1 while it waits for it, too. */
+	CHECK(sws_des_lock(des, 0, 0, 1, true) == SWS_OK);
+	expect(des, 0, 7);
+	run(des, 0, 100);
+	CHECK(sws_des_lock(des, 1, 0, 1, true) == SWS_OK);
+	CHECK(sws_des_interrupt(des, 3, 1, 3) == SWS_OK);
+	CHECK(sws_des_interrupt(des, 4, 0, 3) == SWS_OK);
+	CHECK(sws_des_interrupt(des, 5, 1, 3) == SWS_OK);
+	CHECK(sws_des_interrupt(des, 1, 0, 3) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_des_interrupt(des, 6, 6, 3) == SWS_ERROR_BAD_ARGUMENT);
+	CHECK(sws_des_interrupt(des, 6, 8, 3) == SWS_ERROR_BAD_ARGUMENT);
+	verify(des);
+	expect(des, 0, 107);
+	/* In one step from one lock to the next: what waited between is taken. */
+	unlock(des, 0, 0);
+	CHECK(sws_des_lock(des, 0, 0, 1, true) == SWS_OK);
+	expect(des, 4, 107);
+	expect(des, 1, 107 + 3 * 5 + 7);
+	run(des, 1, 10);
+	expect(des, 1, 139);
+	unlock(des, 1, 0);
+	expect(des, 3, 139);
+	expect(des, 5, 139);
+	CHECK(sws_des_site_of(des, 3).acquisitions == 4 && sws_des_site_of(des, 3).contended == 3);
+	CHECK(sws_des_site_of(des, 3).wait_ns == 132 + 100 + 132);
+	CHECK(sws_des_cpu_of(des, 5).wait_ns == 132 && sws_des_cpu_of(des, 5).run_ns == 0);
+	sws_des_free(des);
+}
+
 static void what_a_cpu_cannot_do_is_refused(void)
 {
 	struct sws_des *des = make(2, 1, SWS_LOCK_QUEUED);
@@ -327,6 +366,7 @@ int main(void)
 	RUN(a_lock_found_free_still_costs_its_lines_way);
 	RUN(locks_nest_and_a_wait_inside_is_no_hold_of_the_cpu);
 	RUN(a_sleep_that_is_cut_short_counts_as_long_as_it_was);
+	RUN(an_interrupt_waits_for_who_has_interrupts_off);
 	RUN(what_a_cpu_cannot_do_is_refused);
 	RUN(a_config_out_of_range_is_refused);
 	RUN(the_same_seed_gives_the_same_run);

@@ -64,7 +64,7 @@ def verify(des: Any) -> None:
 
 
 OPERATION = st.tuples(
-    st.sampled_from(["next", "next", "next", "run", "run", "lock", "lock", "unlock", "unlock"]),
+    st.sampled_from(["next"] * 3 + ["run", "lock", "unlock"] * 2 + ["interrupt"]),
     st.integers(0, 6),
     st.integers(0, 3),
     st.integers(0, 40),
@@ -107,6 +107,9 @@ def test_c_and_oracle_agree_event_by_event(
         elif name == "lock":
             asked = (cpu, lock, number % 4, bool(number & 1))
             assert lib.sws_des_lock(des, *asked) == oracle.lock(*asked)
+        elif name == "interrupt":
+            asked_for = (cpu, number % 7, lock)
+            assert lib.sws_des_interrupt(des, *asked_for) == oracle.interrupt(*asked_for)
         else:
             assert lib.sws_des_unlock(des, cpu, lock) == oracle.unlock(cpu, lock)
         verify(des)

@@ -62,6 +62,7 @@ class Des:
         self.sites = [Counter[str]() for _ in range(config.sites)]
         self.log: list[list[tuple[str, int, int]]] = [[] for _ in range(config.cpus)]
         self.covered = [0] * config.cpus
+        self.callers: list[tuple[Ask, int]] = []
 
     def add_locks(self, kind: int, n: int) -> int:
         """Add locks and return the first one's number."""
@@ -74,6 +75,7 @@ class Des:
             0 <= cpu < self.config.cpus
             and all(event[2] != cpu for event in self.events)
             and all(ask.cpu != cpu for lock in self.locks for ask in lock.waiters)
+            and all(ask.cpu != cpu for ask, _ in self.callers)
         )
 
     def holds(self, cpu: int, lock: Lock) -> bool:
@@ -135,6 +137,30 @@ class Des:
                 ask = min(lock.waiters, key=lambda waiter: self.travel(cpu, waiter.cpu))
             lock.waiters.remove(ask)
             self._grant(lock, ask, ways)
+        for ask, other in list(self.callers):
+            if self.has_interrupts_on(other):
+                self.callers.remove((ask, other))
+                self._end_wait(ask, self.now)
+        return OK
+
+    def has_interrupts_on(self, cpu: int) -> bool:
+        """Tell whether a CPU neither has nor wants a lock with interrupts off."""
+        asks = [ask for lock in self.locks for ask in (lock.holder, *lock.waiters) if ask]
+        return not any(ask.cpu == cpu and ask.irq_save for ask in asks)
+
+    def interrupt(self, cpu: int, other: int, site: int) -> int:
+        """Let an idle CPU wait until another takes its interrupt."""
+        if not self.idle(cpu) or cpu == other or not 0 <= other < self.config.cpus:
+            return BAD_ARGUMENT
+        if site >= self.config.sites or not self.has_interrupts_on(cpu):
+            return BAD_ARGUMENT
+        self._was_idle(cpu)
+        ask = Ask(cpu, site, irq_save=False, since=self.now)
+        if self.has_interrupts_on(other):
+            self._end_wait(ask, self.now)
+        else:
+            self.sites[site]["contended"] += 1
+            self.callers.append((ask, other))
         return OK
 
     def travel(self, start: int | None, end: int) -> int:
@@ -157,12 +183,15 @@ class Des:
     def _grant(self, lock: Lock, ask: Ask, ways: int) -> None:
         had = self.now + self.travel(lock.last_holder, ask.cpu) * ways
         had += self.config.irq_save_ns if ask.irq_save else 0
+        self.sites[ask.site]["moved"] += lock.last_holder not in (None, ask.cpu)
+        lock.holder, lock.had_since = ask, had
+        self._end_wait(ask, had)
+
+    def _end_wait(self, ask: Ask, had: int) -> None:
         site = self.sites[ask.site]
         site["acquisitions"] += 1
-        site["moved"] += lock.last_holder not in (None, ask.cpu)
         site["wait_ns"] += had - ask.since
         site["longest_wait_ns"] = max(site["longest_wait_ns"], had - ask.since)
-        lock.holder, lock.had_since = ask, had
         self._spend(ask.cpu, "wait", had)
         self._make(ask.cpu, had)
 

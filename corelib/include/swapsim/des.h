@@ -26,6 +26,8 @@
  *   lock        line travel from the last holder, then hold; if taken: wait, then hand-off
  *   unlock      none; the first waiter gets the lock after the hand-off: the line's way
  *               hand_off_ways times
+ *   interrupt   none if the other CPU has interrupts on; else until it has, which it has not
+ *               from asking for a lock with interrupts off to giving it back
  *
  * Events at one time come in the order in which they were made. There is no
  * randomness here: whoever wants some, brings a stream.
@@ -96,7 +98,7 @@ struct sws_des_cpu {
 	uint64_t run_ns;
 	/* With one or more. */
 	uint64_t hold_ns;
-	/* For one, with or without another held. */
+	/* For one, with or without another held, or for another CPU's interrupts to be on. */
 	uint64_t wait_ns;
 	/* Between an event and what it did next. */
 	uint64_t idle_ns;
@@ -160,6 +162,14 @@ int sws_des_lock(struct sws_des *self, uint32_t cpu, uint32_t lock, uint32_t sit
  * Returns SWS_ERROR_BAD_ARGUMENT for a lock that it does not hold.
  */
 int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t lock);
+
+/*
+ * An idle CPU interrupts another and goes on when that one has taken the interrupt; its event
+ * comes then. What it waits counts at a site as an acquisition's wait does. Returns
+ * SWS_ERROR_BAD_ARGUMENT for a CPU that has an event or waits, for itself as the other, for one
+ * that has interrupts off itself, an unknown CPU or site.
+ */
+int sws_des_interrupt(struct sws_des *self, uint32_t cpu, uint32_t other, uint32_t site);
 
 /* What one call site cost so far; zeros for an unknown one. */
 struct sws_des_site sws_des_site_of(const struct sws_des *self, uint32_t site);

@@ -5,7 +5,8 @@
 
 #include "swapsim/des.h"
 
-#define NOBODY UINT32_MAX
+#define NOBODY   UINT32_MAX
+#define TIME_MAX (UINT64_C(1) << 62) /* sums of two times stay within 64 bits */
 
 enum cpu_state {
 	CPU_IDLE,    /* its event was taken, or none was made yet */
@@ -20,8 +21,12 @@ struct cpu {
 	enum cpu_state state;
 	/* Locks that it has. */
 	uint32_t held;
-	/* Behind it in a lock's queue. */
+	/* Behind it in a lock's queue, or among those that interrupt one CPU. */
 	uint32_t next_waiter;
+	/* Locks that it has or waits for with interrupts off, and who waits until there are none. */
+	uint32_t irqs_off;
+	uint32_t first_caller;
+	uint32_t last_caller;
 	/* Of the acquisition that it waits for. */
 	uint32_t site;
 	bool irq_save;
@@ -42,6 +47,8 @@ struct lock {
 	uint32_t holder;
 	uint32_t last_holder;
 	uint32_t site;
+	/* Its holder has interrupts off for it. */
+	bool irq_save;
 	uint32_t first_waiter;
 	uint32_t last_waiter;
 	uint32_t waiters;
@@ -74,5 +81,27 @@ static inline bool before(const struct event *a, const struct event *b)
 {
 	return a->time < b->time || (a->time == b->time && a->sequence < b->sequence);
 }
+
+static inline bool des_is_idle(const struct sws_des *self, uint32_t cpu)
+{
+	return cpu < self->config.cpus && self->cpus[cpu].state == CPU_IDLE;
+}
+
+/*
+ * A CPU does something again: what it let pass since its last event was idleness. An
+ * event's time is in the account from when the event is made, so a CPU that goes on at
+ * its event let nothing pass; one that made none, as a sleeper, did.
+ */
+static inline struct cpu *des_resume(struct sws_des *self, uint32_t number)
+{
+	struct cpu *cpu = &self->cpus[number];
+
+	cpu->account.idle_ns += self->now - cpu->until;
+	cpu->until = self->now;
+	return cpu;
+}
+
+/* A CPU's event comes at a time. */
+void sws_des__push(struct sws_des *self, uint32_t cpu, uint64_t time);
 
 #endif

@@ -24,8 +24,33 @@ static int verify_cpus(const struct sws_des *self, uint64_t *held, const char **
 		if (cpu->state == CPU_PENDING && cpu->until < self->now)
 			return broken(reason, "an event lies in the past");
 		*held += cpu->held;
+		for (uint32_t caller = cpu->first_caller; caller != NOBODY;
+		     caller = self->cpus[caller].next_waiter)
+			if (!cpu->irqs_off || self->cpus[caller].state != CPU_WAITING)
+				return broken(reason, "an interrupt waits that could be taken");
 	}
 	return SWS_OK;
+}
+
+/* Of all CPUs together: locks that they have or wait for with interrupts off. */
+static int verify_irqs_off(const struct sws_des *self, const char **reason)
+{
+	uint64_t by_cpus = 0;
+	uint64_t by_locks = 0;
+
+	for (uint32_t i = 0; i < self->config.cpus; i++)
+		by_cpus += self->cpus[i].irqs_off;
+	for (uint32_t i = 0; i < self->n_locks; i++) {
+		const struct lock *lock = &self->locks[i];
+
+		by_locks += lock->holder != NOBODY && lock->irq_save;
+		for (uint32_t cpu = lock->first_waiter; cpu != NOBODY;
+		     cpu = self->cpus[cpu].next_waiter)
+			by_locks += self->cpus[cpu].irq_save;
+	}
+	return by_cpus == by_locks
+		       ? SWS_OK
+		       : broken(reason, "interrupts are off for other locks than those");
 }
 
 static int verify_locks(const struct sws_des *self, uint64_t *held, const char **reason)
@@ -57,6 +82,8 @@ int sws_des_verify(const struct sws_des *self, const char **reason)
 
 	if (!error)
 		error = verify_locks(self, &held_locks, reason);
+	if (!error)
+		error = verify_irqs_off(self, reason);
 	if (!error && held_by_cpus != held_locks)
 		error = broken(reason, "the CPUs hold other locks than those that are held");
 	for (uint32_t i = 1; !error && i < self->n_events; i++)

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * des/locks.c - the queues of the locks, and of those who interrupt a CPU.
+ *
+ * Three CPUs of one socket, travel 30, each holds the lock for 100:
+ *
+ *      time     0    100  190       290  380       480
+ *      CPU 0    [====]                                   has it at once: the line was nowhere
+ *      CPU 1     |~~~~~~~~[=========]                    came second: 3 x 30 until it has it
+ *      CPU 2     |~~~~~~~~~~~~~~~~~~~~~~~[=========]
+ *
+ * The lock is CPU 1's from 100 on, though its event, and its hold, begin at 190:
+ * whoever asks in between waits behind CPU 2. Of a test-and-set lock the line goes once for
+ * each that pulls at it, over 2 x 30 and then over 30:
+ *
+ *      asked at 0          queued             test-and-set
+ *      CPU 1 waits, holds  190, 190 .. 290    160, 160 .. 260
+ *      CPU 2               380, 380 .. 480    290, 290 .. 390
+ *
+ * A hold is counted from 190, not from 100: the line on its way is wait, so the three
+ * holds add up to 300 under either lock, and what the lock costs shows in the waits.
+ * The kernel's queue is kernel/locking/qspinlock.c (4.2 on).
+ */
+#include "des/layout.h"
+
+int sws_des_add_locks(struct sws_des *self, enum sws_lock_kind kind, uint32_t n, uint32_t *first)
+{
+	const uint64_t total = (uint64_t)self->n_locks + n;
+	struct lock *locks = NULL;
+
+	if (!n || (unsigned int)kind > SWS_LOCK_TEST_AND_SET || total > UINT32_MAX / sizeof(*locks))
+		return SWS_ERROR_BAD_ARGUMENT;
+	locks = self->allocator.resize(self->allocator.context, self->locks,
+				       (size_t)total * sizeof(*locks));
+	if (!locks)
+		return SWS_ERROR_NO_MEMORY;
+	self->locks = locks;
+	for (uint32_t i = self->n_locks; i < total; i++)
+		locks[i] = (struct lock){
+			.kind = kind,
+			.holder = NOBODY,
+			.last_holder = NOBODY,
+			.first_waiter = NOBODY,
+			.last_waiter = NOBODY,
+		};
+	*first = self->n_locks;
+	self->n_locks = (uint32_t)total;
+	return SWS_OK;
+}
+
+/* Two CPUs a core, eight a socket: from 0 to 1 same core, to 2 same socket, to 8 another. */
+static uint64_t travel(const struct sws_des *self, uint32_t from, uint32_t to)
+{
+	const struct sws_des_config *config = &self->config;
+
+	if (from == NOBODY || from == to)
+		return 0;
+	if (from / config->cpus_per_core == to / config->cpus_per_core)
+		return config->travel_same_core_ns;
+	if (from / config->cpus_per_socket == to / config->cpus_per_socket)
+		return config->travel_same_socket_ns;
+	return config->travel_other_socket_ns;
+}
+
+static uint64_t longer(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* What a CPU waited for comes at a time. */
+static void end_wait(struct sws_des *self, uint32_t cpu, uint64_t at)
+{
+	struct cpu *waiter = &self->cpus[cpu];
+	struct sws_des_site *site = &self->sites[waiter->site];
+	const uint64_t waited = at - waiter->until;
+
+	site->acquisitions++;
+	site->wait_ns += waited;
+	site->longest_wait_ns = longer(site->longest_wait_ns, waited);
+	waiter->account.wait_ns += waited;
+	sws_des__push(self, cpu, at);
+}
+
+/* The lock goes to a CPU, whose event comes once the line has gone all its ways. */
+static void grant(struct sws_des *self, struct lock *lock, uint32_t cpu, uint32_t ways)
+{
+	struct cpu *winner = &self->cpus[cpu];
+	const uint64_t at = self->now + travel(self, lock->last_holder, cpu) * ways +
+			    (winner->irq_save ? self->config.irq_save_ns : 0);
+
+	self->sites[winner->site].moved += lock->last_holder != NOBODY && lock->last_holder != cpu;
+	winner->held++;
+	lock->holder = cpu;
+	lock->site = winner->site;
+	lock->irq_save = winner->irq_save;
+	lock->since = at;
+	end_wait(self, cpu, at);
+}
+
+static bool holds(const struct lock *lock, uint32_t cpu)
+{
+	return lock->holder == cpu;
+}
+
+int sws_des_lock(struct sws_des *self, uint32_t cpu, uint32_t number, uint32_t site, bool irq_save)
+{
+	struct lock *lock = NULL;
+	struct cpu *asking = NULL;
+
+	if (!des_is_idle(self, cpu) || number >= self->n_locks || site >= self->config.sites ||
+	    self->now > TIME_MAX || holds(&self->locks[number], cpu))
+		return SWS_ERROR_BAD_ARGUMENT;
+	lock = &self->locks[number];
+	asking = des_resume(self, cpu);
+	asking->site = site;
+	asking->irq_save = irq_save;
+	asking->irqs_off += irq_save;
+	if (lock->holder == NOBODY) {
+		grant(self, lock, cpu, 1);
+		return SWS_OK;
+	}
+	self->sites[site].contended++;
+	asking->state = CPU_WAITING;
+	asking->next_waiter = NOBODY;
+	if (lock->first_waiter == NOBODY)
+		lock->first_waiter = cpu;
+	else
+		self->cpus[lock->last_waiter].next_waiter = cpu;
+	lock->last_waiter = cpu;
+	lock->waiters++;
+	return SWS_OK;
+}
+
+/*
+ * The waiter that the line reaches first; of several the one that came first. So a
+ * test-and-set lock is unfair: with two sockets, CPUs 0 and 1 on one of them, CPU 2, which
+ * came first, sees the lock go 0 -> 1 -> 0 for as long as these two ask again in time.
+ */
+static uint32_t nearest_waiter(const struct sws_des *self, const struct lock *lock,
+			       uint32_t *predecessor)
+{
+	uint32_t nearest = lock->first_waiter;
+	uint32_t previous = NOBODY;
+
+	*predecessor = NOBODY;
+	for (uint32_t cpu = lock->first_waiter; cpu != NOBODY;
+	     previous = cpu, cpu = self->cpus[cpu].next_waiter)
+		if (travel(self, lock->last_holder, cpu) <
+		    travel(self, lock->last_holder, nearest)) {
+			nearest = cpu;
+			*predecessor = previous;
+		}
+	return nearest;
+}
+
+/*
+ * CPU 0 gives back, the nearest waiter is taken out of the middle of the queue:
+ *
+ *      first > 5 > 1 > 7 < last         winner 1, predecessor 5
+ *      first > 5 > 7 < last             ways 3: all who waited pull, the winner with them
+ */
+static void hand_over(struct sws_des *self, struct lock *lock)
+{
+	const uint32_t ways =
+		lock->kind == SWS_LOCK_QUEUED ? self->config.hand_off_ways : lock->waiters;
+	uint32_t predecessor = NOBODY;
+	uint32_t winner = lock->first_waiter;
+	uint32_t next = NOBODY;
+
+	if (lock->kind == SWS_LOCK_TEST_AND_SET)
+		winner = nearest_waiter(self, lock, &predecessor);
+	next = self->cpus[winner].next_waiter;
+	if (predecessor == NOBODY)
+		lock->first_waiter = next;
+	else
+		self->cpus[predecessor].next_waiter = next;
+	if (lock->last_waiter == winner)
+		lock->last_waiter = predecessor;
+	lock->waiters--;
+	grant(self, lock, winner, ways);
+}
+
+/* A CPU has interrupts on again: who waited for that goes on. */
+static void take_interrupts(struct sws_des *self, uint32_t cpu)
+{
+	struct cpu *target = &self->cpus[cpu];
+
+	for (uint32_t caller = target->first_caller; caller != NOBODY;
+	     caller = self->cpus[caller].next_waiter)
+		end_wait(self, caller, self->now);
+	target->first_caller = NOBODY;
+	target->last_caller = NOBODY;
+}
+
+int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t number)
+{
+	struct lock *lock = NULL;
+	struct sws_des_site *site = NULL;
+	bool irq_save = false;
+
+	if (!des_is_idle(self, cpu) || number >= self->n_locks || !holds(&self->locks[number], cpu))
+		return SWS_ERROR_BAD_ARGUMENT;
+	lock = &self->locks[number];
+	irq_save = lock->irq_save;
+	des_resume(self, cpu)->held--;
+	site = &self->sites[lock->site];
+	site->hold_ns += self->now - lock->since;
+	site->longest_hold_ns = longer(site->longest_hold_ns, self->now - lock->since);
+	lock->last_holder = cpu;
+	lock->holder = NOBODY;
+	if (lock->first_waiter != NOBODY)
+		hand_over(self, lock);
+	if (irq_save && !--self->cpus[cpu].irqs_off)
+		take_interrupts(self, cpu);
+	return SWS_OK;
+}
+
+/*
+ * CPU 1 waits for a lock with interrupts off, CPUs 0 and 2 interrupt it meanwhile:
+ *
+ *      CPU 0      interrupt(1) |~~~~~~~~~~~~~~~~~~~~| goes on
+ *      CPU 1      lock |~~~~~~~~~~~[=====hold======]unlock
+ *      CPU 2            interrupt(1)     |~~~~~~~~~~| goes on, behind CPU 0
+ *
+ * CPU 1 may ask for its next lock at once: between the two it took both interrupts.
+ */
+int sws_des_interrupt(struct sws_des *self, uint32_t cpu, uint32_t other, uint32_t site)
+{
+	struct cpu *target = NULL;
+
+	if (!des_is_idle(self, cpu) || other >= self->config.cpus || other == cpu ||
+	    self->cpus[cpu].irqs_off || site >= self->config.sites || self->now > TIME_MAX)
+		return SWS_ERROR_BAD_ARGUMENT;
+	target = &self->cpus[other];
+	des_resume(self, cpu)->site = site;
+	if (!target->irqs_off) {
+		end_wait(self, cpu, self->now);
+		return SWS_OK;
+	}
+	self->sites[site].contended++;
+	self->cpus[cpu].state = CPU_WAITING;
+	self->cpus[cpu].next_waiter = NOBODY;
+	if (target->first_caller == NOBODY)
+		target->first_caller = cpu;
+	else
+		self->cpus[target->last_caller].next_waiter = cpu;
+	target->last_caller = cpu;
+	return SWS_OK;
+}
