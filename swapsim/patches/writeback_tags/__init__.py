@@ -9,9 +9,10 @@ from swapsim.patches.writeback_tags.conclusions import (
     verdict,
 )
 from swapsim.patches.writeback_tags.fitting import fit, headline_fit
+from swapsim.patches.writeback_tags.kept import headline_results
 from swapsim.patches.writeback_tags.lab import acquisitions_held_against, lab_machines
 from swapsim.patches.writeback_tags.machines import PATCH, machine
-from swapsim.patches.writeback_tags.prediction import headline_results, predict, runs
+from swapsim.patches.writeback_tags.prediction import predict, runs
 from swapsim.patches.writeback_tags.questions import (
     fits_by_constant,
     gain_by_constant,
@@ -23,6 +24,11 @@ from swapsim.patches.writeback_tags.shares import (
     with_tags_up_to,
     with_tree_ns_of,
     within_tolerance,
+)
+from swapsim.patches.writeback_tags.swap_series import (
+    map_share_of_series,
+    predict_series,
+    series_held_against,
 )
 from swapsim.patches.writeback_tags.tree_nodes import nodes_held_against
 
@@ -41,10 +47,13 @@ __all__ = [
     "lab_machines",
     "lock_relief",
     "machine",
+    "map_share_of_series",
     "nodes_held_against",
     "predict",
     "predict_by_shares",
+    "predict_series",
     "runs",
+    "series_held_against",
     "time_per_page",
     "verdict",
     "with_tags_up_to",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What patch A's notebook shows and takes long to run: kept in data/simulated."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -9,8 +9,11 @@ import polars as pl
 
 from swapsim.machine.what_if import Case, gain_ranges, picked_case
 from swapsim.patches.writeback_tags import questions
+from swapsim.patches.writeback_tags.fitting import headline_fit
 from swapsim.patches.writeback_tags.machines import PATCH
+from swapsim.patches.writeback_tags.prediction import predict
 from swapsim.patches.writeback_tags.shares import fits_at, predict_by_shares
+from swapsim.patches.writeback_tags.swap_series import predict_series, predict_step
 from swapsim.sweep import SerialExecutor
 from swapsim.sweep.kept import kept, picked
 
@@ -88,3 +91,33 @@ def gain_by_constant(progress: bool) -> pl.DataFrame:
     """Say what the patch gains with each assumed constant at its low and high, fitted anew."""
     fits = _fits_by_constant(progress=progress)
     return questions.gain_by_constant(fits, progress=progress)
+
+
+def _one_step(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    step, policy, seed = picked(rows, ["kernel", "policy", "seed"], pick)
+    row = rows.filter(kernel=step, policy=policy, seed=seed, metric="map_share").row(0, named=True)
+    tag_share = float(policy.removeprefix("tags "))
+    return predict_step(step, tag_share=tag_share, map_share=row["value"], seed=seed)
+
+
+@kept("writeback-tags-swap-series", patch=PATCH, sample=_one_step)
+def swap_series(progress: bool) -> pl.DataFrame:
+    """Predict the swap series of 2017 with the three tag shares of the what-ifs (RESULTS)."""
+    return predict_series(tag_shares=[share for share, _ in THREE_SHARES], progress=progress)
+
+
+def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
+    """Simulate the mail's table, and the steps of the series, with the fits behind the headlines.
+
+    Parameters
+    ----------
+    seeds : sequence of int
+        Of the mail's table.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS.
+    """
+    series: pl.DataFrame = swap_series().filter(policy=f"tags {TAG_SHARE:g}")
+    return pl.concat([predict(headline_fit().constants, seeds), series])

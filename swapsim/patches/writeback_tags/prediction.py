@@ -13,7 +13,7 @@ import polars as pl
 from swapsim.claims import results
 from swapsim.errors import require_some
 from swapsim.machine.run import TABLE_SEEDS, labels, metric_values, run
-from swapsim.patches.writeback_tags.fitting import TREE_ROWS, headline_fit, run_rates
+from swapsim.patches.writeback_tags.fitting import TREE_ROWS, run_rates
 from swapsim.patches.writeback_tags.machines import machine
 
 _PROFILE: Final = "perf-profile.cycles-pp."
@@ -56,21 +56,6 @@ def predict(constants: pl.DataFrame, seeds: Sequence[int] = TABLE_SEEDS) -> pl.D
             ]
             frames.append(results(rows, labels(config, kernel=kernel)))
     return pl.concat(frames)
-
-
-def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
-    """Simulate the mail's table with the fit behind the headlines.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-
-    Returns
-    -------
-    polars.DataFrame
-        As `predict` returns.
-    """
-    return predict(headline_fit().constants, seeds)
 
 
 def runs(constants: pl.DataFrame, *, seed: int = 1) -> dict[str, pl.DataFrame]:

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The swap series of 2017: four kernels on one machine, one share read off the first of them."""
+
+from dataclasses import fields, replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from swapsim.claims import results
+from swapsim.config import MachineConfig
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.fit import Fitted
+from swapsim.patches import writeback_tags as patch
+from swapsim.patches.writeback_tags import swap_series
+from swapsim.patches.writeback_tags.fitting import run_rates
+from swapsim.schemas import FIT, RESULTS, SWAP_SERIES
+from swapsim.sweep import SerialExecutor
+
+
+@pytest.fixture
+def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Watch for a short time, and take each share as a fit that converged."""
+    usual = swap_series.series_machine
+
+    def tiny(step: str, **given: Any) -> MachineConfig:
+        return replace(usual(step, **given), duration_ns=10_000_000)
+
+    def fit(*, tag_share: float, map_share: float) -> Fitted:
+        del tag_share
+        tree_ns = dict(costs().select("name", "value").iter_rows())["tree_ns"]
+        constants = change_costs(costs(), {"map_ns": max(round(map_share * tree_ns), 1)})
+        return Fitted(constants=constants, residuals=pl.DataFrame(schema=FIT), converged=True)
+
+    monkeypatch.setattr(swap_series, "series_machine", tiny)
+    monkeypatch.setattr(swap_series, "fit", fit)
+
+
+def test_the_steps_add_what_the_series_adds() -> None:
+    """First one lock for all, then the clusters', then the trunks', then caches of slots."""
+    usual = patch.machine(tags=False)
+    steps = {step: swap_series.series_machine(step) for step in swap_series.STEPS}
+    assert {one.writers for one in steps.values()} == {32}
+    assert not any(one.swap_writeback_tags for one in steps.values())
+    base, locks, trunks, caches = steps.values()
+    changed = [field.name for field in fields(base) if getattr(base, field.name) != getattr(usual, field.name)]  # fmt: skip  # noqa: E501
+    assert changed == ["writers", "slots"]
+    assert base.kernel == "4.8"
+    assert locks.slots >> locks.trunk_shift == 1
+    assert replace(locks, trunk_shift=14) == trunks
+    assert replace(trunks, slot_cache=True) == caches
+
+
+@pytest.mark.usefixtures("_tiny")
+def test_the_share_is_where_the_two_locks_stand_as_in_the_series() -> None:
+    """Below it tree_lock has more of the waiting than there, above it si->lock has."""
+    share = patch.map_share_of_series(tag_share=0.1, seeds=[1])
+    wanted = swap_series.figure_of("4.9-rc8", "tree_lock") / swap_series.figure_of(
+        "4.9-rc8", "si->lock"
+    )
+    assert wanted == pytest.approx((13.94 + 13.75) / (7.05 + 7.03 + 7.02 + 6.83))
+    ratios = [
+        swap_series.metrics_of(
+            "4.9-rc8", swap_series.fit(tag_share=0.1, map_share=factor * share).constants
+        )["tree_lock : si->lock"]
+        for factor in (0.8, 1.25)
+    ]
+    assert ratios[0] > wanted > ratios[1]
+
+
+@pytest.mark.usefixtures("_tiny")
+def test_a_rate_is_that_of_a_whole_run() -> None:
+    """Memory is filled first by all writers, as patch A's test is reported."""
+    config = swap_series.series_machine("patches 1-9")
+    found = swap_series.metrics_of("patches 1-9", costs())
+    swapping = swap_series.metric_values(config, costs())["swap_out"]
+    assert found["swap out"] == run_rates(swapping, costs(), writers=32)[1]
+    assert found["swap out"] < swapping
+    assert run_rates(swapping, costs(), writers=32)[1] > run_rates(swapping, costs())[1]
+
+
+@pytest.mark.usefixtures("_tiny")
+def test_each_step_is_predicted_with_each_fit() -> None:
+    """A fit for each share of tags, and the share that was read off beside its rows."""
+    predicted = patch.predict_series(tag_shares=[0.1], seeds=[1], executor=SerialExecutor())
+    assert predicted.schema == RESULTS
+    assert predicted["kernel"].unique(maintain_order=True).to_list() == list(swap_series.STEPS)
+    assert set(predicted["policy"]) == {"tags 0.1"}
+    share = predicted.filter(metric="map_share")["value"].unique().to_list()
+    step = swap_series.predict_step("patches 1-2", tag_share=0.1, map_share=share[0])
+    assert predicted.filter(kernel="patches 1-2").equals(step)
+    held = patch.series_held_against(predicted)
+    assert held["low"].equals(held["high"].alias("low"))
+
+
+def predicted(swap_out: float, fit: str) -> pl.DataFrame:
+    """Return RESULTS of the first step by hand."""
+    labels = {"patch": patch.PATCH, "kernel": "4.9-rc8", "policy": fit, "n_tasks": 32, "seed": 1}
+    return results([("swap out", swap_out, "KiB/s")], labels)
+
+
+@pytest.mark.parametrize(
+    ("ends", "verdict"),
+    [
+        ((1.40e6, 1.45e6), "holds"),
+        ((1.45e6, 1.50e6), "near"),
+        ((1.60e6, 1.70e6), "misses"),
+        ((1.30e6, 1.60e6), "open"),
+    ],
+)
+def test_a_rate_is_judged_by_seven_percent(ends: tuple[float, float], verdict: str) -> None:
+    """The series has 1,428,002 KiB/s; what was not predicted has no verdict."""
+    held = patch.series_held_against(
+        pl.concat(predicted(rate, f"tags {at}") for at, rate in enumerate(ends))
+    )
+    assert held.schema == SWAP_SERIES
+    rates = held.filter(step="4.9-rc8", metric="swap out").row(0, named=True)
+    assert (rates["low"], rates["high"], rates["verdict"]) == (*ends, verdict)
+    assert rates["tolerance"] == pytest.approx(0.07 * 1_428_002)
+    others = held.filter(pl.col("metric") != "swap out")
+    assert others["verdict"].null_count() == others.height
+    assert held["fitted"].sum() == 1
