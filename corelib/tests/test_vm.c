@@ -341,6 +341,29 @@ static void a_run_is_the_same_however_it_is_cut(void)
 	CHECK(digests[0] == digests[1] && digests[1] == digests[2]);
 }
 
+static void an_event_is_little_work(void)
+{
+	const uint32_t files[] = { 4000 };
+	struct sws_vm_config config = small(SWS_STALL_SERIES_8);
+	struct sws_vm *vm = NULL;
+	bool more = true;
+
+	config.dma32_pages = config.normal_pages = 3000;
+	config.items = 550;
+	config.item_pages = 1;
+	config.file_pages = files;
+	config.nfs = true;
+	config.dirty_percent = config.background_percent = 100;
+	vm = make(&config);
+	while (more) {
+		CHECK(sws_vm_run(vm, ALL, 1, &more) == SWS_OK);
+		/* A commit of all pages is let go of in parts. */
+		CHECK(sws_vm_work(vm) <= 1024 + 1);
+	}
+	CHECK(sws_vm_counts_of(vm).committed == 4000);
+	sws_vm_free(vm);
+}
+
 static void another_seed_draws_other_items(void)
 {
 	struct sws_vm_config config = small(SWS_STALL_3_9);
@@ -413,7 +436,8 @@ static void each_bad_config_is_refused_by_name(void)
 	REFUSED(rounds, SWS_VM_ROUNDS_MAX + 1, SWS_VM_BAD_ROUNDS);
 	REFUSED(serve_ns, 0, SWS_VM_BAD_ROUNDS);
 	REFUSED(file_pages, too_long, SWS_VM_FILE_ABOVE_DISK);
-	REFUSED(hz, 0, SWS_VM_BAD_TIME);
+	REFUSED(hz, 99, SWS_VM_BAD_TIME);
+	REFUSED(cached_pages, SWS_VM_KEPT_MAX + 1, SWS_VM_NO_MEMORY);
 	REFUSED(seek_near_ns, 20 * MS, SWS_VM_BAD_TIME);
 	REFUSED(sync_turn_ns, 0, SWS_VM_BAD_TIME);
 	REFUSED(async_turn_ns, 0, SWS_VM_BAD_TIME);
@@ -470,6 +494,7 @@ int main(void)
 	RUN(a_file_on_a_server_is_committed_before_it_is_synced);
 	RUN(reclaim_meets_the_pages_of_a_server);
 	RUN(a_run_is_the_same_however_it_is_cut);
+	RUN(an_event_is_little_work);
 	RUN(another_seed_draws_other_items);
 	RUN(what_is_not_there_is_zero);
 	RUN(each_bad_config_is_refused_by_name);

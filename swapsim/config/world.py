@@ -144,8 +144,8 @@ class WorldConfig:
 _RANGES = (
     ("dma32_pages", 1, facts.WORLD_ZONE_MAX),
     ("normal_pages", 0, facts.WORLD_ZONE_MAX),
-    ("program_pages", 0, facts.WORLD_SPAN_MAX),
-    ("cached_pages", 0, facts.WORLD_SPAN_MAX),
+    ("program_pages", 0, facts.WORLD_KEPT_MAX),
+    ("cached_pages", 0, facts.WORLD_KEPT_MAX),
     ("min_free_pages", 0, facts.WORLD_SPAN_MAX),
     ("reserve_ratio", 1, 2**31),
     ("swappiness", 0, 100),
@@ -172,7 +172,7 @@ _RANGES = (
     ("set_percent", 0, 100),
     ("write_delay_ns", 0, 10**15),
     ("serve_ns", 1, 10**15),
-    ("hz", 1, 10**6),
+    ("hz", facts.WORLD_HZ_MIN, 10**6),
     ("seed", 0, 2**64 - 1),
 )
 

@@ -157,6 +157,12 @@ WORLD_PAGES_MIN: Final[int] = lib.SWS_VM_PAGES_MIN
 WORLD_SPAN_MAX: Final[int] = lib.SWS_VM_SPAN_MAX
 """Pages of its largest pool, file or swap area."""
 
+WORLD_KEPT_MAX: Final[int] = lib.SWS_VM_KEPT_MAX
+"""Pages of programs, and of files from before, that it has in memory from the start."""
+
+WORLD_HZ_MIN: Final[int] = lib.SWS_STALL_HZ_MIN
+"""Its slowest clock, in ticks a second."""
+
 WORLD_ROUNDS_MAX: Final[int] = lib.SWS_VM_ROUNDS_MAX
 """Its rounds."""
 

@@ -8,10 +8,17 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim._core import ffi, lib
+from swapsim.config.checks import check_number
 from swapsim.config.world import WORLD_FIELDS, WorldConfig
 from swapsim.errors import ConfigError
 from swapsim.native.codes import check
-from swapsim.native.facts import STALL_RULES, STALL_SLEEPS, WORLD_WHERE
+from swapsim.native.facts import (
+    STALL_RULES,
+    STALL_SLEEPS,
+    WORLD_COST_MAX,
+    WORLD_COSTS,
+    WORLD_WHERE,
+)
 from swapsim.schemas import (
     WORLD_ACTIVITY,
     WORLD_COUNTERS,
@@ -130,7 +137,7 @@ def make(config: WorldConfig, costs: Mapping[str, int]) -> Any:
     Raises
     ------
     ConfigError
-        Naming the field of what does not fit together.
+        Naming the field of what does not fit together, or the cost that is missing.
     NativeMemoryError
     """
     made = ffi.new("struct sws_vm_config *")
@@ -138,8 +145,11 @@ def make(config: WorldConfig, costs: Mapping[str, int]) -> Any:
     for name in WORLD_FIELDS:
         setattr(made, name, getattr(config, name) if name != "rules" else 0)
     made.rules = STALL_RULES.index(config.rules)
-    for name, value in costs.items():
-        setattr(made.costs, name, value)
+    for name in WORLD_COSTS:
+        if name not in costs:
+            raise ConfigError(f"{name}: a cost that is missing; give it in ns")
+        check_number(name, costs[name], 1, WORLD_COST_MAX)
+        setattr(made.costs, name, costs[name])
     files = ffi.new("uint32_t[]", list(config.files))
     made.rounds, made.file_pages = len(config.files), files
     _refuse(lib.sws_vm_check(made), config)

@@ -223,6 +223,21 @@ def test_mmotm_frees_a_page_that_is_being_written(rules: str, freed: bool) -> No
     assert (compare(config, 10**6).counts["freed_under_writeback"] > 0) == freed
 
 
+def test_an_event_is_little_work_whatever_the_world() -> None:
+    """A million operations that nobody disturbs are many events, so Ctrl-C is heard between."""
+    config = dataclasses.replace(
+        SMALL, files=(0,), flush_interval_ns=10**15, serve_ns=10**9, min_free_pages=2
+    )
+    world = vm.make(config, COSTS | {"op_ns": 1000})
+    more, works = ffi.new("bool *", True), []
+    while more[0]:
+        assert lib.sws_vm_run(world, 2**64 - 1, 1, more) == lib.SWS_OK
+        works.append(lib.sws_vm_work(world))
+    assert lib.sws_vm_counts_of(world).ops == 10**6
+    assert max(works) <= lib.SWS_VM_EVENT_WORK_MAX
+    assert sum(works) > 5 * 10**6
+
+
 def test_samples_change_nothing() -> None:
     """Memory looked at often or never, the run is the same, and its last sample is its end."""
     often = vm.watch(SMALL, COSTS, sample_ns=1_000_000, verify=True)
@@ -273,6 +288,8 @@ def test_what_does_not_fit_together_is_refused_by_name(
         ({"rules": "2.4"}, "rules='2.4': choose one of 3.9, mmotm"),
         ({"dma32_pages": 0}, "dma32_pages=0: choose a whole number from 1"),
         ({"dma32_pages": 9, "normal_pages": 0}, "dma32_pages=9 and normal_pages=0: choose 256"),
+        ({"program_pages": 2**24}, "program_pages=16777216: choose a whole number from 0 to 2097"),
+        ({"hz": 99}, "hz=99: choose a whole number from 100"),
         ({"disk_rate": 0}, "disk_rate=0: choose a whole number from 1"),
         ({"nr_requests": 4}, "nr_requests=4: choose a whole number from 8"),
         ({"files": (5001,)}, "files=5001: choose a whole number from 0 to 5000: a file is no"),
@@ -288,6 +305,16 @@ def test_a_field_out_of_its_range_is_refused_by_name(changes: dict[str, Any], me
     with pytest.raises(ConfigError) as error:
         dataclasses.replace(SMALL, **changes)
     assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize("name", WORLD_COSTS)
+def test_a_cost_that_is_missing_or_none_is_refused_by_name(name: str) -> None:
+    """A world without one of its costs is not made."""
+    with pytest.raises(ConfigError, match=f"{name}: a cost that is missing"):
+        vm.make(SMALL, {cost: ns for cost, ns in COSTS.items() if cost != name})
+    for value in (0, 2**31, -1, 1.5):
+        with pytest.raises(ConfigError, match=f"{name}={value}: choose a whole number from 1"):
+            vm.make(SMALL, COSTS | {name: value})  # type: ignore[dict-item]
 
 
 def test_defaults_are_the_librarys() -> None:

@@ -743,8 +743,6 @@ class World:
         if not self.unstable or self.committing:
             return
         self.committing, self.unstable = self.unstable, []
-        for index in self.committing:
-            self.pages[self.file[index]].marks.add("committing")
         self.server_calls.append((0, 0, False))
         self.call(SERVER)
 
@@ -811,13 +809,23 @@ class World:
                     self.end_writes(*call)
                 self.wake_writers()
                 continue
-            for index in self.committing:
-                self.pages[self.file[index]].marks -= {"unstable", "committing"}
-            self.counts["commits"] += 1
-            self.counts["committed"] += len(self.committing)
-            self.committing = []
-            self.wake(SYNC)
-            self.wake(COMMIT)
+            yield from self.end_commit()
+
+    def end_commit(self) -> Steps:
+        """Let go of a commit's pages, the last ones first, then wake who waits."""
+        while self.committing:
+            batch = self.committing[-1024:]
+            del self.committing[-1024:]
+            for index in batch:
+                self.pages[self.file[index]].marks.discard("unstable")
+            self.counts["committed"] += len(batch)
+            if not self.committing:
+                self.counts["commits"] += 1
+                self.wake(SYNC)
+                self.wake(COMMIT)
+                yield "run", len(batch) * self.costs["drop_ns"]
+                return
+            yield "run", len(batch) * self.costs["drop_ns"]
 
     def answer(self, marks: set[str]) -> tuple[bool, bool] | None:
         """Return what NFS says of a page that it holds on to."""
@@ -1304,7 +1312,7 @@ class World:
     def serve(self, items: Any, until: int | None) -> Steps:
         """Do operations: all that begin before another actor's event in one go."""
         size = self.config["item_pages"]
-        at = self.now
+        at, done = self.now, 0
         horizon = self.horizon(CLIENT)
         for item, writes in items:
             page = 0
@@ -1314,13 +1322,14 @@ class World:
                     continue
                 yield from self.spend(at - self.now)
                 yield from self.fault(item * size + page, writes)
-                at, horizon = self.now, self.horizon(CLIENT)
+                at, horizon, done = self.now, self.horizon(CLIENT), 0
             if until is not None:
                 self.counts["ops"] += 1
             at += self.costs["op_ns"]
-            if at >= horizon:
+            done += 1
+            if at >= horizon or done == 1024:
                 yield from self.spend(at - self.now)
-                at, horizon = self.now, self.horizon(CLIENT)
+                at, horizon, done = self.now, self.horizon(CLIENT), 0
             if until is not None and at >= until:
                 break
         yield from self.spend(at - self.now)
@@ -1474,7 +1483,7 @@ class World:
         names = ("file", "dirty", "writeback", "reclaim", "referenced", "mapped", "reading")
         for frame in sorted(self.pages):
             page = self.pages[frame]
-            bits = (*names, "orphan", "unstable", "committing", "program")
+            bits = (*names, "orphan", "unstable", "program")
             flags = sum(1 << i for i, name in enumerate(bits) if name in page.marks)
             words.append(page.slot << 16 | flags)
         for index in range(self.config["items"] * self.config["item_pages"]):

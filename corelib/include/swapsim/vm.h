@@ -119,11 +119,15 @@ enum {
 	SWS_VM_PAGES_MAX = 67108864,
 	/* Of the pool, of a file, of the swap area. */
 	SWS_VM_SPAN_MAX = 268435456,
+	/* Of programs, and of files from before: 8 GB. */
+	SWS_VM_KEPT_MAX = 2097152,
 	SWS_VM_ROUNDS_MAX = 64,
 	SWS_VM_REQUESTS_MAX = 4096,
 	SWS_VM_COST_MAX = 2147483647,
 	/* The least memory: a list in the hands of each of three reclaimers, and some more. */
 	SWS_VM_PAGES_MIN = 256,
+	/* Units of work of one event, or an eighth of the pages of memory if that is more. */
+	SWS_VM_EVENT_WORK_MAX = 66560,
 };
 
 /* What work costs, all in ns, each 1 .. SWS_VM_COST_MAX; data/world.csv says where each comes from. */
@@ -146,7 +150,7 @@ struct sws_vm_costs {
 	uint64_t submit_ns;
 	/* kswapd looks at all zones once; a reclaimer begins a round. */
 	uint64_t look_ns;
-	/* A page freed at the end of a task or of a file. */
+	/* A page freed at the end of a task or of a file; one let go of after a commit. */
 	uint64_t drop_ns;
 };
 
@@ -232,7 +236,7 @@ struct sws_vm_config {
 	uint32_t rounds;
 	/* Pages of the file of each round, 0: none, up to disk_pages; the caller's, read by new. */
 	const uint32_t *file_pages;
-	/* Timer ticks a second, 1 or more; default 1000. */
+	/* Timer ticks a second, SWS_STALL_HZ_MIN or more; default 1000. */
 	uint32_t hz;
 	uint64_t seed;
 	/* NULL: libc. */
@@ -402,11 +406,14 @@ int sws_vm_new(const struct sws_vm_config *config, struct sws_vm **out);
 void sws_vm_free(struct sws_vm *self);
 
 /*
- * Runs until the first event at until_ns or behind it, but for at most so many units of work,
- * an event being one and each page or operation in it another; *more: is there some left to
- * do? However a run is cut into calls, it is the same. Complexity: O(work).
+ * Runs until the first event at until_ns or behind it, but only until so many units of work are
+ * done, an event being one and each page touched, moved or looked at another; *more: is there some
+ * left to do? However a run is cut into calls, it is the same. Complexity: O(work) and one event.
  */
 int sws_vm_run(struct sws_vm *self, uint64_t until_ns, uint64_t work, bool *more);
+
+/* Units of work of the last call: fewer than it was given and those of an event. */
+uint64_t sws_vm_work(const struct sws_vm *self);
 
 /* NO_PROBLEM, or OUT_OF_MEMORY: the world stands still then. */
 enum sws_vm_problem sws_vm_outcome(const struct sws_vm *self);

@@ -3,7 +3,7 @@
  * vm/client.c - memcached and the one client that asks it. An operation draws an item, then
  * whether it is a set, and touches the item's pages in their order, reading or writing.
  *
- * All operations that begin before any other actor's next event are one event:
+ * All operations that begin before any other actor's next event are one event, up to VM_BATCH:
  *
  *      client   | op op op op op op |           at the first event: six operations' touches
  *      kswapd   ....................| shrinks    its event is met by nobody meanwhile
@@ -69,6 +69,7 @@ static int serve(struct actor *actor, struct serving *my)
 	struct sws_vm *vm = actor->vm;
 	uint64_t horizon = UINT64_MAX;
 	uint64_t at = vm_now(vm);
+	uint32_t n = 0;
 
 	sws_des_peek(vm->engine.des, &horizon);
 	engine_go(&actor->thread, SERVE);
@@ -89,8 +90,8 @@ static int serve(struct actor *actor, struct serving *my)
 		else
 			my->item++;
 		at += vm->config.costs.op_ns;
-		vm->work++;
-	} while (at < horizon);
+		vm->work += vm->config.item_pages;
+	} while (at < horizon && ++n < VM_BATCH);
 	return engine_run(&actor->thread, at - vm_now(vm));
 }
 

@@ -60,11 +60,10 @@ enum vm_flag {
 	VM_READING = 64,
 	/* Its owner is gone: free as soon as reclaimer and writeback let go of it. */
 	VM_ORPHAN = 128,
-	/* The server has it, in its memory alone; and in the commit under way. */
+	/* The server has it, in its memory alone. */
 	VM_UNSTABLE = 256,
-	VM_COMMITTING = 512,
 	/* Of a program: touched whenever it is looked at. */
-	VM_PROGRAM = 1024,
+	VM_PROGRAM = 512,
 };
 
 struct page {
@@ -105,6 +104,8 @@ struct zone {
 	uint32_t pages;
 	uint32_t free;
 	uint32_t free_head;
+	/* Frames that somebody had, the first ones: those behind them have no record yet. */
+	uint32_t used;
 	uint32_t min;
 	uint32_t low;
 	uint32_t high;
@@ -138,10 +139,11 @@ struct file {
 	uint64_t dirtied_ns;
 };
 
-/* By slot: who owns it, and its page in the swap cache; each one more than the number, or 0. */
+/* By slot: who owns it, and its page in the swap cache, one more than the number, or 0; is it free? */
 struct swap {
 	uint32_t *owners;
 	uint32_t *frames;
+	uint64_t *free_bits;
 	uint32_t pages;
 	uint32_t used;
 	uint32_t cursor;

@@ -93,8 +93,8 @@ static bool memory_fits(const struct sws_vm_config *config)
 {
 	return config->dma32_pages && config->dma32_pages <= SWS_VM_PAGES_MAX &&
 	       config->normal_pages <= SWS_VM_PAGES_MAX && config->reserve_ratio &&
-	       config->cached_pages <= SWS_VM_SPAN_MAX &&
-	       config->program_pages <= SWS_VM_SPAN_MAX &&
+	       config->cached_pages <= SWS_VM_KEPT_MAX &&
+	       config->program_pages <= SWS_VM_KEPT_MAX &&
 	       config->dma32_pages + config->normal_pages >= SWS_VM_PAGES_MIN;
 }
 
@@ -135,10 +135,10 @@ static bool is_time(uint64_t ns)
 
 static bool times_fit(const struct sws_vm_config *config)
 {
-	return is_time(config->flush_interval_ns) && is_time(config->flush_age_ns) && config->hz &&
-	       config->seek_near_ns <= config->seek_far_ns && config->seek_far_ns <= SECOND_NS &&
-	       is_time(config->sync_turn_ns) && is_time(config->async_turn_ns) &&
-	       config->write_delay_ns <= LONGEST_S * SECOND_NS;
+	return is_time(config->flush_interval_ns) && is_time(config->flush_age_ns) &&
+	       config->hz >= SWS_STALL_HZ_MIN && config->seek_near_ns <= config->seek_far_ns &&
+	       config->seek_far_ns <= SECOND_NS && is_time(config->sync_turn_ns) &&
+	       is_time(config->async_turn_ns) && config->write_delay_ns <= LONGEST_S * SECOND_NS;
 }
 
 enum sws_vm_problem sws_vm_check(const struct sws_vm_config *config)

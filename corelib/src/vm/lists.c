@@ -4,7 +4,8 @@
  *
  *      head  7 > 3 > 9  tail       next leads to the tail, previous to the head
  *
- * Free frames of a zone are a stack through next: the one freed last is given out first.
+ * Free frames of a zone are a stack through next: the one freed last is given out first. Below
+ * it lie those that nobody had yet, in their order, which no record tells of.
  */
 #include "vm/lists.h"
 
@@ -75,9 +76,11 @@ void sws_vm__list_rotate(struct sws_vm *vm, uint32_t frame)
 uint32_t sws_vm__frame_take(struct sws_vm *vm, uint32_t zone)
 {
 	struct zone *its = &vm->zones[zone];
-	const uint32_t frame = its->free_head;
+	const uint32_t frame =
+		its->free_head == VM_NONE ? its->first + its->used++ : its->free_head;
 
-	its->free_head = vm->pages[frame].next;
+	if (its->free_head != VM_NONE)
+		its->free_head = vm->pages[frame].next;
 	its->free--;
 	vm->pages[frame] = (struct page){ .place = VM_ISOLATED };
 	return frame;

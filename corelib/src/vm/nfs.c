@@ -57,9 +57,6 @@ int sws_vm__commit(struct sws_vm *vm)
 
 	if (!server->n_unstable || server->n_committing)
 		return SWS_OK;
-	for (uint32_t i = 0; i < server->n_unstable; i++)
-		vm_set(&vm->pages[vm->file.frames[indices[i]] - 1], VM_COMMITTING);
-	vm->work += server->n_unstable;
 	server->unstable = server->committing;
 	server->committing = indices;
 	server->n_committing = server->n_unstable;
@@ -193,25 +190,23 @@ static int carry(struct actor *actor, void *frame, uint32_t step)
 	return wake_waiters(vm);
 }
 
-/* A commit is over: its pages are clean, and nobody's but memory's. */
-static int end_commit(struct sws_vm *vm)
+/* Pages of a commit that is over are clean, and nobody's but memory's; some at a time. */
+static uint32_t let_go(struct sws_vm *vm)
 {
 	struct server *server = &vm->server;
-	int error = SWS_OK;
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < server->n_committing; i++) {
-		const uint32_t frame = vm->file.frames[server->committing[i]] - 1;
+	for (; n < VM_BATCH && server->n_committing; n++) {
+		const uint32_t index = server->committing[--server->n_committing];
+		const uint32_t frame = vm->file.frames[index] - 1;
 
-		vm_clear(&vm->pages[frame], VM_UNSTABLE | VM_COMMITTING);
+		vm_clear(&vm->pages[frame], VM_UNSTABLE);
 		vm->zones[vm_zone_of(vm, frame)].unstable--;
+		vm->file.unstable--;
 	}
-	vm->work += server->n_committing;
-	vm->file.unstable -= server->n_committing;
-	vm->counts.commits++;
-	vm->counts.committed += server->n_committing;
-	server->n_committing = 0;
-	error = sws_vm__wake(vm, SLEEP_SYNC);
-	return error ? error : sws_vm__wake(vm, SLEEP_COMMIT);
+	vm->work += n;
+	vm->counts.committed += n;
+	return n;
 }
 
 /* Stable writes at the head of the queue that are written at once. */
@@ -243,6 +238,24 @@ static int end_stable(struct sws_vm *vm, uint32_t calls)
 	return wake_waiters(vm);
 }
 
+/* A commit is over: its pages are let go of, and then who waits goes on. */
+static int end_commit(struct actor *actor)
+{
+	struct sws_vm *vm = actor->vm;
+	const uint64_t ns = let_go(vm) * vm->config.costs.drop_ns;
+	int error = SWS_OK;
+
+	if (vm->server.n_committing) {
+		engine_go(&actor->thread, DONE);
+		return engine_run(&actor->thread, ns);
+	}
+	vm->counts.commits++;
+	error = sws_vm__wake(vm, SLEEP_SYNC);
+	if (!error)
+		error = sws_vm__wake(vm, SLEEP_COMMIT);
+	return error ? error : engine_run(&actor->thread, ns);
+}
+
 static int store(struct actor *actor, void *frame, uint32_t step)
 {
 	struct storing *my = frame;
@@ -251,7 +264,7 @@ static int store(struct actor *actor, void *frame, uint32_t step)
 
 	engine_go(&actor->thread, NEXT);
 	if (step != NEXT)
-		return my->stable ? end_stable(vm, my->stable) : end_commit(vm);
+		return my->stable ? end_stable(vm, my->stable) : end_commit(actor);
 	if (!calls->n)
 		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
 	my->stable = together(calls);

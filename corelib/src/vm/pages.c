@@ -9,6 +9,7 @@
  */
 #include "vm/pages.h"
 
+#include "vm/bits.h"
 #include "vm/lists.h"
 
 static bool is_busy(const struct page *page)
@@ -20,6 +21,7 @@ static void free_slot(struct sws_vm *vm, uint32_t slot)
 {
 	vm->swap.owners[slot] = 0;
 	vm->swap.frames[slot] = 0;
+	vm_set_bit(vm->swap.free_bits, slot);
 	vm->swap.used--;
 }
 
@@ -79,10 +81,9 @@ static uint32_t find_slot(struct sws_vm *vm)
 
 	if (!swap->pages || swap->used >= swap->pages - 1)
 		return 0;
-	do {
-		vm->work++;
-		swap->cursor = swap->cursor + 1 < swap->pages ? swap->cursor + 1 : 1;
-	} while (swap->owners[swap->cursor]);
+	swap->cursor = vm_next_bit(swap->free_bits, swap->pages, swap->cursor + 1);
+	if (swap->cursor == swap->pages)
+		swap->cursor = vm_next_bit(swap->free_bits, swap->pages, 1);
 	return swap->cursor;
 }
 
@@ -93,6 +94,7 @@ bool sws_vm__give_slot(struct sws_vm *vm, uint32_t frame)
 
 	if (!slot)
 		return false;
+	vm_clear_bit(vm->swap.free_bits, slot);
 	vm->swap.owners[slot] = page->index + 1;
 	vm->swap.frames[slot] = frame + 1;
 	vm->swap.used++;
@@ -114,7 +116,7 @@ void sws_vm__file_add(struct sws_vm *vm, uint32_t index, uint32_t frame)
 	page->index = index;
 	vm_set(page, VM_FILE | VM_DIRTY | VM_REFERENCED);
 	file->frames[index] = frame + 1;
-	file->dirty_bits[index / 64] |= UINT64_C(1) << index % 64;
+	vm_set_bit(file->dirty_bits, index);
 	if (!file->dirty++)
 		file->dirtied_ns = vm_now(vm);
 	vm->zones[vm_zone_of(vm, frame)].dirty++;
@@ -126,7 +128,7 @@ void sws_vm__file_clean(struct sws_vm *vm, uint32_t frame)
 	struct page *page = &vm->pages[frame];
 
 	vm_clear(page, VM_DIRTY);
-	vm->file.dirty_bits[page->index / 64] &= ~(UINT64_C(1) << page->index % 64);
+	vm_clear_bit(vm->file.dirty_bits, page->index);
 	vm->file.dirty--;
 	vm->zones[vm_zone_of(vm, frame)].dirty--;
 }

@@ -30,6 +30,11 @@ uint64_t sws_vm_events(const struct sws_vm *self)
 	return self->events;
 }
 
+uint64_t sws_vm_work(const struct sws_vm *self)
+{
+	return self->work;
+}
+
 struct sws_vm_counts sws_vm_counts_of(const struct sws_vm *self)
 {
 	return self->counts;
@@ -120,6 +125,13 @@ static uint64_t mix(uint64_t digest, uint64_t word)
 	return (digest ^ word) * UINT64_C(0x100000001b3);
 }
 
+static uint64_t mix_page(uint64_t digest, const struct page *page)
+{
+	if (page->place == VM_FREE)
+		return digest;
+	return mix(digest, (uint64_t)page->slot << 16 | page->flags);
+}
+
 uint64_t sws_vm_digest(const struct sws_vm *self)
 {
 	uint64_t digest = mix(UINT64_C(0xcbf29ce484222325), vm_now(self));
@@ -133,10 +145,9 @@ uint64_t sws_vm_digest(const struct sws_vm *self)
 				digest = mix(digest,
 					     (uint64_t)frame << 32 | self->pages[frame].index);
 		}
-	for (uint32_t i = 0; i < self->n_pages; i++)
-		if (self->pages[i].place != VM_FREE)
-			digest = mix(digest,
-				     (uint64_t)self->pages[i].slot << 16 | self->pages[i].flags);
+	for (uint32_t zone = 0; zone < self->n_zones; zone++)
+		for (uint32_t i = 0; i < self->zones[zone].used; i++)
+			digest = mix_page(digest, &self->pages[self->zones[zone].first + i]);
 	for (uint32_t i = 0; i < self->n_ptes; i++)
 		digest = mix(digest, self->ptes[i]);
 	for (uint32_t kind = VM_SYNC_WRITES; kind < VM_QUEUES; kind++)

@@ -53,7 +53,7 @@ static int verify_free(const struct sws_vm *vm, uint32_t zone, struct seen *seen
 		       const char **reason)
 {
 	const struct zone *its = &vm->zones[zone];
-	uint32_t n = 0;
+	uint32_t n = its->pages - its->used;
 
 	for (uint32_t frame = its->free_head; n < its->free; frame = vm->pages[frame].next, n++)
 		if (frame == VM_NONE || vm->pages[frame].place != VM_FREE ||
@@ -104,8 +104,6 @@ static int verify_page(const struct sws_vm *vm, uint32_t frame, struct seen *see
 	seen->dirty[zone] += vm_is(page, VM_DIRTY) && vm_is(page, VM_FILE);
 	seen->writeback[zone] += vm_is(page, VM_WRITEBACK);
 	seen->unstable[zone] += vm_is(page, VM_UNSTABLE);
-	if (vm_is(page, VM_COMMITTING) && !vm_is(page, VM_UNSTABLE))
-		return broken(reason, "a page is committed that is not unstable");
 	seen->file_writeback += vm_is(page, VM_WRITEBACK) && vm_is(page, VM_FILE);
 	return vm_is(page, VM_ORPHAN) ? SWS_OK : verify_owner(vm, frame, reason);
 }
@@ -149,6 +147,8 @@ static int verify_slots(const struct sws_vm *vm, const char **reason)
 		const uint32_t frame = vm->swap.frames[slot];
 
 		used += owner != 0;
+		if ((vm->swap.free_bits[slot / 64] >> slot % 64 & 1) == (owner != 0))
+			return broken(reason, "a slot is free and owned, or neither");
 		if (frame && (!owner || vm->pages[frame - 1].slot != slot))
 			return broken(reason, "a slot in the swap cache is nobody's");
 		if (owner && owner != VM_NONE && !frame && vm->ptes[owner - 1] != slot)
@@ -194,8 +194,9 @@ int sws_vm_verify(const struct sws_vm *self, const char **reason)
 		if (!error)
 			error = verify_free(self, zone, &seen, reason);
 	}
-	for (uint32_t i = 0; i < self->n_pages && !error; i++)
-		error = verify_page(self, i, &seen, reason);
+	for (uint32_t zone = 0; zone < self->n_zones && !error; zone++)
+		for (uint32_t i = 0; i < self->zones[zone].used && !error; i++)
+			error = verify_page(self, self->zones[zone].first + i, &seen, reason);
 	if (!error)
 		error = verify_counts(self, &seen, reason);
 	if (!error)

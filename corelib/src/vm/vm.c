@@ -60,13 +60,16 @@ static int allocate_parts(struct sws_vm *self)
 	self->ptes = sws_allocate_zeroed(allocator, self->n_ptes, sizeof(*self->ptes));
 	self->file.frames = sws_allocate_zeroed(allocator, file, sizeof(uint32_t));
 	self->file.dirty_bits = sws_allocate_zeroed(allocator, file / 64 + 1, sizeof(uint64_t));
+	self->swap.free_bits =
+		sws_allocate_zeroed(allocator, config->swap_pages / 64 + 1, sizeof(uint64_t));
 	self->swap.owners =
 		sws_allocate_zeroed(allocator, config->swap_pages + 1, sizeof(uint32_t));
 	self->swap.frames =
 		sws_allocate_zeroed(allocator, config->swap_pages + 1, sizeof(uint32_t));
 	self->file_pages = sws_allocate_zeroed(allocator, config->rounds, sizeof(uint32_t));
 	return self->pages && self->ptes && self->file.frames && self->file.dirty_bits &&
-			       self->swap.owners && self->swap.frames && self->file_pages
+			       self->swap.free_bits && self->swap.owners && self->swap.frames &&
+			       self->file_pages
 		       ? make_queues(self)
 		       : SWS_ERROR_NO_MEMORY;
 }
@@ -127,6 +130,8 @@ static int assemble(struct sws_vm *self)
 		       self->config.rounds * sizeof(uint32_t));
 	self->rules = sws_stall_rules_of(self->config.rules);
 	self->bandwidth.rate = self->config.nfs ? self->config.net_rate : self->config.disk_rate;
+	memset(self->swap.free_bits, UINT8_MAX,
+	       (self->config.swap_pages / 64 + 1) * sizeof(uint64_t));
 	sws_vm__make_zones(self);
 	fill_cache(self);
 	/* The caller's array is read. */
@@ -181,6 +186,7 @@ void sws_vm_free(struct sws_vm *self)
 		sws_release(&allocator, self->disk.queues[i].requests);
 	sws_release(&allocator, self->swap.frames);
 	sws_release(&allocator, self->swap.owners);
+	sws_release(&allocator, self->swap.free_bits);
 	sws_release(&allocator, self->file.dirty_bits);
 	sws_release(&allocator, self->file.frames);
 	sws_release(&allocator, self->ptes);

@@ -12,6 +12,7 @@
  */
 #include "vm/writeback.h"
 
+#include "vm/bits.h"
 #include "vm/disk.h"
 #include "vm/nfs.h"
 #include "vm/pages.h"
@@ -36,18 +37,7 @@ int sws_vm__wake_flusher(struct sws_vm *vm)
 /* The first dirty page from an index on; the file's end if there is none. */
 static uint32_t next_dirty(const struct file *file, uint32_t index)
 {
-	const uint32_t words = (file->pages + 63) / 64;
-	uint32_t word = index / 64;
-	uint64_t bits = 0;
-
-	if (index >= file->pages)
-		return file->pages;
-	bits = file->dirty_bits[word] & UINT64_MAX << index % 64;
-	while (!bits && ++word < words)
-		bits = file->dirty_bits[word];
-	if (!bits)
-		return file->pages;
-	return word * 64 + (uint32_t)__builtin_ctzll(bits);
+	return vm_next_bit(file->dirty_bits, file->pages, index);
 }
 
 static bool is_dirty(const struct file *file, uint32_t index)

@@ -31,6 +31,7 @@ static void make_zone(struct sws_vm *vm, uint32_t number, uint32_t first, uint32
 	*zone = (struct zone){
 		.first = first,
 		.pages = pages,
+		.free = pages,
 		.free_head = VM_NONE,
 		.min = (uint32_t)((uint64_t)vm->config.min_free_pages * pages / all),
 		.inactive_ratio = gigabytes ? (uint32_t)whole_root(10 * gigabytes) : 1,
@@ -42,8 +43,6 @@ static void make_zone(struct sws_vm *vm, uint32_t number, uint32_t first, uint32
 	zone->dirty_reserve = zone->reserve + zone->high;
 	for (uint32_t place = 0; place < VM_LISTS; place++)
 		vm->lrus[number].lists[place] = (struct list){ VM_NONE, VM_NONE, 0 };
-	for (uint32_t i = pages; i > 0; i--)
-		sws_vm__frame_give(vm, first + i - 1);
 }
 
 void sws_vm__make_zones(struct sws_vm *vm)
