@@ -30,7 +30,7 @@ from swapsim.schemas import (
     ZONE,
 )
 
-CHUNK_WORK: Final = 100_000
+CHUNK_WORK: Final = 50_000
 """Work of one call into C, well under 0.1 s: between two calls Ctrl-C is heard."""
 
 NEVER: Final = 2**64 - 1
