@@ -323,6 +323,31 @@ static void a_slot_of_5_8_is_recorded_on_its_way_out_in_and_back(void)
 	}
 }
 
+/* A writer's own pages cost it no interrupt; kswapd, and the other writer, interrupt it. */
+static void a_page_of_another_task_is_written_when_its_cpu_was_interrupted(void)
+{
+	for (uint32_t writers = 1; writers <= 2; writers++) {
+		struct sws_machine_config config = config_of(SWS_KERNEL_4_8);
+		struct sws_machine *machine = NULL;
+		struct sws_des_site flush = { 0 };
+		uint64_t out = 0;
+
+		config.writers = writers;
+		config.frames = 8192;
+		machine = make(&config);
+		run(machine, 20000000, 10000);
+		out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
+		flush = sws_machine_site_of(machine, SWS_SITE_FLUSH);
+		if (writers == 1)
+			CHECK(near(flush.acquisitions, sws_machine_cpu_of(machine, 1).pages_out,
+				   2));
+		else
+			CHECK(flush.acquisitions > out / 3 && flush.acquisitions < out);
+		CHECK(flush.contended > 0 && flush.moved == 0 && flush.hold_ns == 0);
+		sws_machine_free(machine);
+	}
+}
+
 static void kernel_6_1_clears_a_shadow_for_each_slot_freed(void)
 {
 	struct sws_machine_config config = config_of(SWS_KERNEL_6_1);
@@ -1048,6 +1073,7 @@ int main(void)
 	RUN(a_walkers_page_of_5_7_skips_the_cache_on_its_way_in);
 	RUN(a_page_that_comes_in_is_activated_by_the_first_scan);
 	RUN(a_slot_of_5_8_is_recorded_on_its_way_out_in_and_back);
+	RUN(a_page_of_another_task_is_written_when_its_cpu_was_interrupted);
 	RUN(kernel_6_1_clears_a_shadow_for_each_slot_freed);
 	RUN(writers_of_6_1_reclaim_for_themselves_and_exit);
 	RUN(walkers_of_6_1_drop_pages_and_rest_after_their_accesses);

@@ -27,13 +27,14 @@ LOCKS: Final = {
     "lru_lock": "lru_lock",
     "zone_lock": "zone->lock",
     "record_lock": "swap_cgroup lock",
+    "interrupt": "TLB flush",
 }
 """First part of a site's name, and what the measurements call that lock."""
 
 LEDGER: Final = tuple(
     f"{lock} acquisitions"
     for lock in dict.fromkeys(LOCKS.values())
-    if lock not in ("lru_lock", "zone->lock", "swap_cgroup lock")
+    if lock not in ("lru_lock", "zone->lock", "swap_cgroup lock", "TLB flush")
 )
 """What is judged: the locks of a page's row in the ledger, which are those of swapping."""
 

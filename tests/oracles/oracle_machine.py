@@ -69,6 +69,7 @@ SITES = (
     ("record_lock.swap_cgroup_record.mem_cgroup_swapout", True),
     ("record_lock.swap_cgroup_record.mem_cgroup_charge", True),
     ("record_lock.swap_cgroup_record.swapcache_free_entries", True),
+    ("interrupt.try_to_unmap_flush_dirty", False),
 )
 """The sites and whether their lock is taken with interrupts off, in the order of the enum."""
 
@@ -143,8 +144,10 @@ class Page:
     """A frame of memory."""
 
     node: "Node"
+    number: int
     used: bool = False
     pte: int | None = None
+    owner: int | None = None
     slot: int = 0
     active: bool = False
     referenced: bool = False
@@ -256,7 +259,8 @@ class Machine:
         self.return_locks = self.locks(places)
         self.nodes = [Node(n, self.locks(1), self.locks(1)) for n in range(config.nodes)]
         for node in self.nodes:
-            node.free = [Page(node) for _ in range(config.frames)]
+            first = node.number * config.frames
+            node.free = [Page(node, first + number) for number in range(config.frames)]
         self.swaps = [self.make_swap(n, places) for n in range(config.devices)]
         self.actors = [self.make_actor(cpu) for cpu in range(cpus)]
         self.ptes: list[Page | int] = [0] * (config.walkers * config.pages)
@@ -443,11 +447,19 @@ class Machine:
         ratio = self.config.inactive_ratio or max(math.isqrt(10 * gigabytes), 1)
         return len(node.inactive) * ratio < len(node.active)
 
+    def first_owner(self, node: Node, page: Page, pte: int | None) -> int:
+        """Return the CPU of a page's walker, or of one of the node's writers in turn."""
+        config = self.config
+        writers = range(config.walkers, config.walkers + config.writers)
+        mine = [task for task in writers if task % config.nodes == node.number] or list(writers)
+        task = mine[page.number % len(mine)] if pte is None else pte // config.pages
+        return task % config.nodes * config.cpus_per_node + task // config.nodes
+
     def take_page(self, node: Node, pte: int | None) -> Page:
         """Return the next free page, written."""
         page = node.free.pop(0)
         page.used = page.dirty = page.referenced = True
-        page.pte = pte
+        page.pte, page.owner = pte, self.first_owner(node, page, pte)
         self.charged += 1
         if pte is not None:
             self.ptes[pte] = page
@@ -767,7 +779,7 @@ class Machine:
         page.used = page.referenced = page.dirty = page.locked = page.kept_once = False
         page.active = False
         page.writeback = page.unmapped = False
-        page.pte, page.slot = None, 0
+        page.pte, page.owner, page.slot = None, None, 0
         return page
 
     def swap_out(self, actor: Actor, page: Page) -> Iterator[None]:
@@ -782,6 +794,10 @@ class Machine:
                 page.slot = slot
                 yield from self.tree(actor, slot, "add_to_swap_cache.shrink_page_list", page)
             yield from self.map(actor, page.slot, "swap_duplicate", swap.slots.duplicate)
+            if page.dirty and page.owner not in (None, actor.cpu):
+                site = SITE["interrupt.try_to_unmap_flush_dirty"]
+                self.des.interrupt(actor.cpu, page.owner, site)
+                yield
             page.unmapped = True
             if page.dirty:
                 yield from self.map(actor, page.slot, "try_to_free_swap", None)
@@ -1130,6 +1146,7 @@ class Machine:
             yield from self.work(actor, "fault_ns")
             page: Any = yield from self.alloc_page(actor)
             page.dirty = page.referenced = True
+            page.owner = actor.cpu
             page.active = not self.new
             if self.config.accesses:
                 page.pte = actor.first_pte + actor.count["touched"]
@@ -1226,10 +1243,11 @@ class Machine:
             if request.put:
                 page: Any = yield from self.swap_in(actor, pte, True)
                 if page.pte == pte:
-                    page.pte = None
+                    page.pte = page.owner = None
             else:
                 page = yield from self.old_page(actor)
-                page.locked, page.dirty, page.pte = True, True, None
+                page.locked, page.dirty = True, True
+                page.pte = page.owner = None
                 if not (yield from self.swap_out(actor, page)):
                     self.stuck = True
                     yield from self.sleep(actor)
@@ -1291,7 +1309,7 @@ class Machine:
                 "lru_lock.mem_cgroup_commit_charge",
                 lambda: self.costs["lru_page_ns"],
             )
-        self.ptes[pte], page.pte = page, pte
+        self.ptes[pte], page.pte, page.owner = page, pte, actor.cpu
         page.referenced = True
         yield from self.map(actor, slot, "swap_free", swap.slots.drop)
         if holds_place:

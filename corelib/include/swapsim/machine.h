@@ -67,6 +67,7 @@
  *                                                   in it cluster locks (below)
  *   add_to_swap_cache           tree_lock, device   xa_lock, 64 MB      as 5.7
  *   swap_duplicate              si->lock            cluster lock        cluster lock
+ *   try_to_unmap_flush_dirty    none, but a wait    as 4.8              as 4.8
  *   try_to_free_swap: count     si->lock            cluster lock        cluster lock
  *   start, end of writeback     tree_lock each      none: patch A       none
  *     swap_writeback_tags       none                xa_lock each        xa_lock each
@@ -80,6 +81,11 @@
  *   Cluster locks of a refill: one per slot, two where it was searched in the CPU's own
  *   cluster, and one per slot found and not got. A rotational device has none: what they
  *   guard, si->lock does, which is dropped while a free run of slots is searched.
+ *
+ *   Before a page is written nobody may write to it any more: the CPU of the task whose it is, if it
+ *   is another, takes an interrupt, and that comes after any lock that it waits for or holds
+ *   with interrupts off. So a queue at tree_lock, xa_lock or lru_lock keeps reclaimers waiting
+ *   that do not stand in it.
  *
  *   Batched, the pages of a list that may leave are put aside, locked, until the list is
  *   gone through. Each mapping's are removed under one hold, the sum of its removals (the
@@ -136,8 +142,8 @@
  *             activate_page of the one page in 15 that is on its list already
  *   slots     the slot caches' stop for lack of slots while the machine runs
  *   time      the interrupt's own CPU time on the CPUs of others (each device's has a CPU
- *             of its own)
- *   streams   a look whether a page was referenced, what a task does with its pages
+ *             of its own), nor that of a task which is interrupted for its page
+ *   streams   a look whether a page was referenced, whose CPU is interrupted for it, what a task does with its pages
  *             between two requests, and a put that was no swap-in but the end of the page
  *             (a trace does not tell them apart)
  */
@@ -364,7 +370,8 @@ enum sws_machine_site {
 	SWS_SITE_RECORD_OUT = 31, /* a memory cgroup's record of a slot, inside tree_lock */
 	SWS_SITE_RECORD_IN = 32,
 	SWS_SITE_RECORD_FREE = 33, /* inside si->lock */
-	SWS_SITES = 34,
+	SWS_SITE_FLUSH = 34, /* no lock: the CPU that has the page mapped is interrupted */
+	SWS_SITES = 35,
 };
 
 enum sws_actor_kind {

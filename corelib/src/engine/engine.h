@@ -180,6 +180,13 @@ static inline int engine_unlock(struct engine_thread *thread, uint32_t lock)
 	return sws_des_unlock(thread->engine->des, thread->cpu, lock);
 }
 
+/* Goes on when the other CPU has taken an interrupt. */
+static inline int engine_interrupt(struct engine_thread *thread, uint32_t other, uint32_t site)
+{
+	thread->waits = true;
+	return sws_des_interrupt(thread->engine->des, thread->cpu, other, site);
+}
+
 /* The thread goes on when another one wakes it. */
 static inline int engine_sleep(struct engine_thread *thread, uint32_t for_what)
 {

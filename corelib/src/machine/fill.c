@@ -81,6 +81,7 @@ static void make_frames(struct sws_machine *self)
 		self->pages[self->fill.at++] = (struct page){ .previous = MACHINE_NONE,
 							      .next = MACHINE_NONE,
 							      .pte = MACHINE_NONE,
+							      .owner = MACHINE_NOBODY,
 							      .node = (uint16_t)n };
 		/* The last one goes first: the frames are handed out in their order. */
 		node->free_pages[node->n_free] = (n + 1) * self->config.frames - 1 - node->n_free;

@@ -22,7 +22,8 @@
 #include "slots/cpu_cache.h"
 #include "swapsim/machine.h"
 
-#define MACHINE_NONE UINT32_MAX
+#define MACHINE_NONE   UINT32_MAX
+#define MACHINE_NOBODY UINT16_MAX
 
 enum {
 	MACHINE_BATCH = SWS_MACHINE_LIST_PAGES,
@@ -46,6 +47,8 @@ struct page {
 	/* In the swap cache: which; else 0. */
 	uint32_t slot;
 	uint16_t node;
+	/* The CPU whose task has it mapped, MACHINE_NOBODY: none has. */
+	uint16_t owner;
 	uint8_t list;
 	bool used;
 	/* In a pagevec: it goes to the active list. */

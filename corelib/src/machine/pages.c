@@ -79,9 +79,34 @@ void sws_machine__forget_page(struct sws_machine *self, uint32_t index)
 		.previous = MACHINE_NONE,
 		.next = MACHINE_NONE,
 		.pte = MACHINE_NONE,
+		.owner = MACHINE_NOBODY,
 		.node = self->pages[index].node,
 	};
 	self->charged--;
+}
+
+/*
+ * Whose a page is before the first event: its walker's, or one of its node's writers' in turn.
+ * Two walkers and five writers on two nodes:
+ *
+ *      task       0 1 | 2 3 4 5 6        node 0   tasks 0 2 4 6, writers from the second on
+ *                                        node 1   tasks 1 3 5
+ */
+static struct actor *first_owner(struct sws_machine *self, uint32_t index)
+{
+	const struct sws_machine_config *config = &self->config;
+	const struct page *page = &self->pages[index];
+	const uint32_t n = page->node;
+	const uint32_t tasks = config->walkers + config->writers;
+	const uint32_t before = (config->walkers + config->nodes - 1 - n) / config->nodes;
+	const uint32_t all = (tasks + config->nodes - 1 - n) / config->nodes;
+
+	if (page->pte != MACHINE_NONE)
+		return sws_machine__task(self, page->pte / config->pages);
+	/* Where memory is shared a node need not have one of its own. */
+	if (all == before)
+		return sws_machine__task(self, config->walkers + index % config->writers);
+	return sws_machine__task(self, n + (before + index % (all - before)) * config->nodes);
 }
 
 void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, uint32_t pte,
@@ -94,6 +119,7 @@ void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, u
 	page->dirty = true;
 	page->referenced = true;
 	page->pte = pte;
+	page->owner = (uint16_t)first_owner(self, index)->thread.cpu;
 	self->charged++;
 	if (pte != MACHINE_NONE) {
 		self->pte_states[pte] = PTE_RESIDENT;

@@ -112,6 +112,7 @@ static void forget_address(struct sws_machine *self, struct page *page)
 {
 	self->pte_states[page->pte] = PTE_ABSENT;
 	page->pte = MACHINE_NONE;
+	page->owner = MACHINE_NOBODY;
 }
 
 static int send_out(struct actor *actor, struct stream *my)

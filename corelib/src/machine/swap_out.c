@@ -4,7 +4,7 @@
  * if the device is asynchronous: first it is given to the device and stays, under
  * writeback; when that has ended, it is clean and unmapped, and leaves.
  *
- *      first      UNMAP GET_SLOT ADD DUPLICATE COUNT START_WRITEBACK WRITE
+ *      first      UNMAP GET_SLOT ADD DUPLICATE FLUSH COUNT START_WRITEBACK WRITE
  *      then       REMOVE
  *      at once, if the device is synchronous: all of it, END_WRITEBACK behind WRITE
  *      a clean page that still has its slot: UNMAP DUPLICATE REMOVE
@@ -43,6 +43,7 @@ enum step {
 	GET_SLOT,
 	ADD,
 	DUPLICATE,
+	FLUSH,
 	COUNT,
 	START_WRITEBACK,
 	WRITE,
@@ -61,6 +62,17 @@ static int stay(struct actor *actor)
 {
 	engine_return(&actor->thread, 0);
 	return SWS_OK;
+}
+
+/*
+ * Models try_to_unmap_flush_dirty: the CPU of the task whose page it is has to forget where it was.
+ * What the interrupt itself costs is in unmap_ns; here is what it waits for.
+ */
+static int flush_tlb(struct actor *actor, const struct page *page)
+{
+	if (page->owner == MACHINE_NOBODY || page->owner == actor->thread.cpu)
+		return SWS_OK;
+	return engine_interrupt(&actor->thread, page->owner, SWS_SITE_FLUSH);
 }
 
 static int write_out(struct actor *actor, uint32_t index)
@@ -111,6 +123,8 @@ static int swap_out(struct actor *actor, void *frame, uint32_t step)
 		return sws_machine__tree_add(actor, page, SWS_SITE_TREE_ADD);
 	case DUPLICATE:
 		return sws_machine__duplicate(actor, page);
+	case FLUSH:
+		return page->dirty ? flush_tlb(actor, page) : SWS_OK;
 	case COUNT:
 		page->unmapped = true;
 		if (!page->dirty)

@@ -30,6 +30,7 @@ static int write_page(struct actor *actor, struct writer *my)
 	my->page = actor->thread.result;
 	page = &self->pages[my->page];
 	page->dirty = true;
+	page->owner = (uint16_t)actor->thread.cpu;
 	page->referenced = true;
 	page->active = self->rules->starts_active;
 	/* It has an address if the task will give it back. */
