@@ -3,6 +3,7 @@
 
 from swapsim.patches.stall_decisions.code_claims import code_claims
 from swapsim.patches.stall_decisions.conclusions import counted, verdict, verdict_in_runs
+from swapsim.patches.stall_decisions.fitting import fitted, residuals_of
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
     SIZES,
@@ -30,10 +31,12 @@ __all__ = [
     "code_claims",
     "counted",
     "directions",
+    "fitted",
     "led",
     "list_of",
     "measured_as_mailed",
     "printed",
+    "residuals_of",
     "rule_spans",
     "steps",
     "verdict",

@@ -65,7 +65,10 @@ def figures(constants: Mapping[str, int]) -> dict[str, float]:
 
 
 def search() -> dict[str, int]:
-    """Find the constants by least squares of the figures' logarithms, within their ranges."""
+    """Find the constants by least squares of the figures' logarithms, within their ranges.
+
+    Three digits of each: a run's own noise hides the others.
+    """
     from scipy import optimize
 
     limits = vm.constants().filter(pl.col("name").is_in(list(FREE)))
@@ -76,7 +79,7 @@ def search() -> dict[str, int]:
     def at(point: np.ndarray) -> dict[str, int]:
         shares = zip(FREE, point.tolist(), strict=True)
         return {
-            name: round(ends[name][0] ** (2 - share) * ends[name][1] ** (share - 1))
+            name: int(float(f"{ends[name][0] ** (2 - share) * ends[name][1] ** (share - 1):.2e}"))
             for name, share in shares
         }
 
