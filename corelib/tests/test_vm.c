@@ -411,6 +411,10 @@ static void each_bad_config_is_refused_by_name(void)
 	} while (0)
 
 	CHECK(sws_vm_check(&good) == SWS_VM_NO_PROBLEM);
+	bad = good;
+	bad.rules = SWS_STALL_6_1;
+	bad.normal_pages = 0;
+	CHECK(sws_vm_check(&bad) == SWS_VM_NO_PROBLEM);
 	REFUSED(rules, SWS_STALL_6_1, SWS_VM_UNKNOWN_RULES);
 	REFUSED(rules, (enum sws_stall_set)77, SWS_VM_UNKNOWN_RULES);
 	REFUSED(dma32_pages, 0, SWS_VM_NO_MEMORY);
@@ -424,7 +428,7 @@ static void each_bad_config_is_refused_by_name(void)
 	REFUSED(background_percent, 21, SWS_VM_BAD_SHARE);
 	REFUSED(disk_rate, 0, SWS_VM_BAD_DISK);
 	REFUSED(disk_pages, 0, SWS_VM_BAD_DISK);
-	REFUSED(nr_requests, 7, SWS_VM_BAD_DISK);
+	REFUSED(nr_requests, 0, SWS_VM_BAD_DISK);
 	REFUSED(request_pages, 0, SWS_VM_BAD_DISK);
 	REFUSED(server_rate, 0, SWS_VM_BAD_SERVER);
 	REFUSED(write_pages, 0, SWS_VM_BAD_SERVER);

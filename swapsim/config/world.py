@@ -15,7 +15,8 @@ class WorldConfig:
     Parameters
     ----------
     rules : str
-        One of WORLD_RULES: whose stalls, and whose loops of kswapd.
+        One of WORLD_RULES: whose stalls, and whose loops of kswapd. Also ``6.1``, whose lists are
+        a node's, in a world of one zone.
     dma32_pages, normal_pages : int
         What the zones give out; normal_pages may be 0.
     program_pages : int
@@ -46,7 +47,7 @@ class WorldConfig:
         How long the disk serves reads, or what fdatasync writes, and how long other writes, while
         others wait.
     nr_requests, request_pages : int
-        Of the disk's queue, in each direction, from 8 on, and pages of a request at most.
+        Of the disk's queue, in each direction, and pages of a request at most.
     delays_allocation : bool
         Whether the file system gives a page its block when the flusher writes it, as ext4 does:
         then what reclaim writes is dirtied again.
@@ -118,12 +119,12 @@ class WorldConfig:
 
     def __post_init__(self) -> None:
         """Check each field; the library looks at how they fit together."""
-        if self.rules in facts.STALL_RULES and self.rules not in facts.WORLD_RULES:
+        check_choice("rules", self.rules, facts.STALL_RULES)
+        if self.rules not in facts.WORLD_RULES and self.normal_pages:
             raise ConfigError(
                 f"rules={self.rules!r}: its lists are the node's, and the world's are the zones'; "
-                f"choose one of {', '.join(facts.WORLD_RULES)}"
+                f"give it one zone, normal_pages=0, or one of {', '.join(facts.WORLD_RULES)}"
             )
-        check_choice("rules", self.rules, facts.WORLD_RULES)
         check_flag("delays_allocation", self.delays_allocation)
         check_flag("nfs", self.nfs)
         for name, low, high in _RANGES:
@@ -161,7 +162,7 @@ _RANGES = (
     ("seek_far_ns", 0, 10**9),
     ("sync_turn_ns", 1, 10**15),
     ("async_turn_ns", 1, 10**15),
-    ("nr_requests", 8, facts.WORLD_REQUESTS_MAX),
+    ("nr_requests", 1, facts.WORLD_REQUESTS_MAX),
     ("request_pages", 1, 65536),
     ("net_rate", 1, 10**9),
     ("server_rate", 1, 10**9),

@@ -89,6 +89,11 @@
  *   out of memory     also where the kernels of 2013 would try for ever: nothing is dirty or
  *                     under writeback, kswapd sleeps, and 16 attempts have brought nothing
  *   server            writes to its disk at commits alone
+ *   6.1               its decisions, by the sums of a pass, in a world of one zone, whose lists are
+ *                     a node's then; its flusher is woken by lists of unqueued pages alone. The
+ *                     loops are 3.11's, and how lists are balanced and aged is that of 2013: no
+ *                     refault distance, no fresh pages on the inactive list. Who is throttled is
+ *                     woken by one write, not by 32 pages, and kswapd's failures are not counted
  *
  * Dropped: ZONE_DMA, huge pages and what they need of compaction, memory cgroups, slab and
  * its shrinkers (the kernel's own pages lie outside of the zones), the gathering of pages by
@@ -155,7 +160,7 @@ struct sws_vm_costs {
 };
 
 struct sws_vm_config {
-	/* Whose rules, for reclaim's stalls and for its loops: any but 6.1; default 3.9. */
+	/* Whose rules, for reclaim's stalls and loops; 6.1's with one zone alone; default 3.9. */
 	enum sws_stall_set rules;
 	/* No defaults. */
 	struct sws_vm_costs costs;
@@ -205,7 +210,7 @@ struct sws_vm_config {
 	 */
 	uint64_t sync_turn_ns;
 	uint64_t async_turn_ns;
-	/* Of the queue, in each direction, 8 .. SWS_VM_REQUESTS_MAX; default 128. */
+	/* Of the queue, in each direction, 1 .. SWS_VM_REQUESTS_MAX; default 128. */
 	uint32_t nr_requests;
 	/* Pages of a request at most, 1 .. 65536; default 128: 512 KB. */
 	uint32_t request_pages;
@@ -369,7 +374,7 @@ struct sws_vm_pool_page {
 enum sws_vm_problem {
 	SWS_VM_NO_PROBLEM = 0,
 	SWS_VM_OUT_OF_MEMORY = 1, /* no page to be had, and none to be reclaimed */
-	SWS_VM_UNKNOWN_RULES = 2, /* or rules of lists by node, which this world has not */
+	SWS_VM_UNKNOWN_RULES = 2, /* or rules of lists by node, and more than one zone */
 	SWS_VM_NO_MEMORY =
 		3, /* DMA32 is empty, or memory is less than SWS_VM_PAGES_MIN or too large */
 	SWS_VM_WATERMARKS_ABOVE_MEMORY = 4,
@@ -390,7 +395,7 @@ struct sws_vm;
 /* Writes every default. */
 void sws_vm_config_init(struct sws_vm_config *config);
 
-/* Does this world run by these rules? All sets but 6.1's, whose lists are the node's. */
+/* Does a world of two zones run by these rules? By all but 6.1's, whose lists are the node's. */
 bool sws_vm_knows(enum sws_stall_set rules);
 
 /* What is wrong with a config: the first problem that holds. */

@@ -66,7 +66,7 @@ static int end_round(struct actor *actor, struct reclaim *my)
 		engine_return(&actor->thread, true);
 		return SWS_OK;
 	}
-	if (my->scanned > scan->wanted + scan->wanted / 2)
+	if (!sws_vm__decides_by_pass(vm) && my->scanned > scan->wanted + scan->wanted / 2)
 		error = sws_vm__ask_flusher(vm, my->scanned);
 	if (!error)
 		error = sws_stall_decide_round(&context, &round, &scan->decision);
@@ -153,6 +153,8 @@ static int allocate(struct actor *actor, void *frame, uint32_t step)
 		return sws_vm__reclaim_directly(actor);
 	case RECLAIMED:
 		engine_go(&actor->thread, ATTEMPT);
+		if (sws_vm__decides_by_pass(vm))
+			return SWS_OK;
 		return sws_vm__sleep(actor, vm->n_zones - 1, SWS_STALL_SLEEP_WAIT_IFF_CONGESTED,
 				     20000);
 	}

@@ -49,7 +49,7 @@ static uint32_t congested_until(const struct sws_vm *vm)
 {
 	const uint32_t n = vm->config.nr_requests;
 
-	return n - n / 8 - n / 16 - 1;
+	return n > 1 ? n - n / 8 - n / 16 - 1 : 1;
 }
 
 int sws_vm__wake(struct sws_vm *vm, enum vm_sleep what)

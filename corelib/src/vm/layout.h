@@ -260,6 +260,8 @@ struct scan {
 	bool adjusted;
 	/* The list in hand. */
 	struct sws_stall_list stall;
+	/* Of all lists of this pass, for rules that decide by pass. */
+	struct sws_stall_counts pass;
 	struct sws_stall_decision decision;
 	uint32_t pages[VM_CLUSTER];
 	/* Of each: freed, or the list that it goes back to. */

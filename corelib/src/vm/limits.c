@@ -117,7 +117,7 @@ static bool shares_fit(const struct sws_vm_config *config)
 static bool disk_fits(const struct sws_vm_config *config)
 {
 	return config->disk_rate && config->disk_rate <= SECOND_NS && config->disk_pages &&
-	       config->disk_pages <= SWS_VM_SPAN_MAX && config->nr_requests >= 8 &&
+	       config->disk_pages <= SWS_VM_SPAN_MAX && config->nr_requests &&
 	       config->nr_requests <= SWS_VM_REQUESTS_MAX && config->request_pages &&
 	       config->request_pages <= REQUEST_PAGES_MAX;
 }
@@ -143,7 +143,8 @@ static bool times_fit(const struct sws_vm_config *config)
 
 enum sws_vm_problem sws_vm_check(const struct sws_vm_config *config)
 {
-	if (!sws_vm_knows(config->rules))
+	if (!sws_vm_knows(config->rules) &&
+	    (config->rules != SWS_STALL_6_1 || config->normal_pages))
 		return SWS_VM_UNKNOWN_RULES;
 	if (!memory_fits(config))
 		return SWS_VM_NO_MEMORY;

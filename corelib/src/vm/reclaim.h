@@ -38,6 +38,12 @@ int sws_vm__shrink_list(struct actor *actor, uint32_t zone, bool file, uint32_t 
 /* What the rules ask for at a place: flags are set, sleeps slept, in their order. */
 int sws_vm__obey(struct actor *actor, uint32_t zone, enum sws_stall_place place);
 
+/* Do the rules decide by the sums of a pass over the lists, as 6.1's, not list by list? */
+bool sws_vm__decides_by_pass(const struct sws_vm *vm);
+
+/* The end of a pass: what its sums ask for. */
+int sws_vm__end_pass(struct actor *actor, uint32_t zone);
+
 /* One sleep of reclaim, by the rules of stall.h. */
 int sws_vm__sleep(struct actor *actor, uint32_t zone, enum sws_stall_sleep sleep,
 		  uint64_t timeout_us);

@@ -135,7 +135,7 @@ static bool is_enough(struct actor *actor, uint64_t reclaimed)
 	return false;
 }
 
-enum step { TURN, AGE, THROTTLE, LEAVE };
+enum step { TURN, AGE, THROTTLE, DECIDE, LEAVE };
 
 struct shrink {
 	/* Of the scan, before this zone. */
@@ -195,10 +195,12 @@ static int shrink(struct actor *actor, void *frame, uint32_t step)
 			return SWS_OK;
 		return engine_run(&actor->thread, sws_vm__age(vm, my->zone, false, VM_CLUSTER));
 	case THROTTLE:
-		if (!too_much_writeback(vm))
+		if (sws_vm__decides_by_pass(vm) || !too_much_writeback(vm))
 			return SWS_OK;
 		engine_go(&actor->thread, THROTTLE);
 		return sws_vm__sleep(actor, my->zone, SWS_STALL_SLEEP_CONGESTION_WAIT, tick_us);
+	case DECIDE:
+		return sws_vm__end_pass(actor, my->zone);
 	case LEAVE:
 		engine_leave(&actor->thread);
 		return SWS_OK;
@@ -210,6 +212,7 @@ int sws_vm__shrink_zone(struct actor *actor, uint32_t zone)
 {
 	const struct shrink frame = { .zone = zone, .reclaimed = actor->scan.reclaimed };
 
+	actor->scan.pass = (struct sws_stall_counts){ 0 };
 	sws_vm__set_targets(actor, zone);
 	return engine_call(&actor->thread, shrink, &frame, sizeof(frame));
 }

@@ -145,6 +145,8 @@ static int test_dirty(struct actor *actor, uint32_t frame, bool used, enum stop 
 		return error;
 	if (scan->stall.state != SWS_STALL_STATE_PAGEOUT) {
 		vm->counts.reclaim_immediate += scan->stall.fate == SWS_STALL_FATE_NOT_WRITTEN;
+		if (scan->stall.activates)
+			activate(actor);
 		if (scan->stall.marks)
 			vm_set(page, VM_RECLAIM);
 		return SWS_OK;
@@ -316,6 +318,19 @@ static void count_list(struct actor *actor, const struct list_frame *my)
 	*(actor->scan.kswapd ? &count->reclaimed_kswapd : &count->reclaimed_direct) += reclaimed;
 }
 
+static void add_to_pass(struct scan *scan)
+{
+	const struct sws_stall_counts *of = &scan->stall.counts;
+
+	scan->pass.dirty += of->dirty;
+	scan->pass.unqueued_dirty += of->unqueued_dirty;
+	scan->pass.congested += of->congested;
+	scan->pass.writeback += of->writeback;
+	scan->pass.immediate += of->immediate;
+	scan->pass.taken += of->taken;
+	scan->pass.file_taken += of->file_taken;
+}
+
 /* putback_inactive_pages: those that became active count as rotated. */
 static int put_back(struct actor *actor, const struct list_frame *my)
 {
@@ -336,6 +351,7 @@ static int put_back(struct actor *actor, const struct list_frame *my)
 		vm->lrus[my->zone].recent_rotated[fate / 2] += fate % 2;
 	}
 	count_list(actor, my);
+	add_to_pass(scan);
 	scan->n = 0;
 	scan->stall.flags = vm->zones[my->zone].flags;
 	return sws_stall_end(&scan->stall, &scan->decision);

@@ -6,6 +6,8 @@
  */
 #include "vm/disk.h"
 #include "vm/reclaim.h"
+#include "vm/writeback.h"
+#include "vm/zones.h"
 
 enum { TICK_US = 1000 };
 
@@ -25,6 +27,15 @@ void sws_vm__clear_flags(struct sws_vm *vm, uint32_t zone, enum sws_stall_clear 
 	struct zone *its = &vm->zones[zone];
 
 	its->flags = (uint8_t)(its->flags & ~sws_stall_clears(vm->config.rules, why));
+}
+
+static uint64_t reclaimable(const struct sws_vm *vm)
+{
+	uint64_t pages = 0;
+
+	for (uint32_t zone = 0; zone < vm->n_zones; zone++)
+		pages += sws_vm__reclaimable(vm, zone);
+	return pages;
 }
 
 enum step { SLEEP, AWAKE };
@@ -65,6 +76,8 @@ int sws_vm__sleep(struct actor *actor, uint32_t zone, enum sws_stall_sleep sleep
 		.kswapd = actor->scan.kswapd,
 		.congested_devices = (uint32_t)vm->disk.congested + vm->server.congested,
 		.flags = vm->zones[zone].flags,
+		.reclaimable = reclaimable(vm),
+		.write_pending = (uint64_t)sws_vm__dirty(vm) + sws_vm__writeback(vm),
 		.hz = vm->config.hz,
 	};
 	struct nap frame = { .sleep = sleep };
@@ -107,6 +120,8 @@ static int obey(struct actor *actor, void *frame, uint32_t step)
 	act = &vm->rules->acts[my->place][i];
 	if (act->does == SWS_STALL_DOES_SLEEP)
 		return sws_vm__sleep(actor, my->zone, (enum sws_stall_sleep)act->what, UINT32_MAX);
+	if (act->does == SWS_STALL_DOES_WAKE)
+		return sws_vm__ask_flusher(vm, sws_vm__dirty(vm));
 	if (act->does == SWS_STALL_DOES_SET)
 		vm->zones[my->zone].flags |= act->what;
 	return SWS_OK;
@@ -119,4 +134,19 @@ int sws_vm__obey(struct actor *actor, uint32_t zone, enum sws_stall_place place)
 	if (!actor->scan.decision.acts)
 		return SWS_OK;
 	return engine_call(&actor->thread, obey, &frame, sizeof(frame));
+}
+
+bool sws_vm__decides_by_pass(const struct sws_vm *vm)
+{
+	return vm->rules->decides == SWS_STALL_AT_PASS;
+}
+
+int sws_vm__end_pass(struct actor *actor, uint32_t zone)
+{
+	const struct sws_stall_context context = sws_vm__context(actor, zone);
+	struct scan *scan = &actor->scan;
+	const int error =
+		sws_stall_decide(&context, SWS_STALL_AT_PASS, &scan->pass, &scan->decision);
+
+	return error ? error : sws_vm__obey(actor, zone, SWS_STALL_AT_PASS);
 }
