@@ -89,11 +89,10 @@
  *   out of memory     also where the kernels of 2013 would try for ever: nothing is dirty or
  *                     under writeback, kswapd sleeps, and 16 attempts have brought nothing
  *   server            writes to its disk at commits alone
- *   6.1               its decisions, by the sums of a pass, in a world of one zone, whose lists are
- *                     a node's then; its flusher is woken by lists of unqueued pages alone. The
- *                     loops are 3.11's, and how lists are balanced and aged is that of 2013: no
- *                     refault distance, no fresh pages on the inactive list. Who is throttled is
- *                     woken by one write, not by 32 pages, and kswapd's failures are not counted
+ *   6.1               its decisions alone, by pass, in a world of one zone, whose lists are a node's
+ *                     then, and its waking of the flusher. Loops, balance and age of lists are those
+ *                     of 2013: no refault distance, no fresh page on the inactive list. Who is
+ *                     throttled is woken by one write; kswapd's failures are not counted
  *
  * Dropped: ZONE_DMA, huge pages and what they need of compaction, memory cgroups, slab and
  * its shrinkers (the kernel's own pages lie outside of the zones), the gathering of pages by
