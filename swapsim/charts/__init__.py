@@ -8,7 +8,7 @@ from swapsim.charts.claims import headline_changes
 from swapsim.charts.locks import acquisitions_by_site, lock_cost_by_mix, work_by_site
 from swapsim.charts.machine import claim_along_shares, gain_along, time_per_page
 from swapsim.charts.removal import gain_map, ranges_beside_published, waits_by_list
-from swapsim.charts.slots import contention_against_locality, metric_along, slots_over_time
+from swapsim.charts.slots import metric_along, moves_against_locality, slots_over_time
 from swapsim.charts.stall_lists import agreement, stretch
 from swapsim.charts.stall_runs import along_rules, by_patch
 from swapsim.charts.stalls import pages_by_rules, rules_table
@@ -21,13 +21,13 @@ __all__ = [
     "along_rules",
     "by_patch",
     "claim_along_shares",
-    "contention_against_locality",
     "gain_along",
     "gain_map",
     "gain_on_drives",
     "headline_changes",
     "lock_cost_by_mix",
     "metric_along",
+    "moves_against_locality",
     "pages_by_rules",
     "png",
     "ranges_beside_published",

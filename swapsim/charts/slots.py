@@ -77,39 +77,39 @@ def metric_along(
     return chart
 
 
-def contention_against_locality(
-    contention: pl.DataFrame,
+def moves_against_locality(
+    moves: pl.DataFrame,
     locality: pl.DataFrame,
     *,
     title: str,
-    contention_axis: str,
+    moves_axis: str,
     locality_axis: str,
     subtitle: str = "",
 ) -> alt.LayerChart:
-    """Draw each policy at its contention and its locality, with both intervals.
+    """Draw each policy at its moves of a lock's cache line and its locality, with both intervals.
 
     Parameters
     ----------
-    contention, locality : polars.DataFrame
+    moves, locality : polars.DataFrame
         Schema SLOT_RANKING, one setting each, the same policies.
-    title, contention_axis, locality_axis, subtitle : str
+    title, moves_axis, locality_axis, subtitle : str
     """
-    for ranking in (contention, locality):
+    for ranking in (moves, locality):
         require(ranking, SLOT_RANKING, "slot ranking")
     figures = ("mean", "low", "high")
-    frame = contention.select("policy", *(pl.col(name).alias(f"x_{name}") for name in figures))
+    frame = moves.select("policy", *(pl.col(name).alias(f"x_{name}") for name in figures))
     frame = frame.join(
         locality.select("policy", *(pl.col(name).alias(f"y_{name}") for name in figures)),
         on="policy",
         maintain_order="left",
     )
-    x = alt.X("x_mean:Q", title=contention_axis, scale=alt.Scale(zero=True, nice=True))
+    x = alt.X("x_mean:Q", title=moves_axis, scale=alt.Scale(zero=True, nice=True))
     y = alt.Y("y_mean:Q", title=locality_axis, scale=alt.Scale(domainMin=1, padding=25))
     base = alt.Chart(frame).encode(color=_colour(frame))
     labels = alt.Chart(_labels(frame)).encode(x=x, y=y, text="label:N")
     rule = base.mark_rule(strokeWidth=2, opacity=0.45)
     chart: alt.LayerChart = (
-        rule.encode(x=alt.X("x_low:Q", title=contention_axis), x2="x_high:Q", y=y)
+        rule.encode(x=alt.X("x_low:Q", title=moves_axis), x2="x_high:Q", y=y)
         + rule.encode(x=x, y=alt.Y("y_low:Q", title=locality_axis), y2="y_high:Q")
         + base.mark_point(size=120, filled=True, opacity=1).encode(x=x, y=y)
         + labels.transform_filter("!datum.right").mark_text(align="left", dx=9, dy=-8, fontSize=11)

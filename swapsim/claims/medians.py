@@ -87,32 +87,41 @@ def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def ranks(medians: pl.DataFrame, metric: str) -> pl.DataFrame:
-    """Put the policies in order of one metric, the least first, ties told.
+def ranks(medians: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.DataFrame:
+    """Put the policies in order of one metric, the best first, ties told.
 
     Parameters
     ----------
     medians : polars.DataFrame
         Schema MEDIANS, one source and kernel; rows of other metrics are left out.
     metric : str
+    better : {"lower", "higher"}
+        Which end of the metric is the better one.
 
     Returns
     -------
     polars.DataFrame
-        ``policy, median, low, high, rank`` (UInt32, from 1) and ``tied_with``: the policies whose
-        intervals overlap with this one's. A rank counts the policies that are surely less.
+        ``policy, median, low, high, rank`` (UInt32, 1 is best) and ``tied_with``: the policies
+        whose intervals overlap with this one's. A rank counts the policies that are surely better.
 
     Raises
     ------
     InputError
-        If the metric is not there.
+        If the metric is not there, or ``better`` is another word.
     """
-    chosen = require(medians, MEDIANS, "MEDIANS").filter(metric=metric).sort("median", "policy")
+    if better not in ("lower", "higher"):
+        raise InputError(f"better={better!r}: choose lower or higher", field="better")
+    chosen = (
+        require(medians, MEDIANS, "MEDIANS")
+        .filter(metric=metric)
+        .sort("median", "policy", descending=[better == "higher", False])
+    )
     if chosen.is_empty():
         raise InputError(f"no such metric: {metric!r}; take one of the medians", field="metric")
     rows = chosen.select("policy", "median", "low", "high").to_dicts()
+    ranked = zip(rows, ranks_by_interval(rows, better), strict=True)
     return pl.DataFrame(
-        [{**row, **rank} for row, rank in zip(rows, ranks_by_interval(rows, "lower"), strict=True)],
+        [{**row, **rank} for row, rank in ranked],
         schema_overrides={"rank": pl.UInt32, "tied_with": pl.List(pl.String)},
     )
 

@@ -59,6 +59,20 @@ def test_overlapping_intervals_are_ties() -> None:
     assert ranked["tied_with"].to_list() == [["percpu"], ["avoid"], []]
 
 
+def test_the_best_has_rank_one_whichever_end_is_better() -> None:
+    """What is best stands first, and its rank is 1."""
+    medians = claims.medians(rounds(slow=[1.0] * 5, fast=[9.0] * 5, middle=[4.0] * 5))
+    for better, order in (
+        ("lower", ["slow", "middle", "fast"]),
+        ("higher", ["fast", "middle", "slow"]),
+    ):
+        ranked = claims.ranks(medians, "bounces", better=better)
+        assert ranked["policy"].to_list() == order
+        assert ranked["rank"].to_list() == [1, 2, 3]
+    with pytest.raises(InputError, match="choose lower or higher"):
+        claims.ranks(medians, "bounces", better="neither")
+
+
 def test_bad_input_is_named() -> None:
     """An unknown experiment, metric or confidence, or another table, is refused in one line."""
     frame = rounds(shared=[1.0])

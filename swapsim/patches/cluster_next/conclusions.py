@@ -43,8 +43,8 @@ def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFr
     score = three.row(0, named=True)
     return (
         f"The model hands out {alike:,} of the {handed_out:,} slots that a real kernel did in "
-        f"{verified.height} runs; in it, {cpus} CPUs on a fragmented device find the swap cache's "
-        f"lock on another CPU in {percent['shared']:.0f} of 100 additions with the "
+        f"{verified.height} runs; in it, {cpus} CPUs on a fragmented device fetch the line of the "
+        f"swap cache's lock from another CPU in {percent['shared']:.0f} of 100 additions with the "
         f"shared base, in {percent['percpu-rerandomise']:.0f} with the merged patch, and in "
         f"{percent['percpu']:.0f} with the patch as first posted, whose CPUs fall into step. "
         "Fitted to the base column of its mail alone, the contention machine gives it, while it "
@@ -76,8 +76,8 @@ def verdict_on_alternatives(answers: pl.DataFrame, ranking: pl.DataFrame) -> str
     return (
         f"Of {answers.height} questions and guesses of the thread, {int(answers['holds'].sum())} "
         f"hold in the model; of {ranking.height} policies, {best['policy']}{tied} keeps CPUs apart "
-        f"best: {100 * best['mean']:.1f} of 100 additions to the swap cache find the lock on "
-        f"another CPU, against {100 * merged['mean']:.1f} with the merged patch."
+        f"best: {100 * best['mean']:.1f} of 100 additions to the swap cache fetch the "
+        f"lock's line from another CPU, against {100 * merged['mean']:.1f} with the merged patch."
     )
 
 

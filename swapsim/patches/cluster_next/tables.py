@@ -18,7 +18,7 @@ LEADING: Final = (
     "scanned.again",
     "run",
 )
-"""The metrics that tell most of a policy: contention, wasted scanning, locality."""
+"""The metrics that tell most of a policy: moved lock lines, wasted scanning, locality."""
 
 
 def profile() -> pl.DataFrame:
