@@ -14,20 +14,25 @@ from swapsim.charts.stall_runs import along_rules, by_patch
 from swapsim.charts.stalls import pages_by_rules, rules_table
 from swapsim.charts.theme import png, use
 from swapsim.charts.what_if import gain_on_drives, sensitivity, series_beside_published
+from swapsim.charts.worlds import beside_the_mail, by_machine, lives, over_time
 
 __all__ = [
     "acquisitions_by_site",
     "agreement",
     "along_rules",
+    "beside_the_mail",
+    "by_machine",
     "by_patch",
     "claim_along_shares",
     "gain_along",
     "gain_map",
     "gain_on_drives",
     "headline_changes",
+    "lives",
     "lock_cost_by_mix",
     "metric_along",
     "moves_against_locality",
+    "over_time",
     "pages_by_rules",
     "png",
     "ranges_beside_published",

@@ -63,6 +63,39 @@ ERAS: Final = {
 }
 """Since when reclaim decides so: pale, for words stand on them."""
 
+KERNELS: Final = {"3.9": UNPATCHED, "mmotm": "#d8a13a", "series-8": PATCHED}
+"""The three kernels of patch C's mail, by their rules."""
+
+HOLDERS: Final = {
+    "free": "#f2f2f2",
+    "of programs, active": "#4c78a8",
+    "of programs, inactive": "#9ecae9",
+    "of files, clean": "#c7e9c0",
+    "of files, dirty": "#8c510a",
+    "of files, being written": "#f58518",
+}
+"""Who holds memory."""
+
+SLEEPERS: Final = {
+    "kswapd, in reclaim": "#d94801",
+    "tasks, in reclaim": "#fdbe85",
+    "writer, throttled": "#8c510a",
+    "client, for its pages": "#4c78a8",
+}
+"""Who waits, and where."""
+
+WHERE: Final = {
+    "untouched": "#f7f7f7",
+    "active": "#4c78a8",
+    "inactive": "#9ecae9",
+    "in-hand": "#dadaeb",
+    "leaving": "#f58518",
+    "cached": "#c7e9c0",
+    "swapped-out": "#222222",
+    "reading": "#d62728",
+}
+"""Where a page of the pool is; what a program would have to wait for is dark or red."""
+
 FATES: Final = {
     "freed": "#54a24b",
     "freed under writeback": "#d62728",

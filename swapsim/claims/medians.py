@@ -81,7 +81,7 @@ def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     return (
         order.join(medians, on="metric", maintain_order="left")
         .with_columns(
-            text=pl.struct("median", "low", "high").map_elements(_spread, return_dtype=pl.String)
+            text=pl.struct("median", "low", "high").map_elements(spread, return_dtype=pl.String)
         )
         .pivot("policy", index="metric", values="text")
     )
@@ -126,8 +126,15 @@ def ranks(medians: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.Da
     )
 
 
-def _spread(row: dict[str, float]) -> str:
-    median, low, high = (
+def spread(row: dict[str, float]) -> str:
+    """Return a figure and its two ends as "value [low, high]": three digits, large ones whole.
+
+    Parameters
+    ----------
+    row : dict of str to float
+        The figure, the low and the high end, in this order.
+    """
+    value, low, high = (
         f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}" for value in row.values()
     )
-    return f"{median} [{low}, {high}]"
+    return f"{value} [{low}, {high}]"

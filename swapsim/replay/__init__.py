@@ -21,6 +21,7 @@ from swapsim.replay.stall_agreement import (
     agreement_table,
     stall_agreement,
     stall_partings,
+    stall_seconds,
     stall_timeline,
 )
 from swapsim.replay.stall_decisions import (
@@ -66,6 +67,7 @@ __all__ = [
     "stall_decisions",
     "stall_decisions_of",
     "stall_partings",
+    "stall_seconds",
     "stall_timeline",
     "summed_decisions",
     "totals_per_page",

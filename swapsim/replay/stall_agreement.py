@@ -2,6 +2,7 @@
 """Where sets of rules agree on a recording's lists, where they part, and a stretch in order."""
 
 from itertools import combinations
+from pathlib import Path
 from typing import Final
 
 import polars as pl
@@ -9,6 +10,7 @@ import polars as pl
 from swapsim.errors import InputError
 from swapsim.native.facts import STALL_FLAGS, STALL_RULES
 from swapsim.schemas import DECIDED_LISTS, STALL_AGREEMENT, STALL_PARTINGS, require
+from swapsim.traces import scan_event
 
 _COUNTERS: Final = ("dirty", "unqueued_dirty", "congested", "writeback", "immediate")
 
@@ -145,6 +147,42 @@ def stall_timeline(
         raise InputError(f"{lists} lists are no stretch: ask for 1 or more", field="lists")
     first = _worst(decided, lists) if begin is None else begin
     return decided.filter(pl.col("nth").is_between(first, first + lists - 1))
+
+
+def stall_seconds(folder: Path | str, decided: pl.DataFrame) -> float | None:
+    """Say how long a stretch of lists took, on the recording's own clock.
+
+    Lists carry no time; the kernel's event for each sleep does.
+
+    Parameters
+    ----------
+    folder : Path or str
+        The trace.
+    decided : polars.DataFrame
+        Schema DECIDED_LISTS, all or a stretch of it.
+
+    Returns
+    -------
+    float or None
+        Seconds from the last sleep before the first list, or the first sleep of all, to the first
+        one behind the last list, or the last of all; None if nobody slept.
+
+    Raises
+    ------
+    InputError
+        There is no trace, or no table of who asked for sleeps.
+    """
+    begin, end = (
+        require(decided, DECIDED_LISTS, "decided lists")
+        .select(begin=pl.col("seq").min(), end=pl.col("seq").max())
+        .row(0)
+    )
+    asked = scan_event(folder, "throttle_askers").select("seq", "t_ns").sort("seq").collect()
+    if asked.is_empty() or begin is None:
+        return None
+    first = asked.filter(pl.col("seq") <= begin).tail(1)["t_ns"].to_list() or [asked["t_ns"][0]]
+    last = asked.filter(pl.col("seq") >= end).head(1)["t_ns"].to_list() or [asked["t_ns"][-1]]
+    return float(last[0] - first[0]) / 1e9
 
 
 def _worst(decided: pl.DataFrame, lists: int) -> int:

@@ -87,17 +87,6 @@ def test_a_metric_that_nobody_measured_is_named() -> None:
         patch.steps(MEASURED, ["Tides"])
 
 
-def test_the_mail_s_rows_stand_beside_the_lab_s() -> None:
-    """Three lines a row; what has no clock is not simulated."""
-    found = patch.beside(MEASURED, ["memcachetest-4055M", "Kswapd pages scanned"])
-    assert found["source"].to_list() == ["published", "simulated", "measured"] * 2
-    rows = found.filter(row=SCANNED)
-    assert rows["mmotm"].to_list() == ["8814900", "-", "45,102 [45,094, 45,110]"]
-    assert rows["change"].to_list() == [-81.4, None, -88.9]
-    with pytest.raises(InputError, match="Swap Outs"):
-        patch.beside(MEASURED, ["Swap Outs"])
-
-
 def test_the_verdict_tells_within_how_many_patches_the_work_is_done() -> None:
     """Of a figure that moves; one that does not has none."""
     writes = MEASURED.filter(metric=SCANNED).with_columns(
@@ -108,6 +97,10 @@ def test_the_verdict_tells_within_how_many_patches_the_work_is_done() -> None:
     scans = "pages scanned by kswapd go from 45,102 to 5,022, 100 % of the way with the first 2 of"
     assert scans in verdict
     assert "file pages written by reclaim go neither way in all rounds" in verdict
+    both = MEASURED.filter(metric=SCANNED).with_columns(metric=pl.lit("Page writes file"))
+    verdict = patch.verdict_in_runs(pl.concat([MEASURED, both]))
+    assert verdict.count("of the way") == 1
+    assert "from 45,102 to 5,022, each 100 % of the way with the first 2 of the eight" in verdict
 
 
 def test_too_few_rounds_are_told() -> None:

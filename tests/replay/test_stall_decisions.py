@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Lists of made-up kernels under every set of rules: their own, and the others'."""
 
+from pathlib import Path
 from random import Random
 
 import polars as pl
@@ -102,6 +103,22 @@ def test_the_bad_minute_is_where_most_lists_sleep() -> None:
         assert other.filter(slept).height <= here
     with pytest.raises(InputError, match="lists"):
         replay.stall_timeline(decided, lists=0)
+
+
+def test_a_stretch_is_timed_by_the_sleeps_around_it(tmp_path: Path) -> None:
+    """From the one before its first list to the one behind its last."""
+    decided = replay.decided_lists(rows_of(kernel("6.1", 5, cpus=1, steps=300)))
+    stretch = replay.stall_timeline(decided, lists=10, begin=20)
+    begin, end = stretch["seq"].min(), stretch["seq"].max()
+    askers = {"seq": [begin, begin + 1, end + 1, end + 2], "t_ns": [1, 2, 4, 9]}
+    asked = pl.DataFrame(askers, schema={"seq": pl.UInt64, "t_ns": pl.Int64})
+    seconds = pl.col("t_ns") * 1_000_000_000
+    (tmp_path / "trace.toml").write_text("[guest]\ncpus = 1\n", encoding="utf-8")
+    asked.with_columns(seconds).write_parquet(tmp_path / "throttle_askers.parquet")
+    assert replay.stall_seconds(tmp_path, stretch) == 3
+    assert replay.stall_seconds(tmp_path, decided) == 8
+    asked.clear().write_parquet(tmp_path / "throttle_askers.parquet")
+    assert replay.stall_seconds(tmp_path, stretch) is None
 
 
 @settings(max_examples=5, suppress_health_check=RELAXED)

@@ -1,23 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch C: reclaim's stall decisions in one place, eight patches (2013, merged for 3.11)."""
 
+from swapsim.patches.stall_decisions.beside import beside
 from swapsim.patches.stall_decisions.code_claims import code_claims
-from swapsim.patches.stall_decisions.conclusions import counted, verdict, verdict_in_runs
+from swapsim.patches.stall_decisions.conclusions import (
+    counted,
+    verdict,
+    verdict_in_runs,
+    verdict_in_world,
+)
 from swapsim.patches.stall_decisions.fitting import fitted, residuals_of
+from swapsim.patches.stall_decisions.judgement import cells, orders, verdicts
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
     SIZES,
     STEPS,
     along_rules,
     as_mailed,
-    beside,
     directions,
     measured_as_mailed,
     steps,
 )
 from swapsim.patches.stall_decisions.lists import led, list_of
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH, printed
+from swapsim.patches.stall_decisions.over_time import one_life
 from swapsim.patches.stall_decisions.rules import rule_spans
+from swapsim.patches.stall_decisions.unknowns import ranges
+from swapsim.patches.stall_decisions.what_if import matters
+from swapsim.patches.stall_decisions.worlds import Run, tell, watched
 
 __all__ = [
     "EXPERIMENT",
@@ -25,20 +35,30 @@ __all__ = [
     "PATCH",
     "SIZES",
     "STEPS",
+    "Run",
     "along_rules",
     "as_mailed",
     "beside",
+    "cells",
     "code_claims",
     "counted",
     "directions",
     "fitted",
     "led",
     "list_of",
+    "matters",
     "measured_as_mailed",
+    "one_life",
+    "orders",
     "printed",
+    "ranges",
     "residuals_of",
     "rule_spans",
     "steps",
+    "tell",
     "verdict",
     "verdict_in_runs",
+    "verdict_in_world",
+    "verdicts",
+    "watched",
 ]

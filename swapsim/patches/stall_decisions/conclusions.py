@@ -8,7 +8,7 @@ import polars as pl
 from swapsim import claims, replay, traces
 from swapsim.claims.directions import FEWEST_ROUNDS
 from swapsim.patches.stall_decisions.lab import STEPS, directions, steps
-from swapsim.schemas import DIRECTIONS, VERIFIED_STALLS, require
+from swapsim.schemas import DIRECTIONS, VERIFIED_STALLS, WORLD_VERDICTS, require
 
 HEADLINES: Final = {
     "Kswapd pages scanned": "pages scanned by kswapd",
@@ -20,8 +20,8 @@ MOST: Final = 0.9
 """Of the whole change: with so much the work is done."""
 
 
-def verdict(verified: pl.DataFrame, measured: pl.DataFrame) -> str:
-    """Say what patch C's rules decide, and what they do.
+def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame) -> str:
+    """Say what patch C's rules decide, and what they do, in a kernel and in the world.
 
     Parameters
     ----------
@@ -29,13 +29,15 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame) -> str:
         As for `verdict_on_lists`.
     measured
         As for `verdict_in_runs`.
+    judged
+        As for `verdict_in_world`.
 
     Returns
     -------
     str
-        Three sentences.
     """
-    return f"{verdict_on_lists(verified)} {verdict_in_runs(measured)}"
+    told = (verdict_on_lists(verified), verdict_in_runs(measured), verdict_in_world(judged))
+    return " ".join(told)
 
 
 def verdict_on_lists(verified: pl.DataFrame) -> str:
@@ -88,8 +90,51 @@ def verdict_in_runs(measured: pl.DataFrame) -> str:
         f"Run by the rules of 2013, {rounds} rounds of each{few}, a real Linux 6.1 speaks "
         f"{_counted(judged.filter(moves))} claims that something falls or rises, and "
         f"{_counted(judged.filter(~moves))} that it stays. Against mmotm, "
-        f"{' and '.join(_work(measured, metric) for metric in HEADLINES)}."
+        f"{_works(measured)}."
     )
+
+
+def verdict_in_world(judged: pl.DataFrame) -> str:
+    """Say how near the world's tables come to the mail's.
+
+    Parameters
+    ----------
+    judged : polars.DataFrame
+        Schema WORLD_VERDICTS.
+
+    Returns
+    -------
+    str
+        Two sentences.
+    """
+    rows = require(judged, WORLD_VERDICTS, "WORLD_VERDICTS").filter(pl.col("cells") > 0)
+    order = {word: (rows["order"] == word).sum() for word in ("holds", "contradicted", "open")}
+    sized = (rows["inside"] == rows["cells"]).sum()
+    asked = rows.drop_nulls("order").height
+    return (
+        f"In a world of memory, disk and clock around the rules, the three kernels stand in the "
+        f"mail's order in {order['holds']} of {asked} rows that have one, in "
+        f"{order['contradicted']} they do not and in {order['open']} it is open; {sized} of "
+        f"{rows.height} rows have the mail's size within a factor of two. {_collapses(rows)}"
+    )
+
+
+def _collapses(rows: pl.DataFrame) -> str:
+    """Say where memcached collapses by 3.9's rules alone, and what the series costs it there."""
+    large = rows.drop_nulls("collapse")
+    where = {"parallelio, disk": "on a disk", "parallelio, nfs": "over NFS"}
+    told = []
+    for table, words in where.items():
+        of_one = large.filter(table=table)
+        alone = "by 3.9's rules alone" if of_one["collapse"].all() else "not by 3.9's rules alone"
+        points = " and ".join(f"{value:+.1f}" for value in of_one["points"])
+        printed = " and ".join(f"{value:+.1f}" for value in of_one["change"])
+        told.append(
+            f"{words} memcached collapses beside large files {alone}, and the series changes its "
+            f"rate by {points} % against mmotm ({printed} published)"
+        )
+    sentence = "; ".join(told)
+    return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 def _counted(judged: pl.DataFrame) -> str:
@@ -97,18 +142,32 @@ def _counted(judged: pl.DataFrame) -> str:
     return f"for {said['for']} and against {said['against']} of {judged.height}"
 
 
-def _work(measured: pl.DataFrame, metric: str) -> str:
-    """Say how far a figure goes with all eight patches, and within how many of them it is there."""
+def _works(measured: pl.DataFrame) -> str:
+    """Say how far the figures go with all eight patches, and with how many of them.
+
+    What several figures have in common is said once.
+    """
+    found = {metric: _work(measured, metric) for metric in HEADLINES}
+    told = " and ".join(words for words, _ in found.values())
+    ways = {way for _, way in found.values() if way}
+    if len(ways) == 1 and len(found) == len([way for _, way in found.values() if way]):
+        return f"{told}, each {ways.pop()}"
+    return " and ".join(f"{words}, {way}" if way else words for words, way in found.values())
+
+
+def _work(measured: pl.DataFrame, metric: str) -> tuple[str, str]:
+    """Say from where to where a figure goes, and how much of that way with how many patches."""
     base, *prefixes = STEPS
     ends = claims.steps(measured, (base, prefixes[-1]), [metric]).row(0, named=True)
     words = HEADLINES[metric]
     if ends["seen"] == "either" or ends["base"] == 0:
-        return f"{words} go neither way in all rounds"
+        return f"{words} go neither way in all rounds", ""
     change = ends["value"] - ends["base"]
     values = dict(steps(measured, [metric]).select("policy", "value").iter_rows())
     shares = {prefix: (values[prefix] - ends["base"]) / change for prefix in prefixes}
     there = next(prefix for prefix, share in shares.items() if share >= MOST)
     return (
-        f"{words} go from {ends['base']:,.0f} to {ends['value']:,.0f}, {100 * shares[there]:.0f} % "
-        f"of the way with the first {there.removeprefix('series-')} of the eight patches"
+        f"{words} go from {ends['base']:,.0f} to {ends['value']:,.0f}",
+        f"{100 * shares[there]:.0f} % of the way with the first {there.removeprefix('series-')} "
+        "of the eight patches",
     )

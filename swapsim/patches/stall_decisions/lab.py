@@ -12,7 +12,7 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.native import facts
-from swapsim.patches.stall_decisions.mail import KERNELS, PATCH, printed
+from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
 from swapsim.schemas import DIRECTIONS, MEDIANS_BY_SIZE, PAIRED, RESULTS, require
 
 EXPERIMENT: Final = "stall-rules"
@@ -59,57 +59,6 @@ def as_mailed(measured: pl.DataFrame) -> pl.DataFrame:
 def measured_as_mailed() -> pl.DataFrame:
     """Return `as_mailed` of the shipped runs."""
     return as_mailed(claims.measured_results(EXPERIMENT))
-
-
-def beside(measured: pl.DataFrame, rows: Sequence[str]) -> pl.DataFrame:
-    """Set a few rows of the mail beside the same rows of the lab, three columns each.
-
-    Parameters
-    ----------
-    measured : polars.DataFrame
-        Schema RESULTS, of EXPERIMENT.
-    rows : sequence of str
-        As for `mail.printed`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Three lines a row, published, simulated and measured: ``row, source``, a text for each rule
-        set of KERNELS, measured ones as "median [low, high]", and ``change`` of the last against
-        mmotm in percent. Rules have no clock: simulated is a dash.
-
-    Raises
-    ------
-    InputError
-        A row is not in the mail, or was not measured.
-    """
-    published = printed("disk", rows)
-    name = pl.col("metric").str.strip_prefix("disk: ").str.strip_prefix("Ops ")
-    ours = as_mailed(measured).with_columns(kernel=pl.lit("6.1"), metric=name)
-    medians = claims.medians(ours.filter(pl.col("metric").is_in(rows)))
-    values = medians.pivot("policy", index="metric", values="median")
-    change = pl.when(pl.col("mmotm") != 0).then(
-        (100 * (pl.col("series-8") / pl.col("mmotm") - 1)).round(1)
-    )
-    found = (
-        claims.side_by_side(medians, rows)
-        .join(values.select("metric", change=change), on="metric", maintain_order="left")
-        .rename({"metric": "row"})
-        .select(published.columns)
-    )
-    dashes = published.select(
-        "row", *(pl.lit("-").alias(rules) for rules in KERNELS.values()), change=pl.lit(None)
-    )
-    sources = {"published": published, "simulated": dashes, "measured": found}
-    lines = [
-        frame.with_columns(source=pl.lit(source), place=pl.int_range(pl.len()))
-        for source, frame in sources.items()
-    ]
-    return (
-        pl.concat(lines, how="diagonal_relaxed")
-        .sort("place", maintain_order=True)
-        .select("row", "source", *KERNELS.values(), "change")
-    )
 
 
 def directions(measured: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is open: each constant of the world at its low and at its high, and what becomes of rows."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from itertools import product
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from swapsim import vm
+from swapsim.patches.stall_decisions.judgement import RULES, cells
+from swapsim.patches.stall_decisions.worlds import TARGETS, Run, told
+from swapsim.schemas import WORLD_OPEN, WORLD_ORDERS, WORLD_RANGES, require
+from swapsim.sweep import batches
+
+SEED: Final = 1
+"""Of the client's draws: the constants are what moves here."""
+
+
+class Unknown(NamedTuple):
+    """A constant at an end of its range."""
+
+    constant: str
+    end: str
+    value: int
+
+
+def unknowns() -> list[Unknown]:
+    """Return both ends of each constant's range, where it has one."""
+    return [
+        Unknown(row["name"], end, row[end])
+        for row in vm.constants().iter_rows(named=True)
+        for end in ("low", "high")
+        if row[end] != row["value"]
+    ]
+
+
+def by_unknown(
+    asked: Sequence[Unknown] | None = None,
+    *,
+    targets: Sequence[str] = TARGETS,
+    rules: Sequence[str] = RULES,
+    executor: Executor | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Run the mail's tests with one constant after another at an end of its range.
+
+    The others stay, and nothing is fitted anew.
+
+    Parameters
+    ----------
+    asked : sequence of Unknown, optional
+        Default: all of `unknowns`.
+    targets, rules : sequence of str
+    executor : concurrent.futures.Executor, optional
+        Where to run; default: new processes.
+    progress : bool
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WORLD_OPEN.
+    """
+    chosen = unknowns() if asked is None else asked
+    points = list(product(chosen, targets, rules))
+    frames = batches.run(_tell, points, executor=executor, progress=progress, batch_points=2)
+    return require(pl.concat(frames), WORLD_OPEN, "WORLD_OPEN")
+
+
+def ranges(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
+    """Say between what each cell lies, whichever constant moves, and how its row's order fares.
+
+    Parameters
+    ----------
+    found : polars.DataFrame
+        Schema WORLD_OPEN.
+    orders : polars.DataFrame
+        Schema WORLD_ORDERS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WORLD_RANGES.
+    """
+    value = pl.col("simulated")
+    frame = (
+        require(found, WORLD_OPEN, "WORLD_OPEN")
+        .group_by("table", "metric", "rules", maintain_order=True)
+        .agg(
+            low=value.min(),
+            low_by=pl.col("constant").get(value.arg_min()),
+            high=value.max(),
+            high_by=pl.col("constant").get(value.arg_max()),
+            worlds=pl.len(),
+            inside=pl.col("inside").sum(),
+        )
+        .join(_ordered(found, orders), on=["table", "metric"], how="left", maintain_order="left")
+    )
+    return require(frame.cast(WORLD_RANGES), WORLD_RANGES, "WORLD_RANGES")
+
+
+def _ordered(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
+    """Count the worlds in which each row's kernels stand in the mail's order."""
+    world = ["constant", "end", "table", "metric"]
+    one, other = (
+        found.select(*world, pl.col("rules").alias(name), pl.col("simulated").alias(f"of_{name}"))
+        for name in ("one", "other")
+    )
+    pairs = (
+        require(orders, WORLD_ORDERS, "WORLD_ORDERS")
+        .join(one, on=["table", "metric", "one"])
+        .join(other, on=[*world, "other"])
+    )
+    rises = pl.col("of_other") > pl.col("of_one")
+    falls = pl.col("of_other") < pl.col("of_one")
+    right = pl.when(pl.col("claimed") == "rises").then(rises).otherwise(falls)
+    by_world = pairs.group_by(world).agg(right=right.all())
+    return by_world.group_by("table", "metric").agg(ordered=pl.col("right").sum())
+
+
+def _tell(point: tuple[Unknown, str, str]) -> pl.DataFrame:
+    unknown, target, rules = point
+    run = Run(rules=rules, target=target, seed=SEED, constants={unknown.constant: unknown.value})
+    return (
+        cells(told(run))
+        .select(
+            pl.lit(unknown.constant).alias("constant"),
+            pl.lit(unknown.end).alias("end"),
+            "table",
+            "metric",
+            "rules",
+            "simulated",
+            "inside",
+        )
+        .cast(WORLD_OPEN)
+    )

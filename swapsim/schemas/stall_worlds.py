@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patch C's tables in its world: held against the mail's, cell by cell and row by row."""
+
+from typing import Final
+
+import polars as pl
+
+from swapsim.native.facts import WORLD_WHERE
+from swapsim.schemas.claims import DIRECTION, DIRECTION_VERDICT, STANDING
+from swapsim.schemas.table import schema_of
+
+WORLD_CELLS: Final = schema_of(
+    {
+        "table": pl.String,
+        "metric": pl.String,
+        "rules": pl.String,
+        "published": pl.Float64,
+        "simulated": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "ratio": pl.Float64,
+        "inside": pl.Boolean,
+    }
+)
+"""One row per cell that is modelled: the mean over the seeds, the least and the greatest, and
+simulated by published (null where either is zero). A cell that is compared a second has all of
+them a second. ``inside``: within its width; null for one that constants were fitted on."""
+
+WORLD_VERDICTS: Final = schema_of(
+    {
+        "table": pl.String,
+        "metric": pl.String,
+        "standing": STANDING,
+        "order": DIRECTION_VERDICT,
+        "inside": pl.UInt8,
+        "cells": pl.UInt8,
+        "change": pl.Float64,
+        "points": pl.Float64,
+        "near": pl.Boolean,
+        "worse": DIRECTION_VERDICT,
+        "collapse": pl.Boolean,
+        "note": pl.String,
+    }
+)
+"""One row per row of the tables. ``order`` of the three kernels, null where none is asked for; of
+``cells`` that are judged by size so many are ``inside``. ``change``: published from mmotm to the
+series in percent, ``points`` the simulated one, ``near`` if it lies as near as is asked, ``worse``
+if it is below zero; ``collapse`` if 3.9 alone collapses. Null where it is not asked for."""
+
+WORLD_WHAT_IF: Final = schema_of(
+    {
+        "factor": pl.String,
+        "setting": pl.Float64,
+        "rules": pl.String,
+        "seed": pl.UInt64,
+        "metric": pl.String,
+        "value": pl.Float64,
+    }
+)
+"""One row per figure of one run on another machine: what was asked about, and its value there."""
+
+WORLD_MATTERS: Final = schema_of(
+    {
+        "factor": pl.String,
+        "setting": pl.Float64,
+        "metric": pl.String,
+        "base": pl.Float64,
+        "series": pl.Float64,
+        "change": pl.Float64,
+        "differs": pl.Boolean,
+    }
+)
+"""One row per machine and figure: medians by mmotm's rules and by the series', their change in
+percent (null from zero), and whether that is more than what stays, with one sign in all seeds."""
+
+WORLD_BY_TIME: Final = schema_of(
+    {
+        "rules": pl.String,
+        "t_s": pl.UInt32,
+        "free": pl.UInt32,
+        "active_anon": pl.UInt32,
+        "inactive_anon": pl.UInt32,
+        "clean": pl.UInt32,
+        "dirty": pl.UInt32,
+        "written": pl.UInt32,
+        "swap_used": pl.UInt32,
+        "scanned_normal": pl.Float64,
+        "scanned_dma32": pl.Float64,
+        "kswapd_sleeps": pl.Float64,
+        "tasks_sleep": pl.Float64,
+        "writer_throttled": pl.Float64,
+        "client_waits": pl.Float64,
+    }
+)
+"""One row per rules and second: pages that are free, of programs (active and inactive), and of
+files (clean, dirty, under writeback), and slots in use; since the second before, pages
+scanned by kswapd a second, and the shares of the time that kswapd and tasks slept in
+reclaim, the writer was throttled, and the client served nothing."""
+
+WORLD_LIFE_SPANS: Final = schema_of(
+    {
+        "rules": pl.String,
+        "page": pl.UInt32,
+        "where": pl.Enum(WORLD_WHERE),
+        "zone": pl.String,
+        "begin_s": pl.Float64,
+        "end_s": pl.Float64,
+    }
+)
+"""One row per span in which a page of the pool was in one place; ``zone`` null where in none."""
+
+WORLD_OPEN: Final = schema_of(
+    {
+        "constant": pl.String,
+        "end": pl.Enum(["low", "high"]),
+        "table": pl.String,
+        "metric": pl.String,
+        "rules": pl.String,
+        "simulated": pl.Float64,
+        "inside": pl.Boolean,
+    }
+)
+"""One row per constant at an end of its range, and cell: as in WORLD_CELLS, of one seed."""
+
+WORLD_ORDERS: Final = schema_of(
+    {
+        "table": pl.String,
+        "metric": pl.String,
+        "one": pl.String,
+        "other": pl.String,
+        "claimed": DIRECTION,
+    }
+)
+"""One row per row of the tables and two kernels that differ in the mail: which way it goes."""
+
+WORLD_RANGES: Final = schema_of(
+    {
+        "table": pl.String,
+        "metric": pl.String,
+        "rules": pl.String,
+        "low": pl.Float64,
+        "low_by": pl.String,
+        "high": pl.Float64,
+        "high_by": pl.String,
+        "worlds": pl.UInt32,
+        "inside": pl.UInt32,
+        "ordered": pl.UInt32,
+    }
+)
+"""One row per cell: the least and the greatest over ``worlds``, each with a constant at an end of
+its range, and which; in how many the cell is ``inside``, and its row in the mail's order, null
+where none is asked for."""

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts of the world draw what their frames hold, and refuse other frames."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from swapsim import charts
+from swapsim.charts import colours
+from swapsim.errors import InputError
+from swapsim.native.facts import WORLD_WHERE
+from swapsim.schemas import WORLD_BY_TIME, WORLD_CELLS, WORLD_LIFE_SPANS, WORLD_WHAT_IF
+
+CELLS = pl.DataFrame(
+    [
+        ("t", "Ops a", "3.9", 10.0, 5.0, 4.0, 6.0, 0.5, None),
+        ("t", "Ops a", "mmotm", 10.0, 1e6, 1e6, 1e6, 1e5, False),
+        ("t", "b", "series-8", 10.0, 0.0, 0.0, 0.0, None, False),
+        ("t", "b", "mmotm", 10.0, 0.001, 0.0, 0.0, 1e-4, False),
+    ],
+    schema=WORLD_CELLS,
+    orient="row",
+)
+SECOND = dict.fromkeys(WORLD_BY_TIME.names()[2:], 1) | {"client_waits": 0.5}
+BY_TIME = pl.DataFrame(
+    [{"rules": rules, "t_s": t, **SECOND} for rules in ("3.9", "mmotm") for t in (1, 2)],
+    schema=WORLD_BY_TIME,
+)
+SPANS = pl.DataFrame(
+    [
+        ("3.9", 700, "untouched", None, 0.0, 1.0),
+        ("3.9", 700, "active", "normal", 1.0, 2.5),
+        ("3.9", 700, "swapped-out", None, 2.5, 4.0),
+        ("3.9", 900, "active", "dma32", 1.0, 4.0),
+    ],
+    schema=WORLD_LIFE_SPANS,
+    orient="row",
+)
+MACHINES = pl.DataFrame(
+    [
+        (factor, 2.0, "mmotm", seed, "scanned", 10.0 * seed)
+        for factor in ("disk", "memory")
+        for seed in (1, 2, 3)
+    ],
+    schema=WORLD_WHAT_IF,
+    orient="row",
+)
+
+
+def rows_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return all rows of a chart's data."""
+    return [row for rows in spec["datasets"].values() for row in rows]
+
+
+def test_a_cell_is_a_mark_at_its_quotient() -> None:
+    """Far ones at the edge, fitted ones hollow, those without a quotient nowhere."""
+    rows = rows_of(charts.beside_the_mail(CELLS, title="t").to_dict())
+    assert [(row["row"], row["ratio"], row["kind"]) for row in rows if "row" in row] == [
+        ("a", 0.5, "fitted on"),
+        ("a", 32.0, "above"),
+        ("b", 0.0313, "below"),
+    ]
+
+
+def test_time_has_a_row_for_each_question() -> None:
+    """Who holds memory, what is scanned, who waits; and a column a kernel."""
+    spec = charts.over_time(BY_TIME, title="t").to_dict()
+    assert len(spec["concat"]) == 3
+    kinds = {row["kind"] for row in rows_of(spec)}
+    assert kinds == {*colours.HOLDERS, *colours.SLEEPERS, "Normal", "DMA32"}
+    assert spec["concat"][0]["facet"]["column"]["sort"] == ["3.9", "mmotm"]
+
+
+def test_a_life_is_a_strip() -> None:
+    """Pages are numbered as they stand; before its first touch there is nothing of a page."""
+    spec = charts.lives(SPANS, title="t").to_dict()
+    told = [(row["place"], row["where"], row["begin"], row["end"]) for row in rows_of(spec)]
+    assert told == [(1, "active", 1, 2.5), (1, "swapped-out", 2.5, 4), (2, "active", 1, 4)]
+    assert set(WORLD_WHERE) == set(colours.WHERE)
+
+
+def test_other_machines_have_a_panel_a_factor() -> None:
+    """The median, and the least and the greatest seed."""
+    spec = charts.by_machine(MACHINES, "scanned", title="t").to_dict()
+    assert len(spec["concat"]) == 2
+    row = {"factor": "disk", "setting": 2.0, "rules": "mmotm", "value": 20.0}
+    assert row | {"low": 10.0, "high": 30.0} in rows_of(spec)
+
+
+@pytest.mark.parametrize("draw", [charts.beside_the_mail, charts.over_time, charts.lives])
+def test_another_frame_is_refused(draw: Any) -> None:
+    """The schema is named."""
+    with pytest.raises(InputError, match="WORLD_"):
+        draw(MACHINES, title="t")
