@@ -108,7 +108,7 @@ def test_c_and_oracle_agree_event_by_event(
             asked = (cpu, lock, number % 4, bool(number & 1))
             assert lib.sws_des_lock(des, *asked) == oracle.lock(*asked)
         elif name == "interrupt":
-            asked_for = (cpu, number % 7, lock)
+            asked_for = (cpu, number % 7, number // 7, lock)
             assert lib.sws_des_interrupt(des, *asked_for) == oracle.interrupt(*asked_for)
         else:
             assert lib.sws_des_unlock(des, cpu, lock) == oracle.unlock(cpu, lock)
@@ -118,6 +118,7 @@ def test_c_and_oracle_agree_event_by_event(
             assert site(des, i) == {name: oracle.sites[i][name] for name in SITE_FIELDS}
         for i in range(cpus):
             assert account(des, i) == oracle.account(i)
+            assert lib.sws_des_interrupts_on(des, i) == oracle.interrupts_on[i]
 
 
 class Crowd:

@@ -63,6 +63,7 @@ class Des:
         self.log: list[list[tuple[str, int, int]]] = [[] for _ in range(config.cpus)]
         self.covered = [0] * config.cpus
         self.callers: list[tuple[Ask, int]] = []
+        self.interrupts_on = [0] * config.cpus
 
     def add_locks(self, kind: int, n: int) -> int:
         """Add locks and return the first one's number."""
@@ -129,7 +130,7 @@ class Des:
         site, held = self.sites[lock.holder.site], self.now - lock.had_since
         site["hold_ns"] += held
         site["longest_hold_ns"] = max(site["longest_hold_ns"], held)
-        lock.last_holder, lock.holder = cpu, None
+        saved, lock.last_holder, lock.holder = lock.holder.irq_save, cpu, None
         if lock.waiters:
             ways = self.config.hand_off_ways if lock.kind == QUEUED else len(lock.waiters)
             ask = lock.waiters[0]
@@ -137,6 +138,7 @@ class Des:
                 ask = min(lock.waiters, key=lambda waiter: self.travel(cpu, waiter.cpu))
             lock.waiters.remove(ask)
             self._grant(lock, ask, ways)
+        self.interrupts_on[cpu] += saved and self.has_interrupts_on(cpu)
         for ask, other in list(self.callers):
             if self.has_interrupts_on(other):
                 self.callers.remove((ask, other))
@@ -148,15 +150,15 @@ class Des:
         asks = [ask for lock in self.locks for ask in (lock.holder, *lock.waiters) if ask]
         return not any(ask.cpu == cpu and ask.irq_save for ask in asks)
 
-    def interrupt(self, cpu: int, other: int, site: int) -> int:
-        """Let an idle CPU wait until another takes its interrupt."""
+    def interrupt(self, cpu: int, other: int, sent: int, site: int) -> int:
+        """Let an idle CPU wait until another has taken its interrupt."""
         if not self.idle(cpu) or cpu == other or not 0 <= other < self.config.cpus:
             return BAD_ARGUMENT
         if site >= self.config.sites or not self.has_interrupts_on(cpu):
             return BAD_ARGUMENT
         self._was_idle(cpu)
         ask = Ask(cpu, site, irq_save=False, since=self.now)
-        if self.has_interrupts_on(other):
+        if self.has_interrupts_on(other) or self.interrupts_on[other] != sent:
             self._end_wait(ask, self.now)
         else:
             self.sites[site]["contended"] += 1

@@ -7,6 +7,7 @@ are those of oracle_slots and time that of oracle_des. It shares no code with th
 library.
 """
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -69,7 +70,7 @@ SITES = (
     ("record_lock.swap_cgroup_record.mem_cgroup_swapout", True),
     ("record_lock.swap_cgroup_record.mem_cgroup_charge", True),
     ("record_lock.swap_cgroup_record.swapcache_free_entries", True),
-    ("interrupt.try_to_unmap_flush_dirty", False),
+    ("interrupt.try_to_unmap_flush", False),
 )
 """The sites and whether their lock is taken with interrupts off, in the order of the enum."""
 
@@ -150,6 +151,7 @@ class Page:
     owner: int | None = None
     slot: int = 0
     active: bool = False
+    written: bool = False
     referenced: bool = False
     kept_once: bool = False
     dirty: bool = False
@@ -218,6 +220,7 @@ class Actor:
     isolated: list[Page] = field(default_factory=list)
     pagevec: list[Page] = field(default_factory=list)
     aside: list[Page] = field(default_factory=list)
+    stale: list[int] = field(default_factory=list)
     place: "Place" = field(default_factory=lambda: Place(-1))
     stays_until: int = 0
     count: Counter[str] = field(default_factory=Counter)
@@ -410,7 +413,9 @@ class Machine:
             return
         left = {node.number: len(self.ptes_of(node)) for node in self.nodes}
         keep = {node.number: self.resident(node) for node in self.nodes}
-        for pte in range(self.config.walkers * self.config.pages):
+        mixed = itertools.product(range(self.config.pages), range(self.config.walkers))
+        for page, walker in mixed:
+            pte = walker * self.config.pages + page
             n = pte // self.config.pages % self.config.nodes
             chosen = draws.below(left[n]) < keep[n]
             left[n] -= 1
@@ -460,6 +465,7 @@ class Machine:
         page = node.free.pop(0)
         page.used = page.dirty = page.referenced = True
         page.pte, page.owner = pte, self.first_owner(node, page, pte)
+        page.written = pte is None or page.number * 37 % 100 >= self.config.read_percent
         self.charged += 1
         if pte is not None:
             self.ptes[pte] = page
@@ -761,6 +767,7 @@ class Machine:
                 self.leaving.discard(page.pte)
             kept.append(page)
         yield from self.remove_list(actor)
+        yield from self.flush_tlb(actor)
         yield from self.drain(actor)
 
         def put_back() -> int:
@@ -773,11 +780,19 @@ class Machine:
         yield from self.under(actor, node.lru_lock, site, put_back)
         return progress
 
+    def flush_tlb(self, actor: Actor) -> Steps:
+        """Interrupt all CPUs whose pages were unmapped, and wait until each has taken it."""
+        sent = [(cpu, self.des.interrupts_on[cpu]) for cpu in actor.stale]
+        actor.stale.clear()
+        for cpu, times in reversed(sent):
+            self.des.interrupt(actor.cpu, cpu, times, SITE["interrupt.try_to_unmap_flush"])
+            yield
+
     def freed(self, page: Page) -> Page:
         """Return the page as nobody's."""
         self.charged -= 1
         page.used = page.referenced = page.dirty = page.locked = page.kept_once = False
-        page.active = False
+        page.active = page.written = False
         page.writeback = page.unmapped = False
         page.pte, page.owner, page.slot = None, None, 0
         return page
@@ -794,10 +809,10 @@ class Machine:
                 page.slot = slot
                 yield from self.tree(actor, slot, "add_to_swap_cache.shrink_page_list", page)
             yield from self.map(actor, page.slot, "swap_duplicate", swap.slots.duplicate)
-            if page.dirty and page.owner not in (None, actor.cpu):
-                site = SITE["interrupt.try_to_unmap_flush_dirty"]
-                self.des.interrupt(actor.cpu, page.owner, site)
-                yield
+            if page.owner not in (None, actor.cpu, *actor.stale):
+                actor.stale.append(page.owner)
+            if page.written:
+                yield from self.flush_tlb(actor)
             page.unmapped = True
             if page.dirty:
                 yield from self.map(actor, page.slot, "try_to_free_swap", None)
@@ -1146,7 +1161,7 @@ class Machine:
             yield from self.work(actor, "fault_ns")
             page: Any = yield from self.alloc_page(actor)
             page.dirty = page.referenced = True
-            page.owner = actor.cpu
+            page.owner, page.written = actor.cpu, True
             page.active = not self.new
             if self.config.accesses:
                 page.pte = actor.first_pte + actor.count["touched"]
@@ -1218,6 +1233,7 @@ class Machine:
                 elif pte not in self.leaving:
                     actor.count["accesses"] += 1
                     where.referenced = True
+                    where.written |= write
                     if self.new:
                         where.dirty |= write
                     elif write and self.may_leave_cache(where):
@@ -1310,6 +1326,7 @@ class Machine:
                 lambda: self.costs["lru_page_ns"],
             )
         self.ptes[pte], page.pte, page.owner = page, pte, actor.cpu
+        page.written = write
         page.referenced = True
         yield from self.map(actor, slot, "swap_free", swap.slots.drop)
         if holds_place:

@@ -163,13 +163,18 @@ int sws_des_lock(struct sws_des *self, uint32_t cpu, uint32_t lock, uint32_t sit
  */
 int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t lock);
 
+/* How often a CPU had its interrupts off and has had them on again, so far; 0 for an unknown one. */
+uint64_t sws_des_interrupts_on(const struct sws_des *self, uint32_t cpu);
+
 /*
- * An idle CPU interrupts another and goes on when that one has taken the interrupt; its event
- * comes then. What it waits counts at a site as an acquisition's wait does. Returns
- * SWS_ERROR_BAD_ARGUMENT for a CPU that has an event or waits, for itself as the other, for one
- * that has interrupts off itself, an unknown CPU or site.
+ * An idle CPU that has interrupted another goes on when that one has taken the interrupt; its
+ * event comes then: at once if the other has interrupts on, or has had them on since the interrupt
+ * was sent, when sws_des_interrupts_on was so much. What it waits counts at a site as an
+ * acquisition's wait does. Returns SWS_ERROR_BAD_ARGUMENT for a CPU that has an event or waits, for
+ * itself as the other, for one that has interrupts off itself, an unknown CPU or site.
  */
-int sws_des_interrupt(struct sws_des *self, uint32_t cpu, uint32_t other, uint32_t site);
+int sws_des_interrupt(struct sws_des *self, uint32_t cpu, uint32_t other, uint64_t sent,
+		      uint32_t site);
 
 /* What one call site cost so far; zeros for an unknown one. */
 struct sws_des_site sws_des_site_of(const struct sws_des *self, uint32_t site);

@@ -67,7 +67,7 @@
  *                                                   in it cluster locks (below)
  *   add_to_swap_cache           tree_lock, device   xa_lock, 64 MB      as 5.7
  *   swap_duplicate              si->lock            cluster lock        cluster lock
- *   try_to_unmap_flush_dirty    none, but a wait    as 4.8              as 4.8
+ *   try_to_unmap_flush          none, but a wait    as 4.8              as 4.8
  *   try_to_free_swap: count     si->lock            cluster lock        cluster lock
  *   start, end of writeback     tree_lock each      none: patch A       none
  *     swap_writeback_tags       none                xa_lock each        xa_lock each
@@ -82,10 +82,10 @@
  *   cluster, and one per slot found and not got. A rotational device has none: what they
  *   guard, si->lock does, which is dropped while a free run of slots is searched.
  *
- *   Before a page is written nobody may write to it any more: the CPU of the task whose it is, if it
- *   is another, takes an interrupt, and that comes after any lock that it waits for or holds
- *   with interrupts off. So a queue at tree_lock, xa_lock or lru_lock keeps reclaimers waiting
- *   that do not stand in it.
+ *   A CPU whose task has pages mapped that others take has to forget them, those that it wrote to
+ *   before they are written, the rest at the list's end. It takes an interrupt for that, which comes
+ *   after any lock that it waits for or holds with interrupts off. So a queue at tree_lock, xa_lock
+ *   or lru_lock keeps reclaimers waiting that do not stand in it.
  *
  *   Batched, the pages of a list that may leave are put aside, locked, until the list is
  *   gone through. Each mapping's are removed under one hold, the sum of its removals (the
@@ -370,7 +370,7 @@ enum sws_machine_site {
 	SWS_SITE_RECORD_OUT = 31, /* a memory cgroup's record of a slot, inside tree_lock */
 	SWS_SITE_RECORD_IN = 32,
 	SWS_SITE_RECORD_FREE = 33, /* inside si->lock */
-	SWS_SITE_FLUSH = 34, /* no lock: the CPU that has the page mapped is interrupted */
+	SWS_SITE_FLUSH = 34, /* no lock: a CPU that had the page mapped is interrupted */
 	SWS_SITES = 35,
 };
 

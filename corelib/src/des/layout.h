@@ -25,6 +25,7 @@ struct cpu {
 	uint32_t next_waiter;
 	/* Locks that it has or waits for with interrupts off, and who waits until there are none. */
 	uint32_t irqs_off;
+	uint64_t irqs_on_again;
 	uint32_t first_caller;
 	uint32_t last_caller;
 	/* Of the acquisition that it waits for. */

@@ -190,6 +190,7 @@ static void take_interrupts(struct sws_des *self, uint32_t cpu)
 		end_wait(self, caller, self->now);
 	target->first_caller = NOBODY;
 	target->last_caller = NOBODY;
+	target->irqs_on_again++;
 }
 
 int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t number)
@@ -215,6 +216,11 @@ int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t number)
 	return SWS_OK;
 }
 
+uint64_t sws_des_interrupts_on(const struct sws_des *self, uint32_t cpu)
+{
+	return cpu < self->config.cpus ? self->cpus[cpu].irqs_on_again : 0;
+}
+
 /*
  * CPU 1 waits for a lock with interrupts off, CPUs 0 and 2 interrupt it meanwhile:
  *
@@ -224,7 +230,8 @@ int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t number)
  *
  * CPU 1 may ask for its next lock at once: between the two it took both interrupts.
  */
-int sws_des_interrupt(struct sws_des *self, uint32_t cpu, uint32_t other, uint32_t site)
+int sws_des_interrupt(struct sws_des *self, uint32_t cpu, uint32_t other, uint64_t sent,
+		      uint32_t site)
 {
 	struct cpu *target = NULL;
 
@@ -233,7 +240,7 @@ int sws_des_interrupt(struct sws_des *self, uint32_t cpu, uint32_t other, uint32
 		return SWS_ERROR_BAD_ARGUMENT;
 	target = &self->cpus[other];
 	des_resume(self, cpu)->site = site;
-	if (!target->irqs_off) {
+	if (!target->irqs_off || target->irqs_on_again != sent) {
 		end_wait(self, cpu, self->now);
 		return SWS_OK;
 	}

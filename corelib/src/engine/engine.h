@@ -181,10 +181,11 @@ static inline int engine_unlock(struct engine_thread *thread, uint32_t lock)
 }
 
 /* Goes on when the other CPU has taken an interrupt. */
-static inline int engine_interrupt(struct engine_thread *thread, uint32_t other, uint32_t site)
+static inline int engine_interrupt(struct engine_thread *thread, uint32_t other, uint64_t sent,
+				   uint32_t site)
 {
 	thread->waits = true;
-	return sws_des_interrupt(thread->engine->des, thread->cpu, other, site);
+	return sws_des_interrupt(thread->engine->des, thread->cpu, other, sent, site);
 }
 
 /* The thread goes on when another one wakes it. */

@@ -162,12 +162,17 @@ static uint64_t slots_to_take(const struct sws_machine *self, const struct sws_s
 
 static void fill_pages(struct sws_machine *self)
 {
+	const uint32_t walkers = self->config.walkers;
+
+	/* Of each walker in turn, for on the lists their pages lie mixed. */
 	for (uint32_t i = 0; i < MACHINE_PART && self->fill.pte < self->n_ptes;
 	     i++, self->fill.pte++) {
-		const uint32_t n = sws_machine__node_of_pte(self, self->fill.pte);
+		const uint32_t pte =
+			self->fill.pte % walkers * self->config.pages + self->fill.pte / walkers;
+		const uint32_t n = sws_machine__node_of_pte(self, pte);
 
 		if (choose(self, &self->fill.nodes[n].left, &self->fill.nodes[n].keep))
-			put_in_balance(self, &self->nodes[n], self->fill.pte);
+			put_in_balance(self, &self->nodes[n], pte);
 	}
 	if (self->fill.pte < self->n_ptes)
 		return;

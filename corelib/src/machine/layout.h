@@ -53,6 +53,8 @@ struct page {
 	bool used;
 	/* In a pagevec: it goes to the active list. */
 	bool active;
+	/* Its page table entry is dirty. */
+	bool written;
 	bool referenced;
 	/* It was referenced at the look before: PG_referenced. */
 	bool kept_once;
@@ -137,6 +139,12 @@ struct batch {
 	uint32_t n;
 };
 
+/* A CPU that has to forget where a page was, and how often it had its interrupts on when told so. */
+struct stale {
+	uint32_t cpu;
+	uint64_t sent;
+};
+
 /* A page that waits for the removal of its list. */
 struct aside_page {
 	struct sws_removal_page removal;
@@ -159,6 +167,11 @@ struct cpu {
 	struct batch taken;
 	struct batch kept;
 	struct batch activated;
+	/* Those whose pages it has unmapped, each once. */
+	struct {
+		struct stale cpus[SWS_MACHINE_LIST_MAX];
+		uint32_t n;
+	} stale;
 	/* What of it waits to be removed together; none page by page. */
 	struct {
 		struct sws_removal *removal;

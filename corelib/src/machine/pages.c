@@ -120,6 +120,9 @@ void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, u
 	page->referenced = true;
 	page->pte = pte;
 	page->owner = (uint16_t)first_owner(self, index)->thread.cpu;
+	/* A writer's are; a walker's as often as an access is a write, evenly: 37 steps through all of 100. */
+	page->written =
+		pte == MACHINE_NONE || (uint64_t)index * 37 % 100 >= self->config.read_percent;
 	self->charged++;
 	if (pte != MACHINE_NONE) {
 		self->pte_states[pte] = PTE_RESIDENT;

@@ -21,6 +21,13 @@ int sws_machine__put_aside(struct actor *actor, uint32_t page);
 int sws_machine__remove_list(struct actor *actor);
 
 /*
+ * A page is unmapped: the CPU that had it mapped has to forget where it was, before the page is
+ * written if it could have written to it, else before the list's pages are free.
+ */
+void sws_machine__unmap(struct actor *actor, const struct page *page);
+int sws_machine__flush_tlb(struct actor *actor);
+
+/*
  * Models the part of shrink_page_list that swaps out one page, locked by the actor. The
  * result is the slot that it went to, batched without having been removed; 0: it stays, as
  * it was or under writeback.

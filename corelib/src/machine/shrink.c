@@ -127,7 +127,7 @@ struct shrink {
 	bool progress;
 };
 
-enum step { BALANCE, ISOLATE, LOOK, DECIDE, SETTLE, DRAIN, PUT_BACK, LEAVE };
+enum step { BALANCE, ISOLATE, LOOK, DECIDE, SETTLE, FLUSH, DRAIN, PUT_BACK, LEAVE };
 
 static int isolate_inactive(struct actor *actor, void *frame, uint64_t *ns)
 {
@@ -151,7 +151,7 @@ static int go_on_with_next(struct actor *actor, struct shrink *my)
 /* The list is gone through: what was put aside of it leaves now. */
 static int end_list(struct actor *actor)
 {
-	engine_go(&actor->thread, DRAIN);
+	engine_go(&actor->thread, FLUSH);
 	return actor->cpu->aside.n ? sws_machine__remove_list(actor) : SWS_OK;
 }
 
@@ -279,6 +279,8 @@ static int shrink(struct actor *actor, void *frame, uint32_t step)
 		return decide(actor, my);
 	case SETTLE:
 		return settle(actor, my);
+	case FLUSH:
+		return sws_machine__flush_tlb(actor);
 	case DRAIN:
 		return sws_machine__drain_free(actor);
 	case PUT_BACK:

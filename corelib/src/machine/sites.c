@@ -43,7 +43,7 @@ static const struct engine_site sites[SWS_SITES] = {
 	[SWS_SITE_LRU_RELEASE] = { "lru_lock.release_pages", true },
 	[SWS_SITE_RECORD_OUT] = { "record_lock.swap_cgroup_record.mem_cgroup_swapout", true },
 	[SWS_SITE_RECORD_IN] = { "record_lock.swap_cgroup_record.mem_cgroup_charge", true },
-	[SWS_SITE_FLUSH] = { "interrupt.try_to_unmap_flush_dirty", false },
+	[SWS_SITE_FLUSH] = { "interrupt.try_to_unmap_flush", false },
 	[SWS_SITE_RECORD_FREE] = { "record_lock.swap_cgroup_record.swapcache_free_entries", true },
 };
 

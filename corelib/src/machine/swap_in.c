@@ -124,6 +124,7 @@ static int map_page(struct actor *actor, struct swap_in *my)
 	self->pte_values[my->pte] = my->page;
 	self->pages[my->page].pte = my->pte;
 	self->pages[my->page].owner = (uint16_t)actor->thread.cpu;
+	self->pages[my->page].written = my->write;
 	self->pages[my->page].referenced = true;
 	return sws_machine__swap_free(actor, &my->slot);
 }

@@ -64,17 +64,6 @@ static int stay(struct actor *actor)
 	return SWS_OK;
 }
 
-/*
- * Models try_to_unmap_flush_dirty: the CPU of the task whose page it is has to forget where it was.
- * What the interrupt itself costs is in unmap_ns; here is what it waits for.
- */
-static int flush_tlb(struct actor *actor, const struct page *page)
-{
-	if (page->owner == MACHINE_NOBODY || page->owner == actor->thread.cpu)
-		return SWS_OK;
-	return engine_interrupt(&actor->thread, page->owner, SWS_SITE_FLUSH);
-}
-
 static int write_out(struct actor *actor, uint32_t index)
 {
 	struct sws_machine *self = actor->machine;
@@ -124,7 +113,8 @@ static int swap_out(struct actor *actor, void *frame, uint32_t step)
 	case DUPLICATE:
 		return sws_machine__duplicate(actor, page);
 	case FLUSH:
-		return page->dirty ? flush_tlb(actor, page) : SWS_OK;
+		sws_machine__unmap(actor, page);
+		return page->written ? sws_machine__flush_tlb(actor) : SWS_OK;
 	case COUNT:
 		page->unmapped = true;
 		if (!page->dirty)

@@ -32,6 +32,7 @@ static bool hit(struct actor *actor, struct walker *my)
 	page = &self->pages[my->page];
 	actor->count.accesses++;
 	page->referenced = true;
+	page->written |= my->write;
 	if (self->rules->reuses_exclusive) {
 		page->dirty |= my->write;
 		return false;

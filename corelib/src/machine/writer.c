@@ -31,6 +31,7 @@ static int write_page(struct actor *actor, struct writer *my)
 	page = &self->pages[my->page];
 	page->dirty = true;
 	page->owner = (uint16_t)actor->thread.cpu;
+	page->written = true;
 	page->referenced = true;
 	page->active = self->rules->starts_active;
 	/* It has an address if the task will give it back. */
