@@ -9,12 +9,12 @@ from swapsim.patches.writeback_tags.conclusions import verdict_in_time
 from swapsim.schemas import RANGES
 
 
-def reach(low: float, high: float) -> pl.DataFrame:
+def reach(low: float, high: float, verdict: str = "holds") -> pl.DataFrame:
     """Return RANGES by hand, with another claim before that of the throughput."""
     return pl.DataFrame(
         [
             ("A-swap-out", 22.3, 1.0, 77.0, 78.0, 1.0, "misses", False, 1.0, 2.0, 5),
-            ("A-throughput", 24.3, 9.3, low, high, high - low, "holds", False, 1.0, 2.0, 5),
+            ("A-throughput", 24.3, 9.3, low, high, high - low, verdict, False, 1.0, 2.0, 5),
         ],
         schema=RANGES,
         orient="row",
@@ -22,12 +22,14 @@ def reach(low: float, high: float) -> pl.DataFrame:
 
 
 def test_the_sentence_of_patch_a_in_time_reads_both_ranges() -> None:
-    """Its throughput fitted alone and jointly, in whole percent, beside the published figure."""
+    """Its throughput fitted alone and with what others tell, beside the published figure."""
     sentence = verdict_in_time(reach(3.4, 42.6), reach(-1.0, 12.0))
     assert "alone, the contention machine makes of that a gain of 3 to 43 % in throughput" in (
         sentence
     )
-    assert "patch D's bases as well -1 to 12 %; 24.3 % is published." in sentence
+    assert "finds them, -1 to 12 %; 24.3 % is published, and lies there." in sentence
+    wide = verdict_in_time(reach(3.4, 42.6), reach(-1.0, 42.0, "open"))
+    assert wide.endswith("24.3 % is published; the range is too wide to judge by.")
     assert "77" not in sentence
     with pytest.raises(InputError, match="RANGES"):
         verdict_in_time(reach(1.0, 2.0), reach(1.0, 2.0).drop("fits"))

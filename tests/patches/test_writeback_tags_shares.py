@@ -11,7 +11,6 @@ import pytest
 from swapsim import claims
 from swapsim.config import MachineConfig
 from swapsim.errors import InputError
-from swapsim.machine.costs import change_costs, costs
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import fitting, prediction
 from swapsim.schemas import PREDICTED_BY_SHARES, RANGES
@@ -134,17 +133,15 @@ def test_a_range_holds_the_published_figure_or_is_near_or_misses_or_is_too_wide(
 
 
 def test_fits_that_did_not_converge_count_nowhere() -> None:
-    """They widen no range, agree with no other base, have no short hold and meet no claim."""
+    """They widen no range, have no short hold and meet no claim."""
     points = pl.concat(
         [
             fits({(0.1, 0.2): {"c": 20.0}, (0.2, 0.2): {"c": 21.0}}),
             fits({(0.3, 0.2): {"c": 20.0}}, converged=False),
         ]
     )
-    others = [change_costs(costs(), {"tree_ns": 1000})]
     assert patch.judged_ranges(points)["fits"].to_list() == [2]
     for kept in (
-        patch.with_tree_ns_of(points, others),
         patch.with_tags_up_to(points, 1000),
         patch.within_tolerance(points),
     ):
@@ -158,23 +155,6 @@ def test_claims_keep_their_order() -> None:
         ("b", 1.0, 3.0),
         ("a", 2.0, 4.0),
     ]
-
-
-def test_bases_agree_on_tree_ns_within_a_cache_lines_way() -> None:
-    """From the least of the others at the low of the travel to the greatest at its high."""
-    travel = costs().filter(name="travel_other_socket_ns").row(0, named=True)
-    others = [change_costs(costs(), {"tree_ns": tree_ns}) for tree_ns in (1000, 1200)]
-    low = 1000 * travel["low"] / travel["value"]
-    high = 1200 * travel["high"] / travel["value"]
-    assert low < 1000 < 1200 < high
-    inside = [int(low) + 1, 1000, 1200, int(high)]
-    points = pl.concat(
-        fits({(0.1, at / 10): {"c": 1.0}}, tree_ns=tree_ns)
-        for at, tree_ns in enumerate([int(low) - 1, *inside, int(high) + 2])
-    )
-    assert patch.with_tree_ns_of(points, others)["tree_ns"].to_list() == inside
-    with pytest.raises(InputError, match="field 'others': nothing to run"):
-        patch.with_tree_ns_of(points, [])
 
 
 def test_a_short_hold_is_measured_in_time_and_not_in_shares() -> None:
@@ -210,5 +190,3 @@ def test_other_tables_are_refused() -> None:
         patch.within_tolerance(bad)
     with pytest.raises(InputError, match="PREDICTED_BY_SHARES"):
         patch.with_tags_up_to(bad, 100)
-    with pytest.raises(InputError, match="PREDICTED_BY_SHARES"):
-        patch.with_tree_ns_of(bad, [costs()])

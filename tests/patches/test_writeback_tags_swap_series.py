@@ -14,7 +14,7 @@ from swapsim.machine.fit import Fitted
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import swap_series
 from swapsim.patches.writeback_tags.fitting import run_rates
-from swapsim.schemas import FIT, RESULTS, SWAP_SERIES
+from swapsim.schemas import FIT, PREDICTED_BY_SHARES, RESULTS, SWAP_SERIES
 from swapsim.sweep import SerialExecutor
 
 
@@ -120,3 +120,29 @@ def test_a_rate_is_judged_by_seven_percent(ends: tuple[float, float], verdict: s
     others = held.filter(pl.col("metric") != "swap out")
     assert others["verdict"].null_count() == others.height
     assert held["fitted"].sum() == 1
+
+
+def test_what_was_fitted_is_the_ratio_alone() -> None:
+    """Of the first kernel's two locks, what they are together is predicted."""
+    held = patch.series_held_against(predicted(1.4e6, "tags 0.1"))
+    assert held.filter("fitted")["metric"].to_list() == ["tree_lock : si->lock"]
+    both = held.filter(metric="both locks").row(0, named=True)
+    assert both["published"] == pytest.approx(55.62)
+    assert both["tolerance"] == pytest.approx(0.131 * 55.62)
+
+
+@pytest.mark.usefixtures("_tiny")
+def test_the_patch_is_predicted_with_the_series_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each share of tags has the map_share that the series has with it."""
+    given: list[tuple[object, object]] = []
+
+    def by_shares(*, tag_shares: object, map_shares: object, executor: object) -> pl.DataFrame:
+        del executor
+        given.append((tag_shares, map_shares))
+        return pl.DataFrame(schema=PREDICTED_BY_SHARES)
+
+    monkeypatch.setattr(swap_series, "predict_by_shares", by_shares)
+    monkeypatch.setattr(swap_series, "map_share_of_series", lambda *, tag_share: 2 * tag_share)
+    found = swap_series.predict_with_series_share([0.1, 0.2], executor=SerialExecutor())
+    assert found.schema == PREDICTED_BY_SHARES
+    assert given == [([0.1], [0.2]), ([0.2], [0.4])]

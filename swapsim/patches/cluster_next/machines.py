@@ -28,8 +28,8 @@ IN_MEMORY_HIGH: Final = 3 / 8
 of both mails lie between."""
 
 IN_USE: Final = 0.48
-"""Of a device's slots, not told either. Memory of 64 GB a node less two devices of 48 GB leaves some
-29 GB to the test; if 3 of 8 pages are there, 48 of the devices' 96 GB are in use. Here it is a
+"""Of a device's slots, not told either. Memory of 64 GB a node less two devices of 48 GB leaves
+some 29 GB to the test; if 3 of 8 pages are there, 48 of the devices' 96 GB are in use. Here it is a
 little less: from one half on the kernel takes slots back from pages in memory, and on which side
 of it the test was, nobody says."""
 

@@ -22,7 +22,6 @@ from swapsim.patches.writeback_tags.shares import (
     judged_ranges,
     predict_by_shares,
     with_tags_up_to,
-    with_tree_ns_of,
     within_tolerance,
 )
 from swapsim.patches.writeback_tags.swap_series import (
@@ -57,6 +56,5 @@ __all__ = [
     "time_per_page",
     "verdict",
     "with_tags_up_to",
-    "with_tree_ns_of",
     "within_tolerance",
 ]

@@ -12,8 +12,12 @@ from swapsim.patches.writeback_tags import questions
 from swapsim.patches.writeback_tags.fitting import headline_fit
 from swapsim.patches.writeback_tags.machines import PATCH
 from swapsim.patches.writeback_tags.prediction import predict
-from swapsim.patches.writeback_tags.shares import fits_at, predict_by_shares
-from swapsim.patches.writeback_tags.swap_series import predict_series, predict_step
+from swapsim.patches.writeback_tags.shares import TAG_SHARES, fits_at, predict_by_shares
+from swapsim.patches.writeback_tags.swap_series import (
+    predict_series,
+    predict_step,
+    predict_with_series_share,
+)
 from swapsim.sweep import SerialExecutor
 from swapsim.sweep.kept import kept, picked
 
@@ -104,6 +108,12 @@ def _one_step(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 def swap_series(progress: bool) -> pl.DataFrame:
     """Predict the swap series of 2017 with the three tag shares of the what-ifs (RESULTS)."""
     return predict_series(tag_shares=[share for share, _ in THREE_SHARES], progress=progress)
+
+
+@kept("writeback-tags-by-tag-share", patch=PATCH, sample=_one_pair_of_shares)
+def by_tag_share(progress: bool) -> pl.DataFrame:
+    """Predict the patch at each share of tags, with the series' map_share (PREDICTED_BY_SHARES)."""
+    return predict_with_series_share(TAG_SHARES, progress=progress)
 
 
 def headline_results(seeds: Sequence[int]) -> pl.DataFrame:

@@ -17,13 +17,18 @@ from swapsim.machine.ranges import judge
 from swapsim.patches.writeback_tags.fitting import fit
 from swapsim.patches.writeback_tags.machines import PATCH
 from swapsim.patches.writeback_tags.prediction import predict
-from swapsim.schemas import COSTS, PREDICTED_BY_SHARES, require
+from swapsim.schemas import PREDICTED_BY_SHARES, require
 
 TAG_SHARES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """``tag_ns / tree_ns``: from a hold for tags that is all descent, to one as long as add's."""
 
 MAP_SHARES: Final = (0.05, 0.1, 0.2, 0.4, 0.8)
 """``map_ns / tree_ns``, doubled until si->lock is so busy that no tree_ns meets the base."""
+
+
+LONGEST_TAGS_NS: Final = 264
+"""Of a hold for tags: two tag operations of the kernel's own tree on average (three descents at the
+start of writeback, one at its end), 132 ns each with cold caches, as `swapsim bench` finds them."""
 
 
 def predict_by_shares(
@@ -127,42 +132,7 @@ def fits_at(shares: Iterable[tuple[float, float]]) -> dict[str, pl.DataFrame]:
     }
 
 
-def with_tree_ns_of(points: pl.DataFrame, others: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """Keep the fits whose ``tree_ns`` agrees with that of other bases.
-
-    To add a page to a mapping and to remove it is the same work in every kernel modelled, so the
-    bases of several mails are asked for one constant. Their machines differ: by as much as a cache
-    line's way to the other socket does between Xeons, ``travel_other_socket_ns`` from low to high.
-
-    Parameters
-    ----------
-    points : polars.DataFrame
-        Schema PREDICTED_BY_SHARES.
-    others : iterable of polars.DataFrame
-        Schema COSTS, fitted to other bases.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema PREDICTED_BY_SHARES.
-
-    Raises
-    ------
-    InputError
-        No other fit is given.
-    """
-    frames = [require(other, COSTS, "COSTS") for other in others]
-    require_some(frames, "others")
-    found = pl.concat(frames).filter(name="tree_ns")["value"].to_list()
-    travel = frames[0].filter(name="travel_other_socket_ns").row(0, named=True)
-    low = min(found) * travel["low"] / travel["value"]
-    high = max(found) * travel["high"] / travel["value"]
-    return require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES").filter(
-        pl.col("converged"), pl.col("tree_ns").is_between(low, high)
-    )
-
-
-def with_tags_up_to(points: pl.DataFrame, longest_ns: float) -> pl.DataFrame:
+def with_tags_up_to(points: pl.DataFrame, longest_ns: float = LONGEST_TAGS_NS) -> pl.DataFrame:
     """Keep the fits whose ``tag_ns`` is at most so long.
 
     Parameters
@@ -170,7 +140,7 @@ def with_tags_up_to(points: pl.DataFrame, longest_ns: float) -> pl.DataFrame:
     points : polars.DataFrame
         Schema PREDICTED_BY_SHARES.
     longest_ns : float
-        As a microbenchmark of the tree's tag operations finds it.
+        Default: LONGEST_TAGS_NS.
 
     Returns
     -------

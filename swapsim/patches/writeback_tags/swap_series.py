@@ -18,14 +18,15 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import sweep
-from swapsim.claims import published_tables, range_verdict, results
+from swapsim.claims import range_verdict, results
 from swapsim.config import MachineConfig
 from swapsim.errors import InputError, require_some
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import labels, metric_values
 from swapsim.patches.writeback_tags.fitting import TREE_ROWS, fit, run_rates
 from swapsim.patches.writeback_tags.machines import PATCH, machine
-from swapsim.schemas import RESULTS, SWAP_SERIES, require
+from swapsim.patches.writeback_tags.shares import predict_by_shares
+from swapsim.schemas import PREDICTED_BY_SHARES, RESULTS, SWAP_SERIES, require
 
 WRITERS: Final = 32
 
@@ -88,8 +89,8 @@ def metrics_of(step: str, constants: pl.DataFrame, *, seed: int = 1) -> dict[str
     Returns
     -------
     dict of str to float
-        ``swap out`` (KiB/s, over a whole run of patch A's test), ``tree_lock``, ``si->lock`` and
-        ``si->lock in get_swap_page`` (% of cycles), ``tree_lock : si->lock``.
+        ``swap out`` (KiB/s, over a whole run of patch A's test), ``tree_lock``, ``si->lock``,
+        ``both locks`` and ``si->lock in get_swap_page`` (% of cycles), ``tree_lock : si->lock``.
     """
     value = metric_values(series_machine(step, seed=seed), constants)
     cycles = {
@@ -104,6 +105,7 @@ def metrics_of(step: str, constants: pl.DataFrame, *, seed: int = 1) -> dict[str
         "swap out": run_rates(value["swap_out"], constants, writers=WRITERS)[1],
         "tree_lock": tree,
         "si->lock": si_lock,
+        "both locks": tree + si_lock,
         "si->lock in get_swap_page": cycles["si_lock.get_swap_pages"],
         "tree_lock : si->lock": tree / max(si_lock, 1e-6),
     }
@@ -244,6 +246,42 @@ def predict_step(step: str, *, tag_share: float, map_share: float, seed: int = 1
     return results(rows, labels(config, kernel=step, policy=f"tags {tag_share:g}"))
 
 
+def predict_with_series_share(
+    tag_shares: Sequence[float], *, executor: Executor | None = None, progress: bool = False
+) -> pl.DataFrame:
+    """Predict patch A at some shares of tags, each with the map_share of the series.
+
+    Parameters
+    ----------
+    tag_shares : sequence of float
+        As for `fitting.fit`.
+    executor, progress
+        As for `sweep.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema PREDICTED_BY_SHARES.
+
+    Raises
+    ------
+    InputError
+        No share is given.
+    """
+    require_some(tag_shares, "tag_shares")
+    frames = sweep.run(
+        _predicted_patch, list(tag_shares), executor=executor, batch_points=1, progress=progress
+    )
+    return require(pl.concat(frames), PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES")
+
+
+def _predicted_patch(tag_share: float) -> pl.DataFrame:
+    map_share = map_share_of_series(tag_share=tag_share)
+    return predict_by_shares(
+        tag_shares=[tag_share], map_shares=[map_share], executor=sweep.SerialExecutor()
+    )
+
+
 def series_held_against(predicted: pl.DataFrame) -> pl.DataFrame:
     """Set the series, published, beside the steps as they were predicted.
 
@@ -284,22 +322,21 @@ def series_held_against(predicted: pl.DataFrame) -> pl.DataFrame:
 
 def _figures() -> list[tuple[str, str, str, bool, float, float]]:
     """Return each figure of the series: step, metric, unit, was it fitted, value, its spread."""
-    printed = published_tables().filter(patch=PATCH, mail="S-swap-series-v5")
-    names = pl.col("metric").str.replace(r" row \d$", "")
-    order = printed.select("kernel", metric=names).unique(maintain_order=True)
-    figures = [
-        (
-            step,
-            metric,
-            "KiB/s" if metric == "swap out" else "% of cycles",
-            False,
-            figure_of(step, metric),
-            RATE_SPREAD if metric == "swap out" else ROWS_SPREAD,
-        )
-        for step, metric in order.iter_rows()
+    rates = [(step, "swap out", "KiB/s", False, figure_of(step, "swap out")) for step in STEPS]
+    tree, si_lock = figure_of(BASE, "tree_lock"), figure_of(BASE, "si->lock")
+    cycles = [
+        # Of the first kernel's two, the ratio is fitted to: what they are together is not.
+        (BASE, "tree_lock : si->lock", "ratio", True, tree / si_lock),
+        (BASE, "both locks", "% of cycles", False, tree + si_lock),
+        *(
+            (step, metric, "% of cycles", False, figure_of(step, metric))
+            for step, metric in (
+                ("patches 1-2", "tree_lock"),
+                ("patches 1-3", "si->lock in get_swap_page"),
+            )
+        ),
     ]
-    ratio = figure_of(BASE, "tree_lock") / figure_of(BASE, "si->lock")
-    return [*figures, (BASE, "tree_lock : si->lock", "ratio", True, ratio, ROWS_SPREAD)]
+    return [(*row, RATE_SPREAD) for row in rates] + [(*row, ROWS_SPREAD) for row in cycles]
 
 
 def _mean(step: str, metric: str, constants: pl.DataFrame, seeds: Sequence[int]) -> float:
