@@ -10,6 +10,7 @@ from swapsim.schemas import (
     CLAIMS,
     HELD_AGAINST,
     MEDIANS,
+    RANGES,
     RESULTS,
     THREE_COLUMNS,
     TOLERANCES,
@@ -22,7 +23,10 @@ COUNT_TOLERANCE_PERCENT: Final = 5.0
 
 
 def three_columns(
-    claims: pl.DataFrame, results: pl.DataFrame, tolerances: pl.DataFrame
+    claims: pl.DataFrame,
+    results: pl.DataFrame,
+    tolerances: pl.DataFrame,
+    ranges: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Set each claim beside what was simulated and measured, and judge both.
 
@@ -39,6 +43,9 @@ def three_columns(
         refused: the claims are what was published.
     tolerances : polars.DataFrame
         Schema TOLERANCES; a claim without a row here is not judged.
+    ranges : polars.DataFrame, optional
+        Schema RANGES, over the fits of a base: a claim that is open there is open here, whatever
+        the one fit says whose results are given.
 
     Returns
     -------
@@ -66,7 +73,9 @@ def three_columns(
     for source in ("simulated", "measured"):
         table = _with_result(table, results.filter(pl.col("source") == source), source)
     percent = pl.col("change").is_not_null()
-    table = table.with_columns(unit=pl.when(percent).then(pl.lit("%")).otherwise("unit"))
+    table = table.with_columns(simulated_verdict=_open_where(ranges)).with_columns(
+        unit=pl.when(percent).then(pl.lit("%")).otherwise("unit")
+    )
     return require(table.select(THREE_COLUMNS.names()), THREE_COLUMNS, "THREE_COLUMNS")
 
 
@@ -115,6 +124,21 @@ def held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame
             "give those of one experiment"
         )
     return require(frame.select(HELD_AGAINST.names()), HELD_AGAINST, "HELD_AGAINST")
+
+
+def _open_where(ranges: pl.DataFrame | None) -> pl.Expr:
+    """Return the verdict on what was simulated, open where its range is."""
+    verdict = pl.col("simulated_verdict")
+    if ranges is None:
+        return verdict
+    too_wide = require(ranges, RANGES, "RANGES").filter(verdict="open")["claim"]
+    judged = verdict.is_in(["agrees", "contradicts"])
+    return (
+        pl.when(judged & pl.col("claim").is_in(too_wide.to_list()))
+        .then(pl.lit("open"))
+        .otherwise(verdict.cast(pl.String))
+        .cast(VERDICT)
+    )
 
 
 def _with_result(table: pl.DataFrame, results: pl.DataFrame, source: str) -> pl.DataFrame:

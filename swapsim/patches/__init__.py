@@ -6,6 +6,7 @@ that its notebook calls. What spans patches (`swapsim.site`) walks over the room
 those that have the verb:
 
 - ``headline_fit()``: the base's fit behind the headlines, and ``headline_results(seeds)`` with it,
+- ``headline_ranges()``: the mail's claims over all fits that meet the base,
 - ``measured_as_mailed()``: what a real kernel measured of the mail's table, in its words,
 - ``lock_relief(runs(constants))``: what becomes of the swap cache's lock,
 - ``counted()``: a sentence on what was counted on traces.

@@ -108,8 +108,11 @@ COMPARISON: Final = schema_of(
 )
 """What a printed comparison is made of: one row per metric and kernel, the base kernel first."""
 
-VERDICT: Final = pl.Enum(["agrees", "contradicts", "not simulated", "not measured", "not judged"])
-"""How a result stands to a claim; not judged: no figure is published, or no tolerance stored."""
+VERDICT: Final = pl.Enum(
+    ["agrees", "contradicts", "open", "not simulated", "not measured", "not judged"]
+)
+"""How a result stands to a claim; open: its range over the fits is too wide to say; not judged: no
+figure is published, or no tolerance stored."""
 
 THREE_COLUMNS: Final = schema_of(
     {

@@ -39,6 +39,18 @@ def simulated() -> pl.DataFrame:
     return pl.concat(frames)
 
 
+def ranges() -> pl.DataFrame:
+    """Return each mail's claims over all fits that meet its base.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RANGES.
+    """
+    frames: list[pl.DataFrame] = [room.headline_ranges() for room in rooms("headline_ranges")]
+    return pl.concat(frames)
+
+
 def measured() -> pl.DataFrame:
     """Return what a real kernel measured of the mails' tables, in their words.
 
@@ -117,16 +129,19 @@ def verdict(
     Returns
     -------
     str
-        Two sentences.
+        Three sentences.
     """
     moved = directions.filter(pl.col("claimed") != "stays")
     spoken_for = (moved["says"] == "for").sum()
     slots, alike = slots_matched(verified)
     simulated = three_columns["simulated"].is_not_null().sum()
-    agree = (three_columns["simulated_verdict"] == "agrees").sum()
+    agree, wide = (
+        (three_columns["simulated_verdict"] == verdict).sum() for verdict in ("agrees", "open")
+    )
     return (
         f"Of {three_columns.height} published claims of four patches, {simulated} are simulated in "
-        f"time, {agree} of them within their tolerance; patch A's lock counts are replayed on "
+        f"time: {agree} agree within their tolerance, and {wide} are open, for what the base "
+        f"leaves open is wider than the mail's own error. Patch A's lock counts are replayed on "
         f"{len(sites_of)} traces of a real kernel, and of {slots:,} slots that it handed out in "
         f"{verified.height} more, patch D's allocator hands out {alike:,}. For "
         f"{spoken_for} of patch C's {moved.height} claims that a figure falls or rises a real "

@@ -25,6 +25,7 @@ from swapsim.schemas import (
     HELD_AGAINST,
     MEDIANS,
     PUBLISHED,
+    RANGES,
     RESULTS,
     TOLERANCES,
 )
@@ -157,6 +158,20 @@ def results(metric: str, source: str, base: list[float], patched: list[float]) -
 def judged(table: pl.DataFrame, claim: str) -> dict[str, object]:
     """Return one claim's row."""
     return table.row(by_predicate=pl.col("claim") == claim, named=True)
+
+
+def test_a_claim_whose_range_is_too_wide_is_open() -> None:
+    """Whatever one fit says; a range that is not too wide changes nothing."""
+    runs = results("vmstat.swap.so", "simulated", [100.0], [122.3])
+    found = {}
+    for verdict in ("open", "holds"):
+        row = ("A-swap-out", 22.3, 11.27, 1.0, 60.0, 59.0, verdict, False, 1.0, 2.0, 5)
+        ranges = pl.DataFrame([row], schema=RANGES, orient="row")
+        table = three_columns(published_claims(), runs, tolerances(), ranges)
+        found[verdict] = dict(table.select("claim", "simulated_verdict").iter_rows())
+    assert found["open"]["A-swap-out"] == "open"
+    assert found["holds"]["A-swap-out"] == "agrees"
+    assert found["open"] | {"A-swap-out": "agrees"} == found["holds"]
 
 
 def test_three_columns_judge_by_the_stored_tolerance() -> None:

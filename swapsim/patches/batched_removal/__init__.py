@@ -3,6 +3,7 @@
 
 from swapsim.patches.batched_removal import kept
 from swapsim.patches.batched_removal.conclusions import counted, spread_needed, verdict
+from swapsim.patches.batched_removal.kept import headline_ranges
 from swapsim.patches.batched_removal.lab import (
     lab_held_against,
     lab_machines,
@@ -35,6 +36,7 @@ __all__ = [
     "gain_by_cure",
     "gain_by_kswapds",
     "gain_by_list",
+    "headline_ranges",
     "headline_results",
     "holds_by_list",
     "judged_ranges",

@@ -5,7 +5,7 @@ import polars as pl
 
 from swapsim.patches.batched_removal import questions
 from swapsim.patches.batched_removal.machines import PATCH
-from swapsim.patches.batched_removal.prediction import predict_by_points
+from swapsim.patches.batched_removal.prediction import judged_ranges, predict_by_points
 from swapsim.patches.batched_removal.unknowns import Point
 from swapsim.sweep import SerialExecutor
 from swapsim.sweep.kept import kept, picked
@@ -23,6 +23,11 @@ def _one_point(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 def by_points(progress: bool) -> pl.DataFrame:
     """Predict both tables at each point that the mail leaves open (PREDICTED_BY_POINTS)."""
     return predict_by_points(progress=progress)
+
+
+def headline_ranges() -> pl.DataFrame:
+    """Say from where to where the mail's claims go, over all that it leaves open (RANGES)."""
+    return judged_ranges(by_points())
 
 
 def _gain_at_one_length(rows: pl.DataFrame, pick: int) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from swapsim.patches.writeback_tags.conclusions import (
     verdict,
 )
 from swapsim.patches.writeback_tags.fitting import fit, headline_fit
-from swapsim.patches.writeback_tags.kept import headline_results
+from swapsim.patches.writeback_tags.kept import headline_ranges, headline_results
 from swapsim.patches.writeback_tags.lab import acquisitions_held_against, lab_machines
 from swapsim.patches.writeback_tags.machines import PATCH, machine
 from swapsim.patches.writeback_tags.prediction import predict, runs
@@ -40,6 +40,7 @@ __all__ = [
     "fits_by_constant",
     "gain_by_constant",
     "headline_fit",
+    "headline_ranges",
     "headline_results",
     "judged_ranges",
     "kept",

@@ -12,7 +12,13 @@ from swapsim.patches.writeback_tags import questions
 from swapsim.patches.writeback_tags.fitting import headline_fit
 from swapsim.patches.writeback_tags.machines import PATCH
 from swapsim.patches.writeback_tags.prediction import predict
-from swapsim.patches.writeback_tags.shares import TAG_SHARES, fits_at, predict_by_shares
+from swapsim.patches.writeback_tags.shares import (
+    TAG_SHARES,
+    fits_at,
+    judged_ranges,
+    predict_by_shares,
+    with_tags_up_to,
+)
 from swapsim.patches.writeback_tags.swap_series import (
     predict_series,
     predict_step,
@@ -131,3 +137,14 @@ def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
     """
     series: pl.DataFrame = swap_series().filter(policy=f"tags {TAG_SHARE:g}")
     return pl.concat([predict(headline_fit().constants, seeds), series])
+
+
+def headline_ranges() -> pl.DataFrame:
+    """Say from where to where the mail's claims go: the series' share, tags as the benchmark says.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RANGES.
+    """
+    return judged_ranges(with_tags_up_to(by_tag_share()))
