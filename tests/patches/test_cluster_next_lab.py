@@ -11,7 +11,7 @@ from swapsim.sweep import SerialExecutor
 
 UNDER_HALF = "scan-base-under-half"
 
-SEEDS = 10
+SEEDS = 20
 
 WAYS = (
     "xa_lock at add_to_swap_cache",
