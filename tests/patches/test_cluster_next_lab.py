@@ -11,7 +11,7 @@ from swapsim.sweep import SerialExecutor
 
 UNDER_HALF = "scan-base-under-half"
 
-SEEDS = 20
+SEEDS = 40
 
 WAYS = (
     "xa_lock at add_to_swap_cache",
