@@ -68,12 +68,12 @@ lab: setup ## open JupyterLab at the map
 bench: setup ## benchmarks beside their peers, one JSON object a line
 	$(BIN)/swapsim bench
 
-fuzz: setup ## fuzz the ftrace parser and the radix tree, a minute each (needs clang)
+fuzz: setup ## fuzz the ftrace parser, the radix tree and the world, a minute each (needs clang)
 	$(call say,libFuzzer)
 	@command -v clang >/dev/null || { echo 'skipped: clang is not here (Debian: clang)'; exit 0; }; \
 	$(CMAKE) -S corelib -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DSWAPCORE_FUZZ=ON \
 	    -DBUILD_TESTING=OFF > build/fuzz.log && $(CMAKE) --build build/fuzz && \
-	for target in ftrace rtree; do mkdir -p build/fuzz/new-$$target; \
+	for target in ftrace rtree vm; do mkdir -p build/fuzz/new-$$target; \
 	    build/fuzz/fuzz_$$target -max_total_time=60 -print_final_stats=0 \
 	        build/fuzz/new-$$target corelib/fuzz/corpus/$$target; done
 
