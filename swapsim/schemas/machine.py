@@ -101,7 +101,6 @@ found, the published and the predicted change in percent, and the patched kernel
 
 PREDICTED_BY_POINTS: Final = schema_of(
     {
-        "hand_off": pl.UInt32,
         "tag_share": pl.Float64,
         "next_share": pl.Float64,
         "again": pl.Boolean,
@@ -117,7 +116,6 @@ change in percent, and the patched kernel's own figure."""
 
 SPREAD_NEEDED: Final = schema_of(
     {
-        "hand_off": pl.UInt32,
         "tag_share": pl.Float64,
         "next_share": pl.Float64,
         "again": pl.Boolean,

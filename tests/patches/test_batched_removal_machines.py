@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from swapsim.errors import InputError
-from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.costs import costs
 from swapsim.machine.run import metric_values
 from swapsim.patches import batched_removal as patch
-from swapsim.patches.batched_removal.unknowns import HAND_OFFS, NEXT_SHARES, TAG_SHARES
+from swapsim.patches.batched_removal.unknowns import NEXT_SHARES, TAG_SHARES
 from swapsim.patches.writeback_tags import fit
 
 
@@ -32,31 +32,28 @@ def test_all_kswapds_work_beside_one_thread() -> None:
 def test_each_point_is_one_combination() -> None:
     """The points are all combinations of what is left open, the middle one among them."""
     points = list(patch.points())
-    assert len(points) == len(set(points)) == 2 * len(HAND_OFFS) * len(TAG_SHARES) * 3
+    assert len(points) == len(set(points)) == 2 * len(TAG_SHARES) * 3
     assert patch.MIDDLE in points
     assert {point.next_share for point in points} == set(NEXT_SHARES)
 
 
 def test_a_points_constants_are_uniform_memorys() -> None:
     """A line's way is the same to all CPUs, and a further removal costs its share."""
-    point = patch.Point(hand_off=3, tag_share=0.1, next_share=0.3)
+    point = patch.Point(tag_share=0.1, next_share=0.3)
     value = dict(patch.constants_at(point).select("name", "value").iter_rows())
     known = dict(costs().select("name", "value").iter_rows())
     assert value["travel_same_socket_ns"] == value["travel_other_socket_ns"]
-    assert value["travel_same_socket_ns"] == 3 * known["travel_same_socket_ns"]
+    assert value["travel_same_socket_ns"] == known["travel_same_socket_ns"]
     assert value["tree_next_ns"] == round(0.3 * value["tree_ns"])
-    with pytest.raises(InputError, match=r"hand_off=2 and tag_share=0\.1: choose of"):
-        patch.constants_at(replace(point, hand_off=2))
+    with pytest.raises(InputError, match=r"tag_share=0\.2: choose of"):
+        patch.constants_at(replace(point, tag_share=0.2))
 
 
-@pytest.mark.parametrize("hand_off", HAND_OFFS)
-def test_the_constants_are_fits_of_patch_as_base(hand_off: int) -> None:
-    """With so many transfers of a line the base of patch A is met by these constants."""
-    known = dict(costs().select("name", "value").iter_rows())
-    ways = ("travel_same_socket_ns", "travel_other_socket_ns")
-    dearer = change_costs(costs(), {way: hand_off * known[way] for way in ways})
-    found = fit(tag_share=0.1, map_share=0.2, constants=dearer).constants
-    point = patch.Point(hand_off=hand_off, tag_share=0.1, next_share=1.0)
+@pytest.mark.parametrize("tag_share", TAG_SHARES)
+def test_the_constants_are_fits_of_patch_as_base(tag_share: float) -> None:
+    """The base of patch A is met by these constants."""
+    found = fit(tag_share=tag_share, map_share=0.2).constants
+    point = patch.Point(tag_share=tag_share, next_share=1.0)
     names = ["unmap_ns", "tree_ns", "tag_ns", "map_ns"]
     kept, again = (
         dict(frame.select("name", "value").iter_rows())

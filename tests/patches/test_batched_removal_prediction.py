@@ -12,8 +12,8 @@ from swapsim.schemas import HOLDS_BY_LIST, RANGES, RESULTS, WHAT_IF
 from swapsim.sweep import SerialExecutor
 
 SERIAL = SerialExecutor()
-WARM = patch.Point(hand_off=3, tag_share=0.1, next_share=0.1)
-SUM = patch.Point(hand_off=1, tag_share=0.01, next_share=1.0)
+WARM = patch.Point(tag_share=0.1, next_share=0.1)
+SUM = patch.Point(tag_share=0.01, next_share=1.0)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from swapsim.errors import InputError
 from swapsim.patches.batched_removal.prediction import judged_ranges
 from swapsim.schemas import BATCHED_REMOVAL, PREDICTED_BY_POINTS, SPREAD_NEEDED, require
 
-_POINT = ["hand_off", "tag_share", "next_share", "again"]
+_POINT = ["tag_share", "next_share", "again"]
 
 
 def spread_needed(predicted: pl.DataFrame) -> pl.DataFrame:

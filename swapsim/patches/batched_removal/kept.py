@@ -12,10 +12,8 @@ from swapsim.sweep.kept import kept, picked
 
 
 def _one_point(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    hand_off, tag_share, next_share, again = picked(
-        rows, ["hand_off", "tag_share", "next_share", "again"], pick
-    )
-    point = Point(hand_off=hand_off, tag_share=tag_share, next_share=next_share, again=again)
+    tag_share, next_share, again = picked(rows, ["tag_share", "next_share", "again"], pick)
+    point = Point(tag_share=tag_share, next_share=next_share, again=again)
     return predict_by_points([point], executor=SerialExecutor())
 
 

@@ -162,7 +162,6 @@ def _predicted(seeds: Sequence[int], point: Point) -> pl.DataFrame:
         .join(stated.select("claim", "metric", kernel=kernel), on="claim", maintain_order="left")
         .join(means, on=["kernel", "metric"], maintain_order="left")
         .select(
-            hand_off=pl.lit(point.hand_off, dtype=pl.UInt32),
             tag_share=pl.lit(point.tag_share),
             next_share=pl.lit(point.next_share),
             again=pl.lit(point.again),

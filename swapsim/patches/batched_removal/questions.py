@@ -28,7 +28,7 @@ TASKS: Final = (1, 4, 8, 32)
 """Beside the four kswapds, each on a CPU of its own."""
 
 MAP_SHARES: Final = (0.1, 0.3, 0.6, 1.0)
-"""Of ``tree_next_ns``, as in `unknowns.NEXT_SHARES`: of 782 ns each."""
+"""Of ``tree_next_ns``, as in `unknowns.NEXT_SHARES`."""
 
 _ADD: Final = "tree_lock.add_to_swap_cache.shrink_page_list"
 _REMOVE: Final = "tree_lock.__remove_mapping"
@@ -67,9 +67,7 @@ def cases_by_list(lists: Sequence[int], tasks: Sequence[int]) -> list[Case]:
 def fits_by_next_share(shares: Sequence[float] = NEXT_SHARES) -> dict[str, pl.DataFrame]:
     """Return the constants of the middle point, with what a further removal of a hold costs."""
     return {
-        f"{share:g}": constants_at(
-            Point(hand_off=MIDDLE.hand_off, tag_share=MIDDLE.tag_share, next_share=share)
-        )
+        f"{share:g}": constants_at(Point(tag_share=MIDDLE.tag_share, next_share=share))
         for share in shares
     }
 

@@ -11,10 +11,6 @@ import polars as pl
 from swapsim.errors import InputError
 from swapsim.machine.costs import change_costs, costs
 
-HAND_OFFS: Final = (1, 3)
-"""Times that a lock's line travels until a waiter has it: once, as the machine has it, or thrice,
-for the unlock's store, the waiter's read and the waiter's store."""
-
 TAG_SHARES: Final = (0.01, 0.1, 1.0)
 """``tag_ns / tree_ns``: the ends of what patch A's base leaves open, and their geometric middle."""
 
@@ -23,15 +19,12 @@ NEXT_SHARES: Final = (0.1, 0.3, 1.0)
 is the sum of its removals; below, the mapping's lines and the tree's nodes stay in the cache."""
 
 _BASES: Final = {
-    (1, 0.01): {"unmap_ns": 10301, "tree_ns": 1255, "tag_ns": 13, "map_ns": 251},
-    (1, 0.1): {"unmap_ns": 10293, "tree_ns": 1152, "tag_ns": 115, "map_ns": 230},
-    (1, 1.0): {"unmap_ns": 10893, "tree_ns": 633, "tag_ns": 633, "map_ns": 127},
-    (3, 0.01): {"unmap_ns": 10313, "tree_ns": 937, "tag_ns": 9, "map_ns": 187},
-    (3, 0.1): {"unmap_ns": 10207, "tree_ns": 848, "tag_ns": 85, "map_ns": 170},
-    (3, 1.0): {"unmap_ns": 10717, "tree_ns": 470, "tag_ns": 470, "map_ns": 94},
+    0.01: {"unmap_ns": 10023, "tree_ns": 952, "tag_ns": 10, "map_ns": 190},
+    0.1: {"unmap_ns": 10069, "tree_ns": 867, "tag_ns": 87, "map_ns": 173},
+    1.0: {"unmap_ns": 10634, "tree_ns": 480, "tag_ns": 480, "map_ns": 96},
 }
-"""Constants with which the machine meets patch A's base, by hand-offs and tag share: no other
-real machine tells of 4.8's locks. A test makes them again."""
+"""Constants with which the machine meets patch A's base, by tag share: no other real machine tells
+of 4.8's locks. A test makes them again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +33,6 @@ class Point:
 
     Attributes
     ----------
-    hand_off : int
-        Of HAND_OFFS.
     tag_share : float
         Of TAG_SHARES.
     next_share : float
@@ -50,22 +41,19 @@ class Point:
         As for `machines.machine`.
     """
 
-    hand_off: int
     tag_share: float
     next_share: float
     again: bool = False
 
 
-MIDDLE: Final = Point(hand_off=3, tag_share=0.1, next_share=0.3)
+MIDDLE: Final = Point(tag_share=0.1, next_share=0.3)
 """The point of single figures: headlines and what-ifs. Its shares are the middle ones."""
 
 
 def points() -> Iterator[Point]:
     """Yield all that is left open, one combination after another."""
-    for hand_off, tag_share, next_share, again in itertools.product(
-        HAND_OFFS, TAG_SHARES, NEXT_SHARES, (False, True)
-    ):
-        yield Point(hand_off=hand_off, tag_share=tag_share, next_share=next_share, again=again)
+    for tag_share, next_share, again in itertools.product(TAG_SHARES, NEXT_SHARES, (False, True)):
+        yield Point(tag_share=tag_share, next_share=next_share, again=again)
 
 
 def constants_at(point: Point) -> pl.DataFrame:
@@ -85,21 +73,15 @@ def constants_at(point: Point) -> pl.DataFrame:
     InputError
         Patch A's base was not fitted there.
     """
-    base = _BASES.get((point.hand_off, point.tag_share))
+    base = _BASES.get(point.tag_share)
     if base is None:
-        raise InputError(
-            f"hand_off={point.hand_off} and tag_share={point.tag_share}: choose of "
-            f"{HAND_OFFS} and {TAG_SHARES}",
-            field="point",
-        )
+        raise InputError(f"tag_share={point.tag_share}: choose of {TAG_SHARES}", field="point")
     known = dict(costs().select("name", "value").iter_rows())
-    travel = point.hand_off * known["travel_same_socket_ns"]
     return change_costs(
         costs(),
         base
         | {
             "tree_next_ns": max(round(point.next_share * base["tree_ns"]), 1),
-            "travel_same_socket_ns": travel,
-            "travel_other_socket_ns": travel,
+            "travel_other_socket_ns": known["travel_same_socket_ns"],
         },
     )
