@@ -45,6 +45,41 @@ def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     return require(pl.concat(frames), TIME_PER_PAGE, "TIME_PER_PAGE")
 
 
+def time_of_actors(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Say what each kind of CPU spends its time with.
+
+    Parameters
+    ----------
+    runs : mapping of str to polars.DataFrame
+        A name -> one run of `run.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``run`` (its name), ``actor``, and in percent of these CPUs' time ``works`` (without a
+        lock), ``holds`` and ``waits`` (for a lock), ``idles``.
+
+    Raises
+    ------
+    InputError
+        No run is given.
+    """
+    require_some(runs, "runs")
+    words = {"run": "works", "hold": "holds", "wait": "waits", "idle": "idles"}
+    return pl.concat(
+        run.filter(unit="% of time")
+        .select(
+            pl.lit(name).alias("run"),
+            pl.col("metric").str.extract(r"\.(\w+)$").alias("actor"),
+            pl.col("metric").str.extract(r"^(\w+)\.").replace_strict(words).alias("what"),
+            "value",
+        )
+        .pivot("what", index=["run", "actor"], values="value")
+        .select("run", "actor", *words.values())
+        for name, run in runs.items()
+    )
+
+
 def _parts(kernel: str, run: pl.DataFrame) -> pl.DataFrame:
     busy = run.filter(metric="busy")["value"].item()
     times = (

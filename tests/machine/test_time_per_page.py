@@ -10,7 +10,7 @@ from swapsim.config import MachineConfig
 from swapsim.errors import InputError
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run
-from swapsim.machine.time_per_page import time_per_page
+from swapsim.machine.time_per_page import time_of_actors, time_per_page
 from swapsim.native import machine as native_machine
 from swapsim.patches import cluster_next, writeback_tags
 from swapsim.schemas import TIME_PER_PAGE
@@ -103,3 +103,14 @@ def test_no_run_is_refused() -> None:
     """Nothing to split up is one line."""
     with pytest.raises(InputError, match="field 'runs': nothing to run"):
         time_per_page({})
+
+
+def test_each_kind_of_cpu_spends_all_of_its_time() -> None:
+    """Work, holds, waits and idling are the whole, and a drive has a CPU for its interrupts."""
+    config = MachineConfig(kernel="4.8", writers=2, channels=8, frames=2**13)
+    table = time_of_actors({"a": run(config)})
+    assert table["actor"].to_list() == ["writer", "kswapd", "interrupt"]
+    for row in table.select("works", "holds", "waits", "idles").iter_rows():
+        assert sum(row) == pytest.approx(100)
+    with pytest.raises(InputError, match="field 'runs': nothing to run"):
+        time_of_actors({})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch D: a scan base for each CPU (2020, merged in 5.8), and E: what its reviewers asked."""
 
+from swapsim.machine.in_words import gains_in_words, sensitivity_in_words
 from swapsim.machine.lab import off_percent, order
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
 from swapsim.machine.time_per_page import time_per_page
@@ -33,6 +34,7 @@ __all__ = [
     "counted",
     "fit",
     "fits_by_constant",
+    "gains_in_words",
     "growth_in_both_mails",
     "headline_fit",
     "headline_results",
@@ -48,6 +50,7 @@ __all__ = [
     "profile",
     "run_policies",
     "runs",
+    "sensitivity_in_words",
     "time_per_page",
     "traced_machine",
     "verdict",

@@ -6,6 +6,7 @@ Rows bear the mail's own names, so that they stand beside the published ones in
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import polars as pl
@@ -58,13 +59,15 @@ def predict(constants: pl.DataFrame, seeds: Sequence[int] = TABLE_SEEDS) -> pl.D
     return pl.concat(frames)
 
 
-def runs(constants: pl.DataFrame, *, seed: int = 1) -> dict[str, pl.DataFrame]:
+def runs(constants: pl.DataFrame, *, channels: int = 0, seed: int = 1) -> dict[str, pl.DataFrame]:
     """Run patch A's test once without the patch and once with it.
 
     Parameters
     ----------
     constants : polars.DataFrame
         Schema COSTS.
+    channels : int
+        Pages that a drive serves at a time; 0: the device is memory.
     seed : int
 
     Returns
@@ -73,6 +76,6 @@ def runs(constants: pl.DataFrame, *, seed: int = 1) -> dict[str, pl.DataFrame]:
         base and base+patch -> schema RESULTS, all metrics of `run.run`.
     """
     return {
-        kernel: run(machine(tags=tags, seed=seed), constants)
+        kernel: run(replace(machine(tags=tags, seed=seed), channels=channels), constants)
         for kernel, tags in (("base", True), ("base+patch", False))
     }

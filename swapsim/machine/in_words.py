@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What-ifs as sentences: their figures are computed where they are said."""
+
+import polars as pl
+
+from swapsim.errors import InputError, require_some
+from swapsim.schemas import SENSITIVITY, WHAT_IF_RANGES, require
+
+
+def gains_in_words(ranges: pl.DataFrame) -> str:
+    """Say from where to where gains go over some cases, and where their sign is not told.
+
+    Parameters
+    ----------
+    ranges : polars.DataFrame
+        Schema WHAT_IF_RANGES.
+
+    Returns
+    -------
+    str
+        Two sentences.
+
+    Raises
+    ------
+    InputError
+        No case is given.
+    """
+    frame = require(ranges, WHAT_IF_RANGES, "WHAT_IF_RANGES")
+    require_some(frame.rows(), "ranges")
+    least, most = (
+        frame.sort("middle", descending=down).row(0, named=True) for down in (False, True)
+    )
+    unsure = frame.filter("flips")["label"].to_list()
+    sign = f"Its sign is not told for {', '.join(unsure)}." if unsure else "No sign changes."
+    return (
+        f"The gain goes from {_span(least)} ({least['label']}) to {_span(most)} "
+        f"({most['label']}), each over its fits and seeds. {sign}"
+    )
+
+
+def sensitivity_in_words(asked: pl.DataFrame) -> str:
+    """Say from where to where a gain goes over all constants' ends, and which moves it most.
+
+    Parameters
+    ----------
+    asked : polars.DataFrame
+        Schema SENSITIVITY.
+
+    Returns
+    -------
+    str
+        Two sentences.
+
+    Raises
+    ------
+    InputError
+        No constant has a fit at both ends.
+    """
+    frame = require(asked, SENSITIVITY, "SENSITIVITY")
+    both = frame.drop_nulls(["low", "high"])
+    if both.is_empty():
+        raise InputError("no constant has a fit at its low and at its high", field="asked")
+    ends = pl.concat([frame["low"], frame["high"]]).drop_nulls()
+    first = both.row(0, named=True)
+    flips = both.filter("flips")["constant"].to_list()
+    sign = f"It changes its sign with {', '.join(flips)}." if flips else "No sign changes."
+    return (
+        f"Over {frame.height} constants, each at its low and its high, the gain goes from "
+        f"{min(ends):.1f} to {max(ends):.1f} %, most by {first['constant']}: {first['low']:.1f} % "
+        f"at {first['at_low']:g}, {first['high']:.1f} % at {first['at_high']:g}. {sign}"
+    )
+
+
+def _span(row: dict[str, float]) -> str:
+    return f"{row['low']:+.1f} to {row['high']:+.1f} %"
