@@ -12,8 +12,9 @@ from swapsim.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
 from swapsim.patches import writeback_tags as patch
-from swapsim.patches.writeback_tags import swap_series
-from swapsim.patches.writeback_tags.fitting import run_rates
+from swapsim.patches.writeback_tags import kept, swap_series
+from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE, run_rates
+from swapsim.patches.writeback_tags.shares import LONGEST_TAGS_NS, TAG_SHARES
 from swapsim.schemas import FIT, PREDICTED_BY_SHARES, RESULTS, SWAP_SERIES
 from swapsim.sweep import SerialExecutor
 
@@ -146,3 +147,27 @@ def test_the_patch_is_predicted_with_the_series_share(monkeypatch: pytest.Monkey
     found = swap_series.predict_with_series_share([0.1, 0.2], executor=SerialExecutor())
     assert found.schema == PREDICTED_BY_SHARES
     assert given == [([0.1], [0.2]), ([0.2], [0.4])]
+
+
+def test_the_headlines_share_is_that_of_the_series() -> None:
+    """At the headlines' share of map bytes the two locks change places as the series has them."""
+    wanted = swap_series.figure_of("4.9-rc8", "tree_lock") / swap_series.figure_of(
+        "4.9-rc8", "si->lock"
+    )
+    ratios = []
+    for factor in (0.93, 1.07):
+        fitted = patch.fit(tag_share=TAG_SHARE, map_share=factor * MAP_SHARE)
+        assert fitted.converged
+        ratios.append(swap_series.metrics_of("4.9-rc8", fitted.constants)["tree_lock : si->lock"])
+    assert ratios[0] > wanted > ratios[1]
+
+
+def test_the_what_ifs_hold_tags_as_long_as_the_benchmark_allows() -> None:
+    """The largest share of the grid below the bound, the least, and the headlines'."""
+    least, middle, largest = kept.TOLD_SHARES
+    assert (least, middle) == (min(TAG_SHARES), TAG_SHARE)
+    longer = TAG_SHARES[TAG_SHARES.index(largest) + 1]
+    for share, allowed in ((largest, True), (longer, False)):
+        found = patch.fit(tag_share=share, map_share=MAP_SHARE).constants
+        tag_ns = found.filter(name="tag_ns")["value"].item()
+        assert (tag_ns <= LONGEST_TAGS_NS) is allowed

@@ -9,7 +9,7 @@ import polars as pl
 
 from swapsim.machine.what_if import Case, gain_ranges, picked_case
 from swapsim.patches.writeback_tags import questions
-from swapsim.patches.writeback_tags.fitting import headline_fit
+from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE, headline_fit
 from swapsim.patches.writeback_tags.machines import PATCH
 from swapsim.patches.writeback_tags.prediction import predict
 from swapsim.patches.writeback_tags.shares import (
@@ -27,13 +27,12 @@ from swapsim.patches.writeback_tags.swap_series import (
 from swapsim.sweep import SerialExecutor
 from swapsim.sweep.kept import kept, picked
 
-TAG_SHARE: Final = 0.1
-MAP_SHARE: Final = 0.2
-"""Of what the base leaves open, the geometric middle: of 0.01 to 1, and of 0.05 to 0.8."""
+TOLD_SHARES: Final = (0.01, TAG_SHARE, 0.2)
+"""Of TAG_SHARES the least, the middle and the largest whose holds a benchmark allows
+(`shares.LONGEST_TAGS_NS`)."""
 
-THREE_SHARES: Final = ((0.01, MAP_SHARE), (TAG_SHARE, MAP_SHARE), (1.0, MAP_SHARE))
-"""Pairs of ``tag_share`` and ``map_share``, behind each what-if: the ends of what the base leaves
-open, and the middle."""
+THREE_SHARES: Final = tuple((tag_share, MAP_SHARE) for tag_share in TOLD_SHARES)
+"""Pairs of ``tag_share`` and ``map_share``, behind each what-if."""
 
 
 def _one_pair_of_shares(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
@@ -113,7 +112,7 @@ def _one_step(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 @kept("writeback-tags-swap-series", patch=PATCH, sample=_one_step)
 def swap_series(progress: bool) -> pl.DataFrame:
     """Predict the swap series of 2017 with the three tag shares of the what-ifs (RESULTS)."""
-    return predict_series(tag_shares=[share for share, _ in THREE_SHARES], progress=progress)
+    return predict_series(tag_shares=TOLD_SHARES, progress=progress)
 
 
 @kept("writeback-tags-by-tag-share", patch=PATCH, sample=_one_pair_of_shares)
