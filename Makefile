@@ -10,6 +10,8 @@ CORE := $(shell find corelib -name '*.[ch]' -o -name CMakeLists.txt -o -name '*.
 PACKAGES := $(shell find swapsim -type d -not -name __pycache__)
 C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
 CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
+FUZZERS ?= $(patsubst corelib/fuzz/fuzz_%.c,%,$(wildcard corelib/fuzz/fuzz_*.c))
+FUZZ_SECONDS ?= 60
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
@@ -68,13 +70,14 @@ lab: setup ## open JupyterLab at the map
 bench: setup ## benchmarks beside their peers, one JSON object a line
 	$(BIN)/swapsim bench
 
-fuzz: setup ## fuzz the ftrace parser, the radix tree and the world, a minute each (needs clang)
-	$(call say,libFuzzer)
+fuzz: setup ## fuzz each mechanism of the C core, FUZZ_SECONDS= each, FUZZERS= those (needs clang)
+	$(call say,libFuzzer: $(FUZZERS))
 	@command -v clang >/dev/null || { echo 'skipped: clang is not here (Debian: clang)'; exit 0; }; \
 	$(CMAKE) -S corelib -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DSWAPCORE_FUZZ=ON \
 	    -DBUILD_TESTING=OFF > build/fuzz.log && $(CMAKE) --build build/fuzz && \
-	for target in ftrace rtree vm; do mkdir -p build/fuzz/new-$$target; \
-	    build/fuzz/fuzz_$$target -max_total_time=60 -print_final_stats=0 \
+	for target in $(FUZZERS); do mkdir -p build/fuzz/new-$$target corelib/fuzz/corpus/$$target; \
+	    build/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -len_control=0 -max_len=4096 \
+	        -print_final_stats=0 -verbosity=0 -artifact_prefix=build/fuzz/$$target- \
 	        build/fuzz/new-$$target corelib/fuzz/corpus/$$target; done
 
 readme: setup ## write README.md's verdict table and picture anew

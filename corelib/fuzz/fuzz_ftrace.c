@@ -6,18 +6,12 @@
  * The first byte chooses the first rows and whether batches are cleared
  * between pieces, the second the size of a piece; the rest is the text.
  */
+#include "input.h"
+
 #include "swapsim/ftrace.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 static sws_ftrace *new_parser(uint32_t first_rows)
 {
@@ -30,12 +24,12 @@ static sws_ftrace *new_parser(uint32_t first_rows)
 	config.max_line = 512;
 	config.max_events = 8;
 	config.max_fields = 8;
-	must(sws_ftrace_new(&config, &parser) == SWS_OK);
-	must(sws_ftrace_know_field(parser, "cache", "dev", SWS_FTRACE_STRING) == SWS_OK);
-	must(sws_ftrace_know_field(parser, "cache", "ino", SWS_FTRACE_HEX) == SWS_OK);
-	must(sws_ftrace_know_field(parser, "cache", "ofs", SWS_FTRACE_INT64) == SWS_OK);
-	must(sws_ftrace_know_text(parser, "cache", "dev {dev} ino {ino} {}") == SWS_OK);
-	must(sws_ftrace_know_text(parser, "cache", "{dev}: {ofs}") == SWS_OK);
+	MUST(sws_ftrace_new(&config, &parser) == SWS_OK);
+	MUST(sws_ftrace_know_field(parser, "cache", "dev", SWS_FTRACE_STRING) == SWS_OK);
+	MUST(sws_ftrace_know_field(parser, "cache", "ino", SWS_FTRACE_HEX) == SWS_OK);
+	MUST(sws_ftrace_know_field(parser, "cache", "ofs", SWS_FTRACE_INT64) == SWS_OK);
+	MUST(sws_ftrace_know_text(parser, "cache", "dev {dev} ino {ino} {}") == SWS_OK);
+	MUST(sws_ftrace_know_text(parser, "cache", "{dev}: {ofs}") == SWS_OK);
 	return parser;
 }
 
@@ -43,7 +37,7 @@ static void verify(const sws_ftrace *parser)
 {
 	const char *reason = NULL;
 
-	must(sws_ftrace_verify(parser, &reason) == SWS_OK);
+	MUST(sws_ftrace_verify(parser, &reason) == SWS_OK);
 }
 
 static void same_faults(const sws_ftrace *one, const sws_ftrace *other)
@@ -51,11 +45,11 @@ static void same_faults(const sws_ftrace *one, const sws_ftrace *other)
 	struct sws_ftrace_report reports[2];
 
 	for (int kind = 1; kind < SWS_FTRACE_FAULTS; kind++) {
-		must(sws_ftrace_report(one, kind, &reports[0]) == SWS_OK);
-		must(sws_ftrace_report(other, kind, &reports[1]) == SWS_OK);
-		must(reports[0].count == reports[1].count && reports[0].line == reports[1].line);
-		must(strcmp(reports[0].field, reports[1].field) == 0);
-		must(memcmp(reports[0].excerpt, reports[1].excerpt, sizeof(reports[0].excerpt)) ==
+		MUST(sws_ftrace_report(one, kind, &reports[0]) == SWS_OK);
+		MUST(sws_ftrace_report(other, kind, &reports[1]) == SWS_OK);
+		MUST(reports[0].count == reports[1].count && reports[0].line == reports[1].line);
+		MUST(strcmp(reports[0].field, reports[1].field) == 0);
+		MUST(memcmp(reports[0].excerpt, reports[1].excerpt, sizeof(reports[0].excerpt)) ==
 		     0);
 	}
 }
@@ -66,31 +60,31 @@ static void same_column(const sws_ftrace *one, const sws_ftrace *other, size_t e
 	struct sws_ftrace_column a;
 	struct sws_ftrace_column b;
 
-	must(sws_ftrace_column(one, event, index, &a) == SWS_OK);
-	must(sws_ftrace_column(other, event, index, &b) == SWS_OK);
-	must(strcmp(a.name, b.name) == 0 && a.type == b.type && a.used == b.used);
-	must(!a.valid == !b.valid && (!a.valid || memcmp(a.valid, b.valid, rows) == 0));
-	must(memcmp(a.values, b.values,
+	MUST(sws_ftrace_column(one, event, index, &a) == SWS_OK);
+	MUST(sws_ftrace_column(other, event, index, &b) == SWS_OK);
+	MUST(strcmp(a.name, b.name) == 0 && a.type == b.type && a.used == b.used);
+	MUST(!a.valid == !b.valid && (!a.valid || memcmp(a.valid, b.valid, rows) == 0));
+	MUST(memcmp(a.values, b.values,
 		    rows * (a.type == SWS_FTRACE_STRING ? sizeof(uint32_t) : sizeof(uint64_t))) ==
 	     0);
 }
 
 static void same_tables(const sws_ftrace *one, const sws_ftrace *other)
 {
-	must(sws_ftrace_events(one) == sws_ftrace_events(other));
+	MUST(sws_ftrace_events(one) == sws_ftrace_events(other));
 	for (size_t event = 0; event < sws_ftrace_events(one); event++) {
 		struct sws_ftrace_batch a;
 		struct sws_ftrace_batch b;
 
-		must(sws_ftrace_batch(one, event, &a) == SWS_OK);
-		must(sws_ftrace_batch(other, event, &b) == SWS_OK);
-		must(a.rows == b.rows && a.fields == b.fields && strcmp(a.name, b.name) == 0);
+		MUST(sws_ftrace_batch(one, event, &a) == SWS_OK);
+		MUST(sws_ftrace_batch(other, event, &b) == SWS_OK);
+		MUST(a.rows == b.rows && a.fields == b.fields && strcmp(a.name, b.name) == 0);
 		if (!a.rows)
 			continue;
-		must(memcmp(a.seq, b.seq, a.rows * sizeof(*a.seq)) == 0);
-		must(memcmp(a.t_ns, b.t_ns, a.rows * sizeof(*a.t_ns)) == 0);
-		must(memcmp(a.pid, b.pid, a.rows * sizeof(*a.pid)) == 0);
-		must(memcmp(a.comm, b.comm, a.rows * sizeof(*a.comm)) == 0);
+		MUST(memcmp(a.seq, b.seq, a.rows * sizeof(*a.seq)) == 0);
+		MUST(memcmp(a.t_ns, b.t_ns, a.rows * sizeof(*a.t_ns)) == 0);
+		MUST(memcmp(a.pid, b.pid, a.rows * sizeof(*a.pid)) == 0);
+		MUST(memcmp(a.comm, b.comm, a.rows * sizeof(*a.comm)) == 0);
 		for (size_t column = 0; column < a.fields; column++)
 			same_column(one, other, event, column, a.rows);
 	}
@@ -103,8 +97,8 @@ static void same_totals(const sws_ftrace *one, const sws_ftrace *other)
 
 	sws_ftrace_totals(one, &a);
 	sws_ftrace_totals(other, &b);
-	must(a.lines == b.lines && a.rows == b.rows && a.overwritten == b.overwritten);
-	must(a.gaps == b.gaps && a.clock == b.clock);
+	MUST(a.lines == b.lines && a.rows == b.rows && a.overwritten == b.overwritten);
+	MUST(a.gaps == b.gaps && a.clock == b.clock);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -124,17 +118,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = memcpy(malloc(length + !length), data + 2, length);
 	whole = new_parser((data[0] >> 1) + 1u);
 	pieces = new_parser((data[0] >> 1) + 1u);
-	must(sws_ftrace_feed(whole, text, length) == SWS_OK);
-	must(sws_ftrace_finish(whole) == SWS_OK);
+	MUST(sws_ftrace_feed(whole, text, length) == SWS_OK);
+	MUST(sws_ftrace_finish(whole) == SWS_OK);
 	verify(whole);
 	for (size_t at = 0; at < length; at += piece) {
-		must(sws_ftrace_feed(pieces, text + at,
+		MUST(sws_ftrace_feed(pieces, text + at,
 				     length - at < piece ? length - at : piece) == SWS_OK);
 		verify(pieces);
 		if (clears)
 			sws_ftrace_clear(pieces);
 	}
-	must(sws_ftrace_finish(pieces) == SWS_OK);
+	MUST(sws_ftrace_finish(pieces) == SWS_OK);
 	verify(pieces);
 	same_totals(whole, pieces);
 	same_faults(whole, pieces);

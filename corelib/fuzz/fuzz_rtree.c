@@ -10,41 +10,19 @@
  * bases between 0 and the largest index: few enough to meet again, far enough
  * apart for trees of all heights.
  */
+#include "input.h"
+
 #include "swapsim/rtree.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TREES  3
 #define PLACES 64
 
-/* Stops with the line where the two differ: libFuzzer keeps the input. */
-#define SAME(condition)                                                                            \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "line %d: does not hold: %s\n", __LINE__, #condition);     \
-			abort();                                                                   \
-		}                                                                                  \
-	} while (0)
-
 struct shadow {
 	uint64_t items[PLACES];
 	uint8_t tags[PLACES];
 };
-
-struct input {
-	const uint8_t *bytes;
-	size_t left;
-};
-
-static uint8_t next_byte(struct input *self)
-{
-	if (!self->left)
-		return 0;
-	self->left--;
-	return *self->bytes++;
-}
 
 /* In ascending order of place. */
 static uint64_t index_of(uint32_t place)
@@ -77,11 +55,11 @@ static void compare_scan(struct sws_forest *forest, const struct shadow *shadow,
 		if (!shadow->items[place] ||
 		    (tag < SWS_RTREE_TAG_COUNT && !(shadow->tags[place] >> tag & 1)))
 			continue;
-		SAME(seen < count);
-		SAME(items[seen] == shadow->items[place] && indexes[seen] == index_of(place));
+		MUST(seen < count);
+		MUST(items[seen] == shadow->items[place] && indexes[seen] == index_of(place));
 		seen++;
 	}
-	SAME(seen == count);
+	MUST(seen == count);
 }
 
 static void compare_range_tag(struct sws_forest *forest, struct shadow *shadow, uint32_t tree,
@@ -102,9 +80,9 @@ static void compare_range_tag(struct sws_forest *forest, struct shadow *shadow, 
 				expected = index_of(place) + 1;
 		}
 	}
-	SAME(sws_rtree_range_tag_if_tagged(forest, tree, &next, index_of(last), limit, if_tag,
+	MUST(sws_rtree_range_tag_if_tagged(forest, tree, &next, index_of(last), limit, if_tag,
 					   set_tag) == met);
-	SAME(next == expected);
+	MUST(next == expected);
 }
 
 /* One to sixteen places in one batch call, drawn from the input. */
@@ -117,7 +95,7 @@ static void compare_batch(struct sws_forest *forest, struct shadow *shadows, str
 	int8_t bytes[16];
 
 	for (size_t row = 0; row < count; row++) {
-		uint8_t drawn = next_byte(input);
+		uint8_t drawn = input_byte(input);
 
 		places[row] = drawn % PLACES;
 		trees[row] = drawn / PLACES % TREES;
@@ -125,26 +103,26 @@ static void compare_batch(struct sws_forest *forest, struct shadow *shadows, str
 		items[row] = row + 1;
 	}
 	if (argument & 16)
-		SAME(!sws_forest_insert(forest, count, trees, indexes, items, bytes));
+		MUST(!sws_forest_insert(forest, count, trees, indexes, items, bytes));
 	else if (argument & 32)
-		SAME(!sws_forest_delete(forest, count, trees, indexes, words));
+		MUST(!sws_forest_delete(forest, count, trees, indexes, words));
 	else if (argument & 64)
-		SAME(!sws_forest_tag_set(forest, count, trees, indexes, tag, bytes));
+		MUST(!sws_forest_tag_set(forest, count, trees, indexes, tag, bytes));
 	else
-		SAME(!sws_forest_tag_clear(forest, count, trees, indexes, tag, bytes));
+		MUST(!sws_forest_tag_clear(forest, count, trees, indexes, tag, bytes));
 	for (size_t row = 0; row < count; row++) {
 		uint64_t *item = &shadows[trees[row]].items[places[row]];
 		uint8_t *tags = &shadows[trees[row]].tags[places[row]];
 
 		if (argument & 16) {
-			SAME(bytes[row] == (*item ? SWS_ERROR_EXISTS : SWS_OK));
+			MUST(bytes[row] == (*item ? SWS_ERROR_EXISTS : SWS_OK));
 			*item = *item ? *item : items[row];
 		} else if (argument & 32) {
-			SAME(words[row] == *item);
+			MUST(words[row] == *item);
 			*item = 0;
 			*tags = 0;
 		} else {
-			SAME(bytes[row] == (*item ? SWS_OK : SWS_ERROR_NOT_FOUND));
+			MUST(bytes[row] == (*item ? SWS_OK : SWS_ERROR_NOT_FOUND));
 			if (argument & 64)
 				*tags |= (uint8_t)(*item ? 1u << tag : 0);
 			else
@@ -164,30 +142,30 @@ static void compare_single(struct sws_forest *forest, struct shadow *shadow, uin
 
 	switch (operation) {
 	case 0:
-		SAME(sws_rtree_insert(forest, tree, index, argument + 1u, NULL) ==
+		MUST(sws_rtree_insert(forest, tree, index, argument + 1u, NULL) ==
 		     (*item ? SWS_ERROR_EXISTS : SWS_OK));
 		*item = *item ? *item : argument + 1u;
 		break;
 	case 1:
-		SAME(sws_rtree_delete(forest, tree, index, NULL) == *item);
+		MUST(sws_rtree_delete(forest, tree, index, NULL) == *item);
 		*item = 0;
 		*tags = 0;
 		break;
 	case 2:
-		SAME(sws_rtree_tag_set(forest, tree, index, tag, NULL) == missing);
+		MUST(sws_rtree_tag_set(forest, tree, index, tag, NULL) == missing);
 		*tags |= (uint8_t)(*item ? 1u << tag : 0);
 		break;
 	case 3:
-		SAME(sws_rtree_tag_clear(forest, tree, index, tag, NULL) == missing);
+		MUST(sws_rtree_tag_clear(forest, tree, index, tag, NULL) == missing);
 		*tags &= (uint8_t)~(1u << tag);
 		break;
 	case 4:
-		SAME(sws_rtree_tag_update(forest, tree, index, 1u << tag, 7u ^ (1u << tag), NULL) ==
+		MUST(sws_rtree_tag_update(forest, tree, index, 1u << tag, 7u ^ (1u << tag), NULL) ==
 		     missing);
 		*tags = (uint8_t)(*item ? 1u << tag : 0);
 		break;
 	default:
-		SAME(sws_rtree_replace(forest, tree, index, argument + 1u, NULL) == missing);
+		MUST(sws_rtree_replace(forest, tree, index, argument + 1u, NULL) == missing);
 		*item = *item ? argument + 1u : 0;
 	}
 }
@@ -196,26 +174,24 @@ static void compare_all(struct sws_forest *forest, const struct shadow *shadows)
 {
 	const char *reason = NULL;
 
-	SAME(sws_forest_verify(forest, &reason) == SWS_OK);
+	MUST(sws_forest_verify(forest, &reason) == SWS_OK);
 	for (uint32_t tree = 0; tree < TREES; tree++) {
 		uint8_t any = 0;
 
 		for (uint32_t place = 0; place < PLACES; place++) {
 			uint64_t index = index_of(place);
 
-			SAME(sws_rtree_lookup(forest, tree, index, NULL) ==
+			MUST(sws_rtree_lookup(forest, tree, index, NULL) ==
 			     shadows[tree].items[place]);
 			for (uint32_t tag = 0; tag < SWS_RTREE_TAG_COUNT; tag++)
-				SAME(sws_rtree_tag_get(forest, tree, index, tag, NULL) ==
+				MUST(sws_rtree_tag_get(forest, tree, index, tag, NULL) ==
 				     (shadows[tree].tags[place] >> tag & 1));
 			any |= shadows[tree].tags[place];
 		}
 		for (uint32_t tag = 0; tag < SWS_RTREE_TAG_COUNT; tag++)
-			SAME(sws_rtree_tagged(forest, tree, tag) == (any >> tag & 1));
+			MUST(sws_rtree_tagged(forest, tree, tag) == (any >> tag & 1));
 	}
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -223,19 +199,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct shadow shadows[TREES];
 	struct sws_forest_config config;
 	struct sws_forest *forest = NULL;
-	uint8_t head = next_byte(&input);
+	uint8_t head = input_byte(&input);
 
 	memset(shadows, 0, sizeof(shadows));
 	sws_forest_config_init(&config);
 	config.shift = head % 6 + 1u;
 	config.tree_count = TREES;
 	config.sort_threshold = head & 128 ? 0 : UINT64_MAX;
-	SAME(!sws_forest_new(&config, &forest));
+	MUST(!sws_forest_new(&config, &forest));
 	while (input.left) {
-		uint8_t operation = next_byte(&input);
+		uint8_t operation = input_byte(&input);
 		uint32_t tree = operation / 16 % TREES;
-		uint32_t place = next_byte(&input) % PLACES;
-		uint8_t argument = next_byte(&input);
+		uint32_t place = input_byte(&input) % PLACES;
+		uint8_t argument = input_byte(&input);
 		const char *reason = NULL;
 
 		operation %= 16;
@@ -251,7 +227,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					  argument / PLACES, argument % 3);
 		else if (operation == 12)
 			compare_all(forest, shadows);
-		SAME(sws_forest_verify(forest, &reason) == SWS_OK);
+		MUST(sws_forest_verify(forest, &reason) == SWS_OK);
 	}
 	compare_all(forest, shadows);
 	sws_forest_free(forest);

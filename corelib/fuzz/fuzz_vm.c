@@ -8,41 +8,18 @@
  *
  * A world that would be large is checked alone.
  */
+#include "input.h"
+
 #include "swapsim/vm.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { PAGES_AT_MOST = 4096, STEPS_AT_MOST = 400, STEP_WORK = 50 };
-
-/* Stops with the line where it does not hold: libFuzzer keeps the input. */
-#define SAME(condition)                                                                            \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "line %d: does not hold: %s\n", __LINE__, #condition);     \
-			abort();                                                                   \
-		}                                                                                  \
-	} while (0)
-
-struct input {
-	const uint8_t *bytes;
-	size_t left;
-};
-
-static uint8_t next_byte(struct input *self)
-{
-	if (!self->left)
-		return 0;
-	self->left--;
-	return *self->bytes++;
-}
 
 /* A field: usual by the step of its unit, or an end of what its type holds. */
 static uint64_t field(struct input *input, uint64_t usual, uint64_t unit, uint64_t most)
 {
 	const uint64_t ends[] = { 0, 1, most, most / 2 };
-	const uint8_t kind = next_byte(input);
-	const uint8_t steps = next_byte(input);
+	const uint8_t kind = input_byte(input);
+	const uint8_t steps = input_byte(input);
 
 	if (kind >= 252)
 		return ends[kind - 252];
@@ -72,8 +49,8 @@ static void read_devices(struct input *input, struct sws_vm_config *config)
 	config->seek_far_ns = field(input, 4000000, 1000000, UINT64_MAX);
 	config->nr_requests = (uint32_t)field(input, 16, 1, UINT32_MAX);
 	config->request_pages = (uint32_t)field(input, 16, 1, UINT32_MAX);
-	config->delays_allocation = next_byte(input) % 2;
-	config->nfs = next_byte(input) % 2;
+	config->delays_allocation = input_byte(input) % 2;
+	config->nfs = input_byte(input) % 2;
 	config->net_rate = field(input, 5000, 100, UINT64_MAX);
 	config->server_rate = field(input, 2000, 100, UINT64_MAX);
 	config->server_seek_ns = field(input, 1000000, 100000, UINT64_MAX);
@@ -92,7 +69,7 @@ static void read_tasks(struct input *input, struct sws_vm_config *config, uint32
 	files[0] = (uint32_t)field(input, 150, 4, UINT32_MAX);
 	files[1] = (uint32_t)field(input, 400, 4, UINT32_MAX);
 	config->hz = (uint32_t)field(input, 1000, 50, UINT32_MAX);
-	config->seed = next_byte(input);
+	config->seed = input_byte(input);
 }
 
 static bool is_small(const struct sws_vm_config *config)
@@ -110,18 +87,16 @@ static void run_both(struct sws_vm *vm, struct sws_vm *other)
 	bool more = true;
 
 	for (uint32_t step = 0; step < STEPS_AT_MOST && more; step++) {
-		SAME(sws_vm_run(vm, UINT64_MAX, STEP_WORK, &more) == SWS_OK);
-		SAME(sws_vm_work(vm) < STEP_WORK + SWS_VM_EVENT_WORK_MAX);
-		SAME(sws_vm_verify(vm, &reason) == SWS_OK);
+		MUST(sws_vm_run(vm, UINT64_MAX, STEP_WORK, &more) == SWS_OK);
+		MUST(sws_vm_work(vm) < STEP_WORK + SWS_VM_EVENT_WORK_MAX);
+		MUST(sws_vm_verify(vm, &reason) == SWS_OK);
 	}
 	more = true;
 	while (more && sws_vm_events(other) < sws_vm_events(vm))
-		SAME(sws_vm_run(other, UINT64_MAX, 1, &more) == SWS_OK);
-	SAME(sws_vm_events(other) == sws_vm_events(vm));
-	SAME(sws_vm_digest(other) == sws_vm_digest(vm));
+		MUST(sws_vm_run(other, UINT64_MAX, 1, &more) == SWS_OK);
+	MUST(sws_vm_events(other) == sws_vm_events(vm));
+	MUST(sws_vm_digest(other) == sws_vm_digest(vm));
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -135,18 +110,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	sws_vm_config_init(&config);
 	config.costs = costs;
-	config.rules = (enum sws_stall_set)(next_byte(&input) % 14);
+	config.rules = (enum sws_stall_set)(input_byte(&input) % 14);
 	read_memory(&input, &config);
 	read_devices(&input, &config);
 	read_tasks(&input, &config, files);
 	if (sws_vm_check(&config) != SWS_VM_NO_PROBLEM) {
-		SAME(sws_vm_new(&config, &vm) == SWS_ERROR_BAD_CONFIG && !vm);
+		MUST(sws_vm_new(&config, &vm) == SWS_ERROR_BAD_CONFIG && !vm);
 		return 0;
 	}
 	if (!is_small(&config))
 		return 0;
-	SAME(sws_vm_new(&config, &vm) == SWS_OK);
-	SAME(sws_vm_new(&config, &other) == SWS_OK);
+	MUST(sws_vm_new(&config, &vm) == SWS_OK);
+	MUST(sws_vm_new(&config, &other) == SWS_OK);
 	run_both(vm, other);
 	sws_vm_free(vm);
 	sws_vm_free(other);

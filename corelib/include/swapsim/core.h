@@ -11,6 +11,10 @@
  *          '---------> enum sws_error    what went wrong, as one int
  *
  * Nothing here is global, nothing prints, nothing aborts.
+ *
+ * Threads: an object belongs to one thread at a time, and so do its allocator's context and the
+ * memory that a caller lends it. Two threads with objects of their own share nothing that
+ * changes; names, tables of rules and sws_libc_allocator are constants, for all.
  */
 #ifndef SWAPSIM_CORE_H
 #define SWAPSIM_CORE_H

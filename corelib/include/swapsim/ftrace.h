@@ -37,7 +37,7 @@
 enum sws_ftrace_type {
 	/* A decimal number; int64_t. */
 	SWS_FTRACE_INT64 = 0,
-	/* 0x..., the 16 digits of %p, or the 0 of %#x; uint64_t. */
+	/* 0x..., the 16 digits of %p, be they all decimal, or the 0 of %#x; uint64_t. */
 	SWS_FTRACE_UINT64 = 1,
 	/* Hexadecimal digits without 0x; uint64_t. */
 	SWS_FTRACE_HEX = 2,

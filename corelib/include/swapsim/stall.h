@@ -246,7 +246,7 @@ enum sws_stall_problem sws_stall_check_counts(const struct sws_stall_context *co
 
 /*
  * Begins a list of taken base pages. Returns SWS_ERROR_BAD_ARGUMENT for a context that
- * sws_stall_check has a problem with, and if nothing was taken.
+ * sws_stall_check has a problem with, and if nothing was taken, or more than SWS_STALL_LIST_MAX.
  */
 int sws_stall_begin(const struct sws_stall_context *context, bool file, uint64_t taken,
 		    struct sws_stall_list *list);
@@ -349,7 +349,7 @@ enum sws_stall_declined {
 };
 
 /*
- * How long a sleep may last, in us; 0: declined, and why. Models: reclaim_throttle,
+ * How long a sleep may last, in us, rounded down; 0 and a reason: declined. Models: reclaim_throttle,
  * congestion_wait, wait_iff_congested. Returns SWS_ERROR_BAD_ARGUMENT for an unknown sleep or
  * flag, and for too few ticks.
  */

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fuzz_stall.c - any context: a list led in any order of its parts, what it counted decided
+ * again, and counters, rounds and sleepers of any numbers.
+ */
+#include "input.h"
+
+#include "swapsim/stall.h"
+
+#include <string.h>
+
+/* A tick of a faster clock is less than what a sleep's length is told in. */
+enum { US_PER_S = 1000000 };
+
+static struct sws_stall_context draw_context(struct input *input)
+{
+	return (struct sws_stall_context){
+		.set = (enum sws_stall_set)input_or(input, input_below(input, 12)),
+		.caller = (uint8_t)input_below(input, SWS_STALL_CALLER_BITS + 2),
+		.priority = (uint8_t)input_or(input, 12),
+		.flags = (uint8_t)input_below(input, 9),
+	};
+}
+
+static struct sws_stall_counts draw_counts(struct input *input)
+{
+	const uint64_t taken = input_or64(input, 32);
+
+	return (struct sws_stall_counts){
+		.dirty = input_or64(input, taken),
+		.unqueued_dirty = input_or64(input, taken),
+		.congested = input_or64(input, 0),
+		.writeback = input_or64(input, 0),
+		.immediate = input_or64(input, 0),
+		.taken = taken,
+		.file_taken = input_or64(input, taken),
+	};
+}
+
+static int lead(struct sws_stall_list *list, struct input *input)
+{
+	const uint8_t part = input_byte(input) % 8;
+	/* In an order that no compiler chooses. */
+	const uint16_t page = part > 5 ? (uint16_t)input_number(input) : 0;
+	const uint32_t base_pages = part > 5 ? input_or(input, 1) : 0;
+
+	switch (part) {
+	case 0:
+		return sws_stall_slept(list, input_bit(input));
+	case 1:
+		return sws_stall_waited(list);
+	case 2:
+		return sws_stall_left(list);
+	case 3:
+		return sws_stall_dirty(list);
+	case 4:
+		return sws_stall_paged_out(list, input_bit(input));
+	case 5:
+		/* Others change the zone's flags meanwhile. */
+		list->flags = (uint8_t)input_below(input, 8);
+		return SWS_OK;
+	default:
+		return sws_stall_meet(list, page, base_pages);
+	}
+}
+
+static void follow_list(const struct sws_stall_context *context, struct input *input)
+{
+	const char *reason = NULL;
+	struct sws_stall_decision decision;
+	struct sws_stall_list list;
+	struct sws_stall_list before;
+	const bool knows = sws_stall_check(context) == SWS_STALL_NO_PROBLEM;
+	const uint64_t taken = input_or64(input, 32);
+	const int error = sws_stall_begin(context, input_bit(input), taken, &list);
+
+	MUST(!error == (knows && taken && taken <= SWS_STALL_LIST_MAX));
+	if (error)
+		return;
+	while (input->left && list.state != SWS_STALL_STATE_ENDED) {
+		before = list;
+		/* A part that is not the next changes nothing. */
+		if (lead(&list, input) != SWS_OK)
+			MUST(memcmp(&before, &list, sizeof(list)) == 0);
+		MUST(sws_stall_verify(&list, &reason) == SWS_OK);
+		if (input_byte(input) == 255)
+			(void)sws_stall_end(&list, &decision);
+	}
+}
+
+static void decide(const struct sws_stall_context *context, struct input *input)
+{
+	const struct sws_stall_counts counts = draw_counts(input);
+	const struct sws_stall_round round = {
+		.scanned = input_number(input),
+		.reclaimed = input_number(input),
+		.wanted = input_number(input),
+	};
+	const enum sws_stall_place place =
+		(enum sws_stall_place)input_below(input, SWS_STALL_PLACES + 1);
+	const bool fits = sws_stall_check(context) == SWS_STALL_NO_PROBLEM &&
+			  sws_stall_check_counts(context, place, &counts) == SWS_STALL_NO_PROBLEM;
+	struct sws_stall_decision decision;
+	struct sws_stall_reason reason;
+	uint8_t sleeps = 0;
+
+	if (sws_stall_decide(context, place, &counts, &decision) == SWS_OK) {
+		MUST(fits);
+		for (uint32_t act = 0;
+		     sws_stall_explain(context, place, &counts, act, &reason) == SWS_OK; act++) {
+			MUST(act < SWS_STALL_ACTS_MAX);
+			MUST((decision.acts >> act & 1) == (reason.in_scope && reason.holds));
+			sleeps |= (uint8_t)(reason.in_scope && reason.holds);
+		}
+		MUST(sleeps || !decision.acts);
+	}
+	if (sws_stall_decide_round(context, &round, &decision) == SWS_OK)
+		(void)sws_stall_explain_round(context, &round, &reason);
+}
+
+static void sleep(struct input *input)
+{
+	const struct sws_stall_sleeper sleeper = {
+		.kswapd = input_bit(input),
+		.kthread = input_bit(input),
+		.failures = input_number32(input),
+		.reclaimable = input_number(input),
+		.write_pending = input_number(input),
+		.congested_devices = input_number32(input),
+		.flags = (uint8_t)input_number(input),
+		.hz = input_or(input, 250),
+	};
+	enum sws_stall_declined declined = SWS_STALL_SLEEPS;
+	uint64_t timeout_us = 0;
+
+	if (sws_stall_sleep_length((enum sws_stall_sleep)input_below(input, 8), &sleeper,
+				   &timeout_us, &declined) == SWS_OK)
+		MUST(declined ? !timeout_us : timeout_us || sleeper.hz > US_PER_S);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = { .bytes = data, .left = size };
+	const struct sws_stall_context context = draw_context(&input);
+
+	decide(&context, &input);
+	sleep(&input);
+	follow_list(&context, &input);
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * input.h - what the targets share: bytes read as numbers, and an allocator that
+ * has little to give and fails the request that the input names.
+ *
+ * Where the bytes end, zeros follow: a config drawn from none is the default.
+ */
+#ifndef SWAPSIM_FUZZ_INPUT_H
+#define SWAPSIM_FUZZ_INPUT_H
+
+#include "swapsim/core.h"
+
+/* Stops with the line of what does not hold: libFuzzer keeps the input. */
+#define MUST(condition)                                                                            \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			input_failed(__FILE__, __LINE__, #condition);                              \
+	} while (0)
+
+_Noreturn void input_failed(const char *file, int line, const char *condition);
+
+/* What a target defines; returns 0. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct input {
+	const uint8_t *bytes;
+	size_t left;
+};
+
+uint8_t input_byte(struct input *self);
+
+/*
+ * Any number, the edges of all sizes of integers more often than others: below 64 in one
+ * byte, 2^n and 2^n - 1 in one byte, and one to eight bytes as they are.
+ */
+uint64_t input_number(struct input *self);
+uint32_t input_number32(struct input *self);
+
+/* In half of all cases the usual one, else any. */
+uint32_t input_or(struct input *self, uint32_t usual);
+uint64_t input_or64(struct input *self, uint64_t usual);
+
+/* 0 .. bound - 1. */
+uint32_t input_below(struct input *self, uint32_t bound);
+
+bool input_bit(struct input *self);
+
+/* An allocator that fails request number fail_at (0: none) and what does not fit in room. */
+struct scarce {
+	uint64_t requests;
+	uint64_t fail_at;
+	size_t held;
+	size_t room;
+};
+
+struct scarce scarce_memory(struct input *input);
+struct sws_allocator scarce_seam(struct scarce *self);
+
+#endif
