@@ -120,13 +120,13 @@ def test_a_rate_is_judged_by_seven_percent(ends: tuple[float, float], verdict: s
     assert rates["tolerance"] == pytest.approx(0.07 * 1_428_002)
     others = held.filter(pl.col("metric") != "swap out")
     assert others["verdict"].null_count() == others.height
-    assert held["fitted"].sum() == 1
+    assert held["fitted"].sum() == 2
 
 
 def test_what_was_fitted_is_the_ratio_alone() -> None:
     """Of the first kernel's two locks, what they are together is predicted."""
     held = patch.series_held_against(predicted(1.4e6, "tags 0.1"))
-    assert held.filter("fitted")["metric"].to_list() == ["tree_lock : si->lock"]
+    assert held.filter("fitted")["metric"].to_list() == ["tree_lock : si->lock", "map_share"]
     both = held.filter(metric="both locks").row(0, named=True)
     assert both["published"] == pytest.approx(55.62)
     assert both["tolerance"] == pytest.approx(0.131 * 55.62)

@@ -293,8 +293,8 @@ def series_held_against(predicted: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema SWAP_SERIES, a row per figure of the series. A range is over the fits, each the mean
-        of its seeds.
+        Schema SWAP_SERIES, a row per figure of the series, and one for the share that was read off.
+        A range is over the fits, each the mean of its seeds.
     """
     means = (
         require(predicted, RESULTS, "RESULTS")
@@ -306,7 +306,7 @@ def series_held_against(predicted: pl.DataFrame) -> pl.DataFrame:
         .rename({"kernel": "step"})
     )
     rows = [
-        (step, metric, unit, fitted, published, spread * published)
+        (step, metric, unit, fitted, published, published and spread and spread * published)
         for step, metric, unit, fitted, published, spread in _figures()
     ]
     columns = list(SWAP_SERIES.items())[: len(rows[0])]
@@ -320,7 +320,7 @@ def series_held_against(predicted: pl.DataFrame) -> pl.DataFrame:
     return require(frame.select(SWAP_SERIES.names()), SWAP_SERIES, "SWAP_SERIES")
 
 
-def _figures() -> list[tuple[str, str, str, bool, float, float]]:
+def _figures() -> list[tuple[str, str, str, bool, float | None, float | None]]:
     """Return each figure of the series: step, metric, unit, was it fitted, value, its spread."""
     rates = [(step, "swap out", "KiB/s", False, figure_of(step, "swap out")) for step in STEPS]
     tree, si_lock = figure_of(BASE, "tree_lock"), figure_of(BASE, "si->lock")
@@ -336,7 +336,11 @@ def _figures() -> list[tuple[str, str, str, bool, float, float]]:
             )
         ),
     ]
-    return [(*row, RATE_SPREAD) for row in rates] + [(*row, ROWS_SPREAD) for row in cycles]
+    return [
+        *((*row, RATE_SPREAD) for row in rates),
+        *((*row, ROWS_SPREAD) for row in cycles),
+        (BASE, "map_share", "of tree_ns", True, None, None),
+    ]
 
 
 def _mean(step: str, metric: str, constants: pl.DataFrame, seeds: Sequence[int]) -> float:
