@@ -34,7 +34,8 @@ def constant(frame: pl.DataFrame, name: str) -> int:
 
 def test_a_fit_finds_the_constants_that_made_its_targets() -> None:
     """From the rate and the waits of a known machine the two constants come back."""
-    truth = change_costs(costs(), {"tree_ns": 800, "unmap_ns": 9000})
+    known = change_costs(costs(), {"map_ns": 100})
+    truth = change_costs(known, {"tree_ns": 800, "unmap_ns": 9000})
     ran = dict(run(SMALL, truth).select("metric", "value").iter_rows())
     fitted = fit(
         SMALL,
@@ -43,6 +44,7 @@ def test_a_fit_finds_the_constants_that_made_its_targets() -> None:
             Target(name="tree", metrics=TREE, wanted=sum(ran[metric] for metric in TREE)),
         ),
         {"unmap_ns": 7000, "tree_ns": 600},
+        constants=known,
     )
     assert fitted.converged
     assert fitted.constants.schema == COSTS

@@ -11,6 +11,7 @@ from swapsim.machine.run import metric_values
 from swapsim.patches import batched_removal as patch
 from swapsim.patches.batched_removal.unknowns import NEXT_SHARES, TAG_SHARES
 from swapsim.patches.writeback_tags import fit
+from swapsim.patches.writeback_tags.fitting import MAP_SHARE
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -52,7 +53,7 @@ def test_a_points_constants_are_uniform_memorys() -> None:
 @pytest.mark.parametrize("tag_share", TAG_SHARES)
 def test_the_constants_are_fits_of_patch_as_base(tag_share: float) -> None:
     """The base of patch A is met by these constants."""
-    found = fit(tag_share=tag_share, map_share=0.2).constants
+    found = fit(tag_share=tag_share, map_share=MAP_SHARE).constants
     point = patch.Point(tag_share=tag_share, next_share=1.0)
     names = ["unmap_ns", "tree_ns", "tag_ns", "map_ns"]
     kept, again = (
