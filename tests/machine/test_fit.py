@@ -34,8 +34,8 @@ def constant(frame: pl.DataFrame, name: str) -> int:
 
 def test_a_fit_finds_the_constants_that_made_its_targets() -> None:
     """From the rate and the waits of a known machine the two constants come back."""
-    known = change_costs(costs(), {"map_ns": 100})
-    truth = change_costs(known, {"tree_ns": 800, "unmap_ns": 9000})
+    known = change_costs(costs(), {"map_ns": 100, "lru_page_ns": 30})
+    truth = change_costs(known, {"tree_ns": 1000, "unmap_ns": 12000})
     ran = dict(run(SMALL, truth).select("metric", "value").iter_rows())
     fitted = fit(
         SMALL,
@@ -49,8 +49,8 @@ def test_a_fit_finds_the_constants_that_made_its_targets() -> None:
     assert fitted.converged
     assert fitted.constants.schema == COSTS
     assert fitted.residuals.schema == FIT
-    assert constant(fitted.constants, "tree_ns") == pytest.approx(800, rel=0.03)
-    assert constant(fitted.constants, "unmap_ns") == pytest.approx(9000, rel=0.05)
+    assert constant(fitted.constants, "tree_ns") == pytest.approx(1000, rel=0.03)
+    assert constant(fitted.constants, "unmap_ns") == pytest.approx(12000, rel=0.05)
 
 
 def test_a_fit_needs_as_many_constants_as_targets() -> None:
