@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The three columns: what was published, simulated and measured, and how they stand to each other.
 
-- ``published_tables``, ``published_claims``, ``tolerances``, ``patch_cards``: what the mails say,
+- ``published_tables``, ``published_claims``, ``tolerances``, ``mails``, ``patch_cards``: what was
+  published, and by whom,
 - ``world_tolerances``: what judges patch 03's tables in its world,
 - ``measured_results`` and its kin: what a real kernel did with a patch switched off and on,
 - ``medians``, ``side_by_side``, ``ranks``: results over their rounds, with intervals,
@@ -19,6 +20,7 @@ from swapsim.claims.measured import measured_provenance, measured_results, measu
 from swapsim.claims.medians import medians, ranks, side_by_side
 from swapsim.claims.paired import steps
 from swapsim.claims.published import (
+    mails,
     published_claims,
     published_tables,
     tolerances,
@@ -35,6 +37,7 @@ __all__ = [
     "held_against",
     "lkp",
     "lkp_change",
+    "mails",
     "measured_provenance",
     "measured_results",
     "measured_slots",

@@ -9,7 +9,7 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.paths import data_root
-from swapsim.schemas import CLAIMS, PUBLISHED, TOLERANCES, WORLD_TOLERANCES
+from swapsim.schemas import CLAIMS, MAILS, PUBLISHED, TOLERANCES, WORLD_TOLERANCES
 from swapsim.schemas.csv_file import finite, read_csv
 
 _PUBLISHED_MAY_LACK: Final = ("stddev_percent", "change_percent_printed", "change_percent")
@@ -72,6 +72,30 @@ def published_claims(root: Path | None = None) -> pl.DataFrame:
     path = (data_root() / "published" if root is None else root) / "claims.csv"
     frame = read_csv(path, CLAIMS, "CLAIMS", _CLAIMS_MAY_LACK)
     _refuse_twins(frame, ["claim"], path, "claim")
+    return frame
+
+
+def mails(root: Path | None = None) -> pl.DataFrame:
+    """Read which mails the figures are from, and whether their texts were at hand.
+
+    Parameters
+    ----------
+    root : Path, optional
+        The folder of mails.csv; default: data/published.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema MAILS, one row per mail, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        Naming file, line and field of the first row that does not fit.
+    """
+    path = (data_root() / "published" if root is None else root) / "mails.csv"
+    frame = read_csv(path, MAILS, "MAILS")
+    _refuse_twins(frame, ["mail"], path, "mail")
     return frame
 
 

@@ -31,6 +31,14 @@ PUBLISHED: Final = schema_of(
 )
 """One row per printed cell of a mail's table (data/published)."""
 
+HAND: Final = pl.Enum(["first", "second"])
+"""Where a mail's figures are from: copied from its text, or as they were noted when it was read."""
+
+MAILS: Final = schema_of(
+    {"mail": pl.String, "patch": pl.String, "hand": HAND, "message": pl.String}
+)
+"""One row per mail whose figures are in data/published."""
+
 CLAIMS: Final = schema_of(
     {
         "claim": pl.String,

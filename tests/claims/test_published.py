@@ -12,6 +12,7 @@ import pytest
 
 from swapsim.claims import (
     lkp_change,
+    mails,
     mmtests_change,
     published_claims,
     published_tables,
@@ -34,11 +35,7 @@ A, B, C, D = (
     "04-percpu-cluster-next",
 )
 VANILLA, MMOTM, SERIES = "vanilla", "mm1-mmotm-20130522", "mm1-lessdisrupt-v7r10"
-NOT_AT_HAND = (
-    "B-batched-removal-nonrot",
-    "D-percpu-cluster-next-v3",
-    "S-swap-series-v5",
-)  # their figures, not their texts
+NOT_AT_HAND = mails().filter(hand="second")["mail"].to_list()
 
 
 def interval(value: float, decimals: int) -> Interval:
@@ -413,6 +410,17 @@ def test_each_change_has_its_tolerance() -> None:
     assert (loud["tolerance"] <= loud["change"].abs()).all()
 
 
+def test_each_figure_is_from_a_mail_that_is_named() -> None:
+    """Each mail has its row, and the texts of those of first hand are here where the seeds are."""
+    named = mails().select("patch", "mail").sort("mail")
+    assert named.equals(TABLES.select("patch", "mail").unique().sort("mail"))
+    assert NOT_AT_HAND == [
+        "S-swap-series-v5",
+        "B-batched-removal-nonrot",
+        "D-percpu-cluster-next-v3",
+    ]
+
+
 def test_profile_rows_have_one_spread() -> None:
     """That of two lists, each of whose rows deviates as patch A's mail prints it."""
     printed = TABLES.filter(patch=A, unit="% of cycles").filter(pl.col("stddev_percent") > 0)
@@ -504,6 +512,8 @@ def test_figures_outside_the_tables_stand_in_the_mail() -> None:
         ("claims.csv", 2, "claim", "\nA-throughput,", "\n,"),
         ("claims.csv", 3, "claim", "\nA-swap-out,", "\nA-throughput,"),
         ("claims.csv", 2, "change", ",28.1,9.33,", ",nan,9.33,"),
+        ("mails.csv", 2, "hand", ",first,", ",third,"),
+        ("mails.csv", 3, "mail", "\nS-swap-series-v5,", "\nA-no-writeback-tags-with-diff,"),
         ("tolerances.csv", 2, "tolerance", ",9.33,", ",-9.33,"),
         ("world-tolerances.csv", 2, "points", ",3.2,", ",-3.2,"),
         ("world-tolerances.csv", 2, "standing", ",fitted,", ",guessed,"),
@@ -542,7 +552,7 @@ def test_a_bad_file_is_named(tmp_path: Path, old: str, new: str, wanted: str) ->
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """A folder without tables or claims stops the reader with its path."""
-    for read in (published_tables, published_claims, tolerances, world_tolerances):
+    for read in (published_tables, published_claims, mails, tolerances, world_tolerances):
         with pytest.raises(InputError, match=re.escape(str(tmp_path))):
             read(tmp_path)
 
@@ -561,5 +571,6 @@ def read_all(folder: Path) -> None:
     """Read every table of the folder."""
     published_tables(folder)
     published_claims(folder)
+    mails(folder)
     tolerances(folder)
     world_tolerances(folder)
