@@ -51,6 +51,7 @@ PARTS: Final = {
     "si->lock, waited for": "#f4a582",
     "other locks, held": "#54a24b",
     "other locks, waited for": "#a1d99b",
+    "other CPUs' interrupts, waited for": "#d4a6c8",
 }
 """Parts of a page's time; a wait is the paler of its lock's two."""
 

@@ -10,6 +10,7 @@ from swapsim.errors import require_some
 from swapsim.schemas import TIME_PER_PAGE, require
 
 _LOCK_PARTS: Final = {"tree_lock": "swap cache's lock", "si_lock": "si->lock"}
+_INTERRUPTS: Final = "other CPUs' interrupts"
 _AROUND_OTHERS: Final = ("alloc_lock", "free_lock")
 """Locks of a CPU's own slot caches: no other CPU takes them, and what is done under them has
 its own parts."""
@@ -93,7 +94,7 @@ def _parts(kernel: str, run: pl.DataFrame) -> pl.DataFrame:
             pl.col("lock")
             # Before 4.11 the map bytes are under si->lock.
             .replace("map_lock", "si_lock" if run["kernel"][0] == "4.8" else "map_lock")
-            .replace_strict(_LOCK_PARTS, default="other locks")
+            .replace_strict(_LOCK_PARTS | {"interrupt": _INTERRUPTS}, default="other locks")
         )
         .group_by("lock", "kind")
         .agg(pl.col("value").sum())
@@ -103,6 +104,8 @@ def _parts(kernel: str, run: pl.DataFrame) -> pl.DataFrame:
         for lock in (*_LOCK_PARTS.values(), "other locks")
         for kind, word in (("wait", "waited for"), ("hold", "held"))
     ]
+    interrupts = times.filter(lock=_INTERRUPTS, kind="wait")["value"].sum() / 1000
+    rows.append((f"{_INTERRUPTS}, waited for", interrupts))
     rows.insert(0, ("work without a lock", busy / 1000 - sum(value for _, value in rows)))
     return pl.DataFrame(
         [(kernel, part, value, 100_000 * value / busy) for part, value in rows],
