@@ -26,6 +26,8 @@ from swapsim.schemas.claims import (
     THREE_COLUMNS,
     TOLERANCES,
     VERDICT,
+    WORLD_AND_LAB,
+    WORLD_AND_LAB_ORDER,
     WORLD_TOLERANCES,
 )
 from swapsim.schemas.machine import (
@@ -250,6 +252,8 @@ __all__ = [
     "WHAT_IF",
     "WHAT_IF_RANGES",
     "WORLD_ACTIVITY",
+    "WORLD_AND_LAB",
+    "WORLD_AND_LAB_ORDER",
     "WORLD_BY_TIME",
     "WORLD_CELLS",
     "WORLD_CONSTANTS",

@@ -192,6 +192,40 @@ MEDIANS: Final = schema_of(
 MEDIANS_BY_SIZE: Final = schema_of({"size": pl.String, **MEDIANS})
 """MEDIANS of an experiment whose runs have parts of several sizes; metric is told without it."""
 
+WORLD_AND_LAB: Final = schema_of(
+    {
+        "metric": pl.String,
+        "policy": pl.String,
+        "unit": pl.String,
+        "simulated": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "open_low": pl.Float64,
+        "open_high": pl.Float64,
+        "measured": pl.Float64,
+        "measured_low": pl.Float64,
+        "measured_high": pl.Float64,
+        "factor": pl.Float64,
+        "near": pl.Boolean,
+    }
+)
+"""A row of a world beside the same of a real kernel, by one rule set: medians over seeds and over
+rounds with their intervals, the world's medians at what is open of its constants, how many times
+the larger is the smaller, and whether that is near enough."""
+
+WORLD_AND_LAB_ORDER: Final = schema_of(
+    {
+        "metric": pl.String,
+        "pairs": pl.UInt32,
+        "in_order": pl.UInt32,
+        "open_low": pl.UInt32,
+        "open_high": pl.UInt32,
+        "holds": pl.Boolean,
+    }
+)
+"""Of the pairs of rule sets that a real kernel tells apart in a row, how many a world has in the
+same order; at what is open of its constants the fewest and the most; whether it has all."""
+
 HELD_AGAINST: Final = schema_of(
     {
         "policy": pl.String,

@@ -2,6 +2,7 @@
 """The world in which reclaim decides: a client, a file and a disk under a kernel's reclaim.
 
 - ``constants``: data/world.csv, what work costs and what is not published of the mail's machine,
+- ``guest``: the lab's guest, the same test made small,
 - ``parallelio``: the world of patch C's mail, memcached beside a growing file,
 - ``shrink``: the same made smaller, for a look that takes no time,
 - ``run``: one run of a `config.WorldConfig`, its rounds, counters and memory by time,
@@ -12,6 +13,7 @@ Whose stalls it has, and whose loops of kswapd, says the config's ``rules``.
 """
 
 from swapsim.vm.constants import change_constants, constants
+from swapsim.vm.guest import Window, guest, guest_constants, guest_rows, watch_guest
 from swapsim.vm.iostat import iostat
 from swapsim.vm.lives import lives
 from swapsim.vm.parallelio import parallelio, shrink
@@ -19,9 +21,13 @@ from swapsim.vm.run import World, run
 from swapsim.vm.vmstat import ops, vmstat
 
 __all__ = [
+    "Window",
     "World",
     "change_constants",
     "constants",
+    "guest",
+    "guest_constants",
+    "guest_rows",
     "iostat",
     "lives",
     "ops",
@@ -29,4 +35,5 @@ __all__ = [
     "run",
     "shrink",
     "vmstat",
+    "watch_guest",
 ]

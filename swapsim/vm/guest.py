@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lab's guest as a world: the same test made small, with the guest's size, disk and clock."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from swapsim.config import WorldConfig
+from swapsim.errors import InputError
+from swapsim.native import vm_window
+from swapsim.native.facts import WORLD_COST_MAX, WORLD_COSTS
+from swapsim.paths import data_root
+from swapsim.schemas import WORLD_CONSTANTS
+from swapsim.schemas.csv_file import read_csv
+
+GUEST: Final = (
+    *WORLD_COSTS,
+    "available_pages",
+    "gap_pages",
+    "swap_pages",
+    "disk_pages",
+    "disk_rate",
+    "seek_ns",
+    "nr_requests",
+    "writes_turn_ms",
+)
+"""Constants of data/guest.csv."""
+
+SECTORS: Final = 8
+"""Of a page."""
+
+ITEM_PAGES: Final = 4
+SERVE_NS: Final = 20_000_000_000
+HZ: Final = 250
+Window = vm_window.Window
+
+
+def guest_constants(
+    changed: Mapping[str, int] | None = None, root: Path | None = None
+) -> pl.DataFrame:
+    """Read the guest's constants (data/guest.csv).
+
+    Parameters
+    ----------
+    changed : mapping of str to int, optional
+        Other values of some of them.
+    root : Path, optional
+        The folder of guest.csv; default: data.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WORLD_CONSTANTS, one row per constant of GUEST.
+
+    Raises
+    ------
+    InputError
+        Naming file, line and constant: one that is missing, given twice or unknown, a value that
+        is none, or a range that it does not lie in.
+    """
+    path = (data_root() if root is None else root) / "guest.csv"
+    frame = read_csv(path, WORLD_CONSTANTS, "WORLD_CONSTANTS")
+    for line, row in enumerate(frame.iter_rows(named=True), start=2):
+        if row["name"] not in GUEST or not 0 <= row["low"] <= row["value"] <= row["high"]:
+            raise InputError(
+                f"constant {row['name']!r}: give one of {', '.join(GUEST)}, its value from low to "
+                "high",
+                path=path,
+                line=line,
+                field="name",
+            )
+    if sorted(frame["name"]) != sorted(GUEST):
+        raise InputError(f"give each of {', '.join(GUEST)} once", path=path, field="name")
+    others = dict(changed or {})
+    for name, value in others.items():
+        if name not in GUEST or not 1 <= value <= WORLD_COST_MAX:
+            raise InputError(f"constant {name!r} of {value!r} is none", field="name")
+    new = pl.col("name").replace_strict(others, default=None, return_dtype=pl.Int64)
+    return frame.with_columns(value=pl.coalesce(new, "value"))
+
+
+def guest(
+    rules: str, file_share: float, constants: pl.DataFrame | None = None, *, seed: int = 1
+) -> WorldConfig:
+    """Return the lab's guest: one zone, for the lists of 6.1 are a node's.
+
+    Parameters
+    ----------
+    rules : str
+        One of STALL_RULES.
+    file_share : float
+        The file's size, in multiples of the memory that the pool leaves.
+    constants : polars.DataFrame, optional
+        As `guest_constants` returns them.
+    seed : int
+        Of the client's draws.
+
+    Returns
+    -------
+    WorldConfig
+        Of one round. 6.1's watermarks lie gap_pages apart, where the world's lie a fourth of the
+        lowest: with four gaps for the lowest, and so much more memory, what is free above the
+        marks is the guest's.
+
+    Source
+    ------
+    data/capture/experiments/stall-rules.toml, programs/parallelio.c, guest/slow-disk;
+    calculate_totalreserve_pages, si_mem_available; mq-deadline's fifo_batch.
+    """
+    found = _values(guest_constants() if constants is None else constants)
+    available, gap = found["available_pages"], found["gap_pages"]
+    rest = available - available // 5 * 4
+    return WorldConfig(
+        rules=rules,
+        dma32_pages=available + 6 * gap,
+        normal_pages=0,
+        min_free_pages=4 * gap,
+        swap_pages=found["swap_pages"],
+        disk_pages=found["disk_pages"],
+        disk_rate=found["disk_rate"],
+        seek_near_ns=found["seek_ns"],
+        seek_far_ns=found["seek_ns"],
+        sync_turn_ns=1,
+        async_turn_ns=found["writes_turn_ms"] * 1_000_000,
+        nr_requests=found["nr_requests"],
+        items=available // 5 * 4 // ITEM_PAGES,
+        item_pages=ITEM_PAGES,
+        serve_ns=SERVE_NS,
+        files=(int(file_share * rest),),
+        hz=HZ,
+        seed=seed,
+    )
+
+
+def watch_guest(config: WorldConfig, constants: pl.DataFrame | None = None) -> Window:
+    """Run a guest, and count while its pool is served, as the lab does.
+
+    Raises
+    ------
+    ConfigError
+        A config whose parts do not fit together.
+    NativeMemoryError
+    """
+    found = _values(guest_constants() if constants is None else constants)
+    return vm_window.window(config, {name: found[name] for name in WORLD_COSTS})
+
+
+def guest_rows(window: Window) -> list[tuple[str, float, str]]:
+    """Return what the lab's rig tells of a turn, as far as a world has it: name, value, unit.
+
+    Source
+    ------
+    data/capture/rig/stalls.py.
+    """
+    counters, zones = window.counters, window.zones
+    seconds = SERVE_NS / 1e9
+    rows: list[tuple[str, float, str]] = [
+        ("Ops memcachetest", counters["ops"] / seconds, "operations/s"),
+        ("Ops io-duration", window.io_ns / 1e9, "s"),
+        ("Ops swaptotal", counters["swapped_in"] + counters["swapped_out"], "pages"),
+        ("Ops swapin", counters["swapped_in"], "pages"),
+        ("Ops majorfaults", counters["major_faults"], "faults"),
+        ("Major Faults", counters["major_faults"], "faults"),
+        ("Swap Ins", counters["swapped_in"], "pages"),
+        ("Swap Outs", counters["swapped_out"], "pages"),
+        ("Page writes anon", counters["swapped_out"], "pages"),
+        ("Page writes file", counters["reclaim_writes_file"], "pages"),
+        (
+            "Page writes by reclaim",
+            counters["reclaim_writes_file"] + counters["swapped_out"],
+            "pages",
+        ),
+        ("Page reclaim immediate", counters["reclaim_immediate"], "pages"),
+        ("Sector Reads", SECTORS * counters["disk_read"], "sectors"),
+        ("Sector Writes", SECTORS * counters["disk_written"], "sectors"),
+    ]
+    for who in ("kswapd", "direct"):
+        name = who.capitalize()
+        rows += [
+            (f"{name} pages scanned", zones[f"scanned_{who}"], "pages"),
+            (f"{name} pages reclaimed", zones[f"reclaimed_{who}"], "pages"),
+        ]
+    for told, value in window.sleeps.items():
+        what, reason = told.split()
+        if what == "slept":
+            rows.append((f"Stalls {reason}", value, "1"))
+        else:
+            rows.append((f"Time stalled {reason}", value / 1e9, "s"))
+    return rows
+
+
+def _values(constants: pl.DataFrame) -> dict[str, int]:
+    return dict(constants.select("name", "value").iter_rows())
