@@ -22,6 +22,8 @@ class Window:
     ----------
     out_of_memory : bool
         Whether the world ended before the second.
+    ops : int
+        What the client was asked meanwhile.
     io_ns : int
         How long the file took, however late it was done; 0 for none.
     counters, zones, sleeps : dict of str to int
@@ -30,6 +32,7 @@ class Window:
     """
 
     out_of_memory: bool
+    ops: int
     io_ns: int
     counters: dict[str, int]
     zones: dict[str, int]
@@ -74,6 +77,7 @@ def window(config: WorldConfig, costs: Mapping[str, int]) -> Window:
     )
     return Window(
         out_of_memory=ended_early,
+        ops=lib.sws_vm_round_of(world, 0).ops,
         io_ns=lib.sws_vm_round_of(world, 0).io_ns,
         counters=counters,
         zones=zones,

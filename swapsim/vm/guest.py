@@ -18,7 +18,10 @@ from swapsim.schemas.csv_file import read_csv
 GUEST: Final = (
     *WORLD_COSTS,
     "available_pages",
+    "kernel_pages",
     "gap_pages",
+    "dirty_percent",
+    "background_percent",
     "swap_pages",
     "disk_pages",
     "disk_rate",
@@ -114,9 +117,11 @@ def guest(
     rest = available - available // 5 * 4
     return WorldConfig(
         rules=rules,
-        dma32_pages=available + 6 * gap,
+        dma32_pages=available - found["kernel_pages"] + 6 * gap,
         normal_pages=0,
         min_free_pages=4 * gap,
+        dirty_percent=found["dirty_percent"],
+        background_percent=found["background_percent"],
         swap_pages=found["swap_pages"],
         disk_pages=found["disk_pages"],
         disk_rate=found["disk_rate"],
@@ -157,7 +162,7 @@ def guest_rows(window: Window) -> list[tuple[str, float, str]]:
     counters, zones = window.counters, window.zones
     seconds = SERVE_NS / 1e9
     rows: list[tuple[str, float, str]] = [
-        ("Ops memcachetest", counters["ops"] / seconds, "operations/s"),
+        ("Ops memcachetest", window.ops / seconds, "operations/s"),
         ("Ops io-duration", window.io_ns / 1e9, "s"),
         ("Ops swaptotal", counters["swapped_in"] + counters["swapped_out"], "pages"),
         ("Ops swapin", counters["swapped_in"], "pages"),

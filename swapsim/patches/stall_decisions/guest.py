@@ -2,7 +2,10 @@
 """The world held against the lab: the guest's test by each rule set, in both.
 
 Nothing here is fitted to what the lab measured, but for ``op_ns``, which is 3.9's without a file.
-What the rig leaves open is carried through: each variant puts some constants at an end.
+What the rig leaves open is carried through: each variant puts some constants at an end. Rows and
+judgement stood before the first run. That slab is no room for files, and how near to its limit a
+writer stands, came after it: no dirty page had come to a list's end, for which the lab's sizes
+were chosen. A boot of the guest then told its slab and its marks, and nothing of its reclaim.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,9 +22,12 @@ from swapsim.patches.stall_decisions.lab import SIZES
 from swapsim.patches.stall_decisions.mail import PATCH
 from swapsim.schemas import RESULTS, WORLD_AND_LAB, WORLD_AND_LAB_ORDER, require
 from swapsim.sweep import batches
+from swapsim.sweep.kept import kept, picked
 
 SEEDS: Final = tuple(range(1, 10))
 """As many as the lab has rounds."""
+
+SEEDS_OF_VARIANTS: Final = 3
 
 AS_SET: Final = "as set"
 _COSTS: Final = tuple(name for name in WORLD_COSTS if name != "op_ns")
@@ -62,8 +68,9 @@ def variants() -> dict[str, dict[str, int]]:
         "a slow CPU": {name: ends[name][1] for name in _COSTS},
         "short turns of writes": {"writes_turn_ms": ends["writes_turn_ms"][0]},
         "a longer queue": {"nr_requests": ends["nr_requests"][1]},
-        "near watermarks": {"gap_pages": ends["gap_pages"][0]},
-        "far watermarks": {"gap_pages": ends["gap_pages"][1]},
+        "less slab": {"kernel_pages": ends["kernel_pages"][0]},
+        "more slab": {"kernel_pages": ends["kernel_pages"][1]},
+        "a disk whose rate is known": {"dirty_percent": ends["dirty_percent"][0]},
     }
 
 
@@ -145,6 +152,28 @@ def tell_guests(
     """
     frames = batches.run(told_by_guest, runs, executor=executor, progress=progress, batch_points=2)
     return require(pl.concat(frames), RESULTS, "RESULTS")
+
+
+def _cases() -> list[GuestRun]:
+    return [
+        GuestRun(rules=rules, seed=seed, variant=variant, constants=constants)
+        for variant, constants in variants().items()
+        for rules in STALL_RULES
+        for seed in (SEEDS if variant == AS_SET else SEEDS[:SEEDS_OF_VARIANTS])
+    ]
+
+
+def _one_case(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    rules, variant, seed = picked(rows, ["policy", "kernel", "seed"], pick)
+    return told_by_guest(
+        GuestRun(rules=rules, seed=seed, variant=variant, constants=variants()[variant])
+    )
+
+
+@kept("stall-decisions-guest", reads=("guest.csv",), sample=_one_case)
+def guests(progress: bool) -> pl.DataFrame:
+    """Run the lab's test in the guest's world, by each rule set and at what is open (RESULTS)."""
+    return tell_guests(_cases(), progress=progress)
 
 
 def world_and_lab(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
