@@ -5,6 +5,7 @@ A module for each subject; `use` sets up a notebook.
 """
 
 from swapsim.charts.claims import headline_changes
+from swapsim.charts.guests import beside_the_lab
 from swapsim.charts.locks import acquisitions_by_site, lock_cost_by_mix, work_by_site
 from swapsim.charts.machine import claim_along_shares, gain_along, time_per_page
 from swapsim.charts.removal import gain_map, ranges_beside_published, waits_by_list
@@ -20,6 +21,7 @@ __all__ = [
     "acquisitions_by_site",
     "agreement",
     "along_rules",
+    "beside_the_lab",
     "beside_the_mail",
     "by_machine",
     "by_patch",

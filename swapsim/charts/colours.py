@@ -7,6 +7,9 @@ UNPATCHED: Final = "#8c510a"
 PATCHED: Final = "#01665e"
 PUBLISHED: Final = "#e45756"
 
+LAB_AND_WORLD: Final = {"lab": "#4c78a8", "world": "#f58518"}
+"""A real kernel, and a model of the machine that it runs on."""
+
 TAGS: Final = {"tags kept": UNPATCHED, "no tags": PATCHED}
 """Whether the swap cache keeps writeback tags: without and with patch A."""
 

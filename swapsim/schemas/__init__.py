@@ -28,6 +28,7 @@ from swapsim.schemas.claims import (
     VERDICT,
     WORLD_AND_LAB,
     WORLD_AND_LAB_ORDER,
+    WORLD_LAB_MAIL,
     WORLD_TOLERANCES,
 )
 from swapsim.schemas.machine import (
@@ -258,6 +259,7 @@ __all__ = [
     "WORLD_CELLS",
     "WORLD_CONSTANTS",
     "WORLD_COUNTERS",
+    "WORLD_LAB_MAIL",
     "WORLD_LIFE_SPANS",
     "WORLD_LIVES",
     "WORLD_MATTERS",

@@ -254,6 +254,18 @@ SAYS: Final = pl.Enum(["for", "against", "neither"])
 DIRECTION_VERDICT: Final = pl.Enum(["holds", "contradicted", "open"])
 """How rounds stand to a claim's direction; open: they do not tell, or there are too few."""
 
+WORLD_LAB_MAIL: Final = schema_of(
+    {
+        "claim": pl.String,
+        "claimed": DIRECTION,
+        "lab": pl.String,
+        "world": pl.String,
+        "like_the_mail": pl.String,
+    }
+)
+"""A claimed direction on which a real kernel and a world do not agree: base -> value of each, and
+which of them sees what is claimed; neither where both leave it open, or one against the other."""
+
 DIRECTIONS: Final = schema_of(
     {
         "claim": pl.String,

@@ -10,7 +10,13 @@ from swapsim import charts
 from swapsim.charts import colours
 from swapsim.errors import InputError
 from swapsim.native.facts import WORLD_WHERE
-from swapsim.schemas import WORLD_BY_TIME, WORLD_CELLS, WORLD_LIFE_SPANS, WORLD_WHAT_IF
+from swapsim.schemas import (
+    WORLD_AND_LAB,
+    WORLD_BY_TIME,
+    WORLD_CELLS,
+    WORLD_LIFE_SPANS,
+    WORLD_WHAT_IF,
+)
 
 CELLS = pl.DataFrame(
     [
@@ -93,3 +99,24 @@ def test_another_frame_is_refused(draw: Any) -> None:
     """The schema is named."""
     with pytest.raises(InputError, match="WORLD_"):
         draw(MACHINES, title="t")
+
+
+def test_a_worlds_bar_reaches_over_what_is_open_and_the_labs_over_its_interval() -> None:
+    """A panel a row, two marks a rule set."""
+    table = pl.DataFrame(
+        [
+            (metric, rules, "pages", 5.0, 4.0, 6.0, 1.0, 9.0, 7.0, 6.5, 7.5, 1.4, True)
+            for metric in ("a", "b")
+            for rules in ("3.9", "mmotm")
+        ],
+        schema=WORLD_AND_LAB,
+        orient="row",
+    )
+    spec = charts.beside_the_lab(table, {"b": "B"}, title="t").to_dict()
+    assert len(spec["concat"]) == 1
+    rows = rows_of(spec)
+    assert {row["policy"] for row in rows} == {"3.9", "mmotm"}
+    spans = {row["side"]: (row["low"], row["median"], row["high"]) for row in rows}
+    assert spans == {"lab": (6.5, 7.0, 7.5), "world": (1.0, 5.0, 9.0)}
+    with pytest.raises(InputError):
+        charts.beside_the_lab(table.drop("near"), {"b": "B"}, title="t")

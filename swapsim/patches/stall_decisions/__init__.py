@@ -10,6 +10,14 @@ from swapsim.patches.stall_decisions.conclusions import (
     verdict_in_world,
 )
 from swapsim.patches.stall_decisions.fitting import fitted, residuals_of
+from swapsim.patches.stall_decisions.guest import (
+    guests,
+    like_the_mail,
+    order_of_rules,
+    variants,
+    verdict_on_guests,
+    world_and_lab,
+)
 from swapsim.patches.stall_decisions.judgement import cells, orders, verdicts
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
@@ -44,11 +52,14 @@ __all__ = [
     "counted",
     "directions",
     "fitted",
+    "guests",
     "led",
+    "like_the_mail",
     "list_of",
     "matters",
     "measured_as_mailed",
     "one_life",
+    "order_of_rules",
     "orders",
     "printed",
     "ranges",
@@ -56,9 +67,12 @@ __all__ = [
     "rule_spans",
     "steps",
     "tell",
+    "variants",
     "verdict",
     "verdict_in_runs",
     "verdict_in_world",
+    "verdict_on_guests",
     "verdicts",
     "watched",
+    "world_and_lab",
 ]

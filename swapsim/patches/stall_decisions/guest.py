@@ -18,9 +18,15 @@ import polars as pl
 
 from swapsim import claims, vm
 from swapsim.native.facts import STALL_RULES, WORLD_COSTS
-from swapsim.patches.stall_decisions.lab import SIZES
+from swapsim.patches.stall_decisions.lab import SIZES, directions
 from swapsim.patches.stall_decisions.mail import PATCH
-from swapsim.schemas import RESULTS, WORLD_AND_LAB, WORLD_AND_LAB_ORDER, require
+from swapsim.schemas import (
+    RESULTS,
+    WORLD_AND_LAB,
+    WORLD_AND_LAB_ORDER,
+    WORLD_LAB_MAIL,
+    require,
+)
 from swapsim.sweep import batches
 from swapsim.sweep.kept import kept, picked
 
@@ -35,7 +41,14 @@ _COSTS: Final = tuple(name for name in WORLD_COSTS if name != "op_ns")
 FACTOR: Final = 1.5
 """So near a count of the world's has to come to the lab's: of the order, before any run."""
 
-NOTHING: Final = {"pages": 32, "faults": 32, "sectors": 256, "1": 1, "s": 0.1, "%": 1}
+NOTHING: Final = {
+    "pages": 32.0,
+    "faults": 32.0,
+    "sectors": 256.0,
+    "1": 1.0,
+    "s": 0.1,
+    "%": 1.0,
+}
 """By unit, what is as good as nothing, and taken for so much: a list of pages, one stall."""
 
 ROWS: Final = (
@@ -54,6 +67,7 @@ _SHARES: Final = {
     "Kswapd efficiency": ("Kswapd pages reclaimed", "Kswapd pages scanned"),
     "Direct efficiency": ("Direct pages reclaimed", "Direct pages scanned"),
 }
+_SEEN: Final = ("base", "value", "verdict")
 _SIZED: Final = r"^(.+)-([0-9.]+)$"
 
 
@@ -248,6 +262,50 @@ def order_of_rules(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFr
     return require(frame, WORLD_AND_LAB_ORDER, "WORLD_AND_LAB_ORDER")
 
 
+def like_the_mail(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
+    """Say where world and lab part on a direction that the mail claims, and who is with the mail.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WORLD_LAB_MAIL: the claims of which world and lab see another direction, or both
+        see another than the mail.
+    """
+    world = directions(simulated.filter(kernel=AS_SET))
+    of_world = world.select("claim", *(pl.col(name).alias(f"world_{name}") for name in _SEEN))
+    both = directions(measured).join(of_world, on="claim", maintain_order="left")
+    lab_is, world_is = pl.col("verdict") == "holds", pl.col("world_verdict") == "holds"
+    frame = both.filter(pl.col("verdict") != pl.col("world_verdict")).select(
+        "claim",
+        "claimed",
+        lab=_from_to("base", "value"),
+        world=_from_to("world_base", "world_value"),
+        like_the_mail=pl.when(lab_is)
+        .then(pl.lit("lab"))
+        .when(world_is)
+        .then(pl.lit("world"))
+        .otherwise(pl.lit("neither")),
+    )
+    return require(frame, WORLD_LAB_MAIL, "WORLD_LAB_MAIL")
+
+
+def verdict_on_guests(simulated: pl.DataFrame, measured: pl.DataFrame) -> str:
+    """Return the world held against the lab, in a sentence or three."""
+    table, order = world_and_lab(simulated, measured), order_of_rules(simulated, measured)
+    told = order.filter(pl.col("pairs") > 0)
+    pairs, right = (int(told[name].sum()) for name in ("pairs", "in_order"))
+    return (
+        f"Of {table.height} figures of the lab's test by twelve rule sets the guest's world has "
+        f"{int(table['near'].sum())} within {FACTOR}; of the {pairs} pairs of rule sets that the "
+        f"lab tells apart it has {right} in order, in {int(told['holds'].sum())} of {told.height} "
+        "rows all of them."
+    )
+
+
+def _from_to(base: str, value: str) -> pl.Expr:
+    return pl.format("{} -> {}", *(pl.col(name).round_sig_figs(3) for name in (base, value)))
+
+
 def _modelled(results: pl.DataFrame) -> pl.DataFrame:
     """Return the rows that a world has."""
     name = pl.coalesce(pl.col("metric").str.extract(_SIZED, 1), "metric")
@@ -263,6 +321,6 @@ def _place() -> tuple[pl.Expr, pl.Expr]:
 
 def _factor(one: str, other: str) -> pl.Expr:
     """Return how many times the larger is the smaller, less than NOTHING taken for that."""
-    nothing = pl.col("unit").replace_strict(NOTHING, default=1, return_dtype=pl.Float64)
+    nothing = pl.col("unit").replace_strict(NOTHING, default=1.0, return_dtype=pl.Float64)
     least, most = pl.min_horizontal(one, other), pl.max_horizontal(one, other)
     return pl.max_horizontal(most, nothing) / pl.max_horizontal(least, nothing)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest's world held against the lab: how near, in what order, and who is with the mail."""
+
+import polars as pl
+import pytest
+
+from swapsim import claims
+from swapsim.native.facts import STALL_RULES
+from swapsim.patches import stall_decisions as patch
+from swapsim.patches.stall_decisions import guest
+from swapsim.schemas import RESULTS, WORLD_AND_LAB, WORLD_AND_LAB_ORDER, WORLD_LAB_MAIL
+from swapsim.sweep import SerialExecutor
+
+SCANNED = "Kswapd pages scanned"
+
+
+def results(kernel: str, values: dict[str, float], unit: str = "pages") -> pl.DataFrame:
+    """Return three rounds of one row by each rule set, a little apart."""
+    frames = []
+    for rules in STALL_RULES:
+        labels = {"patch": patch.PATCH, "kernel": kernel, "policy": rules, "n_tasks": 1}
+        frames += [
+            claims.results([(SCANNED, values[rules] + seed, unit)], {**labels, "seed": seed})
+            for seed in range(3)
+        ]
+    return pl.concat(frames)
+
+
+LAB = results("6.1", {rules: 1000.0 * place for place, rules in enumerate(STALL_RULES)})
+
+
+def world(**others: float) -> pl.DataFrame:
+    """Return what the world has, as the lab but for some rule sets, and twice that where open."""
+    values = {rules: 1000.0 * place for place, rules in enumerate(STALL_RULES)} | others
+    doubled = {rules: 2 * value for rules, value in values.items()}
+    return pl.concat([results(guest.AS_SET, values), results("a fast CPU", doubled)])
+
+
+def test_a_figure_is_near_within_its_factor() -> None:
+    """Of the larger by the smaller, what is less than a list taken for one."""
+    table = patch.world_and_lab(world(mmotm=1501.0, **{"series-8": 50.0}), LAB)
+    assert table.schema == WORLD_AND_LAB
+    rows = {row["policy"]: row for row in table.iter_rows(named=True)}
+    assert rows["3.9"]["near"]
+    assert rows["3.9"]["factor"] == 1
+    assert rows["series-1"]["factor"] == 1
+    assert rows["series-1"]["open_high"] == 4001
+    assert rows["mmotm"]["factor"] == pytest.approx(1502 / 1001)
+    assert not rows["mmotm"]["near"]
+    assert rows["series-8"]["factor"] == pytest.approx(9001 / 51)
+    assert table["policy"].to_list() == list(STALL_RULES)
+
+
+def test_the_order_is_that_of_pairs_which_the_lab_tells_apart() -> None:
+    """One rule set that changes places with its neighbour costs one pair."""
+    order = patch.order_of_rules(world(), LAB)
+    assert order.schema == WORLD_AND_LAB_ORDER
+    assert order.row(0, named=True) == {
+        "metric": SCANNED,
+        "pairs": 66,
+        "in_order": 66,
+        "open_low": 66,
+        "open_high": 66,
+        "holds": True,
+    }
+    swapped = patch.order_of_rules(world(mmotm=2500.0), LAB).row(0, named=True)
+    assert (swapped["in_order"], swapped["holds"]) == (65, False)
+    same = results("6.1", dict.fromkeys(STALL_RULES, 5.0))
+    assert patch.order_of_rules(world(), same)["pairs"].to_list() == [0]
+
+
+def test_a_run_has_the_rows_of_the_lab() -> None:
+    """Each row that is judged, by each size and of all."""
+    told = guest.tell_guests(
+        [guest.GuestRun(rules="6.1"), guest.GuestRun(rules="3.9")], executor=SerialExecutor()
+    )
+    assert told.schema == RESULTS
+    measured = set(claims.measured_results(patch.EXPERIMENT)["metric"])
+    assert set(told["metric"]) <= measured
+    assert set(guest.ROWS) <= set(told["metric"])
+    for rules in ("6.1", "3.9"):
+        of_one = dict(told.filter(policy=rules).select("metric", "value").iter_rows())
+        sizes = [of_one[f"{SCANNED}-{size}"] for size in patch.SIZES.values()]
+        assert sum(sizes) == of_one[SCANNED]
+
+
+def test_variants_stay_within_what_is_open() -> None:
+    """Each changes some constants, none a cost that was fitted."""
+    variants = patch.variants()
+    assert variants.pop(guest.AS_SET) == {}
+    assert all(changed and "op_ns" not in changed for changed in variants.values())
+
+
+def test_the_kept_worlds_and_the_lab() -> None:
+    """What the notebook says of them comes from these frames."""
+    simulated, measured = patch.guests.rows(), claims.measured_results(patch.EXPERIMENT)
+    table = patch.world_and_lab(simulated, measured)
+    assert table.height == 12 * (len(guest.ROWS) + 3 + 4 + 4)
+    order = patch.order_of_rules(simulated, measured)
+    assert (order["open_low"] <= order["in_order"]).all()
+    assert (order["in_order"] <= order["open_high"]).all()
+    parted = patch.like_the_mail(simulated, measured)
+    assert parted.schema == WORLD_LAB_MAIL
+    assert parted.filter(claim="C-disk-page-writes-file")["like_the_mail"].to_list() == ["lab"]
+    told = patch.verdict_on_guests(simulated, measured)
+    assert f"Of {table.height} figures" in told
+    assert f"{int(table['near'].sum())} within 1.5" in told
