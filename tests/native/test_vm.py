@@ -2,6 +2,8 @@
 """The world of vm.h: C beside the oracle, event by event, and what it refuses."""
 
 import dataclasses
+import os
+import signal
 from typing import Any
 
 import oracle_vm
@@ -252,6 +254,19 @@ def test_an_event_is_little_work_whatever_the_world() -> None:
     assert lib.sws_vm_counts_of(world).ops == 10**6
     assert max(works) <= lib.SWS_VM_EVENT_WORK_MAX
     assert sum(works) > 5 * 10**6
+
+
+def test_an_interrupt_ends_a_run_between_two_calls() -> None:
+    """Ctrl-C is heard after the call into C that it meets, and the next is not made."""
+    ticks: list[int] = []
+
+    def interrupt(now: int) -> None:
+        ticks.append(now)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        vm.watch(dataclasses.replace(SMALL, serve_ns=10**15), COSTS, tick=interrupt)
+    assert len(ticks) == 1
 
 
 def test_samples_change_nothing() -> None:
