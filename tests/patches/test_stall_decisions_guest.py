@@ -69,6 +69,14 @@ def test_the_order_is_that_of_pairs_which_the_lab_tells_apart() -> None:
     assert patch.order_of_rules(world(), same)["pairs"].to_list() == [0]
 
 
+def test_a_row_at_what_is_open() -> None:
+    """A line a variant, a column a rule set."""
+    found = patch.at_what_is_open(world(), SCANNED)
+    assert found["variant"].to_list() == [guest.AS_SET, "a fast CPU"]
+    assert found["mmotm"].to_list() == [1001, 2001]
+    assert found.columns[1:] == list(STALL_RULES)
+
+
 def test_a_run_has_the_rows_of_the_lab() -> None:
     """Each row that is judged, by each size and of all."""
     told = guest.tell_guests(

@@ -11,6 +11,7 @@ from swapsim.patches.stall_decisions.conclusions import (
 )
 from swapsim.patches.stall_decisions.fitting import fitted, residuals_of
 from swapsim.patches.stall_decisions.guest import (
+    at_what_is_open,
     guests,
     like_the_mail,
     order_of_rules,
@@ -46,6 +47,7 @@ __all__ = [
     "Run",
     "along_rules",
     "as_mailed",
+    "at_what_is_open",
     "beside",
     "cells",
     "code_claims",

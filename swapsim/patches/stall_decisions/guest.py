@@ -262,6 +262,19 @@ def order_of_rules(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFr
     return require(frame, WORLD_AND_LAB_ORDER, "WORLD_AND_LAB_ORDER")
 
 
+def at_what_is_open(simulated: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """Return a row of the world at each end of what is open: medians, a column a rule set.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``variant``, and a Float64 column per rule set.
+    """
+    medians = claims.medians(require(simulated, RESULTS, "RESULTS").filter(metric=metric))
+    wide = medians.pivot("policy", index="kernel", values="median", maintain_order=True)
+    return wide.select(pl.col("kernel").alias("variant"), *STALL_RULES)
+
+
 def like_the_mail(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
     """Say where world and lab part on a direction that the mail claims, and who is with the mail.
 
