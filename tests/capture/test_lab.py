@@ -72,7 +72,7 @@ def rig() -> SimpleNamespace:
     try:
         names = (
             *("boot", "counts", "experiment", "kernel", "leftovers", "removals"),
-            *("stalls", "turns", "workload"),
+            *("stalls", "turns", "wanderings", "workload"),
         )
         return SimpleNamespace(**{name: import_module(f"rig.{name}") for name in names})
     finally:
@@ -424,13 +424,55 @@ def test_trunks_that_cpus_share_are_counted_after_the_drop(rig: SimpleNamespace)
     assert metrics == {"slots in a trunk with another CPU": (0.5, "1/slot")}
 
 
+def wandering_report(tasks: int) -> dict[str, str]:
+    """Return what a guest tells of so many tasks."""
+    return {
+        "output": "100 visits in 2000000 usecs, 3 changes of CPU\n" * tasks,
+        "marked vmstat-begin": "pswpout 10",
+        "marked vmstat-end": "pswpout 130",
+    }
+
+
+def test_tasks_meet_where_their_last_slots_are_in_one_trunk(rig: SimpleNamespace) -> None:
+    """CPUs count for nothing: a task that left one is not there any more."""
+    rows = [(task % 2, task, 16 * part + 8 * (task == 8)) for part in range(12) for task in (7, 8)]
+    apart = [(cpu, task, slot + 4096 * (task == 8)) for cpu, task, slot in rows]
+    found = []
+    for slots in (rows, apart):
+        events = pl.DataFrame(slots, schema=["cpu", "pid", "offset"], orient="row")
+        found.append(rig.wanderings.read(wandering_report(2), events, 9, 2))
+    together, alone = found
+    assert together["slots in a trunk with another task"] == (1.0, "1/slot")
+    assert together["slots in a trunk with another task, part 1"] == (0.5, "1/slot")
+    assert alone["slots in a trunk with another task"] == (0.0, "1/slot")
+    assert alone["pairs of tasks in one trunk"] == (0.0, "pair")
+    assert together["pages out"] == (120, "page")
+    assert together["pages out between changes"] == (20.0, "page")
+    assert together["changes of CPU"] == (1.5, "1/(s task)")
+    with pytest.raises(rig.wanderings.GuestError, match="1 of 2 tasks"):
+        rig.wanderings.read(wandering_report(1), events, 9, 2)
+
+
+def test_a_value_may_say_how_long_tasks_stay_on_a_cpu(rig: SimpleNamespace) -> None:
+    """The base goes to the kernel, the visits to the program."""
+    described = rig.experiment.load("tasks-that-change-cpu")
+    for value, base, visits in (
+        ("shared", "shared", "0"),
+        ("percpu 150", "percpu", "150"),
+        ("percpu free", "percpu", "-1"),
+    ):
+        workload = described.counted(value)
+        assert workload.switches.swap_base == base
+        assert workload.cgroup_commands[0].split()[-1] == visits
+
+
 def test_every_experiment_can_be_read(rig: SimpleNamespace) -> None:
     """Each description names values that its switch takes, and a kernel that can count."""
     assert rig.experiment.names()
     for name in rig.experiment.names():
         described = rig.experiment.load(name)
         for value in described.values:
-            no_locks = described.tree_nodes or described.stalls
+            no_locks = described.tree_nodes or described.stalls or described.sampled_slots
             assert described.counted(value).switches.lock_statistics != no_locks
             assert not described.traced(value).switches.lock_statistics
 

@@ -28,6 +28,7 @@ from rig import (
     stalls,
     tree_nodes,
     turns,
+    wanderings,
 )
 from rig.collect import sha256
 from rig.counts import Metrics
@@ -127,11 +128,12 @@ def _measure(
     experiment: Experiment, number: int, value: str, cache: Path, busybox: Package, work: Path
 ) -> tuple[dict[str, Metrics], Extents]:
     counted = experiment.counted(value)
-    if experiment.stalls:
+    if experiment.stalls or experiment.sampled_slots:
         # A parameter that is not the kernel's own is in every program's environment.
         parameters = (*counted.kernel_parameters, f"round={number}")
         counted = replace(counted, kernel_parameters=parameters)
-    report = _boot(counted, kernel.get(counted, cache), busybox, work / "counted").report
+    ran = _boot(counted, kernel.get(counted, cache), busybox, work / "counted")
+    report = ran.report
     tasks = str(experiment.tasks[-1])
     if experiment.tree_nodes:
         read, extents = tree_nodes.read(report["output"], experiment.name)
@@ -139,6 +141,10 @@ def _measure(
     if experiment.stalls:
         return {tasks: stalls.read(report, experiment.name)}, []
     assert counted.switches is not None
+    if experiment.sampled_slots:
+        slots = importing.slot_events(ran.text, work / "counted" / "trace")
+        shift = counted.switches.trunk_shift
+        return {tasks: wanderings.read(report, slots, shift, experiment.tasks[-1])}, []
     if experiment.by_turns:
         metrics_of = turns.read(report, experiment.name)
         if counted.switches.debug_checks:
@@ -168,6 +174,8 @@ def _identity(experiment: Experiment, value: str) -> str:
     readers = [Path(counts.__file__)]
     if experiment.tree_nodes:
         readers.append(Path(tree_nodes.__file__))
+    if experiment.sampled_slots:
+        readers.append(Path(wanderings.__file__))
     if experiment.stalls:
         readers.append(Path(stalls.__file__))
     elif experiment.by_turns:

@@ -19,6 +19,11 @@ VARIES: Final[Mapping[str, tuple[str, ...]]] = {
     "batched_removal": ("off", "on"),
     "reclaim_rules": RECLAIM_RULES,
 }
+VISITS_A_CPU: Final = "VISITS_A_CPU"
+"""In a command: how many visits a task makes on a CPU. A value of swap_base may name it beside the
+base, as in "percpu 500"; without it a task stays on its CPU, and with FREE the kernel moves it."""
+
+FREE: Final = "free"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +34,8 @@ class Experiment:
     which tells where the slots were handed out. With tree nodes its metrics are those of the swap
     cache's trees, and no locks are counted. By turns one run counts several numbers of tasks, one
     after another, by the page that reclaim frees; on the slow disk, files of several sizes beside
-    one server, and what reclaim does and how it stalls instead of locks.
+    one server, and what reclaim does and how it stalls instead of locks. With sampled slots it is
+    told which tasks were in one trunk, and no locks are counted.
     """
 
     name: str
@@ -52,9 +58,21 @@ class Experiment:
         """Whether reclaim and its stalls are counted, on a disk that seeks."""
         return self.by_turns and self.workload.switches.slow_disk is not None
 
+    @property
+    def sampled_slots(self) -> bool:
+        """Whether a sample of the slots that are handed out is all that is recorded."""
+        return self.workload.switches is not None and self.workload.switches.sampled_slots
+
     def counted(self, value: str) -> Workload:
         """Give the workload that counts, at one value of the switch."""
-        return replace(self.workload, switches=self._switched(value))
+        visits = {"": "0", FREE: "-1"}.get(stay := value.partition(" ")[2], stay)
+        return replace(
+            self.workload,
+            switches=self._switched(value),
+            cgroup_commands=tuple(
+                command.replace(VISITS_A_CPU, visits) for command in self.workload.cgroup_commands
+            ),
+        )
 
     def traced(self, value: str) -> Workload:
         """Give the workload that records slot events, at one value of the switch."""
@@ -68,7 +86,7 @@ class Experiment:
         switches = self.workload.switches
         assert switches is not None
         if self.varies == "swap_base":
-            return replace(switches, swap_base=value)
+            return replace(switches, swap_base=value.partition(" ")[0])
         if self.varies == "reclaim_rules":
             return replace(switches, reclaim_rules=value)
         if self.varies == "swap_tags":
@@ -93,7 +111,9 @@ def load(name: str) -> Experiment:
         raise own.error("varies", f"is '{varies}': give one of {', '.join(VARIES)}")
     values = own.take_strings("values")
     for value in values:
-        if value not in VARIES[varies]:
+        base, _, visits = value.partition(" ")
+        moves = varies == "swap_base" and (visits == FREE or visits.isdecimal())
+        if (base if moves else value) not in VARIES[varies]:
             raise own.error("values", f"has '{value}': {varies} takes {', '.join(VARIES[varies])}")
     described = Experiment(
         name=name,
@@ -112,7 +132,7 @@ def load(name: str) -> Experiment:
         raise table.error("lab", "is missing: an experiment runs on the lab kernel")
     if len(described.tasks) > 1 and not described.by_turns:
         raise table.error("experiment.tasks", "are several: set lab.by_turns, or give one number")
-    no_locks = described.tree_nodes or described.stalls
+    no_locks = described.tree_nodes or described.stalls or described.sampled_slots
     if no_locks == described.workload.switches.lock_statistics:
         wanted = "false" if no_locks else "true"
         raise table.error("lab.lock_statistics", f"must be {wanted} for what is counted")

@@ -23,6 +23,7 @@ LAB = HOME / "guest" / "lab"
 RECLAIM = HOME / "guest" / "reclaim"
 STALL_RULES = HOME / "guest" / "stall-rules"
 MARK = HOME / "guest" / "mark"
+MARK_SLOTS = HOME / "guest" / "mark-slots"
 MARK_TURNS = HOME / "guest" / "mark-turns"
 MARK_STALLS = HOME / "guest" / "mark-stalls"
 SLOW_DISK = HOME / "guest" / "slow-disk"
@@ -54,6 +55,8 @@ def sources(workload: Workload) -> list[Path]:
 
 
 def _mark(switches: Switches) -> Path:
+    if switches.sampled_slots:
+        return MARK_SLOTS
     if not switches.by_turns:
         return MARK_NFS if switches.nfs else MARK
     return MARK_STALLS if switches.slow_disk else MARK_TURNS

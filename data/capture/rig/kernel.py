@@ -152,6 +152,7 @@ def _fragments(switches: Switches) -> list[Path]:
         *([LAB / "lock-stat.config"] * switches.lock_statistics),
         *([LAB / "full-size.config"] * switches.full_size_nodes),
         *([LAB / "numa.config"] * (switches.numa_nodes > 1)),
+        *([LAB / "idle-cpus.config"] * switches.sampled_slots),
         *([LAB / "debug-checks.config"] * switches.debug_checks),
         *([LAB / "slow-disk.config"] * (switches.slow_disk is not None)),
         *([LAB / "writeback.config"] * (switches.cgroup_writeback or switches.nfs is not None)),

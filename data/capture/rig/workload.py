@@ -125,6 +125,8 @@ class Switches:
     # Without it the lab kernel throttles no cgroup's writers: reclaim waits for its pages instead.
     cgroup_writeback: bool = dataclasses.field(default=False, repr=False)
     nfs: Nfs | None = dataclasses.field(default=None, repr=False)
+    # Slots alone are recorded, and of these a sample: see guest/mark-slots. Idle CPUs do not tick.
+    sampled_slots: bool = dataclasses.field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -339,6 +341,7 @@ def _switches(table: Table) -> Switches | None:
         slow_disk=_slow_disk(table.take_table("slow_disk")),
         cgroup_writeback=table.take("cgroup_writeback", bool, False),
         nfs=_nfs(table.take_table("nfs")),
+        sampled_slots=table.take("sampled_slots", bool, False),
     )
     if switches.lock_sites and not switches.lock_statistics:
         raise table.error("lock_sites", "needs lock_statistics = true")
