@@ -71,6 +71,7 @@ from swapsim.schemas.slots import (
     SLOT_RANKING,
     SLOT_SWEEP,
     VERIFIED,
+    WANDERINGS,
 )
 from swapsim.schemas.stall_decisions import (
     JUDGED_LISTS,
@@ -250,6 +251,7 @@ __all__ = [
     "VERIFIED",
     "VERIFIED_STALLS",
     "WAITS_NEEDED",
+    "WANDERINGS",
     "WHAT_IF",
     "WHAT_IF_RANGES",
     "WORLD_ACTIVITY",

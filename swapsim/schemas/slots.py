@@ -58,6 +58,22 @@ SLOT_MEASURES: Final = schema_of(_MEASURES)
 """One row per metric of one run of the slot workbench; ``value`` is a quotient of counted numbers,
 null where there was nothing to divide by. ``slots.METRICS`` says what each metric is."""
 
+WANDERINGS: Final = schema_of(
+    {
+        "base": pl.String,
+        "tasks": pl.String,
+        "pages_a_cpu": pl.Float64,
+        "measured": pl.Float64,
+        "measured_low": pl.Float64,
+        "measured_high": pl.Float64,
+        "simulated": pl.Float64,
+        "simulated_low": pl.Float64,
+        "simulated_high": pl.Float64,
+    }
+)
+"""One row per scan base and way of the tasks: which part of the slots lies in a trunk with another
+task, measured and simulated; and how many pages a task swaps out between two changes of CPU."""
+
 SLOT_SWEEP: Final = schema_of({"factor": pl.String, "setting": pl.String, **_MEASURES})
 """SLOT_MEASURES of many runs: the ``factor`` that was varied, and its ``setting``."""
 

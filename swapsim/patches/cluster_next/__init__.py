@@ -23,6 +23,7 @@ from swapsim.patches.cluster_next.questions import (
 )
 from swapsim.patches.cluster_next.reviewers import REVIEWERS, answers
 from swapsim.patches.cluster_next.tables import LEADING, means, profile
+from swapsim.patches.cluster_next.wanderings import measured_beside_simulated
 
 __all__ = [
     "LEADING",
@@ -44,6 +45,7 @@ __all__ = [
     "lock_relief",
     "machine",
     "means",
+    "measured_beside_simulated",
     "off_percent",
     "order",
     "predict",

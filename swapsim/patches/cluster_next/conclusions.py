@@ -23,7 +23,7 @@ def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFr
         Schema SLOT_SWEEP, one factor, the last setting counts; policies shared, percpu and
         percpu-rerandomise.
     predicted : polars.DataFrame
-        Schema RESULTS of `prediction.predict`, V1.
+        Schema RESULTS of `prediction.predict`, version V3.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFr
         for policy in ("shared", "percpu", "percpu-rerandomise")
     }
     cpus = int(moved["n_cpus"].to_list()[-1])
-    stated = claims.published_claims().filter(claim="D-prose-score")
+    stated = claims.published_claims().filter(claim="D3-prose-score")
     three = claims.three_columns(stated, predicted, claims.tolerances())
     score = three.row(0, named=True)
     return (
@@ -47,8 +47,8 @@ def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFr
         f"swap cache's lock from another CPU in {percent['shared']:.0f} of 100 additions with the "
         f"shared base, in {percent['percpu-rerandomise']:.0f} with the merged patch, and in "
         f"{percent['percpu']:.0f} with the patch as first posted, whose CPUs fall into step. "
-        "Fitted to the base column of its mail alone, the contention machine gives it, while it "
-        f"is young, {score['simulated']:+.1f} % in pmbench's score; {score['published']:+.1f} % is "
+        "Fitted to the base column of V3's mail alone, the contention machine gives the merged "
+        f"rule {score['simulated']:+.1f} % in pmbench's score; {score['published']:+.1f} % is "
         "published."
     )
 
