@@ -112,6 +112,7 @@ from swapsim.schemas.stall_worlds import (
     WORLD_OPEN,
     WORLD_ORDERS,
     WORLD_RANGES,
+    WORLD_SERVERS,
     WORLD_VERDICTS,
     WORLD_WHAT_IF,
 )
@@ -270,6 +271,7 @@ __all__ = [
     "WORLD_ORDERS",
     "WORLD_RANGES",
     "WORLD_ROUNDS",
+    "WORLD_SERVERS",
     "WORLD_SLEEPS",
     "WORLD_TOLERANCES",
     "WORLD_VERDICTS",

@@ -59,6 +59,18 @@ WORLD_WHAT_IF: Final = schema_of(
 )
 """One row per figure of one run on another machine: what was asked about, and its value there."""
 
+WORLD_SERVERS: Final = schema_of(
+    {
+        "net_mb": pl.UInt32,
+        "server_mb": pl.UInt32,
+        "rules": pl.String,
+        "seed": pl.UInt64,
+        "metric": pl.String,
+        "value": pl.Float64,
+    }
+)
+"""One row per figure of one run over NFS: megabytes a second of its net and its server's disk."""
+
 WORLD_MATTERS: Final = schema_of(
     {
         "factor": pl.String,

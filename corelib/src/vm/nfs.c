@@ -6,15 +6,23 @@
  *      dirty -> writeback -> unstable -> committing -> clean        the flusher's, in runs
  *      dirty -> writeback -> clean                                  reclaim's, one by one, stable
  *
+ *                   flags of the page            patch 8's callback   while a commit is under way
+ *      dirty        PG_dirty, PG_private         dirty                dirty, under writeback
+ *      writeback    PG_writeback, PG_private     dirty, u. w.         under writeback
+ *      unstable     PG_private                   dirty                under writeback
+ *      clean        none                         is not asked         is not asked
+ *
+ * So an unstable page is clean to all kernels before patch 8, which come as far as asking for its
+ * release; they and the later ones activate it there, for it is not let go of.
+ *
  *      net     | write 256 | write 256 | write 1 (stable) | write 1 (stable) | write 256 ...
  *      server                             | stable        | stable, stable | commit |
  *
  * The server's disk has one way for each: for a commit of all that lies in its memory, and for
  * stable writes of up to NFSD_THREADS calls that wait, which its journal takes together.
  *
- * One commit is under way at a time. While it is, patch 8's callback says of every page in use
- * that it is under writeback, else that it is dirty. Reclaim that meets an unstable page asks for
- * a commit: kswapd goes on, a task waits for the one under way, and for its own behind it.
+ * One commit is under way at a time. Reclaim that meets an unstable page asks for one: kswapd goes
+ * on, a task waits for the one under way, and for its own behind it.
  */
 #include "vm/nfs.h"
 

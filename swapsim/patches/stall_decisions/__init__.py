@@ -32,6 +32,7 @@ from swapsim.patches.stall_decisions.lab import (
 )
 from swapsim.patches.stall_decisions.lists import led, list_of
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH, printed
+from swapsim.patches.stall_decisions.over_nfs import servers
 from swapsim.patches.stall_decisions.over_time import one_life
 from swapsim.patches.stall_decisions.rules import rule_spans
 from swapsim.patches.stall_decisions.unknowns import ranges
@@ -67,6 +68,7 @@ __all__ = [
     "ranges",
     "residuals_of",
     "rule_spans",
+    "servers",
     "steps",
     "tell",
     "variants",

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The mail's second test by its server, of which the mail says that its network is not strong.
+
+Which pages kswapd meets at the tail of its lists depends on how fast the net takes dirty pages away
+and how long the server is at a commit. Nothing is fitted here: 3.9's column does not tell one
+server from another. The grid was chosen after single runs of all kernels had been seen.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from itertools import product
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from swapsim.patches.stall_decisions.judgement import BASE, BEFORE, SERIES
+from swapsim.patches.stall_decisions.mail import PATCH
+from swapsim.patches.stall_decisions.worlds import Run, watched
+from swapsim.schemas import WORLD_SERVERS, require
+from swapsim.sweep import SerialExecutor, batches
+from swapsim.sweep.kept import kept, picked
+from swapsim.vm import ops, vmstat
+
+NET_MB: Final = (20, 45, 115)
+SERVER_MB: Final = (30, 60, 150)
+"""Megabytes a second: over the net, and to the server's disk at a commit."""
+
+BEFORE_PATCH_8: Final = "series-7"
+"""The series without its last patch, NFS's callback."""
+
+SEEDS: Final = (1, 2, 3)
+
+ROWS: Final = (
+    "Ops memcachetest-4055M",
+    "Ops io-duration-4055M",
+    "Kswapd pages scanned",
+    "Page writes file",
+    "Page reclaim immediate",
+    "Swap Outs",
+)
+
+_MIB_PAGES: Final = 256
+
+
+class Server(NamedTuple):
+    """A server, and by whose rules its client reclaims."""
+
+    net_mb: int
+    server_mb: int
+    rules: str
+    seed: int
+
+
+def asked() -> list[Server]:
+    """Return each pair of rates by the mail's kernels, and by the series without patch 8."""
+    rules = (BEFORE, BASE, BEFORE_PATCH_8, SERIES)
+    return [Server(*each) for each in product(NET_MB, SERVER_MB, rules, SEEDS)]
+
+
+def by_server(
+    points: Sequence[Server], *, executor: Executor | None = None, progress: bool = False
+) -> pl.DataFrame:
+    """Run the mail's test over NFS with other servers.
+
+    Parameters
+    ----------
+    points : sequence of Server
+    executor : concurrent.futures.Executor, optional
+        Where to run; default: new processes.
+    progress : bool
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WORLD_SERVERS, of each run the figures of ROWS.
+    """
+    frames = batches.run(_tell, points, executor=executor, progress=progress, batch_points=1)
+    return require(pl.concat(frames), WORLD_SERVERS, "WORLD_SERVERS")
+
+
+def _tell(point: Server) -> pl.DataFrame:
+    rates = {"net_rate": point.net_mb * _MIB_PAGES, "server_rate": point.server_mb * _MIB_PAGES}
+    world = watched(Run(rules=point.rules, target="nfs", seed=point.seed, constants=rates))
+    found = pl.concat([ops(world), vmstat(world)]).filter(pl.col("metric").is_in(ROWS))
+    return (
+        found.select(
+            *(pl.lit(value).alias(name) for name, value in point._asdict().items()),
+            "metric",
+            "value",
+        )
+        .cast(WORLD_SERVERS)
+        .sort("metric")
+    )
+
+
+def _one_server(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    return by_server([Server(*picked(rows, Server._fields, pick))], executor=SerialExecutor())
+
+
+@kept("stall-decisions-world-servers", patch=PATCH, reads=("world.csv",), sample=_one_server)
+def servers(progress: bool) -> pl.DataFrame:
+    """Run the mail's test over NFS with each pair of rates (WORLD_SERVERS)."""
+    return by_server(asked(), progress=progress)
