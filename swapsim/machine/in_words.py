@@ -72,4 +72,5 @@ def sensitivity_in_words(asked: pl.DataFrame) -> str:
 
 
 def _span(row: dict[str, float]) -> str:
-    return f"{row['low']:+.1f} to {row['high']:+.1f} %"
+    low, high = (round(row[end], 1) + 0.0 for end in ("low", "high"))  # no minus before a zero
+    return f"{low:+.1f} to {high:+.1f} %"
