@@ -81,7 +81,10 @@ def test_spread_begins_where_its_kswapd_does_and_ends_as_percpu() -> None:
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> pl.DataFrame:
     """Return three rounds of each value, the middle one 0.3, and take them as shipped."""
-    metrics = ((wanderings.SHARED, (0.2, 0.3, 0.9)), ("pages out between changes", (0.0, 0.0, 0.0)))
+    metrics = (
+        (wanderings.SHARED, (0.2, 0.3, 0.9)),
+        ("pages out between changes", (0.0, 50.0, 70.0)),
+    )
     results = pl.DataFrame(
         [
             (patch.PATCH, "measured", "6.1", value, 8, seed, metric, figure, "1")
@@ -120,4 +123,5 @@ def test_a_real_kernels_slots_stand_beside_the_workbenchs() -> None:
     assert table["measured"].to_list() == [0.3] * 6
     assert table["simulated"].to_list()[:5] == pytest.approx([0.2] * 5)
     assert table["simulated"].to_list()[5] is None
-    assert table["pages_a_cpu"].null_count() == 6
+    # A round without a change of CPU stands above those with some.
+    assert table["pages_a_cpu"].to_list() == [70.0] * 6
