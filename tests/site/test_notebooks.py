@@ -2,7 +2,9 @@
 """The notebooks hold to the house style, and their verdicts to what they compute."""
 
 import ast
+import bisect
 import itertools
+import json
 import re
 from pathlib import Path
 
@@ -13,6 +15,10 @@ from swapsim.paths import notebooks_root, patches_root
 
 NOTEBOOKS = sorted(notebooks_root().glob("*.ipynb"))
 NO_PATCH = {"00", "05", "06"}
+KERNELS = {
+    *("3.9", "3.10", "3.11", "4.8", "4.9", "4.10", "4.11", "4.12", "4.15", "4.20"),
+    *("5.7", "5.8", "5.9", "6.1", "6.12", "6.14", "6.18"),
+}
 
 
 def read(path: Path) -> nbformat.NotebookNode:
@@ -95,6 +101,35 @@ def test_the_first_cell_states_what_the_last_computes(notebook: Path) -> None:
     assert verdict, "the first cell states no verdict in bold"
     last = code_cells(notebook)[-1].outputs
     assert verdict[1].strip() == "".join(output.get("text", "") for output in last).strip()
+
+
+def shown(path: Path) -> list[float]:
+    """Return every number that a notebook's cells show or are given, without its sign, in order."""
+    texts = [json.dumps([output.get("text", ""), output.get("data", {})])
+             for cell in code_cells(path) for output in cell.outputs]  # fmt: skip
+    texts += [cell.source for cell in code_cells(path)]
+    found = re.findall(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?", " ".join(texts))
+    return sorted(float(number.replace(",", "")) for number in found)
+
+
+def test_figures_in_prose_are_computed(notebook: Path) -> None:
+    """A number with a decimal point stands, rounded as there, in an output; kernels have names."""
+    numbers = shown(notebook)
+    strays = []
+    for cell in read(notebook).cells:
+        if cell.cell_type != "markdown":
+            continue
+        prose = re.sub(r"```.*?```|`[^`]*`|\([^)]*\.(?:md|ipynb)\)", "", cell.source, flags=re.S)
+        for figure in re.findall(r"(?<![\w.,/])\d[\d,]*\.\d+(?![\w.]*\d)", prose):
+            value, half = float(figure.replace(",", "")), 0.501 * 10 ** -len(figure.split(".")[1])
+            scales = (1, 100, 1000, 0.01, 0.001, 1e-6)  # percent, thousands, microseconds
+            near = [bisect.bisect_left(numbers, scale * (value - half)) for scale in scales]
+            if figure not in KERNELS and not any(
+                at < len(numbers) and numbers[at] <= scale * (value + half)
+                for at, scale in zip(near, scales, strict=True)
+            ):
+                strays.append(figure)
+    assert strays == []
 
 
 def test_only_public_verbs_are_used(notebook: Path) -> None:
