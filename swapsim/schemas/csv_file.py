@@ -2,6 +2,7 @@
 """A CSV file as a table of a schema: what does not fit is named by file, line and field."""
 
 import csv
+import io
 import math
 from collections.abc import Container
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.files import careful, or_none
+from swapsim.files import careful, or_none, read_text
 from swapsim.schemas import require
 
 
@@ -48,15 +49,11 @@ def read_csv(
     InputError
         Naming file, line and field of the first row that does not fit.
     """
+    lines = io.StringIO(read_text(path), newline="")
     try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            rows = list(csv.reader(lines, strict=True))
-    except FileNotFoundError:
-        raise InputError(
-            "no such file; README.md of data/published describes it", path=path
-        ) from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"cannot be read as CSV in UTF-8 ({error}): mend it", path=path) from None
+        rows = list(csv.reader(lines, strict=True))
+    except csv.Error as error:
+        raise InputError(f"cannot be read as CSV ({error}): mend it", path=path) from None
     if not rows or rows[0] != list(schema):
         raise InputError(f"its columns must be: {', '.join(schema)}", path=path, line=1)
     columns: dict[str, list[object]] = {column: [] for column in schema}

@@ -538,7 +538,7 @@ def test_a_bad_row_is_named(
         (",KiB/s,higher\n", ",KiB/s,higher,\n", "line 2: 16 fields"),
         (",KiB/s,higher\n", ',"KiB\n/s",higher\n', "line 2: a row must stay on one line"),
         (",KiB/s,higher\n", ',"KiB/s"x,higher\n', "cannot be read as CSV"),
-        (",KiB/s,higher\n", ",Ki\udcffB/s,higher\n", "cannot be read as CSV in UTF-8"),
+        (",KiB/s,higher\n", ",Ki\udcffB/s,higher\n", "cannot be read as UTF-8"),
     ],
 )
 def test_a_bad_file_is_named(tmp_path: Path, old: str, new: str, wanted: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from swapsim import files
 from swapsim.errors import ConfigError, InputError
+from swapsim.machine.costs import costs
 from swapsim.schemas import SLOT_EVENTS, read_table
 
 FRAME = pl.DataFrame({"seq": [1, 2, 3], "name": ["a", "b", None]})
@@ -109,6 +110,13 @@ def test_what_is_no_file_is_named(tmp_path: Path, make: object, wrong: str) -> N
     make(tmp_path / "odd")
     with pytest.raises(InputError, match=rf"odd: {wrong}"):
         files.read_bytes(tmp_path / "odd")
+
+
+def test_a_csv_file_comes_through_the_door(tmp_path: Path) -> None:
+    """A pipe that never ends is refused there, too, and waits for nobody."""
+    os.mkfifo(tmp_path / "costs.csv")
+    with pytest.raises(InputError, match=r"costs\.csv: is no file that has an end"):
+        costs(tmp_path)
 
 
 @pytest.mark.parametrize(
