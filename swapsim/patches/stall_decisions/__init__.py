@@ -32,6 +32,7 @@ from swapsim.patches.stall_decisions.lab import (
 )
 from swapsim.patches.stall_decisions.lists import led, list_of
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH, printed
+from swapsim.patches.stall_decisions.node import node_beside_zones, on_a_node
 from swapsim.patches.stall_decisions.over_nfs import servers
 from swapsim.patches.stall_decisions.over_time import one_life
 from swapsim.patches.stall_decisions.rules import rule_spans
@@ -61,6 +62,8 @@ __all__ = [
     "list_of",
     "matters",
     "measured_as_mailed",
+    "node_beside_zones",
+    "on_a_node",
     "one_life",
     "order_of_rules",
     "orders",
