@@ -94,7 +94,7 @@ def over_time(by_time: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.C
     waited = _long(frame, dict(zip(waits, colours.SLEEPERS, strict=True)), "share", 1)
     zones = {"scanned_normal": "Normal", "scanned_dma32": "DMA32"}
     scanned = _long(frame, zones, "pages", 1)
-    x = alt.X("t_s:Q", title="s", axis=alt.Axis(grid=False))
+    x = alt.X("t_s:Q", title="seconds", axis=alt.Axis(grid=False))
     rows = [
         alt.Chart(held)
         .mark_area()
@@ -169,7 +169,9 @@ def lives(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.FacetCh
         alt.Chart(drawn)
         .mark_bar(height=3.6)
         .encode(
-            x=alt.X("begin:Q", title="s", axis=alt.Axis(grid=False), scale=alt.Scale(nice=False)),
+            x=alt.X(
+                "begin:Q", title="seconds", axis=alt.Axis(grid=False), scale=alt.Scale(nice=False)
+            ),
             x2="end:Q",
             y=alt.Y("place:Q", title="page", axis=None, scale=alt.Scale(nice=False)),
             color=_key("where:N", "the page is", shown),

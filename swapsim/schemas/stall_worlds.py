@@ -47,6 +47,21 @@ WORLD_VERDICTS: Final = schema_of(
 series in percent, ``points`` the simulated one, ``near`` if it lies as near as is asked, ``worse``
 if it is below zero; ``collapse`` if 3.9 alone collapses. Null where it is not asked for."""
 
+WORLD_SCORE: Final = schema_of(
+    {
+        "table": pl.String,
+        "rows": pl.UInt32,
+        "modelled": pl.UInt32,
+        "order_asked": pl.UInt32,
+        **{f"order_{word}": pl.UInt32 for word in DIRECTION_VERDICT.categories},
+        "sized": pl.UInt32,
+        "cells": pl.UInt32,
+        "cells_sized": pl.UInt32,
+    }
+)
+"""WORLD_VERDICTS counted, one row per table: of its rows those that are modelled, those whose order
+is asked for and how it was judged, those ``sized``: with all cells inside; and the cells alone."""
+
 WORLD_WHAT_IF: Final = schema_of(
     {
         "factor": pl.String,
@@ -108,6 +123,21 @@ WORLD_BY_TIME: Final = schema_of(
 files (clean, dirty, under writeback), and slots in use; since the second before, pages
 scanned by kswapd a second, and the shares of the time that kswapd and tasks slept in
 reclaim, the writer was throttled, and the client served nothing."""
+
+WORLD_SUMMED: Final = schema_of(
+    {
+        "rules": pl.String,
+        "client_waits": pl.Float64,
+        "writer_throttled": pl.Float64,
+        "kswapd_sleeps": pl.Float64,
+        "tasks_sleep": pl.Float64,
+        "scanned_normal": pl.Float64,
+        "scanned_dma32": pl.Float64,
+        "most_swapped": pl.UInt32,
+    }
+)
+"""WORLD_BY_TIME added up, one row per rules: seconds that were waited or slept, pages scanned by
+kswapd, and the most slots that were in use at once."""
 
 WORLD_LIFE_SPANS: Final = schema_of(
     {

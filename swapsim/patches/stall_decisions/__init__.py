@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch C: reclaim's stall decisions in one place, eight patches (2013, merged for 3.11)."""
 
+from swapsim.patches.stall_decisions import kept
 from swapsim.patches.stall_decisions.beside import beside
 from swapsim.patches.stall_decisions.code_claims import code_claims
 from swapsim.patches.stall_decisions.conclusions import (
@@ -19,7 +20,8 @@ from swapsim.patches.stall_decisions.guest import (
     verdict_on_guests,
     world_and_lab,
 )
-from swapsim.patches.stall_decisions.judgement import cells, orders, verdicts
+from swapsim.patches.stall_decisions.judgement import cells, orders, score, verdicts
+from swapsim.patches.stall_decisions.kept import headline_results
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
     SIZES,
@@ -34,11 +36,11 @@ from swapsim.patches.stall_decisions.lists import led, list_of
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH, printed
 from swapsim.patches.stall_decisions.node import node_beside_zones, on_a_node
 from swapsim.patches.stall_decisions.over_nfs import servers
-from swapsim.patches.stall_decisions.over_time import one_life
+from swapsim.patches.stall_decisions.over_time import one_life, summed
 from swapsim.patches.stall_decisions.rules import rule_spans
 from swapsim.patches.stall_decisions.unknowns import ranges
 from swapsim.patches.stall_decisions.what_if import matters
-from swapsim.patches.stall_decisions.worlds import Run, tell, watched
+from swapsim.patches.stall_decisions.worlds import Run, of_target, tell, watched
 
 __all__ = [
     "EXPERIMENT",
@@ -57,12 +59,15 @@ __all__ = [
     "directions",
     "fitted",
     "guests",
+    "headline_results",
+    "kept",
     "led",
     "like_the_mail",
     "list_of",
     "matters",
     "measured_as_mailed",
     "node_beside_zones",
+    "of_target",
     "on_a_node",
     "one_life",
     "order_of_rules",
@@ -71,8 +76,10 @@ __all__ = [
     "ranges",
     "residuals_of",
     "rule_spans",
+    "score",
     "servers",
     "steps",
+    "summed",
     "tell",
     "variants",
     "verdict",

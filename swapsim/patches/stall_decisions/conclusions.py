@@ -122,19 +122,23 @@ def verdict_in_world(judged: pl.DataFrame) -> str:
 def _collapses(rows: pl.DataFrame) -> str:
     """Say where memcached collapses by 3.9's rules alone, and what the series costs it there."""
     large = rows.drop_nulls("collapse")
-    where = {"parallelio, disk": "on a disk", "parallelio, nfs": "over NFS"}
     told = []
-    for table, words in where.items():
+    for table, words in {"parallelio, disk": "On a disk", "parallelio, nfs": "over NFS"}.items():
         of_one = large.filter(table=table)
-        alone = "by 3.9's rules alone" if of_one["collapse"].all() else "not by 3.9's rules alone"
-        points = " and ".join(f"{value:+.1f}" for value in of_one["points"])
-        printed = " and ".join(f"{value:+.1f}" for value in of_one["change"])
-        told.append(
-            f"{words} memcached collapses beside large files {alone}, and the series changes its "
-            f"rate by {points} % against mmotm ({printed} published)"
+        as_mailed = bool(of_one["collapse"].all())
+        collapses = (
+            "as in the mail, memcached collapses beside large files by 3.9's rules alone"
+            if as_mailed
+            else "unlike in the mail, it is not by 3.9's rules alone that memcached collapses"
         )
-    sentence = "; ".join(told)
-    return f"{sentence[:1].upper()}{sentence[1:]}."
+        points, printed = (
+            " and ".join(f"{value:+.1f}" for value in of_one[name]) for name in ("points", "change")
+        )
+        told.append(
+            f"{words}, {collapses}, and the series changes its rate by {points} % against mmotm "
+            f"({printed} published)"
+        )
+    return f"{'; '.join(told)}."
 
 
 def _counted(judged: pl.DataFrame) -> str:

@@ -15,7 +15,15 @@ from swapsim.claims.directions import STAYS_WITHIN_PERCENT
 from swapsim.claims.paired import difference
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
 from swapsim.patches.stall_decisions.worlds import ELAPSED
-from swapsim.schemas import RESULTS, WORLD_CELLS, WORLD_ORDERS, WORLD_VERDICTS, require
+from swapsim.schemas import (
+    DIRECTION_VERDICT,
+    RESULTS,
+    WORLD_CELLS,
+    WORLD_ORDERS,
+    WORLD_SCORE,
+    WORLD_VERDICTS,
+    require,
+)
 
 FACTOR: Final = 2.0
 """How far a size may lie from the printed one, either way."""
@@ -80,6 +88,36 @@ def verdicts(simulated: pl.DataFrame) -> pl.DataFrame:
     alone = {row.rule["table"]: row for row in found if row.rule["metric"] == ALONE}
     rows = [_verdict(row, alone.get(row.rule["table"])) for row in found]
     return require(pl.DataFrame(rows, schema=WORLD_VERDICTS), WORLD_VERDICTS, "WORLD_VERDICTS")
+
+
+def score(judged: pl.DataFrame) -> pl.DataFrame:
+    """Count what was judged, table by table.
+
+    Parameters
+    ----------
+    judged : polars.DataFrame
+        Schema WORLD_VERDICTS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WORLD_SCORE.
+    """
+    order = pl.col("order")
+    frame = (
+        require(judged, WORLD_VERDICTS, "WORLD_VERDICTS")
+        .group_by("table", maintain_order=True)
+        .agg(
+            rows=pl.len(),
+            modelled=(pl.col("cells") > 0).sum(),
+            order_asked=order.is_not_null().sum(),
+            **{f"order_{word}": (order == word).sum() for word in DIRECTION_VERDICT.categories},
+            sized=((pl.col("cells") > 0) & (pl.col("inside") == pl.col("cells"))).sum(),
+            cells=pl.col("cells").cast(pl.UInt32).sum(),
+            cells_sized=pl.col("inside").cast(pl.UInt32).sum(),
+        )
+    )
+    return require(frame.cast(WORLD_SCORE), WORLD_SCORE, "WORLD_SCORE")
 
 
 def orders(simulated: pl.DataFrame) -> pl.DataFrame:
@@ -150,18 +188,19 @@ def _rows(simulated: pl.DataFrame) -> list[_Row]:
         target = rule["table"].rpartition(", ")[2]
         rows: dict[str, pl.DataFrame] = {}
         values: dict[str, float] = {}
-        for rules in RULES:
-            one, _, other = rule["metric"].partition(" : ")
-            below = other or (ELAPSED if rule["per"] == "second" else "")
-            value = printed.get((target, one, rules))
+        one, _, other = rule["metric"].partition(" : ")
+        below = other or (ELAPSED if rule["per"] == "second" else "")
+        for rules in RULES if rule["standing"] != "not modelled" else ():
+            values[rules] = printed[target, one, rules]
+            if below:
+                values[rules] /= printed[target, below, rules]
             seeds = found.get((f"{target}: {one}", rules))
-            if value is not None and seeds is not None and rule["standing"] != "not modelled":
-                by = found[f"{target}: {below}", rules] if below else None
-                seeds = seeds if by is None else _quotient(seeds, by)
-                if seeds.is_empty():
-                    continue
+            if seeds is None:
+                continue
+            if below:
+                seeds = _quotient(seeds, found[f"{target}: {below}", rules])
+            if not seeds.is_empty():
                 rows[rules] = seeds
-                values[rules] = value / (printed[target, below, rules] if below else 1.0)
         made.append(_Row(rule, values, rows))
     return made
 

@@ -10,7 +10,7 @@ import polars as pl
 from swapsim import vm
 from swapsim.patches.stall_decisions.judgement import RULES
 from swapsim.patches.stall_decisions.worlds import Run
-from swapsim.schemas import WORLD_BY_TIME, WORLD_LIFE_SPANS, require
+from swapsim.schemas import WORLD_BY_TIME, WORLD_LIFE_SPANS, WORLD_SUMMED, require
 from swapsim.sweep import batches
 
 FILE_MIB: Final = 2385
@@ -87,6 +87,31 @@ def one_life(spans: pl.DataFrame, rules: str) -> pl.DataFrame:
     outs = own.group_by("page", maintain_order=True).agg((pl.col("where") == "swapped-out").sum())
     page = outs.sort("where", descending=True, maintain_order=True)["page"][0]
     return own.filter(page=page)
+
+
+def summed(found: pl.DataFrame) -> pl.DataFrame:
+    """Add a round up.
+
+    Parameters
+    ----------
+    found : polars.DataFrame
+        Schema WORLD_BY_TIME.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WORLD_SUMMED, one row per rules.
+    """
+    frame = (
+        require(found, WORLD_BY_TIME, "WORLD_BY_TIME")
+        .group_by("rules", maintain_order=True)
+        .agg(
+            pl.col("client_waits", "writer_throttled", "kswapd_sleeps", "tasks_sleep").sum(),
+            pl.col("scanned_normal", "scanned_dma32").sum(),
+            most_swapped=pl.col("swap_used").max(),
+        )
+    )
+    return require(frame.cast(WORLD_SUMMED), WORLD_SUMMED, "WORLD_SUMMED")
 
 
 def _look(rules: str) -> pl.DataFrame:

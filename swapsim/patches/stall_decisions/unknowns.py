@@ -10,9 +10,11 @@ import polars as pl
 
 from swapsim import vm
 from swapsim.patches.stall_decisions.judgement import RULES, cells
-from swapsim.patches.stall_decisions.worlds import TARGETS, Run, told
+from swapsim.patches.stall_decisions.worlds import Run, told
 from swapsim.schemas import WORLD_OPEN, WORLD_ORDERS, WORLD_RANGES, require
 from swapsim.sweep import batches
+
+OF_THE_SERVER: Final = ("net_rate", "server_rate", "server_seek_ns")
 
 SEED: Final = 1
 """Of the client's draws: the constants are what moves here."""
@@ -39,20 +41,20 @@ def unknowns() -> list[Unknown]:
 def by_unknown(
     asked: Sequence[Unknown] | None = None,
     *,
-    targets: Sequence[str] = TARGETS,
     rules: Sequence[str] = RULES,
     executor: Executor | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
     """Run the mail's tests with one constant after another at an end of its range.
 
-    The others stay, and nothing is fitted anew.
+    The others stay, and nothing is fitted anew. A constant of the server is asked in the second
+    test, all others in the first.
 
     Parameters
     ----------
     asked : sequence of Unknown, optional
         Default: all of `unknowns`.
-    targets, rules : sequence of str
+    rules : sequence of str
     executor : concurrent.futures.Executor, optional
         Where to run; default: new processes.
     progress : bool
@@ -64,7 +66,7 @@ def by_unknown(
         Schema WORLD_OPEN.
     """
     chosen = unknowns() if asked is None else asked
-    points = list(product(chosen, targets, rules))
+    points = list(product(chosen, rules))
     frames = batches.run(_tell, points, executor=executor, progress=progress, batch_points=2)
     return require(pl.concat(frames), WORLD_OPEN, "WORLD_OPEN")
 
@@ -120,8 +122,9 @@ def _ordered(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
     return by_world.group_by("table", "metric").agg(ordered=pl.col("right").sum())
 
 
-def _tell(point: tuple[Unknown, str, str]) -> pl.DataFrame:
-    unknown, target, rules = point
+def _tell(point: tuple[Unknown, str]) -> pl.DataFrame:
+    unknown, rules = point
+    target = "nfs" if unknown.constant in OF_THE_SERVER else "disk"
     run = Run(rules=rules, target=target, seed=SEED, constants={unknown.constant: unknown.value})
     return (
         cells(told(run))

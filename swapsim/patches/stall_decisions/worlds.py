@@ -115,6 +115,25 @@ def tell(
     return require(pl.concat(frames), RESULTS, "RESULTS")
 
 
+def of_target(results: pl.DataFrame, target: str) -> pl.DataFrame:
+    """Return one test's rows without its name.
+
+    Parameters
+    ----------
+    results : polars.DataFrame
+        Schema RESULTS, of `tell`.
+    target : {"disk", "nfs"}
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS.
+    """
+    name = f"{target}: "
+    own = require(results, RESULTS, "RESULTS").filter(pl.col("metric").str.starts_with(name))
+    return own.with_columns(pl.col("metric").str.strip_prefix(name))
+
+
 @cache
 def _units() -> dict[str, str]:
     rows = claims.published_tables().filter(patch=PATCH).select("metric", "unit").unique()

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What patch C's notebook shows and takes long to run: kept in data/simulated."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim.patches.stall_decisions import over_time, unknowns, what_if
+from swapsim.patches.stall_decisions.judgement import RULES
+from swapsim.patches.stall_decisions.lab import STEPS
+from swapsim.patches.stall_decisions.mail import PATCH
+from swapsim.patches.stall_decisions.worlds import SEEDS, TARGETS, Run, tell
+from swapsim.sweep import SerialExecutor
+from swapsim.sweep.kept import kept, picked
+
+CONSTANTS: Final = ("world.csv",)
+JUDGED: Final = (*CONSTANTS, "published/world-tolerances.csv")
+
+STEP_SEEDS: Final = tuple(range(1, 6))
+"""Behind what each patch does to the whole run: fewer than behind the tables, of nine rule sets."""
+
+
+def _target_of(rows: pl.DataFrame, pick: int) -> Any:
+    labelled = rows.with_columns(target=pl.col("metric").str.split(": ").list.first())
+    return picked(labelled, ["policy", "target", "seed"], pick)
+
+
+def _one_run(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    rules, target, seed = _target_of(rows, pick)
+    return tell([Run(rules=rules, target=target, seed=seed)], executor=SerialExecutor())
+
+
+@kept("stall-decisions-world", patch=PATCH, reads=CONSTANTS, sample=_one_run)
+def tables(progress: bool) -> pl.DataFrame:
+    """Simulate both tests of the mail by its three kernels, 20 seeds (RESULTS)."""
+    runs = [Run(rules=r, target=t, seed=s) for t, r, s in product(TARGETS, RULES, SEEDS)]
+    return tell(runs, progress=progress)
+
+
+@kept("stall-decisions-world-steps", patch=PATCH, reads=CONSTANTS, sample=_one_run)
+def steps(progress: bool) -> pl.DataFrame:
+    """Simulate both tests by each state of the series, a patch a step (RESULTS)."""
+    runs = [Run(rules=r, target=t, seed=s) for t, r, s in product(TARGETS, STEPS, STEP_SEEDS)]
+    return tell(runs, progress=progress)
+
+
+def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
+    """Return the runs of a few seeds, of those that are kept (RESULTS)."""
+    return tables.load().filter(pl.col("seed").is_in(list(seeds)))
+
+
+def _one_unknown(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    constant, end, rules = picked(rows, ["constant", "end", "rules"], pick)
+    asked = [each for each in unknowns.unknowns() if each[:2] == (constant, end)]
+    return unknowns.by_unknown(asked, rules=[rules], executor=SerialExecutor())
+
+
+@kept("stall-decisions-world-open", patch=PATCH, reads=JUDGED, sample=_one_unknown)
+def by_unknown(progress: bool) -> pl.DataFrame:
+    """Move each constant of the world to the ends of its range (WORLD_OPEN)."""
+    return unknowns.by_unknown(progress=progress)
+
+
+def _one_case(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    quick = rows.filter((pl.col("factor") != "memory, GB") | (pl.col("setting") < 16))
+    factor, setting, rules, seed = picked(quick, ["factor", "setting", "rules", "seed"], pick)
+    asked = [each for each in what_if.cases() if each[:2] == (factor, setting)]
+    return what_if.what_if(asked, rules=[rules], seeds=[seed], executor=SerialExecutor())
+
+
+@kept("stall-decisions-world-what-if", reads=CONSTANTS, sample=_one_case)
+def by_machine(progress: bool) -> pl.DataFrame:
+    """Run the mail's three kernels on other machines (WORLD_WHAT_IF)."""
+    return what_if.what_if(progress=progress)
+
+
+def _one_rule_set_by_time(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    (rules,) = picked(rows, ["rules"], pick)
+    return over_time.by_time([rules], executor=SerialExecutor())
+
+
+@kept("stall-decisions-world-by-time", reads=CONSTANTS, sample=_one_rule_set_by_time)
+def by_time(progress: bool) -> pl.DataFrame:
+    """Look at one round of each kernel every second (WORLD_BY_TIME)."""
+    return over_time.by_time(progress=progress)
+
+
+def _one_rule_sets_lives(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+    (rules,) = picked(rows, ["rules"], pick)
+    return over_time.lives([rules], executor=SerialExecutor())
+
+
+@kept("stall-decisions-world-lives", reads=CONSTANTS, sample=_one_rule_sets_lives)
+def lives(progress: bool) -> pl.DataFrame:
+    """Follow a hundred pages through one round of each kernel (WORLD_LIFE_SPANS)."""
+    return over_time.lives(progress=progress)
