@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 60
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test test-c test-style test-python lab bench fuzz readme notebooks simulate capture measure format lock clean
+.PHONY: help setup report test test-c test-style test-python lab bench fuzz torture readme notebooks simulate capture measure format lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -76,9 +76,19 @@ fuzz: setup ## fuzz each mechanism of the C core, FUZZ_SECONDS= each, FUZZERS= t
 	$(CMAKE) -S corelib -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DSWAPCORE_FUZZ=ON \
 	    -DBUILD_TESTING=OFF > build/fuzz.log && $(CMAKE) --build build/fuzz && \
 	for target in $(FUZZERS); do mkdir -p build/fuzz/new-$$target corelib/fuzz/corpus/$$target; \
-	    build/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -len_control=0 -max_len=4096 \
+	    build/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -timeout=60 -len_control=0 -max_len=4096 \
 	        -print_final_stats=0 -verbosity=0 -artifact_prefix=build/fuzz/$$target- \
 	        build/fuzz/new-$$target corelib/fuzz/corpus/$$target; done
+
+TORTURE ?= fuzz files rows configs memory signals disks two_at_once
+TORTURE_MINUTES ?= 10
+attacks = $(patsubst %,tests/torture/test_%.py,$(filter-out fuzz,$(TORTURE)))
+
+torture: setup ## fuzz and attack it, TORTURE_MINUTES= (10) for each of the two, TORTURE= parts
+	$(if $(filter fuzz,$(TORTURE)),@$(MAKE) --no-print-directory fuzz \
+	    FUZZ_SECONDS=$(shell echo $$((60 * $(TORTURE_MINUTES) / $(words $(FUZZERS))))))
+	$(call say,attacks from outside: $(filter-out fuzz,$(TORTURE)))
+	$(if $(attacks),TORTURE_MINUTES=$(TORTURE_MINUTES) $(BIN)/python -m pytest -rs $(attacks))
 
 readme: setup ## write README.md's verdict table and picture anew
 	$(BIN)/python -m swapsim.site.readme

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Configs and costs of any numbers: a config that is refused, or a run that ends."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from typing import Any
+
+import attack
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapsim import slots, vm
+from swapsim.config import ChurnConfig, MachineConfig, SlotsConfig, WorldConfig
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.run import run as run_machine
+
+Small = dict[str, Any]
+
+WORLD: Small = {
+    "dma32_pages": 300,
+    "normal_pages": 400,
+    "min_free_pages": 24,
+    "reserve_ratio": 64,
+    "swap_pages": 600,
+    "disk_pages": 5000,
+    "items": 110,
+    "serve_ns": 10**8,
+    "files": (1000,),
+}
+MACHINE: Small = {
+    "walkers": 2,
+    "frames": 4096,
+    "pages": 3000,
+    "slots": 2**14,
+    "trunk_shift": 10,
+    "warmup_ns": 10**5,
+    "duration_ns": 10**6,
+}
+SLOTS: Small = {"slots": 2**14, "trunk_shift": 10, "possible_cpus": 4, "address_spaces": 4}
+
+
+def measure(config: SlotsConfig) -> object:
+    """Fill a device and churn on it."""
+    return slots.measure(config, ChurnConfig(pages=200, warm_up_pages=200))
+
+
+RUNS: dict[str, tuple[type, Small, Callable[[Any], object]]] = {
+    "machine": (MachineConfig, MACHINE, run_machine),
+    "world": (WorldConfig, WORLD, vm.run),
+    "slots": (SlotsConfig, SLOTS, measure),
+}
+
+LONGEST = 2**22
+"""Of what decides how long a run takes: larger numbers are tried for refusal alone."""
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_configs(name: str, seeds: Iterator[int]) -> None:
+    """A few fields at the edges of integers, or of another type."""
+    kind, small, run = RUNS[name]
+    names = [field.name for field in fields(kind)]
+    odd = st.one_of(
+        st.sampled_from(attack.EDGES),
+        st.integers(-2, 200),
+        st.booleans(),
+        st.sampled_from([None, "", "6.1", "3.9", "shared", 0.5, float("nan"), (), (0, 2**40)]),
+    )
+
+    @given(st.dictionaries(st.sampled_from(names), odd, max_size=4))
+    def build(changes: Small) -> None:
+        with attack.done_or_refused():
+            config = kind(**small | changes)
+            if all(value < LONGEST for value in changes.values() if isinstance(value, int)):
+                run(config)
+
+    attack.for_a_while(build, seeds)
+
+
+@pytest.mark.parametrize("name", ["machine", "world"])
+def test_costs(name: str, seeds: Iterator[int]) -> None:
+    """Costs at the edges of what their table lets them be, and past them."""
+    kind, small, run = RUNS[name]
+    known, change = {
+        "machine": (costs(), change_costs),
+        "world": (vm.constants(), vm.change_constants),
+    }[name]
+    names = st.sampled_from(known["name"].to_list())
+
+    @given(st.dictionaries(names, st.sampled_from(attack.EDGES), max_size=4))
+    def price(changes: dict[str, int]) -> None:
+        with attack.done_or_refused():
+            run(kind(**small), change(known, changes))
+
+    attack.for_a_while(price, seeds)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Changed bytes of every kind of file that we read: a table or one line, never more."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import attack
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapsim import sweep, traces, vm
+from swapsim.machine.costs import costs
+from swapsim.paths import data_root
+
+TEXTS = Path(__file__).parent.parent / "data"
+
+
+def cubes(point: int) -> pl.DataFrame:
+    """Return a row, for a stored sweep."""
+    return pl.DataFrame({"point": [point], "cube": [point**3]})
+
+
+@pytest.mark.parametrize("verb", attack.VERBS)
+@pytest.mark.parametrize("vouched", [True, False], ids=["signed", "unsigned"])
+def test_tables(verb: str, vouched: bool, tmp_path: Path, seeds: Iterator[int]) -> None:
+    """A damaged table or trace.toml; with a sha256 that is right for it, or with none."""
+    replay, command = attack.VERBS[verb]
+    good = attack.small_trace(replay, tmp_path / "good")
+    files = sorted(path.name for path in good.iterdir())
+
+    @given(st.sampled_from(files), attack.flips(), st.sampled_from([1.0, 1.0, 0.99, 0.5]))
+    def flip(name: str, changes: list[tuple[float, int]], keep: float) -> None:
+        folder = tmp_path / "bad"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(good, folder)
+        if not vouched:
+            toml = folder / traces.PROVENANCE
+            toml.write_text(toml.read_text().replace("[files]", "[no_files]"))
+        path = folder / name
+        path.write_bytes(attack.flipped(path.read_bytes(), changes, keep))
+        attack.answer(*command(folder))
+
+    attack.for_a_while(flip, seeds)
+
+
+@pytest.mark.parametrize("name", ["tracefs-6.1.txt", "trace-cmd-6.1.txt"])
+def test_texts(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
+    """A damaged text is refused whole, or read but for the lines that are counted."""
+    lines = (TEXTS / name).read_bytes().splitlines(keepends=True)[:300]
+
+    @given(
+        attack.flips(),
+        st.floats(0, 1),
+        st.lists(st.tuples(st.integers(0, 299), st.integers(0, 299)), max_size=3),
+        st.booleans(),
+    )
+    def flip(
+        changes: list[tuple[float, int]], keep: float, moves: list[tuple[int, int]], on: bool
+    ) -> None:
+        moved = list(lines)
+        for here, there in moves:
+            moved[here % len(moved)] = lines[there % len(lines)]
+        text, folder = tmp_path / "text", tmp_path / "trace"
+        text.write_bytes(attack.flipped(b"".join(moved), changes, keep))
+        shutil.rmtree(folder, ignore_errors=True)
+        code = attack.answer("import", str(text), "-o", str(folder), *["--keep-going"] * on)
+        assert folder.exists() == (code == 0)
+        assert {path.name for path in tmp_path.iterdir()} <= {"text", "trace"}
+        if not code:
+            attack.answer("info", str(folder))
+
+    attack.for_a_while(flip, seeds)
+
+
+@pytest.mark.parametrize(("name", "read"), [("costs.csv", costs), ("world.csv", vm.constants)])
+def test_constants(
+    name: str, read: Callable[[Path], object], tmp_path: Path, seeds: Iterator[int]
+) -> None:
+    """A damaged table of constants is a table or an error of ours."""
+    good = (data_root() / name).read_bytes()
+
+    @given(attack.flips(), st.sampled_from([1.0, 0.9]))
+    def flip(changes: list[tuple[float, int]], keep: float) -> None:
+        (tmp_path / name).write_bytes(attack.flipped(good, changes, keep))
+        with attack.done_or_refused():
+            read(tmp_path)
+
+    attack.for_a_while(flip, seeds)
+
+
+def test_stored_sweeps(tmp_path: Path, seeds: Iterator[int]) -> None:
+    """A damaged batch or identity of a stored sweep is made anew or refused, never believed."""
+    good = tmp_path / "good"
+    points = list(range(8))
+    run = partial(sweep.run, cubes, points, executor=sweep.SerialExecutor(), batch_points=4)
+    whole = run(folder=good)
+    files = sorted(path.name for path in good.iterdir() if path.is_file())
+
+    @given(st.sampled_from(files), attack.flips(), st.sampled_from([1.0, 0.5]))
+    def flip(name: str, changes: list[tuple[float, int]], keep: float) -> None:
+        folder = tmp_path / "bad"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(good, folder)
+        data = (folder / name).read_bytes() or b"\0"
+        (folder / name).write_bytes(attack.flipped(data, changes, keep))
+        with attack.done_or_refused():
+            found = run(folder=folder)
+            assert all(one.equals(other) for one, other in zip(found, whole, strict=True))
+
+    attack.for_a_while(flip, seeds)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Memory that runs out: one allocation of the C core, or all of the process's."""
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import attack
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def failing_realloc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build what lets an allocation of the core fail."""
+    library = tmp_path_factory.mktemp("preload") / "failing_realloc.so"
+    source = HERE / "failing_realloc.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
+    return library
+
+
+@pytest.mark.parametrize("verb", sorted({*attack.VERBS} - {"info", "requests"}))
+def test_allocations_of_the_core_fail(verb: str, tmp_path: Path, failing_realloc: Path) -> None:
+    """Each request of a verb in this process: one line that says so, and the next run is good."""
+    replay, command = attack.VERBS[verb]
+    trace = attack.small_trace(replay, tmp_path / "trace")
+    # A replay by twelve sets of rules asks for the same twelve times: some of them will do.
+    step = 7 if verb == "decisions" else 1
+    done = subprocess.run(
+        [sys.executable, HERE / "failing.py", str(step), *command(trace)],
+        env=os.environ | {"LD_PRELOAD": str(failing_realloc)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    print(f"{verb}: {done.stdout.strip()} allocations")
+
+
+def test_little_memory(tmp_path: Path, seeds: Iterator[int]) -> None:
+    """A verb under any limit of its memory is done, or says that there is too little."""
+    folders = {
+        verb: attack.small_trace(replay, tmp_path / verb)
+        for verb, (replay, _) in attack.VERBS.items()
+    }
+    for seed in seeds:
+        rng = random.Random(seed)
+        verb = rng.choice(sorted(folders))
+        limit = rng.randrange(1 << 20, 4096 << 20)
+        command = attack.VERBS[verb][1](folders[verb])
+        process = attack.started(*command, preexec_fn=attack.bound_memory(limit))
+        print(f"seed {seed}: {verb} under {limit >> 20} MB")
+        attack.must_end_well(process)

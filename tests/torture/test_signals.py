@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Signals at random moments of every verb: one line, nothing half written, nobody left behind."""
+
+import random
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import attack
+
+TEXT = Path(__file__).parent.parent / "data" / "tracefs-6.1.txt"
+PYTHON_STARTS_S = 0.1
+"""Until then Python itself starts, and what it says to Ctrl-C is its own."""
+LONGEST_S = 3.0
+
+
+def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
+    """Ctrl-C ends a verb with one line, or comes when it is done."""
+    folders = {
+        verb: attack.small_trace(replay, tmp_path / verb)
+        for verb, (replay, _) in attack.VERBS.items()
+    }
+    commands = {verb: attack.VERBS[verb][1](folder) for verb, folder in folders.items()}
+    out = tmp_path / "out" / "trace"
+    out.parent.mkdir()
+    commands["import"] = ["import", str(TEXT), "-o", str(out)]
+    for seed in seeds:
+        rng = random.Random(seed)
+        verb = rng.choice(sorted(commands))
+        pause = rng.uniform(PYTHON_STARTS_S, LONGEST_S)
+        process = attack.started(*commands[verb], start_new_session=True)
+        time.sleep(pause)
+        process.send_signal(signal.SIGINT)
+        print(f"seed {seed}: {verb} interrupted after {pause:.3f} s")
+        code = attack.must_end_well(process, interrupted=True)
+        left = [path.name for path in out.parent.iterdir()]
+        assert left == (["trace"] if verb == "import" and code == 0 else [])
+        for path in out.glob("*"):
+            path.unlink()
+        if out.exists():
+            out.rmdir()
+
+
+def test_kills(tmp_path: Path, seeds: Iterator[int]) -> None:
+    """A killed import leaves no folder of the name that was asked for, and the next one works."""
+    for seed in seeds:
+        rng = random.Random(seed)
+        out = tmp_path / f"trace-{seed}"
+        process = attack.started("import", str(TEXT), "-o", str(out))
+        time.sleep(rng.uniform(0, LONGEST_S))
+        process.kill()
+        process.communicate()
+        if not out.exists():
+            assert attack.answer("import", str(TEXT), "-o", str(out)) == 0
+        assert attack.answer("info", str(out)) == 0
