@@ -68,7 +68,7 @@ def test_a_bad_row_is_named(tmp_path: Path, old: str, new: str) -> None:
     text = (data_root() / "guest.csv").read_text(encoding="utf-8")
     assert old in text
     (tmp_path / "guest.csv").write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InputError, match="guest.csv"):
+    with pytest.raises(InputError, match=r"guest\.csv"):
         vm.guest_constants(root=tmp_path)
 
 
