@@ -38,6 +38,8 @@ _OUTSIDE: Final = (
     "swapsim.sweep",
     "swapsim.errors",
     "swapsim.files",
+    "swapsim.schemas.csv_file",
+    "swapsim.schemas.parquet_file",
     "swapsim.paths",
     "swapsim.progress",
 )
