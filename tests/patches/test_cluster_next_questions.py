@@ -27,6 +27,7 @@ def test_the_cases_of_patch_d_differ_by_the_policy_alone() -> None:
             assert (one.base.policy, one.patched.policy) == ("shared", "avoid")
             assert differing(one.base, usual) <= changed
     for one in questions.cases_by_tasks():
-        assert one.base.walkers * one.base.pages == usual.walkers * usual.pages
+        pages = one.base.walkers * one.base.pages
+        assert 0 <= usual.walkers * usual.pages - pages < one.base.walkers
     trunks = {one.label: one.base.trunk_shift for one in questions.cases_by_trunk_size([12, 14])}
     assert trunks == {"16 MB a trunk": 12, "64 MB a trunk": 14}
