@@ -1,5 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every table that crosses a border of swapsim, as one schema each; a module for each subject."""
+"""Every table that crosses a border of swapsim, as one schema each; a module for each subject.
+
+Columns
+-------
+patch : the patch, by its folder's name under patches/
+claim : a claim's stable name: the letter of its mail, and what it is about
+metric : what the figure is of
+value : the figure, in the row's unit
+unit : the unit of the figures beside it
+kernel : the kernel, by the label of the mail or of the experiment, or by its version
+policy : where a scan for swap slots begins, or what else was switched
+seed : of the run's random draws; of a real kernel's run, the round
+rules : a set of stall rules, by the kernel that had it
+trace : the trace's name, its folder under data/traces
+seq : place among all rows of the trace, which is the order of events
+cpu : CPU that the row was written on
+pid : task that the row is of
+low, high : least and greatest that is left open, or the ends of an interval
+published : as the mail prints it
+simulated : as our model has it
+measured : as a real kernel had it
+tolerance : how far a result may lie from the published figure, stored before it is judged
+verdict : how the result stands to what is claimed
+note : why, or how, in words
+site : where a lock is taken, as ``lock.function``
+factor : what is varied
+setting : what it is set to
+constant : a constant of the model, by its name in data
+pages : how many pages
+page : the page, by its number or in words
+"""
 
 from swapsim.schemas.claims import (
     BETTER,

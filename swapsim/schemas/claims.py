@@ -1,5 +1,72 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was published, simulated and measured, and how they stand to each other."""
+"""What was published, simulated and measured, and how they stand to each other.
+
+Columns
+-------
+mail : the mail, by the name that data/published/README.md has for it
+locator : where it is printed: ``table | row | kernel``, of a claim ``where | row | base kernel ->
+    value kernel``
+table : the table that it is printed in
+parameters : ``name=value`` pairs of the test
+printed : the figure's text as printed
+decimals : digits behind the point
+stddev_percent : relative standard deviation, where one is printed
+change_percent_printed, change_percent : the percentage beside the cell, as text and as number
+better : which direction is the better one
+CLAIMS.base, DIRECTIONS.base, PAIRED.base : the figure of the base
+CLAIMS.value, DIRECTIONS.value, PAIRED.value : the figure of what is held against the base
+change : from base to value in percent, with its plain sign
+error : one standard deviation of the change, in points
+TOLERANCES.tolerance : in points of the change or, without one, in the unit of the value
+WORLD_TOLERANCES.metric : a row of the table
+standing : whether the world has the row, and whether constants were fitted on it
+per : whether figures of a whole run are compared, or of a second of it
+nothing : a printed cell up to this is none
+points : how far the change from mmotm to the series may lie from the printed one
+collapse : the share of the round without a file that 3.9 alone falls below
+title : of the patch, in a line
+author : who wrote the patch
+date : when it was posted
+message_id : of its mail
+fate : what became of it
+before, after : the kernel without the patch, and with it
+claims : names of its claims
+headlines : claims that README leads with, each with its words
+contradicted : claims in prose that the mail's own tables contradict
+model : headers and functions that model it
+not_modelled : what is left out
+body : the card's text, markdown
+simulated_verdict, measured_verdict : how the figure stands to the published one
+row : the row of the profile, or of the claim's table
+published_third, simulated_third : of the third mail
+published_together, simulated_together : of both mails, as a geometric mean
+agrees : whether the figures lie within the tolerance
+source : which of the three columns the row is of
+n_tasks : tasks that swap
+rounds : how many rounds, or seeds
+median : over the rounds
+size : the size of the part, as the experiment names it
+apart_percent : from the measured to the simulated figure, in percent
+base_kernel, value_kernel : the two kernels of the claim
+claimed : where the claim says that the figure goes
+seen : where the rounds say that it goes
+says : what the rounds say of the claim, however many there are
+base_policy : the policy that is the base
+set : the set of slots
+first : the first slot of the run
+count : how many slots it has
+hand : whether we read the mail itself, or what somebody noted of it
+message : its message id, or what else names it
+open_low, open_high : the least and the most at what is open of the world's constants
+measured_low, measured_high : ends of the measured median's interval
+WORLD_AND_LAB.factor : how many times the larger is the smaller
+near : whether that is near enough
+pairs : pairs of rule sets that the real kernel tells apart
+in_order : those that the world has in the same order
+holds : whether it has all of them in order
+lab, world : base -> value, as the real kernel and as the world has it
+like_the_mail : which of them sees what is claimed
+"""
 
 from typing import Final
 

@@ -1,5 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Counts of the swap cache's and the files' trees and locks."""
+"""Counts of the swap cache's and the files' trees and locks.
+
+Columns
+-------
+op : what is done, by the names of ``mapping_replay.h``
+folio : the folio's address, a number that stands for it
+index : the page's place in its mapping
+file : the file, as a number; a value of its own for the swap cache
+shadow : what a removed page leaves in its place; a value of its own for nothing
+tags : whether the swap cache keeps writeback tags, which patch A ends
+flow : whose pages: the swap cache's or files'
+calls : times that the site was reached
+unresolved : those whose place in a tree the trace does not tell
+contradicted : stays in the swap cache that the trace contradicts there
+acquisitions : times that the mapping's lock was taken, in all or per page
+descents : walks of the tree from its root, made under the lock
+nodes : nodes of the tree touched under it
+tag_words : words of tags touched under it
+pages : whose writeback started in the flow
+file_share : share of file pages among the pages written
+"""
 
 from typing import Final
 

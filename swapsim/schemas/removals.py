@@ -1,5 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pages that reclaim takes out of their mappings: those of a trace, and what the model does."""
+"""Pages that reclaim takes out of their mappings: those of a trace, and what the model does.
+
+Columns
+-------
+list : what one call of shrink_folio_list handled
+mapping : the same number for the same mapping; of swap, its trunk
+swap : whether it is a mapping of the swap cache
+index : the page's place in its mapping, of a swap page its slot
+REMOVALS.removed, REMOVAL_OUTCOMES.removed : whether the page was removed
+references : to the page; two are the mapping's and reclaim's own
+locked : whether somebody else has it locked
+dirty : whether it is dirty, so that it must stay
+freepage : whether its filesystem is told when it goes
+lazyfree : whether it needs no swap, as it was freed lazily
+place : on its list's freed pages, or on the kept ones; 0 is the head
+REMOVAL_HOLDS.removed : pages removed under the hold
+failed : pages that could not be removed
+passed_over : pages of other mappings that the walk met
+descents : walks of the tree from its root, made under the hold
+nodes : nodes of the tree touched under it
+tag_words : words of tags touched under it
+nodes_freed : nodes of the tree that were left empty, and freed
+mappings : distinct mappings of the list
+page_by_page, batched : acquisitions of a mapping's lock, one a page and one a mapping
+longest : pages of the longest batched hold
+lists : lists of reclaim
+pages_a_list, mappings_a_list : means over the lists
+saved_a_page : acquisitions that batching saves per page
+pages_a_hold : pages that a batched hold removes, in the mean
+HOLD_LENGTHS.pages : length of a batched hold
+holds : how many are so long
+base, value : published system time without the patch, and with it
+change : from base to value, in percent
+saved_percent : share of the mapping's lock's acquisitions that batching saves
+needed_percent : share of the system time that must be waits for that lock if this is to explain
+    the change
+enough : whether that is a share that can be
+"""
 
 from typing import Final
 

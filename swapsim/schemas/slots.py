@@ -1,5 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Counts of the slot allocator: held against a trace, and on the workbench."""
+"""Counts of the slot allocator: held against a trace, and on the workbench.
+
+Columns
+-------
+SLOT_CALLS.seq, SLOT_CALLS.cpu : of the call's first row
+wanted : slots that the call asked for
+slots : slots that were handed out
+exact : those that the model hands out, too
+raced : those that another task's rows inside an unlocked scan explain
+mismatched : the others
+fault : where the call first differs from the model's
+cpus : CPUs of the machine
+trunks : trunks of the device, 64 MB each unless told otherwise
+calls : calls of the device for slots
+reuses : slots held by the swap cache alone that the kernel tried
+n_cpus : CPUs that ask for slots
+SLOT_MEASURES.metric, SLOT_SWEEP.metric, SLOT_RANKING.metric : one of ``slots.METRICS``, or
+    ``fairness``
+SLOT_MEASURES.value, SLOT_SWEEP.value : a quotient of counted numbers, null where there is nothing
+    to divide by
+seeds : runs behind the figures
+mean : over the seeds
+SLOT_RANKING.low, SLOT_RANKING.high : ends of the mean's bootstrap interval
+median, lowest, highest : over the seeds
+rank : one more than the policies that are surely better
+tied_with : policies whose interval overlaps
+asks : what was asked
+guess : what was guessed on the list
+base_mean, base_low, base_high : of the side that is compared with, and its bootstrap interval
+other_mean, other_low, other_high : of the side that was asked about, likewise
+holds : whether the guess holds
+base : where scans begin
+tasks : whether tasks stay on their CPUs, or change
+pages_a_cpu : pages that a task swaps out between two changes of CPU
+WANDERINGS.measured, WANDERINGS.simulated : share of the slots in a trunk with another task
+measured_low, measured_high, simulated_low, simulated_high : ends of their intervals
+"""
 
 from typing import Final
 

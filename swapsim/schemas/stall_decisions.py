@@ -1,5 +1,57 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the rules by which reclaim stalls make of pages, lists, passes and rounds."""
+"""What the rules by which reclaim stalls make of pages, lists, passes and rounds.
+
+Columns
+-------
+list : what one call of shrink_inactive_list took
+pass : a turn of shrink_node's loop over a node
+file : whether it is of file pages
+dirty : dirty pages, as the rules count them
+unqueued_dirty : those that are not queued for writing
+congested : pages on a congested device, as the rules count them
+writeback : pages under writeback
+immediate : those under writeback that are marked for immediate reclaim
+flags_before : flags of the node or zone as it began
+flags_set : those that it sets, whether they were set already or not
+flags_after : flags as it ended
+sleeps : sleeps that are asked for, in order
+flags_cleared : those that case 1 cleared on the way
+untold : folios led on from where the recording ends
+slept : sleeps on the way, of case 1
+wakes : whether the flushers are woken
+writes : pages given to pageout
+throttle : the sleep that is asked for, null for none
+timeout_us : how long the sleep may be; 0 if it is declined
+declined : why it is declined
+STALL_PAGES.dirty, STALL_PAGES.writeback, STALL_PAGES.reclaim : the folio's flags
+STALL_PAGES.congested : whether its device is
+buffers : whether the filesystem answers by the folio's buffers
+fs_dirty, fs_writeback : what the filesystem says of it, null where it is not asked
+still : after a sleep in case 1 it is under writeback still
+arrives : if nothing here stops it, it comes to the dirty test
+dirty_late : and is dirty there
+kept : pageout keeps it
+fate : what the rules make of the page
+activated : whether it goes to the active list
+marked : whether it gets the reclaim flag
+STALL_WAYS.slept : whether kswapd sleeps for it, in case 1
+waited : whether it is waited for, in case 3
+freed : whether it came clean past all tests
+freed_under_writeback : though it was being written, which was mmotm's mistake
+folios : folios of the list, or of all lists
+raced : whether, or how many, could have been otherwise by the order of the rows
+fault : where it first differs from the rules
+lists : lists that the recording holds whole
+reason : what the sleep is for
+table : the trace's table
+cpus : CPUs of the guest
+counted : lists whose counters come out
+passes : passes that the recording holds whole
+decided : those decided as by the rules
+throttles : calls for a sleep
+held : those that are as the rules have them
+left_out : lists and passes that the recording's ends cut
+"""
 
 from typing import Final
 

@@ -1,5 +1,47 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The stall rules told to a reader: as a table, and by one list that is led through them."""
+"""The stall rules told to a reader: as a table, and by one list that is led through them.
+
+Columns
+-------
+taken : pages of 4 KiB that were isolated
+dirty : dirty pages, as the rules count them
+unqueued_dirty : those that are not queued for writing
+congested : pages on a congested device, as the rules count them
+writeback : pages under writeback
+immediate : those under writeback that are marked for immediate reclaim
+flags_before : flags of the node or zone as it began
+flags_set : those that it sets, whether they were set already or not
+flags_after : flags as it ended
+sleeps : sleeps that are asked for, in order
+slept : sleeps on the way, of case 1
+file : whether the page is a file's
+decision : what is decided
+RULE_SPANS.rules : sets of rules that decide it so
+text : the rule in few words
+since : since when it is so, a kernel or "the series"
+place : of the page on its list, from 1
+LIST_OF_PAGES.dirty, LIST_OF_PAGES.writeback, reclaim : the page's flags
+LIST_OF_PAGES.congested : whether its device is
+buffers : whether the filesystem answers by its buffers
+fs_dirty, fs_writeback : what the filesystem says of it, null where it is not asked
+still : after a sleep in case 1 it is under writeback still
+arrives : if nothing here stops it, it comes to the dirty test
+dirty_late : and is dirty there
+kept : pageout keeps it
+locked : somebody else has it, so that reclaim does not look at it
+meeting : which time that reclaim meets the list
+file_taken : file pages that were isolated
+written : pages that reclaim wrote
+freed : pages that were freed
+freed_under_writeback : those of them that were being written
+fate : what became of the page, in words
+why : an act, whether it is done, and why
+CODE_CLAIMS.patch : which of the eight
+CODE_CLAIMS.pages : the list
+seen : what is looked at
+before, after : what the rules make of it with one patch less, and with the patch
+holds : whether that is as claimed
+"""
 
 from typing import Final
 

@@ -1,5 +1,47 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch C's tables in its world: held against the mail's, cell by cell and row by row."""
+"""Patch C's tables in its world: held against the mail's, cell by cell and row by row.
+
+Columns
+-------
+table : the mail's table
+metric : a row of it
+low, high : over the seeds, or over the worlds
+WORLD_CELLS.simulated : mean over the seeds
+ratio : simulated by published, null where either is zero
+inside : whether, or how many cells, lie within the width that is asked for
+standing : whether the world has the row, and whether constants were fitted on it
+order : whether the three kernels stand in the mail's order, null where it asks for none
+cells : how many are judged by size
+WORLD_VERDICTS.change : published, from mmotm to the series, in percent
+points : the same as simulated
+near : whether it lies as near as is asked
+worse : whether it is below zero
+collapse : whether 3.9 alone collapses
+base, series : median by mmotm's rules, and by the series'
+change : from base to series in percent, null from zero
+differs : whether that is more than what stays, with one sign in all seeds
+t_s : second of the run
+free : pages that are free
+active_anon, inactive_anon : pages of programs
+clean, dirty, written : pages of files: clean, dirty and under writeback
+swap_used : slots in use
+scanned_normal, scanned_dma32 : pages of the zone that kswapd scanned in the second
+kswapd_sleeps, tasks_sleep : share of the second that they slept in reclaim
+writer_throttled : share of it that the writer was throttled
+client_waits : share of it that the client served nothing
+page : a page of the pool, by its number
+where : where the page is
+zone : in which zone, null where in none
+begin_s, end_s : of the span, in seconds
+end : which end of the constant's range
+WORLD_OPEN.simulated : of one seed
+one, other : the two kernels
+claimed : which way it goes from one to the other
+low_by, high_by : the constant at an end of its range that makes it so
+worlds : how many worlds
+ordered : in how many the row is in the mail's order, null where none is asked for
+net_mb, server_mb : megabytes a second of the net, and of the server's disk
+"""
 
 from typing import Final
 

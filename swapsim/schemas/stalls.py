@@ -6,6 +6,55 @@ tells of ends. ``pid`` is the reclaiming task. ``list`` and ``pass`` are numbers
 gives out from 1 as a recording begins, 0 where there is none. Flags are a sum of 1
 (tail_lru_dirty: PGDAT_DIRTY in 6.1), 2 (writeback) and 4 (congested): 1 and 2 are the node's, 4 is
 that of the lruvec that reclaim aims at.
+
+Columns
+-------
+list : what one call of shrink_inactive_list took
+pass : a turn of shrink_node's loop over a node; 0 outside of any
+nid : the node
+memcg : a memory cgroup; 0 is the root, or no one's
+priority : reclaim's priority
+kswapd : whether kswapd has it
+taken : pages of 4 KiB that were isolated
+file_taken : those of files
+dirty, unqueued_dirty, congested, writeback, immediate, pageout : a counter of reclaim_stat, in
+    pages
+activate_anon, activate_file, ref_keep, unmap_fail, lazyfree_fail : likewise
+scanned, reclaimed : pages looked at, and given back
+flags_before, flags_after, flags_set : flags of the node as it began, as this row found them, and
+    those that it set itself
+throttle : the sleep that it asked for, null for none
+hibernation : whether the machine is being hibernated
+sane : whether writeback throttles this cgroup's writers
+io, fs : whether the allocation allows IO, and to enter the filesystem
+target : the cgroup that reclaim aims at; 0 if it is global
+may_throttle : whether the task may be put to sleep (current_may_throttle)
+RECLAIM_FOLIOS.file, RECLAIM_LISTS.file : whether it is a list of file pages
+RECLAIM_FOLIOS.dirty, RECLAIM_FOLIOS.writeback, RECLAIM_FOLIOS.reclaim : the folio's own flags
+private : whether it has private data
+fs_dirty, fs_writeback : what its filesystem says of it, null where it was not asked
+mapping : the same number for the same mapping; 0: none
+index : the folio's place in its mapping
+outcome, step : what became of it, and where
+clean : whether it came back clean from being written; null unless it was written
+under_writeback, node_flags : as the tests of the three cases saw them, null where its way ended
+    before
+marked : the reclaim flag as the last of these tests saw it
+RECLAIM_FOLIOS.pages, pages_end : of 4 KiB, as it was met and as its way ended
+lazyfree : whether it needs no swap, as it was freed lazily
+swap : whether its mapping is one of the swap cache
+buffers : whether the filesystem's answer is that of its buffers
+RECLAIM_FOLIOS.congested : whether its device was, null where nobody asked
+reason : what the sleep is for
+timeout_us, delayed_us : how long it may be, 0 if it was declined; how long it was
+kthread : whether the caller is a kernel thread but not kswapd
+failures : failures of kswapd in a row
+reclaimable, write_pending : pages that the call counts, 0 where it does not
+congested_devices, flags : what 2013's calls look at, else null
+wanted : when it is enough
+ready : whether memory can be compacted, which also ends it
+RECLAIM_CLEARS.flags : those cleared
+why : what cleared them
 """
 
 from typing import Final

@@ -1,5 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a real kernel did: imported events, slot events, and what is taken from them."""
+"""What a real kernel did: imported events, slot events, and what is taken from them.
+
+Columns
+-------
+t_ns : the event's time; null under a clock of whole numbers
+comm : the task's name
+mm : the caller's address space; 0, or -1 where it is numbered anew, for a kernel thread
+op : what the allocator, or the task, did
+n : slots: wanted, given or freed
+offset : the slot, or the first of them
+base, next : the scan base before the call, and after it
+lowest, highest : bounds of the device as the call sees them
+run : which run
+nth : place in the order in which slots were handed out
+trunk : the slot's trunk
+mebibytes : where the slot lies on the device
+task : the task, by its number
+owner : the task whose page it is
+ordinal : which of the owner's gets the page is of, from 0
+"""
 
 from typing import Final
 

@@ -1,5 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The world in which reclaim decides: its constants, rounds, counters, and its memory by time."""
+"""The world in which reclaim decides: its constants, rounds, counters, and its memory by time.
+
+Columns
+-------
+WORLD_CONSTANTS.name : a constant, by its field in ``vm.h``
+WORLD_CONSTANTS.source : where the value comes from
+round : number of the round
+file_pages : pages of its file; 0: no file
+begin_ns, serve_ns, end_ns : when it began, when serving began, and when all was dropped again; 0:
+    not yet
+io_ns : how long its file took, with fdatasync
+ops, ops_per_second : operations of the client
+swapped_in, swapped_out : pages, in the round or so far
+minor_faults, major_faults : faults of the round
+WORLD_COUNTERS.name : a counter of ``struct sws_vm_counts``
+WORLD_COUNTERS.value : since the world began, in pages, ns or times
+zone : the zone, null where in none
+scanned_kswapd, scanned_direct : pages of inactive lists that were scanned, by whom
+reclaimed_kswapd, reclaimed_direct : pages that were reclaimed, by whom
+aged : pages of active lists that were looked at
+reason : what the sleep is for
+slept, declined : how often it was slept, and asked for but declined
+slept_ns : the time of all such sleeps
+t_ns : when the sample was taken
+free, inactive_anon, active_anon, inactive_file, active_file, dirty, writeback, unstable : pages of
+    the zone of this kind
+flags : a sum of the zone's stall flags
+dirtied : pages that the writer dirtied so far
+swap_used : slots in use
+queued_reads, queued_writes : requests in the disk's queue
+congested : whether the disk is
+queued_calls : calls of the client that wait
+kswapd_runs, kswapd_priority : whether kswapd is at work, and at which priority
+kswapd_slept_ns, tasks_slept_ns : time slept in reclaim so far
+throttled_ns : time that the writer was throttled so far
+reads, writes : requests of the disk so far
+read_ns, write_ns : how long they waited in all
+queue_ns : the queue's length times time
+where : where the page is
+"""
 
 from typing import Final
 

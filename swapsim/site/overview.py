@@ -4,9 +4,10 @@
 from collections.abc import Mapping
 from typing import Final
 
+import altair as alt
 import polars as pl
 
-from swapsim import claims
+from swapsim import charts, claims, replay, traces
 from swapsim.patches import rooms
 from swapsim.patches.cluster_next.conclusions import slots_matched
 
@@ -61,6 +62,12 @@ def measured() -> pl.DataFrame:
     """
     frames: list[pl.DataFrame] = [room.measured_as_mailed() for room in rooms("measured_as_mailed")]
     return pl.concat(frames)
+
+
+def picture() -> alt.Chart:
+    """Draw the one picture that README and the report lead with: patch A on a trace, by site."""
+    sites = replay.writeback_tags(traces.shipped("writeback-tags")["random-80-20"])
+    return charts.acquisitions_by_site(replay.per_page(sites))
 
 
 def headlines(results: pl.DataFrame) -> pl.DataFrame:

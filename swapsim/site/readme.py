@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import charts, replay, traces
+from swapsim import charts
 from swapsim.errors import InputError
 from swapsim.patches import rooms
 from swapsim.paths import repository_root
@@ -60,9 +60,7 @@ def write() -> None:
     """Write both parts anew."""
     readme = repository_root() / "README.md"
     readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")
-    sites = replay.writeback_tags(traces.shipped("writeback-tags")["random-80-20"])
-    chart = charts.acquisitions_by_site(replay.per_page(sites))
-    png = charts.png(chart.to_dict())
+    png = charts.png(overview.picture().to_dict())
     (repository_root() / PICTURE).write_bytes(png)
 
 

@@ -9,11 +9,15 @@ import time
 from pathlib import Path
 from threading import Thread
 
+import altair as alt
 import nbformat
+import polars as pl
 import pytest
 
 from swapsim.errors import InputError, SwapsimError
-from swapsim.site import report
+from swapsim.site import overview, report
+from swapsim.site.report import runs, whole
+from swapsim.site.report.verdicts import Claim, Figure, Verdicts
 
 
 def one_notebook(folder: Path, source: str, name: str = "00-one") -> Path:
@@ -30,9 +34,33 @@ def one_notebook(folder: Path, source: str, name: str = "00-one") -> Path:
     return folder
 
 
+CLAIM = Claim(
+    "A-swap-out",
+    "01-writeback-tags",
+    "swap-out bandwidth",
+    "+22.3 %",
+    Figure("+25.0 %", "agrees", "agrees"),
+    Figure("", "absent", "not measured"),
+)
+
+
+@pytest.fixture(autouse=True)
+def _judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take one claim for all of them, and a small picture: here pages are tested, not figures."""
+    drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A picture").mark_bar().encode(x="x")
+    monkeypatch.setattr(whole, "verdicts", lambda: Verdicts((CLAIM,), (CLAIM,)))
+    monkeypatch.setattr(overview, "picture", lambda: drawn)
+
+
+def article(page: Path) -> str:
+    """Return what stands on a page between its header and its contents."""
+    text = page.read_text(encoding="utf-8")
+    return text[text.index("<article") : text.rindex("</article>")]
+
+
 def use_notebooks(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let the report find its notebooks in a folder of the test."""
-    monkeypatch.setattr(report, "notebooks_root", lambda: folder)
+    monkeypatch.setattr(whole, "notebooks_root", lambda: folder)
 
 
 def test_a_report_is_written_and_written_again(
@@ -56,6 +84,9 @@ def test_a_page_fetches_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     for page in index.parent.glob("*.html"):
         text = page.read_text()
         assert not re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=\"(?:https?:)?//", text)
+    shared = {path.name for path in index.parent.glob("*.*s*")}
+    assert {"style.css", "charts.js"} <= shared
+    assert "url(" not in (index.parent / "style.css").read_text()
 
 
 def test_a_progress_bar_leaves_nothing_on_its_page(
@@ -90,7 +121,7 @@ def test_links_lead_to_pages_and_to_the_checkout(
     (tmp_path / "card.md").touch()
     use_notebooks(monkeypatch, folder)
     page = report.write(tmp_path / "build" / "report").with_name("00-one.html")
-    targets = re.findall(r'href="([^"#:]+\.(?:md|html))"', page.read_text())
+    targets = re.findall(r'href="([^"#:]+\.(?:md|html))"', article(page))
     assert targets == ["../../card.md", "00-one.html"]
     assert all((page.parent / target).exists() for target in targets)
 
@@ -114,7 +145,7 @@ def test_a_failing_cell_is_named_and_nothing_is_left(
 
 def test_a_page_that_is_done_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After an error the next run makes only what is missing, and later only what changed."""
-    monkeypatch.setattr(report, "NOTEBOOKS_AT_A_TIME", 1)
+    monkeypatch.setattr(runs, "NOTEBOOKS_AT_A_TIME", 1)
     mark = "print(open('runs', 'a').write('{}'))"
     folder = one_notebook(tmp_path / "notebooks", mark.format(1))
     one_notebook(folder, "1 / 0", "01-two")
@@ -122,12 +153,12 @@ def test_a_page_that_is_done_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(SwapsimError, match=r"01-two.*goes on from the pages that are done"):
         report.write(tmp_path / "report")
     assert {path.name for path in tmp_path.iterdir()} == {"notebooks", ".report-pages"}
-    for second, runs in (("2", "12"), ("2", "12"), ("3", "123")):
+    for second, marks in (("2", "12"), ("2", "12"), ("3", "123")):
         one_notebook(folder, mark.format(second), "01-two")
         index = report.write(tmp_path / "report")
-        assert (folder / "runs").read_text() == runs
-        pages = {path.name for path in index.parent.glob("*.html")}
-        assert pages == {"index.html", "00-one.html", "01-two.html"}
+        assert (folder / "runs").read_text() == marks
+        pages = {path.name for path in index.parent.glob("0*.html")}
+        assert pages == {"00-one.html", "01-two.html"}
         assert {path.name for path in tmp_path.iterdir()} == {"notebooks", "report"}
 
 
@@ -138,7 +169,7 @@ def test_another_package_makes_all_pages_anew(
     folder = one_notebook(tmp_path / "notebooks", "print(open('runs', 'a').write('1'))")
     use_notebooks(monkeypatch, folder)
     report.write(tmp_path / "report")
-    monkeypatch.setattr(report, "_surroundings", lambda: b"others")
+    monkeypatch.setattr(whole, "surroundings", lambda: b"others")
     report.write(tmp_path / "report")
     assert (folder / "runs").read_text() == "11"
 
@@ -178,3 +209,81 @@ def test_a_kernel_that_dies_is_one_error(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(SwapsimError, match=r"00-one\.ipynb, code cell 1: the kernel did"):
         report.write(tmp_path / "report")
     assert not (tmp_path / "report").exists()
+
+
+def test_each_page_leads_to_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the front page by `next` to the last one; each has a title and the contents."""
+    use_notebooks(monkeypatch, one_notebook(tmp_path / "notebooks", "1"))
+    page = report.write(tmp_path / "report")
+    seen = []
+    while page:
+        seen.append(page.name)
+        text = page.read_text(encoding="utf-8")
+        links = re.findall(r'<li><a href="([^"]+)"', text[text.index('id="contents"') :])
+        assert set(links) == {path.name for path in page.parent.glob("*.html")}
+        assert re.search(r"<title>[^<]{5,}</title>", text)
+        following = re.search(r'rel="next" href="([^"]+)"', text)
+        page = page.with_name(following[1]) if following else None
+    assert sorted(seen) == sorted(links)
+    assert seen[:2] == ["index.html", "00-one.html"]
+
+
+def test_no_link_is_dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page leads to, on itself, on others or in the checkout, is there."""
+    use_notebooks(monkeypatch, one_notebook(tmp_path / "notebooks", "1"))
+    folder = report.write(tmp_path / "report").parent
+    for page in folder.glob("*.html"):
+        for link in re.findall(r'href="([^"]+)"', article(page)):
+            path, _, part = link.partition("#")
+            if re.match("https?:", link) or path.startswith("01-"):  # no notebook of a patch here
+                continue
+            target = page if not path else folder / path
+            assert target.exists(), f"{page.name}: {link}"
+            wanted = part and part not in ("A-swap-out",) and not path.startswith("claims")
+            assert not wanted or f'id="{part}"' in target.read_text(), f"{page.name}: {link}"
+
+
+def test_a_card_leads_to_its_mail_and_its_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By message id to the archive, by commit to Linux's tree; its fields are no TOML."""
+    use_notebooks(monkeypatch, one_notebook(tmp_path / "notebooks", "1"))
+    card = article(report.write(tmp_path / "report").with_name("patch-01-writeback-tags.html"))
+    mail = "1472578089-5560-1-git-send-email-ying.huang@intel.com"
+    assert f'href="https://lore.kernel.org/r/{mail}"' in card
+    assert 'href="https://git.kernel.org/linus/371a096edf43"' in card
+    assert "message_id" not in card
+    assert card.count("<h1>") == 1
+
+
+def test_the_front_page_says_where_it_comes_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Verdicts in colours, date, versions, machine, what was run and what was kept."""
+    source = "print('some-result: kept, 1,200 rows; 12 of them made anew here: the same')"
+    use_notebooks(monkeypatch, one_notebook(tmp_path / "notebooks", source))
+    text = report.write(tmp_path / "report").read_text(encoding="utf-8")
+    assert '<td class="verdict agrees"><span class="figure">+25.0 %' in text
+    assert re.search(r"<dt>When</dt><dd>20\d\d-\d\d-\d\d \d\d:\d\d UTC", text)
+    assert "polars " in text
+    assert "CPUs" in text
+    assert "some-result: 1,200 rows, 12 of them made anew: the same" in text
+    assert "taken over" not in text
+    again = report.write(tmp_path / "report").read_text(encoding="utf-8")
+    assert "taken over from an earlier report" in again
+
+
+def test_a_chart_is_a_picture_with_words_and_a_specification(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has no script sees the picture, who sees none reads its title; scripts draw it anew."""
+    source = (
+        "import altair as alt, polars as pl\nfrom swapsim import charts\ncharts.use()\n"
+        "frame = pl.DataFrame({'x': [1, 2]})\n"
+        "alt.Chart(frame, title='Two </script> bars').mark_bar().encode(x='x:O', y='x:Q')"
+    )
+    use_notebooks(monkeypatch, one_notebook(tmp_path / "notebooks", source))
+    page = article(report.write(tmp_path / "report").with_name("00-one.html"))
+    (alternative,) = re.findall(r'<figure class="chart"[^>]*><img [^>]*alt="([^"]*)"', page)
+    assert "Two &lt;/script&gt; bars" in alternative
+    assert page.count("</script>") == 1

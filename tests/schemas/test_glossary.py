@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each column of each table is explained where the schemas are written."""
+
+import pytest
+
+from swapsim import schemas
+from swapsim.schemas import glossary
+
+TABLES = {table.name: table for group in glossary.groups() for table in group.tables}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_each_column_of_each_table_is_explained(name: str) -> None:
+    """A table says what a row is, and its module or the package what each column means."""
+    table = TABLES[name]
+    assert table.says, f"{name}: a docstring behind it says what a row is"
+    unsaid = [column.name for column in table.columns if not column.says]
+    assert not unsaid, f"{name}: a line under 'Columns' in its module's docstring for {unsaid}"
+
+
+def test_each_public_schema_is_there() -> None:
+    """What `swapsim.schemas` gives under a name in capitals is a table here, and only that."""
+    assert set(TABLES) == {name for name in schemas.__all__ if name.isupper()}
+
+
+def test_each_explanation_has_a_column() -> None:
+    """A name under 'Columns' that no table of the module has any more is drift, too."""
+    shared = set()
+    for group in glossary.groups():
+        module = getattr(schemas, group.name)
+        own = {column.name: table.name for table in group.tables for column in table.columns}
+        shared |= own.keys()
+        for name in glossary.explained_by(module):
+            table, _, column = name.rpartition(".")
+            known = {c.name for c in TABLES[table].columns} if table else own.keys()
+            assert column in known, f"{group.name}: {name}"
+    assert set(glossary.explained_by(schemas)) <= shared
+
+
+def test_a_column_is_asked_for_by_its_table() -> None:
+    """What a table's column means there, and nothing for a table that nobody knows."""
+    assert "machine.h" in glossary.explained("COSTS")["name"]
+    assert glossary.explained("COSTS")["unit"] == glossary.explained("RESULTS")["unit"]
+    assert glossary.explained("TIDES") == {}
