@@ -40,6 +40,13 @@ claimed : which way it goes from one to the other
 low_by, high_by : the constant at an end of its range that makes it so
 worlds : how many worlds
 ordered : in how many the row is in the mail's order, null where none is asked for
+rows : rows of the table
+modelled : those that the world has
+order_asked : those for which the mail has an order of the kernels
+order_holds, order_contradicted, order_open : how that was judged
+sized : rows with all cells inside
+WORLD_SCORE.cells, cells_sized : cells that are judged by size, and those inside
+most_swapped : the most slots that were in use at once
 net_mb, server_mb : megabytes a second of the net, and of the server's disk
 """
 

@@ -25,6 +25,7 @@ def article() -> str:
         metrics=METRICS,
         machine=Markup(as_html(_returned(run))),
         line=lambda text: Markup(line_as_html(text)),
+        block=lambda text: Markup(as_html(text)),
     )
 
 
