@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.claims import patch_cards, published_claims
+from swapsim.claims import patch_cards, published_claims, results
 from swapsim.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
@@ -15,7 +15,9 @@ from swapsim.patches import cluster_next, rooms, writeback_tags
 from swapsim.patches.cluster_next import prediction as prediction_of_d
 from swapsim.patches.cluster_next.kept import machine as kept_of_d
 from swapsim.patches.writeback_tags import fitting as fitting_of_a
+from swapsim.patches.writeback_tags import kept as kept_of_a
 from swapsim.patches.writeback_tags import prediction as prediction_of_a
+from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE
 from swapsim.schemas import FIT, RESULTS
 from swapsim.site import overview
 
@@ -57,13 +59,18 @@ def test_rooms_stand_in_the_order_of_their_patches() -> None:
 def test_each_table_has_the_constants_of_its_own_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulated are the tables that the rooms predict, each with its own constants."""
     of_a, of_d = (change_costs(costs(), {"unmap_ns": ns}) for ns in (5000, 15000))
-    monkeypatch.setattr(prediction_of_a, "headline_fit", lambda: fitted(of_a))
-    monkeypatch.setattr(kept_of_d, "predicted", lambda: cluster_next.predict(of_d, (1, 2, 3)))
+    series = results(
+        [("swap out", 1.0, "KiB/s")],
+        {"patch": A, "kernel": "4.9-rc8", "policy": "tags 0.1", "n_tasks": 32, "seed": 1},
+    )
+    monkeypatch.setattr(kept_of_a, "headline_fit", lambda: fitted(of_a))
+    monkeypatch.setattr(kept_of_a, "swap_series", lambda: series)
+    monkeypatch.setattr(kept_of_d, "predicted_v3", lambda: cluster_next.predict(of_d, (1, 2, 3)))
     monkeypatch.setattr(overview, "FEW_SEEDS", (1, 2))
     found = overview.simulated()
-    for room, constants in ((writeback_tags, of_a), (cluster_next, of_d)):
-        expected = room.predict(constants, (1, 2))
-        assert found.filter(patch=room.PATCH).equals(expected)
+    of_the_mail = writeback_tags.predict(of_a, (1, 2))
+    assert found.filter(patch=A).equals(of_the_mail.vstack(series))
+    assert found.filter(patch=D).equals(cluster_next.predict(of_d, (1, 2)))
 
 
 def test_fits_are_those_of_the_rooms(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,8 +83,8 @@ def test_fits_are_those_of_the_rooms(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fits[D].equals(of_d)
 
 
-def test_patch_as_headlines_have_the_middle_of_its_shares(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What its base leaves open is as in data/costs.csv."""
+def test_patch_as_headlines_have_the_shares_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One by a rule, the other by the swap series."""
     shares: dict[str, float] = {}
 
     def fit(**given: float) -> Fitted:
@@ -86,9 +93,7 @@ def test_patch_as_headlines_have_the_middle_of_its_shares(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(fitting_of_a, "fit", fit)
     writeback_tags.headline_fit()
-    cost = dict(costs().select("name", "value").iter_rows())
-    assert shares["tag_share"] * cost["tree_ns"] == pytest.approx(cost["tag_ns"])
-    assert shares["map_share"] * cost["tree_ns"] == pytest.approx(cost["map_ns"])
+    assert shares == {"tag_share": TAG_SHARE, "map_share": MAP_SHARE}
 
 
 def test_headlines_are_those_of_the_cards_in_words() -> None:
