@@ -58,7 +58,8 @@ def test_tasks_and_spaces_need_no_gapless_numbers() -> None:
     found = watch(replace(SMALL, streams=streams(rows)))
     first, second, _ = found.cpus.iter_rows(named=True)
     assert (first["pages_in"], second["pages_in"]) == (0, 15)
-    assert 15 <= first["pages_out"] < 20
+    # Which stream ends first, and with it the watch, hangs on what pages cost in and out.
+    assert 15 <= first["pages_out"] <= 20
     assert second["pages_out"] == 1
     assert second["idle_ns"] > 0
 

@@ -42,8 +42,8 @@ static int flush_tlb(struct actor *actor, void *frame, uint32_t step)
 	switch ((enum step)step) {
 	case SEND:
 		for (uint32_t i = 0; i < cpu->stale.n; i++)
-			cpu->stale.cpus[i].sent = sws_des_interrupts_on(
-				actor->thread.engine->des, cpu->stale.cpus[i].cpu);
+			cpu->stale.cpus[i].sent = sws_des_interrupts_on(actor->thread.engine->des,
+									cpu->stale.cpus[i].cpu);
 		return SWS_OK;
 	case AWAIT:
 		if (!cpu->stale.n) {
