@@ -9,6 +9,7 @@ function inTheDark(spec) {
   config.legend = { ...config.legend, ...pale };
   config.header = { ...config.header, ...pale };
   config.title = { ...config.title, color: "#eee", subtitleColor: "#bbb" };
+  for (const mark of ["text", "rule", "tick"]) config[mark] = { color: "#ccc", ...config[mark] };
   config.style = { ...config.style, "group-title": { fill: "#eee" } };
   return { ...spec, background: "transparent", config };
 }
