@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 60
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report test test-c test-style test-python lab bench fuzz torture readme notebooks simulate capture measure format lock clean
+.PHONY: help setup report test test-c test-style test-python lab bench fuzz analyse torture readme notebooks simulate capture measure format lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -79,6 +79,13 @@ fuzz: setup ## fuzz each mechanism of the C core, FUZZ_SECONDS= each, FUZZERS= t
 	    build/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -timeout=60 -len_control=0 -max_len=4096 \
 	        -print_final_stats=0 -verbosity=0 -artifact_prefix=build/fuzz/$$target- \
 	        build/fuzz/new-$$target corelib/fuzz/corpus/$$target; done
+
+analyse: setup ## watch two threads that use the C core at once, by ThreadSanitizer
+	$(call say,ThreadSanitizer: two threads with objects of their own)
+	@$(CMAKE) -S corelib -B build/threads -G Ninja -DSWAPCORE_THREADS=ON > build/threads.log
+	@$(CMAKE) --build build/threads --target two_threads same_everywhere
+	@PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir build/threads --output-on-failure --no-tests=error \
+	    -R '^example_(two_threads|same_everywhere)$$'
 
 TORTURE ?= fuzz files rows configs memory signals disks two_at_once
 TORTURE_MINUTES ?= 10
