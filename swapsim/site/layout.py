@@ -8,7 +8,7 @@ from typing import Final
 from swapsim.paths import laboratory_root
 from swapsim.traces.writer import new_folder
 
-_LINKED: Final = ("notebooks", "patches", "data/published", "data/capture")
+_LINKED: Final = ("notebooks", "patches", "data/published", "data/capture", "corelib/include")
 _LEFT_BEHIND: Final = shutil.ignore_patterns(".*", "__pycache__")
 
 
