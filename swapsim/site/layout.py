@@ -8,8 +8,9 @@ from typing import Final
 from swapsim.paths import laboratory_root
 from swapsim.traces.writer import new_folder
 
-_LINKED: Final = ("notebooks", "patches", "data/published", "data/capture", "corelib/include")
-_LEFT_BEHIND: Final = shutil.ignore_patterns(".*", "__pycache__")
+_LINKED: Final = ("notebooks", "patches", "data", "corelib/include")
+_LEFT_BEHIND: Final = shutil.ignore_patterns(".*", "__pycache__", "traces", "measured", "simulated")
+"""What is large, and no notebook links to."""
 
 
 def lay_out(folder: Path) -> Path:

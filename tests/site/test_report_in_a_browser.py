@@ -37,7 +37,7 @@ chart.properties(width=900)  # {LONG}
 """
 MEASURED = """
 <script>
-addEventListener("load", () => setTimeout(() => {
+const measure = () => {
   const page = document.documentElement;
   const scrolls = (element) => ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
   const inside = (element) => element && (scrolls(element) || inside(element.parentElement));
@@ -52,7 +52,11 @@ addEventListener("load", () => setTimeout(() => {
     fetched: performance.getEntriesByType("resource").map((entry) => entry.name),
     drawn: document.querySelectorAll("figure.drawn svg").length,
   }), "*");
-}, 3000));
+};
+const picture = () => document.querySelector("figure script");
+const drawn = () => !picture() || document.querySelector("figure.drawn svg");
+const waited = (left) => (drawn() || !left ? measure() : setTimeout(waited, 500, left - 1));
+addEventListener("load", () => setTimeout(waited, 3000, 30));
 </script>
 """
 FRAME = """
