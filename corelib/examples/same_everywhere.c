@@ -6,12 +6,12 @@
  * optimisation and processor are to change nothing: the sums are those of the text beside
  * this file, wherever it is built.
  */
+#include "small_runs.h"
+
 #include "swapsim/ftrace.h"
-#include "swapsim/machine.h"
 #include "swapsim/mapping_replay.h"
 #include "swapsim/removal.h"
 #include "swapsim/slot_replay.h"
-#include "swapsim/slot_workbench.h"
 #include "swapsim/stall.h"
 #include "swapsim/vm.h"
 
@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CPUS = 8, SLOTS = 1 << 14, ROWS = 1 << 12 };
+enum { ROWS = 1 << 12 };
 
 /* Numbers in sequence, not the bytes of a struct: between its fields anything may lie. */
 static void add(uint64_t *sum, uint64_t number)
@@ -171,32 +171,11 @@ static int remove_lists(uint64_t *sum)
 
 static int use_slots(uint64_t *sum)
 {
-	struct sws_workbench_config config;
 	struct sws_workbench_measures measures;
-	struct sws_workbench *bench = NULL;
-	bool over = false;
-	int error = SWS_OK;
+	const int error = measure_slots(100, &measures);
 
-	sws_workbench_config_init(&config);
-	config.cache.device.slots = SLOTS;
-	config.cache.device.trunk_shift = 8;
-	config.cache.device.possible_cpus = CPUS;
-	config.cache.device.online_cpus = CPUS;
-	config.cache.device.address_spaces = CPUS;
-	error = sws_workbench_new(&config, &bench);
 	if (!error)
-		error = sws_workbench_fill(bench, SLOTS / 2, false);
-	while (!error && !over)
-		error = sws_workbench_run(bench, 1 << 16, &over);
-	if (!error)
-		error = sws_workbench_churn(bench, 100);
-	for (over = false; !error && !over;)
-		error = sws_workbench_run(bench, 1 << 16, &over);
-	if (!error) {
-		sws_workbench_measures(bench, &measures);
 		ADD_ALL(sum, &measures);
-	}
-	sws_workbench_free(bench);
 	return error;
 }
 
@@ -296,31 +275,11 @@ static int decide_stalls(uint64_t *sum)
 
 static int run_machine(uint64_t *sum)
 {
-	struct sws_machine_config config;
-	struct sws_machine *machine = NULL;
-	uint64_t *const costs = (uint64_t *)&config.costs;
-	uint64_t events = 0;
-	bool more = true;
-	int error = SWS_OK;
+	struct machine_counts counts;
+	const int error = count_machine(50000, &counts);
 
-	sws_machine_config_init(&config);
-	for (size_t cost = 0; cost < sizeof(config.costs) / sizeof(*costs); cost++)
-		costs[cost] = 10 * (cost + 1);
-	config.device.slots = SLOTS;
-	config.writers = CPUS;
-	config.walkers = 0;
-	config.frames = 8192;
-	error = sws_machine_new(&config, &machine);
 	if (!error)
-		error = sws_machine_run(machine, UINT64_MAX, 50000, &more, &events);
-	if (!error)
-		add(sum, sws_machine_now(machine));
-	for (uint32_t site = 0; !error && site < SWS_SITES; site++) {
-		const struct sws_des_site of = sws_machine_site_of(machine, site);
-
-		ADD_ALL(sum, &of);
-	}
-	sws_machine_free(machine);
+		ADD_ALL(sum, &counts);
 	return error;
 }
 
