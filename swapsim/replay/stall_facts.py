@@ -64,8 +64,8 @@ def seen_flags(
 def written_flags(rows: ReclaimRows, lists: ReclaimLists, *, own_congestion: bool) -> pl.DataFrame:
     """Return the flags that were set and cleared.
 
-    A reclaimer that the recording's end caught may have set flags that others saw before it wrote
-    its row: it wrote them at an unknown time.
+    A reclaimer that the recording's end caught may have set or cleared flags that others saw before
+    it wrote its row: it wrote them at an unknown time.
 
     Parameters
     ----------
@@ -199,10 +199,10 @@ def _of_sleeps(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
 
 
 def _caught(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
-    """Return what reclaimers may have set that the recording's end caught.
+    """Return what reclaimers may have written that the recording's end caught.
 
     It may have slept since it set them. Of one that ended nothing before, nobody knows where it
-    reclaims: it may be anywhere.
+    reclaims: it may be anywhere. Only kswapd clears flags, and it may at any time.
     """
     awake = lists.moments.filter(pl.col("kind") != "throttle")
     last = awake.group_by("pid", maintain_order=True).last()
@@ -216,15 +216,12 @@ def _caught(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
     within = pl.col("kind").is_in(["open", "list"])
     going = within | (pl.col("kswapd") & (pl.col("kind") != "clear"))
     own = known.unique("pid", keep="last", maintain_order=True)
+    at_home = last.join(own, on="pid")
     strangers = last.join(own, on="pid", how="anti").join(places, how="cross")
+    sets = pl.concat([at_home.filter(going).drop("kswapd"), strangers.filter(within)])
+    clears = at_home.filter("kswapd").drop("kswapd")
     return pl.concat(
-        [
-            last.join(own, on="pid").filter(going).drop("kswapd"),
-            strangers.filter(within),
-        ]
+        [sets.with_columns(flags=pl.lit(_ALL, pl.UInt8)), clears.with_columns(flags=_none())]
     ).with_columns(
-        after="seq",
-        seq=pl.lit(_NEVER, dtype=pl.UInt64),
-        mask=pl.lit(_ALL, dtype=pl.UInt8),
-        flags=pl.lit(_ALL, dtype=pl.UInt8),
+        after="seq", seq=pl.lit(_NEVER, dtype=pl.UInt64), mask=pl.lit(_ALL, dtype=pl.UInt8)
     )

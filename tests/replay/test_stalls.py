@@ -148,6 +148,18 @@ def test_a_recording_may_begin_and_end_anywhere(
     assert found.lists.height + left_out >= rows.lists.height
 
 
+def test_the_end_of_a_recording_may_cut_off_the_row_of_a_clear() -> None:
+    """kswapd clears flags before its row tells of it: who sees them clear meanwhile is right."""
+    whole = rows_of(kernel("series-5", 52, cpus=3))
+    upto = pl.col("seq") <= 306
+    rows = ReclaimRows(**{part: getattr(whole, part).filter(upto) for part in PARTS})
+    saw_clear = rows.lists.filter(pl.col("seq") == 306).row(0, named=True)
+    assert (saw_clear["flags_before"], saw_clear["flags_after"]) == (6, 0)
+    assert rows.clears.filter(pl.col("seq") > 255).is_empty()
+    found = replay.judge_stalls(rows, rules="series-5")
+    assert found.holds, "\n".join(found.describe())
+
+
 def test_other_rules_do_not_verify() -> None:
     """A kernel's decisions are not those of another rule set."""
     rows = rows_of(kernel("6.1", 3, cpus=1, steps=300))
