@@ -149,7 +149,7 @@ def test_a_recording_may_begin_and_end_anywhere(
 
 
 def test_the_end_of_a_recording_may_cut_off_the_row_of_a_clear() -> None:
-    """kswapd clears flags before its row tells of it: who sees them clear meanwhile is right."""
+    """A clear comes before its row tells of it: who sees flags clear meanwhile is right."""
     whole = rows_of(kernel("series-5", 52, cpus=3))
     upto = pl.col("seq") <= 306
     rows = ReclaimRows(**{part: getattr(whole, part).filter(upto) for part in PARTS})
