@@ -8,8 +8,8 @@ import altair as alt
 import polars as pl
 import vl_convert
 
-VEGA_LITE: Final = "6.4"
-"""The Vega-Lite that renders, whatever altair's default."""
+VEGA_LITE: Final = "5.20"
+"""The Vega-Lite that renders pictures and the report: altair's, of JupyterLab's major version."""
 
 
 @alt.theme.register("swapsim", enable=True)
@@ -62,7 +62,7 @@ def _static(spec: dict[str, Any], **_: object) -> dict[str, object]:
     title = spec.get("title") or "chart"
     text = title.get("text", "chart") if isinstance(title, dict) else title
     return {
-        "application/vnd.vegalite.v6+json": plain_numbers(spec),
+        "application/vnd.vegalite.v5+json": plain_numbers(spec),
         "image/png": base64.b64encode(png(spec)).decode(),
         "text/plain": f"<chart: {text}>",
     }

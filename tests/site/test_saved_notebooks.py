@@ -57,7 +57,7 @@ def test_another_chart_keeps_its_own_picture() -> None:
     """A picture is taken from git only if it shows the same chart, and other results stay."""
 
     def notebook(number: float, picture: str) -> str:
-        data: dict[str, Any] = {"application/vnd.vegalite.v6+json": {"y": number}}
+        data: dict[str, Any] = {"application/vnd.vegalite.v5+json": {"y": number}}
         output = nbformat.v4.new_output("display_data", {**data, "image/png": picture})
         cell = nbformat.v4.new_code_cell("1", id="a", outputs=[output], execution_count=1)
         return text_of(nbformat.v4.new_notebook(cells=[cell]))
