@@ -136,21 +136,22 @@ def verdict(
     Returns
     -------
     str
-        Three sentences.
+        Five sentences.
     """
     moved = directions.filter(pl.col("claimed") != "stays")
     spoken_for = (moved["says"] == "for").sum()
     slots, alike = slots_matched(verified)
     simulated = three_columns["simulated"].is_not_null().sum()
-    agree, wide = (
-        (three_columns["simulated_verdict"] == verdict).sum() for verdict in ("agrees", "open")
+    agree, differ, wide, other = (
+        (three_columns["simulated_verdict"] == verdict).sum()
+        for verdict in ("agrees", "contradicts", "open", "not judged")
     )
     return (
-        f"Of {three_columns.height} published claims of four patches, {simulated} are simulated in "
-        f"time: {agree} agree within their tolerance, and {wide} are open, for what the base "
-        f"leaves open is wider than the mail's own error. Patch A's lock counts are replayed on "
-        f"{len(sites_of)} traces of a real kernel, and of {slots:,} slots that it handed out in "
-        f"{verified.height} more, patch D's allocator hands out {alike:,}. For "
-        f"{spoken_for} of patch C's {moved.height} claims that a figure falls or rises a real "
-        f"kernel's runs speak, made small."
+        f"The four mails make {three_columns.height} claims. For {simulated} of them the "
+        f"simulations give a figure: {agree} agree within their tolerance, {differ} contradict the "
+        f"published figure, {wide} are open, and {other} have no tolerance. Patch A's locks are "
+        f"counted on {len(sites_of)} traces of a real kernel. Of {slots:,} slots that a real "
+        f"kernel handed out in {verified.height} more, the model of patch D's allocator hands out "
+        f"{alike:,}. Of patch C's {moved.height} claims that a figure falls or rises, a small "
+        f"version of its test on a real kernel supports {spoken_for}."
     )

@@ -16,8 +16,9 @@ PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
 """The README's one picture, from the root."""
 
 _ABOUT_LOCKS: Final = """\
-The lock that patches A and D are about: in the mails' profiles, in the contention machine, and in a
-real Linux 6.1 with the patch switched off and on. (An emulator counts right, and keeps time badly.)
+By how much patches A and D relieve the swap cache's lock: in the mails' profiles, in the contention
+machine, and on a real Linux 6.1 with the patch off and on. That kernel runs under an emulator: its
+counts are reliable, its times are not.
 """
 
 _TABLE = re.compile(r"(<!-- verdicts: begin -->\n).*?(<!-- verdicts: end -->)", re.DOTALL)

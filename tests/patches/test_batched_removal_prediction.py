@@ -73,8 +73,8 @@ def test_a_point_that_is_true_needs_no_noise(predicted: pl.DataFrame) -> None:
 def test_the_verdict_names_both_ends(predicted: pl.DataFrame) -> None:
     """One sentence with the ranges of 8 and of 3 threads."""
     said = verdict_in_time(predicted)
-    assert "8 threads (-42.5 % published)" in said
-    assert "(+13.8 %)" in said
+    assert "8 threads (published: -42.5 %)" in said
+    assert "with 3 (published: +13.8 %)" in said
     with pytest.raises(InputError, match="'B-elapsed-8': give predictions"):
         verdict_in_time(predicted.filter(pl.col("claim") != "B-elapsed-8"))
 

@@ -121,12 +121,13 @@ def test_the_sentence_of_patch_d_reads_its_numbers() -> None:
     )
     predicted = scores([90.0, 110.0], [110.0, 115.0])
     sentence = patch.verdict(verified, measures, predicted)
-    assert "hands out 100 of the 100 slots that a real kernel did in 1 runs; in it, 8 CPUs" in (
+    assert "Of 100 slots that a real kernel handed out in 1 runs, the model hands out 100." in (
         sentence
     )
-    assert "in 98 of 100 additions with the shared base, in 20 with the merged" in sentence
-    assert "in 50 with the patch as first posted" in sentence
-    assert "+12.5 % in pmbench's score; +18.5 % is published." in sentence
+    assert "In the model, 8 CPUs" in sentence
+    assert "in 98 of 100 additions to the swap cache with one scan base" in sentence
+    assert "in 20 with the merged patch, and in 50 with the patch as first posted" in sentence
+    assert "+12.5 % in pmbench's score for the merged patch; +18.5 % is published." in sentence
     slower = patch.verdict(verified, measures, scores([100.0], [93.2]))
     assert "-6.8 % in pmbench's score" in slower
 

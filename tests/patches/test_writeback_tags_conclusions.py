@@ -24,12 +24,10 @@ def reach(low: float, high: float, verdict: str = "holds") -> pl.DataFrame:
 def test_the_sentence_of_patch_a_in_time_reads_both_ranges() -> None:
     """Its throughput fitted alone and with what others tell, beside the published figure."""
     sentence = verdict_in_time(reach(3.4, 42.6), reach(-1.0, 12.0))
-    assert "alone, the contention machine makes of that a gain of 3 to 43 % in throughput" in (
-        sentence
-    )
-    assert "finds them, -1 to 12 %; 24.3 % is published, and lies there." in sentence
+    assert "alone, the contention machine predicts a gain in throughput of 3 to 43 %." in sentence
+    assert "finds, it predicts -1 to 12 %; the published 24.3 % lies inside." in sentence
     wide = verdict_in_time(reach(3.4, 42.6), reach(-1.0, 42.0, "open"))
-    assert wide.endswith("24.3 % is published; the range is too wide to judge by.")
+    assert wide.endswith("that is too wide to judge the published 24.3 % by.")
     assert "77" not in sentence
     with pytest.raises(InputError, match="RANGES"):
         verdict_in_time(reach(1.0, 2.0), reach(1.0, 2.0).drop("fits"))

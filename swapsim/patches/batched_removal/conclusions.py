@@ -59,7 +59,7 @@ def verdict(counts: pl.DataFrame, predicted: pl.DataFrame) -> str:
     Returns
     -------
     str
-        Three sentences.
+        Five sentences.
     """
     return f"{verdict_on_counts(counts)} {verdict_in_time(predicted)}"
 
@@ -81,9 +81,9 @@ def verdict_on_counts(counts: pl.DataFrame) -> str:
     pages, holds = int(rows["pages"].sum()), int(rows["batched"].sum())
     longest = max(rows["longest"].to_list())
     return (
-        f"On {rows.height} traces of a real kernel, {pages:,} pages that reclaim took out of "
-        f"their mappings, the patch takes the acquisitions for that from 1 a page to "
-        f"{holds / pages:.2f}: a hold removes {pages / holds:.0f} pages on average, "
+        f"On {rows.height} traces of a real kernel, {pages:,} pages that reclaim removed from "
+        f"their mappings, the patch takes the lock acquisitions for the removal from 1 a page to "
+        f"{holds / pages:.2f}: one hold removes {pages / holds:.0f} pages on average, "
         f"{longest} at most."
     )
 
@@ -104,18 +104,19 @@ def verdict_in_time(predicted: pl.DataFrame) -> str:
     Returns
     -------
     str
-        Two sentences.
+        Four sentences.
     """
     ranges = judged_ranges(predicted)
     most, loss = (_row(ranges, claim) for claim in ("B-elapsed-8", "B-elapsed-3"))
     noise = spread_needed(predicted)
     return (
-        f"Over what its mail leaves open, the contention machine makes of batching a change of "
-        f"{most['low']:.0f} to {most['high']:+.0f} % in elapsed time with 8 threads "
-        f"({most['published']:.1f} % published) and of {loss['low']:.0f} to {loss['high']:+.0f} % "
-        f"with 3 ({loss['published']:+.1f} %): it gains where a removal that follows another under "
-        f"one hold is cheaper, and loses where it is not. No point meets both at once: the "
-        f"nearest needs printed means that stray by {noise['spread_percent'][0]:.0f} %."
+        f"Its mail does not tell all costs. Over the range of those, the contention machine "
+        f"predicts a change in elapsed time of {most['low']:.0f} to {most['high']:+.0f} % with 8 "
+        f"threads (published: {most['published']:.1f} %) and of {loss['low']:.0f} to "
+        f"{loss['high']:+.0f} % with 3 (published: {loss['published']:+.1f} %). Batching gains "
+        f"where the later removals under one hold are cheaper than the first; where they are not, "
+        f"it gains next to nothing or loses. No choice of costs gives both published figures: "
+        f"the nearest needs printed means that are {noise['spread_percent'][0]:.0f} % off."
     )
 
 

@@ -28,7 +28,7 @@ def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFr
     Returns
     -------
     str
-        One sentence.
+        Three sentences.
     """
     handed_out, alike = slots_matched(verified)
     moved = slots.ranking(measures, "lock.moved.add")
@@ -42,14 +42,15 @@ def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFr
     three = claims.three_columns(stated, predicted, claims.tolerances())
     score = three.row(0, named=True)
     return (
-        f"The model hands out {alike:,} of the {handed_out:,} slots that a real kernel did in "
-        f"{verified.height} runs; in it, {cpus} CPUs on a fragmented device fetch the line of the "
-        f"swap cache's lock from another CPU in {percent['shared']:.0f} of 100 additions with the "
-        f"shared base, in {percent['percpu-rerandomise']:.0f} with the merged patch, and in "
-        f"{percent['percpu']:.0f} with the patch as first posted, whose CPUs fall into step. "
-        "Fitted to the base column of V3's mail alone, the contention machine gives the merged "
-        f"rule {score['simulated']:+.1f} % in pmbench's score; {score['published']:+.1f} % is "
-        "published."
+        f"Of {handed_out:,} slots that a real kernel handed out in {verified.height} runs, the "
+        f"model hands out {alike:,}. In the model, {cpus} CPUs on a fragmented device must fetch "
+        f"the cache line of the swap cache's lock from another CPU in {percent['shared']:.0f} of "
+        f"100 additions to the swap cache with one scan base for all CPUs, in "
+        f"{percent['percpu-rerandomise']:.0f} with the merged patch, and in "
+        f"{percent['percpu']:.0f} with the patch as first posted, whose CPUs end up in the same "
+        "part of the device. Fitted to the base column of V3's mail alone, the contention machine "
+        f"predicts {score['simulated']:+.1f} % in pmbench's score for the merged patch; "
+        f"{score['published']:+.1f} % is published."
     )
 
 
@@ -66,18 +67,19 @@ def verdict_on_alternatives(answers: pl.DataFrame, ranking: pl.DataFrame) -> str
     Returns
     -------
     str
-        One sentence.
+        Two sentences.
     """
     require(answers, SLOT_ANSWERS, "slot answers")
     require(ranking, SLOT_RANKING, "slot ranking")
     best = ranking.row(0, named=True)
     merged = ranking.filter(policy="percpu-rerandomise").row(0, named=True)
-    tied = f", tied with {' and '.join(best['tied_with'])}," if best["tied_with"] else ""
+    tied = f" (tied with {' and '.join(best['tied_with'])})" if best["tied_with"] else ""
     return (
-        f"Of {answers.height} questions and guesses of the thread, {int(answers['holds'].sum())} "
-        f"hold in the model; of {ranking.height} policies, {best['policy']}{tied} keeps CPUs apart "
-        f"best: {100 * best['mean']:.1f} of 100 additions to the swap cache fetch the "
-        f"lock's line from another CPU, against {100 * merged['mean']:.1f} with the merged patch."
+        f"Of {answers.height} questions and guesses in the mail thread, "
+        f"{int(answers['holds'].sum())} hold in the model. Of {ranking.height} rules for the scan "
+        f"base, {best['policy']} keeps CPUs apart best{tied}: {100 * best['mean']:.1f} of 100 "
+        f"additions to the swap cache fetch the lock's cache line from another CPU, against "
+        f"{100 * merged['mean']:.1f} with the merged patch."
     )
 
 

@@ -58,9 +58,9 @@ def verdict_on_lists(verified: pl.DataFrame) -> str:
     total = {name: int(found[name].sum()) for name in names}
     return (
         f"Of {total['passes']:,} passes of reclaim that a real kernel made in {found.height} runs, "
-        f"the model of patch C's rules decides {total['decided']:,} as it did, with the counters "
-        f"of {total['counted']:,} of {total['lists']:,} lists and {total['held']:,} of "
-        f"{total['throttles']:,} calls for a sleep."
+        f"the model of patch C's rules decides {total['decided']:,} as the kernel did; it has the "
+        f"same counters for {total['counted']:,} of {total['lists']:,} lists and the same decision "
+        f"for {total['held']:,} of {total['throttles']:,} calls for a sleep."
     )
 
 
@@ -87,10 +87,10 @@ def verdict_in_runs(measured: pl.DataFrame) -> str:
     few = f" (a verdict needs {FEWEST_ROUNDS})" if rounds < FEWEST_ROUNDS else ""
     moves = pl.col("claimed") != "stays"
     return (
-        f"Run by the rules of 2013, {rounds} rounds of each{few}, a real Linux 6.1 speaks "
-        f"{_counted(judged.filter(moves))} claims that something falls or rises, and "
-        f"{_counted(judged.filter(~moves))} that it stays. Against mmotm, "
-        f"{_works(measured)}."
+        f"A real Linux 6.1 that runs by the rules of 2013, {rounds} rounds of each{few}, "
+        f"{_counted(judged.filter(moves))} claims that a figure falls or rises and "
+        f"{_counted(judged.filter(~moves))} claims that it stays; the others are open. From mmotm "
+        f"to the whole series, {_works(measured)}."
     )
 
 
@@ -105,17 +105,17 @@ def verdict_in_world(judged: pl.DataFrame) -> str:
     Returns
     -------
     str
-        Two sentences.
+        Four sentences.
     """
     rows = require(judged, WORLD_VERDICTS, "WORLD_VERDICTS").filter(pl.col("cells") > 0)
     order = {word: (rows["order"] == word).sum() for word in ("holds", "contradicted", "open")}
     sized = (rows["inside"] == rows["cells"]).sum()
     asked = rows.drop_nulls("order").height
     return (
-        f"In a world of memory, disk and clock around the rules, the three kernels stand in the "
-        f"mail's order in {order['holds']} of {asked} rows that have one, in "
-        f"{order['contradicted']} they do not and in {order['open']} it is open; {sized} of "
-        f"{rows.height} rows have the mail's size within a factor of two. {_collapses(rows)}"
+        f"In a simulation of the mail's machine by these rules, the three kernels stand in the "
+        f"mail's order in {order['holds']} of the {asked} rows that order them; in "
+        f"{order['contradicted']} rows they do not, and {order['open']} are open. {sized} of "
+        f"{rows.height} rows come within a factor of two of the mail. {_collapses(rows)}"
     )
 
 
@@ -123,27 +123,27 @@ def _collapses(rows: pl.DataFrame) -> str:
     """Say where memcached collapses by 3.9's rules alone, and what the series costs it there."""
     large = rows.drop_nulls("collapse")
     told = []
-    for table, words in {"parallelio, disk": "On a disk", "parallelio, nfs": "over NFS"}.items():
+    for table, words in {"parallelio, disk": "On a disk", "parallelio, nfs": "Over NFS"}.items():
         of_one = large.filter(table=table)
         as_mailed = bool(of_one["collapse"].all())
         collapses = (
-            "as in the mail, memcached collapses beside large files by 3.9's rules alone"
+            "as in the mail, memcached collapses beside large files by the rules of 3.9 only"
             if as_mailed
-            else "unlike in the mail, it is not by 3.9's rules alone that memcached collapses"
+            else "unlike in the mail, it is not by the rules of 3.9 only that memcached collapses"
         )
         points, printed = (
             " and ".join(f"{value:+.1f}" for value in of_one[name]) for name in ("points", "change")
         )
         told.append(
-            f"{words}, {collapses}, and the series changes its rate by {points} % against mmotm "
-            f"({printed} published)"
+            f"{words}, {collapses}; the series changes its rate against mmotm by {points} % "
+            f"(published: {printed} %)."
         )
-    return f"{'; '.join(told)}."
+    return " ".join(told)
 
 
 def _counted(judged: pl.DataFrame) -> str:
     said = {word: (judged["says"] == word).sum() for word in ("for", "against")}
-    return f"for {said['for']} and against {said['against']} of {judged.height}"
+    return f"supports {said['for']} and contradicts {said['against']} of {judged.height}"
 
 
 def _works(measured: pl.DataFrame) -> str:
@@ -155,8 +155,8 @@ def _works(measured: pl.DataFrame) -> str:
     told = " and ".join(words for words, _ in found.values())
     ways = {way for _, way in found.values() if way}
     if len(ways) == 1 and len(found) == len([way for _, way in found.values() if way]):
-        return f"{told}, each {ways.pop()}"
-    return " and ".join(f"{words}, {way}" if way else words for words, way in found.values())
+        return f"{told}; of each, {ways.pop()}"
+    return " and ".join(f"{words} ({way})" if way else words for words, way in found.values())
 
 
 def _work(measured: pl.DataFrame, metric: str) -> tuple[str, str]:
@@ -172,6 +172,6 @@ def _work(measured: pl.DataFrame, metric: str) -> tuple[str, str]:
     there = next(prefix for prefix, share in shares.items() if share >= MOST)
     return (
         f"{words} go from {ends['base']:,.0f} to {ends['value']:,.0f}",
-        f"{100 * shares[there]:.0f} % of the way with the first {there.removeprefix('series-')} "
+        f"{100 * shares[there]:.0f} % is done with the first {there.removeprefix('series-')} "
         "of the eight patches",
     )

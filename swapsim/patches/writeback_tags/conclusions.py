@@ -49,8 +49,8 @@ def verdict_on_counts(sites_of: Mapping[str, pl.DataFrame]) -> str:
     dropped = per_page.filter(~pl.col("tags")).row(0, named=True)
     return (
         f"On {len(sites_of)} traces of a real kernel, {kept['pages']:,} pages swapped out, "
-        f"the patch takes a page's lock acquisitions from {kept['acquisitions']:.2f} to "
-        f"{dropped['acquisitions']:.2f} and its tree descents under the lock from "
+        f"the patch takes the lock acquisitions of a page from {kept['acquisitions']:.2f} to "
+        f"{dropped['acquisitions']:.2f}, and the walks of the tree under the lock from "
         f"{kept['descents']:.2f} to {dropped['descents']:.2f}."
     )
 
@@ -76,19 +76,19 @@ def verdict_in_time(alone: pl.DataFrame, told: pl.DataFrame) -> str:
     """
     one, less = (_range(ranges, "A-throughput") for ranges in (alone, told))
     return (
-        f"Fitted to its mail's base column alone, the contention machine makes of that a gain of "
-        f"{one['low']:.0f} to {one['high']:.0f} % in throughput; with si->lock as heavy beside the "
-        f"swap cache's lock as in a series of January 2017, and holds for tags no longer than a "
-        f"benchmark finds them, {less['low']:.0f} to {less['high']:.0f} %; "
-        f"{one['published']:.1f} % is published{_STANDS[less['verdict']]}."
+        f"Fitted to the base column of its mail alone, the contention machine predicts a gain in "
+        f"throughput of {one['low']:.0f} to {one['high']:.0f} %. If si->lock is waited for as much "
+        f"beside the swap cache's lock as in a series of January 2017, and tags hold the lock no "
+        f"longer than a benchmark finds, it predicts {less['low']:.0f} to {less['high']:.0f} %; "
+        f"{_STANDS[less['verdict']].format(one['published'])}."
     )
 
 
 _STANDS: Final = {
-    "holds": ", and lies there",
-    "near": ", and lies beside it, within its tolerance",
-    "misses": ", and lies outside",
-    "open": "; the range is too wide to judge by",
+    "holds": "the published {:.1f} % lies inside",
+    "near": "the published {:.1f} % lies outside, but within its tolerance",
+    "misses": "the published {:.1f} % lies outside",
+    "open": "that is too wide to judge the published {:.1f} % by",
 }
 
 
