@@ -202,7 +202,7 @@ def _caught(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
     """Return what reclaimers may have written that the recording's end caught.
 
     It may have slept since it set them. Of one that ended nothing before, nobody knows where it
-    reclaims: it may be anywhere. Only kswapd clears flags, and it may at any time.
+    reclaims, nor whether it is kswapd: it may be anywhere. Only kswapd clears flags, at any time.
     """
     awake = lists.moments.filter(pl.col("kind") != "throttle")
     last = awake.group_by("pid", maintain_order=True).last()
@@ -213,13 +213,14 @@ def _caught(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
         ]
     )
     places = known.select("nid", "target").unique(maintain_order=True)
-    within = pl.col("kind").is_in(["open", "list"])
+    has_open_list = lists.moments.filter(pl.col("kind") == "open")["pid"].unique()
+    within = (pl.col("kind") == "list") | pl.col("pid").is_in(has_open_list.implode())
     going = within | (pl.col("kswapd") & (pl.col("kind") != "clear"))
     own = known.unique("pid", keep="last", maintain_order=True)
     at_home = last.join(own, on="pid")
-    strangers = last.join(own, on="pid", how="anti").join(places, how="cross")
-    sets = pl.concat([at_home.filter(going).drop("kswapd"), strangers.filter(within)])
-    clears = at_home.filter("kswapd").drop("kswapd")
+    strangers = last.join(own, on="pid", how="anti").join(places, how="cross").filter(within)
+    sets = pl.concat([at_home.filter(going).drop("kswapd"), strangers])
+    clears = pl.concat([at_home.filter("kswapd").drop("kswapd"), strangers])
     return pl.concat(
         [sets.with_columns(flags=pl.lit(_ALL, pl.UInt8)), clears.with_columns(flags=_none())]
     ).with_columns(

@@ -148,15 +148,22 @@ def test_a_recording_may_begin_and_end_anywhere(
     assert found.lists.height + left_out >= rows.lists.height
 
 
-def test_the_end_of_a_recording_may_cut_off_the_row_of_a_clear() -> None:
-    """A clear comes before its row tells of it: who sees flags clear meanwhile is right."""
-    whole = rows_of(kernel("series-5", 52, cpus=3))
-    upto = pl.col("seq") <= 306
-    rows = ReclaimRows(**{part: getattr(whole, part).filter(upto) for part in PARTS})
-    saw_clear = rows.lists.filter(pl.col("seq") == 306).row(0, named=True)
-    assert (saw_clear["flags_before"], saw_clear["flags_after"]) == (6, 0)
-    assert rows.clears.filter(pl.col("seq") > 255).is_empty()
-    found = replay.judge_stalls(rows, rules="series-5")
+@pytest.mark.parametrize(
+    ("rules", "seed", "cpus", "begin", "end"),
+    [
+        pytest.param("series-5", 52, 3, 0, 306, id="a clear of kswapd, whose lists are known"),
+        pytest.param("3.11", 1023924, 3, 5, 94, id="a clear of a task that ended nothing"),
+        pytest.param("series-1", 645795, 2, 547, 1126, id="a flag set in a list after a clear"),
+    ],
+)
+def test_the_end_of_a_recording_may_cut_off_the_row_that_tells(
+    rules: str, seed: int, cpus: int, begin: int, end: int
+) -> None:
+    """A flag is written before its row tells of it: who sees it so meanwhile is right."""
+    whole = rows_of(kernel(rules, seed, cpus=cpus))
+    within = pl.col("seq").is_between(begin, end)
+    rows = ReclaimRows(**{part: getattr(whole, part).filter(within) for part in PARTS})
+    found = replay.judge_stalls(rows, rules=rules)
     assert found.holds, "\n".join(found.describe())
 
 
