@@ -14,6 +14,7 @@ Polars in, polars out, over a C core. The verbs are those of the packages, as
 - ``claims``: published, simulated and measured, side by side and judged,
 - ``patches``: a room for each patch: its machines, fit, prediction, questions and verdict,
 - ``charts``: checked tables to pictures,
+- ``tables``: any table as a reader sees it, in notebooks and in the report,
 - ``sweep``: many runs on many processes or machines, stored and kept,
 - ``site``: what spans patches: the overview, README's tables, the report, benchmarks,
 - ``config``: what mechanisms and machines are made with,

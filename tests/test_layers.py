@@ -22,7 +22,7 @@ LADDER = (
     {"traces", "charts", "claims"},
     {"sweep", "probes"},
     {"slots"},
-    {"replay"},
+    {"replay", "tables"},
     {"machine", "vm"},
     {"patches"},
     {"site"},

@@ -5,7 +5,6 @@ import base64
 from typing import Any, Final
 
 import altair as alt
-import polars as pl
 import vl_convert
 
 VEGA_LITE: Final = "5.20"
@@ -26,14 +25,10 @@ def _theme() -> alt.theme.ThemeConfig:
 
 
 def use() -> None:
-    """Show charts in notebooks as a PNG with their specification beside it, and tables whole.
+    """Show charts in notebooks as a PNG with their specification beside it.
 
     GitHub, JupyterLab and HTML reports all show the PNG; nbval compares the specification.
     """
-    pl.Config.set_tbl_rows(60).set_tbl_cols(20).set_fmt_str_lengths(120)
-    pl.Config.set_tbl_width_chars(160).set_tbl_hide_dataframe_shape(
-        True
-    ).set_tbl_hide_column_data_types(True)
     alt.renderers.register("swapsim", _static)
     alt.renderers.enable("swapsim")
 

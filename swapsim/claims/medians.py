@@ -101,8 +101,8 @@ def ranks(medians: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.Da
     Returns
     -------
     polars.DataFrame
-        ``policy, median, low, high, rank`` (UInt32, 1 is best) and ``tied_with``: the policies
-        whose intervals overlap with this one's. A rank counts the policies that are surely better.
+        ``policy, median, low, high, unit, rank`` (UInt32, 1 is best) and ``tied_with``: the
+        policies whose intervals overlap with this one's. A rank counts those surely better.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def ranks(medians: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.Da
     )
     if chosen.is_empty():
         raise InputError(f"no such metric: {metric!r}; take one of the medians", field="metric")
-    rows = chosen.select("policy", "median", "low", "high").to_dicts()
+    rows = chosen.select("policy", "median", "low", "high", "unit").to_dicts()
     ranked = zip(rows, ranks_by_interval(rows, better), strict=True)
     return pl.DataFrame(
         [{**row, **rank} for row, rank in ranked],

@@ -15,8 +15,8 @@ change_percent_printed, change_percent : the percentage beside the cell, as text
 better : which direction is the better one
 CLAIMS.base, DIRECTIONS.base, PAIRED.base : the figure of the base
 CLAIMS.value, DIRECTIONS.value, PAIRED.value : the figure of what is held against the base
-change : from base to value in percent, with its plain sign
-error : one standard deviation of the change, in points
+change [%] : from base to value in percent, with its plain sign
+error [points] : one standard deviation of the change, in points
 TOLERANCES.tolerance : in points of the change or, without one, in the unit of the value
 WORLD_TOLERANCES.metric : a row of the table
 standing : whether the world has the row, and whether constants were fitted on it
@@ -38,8 +38,8 @@ not_modelled : what is left out
 body : the card's text, markdown
 simulated_verdict, measured_verdict : how the figure stands to the published one
 row : the row of the profile, or of the claim's table
-published_third, simulated_third : of the third mail
-published_together, simulated_together : of both mails, as a geometric mean
+published_third, simulated_third [%] : of the third mail
+published_together, simulated_together [%] : of both mails, as a geometric mean
 agrees : whether the figures lie within the tolerance
 source : which of the three columns the row is of
 n_tasks : tasks that swap

@@ -8,6 +8,7 @@ docstring or, if several modules have it, in that of `swapsim.schemas`::
     -------
     low, high : one text for several columns,
         that may go on below.
+    change [%] : with the unit, where neither its name tells it nor a column beside it
     TABLE.low : what it means in this table, where that is something else
 """
 
@@ -20,22 +21,33 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
 _PACKAGE: Final = __name__.rpartition(".")[0]
 _SECTION: Final = re.compile(r"^Columns\n-------\n(.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
-_ENTRY: Final = re.compile(r"^([\w., ]+?) : (.*(?:\n {4}.*)*)", re.MULTILINE)
+_ENTRY: Final = re.compile(r"^([\w., ]+?)(?: \[(.+?)\])? : (.*(?:\n {4}.*)*)", re.MULTILINE)
+
+
+class _Entry(NamedTuple):
+    """What a docstring says of a column."""
+
+    says: str
+    unit: str
+
+
+_UNSAID: Final = _Entry("", "")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, its type and what it means (empty if nobody says)."""
+    """A column: its name, its type, what it means and its unit (both empty if nobody says)."""
 
     name: str
     type: str
     says: str
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -61,7 +73,7 @@ class Group:
 def groups() -> tuple[Group, ...]:
     """Return all tables of `swapsim.schemas`, by module."""
     package = import_module(_PACKAGE)
-    shared = explained_by(package)
+    shared = _entries(package)
     modules = [import_module(f"{_PACKAGE}.{each.name}") for each in iter_modules(package.__path__)]
     found = (_group(module, shared) for module in modules)
     return tuple(group for group in found if group.tables)
@@ -79,8 +91,27 @@ def explained(table: str) -> dict[str, str]:
     return {column.name: column.says for column in known[table].columns} if table in known else {}
 
 
-def _group(module: ModuleType, shared: dict[str, str]) -> Group:
-    own = shared | explained_by(module)
+def units(columns: pl.Schema) -> dict[str, str]:
+    """Return the units of a frame's columns, where they are told.
+
+    Parameters
+    ----------
+    columns : polars.Schema
+        A part of a table as a rule: then the tables that have all of them say what they mean, else
+        any that has the column. Where they are not of one mind nobody says anything.
+    """
+    asked = {(name, _type(dtype)) for name, dtype in columns.items()}
+    tables = [table.columns for group in groups() for table in group.tables]
+    whole = [table for table in tables if asked <= {(each.name, each.type) for each in table}]
+    told: dict[str, set[str]] = {}
+    for table in whole or tables:
+        for column in table:
+            told.setdefault(column.name, set()).add(column.unit)
+    return {name: unit for name in columns for unit in told.get(name, ()) if len(told[name]) == 1}
+
+
+def _group(module: ModuleType, shared: dict[str, _Entry]) -> Group:
+    own = shared | _entries(module)
     title, _, _ = (module.__doc__ or "").partition("\n")
     tables = tuple(
         _table(name, says, getattr(module, name), own) for name, says in _documented(module)
@@ -102,11 +133,11 @@ def _documented(module: ModuleType) -> Iterator[tuple[str, str]]:
             yield name, str(says)
 
 
-def _table(name: str, says: str, found: pl.Schema | pl.Enum, columns: dict[str, str]) -> Table:
+def _table(name: str, says: str, found: pl.Schema | pl.Enum, columns: dict[str, _Entry]) -> Table:
     if isinstance(found, pl.Enum):
         return Table(name, says, (), tuple(found.categories))
     told = (
-        Column(column, _type(dtype), columns.get(f"{name}.{column}", columns.get(column, "")))
+        Column(column, _type(dtype), *columns.get(f"{name}.{column}", columns.get(column, _UNSAID)))
         for column, dtype in found.items()
     )
     return Table(name, says, tuple(told), ())
@@ -118,9 +149,13 @@ def _type(dtype: pl.DataType) -> str:
 
 def explained_by(module: ModuleType) -> dict[str, str]:
     """Return what a module's docstring says of columns, by ``column`` or ``TABLE.column``."""
+    return {name: entry.says for name, entry in _entries(module).items()}
+
+
+def _entries(module: ModuleType) -> dict[str, _Entry]:
     section = _SECTION.search(module.__doc__ or "")
     return {
-        name: " ".join(says.split())
-        for names, says in (_ENTRY.findall(section[1]) if section else ())
+        name: _Entry(" ".join(says.split()), unit)
+        for names, unit, says in (_ENTRY.findall(section[1]) if section else ())
         for name in names.split(", ")
     }

@@ -35,7 +35,7 @@ converged : whether the fit met its figures
 tag_share, map_share : ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``
 tree_ns : hold for an add or a delete, as fitted
 unmap_ns : work without a lock for a page swapped out, as fitted
-PREDICTED_BY_SHARES.simulated, PREDICTED_BY_POINTS.simulated : predicted change, in percent
+PREDICTED_BY_SHARES.simulated, PREDICTED_BY_POINTS.simulated [%] : predicted change, in percent
 patched : the patched kernel's own figure
 next_share : a further removal of a hold, as a share of a first one
 again : whether the tasks touch their memory again and again, or once
@@ -50,25 +50,28 @@ saved_percent : share of the system time that batching saves
 list_pages : pages of a list of reclaim
 longest_hold_us, longest_wait_us, mean_wait_us : the longest hold of batched removals; the longest
     and the mean wait of an add
-width : from low to high
+width [points] : from low to high
 flips : whether the range has both signs
+RANGES.published [%] : the change, as the mail prints it
+RANGES.tolerance [points] : how far a result may lie from it
+RANGES.low, RANGES.high [%] : the least and the greatest change that a fit predicts
 patched_low, patched_high : from where to where the patched kernel's own figure goes
 fits : how many fits the range is over
-at_low, at_high : the gain in percent with the constant at either end
+at_low, at_high [%] : the gain in percent with the constant at either end
 SENSITIVITY.low, SENSITIVITY.high : the constant's own ends
 step : a step of the series
 fitted : whether the figure was there to fit constants on
 part : what the time goes to
-microseconds : CPU time between two pages swapped out
+microseconds [µs/page] : CPU time between two pages swapped out
 percent : of all of that time
 label : the setting in words
 WHAT_IF.fit : the set of constants
 WHAT_IF.base, WHAT_IF.patched : the rate without the patch, and with it
 gain_percent : from base to patched, in percent
-base_waits, patched_waits : share of all busy CPU time that is spent in waiting for locks, in
+base_waits, patched_waits [%] : share of all busy CPU time that is spent in waiting for locks, in
     percent
-WHAT_IF_RANGES.low, WHAT_IF_RANGES.middle, WHAT_IF_RANGES.high : the least, the median and the
-    greatest gain in percent
+WHAT_IF_RANGES.low, WHAT_IF_RANGES.middle, WHAT_IF_RANGES.high [%] : the least, the median
+    and the greatest gain in percent
 """
 
 from typing import Final

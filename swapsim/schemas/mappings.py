@@ -14,6 +14,7 @@ calls : times that the site was reached
 unresolved : those whose place in a tree the trace does not tell
 contradicted : stays in the swap cache that the trace contradicts there
 acquisitions : times that the mapping's lock was taken, in all or per page
+MIX.acquisitions [1/page] : times that a mapping's lock was taken
 descents : walks of the tree from its root, made under the lock
 nodes : nodes of the tree touched under it
 tag_words : words of tags touched under it

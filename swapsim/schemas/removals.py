@@ -25,13 +25,13 @@ mappings : distinct mappings of the list
 page_by_page, batched : acquisitions of a mapping's lock, one a page and one a mapping
 longest : pages of the longest batched hold
 lists : lists of reclaim
-pages_a_list, mappings_a_list : means over the lists
-saved_a_page : acquisitions that batching saves per page
+pages_a_list, mappings_a_list [1/list] : means over the lists
+saved_a_page [1/page] : acquisitions that batching saves per page
 pages_a_hold : pages that a batched hold removes, in the mean
 HOLD_LENGTHS.pages : length of a batched hold
 holds : how many are so long
-base, value : published system time without the patch, and with it
-change : from base to value, in percent
+base, value [s] : published system time without the patch, and with it
+change [%] : from base to value, in percent
 saved_percent : share of the mapping's lock's acquisitions that batching saves
 needed_percent : share of the system time that must be waits for that lock if this is to explain
     the change

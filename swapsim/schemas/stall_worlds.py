@@ -12,13 +12,13 @@ inside : whether, or how many cells, lie within the width that is asked for
 standing : whether the world has the row, and whether constants were fitted on it
 order : whether the three kernels stand in the mail's order, null where it asks for none
 cells : how many are judged by size
-WORLD_VERDICTS.change : published, from mmotm to the series, in percent
-points : the same as simulated
+WORLD_VERDICTS.change [%] : published, from mmotm to the series, in percent
+points [%] : the same as simulated
 near : whether it lies as near as is asked
 worse : whether it is below zero
 collapse : whether 3.9 alone collapses
 base, series : median by mmotm's rules, and by the series'
-change : from base to series in percent, null from zero
+change [%] : from base to series in percent, null from zero
 differs : whether that is more than what stays, with one sign in all seeds
 t_s : second of the run
 free : pages that are free
@@ -29,6 +29,10 @@ scanned_normal, scanned_dma32 : pages of the zone that kswapd scanned in the sec
 kswapd_sleeps, tasks_sleep : share of the second that they slept in reclaim
 writer_throttled : share of it that the writer was throttled
 client_waits : share of it that the client served nothing
+WORLD_SUMMED.kswapd_sleeps, WORLD_SUMMED.tasks_sleep [s] : that they slept in reclaim
+WORLD_SUMMED.writer_throttled, WORLD_SUMMED.client_waits [s] : that the writer was throttled, and
+    that the client served nothing
+WORLD_SUMMED.scanned_normal, WORLD_SUMMED.scanned_dma32 : pages of the zone that kswapd scanned
 page : a page of the pool, by its number
 where : where the page is
 zone : in which zone, null where in none

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A column's values as the words of its cells.
+
+A figure has four significant digits, and all of those before its point::
+
+    855576.76592        855,577
+        27.41            27.41
+         0.826249         0.8262
+         0.000952         0.000952
+
+Where fewer decimals tell each of a column's figures so far, there are no more: 28.1 is 28.1. The
+decimals that a figure has less than others are left blank, so that points stand in one line.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+import polars as pl
+
+NOTHING: Final = "\u2013"
+"""Where nobody has a value."""
+
+DIGIT_WIDE: Final = "\u2007"
+POINT_WIDE: Final = "\u2008"
+"""Blanks as wide as a digit, and as a decimal point."""
+
+_SIGNIFICANT: Final = 4
+_MOST_DECIMALS: Final = 9
+_NOISE: Final = 1e-12
+"""Of a column's largest figure: less than this is what adding floats leaves of zero."""
+
+_FIGURE: Final = re.compile(r"-|[-+]?\d[\d.,]*(e[-+]?\d+)?%?( \[.*\])?")
+
+
+def cells(column: pl.Series) -> list[str]:
+    """Return the text of each value of a column, floats in a common form."""
+    if column.dtype.is_float():
+        return _floats(column.to_list())
+    return [_word(value) for value in column.to_list()]
+
+
+def on_the_right(column: pl.Series) -> bool:
+    """Whether a column's cells are figures: numbers, or texts that all are such."""
+    if column.dtype == pl.String:
+        texts = column.drop_nulls().to_list()
+        return bool(texts) and all(_FIGURE.fullmatch(text) for text in texts)
+    return column.dtype.is_numeric()
+
+
+def _word(value: Any) -> str:
+    match value:
+        case None:
+            return NOTHING
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:.{_SIGNIFICANT}g}"
+        case list():
+            return ", ".join(_word(each) for each in value) or "none"
+        case dict():
+            return ", ".join(f"{name} {_word(each)}" for name, each in value.items())
+    return str(value)
+
+
+def _floats(values: Sequence[float | None]) -> list[str]:
+    finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
+    least = _NOISE * max(finite, default=0.0)
+    values = [0.0 if value is not None and abs(value) <= least else value for value in values]
+    enough = max((_decimals_that_tell(value) for value in finite if value > least), default=0)
+    texts = [_figure(value, enough) for value in values]
+    behind = [len(text.partition(".")[2]) for text in texts]
+    return [
+        text + _blank(decimals, max(behind, default=0))
+        for text, decimals in zip(texts, behind, strict=True)
+    ]
+
+
+def _figure(value: float | None, enough: int) -> str:
+    if value is None or math.isnan(value):
+        return NOTHING
+    if math.isinf(value):
+        return "-\u221e" if value < 0 else "\u221e"
+    if value == 0:
+        return "0"
+    if abs(value) < 10 ** (_SIGNIFICANT - _MOST_DECIMALS):
+        return f"{value:.{_SIGNIFICANT - 1}e}"
+    return f"{value:,.{min(_decimals(value), enough)}f}"
+
+
+def _decimals(value: float) -> int:
+    """Return the decimals of a figure that is not zero."""
+    wanted = _SIGNIFICANT - 1 - math.floor(math.log10(abs(value)))
+    return min(max(wanted, 0), _MOST_DECIMALS)
+
+
+def _decimals_that_tell(value: float) -> int:
+    """Return how many of them are left without zeros at the end."""
+    return len(f"{value:.{_decimals(value)}f}".partition(".")[2].rstrip("0"))
+
+
+def _blank(decimals: int, most: int) -> str:
+    if decimals == most:
+        return ""
+    return (POINT_WIDE if decimals == 0 else "") + DIGIT_WIDE * (most - decimals)
