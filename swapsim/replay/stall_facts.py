@@ -128,7 +128,10 @@ def _shaped(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _filled_in(rows: ReclaimRows) -> pl.DataFrame:
-    """Return the last row up to which each was filled in: its CPU or its task wrote the next."""
+    """Return the last row up to which each was filled in: its CPU or its task wrote the next.
+
+    What none follows may have been filled in after the recording, and is left out.
+    """
     tables = (rows.folios, rows.lists, rows.passes, rows.throttles, rows.rounds, rows.clears)
     following = pl.col("place").shift(-1)
     following = pl.min_horizontal(following.over("cpu"), following.over("pid"))
@@ -137,7 +140,8 @@ def _filled_in(rows: ReclaimRows) -> pl.DataFrame:
         pl.concat([table.select("cpu", "pid", "seq") for table in tables])
         .sort("seq")
         .with_row_index("place")
-        .select("seq", until=seq.gather(following - 1).fill_null(_NEVER))
+        .select("seq", until=seq.gather(following - 1))
+        .drop_nulls()
     )
 
 

@@ -154,6 +154,7 @@ def test_a_recording_may_begin_and_end_anywhere(
         pytest.param("series-5", 52, 3, 0, 306, id="a clear of kswapd, whose lists are known"),
         pytest.param("3.11", 1023924, 3, 5, 94, id="a clear of a task that ended nothing"),
         pytest.param("series-1", 645795, 2, 547, 1126, id="a flag set in a list after a clear"),
+        pytest.param("3.11", 693351, 3, 0, 2395, id="a row filled in after the end"),
     ],
 )
 def test_the_end_of_a_recording_may_cut_off_the_row_that_tells(
