@@ -27,6 +27,7 @@ LADDER = {
     "workbench": ("slots",),
     "engine": ("des",),
     "machine": ("removal", "slots", "engine"),
+    "machine_log": ("machine",),
     "vm": ("stall", "engine"),
 }
 """A folder of corelib/src, and the folders it may call; those may call on in its name."""
