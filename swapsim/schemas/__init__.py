@@ -4,31 +4,31 @@
 Columns
 -------
 patch : the patch, by its folder's name under patches/
-claim : a claim's stable name: the letter of its mail, and what it is about
+claim : the claim's name: a letter for its mail, and what it is about
 metric : what the figure is of
-value : the figure, in the row's unit
-unit : the unit of the figures beside it
-kernel : the kernel, by the label of the mail or of the experiment, or by its version
-policy : where a scan for swap slots begins, or what else was switched
-seed : of the run's random draws; of a real kernel's run, the round
-rules : a set of stall rules, by the kernel that had it
+value : the figure, in the unit of its row
+unit : the unit of the figures in the row
+kernel : the kernel: its label in the mail or experiment, or its version
+policy : the rule for where a scan for swap slots begins, or the setting of another switch
+seed : of the simulation's random numbers; for a real kernel, the number of the round
+rules : a set of stall rules, named after the kernel that had it
 trace : the trace's name, its folder under data/traces
-seq : place among all rows of the trace, which is the order of events
+seq : the row's place in the whole trace, in the order of events
 cpu : CPU that the row was written on
-pid : task that the row is of
-low, high : least and greatest that is left open, or the ends of an interval
+pid : task that the row is about
+low, high : the lower and the upper end of the range, or of the interval of the median
 published : as the mail prints it
-simulated : as our model has it
-measured : as a real kernel had it
-tolerance : how far a result may lie from the published figure, stored before it is judged
-verdict : how the result stands to what is claimed
-note : why, or how, in words
+simulated : what the model gives
+measured : what a real kernel gave
+tolerance : how far a result may be from the published figure and agree; stored before it is judged
+verdict : whether the result agrees with the claim
+note : an explanation in words
 site : where a lock is taken, as ``lock.function``
 factor : what is varied
 setting : what it is set to
-constant : a constant of the model, by its name in data
+constant : a constant of the model, by its name in data/*.csv
 pages : how many pages
-page : the page, by its number or in words
+page : the page, as a number or in words
 """
 
 from swapsim.schemas.claims import (

@@ -3,69 +3,70 @@
 
 Columns
 -------
-mail : the mail, by the name that data/published/README.md has for it
-locator : where it is printed: ``table | row | kernel``, of a claim ``where | row | base kernel ->
+mail : the mail, by its name in data/published/mails.csv
+locator : where it is printed: ``table | row | kernel``, for a claim ``where | row | base kernel ->
     value kernel``
-table : the table that it is printed in
-parameters : ``name=value`` pairs of the test
+table : the mail's table
+parameters : the test's settings, as ``name=value`` pairs
 printed : the figure's text as printed
-decimals : digits behind the point
+decimals : digits after the point
 stddev_percent : relative standard deviation, where one is printed
-change_percent_printed, change_percent : the percentage beside the cell, as text and as number
-better : which direction is the better one
-CLAIMS.base, DIRECTIONS.base, PAIRED.base : the figure of the base
-CLAIMS.value, DIRECTIONS.value, PAIRED.value : the figure of what is held against the base
-change [%] : from base to value in percent, with its plain sign
+change_percent_printed, change_percent : the percentage printed beside the cell, as text; as a
+    number
+better : whether higher or lower is better
+CLAIMS.base, DIRECTIONS.base, PAIRED.base : the figure without the change
+CLAIMS.value, DIRECTIONS.value, PAIRED.value : the figure with the change
+change [%] : from base to value; positive is more
 error [points] : one standard deviation of the change, in points
-TOLERANCES.tolerance : in points of the change or, without one, in the unit of the value
+TOLERANCES.tolerance : in percentage points of the change; without a change, in the value's unit
 WORLD_TOLERANCES.metric : a row of the table
-standing : whether the world has the row, and whether constants were fitted on it
-per : whether figures of a whole run are compared, or of a second of it
-nothing : a printed cell up to this is none
-points : how far the change from mmotm to the series may lie from the printed one
-collapse : the share of the round without a file that 3.9 alone falls below
-title : of the patch, in a line
+standing : whether the simulation has the row, and whether constants were fitted to it
+per : whether figures are compared for the whole run or per second
+nothing : a printed cell up to this counts as zero
+points : how far the change from mmotm to the series may be from the printed one
+collapse : only 3.9 falls below this share of its rate without a file
+title : the patch in one line
 author : who wrote the patch
 date : when it was posted
-message_id : of its mail
+message_id : message id of the patch's mail
 fate : what became of it
-before, after : the kernel without the patch, and with it
+before, after : the kernel without the patch; the kernel with it
 claims : names of its claims
-headlines : claims that README leads with, each with its words
+headlines : the claims that README shows, each with its words there
 contradicted : claims in prose that the mail's own tables contradict
 model : headers and functions that model it
 not_modelled : what is left out
 body : the card's text, markdown
-simulated_verdict, measured_verdict : how the figure stands to the published one
-row : the row of the profile, or of the claim's table
-published_third, simulated_third [%] : of the third mail
-published_together, simulated_together [%] : of both mails, as a geometric mean
-agrees : whether the figures lie within the tolerance
-source : which of the three columns the row is of
+simulated_verdict, measured_verdict : whether the figure agrees with the published one
+row : the row of the mail's profile or table
+published_third, simulated_third [%] : the same for the third mail
+published_together, simulated_together [%] : the same for both mails, as a geometric mean
+agrees : whether the figures differ by no more than the tolerance
+source : published, simulated or measured
 n_tasks : tasks that swap
-rounds : how many rounds, or seeds
-median : over the rounds
+rounds : number of rounds (measured) or seeds (simulated)
+median : the median over the rounds
 size : the size of the part, as the experiment names it
 apart_percent : from the measured to the simulated figure, in percent
-base_kernel, value_kernel : the two kernels of the claim
-claimed : where the claim says that the figure goes
-seen : where the rounds say that it goes
-says : what the rounds say of the claim, however many there are
-base_policy : the policy that is the base
+base_kernel, value_kernel : the claim's kernel without the change; the one with it
+claimed : whether the figure falls, rises or stays, by the claim
+seen : whether it falls or rises by the rounds; either, if they do not tell
+says : whether the rounds are for or against the claim, however few there are
+base_policy : the policy that ``policy`` is compared with
 set : the set of slots
-first : the first slot of the run
+first : the first slot of the row
 count : how many slots it has
-hand : whether we read the mail itself, or what somebody noted of it
-message : its message id, or what else names it
-open_low, open_high : the least and the most at what is open of the world's constants
-measured_low, measured_high : ends of the measured median's interval
-WORLD_AND_LAB.factor : how many times the larger is the smaller
-near : whether that is near enough
+hand : first, if copied from the mail; second, if from notes on it
+message : its message id, or another name for it
+open_low, open_high : lowest and highest over the settings of the simulation that are open
+measured_low, measured_high : the interval of the measured median
+WORLD_AND_LAB.factor : the larger figure divided by the smaller one
+near : whether that factor is small enough
 pairs : pairs of rule sets that the real kernel tells apart
-in_order : those that the world has in the same order
-holds : whether it has all of them in order
-lab, world : base -> value, as the real kernel and as the world has it
-like_the_mail : which of them sees what is claimed
+in_order : pairs that the simulation has in the same order
+holds : whether it has all pairs in order
+lab, world : base -> value, in the real kernel; in the simulation
+like_the_mail : which of the two shows what is claimed
 """
 
 from typing import Final

@@ -3,75 +3,76 @@
 
 Columns
 -------
-COSTS.name : a cost, by its field in ``machine.h``
+COSTS.name : a cost, named after its field in ``machine.h``
 COSTS.source : where the value comes from
 acquisitions : times that the lock was taken
-contended : those that found it held
-moved : those after another CPU's, for which the lock's cache line travels
-wait_ns : time in waiting for the lock
-hold_ns : time of holding it
-longest_wait_ns, longest_hold_ns : of one acquisition, since the machine began
+contended : acquisitions that found the lock held
+moved : acquisitions after another CPU's, so that the lock's cache line has to move
+wait_ns : time of waiting for the lock
+hold_ns : time of holding the lock
+longest_wait_ns, longest_hold_ns : the longest wait and hold of one acquisition, since the start
 MACHINE_CPUS.cpu : number of the CPU
-actor : who has it
-node : its NUMA node
+actor : what runs on the CPU
+node : the CPU's NUMA node
 run_ns : time of work without a lock
 MACHINE_CPUS.hold_ns : time of holding locks
 MACHINE_CPUS.wait_ns : time in waiting for locks
 idle_ns : time with nothing to do
 touched : pages that a writer wrote
 accesses : accesses of a walker
-pages_out, pages_in : pages that it gave to a device, and read from one
+pages_out, pages_in : pages that it wrote to swap; pages that it read from there
 reclaimed : pages of memory that it freed
 activated : pages that it found referenced on the inactive list
-target : the figure of the base column
-wanted : what the mail prints of it
-found : what the fitted machine does
+target : the figure of the base column that was fitted
+wanted : what the mail prints
+found : what the fitted machine gives
 off_percent : from wanted to found, in percent
 FIT_ROWS.fit : which fit
 FIT_ROWS.name : a constant that was found, or a figure that was met
 FIT_ROWS.value : in ns for a constant, else in the figure's unit
 FIT_ROWS.wanted : null for a constant
-converged : whether the fit met its figures
-tag_share, map_share : ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``
-tree_ns : hold for an add or a delete, as fitted
-unmap_ns : work without a lock for a page swapped out, as fitted
+converged : whether the fit reached its targets
+tag_share, map_share : ``tag_ns`` (a hold for tags) and ``map_ns`` (a look at the swap map), each
+    as a share of ``tree_ns``
+tree_ns : how long an add or a delete holds the swap cache's lock, as fitted
+unmap_ns : work without a lock per page swapped out, as fitted
 PREDICTED_BY_SHARES.simulated, PREDICTED_BY_POINTS.simulated [%] : predicted change, in percent
-patched : the patched kernel's own figure
-next_share : a further removal of a hold, as a share of a first one
-again : whether the tasks touch their memory again and again, or once
-spread_percent : how far a printed mean must stray from the true one if the point is true
-farthest : the claim that is farthest off there
+patched : the figure with the patch
+next_share : cost of a further removal under the same hold, as a share of the first one's
+again : whether tasks use their memory repeatedly or once
+spread_percent : how far the printed means must be off if this combination of costs is true
+farthest : the claim that is farthest off then
 memory_gb : the machine's memory
-REWRITE.hold_ns : how long a hold of the mapping's lock is
-pages_a_second : pages written a second
+REWRITE.hold_ns : how long one acquisition holds the mapping's lock
+pages_a_second : pages written per second
 held_percent : share of the time that the lock is held
-REWRITE.wait_ns : what an acquisition waits
+REWRITE.wait_ns : how long one acquisition waits
 saved_percent : share of the system time that batching saves
-list_pages : pages of a list of reclaim
-longest_hold_us, longest_wait_us, mean_wait_us : the longest hold of batched removals; the longest
-    and the mean wait of an add
-width [points] : from low to high
-flips : whether the range has both signs
-RANGES.published [%] : the change, as the mail prints it
-RANGES.tolerance [points] : how far a result may lie from it
-RANGES.low, RANGES.high [%] : the least and the greatest change that a fit predicts
-patched_low, patched_high : from where to where the patched kernel's own figure goes
-fits : how many fits the range is over
-at_low, at_high [%] : the gain in percent with the constant at either end
-SENSITIVITY.low, SENSITIVITY.high : the constant's own ends
+list_pages : pages in a list of reclaim
+longest_hold_us, longest_wait_us, mean_wait_us : the longest hold of a batched removal; the
+    longest wait of an add; its mean wait
+width [points] : high minus low
+flips : whether the range includes both signs
+RANGES.published [%] : the change as the mail prints it
+RANGES.tolerance [points] : how far a result may be from it and agree
+RANGES.low, RANGES.high [%] : the lowest and the highest change that a fit predicts
+patched_low, patched_high : lowest and highest figure with the patch
+fits : number of fits in the range
+at_low, at_high [%] : the gain with the constant at its low end; at its high end
+SENSITIVITY.low, SENSITIVITY.high : the constant's low end; its high end
 step : a step of the series
-fitted : whether the figure was there to fit constants on
+fitted : whether a constant was fitted to the figure
 part : what the time goes to
 microseconds [µs/page] : CPU time between two pages swapped out
-percent : of all of that time
-label : the setting in words
-WHAT_IF.fit : the set of constants
-WHAT_IF.base, WHAT_IF.patched : the rate without the patch, and with it
+percent : the same as a share of all that time
+label : factor and setting in words
+WHAT_IF.fit : which set of fitted constants
+WHAT_IF.base, WHAT_IF.patched : the rate without the patch; the rate with it
 gain_percent : from base to patched, in percent
-base_waits, patched_waits [%] : share of all busy CPU time that is spent in waiting for locks, in
-    percent
-WHAT_IF_RANGES.low, WHAT_IF_RANGES.middle, WHAT_IF_RANGES.high [%] : the least, the median
-    and the greatest gain in percent
+base_waits, patched_waits [%] : share of busy CPU time spent waiting for locks, without the patch;
+    with it
+WHAT_IF_RANGES.low, WHAT_IF_RANGES.middle, WHAT_IF_RANGES.high [%] : the lowest gain; the median;
+    the highest
 """
 
 from typing import Final

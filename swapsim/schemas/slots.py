@@ -3,38 +3,38 @@
 
 Columns
 -------
-SLOT_CALLS.seq, SLOT_CALLS.cpu : of the call's first row
+SLOT_CALLS.seq, SLOT_CALLS.cpu : those of the call's first row
 wanted : slots that the call asked for
 slots : slots that were handed out
-exact : those that the model hands out, too
-raced : those that another task's rows inside an unlocked scan explain
-mismatched : the others
-fault : where the call first differs from the model's
+exact : slots that the model hands out as well
+raced : slots that differ because another task acted during an unlocked scan
+mismatched : slots that differ without such an explanation
+fault : in what the call first differs from the model's
 cpus : CPUs of the machine
-trunks : trunks of the device, 64 MB each unless told otherwise
-calls : calls of the device for slots
-reuses : slots held by the swap cache alone that the kernel tried
+trunks : parts of the device with a swap cache and lock each, 64 MB unless said otherwise
+calls : calls of the allocator
+reuses : slots held only by the swap cache that the kernel tried
 n_cpus : CPUs that ask for slots
 SLOT_MEASURES.metric, SLOT_SWEEP.metric, SLOT_RANKING.metric : one of ``slots.METRICS``, or
     ``fairness``
-SLOT_MEASURES.value, SLOT_SWEEP.value : a quotient of counted numbers, null where there is nothing
-    to divide by
-seeds : runs behind the figures
-mean : over the seeds
-SLOT_RANKING.low, SLOT_RANKING.high : ends of the mean's bootstrap interval
-median, lowest, highest : over the seeds
-rank : one more than the policies that are surely better
-tied_with : policies whose interval overlaps
+SLOT_MEASURES.value, SLOT_SWEEP.value : the metric, a quotient of two counts; null where there is
+    nothing to divide by
+seeds : number of runs
+mean : the mean over the seeds
+SLOT_RANKING.low, SLOT_RANKING.high : the bootstrap interval of the mean
+median, lowest, highest : the same over the seeds
+rank : 1 plus the number of policies that are certainly better
+tied_with : policies whose interval overlaps this one's
 asks : what was asked
-guess : what was guessed on the list
-base_mean, base_low, base_high : of the side that is compared with, and its bootstrap interval
-other_mean, other_low, other_high : of the side that was asked about, likewise
+guess : what was guessed in the mail thread
+base_mean, base_low, base_high : mean and bootstrap interval of the side that is compared with
+other_mean, other_low, other_high : mean and bootstrap interval of the side that was asked about
 holds : whether the guess holds
-base : where scans begin
-tasks : whether tasks stay on their CPUs, or change
+base : the rule for where scans begin
+tasks : whether tasks stay on their CPUs or change
 pages_a_cpu : pages that a task swaps out between two changes of CPU
-WANDERINGS.measured, WANDERINGS.simulated : share of the slots in a trunk with another task
-measured_low, measured_high, simulated_low, simulated_high : ends of their intervals
+WANDERINGS.measured, WANDERINGS.simulated : share of slots in a trunk that another task uses as well
+measured_low, measured_high, simulated_low, simulated_high : the intervals of these shares
 """
 
 from typing import Final

@@ -4,54 +4,55 @@
 Columns
 -------
 table : the mail's table
-metric : a row of it
-low, high : over the seeds, or over the worlds
-WORLD_CELLS.simulated : mean over the seeds
-ratio : simulated by published, null where either is zero
-inside : whether, or how many cells, lie within the width that is asked for
-standing : whether the world has the row, and whether constants were fitted on it
-order : whether the three kernels stand in the mail's order, null where it asks for none
-cells : how many are judged by size
-WORLD_VERDICTS.change [%] : published, from mmotm to the series, in percent
-points [%] : the same as simulated
-near : whether it lies as near as is asked
-worse : whether it is below zero
-collapse : whether 3.9 alone collapses
-base, series : median by mmotm's rules, and by the series'
-change [%] : from base to series in percent, null from zero
-differs : whether that is more than what stays, with one sign in all seeds
+metric : a row of that table
+low, high : lowest and highest over the seeds, or over the settings tried
+WORLD_CELLS.simulated : the mean over the seeds
+ratio : simulated divided by published; null where either is zero
+inside : whether the cell is within the allowed factor of the mail, or how many are
+standing : whether the simulation has the row, and whether constants were fitted to it
+order : whether the three kernels are in the mail's order; null where the mail has none
+cells : number of cells that are judged by size
+WORLD_VERDICTS.change [%] : published change from mmotm to the series
+points [%] : the same, simulated
+near : whether it is as near to the published change as required
+worse : whether the simulated change is below zero
+collapse : whether 3.9 collapses and the others do not
+base, series : the median by mmotm's rules; by the series'
+change [%] : from base to series; null where base is zero
+differs : whether the change is over 10 %, with the same sign in all seeds
 t_s : second of the run
 free : pages that are free
-active_anon, inactive_anon : pages of programs
-clean, dirty, written : pages of files: clean, dirty and under writeback
+active_anon, inactive_anon : anonymous pages on the active list; on the inactive list
+clean, dirty, written : file pages that are clean; dirty; under writeback
 swap_used : slots in use
-scanned_normal, scanned_dma32 : pages of the zone that kswapd scanned in the second
-kswapd_sleeps, tasks_sleep : share of the second that they slept in reclaim
-writer_throttled : share of it that the writer was throttled
-client_waits : share of it that the client served nothing
-WORLD_SUMMED.kswapd_sleeps, WORLD_SUMMED.tasks_sleep [s] : that they slept in reclaim
-WORLD_SUMMED.writer_throttled, WORLD_SUMMED.client_waits [s] : that the writer was throttled, and
-    that the client served nothing
+scanned_normal, scanned_dma32 : pages of that zone that kswapd scanned in this second
+kswapd_sleeps, tasks_sleep : share of the second that kswapd slept in reclaim; that tasks did
+writer_throttled : share of the second that the writer was throttled
+client_waits : share of the second in which the client waited
+WORLD_SUMMED.kswapd_sleeps, WORLD_SUMMED.tasks_sleep [s] : time that kswapd slept in reclaim;
+    that tasks did
+WORLD_SUMMED.writer_throttled, WORLD_SUMMED.client_waits [s] : time that the writer was throttled;
+    that the client waited
 WORLD_SUMMED.scanned_normal, WORLD_SUMMED.scanned_dma32 : pages of the zone that kswapd scanned
 page : a page of the pool, by its number
 where : where the page is
-zone : in which zone, null where in none
-begin_s, end_s : of the span, in seconds
-end : which end of the constant's range
-WORLD_OPEN.simulated : of one seed
+zone : the zone that the page is in; null where it is in none
+begin_s, end_s : begin and end of the span, in seconds
+end : which end of the constant's range was used
+WORLD_OPEN.simulated : the figure with one seed
 one, other : the two kernels
-claimed : which way it goes from one to the other
-low_by, high_by : the constant at an end of its range that makes it so
-worlds : how many worlds
-ordered : in how many the row is in the mail's order, null where none is asked for
+claimed : whether the figure falls or rises from one to the other
+low_by, high_by : the constant that was moved for the lowest figure; for the highest
+worlds : number of settings tried
+ordered : in how many of them the row has the mail's order; null where the mail has none
 rows : rows of the table
-modelled : those that the world has
-order_asked : those for which the mail has an order of the kernels
-order_holds, order_contradicted, order_open : how that was judged
-sized : rows with all cells inside
-WORLD_SCORE.cells, cells_sized : cells that are judged by size, and those inside
+modelled : rows that the simulation has
+order_asked : rows for which the mail has an order of the kernels
+order_holds, order_contradicted, order_open : rows that have that order; another one; are open
+sized : rows with all judged cells inside
+WORLD_SCORE.cells, cells_sized : cells that are judged by size; cells inside
 most_swapped : the most slots that were in use at once
-net_mb, server_mb : megabytes a second of the net, and of the server's disk
+net_mb, server_mb : megabytes per second of the network; of the server's disk
 """
 
 from typing import Final
