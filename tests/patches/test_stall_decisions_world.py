@@ -168,11 +168,11 @@ def test_the_verdict_counts_what_was_judged() -> None:
     judged = patch.verdicts(mailed())
     asked = judged["order"].is_not_null().sum()
     sentence = patch.verdict_in_world(judged)
-    assert f"order in {asked} of {asked} rows that have one, in 0 they do not" in sentence
-    alone = "as in the mail, memcached collapses beside large files by 3.9's rules alone"
+    assert f"in {asked} of the {asked} rows that order them; in 0 rows they do not" in sentence
+    alone = "as in the mail, memcached collapses beside large files by the rules of 3.9 only"
     assert f"On a disk, {alone}" in sentence
-    assert f"over NFS, {alone}" in sentence
-    assert "by -1.6 and -2.1 % against mmotm (-1.6 and -2.1 published)" in sentence
+    assert f"Over NFS, {alone}" in sentence
+    assert "against mmotm by -1.6 and -2.1 % (published: -1.6 and -2.1 %)" in sentence
 
 
 def test_a_constant_is_moved_to_both_ends_of_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
