@@ -25,7 +25,7 @@ def headline_changes(headlines: pl.DataFrame, *, title: str) -> alt.LayerChart:
     bars = alt.Chart(frame).encode(
         x=alt.X(
             "published:Q",
-            title="published change, percent of the claim's own base",
+            title="published change, in percent of the claim's own base",
             scale=alt.Scale(domain=[-120, 50]),
         ),
         y=alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),

@@ -43,7 +43,7 @@ def claim_along_shares(
         .encode(
             x=alt.X(
                 "tag_share:Q",
-                title="tag_ns / tree_ns: a hold for tags, in holds of add",
+                title="tag_ns / tree_ns: hold for tags / hold for add",
                 scale=alt.Scale(domain=[0, 1]),
             ),
             y=y,
@@ -93,7 +93,7 @@ def time_per_page(parts: pl.DataFrame, *, title: str, subtitle: str = "") -> alt
         )
         .mark_bar()
         .encode(
-            x=alt.X("microseconds:Q", title="CPU time a page swapped out, microseconds"),
+            x=alt.X("microseconds:Q", title="CPU time per page swapped out, microseconds"),
             y=alt.Y("kernel:N", title=None, sort=kernels),
             color=alt.Color(
                 "part:N",

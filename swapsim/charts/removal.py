@@ -65,7 +65,7 @@ def gain_map(
     most = float(frame["gain"].abs().max() or 1.0)  # type: ignore[arg-type]
     costs = frame["fit"].unique(maintain_order=True).to_list()
     base = alt.Chart(frame).encode(
-        x=alt.X("setting:O", title="pages of a list", axis=alt.Axis(labelAngle=0)),
+        x=alt.X("setting:O", title="pages in a list", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("fit:O", title=cost_axis, sort=costs[::-1], axis=alt.Axis(titleFontSize=11)),
     )
     colour = alt.Color(
@@ -108,7 +108,7 @@ def waits_by_list(
         .encode(
             x=alt.X(
                 "list_pages:Q",
-                title="pages of a list",
+                title="pages in a list",
                 scale=alt.Scale(type="log", base=2),
                 axis=alt.Axis(
                     values=frame["list_pages"].unique().sort().to_list(), labelFlush=False

@@ -34,7 +34,7 @@ def along_rules(
             x=alt.X("policy:N", title=None, sort=rules, axis=alt.Axis(labelAngle=-45)),
             color=alt.Color(
                 "size:N",
-                title="file, of the rest",
+                title="file size, in units of the remaining memory",
                 scale=alt.Scale(domain=sizes, range=list(colours.SIZES[-len(sizes) :])),
                 legend=alt.Legend(symbolOpacity=1),
             ),
@@ -96,7 +96,7 @@ def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Laye
     cells = base.mark_rect(stroke="white", strokeWidth=2).encode(
         color=alt.Color(
             "seen:N",
-            title="in the rounds it",
+            title="by the rounds it",
             scale=alt.Scale(
                 domain=list(colours.SIGNS), range=[colours.SIGNS[sign] for sign in colours.SIGNS]
             ),

@@ -48,7 +48,7 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
         x2="right:Q",
         color=alt.Color(
             "since:N",
-            title="decided so since",
+            title="rule in force since",
             scale=alt.Scale(domain=eras, range=list(colours.ERAS.values())),
             legend=alt.Legend(orient="bottom", labelLimit=200),
         ),

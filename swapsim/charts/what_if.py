@@ -31,7 +31,7 @@ def gain_on_drives(ranges: pl.DataFrame, *, title: str, subtitle: str = "") -> a
     def drawn(rows: pl.DataFrame, x: alt.X, *, lines: bool) -> Any:
         colour = alt.Color(
             "factor:N",
-            title="the drive takes",
+            title="latency of the drive",
             scale=alt.Scale(domain=latencies, scheme="viridis"),
         )
         base = alt.Chart(rows).encode(x=x, color=colour if lines else alt.value(PATCHED))
@@ -44,7 +44,7 @@ def gain_on_drives(ranges: pl.DataFrame, *, title: str, subtitle: str = "") -> a
 
     along = alt.X(
         "setting:Q",
-        title="pages a second that the drive can serve: its queue by its latency",
+        title="pages per second that the drive can serve: queue depth / latency",
         scale=alt.Scale(type="log", nice=False),
         axis=alt.Axis(format="~s"),
     )

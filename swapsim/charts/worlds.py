@@ -43,7 +43,7 @@ def beside_the_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> a
     rows = drawn["row"].unique(maintain_order=True).to_list()
     x = alt.X(
         "ratio:Q",
-        title="simulated / published",
+        title="simulated divided by published",
         scale=alt.Scale(type="log", base=2, domain=[1 / _FURTHEST, _FURTHEST], nice=False),
         axis=alt.Axis(values=[1 / 16, 1 / 4, 1 / 2, 1, 2, 4, 16], format=".3~g"),
     )
@@ -120,7 +120,9 @@ def over_time(by_time: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.C
         .mark_line(strokeWidth=1.2)
         .encode(
             x=x,
-            y=alt.Y("share:Q", title="of each second", scale=alt.Scale(domain=[0, 1], clamp=True)),
+            y=alt.Y(
+                "share:Q", title="share of each second", scale=alt.Scale(domain=[0, 1], clamp=True)
+            ),
             color=_key("kind:N", "waits", colours.SLEEPERS),
         ),
     ]
