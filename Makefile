@@ -64,8 +64,8 @@ test-python: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-current-env \
 	    --nbval-cell-timeout 3600 --nbval-sanitize-with tests/nbval.cfg notebooks
 
-lab: setup ## open JupyterLab at the map
-	$(BIN)/jupyter lab notebooks/00-map.ipynb
+lab: setup ## open JupyterLab at the map, LAB_ARGS= are passed on
+	$(BIN)/jupyter lab --ServerApp.root_dir="$(CURDIR)" $(LAB_ARGS) notebooks/00-map.ipynb
 
 bench: setup ## benchmarks beside their peers, one JSON object a line
 	$(BIN)/swapsim bench

@@ -5,6 +5,7 @@ A replay takes what a real kernel did, page by page, and counts what each
 version of the mechanism would have done for the same pages. It knows no time.
 """
 
+from swapsim.replay.at_a_glance import at_a_glance
 from swapsim.replay.batched_removal import (
     batched_removal,
     batched_removal_of,
@@ -47,6 +48,7 @@ __all__ = [
     "SlotVerdict",
     "StallVerdict",
     "agreement_table",
+    "at_a_glance",
     "batched_removal",
     "batched_removal_of",
     "cluster_next",

@@ -162,6 +162,7 @@ from swapsim.schemas.stalls import (
 )
 from swapsim.schemas.table import require
 from swapsim.schemas.traces import (
+    AT_A_GLANCE,
     EVENT_HEAD,
     HANDED_OUT,
     REQUEST_OP,
@@ -183,6 +184,7 @@ from swapsim.schemas.world import (
 
 __all__ = [
     "ACTOR",
+    "AT_A_GLANCE",
     "BATCHED_REMOVAL",
     "BETTER",
     "CARDS",

@@ -18,6 +18,10 @@ mebibytes : where the slot lies on the device
 task : the task, by its number
 owner : the task whose page it is
 ordinal : which of the owner's gets the page is of, from 0
+replay : a verb of ``swapsim replay``
+quantity : what the figures are of
+AT_A_GLANCE.base, patched : the figure without the patch, and with it
+change [%] : from base to patched, null from zero
 """
 
 from typing import Final
@@ -94,3 +98,15 @@ REQUESTS: Final = schema_of(
 """What the tasks of a SLOT_EVENTS trace ask of the allocator, without where they were served: each
 task's rows are in its own order. The page is that of the ``owner``'s get of this ``ordinal``,
 from 0; a get's owner is the task itself. ``mm`` is its address space, -1 for a kernel thread."""
+
+AT_A_GLANCE: Final = schema_of(
+    {
+        "replay": pl.String,
+        "quantity": pl.String,
+        "base": pl.Float64,
+        "patched": pl.Float64,
+        "change": pl.Float64,
+    }
+)
+"""One row per replay that a trace can feed: the figure that its patch is about, null where the
+trace has no page of the kind."""

@@ -18,7 +18,7 @@ from swapsim.traces.folder import (
 )
 from swapsim.traces.importing import ImportSummary, import_text
 from swapsim.traces.reclaim_rows import ReclaimRows, check_reclaim_rows, reclaim_rows
-from swapsim.traces.replays import replays_of, require_events, shipped
+from swapsim.traces.replays import locate, replays_of, require_events, shipped
 from swapsim.traces.signing import sign
 from swapsim.traces.slot_events import (
     SlotSetUp,
@@ -41,6 +41,7 @@ __all__ = [
     "events",
     "handed_out",
     "import_text",
+    "locate",
     "provenance",
     "read_event",
     "reclaim_rows",

@@ -9,7 +9,7 @@ import polars as pl
 
 from swapsim import paths
 from swapsim.errors import InputError
-from swapsim.traces.folder import event_names, provenance
+from swapsim.traces.folder import PROVENANCE, event_names, provenance
 
 _LIST_BORDERS: Final = ("mm_vmscan_lru_isolate", "mm_vmscan_lru_shrink_inactive")
 
@@ -75,6 +75,30 @@ def require_events(folder: Path | str, replay: str) -> tuple[str, ...]:
             path=folder,
         )
     return present
+
+
+def locate(trace: Path | str) -> Path:
+    """Return a trace's folder.
+
+    Parameters
+    ----------
+    trace : Path or str
+        The name of one of the laboratory's own, or a folder.
+
+    Raises
+    ------
+    InputError
+        It is neither; the names are told.
+    """
+    known = paths.shipped_traces()
+    if str(trace) in known:
+        return known[str(trace)]
+    if not (Path(trace) / PROVENANCE).is_file():
+        raise InputError(
+            f"it is no trace folder, nor is that the name of one here: {', '.join(known)}",
+            path=trace,
+        )
+    return Path(trace)
 
 
 def shipped(replay: str) -> dict[str, Path]:

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Notebook 06 is the reader's: its first cell is all that another trace or machine needs."""
+
+import re
+from typing import Any
+
+import nbformat
+import pytest
+
+from swapsim import traces
+from swapsim.errors import InputError
+from swapsim.paths import data_root, notebooks_root, patches_root, repository_root
+from swapsim.schemas import AT_A_GLANCE
+from swapsim.site import rooms
+
+NOTEBOOK = nbformat.read(notebooks_root() / "06-your-own.ipynb", as_version=4)
+CODE = [cell for cell in NOTEBOOK.cells if cell.cell_type == "code"]
+PATCHES = sorted(path.parent.name for path in patches_root().glob("*/card.md"))
+
+
+def run_with(**parameters: object) -> dict[str, Any]:
+    """Run the notebook's cells with other parameters, set behind its own as papermill does."""
+    names: dict[str, Any] = {"__name__": "your_own"}
+    for cell in CODE:
+        exec(cell.source, names)
+        names |= parameters if "parameters" in cell.metadata.get("tags", ()) else {}
+    return names
+
+
+def test_the_parameters_stand_in_one_cell_at_the_top() -> None:
+    """Papermill sets what its tag names, so the first cell has it, and has assignments alone."""
+    assert [cell.metadata.get("tags") for cell in CODE] == [["parameters"]] + [None] * len(CODE[1:])
+    assert all(re.match(r"\w+ = ", line) for line in CODE[0].source.splitlines())
+
+
+def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    """A path in the place of a name, a smaller machine, another cost, a patch not begun."""
+    folder = data_root() / "traces" / "removals-small-files"
+    names = run_with(
+        trace=str(folder),
+        kernel="4.8",
+        walkers=2,
+        constant="copy_ns",
+        nanoseconds=300,
+        slug="07-mine",
+    )
+    assert names["glance"].schema == AT_A_GLANCE
+    assert names["glance"]["replay"].to_list() == ["batched-removal"]
+    assert names["gains"]["costs"].unique(maintain_order=True).to_list()[1] == "copy_ns 300"
+    said = capsys.readouterr().out
+    assert said.startswith("The trace removals-small-files can feed 1 of 4 replays: acquisitions")
+    assert said.rstrip().endswith("Of patch 07-mine 0 of 6 rooms stand.")
+
+
+def test_a_trace_that_is_none_is_refused_with_the_names_of_those_there_are() -> None:
+    """A slip in the parameter is one line."""
+    with pytest.raises(InputError, match=r"swap-w-sek: it is no trace folder.*, swap-w-seq$"):
+        traces.locate("swap-w-sek")
+
+
+@pytest.mark.parametrize("patch", PATCHES)
+def test_each_patch_has_each_room(patch: str) -> None:
+    """What the notebook asks a new patch for, the old ones have."""
+    assert rooms.rooms_of(patch)["there"].all()
+
+
+def test_the_files_that_it_names_as_models_are_there() -> None:
+    """Each path in code font is one of this repository."""
+    prose = "\n".join(cell.source for cell in NOTEBOOK.cells if cell.cell_type == "markdown")
+    named = re.findall(r"`((?:corelib|data|notebooks|patches|swapsim|tests)/[\w./-]+)`", prose)
+    assert len(named) >= 10
+    assert [name for name in named if not (repository_root() / name).exists()] == []
