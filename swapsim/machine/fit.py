@@ -58,7 +58,7 @@ class Fitted:
     Attributes
     ----------
     constants : polars.DataFrame
-        Schema COSTS, the free and the tied ones at their fitted values.
+        Schema CONSTANTS, the free and the tied ones at their fitted values.
     residuals : polars.DataFrame
         Schema FIT, one row per target.
     converged : bool
@@ -100,7 +100,7 @@ def fit(
     tied : mapping of str to (str, float), optional
         Constant -> the free constant that it is a share of, and the share.
     constants : polars.DataFrame, optional
-        Schema COSTS, for all others; default: data/costs.csv.
+        Schema CONSTANTS, for all others; default: data/costs.csv.
     tolerance : float
         Relative deviation of a target that is as good as met.
     rounds : int
@@ -190,7 +190,7 @@ def figures(
     config, targets, runs
         As for `fit`.
     constants : polars.DataFrame
-        Schema COSTS.
+        Schema CONSTANTS.
 
     Returns
     -------

@@ -26,7 +26,7 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
     ----------
     config : MachineConfig
     constants : polars.DataFrame, optional
-        Schema COSTS; default: data/costs.csv.
+        Schema CONSTANTS; default: data/costs.csv.
 
     Returns
     -------

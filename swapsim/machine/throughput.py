@@ -41,7 +41,7 @@ def run_policies(
     seeds : int
         Runs of each, seeds 1 to this.
     constants : polars.DataFrame, optional
-        Schema COSTS; default: data/costs.csv.
+        Schema CONSTANTS; default: data/costs.csv.
     executor, progress, folder
         As for `sweep.run`.
 

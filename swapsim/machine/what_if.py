@@ -79,7 +79,7 @@ def gains(
     ----------
     cases : sequence of Case
     fits : mapping of str to polars.DataFrame
-        A name -> constants, schema COSTS.
+        A name -> constants, schema CONSTANTS.
     metric : str
         Of `run.run`, higher is better.
     seeds : sequence of int
@@ -222,7 +222,7 @@ def refitted(
     names : sequence of str
         Constants that the fit leaves alone.
     constants : polars.DataFrame, optional
-        Schema COSTS; default: data/costs.csv.
+        Schema CONSTANTS; default: data/costs.csv.
     executor, progress
         As for `sweep.run`.
 

@@ -61,9 +61,9 @@ from swapsim.schemas.claims import (
     WORLD_LAB_MAIL,
     WORLD_TOLERANCES,
 )
+from swapsim.schemas.constants import CONSTANTS
 from swapsim.schemas.machine import (
     ACTOR,
-    COSTS,
     FIT,
     FIT_ROWS,
     HOLDS_BY_LIST,
@@ -172,7 +172,6 @@ from swapsim.schemas.traces import (
 )
 from swapsim.schemas.world import (
     WORLD_ACTIVITY,
-    WORLD_CONSTANTS,
     WORLD_COUNTERS,
     WORLD_LIVES,
     WORLD_MEMORY,
@@ -192,7 +191,7 @@ __all__ = [
     "CLEARED_BY",
     "CODE_CLAIMS",
     "COMPARISON",
-    "COSTS",
+    "CONSTANTS",
     "DECIDED_LISTS",
     "DIRECTION",
     "DIRECTIONS",
@@ -294,7 +293,6 @@ __all__ = [
     "WORLD_AND_LAB_ORDER",
     "WORLD_BY_TIME",
     "WORLD_CELLS",
-    "WORLD_CONSTANTS",
     "WORLD_COUNTERS",
     "WORLD_LAB_MAIL",
     "WORLD_LIFE_SPANS",

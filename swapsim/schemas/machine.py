@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The contention machine: its costs, its windows, its fits and what they predict.
+"""The contention machine: its windows, its fits and what they predict.
 
 Columns
 -------
-COSTS.name : a cost, named after its field in ``machine.h``
-COSTS.source : where the value comes from
 acquisitions : times that the lock was taken
 contended : acquisitions that found the lock held
 moved : acquisitions after another CPU's, so that the lock's cache line has to move
@@ -81,19 +79,6 @@ import polars as pl
 
 from swapsim.native import facts
 from swapsim.schemas.table import schema_of
-
-COSTS: Final = schema_of(
-    {
-        "name": pl.String,
-        "value": pl.Int64,
-        "low": pl.Int64,
-        "high": pl.Int64,
-        "unit": pl.String,
-        "source": pl.String,
-    }
-)
-"""One row per constant that turns work into time (data/costs.csv), in the order of the struct of
-``machine.h``; low and high are what its source leaves open."""
 
 MACHINE_SITES: Final = schema_of(
     {

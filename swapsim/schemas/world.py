@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The world in which reclaim decides: its constants, rounds, counters, and its memory by time.
+"""The world in which reclaim decides: its rounds, counters, and its memory by time.
 
 Columns
 -------
-WORLD_CONSTANTS.name : a constant, by its field in ``vm.h``
-WORLD_CONSTANTS.source : where the value comes from
 round : number of the round
 file_pages : pages of its file; 0: no file
 begin_ns, serve_ns, end_ns : when it began, when serving began, and when all was dropped again; 0:
@@ -46,19 +44,6 @@ import polars as pl
 
 from swapsim.native.facts import STALL_SLEEPS, WORLD_WHERE
 from swapsim.schemas.table import schema_of
-
-WORLD_CONSTANTS: Final = schema_of(
-    {
-        "name": pl.String,
-        "value": pl.Int64,
-        "low": pl.Int64,
-        "high": pl.Int64,
-        "unit": pl.String,
-        "source": pl.String,
-    }
-)
-"""One row per constant of the world (data/world.csv): what work costs, and what is not published of
-the mail's machine; low and high are what its source leaves open."""
 
 ZONE: Final = pl.Enum(["dma32", "normal"])
 """A zone of memory, the lower one first."""

@@ -21,7 +21,7 @@ def fits() -> dict[str, pl.DataFrame]:
     Returns
     -------
     dict of str to polars.DataFrame
-        The patch -> constants, schema COSTS.
+        The patch -> constants, schema CONSTANTS.
     """
     return {room.PATCH: room.headline_fit().constants for room in rooms("headline_fit")}
 

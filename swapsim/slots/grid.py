@@ -122,4 +122,4 @@ def one_at_a_time(
     ]
     frames = sweep.run(measure_point, points, executor=executor, progress=progress, folder=folder)
     found = pl.concat(frames) if frames else pl.DataFrame(schema=SLOT_SWEEP)
-    return require(found, SLOT_SWEEP, "slot sweep")
+    return require(found, SLOT_SWEEP, "SLOT_SWEEP")

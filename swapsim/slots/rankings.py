@@ -36,7 +36,7 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) ->
     InputError
         The table has another schema, or has no such metric; or confidence is out of its range.
     """
-    require(measures, SLOT_SWEEP, "slot sweep")
+    require(measures, SLOT_SWEEP, "SLOT_SWEEP")
     check_confidence(confidence)
     keys = ["factor", "setting", "policy", "n_cpus", "metric", "unit"]
     chosen = measures.filter(metric=metric)

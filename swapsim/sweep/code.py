@@ -11,6 +11,9 @@ as the compiler reads them, and a function is followed to all that it names::
                    and leads to the statement that binds it
         lib.NAME   leads to the digest that was compiled into the C core for this name
 
+A variable of a function that has a module's name is taken for it: too much is followed then, never
+too little.
+
 The digest is that of all statements reached, as a set. So it does not matter in which module one
 lies, under which name that module is imported, or in what order. A syntax tree's fields that are
 empty are left out, and the pieces of an f-string are joined: in these Pythons 3.11 to 3.13 differ.
@@ -154,16 +157,22 @@ def _file_of(module: str) -> Path:
     return path
 
 
-def _names_bound(statement: ast.stmt) -> Iterator[str]:
-    match statement:
+def _names_bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a statement gives to the scope that it stands in."""
+    match node:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
             yield name
-        case ast.Import() | ast.ImportFrom():
+        case ast.Import() | ast.ImportFrom() | ast.Lambda():
             return
+        case ast.Name(id=name, ctx=ast.Store()):
+            yield name
+        case ast.comprehension():
+            # Its variables are its own.
+            for part in (node.iter, *node.ifs):
+                yield from _names_bound(part)
         case _:
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    yield node.id
+            for part in ast.iter_child_nodes(node):
+                yield from _names_bound(part)
 
 
 def _has_effect(statement: ast.stmt) -> bool:

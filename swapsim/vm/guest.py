@@ -8,15 +8,11 @@ from typing import Final
 import polars as pl
 
 from swapsim.config import WorldConfig
-from swapsim.errors import InputError
+from swapsim.config import constants as files
 from swapsim.native import vm_window
 from swapsim.native.facts import WORLD_COST_MAX, WORLD_COSTS
-from swapsim.paths import data_root
-from swapsim.schemas import WORLD_CONSTANTS
-from swapsim.schemas.csv_file import read_csv
 
-GUEST: Final = (
-    *WORLD_COSTS,
+MACHINE: Final = (
     "available_pages",
     "kernel_pages",
     "gap_pages",
@@ -29,7 +25,11 @@ GUEST: Final = (
     "nr_requests",
     "writes_turn_ms",
 )
-"""Constants of data/guest.csv."""
+"""Constants of the guest, besides what work costs."""
+
+_FILE: Final = files.ConstantsFile(
+    name="guest.csv", costs=WORLD_COSTS, others=MACHINE, most=WORLD_COST_MAX
+)
 
 SECTORS: Final = 8
 """Of a page."""
@@ -55,33 +55,15 @@ def guest_constants(
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_CONSTANTS, one row per constant of GUEST.
+        Schema CONSTANTS, one row per constant: the costs, then those of MACHINE.
 
     Raises
     ------
     InputError
-        Naming file, line and constant: one that is missing, given twice or unknown, a value that
-        is none, or a range that it does not lie in.
+        Naming file, line and field of the first row that does not fit, or the constant that is
+        missing, or to be changed and unknown.
     """
-    path = (data_root() if root is None else root) / "guest.csv"
-    frame = read_csv(path, WORLD_CONSTANTS, "WORLD_CONSTANTS")
-    for line, row in enumerate(frame.iter_rows(named=True), start=2):
-        if row["name"] not in GUEST or not 0 <= row["low"] <= row["value"] <= row["high"]:
-            raise InputError(
-                f"constant {row['name']!r}: give one of {', '.join(GUEST)}, its value from low to "
-                "high",
-                path=path,
-                line=line,
-                field="name",
-            )
-    if sorted(frame["name"]) != sorted(GUEST):
-        raise InputError(f"give each of {', '.join(GUEST)} once", path=path, field="name")
-    others = dict(changed or {})
-    for name, value in others.items():
-        if name not in GUEST or not 1 <= value <= WORLD_COST_MAX:
-            raise InputError(f"constant {name!r} of {value!r} is none", field="name")
-    new = pl.col("name").replace_strict(others, default=None, return_dtype=pl.Int64)
-    return frame.with_columns(value=pl.coalesce(new, "value"))
+    return files.change(_FILE, files.read(_FILE, root), changed or {})
 
 
 def guest(
@@ -112,7 +94,7 @@ def guest(
     data/capture/experiments/stall-rules.toml, programs/parallelio.c, guest/slow-disk;
     calculate_totalreserve_pages, si_mem_available; mq-deadline's fifo_batch.
     """
-    found = _values(guest_constants() if constants is None else constants)
+    found = files.values(_FILE, guest_constants() if constants is None else constants)
     available, gap = found["available_pages"], found["gap_pages"]
     rest = available - available // 5 * 4
     return WorldConfig(
@@ -148,7 +130,7 @@ def watch_guest(config: WorldConfig, constants: pl.DataFrame | None = None) -> W
         A config whose parts do not fit together.
     NativeMemoryError
     """
-    found = _values(guest_constants() if constants is None else constants)
+    found = files.values(_FILE, guest_constants() if constants is None else constants)
     return vm_window.window(config, {name: found[name] for name in WORLD_COSTS})
 
 
@@ -194,7 +176,3 @@ def guest_rows(window: Window) -> list[tuple[str, float, str]]:
         else:
             rows.append((f"Time stalled {reason}", value / 1e9, "s"))
     return rows
-
-
-def _values(constants: pl.DataFrame) -> dict[str, int]:
-    return dict(constants.select("name", "value").iter_rows())

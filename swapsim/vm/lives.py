@@ -32,7 +32,7 @@ def lives(
     pages : sequence of int
         Their numbers in the pool, from 0.
     constants : polars.DataFrame, optional
-        Schema WORLD_CONSTANTS, of which the costs are read; default: data/world.csv.
+        Schema CONSTANTS, of which the costs are read; default: data/world.csv.
     step_ns : int
         Simulated time between two looks: what lasts for less may be missed.
     since_ns, until_ns : int

@@ -31,7 +31,7 @@ def parallelio(
     rules : str
         One of WORLD_RULES.
     constants : polars.DataFrame, optional
-        Schema WORLD_CONSTANTS; default: data/world.csv.
+        Schema CONSTANTS; default: data/world.csv.
     nfs : bool
         Whether the file is on a server, as in the second table.
     seed : int

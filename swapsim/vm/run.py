@@ -30,7 +30,7 @@ def run(
     ----------
     config : WorldConfig
     constants : polars.DataFrame, optional
-        Schema WORLD_CONSTANTS, of which the costs are read; default: data/world.csv.
+        Schema CONSTANTS, of which the costs are read; default: data/world.csv.
     sample_ns : int
         Simulated time between two samples of memory.
     tick : callable

@@ -13,9 +13,7 @@ from swapsim.machine.costs import change_costs, check_costs, costs
 from swapsim.machine.run import run
 from swapsim.native.facts import COST_NAMES
 from swapsim.paths import data_root
-from swapsim.schemas import (
-    COSTS,
-)
+from swapsim.schemas import CONSTANTS
 
 
 def test_the_constants_are_those_of_the_library() -> None:
@@ -26,7 +24,7 @@ def test_the_constants_are_those_of_the_library() -> None:
 def test_each_constant_says_where_it_comes_from() -> None:
     """A source names a microbenchmark, a publication or a base column, or says it is a guess."""
     frame = costs()
-    assert frame.schema == COSTS
+    assert frame.schema == CONSTANTS
     assert frame.filter(pl.col("source").str.len_chars() < 7).is_empty()
     guessed = frame.filter(pl.col("source").str.starts_with("assumed"))
     assert (guessed["high"] >= 2 * guessed["low"]).all()
@@ -35,18 +33,18 @@ def test_each_constant_says_where_it_comes_from() -> None:
 @pytest.mark.parametrize(
     ("field", "text", "message"),
     [
-        ("value", "0", r"field 'value': cost 'map_ns': 0 is no cost"),
-        ("value", "-5", r"field 'value': cost 'map_ns': -5 is no cost"),
+        ("value", "0", r"field 'value': constant 'map_ns': 0 is none"),
+        ("value", "-5", r"field 'value': constant 'map_ns': -5 is none"),
         ("value", "", r"field 'value': '' is no Int64"),
         ("value", "1.5", r"field 'value': '1.5' is no Int64"),
         ("value", "1²", r"field 'value': '1²' is no Int64"),
         ("value", "9" * 5000, r"field 'value': '9+' is no Int64"),
-        ("low", "5000", r"field 'low': cost 'map_ns': 5000 must be at least 1"),
-        ("high", "2", r"field 'high': cost 'map_ns': 2 must be at least the value"),
-        ("name", "map_us", r"field 'name': cost 'map_us': it is unknown"),
-        ("name", "slot_ns", r"field 'name': cost 'slot_ns': it is given twice"),
-        ("unit", "us", r"field 'unit': cost 'map_ns': 'us' is no unit"),
-        ("source", "who knows", r"field 'source': cost 'map_ns': start it with"),
+        ("low", "5000", r"field 'low': constant 'map_ns': 5000 must be at least 1"),
+        ("high", "2", r"field 'high': constant 'map_ns': 2 must be at least the value"),
+        ("name", "map_us", r"field 'name': constant 'map_us': it is unknown"),
+        ("name", "slot_ns", r"field 'name': constant 'slot_ns': it is given twice"),
+        ("unit", "us", r"field 'unit': constant 'map_ns': 'us' is no unit"),
+        ("source", "who knows", r"field 'source': constant 'map_ns': start it with"),
     ],
 )
 def test_a_bad_cost_is_named_with_its_line(
@@ -78,7 +76,7 @@ def test_a_cost_of_no_size_is_refused(tmp_path: Path) -> None:
 
 def test_a_missing_cost_is_named() -> None:
     """A table without one of the constants is refused, before anything runs."""
-    with pytest.raises(InputError, match="cost 'tree_ns' is missing"):
+    with pytest.raises(InputError, match="constant 'tree_ns' is missing"):
         run(MachineConfig(writers=1), costs().filter(pl.col("name") != "tree_ns"))
 
 
@@ -87,7 +85,7 @@ def test_a_bad_cost_of_a_table_is_named_with_its_row() -> None:
     bad = costs().with_columns(
         value=pl.when(pl.col("name") == "lru_page_ns").then(0).otherwise("value")
     )
-    with pytest.raises(InputError, match="cost 'lru_page_ns' in row 26: 0 is no cost"):
+    with pytest.raises(InputError, match="constant 'lru_page_ns' in row 26: 0 is none"):
         run(MachineConfig(writers=1), bad)
 
 
@@ -97,14 +95,14 @@ def test_rows_may_stand_in_any_order() -> None:
 
 
 def test_a_changed_cost_widens_its_range() -> None:
-    """change_costs sets values, keeps the rest, and refuses what is no cost."""
+    """change_costs sets values, keeps the rest, and refuses what is none."""
     changed = change_costs(costs(), {"tree_ns": 5000})
     row = changed.filter(pl.col("name") == "tree_ns").row(0, named=True)
     assert (row["value"], row["high"]) == (5000, 5000)
     assert changed.filter(pl.col("name") != "tree_ns").equals(
         costs().filter(pl.col("name") != "tree_ns")
     )
-    with pytest.raises(InputError, match="cost 'tree_us' is unknown"):
+    with pytest.raises(InputError, match="constant 'tree_us' is unknown"):
         change_costs(costs(), {"tree_us": 5})
-    with pytest.raises(InputError, match="cost 'tree_ns' of 0: give"):
+    with pytest.raises(InputError, match="constant 'tree_ns' of 0: give"):
         change_costs(costs(), {"tree_ns": 0})

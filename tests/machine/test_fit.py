@@ -11,7 +11,7 @@ from swapsim.errors import ConfigError, InputError
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Target, fit
 from swapsim.machine.run import run
-from swapsim.schemas import COSTS, FIT
+from swapsim.schemas import CONSTANTS, FIT
 
 SMALL = MachineConfig(
     kernel="4.8",
@@ -47,7 +47,7 @@ def test_a_fit_finds_the_constants_that_made_its_targets() -> None:
         constants=known,
     )
     assert fitted.converged
-    assert fitted.constants.schema == COSTS
+    assert fitted.constants.schema == CONSTANTS
     assert fitted.residuals.schema == FIT
     assert constant(fitted.constants, "tree_ns") == pytest.approx(1000, rel=0.03)
     assert constant(fitted.constants, "unmap_ns") == pytest.approx(12000, rel=0.05)
@@ -60,7 +60,7 @@ def test_a_fit_needs_as_many_constants_as_targets() -> None:
         fit(SMALL, (target,), {"tree_ns": 5, "map_ns": 5})
     with pytest.raises(ConfigError, match="tied='tag_ns': 'map_ns' is no free constant"):
         fit(SMALL, (target,), {"tree_ns": 5}, tied={"tag_ns": ("map_ns", 1.0)})
-    with pytest.raises(InputError, match="cost 'tree' is unknown"):
+    with pytest.raises(InputError, match="constant 'tree' is unknown"):
         fit(SMALL, (target,), {"tree": 5})
 
 

@@ -136,6 +136,16 @@ def test_other_words_have_the_same_digest(
     assert digest_of(changed(MODEL, file, old, new)) == digest_of(MODEL)
 
 
+def test_a_variable_of_a_comprehension_is_no_name_of_the_module(
+    digest_of: Callable[..., str],
+) -> None:
+    """What a module's comprehension calls its elements leads from elsewhere to nothing."""
+    listed = changed(MODEL, "model/deep.py", "OTHER = 1", "OTHER = [pages for pages in (1, 2)]")
+    assert digest_of(listed) == digest_of(MODEL)
+    bound = changed(MODEL, "model/deep.py", "OTHER = 1", "OTHER = [(min := pages) for pages in ()]")
+    assert digest_of(bound) != digest_of(MODEL)
+
+
 def test_files_may_move(digest_of: Callable[..., str]) -> None:
     """A module renamed, moved, imported otherwise or taken apart is the same code."""
     same = digest_of(MODEL)

@@ -9,10 +9,10 @@ import pytest
 
 from swapsim import claims, vm
 from swapsim.errors import InputError
-from swapsim.native.facts import STALL_RULES
+from swapsim.native.facts import STALL_RULES, WORLD_COSTS
 from swapsim.paths import data_root
-from swapsim.schemas import WORLD_CONSTANTS
-from swapsim.vm.guest import GUEST, SECTORS
+from swapsim.schemas import CONSTANTS
+from swapsim.vm.guest import MACHINE, SECTORS
 
 SMALL = dataclasses.replace(
     vm.guest("mmotm", 1.67), dma32_pages=2000, min_free_pages=80, items=250, files=(500,)
@@ -28,7 +28,7 @@ def test_the_guest_is_the_rigs() -> None:
     """Size, disk and limits are those of the experiment; nothing of it is typed otherwise."""
     told = claims.measured_provenance("stall-rules")["guest"]
     disk, found = told["slow_disk"], values()
-    assert vm.guest_constants().schema == WORLD_CONSTANTS
+    assert vm.guest_constants().schema == CONSTANTS
     assert found["disk_rate"] == disk["bytes_per_second"] // 4096
     assert found["seek_ns"] == disk["seek_us"] * 1000
     assert found["disk_pages"] == disk["file_mebibytes"] * 256
@@ -56,19 +56,23 @@ def test_the_guests_marks_and_room_are_those_of_a_boot() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("old", "new", "message"),
     [
-        ("gap_pages,281", "gap,281"),
-        ("gap_pages,281,281", "gap_pages,281,282"),
-        ("nr_requests,128", "gap_pages,281"),
+        ("gap_pages,281", "gap,281", "field 'name': constant 'gap': it is unknown"),
+        ("gap_pages,281,281", "gap_pages,281,282", "field 'low': constant 'gap_pages': 282 must"),
+        (
+            "nr_requests,128",
+            "gap_pages,281",
+            "field 'name': constant 'gap_pages': it is given",
+        ),
     ],
 )
-def test_a_bad_row_is_named(tmp_path: Path, old: str, new: str) -> None:
+def test_a_bad_row_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
     """An unknown name, a value out of its range, one that is missing."""
     text = (data_root() / "guest.csv").read_text(encoding="utf-8")
     assert old in text
     (tmp_path / "guest.csv").write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InputError, match=r"guest\.csv"):
+    with pytest.raises(InputError, match=rf"guest\.csv, line \d+, {message}"):
         vm.guest_constants(root=tmp_path)
 
 
@@ -76,7 +80,7 @@ def test_a_changed_constant_is_one_of_them() -> None:
     """Others are refused by name."""
     changed = dict(vm.guest_constants({"gap_pages": 300}).select("name", "value").iter_rows())
     assert changed == values() | {"gap_pages": 300}
-    assert set(changed) == set(GUEST)
+    assert tuple(changed) == (*WORLD_COSTS, *MACHINE)
     with pytest.raises(InputError, match="'gap'"):
         vm.guest_constants({"gap": 1})
 

@@ -43,7 +43,7 @@ def times(config: MachineConfig, constants: pl.DataFrame) -> tuple[float, float,
     config : MachineConfig
         Of `machines.machine`.
     constants : polars.DataFrame
-        Schema COSTS.
+        Schema CONSTANTS.
 
     Returns
     -------

@@ -66,7 +66,7 @@ def constants_at(point: Point) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema COSTS.
+        Schema CONSTANTS.
 
     Raises
     ------

@@ -136,7 +136,7 @@ def fit(
     in_memory : float
         As for `machines.machine`.
     constants : polars.DataFrame, optional
-        Schema COSTS; default: data/costs.csv.
+        Schema CONSTANTS; default: data/costs.csv.
     seed : int
 
     Returns

@@ -121,7 +121,7 @@ def gains_over_life(
     Parameters
     ----------
     fits : mapping of str to polars.DataFrame
-        A name -> constants, schema COSTS.
+        A name -> constants, schema CONSTANTS.
     cases : sequence of Case, optional
         Some of `ages`.
     seeds, executor, progress

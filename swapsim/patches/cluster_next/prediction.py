@@ -36,7 +36,7 @@ def predict(
     Parameters
     ----------
     constants : polars.DataFrame
-        Schema COSTS, as `fit` finds them.
+        Schema CONSTANTS, as `fit` finds them.
     seeds : sequence of int
     version : {"V1", "V3"}
     policy : str or Policy, optional
@@ -87,7 +87,7 @@ def runs(
     Parameters
     ----------
     constants : polars.DataFrame
-        Schema COSTS.
+        Schema CONSTANTS.
     policies : sequence of str or Policy
     seed : int
 

@@ -57,7 +57,7 @@ def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     polars.DataFrame
         ``factor, setting, policy`` and a column per metric, rounded to four digits.
     """
-    require(measures, SLOT_SWEEP, "slot sweep")
+    require(measures, SLOT_SWEEP, "SLOT_SWEEP")
     return (
         measures.filter(pl.col("metric").is_in(metrics))
         .group_by("factor", "setting", "policy", "metric", maintain_order=True)

@@ -16,7 +16,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims, vm
+from swapsim import claims, sweep, vm
 from swapsim.native.facts import STALL_RULES, WORLD_COSTS
 from swapsim.patches.stall_decisions.lab import SIZES, directions
 from swapsim.patches.stall_decisions.mail import PATCH
@@ -27,7 +27,6 @@ from swapsim.schemas import (
     WORLD_LAB_MAIL,
     require,
 )
-from swapsim.sweep import batches
 from swapsim.sweep.kept import kept, picked
 
 SEEDS: Final = tuple(range(1, 10))
@@ -164,7 +163,7 @@ def tell_guests(
     polars.DataFrame
         Schema RESULTS.
     """
-    frames = batches.run(told_by_guest, runs, executor=executor, progress=progress, batch_points=2)
+    frames = sweep.run(told_by_guest, runs, executor=executor, progress=progress, batch_points=2)
     return require(pl.concat(frames), RESULTS, "RESULTS")
 
 

@@ -6,11 +6,10 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from swapsim import claims, vm
+from swapsim import claims, sweep, vm
 from swapsim.native.facts import WORLD_RULES
 from swapsim.patches.stall_decisions.worlds import Run, told
 from swapsim.schemas import RESULTS, require
-from swapsim.sweep import batches
 from swapsim.sweep.kept import kept, picked
 
 SEEDS: Final = (1, 2, 3)
@@ -64,7 +63,7 @@ def _one_case(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 @kept("stall-decisions-node", reads=("world.csv",), sample=_one_case)
 def on_a_node(progress: bool) -> pl.DataFrame:
     """Run the mail's first test with lists by zone, and with those of a node (RESULTS)."""
-    frames = batches.run(told_on_a_node, _cases(), progress=progress, batch_points=2)
+    frames = sweep.run(told_on_a_node, _cases(), progress=progress, batch_points=2)
     return require(pl.concat(frames), RESULTS, "RESULTS")
 
 

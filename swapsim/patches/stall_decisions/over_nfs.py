@@ -13,11 +13,12 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from swapsim import sweep
 from swapsim.patches.stall_decisions.judgement import BASE, BEFORE, SERIES
 from swapsim.patches.stall_decisions.mail import PATCH
 from swapsim.patches.stall_decisions.worlds import Run, watched
 from swapsim.schemas import WORLD_SERVERS, require
-from swapsim.sweep import SerialExecutor, batches
+from swapsim.sweep import SerialExecutor
 from swapsim.sweep.kept import kept, picked
 from swapsim.vm import ops, vmstat
 
@@ -75,7 +76,7 @@ def by_server(
     polars.DataFrame
         Schema WORLD_SERVERS, of each run the figures of ROWS.
     """
-    frames = batches.run(_tell, points, executor=executor, progress=progress, batch_points=1)
+    frames = sweep.run(_tell, points, executor=executor, progress=progress, batch_points=1)
     return require(pl.concat(frames), WORLD_SERVERS, "WORLD_SERVERS")
 
 

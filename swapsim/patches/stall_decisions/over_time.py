@@ -7,11 +7,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import vm
+from swapsim import sweep, vm
 from swapsim.patches.stall_decisions.judgement import RULES
 from swapsim.patches.stall_decisions.worlds import Run
 from swapsim.schemas import WORLD_BY_TIME, WORLD_LIFE_SPANS, WORLD_SUMMED, require
-from swapsim.sweep import batches
 
 FILE_MIB: Final = 2385
 """Of the round that is looked at: the first file that 3.9 does not bear."""
@@ -46,7 +45,7 @@ def by_time(
     polars.DataFrame
         Schema WORLD_BY_TIME.
     """
-    frames = batches.run(_look, rules, executor=executor, progress=progress, batch_points=1)
+    frames = sweep.run(_look, rules, executor=executor, progress=progress, batch_points=1)
     return require(pl.concat(frames), WORLD_BY_TIME, "WORLD_BY_TIME")
 
 
@@ -65,7 +64,7 @@ def lives(
     polars.DataFrame
         Schema WORLD_LIFE_SPANS.
     """
-    frames = batches.run(_follow, rules, executor=executor, progress=progress, batch_points=1)
+    frames = sweep.run(_follow, rules, executor=executor, progress=progress, batch_points=1)
     return require(pl.concat(frames), WORLD_LIFE_SPANS, "WORLD_LIFE_SPANS")
 
 

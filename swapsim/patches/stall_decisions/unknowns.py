@@ -8,11 +8,10 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from swapsim import vm
+from swapsim import sweep, vm
 from swapsim.patches.stall_decisions.judgement import RULES, cells
 from swapsim.patches.stall_decisions.worlds import Run, told
 from swapsim.schemas import WORLD_OPEN, WORLD_ORDERS, WORLD_RANGES, require
-from swapsim.sweep import batches
 
 OF_THE_SERVER: Final = ("net_rate", "server_rate", "server_seek_ns")
 
@@ -67,7 +66,7 @@ def by_unknown(
     """
     chosen = unknowns() if asked is None else asked
     points = list(product(chosen, rules))
-    frames = batches.run(_tell, points, executor=executor, progress=progress, batch_points=2)
+    frames = sweep.run(_tell, points, executor=executor, progress=progress, batch_points=2)
     return require(pl.concat(frames), WORLD_OPEN, "WORLD_OPEN")
 
 

@@ -9,11 +9,10 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import claims, vm
+from swapsim import claims, sweep, vm
 from swapsim.config import WorldConfig
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
 from swapsim.schemas import RESULTS, require
-from swapsim.sweep import batches
 
 TARGETS: Final = ("disk", "nfs")
 """Where the file is: the mail's first table, and its second."""
@@ -111,7 +110,7 @@ def tell(
     polars.DataFrame
         Schema RESULTS.
     """
-    frames = batches.run(told, runs, executor=executor, progress=progress, batch_points=2)
+    frames = sweep.run(told, runs, executor=executor, progress=progress, batch_points=2)
     return require(pl.concat(frames), RESULTS, "RESULTS")
 
 

@@ -58,7 +58,7 @@ def fit(
     tag_share, map_share : float
         ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``.
     constants : polars.DataFrame, optional
-        Schema COSTS; default: data/costs.csv.
+        Schema CONSTANTS; default: data/costs.csv.
     seed : int
 
     Returns
@@ -101,7 +101,7 @@ def swap_phase_rate(constants: pl.DataFrame) -> float:
     Parameters
     ----------
     constants : polars.DataFrame
-        Schema COSTS.
+        Schema CONSTANTS.
 
     Source
     ------
@@ -126,7 +126,7 @@ def run_rates(
     rate : float
         Swap-out rate while swapping, in KiB/s.
     constants : polars.DataFrame
-        Schema COSTS.
+        Schema CONSTANTS.
     writers : int, optional
         Who fill memory; default: the mail's.
     """

@@ -26,7 +26,7 @@ def predict(constants: pl.DataFrame, seeds: Sequence[int] = TABLE_SEEDS) -> pl.D
     Parameters
     ----------
     constants : polars.DataFrame
-        Schema COSTS, as `fit` finds them.
+        Schema CONSTANTS, as `fit` finds them.
     seeds : sequence of int
 
     Returns
@@ -65,7 +65,7 @@ def runs(constants: pl.DataFrame, *, channels: int = 0, seed: int = 1) -> dict[s
     Parameters
     ----------
     constants : polars.DataFrame
-        Schema COSTS.
+        Schema CONSTANTS.
     channels : int
         Pages that a drive serves at a time; 0: the device is memory.
     seed : int

@@ -50,7 +50,7 @@ def predict_by_shares(
     seeds : sequence of int
         Runs of base and patch each, over which a prediction is the mean.
     constants : polars.DataFrame, optional
-        Schema COSTS, for all that is not fitted; default: data/costs.csv.
+        Schema CONSTANTS, for all that is not fitted; default: data/costs.csv.
     executor, progress, folder
         As for `sweep.run`.
 
@@ -122,7 +122,7 @@ def fits_at(shares: Iterable[tuple[float, float]]) -> dict[str, pl.DataFrame]:
     Returns
     -------
     dict of str to polars.DataFrame
-        "tags TAG, map MAP" -> the fitted constants, schema COSTS.
+        "tags TAG, map MAP" -> the fitted constants, schema CONSTANTS.
     """
     return {
         f"tags {tag_share:g}, map {map_share:g}": fit(

@@ -83,7 +83,7 @@ def metrics_of(step: str, constants: pl.DataFrame, *, seed: int = 1) -> dict[str
     step : str
         Of STEPS.
     constants : polars.DataFrame
-        Schema COSTS.
+        Schema CONSTANTS.
     seed : int
 
     Returns
