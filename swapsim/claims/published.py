@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the mails print: their tables, their claims, and how far a result may lie from them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -39,7 +39,7 @@ def published_tables(root: Path | None = None) -> pl.DataFrame:
         type, an empty field that must not be, a locator that is not ``table | metric | kernel``,
         a value or a percentage that is not what was printed, or a cell given twice.
     """
-    folder = data_root() / "published" if root is None else root
+    folder = _folder(root)
     paths = sorted(folder.glob("[0-9][0-9]-*.csv"))
     if not paths:
         raise InputError("no table of a patch here: NN-slug.csv is needed", path=folder)
@@ -69,7 +69,7 @@ def published_claims(root: Path | None = None) -> pl.DataFrame:
     InputError
         Naming file, line and field of the first row that does not fit.
     """
-    path = (data_root() / "published" if root is None else root) / "claims.csv"
+    path = _folder(root) / "claims.csv"
     frame = read_csv(path, CLAIMS, "CLAIMS", _CLAIMS_MAY_LACK)
     _refuse_twins(frame, ["claim"], path, "claim")
     return frame
@@ -93,7 +93,7 @@ def mails(root: Path | None = None) -> pl.DataFrame:
     InputError
         Naming file, line and field of the first row that does not fit.
     """
-    path = (data_root() / "published" if root is None else root) / "mails.csv"
+    path = _folder(root) / "mails.csv"
     frame = read_csv(path, MAILS, "MAILS")
     _refuse_twins(frame, ["mail"], path, "mail")
     return frame
@@ -117,17 +117,10 @@ def tolerances(root: Path | None = None) -> pl.DataFrame:
     InputError
         Naming file, line and field of the first row that does not fit.
     """
-    path = (data_root() / "published" if root is None else root) / "tolerances.csv"
+    path = _folder(root) / "tolerances.csv"
     frame = read_csv(path, TOLERANCES, "TOLERANCES")
     _refuse_twins(frame, ["claim"], path, "claim")
-    for line, tolerance in enumerate(frame["tolerance"], start=2):
-        if tolerance < 0:
-            raise InputError(
-                f"{tolerance} is below zero: give a distance",
-                path=path,
-                line=line,
-                field="tolerance",
-            )
+    _refuse_below_zero(frame, ["tolerance"], path)
     return frame
 
 
@@ -150,16 +143,15 @@ def world_tolerances(root: Path | None = None) -> pl.DataFrame:
     InputError
         Naming file, line and field of the first row that does not fit.
     """
-    path = (data_root() / "published" if root is None else root) / "world-tolerances.csv"
+    path = _folder(root) / "world-tolerances.csv"
     frame = read_csv(path, WORLD_TOLERANCES, "WORLD_TOLERANCES", _WORLD_MAY_LACK)
     _refuse_twins(frame, ["table", "metric"], path, "metric")
-    for line, row in enumerate(frame.iter_rows(named=True), start=2):
-        for field in _WORLD_MAY_LACK:
-            if row[field] is not None and row[field] < 0:
-                raise InputError(
-                    f"{row[field]} is below zero: give a size", path=path, line=line, field=field
-                )
+    _refuse_below_zero(frame, _WORLD_MAY_LACK, path)
     return frame
+
+
+def _folder(root: Path | None) -> Path:
+    return data_root() / "published" if root is None else root
 
 
 def _read_cells(path: Path) -> pl.DataFrame:
@@ -206,3 +198,12 @@ def _refuse_twins(frame: pl.DataFrame, key: list[str], path: Path, field: str) -
             line=twins[0] + 2,
             field=field,
         )
+
+
+def _refuse_below_zero(frame: pl.DataFrame, fields: Sequence[str], path: Path) -> None:
+    for line, row in enumerate(frame.iter_rows(named=True), start=2):
+        for field in fields:
+            if row[field] is not None and row[field] < 0:
+                raise InputError(
+                    f"{row[field]} is below zero: give a size", path=path, line=line, field=field
+                )

@@ -166,10 +166,10 @@ def _names_bound(node: ast.AST) -> Iterator[str]:
             return
         case ast.Name(id=name, ctx=ast.Store()):
             yield name
-        case ast.comprehension():
+        case ast.comprehension(iter=source, ifs=conditions):
             # Its variables are its own.
-            for part in (node.iter, *node.ifs):
-                yield from _names_bound(part)
+            for asked in (source, *conditions):
+                yield from _names_bound(asked)
         case _:
             for part in ast.iter_child_nodes(node):
                 yield from _names_bound(part)
