@@ -81,12 +81,12 @@ static void a_file_keeps_its_tags_whatever_the_swap_cache_does(void)
 	CHECK(sws_mapping_add_file(mappings, &file) == SWS_OK);
 	CHECK(sws_mapping_add(mappings, file, 5, FOLIO, &work) == SWS_OK);
 	CHECK(sws_mapping_dirty(mappings, file, 5, &work) == SWS_OK);
-	CHECK(sws_mapping_tagged(mappings, file, SWS_MAPPING_DIRTY));
+	CHECK(sws_mapping_tagged(mappings, file, SWS_RTREE_TAG_DIRTY));
 	CHECK(sws_mapping_start_writeback(mappings, file, 5, false, false, &work) == SWS_OK);
-	CHECK(sws_mapping_tagged(mappings, file, SWS_MAPPING_WRITEBACK));
-	CHECK(!sws_mapping_tagged(mappings, file, SWS_MAPPING_DIRTY));
+	CHECK(sws_mapping_tagged(mappings, file, SWS_RTREE_TAG_WRITEBACK));
+	CHECK(!sws_mapping_tagged(mappings, file, SWS_RTREE_TAG_DIRTY));
 	CHECK(sws_mapping_end_writeback(mappings, file, 5, &work) == SWS_OK);
-	CHECK(!sws_mapping_tagged(mappings, file, SWS_MAPPING_WRITEBACK));
+	CHECK(!sws_mapping_tagged(mappings, file, SWS_RTREE_TAG_WRITEBACK));
 	CHECK(sws_mapping_delete(mappings, file, 5, SHADOW, &work) == SWS_OK);
 	CHECK(sws_mapping_lookup(mappings, file, 5) == 0);
 	CHECK(work.acquisitions == 5);
@@ -104,7 +104,7 @@ static void a_page_dirtied_again_keeps_dirty_and_keep_write_keeps_towrite(void)
 	CHECK(sws_mapping_add(mappings, file, 9, FOLIO, &work) == SWS_OK);
 	CHECK(sws_mapping_dirty(mappings, file, 9, &work) == SWS_OK);
 	CHECK(sws_mapping_start_writeback(mappings, file, 9, true, true, &work) == SWS_OK);
-	CHECK(sws_mapping_tagged(mappings, file, SWS_MAPPING_DIRTY));
+	CHECK(sws_mapping_tagged(mappings, file, SWS_RTREE_TAG_DIRTY));
 	verify(mappings);
 	sws_mappings_free(mappings);
 }
@@ -159,7 +159,7 @@ static void reclaim_leaves_a_shadow_of_a_file_page_but_in_4_8_none_in_the_root(v
 		/* DIRTY at the leaf, above it and in the root; two tags at the leaf alone. */
 		CHECK(work.tag_words_touched == 3 + 1 + 1);
 		CHECK(sws_mapping_lookup(mappings, file, 70) == SHADOW);
-		CHECK(!sws_mapping_tagged(mappings, file, SWS_MAPPING_DIRTY));
+		CHECK(!sws_mapping_tagged(mappings, file, SWS_RTREE_TAG_DIRTY));
 		verify(mappings);
 		CHECK(sws_mapping_remove(mappings, file, 70, SHADOW, &work) == SWS_ERROR_NOT_FOUND);
 		CHECK(sws_mapping_add(mappings, file, 70, FOLIO, &made) == SWS_OK);
@@ -199,7 +199,7 @@ static void a_move_keeps_the_tags_and_changes_the_folio(void)
 	CHECK(sws_mapping_move(mappings, 0, 70, 2 * FOLIO, &work) == SWS_OK);
 	CHECK(work.acquisitions == 1 && work.tree.descents == 1);
 	CHECK(sws_mapping_lookup(mappings, 0, 70) == 2 * FOLIO);
-	CHECK(sws_mapping_tagged(mappings, 0, SWS_MAPPING_WRITEBACK));
+	CHECK(sws_mapping_tagged(mappings, 0, SWS_RTREE_TAG_WRITEBACK));
 	CHECK(sws_mapping_move(mappings, 0, 70, SHADOW, &work) == SWS_ERROR_BAD_ARGUMENT);
 	verify(mappings);
 	sws_mappings_free(mappings);

@@ -32,34 +32,24 @@ page : the page, as a number or in words
 """
 
 from swapsim.schemas.claims import (
-    BETTER,
-    CARDS,
-    CLAIMS,
-    COMPARISON,
     DIRECTION,
     DIRECTION_VERDICT,
     DIRECTIONS,
     GROWTH_IN_BOTH_MAILS,
-    HAND,
     HELD_AGAINST,
-    MAILS,
     MEDIANS,
     MEDIANS_BY_SIZE,
     PAIRED,
-    PUBLISHED,
     RESULTS,
     SAYS,
     SEEN,
     SLOTS_IN_USE,
     SOURCE,
-    STANDING,
     THREE_COLUMNS,
-    TOLERANCES,
     VERDICT,
     WORLD_AND_LAB,
     WORLD_AND_LAB_ORDER,
     WORLD_LAB_MAIL,
-    WORLD_TOLERANCES,
 )
 from swapsim.schemas.constants import CONSTANTS
 from swapsim.schemas.machine import (
@@ -83,6 +73,18 @@ from swapsim.schemas.machine import (
 )
 from swapsim.schemas.mappings import FLOW, LOCK_SITES, LOCK_SITES_PER_PAGE, MIX, REPLAY_ROWS, SITE
 from swapsim.schemas.parquet_file import read_table, require_values
+from swapsim.schemas.published import (
+    BETTER,
+    CARDS,
+    CLAIMS,
+    COMPARISON,
+    HAND,
+    MAILS,
+    PUBLISHED,
+    STANDING,
+    TOLERANCES,
+    WORLD_TOLERANCES,
+)
 from swapsim.schemas.removals import (
     BATCHED_REMOVAL,
     HOLD_LENGTHS,

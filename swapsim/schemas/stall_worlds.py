@@ -60,7 +60,8 @@ from typing import Final
 import polars as pl
 
 from swapsim.native.facts import WORLD_WHERE
-from swapsim.schemas.claims import DIRECTION, DIRECTION_VERDICT, STANDING
+from swapsim.schemas.claims import DIRECTION, DIRECTION_VERDICT
+from swapsim.schemas.published import STANDING
 from swapsim.schemas.table import schema_of
 
 WORLD_CELLS: Final = schema_of(

@@ -40,7 +40,7 @@ def rig() -> SimpleNamespace:
     """Give the rig's modules, which are a package beside their program."""
     sys.path.insert(0, str(CAPTURE))
     try:
-        names = ("errors", "reclaim", "workload")
+        names = ("errors", "reclaim", "table", "workload")
         return SimpleNamespace(**{name: import_module(f"rig.{name}") for name in names})
     finally:
         sys.path.remove(str(CAPTURE))
@@ -116,7 +116,7 @@ def test_folios_that_a_batch_removes_are_not_recorded(rig: SimpleNamespace, tmp_
     path = tmp_path / "both.toml"
     path.write_text(text.replace("[lab]\n", "[lab]\nbatched_removal = true\n"))
     with pytest.raises(rig.errors.CaptureError, match="batched_removal = false"):
-        rig.workload.take(rig.workload.read_table(path))
+        rig.workload.take(rig.table.read_table(path))
 
 
 @pytest.mark.parametrize("name", list(TRACES))

@@ -56,13 +56,6 @@
 
 /* ffi: begin */
 
-/* The tags of the page cache, as in enum xa_mark users of include/linux/fs.h. */
-enum sws_mapping_tag {
-	SWS_MAPPING_DIRTY = 0,
-	SWS_MAPPING_WRITEBACK = 1,
-	SWS_MAPPING_TOWRITE = 2,
-};
-
 /* The largest device, and log2 of its largest trunk: offsets have 32 bits. */
 #define SWS_MAPPING_SLOTS_MAX 4294967296
 enum {
@@ -202,8 +195,7 @@ int sws_mapping_clear_shadow(struct sws_mappings *self, uint32_t mapping, uint64
 uint64_t sws_mapping_lookup(const struct sws_mappings *self, uint32_t mapping, uint64_t index);
 
 /* Does any page of a mapping have this tag? Models mapping_tagged. */
-bool sws_mapping_tagged(const struct sws_mappings *self, uint32_t mapping,
-			enum sws_mapping_tag tag);
+bool sws_mapping_tagged(const struct sws_mappings *self, uint32_t mapping, enum sws_rtree_tag tag);
 
 /* Tree nodes of one mapping: 576 bytes each in the kernel. */
 uint64_t sws_mapping_nodes(const struct sws_mappings *self, uint32_t mapping);

@@ -46,7 +46,7 @@
 
 /* ffi: begin */
 
-/* The tags of an item; a set of them is a mask of 1 << tag. */
+/* The tags of an item, as the page cache has them; a set of them is a mask of 1 << tag. */
 enum sws_rtree_tag {
 	SWS_RTREE_TAG_DIRTY = 0,
 	SWS_RTREE_TAG_WRITEBACK = 1,

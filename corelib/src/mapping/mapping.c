@@ -234,19 +234,20 @@ int sws_mapping_dirty(struct sws_mappings *self, uint32_t mapping, uint64_t inde
 	if (!is_folio(sws_mapping_lookup(self, mapping, index)))
 		return SWS_ERROR_NOT_FOUND;
 	work->acquisitions++;
-	return sws_rtree_tag_set(self->forest, mapping, index, SWS_MAPPING_DIRTY, &work->tree);
+	return sws_rtree_tag_set(self->forest, mapping, index, SWS_RTREE_TAG_DIRTY, &work->tree);
 }
 
 /* 4.8: a descent for each tag that changes. */
 static int start_by_tag(struct sws_mappings *self, uint32_t mapping, uint64_t index,
 			bool page_dirty, bool keep_write, struct sws_rtree_work *work)
 {
-	int error = sws_rtree_tag_set(self->forest, mapping, index, SWS_MAPPING_WRITEBACK, work);
+	int error = sws_rtree_tag_set(self->forest, mapping, index, SWS_RTREE_TAG_WRITEBACK, work);
 
 	if (!error && !page_dirty)
-		error = sws_rtree_tag_clear(self->forest, mapping, index, SWS_MAPPING_DIRTY, work);
+		error = sws_rtree_tag_clear(self->forest, mapping, index, SWS_RTREE_TAG_DIRTY,
+					    work);
 	if (!error && !keep_write)
-		error = sws_rtree_tag_clear(self->forest, mapping, index, SWS_MAPPING_TOWRITE,
+		error = sws_rtree_tag_clear(self->forest, mapping, index, SWS_RTREE_TAG_TOWRITE,
 					    work);
 	return error;
 }
@@ -254,8 +255,8 @@ static int start_by_tag(struct sws_mappings *self, uint32_t mapping, uint64_t in
 int sws_mapping_start_writeback(struct sws_mappings *self, uint32_t mapping, uint64_t index,
 				bool page_dirty, bool keep_write, struct sws_mapping_work *work)
 {
-	uint32_t cleared = (page_dirty ? 0u : 1u << SWS_MAPPING_DIRTY) |
-			   (keep_write ? 0u : 1u << SWS_MAPPING_TOWRITE);
+	uint32_t cleared = (page_dirty ? 0u : 1u << SWS_RTREE_TAG_DIRTY) |
+			   (keep_write ? 0u : 1u << SWS_RTREE_TAG_TOWRITE);
 
 	if (!is_folio(sws_mapping_lookup(self, mapping, index)))
 		return SWS_ERROR_NOT_FOUND;
@@ -264,7 +265,7 @@ int sws_mapping_start_writeback(struct sws_mappings *self, uint32_t mapping, uin
 	work->acquisitions++;
 	if (!self->rules->one_walk_start)
 		return start_by_tag(self, mapping, index, page_dirty, keep_write, &work->tree);
-	return sws_rtree_tag_update(self->forest, mapping, index, 1u << SWS_MAPPING_WRITEBACK,
+	return sws_rtree_tag_update(self->forest, mapping, index, 1u << SWS_RTREE_TAG_WRITEBACK,
 				    cleared, &work->tree);
 }
 
@@ -276,7 +277,7 @@ int sws_mapping_end_writeback(struct sws_mappings *self, uint32_t mapping, uint6
 	if (!keeps_writeback_tags(self, mapping))
 		return SWS_OK;
 	work->acquisitions++;
-	return sws_rtree_tag_clear(self->forest, mapping, index, SWS_MAPPING_WRITEBACK,
+	return sws_rtree_tag_clear(self->forest, mapping, index, SWS_RTREE_TAG_WRITEBACK,
 				   &work->tree);
 }
 
@@ -368,7 +369,7 @@ uint64_t sws_mapping_lookup(const struct sws_mappings *self, uint32_t mapping, u
 	return sws_rtree_lookup(self->forest, mapping, index, NULL);
 }
 
-bool sws_mapping_tagged(const struct sws_mappings *self, uint32_t mapping, enum sws_mapping_tag tag)
+bool sws_mapping_tagged(const struct sws_mappings *self, uint32_t mapping, enum sws_rtree_tag tag)
 {
 	return sws_rtree_tagged(self->forest, mapping, tag);
 }
@@ -382,12 +383,12 @@ int sws_mappings_verify(const struct sws_mappings *self, const char **reason)
 {
 	for (uint32_t mapping = 0; mapping < self->swap_count; mapping++) {
 		/* Swap's set_page_dirty sets the page flag alone. */
-		if (sws_mapping_tagged(self, mapping, SWS_MAPPING_DIRTY)) {
+		if (sws_mapping_tagged(self, mapping, SWS_RTREE_TAG_DIRTY)) {
 			*reason = "a page in the swap cache has the tag DIRTY";
 			return SWS_ERROR_BROKEN;
 		}
 		if (!self->swap_writeback_tags &&
-		    sws_mapping_tagged(self, mapping, SWS_MAPPING_WRITEBACK)) {
+		    sws_mapping_tagged(self, mapping, SWS_RTREE_TAG_WRITEBACK)) {
 			*reason = "a page has the tag WRITEBACK in a mapping that keeps none";
 			return SWS_ERROR_BROKEN;
 		}

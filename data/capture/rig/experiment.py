@@ -8,6 +8,7 @@ from typing import Final
 
 from rig import workload
 from rig.errors import CaptureError
+from rig.table import read_table
 from rig.workload import HOME, RECLAIM_RULES, SWAP_BASES, Switches, Workload
 
 EXPERIMENTS: Final = HOME / "experiments"
@@ -104,7 +105,7 @@ def load(name: str) -> Experiment:
     path: Path = EXPERIMENTS / f"{name}.toml"
     if name not in names():
         raise CaptureError(f"no experiment '{name}': there are {', '.join(names())}")
-    table = workload.read_table(path)
+    table = read_table(path)
     own = table.take_table("experiment")
     varies = own.take("varies", str)
     if varies not in VARIES:

@@ -3,12 +3,11 @@
 
 import dataclasses
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
 from rig.errors import CaptureError
+from rig.table import Table, read_fields, read_table
 
 HOME = Path(__file__).resolve().parent.parent
 WORKLOADS = HOME / "workloads"
@@ -28,16 +27,6 @@ LONGEST_INSTRUCTION_NS = 1 << 10
 
 # Slots are replayed in the order of a lock: any time will do, the order must be strict.
 _SLOT_EVENTS = {"clock": "counter", "groups": ["slot-events"]}
-
-KINDS = {
-    int: "a whole number",
-    str: "a string",
-    bool: "true or false",
-    list: "a list",
-    dict: "a table",
-}
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,12 +168,7 @@ def load(name: str) -> Workload:
     return workload
 
 
-def read_table(path: Path) -> "Table":
-    """Read a description, to be taken field by field."""
-    return Table(path, "", _read(path))
-
-
-def take(table: "Table") -> Workload:
+def take(table: Table) -> Workload:
     """Take a workload's fields from a table that may have others."""
     limit, cgroup_commands = _cgroup(table.take_table("cgroup"))
     switches = _switches(table.take_table("lab"))
@@ -223,86 +207,6 @@ def slot_events_of(workload: Workload) -> Recording:
     """Give what a workload on the lab kernel records when its slot events are asked for."""
     table = {**_SLOT_EVENTS, "buffer_kibibytes_per_cpu": 131072 // workload.cpus}
     return _recording(Table(workload.path, "trace.", table), lab=True)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CaptureError(f"{path.name}: cannot be read: {error}") from error
-
-
-class Table:
-    """A TOML table whose fields are taken one by one; what is left at the end is a mistake."""
-
-    def __init__(self, path: Path, prefix: str, fields: dict[str, Any]) -> None:
-        self.path = path
-        self._prefix = prefix
-        self._fields = dict(fields)
-
-    def __bool__(self) -> bool:
-        """Tell whether fields are left."""
-        return bool(self._fields)
-
-    def error(self, field: str, message: str) -> CaptureError:
-        """Make an error that names file and field."""
-        return CaptureError(f"{self.path.name}: field '{self._prefix}{field}' {message}")
-
-    def take(self, field: str, kind: type[T], default: T | None = None) -> T:
-        """Take a field of one kind, or its default."""
-        value = self._fields.pop(field, default)
-        if value is None:
-            raise self.error(field, f"is missing: give {KINDS[kind]}")
-        if type(value) is not kind:
-            raise self.error(field, f"is {value!r}: give {KINDS[kind]}")
-        return value
-
-    def take_positive(self, field: str, default: int | None = None) -> int:
-        """Take a whole number above 0; 0 too where that is the default."""
-        value = self.take(field, int, default)
-        if value < 0 or (value == 0 and default != 0):
-            raise self.error(field, f"is {value}: give a number above 0")
-        return value
-
-    def take_numbers(self, field: str) -> tuple[int, ...]:
-        """Take whole numbers above 0, each once: a list of them, or one alone."""
-        value = self._fields.pop(field, None)
-        numbers = value if isinstance(value, list) else [value]
-        if not numbers or not all(type(number) is int and number > 0 for number in numbers):
-            raise self.error(field, f"is {value!r}: give a number above 0, or a list of such")
-        if len(set(numbers)) < len(numbers):
-            raise self.error(field, f"is {value!r}: give each number once")
-        return tuple(numbers)
-
-    def take_strings(self, field: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        """Take a list of strings, none of them empty."""
-        value = self.take(field, list, None if default is None else list(default))
-        if not all(isinstance(entry, str) and entry.strip() for entry in value):
-            raise self.error(field, f"is {value!r}: give a list of strings")
-        if default is None and not value:
-            raise self.error(field, "is empty: give one string at least")
-        return tuple(value)
-
-    def take_table(self, field: str) -> "Table":
-        """Take a table; one that is not there has no fields."""
-        return Table(self.path, f"{self._prefix}{field}.", self.take(field, dict, {}))
-
-    def take_tables(self, field: str) -> "list[Table]":
-        """Take a list of tables."""
-        tables = self.take(field, list, [])
-        if not all(isinstance(table, dict) for table in tables):
-            raise self.error(field, f"is {tables!r}: write it as [[{field}]]")
-        return [Table(self.path, f"{field}[{i}].", table) for i, table in enumerate(tables)]
-
-    def rest(self) -> dict[str, Any]:
-        """Take all fields that are left."""
-        fields, self._fields = self._fields, {}
-        return fields
-
-    def close(self) -> None:
-        """Refuse fields that nobody took."""
-        for field in self._fields:
-            raise self.error(field, "is unknown: remove it")
 
 
 def _instruction_ns(table: Table, cpus: int) -> int:
@@ -432,7 +336,7 @@ def _recording(table: Table, *, lab: bool) -> Recording:
     known = {
         group: lines
         for path in (LAB_EVENTS if lab else (EVENTS,))
-        for group, lines in _read(path).items()
+        for group, lines in read_fields(path).items()
     }
     groups = table.take_strings("groups", default=() if lab else None)
     for group in groups:

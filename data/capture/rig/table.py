@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A TOML table whose fields are taken one by one; what is left at the end is a mistake."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from rig.errors import CaptureError
+
+T = TypeVar("T")
+
+_KINDS: Final = {
+    int: "a whole number",
+    str: "a string",
+    bool: "true or false",
+    list: "a list",
+    dict: "a table",
+}
+
+
+def read_fields(path: Path) -> dict[str, Any]:
+    """Read all fields of a file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CaptureError(f"{path.name}: cannot be read: {error}") from error
+
+
+def read_table(path: Path) -> "Table":
+    """Read a file, to be taken field by field."""
+    return Table(path, "", read_fields(path))
+
+
+class Table:
+    """A table of a file, or all of it: the file's name stands in each error."""
+
+    def __init__(self, path: Path, prefix: str, fields: dict[str, Any]) -> None:
+        self.path = path
+        self._prefix = prefix
+        self._fields = dict(fields)
+
+    def __bool__(self) -> bool:
+        """Tell whether fields are left."""
+        return bool(self._fields)
+
+    def error(self, field: str, message: str) -> CaptureError:
+        """Make an error that names file and field."""
+        return CaptureError(f"{self.path.name}: field '{self._prefix}{field}' {message}")
+
+    def take(self, field: str, kind: type[T], default: T | None = None) -> T:
+        """Take a field of one kind, or its default."""
+        value = self._fields.pop(field, default)
+        if value is None:
+            raise self.error(field, f"is missing: give {_KINDS[kind]}")
+        if type(value) is not kind:
+            raise self.error(field, f"is {value!r}: give {_KINDS[kind]}")
+        return value
+
+    def take_positive(self, field: str, default: int | None = None) -> int:
+        """Take a whole number above 0; 0 too where that is the default."""
+        value = self.take(field, int, default)
+        if value < 0 or (value == 0 and default != 0):
+            raise self.error(field, f"is {value}: give a number above 0")
+        return value
+
+    def take_numbers(self, field: str) -> tuple[int, ...]:
+        """Take whole numbers above 0, each once: a list of them, or one alone."""
+        value = self._fields.pop(field, None)
+        numbers = value if isinstance(value, list) else [value]
+        if not numbers or not all(type(number) is int and number > 0 for number in numbers):
+            raise self.error(field, f"is {value!r}: give a number above 0, or a list of such")
+        if len(set(numbers)) < len(numbers):
+            raise self.error(field, f"is {value!r}: give each number once")
+        return tuple(numbers)
+
+    def take_strings(self, field: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
+        """Take a list of strings, none of them empty."""
+        value = self.take(field, list, None if default is None else list(default))
+        if not all(isinstance(entry, str) and entry.strip() for entry in value):
+            raise self.error(field, f"is {value!r}: give a list of strings")
+        if default is None and not value:
+            raise self.error(field, "is empty: give one string at least")
+        return tuple(value)
+
+    def take_table(self, field: str) -> "Table":
+        """Take a table; one that is not there has no fields."""
+        return Table(self.path, f"{self._prefix}{field}.", self.take(field, dict, {}))
+
+    def take_tables(self, field: str) -> "list[Table]":
+        """Take a list of tables."""
+        tables = self.take(field, list, [])
+        if not all(isinstance(table, dict) for table in tables):
+            raise self.error(field, f"is {tables!r}: write it as [[{field}]]")
+        return [Table(self.path, f"{field}[{i}].", table) for i, table in enumerate(tables)]
+
+    def rest(self) -> dict[str, Any]:
+        """Take all fields that are left."""
+        fields, self._fields = self._fields, {}
+        return fields
+
+    def close(self) -> None:
+        """Refuse fields that nobody took."""
+        for field in self._fields:
+            raise self.error(field, "is unknown: remove it")
