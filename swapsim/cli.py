@@ -261,13 +261,18 @@ def _print_table(frame: pl.DataFrame) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code."""
+    asked = list(sys.argv[1:] if arguments is None else arguments)
+    code: int | None
     try:
-        # What a command returns, or the code with which click leaves after --help.
-        code = cli.main(arguments, prog_name="swapsim", standalone_mode=False)
+        # Not by cli.main: to Ctrl-C it says an empty line before us.
+        with cli.make_context("swapsim", asked) as context:
+            code = cli.invoke(context)
+    except click.exceptions.Exit as after_help:
+        return after_help.exit_code
     except click.exceptions.NoArgsIsHelpError as nothing_asked:
         click.echo(nothing_asked.format_message())
         return 2
-    except (click.Abort, KeyboardInterrupt):
+    except KeyboardInterrupt:
         click.echo(interrupt.TEXT, err=True)
         return interrupt.CODE
     except click.ClickException as usage:

@@ -11,7 +11,7 @@ import click
 import polars as pl
 import pytest
 
-from swapsim import traces
+from swapsim import interrupt, traces
 from swapsim.cli import cli, main
 
 PAGE = """\
@@ -194,6 +194,19 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
         assert not list(small.iterdir())
     finally:
         subprocess.run(["umount", str(small)], check=True)
+
+
+def test_an_interrupt_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C in the midst of a command: no empty line before ours."""
+
+    def interrupted(_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(traces, "describe", interrupted)
+    assert main(["info", "anywhere"]) == interrupt.CODE
+    assert capsys.readouterr() == ("", f"{interrupt.TEXT}\n")
 
 
 def test_a_reader_that_goes_away_is_no_error(trace: Path) -> None:

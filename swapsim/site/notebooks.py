@@ -12,6 +12,7 @@ from typing import Any
 
 import nbformat
 
+from swapsim import files
 from swapsim.charts.theme import plain_numbers
 from swapsim.errors import InputError
 from swapsim.paths import notebooks_root
@@ -34,7 +35,7 @@ def normalise() -> list[Path]:
     """
     changed = []
     for path in sorted(notebooks_root().glob("*.ipynb")):
-        text = path.read_text(encoding="utf-8")
+        text = files.read_text(path)
         normal = normal_form(text, _committed(path), path)
         if normal != text:
             write_whole(path, normal.encode())

@@ -86,7 +86,9 @@ def run(
             sweep = sweep_store.identity(task, points, batch_points)
             with sweep_store.opened(Path(folder), sweep) as store:
                 for number, frames in store.found().items():
-                    take(number, frames)
+                    # Another number of points is made up.
+                    if len(frames) == len(batches.get(number, ())):
+                        take(number, frames)
 
                 def keep(number: int, data: bytes) -> None:
                     store.keep(number, data)

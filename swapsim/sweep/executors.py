@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who makes the calls of a sweep: this process, new ones, or an executor of the caller's."""
+"""Who makes the calls of a sweep: this process, new ones, or an executor of the caller's.
+
+Where no new ones can be made, for want of a /dev/shm that can be written, this one makes them all:
+that takes longer and comes to the same.
+"""
 
 import multiprocessing
 import os
@@ -131,13 +135,18 @@ class _OwnPool(ProcessPoolExecutor):
 def _own_pool(most: int, processes: set[BaseProcess]) -> "Iterator[Executor]":
     """Make a pool of new processes and name them; leave none behind when something is raised."""
     others = multiprocessing.active_children()
-    pool = _OwnPool(
-        processes,
-        max_workers=max(1, min(most, len(os.sched_getaffinity(0)))),
-        # A fork would take the threads' locks along.
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_end_with_parent,
-    )
+    try:
+        pool = _OwnPool(
+            processes,
+            max_workers=max(1, min(most, len(os.sched_getaffinity(0)))),
+            # A fork would take the threads' locks along.
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_end_with_parent,
+        )
+    except OSError:
+        # Their locks lie in /dev/shm, which is full, cannot be written, or is not there.
+        yield SerialExecutor()
+        return
     try:
         yield pool
     except BaseException:

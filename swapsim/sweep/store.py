@@ -21,6 +21,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
@@ -125,12 +126,13 @@ def unpack(data: bytes, path: Path | str = "a batch") -> list[pl.DataFrame]:
         They are no whole batch.
     """
     whole = files.decode(data, path)
-    frames = []
-    first = 0
-    for height in json.loads(files.decode_metadata(data, path)["rows"]):
-        frames.append(whole.slice(first, height))
-        first += height
-    return frames
+    metadata = files.decode_metadata(data, path)
+    with files.door(path, "does not tell its points' rows", "move it out of its folder"):
+        heights = json.loads(metadata["rows"])
+        firsts = [0, *accumulate(heights)]
+        if any(height < 0 for height in heights) or firsts[-1] != whole.height:
+            raise ValueError(f"{whole.height} rows")
+        return [whole.slice(*part) for part in zip(firsts, heights, strict=False)]
 
 
 class SweepFolder:
@@ -153,7 +155,7 @@ class SweepFolder:
             match = _BATCH.fullmatch(path.name)
             if not match:
                 continue
-            data = path.read_bytes()
+            data = files.read_bytes(path)
             if hashlib.sha256(data).hexdigest() != match[2]:
                 path.unlink()
                 continue

@@ -162,6 +162,21 @@ def test_a_page_that_is_done_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert {path.name for path in tmp_path.iterdir()} == {"notebooks", "report"}
 
 
+@pytest.mark.parametrize("kept", [b"", b"\xff", b"<article>"])
+def test_a_page_that_was_damaged_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bytes
+) -> None:
+    """Behind a first line that is right, bytes that are no text or no whole article."""
+    folder = one_notebook(tmp_path / "notebooks", "print(open('runs', 'a').write('1'))")
+    use_notebooks(monkeypatch, folder)
+    page = report.write(tmp_path / "report").with_name("00-one.html")
+    first, _, _ = page.read_bytes().partition(b"\n")
+    page.write_bytes(first + b"\n" + kept)
+    report.write(tmp_path / "report")
+    assert (folder / "runs").read_text() == "11"
+    assert article(page)
+
+
 def test_another_package_makes_all_pages_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stored sweeps: whole or not at all, this sweep's or refused, gone on with where they stopped."""
 
+import hashlib
+import io
 import os
 import shutil
 import signal
@@ -12,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, synchronize
 from pathlib import Path
 
 import polars as pl
@@ -293,6 +295,49 @@ def test_a_batch_under_another_number_is_refused(tmp_path: Path) -> None:
         run()
 
 
+def made_up(folder: Path, number: int, **noted: str) -> Path:
+    """Put a batch of this sweep there, with a sha256 that is right and a note that is not."""
+    metadata = pl.read_parquet_metadata(next(folder.glob("batch-00000-*")))
+    file = io.BytesIO()
+    rows(3).write_parquet(file, metadata=metadata | {"batch": str(number)} | noted)
+    digest = hashlib.sha256(file.getvalue()).hexdigest()
+    path = folder / f"batch-{number:05d}-{digest}.parquet"
+    path.write_bytes(file.getvalue())
+    return path
+
+
+@pytest.mark.parametrize("noted", ["", "[", "3", "[4]", "[-1, 4]", "[1.0, 2.0]", '["3"]', "{}"])
+def test_a_batch_that_tells_odd_heights_is_refused(tmp_path: Path, noted: str) -> None:
+    """What somebody noted in it is held to its rows, and no error of a library comes out."""
+    run = partial(sweep.run, rows, POINTS, executor=SERIAL, batch_points=2, folder=tmp_path)
+    run()
+    path = made_up(tmp_path, 3, rows=noted)
+    with pytest.raises(InputError, match=rf"{path.name}: does not tell its points' rows"):
+        run()
+
+
+@pytest.mark.parametrize("number", [3, 700])
+def test_a_batch_of_other_points_is_not_believed(tmp_path: Path, number: int) -> None:
+    """A batch of this sweep has as many points as it sends together."""
+    run = partial(sweep.run, rows, POINTS, executor=SERIAL, batch_points=2, folder=tmp_path)
+    run()
+    for whole in tmp_path.glob("batch-00003-*"):
+        whole.unlink()
+    made_up(tmp_path, number, rows="[3]")
+    assert_same(run(), [rows(point) for point in POINTS])
+
+
+def test_a_batch_that_is_a_pipe_is_refused(tmp_path: Path) -> None:
+    """It may have no end: nobody waits for it."""
+    run = partial(sweep.run, rows, POINTS, executor=SERIAL, batch_points=2, folder=tmp_path)
+    run()
+    path = next(tmp_path.glob("batch-00003-*"))
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(InputError, match="is no file that has an end"):
+        run()
+
+
 @pytest.mark.parametrize("name", ["notes.txt", "batch-00000.parquet", "sub"])
 @pytest.mark.parametrize("used", [False, True])
 def test_a_folder_with_other_files_is_refused(tmp_path: Path, name: str, used: bool) -> None:
@@ -358,6 +403,20 @@ def test_a_killed_process_of_the_own_pool_is_replaced(tmp_path: Path) -> None:
     found = sweep.run(partial(killed_once, tmp_path / "mark"), POINTS, batch_points=1)
     assert (tmp_path / "mark").exists()
     assert_same(found, [rows(point) for point in POINTS])
+
+
+def test_without_shared_memory_this_process_does_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A /dev/shm that cannot be written has no room for the locks of a pool."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(synchronize.SemLock, "__init__", refuse)
+    found = sweep.run(partial(rows_with_marks, tmp_path, 0), POINTS)
+    assert_same(found, [rows(point) for point in POINTS])
+    assert {mark.name.split("-")[1] for mark in tmp_path.iterdir()} == {str(os.getpid())}
 
 
 def test_a_task_that_always_kills_its_process_ends_the_sweep(tmp_path: Path) -> None:

@@ -11,17 +11,22 @@ there, or among those of one that did not come to its end.
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Final
 
 import swapsim
+from swapsim import files
+from swapsim.errors import InputError
 from swapsim.native import code
 from swapsim.paths import data_root
 from swapsim.sweep.store import write_whole
 
 _MADE_WITH: Final = ("*.py", "templates/notebook/*.j2")
+
+_ARTICLE: Final = re.compile(r"<article.*</article>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -46,11 +51,13 @@ class Shelf:
     def find(self, name: str) -> str | None:
         """Return an article that is made of the same, or None."""
         for folder in self.folders:
-            path = folder / f"{name}.html"
-            if path.is_file():
-                page = path.read_text(encoding="utf-8")
-                if page.startswith(self.first_line(name)):
-                    return page[page.index("<article") : page.rindex("</article>")] + "</article>"
+            try:
+                page = files.read_text(folder / f"{name}.html")
+            except InputError:
+                continue
+            article = _ARTICLE.search(page)
+            if article and page.startswith(self.first_line(name)):
+                return article[0]
         return None
 
     def put(self, name: str, article: str) -> None:
@@ -61,11 +68,11 @@ class Shelf:
 def surroundings() -> bytes:
     """Hash what all articles are made of: package, core, data and libraries."""
     package = Path(swapsim.__file__).parent
-    files = [path for kind in _MADE_WITH for path in sorted(package.rglob(kind))]
-    files += sorted(data_root().rglob("*.*"))
+    made_with = [path for kind in _MADE_WITH for path in sorted(package.rglob(kind))]
+    made_with += sorted(data_root().rglob("*.*"))
     whole = hashlib.sha256(repr(code.digests()).encode())
     whole.update(repr(sorted((each.name, each.version) for each in distributions())).encode())
-    for path in files:
+    for path in made_with:
         if path.is_file():
             whole.update(hashlib.sha256(path.read_bytes()).digest())
     return whole.digest()
