@@ -66,6 +66,7 @@ def normal_form(text: str, committed: str | None, path: Path) -> str:
     pictures = _pictures(before)
     if before is not None:
         notebook.metadata = before.metadata
+    notebook.metadata.pop("widgets", None)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for number, cell in enumerate(cells, 1):
         cell.outputs = results_of(cell)

@@ -34,7 +34,7 @@ def test_a_run_in_jupyterlab_leaves_nothing(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(text, as_version=4)
     notebook.metadata.language_info.version = "3.13.1"
-    notebook.metadata.widgets = {"state": {}}
+    notebook.metadata.widgets = {"state": {"5e": {"model_name": "FloatProgressModel"}}}
     warning = nbformat.v4.new_output("stream", name="stderr", text="sweep: 100%")
     bar = nbformat.v4.new_output(
         "display_data", {"application/vnd.jupyter.widget-view+json": {"model_id": "3f"}}
@@ -51,6 +51,13 @@ def test_a_run_in_jupyterlab_leaves_nothing(path: Path) -> None:
                 output.data["image/png"] = "b3RoZXIgZm9udHM="
         cell.outputs = [warning, *cell.outputs, bar]
     assert normal_form(text_of(notebook), text, path) == text
+
+
+def test_bars_that_were_committed_go() -> None:
+    """What widgets have left in a notebook's metadata is not kept because git has it."""
+    notebook = nbformat.v4.new_notebook(metadata={"widgets": {"state": {"5e": {}}}})
+    saved = text_of(notebook)
+    assert "widgets" not in normal_form(saved, saved, Path("x"))
 
 
 def test_another_chart_keeps_its_own_picture() -> None:
