@@ -79,10 +79,10 @@ class Kept(Generic[Shown]):
         """
         whole, why = self._found()
         if whole is None:
-            print(f"{self.name}: {why}: made anew here")
+            print(f"{self.name}: {why}: computed here")
             return self._shown(self.make(progress=True))
         rows = self.check(whole)
-        print(f"{self.name}: kept, {whole.height} rows; {rows} of them made anew here: the same")
+        print(f"{self.name}: {whole.height} stored rows; {rows} computed again here are identical")
         return self._shown(whole)
 
     def load(self) -> Shown:

@@ -275,17 +275,17 @@ def test_the_front_page_says_where_it_comes_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Verdicts in colours, date, versions, machine, what was run and what was kept."""
-    source = "print('some-result: kept, 1,200 rows; 12 of them made anew here: the same')"
+    source = "print('some-result: 1,200 stored rows; 12 computed again here are identical')"
     use_notebooks(monkeypatch, one_notebook(tmp_path / "notebooks", source))
     text = report.write(tmp_path / "report").read_text(encoding="utf-8")
     assert '<td class="verdict agrees"><span class="figure">+25.0 %' in text
     assert re.search(r"<dt>When</dt><dd>20\d\d-\d\d-\d\d \d\d:\d\d UTC", text)
     assert "polars " in text
     assert "CPUs" in text
-    assert "some-result: 1,200 rows, 12 of them made anew: the same" in text
+    assert "some-result: 1,200 rows; 12 computed again are identical" in text
     assert "taken over" not in text
     again = report.write(tmp_path / "report").read_text(encoding="utf-8")
-    assert "taken over from an earlier report" in again
+    assert "reused from an earlier report" in again
 
 
 def test_a_chart_is_a_picture_with_words_and_a_specification(

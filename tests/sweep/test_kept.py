@@ -60,7 +60,7 @@ def test_what_is_kept_is_used(capsys: pytest.CaptureFixture[str]) -> None:
     assert toy.load().schema == whole.schema
     assert repr(toy.load().rows()) == repr(whole.rows())
     assert made == ["toy"]
-    assert capsys.readouterr().out == "toy: kept, 5 rows; 1 of them made anew here: the same\n"
+    assert capsys.readouterr().out == "toy: 5 stored rows; 1 computed again here are identical\n"
 
 
 def test_the_same_rows_make_the_same_file() -> None:
@@ -142,7 +142,7 @@ def test_what_is_stale_is_made_anew(
     assert toy().equals(whole)
     assert toy.load().equals(whole)
     assert made == ["toy", "toy"]
-    assert capsys.readouterr().out == f"toy: {why}: made anew here\n"
+    assert capsys.readouterr().out == f"toy: {why}: computed here\n"
 
 
 def test_a_sample_that_differs_is_an_error() -> None:

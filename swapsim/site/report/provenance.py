@@ -19,8 +19,8 @@ from swapsim.site.report.markdown import plain
 
 _LIBRARIES: Final = ("swapsim", "polars", "numpy", "scipy", "numba", "altair", "nbconvert")
 
-_KEPT: Final = re.compile(r"^([a-z0-9-]+): kept, ([\d,]+) rows; ([\d,]+) of them made anew", re.M)
-_ANEW: Final = re.compile(r"^([a-z0-9-]+): ([^:\n]+): made anew here$", re.M)
+_KEPT: Final = re.compile(r"^([a-z0-9-]+): ([\d,]+) stored rows; ([\d,]+) computed again", re.M)
+_ANEW: Final = re.compile(r"^([a-z0-9-]+): ([^:\n]+): computed here$", re.M)
 _RUN: Final = re.compile(r'<article data-begun="([^"]+)" data-seconds="(\d+)">')
 
 
