@@ -33,13 +33,13 @@ def test_each_decision_is_told_of_each_rule_set_once() -> None:
 @pytest.mark.parametrize(
     ("decision", "before", "after", "patches"),
     [
-        ("a marked page under writeback, by kswapd", "sleep, go on", "sleep, keep it", 1),
+        ("a marked page under writeback, by kswapd", "sleep, then\ngo on", "sleep, keep it", 1),
         ("flag TAIL_LRU_DIRTY if", "U ≥ share", "U = T", 2),
         ("sleep up to 100 ms if", "marked page;\nU = T", "U = T, or I > 0", 3),
         ("direct reclaim waits if CONGESTED, after", "a round below priority 10", "each list", 5),
         ("a page counts as congested if", "its disk is", "its disk is, or marked", 6),
-        ("what says that they are", "the page's flags", "and buffers", 7),
-        ("what says that they are", "and buffers", "and NFS", 8),
+        ("a page is dirty or under writeback by", "the page's flags", "and buffers", 7),
+        ("a page is dirty or under writeback by", "and buffers", "and NFS", 8),
     ],
 )
 def test_each_patch_changes_its_own_row(

@@ -40,7 +40,7 @@ _TESTS: Final = {
 _SCOPES: Final = {"kswapd": ",\nby kswapd", "kswapd_or_sane_memcg": ",\nalso cgroups"}
 _COUNTED: Final = {
     "late": "all that are left at the dirty test",
-    "at_top": "pages of files alone, before any other test",
+    "at_top": "file pages only, before any other test",
 }
 _CONGESTED: Final = {
     "pageout_keep": "it could not be written now",
@@ -49,7 +49,7 @@ _CONGESTED: Final = {
 }
 _CASE_1: Final = {
     "none": "is kept",
-    "sleep_locked": "sleep, go on",
+    "sleep_locked": "sleep, then\ngo on",
     "sleep_and_keep": "sleep, keep it",
     "count_and_keep": "count it as I, keep it",
     "count_and_activate": "count,\nactivate",
@@ -154,8 +154,8 @@ def _direct(rules: Rules) -> str:
 
 
 _DECISIONS: Final[Mapping[str, Callable[[Rules], str]]] = {
-    "dirty pages count": lambda rules: _COUNTED[rules.counted],
-    "what says that they are": _answers,
+    "dirty pages that are counted": lambda rules: _COUNTED[rules.counted],
+    "a page is dirty or under writeback by": _answers,
     "a page counts as congested if": _congested,
     "a marked page under writeback, by kswapd": lambda rules: _CASE_1[rules.case_1],
     "any other page under writeback": lambda rules: "activated" if rules.activates else "is kept",
