@@ -4,6 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 from tqdm import tqdm
@@ -16,6 +17,9 @@ from swapsim.native.facts import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLI
 from swapsim.native.slot_replay import SlotMismatch, replay_slots
 from swapsim.schemas import VERIFIED, require
 from swapsim.traces import check_slot_events, slot_events, slot_set_up, table_bytes
+
+OPEN_CALLS_MAX: Final = 1 << 16
+"""Calls that may be open at once: a task has one at most, and waits for no disk in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +116,7 @@ def judge_slots(
 
 def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> SlotVerdict:
     check_slot_events(rows)
+    _check_open_calls(rows)
     config = replace(device, slots=_slots_of(rows), possible_cpus=_cpus_of(rows))
     with tqdm(total=rows.height, desc="verify", unit=" rows", disable=not progress) as bar:
         found = replay_slots(rows, config, cpus=rows["cpu"].n_unique(), tick=bar.update)
@@ -141,6 +146,18 @@ def _describe_mismatch(mismatch: SlotMismatch) -> list[str]:
         f"  state: {both('base', mismatch.base)}, ration {mismatch.ration}, {limits}, "
         f"free clusters {mismatch.free_clusters}",
     ]
+
+
+def _check_open_calls(rows: pl.DataFrame) -> None:
+    """Refuse a trace whose calls do not end: each that is open takes some kilobytes."""
+    ends = pl.col("op").is_in(["done", "fail"])
+    begun = rows.select("seq", open=((pl.col("op") == "call").cast(int) - ends.cast(int)).cum_sum())
+    beyond = begun.filter(pl.col("open") > OPEN_CALLS_MAX)
+    if beyond.height:
+        raise InputError(
+            f"the row with seq {beyond['seq'][0]} opens a call while {OPEN_CALLS_MAX} are open: "
+            "no kernel has so many at once; capture the trace again"
+        )
 
 
 def _slots_of(rows: pl.DataFrame) -> int:

@@ -18,6 +18,7 @@ from swapsim.errors import ConfigError, InputError
 from swapsim.native import slot_replay as native_slot_replay
 from swapsim.native.facts import SLOTS_MAX
 from swapsim.paths import shipped_traces
+from swapsim.replay.slots import OPEN_CALLS_MAX
 from swapsim.schemas import SLOT_CALLS, SLOT_EVENTS
 
 SLOT_TRACES = {
@@ -309,6 +310,20 @@ def test_the_largest_device_costs_no_walk_a_slot() -> None:
         ]
     found = replay.judge_slots(table(rows), policy="percpu", cluster_size=256)
     assert found.calls["mismatched"].sum() == 4000
+
+
+def test_calls_that_never_end_are_refused_before_they_take_memory() -> None:
+    """As many tasks as can be begin a call, and one more: it is named."""
+    call = {"op": "call", "n": 1, "base": 10, "lowest": 1, "highest": 2 * OPEN_CALLS_MAX}
+    rows = table([call | {"pid": task} for task in range(OPEN_CALLS_MAX + 1)])
+    assert open_at_the_end(rows.head(OPEN_CALLS_MAX)) == OPEN_CALLS_MAX
+    with pytest.raises(InputError, match=rf"the row with seq {rows['seq'][-1]} opens a call while"):
+        open_at_the_end(rows)
+
+
+def open_at_the_end(rows: pl.DataFrame) -> int:
+    """Return how many calls of a trace do not end."""
+    return replay.judge_slots(rows, policy="percpu", cluster_size=256).open_calls
 
 
 ARGUMENTS = ("--policy", "percpu", "--cluster-size", "256")
