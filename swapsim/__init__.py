@@ -10,6 +10,7 @@ Polars in, polars out, over a C core. The verbs are those of the packages, as
   ``cluster_next`` and slot by slot,
 - ``slots``: policies of the slot allocator on a workbench, measured and ranked,
 - ``machine``: counts to time: one run, fits, what-ifs, a lab's kernel counted,
+- ``export``: a trace, or a run of the machine, as tracks for perfetto and chrome://tracing,
 - ``vm``: the world in which reclaim decides: one run of its kernel, tasks and disk,
 - ``claims``: published, simulated and measured, side by side and judged,
 - ``patches``: a room for each patch: its machines, fit, prediction, questions and verdict,

@@ -24,6 +24,7 @@ LADDER = (
     {"slots"},
     {"replay", "tables"},
     {"machine", "vm"},
+    {"export"},
     {"patches"},
     {"site"},
     {"cli"},

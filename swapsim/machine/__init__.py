@@ -3,6 +3,7 @@
 
 - ``costs``: the constants of data/costs.csv,
 - ``run``: one run of a `config.MachineConfig`, as RESULTS; ``time_per_page`` splits one up,
+- ``spans``: one run wait by wait: which lock, behind whom, how long,
 - ``fit``: constants that no source gives, found from the base column of a mail,
 - ``what_if``: a patch's gain on other machines, devices and constants,
 - ``throughput``: policies, each on the same machine,

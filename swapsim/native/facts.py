@@ -175,6 +175,12 @@ WORLD_COST_MAX: Final[int] = lib.SWS_VM_COST_MAX
 ACTORS: Final = _words("enum sws_actor_kind", "SWS_ACTOR_")
 """Who has a CPU of the contention machine: ``enum sws_actor_kind``."""
 
+LOCK_CLASSES: Final = _names(lib.sws_lock_class_name)
+"""What a lock of the contention machine guards: ``enum sws_lock_class``."""
+
+SPANS: Final = _words("enum sws_span_kind", "SWS_SPAN_")
+"""What a CPU of that machine does in a span of its log: ``enum sws_span_kind``."""
+
 COST_NAMES: Final = tuple(name for name, _ in ffi.typeof("struct sws_machine_costs").fields)
 """The constants of the contention machine, which ``struct sws_machine_costs`` explains."""
 

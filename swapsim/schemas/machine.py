@@ -21,6 +21,13 @@ accesses : accesses of a walker
 pages_out, pages_in : pages that it wrote to swap; pages that it read from there
 reclaimed : pages of memory that it freed
 activated : pages that it found referenced on the inactive list
+from_ns, until_ns : when it began and ended, in simulated time since the devices were filled
+kind : what the CPU did
+MACHINE_SPANS.cpu : number of the CPU
+MACHINE_SPANS.site : where the lock is taken, as ``lock.function``; null for a sleep
+lock : which lock, by its class, owner and part; null for a sleep, and for a wait until another CPU
+    has taken an interrupt
+behind : CPU that had the lock when this one asked for it, or that has interrupts off; null for none
 target : the figure of the base column that was fitted
 wanted : what the mail prints
 found : what the fitted machine gives
@@ -119,6 +126,24 @@ MACHINE_CPUS: Final = schema_of(
 """One row per CPU of the contention machine: where its time went, pages that a writer wrote,
 accesses of a walker, pages that it gave to and read from a device, pages of memory that it freed,
 and pages that it found referenced on the inactive list."""
+
+SPAN: Final = pl.Enum(facts.SPANS)
+"""What a CPU of the contention machine does in a span of its log: it waits for a lock, holds one,
+or sleeps."""
+
+MACHINE_SPANS: Final = schema_of(
+    {
+        "from_ns": pl.UInt64,
+        "until_ns": pl.UInt64,
+        "kind": SPAN,
+        "cpu": pl.UInt32,
+        "site": pl.String,
+        "lock": pl.String,
+        "behind": pl.UInt32,
+    }
+)
+"""One row per wait, hold and sleep of a machine's CPU that has ended (``machine_log.h``). A wait of
+no length found the lock free, and its line where it was."""
 
 FIT: Final = schema_of(
     {

@@ -19,7 +19,8 @@
  *           device is waited for
  *
  * A span is told when it ends (a wait when its end is known), so those of one CPU come in
- * the order of their ends, and what is open when the log ends is not told. The waits of a site
+ * the order of their ends, a hold before the waits of others that it has ended, and what is open
+ * when the log ends is not told. The waits of a site
  * add up to its wait_ns in struct sws_des_site, their number to its acquisitions; the holds
  * to its hold_ns.
  *
@@ -64,7 +65,8 @@ enum sws_span_kind {
 struct sws_span {
 	uint64_t from_ns;
 	uint64_t until_ns;
-	enum sws_span_kind kind;
+	/* enum sws_span_kind. */
+	uint32_t kind;
 	uint32_t cpu;
 	/* Of a wait or hold: enum sws_machine_site; else SWS_LOG_NONE. */
 	uint32_t site;

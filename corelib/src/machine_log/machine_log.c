@@ -67,21 +67,34 @@ static void begin_wait(struct sws_machine_log *self, uint32_t cpu, uint64_t from
 	self->n_waiting++;
 }
 
-/* Those whose wait is over have their event at its end. Returns how many. */
-static int end_waits(struct sws_machine_log *self, uint32_t *ended)
+static bool has_waited(const struct sws_machine_log *self, uint32_t n)
+{
+	return self->cpus[n].waits && !sws_des__look_at_cpu(des_of(self), n).waits;
+}
+
+static uint32_t count_waited(const struct sws_machine_log *self)
+{
+	uint32_t waited = 0;
+
+	for (uint32_t n = 0; n < self->machine->n_actors && self->n_waiting; n++)
+		waited += has_waited(self, n);
+	return waited;
+}
+
+/* Those whose wait is over have their event at its end. */
+static int end_waits(struct sws_machine_log *self, uint32_t waited)
 {
 	int error = SWS_OK;
 
-	*ended = 0;
-	for (uint32_t n = 0; n < self->machine->n_actors && self->n_waiting && !error; n++) {
+	for (uint32_t n = 0; waited && !error; n++) {
 		struct log_cpu *cpu = &self->cpus[n];
 		const struct des_cpu_look look = sws_des__look_at_cpu(des_of(self), n);
 
-		if (!cpu->waits || look.waits)
+		if (!has_waited(self, n))
 			continue;
+		waited--;
 		cpu->waits = false;
 		self->n_waiting--;
-		++*ended;
 		tell(self, (struct sws_span){ cpu->from, look.until, SWS_SPAN_WAIT, n, look.site,
 					      cpu->lock, cpu->holder });
 		if (cpu->lock != SWS_LOG_NONE)
@@ -159,31 +172,29 @@ static int note_wait(struct sws_machine_log *self, uint32_t n, uint32_t site)
 	return SWS_OK;
 }
 
-/* What is behind an event of a CPU. */
+/* What is behind an event of a CPU: holds first, then the waits that their ends have ended. */
 static int look_behind(struct sws_machine_log *self, uint32_t n)
 {
 	const uint64_t before = self->acquisitions;
+	const uint32_t waited = count_waited(self);
 	const struct des_cpu_look look = sws_des__look_at_cpu(des_of(self), n);
 	uint32_t given = SWS_LOG_NONE;
-	uint32_t others = 0;
-	int error = end_waits(self, &others);
+	bool was_given = false;
+	int error = SWS_OK;
 
-	if (error)
-		return error;
 	self->acquisitions = count_acquisitions(self);
-	if (self->acquisitions - before > others) {
-		if (look.site != SWS_SITE_FLUSH) {
-			given = find_given(self, n, look.site);
-			if (given == DES_NONE)
-				return SWS_ERROR_BROKEN;
-		}
-		end_holds(self, n, given);
-		error = take_given(self, n, given);
-	} else {
-		end_holds(self, n, SWS_LOG_NONE);
-		if (look.waits)
-			error = note_wait(self, n, look.site);
+	was_given = self->acquisitions - before > waited;
+	if (was_given && look.site != SWS_SITE_FLUSH) {
+		given = find_given(self, n, look.site);
+		if (given == DES_NONE)
+			return SWS_ERROR_BROKEN;
 	}
+	end_holds(self, n, given);
+	error = end_waits(self, waited);
+	if (!error && was_given)
+		error = take_given(self, n, given);
+	if (!error && look.waits)
+		error = note_wait(self, n, look.site);
 	if (!error && self->cpus[n].n_held != look.held)
 		error = SWS_ERROR_BROKEN;
 	return error;

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A file of trace events, written as they come: Trace Event Format, JSON.
+
+Source: "Trace Event Format" of Chromium's trace viewer, its JSON object form: one list of events,
+each with a phase ``ph``, a time ``ts`` in microseconds, and a place ``pid, tid``. Events need not
+be in order of time, but for those of one task at the same time, of which the longer comes first.
+"""
+
+import gzip
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from json.encoder import encode_basestring_ascii as quoted
+from pathlib import Path
+from typing import IO, Final
+
+from swapsim.errors import InputError
+
+SUFFIXES: Final = (".json", ".json.gz")
+
+Args = Mapping[str, object]
+"""What a viewer shows of an event beside its name."""
+
+Track = tuple[int, int]
+"""Process and thread, as the viewers call a group of tracks and one of them."""
+
+_EXACT: Final = 1 << 53
+"""Beyond this JavaScript's numbers have gaps: an address is told in hexadecimal."""
+
+
+class EventFile:
+    """Writes events, one a line.
+
+    Parameters
+    ----------
+    file : text file
+        Where to.
+    about : mapping of str to object
+        What the viewers show as metadata of the whole file.
+    """
+
+    def __init__(self, file: IO[str], about: Args) -> None:
+        self._file = file
+        self._pairs = 0
+        self.count = 0
+        said = json.dumps(dict(about), sort_keys=True)
+        file.write(f'{{"displayTimeUnit":"ns","otherData":{said},"traceEvents":[')
+
+    def slice(self, track: Track, name: str, begin: int, end: int, args: Args) -> None:
+        """Write what a task did from one ns to another; slices of a task nest."""
+        self._write("X", track, name, begin, f',"dur":{_us(end - begin)}{_args(args)}')
+
+    def stay(self, track: Track, kind: str, name: str, begin: int, end: int, args: Args) -> None:
+        """Write what lasted from one ns to another, whatever else of its kind did meanwhile."""
+        self._pairs += 1
+        pair = f',"cat":{quoted(kind)},"id":"0x{self._pairs:x}"'
+        self._write("b", track, name, begin, f"{pair}{_args(args)}")
+        self._write("e", track, name, end, pair)
+
+    def arrow(self, name: str, begin: Track, end: Track, leaves: int, arrives: int) -> None:
+        """Write an arrow from the slice that a task is in to one that another is in then."""
+        self._pairs += 1
+        pair = f',"cat":{quoted(name)},"id":"0x{self._pairs:x}"'
+        self._write("s", begin, name, leaves, pair)
+        self._write("f", end, name, arrives, f'{pair},"bp":"e"')
+
+    def instant(self, track: Track, name: str, at: int, args: Args) -> None:
+        """Write what a task did at one ns."""
+        self._write("i", track, name, at, f',"s":"t"{_args(args)}')
+
+    def counter(self, process: int, name: str, at: int, values: Args) -> None:
+        """Write a counter's values from one ns on, until it is written again."""
+        self._write("C", (process, 0), name, at, _args(values))
+
+    def name_process(self, process: int, name: str) -> None:
+        """Name a group of tracks; groups are shown in the order of their numbers."""
+        self._write("M", (process, 0), "process_name", 0, _args({"name": name}))
+        self._write("M", (process, 0), "process_sort_index", 0, _args({"sort_index": process}))
+
+    def name_thread(self, track: Track, name: str) -> None:
+        """Name a task's track."""
+        self._write("M", track, "thread_name", 0, _args({"name": name}))
+
+    def finish(self) -> None:
+        """Close the list."""
+        self._file.write("\n]}\n")
+
+    def _write(self, phase: str, track: Track, name: str, at: int, rest: str) -> None:
+        comma = "," if self.count else ""
+        self.count += 1
+        self._file.write(
+            f'{comma}\n{{"ph":"{phase}","pid":{track[0]},"tid":{track[1]},"ts":{_us(at)},'
+            f'"name":{quoted(name)}{rest}}}'
+        )
+
+
+class Nest:
+    """Slices of one task, kept until nothing can come around them: then the longer is first.
+
+    Parameters
+    ----------
+    file : EventFile
+    track : Track
+        The task's.
+    """
+
+    def __init__(self, file: EventFile, track: Track) -> None:
+        self._file = file
+        self._track = track
+        self._kept: list[tuple[int, int, str, Args]] = []
+
+    def keep(self, name: str, begin: int, end: int, args: Args) -> None:
+        """Keep what the task did from one ns to another."""
+        self._kept.append((begin, end, name, args))
+
+    def write(self) -> None:
+        """Write what was kept, the longer of two that begin together first."""
+        for begin, end, name, args in sorted(
+            self._kept, key=lambda slice_: (slice_[0], -slice_[1])
+        ):
+            self._file.slice(self._track, name, begin, end, args)
+        self._kept = []
+
+
+def require_suffix(output: Path) -> None:
+    """Refuse a file of another kind.
+
+    Raises
+    ------
+    InputError
+    """
+    if not output.name.endswith(SUFFIXES):
+        raise InputError("of what kind? Name it .json, or .json.gz to have it packed", path=output)
+
+
+@contextmanager
+def event_file(output: Path, about: Args) -> Iterator[EventFile]:
+    """Yield a file of events that appears whole on leaving, or not at all.
+
+    Parameters
+    ----------
+    output : Path
+        NAME.json, or NAME.json.gz to have it packed. A file that is there is replaced.
+    about : mapping of str to object
+
+    Raises
+    ------
+    InputError
+        Another suffix, or it cannot be written.
+    """
+    require_suffix(output)
+    part = None
+    try:
+        number, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
+        part = Path(name)
+        with os.fdopen(number, "wb") as raw, _text(raw, packed=output.suffix == ".gz") as text:
+            events = EventFile(text, about)
+            yield events
+            events.finish()
+        part.chmod(0o666 & ~_umask())
+        part.replace(output)
+    except OSError as error:
+        raise InputError(
+            f"cannot be written ({error.strerror or error}): check the folder's rights and the "
+            "free space",
+            path=output,
+        ) from None
+    finally:
+        if part is not None:
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _text(raw: IO[bytes], *, packed: bool) -> Iterator[IO[str]]:
+    """Yield a text file over a binary one; packed it holds no name and no time of day."""
+    if not packed:
+        with io.TextIOWrapper(raw, encoding="ascii", newline="\n") as text:
+            yield text
+        return
+    with (
+        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as file,
+        io.TextIOWrapper(file, encoding="ascii", newline="\n") as text,
+    ):
+        yield text
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _us(ns: int) -> str:
+    """Return ns as microseconds, exactly: 1500 is 1.5."""
+    whole, rest = divmod(ns, 1000)
+    return f"{whole}.{rest:03d}".rstrip("0") if rest else str(whole)
+
+
+def _args(args: Args) -> str:
+    told = {name: _exact(value) for name, value in args.items() if value is not None}
+    return f',"args":{json.dumps(told, separators=(",", ":"))}' if told else ""
+
+
+def _exact(value: object) -> object:
+    return hex(value) if isinstance(value, int) and value >= _EXACT else value

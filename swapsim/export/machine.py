@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run of the contention machine as tracks for perfetto and chrome://tracing."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim import progress as bars
+from swapsim.config import MachineConfig
+from swapsim.export.event_file import EventFile, Nest, event_file
+from swapsim.export.processes import MACHINE, NAMES, TASKS
+from swapsim.export.trace import Exported
+from swapsim.machine.costs import check_costs, costs
+from swapsim.native.machine_log import MachineLog, Sample
+
+SAMPLES: Final = 500
+"""Stretches of a run: its counters are told at the end of each."""
+
+
+def machine(
+    config: MachineConfig,
+    output: Path | str,
+    constants: pl.DataFrame | None = None,
+    *,
+    progress: bool = False,
+) -> Exported:
+    """Run a machine and write who waits for which lock, behind whom, and who holds it.
+
+    Each CPU is a track: its waits for locks, its holds and its sleeps are slices, and an arrow
+    leads to a wait from the one who had the lock. Counters are slots in use, pages in the
+    swap cache, and by class of lock how many CPUs wait for one.
+
+    Parameters
+    ----------
+    config : MachineConfig
+        After its warm-up it is watched for ``duration_ns``; a ms of 8 busy CPUs is some 2 MB.
+    output : Path or str
+        NAME.json, or NAME.json.gz; replaced if it is there, and whole or not there.
+    constants : polars.DataFrame, optional
+        Schema CONSTANTS; default: data/costs.csv.
+    progress : bool
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    Exported
+
+    Raises
+    ------
+    ConfigError
+    InputError
+        A cost does not fit, the devices fill up, or the output has another suffix or cannot
+        be written.
+    NativeMemoryError
+    """
+    checked = costs() if constants is None else check_costs(constants)
+    output = Path(output)
+    about = {"made by": "swapsim export", "machine": repr(config)}
+    with event_file(output, about) as file:
+        log = MachineLog(config, dict(checked.select("name", "value").iter_rows()))
+        step = max(config.duration_ns // SAMPLES, 1)
+        with bars.bar(SAMPLES, "export a machine", "samples", shown=progress) as bar:
+            _show(log, step, file, bar)
+        _name_tracks(log, file)
+        count = file.count
+    return Exported(path=output, events=count, clock="time is the machine's, its warm-up included")
+
+
+def _show(log: MachineLog, step: int, file: EventFile, bar: bars.Bar) -> None:
+    tracks = _Tracks([task.cpu for task in log.tasks()], file, log.begin_ns)
+    waits: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    told = 0
+    for sample in log.samples(step):
+        for row in sample.spans.iter_rows():
+            tracks.take(row)
+            _count_wait(row, waits, log.begin_ns, step)
+        done = (sample.now_ns - log.begin_ns) // step
+        if done > told:
+            _count_pages(sample, file)
+            bar.update(min(done, SAMPLES) - told)
+            told = done
+    tracks.finish()
+    for kind in sorted(waits):
+        for place in range(told + 1):
+            cpus = {"CPUs": round(waits[kind].get(place, 0) / step, 3)}
+            file.counter(MACHINE, f"wait for {kind}", log.begin_ns + place * step, cpus)
+
+
+class _Tracks:
+    """The CPUs' spans, a CPU's kept until it has no lock."""
+
+    def __init__(self, cpus: Iterable[int], file: EventFile, begin_ns: int) -> None:
+        self._file = file
+        self._begin_ns = begin_ns
+        self._nests = {cpu: Nest(file, (TASKS, cpu)) for cpu in cpus}
+        self._held = dict.fromkeys(self._nests, 0)
+        self._last_hold: dict[tuple[int, str], tuple[int, int]] = {}
+
+    def take(self, row: tuple[Any, ...]) -> None:
+        """Keep a span, and write all of its CPU's if no lock is held behind it."""
+        begin, end, kind, cpu, site, lock, behind = row
+        if kind == "wait" and lock is not None:
+            self._held[cpu] += 1
+        if kind == "hold":
+            self._held[cpu] = max(self._held[cpu] - 1, 0)
+            self._last_hold[cpu, lock] = (begin, end)
+        if end > begin:
+            other = None if behind is None else f"CPU {behind}"
+            name = kind if lock is None else f"{kind}: {lock}"
+            args = {"where": site, "lock": lock, "behind": other}
+            self._nests[cpu].keep(name, begin, end, args)
+            # Who waited before that, the log found behind the holder of its own beginning.
+            if behind is not None and lock is not None and begin >= self._begin_ns:
+                self._point(behind, cpu, lock, begin)
+        if not self._held[cpu]:
+            self._nests[cpu].write()
+
+    def finish(self) -> None:
+        """Write what was kept."""
+        for nest in self._nests.values():
+            nest.write()
+
+    def _point(self, holder: int, waiter: int, lock: str, at: int) -> None:
+        """Write an arrow from a hold, which is told before those who waited for its end.
+
+        One who asks in the very ns of its end came before it, so the arrow leaves a ns earlier. A
+        hold that begins later was under way to its holder, or is a later one of an unfair lock's.
+        """
+        begin, end = self._last_hold[holder, lock]
+        if begin < end and begin <= at <= end:
+            self._file.arrow("has the lock", (TASKS, holder), (TASKS, waiter), min(at, end - 1), at)
+
+
+def _count_wait(
+    row: tuple[Any, ...], waits: dict[str, dict[int, int]], first: int, step: int
+) -> None:
+    """Add what a wait takes of each stretch of time."""
+    begin, end, kind, _, _, lock, _ = row
+    if kind != "wait" or lock is None:
+        return
+    begin = max(begin, first)
+    while begin < end:
+        place = (begin - first) // step
+        until = min(end, first + (place + 1) * step)
+        waits[lock.split()[0]][place] += until - begin
+        begin = until
+
+
+def _count_pages(sample: Sample, file: EventFile) -> None:
+    file.counter(MACHINE, "slots in use", sample.now_ns, {"slots": sample.slots_in_use})
+    file.counter(MACHINE, "pages in the swap cache", sample.now_ns, {"pages": sample.cached})
+
+
+def _name_tracks(log: MachineLog, file: EventFile) -> None:
+    file.name_process(TASKS, "CPUs")
+    file.name_process(MACHINE, NAMES[MACHINE])
+    for task in log.tasks():
+        file.name_thread((TASKS, task.cpu), f"{task.actor}, CPU {task.cpu}, node {task.node}")

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Traces and runs of the machine as tracks: held to the format by a reader of its own."""
+
+import gzip
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from trace_event_format import Read, read
+
+from swapsim import export, paths, traces
+from swapsim.cli import main
+from swapsim.config import MachineConfig
+from swapsim.errors import InputError
+from swapsim.machine.spans import spans
+
+LINE = " {comm}-{pid} [00{cpu}] d..1. {time:.6f}: {event}: {fields}\n"
+US = Decimal(1000)
+
+
+def imported(folder: Path, lines: list[tuple[str, int, int, float, str, str]]) -> Path:
+    """Import a trace of these lines: comm, pid, cpu, time, event, fields."""
+    names = ("comm", "pid", "cpu", "time", "event", "fields")
+    text = "".join(LINE.format(**dict(zip(names, line, strict=True))) for line in lines)
+    (folder / "text").write_text(text)
+    traces.import_text(folder / "text", folder / "trace")
+    return folder / "trace"
+
+
+def exported(source: Path, output: Path) -> Read:
+    """Export a trace and read it."""
+    export.trace(source, output)
+    return read(output)
+
+
+@pytest.mark.parametrize("name", paths.shipped_traces())
+def test_each_shipped_trace_is_in_the_format(name: str, tmp_path: Path) -> None:
+    """Whatever the trace holds: slices nest, stays end, each track has a name."""
+    found = exported(paths.shipped_traces()[name], tmp_path / "x.json")
+    rows = traces.events(paths.shipped_traces()[name])["rows"].sum()
+    assert len(found.events) > rows / 30
+    assert found.about["trace"] == name
+    assert found.processes[1] == "tasks"
+
+
+def test_a_stay_lasts_from_add_to_delete(tmp_path: Path) -> None:
+    """One that began before the recording begins with it, one that goes on ends with it."""
+    folder = imported(
+        tmp_path,
+        [
+            ("init", 1, 0, 1.0, "swp_del", "folio=0x40 entry=0x7"),
+            ("writer", 8, 0, 1.000001, "swp_add", "folio=0x80 entry=0x9"),
+            ("reader", 9, 1, 1.000004, "swp_del", "folio=0x80 entry=0x9"),
+            ("writer", 8, 0, 1.000005, "swp_add", "folio=0xc0 entry=0xb"),
+            ("writer", 8, 0, 1.000009, "swp_free", "entry=0x7"),
+        ],
+    )
+    found = exported(folder, tmp_path / "x.json")
+    begins = {event["args"]["entry"]: event for event in found.phases["b"]}
+    ends = {event["id"]: event["ts"] for event in found.phases["e"]}
+    stays = {entry: (event["ts"], ends[event["id"]]) for entry, event in begins.items()}
+    assert stays == {7: (0, 0), 9: (1, 4), 11: (5, 9)}
+    assert begins[7]["args"]["begin"] == "before the recording"
+    assert begins[11]["args"]["end"] == "after the recording"
+    assert begins[9]["args"]["ended by task"] == 9
+    counts = [(event["ts"], event["args"]["pages"]) for event in found.phases["C"]]
+    assert counts == [(0, 0), (1, 1), (4, 0), (5, 1)]
+    assert [event["name"] for event in found.phases["i"]] == ["swp_free"]
+    assert found.threads == {(1, 1): "init 1", (1, 8): "writer 8", (1, 9): "reader 9"}
+
+
+def test_clocks_of_two_cpus_may_differ(tmp_path: Path) -> None:
+    """A page that leaves on another CPU before it came has a stay of no length."""
+    folder = imported(
+        tmp_path,
+        [
+            ("writer", 8, 0, 1.0, "swp_free", "entry=0x7"),
+            ("writer", 8, 0, 1.00001, "swp_add", "folio=0x80 entry=0x9"),
+            ("reader", 9, 1, 1.000004, "swp_del", "folio=0x80 entry=0x9"),
+        ],
+    )
+    found = exported(folder, tmp_path / "x.json")
+    assert [event["ts"] for event in (*found.phases["b"], *found.phases["e"])] == [10, 10]
+
+
+def test_reclaim_is_slices_of_its_task(tmp_path: Path) -> None:
+    """A pass holds its lists and its sleep, which begins no sooner than the row before it."""
+    isolate = (
+        "isolate_mode=0 classzone=3 order=0 nr_requested=32 nr_scanned=32 nr_skipped=0 nr_taken=32 "
+        "lru={lru}"
+    )
+    shrink = (
+        "nid=0 nr_scanned=32 nr_reclaimed=20 nr_dirty=0 nr_writeback=0 nr_congested=0 "
+        "nr_immediate=0 nr_activate_anon=0 nr_activate_file=0 nr_ref_keep=0 nr_unmap_fail=0 "
+        "priority=12 flags=RECLAIM_WB_ANON"
+    )
+    slept = "nid=0 usec_timeout=100000 usect_delayed=4000 reason=VMSCAN_THROTTLE_WRITEBACK"
+    task = ("walker", 8, 0)
+    name = "mm_vmscan_"
+    folder = imported(
+        tmp_path,
+        [
+            (*task, 1.0, f"{name}direct_reclaim_begin", "order=0 gfp_flags=GFP_KERNEL"),
+            (*task, 1.0, f"{name}lru_isolate", isolate.format(lru="active_anon")),
+            (*task, 1.000001, f"{name}lru_isolate", isolate.format(lru="inactive_anon")),
+            (*task, 1.00003, f"{name}lru_shrink_inactive", shrink),
+            (*task, 1.001, f"{name}throttled", slept),
+            (*task, 1.002, f"{name}direct_reclaim_end", "nr_reclaimed=20"),
+        ],
+    )
+    found = exported(folder, tmp_path / "x.json")
+    slices = [(e["name"], e["ts"], e["dur"]) for e in found.phases["X"]]
+    assert slices == [
+        ("direct reclaim", 0, 2000),
+        ("list, inactive_anon", 1, 29),
+        ("VMSCAN_THROTTLE_WRITEBACK", 30, 970),
+    ]
+    assert found.slices("list")[0]["args"]["nr_reclaimed"] == 20
+    assert [event["name"] for event in found.phases["i"]] == ["taken, active_anon"]
+
+
+def test_slots_in_use_add_up(tmp_path: Path) -> None:
+    """The counter ends at the slots handed out less those freed, and calls tell their slots."""
+    folder = paths.shipped_traces()["slots-4-above-half"]
+    found = exported(folder, tmp_path / "x.json")
+    table = traces.slot_events(folder)
+    given = table.filter(op="alloc").height
+    freed = table.filter(op="free")["n"].sum()
+    last = max(found.phases["C"], key=lambda event: event["ts"])
+    assert last["args"]["slots"] == given - freed
+    assert sum(len(event["args"]["slots"]) for event in found.phases["X"]) == given
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(0, 5)), min_size=1, max_size=60
+    )
+)
+def test_any_order_of_adds_and_deletes_is_in_the_format(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int, int]]
+) -> None:
+    """Adds of a page that is there, deletes of one that is not: each stay still has two ends."""
+    folder = tmp_path_factory.mktemp("any")
+    events = ("swp_add", "swp_del")
+    lines = [
+        ("task", pid, 0, 1 + step / 1e6, events[which], f"folio={64 * page:#x} entry={page:#x}")
+        for step, (pid, which, page) in enumerate(rows)
+    ]
+    lines += [("task", 0, 0, 2.0, event, "folio=0x40 entry=0x63") for event in events]
+    found = exported(imported(folder, lines), folder / "x.json")
+    came = Counter(which for _, which, _ in rows)
+    assert len(found.phases["b"]) >= max(came.values())
+    assert found.phases["C"][-1]["args"]["pages"] >= 0
+
+
+@pytest.mark.parametrize("kernel", ["4.8", "5.8", "6.1"])
+def test_a_machine_tells_who_waits_behind_whom(kernel: str, tmp_path: Path) -> None:
+    """Waits and holds of the file are those of the table, and arrows lie in slices."""
+    config = MachineConfig(
+        kernel=kernel, walkers=6, slots=2**17, warmup_ns=1_000_000, duration_ns=300_000
+    )
+    told = export.machine(config, tmp_path / "m.json")
+    found = read(tmp_path / "m.json")
+    assert told.events == len(found.events)
+    table = spans(config).filter(pl.col("until_ns") > pl.col("from_ns"))
+    assert len(found.phases["X"]) == table.height
+    for kind in ("wait", "hold", "sleep"):
+        ours = sum(Decimal(row["dur"]) * US for row in found.slices(kind))
+        of_kind = table.filter(kind=kind)
+        assert ours == of_kind.select(pl.col("until_ns") - pl.col("from_ns")).sum().item()
+    behind = [row for row in found.slices("wait") if "behind" in row["args"]]
+    assert len(behind) == table["behind"].is_not_null().sum()
+    assert 0 < len(found.phases["s"]) <= len(behind)
+    assert {"slots in use", "pages in the swap cache"} < {e["name"] for e in found.phases["C"]}
+    assert found.threads[1, 0] == "walker, CPU 0, node 0"
+
+
+def test_waits_and_holds_are_those_that_a_run_counts() -> None:
+    """Each site's time in the table is the one that the same run's results give."""
+    from swapsim.machine.costs import costs
+    from swapsim.machine.run import metric_values
+
+    config = MachineConfig(
+        kernel="4.8", walkers=6, slots=2**17, warmup_ns=1_000_000, duration_ns=2_000_000
+    )
+    values = metric_values(config, costs())
+    table = spans(config)
+    waited = table.filter(kind="wait").with_columns(ns=pl.col("until_ns") - pl.col("from_ns"))
+    by_site = dict(waited.group_by("site").agg(pl.col("ns").sum()).iter_rows())
+    quotients = {
+        values[f"wait.{site}"] / ns for site, ns in by_site.items() if ns and site is not None
+    }
+    assert max(quotients) == pytest.approx(min(quotients), rel=1e-12)
+
+
+def test_the_bytes_are_the_same_each_time_and_packed_ones_unpack_to_them(tmp_path: Path) -> None:
+    """Nothing of the day, the path or the order of a set is in a file."""
+    trace = paths.shipped_traces()["removals-large-file"]
+    for name in ("a.json", "b.json", "c.json.gz", "d.json.gz"):
+        export.trace(trace, tmp_path / name)
+    a, b, c, d = (
+        (tmp_path / name).read_bytes() for name in ("a.json", "b.json", "c.json.gz", "d.json.gz")
+    )
+    assert a == b
+    assert c == d
+    assert gzip.decompress(c) == a
+
+
+def test_nothing_is_left_of_a_file_that_failed(tmp_path: Path) -> None:
+    """A machine that comes to a stop leaves no file, and one that was there as it was."""
+    output = tmp_path / "m.json"
+    output.write_text("as it was")
+    config = MachineConfig(
+        walkers=1, slots=2**15, pages=2**14 + 2**13, duration_ns=10**10, warmup_ns=0, writers=1
+    )
+    with pytest.raises(InputError, match="no swap slot is left"):
+        export.machine(config, output)
+    assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
+    assert output.read_text() == "as it was"
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run a command that must exit 2 with one line on stderr; return the line."""
+    assert main(["export", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1, printed.err
+    return printed.err
+
+
+def test_what_cannot_be_exported_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No such trace, nothing to show, another suffix, no folder, and a machine that is none."""
+    trace = str(paths.shipped_traces()["removals-large-file"])
+    output = str(tmp_path / "x.json")
+    assert "no such trace folder" in refused(capsys, str(tmp_path / "none"), "-o", output)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (empty / "trace.toml").write_text("")
+    assert "nothing in it can be shown" in refused(capsys, str(empty), "-o", output)
+    assert "Name it .json" in refused(capsys, trace, "-o", str(tmp_path / "x.html"))
+    assert "cannot be written" in refused(capsys, trace, "-o", str(tmp_path / "no" / "x.json"))
+    assert "-o" in refused(capsys, trace)
+    machine = tmp_path / "machine.toml"
+    for text, words in (
+        ("wakers = 8", "field 'wakers': no field of a machine"),
+        ("walkers = 0", "walkers=0"),
+        ("walkers = 'many'", "walkers"),
+        ("walkers = ", "is no TOML"),
+        ("costs = 3", "must be a table"),
+        ("walkers = 4\n[costs]\ncopy = 3", "copy"),
+    ):
+        machine.write_text(text)
+        assert words in refused(capsys, str(machine), "-o", output)
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_the_command_writes_both_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says what it wrote, on which clock, and how to open it."""
+    trace = str(paths.shipped_traces()["removals-large-file"])
+    assert main(["export", trace, "-o", str(tmp_path / "x.json.gz")]) == 0
+    assert "ui.perfetto.dev" in capsys.readouterr().out
+    machine = tmp_path / "machine.toml"
+    machine.write_text(
+        "walkers = 4\nwarmup_ns = 100_000\nduration_ns = 50_000\n[costs]\ncopy_ns = 400\n"
+    )
+    assert main(["export", str(machine), "-o", str(tmp_path / "m.json")]) == 0
+    assert read(tmp_path / "m.json").processes == {1: "CPUs", 5: "machine"}
+    read(tmp_path / "x.json.gz")
