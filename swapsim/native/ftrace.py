@@ -161,7 +161,7 @@ def _check_line(handle: Any, code: int, path: str) -> None:
         return
     first = _skipped(handle)[0]
     raise InputError(
-        f"{first.problem}: mend the text, or skip such lines with --keep-going",
+        f"{first.problem}: mend the text, or skip such lines with keep_going=True",
         path=path,
         line=first.line,
         field=first.field,

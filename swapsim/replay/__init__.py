@@ -17,7 +17,7 @@ from swapsim.replay.cluster_next import cluster_next
 from swapsim.replay.mapping_rows import writeback_rows
 from swapsim.replay.per_page import mix, per_page, totals_per_page
 from swapsim.replay.removal_rows import removals, removals_of
-from swapsim.replay.slots import SlotVerdict, judge_slots, verified_slots
+from swapsim.replay.slots import SlotVerdict, verified_slots, verify_slots
 from swapsim.replay.stall_agreement import (
     agreement_table,
     stall_agreement,
@@ -35,7 +35,7 @@ from swapsim.replay.stall_decisions import (
     summed_decisions,
 )
 from swapsim.replay.stall_verdict import StallVerdict
-from swapsim.replay.stalls import judge_stalls, verified_stalls
+from swapsim.replay.stalls import verified_stalls, verify_stalls
 from swapsim.replay.writeback_tags import (
     replay_rows,
     writeback_tags,
@@ -55,8 +55,6 @@ __all__ = [
     "decided_lists",
     "folio_fates",
     "hold_lengths",
-    "judge_slots",
-    "judge_stalls",
     "mix",
     "per_page",
     "removal_holds",
@@ -75,6 +73,8 @@ __all__ = [
     "totals_per_page",
     "verified_slots",
     "verified_stalls",
+    "verify_slots",
+    "verify_stalls",
     "writeback_rows",
     "writeback_tags",
     "writeback_tags_by_kernel",

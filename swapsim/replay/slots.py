@@ -15,7 +15,7 @@ from swapsim.errors import InputError
 from swapsim.files import decode
 from swapsim.native.facts import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.native.slot_replay import SlotMismatch, replay_slots
-from swapsim.schemas import VERIFIED, require
+from swapsim.schemas import VERIFIED_SLOTS, require
 from swapsim.traces import check_slot_events, slot_events, slot_set_up, table_bytes
 
 OPEN_CALLS_MAX: Final = 1 << 16
@@ -58,7 +58,7 @@ class SlotVerdict:
         return lines
 
 
-def judge_slots(
+def verify_slots(
     source: pl.DataFrame | Path | str,
     *,
     policy: str,
@@ -200,23 +200,25 @@ def verified_slots(folders: Mapping[str, Path]) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema VERIFIED, one row per trace.
+        Schema VERIFIED_SLOTS, one row per trace.
 
     Raises
     ------
     InputError
-        As for `judge_slots` and `traces.slot_set_up`.
+        As for `verify_slots` and `traces.slot_set_up`.
     """
     frame = pl.DataFrame(
-        [_verified(name, folder) for name, folder in folders.items()], schema=VERIFIED, orient="row"
+        [_verified(name, folder) for name, folder in folders.items()],
+        schema=VERIFIED_SLOTS,
+        orient="row",
     )
-    return require(frame, VERIFIED, "VERIFIED")
+    return require(frame, VERIFIED_SLOTS, "VERIFIED_SLOTS")
 
 
 def _verified(name: str, folder: Path) -> tuple[object, ...]:
     known = slot_set_up(folder)
     rows = slot_events(folder)
-    calls = judge_slots(
+    calls = verify_slots(
         rows,
         policy=known.policy,
         cluster_size=known.cluster_size,

@@ -31,7 +31,7 @@ TICKS: Final = 250
 """Timer ticks a second of a kernel whose trace.toml does not tell."""
 
 
-def judge_stalls(
+def verify_stalls(
     source: ReclaimRows | Path | str,
     *,
     rules: str = "6.1",
@@ -133,7 +133,7 @@ def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
     Raises
     ------
     InputError
-        As for `judge_stalls`.
+        As for `verify_stalls`.
     """
     frame = pl.DataFrame(
         [_verified(name, folder) for name, folder in folders.items()],
@@ -146,7 +146,7 @@ def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
 def _verified(name: str, folder: Path) -> tuple[Any, ...]:
     told = provenance(folder)
     rules = told.get("kernel", {}).get("reclaim_rules", "6.1")
-    verdict = judge_stalls(folder, rules=rules)
+    verdict = verify_stalls(folder, rules=rules)
     return (
         name,
         rules,

@@ -104,7 +104,7 @@ from swapsim.schemas.slots import (
     SLOT_MEASURES,
     SLOT_RANKING,
     SLOT_SWEEP,
-    VERIFIED,
+    VERIFIED_SLOTS,
     WANDERINGS,
 )
 from swapsim.schemas.stall_decisions import (
@@ -173,6 +173,7 @@ from swapsim.schemas.traces import (
     REQUESTS,
     SLOT_EVENTS,
     SLOT_OP,
+    TRACE_EVENTS,
 )
 from swapsim.schemas.world import (
     WORLD_ACTIVITY,
@@ -287,8 +288,9 @@ __all__ = [
     "THROTTLES",
     "TIME_PER_PAGE",
     "TOLERANCES",
+    "TRACE_EVENTS",
     "VERDICT",
-    "VERIFIED",
+    "VERIFIED_SLOTS",
     "VERIFIED_STALLS",
     "WAITS_NEEDED",
     "WANDERINGS",

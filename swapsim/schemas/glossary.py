@@ -79,8 +79,8 @@ def groups() -> tuple[Group, ...]:
     return tuple(group for group in found if group.tables)
 
 
-def explained(table: str) -> dict[str, str]:
-    """Return what each column of a table means.
+def explained(table: str) -> dict[str, Column]:
+    """Return the columns of a table by their names.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def explained(table: str) -> dict[str, str]:
         The schema's name, such as RESULTS; no columns if there is none of that name.
     """
     known = {each.name: each for group in groups() for each in group.tables}
-    return {column.name: column.says for column in known[table].columns} if table in known else {}
+    return {column.name: column for column in known[table].columns} if table in known else {}
 
 
 def units(columns: pl.Schema) -> dict[str, str]:

@@ -13,12 +13,17 @@ flow : whose pages: the swap cache's or files'
 calls : times that the site was reached
 unresolved : those whose place in a tree the trace does not tell
 contradicted : stays in the swap cache that the trace contradicts there
-acquisitions : times that the mapping's lock was taken, in all or per page
+LOCK_SITES.site, LOCK_SITES_PER_PAGE.site : code path that may take the mapping's lock
+acquisitions : times that the mapping's lock was taken
+LOCK_SITES_PER_PAGE.acquisitions [1/page] : times that the mapping's lock was taken
 MIX.acquisitions [1/page] : times that a mapping's lock was taken
 descents : walks of the tree from its root, made under the lock
 nodes : nodes of the tree touched under it
 tag_words : words of tags touched under it
-pages : whose writeback started in the flow
+LOCK_SITES_PER_PAGE.descents [1/page] : walks of the tree from its root, made under the lock
+LOCK_SITES_PER_PAGE.nodes [1/page] : nodes of the tree touched under it
+LOCK_SITES_PER_PAGE.tag_words [1/page] : words of tags touched under it
+pages : pages whose writeback started in the flow
 file_share : share of file pages among the pages written
 """
 

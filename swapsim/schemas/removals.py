@@ -26,8 +26,8 @@ page_by_page, batched : acquisitions of a mapping's lock, one a page and one a m
 longest : pages of the longest batched hold
 lists : lists of reclaim
 pages_a_list, mappings_a_list [1/list] : means over the lists
-saved_a_page [1/page] : acquisitions that batching saves per page
-pages_a_hold : pages that a batched hold removes, in the mean
+saved_a_page [1/page] : acquisitions that batching saves
+pages_a_hold [1/hold] : pages that a batched hold removes, in the mean
 HOLD_LENGTHS.pages : length of a batched hold
 holds : how many are so long
 base, value [s] : published system time without the patch, and with it

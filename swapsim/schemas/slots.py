@@ -64,7 +64,7 @@ SLOT_CALLS: Final = schema_of(
 it was given, and of these the ones that the model gives too, those that another task's rows inside
 an unlocked scan explain, and the others. ``seq`` and ``cpu`` are those of the call's first row."""
 
-VERIFIED: Final = schema_of(
+VERIFIED_SLOTS: Final = schema_of(
     {
         "trace": pl.String,
         "cpus": pl.UInt32,

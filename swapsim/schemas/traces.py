@@ -22,6 +22,8 @@ replay : a verb of ``swapsim replay``
 quantity : what the figures are of
 AT_A_GLANCE.base, patched : the figure without the patch, and with it
 change [%] : from base to patched, null from zero
+event : the event, by the name of its table
+rows : how often it was recorded
 """
 
 from typing import Final
@@ -41,6 +43,9 @@ EVENT_HEAD: Final = schema_of(
     }
 )
 """The columns that each imported event table starts with; its own fields follow."""
+
+TRACE_EVENTS: Final = schema_of({"event": pl.String, "rows": pl.UInt64})
+"""One row per event of a trace, in order of name."""
 
 SLOT_OP: Final = pl.Enum(facts.SLOT_OPS)
 """What happened to swap slots, by the names of ``slot_replay.h``."""

@@ -1,23 +1,53 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The form in which notebooks are committed, whoever ran and saved them.
+"""Notebooks laid out for a reader, and the form in which they are committed.
 
 JupyterLab writes a run's traces into a notebook: how often a cell was run, the kernel's version,
 what a progress bar left, and pictures as this machine's fonts draw them. ``make notebooks`` takes
 them out again, so that git sees what has changed in earnest.
 """
 
+import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import nbformat
 
 from swapsim import files
 from swapsim.charts.theme import plain_numbers
 from swapsim.errors import InputError
-from swapsim.paths import notebooks_root
+from swapsim.paths import laboratory_root, notebooks_root
 from swapsim.progress import WIDGET
 from swapsim.sweep.store import write_whole
+from swapsim.traces.writer import new_folder
+
+_LINKED: Final = ("notebooks", "patches", "data", "corelib/include")
+_LEFT_BEHIND: Final = shutil.ignore_patterns(".*", "__pycache__", "traces", "measured", "simulated")
+"""What is large, and no notebook links to."""
+
+
+def lay_out(folder: Path) -> Path:
+    """Copy the notebooks, the patches' cards and what else they link to.
+
+    Parameters
+    ----------
+    folder : Path
+        New; it appears whole or not at all.
+
+    Returns
+    -------
+    Path
+        The map, which is the notebook to open first.
+
+    Raises
+    ------
+    InputError
+        The folder exists already, or cannot be written.
+    """
+    with new_folder(folder) as made:
+        for name in _LINKED:
+            shutil.copytree(laboratory_root() / name, made / name, ignore=_LEFT_BEHIND)
+    return folder / "notebooks" / "00-map.ipynb"
 
 
 def normalise() -> list[Path]:

@@ -129,7 +129,7 @@ def verdict(
     sites_of : mapping of str to polars.DataFrame
         Name of a trace -> its LOCK_SITES under kernel 4.8.
     verified : polars.DataFrame
-        Schema VERIFIED: the slot allocator held against the slot traces.
+        Schema VERIFIED_SLOTS: the slot allocator held against the slot traces.
     directions : polars.DataFrame
         Schema DIRECTIONS: claims of direction, judged by a real kernel's runs.
 

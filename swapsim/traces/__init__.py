@@ -6,7 +6,6 @@ comes from, and in its table [files] the sha256 of each Parquet file, which whoe
 compares. It appears whole or not at all.
 """
 
-from swapsim.traces.description import describe
 from swapsim.traces.folder import (
     PROVENANCE,
     events,
@@ -17,6 +16,7 @@ from swapsim.traces.folder import (
     table_bytes,
 )
 from swapsim.traces.importing import ImportSummary, import_text
+from swapsim.traces.info import info
 from swapsim.traces.reclaim_rows import ReclaimRows, check_reclaim_rows, reclaim_rows
 from swapsim.traces.replays import locate, replays_of, require_events, shipped
 from swapsim.traces.signing import sign
@@ -37,10 +37,10 @@ __all__ = [
     "SlotSetUp",
     "check_reclaim_rows",
     "check_slot_events",
-    "describe",
     "events",
     "handed_out",
     "import_text",
+    "info",
     "locate",
     "provenance",
     "read_event",

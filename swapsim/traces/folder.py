@@ -15,6 +15,7 @@ from swapsim import files
 from swapsim.errors import InputError
 from swapsim.schemas.parquet_file import require_values
 from swapsim.schemas.table import require
+from swapsim.schemas.traces import TRACE_EVENTS
 
 PROVENANCE: Final = "trace.toml"
 """The file beside the tables that says where a trace comes from."""
@@ -47,7 +48,7 @@ def events(folder: Path | str) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``event String, rows UInt64``, in order of name.
+        Schema TRACE_EVENTS.
 
     Raises
     ------
@@ -156,11 +157,8 @@ def table_bytes(path: Path) -> bytes:
 
 
 def event_table(rows: Mapping[str, int]) -> pl.DataFrame:
-    """Return ``event String, rows UInt64``, in order of name."""
-    return pl.DataFrame(
-        {"event": sorted(rows), "rows": [rows[event] for event in sorted(rows)]},
-        schema={"event": pl.String, "rows": pl.UInt64},
-    )
+    """Return a table with schema TRACE_EVENTS."""
+    return pl.DataFrame(sorted(rows.items()), schema=TRACE_EVENTS, orient="row")
 
 
 def event_names(folder: Path) -> tuple[str, ...]:

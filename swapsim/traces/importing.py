@@ -27,7 +27,7 @@ class ImportSummary:
     folder : Path
         The new trace folder.
     events : polars.DataFrame
-        ``event String, rows UInt64``, one row per event in order of name.
+        Schema TRACE_EVENTS.
     lost : polars.DataFrame
         ``cpu UInt16, events UInt64``, one row per CPU that lost events.
     counts : Counts

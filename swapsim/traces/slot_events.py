@@ -113,7 +113,7 @@ def slot_set_up(folder: Path | str) -> SlotSetUp:
     Raises
     ------
     InputError
-        If trace.toml does not tell: name the policy and sizes by hand, to `replay.judge_slots`.
+        If trace.toml does not tell: name the policy and sizes by hand, to `replay.verify_slots`.
     """
     known = provenance(folder)
 

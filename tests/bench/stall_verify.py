@@ -73,7 +73,7 @@ def over_and_over(part: dict[str, pl.DataFrame], times: int) -> ReclaimRows:
 def folios_a_second(rows: ReclaimRows) -> float:
     """Verify the trace; return the folios a second."""
     start = time.perf_counter()
-    verdict = replay.judge_stalls(rows, rules=RULES)
+    verdict = replay.verify_stalls(rows, rules=RULES)
     spent = time.perf_counter() - start
     if not verdict.holds or verdict.counted != rows.lists.height:
         raise SwapsimError("a made-up trace does not verify: run 'make test'")

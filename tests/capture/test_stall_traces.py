@@ -157,7 +157,7 @@ def test_a_list_is_its_folios(name: str) -> None:
 @pytest.mark.parametrize("name", list(TRACES))
 def test_every_decision_is_the_rules_of_6_1(name: str) -> None:
     """Counters, passes, sleeps and flags come out as the kernel had them."""
-    verdict = replay.judge_stalls(TRACES[name], rules="6.1")
+    verdict = replay.verify_stalls(TRACES[name], rules="6.1")
     assert verdict.first == ()
     assert verdict.faults.is_empty()
     assert verdict.lists.height > 5000

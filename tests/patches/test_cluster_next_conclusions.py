@@ -10,7 +10,7 @@ from swapsim import replay, slots, traces
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next.reviewers import Question
-from swapsim.schemas import RESULTS, SLOT_ANSWERS, SLOT_SWEEP, VERIFIED
+from swapsim.schemas import RESULTS, SLOT_ANSWERS, SLOT_SWEEP, VERIFIED_SLOTS
 from swapsim.sweep import SerialExecutor
 
 
@@ -112,7 +112,7 @@ def scores(base: list[float], patched: list[float]) -> pl.DataFrame:
 def test_the_sentence_of_patch_d_reads_its_numbers() -> None:
     """Slots, runs, shares of the last setting, and the means of the simulated score stand in it."""
     verified = pl.DataFrame(
-        [("a", 4, "shared", 8, 9, 100, 90, 10, 0, 0)], schema=VERIFIED, orient="row"
+        [("a", 4, "shared", 8, 9, 100, 90, 10, 0, 0)], schema=VERIFIED_SLOTS, orient="row"
     )
     shares = {"shared": 0.98, "percpu": 0.5, "percpu-rerandomise": 0.2}
     measures = sweep(

@@ -21,7 +21,7 @@ EVERY = 97
 @TRACES
 def test_a_real_kernel_decided_by_its_rules(folder: Path) -> None:
     """All lists, passes and sleeps; only what the recording's end cut is not judged."""
-    found = replay.judge_stalls(folder)
+    found = replay.verify_stalls(folder)
     assert found.holds, "\n".join(found.describe())
     rows = traces.reclaim_rows(folder)
     assert found.decided == found.passes.height == rows.passes.height

@@ -78,7 +78,7 @@ def usual(rows: pl.DataFrame) -> bool:
 def verdict(made: Machine, rows: pl.DataFrame) -> replay.SlotVerdict:
     """Judge rows as ones of this machine's kernel."""
     config = made.config
-    return replay.judge_slots(
+    return replay.verify_slots(
         rows,
         policy=POLICY[config.policy],
         cluster_size=config.cluster_size,
@@ -308,7 +308,7 @@ def test_the_largest_device_costs_no_walk_a_slot() -> None:
             {"op": "alloc", "offset": offset},
             {"op": "done", "n": 1, "next": offset},
         ]
-    found = replay.judge_slots(table(rows), policy="percpu", cluster_size=256)
+    found = replay.verify_slots(table(rows), policy="percpu", cluster_size=256)
     assert found.calls["mismatched"].sum() == 4000
 
 
@@ -383,7 +383,7 @@ def test_one_mismatch_does_not_bring_others(tmp_path: Path) -> None:
         {"op": "free", "offset": 20, "n": 1},
     ]
     path = written(table(rows), tmp_path)
-    calls = replay.judge_slots(path, policy="percpu", cluster_size=256).calls
+    calls = replay.verify_slots(path, policy="percpu", cluster_size=256).calls
     assert calls["fault"].to_list() == ["none", "slots", "none"]
     assert calls["mismatched"].to_list() == [0, 1, 0]
 
@@ -463,7 +463,7 @@ def test_what_is_no_table_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_options_out_of_range_are_refused(options: dict[str, Any], word: str) -> None:
     """The message quotes the option and its value."""
     with pytest.raises(ConfigError, match=word):
-        replay.judge_slots(table(HAND), **{"policy": "percpu", "cluster_size": 256, **options})
+        replay.verify_slots(table(HAND), **{"policy": "percpu", "cluster_size": 256, **options})
 
 
 @pytest.mark.parametrize("name", sorted(SLOT_TRACES))
@@ -471,7 +471,7 @@ def test_a_real_kernels_slots_are_the_models(name: str) -> None:
     """Every slot and every stored base of a shipped trace matches; one CPU has no raced slot."""
     kernel = traces.provenance(SLOT_TRACES[name])["kernel"]
     rows = pl.read_parquet(SLOT_TRACES[name] / "slot_events.parquet")
-    found = replay.judge_slots(
+    found = replay.verify_slots(
         rows,
         policy=LINEAR.get(kernel["swap_base"], kernel["swap_base"]),
         cluster_size=kernel["cluster_size"],

@@ -75,7 +75,7 @@ def alone(seed: int, rules: str, *, changed: float = 0.03) -> ReclaimRows:
 def finds(rows: ReclaimRows, rules: str) -> bool:
     """Return whether a trace is refused, or found to differ."""
     try:
-        return not replay.judge_stalls(rows, rules=rules).holds
+        return not replay.verify_stalls(rows, rules=rules).holds
     except InputError:
         return True
 
@@ -111,7 +111,7 @@ def test_what_a_kernel_wrote_verifies_in_full(rules: str, seed: int, cpus: int) 
     """
     rows = rows_of(kernel(rules, seed, cpus=cpus))
     assume(rows.passes.height)
-    found = replay.judge_stalls(rows, rules=rules)
+    found = replay.verify_stalls(rows, rules=rules)
     assert found.holds, "\n".join(found.describe())
     assert found.lists.schema == JUDGED_LISTS
     assert found.passes.schema == JUDGED_PASSES
@@ -142,7 +142,7 @@ def test_a_recording_may_begin_and_end_anywhere(
         begin = 0
     within = pl.col("seq").is_between(begin, end)
     rows = ReclaimRows(**{part: getattr(whole, part).filter(within) for part in PARTS})
-    found = replay.judge_stalls(rows, rules=rules)
+    found = replay.verify_stalls(rows, rules=rules)
     assert found.holds, "\n".join(found.describe())
     left_out = sum(n for kind, n in found.left_out.items() if kind.startswith("lists"))
     assert found.lists.height + left_out >= rows.lists.height
@@ -164,14 +164,14 @@ def test_the_end_of_a_recording_may_cut_off_the_row_that_tells(
     whole = rows_of(kernel(rules, seed, cpus=cpus))
     within = pl.col("seq").is_between(begin, end)
     rows = ReclaimRows(**{part: getattr(whole, part).filter(within) for part in PARTS})
-    found = replay.judge_stalls(rows, rules=rules)
+    found = replay.verify_stalls(rows, rules=rules)
     assert found.holds, "\n".join(found.describe())
 
 
 def test_other_rules_do_not_verify() -> None:
     """A kernel's decisions are not those of another rule set."""
     rows = rows_of(kernel("6.1", 3, cpus=1, steps=300))
-    assert not replay.judge_stalls(rows, rules="3.11").holds
+    assert not replay.verify_stalls(rows, rules="3.11").holds
 
 
 COUNTERS = (
@@ -285,7 +285,7 @@ def test_a_sleep_too_few_or_too_many_or_of_another_length_is_found(
 ) -> None:
     """Each call has its asker and its length, and who asks has its call."""
     rows = recorded(rules, seed, cpus=data.draw(st.sampled_from([1, 2])))
-    verdict = replay.judge_stalls(rows, rules=rules)
+    verdict = replay.verify_stalls(rows, rules=rules)
     many = "isolated" if rules == "6.1" else "congestion_wait"
     asked = rows.throttles.filter(
         ((pl.col("list") > 0) | (pl.col("reason") != many))

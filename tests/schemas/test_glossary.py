@@ -39,6 +39,6 @@ def test_each_explanation_has_a_column() -> None:
 
 def test_a_column_is_asked_for_by_its_table() -> None:
     """What a table's column means there, and nothing for a table that nobody knows."""
-    assert "machine.h" in glossary.explained("CONSTANTS")["name"]
+    assert "machine.h" in glossary.explained("CONSTANTS")["name"].says
     assert glossary.explained("CONSTANTS")["unit"] == glossary.explained("RESULTS")["unit"]
     assert glossary.explained("TIDES") == {}

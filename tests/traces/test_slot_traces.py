@@ -8,7 +8,7 @@ import pytest
 
 from swapsim import replay, traces
 from swapsim.errors import InputError
-from swapsim.schemas import HANDED_OUT, SLOT_EVENTS, VERIFIED
+from swapsim.schemas import HANDED_OUT, SLOT_EVENTS, VERIFIED_SLOTS
 
 PROVENANCE = """
 [kernel]
@@ -76,7 +76,7 @@ def test_shipped_slot_traces_are_found_and_told_apart() -> None:
 def test_the_model_hands_out_what_each_shipped_kernel_did() -> None:
     """Every slot of every shipped trace matches; with one CPU none is raced."""
     verified = replay.verified_slots(traces.shipped("cluster-next"))
-    assert verified.schema == VERIFIED
+    assert verified.schema == VERIFIED_SLOTS
     assert verified["mismatched"].sum() == 0
     assert (verified["exact"] + verified["raced"] == verified["slots"]).all()
     assert verified.filter(pl.col("cpus") == 1)["raced"].sum() == 0

@@ -146,7 +146,7 @@ def test_the_summary_counts_events_and_losses(
     text += "CPU:1 [LOST EVENTS]\n# entries-in-buffer/entries-written: 1/8   #P:4\n"
     assert main(["import", str(write(tmp_path, text)), "-o", str(tmp_path / "out")]) == 0
     printed = capsys.readouterr()
-    assert "| e     | 1    |" in printed.out
+    assert "| e     |    1 |" in printed.out
     assert "CPU 3: 13" in printed.out
     assert "unknown size: 1" in printed.out
     assert "overwritten before the first line: 7" in printed.out
@@ -393,7 +393,7 @@ def test_a_truncated_table_is_an_error(real: Path) -> None:
     with pytest.raises(InputError, match=r"swp_add\.parquet: is not a whole Parquet table"):
         traces.scan_event(real, "swp_add")
     with pytest.raises(InputError, match=r"swp_add\.parquet: is not a whole Parquet table"):
-        traces.describe(real)
+        traces.info(real)
 
 
 def test_a_table_that_was_changed_is_refused(
@@ -419,7 +419,7 @@ def test_a_table_that_trace_toml_does_not_tell_of_is_refused(real: Path) -> None
     with pytest.raises(InputError, match=r"trace\.toml, field 'files': .* of swp_put\.parquet"):
         traces.scan_event(real, "swp_put")
     (real / "swp_put.parquet").unlink()
-    assert "swp_add.parquet is not here, though trace.toml tells of it" in traces.describe(real)
+    assert "swp_add.parquet is not here, though trace.toml tells of it" in traces.info(real)
 
 
 def test_signing_changes_nothing_but_the_digests(real: Path) -> None:

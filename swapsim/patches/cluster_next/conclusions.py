@@ -9,7 +9,7 @@ from swapsim import claims, replay, slots, traces
 from swapsim.machine.lock_relief import relief
 from swapsim.patches.cluster_next.machines import PATCH
 from swapsim.patches.cluster_next.reviewers import mean_of
-from swapsim.schemas import SLOT_ANSWERS, SLOT_RANKING, VERIFIED, require
+from swapsim.schemas import SLOT_ANSWERS, SLOT_RANKING, VERIFIED_SLOTS, require
 
 
 def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFrame) -> str:
@@ -18,7 +18,7 @@ def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFr
     Parameters
     ----------
     verified : polars.DataFrame
-        Schema VERIFIED.
+        Schema VERIFIED_SLOTS.
     measures : polars.DataFrame
         Schema SLOT_SWEEP, one factor, the last setting counts; policies shared, percpu and
         percpu-rerandomise.
@@ -89,9 +89,9 @@ def slots_matched(verified: pl.DataFrame) -> tuple[int, int]:
     Parameters
     ----------
     verified : polars.DataFrame
-        Schema VERIFIED.
+        Schema VERIFIED_SLOTS.
     """
-    require(verified, VERIFIED, "VERIFIED")
+    require(verified, VERIFIED_SLOTS, "VERIFIED_SLOTS")
     exact, raced, slots = (int(verified[name].sum()) for name in ("exact", "raced", "slots"))
     return slots, exact + raced
 
@@ -102,7 +102,7 @@ def verdict_on_slots(verified: pl.DataFrame) -> str:
     Parameters
     ----------
     verified : polars.DataFrame
-        Schema VERIFIED.
+        Schema VERIFIED_SLOTS.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from swapsim.traces.folder import FILES, events, provenance
 from swapsim.traces.replays import replays_of
 
 
-def describe(folder: Path | str) -> str:
+def info(folder: Path | str) -> str:
     """Say in some lines what a trace folder holds, whence it is, and which replays it can feed.
 
     Raises

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``swapsim report``, ``notebooks``, ``simulate`` and ``bench``: the laboratory as a whole."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from swapsim.cli.verbs import Verb
+
+
+@click.command(cls=Verb)
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="DIR")
+def report(output: Path) -> None:
+    """Run all notebooks and write the HTML report."""
+    from swapsim.site import report as reports
+
+    index = reports.write(output, progress=sys.stderr.isatty())
+    click.echo(f"report written: {index}")
+
+
+@click.command(cls=Verb)
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+def notebooks(folder: Path) -> None:
+    """Lay the notebooks out in the new folder DIR, to be opened and changed there."""
+    from swapsim.site import notebooks as ours
+
+    click.echo(f"open {ours.lay_out(folder)}")
+
+
+@click.command(cls=Verb)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--check", is_flag=True, help="Say what is stale and run nothing; exit 1 if any is.")
+def simulate(names: Sequence[str], check: bool) -> int:
+    """Make the results of data/simulated anew, or only those of these NAMEs, and keep them."""
+    from swapsim.site import simulated
+
+    if check:
+        stale = simulated.stale(names)
+        for name, why in stale.items():
+            click.echo(f"{name}: {why}")
+        if not stale:
+            click.echo("what is kept is good")
+        return 1 if stale else 0
+    for name, changed in simulated.simulate(names, progress=sys.stderr.isatty()):
+        click.echo(f"{name}: {'written' if changed else 'as it was'}")
+    return 0
+
+
+@click.command(cls=Verb)
+@click.option("--only", multiple=True, metavar="NAME", help="Run only names that start so.")
+def bench(only: Sequence[str]) -> None:
+    """Run the benchmarks beside their peers; one JSON object a line."""
+    from swapsim.site import bench as benchmarks
+
+    for row in benchmarks.run(only):
+        click.echo(json.dumps(row))

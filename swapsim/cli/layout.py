@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How a table looks on a terminal: whole, numbers to the right, each column with its unit.
+
+Figures have the digits that notebooks give them, in ASCII and without commas: what is printed may
+be read by a program.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import polars as pl
+
+from swapsim.tables.figures import DIGIT_WIDE, NOTHING, POINT_WIDE
+from swapsim.tables.figures import cells as cells_of
+
+_PLAIN: Final = str.maketrans({NOTHING: "-", DIGIT_WIDE: " ", POINT_WIDE: " "})
+
+
+def laid_out(frame: pl.DataFrame, units: Mapping[str, str]) -> str:
+    """Lay a table out in lines, a column of one value behind those that tell its rows apart.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    units : mapping of str to str
+        Column -> its unit, which stands below its name; none where it is empty.
+    """
+    names = told_first(frame)
+    heads = [names] + [[units.get(name, "") for name in names]] * any(map(units.get, names))
+    columns = [[*head, *cells(frame[name])] for name, *head in zip(names, *heads, strict=True)]
+    widths = [max(map(len, column)) for column in columns]
+    rights = [frame.schema[name].is_numeric() for name in names]
+    lines = [_line(row, widths, rights) for row in zip(*columns, strict=True)]
+    lines.insert(len(heads), f"|{'|'.join('-' * (width + 2) for width in widths)}|")
+    return "\n".join(lines)
+
+
+def told_first(frame: pl.DataFrame) -> list[str]:
+    """Return the columns, those of one value behind those that tell the rows apart."""
+    if frame.height < 2:
+        return frame.columns
+    return sorted(frame.columns, key=lambda name: frame[name].n_unique() == 1)
+
+
+def cells(column: pl.Series) -> list[str]:
+    """Write each value of a column; a dash stands for null."""
+    words = [word.translate(_PLAIN) for word in cells_of(column)]
+    if column.dtype.is_numeric():
+        return [word.replace(",", "") for word in words]
+    # A trace's words may hold what a terminal obeys.
+    return [word if word.isprintable() else ascii(word)[1:-1] for word in words]
+
+
+def _line(row: Sequence[str], widths: Sequence[int], rights: Sequence[bool]) -> str:
+    fitted = (
+        cell.rjust(width) if right else cell.ljust(width)
+        for cell, width, right in zip(row, widths, rights, strict=True)
+    )
+    return f"| {' | '.join(fitted)} |"

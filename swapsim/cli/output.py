@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A table or a chart to the file that was asked for: by its suffix, whole or not at all."""
+
+import io
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import altair as alt
+import polars as pl
+
+from swapsim.errors import InputError
+
+
+def _csv(frame: pl.DataFrame) -> bytes:
+    lists = [name for name, dtype in frame.schema.items() if dtype == pl.List]
+    joined = (pl.col(name).cast(pl.List(pl.String)).list.join(", ") for name in lists)
+    return frame.with_columns(joined).write_csv().encode()
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    file = io.BytesIO()
+    frame.write_parquet(file)
+    return file.getvalue()
+
+
+def _json(frame: pl.DataFrame) -> bytes:
+    return f"{frame.write_json()}\n".encode()
+
+
+TABLES: Final[Mapping[str, Callable[[pl.DataFrame], bytes]]] = {
+    ".csv": _csv,
+    ".parquet": _parquet,
+    ".json": _json,
+}
+"""A table by its file's suffix."""
+
+CHARTS: Final = (".html", ".svg", ".png")
+"""What a chart may be written as."""
+
+
+def checked(path: Path, suffixes: Sequence[str]) -> Path:
+    """Return a path that can be written to, before anything is computed for it.
+
+    Raises
+    ------
+    InputError
+        It has another suffix, is a folder, or its folder cannot be written to.
+    """
+    if path.is_dir():
+        raise InputError("is a folder: name a file", path=path)
+    if path.suffix not in suffixes:
+        raise InputError(
+            f"its name does not end in one of {', '.join(suffixes)}: choose one that does",
+            path=path,
+        )
+    if not path.parent.is_dir():
+        raise InputError("its folder does not exist: make it first", path=path)
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise InputError("its folder cannot be written to: choose another", path=path)
+    return path
+
+
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table as its file's suffix says; TABLES has those."""
+    _write_whole(path, TABLES[path.suffix](frame))
+
+
+def write_chart(chart: alt.TopLevelMixin, path: Path) -> None:
+    """Write a chart as its file's suffix says; CHARTS has those."""
+    from swapsim import charts
+
+    _write_whole(path, charts.rendered(chart, path.suffix))
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Put a file in its place when it is written; what is begun goes with its folder."""
+    with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        part = Path(folder) / path.name
+        part.write_bytes(data)
+        part.replace(path)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``swapsim replay``: a patch's mechanism on a trace folder."""
+
+import sys
+from pathlib import Path
+
+import click
+import polars as pl
+
+from swapsim.cli.tables import Found, Table, shows
+from swapsim.cli.verbs import Verbs
+from swapsim.native.facts import MAPPING_KERNELS
+from swapsim.schemas.glossary import Column, explained
+
+
+@click.group(cls=Verbs)
+def replay() -> None:
+    """Run a patch's mechanism on a trace folder and print its table."""
+
+
+@replay.command("writeback-tags")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option(
+    "--kernel",
+    type=click.Choice(MAPPING_KERNELS),
+    default="4.8",
+    show_default=True,
+    help="Whose locks and tree walks to follow.",
+)
+@shows(charts=True)
+def replay_writeback_tags(folder: Path, kernel: str) -> Found:
+    """Patch A: acquisitions of the mapping's lock per page swapped out, with tags and without."""
+    from swapsim import charts
+    from swapsim import replay as replays
+
+    sites = replays.writeback_tags(folder, kernel=kernel, progress=sys.stderr.isatty())
+    per_page = replays.per_page(sites)
+    return Found(
+        [Table("sites", per_page, "LOCK_SITES_PER_PAGE")],
+        chart=lambda: charts.acquisitions_by_site(per_page),
+    )
+
+
+@replay.command("batched-removal")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@shows()
+def replay_batched_removal(folder: Path) -> Found:
+    """Patch B: acquisitions of the mappings' locks, page by page and batched, and the holds."""
+    from swapsim import replay as replays
+
+    counts = replays.batched_removal(folder, progress=sys.stderr.isatty())
+    return Found([Table("locks", counts, "BATCHED_REMOVAL")])
+
+
+@replay.command("cluster-next")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--seeds", type=click.IntRange(min=1), default=20, show_default=True)
+@shows(charts=True)
+def replay_cluster_next(folder: Path, seeds: int) -> Found:
+    """Patch D: the trace's requests, all at one rate, under each scan base (means over seeds)."""
+    from swapsim import charts, slots
+    from swapsim import replay as replays
+    from swapsim.patches import cluster_next as patch
+
+    sweep = replays.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
+    means = patch.means(sweep, patch.LEADING).drop("factor", "setting")
+    metrics = {
+        name: Column(name, "Float64", metric.says, metric.unit)
+        for name, metric in slots.METRICS.items()
+    }
+    return Found(
+        [Table("means", means, {"policy": explained("SLOT_SWEEP")["policy"], **metrics})],
+        chart=lambda: charts.moves_against_locality(
+            slots.ranking(sweep, "lock.moved.add"),
+            slots.ranking(sweep, "run"),
+            title=f"Moved lines against locality: {folder.name}",
+            moves_axis="share of additions that fetch the lock's line from another CPU",
+            locality_axis="adjacent slots in sequence",
+        ),
+    )
+
+
+@replay.command("stall-decisions")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@shows(charts=True, only=("decisions", "sleeps", "agreement"))
+def replay_stall_decisions(folder: Path) -> Found:
+    """Patch C: what each set of rules decides of the trace's lists, and how many two agree on."""
+    from swapsim import charts, traces
+    from swapsim import replay as replays
+
+    decided = replays.decided_lists(folder, progress=sys.stderr.isatty())
+    rounds = traces.reclaim_rows(folder).rounds
+    decisions = replays.summed_decisions(decided, rounds, trace=folder.name)
+    pairs = replays.stall_agreement(decided)
+    square = replays.agreement_table(pairs).with_columns(pl.exclude("rules").round(1))
+    alike = "lists of which these rules and those of the row decide the same"
+    rules = explained("STALL_DECISIONS")["rules"]
+    return Found(
+        [
+            Table("decisions", decisions, "STALL_DECISIONS"),
+            Table("sleeps", replays.sleeps_asked(decided, rounds), "STALL_SLEEPS_ASKED"),
+            Table(
+                "agreement",
+                square,
+                {
+                    "rules": rules,
+                    **{n: Column(n, "Float64", alike, "%") for n in square.columns[1:]},
+                },
+                title="lists of which two sets of rules decide the same, percent",
+            ),
+        ],
+        chart=lambda: charts.agreement(
+            pairs, "decisions", title=f"Lists that two rule sets decide alike: {folder.name}"
+        ),
+        lines=[f"not told by a recording of 6.1: {line}" for line in replays.UNTOLD],
+    )

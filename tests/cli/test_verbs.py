@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Errors speak the language of whoever called: arguments in Python, options on the command line."""
+
+import ast
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+import swapsim
+from swapsim import replay, traces
+from swapsim.cli import cli, main
+from swapsim.cli.verbs import in_options
+from swapsim.errors import ConfigError, InputError
+
+ROOT = Path(swapsim.__file__).parent
+
+
+@click.command()
+@click.argument("folder")
+@click.option("-k", "--keep-going", is_flag=True)
+@click.option("--cluster-size", type=int)
+def command() -> None:
+    """Do nothing."""
+
+
+@pytest.mark.parametrize(
+    ("said", "typed"),
+    [
+        ("skip them with keep_going=True", "skip them with --keep-going"),
+        ("cluster_size=0: choose 256 or 512", "--cluster-size 0: choose 256 or 512"),
+        ("cluster_size='a b' is none", "--cluster-size a b is none"),
+        ("trunk_shift=9: choose another", "trunk_shift=9: choose another"),
+        ("folder=9, cluster_size=7, and more", "folder=9, --cluster-size 7, and more"),
+        ("x.cluster_size=7 and my_cluster_size=7", "x.cluster_size=7 and my_cluster_size=7"),
+    ],
+)
+def test_an_argument_is_called_as_it_is_typed(said: str, typed: str) -> None:
+    """Only what the running command has as an option is put into its words."""
+    assert in_options(said, command) == typed
+
+
+def test_a_line_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same error names the argument in Python and the option on the command line."""
+    text = tmp_path / "trace.txt"
+    text.write_text("no line of a trace\n")
+    with pytest.raises(InputError, match=r"keep_going=True") as error:
+        traces.import_text(text, tmp_path / "trace")
+    assert "--" not in str(error.value)
+    assert main(["import", str(text), "-o", str(tmp_path / "trace")]) == 2
+    assert "skip such lines with --keep-going" in capsys.readouterr().err
+
+
+def test_a_size_out_of_its_range(capsys: pytest.CaptureFixture[str]) -> None:
+    """Likewise of a config's field that an option sets."""
+    file = traces.shipped("cluster-next")["slots-4-shared"] / "slot_events.parquet"
+    with pytest.raises(ConfigError, match=r"^cluster_size=0: "):
+        replay.verify_slots(file, policy="shared", cluster_size=0)
+    sizes = ["--policy", "shared", "--cluster-size", "0"]
+    assert main(["verify", "slots", str(file), *sizes]) == 2
+    assert capsys.readouterr().err.startswith("swapsim: --cluster-size 0: ")
+
+
+def options(group: click.Group) -> set[str]:
+    """Return all long options of all commands."""
+    found = set()
+    for each in group.commands.values():
+        if isinstance(each, click.Group):
+            found |= options(each)
+        found |= {name for option in each.params for name in option.opts if name.startswith("--")}
+    return found
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in sorted(ROOT.rglob("*.py")) if "cli" not in path.parts]
+)
+def test_no_error_in_python_speaks_of_options(path: Path) -> None:
+    """Whoever calls a function has no command line to type them on."""
+    known = options(cli)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Raise):
+            texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+            words = {word for text in texts for word in re.findall(r"--[\w-]+", str(text))}
+            assert not words & known, node.lineno
