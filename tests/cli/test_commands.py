@@ -204,7 +204,7 @@ def test_an_interrupt_is_one_line(
     def interrupted(_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(traces, "describe", interrupted)
+    monkeypatch.setattr(traces, "info", interrupted)
     assert main(["info", "anywhere"]) == interrupt.CODE
     assert capsys.readouterr() == ("", f"{interrupt.TEXT}\n")
 

@@ -17,14 +17,14 @@ def test_a_table_as_it_is_printed() -> None:
             "policy": ["shared", "own_trunks"],
             "holds": [True, None],
             "pages": [34021, 7],
-            "a_page": [0.99998, 12.5],
+            "a_page": [0.25, 12.5],
         }
     )
     assert laid_out(frame, {"a_page": "us", "pages": ""}).splitlines() == [
         "| policy     | holds | pages | a_page | kernel |",
         "|            |       |       |     us |        |",
         "|------------|-------|-------|--------|--------|",
-        "| shared     | yes   | 34021 |   1.00 | 4.8    |",
+        "| shared     | yes   | 34021 |   0.25 | 4.8    |",
         "| own_trunks | -     |     7 |  12.50 | 4.8    |",
     ]
 

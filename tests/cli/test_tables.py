@@ -5,7 +5,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import groupby
 from pathlib import Path
 
 import altair as alt
@@ -68,12 +68,6 @@ def test_each_command_that_shows_a_table_is_tried_here() -> None:
     assert set(SHOWING) == set(SMALL)
 
 
-def rows(printed: list[str], head: int) -> list[str]:
-    """Return the lines of a table's rows, below the line of its names."""
-    lines = takewhile(lambda line: line.startswith("|"), printed[head + 1 :])
-    return [line for line in lines if set(line) != {"|", "-"}]
-
-
 @pytest.mark.parametrize("name", SMALL)
 def test_each_column_is_explained(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Below each table stands each column, in the table's order, with its unit and meaning.
@@ -82,25 +76,17 @@ def test_each_column_is_explained(name: str, capsys: pytest.CaptureFixture[str])
     """
     assert main([*typed(name), "--explain"]) == 0
     printed = capsys.readouterr().out.splitlines()
-    heads = [at for at, line in enumerate(printed[:-1]) if set(printed[at + 1]) == {"|", "-"}]
-    heads += [at for at, line in enumerate(printed[:-2]) if set(printed[at + 2]) == {"|", "-"}]
-    tables = 0
-    for at in sorted(heads):
-        names = [cell.strip() for cell in printed[at].split("|")[1:-1]]
-        if not all(names):
-            continue
-        tables += 1
-        first = next(i for i, line in enumerate(printed[at:], at) if line.startswith("  "))
-        told = [line.split(None, 1) for line in printed[first : first + len(names)]]
-        assert [each[0] for each in told] == names
-        for line in printed[first : first + len(names)]:
-            _, unit, says = re.split(r" {2,}", line.strip(), maxsplit=2)
-            assert len(says) > 3, line
-            cells = [
-                row.split("|")[1:-1][names.index(line.split()[0])] for row in rows(printed, at)
-            ]
-            assert unit != "count" or not any("." in cell for cell in cells), line
-    assert tables == max(1, len(choices(name)))
+    kinds = [(kind, list(lines)) for kind, lines in groupby(printed, key=lambda line: line[:1])]
+    tables = [at for at, (kind, _) in enumerate(kinds) if kind == "|"]
+    assert len(tables) == max(1, len(choices(name)))
+    for at in tables:
+        lines = (line.split("|")[1:-1] for line in kinds[at][1] if "---" not in line)
+        columns = list(zip(*lines, strict=True))
+        told = [re.split(r" {2,}", line.strip(), maxsplit=2) for line in kinds[at + 1][1]]
+        for column, (called, unit, says) in zip(columns, told, strict=True):
+            assert column[0].strip() == called
+            assert len(says) > 3
+            assert unit != "count" or not any("." in cell for cell in column[1:]), called
 
 
 @pytest.mark.parametrize("name", CHARTED)
