@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Charts: a checked frame in, an altair Chart out. They decide nothing.
 
-A module for each subject; `use` sets up a notebook.
+A module for each subject; `use` sets up a notebook. A function that draws is wrapped in
+`alive.alive`, which makes its charts answer the mouse and describe themselves.
 """
 
 from swapsim.charts.claims import headline_changes
@@ -16,7 +17,8 @@ from swapsim.charts.stall_runs import along_rules, by_patch
 from swapsim.charts.stalls import pages_by_rules, rules_table
 from swapsim.charts.theme import png, use
 from swapsim.charts.what_if import gain_on_drives, sensitivity, series_beside_published
-from swapsim.charts.worlds import beside_the_mail, by_machine, lives, over_time
+from swapsim.charts.world_seconds import over_time
+from swapsim.charts.worlds import beside_the_mail, by_machine, lives
 
 __all__ = [
     "acquisitions_by_site",

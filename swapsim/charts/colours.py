@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one set of colours: whoever and whatever is drawn twice is drawn alike."""
+"""The one set of colours: whoever and whatever is drawn twice is drawn alike.
+
+Lines and dots stand out on white and on a dark page alike; pale colours are for areas, on which
+words are black; what is of no weight lets the page shine through.
+"""
 
 from typing import Final
 
-UNPATCHED: Final = "#8c510a"
-PATCHED: Final = "#01665e"
+UNPATCHED: Final = "#a6611a"
+PATCHED: Final = "#018571"
 PUBLISHED: Final = "#e45756"
+FAINT: Final = "rgba(128, 128, 128, 0.16)"
 
 LAB_AND_WORLD: Final = {"lab": "#4c78a8", "world": "#f58518"}
 """A real kernel, and a model of the machine that it runs on."""
@@ -38,13 +43,22 @@ POLICIES: Final = {
 POLICY_DASHES: Final = {"spread": (6, 5), "spread-online": (2, 3), "permm": (8, 3, 2, 3)}
 """Lines that may lie on that of percpu, for they run on as it does: dashed, so that both show."""
 
-READERS: Final = ("#111111", "#e7298a", "#66a61e", "#a6761d")
+READERS: Final = ("#7f7f7f", "#e7298a", "#66a61e", "#a6761d")
 """Readers' policies, in order of name."""
 
 CPUS: Final = (
     "#4c78a8", "#f58518", "#54a24b", "#e45756", "#b279a2", "#9d755d", "#72b7b2", "#eeca3b",
 )  # fmt: skip
 """CPUs; the ninth begins anew."""
+
+_RAMP: Final = ("#4c78a8", "#8a6fc0", "#c95fa8", "#e8694f", "#e39a2d")
+
+
+def ramp(steps: int) -> list[str]:
+    """Return colours for so many settings of one factor, from cold to warm."""
+    last = len(_RAMP) - 1
+    return [_RAMP[round(last * step / max(steps - 1, 1))] for step in range(steps)]
+
 
 PARTS: Final = {
     "work without a lock": "#bab0ac",
@@ -71,46 +85,49 @@ KERNELS: Final = {"3.9": UNPATCHED, "mmotm": "#d8a13a", "series-8": PATCHED}
 """The three kernels of patch C's mail, by their rules."""
 
 HOLDERS: Final = {
-    "free": "#f2f2f2",
+    "free": FAINT,
     "of programs, active": "#4c78a8",
     "of programs, inactive": "#9ecae9",
     "of files, clean": "#c7e9c0",
-    "of files, dirty": "#8c510a",
+    "of files, dirty": UNPATCHED,
     "of files, being written": "#f58518",
 }
 """Who holds memory."""
 
+ZONES: Final = {"Normal": "#4c78a8", "DMA32": "#f58518"}
+"""Zones of memory."""
+
 SLEEPERS: Final = {
     "kswapd, in reclaim": "#d94801",
     "tasks, in reclaim": "#fdbe85",
-    "writer, throttled": "#8c510a",
+    "writer, throttled": UNPATCHED,
     "client, for its pages": "#4c78a8",
 }
 """Who waits, and where."""
 
 WHERE: Final = {
-    "untouched": "#f7f7f7",
+    "untouched": FAINT,
     "active": "#4c78a8",
     "inactive": "#9ecae9",
     "in-hand": "#dadaeb",
     "leaving": "#f58518",
     "cached": "#c7e9c0",
-    "swapped-out": "#222222",
+    "swapped-out": "#6f6f6f",
     "reading": "#d62728",
 }
-"""Where a page of the pool is; what a program would have to wait for is dark or red."""
+"""Where a page of the pool is; what a program would have to wait for is grey or red."""
 
 FATES: Final = {
     "freed": "#54a24b",
     "freed under writeback": "#d62728",
-    "written": "#8c510a",
+    "written": UNPATCHED,
     "kept: slept for": "#f58518",
     "kept: counted for a sleep": "#4c78a8",
     "kept: under writeback": "#9ecae1",
     "kept: waited for": "#72b7b2",
     "kept: dirty": "#d9d2c0",
     "kept: not to be written now": "#bfb59a",
-    "kept: by another test": "#e4e4e4",
+    "kept: by another test": FAINT,
     "kept: locked": "#9a9a9a",
     "activated: counted for a sleep": "#6a51a3",
     "activated: under writeback": "#9e9ac8",
@@ -118,16 +135,16 @@ FATES: Final = {
 }
 """What becomes of a page of reclaim's list; what must not happen is red."""
 
-SIZES: Final = ("#c7c7c7", "#a6bddb", "#3690c0", "#034e7b")
-"""Files that are copied beside, the larger the darker."""
+SIZES: Final = ("#9a9a9a", "#72b7b2", "#3690c0", "#8a6fc0")
+"""Files that are copied beside, from none to the largest."""
 
-SIGNS: Final = {"falls": "#92c5de", "either": "#f2f2f2", "rises": "#f4a582"}
+SIGNS: Final = {"falls": "#92c5de", "either": FAINT, "rises": "#f4a582"}
 """Which way a figure goes in the rounds of a measurement; pale where they do not agree."""
 
 STALLS: Final = {
     "sleep, up to 100 ms": "#d94801",
     "wait, if a device is congested": "#fdbe85",
     "a flag, no sleep": "#9ecae1",
-    "nothing": "#eeeeee",
+    "nothing": FAINT,
 }
 """What is decided after one of reclaim's lists, the longest first."""

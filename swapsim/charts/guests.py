@@ -7,12 +7,14 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
+from swapsim.charts.alive import alive
 from swapsim.schemas import WORLD_AND_LAB, require
 
 _SIDES = list(colours.LAB_AND_WORLD)
 _AXIS = alt.Axis(values=[0, 10, 100, 1_000, 10_000, 100_000], labelExpr="format(datum.value, '~s')")
 
 
+@alive(policy="rule set", side="in the", low="interval, or what is open, from")
 def beside_the_lab(
     table: pl.DataFrame, panels: Mapping[str, str], *, title: str, subtitle: str = ""
 ) -> alt.ConcatChart:
@@ -55,7 +57,6 @@ def beside_the_lab(
                 "side:N",
                 title=None,
                 scale=alt.Scale(domain=_SIDES, range=list(colours.LAB_AND_WORLD.values())),
-                legend=alt.Legend(symbolOpacity=1),
             ),
         )
         scale = alt.Scale(type="symlog", constant=10)

@@ -4,10 +4,27 @@
 import altair as alt
 import polars as pl
 
+from swapsim.charts.alive import alive
 from swapsim.charts.colours import SITES, TAGS
 from swapsim.schemas import FLOW, LOCK_SITES_PER_PAGE, MIX, SITE, require
 
+_SITES_IN_WORDS = {
+    "add": "it is added",
+    "dirty": "it becomes dirty",
+    "start": "its writeback starts",
+    "end": "its writeback ends",
+    "move": "it is moved",
+    "delete": "it is taken out",
+    "clear-shadow": "its shadow is cleared",
+}
+_FLOWS_IN_WORDS = {
+    "swap, written": "pages swapped out",
+    "swap, not written": "pages of the swap cache that are not written",
+    "file": "pages of files",
+}
 
+
+@alive(flow="of", tags="swap cache")
 def acquisitions_by_site(
     per_page: pl.DataFrame, *, title: str = "Acquisitions of the mapping's lock per page written"
 ) -> alt.Chart:
@@ -23,6 +40,7 @@ def acquisitions_by_site(
     return _bars(per_page, "acquisitions", title, "acquisitions per page")
 
 
+@alive(flow="of", tags="swap cache")
 def work_by_site(per_page: pl.DataFrame, figure: str, *, title: str, axis: str) -> alt.Chart:
     """Stack one figure of the tree work under the lock by site, as `acquisitions_by_site`.
 
@@ -41,29 +59,32 @@ def _bars(per_page: pl.DataFrame, figure: str, title: str, axis: str) -> alt.Cha
     sites = [site for site in SITE.categories if site in per_page["site"].unique().to_list()]
     flows = [flow for flow in FLOW.categories if flow in per_page["flow"].unique().to_list()]
     frame = per_page.select(
-        pl.col("flow").cast(pl.String),
-        pl.col("site").cast(pl.String),
-        pl.col("tags").replace_strict((True, False), tuple(TAGS), return_dtype=pl.String),
-        pl.col("site").to_physical().alias("order"),
-        pl.col(figure).round(4),
+        flow=pl.col("flow").cast(pl.String).replace(_FLOWS_IN_WORDS),
+        site=pl.col("site").cast(pl.String).replace(_SITES_IN_WORDS),
+        tags=pl.col("tags").replace_strict((True, False), tuple(TAGS), return_dtype=pl.String),
+        order=pl.col("site").to_physical(),
+        figure=pl.col(figure).round(4),
     )
     chart: alt.Chart = (
         alt.Chart(frame, title=title)
         .mark_bar(height=22)
         .encode(
-            x=alt.X(f"{figure}:Q", title=axis, axis=alt.Axis(tickMinStep=1)),
+            x=alt.X("figure:Q", title=axis, axis=alt.Axis(tickCount=5)),
             y=alt.Y("tags:N", title=None, sort=list(TAGS)),
             color=alt.Color(
                 "site:N",
-                title="site",
-                scale=alt.Scale(domain=sites, range=[SITES[site] for site in sites]),
+                title="for a page, when",
+                scale=alt.Scale(
+                    domain=[_SITES_IN_WORDS[site] for site in sites],
+                    range=[SITES[site] for site in sites],
+                ),
             ),
             order=alt.Order("order:Q"),
             row=alt.Row(
                 "flow:N",
                 title=None,
-                sort=flows,
-                header=alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold"),
+                sort=[_FLOWS_IN_WORDS[flow] for flow in flows],
+                header=alt.Header(labelOrient="top", labelAnchor="start"),
             ),
         )
         .properties(width=520, height=64)
@@ -71,6 +92,7 @@ def _bars(per_page: pl.DataFrame, figure: str, title: str, axis: str) -> alt.Cha
     return chart
 
 
+@alive(label="trace")
 def lock_cost_by_mix(mix: pl.DataFrame, *, title: str) -> alt.LayerChart:
     """Draw acquisitions per page written, tags kept and not, one line a trace, fewest files first.
 
@@ -88,16 +110,22 @@ def lock_cost_by_mix(mix: pl.DataFrame, *, title: str) -> alt.LayerChart:
         label=pl.format("{}, {} % file pages", "trace", share),
     )
     labels = list(TAGS)
-    base = alt.Chart(frame).encode(y=alt.Y("label:N", title=None, sort=None))
-    gaps = base.mark_rule(color="#bbb", strokeWidth=3).encode(
-        x="min(acquisitions):Q", x2="max(acquisitions):Q"
+    y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=240))
+    base = alt.Chart(frame).encode(y=y)
+    ends = frame.group_by("label", maintain_order=True).agg(
+        low=pl.col("acquisitions").min(), high=pl.col("acquisitions").max()
+    )
+    gaps = (
+        alt.Chart(ends)
+        .mark_rule(color="#888", opacity=0.5, strokeWidth=3)
+        .encode(y=y, x="low:Q", x2="high:Q")
     )
     points = base.mark_point(size=130, filled=True, opacity=1).encode(
         x=alt.X(
             "acquisitions:Q",
             title="acquisitions of a mapping's lock per page written",
             scale=alt.Scale(zero=True),
-            axis=alt.Axis(tickMinStep=1),
+            axis=alt.Axis(tickCount=5),
         ),
         color=alt.Color(
             "tags:N",

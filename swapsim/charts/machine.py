@@ -4,11 +4,14 @@
 import altair as alt
 import polars as pl
 
+from swapsim.charts import colours
+from swapsim.charts.alive import alive
 from swapsim.charts.colours import PARTS, PATCHED, PUBLISHED
 from swapsim.errors import InputError
 from swapsim.schemas import PREDICTED_BY_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES, require
 
 
+@alive(low="published, less a deviation", high="published, and a deviation")
 def claim_along_shares(
     points: pl.DataFrame, claim: str, *, title: str, axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
@@ -37,23 +40,20 @@ def claim_along_shares(
     )
     shares = frame["map_share"].unique().sort().to_list()
     y = alt.Y("simulated:Q", title=axis)
-    lines = (
-        alt.Chart(frame.select("tag_share", "map_share", "simulated"))
-        .mark_line(point=alt.OverlayMarkDef(size=40), strokeWidth=2)
-        .encode(
-            x=alt.X(
-                "tag_share:Q",
-                title="tag_ns / tree_ns: hold for tags / hold for add",
-                scale=alt.Scale(domain=[0, 1]),
-            ),
-            y=y,
-            color=alt.Color(
-                "map_share:O",
-                title=["map_ns / tree_ns:", "a look at a map byte"],
-                scale=alt.Scale(domain=shares, scheme="viridis"),
-            ),
-        )
+    along = alt.Chart(frame.select("tag_share", "map_share", "simulated")).encode(
+        x=alt.X(
+            "tag_share:Q",
+            title="tag_ns / tree_ns: hold for tags / hold for add",
+            scale=alt.Scale(domain=[-0.02, 1.02], nice=False),
+        ),
+        y=y,
+        color=alt.Color(
+            "map_share:O",
+            title=["map_ns / tree_ns:", "a look at a map byte"],
+            scale=alt.Scale(domain=shares, range=colours.ramp(len(shares))),
+        ),
     )
+    line, dots = along.mark_line(strokeWidth=2), along.mark_point(filled=True, size=40, opacity=1)
     area = (
         alt.Chart(band)
         .mark_rect(opacity=0.15, color=PUBLISHED)
@@ -67,12 +67,13 @@ def claim_along_shares(
             y="published:Q", x=alt.value(500), text=alt.value("published, ± one standard deviation")
         )
     )
-    chart: alt.LayerChart = (area + rule + lines + text).properties(
+    chart: alt.LayerChart = (area + rule + line + dots + text).properties(
         width=500, height=280, title=alt.TitleParams(title, subtitle=subtitle)
     )
     return chart
 
 
+@alive(kernel="kernel", part="where")
 def time_per_page(parts: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
     """Stack where the CPUs' time goes between two pages swapped out, a bar a kernel.
 
@@ -108,6 +109,7 @@ def time_per_page(parts: pl.DataFrame, *, title: str, subtitle: str = "") -> alt
     return chart
 
 
+@alive(setting="", label="with", low="least of the fits, %", high="greatest of the fits, %")
 def gain_along(
     ranges: pl.DataFrame, *, title: str, setting_axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
@@ -132,10 +134,11 @@ def gain_along(
     axis = alt.Axis(
         values=frame["setting"].to_list(), labelExpr=f"{named} : {number}" if named else number
     )
-    x = alt.X("setting:Q", title=setting_axis, scale=alt.Scale(type="log", base=2), axis=axis)
+    along_x = alt.Scale(type="log", base=2, nice=False, padding=14)
+    x = alt.X("setting:Q", title=setting_axis, scale=along_x, axis=axis)
     base = alt.Chart(frame).encode(x=x)
     along = alt.Chart(frame.filter(~pl.col("setting").is_in(list(words)))).encode(x=x)
-    y = alt.Y("low:Q", title="gain, %")
+    y = alt.Y("low:Q", title="gain, %", scale=alt.Scale(padding=18))  # room for the figures
     band = along.mark_area(opacity=0.2, color=PATCHED).encode(y=y, y2="high:Q")
     line = along.mark_line(color=PATCHED).encode(y="middle:Q")
     # What has a word for a place is no point of the line.

@@ -4,10 +4,12 @@
 import altair as alt
 import polars as pl
 
+from swapsim.charts.alive import alive
 from swapsim.charts.colours import PATCHED, PUBLISHED, UNPATCHED
 from swapsim.schemas import HOLDS_BY_LIST, RANGES, WHAT_IF, require
 
 
+@alive(claim="claim", published="published", low="simulated, least", high="simulated, greatest")
 def ranges_beside_published(
     ranges: pl.DataFrame, *, title: str, axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
@@ -45,6 +47,7 @@ def ranges_beside_published(
     return chart
 
 
+@alive(label="tasks", gain="gain, %")
 def gain_map(
     what_if: pl.DataFrame, *, title: str, cost_axis: str, subtitle: str = ""
 ) -> alt.FacetChart:
@@ -89,6 +92,7 @@ def gain_map(
     return chart
 
 
+@alive()
 def waits_by_list(
     holds: pl.DataFrame, *, title: str, key_title: str, subtitle: str = ""
 ) -> alt.HConcatChart:
@@ -102,38 +106,34 @@ def waits_by_list(
     """
     frame = require(holds, HOLDS_BY_LIST, "HOLDS_BY_LIST")
     shares = frame["next_share"].unique().sort().to_list()
-    panels = [
-        alt.Chart(frame.select("next_share", "list_pages", microseconds=name))
-        .mark_line(point=True)
-        .encode(
-            x=alt.X(
-                "list_pages:Q",
-                title="pages in a list",
-                scale=alt.Scale(type="log", base=2),
-                axis=alt.Axis(
-                    values=frame["list_pages"].unique().sort().to_list(), labelFlush=False
-                ),
-            ),
-            y=alt.Y(
-                "microseconds:Q",
-                title="microseconds" if name == "longest_hold_us" else None,
-                scale=alt.Scale(type="log", domain=[0.5, 1000]),
-                axis=alt.Axis(values=[1, 10, 100, 1000]),
-            ),
-            color=alt.Color(
-                "next_share:O",
-                title=key_title,
-                scale=alt.Scale(domain=shares, range=[PATCHED, "#80b1d3", UNPATCHED]),
-            ),
-        )
-        .properties(width=230, height=220, title=words)
-        for name, words in (
-            ("longest_hold_us", "longest hold"),
-            ("longest_wait_us", "longest wait of an add"),
-            ("mean_wait_us", "mean wait of an add"),
-        )
-    ]
-    chart: alt.HConcatChart = alt.hconcat(*panels).properties(
-        title=alt.TitleParams(title, subtitle=subtitle)
+    x = alt.X(
+        "list_pages:Q",
+        title="pages in a list",
+        scale=alt.Scale(type="log", base=2, nice=False, padding=8),
+        axis=alt.Axis(values=frame["list_pages"].unique().sort().to_list(), labelFlush=False),
     )
+    y = alt.Y(
+        "microseconds:Q",
+        title="microseconds",
+        scale=alt.Scale(type="log", domain=[0.5, 1000]),
+        axis=alt.Axis(values=[1, 10, 100, 1000], format=",d"),
+    )
+    colour = alt.Color(
+        "next_share:O",
+        title=key_title,
+        scale=alt.Scale(domain=shares, range=[PATCHED, "#80b1d3", UNPATCHED]),
+    )
+
+    def panel(name: str, words: str) -> alt.LayerChart:
+        rows = frame.select("next_share", "list_pages", microseconds=name)
+        base = alt.Chart(rows).encode(x=x, y=y, color=colour)
+        dots = base.mark_point(filled=True, size=40, opacity=1)
+        drawn: alt.LayerChart = base.mark_line() + dots
+        return drawn.properties(width=230, height=220, title=words)
+
+    chart: alt.HConcatChart = alt.hconcat(
+        panel("longest_hold_us", "longest hold"),
+        panel("longest_wait_us", "longest wait of an add"),
+        panel("mean_wait_us", "mean wait of an add"),
+    ).properties(title=alt.TitleParams(title, subtitle=subtitle))
     return chart

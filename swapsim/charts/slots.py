@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Charts of swap slots and of the policies for their scan base. They decide nothing."""
+"""Charts of swap slots and of the policies for their scan base."""
 
 from typing import Final
 
@@ -7,9 +7,11 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
+from swapsim.charts.alive import alive
 from swapsim.schemas import HANDED_OUT, SLOT_RANKING, require
 
 
+@alive(run="run")
 def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
     """Draw where on the device each CPU's slots lie as they are handed out, one panel a run.
 
@@ -20,8 +22,8 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
     title, subtitle : str
     """
     require(handed_out, HANDED_OUT, "HANDED_OUT")
-    frame = handed_out.select("run", "nth", "cpu", "mebibytes")
-    cpus = sorted(frame["cpu"].unique().to_list())
+    cpus = [str(cpu) for cpu in handed_out["cpu"].unique().sort()]
+    frame = handed_out.select("run", "nth", pl.col("cpu").cast(pl.String), "mebibytes")
     chart: alt.Chart = (
         alt.Chart(frame, title=alt.TitleParams(title, subtitle=subtitle))
         .mark_circle(size=9, opacity=0.8)
@@ -35,13 +37,12 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
                     domain=cpus,
                     range=[colours.CPUS[i % len(colours.CPUS)] for i in range(len(cpus))],
                 ),
-                legend=alt.Legend(symbolSize=80, symbolOpacity=1),
+                legend=alt.Legend(symbolSize=80),
             ),
             column=alt.Column(
                 "run:N",
                 title=None,
                 sort=frame["run"].unique(maintain_order=True).to_list(),
-                header=alt.Header(labelFontSize=12, labelFontWeight="bold"),
             ),
         )
         .properties(width=300, height=260)
@@ -49,6 +50,7 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
     return chart
 
 
+@alive(low="its interval from", high="to")
 def metric_along(
     ranking: pl.DataFrame, *, title: str, axis: str, setting_axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
@@ -64,19 +66,34 @@ def metric_along(
     frame = ranking.select("policy", "mean", "low", "high", pl.col("setting").cast(pl.Float64))
     ticks = alt.Axis(values=sorted(frame["setting"].unique().to_list()), format=",d")
     base = alt.Chart(frame).encode(
-        x=alt.X("setting:Q", title=setting_axis, scale=alt.Scale(type="log", base=2), axis=ticks),
+        x=alt.X(
+            "setting:Q",
+            title=setting_axis,
+            scale=alt.Scale(type="log", base=2, nice=False, padding=12),
+            axis=ticks,
+        ),
         color=_colour(frame, legend=True),
     )
-    bands = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=axis), y2="high:Q")
-    lines = base.mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2.5).encode(
-        y="mean:Q", strokeDash=_dash(frame)
-    )
-    chart: alt.LayerChart = (bands + lines).properties(
+    y = alt.Y("low:Q", title=axis, scale=alt.Scale(padding=6))
+    bands = base.mark_area(opacity=0.18).encode(y=y, y2="high:Q")
+    lines = base.mark_line(strokeWidth=2.5).encode(y="mean:Q", strokeDash=_dash(frame))
+    dots = base.mark_point(filled=True, size=45, opacity=1).encode(y="mean:Q")
+    chart: alt.LayerChart = (bands + lines + dots).properties(
         width=520, height=280, title=alt.TitleParams(title, subtitle=subtitle)
     )
     return chart
 
 
+@alive(
+    label="here",
+    right="",
+    x_mean="{}",
+    x_low="its interval from",
+    x_high="to",
+    y_mean="{}",
+    y_low="its interval from",
+    y_high="to",
+)
 def moves_against_locality(
     moves: pl.DataFrame,
     locality: pl.DataFrame,
@@ -158,5 +175,5 @@ def _colour(frame: pl.DataFrame, *, legend: bool = False) -> alt.Color:
         "policy:N",
         title="policy",
         scale=alt.Scale(domain=domain, range=shades),
-        legend=alt.Legend(labelLimit=240, symbolOpacity=1) if legend else None,
+        legend=alt.Legend() if legend else None,
     )

@@ -5,10 +5,12 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
+from swapsim.charts.alive import alive
 from swapsim.native.facts import STALL_RULES
 from swapsim.schemas import DECIDED_LISTS, STALL_AGREEMENT, require
 
 
+@alive(one="one rule set", other="the other")
 def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = "") -> alt.LayerChart:
     """Draw of how many lists two rule sets decide alike: a square a pair, in percent.
 
@@ -39,7 +41,7 @@ def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = ""
             axis=alt.Axis(domain=False, ticks=False),
         ),
     )
-    squares = base.mark_rect(stroke="white", strokeWidth=1.5).encode(
+    squares = base.mark_rect().encode(
         color=alt.Color(
             "percent:Q",
             title="alike, %",
@@ -62,6 +64,7 @@ def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = ""
     return chart
 
 
+@alive(rules="rule set", end="")
 def stretch(decided: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
     """Draw what each rule set decides of a stretch of lists, one after another: a strip a set.
 
@@ -104,7 +107,6 @@ def stretch(decided: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Cha
                 "decision:N",
                 title="after the list",
                 scale=alt.Scale(domain=list(colours.STALLS), range=list(colours.STALLS.values())),
-                legend=alt.Legend(labelLimit=240),
             ),
         )
         .properties(width=700, height=alt.Step(21))

@@ -7,9 +7,11 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
+from swapsim.charts.alive import alive
 from swapsim.schemas import MEDIANS_BY_SIZE, PAIRED, require
 
 
+@alive(policy="rule set", low="interval from", high="interval to")
 def along_rules(
     medians: pl.DataFrame, panels: Mapping[str, str], *, title: str, subtitle: str = ""
 ) -> alt.ConcatChart:
@@ -34,19 +36,18 @@ def along_rules(
             x=alt.X("policy:N", title=None, sort=rules, axis=alt.Axis(labelAngle=-45)),
             color=alt.Color(
                 "size:N",
-                title="file size, in units of the remaining memory",
+                title=["file size, in units of", "the remaining memory"],
                 scale=alt.Scale(domain=sizes, range=list(colours.SIZES[-len(sizes) :])),
-                legend=alt.Legend(symbolOpacity=1),
             ),
         )
         spans = base.mark_rule(strokeWidth=3, opacity=0.4).encode(
             y=alt.Y("low:Q", title=None), y2="high:Q"
         )
-        lines = base.mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=1.5).encode(
-            y=alt.Y("median:Q", axis=alt.Axis(format="~s"))
-        )
+        medians_on = base.encode(y=alt.Y("median:Q", axis=alt.Axis(format="~s")))
+        lines = medians_on.mark_line(strokeWidth=1.5)
+        dots = medians_on.mark_point(filled=True, size=36, opacity=1)
         drawn.append(
-            (spans + lines).properties(
+            (spans + lines + dots).properties(
                 width=340, height=170, title=alt.TitleParams(words, fontSize=12, frame="group")
             )
         )
@@ -56,6 +57,10 @@ def along_rules(
     return chart
 
 
+_SIGNS_IN_WORDS = {"falls": "falls", "either": "may fall or rise", "rises": "rises"}
+
+
+@alive(policy="up to patch", metric="figure", text="change")
 def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
     """Draw what each step changes: a column a step, a row a metric, colour where the sign is sure.
 
@@ -70,12 +75,14 @@ def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Laye
     drawn = frame.select(
         "metric",
         "policy",
-        pl.col("seen").cast(pl.String),
+        seen=pl.col("seen").cast(pl.String).replace(_SIGNS_IN_WORDS),
         text=pl.when(pl.col("base") == 0)
         .then(_signed(pl.col("value").round_sig_figs(3).cast(pl.Int64)))
         .when(change.abs() >= 1)
         .then(pl.format("{} %", _signed(change.round().cast(pl.Int64, strict=False))))
-        .otherwise(pl.format("{} %", _signed(change.round(1) + 0.0))),
+        .when(change.abs() >= 0.05)
+        .then(pl.format("{} %", _signed(change.round(1))))
+        .otherwise(pl.lit("0 %")),
     )
     policies = drawn["policy"].unique(maintain_order=True).to_list()
     metrics = drawn["metric"].unique(maintain_order=True).to_list()
@@ -93,20 +100,22 @@ def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Laye
             axis=alt.Axis(labelLimit=260, domain=False, ticks=False),
         ),
     )
-    cells = base.mark_rect(stroke="white", strokeWidth=2).encode(
+    cells = base.mark_rect().encode(
         color=alt.Color(
             "seen:N",
-            title="by the rounds it",
+            title="by its rounds, the figure",
             scale=alt.Scale(
-                domain=list(colours.SIGNS), range=[colours.SIGNS[sign] for sign in colours.SIGNS]
+                domain=[_SIGNS_IN_WORDS[sign] for sign in colours.SIGNS],
+                range=list(colours.SIGNS.values()),
             ),
         )
     )
-    figures = base.mark_text(fontSize=10).encode(
-        text="text:N",
-        color=alt.condition("datum.seen == 'either'", alt.value("#999"), alt.value("black")),
-    )
-    chart: alt.LayerChart = (cells + figures).properties(
+    written = base.mark_text(fontSize=10, color="black").encode(text="text:N")
+    open_ = base.mark_text(fontSize=10, fontStyle="italic").encode(text="text:N")
+    told = f"datum.seen != '{_SIGNS_IN_WORDS['either']}'"
+    chart: alt.LayerChart = (
+        cells + written.transform_filter(told) + open_.transform_filter(f"!({told})")
+    ).properties(
         width=70 * len(policies),
         height=alt.Step(26),
         title=alt.TitleParams(title, subtitle=subtitle),

@@ -7,9 +7,11 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
+from swapsim.charts.alive import alive
 from swapsim.schemas import LED_PAGES, RULE_SPANS, require
 
 
+@alive(name="rule set", decision="what", text="is decided", middle="", left="", right="")
 def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
     """Draw the rules as a table: a row a decision, a bar over the rule sets that decide it alike.
 
@@ -27,6 +29,7 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
     drawn = frame.select(
         "decision",
         "since",
+        text=pl.col("text").str.replace_all("\n", " "),
         lines=lines.list.len(),
         line_1=lines.list.first(),
         line_2=lines.list.last(),
@@ -50,12 +53,12 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
             "since:N",
             title="rule in force since",
             scale=alt.Scale(domain=eras, range=list(colours.ERAS.values())),
-            legend=alt.Legend(orient="bottom", labelLimit=200),
+            legend=alt.Legend(orient="bottom"),
         ),
     )
     one, upper, lower = (
         base.transform_filter(f"datum.lines == {of}")
-        .mark_text(fontSize=10, dy=dy)
+        .mark_text(fontSize=10, dy=dy, color="black")
         .encode(x="middle:Q", text=f"line_{line}:N")
         for of, line, dy in ((1, 1, 0), (2, 1, -6), (2, 2, 7))
     )
@@ -72,6 +75,7 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
     return chart
 
 
+@alive(place="place in the list", page="page", rules="rule set")
 def pages_by_rules(led: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
     """Draw what becomes of each page of one list under each rule set: a column a rule set.
 
@@ -88,9 +92,10 @@ def pages_by_rules(led: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.
     fates = [fate for fate in colours.FATES if fate in met]
     chart: alt.Chart = (
         alt.Chart(
-            frame.select("place", "rules", "fate"), title=alt.TitleParams(title, subtitle=subtitle)
+            frame.select("place", "page", "rules", "fate"),
+            title=alt.TitleParams(title, subtitle=subtitle),
         )
-        .mark_rect(stroke="white", strokeWidth=1.5)
+        .mark_rect()
         .encode(
             x=alt.X(
                 "rules:N",
@@ -112,7 +117,6 @@ def pages_by_rules(led: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.
                 "fate:N",
                 title="the page is",
                 scale=alt.Scale(domain=fates, range=[colours.FATES[fate] for fate in fates]),
-                legend=alt.Legend(labelLimit=320),
             ),
         )
         .properties(width=58 * len(rules), height=alt.Step(17))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How every chart looks, and how notebooks show it."""
+"""How every chart looks, on light ground and on dark, and how notebooks show it."""
 
 import base64
 from typing import Any, Final
@@ -11,31 +11,80 @@ VEGA_LITE: Final = "5.20"
 """The Vega-Lite that renders pictures and the report: altair's, of JupyterLab's major version."""
 
 
+GROUND: Final = "white"
+"""Under pictures, whose words are black; a living chart lets its page shine through."""
+
+MIME: Final = "application/vnd.vegalite.v5+json"
+
+_WORDS: Final = "currentColor"
+"""Words are as the page's around them: black in a picture, pale where the page is dark."""
+
+_GRID: Final = "rgba(128, 128, 128, 0.22)"
+_LINE: Final = "rgba(128, 128, 128, 0.8)"
+
+
+COUNTS: Final = alt.Scale(type="symlog", constant=1000)
+COUNTS_AXIS: Final = alt.Axis(
+    values=[0, *(10**power for power in range(3, 10))], labelExpr="format(datum.value, '~s')"
+)
+"""For counts from nothing to millions."""
+
+
 @alt.theme.register("swapsim", enable=True)
 def _theme() -> alt.theme.ThemeConfig:
     return {
         "config": {
+            "background": "transparent",
             "view": {"stroke": None},
-            "title": {"anchor": "start", "fontSize": 14, "subtitleColor": "#555", "offset": 12},
-            "axis": {"labelFontSize": 11, "titleFontSize": 12, "gridColor": "#e8e8e8"},
-            "legend": {"labelFontSize": 11, "titleFontSize": 12},
-            "background": "white",
+            "mark": {"tooltip": True},
+            "title": {
+                "anchor": "start",
+                "fontSize": 14,
+                "offset": 12,
+                "subtitlePadding": 4,
+                "color": _WORDS,
+                "subtitleColor": _WORDS,
+            },
+            "text": {"color": _WORDS},
+            "axis": {
+                "labelFontSize": 11,
+                "titleFontSize": 12,
+                "labelSeparation": 6,
+                "gridColor": _GRID,
+                "labelColor": _WORDS,
+                "titleColor": _WORDS,
+                "domainColor": _LINE,
+                "tickColor": _LINE,
+            },
+            "scale": {"rectBandPaddingInner": 0.05},
+            "header": {"labelFontSize": 12, "labelFontWeight": "bold", "labelColor": _WORDS},
+            "legend": {
+                "labelFontSize": 11,
+                "titleFontSize": 12,
+                "labelLimit": 320,
+                "labelColor": _WORDS,
+                "titleColor": _WORDS,
+                "symbolOpacity": 1,
+            },
         }
     }
 
 
 def use() -> None:
-    """Show charts in notebooks as a PNG with their specification beside it.
+    """Show charts in notebooks alive, with a picture for where they cannot be.
 
-    GitHub, JupyterLab and HTML reports all show the PNG; nbval compares the specification.
+    JupyterLab draws the specification, and marks tell their figures at the mouse, a click into a
+    key chooses, dragging and the wheel with Ctrl move along axes of numbers, a double click puts
+    back. GitHub shows the picture; nbval compares the specification.
     """
-    alt.renderers.register("swapsim", _static)
+    alt.renderers.register("swapsim", _shown)
     alt.renderers.enable("swapsim")
 
 
 def png(spec: dict[str, Any]) -> bytes:
-    """Return the picture of a chart's Vega-Lite (``chart.to_dict()``)."""
-    return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=1.5)
+    """Return the picture of a chart's Vega-Lite (``chart.to_dict()``), black on white."""
+    on_ground = spec | {"background": GROUND}
+    return vl_convert.vegalite_to_png(on_ground, vl_version=VEGA_LITE, scale=1.5)
 
 
 def plain_numbers(value: Any) -> Any:
@@ -53,11 +102,13 @@ def plain_numbers(value: Any) -> Any:
     return value
 
 
-def _static(spec: dict[str, Any], **_: object) -> dict[str, object]:
+def _shown(spec: dict[str, Any], **_: object) -> tuple[dict[str, object], dict[str, object]]:
+    """Return a notebook's output, and what it knows of its parts."""
     title = spec.get("title") or "chart"
     text = title.get("text", "chart") if isinstance(title, dict) else title
-    return {
-        "application/vnd.vegalite.v5+json": plain_numbers(spec),
+    data = {
+        MIME: plain_numbers(spec),
         "image/png": base64.b64encode(png(spec)).decode(),
         "text/plain": f"<chart: {text}>",
     }
+    return data, {"image/png": {"alt": spec.get("description", text)}}

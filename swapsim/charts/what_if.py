@@ -6,10 +6,12 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from swapsim.charts.colours import PATCHED, PUBLISHED, UNPATCHED
+from swapsim.charts.alive import alive
+from swapsim.charts.colours import PATCHED, PUBLISHED, UNPATCHED, ramp
 from swapsim.schemas import SENSITIVITY, SWAP_SERIES, WHAT_IF_RANGES, require
 
 
+@alive(factor="latency of the drive", low="least of the fits, %", high="greatest of the fits, %")
 def gain_on_drives(ranges: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.HConcatChart:
     """Draw a patch's gain on drives, a line a latency along what the drive can do, beside memory.
 
@@ -32,7 +34,7 @@ def gain_on_drives(ranges: pl.DataFrame, *, title: str, subtitle: str = "") -> a
         colour = alt.Color(
             "factor:N",
             title="latency of the drive",
-            scale=alt.Scale(domain=latencies, scheme="viridis"),
+            scale=alt.Scale(domain=latencies, range=ramp(len(latencies))),
         )
         base = alt.Chart(rows).encode(x=x, color=colour if lines else alt.value(PATCHED))
         spans = base.mark_rule(strokeWidth=4, opacity=0.35).encode(y=y, y2="high:Q")
@@ -45,7 +47,7 @@ def gain_on_drives(ranges: pl.DataFrame, *, title: str, subtitle: str = "") -> a
     along = alt.X(
         "setting:Q",
         title="pages per second that the drive can serve: queue depth / latency",
-        scale=alt.Scale(type="log", nice=False),
+        scale=alt.Scale(type="log", nice=False, padding=10),
         axis=alt.Axis(format="~s"),
     )
     alone = alt.X("factor:N", title=None, axis=alt.Axis(labelAngle=0))
@@ -56,6 +58,13 @@ def gain_on_drives(ranges: pl.DataFrame, *, title: str, subtitle: str = "") -> a
     return chart
 
 
+@alive(
+    name="constant",
+    end="the constant is",
+    low="gain at its low, %",
+    high="gain at its high, %",
+    usual="gain with all as they are, %",
+)
 def sensitivity(
     asked: pl.DataFrame, *, title: str, usual: float, subtitle: str = ""
 ) -> alt.LayerChart:
@@ -84,7 +93,7 @@ def sensitivity(
     ).drop_nulls("gain")
     bars = (
         alt.Chart(frame.drop_nulls(["low", "high"]))
-        .mark_bar(height=9, color="#bbb")
+        .mark_bar(height=9, color="#888", opacity=0.5)
         .encode(y=y, x=alt.X("low:Q", title="gain, %", scale=alt.Scale(zero=False)), x2="high:Q")
     )
     dots = (
@@ -100,13 +109,23 @@ def sensitivity(
             ),
         )
     )
-    rule = alt.Chart(pl.DataFrame({"usual": [usual]})).mark_rule(color="#444").encode(x="usual:Q")
+    rule = alt.Chart(pl.DataFrame({"usual": [usual]})).mark_rule(color="#888").encode(x="usual:Q")
     chart: alt.LayerChart = (bars + rule + dots).properties(
-        width=420, height=alt.Step(24), title=alt.TitleParams(title, subtitle=subtitle)
+        width=420,
+        height=alt.Step(24),
+        title=alt.TitleParams(title, subtitle=subtitle or "the line: all constants as they are"),
     )
     return chart
 
 
+@alive(
+    name="step and figure",
+    published="published",
+    published_low="less a deviation",
+    published_high="and a deviation",
+    low="predicted, least",
+    high="predicted, greatest",
+)
 def series_beside_published(held: pl.DataFrame, *, title: str) -> alt.VConcatChart:
     """Draw the swap series' figures, published beside predicted, rates above cycles.
 
@@ -125,7 +144,9 @@ def series_beside_published(held: pl.DataFrame, *, title: str) -> alt.VConcatCha
     def drawn(unit: str, axis: str) -> alt.LayerChart:
         rows = frame.filter(unit=unit)
         y = alt.Y("name:N", title=None, sort=rows["name"].to_list(), axis=alt.Axis(labelLimit=300))
-        x = alt.X("low:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(format="~s"))
+        x = alt.X(
+            "low:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(format="~s", tickCount=6)
+        )
         base = alt.Chart(rows).encode(y=y)
         band = base.mark_bar(height=14, opacity=0.25, color=PUBLISHED).encode(
             x=alt.X("published_low:Q", title=axis), x2="published_high:Q"

@@ -46,7 +46,10 @@ def test_waits_have_three_panels() -> None:
     """The longest hold, the longest and the mean wait behind it, on one scale."""
     spec = charts.waits_by_list(HOLDS, title="t", key_title="share").to_dict()
     assert len(spec["hconcat"]) == 3
-    assert len({str(panel["encoding"]["y"]["scale"]) for panel in spec["hconcat"]}) == 1
+    scales = {
+        str(mark["encoding"]["y"]["scale"]) for panel in spec["hconcat"] for mark in panel["layer"]
+    }
+    assert len(scales) == 1
 
 
 def test_other_frames_are_refused() -> None:

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each public chart answers the mouse, says what it shows, and reads on light and dark ground."""
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import altair as alt
+import polars as pl
+import pytest
+import test_machine_charts as machine
+import test_removal_charts as removal
+import test_stall_charts as stall
+import test_what_if_charts as what_if
+import test_world_charts as world
+
+from swapsim import charts
+from swapsim.charts.theme import MIME
+from swapsim.schemas import (
+    HANDED_OUT,
+    LOCK_SITES_PER_PAGE,
+    MIX,
+    SLOT_RANKING,
+    STALL_AGREEMENT,
+    WORLD_AND_LAB,
+)
+
+SITES = pl.DataFrame(
+    [
+        ("4.8", tags, "swap, written", site, 100, 1.0, 1.0, 3.0, 2.0)
+        for tags in (True, False)
+        for site in ("add", "delete")
+    ],
+    schema=LOCK_SITES_PER_PAGE,
+    orient="row",
+)
+TRACES = pl.DataFrame(
+    [("slow-disk", True, 100, 0.4, 4.2), ("slow-disk", False, 100, 0.4, 3.1)],
+    schema=MIX,
+    orient="row",
+)
+HEADLINES = pl.DataFrame(
+    {"patch": ["01-writeback-tags"] * 2, "claim": ["rate", "time"], "published": [22.3, -4.5]}
+)
+SLOTS = pl.DataFrame(
+    [("shared", nth, nth % 2, 1, nth, 0, nth / 256) for nth in range(4)],
+    schema=HANDED_OUT,
+    orient="row",
+)
+RANKING = pl.DataFrame(
+    [
+        ("cpus", str(cpus), policy, 8, "run", "slots", 3, 2.0 + cpus, 1.0, 12.0, 2, 1, 12, 1, [])
+        for policy in ("shared", "mine")
+        for cpus in (2, 4, 8)
+    ],
+    schema=SLOT_RANKING,
+    orient="row",
+)
+PAIRS = pl.DataFrame(
+    [("3.9", "mmotm", 1000, 0.5, 0.9999, 1.0, 1.0), ("3.9", "series-1", 1000, 0.4, 0.9, 1.0, 1.0)],
+    schema=STALL_AGREEMENT,
+    orient="row",
+)
+LISTS = pl.DataFrame(
+    [
+        {"rules": "mmotm", "nth": nth, "forced": nth == 1, "waits": False, "flags_set": nth}
+        for nth in range(3)
+    ],
+    schema=stall.DECIDED_LISTS,
+)
+GUESTS = pl.DataFrame(
+    [
+        ("a", rules, "pages", 5.0, 4.0, 6.0, 1.0, 9.0, 7.0, 6.5, 7.5, 1.4, True)
+        for rules in ("3.9", "mmotm")
+    ],
+    schema=WORLD_AND_LAB,
+    orient="row",
+)
+ONE = RANKING.filter(setting="2")
+
+DRAWN: dict[str, Callable[[], Any]] = {
+    "acquisitions_by_site": lambda: charts.acquisitions_by_site(SITES),
+    "agreement": lambda: charts.agreement(PAIRS, "flags", title="T"),
+    "along_rules": lambda: charts.along_rules(stall.MEDIANS, {"scanned": "pages"}, title="T"),
+    "beside_the_lab": lambda: charts.beside_the_lab(GUESTS, {"a": "A"}, title="T"),
+    "beside_the_mail": lambda: charts.beside_the_mail(world.CELLS, title="T"),
+    "by_machine": lambda: charts.by_machine(world.MACHINES, "scanned", title="T"),
+    "by_patch": lambda: charts.by_patch(stall.STEPS, title="T"),
+    "gain_map": lambda: charts.gain_map(removal.GAINS, title="T", cost_axis="cost"),
+    "headline_changes": lambda: charts.headline_changes(HEADLINES, title="T"),
+    "lives": lambda: charts.lives(world.SPANS, title="T"),
+    "lock_cost_by_mix": lambda: charts.lock_cost_by_mix(TRACES, title="T"),
+    "metric_along": lambda: charts.metric_along(
+        RANKING, title="T", axis="slots", setting_axis="CPUs"
+    ),
+    "moves_against_locality": lambda: charts.moves_against_locality(
+        ONE, ONE, title="T", moves_axis="moves", locality_axis="slots"
+    ),
+    "over_time": lambda: charts.over_time(world.BY_TIME, title="T"),
+    "pages_by_rules": lambda: charts.pages_by_rules(stall.PAGES, title="T"),
+    "ranges_beside_published": lambda: charts.ranges_beside_published(
+        removal.RANGE, title="T", axis="change, %"
+    ),
+    "rules_table": lambda: charts.rules_table(stall.SPANS, title="T"),
+    "slots_over_time": lambda: charts.slots_over_time(SLOTS, title="T"),
+    "stretch": lambda: charts.stretch(LISTS, title="T"),
+    "waits_by_list": lambda: charts.waits_by_list(removal.HOLDS, title="T", key_title="share"),
+    "work_by_site": lambda: charts.work_by_site(SITES, "nodes", title="T", axis="nodes a page"),
+    **machine.MADE,
+    **what_if.MADE,
+}
+
+
+def spec_of(name: str) -> dict[str, Any]:
+    """Return a chart's Vega-Lite."""
+    return dict(DRAWN[name]().to_dict())
+
+
+def marks_of(part: Any) -> Iterator[dict[str, Any]]:
+    """Give each mark of a chart, wherever it stands."""
+    if isinstance(part, dict):
+        if "mark" in part and "encoding" in part:
+            yield part
+        for name, inner in part.items():
+            if name not in ("datasets", "config"):
+                yield from marks_of(inner)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from marks_of(inner)
+
+
+def params_of(part: Any) -> list[dict[str, Any]]:
+    """Return each selection of a chart, wherever it stands."""
+    found = [param for mark in marks_of(part) for param in mark.get("params", [])]
+    return found if "mark" in part else found + part.get("params", [])
+
+
+def test_no_chart_is_left_out() -> None:
+    """A new one is drawn here too."""
+    functions = {name for name in charts.__all__ if inspect.isfunction(getattr(charts, name))}
+    assert set(DRAWN) == functions - {"png", "use"}
+
+
+@pytest.mark.parametrize("name", sorted(DRAWN))
+def test_each_mark_speaks_in_plain_words(name: str) -> None:
+    """Columns have titles, numbers a form; a line tells only what all of its points share."""
+    marks = list(marks_of(spec_of(name)))
+    assert marks
+    for mark in marks:
+        told = mark["encoding"]["tooltip"]
+        if isinstance(told, dict):
+            assert told["value"]
+            continue
+        joined = mark["mark"]["type"] in ("line", "area")
+        for tip in told:
+            assert tip["title"]
+            assert not re.search(r"_(?!ns)", tip["title"]), tip["title"]
+            assert (tip["type"] == "quantitative") == ("format" in tip)
+            assert not joined or tip["type"] != "quantitative" or "color" in mark["encoding"]
+
+
+@pytest.mark.parametrize("name", sorted(DRAWN))
+def test_each_chart_describes_itself(name: str) -> None:
+    """Its title, and from where to where its figures go."""
+    spec = spec_of(name)
+    title = spec["title"] if isinstance(spec["title"], str) else spec["title"]["text"]
+    assert spec["description"].casefold().startswith(f"{title}.".casefold())
+    assert len(spec["description"]) > len(title) + 20
+
+
+@pytest.mark.parametrize("name", sorted(DRAWN))
+def test_the_page_shines_through(name: str) -> None:
+    """No ground of its own, and words in the page's colour or on a mark."""
+    spec = spec_of(name)
+    assert "background" not in spec
+    assert spec["config"]["background"] == "transparent"
+    assert json.dumps(spec["config"]).count("currentColor") >= 8
+    assert '"white"' not in json.dumps([mark["mark"] for mark in marks_of(spec)])
+
+
+@pytest.mark.parametrize("name", sorted(DRAWN))
+def test_each_key_of_names_chooses(name: str) -> None:
+    """What has a key is bound to it, once in each chart, and faint where another was chosen."""
+    spec = spec_of(name)
+    bound = [param for param in params_of(spec) if param.get("bind") == "legend"]
+    fields = {
+        channel["field"]
+        for mark in marks_of(spec)
+        for channel in (mark["encoding"].get("color"), mark["encoding"].get("fill"))
+        if channel
+        and channel.get("legend", True) is not None
+        and channel.get("type") in ("nominal", "ordinal")
+    }
+    assert {param["select"]["fields"][0] for param in bound} == fields
+    assert len({param["name"] for param in bound}) == len(bound)
+    for mark in marks_of(spec):
+        if mark["encoding"].get("color", {}).get("field") in fields:
+            assert "param" in str(mark["encoding"]["opacity"])
+
+
+@pytest.mark.parametrize(
+    "name", ["over_time", "lives", "slots_over_time", "gain_along", "metric_along", "stretch"]
+)
+def test_time_and_place_can_be_moved_along(name: str) -> None:
+    """By dragging and by the wheel with Ctrl, which alone moves the page."""
+    moved = [param for param in params_of(spec_of(name)) if param.get("bind") == "scales"]
+    assert moved
+    assert all("ctrlKey" in param["select"]["zoom"] for param in moved)
+
+
+def test_a_spec_is_the_same_however_many_were_drawn_before() -> None:
+    """Running a cell again leaves the notebook as it was."""
+    assert [spec_of(name) for name in DRAWN] == [spec_of(name) for name in DRAWN]
+
+
+def test_a_notebook_gets_a_living_chart_and_a_picture_with_words() -> None:
+    """JupyterLab draws the one; the other, black on white, is told in HTML too."""
+    charts.use()
+    with alt.renderers.enable("swapsim"):
+        data, metadata = DRAWN["gain_along"]()._repr_mimebundle_()
+    assert data[MIME]["$schema"].endswith("v5.20.1.json")
+    assert metadata["image/png"]["alt"] == data[MIME]["description"]
+    assert {"image/png", "text/plain", MIME} == set(data)
