@@ -17,7 +17,7 @@ MOST_ROWS: Final = 100
 _LEFT: Final = "text-align: left; white-space: nowrap"
 _RIGHT: Final = "text-align: right; white-space: nowrap"
 _LONG: Final = "text-align: left; min-width: 16em"
-_LONG_WORDS: Final = 48
+_LONG_WORDS: Final = 32
 """Characters from which a cell's words go on in another line."""
 
 _IN_A_TERMINAL: Final = str.maketrans(DIGIT_WIDE + POINT_WIDE, "  ")

@@ -27,8 +27,9 @@ pytestmark = pytest.mark.skipif(
 LONG = "a_name_of_a_verb(" + ", ".join(f"argument_{number}={number}" for number in range(30)) + ")"
 CELLS = f"""\
 import altair as alt, polars as pl
-from swapsim import charts
+from swapsim import charts, tables
 charts.use()
+tables.use()
 wide = pl.DataFrame({{f"a column of some width {{n}}": [n] for n in range(20)}})
 display(wide)
 print("{"=" * 300}")
