@@ -10,12 +10,12 @@ from swapsim.schemas import MEDIANS, PUBLISHED, require
 
 QUANTITIES: Final = {
     "swap cache's lock: cycles in waiting for it": ("cycles.tree_lock.", None),
-    "swap cache's lock: acquisitions a page": ("acquisitions.tree_lock.", "xa_lock acquisitions"),
-    "swap cache's lock: contended acquisitions a page": (
+    "swap cache's lock: acquisitions per page": ("acquisitions.tree_lock.", "xa_lock acquisitions"),
+    "swap cache's lock: contended acquisitions per page": (
         "contended.tree_lock.",
         "xa_lock contended acquisitions",
     ),
-    "si->lock: acquisitions a page": ("acquisitions.si_lock.", "si->lock acquisitions"),
+    "si->lock: acquisitions per page": ("acquisitions.si_lock.", "si->lock acquisitions"),
 }
 """A quantity -> the metrics of `run.run` that begin so, and that of a real kernel."""
 
