@@ -9,7 +9,7 @@ from swapsim.errors import InputError
 from swapsim.schemas import MEDIANS, PUBLISHED, require
 
 QUANTITIES: Final = {
-    "swap cache's lock: cycles in waiting for it": ("cycles.tree_lock.", None),
+    "swap cache's lock: cycles spent waiting for it": ("cycles.tree_lock.", None),
     "swap cache's lock: acquisitions per page": ("acquisitions.tree_lock.", "xa_lock acquisitions"),
     "swap cache's lock: contended acquisitions per page": (
         "contended.tree_lock.",
