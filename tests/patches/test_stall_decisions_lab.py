@@ -94,13 +94,13 @@ def test_the_verdict_tells_within_how_many_patches_the_work_is_done() -> None:
     )
     verdict = patch.verdict_in_runs(pl.concat([MEASURED, writes]))
     assert "by the rules of 2013, 5 rounds of each, supports" in verdict
-    scans = "pages scanned by kswapd go from 45,102 to 5,022 (100 % is done with the first 2 of"
+    scans = "pages scanned by kswapd go from 45,102 to 5,022 (of the change, 100 % is made by"
     assert scans in verdict
     assert "file pages written by reclaim go neither way in all rounds" in verdict
     both = MEASURED.filter(metric=SCANNED).with_columns(metric=pl.lit("Page writes file"))
     verdict = patch.verdict_in_runs(pl.concat([MEASURED, both]))
-    assert verdict.count("is done") == 1
-    assert "from 45,102 to 5,022; of each, 100 % is done with the first 2 of the eight" in verdict
+    assert verdict.count("is made") == 1
+    assert "from 45,102 to 5,022; of each change, 100 % is made by the first 2 of the" in verdict
 
 
 def test_too_few_rounds_are_told() -> None:

@@ -155,8 +155,10 @@ def _works(measured: pl.DataFrame) -> str:
     told = " and ".join(words for words, _ in found.values())
     ways = {way for _, way in found.values() if way}
     if len(ways) == 1 and len(found) == len([way for _, way in found.values() if way]):
-        return f"{told}; of each, {ways.pop()}"
-    return " and ".join(f"{words} ({way})" if way else words for words, way in found.values())
+        return f"{told}; of each change, {ways.pop()}"
+    return " and ".join(
+        f"{words} (of the change, {way})" if way else words for words, way in found.values()
+    )
 
 
 def _work(measured: pl.DataFrame, metric: str) -> tuple[str, str]:
@@ -172,6 +174,6 @@ def _work(measured: pl.DataFrame, metric: str) -> tuple[str, str]:
     there = next(prefix for prefix, share in shares.items() if share >= MOST)
     return (
         f"{words} go from {ends['base']:,.0f} to {ends['value']:,.0f}",
-        f"{100 * shares[there]:.0f} % is done with the first {there.removeprefix('series-')} "
+        f"{100 * shares[there]:.0f} % is made by the first {there.removeprefix('series-')} "
         "of the eight patches",
     )
