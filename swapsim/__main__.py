@@ -5,7 +5,6 @@ The libraries take most of a second to import. An interrupt in the midst of that
 traceback of theirs, or in a panic, so until they are there it ends the process at once.
 """
 
-import signal
 import sys
 
 from swapsim import interrupt
@@ -13,12 +12,11 @@ from swapsim import interrupt
 
 def main() -> int:
     """Run the command line; return its exit code."""
-    before = signal.getsignal(signal.SIGINT)
     interrupt.end_at_once()
     from swapsim import cli
 
     try:
-        signal.signal(signal.SIGINT, before)
+        interrupt.raise_again()
         return cli.main()
     except KeyboardInterrupt:
         interrupt.end()

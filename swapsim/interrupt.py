@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ctrl-C while nobody is there yet who could clear up. It imports next to nothing, to be first."""
+"""Ctrl-C while nobody is there yet who could clear up. It imports next to nothing, to be first.
+
+So it takes what ``signal`` is made of: that one imports five modules to make its numbers enums.
+"""
 
 import os
-import signal
+from _signal import (  # type: ignore[import-not-found] # CPython's own
+    SIGINT,
+    default_int_handler,
+    getsignal,
+    signal,
+)
 
 TEXT = "swapsim: interrupted; nothing was left half written"
 """What the command says to Ctrl-C."""
@@ -13,8 +21,14 @@ CODE = 130
 
 def end_at_once() -> None:
     """Let Ctrl-C end the process with one line; where it is ignored it stays so."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, end)
+    if getsignal(SIGINT) is default_int_handler:
+        signal(SIGINT, end)
+
+
+def raise_again() -> None:
+    """Let Ctrl-C be an error again that clears up as it passes."""
+    if getsignal(SIGINT) is end:
+        signal(SIGINT, default_int_handler)
 
 
 def end(*_: object) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from swapsim import interrupt
 
+ROOT = str(Path(interrupt.__file__).parents[1])
+
 STARTS = {
     "module": [sys.executable, "-m", "swapsim"],
     "script": [str(Path(sys.executable).with_name("swapsim"))],
@@ -42,6 +44,15 @@ def test_an_interrupt_among_imports_is_one_line(start: str, tmp_path: Path) -> N
     """The process ends at once, and says the same as later."""
     ended = run_interrupted(STARTS[start], tmp_path, ignored=False)
     assert ended == (interrupt.CODE, f"{interrupt.TEXT}\n")
+
+
+def test_next_to_nothing_is_imported_before_ctrl_c_is_ours() -> None:
+    """Not even signal: it takes its time, in which Ctrl-C would end in a traceback."""
+    look = "import sys, swapsim.__main__; print(*sys.modules)"
+    asked = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append({ROOT!r}); {look}"]
+    imported = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()
+    assert "swapsim.interrupt" in imported
+    assert not {"enum", "re", "signal", "polars"} & {*imported}
 
 
 def test_an_interrupt_that_is_ignored_stays_so(tmp_path: Path) -> None:

@@ -71,6 +71,19 @@ static void draw_page(struct bench *self, struct sws_removal_page *page)
 	};
 }
 
+/* Two of these for one page are the caller's mistake, which nobody sees. */
+static bool is_queued_already(const struct bench *self, const struct sws_removal_page *page)
+{
+	for (uint32_t at = 0; at < PAGES; at++) {
+		const struct sws_removal_page *other = &self->pages[at];
+
+		if (other != page && other->state != SWS_REMOVAL_ISOLATED &&
+		    other->mapping == page->mapping && other->index == page->index)
+			return true;
+	}
+	return false;
+}
+
 static void act(struct bench *self)
 {
 	struct sws_removal_page *page = &self->pages[input_below(self->input, PAGES)];
@@ -93,12 +106,14 @@ static void act(struct bench *self)
 		MUST(!page || page->state == SWS_REMOVAL_ISOLATED);
 		break;
 	case 4:
-		(void)sws_removal_single(self->removal, page, &removed, &hold);
+		if (!is_queued_already(self, page))
+			(void)sws_removal_single(self->removal, page, &removed, &hold);
 		break;
 	default:
 		if (page->state == SWS_REMOVAL_ISOLATED)
 			draw_page(self, page);
-		(void)sws_removal_queue(self->removal, page);
+		if (!is_queued_already(self, page))
+			(void)sws_removal_queue(self->removal, page);
 	}
 }
 

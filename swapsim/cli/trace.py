@@ -17,7 +17,11 @@ from swapsim.cli.verbs import Verb
 @click.option("--keep-going", is_flag=True, help="Skip and count lines that cannot be read.")
 @explain_option
 def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
-    """Import ftrace TEXT (tracefs or trace-cmd report; - for standard input) to a trace folder."""
+    """Import ftrace TEXT (tracefs or trace-cmd report; - for standard input) to a trace folder.
+
+    A column in which a kernel prints pointers holds 64 bits: 0x1f and 31 are read alike, but 16
+    digits are those of %p, hexadecimal. Let a probe print such numbers by :x64.
+    """
     from swapsim import traces
 
     summary = traces.import_text(text, output, keep_going=keep_going, progress=sys.stderr.isatty())

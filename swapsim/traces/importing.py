@@ -82,6 +82,9 @@ def import_text(
 ) -> ImportSummary:
     """Turn ftrace text into a trace folder.
 
+    In a column of pointers 16 digits are those of %p, hexadecimal, though they be decimal all: a
+    probe whose numbers may be so long has to print them by :x64.
+
     Parameters
     ----------
     source : Path or str

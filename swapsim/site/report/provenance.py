@@ -124,7 +124,8 @@ def _git(*arguments: str) -> str:
     root = laboratory_root()
     if not (root / ".git").exists():
         return ""
-    command = ["git", *arguments]
+    # It only looks: no lock of the index, which git would write anew.
+    command = ["git", "--no-optional-locks", *arguments]
     try:
         found = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
