@@ -122,7 +122,7 @@ class StreamsConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
-        require(self.requests, REQUESTS, "requests")
+        require(self.requests, REQUESTS, "REQUESTS")
         if self.requests.is_empty():
             raise InputError("the table of requests has no rows: choose a trace that swaps")
         if not 0 <= self.skipped_share < 1:

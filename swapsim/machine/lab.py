@@ -149,15 +149,21 @@ def run_as_lab(config: MachineConfig) -> pl.DataFrame:
 
 
 def runs(
-    machines: Iterable[MachineConfig], seeds: int, *, executor: Executor | None = None
+    machines: Iterable[MachineConfig],
+    seeds: int,
+    *,
+    count: Callable[[MachineConfig], pl.DataFrame] = run_as_lab,
+    executor: Executor | None = None,
 ) -> pl.DataFrame:
-    """Run each machine with seeds 1 to n, and return the results of `run_as_lab` one after another.
+    """Run each machine with seeds 1 to n, and return the results one after another.
 
     Parameters
     ----------
     machines : iterable of MachineConfig
     seeds : int
         From 1.
+    count : callable
+        Runs a machine, as `run_as_lab` does.
     executor : concurrent.futures.Executor, optional
         As in `sweep.run`.
 
@@ -168,7 +174,7 @@ def runs(
     """
     points = [replace(config, seed=seed) for config in machines for seed in range(1, seeds + 1)]
     require_some(points, "machines and seeds")
-    return pl.concat(sweep.run(run_as_lab, points, executor=executor))
+    return pl.concat(sweep.run(count, points, executor=executor))
 
 
 def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.DataFrame:

@@ -144,7 +144,7 @@ def lead(
     InputError
         Nothing was taken, or too much.
     """
-    require(pages, STALL_PAGES, "pages of a list")
+    require(pages, STALL_PAGES, "STALL_PAGES")
     taken = int(pages["pages"].sum()) + unseen
     if not 1 <= taken <= STALL_LIST_MAX:
         raise InputError(f"{taken} pages taken: give 1 to {STALL_LIST_MAX}", field="pages")

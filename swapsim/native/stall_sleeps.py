@@ -93,7 +93,7 @@ def decide_sleeps(throttles: pl.DataFrame, *, hz: int = 250) -> pl.DataFrame:
     InputError
         An unknown flag, or too few ticks.
     """
-    require(throttles, THROTTLES, "throttles")
+    require(throttles, THROTTLES, "THROTTLES")
     require_values(throttles, [name for name in throttles.columns if name not in _OF_2013])
     asked = ffi.new("struct sws_stall_sleeper *")
     timeout, declined = ffi.new("uint64_t *"), ffi.new("enum sws_stall_declined *")

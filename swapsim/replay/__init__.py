@@ -9,7 +9,6 @@ from swapsim.replay.at_a_glance import at_a_glance
 from swapsim.replay.batched_removal import (
     batched_removal,
     batched_removal_of,
-    hold_lengths,
     removal_holds,
     removal_lists,
 )
@@ -54,7 +53,6 @@ __all__ = [
     "cluster_next",
     "decided_lists",
     "folio_fates",
-    "hold_lengths",
     "mix",
     "per_page",
     "removal_holds",

@@ -18,7 +18,6 @@ from swapsim.native.removal import remove_lists
 from swapsim.replay.removal_rows import REPLAY, TRUNK_SLOTS, removals
 from swapsim.schemas import (
     BATCHED_REMOVAL,
-    HOLD_LENGTHS,
     REMOVAL_HOLDS,
     REMOVAL_LISTS,
     REMOVAL_PAGES,
@@ -69,7 +68,7 @@ def batched_removal_of(folders: Mapping[str, Path], *, progress: bool = False) -
     """
     frames = [_kernels(name, folder, progress=progress) for name, folder in folders.items()]
     frame = pl.concat(frames) if frames else pl.DataFrame(schema=BATCHED_REMOVAL)
-    return require(frame, BATCHED_REMOVAL, "batched removal")
+    return require(frame, BATCHED_REMOVAL, "BATCHED_REMOVAL")
 
 
 def removal_lists(
@@ -111,30 +110,7 @@ def removal_lists(
         .with_columns(kernel=pl.lit(kernel))
         .select(pl.col(name).cast(dtype) for name, dtype in REMOVAL_LISTS.items())
     )
-    return require(frame, REMOVAL_LISTS, "removal lists")
-
-
-def hold_lengths(rows: pl.DataFrame, *, kernel: str = "4.8") -> pl.DataFrame:
-    """Count the batched holds of a trace by their length in pages.
-
-    Parameters
-    ----------
-    rows, kernel
-        As for `removal_lists`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema HOLD_LENGTHS, the shortest first.
-    """
-    frame = (
-        removal_holds(rows, way=_BATCHED, kernel=kernel)
-        .group_by(pages=pl.col("removed") + pl.col("failed"))
-        .agg(holds=pl.len().cast(pl.UInt64))
-        .sort("pages")
-        .select(kernel=pl.lit(kernel), pages="pages", holds="holds")
-    )
-    return require(frame, HOLD_LENGTHS, "hold lengths")
+    return require(frame, REMOVAL_LISTS, "REMOVAL_LISTS")
 
 
 def removal_holds(
@@ -161,14 +137,14 @@ def removal_holds(
     InputError
         As for `removal_lists`.
     """
-    pages = _pages(require(rows, REMOVALS, "removals"))
+    pages = _pages(require(rows, REMOVALS, "REMOVALS"))
     last_slot = rows.filter("swap")["index"].max()
     slots = 1 if last_slot is None else int(str(last_slot)) + 1
     config = MappingConfig(kernel=kernel, swap_slots=slots)
     label = f"{kernel}, {way}"
     with tqdm(total=pages.height, desc=label, unit=" rows", disable=not progress) as bar:
         holds = remove_lists(pages, config, way, tick=bar.update).holds
-    return require(holds, REMOVAL_HOLDS, "removal holds")
+    return require(holds, REMOVAL_HOLDS, "REMOVAL_HOLDS")
 
 
 def _pages(rows: pl.DataFrame) -> pl.DataFrame:

@@ -49,7 +49,7 @@ def writeback_rows(folder: Path | str) -> pl.DataFrame:
     if "folio_move" in present:
         frames.append(_move_rows(folder))
     frames += _file_rows(folder, present)
-    return require(pl.concat(frames).sort("seq"), REPLAY_ROWS, "replay rows")
+    return require(pl.concat(frames).sort("seq"), REPLAY_ROWS, "REPLAY_ROWS")
 
 
 def _swap_rows(folder: Path | str, event: str, op: Op) -> pl.DataFrame:

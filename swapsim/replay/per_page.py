@@ -27,7 +27,7 @@ def per_page(sites: pl.DataFrame) -> pl.DataFrame:
         Schema LOCK_SITES_PER_PAGE. Swap pages that were not written are left out: there is no
         page written to divide by.
     """
-    require(sites, LOCK_SITES, "lock sites")
+    require(sites, LOCK_SITES, "LOCK_SITES")
     pages = sites.filter(pl.col("site") == "start").select(
         "kernel", "tags", "flow", pages=pl.col("calls")
     )
@@ -37,7 +37,7 @@ def per_page(sites: pl.DataFrame) -> pl.DataFrame:
         .with_columns(pl.col(name) / pl.col("pages") for name in figures)
         .select(LOCK_SITES_PER_PAGE.names())
     )
-    return require(frame, LOCK_SITES_PER_PAGE, "lock sites per page")
+    return require(frame, LOCK_SITES_PER_PAGE, "LOCK_SITES_PER_PAGE")
 
 
 def totals_per_page(sites: pl.DataFrame) -> pl.DataFrame:
@@ -71,7 +71,7 @@ def mix(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         written of either kind, at the sites of the pages that were written.
     """
     frames = [
-        require(sites, LOCK_SITES, "lock sites")
+        require(sites, LOCK_SITES, "LOCK_SITES")
         .filter(pl.col("flow") != "swap, not written")
         .group_by("tags", maintain_order=True)
         .agg(
@@ -90,4 +90,4 @@ def mix(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         )
         for name, sites in sites_of.items()
     ]
-    return require(pl.concat(frames), MIX, "mix")
+    return require(pl.concat(frames), MIX, "MIX")

@@ -83,7 +83,7 @@ def removals_of(folder: Path | str) -> pl.DataFrame:
         .filter(pl.col("begins") & pl.col("reclaimed").is_not_null())
     )
     _hold_to_the_kernel(borders, rows, folder)
-    return require(rows.select(REMOVALS.names()), REMOVALS, "removals")
+    return require(rows.select(REMOVALS.names()), REMOVALS, "REMOVALS")
 
 
 def _borders(folder: Path | str) -> pl.DataFrame:

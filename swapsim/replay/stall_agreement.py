@@ -41,7 +41,7 @@ def stall_agreement(decided: pl.DataFrame) -> pl.DataFrame:
         )
         rows.append((one, other, both.height, *shares.row(0)))
     frame = pl.DataFrame(rows, schema=STALL_AGREEMENT, orient="row")
-    return require(frame, STALL_AGREEMENT, "agreement")
+    return require(frame, STALL_AGREEMENT, "STALL_AGREEMENT")
 
 
 def agreement_table(agreement: pl.DataFrame, share: str = "decisions") -> pl.DataFrame:
@@ -58,7 +58,7 @@ def agreement_table(agreement: pl.DataFrame, share: str = "decisions") -> pl.Dat
     polars.DataFrame
         ``rules`` and a Float64 column per rule set.
     """
-    require(agreement, STALL_AGREEMENT, "agreement")
+    require(agreement, STALL_AGREEMENT, "STALL_AGREEMENT")
     percent = pl.col(share) * 100
     one, other = (pl.col(name).cast(pl.String) for name in ("one", "other"))
     halves = [
@@ -115,7 +115,7 @@ def stall_partings(decided: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
         .sort("lists", "list", "decision", descending=[True, False, False])
         .select(pl.col(name).cast(dtype) for name, dtype in STALL_PARTINGS.items())
     )
-    return require(frame, STALL_PARTINGS, "partings")
+    return require(frame, STALL_PARTINGS, "STALL_PARTINGS")
 
 
 def stall_timeline(
@@ -142,7 +142,7 @@ def stall_timeline(
     InputError
         No list is asked for.
     """
-    require(decided, DECIDED_LISTS, "decided lists")
+    require(decided, DECIDED_LISTS, "DECIDED_LISTS")
     if lists < 1:
         raise InputError(f"{lists} lists are no stretch: ask for 1 or more", field="lists")
     first = _worst(decided, lists) if begin is None else begin
@@ -173,7 +173,7 @@ def stall_seconds(folder: Path | str, decided: pl.DataFrame) -> float | None:
         There is no trace, or no table of who asked for sleeps.
     """
     begin, end = (
-        require(decided, DECIDED_LISTS, "decided lists")
+        require(decided, DECIDED_LISTS, "DECIDED_LISTS")
         .select(begin=pl.col("seq").min(), end=pl.col("seq").max())
         .row(0)
     )
@@ -199,7 +199,7 @@ def _worst(decided: pl.DataFrame, lists: int) -> int:
 
 def _sets(decided: pl.DataFrame) -> list[str]:
     """Return the rule sets of a frame, in order of age."""
-    require(decided, DECIDED_LISTS, "decided lists")
+    require(decided, DECIDED_LISTS, "DECIDED_LISTS")
     there = set(decided["rules"].unique().to_list())
     return [rules for rules in STALL_RULES if rules in there]
 

@@ -100,7 +100,7 @@ def stall_decisions_of(folders: Mapping[str, Path], *, progress: bool = False) -
             raise error.of(folder) from None
         frames.append(summed_decisions(lists, rows.rounds, trace=name))
     frame = pl.concat(frames) if frames else pl.DataFrame(schema=STALL_DECISIONS)
-    return require(frame, STALL_DECISIONS, "stall decisions")
+    return require(frame, STALL_DECISIONS, "STALL_DECISIONS")
 
 
 def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str) -> pl.DataFrame:
@@ -138,7 +138,7 @@ def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str)
         .with_columns(trace=pl.lit(trace))
         .select(pl.col(name).cast(dtype) for name, dtype in STALL_DECISIONS.items())
     )
-    return require(frame, STALL_DECISIONS, "stall decisions")
+    return require(frame, STALL_DECISIONS, "STALL_DECISIONS")
 
 
 def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -> pl.DataFrame:
@@ -161,7 +161,7 @@ def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -
         As for `stall_decisions`.
     """
     rows = _rows(source)
-    return require(_decided(rows, progress=progress), DECIDED_LISTS, "decided lists")
+    return require(_decided(rows, progress=progress), DECIDED_LISTS, "DECIDED_LISTS")
 
 
 def folio_fates(source: ReclaimRows | Path | str, numbers: Collection[int]) -> pl.DataFrame:
@@ -191,7 +191,7 @@ def folio_fates(source: ReclaimRows | Path | str, numbers: Collection[int]) -> p
         .select(FOLIO_FATES.names())
         for rules, decided in _by_rules(rows, lists, progress=False)
     ]
-    return require(pl.concat(frames), FOLIO_FATES, "fates of folios")
+    return require(pl.concat(frames), FOLIO_FATES, "FOLIO_FATES")
 
 
 def sleeps_asked(decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = 250) -> pl.DataFrame:
@@ -247,7 +247,7 @@ def sleeps_asked(decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = 250) 
         .sort("rules", "reason")
         .select(pl.col(name).cast(dtype) for name, dtype in STALL_SLEEPS_ASKED.items())
     )
-    return require(frame, STALL_SLEEPS_ASKED, "sleeps asked")
+    return require(frame, STALL_SLEEPS_ASKED, "STALL_SLEEPS_ASKED")
 
 
 def _longest(hz: int) -> pl.Series:

@@ -138,7 +138,7 @@ def judge_lists(
             sleeps=pl.col("list").is_in(waits.implode()),
         ),
     )
-    return require(frame.select(JUDGED_LISTS.names()), JUDGED_LISTS, "judged lists")
+    return require(frame.select(JUDGED_LISTS.names()), JUDGED_LISTS, "JUDGED_LISTS")
 
 
 def _of_lists(folios: Numbers, lists: ReclaimLists) -> Numbers:
@@ -186,7 +186,7 @@ def judge_passes(
         )
         .with_columns(fault=pl.coalesce("own", "of_list"))
     )
-    require(frame.select(JUDGED_PASSES.names()), JUDGED_PASSES, "judged passes")
+    require(frame.select(JUDGED_PASSES.names()), JUDGED_PASSES, "JUDGED_PASSES")
     return frame.select(*JUDGED_PASSES.names(), "own")
 
 
@@ -202,7 +202,7 @@ def judge_throttles(sleeps: Sleeps, seen: pl.DataFrame) -> pl.DataFrame:
     frame = _seen(sleeps.throttles, seen).with_columns(
         fault=pl.coalesce("fault", fault).cast(STALL_FAULT)
     )
-    return require(frame.select(JUDGED_THROTTLES.names()), JUDGED_THROTTLES, "judged throttles")
+    return require(frame.select(JUDGED_THROTTLES.names()), JUDGED_THROTTLES, "JUDGED_THROTTLES")
 
 
 def all_faults(
@@ -244,4 +244,4 @@ def all_faults(
         )
         for table, frame in {**judged, **others}.items()
     ]
-    return require(pl.concat(parts).sort("seq"), STALL_FAULTS, "faults")
+    return require(pl.concat(parts).sort("seq"), STALL_FAULTS, "STALL_FAULTS")

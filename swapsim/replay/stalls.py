@@ -106,7 +106,7 @@ def _judged(rows: ReclaimRows, rules: str, *, hz: int, progress: bool) -> StallV
     return StallVerdict(
         rules=rules,
         lists=of_lists,
-        passes=require(passes.drop("own"), JUDGED_PASSES, "judged passes"),
+        passes=require(passes.drop("own"), JUDGED_PASSES, "JUDGED_PASSES"),
         throttles=throttles,
         faults=faults,
         left_out=lists.left_out,

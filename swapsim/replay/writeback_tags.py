@@ -119,7 +119,7 @@ def replay_rows(
     InputError
         Rows out of order, or one that cannot be replayed.
     """
-    require(rows, REPLAY_ROWS, "replay rows")
+    require(rows, REPLAY_ROWS, "REPLAY_ROWS")
     if not rows["seq"].is_sorted():
         raise InputError("rows are out of order: sort them", field="seq")
     for field in rows.columns:

@@ -89,7 +89,6 @@ from swapsim.schemas.published import (
 )
 from swapsim.schemas.removals import (
     BATCHED_REMOVAL,
-    HOLD_LENGTHS,
     REMOVAL_HOLDS,
     REMOVAL_LISTS,
     REMOVAL_OUTCOMES,
@@ -213,7 +212,6 @@ __all__ = [
     "HANDED_OUT",
     "HELD_AGAINST",
     "HOLDS_BY_LIST",
-    "HOLD_LENGTHS",
     "JUDGED_LISTS",
     "JUDGED_PASSES",
     "JUDGED_THROTTLES",

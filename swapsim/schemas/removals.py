@@ -28,8 +28,6 @@ lists : lists of reclaim
 pages_a_list, mappings_a_list [1/list] : means over the lists
 saved_a_page [1/page] : acquisitions that batching saves
 pages_a_hold [1/hold] : pages that a batched hold removes, in the mean
-HOLD_LENGTHS.pages : length of a batched hold
-holds : how many are so long
 base, value [s] : published system time without the patch, and with it
 change [%] : from base to value, in percent
 saved_percent : share of the mapping's lock's acquisitions that batching saves
@@ -135,9 +133,6 @@ BATCHED_REMOVAL: Final = schema_of(
 """One row per trace and kernel: REMOVAL_LISTS added up, ``failed`` null where the trace does not
 show failures; acquisitions saved a page, and how many pages a batched hold is long, in the mean and
 at most."""
-
-HOLD_LENGTHS: Final = schema_of({"kernel": pl.String, "pages": pl.UInt32, "holds": pl.UInt64})
-"""One row per kernel and length: how many batched holds are so many pages long."""
 
 WAITS_NEEDED: Final = schema_of(
     {

@@ -211,7 +211,7 @@ def measure(
     ]
     rows.append((policy, online(device), device.seed, FAIRNESS, _fairness(counts), "index"))
     return require(
-        pl.DataFrame(rows, schema=SLOT_MEASURES, orient="row"), SLOT_MEASURES, "slot measures"
+        pl.DataFrame(rows, schema=SLOT_MEASURES, orient="row"), SLOT_MEASURES, "SLOT_MEASURES"
     )
 
 

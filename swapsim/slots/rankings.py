@@ -68,7 +68,7 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) ->
         .sort("at", best_first, "policy")
         .select(SLOT_RANKING.names())
     )
-    return require(frame, SLOT_RANKING, "slot ranking")
+    return require(frame, SLOT_RANKING, "SLOT_RANKING")
 
 
 def _spread(values: list[float], confidence: float) -> dict[str, float]:

@@ -81,7 +81,7 @@ def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) 
     InputError
         Naming the row, by its seq, and the field.
     """
-    require(rows, SLOT_EVENTS, "slot events")
+    require(rows, SLOT_EVENTS, "SLOT_EVENTS")
     if rows.is_empty():
         raise InputError("the table has no rows: capture slot events first")
     lacking = pl.coalesce(

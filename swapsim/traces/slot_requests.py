@@ -55,7 +55,7 @@ def _requests(events: pl.DataFrame) -> pl.DataFrame:
         .sort("seq", "offset")
         .select(REQUESTS.names())
     )
-    return require(frame, REQUESTS, "requests")
+    return require(frame, REQUESTS, "REQUESTS")
 
 
 def _pages(events: pl.DataFrame) -> pl.DataFrame:

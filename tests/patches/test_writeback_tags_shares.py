@@ -133,7 +133,7 @@ def test_a_range_holds_the_published_figure_or_is_near_or_misses_or_is_too_wide(
 
 
 def test_fits_that_did_not_converge_count_nowhere() -> None:
-    """They widen no range, have no short hold and meet no claim."""
+    """They widen no range and have no short hold."""
     points = pl.concat(
         [
             fits({(0.1, 0.2): {"c": 20.0}, (0.2, 0.2): {"c": 21.0}}),
@@ -141,11 +141,7 @@ def test_fits_that_did_not_converge_count_nowhere() -> None:
         ]
     )
     assert patch.judged_ranges(points)["fits"].to_list() == [2]
-    for kept in (
-        patch.with_tags_up_to(points, 1000),
-        patch.within_tolerance(points),
-    ):
-        assert kept.equals(points.head(2))
+    assert patch.with_tags_up_to(points, 1000).equals(points.head(2))
 
 
 def test_claims_keep_their_order() -> None:
@@ -169,24 +165,10 @@ def test_a_short_hold_is_measured_in_time_and_not_in_shares() -> None:
     assert patch.with_tags_up_to(points, 300)["tree_ns"].to_list() == [1000, 299]
 
 
-def test_a_fit_meets_all_claims_at_once_or_none() -> None:
-    """One claim beyond its tolerance takes the whole fit away, and no other one."""
-    points = fits(
-        {
-            (0.1, 0.2): {"a": 18.0, "b": 22.0},
-            (0.1, 0.4): {"a": 20.0, "b": 22.5},
-            (0.2, 0.2): {"a": 17.9, "b": 20.0},
-        }
-    )
-    assert patch.within_tolerance(points).equals(points.head(2))
-
-
 def test_other_tables_are_refused() -> None:
     """Each takes PREDICTED_BY_SHARES alone."""
     bad = fits({(0.1, 0.2): {"c": 1.0}}).drop("patched")
     with pytest.raises(InputError, match="PREDICTED_BY_SHARES"):
         patch.judged_ranges(bad)
-    with pytest.raises(InputError, match="PREDICTED_BY_SHARES"):
-        patch.within_tolerance(bad)
     with pytest.raises(InputError, match="PREDICTED_BY_SHARES"):
         patch.with_tags_up_to(bad, 100)

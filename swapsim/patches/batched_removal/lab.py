@@ -3,15 +3,14 @@
 
 import itertools
 from concurrent.futures import Executor
-from dataclasses import replace
 from typing import Final
 
 import polars as pl
 
-from swapsim import claims, sweep
+from swapsim import claims
 from swapsim.config import MachineConfig
 from swapsim.errors import require_some
-from swapsim.machine.lab import LEDGER, PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of, run_as_lab
+from swapsim.machine.lab import LEDGER, PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of, run_as_lab, runs
 from swapsim.patches.batched_removal.machines import PATCH, THREADS
 from swapsim.schemas import HELD_AGAINST
 
@@ -123,13 +122,7 @@ def lab_runs(experiment: str, seeds: int, *, executor: Executor | None = None) -
     InputError
         There is no machine of it, or no seed.
     """
-    points = [
-        replace(config, seed=seed)
-        for config in lab_machines(experiment)
-        for seed in range(1, seeds + 1)
-    ]
-    require_some(points, "machines and seeds")
-    return pl.concat(sweep.run(_run, points, executor=executor))
+    return runs(lab_machines(experiment), seeds, count=_run, executor=executor)
 
 
 def lab_held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:

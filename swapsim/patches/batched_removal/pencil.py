@@ -71,7 +71,7 @@ def waits_needed(*, acquisitions_a_page: float, saved_a_page: float) -> pl.DataF
             enough=needed <= 100,
         )
     )
-    return require(frame, WAITS_NEEDED, "waits needed")
+    return require(frame, WAITS_NEEDED, "WAITS_NEEDED")
 
 
 _REWRITE_TIMES: Final = "Amean pwrite-single-rewrite-async-"

@@ -69,8 +69,8 @@ def verdict_on_alternatives(answers: pl.DataFrame, ranking: pl.DataFrame) -> str
     str
         Two sentences.
     """
-    require(answers, SLOT_ANSWERS, "slot answers")
-    require(ranking, SLOT_RANKING, "slot ranking")
+    require(answers, SLOT_ANSWERS, "SLOT_ANSWERS")
+    require(ranking, SLOT_RANKING, "SLOT_RANKING")
     best = ranking.row(0, named=True)
     merged = ranking.filter(policy="percpu-rerandomise").row(0, named=True)
     tied = f" (tied with {' and '.join(best['tied_with'])})" if best["tied_with"] else ""

@@ -162,7 +162,7 @@ def answers(questions: tuple[Question, ...], measures: pl.DataFrame) -> pl.DataF
             }
         )
     frame = pl.DataFrame(rows, schema=SLOT_ANSWERS)
-    return require(frame, SLOT_ANSWERS, "slot answers")
+    return require(frame, SLOT_ANSWERS, "SLOT_ANSWERS")
 
 
 def mean_of(ranking: pl.DataFrame, factor: str, setting: str, policy: str) -> dict[str, float]:

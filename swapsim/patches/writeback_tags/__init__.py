@@ -23,7 +23,6 @@ from swapsim.patches.writeback_tags.shares import (
     judged_ranges,
     predict_by_shares,
     with_tags_up_to,
-    within_tolerance,
 )
 from swapsim.patches.writeback_tags.swap_series import (
     map_share_of_series,
@@ -61,5 +60,4 @@ __all__ = [
     "time_per_page",
     "verdict",
     "with_tags_up_to",
-    "within_tolerance",
 ]

@@ -129,9 +129,9 @@ def _together(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Add up the ledgers of several traces."""
     keys = ["kernel", "tags", "flow", "site"]
     frame = (
-        pl.concat([require(sites, LOCK_SITES, "lock sites") for sites in sites_of.values()])
+        pl.concat([require(sites, LOCK_SITES, "LOCK_SITES") for sites in sites_of.values()])
         .group_by(keys)
         .agg(pl.exclude(keys).sum())
         .sort("kernel", pl.col("tags").not_(), "flow", pl.col("site").cast(SITE))
     )
-    return require(frame.select(LOCK_SITES.names()), LOCK_SITES, "lock sites")
+    return require(frame.select(LOCK_SITES.names()), LOCK_SITES, "LOCK_SITES")

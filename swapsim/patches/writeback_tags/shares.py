@@ -168,22 +168,3 @@ def judged_ranges(points: pl.DataFrame) -> pl.DataFrame:
     """
     points = require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES")
     return judge(points.filter("converged"))
-
-
-def within_tolerance(points: pl.DataFrame) -> pl.DataFrame:
-    """Find the fits with which every claim is met within its tolerance at once.
-
-    Parameters
-    ----------
-    points : polars.DataFrame
-        Schema PREDICTED_BY_SHARES.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema PREDICTED_BY_SHARES, the rows of these fits.
-    """
-    off = (pl.col("simulated") - pl.col("published")).abs()
-    shares = ["tag_share", "map_share"]
-    points = require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES").filter("converged")
-    return points.filter((off <= pl.col("tolerance")).all().over(shares))
