@@ -31,10 +31,10 @@ def gains_in_words(ranges: pl.DataFrame) -> str:
         frame.sort("middle", descending=down).row(0, named=True) for down in (False, True)
     )
     unsure = frame.filter("flips")["label"].to_list()
-    sign = f"Its sign is not told for {', '.join(unsure)}." if unsure else "No sign changes."
+    sign = f"Both signs occur for {', '.join(unsure)}." if unsure else "The sign never changes."
     return (
-        f"The gain goes from {_span(least)} ({least['label']}) to {_span(most)} "
-        f"({most['label']}), each over its fits and seeds. {sign}"
+        f"Over fits and seeds, the smallest gain is {_span(least)} ({least['label']}), the "
+        f"largest {_span(most)} ({most['label']}). {sign}"
     )
 
 
@@ -49,7 +49,7 @@ def sensitivity_in_words(asked: pl.DataFrame) -> str:
     Returns
     -------
     str
-        Two sentences.
+        Three sentences.
 
     Raises
     ------
@@ -63,11 +63,12 @@ def sensitivity_in_words(asked: pl.DataFrame) -> str:
     ends = pl.concat([frame["low"], frame["high"]]).drop_nulls()
     first = both.row(0, named=True)
     flips = both.filter("flips")["constant"].to_list()
-    sign = f"It changes its sign with {', '.join(flips)}." if flips else "No sign changes."
+    sign = f"The sign changes with {', '.join(flips)}." if flips else "The sign never changes."
     return (
-        f"Over {frame.height} constants, each at its low and its high, the gain goes from "
-        f"{min(ends):.1f} to {max(ends):.1f} %, most by {first['constant']}: {first['low']:.1f} % "
-        f"at {first['at_low']:g}, {first['high']:.1f} % at {first['at_high']:g}. {sign}"
+        f"With each of {frame.height} constants at its low and its high value, the gain is between "
+        f"{min(ends):.1f} and {max(ends):.1f} %. {first['constant']} matters most: "
+        f"{first['low']:.1f} % at {first['at_low']:g}, {first['high']:.1f} % at "
+        f"{first['at_high']:g}. {sign}"
     )
 
 

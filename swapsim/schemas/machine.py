@@ -63,8 +63,9 @@ RANGES.tolerance [points] : how far a result may be from it and agree
 RANGES.low, RANGES.high [%] : the lowest and the highest change that a fit predicts
 patched_low, patched_high : lowest and highest figure with the patch
 fits : number of fits in the range
-at_low, at_high [%] : the gain with the constant at its low end; at its high end
-SENSITIVITY.low, SENSITIVITY.high : the constant's low end; its high end
+at_low, at_high : the constant's low value; its high value
+SENSITIVITY.low, SENSITIVITY.high [%] : the gain with the constant at its low value; at its high
+    value; null where the base could not be fitted
 step : a step of the series
 fitted : whether a constant was fitted to the figure
 part : what the time goes to

@@ -24,14 +24,14 @@ def gained(*rows: tuple[str, float, float, float]) -> pl.DataFrame:
 def test_the_least_and_the_most_are_named() -> None:
     """By their middles, with the ends of their bands."""
     said = gains_in_words(gained(("8 tasks", 4.0, 5.0, 6.0), ("1 task", 1.0, 2.0, 3.0)))
-    assert "from +1.0 to +3.0 % (1 task) to +4.0 to +6.0 % (8 tasks)" in said
-    assert said.endswith("No sign changes.")
+    assert "smallest gain is +1.0 to +3.0 % (1 task), the largest +4.0 to +6.0 % (8 tasks)" in said
+    assert said.endswith("The sign never changes.")
 
 
 def test_where_the_sign_is_not_told_is_said() -> None:
     """A band with both signs is named."""
     said = gains_in_words(gained(("8 tasks", -1.0, 5.0, 6.0), ("1 task", 1.0, 2.0, 3.0)))
-    assert said.endswith("Its sign is not told for 8 tasks.")
+    assert said.endswith("Both signs occur for 8 tasks.")
     with pytest.raises(InputError, match="field 'ranges'"):
         gains_in_words(gained())
 
@@ -44,9 +44,9 @@ def test_the_constant_that_moves_most_is_named() -> None:
         orient="row",
     )
     said = sensitivity_in_words(asked)
-    assert "Over 2 constants" in said
-    assert "from 12.0 to 19.5 %, most by map_ns: 12.0 % at 30, 18.0 % at 660" in said
+    assert "each of 2 constants" in said
+    assert "between 12.0 and 19.5 %. map_ns matters most: 12.0 % at 30, 18.0 % at 660" in said
     flipped = asked.with_columns(low=pl.lit(-1.0), flips=pl.lit(value=True))
-    assert sensitivity_in_words(flipped).endswith("It changes its sign with map_ns, in_memory.")
+    assert sensitivity_in_words(flipped).endswith("The sign changes with map_ns, in_memory.")
     with pytest.raises(InputError, match="no constant has a fit"):
         sensitivity_in_words(asked.tail(1))

@@ -112,4 +112,4 @@ def test_the_kept_worlds_and_the_lab() -> None:
     assert parted.filter(claim="C-disk-page-writes-file")["like_the_mail"].to_list() == ["lab"]
     told = patch.verdict_on_guests(simulated, measured)
     assert f"Of {table.height} figures" in told
-    assert f"{int(table['near'].sum())} within 1.5" in told
+    assert f"{int(table['near'].sum())} are within a factor of 1.5" in told

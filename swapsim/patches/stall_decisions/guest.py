@@ -307,10 +307,10 @@ def verdict_on_guests(simulated: pl.DataFrame, measured: pl.DataFrame) -> str:
     told = order.filter(pl.col("pairs") > 0)
     pairs, right = (int(told[name].sum()) for name in ("pairs", "in_order"))
     return (
-        f"Of {table.height} figures of the lab's test by twelve rule sets the guest's world has "
-        f"{int(table['near'].sum())} within {FACTOR}; of the {pairs} pairs of rule sets that the "
-        f"lab tells apart it has {right} in order, in {int(told['holds'].sum())} of {told.height} "
-        "rows all of them."
+        f"Of {table.height} figures of the lab's test, {int(table['near'].sum())} are within a "
+        f"factor of {FACTOR}. Of the {pairs} pairs of rule sets that the lab tells apart, {right} "
+        f"are in the lab's order; in {int(told['holds'].sum())} of {told.height} rows all of "
+        "them are."
     )
 
 
