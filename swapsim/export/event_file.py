@@ -194,9 +194,14 @@ def _umask() -> int:
 
 
 def _us(ns: int) -> str:
-    """Return ns as microseconds, exactly: 1500 is 1.5."""
+    """Return ns as microseconds: 1500 is 1.5.
+
+    perfetto reads a double, multiplies it by 1000 and cuts: where that falls short of the ns, so
+    that slices that touch would overlap, a fifth of a ns is added.
+    """
     whole, rest = divmod(ns, 1000)
-    return f"{whole}.{rest:03d}".rstrip("0") if rest else str(whole)
+    text = f"{whole}.{rest:03d}" if rest else str(whole)
+    return text if int(float(text) * 1000) == ns else f"{text}2"
 
 
 def _args(args: Args) -> str:

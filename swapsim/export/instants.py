@@ -4,7 +4,7 @@
 from collections.abc import Container
 
 from swapsim.export.event_file import EventFile
-from swapsim.export.processes import TASKS
+from swapsim.export.processes import task_track
 from swapsim.export.rows import TraceRows
 from swapsim.progress import Bar
 
@@ -15,4 +15,4 @@ def show_instants(rows: TraceRows, besides: Container[str], events: EventFile, b
         if event in besides:
             continue
         for _, at, pid, *values in rows.of(event, columns, bar):
-            events.instant((TASKS, pid), event, at, dict(zip(columns, values, strict=True)))
+            events.instant(task_track(pid), event, at, dict(zip(columns, values, strict=True)))

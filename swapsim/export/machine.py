@@ -11,7 +11,7 @@ import polars as pl
 from swapsim import progress as bars
 from swapsim.config import MachineConfig
 from swapsim.export.event_file import EventFile, Nest, event_file
-from swapsim.export.processes import MACHINE, NAMES, TASKS
+from swapsim.export.processes import MACHINE, NAMES, TASKS, cpu_track
 from swapsim.export.trace import Exported
 from swapsim.machine.costs import check_costs, costs
 from swapsim.native.machine_log import MachineLog, Sample
@@ -95,7 +95,7 @@ class _Tracks:
     def __init__(self, cpus: Iterable[int], file: EventFile, begin_ns: int) -> None:
         self._file = file
         self._begin_ns = begin_ns
-        self._nests = {cpu: Nest(file, (TASKS, cpu)) for cpu in cpus}
+        self._nests = {cpu: Nest(file, cpu_track(cpu)) for cpu in cpus}
         self._held = dict.fromkeys(self._nests, 0)
         self._last_hold: dict[tuple[int, str], tuple[int, int]] = {}
 
@@ -131,7 +131,9 @@ class _Tracks:
         """
         begin, end = self._last_hold[holder, lock]
         if begin < end and begin <= at <= end:
-            self._file.arrow("has the lock", (TASKS, holder), (TASKS, waiter), min(at, end - 1), at)
+            self._file.arrow(
+                "has the lock", cpu_track(holder), cpu_track(waiter), min(at, end - 1), at
+            )
 
 
 def _count_wait(
@@ -158,4 +160,4 @@ def _name_tracks(log: MachineLog, file: EventFile) -> None:
     file.name_process(TASKS, "CPUs")
     file.name_process(MACHINE, NAMES[MACHINE])
     for task in log.tasks():
-        file.name_thread((TASKS, task.cpu), f"{task.actor}, CPU {task.cpu}, node {task.node}")
+        file.name_thread(cpu_track(task.cpu), f"{task.actor}, CPU {task.cpu}, node {task.node}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from swapsim.export.event_file import EventFile, Nest
-from swapsim.export.processes import TASKS
+from swapsim.export.processes import task_track
 from swapsim.export.rows import TraceRows
 from swapsim.progress import Bar
 
@@ -50,16 +50,16 @@ def show_reclaim(rows: TraceRows, events: EventFile, bar: Bar) -> None:
     told = {event: rows.columns[event] for event in SHOWN if event in rows.columns}
     for _, at, pid, event, values in rows.merged(told, bar):
         if pid not in tasks:
-            tasks[pid] = _Task(Nest(events, (TASKS, pid)))
+            tasks[pid] = _Task(Nest(events, task_track(pid)))
         task = tasks[pid]
         args = dict(zip(told[event], values, strict=True))
         now = max(at, task.last)
-        _show(events, (TASKS, pid), task, event, now, args)
+        _show(events, task_track(pid), task, event, now, args)
         task.last = now
         if not task.passes:
             task.nest.write()
     for pid, task in tasks.items():
-        _forget_list(events, (TASKS, pid), task)
+        _forget_list(events, task_track(pid), task)
         for name, begin, args in reversed(task.passes):
             end = max(rows.end, task.last)
             task.nest.keep(name, begin, end, args | {"end": "after the recording"})

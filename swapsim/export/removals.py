@@ -4,7 +4,7 @@
 from typing import Any, Final
 
 from swapsim.export.event_file import EventFile
-from swapsim.export.processes import TASKS
+from swapsim.export.processes import task_track
 from swapsim.export.rows import TraceRows
 from swapsim.progress import Bar
 
@@ -37,4 +37,4 @@ def _show(
         "removed": sum(removed for *_, removed in pages),
         "mappings": len({mapping for _, mapping, _, _ in pages}),
     }
-    events.slice((TASKS, pid), "removals of a list", pages[0][0], pages[-1][0], args)
+    events.slice(task_track(pid), "removals of a list", pages[0][0], pages[-1][0], args)

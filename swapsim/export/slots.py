@@ -4,7 +4,7 @@
 from typing import Any, Final
 
 from swapsim.export.event_file import EventFile
-from swapsim.export.processes import SLOTS, TASKS
+from swapsim.export.processes import SLOTS, task_track
 from swapsim.export.rows import TraceRows
 from swapsim.progress import Bar
 
@@ -25,7 +25,7 @@ def show_slots(rows: TraceRows, events: EventFile, bar: Bar) -> None:
     calls: dict[int, tuple[int, dict[str, object], list[int]]] = {}
     in_use = 0
     for _, at, pid, op, n, offset, base, after, mm in rows.of(_EVENTS, _COLUMNS, bar):
-        track = (TASKS, pid)
+        track = task_track(pid)
         if op == "call":
             calls[pid] = (at, {"wanted": n, "base": base, "mm": mm}, [])
             continue
@@ -44,7 +44,7 @@ def show_slots(rows: TraceRows, events: EventFile, bar: Bar) -> None:
         events.counter(SLOTS, "slots in use", at, {"slots": in_use})
     for pid, (begin, args, slots) in calls.items():
         told: dict[str, Any] = {"slots": slots, "end": "after the recording"}
-        events.slice((TASKS, pid), _NAMES["done"], begin, rows.end, args | told)
+        events.slice(task_track(pid), _NAMES["done"], begin, rows.end, args | told)
 
 
 _NAMES: Final = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from swapsim.export.event_file import EventFile, Nest
-from swapsim.export.processes import TASKS
+from swapsim.export.processes import task_track
 from swapsim.export.rows import TraceRows
 from swapsim.progress import Bar
 
@@ -44,7 +44,7 @@ def show_stalls(rows: TraceRows, events: EventFile, bar: Bar) -> None:
     for _, at, pid, event, values in rows.merged(told, bar):
         args = dict(zip(told[event], values, strict=True))
         if pid not in state.nests:
-            state.nests[pid] = Nest(events, (TASKS, pid))
+            state.nests[pid] = Nest(events, task_track(pid))
         _show(state, pid, event, at, args)
     for nest in state.nests.values():
         nest.write()

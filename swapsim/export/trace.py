@@ -8,7 +8,7 @@ from typing import Final
 from swapsim import progress as bars
 from swapsim.export import instants, reclaim, removals, slots, stalls, swap_cache
 from swapsim.export.event_file import EventFile, event_file, require_suffix
-from swapsim.export.processes import NAMES, SLOTS, SWAP_CACHE, TASKS, WRITEBACK
+from swapsim.export.processes import NAMES, SLOTS, SWAP_CACHE, TASKS, WRITEBACK, task_track
 from swapsim.export.rows import TraceRows, trace_rows
 
 _SHOWN: Final = frozenset(
@@ -123,4 +123,4 @@ def _name_tracks(rows: TraceRows, file: EventFile) -> None:
         if event in rows.columns:
             file.name_process(process, NAMES[process])
     for pid, name in sorted(rows.names.items()):
-        file.name_thread((TASKS, pid), f"{name} {pid}")
+        file.name_thread(task_track(pid), f"{name} {pid}")

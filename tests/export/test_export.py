@@ -2,6 +2,8 @@
 """Traces and runs of the machine as tracks: held to the format by a reader of its own."""
 
 import gzip
+import io
+import json
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -10,16 +12,16 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from trace_event_format import Read, read
+from trace_event_format import Read, nanoseconds, read
 
 from swapsim import export, paths, traces
 from swapsim.cli import main
 from swapsim.config import MachineConfig
 from swapsim.errors import InputError
+from swapsim.export.event_file import EventFile
 from swapsim.machine.spans import spans
 
 LINE = " {comm}-{pid} [00{cpu}] d..1. {time:.6f}: {event}: {fields}\n"
-US = Decimal(1000)
 
 
 def imported(folder: Path, lines: list[tuple[str, int, int, float, str, str]]) -> Path:
@@ -54,6 +56,7 @@ def test_a_stay_lasts_from_add_to_delete(tmp_path: Path) -> None:
         [
             ("init", 1, 0, 1.0, "swp_del", "folio=0x40 entry=0x7"),
             ("writer", 8, 0, 1.000001, "swp_add", "folio=0x80 entry=0x9"),
+            ("<idle>", 0, 1, 1.000004, "swp_flush", "n=64"),
             ("reader", 9, 1, 1.000004, "swp_del", "folio=0x80 entry=0x9"),
             ("writer", 8, 0, 1.000005, "swp_add", "folio=0xc0 entry=0xb"),
             ("writer", 8, 0, 1.000009, "swp_free", "entry=0x7"),
@@ -63,14 +66,15 @@ def test_a_stay_lasts_from_add_to_delete(tmp_path: Path) -> None:
     begins = {event["args"]["entry"]: event for event in found.phases["b"]}
     ends = {event["id"]: event["ts"] for event in found.phases["e"]}
     stays = {entry: (event["ts"], ends[event["id"]]) for entry, event in begins.items()}
-    assert stays == {7: (0, 0), 9: (1, 4), 11: (5, 9)}
+    assert stays == {7: (0, 0), 9: (1000, 4000), 11: (5000, 9000)}
     assert begins[7]["args"]["begin"] == "before the recording"
     assert begins[11]["args"]["end"] == "after the recording"
     assert begins[9]["args"]["ended by task"] == 9
     counts = [(event["ts"], event["args"]["pages"]) for event in found.phases["C"]]
-    assert counts == [(0, 0), (1, 1), (4, 0), (5, 1)]
-    assert [event["name"] for event in found.phases["i"]] == ["swp_free"]
-    assert found.threads == {(1, 1): "init 1", (1, 8): "writer 8", (1, 9): "reader 9"}
+    assert counts == [(0, 0), (1000, 1), (4000, 0), (5000, 1)]
+    assert [event["name"] for event in found.phases["i"]] == ["swp_flush", "swp_free"]
+    names = {(1, 1): "init 1", (1, 8): "writer 8", (1, 9): "reader 9", (1, 1 << 22): "<idle> 0"}
+    assert found.threads == names
 
 
 def test_clocks_of_two_cpus_may_differ(tmp_path: Path) -> None:
@@ -84,7 +88,7 @@ def test_clocks_of_two_cpus_may_differ(tmp_path: Path) -> None:
         ],
     )
     found = exported(folder, tmp_path / "x.json")
-    assert [event["ts"] for event in (*found.phases["b"], *found.phases["e"])] == [10, 10]
+    assert [event["ts"] for event in (*found.phases["b"], *found.phases["e"])] == [10_000, 10_000]
 
 
 def test_reclaim_is_slices_of_its_task(tmp_path: Path) -> None:
@@ -115,9 +119,9 @@ def test_reclaim_is_slices_of_its_task(tmp_path: Path) -> None:
     found = exported(folder, tmp_path / "x.json")
     slices = [(e["name"], e["ts"], e["dur"]) for e in found.phases["X"]]
     assert slices == [
-        ("direct reclaim", 0, 2000),
-        ("list, inactive_anon", 1, 29),
-        ("VMSCAN_THROTTLE_WRITEBACK", 30, 970),
+        ("direct reclaim", 0, 2_000_000),
+        ("list, inactive_anon", 1000, 29_000),
+        ("VMSCAN_THROTTLE_WRITEBACK", 30_000, 970_000),
     ]
     assert found.slices("list")[0]["args"]["nr_reclaimed"] == 20
     assert [event["name"] for event in found.phases["i"]] == ["taken, active_anon"]
@@ -133,6 +137,16 @@ def test_slots_in_use_add_up(tmp_path: Path) -> None:
     last = max(found.phases["C"], key=lambda event: event["ts"])
     assert last["args"]["slots"] == given - freed
     assert sum(len(event["args"]["slots"]) for event in found.phases["X"]) == given
+
+
+@given(st.integers(0, 10**14), st.integers(0, 10**9))
+def test_times_are_whole_nanoseconds_to_a_viewer_that_cuts(begin: int, length: int) -> None:
+    """What a double of microseconds makes of a time, and of a length, is that time and length."""
+    text = io.StringIO()
+    EventFile(text, {}).slice((1, 1), "any", begin, begin + length, {})
+    event = json.loads(text.getvalue().partition("[\n")[2], parse_float=Decimal)
+    assert nanoseconds(event["ts"]) == begin
+    assert nanoseconds(event["dur"]) == length
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -170,14 +184,14 @@ def test_a_machine_tells_who_waits_behind_whom(kernel: str, tmp_path: Path) -> N
     table = spans(config).filter(pl.col("until_ns") > pl.col("from_ns"))
     assert len(found.phases["X"]) == table.height
     for kind in ("wait", "hold", "sleep"):
-        ours = sum(Decimal(row["dur"]) * US for row in found.slices(kind))
+        ours = sum(row["dur"] for row in found.slices(kind))
         of_kind = table.filter(kind=kind)
         assert ours == of_kind.select(pl.col("until_ns") - pl.col("from_ns")).sum().item()
     behind = [row for row in found.slices("wait") if "behind" in row["args"]]
     assert len(behind) == table["behind"].is_not_null().sum()
     assert 0 < len(found.phases["s"]) <= len(behind)
     assert {"slots in use", "pages in the swap cache"} < {e["name"] for e in found.phases["C"]}
-    assert found.threads[1, 0] == "walker, CPU 0, node 0"
+    assert found.threads[1, 1000] == "walker, CPU 0, node 0"
 
 
 def test_waits_and_holds_are_those_that_a_run_counts() -> None:

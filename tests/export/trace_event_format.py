@@ -32,7 +32,7 @@ METADATA = {"process_name": "name", "process_sort_index": "sort_index", "thread_
 
 @dataclass
 class Read:
-    """A file of events, by phase, and the names of its tracks."""
+    """A file of events, by phase, and the names of its tracks; times are ns."""
 
     about: dict[str, Any]
     events: list[Event]
@@ -72,10 +72,11 @@ def check_fields(event: Event) -> None:
     assert isinstance(event["name"], str), event
     assert event["name"], event
     assert all(type(event[key]) is int and event[key] >= 0 for key in ("pid", "tid")), event
+    # perfetto takes thread 0 for the first one of its process.
+    assert phase not in "Xisf" or event["tid"] > 0, event
     for key in {"ts", "dur"} & set(event):
-        time = Decimal(event[key])
-        assert time >= 0, event
-        assert time == time.quantize(Decimal("0.001")), event
+        assert event[key] >= 0, event
+        event[key] = nanoseconds(event[key])
     if "args" in event:
         assert isinstance(event["args"], dict), event
         assert event["args"], event
@@ -84,6 +85,13 @@ def check_fields(event: Event) -> None:
     if phase == "C":
         numbers = event["args"].values()
         assert all(isinstance(n, int | Decimal) and not isinstance(n, bool) for n in numbers), event
+
+
+def nanoseconds(time: Decimal | int) -> int:
+    """Return a time as perfetto has it: a double of microseconds, times 1000, cut."""
+    cut = int(float(time) * 1000)
+    assert 0 <= Decimal(time) * 1000 - cut < Decimal("0.5"), time
+    return cut
 
 
 def check_names(found: Read) -> None:
@@ -107,9 +115,9 @@ def check_slices(found: Read) -> None:
     for event in found.phases["X"]:
         tracks[event["pid"], event["tid"]].append(event)
     for events in tracks.values():
-        open_until: list[Decimal] = []
+        open_until: list[int] = []
         for event in sorted(events, key=lambda event: event["ts"]):  # stable: as viewers do
-            begin, end = Decimal(event["ts"]), Decimal(event["ts"]) + event["dur"]
+            begin, end = event["ts"], event["ts"] + event["dur"]
             while open_until and open_until[-1] <= begin:
                 open_until.pop()
             assert not open_until or end <= open_until[-1], event
