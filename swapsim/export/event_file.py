@@ -56,7 +56,7 @@ class EventFile:
     def stay(self, track: Track, kind: str, name: str, begin: int, end: int, args: Args) -> None:
         """Write what lasted from one ns to another, whatever else of its kind did meanwhile."""
         self._pairs += 1
-        pair = f',"cat":{quoted(kind)},"id":"0x{self._pairs:x}"'
+        pair = f',"cat":{quoted(kind)},"id2":{{"local":"0x{self._pairs:x}"}}'
         self._write("b", track, name, begin, f"{pair}{_args(args)}")
         self._write("e", track, name, end, pair)
 

@@ -64,8 +64,8 @@ def test_a_stay_lasts_from_add_to_delete(tmp_path: Path) -> None:
     )
     found = exported(folder, tmp_path / "x.json")
     begins = {event["args"]["entry"]: event for event in found.phases["b"]}
-    ends = {event["id"]: event["ts"] for event in found.phases["e"]}
-    stays = {entry: (event["ts"], ends[event["id"]]) for entry, event in begins.items()}
+    ends = {event["id2"]["local"]: event["ts"] for event in found.phases["e"]}
+    stays = {entry: (event["ts"], ends[event["id2"]["local"]]) for entry, event in begins.items()}
     assert stays == {7: (0, 0), 9: (1000, 4000), 11: (5000, 9000)}
     assert begins[7]["args"]["begin"] == "before the recording"
     assert begins[11]["args"]["end"] == "after the recording"

@@ -18,8 +18,8 @@ Event = dict[str, Any]
 HEAD = {"ph", "pid", "tid", "ts", "name"}
 MUST = {
     "X": {"dur"},
-    "b": {"cat", "id"},
-    "e": {"cat", "id"},
+    "b": {"cat", "id2"},
+    "e": {"cat", "id2"},
     "s": {"cat", "id"},
     "f": {"cat", "id", "bp"},
     "i": {"s"},
@@ -128,12 +128,18 @@ def check_pairs(found: Read) -> None:
     """Each asynchronous slice begins once and ends once, not before it began."""
     begun = {}
     for event in found.phases["b"]:
-        key = event["pid"], event["cat"], event["id"], event["name"]
+        key = pair_of(event)
         assert key not in begun, event
         begun[key] = event["ts"]
     for event in found.phases["e"]:
-        assert begun.pop((event["pid"], event["cat"], event["id"], event["name"])) <= event["ts"]
+        assert begun.pop(pair_of(event)) <= event["ts"]
     assert not begun
+
+
+def pair_of(event: Event) -> tuple[int, str, str, str]:
+    """Return what the two ends of an asynchronous slice have in common: an id of their process."""
+    assert set(event["id2"]) == {"local"}, event
+    return event["pid"], event["cat"], event["id2"]["local"], event["name"]
 
 
 def check_arrows(found: Read) -> None:
