@@ -112,16 +112,7 @@ def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = Fal
         An invariant does not hold.
     NativeMemoryError
     """
-    made, alive = settings(config, costs)
-    if config.streams:
-        _check_requests(made, config.streams)
-    out = ffi.new("struct sws_machine **")
-    code = lib.sws_machine_new(made, out)
-    if code == lib.SWS_ERROR_BAD_CONFIG:
-        raise ConfigError(f"{config!r}: tasks, memory and devices do not fit together")
-    check(code)
-    machine = ffi.gc(out[0], lib.sws_machine_free)
-    _warm_up(machine, config)
+    machine, alive = warmed_up(config, costs)
     before = _snapshot(machine, verify)
     _watch(machine, config, before["now"])
     after = _snapshot(machine, verify)
@@ -136,6 +127,46 @@ def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = Fal
         slots_in_use=sum(lib.sws_machine_slots_in_use(machine, n) for n in range(config.devices)),
         free_clusters=sum(lib.sws_machine_free_clusters(machine, n) for n in range(config.devices)),
     )
+
+
+def warmed_up(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list[Any]]:
+    """Make a machine and run it through its warm-up.
+
+    Parameters
+    ----------
+    config, costs
+        As for `watch`.
+
+    Returns
+    -------
+    cdata, list
+        A ``struct sws_machine *``, and what must live as long.
+
+    Raises
+    ------
+    ConfigError, InputError, NativeMemoryError
+        As for `watch`.
+    """
+    made, alive = settings(config, costs)
+    if config.streams:
+        _check_requests(made, config.streams)
+    out = ffi.new("struct sws_machine **")
+    code = lib.sws_machine_new(made, out)
+    if code == lib.SWS_ERROR_BAD_CONFIG:
+        raise ConfigError(f"{config!r}: tasks, memory and devices do not fit together")
+    check(code)
+    machine = ffi.gc(out[0], lib.sws_machine_free)
+    _warm_up(machine, config)
+    return machine, alive
+
+
+def refuse_stop(machine: Any) -> None:
+    """Raise InputError if the tasks of a ``struct sws_machine *`` came to a stop."""
+    if lib.sws_machine_stuck(machine):
+        raise InputError(
+            f"no swap slot is left after {lib.sws_machine_now(machine)} ns of simulated time: "
+            "give the devices more slots, or watch for a shorter time"
+        )
 
 
 def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list[Any]]:
@@ -249,11 +280,7 @@ def _run(machine: Any, go_on: "partial[int]") -> None:
     events = ffi.new("uint64_t *")
     while more[0]:
         check(go_on(CHUNK_EVENTS, more, events))
-        if lib.sws_machine_stuck(machine):
-            raise InputError(
-                f"no swap slot is left after {lib.sws_machine_now(machine)} ns of simulated time: "
-                "give the devices more slots, or watch for a shorter time"
-            )
+        refuse_stop(machine)
 
 
 def _snapshot(machine: Any, verify: bool) -> dict[str, Any]:

@@ -10,11 +10,10 @@ import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.config import MachineConfig
-from swapsim.errors import ConfigError, InputError
 from swapsim.native.codes import check
 from swapsim.native.facts import LOCK_CLASSES, SPANS
 from swapsim.native.layout import dtype_of
-from swapsim.native.machine import CHUNK_EVENTS, _check_requests, _warm_up, settings
+from swapsim.native.machine import CHUNK_EVENTS, refuse_stop, warmed_up
 from swapsim.schemas import ACTOR, MACHINE_SPANS, SPAN
 
 ROOM: Final = 8192
@@ -70,16 +69,7 @@ class MachineLog:
 
     def __init__(self, config: MachineConfig, costs: Mapping[str, int]) -> None:
         self._config = config
-        made, self._alive = settings(config, costs)
-        if config.streams:
-            _check_requests(made, config.streams)
-        out = ffi.new("struct sws_machine **")
-        code = lib.sws_machine_new(made, out)
-        if code == lib.SWS_ERROR_BAD_CONFIG:
-            raise ConfigError(f"{config!r}: tasks, memory and devices do not fit together")
-        check(code)
-        self._machine = ffi.gc(out[0], lib.sws_machine_free)
-        _warm_up(self._machine, config)
+        self._machine, self._alive = warmed_up(config, costs)
         log = ffi.new("struct sws_machine_log **")
         check(lib.sws_machine_log_new(self._machine, log))
         self._log = ffi.gc(log[0], lib.sws_machine_log_free)
@@ -120,7 +110,7 @@ class MachineLog:
                     self._log, until, CHUNK_EVENTS, buffer, ROOM, n, more
                 )
                 check(code)
-                self._refuse_stop()
+                refuse_stop(self._machine)
                 yield self._sample(spans[: n[0]])
             if lib.sws_machine_now(self._machine) < until:
                 return  # nothing is left to do
@@ -129,13 +119,6 @@ class MachineLog:
         streams = self._config.streams
         ended = streams and lib.sws_machine_longest_ended(self._machine) >= streams.long_rows
         return bool(ended) or lib.sws_machine_now(self._machine) >= end
-
-    def _refuse_stop(self) -> None:
-        if lib.sws_machine_stuck(self._machine):
-            raise InputError(
-                f"no swap slot is left after {lib.sws_machine_now(self._machine)} ns of simulated "
-                "time: give the devices more slots, or watch for a shorter time"
-            )
 
     def _sample(self, spans: "np.ndarray[Any, np.dtype[np.void]]") -> Sample:
         devices = range(self._config.devices)

@@ -18,11 +18,10 @@
  *   sleep   nothing is left to do, or a   woken, or what it waited for came
  *           device is waited for
  *
- * A span is told when it ends (a wait when its end is known), so those of one CPU come in
- * the order of their ends, a hold before the waits of others that it has ended, and what is open
- * when the log ends is not told. The waits of a site
- * add up to its wait_ns in struct sws_des_site, their number to its acquisitions; the holds
- * to its hold_ns.
+ * A span is told when it ends (a wait when its end is known), so those of one CPU come in the
+ * order of their ends, a hold before the waits of others that it has ended, and what is open
+ * when the log ends is not told. The waits of a site add up to its wait_ns in struct sws_des_site,
+ * their number to its acquisitions; the holds to its hold_ns.
  *
  * Locks: none of its own; it counts nothing that takes time.
  */
