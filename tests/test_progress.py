@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bars show on a terminal when they are asked for, and in a notebook when it takes long."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from IPython import display
 
-from swapsim import progress
+from swapsim import progress, sweep
 
 Shown = list[dict[str, Any]]
 
@@ -51,6 +53,23 @@ def test_a_long_cell_shows_a_widget_and_no_text(
         bar.update()
         assert bar._bar.n == 5  # type: ignore[attr-defined]
     assert [list(data) for data in shown] == [[progress.WIDGET]]
+
+
+def test_a_sweep_shows_a_bar_before_its_first_run_is_done(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that takes long itself leaves nobody in front of a cell that says nothing."""
+    monkeypatch.setattr(progress, "LONG_SECONDS", 0.1)
+
+    def run(_: int) -> bool:
+        for _ in range(600):
+            if shown:
+                return True
+            time.sleep(0.05)
+        return False
+
+    with ThreadPoolExecutor(1) as executor:
+        assert sweep.run(run, [1], executor=executor) == [True]
 
 
 def test_a_bar_that_is_asked_for_shows_at_once(shown: Shown) -> None:

@@ -74,6 +74,7 @@ def run(
     }
     with progress_bar(len(points), "sweep", "runs", shown=progress) as bar:
         results: dict[int, list[Any]] = {}
+        waiting = partial(bar.update, 0)
 
         def take(number: int, found: list[Any]) -> None:
             results[number] = found
@@ -81,7 +82,7 @@ def run(
 
         if folder is None:
             calls = {n: partial(_run_batch, task, batch) for n, batch in batches.items()}
-            work_off(calls, executor, take)
+            work_off(calls, executor, take, waiting)
         else:
             sweep = sweep_store.identity(task, points, batch_points)
             with sweep_store.opened(Path(folder), sweep) as store:
@@ -99,7 +100,7 @@ def run(
                     for number, batch in batches.items()
                     if number not in results
                 }
-                work_off(missing, executor, keep)
+                work_off(missing, executor, keep, waiting)
     return [result for number in batches for result in results[number]]
 
 

@@ -45,10 +45,14 @@ def work_off(
     calls: Mapping[int, Callable[[], Done]],
     executor: Executor | None,
     take: Callable[[int, Done], None],
+    waiting: Callable[[], object],
 ) -> None:
-    """Let an executor, or new processes, make all calls; hand over each result as it comes."""
+    """Let an executor, or new processes, make all calls; hand over each result as it comes.
+
+    While there is none, some times a second, say that it is still being waited for.
+    """
     if executor is not None:
-        _submit(calls, executor, take)
+        _submit(calls, executor, take, waiting)
         return
     _end_second_reading()
     left = dict(calls)
@@ -61,7 +65,7 @@ def work_off(
         processes: set[BaseProcess] = set()
         try:
             with _own_pool(len(left), processes) as pool:
-                _submit(dict(left), pool, take_once)
+                _submit(dict(left), pool, take_once, waiting)
             return
         except BrokenProcessPool as error:
             if any(process.exitcode == _SECOND_READING for process in processes):
@@ -78,7 +82,10 @@ def work_off(
 
 
 def _submit(
-    calls: Mapping[int, Callable[[], Done]], pool: Executor, take: Callable[[int, Done], None]
+    calls: Mapping[int, Callable[[], Done]],
+    pool: Executor,
+    take: Callable[[int, Done], None],
+    waiting: Callable[[], object],
 ) -> None:
     numbers: dict[Future[Done], int] = {}
     ended: SimpleQueue[Future[Done]] = SimpleQueue()
@@ -96,6 +103,7 @@ def _submit(
             with suppress(Empty):
                 future = ended.get(timeout=_WAIT_SECONDS)
                 take(numbers.pop(future), future.result())
+            waiting()
     except BaseException:
         for future in numbers:
             future.cancel()
