@@ -9,8 +9,6 @@ be in order of time, but for those of one task at the same time, of which the lo
 import gzip
 import io
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from json.encoder import encode_basestring_ascii as quoted
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from swapsim.errors import InputError
+from swapsim.files import whole_file
 
 SUFFIXES: Final = (".json", ".json.gz")
 
@@ -152,25 +151,10 @@ def event_file(output: Path, about: Args) -> Iterator[EventFile]:
         Another suffix, or it cannot be written.
     """
     require_suffix(output)
-    part = None
-    try:
-        number, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
-        part = Path(name)
-        with os.fdopen(number, "wb") as raw, _text(raw, packed=output.suffix == ".gz") as text:
-            events = EventFile(text, about)
-            yield events
-            events.finish()
-        part.chmod(0o666 & ~_umask())
-        part.replace(output)
-    except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror or error}): check the folder's rights and the "
-            "free space",
-            path=output,
-        ) from None
-    finally:
-        if part is not None:
-            part.unlink(missing_ok=True)
+    with whole_file(output) as raw, _text(raw, packed=output.suffix == ".gz") as text:
+        events = EventFile(text, about)
+        yield events
+        events.finish()
 
 
 @contextmanager
@@ -185,12 +169,6 @@ def _text(raw: IO[bytes], *, packed: bool) -> Iterator[IO[str]]:
         io.TextIOWrapper(file, encoding="ascii", newline="\n") as text,
     ):
         yield text
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _us(ns: int) -> str:

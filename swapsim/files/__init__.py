@@ -2,7 +2,8 @@
 """One door for files: whatever is wrong with one that we read comes out of it as one line.
 
 A file's bytes are read once, held to their SHA-256 where one is known, and decoded from memory:
-what was compared is what is decoded, whoever writes to the disk meanwhile.
+what was compared is what is decoded, whoever writes to the disk meanwhile. What we write goes out
+of it whole or not at all.
 """
 
 from swapsim.files.door import careful, door, or_none
@@ -10,6 +11,7 @@ from swapsim.files.parquet import decode, decode_height, decode_metadata, decode
 from swapsim.files.raw import read_bytes, read_text, sha256_of
 from swapsim.files.tasting import taste
 from swapsim.files.toml import parse_toml, read_toml
+from swapsim.files.whole import new_folder, whole_file
 
 __all__ = [
     "careful",
@@ -18,6 +20,7 @@ __all__ = [
     "decode_metadata",
     "decode_schema",
     "door",
+    "new_folder",
     "or_none",
     "parse_toml",
     "read_bytes",
@@ -25,4 +28,5 @@ __all__ = [
     "read_toml",
     "sha256_of",
     "taste",
+    "whole_file",
 ]

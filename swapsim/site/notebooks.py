@@ -19,7 +19,6 @@ from swapsim.errors import InputError
 from swapsim.paths import laboratory_root, notebooks_root
 from swapsim.progress import WIDGET
 from swapsim.sweep.store import write_whole
-from swapsim.traces.writer import new_folder
 
 _LINKED: Final = ("notebooks", "patches", "data", "corelib/include")
 _LEFT_BEHIND: Final = shutil.ignore_patterns(".*", "__pycache__", "traces", "measured", "simulated")
@@ -44,7 +43,7 @@ def lay_out(folder: Path) -> Path:
     InputError
         The folder exists already, or cannot be written.
     """
-    with new_folder(folder) as made:
+    with files.new_folder(folder) as made:
         for name in _LINKED:
             shutil.copytree(laboratory_root() / name, made / name, ignore=_LEFT_BEHIND)
     return folder / "notebooks" / "00-map.ipynb"

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writing a trace folder: whole or not at all, in bounded memory, the same bytes each time."""
+"""Writing the tables of a trace folder: in bounded memory, the same bytes each time."""
 
 import json
 import os
 import re
 import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,8 +14,6 @@ from typing import Any, Final, Self
 
 import polars as pl
 from polars.io.plugins import register_io_source
-
-from swapsim.errors import InputError
 
 ROW_GROUP: Final = 1 << 18
 """Rows of a Parquet row group, whatever the batches were."""
@@ -32,40 +29,6 @@ _WRITERS: Final = 2
 
 _HELD_BYTES: Final = 64 << 20
 """Rows kept in memory before they are laid down beside the tables."""
-
-
-@contextmanager
-def new_folder(output: Path) -> Iterator[Path]:
-    """Yield a hidden folder that becomes `output` on leaving, or vanishes on any failure.
-
-    Raises
-    ------
-    InputError
-        The output exists, or cannot be written.
-    """
-    if output.exists() or output.is_symlink():
-        raise InputError("exists already: remove it or name another folder", path=output)
-    made = None
-    try:
-        made = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
-        yield made
-        made.chmod(0o777 & ~_umask())
-        made.rename(output)
-    except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror or error}): check the folder's rights and the "
-            "free space",
-            path=output,
-        ) from None
-    finally:
-        if made is not None and made.exists():
-            shutil.rmtree(made, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 class TableWriter:
