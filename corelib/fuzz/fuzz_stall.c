@@ -78,9 +78,10 @@ static void follow_list(const struct sws_stall_context *context, struct input *i
 	if (error)
 		return;
 	while (input->left && list.state != SWS_STALL_STATE_ENDED) {
-		before = list;
+		memcpy(&before, &list, sizeof(list));
 		/* A part that is not the next changes nothing. */
 		if (lead(&list, input) != SWS_OK)
+			/* NOLINTNEXTLINE(bugprone-suspicious-*,cert-*): padding was copied, too */
 			MUST(memcmp(&before, &list, sizeof(list)) == 0);
 		MUST(sws_stall_verify(&list, &reason) == SWS_OK);
 		if (input_byte(input) == 255)
@@ -118,7 +119,7 @@ static void decide(const struct sws_stall_context *context, struct input *input)
 		(void)sws_stall_explain_round(context, &round, &reason);
 }
 
-static void sleep(struct input *input)
+static void go_to_sleep(struct input *input)
 {
 	const struct sws_stall_sleeper sleeper = {
 		.kswapd = input_bit(input),
@@ -144,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct sws_stall_context context = draw_context(&input);
 
 	decide(&context, &input);
-	sleep(&input);
+	go_to_sleep(&input);
 	follow_list(&context, &input);
 	return 0;
 }

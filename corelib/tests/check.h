@@ -15,7 +15,7 @@
 			check_failed(__FILE__, __LINE__, #condition);                              \
 	} while (0)
 
-void check_failed(const char *file, int line, const char *condition);
+_Noreturn void check_failed(const char *file, int line, const char *condition);
 
 /* Runs one test function and prints its name. */
 #define RUN(test) check_run(#test, test)

@@ -77,7 +77,7 @@ static struct sws_ftrace_batch event(const sws_ftrace *parser, const char *name,
 		if (strcmp(batch.name, name) == 0)
 			return batch;
 	}
-	CHECK(!"an event of this name");
+	CHECK(*index < sws_ftrace_events(parser));
 	return batch;
 }
 
@@ -86,14 +86,15 @@ static struct sws_ftrace_column column(const sws_ftrace *parser, const char *nam
 {
 	struct sws_ftrace_column found;
 	size_t index = 0;
+	size_t i = 0;
 	struct sws_ftrace_batch batch = event(parser, name, &index);
 
-	for (size_t i = 0; i < batch.fields; i++) {
+	for (; i < batch.fields; i++) {
 		CHECK(sws_ftrace_column(parser, index, i, &found) == SWS_OK);
 		if (strcmp(found.name, field) == 0)
 			return found;
 	}
-	CHECK(!"a column of this name");
+	CHECK(i < batch.fields);
 	return found;
 }
 

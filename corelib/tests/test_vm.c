@@ -228,7 +228,7 @@ static void each_rule_set_keeps_every_invariant(void)
 		config.disk_rate = 5000;
 		config.cached_pages = 40;
 		config.program_pages = 10;
-		config.write_delay_ns = rules % 2 * 20 * MS;
+		config.write_delay_ns = (uint64_t)(rules % 2) * 20 * MS;
 		vm = make(&config);
 		CHECK(run(vm, ALL));
 		CHECK(sws_vm_zone_of(vm, 0).scanned_kswapd + sws_vm_zone_of(vm, 1).scanned_kswapd);

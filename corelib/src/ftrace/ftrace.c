@@ -132,14 +132,10 @@ int sws_ftrace_feed(sws_ftrace *self, const char *bytes, size_t length)
 static int judge_last_line(struct sws_ftrace *self)
 {
 	struct ftrace_span line = { self->carry, self->carry_length };
-	int error = SWS_OK;
+	int fault = memchr(line.start, 0, line.length) ? SWS_FTRACE_BYTES : SWS_FTRACE_CUT;
 
 	self->totals.lines++;
-	for (size_t i = 0; i < line.length && !error; i++)
-		if (!line.start[i])
-			error = sws_ftrace__trouble(self, SWS_FTRACE_BYTES, ftrace_nothing(), line);
-	if (!error)
-		error = sws_ftrace__trouble(self, SWS_FTRACE_CUT, ftrace_nothing(), line);
+	(void)sws_ftrace__trouble(self, fault, ftrace_nothing(), line);
 	self->carry_length = 0;
 	return sws_ftrace__file(self, self->totals.lines);
 }

@@ -98,6 +98,7 @@ static int scan_words(struct sws_ftrace *self, const char *at, const char *end)
 	int error = SWS_OK;
 
 	while (!error && at < end) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a line is never NULL */
 		if (*at == ' ')
 			at++;
 		else
@@ -148,6 +149,7 @@ static const char *piece_end(const struct ftrace_known_text *text, size_t i, con
 	case FTRACE_ENDS_AT_LITERAL:
 		return find(at, end, next_literal(text, i));
 	case FTRACE_ENDS_AT_SPACE:
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): nor is a part of it */
 		space = memchr(at, ' ', (size_t)(end - at));
 		return space ? space : end;
 	case FTRACE_ENDS_AT_LINE:

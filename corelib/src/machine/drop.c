@@ -153,6 +153,7 @@ static int drop_pages(struct sws_machine *self)
 
 	for (uint32_t i = 0; i < MACHINE_PART && self->fill.pte < self->n_ptes && !error;
 	     i++, self->fill.pte++) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a config has a page at least */
 		const uint32_t at = self->fill.pte % self->config.pages;
 		struct actor *actor = walker_of(self, self->fill.pte);
 
