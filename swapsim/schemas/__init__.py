@@ -29,6 +29,37 @@ setting : what it is set to
 constant : a constant of the model, by its name in data/*.csv
 pages : how many pages
 page : the page, as a number or in words
+nodes : nodes of the tree touched under it
+tag_words : words of tags touched under it
+table : the mail's table
+standing : whether the simulation has the row, and whether constants were fitted to it
+lazyfree : whether it needs no swap, as it was freed lazily
+list : what one call of shrink_inactive_list took
+pass : a turn of shrink_node's loop over a node
+file : whether it is of file pages
+dirty : dirty pages, as the rules count them
+unqueued_dirty : those that are not queued for writing
+congested : pages on a congested device, as the rules count them
+writeback : pages under writeback
+immediate : those under writeback that are marked for immediate reclaim
+flags_before : flags of the node or zone as it began
+flags_set : those that it sets, whether they were set already or not
+flags_after : flags as it ended
+sleeps : sleeps that are asked for, in order
+flags_cleared : those that case 1 cleared on the way
+untold : folios led on from where the recording ends
+slept : sleeps on the way, of case 1
+fs_dirty, fs_writeback : what the filesystem says of it, null where it is not asked
+still : after a sleep in case 1 it is under writeback still
+arrives : if nothing here stops it, it comes to the dirty test
+dirty_late : and is dirty there
+kept : pageout keeps it
+reason : what the sleep is for
+taken : pages of 4 KiB that were isolated
+kswapd : whether kswapd has it
+priority : reclaim's priority
+swap_used : slots in use
+where : where the page is
 """
 
 from swapsim.schemas.claims import (

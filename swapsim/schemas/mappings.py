@@ -18,8 +18,6 @@ acquisitions : times that the mapping's lock was taken
 LOCK_SITES_PER_PAGE.acquisitions [1/page] : times that the mapping's lock was taken
 MIX.acquisitions [1/page] : times that a mapping's lock was taken
 descents : walks of the tree from its root, made under the lock
-nodes : nodes of the tree touched under it
-tag_words : words of tags touched under it
 LOCK_SITES_PER_PAGE.descents [1/page] : walks of the tree from its root, made under the lock
 LOCK_SITES_PER_PAGE.nodes [1/page] : nodes of the tree touched under it
 LOCK_SITES_PER_PAGE.tag_words [1/page] : words of tags touched under it

@@ -6,7 +6,6 @@ Columns
 mail : the mail, by its name in data/published/mails.csv
 locator : where it is printed: ``table | row | kernel``, for a claim ``where | row | base kernel ->
     value kernel``
-table : the mail's table
 parameters : the test's settings, as ``name=value`` pairs
 printed : the figure's text as printed
 decimals : digits after the point
@@ -20,7 +19,6 @@ change [%] : from base to value; positive is more
 error [points] : one standard deviation of the change, in points
 TOLERANCES.tolerance : in percentage points of the change; without a change, in the value's unit
 WORLD_TOLERANCES.metric : a row of the table
-standing : whether the simulation has the row, and whether constants were fitted to it
 per : whether figures are compared for the whole run or per second
 nothing : a printed cell up to this counts as zero
 points : how far the change from mmotm to the series may be from the printed one

@@ -12,14 +12,11 @@ references : to the page; two are the mapping's and reclaim's own
 locked : whether somebody else has it locked
 dirty : whether it is dirty, so that it must stay
 freepage : whether its filesystem is told when it goes
-lazyfree : whether it needs no swap, as it was freed lazily
 place : on its list's freed pages, or on the kept ones; 0 is the head
 REMOVAL_HOLDS.removed : pages removed under the hold
 failed : pages that could not be removed
 passed_over : pages of other mappings that the walk met
 descents : walks of the tree from its root, made under the hold
-nodes : nodes of the tree touched under it
-tag_words : words of tags touched under it
 nodes_freed : nodes of the tree that were left empty, and freed
 mappings : distinct mappings of the list
 page_by_page, batched : acquisitions of a mapping's lock, one a page and one a mapping

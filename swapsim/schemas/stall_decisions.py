@@ -3,21 +3,6 @@
 
 Columns
 -------
-list : what one call of shrink_inactive_list took
-pass : a turn of shrink_node's loop over a node
-file : whether it is of file pages
-dirty : dirty pages, as the rules count them
-unqueued_dirty : those that are not queued for writing
-congested : pages on a congested device, as the rules count them
-writeback : pages under writeback
-immediate : those under writeback that are marked for immediate reclaim
-flags_before : flags of the node or zone as it began
-flags_set : those that it sets, whether they were set already or not
-flags_after : flags as it ended
-sleeps : sleeps that are asked for, in order
-flags_cleared : those that case 1 cleared on the way
-untold : folios led on from where the recording ends
-slept : sleeps on the way, of case 1
 wakes : whether the flushers are woken
 writes : pages given to pageout
 throttle : the sleep that is asked for, null for none
@@ -26,11 +11,6 @@ declined : why it is declined
 STALL_PAGES.dirty, STALL_PAGES.writeback, STALL_PAGES.reclaim : the folio's flags
 STALL_PAGES.congested : whether its device is
 buffers : whether the filesystem answers by the folio's buffers
-fs_dirty, fs_writeback : what the filesystem says of it, null where it is not asked
-still : after a sleep in case 1 it is under writeback still
-arrives : if nothing here stops it, it comes to the dirty test
-dirty_late : and is dirty there
-kept : pageout keeps it
 fate : what the rules make of the page
 activated : whether it goes to the active list
 marked : whether it gets the reclaim flag
@@ -42,7 +22,6 @@ folios : folios of the list, or of all lists
 raced : whether, or how many, could have been otherwise by the order of the rows
 fault : where it first differs from the rules
 lists : lists that the recording holds whole
-reason : what the sleep is for
 table : the trace's table
 cpus : CPUs of the guest
 counted : lists whose counters come out

@@ -3,24 +3,7 @@
 
 Columns
 -------
-list : what one call of shrink_inactive_list took
-pass : a turn of shrink_node's loop over a node
-file : whether it is of file pages
-taken : pages of 4 KiB that were isolated
-dirty : dirty pages, as the rules count them
-unqueued_dirty : those that are not queued for writing
-congested : pages on a congested device, as the rules count them
-writeback : pages under writeback
-immediate : those under writeback that are marked for immediate reclaim
-flags_before : flags of the node or zone as it began
-flags_set : those that it sets, whether they were set already or not
-flags_after : flags as it ended
-sleeps : sleeps that are asked for, in order
-flags_cleared : those that case 1 cleared on the way
-untold : folios led on from where the recording ends
 nth : the list's place in the order in which lists began, from 0
-kswapd : whether kswapd has it
-priority : reclaim's priority
 forced : asks for a sleep that no test can decline
 waits : asks for one that is slept if a device is congested
 turned : folios turned away under writeback, in cases 1 and 2
@@ -31,7 +14,6 @@ fates : a digest of what the rules make of each folio
 lists : how many lists
 tail_lru_dirty, STALL_DECISIONS.writeback, STALL_DECISIONS.congested : lists that set the flag
 naps : rounds of direct reclaim that ask for a nap, or for progress
-reason : what the sleep is for
 asked : how often it is asked for
 can_sleep : how often with the flag set that the call looks at
 longest_us : how long one is at most

@@ -3,17 +3,6 @@
 
 Columns
 -------
-taken : pages of 4 KiB that were isolated
-dirty : dirty pages, as the rules count them
-unqueued_dirty : those that are not queued for writing
-congested : pages on a congested device, as the rules count them
-writeback : pages under writeback
-immediate : those under writeback that are marked for immediate reclaim
-flags_before : flags of the node or zone as it began
-flags_set : those that it sets, whether they were set already or not
-flags_after : flags as it ended
-sleeps : sleeps that are asked for, in order
-slept : sleeps on the way, of case 1
 file : whether the page is a file's
 decision : what is decided
 RULE_SPANS.rules : sets of rules that decide it so
@@ -23,11 +12,6 @@ place : of the page on its list, from 1
 LIST_OF_PAGES.dirty, LIST_OF_PAGES.writeback, reclaim : the page's flags
 LIST_OF_PAGES.congested : whether its device is
 buffers : whether the filesystem answers by its buffers
-fs_dirty, fs_writeback : what the filesystem says of it, null where it is not asked
-still : after a sleep in case 1 it is under writeback still
-arrives : if nothing here stops it, it comes to the dirty test
-dirty_late : and is dirty there
-kept : pageout keeps it
 locked : somebody else has it, so that reclaim does not look at it
 meeting : which time that reclaim meets the list
 file_taken : file pages that were isolated

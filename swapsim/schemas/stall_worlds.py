@@ -3,13 +3,11 @@
 
 Columns
 -------
-table : the mail's table
 metric : a row of that table
 low, high : lowest and highest over the seeds, or over the settings tried
 WORLD_CELLS.simulated : the mean over the seeds
 ratio : simulated divided by published; null where either is zero
 inside : whether the cell is within the allowed factor of the mail, or how many are
-standing : whether the simulation has the row, and whether constants were fitted to it
 order : whether the three kernels are in the mail's order; null where the mail has none
 cells : number of cells that are judged by size
 WORLD_VERDICTS.change [%] : published change from mmotm to the series
@@ -24,7 +22,6 @@ t_s : second of the run
 free : pages that are free
 active_anon, inactive_anon : anonymous pages on the active list; on the inactive list
 clean, dirty, written : file pages that are clean; dirty; under writeback
-swap_used : slots in use
 scanned_normal, scanned_dma32 : pages of that zone that kswapd scanned in this second
 kswapd_sleeps, tasks_sleep : share of the second that kswapd slept in reclaim; that tasks did
 writer_throttled : share of the second that the writer was throttled
@@ -35,7 +32,6 @@ WORLD_SUMMED.writer_throttled, WORLD_SUMMED.client_waits [s] : time that the wri
     that the client waited
 WORLD_SUMMED.scanned_normal, WORLD_SUMMED.scanned_dma32 : pages of the zone that kswapd scanned
 page : a page of the pool, by its number
-where : where the page is
 zone : the zone that the page is in; null where it is in none
 begin_s, end_s : begin and end of the span, in seconds
 end : which end of the constant's range was used

@@ -9,13 +9,9 @@ that of the lruvec that reclaim aims at.
 
 Columns
 -------
-list : what one call of shrink_inactive_list took
 pass : a turn of shrink_node's loop over a node; 0 outside of any
 nid : the node
 memcg : a memory cgroup; 0 is the root, or no one's
-priority : reclaim's priority
-kswapd : whether kswapd has it
-taken : pages of 4 KiB that were isolated
 file_taken : those of files
 dirty, unqueued_dirty, congested, writeback, immediate, pageout : a counter of reclaim_stat, in
     pages
@@ -41,11 +37,9 @@ under_writeback, node_flags : as the tests of the three cases saw them, null whe
     before
 marked : the reclaim flag as the last of these tests saw it
 RECLAIM_FOLIOS.pages, pages_end : of 4 KiB, as it was met and as its way ended
-lazyfree : whether it needs no swap, as it was freed lazily
 swap : whether its mapping is one of the swap cache
 buffers : whether the filesystem's answer is that of its buffers
 RECLAIM_FOLIOS.congested : whether its device was, null where nobody asked
-reason : what the sleep is for
 timeout_us, delayed_us : how long it may be, 0 if it was declined; how long it was
 kthread : whether the caller is a kernel thread but not kswapd
 failures : failures of kswapd in a row

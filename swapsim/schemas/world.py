@@ -17,7 +17,6 @@ zone : the zone, null where in none
 scanned_kswapd, scanned_direct : pages of inactive lists that were scanned, by whom
 reclaimed_kswapd, reclaimed_direct : pages that were reclaimed, by whom
 aged : pages of active lists that were looked at
-reason : what the sleep is for
 slept, declined : how often it was slept, and asked for but declined
 slept_ns : the time of all such sleeps
 t_ns : when the sample was taken
@@ -25,7 +24,6 @@ free, inactive_anon, active_anon, inactive_file, active_file, dirty, writeback, 
     the zone of this kind
 flags : a sum of the zone's stall flags
 dirtied : pages that the writer dirtied so far
-swap_used : slots in use
 queued_reads, queued_writes : requests in the disk's queue
 congested : whether the disk is
 queued_calls : calls of the client that wait
@@ -35,7 +33,6 @@ throttled_ns : time that the writer was throttled so far
 reads, writes : requests of the disk so far
 read_ns, write_ns : how long they waited in all
 queue_ns : the queue's length times time
-where : where the page is
 """
 
 from typing import Final
