@@ -17,7 +17,10 @@ GROUND: Final = "white"
 MIME: Final = "application/vnd.vegalite.v5+json"
 
 _WORDS: Final = "currentColor"
-"""Words are as the page's around them: black in a picture, pale where the page is dark."""
+"""Words are as the page's around them: black in a picture, pale where the page is dark.
+
+Only SVG knows the page's colour, so charts are drawn as SVG.
+"""
 
 _GRID: Final = "rgba(128, 128, 128, 0.22)"
 _LINE: Final = "rgba(128, 128, 128, 0.8)"
@@ -107,7 +110,7 @@ def _shown(spec: dict[str, Any], **_: object) -> tuple[dict[str, object], dict[s
     title = spec.get("title") or "chart"
     text = title.get("text", "chart") if isinstance(title, dict) else title
     data = {
-        MIME: plain_numbers(spec),
+        MIME: plain_numbers({**spec, "usermeta": {"embedOptions": {"renderer": "svg"}}}),
         "image/png": base64.b64encode(png(spec)).decode(),
         "text/plain": f"<chart: {text}>",
     }

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A real browser for tests: Debian's chromium, led over its debugging socket."""
+
+import base64
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from websocket import WebSocket, create_connection
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+MISSING = "chromium is not here (Debian: chromium), so no page is looked at"
+PATIENCE_SECONDS = 600
+"""What takes longer is taken for hung: on a busy machine, too, nothing comes near."""
+
+
+class Page:
+    """A page of a browser: what is on it, what it fetched, and a mouse."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self._socket = socket
+        self._number = 0
+        self.fetched: list[str] = []
+        target = self._ask("Target.createTarget", url="about:blank")["targetId"]
+        attached = self._ask("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = {"sessionId": attached["sessionId"]}
+        for domain in ("Page", "Runtime", "Network"):
+            self._ask(f"{domain}.enable")
+
+    _session: dict[str, str] = {}  # noqa: RUF012 - until the page is attached, the browser itself
+
+    def open(
+        self, address: str, *, width: int = 1100, height: int = 900, dark: bool = False
+    ) -> None:
+        """Load an address in a window of this size and wait until it is there."""
+        self.fetched.clear()
+        self._ask(
+            "Emulation.setDeviceMetricsOverride",
+            width=width, height=height, deviceScaleFactor=1, mobile=False,
+        )  # fmt: skip
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._ask("Emulation.setEmulatedMedia", features=[scheme])
+        self._ask("Page.navigate", url=address)
+        self.wait_for(
+            f"location.href.startsWith({json.dumps(address)}) && document.readyState == 'complete'"
+        )
+
+    def evaluate(self, script: str) -> Any:
+        """Return what a script comes to on the page."""
+        answer = self._ask(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def wait_for(self, script: str) -> Any:
+        """Return what a script comes to as soon as it comes to something."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not (found := self.evaluate(script)):
+            assert time.monotonic() < until, f"never came: {script}"
+            time.sleep(0.1)
+        return found
+
+    def mouse(self, x: float, y: float, *, click: bool = False, **more: Any) -> None:
+        """Move the mouse to a place of the window, and click there."""
+        kinds = ["mouseMoved", "mousePressed", "mouseReleased"] if click else ["mouseMoved"]
+        for kind in kinds:
+            button = {"button": "left", "clickCount": 1} if kind != "mouseMoved" else {}
+            self._ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **button, **more)
+
+    def wheel(self, x: float, y: float, by: float, *, ctrl: bool = False) -> None:
+        """Turn the wheel at a place of the window."""
+        self._ask(
+            "Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=by,
+            modifiers=2 if ctrl else 0,
+        )  # fmt: skip
+
+    def picture(self, path: Path) -> None:
+        """Keep what the window shows."""
+        shown = self._ask("Page.captureScreenshot", format="png")
+        path.write_bytes(base64.b64decode(shown["data"]))
+
+    def _ask(self, method: str, **params: Any) -> dict[str, Any]:
+        self._number += 1
+        asked = {"id": self._number, "method": method, "params": params, **self._session}
+        self._socket.send(json.dumps(asked))
+        while (told := json.loads(self._socket.recv())).get("id") != self._number:
+            if told.get("method") == "Network.requestWillBeSent":
+                self.fetched.append(told["params"]["request"]["url"])
+        assert "error" not in told, told["error"]
+        result: dict[str, Any] = told["result"]
+        return result
+
+
+@contextmanager
+def browser(profile: Path) -> Iterator[Page]:
+    """Run a browser without a window, and give one page of it."""
+    command = [
+        str(CHROMIUM),
+        "--headless=new",
+        "--no-sandbox",
+        "--hide-scrollbars",
+        "--disable-gpu",
+    ]
+    command += [
+        "--remote-debugging-port=0",
+        "--remote-allow-origins=*",
+        f"--user-data-dir={profile}",
+    ]
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdout=quiet, stderr=quiet, start_new_session=True)
+    try:
+        told = profile / "DevToolsActivePort"
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not (told.is_file() and len(lines := told.read_text().split()) == 2):
+            assert process.poll() is None, "chromium ended"
+            assert time.monotonic() < until, "chromium never listened"
+            time.sleep(0.05)
+        address = f"ws://127.0.0.1:{lines[0]}{lines[1]}"
+        with closing(create_connection(address, timeout=PATIENCE_SECONDS)) as socket:
+            yield Page(socket)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The map of notebooks in JupyterLab and a real browser, in the dark theme."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import chromium
+import nbformat
+import pytest
+from chromium import Page
+
+from swapsim.paths import notebooks_root, repository_root
+
+pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSING)
+
+MAP = "00-map.ipynb"
+LONG = ("fits", "simulated", "headlines")
+OWN = (
+    "charts.acquisitions_by_site(replay.per_page(sites['swap-w-seq']))",
+    "while True:\n    replay.writeback_tags_of(shipped)",
+)
+SETTINGS = {
+    "themes": {"theme": "JupyterLab Dark"},
+    "notification": {"fetchNews": "false", "checkForUpdates": False},
+}
+CHART = ".jp-OutputArea .vega-embed svg"
+STATUS = "jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status"
+
+
+def laboratory(folder: Path) -> Path:
+    """Lay out the map without what computes for long, then a chart and a cell without an end."""
+    (folder / "notebooks").mkdir()
+    (folder / "patches").symlink_to(repository_root() / "patches")
+    notebook = nbformat.read(notebooks_root() / MAP, as_version=4)
+    short = [cell for cell in notebook.cells if not any(name in cell.source for name in LONG)]
+    for cell in short:
+        if cell.cell_type == "code":
+            cell.outputs = []
+    own = [nbformat.v4.new_code_cell(source, id=f"own-{at}") for at, source in enumerate(OWN)]
+    notebook.cells = [*short, *own]
+    nbformat.write(notebook, folder / "notebooks" / MAP)
+    return folder
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    """Run JupyterLab with settings of its own, and give its address."""
+    home = tmp_path / "home"
+    settings = home / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    for name, values in SETTINGS.items():
+        (settings / f"{name}.jupyterlab-settings").write_text(json.dumps(values))
+    kinds = {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
+    kinds |= {"JUPYTER_RUNTIME_DIR": "runtime", "JUPYTER_CONFIG_DIR": "config"}
+    own = {name: str(home / kind) for name, kind in kinds.items()}
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = ["--no-browser", "--allow-root", f"--port={port}", "--port-retries=0"]
+    options += ["--IdentityProvider.token=", "--expose-app-in-browser"]
+    options += [f"--ServerApp.root_dir={laboratory(tmp_path)}"]
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *options],
+            env=os.environ | own,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        until = time.monotonic() + chromium.PATIENCE_SECONDS
+        while not listens(port):
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/lab/tree/notebooks/{MAP}"
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+
+
+def listens(port: int) -> bool:
+    """Say whether a server is there."""
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+def middle_of(page: Page, selector: str) -> tuple[float, float]:
+    """Bring an element into view and return where its middle is."""
+    shown = f"document.querySelector({json.dumps(selector)})"
+    page.evaluate(f"{shown}.scrollIntoView({{block: 'center'}})")
+    box = page.evaluate(
+        f"(() => {{const b = {shown}.getBoundingClientRect();"
+        "return [b.x + b.width / 2, b.y + b.height / 2]})()"
+    )
+    return box[0], box[1]
+
+
+def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> None:
+    """A chart lives, in the dark too; a link opens a card; the cell without an end is ended."""
+    with chromium.browser(tmp_path / "profile") as page:
+        page.open(server, width=1400, height=900)
+        page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")
+        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells'), 0")
+        page.wait_for(f"document.querySelector('{CHART} .mark-rect.role-mark path') != null")
+        assert page.evaluate("document.querySelector('.jp-OutputArea img') == null")
+        x, y = middle_of(page, f"{CHART} .mark-rect.role-mark path")
+        page.mouse(x - 2, y)
+        page.mouse(x, y)
+        told = page.wait_for("document.querySelector('#vg-tooltip-element.visible')?.innerText")
+        page.picture(tmp_path / "chart.png")
+        assert "acquisitions per page" in told
+        words = f"getComputedStyle(document.querySelector('{CHART} .role-title text')).fill"
+        assert min(map(int, re.findall(r"\d+", page.evaluate(words))[:3])) > 128
+        assert page.evaluate(STATUS) == "busy"
+        page.evaluate("jupyterapp.commands.execute('notebook:interrupt-kernel'), 0")
+        page.wait_for(f"{STATUS} == 'idle'")
+        last = "[...document.querySelectorAll('.jp-OutputArea')].at(-1).innerText"
+        assert "KeyboardInterrupt" in page.wait_for(last)
+        link = "a[href*='01-writeback-tags/card.md']"
+        page.evaluate(f"document.querySelector({json.dumps(link)}).click()")
+        page.wait_for("jupyterapp.shell.currentWidget?.context?.path?.endsWith('card.md')")
