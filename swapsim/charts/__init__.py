@@ -9,6 +9,7 @@ from swapsim.charts.claims import headline_changes
 from swapsim.charts.guests import beside_the_lab
 from swapsim.charts.locks import acquisitions_by_site, lock_cost_by_mix, work_by_site
 from swapsim.charts.machine import claim_along_shares, gain_along, time_per_page
+from swapsim.charts.ranks import policy_ranks
 from swapsim.charts.removal import gain_map, ranges_beside_published, waits_by_list
 from swapsim.charts.rendered import rendered
 from swapsim.charts.slots import metric_along, moves_against_locality, slots_over_time
@@ -40,6 +41,7 @@ __all__ = [
     "over_time",
     "pages_by_rules",
     "png",
+    "policy_ranks",
     "ranges_beside_published",
     "rendered",
     "rules_table",

@@ -14,6 +14,7 @@ import click
 from swapsim import __version__, interrupt
 from swapsim.cli.export import export
 from swapsim.cli.laboratory import bench, notebooks, report, simulate
+from swapsim.cli.rank import rank
 from swapsim.cli.replay import replay
 from swapsim.cli.trace import import_, info, probes
 from swapsim.cli.verbs import Verbs
@@ -38,6 +39,7 @@ for _command in (
     export,
     replay,
     verify,
+    rank,
     report,
     notebooks,
     simulate,

@@ -50,11 +50,23 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a command has found: its tables, a chart of them, and lines to be read below."""
+    """What a command has found.
+
+    Attributes
+    ----------
+    tables : sequence of Table
+    chart : callable, optional
+        Draws it.
+    lines : sequence of str
+        To be read below the tables.
+    whole : polars.DataFrame, optional
+        What a file gets, where that is more than the one table.
+    """
 
     tables: Sequence[Table]
     chart: Callable[[], alt.TopLevelMixin] | None = None
     lines: Sequence[str] = ()
+    whole: pl.DataFrame | None = None
 
 
 explain_option: Final = click.option(
@@ -99,7 +111,7 @@ def shows(
             for line in found.lines:
                 click.echo(line)
             if output is not None and output.suffix in TABLES:
-                write_table(tables[0].frame, output)
+                write_table(tables[0].frame if found.whole is None else found.whole, output)
             elif output is not None and found.chart is not None:
                 write_chart(found.chart(), output)
 

@@ -128,6 +128,7 @@ from swapsim.schemas.removals import (
     WAITS_NEEDED,
 )
 from swapsim.schemas.slots import (
+    POLICY_RANKING,
     SLOT_ANSWERS,
     SLOT_CALLS,
     SLOT_FAULT,
@@ -260,6 +261,7 @@ __all__ = [
     "MEDIANS_BY_SIZE",
     "MIX",
     "PAIRED",
+    "POLICY_RANKING",
     "PREDICTED_BY_POINTS",
     "PREDICTED_BY_SHARES",
     "PUBLISHED",

@@ -23,6 +23,11 @@ seeds : number of runs
 mean : the mean over the seeds
 SLOT_RANKING.low, SLOT_RANKING.high : the bootstrap interval of the mean
 median, lowest, highest : the same over the seeds
+better : which end of the metric is the better one
+reader : whether it is a policy of the reader's own
+POLICY_RANKING.low, POLICY_RANKING.high : the bootstrap interval of the median, 95 %
+POLICY_RANKING.median : the median over the seeds
+POLICY_RANKING.lowest, POLICY_RANKING.highest : the least and the most over the seeds
 rank : 1 plus the number of policies that are certainly better
 tied_with : policies whose interval overlaps this one's
 asks : what was asked
@@ -135,6 +140,27 @@ SLOT_RANKING: Final = schema_of(
 """One metric of a SLOT_SWEEP over its seeds: the mean with its bootstrap interval, the median, the
 least and the most. A rank, within a setting, is one more than the policies whose interval is better
 as a whole; ``tied_with`` are those whose interval overlaps."""
+
+POLICY_RANKING: Final = schema_of(
+    {
+        "metric": pl.String,
+        "unit": pl.String,
+        "better": pl.String,
+        "rank": pl.UInt32,
+        "policy": pl.String,
+        "reader": pl.Boolean,
+        "median": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "tied_with": pl.List(pl.String),
+        "lowest": pl.Float64,
+        "highest": pl.Float64,
+        "seeds": pl.UInt32,
+    }
+)
+"""One row per metric and policy, a metric's best first: the median over the seeds with its
+bootstrap interval, the least and the most. A rank is one more than the policies whose interval is
+better as a whole; ``tied_with`` are those whose interval overlaps."""
 
 SLOT_ANSWERS: Final = schema_of(
     {

@@ -9,6 +9,7 @@ what. Nothing here knows a time: it is all counts (``slot_workbench.h``).
 from swapsim.slots.grid import GIGABYTE_SLOTS, one_at_a_time
 from swapsim.slots.metrics import METRICS, Metric, measure
 from swapsim.slots.rankings import chance_of_trunks_apart, ranking
+from swapsim.slots.trials import require_sound
 
 __all__ = [
     "GIGABYTE_SLOTS",
@@ -18,4 +19,5 @@ __all__ = [
     "measure",
     "one_at_a_time",
     "ranking",
+    "require_sound",
 ]

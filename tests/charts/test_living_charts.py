@@ -22,6 +22,7 @@ from swapsim.schemas import (
     HANDED_OUT,
     LOCK_SITES_PER_PAGE,
     MIX,
+    POLICY_RANKING,
     SLOT_RANKING,
     STALL_AGREEMENT,
     WORLD_AND_LAB,
@@ -79,6 +80,15 @@ GUESTS = pl.DataFrame(
     orient="row",
 )
 ONE = RANKING.filter(setting="2")
+RANKS = pl.DataFrame(
+    [
+        (metric, unit, "higher", rank, policy, policy == "mine", 5.0, 4.0, 6.0, [], 3.0, 7.0, 8)
+        for metric, unit in (("run", "slots"), ("pages moved", "pages/s"))
+        for rank, policy in enumerate(("shared", "mine"), 1)
+    ],
+    schema=POLICY_RANKING,
+    orient="row",
+)
 
 DRAWN: dict[str, Callable[[], Any]] = {
     "acquisitions_by_site": lambda: charts.acquisitions_by_site(SITES),
@@ -100,6 +110,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
     ),
     "over_time": lambda: charts.over_time(world.BY_TIME, title="T"),
     "pages_by_rules": lambda: charts.pages_by_rules(stall.PAGES, title="T"),
+    "policy_ranks": lambda: charts.policy_ranks(RANKS, title="T"),
     "ranges_beside_published": lambda: charts.ranges_beside_published(
         removal.RANGE, title="T", axis="change, %"
     ),
@@ -140,7 +151,7 @@ def params_of(part: Any) -> list[dict[str, Any]]:
 def test_no_chart_is_left_out() -> None:
     """A new one is drawn here too."""
     functions = {name for name in charts.__all__ if inspect.isfunction(getattr(charts, name))}
-    assert set(DRAWN) == functions - {"png", "use"}
+    assert set(DRAWN) == functions - {"png", "rendered", "use"}
 
 
 @pytest.mark.parametrize("name", sorted(DRAWN))

@@ -21,6 +21,7 @@ from swapsim.patches.cluster_next.prediction import predict, runs
 from swapsim.patches.cluster_next.questions import (
     fits_by_constant,
 )
+from swapsim.patches.cluster_next.rank import RANKED_BY, rank
 from swapsim.patches.cluster_next.reviewers import REVIEWERS, answers
 from swapsim.patches.cluster_next.tables import LEADING, means, profile
 from swapsim.patches.cluster_next.wanderings import measured_beside_simulated
@@ -29,6 +30,7 @@ __all__ = [
     "LEADING",
     "PAGES_MOVED",
     "PATCH",
+    "RANKED_BY",
     "REVIEWERS",
     "aged_device",
     "answers",
@@ -50,6 +52,7 @@ __all__ = [
     "order",
     "predict",
     "profile",
+    "rank",
     "run_policies",
     "runs",
     "sensitivity_in_words",

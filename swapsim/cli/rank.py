@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``swapsim rank``: policies of a reader's file among the built-in ones."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import polars as pl
+
+from swapsim.cli.tables import Found, Table, shows
+from swapsim.cli.verbs import Verb
+from swapsim.schemas.glossary import explained
+
+_IN_WORDS = {
+    "pages moved": "pages out and in that the machine moves a second",
+    "lock.moved.add": "on the workbench: additions to the swap cache that fetch the lock's line "
+    "from another CPU",
+    "run": "on the workbench: adjacent slots that a task is handed in sequence",
+    "scanned": "on the workbench: slots tested for one that is handed out",
+}
+_COLUMNS = ("rank", "policy", "median", "low", "high", "tied_with")
+
+
+@click.command(cls=Verb)
+@click.argument("file", type=click.Path(path_type=Path), metavar="POLICY.py")
+@click.option(
+    "--seeds", type=click.IntRange(min=1), default=8, show_default=True, help="Runs of each."
+)
+@shows(charts=True)
+def rank(file: Path, seeds: int) -> Found:
+    """Rank the policies of a file among the built-in ones, by throughput and by counts.
+
+    POLICY.py is Python and runs as you: each function that it decorates with @swapsim.policy is
+    ranked. A rank counts the policies that are surely better; where intervals overlap they are
+    tied.
+    """
+    from swapsim import charts
+    from swapsim.config.policy_file import policies_in
+    from swapsim.patches import cluster_next as patch
+
+    policies = policies_in(file)
+    ranking = patch.rank(policies, seeds=seeds, progress=sys.stderr.isatty())
+    return Found(
+        [_table(ranking.filter(metric=metric)) for metric in patch.RANKED_BY],
+        chart=lambda: charts.policy_ranks(
+            ranking,
+            title=f"{', '.join(policy.name for policy in policies)} among the built-in policies",
+            subtitle=f"medians of {seeds} seeds, and their 95 % intervals",
+        ),
+        whole=ranking,
+    )
+
+
+def _table(ranked: pl.DataFrame) -> Table:
+    """Return one metric's part of a ranking, its unit above the figures."""
+    metric, unit, better = ranked.row(0)[:3]
+    columns = explained("POLICY_RANKING") | {
+        name: replace(explained("POLICY_RANKING")[name], unit=unit)
+        for name in ("median", "low", "high")
+    }
+    return Table(
+        metric,
+        ranked.select(_COLUMNS),
+        columns,
+        title=f"{metric}, {_IN_WORDS[metric]} ({better} is better)",
+    )

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``swapsim rank``: a reader's policies among the built-in ones, and what is wrong with a file."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from swapsim.cli import main
+from swapsim.config import POLICIES
+from swapsim.config.policy_file import policies_in
+from swapsim.interrupt import CODE, TEXT
+from swapsim.patches import cluster_next as patch
+from swapsim.schemas import POLICY_RANKING
+
+HEAD = "import swapsim\n\n\n"
+GOOD = f"""{HEAD}TRUNKS = 2
+
+
+@swapsim.policy(base_of="cpu", initial=lambda owner, owners, lowest, highest: lowest + owner)
+def two_on(base, next, lowest, highest, trunk_size):
+    if base // trunk_size == next // trunk_size:
+        return next
+    return max(lowest, 1 + (next + TRUNKS * trunk_size) % highest)
+
+
+if __name__ == "__main__":
+    raise SystemExit("this is for whoever runs the file")
+"""
+
+
+def policy(*lines: str, head: str = HEAD, parameters: str = "next, base, highest") -> str:
+    """Return a file with one policy, whose first line is line 6."""
+    body = "\n".join(f"    {line}" for line in lines)
+    return f'{head}@swapsim.policy(base_of="cpu")\ndef mine({parameters}):\n{body}\n'
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Give a file with a policy that is as it should be."""
+    path = tmp_path / "mine.py"
+    path.write_text(GOOD)
+    return path
+
+
+def test_a_policy_is_ranked_among_the_others(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table a metric, each with all policies; the file has them all, with their spread."""
+    out = tmp_path / "ranks.parquet"
+    assert main(["rank", str(file), "--seeds", "2", "-o", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.count("| two_on ") == len(patch.RANKED_BY)
+    ranking = pl.read_parquet(out)
+    assert ranking.schema == POLICY_RANKING
+    for metric, better in patch.RANKED_BY.items():
+        part = ranking.filter(metric=metric)
+        assert set(part["policy"]) == {*POLICIES, "two_on"}
+        assert part.filter(reader=True)["policy"].to_list() == ["two_on"]
+        assert part["median"].is_sorted(descending=better == "higher")
+        assert part.filter(pl.col("lowest") > pl.col("low")).is_empty()
+        alike = part.filter(pl.col("policy").is_in(["spread", "spread-online"]))
+        assert alike["rank"].n_unique() == 1
+        assert "spread" in alike.filter(policy="spread-online")["tied_with"].item()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("import swapsim\n", None, "makes no policy"),
+        ("def broken(:\n", 1, "is no Python (SyntaxError: invalid syntax)"),
+        ("a = 1\nb = a / 0\n", 2, "raises ZeroDivisionError: division by zero"),
+        ("\nimport nothing_of_this_name\n", 2, "raises ModuleNotFoundError"),
+        ("import sys\nsys.exit(3)\n", 2, "raises SystemExit"),
+        (policy("return next.slot"), 6, "numba cannot compile it"),
+        (policy("return next / 2"), 6, "policy mine"),
+        (policy("return next // (base - base)"), 6, "raises ZeroDivisionError"),
+        (policy("return bases[99]", parameters="bases"), 6, "raises IndexError"),
+        (policy("return highest + 1"), 6, "which is no slot"),
+        (policy("while next > 0:", "    next += 1 - next // 2**40", "return next"), None, "lines"),
+        (policy("return next").replace('"cpu"', '"task"'), 4, "base_of='task'"),
+        (policy("return next").replace('"cpu"', '"cpu", initial=lambda *_: 0'), 5, "initial("),
+        (
+            f"{policy('return next')}first = mine\n{policy('return base')}",
+            None,
+            "two policies called",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_one_line(
+    text: str, line: int | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file, the line and what to do; exit 2."""
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    assert main(["rank", str(path), "--seeds", "1"]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    where = f"{path}, line {line}: " if line else str(path)
+    assert printed.startswith(f"swapsim: {where}"), printed
+    assert said in printed
+
+
+def test_a_loop_in_a_compiled_helper_is_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a policy calls is followed as Python, too."""
+    path = tmp_path / "mine.py"
+    helper = (
+        "import numba\n\n\n@numba.njit\ndef spin(x):\n    while x:\n        x = 1\n    return x\n"
+    )
+    path.write_text(policy("return spin(next)", head=HEAD + helper))
+    assert main(["rank", str(path)]) == 2
+    assert "let it come to an end" in capsys.readouterr().err
+
+
+def test_a_helper_may_lie_beside_the_file(file: Path, tmp_path: Path) -> None:
+    """Its folder is where imports are looked for last."""
+    (tmp_path / "beside_mine.py").write_text("TRUNKS = 3\n")
+    file.write_text(GOOD.replace("TRUNKS = 2", "from beside_mine import TRUNKS"))
+    assert [policy.name for policy in policies_in(file)] == ["two_on"]
+
+
+SCRIPT = f"""{GOOD.partition("if __name__")[0]}
+from swapsim.patches import cluster_next as patch
+print(patch.rank([two_on], seeds=1).height)
+"""
+
+
+def test_a_script_without_a_guard_ends_in_one_clear_line(tmp_path: Path) -> None:
+    """New processes read the script again: the last line says what to do, and it is said once."""
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    ran = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr.count("Traceback") == 1
+    last = ran.stderr.splitlines()[-1]
+    assert "SwapsimError: the processes of a sweep read your script anew" in last
+    assert 'if __name__ == "__main__":' in last
+
+
+@pytest.mark.parametrize("pause", [1.0, 6.0])
+def test_an_interrupt_ends_it(file: Path, tmp_path: Path, pause: float) -> None:
+    """Whatever it is at: one line, and no file."""
+    out = tmp_path / "ranks.csv"
+    command = [sys.executable, "-m", "swapsim", "rank", str(file), "--seeds", "99", "-o", str(out)]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(pause)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert (process.returncode, said) == (CODE, f"{TEXT}\n")
+    assert [path.name for path in tmp_path.iterdir() if "ranks" in path.name] == []
