@@ -6,8 +6,7 @@ Polars in, polars out, over a C core. The verbs are those of the packages, as
 
 - ``traces``: what real kernels did, as tables: import, describe, read,
 - ``probes``: what to record of a kernel of your own,
-- ``replay``: a trace and a mechanism to counts, by ``writeback_tags``, ``batched_removal``,
-  ``cluster_next`` and slot by slot,
+- ``replay``: a trace and a mechanism to counts, and a kernel's own decisions decided again,
 - ``slots``: policies of the slot allocator on a workbench, measured and ranked,
 - ``machine``: counts to time: one run, fits, what-ifs, a lab's kernel counted,
 - ``export``: a trace, or a run of the machine, as tracks for perfetto and chrome://tracing,
@@ -22,7 +21,26 @@ Polars in, polars out, over a C core. The verbs are those of the packages, as
 - ``schemas``, ``errors``, ``files``, ``paths``, ``progress``: each table's columns, what can go
   wrong, the door that each file comes through, where files lie, and the bar of what takes long,
 - ``interrupt``: Ctrl-C before all this is imported,
+- ``cli``: the commands, a file for each subject,
 - ``native``: the calls into the C core, for the packages above.
+
+What each command does is done by a function of the same name, or nearly so::
+
+    swapsim import                  traces.import_text
+    swapsim info                    traces.info
+    swapsim probes                  probes.recording_script
+    swapsim export                  export.trace, export.machine
+    swapsim replay writeback-tags   replay.writeback_tags
+    swapsim replay batched-removal  replay.batched_removal
+    swapsim replay stall-decisions  replay.stall_decisions
+    swapsim replay cluster-next     replay.cluster_next
+    swapsim verify slots            replay.verify_slots
+    swapsim verify stalls           replay.verify_stalls
+    swapsim rank                    patches.cluster_next.rank
+    swapsim report                  site.report.write
+    swapsim notebooks               site.notebooks.lay_out
+    swapsim simulate                site.simulated.simulate
+    swapsim bench                   site.bench.run
 
 ``@swapsim.policy`` makes a policy of a function of your own.
 """

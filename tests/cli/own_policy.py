@@ -5,6 +5,6 @@ import swapsim
 
 
 @swapsim.policy(base_of="cpu")
-def stays(next, base, trunk_size):
-    """Go on in a line, but never leave the first trunk."""
-    return next if next // trunk_size == base // trunk_size else base
+def stays(base):
+    """Begin each scan where the first one began."""
+    return base

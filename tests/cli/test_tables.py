@@ -17,6 +17,8 @@ from swapsim import traces
 from swapsim.cli import cli, main
 from swapsim.cli.output import TABLES, checked, write_chart, write_table
 from swapsim.errors import InputError
+from swapsim.patches import cluster_next as patch
+from swapsim.schemas import POLICY_RANKING
 
 SMALL: dict[str, list[str]] = {
     "replay writeback-tags": [str(traces.shipped("writeback-tags")["swap-w-seq"])],
@@ -67,6 +69,18 @@ def choices(name: str) -> list[str]:
 def test_each_command_that_shows_a_table_is_tried_here() -> None:
     """A new one has to say what it is run on."""
     assert set(SHOWING) == set(SMALL)
+
+
+@pytest.fixture(autouse=True)
+def ranked_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give `swapsim rank` a table at once: test_rank makes one in earnest."""
+    rows = [
+        (metric, "unit", better, rank, policy, policy == "stays", 2.5, 2.5, 2.5, [], 2.5, 2.5, 1)
+        for metric, better in patch.RANKED_BY.items()
+        for rank, policy in enumerate(("shared", "stays"), 1)
+    ]
+    ranking = pl.DataFrame(rows, schema=POLICY_RANKING, orient="row")
+    monkeypatch.setattr(patch, "rank", lambda *_, **__: ranking)
 
 
 @pytest.mark.parametrize("name", SMALL)

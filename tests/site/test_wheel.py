@@ -95,6 +95,17 @@ def test_readmes_commands_run_as_they_are_written(elsewhere: Elsewhere) -> None:
         assert (ran.returncode, ran.stderr) == (0, ""), command
 
 
+def test_readmes_policy_is_ranked_as_it_is_written(elsewhere: Elsewhere) -> None:
+    """Its block of Python is the file of its command."""
+    (block,) = [block for block in blocks("python") if "@swapsim.policy" in block]
+    (elsewhere.desk / "mine.py").write_text(block)
+    (command,) = [block.split() for block in blocks("") if "swapsim rank" in block]
+    ran = elsewhere.run(*command, "--seeds", "1")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.count("| next_but_one ") >= 1
+    assert (elsewhere.desk / command[-1]).stat().st_size
+
+
 def test_readmes_python_runs_as_it_is_written(elsewhere: Elsewhere) -> None:
     """Each block alone, as a script."""
     found = list(blocks("python"))
