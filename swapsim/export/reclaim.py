@@ -92,8 +92,9 @@ def _show(
         task.nest.keep(f"list, {before.get('lru', 'untold')}", begin, at, before | args)
     else:
         # Linux 6.1 writes the field so, later ones too.
-        slept = 1000 * (args.get("usect_delayed") or args.get("usec_delayed") or 0)
-        task.nest.keep(str(args.get("reason", event)), max(at - slept, task.last), at, args)
+        slept = args.get("usect_delayed") or args.get("usec_delayed")
+        begin = at - 1000 * slept if isinstance(slept, int) else at
+        task.nest.keep(str(args.get("reason", event)), max(begin, task.last), at, args)
 
 
 def _forget_list(events: EventFile, track: tuple[int, int], task: _Task) -> None:

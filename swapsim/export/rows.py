@@ -3,6 +3,7 @@
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +12,7 @@ import polars as pl
 
 from swapsim import traces
 from swapsim.errors import InputError
+from swapsim.export.fitting import require_columns, require_length, require_rows
 from swapsim.progress import Bar
 from swapsim.schemas import EVENT_HEAD
 
@@ -73,6 +75,8 @@ class TraceRows:
             .select("seq", "at", "pid", *columns)
             .collect()
         )
+        with _about(self.folder / f"{event}.parquet"):
+            require_rows(event, frame)
         for part in frame.iter_slices(_SLICE_ROWS):
             yield from part.iter_rows()
             bar.update(part.height)
@@ -108,6 +112,8 @@ def trace_rows(folder: Path) -> TraceRows:
         if not (_is_whole(schema, "seq") and _is_whole(schema, "pid")):
             unshown.append(event)
             continue
+        with _about(folder / f"{event}.parquet"):
+            require_columns(event, schema)
         columns[event] = tuple(name for name in schema if name not in _HEAD)
         clocks.append(frame.select(_ends(schema)).collect())
         if "comm" in schema:
@@ -122,6 +128,8 @@ def trace_rows(folder: Path) -> TraceRows:
     timed = not ends["untimed"].any()
     clock = ("first_ns", "last_ns") if timed else ("first_seq", "last_seq")
     first, last = ends.select(pl.col(clock[0]).min(), pl.col(clock[1]).max()).row(0)
+    with _about(folder):
+        require_length(first, last, 1 if timed else ROW_NS)
     return TraceRows(
         folder=folder,
         columns=columns,
@@ -132,6 +140,15 @@ def trace_rows(folder: Path) -> TraceRows:
         names={pid: name for pid, (_, name) in names.items()},
         height=int(ends["height"].sum()),
     )
+
+
+@contextmanager
+def _about(path: Path) -> Iterator[None]:
+    """Let an error name the file."""
+    try:
+        yield
+    except InputError as error:
+        raise error.of(path) from None
 
 
 def _since(first: int) -> pl.Expr:
@@ -146,7 +163,7 @@ def _ends(schema: pl.Schema) -> list[pl.Expr]:
     """Count a table's rows, and find where they begin and end on either clock."""
     timed = _is_whole(schema, "t_ns")
     time = pl.col("t_ns") if timed else pl.lit(None, dtype=pl.Int64)
-    seq = pl.col("seq").cast(pl.Int64)
+    seq = pl.col("seq").cast(pl.Int128)
     return [
         pl.len().cast(pl.Int64).alias("height"),
         time.min().alias("first_ns"),

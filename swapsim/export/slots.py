@@ -39,7 +39,7 @@ def show_slots(rows: TraceRows, events: EventFile, bar: Bar) -> None:
             events.slice(track, _NAMES[op], begin, at, args | {"next": after, "slots": slots})
         else:
             # A slot that a try freed has a row of its own for that.
-            in_use -= n if op == "free" else 0
+            in_use -= (n or 0) if op == "free" else 0
             events.instant(track, _NAMES[op], at, {"slot": offset, "slots": n})
         events.counter(SLOTS, "slots in use", at, {"slots": in_use})
     for pid, (begin, args, slots) in calls.items():

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 from collections import Counter
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -286,3 +287,64 @@ def test_the_command_writes_both_kinds(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["export", str(machine), "-o", str(tmp_path / "m.json")]) == 0
     assert read(tmp_path / "m.json").processes == {1: "CPUs", 5: "machine"}
     read(tmp_path / "x.json.gz")
+
+
+def spoilt(table: pl.DataFrame, **columns: object) -> pl.DataFrame:
+    """Return a table whose third row has other values."""
+    at = pl.int_range(pl.len()) == 2
+    return table.with_columns(
+        pl.when(at).then(pl.lit(value, dtype=table.schema[name])).otherwise(name).alias(name)
+        for name, value in columns.items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "event", "spoil", "wrong"),
+    [
+        ("slots-4-shared", "slot_events", lambda t: spoilt(t, op=None), "'op': the row with seq"),
+        ("slots-4-shared", "slot_events", lambda t: spoilt(t, pid=None), "'pid': the row with seq"),
+        ("slots-4-shared", "slot_events", lambda t: spoilt(t, seq=None), "'seq': the row 2 has no"),
+        ("slots-4-shared", "slot_events", lambda t: spoilt(t, seq=0), "'seq': the row with seq 0"),
+        ("slots-4-shared", "slot_events", lambda t: spoilt(t, seq=2**64 - 1), "longer than a reco"),
+        ("slots-4-shared", "slot_events", lambda t: t.drop("op"), "'op': table slot_events"),
+        (
+            "stalls-disk-1",
+            "reclaim_folios",
+            lambda t: spoilt(t, outcome=None),
+            "'outcome': the",
+        ),
+        ("stalls-disk-1", "reclaim_lists", lambda t: t.drop("list"), "'list': table reclaim_lists"),
+        ("removals-swap-1", "removals", lambda t: spoilt(t, swap=None), "'swap': the row with seq"),
+        ("swap-w-seq", "swp_add", lambda t: t.with_columns(entry=[b"x"]), "'entry': holds List"),
+    ],
+)
+def test_tables_that_no_kernel_wrote_are_one_line(
+    name: str,
+    event: str,
+    spoil: Callable[[pl.DataFrame], pl.DataFrame],
+    wrong: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What tracks are made by has a value of its type, in order: else row and field are named."""
+    folder = tmp_path / "trace"
+    folder.mkdir()
+    (folder / traces.PROVENANCE).touch()
+    shipped = pl.read_parquet(paths.shipped_traces()[name] / f"{event}.parquet")
+    spoil(shipped.head(50)).write_parquet(folder / f"{event}.parquet")
+    assert main(["export", str(folder), "-o", str(tmp_path / "x.json")]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert wrong in said
+    assert [path.name for path in tmp_path.iterdir()] == ["trace"]
+
+
+def test_a_sleep_of_no_length_is_shown(tmp_path: Path) -> None:
+    """A field that some other program has filled with words is told, and not computed with."""
+    line = ("kswapd0", 9, 0, 1.0, "mine", "usect_delayed=long reason=x")
+    folder = imported(tmp_path, [line])
+    table = pl.read_parquet(folder / "mine.parquet")
+    (folder / "mine.parquet").unlink()
+    table.write_parquet(folder / "mm_vmscan_throttled.parquet")
+    traces.sign(folder)
+    assert exported(folder, tmp_path / "x.json").slices("x")[0]["args"]["usect_delayed"] == "long"
