@@ -4,7 +4,7 @@
 import altair as alt
 import vl_convert
 
-from swapsim.charts.theme import VEGA_LITE, png
+from swapsim.charts.theme import VEGA_LITE, on_ground, png
 from swapsim.errors import InputError
 
 
@@ -25,10 +25,12 @@ def rendered(chart: alt.TopLevelMixin, suffix: str) -> bytes:
     spec = chart.to_dict()
     match suffix:
         case ".html":
-            page: str = vl_convert.vegalite_to_html(spec, vl_version=VEGA_LITE, bundle=True)
+            page: str = vl_convert.vegalite_to_html(
+                spec, vl_version=VEGA_LITE, bundle=True, renderer="svg"
+            )
             return page.encode()
         case ".svg":
-            return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE).encode()
+            return vl_convert.vegalite_to_svg(on_ground(spec), vl_version=VEGA_LITE).encode()
         case ".png":
             return png(spec)
     raise InputError(f"no chart is written as {suffix!r}: choose .html, .svg or .png")

@@ -11,9 +11,6 @@ VEGA_LITE: Final = "5.20"
 """The Vega-Lite that renders pictures and the report: altair's, of JupyterLab's major version."""
 
 
-GROUND: Final = "white"
-"""Under pictures, whose words are black; a living chart lets its page shine through."""
-
 MIME: Final = "application/vnd.vegalite.v5+json"
 
 _WORDS: Final = "currentColor"
@@ -86,8 +83,12 @@ def use() -> None:
 
 def png(spec: dict[str, Any]) -> bytes:
     """Return the picture of a chart's Vega-Lite (``chart.to_dict()``), black on white."""
-    on_ground = spec | {"background": GROUND}
-    return vl_convert.vegalite_to_png(on_ground, vl_version=VEGA_LITE, scale=1.5)
+    return vl_convert.vegalite_to_png(on_ground(spec), vl_version=VEGA_LITE, scale=1.5)
+
+
+def on_ground(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a chart's Vega-Lite for a picture, through which no page can shine."""
+    return spec | {"background": "white"}
 
 
 def plain_numbers(value: Any) -> Any:
