@@ -3,11 +3,13 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from tqdm import tqdm
+
+Thing = TypeVar("Thing")
 
 LONG_SECONDS: Final = 5.0
 """A notebook's cell that takes longer shows a bar, whether it was asked for or not."""
@@ -44,6 +46,21 @@ def bar(total: int, desc: str, unit: str, *, shown: bool) -> Iterator[Bar]:
         yield late
     finally:
         late.close()
+
+
+def over(things: Collection[Thing], desc: str, unit: str) -> Iterator[Thing]:
+    """Go through things one by one; a notebook shows a bar if that takes long.
+
+    Parameters
+    ----------
+    things : collection
+    desc, unit : str
+        As for `bar`.
+    """
+    with bar(len(things), desc, unit, shown=False) as counted:
+        for thing in things:
+            yield thing
+            counted.update()
 
 
 def _in_notebook() -> bool:

@@ -72,6 +72,17 @@ def test_a_sweep_shows_a_bar_before_its_first_run_is_done(
         assert sweep.run(run, [1], executor=executor) == [True]
 
 
+def test_things_that_take_long_are_counted(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each comes once and in order, and there is a bar as soon as it takes long."""
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    seen = []
+    for thing in progress.over(("a", "b", "c"), "verify", "traces"):
+        seen.append((thing, len(shown)))
+        now[0] += progress.LONG_SECONDS
+    assert seen == [("a", 0), ("b", 1), ("c", 1)]
+
+
 def test_a_bar_that_is_asked_for_shows_at_once(shown: Shown) -> None:
     """Who knows that it takes long need not wait."""
     with progress.bar(2, "simulate", "results", shown=True):

@@ -20,6 +20,7 @@ from swapsim.errors import InputError
 from swapsim.native.facts import STALL_BY_PASS, STALL_CLEARS, STALL_FATES, STALL_FLAGS, STALL_RULES
 from swapsim.native.stall_replay import Decided, History, decide_lists
 from swapsim.native.stall_sleeps import decide_rounds, decide_sleeps
+from swapsim.progress import over
 from swapsim.replay.stall_counters import DECIDING
 from swapsim.replay.stall_lists import ReclaimLists, gather
 from swapsim.replay.stall_tables import with_decisions
@@ -92,7 +93,7 @@ def stall_decisions_of(folders: Mapping[str, Path], *, progress: bool = False) -
         Schema STALL_DECISIONS, trace after trace.
     """
     frames = []
-    for name, folder in folders.items():
+    for name, folder in over(folders.items(), "decide", "traces"):
         rows = _rows(folder)
         try:
             lists = _decided(rows, progress=progress)

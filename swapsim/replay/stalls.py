@@ -11,6 +11,7 @@ from tqdm import tqdm
 from swapsim.config.checks import check_choice
 from swapsim.errors import InputError
 from swapsim.native.facts import STALL_RULES
+from swapsim.progress import over
 from swapsim.replay.stall_counters import count_lists
 from swapsim.replay.stall_lists import gather
 from swapsim.replay.stall_mismatch import describe_first
@@ -136,7 +137,7 @@ def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
         As for `verify_stalls`.
     """
     frame = pl.DataFrame(
-        [_verified(name, folder) for name, folder in folders.items()],
+        [_verified(*each) for each in over(folders.items(), "verify", "traces")],
         schema=VERIFIED_STALLS,
         orient="row",
     )

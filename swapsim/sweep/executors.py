@@ -13,6 +13,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.process import BaseProcess
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -120,12 +121,24 @@ def _end_second_reading() -> None:
         os._exit(_SECOND_READING)
 
 
+class _Context(SpawnContext):
+    """Makes new processes and remembers them, also one that ends before the next has begun."""
+
+    def __init__(self, processes: set[BaseProcess]) -> None:
+        super().__init__()
+        self._made = processes
+
+    def Process(  # type: ignore[override]  # noqa: N802, multiprocessing's own name
+        self, *args: Any, **kwargs: Any
+    ) -> SpawnProcess:
+        """Make one."""
+        process = SpawnProcess(*args, **kwargs)
+        self._made.add(process)
+        return process
+
+
 class _OwnPool(ProcessPoolExecutor):
     """New processes that leave Ctrl-C to the one that made them, from their first moment on."""
-
-    def __init__(self, processes: set[BaseProcess], **settings: Any) -> None:
-        super().__init__(**settings)
-        self._seen = processes
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """Start processes as needed: they inherit what is blocked."""
@@ -135,7 +148,6 @@ class _OwnPool(ProcessPoolExecutor):
         try:
             return super().submit(fn, *args, **kwargs)
         finally:
-            self._seen.update(multiprocessing.active_children())
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
@@ -145,10 +157,9 @@ def _own_pool(most: int, processes: set[BaseProcess]) -> "Iterator[Executor]":
     others = multiprocessing.active_children()
     try:
         pool = _OwnPool(
-            processes,
             max_workers=max(1, min(most, len(os.sched_getaffinity(0)))),
             # A fork would take the threads' locks along.
-            mp_context=multiprocessing.get_context("spawn"),
+            mp_context=_Context(processes),
             initializer=_end_with_parent,
         )
     except OSError:
@@ -157,6 +168,10 @@ def _own_pool(most: int, processes: set[BaseProcess]) -> "Iterator[Executor]":
         return
     try:
         yield pool
+    except BrokenProcessPool:
+        # Its thread ends the others; only then does each tell with what it ended.
+        pool.shutdown()
+        raise
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
