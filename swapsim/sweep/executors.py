@@ -78,7 +78,7 @@ def work_off(
             if not again:
                 raise SwapsimError(
                     "processes of the sweep were killed twice, maybe for want of memory: "
-                    "sweep over an executor with fewer of them"
+                    "have fewer of them ('taskset -c 0' leaves one), or an executor of your own"
                 ) from error
 
 

@@ -174,7 +174,7 @@ def event_names(folder: Path) -> tuple[str, ...]:
 def _folder(folder: Path | str) -> Path:
     path = Path(folder)
     if not path.is_dir():
-        raise InputError("no such trace folder: make one with 'swapsim import'", path=path)
+        raise InputError("no such trace folder: import a text to make one", path=path)
     return path
 
 
