@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rounds of direct reclaim, and calls that ask for a sleep, row by row: there are few of them."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import polars as pl
 
@@ -9,7 +10,7 @@ from swapsim._core import ffi, lib
 from swapsim.config.stall import StallContext
 from swapsim.errors import InputError
 from swapsim.native.facts import STALL_SLEEPS
-from swapsim.native.stall import decide_round
+from swapsim.native.stall import decide_round, explain_round
 from swapsim.schemas import (
     RECLAIM_ROUNDS,
     STALL_PASSES,
@@ -57,20 +58,37 @@ def decide_rounds(rounds: pl.DataFrame, rules: str) -> pl.DataFrame:
     require_values(rounds, [name for name in rounds.columns if name != "throttle"])
     asked = []
     for row in rounds.iter_rows(named=True):
-        context = StallContext(
-            rules=rules,
-            priority=row["priority"],
-            kswapd=row["kswapd"],
-            memcg=row["memcg"] != 0,
-            hibernation=row["hibernation"],
-        )
-        # Memory that can be compacted ends a reclaim as what was wanted does.
-        wanted = 0 if row["ready"] else row["wanted"]
-        decided = decide_round(
-            context, scanned=row["scanned"], reclaimed=row["reclaimed"], wanted=wanted
-        )
-        asked.append((0, 0, *(decided["sleeps"] or [None])))
+        context, pages = _round(row, rules)
+        asked.append((0, 0, *(decide_round(context, **pages)["sleeps"] or [None])))
     return pl.DataFrame(asked, schema=STALL_PASSES, orient="row")
+
+
+def why_round(row: Mapping[str, Any], rules: str) -> list[str]:
+    """Say what rules ask for at a round's end, and why; nothing where they have no act there.
+
+    Parameters
+    ----------
+    row : mapping
+        Of RECLAIM_ROUNDS.
+    rules : str
+        One of STALL_RULES.
+    """
+    context, pages = _round(row, rules)
+    return explain_round(context, **pages)
+
+
+def _round(row: Mapping[str, Any], rules: str) -> tuple[StallContext, dict[str, int]]:
+    """Return who reclaims in a round, and how many pages it was about."""
+    context = StallContext(
+        rules=rules,
+        priority=row["priority"],
+        kswapd=row["kswapd"],
+        memcg=row["memcg"] != 0,
+        hibernation=row["hibernation"],
+    )
+    # Memory that can be compacted ends a reclaim as what was wanted does.
+    wanted = 0 if row["ready"] else row["wanted"]
+    return context, {"scanned": row["scanned"], "reclaimed": row["reclaimed"], "wanted": wanted}
 
 
 def decide_sleeps(throttles: pl.DataFrame, *, hz: int = 250) -> pl.DataFrame:

@@ -6,6 +6,9 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.config.stall import StallContext
+from swapsim.native.stall_page import explain_page
+from swapsim.native.stall_sleeps import why_round
 from swapsim.replay.stall_counters import DECIDING, TELLING, CountedLists
 from swapsim.replay.stall_lists import ReclaimLists
 from swapsim.replay.stall_sleeps import Sleeps
@@ -34,6 +37,7 @@ def describe_first(
     counted: CountedLists,
     passes: pl.DataFrame,
     sleeps: Sleeps,
+    rules: str,
 ) -> tuple[str, ...]:
     """Say in some lines where a trace first differs: the kernel's row, the rules', what it met.
 
@@ -43,6 +47,8 @@ def describe_first(
         Schema STALL_FAULTS.
     rows, lists, counted, passes, sleeps
         What was judged; ``passes`` as `stall_tables.decided_passes` returns them.
+    rules : str
+        By which.
 
     Returns
     -------
@@ -61,8 +67,12 @@ def describe_first(
     }
     row = frames[table].row(by_predicate=pl.col("seq") == seq, named=True)
     head = f"first mismatch: {_name(table, row)} at seq {seq} of task {row['pid']}: {_TOLD[fault]}"
-    tell = {"reclaim_lists": _tell_list, "reclaim_passes": _tell_pass}.get(table, _tell_row)
-    return (head, *tell(row, rows, lists, counted))
+    if table == "reclaim_lists":
+        return (head, *_tell_list(row, rows, lists, counted, rules))
+    if table == "reclaim_passes":
+        return (head, *_tell_pass(row, rows))
+    why = why_round(row, rules) if table == "reclaim_rounds" else []
+    return (head, *_tell_row(row), *(f"  rules:  {each}" for each in why))
 
 
 def _name(table: str, row: Mapping[str, Any]) -> str:
@@ -81,7 +91,11 @@ def _fields(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _tell_list(
-    row: Mapping[str, Any], rows: ReclaimRows, lists: ReclaimLists, counted: CountedLists
+    row: Mapping[str, Any],
+    rows: ReclaimRows,
+    lists: ReclaimLists,
+    counted: CountedLists,
+    rules: str,
 ) -> list[str]:
     """Tell both counters, flags and sleeps of a list, and its folios."""
     mine = counted.ours.row(by_predicate=pl.col("list") == row["list"], named=True)
@@ -97,26 +111,40 @@ def _tell_list(
     ]
     at = pl.Series("at", counted.wrong_way | counted.wrong_outcome)
     folios = lists.folios.with_columns(at).filter(pl.col("list") == row["list"])
-    lines += [_tell_folio(folio) for folio in folios.head(_MOST_FOLIOS).iter_rows(named=True)]
+    for folio in folios.head(_MOST_FOLIOS).iter_rows(named=True):
+        lines += _tell_folio(folio, row, rules)
     if folios.height > _MOST_FOLIOS:
         lines.append(f"  and {folios.height - _MOST_FOLIOS} folios more")
     return lines
 
 
-def _tell_folio(folio: Mapping[str, Any]) -> str:
+def _tell_folio(folio: Mapping[str, Any], row: Mapping[str, Any], rules: str) -> list[str]:
+    """Tell a folio of a list, and of one that is at fault what the rules make of it, and why."""
     flags = [name for name in _FOLIO_FLAGS if folio[name]]
     if folio["fs_dirty"] is not None:
         flags.append(f"fs_dirty={folio['fs_dirty']:d} fs_writeback={folio['fs_writeback']:d}")
     if folio["node_flags"] is not None:
         flags.append(f"saw {folio['node_flags']}")
-    here = "  <- here" if folio["at"] else ""
     way = f"{folio['step']}, {folio['outcome']}"
-    return f"    folio at seq {folio['seq']}: {way}: {' '.join(flags)}{here}"
+    line = f"    folio at seq {folio['seq']}: {way}: {' '.join(flags)}"
+    if not folio["at"]:
+        return [line]
+    seen = folio["node_flags"]
+    context = StallContext(
+        rules=rules,
+        priority=row["priority"],
+        kswapd=row["kswapd"],
+        memcg=row["target"] != 0,
+        sane=row["sane"],
+        hibernation=row["hibernation"],
+        io=row["io"],
+        fs=row["fs"],
+        flags=row["flags_before"] if seen is None else seen,
+    )
+    return [f"{line}  <- here", f"      rules: {'; '.join(explain_page(context, folio))}"]
 
 
-def _tell_pass(
-    row: Mapping[str, Any], rows: ReclaimRows, _lists: ReclaimLists, _counted: CountedLists
-) -> list[str]:
+def _tell_pass(row: Mapping[str, Any], rows: ReclaimRows) -> list[str]:
     """Tell a pass's sums, flags and sleep, and its lists."""
     sums = (*DECIDING, "taken", "file_taken", "scanned", "reclaimed")
     added = {name: row[f"{name}_added"] for name in sums}
@@ -136,9 +164,7 @@ def _tell_pass(
     ]
 
 
-def _tell_row(
-    row: Mapping[str, Any], _rows: ReclaimRows, _lists: ReclaimLists, _counted: CountedLists
-) -> list[str]:
+def _tell_row(row: Mapping[str, Any]) -> list[str]:
     """Tell the fields of a row that has no more to it."""
     besides = ("seq", "pid", "kind", "fault")
     told = [f"{name} {value}" for name, value in row.items() if name not in besides]

@@ -113,7 +113,7 @@ def _judged(rows: ReclaimRows, rules: str, *, hz: int, progress: bool) -> StallV
         left_out=lists.left_out,
         unasked=sleeps.unasked,
         missing=int(sleeps.missing["calls"].sum()),
-        first=describe_first(faults, rows, lists, counted, decided, sleeps),
+        first=describe_first(faults, rows, lists, counted, decided, sleeps, rules),
     )
 
 

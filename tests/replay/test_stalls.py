@@ -374,3 +374,24 @@ def test_lists_in_another_order_are_found(seed: int, rules: str, data: st.DataOb
     swapped = pl.when(seq == one).then(two).when(seq == two).then(one).otherwise(seq)
     folios = rows.folios.with_columns(seq=swapped.cast(pl.UInt64)).sort("seq")
     assert finds(replace(rows, folios=folios), rules)
+
+
+@pytest.mark.parametrize("rules", ["3.9", "series-3", "6.1"])
+def test_a_folio_at_fault_is_told_with_what_the_rules_make_of_it(rules: str) -> None:
+    """Behind its row stands what it counts as, and whether it goes on or is written, and why."""
+    rows = alone(0, rules)
+    row = rows.folios.filter(pl.col("step").is_in(["writeback_2", "written"])).row(0, named=True)
+    wrong = change(rows.folios, row["seq"], step="dirty")
+    told = replay.verify_stalls(replace(rows, folios=wrong), rules=rules).first
+    (at,) = (place for place, line in enumerate(told) if line.endswith("<- here"))
+    assert told[at + 1].startswith("      rules: counts as ")
+
+
+@pytest.mark.parametrize(("rules", "sleep"), [("3.9", "wait_iff_congested"), ("6.1", "noprogress")])
+def test_a_round_at_fault_is_told_with_its_reason(rules: str, sleep: str) -> None:
+    """Which sleep the rules ask for at its end or not, and why."""
+    rows = rows_of(kernel(rules, 20, cpus=1))
+    wrong = change(rows.rounds, rows.rounds["seq"][0], throttle="congested")
+    told = replay.verify_stalls(replace(rows, rounds=wrong), rules=rules).first
+    assert told[0].startswith("first mismatch: the round of pass ")
+    assert told[-1].startswith(f"  rules:  sleep {sleep} is not asked for: ")
