@@ -37,6 +37,7 @@ What each command does is done by a function of the same name, or nearly so::
     swapsim verify slots            replay.verify_slots
     swapsim verify stalls           replay.verify_stalls
     swapsim rank                    patches.cluster_next.rank
+    swapsim compare                 site.yours.compare
     swapsim report                  site.report.write
     swapsim notebooks               site.notebooks.lay_out
     swapsim simulate                site.simulated.simulate

@@ -8,6 +8,8 @@
 - ``medians``, ``side_by_side``, ``ranks``: results over their rounds, with intervals,
 - ``three_columns``, ``held_against``: side by side, and judged,
 - ``range_verdict``: a range of predictions, judged, and open where it is too wide,
+- ``your_runs``: a reader's own, from CSV or the result folder of lkp-tests or mmtests; ``fitting``:
+  which claims they fit; ``four_columns``: beside the three; ``unmatched``: what fits none,
 - ``directions``, ``steps``: by sign, round against the same round,
 - ``lkp``, ``mmtests``: laid out as the mails print them.
 """
@@ -15,6 +17,14 @@
 from swapsim.claims.cards import patch_cards
 from swapsim.claims.columns import held_against, three_columns
 from swapsim.claims.directions import directions
+from swapsim.claims.fourth_column import (
+    fitting,
+    four_columns,
+    patches_of,
+    two_kernels,
+    unmatched,
+    your_metrics,
+)
 from swapsim.claims.layouts import as_printed, lkp, lkp_change, mmtests, mmtests_change
 from swapsim.claims.measured import measured_provenance, measured_results, measured_slots
 from swapsim.claims.medians import medians, ranks, side_by_side
@@ -28,12 +38,15 @@ from swapsim.claims.published import (
 )
 from swapsim.claims.ranges import OPEN_BEYOND, range_verdict
 from swapsim.claims.results import Row, results
+from swapsim.claims.yours import your_runs
 
 __all__ = [
     "OPEN_BEYOND",
     "Row",
     "as_printed",
     "directions",
+    "fitting",
+    "four_columns",
     "held_against",
     "lkp",
     "lkp_change",
@@ -45,6 +58,7 @@ __all__ = [
     "mmtests",
     "mmtests_change",
     "patch_cards",
+    "patches_of",
     "published_claims",
     "published_tables",
     "range_verdict",
@@ -54,5 +68,9 @@ __all__ = [
     "steps",
     "three_columns",
     "tolerances",
+    "two_kernels",
+    "unmatched",
     "world_tolerances",
+    "your_metrics",
+    "your_runs",
 ]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import click
 
 from swapsim import __version__, interrupt
+from swapsim.cli.compare import compare
 from swapsim.cli.export import export
 from swapsim.cli.laboratory import bench, notebooks, report, simulate
 from swapsim.cli.rank import rank
@@ -40,6 +41,7 @@ for _command in (
     replay,
     verify,
     rank,
+    compare,
     report,
     notebooks,
     simulate,

@@ -20,7 +20,7 @@ from swapsim.cli.verbs import Verb
     help="NAME.json, or NAME.json.gz to have it packed.",
 )
 def export(source: Path, output: Path) -> None:
-    r"""Write a trace, or a run of a machine, as tracks for a viewer.
+    """Write a trace, or a run of a machine, as tracks for a viewer.
 
     \b
     DIR           a trace folder: stays in the swap cache, reclaim, sleeps, slot calls
@@ -30,7 +30,7 @@ def export(source: Path, output: Path) -> None:
     FILE is in Trace Event Format. Open it at ui.perfetto.dev by 'Open trace file' (it stays in your
     browser), or in Chromium at chrome://tracing by 'Load'. A click on a slice shows its fields; an
     arrow leads to a wait from who had the lock.
-    """
+    """  # noqa: D301 - click's mark: leave these lines as they are
     from swapsim import export as exports
 
     shown = sys.stderr.isatty()

@@ -216,6 +216,7 @@ from swapsim.schemas.world import (
     WORLD_ZONES,
     ZONE,
 )
+from swapsim.schemas.yours import FOUR_COLUMNS, UNMATCHED, YOUR_METRICS, YOUR_RUNS
 
 __all__ = [
     "ACTOR",
@@ -239,6 +240,7 @@ __all__ = [
     "FOLIO_FATES",
     "FOLIO_OUTCOME",
     "FOLIO_STEP",
+    "FOUR_COLUMNS",
     "GROWTH_IN_BOTH_MAILS",
     "HAND",
     "HANDED_OUT",
@@ -320,6 +322,7 @@ __all__ = [
     "TIME_PER_PAGE",
     "TOLERANCES",
     "TRACE_EVENTS",
+    "UNMATCHED",
     "VERDICT",
     "VERIFIED_SLOTS",
     "VERIFIED_STALLS",
@@ -350,6 +353,8 @@ __all__ = [
     "WORLD_VERDICTS",
     "WORLD_WHAT_IF",
     "WORLD_ZONES",
+    "YOUR_METRICS",
+    "YOUR_RUNS",
     "ZONE",
     "read_table",
     "require",

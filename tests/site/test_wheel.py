@@ -106,6 +106,17 @@ def test_readmes_policy_is_ranked_as_it_is_written(elsewhere: Elsewhere) -> None
     assert (elsewhere.desk / command[-1]).stat().st_size
 
 
+def test_readmes_measurements_are_compared(elsewhere: Elsewhere) -> None:
+    """Its block of CSV is the file of its command, and fits a claim of patch A."""
+    (table,) = blocks("csv")
+    (elsewhere.desk / "runs.csv").write_text(table)
+    (block,) = [block for block in blocks("") if "swapsim compare" in block]
+    command = block.partition("#")[0].split()
+    ran = elsewhere.run(*command, "--without-simulated")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "| A-swap-out" in ran.stdout
+
+
 def test_readmes_python_runs_as_it_is_written(elsewhere: Elsewhere) -> None:
     """Each block alone, as a script."""
     found = list(blocks("python"))

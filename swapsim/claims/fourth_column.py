@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A reader's measurements as a fourth column beside published, simulated and measured."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from swapsim.claims.yours import BASE, PATCHED
+from swapsim.errors import InputError
+from swapsim.paths import data_root
+from swapsim.schemas import CLAIMS, THREE_COLUMNS, VERDICT, require
+from swapsim.schemas.csv_file import read_csv
+from swapsim.schemas.yours import FOUR_COLUMNS, UNMATCHED, YOUR_METRICS, YOUR_RUNS
+
+_KEY = ["test", "metric", "unit"]
+
+
+def your_metrics(root: Path | None = None) -> pl.DataFrame:
+    """Read which claim a tool's metric fits.
+
+    Parameters
+    ----------
+    root : Path, optional
+        The folder of metrics.csv; default: data/published.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema YOUR_METRICS, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        Naming file, line and field of the first row that does not fit.
+    """
+    path = (data_root() / "published" if root is None else root) / "metrics.csv"
+    return read_csv(path, YOUR_METRICS, "YOUR_METRICS")
+
+
+def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tuple[str, str]:
+    """Return which of a reader's kernels is compared with which.
+
+    Parameters
+    ----------
+    runs : polars.DataFrame
+        Schema YOUR_RUNS.
+    base, patched : str or None
+        Their names; None: ``base`` and ``patched``.
+
+    Raises
+    ------
+    InputError
+        There is no kernel of such a name, or both are the same.
+    """
+    known = runs["kernel"].unique(maintain_order=True).to_list()
+    for field, name in (("base", base or BASE), ("patched", patched or PATCHED)):
+        if name not in known:
+            raise InputError(
+                f"no runs of a kernel {name!r}; there are: {', '.join(known) or 'none'}",
+                field=field,
+            )
+    if (base or BASE) == (patched or PATCHED):
+        raise InputError(f"{base!r} would be compared with itself: name another", field="patched")
+    return base or BASE, patched or PATCHED
+
+
+def fitting(
+    runs: pl.DataFrame, claims: pl.DataFrame, metrics: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Say which claims a reader's metrics fit.
+
+    A metric fits the claim of its name; those that metrics.csv tells for it, of its test, or of any
+    if the reader's rows name none; and if metrics.csv does not know it, those whose metric it is.
+
+    Parameters
+    ----------
+    runs : polars.DataFrame
+        Schema YOUR_RUNS.
+    claims : polars.DataFrame
+        Schema CLAIMS.
+    metrics : polars.DataFrame, optional
+        Schema YOUR_METRICS; default: data/published/metrics.csv.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``test, metric, claim``, a row for each pair, in the order of the claims.
+    """
+    known = require(your_metrics() if metrics is None else metrics, YOUR_METRICS, "YOUR_METRICS")
+    named = require(claims, CLAIMS, "CLAIMS").select("claim", "metric")
+    theirs = require(runs, YOUR_RUNS, "YOUR_RUNS").select("test", "metric").unique()
+    told = theirs.join(known, on="metric", suffix="_known").filter(
+        (pl.col("test") == "") | (pl.col("test") == pl.col("test_known"))
+    )
+    by_name = theirs.join(named.select("claim"), left_on="metric", right_on="claim").with_columns(
+        claim="metric"
+    )
+    # A name that metrics.csv knows is of some tests, and other tests have it, too.
+    by_metric = theirs.join(known, on="metric", how="anti").join(named, on="metric")
+    pairs = pl.concat(
+        [each.select("test", "metric", "claim") for each in (by_name, by_metric, told)]
+    )
+    order = named.select("claim").with_row_index("place")
+    return (
+        pairs.unique()
+        .join(order, on="claim")
+        .sort("place", "test", "metric")
+        .select("test", "metric", "claim")
+    )
+
+
+def four_columns(
+    three_columns: pl.DataFrame,
+    runs: pl.DataFrame,
+    fitting: pl.DataFrame,
+    *,
+    base: str | None = None,
+    patched: str | None = None,
+) -> pl.DataFrame:
+    """Set a reader's change beside what was published, simulated and measured, and judge it.
+
+    What is compared is the change of the means over his runs, in percent, by the tolerance that is
+    stored for the claim.
+
+    Parameters
+    ----------
+    three_columns : polars.DataFrame
+        Schema THREE_COLUMNS.
+    runs : polars.DataFrame
+        Schema YOUR_RUNS.
+    fitting : polars.DataFrame
+        As `fitting` returns.
+    base, patched : str, optional
+        Names of the two kernels; default: ``base`` and ``patched``.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema FOUR_COLUMNS, one row per claim and metric that fits it, in the order of the claims.
+        A metric whose change cannot be told is left to `unmatched`.
+
+    Raises
+    ------
+    InputError
+        A table has another schema, or there is no such kernel.
+    """
+    require(three_columns, THREE_COLUMNS, "THREE_COLUMNS")
+    order = three_columns.select("claim").with_row_index("place")
+    off = (pl.col("yours") - pl.col("published")).abs()
+    return require(
+        fitting.join(
+            _changes(runs, base, patched).filter(pl.col("why").is_null()), on=["test", "metric"]
+        )
+        .join(three_columns.rename({"metric": "claimed", "unit": "claim_unit"}), on="claim")
+        .filter(pl.col("claim_unit") == "%")
+        .join(order, on="claim")
+        .sort("place", "test", "metric")
+        .with_columns(
+            your_metric="metric",
+            metric="claimed",
+            unit="claim_unit",
+            your_verdict=pl.when(pl.col("published").is_null() | pl.col("tolerance").is_null())
+            .then(pl.lit("not judged"))
+            .when(off <= pl.col("tolerance"))
+            .then(pl.lit("agrees"))
+            .otherwise(pl.lit("contradicts"))
+            .cast(VERDICT),
+        )
+        .select(FOUR_COLUMNS.names()),
+        FOUR_COLUMNS,
+        "FOUR_COLUMNS",
+    )
+
+
+def unmatched(
+    runs: pl.DataFrame,
+    four_columns: pl.DataFrame,
+    fitting: pl.DataFrame,
+    *,
+    base: str | None = None,
+    patched: str | None = None,
+) -> pl.DataFrame:
+    """List each of a reader's metrics that stands beside no claim, and say why.
+
+    Parameters
+    ----------
+    runs, fitting, base, patched
+        As for `four_columns`.
+    four_columns : polars.DataFrame
+        What `four_columns` returned.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema UNMATCHED, in order of test and metric.
+    """
+    require(four_columns, FOUR_COLUMNS, "FOUR_COLUMNS")
+    fits = fitting.select("test", "metric", fits=pl.lit(value=True)).unique()
+    shown = four_columns["your_metric"].unique().to_list()
+    why = (
+        pl.when(pl.col("fits").is_null())
+        .then(pl.lit("fits no claim"))
+        .when(pl.col("why").is_not_null())
+        .then("why")
+        .otherwise(pl.lit("its claim has no change in percent"))
+    )
+    return require(
+        _changes(runs, base, patched)
+        .join(fits, on=["test", "metric"], how="left", maintain_order="left")
+        .filter(pl.col("fits").is_null() | ~pl.col("metric").is_in(shown))
+        .select(
+            "test",
+            "metric",
+            "unit",
+            runs=(pl.col("base_runs") + pl.col("patched_runs")).cast(pl.UInt32),
+            why=why,
+        )
+        .sort("test", "metric", "unit"),
+        UNMATCHED,
+        "UNMATCHED",
+    )
+
+
+def _changes(runs: pl.DataFrame, base: str | None, patched: str | None) -> pl.DataFrame:
+    """Return the change of each metric, in percent, its deviation, and why there is none."""
+    kernels = two_kernels(require(runs, YOUR_RUNS, "YOUR_RUNS"), base, patched)
+    sides = [
+        _side(runs, kernel, name) for kernel, name in zip(kernels, (BASE, PATCHED), strict=True)
+    ]
+    quotient = pl.col("patched_mean") / pl.col("base_mean")
+    apart = (
+        (pl.col("patched_deviation") / pl.col("patched_mean")).pow(2)
+        + (pl.col("base_deviation") / pl.col("base_mean")).pow(2)
+    ).sqrt()
+    why = (
+        pl.when(pl.col("base_mean").is_null())
+        .then(pl.lit(f"not measured with {kernels[0]}"))
+        .when(pl.col("patched_mean").is_null())
+        .then(pl.lit(f"not measured with {kernels[1]}"))
+        .when(pl.col("base_mean") == 0)
+        .then(pl.lit("0 without the patch: no change in percent"))
+    )
+    return (
+        sides[0]
+        .join(sides[1], on=_KEY, how="full", coalesce=True)
+        .with_columns(
+            pl.col("base_runs", "patched_runs").fill_null(0),
+            yours=100 * (quotient - 1),
+            spread=pl.when(pl.col("patched_mean") != 0)
+            .then(100 * quotient.abs() * apart)
+            .otherwise(100 * pl.col("patched_deviation") / pl.col("base_mean").abs()),
+            why=why,
+        )
+        .sort(_KEY)
+    )
+
+
+def _side(runs: pl.DataFrame, kernel: str, name: str) -> pl.DataFrame:
+    return (
+        runs.filter(kernel=kernel)
+        .sort(pl.all())  # float sums depend on their order
+        .group_by(_KEY, maintain_order=True)
+        .agg(
+            pl.col("value").mean().alias(f"{name}_mean"),
+            pl.col("value").std().alias(f"{name}_deviation"),
+            pl.len().cast(pl.UInt32).alias(f"{name}_runs"),
+        )
+    )
+
+
+def patches_of(fitting: pl.DataFrame, claims: pl.DataFrame) -> Sequence[str]:
+    """Return the patches that some metric fits a claim of, in order."""
+    fits = claims.filter(pl.col("claim").is_in(fitting["claim"].unique().to_list()))
+    return sorted(fits["patch"].unique().to_list())

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a reader measured himself: a table in CSV, or the result folder of lkp-tests or mmtests."""
+
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from swapsim import files
+from swapsim.claims import lkp_results, mmtests_results
+from swapsim.errors import InputError
+from swapsim.schemas.csv_file import read_csv
+from swapsim.schemas.table import require, schema_of
+from swapsim.schemas.yours import YOUR_RUNS
+
+BASE: Final = "base"
+PATCHED: Final = "patched"
+"""What the two kernels are called where a reader has no names for them."""
+
+_BOTH_SIDES: Final = schema_of(
+    {"metric": pl.String, "base": pl.Float64, "patched": pl.Float64, "unit": pl.String}
+)
+_MAY_LACK: Final = ("test", "unit")
+
+
+def your_runs(path: Path | str) -> pl.DataFrame:
+    """Read a reader's measurements.
+
+    Parameters
+    ----------
+    path : Path or str
+        A CSV file with the columns ``kernel, test, metric, value, unit, run``, a line a run, or
+        with ``metric, base, patched, unit``, a line a metric; or a folder with results of lkp-tests
+        or of mmtests, for two kernels or more. A metric is called as its tool calls it, as
+        a mail does, or by the name of a claim.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema YOUR_RUNS.
+
+    Raises
+    ------
+    InputError
+        There is no such file or folder, nothing that is known in it, or naming file, line and field
+        of the first thing that does not fit.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return _folder(path)
+    if not path.exists():
+        raise InputError("no such file or folder: give a CSV file, or a result folder", path=path)
+    head = files.read_text(path).partition("\n")[0].strip()
+    if head == ",".join(_BOTH_SIDES):
+        return _long(read_csv(path, _BOTH_SIDES, "measurements", _MAY_LACK))
+    if head != ",".join(YOUR_RUNS):
+        raise InputError(
+            f"its columns must be {', '.join(YOUR_RUNS)}, or {', '.join(_BOTH_SIDES)}",
+            path=path,
+            line=1,
+        )
+    frame = read_csv(path, YOUR_RUNS, "YOUR_RUNS", _MAY_LACK)
+    return _each_once(frame.with_columns(pl.col(_MAY_LACK).fill_null("")), path)
+
+
+def _folder(folder: Path) -> pl.DataFrame:
+    """Read a folder by whichever tool wrote it."""
+    for tool in (lkp_results, mmtests_results):
+        rows = tool.rows(folder)
+        if rows:
+            frame = pl.DataFrame(rows, schema=YOUR_RUNS, orient="row")
+            return require(frame, YOUR_RUNS, "YOUR_RUNS")
+    raise InputError(
+        "holds no results that are known: of lkp-tests (stats.json or matrix.json of a run) or of "
+        "mmtests (the logs of parallelio or usemem)",
+        path=folder,
+    )
+
+
+def _long(sides: pl.DataFrame) -> pl.DataFrame:
+    frames = [
+        sides.select(
+            kernel=pl.lit(kernel),
+            test=pl.lit(""),
+            metric="metric",
+            value=kernel,
+            unit=pl.col("unit").fill_null(""),
+            run=pl.lit(1, dtype=pl.Int64),
+        )
+        for kernel in (BASE, PATCHED)
+    ]
+    return require(pl.concat(frames), YOUR_RUNS, "YOUR_RUNS")
+
+
+def _each_once(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+    key = ["kernel", "test", "metric", "run"]
+    twins = frame.select(pl.struct(key).is_first_distinct().not_()).to_series().arg_true()
+    if len(twins):
+        raise InputError(
+            f"run {frame['run'][twins[0]]} of {frame['metric'][twins[0]]!r} is given twice: number "
+            "the runs of a kernel 1, 2, 3",
+            path=path,
+            line=twins[0] + 2,
+            field="run",
+        )
+    return frame

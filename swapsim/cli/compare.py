@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""``swapsim compare``: your own measurements beside published, simulated and measured."""
+
+from pathlib import Path
+
+import click
+
+from swapsim.cli.tables import Found, Table, shows
+from swapsim.cli.verbs import Verb
+
+
+@click.command(cls=Verb)
+@click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
+@click.option("--base", metavar="NAME", help="Your kernel without the patch; default: base.")
+@click.option("--patched", metavar="NAME", help="Your kernel with it; default: patched.")
+@click.option("--without-simulated", is_flag=True, help="Leave that column empty, run nothing.")
+@shows(only=("compared", "unmatched"))
+def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
+    """Set your own measurements beside what was published, simulated and measured.
+
+    \b
+    PATH is one of
+      a CSV file     kernel,test,metric,value,unit,run   a line a run
+                     metric,base,patched,unit            a line a metric
+      a folder       of lkp-tests: COMMIT/RUN/stats.json, or COMMIT/matrix.json
+                     of mmtests: NAME/.../parallelio or usemem, with their logs
+
+    A metric is called as its tool calls it (vm-scalability.throughput, vmstat.swap.so,
+    pmbench.throughput.aps, memcachetest-0M, syst-5), as a mail calls it, or by a claim's name
+    (A-throughput). What fits no claim is listed, too. Spread is one standard deviation.
+    """  # noqa: D301 - click's mark: leave these lines as they are
+    from swapsim.site import yours
+
+    found = yours.compare(path, base=base, patched=patched, simulate=not without_simulated)
+    return Found(
+        [
+            Table(
+                "compared",
+                found.columns,
+                "FOUR_COLUMNS",
+                title=f"changes from {found.base} to {found.patched}, in percent",
+            ),
+            Table("unmatched", found.unmatched, "UNMATCHED", title="what stands beside no claim"),
+        ]
+    )

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A reader's own measurements: read from CSV and result folders, and set beside the claims."""
+
+import csv
+import gzip
+import json
+import lzma
+import math
+import statistics
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from swapsim import claims
+from swapsim.cli import main
+from swapsim.errors import InputError
+from swapsim.schemas import FOUR_COLUMNS, RESULTS, THREE_COLUMNS, UNMATCHED, YOUR_RUNS
+from swapsim.site import yours
+
+LONG = "kernel,test,metric,value,unit,run"
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=9)
+FIGURES = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def three() -> pl.DataFrame:
+    """Return the claims with nothing simulated or measured."""
+    none = pl.DataFrame(schema=RESULTS)
+    return claims.three_columns(claims.published_claims(), none, claims.tolerances())
+
+
+def compared(runs: pl.DataFrame, **names: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return a reader's four columns, and what stands beside no claim."""
+    fitting = claims.fitting(runs, claims.published_claims())
+    four = claims.four_columns(three(), runs, fitting, **names)
+    return four, claims.unmatched(runs, four, fitting, **names)
+
+
+def write_csv(path: Path, head: str, rows: list[tuple[Any, ...]]) -> Path:
+    """Write a table as any spreadsheet does."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(head.split(","))
+        writer.writerows(rows)
+    return path
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.tuples(
+            WORDS, st.sampled_from(["", "pmbench"]), WORDS, FIGURES, WORDS, st.integers(0, 99)
+        ),
+        max_size=12,
+        unique_by=lambda row: (row[0], row[1], row[2], row[5]),
+    )
+)
+def test_what_is_written_as_csv_is_read(tmp_path: Path, rows: list[tuple[Any, ...]]) -> None:
+    """Any names and figures come back, whatever has to be quoted."""
+    frame = claims.your_runs(write_csv(tmp_path / "runs.csv", LONG, rows))
+    assert frame.schema == YOUR_RUNS
+    assert frame.rows() == rows
+
+
+@given(
+    base=st.lists(st.floats(1, 1e9), min_size=1, max_size=5),
+    patched=st.lists(st.floats(1, 1e9), min_size=1, max_size=5),
+)
+def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]) -> None:
+    """Spread is the quotient's deviation, and none with one run on a side."""
+    rows = [
+        (kernel, "vm-scalability", "vm-scalability.throughput", value, "KiB/s", run)
+        for kernel, values in (("base", base), ("patched", patched))
+        for run, value in enumerate(values)
+    ]
+    four, rest = compared(pl.DataFrame(rows, schema=YOUR_RUNS, orient="row"))
+    assert rest.is_empty()
+    row = four.row(0, named=True)
+    mean = {"base": statistics.fmean(base), "patched": statistics.fmean(patched)}
+    change = 100 * (mean["patched"] / mean["base"] - 1)
+    assert row["claim"] == "A-throughput"
+    assert row["yours"] == pytest.approx(change, rel=1e-6, abs=1e-6)
+    assert (row["base_runs"], row["patched_runs"]) == (len(base), len(patched))
+    assert row["your_verdict"] == ("agrees" if abs(row["yours"] - 28.1) <= 9.33 else "contradicts")
+    if min(len(base), len(patched)) == 1:
+        assert row["spread"] is None
+        return
+    assume(all(statistics.stdev(values) > 1e-3 for values in (base, patched)))
+    shares = [statistics.stdev(v) / statistics.fmean(v) for v in (base, patched)]
+    expected = 100 * mean["patched"] / mean["base"] * math.hypot(*shares)
+    assert row["spread"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_metric_is_called_as_a_tool_a_mail_or_a_claim_calls_it(tmp_path: Path) -> None:
+    """All three names lead to the claim, and a test's name keeps another test's claims away."""
+    head = "metric,base,patched,unit"
+    rows = [("Amean System-5", 200, 100, "s"), ("B-system-7", 100, 90, ""), ("syst-1", 10, 8, "s")]
+    four, rest = compared(claims.your_runs(write_csv(tmp_path / "a.csv", head, rows)))
+    assert rest.is_empty()
+    assert four.schema == FOUR_COLUMNS
+    found = {(row["claim"], row["yours"]) for row in four.iter_rows(named=True)}
+    assert {("B-system-5", -50.0), ("B2-system-5", -50.0)} < found
+    assert {claim for claim, _ in found} >= {"B-system-7", "B-system-1", "B2-system-1"}
+    rows = [(kernel, "pmbench", "vmstat.swap.so", 3, "", 1) for kernel in ("base", "patched")]
+    four, _ = compared(claims.your_runs(write_csv(tmp_path / "b.csv", LONG, rows)))
+    assert four["claim"].to_list() == ["D-prose-swap-out", "D3-prose-swap-out"]
+
+
+def test_what_stands_beside_no_claim_is_listed(tmp_path: Path) -> None:
+    """A metric of no claim, of one kernel, of a base of zero, and of a claim without a change."""
+    rows = [
+        ("base", "", "meminfo.Active", 1, "", 1),
+        ("patched", "", "meminfo.Active", 1, "", 1),
+        ("base", "", "A-throughput", 1, "", 1),
+        ("base", "", "A-swap-out", 0, "", 1),
+        ("patched", "", "A-swap-out", 1, "", 1),
+        ("base", "", "C-disk-swap-ins", 2, "", 1),
+        ("patched", "", "C-disk-swap-ins", 1, "", 1),
+    ]
+    four, rest = compared(claims.your_runs(write_csv(tmp_path / "a.csv", LONG, rows)))
+    assert four.is_empty()
+    assert rest.schema == UNMATCHED
+    assert dict(rest.select("metric", "why").iter_rows()) == {
+        "A-swap-out": "0 without the patch: no change in percent",
+        "A-throughput": "not measured with patched",
+        "C-disk-swap-ins": "its claim has no change in percent",
+        "meminfo.Active": "fits no claim",
+    }
+
+
+def test_each_row_of_the_mapping_names_a_claim() -> None:
+    """Every claim is there, each row once, and tells where its name comes from."""
+    metrics = claims.your_metrics()
+    known = set(claims.published_claims()["claim"])
+    assert set(metrics["claim"]) <= known
+    assert metrics.is_unique().all()
+    assert set(metrics["test"]) == {"vm-scalability", "pmbench", "usemem", "parallelio"}
+
+
+def lkp_run(commit: Path, run: int, stats: dict[str, Any]) -> None:
+    """Write a run as lkp-tests lays it out."""
+    folder = commit / str(run)
+    folder.mkdir(parents=True)
+    (folder / "stats.json").write_text(json.dumps(stats | {"stats_source": f"{folder}/stats.json"}))
+
+
+def test_a_result_folder_of_lkp_tests_is_read(tmp_path: Path) -> None:
+    """A commit's runs by their stats.json, another's by the columns of its matrix.json."""
+    path = tmp_path / "pmbench" / "ram" / "lkp-box" / "debian" / "x86_64" / "gcc-12"
+    for run, score in enumerate((1000.0, 1010.0)):
+        stats = {"pmbench.throughput.aps": score, "vmstat.swap.so": 3, "boot-time.boot": 9}
+        lkp_run(path / "abc", run, stats)
+    (path / "def").mkdir()
+    matrix = {
+        "stats_source": ["/result/0/stats.json", "/result/1/stats.json"],
+        "pmbench.throughput.aps": [1150.0, 1170.0],
+        "vmstat.swap.so": [3.5],
+    }
+    packed = gzip.compress(json.dumps(matrix).encode())
+    (path / "def" / "matrix.json.gz").write_bytes(packed)
+    runs = claims.your_runs(tmp_path)
+    assert set(runs["kernel"]) == {"abc", "def"}
+    assert set(runs["test"]) == {"pmbench"}
+    assert runs.filter(kernel="def", metric="vmstat.swap.so")["value"].to_list() == [3.5]
+    four, rest = compared(runs, base="abc", patched="def")
+    score = four.filter(claim="D-prose-score").row(0, named=True)
+    assert score["yours"] == pytest.approx(100 * (1160 / 1005 - 1))
+    assert (score["base_runs"], score["patched_runs"]) == (2, 2)
+    assert rest["metric"].to_list() == ["boot-time.boot"]
+
+
+def parallelio(logs: Path, ops: dict[tuple[int, int], int]) -> None:
+    """Write an iteration's logs as mmtests does: memcachetest beside steps of 0 and 715 MB."""
+    logs.mkdir(parents=True)
+    (logs / "workload-durations.log").write_text("memcachetest 0 1 90\nmemcachetest 1 1 90\n")
+    (logs / "io-durations.log").write_text(f"1 {715 << 20} 1 7\n1 {715 << 20} 2 8\n")
+    for (step, iteration), figure in ops.items():
+        folder = logs / f"memcachetest-{step}-{iteration}"
+        folder.mkdir()
+        log = f"warm up\nops/sec: 1\nops/sec: {figure}\n".encode()
+        (folder / "mmtests.log.xz").write_bytes(lzma.compress(log))
+    before = "start: 1\npswpin 1\npswpout 2\npgfault 100\npgmajfault 5\n"
+    after = "end: 2\npswpin 4\npswpout 12\npgfault 300\npgmajfault 6\n"
+    (logs / "vmstat-memcachetest-1-1.log").write_text(before + after)
+
+
+def test_a_result_folder_of_mmtests_is_read(tmp_path: Path) -> None:
+    """Parallelio's rows under the names of its table, and usemem's, of all iterations."""
+    for name, factor in (("mmotm", 100), ("series", 98)):
+        run = tmp_path / name / "iter-0"
+        ops = {(0, 1): 200 * factor, (0, 2): 210 * factor, (1, 1): 190 * factor}
+        parallelio(run / "parallelio" / "logs", ops)
+        usemem = run / "usemem" / "logs"
+        usemem.mkdir(parents=True)
+        line = f"0.10user {factor}.50system 1:02.25elapsed 96%CPU (0avgtext+0avgdata)\n"
+        (usemem / "usemem-5-1").write_text(line)
+    runs = claims.your_runs(tmp_path)
+    of_base = runs.filter(kernel="mmotm").group_by("metric").agg(pl.col("value").sort())
+    assert dict(of_base.iter_rows()) == {
+        "memcachetest-0M": [20000.0, 21000.0],
+        "memcachetest-715M": [19000.0],
+        "io-duration-715M": [7.0, 8.0],
+        "swaptotal-715M": [13.0],
+        "swapin-715M": [3.0],
+        "minorfaults-715M": [199.0],
+        "majorfaults-715M": [1.0],
+        "syst-5": [100.5],
+        "elsp-5": [62.25],
+    }
+    four, _ = compared(runs, base="mmotm", patched="series")
+    row = four.filter(claim="C-disk-memcachetest-0m").row(0, named=True)
+    assert row["yours"] == pytest.approx(-2)
+    assert row["spread"] == pytest.approx(98 * math.sqrt(2) * math.sqrt(0.5) / 20.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("kernel;metric\n", "line 1: its columns must be kernel, test"),
+        (f"{LONG}\nbase,,a,many,,1\n", "line 2, field 'value'"),
+        (f"{LONG}\nbase,,a,1,,x\n", "line 2, field 'run'"),
+        (f"{LONG}\nbase,,a,1,,1\nbase,,a,2,,1\n", "line 3, field 'run'"),
+        (f"{LONG}\nbase,,,1,,1\n", "line 2, field 'metric'"),
+        ("metric,base,patched,unit\na,1,\n", "line 2"),
+        (f"{LONG}\nbase,,a,1,,1\n", "no runs of a kernel 'patched'; there are: base"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
+    """File, line and field, and nothing is computed."""
+    path = tmp_path / "runs.csv"
+    path.write_text(text)
+    assert main(["compare", str(path)]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1, printed.err
+    assert words in printed.err
+
+
+def test_a_folder_that_does_not_fit_is_one_line(tmp_path: Path) -> None:
+    """Nothing known in it, no JSON, no number, a list too long, a log without its figure."""
+    with pytest.raises(InputError, match="holds no results that are known"):
+        claims.your_runs(tmp_path)
+    with pytest.raises(InputError, match="no such file or folder"):
+        claims.your_runs(tmp_path / "none")
+    run = tmp_path / "lkp" / "abc" / "0"
+    run.mkdir(parents=True)
+    for text, words in (("{", "is no JSON"), ("[]", "JSON object"), ('{"a": "b"}', "no number")):
+        (run / "stats.json").write_text(text)
+        with pytest.raises(InputError, match=words):
+            claims.your_runs(tmp_path / "lkp")
+    (run / "stats.json").unlink()
+    (run.parent / "matrix.json").write_text('{"stats_source": ["x"], "a": [1, 2]}')
+    with pytest.raises(InputError, match="field 'a': must have a figure for each run"):
+        claims.your_runs(tmp_path / "lkp")
+    parallelio(tmp_path / "mm" / "base" / "parallelio" / "noprofile", {(1, 1): 5})
+    for log, text, words in (
+        ("memcachetest-1-1/mmtests.log", "nothing", "ops/sec"),
+        ("io-durations.log", "one two", "line 1: 'one two' is not"),
+        ("io-durations.log", "", "step '1' has no line"),
+    ):
+        path = tmp_path / "mm" / "base" / "parallelio" / "noprofile" / log
+        path.with_suffix(".log.xz").unlink(missing_ok=True)
+        path.write_text(text)
+        with pytest.raises(InputError, match=words):
+            claims.your_runs(tmp_path / "mm")
+
+
+def test_the_command_shows_both_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Four columns and the rest, each to be written to a file."""
+    rows = [("A-throughput", 100, 130, ""), ("meminfo.Active", 1, 2, "")]
+    path = write_csv(tmp_path / "mine.csv", "metric,base,patched,unit", rows)
+    command = ["compare", str(path), "--without-simulated"]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert "A-throughput" in printed
+    assert "fits no claim" in printed
+    output = tmp_path / "four.parquet"
+    assert main([*command, "--only", "compared", "-o", str(output)]) == 0
+    assert pl.read_parquet(output)["yours"].to_list() == pytest.approx([30])
+
+
+def test_the_three_columns_are_those_of_the_laboratory(tmp_path: Path) -> None:
+    """A claim that a real kernel measured has its figure beside the reader's."""
+    rows = [("C-disk-kswapd-pages-scanned", 100, 30, "")]
+    path = write_csv(tmp_path / "mine.csv", "metric,base,patched,unit", rows)
+    found = yours.compare(path, simulate=False).columns.row(0, named=True)
+    assert found["published"] == -81.4
+    assert found["measured"] is not None
+    assert found["simulated"] is None
+    assert found["yours"] == pytest.approx(-70)
+    assert set(THREE_COLUMNS) < set(found)
