@@ -11,9 +11,10 @@ import polars as pl
 
 from swapsim import slots
 from swapsim.claims.intervals import interval, ranks_by_interval
-from swapsim.config import POLICIES, ChurnConfig, Policy, SlotsConfig
+from swapsim.config import POLICIES, Policy
 from swapsim.errors import ConfigError, InputError
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
+from swapsim.patches.cluster_next.kept.workbench import CHURN, DEVICE
 from swapsim.patches.cluster_next.machines import aged_device
 from swapsim.schemas import POLICY_RANKING, require
 
@@ -24,10 +25,6 @@ RANKED_BY: Final = {
     "scanned": slots.METRICS["scanned"].better,
 }
 """Metric -> which end of it is the better one: the machine's throughput, then the workbench's."""
-
-DEVICE: Final = SlotsConfig(slots=2 * slots.GIGABYTE_SLOTS, possible_cpus=8)
-CHURN: Final = ChurnConfig(used_share=0.7, warm_up_pages=2**17, pages=2**14)
-"""The ground of notebook 05: 2 GB, 8 CPUs, seven tenths in use, aged before the count."""
 
 _CONFIDENCE: Final = 0.95
 
