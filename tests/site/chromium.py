@@ -17,7 +17,7 @@ from websocket import WebSocket, create_connection
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 MISSING = "chromium is not here (Debian: chromium), so no page is looked at"
-PATIENCE_SECONDS = 600
+PATIENCE_SECONDS = 300
 """What takes longer is taken for hung: on a busy machine, too, nothing comes near."""
 
 
@@ -46,7 +46,7 @@ class Page:
             width=width, height=height, deviceScaleFactor=1, mobile=False,
         )  # fmt: skip
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self._ask("Emulation.setEmulatedMedia", features=[scheme])
+        self._ask("Emulation.setEmulatedMedia", media="", features=[scheme])
         self._ask("Page.navigate", url=address)
         self.wait_for(
             f"location.href.startsWith({json.dumps(address)}) && document.readyState == 'complete'"
@@ -68,6 +68,15 @@ class Page:
             time.sleep(0.1)
         return found
 
+    def middle_of(self, selector: str) -> tuple[float, float]:
+        """Return where the middle of an element is in the window."""
+        box = self.evaluate(
+            f"(() => {{const box = document.querySelector({json.dumps(selector)})"
+            ".getBoundingClientRect();"
+            "return [box.x + box.width / 2, box.y + box.height / 2]})()"
+        )
+        return box[0], box[1]
+
     def mouse(self, x: float, y: float, *, click: bool = False, **more: Any) -> None:
         """Move the mouse to a place of the window, and click there."""
         kinds = ["mouseMoved", "mousePressed", "mouseReleased"] if click else ["mouseMoved"]
@@ -81,6 +90,19 @@ class Page:
             "Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=by,
             modifiers=2 if ctrl else 0,
         )  # fmt: skip
+
+    @contextmanager
+    def without_scripts(self) -> Iterator[None]:
+        """Let pages run none of their scripts."""
+        self._ask("Emulation.setScriptExecutionDisabled", value=True)
+        try:
+            yield
+        finally:
+            self._ask("Emulation.setScriptExecutionDisabled", value=False)
+
+    def on_paper(self) -> None:
+        """Show the page as it is printed."""
+        self._ask("Emulation.setEmulatedMedia", media="print")
 
     def picture(self, path: Path) -> None:
         """Keep what the window shows."""

@@ -15,7 +15,6 @@ from pathlib import Path
 import chromium
 import nbformat
 import pytest
-from chromium import Page
 
 from swapsim.paths import notebooks_root, repository_root
 
@@ -92,17 +91,6 @@ def listens(port: int) -> bool:
         return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
-def middle_of(page: Page, selector: str) -> tuple[float, float]:
-    """Bring an element into view and return where its middle is."""
-    shown = f"document.querySelector({json.dumps(selector)})"
-    page.evaluate(f"{shown}.scrollIntoView({{block: 'center'}})")
-    box = page.evaluate(
-        f"(() => {{const b = {shown}.getBoundingClientRect();"
-        "return [b.x + b.width / 2, b.y + b.height / 2]})()"
-    )
-    return box[0], box[1]
-
-
 def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> None:
     """A chart lives, in the dark too; a link opens a card; the cell without an end is ended."""
     with chromium.browser(tmp_path / "profile") as page:
@@ -111,7 +99,8 @@ def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> Non
         page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells'), 0")
         page.wait_for(f"document.querySelector('{CHART} .mark-rect.role-mark path') != null")
         assert page.evaluate("document.querySelector('.jp-OutputArea img') == null")
-        x, y = middle_of(page, f"{CHART} .mark-rect.role-mark path")
+        page.evaluate(f"document.querySelector('{CHART}').scrollIntoView({{block: 'center'}})")
+        x, y = page.middle_of(f"{CHART} .mark-rect.role-mark path")
         page.mouse(x - 2, y)
         page.mouse(x, y)
         told = page.wait_for("document.querySelector('#vg-tooltip-element.visible')?.innerText")

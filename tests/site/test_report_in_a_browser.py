@@ -2,70 +2,59 @@
 """The report in a real browser: nothing is cut off, whatever the width, and nothing is fetched."""
 
 import json
-import re
-import shutil
-import subprocess
-from html import unescape
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import altair as alt
+import chromium
 import nbformat
 import polars as pl
 import pytest
+from chromium import Page
 
+from swapsim.charts.alive import alive
 from swapsim.site import overview, report
 from swapsim.site.report import whole
 from swapsim.site.report.verdicts import Claim, Figure, Verdicts
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not here (Debian: chromium), so no page is looked at"
-)
+pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSING)
 
 LONG = "a_name_of_a_verb(" + ", ".join(f"argument_{number}={number}" for number in range(30)) + ")"
 CELLS = f"""\
 import altair as alt, polars as pl
 from swapsim import charts, tables
+from swapsim.charts.alive import alive
 charts.use()
 tables.use()
 wide = pl.DataFrame({{f"a column of some width {{n}}": [n] for n in range(20)}})
 display(wide)
 print("{"=" * 300}")
-chart = alt.Chart(wide, title="A wide chart").mark_bar().encode(x=wide.columns[0])
-chart.properties(width=900)  # {LONG}
+frame = pl.DataFrame({{"place": [1, 2, 3]}})
+chart = alt.Chart(frame, title="A wide chart").mark_circle(size=900)
+chart = chart.encode(x=alt.X("place:Q", title="place"))
+alive()(lambda: chart.properties(width=900))()  # {LONG}
 """
-MEASURED = """
-<script>
-const measure = () => {
+CUT_OFF = """
+(() => {
   const page = document.documentElement;
   const scrolls = (element) => ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
   const inside = (element) => element && (scrolls(element) || inside(element.parentElement));
   const cut = [...document.querySelectorAll("body *")].filter((element) =>
     element.getBoundingClientRect().right > page.clientWidth + 1 && !inside(element.parentElement));
-  parent.postMessage(JSON.stringify({
+  return {
     width: page.clientWidth,
     scrolled: page.scrollWidth,
     cut: cut.map((element) => `${element.tagName} ${element.className}`),
     scrollers: [...document.querySelectorAll("main *")].filter(
       (element) => scrolls(element) && element.scrollWidth > element.clientWidth).length,
-    fetched: performance.getEntriesByType("resource").map((entry) => entry.name),
-    drawn: document.querySelectorAll("figure.drawn svg").length,
-  }), "*");
-};
-const picture = () => document.querySelector("figure script");
-const drawn = () => !picture() || document.querySelector("figure.drawn svg");
-const waited = (left) => (drawn() || !left ? measure() : setTimeout(waited, 500, left - 1));
-addEventListener("load", () => setTimeout(waited, 3000, 30));
-</script>
+  };
+})()
 """
-FRAME = """
-<!DOCTYPE html><body style="margin: 0">
-<script>addEventListener("message", (told) => document.body.dataset.measured = told.data);</script>
-<iframe src="{page}" width="{width}" height="900" style="border: 0"></iframe>
+DRAWN = "document.querySelector('figure.drawn .role-mark path') != null"
+SHOWN = """
+[...document.querySelectorAll("figure.chart img")].map((picture) =>
+  getComputedStyle(picture).display)
 """
-"""A window of chromium has a least width; a frame in it has none."""
 
 
 @pytest.fixture(scope="module")
@@ -87,28 +76,20 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (folder / "notebooks").mkdir()
     nbformat.write(notebook, folder / "notebooks" / "00-one.ipynb")
-    drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A picture").mark_bar().encode(x="x")
+    drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A picture", width=900).mark_bar()
+    drawn = drawn.encode(x=alt.X("x:Q", title="length"))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(whole, "verdicts", lambda: Verdicts((claim,) * 5, (claim,)))
         patched.setattr(whole, "notebooks_root", lambda: folder / "notebooks")
-        patched.setattr(overview, "picture", lambda: drawn.properties(width=900))
+        patched.setattr(overview, "picture", alive()(lambda: drawn))
         return report.write(folder / "report").parent
 
 
-def looked_at(page: Path, width: int, profile: Path) -> dict[str, Any]:
-    """Open a page as wide as so many pixels and return what was measured there."""
-    probe, frame = page.with_name("probe.html"), page.with_name("frame.html")
-    probe.write_text(page.read_text(encoding="utf-8") + MEASURED, encoding="utf-8")
-    frame.write_text(FRAME.format(page=probe.name, width=width), encoding="utf-8")
-    command = [str(CHROMIUM), "--headless", "--no-sandbox", "--hide-scrollbars", "--dump-dom"]
-    command += [f"--user-data-dir={profile}", "--virtual-time-budget=20000"]
-    command += ["--window-size=1300,1000", frame.as_uri()]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    probe.unlink()
-    frame.unlink()
-    (found,) = re.findall(r'data-measured="([^"]*)"', shown)
-    measured: dict[str, Any] = json.loads(unescape(found))
-    return measured
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """Give one browser for all pages."""
+    with chromium.browser(tmp_path_factory.mktemp("profile")) as page:
+        yield page
 
 
 @pytest.mark.parametrize("width", [1100, 400])
@@ -116,18 +97,63 @@ def looked_at(page: Path, width: int, profile: Path) -> dict[str, Any]:
     "name", ["index", "00-one", "patch-03-stall-decisions", "claims", "rules", "words"]
 )
 def test_nothing_is_cut_off_and_nothing_is_fetched(
-    pages: Path, tmp_path: Path, name: str, width: int
+    pages: Path, browser: Page, name: str, width: int
 ) -> None:
     """The page is as wide as its window, what is wider scrolls in itself, all comes from files."""
-    found = looked_at(pages / f"{name}.html", width, tmp_path)
+    browser.open((pages / f"{name}.html").as_uri(), width=width, height=3000)
+    if name in ("index", "00-one"):
+        browser.wait_for(DRAWN)
+    found = browser.evaluate(CUT_OFF)
     assert found["width"] == width
     assert found["scrolled"] <= width
     assert found["cut"] == []
-    assert all(address.startswith(("file:", "data:")) for address in found["fetched"])
+    assert all(address.startswith(("file:", "data:")) for address in browser.fetched)
     if name == "00-one":
         assert found["scrollers"] >= 4, "code, table, diagram and print are wider than the page"
 
 
-def test_a_chart_comes_alive(pages: Path, tmp_path: Path) -> None:
-    """Its script draws it in place of the picture, without a network."""
-    assert looked_at(pages / "index.html", 1100, tmp_path)["drawn"] == 1
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_chart_speaks_at_the_mouse(pages: Path, browser: Page, dark: bool) -> None:
+    """Its script draws it in place of the picture, in the page's colours."""
+    browser.open((pages / "index.html").as_uri(), height=3000, dark=dark)
+    browser.wait_for(DRAWN)
+    browser.evaluate("document.querySelector('figure.drawn').scrollIntoView({block: 'center'})")
+    x, y = browser.middle_of("figure.drawn .role-mark path")
+    browser.mouse(x - 2, y)
+    browser.mouse(x, y)
+    assert browser.wait_for("document.querySelector('#vg-tooltip-element.visible')?.innerText")
+    words, text = browser.evaluate(
+        "[document.querySelector('figure.drawn svg .role-title text'), document.body].map("
+        "(each, at) => getComputedStyle(each)[at ? 'color' : 'fill'])"
+    )
+    assert words == text
+    assert browser.evaluate(SHOWN) == ["none"]
+
+
+def test_the_wheel_moves_the_page_and_with_ctrl_the_axis(pages: Path, browser: Page) -> None:
+    """Who reads on is not caught by a chart."""
+    browser.open((pages / "00-one.html").as_uri(), height=500)
+    browser.evaluate("document.querySelector('figure.chart').scrollIntoView({block: 'start'})")
+    browser.wait_for(DRAWN)
+    x, y = browser.middle_of("figure.drawn .role-mark path")
+    axis = "[...document.querySelectorAll('.role-axis-label text')].map((each) => each.textContent)"
+    before = browser.evaluate(f"[{axis}.join(), scrollY]")
+    browser.wheel(x, y, -200)
+    browser.wait_for(f"scrollY < {before[1]}")
+    assert browser.evaluate(f"{axis}.join()") == before[0]
+    x, y = browser.middle_of("figure.drawn .role-mark path")
+    browser.wheel(x, y, -400, ctrl=True)
+    browser.wait_for(f"{axis}.join() != {json.dumps(before[0])}")
+
+
+def test_without_scripts_and_on_paper_a_chart_is_a_picture(pages: Path, browser: Page) -> None:
+    """Black on white, with words for who does not see it."""
+    with browser.without_scripts():
+        browser.open((pages / "index.html").as_uri())
+        assert browser.evaluate(SHOWN) == ["block"]
+    browser.open((pages / "index.html").as_uri(), height=3000)
+    browser.wait_for(DRAWN)
+    browser.on_paper()
+    assert browser.evaluate(SHOWN) == ["block"]
+    told = browser.evaluate("document.querySelector('figure.chart img').alt")
+    assert told.startswith("A picture.")
