@@ -12,6 +12,10 @@ YOUR_METRICS.metric : a metric, by the name that its tool gives it
 run : number of the run
 source_file : file and version of the tool that the name comes from
 your_metric : the reader's metric that fits the claim
+FOUR_COLUMNS.published [%] : change, as the mail prints it
+FOUR_COLUMNS.simulated, FOUR_COLUMNS.measured [%] : change that the model gives; that a real kernel
+    gave
+FOUR_COLUMNS.tolerance [points] : how far a change may be from the published one and agree
 yours [%] : change from the reader's base to his patched kernel, of the means over his runs
 spread [points] : one standard deviation of that change, from those of the runs on both sides; null
     with one run on either
@@ -55,7 +59,7 @@ FOUR_COLUMNS: Final = schema_of(
     {
         "claim": pl.String,
         "your_metric": pl.String,
-        **{name: dtype for name, dtype in THREE_COLUMNS.items() if name != "claim"},
+        **{name: dtype for name, dtype in THREE_COLUMNS.items() if name not in ("claim", "unit")},
         "yours": pl.Float64,
         "spread": pl.Float64,
         "base_runs": pl.UInt32,
@@ -63,7 +67,7 @@ FOUR_COLUMNS: Final = schema_of(
         "your_verdict": VERDICT,
     }
 )
-"""THREE_COLUMNS with a reader's own: one row per claim and metric of his that fits it."""
+"""THREE_COLUMNS with a reader's own: one row per claim of a change and metric of his that fits it."""
 
 UNMATCHED: Final = schema_of(
     {"test": pl.String, "metric": pl.String, "unit": pl.String, "runs": pl.UInt32, "why": pl.String}

@@ -25,6 +25,7 @@ SMALL: dict[str, list[str]] = {
     "replay batched-removal": [str(traces.shipped("batched-removal")["removals-swap-1"])],
     "replay cluster-next": [str(traces.shipped("cluster-next")["slots-4-shared"]), "--seeds", "1"],
     "replay stall-decisions": [str(traces.shipped("stall-decisions")["stalls-nfs-1"])],
+    "compare": [str(Path(__file__).parent / "own_runs.csv"), "--without-simulated"],
     "rank": [str(Path(__file__).parent / "own_policy.py"), "--seeds", "1"],
 }
 """What each command that shows tables is run on."""
