@@ -85,7 +85,8 @@ def fitting(
     Returns
     -------
     polars.DataFrame
-        ``test, metric, claim``, a row for each pair, in the order of the claims.
+        ``test, metric, claim``, and ``has_change``: whether the claim is a change in percent; a row
+        for each pair, in the order of the claims.
     """
     known = require(your_metrics() if metrics is None else metrics, YOUR_METRICS, "YOUR_METRICS")
     named = require(claims, CLAIMS, "CLAIMS").select("claim", "metric")
@@ -101,12 +102,12 @@ def fitting(
     pairs = pl.concat(
         [each.select("test", "metric", "claim") for each in (by_name, by_metric, told)]
     )
-    order = named.select("claim").with_row_index("place")
+    order = claims.select("claim", has_change=pl.col("change").is_not_null())
     return (
         pairs.unique()
-        .join(order, on="claim")
+        .join(order.with_row_index("place"), on="claim")
         .sort("place", "test", "metric")
-        .select("test", "metric", "claim")
+        .select("test", "metric", "claim", "has_change")
     )
 
 
@@ -149,17 +150,14 @@ def four_columns(
     order = three_columns.select("claim").with_row_index("place")
     off = (pl.col("yours") - pl.col("published")).abs()
     return require(
-        fitting.join(
-            _changes(runs, base, patched).filter(pl.col("why").is_null()), on=["test", "metric"]
-        )
-        .join(three_columns.rename({"metric": "claimed", "unit": "claim_unit"}), on="claim")
-        .filter(pl.col("claim_unit") == "%")
+        fitting.filter("has_change")
+        .join(_changes(runs, base, patched).filter(pl.col("why").is_null()), on=["test", "metric"])
+        .join(three_columns.drop("unit").rename({"metric": "claimed"}), on="claim")
         .join(order, on="claim")
         .sort("place", "test", "metric")
         .with_columns(
             your_metric="metric",
             metric="claimed",
-            unit="claim_unit",
             your_verdict=pl.when(pl.col("published").is_null() | pl.col("tolerance").is_null())
             .then(pl.lit("not judged"))
             .when(off <= pl.col("tolerance"))

@@ -67,7 +67,7 @@ FOUR_COLUMNS: Final = schema_of(
         "your_verdict": VERDICT,
     }
 )
-"""THREE_COLUMNS with a reader's own: one row per claim of a change and metric of his that fits it."""
+"""THREE_COLUMNS with a reader's own: one row per claim that is a change and metric that fits."""
 
 UNMATCHED: Final = schema_of(
     {"test": pl.String, "metric": pl.String, "unit": pl.String, "runs": pl.UInt32, "why": pl.String}

@@ -119,6 +119,8 @@ def test_what_stands_beside_no_claim_is_listed(tmp_path: Path) -> None:
         ("patched", "", "A-swap-out", 1, "", 1),
         ("base", "", "C-disk-swap-ins", 2, "", 1),
         ("patched", "", "C-disk-swap-ins", 1, "", 1),
+        ("base", "", "D-prose-deviation", 2, "%", 1),
+        ("patched", "", "D-prose-deviation", 1, "%", 1),
     ]
     four, rest = compared(claims.your_runs(write_csv(tmp_path / "a.csv", LONG, rows)))
     assert four.is_empty()
@@ -127,6 +129,7 @@ def test_what_stands_beside_no_claim_is_listed(tmp_path: Path) -> None:
         "A-swap-out": "0 without the patch: no change in percent",
         "A-throughput": "not measured with patched",
         "C-disk-swap-ins": "its claim has no change in percent",
+        "D-prose-deviation": "its claim has no change in percent",
         "meminfo.Active": "fits no claim",
     }
 
