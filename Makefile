@@ -65,7 +65,9 @@ test-python: setup
 	    --nbval-cell-timeout 3600 --nbval-sanitize-with tests/nbval.cfg notebooks
 
 lab: setup ## open JupyterLab at the map, LAB_ARGS= are passed on
-	$(BIN)/jupyter lab --ServerApp.root_dir="$(CURDIR)" $(LAB_ARGS) notebooks/00-map.ipynb
+	$(BIN)/jupyter lab --ServerApp.root_dir="$(CURDIR)" \
+	    --FileContentsManager.pre_save_hook=swapsim.site.notebooks.before_saving \
+	    $(LAB_ARGS) notebooks/00-map.ipynb
 
 bench: setup ## benchmarks beside their peers, one JSON object a line
 	$(BIN)/swapsim bench

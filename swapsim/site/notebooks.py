@@ -2,8 +2,9 @@
 """Notebooks laid out for a reader, and the form in which they are committed.
 
 JupyterLab writes a run's traces into a notebook: how often a cell was run, the kernel's version,
-what a progress bar left, and pictures as this machine's fonts draw them. ``make notebooks`` takes
-them out again, so that git sees what has changed in earnest.
+what a progress bar left, and pictures as this machine's fonts draw them. ``make lab`` takes them
+out as a notebook is saved, and ``make notebooks`` afterwards, so that git sees what has changed in
+earnest.
 """
 
 import shutil
@@ -70,6 +71,25 @@ def normalise() -> list[Path]:
             write_whole(path, normal.encode())
             changed.append(path)
     return changed
+
+
+def before_saving(model: dict[str, Any], path: str, contents_manager: Any, **_: object) -> None:
+    """Bring one of our notebooks to that form when JupyterLab saves it: a hook of its server.
+
+    Parameters
+    ----------
+    model : dict
+        What is to be saved; its ``content`` is replaced.
+    path : str
+        Of the file, seen from the server's root.
+    contents_manager
+        The server's; it tells the root.
+    """
+    file = Path(contents_manager.root_dir) / path
+    if model["type"] == "notebook" and file.parent == notebooks_root():
+        notebook = nbformat.from_dict(model["content"])  # type: ignore[no-untyped-call]
+        text = nbformat.writes(notebook, version=nbformat.NO_CONVERT)  # type: ignore[no-untyped-call]
+        model["content"] = _parsed(normal_form(text, _committed(file), file), file)
 
 
 def normal_form(text: str, committed: str | None, path: Path) -> str:

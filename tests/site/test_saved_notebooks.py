@@ -2,7 +2,10 @@
 """What JupyterLab leaves in a notebook that was run and saved is taken out again."""
 
 import json
+import re
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -10,7 +13,7 @@ import pytest
 
 from swapsim.charts.theme import plain_numbers
 from swapsim.errors import InputError
-from swapsim.paths import notebooks_root
+from swapsim.paths import notebooks_root, repository_root
 from swapsim.site.notebooks import normal_form
 
 NOTEBOOKS = sorted(notebooks_root().glob("*.ipynb"))
@@ -51,6 +54,25 @@ def test_a_run_in_jupyterlab_leaves_nothing(path: Path) -> None:
                 output.data["image/png"] = "b3RoZXIgZm9udHM="
         cell.outputs = [warning, *cell.outputs, bar]
     assert normal_form(text_of(notebook), text, path) == text
+
+
+def test_jupyterlab_saves_that_form(tmp_path: Path) -> None:
+    """The hook of `make lab` leaves nothing of a run in ours, and others' notebooks as they are."""
+    (hook,) = re.findall(r"pre_save_hook=(\S+)", (repository_root() / "Makefile").read_text())
+    module, _, name = hook.rpartition(".")
+    before_saving = getattr(import_module(module), name)
+    path = NOTEBOOKS[-1]
+    run = nbformat.read(path, as_version=4)
+    saved = json.loads(json.dumps(run))
+    for cell in saved["cells"]:
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = 77
+            cell["metadata"]["execution"] = {"iopub.execute_input": "2026-11-22T00:00:00Z"}
+    for root, wanted in ((path.parent.parent, run), (tmp_path, saved)):
+        model = {"type": "notebook", "content": json.loads(json.dumps(saved))}
+        manager = SimpleNamespace(root_dir=str(root))
+        before_saving(model=model, path=f"notebooks/{path.name}", contents_manager=manager)
+        assert model["content"] == wanted
 
 
 def test_bars_that_were_committed_go() -> None:
