@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from swapsim import files
+from swapsim.claims import mmtests_vmstat
 from swapsim.claims.lkp_results import Row
 from swapsim.errors import InputError
 
@@ -50,7 +51,8 @@ def rows(folder: Path) -> list[Row]:
     """
     numbers: Counter[tuple[str, str, str]] = Counter()
     found: list[Row] = []
-    for kernel, test, metric, value, unit in (*_parallelio(folder), *_usemem(folder)):
+    figures = (*_parallelio(folder), *_usemem(folder), *_counted(folder))
+    for kernel, test, metric, value, unit in figures:
         numbers[kernel, test, metric] += 1
         found.append((kernel, test, metric, value, unit, numbers[kernel, test, metric]))
     return found
@@ -116,6 +118,13 @@ def _differences(path: Path) -> Iterator[tuple[str, float]]:
                 raise InputError(f"{value!r} is no count", path=path, line=number) from None
     for name, parts in _VMSTAT.items():
         yield name, float(sum(sign * sums[key] for key, sign in parts))
+
+
+def _counted(folder: Path) -> Iterator[_Figure]:
+    """Give what the kernel counted during parallelio: patch C's mail prints it, of that test."""
+    for path in sorted({path for name in mmtests_vmstat.FILES for path in folder.rglob(name)}):
+        for name, figure, unit in mmtests_vmstat.figures(path, "parallelio"):
+            yield _name(folder, path), "parallelio", name, figure, unit
 
 
 def _usemem(folder: Path) -> Iterator[_Figure]:

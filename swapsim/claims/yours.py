@@ -72,7 +72,7 @@ def _folder(folder: Path) -> pl.DataFrame:
             return require(frame, YOUR_RUNS, "YOUR_RUNS")
     raise InputError(
         "holds no results that are known: of lkp-tests (stats.json or matrix.json of a run) or of "
-        "mmtests (the logs of parallelio or usemem)",
+        "mmtests (logs of parallelio or usemem, tests-timestamp)",
         path=folder,
     )
 

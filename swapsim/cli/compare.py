@@ -23,7 +23,7 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
       a CSV file     kernel,test,metric,value,unit,run   a line a run
                      metric,base,patched,unit            a line a metric
       a folder       of lkp-tests: COMMIT/RUN/stats.json, or COMMIT/matrix.json
-                     of mmtests: NAME/.../parallelio or usemem, with their logs
+                     of mmtests: NAME/.../parallelio or usemem, and tests-timestamp
 
     A metric is called as its tool calls it (vm-scalability.throughput, vmstat.swap.so,
     pmbench.throughput.aps, memcachetest-0M, syst-5), as a mail calls it, or by a claim's name

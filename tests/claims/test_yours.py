@@ -219,6 +219,45 @@ def test_a_result_folder_of_mmtests_is_read(tmp_path: Path) -> None:
     assert row["spread"] == pytest.approx(98 * math.sqrt(2) * math.sqrt(0.5) / 20.5)
 
 
+def test_what_the_kernel_counted_is_read(tmp_path: Path) -> None:
+    """From /proc/vmstat before and after parallelio, by zones or not, and of no other test."""
+    other = "test begin :: usemem 1\nfile end :: /proc/vmstat\npswpout 999\ntest end :: usemem 2\n"
+    for name, scanned in (("base", 800), ("patched", 300)):
+        before = "nr_vmscan_write 10\npswpout 10\npgscan_kswapd_normal 5\npgsteal_kswapd 1\n"
+        after = (
+            f"nr_vmscan_write 110\npswpout 30\npgscan_kswapd_normal {scanned}\n"
+            "pgscan_kswapd_dma32 5\npgscan_direct_throttle 9\npgsteal_kswapd 101\n"
+        )
+        text = (
+            f"{other}test begin :: parallelio 3\nfile start :: /proc/vmstat\n{before}"
+            "file start :: /proc/zoneinfo\nNode 0\npswpout 5\n"
+            "time :: parallelio 1.00 user 2.00 system 10.00 elapsed\n"
+            f"file end :: /proc/vmstat\n{after}file end :: /proc/zoneinfo\n"
+            "test end :: parallelio 4\n"
+        )
+        (tmp_path / name / "iter-0").mkdir(parents=True)
+        (tmp_path / name / "iter-0" / f"tests-timestamp-{name}").write_text(text)
+    runs = claims.your_runs(tmp_path)
+    of_base = dict(runs.filter(kernel="base").select("metric", "value").iter_rows())
+    assert of_base == {
+        "Swap Outs": 20.0,
+        "Page writes by reclaim": 100.0,
+        "Page writes file": 80.0,
+        "Page writes anon": 20.0,
+        "Kswapd pages scanned": 800.0,
+        "Kswapd pages reclaimed": 100.0,
+        "Kswapd efficiency": 12.5,
+        "Kswapd velocity": 80.0,
+        "Direct pages scanned": 0.0,
+        "Direct pages reclaimed": 0.0,
+        "Direct efficiency": 100.0,
+        "Direct velocity": 0.0,
+    }
+    four, _ = compared(runs)
+    row = four.filter(claim="C-disk-kswapd-pages-scanned").row(0, named=True)
+    assert (row["yours"], row["spread"]) == (pytest.approx(-62.5), None)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
