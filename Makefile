@@ -25,6 +25,9 @@ setup: build/setup.stamp build/core.stamp ## make .venv with all in it
 build/setup.stamp: requirements.lock
 	$(call say,virtual environment .venv and its locked packages)
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "Python 3.11 to 3.13 is needed, this is %d.%d: set PYTHON=" % v)'
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "Python's venv is needed: install python3-venv" >&2; exit 2; }
+	@test -e "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" || \
+	    { echo "Python's headers are needed: install python3-dev" >&2; exit 2; }
 	@command -v cc >/dev/null || { echo 'a C compiler is needed: install gcc or clang' >&2; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off \
@@ -82,12 +85,8 @@ fuzz: setup ## fuzz each mechanism of the C core, FUZZ_SECONDS= each, FUZZERS= t
 	        -print_final_stats=0 -verbosity=0 -artifact_prefix=build/fuzz/$$target- \
 	        build/fuzz/new-$$target corelib/fuzz/corpus/$$target; done
 
-analyse: setup ## watch two threads that use the C core at once, by ThreadSanitizer
-	$(call say,ThreadSanitizer: two threads with objects of their own)
-	@$(CMAKE) -S corelib -B build/threads -G Ninja -DSWAPCORE_THREADS=ON > build/threads.log
-	@$(CMAKE) --build build/threads --target two_threads same_everywhere
-	@PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir build/threads --output-on-failure --no-tests=error \
-	    -R '^example_(two_threads|same_everywhere)$$'
+analyse: setup ## the C core under sanitizers, analysers, other compilers and processors, ANALYSE= parts
+	@PATH="$(CURDIR)/$(BIN):$$PATH" corelib/analyse.sh $(ANALYSE)
 
 TORTURE ?= fuzz files rows configs memory signals disks two_at_once
 TORTURE_MINUTES ?= 10
