@@ -5,13 +5,13 @@ import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 import altair as alt
 import polars as pl
 
 from swapsim.errors import InputError
+from swapsim.files import whole_file
 
 
 def _csv(frame: pl.DataFrame) -> bytes:
@@ -65,19 +65,16 @@ def checked(path: Path, suffixes: Sequence[str]) -> Path:
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write a table as its file's suffix says; TABLES has those."""
-    _write_whole(path, TABLES[path.suffix](frame))
+    _write(TABLES[path.suffix](frame), path)
 
 
 def write_chart(chart: alt.TopLevelMixin, path: Path) -> None:
     """Write a chart as its file's suffix says; CHARTS has those."""
     from swapsim import charts
 
-    _write_whole(path, charts.rendered(chart, path.suffix))
+    _write(charts.rendered(chart, path.suffix), path)
 
 
-def _write_whole(path: Path, data: bytes) -> None:
-    """Put a file in its place when it is written; what is begun goes with its folder."""
-    with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        part = Path(folder) / path.name
-        part.write_bytes(data)
-        part.replace(path)
+def _write(data: bytes, path: Path) -> None:
+    with whole_file(path) as file:
+        file.write(data)

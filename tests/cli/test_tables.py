@@ -185,7 +185,7 @@ def test_what_was_there_stays_if_the_writing_fails(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", str(file))
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "replace", full)
     assert main([*typed("replay batched-removal"), "-o", str(file)]) == 2
     assert "No space left" in capsys.readouterr().err
     assert file.read_text() == "old"
