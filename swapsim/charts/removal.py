@@ -129,7 +129,7 @@ def waits_by_list(
         base = alt.Chart(rows).encode(x=x, y=y, color=colour)
         dots = base.mark_point(filled=True, size=40, opacity=1)
         drawn: alt.LayerChart = base.mark_line() + dots
-        return drawn.properties(width=230, height=220, title=words)
+        return drawn.properties(width=250, height=220, title=words)
 
     chart: alt.HConcatChart = alt.hconcat(
         panel("longest_hold_us", "longest hold"),

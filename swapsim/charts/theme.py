@@ -7,6 +7,8 @@ from typing import Any, Final
 import altair as alt
 import vl_convert
 
+from swapsim.charts.packed import packed
+
 VEGA_LITE: Final = "5.20"
 """The Vega-Lite that renders pictures and the report: altair's, of JupyterLab's major version."""
 
@@ -83,7 +85,7 @@ def use() -> None:
 
 def png(spec: dict[str, Any]) -> bytes:
     """Return the picture of a chart's Vega-Lite (``chart.to_dict()``), black on white."""
-    return vl_convert.vegalite_to_png(on_ground(spec), vl_version=VEGA_LITE, scale=1.5)
+    return packed(vl_convert.vegalite_to_png(on_ground(spec), vl_version=VEGA_LITE, scale=1.5))
 
 
 def on_ground(spec: dict[str, Any]) -> dict[str, Any]:
