@@ -12,6 +12,7 @@ C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
 CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 FUZZERS ?= $(patsubst corelib/fuzz/fuzz_%.c,%,$(wildcard corelib/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
+FUZZ_UNTIL ?= -max_total_time=$(FUZZ_SECONDS)
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
@@ -81,22 +82,52 @@ fuzz: setup ## fuzz each mechanism of the C core, FUZZ_SECONDS= each, FUZZERS= t
 	$(CMAKE) -S corelib -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DSWAPCORE_FUZZ=ON \
 	    -DBUILD_TESTING=OFF > build/fuzz.log && $(CMAKE) --build build/fuzz && \
 	for target in $(FUZZERS); do mkdir -p build/fuzz/new-$$target corelib/fuzz/corpus/$$target; \
-	    build/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -timeout=60 -len_control=0 -max_len=4096 \
-	        -print_final_stats=0 -verbosity=0 -artifact_prefix=build/fuzz/$$target- \
+	    build/fuzz/fuzz_$$target -timeout=60 $(FUZZ_UNTIL) -len_control=0 -max_len=4096 \
+	        -print_final_stats=1 -verbosity=0 -artifact_prefix=build/fuzz/$$target- \
 	        build/fuzz/new-$$target corelib/fuzz/corpus/$$target; done
 
 analyse: setup ## the C core under sanitizers, analysers, other compilers and processors, ANALYSE= parts
 	@PATH="$(CURDIR)/$(BIN):$$PATH" corelib/analyse.sh $(ANALYSE)
 
-TORTURE ?= fuzz files rows configs memory signals disks two_at_once
+TORTURE ?= fuzz properties files rows configs memory signals disks two_at_once
 TORTURE_MINUTES ?= 10
-attacks = $(patsubst %,tests/torture/test_%.py,$(filter-out fuzz,$(TORTURE)))
+SANITIZED := build/sanitized
+minutes = $(shell awk 'BEGIN { print $(TORTURE_MINUTES) / $(words $(TORTURE)) }')
+fuzz_seconds = $(shell awk 'BEGIN { print int(60 * $(minutes) / $(words $(FUZZERS))) + 1 }')
+attack = TORTURE_MINUTES=$(minutes) $(BIN)/python -m pytest -rs
+parts := $(addprefix torture-,$(TORTURE))
+of_their_own := $(addprefix torture-,fuzz properties rows configs)
+.PHONY: $(parts)
 
-torture: setup ## fuzz and attack it, TORTURE_MINUTES= (10) for each of the two, TORTURE= parts
-	$(if $(filter fuzz,$(TORTURE)),@$(MAKE) --no-print-directory fuzz \
-	    FUZZ_SECONDS=$(shell echo $$((60 * $(TORTURE_MINUTES) / $(words $(FUZZERS))))))
-	$(call say,attacks from outside: $(filter-out fuzz,$(TORTURE)))
-	$(if $(attacks),TORTURE_MINUTES=$(TORTURE_MINUTES) $(BIN)/python -m pytest -rs $(attacks))
+torture: $(parts) ## attack it, TORTURE_MINUTES= (10) for all parts or for those of TORTURE=
+
+$(parts): setup
+
+$(filter-out $(of_their_own),$(parts)): torture-%:
+	$(call say,attack: $*)
+	@$(attack) tests/torture/test_$*.py
+
+torture-fuzz:
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(fuzz_seconds) \
+	    $(if $(filter 0,$(TORTURE_MINUTES)),FUZZ_UNTIL='-timeout=0 -runs=1000 -seed=$(or $(TORTURE_SEED),1)')
+
+torture-properties:
+	$(call say,attack: properties)
+	@PYTHONPATH=tests/torture $(attack) -p properties \
+	    $$(grep -rlE '^ *@given' tests --include='test_*.py' --exclude-dir=torture)
+
+# Both sanitizers have to be in the process before Python is. Python itself leaves memory at its end,
+# and a request for more than there is has to fail as without them.
+torture-rows torture-configs: torture-%:
+	$(call say,attack: $* with AddressSanitizer and UndefinedBehaviorSanitizer)
+	@command -v gcc >/dev/null || { echo 'skipped: gcc is not here (Debian: gcc)'; exit 0; }; \
+	$(CMAKE) -S corelib -B $(SANITIZED) -G Ninja -DCMAKE_C_COMPILER=gcc -DSWAPCORE_SANITIZE=ON -DSKBUILD=ON \
+	    -DSKBUILD_SABI_COMPONENT=Development.SABIModule -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" \
+	    > build/sanitized.log && $(CMAKE) --build $(SANITIZED) --target _core && \
+	TORTURE_CORE="$$(echo $(SANITIZED)/_core.*.so)" \
+	    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	    LD_PRELOAD="$$(gcc -print-file-name=libasan.so):$$(gcc -print-file-name=libubsan.so)" \
+	    $(attack) tests/torture/test_$*.py
 
 readme: setup ## write README.md's verdict table and picture anew
 	$(BIN)/python -m swapsim.site.readme

@@ -11,9 +11,9 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
-import hypothesis
 import polars as pl
 from hypothesis import strategies as st
+from seeds import sown
 
 from swapsim import cli, traces
 from swapsim.errors import SwapsimError
@@ -32,6 +32,9 @@ VERBS: Final[Mapping[str, tuple[str, Callable[[Path], list[str]]]]] = {
     "removal": ("batched-removal", lambda folder: ["replay", "batched-removal", str(folder)]),
     "decisions": ("stall-decisions", lambda folder: ["replay", "stall-decisions", str(folder)]),
     "stalls": ("stall-decisions", lambda folder: ["verify", "stalls", str(folder)]),
+    "pages": ("writeback-tags", lambda folder: ["export", str(folder), "-o", f"{folder}.json"]),
+    "reclaim": ("stall-decisions", lambda folder: ["export", str(folder), "-o", f"{folder}.json"]),
+    "calls": ("cluster-next", lambda folder: ["export", str(folder), "-o", f"{folder}.json.gz"]),
     "requests": (
         "cluster-next",
         lambda folder: ["replay", "cluster-next", str(folder), "--seeds", "1"],
@@ -50,7 +53,7 @@ VERBS: Final[Mapping[str, tuple[str, Callable[[Path], list[str]]]]] = {
 def for_a_while(attack: Callable[[], None], seeds: Iterable[int]) -> None:
     """Let Hypothesis try its examples by one seed after another."""
     for seed in seeds:
-        hypothesis.seed(seed)(attack)()
+        sown(attack, seed)()
 
 
 @contextmanager

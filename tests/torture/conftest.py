@@ -1,55 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Attacks that go on until their time is over: only `make torture` runs them.
 
-TORTURE_MINUTES is the time of all that are run, each gets its share; TORTURE_SEED the first seed
-(default: the clock).
+TORTURE_CORE is an extension to attack instead of the one that is installed.
 """
 
 import os
-import time
+import sys
 from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis.database import DirectoryBasedExampleDatabase
+import seeds as shares
+from hypothesis import settings
 
-from swapsim.paths import repository_root
+collect_ignore_glob = [] if shares.MINUTES else ["test_*.py"]
 
-MINUTES = os.environ.get("TORTURE_MINUTES")
-collect_ignore_glob = [] if MINUTES else ["test_*.py"]
 
-FINDINGS = repository_root() / "build" / "torture"
-settings.register_profile(
-    "torture",
-    deadline=None,
-    print_blob=True,
-    max_examples=20,
-    database=DirectoryBasedExampleDatabase(FINDINGS / "examples"),
-    suppress_health_check=list(HealthCheck),
-)
+def take_core(path: str) -> None:
+    """Let all of swapsim use another build of the C core."""
+    found = spec_from_file_location("swapsim._core", path)
+    assert found is not None
+    assert found.loader is not None
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    sys.modules[found.name] = module
+
+
+if core := os.environ.get("TORTURE_CORE"):
+    take_core(core)
 
 
 @pytest.fixture
 def seeds(request: pytest.FixtureRequest) -> Iterator[Iterator[int]]:
-    """Give one seed after another until the minutes are over, and tell of each before it is used.
-
-    What ends the whole process is found again by the last line of its log.
-    """
-    FINDINGS.mkdir(parents=True, exist_ok=True)
+    """Give seeds for as long as a test's share of the minutes lasts."""
     settings.load_profile("torture")
-    name = request.node.name
-    first = int(os.environ.get("TORTURE_SEED", time.time()))
     sharing = sum("seeds" in item.fixturenames for item in request.session.items)  # type: ignore[attr-defined]
-    end = time.monotonic() + 60 * float(MINUTES or 0) / sharing
-    used = 0
-
-    def until_the_end() -> Iterator[int]:
-        nonlocal used
-        while not used or time.monotonic() < end:
-            log.write(f"{name}: seed {first + used}\n")
-            used += 1
-            yield first + used - 1
-
-    with (FINDINGS / "log").open("a", buffering=1) as log:
-        yield until_the_end()
-        log.write(f"{name}: {used} seeds from {first}, over\n")
+    given = shares.until_the_end(request.node.name, sharing)
+    yield given
+    given.close()  # type: ignore[attr-defined]

@@ -10,8 +10,8 @@ import sys
 import attack
 
 
-def main(arguments: list[str], step: int) -> None:
-    """Fail each ``step``th request of a command, until a run ends without a failure."""
+def main(arguments: list[str], most: int) -> None:
+    """Fail each request of a command, or as many of them, then let one run end well."""
     arm = ctypes.CDLL(None).failing_realloc_arm
     arm.restype, arm.argtypes = ctypes.c_uint64, [ctypes.c_uint64]
     attack.answer(*arguments)
@@ -19,7 +19,7 @@ def main(arguments: list[str], step: int) -> None:
     good = attack.answer(*arguments)
     requests = arm(0)
     assert requests, "nothing was allocated, so nothing can fail"
-    for fail_at in range(1, requests + 1, step):
+    for fail_at in range(1, requests + 1, max(1, requests // most)):
         arm(fail_at)
         code = attack.answer(*arguments)
         arm(0)
@@ -29,4 +29,4 @@ def main(arguments: list[str], step: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[2:], int(sys.argv[1]))
+    main(sys.argv[2:], most=int(sys.argv[1]))

@@ -6,14 +6,28 @@ from dataclasses import fields
 from typing import Any
 
 import attack
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from swapsim import slots, vm
-from swapsim.config import ChurnConfig, MachineConfig, SlotsConfig, WorldConfig
+from swapsim.config import (
+    ChurnConfig,
+    FillConfig,
+    MachineConfig,
+    MappingConfig,
+    MeterConfig,
+    SlotsConfig,
+    StallContext,
+    WorldConfig,
+)
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run as run_machine
+from swapsim.native import stall
+from swapsim.native.facts import REMOVAL_WAYS, STALL_RULES
+from swapsim.native.removal import remove_lists
+from swapsim.schemas import REMOVAL_PAGES
 
 Small = dict[str, Any]
 
@@ -38,17 +52,61 @@ MACHINE: Small = {
     "duration_ns": 10**6,
 }
 SLOTS: Small = {"slots": 2**14, "trunk_shift": 10, "possible_cpus": 4, "address_spaces": 4}
+CHURN: Small = {"pages": 200, "warm_up_pages": 200}
+LIST = pl.DataFrame(
+    [
+        {
+            "list": number // 40,
+            "swap": number % 3 == 0,
+            "mapping": number % 5,
+            "index": 65 * number + 1,
+            "references": 1 + number % 2,
+            "locked": True,
+            "dirty": number % 7 == 0,
+            "freepage": False,
+            "lazyfree": False,
+        }
+        for number in range(120)
+    ],
+    schema=REMOVAL_PAGES,
+)
 
 
-def measure(config: SlotsConfig) -> object:
+def churn(config: SlotsConfig) -> object:
     """Fill a device and churn on it."""
-    return slots.measure(config, ChurnConfig(pages=200, warm_up_pages=200))
+    return slots.measure(config, ChurnConfig(**CHURN))
+
+
+def drive(workload: ChurnConfig | FillConfig) -> object:
+    """Drive a small device."""
+    return slots.measure(SlotsConfig(**SLOTS), workload)
+
+
+def meter(config: MeterConfig) -> object:
+    """Look at what is recent there."""
+    return slots.measure(SlotsConfig(**SLOTS), ChurnConfig(**CHURN), meter=config)
+
+
+def reclaim(config: MappingConfig) -> object:
+    """Remove pages of files and of the device, in each way."""
+    return [remove_lists(LIST, config, way) for way in REMOVAL_WAYS]
+
+
+def decide(context: StallContext) -> object:
+    """Decide at the end of a list that was all but dirty, and say why."""
+    counts = {"taken": 32, "file_taken": 32, "dirty": 31, "unqueued_dirty": 30}
+    return stall.decide(context, counts), stall.explain(context, counts)
 
 
 RUNS: dict[str, tuple[type, Small, Callable[[Any], object]]] = {
     "machine": (MachineConfig, MACHINE, run_machine),
     "world": (WorldConfig, WORLD, vm.run),
-    "slots": (SlotsConfig, SLOTS, measure),
+    "slots": (SlotsConfig, SLOTS, churn),
+    "churn": (ChurnConfig, CHURN, drive),
+    "fill": (FillConfig, {}, drive),
+    "meter": (MeterConfig, {}, meter),
+    "mapping": (MappingConfig, {}, reclaim),
+    "stall": (StallContext, {}, decide),
 }
 
 LONGEST = 2**22
@@ -93,3 +151,31 @@ def test_costs(name: str, seeds: Iterator[int]) -> None:
             run(kind(**small), change(known, changes))
 
     attack.for_a_while(price, seeds)
+
+
+def test_counters(seeds: Iterator[int]) -> None:
+    """Counters of a list, of a pass or of a round that no reclaim has counted."""
+    names = (
+        "dirty",
+        "unqueued_dirty",
+        "congested",
+        "writeback",
+        "immediate",
+        "taken",
+        "file_taken",
+    )
+    numbers = st.one_of(st.integers(0, 33), st.sampled_from(attack.EDGES))
+
+    @given(
+        st.sampled_from(STALL_RULES),
+        st.dictionaries(st.sampled_from(names), numbers),
+        st.sampled_from(["list", "pass"]),
+        st.booleans(),
+    )
+    def count(rules: str, counts: dict[str, int], place: str, kswapd: bool) -> None:
+        context = StallContext(rules=rules, kswapd=kswapd)
+        with attack.done_or_refused():
+            stall.decide(context, counts, place)
+            stall.explain(context, counts, place)
+
+    attack.for_a_while(count, seeds)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How long an attack goes on, by which seeds, and where what it finds is kept.
+
+TORTURE_MINUTES is the time of a part, TORTURE_SEED the first seed (default: the clock). No minutes
+at all are one seed for each attack, the same work on any machine.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+
+from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
+
+from swapsim.paths import repository_root
+
+MINUTES = os.environ.get("TORTURE_MINUTES")
+FINDINGS = repository_root() / "build" / "torture"
+EXAMPLES = 20
+"""Of an attack by one seed."""
+
+settings.register_profile(
+    "torture",
+    deadline=None,
+    print_blob=True,
+    derandomize=False,
+    max_examples=EXAMPLES,
+    database=DirectoryBasedExampleDatabase(FINDINGS / "examples"),
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def sown(attack: Callable[[], None], seed: int) -> Callable[[], None]:
+    """Let Hypothesis draw by a seed. Its own decorator would also keep nothing that it finds."""
+    attack._hypothesis_internal_use_seed = seed  # type: ignore[attr-defined]
+    return attack
+
+
+def until_the_end(name: str, sharing: int = 1) -> Iterator[int]:
+    """Give one seed after another until a share of the minutes is over; tell of each before.
+
+    What ends the whole process is found again by the last line of its log.
+    """
+    FINDINGS.mkdir(parents=True, exist_ok=True)
+    first = int(os.environ.get("TORTURE_SEED", time.time()))
+    end = time.monotonic() + 60 * float(MINUTES or 0) / sharing
+    used = 0
+    with (FINDINGS / "log").open("a", buffering=1) as log:
+        try:
+            while not used or time.monotonic() < end:
+                log.write(f"{name}: seed {first + used}\n")
+                used += 1
+                yield first + used - 1
+        finally:
+            log.write(f"{name}: {used} seeds from {first}, over\n")
