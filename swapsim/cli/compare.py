@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``swapsim compare``: your own measurements beside published, simulated and measured."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -31,7 +32,13 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
     """  # noqa: D301 - click's mark: leave these lines as they are
     from swapsim.site import yours
 
-    found = yours.compare(path, base=base, patched=patched, simulate=not without_simulated)
+    found = yours.compare(
+        path,
+        base=base,
+        patched=patched,
+        simulate=not without_simulated,
+        progress=sys.stderr.isatty(),
+    )
     return Found(
         [
             Table(

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from swapsim import claims
+from swapsim import progress as bars
 from swapsim.patches import rooms
 from swapsim.schemas import RANGES, RESULTS
 from swapsim.site.overview import FEW_SEEDS
@@ -39,6 +40,7 @@ def compare(
     base: str | None = None,
     patched: str | None = None,
     simulate: bool = True,
+    progress: bool = False,
 ) -> Compared:
     """Set a reader's measurements beside published, simulated and measured.
 
@@ -49,8 +51,10 @@ def compare(
     base, patched : str, optional
         Names of his two kernels; default: ``base`` and ``patched``.
     simulate : bool
-        Whether to fill the simulated column. What is not kept of it is run anew, and takes some
-        seconds.
+        Whether to fill the simulated column. What is not kept of it is run anew, which may take a
+        minute for a patch.
+    progress : bool
+        Show a progress bar on stderr while that runs.
 
     Returns
     -------
@@ -66,11 +70,9 @@ def compare(
     published = claims.published_claims()
     fitting = claims.fitting(runs, published)
     patches = claims.patches_of(fitting, published)
+    simulated, ranges = _simulated(patches if simulate else (), progress=progress)
     three = claims.three_columns(
-        published,
-        pl.concat([_simulated(patches if simulate else ()), _measured(patches)]),
-        claims.tolerances(),
-        _ranges(patches if simulate else ()),
+        published, pl.concat([simulated, _measured(patches)]), claims.tolerances(), ranges
     )
     names = {"base": kernels[0], "patched": kernels[1]}
     columns = claims.four_columns(three, runs, fitting, **names)
@@ -78,24 +80,23 @@ def compare(
     return Compared(columns=columns, unmatched=rest, base=kernels[0], patched=kernels[1])
 
 
-def _simulated(patches: Sequence[str]) -> pl.DataFrame:
-    frames: list[pl.DataFrame] = [
-        room.headline_results(FEW_SEEDS)
-        for room in rooms("headline_results")
-        if room.PATCH in patches
-    ]
-    return pl.concat([pl.DataFrame(schema=RESULTS), *frames])
+def _simulated(patches: Sequence[str], *, progress: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the patches' results and ranges."""
+    results: list[pl.DataFrame] = [pl.DataFrame(schema=RESULTS)]
+    ranges: list[pl.DataFrame] = [pl.DataFrame(schema=RANGES)]
+    with bars.bar(len(patches), "simulate", "patches", shown=progress) as bar:
+        for patch in patches:
+            results += _of(patch, "headline_results", FEW_SEEDS)
+            ranges += _of(patch, "headline_ranges")
+            bar.update()
+    return pl.concat(results), pl.concat(ranges)
 
 
 def _measured(patches: Sequence[str]) -> pl.DataFrame:
-    frames: list[pl.DataFrame] = [
-        room.measured_as_mailed() for room in rooms("measured_as_mailed") if room.PATCH in patches
-    ]
+    frames = [frame for patch in patches for frame in _of(patch, "measured_as_mailed")]
     return pl.concat([pl.DataFrame(schema=RESULTS), *frames])
 
 
-def _ranges(patches: Sequence[str]) -> pl.DataFrame:
-    frames: list[pl.DataFrame] = [
-        room.headline_ranges() for room in rooms("headline_ranges") if room.PATCH in patches
-    ]
-    return pl.concat([pl.DataFrame(schema=RANGES), *frames])
+def _of(patch: str, verb: str, *arguments: object) -> list[pl.DataFrame]:
+    """Return what a patch's room says, if it has that verb."""
+    return [getattr(room, verb)(*arguments) for room in rooms(verb) if patch == room.PATCH]
