@@ -59,7 +59,7 @@ static void draw_requests(struct sws_machine_config *config, struct sws_machine_
 	for (uint32_t row = 0; row < REQUESTS; row++)
 		requests[row] = (struct sws_machine_request){
 			.stream = input_or(input, row * config->streams / REQUESTS),
-			.mm = (int32_t)input_or(input, 0) - 1,
+			.mm = (int32_t)(input_or(input, 0) - 1),
 			.page = input_or(input, row / 2),
 			.put = input_bit(input) ^ (row & 1),
 		};
