@@ -17,7 +17,9 @@ def main() -> int:
 
     try:
         interrupt.raise_again()
-        return cli.main()
+        code = cli.main()
+        interrupt.be_done()
+        return code
     except KeyboardInterrupt:
         interrupt.end()
         raise

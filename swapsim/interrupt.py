@@ -6,6 +6,7 @@ So it takes what ``signal`` is made of: that one imports five modules to make it
 
 import os
 from _signal import (  # type: ignore[import-not-found] # CPython's own
+    SIG_IGN,
     SIGINT,
     default_int_handler,
     getsignal,
@@ -29,6 +30,11 @@ def raise_again() -> None:
     """Let Ctrl-C be an error again that clears up as it passes."""
     if getsignal(SIGINT) is end:
         signal(SIGINT, default_int_handler)
+
+
+def be_done() -> None:
+    """Let Ctrl-C be nothing to a process that has done its work, and only goes away."""
+    signal(SIGINT, SIG_IGN)
 
 
 def end(*_: object) -> None:

@@ -55,6 +55,14 @@ def test_next_to_nothing_is_imported_before_ctrl_c_is_ours() -> None:
     assert not {"enum", "re", "signal", "polars"} & {*imported}
 
 
+def test_an_interrupt_after_the_work_is_nothing() -> None:
+    """Python takes a while to go away, and would be killed: what was done is done."""
+    last = "import atexit, os, signal; atexit.register(os.kill, os.getpid(), signal.SIGINT)"
+    ask = f"{last}; import sys; from swapsim.__main__ import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", ask, "--help"], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_an_interrupt_that_is_ignored_stays_so(tmp_path: Path) -> None:
     """A job in the background is not ended by a Ctrl-C that is another's."""
     assert run_interrupted(STARTS["module"], tmp_path, ignored=True) == (7, "")

@@ -19,6 +19,14 @@ from swapsim import cli, traces
 from swapsim.errors import SwapsimError
 from swapsim.interrupt import CODE, TEXT
 
+_UNDER_WAY: Final = """
+import os, sys
+from swapsim import __main__, interrupt
+interrupt.end_at_once()
+os.write(1, b"here\\n")
+sys.exit(__main__.main())
+"""
+
 ROWS: Final = 400
 """Of the largest table of a trace that is attacked."""
 
@@ -93,6 +101,20 @@ def started(*arguments: str, **given: Any) -> "subprocess.Popen[str]":
         text=True,
         **given,
     )
+
+
+def under_way(*arguments: str) -> "subprocess.Popen[str]":
+    """Start a command and wait until Ctrl-C is ours: until then Python itself starts."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _UNDER_WAY, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
 
 
 def must_end_well(process: "subprocess.Popen[str]", *, interrupted: bool = False) -> int:

@@ -10,8 +10,6 @@ from pathlib import Path
 import attack
 
 TEXT = Path(__file__).parent.parent / "data" / "tracefs-6.1.txt"
-PYTHON_STARTS_S = 0.1
-"""Until then Python itself starts, and what it says to Ctrl-C is its own."""
 LONGEST_S = 3.0
 
 
@@ -28,8 +26,8 @@ def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
     for seed in seeds:
         rng = random.Random(seed)
         verb = rng.choice(sorted(commands))
-        pause = rng.uniform(PYTHON_STARTS_S, LONGEST_S)
-        process = attack.started(*commands[verb], start_new_session=True)
+        pause = rng.uniform(0, LONGEST_S)
+        process = attack.under_way(*commands[verb])
         time.sleep(pause)
         process.send_signal(signal.SIGINT)
         print(f"seed {seed}: {verb} interrupted after {pause:.3f} s")
