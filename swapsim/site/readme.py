@@ -2,6 +2,7 @@
 """The generated parts of README.md: the verdict table and the picture."""
 
 import re
+import textwrap
 from typing import Final
 
 import polars as pl
@@ -21,6 +22,8 @@ machine, and on a real Linux 6.1 with the patch off and on. That kernel runs und
 counts are reliable, its times are not.
 """
 
+_COLUMNS: Final = 120
+
 _TABLE = re.compile(r"(<!-- verdicts: begin -->\n).*?(<!-- verdicts: end -->)", re.DOTALL)
 
 
@@ -39,8 +42,9 @@ def with_table(text: str) -> str:
     table = _markdown(overview.headlines(results), "claim")
     lock = overview.lock_relief(fits).filter(pl.col("quantity").str.starts_with("swap cache"))
     locks = _markdown(lock, "quantity")
-    counted = [room.counted() for room in rooms("counted")]
-    parts = (table, _ABOUT_LOCKS.rstrip(), locks, *counted)
+    said = [_ABOUT_LOCKS, *(room.counted() for room in rooms("counted"))]
+    about, *counted = (textwrap.fill(part, _COLUMNS) for part in said)
+    parts = (table, about, locks, *counted)
     return _TABLE.sub(lambda marks: marks[1] + "\n\n".join(parts) + "\n" + marks[2], text)
 
 
