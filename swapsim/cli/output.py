@@ -5,13 +5,15 @@ import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import altair as alt
 import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.files import whole_file
+
+if TYPE_CHECKING:  # altair takes a second to import, and most commands draw nothing
+    import altair as alt
 
 
 def _csv(frame: pl.DataFrame) -> bytes:
@@ -68,7 +70,7 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     _write(TABLES[path.suffix](frame), path)
 
 
-def write_chart(chart: alt.TopLevelMixin, path: Path) -> None:
+def write_chart(chart: "alt.TopLevelMixin", path: Path) -> None:
     """Write a chart as its file's suffix says; CHARTS has those."""
     from swapsim import charts
 

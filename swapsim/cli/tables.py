@@ -9,15 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import altair as alt
 import click
 import polars as pl
 
 from swapsim.cli.layout import laid_out, told_first
 from swapsim.cli.output import CHARTS, TABLES, checked, write_chart, write_table
 from swapsim.schemas.glossary import Column, explained
+
+if TYPE_CHECKING:  # altair takes a second to import, and most commands draw nothing
+    import altair as alt
 
 _BY_TYPE: Final = {"Boolean": "yes or no", "String": "words"}
 _BY_NAME: Final = {"_ns": "ns", "_us": "us", "_percent": "%"}
@@ -64,7 +66,7 @@ class Found:
     """
 
     tables: Sequence[Table]
-    chart: Callable[[], alt.TopLevelMixin] | None = None
+    chart: "Callable[[], alt.TopLevelMixin] | None" = None
     lines: Sequence[str] = ()
     whole: pl.DataFrame | None = None
 

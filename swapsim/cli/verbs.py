@@ -30,6 +30,14 @@ class Verbs(click.Group):
     command_class = Verb
     group_class = type
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Tell each command's whole first sentence, where click cuts it at the line's end."""
+        rows = [
+            (name, self.commands[name].get_short_help_str(1000)) for name in self.list_commands(ctx)
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
 
 def in_options(text: str, command: click.Command) -> str:
     """Turn each ``name=value`` that is an option of a command into what is typed for it."""

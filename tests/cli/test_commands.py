@@ -57,6 +57,24 @@ def test_help_and_version_exit_with_0(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().err == ""
 
 
+def test_help_says_each_commands_whole_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    """It goes on in the next line where the terminal ends."""
+    assert main(["--help"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for name, command in cli.commands.items():
+        sentence, _, _ = str(command.help).partition("\n\n")
+        assert f"{name} {' '.join(sentence.split())}" in told
+
+
+def test_a_command_that_draws_nothing_does_not_wait_for_charts() -> None:
+    """To import what draws takes longer than most commands do."""
+    look = "import sys, swapsim.cli; print(*sys.modules)"
+    asked = [sys.executable, "-c", look]
+    imported = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()
+    assert "swapsim.cli.tables" in imported
+    assert not {"altair", "swapsim.charts"} & {*imported}
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
