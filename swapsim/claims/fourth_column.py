@@ -227,6 +227,7 @@ def _changes(runs: pl.DataFrame, base: str | None, patched: str | None) -> pl.Da
         _side(runs, kernel, name) for kernel, name in zip(kernels, (BASE, PATCHED), strict=True)
     ]
     quotient = pl.col("patched_mean") / pl.col("base_mean")
+    change = 100 * (quotient - 1)
     apart = (
         (pl.col("patched_deviation") / pl.col("patched_mean")).pow(2)
         + (pl.col("base_deviation") / pl.col("base_mean")).pow(2)
@@ -238,13 +239,15 @@ def _changes(runs: pl.DataFrame, base: str | None, patched: str | None) -> pl.Da
         .then(pl.lit(f"not measured with {kernels[1]}"))
         .when(pl.col("base_mean") == 0)
         .then(pl.lit("0 without the patch: no change in percent"))
+        .when(change.is_finite().not_())
+        .then(pl.lit("its change in percent is beyond any number"))
     )
     return (
         sides[0]
         .join(sides[1], on=_KEY, how="full", coalesce=True)
         .with_columns(
             pl.col("base_runs", "patched_runs").fill_null(0),
-            yours=100 * (quotient - 1),
+            yours=change,
             spread=pl.when(pl.col("patched_mean") != 0)
             .then(100 * quotient.abs() * apart)
             .otherwise(100 * pl.col("patched_deviation") / pl.col("base_mean").abs()),

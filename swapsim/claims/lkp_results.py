@@ -8,6 +8,7 @@ it holds: ``stats.json`` of a run, with a figure for each metric, and beside the
 
 import gzip
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +22,8 @@ TESTS: Final = ("vm-scalability", "pmbench")
 _OF_RUN: Final = ("stats.json", "stats.json.gz")
 _OF_COMMIT: Final = ("matrix.json", "matrix.json.gz")
 _SOURCE: Final = "stats_source"
+_RUN: Final = re.compile(r"\d{1,18}")
+"""A run's folder: a number that 64 bits hold."""
 
 Row = tuple[str, str, str, float, str, int]
 """As YOUR_RUNS has it."""
@@ -58,7 +61,8 @@ def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
 def _read(path: Path) -> dict[str, Any]:
     data = files.read_bytes(path)
     with files.door(path, "is no JSON", "mend it, or take it out", quote=True):
-        found = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+        text = gzip.decompress(data) if path.suffix == ".gz" else data
+        found = json.loads(text, parse_int=float)
     if not isinstance(found, dict):
         raise InputError("must be a JSON object: a figure for each metric", path=path)
     return found
@@ -84,10 +88,10 @@ def _of_run(kernel: str, stats: Mapping[str, Any], run: int, path: Path) -> Iter
     tests = [test for test in TESTS if any(name.startswith(f"{test}.") for name in stats)]
     test = tests[0] if len(tests) == 1 else ""
     for name, value in stats.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if not isinstance(value, float):
             raise InputError(f"{value!r} is no number", path=path, field=name)
-        yield kernel, test, name, float(value), "", run
+        yield kernel, test, name, value, "", run
 
 
 def _number(name: str, otherwise: int) -> int:
-    return int(name) if name.isdigit() else otherwise
+    return int(name) if _RUN.fullmatch(name) else otherwise

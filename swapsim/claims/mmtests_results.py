@@ -22,7 +22,10 @@ from swapsim.errors import InputError
 
 _STEPS: Final = "io-durations.log"
 _OPS: Final = re.compile(r"ops/sec: (\d+)")
-_TIME: Final = re.compile(r"([\d.]+)user\s+([\d.]+)system\s+(?:(\d+):)?(\d+):([\d.]+)elapsed")
+_SECONDS: Final = r"(\d{1,15}(?:\.\d+)?)"
+_TIME: Final = re.compile(
+    rf"(?<![\d.]){_SECONDS}user\s+{_SECONDS}system\s+(?:(\d{{1,9}}):)?(\d{{1,9}}):{_SECONDS}elapsed"
+)
 _MIB: Final = 1 << 20
 _PACKED: Final = {".gz": gzip.decompress, ".xz": lzma.decompress}
 _VMSTAT: Final = {
@@ -96,10 +99,11 @@ def _steps(path: Path) -> Iterator[tuple[int, int, float]]:
 
 def _step_of(path: Path, sizes: dict[int, str]) -> int:
     """Return the step of memcachetest-STEP-ITERATION."""
-    step = path.name.split("-")[1]
-    if not step.isdigit() or int(step) not in sizes:
-        raise InputError(f"step {step!r} has no line in {_STEPS}: add it", path=path)
-    return int(step)
+    told = path.name.split("-")[1]
+    for step in sizes:
+        if told == str(step):
+            return step
+    raise InputError(f"step {told!r} has no line in {_STEPS}: add it", path=path)
 
 
 def _differences(path: Path) -> Iterator[tuple[str, float]]:
@@ -112,10 +116,7 @@ def _differences(path: Path) -> Iterator[tuple[str, float]]:
             continue
         key, _, value = line.partition(" ")
         if sign and value.strip():
-            try:
-                sums[key] += sign * int(value)
-            except ValueError:
-                raise InputError(f"{value!r} is no count", path=path, line=number) from None
+            sums[key] += sign * mmtests_vmstat.count(value, path, number)
     for name, parts in _VMSTAT.items():
         yield name, float(sum(sign * sums[key] for key, sign in parts))
 

@@ -8,6 +8,7 @@ count.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -90,13 +91,27 @@ def _read(path: Path, test: str) -> tuple[dict[str, int], dict[str, int], float]
             is_vmstat = words[0] == "file" and words[-1] == "/proc/vmstat"
             reading = words[1] if inside and is_vmstat else ""
             if line.startswith(f"time :: {test}"):
-                seconds = _number(words[7:8], path, number)
+                seconds = _seconds(words[7:8], path, number)
         elif reading in states and len(words) == 2:
-            states[reading][words[0]] = int(_number(words[1:], path, number))
+            states[reading][words[0]] = count(words[1], path, number)
     return states["start"], states["end"], seconds
 
 
-def _number(words: list[str], path: Path, line: int) -> float:
+def count(text: str, path: Path, line: int) -> int:
+    """Return what a kernel counted, which 64 bits hold.
+
+    Raises
+    ------
+    InputError
+        Naming the line.
+    """
+    with suppress(ValueError):
+        if abs(counted := int(text)) < 1 << 64:
+            return counted
+    raise InputError(f"{text[:40]!r} is no count: mend it", path=path, line=line)
+
+
+def _seconds(words: list[str], path: Path, line: int) -> float:
     try:
         return float(words[0])
     except (IndexError, ValueError):

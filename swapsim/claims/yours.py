@@ -50,7 +50,7 @@ def your_runs(path: Path | str) -> pl.DataFrame:
         return _folder(path)
     if not path.exists():
         raise InputError("no such file or folder: give a CSV file, or a result folder", path=path)
-    head = files.read_text(path).partition("\n")[0].strip()
+    head = files.read_text(path).partition("\n")[0].strip().replace('"', "")
     if head == ",".join(_BOTH_SIDES):
         return _long(read_csv(path, _BOTH_SIDES, "measurements", _MAY_LACK))
     if head != ",".join(YOUR_RUNS):
@@ -68,13 +68,28 @@ def _folder(folder: Path) -> pl.DataFrame:
     for tool in (lkp_results, mmtests_results):
         rows = tool.rows(folder)
         if rows:
-            frame = pl.DataFrame(rows, schema=YOUR_RUNS, orient="row")
-            return require(frame, YOUR_RUNS, "YOUR_RUNS")
+            with files.door(folder, "holds names that are no text", "rename them", quote=True):
+                frame = pl.DataFrame(rows, schema=YOUR_RUNS, orient="row")
+            return _all_finite(require(frame, YOUR_RUNS, "YOUR_RUNS"), folder)
     raise InputError(
         "holds no results that are known: of lkp-tests (stats.json or matrix.json of a run) or of "
         "mmtests (logs of parallelio or usemem, tests-timestamp)",
         path=folder,
     )
+
+
+def _all_finite(frame: pl.DataFrame, folder: Path) -> pl.DataFrame:
+    for kernel, metric, value in (
+        frame.filter(pl.col("value").is_finite().not_())
+        .select("kernel", "metric", "value")
+        .iter_rows()
+    ):
+        raise InputError(
+            f"{value} with kernel {kernel!r} is no figure: mend it, or take it out",
+            path=folder,
+            field=metric,
+        )
+    return frame
 
 
 def _long(sides: pl.DataFrame) -> pl.DataFrame:

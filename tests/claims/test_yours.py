@@ -6,6 +6,7 @@ import gzip
 import json
 import lzma
 import math
+import re
 import statistics
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from swapsim.schemas import FOUR_COLUMNS, RESULTS, THREE_COLUMNS, UNMATCHED, YOU
 from swapsim.site import yours
 
 LONG = "kernel,test,metric,value,unit,run"
+STAMP = "test begin :: parallelio 1\nfile start :: /proc/vmstat\n"
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=9)
 FIGURES = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -309,6 +311,67 @@ def test_a_folder_that_does_not_fit_is_one_line(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(InputError, match=words):
             claims.your_runs(tmp_path / "mm")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("a/0/stats.json", '{"b": NaN}', "field 'b': nan with kernel 'a'"),
+        ("a/0/stats.json", f'{{"b": {"9" * 5000}}}', "field 'b': inf with kernel 'a'"),
+        ("a/0/stats.json", '{"\\ud800": 1}', "no text"),
+        ("a\udcff/0/stats.json", '{"b": 1}', "no text"),
+        ("a/io-durations.log", "1 0 1 inf", "inf with kernel 'a'"),
+        ("a/tests-timestamp", f"{STAMP}pgfault nan", "line 3: 'nan' is no count"),
+        ("a/tests-timestamp", f"{STAMP}pgfault {1 << 64}", "line 3: .* is no count"),
+    ],
+)
+def test_a_folder_whose_figures_are_none_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], file: str, text: str, words: str
+) -> None:
+    """No figure, none that a float or 64 bits hold, a name that is no text."""
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    assert main(["compare", str(tmp_path)]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1, printed.err
+    assert re.search(words, printed.err)
+
+
+@pytest.mark.parametrize("run", ["²", "9" * 25])
+def test_a_run_may_have_any_name(tmp_path: Path, run: str) -> None:
+    """Such a run is numbered."""
+    path = tmp_path / "base" / run / "stats.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"a": 1}')
+    assert claims.your_runs(tmp_path).rows() == [("base", "", "a", 1.0, "", 0)]
+
+
+def test_a_time_that_is_none_is_passed_over(tmp_path: Path) -> None:
+    """As any other line that usemem's log may hold."""
+    path = tmp_path / "base" / "usemem-4-1"
+    path.parent.mkdir(parents=True)
+    good = "1.5user 2.5system 0:03.5elapsed"
+    path.write_text(
+        f"1.2.3user 2.system 0:0.elapsed\n1user 1system {'9' * 5000}:1elapsed\n{good}\n"
+    )
+    assert claims.your_runs(tmp_path)["value"].to_list() == [2.5, 3.5]
+
+
+def test_a_change_beyond_any_number_is_not_judged(tmp_path: Path) -> None:
+    """It stands beside no claim, and the table says why."""
+    rows = [("A-throughput", 5e-324, 1e308, "")]
+    path = write_csv(tmp_path / "mine.csv", "metric,base,patched,unit", rows)
+    four, rest = compared(claims.your_runs(path))
+    assert four.is_empty()
+    assert rest["why"].to_list() == ["its change in percent is beyond any number"]
+
+
+def test_a_head_may_be_in_quotes(tmp_path: Path) -> None:
+    """As R writes it."""
+    path = tmp_path / "mine.csv"
+    path.write_text('"metric","base","patched","unit"\n"a",1,2,""\n')
+    assert claims.your_runs(path).height == 2
 
 
 def test_the_command_shows_both_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
