@@ -323,7 +323,7 @@ def test_calls_that_never_end_are_refused_before_they_take_memory() -> None:
 
 def open_at_the_end(rows: pl.DataFrame) -> int:
     """Return how many calls of a trace do not end."""
-    return replay.judge_slots(rows, policy="percpu", cluster_size=256).open_calls
+    return replay.verify_slots(rows, policy="percpu", cluster_size=256).open_calls
 
 
 ARGUMENTS = ("--policy", "percpu", "--cluster-size", "256")
