@@ -5,6 +5,7 @@ Exit 0 done, 1 a comparison that did not hold, 2 bad input or usage; an error is
 one line on stderr.
 """
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from swapsim import __version__, interrupt
 from swapsim.cli.compare import compare
 from swapsim.cli.export import export
 from swapsim.cli.laboratory import bench, notebooks, report, simulate
+from swapsim.cli.layout import printable
 from swapsim.cli.rank import rank
 from swapsim.cli.replay import replay
 from swapsim.cli.trace import import_, info, probes
@@ -54,6 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code."""
     asked = list(sys.argv[1:] if arguments is None else arguments)
     code: int | None
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A path may hold what stdout cannot write.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         # Not by cli.main: to Ctrl-C it says an empty line before us.
         with cli.make_context("swapsim", asked) as context:
@@ -74,10 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except SwapsimError as error:
-        click.echo(f"swapsim: {error}", err=True)
+        click.echo(f"swapsim: {printable(str(error))}", err=True)
         return 2
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        where = f"{printable(str(error.filename))}: " if error.filename else ""
         click.echo(f"swapsim: {where}{error.strerror}: check the path and the disk", err=True)
         return 2
     return code or 0

@@ -47,8 +47,12 @@ def cells(column: pl.Series) -> list[str]:
     words = [word.translate(_PLAIN) for word in cells_of(column)]
     if column.dtype.is_numeric():
         return [word.replace(",", "") for word in words]
-    # A trace's words may hold what a terminal obeys.
-    return [word if word.isprintable() else ascii(word)[1:-1] for word in words]
+    return [printable(word) for word in words]
+
+
+def printable(text: str) -> str:
+    """Return a text in one line, without what a terminal obeys: a name may hold either."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def _line(row: Sequence[str], widths: Sequence[int], rights: Sequence[bool]) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import polars as pl
 
-from swapsim.cli.layout import laid_out, told_first
+from swapsim.cli.layout import laid_out, printable, told_first
 from swapsim.cli.output import CHARTS, TABLES, checked, write_chart, write_table
 from swapsim.schemas.glossary import Column, explained
 
@@ -134,7 +134,7 @@ def print_tables(tables: Sequence[Table], *, explain: bool) -> None:
         if number:
             click.echo()
         if table.title:
-            click.echo(f"{table.title}:")
+            click.echo(f"{printable(table.title)}:")
         click.echo(laid_out(table.frame, {name: each.unit for name, each in columns.items()}))
         if explain:
             click.echo("\n".join(_explanation([columns[name] for name in told_first(table.frame)])))

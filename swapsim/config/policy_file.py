@@ -8,10 +8,14 @@ their code, and no other process reads the file.
 import sys
 import traceback
 from pathlib import Path
+from typing import Final
 
 from swapsim import files
 from swapsim.config.policies import Policy
 from swapsim.errors import InputError, SwapsimError
+
+_BOM: Final = "\ufeff"
+"""Some editors begin a file so, and Python passes it over."""
 
 
 def policies_in(path: Path | str) -> tuple[Policy, ...]:
@@ -50,8 +54,8 @@ def policies_in(path: Path | str) -> tuple[Policy, ...]:
 def _run(path: Path) -> dict[str, object]:
     text = files.read_text(path)
     try:
-        code = compile(text, str(path), "exec")
-    except (SyntaxError, ValueError) as error:
+        code = compile(text.removeprefix(_BOM), str(path), "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         raise InputError(f"is no Python ({_said(error)}): mend it", path=path, line=line) from None
     names: dict[str, object] = {"__name__": path.stem, "__file__": str(path)}
@@ -63,7 +67,9 @@ def _run(path: Path) -> dict[str, object]:
         if str(path) in str(error):
             raise
         raise InputError(str(error), path=path, line=line_in(error, str(path))) from None
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise InputError(
             f"raises {_said(error)}: mend it", path=path, line=line_in(error, str(path))
         ) from None
@@ -82,5 +88,8 @@ def line_in(error: BaseException, filename: str) -> int | None:
 
 def _said(error: BaseException) -> str:
     """Return an error's kind and its words, in one line."""
-    words = getattr(error, "msg", None) or error
-    return f"{type(error).__name__}: {' '.join(str(words).split())}".rstrip(": ")
+    try:
+        words = str(getattr(error, "msg", None) or error)
+    except Exception:
+        words = ""  # An error of the file's own may not be able to say what it is.
+    return f"{type(error).__name__}: {' '.join(words.split())}".rstrip(": ")

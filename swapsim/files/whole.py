@@ -61,9 +61,10 @@ def whole_file(output: Path) -> Iterator[IO[bytes]]:
 
 
 def _unwritable(output: Path, error: OSError) -> InputError:
+    # Without a word of its own it is many errors: of shutil, one for each file of a folder.
+    reason = error.strerror or "not all of its files could be copied"
     return InputError(
-        f"cannot be written ({error.strerror or error}): check the folder's rights and the free "
-        "space",
+        f"cannot be written ({reason}): check the folder's rights and the free space",
         path=output,
     )
 

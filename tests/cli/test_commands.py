@@ -191,7 +191,9 @@ def test_a_folio_that_is_no_address_is_named(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a full disk")
-def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_nothing_half_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """An import onto a disk that fills up ends with one line, and no folder."""
     small = tmp_path / "small"
     small.mkdir()
@@ -210,6 +212,9 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
         assert run.returncode == 2
         assert run.stderr.count("\n") == 1, run.stderr
         assert not list(small.iterdir())
+        said = refused(capsys, "notebooks", str(small / "mine"))
+        assert "not all of its files could be copied" in said
+        assert not list(small.iterdir())
     finally:
         subprocess.run(["umount", str(small)], check=True)
 
@@ -225,6 +230,26 @@ def test_an_interrupt_is_one_line(
     monkeypatch.setattr(traces, "info", interrupted)
     assert main(["info", "anywhere"]) == interrupt.CODE
     assert capsys.readouterr() == ("", f"{interrupt.TEXT}\n")
+
+
+def test_a_name_of_two_lines_is_told_in_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """So that an error stays one."""
+    assert "no\\nsuch" in refused(capsys, "info", "no\nsuch")
+    assert "no\\nsuch" in refused(capsys, "compare", "no\nsuch")
+
+
+def test_a_path_that_is_no_text_is_printed(tmp_path: Path) -> None:
+    """A name's bytes may be no UTF-8, which a terminal takes alone."""
+    folder = tmp_path / os.fsdecode(b"mine\xff")
+    run = subprocess.run(
+        [sys.executable, "-m", "swapsim", "notebooks", str(folder)],
+        env=os.environ | {"PYTHONIOENCODING": "utf-8:strict"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "mine\\udcff" in run.stdout
 
 
 def test_a_reader_that_goes_away_is_no_error(trace: Path) -> None:

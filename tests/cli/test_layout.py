@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.cli.layout import cells, laid_out
+from swapsim.cli.layout import cells, laid_out, printable
 
 
 def test_a_table_as_it_is_printed() -> None:
@@ -49,6 +49,11 @@ def test_a_row_alone_keeps_its_order() -> None:
 def test_each_value_is_written_plainly(values: list[Any], shown: list[str]) -> None:
     """Numbers that a program can read, a dash for null, and nothing that a terminal obeys."""
     assert cells(pl.Series(values)) == shown
+
+
+def test_a_line_stays_one() -> None:
+    """Whatever a path or a kernel is called."""
+    assert printable("a\nb\udcff é\x1b") == "a\\nb\\udcff é\\x1b"
 
 
 def test_nothing_is_cut() -> None:
