@@ -53,7 +53,7 @@ def rank(file: Path, seeds: int) -> Found:
 
 
 def _table(ranked: pl.DataFrame) -> Table:
-    """Return one metric's part of a ranking, its unit above the figures."""
+    """Return one metric's part of a ranking by rank, its unit above the figures."""
     metric, unit, better = ranked.row(0)[:3]
     columns = explained("POLICY_RANKING") | {
         name: replace(explained("POLICY_RANKING")[name], unit=unit)
@@ -61,7 +61,7 @@ def _table(ranked: pl.DataFrame) -> Table:
     }
     return Table(
         metric,
-        ranked.select(_COLUMNS),
+        ranked.select(_COLUMNS).sort("rank", maintain_order=True),
         columns,
         title=f"{metric}, {_IN_WORDS[metric]} ({better} is better)",
     )

@@ -133,6 +133,9 @@ def print_tables(tables: Sequence[Table], *, explain: bool) -> None:
         columns = table.explained()
         if number:
             click.echo()
+        if table.title and table.frame.is_empty():
+            click.echo(f"{table.title}: nothing")
+            continue
         if table.title:
             click.echo(f"{printable(table.title)}:")
         click.echo(laid_out(table.frame, {name: each.unit for name, each in columns.items()}))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """``swapsim rank``: a reader's policies among the built-in ones, and what is wrong with a file."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -67,6 +68,22 @@ def test_a_policy_is_ranked_among_the_others(
         alike = part.filter(pl.col("policy").is_in(["spread", "spread-online"]))
         assert alike["rank"].n_unique() == 1
         assert "spread" in alike.filter(policy="spread-online")["tied_with"].item()
+
+
+def test_what_is_printed_is_in_the_order_of_its_ranks(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wide interval may rank before a narrow one whose median is better."""
+    rows = [
+        (metric, "unit", better, rank, policy, False, 2.5, 2.5, 2.5, [], 2.5, 2.5, 1)
+        for metric, better in patch.RANKED_BY.items()
+        for policy, rank in (("shared", 1), ("narrow", 3), ("wide", 2), ("percpu", 3))
+    ]
+    ranking = pl.DataFrame(rows, schema=POLICY_RANKING, orient="row")
+    monkeypatch.setattr(patch, "rank", lambda *_, **__: ranking)
+    assert main(["rank", str(file)]) == 0
+    printed = re.findall(r"^\| +\d \| (\w+) ", capsys.readouterr().out, re.MULTILINE)
+    assert printed == ["shared", "wide", "narrow", "percpu"] * len(patch.RANKED_BY)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 from swapsim import traces
 from swapsim.cli import cli, main
 from swapsim.cli.output import TABLES, checked, write_chart, write_table
+from swapsim.cli.tables import Table, print_tables
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
 from swapsim.schemas import POLICY_RANKING
@@ -103,6 +104,13 @@ def test_each_column_is_explained(name: str, capsys: pytest.CaptureFixture[str])
             assert column[0].strip() == called
             assert len(says) > 3
             assert unit != "count" or not any("." in cell for cell in column[1:]), called
+
+
+def test_an_empty_table_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Not a head over no rows."""
+    none = pl.DataFrame(schema={"test": pl.String})
+    print_tables([Table("unmatched", none, {}, title="what fits nothing")], explain=True)
+    assert capsys.readouterr().out == "what fits nothing: nothing\n"
 
 
 @pytest.mark.parametrize("name", CHARTED)
