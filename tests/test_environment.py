@@ -3,9 +3,11 @@
 
 import re
 import tomllib
+from pathlib import Path
 
 import yaml
 
+import swapsim
 from swapsim.paths import repository_root
 
 ROOT = repository_root()
@@ -39,6 +41,11 @@ def test_conda_builds_from_conda_forge_alone() -> None:
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     assert environment["channels"] == ["conda-forge", "nodefaults"]
     assert environment["dependencies"][-1] == {"pip": ["-e ."]}
+
+
+def test_no_folder_but_its_own_is_taken_for_the_package() -> None:
+    """Python files that lie beside the checkout are no modules of ours."""
+    assert {Path(folder).name for folder in swapsim.__path__} == {"swapsim"}
 
 
 def test_the_lock_file_has_hashes_and_names_no_host() -> None:
