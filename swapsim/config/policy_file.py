@@ -24,7 +24,7 @@ def policies_in(path: Path | str) -> tuple[Policy, ...]:
     Parameters
     ----------
     path : Path or str
-        What it imports may lie beside it. Its ``__name__`` is not ``__main__``.
+        What it imports may lie beside it. Its ``__name__`` is None.
 
     Returns
     -------
@@ -58,7 +58,8 @@ def _run(path: Path) -> dict[str, object]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         raise InputError(f"is no Python ({_said(error)}): mend it", path=path, line=line) from None
-    names: dict[str, object] = {"__name__": path.stem, "__file__": str(path)}
+    # Without a name: numba, which wants the module of a function, would import the file by it.
+    names: dict[str, object] = {"__name__": None, "__file__": str(path)}
     # Behind all others: a neighbour called as a library is not to stand in its place.
     sys.path.append(str(path.resolve().parent))
     try:

@@ -151,6 +151,14 @@ def test_a_helper_may_lie_beside_the_file(file: Path, tmp_path: Path) -> None:
     assert [policy.name for policy in policies_in(file)] == ["two_on"]
 
 
+def test_a_file_runs_once(tmp_path: Path) -> None:
+    """Neither what compiles its policies nor another process imports it by its name."""
+    path, log = tmp_path / "only_once.py", tmp_path / "log"
+    path.write_text(f"with open({str(log)!r}, 'a') as log:\n    log.write('x')\n{GOOD}")
+    assert main(["rank", str(path), "--seeds", "1"]) == 0
+    assert log.read_text() == "x"
+
+
 SCRIPT = f"""{GOOD.partition("if __name__")[0]}
 from swapsim.patches import cluster_next as patch
 print(patch.rank([two_on], seeds=1).height)
