@@ -10,6 +10,8 @@ from pathlib import Path
 import attack
 
 TEXT = Path(__file__).parent.parent / "data" / "tracefs-6.1.txt"
+OWN_RUNS = Path(__file__).parent.parent / "cli" / "own_runs.csv"
+OWN_POLICY = OWN_RUNS.with_name("own_policy.py")
 LONGEST_S = 3.0
 
 
@@ -23,6 +25,8 @@ def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
     out = tmp_path / "out" / "trace"
     out.parent.mkdir()
     commands["import"] = ["import", str(TEXT), "-o", str(out)]
+    commands["compare"] = ["compare", str(OWN_RUNS), "--without-simulated"]
+    commands["rank"] = ["rank", str(OWN_POLICY), "--seeds", "1"]
     for seed in seeds:
         rng = random.Random(seed)
         verb = rng.choice(sorted(commands))
