@@ -40,7 +40,7 @@ set_probes() {
 
 clear_probes() {
 	[ ! -d $instance ] || rmdir $instance
-	for event in $(grep -o '^p:swapsim/[a-z_]*' $tracing/kprobe_events || true); do
+	for event in $(grep -os '^p:swapsim/[a-z_]*' $tracing/kprobe_events || true); do
 		echo "-${event#p}" >>$tracing/kprobe_events
 	done
 }

@@ -75,6 +75,14 @@ def _shell() -> str:
     return shutil.which("dash") or "sh"
 
 
+def test_a_kernel_without_probes_is_told_in_one_line(types: Path, tmp_path: Path) -> None:
+    """Nothing is set, so to take it off has nothing to say."""
+    script = recording_script(types).replace("/sys/kernel/tracing", str(tmp_path))
+    asked = [_shell(), "-s", "record", str(tmp_path / "trace.txt"), "true"]
+    ran = subprocess.run(asked, input=script, text=True, capture_output=True)
+    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1), ran.stderr
+
+
 def test_what_only_one_replay_needs_leaves_the_other(types: Path) -> None:
     """Without starts of writeback batched removal is left; asked for by name, tags are refused."""
     types.write_bytes(kernel(without=("__folio_start_writeback",)))
