@@ -106,7 +106,8 @@ def _submit(
                 take(numbers.pop(future), future.result())
             waiting()
     except BaseException:
-        for future in numbers:
+        # Our own pool calls off what has not begun, and takes it for a fault if it is already.
+        for future in () if isinstance(pool, _OwnPool) else numbers:
             future.cancel()
         raise
 

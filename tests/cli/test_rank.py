@@ -177,9 +177,11 @@ def test_a_script_without_a_guard_ends_in_one_clear_line(tmp_path: Path) -> None
     assert 'if __name__ == "__main__":' in last
 
 
-@pytest.mark.parametrize("pause", [1.0, 6.0])
+@pytest.mark.parametrize("pause", [0.0, 5.0])
 def test_an_interrupt_ends_it(file: Path, tmp_path: Path, pause: float) -> None:
-    """Whatever it is at: one line, and no file."""
+    """Whatever it is at, once it has begun with the file: one line, and no other file."""
+    begun = tmp_path / "begun"
+    file.write_text(f"{GOOD}\nopen({str(begun)!r}, 'w').close()\n")
     out = tmp_path / "ranks.csv"
     command = [sys.executable, "-m", "swapsim", "rank", str(file), "--seeds", "99", "-o", str(out)]
     process = subprocess.Popen(
@@ -189,6 +191,9 @@ def test_an_interrupt_ends_it(file: Path, tmp_path: Path, pause: float) -> None:
         text=True,
         start_new_session=True,
     )
+    while not begun.exists():
+        assert process.poll() is None
+        time.sleep(0.02)
     time.sleep(pause)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
