@@ -49,7 +49,7 @@ class Watch:
         self._compiled = ffi.cast(_STORE, policy.address)
         self._steps = 0
         self._wrong: BaseException | None = None
-        self._callback = ffi.callback(_STORE, self._call)
+        self._callback = ffi.callback(_STORE, self._call, onerror=self._keep)
         address = int(ffi.cast("intptr_t", self._callback))
         self.policy = replace(policy, address=address, _callback=self._callback)
 
@@ -74,6 +74,10 @@ class Watch:
         except BaseException as error:
             self._wrong = error
             return next_
+
+    def _keep(self, _: object, error: BaseException, __: object) -> None:
+        """Keep a Ctrl-C that came while a call was on its way in or out: cffi would print it."""
+        self._wrong = error
 
     def _answer(self, given: tuple[Any, ...]) -> int:
         *numbers, first, n_bases, _ = given
