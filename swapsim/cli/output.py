@@ -3,7 +3,7 @@
 
 import io
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -63,6 +63,21 @@ def checked(path: Path, suffixes: Sequence[str]) -> Path:
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise InputError("its folder cannot be written to: choose another", path=path)
     return path
+
+
+def refuse_own_input(output: Path, given: Iterable[object]) -> None:
+    """Keep a command from writing over what it reads.
+
+    Raises
+    ------
+    InputError
+        The output is a file that the command was given, or stands in a folder that it was.
+    """
+    read = [each for each in given if isinstance(each, Path) and each.exists()]
+    if output.exists() and any(
+        each.samefile(output) or each.samefile(output.parent) for each in read
+    ):
+        raise InputError("is what the command reads: write to another file", path=output)
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:

@@ -15,7 +15,14 @@ import click
 import polars as pl
 
 from swapsim.cli.layout import laid_out, printable, told_first
-from swapsim.cli.output import CHARTS, TABLES, checked, write_chart, write_table
+from swapsim.cli.output import (
+    CHARTS,
+    TABLES,
+    checked,
+    refuse_own_input,
+    write_chart,
+    write_table,
+)
 from swapsim.schemas.glossary import Column, explained
 
 if TYPE_CHECKING:  # altair takes a second to import, and most commands draw nothing
@@ -102,6 +109,7 @@ def shows(
             one_table = bool(table) or not only
             if output is not None:
                 checked(output, suffixes)
+                refuse_own_input(output, given.values())
                 if output.suffix in TABLES and not one_table:
                     raise click.UsageError(
                         f"{output}: there are {len(only)} tables, and a file holds one: "

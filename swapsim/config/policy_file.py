@@ -8,14 +8,10 @@ their code, and no other process reads the file.
 import sys
 import traceback
 from pathlib import Path
-from typing import Final
 
 from swapsim import files
 from swapsim.config.policies import Policy
 from swapsim.errors import InputError, SwapsimError
-
-_BOM: Final = "\ufeff"
-"""Some editors begin a file so, and Python passes it over."""
 
 
 def policies_in(path: Path | str) -> tuple[Policy, ...]:
@@ -54,7 +50,7 @@ def policies_in(path: Path | str) -> tuple[Policy, ...]:
 def _run(path: Path) -> dict[str, object]:
     text = files.read_text(path)
     try:
-        code = compile(text.removeprefix(_BOM), str(path), "exec")
+        code = compile(text, str(path), "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         raise InputError(f"is no Python ({_said(error)}): mend it", path=path, line=line) from None

@@ -40,7 +40,7 @@ def read_bytes(path: Path, sha256: str | None = None) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Return a file's text.
+    """Return a file's text, without the mark that some editors and spreadsheets begin it with.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def read_text(path: Path) -> str:
         As for `read_bytes`; or it is not UTF-8.
     """
     try:
-        return read_bytes(path).decode()
+        return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"cannot be read as UTF-8 ({error}): mend it", path=path) from None
 

@@ -174,6 +174,21 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(
     assert [path.name for path in tmp_path.iterdir()] == ["folder.csv"]
 
 
+@pytest.mark.parametrize(
+    "command", ["compare {}/mine.csv --only compared", "replay writeback-tags {}"]
+)
+def test_what_a_command_reads_is_not_written_over(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither the file that it was given, nor one of the folder."""
+    mine = tmp_path / "mine.csv"
+    mine.write_text("of the reader")
+    assert main([*command.format(tmp_path).split(), "-o", str(mine)]) == 2
+    told = f"swapsim: {mine}: is what the command reads: write to another file\n"
+    assert capsys.readouterr() == ("", told)
+    assert mine.read_text() == "of the reader"
+
+
 def test_a_folder_without_leave_to_write_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,6 +119,13 @@ def test_a_csv_file_comes_through_the_door(tmp_path: Path) -> None:
         costs(tmp_path)
 
 
+def test_a_mark_at_the_beginning_of_a_text_is_passed_over(tmp_path: Path) -> None:
+    """Spreadsheets write it before the first column's name."""
+    path = tmp_path / "marked"
+    path.write_bytes(b"\xef\xbb\xbfx = 1\n")
+    assert files.read_text(path) == "x = 1\n"
+
+
 @pytest.mark.parametrize(
     "text", ["x = ", "x = " + "[" * 100_000, "x = " + "9" * 5000, "[a]\n[a]", "\0"]
 )

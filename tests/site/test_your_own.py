@@ -49,7 +49,7 @@ def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]
     assert names["gains"]["costs"].unique(maintain_order=True).to_list()[1] == "copy_ns 300"
     said = capsys.readouterr().out
     assert said.startswith("The trace removals-small-files can feed 1 of 4 replays: acquisitions")
-    assert said.rstrip().endswith("Of patch 07-mine 0 of 6 rooms stand.")
+    assert said.rstrip().endswith("Patch 07-mine has 0 of 6 parts.")
 
 
 def test_a_trace_that_is_none_is_refused_with_the_names_of_those_there_are() -> None:
