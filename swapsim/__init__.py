@@ -20,7 +20,7 @@ Polars in, polars out, over a C core. The verbs are those of the packages, as
 - ``config``: what mechanisms and machines are made with,
 - ``schemas``, ``errors``, ``files``, ``paths``, ``progress``: each table's columns, what can go
   wrong, the door that each file comes through, where files lie, and the bar of what takes long,
-- ``interrupt``: Ctrl-C before all this is imported,
+- ``interrupt``, ``bounded``: Ctrl-C before all this is imported, and a limit of memory,
 - ``cli``: the commands, a file for each subject,
 - ``native``: the calls into the C core, for the packages above.
 

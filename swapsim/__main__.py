@@ -7,12 +7,17 @@ traceback of theirs, or in a panic, so until they are there it ends the process 
 
 import sys
 
-from swapsim import interrupt
+from swapsim import bounded, interrupt
 
 
 def main() -> int:
     """Run the command line; return its exit code."""
     interrupt.end_at_once()
+    limit = bounded.bound()
+    return _command() if limit is None else bounded.in_a_child(_command, limit)
+
+
+def _command() -> int:
     from swapsim import cli
 
     try:

@@ -2,16 +2,25 @@
 """Ctrl-C while nobody is there yet who could clear up. It imports next to nothing, to be first.
 
 So it takes what ``signal`` is made of: that one imports five modules to make its numbers enums.
+
+Whoever ends the process by other means, or closes its terminal, is answered as Ctrl-C is.
 """
 
 import os
+import sys
 from _signal import (  # type: ignore[import-not-found] # CPython's own
+    SIG_DFL,
     SIG_IGN,
+    SIGHUP,
     SIGINT,
+    SIGTERM,
     default_int_handler,
     getsignal,
     signal,
 )
+
+SIGNALS = (SIGINT, SIGTERM, SIGHUP)
+"""What ends a command before its work is done."""
 
 TEXT = "swapsim: interrupted; nothing was left half written"
 """What the command says to Ctrl-C."""
@@ -21,23 +30,26 @@ CODE = 130
 
 
 def end_at_once() -> None:
-    """Let Ctrl-C end the process with one line; where it is ignored it stays so."""
-    if getsignal(SIGINT) is default_int_handler:
-        signal(SIGINT, end)
+    """Let each of the signals end the process with one line; one that is ignored stays so."""
+    for number in SIGNALS:
+        if getsignal(number) in (default_int_handler, SIG_DFL):
+            signal(number, end)
 
 
 def raise_again() -> None:
-    """Let Ctrl-C be an error again that clears up as it passes."""
-    if getsignal(SIGINT) is end:
-        signal(SIGINT, default_int_handler)
+    """Let each be an error again that clears up as it passes."""
+    for number in SIGNALS:
+        if getsignal(number) is end:
+            signal(number, default_int_handler)
 
 
 def be_done() -> None:
-    """Let Ctrl-C be nothing to a process that has done its work, and only goes away."""
-    signal(SIGINT, SIG_IGN)
+    """Let each be nothing to a process that has done its work, and only goes away."""
+    for number in SIGNALS:
+        signal(number, SIG_IGN)
 
 
 def end(*_: object) -> None:
     """Say so and end the process, whatever it is at."""
-    os.write(2, f"{TEXT}\n".encode())
+    os.write(sys.stderr.fileno(), f"{TEXT}\n".encode())
     os._exit(CODE)

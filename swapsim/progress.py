@@ -37,7 +37,7 @@ def bar(total: int, desc: str, unit: str, *, shown: bool) -> Iterator[Bar]:
         Show it on stderr, or in a notebook at once; a notebook shows it after LONG_SECONDS anyway.
     """
     if not _in_notebook():
-        with _TextBar(total=total, desc=desc, unit=f" {unit}", disable=not shown) as text:
+        with TextBar(total=total, desc=desc, unit=f" {unit}", disable=not shown) as text:
             yield text
         return
     late = _NotebookBar(total, desc, unit, delay=0 if shown else LONG_SECONDS)
@@ -69,7 +69,7 @@ def _in_notebook() -> bool:
     return there is not None and hasattr(there.get_ipython(), "kernel")
 
 
-class _TextBar(tqdm):  # type: ignore[type-arg]
+class TextBar(tqdm):  # type: ignore[type-arg]
     """A bar without tqdm's thread, which draws late bars again, and warns if it cannot begin."""
 
     monitor_interval = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ctrl-C before the libraries are there: one line, no traceback, whoever started us."""
+"""Ctrl-C, and its like, before the libraries are there: one line, no traceback."""
 
 import os
 import signal
@@ -19,13 +19,16 @@ STARTS = {
 }
 
 
-def run_interrupted(start: list[str], folder: Path, *, ignored: bool) -> tuple[int, str]:
+def run_interrupted(
+    start: list[str], folder: Path, *, ignored: bool, number: int = signal.SIGINT
+) -> tuple[int, str]:
     """Run the command with a library that is interrupted while it is imported."""
     (folder / "polars.py").write_text(
-        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nraise SystemExit(7)\n"
+        f"import os, signal\nos.kill(os.getpid(), {number})\nraise SystemExit(7)\n"
     )
+    # What has a handler is by default when another program begins.
     handled = signal.SIG_IGN if ignored else signal.default_int_handler
-    before = signal.signal(signal.SIGINT, handled)
+    before = signal.signal(number, handled)
     try:
         done = subprocess.run(
             [*start, "info", "nowhere"],
@@ -35,14 +38,15 @@ def run_interrupted(start: list[str], folder: Path, *, ignored: bool) -> tuple[i
             check=False,
         )
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
     return done.returncode, done.stderr
 
 
+@pytest.mark.parametrize("number", interrupt.SIGNALS)
 @pytest.mark.parametrize("start", STARTS)
-def test_an_interrupt_among_imports_is_one_line(start: str, tmp_path: Path) -> None:
+def test_an_interrupt_among_imports_is_one_line(start: str, number: int, tmp_path: Path) -> None:
     """The process ends at once, and says the same as later."""
-    ended = run_interrupted(STARTS[start], tmp_path, ignored=False)
+    ended = run_interrupted(STARTS[start], tmp_path, ignored=False, number=number)
     assert ended == (interrupt.CODE, f"{interrupt.TEXT}\n")
 
 
@@ -63,6 +67,28 @@ def test_an_interrupt_after_the_work_is_nothing() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_an_interrupt_that_is_ignored_stays_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", interrupt.SIGNALS)
+def test_an_interrupt_that_is_ignored_stays_so(number: int, tmp_path: Path) -> None:
     """A job in the background is not ended by a Ctrl-C that is another's."""
-    assert run_interrupted(STARTS["module"], tmp_path, ignored=True) == (7, "")
+    ended = run_interrupted(STARTS["module"], tmp_path, ignored=True, number=number)
+    assert ended == (7, "")
+
+
+@pytest.mark.parametrize("number", interrupt.SIGNALS)
+def test_whatever_ends_a_command_clears_up(number: int, tmp_path: Path) -> None:
+    """Of a file that is being written nothing is left."""
+    script = f"""
+import os, pathlib
+from swapsim import files, interrupt
+interrupt.end_at_once()
+interrupt.raise_again()
+with files.whole_file(pathlib.Path("out.json")) as file:
+    file.write(b"half of it")
+    os.kill(os.getpid(), {number})
+    os.write(1, b"not reached")
+"""
+    ask = [sys.executable, "-c", script]
+    done = subprocess.run(ask, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+    assert done.stderr.endswith("KeyboardInterrupt\n")
+    assert not [*tmp_path.iterdir()]

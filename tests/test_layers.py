@@ -14,7 +14,7 @@ PACKAGE = Path(swapsim.__file__).parent
 LADDER = (
     {"native.facts"},
     {"errors", "interrupt"},
-    {"files"},
+    {"bounded", "files"},
     {"paths", "progress", "schemas"},
     {"config"},
     {"__init__"},

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
-from tqdm import tqdm
 
 from swapsim.config import MAPPING_KERNELS, MappingConfig
 from swapsim.errors import InputError
 from swapsim.native.facts import REMOVAL_REFERENCES, REMOVAL_WAYS
 from swapsim.native.removal import remove_lists
+from swapsim.progress import bar
 from swapsim.replay.removal_rows import REPLAY, TRUNK_SLOTS, removals
 from swapsim.schemas import (
     BATCHED_REMOVAL,
@@ -142,8 +142,8 @@ def removal_holds(
     slots = 1 if last_slot is None else int(str(last_slot)) + 1
     config = MappingConfig(kernel=kernel, swap_slots=slots)
     label = f"{kernel}, {way}"
-    with tqdm(total=pages.height, desc=label, unit=" rows", disable=not progress) as bar:
-        holds = remove_lists(pages, config, way, tick=bar.update).holds
+    with bar(pages.height, label, "rows", shown=progress) as counted:
+        holds = remove_lists(pages, config, way, tick=counted.update).holds
     return require(holds, REMOVAL_HOLDS, "REMOVAL_HOLDS")
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 import polars as pl
-from tqdm import tqdm
 
 from swapsim.config import SlotsConfig
 from swapsim.config.checks import check_choice
@@ -15,6 +14,7 @@ from swapsim.errors import InputError
 from swapsim.files import decode
 from swapsim.native.facts import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.native.slot_replay import SlotMismatch, replay_slots
+from swapsim.progress import bar
 from swapsim.schemas import VERIFIED_SLOTS, require
 from swapsim.traces import check_slot_events, slot_events, slot_set_up, table_bytes
 
@@ -118,8 +118,8 @@ def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> SlotV
     check_slot_events(rows)
     _check_open_calls(rows)
     config = replace(device, slots=_slots_of(rows), possible_cpus=_cpus_of(rows))
-    with tqdm(total=rows.height, desc="verify", unit=" rows", disable=not progress) as bar:
-        found = replay_slots(rows, config, cpus=rows["cpu"].n_unique(), tick=bar.update)
+    with bar(rows.height, "verify", "rows", shown=progress) as counted:
+        found = replay_slots(rows, config, cpus=rows["cpu"].n_unique(), tick=counted.update)
     return SlotVerdict(calls=found.calls, open_calls=found.open_calls, mismatch=found.mismatch)
 
 

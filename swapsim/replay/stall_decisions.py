@@ -14,13 +14,12 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-from tqdm import tqdm
 
 from swapsim.errors import InputError
 from swapsim.native.facts import STALL_BY_PASS, STALL_CLEARS, STALL_FATES, STALL_FLAGS, STALL_RULES
 from swapsim.native.stall_replay import Decided, History, decide_lists
 from swapsim.native.stall_sleeps import decide_rounds, decide_sleeps
-from swapsim.progress import over
+from swapsim.progress import bar, over
 from swapsim.replay.stall_counters import DECIDING
 from swapsim.replay.stall_lists import ReclaimLists, gather
 from swapsim.replay.stall_tables import with_decisions
@@ -291,10 +290,10 @@ def _by_rules(
         raise InputError("the trace has no whole list: record a longer one")
     known, history = lists.lists.select(RECLAIM_LISTS.names()), _history(rows, lists)
     total = lists.folios.height * len(STALL_RULES)
-    with tqdm(total=total, desc="decide", unit=" folios", disable=not progress) as bar:
+    with bar(total, "decide", "folios", shown=progress) as counted:
         for rules in STALL_RULES:
             own = None if rules in STALL_BY_PASS else history
-            yield rules, decide_lists(lists.folios, known, rules, history=own, tick=bar.update)
+            yield rules, decide_lists(lists.folios, known, rules, history=own, tick=counted.update)
 
 
 def _history(rows: ReclaimRows, lists: ReclaimLists) -> History:

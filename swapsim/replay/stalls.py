@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
-from tqdm import tqdm
 
 from swapsim.config.checks import check_choice
 from swapsim.errors import InputError
 from swapsim.native.facts import STALL_RULES
-from swapsim.progress import over
+from swapsim.progress import bar, over
 from swapsim.replay.stall_counters import count_lists
 from swapsim.replay.stall_lists import gather
 from swapsim.replay.stall_mismatch import describe_first
@@ -89,8 +88,8 @@ def verify_stalls(
 def _judged(rows: ReclaimRows, rules: str, *, hz: int, progress: bool) -> StallVerdict:
     lists = gather(rows)
     total = lists.folios.height
-    with tqdm(total=total, desc="verify", unit=" folios", disable=not progress) as bar:
-        counted = count_lists(lists, rules, tick=bar.update)
+    with bar(total, "verify", "folios", shown=progress) as counter:
+        counted = count_lists(lists, rules, tick=counter.update)
     decided = decided_passes(rows, lists, rules)
     ours = counted.ours.with_columns(lists.lists["pass"])
     sleeps = judge_sleeps(rows, ours, decided, rules, hz=hz)

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
-from tqdm import tqdm
 
 from swapsim.config import MAPPING_KERNELS, MappingConfig
 from swapsim.errors import InputError
 from swapsim.native.facts import MAPPING_SLOTS_MAX
 from swapsim.native.mapping_replay import File, replay_writeback_tags
+from swapsim.progress import bar
 from swapsim.replay.event_fields import SWAP_TYPE_SHIFT
 from swapsim.replay.mapping_rows import writeback_rows
 from swapsim.schemas import REPLAY_ROWS, require
@@ -130,12 +130,12 @@ def replay_rows(
                 field=field,
             )
     label = f"{config.kernel}, tags {'kept' if config.swap_writeback_tags else 'not kept'}"
-    with tqdm(total=rows.height, desc=label, unit=" rows", disable=not progress) as bar:
+    with bar(rows.height, label, "rows", shown=progress) as counted:
 
         def chunks() -> Iterator[pl.DataFrame]:
             for chunk in rows.iter_slices(_ROWS_A_CHUNK):
                 yield chunk
-                bar.update(chunk.height)
+                counted.update(chunk.height)
 
         sites = replay_writeback_tags(chunks(), config)
     return sites.filter(pl.col("calls") > 0)

@@ -6,11 +6,10 @@ from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any
 
-from tqdm import tqdm
-
 from swapsim import patches
 from swapsim.errors import InputError
 from swapsim.paths import repository_root
+from swapsim.progress import TextBar
 from swapsim.sweep.kept import Kept
 
 
@@ -72,7 +71,7 @@ def simulate(names: Sequence[str] = (), *, progress: bool = False) -> Iterator[t
     """
     repository_root()
     chosen = results(names)
-    with tqdm(chosen, desc="simulate", unit=" results", disable=not progress) as bar:
+    with TextBar(chosen, desc="simulate", unit=" results", disable=not progress) as bar:
         for each in bar:
             bar.set_postfix_str(each.name)
             yield each.name, each.renew(progress=progress)

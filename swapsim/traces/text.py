@@ -10,12 +10,12 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, Never, cast
+from typing import BinaryIO, Final, cast
 
 import zstandard
-from tqdm import tqdm
 
 from swapsim.errors import InputError
+from swapsim.progress import TextBar
 
 CHUNK_BYTES: Final = 4 << 20
 """Text in one piece: large enough to hide a call, small enough for the caches beyond it."""
@@ -76,9 +76,9 @@ def _unreadable(source: Path | str, error: OSError) -> InputError:
     return InputError(f"cannot be read ({why}): name a readable text", path=name_of(source))
 
 
-def _bar(source: Path | str, *, shown: bool) -> "tqdm[Never]":
+def _bar(source: Path | str, *, shown: bool) -> TextBar:
     known = str(source) != "-" and Path(source).is_file()
-    return tqdm(
+    return TextBar(
         total=Path(source).stat().st_size if known else None,
         desc="import",
         unit="B",
@@ -91,7 +91,7 @@ def _pieces(
     raw: io.BufferedReader,
     source: Path | str,
     listener: Callable[[bytes], object],
-    bar: "tqdm[Never]",
+    bar: TextBar,
 ) -> Generator[bytes, None, None]:
     try:
         plain = _unpacked(raw, source)

@@ -7,14 +7,14 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Lock
-from typing import Any, Final
+from typing import Final
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
-from tqdm import tqdm
 
 from swapsim.errors import SwapsimError
+from swapsim.progress import TextBar
 from swapsim.site.notebooks import results_of
 
 CELL_SECONDS: Final = 3600
@@ -74,7 +74,7 @@ def make_all(make: Callable[[Path, Runs], None], paths: Sequence[Path]) -> None:
 
 
 def run(
-    path: Path, notebook: nbformat.NotebookNode, runs: Runs, bar: "tqdm[Any]"
+    path: Path, notebook: nbformat.NotebookNode, runs: Runs, bar: TextBar
 ) -> nbformat.NotebookNode:
     """Run a notebook's cells and return it with their outputs.
 

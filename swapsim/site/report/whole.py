@@ -19,13 +19,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import nbformat
-from tqdm import tqdm
 
 from swapsim.errors import InputError
 from swapsim.paths import notebooks_root
+from swapsim.progress import TextBar
 from swapsim.site.report import cells, front, shell
 from swapsim.site.report.articles import Shelf, digest, surroundings
 from swapsim.site.report.pages import Notebooks, lead_from, pages
@@ -78,7 +78,7 @@ def write(output: Path, *, progress: bool = False) -> Path:
         missing = [path for path in notebooks if shelf.find(path.stem) is None]
         judged = [name for name in _JUDGED if shelf.find(name) is None]
         steps = sum(_code_cells(notebooks[path]) for path in missing) + len(judged)
-        with tqdm(total=steps, desc="report", unit=" cells", disable=not progress) as bar:
+        with TextBar(total=steps, desc="report", unit=" cells", disable=not progress) as bar:
             _run(missing, notebooks, shelf, output, bar)
             _judge(judged, shelf, bar)
         told = provenance()
@@ -91,7 +91,7 @@ def write(output: Path, *, progress: bool = False) -> Path:
 
 
 def _run(
-    missing: Sequence[Path], notebooks: Notebooks, shelf: Shelf, output: Path, bar: "tqdm[Any]"
+    missing: Sequence[Path], notebooks: Notebooks, shelf: Shelf, output: Path, bar: TextBar
 ) -> None:
     """Run notebooks and put their articles on the shelf."""
     lead = lead_from(notebooks_root(), notebooks_root().parent, output)
@@ -105,7 +105,7 @@ def _run(
     make_all(make, missing)
 
 
-def _judge(judged: Sequence[str], shelf: Shelf, bar: "tqdm[Any]") -> None:
+def _judge(judged: Sequence[str], shelf: Shelf, bar: TextBar) -> None:
     """Put the articles that show verdicts on the shelf."""
     if judged:
         bar.set_postfix_str("verdicts")

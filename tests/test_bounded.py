@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A command under a limit of its memory: one line, whatever a library does for want of it."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from swapsim import bounded, interrupt
+
+LIMIT_MB = 4096
+TOO_LITTLE = f"swapsim: ended for want of memory: raise the limit of {LIMIT_MB} MB (ulimit)\n"
+
+ENDINGS = {
+    "abort": "import os; os.write(2, b'memory allocation failed'); os.abort()",
+    "exit": "import os; os.write(2, b'giving up\\n' * 1000); os._exit(1)",
+    "raise": "raise MemoryError",
+    "kill": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+}
+
+
+def started(*command: str, library: str | None = None, folder: Path) -> "subprocess.Popen[str]":
+    """Start the command under the limit, with something else in the place of a library."""
+    if library is not None:
+        (folder / "polars.py").write_text(library)
+    limit = LIMIT_MB << 20
+    return subprocess.Popen(
+        [sys.executable, "-m", "swapsim", *command],
+        env=os.environ | {"PYTHONPATH": str(folder)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+def test_a_library_may_end_as_it_likes(how: str, tmp_path: Path) -> None:
+    """What it writes is not seen, and what it exits with is not ours."""
+    process = started("info", "nowhere", library=ENDINGS[how], folder=tmp_path)
+    assert process.communicate() == ("", TOO_LITTLE)
+    assert process.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "out", "said"),
+    [
+        (["--version"], 0, "swapsim", ""),
+        (["info", "nowhere"], 2, "", "swapsim: nowhere"),
+    ],
+)
+def test_an_answer_is_the_same(
+    command: list[str], code: int, out: str, said: str, tmp_path: Path
+) -> None:
+    """Code, stdout and stderr, where there is enough."""
+    process = started(*command, folder=tmp_path)
+    printed = process.communicate()
+    assert process.returncode == code
+    assert [text[: len(begin)] for text, begin in zip(printed, (out, said), strict=True)] == [
+        out,
+        said,
+    ]
+    assert printed[1].count("\n") == bool(said)
+
+
+@pytest.mark.parametrize("number", interrupt.SIGNALS)
+def test_a_signal_reaches_the_child(number: int, tmp_path: Path) -> None:
+    """It is sent to the process that was started, which is not the one that works."""
+    sleeps = "import os, signal\nos.write(1, b'here\\n')\nsignal.pause()"
+    process = started("info", "nowhere", library=sleeps, folder=tmp_path)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.Signals(number))
+    assert process.communicate() == ("", f"{interrupt.TEXT}\n")
+    assert process.returncode == interrupt.CODE
+
+
+def test_what_has_no_room_for_the_libraries_is_not_begun(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Python may try to import one for ever."""
+    assert bounded.in_a_child(lambda: pytest.fail("it was begun"), 900 << 20) == 2
+    said = "swapsim: needs 1024 MB of memory and more: raise the limit of 900 MB (ulimit)\n"
+    assert capsys.readouterr() == ("", said)
