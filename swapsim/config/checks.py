@@ -2,9 +2,14 @@
 """Checks that configs make of their fields: each error quotes the field and its value."""
 
 from collections.abc import Iterable
+from dataclasses import fields
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 from swapsim.errors import ConfigError
+
+if TYPE_CHECKING:  # a stub's own
+    from _typeshed import DataclassInstance
 
 
 def check_number(
@@ -32,7 +37,9 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
         raise ConfigError(f"{name}={value!r}: choose one of {', '.join(map(str, known))}")
 
 
-def check_flag(name: str, value: object) -> None:
-    """Refuse what is neither True nor False."""
-    if not isinstance(value, bool):
-        raise ConfigError(f"{name}={value!r}: choose True or False")
+def check_flags(config: "DataclassInstance") -> None:
+    """Refuse what is neither True nor False in a field that is one of them."""
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if field.type is bool and not isinstance(value, bool):
+            raise ConfigError(f"{field.name}={value!r}: choose True or False")

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from swapsim.config.checks import check_choice, check_flag, check_number
+from swapsim.config.checks import check_choice, check_flags, check_number
 from swapsim.config.policies import Policy
 from swapsim.config.slots import SlotsConfig
 from swapsim.config.workloads import StreamsConfig
@@ -167,14 +167,17 @@ class MachineConfig:
 
     def __post_init__(self) -> None:
         """Check each field, then that tasks, memory and devices fit together."""
+        if not isinstance(self.patch, str):
+            raise ConfigError(f"patch={self.patch!r}: choose a text")
+        if not isinstance(self.streams, StreamsConfig | None):
+            raise ConfigError(f"streams={self.streams!r}: give a StreamsConfig or None")
         if self.swap_writeback_tags not in (None, False, True):
             raise ConfigError(
                 f"swap_writeback_tags={self.swap_writeback_tags!r}: choose True, False, or None "
                 "for what the kernel was released with"
             )
         check_choice("removal", self.removal, facts.REMOVAL_WAYS)
-        for name in ("rotational", "shares_memory", "slot_cache", "test_and_set", "fragmented"):
-            check_flag(name, getattr(self, name))
+        check_flags(self)
         for name, low, high in (
             ("nodes", 1, facts.MACHINE_NODES_MAX),
             ("devices", 1, self.nodes),

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from swapsim.config.checks import check_choice, check_number
+from swapsim.config.checks import check_choice, check_flags, check_number
 from swapsim.native.facts import (
     MAPPING_KERNELS,
     MAPPING_SLOTS_MAX,
@@ -43,6 +43,7 @@ class MappingConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
+        check_flags(self)
         check_choice("kernel", self.kernel, MAPPING_KERNELS)
         check_number("swap_slots", self.swap_slots, 1, MAPPING_SLOTS_MAX)
         check_number("trunk_shift", self.trunk_shift, 1, MAPPING_TRUNK_SHIFT_MAX)

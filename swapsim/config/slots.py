@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from swapsim.config.checks import check_choice, check_flag, check_number
+from swapsim.config.checks import check_choice, check_flags, check_number
 from swapsim.config.policies import Policy
 from swapsim.errors import ConfigError
 from swapsim.native.facts import (
@@ -73,8 +73,7 @@ class SlotsConfig:
             )
         if self.cluster_size not in (256, 512):
             raise ConfigError(f"cluster_size={self.cluster_size!r}: choose 256 or 512")
-        check_flag("rotational", self.rotational)
-        check_flag("slot_cache", self.slot_cache)
+        check_flags(self)
         check_number("slots", self.slots, 2, SLOTS_MAX, " (slot 0 is the header)")
         check_number("trunk_shift", self.trunk_shift, 1, TRUNK_SHIFT_MAX)
         check_number("possible_cpus", self.possible_cpus, 1, CPUS_MAX)

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from swapsim.config.checks import check_choice, check_flag, check_number
+from swapsim.config.checks import check_choice, check_flags, check_number
 from swapsim.errors import ConfigError
 from swapsim.native.facts import STALL_FLAGS, STALL_PRIORITY_MAX, STALL_RULES
 
@@ -54,8 +54,7 @@ class StallContext:
         """Check each field, and those that need each other."""
         check_choice("rules", self.rules, STALL_RULES)
         check_number("priority", self.priority, 0, STALL_PRIORITY_MAX)
-        for name in ("kswapd", "memcg", "sane", "hibernation", "may_throttle", "io", "fs"):
-            check_flag(name, getattr(self, name))
+        check_flags(self)
         check_number("flags", self.flags, 0, sum(STALL_FLAGS.values()))
         if not self.sane and not self.memcg:
             raise ConfigError("sane=False: only a memory cgroup can be, so set memcg=True")

@@ -2,11 +2,12 @@
 """What the tasks of the slot workbench do, and the windows of its measures."""
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Final
 
 import polars as pl
 
-from swapsim.config.checks import check_choice, check_number, check_share
+from swapsim.config.checks import check_choice, check_flags, check_number, check_share
 from swapsim.errors import ConfigError, InputError
 from swapsim.native.facts import OVERLAP_CALLS_MAX
 from swapsim.schemas import REQUESTS, require
@@ -83,6 +84,7 @@ class ChurnConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
+        check_flags(self)
         check_share("used_share", self.used_share)
         if self.tasks is not None:
             check_number("tasks", self.tasks, 1)
@@ -125,7 +127,7 @@ class StreamsConfig:
         require(self.requests, REQUESTS, "REQUESTS")
         if self.requests.is_empty():
             raise InputError("the table of requests has no rows: choose a trace that swaps")
-        if not 0 <= self.skipped_share < 1:
+        if not isinstance(self.skipped_share, Real) or not 0 <= self.skipped_share < 1:
             raise ConfigError(f"skipped_share={self.skipped_share!r}: choose from 0 to below 1")
         check_choice("swap_in", self.swap_in, SWAP_IN)
 

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass, fields
 
-from swapsim.config.checks import check_choice, check_flag, check_number
+from swapsim.config.checks import check_choice, check_flags, check_number
 from swapsim.errors import ConfigError
 from swapsim.native import facts
 
@@ -125,8 +125,7 @@ class WorldConfig:
                 f"rules={self.rules!r}: its lists are the node's, and the world's are the zones'; "
                 f"give it one zone, normal_pages=0, or one of {', '.join(facts.WORLD_RULES)}"
             )
-        check_flag("delays_allocation", self.delays_allocation)
-        check_flag("nfs", self.nfs)
+        check_flags(self)
         for name, low, high in _RANGES:
             check_number(name, getattr(self, name), low, high)
         if not isinstance(self.files, tuple) or not 1 <= len(self.files) <= facts.WORLD_ROUNDS_MAX:

@@ -30,8 +30,11 @@ def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
     Raises
     ------
     InputError
-        Naming the first column that is missing, unknown, misplaced or of another type.
+        Naming the first column that is missing, unknown, misplaced or of another type; or it is no
+        table at all.
     """
+    if not isinstance(frame, pl.DataFrame):
+        raise InputError(f"table {name} is a {type(frame).__name__}: give a polars.DataFrame")
     if frame.schema == schema:
         return frame
     for column, dtype in schema.items():
