@@ -35,9 +35,10 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
     Returns
     -------
     str
+        Three paragraphs.
     """
     told = (verdict_on_lists(verified), verdict_in_runs(measured), verdict_in_world(judged))
-    return " ".join(told)
+    return "\n\n".join(told)
 
 
 def verdict_on_lists(verified: pl.DataFrame) -> str:
