@@ -381,7 +381,8 @@ def _folios(lists: ReclaimLists, decided: Decided) -> dict[str, pl.Series]:
     }
     # A digest that two lists of the same fates share, and hardly any others.
     place = np.arange(len(fates)) - np.repeat(starts, np.diff(lists.ends, prepend=0).astype(int))
-    powers = np.cumprod(np.full(int(place.max()) + 1, _MIXER, dtype=np.uint64))
+    longest = int(np.max(place)) + 1
+    powers = np.multiply.accumulate(np.full(longest, _MIXER, dtype=np.uint64))
     mixed = (fates.astype(np.uint64) + np.uint64(1)) * powers[place]
     return {
         name: pl.Series(np.add.reduceat(which.astype(np.uint32), starts))
