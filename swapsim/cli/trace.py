@@ -48,7 +48,12 @@ def info(folder: Path) -> None:
     help="Types of the kernel to be recorded; as a rule those of the running one.",
 )
 @click.option(
-    "--for", "replays", multiple=True, metavar="REPLAY", help="What the trace shall feed."
+    "--for",
+    "replays",
+    multiple=True,
+    metavar="REPLAY",
+    help="What the trace shall feed: writeback-tags, batched-removal, or (more than once) both; "
+    "as a rule what the kernel can.",
 )
 def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
     """Print a shell script that records, on your own kernel, what replays need."""

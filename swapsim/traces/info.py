@@ -2,10 +2,13 @@
 """What a trace folder holds, in some lines."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from swapsim.traces.folder import FILES, events, provenance
 from swapsim.traces.replays import replays_of
+
+WIDEST: Final = 100
+"""Letters of a line that holds several things; what takes more has a line for each."""
 
 
 def info(folder: Path | str) -> str:
@@ -39,6 +42,8 @@ def _describe_table(title: str, value: Any) -> list[str]:
         return [
             line for key, item in value.items() for line in _describe_table(f"{title}.{key}", item)
         ]
-    if isinstance(value, list):
-        value = ", ".join(map(str, value))
-    return [f"  {title}: {' '.join(str(value).split())}"]
+    told = [" ".join(str(item).split()) for item in (value if isinstance(value, list) else [value])]
+    line = f"  {title}: {', '.join(told)}"
+    if len(told) == 1 or len(line) <= WIDEST:
+        return [line]
+    return [f"  {title}:", *(f"    {item}" for item in told)]
