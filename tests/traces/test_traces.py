@@ -424,7 +424,7 @@ def test_a_table_that_trace_toml_does_not_tell_of_is_refused(real: Path) -> None
 
 def test_info_has_a_line_for_each_of_many_things() -> None:
     """What fits a line stands in one."""
-    told = traces.info(traces.shipped()["swap-w-seq"]).splitlines()
+    told = traces.info(traces.shipped("writeback-tags")["swap-w-seq"]).splitlines()
     assert "  recording.probes:" in told
     assert "    p:kprobes/swp_add add_to_swap_cache+5 folio=%di entry=%si" in told
     assert "  workload.cgroup_commands: sequential_writer 8 38" in told
