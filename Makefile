@@ -89,7 +89,7 @@ fuzz: setup ## fuzz each mechanism of the C core, FUZZ_SECONDS= each, FUZZERS= t
 analyse: setup ## the C core under sanitizers, analysers, other compilers and processors, ANALYSE= parts
 	@PATH="$(CURDIR)/$(BIN):$$PATH" corelib/analyse.sh $(ANALYSE)
 
-TORTURE ?= fuzz properties files rows configs memory signals disks two_at_once
+TORTURE ?= fuzz properties files rows configs memory signals disks two_at_once surroundings
 TORTURE_MINUTES ?= 10
 SANITIZED := build/sanitized
 minutes = $(shell awk 'BEGIN { print $(TORTURE_MINUTES) / $(words $(TORTURE)) }')

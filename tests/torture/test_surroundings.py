@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Other people's machines, as far as they can be had on this one: the same bytes on each."""
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import attack
+
+GIBIBYTES: Final = 2
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a process finds that others do not: variables, and what is done before it begins."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    begin: Callable[[], None] = lambda: None
+
+
+def on_one_core() -> None:
+    """Leave the process the first of its cores."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+SURROUNDINGS: Final = {
+    "plain": Surroundings(),
+    "the locale C": Surroundings({"LC_ALL": "C", "LANG": "C"}),
+    "ASCII": Surroundings({"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}),
+    "no home": Surroundings({"HOME": "/nowhere", "XDG_CACHE_HOME": "/nowhere"}),
+    "no folder for temporary files": Surroundings({"TMPDIR": "/nowhere"}),
+    "one core": Surroundings(begin=on_one_core),
+    "little memory": Surroundings(begin=attack.bound_memory(GIBIBYTES << 30)),
+    "no asserts": Surroundings({"PYTHONOPTIMIZE": "1"}),
+    "another order of sets": Surroundings({"PYTHONHASHSEED": "7"}),
+    "another time zone": Surroundings({"TZ": "Asia/Kathmandu"}),
+    "one thread": Surroundings({"POLARS_MAX_THREADS": "1"}),
+    "a narrow terminal": Surroundings({"COLUMNS": "40", "TERM": "dumb"}),
+}
+FOLDERS: Final = ("folder", "two words", "földer", "-o", "a'b\"c", "%s{0}[1]*")
+
+
+def answers(command: list[str], around: Surroundings, **given: Any) -> tuple[int, str, str]:
+    """Return the code of a command, and what it wrote to stdout and stderr."""
+    done = subprocess.run(
+        [sys.executable, "-m", "swapsim", *command],
+        env=os.environ | around.variables,
+        preexec_fn=around.begin,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        **given,
+    )
+    attack.must_be_one_line(done.returncode, done.stderr)
+    return done.returncode, done.stdout, done.stderr
+
+
+def written_beside(trace: Path) -> dict[str, bytes]:
+    """Return the files that commands have written beside a trace; remove them."""
+    there = sorted(path for path in trace.parent.iterdir() if path.is_file())
+    found = {path.suffix: path.read_bytes() for path in there}
+    for path in there:
+        path.unlink()
+    return found
+
+
+def test_surroundings(tmp_path: Path, seeds: Iterator[int]) -> None:
+    """A verb answers and writes the same wherever it runs, and whatever its trace's folder is."""
+    plain = {}
+    for seed in seeds:
+        rng = random.Random(seed)
+        verb, name = rng.choice(sorted(attack.VERBS)), rng.choice(sorted(SURROUNDINGS))
+        replay, command = attack.VERBS[verb]
+        home = tmp_path / verb
+        if verb not in plain:
+            first = home / FOLDERS[0] / "trace"
+            first.parent.mkdir(parents=True)
+            attack.small_trace(replay, first)
+            plain[verb] = answers(command(first), SURROUNDINGS["plain"]), written_beside(first)
+        [folder] = home.iterdir()
+        trace = folder.rename(home / rng.choice(FOLDERS)) / "trace"
+        print(f"seed {seed}: {verb} in {trace.parent.name!r}, {name}")
+        code, out, said = answers(command(trace), SURROUNDINGS[name])
+        if name == "little memory" and code == 2:
+            continue
+        told = [text.replace(str(trace), str(home / FOLDERS[0] / "trace")) for text in (out, said)]
+        assert ((code, *told), written_beside(trace)) == plain[verb]
