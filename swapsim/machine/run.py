@@ -7,7 +7,7 @@ import polars as pl
 
 from swapsim.claims import Row, results
 from swapsim.config import MachineConfig
-from swapsim.errors import InputError
+from swapsim.errors import ConfigError, InputError
 from swapsim.machine.costs import check_costs, costs
 from swapsim.native import machine as native_machine
 
@@ -43,6 +43,7 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
     Raises
     ------
     ConfigError
+        All tasks end within the warm-up.
     InputError
         A cost does not fit (see `costs.check_costs`), is as long as the run, the devices fill
         up, or the requests of streams cannot be done.
@@ -59,6 +60,11 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
                 field="value",
             )
     window = native_machine.watch(config, dict(checked.select("name", "value").iter_rows()))
+    if not window.elapsed_ns:
+        raise ConfigError(
+            f"warmup_ns={config.warmup_ns}: all tasks ended before the watch began; "
+            "let it begin earlier, or give them more accesses"
+        )
     metrics = [
         *_rates(window),
         *_site_metrics(window),

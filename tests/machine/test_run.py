@@ -38,6 +38,12 @@ def test_a_cost_as_long_as_the_run_is_refused() -> None:
         run(replace(SHORT, duration_ns=1000), change_costs(costs(), {"fault_ns": 1000}))
 
 
+def test_tasks_that_end_before_the_watch_are_refused() -> None:
+    """There would be no rate of anything."""
+    with pytest.raises(ConfigError, match="warmup_ns=1000000: all tasks ended"):
+        run(MachineConfig(walkers=1, accesses=1, warmup_ns=1_000_000))
+
+
 def test_a_run_gives_results() -> None:
     """RESULTS, source simulated, one row per metric."""
     results = run(SHORT)

@@ -24,6 +24,7 @@ from swapsim.config import (
 )
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run as run_machine
+from swapsim.machine.spans import spans
 from swapsim.native import stall
 from swapsim.native.facts import REMOVAL_WAYS, STALL_RULES
 from swapsim.native.removal import remove_lists
@@ -92,15 +93,26 @@ def reclaim(config: MappingConfig) -> object:
     return [remove_lists(LIST, config, way) for way in REMOVAL_WAYS]
 
 
+def watch(config: MachineConfig, constants: pl.DataFrame | None = None) -> object:
+    """Watch a machine, and each of its CPUs."""
+    return run_machine(config, constants), spans(config, constants)
+
+
+def tell(config: WorldConfig, constants: pl.DataFrame | None = None) -> object:
+    """Run a world and print all that it tells."""
+    world = vm.run(config, constants)
+    return vm.ops(world), vm.vmstat(world), vm.iostat(world)
+
+
 def decide(context: StallContext) -> object:
     """Decide at the end of a list that was all but dirty, and say why."""
     counts = {"taken": 32, "file_taken": 32, "dirty": 31, "unqueued_dirty": 30}
     return stall.decide(context, counts), stall.explain(context, counts)
 
 
-RUNS: dict[str, tuple[type, Small, Callable[[Any], object]]] = {
-    "machine": (MachineConfig, MACHINE, run_machine),
-    "world": (WorldConfig, WORLD, vm.run),
+RUNS: dict[str, tuple[type, Small, Callable[..., object]]] = {
+    "machine": (MachineConfig, MACHINE, watch),
+    "world": (WorldConfig, WORLD, tell),
     "slots": (SlotsConfig, SLOTS, churn),
     "churn": (ChurnConfig, CHURN, drive),
     "fill": (FillConfig, {}, drive),
