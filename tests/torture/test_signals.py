@@ -9,6 +9,8 @@ from pathlib import Path
 
 import attack
 
+from swapsim import interrupt
+
 TEXT = Path(__file__).parent.parent / "data" / "tracefs-6.1.txt"
 OWN_RUNS = Path(__file__).parent.parent / "cli" / "own_runs.csv"
 OWN_POLICY = OWN_RUNS.with_name("own_policy.py")
@@ -16,7 +18,7 @@ LONGEST_S = 3.0
 
 
 def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
-    """Ctrl-C ends a verb with one line, or comes when it is done."""
+    """Ctrl-C and its like end a verb with one line, or come when it is done."""
     folders = {
         verb: attack.small_trace(replay, tmp_path / verb)
         for verb, (replay, _) in attack.VERBS.items()
@@ -33,8 +35,9 @@ def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
         pause = rng.uniform(0, LONGEST_S)
         process = attack.under_way(*commands[verb])
         time.sleep(pause)
-        process.send_signal(signal.SIGINT)
-        print(f"seed {seed}: {verb} interrupted after {pause:.3f} s")
+        number = signal.Signals(rng.choice(interrupt.SIGNALS))
+        process.send_signal(number)
+        print(f"seed {seed}: {number.name} to {verb} after {pause:.3f} s")
         code = attack.must_end_well(process, interrupted=True)
         left = [path.name for path in out.parent.iterdir()]
         assert left == (["trace"] if verb == "import" and code == 0 else [])
