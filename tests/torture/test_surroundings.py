@@ -96,6 +96,6 @@ def test_surroundings(tmp_path: Path, seeds: Iterator[int]) -> None:
         code, out, said = answers(command(trace), SURROUNDINGS[name])
         if name == "little memory" and code == 2:
             continue
-        there, first = shown(trace, name), str(home / FOLDERS[0] / "trace")
-        told = [text.replace(there, first) for text in (out, said)]
+        there, elsewhere = shown(trace, name), str(home / FOLDERS[0] / "trace")
+        told = [text.replace(there, elsewhere) for text in (out, said)]
         assert ((code, *told), written_beside(trace)) == plain[verb]
