@@ -5,6 +5,7 @@ The libraries take most of a second to import. An interrupt in the midst of that
 traceback of theirs, or in a panic, so until they are there it ends the process at once.
 """
 
+import os
 import sys
 
 from swapsim import bounded, interrupt
@@ -12,9 +13,19 @@ from swapsim import bounded, interrupt
 
 def main() -> int:
     """Run the command line; return its exit code."""
+    _open_what_is_closed()
     interrupt.end_at_once()
     limit = bounded.bound()
     return _command() if limit is None else bounded.in_a_child(_command, limit)
+
+
+def _open_what_is_closed() -> None:
+    """Let no library get the number of stdin, stdout or stderr for a file of its own."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            os.dup2(opened, number)
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
 
 
 def _command() -> int:

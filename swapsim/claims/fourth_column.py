@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 
@@ -14,6 +15,9 @@ from swapsim.schemas.csv_file import read_csv
 from swapsim.schemas.yours import FOUR_COLUMNS, UNMATCHED, YOUR_METRICS, YOUR_RUNS
 
 _KEY = ["test", "metric", "unit"]
+
+_NAMED: Final = 10
+"""Kernels that a message names."""
 
 
 def your_metrics(root: Path | None = None) -> pl.DataFrame:
@@ -56,8 +60,9 @@ def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tu
     known = runs["kernel"].unique(maintain_order=True).to_list()
     for field, name in (("base", base or BASE), ("patched", patched or PATCHED)):
         if name not in known:
+            some = ", ".join(known[:_NAMED]) + ", ..." * (len(known) > _NAMED)
             raise InputError(
-                f"no runs of a kernel {name!r}; there are: {', '.join(known) or 'none'}",
+                f"no runs of a kernel {name!r}; there are: {some or 'none'}",
                 field=field,
             )
     if (base or BASE) == (patched or PATCHED):

@@ -52,7 +52,7 @@ def your_runs(path: Path | str) -> pl.DataFrame:
         raise InputError("no such file or folder: give a CSV file, or a result folder", path=path)
     head = files.read_text(path).partition("\n")[0].strip().replace('"', "")
     if head == ",".join(_BOTH_SIDES):
-        return _long(read_csv(path, _BOTH_SIDES, "measurements", _MAY_LACK))
+        return _long(_named_once(read_csv(path, _BOTH_SIDES, "measurements", _MAY_LACK), path))
     if head != ",".join(YOUR_RUNS):
         raise InputError(
             f"its columns must be {', '.join(YOUR_RUNS)}, or {', '.join(_BOTH_SIDES)}",
@@ -90,6 +90,19 @@ def _all_finite(frame: pl.DataFrame, folder: Path) -> pl.DataFrame:
             field=metric,
         )
     return frame
+
+
+def _named_once(sides: pl.DataFrame, path: Path) -> pl.DataFrame:
+    twins = sides["metric"].is_first_distinct().not_().arg_true()
+    if len(twins):
+        raise InputError(
+            f"{sides['metric'][twins[0]]!r} is given twice: several runs are given with the "
+            f"columns {', '.join(YOUR_RUNS)}",
+            path=path,
+            line=twins[0] + 2,
+            field="metric",
+        )
+    return sides
 
 
 def _long(sides: pl.DataFrame) -> pl.DataFrame:

@@ -49,10 +49,12 @@ def checked(path: Path, suffixes: Sequence[str]) -> Path:
     Raises
     ------
     InputError
-        It has another suffix, is a folder, or its folder cannot be written to.
+        It has another suffix, is a folder or a pipe, or its folder cannot be written to.
     """
     if path.is_dir():
         raise InputError("is a folder: name a file", path=path)
+    if path.exists() and not path.is_file():
+        raise InputError("is no file: name one, or what is not there yet", path=path)
     if path.suffix not in suffixes:
         raise InputError(
             f"its name does not end in one of {', '.join(suffixes)}: choose one that does",

@@ -3,15 +3,13 @@
 
 Polars checks little of a damaged file before it decodes. It may panic, in a thread of its own: the
 panic comes to us as an error that is no Exception, and writes its own lines to stderr besides. It
-may also end the process: bytes that nothing vouches for go to `taste` first.
+may also end the process. So bytes that nothing vouches for go to `taste` first.
 """
 
 import io
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
 from typing import Final
 
 import polars as pl
@@ -21,9 +19,6 @@ from swapsim.files.door import door
 
 _WRONG: Final = "is not a whole Parquet table"
 _ADVICE: Final = "fetch it or make it again"
-
-_STDERR: Final = 2
-_ONE_AT_A_TIME: Final = Lock()
 
 
 def decode(data: bytes, path: Path | str, columns: Sequence[str] | None = None) -> pl.DataFrame:
@@ -89,19 +84,5 @@ def damaged(path: Path | str) -> InputError:
 
 @contextmanager
 def _parquet(path: Path | str) -> Iterator[None]:
-    with door(path, _WRONG, _ADVICE), _hushed():
-        yield
-
-
-@contextmanager
-def _hushed() -> Iterator[None]:
-    """Keep what a panic writes by itself off stderr: the error that it comes to says it."""
-    with _ONE_AT_A_TIME, ExitStack() as afterwards:
-        with suppress(OSError):
-            before = os.dup(_STDERR)
-            afterwards.callback(os.close, before)
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            afterwards.callback(os.close, nowhere)
-            afterwards.callback(os.dup2, before, _STDERR)
-            os.dup2(nowhere, _STDERR)
+    with door(path, _WRONG, _ADVICE):
         yield

@@ -111,6 +111,8 @@ def import_text(
     """
     digest = hashlib.sha256()
     name = trace_text.name_of(source)
+    for path in (name, output):
+        _require_text(path)
     with new_folder(Path(output)) as folder, TableWriter(folder) as writer:
         with trace_text.chunks(source, digest.update, progress=progress) as text:
             counts = read_ftrace(text, writer.take, path=name, keep_going=keep_going)
@@ -159,3 +161,11 @@ def _nothing_read(counts: Counts) -> str:
         first = counts.skipped[0]
         return f"no line of it can be read; line {first.line}: {first.problem}"
     return "no event line in it: name a text of tracefs or of trace-cmd report"
+
+
+def _require_text(path: Path | str) -> None:
+    """Refuse a name that is no text: neither trace.toml nor polars can hold it."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise InputError("its name is not UTF-8: give it another", path=path) from None

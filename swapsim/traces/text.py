@@ -4,6 +4,7 @@
 import gzip
 import io
 import lzma
+import re
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterator
@@ -21,6 +22,8 @@ CHUNK_BYTES: Final = 4 << 20
 """Text in one piece: large enough to hide a call, small enough for the caches beyond it."""
 
 _GZIP, _XZ, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
+_SKIPPED: Final = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
+"""A frame of zstd that holds no text: pzstd begins with one."""
 _TRACE_DAT: Final = b"\x17\x08\x44tracing"
 
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zstandard.ZstdError)
@@ -121,7 +124,7 @@ def _unpacked(raw: io.BufferedReader, source: Path | str) -> BinaryIO:
         return cast(BinaryIO, gzip.GzipFile(fileobj=raw))
     if start.startswith(_XZ):
         return cast(BinaryIO, lzma.LZMAFile(raw))
-    if start.startswith(_ZSTD):
+    if start.startswith(_ZSTD) or _SKIPPED.match(start):
         return cast(BinaryIO, _Zstd(raw))
     return raw
 

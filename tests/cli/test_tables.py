@@ -189,6 +189,15 @@ def test_what_a_command_reads_is_not_written_over(
     assert mine.read_text() == "of the reader"
 
 
+def test_a_pipe_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Somebody reads from it who would wait for ever."""
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    assert main(["replay", "writeback-tags", "nowhere", "-o", str(pipe)]) == 2
+    told = f"swapsim: {pipe}: is no file: name one, or what is not there yet\n"
+    assert capsys.readouterr() == ("", told)
+
+
 def test_a_folder_without_leave_to_write_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,6 +99,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "trace.xz": lzma.compress,
     "trace.zst": lambda text: zstandard.compress(text[:999]) + zstandard.compress(text[999:]),
     "zst-named.txt": zstandard.compress,
+    "pzstd.zst": lambda text: b"\x50\x2a\x4d\x18\x04\0\0\0size" + zstandard.compress(text),
 }
 
 
@@ -420,6 +421,18 @@ def test_a_table_that_trace_toml_does_not_tell_of_is_refused(real: Path) -> None
         traces.scan_event(real, "swp_put")
     (real / "swp_put.parquet").unlink()
     assert "swp_add.parquet is not here, though trace.toml tells of it" in traces.info(real)
+
+
+@pytest.mark.parametrize("which", ["text", "folder"])
+def test_a_name_that_is_no_text_is_refused(which: str, tmp_path: Path) -> None:
+    """trace.toml could not hold the one, nor polars write to the other."""
+    names = {"text": "text", "folder": "trace"} | {which: os.fsdecode(b"n\xff")}
+    text = tmp_path / names["text"]
+    text.write_bytes(REAL.read_bytes())
+    before = [*tmp_path.iterdir()]
+    with pytest.raises(InputError, match="its name is not UTF-8: give it another"):
+        traces.import_text(text, tmp_path / names["folder"])
+    assert [*tmp_path.iterdir()] == before
 
 
 def test_info_has_a_line_for_each_of_many_things() -> None:
