@@ -485,8 +485,7 @@ def test_an_interrupted_sweep_goes_on(
         text=True,
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)},
     )
-    # All that can be stored is, and the next is begun: nobody is in the midst of polars, which may
-    # take a Ctrl-C for a fault of its own.
+    # All that can be stored is, and the next is begun.
     while len(list(folder.glob("batch-*.parquet"))) < 6 or 12 not in begun(marks):
         assert process.poll() is None
         time.sleep(0.02)
@@ -496,7 +495,7 @@ def test_an_interrupted_sweep_goes_on(
     took = time.monotonic() - start
     print(f"{executor}: {number.name} ended the sweep after {took:.2f} s")
     assert took < 5
-    assert complaint.count("KeyboardInterrupt") == (number == signal.SIGINT)
+    assert ("KeyboardInterrupt" in complaint) == (number == signal.SIGINT)
     task = partial(rows_held_up, marks)
     points = list(range(24))
     done = sweep_store.SweepFolder(folder, sweep_store.identity(task, points, 2)).found()
