@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """TOML, out of a file or out of a part of one."""
 
+import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from swapsim.errors import InputError
 from swapsim.files.door import door
 from swapsim.files.raw import read_text
+
+_PARTS: Final = 1000
+"""Of a dotted key: for each further one tomllib goes through all that came before."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -34,7 +39,10 @@ def parse_toml(text: str, path: Path, wrong: str = "is no TOML") -> dict[str, An
     Raises
     ------
     InputError
-        It is no TOML; or nested deeper than Python goes.
+        It is no TOML; or nested deeper than Python goes, or has a key of more than 1000 parts.
     """
+    pieces = (re.split(r"[,=\[\]{}]", re.sub(r"[ \t]", "", line)) for line in text.splitlines())
+    if any(piece.count(".") > _PARTS for line in pieces for piece in line):
+        raise InputError(f"{wrong} (a key of more than {_PARTS} parts): mend it", path=path)
     with door(path, wrong, "mend it", quote=True):
         return tomllib.loads(text)

@@ -127,7 +127,15 @@ def test_a_mark_at_the_beginning_of_a_text_is_passed_over(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["x = ", "x = " + "[" * 100_000, "x = " + "9" * 5000, "[a]\n[a]", "\0"]
+    "text",
+    [
+        "x = ",
+        "x = " + "[" * 100_000,
+        "x = " + "9" * 5000,
+        "[a]\n[a]",
+        "\0",
+        "a . " * 10**6 + "a = 1",
+    ],
 )
 def test_toml_that_is_none_is_one_line(tmp_path: Path, text: str) -> None:
     """Whatever makes the parser fail: grammar, depth, a number of no size."""
