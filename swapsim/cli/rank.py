@@ -25,7 +25,7 @@ _COLUMNS = ("rank", "policy", "median", "low", "high", "tied_with")
 @click.command(cls=Verb)
 @click.argument("file", type=click.Path(path_type=Path), metavar="POLICY.py")
 @click.option(
-    "--seeds", type=click.IntRange(min=1), default=8, show_default=True, help="Runs of each."
+    "--seeds", type=click.IntRange(1, 1000), default=8, show_default=True, help="Runs of each."
 )
 @shows(charts=True)
 def rank(file: Path, seeds: int) -> Found:

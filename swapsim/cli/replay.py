@@ -54,7 +54,7 @@ def replay_batched_removal(folder: Path) -> Found:
 
 @replay.command("cluster-next")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-@click.option("--seeds", type=click.IntRange(min=1), default=20, show_default=True)
+@click.option("--seeds", type=click.IntRange(1, 1000), default=20, show_default=True)
 @shows(charts=True)
 def replay_cluster_next(folder: Path, seeds: int) -> Found:
     """Patch D: the trace's requests, all at one rate, under each scan base (means over seeds)."""
