@@ -203,7 +203,7 @@ def figures(
         ran = run(replace(config, seed=config.seed + more), constants)
         value = dict(ran.select("metric", "value").iter_rows())
         sums = [
-            total + sum(value[metric] for metric in target.metrics)
+            total + math.fsum(value[metric] for metric in target.metrics)
             for total, target in zip(sums, targets, strict=True)
         ]
     return [max(total / runs, 1e-6) for total in sums]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scan bases ranked by simulated throughput: one policy after another on the same machine."""
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from functools import partial
@@ -79,7 +80,7 @@ def _run(
     value = metric_values(config, constants)
 
     def total(prefix: str) -> float:
-        return sum(figure for metric, figure in value.items() if metric.startswith(prefix))
+        return math.fsum(figure for metric, figure in value.items() if metric.startswith(prefix))
 
     rows = [
         (PAGES_MOVED, (value["swap_out"] + value["swap_in"]) / PAGE_KIB, "pages/s"),

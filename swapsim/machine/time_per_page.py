@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where the time of a page goes: work, and each lock's waits and holds."""
 
+import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -106,7 +107,7 @@ def _parts(kernel: str, run: pl.DataFrame) -> pl.DataFrame:
     ]
     interrupts = times.filter(lock=_INTERRUPTS, kind="wait")["value"].sum() / 1000
     rows.append((f"{_INTERRUPTS}, waited for", interrupts))
-    rows.insert(0, ("work without a lock", busy / 1000 - sum(value for _, value in rows)))
+    rows.insert(0, ("work without a lock", busy / 1000 - math.fsum(value for _, value in rows)))
     return pl.DataFrame(
         [(kernel, part, value, 100_000 * value / busy) for part, value in rows],
         schema=TIME_PER_PAGE,

@@ -2,6 +2,7 @@
 """What if: a patch's gain on other machines, devices and costs, with the constants fitted once."""
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
@@ -320,7 +321,7 @@ def _gain(
     for config in (case.base, case.patched):
         rows = metric_values(replace(config, seed=seed), change_costs(fits[fit], case.costs))
         value.append(rows.get(metric, 0.0))
-        waits.append(sum(share for name, share in rows.items() if name.startswith("cycles.")))
+        waits.append(math.fsum(share for name, share in rows.items() if name.startswith("cycles.")))
     if value[0] <= 0:
         raise InputError(f"{case.label}: the machine has no {metric} to gain on", field="metric")
     row = (

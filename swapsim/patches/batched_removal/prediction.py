@@ -6,6 +6,7 @@ judged are changes against vanilla of the same number of threads.
 """
 
 import itertools
+import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from functools import partial
@@ -55,8 +56,8 @@ def times(config: MachineConfig, constants: pl.DataFrame) -> tuple[float, float,
     task = "walker" if config.walkers else "writer"
     rate = value["accesses"] if config.walkers else value["written"] / PAGE_KIB
     elapsed = _GB_PAGES / rate
-    busy = sum(value[f"{part}.{task}"] for part in ("run", "hold", "wait")) / 100
-    waits = sum(share for name, share in value.items() if name.startswith("cycles."))
+    busy = math.fsum(value[f"{part}.{task}"] for part in ("run", "hold", "wait")) / 100
+    waits = math.fsum(share for name, share in value.items() if name.startswith("cycles."))
     return elapsed * busy * config.tasks, elapsed, waits
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch D's bases: two mails, and the constants with which the machine meets each."""
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -191,7 +192,7 @@ def to_meet(
             Target(
                 name=lock,
                 metrics=tuple(f"cycles.{site}" for row in rows for site in mail.rows[row]),
-                wanted=sum(base_figure(PATCH, mail.base, row) for row in rows),
+                wanted=math.fsum(base_figure(PATCH, mail.base, row) for row in rows),
             )
             for lock, rows in mail.fitted.items()
         ),

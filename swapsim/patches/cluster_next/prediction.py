@@ -5,6 +5,7 @@ Rows bear the mails' own names, so that they stand beside the published ones in
 `claims.three_columns`. A lock of the mails that the machine does not have is no row here.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -68,7 +69,7 @@ def predict(
                 ("swapin throughput", value["swap_in"] * _GB_PER_KIB, "GB/s"),
                 ("swapout throughput", value["swap_out"] * _GB_PER_KIB, "GB/s"),
                 *(
-                    (row, sum(value[f"cycles.{site}"] for site in sites), "% of cycles")
+                    (row, math.fsum(value[f"cycles.{site}"] for site in sites), "% of cycles")
                     for row, sites in mail.rows.items()
                 ),
             ]

@@ -8,6 +8,7 @@ writer stands, came after it: no dirty page had come to a list's end, for which 
 were chosen. A boot of the guest then told its slab and its marks, and nothing of its reclaim.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -134,7 +135,7 @@ def told_by_guest(run: GuestRun) -> pl.DataFrame:
         .select("metric", "value", "unit")
     )
     sums = dict(of_all.select("metric", "value").iter_rows())
-    stalled = sum(value for name, value in sums.items() if name.startswith("Time stalled "))
+    stalled = math.fsum(value for name, value in sums.items() if name.startswith("Time stalled "))
     shares = [
         (name, 100 * sums[part] / sums[whole] if sums[whole] else 100.0, "%")
         for name, (part, whole) in _SHARES.items()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch A's base: the rates of its mail, and the constants with which the machine meets them."""
 
+import math
 from typing import Final
 
 import polars as pl
@@ -77,7 +78,7 @@ def fit(
             Target(
                 name="tree_lock",
                 metrics=tuple(f"cycles.{site}" for site in TREE_ROWS),
-                wanted=sum(base_figure(PATCH, BASE, row) for row in TREE_ROWS.values()),
+                wanted=math.fsum(base_figure(PATCH, BASE, row) for row in TREE_ROWS.values()),
             ),
         ),
         {name: _value(table, name) for name in ("unmap_ns", "tree_ns")},

@@ -98,9 +98,9 @@ def metrics_of(step: str, constants: pl.DataFrame, *, seed: int = 1) -> dict[str
         for name, figure in value.items()
         if name.startswith("cycles.")
     }
-    tree = sum(cycles[site] for site in TREE_ROWS)
+    tree = math.fsum(cycles[site] for site in TREE_ROWS)
     locks = _SI_LOCK if step == BASE else _SI_LOCK[:1]
-    si_lock = sum(figure for site, figure in cycles.items() if site.startswith(locks))
+    si_lock = math.fsum(figure for site, figure in cycles.items() if site.startswith(locks))
     return {
         "swap out": run_rates(value["swap_out"], constants, writers=WRITERS)[1],
         "tree_lock": tree,
@@ -168,7 +168,7 @@ def figure_of(step: str, metric: str) -> float:
     """
     rows = 4 if metric == "si->lock" else 2 if metric == "tree_lock" else 0
     names = [f"{metric} row {row}" for row in range(1, rows + 1)] or [metric]
-    return sum(base_figure(PATCH, step, name) for name in names)
+    return math.fsum(base_figure(PATCH, step, name) for name in names)
 
 
 def predict_series(
@@ -344,4 +344,4 @@ def _figures() -> list[tuple[str, str, str, bool, float | None, float | None]]:
 
 
 def _mean(step: str, metric: str, constants: pl.DataFrame, seeds: Sequence[int]) -> float:
-    return sum(metrics_of(step, constants, seed=seed)[metric] for seed in seeds) / len(seeds)
+    return math.fsum(metrics_of(step, constants, seed=seed)[metric] for seed in seeds) / len(seeds)
