@@ -20,12 +20,10 @@ def main() -> int:
 
 
 def _open_what_is_closed() -> None:
-    """Let no library get the number of stdin, stdout or stderr for a file of its own."""
-    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+    """Let no library get the number of stdin, stdout or stderr: the lowest free one is taken."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            opened = os.open(os.devnull, os.O_RDWR)
-            os.dup2(opened, number)
-            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
 
 
 def _command() -> int:

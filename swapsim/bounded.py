@@ -23,7 +23,7 @@ from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_DATA, getrlimit
 
 from swapsim import interrupt
 
-LEAST_BYTES = 1 << 30
+_LEAST_BYTES = 1 << 30
 """What the libraries take to be imported, with room for a small table."""
 
 _STDERR = 2
@@ -38,8 +38,8 @@ def bound() -> int | None:
 
 def in_a_child(work: Callable[[], int], limit: int) -> int:
     """Let a child do the work; return its exit code, or 2 and say why if it has none."""
-    if limit < LEAST_BYTES:
-        return _refuse(f"needs {LEAST_BYTES >> 20} MB of memory and more", limit)
+    if limit < _LEAST_BYTES:
+        return _refuse(f"needs {_LEAST_BYTES >> 20} MB of memory and more", limit)
     signal(SIGCHLD, SIG_DFL)
     before = pthread_sigmask(SIG_BLOCK, {*interrupt.SIGNALS, SIGCHLD})
     answers, answer = os.pipe()
@@ -58,7 +58,7 @@ def in_a_child(work: Callable[[], int], limit: int) -> int:
         return said[0]
     if ended == interrupt.CODE or -ended in interrupt.SIGNALS:
         return interrupt.CODE
-    return _refuse("ended for want of memory", limit)
+    return _refuse("ended without an answer, as a rule for want of memory", limit)
 
 
 def _wait_for(child: int) -> int:

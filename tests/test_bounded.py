@@ -13,7 +13,10 @@ import pytest
 from swapsim import bounded, interrupt
 
 LIMIT_MB = 4096
-TOO_LITTLE = f"swapsim: ended for want of memory: raise the limit of {LIMIT_MB} MB (ulimit)\n"
+TOO_LITTLE = (
+    "swapsim: ended without an answer, as a rule for want of memory: "
+    f"raise the limit of {LIMIT_MB} MB (ulimit)\n"
+)
 
 ENDINGS = {
     "abort": "import os; os.write(2, b'memory allocation failed'); os.abort()",

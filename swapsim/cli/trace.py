@@ -52,8 +52,8 @@ def info(folder: Path) -> None:
     "replays",
     multiple=True,
     metavar="REPLAY",
-    help="What the trace shall feed: writeback-tags, batched-removal, or (more than once) both; "
-    "as a rule what the kernel can.",
+    help="What the trace shall feed: writeback-tags or batched-removal; may be given twice. "
+    "Without it: what the kernel can.",
 )
 def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
     """Print a shell script that records, on your own kernel, what replays need."""

@@ -10,6 +10,7 @@ from swapsim.errors import InputError
 from swapsim.files.door import door
 from swapsim.files.raw import read_text
 
+_STRING: Final = re.compile(r"""\"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
 _PARTS: Final = 1000
 """Of a dotted key: for each further one tomllib goes through all that came before."""
 
@@ -41,8 +42,8 @@ def parse_toml(text: str, path: Path, wrong: str = "is no TOML") -> dict[str, An
     InputError
         It is no TOML; or nested deeper than Python goes, or has a key of more than 1000 parts.
     """
-    pieces = (re.split(r"[,=\[\]{}]", re.sub(r"[ \t]", "", line)) for line in text.splitlines())
-    if any(piece.count(".") > _PARTS for line in pieces for piece in line):
+    bare = _STRING.sub("", text)
+    if any(key.count(".") > _PARTS for key in re.split(r"[,=\[\]{}\n]", bare)):
         raise InputError(f"{wrong} (a key of more than {_PARTS} parts): mend it", path=path)
     with door(path, wrong, "mend it", quote=True):
         return tomllib.loads(text)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One task over many points, sent in batches; each may be stored once it is done."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -72,7 +73,7 @@ def run(
         number: points[at : at + batch_points]
         for number, at in enumerate(range(0, len(points), batch_points))
     }
-    with progress_bar(len(points), "sweep", "runs", shown=progress) as bar:
+    with _told_once(), progress_bar(len(points), "sweep", "runs", shown=progress) as bar:
         results: dict[int, list[Any]] = {}
         waiting = partial(bar.update, 0)
 
@@ -102,6 +103,15 @@ def run(
                 }
                 work_off(missing, executor, keep, waiting)
     return [result for number in batches for result in results[number]]
+
+
+@contextmanager
+def _told_once() -> Iterator[None]:
+    """Tell of a Ctrl-C once: polars raises it where it is at work, and then Python does again."""
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        raise stopped from None
 
 
 def _run_batch(task: Callable[[Point], Result], batch: Sequence[Point]) -> list[Result]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from swapsim.traces.folder import FILES, events, provenance
 from swapsim.traces.replays import replays_of
 
-WIDEST: Final = 100
+_WIDEST: Final = 100
 """Letters of a line that holds several things; what takes more has a line for each."""
 
 
@@ -44,6 +44,6 @@ def _describe_table(title: str, value: Any) -> list[str]:
         ]
     told = [" ".join(str(item).split()) for item in (value if isinstance(value, list) else [value])]
     line = f"  {title}: {', '.join(told)}"
-    if len(told) == 1 or len(line) <= WIDEST:
+    if len(told) == 1 or len(line) <= _WIDEST:
         return [line]
     return [f"  {title}:", *(f"    {item}" for item in told)]

@@ -147,6 +147,13 @@ def test_toml_that_is_none_is_one_line(tmp_path: Path, text: str) -> None:
     assert len(str(caught.value)) < 400
 
 
+def test_dots_in_a_text_are_no_key(tmp_path: Path) -> None:
+    """A workload may print one for each of its steps."""
+    path = tmp_path / "dots.toml"
+    path.write_text(f'said = "{5000 * "."}"\nquoted = ["a\\"{5000 * "."}", \'{5000 * "."}\']')
+    assert files.read_toml(path)["said"] == 5000 * "."
+
+
 def test_a_table_of_a_schema_names_row_and_field(table: Path) -> None:
     """What is missing, of another type or without a value is named."""
     schema = FRAME.schema

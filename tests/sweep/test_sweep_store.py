@@ -495,7 +495,7 @@ def test_an_interrupted_sweep_goes_on(
     took = time.monotonic() - start
     print(f"{executor}: {number.name} ended the sweep after {took:.2f} s")
     assert took < 5
-    assert ("KeyboardInterrupt" in complaint) == (number == signal.SIGINT)
+    assert complaint.count("KeyboardInterrupt") == (number == signal.SIGINT)
     task = partial(rows_held_up, marks)
     points = list(range(24))
     done = sweep_store.SweepFolder(folder, sweep_store.identity(task, points, 2)).found()
