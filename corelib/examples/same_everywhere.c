@@ -10,10 +10,10 @@
 
 #include "swapsim/ftrace.h"
 #include "swapsim/mapping_replay.h"
+#include "swapsim/reclaim.h"
 #include "swapsim/removal.h"
 #include "swapsim/slot_replay.h"
 #include "swapsim/stall.h"
-#include "swapsim/vm.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -283,17 +283,17 @@ static int run_machine(uint64_t *sum)
 	return error;
 }
 
-static int run_world(uint64_t *sum)
+static int run_reclaim(uint64_t *sum)
 {
 	const uint32_t files[] = { 1 << 13 };
-	struct sws_vm_config config;
-	struct sws_vm_counts counts;
-	struct sws_vm *vm = NULL;
+	struct sws_reclaim_config config;
+	struct sws_reclaim_counts counts;
+	struct sws_reclaim *vm = NULL;
 	uint64_t *const costs = (uint64_t *)&config.costs;
 	bool more = true;
 	int error = SWS_OK;
 
-	sws_vm_config_init(&config);
+	sws_reclaim_config_init(&config);
 	for (size_t cost = 0; cost < sizeof(config.costs) / sizeof(*costs); cost++)
 		costs[cost] = 100 * (cost + 1);
 	config.dma32_pages = 6 << 10;
@@ -303,14 +303,14 @@ static int run_world(uint64_t *sum)
 	config.items = (9 << 10) / config.item_pages;
 	config.serve_ns = 200 * 1000 * 1000;
 	config.file_pages = files;
-	error = sws_vm_new(&config, &vm);
+	error = sws_reclaim_new(&config, &vm);
 	while (!error && more)
-		error = sws_vm_run(vm, UINT64_MAX, 1 << 16, &more);
+		error = sws_reclaim_run(vm, UINT64_MAX, 1 << 16, &more);
 	if (!error) {
-		counts = sws_vm_counts_of(vm);
+		counts = sws_reclaim_counts_of(vm);
 		ADD_ALL(sum, &counts);
 	}
-	sws_vm_free(vm);
+	sws_reclaim_free(vm);
 	return error;
 }
 
@@ -323,7 +323,7 @@ int main(void)
 		{ "ftrace", read_text },         { "mapping_replay", replay_mappings },
 		{ "removal", remove_lists },     { "slot_workbench", use_slots },
 		{ "slot_replay", replay_slots }, { "stall", decide_stalls },
-		{ "machine", run_machine },      { "vm", run_world },
+		{ "machine", run_machine },      { "reclaim", run_reclaim },
 	};
 
 	for (size_t i = 0; i < sizeof(mechanisms) / sizeof(*mechanisms); i++) {

@@ -10,7 +10,7 @@ from swapsim.native import facts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldConfig:
-    """A world of ``vm.h``; sizes are pages of 4 KB.
+    """A world of ``reclaim.h``; sizes are pages of 4 KB.
 
     Parameters
     ----------

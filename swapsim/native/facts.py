@@ -138,38 +138,38 @@ STALL_LIST_MAX: Final[int] = lib.SWS_STALL_LIST_MAX
 """Rows of one of reclaim's lists at most, and base pages that it may have taken."""
 
 WORLD_RULES: Final = tuple(
-    name for number, name in enumerate(STALL_RULES) if lib.sws_vm_knows(number)
+    name for number, name in enumerate(STALL_RULES) if lib.sws_reclaim_knows(number)
 )
-"""Rules that the world of ``vm.h`` runs by: of lists by zone."""
+"""Rules that the world of ``reclaim.h`` runs by: of lists by zone."""
 
-WORLD_COSTS: Final = tuple(name for name, _ in ffi.typeof("struct sws_vm_costs").fields)
-"""What work costs in that world: ``struct sws_vm_costs``."""
+WORLD_COSTS: Final = tuple(name for name, _ in ffi.typeof("struct sws_reclaim_costs").fields)
+"""What work costs in that world: ``struct sws_reclaim_costs``."""
 
-WORLD_WHERE: Final = _words("enum sws_vm_where", "SWS_VM_")
-"""Where a page of its pool is: ``enum sws_vm_where``."""
+WORLD_WHERE: Final = _words("enum sws_reclaim_where", "SWS_RECLAIM_")
+"""Where a page of its pool is: ``enum sws_reclaim_where``."""
 
-WORLD_ZONE_MAX: Final[int] = lib.SWS_VM_PAGES_MAX
+WORLD_ZONE_MAX: Final[int] = lib.SWS_RECLAIM_PAGES_MAX
 """Pages of its larger zone."""
 
-WORLD_PAGES_MIN: Final[int] = lib.SWS_VM_PAGES_MIN
+WORLD_PAGES_MIN: Final[int] = lib.SWS_RECLAIM_PAGES_MIN
 """Pages of its least memory."""
 
-WORLD_SPAN_MAX: Final[int] = lib.SWS_VM_SPAN_MAX
+WORLD_SPAN_MAX: Final[int] = lib.SWS_RECLAIM_SPAN_MAX
 """Pages of its largest pool, file or swap area."""
 
-WORLD_KEPT_MAX: Final[int] = lib.SWS_VM_KEPT_MAX
+WORLD_KEPT_MAX: Final[int] = lib.SWS_RECLAIM_KEPT_MAX
 """Pages of programs, and of files from before, that it has in memory from the start."""
 
 WORLD_HZ_MIN: Final[int] = lib.SWS_STALL_HZ_MIN
 """Its slowest clock, in ticks a second."""
 
-WORLD_ROUNDS_MAX: Final[int] = lib.SWS_VM_ROUNDS_MAX
+WORLD_ROUNDS_MAX: Final[int] = lib.SWS_RECLAIM_ROUNDS_MAX
 """Its rounds."""
 
-WORLD_REQUESTS_MAX: Final[int] = lib.SWS_VM_REQUESTS_MAX
+WORLD_REQUESTS_MAX: Final[int] = lib.SWS_RECLAIM_REQUESTS_MAX
 """Requests that its disk may have in each direction."""
 
-WORLD_COST_MAX: Final[int] = lib.SWS_VM_COST_MAX
+WORLD_COST_MAX: Final[int] = lib.SWS_RECLAIM_COST_MAX
 """The highest cost, in ns."""
 
 ACTORS: Final = _words("enum sws_actor_kind", "SWS_ACTOR_")

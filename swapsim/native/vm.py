@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The world of ``vm.h``: a config and costs in, what happened, and memory by time, out."""
+"""The world of ``reclaim.h``: a config and costs in, what happened, and memory by time, out."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,14 +36,14 @@ CHUNK_WORK: Final = 50_000
 NEVER: Final = 2**64 - 1
 
 _PROBLEMS: Final = {
-    "SWS_VM_WATERMARKS_ABOVE_MEMORY": (
+    "SWS_RECLAIM_WATERMARKS_ABOVE_MEMORY": (
         "min_free_pages",
         "watermarks above memory: choose a fourth of memory at most, and a reserve_ratio that "
         "keeps a fourth of DMA32 at most",
     ),
-    "SWS_VM_BAD_SHARE": ("background_percent", "choose dirty_percent at most"),
-    "SWS_VM_BAD_POOL": ("items", "a pool too large: choose fewer items, or fewer item_pages"),
-    "SWS_VM_BAD_TIME": ("seek_near_ns", "choose seek_far_ns at most"),
+    "SWS_RECLAIM_BAD_SHARE": ("background_percent", "choose dirty_percent at most"),
+    "SWS_RECLAIM_BAD_POOL": ("items", "a pool too large: choose fewer items, or fewer item_pages"),
+    "SWS_RECLAIM_BAD_TIME": ("seek_near_ns", "choose seek_far_ns at most"),
 }
 """What is left to the library, as the config's own ranges hold: the field, and what to do."""
 
@@ -88,7 +88,7 @@ def watch(
     ----------
     config : WorldConfig
     costs : mapping of str to int
-        Each field of ``struct sws_vm_costs``, in ns.
+        Each field of ``struct sws_reclaim_costs``, in ns.
     sample_ns : int
         Simulated time between two samples of memory.
     verify : bool
@@ -117,11 +117,11 @@ def watch(
         more = run(vm, until, tick)
         _sample(vm, memory, activity)
         if verify:
-            check(lib.sws_vm_verify(vm, ffi.new("const char **")))
+            check(lib.sws_reclaim_verify(vm, ffi.new("const char **")))
     return Watched(
-        out_of_memory=lib.sws_vm_outcome(vm) == lib.SWS_VM_OUT_OF_MEMORY,
-        elapsed_ns=lib.sws_vm_state_of(vm).now_ns,
-        events=lib.sws_vm_events(vm),
+        out_of_memory=lib.sws_reclaim_outcome(vm) == lib.SWS_RECLAIM_OUT_OF_MEMORY,
+        elapsed_ns=lib.sws_reclaim_state_of(vm).now_ns,
+        events=lib.sws_reclaim_events(vm),
         rounds=_rounds(vm, config),
         counters=_counters(vm),
         zones=_zones(vm, config),
@@ -132,7 +132,7 @@ def watch(
 
 
 def make(config: WorldConfig, costs: Mapping[str, int]) -> Any:
-    """Return a ``struct sws_vm *`` at time 0, which frees itself.
+    """Return a ``struct sws_reclaim *`` at time 0, which frees itself.
 
     Raises
     ------
@@ -140,8 +140,8 @@ def make(config: WorldConfig, costs: Mapping[str, int]) -> Any:
         Naming the field of what does not fit together, or the cost that is missing.
     NativeMemoryError
     """
-    made = ffi.new("struct sws_vm_config *")
-    lib.sws_vm_config_init(made)
+    made = ffi.new("struct sws_reclaim_config *")
+    lib.sws_reclaim_config_init(made)
     for name in WORLD_FIELDS:
         setattr(made, name, getattr(config, name) if name != "rules" else 0)
     made.rules = STALL_RULES.index(config.rules)
@@ -152,10 +152,10 @@ def make(config: WorldConfig, costs: Mapping[str, int]) -> Any:
         setattr(made.costs, name, costs[name])
     files = ffi.new("uint32_t[]", list(config.files))
     made.rounds, made.file_pages = len(config.files), files
-    _refuse(lib.sws_vm_check(made), config)
-    out = ffi.new("struct sws_vm **")
-    check(lib.sws_vm_new(made, out))
-    return ffi.gc(out[0], lib.sws_vm_free)
+    _refuse(lib.sws_reclaim_check(made), config)
+    out = ffi.new("struct sws_reclaim **")
+    check(lib.sws_reclaim_new(made, out))
+    return ffi.gc(out[0], lib.sws_reclaim_free)
 
 
 def follow(
@@ -198,7 +198,7 @@ def follow(
     more, until = True, since_ns
     while more and until <= until_ns:
         more = run(vm, until, tick)
-        now = lib.sws_vm_state_of(vm).now_ns
+        now = lib.sws_reclaim_state_of(vm).now_ns
         for page in pages:
             where, zone, _ = pool_page(vm, page)
             found = (where, None if where in _NOWHERE else ZONE.categories[zone])
@@ -214,14 +214,14 @@ _NOWHERE: Final = ("untouched", "swapped-out")
 
 def pool_page(vm: Any, number: int) -> tuple[str, int, bool]:
     """Return where a page of the pool is, the number of its zone, and whether it is young."""
-    found = lib.sws_vm_pool_page_of(vm, number)
+    found = lib.sws_reclaim_pool_page_of(vm, number)
     return WORLD_WHERE[found.where], found.zone, found.young
 
 
 def _refuse(problem: int, config: WorldConfig) -> None:
-    if problem == lib.SWS_VM_NO_PROBLEM:
+    if problem == lib.SWS_RECLAIM_NO_PROBLEM:
         return
-    name = ffi.typeof("enum sws_vm_problem").elements[problem]
+    name = ffi.typeof("enum sws_reclaim_problem").elements[problem]
     field, advice = _PROBLEMS[name]
     raise ConfigError(f"{field}={getattr(config, field)!r}: {advice}")
 
@@ -235,15 +235,15 @@ def run(vm: Any, until_ns: int, tick: Callable[[int], object] = lambda _now: Non
     """
     more = ffi.new("bool *", True)
     while more[0]:
-        check(lib.sws_vm_run(vm, until_ns, CHUNK_WORK, more))
-        tick(lib.sws_vm_state_of(vm).now_ns)
-    return not lib.sws_vm_is_over(vm)
+        check(lib.sws_reclaim_run(vm, until_ns, CHUNK_WORK, more))
+        tick(lib.sws_reclaim_state_of(vm).now_ns)
+    return not lib.sws_reclaim_is_over(vm)
 
 
 def _sample(vm: Any, memory: list[tuple[Any, ...]], activity: list[tuple[Any, ...]]) -> None:
-    state, counts = lib.sws_vm_state_of(vm), lib.sws_vm_counts_of(vm)
+    state, counts = lib.sws_reclaim_state_of(vm), lib.sws_reclaim_counts_of(vm)
     for number, zone in enumerate(ZONE.categories):
-        count = lib.sws_vm_zone_of(vm, number)
+        count = lib.sws_reclaim_zone_of(vm, number)
         kinds = tuple(getattr(state, name)[number] for name in _KINDS)
         sums = (count.scanned_kswapd, count.reclaimed_kswapd, count.scanned_direct)
         memory.append((state.now_ns, zone, *kinds, *sums))
@@ -256,13 +256,13 @@ def _sample(vm: Any, memory: list[tuple[Any, ...]], activity: list[tuple[Any, ..
 
 
 _KINDS: Final = tuple(WORLD_MEMORY)[2:-3]
-_SUMS: Final = {name for name, _ in ffi.typeof("struct sws_vm_counts").fields}
+_SUMS: Final = {name for name, _ in ffi.typeof("struct sws_reclaim_counts").fields}
 
 
 def _rounds(vm: Any, config: WorldConfig) -> pl.DataFrame:
     rows = []
     for number, pages in enumerate(config.files):
-        found = lib.sws_vm_round_of(vm, number)
+        found = lib.sws_reclaim_round_of(vm, number)
         if number and not found.begin_ns:
             break
         row = {name: getattr(found, name, None) for name in WORLD_ROUNDS}
@@ -273,10 +273,10 @@ def _rounds(vm: Any, config: WorldConfig) -> pl.DataFrame:
 
 
 def _counters(vm: Any) -> pl.DataFrame:
-    counts = lib.sws_vm_counts_of(vm)
+    counts = lib.sws_reclaim_counts_of(vm)
     names = [
         name
-        for name, field in ffi.typeof("struct sws_vm_counts").fields
+        for name, field in ffi.typeof("struct sws_reclaim_counts").fields
         if field.type.kind == "primitive"
     ]
     rows = [(name, getattr(counts, name)) for name in names]
@@ -287,13 +287,13 @@ def _zones(vm: Any, config: WorldConfig) -> pl.DataFrame:
     zones = ZONE.categories[: 1 + (config.normal_pages > 0)]
     rows = []
     for number, zone in enumerate(zones):
-        count = lib.sws_vm_zone_of(vm, number)
+        count = lib.sws_reclaim_zone_of(vm, number)
         rows.append((zone, *(getattr(count, name) for name in tuple(WORLD_ZONES)[1:])))
     return pl.DataFrame(rows, schema=WORLD_ZONES, orient="row")
 
 
 def _sleeps(vm: Any) -> pl.DataFrame:
-    counts = lib.sws_vm_counts_of(vm)
+    counts = lib.sws_reclaim_counts_of(vm)
     rows = [
         (reason, counts.sleeps[number], counts.declined[number], counts.slept_ns[number])
         for number, reason in enumerate(STALL_SLEEPS)

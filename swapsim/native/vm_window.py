@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a world of ``vm.h`` counts while its pool is served, as one who looks twice counts it."""
+"""What a world of ``reclaim.h`` counts while its pool is served, as one who looks twice counts it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def window(config: WorldConfig, costs: Mapping[str, int]) -> Window:
     config : WorldConfig
         The writer begins with the serving, or within a millisecond of it.
     costs : mapping of str to int
-        Each field of ``struct sws_vm_costs``, in ns.
+        Each field of ``struct sws_reclaim_costs``, in ns.
 
     Returns
     -------
@@ -61,14 +61,14 @@ def window(config: WorldConfig, costs: Mapping[str, int]) -> Window:
     """
     world = vm.make(config, costs)
     more, until = True, 0
-    while more and not lib.sws_vm_round_of(world, 0).serve_ns:
+    while more and not lib.sws_reclaim_round_of(world, 0).serve_ns:
         until += _LOOK_NS
         more = vm.run(world, until)
     first = _counted(world, config)
     if more:
-        more = vm.run(world, lib.sws_vm_round_of(world, 0).serve_ns + config.serve_ns)
+        more = vm.run(world, lib.sws_reclaim_round_of(world, 0).serve_ns + config.serve_ns)
     second = _counted(world, config)
-    ended_early = lib.sws_vm_outcome(world) == lib.SWS_VM_OUT_OF_MEMORY
+    ended_early = lib.sws_reclaim_outcome(world) == lib.SWS_RECLAIM_OUT_OF_MEMORY
     if more:
         vm.run(world, vm.NEVER)
     counters, zones, sleeps = (
@@ -77,8 +77,8 @@ def window(config: WorldConfig, costs: Mapping[str, int]) -> Window:
     )
     return Window(
         out_of_memory=ended_early,
-        ops=lib.sws_vm_round_of(world, 0).ops,
-        io_ns=lib.sws_vm_round_of(world, 0).io_ns,
+        ops=lib.sws_reclaim_round_of(world, 0).ops,
+        io_ns=lib.sws_reclaim_round_of(world, 0).io_ns,
         counters=counters,
         zones=zones,
         sleeps=sleeps,

@@ -3,7 +3,7 @@
 
 Columns
 -------
-name : a constant; a cost is named after its field in ``machine.h`` or ``vm.h``
+name : a constant; a cost is named after its field in ``machine.h`` or ``reclaim.h``
 source : where the value comes from
 """
 

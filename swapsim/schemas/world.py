@@ -11,7 +11,7 @@ io_ns : how long its file took, with fdatasync
 ops, ops_per_second : operations of the client
 swapped_in, swapped_out : pages, in the round or so far
 minor_faults, major_faults : faults of the round
-WORLD_COUNTERS.name : a counter of ``struct sws_vm_counts``
+WORLD_COUNTERS.name : a counter of ``struct sws_reclaim_counts``
 WORLD_COUNTERS.value : since the world began, in pages, ns or times
 zone : the zone, null where in none
 scanned_kswapd, scanned_direct : pages of inactive lists that were scanned, by whom
@@ -66,7 +66,7 @@ all was dropped again, how long its file took with fdatasync (0: no file); opera
 faults of the round. Times that have not come are 0."""
 
 WORLD_COUNTERS: Final = schema_of({"name": pl.String, "value": pl.UInt64})
-"""One row per counter of ``struct sws_vm_counts`` that is one number, in its order: sums since the
+"""One row per counter of ``struct sws_reclaim_counts`` that is one number, in its order: sums since the
 world began, in pages, ns or times."""
 
 WORLD_ZONES: Final = schema_of(

@@ -50,7 +50,7 @@ def run(
 
     Source
     ------
-    ``vm.h``, which says what of the kernel is kept and what is dropped.
+    ``reclaim.h``, which says what of the kernel is kept and what is dropped.
     """
     found = costs(read_constants() if constants is None else constants)
     return native_vm.watch(config, found, sample_ns=sample_ns, tick=tick)

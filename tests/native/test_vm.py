@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The world of vm.h: C beside the oracle, event by event, and what it refuses."""
+"""The world of reclaim.h: C beside the oracle, event by event, and what it refuses."""
 
 import dataclasses
 import os
@@ -99,15 +99,15 @@ def fields(config: WorldConfig) -> dict[str, Any]:
 
 def told(world: Any, config: WorldConfig) -> dict[str, int]:
     """Return the library's counters under the oracle's names, without zeros."""
-    counts = lib.sws_vm_counts_of(world)
+    counts = lib.sws_reclaim_counts_of(world)
     found = dict(vm._counters(world).iter_rows())
     for number, reason in enumerate(STALL_SLEEPS):
         found[f"sleeps {reason}"] = counts.sleeps[number]
         found[f"declined {reason}"] = counts.declined[number]
         found[f"slept_ns {reason}"] = counts.slept_ns[number]
     for number in range(1 + (config.normal_pages > 0)):
-        zone = lib.sws_vm_zone_of(world, number)
-        for name, _ in ffi.typeof("struct sws_vm_zone").fields:
+        zone = lib.sws_reclaim_zone_of(world, number)
+        for name, _ in ffi.typeof("struct sws_reclaim_zone").fields:
             found[f"{number} {name}"] = getattr(zone, name)
     return {name: value for name, value in found.items() if value}
 
@@ -126,23 +126,23 @@ def compare(config: WorldConfig, events: int) -> oracle_vm.World:
     oracle = oracle_vm.World(fields(config))
     more, reason = ffi.new("bool *", True), ffi.new("const char **")
     for event in range(events):
-        assert lib.sws_vm_run(world, 2**64 - 1, 1, more) == lib.SWS_OK
+        assert lib.sws_reclaim_run(world, 2**64 - 1, 1, more) == lib.SWS_OK
         assert oracle.step() == more[0]
         if event % 50 == 0 or not more[0]:
-            assert lib.sws_vm_verify(world, reason) == lib.SWS_OK, ffi.string(reason[0])
-            assert lib.sws_vm_digest(world) == oracle.digest(), event
+            assert lib.sws_reclaim_verify(world, reason) == lib.SWS_OK, ffi.string(reason[0])
+            assert lib.sws_reclaim_digest(world) == oracle.digest(), event
             pool = range(config.items * config.item_pages)
             assert [vm.pool_page(world, index) for index in pool] == [
                 oracle.pool_page(index) for index in pool
             ]
         if not more[0]:
             break
-    assert lib.sws_vm_digest(world) == oracle.digest()
+    assert lib.sws_reclaim_digest(world) == oracle.digest()
     assert told(world, config) == oracle_told(oracle)
-    assert (lib.sws_vm_outcome(world) == lib.SWS_VM_OUT_OF_MEMORY) == oracle.out_of_memory
+    assert (lib.sws_reclaim_outcome(world) == lib.SWS_RECLAIM_OUT_OF_MEMORY) == oracle.out_of_memory
     for number, expected in enumerate(oracle.rounds):
         if "end_ns" in expected:
-            found = lib.sws_vm_round_of(world, number)
+            found = lib.sws_reclaim_round_of(world, number)
             assert {name: getattr(found, name) for name in expected} == expected
     return oracle
 
@@ -249,10 +249,10 @@ def test_an_event_is_little_work_whatever_the_world() -> None:
     world = vm.make(config, COSTS | {"op_ns": 1000})
     more, works = ffi.new("bool *", True), []
     while more[0]:
-        assert lib.sws_vm_run(world, 2**64 - 1, 1, more) == lib.SWS_OK
-        works.append(lib.sws_vm_work(world))
-    assert lib.sws_vm_counts_of(world).ops == 10**6
-    assert max(works) <= lib.SWS_VM_EVENT_WORK_MAX
+        assert lib.sws_reclaim_run(world, 2**64 - 1, 1, more) == lib.SWS_OK
+        works.append(lib.sws_reclaim_work(world))
+    assert lib.sws_reclaim_counts_of(world).ops == 10**6
+    assert max(works) <= lib.SWS_RECLAIM_EVENT_WORK_MAX
     assert sum(works) > 5 * 10**6
 
 
@@ -349,9 +349,9 @@ def test_a_cost_that_is_missing_or_none_is_refused_by_name(name: str) -> None:
 
 
 def test_defaults_are_the_librarys() -> None:
-    """A config made of nothing is what sws_vm_config_init writes."""
-    made = ffi.new("struct sws_vm_config *")
-    lib.sws_vm_config_init(made)
+    """A config made of nothing is what sws_reclaim_config_init writes."""
+    made = ffi.new("struct sws_reclaim_config *")
+    lib.sws_reclaim_config_init(made)
     config = WorldConfig()
     for name in set(WORLD_FIELDS) - {"rules", "seed"}:
         assert getattr(made, name) == getattr(config, name), name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The world of vm.h in plain Python: actors are generators, lists are lists, slow and obvious.
+"""The world of reclaim.h in plain Python: actors are generators, lists are lists, slow and obvious.
 
 An actor yields what it does next, and goes on when its time has come:
 
@@ -152,7 +152,7 @@ class Task:
 
 
 class World:
-    """A world by the fields of ``struct sws_vm_config``; rules are named."""
+    """A world by the fields of ``struct sws_reclaim_config``; rules are named."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         """Make it, at time 0."""
@@ -1490,7 +1490,7 @@ class World:
         return where, int(frame >= self.zones[0].pages), kind == "frame" and index in self.young
 
     def digest(self) -> int:
-        """Return what sws_vm_digest returns."""
+        """Return what sws_reclaim_digest returns."""
         words = [self.now]
         for number, zone in enumerate(self.zones):
             for place, frames in enumerate(zone.lists):

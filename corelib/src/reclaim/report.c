@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vm/report.c - what a world did so far, and its memory now. */
+#include "reclaim/report.h"
+
+#include "reclaim/lists.h"
+
+void sws_reclaim__count_round(const struct sws_reclaim *vm, struct sws_reclaim_round *round)
+{
+	const struct sws_reclaim_counts *counts = &vm->counts;
+
+	round->ops = counts->ops - round->ops;
+	round->swapped_in = counts->swapped_in - round->swapped_in;
+	round->swapped_out = counts->swapped_out - round->swapped_out;
+	round->minor_faults = counts->minor_faults - round->minor_faults;
+	round->major_faults = counts->major_faults - round->major_faults;
+}
+
+enum sws_reclaim_problem sws_reclaim_outcome(const struct sws_reclaim *self)
+{
+	return self->out_of_memory ? SWS_RECLAIM_OUT_OF_MEMORY : SWS_RECLAIM_NO_PROBLEM;
+}
+
+bool sws_reclaim_is_over(const struct sws_reclaim *self)
+{
+	return self->over || self->out_of_memory;
+}
+
+uint64_t sws_reclaim_events(const struct sws_reclaim *self)
+{
+	return self->events;
+}
+
+uint64_t sws_reclaim_work(const struct sws_reclaim *self)
+{
+	return self->work;
+}
+
+struct sws_reclaim_counts sws_reclaim_counts_of(const struct sws_reclaim *self)
+{
+	return self->counts;
+}
+
+struct sws_reclaim_zone sws_reclaim_zone_of(const struct sws_reclaim *self, uint32_t zone)
+{
+	return zone < self->n_zones ? self->zones[zone].count : (struct sws_reclaim_zone){ 0 };
+}
+
+/* Of a round under way what was counted stands as at its beginning. */
+struct sws_reclaim_round sws_reclaim_round_of(const struct sws_reclaim *self, uint32_t round)
+{
+	struct sws_reclaim_round found = { 0 };
+
+	if (round > self->round || round >= self->config.rounds)
+		return found;
+	found = self->rounds[round];
+	if (round == self->round)
+		sws_reclaim__count_round(self, &found);
+	return found;
+}
+
+struct sws_reclaim_state sws_reclaim_state_of(const struct sws_reclaim *self)
+{
+	const struct engine_thread *kswapd = &self->actors[VM_KSWAPD].thread;
+	struct sws_reclaim_state state = {
+		.now_ns = vm_now(self),
+		.swap_used = self->swap.used,
+		.queued_reads = self->disk.queues[VM_READS].n,
+		.queued_writes =
+			self->disk.queues[VM_SYNC_WRITES].n + self->disk.queues[VM_WRITES].n,
+		.congested = self->disk.congested,
+		.queued_calls = self->server.net.n + self->server.disk.n,
+		.kswapd_runs = !kswapd->asleep || kswapd->sleeps_for != SLEEP_TO_BE_WOKEN,
+		.kswapd_priority = self->actors[VM_KSWAPD].scan.priority,
+	};
+
+	for (uint32_t i = 0; i < self->n_zones; i++) {
+		state.free[i] = self->zones[i].free;
+		state.inactive_anon[i] = vm_list_pages(self, i, VM_INACTIVE_ANON);
+		state.active_anon[i] = vm_list_pages(self, i, VM_ACTIVE_ANON);
+		state.inactive_file[i] = vm_list_pages(self, i, VM_INACTIVE_FILE);
+		state.active_file[i] = vm_list_pages(self, i, VM_ACTIVE_FILE);
+		state.dirty[i] = self->zones[i].dirty;
+		state.writeback[i] = self->zones[i].writeback;
+		state.unstable[i] = self->zones[i].unstable;
+		state.flags[i] = self->zones[i].flags;
+	}
+	return state;
+}
+
+static enum sws_reclaim_where where_is(const struct page *page)
+{
+	if (vm_is(page, VM_READING))
+		return SWS_RECLAIM_READING;
+	if (!vm_is(page, VM_MAPPED))
+		return vm_is(page, VM_DIRTY | VM_WRITEBACK) ? SWS_RECLAIM_LEAVING
+							    : SWS_RECLAIM_CACHED;
+	if (page->place == VM_ISOLATED)
+		return SWS_RECLAIM_IN_HAND;
+	return page->place == VM_ACTIVE_ANON ? SWS_RECLAIM_ACTIVE : SWS_RECLAIM_INACTIVE;
+}
+
+struct sws_reclaim_pool_page sws_reclaim_pool_page_of(const struct sws_reclaim *self,
+						      uint32_t number)
+{
+	const uint32_t entry = number < self->n_ptes ? self->ptes[number] : 0;
+	const bool present = (entry & VM_PTE_PRESENT) != 0;
+	uint32_t frame = VM_NONE;
+
+	if (!entry)
+		return (struct sws_reclaim_pool_page){ .where = SWS_RECLAIM_UNTOUCHED };
+	if (present)
+		frame = entry & VM_PTE_FRAME;
+	else if (self->swap.frames[entry])
+		frame = self->swap.frames[entry] - 1;
+	else
+		return (struct sws_reclaim_pool_page){ .where = SWS_RECLAIM_SWAPPED_OUT };
+	return (struct sws_reclaim_pool_page){
+		.where = where_is(&self->pages[frame]),
+		.zone = vm_zone_of(self, frame),
+		.young = present && (entry & VM_PTE_YOUNG),
+	};
+}
+
+/* FNV-1a over words. */
+static uint64_t mix(uint64_t digest, uint64_t word)
+{
+	return (digest ^ word) * UINT64_C(0x100000001b3);
+}
+
+static uint64_t mix_page(uint64_t digest, const struct page *page)
+{
+	if (page->place == VM_FREE)
+		return digest;
+	return mix(digest, (uint64_t)page->slot << 16 | page->flags);
+}
+
+uint64_t sws_reclaim_digest(const struct sws_reclaim *self)
+{
+	uint64_t digest = mix(UINT64_C(0xcbf29ce484222325), vm_now(self));
+
+	for (uint32_t zone = 0; zone < self->n_zones; zone++)
+		for (uint32_t place = 0; place < VM_LISTS; place++) {
+			uint32_t frame = self->lrus[zone].lists[place].tail;
+
+			digest = mix(digest, zone * VM_LISTS + place);
+			for (; frame != VM_NONE; frame = self->pages[frame].previous)
+				digest = mix(digest,
+					     (uint64_t)frame << 32 | self->pages[frame].index);
+		}
+	for (uint32_t zone = 0; zone < self->n_zones; zone++)
+		for (uint32_t i = 0; i < self->zones[zone].used; i++)
+			digest = mix_page(digest, &self->pages[self->zones[zone].first + i]);
+	for (uint32_t i = 0; i < self->n_ptes; i++)
+		digest = mix(digest, self->ptes[i]);
+	for (uint32_t kind = VM_SYNC_WRITES; kind < VM_QUEUES; kind++)
+		for (uint32_t i = 0; i < self->disk.queues[kind].n; i++) {
+			const struct request *request = &self->disk.queues[kind].requests[i];
+
+			digest = mix(digest, request->at << 16 | request->pages);
+		}
+	digest = mix(digest, (uint64_t)self->server.net.n << 32 | self->server.disk.n);
+	return mix(digest, (uint64_t)self->server.n_unstable << 32 | self->server.n_committing);
+}
