@@ -50,7 +50,7 @@ What each command does is done by a function of the same name, or nearly so::
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from swapsim.config.policies import policy
+    from swapsim.policies.policy import policy
 
     __version__: str
 
@@ -60,7 +60,7 @@ __all__ = ["__version__", "policy"]
 def __getattr__(name: str) -> object:
     """Return what is asked for: read then, as `policy` and its libraries take most of a second."""
     if name == "policy":
-        from swapsim.config.policies import policy
+        from swapsim.policies.policy import policy
 
         return policy
     if name == "__version__":

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from IPython import display
 
-from swapsim import progress, sweep
+from swapsim import progress, study
 
 Shown = list[dict[str, Any]]
 
@@ -69,7 +69,7 @@ def test_a_sweep_shows_a_bar_before_its_first_run_is_done(
         return False
 
     with ThreadPoolExecutor(1) as executor:
-        assert sweep.run(run, [1], executor=executor) == [True]
+        assert study.run(run, [1], executor=executor) == [True]
 
 
 def test_things_that_take_long_are_counted(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:

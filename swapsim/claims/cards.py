@@ -6,10 +6,11 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import files
+from swapsim import io
+from swapsim.claims.tables_published import CARDS
 from swapsim.errors import InputError
-from swapsim.paths import patches_root
-from swapsim.schemas import CARDS, require
+from swapsim.frames.table import require
+from swapsim.io.paths import patches_root
 
 _FENCE: Final = "+++\n"
 
@@ -41,12 +42,12 @@ def patch_cards(root: Path | None = None) -> pl.DataFrame:
 
 
 def _read_card(path: Path) -> list[object]:
-    text = files.read_text(path)
+    text = io.read_text(path)
     before, fence, rest = text.partition(_FENCE)
     front, closing, body = rest.partition("\n" + _FENCE)
     if before or not fence or not closing:
         raise InputError("a card starts with TOML between two lines of +++", path=path, line=1)
-    fields = files.parse_toml(front, path, "its front matter is no TOML")
+    fields = io.parse_toml(front, path, "its front matter is no TOML")
     fields |= {"patch": path.parent.name, "body": body.strip()}
     for column, dtype in CARDS.items():
         value = fields.get(column)

@@ -5,18 +5,11 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.claims.tables import HELD_AGAINST, MEDIANS, RESULTS, THREE_COLUMNS, VERDICT
+from swapsim.claims.tables_published import CLAIMS, TOLERANCES
 from swapsim.errors import InputError
-from swapsim.schemas import (
-    CLAIMS,
-    HELD_AGAINST,
-    MEDIANS,
-    RANGES,
-    RESULTS,
-    THREE_COLUMNS,
-    TOLERANCES,
-    VERDICT,
-    require,
-)
+from swapsim.frames.table import require
+from swapsim.machine.tables import RANGES
 
 COUNT_TOLERANCE_PERCENT: Final = 5.0
 """How far a simulated count may lie from a real kernel's, in percent; set before the first run."""

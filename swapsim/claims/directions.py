@@ -10,8 +10,10 @@ from typing import Final
 import polars as pl
 
 from swapsim.claims.paired import Difference, difference
+from swapsim.claims.tables import DIRECTIONS, RESULTS
+from swapsim.claims.tables_published import CLAIMS
 from swapsim.errors import InputError
-from swapsim.schemas import CLAIMS, DIRECTIONS, RESULTS, require
+from swapsim.frames.table import require
 
 STAYS_WITHIN_PERCENT: Final = 10.0
 """What changes by no more than this either way stays: a mail's words are rounded so, too."""

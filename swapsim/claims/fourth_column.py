@@ -7,12 +7,14 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.claims.tables import THREE_COLUMNS, VERDICT
+from swapsim.claims.tables_published import CLAIMS
+from swapsim.claims.tables_yours import FOUR_COLUMNS, UNMATCHED, YOUR_METRICS, YOUR_RUNS
 from swapsim.claims.yours import BASE, PATCHED
 from swapsim.errors import InputError
-from swapsim.paths import data_root
-from swapsim.schemas import CLAIMS, THREE_COLUMNS, VERDICT, require
-from swapsim.schemas.csv_file import read_csv
-from swapsim.schemas.yours import FOUR_COLUMNS, UNMATCHED, YOUR_METRICS, YOUR_RUNS
+from swapsim.frames.csv_file import read_csv
+from swapsim.frames.table import require
+from swapsim.io.paths import data_root
 
 _KEY = ["test", "metric", "unit"]
 

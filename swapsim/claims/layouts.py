@@ -6,13 +6,10 @@ from typing import Final, TypedDict, cast
 
 import polars as pl
 
+from swapsim.claims.tables import RESULTS
+from swapsim.claims.tables_published import COMPARISON, PUBLISHED
 from swapsim.errors import InputError
-from swapsim.schemas import (
-    COMPARISON,
-    PUBLISHED,
-    RESULTS,
-    require,
-)
+from swapsim.frames.table import require
 
 _LKP_HEAD: Final = (
     "---------------- --------------------------\n"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from swapsim import files
+from swapsim import io
 from swapsim.errors import InputError
 
 TESTS: Final = ("vm-scalability", "pmbench")
@@ -59,8 +59,8 @@ def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    data = files.read_bytes(path)
-    with files.door(path, "is no JSON", "mend it, or take it out", quote=True):
+    data = io.read_bytes(path)
+    with io.door(path, "is no JSON", "mend it, or take it out", quote=True):
         text = gzip.decompress(data) if path.suffix == ".gz" else data
         found = json.loads(text, parse_int=float)
     if not isinstance(found, dict):

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from swapsim import paths
+from swapsim.claims.tables import RESULTS, SLOTS_IN_USE
 from swapsim.errors import InputError
-from swapsim.files import read_toml
-from swapsim.schemas import RESULTS, SLOTS_IN_USE, read_table
+from swapsim.frames.parquet_file import read_table
+from swapsim.io import paths, read_toml
 
 
 def measured_results(experiment: str) -> pl.DataFrame:

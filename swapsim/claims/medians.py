@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 
 from swapsim.claims.intervals import interval, ranks_by_interval
+from swapsim.claims.tables import MEDIANS, RESULTS
 from swapsim.errors import InputError
-from swapsim.schemas import MEDIANS, RESULTS, require
+from swapsim.frames.table import require
 
 _OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from swapsim import files
+from swapsim import io
 from swapsim.claims import mmtests_vmstat
 from swapsim.claims.lkp_results import Row
 from swapsim.errors import InputError
@@ -150,8 +150,8 @@ def _logs(folder: Path, pattern: str) -> list[Path]:
 
 
 def _text(path: Path) -> str:
-    data = files.read_bytes(path)
-    with files.door(path, "cannot be read as a log", "mend it, or take it out", quote=True):
+    data = io.read_bytes(path)
+    with io.door(path, "cannot be read as a log", "mend it, or take it out", quote=True):
         return _PACKED.get(path.suffix, bytes)(data).decode()
 
 

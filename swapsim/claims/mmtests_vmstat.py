@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from swapsim import files
+from swapsim import io
 from swapsim.errors import InputError
 
 FILES: Final = ("tests-timestamp", "tests-timestamp-*")
@@ -82,7 +82,7 @@ def _read(path: Path, test: str) -> tuple[dict[str, int], dict[str, int], float]
     """Return the counts before and after a test, and the seconds between them."""
     states: dict[str, dict[str, int]] = {"start": {}, "end": {}}
     reading, inside, seconds = "", False, 0.0
-    for number, line in enumerate(files.read_text(path).splitlines(), start=1):
+    for number, line in enumerate(io.read_text(path).splitlines(), start=1):
         words = line.split()
         if words[1:2] == ["::"] or words[2:3] == ["::"]:
             inside = (inside or line.startswith(f"test begin :: {test}")) and not line.startswith(

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from swapsim.claims.intervals import interval
+from swapsim.claims.tables import PAIRED, RESULTS
 from swapsim.errors import InputError
-from swapsim.schemas import PAIRED, RESULTS, require
+from swapsim.frames.table import require
 
 CONFIDENCE: Final = 0.95
 

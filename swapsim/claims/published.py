@@ -7,10 +7,10 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.claims.tables_published import CLAIMS, MAILS, PUBLISHED, TOLERANCES, WORLD_TOLERANCES
 from swapsim.errors import InputError
-from swapsim.paths import data_root
-from swapsim.schemas import CLAIMS, MAILS, PUBLISHED, TOLERANCES, WORLD_TOLERANCES
-from swapsim.schemas.csv_file import finite, read_csv
+from swapsim.frames.csv_file import finite, read_csv
+from swapsim.io.paths import data_root
 
 _PUBLISHED_MAY_LACK: Final = ("stddev_percent", "change_percent_printed", "change_percent")
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.schemas import RANGE_VERDICT
+from swapsim.machine.tables import RANGE_VERDICT
 
 OPEN_BEYOND: Final = 2.0
 """Tolerances. The published figure is itself known to one either way: a range that is wider than

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from swapsim.schemas import RESULTS, require
+from swapsim.claims.tables import RESULTS
+from swapsim.frames.table import require
 
 Row = tuple[str, float, str]
 """A metric, its value and its unit."""

@@ -6,12 +6,12 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import files
+from swapsim import io
 from swapsim.claims import lkp_results, mmtests_results
+from swapsim.claims.tables_yours import YOUR_RUNS
 from swapsim.errors import InputError
-from swapsim.schemas.csv_file import read_csv
-from swapsim.schemas.table import require, schema_of
-from swapsim.schemas.yours import YOUR_RUNS
+from swapsim.frames.csv_file import read_csv
+from swapsim.frames.table import require, schema_of
 
 BASE: Final = "base"
 PATCHED: Final = "patched"
@@ -50,7 +50,7 @@ def your_runs(path: Path | str) -> pl.DataFrame:
         return _folder(path)
     if not path.exists():
         raise InputError("no such file or folder: give a CSV file, or a result folder", path=path)
-    head = files.read_text(path).partition("\n")[0].strip().replace('"', "")
+    head = io.read_text(path).partition("\n")[0].strip().replace('"', "")
     if head == ",".join(_BOTH_SIDES):
         return _long(_named_once(read_csv(path, _BOTH_SIDES, "measurements", _MAY_LACK), path))
     if head != ",".join(YOUR_RUNS):
@@ -68,7 +68,7 @@ def _folder(folder: Path) -> pl.DataFrame:
     for tool in (lkp_results, mmtests_results):
         rows = tool.rows(folder)
         if rows:
-            with files.door(folder, "holds names that are no text", "rename them", quote=True):
+            with io.door(folder, "holds names that are no text", "rename them", quote=True):
                 frame = pl.DataFrame(rows, schema=YOUR_RUNS, orient="row")
             return _all_finite(require(frame, YOUR_RUNS, "YOUR_RUNS"), folder)
     raise InputError(

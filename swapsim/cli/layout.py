@@ -10,8 +10,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.tables.figures import DIGIT_WIDE, NOTHING, POINT_WIDE
-from swapsim.tables.figures import cells as cells_of
+from swapsim.frames.figures import DIGIT_WIDE, NOTHING, POINT_WIDE
+from swapsim.frames.figures import cells as cells_of
 
 _PLAIN: Final = str.maketrans({NOTHING: "-", DIGIT_WIDE: " ", POINT_WIDE: " "})
 

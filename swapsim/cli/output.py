@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.files import whole_file
+from swapsim.io import whole_file
 
 if TYPE_CHECKING:  # altair takes a second to import, and most commands draw nothing
     import altair as alt

@@ -10,7 +10,8 @@ import polars as pl
 
 from swapsim.cli.tables import Found, Table, shows
 from swapsim.cli.verbs import Verb
-from swapsim.schemas.glossary import explained
+from swapsim.frames.glossary import explained
+from swapsim.slots import charts_ranks as slots_charts_ranks
 
 _IN_WORDS = {
     "pages moved": "pages out and in that the machine moves a second",
@@ -35,15 +36,14 @@ def rank(file: Path, seeds: int) -> Found:
     ranked. A rank counts the policies that are surely better; where intervals overlap they are
     tied.
     """
-    from swapsim import charts
-    from swapsim.config.policy_file import policies_in
     from swapsim.patches import cluster_next as patch
+    from swapsim.policies.file import policies_in
 
     policies = policies_in(file)
     ranking = patch.rank(policies, seeds=seeds, progress=sys.stderr.isatty())
     return Found(
         [_table(ranking.filter(metric=metric)) for metric in patch.RANKED_BY],
-        chart=lambda: charts.policy_ranks(
+        chart=lambda: slots_charts_ranks.policy_ranks(
             ranking,
             title=f"{', '.join(policy.name for policy in policies)} among the built-in policies",
             subtitle=f"medians of {seeds} seeds, and their 95 % intervals",

@@ -9,8 +9,19 @@ import polars as pl
 
 from swapsim.cli.tables import Found, Table, shows
 from swapsim.cli.verbs import Verbs
-from swapsim.native.facts import MAPPING_KERNELS
-from swapsim.schemas.glossary import Column, explained
+from swapsim.ffi.facts import MAPPING_KERNELS
+from swapsim.frames.glossary import Column, explained
+from swapsim.mapping import charts as mapping_charts
+from swapsim.mapping.per_page import per_page as mapping_per_page
+from swapsim.mapping.replay import writeback_tags as mapping_replay
+from swapsim.removal.replay import batched_removal as removal_replay
+from swapsim.slots import charts as slots_charts
+from swapsim.slots.replay import cluster_next as slots_replay
+from swapsim.stall import charts_lists as stall_charts_lists
+from swapsim.stall.agreement import agreement_table
+from swapsim.stall.agreement import stall_agreement as agreement
+from swapsim.stall.recording import reclaim_rows as recording
+from swapsim.stall.replay import UNTOLD, decided_lists, sleeps_asked, summed_decisions
 
 
 @click.group(cls=Verbs)
@@ -30,14 +41,11 @@ def replay() -> None:
 @shows(charts=True)
 def replay_writeback_tags(folder: Path, kernel: str) -> Found:
     """Patch A: acquisitions of the mapping's lock per page swapped out, with tags and without."""
-    from swapsim import charts
-    from swapsim import replay as replays
-
-    sites = replays.writeback_tags(folder, kernel=kernel, progress=sys.stderr.isatty())
-    per_page = replays.per_page(sites)
+    sites = mapping_replay(folder, kernel=kernel, progress=sys.stderr.isatty())
+    per_page = mapping_per_page(sites)
     return Found(
         [Table("sites", per_page, "LOCK_SITES_PER_PAGE")],
-        chart=lambda: charts.acquisitions_by_site(per_page),
+        chart=lambda: mapping_charts.acquisitions_by_site(per_page),
     )
 
 
@@ -46,9 +54,7 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
 @shows()
 def replay_batched_removal(folder: Path) -> Found:
     """Patch B: acquisitions of the mappings' locks, page by page and batched, and the holds."""
-    from swapsim import replay as replays
-
-    counts = replays.batched_removal(folder, progress=sys.stderr.isatty())
+    counts = removal_replay(folder, progress=sys.stderr.isatty())
     return Found([Table("locks", counts, "BATCHED_REMOVAL")])
 
 
@@ -58,11 +64,10 @@ def replay_batched_removal(folder: Path) -> Found:
 @shows(charts=True)
 def replay_cluster_next(folder: Path, seeds: int) -> Found:
     """Patch D: the trace's requests, all at one rate, under each scan base (means over seeds)."""
-    from swapsim import charts, slots
-    from swapsim import replay as replays
+    from swapsim import slots
     from swapsim.patches import cluster_next as patch
 
-    sweep = replays.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
+    sweep = slots_replay(folder, seeds=seeds, progress=sys.stderr.isatty())
     means = patch.means(sweep, patch.LEADING).drop("factor", "setting")
     metrics = {
         name: Column(name, "Float64", metric.says, metric.unit)
@@ -70,7 +75,7 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
     }
     return Found(
         [Table("means", means, {"policy": explained("SLOT_SWEEP")["policy"], **metrics})],
-        chart=lambda: charts.moves_against_locality(
+        chart=lambda: slots_charts.moves_against_locality(
             slots.ranking(sweep, "lock.moved.add"),
             slots.ranking(sweep, "run"),
             title=f"Moved lines against locality: {folder.name}",
@@ -85,20 +90,17 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
 @shows(charts=True, only=("decisions", "sleeps", "agreement"))
 def replay_stall_decisions(folder: Path) -> Found:
     """Patch C: what each set of rules decides of the trace's lists, and how many two agree on."""
-    from swapsim import charts, traces
-    from swapsim import replay as replays
-
-    decided = replays.decided_lists(folder, progress=sys.stderr.isatty())
-    rounds = traces.reclaim_rows(folder).rounds
-    decisions = replays.summed_decisions(decided, rounds, trace=folder.name)
-    pairs = replays.stall_agreement(decided)
-    square = replays.agreement_table(pairs).with_columns(pl.exclude("rules").round(1))
+    decided = decided_lists(folder, progress=sys.stderr.isatty())
+    rounds = recording(folder).rounds
+    decisions = summed_decisions(decided, rounds, trace=folder.name)
+    pairs = agreement(decided)
+    square = agreement_table(pairs).with_columns(pl.exclude("rules").round(1))
     alike = "lists of which these rules and those of the row decide the same"
     rules = explained("STALL_DECISIONS")["rules"]
     return Found(
         [
             Table("decisions", decisions, "STALL_DECISIONS"),
-            Table("sleeps", replays.sleeps_asked(decided, rounds), "STALL_SLEEPS_ASKED"),
+            Table("sleeps", sleeps_asked(decided, rounds), "STALL_SLEEPS_ASKED"),
             Table(
                 "agreement",
                 square,
@@ -109,8 +111,8 @@ def replay_stall_decisions(folder: Path) -> Found:
                 title="lists of which two sets of rules decide the same, percent",
             ),
         ],
-        chart=lambda: charts.agreement(
+        chart=lambda: stall_charts_lists.agreement(
             pairs, "decisions", title=f"Lists that two rule sets decide alike: {folder.name}"
         ),
-        lines=[f"not told by a recording of 6.1: {line}" for line in replays.UNTOLD],
+        lines=[f"not told by a recording of 6.1: {line}" for line in UNTOLD],
     )

@@ -15,15 +15,8 @@ import click
 import polars as pl
 
 from swapsim.cli.layout import laid_out, printable, told_first
-from swapsim.cli.output import (
-    CHARTS,
-    TABLES,
-    checked,
-    refuse_own_input,
-    write_chart,
-    write_table,
-)
-from swapsim.schemas.glossary import Column, explained
+from swapsim.cli.output import CHARTS, TABLES, checked, refuse_own_input, write_chart, write_table
+from swapsim.frames.glossary import Column, explained
 
 if TYPE_CHECKING:  # altair takes a second to import, and most commands draw nothing
     import altair as alt

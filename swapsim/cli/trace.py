@@ -57,7 +57,7 @@ def info(folder: Path) -> None:
 )
 def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
     """Print a shell script that records, on your own kernel, what replays need."""
-    from swapsim import probes as recordings
+    from swapsim.traces import probes as recordings
 
     script = recordings.recording_script(kernel_btf or recordings.RUNNING_KERNEL, replays)
     click.echo(script, nl=False)

@@ -7,7 +7,9 @@ from pathlib import Path
 import click
 
 from swapsim.cli.verbs import Verbs
-from swapsim.native.facts import SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, STALL_RULES
+from swapsim.ffi.facts import SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, STALL_RULES
+from swapsim.slots.verify import verify_slots as slots_verify_slots
+from swapsim.stall.verify import verify_stalls as stall_verify_stalls
 
 
 @click.group(cls=Verbs)
@@ -41,9 +43,7 @@ def verify() -> None:
 @click.option("--kernel", type=click.Choice(SLOT_REPLAY_KERNELS), default="6.1", show_default=True)
 def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, kernel: str) -> int:
     """Replay the slot events of FILE (Parquet) and match every slot with the model's."""
-    from swapsim import replay as replays
-
-    verdict = replays.verify_slots(
+    verdict = slots_verify_slots(
         file,
         policy=policy,
         cluster_size=cluster_size,
@@ -67,9 +67,7 @@ def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, k
 )
 def verify_stalls(folder: Path, rules: str) -> int:
     """Count reclaim's lists anew from their folios, and decide all that the kernel decided."""
-    from swapsim import replay as replays
-
-    verdict = replays.verify_stalls(folder, rules=rules, progress=sys.stderr.isatty())
+    verdict = stall_verify_stalls(folder, rules=rules, progress=sys.stderr.isatty())
     for line in verdict.describe():
         click.echo(line)
     return 0 if verdict.holds else 1

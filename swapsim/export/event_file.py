@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from swapsim.errors import InputError
-from swapsim.files import whole_file
+from swapsim.io import whole_file
 
 SUFFIXES: Final = (".json", ".json.gz")
 

@@ -7,16 +7,12 @@ from typing import Final
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.schemas import (
-    RECLAIM_FOLIOS,
-    RECLAIM_LISTS,
-    RECLAIM_PASSES,
-    REMOVALS,
-    SLOT_EVENTS,
-    require,
-)
-from swapsim.schemas.parquet_file import require_values
+from swapsim.frames.parquet_file import require_values
+from swapsim.frames.table import require
+from swapsim.removal.tables import REMOVALS
+from swapsim.stall.tables import RECLAIM_FOLIOS, RECLAIM_LISTS, RECLAIM_PASSES
 from swapsim.traces import require_order
+from swapsim.traces.tables import SLOT_EVENTS
 
 _COMPUTED: Final[Mapping[str, pl.Schema]] = {
     event: pl.Schema({name: schema[name] for name in names})

@@ -9,12 +9,12 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import progress as bars
-from swapsim.config import MachineConfig
 from swapsim.export.event_file import EventFile, Nest, event_file
 from swapsim.export.processes import MACHINE, NAMES, TASKS, cpu_track
 from swapsim.export.trace import Exported
+from swapsim.machine._native_log import MachineLog, Sample
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import check_costs, costs
-from swapsim.native.machine_log import MachineLog, Sample
 
 SAMPLES: Final = 500
 """Stretches of a run: its counters are told at the end of each."""

@@ -7,9 +7,9 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import files
-from swapsim.config import MachineConfig
+from swapsim import io
 from swapsim.errors import ConfigError, InputError
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 
 _COSTS: Final = "costs"
@@ -44,7 +44,7 @@ def machine_config(path: Path | str) -> MachineFile:
         It cannot be read, or naming the field that is unknown or does not fit.
     """
     path = Path(path)
-    told = files.read_toml(path)
+    told = io.read_toml(path)
     changes = told.pop(_COSTS, {})
     known = [field.name for field in fields(MachineConfig) if field.name not in _NO_TEXT]
     for name in told:

@@ -14,7 +14,7 @@ from swapsim import traces
 from swapsim.errors import InputError
 from swapsim.export.fitting import require_columns, require_length, require_rows
 from swapsim.progress import Bar
-from swapsim.schemas import EVENT_HEAD
+from swapsim.traces.tables import EVENT_HEAD
 
 ROW_NS: Final = 1000
 """Without a clock a row stands for a microsecond."""

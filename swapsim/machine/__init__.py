@@ -12,3 +12,9 @@
 
 Which machine, which mail and which questions: that is each patch's own (`swapsim.patches`).
 """
+
+from swapsim.machine.config import MachineConfig
+
+__all__ = [
+    "MachineConfig",
+]

@@ -7,8 +7,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.config import constants
-from swapsim.native.facts import COST_MAX, COST_NAMES
+from swapsim.ffi.facts import COST_MAX, COST_NAMES
+from swapsim.study import constants
 
 _FILE: Final = constants.ConstantsFile(name="costs.csv", costs=COST_NAMES, most=COST_MAX)
 

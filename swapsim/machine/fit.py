@@ -17,12 +17,13 @@ import numpy as np
 import polars as pl
 
 from swapsim.claims import published_tables
-from swapsim.config import MachineConfig
 from swapsim.errors import ConfigError, InputError
+from swapsim.ffi.facts import COST_MAX
+from swapsim.frames.table import require
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run
-from swapsim.native.facts import COST_MAX
-from swapsim.schemas import FIT, require
+from swapsim.machine.tables import FIT
 
 _STEP: Final = 0.15
 """Of a constant's logarithm, to find a slope: wide enough to stand out of a run's own noise."""

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from swapsim.config import MachineConfig
+from swapsim.frames.table import require
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted, Target, figures, residuals
-from swapsim.schemas import FIT_ROWS, require
+from swapsim.machine.tables import FIT_ROWS
 
 
 def to_rows(fits: Mapping[str, Fitted]) -> pl.DataFrame:

@@ -4,7 +4,8 @@
 import polars as pl
 
 from swapsim.errors import InputError, require_some
-from swapsim.schemas import SENSITIVITY, WHAT_IF_RANGES, require
+from swapsim.frames.table import require
+from swapsim.machine.tables import SENSITIVITY, WHAT_IF_RANGES
 
 
 def gains_in_words(ranges: pl.DataFrame) -> str:

@@ -8,13 +8,13 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims, sweep
+from swapsim import claims, study
 from swapsim.claims import Row, results
-from swapsim.config import MachineConfig
 from swapsim.errors import InputError, require_some
+from swapsim.machine import _native as native_machine
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.run import labels, policy_of
-from swapsim.native import machine as native_machine
 
 LOCKS: Final = {
     "tree_lock": "xa_lock",
@@ -174,7 +174,7 @@ def runs(
     """
     points = [replace(config, seed=seed) for config in machines for seed in range(1, seeds + 1)]
     require_some(points, "machines and seeds")
-    return pl.concat(sweep.run(count, points, executor=executor))
+    return pl.concat(study.run(count, points, executor=executor))
 
 
 def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.DataFrame:

@@ -5,8 +5,10 @@ from typing import Final
 
 import polars as pl
 
+from swapsim.claims.tables import MEDIANS
+from swapsim.claims.tables_published import PUBLISHED
 from swapsim.errors import InputError
-from swapsim.schemas import MEDIANS, PUBLISHED, require
+from swapsim.frames.table import require
 
 QUANTITIES: Final = {
     "swap cache's lock: cycles spent waiting for it": ("cycles.tree_lock.", None),

@@ -4,7 +4,8 @@
 import polars as pl
 
 from swapsim.claims import range_verdict
-from swapsim.schemas import RANGES, require
+from swapsim.frames.table import require
+from swapsim.machine.tables import RANGES
 
 
 def judge(points: pl.DataFrame) -> pl.DataFrame:

@@ -6,10 +6,10 @@ from typing import Final
 import polars as pl
 
 from swapsim.claims import Row, results
-from swapsim.config import MachineConfig
 from swapsim.errors import ConfigError, InputError
+from swapsim.machine import _native as native_machine
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import check_costs, costs
-from swapsim.native import machine as native_machine
 
 PAGE_KIB: Final = 4
 TABLE_SEEDS: Final = tuple(range(1, 21))

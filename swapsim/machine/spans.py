@@ -3,10 +3,11 @@
 
 import polars as pl
 
-from swapsim.config import MachineConfig
+from swapsim.frames.table import require
+from swapsim.machine._native_log import MachineLog
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import check_costs, costs
-from swapsim.native.machine_log import MachineLog
-from swapsim.schemas import MACHINE_SPANS, require
+from swapsim.machine.tables import MACHINE_SPANS
 
 
 def spans(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.DataFrame:

@@ -10,13 +10,16 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import sweep
+from swapsim import study
 from swapsim.claims import results
-from swapsim.config import POLICIES, MachineConfig, Policy
+from swapsim.claims.tables import RESULTS
 from swapsim.errors import ConfigError, require_some
+from swapsim.ffi.facts import POLICIES
+from swapsim.frames.table import require
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.run import PAGE_KIB, labels, metric_values
-from swapsim.schemas import RESULTS, require
+from swapsim.policies.policy import Policy
 
 PAGES_MOVED: Final = "pages moved"
 """Pages out and in, a second: the metric that policies are ranked by."""
@@ -66,7 +69,7 @@ def run_policies(
         raise ConfigError(f"seeds={seeds}: choose at least 1")
     task = partial(_run, machine, costs() if constants is None else constants)
     points = [(policy, seed) for policy in policies for seed in range(1, seeds + 1)]
-    frames = sweep.run(
+    frames = study.run(
         task, points, executor=executor, batch_points=2, progress=progress, folder=folder
     )
     return require(pl.concat(frames), RESULTS, "RESULTS")

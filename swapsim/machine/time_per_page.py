@@ -8,7 +8,8 @@ from typing import Final
 import polars as pl
 
 from swapsim.errors import require_some
-from swapsim.schemas import TIME_PER_PAGE, require
+from swapsim.frames.table import require
+from swapsim.machine.tables import TIME_PER_PAGE
 
 _LOCK_PARTS: Final = {"tree_lock": "swap cache's lock", "si_lock": "si->lock"}
 _INTERRUPTS: Final = "other CPUs' interrupts"

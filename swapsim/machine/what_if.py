@@ -12,14 +12,15 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import sweep
-from swapsim.config import MachineConfig
+from swapsim import study
 from swapsim.errors import InputError, require_some
+from swapsim.frames.table import require
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
 from swapsim.machine.run import metric_values
-from swapsim.schemas import SENSITIVITY, WHAT_IF, WHAT_IF_RANGES, require
-from swapsim.sweep.kept import picked
+from swapsim.machine.tables import SENSITIVITY, WHAT_IF, WHAT_IF_RANGES
+from swapsim.study.kept import picked
 
 CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Tasks, each on a CPU of its own; the CPUs of kswapd come on top."""
@@ -101,7 +102,7 @@ def gains(
     require_some(fits, "fits")
     require_some(seeds, "seeds")
     points = [(case, fit, seed) for case in cases for fit in fits for seed in seeds]
-    frames = sweep.run(
+    frames = study.run(
         partial(_gain, dict(fits), metric), points, executor=executor, batch_points=2,
         progress=progress, folder=folder,
     )  # fmt: skip
@@ -245,7 +246,7 @@ def refitted(
                 f"cost {name!r} is unknown: choose of {', '.join(table['name'])}", field="names"
             )
     points = list(itertools.product(names, ("low", "high")))
-    fitted = sweep.run(
+    fitted = study.run(
         partial(_refit, fit, table), points, executor=executor, batch_points=2, progress=progress
     )
     return {

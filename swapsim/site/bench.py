@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from swapsim.errors import SwapsimError
-from swapsim.paths import repository_root
+from swapsim.io.paths import repository_root
 
 
 class Benchmark(TypedDict):

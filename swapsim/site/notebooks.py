@@ -14,12 +14,12 @@ from typing import Any, Final
 
 import nbformat
 
-from swapsim import files
+from swapsim import io
 from swapsim.charts.theme import plain_numbers
 from swapsim.errors import InputError
-from swapsim.paths import laboratory_root, notebooks_root
+from swapsim.io.paths import laboratory_root, notebooks_root
 from swapsim.progress import WIDGET
-from swapsim.sweep.store import write_whole
+from swapsim.study.store import write_whole
 
 _LINKED: Final = ("notebooks", "patches", "data", "corelib/include")
 _LEFT_BEHIND: Final = shutil.ignore_patterns(".*", "__pycache__", "traces", "measured", "simulated")
@@ -44,7 +44,7 @@ def lay_out(folder: Path) -> Path:
     InputError
         The folder exists already, or cannot be written.
     """
-    with files.new_folder(folder) as made:
+    with io.new_folder(folder) as made:
         for name in _LINKED:
             shutil.copytree(laboratory_root() / name, made / name, ignore=_LEFT_BEHIND)
     return folder / "notebooks" / "00-map.ipynb"
@@ -65,7 +65,7 @@ def normalise() -> list[Path]:
     """
     changed = []
     for path in sorted(notebooks_root().glob("*.ipynb")):
-        text = files.read_text(path)
+        text = io.read_text(path)
         normal = normal_form(text, _committed(path), path)
         if normal != text:
             write_whole(path, normal.encode())

@@ -7,7 +7,10 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from swapsim import charts, claims, replay, traces
+from swapsim import claims, traces
+from swapsim.mapping import charts as mapping_charts
+from swapsim.mapping.per_page import per_page
+from swapsim.mapping.replay import writeback_tags as mapping_replay
 from swapsim.patches import rooms
 from swapsim.patches.cluster_next.conclusions import slots_matched
 
@@ -66,8 +69,8 @@ def measured() -> pl.DataFrame:
 
 def picture() -> alt.Chart:
     """Draw the one picture that README and the report lead with: patch A on a trace, by site."""
-    sites = replay.writeback_tags(traces.shipped("writeback-tags")["random-80-20"])
-    return charts.acquisitions_by_site(replay.per_page(sites))
+    sites = mapping_replay(traces.shipped("writeback-tags")["random-80-20"])
+    return mapping_charts.acquisitions_by_site(per_page(sites))
 
 
 def headlines(results: pl.DataFrame) -> pl.DataFrame:

@@ -9,8 +9,8 @@ import polars as pl
 
 from swapsim import charts
 from swapsim.errors import InputError
+from swapsim.io.paths import repository_root
 from swapsim.patches import rooms
-from swapsim.paths import repository_root
 from swapsim.site import overview
 
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"

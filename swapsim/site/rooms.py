@@ -7,8 +7,8 @@ import polars as pl
 
 import swapsim
 from swapsim import claims
+from swapsim.io.paths import laboratory_root
 from swapsim.patches import rooms
-from swapsim.paths import laboratory_root
 
 
 def rooms_of(patch: str) -> pl.DataFrame:

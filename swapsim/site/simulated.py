@@ -8,9 +8,9 @@ from typing import Any
 
 from swapsim import patches
 from swapsim.errors import InputError
-from swapsim.paths import repository_root
+from swapsim.io.paths import repository_root
 from swapsim.progress import TextBar
-from swapsim.sweep.kept import Kept
+from swapsim.study.kept import Kept
 
 
 def results(names: Sequence[str] = ()) -> list[Kept[Any]]:

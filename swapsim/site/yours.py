@@ -9,8 +9,9 @@ import polars as pl
 
 from swapsim import claims
 from swapsim import progress as bars
+from swapsim.claims.tables import RESULTS
+from swapsim.machine.tables import RANGES
 from swapsim.patches import rooms
-from swapsim.schemas import RANGES, RESULTS
 from swapsim.site.overview import FEW_SEEDS
 
 

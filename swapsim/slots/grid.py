@@ -9,12 +9,16 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import sweep
-from swapsim.config import POLICIES, MeterConfig, Policy, SlotsConfig, Workload
+from swapsim import study
 from swapsim.errors import ConfigError
-from swapsim.native.slot_workbench import online
-from swapsim.schemas import SLOT_SWEEP, require
+from swapsim.ffi.facts import POLICIES
+from swapsim.frames.table import require
+from swapsim.policies.policy import Policy
+from swapsim.slots._native_workbench import online
+from swapsim.slots.config import SlotsConfig
 from swapsim.slots.metrics import Point, measure_point
+from swapsim.slots.tables import SLOT_SWEEP
+from swapsim.slots.workloads import MeterConfig, Workload
 
 GIGABYTE_SLOTS: Final = 2**18
 """Slots of a gigabyte: pages of 4 KB."""
@@ -120,6 +124,6 @@ def one_at_a_time(
         for policy in policies
         for seed in range(1, seeds + 1)
     ]
-    frames = sweep.run(measure_point, points, executor=executor, progress=progress, folder=folder)
+    frames = study.run(measure_point, points, executor=executor, progress=progress, folder=folder)
     found = pl.concat(frames) if frames else pl.DataFrame(schema=SLOT_SWEEP)
     return require(found, SLOT_SWEEP, "SLOT_SWEEP")

@@ -8,9 +8,12 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from swapsim.config import MeterConfig, Policy, SlotsConfig, Workload
-from swapsim.native.slot_workbench import Counts, LockSite, online, run
-from swapsim.schemas import SLOT_MEASURES, require
+from swapsim.frames.table import require
+from swapsim.policies.policy import Policy
+from swapsim.slots._native_workbench import Counts, LockSite, online, run
+from swapsim.slots.config import SlotsConfig
+from swapsim.slots.tables import SLOT_MEASURES
+from swapsim.slots.workloads import MeterConfig, Workload
 
 
 class Metric(NamedTuple):

@@ -9,8 +9,9 @@ import polars as pl
 
 from swapsim.claims.intervals import check_confidence, interval, ranks_by_interval
 from swapsim.errors import InputError
-from swapsim.schemas import SLOT_RANKING, SLOT_SWEEP, require
+from swapsim.frames.table import require
 from swapsim.slots.metrics import FAIRNESS, METRICS
+from swapsim.slots.tables import SLOT_RANKING, SLOT_SWEEP
 
 
 def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) -> pl.DataFrame:

@@ -3,11 +3,13 @@
 
 from dataclasses import replace
 
-from swapsim.config import Policy, SlotsConfig, Workload
-from swapsim.config.policy_compiler import fault
 from swapsim.errors import ConfigError
-from swapsim.native.watched_policy import Watch
+from swapsim.policies._native import Watch
+from swapsim.policies.compiler import fault
+from swapsim.policies.policy import Policy
+from swapsim.slots.config import SlotsConfig
 from swapsim.slots.metrics import measure
+from swapsim.slots.workloads import Workload
 
 
 def require_sound(policy: Policy, device: SlotsConfig, workload: Workload) -> None:

@@ -11,11 +11,11 @@ from typing import Any, Final
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from swapsim import files
+from swapsim import io
 from swapsim.errors import InputError
-from swapsim.schemas.parquet_file import require_values
-from swapsim.schemas.table import require
-from swapsim.schemas.traces import TRACE_EVENTS
+from swapsim.frames.parquet_file import require_values
+from swapsim.frames.table import require
+from swapsim.traces.tables import TRACE_EVENTS
 
 PROVENANCE: Final = "trace.toml"
 """The file beside the tables that says where a trace comes from."""
@@ -39,7 +39,7 @@ def provenance(folder: Path | str) -> dict[str, Any]:
             "where it comes from in trace.toml",
             path=path,
         )
-    return files.read_toml(path)
+    return io.read_toml(path)
 
 
 def events(folder: Path | str) -> pl.DataFrame:
@@ -60,7 +60,7 @@ def events(folder: Path | str) -> pl.DataFrame:
     heights = {}
     for name in event_names(Path(folder)):
         path = Path(folder) / f"{name}.parquet"
-        heights[name] = files.decode_height(_bytes(path, told), path)
+        heights[name] = io.decode_height(_bytes(path, told), path)
     return event_table(heights)
 
 
@@ -84,11 +84,11 @@ def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
     def rows(
         columns: list[str] | None, where: pl.Expr | None, most: int | None, _batch: int | None
     ) -> Iterator[pl.DataFrame]:
-        frame = files.decode(data, path, columns)
+        frame = io.decode(data, path, columns)
         frame = frame if most is None else frame.head(most)
         yield frame if where is None else frame.filter(where)
 
-    return register_io_source(rows, schema=files.decode_schema(data, path))
+    return register_io_source(rows, schema=io.decode_schema(data, path))
 
 
 def read_event(
@@ -117,7 +117,7 @@ def read_event(
         not grow. File, row and field are named.
     """
     path, data = _table(folder, event)
-    frame = files.decode(data, path)
+    frame = io.decode(data, path)
     try:
         require(frame, schema, event)
         require_values(frame, [column for column in schema if column not in may_be_null])
@@ -194,8 +194,8 @@ def _bytes(path: Path, told: Mapping[str, Any]) -> bytes:
     """Read a table's file; if trace.toml has no [files] nothing vouches for it."""
     known = told.get(FILES)
     if known is None:
-        data = files.read_bytes(path)
-        files.taste(data, path)
+        data = io.read_bytes(path)
+        io.taste(data, path)
         return data
     if not isinstance(known, Mapping) or not isinstance(known.get(path.name), str):
         raise InputError(
@@ -203,4 +203,4 @@ def _bytes(path: Path, told: Mapping[str, Any]) -> bytes:
             path=path.with_name(PROVENANCE),
             field=FILES,
         )
-    return files.read_bytes(path, known[path.name])
+    return io.read_bytes(path, known[path.name])

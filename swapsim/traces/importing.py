@@ -11,9 +11,9 @@ import polars as pl
 
 from swapsim import __version__
 from swapsim.errors import InputError
-from swapsim.files import new_folder
-from swapsim.native.ftrace import PARSER_VERSION, Counts, Skipped, read_ftrace
+from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
+from swapsim.traces._native import PARSER_VERSION, Counts, Skipped, read_ftrace
 from swapsim.traces.folder import FILES, PROVENANCE, event_table
 from swapsim.traces.signing import digests
 from swapsim.traces.writer import TableWriter, toml_table

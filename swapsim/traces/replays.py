@@ -7,8 +7,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import paths
 from swapsim.errors import InputError
+from swapsim.io import paths
 from swapsim.traces.folder import PROVENANCE, event_names, provenance
 
 _LIST_BORDERS: Final = ("mm_vmscan_lru_isolate", "mm_vmscan_lru_shrink_inactive")

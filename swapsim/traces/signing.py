@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from swapsim import files
+from swapsim import io
 from swapsim.traces.folder import FILES, PROVENANCE, event_names, provenance
 from swapsim.traces.writer import toml_table
 
@@ -26,7 +26,7 @@ def sign(folder: Path | str) -> None:
     provenance(folder)
     path = Path(folder) / PROVENANCE
     tables = [
-        table for table in _TABLE.split(files.read_text(path)) if not table.startswith(f"[{FILES}]")
+        table for table in _TABLE.split(io.read_text(path)) if not table.startswith(f"[{FILES}]")
     ]
     after = [n for n, table in enumerate(tables, 1) if table.startswith("[events]")]
     at = after[0] if after else len(tables)
@@ -44,4 +44,4 @@ def digests(folder: Path | str) -> dict[str, str]:
         One cannot be read.
     """
     paths = [Path(folder) / f"{event}.parquet" for event in event_names(Path(folder))]
-    return {path.name: files.sha256_of(path) for path in paths}
+    return {path.name: io.sha256_of(path) for path in paths}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 
-from swapsim.native.ftrace import read_ftrace
+from swapsim.traces._native import read_ftrace
 
 NAMES = ("import/polars", "import/re")
 ROUNDS = 5

@@ -16,8 +16,8 @@ import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
-from swapsim.native.facts import REMOVAL_WAYS
-from swapsim.paths import repository_root
+from swapsim.ffi.facts import REMOVAL_WAYS
+from swapsim.io.paths import repository_root
 
 NAMES = ("removal/batched", "removal/single")
 WAYS = {"removal/batched": "batched", "removal/single": "page-by-page"}

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import polars as pl
 
-from swapsim import replay, traces
-from swapsim.config import MappingConfig
-from swapsim.paths import repository_root, shipped_traces
+from swapsim import traces
+from swapsim.io.paths import repository_root, shipped_traces
+from swapsim.mapping.config import MappingConfig
+from swapsim.mapping.replay import replay_rows
+from swapsim.mapping.rows import writeback_rows
 
 NAMES = ("replay/memory", "replay/parquet")
 ROUNDS = 5
@@ -28,7 +30,7 @@ def run() -> Iterator[dict[str, object]]:
     import oracle_replay
 
     trace = shipped_traces()["random-80-20"]
-    once = replay.writeback_rows(trace)
+    once = writeback_rows(trace)
     rows = copies(once, int(once["seq"].max()) + 1)  # type: ignore[arg-type]
     few = list(rows.head(ORACLE_ROWS).select("op", "folio", "index", "file").iter_rows())
     config = MappingConfig()
@@ -40,12 +42,10 @@ def run() -> Iterator[dict[str, object]]:
 
     with tempfile.TemporaryDirectory() as folder:
         enlarge(trace, Path(folder), int(once["seq"].max()) + 1)  # type: ignore[arg-type]
-        yield measured(
-            "replay/memory", lambda: replay.replay_rows(rows, config), rows.height, oracle
-        )
+        yield measured("replay/memory", lambda: replay_rows(rows, config), rows.height, oracle)
         yield measured(
             "replay/parquet",
-            lambda: replay.replay_rows(replay.writeback_rows(folder), config),
+            lambda: replay_rows(writeback_rows(folder), config),
             rows.height,
             oracle,
         )

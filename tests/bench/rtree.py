@@ -19,7 +19,7 @@ import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
-from swapsim.paths import repository_root
+from swapsim.io.paths import repository_root
 
 OPERATIONS = ("insert", "tag_set", "tag_clear", "lookup", "delete")
 KINDS = ("batch/in-order", "batch/random", "single")

@@ -18,11 +18,11 @@ from typing import Any
 import swapsim
 from swapsim import slots
 from swapsim._core import ffi, lib
-from swapsim.config import SlotsConfig
-from swapsim.config.workloads import ChurnConfig
 from swapsim.errors import SwapsimError
-from swapsim.native.slots import settings
-from swapsim.paths import repository_root
+from swapsim.io.paths import repository_root
+from swapsim.slots._native import settings
+from swapsim.slots.config import SlotsConfig
+from swapsim.slots.workloads import ChurnConfig
 
 NAMES = ("slots/sequential", "slots/scan", "slots/policy")
 RUNS = 5

@@ -17,8 +17,8 @@ import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
-from swapsim.native.facts import STALL_RULES, STALL_STEPS
-from swapsim.paths import repository_root
+from swapsim.ffi.facts import STALL_RULES, STALL_STEPS
+from swapsim.io.paths import repository_root
 
 NAMES = ("stall/decisions",)
 RULES = "6.1"

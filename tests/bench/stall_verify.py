@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A whole trace of reclaim verified, beside its counters alone in plain Python.
 
-kswapd's lists of 32 folios, as oracle_reclaim.py makes them up by the rules of 6.1, over and over.
+kswapd's lists of 32 folios, as oracle_stall_recording.py makes them up by the rules of 6.1, over and over.
 Ours is given the tables: it holds each row against itself, counts the lists, decides them and the
 passes, and explains every flag that was seen. Its peer only counts, from rows that are made before.
 """
@@ -15,10 +15,10 @@ from typing import Any
 
 import polars as pl
 
-from swapsim import replay
 from swapsim.errors import SwapsimError
-from swapsim.paths import repository_root
-from swapsim.traces import ReclaimRows
+from swapsim.io.paths import repository_root
+from swapsim.stall.recording import ReclaimRows
+from swapsim.stall.verify import verify_stalls
 
 NAMES = ("stall/verify",)
 RULES = "6.1"
@@ -34,10 +34,10 @@ LATE = ("dirty", "no_write", "pageout_keep", "pageout_activate", "written")
 
 def once() -> dict[str, pl.DataFrame]:
     """Return what a kswapd of 6.1 wrote until the end of a pass, and then balanced its node."""
-    import oracle_reclaim
+    import oracle_stall_recording
 
-    kswapd = oracle_reclaim.Task(1, 0, kswapd=True)
-    kernel = oracle_reclaim.Kernel(RULES, Random(1), [kswapd], sizes=(32,))
+    kswapd = oracle_stall_recording.Task(1, 0, kswapd=True)
+    kernel = oracle_stall_recording.Kernel(RULES, Random(1), [kswapd], sizes=(32,))
     kernel.run(120)
     end = kernel.rows["reclaim_passes"][-1]["seq"]
     for table, rows in kernel.rows.items():
@@ -73,7 +73,7 @@ def over_and_over(part: dict[str, pl.DataFrame], times: int) -> ReclaimRows:
 def folios_a_second(rows: ReclaimRows) -> float:
     """Verify the trace; return the folios a second."""
     start = time.perf_counter()
-    verdict = replay.verify_stalls(rows, rules=RULES)
+    verdict = verify_stalls(rows, rules=RULES)
     spent = time.perf_counter() - start
     if not verdict.holds or verdict.counted != rows.lists.height:
         raise SwapsimError("a made-up trace does not verify: run 'make test'")

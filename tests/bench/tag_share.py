@@ -16,7 +16,7 @@ from pathlib import Path
 
 from swapsim.claims import published_claims
 from swapsim.errors import SwapsimError
-from swapsim.paths import repository_root
+from swapsim.io.paths import repository_root
 
 NAMES = ("tag-share/hold", "tag-share/share", "tag-share/gain-by-share", "tag-share/gain-by-time")
 RUNS = 5

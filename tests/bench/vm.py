@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from swapsim import vm
+from swapsim import reclaim
 from swapsim.errors import SwapsimError
 
 NAMES = ("vm/real-time",)
@@ -23,7 +23,7 @@ def run() -> Iterator[Any]:
     rates = []
     for seed in range(1, RUNS + 1):
         start = time.perf_counter()
-        world = vm.run(vm.parallelio("3.9", seed=seed))
+        world = reclaim.run(reclaim.parallelio("3.9", seed=seed))
         rates.append(world.elapsed_ns / 1e9 / (time.perf_counter() - start))
         if world.out_of_memory:
             raise SwapsimError("the world ran out of memory: run 'make test'")

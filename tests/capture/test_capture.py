@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from swapsim import traces
-from swapsim.paths import data_root, shipped_traces
+from swapsim.io.paths import data_root, shipped_traces
 
 CAPTURE = data_root() / "capture"
 SHIPPED = shipped_traces()

@@ -14,8 +14,10 @@ import polars as pl
 import pytest
 
 from swapsim import traces
-from swapsim.paths import data_root, shipped_measurements, shipped_traces
-from swapsim.schemas import REMOVALS, RESULTS, SLOT_EVENTS
+from swapsim.claims.tables import RESULTS
+from swapsim.io.paths import data_root, shipped_measurements, shipped_traces
+from swapsim.removal.tables import REMOVALS
+from swapsim.traces.tables import SLOT_EVENTS
 
 CAPTURE = data_root() / "capture"
 PATCHES = data_root().parent / "patches"

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from swapsim._core import ffi, lib
-from swapsim.native.facts import STALL_RULES, STALL_SLEEPS
-from swapsim.paths import data_root
+from swapsim.ffi.facts import STALL_RULES, STALL_SLEEPS
+from swapsim.io.paths import data_root
 
 TREE = data_root() / "capture" / "lab" / "tree"
 OUTSIDE = Path(__file__).with_name("reclaim_rules_outside.c")

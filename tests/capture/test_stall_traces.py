@@ -9,9 +9,8 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from swapsim import replay
-from swapsim.paths import data_root, shipped_traces
-from swapsim.schemas import (
+from swapsim.io.paths import data_root, shipped_traces
+from swapsim.stall.tables import (
     RECLAIM_CLEARS,
     RECLAIM_FOLIOS,
     RECLAIM_LISTS,
@@ -19,6 +18,7 @@ from swapsim.schemas import (
     RECLAIM_ROUNDS,
     THROTTLES,
 )
+from swapsim.stall.verify import verify_stalls
 
 CAPTURE = data_root() / "capture"
 TRACES = {name: folder for name, folder in shipped_traces().items() if name.startswith("stalls-")}
@@ -157,7 +157,7 @@ def test_a_list_is_its_folios(name: str) -> None:
 @pytest.mark.parametrize("name", list(TRACES))
 def test_every_decision_is_the_rules_of_6_1(name: str) -> None:
     """Counters, passes, sleeps and flags come out as the kernel had them."""
-    verdict = replay.verify_stalls(TRACES[name], rules="6.1")
+    verdict = verify_stalls(TRACES[name], rules="6.1")
     assert verdict.first == ()
     assert verdict.faults.is_empty()
     assert verdict.lists.height > 5000

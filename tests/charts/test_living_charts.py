@@ -11,22 +11,29 @@ import altair as alt
 import polars as pl
 import pytest
 import test_machine_charts as machine
+import test_reclaim_charts as world
 import test_removal_charts as removal
 import test_stall_charts as stall
 import test_what_if_charts as what_if
-import test_world_charts as world
 
 from swapsim import charts
 from swapsim.charts.theme import MIME
-from swapsim.schemas import (
-    HANDED_OUT,
-    LOCK_SITES_PER_PAGE,
-    MIX,
-    POLICY_RANKING,
-    SLOT_RANKING,
-    STALL_AGREEMENT,
-    WORLD_AND_LAB,
-)
+from swapsim.claims import charts as claims_charts
+from swapsim.claims.tables import WORLD_AND_LAB
+from swapsim.mapping import charts as mapping_charts
+from swapsim.mapping.tables import LOCK_SITES_PER_PAGE, MIX
+from swapsim.reclaim import charts as reclaim_charts
+from swapsim.reclaim import charts_guest as reclaim_charts_guest
+from swapsim.reclaim import charts_seconds as reclaim_charts_seconds
+from swapsim.removal import charts as removal_charts
+from swapsim.slots import charts as slots_charts
+from swapsim.slots import charts_ranks as slots_charts_ranks
+from swapsim.slots.tables import POLICY_RANKING, SLOT_RANKING
+from swapsim.stall import charts as stall_charts
+from swapsim.stall import charts_lists as stall_charts_lists
+from swapsim.stall import charts_runs as stall_charts_runs
+from swapsim.stall.tables_histories import STALL_AGREEMENT
+from swapsim.traces.tables import HANDED_OUT
 
 SITES = pl.DataFrame(
     [
@@ -91,34 +98,40 @@ RANKS = pl.DataFrame(
 )
 
 DRAWN: dict[str, Callable[[], Any]] = {
-    "acquisitions_by_site": lambda: charts.acquisitions_by_site(SITES),
-    "agreement": lambda: charts.agreement(PAIRS, "flags", title="T"),
-    "along_rules": lambda: charts.along_rules(stall.MEDIANS, {"scanned": "pages"}, title="T"),
-    "beside_the_lab": lambda: charts.beside_the_lab(GUESTS, {"a": "A"}, title="T"),
-    "beside_the_mail": lambda: charts.beside_the_mail(world.CELLS, title="T"),
-    "by_machine": lambda: charts.by_machine(world.MACHINES, "scanned", title="T"),
-    "by_patch": lambda: charts.by_patch(stall.STEPS, title="T"),
-    "gain_map": lambda: charts.gain_map(removal.GAINS, title="T", cost_axis="cost"),
-    "headline_changes": lambda: charts.headline_changes(HEADLINES, title="T"),
-    "lives": lambda: charts.lives(world.SPANS, title="T"),
-    "lock_cost_by_mix": lambda: charts.lock_cost_by_mix(TRACES, title="T"),
-    "metric_along": lambda: charts.metric_along(
+    "acquisitions_by_site": lambda: mapping_charts.acquisitions_by_site(SITES),
+    "agreement": lambda: stall_charts_lists.agreement(PAIRS, "flags", title="T"),
+    "along_rules": lambda: stall_charts_runs.along_rules(
+        stall.MEDIANS, {"scanned": "pages"}, title="T"
+    ),
+    "beside_the_lab": lambda: reclaim_charts_guest.beside_the_lab(GUESTS, {"a": "A"}, title="T"),
+    "beside_the_mail": lambda: reclaim_charts.beside_the_mail(world.CELLS, title="T"),
+    "by_machine": lambda: reclaim_charts.by_machine(world.MACHINES, "scanned", title="T"),
+    "by_patch": lambda: stall_charts_runs.by_patch(stall.STEPS, title="T"),
+    "gain_map": lambda: removal_charts.gain_map(removal.GAINS, title="T", cost_axis="cost"),
+    "headline_changes": lambda: claims_charts.headline_changes(HEADLINES, title="T"),
+    "lives": lambda: reclaim_charts.lives(world.SPANS, title="T"),
+    "lock_cost_by_mix": lambda: mapping_charts.lock_cost_by_mix(TRACES, title="T"),
+    "metric_along": lambda: slots_charts.metric_along(
         RANKING, title="T", axis="slots", setting_axis="CPUs"
     ),
-    "moves_against_locality": lambda: charts.moves_against_locality(
+    "moves_against_locality": lambda: slots_charts.moves_against_locality(
         ONE, ONE, title="T", moves_axis="moves", locality_axis="slots"
     ),
-    "over_time": lambda: charts.over_time(world.BY_TIME, title="T"),
-    "pages_by_rules": lambda: charts.pages_by_rules(stall.PAGES, title="T"),
-    "policy_ranks": lambda: charts.policy_ranks(RANKS, title="T"),
-    "ranges_beside_published": lambda: charts.ranges_beside_published(
+    "over_time": lambda: reclaim_charts_seconds.over_time(world.BY_TIME, title="T"),
+    "pages_by_rules": lambda: stall_charts.pages_by_rules(stall.PAGES, title="T"),
+    "policy_ranks": lambda: slots_charts_ranks.policy_ranks(RANKS, title="T"),
+    "ranges_beside_published": lambda: removal_charts.ranges_beside_published(
         removal.RANGE, title="T", axis="change, %"
     ),
-    "rules_table": lambda: charts.rules_table(stall.SPANS, title="T"),
-    "slots_over_time": lambda: charts.slots_over_time(SLOTS, title="T"),
-    "stretch": lambda: charts.stretch(LISTS, title="T"),
-    "waits_by_list": lambda: charts.waits_by_list(removal.HOLDS, title="T", key_title="share"),
-    "work_by_site": lambda: charts.work_by_site(SITES, "nodes", title="T", axis="nodes a page"),
+    "rules_table": lambda: stall_charts.rules_table(stall.SPANS, title="T"),
+    "slots_over_time": lambda: slots_charts.slots_over_time(SLOTS, title="T"),
+    "stretch": lambda: stall_charts_lists.stretch(LISTS, title="T"),
+    "waits_by_list": lambda: removal_charts.waits_by_list(
+        removal.HOLDS, title="T", key_title="share"
+    ),
+    "work_by_site": lambda: mapping_charts.work_by_site(
+        SITES, "nodes", title="T", axis="nodes a page"
+    ),
     **machine.MADE,
     **what_if.MADE,
 }

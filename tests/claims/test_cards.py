@@ -10,7 +10,7 @@ import pytest
 
 from swapsim.claims import patch_cards, published_claims, published_tables
 from swapsim.errors import InputError
-from swapsim.paths import patches_root, repository_root
+from swapsim.io.paths import patches_root, repository_root
 
 CARDS = patch_cards()
 TABLES = published_tables()

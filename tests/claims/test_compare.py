@@ -18,17 +18,10 @@ from swapsim.claims import (
     three_columns,
     tolerances,
 )
+from swapsim.claims.tables import HELD_AGAINST, MEDIANS, RESULTS
+from swapsim.claims.tables_published import CLAIMS, COMPARISON, PUBLISHED, TOLERANCES
 from swapsim.errors import InputError
-from swapsim.schemas import (
-    CLAIMS,
-    COMPARISON,
-    HELD_AGAINST,
-    MEDIANS,
-    PUBLISHED,
-    RANGES,
-    RESULTS,
-    TOLERANCES,
-)
+from swapsim.machine.tables import RANGES
 
 TABLES = published_tables()
 A = "01-writeback-tags"

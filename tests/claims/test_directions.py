@@ -8,8 +8,9 @@ import pytest
 
 from swapsim import claims
 from swapsim.claims.directions import claimed_direction
+from swapsim.claims.tables import DIRECTIONS, PAIRED, RESULTS
+from swapsim.claims.tables_published import CLAIMS
 from swapsim.errors import InputError
-from swapsim.schemas import CLAIMS, DIRECTIONS, PAIRED, RESULTS
 
 PATCH = "03-stall-decisions"
 STATED = claims.published_claims()

@@ -4,9 +4,10 @@
 import polars as pl
 import pytest
 
-from swapsim import claims, paths
+from swapsim import claims
+from swapsim.claims.tables import MEDIANS, RESULTS
 from swapsim.errors import InputError
-from swapsim.schemas import MEDIANS, RESULTS
+from swapsim.io import paths
 
 
 def rounds(**values_of: list[float]) -> pl.DataFrame:

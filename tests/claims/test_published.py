@@ -20,7 +20,7 @@ from swapsim.claims import (
     world_tolerances,
 )
 from swapsim.errors import InputError
-from swapsim.paths import data_root
+from swapsim.io.paths import data_root
 
 TABLES = published_tables()
 CLAIMS = published_claims()

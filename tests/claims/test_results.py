@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from swapsim.claims import results
+from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
-from swapsim.schemas import RESULTS
 
 LABELS = {"patch": "p", "kernel": "6.1", "policy": "on", "n_tasks": 8, "seed": 3}
 

@@ -17,9 +17,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from swapsim import claims
+from swapsim.claims.tables import RESULTS, THREE_COLUMNS
+from swapsim.claims.tables_yours import FOUR_COLUMNS, UNMATCHED, YOUR_RUNS
 from swapsim.cli import main
 from swapsim.errors import InputError
-from swapsim.schemas import FOUR_COLUMNS, RESULTS, THREE_COLUMNS, UNMATCHED, YOUR_RUNS
 from swapsim.site import yours
 
 LONG = "kernel,test,metric,value,unit,run"

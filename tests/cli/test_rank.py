@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 
 from swapsim.cli import main
-from swapsim.config import POLICIES
-from swapsim.config.policy_file import policies_in
+from swapsim.ffi.facts import POLICIES
 from swapsim.interrupt import CODE, TEXT
 from swapsim.patches import cluster_next as patch
-from swapsim.schemas import POLICY_RANKING
+from swapsim.policies.file import policies_in
+from swapsim.slots.tables import POLICY_RANKING
 
 HEAD = "import swapsim\n\n\n"
 GOOD = f"""{HEAD}TRUNKS = 2

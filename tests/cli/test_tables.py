@@ -19,7 +19,7 @@ from swapsim.cli.output import TABLES, checked, write_chart, write_table
 from swapsim.cli.tables import Table, print_tables
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
-from swapsim.schemas import POLICY_RANKING
+from swapsim.slots.tables import POLICY_RANKING
 
 SMALL: dict[str, list[str]] = {
     "replay writeback-tags": [str(traces.shipped("writeback-tags")["swap-w-seq"])],

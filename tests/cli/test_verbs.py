@@ -9,10 +9,11 @@ import click
 import pytest
 
 import swapsim
-from swapsim import replay, traces
+from swapsim import traces
 from swapsim.cli import cli, main
 from swapsim.cli.verbs import in_options
 from swapsim.errors import ConfigError, InputError
+from swapsim.slots.verify import verify_slots
 
 ROOT = Path(swapsim.__file__).parent
 
@@ -56,7 +57,7 @@ def test_a_size_out_of_its_range(capsys: pytest.CaptureFixture[str]) -> None:
     """Likewise of a config's field that an option sets."""
     file = traces.shipped("cluster-next")["slots-4-shared"] / "slot_events.parquet"
     with pytest.raises(ConfigError, match=r"^cluster_size=0: "):
-        replay.verify_slots(file, policy="shared", cluster_size=0)
+        verify_slots(file, policy="shared", cluster_size=0)
     sizes = ["--policy", "shared", "--cluster-size", "0"]
     assert main(["verify", "slots", str(file), *sizes]) == 2
     assert capsys.readouterr().err.startswith("swapsim: --cluster-size 0: ")

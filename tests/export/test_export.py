@@ -15,12 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trace_event_format import Read, nanoseconds, read
 
-from swapsim import export, paths, traces
+from swapsim import export, traces
 from swapsim.cli import main
-from swapsim.config import MachineConfig
 from swapsim.errors import InputError
 from swapsim.export.event_file import EventFile
+from swapsim.io import paths
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.spans import spans
+from swapsim.slots.events import slot_events as slots_events
 
 LINE = " {comm}-{pid} [00{cpu}] d..1. {time:.6f}: {event}: {fields}\n"
 
@@ -132,7 +134,7 @@ def test_slots_in_use_add_up(tmp_path: Path) -> None:
     """The counter ends at the slots handed out less those freed, and calls tell their slots."""
     folder = paths.shipped_traces()["slots-4-above-half"]
     found = exported(folder, tmp_path / "x.json")
-    table = traces.slot_events(folder)
+    table = slots_events(folder)
     given = table.filter(op="alloc").height
     freed = table.filter(op="free")["n"].sum()
     last = max(found.phases["C"], key=lambda event: event["ts"])

@@ -7,13 +7,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim.config import MachineConfig
 from swapsim.errors import InputError
+from swapsim.ffi.facts import COST_NAMES
+from swapsim.io.paths import data_root
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, check_costs, costs
 from swapsim.machine.run import run
-from swapsim.native.facts import COST_NAMES
-from swapsim.paths import data_root
-from swapsim.schemas import CONSTANTS
+from swapsim.study.tables import CONSTANTS
 
 
 def test_the_constants_are_those_of_the_library() -> None:

@@ -6,12 +6,13 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from swapsim.config import MachineConfig
 from swapsim.errors import ConfigError, InputError
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Target, fit
 from swapsim.machine.run import run
-from swapsim.schemas import CONSTANTS, FIT
+from swapsim.machine.tables import FIT
+from swapsim.study.tables import CONSTANTS
 
 SMALL = MachineConfig(
     kernel="4.8",

@@ -3,11 +3,11 @@
 
 import polars as pl
 
-from swapsim.config import MachineConfig
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Target, fit
 from swapsim.machine.fit_rows import met_anew, of_rows, to_rows
-from swapsim.schemas import FIT_ROWS
+from swapsim.machine.tables import FIT_ROWS
 
 SMALL = MachineConfig(
     kernel="4.8",

@@ -6,7 +6,7 @@ import pytest
 
 from swapsim.errors import InputError
 from swapsim.machine.in_words import gains_in_words, sensitivity_in_words
-from swapsim.schemas import SENSITIVITY, WHAT_IF_RANGES
+from swapsim.machine.tables import SENSITIVITY, WHAT_IF_RANGES
 
 
 def gained(*rows: tuple[str, float, float, float]) -> pl.DataFrame:

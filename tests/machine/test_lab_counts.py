@@ -6,14 +6,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.config import MachineConfig
+from swapsim.claims.tables import MEDIANS
 from swapsim.errors import ConfigError, InputError
 from swapsim.machine import lab
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.patches import writeback_tags
 from swapsim.patches.cluster_next.lab import lock_ledger
 from swapsim.patches.writeback_tags.lab import lab_machine as writers
-from swapsim.schemas import MEDIANS
 
 
 def medians_of(rows: list[tuple[str, float, float, float]]) -> pl.DataFrame:

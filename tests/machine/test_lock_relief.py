@@ -5,9 +5,10 @@ import polars as pl
 import pytest
 
 from swapsim import claims
+from swapsim.claims.tables import MEDIANS, RESULTS
+from swapsim.claims.tables_published import PUBLISHED
 from swapsim.errors import InputError
 from swapsim.machine.lock_relief import QUANTITIES, relief
-from swapsim.schemas import MEDIANS, PUBLISHED, RESULTS
 
 
 def medians(values: dict[tuple[str, str], float]) -> pl.DataFrame:

@@ -7,12 +7,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.config import MachineConfig
-from swapsim.config.policies import policy
+from swapsim.claims.tables import RESULTS
 from swapsim.errors import ConfigError, InputError
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run
-from swapsim.schemas import RESULTS
+from swapsim.policies.policy import policy
 
 SHORT = MachineConfig(
     patch="01-writeback-tags",

@@ -7,13 +7,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.config import MachineConfig
-from swapsim.config.workloads import StreamsConfig
 from swapsim.errors import ConfigError, InputError
+from swapsim.machine import _native as native_machine
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.run import run
-from swapsim.native import machine as native_machine
-from swapsim.schemas import REQUESTS
+from swapsim.slots.workloads import StreamsConfig
+from swapsim.traces.tables import REQUESTS
 
 Row = tuple[int, int, str, int, int]
 

@@ -10,15 +10,15 @@ import pytest
 
 import swapsim
 from swapsim import claims
-from swapsim.config import MachineConfig
-from swapsim.config.policies import Policy
+from swapsim.claims.tables import RESULTS
 from swapsim.errors import ConfigError, InputError
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
 from swapsim.patches import cluster_next as patch
-from swapsim.schemas import RESULTS
-from swapsim.sweep import SerialExecutor
+from swapsim.policies.policy import Policy
+from swapsim.study import SerialExecutor
 
 
 @swapsim.policy(base_of="cpu")

@@ -6,14 +6,14 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from swapsim.config import MachineConfig
 from swapsim.errors import InputError
+from swapsim.machine import _native as native_machine
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run
+from swapsim.machine.tables import TIME_PER_PAGE
 from swapsim.machine.time_per_page import time_of_actors, time_per_page
-from swapsim.native import machine as native_machine
 from swapsim.patches import cluster_next, writeback_tags
-from swapsim.schemas import TIME_PER_PAGE
 
 
 def machine(kernel: str) -> MachineConfig:

@@ -7,15 +7,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.config import MachineConfig
 from swapsim.errors import InputError
 from swapsim.machine import what_if
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
 from swapsim.machine.run import run
+from swapsim.machine.tables import FIT, SENSITIVITY, WHAT_IF, WHAT_IF_RANGES
 from swapsim.machine.what_if import Case
-from swapsim.schemas import FIT, SENSITIVITY, WHAT_IF, WHAT_IF_RANGES
-from swapsim.sweep import SerialExecutor
+from swapsim.study import SerialExecutor
 
 SERIAL = SerialExecutor()
 

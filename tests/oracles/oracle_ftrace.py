@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from swapsim.config.known_events import KNOWN_EVENTS
+from swapsim.traces.known_events import KNOWN_EVENTS
 
 BEHIND_DASH = re.compile(
     rb"""(?P<pid>\d+)[ ]+

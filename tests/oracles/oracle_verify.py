@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 from oracle_slots import BATCH, CACHED, IDLE, RATION, Call, Config, Device, Kernel, Step
 
-from swapsim.schemas import SLOT_EVENTS
+from swapsim.traces.tables import SLOT_EVENTS
 
 
 class Pause(Enum):

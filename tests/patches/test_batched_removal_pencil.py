@@ -5,7 +5,7 @@ import pytest
 
 from swapsim.errors import ConfigError
 from swapsim.patches import batched_removal as patch
-from swapsim.schemas import WAITS_NEEDED
+from swapsim.removal.tables import WAITS_NEEDED
 
 
 def test_each_published_system_time_asks_for_its_share_of_waits() -> None:

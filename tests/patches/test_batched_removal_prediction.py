@@ -4,12 +4,13 @@
 import polars as pl
 import pytest
 
+from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
+from swapsim.machine.tables import HOLDS_BY_LIST, RANGES, WHAT_IF
 from swapsim.patches import batched_removal as patch
 from swapsim.patches.batched_removal.conclusions import spread_needed, verdict_in_time
 from swapsim.patches.batched_removal.prediction import predict
-from swapsim.schemas import HOLDS_BY_LIST, RANGES, RESULTS, WHAT_IF
-from swapsim.sweep import SerialExecutor
+from swapsim.study import SerialExecutor
 
 SERIAL = SerialExecutor()
 WARM = patch.Point(tag_share=0.1, next_share=0.1)

@@ -6,12 +6,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import replay, slots, traces
+from swapsim import slots, traces
+from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next.reviewers import Question
-from swapsim.schemas import RESULTS, SLOT_ANSWERS, SLOT_SWEEP, VERIFIED_SLOTS
-from swapsim.sweep import SerialExecutor
+from swapsim.slots.replay import cluster_next as slots_replay
+from swapsim.slots.tables import SLOT_ANSWERS, SLOT_SWEEP, VERIFIED_SLOTS
+from swapsim.study import SerialExecutor
 
 
 def sweep(metric: str, values_of: dict[tuple[str, str], list[float]]) -> pl.DataFrame:
@@ -144,7 +146,7 @@ def test_the_mails_profile_has_its_two_rows_of_the_swap_cache() -> None:
 def test_a_traces_requests_tell_the_policies_apart() -> None:
     """With the shared base the lock moves far more often, and the free path stays."""
     folder = traces.shipped("cluster-next")["slots-8-shared"]
-    again = replay.cluster_next(
+    again = slots_replay(
         folder, policies=("shared", "percpu-rerandomise"), seeds=2, executor=SerialExecutor()
     )
     assert again.schema == SLOT_SWEEP
@@ -162,4 +164,4 @@ def test_a_trace_without_frees_is_refused(tmp_path: Path) -> None:
     (tmp_path / "trace.toml").write_bytes((source / "trace.toml").read_bytes())
     traces.sign(tmp_path)
     with pytest.raises(InputError, match="no slot is freed"):
-        replay.cluster_next(tmp_path, seeds=1)
+        slots_replay(tmp_path, seeds=1)

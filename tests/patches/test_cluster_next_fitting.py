@@ -8,14 +8,14 @@ import polars as pl
 import pytest
 
 from swapsim.claims import published_tables
-from swapsim.config import MachineConfig
 from swapsim.errors import ConfigError
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.fit import Fitted, Target
 from swapsim.machine.run import run
+from swapsim.machine.tables import FIT
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import fitting
-from swapsim.schemas import FIT
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from swapsim import claims
 from swapsim.machine import lab
 from swapsim.patches import cluster_next as patch
-from swapsim.sweep import SerialExecutor
+from swapsim.study import SerialExecutor
 
 UNDER_HALF = "scan-base-under-half"
 

@@ -7,12 +7,13 @@ import polars as pl
 import pytest
 
 from swapsim import slots
+from swapsim.claims.tables import RESULTS
 from swapsim.machine.costs import costs
 from swapsim.machine.run import metric_values
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import life, wanderings
 from swapsim.patches.cluster_next.machines import aged_device, machine
-from swapsim.schemas import RESULTS, SLOT_SWEEP, WANDERINGS
+from swapsim.slots.tables import SLOT_SWEEP, WANDERINGS
 
 
 def test_the_settled_machine_is_the_mails_trunk_by_trunk() -> None:

@@ -11,13 +11,13 @@ import pytest
 
 from swapsim import traces
 from swapsim.claims import published_tables
-from swapsim.config import MachineConfig
+from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import run
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next.machines import IN_MEMORY, IN_MEMORY_HIGH, IN_MEMORY_LOW
-from swapsim.schemas import RESULTS
 
 
 def value(results: pl.DataFrame, metric: str) -> float:

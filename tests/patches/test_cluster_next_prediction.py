@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 
 from swapsim import claims
-from swapsim.config import MachineConfig
+from swapsim.claims.tables import RESULTS
 from swapsim.errors import ConfigError, InputError
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.run import run
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import fitting, prediction
-from swapsim.schemas import RESULTS
 
 
 @pytest.fixture(autouse=True)

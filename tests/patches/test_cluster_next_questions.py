@@ -3,7 +3,7 @@
 
 from dataclasses import fields
 
-from swapsim.config import MachineConfig
+from swapsim.machine.config import MachineConfig
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next import questions
 

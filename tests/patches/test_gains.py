@@ -9,13 +9,13 @@ import pytest
 
 from swapsim.machine.costs import costs
 from swapsim.machine.fit import Fitted
+from swapsim.machine.tables import FIT, WHAT_IF_RANGES
 from swapsim.machine.what_if import Case, by_constant, gain_ranges, gains, ranges
 from swapsim.patches import writeback_tags
 from swapsim.patches.cluster_next import questions as questions_of_d
 from swapsim.patches.cluster_next.machines import IN_MEMORY_HIGH, IN_MEMORY_LOW
 from swapsim.patches.writeback_tags import questions as questions_of_a
-from swapsim.schemas import FIT, WHAT_IF_RANGES
-from swapsim.sweep import SerialExecutor
+from swapsim.study import SerialExecutor
 
 SERIAL = SerialExecutor()
 FITS = {"as it is": costs()}

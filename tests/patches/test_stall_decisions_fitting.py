@@ -6,12 +6,12 @@ from collections.abc import Mapping
 import polars as pl
 import pytest
 
-from swapsim import claims, vm
+from swapsim import claims, reclaim
 from swapsim.patches.stall_decisions import fitting
 
 RANGES = {
     row["name"]: (row["low"], row["value"], row["high"])
-    for row in vm.constants().iter_rows(named=True)
+    for row in reclaim.constants().iter_rows(named=True)
 }
 
 

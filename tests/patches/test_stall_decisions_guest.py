@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 
 from swapsim import claims
-from swapsim.native.facts import STALL_RULES
+from swapsim.claims.tables import RESULTS, WORLD_AND_LAB, WORLD_AND_LAB_ORDER, WORLD_LAB_MAIL
+from swapsim.ffi.facts import STALL_RULES
 from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import guest
-from swapsim.schemas import RESULTS, WORLD_AND_LAB, WORLD_AND_LAB_ORDER, WORLD_LAB_MAIL
-from swapsim.sweep import SerialExecutor
+from swapsim.study import SerialExecutor
 
 SCANNED = "Kswapd pages scanned"
 

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from swapsim import claims
+from swapsim.claims.tables import DIRECTIONS, MEDIANS_BY_SIZE, RESULTS
 from swapsim.errors import InputError
-from swapsim.native import facts
+from swapsim.ffi import facts
 from swapsim.patches import stall_decisions as patch
-from swapsim.schemas import DIRECTIONS, MEDIANS_BY_SIZE, RESULTS
 
 SCANNED = "Kswapd pages scanned"
 OPS = "Ops memcachetest"

@@ -6,9 +6,9 @@ import pytest
 
 from swapsim.claims import published_claims
 from swapsim.errors import ConfigError, InputError
-from swapsim.native.facts import STALL_RULES
+from swapsim.ffi.facts import STALL_RULES
 from swapsim.patches import stall_decisions as patch
-from swapsim.schemas import CODE_CLAIMS, LED_ENDS, LED_PAGES, LED_WHY, LIST_OF_PAGES
+from swapsim.stall.tables_lists import CODE_CLAIMS, LED_ENDS, LED_PAGES, LED_WHY, LIST_OF_PAGES
 
 
 def fates(*kinds: str, rules: str, **context: object) -> list[str]:

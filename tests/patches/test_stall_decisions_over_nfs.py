@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from swapsim import vm
+from swapsim import reclaim
 from swapsim.patches.stall_decisions import over_nfs
+from swapsim.patches.stall_decisions.tables import WORLD_SERVERS
 from swapsim.patches.stall_decisions.worlds import Run
-from swapsim.schemas import WORLD_SERVERS
-from swapsim.sweep import SerialExecutor
+from swapsim.study import SerialExecutor
 
 
 def test_each_server_is_asked_about_with_and_without_patch_8() -> None:
@@ -26,7 +26,7 @@ def test_a_run_over_nfs_tells_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     def small(run: Run) -> Any:
         seen.append(run)
         config, found = run.world()
-        return vm.run(vm.shrink(config, 1 / 128), found)
+        return reclaim.run(reclaim.shrink(config, 1 / 128), found)
 
     monkeypatch.setattr(over_nfs, "watched", small)
     table = over_nfs.by_server([over_nfs.Server(45, 60, "series-8", 1)], executor=SerialExecutor())

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from swapsim.errors import InputError
-from swapsim.native.facts import STALL_RULES
-from swapsim.native.stall_rules import rules_of
+from swapsim.ffi.facts import STALL_RULES
 from swapsim.patches import stall_decisions as patch
-from swapsim.schemas import RULE_SPANS
+from swapsim.stall._native_rules import rules_of
+from swapsim.stall.tables_lists import RULE_SPANS
 
 SPANS = patch.rule_spans()
 

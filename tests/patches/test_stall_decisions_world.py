@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from swapsim import claims
+from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import over_time, unknowns, what_if, worlds
-from swapsim.schemas import (
-    RESULTS,
+from swapsim.patches.stall_decisions.tables import (
     WORLD_BY_TIME,
     WORLD_CELLS,
     WORLD_LIFE_SPANS,
@@ -26,7 +26,7 @@ from swapsim.schemas import (
     WORLD_VERDICTS,
     WORLD_WHAT_IF,
 )
-from swapsim.sweep import SerialExecutor
+from swapsim.study import SerialExecutor
 
 SMALL: dict[str, Any] = {
     "constants": {

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from swapsim.errors import InputError
+from swapsim.machine.tables import RANGES
 from swapsim.patches.writeback_tags.conclusions import verdict_in_time
-from swapsim.schemas import RANGES
 
 
 def reach(low: float, high: float, verdict: str = "holds") -> pl.DataFrame:

@@ -4,10 +4,11 @@
 import polars as pl
 import pytest
 
-from swapsim import claims, replay, traces
+from swapsim import claims, traces
 from swapsim.machine import lab
+from swapsim.mapping.replay import writeback_tags as mapping_replay
 from swapsim.patches import writeback_tags as patch
-from swapsim.sweep import SerialExecutor
+from swapsim.study import SerialExecutor
 
 
 def simulated(experiment: str, seeds: int) -> pl.DataFrame:
@@ -44,7 +45,7 @@ def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     assert rounds["seed"].n_unique() >= 7
     medians = claims.medians(rounds.filter(metric="xa_lock acquisitions"))
     trace = traces.shipped("writeback-tags")["swap-w-seq"]
-    held = patch.acquisitions_held_against(replay.writeback_tags(trace, kernel="6.1"), medians)
+    held = patch.acquisitions_held_against(mapping_replay(trace, kernel="6.1"), medians)
     assert held["policy"].to_list() == ["on", "off"]
     assert held["agrees"].all()
     assert (held["low"] <= held["measured"]).all()

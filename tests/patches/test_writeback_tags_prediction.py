@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 
 from swapsim import claims
-from swapsim.config import MachineConfig
+from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.run import run
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import prediction
-from swapsim.schemas import RESULTS
 
 
 @pytest.fixture(autouse=True)

@@ -6,14 +6,14 @@ from dataclasses import fields, replace
 import polars as pl
 import pytest
 
-from swapsim.config import MachineConfig
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
+from swapsim.machine.tables import FIT
 from swapsim.machine.what_if import CPUS, gains
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import questions
-from swapsim.schemas import FIT
-from swapsim.sweep import SerialExecutor
+from swapsim.study import SerialExecutor
 
 SERIAL = SerialExecutor()
 

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from swapsim import claims
-from swapsim.config import MachineConfig
 from swapsim.errors import InputError
+from swapsim.machine.config import MachineConfig
+from swapsim.machine.tables import PREDICTED_BY_SHARES, RANGES
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import fitting, prediction
-from swapsim.schemas import PREDICTED_BY_SHARES, RANGES
-from swapsim.sweep import SerialExecutor
+from swapsim.study import SerialExecutor
 
 
 @pytest.fixture

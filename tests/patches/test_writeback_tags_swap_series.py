@@ -8,15 +8,16 @@ import polars as pl
 import pytest
 
 from swapsim.claims import results
-from swapsim.config import MachineConfig
+from swapsim.claims.tables import RESULTS
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
+from swapsim.machine.tables import FIT, PREDICTED_BY_SHARES, SWAP_SERIES
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import kept, swap_series
 from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE, run_rates
 from swapsim.patches.writeback_tags.shares import LONGEST_TAGS_NS, TAG_SHARES
-from swapsim.schemas import FIT, PREDICTED_BY_SHARES, RESULTS, SWAP_SERIES
-from swapsim.sweep import SerialExecutor
+from swapsim.study import SerialExecutor
 
 
 @pytest.fixture

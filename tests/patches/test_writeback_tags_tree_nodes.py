@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapsim import claims, paths
-from swapsim.config import MappingConfig
+from swapsim import claims
+from swapsim.claims.tables import HELD_AGAINST, SLOTS_IN_USE
 from swapsim.errors import InputError
-from swapsim.native.mappings import nodes_after_swap_out
+from swapsim.io import paths
+from swapsim.mapping._native import nodes_after_swap_out
+from swapsim.mapping.config import MappingConfig
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags.tree_nodes import simulated_nodes
-from swapsim.schemas import HELD_AGAINST, SLOTS_IN_USE
 
 SLOTS = 1 << 20
 

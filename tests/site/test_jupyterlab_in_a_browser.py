@@ -16,7 +16,7 @@ import chromium
 import nbformat
 import pytest
 
-from swapsim.paths import notebooks_root, repository_root
+from swapsim.io.paths import notebooks_root, repository_root
 
 pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSING)
 

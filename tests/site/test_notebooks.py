@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from swapsim.paths import notebooks_root, patches_root
+from swapsim.io.paths import notebooks_root, patches_root
 
 NOTEBOOKS = sorted(notebooks_root().glob("*.ipynb"))
 NO_PATCH = {"00", "05", "06"}

@@ -8,9 +8,11 @@ import polars as pl
 import pytest
 
 from swapsim.claims import patch_cards, published_claims, results
-from swapsim.config import MachineConfig
+from swapsim.claims.tables import RESULTS
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
+from swapsim.machine.tables import FIT
 from swapsim.patches import cluster_next, rooms, writeback_tags
 from swapsim.patches.cluster_next import prediction as prediction_of_d
 from swapsim.patches.cluster_next.kept import machine as kept_of_d
@@ -18,7 +20,6 @@ from swapsim.patches.writeback_tags import fitting as fitting_of_a
 from swapsim.patches.writeback_tags import kept as kept_of_a
 from swapsim.patches.writeback_tags import prediction as prediction_of_a
 from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE
-from swapsim.schemas import FIT, RESULTS
 from swapsim.site import overview
 
 A, D = writeback_tags.PATCH, cluster_next.PATCH

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from swapsim.paths import repository_root
+from swapsim.io.paths import repository_root
 from swapsim.site import readme
 
 ROOT = repository_root()

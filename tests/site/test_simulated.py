@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from swapsim.cli import main
-from swapsim.paths import data_root, repository_root
+from swapsim.io.paths import data_root, repository_root
 from swapsim.site import simulated
-from swapsim.sweep import kept as keeping
-from swapsim.sweep.kept import Kept
+from swapsim.study import kept as keeping
+from swapsim.study.kept import Kept
 
 RESULTS = simulated.results()
 

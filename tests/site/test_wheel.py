@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from swapsim.paths import repository_root, shipped_traces
+from swapsim.io.paths import repository_root, shipped_traces
 
 ROOT = repository_root()
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -79,7 +79,9 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
 
 def test_the_package_is_the_wheels(elsewhere: Elsewhere) -> None:
     """What is imported there does not lie in the checkout, and finds what it carries."""
-    told = elsewhere.run("python", "-c", "import swapsim.paths as p; print(p.data_root())").stdout
+    told = elsewhere.run(
+        "python", "-c", "import swapsim.io.paths as p; print(p.data_root())"
+    ).stdout
     assert str(ROOT) not in told
     assert "laboratory" in told
 

@@ -9,9 +9,9 @@ import pytest
 
 from swapsim import traces
 from swapsim.errors import InputError
-from swapsim.paths import data_root, notebooks_root, patches_root, repository_root
-from swapsim.schemas import AT_A_GLANCE
+from swapsim.io.paths import data_root, notebooks_root, patches_root, repository_root
 from swapsim.site import rooms
+from swapsim.traces.tables import AT_A_GLANCE
 
 NOTEBOOK = nbformat.read(notebooks_root() / "06-your-own.ipynb", as_version=4)
 CODE = [cell for cell in NOTEBOOK.cells if cell.cell_type == "code"]

@@ -16,13 +16,16 @@ from oracle_slots import BUILT_IN, Config, Kernel
 import swapsim
 from swapsim import slots, traces
 from swapsim._core import ffi, lib
-from swapsim.config import SlotsConfig
-from swapsim.config.policies import POLICIES
-from swapsim.config.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig
 from swapsim.errors import ConfigError, InputError
-from swapsim.native.slot_workbench import _flat
-from swapsim.schemas import REQUESTS, SLOT_EVENTS, SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
-from swapsim.sweep import SerialExecutor
+from swapsim.policies.policy import POLICIES
+from swapsim.slots._native_workbench import _flat
+from swapsim.slots.config import SlotsConfig
+from swapsim.slots.events import slot_events as slots_events
+from swapsim.slots.requests import request_streams, traced_device
+from swapsim.slots.tables import SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
+from swapsim.slots.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig
+from swapsim.study import SerialExecutor
+from swapsim.traces.tables import REQUESTS, SLOT_EVENTS
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
@@ -499,7 +502,7 @@ EVENTS = [
 
 def test_requests_say_whose_page_comes_in() -> None:
     """A freed slot is the page of the get that had it last; a free of n slots is n rows."""
-    found = traces.request_streams(slot_events(EVENTS))
+    found = request_streams(slot_events(EVENTS))
     assert found.schema == REQUESTS
     assert found.rows() == [
         (0, 0, "get", 0, 0),
@@ -523,18 +526,18 @@ def test_requests_say_whose_page_comes_in() -> None:
 def test_events_that_contradict_themselves_are_named(row: tuple[Any, ...], complaint: str) -> None:
     """A slot handed out twice, or freed and never handed out, names its row."""
     with pytest.raises(InputError, match=complaint):
-        traces.request_streams(slot_events([*EVENTS, row]))
+        request_streams(slot_events([*EVENTS, row]))
 
 
 def test_events_out_of_order_are_refused() -> None:
     """A seq that falls is refused."""
     with pytest.raises(InputError, match="field 'seq': the row with seq 6 is out of order"):
-        traces.request_streams(slot_events(EVENTS).reverse())
+        request_streams(slot_events(EVENTS).reverse())
 
 
 def test_streams_hand_out_each_page_once() -> None:
     """A replay swaps out as many pages as there are gets, and swaps them in."""
-    requests = traces.request_streams(slot_events(EVENTS))
+    requests = request_streams(slot_events(EVENTS))
     device = SlotsConfig(slots=4096, possible_cpus=3)
     assert values(device, StreamsConfig(requests=requests))["lock"] == pytest.approx(2)
 
@@ -543,12 +546,12 @@ def test_streams_hand_out_each_page_once() -> None:
 def test_requests_of_a_real_kernel_are_all_served(name: str) -> None:
     """Each slot of a shipped trace is a page out, each slot freed one in, under any policy."""
     folder = traces.shipped("cluster-next")[name]
-    events, requests = traces.slot_events(folder), traces.request_streams(folder)
+    events, requests = slots_events(folder), request_streams(folder)
     gets, puts = (requests.filter(op=op).height for op in ("get", "put"))
     assert gets == events.filter(op="alloc").height
     assert puts == events.filter(op="free")["n"].sum()
     assert requests.filter(op="put").select("owner", "ordinal").is_unique().all()
-    device = traces.traced_device(folder)
+    device = traced_device(folder)
     for policy in ("shared", "percpu-rerandomise"):
         found = values(replace(device, policy=policy), StreamsConfig(requests=requests))
         assert found["without_slot"] == 0
@@ -625,5 +628,5 @@ def test_tiny_devices_and_more_cpus_than_trunks_have_defined_results(n_slots: in
 def test_workloads_travel_to_other_processes() -> None:
     """A workload survives pickling, streams included."""
     assert pickle.loads(pickle.dumps(SMALL)) == SMALL
-    streams = StreamsConfig(requests=traces.request_streams(slot_events(EVENTS)))
+    streams = StreamsConfig(requests=request_streams(slot_events(EVENTS)))
     assert pickle.loads(pickle.dumps(streams)).requests.equals(streams.requests)

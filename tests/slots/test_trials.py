@@ -8,9 +8,11 @@ import pytest
 
 import swapsim
 from swapsim import slots
-from swapsim.config import ChurnConfig, Policy, SlotsConfig
 from swapsim.errors import InputError
-from swapsim.native.watched_policy import Watch
+from swapsim.policies._native import Watch
+from swapsim.policies.policy import Policy
+from swapsim.slots.config import SlotsConfig
+from swapsim.slots.workloads import ChurnConfig
 
 DEVICE = SlotsConfig(slots=2**16, trunk_shift=11, possible_cpus=4, seed=3)
 CHURN = ChurnConfig(pages=2**10, warm_up_pages=2**12)

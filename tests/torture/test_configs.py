@@ -11,24 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapsim import slots, vm
-from swapsim.config import (
-    ChurnConfig,
-    FillConfig,
-    MachineConfig,
-    MappingConfig,
-    MeterConfig,
-    SlotsConfig,
-    StallContext,
-    WorldConfig,
-)
+from swapsim import reclaim as reclaim_package
+from swapsim import slots
+from swapsim.ffi.facts import REMOVAL_WAYS, STALL_RULES
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run as run_machine
 from swapsim.machine.spans import spans
-from swapsim.native import stall
-from swapsim.native.facts import REMOVAL_WAYS, STALL_RULES
-from swapsim.native.removal import remove_lists
-from swapsim.schemas import REMOVAL_PAGES
+from swapsim.mapping.config import MappingConfig
+from swapsim.reclaim.config import ReclaimConfig
+from swapsim.removal._native import remove_lists
+from swapsim.removal.tables import REMOVAL_PAGES
+from swapsim.slots.config import SlotsConfig
+from swapsim.slots.workloads import ChurnConfig, FillConfig, MeterConfig
+from swapsim.stall import _native as stall
+from swapsim.stall.config import StallContext
 
 Small = dict[str, Any]
 
@@ -98,10 +95,10 @@ def watch(config: MachineConfig, constants: pl.DataFrame | None = None) -> objec
     return run_machine(config, constants), spans(config, constants)
 
 
-def tell(config: WorldConfig, constants: pl.DataFrame | None = None) -> object:
+def tell(config: ReclaimConfig, constants: pl.DataFrame | None = None) -> object:
     """Run a world and print all that it tells."""
-    world = vm.run(config, constants)
-    return vm.ops(world), vm.vmstat(world), vm.iostat(world)
+    world = reclaim_package.run(config, constants)
+    return reclaim_package.ops(world), reclaim_package.vmstat(world), reclaim_package.iostat(world)
 
 
 def decide(context: StallContext) -> object:
@@ -112,7 +109,7 @@ def decide(context: StallContext) -> object:
 
 RUNS: dict[str, tuple[type, Small, Callable[..., object]]] = {
     "machine": (MachineConfig, MACHINE, watch),
-    "world": (WorldConfig, WORLD, tell),
+    "world": (ReclaimConfig, WORLD, tell),
     "slots": (SlotsConfig, SLOTS, churn),
     "churn": (ChurnConfig, CHURN, drive),
     "fill": (FillConfig, {}, drive),
@@ -153,7 +150,7 @@ def test_costs(name: str, seeds: Iterator[int]) -> None:
     kind, small, run = RUNS[name]
     known, change = {
         "machine": (costs(), change_costs),
-        "world": (vm.constants(), vm.change_constants),
+        "world": (reclaim_package.constants(), reclaim_package.change_constants),
     }[name]
     names = st.sampled_from(known["name"].to_list())
 

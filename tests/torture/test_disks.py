@@ -13,7 +13,7 @@ import attack
 import pytest
 from test_files import cubes
 
-from swapsim import sweep
+from swapsim import study
 from swapsim.errors import SwapsimError
 
 TEXT = Path(__file__).parent.parent / "data" / "tracefs-6.1.txt"
@@ -55,7 +55,7 @@ def test_imports(small_disk: Path, seeds: Iterator[int]) -> None:
 
 def test_stored_sweeps(small_disk: Path, seeds: Iterator[int]) -> None:
     """A sweep whose store is full says so; with room again it goes on and is the same."""
-    run = partial(sweep.run, cubes, list(range(40)), executor=sweep.SerialExecutor())
+    run = partial(study.run, cubes, list(range(40)), executor=study.SerialExecutor())
     whole = run()
     for seed in seeds:
         filled(small_disk, random.Random(seed))

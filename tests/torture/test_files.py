@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapsim import sweep, traces, vm
+from swapsim import reclaim, study, traces
+from swapsim.io.paths import data_root
 from swapsim.machine.costs import costs
-from swapsim.paths import data_root
 
 TEXTS = Path(__file__).parent.parent / "data"
 
@@ -76,7 +76,7 @@ def test_texts(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
     attack.for_a_while(flip, seeds)
 
 
-@pytest.mark.parametrize(("name", "read"), [("costs.csv", costs), ("world.csv", vm.constants)])
+@pytest.mark.parametrize(("name", "read"), [("costs.csv", costs), ("world.csv", reclaim.constants)])
 def test_constants(
     name: str, read: Callable[[Path], object], tmp_path: Path, seeds: Iterator[int]
 ) -> None:
@@ -124,7 +124,7 @@ def test_stored_sweeps(tmp_path: Path, seeds: Iterator[int]) -> None:
     """A damaged batch or identity of a stored sweep is made anew or refused, never believed."""
     good = tmp_path / "good"
     points = list(range(8))
-    run = partial(sweep.run, cubes, points, executor=sweep.SerialExecutor(), batch_points=4)
+    run = partial(study.run, cubes, points, executor=study.SerialExecutor(), batch_points=4)
     whole = run(folder=good)
     files = sorted(path.name for path in good.iterdir() if path.is_file())
 

@@ -6,8 +6,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from swapsim import replay, traces
-from swapsim.paths import data_root, shipped_traces
+from swapsim import traces
+from swapsim.io.paths import data_root, shipped_traces
+from swapsim.mapping.per_page import per_page as mapping_per_page
+from swapsim.mapping.replay import writeback_tags as mapping_replay
 
 SHIPPED = shipped_traces()
 PAGES = traces.shipped("writeback-tags")
@@ -78,7 +80,7 @@ def test_rows_of_all_tables_are_numbered_once(trace: Path) -> None:
 
 def test_the_trace_shows_the_pages_that_the_kernel_counted(page_trace: Path) -> None:
     """Writebacks of swap pages in the trace are pswpout of the same kernel."""
-    sites = replay.writeback_tags(page_trace, kernel="6.1")
+    sites = mapping_replay(page_trace, kernel="6.1")
     starts = sites.filter(
         (pl.col("site") == "start") & (pl.col("flow") == "swap, written") & pl.col("tags")
     )
@@ -88,7 +90,7 @@ def test_the_trace_shows_the_pages_that_the_kernel_counted(page_trace: Path) -> 
 def test_a_page_takes_its_lock_as_the_ledger_says(page_trace: Path) -> None:
     """Each page swapped out takes one acquisition a site; without tags none at start and end."""
     for kernel in ("4.8", "5.8", "6.1"):
-        per_page = replay.per_page(replay.writeback_tags(page_trace, kernel=kernel))
+        per_page = mapping_per_page(mapping_replay(page_trace, kernel=kernel))
         swap = per_page.filter(pl.col("flow") == "swap, written")
         for tags in (True, False):
             by_site = dict(
@@ -103,7 +105,7 @@ def test_a_page_takes_its_lock_as_the_ledger_says(page_trace: Path) -> None:
 
 def test_no_row_contradicts_another(page_trace: Path) -> None:
     """No folio is added twice, and each deletion finds the folio that was added."""
-    assert replay.writeback_tags(page_trace)["contradicted"].sum() == 0
+    assert mapping_replay(page_trace)["contradicted"].sum() == 0
 
 
 def test_the_slow_disk_has_what_stall_decisions_need() -> None:

@@ -18,7 +18,7 @@ import zstandard
 from swapsim import traces
 from swapsim.cli import main
 from swapsim.errors import InputError
-from swapsim.schemas import EVENT_HEAD
+from swapsim.traces.tables import EVENT_HEAD
 from swapsim.traces.writer import TableWriter, toml_table
 
 REAL = Path(__file__).parents[1] / "data" / "tracefs-6.1.txt"
@@ -161,7 +161,7 @@ def test_events_that_differ_in_case_alone_have_tables_that_do_not(
 ) -> None:
     """On a file system that folds case none is lost: a number is added, and a line says so."""
     monkeypatch.setattr("swapsim.traces.writer._HELD_BYTES", 1)
-    monkeypatch.setattr("swapsim.native.ftrace._CELLS_OF_A_BATCH", 1)
+    monkeypatch.setattr("swapsim.traces._native._CELLS_OF_A_BATCH", 1)
     events = {"con": 1, "CON": 2, "Con": 3, "swp_add": 4}
     text = "".join(line(event, f"a={a}") for event, a in events.items()) * 50
     assert main(["import", str(write(tmp_path, text)), "-o", str(tmp_path / "out")]) == 0
@@ -191,7 +191,7 @@ def test_many_batches_come_to_the_bytes_of_one(
     text = "".join(line("e", f"a={i} b=x{i % 7}") + line("f", "c=1 word") for i in range(3000))
     source = write(tmp_path, text + line("e", "a=1 late=0x1"))
     traces.import_text(source, tmp_path / "one")
-    monkeypatch.setattr("swapsim.native.ftrace._CELLS_OF_A_BATCH", 1)
+    monkeypatch.setattr("swapsim.traces._native._CELLS_OF_A_BATCH", 1)
     monkeypatch.setattr("swapsim.traces.text.CHUNK_BYTES", 5000)
     monkeypatch.setattr("swapsim.traces.writer._HELD_BYTES", 20_000)
     traces.import_text(source, tmp_path / "many")

@@ -38,7 +38,8 @@ from rig.kernel import Kernel
 from rig.packages import Package
 from rig.tree_nodes import Extents
 from rig.workload import HOME, Workload
-from swapsim.schemas import RESULTS, require
+from swapsim.claims.tables import RESULTS
+from swapsim.frames.table import require
 from swapsim.traces.writer import toml_table
 
 KERNEL_LABEL: Final = "6.1"

@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from rig.errors import GuestError
-from swapsim.schemas import (
+from swapsim.stall.tables import (
     RECLAIM_CLEARS,
     RECLAIM_FOLIOS,
     RECLAIM_LISTS,

@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from rig.errors import GuestError
-from swapsim.schemas import SLOT_EVENTS
+from swapsim.traces.tables import SLOT_EVENTS
 
 EVENT: Final = "slot_events"
 # The kernel's event has all fields; which of them an op means, null elsewhere.

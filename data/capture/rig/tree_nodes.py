@@ -9,7 +9,8 @@ import polars as pl
 
 from rig.counts import Metrics
 from rig.errors import GuestError
-from swapsim.schemas import SLOTS_IN_USE, require
+from swapsim.claims.tables import SLOTS_IN_USE
+from swapsim.frames.table import require
 
 # Nothing of the set is there yet: what the kernel's other trees have.
 BEFORE: Final = "before"

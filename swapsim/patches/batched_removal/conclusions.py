@@ -5,10 +5,13 @@ import math
 
 import polars as pl
 
-from swapsim import replay, traces
+from swapsim import traces
 from swapsim.errors import InputError
+from swapsim.frames.table import require
+from swapsim.machine.tables import PREDICTED_BY_POINTS, SPREAD_NEEDED
 from swapsim.patches.batched_removal.prediction import judged_ranges
-from swapsim.schemas import BATCHED_REMOVAL, PREDICTED_BY_POINTS, SPREAD_NEEDED, require
+from swapsim.removal.replay import batched_removal_of
+from swapsim.removal.tables import BATCHED_REMOVAL
 
 _POINT = ["tag_share", "next_share", "again"]
 
@@ -90,7 +93,7 @@ def verdict_on_counts(counts: pl.DataFrame) -> str:
 
 def counted() -> str:
     """Return `verdict_on_counts` on the shipped traces."""
-    return verdict_on_counts(replay.batched_removal_of(traces.shipped("batched-removal")))
+    return verdict_on_counts(batched_removal_of(traces.shipped("batched-removal")))
 
 
 def verdict_in_time(predicted: pl.DataFrame) -> str:

@@ -7,8 +7,8 @@ from swapsim.patches.batched_removal import questions
 from swapsim.patches.batched_removal.machines import PATCH
 from swapsim.patches.batched_removal.prediction import judged_ranges, predict_by_points
 from swapsim.patches.batched_removal.unknowns import Point
-from swapsim.sweep import SerialExecutor
-from swapsim.sweep.kept import kept, picked
+from swapsim.study import SerialExecutor
+from swapsim.study.kept import kept, picked
 
 
 def _one_point(rows: pl.DataFrame, pick: int) -> pl.DataFrame:

@@ -8,11 +8,11 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.config import MachineConfig
+from swapsim.claims.tables import HELD_AGAINST
 from swapsim.errors import require_some
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import LEDGER, PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of, run_as_lab, runs
 from swapsim.patches.batched_removal.machines import PATCH, THREADS
-from swapsim.schemas import HELD_AGAINST
 
 HOLD: Final = "pages a batched hold"
 """What the lab calls the number of pages that one hold removes."""

@@ -3,7 +3,7 @@
 
 from typing import Final
 
-from swapsim.config import MachineConfig
+from swapsim.machine.config import MachineConfig
 
 PATCH: Final = "02-batched-removal"
 """Its folder in patches, and its rows in data."""

@@ -9,8 +9,10 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.errors import ConfigError
+from swapsim.frames.table import require
 from swapsim.machine.costs import costs
-from swapsim.schemas import REWRITE, WAITS_NEEDED, require
+from swapsim.machine.tables import REWRITE
+from swapsim.removal.tables import WAITS_NEEDED
 
 MAIL: Final = "B-batched-removal"
 _CPU_TIME: Final = "System"

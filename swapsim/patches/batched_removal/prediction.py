@@ -14,15 +14,16 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims, sweep
+from swapsim import claims, study
 from swapsim.claims import results
-from swapsim.config import MachineConfig
 from swapsim.errors import require_some
+from swapsim.frames.table import require
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.ranges import judge
 from swapsim.machine.run import PAGE_KIB, labels, metric_values
+from swapsim.machine.tables import PREDICTED_BY_POINTS
 from swapsim.patches.batched_removal.machines import PATCH, THREADS, machine
 from swapsim.patches.batched_removal.unknowns import MIDDLE, Point, constants_at, points
-from swapsim.schemas import PREDICTED_BY_POINTS, require
 
 SEEDS: Final = (1, 2, 3)
 
@@ -144,7 +145,7 @@ def predict_by_points(
     """
     chosen = list(points()) if at is None else list(at)
     require_some(chosen, "at")
-    frames = sweep.run(
+    frames = study.run(
         partial(_predicted, seeds), chosen, executor=executor, batch_points=2, progress=progress
     )
     return require(pl.concat(frames), PREDICTED_BY_POINTS, "PREDICTED_BY_POINTS")

@@ -9,14 +9,15 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import sweep
-from swapsim.config import MachineConfig
+from swapsim import study
+from swapsim.frames.table import require
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import PAGE_KIB, metric_values
+from swapsim.machine.tables import HOLDS_BY_LIST, WHAT_IF, WHAT_IF_RANGES
 from swapsim.machine.what_if import Case, gains, ranges
 from swapsim.patches.batched_removal.machines import machine
 from swapsim.patches.batched_removal.prediction import SEEDS
 from swapsim.patches.batched_removal.unknowns import MIDDLE, NEXT_SHARES, Point, constants_at
-from swapsim.schemas import HOLDS_BY_LIST, WHAT_IF, WHAT_IF_RANGES, require
 
 WRITTEN: Final = "written"
 """The metric of all gains here: what the tasks write in a second."""
@@ -225,7 +226,7 @@ def holds_by_list(
         Schema HOLDS_BY_LIST; a list of 1 is page by page.
     """
     points = [(pages, share) for share in shares for pages in lists]
-    frames = sweep.run(
+    frames = study.run(
         partial(_holds, tasks, fits_by_next_share(shares)), points, executor=executor,
         batch_points=2, progress=progress,
     )  # fmt: skip

@@ -18,9 +18,7 @@ from swapsim.patches.cluster_next.kept import headline_fit, headline_results
 from swapsim.patches.cluster_next.lab import lab_machines, lab_runs
 from swapsim.patches.cluster_next.machines import PATCH, aged_device, machine, traced_machine
 from swapsim.patches.cluster_next.prediction import predict, runs
-from swapsim.patches.cluster_next.questions import (
-    fits_by_constant,
-)
+from swapsim.patches.cluster_next.questions import fits_by_constant
 from swapsim.patches.cluster_next.rank import RANKED_BY, rank
 from swapsim.patches.cluster_next.reviewers import REVIEWERS, answers
 from swapsim.patches.cluster_next.tables import LEADING, means, profile

@@ -6,8 +6,9 @@ import math
 import polars as pl
 
 from swapsim import claims
+from swapsim.claims.tables import GROWTH_IN_BOTH_MAILS
+from swapsim.frames.table import require
 from swapsim.patches.cluster_next.machines import PATCH
-from swapsim.schemas import GROWTH_IN_BOTH_MAILS, require
 
 
 def growth_in_both_mails(predicted: pl.DataFrame) -> pl.DataFrame:

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from swapsim import claims, replay, slots, traces
+from swapsim import claims, slots, traces
+from swapsim.frames.table import require
 from swapsim.machine.lock_relief import relief
 from swapsim.patches.cluster_next.machines import PATCH
 from swapsim.patches.cluster_next.reviewers import mean_of
-from swapsim.schemas import SLOT_ANSWERS, SLOT_RANKING, VERIFIED_SLOTS, require
+from swapsim.slots.tables import SLOT_ANSWERS, SLOT_RANKING, VERIFIED_SLOTS
+from swapsim.slots.verify import verified_slots
 
 
 def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFrame) -> str:
@@ -118,7 +120,7 @@ def verdict_on_slots(verified: pl.DataFrame) -> str:
 
 def counted() -> str:
     """Return `verdict_on_slots` on the shipped traces."""
-    return verdict_on_slots(replay.verified_slots(traces.shipped("cluster-next")))
+    return verdict_on_slots(verified_slots(traces.shipped("cluster-next")))
 
 
 def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

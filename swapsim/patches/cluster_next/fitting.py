@@ -7,8 +7,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.config import MachineConfig
 from swapsim.errors import ConfigError
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import Fitted, Target, base_figure
 from swapsim.machine.fit import fit as fit_machine
 from swapsim.patches.cluster_next.machines import DEVICE_GIGABYTES, IN_MEMORY, PATCH, machine

@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.config import MachineConfig
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of, runs
 from swapsim.patches.cluster_next.machines import PATCH
 

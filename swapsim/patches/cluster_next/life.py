@@ -14,10 +14,12 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.config import ChurnConfig, MachineConfig, SlotsConfig
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.what_if import Case, gains
 from swapsim.patches.cluster_next.machines import DEVICE_GIGABYTES, IN_USE, aged_device, machine
 from swapsim.patches.cluster_next.questions import SCORE
+from swapsim.slots.config import SlotsConfig
+from swapsim.slots.workloads import ChurnConfig
 
 CHANGES: Final = 0.1
 """Of CPU, a second and task. Nothing published tells it and no measurement of ours: assumed, a

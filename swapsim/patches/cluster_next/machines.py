@@ -7,10 +7,13 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import slots, traces
-from swapsim.config import MachineConfig, Policy, StreamsConfig
+from swapsim import slots
 from swapsim.errors import InputError
-from swapsim.replay.cluster_next import first_free
+from swapsim.machine.config import MachineConfig
+from swapsim.policies.policy import Policy
+from swapsim.slots.replay import first_free
+from swapsim.slots.requests import request_streams, traced_device
+from swapsim.slots.workloads import StreamsConfig
 
 PATCH: Final = "04-percpu-cluster-next"
 """Its folder in patches, and its rows in data."""
@@ -162,7 +165,7 @@ def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -
         Fewer rows are left to be watched than there are tasks, or more pages come in at a time
         than memory holds.
     """
-    device = traces.traced_device(folder)
+    device = traced_device(folder)
     return MachineConfig(
         patch=PATCH,
         kernel=device.kernel,
@@ -178,7 +181,7 @@ def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -
 
 def _at_work(folder: Path | str) -> StreamsConfig:
     """Return the rows of a trace up to each task's last page out, and where work begins."""
-    requests = traces.request_streams(folder)
+    requests = request_streams(folder)
     first = first_free(requests, folder)
     goes_out = pl.col("op") == "get"
     requests = requests.filter(goes_out.reverse().cum_max().reverse().over("task"))

@@ -12,11 +12,11 @@ from typing import Final
 import polars as pl
 
 from swapsim.claims import results
-from swapsim.config import Policy
 from swapsim.errors import require_some
 from swapsim.machine.run import TABLE_SEEDS, labels, metric_values, run
 from swapsim.patches.cluster_next.fitting import mail_of
 from swapsim.patches.cluster_next.machines import DEVICE_GIGABYTES, machine
+from swapsim.policies.policy import Policy
 
 TABLE_GIGABYTES: Final = DEVICE_GIGABYTES // 2
 """Of a device of patch D's table: 384 trunks for nine CPUs, which hardly meet on as many or on 768,

@@ -10,17 +10,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.config import Policy
 from swapsim.machine import what_if
 from swapsim.machine.fit import Fitted
-from swapsim.machine.what_if import (
-    CPUS,
-    TRUNK_SHIFTS,
-    Case,
-    gains,
-    on_drives,
-    refitted,
-)
+from swapsim.machine.what_if import CPUS, TRUNK_SHIFTS, Case, gains, on_drives, refitted
 from swapsim.patches.cluster_next.fitting import fit
 from swapsim.patches.cluster_next.machines import (
     DEVICE_GIGABYTES,
@@ -29,6 +21,7 @@ from swapsim.patches.cluster_next.machines import (
     IN_MEMORY_LOW,
     machine,
 )
+from swapsim.policies.policy import Policy
 
 SCORE: Final = "accesses"
 """The metric that stands for pmbench's score."""

@@ -11,12 +11,14 @@ import polars as pl
 
 from swapsim import slots
 from swapsim.claims.intervals import interval, ranks_by_interval
-from swapsim.config import POLICIES, Policy
 from swapsim.errors import ConfigError, InputError
+from swapsim.ffi.facts import POLICIES
+from swapsim.frames.table import require
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
 from swapsim.patches.cluster_next.kept.workbench import CHURN, DEVICE
 from swapsim.patches.cluster_next.machines import aged_device
-from swapsim.schemas import POLICY_RANKING, require
+from swapsim.policies.policy import Policy
+from swapsim.slots.tables import POLICY_RANKING
 
 RANKED_BY: Final = {
     PAGES_MOVED: "higher",

@@ -8,7 +8,8 @@ import polars as pl
 
 from swapsim import slots
 from swapsim.errors import InputError
-from swapsim.schemas import SLOT_ANSWERS, require
+from swapsim.frames.table import require
+from swapsim.slots.tables import SLOT_ANSWERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

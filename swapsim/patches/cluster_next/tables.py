@@ -7,8 +7,9 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
+from swapsim.frames.table import require
 from swapsim.patches.cluster_next.machines import PATCH
-from swapsim.schemas import SLOT_SWEEP, require
+from swapsim.slots.tables import SLOT_SWEEP
 
 LEADING: Final = (
     "lock.moved.add",

@@ -7,7 +7,8 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims, slots
-from swapsim.schemas import WANDERINGS, require
+from swapsim.frames.table import require
+from swapsim.slots.tables import WANDERINGS
 
 EXPERIMENT: Final = "tasks-that-change-cpu"
 """In data/measured."""

@@ -7,9 +7,10 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims.medians import spread
+from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.lab import as_mailed
 from swapsim.patches.stall_decisions.mail import KERNELS, printed
-from swapsim.schemas import WORLD_CELLS, WORLD_VERDICTS, require
+from swapsim.patches.stall_decisions.tables import WORLD_CELLS, WORLD_VERDICTS
 
 
 def beside(

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.lists import Led, led, list_of
-from swapsim.schemas import CODE_CLAIMS, require
+from swapsim.stall.tables_lists import CODE_CLAIMS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

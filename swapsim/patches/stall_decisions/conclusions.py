@@ -5,10 +5,14 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims, replay, traces
+from swapsim import claims, traces
 from swapsim.claims.directions import FEWEST_ROUNDS
+from swapsim.claims.tables import DIRECTIONS
+from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.lab import STEPS, directions, steps
-from swapsim.schemas import DIRECTIONS, VERIFIED_STALLS, WORLD_VERDICTS, require
+from swapsim.patches.stall_decisions.tables import WORLD_VERDICTS
+from swapsim.stall.tables_decisions import VERIFIED_STALLS
+from swapsim.stall.verify import verified_stalls
 
 HEADLINES: Final = {
     "Kswapd pages scanned": "pages scanned by kswapd",
@@ -67,7 +71,7 @@ def verdict_on_lists(verified: pl.DataFrame) -> str:
 
 def counted() -> str:
     """Return `verdict_on_lists` on the shipped traces."""
-    return verdict_on_lists(replay.verified_stalls(traces.shipped("stall-decisions")))
+    return verdict_on_lists(verified_stalls(traces.shipped("stall-decisions")))
 
 
 def verdict_in_runs(measured: pl.DataFrame) -> str:

@@ -12,11 +12,12 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from swapsim import claims, vm
+from swapsim import claims, reclaim
+from swapsim.frames.table import require
 from swapsim.machine.fit import residuals
+from swapsim.machine.tables import FIT_ROWS
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
-from swapsim.schemas import FIT_ROWS, require
-from swapsim.sweep.kept import kept
+from swapsim.study.kept import kept
 
 BASE: Final = "vanilla"
 TABLE: Final = "parallelio, disk"
@@ -58,8 +59,11 @@ def wanted() -> dict[str, float]:
 
 def figures(constants: Mapping[str, int]) -> dict[str, float]:
     """Return the world's figures with some constants: of each target the mean over SEEDS."""
-    table = vm.change_constants(vm.constants(), constants)
-    runs = [vm.ops(vm.run(vm.parallelio(KERNELS[BASE], table, seed=seed), table)) for seed in SEEDS]
+    table = reclaim.change_constants(reclaim.constants(), constants)
+    runs = [
+        reclaim.ops(reclaim.run(reclaim.parallelio(KERNELS[BASE], table, seed=seed), table))
+        for seed in SEEDS
+    ]
     means = dict(pl.concat(runs).group_by("metric").agg(pl.col("value").mean()).iter_rows())
     return {row: means[row] for row in TARGETS}
 
@@ -71,7 +75,7 @@ def search() -> dict[str, int]:
     """
     from scipy import optimize
 
-    limits = vm.constants().filter(pl.col("name").is_in(list(FREE)))
+    limits = reclaim.constants().filter(pl.col("name").is_in(list(FREE)))
     ends = {name: (low, high) for name, low, high in limits.select("name", "low", "high").rows()}
     aim = wanted()
 

@@ -17,18 +17,13 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims, sweep, vm
-from swapsim.native.facts import STALL_RULES, WORLD_COSTS
+from swapsim import claims, reclaim, study
+from swapsim.claims.tables import RESULTS, WORLD_AND_LAB, WORLD_AND_LAB_ORDER, WORLD_LAB_MAIL
+from swapsim.ffi.facts import STALL_RULES, WORLD_COSTS
+from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.lab import SIZES, directions
 from swapsim.patches.stall_decisions.mail import PATCH
-from swapsim.schemas import (
-    RESULTS,
-    WORLD_AND_LAB,
-    WORLD_AND_LAB_ORDER,
-    WORLD_LAB_MAIL,
-    require,
-)
-from swapsim.sweep.kept import kept, picked
+from swapsim.study.kept import kept, picked
 
 SEEDS: Final = tuple(range(1, 10))
 """As many as the lab has rounds."""
@@ -74,7 +69,8 @@ _SIZED: Final = r"^(.+)-([0-9.]+)$"
 def variants() -> dict[str, dict[str, int]]:
     """Return what is tried: its name -> the constants that are not as set."""
     ends = {
-        row["name"]: (row["low"], row["high"]) for row in vm.guest_constants().iter_rows(named=True)
+        row["name"]: (row["low"], row["high"])
+        for row in reclaim.guest_constants().iter_rows(named=True)
     }
     return {
         AS_SET: {},
@@ -117,11 +113,11 @@ def told_by_guest(run: GuestRun) -> pl.DataFrame:
         Schema RESULTS, the kernel is the variant's name: by size as ``METRIC-SIZE``, and of all
         sizes.
     """
-    found = vm.guest_constants(run.constants)
+    found = reclaim.guest_constants(run.constants)
     told = {}
     for size in SIZES.values():
-        config = vm.guest(run.rules, float(size), found, seed=run.seed)
-        told[size] = vm.guest_rows(vm.watch_guest(config, found))
+        config = reclaim.guest(run.rules, float(size), found, seed=run.seed)
+        told[size] = reclaim.guest_rows(reclaim.watch_guest(config, found))
     by_size = pl.concat(
         pl.DataFrame(rows, schema=["metric", "value", "unit"], orient="row").with_columns(
             size=pl.lit(size), value=pl.col("value").cast(pl.Float64)
@@ -164,7 +160,7 @@ def tell_guests(
     polars.DataFrame
         Schema RESULTS.
     """
-    frames = sweep.run(told_by_guest, runs, executor=executor, progress=progress, batch_points=2)
+    frames = study.run(told_by_guest, runs, executor=executor, progress=progress, batch_points=2)
     return require(pl.concat(frames), RESULTS, "RESULTS")
 
 

@@ -13,17 +13,16 @@ import polars as pl
 from swapsim import claims
 from swapsim.claims.directions import STAYS_WITHIN_PERCENT
 from swapsim.claims.paired import difference
+from swapsim.claims.tables import DIRECTION_VERDICT, RESULTS
+from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
-from swapsim.patches.stall_decisions.worlds import ELAPSED
-from swapsim.schemas import (
-    DIRECTION_VERDICT,
-    RESULTS,
+from swapsim.patches.stall_decisions.tables import (
     WORLD_CELLS,
     WORLD_ORDERS,
     WORLD_SCORE,
     WORLD_VERDICTS,
-    require,
 )
+from swapsim.patches.stall_decisions.worlds import ELAPSED
 
 FACTOR: Final = 2.0
 """How far a size may lie from the printed one, either way."""

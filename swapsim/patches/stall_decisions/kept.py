@@ -7,14 +7,14 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import vm
+from swapsim import reclaim
 from swapsim.patches.stall_decisions import over_time, unknowns, what_if
 from swapsim.patches.stall_decisions.judgement import RULES
 from swapsim.patches.stall_decisions.lab import STEPS
 from swapsim.patches.stall_decisions.mail import PATCH
 from swapsim.patches.stall_decisions.worlds import SEEDS, TARGETS, Run, tell
-from swapsim.sweep import SerialExecutor
-from swapsim.sweep.kept import kept, picked
+from swapsim.study import SerialExecutor
+from swapsim.study.kept import kept, picked
 
 CONSTANTS: Final = ("world.csv",)
 JUDGED: Final = (*CONSTANTS, "published/world-tolerances.csv")
@@ -72,7 +72,7 @@ TOGETHER_SEEDS: Final = tuple(range(1, 11))
 
 
 def _run_together(rules: str, seed: int) -> Run:
-    ends = {row["name"]: row for row in vm.constants().iter_rows(named=True)}
+    ends = {row["name"]: row for row in reclaim.constants().iter_rows(named=True)}
     moved = {name: ends[name][end] for name, end in TOGETHER.items()}
     return Run(rules=rules, seed=seed, constants=moved)
 

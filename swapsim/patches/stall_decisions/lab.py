@@ -11,9 +11,10 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.native import facts
+from swapsim.claims.tables import DIRECTIONS, MEDIANS_BY_SIZE, PAIRED, RESULTS
+from swapsim.ffi import facts
+from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
-from swapsim.schemas import DIRECTIONS, MEDIANS_BY_SIZE, PAIRED, RESULTS, require
 
 EXPERIMENT: Final = "stall-rules"
 

@@ -8,19 +8,14 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.config import StallContext
 from swapsim.errors import InputError
-from swapsim.native.facts import STALL_FLAGS, STALL_RULES
-from swapsim.native.stall import decide, explain, lead
-from swapsim.native.stall_rules import rules_of
-from swapsim.schemas import (
-    LED_ENDS,
-    LED_PAGES,
-    LED_WHY,
-    LIST_OF_PAGES,
-    STALL_PAGES,
-    require,
-)
+from swapsim.ffi.facts import STALL_FLAGS, STALL_RULES
+from swapsim.frames.table import require
+from swapsim.stall._native import decide, explain, lead
+from swapsim.stall._native_rules import rules_of
+from swapsim.stall.config import StallContext
+from swapsim.stall.tables_decisions import STALL_PAGES
+from swapsim.stall.tables_lists import LED_ENDS, LED_PAGES, LED_WHY, LIST_OF_PAGES
 
 _PLAIN: Final[dict[str, bool | int | None]] = {
     "file": True, "dirty": False, "writeback": False, "reclaim": False, "congested": False,

@@ -6,11 +6,12 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from swapsim import claims, sweep, vm
-from swapsim.native.facts import WORLD_RULES
+from swapsim import claims, reclaim, study
+from swapsim.claims.tables import RESULTS
+from swapsim.ffi.facts import RECLAIM_RULES
+from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.worlds import Run, told
-from swapsim.schemas import RESULTS, require
-from swapsim.sweep.kept import kept, picked
+from swapsim.study.kept import kept, picked
 
 SEEDS: Final = (1, 2, 3)
 RULES: Final = ("3.9", "mmotm", "series-8", "3.11", "6.1")
@@ -33,14 +34,14 @@ def _cases() -> list[NodeCase]:
         NodeCase(lists, rules, seed)
         for lists in (ZONES, NODE)
         for rules in RULES
-        if lists == NODE or rules in WORLD_RULES
+        if lists == NODE or rules in RECLAIM_RULES
         for seed in SEEDS
     ]
 
 
 def run_of(case: NodeCase) -> Run:
     """Return the run; a node is a world of one zone, with the watermarks of both."""
-    found = dict(vm.constants().select("name", "value").iter_rows())
+    found = dict(reclaim.constants().select("name", "value").iter_rows())
     whole = {"dma32_pages": found["memory_pages"] - found["other_pages"]}
     return Run(rules=case.rules, seed=case.seed, constants=whole if case.lists == NODE else {})
 
@@ -63,7 +64,7 @@ def _one_case(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 @kept("stall-decisions-node", reads=("world.csv",), sample=_one_case)
 def on_a_node(progress: bool) -> pl.DataFrame:
     """Run the mail's first test with lists by zone, and with those of a node (RESULTS)."""
-    frames = sweep.run(told_on_a_node, _cases(), progress=progress, batch_points=2)
+    frames = study.run(told_on_a_node, _cases(), progress=progress, batch_points=2)
     return require(pl.concat(frames), RESULTS, "RESULTS")
 
 

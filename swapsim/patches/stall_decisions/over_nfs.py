@@ -13,14 +13,15 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from swapsim import sweep
+from swapsim import study
+from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.judgement import BASE, BEFORE, SERIES
 from swapsim.patches.stall_decisions.mail import PATCH
+from swapsim.patches.stall_decisions.tables import WORLD_SERVERS
 from swapsim.patches.stall_decisions.worlds import Run, watched
-from swapsim.schemas import WORLD_SERVERS, require
-from swapsim.sweep import SerialExecutor
-from swapsim.sweep.kept import kept, picked
-from swapsim.vm import ops, vmstat
+from swapsim.reclaim import ops, vmstat
+from swapsim.study import SerialExecutor
+from swapsim.study.kept import kept, picked
 
 NET_MB: Final = (20, 45, 115)
 SERVER_MB: Final = (30, 60, 150)
@@ -76,7 +77,7 @@ def by_server(
     polars.DataFrame
         Schema WORLD_SERVERS, of each run the figures of ROWS.
     """
-    frames = sweep.run(_tell, points, executor=executor, progress=progress, batch_points=1)
+    frames = study.run(_tell, points, executor=executor, progress=progress, batch_points=1)
     return require(pl.concat(frames), WORLD_SERVERS, "WORLD_SERVERS")
 
 

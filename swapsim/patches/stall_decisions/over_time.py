@@ -7,10 +7,11 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import sweep, vm
+from swapsim import reclaim, study
+from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.judgement import RULES
+from swapsim.patches.stall_decisions.tables import WORLD_BY_TIME, WORLD_LIFE_SPANS, WORLD_SUMMED
 from swapsim.patches.stall_decisions.worlds import Run
-from swapsim.schemas import WORLD_BY_TIME, WORLD_LIFE_SPANS, WORLD_SUMMED, require
 
 FILE_MIB: Final = 2385
 """Of the round that is looked at: the first file that 3.9 does not bear."""
@@ -34,7 +35,7 @@ def by_time(
     Parameters
     ----------
     rules : sequence of str
-        Of WORLD_RULES.
+        Of RECLAIM_RULES.
     executor : concurrent.futures.Executor, optional
         Where to run; default: new processes.
     progress : bool
@@ -45,7 +46,7 @@ def by_time(
     polars.DataFrame
         Schema WORLD_BY_TIME.
     """
-    frames = sweep.run(_look, rules, executor=executor, progress=progress, batch_points=1)
+    frames = study.run(_look, rules, executor=executor, progress=progress, batch_points=1)
     return require(pl.concat(frames), WORLD_BY_TIME, "WORLD_BY_TIME")
 
 
@@ -64,7 +65,7 @@ def lives(
     polars.DataFrame
         Schema WORLD_LIFE_SPANS.
     """
-    frames = sweep.run(_follow, rules, executor=executor, progress=progress, batch_points=1)
+    frames = study.run(_follow, rules, executor=executor, progress=progress, batch_points=1)
     return require(pl.concat(frames), WORLD_LIFE_SPANS, "WORLD_LIFE_SPANS")
 
 
@@ -116,7 +117,7 @@ def summed(found: pl.DataFrame) -> pl.DataFrame:
 def _look(rules: str) -> pl.DataFrame:
     """Make a table of a run's samples: memory in pages, and per second what was done in it."""
     config, found = Run(rules=rules, fields=_ROUND).world()
-    world = vm.run(config, found, sample_ns=_SECOND_NS)
+    world = reclaim.run(config, found, sample_ns=_SECOND_NS)
     looks = world.memory.unique(["t_ns", "zone"], keep="last", maintain_order=True)
     memory = looks.group_by("t_ns").agg(pl.exclude("zone", "flags").cast(pl.Int64).sum())
     scanned = looks.pivot("zone", index="t_ns", values="scanned_kswapd")
@@ -172,7 +173,7 @@ def _waited(begin_ns: int, serve_ns: int, op_ns: int) -> pl.Expr:
 def _follow(rules: str) -> pl.DataFrame:
     config, found = Run(rules=rules, fields=_ROUND).world()
     pool = config.items * config.item_pages
-    changes = vm.lives(config, range(0, pool, pool // PAGES)[:PAGES], found, step_ns=LOOK_NS)
+    changes = reclaim.lives(config, range(0, pool, pool // PAGES)[:PAGES], found, step_ns=LOOK_NS)
     end = pl.col("t_ns").shift(-1).over("page")
     spans = changes.with_columns(end=end).drop_nulls("end")
     return spans.select(

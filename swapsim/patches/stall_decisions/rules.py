@@ -12,9 +12,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.native.facts import STALL_RULES
-from swapsim.native.stall_rules import Act, Rules, rules_of
-from swapsim.schemas import RULE_SPANS, require
+from swapsim.ffi.facts import STALL_RULES
+from swapsim.frames.table import require
+from swapsim.stall._native_rules import Act, Rules, rules_of
+from swapsim.stall.tables_lists import RULE_SPANS
 
 _LETTERS: Final = {
     "dirty": "D",

@@ -8,10 +8,11 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from swapsim import sweep, vm
+from swapsim import reclaim, study
+from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.judgement import RULES, cells
+from swapsim.patches.stall_decisions.tables import WORLD_OPEN, WORLD_ORDERS, WORLD_RANGES
 from swapsim.patches.stall_decisions.worlds import Run, told
-from swapsim.schemas import WORLD_OPEN, WORLD_ORDERS, WORLD_RANGES, require
 
 OF_THE_SERVER: Final = ("net_rate", "server_rate", "server_seek_ns")
 
@@ -31,7 +32,7 @@ def unknowns() -> list[Unknown]:
     """Return both ends of each constant's range, where it has one."""
     return [
         Unknown(row["name"], end, row[end])
-        for row in vm.constants().iter_rows(named=True)
+        for row in reclaim.constants().iter_rows(named=True)
         for end in ("low", "high")
         if row[end] != row["value"]
     ]
@@ -66,7 +67,7 @@ def by_unknown(
     """
     chosen = unknowns() if asked is None else asked
     points = list(product(chosen, rules))
-    frames = sweep.run(_tell, points, executor=executor, progress=progress, batch_points=2)
+    frames = study.run(_tell, points, executor=executor, progress=progress, batch_points=2)
     return require(pl.concat(frames), WORLD_OPEN, "WORLD_OPEN")
 
 

@@ -12,13 +12,14 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from swapsim import sweep
+from swapsim import study
 from swapsim.claims.directions import STAYS_WITHIN_PERCENT
 from swapsim.claims.paired import difference
+from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.judgement import BASE, RULES, SERIES
+from swapsim.patches.stall_decisions.tables import WORLD_MATTERS, WORLD_WHAT_IF
 from swapsim.patches.stall_decisions.worlds import Run, watched
-from swapsim.schemas import WORLD_MATTERS, WORLD_WHAT_IF, require
-from swapsim.vm import constants, vmstat
+from swapsim.reclaim import constants, vmstat
 
 SWAPPINESS: Final = (0, 10, 30, 60, 100)
 DIRTY_PERCENT: Final = (5, 10, 20, 40, 60)
@@ -92,7 +93,7 @@ def what_if(
     """
     chosen = cases() if asked is None else asked
     points = [Point(*each) for each in product(chosen, rules, seeds)]
-    frames = sweep.run(_tell, points, executor=executor, progress=progress, batch_points=1)
+    frames = study.run(_tell, points, executor=executor, progress=progress, batch_points=1)
     return require(pl.concat(frames), WORLD_WHAT_IF, "WORLD_WHAT_IF")
 
 

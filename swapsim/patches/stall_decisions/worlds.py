@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The mail's two tests in the world of `swapsim.vm`: one run, in the mail's rows."""
+"""The mail's two tests in the world of `swapsim.reclaim`: one run, in the mail's rows."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import claims, sweep, vm
-from swapsim.config import WorldConfig
+from swapsim import claims, reclaim, study
+from swapsim.claims.tables import RESULTS
+from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
-from swapsim.schemas import RESULTS, require
+from swapsim.reclaim.config import ReclaimConfig
 
 TARGETS: Final = ("disk", "nfs")
 """Where the file is: the mail's first table, and its second."""
@@ -33,7 +34,7 @@ class Run:
     Attributes
     ----------
     rules : str
-        One of WORLD_RULES.
+        One of RECLAIM_RULES.
     target : {"disk", "nfs"}
     seed : int
     constants : mapping of str to int
@@ -48,17 +49,17 @@ class Run:
     constants: Mapping[str, int] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)
 
-    def world(self) -> tuple[WorldConfig, pl.DataFrame]:
+    def world(self) -> tuple[ReclaimConfig, pl.DataFrame]:
         """Return the world's config and its constants."""
-        found = vm.change_constants(vm.constants(), self.constants)
-        config = vm.parallelio(self.rules, found, nfs=self.target == "nfs", seed=self.seed)
+        found = reclaim.change_constants(reclaim.constants(), self.constants)
+        config = reclaim.parallelio(self.rules, found, nfs=self.target == "nfs", seed=self.seed)
         return replace(config, **self.fields), found
 
 
-def watched(run: Run) -> vm.World:
+def watched(run: Run) -> reclaim.World:
     """Run a world of the mail and return all that it tells."""
     config, found = run.world()
-    return vm.run(config, found)
+    return reclaim.run(config, found)
 
 
 def told(run: Run) -> pl.DataFrame:
@@ -75,7 +76,7 @@ def told(run: Run) -> pl.DataFrame:
         mail's where it has one, else the rules. Rows of rounds that were not reached are missing.
     """
     world = watched(run)
-    rows = pl.concat([vm.ops(world), vm.vmstat(world), vm.iostat(world)])
+    rows = pl.concat([reclaim.ops(world), reclaim.vmstat(world), reclaim.iostat(world)])
     elapsed = pl.DataFrame({"metric": [ELAPSED], "value": [world.elapsed_ns / 1e9]})
     labels: dict[str, str | int] = {
         "patch": PATCH,
@@ -110,7 +111,7 @@ def tell(
     polars.DataFrame
         Schema RESULTS.
     """
-    frames = sweep.run(told, runs, executor=executor, progress=progress, batch_points=2)
+    frames = study.run(told, runs, executor=executor, progress=progress, batch_points=2)
     return require(pl.concat(frames), RESULTS, "RESULTS")
 
 

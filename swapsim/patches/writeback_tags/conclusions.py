@@ -6,11 +6,15 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import claims, replay, traces
+from swapsim import claims, traces
 from swapsim.errors import InputError
+from swapsim.frames.table import require
 from swapsim.machine.lock_relief import relief
+from swapsim.machine.tables import RANGES
+from swapsim.mapping.per_page import totals_per_page
+from swapsim.mapping.replay import writeback_tags_of
+from swapsim.mapping.tables import LOCK_SITES, SITE
 from swapsim.patches.writeback_tags.machines import PATCH
-from swapsim.schemas import LOCK_SITES, RANGES, SITE, require
 
 
 def verdict(sites_of: Mapping[str, pl.DataFrame], alone: pl.DataFrame, told: pl.DataFrame) -> str:
@@ -44,7 +48,7 @@ def verdict_on_counts(sites_of: Mapping[str, pl.DataFrame]) -> str:
     str
         One sentence.
     """
-    per_page = replay.totals_per_page(_together(sites_of)).filter(pl.col("flow") != "file")
+    per_page = totals_per_page(_together(sites_of)).filter(pl.col("flow") != "file")
     kept = per_page.filter("tags").row(0, named=True)
     dropped = per_page.filter(~pl.col("tags")).row(0, named=True)
     return (
@@ -101,7 +105,7 @@ def _range(ranges: pl.DataFrame, claim: str) -> dict[str, Any]:
 
 def counted() -> str:
     """Return `verdict_on_counts` on the shipped traces."""
-    return verdict_on_counts(replay.writeback_tags_of(traces.shipped("writeback-tags")))
+    return verdict_on_counts(writeback_tags_of(traces.shipped("writeback-tags")))
 
 
 def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

@@ -24,8 +24,8 @@ from swapsim.patches.writeback_tags.swap_series import (
     predict_step,
     predict_with_series_share,
 )
-from swapsim.sweep import SerialExecutor
-from swapsim.sweep.kept import kept, picked
+from swapsim.study import SerialExecutor
+from swapsim.study.kept import kept, picked
 
 TOLD_SHARES: Final = (0.01, TAG_SHARE, 0.2)
 """Of TAG_SHARES the least, the middle and the largest whose holds a benchmark allows

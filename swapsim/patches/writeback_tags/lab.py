@@ -5,11 +5,12 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims, replay
+from swapsim import claims
 from swapsim.claims import results
-from swapsim.config import MachineConfig
 from swapsim.errors import InputError
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of
+from swapsim.mapping.per_page import totals_per_page
 from swapsim.patches.writeback_tags.machines import PATCH
 
 
@@ -80,7 +81,7 @@ def acquisitions_held_against(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.
     polars.DataFrame
         Schema HELD_AGAINST; the policy is the boot parameter swap_tags, "off" or "on".
     """
-    totals = replay.totals_per_page(sites).filter(pl.col("flow") == "swap, written")
+    totals = totals_per_page(sites).filter(pl.col("flow") == "swap, written")
     rows = totals.select(
         "kernel",
         policy=pl.when("tags").then(pl.lit("on")).otherwise(pl.lit("off")),

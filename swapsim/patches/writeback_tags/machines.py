@@ -3,7 +3,7 @@
 
 from typing import Final
 
-from swapsim.config import MachineConfig
+from swapsim.machine.config import MachineConfig
 
 PATCH: Final = "01-writeback-tags"
 """Its folder in patches, and its rows in data."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim.ffi.facts import FRAMES_KEPT
 from swapsim.machine.fit import Fitted
 from swapsim.machine.what_if import (
     CPUS,
@@ -20,7 +21,6 @@ from swapsim.machine.what_if import (
     on_drives,
     refitted,
 )
-from swapsim.native.facts import FRAMES_KEPT
 from swapsim.patches.writeback_tags.fitting import fit
 from swapsim.patches.writeback_tags.machines import machine
 

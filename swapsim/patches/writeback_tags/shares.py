@@ -10,14 +10,15 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import claims, sweep
+from swapsim import claims, study
 from swapsim.errors import require_some
+from swapsim.frames.table import require
 from swapsim.machine.costs import costs
 from swapsim.machine.ranges import judge
+from swapsim.machine.tables import PREDICTED_BY_SHARES
 from swapsim.patches.writeback_tags.fitting import fit
 from swapsim.patches.writeback_tags.machines import PATCH
 from swapsim.patches.writeback_tags.prediction import predict
-from swapsim.schemas import PREDICTED_BY_SHARES, require
 
 TAG_SHARES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """``tag_ns / tree_ns``: from a hold for tags that is all descent, to one as long as add's."""
@@ -69,7 +70,7 @@ def predict_by_shares(
     require_some(seeds, "seeds")
     task = partial(_predicted, seeds, costs() if constants is None else constants)
     points = list(itertools.product(tag_shares, map_shares))
-    frames = sweep.run(
+    frames = study.run(
         task, points, executor=executor, batch_points=4, progress=progress, folder=folder
     )
     return require(pl.concat(frames), PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES")

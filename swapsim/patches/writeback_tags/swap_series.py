@@ -17,16 +17,18 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import sweep
+from swapsim import study
 from swapsim.claims import range_verdict, results
-from swapsim.config import MachineConfig
+from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError, require_some
+from swapsim.frames.table import require
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import labels, metric_values
+from swapsim.machine.tables import PREDICTED_BY_SHARES, SWAP_SERIES
 from swapsim.patches.writeback_tags.fitting import TREE_ROWS, fit, run_rates
 from swapsim.patches.writeback_tags.machines import PATCH, machine
 from swapsim.patches.writeback_tags.shares import predict_by_shares
-from swapsim.schemas import PREDICTED_BY_SHARES, RESULTS, SWAP_SERIES, require
 
 WRITERS: Final = 32
 
@@ -200,7 +202,7 @@ def predict_series(
     """
     require_some(tag_shares, "tag_shares")
     require_some(seeds, "seeds")
-    frames = sweep.run(
+    frames = study.run(
         partial(_predicted, seeds),
         list(tag_shares),
         executor=executor,
@@ -269,7 +271,7 @@ def predict_with_series_share(
         No share is given.
     """
     require_some(tag_shares, "tag_shares")
-    frames = sweep.run(
+    frames = study.run(
         _predicted_patch, list(tag_shares), executor=executor, batch_points=1, progress=progress
     )
     return require(pl.concat(frames), PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES")
@@ -278,7 +280,7 @@ def predict_with_series_share(
 def _predicted_patch(tag_share: float) -> pl.DataFrame:
     map_share = map_share_of_series(tag_share=tag_share)
     return predict_by_shares(
-        tag_shares=[tag_share], map_shares=[map_share], executor=sweep.SerialExecutor()
+        tag_shares=[tag_share], map_shares=[map_share], executor=study.SerialExecutor()
     )
 
 

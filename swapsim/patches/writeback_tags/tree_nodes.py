@@ -5,9 +5,10 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims import results
-from swapsim.config import MappingConfig
-from swapsim.native.mappings import nodes_after_swap_out
-from swapsim.schemas import HELD_AGAINST, require
+from swapsim.claims.tables import HELD_AGAINST
+from swapsim.frames.table import require
+from swapsim.mapping._native import nodes_after_swap_out
+from swapsim.mapping.config import MappingConfig
 
 SLOTS_OF_A_MEBIBYTE = 256
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Final
 
 import swapsim
-from swapsim import files
+from swapsim import io
 from swapsim.errors import InputError
-from swapsim.native import code
-from swapsim.paths import data_root
-from swapsim.sweep.store import write_whole
+from swapsim.ffi import code
+from swapsim.io.paths import data_root
+from swapsim.study.store import write_whole
 
 _MADE_WITH: Final = ("*.py", "templates/notebook/*.j2")
 
@@ -52,7 +52,7 @@ class Shelf:
         """Return an article that is made of the same, or None."""
         for folder in self.folders:
             try:
-                page = files.read_text(folder / f"{name}.html")
+                page = io.read_text(folder / f"{name}.html")
             except InputError:
                 continue
             article = _ARTICLE.search(page)

@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 
 from swapsim import claims
-from swapsim.paths import data_root, patches_root
+from swapsim.io.paths import data_root, patches_root
 from swapsim.site.report import cards, front, links, words
 from swapsim.site.report.articles import Shelf
 from swapsim.site.report.markdown import Lead, as_html

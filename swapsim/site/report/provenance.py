@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from swapsim.charts.theme import VEGA_LITE
-from swapsim.paths import laboratory_root
+from swapsim.io.paths import laboratory_root
 from swapsim.site.report.markdown import plain
 
 _LIBRARIES: Final = ("swapsim", "polars", "numpy", "scipy", "numba", "altair", "nbconvert")

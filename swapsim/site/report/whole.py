@@ -24,7 +24,7 @@ from typing import Final
 import nbformat
 
 from swapsim.errors import InputError
-from swapsim.paths import notebooks_root
+from swapsim.io.paths import notebooks_root
 from swapsim.progress import TextBar
 from swapsim.site.report import cells, front, shell
 from swapsim.site.report.articles import Shelf, digest, surroundings

@@ -6,8 +6,8 @@ from typing import Final
 
 from markupsafe import Markup
 
+from swapsim.frames import glossary
 from swapsim.machine.run import run
-from swapsim.schemas import glossary
 from swapsim.site.report.markdown import as_html, line_as_html
 from swapsim.site.report.shell import fill
 from swapsim.slots import METRICS

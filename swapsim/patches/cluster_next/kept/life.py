@@ -8,7 +8,6 @@ from typing import Final
 import polars as pl
 
 from swapsim import slots
-from swapsim.config import ChurnConfig, SlotsConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.what_if import Case, gains, ranges
 from swapsim.patches.cluster_next.kept.machine import fits
@@ -22,8 +21,10 @@ from swapsim.patches.cluster_next.life import (
     wanderers,
 )
 from swapsim.patches.cluster_next.machines import PATCH
-from swapsim.sweep import SerialExecutor
-from swapsim.sweep.kept import kept, picked
+from swapsim.slots.config import SlotsConfig
+from swapsim.slots.workloads import ChurnConfig
+from swapsim.study import SerialExecutor
+from swapsim.study.kept import kept, picked
 
 LAB_DEVICE: Final = SlotsConfig(slots=2**15, trunk_shift=9, possible_cpus=24)
 """128 MB, 64 trunks, as in data/capture/experiments/tasks-that-change-cpu.toml."""

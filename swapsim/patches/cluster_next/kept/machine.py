@@ -14,8 +14,8 @@ from swapsim.patches.cluster_next import questions
 from swapsim.patches.cluster_next.fitting import FIT_RUNS, VERSIONS, fit, to_meet
 from swapsim.patches.cluster_next.machines import PATCH
 from swapsim.patches.cluster_next.prediction import predict
-from swapsim.sweep import SerialExecutor
-from swapsim.sweep.kept import kept, picked
+from swapsim.study import SerialExecutor
+from swapsim.study.kept import kept, picked
 
 CONSTANTS_ASKED: Final = ("map_ns", "free_ns", "fault_ns", "travel_same_socket_ns")
 """Constants that are put at their low and high, one at a time."""

@@ -9,11 +9,14 @@ from typing import Final
 import polars as pl
 
 from swapsim import slots, traces
-from swapsim.config import POLICIES, ChurnConfig, MachineConfig, SlotsConfig
+from swapsim.ffi.facts import POLICIES
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.throughput import run_policies
 from swapsim.patches.cluster_next.machines import aged_device, traced_machine
-from swapsim.sweep import SerialExecutor
-from swapsim.sweep.kept import kept, picked
+from swapsim.slots.config import SlotsConfig
+from swapsim.slots.workloads import ChurnConfig
+from swapsim.study import SerialExecutor
+from swapsim.study.kept import kept, picked
 
 DEVICE: Final = SlotsConfig(slots=2 * slots.GIGABYTE_SLOTS, possible_cpus=8)
 """2 GB, 32 trunks."""

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A Parquet file as a table of a schema: what does not fit is named by file, row and field."""
+
+from collections.abc import Container
+from pathlib import Path
+
+import polars as pl
+
+from swapsim.errors import InputError
+from swapsim.frames.table import require
+from swapsim.io import decode, read_bytes, taste
+
+
+def read_table(
+    path: Path,
+    schema: pl.Schema,
+    name: str,
+    *,
+    sha256: str | None = None,
+    may_be_null: Container[str] = (),
+) -> pl.DataFrame:
+    """Read a Parquet file that must be a table of this schema.
+
+    Parameters
+    ----------
+    path : Path
+    schema : polars.Schema
+    name : str
+        The table's name, for messages.
+    sha256 : str, optional
+        In hexadecimal: what the file's bytes must come to.
+    may_be_null : container of str
+        Columns in which a row may have no value.
+
+    Returns
+    -------
+    polars.DataFrame
+        Its rows in the order of the file.
+
+    Raises
+    ------
+    InputError
+        Naming the file, and where there is one the row and the field.
+    """
+    data = read_bytes(path, sha256)
+    if sha256 is None:
+        taste(data, path)
+    frame = decode(data, path)
+    try:
+        require(frame, schema, name)
+        require_values(frame, [column for column in schema if column not in may_be_null])
+    except InputError as error:
+        raise error.of(path) from None
+    return frame
+
+
+def require_values(frame: pl.DataFrame, columns: list[str]) -> None:
+    """Refuse a table that has no value somewhere in these columns.
+
+    Raises
+    ------
+    InputError
+        Naming the first row without one, by its seq where it has that, and the field.
+    """
+    for column in columns:
+        if not frame[column].null_count():
+            continue
+        row = frame[column].is_null().arg_max() or 0
+        seq = frame["seq"][row] if "seq" in frame.columns else None
+        where = f"row {row}" if seq is None else f"row with seq {seq}"
+        raise InputError(f"the {where} has no value: make the table again", field=column)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the laboratory's own files lie: in the checkout that the package runs from, or inside it.
+
+A wheel carries data, patch cards and notebooks in the package's folder ``laboratory``.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from swapsim.errors import InputError
+
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
+_CARRIED: Final = _PACKAGE / "laboratory"
+
+
+def laboratory_root() -> Path:
+    """Return the folder of data, patches and notebooks."""
+    return _CARRIED if _CARRIED.is_dir() else _PACKAGE.parent
+
+
+def repository_root() -> Path:
+    """Return the checkout, for what writes its files or needs its tests.
+
+    Raises
+    ------
+    InputError
+        The package was installed without one.
+    """
+    if _CARRIED.is_dir():
+        raise InputError(
+            "this needs the laboratory's checkout, and swapsim was installed without: "
+            "'make setup' in a checkout installs it with",
+            path=_PACKAGE,
+        )
+    return _PACKAGE.parent
+
+
+def data_root() -> Path:
+    """Return the folder of published tables, costs, traces and measurements."""
+    return laboratory_root() / "data"
+
+
+def patches_root() -> Path:
+    """Return the folder of the patch cards."""
+    return laboratory_root() / "patches"
+
+
+def notebooks_root() -> Path:
+    """Return the folder of the notebooks."""
+    return laboratory_root() / "notebooks"
+
+
+def shipped_traces() -> dict[str, Path]:
+    """Return the traces that come with the laboratory, by name, in order of name."""
+    folders = sorted(path.parent for path in (data_root() / "traces").glob("*/trace.toml"))
+    return {folder.name: folder for folder in folders}
+
+
+def shipped_measurements() -> dict[str, Path]:
+    """Return the experiments on a real kernel that come with the laboratory, by name, in order."""
+    folders = sorted(path.parent for path in (data_root() / "measured").glob("*/measured.toml"))
+    return {folder.name: folder for folder in folders}

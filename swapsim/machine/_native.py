@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The contention machine: a config and costs in, what happened in a window of time out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from swapsim._core import ffi, lib
+from swapsim.errors import ConfigError, InputError
+from swapsim.ffi.codes import check
+from swapsim.ffi.facts import REMOVAL_WAYS
+from swapsim.ffi.layout import dtype_of
+from swapsim.machine.config import MachineConfig
+from swapsim.machine.tables import ACTOR, MACHINE_CPUS, MACHINE_SITES
+from swapsim.slots import _native as native_slots
+from swapsim.slots.workloads import StreamsConfig
+
+CHUNK_EVENTS: Final = 2000
+"""Events of one call into C, well under 0.1 s: between two calls Ctrl-C is heard."""
+
+_TAGS: Final = {
+    None: lib.SWS_TAGS_AS_RELEASED,
+    True: lib.SWS_TAGS_KEPT,
+    False: lib.SWS_TAGS_NOT_KEPT,
+}
+_SITE_FIELDS: Final = ("acquisitions", "contended", "moved", "wait_ns", "hold_ns")
+_LONGEST: Final = ("longest_wait_ns", "longest_hold_ns")
+_TIME_FIELDS: Final = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
+_COUNT_FIELDS: Final = (
+    "touched",
+    "accesses",
+    "pages_out",
+    "pages_in",
+    "reclaimed",
+    "activated",
+)
+SLOT_FIELDS: Final = (
+    "calls",
+    "given",
+    "freed",
+    "tested_scan",
+    "tested_quick",
+    "tested_cluster",
+    "rescheduled",
+    "reclaims",
+    "stores",
+    "looked_at",
+    "nonsense",
+)
+"""What the devices count of their work (struct sws_slots_work)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What a machine did in a window of time.
+
+    Attributes
+    ----------
+    elapsed_ns : int
+    events : int
+        Taken since the machine began, its warm-up included.
+    sites : polars.DataFrame
+        Schema MACHINE_SITES.
+    cpus : polars.DataFrame
+        Schema MACHINE_CPUS.
+    slots : dict of str to int
+        Work of the devices, by SLOT_FIELDS.
+    shared_slots : int
+        Slots handed out in the trunk of the last one that some other CPU was handed out.
+    slots_in_use, free_clusters : int
+        Of all devices at the end.
+    """
+
+    elapsed_ns: int
+    events: int
+    sites: pl.DataFrame
+    cpus: pl.DataFrame
+    slots: dict[str, int]
+    shared_slots: int
+    slots_in_use: int
+    free_clusters: int
+
+
+def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = False) -> Window:
+    """Run a machine through its warm-up and watch it for its duration, or as streams last.
+
+    Parameters
+    ----------
+    config : MachineConfig
+    costs : mapping of str to int
+        Each field of ``struct sws_machine_costs``, in ns.
+    verify : bool
+        Whether to re-derive every invariant at both ends of the window: for tests, each is one
+        long call.
+
+    Returns
+    -------
+    Window
+
+    Raises
+    ------
+    ConfigError
+        The machine cannot be built.
+    InputError
+        The tasks came to a stop: no slot was left; or the requests of streams cannot be done,
+        or a task ends before the watch begins.
+    NativeError
+        An invariant does not hold.
+    NativeMemoryError
+    """
+    machine, alive = warmed_up(config, costs)
+    before = _snapshot(machine, verify)
+    _watch(machine, config, before["now"])
+    after = _snapshot(machine, verify)
+    del alive
+    return Window(
+        elapsed_ns=after["now"] - before["now"],
+        events=after["events"],
+        sites=_sites(after["sites"], before["sites"]),
+        cpus=_frame(after["cpus"], before["cpus"], MACHINE_CPUS, labels=3),
+        slots={name: after["slots"][name] - before["slots"][name] for name in SLOT_FIELDS},
+        shared_slots=after["shared"] - before["shared"],
+        slots_in_use=sum(lib.sws_machine_slots_in_use(machine, n) for n in range(config.devices)),
+        free_clusters=sum(lib.sws_machine_free_clusters(machine, n) for n in range(config.devices)),
+    )
+
+
+def warmed_up(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list[Any]]:
+    """Make a machine and run it through its warm-up.
+
+    Parameters
+    ----------
+    config, costs
+        As for `watch`.
+
+    Returns
+    -------
+    cdata, list
+        A ``struct sws_machine *``, and what must live as long.
+
+    Raises
+    ------
+    ConfigError, InputError, NativeMemoryError
+        As for `watch`.
+    """
+    made, alive = settings(config, costs)
+    if config.streams:
+        _check_requests(made, config.streams)
+    out = ffi.new("struct sws_machine **")
+    code = lib.sws_machine_new(made, out)
+    if code == lib.SWS_ERROR_BAD_CONFIG:
+        raise ConfigError(f"{config!r}: tasks, memory and devices do not fit together")
+    check(code)
+    machine = ffi.gc(out[0], lib.sws_machine_free)
+    _warm_up(machine, config)
+    return machine, alive
+
+
+def refuse_stop(machine: Any) -> None:
+    """Raise InputError if the tasks of a ``struct sws_machine *`` came to a stop."""
+    if lib.sws_machine_stuck(machine):
+        raise InputError(
+            f"no swap slot is left after {lib.sws_machine_now(machine)} ns of simulated time: "
+            "give the devices more slots, or watch for a shorter time"
+        )
+
+
+def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list[Any]]:
+    """Write a config as the struct that ``sws_machine_new`` takes.
+
+    Parameters
+    ----------
+    config : MachineConfig
+    costs : mapping of str to int
+        Each field of ``struct sws_machine_costs``, in ns.
+
+    Returns
+    -------
+    cdata, list
+        A ``struct sws_machine_config *``, and what must live as long as a machine made of it.
+    """
+    made = ffi.new("struct sws_machine_config *")
+    lib.sws_machine_config_init(made)
+    device, alive = native_slots.settings(config.device)
+    made.device = device[0]
+    for name, value in costs.items():
+        setattr(made.costs, name, value)
+    made.lock_kind = lib.SWS_LOCK_TEST_AND_SET if config.test_and_set else lib.SWS_LOCK_QUEUED
+    made.swap_writeback_tags = _TAGS[config.swap_writeback_tags]
+    made.removal = REMOVAL_WAYS.index(config.removal)
+    for name in (
+        "list_pages",
+        "slot_cache",
+        "hand_off_ways",
+        "nodes",
+        "devices",
+        "channels",
+        "writers",
+        "walkers",
+        "frames",
+        "inactive_ratio",
+        "shares_memory",
+        "pages",
+        "memory_max",
+        "accesses",
+        "drop_percent",
+        "read_percent",
+        "spread_percent",
+        "fragmented",
+        "spare_cpus",
+        "stay_ns",
+    ):
+        setattr(made, name, getattr(config, name))
+    if config.streams:
+        rows = _requests(config.streams.requests)
+        made.streams, made.n_requests = config.streams.tasks, len(rows)
+        made.requests = ffi.from_buffer("struct sws_machine_request[]", rows)
+        alive.append(rows)
+    return made, [*alive, device]
+
+
+def _by_stream(requests: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows stream by stream, with their places in the table."""
+    return requests.with_row_index("row").sort("task", maintain_order=True)
+
+
+def _requests(requests: pl.DataFrame) -> np.ndarray[Any, Any]:
+    """Return a ``struct sws_machine_request[]``: tasks, spaces and pages numbered without gaps."""
+    space = pl.when(pl.col("mm") >= 0).then("mm")
+    rows = _by_stream(requests).select(
+        stream=pl.col("task").rank("dense") - 1,
+        mm=(space.rank("dense").cast(pl.Int32) - 1).fill_null(-1),
+        page=pl.struct("owner", "ordinal").rank("dense") - 1,
+        put=pl.col("op") == "put",
+    )
+    made = np.zeros(rows.height, dtype=dtype_of("struct sws_machine_request"))
+    for name in rows.columns:
+        made[name] = rows[name].to_numpy()
+    return made
+
+
+def _check_requests(made: Any, streams: StreamsConfig) -> None:
+    row, reason = ffi.new("uint32_t *"), ffi.new("const char **")
+    code = lib.sws_machine_check_requests(made, row, reason)
+    if code == lib.SWS_ERROR_BAD_CONFIG:
+        place = _by_stream(streams.requests)["row"][row[0]]
+        raise InputError(
+            f"the requests cannot be done, row {place}: {ffi.string(reason[0]).decode()}"
+        )
+    check(code)
+
+
+def _warm_up(machine: Any, config: MachineConfig) -> None:
+    if config.streams is None:
+        _run(machine, partial(lib.sws_machine_run, machine, config.warmup_ns))
+        return
+    skipped, long_rows = config.streams.skipped, config.streams.long_rows
+    _run(machine, partial(lib.sws_machine_run_streams, machine, skipped, long_rows))
+    if lib.sws_machine_longest_ended(machine) >= long_rows:
+        raise InputError(
+            f"a task has done its last row before {skipped} rows are done, where the watch begins: "
+            f"lower skipped_share={config.streams.skipped_share}"
+        )
+
+
+def _watch(machine: Any, config: MachineConfig, now: int) -> None:
+    if config.streams is None:
+        _run(machine, partial(lib.sws_machine_run, machine, now + config.duration_ns))
+        return
+    long_rows = config.streams.long_rows
+    _run(machine, partial(lib.sws_machine_run_streams, machine, 2**64 - 1, long_rows))
+
+
+def _run(machine: Any, go_on: "partial[int]") -> None:
+    more = ffi.new("bool *", True)
+    events = ffi.new("uint64_t *")
+    while more[0]:
+        check(go_on(CHUNK_EVENTS, more, events))
+        refuse_stop(machine)
+
+
+def _snapshot(machine: Any, verify: bool) -> dict[str, Any]:
+    if verify:
+        reason = ffi.new("const char **")
+        check(lib.sws_machine_verify(machine, reason))
+    work = lib.sws_machine_slots_work(machine)
+    return {
+        "now": lib.sws_machine_now(machine),
+        "events": lib.sws_machine_events(machine),
+        "sites": [_site(machine, site) for site in range(lib.SWS_SITES)],
+        "cpus": [_cpu(machine, cpu) for cpu in range(lib.sws_machine_cpus(machine))],
+        "slots": {name: getattr(work, name) for name in SLOT_FIELDS},
+        "shared": lib.sws_machine_shared_slots(machine),
+    }
+
+
+def _site(machine: Any, site: int) -> tuple[Any, ...]:
+    cost = lib.sws_machine_site_of(machine, site)
+    name = ffi.string(lib.sws_machine_site_name(site)).decode()
+    return (name, *(getattr(cost, field) for field in (*_SITE_FIELDS, *_LONGEST)))
+
+
+def _sites(after: list[tuple[Any, ...]], before: list[tuple[Any, ...]]) -> pl.DataFrame:
+    """Subtract what was counted before the window; what lasted longest has no difference."""
+    sums = pl.Schema({name: MACHINE_SITES[name] for name in ("site", *_SITE_FIELDS)})
+    end = len(sums)
+    frame = _frame([row[:end] for row in after], [row[:end] for row in before], sums, labels=1)
+    longest = zip(*(row[end:] for row in after), strict=True)
+    return frame.with_columns(
+        pl.Series(name, values, MACHINE_SITES[name])
+        for name, values in zip(_LONGEST, longest, strict=True)
+    )
+
+
+def _cpu(machine: Any, cpu: int) -> tuple[Any, ...]:
+    found = lib.sws_machine_cpu_of(machine, cpu)
+    return (
+        cpu,
+        ACTOR.categories[found.kind],
+        found.node,
+        *(getattr(found.time, field) for field in _TIME_FIELDS),
+        *(getattr(found, field) for field in _COUNT_FIELDS),
+    )
+
+
+def _frame(
+    after: list[tuple[Any, ...]], before: list[tuple[Any, ...]], schema: pl.Schema, *, labels: int
+) -> pl.DataFrame:
+    """Subtract what was counted before the window; names and numbers of rows stay."""
+    rows = [
+        (*new[:labels], *(b - a for a, b in zip(old[labels:], new[labels:], strict=True)))
+        for old, new in zip(before, after, strict=True)
+    ]
+    return pl.DataFrame(rows, schema=schema, orient="row")

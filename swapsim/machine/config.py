@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A machine whose CPUs swap: its tasks, memory, devices and locks, and how long it is watched."""
+
+from dataclasses import dataclass
+
+from swapsim.checks import check_choice, check_flags, check_number
+from swapsim.errors import ConfigError
+from swapsim.ffi import facts
+from swapsim.policies.policy import Policy
+from swapsim.slots.config import SlotsConfig
+from swapsim.slots.workloads import StreamsConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineConfig:
+    """A machine whose CPUs swap out and in (``machine.h``), and how long it is watched.
+
+    Parameters
+    ----------
+    patch : str
+        The row label of the results.
+    kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}
+        Whose locks, in whose order.
+    swap_writeback_tags : bool or None
+        Whether the swap cache keeps writeback tags; None: as released, 4.8 does and later ones
+        do not.
+    removal : {"page-by-page", "batched"}
+        When reclaim takes the pages of a list out of the swap cache: each under a hold of its own,
+        or with patch B all of one mapping under one; not batched for streams.
+    list_pages : int
+        Pages that reclaim takes from a node's list at a time, 1 to 512; 32 in the kernel.
+    rotational : bool
+        Whether the devices are disks to the allocator of slots: no clusters, and a search for a
+        free run of them.
+    policy : str or Policy
+        Where a scan for a slot begins: a name of ``policies.POLICIES``, or a reader's own.
+    slot_cache : bool
+        From 5.7 on: whether each CPU has its cache of 64 slots.
+    test_and_set : bool
+        Whether all locks are plain test-and-set locks instead of queued ones.
+    hand_off_ways : int
+        How often the line of a queued lock travels until the waiter that it is handed to has it, 1
+        to 8: the unlock's store, the waiter's read, the waiter's store. One that is free is always
+        had after one way.
+    nodes : int
+        Sockets, 1 to 8, each with its memory and its kswapd; 1 with memory_max.
+    devices : int
+        1 to nodes; a node swaps to device node % devices. All of them have up to 2**30 slots and
+        2**20 trunks.
+    channels : int
+        Pages that an asynchronous device serves at a time, 1 to 1024; 0: a device as fast as
+        memory.
+    writers, walkers : int
+        Tasks that write fresh pages one after another, and tasks that access theirs at random;
+        dealt to the nodes in turn, together 1 to 2048.
+    streams : StreamsConfig or None
+        Tasks that do the requests of a trace's, each as fast as it can, in place of writers and
+        walkers; on one synchronous device. They are watched from where ``skipped_share`` of all
+        rows are done until a task ends; one with less than half an even share of the rows is a
+        visitor, and may end at any time.
+    frames : int
+        Pages of memory of a node, up to 2**26.
+    inactive_ratio : int
+        Active pages that an inactive one is enough for; 0: as the kernel has it for so many frames.
+    shares_memory : bool
+        Whether a task whose node is short takes memory of the next one, and all kswapds are woken
+        when all nodes are short; on one device, without a cgroup, streams, and writers that exit.
+    pages : int
+        Pages of each walker, 1 to 2**26.
+    memory_max : int
+        Limit of the tasks' memory cgroup in pages, under which they reclaim for themselves and no
+        kswapd runs; 0: no cgroup.
+    accesses : int
+        Of each task: a writer then exits, a walker rests; 0: no end. Writers that exit need a
+        device as fast as memory.
+    drop_percent : int
+        Of the walkers' pages, which they wrote one walker after another, dropped at random before
+        the watch begins; 0 to 99, more than 0 with memory_max.
+    read_percent : int
+        Of the walkers' accesses.
+    slots : int
+        Slots of each device, its header included.
+    cluster_size : {256, 512}
+    trunk_shift : int
+        Log2 of the slots of a trunk of the swap cache from 5.7 on.
+    fragmented : bool
+        Whether the slots in use at the start are strewn over all of the device.
+    spare_cpus : int
+        CPUs of a node beside its actors', 0 to 2048: places to go to, each with a base and slots.
+    stay_ns : int
+        How long tasks and kswapds stay on a CPU on average, before they go to a free one of their
+        node; 0: for ever.
+    spread_percent : int
+        How far work outside of locks varies about its cost, 0 to 100.
+    warmup_ns, duration_ns : int
+        Simulated time before the watch begins, and its length; not read for streams.
+    seed : int
+        Of all random draws, 0 to 2**64 - 1.
+
+    Raises
+    ------
+    ConfigError
+        Naming the field and its value.
+    """
+
+    patch: str = "machine"
+    kernel: str = "6.1"
+    swap_writeback_tags: bool | None = None
+    removal: str = facts.REMOVAL_WAYS[0]
+    list_pages: int = facts.LIST_PAGES
+    rotational: bool = False
+    policy: str | Policy = "percpu-rerandomise"
+    slot_cache: bool = True
+    test_and_set: bool = False
+    hand_off_ways: int = 3
+    nodes: int = 1
+    devices: int = 1
+    channels: int = 0
+    writers: int = 0
+    walkers: int = 0
+    streams: StreamsConfig | None = None
+    frames: int = 2**14
+    inactive_ratio: int = 0
+    shares_memory: bool = False
+    pages: int = 2**14
+    memory_max: int = 0
+    accesses: int = 0
+    drop_percent: int = 0
+    read_percent: int = 80
+    slots: int = 2**20
+    cluster_size: int = 256
+    trunk_shift: int = 14
+    fragmented: bool = False
+    spare_cpus: int = 0
+    stay_ns: int = 0
+    spread_percent: int = 50
+    warmup_ns: int = 10_000_000
+    duration_ns: int = 50_000_000
+    seed: int = 1
+
+    @property
+    def tasks(self) -> int:
+        """Writers, walkers and streams."""
+        return self.writers + self.walkers + (self.streams.tasks if self.streams else 0)
+
+    @property
+    def cpus(self) -> int:
+        """CPUs: tasks, a kswapd a node, and one a node for interrupts of an asynchronous device."""
+        tasks = -(-self.tasks // self.nodes)
+        return self.nodes * (tasks + (self.memory_max == 0) + (self.channels > 0))
+
+    @property
+    def device(self) -> SlotsConfig:
+        """One of its devices, as the CPUs see it."""
+        return SlotsConfig(
+            kernel=self.kernel,
+            slots=self.slots,
+            cluster_size=self.cluster_size,
+            trunk_shift=self.trunk_shift,
+            rotational=self.rotational,
+            possible_cpus=self.cpus + self.nodes * self.spare_cpus,
+            address_spaces=self.tasks,
+            policy=self.policy,
+            slot_cache=self.slot_cache,
+            seed=self.seed,
+        )
+
+    def __post_init__(self) -> None:
+        """Check each field, then that tasks, memory and devices fit together."""
+        if not isinstance(self.patch, str):
+            raise ConfigError(f"patch={self.patch!r}: choose a text")
+        if not isinstance(self.streams, StreamsConfig | None):
+            raise ConfigError(f"streams={self.streams!r}: give a StreamsConfig or None")
+        if self.swap_writeback_tags not in (None, False, True):
+            raise ConfigError(
+                f"swap_writeback_tags={self.swap_writeback_tags!r}: choose True, False, or None "
+                "for what the kernel was released with"
+            )
+        check_choice("removal", self.removal, facts.REMOVAL_WAYS)
+        check_flags(self)
+        for name, low, high in (
+            ("nodes", 1, facts.MACHINE_NODES_MAX),
+            ("devices", 1, self.nodes),
+            ("list_pages", 1, facts.LIST_MAX),
+            ("hand_off_ways", 1, 8),
+            ("channels", 0, facts.MACHINE_CHANNELS_MAX),
+            ("writers", 0, facts.MACHINE_TASKS_MAX),
+            ("walkers", 0, facts.MACHINE_TASKS_MAX),
+            ("frames", 1, facts.MACHINE_PAGES_MAX),
+            ("inactive_ratio", 0, facts.MACHINE_PAGES_MAX),
+            ("pages", 1, facts.MACHINE_PAGES_MAX),
+            ("memory_max", 0, facts.MACHINE_PAGES_MAX),
+            ("accesses", 0, 2**31),
+            ("drop_percent", 0, 99),
+            ("read_percent", 0, 100),
+            ("spare_cpus", 0, facts.MACHINE_TASKS_MAX),
+            ("stay_ns", 0, 2**60),
+            ("spread_percent", 0, 100),
+            ("warmup_ns", 0, 2**60),
+            ("duration_ns", 1, 2**60),
+        ):
+            check_number(name, getattr(self, name), low, high)
+        if self.streams:
+            self._check_streams(self.streams)
+        elif not 1 <= self.writers + self.walkers <= facts.MACHINE_TASKS_MAX:
+            raise ConfigError(
+                f"writers={self.writers} and walkers={self.walkers}: "
+                f"choose 1 to {facts.MACHINE_TASKS_MAX} tasks"
+            )
+        if self.shares_memory:
+            self._check_sharing()
+        self._check_devices(self.device)  # which checks its own fields
+        self._check_room()
+
+    def _check_sharing(self) -> None:
+        for name, needed in (("devices", 1), ("streams", None), ("memory_max", 0)):
+            if getattr(self, name) != needed:
+                raise ConfigError(
+                    f"{name}={getattr(self, name)!r}: memory is shared with {name}={needed} alone"
+                )
+        if self.writers and self.accesses:
+            raise ConfigError(
+                f"accesses={self.accesses}: writers that exit have their node's memory alone; "
+                "choose shares_memory=False"
+            )
+
+    def _check_devices(self, device: SlotsConfig) -> None:
+        trunks = (device.slots - 1 >> device.trunk_shift) + 1
+        for name, what, count, most in (
+            ("slots", "slots", device.slots, facts.MACHINE_SLOTS_MAX),
+            ("trunk_shift", "trunks", trunks, facts.MACHINE_TRUNKS_MAX),
+        ):
+            if self.devices * count > most:
+                raise ConfigError(
+                    f"{name}={getattr(self, name)}: the devices have {self.devices * count} "
+                    f"{what} in all; choose at most {most} {what}"
+                )
+
+    def _check_streams(self, streams: StreamsConfig) -> None:
+        for name, alone in (
+            ("writers", 0),
+            ("walkers", 0),
+            ("channels", 0),
+            ("devices", 1),
+            ("memory_max", 0),
+            ("accesses", 0),
+            ("removal", facts.REMOVAL_WAYS[0]),
+        ):
+            if getattr(self, name) != alone:
+                raise ConfigError(f"{name}={getattr(self, name)}: streams need {name}={alone}")
+        if streams.swap_in != "synchronous":
+            raise ConfigError(
+                f"streams.swap_in={streams.swap_in!r}: streams of the machine need 'synchronous'"
+            )
+        rows = streams.requests.height
+        for name, count, most in (
+            ("tasks", streams.tasks, facts.MACHINE_TASKS_MAX),
+            ("rows", rows, facts.MACHINE_REQUESTS_MAX),
+        ):
+            if count > most:
+                raise ConfigError(f"streams: {count} {name} are too many: choose at most {most}")
+        if rows - streams.skipped < streams.tasks:
+            raise ConfigError(
+                f"streams.skipped_share={streams.skipped_share}: of {rows} rows "
+                f"{rows - streams.skipped} are left to be watched, fewer than the {streams.tasks} "
+                "tasks; skip less, or choose a longer trace"
+            )
+
+    def _check_room(self) -> None:
+        cpus_per_node = self.cpus // self.nodes
+        frames_kept = (facts.FRAMES_KEPT + 2 * self._beyond_a_batch) * cpus_per_node
+        kept = 2 * frames_kept
+        if self.frames < kept:
+            raise ConfigError(
+                f"frames={self.frames}: the {cpus_per_node} CPUs of a node keep pages for "
+                f"themselves; choose {kept} or more"
+            )
+        if self.streams:
+            held = self.streams.pages_held
+            most = max(sum(held[node :: self.nodes]) for node in range(self.nodes))
+            needed = most + frames_kept + facts.watermark_high(self.frames)
+            if needed > self.frames:
+                raise ConfigError(
+                    f"frames={self.frames}: up to {most} pages come back to the streams of a "
+                    f"node; give at least {needed + needed // 64} frames"
+                )
+        self._check_limit(frames_kept)
+        interrupts = self.nodes if self.channels else 0
+        slots_kept = facts.SLOTS_KEPT + self._beyond_a_batch
+        room = self.slots - slots_kept * (self.device.possible_cpus - interrupts)
+        needed = max(self._swapped(device) for device in range(self.devices))
+        if needed >= room:
+            raise ConfigError(
+                f"pages={self.pages}: {self.walkers} walkers need {needed} slots of a device "
+                f"beside memory, and it has room for {max(room, 0)}; give more slots or frames"
+            )
+
+    def _check_limit(self, kept: int) -> None:
+        if not self.memory_max:
+            if self.drop_percent:
+                raise ConfigError(
+                    f"drop_percent={self.drop_percent}: walkers drop pages under a memory cgroup's "
+                    "limit alone; set memory_max"
+                )
+        elif self.nodes > 1:
+            raise ConfigError(f"nodes={self.nodes}: choose 1 with memory_max")
+        elif not kept <= self.memory_max <= self.frames - facts.watermark_high(self.frames) - kept:
+            raise ConfigError(
+                f"memory_max={self.memory_max}: choose {kept} to "
+                f"{self.frames - facts.watermark_high(self.frames) - kept}, or more frames"
+            )
+        if self.accesses and self.writers and self.channels:
+            raise ConfigError(
+                f"accesses={self.accesses}: writers that exit need a device as fast as memory; "
+                "choose channels=0"
+            )
+
+    @property
+    def _beyond_a_batch(self) -> int:
+        return max(self.list_pages - facts.LIST_PAGES, 0)
+
+    def _swapped(self, device: int) -> int:
+        """Return how many slots of a device the pages take that memory does not hold."""
+        resident = self.memory_max or self.frames - facts.watermark_high(self.frames)
+        walkers = (
+            len(range(node, self.walkers, self.nodes))
+            for node in range(device, self.nodes, self.devices)
+        )
+        return sum(max(n * self.pages - resident, 0) for n in walkers)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts of the mapping's lock: who takes it, and what is done under it."""
+
+import altair as alt
+import polars as pl
+
+from swapsim.charts.alive import alive
+from swapsim.charts.colours import SITES, TAGS
+from swapsim.frames.table import require
+from swapsim.mapping.tables import FLOW, LOCK_SITES_PER_PAGE, MIX, SITE
+
+_SITES_IN_WORDS = {
+    "add": "it is added",
+    "dirty": "it becomes dirty",
+    "start": "its writeback starts",
+    "end": "its writeback ends",
+    "move": "it is moved",
+    "delete": "it is taken out",
+    "clear-shadow": "its shadow is cleared",
+}
+_FLOWS_IN_WORDS = {
+    "swap, written": "pages swapped out",
+    "swap, not written": "pages of the swap cache that are not written",
+    "file": "pages of files",
+}
+
+
+@alive(flow="of", tags="swap cache")
+def acquisitions_by_site(
+    per_page: pl.DataFrame, *, title: str = "Acquisitions of the mapping's lock per page written"
+) -> alt.Chart:
+    """Stack the lock's acquisitions by site, tags kept above tags dropped, one panel a flow.
+
+    Parameters
+    ----------
+    per_page : polars.DataFrame
+        Schema LOCK_SITES_PER_PAGE.
+    title : str
+    """
+    require(per_page, LOCK_SITES_PER_PAGE, "lock sites per page")
+    return _bars(per_page, "acquisitions", title, "acquisitions per page")
+
+
+@alive(flow="of", tags="swap cache")
+def work_by_site(per_page: pl.DataFrame, figure: str, *, title: str, axis: str) -> alt.Chart:
+    """Stack one figure of the tree work under the lock by site, as `acquisitions_by_site`.
+
+    Parameters
+    ----------
+    per_page : polars.DataFrame
+        Schema LOCK_SITES_PER_PAGE.
+    figure : {"descents", "nodes", "tag_words"}
+    title, axis : str
+    """
+    require(per_page, LOCK_SITES_PER_PAGE, "lock sites per page")
+    return _bars(per_page, figure, title, axis)
+
+
+def _bars(per_page: pl.DataFrame, figure: str, title: str, axis: str) -> alt.Chart:
+    sites = [site for site in SITE.categories if site in per_page["site"].unique().to_list()]
+    flows = [flow for flow in FLOW.categories if flow in per_page["flow"].unique().to_list()]
+    frame = per_page.select(
+        flow=pl.col("flow").cast(pl.String).replace(_FLOWS_IN_WORDS),
+        site=pl.col("site").cast(pl.String).replace(_SITES_IN_WORDS),
+        tags=pl.col("tags").replace_strict((True, False), tuple(TAGS), return_dtype=pl.String),
+        order=pl.col("site").to_physical(),
+        figure=pl.col(figure).round(4),
+    )
+    chart: alt.Chart = (
+        alt.Chart(frame, title=title)
+        .mark_bar(height=22)
+        .encode(
+            x=alt.X("figure:Q", title=axis, axis=alt.Axis(tickCount=5)),
+            y=alt.Y("tags:N", title=None, sort=list(TAGS)),
+            color=alt.Color(
+                "site:N",
+                title="for a page, when",
+                scale=alt.Scale(
+                    domain=[_SITES_IN_WORDS[site] for site in sites],
+                    range=[SITES[site] for site in sites],
+                ),
+            ),
+            order=alt.Order("order:Q"),
+            row=alt.Row(
+                "flow:N",
+                title=None,
+                sort=[_FLOWS_IN_WORDS[flow] for flow in flows],
+                header=alt.Header(labelOrient="top", labelAnchor="start"),
+            ),
+        )
+        .properties(width=520, height=64)
+    )
+    return chart
+
+
+@alive(label="trace")
+def lock_cost_by_mix(mix: pl.DataFrame, *, title: str) -> alt.LayerChart:
+    """Draw acquisitions per page written, tags kept and not, one line a trace, fewest files first.
+
+    Parameters
+    ----------
+    mix : polars.DataFrame
+        Schema MIX.
+    title : str
+    """
+    require(mix, MIX, "mix")
+    share = (100 * pl.col("file_share")).round(0).cast(pl.Int64)
+    frame = mix.sort("file_share", "trace").select(
+        pl.col("tags").replace_strict((True, False), tuple(TAGS), return_dtype=pl.String),
+        pl.col("acquisitions").round(4),
+        label=pl.format("{}, {} % file pages", "trace", share),
+    )
+    labels = list(TAGS)
+    y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=240))
+    base = alt.Chart(frame).encode(y=y)
+    ends = frame.group_by("label", maintain_order=True).agg(
+        low=pl.col("acquisitions").min(), high=pl.col("acquisitions").max()
+    )
+    gaps = (
+        alt.Chart(ends)
+        .mark_rule(color="#888", opacity=0.5, strokeWidth=3)
+        .encode(y=y, x="low:Q", x2="high:Q")
+    )
+    points = base.mark_point(size=130, filled=True, opacity=1).encode(
+        x=alt.X(
+            "acquisitions:Q",
+            title="acquisitions of a mapping's lock per page written",
+            scale=alt.Scale(zero=True),
+            axis=alt.Axis(tickCount=5),
+        ),
+        color=alt.Color(
+            "tags:N",
+            title="swap cache",
+            scale=alt.Scale(domain=labels, range=list(TAGS.values())),
+        ),
+    )
+    figures = base.mark_text(dy=-13, fontSize=11).encode(
+        x="acquisitions:Q", text=alt.Text("acquisitions:Q", format=".2f")
+    )
+    chart: alt.LayerChart = (gaps + points + figures).properties(
+        width=460, height=alt.Step(46), title=title
+    )
+    return chart

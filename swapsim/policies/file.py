@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The policies of a reader's file. A policy is code: the file runs as whoever reads it.
+
+It is no module that could be imported by name, so functions of it travel to other processes by
+their code, and no other process reads the file.
+"""
+
+import sys
+import traceback
+from pathlib import Path
+
+from swapsim import io
+from swapsim.errors import InputError, SwapsimError
+from swapsim.policies.policy import Policy
+
+
+def policies_in(path: Path | str) -> tuple[Policy, ...]:
+    """Run a Python file and return the policies that it makes, in order.
+
+    Parameters
+    ----------
+    path : Path or str
+        What it imports may lie beside it. Its ``__name__`` is None.
+
+    Returns
+    -------
+    tuple of Policy
+        At least one, no two of the same name.
+
+    Raises
+    ------
+    InputError
+        Naming the file and the line: it is no Python, it raises, or a policy cannot be compiled;
+        or it makes no policy, or two of one name.
+    """
+    path = Path(path)
+    found = {id(each): each for each in _run(path).values() if isinstance(each, Policy)}
+    policies = tuple(found.values())
+    if not policies:
+        raise InputError(
+            "makes no policy: decorate a function with @swapsim.policy(base_of='cpu')", path=path
+        )
+    names = [policy.name for policy in policies]
+    twins = [name for name in names if names.count(name) > 1]
+    if twins:
+        raise InputError(f"makes two policies called {twins[0]}: rename one", path=path)
+    return policies
+
+
+def _run(path: Path) -> dict[str, object]:
+    text = io.read_text(path)
+    try:
+        code = compile(text, str(path), "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        raise InputError(f"is no Python ({_said(error)}): mend it", path=path, line=line) from None
+    # Without a name: numba, which wants the module of a function, would import the file by it.
+    names: dict[str, object] = {"__name__": None, "__file__": str(path)}
+    # Behind all others: a neighbour called as a library is not to stand in its place.
+    sys.path.append(str(path.resolve().parent))
+    try:
+        exec(code, names)
+    except SwapsimError as error:
+        if str(path) in str(error):
+            raise
+        raise InputError(str(error), path=path, line=line_in(error, str(path))) from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise InputError(
+            f"raises {_said(error)}: mend it", path=path, line=line_in(error, str(path))
+        ) from None
+    return names
+
+
+def line_in(error: BaseException, filename: str) -> int | None:
+    """Return the last line of a file that an error came through."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == filename
+    ]
+    return lines[-1] if lines else None
+
+
+def _said(error: BaseException) -> str:
+    """Return an error's kind and its words, in one line."""
+    try:
+        words = str(getattr(error, "msg", None) or error)
+    except Exception:
+        words = ""  # An error of the file's own may not be able to say what it is.
+    return f"{type(error).__name__}: {' '.join(words.split())}".rstrip(": ")

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Patch B on a trace: reclaim's lists, removed page by page and with one hold for each mapping.
+
+What the lists of a real kernel had on them is taken as it was; who takes which lock for it is
+counted under each kernel's row of ``mapping.h``: one mapping a swap device in 4.8, trunks later.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from swapsim.errors import InputError
+from swapsim.ffi.facts import MAPPING_KERNELS, REMOVAL_REFERENCES, REMOVAL_WAYS
+from swapsim.frames.table import require
+from swapsim.mapping.config import MappingConfig
+from swapsim.progress import bar
+from swapsim.removal._native import remove_lists
+from swapsim.removal.rows import REPLAY, TRUNK_SLOTS, removals
+from swapsim.removal.tables import (
+    BATCHED_REMOVAL,
+    REMOVAL_HOLDS,
+    REMOVAL_LISTS,
+    REMOVAL_PAGES,
+    REMOVALS,
+)
+from swapsim.traces import require_events
+
+_PAGE_BY_PAGE, _BATCHED = REMOVAL_WAYS
+
+
+def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFrame:
+    """Count a trace's acquisitions of the mappings' locks, page by page and batched.
+
+    Parameters
+    ----------
+    folder : Path or str
+        A trace folder with ``removals``, or with the events that `removals_of` takes.
+    progress : bool
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema BATCHED_REMOVAL, one row per kernel that the mappings know; the trace's name is the
+        folder's.
+
+    Raises
+    ------
+    InputError
+        The missing event is named; or a row cannot be replayed.
+    """
+    return batched_removal_of({Path(folder).name: Path(folder)}, progress=progress)
+
+
+def batched_removal_of(folders: Mapping[str, Path], *, progress: bool = False) -> pl.DataFrame:
+    """Run `batched_removal` on several traces.
+
+    Parameters
+    ----------
+    folders : mapping of str to Path
+        Name of a trace -> its folder.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema BATCHED_REMOVAL, trace after trace.
+    """
+    frames = [_kernels(name, folder, progress=progress) for name, folder in folders.items()]
+    frame = pl.concat(frames) if frames else pl.DataFrame(schema=BATCHED_REMOVAL)
+    return require(frame, BATCHED_REMOVAL, "BATCHED_REMOVAL")
+
+
+def removal_lists(
+    rows: pl.DataFrame, *, kernel: str = "4.8", progress: bool = False
+) -> pl.DataFrame:
+    """Remove the lists of a trace both ways under one kernel's mappings.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        Schema REMOVALS, sorted by seq.
+    kernel : {"4.8", "5.8", "6.1"}
+    progress : bool
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema REMOVAL_LISTS, in the order in which the lists began to remove.
+
+    Raises
+    ------
+    InputError
+        There is no row, or one that cannot be replayed.
+    """
+    single = removal_holds(rows, way=_PAGE_BY_PAGE, kernel=kernel, progress=progress)
+    batched = removal_holds(rows, way=_BATCHED, kernel=kernel, progress=progress)
+    length = pl.col("removed") + pl.col("failed")
+    frame = (
+        batched.group_by("list", maintain_order=True)
+        .agg(
+            pages=length.sum(),
+            failed=pl.col("failed").sum(),
+            mappings=pl.struct("swap", "mapping").n_unique(),
+            batched=pl.len(),
+            longest=length.max(),
+        )
+        .join(single.group_by("list").agg(page_by_page=pl.len()), on="list", maintain_order="left")
+        .join(rows.group_by("list").agg(pl.col("pid").first()), on="list", maintain_order="left")
+        .with_columns(kernel=pl.lit(kernel))
+        .select(pl.col(name).cast(dtype) for name, dtype in REMOVAL_LISTS.items())
+    )
+    return require(frame, REMOVAL_LISTS, "REMOVAL_LISTS")
+
+
+def removal_holds(
+    rows: pl.DataFrame, *, way: str, kernel: str = "4.8", progress: bool = False
+) -> pl.DataFrame:
+    """Remove the lists of a trace one way, and return each hold.
+
+    A page is in its mapping when its list is met: what else the trees held, the trace does not
+    tell, so only descents and lengths can be taken at their word, nodes cannot.
+
+    Parameters
+    ----------
+    rows, kernel, progress
+        As for `removal_lists`.
+    way : {"page-by-page", "batched"}
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema REMOVAL_HOLDS.
+
+    Raises
+    ------
+    InputError
+        As for `removal_lists`.
+    """
+    pages = _pages(require(rows, REMOVALS, "REMOVALS"))
+    last_slot = rows.filter("swap")["index"].max()
+    slots = 1 if last_slot is None else int(str(last_slot)) + 1
+    config = MappingConfig(kernel=kernel, swap_slots=slots)
+    label = f"{kernel}, {way}"
+    with bar(pages.height, label, "rows", shown=progress) as counted:
+        holds = remove_lists(pages, config, way, tick=counted.update).holds
+    return require(holds, REMOVAL_HOLDS, "REMOVAL_HOLDS")
+
+
+def _pages(rows: pl.DataFrame) -> pl.DataFrame:
+    """Bring each list's rows together, lists in the order of their first row."""
+    references = pl.when("removed").then(REMOVAL_REFERENCES).otherwise(REMOVAL_REFERENCES + 1)
+    return (
+        rows.with_columns(first=pl.col("seq").min().over("list"))
+        .sort("first", "list", "seq")
+        .select(
+            "list",
+            "swap",
+            "mapping",
+            "index",
+            references=references.cast(pl.UInt32),
+            locked=pl.lit(True),
+            dirty=pl.lit(False),
+            freepage=pl.lit(False),
+            lazyfree=pl.lit(False),
+        )
+        .pipe(require, REMOVAL_PAGES, "pages of reclaim's lists")
+    )
+
+
+def _kernels(name: str, folder: Path, *, progress: bool) -> pl.DataFrame:
+    """Sum up a trace's lists under each kernel."""
+    rows = removals(folder)
+    if rows.is_empty():
+        raise InputError("the trace shows no removal: choose another", path=folder)
+    _one_device(rows, folder)
+    try:
+        frames = [
+            _summary(removal_lists(rows, kernel=kernel, progress=progress))
+            for kernel in MAPPING_KERNELS
+        ]
+    except InputError as error:
+        raise error.of(folder) from None
+    seen = pl.lit(value="removals" in require_events(folder, REPLAY))
+    return (
+        pl.concat(frames)
+        .with_columns(trace=pl.lit(name), failed=pl.when(seen).then("failed"))
+        .select(pl.col(column).cast(dtype) for column, dtype in BATCHED_REMOVAL.items())
+    )
+
+
+def _one_device(rows: pl.DataFrame, folder: Path) -> None:
+    """Refuse swap pages of two devices: a trunk would be in two mappings."""
+    trunks = (
+        rows.filter("swap")
+        .group_by(pl.col("index") // TRUNK_SLOTS)
+        .agg(pl.col("mapping").n_unique())
+    )
+    if (trunks["mapping"] > 1).any():
+        raise InputError(
+            "the trace removes pages of several swap devices: filter it to one", path=folder
+        )
+
+
+def _summary(lists: pl.DataFrame) -> pl.DataFrame:
+    """Add a kernel's REMOVAL_LISTS up."""
+    pages, batched = pl.col("pages").sum(), pl.col("batched").sum()
+    single = pl.col("page_by_page").sum()
+    return lists.group_by("kernel").agg(
+        lists=pl.len(),
+        pages=pages,
+        failed=pl.col("failed").sum(),
+        pages_a_list=pl.col("pages").mean(),
+        mappings_a_list=pl.col("mappings").mean(),
+        page_by_page=single,
+        batched=batched,
+        saved_a_page=(single.cast(pl.Int64) - batched.cast(pl.Int64)) / pages,
+        pages_a_hold=pages / batched,
+        longest=pl.col("longest").max(),
+    )

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The config of a swap device as the C core's struct, a reader's policy included."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from swapsim._core import ffi, lib
+from swapsim.errors import ConfigError
+from swapsim.ffi.facts import BASE_OF, INITIAL, KERNELS, POLICIES
+from swapsim.policies.policy import Policy
+from swapsim.slots.config import SlotsConfig
+
+
+def settings(config: SlotsConfig) -> tuple[Any, list[Any]]:
+    """Write a config as the struct that ``sws_slots_new`` takes.
+
+    Parameters
+    ----------
+    config : SlotsConfig
+        Its slot_cache has no place in this struct: it is ``sws_slot_cache_config.enabled``.
+
+    Returns
+    -------
+    cdata, list
+        A ``struct sws_slots_config *``, and what must live as long as a device made of it: the
+        machine code of a reader's policy, and the first bases.
+
+    Raises
+    ------
+    ConfigError
+        A reader's ``initial`` gives no slot of this device, or fails; naming the owner.
+    """
+    made = ffi.new("struct sws_slots_config *")
+    lib.sws_slots_config_init(made)
+    made.kernel = KERNELS.index(config.kernel)
+    made.slots = config.slots
+    made.cluster_size = config.cluster_size
+    made.trunk_shift = config.trunk_shift
+    made.rotational = config.rotational
+    made.possible_cpus = config.possible_cpus
+    made.online_cpus = config.possible_cpus if config.online_cpus is None else config.online_cpus
+    made.address_spaces = config.address_spaces
+    made.seed = config.seed
+    if isinstance(config.policy, str):
+        made.policy = POLICIES.index(config.policy)
+        return made, []
+    return made, _tell_reader(made, config, config.policy)
+
+
+def _tell_reader(made: Any, config: SlotsConfig, policy: Policy) -> list[Any]:
+    made.policy = lib.SWS_BASE_READER
+    made.reader.base_of = BASE_OF.index(policy.base_of)
+    made.reader.store = ffi.cast(ffi.typeof(made.reader.store), policy.address)
+    if isinstance(policy.initial, str):
+        made.reader.initial = INITIAL.index(policy.initial)
+        return [policy]
+    # A hard disk has the shared base of its kernel, whatever the policy.
+    if config.rotational:
+        return [policy]
+    bases = _initial_bases(config, policy)
+    made.initial_bases = ffi.from_buffer("int64_t[]", bases)
+    return [policy, made.initial_bases, bases]
+
+
+def _initial_bases(config: SlotsConfig, policy: Policy) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Ask a reader's initial for the base of each owner, in the order of ``sws_slots_base``."""
+    owners = {
+        "device": 1,
+        "cpu": config.possible_cpus,
+        "mm": config.possible_cpus + config.address_spaces,
+    }[policy.base_of]
+    highest = config.slots - 1
+    bases = np.empty(owners, dtype=np.int64)
+    for owner in range(owners):
+        bases[owner] = _initial_base(policy, owner, owners, highest)
+    return bases
+
+
+def _initial_base(policy: Policy, owner: int, owners: int, highest: int) -> int:
+    where = f"policy {policy.name}: initial({owner}, {owners}, 1, {highest})"
+    found: object = policy.initial
+    if callable(policy.initial):
+        try:
+            found = policy.initial(owner, owners, 1, highest)
+        except Exception as error:
+            raise ConfigError(f"{where} fails ({type(error).__name__}: {error})") from error
+    if not isinstance(found, Integral) or not 1 <= int(found) <= highest:
+        raise ConfigError(f"{where}={found!r}: give a whole number from 1 to {highest}")
+    return int(found)

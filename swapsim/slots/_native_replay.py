@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The C replay of slot events: rows in, a verdict per call out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from swapsim._core import ffi, lib
+from swapsim.errors import InputError
+from swapsim.ffi.codes import check
+from swapsim.ffi.layout import dtype_of
+from swapsim.slots._native import settings
+from swapsim.slots.config import SlotsConfig
+from swapsim.slots.tables import SLOT_CALLS, SLOT_FAULT
+
+CHUNK_ROWS: Final = 1 << 15
+"""Rows fed to C in one call: each may scan the whole map, and between two Ctrl-C is heard."""
+
+_COLUMNS: Final = {
+    name: f"{field.type.item.cname}[]"
+    for name, field in ffi.typeof("struct sws_slot_replay_rows").fields
+}
+"""Arrays by the names of SLOT_EVENTS' columns."""
+
+_VERDICT: Final = dtype_of("struct sws_slot_replay_call")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotMismatch:
+    """The first call that differs, and how the model stood at its first row.
+
+    Attributes
+    ----------
+    seq, pid, cpu : int
+        The call's first row.
+    fault : str
+        A value of SLOT_FAULT: the first difference.
+    ours, theirs : tuple of int
+        The slots that the model hands out, and those of the trace.
+    base, lowest, highest, next : tuple of int
+        Ours and theirs; next is the base stored, 0 where none is.
+    ration : int
+        Slots that the call could still test when the differing stretch of it began.
+    free_clusters : int
+    reuse : int
+        The slot that no scan would have stopped at, 0 for another fault.
+    """
+
+    seq: int
+    pid: int
+    cpu: int
+    fault: str
+    ours: tuple[int, ...]
+    theirs: tuple[int, ...]
+    base: tuple[int, int]
+    lowest: tuple[int, int]
+    highest: tuple[int, int]
+    next: tuple[int, int]
+    ration: int
+    free_clusters: int
+    reuse: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotReplay:
+    """What a replay found.
+
+    Attributes
+    ----------
+    calls : polars.DataFrame
+        Schema SLOT_CALLS.
+    open_calls : int
+        Calls that had not ended when the trace did.
+    mismatch : SlotMismatch or None
+    """
+
+    calls: pl.DataFrame
+    open_calls: int
+    mismatch: SlotMismatch | None
+
+
+def replay_slots(
+    rows: pl.DataFrame, config: SlotsConfig, *, cpus: int, tick: Callable[[int], object]
+) -> SlotReplay:
+    """Lead the rows of a trace through the device of ``slot_replay.h``.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        Schema SLOT_EVENTS with at least one row: the caller has checked for nulls.
+    config : SlotsConfig
+        The device; its kernel is 5.8 or 6.1, its policy shared, percpu or percpu-rerandomise.
+    cpus : int
+        How many different CPUs the rows come from.
+    tick : callable
+        Takes the number of rows that were fed, after each chunk.
+
+    Returns
+    -------
+    SlotReplay
+
+    Raises
+    ------
+    InputError
+        Naming the row (by its seq) that cannot be replayed.
+    NativeMemoryError
+    """
+    made = ffi.new("struct sws_slot_replay_config *")
+    lib.sws_slot_replay_config_init(made)
+    device, _ = settings(config)
+    made.device = device[0]
+    made.cpus = cpus
+    out = ffi.new("struct sws_slot_replay **")
+    check(lib.sws_slot_replay_new(made, out))
+    handle = ffi.gc(out[0], lib.sws_slot_replay_free)
+    verdicts = []
+    for chunk in rows.iter_slices(CHUNK_ROWS):
+        verdicts.append(_feed(handle, chunk))
+        tick(chunk.height)
+    return SlotReplay(
+        calls=_frame(np.concatenate(verdicts)),
+        open_calls=lib.sws_slot_replay_open(handle),
+        mismatch=_mismatch(handle),
+    )
+
+
+def _feed(handle: Any, rows: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.void]]:
+    filled = rows.with_columns(pl.col("op").to_physical()).fill_null(0)
+    columns = {name: np.ascontiguousarray(filled[name].to_numpy()) for name in _COLUMNS}
+    pointers = ffi.new("struct sws_slot_replay_rows *")
+    for name, kind in _COLUMNS.items():
+        setattr(pointers, name, ffi.from_buffer(kind, columns[name]))
+    judged = np.empty(rows.height, dtype=_VERDICT)
+    n_judged = ffi.new("uint64_t *")
+    code = lib.sws_slot_replay_feed(
+        handle,
+        pointers,
+        rows.height,
+        ffi.from_buffer("struct sws_slot_replay_call[]", judged),
+        n_judged,
+    )
+    seq = ffi.new("uint64_t *")
+    problem = lib.sws_slot_replay_problem(handle, seq)
+    if problem != lib.SWS_SLOT_REPLAY_NO_PROBLEM:
+        wrong = ffi.string(lib.sws_slot_replay_problem_text(problem)).decode()
+        raise InputError(f"the row with seq {seq[0]} cannot be replayed: {wrong}")
+    check(code)
+    return judged[: n_judged[0]]
+
+
+def _frame(verdicts: np.ndarray[Any, np.dtype[np.void]]) -> pl.DataFrame:
+    columns = {name: np.ascontiguousarray(verdicts[name]) for name in verdicts.dtype.names or ()}
+    faults = pl.Series(columns.pop("fault"), dtype=pl.UInt32)
+    return (
+        pl.DataFrame(columns)
+        .with_columns(
+            mismatched=pl.col("slots") - pl.col("exact") - pl.col("raced"),
+            fault=pl.Series(SLOT_FAULT.categories).gather(faults).cast(SLOT_FAULT),
+        )
+        .select(pl.col(name).cast(dtype) for name, dtype in SLOT_CALLS.items())
+    )
+
+
+def _mismatch(handle: Any) -> SlotMismatch | None:
+    found = ffi.new("struct sws_slot_replay_mismatch *")
+    if not lib.sws_slot_replay_first_mismatch(handle, found):
+        return None
+    return SlotMismatch(
+        seq=found.call.seq,
+        pid=found.call.pid,
+        cpu=found.call.cpu,
+        fault=SLOT_FAULT.categories[found.call.fault],
+        ours=tuple(found.ours[0 : found.n_ours]),
+        theirs=tuple(found.theirs[0 : found.n_theirs]),
+        base=(found.base, found.base_row),
+        lowest=(found.lowest, found.lowest_row),
+        highest=(found.highest, found.highest_row),
+        next=(found.next, found.next_row),
+        ration=found.ration,
+        free_clusters=found.free_clusters,
+        reuse=found.reuse,
+    )

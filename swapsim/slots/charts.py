@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts of swap slots and of the policies for their scan base."""
+
+from typing import Final
+
+import altair as alt
+import polars as pl
+
+from swapsim.charts import colours
+from swapsim.charts.alive import alive
+from swapsim.frames.table import require
+from swapsim.slots.tables import SLOT_RANKING
+from swapsim.traces.tables import HANDED_OUT
+
+
+@alive(run="run")
+def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
+    """Draw where on the device each CPU's slots lie as they are handed out, one panel a run.
+
+    Parameters
+    ----------
+    handed_out : polars.DataFrame
+        Schema HANDED_OUT, at most 5,000 rows: thin it first (`traces.thinned`).
+    title, subtitle : str
+    """
+    require(handed_out, HANDED_OUT, "HANDED_OUT")
+    cpus = [str(cpu) for cpu in handed_out["cpu"].unique().sort()]
+    frame = handed_out.select("run", "nth", pl.col("cpu").cast(pl.String), "mebibytes")
+    chart: alt.Chart = (
+        alt.Chart(frame, title=alt.TitleParams(title, subtitle=subtitle))
+        .mark_circle(size=9, opacity=0.8)
+        .encode(
+            x=alt.X("nth:Q", title="slots handed out", axis=alt.Axis(tickCount=5, format=",d")),
+            y=alt.Y("mebibytes:Q", title="place on the device, MiB"),
+            color=alt.Color(
+                "cpu:N",
+                title="CPU",
+                scale=alt.Scale(
+                    domain=cpus,
+                    range=[colours.CPUS[i % len(colours.CPUS)] for i in range(len(cpus))],
+                ),
+                legend=alt.Legend(symbolSize=80),
+            ),
+            column=alt.Column(
+                "run:N",
+                title=None,
+                sort=frame["run"].unique(maintain_order=True).to_list(),
+            ),
+        )
+        .properties(width=300, height=260)
+    )
+    return chart
+
+
+@alive(low="its interval from", high="to")
+def metric_along(
+    ranking: pl.DataFrame, *, title: str, axis: str, setting_axis: str, subtitle: str = ""
+) -> alt.LayerChart:
+    """Draw one metric along the settings of one factor, a line with its band for each policy.
+
+    Parameters
+    ----------
+    ranking : polars.DataFrame
+        Schema SLOT_RANKING, one factor whose settings are numbers, each about twice the last.
+    title, axis, setting_axis, subtitle : str
+    """
+    require(ranking, SLOT_RANKING, "slot ranking")
+    frame = ranking.select("policy", "mean", "low", "high", pl.col("setting").cast(pl.Float64))
+    ticks = alt.Axis(values=sorted(frame["setting"].unique().to_list()), format=",d")
+    base = alt.Chart(frame).encode(
+        x=alt.X(
+            "setting:Q",
+            title=setting_axis,
+            scale=alt.Scale(type="log", base=2, nice=False, padding=12),
+            axis=ticks,
+        ),
+        color=_colour(frame, legend=True),
+    )
+    y = alt.Y("low:Q", title=axis, scale=alt.Scale(padding=6))
+    bands = base.mark_area(opacity=0.18).encode(y=y, y2="high:Q")
+    lines = base.mark_line(strokeWidth=2.5).encode(y="mean:Q", strokeDash=_dash(frame))
+    dots = base.mark_point(filled=True, size=45, opacity=1).encode(y="mean:Q")
+    chart: alt.LayerChart = (bands + lines + dots).properties(
+        width=520, height=280, title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart
+
+
+@alive(
+    label="here",
+    right="",
+    x_mean="{}",
+    x_low="its interval from",
+    x_high="to",
+    y_mean="{}",
+    y_low="its interval from",
+    y_high="to",
+)
+def moves_against_locality(
+    moves: pl.DataFrame,
+    locality: pl.DataFrame,
+    *,
+    title: str,
+    moves_axis: str,
+    locality_axis: str,
+    subtitle: str = "",
+) -> alt.LayerChart:
+    """Draw each policy at its moves of a lock's cache line and its locality, with both intervals.
+
+    Parameters
+    ----------
+    moves, locality : polars.DataFrame
+        Schema SLOT_RANKING, one setting each, the same policies.
+    title, moves_axis, locality_axis, subtitle : str
+    """
+    for ranking in (moves, locality):
+        require(ranking, SLOT_RANKING, "slot ranking")
+    figures = ("mean", "low", "high")
+    frame = moves.select("policy", *(pl.col(name).alias(f"x_{name}") for name in figures))
+    frame = frame.join(
+        locality.select("policy", *(pl.col(name).alias(f"y_{name}") for name in figures)),
+        on="policy",
+        maintain_order="left",
+    )
+    x = alt.X("x_mean:Q", title=moves_axis, scale=alt.Scale(zero=True, nice=True))
+    y = alt.Y("y_mean:Q", title=locality_axis, scale=alt.Scale(domainMin=1, padding=25))
+    base = alt.Chart(frame).encode(color=_colour(frame))
+    labels = alt.Chart(_labels(frame)).encode(x=x, y=y, text="label:N")
+    rule = base.mark_rule(strokeWidth=2, opacity=0.45)
+    chart: alt.LayerChart = (
+        rule.encode(x=alt.X("x_low:Q", title=moves_axis), x2="x_high:Q", y=y)
+        + rule.encode(x=x, y=alt.Y("y_low:Q", title=locality_axis), y2="y_high:Q")
+        + base.mark_point(size=120, filled=True, opacity=1).encode(x=x, y=y)
+        + labels.transform_filter("!datum.right").mark_text(align="left", dx=9, dy=-8, fontSize=11)
+        + labels.transform_filter("datum.right").mark_text(align="right", dx=-9, dy=-8, fontSize=11)
+    ).properties(width=520, height=340, title=alt.TitleParams(title, subtitle=subtitle))
+    return chart
+
+
+_NEAR: Final = 0.03
+"""Points that lie closer than this share of both axes are named together."""
+
+
+def _labels(frame: pl.DataFrame) -> pl.DataFrame:
+    """Name each point once: those that lie on one another get one label."""
+    points = sorted(frame.select("x_mean", "y_mean", "policy").iter_rows())
+    heights = [y for _, y, _ in points]
+    near_x = _NEAR * points[-1][0]
+    near_y = _NEAR * (max(heights) - min(heights))
+    groups: list[tuple[float, float, list[str]]] = []
+    for x, y, policy in points:
+        for at_x, at_y, names in groups:
+            if abs(at_x - x) <= near_x and abs(at_y - y) <= near_y:
+                names.append(policy)
+                break
+        else:
+            groups.append((x, y, [policy]))
+    rows = [(x, y, ", ".join(names), 2 * x > points[-1][0]) for x, y, names in groups]
+    return pl.DataFrame(rows, schema=["x_mean", "y_mean", "label", "right"], orient="row")
+
+
+def _dash(frame: pl.DataFrame) -> alt.StrokeDash:
+    present = frame["policy"].unique().sort().to_list()
+    dashes = [list(colours.POLICY_DASHES.get(policy, (1, 0))) for policy in present]
+    return alt.StrokeDash("policy:N", scale=alt.Scale(domain=present, range=dashes), legend=None)
+
+
+def _colour(frame: pl.DataFrame, *, legend: bool = False) -> alt.Color:
+    """Give each policy its colour; readers' ones come after the built-in ones."""
+    present = frame["policy"].unique().to_list()
+    readers = sorted(policy for policy in present if policy not in colours.POLICIES)
+    domain = [policy for policy in colours.POLICIES if policy in present] + readers
+    shades = [colours.POLICIES[policy] for policy in domain if policy in colours.POLICIES] + [
+        colours.READERS[i % len(colours.READERS)] for i in range(len(readers))
+    ]
+    return alt.Color(
+        "policy:N",
+        title="policy",
+        scale=alt.Scale(domain=domain, range=shades),
+        legend=alt.Legend() if legend else None,
+    )

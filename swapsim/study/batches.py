@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One task over many points, sent in batches; each may be stored once it is done."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import polars as pl
+
+from swapsim.errors import ConfigError, InputError
+from swapsim.progress import bar as progress_bar
+from swapsim.study import store as sweep_store
+from swapsim.study.executors import work_off
+
+Point = TypeVar("Point")
+Result = TypeVar("Result")
+
+BATCH_POINTS: Final = 8
+"""Points that go to a worker at a time: enough to hide the way there, few enough to share out."""
+
+
+def run(
+    task: Callable[[Point], Result],
+    points: Sequence[Point],
+    *,
+    executor: Executor | None = None,
+    batch_points: int = BATCH_POINTS,
+    progress: bool = False,
+    folder: Path | str | None = None,
+) -> list[Result]:
+    """Give each point to the task.
+
+    Parameters
+    ----------
+    task : callable
+        A function of a module, or a ``functools.partial`` of one.
+    points : sequence
+        What it takes, one at a time; to be pickled.
+    executor : concurrent.futures.Executor, optional
+        Where to run; it stays open. None for as many new processes as this one may use CPUs; if
+        one of them is killed, others take over, once.
+    batch_points : int
+        Points that are sent together, from 1.
+    progress : bool
+        Show a progress bar on stderr; in a notebook one appears anyway if the sweep takes long.
+    folder : Path or str, optional
+        Where to store each batch once it is done (`sweep.store`): a sweep that was interrupted
+        goes on from there. The task has to return polars DataFrames, in a batch of one schema.
+
+    Returns
+    -------
+    list
+        What the task returned, in the order of the points.
+
+    Raises
+    ------
+    InputError
+        The folder holds another sweep, or the results cannot be stored.
+    SwapsimError
+        Processes were killed twice.
+    ConfigError
+        batch_points is out of its range.
+    Exception
+        Whatever a task raises first, with a note that names the point. What was not begun is
+        given up then, and on Ctrl-C; what is stored stays.
+    """
+    if batch_points < 1:
+        raise ConfigError(f"batch_points={batch_points}: choose at least 1")
+    batches = {
+        number: points[at : at + batch_points]
+        for number, at in enumerate(range(0, len(points), batch_points))
+    }
+    with _told_once(), progress_bar(len(points), "sweep", "runs", shown=progress) as bar:
+        results: dict[int, list[Any]] = {}
+        waiting = partial(bar.update, 0)
+
+        def take(number: int, found: list[Any]) -> None:
+            results[number] = found
+            bar.update(len(found))
+
+        if folder is None:
+            calls = {n: partial(_run_batch, task, batch) for n, batch in batches.items()}
+            work_off(calls, executor, take, waiting)
+        else:
+            sweep = sweep_store.identity(task, points, batch_points)
+            with sweep_store.opened(Path(folder), sweep) as store:
+                for number, frames in store.found().items():
+                    # Another number of points is made up.
+                    if len(frames) == len(batches.get(number, ())):
+                        take(number, frames)
+
+                def keep(number: int, data: bytes) -> None:
+                    store.keep(number, data)
+                    take(number, sweep_store.unpack(data))
+
+                missing = {
+                    number: partial(_pack_batch, task, sweep, number, batch)
+                    for number, batch in batches.items()
+                    if number not in results
+                }
+                work_off(missing, executor, keep, waiting)
+    return [result for number in batches for result in results[number]]
+
+
+@contextmanager
+def _told_once() -> Iterator[None]:
+    """Tell of a Ctrl-C once: polars raises it where it is at work, and then Python does again."""
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        raise stopped from None
+
+
+def _run_batch(task: Callable[[Point], Result], batch: Sequence[Point]) -> list[Result]:
+    return [_run_point(task, point) for point in batch]
+
+
+def _run_point(task: Callable[[Point], Result], point: Point) -> Result:
+    try:
+        return task(point)
+    except Exception as error:
+        error.add_note(f"at the point {point}")
+        raise
+
+
+def _pack_batch(
+    task: Callable[[Point], object],
+    sweep: Mapping[str, str | int],
+    number: int,
+    batch: Sequence[Point],
+) -> bytes:
+    """Run a batch; return its file, so that the Parquet is made where the results are."""
+    frames: list[pl.DataFrame] = []
+    for point in batch:
+        frame = _run_point(task, point)
+        if not isinstance(frame, pl.DataFrame):
+            raise InputError(
+                f"{sweep['task']} returned {type(frame).__name__} at the point {point}: "
+                "return polars DataFrames, or sweep without a folder"
+            )
+        if frames and frame.schema != frames[0].schema:
+            raise InputError(
+                f"{sweep['task']} returned other columns at the point {point} than before it: "
+                "return frames of one schema, or sweep without a folder"
+            )
+        frames.append(frame)
+    return sweep_store.pack(frames, sweep, number)

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A digest of the code behind a function: what it calls in turn, in Python and in C.
+
+A result that is kept stays good as long as the code that made it is the same. Neither files nor
+bytecode would tell: a comment changes the one, another Python the other. So the sources are read
+as the compiler reads them, and a function is followed to all that it names::
+
+    a statement at the top of a module, as its syntax tree
+        without    docstrings, comments, annotations, what an error says
+        a name     that a module of ours gives is the name alone, whatever module that is,
+                   and leads to the statement that binds it
+        lib.NAME   leads to the digest that was compiled into the C core for this name
+
+A variable of a function that has a module's name is taken for it: too much is followed then, never
+too little.
+
+The digest is that of all statements reached, as a set. So it does not matter in which module one
+lies, under which name that module is imported, or in what order. A syntax tree's fields that are
+empty are left out, and the pieces of an f-string are joined: in these Pythons 3.11 to 3.13 differ.
+
+Who runs it makes no difference to a result, nor does how a file comes off the disk (what it holds
+stands in the digest of the data), nor what an error looks like: sweeps, paths, files and errors
+are not followed.
+"""
+
+import ast
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from swapsim.errors import InputError
+from swapsim.ffi.code import digests as core_digests
+
+_CORE: Final = "swapsim._core"
+_OUTSIDE: Final = (
+    "swapsim.study",
+    "swapsim.errors",
+    "swapsim.io",
+    "swapsim.frames.csv_file",
+    "swapsim.frames.parquet_file",
+    "swapsim.io.paths",
+    "swapsim.progress",
+)
+
+_Thing = tuple[str, str | None]
+"""A module and a name in it; without a name the module itself."""
+
+
+def code_digest(function: Callable[..., object]) -> str:
+    """Return the digest of a function and of all of our code that it can reach.
+
+    Parameters
+    ----------
+    function : callable
+        Of a module. What other packages do is not looked at: their versions are locked.
+
+    Returns
+    -------
+    str
+        SHA-256 in hexadecimal.
+
+    Raises
+    ------
+    InputError
+        The function is no module's, so that it has no source to be found by.
+    """
+    if not inspect.isfunction(function) or "<" in function.__qualname__:
+        raise InputError(f"{function!r} has no name to be found by: give a function of a module")
+    root = (function.__module__, function.__qualname__.split(".")[0])
+    return hashlib.sha256("\n".join(sorted(_reached(root))).encode()).hexdigest()
+
+
+@cache
+def _reached(root: _Thing) -> frozenset[str]:
+    """Return the digests of all statements that a name leads to."""
+    packages = {"swapsim", root[0].split(".")[0]}
+    digests: set[str] = set()
+    seen = {root}
+    left = [root]
+    while left:
+        module, name = left.pop()
+        if module == _CORE:
+            digests |= _of_core(name)
+            continue
+        for statement in _module(module).bound(name):
+            text, things = _read(statement, _module(module), packages)
+            digests.add(hashlib.sha256(text.encode()).hexdigest())
+            left += things - seen
+            seen |= things
+    return frozenset(digests)
+
+
+def _of_core(name: str | None) -> set[str]:
+    digests = core_digests()
+    if name == "lib":
+        return set(digests.values())
+    return {digests[name]} if name in digests else set()
+
+
+class _Module:
+    """The top of a module: which statement binds a name, and which names are imported."""
+
+    def __init__(self, name: str) -> None:
+        path = _file_of(name)
+        self.name = name
+        self._package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.imported = self.imports(tree)
+        self._effects = [each for each in tree.body if _has_effect(each)]
+        self._binding: dict[str, list[ast.stmt]] = {}
+        for statement in tree.body:
+            for bound in _names_bound(statement):
+                self._binding.setdefault(bound, []).append(statement)
+
+    def imports(self, node: ast.AST) -> dict[str, _Thing]:
+        """Return what the imports in a node mean, by their local names."""
+        found: dict[str, _Thing] = {}
+        for each in ast.walk(node):
+            if isinstance(each, ast.Import):
+                for alias in each.names:
+                    whole = alias.name if alias.asname else alias.name.split(".")[0]
+                    found[alias.asname or whole] = (whole, None)
+            elif isinstance(each, ast.ImportFrom):
+                parts = self._package.split(".")
+                above = parts[: len(parts) + 1 - each.level] if each.level else []
+                origin = ".".join([*above, *([each.module] if each.module else [])])
+                for alias in each.names:
+                    found[alias.asname or alias.name] = (origin, alias.name)
+        return found
+
+    def bound(self, name: str | None) -> list[ast.stmt]:
+        """Return the statements that bind a name, or all, and those that act on import."""
+        if name is None:
+            return [each for found in self._binding.values() for each in found] + self._effects
+        return self._binding.get(name, []) + self._effects
+
+    def binds(self, name: str) -> bool:
+        """Whether a statement of the module binds a name, other than by import."""
+        return name in self._binding
+
+
+_module = cache(_Module)
+
+
+def _file_of(module: str) -> Path:
+    """Return a module's file; a script's, too, which has no other name than __main__."""
+    there = getattr(sys.modules.get(module), "__file__", None)
+    spec = None if there or module == "__main__" else find_spec(module)
+    path = Path(there or (spec and spec.origin) or "")
+    if path.suffix != ".py":
+        raise InputError(f"the module {module} has no source: put the function into a file")
+    return path
+
+
+def _names_bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a statement gives to the scope that it stands in."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
+            yield name
+        case ast.Import() | ast.ImportFrom() | ast.Lambda():
+            return
+        case ast.Name(id=name, ctx=ast.Store()):
+            yield name
+        case ast.comprehension(iter=source, ifs=conditions):
+            # Its variables are its own.
+            for asked in (source, *conditions):
+                yield from _names_bound(asked)
+        case _:
+            for part in ast.iter_child_nodes(node):
+                yield from _names_bound(part)
+
+
+def _has_effect(statement: ast.stmt) -> bool:
+    """Whether a statement does something on import beside binding names."""
+    match statement:
+        case ast.Expr(value=ast.Constant()) | ast.Import() | ast.ImportFrom():
+            return False
+        case ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef():
+            return False
+        case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            return not all(isinstance(each, ast.Name | ast.Tuple) for each in targets)
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return False
+    return True
+
+
+def _read(statement: ast.stmt, module: _Module, packages: set[str]) -> tuple[str, set[_Thing]]:
+    """Return a statement's normal form and what of ours it names."""
+    reader = _Reader(module, module.imported | module.imports(statement), packages)
+    return reader.text(statement), reader.things
+
+
+class _Reader:
+    """Writes a syntax tree in its normal form and notes the things that it names."""
+
+    def __init__(self, module: _Module, imported: dict[str, _Thing], packages: set[str]) -> None:
+        self._module = module
+        self._imported = imported
+        self._packages = packages
+        self.things: set[_Thing] = set()
+
+    def text(self, node: object) -> str:
+        """Return the normal form of a node, of a list of them, or of a plain value."""
+        match node:
+            case list():
+                return f"[{' '.join(self.text(each) for each in node if not _is_silent(each))}]"
+            case ast.JoinedStr():
+                return f"(JoinedStr {' '.join(self.text(each) for each in _joined(node.values))})"
+            case ast.Raise(exc=ast.Call(func=kind)):
+                # Whoever raises gives no result: what the error says is nobody's number.
+                return f"(Raise {self.text(kind)})"
+            case ast.Name() | ast.Attribute() if (thing := self._thing(node)) is not None:
+                return self._named(thing)
+            case ast.AST():
+                fields = (self._field(name, value) for name, value in ast.iter_fields(node))
+                return f"({type(node).__name__}{''.join(fields)})"
+        return repr(node)
+
+    def _field(self, name: str, value: object) -> str:
+        if name == "decorator_list" and isinstance(value, list):
+            value = [each for each in value if not self._keeps(each)]
+        if name in ("annotation", "returns"):
+            # They change nothing, but the methods of their classes may be called.
+            self.text(value)
+            return ""
+        if name in ("ctx", "kind", "type_comment", "lineno") or value is None or value == []:
+            return ""
+        return f" {name}={self.text(value)}"
+
+    def _thing(self, node: ast.expr) -> _Thing | None:
+        """Return what a name, or an attribute of a module, stands for; None for any other."""
+        match node:
+            case ast.Name(id=name) if name in self._imported:
+                return self._settled(*self._imported[name])
+            case ast.Name(id=name) if self._module.binds(name):
+                return (self._module.name, name)
+            case ast.Attribute(value=ast.Name() | ast.Attribute() as of, attr=name):
+                match self._thing(of):
+                    case (module, None) if self._is_ours(module):
+                        return self._settled(module, name)
+                    case ("swapsim._core", "lib"):
+                        return (_CORE, name)
+        return None
+
+    def _settled(self, module: str, name: str | None) -> _Thing:
+        """Follow a name through modules that only pass it on, to the one that binds it."""
+        if name is None or module == _CORE or not self._is_ours(module):
+            return (module, name)
+        here = _module(module)
+        if here.binds(name):
+            return (module, name)
+        if name in here.imported and here.imported[name] != (module, name):
+            return self._settled(*here.imported[name])
+        return (f"{module}.{name}", None)
+
+    def _keeps(self, decorator: ast.expr) -> bool:
+        """Whether a decorator is of those who run and keep results: it is no part of one."""
+        thing = self._thing(decorator.func) if isinstance(decorator, ast.Call) else None
+        return thing is not None and _is_outside(thing)
+
+    def _is_ours(self, module: str) -> bool:
+        return module.split(".")[0] in self._packages
+
+    def _named(self, thing: _Thing) -> str:
+        module, name = thing
+        if not self._is_ours(module):
+            return f"(Foreign {module} {name})"
+        if not _is_outside(thing):
+            self.things.add(thing)
+        return f"(Name {name})"
+
+
+def _is_outside(thing: _Thing) -> bool:
+    return any(f"{thing[0]}.".startswith(f"{each}.") for each in _OUTSIDE)
+
+
+def _is_silent(node: object) -> bool:
+    """Whether a statement does nothing: a docstring, an import (its names are followed), pass."""
+    match node:
+        case ast.Expr(value=ast.Constant()) | ast.Import() | ast.ImportFrom() | ast.Pass():
+            return True
+    return False
+
+
+def _joined(values: list[ast.expr]) -> Iterator[ast.expr]:
+    """Join neighbouring texts of an f-string and drop empty ones."""
+    text = ""
+    for value in values:
+        if isinstance(value, ast.Constant):
+            text += str(value.value)
+            continue
+        if text:
+            yield ast.Constant(text)
+        text = ""
+        yield value
+    if text:
+        yield ast.Constant(text)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A model's constants, from a file of data/: read, checked and changed, whichever model it is.
+
+Each has a source, and lies in a range that the source leaves open. A cost turns work into time:
+none is free. Any other constant may be 0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeGuard
+
+import polars as pl
+
+from swapsim.errors import InputError
+from swapsim.frames.csv_file import read_csv
+from swapsim.frames.table import require
+from swapsim.io.paths import data_root
+from swapsim.study.tables import CONSTANTS
+
+SOURCES: Final = ("microbenchmark", "rig", "published", "fit", "assumed")
+"""What a source starts with: measured, set or seen in our lab, read, fitted to a base column, or a
+guess."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstantsFile:
+    """Which constants a file has to hold.
+
+    Parameters
+    ----------
+    name : str
+        The file's, in data/.
+    costs : tuple of str
+        In ns, from 1 to most.
+    others : tuple of str
+        From 0 to most, in any unit.
+    most : int
+        What the model takes.
+    """
+
+    name: str
+    costs: tuple[str, ...]
+    others: tuple[str, ...] = ()
+    most: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them, the costs first."""
+        return (*self.costs, *self.others)
+
+    def least(self, constant: str) -> int:
+        """Return the lowest value that a constant may have."""
+        return 1 if constant in self.costs else 0
+
+
+def read(file: ConstantsFile, root: Path | None = None) -> pl.DataFrame:
+    """Read a file of constants.
+
+    Parameters
+    ----------
+    file : ConstantsFile
+    root : Path, optional
+        The folder that it lies in; default: data.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema CONSTANTS, one row per constant, in the order of the file's names.
+
+    Raises
+    ------
+    InputError
+        Naming file, line and field of the first row that does not fit, or the constant that is
+        missing.
+    """
+    path = (data_root() if root is None else root) / file.name
+    return check(file, read_csv(path, CONSTANTS, "CONSTANTS"), path)
+
+
+def check(file: ConstantsFile, frame: pl.DataFrame, path: Path | None = None) -> pl.DataFrame:
+    """Return the constants if each is there once and lies in its own range.
+
+    Parameters
+    ----------
+    file : ConstantsFile
+    frame : polars.DataFrame
+        Schema CONSTANTS, rows in any order.
+    path : Path, optional
+        Where it was read from, for the message.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same rows in the order of the file's names.
+
+    Raises
+    ------
+    InputError
+        Naming the constant and its row: an unknown or missing name, one given twice, a value that
+        is none or lies outside of low to high, a cost that is not in ns, a source that says
+        nothing.
+    """
+    require(frame, CONSTANTS, "CONSTANTS")
+    seen: set[str] = set()
+    for line, row in enumerate(frame.iter_rows(named=True), start=2):
+        fault = _misfit(file, row, seen)
+        if fault is not None:
+            field, message = fault
+            name = f"constant {row['name']!r}"
+            raise InputError(
+                f"{name}: {message}" if path else f"{name} in row {line - 1}: {message}",
+                path=path,
+                line=line if path else None,
+                field=field,
+            )
+        seen.add(str(row["name"]))
+    for name in file.names:
+        if name not in seen:
+            raise InputError(f"constant {name!r} is missing: add its row", path=path, field="name")
+    order = pl.DataFrame({"name": file.names}, schema={"name": pl.String})
+    return order.join(frame, on="name", maintain_order="left").select(CONSTANTS.names())
+
+
+def change(file: ConstantsFile, frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
+    """Return the constants with some of them at another value, their ranges widened to it.
+
+    Parameters
+    ----------
+    file : ConstantsFile
+    frame : polars.DataFrame
+        Schema CONSTANTS.
+    values : mapping of str to int
+        By constant, in its unit.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema CONSTANTS.
+
+    Raises
+    ------
+    InputError
+        Naming a constant that is unknown, or a value that is none.
+    """
+    for name, value in values.items():
+        if name not in file.names:
+            raise InputError(
+                f"constant {name!r} is unknown: choose one of {', '.join(file.names)}", field="name"
+            )
+        if not _is_value(value, file, name):
+            raise InputError(
+                f"constant {name!r} of {value!r}: {_wanted(file, name)}", field="value"
+            )
+    new = pl.col("name").replace_strict(values, default=None, return_dtype=pl.Int64)
+    return check(
+        file,
+        require(frame, CONSTANTS, "CONSTANTS").with_columns(
+            value=pl.coalesce(new, "value"),
+            low=pl.min_horizontal("low", pl.coalesce(new, "low")),
+            high=pl.max_horizontal("high", pl.coalesce(new, "high")),
+        ),
+    )
+
+
+def values(file: ConstantsFile, frame: pl.DataFrame) -> dict[str, int]:
+    """Return each constant's value.
+
+    Raises
+    ------
+    InputError
+        As `check`.
+    """
+    return dict(check(file, frame).select("name", "value").iter_rows())
+
+
+def _misfit(
+    file: ConstantsFile, row: Mapping[str, object], seen: set[str]
+) -> tuple[str, str] | None:
+    """Return the field at fault and what to do, None if the row fits."""
+    name, value, low, high = str(row["name"]), row["value"], row["low"], row["high"]
+    least = file.least(name)
+    if name not in file.names:
+        return "name", f"it is unknown; choose one of {', '.join(file.names)}"
+    if name in seen:
+        return "name", "it is given twice: keep one row"
+    if not _is_value(value, file, name):
+        return "value", f"{value} is none: {_wanted(file, name)}"
+    if not isinstance(low, int) or not least <= low <= value:
+        return "low", f"{low} must be at least {least} and at most the value {value}"
+    if not isinstance(high, int) or not value <= high <= file.most:
+        return "high", f"{high} must be at least the value {value} and at most {file.most}"
+    if name in file.costs and row["unit"] != "ns":
+        return "unit", f"{row['unit']!r} is no unit of a cost: give ns"
+    if not str(row["source"]).startswith(SOURCES):
+        return "source", f"start it with one of {', '.join(SOURCES)}"
+    return None
+
+
+def _is_value(value: object, file: ConstantsFile, name: str) -> TypeGuard[int]:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return False
+    return file.least(name) <= value <= file.most
+
+
+def _wanted(file: ConstantsFile, name: str) -> str:
+    unit = " of ns" if name in file.costs else ""
+    return f"give a whole number{unit} from {file.least(name)} to {file.most}"

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+r"""A sweep's results in a folder: what is there is whole, and belongs to this sweep.
+
+::
+
+    FOLDER/sweep.toml                  which sweep it is
+    FOLDER/batch-00003-SHA256.parquet  the rows of batch 3, under the hash of the file's bytes
+    FOLDER/batch-00004-SHA256.part     being written, or left by a process that was killed
+
+A batch is written beside its place, flushed to the disk and then renamed, so that it is
+there whole or not at all. A file whose bytes are not those of its name is damaged: it is
+deleted, and its batch runs again. What does not belong here is refused and left alone.
+"""
+
+import fcntl
+import hashlib
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim import __version__
+from swapsim import io as swapsim_io
+from swapsim.errors import InputError
+from swapsim.io.paths import data_root
+from swapsim.study.code import code_digest
+from swapsim.study.fingerprint import fingerprint
+from swapsim.traces.writer import toml_table
+
+IDENTITY: Final = "sweep.toml"
+_BATCH: Final = re.compile(r"batch-(\d{5,})-([0-9a-f]{64})\.parquet")
+_PART: Final = re.compile(r"(sweep|batch-\d{5,}-[0-9a-f]{64})\.part")
+
+
+def identity(
+    task: Callable[..., object], points: Sequence[object], batch_points: int
+) -> dict[str, str | int]:
+    """Return what makes a sweep this one.
+
+    Parameters
+    ----------
+    task : callable
+        A function of a module, or a ``functools.partial`` of one.
+    points : sequence
+    batch_points : int
+
+    Returns
+    -------
+    dict
+        The task's name, hashes of its arguments and of the points, the batches' size, and a hash
+        of the code that the task can reach (`code_digest`) and the CSV tables of data. What else a
+        task reads is not known: hand it over as an argument.
+
+    Raises
+    ------
+    InputError
+        The task is no function of a module, or arguments or points are no plain data.
+    """
+    function = task.func if isinstance(task, partial) else task
+    arguments = (task.args, task.keywords) if isinstance(task, partial) else ((), {})
+    code = _code(function)
+    return {
+        "task": f"{function.__module__}.{function.__qualname__}",
+        "arguments": fingerprint(arguments),
+        "points": fingerprint(list(points)),
+        "batch_points": batch_points,
+        "swapsim": __version__,
+        "code": code,
+    }
+
+
+def _code(function: Callable[..., object]) -> str:
+    tables = [path.read_bytes() for path in sorted(data_root().rglob("*.csv"))]
+    return fingerprint([code_digest(function), *tables])
+
+
+def pack(frames: Sequence[pl.DataFrame], sweep: Mapping[str, str | int], number: int) -> bytes:
+    """Return the file of a batch.
+
+    Parameters
+    ----------
+    frames : sequence of polars.DataFrame
+        A point's results each, all of one schema.
+    sweep : mapping
+        As `identity` gives it.
+    number : int
+        The batch's, from 0.
+
+    Raises
+    ------
+    InputError
+        Parquet cannot hold such columns.
+    """
+    file = io.BytesIO()
+    rows = json.dumps([frame.height for frame in frames])
+    metadata = {"sweep": fingerprint(dict(sweep)), "batch": str(number), "rows": rows}
+    try:
+        pl.concat(frames).write_parquet(file, metadata=metadata)
+    except pl.exceptions.PolarsError as error:
+        line = " ".join(str(error).split())
+        raise InputError(
+            f"these results fit in no Parquet file ({line}): sweep without a folder"
+        ) from None
+    return file.getvalue()
+
+
+def unpack(data: bytes, path: Path | str = "a batch") -> list[pl.DataFrame]:
+    """Return the frames that `pack` was given.
+
+    Parameters
+    ----------
+    data : bytes
+    path : Path or str
+        The file that they come from.
+
+    Raises
+    ------
+    InputError
+        They are no whole batch.
+    """
+    whole = swapsim_io.decode(data, path)
+    metadata = swapsim_io.decode_metadata(data, path)
+    with swapsim_io.door(path, "does not tell its points' rows", "move it out of its folder"):
+        heights = json.loads(metadata["rows"])
+        firsts = [0, *accumulate(heights)]
+        if any(height < 0 for height in heights) or firsts[-1] != whole.height:
+            raise ValueError(f"{whole.height} rows")
+        return [whole.slice(*part) for part in zip(firsts, heights, strict=False)]
+
+
+class SweepFolder:
+    """The folder of one sweep; `opened` makes it."""
+
+    def __init__(self, folder: Path, sweep: Mapping[str, str | int]) -> None:
+        self._folder = folder
+        self._sweep = sweep
+
+    def found(self) -> dict[int, list[pl.DataFrame]]:
+        """Return the batches that are there, by number; delete the damaged ones.
+
+        Raises
+        ------
+        InputError
+            A whole file belongs to another sweep.
+        """
+        batches = {}
+        for path in sorted(self._folder.iterdir()):
+            match = _BATCH.fullmatch(path.name)
+            if not match:
+                continue
+            data = swapsim_io.read_bytes(path)
+            if hashlib.sha256(data).hexdigest() != match[2]:
+                path.unlink()
+                continue
+            self._check_whose(path, data, match[1])
+            batches[int(match[1])] = unpack(data, path)
+        return batches
+
+    def keep(self, number: int, data: bytes) -> None:
+        """Write a batch, whole or not at all.
+
+        Raises
+        ------
+        OSError
+            The folder cannot be written.
+        """
+        name = f"batch-{number:05d}-{hashlib.sha256(data).hexdigest()}.parquet"
+        write_whole(self._folder / name, data)
+
+    def _check_whose(self, path: Path, data: bytes, number: str) -> None:
+        whose = {"sweep": fingerprint(dict(self._sweep)), "batch": str(int(number))}
+        try:
+            metadata = swapsim_io.decode_metadata(data, path)
+        except InputError:
+            metadata = {}
+        if {key: metadata.get(key) for key in whose} != whose:
+            raise InputError("it is of another sweep: move it out of this folder", path=path)
+
+
+@contextmanager
+def opened(folder: Path, sweep: Mapping[str, str | int]) -> Iterator[SweepFolder]:
+    """Make a folder for a sweep, or go on with the one that is there.
+
+    Parameters
+    ----------
+    folder : Path
+        New, empty, or with what this very sweep has stored. No other process may sweep into it
+        meanwhile.
+    sweep : mapping
+        As `identity` gives it.
+
+    Raises
+    ------
+    InputError
+        It holds another sweep, or what is no sweep's; or another process has it.
+    OSError
+        It cannot be read or written.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError("it is no folder: choose another name", path=folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder):
+        _check_files(folder)
+        if (folder / IDENTITY).exists():
+            _check_identity(folder / IDENTITY, sweep)
+        else:
+            write_whole(folder / IDENTITY, toml_table("sweep", sweep).encode())
+        for path in folder.iterdir():
+            if _PART.fullmatch(path.name):
+                path.unlink()
+        yield SweepFolder(folder, sweep)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other processes out: the kernel lets go when this one ends, however it ends."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError("another sweep writes here: wait for it", path=folder) from None
+        yield
+    finally:
+        os.close(number)
+
+
+def _check_files(folder: Path) -> None:
+    """Refuse a folder that is used for something else; hidden files are nobody's."""
+    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    for name in names:
+        ours = _PART.fullmatch(name) or (
+            IDENTITY in names and (name == IDENTITY or _BATCH.fullmatch(name))
+        )
+        if not ours:
+            raise InputError("it is no file of a sweep: choose another folder", path=folder / name)
+
+
+def _check_identity(path: Path, sweep: Mapping[str, str | int]) -> None:
+    try:
+        there: dict[str, Any] = swapsim_io.read_toml(path)["sweep"]
+        different = [name for name in sweep if there.get(name) != sweep[name]]
+    except (InputError, KeyError, AttributeError):
+        raise InputError(
+            "it does not say which sweep this is: choose another folder, or delete this one",
+            path=path,
+        ) from None
+    if different:
+        raise InputError(
+            f"the folder holds another sweep (different: {', '.join(different)}): "
+            "choose another folder, or delete this one",
+            path=path,
+        )
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that appears whole or not at all, and outlives a loss of power.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    part = path.with_suffix(".part")
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    # The name, too, has to be on the disk.
+    number = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

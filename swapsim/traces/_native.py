@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The C reader of ftrace text: bytes in, one frame per event out."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from swapsim._core import ffi, lib
+from swapsim.errors import InputError, NativeError, NativeMemoryError
+from swapsim.traces.known_events import KNOWN_EVENTS
+
+PARSER_VERSION: Final = 2
+"""Raised when the same text comes to other tables."""
+
+_CELLS_OF_A_BATCH: Final = 1_000_000
+"""Values in C before they go to frames: it bounds the memory, not the result."""
+
+_STRINGS_OF_A_BATCH: Final = 16 << 20
+
+_CLOCKS: Final = ("unknown", "seconds", "whole numbers")
+
+_FAULTS: Final = {
+    "SWS_FTRACE_BYTES": ("binary bytes", "holds bytes that no text has"),
+    "SWS_FTRACE_UTF8": ("not UTF-8", "is not UTF-8"),
+    "SWS_FTRACE_LONG": ("overlong line", "is longer than the reader takes"),
+    "SWS_FTRACE_CUT": ("cut short", "the last line is cut short: it has no end of line"),
+    "SWS_FTRACE_HEAD": ("no event line", "has no task, CPU and time at its start"),
+    "SWS_FTRACE_CLOCK": ("other clock", "its time is of another kind than in the lines before"),
+    "SWS_FTRACE_EVENT": ("no event name", "has no event name after its time"),
+    "SWS_FTRACE_NUMBER": ("number out of range", "the number is out of range"),
+    "SWS_FTRACE_TYPE": ("field of the wrong type", ""),
+    "SWS_FTRACE_DUPLICATE": ("field twice", "the field stands in the line twice"),
+    "SWS_FTRACE_CROWDED": ("too many names", "is one event or field too many for one trace"),
+}
+"""Per fault of ftrace.h: its kind, and what is wrong with the line."""
+
+_TYPES: Final = ("whole", "whole", "hexadecimal", "text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """The lines of one kind that could not be read.
+
+    Attributes
+    ----------
+    kind : str
+    lines : int
+        How many; at least 1.
+    line : int
+        The first of them, from 1.
+    field : str or None
+        The field at fault in it.
+    problem : str
+        What is wrong with it.
+    """
+
+    kind: str
+    lines: int
+    line: int
+    field: str | None
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What the reader counted beside the rows.
+
+    Attributes
+    ----------
+    lines : int
+        Lines of text.
+    rows : int
+        Event lines with a readable head: one more than the highest seq.
+    overwritten : int
+        Events that the ring buffer dropped before the first line, by the header of tracefs.
+    gaps : int
+        Losses whose number the trace does not know.
+    clock : str
+        "seconds", "whole numbers", or "unknown" in a text without events.
+    lost : dict of int to int
+        Lost events by CPU; CPUs without losses are left out.
+    skipped : tuple of Skipped
+        In the order of their first lines.
+    """
+
+    lines: int
+    rows: int
+    overwritten: int
+    gaps: int
+    clock: str
+    lost: dict[int, int]
+    skipped: tuple[Skipped, ...]
+
+
+def read_ftrace(
+    chunks: Iterable[bytes],
+    sink: Callable[[str, pl.DataFrame], None],
+    *,
+    path: str,
+    keep_going: bool = False,
+    first_rows: int = 1024,
+) -> Counts:
+    """Read a trace's text and hand each event's rows over, batch by batch.
+
+    Parameters
+    ----------
+    chunks : iterable of bytes
+        The text, cut anywhere.
+    sink : callable
+        Takes an event's name and rows in trace order: EVENT_HEAD, then the event's own fields as
+        Int64, UInt64 or String, ``text`` last. A column keeps its type over all batches, but may
+        be missing from those before its first value.
+    path : str
+        The text's name, for messages.
+    keep_going : bool
+        Skip and count lines that cannot be read.
+    first_rows : int
+        How many rows of an event decide the types of the fields that are not known: Int64 where
+        all are decimal, UInt64 where some are 0x... or the 16 digits of %p, else String. Later
+        rows may have either notation.
+
+    Returns
+    -------
+    Counts
+
+    Raises
+    ------
+    InputError
+        A line cannot be read and keep_going is off.
+    NativeMemoryError
+    """
+    config = ffi.new("struct sws_ftrace_config *")
+    lib.sws_ftrace_config_init(config)
+    config.skip = keep_going
+    config.first_rows = first_rows
+    out = ffi.new("sws_ftrace **")
+    _check(lib.sws_ftrace_new(config, out))
+    handle = ffi.gc(out[0], lib.sws_ftrace_free)
+    _tell_known_events(handle)
+    for chunk in chunks:
+        _check_line(handle, lib.sws_ftrace_feed(handle, ffi.from_buffer(chunk), len(chunk)), path)
+        if _is_full(handle):
+            _drain(handle, sink)
+    _check_line(handle, lib.sws_ftrace_finish(handle), path)
+    _drain(handle, sink)
+    return _counts(handle)
+
+
+def _check(code: int) -> None:
+    if code != lib.SWS_OK:
+        message = ffi.string(lib.sws_strerror(code)).decode()
+        raise (NativeMemoryError if code == lib.SWS_ERROR_NO_MEMORY else NativeError)(message)
+
+
+def _check_line(handle: Any, code: int, path: str) -> None:
+    if code != lib.SWS_ERROR_BAD_LINE:
+        _check(code)
+        return
+    first = _skipped(handle)[0]
+    raise InputError(
+        f"{first.problem}: mend the text, or skip such lines with keep_going=True",
+        path=path,
+        line=first.line,
+        field=first.field,
+    )
+
+
+def _tell_known_events(handle: Any) -> None:
+    for known in KNOWN_EVENTS:
+        fields = [
+            (field.encode(), kind)
+            for names, kind in (
+                (known.decimal, lib.SWS_FTRACE_INT64),
+                (known.pointer, lib.SWS_FTRACE_UINT64),
+                (known.hexadecimal, lib.SWS_FTRACE_HEX),
+                (known.string, lib.SWS_FTRACE_STRING),
+            )
+            for field in names.split()
+        ]
+        for event in known.names.encode().split():
+            for field, kind in fields:
+                _check(lib.sws_ftrace_know_field(handle, event, field, kind))
+            for text in known.texts:
+                _check(lib.sws_ftrace_know_text(handle, event, text.encode()))
+
+
+def _is_full(handle: Any) -> bool:
+    length = ffi.new("size_t *")
+    lib.sws_ftrace_strings(handle, length)
+    return bool(
+        lib.sws_ftrace_cells(handle) >= _CELLS_OF_A_BATCH or length[0] >= _STRINGS_OF_A_BATCH
+    )
+
+
+def _drain(handle: Any, sink: Callable[[str, pl.DataFrame], None]) -> None:
+    """Hand the batch's rows over, event by event in order of name, and forget them."""
+    totals = ffi.new("struct sws_ftrace_totals *")
+    lib.sws_ftrace_totals(handle, totals)
+    strings = _strings(handle)
+    batches = []
+    for index in range(lib.sws_ftrace_events(handle)):
+        batch = ffi.new("struct sws_ftrace_batch *")
+        _check(lib.sws_ftrace_batch(handle, index, batch))
+        if batch.rows:
+            batches.append((ffi.string(batch.name).decode(), index, batch))
+    for name, index, batch in sorted(batches, key=lambda entry: entry[0]):
+        timed = totals.clock == lib.SWS_FTRACE_CLOCK_SECONDS
+        head = _head(batch, strings, timed=timed)
+        sink(name, pl.DataFrame(head + _fields(handle, index, batch, strings)))
+    lib.sws_ftrace_clear(handle)
+
+
+def _strings(handle: Any) -> pl.Series:
+    """Return the batch's strings by code: code 0 is null."""
+    length = ffi.new("size_t *")
+    bytes_ = lib.sws_ftrace_strings(handle, length)
+    text = ffi.buffer(bytes_, length[0])[:].decode() if length[0] else ""
+    return pl.Series([None, *text.split("\n")[:-1]], dtype=pl.String)
+
+
+def _copied(name: str, values: Any, rows: int, dtype: str) -> pl.Series:
+    """Copy a column out of C, once.
+
+    Polars borrows the memory of an array that cannot be written and copies any other: what it
+    borrows must be the array's own, for C's is gone after the batch.
+    """
+    size = rows * np.dtype(dtype).itemsize
+    own = np.frombuffer(ffi.buffer(values, size), dtype=dtype).copy()
+    own.flags.writeable = False
+    return pl.Series(name, own)
+
+
+def _head(batch: Any, strings: pl.Series, *, timed: bool) -> list[pl.Series]:
+    rows = batch.rows
+    return [
+        _copied("seq", batch.seq, rows, "uint64"),
+        _copied("t_ns", batch.t_ns, rows, "int64")
+        if timed
+        else pl.repeat(None, rows, dtype=pl.Int64, eager=True).alias("t_ns"),
+        _copied("cpu", batch.cpu, rows, "uint16"),
+        _copied("pid", batch.pid, rows, "int32"),
+        strings.gather(_copied("comm", batch.comm, rows, "uint32")).alias("comm"),
+    ]
+
+
+def _fields(handle: Any, index: int, batch: Any, strings: pl.Series) -> list[pl.Series]:
+    column = ffi.new("struct sws_ftrace_column *")
+    found: list[pl.Series] = []
+    for field in range(batch.fields):
+        _check(lib.sws_ftrace_column(handle, index, field, column))
+        # A field that only lines at fault have is no column.
+        if not column.used:
+            continue
+        name = ffi.string(column.name).decode()
+        if column.type == lib.SWS_FTRACE_STRING:
+            codes = _copied(name, column.values, batch.rows, "uint32")
+            found.append(strings.gather(codes).alias(name))
+            continue
+        dtype = "int64" if column.type == lib.SWS_FTRACE_INT64 else "uint64"
+        values = _copied(name, column.values, batch.rows, dtype)
+        if column.valid != ffi.NULL:
+            valid = _copied("valid", column.valid, batch.rows, "bool")
+            values = values.to_frame().select(pl.when(valid).then(pl.col(name))).to_series()
+        found.append(values)
+    return sorted(found, key=lambda series: series.name == "text")
+
+
+def _counts(handle: Any) -> Counts:
+    totals = ffi.new("struct sws_ftrace_totals *")
+    lib.sws_ftrace_totals(handle, totals)
+    cpus = ffi.new("size_t *")
+    lost = lib.sws_ftrace_lost(handle, cpus)
+    return Counts(
+        lines=totals.lines,
+        rows=totals.rows,
+        overwritten=totals.overwritten,
+        gaps=totals.gaps,
+        clock=_CLOCKS[totals.clock],
+        lost={cpu: lost[cpu] for cpu in range(cpus[0]) if lost[cpu]},
+        skipped=_skipped(handle),
+    )
+
+
+def _skipped(handle: Any) -> tuple[Skipped, ...]:
+    report = ffi.new("struct sws_ftrace_report *")
+    found = []
+    for name, (kind, problem) in _FAULTS.items():
+        _check(lib.sws_ftrace_report(handle, getattr(lib, name), report))
+        if not report.count:
+            continue
+        excerpt = _printable(ffi.buffer(report.excerpt)[:])
+        wrong = problem or f"this is no {_TYPES[report.type]} number"
+        found.append(
+            Skipped(
+                kind=kind,
+                lines=report.count,
+                line=report.line,
+                field=_printable(ffi.buffer(report.field)[:]) or None,
+                problem=f"{wrong}: '{excerpt}'",
+            )
+        )
+    return tuple(sorted(found, key=lambda skipped: skipped.line))
+
+
+def _printable(padded: bytes) -> str:
+    """Return what a fixed array of C holds, fit for one line on a terminal."""
+    text = padded.rstrip(b"\0").decode(errors="backslashreplace")
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

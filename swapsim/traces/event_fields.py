@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fields of a trace's events as whole numbers, and what a swap entry says."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from swapsim.errors import InputError
+from swapsim.frames.parquet_file import require_values
+from swapsim.traces import require_order, scan_event
+from swapsim.traces.tables import EVENT_HEAD
+
+SWAP_TYPE_SHIFT: Final = 58
+"""A swap entry's type stands above this bit (include/linux/swapops.h, 5.7 to 6.1)."""
+
+PAGE_BYTES: Final = 4096
+"""A page cache event's ``ofs`` counts bytes."""
+
+_HEAD: Final = ("seq", "pid")
+
+_WORDS: Final = ("dev", "bdi", "lru")
+"""Fields that are names; all others are whole numbers."""
+
+
+def read_fields(
+    folder: Path | str, event: str, fields: Sequence[str], optional: Sequence[str] = ()
+) -> pl.DataFrame:
+    """Read seq, pid and the fields of one event; whole numbers become UInt64.
+
+    Raises
+    ------
+    InputError
+        The trace lacks the event, or the event a field, or a field holds something else; a row
+        has no value, or is out of order. File, row and field are named.
+    """
+    table = scan_event(folder, event)
+    schema = table.collect_schema()
+    taken = [*fields, *(field for field in optional if field in schema)]
+    try:
+        _check_kinds(schema, (*_HEAD, *taken))
+        rows = table.select(*_HEAD, *taken).collect()
+        require_values(rows, rows.columns)
+        require_order(rows)
+    except InputError as error:
+        raise error.of(Path(folder) / f"{event}.parquet") from None
+    return rows.with_columns(_unsigned(field) for field in taken)
+
+
+def _check_kinds(schema: pl.Schema, columns: Sequence[str]) -> None:
+    for column in columns:
+        if column not in schema:
+            raise InputError(
+                f"the event has no such field; it has: {', '.join(schema)}", field=column
+            )
+        kind, needed = schema[column], EVENT_HEAD.get(column, pl.String())
+        if column in _HEAD or column in _WORDS:
+            fits, wanted = kind == needed, f"{needed}"
+        else:
+            fits, wanted = kind.is_integer(), "a whole number"
+        if not fits:
+            raise InputError(
+                f"holds {kind} where {wanted} is needed: import the trace again", field=column
+            )
+
+
+def swap_offset(field: str) -> pl.Expr:
+    """Take the slot out of a swap entry."""
+    return pl.col(field) & ((1 << SWAP_TYPE_SHIFT) - 1)
+
+
+def one_device(frame: pl.DataFrame, folder: Path | str, event: str) -> pl.DataFrame:
+    """Return the rows of a trace's event if their swap entries are of one device.
+
+    Raises
+    ------
+    InputError
+        They are of several.
+    """
+    devices = frame.select((pl.col("entry") // (1 << SWAP_TYPE_SHIFT)).unique())
+    if devices.height > 1:
+        raise InputError(
+            f"has swap entries of {devices.height} devices: a replay takes one; filter the trace "
+            "to one device",
+            path=Path(folder) / f"{event}.parquet",
+            field="entry",
+        )
+    return frame
+
+
+def _unsigned(field: str) -> pl.Expr:
+    """Read a field's bits as unsigned: a kprobe may print an address as a negative number."""
+    if field in _WORDS:
+        return pl.col(field)
+    return pl.col(field).cast(pl.UInt64, wrap_numerical=True)

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A kernel's own type information (BTF): where members lie, what functions take."""
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from swapsim.errors import InputError
+from swapsim.io import careful, read_bytes
+
+_MAGIC: Final = 0xEB9F
+_ELF: Final = b"\x7fELF"
+_HEADER: Final = struct.Struct("<HBBIIIII")
+_TYPE: Final = struct.Struct("<III")
+_MEMBER: Final = struct.Struct("<III")
+_PARAMETER: Final = struct.Struct("<II")
+
+_POINTER, _STRUCT, _UNION, _TYPEDEF, _FUNCTION = 2, 4, 5, 8, 12
+_RENAMED: Final = {_TYPEDEF, 9, 10, 11, 18}
+"""typedef, volatile, const, restrict, type tag: another type under a further name."""
+_TAIL: Final = {1: 4, 3: 12, 14: 4, 17: 4}
+_ENTRY: Final = {4: 12, 5: 12, 6: 8, 13: 8, 15: 12, 19: 12}
+"""Bytes behind a type's head, and of each of its entries, by kind (include/uapi/linux/btf.h)."""
+
+
+DAMAGED: Final = (
+    "is no type information of a kernel",
+    "name /sys/kernel/btf/vmlinux, or a copy of it",
+)
+"""What is said of such a file, and what to do: its parts are first looked at when asked for."""
+
+
+class Parameter(NamedTuple):
+    """What a function takes: its name, and the structure that it points to (or "")."""
+
+    name: str
+    points_to: str
+
+
+class _Type(NamedTuple):
+    name: int
+    kind: int
+    bitfields: bool
+    entries: int
+    size_or_type: int
+    tail: int
+
+
+class Btf:
+    """The types of one kernel.
+
+    Parameters
+    ----------
+    data : bytes
+        As /sys/kernel/btf/vmlinux holds them, little endian.
+
+    Raises
+    ------
+    struct.error, IndexError, ValueError
+        They are cut short or damaged: `read_btf` says so in one line.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        _, _, _, header, types, types_size, strings, strings_size = _HEADER.unpack_from(data)
+        self._types = data[header + types : header + types + types_size]
+        self._strings = data[header + strings : header + strings + strings_size]
+        self._all = [_Type(0, 0, False, 0, 0, 0), *self._walk()]
+        self._named: dict[tuple[int, str], _Type] = {}
+        for one in self._all[1:]:
+            if one.name and one.kind in (_STRUCT, _UNION, _TYPEDEF, _FUNCTION):
+                self._named.setdefault((one.kind, self._name(one.name)), one)
+
+    def offset(self, path: str) -> int | None:
+        """Return where a member lies, in bytes from its structure's start.
+
+        Parameters
+        ----------
+        path : str
+            ``structure.member``, or ``structure.member.member``; members of structures and unions
+            without a name are found as in C.
+
+        Returns
+        -------
+        int or None
+            None where this kernel has no such member, or has it within a byte.
+        """
+        outer, *members = path.split(".")
+        inside = self._named.get((_STRUCT, outer)) or self._named.get((_TYPEDEF, outer))
+        bits = 0
+        for member in members:
+            found = inside and self._member(self._plain(inside), member)
+            if not found:
+                return None
+            bits += found[0]
+            inside = found[1]
+        return None if bits % 8 else bits // 8
+
+    def parameters(self, function: str) -> tuple[Parameter, ...] | None:
+        """Return what a function takes, in order; None where this kernel has no such function."""
+        found = self._named.get((_FUNCTION, function))
+        if found is None:
+            return None
+        prototype = self._all[found.size_or_type]
+        return tuple(
+            Parameter(self._name(name), self._points_to(self._all[kind]))
+            for name, kind in self._tail(_PARAMETER, prototype)
+        )
+
+    def has_event(self, event: str) -> bool:
+        """Tell whether the kernel has a tracepoint."""
+        return (_TYPEDEF, f"btf_trace_{event}") in self._named
+
+    def _walk(self) -> Iterator[_Type]:
+        at = 0
+        while at < len(self._types):
+            name, info, size_or_type = _TYPE.unpack_from(self._types, at)
+            kind, entries = info >> 24 & 31, info & 0xFFFF
+            at += _TYPE.size
+            yield _Type(name, kind, bool(info >> 31), entries, size_or_type, at)
+            at += _TAIL.get(kind, 0) + entries * _ENTRY.get(kind, 0)
+
+    def _name(self, at: int) -> str:
+        return self._strings[at : self._strings.index(b"\0", at)].decode()
+
+    def _tail(self, entry: struct.Struct, of: _Type) -> Iterator[tuple[int, ...]]:
+        return (entry.unpack_from(self._types, of.tail + i * entry.size) for i in range(of.entries))
+
+    def _plain(self, one: _Type) -> _Type:
+        """Follow further names; in a damaged file they may go round."""
+        for _ in self._all:
+            if one.kind not in _RENAMED:
+                break
+            one = self._all[one.size_or_type]
+        return one
+
+    def _points_to(self, one: _Type) -> str:
+        pointer = self._plain(one)
+        if pointer.kind != _POINTER:
+            return ""
+        target = self._plain(self._all[pointer.size_or_type])
+        return self._name(target.name) if target.kind in (_STRUCT, _UNION) else ""
+
+    def _member(self, outer: _Type, wanted: str) -> tuple[int, _Type] | None:
+        """Find a member, in structures without a name too.
+
+        One is looked into once: in a damaged file it might hold itself.
+        """
+        waiting, seen = [(0, outer)], set[int]()
+        while waiting:
+            at, inside = waiting.pop()
+            if inside.kind not in (_STRUCT, _UNION) or inside.tail in seen:
+                continue
+            seen.add(inside.tail)
+            for name, kind, where in self._tail(_MEMBER, inside):
+                bits = at + (where & 0xFFFFFF if inside.bitfields else where)
+                if name and self._name(name) == wanted:
+                    return bits, self._all[kind]
+                if not name:
+                    waiting.append((bits, self._plain(self._all[kind])))
+        return None
+
+
+@careful(*DAMAGED)
+def read_btf(path: Path) -> Btf:
+    """Read a kernel's type information.
+
+    Parameters
+    ----------
+    path : Path
+        /sys/kernel/btf/vmlinux, or a copy of it from another machine.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is an ELF file, or is no BTF of a little-endian machine.
+    """
+    data = read_bytes(path)
+    if data.startswith(_ELF):
+        out = f"objcopy --dump-section .BTF=types.btf {path.name} /dev/null"
+        raise InputError(f"is an ELF file: take its types out by '{out}'", path=path)
+    if int.from_bytes(data[:2], "little") != _MAGIC:
+        raise InputError(": ".join(DAMAGED), path=path)
+    return Btf(data)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The replay of patch A: C beside the oracle, and the facts that a replay must show."""
+
+import oracle_replay
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapsim.errors import ConfigError, InputError
+from swapsim.ffi.facts import MAPPING_KERNELS
+from swapsim.mapping.config import MappingConfig
+from swapsim.mapping.per_page import totals_per_page
+from swapsim.mapping.replay import replay_rows
+from swapsim.mapping.tables import LOCK_SITES, REPLAY_ROWS
+
+FOLIOS = st.integers(1, 12).map(lambda number: 64 * number)
+INDEXES = st.integers(0, 255)
+FILES = st.integers(2, 5)
+FIGURES = ("calls", "unresolved", "contradicted", "acquisitions", "descents")
+
+ROW = st.one_of(
+    st.tuples(st.sampled_from([0, 1]), FOLIOS, INDEXES, st.just(1)),
+    st.tuples(st.just(2), st.just(0), INDEXES, st.just(1)),
+    st.tuples(st.sampled_from([3, 4]), FOLIOS, INDEXES, st.sampled_from([0, 1, 2, 3])),
+    st.tuples(st.sampled_from([5, 6]), FOLIOS, INDEXES, FILES),
+    st.tuples(st.just(7), st.just(0), INDEXES, FILES),
+    st.tuples(st.just(8), FOLIOS, FOLIOS, st.just(0)).filter(lambda row: row[1] != row[2]),
+)
+
+
+def table(rows: list[tuple[int, int, int, int]]) -> pl.DataFrame:
+    """Return rows (op, folio, index, file) as REPLAY_ROWS that tell of no shadow."""
+    return pl.DataFrame(
+        [(seq, op, folio, index, file, 2) for seq, (op, folio, index, file) in enumerate(rows)],
+        schema=REPLAY_ROWS,
+        orient="row",
+    )
+
+
+@given(
+    rows=st.lists(ROW, max_size=120),
+    kernel=st.sampled_from(MAPPING_KERNELS),
+    tags=st.booleans(),
+)
+def test_c_and_oracle_book_the_same_ledger(
+    rows: list[tuple[int, int, int, int]], kernel: str, tags: bool
+) -> None:
+    """Calls, acquisitions and descents of each flow and site agree with the plain model."""
+    config = MappingConfig(
+        kernel=kernel, swap_writeback_tags=tags, swap_slots=256, trunk_shift=4, tree_shift=2
+    )
+    sites = replay_rows(table(rows), config)
+    oracle = oracle_replay.Oracle(kernel, tags, trunk_shift=4)
+    for row in rows:
+        oracle.feed(*row)
+    expected = {
+        key: {figure: counts[figure] for figure in FIGURES}
+        for key, counts in oracle.finish().items()
+        if counts["calls"]
+    }
+    found = {
+        (row["flow"], row["site"]): {figure: row[figure] for figure in FIGURES}
+        for row in sites.iter_rows(named=True)
+    }
+    assert found == expected
+
+
+def one_page_a_time(pages: int) -> pl.DataFrame:
+    """Return the rows of pages that are each added, written and deleted in one go."""
+    rows = []
+    for page in range(pages):
+        folio, offset = 64 * (1 + page % 50), 1 + 7919 * page % 60000
+        rows += [(0, folio, offset, 1), (3, folio, 0, 0), (4, folio, 0, 0), (1, folio, offset, 1)]
+    return table(rows)
+
+
+@pytest.mark.parametrize("kernel", MAPPING_KERNELS)
+def test_patch_a_halves_the_acquisitions_of_a_page_swapped_out(kernel: str) -> None:
+    """Four acquisitions a page with tags, two without, in every kernel (section 6, facts 1, 3)."""
+    taken = {
+        tags: replay_rows(
+            one_page_a_time(500), MappingConfig(kernel=kernel, swap_writeback_tags=tags)
+        )["acquisitions"].sum()
+        for tags in (True, False)
+    }
+    assert taken == {True: 2000, False: 1000}
+
+
+def test_totals_are_the_sums_of_the_sites() -> None:
+    """The totals per page add up the sites' figures."""
+    sites = replay_rows(one_page_a_time(50), MappingConfig())
+    assert sites.schema == LOCK_SITES
+    totals = totals_per_page(sites)
+    assert totals["acquisitions"].to_list() == [4.0]
+    # insert 1, start 3, end 1, delete 1: kernel 4.8's descents
+    assert totals["descents"].to_list() == [6.0]
+
+
+def test_rows_out_of_order_are_refused() -> None:
+    """A table whose seq falls is refused before any row is taken."""
+    with pytest.raises(InputError, match="field 'seq': rows are out of order"):
+        replay_rows(one_page_a_time(2).reverse(), MappingConfig())
+
+
+def test_a_row_that_cannot_be_is_named_by_its_seq() -> None:
+    """An offset past the device's end names the row."""
+    with pytest.raises(InputError, match="row with seq 4 "):
+        replay_rows(one_page_a_time(3), MappingConfig(swap_slots=2))
+
+
+def test_a_wrong_column_type_is_named() -> None:
+    """A column of another type is refused by name."""
+    rows = one_page_a_time(1).with_columns(pl.col("folio").cast(pl.Int64))
+    with pytest.raises(InputError, match=r"field 'folio': .* holds Int64 where UInt64"):
+        replay_rows(rows, MappingConfig())
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("kernel", "4.9"), ("swap_slots", 0), ("trunk_shift", 33), ("tree_shift", 7)],
+)
+def test_a_config_out_of_range_quotes_field_and_value(field: str, value: object) -> None:
+    """A config is checked when it is made."""
+    with pytest.raises(ConfigError, match=f"{field}=.*{value}"):
+        MappingConfig(**{field: value})  # type: ignore[arg-type]
+
+
+def test_a_missing_value_is_named_by_row_and_field() -> None:
+    """A null, from an event that lacks a field in one line, is refused before any row is taken."""
+    rows = one_page_a_time(2).with_columns(folio=pl.when(pl.col("seq") != 5).then(pl.col("folio")))
+    with pytest.raises(InputError, match="field 'folio': the row with seq 5 has no value"):
+        replay_rows(rows, MappingConfig())

@@ -1,0 +1,639 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ruff: noqa: A002, ARG005 (a policy asks by name, and next is one; an initial takes four)
+"""A reader's own policy: the same rule gives the same slots, and what is wrong is named."""
+
+import multiprocessing
+import pickle
+import textwrap
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numba
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+import swapsim
+from swapsim._core import ffi, lib
+from swapsim.errors import ConfigError, InputError
+from swapsim.ffi import facts
+from swapsim.ffi.codes import check
+from swapsim.ffi.facts import BASE_OF, INITIAL, MAPPING_KERNELS, POLICIES, SLOTS_KERNELS
+from swapsim.policies.policy import Policy
+from swapsim.slots import _native as native_slots
+from swapsim.slots.config import SlotsConfig
+
+SMALL = SlotsConfig(slots=5000, trunk_shift=6, possible_cpus=4, address_spaces=3)
+"""79 trunks of 64 slots, so that bases leave them often."""
+
+TINY = replace(SMALL, slots=250, trunk_shift=4)
+"""All in the header's cluster: no cluster is ever free, so scans start at the first bases."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a device did."""
+
+    slots: tuple[tuple[int, ...], ...]
+    bases: tuple[int, ...]
+    stores: int
+    looked_at: int
+    nonsense: int
+
+
+def drive(config: SlotsConfig, *, calls: int = 1200) -> Run:
+    """Lead a device through calls and frees, until it is fragmented and three quarters full."""
+    made, keep = native_slots.settings(config)
+    out = ffi.new("struct sws_slots **")
+    check(lib.sws_slots_new(made, out))
+    device = ffi.gc(out[0], lib.sws_slots_free)
+    call, work = ffi.new("struct sws_slots_call *"), ffi.new("struct sws_slots_work *")
+    generator = np.random.default_rng(config.seed)
+    held: list[int] = []
+    slots, bases = [], []
+    for number in range(calls):
+        cpu = number % config.possible_cpus
+        mm = number % (config.address_spaces + 1) - 1
+        wanted = int(generator.integers(1, 65))
+        check(lib.sws_slots_allocate(device, cpu, mm, wanted, call, work))
+        given = list(call.slots[0 : call.given])
+        slots.append(tuple(given))
+        bases.append(call.base_after)
+        held += given
+        while len(held) > config.slots * 3 // 4:
+            slot = held.pop(int(generator.integers(len(held))))
+            check(lib.sws_slots_free_entries(device, [slot], 1, work))
+    check(lib.sws_slots_verify(device, ffi.new("const char **")))
+    assert keep is not None
+    return Run(tuple(slots), tuple(bases), work.stores, work.looked_at, work.nonsense)
+
+
+def first_bases(config: SlotsConfig) -> list[int]:
+    """Return the bases of an untouched device."""
+    made, keep = native_slots.settings(config)
+    out = ffi.new("struct sws_slots **")
+    check(lib.sws_slots_new(made, out))
+    device = ffi.gc(out[0], lib.sws_slots_free)
+    assert keep is not None
+    return [lib.sws_slots_base(device, owner) for owner in range(lib.sws_slots_bases(device))]
+
+
+def linear(next: int) -> int:
+    """Run on: shared, percpu, spread and permm."""
+    return next
+
+
+def rerandomise(base: int, next: int, lowest: int, highest: int, trunk_size: int, draw: int) -> int:
+    """Draw another trunk on leaving one, as merged."""
+    if base // trunk_size == next // trunk_size:
+        return next
+    if highest <= lowest:
+        return base
+    slot = lowest + draw % (highest - lowest + 1)
+    return max(slot // trunk_size * trunk_size, lowest)
+
+
+def avoid(
+    cpu: int,
+    base: int,
+    next: int,
+    lowest: int,
+    highest: int,
+    trunk_size: int,
+    draw: int,
+    bases: np.ndarray[Any, Any],
+) -> int:
+    """Draw a trunk without another CPU's base."""
+    if base // trunk_size == next // trunk_size:
+        return next
+    if highest <= lowest:
+        return base
+    first = lowest // trunk_size
+    trunks = highest // trunk_size - first + 1
+    drawn = (lowest + draw % (highest - lowest + 1)) // trunk_size
+    for step in range(trunks):
+        trunk = first + (drawn - first + step) % trunks
+        taken = False
+        for other in range(len(bases)):
+            if other != cpu and bases[other] // trunk_size == trunk:
+                taken = True
+        if not taken:
+            return int(max(trunk * trunk_size, lowest))
+    return max(drawn * trunk_size, lowest)
+
+
+TWINS = {
+    "shared": swapsim.policy(base_of="device", initial="kernel")(linear),
+    "percpu": swapsim.policy(base_of="cpu")(linear),
+    "percpu-rerandomise": swapsim.policy(base_of="cpu", initial="random")(rerandomise),
+    "spread": swapsim.policy(base_of="cpu", initial="even-possible")(linear),
+    "spread-online": swapsim.policy(base_of="cpu", initial="even-online")(linear),
+    "avoid": swapsim.policy(base_of="cpu", initial="apart")(avoid),
+    "permm": swapsim.policy(base_of="mm", initial="random")(linear),
+}
+"""Each built-in policy as a reader would write it."""
+
+
+def test_names_are_those_that_stored_tables_know() -> None:
+    """Policies, whose bases are, first values, and the kernels that each mechanism follows."""
+    assert tuple(TWINS) == POLICIES
+    assert BASE_OF == ("device", "cpu", "mm")
+    assert INITIAL == ("first", "random", "even-possible", "even-online", "apart", "kernel")
+    assert SLOTS_KERNELS == ("4.8", "5.7", "5.7+scan-more", "5.8", "6.1")
+    assert MAPPING_KERNELS == ("4.8", "5.8", "6.1")
+    assert facts.SLOT_REPLAY_KERNELS == ("5.8", "6.1")
+    assert facts.SLOT_REPLAY_POLICIES == ("shared", "percpu", "percpu-rerandomise")
+    assert all(lib.sws_machine_knows(facts.KERNELS.index(kernel)) for kernel in SLOTS_KERNELS)
+
+
+def test_limits_are_those_of_the_library() -> None:
+    """The largest of each is a config, one more is none."""
+    for field, most in (
+        ("slots", lib.SWS_SLOTS_MAX),
+        ("possible_cpus", lib.SWS_SLOTS_CPUS_MAX),
+        ("address_spaces", lib.SWS_SLOTS_SPACES_MAX),
+        ("trunk_shift", lib.SWS_SLOTS_TRUNK_SHIFT_MAX),
+    ):
+        SlotsConfig(**{field: most})
+        with pytest.raises(ConfigError, match=f"{field}={most + 1}: choose a whole number"):
+            SlotsConfig(**{field: most + 1})
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "advice"),
+    [
+        ("kernel", "6.2", "choose one of 4.8, 5.7, 5.7+scan-more, 5.8, 6.1"),
+        ("slots", 0, "from 2 to 4294966783 (slot 0 is the header)"),
+        ("slots", 1, "from 2 to"),
+        ("slots", 2**32 - 512, "from 2 to 4294966783"),
+        ("slots", 1e6, "choose a whole number"),
+        ("cluster_size", 128, "choose 256 or 512"),
+        ("trunk_shift", 0, "from 1 to 31"),
+        ("trunk_shift", 32, "from 1 to 31"),
+        ("rotational", "no", "True or False"),
+        ("possible_cpus", 0, "from 1 to 4096"),
+        ("possible_cpus", 4097, "from 1 to 4096"),
+        ("online_cpus", 9, "from 1 to 8"),
+        ("online_cpus", 0, "from 1 to 8"),
+        ("address_spaces", -1, "from 0 to 16777216"),
+        ("policy", "random", "choose one of shared, percpu"),
+        ("policy", linear, "@swapsim.policy"),
+        ("slot_cache", 1, "True or False"),
+        ("seed", -1, "from 0 to"),
+        ("seed", 2**64, "from 0 to"),
+    ],
+)
+def test_a_config_out_of_range_names_field_and_value(field: str, value: Any, advice: str) -> None:
+    """The error is a ConfigError with the field, its value and what to choose."""
+    with pytest.raises(ConfigError) as caught:
+        replace(SlotsConfig(), **{field: value})
+    message = str(caught.value)
+    assert message.startswith(f"{field}={value!r}: ")
+    assert advice in message
+    assert "\n" not in message
+
+
+def test_the_least_and_the_largest_config_are_taken_by_c() -> None:
+    """The bounds in Python are those of the C core: smaller ones and larger ones it refuses."""
+    least = SlotsConfig(slots=2, trunk_shift=1, possible_cpus=1, address_spaces=0, seed=0)
+    most = replace(SMALL, trunk_shift=31, possible_cpus=4096, address_spaces=2**24, seed=2**64 - 1)
+    for config in (least, most):
+        assert min(first_bases(config)) >= 1
+    for field, value in (
+        ("slots", 1),
+        ("slots", 2**32 - 512),
+        ("cluster_size", 128),
+        ("trunk_shift", 0),
+        ("trunk_shift", 32),
+        ("possible_cpus", 4097),
+        ("online_cpus", 5),
+        ("address_spaces", 2**24 + 1),
+    ):
+        made, _ = native_slots.settings(SMALL)
+        setattr(made, field, value)
+        assert lib.sws_slots_new(made, ffi.new("struct sws_slots **")) == lib.SWS_ERROR_BAD_CONFIG
+
+
+def test_each_field_reaches_the_c_struct() -> None:
+    """A config of other values than the defaults is found in the struct, field by field."""
+    config = SlotsConfig(
+        kernel="5.7",
+        slots=12345,
+        cluster_size=512,
+        trunk_shift=9,
+        rotational=True,
+        possible_cpus=6,
+        online_cpus=3,
+        address_spaces=7,
+        policy="avoid",
+        seed=99,
+    )
+    made, _ = native_slots.settings(config)
+    wanted = {
+        "kernel": lib.SWS_KERNEL_5_7,
+        "slots": 12345,
+        "cluster_size": 512,
+        "trunk_shift": 9,
+        "rotational": True,
+        "possible_cpus": 6,
+        "online_cpus": 3,
+        "address_spaces": 7,
+        "policy": lib.SWS_BASE_AVOID,
+        "seed": 99,
+    }
+    assert {name: getattr(made, name) for name in wanted} == wanted
+    every, _ = native_slots.settings(replace(config, online_cpus=None))
+    assert every.online_cpus == 6
+
+
+@pytest.mark.parametrize("kernel", SLOTS_KERNELS)
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_twin_hands_out_the_slots_of_the_built_in_policy(name: str, kernel: str) -> None:
+    """The same rule written by a reader gives the same slots and bases, and no nonsense."""
+    for device in (SMALL, TINY):
+        config = replace(device, policy=name, kernel=kernel, online_cpus=3)
+        built_in, twin = drive(config), drive(replace(config, policy=TWINS[name]))
+        assert twin.slots == built_in.slots
+        assert twin.bases == built_in.bases
+        assert twin.stores == built_in.stores > 0
+        assert twin.nonsense == 0
+
+
+def test_no_two_policies_hand_out_the_same_slots() -> None:
+    """The run that holds the twins together tells the policies apart."""
+    found = {drive(replace(TINY, policy=name, online_cpus=3)).slots for name in POLICIES}
+    assert len(found) == len(POLICIES)
+
+
+def test_a_hard_disk_has_the_shared_base_whatever_the_policy() -> None:
+    """A reader's policy, its initial included, changes nothing on a rotational device."""
+    odd = swapsim.policy(base_of="cpu", initial=lambda *_: 7)(rerandomise)
+    mine = replace(SMALL, rotational=True, policy=odd)
+    shared = replace(mine, policy="shared")
+    assert first_bases(mine) == first_bases(shared)
+    assert drive(mine) == drive(shared)
+
+
+def test_a_policy_is_charged_for_the_bases_that_it_asks_for() -> None:
+    """With the parameter bases each store looks at all of the online CPUs', without at none."""
+    config = replace(SMALL, possible_cpus=4, online_cpus=3)
+    asks = drive(replace(config, policy=TWINS["avoid"]))
+    assert asks.looked_at == 3 * asks.stores
+    assert drive(replace(config, policy=TWINS["percpu-rerandomise"])).looked_at == 0
+
+
+def zero(next: int) -> int:
+    """Return the header's slot."""
+    return next * 0
+
+
+def below(next: int) -> int:
+    """Return what is no slot."""
+    return next * 0 - 5
+
+
+def above(highest: int) -> int:
+    """Return a slot past all that may be free, whose lower 32 bits are one of them."""
+    return highest + 2**32
+
+
+def raising(next: int) -> int:
+    """Raise at each call."""
+    if next >= 0:
+        raise ValueError("no")
+    return next
+
+
+def dividing(base: int, next: int) -> int:
+    """Divide by zero."""
+    return base // (next - next)
+
+
+def reaching(bases: np.ndarray[Any, Any]) -> int:
+    """Read past the end of the bases: with a CPU that is not online, its base."""
+    return int(bases[len(bases)])
+
+
+@pytest.mark.parametrize("rule", [zero, below, above, raising, dividing, reaching])
+def test_nonsense_is_counted_and_not_followed(
+    rule: Callable[..., int], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each answer that is no slot counts, next is stored instead, and nothing is printed."""
+    config = replace(SMALL, online_cpus=3)
+    found = drive(replace(config, policy=swapsim.policy(base_of="cpu")(rule)), calls=300)
+    linear = drive(replace(config, policy="percpu"), calls=300)
+    assert found.slots == linear.slots
+    assert found.bases == linear.bases
+    assert found.nonsense == found.stores > 250
+    assert capfd.readouterr() == ("", "")
+
+
+def test_first_bases_are_those_of_the_same_initial() -> None:
+    """Names, one slot for all, and a Python function of the owner's number and the device."""
+    config = replace(SMALL, online_cpus=2)
+    for name, initial, same in (
+        ("percpu", "random", None),
+        ("spread", "even-possible", lambda i, n, _, highest: 1 + i * (highest // n)),
+        ("spread-online", "even-online", lambda i, n, _, highest: 1 + i % 2 * (highest // 2)),
+        ("avoid", "apart", None),
+    ):
+        expected = first_bases(replace(config, policy=name))
+        for way in filter(None, (initial, same)):
+            made = swapsim.policy(base_of="cpu", initial=way)(linear)
+            assert first_bases(replace(config, policy=made)) == expected
+    for initial, expected in (("first", [1] * 7), (77, [77] * 7), (np.int64(5), [5] * 7)):
+        made = swapsim.policy(base_of="mm", initial=initial)(linear)
+        assert first_bases(replace(config, policy=made)) == expected
+    seen: list[tuple[int, ...]] = []
+    made = swapsim.policy(base_of="mm", initial=lambda *of: seen.append(of) or 1)(linear)
+    first_bases(replace(config, policy=made))
+    assert seen == [(owner, 7, 1, 4999) for owner in range(7)]
+
+
+@pytest.mark.parametrize(
+    ("initial", "said"),
+    [
+        (5000, "initial(0, 4, 1, 4999)=5000: give a whole number from 1 to 4999"),
+        (lambda i, n, low, high: i, "initial(0, 4, 1, 4999)=0: give a whole number"),
+        (lambda i, n, low, high: 1 + high / n, "=1250.75: give a whole number"),
+        (lambda i, n, low, high: None, "=None: give a whole number"),
+        (lambda i, n, low, high: high // i, "fails (ZeroDivisionError: "),
+    ],
+)
+def test_an_initial_that_is_no_slot_names_its_owner(initial: Any, said: str) -> None:
+    """The error says with what it was asked, what it answered and what is wanted."""
+    made = swapsim.policy(base_of="cpu", initial=initial)(linear)
+    with pytest.raises(ConfigError) as caught:
+        native_slots.settings(replace(SMALL, policy=made))
+    assert str(caught.value).startswith("policy linear: initial(0, 4, 1, 4999)")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"base_of": "task"}, "base_of='task': choose one of device, cpu, mm"),
+        ({"base_of": "cpu", "initial": "any"}, "initial='any': choose one of first, random"),
+        ({"base_of": "cpu", "initial": 0}, "initial=0: choose one of first, random"),
+        ({"base_of": "cpu", "initial": None}, "initial=None: choose one of first, random"),
+        ({"base_of": "cpu", "initial": lambda owner: 1}, "must take (owner, n_owners, lowest"),
+    ],
+)
+def test_a_decorator_with_other_arguments_says_which_there_are(
+    arguments: dict[str, Any], said: str
+) -> None:
+    """base_of and initial are refused before the function is looked at."""
+    with pytest.raises(ConfigError) as caught:
+        swapsim.policy(**arguments)
+    assert said in str(caught.value)
+
+
+BAD = {
+    "a global that is not there": (
+        "def mine(cpu):\n    x = 1\n    return missing + x  # here",
+        "name 'missing' is not defined",
+    ),
+    "a global that numba cannot take": (
+        "def mine(cpu):\n    return cpu + box.size  # here",
+        "Untyped global name 'box'",
+    ),
+    "a plain function": (
+        "def mine(cpu):\n    return plain(cpu)  # here",
+        "@numba.njit functions",
+    ),
+    "an attribute": ("def mine(cpu):\n    return cpu.node  # here", "Unknown attribute 'node'"),
+    "an import": (
+        "def mine(cpu):\n    import math  # here\n    return math.floor(cpu)",
+        "unsupported opcode (IMPORT_NAME)",
+    ),
+    "another parameter": ("def mine(cpu, now):  # here\n    return cpu", "it takes 'now': use"),
+    "a star": ("def mine(*cpu):  # here\n    return 1", "without a star"),
+    "a parameter after a star": ("def mine(*, cpu):  # here\n    return 1", "without a star"),
+    "many lines of def": (
+        "def mine(  # here\n    cpu,\n    now,\n):\n    return cpu",
+        "it takes 'now'",
+    ),
+    "a float": (
+        "def mine(next, highest):\n    if next > 9:\n        return next\n"
+        "    return highest / 2  # here",
+        "it returns a float: divide with //",
+    ),
+    "a way without return": (
+        "def mine(next):\n    if next > 9:  # here\n        return next",
+        "it returns None here, or ends without a return",
+    ),
+    "nothing": ("def mine(next):\n    pass  # here", "it returns None here"),
+    "a tuple": ("def mine(next):\n    return next, 1  # here", "return one integer"),
+    "a bool": ("def mine(next):\n    return next > 1  # here", "it returns bool"),
+    "a text": ("def mine(next):\n    return 'a'  # here", "return one integer"),
+    "a generator": ("def mine(next):  # here\n    yield next", "a def that returns"),
+    "a coroutine": ("async def mine(next):  # here\n    return next", "a def that returns"),
+    "a base written": (
+        "def mine(bases):\n    bases[0] = 1  # here\n    return 1",
+        "the bases are there to read",
+    ),
+    "a base written by another name": (
+        "def mine(bases):\n    mine = bases[1:]\n    mine[0] += 1  # here\n    return 1",
+        "the bases are there to read",
+    ),
+    "all bases written": (
+        "def mine(bases):\n    x = 1\n    bases += x  # here\n    return 1",
+        "the bases are there to read",
+    ),
+    "the bases sorted": (
+        "def mine(bases):\n    x = 1\n    bases.sort()  # here\n    return x",
+        "the bases are there to read",
+    ),
+    "the bases' flat view": (
+        "def mine(bases):\n    bases.flat[0] = 1  # here\n    return 1",
+        "walk them with",
+    ),
+    "an iterator that writes": (
+        "def mine(bases):\n    for base in np.nditer(bases):  # here\n        base[()] = 1\n"
+        "    return 1",
+        "walk them with",
+    ),
+    "an exception with a value": (
+        "def mine(next):\n    if next > 9:\n        raise ValueError(next)  # here\n    return 1",
+        "raise it with a constant text",
+    ),
+    "a compiled function": ("@numba.njit\ndef mine(next):  # here\n    return next", "no plain"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_a_function_that_cannot_be_a_policy_is_named_with_its_line(
+    fault: str, tmp_path: Path
+) -> None:
+    """One line: the file, the line of the reader's function that is at fault, what to do."""
+    function, said = BAD[fault]
+    source = (
+        "import numba\nimport numpy as np\nimport swapsim\nbox = type('Box', (), {'size': 1})()\n"
+        f"def plain(x):\n    return x\n@swapsim.policy(base_of='cpu')\n{function}\n"
+    )
+    path = tmp_path / "mine.py"
+    path.write_text(source, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        exec(compile(source, str(path), "exec"), {"__name__": "mine"})
+    [line] = [number for number, text in enumerate(source.splitlines(), 1) if "# here" in text]
+    message = str(caught.value)
+    assert message.startswith(f"{path}, line {line}: policy mine: ")
+    assert said in message
+    assert "\n" not in message
+
+
+def test_what_is_no_function_is_refused() -> None:
+    """A class, a built-in and a number have no line, but a name."""
+    for thing, name in ((int, "int"), (len, "len"), (3, "3")):
+        with pytest.raises(InputError, match=f"^policy {name}: this is no plain Python function"):
+            swapsim.policy(base_of="cpu")(thing)  # type: ignore[arg-type]
+
+
+STEP = 640
+
+
+@numba.njit
+def stepped(slot: int, highest: int) -> int:
+    """Return the slot a step on, around the device."""
+    return 1 + (slot + STEP) % highest
+
+
+def test_constants_and_compiled_helpers_are_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A global that changes after the decorator changes nothing, here or in a copy."""
+
+    @swapsim.policy(base_of="cpu")
+    def mine(next: int, highest: int) -> int:
+        return stepped(next, highest) if next % 2 else 1 + (next + STEP) % highest
+
+    before = drive(replace(SMALL, policy=mine))
+    assert before.slots != drive(replace(SMALL, policy="percpu")).slots
+    monkeypatch.setitem(globals(), "STEP", 11)
+    assert drive(replace(SMALL, policy=mine)) == before
+    assert drive(replace(SMALL, policy=pickle.loads(pickle.dumps(mine)))) == before
+
+
+def test_a_table_of_constants_outlives_its_name() -> None:
+    """A large global array, which machine code does not copy, is held as long as the policy."""
+    table = np.arange(2**18)
+
+    @swapsim.policy(base_of="cpu")
+    def mine(next: int) -> int:
+        return table[next]  # noqa: F821 (deleted below, on purpose)
+
+    del table
+    assert drive(replace(SMALL, policy=mine)) == drive(replace(SMALL, policy="percpu"))
+
+
+def test_two_policies_of_one_name_live_side_by_side() -> None:
+    """Defining a function again leaves the policy of the first one as it was."""
+    made = []
+    for step in (64, 128):
+
+        @swapsim.policy(base_of="cpu")
+        def mine(next: int, highest: int) -> int:
+            return 1 + (next + step) % highest  # noqa: B023 (frozen by the decorator)
+
+        made.append(mine)
+    first, second = (drive(replace(SMALL, policy=policy)) for policy in made)
+    assert first.slots != second.slots
+    assert drive(replace(SMALL, policy=made[0])) == first
+
+
+def test_a_policy_lives_as_long_as_its_settings() -> None:
+    """The machine code stays after the last name of the policy is gone."""
+    config = replace(SMALL, policy=swapsim.policy(base_of="cpu")(rerandomise))
+    made, keep = native_slots.settings(config)
+    del config
+    for _ in range(3):
+        swapsim.policy(base_of="cpu")(linear)
+    looked = ffi.new("int64_t *")
+    bases = ffi.new("int64_t[4]", [1, 1, 1, 1])
+    assert made.reader.store(0, -1, 60, 64, 1, 4999, 64, 12345, bases, 4, looked) == 2304
+    assert len(keep) == 1
+
+
+def test_threads_share_a_policy() -> None:
+    """Runs on four threads at once end as the run alone does."""
+    config = replace(SMALL, policy=TWINS["avoid"])
+    alone = drive(config)
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(drive, [config] * 8)) == [alone] * 8
+
+
+def test_threads_may_define_policies_at_once() -> None:
+    """The compiler is used by one thread after the other."""
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(swapsim.policy(base_of="cpu"), [linear, rerandomise, avoid, linear]))
+    assert [policy.name for policy in made] == ["linear", "rerandomise", "avoid (reader)", "linear"]
+    assert len({policy.address for policy in made}) == 4
+
+
+def test_another_process_compiles_the_policy_again() -> None:
+    """A config with a reader's policy goes through a spawned pool and gives the same slots."""
+    step = 64
+
+    @swapsim.policy(base_of="cpu", initial=lambda owner, n, lowest, highest: step + owner)
+    def mine(next: int, highest: int) -> int:
+        return 1 + (next + step) % highest
+
+    config = replace(SMALL, policy=mine)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        assert pool.submit(drive, config).result() == drive(config)
+
+
+def test_a_policy_comes_back_from_a_pickle_compiled_once() -> None:
+    """Unpickling the same bytes twice gives one object; its names are those of the first."""
+    bytes_ = pickle.dumps(TWINS["avoid"])
+    copy: Policy = pickle.loads(bytes_)
+    assert copy is pickle.loads(bytes_)
+    assert (copy.name, copy.base_of, copy.initial) == ("avoid (reader)", "cpu", "apart")
+    assert copy.address != TWINS["avoid"].address
+
+
+def test_what_cannot_be_sent_is_refused_at_once(tmp_path: Path) -> None:
+    """An initial that holds an open file names the function."""
+    with (tmp_path / "open").open("w") as file, pytest.raises(InputError) as caught:
+        swapsim.policy(base_of="cpu", initial=lambda *_: file.fileno())(linear)
+    assert "policy linear: it or initial uses what cannot be sent" in str(caught.value)
+
+
+def test_a_name_of_a_built_in_policy_is_told_apart() -> None:
+    """Rows of a reader's function called avoid do not mix with those of avoid."""
+    assert TWINS["avoid"].name == "avoid (reader)"
+    assert TWINS["percpu-rerandomise"].name == "rerandomise"
+
+
+def test_a_cell_of_a_notebook_is_named_and_its_policy_travels() -> None:
+    """In a notebook the error names the cell; a policy defined there runs in a spawned pool."""
+    cells = """
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+        import swapsim
+        from swapsim.policies.policy import Policy
+        ---
+        @swapsim.policy(base_of="cpu")
+        def mine(next):
+            return next + 1
+        ---
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+            print(pool.submit(Policy.__repr__, mine).result().startswith("Policy(name='mine'"))
+        ---
+        @swapsim.policy(base_of="cpu")
+        def yours(next):
+            return next / 2
+    """
+    notebook = nbformat.v4.new_notebook()
+    for cell in textwrap.dedent(cells).strip().split("---\n"):
+        notebook.cells.append(nbformat.v4.new_code_cell(cell))
+    with pytest.raises(CellExecutionError) as caught:
+        NotebookClient(notebook, timeout=120).execute()
+    assert notebook.cells[2].outputs[0].text == "True\n"
+    assert caught.value.evalue == (
+        "Cell In[4], line 3: policy yours: it returns a float: divide with //, or return int(...)"
+    )

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The world of reclaim.h: C beside the oracle, event by event, and what it refuses."""
+
+import dataclasses
+import os
+import signal
+from typing import Any
+
+import oracle_reclaim
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapsim._core import ffi, lib
+from swapsim.errors import ConfigError
+from swapsim.ffi.facts import RECLAIM_RULES, STALL_RULES, STALL_SLEEPS, WORLD_COSTS
+from swapsim.reclaim import _native as vm
+from swapsim.reclaim.config import WORLD_FIELDS, ReclaimConfig
+
+COSTS = {
+    "op_ns": 43_000,
+    "fault_ns": 1_500,
+    "map_ns": 1_500,
+    "copy_ns": 3_000,
+    "scan_ns": 300,
+    "age_ns": 150,
+    "remove_ns": 500,
+    "submit_ns": 400,
+    "look_ns": 5_000,
+    "drop_ns": 300,
+}
+SMALL = ReclaimConfig(
+    rules="mmotm",
+    dma32_pages=300,
+    normal_pages=400,
+    min_free_pages=24,
+    reserve_ratio=64,
+    swap_pages=600,
+    disk_pages=5000,
+    nr_requests=16,
+    request_pages=16,
+    items=110,
+    serve_ns=100_000_000,
+    files=(150, 400),
+)
+"""700 pages, of which the pool takes 550."""
+
+EVENTS = 1200
+"""Of one comparison; beyond, a small world does again what it did before."""
+
+WORLDS = st.builds(
+    lambda kernel, **changes: dataclasses.replace(SMALL, **kernel, **changes),
+    kernel=st.builds(
+        lambda rules, pages: {
+            "rules": rules,
+            "normal_pages": pages if rules in RECLAIM_RULES else 0,
+        },
+        st.sampled_from(STALL_RULES),
+        st.sampled_from([0, 100, 400]),
+    ),
+    program_pages=st.sampled_from([0, 0, 30]),
+    cached_pages=st.sampled_from([0, 0, 60]),
+    min_free_pages=st.integers(0, 70),
+    swappiness=st.sampled_from([0, 60, 100]),
+    swap_pages=st.sampled_from([0, 1, 2, 50, 600]),
+    readahead_shift=st.integers(0, 4),
+    dirty_percent=st.sampled_from([20, 60, 100]),
+    background_percent=st.sampled_from([1, 10, 20]),
+    flush_interval_ns=st.sampled_from([10**7, 10**8, 5 * 10**9]),
+    flush_age_ns=st.sampled_from([10**8, 30 * 10**9]),
+    disk_rate=st.sampled_from([500, 5000, 30720]),
+    seek_near_ns=st.sampled_from([0, 500_000, 4_000_000]),
+    nr_requests=st.sampled_from([1, 2, 8, 9, 16, 32]),
+    async_turn_ns=st.sampled_from([1_000_000, 40_000_000]),
+    request_pages=st.sampled_from([1, 2, 16, 128]),
+    delays_allocation=st.booleans(),
+    nfs=st.booleans(),
+    net_rate=st.sampled_from([1000, 29440]),
+    server_rate=st.sampled_from([500, 15360]),
+    server_seek_ns=st.sampled_from([1, 8_000_000]),
+    write_pages=st.sampled_from([1, 16, 256]),
+    items=st.integers(20, 160),
+    item_pages=st.sampled_from([1, 3, 5]),
+    set_percent=st.sampled_from([0, 33, 100]),
+    write_delay_ns=st.sampled_from([0, 7_000_000]),
+    serve_ns=st.sampled_from([10**7, 10**8, 4 * 10**8]),
+    files=st.lists(st.sampled_from([0, 1, 64, 150, 400, 900]), min_size=1, max_size=3).map(tuple),
+    seed=st.integers(0, 2**64 - 1),
+)
+
+
+def fields(config: ReclaimConfig) -> dict[str, Any]:
+    """Return a config as the oracle takes it."""
+    taken = {name: getattr(config, name) for name in WORLD_FIELDS}
+    return taken | {
+        "costs": COSTS,
+        "file_pages": list(config.files),
+        "rounds": len(config.files),
+    }
+
+
+def told(world: Any, config: ReclaimConfig) -> dict[str, int]:
+    """Return the library's counters under the oracle's names, without zeros."""
+    counts = lib.sws_reclaim_counts_of(world)
+    found = dict(vm._counters(world).iter_rows())
+    for number, reason in enumerate(STALL_SLEEPS):
+        found[f"sleeps {reason}"] = counts.sleeps[number]
+        found[f"declined {reason}"] = counts.declined[number]
+        found[f"slept_ns {reason}"] = counts.slept_ns[number]
+    for number in range(1 + (config.normal_pages > 0)):
+        zone = lib.sws_reclaim_zone_of(world, number)
+        for name, _ in ffi.typeof("struct sws_reclaim_zone").fields:
+            found[f"{number} {name}"] = getattr(zone, name)
+    return {name: value for name, value in found.items() if value}
+
+
+def oracle_told(oracle: oracle_reclaim.World) -> dict[str, int]:
+    """Return the oracle's counters."""
+    found = dict(oracle.counts)
+    for number, zone in enumerate(oracle.zones):
+        found |= {f"{number} {name}": value for name, value in zone.count.items()}
+    return {name: int(value) for name, value in found.items() if value}
+
+
+def compare(config: ReclaimConfig, events: int) -> oracle_reclaim.World:
+    """Lead both through a world, event by event, and hold them against one another."""
+    world = vm.make(config, COSTS)
+    oracle = oracle_reclaim.World(fields(config))
+    more, reason = ffi.new("bool *", True), ffi.new("const char **")
+    for event in range(events):
+        assert lib.sws_reclaim_run(world, 2**64 - 1, 1, more) == lib.SWS_OK
+        assert oracle.step() == more[0]
+        if event % 50 == 0 or not more[0]:
+            assert lib.sws_reclaim_verify(world, reason) == lib.SWS_OK, ffi.string(reason[0])
+            assert lib.sws_reclaim_digest(world) == oracle.digest(), event
+            pool = range(config.items * config.item_pages)
+            assert [vm.pool_page(world, index) for index in pool] == [
+                oracle.pool_page(index) for index in pool
+            ]
+        if not more[0]:
+            break
+    assert lib.sws_reclaim_digest(world) == oracle.digest()
+    assert told(world, config) == oracle_told(oracle)
+    assert (lib.sws_reclaim_outcome(world) == lib.SWS_RECLAIM_OUT_OF_MEMORY) == oracle.out_of_memory
+    for number, expected in enumerate(oracle.rounds):
+        if "end_ns" in expected:
+            found = lib.sws_reclaim_round_of(world, number)
+            assert {name: getattr(found, name) for name in expected} == expected
+    return oracle
+
+
+@settings(max_examples=25)
+@given(config=WORLDS)
+def test_a_small_world_is_the_oracles_event_by_event(config: ReclaimConfig) -> None:
+    """Pages, lists, slots, queue and counters are those of plain Python, whatever the world."""
+    compare(config, EVENTS)
+
+
+@pytest.mark.parametrize("nfs", [False, True])
+@pytest.mark.parametrize(
+    ("rules", "zones"),
+    [
+        *((rules, (300, 400)) for rules in RECLAIM_RULES),
+        *((rules, (700, 0)) for rules in STALL_RULES),
+    ],
+)
+def test_each_rule_set_runs_to_its_end_as_the_oracle(
+    rules: str, zones: tuple[int, int], nfs: bool
+) -> None:
+    """A file beside a pool that leaves little, twice, by each kernel's rules, on both systems.
+
+    6.1's lists are a node's: its world has one zone.
+    """
+    config = dataclasses.replace(
+        SMALL,
+        rules=rules,
+        dma32_pages=zones[0],
+        normal_pages=zones[1],
+        items=126,
+        files=(150, 500),
+        disk_rate=5000,
+        dirty_percent=20,
+        nfs=nfs,
+        server_rate=2000,
+    )
+    oracle = compare(config, 10**6)
+    assert oracle.over
+    assert oracle.counts["dirtied"] == 650
+
+
+@pytest.mark.parametrize("rules", RECLAIM_RULES)
+def test_a_task_that_reclaims_waits_for_a_servers_commit(rules: str) -> None:
+    """Each wait is as long as the oracle's, however slow the server is."""
+    config = dataclasses.replace(
+        SMALL, rules=rules, items=125, files=(400,), nfs=True, server_rate=500, net_rate=2000
+    )
+    counts = compare(config, 10**6).counts
+    assert counts["commit_waits"]
+    assert counts["commit_wait_ns"] > config.server_seek_ns
+
+
+def test_out_of_memory_is_an_end() -> None:
+    """A pool above memory and swap stops the world, which says so."""
+    found = vm.watch(dataclasses.replace(SMALL, items=300, swap_pages=100, files=(0,)), COSTS)
+    assert found.out_of_memory
+    assert found.rounds["end_ns"].to_list() == [0]
+
+
+def test_where_a_kernel_would_try_for_ever_a_world_ends() -> None:
+    """With nothing to wait for, 16 attempts that bring nothing are out of memory."""
+    config = dataclasses.replace(
+        SMALL,
+        rules="3.11",
+        dma32_pages=310,
+        normal_pages=300,
+        min_free_pages=82,
+        reserve_ratio=8,
+        program_pages=20,
+        cached_pages=50,
+        swappiness=0,
+        items=244,
+        files=(0,),
+    )
+    assert compare(config, 10**6).out_of_memory
+
+
+@pytest.mark.parametrize(("rules", "freed"), [("mmotm", True), ("series-1", False)])
+def test_mmotm_frees_a_page_that_is_being_written(rules: str, freed: bool) -> None:
+    """Case 1 of mmotm goes on after its sleep, be the write over or not; patch 1 mends it."""
+    config = dataclasses.replace(
+        SMALL,
+        rules=rules,
+        min_free_pages=18,
+        swappiness=100,
+        disk_rate=30,
+        nfs=True,
+        items=104,
+        files=(400,),
+        set_percent=100,
+        serve_ns=500_000_000,
+        dirty_percent=100,
+    )
+    assert (compare(config, 10**6).counts["freed_under_writeback"] > 0) == freed
+
+
+def test_an_event_is_little_work_whatever_the_world() -> None:
+    """A million operations that nobody disturbs are many events, so Ctrl-C is heard between."""
+    config = dataclasses.replace(
+        SMALL, files=(0,), flush_interval_ns=10**15, serve_ns=10**9, min_free_pages=2
+    )
+    world = vm.make(config, COSTS | {"op_ns": 1000})
+    more, works = ffi.new("bool *", True), []
+    while more[0]:
+        assert lib.sws_reclaim_run(world, 2**64 - 1, 1, more) == lib.SWS_OK
+        works.append(lib.sws_reclaim_work(world))
+    assert lib.sws_reclaim_counts_of(world).ops == 10**6
+    assert max(works) <= lib.SWS_RECLAIM_EVENT_WORK_MAX
+    assert sum(works) > 5 * 10**6
+
+
+def test_an_interrupt_ends_a_run_between_two_calls() -> None:
+    """Ctrl-C is heard after the call into C that it meets, and the next is not made."""
+    ticks: list[int] = []
+
+    def interrupt(now: int) -> None:
+        ticks.append(now)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        vm.watch(dataclasses.replace(SMALL, serve_ns=10**15), COSTS, tick=interrupt)
+    assert len(ticks) == 1
+
+
+def test_samples_change_nothing() -> None:
+    """Memory looked at often or never, the run is the same, and its last sample is its end."""
+    often = vm.watch(SMALL, COSTS, sample_ns=1_000_000, verify=True)
+    never = vm.watch(SMALL, COSTS)
+    assert often.rounds.equals(never.rounds)
+    assert often.counters.equals(never.counters)
+    assert often.zones.equals(never.zones)
+    assert often.memory.height > 2 * often.elapsed_ns // 1_100_000
+    assert often.memory.tail(2).equals(never.memory)
+    assert often.activity["t_ns"].is_sorted()
+
+
+def test_pages_of_a_zone_add_up() -> None:
+    """Free pages and those of its lists are a zone's, but for the few in a reclaimer's hands."""
+    found = vm.watch(SMALL, COSTS, sample_ns=1_000_000)
+    sizes = found.memory.select(
+        "zone", pages=sum(found.memory[name].cast(int) for name in found.memory.columns[2:7])
+    )
+    for zone, size in (("dma32", SMALL.dma32_pages), ("normal", SMALL.normal_pages)):
+        pages = sizes.filter(sizes["zone"] == zone)["pages"]
+        assert pages.max() == size
+        assert pages.min() >= size - 32 * 4  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"min_free_pages": 500}, "min_free_pages=500: watermarks above memory"),
+        ({"reserve_ratio": 1}, "min_free_pages=24: watermarks above memory"),
+        ({"background_percent": 30}, "background_percent=30: choose dirty_percent at most"),
+        ({"seek_near_ns": 20_000_000}, "seek_near_ns=20000000: choose seek_far_ns at most"),
+        ({"items": 2**27}, "items=134217728: a pool too large"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_by_name(
+    changes: dict[str, int], message: str
+) -> None:
+    """Each problem that the library finds is told with its field and what to do."""
+    with pytest.raises(ConfigError) as error:
+        vm.make(dataclasses.replace(SMALL, **changes), COSTS)
+    assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rules": "6.1"}, "rules='6.1': its lists are the node's"),
+        ({"rules": "2.4"}, "rules='2.4': choose one of 3.9, mmotm"),
+        ({"dma32_pages": 0}, "dma32_pages=0: choose a whole number from 1"),
+        ({"dma32_pages": 9, "normal_pages": 0}, "dma32_pages=9 and normal_pages=0: choose 256"),
+        ({"program_pages": 2**24}, "program_pages=16777216: choose a whole number from 0 to 2097"),
+        ({"hz": 99}, "hz=99: choose a whole number from 100"),
+        ({"disk_rate": 0}, "disk_rate=0: choose a whole number from 1"),
+        ({"nr_requests": 0}, "nr_requests=0: choose a whole number from 1"),
+        ({"files": (5001,)}, "files=5001: choose a whole number from 0 to 5000: a file is no"),
+        ({"files": ()}, "files=(): give a tuple of 1 to 64"),
+        ({"serve_ns": 0}, "serve_ns=0: choose"),
+        ({"server_rate": 0}, "server_rate=0: choose a whole number from 1"),
+        ({"delays_allocation": 1}, "delays_allocation=1: choose True or False"),
+        ({"seed": -1}, "seed=-1: choose"),
+    ],
+)
+def test_a_field_out_of_its_range_is_refused_by_name(changes: dict[str, Any], message: str) -> None:
+    """A config says which field is wrong, with its value."""
+    with pytest.raises(ConfigError) as error:
+        dataclasses.replace(SMALL, **changes)
+    assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize("name", WORLD_COSTS)
+def test_a_cost_that_is_missing_or_none_is_refused_by_name(name: str) -> None:
+    """A world without one of its costs is not made."""
+    with pytest.raises(ConfigError, match=f"{name}: a cost that is missing"):
+        vm.make(SMALL, {cost: ns for cost, ns in COSTS.items() if cost != name})
+    for value in (0, 2**31, -1, 1.5):
+        with pytest.raises(ConfigError, match=f"{name}={value}: choose a whole number from 1"):
+            vm.make(SMALL, COSTS | {name: value})  # type: ignore[dict-item]
+
+
+def test_defaults_are_the_librarys() -> None:
+    """A config made of nothing is what sws_reclaim_config_init writes."""
+    made = ffi.new("struct sws_reclaim_config *")
+    lib.sws_reclaim_config_init(made)
+    config = ReclaimConfig()
+    for name in set(WORLD_FIELDS) - {"rules", "seed"}:
+        assert getattr(made, name) == getattr(config, name), name
+    assert STALL_RULES[made.rules] == config.rules
+    assert set(COSTS) == set(WORLD_COSTS)

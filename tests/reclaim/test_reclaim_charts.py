@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts of the world draw what their frames hold, and refuse other frames."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from swapsim.charts import colours
+from swapsim.claims.tables import WORLD_AND_LAB
+from swapsim.errors import InputError
+from swapsim.ffi.facts import WORLD_WHERE
+from swapsim.patches.stall_decisions.tables import (
+    WORLD_BY_TIME,
+    WORLD_CELLS,
+    WORLD_LIFE_SPANS,
+    WORLD_WHAT_IF,
+)
+from swapsim.reclaim import charts as reclaim_charts
+from swapsim.reclaim import charts_guest as reclaim_charts_guest
+from swapsim.reclaim import charts_seconds as reclaim_charts_seconds
+
+CELLS = pl.DataFrame(
+    [
+        ("t", "Ops a", "3.9", 10.0, 5.0, 4.0, 6.0, 0.5, None),
+        ("t", "Ops a", "mmotm", 10.0, 1e6, 1e6, 1e6, 1e5, False),
+        ("t", "b", "series-8", 10.0, 0.0, 0.0, 0.0, None, False),
+        ("t", "b", "mmotm", 10.0, 0.001, 0.0, 0.0, 1e-4, False),
+    ],
+    schema=WORLD_CELLS,
+    orient="row",
+)
+SECOND = dict.fromkeys(WORLD_BY_TIME.names()[2:], 1) | {"client_waits": 0.5}
+BY_TIME = pl.DataFrame(
+    [{"rules": rules, "t_s": t, **SECOND} for rules in ("3.9", "mmotm") for t in (1, 2)],
+    schema=WORLD_BY_TIME,
+)
+SPANS = pl.DataFrame(
+    [
+        ("3.9", 700, "untouched", None, 0.0, 1.0),
+        ("3.9", 700, "active", "normal", 1.0, 2.5),
+        ("3.9", 700, "swapped-out", None, 2.5, 4.0),
+        ("3.9", 900, "active", "dma32", 1.0, 4.0),
+    ],
+    schema=WORLD_LIFE_SPANS,
+    orient="row",
+)
+MACHINES = pl.DataFrame(
+    [
+        (factor, 2.0, "mmotm", seed, "scanned", 10.0 * seed)
+        for factor in ("disk", "memory")
+        for seed in (1, 2, 3)
+    ],
+    schema=WORLD_WHAT_IF,
+    orient="row",
+)
+
+
+def rows_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return all rows of a chart's data."""
+    return [row for rows in spec["datasets"].values() for row in rows]
+
+
+def test_a_cell_is_a_mark_at_its_quotient() -> None:
+    """Far ones at the edge, fitted ones hollow, those without a quotient nowhere."""
+    rows = rows_of(reclaim_charts.beside_the_mail(CELLS, title="t").to_dict())
+    assert [(row["row"], row["ratio"], row["kind"]) for row in rows if "row" in row] == [
+        ("a", 0.5, "fitted"),
+        ("a", 32.0, "above the axis"),
+        ("b", 0.0313, "below the axis"),
+    ]
+
+
+def test_time_has_a_row_for_each_question() -> None:
+    """Who holds memory, what is scanned, who waits; and a column a kernel."""
+    spec = reclaim_charts_seconds.over_time(BY_TIME, title="t").to_dict()
+    assert len(spec["concat"]) == 3
+    columns = {name for row in rows_of(spec) for name in row} - {"rules", "t_s"}
+    assert columns == {*colours.HOLDERS, *colours.SLEEPERS, *colours.ZONES}
+    assert spec["concat"][0]["facet"]["column"]["sort"] == ["3.9", "mmotm"]
+
+
+def test_a_life_is_a_strip() -> None:
+    """Pages are numbered as they stand; before its first touch there is nothing of a page."""
+    spec = reclaim_charts.lives(SPANS, title="t").to_dict()
+    told = [(row["place"], row["where"], row["begin"], row["end"]) for row in rows_of(spec)]
+    assert told == [(1, "active", 1, 2.5), (1, "swapped-out", 2.5, 4), (2, "active", 1, 4)]
+    assert set(WORLD_WHERE) == set(colours.WHERE)
+
+
+def test_other_machines_have_a_panel_a_factor() -> None:
+    """The median, and the least and the greatest seed."""
+    spec = reclaim_charts.by_machine(MACHINES, "scanned", title="t").to_dict()
+    assert len(spec["concat"]) == 2
+    row = {"factor": "disk", "setting": 2.0, "rules": "mmotm", "value": 20.0}
+    assert row | {"low": 10.0, "high": 30.0} in rows_of(spec)
+
+
+@pytest.mark.parametrize(
+    "draw", [reclaim_charts.beside_the_mail, reclaim_charts_seconds.over_time, reclaim_charts.lives]
+)
+def test_another_frame_is_refused(draw: Any) -> None:
+    """The schema is named."""
+    with pytest.raises(InputError, match="WORLD_"):
+        draw(MACHINES, title="t")
+
+
+def test_a_worlds_bar_reaches_over_what_is_open_and_the_labs_over_its_interval() -> None:
+    """A panel a row, two marks a rule set."""
+    table = pl.DataFrame(
+        [
+            (metric, rules, "pages", 5.0, 4.0, 6.0, 1.0, 9.0, 7.0, 6.5, 7.5, 1.4, True)
+            for metric in ("a", "b")
+            for rules in ("3.9", "mmotm")
+        ],
+        schema=WORLD_AND_LAB,
+        orient="row",
+    )
+    spec = reclaim_charts_guest.beside_the_lab(table, {"b": "B"}, title="t").to_dict()
+    assert len(spec["concat"]) == 1
+    rows = rows_of(spec)
+    assert {row["policy"] for row in rows} == {"3.9", "mmotm"}
+    spans = {row["side"]: (row["low"], row["median"], row["high"]) for row in rows}
+    assert spans == {"lab": (6.5, 7.0, 7.5), "world": (1.0, 5.0, 9.0)}
+    with pytest.raises(InputError):
+        reclaim_charts_guest.beside_the_lab(table.drop("near"), {"b": "B"}, title="t")

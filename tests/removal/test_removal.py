@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Removal from the mappings: C beside the oracle, and what patch B may and may not change."""
+
+import oracle_removal
+import oracle_rtree
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapsim._core import ffi, lib
+from swapsim.errors import InputError
+from swapsim.ffi.facts import MAPPING_KERNELS, REMOVAL_WAYS
+from swapsim.mapping._native import settings
+from swapsim.mapping.config import MappingConfig
+from swapsim.removal import _native as removal
+from swapsim.removal.tables import REMOVAL_HOLDS, REMOVAL_PAGES
+
+WAYS = REMOVAL_WAYS
+PAGE_BY_PAGE, BATCHED = WAYS
+TRUNK_SHIFT = 4
+TREE_SHIFT = 2
+PLACES = st.one_of(
+    st.tuples(st.just(True), st.just(0), st.integers(1, 63)),
+    st.tuples(st.just(False), st.integers(5, 7), st.integers(0, 40)),
+)
+STATE = st.tuples(
+    st.sampled_from([2, 2, 2, 3, 1]),
+    st.sampled_from([False, False, True]),
+    st.booleans(),
+    st.booleans(),
+)
+Row = tuple[bool, int, int, int, bool, bool, bool]
+"""swap, key of the mapping, index, references, dirty, freepage, lazyfree."""
+
+PAGE = st.tuples(PLACES, STATE).map(lambda page: (*page[0], *page[1]))
+LIST = st.lists(PAGE, min_size=1, max_size=24, unique_by=lambda row: row[:3])
+LISTS = st.lists(LIST, min_size=1, max_size=6)
+
+
+def config(kernel: str) -> MappingConfig:
+    """Return small mappings, so that trees get deep and trunks many."""
+    return MappingConfig(
+        kernel=kernel, swap_slots=64, trunk_shift=TRUNK_SHIFT, tree_shift=TREE_SHIFT
+    )
+
+
+def table(lists: list[list[Row]]) -> pl.DataFrame:
+    """Return rows as REMOVAL_PAGES, all locked."""
+    rows = [
+        (number, *row[:4], True, *row[4:])
+        for number, rows_of_list in enumerate(lists)
+        for row in rows_of_list
+    ]
+    return pl.DataFrame(rows, schema=REMOVAL_PAGES, orient="row")
+
+
+def run_oracle(lists: list[list[Row]], kernel: str, way: str) -> oracle_removal.Reclaim:
+    """Lead the same lists through the plain model, trees and all."""
+    reclaim = oracle_removal.Reclaim(
+        kernel, TRUNK_SHIFT, make_tree=lambda: oracle_rtree.Tree(TREE_SHIFT)
+    )
+    for rows in lists:
+        pages = [
+            reclaim.bring(
+                swap,
+                key,
+                index,
+                references=references,
+                dirty=dirty,
+                freepage=freepage,
+                lazyfree=lazyfree,
+            )
+            for swap, key, index, references, dirty, freepage, lazyfree in rows
+        ]
+        reclaim.run(way, pages)
+    return reclaim
+
+
+@given(lists=LISTS, kernel=st.sampled_from(MAPPING_KERNELS), way=st.sampled_from(WAYS))
+def test_c_and_oracle_remove_the_same_pages_under_the_same_holds(
+    lists: list[list[Row]], kernel: str, way: str
+) -> None:
+    """Outcomes, the order of freed and kept pages, each hold's work and the counters agree."""
+    found = removal.remove_lists(table(lists), config(kernel), way)
+    reclaim = run_oracle(lists, kernel, way)
+    assert list(found.outcomes.iter_rows()) == reclaim.results
+    assert [row[1:] for row in found.holds.iter_rows()] == [
+        (hold.mapping[0] == oracle_removal.SWAP, hold.mapping[1], *hold.figures())
+        for hold in reclaim.holds
+    ]
+    assert found.counts == reclaim.counts()
+
+
+@given(lists=LISTS, kernel=st.sampled_from(MAPPING_KERNELS))
+def test_batching_changes_locks_and_nothing_else(lists: list[list[Row]], kernel: str) -> None:
+    """Both ways remove the same pages, leave the same trees and free the same slots."""
+    found = {way: removal.remove_lists(table(lists), config(kernel), way) for way in WAYS}
+    assert found[BATCHED].outcomes["removed"].equals(found[PAGE_BY_PAGE].outcomes["removed"])
+    for figure in ("descents", "failed", "removed", "nodes_freed"):
+        assert found[BATCHED].holds[figure].sum() == found[PAGE_BY_PAGE].holds[figure].sum()
+    for counter in ("reclaimed", "failed", "slots_freed", "freepages"):
+        assert found[BATCHED].counts[counter] == found[PAGE_BY_PAGE].counts[counter]
+    states = [run_oracle(lists, kernel, way) for way in WAYS]
+    assert states[0].state() == states[1].state()
+    assert sorted(states[0].freed_slots) == sorted(states[1].freed_slots)
+
+
+@given(lists=LISTS, kernel=st.sampled_from(MAPPING_KERNELS))
+def test_a_call_takes_one_hold_for_each_mapping_on_its_list(
+    lists: list[list[Row]], kernel: str
+) -> None:
+    """Acquisitions are the distinct mappings of each list; page by page they are its pages."""
+    trunks = kernel != "4.8"
+    mappings = [
+        len(
+            {
+                (swap, index >> TRUNK_SHIFT if swap and trunks else key)
+                for swap, key, index, *_ in rows
+            }
+        )
+        for rows in lists
+    ]
+    pages = table(lists)
+    held = {
+        way: removal.remove_lists(pages, config(kernel), way)
+        .holds.group_by("list", maintain_order=True)
+        .len()["len"]
+        .to_list()
+        for way in WAYS
+    }
+    assert held == {PAGE_BY_PAGE: [len(rows) for rows in lists], BATCHED: mappings}
+
+
+@given(lists=LISTS)
+def test_slots_of_a_mapping_are_freed_in_the_order_in_which_pages_were_met(
+    lists: list[list[Row]],
+) -> None:
+    """Twice reversed, the order is that of vanilla: with one mapping of swap, to the slot."""
+    freed = [run_oracle(lists, "4.8", way).freed_slots for way in WAYS]
+    assert freed[0] == freed[1]
+
+
+def test_a_lazily_freed_page_that_stays_is_counted_by_the_patch_alone() -> None:
+    """PGLAZYFREED is bumped at queueing: the small difference of the posted patch."""
+    pages = table([[(True, 0, 5, 3, False, False, True), (True, 0, 6, 2, False, False, True)]])
+    counted = {
+        way: removal.remove_lists(pages, config("4.8"), way).counts["lazyfreed"] for way in WAYS
+    }
+    assert counted == {PAGE_BY_PAGE: 1, BATCHED: 2}
+
+
+def test_a_page_taken_again_by_a_later_list_is_brought_back() -> None:
+    """A slot is used again: its page is in the tree anew, in 6.1 in the place of its shadow."""
+    again = [[(True, 0, 5, 2, False, False, False)]] * 3
+    for kernel in MAPPING_KERNELS:
+        found = removal.remove_lists(table(again), config(kernel), BATCHED)
+        assert found.outcomes["removed"].to_list() == [True] * 3
+
+
+def test_a_run_of_many_chunks_is_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows go to C in chunks of whole lists; where they are cut shows nowhere."""
+    lists = [
+        [(page % 3 != 0, 5 + page % 2, 1 + (7 * number + page) % 60, 2, False, False, False)
+         for page in range(8)]
+        for number in range(40)
+    ]  # fmt: skip
+    whole = removal.remove_lists(table(lists), config("6.1"), BATCHED)
+    monkeypatch.setattr(removal, "CHUNK_ROWS", 11)
+    ticks: list[int] = []
+    parts = removal.remove_lists(table(lists), config("6.1"), BATCHED, tick=ticks.append)
+    assert whole.outcomes.equals(parts.outcomes)
+    assert whole.holds.equals(parts.holds)
+    assert whole.counts == parts.counts
+    assert ticks == [8] * 40
+    assert whole.holds.schema == REMOVAL_HOLDS
+
+
+def single(
+    row: Row, kernel: str, way: str
+) -> tuple[bool, tuple[int, bool, int], tuple[int, ...], int]:
+    """Remove one page as remove_mapping does; return whether it went, the page, the work, the tree.
+
+    The page's part is its references, whether it is locked, and its swap entry.
+    """
+    swap, _, index, references, dirty, freepage, lazyfree = row
+    out = ffi.new("struct sws_mappings **")
+    assert lib.sws_mappings_new(settings(config(kernel)), out) == lib.SWS_OK
+    mappings = ffi.gc(out[0], lib.sws_mappings_free)
+    mapping = ffi.new("uint32_t *")
+    if swap:
+        lib.sws_mapping_of_swap(mappings, index, mapping)
+    else:
+        lib.sws_mapping_add_file(mappings, mapping)
+    work = ffi.new("struct sws_mapping_work *")
+    lib.sws_mapping_add(mappings, mapping[0], index, oracle_removal.PAGE, work)
+    reclaimer_config = ffi.new("struct sws_removal_config *")
+    lib.sws_removal_config_init(reclaimer_config)
+    reclaimer_config.way = WAYS.index(way)
+    made = ffi.new("struct sws_removal **")
+    assert lib.sws_removal_new(reclaimer_config, mappings, made) == lib.SWS_OK
+    reclaimer = ffi.gc(made[0], lib.sws_removal_free)
+    page = ffi.new("struct sws_removal_page *")
+    page.index, page.entry, page.mapping = index, index if swap else 0, mapping[0]
+    page.references, page.locked, page.dirty = references, True, dirty
+    page.freepage, page.lazyfree = freepage, lazyfree
+    removed, hold = ffi.new("bool *"), ffi.new("struct sws_removal_hold *")
+    assert lib.sws_removal_single(reclaimer, page, removed, hold) == lib.SWS_OK
+    done = (hold.removed, hold.failed, hold.passed_over)
+    tree = (hold.tree.descents, hold.tree.nodes_touched, hold.tree.tag_words_touched)
+    return (
+        removed[0],
+        (page.references, page.locked, page.entry),
+        (*done, *tree, hold.tree.nodes_freed),
+        lib.sws_mapping_lookup(mappings, mapping[0], index),
+    )
+
+
+@given(row=PAGE, kernel=st.sampled_from(MAPPING_KERNELS), way=st.sampled_from(WAYS))
+def test_a_single_removal_gives_what_it_gave_before_the_patch(
+    row: Row, kernel: str, way: str
+) -> None:
+    """One page leaves no shadow, keeps the caller's reference and its lock; the way is all one."""
+    swap, key, index, references, dirty, *_ = row
+    reclaim = oracle_removal.Reclaim(
+        kernel, TRUNK_SHIFT, make_tree=lambda: oracle_rtree.Tree(TREE_SHIFT)
+    )
+    page = reclaim.bring(swap, key, index, references=references, dirty=dirty)
+    mapping = page.mapping
+    assert mapping is not None
+    removed = reclaim.single(page)
+    assert single(row, kernel, way) == (
+        removed,
+        (page.references, page.locked, page.entry),
+        reclaim.holds[0].figures(),
+        reclaim.trees[mapping].items.get(index, 0),
+    )
+
+
+GOOD: Row = (True, 0, 5, 2, False, False, False)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("column", "value", "wrong"),
+    [
+        ("index", 5, "page 1 of list 1 cannot be removed: the page is on its list already"),
+        ("locked", False, "page 1 of list 1 cannot be removed: the page is not locked"),
+        ("mapping", None, "page 1 of list 1 cannot be removed: the page has no mapping"),
+        ("index", 64, "page 1 of list 1 cannot be removed: its index lies outside the tree"),
+        ("index", 0, "page 1 of list 1 cannot be removed: slot 0 is the header"),
+    ],
+)
+def test_a_page_that_cannot_be_is_named_by_its_list_and_place(
+    way: str, column: str, value: object, wrong: str
+) -> None:
+    """A list at fault is refused before the first of its pages is removed."""
+    pages = table([[(True, 0, 9, 2, False, False, False)], [GOOD, (True, 0, 6, 2, *GOOD[4:])]])
+    bad = pages.with_columns(
+        pl.when(pl.int_range(pl.len()) == 2)
+        .then(pl.lit(value, dtype=pages.schema[column]))
+        .otherwise(column)
+        .alias(column)
+    )
+    with pytest.raises(InputError, match=wrong):
+        removal.remove_lists(bad, config("4.8"), way)
+
+
+def test_no_page_at_all_is_refused() -> None:
+    """An empty list is no list."""
+    with pytest.raises(InputError, match="field 'list': the list is empty"):
+        removal.remove_lists(table([]), config("4.8"), BATCHED)
+
+
+def test_a_list_in_two_places_is_refused() -> None:
+    """Rows of a list lie together, or their order says nothing."""
+    pages = pl.concat([table([[GOOD], [GOOD]]), table([[GOOD]])])
+    with pytest.raises(InputError, match="field 'list': the rows of list 0 lie apart"):
+        removal.remove_lists(pages, config("4.8"), BATCHED)
+
+
+def test_a_missing_value_is_named_by_row_and_field() -> None:
+    """A null is refused before any row is taken; a page without a mapping is another matter."""
+    pages = table([[GOOD]]).with_columns(index=pl.lit(None, dtype=pl.UInt64))
+    with pytest.raises(InputError, match="field 'index': the page in row 0 has no value"):
+        removal.remove_lists(pages, config("4.8"), BATCHED)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bad traces of reclaim: each refused with one line that names the row, or counted as cut."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import polars as pl
+import pytest
+from oracle_stall_recording import TABLES, Kernel, Task
+
+from swapsim.cli import main
+from swapsim.stall.recording import reclaim_rows as recording
+from swapsim.stall.verify import verified_stalls
+
+KERNEL = Kernel("6.1", Random(11), [Task(1, 0, kswapd=True), Task(10, 1), Task(11, 1)], cpus=2)
+KERNEL.run(400)
+FRAMES = KERNEL.frames()
+
+
+def write(folder: Path, frames: dict[str, pl.DataFrame]) -> Path:
+    """Write a trace folder; an event without a row has no file."""
+    folder.mkdir()
+    for name, frame in frames.items():
+        if frame.height:
+            frame.write_parquet(folder / f"{name}.parquet")
+    (folder / "trace.toml").write_text("[guest]\ncpus = 2\n")
+    return folder
+
+
+def spoil(table: str, row: int, **values: Any) -> dict[str, pl.DataFrame]:
+    """Return the frames with other values in one row."""
+    frame = FRAMES[table]
+    at = pl.int_range(pl.len()) == row
+    changed = frame.with_columns(
+        pl.when(at)
+        .then(pl.lit(value, dtype=frame.schema[name]))
+        .otherwise(pl.col(name))
+        .alias(name)
+        for name, value in values.items()
+    )
+    return FRAMES | {table: changed}
+
+
+def refused(
+    frames: dict[str, pl.DataFrame], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> str:
+    """Verify a trace that must exit 2 with one line; return the line."""
+    assert main(["verify", "stalls", str(write(folder / "trace", frames))]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.count("\n") == 1, printed.err
+    assert str(folder) in printed.err
+    return printed.err
+
+
+def row_of(table: str, number: int) -> dict[str, Any]:
+    """Return a row of a table."""
+    return FRAMES[table].row(number, named=True)
+
+
+def test_a_whole_trace_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last line has all counts; info says that the trace can feed the replay."""
+    folder = write(tmp_path / "trace", FRAMES)
+    assert main(["verify", "stalls", str(folder)]) == 0
+    passes, lists = FRAMES["reclaim_passes"].height, FRAMES["reclaim_lists"].height
+    calls = FRAMES["throttles"].height
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == (
+        f"decided {passes} of {passes} passes as the kernel did "
+        f"({lists} of {lists} lists' counters, {calls} of {calls} throttles)"
+    )
+    assert main(["info", str(folder)]) == 0
+    assert "stall-decisions: yes" in capsys.readouterr().out
+    assert main(["replay", "stall-decisions", str(folder)]) == 0
+    assert "series-8" in capsys.readouterr().out
+    verified = verified_stalls({"made": folder})
+    assert verified["decided"].item() == passes
+    assert recording(folder).lists.height == lists
+
+
+def test_a_mismatch_exits_with_1_and_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first one comes with its folios, both counters, flags and decisions."""
+    row = row_of("reclaim_lists", 3)
+    frames = spoil("reclaim_lists", 3, ref_keep=row["ref_keep"] + 1)
+    assert main(["verify", "stalls", str(write(tmp_path / "trace", frames))]) == 1
+    printed = capsys.readouterr().out
+    assert f"list {row['list']} in pass {row['pass']} at seq {row['seq']}" in printed
+    for word in ("kernel: ", "rules:  ", "flags:  ", "sleeps: ", "folio at seq "):
+        assert word in printed
+    assert "lists' counters" in printed.splitlines()[-1]
+
+
+def test_a_missing_table_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without folios there is nothing to count."""
+    frames = {name: frame for name, frame in FRAMES.items() if name != "reclaim_folios"}
+    assert "reclaim_folios" in refused(frames, tmp_path, capsys)
+
+
+@pytest.mark.parametrize(
+    ("table", "values", "words"),
+    [
+        ("reclaim_lists", {"unqueued_dirty": 4000}, "unqueued_dirty 4000"),
+        ("reclaim_lists", {"dirty": 4000}, "dirty 4000"),
+        ("reclaim_lists", {"writeback": 4000}, "writeback 4000"),
+        ("reclaim_lists", {"priority": 13}, "priority 13"),
+        ("reclaim_lists", {"priority": -1}, "priority -1"),
+        ("reclaim_lists", {"flags_before": 8}, "flags_before 8"),
+        ("reclaim_lists", {"taken": 0}, "taken 0"),
+        ("reclaim_lists", {"list": 0}, "list 0"),
+        ("reclaim_passes", {"unqueued_dirty": 9000}, "unqueued_dirty 9000"),
+        ("reclaim_passes", {"priority": 13}, "priority 13"),
+        ("reclaim_passes", {"flags_after": 16}, "flags_after 16"),
+        ("reclaim_passes", {"file_taken": 9000}, "file_taken 9000"),
+        ("reclaim_folios", {"node_flags": 9}, "node_flags 9"),
+        ("reclaim_folios", {"pages": 0}, "pages 0"),
+        ("reclaim_folios", {"list": 0}, "list 0"),
+        ("reclaim_rounds", {"priority": 13}, "priority 13"),
+        ("throttles", {"timeout_us": 0, "delayed_us": 7}, "delayed_us 7"),
+        ("reclaim_clears", {"flags": 8}, "flags 8"),
+    ],
+)
+def test_a_row_that_contradicts_itself_is_named(
+    table: str,
+    values: dict[str, Any],
+    words: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Counters, priorities and flags that cannot be: the row's seq, the field and its value."""
+    row = FRAMES[table].with_row_index("row")
+    if "node_flags" in values:
+        row = row.filter(pl.col("node_flags").is_not_null())
+    number = row["row"][row.height // 2]
+    line = refused(spoil(table, number, **values), tmp_path, capsys)
+    assert words in line
+    assert f"seq {row_of(table, number)['seq']}" in line
+
+
+def test_a_value_that_is_missing_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A null where a decision needs a number."""
+    line = refused(spoil("reclaim_lists", 4, congested=None), tmp_path, capsys)
+    assert "congested" in line
+
+
+def test_rows_out_of_order_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each table is in order of seq, which no two rows share."""
+    frames = FRAMES | {"reclaim_lists": FRAMES["reclaim_lists"].reverse()}
+    assert "out of order" in refused(frames, tmp_path, capsys)
+    (tmp_path / "shared").mkdir()
+    seq = row_of("reclaim_folios", 40)["seq"]
+    later = FRAMES["throttles"].tail(1).with_columns(seq=pl.lit(seq, pl.UInt64))
+    line = refused(FRAMES | {"throttles": later}, tmp_path / "shared", capsys)
+    assert f"seq {seq}" in line
+
+
+def whole_list() -> dict[str, Any]:
+    """Return a list of some folios in the middle of the trace."""
+    counted = FRAMES["reclaim_folios"]["list"].value_counts()
+    long = counted.filter(pl.col("count") > 4)["list"]
+    lists = FRAMES["reclaim_lists"].filter(pl.col("list").is_in(long.implode()))
+    return lists.row(lists.height // 2, named=True)
+
+
+def test_a_list_without_all_its_folios_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the middle of a trace none can be missing."""
+    number = whole_list()["list"]
+    folios = FRAMES["reclaim_folios"]
+    lost = folios.filter(pl.col("list") == number)["seq"][1]
+    frames = FRAMES | {"reclaim_folios": folios.filter(pl.col("seq") != lost)}
+    line = refused(frames, tmp_path, capsys)
+    assert f"list {number} " in line
+    assert "lacks folios" in line
+
+
+def test_a_pass_that_never_ends_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its task goes on, so it has ended; the same of a list."""
+    number = whole_list()["pass"]
+    passes = FRAMES["reclaim_passes"].filter(pl.col("pass") != number)
+    rounds = FRAMES["reclaim_rounds"].filter(pl.col("pass") != number)
+    frames = FRAMES | {"reclaim_passes": passes, "reclaim_rounds": rounds}
+    assert f"pass {number} " in refused(frames, tmp_path, capsys)
+
+
+def test_two_open_lists_of_one_task_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A task takes a list when it is through with the one before."""
+    lists = FRAMES["reclaim_lists"].filter(pl.col("pid") == 1)
+    one, two = lists["list"][10], lists["list"][11]
+    folios = FRAMES["reclaim_folios"]
+    last = folios.filter(pl.col("list") == one)["seq"].max()
+    first = folios.filter(pl.col("list") == two)["seq"].min()
+    seq = pl.col("seq")
+    swapped = pl.when(seq == last).then(first).when(seq == first).then(last).otherwise(seq)
+    moved = folios.with_columns(seq=swapped.cast(pl.UInt64)).sort("seq")
+    line = refused(FRAMES | {"reclaim_folios": moved}, tmp_path, capsys)
+    assert f"list {one} " in line or f"list {two} " in line
+
+
+def test_a_cut_recording_is_judged_and_what_it_cut_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its ends fall within lists and passes: these are not judged, all others agree."""
+    half = row_of("reclaim_folios", FRAMES["reclaim_folios"].height // 2)["seq"]
+    frames = {name: frame.filter(pl.col("seq") <= half) for name, frame in FRAMES.items()}
+    assert set(frames) == set(TABLES)
+    assert main(["verify", "stalls", str(write(tmp_path / "trace", frames))]) == 0
+    assert "not judged: " in capsys.readouterr().out

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The laboratory's own traces of reclaim: each decision as the kernel's, and by others' rules."""
+
+from pathlib import Path
+
+import oracle_stall
+import polars as pl
+import pytest
+
+from swapsim import traces
+from swapsim.ffi.facts import STALL_RULES
+from swapsim.stall.recording import reclaim_rows as recording
+from swapsim.stall.replay import decided_lists
+from swapsim.stall.replay import stall_decisions as stall_replay
+from swapsim.stall.verify import verify_stalls
+
+SHIPPED = traces.shipped("stall-decisions")
+TRACES = pytest.mark.parametrize("folder", SHIPPED.values(), ids=SHIPPED)
+SHARED = ("file", "dirty", "writeback", "reclaim", "buffers", "fs_dirty", "fs_writeback", "pages")
+SHARED += ("lazyfree", "under_writeback")
+EVERY = 97
+"""Of the lists that the plain model follows, too."""
+
+
+@TRACES
+def test_a_real_kernel_decided_by_its_rules(folder: Path) -> None:
+    """All lists, passes and sleeps; only what the recording's end cut is not judged."""
+    found = verify_stalls(folder)
+    assert found.holds, "\n".join(found.describe())
+    rows = recording(folder)
+    assert found.decided == found.passes.height == rows.passes.height
+    assert found.counted == found.lists.height == rows.lists.height
+    assert found.held == found.throttles.height == rows.throttles.height
+
+
+@TRACES
+def test_the_plain_model_decides_as_the_library_by_all_rules(folder: Path) -> None:
+    """Every so many lists, from the flags that each set of rules had led up to there."""
+    decided = decided_lists(folder).filter(pl.col("nth") % EVERY == 0)
+    known = recording(folder)
+    lists = {row["list"]: row for row in known.lists.iter_rows(named=True)}
+    some = decided["list"].unique()
+    folios = known.folios.filter(pl.col("list").is_in(some.implode()))
+    by_list = {number: frame for (number,), frame in folios.group_by("list", maintain_order=True)}
+    for rules in STALL_RULES:
+        for ours in decided.filter(pl.col("rules") == rules).iter_rows(named=True):
+            told = lists[ours["list"]]
+            context = oracle_stall.Context(
+                rules,
+                priority=told["priority"],
+                kswapd=told["kswapd"],
+                memcg=told["target"] != 0,
+                sane=told["sane"],
+                hibernation=told["hibernation"],
+                io=told["io"],
+                fs=told["fs"],
+                flags=ours["flags_before"],
+            )
+            rows = [_row(folio, rules) for folio in by_list[ours["list"]].iter_rows(named=True)]
+            theirs = oracle_stall.replay(context, rows, file=told["file"], taken=told["taken"])
+            counts = theirs.reclaim.counts
+            for name in ("dirty", "unqueued_dirty", "congested", "writeback", "immediate"):
+                assert getattr(counts, name) == ours[name], (rules, ours["list"], name)
+            assert theirs.untold == ours["untold"], (rules, ours["list"])
+
+
+def _row(folio: dict[str, object], rules: str) -> oracle_stall.Row:
+    """Give a folio to the plain model; by 6.1's rules with the flags that its tests saw."""
+    page = oracle_stall.Page(**{name: folio[name] for name in SHARED}, congested=False)
+    flags = (folio["node_flags"] or 0) if rules == "6.1" else None
+    return oracle_stall.Row(page, str(folio["step"]), bool(folio["clean"]), flags)
+
+
+COUNTED = (
+    "tail_lru_dirty",
+    "writeback",
+    "congested",
+    "forced",
+    "waits",
+    "naps",
+    "turned",
+    "not_written",
+    "waited",
+    "file_written",
+)
+GOLDEN = {
+    ("stalls-disk-1", "mmotm"): (791, 1887, 23, 826, 46, 325, 46117, 97, 0, 16),
+    ("stalls-disk-1", "series-3"): (4, 1481, 0, 848, 0, 325, 46117, 104, 0, 9),
+    ("stalls-disk-1", "series-8"): (4, 1481, 648, 848, 2010, 0, 46117, 104, 0, 9),
+    ("stalls-disk-1", "6.1"): (307, 10, 33, 112, 450, 2, 46117, 101, 0, 12),
+    ("stalls-cgroup-4", "mmotm"): (0, 394, 0, 0, 0, 2229, 5780, 3141, 22044, 0),
+    ("stalls-cgroup-4", "series-8"): (0, 394, 0, 0, 0, 0, 5780, 3141, 22044, 0),
+    ("stalls-cgroup-4", "6.1"): (0, 0, 620, 0, 737, 0, 27824, 3141, 0, 0),
+}
+"""By trace and rules, what COUNTED names: written down when the plain model had agreed."""
+
+
+@pytest.mark.parametrize("name", sorted({trace for trace, _ in GOLDEN}))
+def test_what_the_others_decide_stays_what_it_was(name: str) -> None:
+    """Flags, sleeps and folios of a shipped trace, by the rules of some sets."""
+    summed = stall_replay(SHIPPED[name])
+    for (trace, rules), counts in GOLDEN.items():
+        if trace == name:
+            row = summed.filter(pl.col("rules") == rules).select(COUNTED).row(0)
+            assert row == counts, rules

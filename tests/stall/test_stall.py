@@ -1,0 +1,954 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stall rules, cell by cell: what each kernel, and each patch of the series, counts and decides."""
+
+import dataclasses
+
+import polars as pl
+import pytest
+
+from swapsim._core import lib
+from swapsim.errors import ConfigError, InputError
+from swapsim.ffi.facts import STALL_RULES
+from swapsim.stall import _native as stall
+from swapsim.stall._native_page import explain_page
+from swapsim.stall._native_rules import Rules, rules_of
+from swapsim.stall.config import StallContext
+from swapsim.stall.tables_decisions import STALL_PAGES
+
+DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
+SERIES = tuple(f"series-{patch}" for patch in range(1, 9))
+OF_2013 = STALL_RULES[:-1]
+LATE = ("3.9", "mmotm", "series-1")
+AT_TOP = tuple(rules for rules in STALL_RULES if rules not in LATE)
+CLEAN = dict.fromkeys(STALL_PAGES, False) | {
+    "file": True,
+    "buffers": None,
+    "fs_dirty": None,
+    "fs_writeback": None,
+    "pages": 1,
+    "arrives": True,
+}
+
+
+def page(**what: object) -> dict[str, object]:
+    """Return a clean page of a file that comes to the dirty test, with what is said changed."""
+    return CLEAN | what
+
+
+def lead(
+    rules: str, *pages: dict[str, object], unseen: int = 0, **context: object
+) -> tuple[list[dict[str, object]], dict[str, object]]:
+    """Lead a list by the rules; return each page's way, and the end."""
+    table = pl.DataFrame(list(pages), schema=STALL_PAGES)
+    ways, end = stall.lead(StallContext(rules=rules, **context), table, unseen=unseen)  # type: ignore[arg-type]
+    return ways.to_dicts(), end
+
+
+def decide(rules: str, place: str = "list", **numbers: object) -> dict[str, object]:
+    """Decide from counters; what is no counter belongs to the context."""
+    context = {name: value for name, value in numbers.items() if hasattr(StallContext, name)}
+    counts = {name: value for name, value in numbers.items() if name not in context}
+    return stall.decide(StallContext(rules=rules, **context), counts, place)  # type: ignore[arg-type]
+
+
+def sleeps(decided: dict[str, object]) -> list[str]:
+    """Return the sleeps asked for, in order."""
+    asked = decided["sleeps"]
+    assert isinstance(asked, list)
+    return asked
+
+
+DIRTY_FILE = page(dirty=True, dirty_late=True)
+DIRTY_ANON = page(file=False, dirty=True, dirty_late=True)
+WRITING = page(writeback=True, reclaim=True, still=True)
+
+
+# Table 2.5: a page under writeback. Case 1 is kswapd's, of a marked page, with the flag set.
+
+
+def case_1(rules: str) -> tuple[dict[str, object], dict[str, object]]:
+    """Lead a page into case 1, if there is one."""
+    (way,), end = lead(rules, WRITING, unseen=31, kswapd=True, flags=WRITEBACK)
+    return way, end
+
+
+def test_case_1_does_not_exist_in_3_9() -> None:
+    """The page is case 2: nothing sleeps, and it is counted."""
+    way, end = case_1("3.9")
+    assert (way["fate"], end["slept"], end["writeback"]) == ("case-2", 0, 1)
+
+
+def test_case_1_of_mmotm_sleeps_with_the_page_locked_and_falls_through() -> None:
+    """100 ms, the flag is cleared, and the page goes on: it may be freed under writeback."""
+    way, end = case_1("mmotm")
+    assert (way["fate"], end["slept"], end["flags_cleared"]) == ("case-1", 1, WRITEBACK)
+    assert way["freed_under_writeback"]
+
+
+@pytest.mark.parametrize("rules", ["series-1", "series-2"])
+def test_case_1_after_patch_1_sleeps_and_keeps(rules: str) -> None:
+    """Unlocked, slept, the flag cleared, and kept."""
+    way, end = case_1(rules)
+    assert (way["fate"], end["slept"], end["flags_cleared"]) == ("case-1", 1, WRITEBACK)
+    assert not way["freed"]
+    assert not way["activated"]
+
+
+@pytest.mark.parametrize("rules", [*SERIES[2:], "3.11"])
+def test_case_1_of_the_series_counts_and_keeps(rules: str) -> None:
+    """No wait here, and the flag is not cleared here."""
+    way, end = case_1(rules)
+    assert (way["fate"], end["slept"], end["flags_cleared"]) == ("case-1", 0, 0)
+    assert (end["immediate"], end["writeback"], way["activated"]) == (1, 0, False)
+
+
+def test_case_1_of_6_1_counts_and_activates() -> None:
+    """Out of the way while it is written."""
+    way, end = case_1("6.1")
+    assert (end["immediate"], way["activated"], end["slept"]) == (1, True, 0)
+
+
+@pytest.mark.parametrize("missing", ["kswapd", "reclaim", "flag"])
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_without_kswapd_mark_or_flag_there_is_no_case_1(rules: str, missing: str) -> None:
+    """All three are needed; what is left is case 2."""
+    writing = WRITING | {"reclaim": missing != "reclaim"}
+    flags = 0 if missing == "flag" else WRITEBACK
+    (way,), _ = lead(rules, writing, unseen=31, kswapd=missing != "kswapd", flags=flags)
+    assert way["fate"] == "case-2"
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [{}, {"memcg": True, "reclaim": False}, {"memcg": True, "io": False, "fs": False}],
+    ids=["global", "not marked", "no IO"],
+)
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_case_2_marks_and_counts(rules: str, reason: dict[str, bool]) -> None:
+    """SetPageReclaim and nr_writeback; kept in 2013, activated in 6.1."""
+    context = {name: value for name, value in reason.items() if name != "reclaim"}
+    writing = WRITING | {"reclaim": reason.get("reclaim", True)}
+    (way,), end = lead(rules, writing, **context)
+    assert (way["fate"], way["marked"], end["writeback"]) == ("case-2", True, 1)
+    assert way["activated"] == (rules == "6.1")
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_case_2_counts_anonymous_pages_in_every_kernel(rules: str) -> None:
+    """nr_writeback does not ask for a file."""
+    (way,), end = lead(rules, WRITING | {"file": False})
+    assert (way["fate"], end["writeback"]) == ("case-2", 1)
+
+
+@pytest.mark.parametrize("rules", OF_2013)
+def test_case_3_of_2013_waits_and_continues_with_the_page(rules: str) -> None:
+    """A memory cgroup, a marked page, and GFP_IO."""
+    (way,), end = lead(rules, WRITING, memcg=True, fs=False)
+    assert (way["fate"], way["waited"], way["freed"]) == ("case-3", True, True)
+    assert end["writeback"] == 0
+
+
+def test_case_3_of_6_1_waits_and_meets_the_page_anew() -> None:
+    """A group of cgroup v1 that may enter the filesystem; the page is counted twice."""
+    (way,), end = lead("6.1", WRITING | {"dirty": True}, memcg=True, sane=False)
+    assert (way["fate"], way["waited"], way["freed"]) == ("case-3", True, True)
+    assert (end["dirty"], end["unqueued_dirty"], end["taken"]) == (2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("context", "file", "fate"),
+    [
+        ({"sane": True}, True, "case-2"),
+        ({"sane": False, "fs": False}, True, "case-2"),
+        ({"sane": False, "fs": False}, False, "case-3"),
+        ({"sane": False, "fs": False, "io": False}, False, "case-2"),
+    ],
+    ids=["v2", "a file without FS", "swap with IO", "swap without"],
+)
+def test_case_3_of_6_1_asks_for_v1_and_for_the_filesystem(
+    context: dict[str, bool], file: bool, fate: str
+) -> None:
+    """A page of the swap cache needs IO alone."""
+    (way,), _ = lead("6.1", WRITING | {"file": file}, memcg=True, **context)
+    assert way["fate"] == fate
+
+
+# Table 2.6, first half: how counters are made.
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_where_dirty_pages_are_counted(rules: str) -> None:
+    """Late: what left before the dirty test is missed. At the top: it is counted."""
+    _, end = lead(rules, DIRTY_FILE | {"arrives": False}, DIRTY_FILE)
+    assert end["dirty"] == (1 if rules in LATE else 2)
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_which_dirty_pages_are_counted(rules: str) -> None:
+    """Late: of files and anonymous. At the top: of files alone."""
+    _, end = lead(rules, DIRTY_FILE, DIRTY_ANON)
+    assert end["dirty"] == end["unqueued_dirty"] == (2 if rules in LATE else 1)
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_dirty_counts_pages_under_writeback_at_the_top_alone(rules: str) -> None:
+    """PageDirty, or dirty or under writeback."""
+    _, end = lead(rules, WRITING, DIRTY_FILE)
+    assert end["dirty"] == (1 if rules in LATE else 2)
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_unqueued_counts_dirty_pages_that_are_not_being_written(rules: str) -> None:
+    """A page that is dirty again while it is written is queued."""
+    _, end = lead(rules, WRITING | {"dirty": True}, DIRTY_FILE)
+    assert end["unqueued_dirty"] == 1
+
+
+def test_unqueued_of_mmotm_leaves_out_the_page_that_fell_through_under_writeback() -> None:
+    """PageDirty and not PageWriteback, at the dirty test."""
+    again = WRITING | {"dirty": True, "dirty_late": True}
+    _, end = lead("mmotm", again, unseen=31, kswapd=True, flags=WRITEBACK)
+    assert (end["dirty"], end["unqueued_dirty"]) == (1, 0)
+    _, end = lead("mmotm", again | {"still": False}, unseen=31, kswapd=True, flags=WRITEBACK)
+    assert (end["dirty"], end["unqueued_dirty"]) == (1, 1)
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_congested_late_is_what_pageout_kept(rules: str) -> None:
+    """For any reason, file or anonymous; from series-2 on that says nothing."""
+    _, end = lead(rules, DIRTY_ANON | {"kept": True}, DIRTY_ANON)
+    assert end["congested"] == (1 if rules in LATE else 0)
+
+
+@pytest.mark.parametrize("dirty", [False, True], ids=["clean", "dirty"])
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_congested_at_the_top_is_a_congested_device_even_of_a_clean_page(
+    rules: str, dirty: bool
+) -> None:
+    """From series-2 to 3.11; 6.1 knows no congested device."""
+    _, end = lead(rules, page(congested=True, dirty=dirty))
+    assert end["congested"] == (0 if rules in LATE or rules == "6.1" else 1)
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_congested_is_a_marked_page_under_writeback_from_patch_6_on(rules: str) -> None:
+    """The second time that it comes to the end of the list."""
+    _, end = lead(rules, WRITING, WRITING | {"reclaim": False})
+    assert end["congested"] == (1 if rules in STALL_RULES[STALL_RULES.index("series-6") :] else 0)
+
+
+@pytest.mark.parametrize("rules", [*SERIES[5:], "3.11"])
+def test_a_page_that_is_congested_twice_over_counts_once(rules: str) -> None:
+    """Its device, or its mark."""
+    _, end = lead(rules, WRITING | {"congested": True})
+    assert end["congested"] == 1
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_immediate_is_case_1_from_patch_3_on(rules: str) -> None:
+    """Until then case 1 sleeps, and in 3.9 there is none."""
+    _, end = case_1(rules)
+    counts = rules not in (*LATE, "series-2")
+    assert end["immediate"] == (1 if counts else 0)
+    assert end["slept"] == (1 if not counts and rules != "3.9" else 0)
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_buffer_heads_are_asked_from_patch_7_on(rules: str) -> None:
+    """A dirty page with clean unlocked buffers is not dirty."""
+    stale = page(dirty=True, buffers=True, fs_dirty=False, fs_writeback=False)
+    _, end = lead(rules, stale)
+    believes = rules in SERIES[1:6]
+    assert end["dirty"] == (1 if believes else 0)
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_nfs_is_asked_from_patch_8_on(rules: str) -> None:
+    """A clean page of an inode that is being committed is under writeback."""
+    committing = page(buffers=False, fs_dirty=False, fs_writeback=True)
+    _, end = lead(rules, committing)
+    assert end["dirty"] == (1 if rules in ("series-8", "3.11", "6.1") else 0)
+    assert end["unqueued_dirty"] == 0
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_a_huge_page_counts_as_one_and_is_taken_as_512(rules: str) -> None:
+    """6.1 counts its pages; in 2013 it keeps all from being unqueued."""
+    _, end = lead(rules, DIRTY_FILE | {"pages": 512})
+    assert (end["unqueued_dirty"], end["taken"]) == (512 if rules == "6.1" else 1, 512)
+
+
+# Table 2.6, second half: after the list.
+
+
+@pytest.mark.parametrize("rules", OF_2013)
+@pytest.mark.parametrize(
+    ("numbers", "flagged"),
+    [
+        ({"dirty": 3, "congested": 3}, True),
+        ({"dirty": 3, "congested": 2}, False),
+        ({"dirty": 0, "congested": 0}, False),
+        ({"dirty": 3, "congested": 3, "memcg": True}, False),
+    ],
+    ids=["all", "not all", "none dirty", "memcg"],
+)
+def test_congested_is_set_if_all_that_was_dirty_was_congested(
+    rules: str, numbers: dict[str, int], flagged: bool
+) -> None:
+    """D > 0 and D == C, global."""
+    assert bool(int(str(decide(rules, taken=32, **numbers)["flags_set"])) & CONGESTED) == flagged
+
+
+@pytest.mark.parametrize("memcg", [False, True])
+@pytest.mark.parametrize("rules", OF_2013)
+@pytest.mark.parametrize(
+    ("priority", "least"), [(12, 32), (11, 16), (10, 8), (9, 4), (8, 2), (7, 1), (6, 1), (0, 1)]
+)
+def test_writeback_is_set_by_a_share_that_falls_with_priority(
+    rules: str, priority: int, least: int, memcg: bool
+) -> None:
+    """W > 0 and W >= T >> (12 - p), in any context; W == T in 3.11; never in 3.9."""
+    context = {"taken": 32, "priority": priority, "memcg": memcg}
+    flags = [
+        int(str(decide(rules, writeback=pages, **context)["flags_set"])) & WRITEBACK
+        for pages in (least - 1, least, 32)
+    ]
+    by_share = [0, WRITEBACK, WRITEBACK]
+    by_all = [0, WRITEBACK if least == 32 else 0, WRITEBACK]
+    assert flags == {"3.9": [0, 0, 0], "3.11": by_all}.get(rules, by_share)
+
+
+@pytest.mark.parametrize("kswapd", [False, True])
+@pytest.mark.parametrize("memcg", [False, True])
+@pytest.mark.parametrize("rules", OF_2013)
+def test_the_stall_on_writeback_is_gone_with_patch_5(rules: str, memcg: bool, kswapd: bool) -> None:
+    """wait_iff_congested by the same share, kswapd and direct, global and memcg."""
+    context = {"taken": 32, "priority": 10, "memcg": memcg, "kswapd": kswapd, "hibernation": True}
+    few, many = (sleeps(decide(rules, writeback=pages, **context)) for pages in (7, 8))
+    stalls = rules in ("3.9", "mmotm", *SERIES[:4])
+    assert (few, many) == ([], ["wait_iff_congested"] if stalls else [])
+
+
+@pytest.mark.parametrize("rules", OF_2013)
+@pytest.mark.parametrize(
+    ("unqueued", "memcg"), [(32, False), (31, False), (8, False), (7, False), (32, True)]
+)
+def test_tail_dirty_is_set_by_a_share_in_mmotm_and_by_all_from_patch_2_on(
+    rules: str, unqueued: int, memcg: bool
+) -> None:
+    """Global: U > 0 and U >= share; U == T; never in 3.9."""
+    decided = decide(rules, taken=32, dirty=32, unqueued_dirty=unqueued, priority=10, memcg=memcg)
+    least = {"3.9": 33, "mmotm": 8, "series-1": 8}.get(rules, 32)
+    expected = unqueued >= least and not memcg
+    assert bool(int(str(decided["flags_set"])) & DIRTY) == expected
+
+
+@pytest.mark.parametrize("kswapd", [False, True])
+@pytest.mark.parametrize("rules", OF_2013)
+def test_the_forced_stall_is_for_all_unqueued_or_any_immediate(rules: str, kswapd: bool) -> None:
+    """congestion_wait, global: from patch 2 on if U == T, from patch 3 on if I > 0, too."""
+    asked = {
+        name: "congestion_wait" in sleeps(decide(rules, taken=4, kswapd=kswapd, **numbers))
+        for name, numbers in {
+            "all": {"dirty": 4, "unqueued_dirty": 4},
+            "some": {"dirty": 4, "unqueued_dirty": 3},
+            "immediate": {"immediate": 1},
+            "memcg": {"dirty": 4, "unqueued_dirty": 4, "immediate": 1, "memcg": True},
+        }.items()
+    }
+    assert asked == {
+        "all": rules not in LATE,
+        "some": False,
+        "immediate": rules not in (*LATE, "series-2"),
+        "memcg": False,
+    }
+
+
+ALL = {"dirty": 4, "unqueued_dirty": 4, "congested": 4, "taken": 4}
+ORDER = {
+    "3.9": "C wic",
+    "mmotm": "C wic W D",
+    "series-1": "C wic W D",
+    "series-2": "C wic W cw D",
+    "series-3": "C wic W D cw",
+    "series-4": "C W wic D cw",
+    **dict.fromkeys((*SERIES[4:], "3.11"), "W C D cw wic"),
+    "6.1": "wake throttle",
+}
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_flags_and_sleeps_come_in_this_order(rules: str) -> None:
+    """Mmotm sleeps before it sets WRITEBACK, patch 4 turns it round, patch 5 moves both."""
+    short = {
+        ("set", "congested"): "C",
+        ("set", "writeback"): "W",
+        ("set", "tail_lru_dirty"): "D",
+        ("sleep", "wait_iff_congested"): "wic",
+        ("sleep", "congestion_wait"): "cw",
+        ("sleep", "writeback"): "throttle",
+        ("wake", ""): "wake",
+    }
+    acts = [act for act in rules_of(rules).acts if act.place == "list"]
+    assert " ".join(short[act.does, act.what] for act in acts) == ORDER[rules]
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+@pytest.mark.parametrize(
+    ("context", "naps"),
+    [
+        ({"priority": 9}, True),
+        ({"priority": 10}, False),
+        ({"priority": 9, "memcg": True}, True),
+        ({"priority": 9, "hibernation": True}, False),
+        ({"priority": 9, "kswapd": True}, False),
+    ],
+    ids=["in trouble", "not yet", "memcg", "hibernation", "kswapd"],
+)
+def test_the_nap_of_direct_reclaim_moves_from_the_round_to_the_list_with_patch_5(
+    rules: str, context: dict[str, int], naps: bool
+) -> None:
+    """Until series-4 after a round below priority 10, then after each list, at any priority."""
+    of_2013 = StallContext(rules=rules, **context)
+    at_round = stall.decide_round(of_2013, scanned=9, reclaimed=0, wanted=32)["sleeps"]
+    early = rules in ("3.9", "mmotm", *SERIES[:4])
+    assert at_round == (["wait_iff_congested"] if naps and early else [])
+    at_list = sleeps(decide(rules, taken=32, **context))
+    direct = not context.get("kswapd") and not context.get("hibernation")
+    late = rules in (*SERIES[4:], "3.11")
+    assert at_list == (["wait_iff_congested"] if direct and late else [])
+
+
+@pytest.mark.parametrize(
+    "pages", [{"scanned": 0, "reclaimed": 0}, {"scanned": 99, "reclaimed": 32}]
+)
+@pytest.mark.parametrize("rules", ["3.9", "series-4"])
+def test_no_nap_where_nothing_was_scanned_or_enough_reclaimed(
+    rules: str, pages: dict[str, int]
+) -> None:
+    """The loop has ended before it, or has nothing to wait for."""
+    context = StallContext(rules=rules, priority=5)
+    assert stall.decide_round(context, wanted=32, **pages)["sleeps"] == []
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_kswapd_writes_a_dirty_file_page_by_priority_or_by_flag(rules: str) -> None:
+    """3.9: below 10. Then: while TAIL_DIRTY is set. 6.1: and the page has the reclaim flag."""
+    written = {
+        (priority, flags, mark): lead(
+            rules,
+            DIRTY_FILE | {"reclaim": mark},
+            kswapd=True,
+            priority=priority,
+            flags=flags,
+        )[0][0]["fate"]
+        == "write"
+        for priority in (10, 9)
+        for flags in (0, DIRTY)
+        for mark in (False, True)
+    }
+    assert written == {
+        (priority, flags, mark): {
+            "3.9": priority < 10,
+            "6.1": bool(flags) and mark,
+        }.get(rules, bool(flags))
+        for priority, flags, mark in written
+    }
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_nobody_else_writes_file_pages_and_all_write_anonymous_ones(rules: str) -> None:
+    """Direct reclaim: never a file page, marked at that; always an anonymous one."""
+    (of_file, anon), _ = lead(
+        rules, DIRTY_FILE | {"reclaim": True}, DIRTY_ANON, priority=0, flags=DIRTY
+    )
+    assert (of_file["fate"], of_file["marked"], anon["fate"]) == ("not-written", True, "write")
+    assert of_file["activated"] == (rules == "6.1")
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_what_clears_writeback(rules: str) -> None:
+    """Case 1 until series-2; each shrinking by kswapd; in 6.1 the balance alone."""
+    number = STALL_RULES.index(rules)
+    by = [
+        why
+        for why in ("BALANCED", "SHRUNK", "IMMEDIATE", "DIRECT")
+        if lib.sws_stall_clears(number, getattr(lib, f"SWS_STALL_CLEAR_{why}")) & WRITEBACK
+    ]
+    early = rules in ("mmotm", "series-1", "series-2")
+    expected = {"3.9": [], "6.1": ["BALANCED"]}
+    assert by == expected.get(rules, ["SHRUNK", "IMMEDIATE"] if early else ["SHRUNK"])
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_what_clears_tail_dirty_and_congested(rules: str) -> None:
+    """The balance; in 6.1 the end of a group's direct reclaim clears its CONGESTED, too."""
+    number = STALL_RULES.index(rules)
+    balanced = lib.sws_stall_clears(number, lib.SWS_STALL_CLEAR_BALANCED)
+    direct = lib.sws_stall_clears(number, lib.SWS_STALL_CLEAR_DIRECT)
+    assert balanced & (DIRTY | CONGESTED) == (CONGESTED if rules == "3.9" else DIRTY | CONGESTED)
+    assert direct == (CONGESTED if rules == "6.1" else 0)
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_a_reclaimer_sleeps_while_too_many_pages_are_isolated(rules: str) -> None:
+    """congestion_wait in 2013, a reason of its own in 6.1: 100 ms and 20 ms."""
+    isolated = rules_of(rules).isolated
+    assert isolated == ("isolated" if rules == "6.1" else "congestion_wait")
+
+
+# 6.1, whose flags are decided over the sums of a pass.
+
+PASS = {"taken": 64, "file_taken": 32}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "flags_set"),
+    [
+        ({"dirty": 32, "unqueued_dirty": 32}, DIRTY),
+        ({"dirty": 32, "unqueued_dirty": 31}, 0),
+        ({"file_taken": 0}, DIRTY),
+        ({"writeback": 64, "file_taken": 0}, DIRTY | WRITEBACK),
+        ({"writeback": 63}, 0),
+        ({"dirty": 5, "congested": 5}, CONGESTED),
+        ({"dirty": 5, "congested": 4}, 0),
+    ],
+    ids=["all files", "one not", "no files", "all written", "one not", "all marked", "one not"],
+)
+def test_flags_of_6_1_are_set_by_kswapd_over_a_pass(
+    numbers: dict[str, int], flags_set: int
+) -> None:
+    """U == file taken, where 0 == 0 is true; W == T; D == C. By kswapd alone."""
+    numbers = PASS | numbers
+    assert decide("6.1", "pass", kswapd=True, **numbers)["flags_set"] == flags_set
+    assert decide("6.1", "pass", **numbers)["flags_set"] == 0
+
+
+def test_a_sane_group_sets_its_congested_and_a_legacy_one_does_not() -> None:
+    """Of cgroup v2 direct reclaim flags the group's own lists."""
+    numbers = PASS | {"dirty": 5, "congested": 5}
+    assert decide("6.1", "pass", memcg=True, **numbers)["flags_set"] == CONGESTED
+    assert decide("6.1", "pass", memcg=True, sane=False, **numbers)["flags_set"] == 0
+
+
+@pytest.mark.parametrize(
+    ("context", "asked"),
+    [
+        ({"kswapd": True, "immediate": 1}, ["writeback"]),
+        ({"immediate": 1}, []),
+        ({"flags": CONGESTED}, ["congested"]),
+        ({"flags": CONGESTED, "kswapd": True}, []),
+        ({"flags": CONGESTED, "hibernation": True}, []),
+        ({"flags": CONGESTED, "may_throttle": False}, []),
+        ({"flags": CONGESTED, "memcg": True, "sane": False}, ["congested"]),
+        ({"memcg": True, "dirty": 5, "congested": 5}, ["congested"]),
+    ],
+)
+def test_throttles_of_6_1_over_a_pass(context: dict[str, int], asked: list[str]) -> None:
+    """Kswapd on immediate; direct reclaim on the flag, if it may, one set just now included."""
+    assert sleeps(decide("6.1", "pass", **(PASS | context))) == asked
+
+
+@pytest.mark.parametrize(
+    ("context", "asked"),
+    [({}, []), ({"memcg": True}, []), ({"memcg": True, "sane": False}, ["writeback"])],
+)
+def test_a_list_of_6_1_that_is_all_unqueued_throttles_a_group_of_v1(
+    context: dict[str, bool], asked: list[str]
+) -> None:
+    """All others have their flushers woken, and no sleep."""
+    assert sleeps(decide("6.1", **ALL, **context)) == asked
+
+
+@pytest.mark.parametrize(
+    ("context", "pages", "asked"),
+    [
+        ({"priority": 1}, {"scanned": 9, "reclaimed": 0}, ["noprogress"]),
+        ({"priority": 2}, {"scanned": 9, "reclaimed": 0}, []),
+        ({"priority": 0}, {"scanned": 9, "reclaimed": 0}, []),
+        ({"priority": 1}, {"scanned": 99, "reclaimed": 1}, []),
+        ({"priority": 1, "memcg": True}, {"scanned": 9, "reclaimed": 0}, []),
+        ({"priority": 1, "kswapd": True}, {"scanned": 9, "reclaimed": 0}, []),
+    ],
+)
+def test_noprogress_of_6_1_is_for_global_direct_reclaim_at_priority_1(
+    context: dict[str, int], pages: dict[str, int], asked: list[str]
+) -> None:
+    """With nothing reclaimed."""
+    found = stall.decide_round(StallContext(rules="6.1", **context), wanted=32, **pages)
+    assert found["sleeps"] == asked
+
+
+# Facts of the series, by their numbers, and what follows from the tables.
+
+
+@pytest.mark.parametrize("rules", [*SERIES[1:], "3.11"])
+def test_11_tail_dirty_needs_all_unqueued_and_global_reclaim(rules: str) -> None:
+    """nr_unqueued_dirty == nr_taken, on a list led page by page."""
+    for memcg in (False, True):
+        _, end = lead(rules, *[DIRTY_FILE] * 4, memcg=memcg)
+        assert bool(int(str(end["flags_set"])) & DIRTY) == (not memcg)
+
+
+@pytest.mark.parametrize("rules", [*SERIES[1:], "3.11"])
+@pytest.mark.parametrize(
+    "spoiler",
+    [None, page(), page(file=False), WRITING | {"reclaim": False}],
+    ids=["locked or unevictable", "clean", "anonymous", "under writeback"],
+)
+def test_11_a_single_other_page_keeps_it_from_being_set(
+    rules: str, spoiler: dict[str, object] | None
+) -> None:
+    """One of 32 will do."""
+    others = [spoiler] if spoiler else []
+    _, end = lead(rules, *[DIRTY_FILE] * 31, *others, unseen=0 if spoiler else 1)
+    assert end["taken"] == 32
+    assert not int(str(end["flags_set"])) & DIRTY
+    assert "congestion_wait" not in sleeps(end)
+
+
+@pytest.mark.parametrize("rules", [*SERIES[1:], "3.11"])
+def test_11_a_huge_page_keeps_it_from_being_set(rules: str) -> None:
+    """It is 512 of those taken and 1 of those unqueued."""
+    _, end = lead(rules, DIRTY_FILE, DIRTY_FILE | {"pages": 512})
+    assert not int(str(end["flags_set"])) & DIRTY
+
+
+@pytest.mark.parametrize("rules", [*SERIES[1:], "3.11"])
+def test_12_congested_needs_each_dirty_page_congested_and_global_reclaim(rules: str) -> None:
+    """nr_dirty > 0 and nr_dirty == nr_congested; a clean page on the device spoils it."""
+    on_device = DIRTY_FILE | {"congested": True}
+    for pages, memcg, flagged in (
+        ([on_device] * 3, False, True),
+        ([on_device] * 3, True, False),
+        ([on_device, DIRTY_FILE], False, False),
+        ([on_device, page(congested=True)], False, False),
+        ([page()], False, False),
+    ):
+        _, end = lead(rules, *pages, memcg=memcg)
+        assert bool(int(str(end["flags_set"])) & CONGESTED) == flagged
+
+
+@pytest.mark.parametrize("rules", [*SERIES[2:], "3.11"])
+def test_13_the_forced_stall_comes_after_the_list_with_no_page_locked(rules: str) -> None:
+    """Iff global and all unqueued or some immediate; nothing sleeps on the way."""
+    for pages, context, forced in (
+        ([DIRTY_FILE], {}, True),
+        ([DIRTY_FILE], {"memcg": True}, False),
+        ([WRITING, page()], {"kswapd": True, "flags": WRITEBACK}, True),
+        ([WRITING, page()], {"kswapd": True}, False),
+    ):
+        _, end = lead(rules, *pages, **context)
+        assert ("congestion_wait" in sleeps(end), end["slept"]) == (forced, 0)
+
+
+@pytest.mark.parametrize("rules", [*SERIES[4:], "3.11"])
+def test_14_kswapd_never_calls_wait_iff_congested_in_the_series(rules: str) -> None:
+    """Only direct reclaim that does not hibernate, at the end."""
+    for kswapd in (False, True):
+        for hibernation in (False, True):
+            _, end = lead(
+                rules, DIRTY_FILE, WRITING, kswapd=kswapd, hibernation=hibernation, priority=0
+            )
+            waits = "wait_iff_congested" in sleeps(end)
+            assert waits == (not kswapd and not hibernation)
+            assert not waits or sleeps(end)[-1] == "wait_iff_congested"
+
+
+@pytest.mark.parametrize("rules", AT_TOP)
+def test_15_anonymous_pages_contribute_to_no_dirty_counter(rules: str) -> None:
+    """Nor to unqueued ones, nor to a forced stall."""
+    _, end = lead(rules, *[DIRTY_ANON] * 32, kswapd=True, priority=0)
+    assert (end["dirty"], end["unqueued_dirty"]) == (0, 0)
+    assert "congestion_wait" not in sleeps(end)
+    assert not int(str(end["flags_set"])) & DIRTY
+
+
+@pytest.mark.parametrize("rules", ["mmotm", *SERIES])
+@pytest.mark.parametrize(
+    ("priority", "least"), [(12, 32), (11, 16), (10, 8), (6, 1), (3, 1), (0, 1)]
+)
+def test_16_writeback_is_set_from_100_50_25_percent_on_to_any(
+    rules: str, priority: int, least: int
+) -> None:
+    """Of 32 pages; what is left of T >> (12 - p)."""
+    for under in (least - 1, least):
+        pages = [WRITING] * under + [page()] * (32 - under)
+        _, end = lead(rules, *pages, priority=priority)
+        assert bool(int(str(end["flags_set"])) & WRITEBACK) == (under == least)
+
+
+@pytest.mark.parametrize("rules", [*SERIES[2:], "3.11"])
+def test_17_immediate_needs_kswapd_the_mark_writeback_and_the_flag(rules: str) -> None:
+    """Such a page is kept, not waited for, and not counted as writeback."""
+    for kswapd in (False, True):
+        for mark in (False, True):
+            for writeback in (False, True):
+                for flags in (0, WRITEBACK):
+                    (way,), end = lead(
+                        rules,
+                        page(writeback=writeback, reclaim=mark),
+                        unseen=31,
+                        kswapd=kswapd,
+                        flags=flags,
+                    )
+                    first = kswapd and mark and writeback and bool(flags)
+                    assert end["immediate"] == first
+                    assert end["writeback"] == (writeback and not first)
+                    assert not first or (not way["waited"] and not way["activated"])
+
+
+@pytest.mark.parametrize("rules", ["mmotm", *SERIES, "3.11"])
+def test_18_kswapd_writes_file_pages_only_while_tail_dirty_is_set(rules: str) -> None:
+    """Others never do."""
+    for kswapd in (False, True):
+        for flags in (0, DIRTY, WRITEBACK | CONGESTED):
+            (way,), _ = lead(rules, DIRTY_FILE, kswapd=kswapd, flags=flags, priority=0)
+            assert (way["fate"] == "write") == (kswapd and flags == DIRTY)
+
+
+@pytest.mark.parametrize(
+    ("has_buffers", "writeback", "locked", "dirty", "answer"),
+    [
+        (True, False, False, False, (False, False)),
+        (True, False, True, False, (False, True)),
+        (True, False, False, True, (True, False)),
+        (True, True, False, False, (False, True)),
+        (True, False, True, True, (True, True)),
+        (False, True, True, True, (False, False)),
+    ],
+)
+def test_19_buffer_heads_say_whether_a_page_is_dirty(
+    has_buffers: bool, writeback: bool, locked: bool, dirty: bool, answer: tuple[bool, bool]
+) -> None:
+    """Clean and unlocked: not dirty. Any locked: under writeback. No buffers: neither."""
+    bits = lib.sws_stall_ask_buffers(has_buffers, writeback, locked, dirty)
+    found = bits & lib.SWS_STALL_PAGE_FS_DIRTY, bits & lib.SWS_STALL_PAGE_FS_WRITEBACK
+    assert (bool(found[0]), bool(found[1])) == answer
+
+
+@pytest.mark.parametrize(
+    ("page_dirty", "swap_cache", "committing", "has_private", "answer"),
+    [
+        (False, False, True, True, (False, True)),
+        (False, False, False, True, (True, False)),
+        (False, False, False, False, (False, False)),
+        (True, False, True, True, (True, True)),
+        (False, True, True, True, (False, False)),
+    ],
+)
+def test_19_nfs_says_whether_a_page_is_being_committed(
+    page_dirty: bool,
+    swap_cache: bool,
+    committing: bool,
+    has_private: bool,
+    answer: tuple[bool, bool],
+) -> None:
+    """A commit means writeback even if the page is clean; else private data means dirty."""
+    bits = lib.sws_stall_ask_nfs(page_dirty, False, swap_cache, committing, has_private)
+    found = bits & lib.SWS_STALL_PAGE_FS_DIRTY, bits & lib.SWS_STALL_PAGE_FS_WRITEBACK
+    assert (bool(found[0]), bool(found[1])) == answer
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_22_only_mmotm_frees_a_page_under_writeback(rules: str) -> None:
+    """In case 1; after patch 1 it does not happen, nor in any other way."""
+    for memcg in (False, True):
+        for flags in (0, WRITEBACK):
+            ways, _ = lead(
+                rules, WRITING, WRITING, unseen=30, kswapd=True, memcg=memcg, flags=flags
+            )
+            bug = rules == "mmotm" and bool(flags)
+            assert any(way["freed_under_writeback"] for way in ways) == bug
+
+
+def changed(before: str, after: str) -> set[str]:
+    """Return the parts in which two rows differ; acts by the place where they are done."""
+
+    def parts(rules: Rules) -> dict[str, object]:
+        acts = {
+            f"at {place}": [act for act in rules.acts if act.place == place]
+            for place in ("list", "pass", "round")
+        }
+        fields = {field.name: getattr(rules, field.name) for field in dataclasses.fields(rules)}
+        return {name: fields[name] for name in fields.keys() - {"name", "acts"}} | acts
+
+    old, new = parts(rules_of(before)), parts(rules_of(after))
+    return {name for name in new if new[name] != old[name]}
+
+
+@pytest.mark.parametrize("patch", range(1, 9))
+def test_each_patch_changes_what_its_diff_changes_and_nothing_else(patch: int) -> None:
+    """Parts of the row that differ from the state before it, by name."""
+    before = "mmotm" if patch == 1 else f"series-{patch - 1}"
+    assert (
+        changed(before, f"series-{patch}")
+        == {
+            1: {"case_1"},
+            2: {"counted", "congested_by", "at list"},
+            3: {"case_1", "at list", "clears"},
+            4: {"at list"},
+            5: {"at list", "at round"},
+            6: {"congested_by"},
+            7: {"asks_buffers"},
+            8: {"asks_nfs"},
+        }[patch]
+    )
+
+
+def test_3_11_is_the_series_but_for_the_test_of_writeback() -> None:
+    """The follow-up of June 2013."""
+    assert changed("series-8", "3.11") == {"at list"}
+    posted, released = rules_of("series-8").acts, rules_of("3.11").acts
+    assert posted[1:] == released[1:]
+    assert (posted[0].what, posted[0].of, released[0].of) == ("writeback", "share", "taken")
+
+
+# In words, and what is refused.
+
+
+def test_a_reason_gives_the_numbers_and_the_rule() -> None:
+    """One sentence for each act, done or not."""
+    counts = {"dirty": 9, "unqueued_dirty": 7, "congested": 9, "writeback": 8, "taken": 32}
+    assert stall.explain(StallContext(rules="series-5", priority=10, kswapd=True), counts) == [
+        "flag writeback is set: 8 under writeback, at least 8 (T >> 2)",
+        "flag congested is set: 9 dirty, as many as the 9 congested",
+        "flag tail_lru_dirty is not set: 7 unqueued dirty, not the 32 taken",
+        "sleep congestion_wait is not asked for: 7 unqueued dirty, not the 32 taken; 0 marked for "
+        "immediate reclaim",
+        "sleep wait_iff_congested is not asked for: that is for direct reclaim that does not "
+        "hibernate",
+    ]
+    assert stall.explain(StallContext(rules="3.11", memcg=True), counts)[0] == (
+        "flag writeback is not set: 8 under writeback, not the 32 taken"
+    )
+
+
+def test_a_round_gives_its_reason() -> None:
+    """Where rules have an act there."""
+    pages = {"scanned": 9, "reclaimed": 0, "wanted": 32}
+    assert stall.explain_round(StallContext(rules="6.1", priority=1), **pages) == [
+        "sleep noprogress is asked for: priority == 1 and none were reclaimed"
+    ]
+    assert stall.explain_round(StallContext(rules="3.9", priority=11), **pages) == [
+        "sleep wait_iff_congested is not asked for: it is not so that priority < 10, some were "
+        "scanned and too few reclaimed"
+    ]
+    assert stall.explain_round(StallContext(rules="3.11"), **pages) == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "what", "context", "told"),
+    [
+        (
+            "6.1",
+            {"writeback": True, "reclaim": True},
+            {"kswapd": True},
+            [
+                "counts as dirty, congested, writeback",
+                "case 2: no case 1 (the zone is not flagged writeback), no case 3 (global reclaim)",
+            ],
+        ),
+        (
+            "series-3",
+            {"writeback": True, "reclaim": True},
+            {"kswapd": True, "flags": WRITEBACK},
+            [
+                "counts as dirty, immediate",
+                "case 1: kswapd, marked, and the zone is flagged writeback",
+            ],
+        ),
+        (
+            "3.9",
+            {"writeback": True, "reclaim": True},
+            {"memcg": True},
+            ["counts as nothing", "case 3: a memory cgroup, marked; no case 1 (3.9 has none)"],
+        ),
+        (
+            "6.1",
+            {"dirty": True},
+            {"memcg": True, "flags": DIRTY},
+            [
+                "counts as dirty, unqueued_dirty",
+                "not under writeback: goes on",
+                "if dirty, it is not written: not kswapd, not marked",
+            ],
+        ),
+        (
+            "3.9",
+            {"dirty": True},
+            {"kswapd": True},
+            [
+                "counts as nothing",
+                "not under writeback: goes on",
+                "if dirty, it counts, and is not written: priority 12",
+            ],
+        ),
+        (
+            "mmotm",
+            {"file": False},
+            {},
+            [
+                "counts as nothing",
+                "not under writeback: goes on",
+                "if dirty, it counts, and is written",
+            ],
+        ),
+    ],
+)
+def test_a_page_gives_its_reasons(
+    rules: str, what: dict[str, object], context: dict[str, object], told: list[str]
+) -> None:
+    """What it counts as, which case it is, and why no other; whether it would be written."""
+    assert explain_page(StallContext(rules=rules, **context), page(**what)) == told  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+@pytest.mark.parametrize("kswapd", [False, True])
+@pytest.mark.parametrize("context", [{}, {"memcg": True}, {"memcg": True, "sane": False}])
+@pytest.mark.parametrize("flags", [0, WRITEBACK, DIRTY])
+def test_no_page_is_denied_without_a_reason(
+    rules: str, kswapd: bool, context: dict[str, bool], flags: int
+) -> None:
+    """Where a case or a write is denied, some condition is named; where it is not, none."""
+    of = StallContext(rules=rules, kswapd=kswapd, flags=flags, **context)  # type: ignore[arg-type]
+    for mark in (False, True):
+        told = explain_page(of, page(writeback=True, reclaim=mark))[1]
+        assert "()" not in told
+        written = explain_page(of, page(dirty=True, reclaim=mark))[2]
+        assert written.endswith("is written") or written.partition(": ")[2]
+
+
+@pytest.mark.parametrize(
+    ("counts", "field"),
+    [
+        ({"unqueued_dirty": 2, "dirty": 1, "taken": 9}, "unqueued_dirty"),
+        ({"dirty": 10, "taken": 9}, "dirty"),
+        ({"congested": 2, "dirty": 1, "taken": 9}, "congested"),
+        ({"writeback": 5, "immediate": 5, "taken": 9}, "writeback"),
+        ({"taken": 9, "file_taken": 10}, "file_taken"),
+        ({"taken": 0}, "taken"),
+        ({"taken": 9, "anything": 1}, "anything"),
+        ({"taken": -1}, "taken"),
+    ],
+)
+def test_counters_that_contradict_each_other_are_named(counts: dict[str, int], field: str) -> None:
+    """Unqueued above dirty, more dirty than taken, and so on."""
+    with pytest.raises(InputError, match=f"field '{field}'"):
+        stall.decide(StallContext(), counts)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("priority", 13), ("priority", -1), ("flags", 8), ("rules", "4.8"), ("sane", False)],
+)
+def test_a_context_that_cannot_be_names_its_field(field: str, value: object) -> None:
+    """Its range, or what it needs beside it."""
+    with pytest.raises(ConfigError, match=f"{field}="):
+        StallContext(**{field: value})  # type: ignore[arg-type]
+
+
+def test_a_list_of_nothing_is_refused() -> None:
+    """Reclaim decides nothing where it took nothing."""
+    with pytest.raises(InputError, match="field 'pages': 0 pages taken"):
+        lead("6.1")

@@ -1,0 +1,493 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stall rules: C beside the oracle, over all rule sets, led page by page and as columns."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+import oracle_stall as oracle
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapsim._core import ffi, lib
+from swapsim.errors import InputError
+from swapsim.ffi.facts import STALL_CLEARS, STALL_RULES, STALL_SLEEPS, STALL_STEPS
+from swapsim.stall import _native as stall
+from swapsim.stall import _native_replay as stall_replay
+from swapsim.stall import _native_sleeps as stall_sleeps
+from swapsim.stall.config import StallContext
+from swapsim.stall.tables import (
+    RECLAIM_FOLIOS,
+    RECLAIM_LISTS,
+    RECLAIM_PASSES,
+    RECLAIM_ROUNDS,
+    THROTTLES,
+)
+from swapsim.stall.tables_decisions import STALL_PAGES
+
+RULES = st.sampled_from(STALL_RULES)
+FLAGS = st.integers(0, 7)
+ANY = st.booleans()
+
+
+@st.composite
+def contexts(draw: st.DrawFn) -> oracle.Context:
+    """Return who reclaims, by any rules."""
+    memcg = draw(ANY)
+    return oracle.Context(
+        rules=draw(RULES),
+        priority=draw(st.integers(0, 12)),
+        kswapd=draw(ANY),
+        memcg=memcg,
+        sane=draw(ANY) if memcg else True,
+        hibernation=draw(st.sampled_from([False, False, True])),
+        may_throttle=draw(st.sampled_from([True, True, False])),
+        io=draw(st.sampled_from([True, True, False])),
+        fs=draw(ANY),
+        flags=draw(FLAGS),
+    )
+
+
+@st.composite
+def led_pages(draw: st.DrawFn) -> oracle.Page:
+    """Return a page that can be led, with what would come later."""
+    asked = draw(st.sampled_from([None, None, True, False]))
+    answers = {} if asked is None else {"fs_dirty": draw(ANY), "fs_writeback": draw(ANY)}
+    names = ("file", "dirty", "writeback", "reclaim", "congested")
+    later = ("still", "arrives", "dirty_late", "kept")
+    return oracle.Page(
+        **{name: draw(ANY) for name in names + later},
+        **answers,
+        buffers=asked,
+        pages=draw(st.sampled_from([1, 1, 1, 512])),
+    )
+
+
+def context_of(context: oracle.Context) -> StallContext:
+    """Return the oracle's context as swapsim's."""
+    return StallContext(**asdict(context))
+
+
+def led_table(pages: Sequence[oracle.Page]) -> pl.DataFrame:
+    """Return pages as STALL_PAGES."""
+    return pl.DataFrame(
+        [[getattr(page, name) for name in STALL_PAGES] for page in pages],
+        schema=STALL_PAGES,
+        orient="row",
+    )
+
+
+@given(
+    context=contexts(),
+    pages=st.lists(led_pages(), max_size=20),
+    file=ANY,
+    unseen=st.integers(1, 3),
+)
+def test_a_list_led_page_by_page_ends_as_the_oracles_does(
+    context: oracle.Context, pages: list[oracle.Page], file: bool, unseen: int
+) -> None:
+    """Each page's way, the counters, flags and sleeps in their order agree."""
+    ways, end = stall.lead(context_of(context), led_table(pages), file=file, unseen=unseen)
+    expected, reclaim = oracle.shrink_list(context, pages, file=file, unseen=unseen)
+    assert ways.rows() == [way.row() for way in expected]
+    assert end == asdict(reclaim.counts) | reclaim.told()
+
+
+@st.composite
+def recorded_rows(draw: st.DrawFn, *, flags: bool) -> oracle.Row:
+    """Return a page of a recording, by whatever rules it was made."""
+    page = draw(led_pages())
+    step = draw(st.sampled_from(oracle.STEPS))
+    under = True if step.startswith("writeback") else draw(ANY)
+    return oracle.Row(
+        replace(
+            page,
+            under_writeback=under,
+            marked=draw(st.sampled_from([None, True, False])),
+            lazyfree=draw(st.sampled_from([False, False, True])),
+        ),
+        step,
+        came_back=draw(ANY),
+        flags=draw(FLAGS) if flags else None,
+    )
+
+
+def folio_table(lists: Sequence[Sequence[oracle.Row]]) -> pl.DataFrame:
+    """Return recorded lists as RECLAIM_FOLIOS; what no rule reads is 0."""
+    rows = [
+        {
+            **{name: getattr(row.page, name, None) for name in RECLAIM_FOLIOS},
+            "list": number,
+            "step": row.step,
+            "clean": row.came_back,
+            "node_flags": row.flags or 0,
+        }
+        for number, rows_of_list in enumerate(lists)
+        for row in rows_of_list
+    ]
+    return pl.DataFrame(rows, schema=RECLAIM_FOLIOS, orient="row")
+
+
+def list_table(of: Sequence[tuple[oracle.Context, bool, int]]) -> pl.DataFrame:
+    """Return contexts, kinds and pages taken as RECLAIM_LISTS."""
+    rows = [
+        dict.fromkeys(RECLAIM_LISTS, 0)
+        | {
+            "list": number,
+            "taken": taken,
+            "file": file,
+            "priority": context.priority,
+            "target": int(context.memcg),
+            "flags_before": context.flags,
+        }
+        | {name: getattr(context, name) for name in ("kswapd", "sane", "io", "fs", "hibernation")}
+        for number, (context, file, taken) in enumerate(of)
+    ]
+    return pl.DataFrame(rows, schema=RECLAIM_LISTS, orient="row")
+
+
+def check_list(found: dict[str, object], expected: oracle.Replayed) -> None:
+    """Compare a row of STALL_LISTS with what the oracle says."""
+    reclaim = expected.reclaim
+    counts = asdict(reclaim.counts)
+    assert {name: found[name] for name in counts if name in found} == {
+        name: value for name, value in counts.items() if name in found
+    }
+    assert {name: found[name] for name in reclaim.told()} == reclaim.told()
+    assert (found["writes"], found["untold"]) == (expected.writes, expected.untold)
+    assert found["wakes"] == (("wake", "flushers") in reclaim.events)
+
+
+@given(
+    rules=RULES,
+    lists=st.lists(
+        st.tuples(
+            contexts(),
+            st.lists(recorded_rows(flags=True), min_size=1, max_size=12),
+            ANY,
+            st.integers(1, 40),
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+)
+def test_recorded_lists_are_decided_as_the_oracle_decides_them(
+    rules: str, lists: list[tuple[oracle.Context, list[oracle.Row], bool, int]]
+) -> None:
+    """With the flags of the recording: fates, counters, flags, sleeps, and what is untold."""
+    decided = stall_replay.decide_lists(
+        folio_table([rows for _, rows, _, _ in lists]),
+        list_table([(context, file, taken) for context, _, file, taken in lists]),
+        rules,
+    )
+    fates = []
+    for (context, rows, file, taken), found in zip(
+        lists, decided.lists.iter_rows(named=True), strict=True
+    ):
+        by_rules = replace(context, rules=rules)
+        expected = oracle.replay(by_rules, rows, file=file, taken=taken)
+        check_list(found, expected)
+        assert found["flags_before"] == context.flags
+        fates += expected.fates
+    assert decided.fates.to_list() == fates
+
+
+@given(
+    rules=RULES,
+    lists=st.lists(
+        st.tuples(
+            contexts(),
+            st.lists(recorded_rows(flags=False), min_size=1, max_size=8),
+            st.integers(1, 12),
+            st.integers(0, 2),
+            st.sets(st.sampled_from(STALL_CLEARS)),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+)
+def test_flags_of_their_own_history_are_led_on_by_node(
+    rules: str,
+    lists: list[tuple[oracle.Context, list[oracle.Row], int, int, set[str]]],
+) -> None:
+    """A list begins with what the last list of its node left, less what was cleared since."""
+    history = stall_replay.History(
+        node=pl.Series([node for *_, node, _ in lists], dtype=pl.UInt32),
+        clears=pl.Series(
+            [sum(1 << STALL_CLEARS.index(why) for why in clears) for *_, clears in lists],
+            dtype=pl.UInt8,
+        ),
+    )
+    decided = stall_replay.decide_lists(
+        folio_table([rows for _, rows, *_ in lists]),
+        list_table([(context, True, taken) for context, _, taken, *_ in lists]),
+        rules,
+        history=history,
+    )
+    flags = dict.fromkeys(range(3), 0)
+    for (context, rows, taken, node, clears), found in zip(
+        lists, decided.lists.iter_rows(named=True), strict=True
+    ):
+        for why in clears:
+            flags[node] &= ~oracle.clears(rules, why)
+        by_rules = replace(context, rules=rules, flags=flags[node])
+        expected = oracle.replay(by_rules, rows, file=True, taken=taken)
+        assert found["flags_before"] == flags[node]
+        check_list(found, expected)
+        flags[node] = expected.reclaim.flags
+
+
+@st.composite
+def sums(draw: st.DrawFn, *, least: int) -> oracle.Counts:
+    """Return counters that a list or a pass may have."""
+    taken = draw(st.integers(least, 64))
+    dirty = draw(st.integers(0, taken))
+    writeback = draw(st.sampled_from([0, taken, draw(st.integers(0, taken))]))
+    return oracle.Counts(
+        dirty=dirty,
+        unqueued_dirty=draw(st.sampled_from([dirty, draw(st.integers(0, dirty))])),
+        congested=draw(st.sampled_from([dirty, draw(st.integers(0, dirty))])),
+        writeback=writeback,
+        immediate=draw(st.integers(0, taken - writeback)),
+        taken=taken,
+        file_taken=draw(st.sampled_from([taken, draw(st.integers(0, taken))])),
+    )
+
+
+@given(context=contexts(), counts=sums(least=1))
+def test_counters_alone_decide_a_list(context: oracle.Context, counts: oracle.Counts) -> None:
+    """Who has the counters needs no page."""
+    found = stall.decide(context_of(context), asdict(counts))
+    told = oracle.decide_list(context, counts).told()
+    assert found == {name: told[name] for name in found}
+
+
+@given(context=contexts(), counts=sums(least=0))
+def test_sums_decide_a_pass_of_6_1(context: oracle.Context, counts: oracle.Counts) -> None:
+    """One by one, and as columns; by the older rules nothing is decided there."""
+    found = stall.decide(context_of(context), asdict(counts), "pass")
+    told = oracle.decide_pass(context, counts).told()
+    assert found == {name: told[name] for name in found}
+    row = dict.fromkeys(RECLAIM_PASSES, 0) | asdict(counts) | asdict(context)
+    row |= {"memcg": int(context.memcg), "flags_before": context.flags, "throttle": None}
+    table = pl.DataFrame(
+        [{name: row[name] for name in RECLAIM_PASSES}], schema=RECLAIM_PASSES, orient="row"
+    )
+    sleeps = found["sleeps"] or [None]
+    assert stall_replay.decide_passes(table, context.rules).rows() == [
+        (found["flags_set"], found["flags_after"], *sleeps)
+    ]
+
+
+@given(
+    context=contexts(),
+    scanned=st.integers(0, 100),
+    reclaimed=st.integers(0, 40),
+    wanted=st.sampled_from([0, 1, 32]),
+)
+def test_rounds_end_as_the_oracles_do(
+    context: oracle.Context, scanned: int, reclaimed: int, wanted: int
+) -> None:
+    """The nap of 2013 and NOPROGRESS of 6.1; a round that could compact ends as one content."""
+    pages = {"scanned": scanned, "reclaimed": reclaimed, "wanted": wanted}
+    found = stall.decide_round(context_of(context), **pages)
+    expected = oracle.decide_round(context, scanned, reclaimed, wanted)
+    assert (found["sleeps"], found["flags_set"]) == (expected, 0)
+    row = dict.fromkeys(RECLAIM_ROUNDS, 0) | asdict(context) | pages
+    row |= {"memcg": int(context.memcg), "ready": wanted == 0, "throttle": None}
+    table = pl.DataFrame(
+        [{name: row[name] for name in RECLAIM_ROUNDS}], schema=RECLAIM_ROUNDS, orient="row"
+    )
+    told = stall_sleeps.decide_rounds(table, context.rules)["throttle"].to_list()
+    assert told == (expected or [None])
+
+
+@given(
+    reason=st.sampled_from(STALL_SLEEPS),
+    hz=st.sampled_from([100, 250, 300, 1000]),
+    kthread=ANY,
+    failures=st.integers(14, 17),
+    reclaimable=st.integers(0, 9),
+    write_pending=st.integers(0, 9),
+    congested_devices=st.integers(0, 2),
+    flags=FLAGS,
+)
+def test_sleeps_last_or_are_declined_as_the_oracle_says(reason: str, hz: int, **asked: int) -> None:
+    """reclaim_throttle, congestion_wait and wait_iff_congested, with what each looks at."""
+    row = dict.fromkeys(THROTTLES, 0) | asked | {"reason": reason}
+    table = pl.DataFrame([row], schema=THROTTLES, orient="row")
+    timeout, declined = stall_sleeps.decide_sleeps(table, hz=hz).row(0)
+    assert timeout == oracle.sleep_us(reason, hz=hz, **asked)  # type: ignore[arg-type]
+    assert (timeout == 0) == (declined is not None)
+
+
+@given(rules=RULES, why=st.sampled_from(STALL_CLEARS))
+def test_flags_are_cleared_as_the_oracle_says(rules: str, why: str) -> None:
+    """By the balance, by each shrinking, by a case 1, by the end of a group's reclaim."""
+    found = lib.sws_stall_clears(STALL_RULES.index(rules), STALL_CLEARS.index(why))
+    assert found == oracle.clears(rules, why)
+
+
+def recording(context: oracle.Context, pages: list[oracle.Page]) -> list[oracle.Row]:
+    """Return what a kernel by these rules would have recorded of these pages."""
+    reclaim = oracle.Reclaim(context, oracle.Counts(taken=1), flags=context.flags)
+    rows = []
+    for page in pages:
+        flags = reclaim.flags
+        way = reclaim.lead(page)
+        again = replace(page, under_writeback=page.writeback)
+        if way.waited:
+            rows.append(oracle.Row(again, "writeback_3", flags=flags))
+            answer = None if page.fs_writeback is None else False
+            again = replace(again, writeback=False, under_writeback=False, fs_writeback=answer)
+        written = way.fate == "write" or (way.fate.startswith("case") and not way.marked)
+        if way.fate == "case-1" and not (way.slept and context.rules == "mmotm"):
+            step = "writeback_1"
+        elif way.fate == "case-2":
+            step = "writeback_2"
+        elif not page.arrives:
+            step = "reference_keep"
+        elif not page.dirty_late:
+            step = "freed"
+        elif written:
+            step = "pageout_keep" if page.kept else "written"
+        else:
+            step = "dirty"
+        rows.append(oracle.Row(again, step, flags=flags))
+    return rows
+
+
+@given(context=contexts(), pages=st.lists(led_pages(), min_size=1, max_size=20))
+def test_a_recording_by_its_own_rules_gives_what_was_counted(
+    context: oracle.Context, pages: list[oracle.Page]
+) -> None:
+    """What a kernel recorded of a list tells its counters and decisions, and leaves nothing untold.
+
+    A page that mmotm leads on under writeback is left out: columns do not say whether it still is.
+    """
+    pages = [replace(page, still=False) for page in pages]
+    ways, end = stall.lead(context_of(context), led_table(pages), unseen=1)
+    decided = stall_replay.decide_lists(
+        folio_table([recording(context, pages)]),
+        list_table([(context, True, end["taken"])]),
+        context.rules,
+    )
+    found = decided.lists.row(0, named=True)
+    assert {name: found[name] for name in end if name in found} == {
+        name: value for name, value in end.items() if name in found
+    }
+    assert found["untold"] == 0
+    assert len(decided.fates) == ways.height + ways["waited"].sum()
+
+
+@given(
+    page=st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=40),
+    data=st.data(),
+)
+def test_no_column_makes_c_fall(page: list[int], data: st.DataObject) -> None:
+    """Any values in all columns: decided, or refused with a row, a list and a problem."""
+    n = len(page)
+    byte = st.lists(st.integers(0, 255), min_size=n, max_size=n)
+    word = st.lists(st.sampled_from([0, 1, 2, 2**20, 2**32 - 1]), min_size=n, max_size=n)
+    rows, lists = ffi.new("struct sws_stall_rows *"), ffi.new("struct sws_stall_lists *")
+    results = ffi.new("struct sws_stall_results *")
+    ends = data.draw(st.lists(st.integers(0, n), min_size=1, max_size=n))
+    keep = [
+        ffi.new("uint16_t[]", page),
+        ffi.new("uint8_t[]", data.draw(byte)),
+        ffi.new("uint32_t[]", data.draw(word)),
+        ffi.new("uint8_t[]", data.draw(byte)),
+    ]
+    rows.page, rows.step = keep[0], keep[1]
+    rows.base_pages = data.draw(st.sampled_from([ffi.NULL, keep[2]]))
+    rows.flags = data.draw(st.sampled_from([ffi.NULL, keep[3]]))
+    small = data.draw(st.sampled_from([byte, st.just([1] * n)]))
+    of_lists = [ffi.new("uint8_t[]", data.draw(small)) for _ in range(5)]
+    lists.caller, lists.priority, lists.file, lists.clears, flags = of_lists
+    lists.flags = data.draw(st.sampled_from([ffi.NULL, flags]))
+    words = [ffi.new("uint32_t[]", data.draw(word)) for _ in range(2)]
+    lists.taken, lists.node = words
+    node_flags, lists.n_nodes = ffi.new("uint8_t[]", [0, 255, 1]), 3
+    lists.node_flags = node_flags
+    lists.ends = of_ends = ffi.new("uint64_t[]", ends)
+    found, fates = ffi.new("struct sws_stall_result[]", len(ends)), ffi.new("uint8_t[]", n)
+    results.lists, results.fates = found, fates
+    config = ffi.new("struct sws_stall_replay_config *", (data.draw(st.integers(0, 11)), ffi.NULL))
+    out = ffi.new("struct sws_stall_replay **")
+    assert lib.sws_stall_replay_new(config, out) == lib.SWS_OK
+    replay = ffi.gc(out[0], lib.sws_stall_replay_free)
+    code = lib.sws_stall_replay_lists(replay, rows, len(ends), lists, results)
+    assert (code == lib.SWS_OK) == (results.problem == lib.SWS_STALL_NO_PROBLEM)
+    assert code in (lib.SWS_OK, lib.SWS_ERROR_BAD_ARGUMENT)
+    if code != lib.SWS_OK:
+        assert results.list < len(ends)
+        assert results.row < max(n, 1) or results.problem == lib.SWS_STALL_EMPTY_LIST
+    del of_ends, keep
+
+
+GOOD = oracle.Row(oracle.Page(under_writeback=False), "freed", flags=0)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "wrong"),
+    [
+        ("node_flags", 8, "field 'flags': list 1, row 0: an unknown flag"),
+        ("pages", 0, "field 'pages': list 1, row 0: a folio has 1 to"),
+        ("step", "writeback_2", "field 'step': list 1, row 0: a case of writeback, and the page"),
+        ("step", None, "field 'step': the row with seq"),
+    ],
+)
+def test_a_folio_that_cannot_be_is_named(column: str, value: object, wrong: str) -> None:
+    """By its list, its row in it and its field."""
+    folios = folio_table([[GOOD], [GOOD]]).with_columns(seq=pl.int_range(2, dtype=pl.UInt64))
+    bad = folios.with_columns(
+        pl.when(pl.col("list") == 1)
+        .then(pl.lit(value, dtype=folios.schema[column]))
+        .otherwise(column)
+        .alias(column)
+    )
+    lists = list_table([(oracle.Context("6.1"), True, 1)] * 2)
+    with pytest.raises(InputError, match=wrong):
+        stall_replay.decide_lists(bad, lists, "6.1")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "wrong"),
+    [
+        ("priority", 13, "field 'priority': list 1, row 0: a priority is 0 to 12"),
+        ("priority", -1, "field 'priority': list 1, row 0: a priority is 0 to 12"),
+        ("flags_before", 9, "field 'flags': list 1, row 0: an unknown flag"),
+        ("taken", 0, "field 'taken': list 1, row 0: nothing was taken"),
+        ("sane", False, "field 'sane': list 1, row 0: global reclaim is always sane"),
+        ("list", 7, "field 'list': list 7 is row 1 of the lists, and the folios have list 1"),
+    ],
+)
+def test_a_list_that_cannot_be_is_named(column: str, value: object, wrong: str) -> None:
+    """By its number and its field; a list without its folios, too."""
+    folios = folio_table([[GOOD], [GOOD]])
+    lists = list_table([(oracle.Context("6.1"), True, 1)] * 2)
+    bad = lists.with_columns(
+        pl.when(pl.col("list") == 1)
+        .then(pl.lit(value, dtype=lists.schema[column]))
+        .otherwise(column)
+        .alias(column)
+    )
+    with pytest.raises(InputError, match=wrong):
+        stall_replay.decide_lists(folios, bad, "6.1")
+
+
+def test_lists_and_folios_of_different_number_are_refused() -> None:
+    """The first that one of the two lacks is named."""
+    folios = folio_table([[GOOD], [GOOD]])
+    lists = list_table([(oracle.Context("6.1"), True, 1)] * 3)
+    with pytest.raises(InputError, match="list 2 is row 2 of the lists, and the"):
+        stall_replay.decide_lists(folios, lists, "6.1")
+    with pytest.raises(InputError, match="list none is row 1 of the lists, and the folios have"):
+        stall_replay.decide_lists(folios, lists[:1], "6.1")
+
+
+def test_the_oracles_names_are_the_librarys() -> None:
+    """Rule sets and steps are spelled alike, in the same order."""
+    assert STALL_RULES == oracle.SETS
+    assert tuple(oracle.STEPS) == STALL_STEPS

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each table that is a sweep can be stored, and goes on from what is there."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from swapsim import slots, traces
+from swapsim.errors import InputError
+from swapsim.machine import what_if
+from swapsim.machine.config import MachineConfig
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.fit import Fitted
+from swapsim.machine.tables import FIT
+from swapsim.machine.throughput import run_policies
+from swapsim.patches import writeback_tags
+from swapsim.patches.writeback_tags import prediction
+from swapsim.patches.writeback_tags import shares as shares_of_a
+from swapsim.policies.policy import Policy
+from swapsim.slots.config import SlotsConfig
+from swapsim.slots.replay import cluster_next as slots_replay
+from swapsim.slots.workloads import ChurnConfig
+from swapsim.study import SerialExecutor
+
+SERIAL = SerialExecutor()
+
+SMALL = writeback_tags.machine(tags=True)
+SMALL = replace(SMALL, frames=2**13, slots=2**17, warmup_ns=1_000_000, duration_ns=2_000_000)
+
+
+def small(*, policy: str | Policy, seed: int) -> MachineConfig:
+    """Return a machine for a short run."""
+    return replace(SMALL, kernel="5.8", swap_writeback_tags=None, policy=policy, seed=seed)
+
+
+def gains(folder: Path | None) -> pl.DataFrame:
+    """Gain by two numbers of writers: two batches of two."""
+    cases = [
+        what_if.Case(
+            factor="cpus",
+            setting=writers,
+            label=str(writers),
+            base=replace(SMALL, writers=writers),
+            patched=replace(SMALL, writers=writers, swap_writeback_tags=False),
+        )
+        for writers in (2, 4)
+    ]
+    return what_if.gains(cases, {"a": costs()}, executor=SERIAL, folder=folder)
+
+
+def shares(folder: Path | None) -> pl.DataFrame:
+    """Predict five pairs of shares: a batch of four and one of one."""
+    return writeback_tags.predict_by_shares(
+        tag_shares=[0.1, 0.2, 0.3, 0.4, 0.5],
+        map_shares=[0.2],
+        seeds=[1],
+        executor=SERIAL,
+        folder=folder,
+    )
+
+
+def by_policy(folder: Path | None) -> pl.DataFrame:
+    """Run two policies with two seeds: two batches of two."""
+    return run_policies(small, ["shared", "percpu"], seeds=2, executor=SERIAL, folder=folder)
+
+
+def one_at_a_time(folder: Path | None) -> pl.DataFrame:
+    """Measure nine seeds: a batch of eight and one of one."""
+    return slots.one_at_a_time(
+        SlotsConfig(slots=4096),
+        ChurnConfig(),
+        {"used_share": [0.5]},
+        policies=["percpu"],
+        seeds=9,
+        executor=SERIAL,
+        folder=folder,
+    )
+
+
+def replayed(folder: Path | None) -> pl.DataFrame:
+    """Serve a trace's requests with nine seeds: a batch of eight and one of one."""
+    trace = traces.shipped("cluster-next")["slots-4-shared"]
+    return slots_replay(trace, policies=["percpu"], seeds=9, executor=SERIAL, store=folder)
+
+
+TABLES = {
+    "what_if.gains": gains,
+    "writeback_tags.predict_by_shares": shares,
+    "throughput.run_policies": by_policy,
+    "slots.one_at_a_time": one_at_a_time,
+    "replay.cluster_next": replayed,
+}
+
+
+@pytest.fixture
+def _quick_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fit by hand on a small machine: what is stored matters here, and not its figures."""
+
+    def fitted(*, tag_share: float, map_share: float, constants: pl.DataFrame) -> Fitted:
+        values = {"tag_ns": round(1000 * tag_share), "map_ns": round(1000 * map_share)}
+        table = change_costs(constants, values)
+        return Fitted(constants=table, residuals=pl.DataFrame(schema=FIT), converged=True)
+
+    def tiny(*, tags: bool, seed: int = 1) -> MachineConfig:
+        return replace(SMALL, swap_writeback_tags=tags, seed=seed)
+
+    monkeypatch.setattr(shares_of_a, "fit", fitted)
+    monkeypatch.setattr(prediction, "machine", tiny)
+
+
+def batches(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return each stored batch, and what changes when it is written again."""
+    return {
+        path.name: (path.stat().st_ino, path.stat().st_mtime_ns)
+        for path in sorted(folder.glob("batch-*.parquet"))
+    }
+
+
+@pytest.mark.usefixtures("_quick_fits")
+@pytest.mark.parametrize("name", TABLES)
+def test_a_stored_table_goes_on_from_what_is_there(tmp_path: Path, name: str) -> None:
+    """A lost batch alone is made again, and the table is that of a sweep that was not stored."""
+    table: Callable[[Path | None], pl.DataFrame] = TABLES[name]
+    folder = tmp_path / "sweep"
+    plain = table(None)
+    assert table(folder).equals(plain)
+    before = batches(folder)
+    assert len(before) == 2
+    kept, lost = before
+    (folder / lost).unlink()
+    assert table(folder).equals(plain)
+    after = batches(folder)
+    assert list(after) == [kept, lost]
+    assert after[kept] == before[kept]
+    assert after[lost] != before[lost]
+    assert table(folder).equals(plain)
+    assert batches(folder) == after
+
+
+def test_a_folder_of_other_settings_is_refused(tmp_path: Path) -> None:
+    """A sweep with other seeds does not go on from it, and leaves it as it is."""
+    run = partial(run_policies, small, ["shared"], executor=SERIAL, folder=tmp_path)
+    run(seeds=1)
+    before = batches(tmp_path)
+    with pytest.raises(InputError, match="points"):
+        run(seeds=2)
+    assert batches(tmp_path) == before

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a config refuses in whichever of its fields."""
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import polars as pl
+import pytest
+
+from swapsim.errors import ConfigError, InputError
+from swapsim.machine import MachineConfig
+from swapsim.mapping import MappingConfig
+from swapsim.reclaim import ReclaimConfig
+from swapsim.slots import ChurnConfig, FillConfig, MeterConfig, SlotsConfig, StreamsConfig
+from swapsim.stall import StallContext
+from swapsim.traces.tables import REQUESTS
+
+CONFIGS = {
+    kind.__name__: kind
+    for kind in (
+        ChurnConfig,
+        FillConfig,
+        MachineConfig,
+        MappingConfig,
+        MeterConfig,
+        ReclaimConfig,
+        SlotsConfig,
+        StallContext,
+        StreamsConfig,
+    )
+}
+NEEDED = {
+    "StreamsConfig": {
+        "requests": pl.DataFrame(
+            {name: [0] for name in REQUESTS.names()}, schema=REQUESTS, strict=False
+        )
+    },
+    "MachineConfig": {"walkers": 2},
+}
+
+
+def field_names(of_type: type | None = None) -> list[tuple[str, str]]:
+    """Return each config and each of its fields, or those of a type."""
+    return [
+        (name, field.name)
+        for name in CONFIGS
+        for field in fields(CONFIGS[name])
+        if of_type in (None, field.type)
+    ]
+
+
+def made(name: str, changes: dict[str, Any]) -> object:
+    """Make a config with some of its fields changed."""
+    kind = CONFIGS[name]
+    assert is_dataclass(kind)
+    return kind(**NEEDED.get(name, {}) | changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_what_is_needed_is_enough(name: str) -> None:
+    """So what the other tests change is what is refused."""
+    made(name, {})
+
+
+@pytest.mark.parametrize(("name", "field"), field_names())
+def test_an_object_of_no_use_is_refused(name: str, field: str) -> None:
+    """In one line that begins with the field."""
+    with pytest.raises((ConfigError, InputError)) as refused:
+        made(name, {field: ...})
+    assert field in str(refused.value).lower()
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("name", "field"), field_names(bool))
+@pytest.mark.parametrize("value", [0, 1, -2, 2**64, "no", None])
+def test_a_flag_is_true_or_false(name: str, field: str, value: object) -> None:
+    """And no number: C would take it for one."""
+    with pytest.raises(ConfigError, match=f"^{field}=.*: choose True or False$"):
+        made(name, {field: value})
