@@ -12,7 +12,7 @@ import swapsim
 PACKAGE = Path(swapsim.__file__).parent
 
 LADDER = (
-    {"errors", "interrupt", "progress"},
+    {"errors", "interrupt", "lazy", "progress"},
     {"bounded", "checks", "io"},
     {"frames"},
     {"ffi"},

@@ -14,6 +14,8 @@
 - ``lkp``, ``mmtests``: laid out as the mails print them.
 """
 
+from typing import TYPE_CHECKING
+
 from swapsim.claims.cards import patch_cards
 from swapsim.claims.columns import held_against, three_columns
 from swapsim.claims.directions import directions
@@ -39,6 +41,13 @@ from swapsim.claims.published import (
 from swapsim.claims.ranges import OPEN_BEYOND, range_verdict
 from swapsim.claims.results import Row, results
 from swapsim.claims.yours import your_runs
+from swapsim.lazy import submodules
+
+if TYPE_CHECKING:
+    from swapsim.claims import charts as charts
+    from swapsim.claims import tables as tables
+else:
+    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
 __all__ = [
     "OPEN_BEYOND",

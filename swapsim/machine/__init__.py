@@ -13,7 +13,16 @@
 Which machine, which mail and which questions: that is each patch's own (`swapsim.patches`).
 """
 
+from typing import TYPE_CHECKING
+
+from swapsim.lazy import submodules
 from swapsim.machine.config import MachineConfig
+
+if TYPE_CHECKING:
+    from swapsim.machine import charts as charts
+    from swapsim.machine import tables as tables
+else:
+    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
 __all__ = [
     "MachineConfig",

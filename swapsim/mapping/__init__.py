@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch A's mechanism: a mapping's tree, its writeback tags, and the lock around both."""
 
+from typing import TYPE_CHECKING
+
+from swapsim.lazy import submodules
 from swapsim.mapping.config import MappingConfig
 from swapsim.mapping.per_page import mix, per_page, totals_per_page
 from swapsim.mapping.replay import (
@@ -10,6 +13,12 @@ from swapsim.mapping.replay import (
     writeback_tags_of,
 )
 from swapsim.mapping.rows import writeback_rows
+
+if TYPE_CHECKING:
+    from swapsim.mapping import charts as charts
+    from swapsim.mapping import tables as tables
+else:
+    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
 __all__ = [
     "MappingConfig",

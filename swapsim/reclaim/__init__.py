@@ -12,6 +12,9 @@
 Whose stalls it has, and whose loops of kswapd, says the config's ``rules``.
 """
 
+from typing import TYPE_CHECKING
+
+from swapsim.lazy import submodules
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.reclaim.constants import change_constants, constants
 from swapsim.reclaim.guest import Window, guest, guest_constants, guest_rows, watch_guest
@@ -20,6 +23,12 @@ from swapsim.reclaim.lives import lives
 from swapsim.reclaim.parallelio import parallelio, shrink
 from swapsim.reclaim.run import World, run
 from swapsim.reclaim.vmstat import ops, vmstat
+
+if TYPE_CHECKING:
+    from swapsim.reclaim import charts as charts
+    from swapsim.reclaim import tables as tables
+else:
+    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
 __all__ = [
     "ReclaimConfig",

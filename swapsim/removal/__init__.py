@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch B's mechanism: pages removed from their mappings one by one, or a list under one lock."""
 
+from typing import TYPE_CHECKING
+
+from swapsim.lazy import submodules
 from swapsim.removal.replay import batched_removal, batched_removal_of, removal_holds, removal_lists
 from swapsim.removal.rows import removals, removals_of
+
+if TYPE_CHECKING:
+    from swapsim.removal import charts as charts
+    from swapsim.removal import tables as tables
+else:
+    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
 __all__ = [
     "batched_removal",

@@ -6,6 +6,9 @@ base case for many settings, policies and seeds; ``ranking`` says who is better 
 what. Nothing here knows a time: it is all counts (``slot_workbench.h``).
 """
 
+from typing import TYPE_CHECKING
+
+from swapsim.lazy import submodules
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.events import (
     SlotSetUp,
@@ -23,6 +26,12 @@ from swapsim.slots.requests import request_streams, traced_device
 from swapsim.slots.trials import require_sound
 from swapsim.slots.verify import SlotVerdict, verified_slots, verify_slots
 from swapsim.slots.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig, Workload
+
+if TYPE_CHECKING:
+    from swapsim.slots import charts as charts
+    from swapsim.slots import tables as tables
+else:
+    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
 __all__ = [
     "GIGABYTE_SLOTS",

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
-from swapsim.slots.grid import one_at_a_time
 from swapsim.errors import InputError
 from swapsim.ffi.facts import POLICIES
 from swapsim.policies.policy import Policy
+from swapsim.slots.grid import one_at_a_time
 from swapsim.slots.requests import request_streams, traced_device
 from swapsim.slots.workloads import MeterConfig, StreamsConfig
 

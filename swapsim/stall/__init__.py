@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch C's mechanism: where reclaim decides to stall, and a real kernel's decisions replayed."""
 
+from typing import TYPE_CHECKING
+
+from swapsim.lazy import submodules
 from swapsim.stall.agreement import (
     agreement_table,
     stall_agreement,
@@ -21,6 +24,12 @@ from swapsim.stall.replay import (
 )
 from swapsim.stall.verdict import StallVerdict
 from swapsim.stall.verify import verified_stalls, verify_stalls
+
+if TYPE_CHECKING:
+    from swapsim.stall import charts as charts
+    from swapsim.stall import tables as tables
+else:
+    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
 __all__ = [
     "UNTOLD",
