@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/age.c - shrink_active_list: pages of the tail of an active list become inactive. One that
- * was touched since it was looked at last counts as rotated and goes all the same: what comes
- * back to the active list is what is touched again while it is inactive. A program's page alone
- * stays where it is.
+ * reclaim/age.c - shrink_active_list: pages from the tail of an active list become inactive. A page
+ * that was touched since its last reference test counts as rotated and becomes inactive all the
+ * same: a page is activated again by a touch while it is inactive. Only a program's page stays on
+ * the active list.
  */
 #include "reclaim/lists.h"
 #include "reclaim/pages.h"
 #include "reclaim/reclaim.h"
 
-uint64_t sws_reclaim__age(struct sws_reclaim *vm, uint32_t zone, bool file, uint32_t pages)
+uint64_t sws_reclaim__age(struct sws_reclaim *self, uint32_t zone, bool file, uint32_t pages)
 {
-	const enum vm_place from = file ? VM_ACTIVE_FILE : VM_ACTIVE_ANON;
-	const enum vm_place to = file ? VM_INACTIVE_FILE : VM_INACTIVE_ANON;
-	struct lru *lru = &vm->lrus[zone];
+	const enum page_place from = file ? LRU_ACTIVE_FILE : LRU_ACTIVE_ANON;
+	const enum page_place to = file ? LRU_INACTIVE_FILE : LRU_INACTIVE_ANON;
+	struct lru *lru = &self->lrus[zone];
 	const uint32_t most = pages < lru->lists[from].n ? pages : lru->lists[from].n;
 	uint32_t aged = 0;
 
 	for (; aged < most; aged++) {
 		const uint32_t frame = lru->lists[from].tail;
 
-		const struct page *page = &vm->pages[frame];
+		const struct page *page = &self->pages[frame];
 
-		lru->recent_rotated[file] += sws_reclaim__was_touched(vm, page);
-		sws_reclaim__list_remove(vm, frame);
-		sws_reclaim__list_add(vm, frame, vm_is(page, VM_PROGRAM) ? from : to);
+		lru->recent_rotated[file] += sws_reclaim__was_touched(self, page);
+		sws_reclaim__list_remove(self, frame);
+		sws_reclaim__list_add(self, frame, page_is(page, PAGE_PROGRAM) ? from : to);
 	}
 	lru->recent_scanned[file] += aged;
-	vm->zones[zone].pages_scanned += aged;
-	vm->zones[zone].count.aged += aged;
-	vm->work += aged;
-	return aged * vm->config.costs.age_ns;
+	self->zones[zone].pages_scanned += aged;
+	self->zones[zone].count.aged += aged;
+	self->work += aged;
+	return aged * self->config.costs.age_ns;
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vm/bits.h - a bit for each page of a file, and for each slot. */
+/* reclaim/bits.h - a bitmap for the pages of a file and for the slots. */
 #ifndef SWAPSIM_RECLAIM_BITS_H
 #define SWAPSIM_RECLAIM_BITS_H
 
 #include <stdint.h>
 
-static inline void vm_set_bit(uint64_t *bits, uint32_t index)
+static inline void set_bit(uint64_t *bits, uint32_t index)
 {
 	bits[index / 64] |= UINT64_C(1) << index % 64;
 }
 
-static inline void vm_clear_bit(uint64_t *bits, uint32_t index)
+static inline void clear_bit(uint64_t *bits, uint32_t index)
 {
 	bits[index / 64] &= ~(UINT64_C(1) << index % 64);
 }
 
-/* The first of n bits that is set, from an index on; n if none is. */
-static inline uint32_t vm_next_bit(const uint64_t *bits, uint32_t n, uint32_t index)
+/* Returns the first of n bits that is set at or after an index; n if no bit is set. */
+static inline uint32_t next_bit(const uint64_t *bits, uint32_t n, uint32_t index)
 {
 	const uint32_t words = n / 64 + (n % 64 != 0);
 	uint32_t word = index / 64;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/client.c - memcached and the one client that asks it. An operation draws an item, then
- * whether it is a set, and touches the item's pages in their order, reading or writing.
+ * reclaim/client.c - memcached and its client. An operation draws an item, then whether it is a
+ * set, and touches the pages of the item in order, reading or writing.
  *
- * All operations that begin before any other actor's next event are one event, up to VM_BATCH:
+ * All operations that begin before the next event of another actor are one event, up to
+ * BATCH_PAGES:
  *
- *      client   | op op op op op op |           at the first event: six operations' touches
- *      kswapd   ....................| shrinks    its event is met by nobody meanwhile
+ *      client   | op op op op op op |           the touches of six operations at the first event
+ *      kswapd   ....................| shrinks    no touch falls between two steps of kswapd
  *
- * A touch that misses ends the row: time passes up to it, then the fault begins.
+ * A touch that misses ends the batch: time passes up to that touch, then the fault begins.
  */
 #include "reclaim/disk.h"
 #include "reclaim/pages.h"
@@ -18,20 +19,20 @@
 enum step { BEGIN, SERVE, FAULT, PHASE_OVER, DROP, NEXT_ROUND };
 
 struct serving {
-	/* When serving ends; 0: it has not begun. */
+	/* The end of the serving; 0 before it begins. */
 	uint64_t until;
-	/* The operation in hand, begun or to be drawn; its page that comes next. */
+	/* The current item, if begins is false, and its next page. */
 	uint32_t item;
 	uint32_t page;
 	bool begun;
 	bool writes;
-	/* What is dropped next. */
+	/* The next page or entry to be dropped. */
 	uint32_t dropped;
 };
 
 static void draw(struct actor *actor, struct serving *my)
 {
-	const struct sws_reclaim_config *config = &actor->vm->config;
+	const struct sws_reclaim_config *config = &actor->reclaim->config;
 	struct sws_generator *generator = &actor->thread.generator;
 
 	my->begun = true;
@@ -44,125 +45,125 @@ static void draw(struct actor *actor, struct serving *my)
 	my->writes = sws_generator_below(generator, 100) < config->set_percent;
 }
 
-/* Touches pages of the item until one is missed; true if all are there. */
-static bool touch(struct sws_reclaim *vm, struct serving *my)
+/* Touches pages of the item until one misses; returns true if all are present. */
+static bool touch(struct sws_reclaim *self, struct serving *my)
 {
-	const uint32_t needed = VM_PTE_PRESENT | (my->writes ? VM_PTE_WRITABLE : 0);
-	uint32_t *entry = &vm->ptes[my->item * vm->config.item_pages];
+	const uint32_t needed = PTE_PRESENT | (my->writes ? PTE_WRITABLE : 0);
+	uint32_t *entry = &self->ptes[my->item * self->config.item_pages];
 
-	for (; my->page < vm->config.item_pages; my->page++) {
+	for (; my->page < self->config.item_pages; my->page++) {
 		if ((entry[my->page] & needed) != needed)
 			return false;
-		entry[my->page] |= VM_PTE_YOUNG;
+		entry[my->page] |= PTE_YOUNG;
 	}
 	return true;
 }
 
-static bool is_done(const struct sws_reclaim *vm, const struct serving *my, uint64_t at)
+static bool is_done(const struct sws_reclaim *self, const struct serving *my, uint64_t at)
 {
-	return my->until ? at >= my->until : my->item == vm->config.items;
+	return my->until ? at >= my->until : my->item == self->config.items;
 }
 
-/* Operations until another actor's event, a miss, or the end. */
+/* Runs operations until the event of another actor, a miss, or the end of the serving. */
 static int serve(struct actor *actor, struct serving *my)
 {
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 	uint64_t horizon = UINT64_MAX;
-	uint64_t at = vm_now(vm);
+	uint64_t at = time_now(self);
 	uint32_t n = 0;
 
-	sws_des_peek(vm->engine.des, &horizon);
+	sws_des_peek(self->engine.des, &horizon);
 	engine_go(&actor->thread, SERVE);
 	do {
-		if (!my->begun && is_done(vm, my, at)) {
+		if (!my->begun && is_done(self, my, at)) {
 			engine_go(&actor->thread, PHASE_OVER);
 			break;
 		}
 		if (!my->begun)
 			draw(actor, my);
-		if (!touch(vm, my)) {
+		if (!touch(self, my)) {
 			engine_go(&actor->thread, FAULT);
 			break;
 		}
 		my->begun = false;
 		if (my->until)
-			vm->counts.ops++;
+			self->counts.ops++;
 		else
 			my->item++;
-		at += vm->config.costs.op_ns;
-		vm->work += vm->config.item_pages;
-	} while (at < horizon && ++n < VM_BATCH);
-	return engine_run(&actor->thread, at - vm_now(vm));
+		at += self->config.costs.op_ns;
+		self->work += self->config.item_pages;
+	} while (at < horizon && ++n < BATCH_PAGES);
+	return engine_run(&actor->thread, at - time_now(self));
 }
 
-static int begin_writing(struct sws_reclaim *vm)
+static int begin_writing(struct sws_reclaim *self)
 {
-	vm->writes_file = vm->file.pages > 0;
-	return vm->writes_file ? sws_reclaim__call(vm, VM_WRITER) : SWS_OK;
+	self->writes_file = self->file.pages > 0;
+	return self->writes_file ? sws_reclaim__call(self, ACTOR_WRITER) : SWS_OK;
 }
 
 static int begin_round(struct actor *actor, struct serving *my)
 {
-	struct sws_reclaim *vm = actor->vm;
-	struct sws_reclaim_round *round = &vm->rounds[vm->round];
+	struct sws_reclaim *self = actor->reclaim;
+	struct sws_reclaim_round *round = &self->rounds[self->round];
 
 	*my = (struct serving){ 0 };
-	vm->file.pages = vm->file_pages[vm->round];
-	vm->file.cursor = 0;
-	round->begin_ns = vm_now(vm);
-	sws_reclaim__count_round(vm, round);
+	self->file.pages = self->file_pages[self->round];
+	self->file.cursor = 0;
+	round->begin_ns = time_now(self);
+	sws_reclaim__count_round(self, round);
 	return SWS_OK;
 }
 
-/* The pool is full: serving begins, and with it the writer. Serving is over: the writer may not be. */
+/* Ends the filling, which starts the serving and the writer, or ends the serving. */
 static int end_phase(struct actor *actor, struct serving *my)
 {
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 
 	if (!my->until) {
-		my->until = vm_now(vm) + vm->config.serve_ns;
-		vm->rounds[vm->round].serve_ns = vm_now(vm);
+		my->until = time_now(self) + self->config.serve_ns;
+		self->rounds[self->round].serve_ns = time_now(self);
 		engine_go(&actor->thread, SERVE);
-		return begin_writing(vm);
+		return begin_writing(self);
 	}
-	if (!vm->writes_file)
+	if (!self->writes_file)
 		return SWS_OK;
 	engine_go(&actor->thread, PHASE_OVER);
-	return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
+	return engine_sleep(&actor->thread, WAIT_WAKE_UP);
 }
 
-/* The file's pages first, then the pool's, some at a time. */
+/* Drops the pages of the file first, then those of the pool, BATCH_PAGES at a time. */
 static int drop(struct actor *actor, struct serving *my)
 {
-	struct sws_reclaim *vm = actor->vm;
-	const uint32_t all = vm->file.pages + vm->n_ptes;
+	struct sws_reclaim *self = actor->reclaim;
+	const uint32_t all = self->file.pages + self->n_ptes;
 	uint32_t n = 0;
 
-	for (; n < VM_BATCH && my->dropped < all; n++, my->dropped++)
-		if (my->dropped < vm->file.pages)
-			sws_reclaim__drop_file_page(vm, my->dropped);
+	for (; n < BATCH_PAGES && my->dropped < all; n++, my->dropped++)
+		if (my->dropped < self->file.pages)
+			sws_reclaim__drop_file_page(self, my->dropped);
 		else
-			sws_reclaim__drop_entry(vm, my->dropped - vm->file.pages);
-	vm->work += n;
+			sws_reclaim__drop_entry(self, my->dropped - self->file.pages);
+	self->work += n;
 	if (my->dropped < all)
 		engine_go(&actor->thread, DROP);
-	return engine_run(&actor->thread, n * vm->config.costs.drop_ns);
+	return engine_run(&actor->thread, n * self->config.costs.drop_ns);
 }
 
 static int end_round(struct actor *actor)
 {
-	struct sws_reclaim *vm = actor->vm;
-	struct sws_reclaim_round *round = &vm->rounds[vm->round];
+	struct sws_reclaim *self = actor->reclaim;
+	struct sws_reclaim_round *round = &self->rounds[self->round];
 
-	round->end_ns = vm_now(vm);
-	sws_reclaim__count_round(vm, round);
-	vm->file.pages = 0;
-	if (++vm->round < vm->config.rounds) {
+	round->end_ns = time_now(self);
+	sws_reclaim__count_round(self, round);
+	self->file.pages = 0;
+	if (++self->round < self->config.rounds) {
 		engine_go(&actor->thread, BEGIN);
 		return SWS_OK;
 	}
-	vm->over = true;
-	return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
+	self->over = true;
+	return engine_sleep(&actor->thread, WAIT_WAKE_UP);
 }
 
 static int live(struct actor *actor, void *frame, uint32_t step)
@@ -176,8 +177,8 @@ static int live(struct actor *actor, void *frame, uint32_t step)
 		return serve(actor, my);
 	case FAULT:
 		engine_go(&actor->thread, SERVE);
-		return sws_reclaim__fault(actor, my->item * actor->vm->config.item_pages + my->page,
-					  my->writes);
+		return sws_reclaim__fault(
+			actor, my->item * actor->reclaim->config.item_pages + my->page, my->writes);
 	case PHASE_OVER:
 		return end_phase(actor, my);
 	case DROP:

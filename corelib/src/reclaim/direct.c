@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/direct.c - a task that finds no page: __alloc_pages_slowpath and try_to_free_pages.
+ * reclaim/direct.c - a task that finds no free page: __alloc_pages_slowpath and try_to_free_pages.
  *
  *      low marks missed -> wake kswapd -> min marks -> reclaim 32 pages -> min marks -> ...
  *
- * A round shrinks both zones at one priority. Rounds end with 32 pages reclaimed, or at
- * priority 0. It is worth another attempt as long as a page was reclaimed, or kswapd has not
- * given all zones up; else the task would be killed, and the world ends. A zone that was scanned
- * six times over for nothing counts as given up, though kswapd may sleep and not have said so:
- * the kernel may go on for ever there, a world may not.
+ * A round shrinks both zones at one priority. Rounds end when 32 pages are reclaimed, or at
+ * priority 0. Another attempt follows if a page was reclaimed or if kswapd has not given up all
+ * zones; otherwise the kernel would kill a task, and the simulation ends. A zone that was scanned
+ * six times over without a freed page counts as given up, even if kswapd sleeps and has not marked
+ * it: the kernel may then try for ever, a simulation must end.
  */
 #include "reclaim/reclaim.h"
 #include "reclaim/writeback.h"
@@ -20,39 +20,41 @@ enum { FRUITLESS_MAX = 16 };
 enum reclaim_step { ROUND, ZONE, ROUND_OVER, NAP_OVER };
 
 struct reclaim {
-	/* Of all rounds. */
+	/* Pages scanned in all rounds. */
 	uint64_t scanned;
-	/* Zones of this round still to come: from Normal down. */
+	/* Zones of this round that are still to be shrunk, from Normal down. */
 	uint32_t zones;
 };
 
 static int next_zone(struct actor *actor, struct reclaim *my)
 {
-	const struct sws_reclaim *vm = actor->vm;
+	const struct sws_reclaim *self = actor->reclaim;
 
 	if (!my->zones)
 		return SWS_OK;
 	engine_go(&actor->thread, ZONE);
 	my->zones--;
-	if (vm->zones[my->zones].unreclaimable && actor->scan.priority != SWS_STALL_PRIORITY_MAX)
+	if (self->zones[my->zones].unreclaimable && actor->scan.priority != SWS_STALL_PRIORITY_MAX)
 		return SWS_OK;
 	return sws_reclaim__shrink_zone(actor, my->zones);
 }
 
-static bool all_unreclaimable(const struct sws_reclaim *vm)
+static bool all_unreclaimable(const struct sws_reclaim *self)
 {
-	for (uint32_t i = 0; i < vm->n_zones; i++)
-		if (!vm->zones[i].unreclaimable && sws_reclaim__is_reclaimable(vm, i))
+	for (uint32_t i = 0; i < self->n_zones; i++)
+		if (!self->zones[i].unreclaimable && sws_reclaim__is_reclaimable(self, i))
 			return false;
 	return true;
 }
 
-/* A round has not brought enough: the flusher is asked, and the rules may want a nap. */
+/*
+ * Ends a round that did not reclaim enough: wakes the flusher, and throttles if the rules say so.
+ */
 static int end_round(struct actor *actor, struct reclaim *my)
 {
 	struct scan *scan = &actor->scan;
-	struct sws_reclaim *vm = actor->vm;
-	const uint32_t preferred = vm->n_zones - 1;
+	struct sws_reclaim *self = actor->reclaim;
+	const uint32_t preferred = self->n_zones - 1;
 	const struct sws_stall_context context = sws_reclaim__context(actor, preferred);
 	const struct sws_stall_round round = {
 		.scanned = scan->scanned,
@@ -66,11 +68,11 @@ static int end_round(struct actor *actor, struct reclaim *my)
 		engine_return(&actor->thread, true);
 		return SWS_OK;
 	}
-	if (!sws_reclaim__decides_by_pass(vm) && my->scanned > scan->wanted + scan->wanted / 2)
-		error = sws_reclaim__ask_flusher(vm, my->scanned);
+	if (!sws_reclaim__decides_by_pass(self) && my->scanned > scan->wanted + scan->wanted / 2)
+		error = sws_reclaim__ask_flusher(self, my->scanned);
 	if (!error)
 		error = sws_stall_decide_round(&context, &round, &scan->decision);
-	return error ? error : sws_reclaim__obey(actor, preferred, SWS_STALL_AT_ROUND);
+	return error ? error : sws_reclaim__carry_out(actor, preferred, SWS_STALL_AT_ROUND);
 }
 
 static int reclaim(struct actor *actor, void *frame, uint32_t step)
@@ -80,9 +82,9 @@ static int reclaim(struct actor *actor, void *frame, uint32_t step)
 
 	switch ((enum reclaim_step)step) {
 	case ROUND:
-		my->zones = actor->vm->n_zones;
+		my->zones = actor->reclaim->n_zones;
 		scan->scanned = 0;
-		return engine_run(&actor->thread, actor->vm->config.costs.look_ns);
+		return engine_run(&actor->thread, actor->reclaim->config.costs.look_ns);
 	case ZONE:
 		return next_zone(actor, my);
 	case ROUND_OVER:
@@ -90,7 +92,7 @@ static int reclaim(struct actor *actor, void *frame, uint32_t step)
 	case NAP_OVER:
 		if (!scan->priority) {
 			engine_return(&actor->thread,
-				      scan->reclaimed || !all_unreclaimable(actor->vm));
+				      scan->reclaimed || !all_unreclaimable(actor->reclaim));
 			return SWS_OK;
 		}
 		scan->priority--;
@@ -105,46 +107,46 @@ int sws_reclaim__reclaim_directly(struct actor *actor)
 	const struct reclaim frame = { 0 };
 
 	actor->scan.priority = SWS_STALL_PRIORITY_MAX;
-	actor->scan.wanted = VM_CLUSTER;
+	actor->scan.wanted = SWAP_CLUSTER_MAX;
 	actor->scan.reclaimed = 0;
-	actor->vm->counts.direct_reclaims++;
+	actor->reclaim->counts.direct_reclaims++;
 	return engine_call(&actor->thread, reclaim, &frame, sizeof(frame));
 }
 
 /*
- * Will a page come by itself? Not with kswapd asleep and nothing dirty or under writeback. The
- * kernels of 2013 may try for ever then: swappiness 0, all file pages in use, and DMA32 above
- * its marks by its reserve alone.
+ * Returns true if no page can become free without this task: kswapd sleeps, and no page is dirty or
+ * under writeback. The kernels of 2013 may try for ever in this state, for example with swappiness
+ * 0, all file pages in use, and DMA32 above its marks only by its reserve.
  */
-static bool waits_for_nothing(const struct sws_reclaim *vm)
+static bool waits_for_nothing(const struct sws_reclaim *self)
 {
-	const struct engine_thread *kswapd = &vm->actors[VM_KSWAPD].thread;
+	const struct engine_thread *kswapd = &self->actors[ACTOR_KSWAPD].thread;
 
-	return !sws_reclaim__dirty(vm) && !sws_reclaim__writeback(vm) && kswapd->asleep &&
-	       !kswapd->dozes && kswapd->sleeps_for == SLEEP_TO_BE_WOKEN;
+	return !sws_reclaim__dirty(self) && !sws_reclaim__writeback(self) && kswapd->asleep &&
+	       !kswapd->dozes && kswapd->sleeps_for == WAIT_WAKE_UP;
 }
 
 enum allocate_step { ATTEMPT, RECLAIMED };
 
 struct allocation {
-	/* Attempts in a row that brought nothing, where nothing comes by itself. */
+	/* Consecutive attempts without a reclaimed page while waits_for_nothing is true. */
 	uint32_t fruitless;
 };
 
 static int allocate(struct actor *actor, void *frame, uint32_t step)
 {
 	struct allocation *my = frame;
-	struct sws_reclaim *vm = actor->vm;
-	const uint32_t found = sws_reclaim__take_low(vm);
+	struct sws_reclaim *self = actor->reclaim;
+	const uint32_t found = sws_reclaim__take_low(self);
 	bool worth_it = true;
 
 	if (step == RECLAIMED) {
 		my->fruitless =
-			actor->scan.reclaimed || !waits_for_nothing(vm) ? 0 : my->fruitless + 1;
+			actor->scan.reclaimed || !waits_for_nothing(self) ? 0 : my->fruitless + 1;
 		worth_it = actor->thread.result && my->fruitless < FRUITLESS_MAX;
 	}
-	if (found != VM_NONE || !worth_it) {
-		vm->out_of_memory = found == VM_NONE;
+	if (found != NO_FRAME || !worth_it) {
+		self->out_of_memory = found == NO_FRAME;
 		engine_return(&actor->thread, found);
 		return SWS_OK;
 	}
@@ -153,9 +155,9 @@ static int allocate(struct actor *actor, void *frame, uint32_t step)
 		return sws_reclaim__reclaim_directly(actor);
 	case RECLAIMED:
 		engine_go(&actor->thread, ATTEMPT);
-		if (sws_reclaim__decides_by_pass(vm))
+		if (sws_reclaim__decides_by_pass(self))
 			return SWS_OK;
-		return sws_reclaim__sleep(actor, vm->n_zones - 1,
+		return sws_reclaim__sleep(actor, self->n_zones - 1,
 					  SWS_STALL_SLEEP_WAIT_IFF_CONGESTED, 20000);
 	}
 	return SWS_ERROR_BROKEN;
@@ -163,13 +165,13 @@ static int allocate(struct actor *actor, void *frame, uint32_t step)
 
 int sws_reclaim__allocate(struct actor *actor, bool dirties)
 {
-	const uint32_t found = sws_reclaim__take_fast(actor->vm, dirties);
+	const uint32_t found = sws_reclaim__take_fast(actor->reclaim, dirties);
 	const struct allocation frame = { 0 };
 	int error = SWS_OK;
 
 	actor->thread.result = found;
-	if (found != VM_NONE)
+	if (found != NO_FRAME)
 		return SWS_OK;
-	error = sws_reclaim__wake_kswapd(actor->vm);
+	error = sws_reclaim__wake_kswapd(actor->reclaim);
 	return error ? error : engine_call(&actor->thread, allocate, &frame, sizeof(frame));
 }

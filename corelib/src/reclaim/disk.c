@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/disk.c - one disk, and three queues that take turns where more than one has requests: reads,
- * what fdatasync writes, and what others write. In the reads' turn the next read is waited for,
- * 8 ms at most, for the client asks when it has the one before. Reads are served in their order;
- * writes lie sorted by place, and the head goes over them in one direction. Head at 40, in
- * service nothing:
+ * reclaim/disk.c - one disk, and three queues that take turns while more than one has requests:
+ * reads, the writes of fdatasync, and other writes. In the turn of the reads an empty queue waits
+ * for the next read for up to 8 ms, because the client submits its next read after the last one.
+ * Reads are served in order of arrival. Writes are sorted by position and served in one direction.
+ * With the head at 40 and no request in service:
  *
  *      writes   10..17   44..171   9000..9003      44 is next, then 9000, then 10
- *      + 172    joins 44..171, if a request may have 129 pages, else lies behind it
+ *      + 172    joins 44..171 if a request may have 129 pages, else it is queued after it
  *
- * A file that is written on and on would keep the head for ever: after WAVE requests the
- * oldest one is served if it is older than EXPIRE, and the head goes on from there.
+ * A file that is written continuously would keep the head in its area. Therefore after WAVE
+ * requests the oldest one is served if it is older than EXPIRE, and the head continues from there.
  */
 #include "reclaim/disk.h"
 
@@ -24,49 +24,49 @@ static const uint64_t EXPIRE_NS = 250000000;
 /* slice_idle of CFQ. */
 static const uint64_t PATIENCE_NS = 8000000;
 
-/* The one in service with them. */
-static uint32_t requests_in(const struct sws_reclaim *vm, enum vm_queue queue)
+/* Returns the requests of a queue, including the one in service. */
+static uint32_t requests_in(const struct sws_reclaim *self, enum disk_queue queue)
 {
-	const struct disk *disk = &vm->disk;
+	const struct disk *disk = &self->disk;
 
 	return disk->queues[queue].n + (disk->busy && disk->serving.queue == queue);
 }
 
-bool sws_reclaim__is_full(const struct sws_reclaim *vm, enum vm_queue queue)
+bool sws_reclaim__is_full(const struct sws_reclaim *self, enum disk_queue queue)
 {
-	return requests_in(vm, queue) >= vm->config.nr_requests;
+	return requests_in(self, queue) >= self->config.nr_requests;
 }
 
-/* queue_congestion_on_threshold, queue_congestion_off_threshold: 113 and 103 of 128. */
-static uint32_t congested_from(const struct sws_reclaim *vm)
+/* queue_congestion_on_threshold and queue_congestion_off_threshold: 113 and 103 of 128. */
+static uint32_t congested_from(const struct sws_reclaim *self)
 {
-	const uint32_t n = vm->config.nr_requests;
+	const uint32_t n = self->config.nr_requests;
 
 	return n - n / 8 + 1 < n ? n - n / 8 + 1 : n;
 }
 
-static uint32_t congested_until(const struct sws_reclaim *vm)
+static uint32_t congested_until(const struct sws_reclaim *self)
 {
-	const uint32_t n = vm->config.nr_requests;
+	const uint32_t n = self->config.nr_requests;
 
 	return n > 1 ? n - n / 8 - n / 16 - 1 : 1;
 }
 
-int sws_reclaim__wake(struct sws_reclaim *vm, enum vm_sleep what)
+int sws_reclaim__wake(struct sws_reclaim *self, enum wait_for what)
 {
 	int error = SWS_OK;
 
-	for (uint32_t i = 0; i < VM_ACTORS && !error; i++)
-		if (vm->actors[i].thread.asleep && vm->actors[i].thread.sleeps_for == what)
-			error = engine_wake(&vm->actors[i].thread);
+	for (uint32_t i = 0; i < NR_ACTORS && !error; i++)
+		if (self->actors[i].thread.asleep && self->actors[i].thread.sleeps_for == what)
+			error = engine_wake(&self->actors[i].thread);
 	return error;
 }
 
-int sws_reclaim__call(struct sws_reclaim *vm, enum vm_actor who)
+int sws_reclaim__call(struct sws_reclaim *self, enum actor_kind who)
 {
-	struct engine_thread *thread = &vm->actors[who].thread;
+	struct engine_thread *thread = &self->actors[who].thread;
 
-	if (!thread->asleep || thread->sleeps_for != SLEEP_TO_BE_WOKEN)
+	if (!thread->asleep || thread->sleeps_for != WAIT_WAKE_UP)
 		return SWS_OK;
 	return engine_wake(thread);
 }
@@ -75,21 +75,21 @@ static uint32_t all_requests(const struct disk *disk)
 {
 	uint32_t n = disk->busy;
 
-	for (uint32_t i = 0; i < VM_QUEUES; i++)
+	for (uint32_t i = 0; i < NR_QUEUES; i++)
 		n += disk->queues[i].n;
 	return n;
 }
 
-/* The queue is about to change: its length until now is in the account. */
-static void count_queue(struct sws_reclaim *vm)
+/* Adds the queue's length up to now to queue_ns; called before each change of the length. */
+static void count_queue(struct sws_reclaim *self)
 {
-	struct disk *disk = &vm->disk;
+	struct disk *disk = &self->disk;
 
-	vm->counts.queue_ns += (uint64_t)all_requests(disk) * (vm_now(vm) - disk->counted_ns);
-	disk->counted_ns = vm_now(vm);
+	self->counts.queue_ns += (uint64_t)all_requests(disk) * (time_now(self) - disk->counted_ns);
+	disk->counted_ns = time_now(self);
 }
 
-/* The first write behind a place. */
+/* Returns the first write at or after a position. */
 static uint32_t write_behind(const struct queue *queue, uint64_t at)
 {
 	uint32_t low = 0;
@@ -134,27 +134,27 @@ static void put(struct queue *queue, uint32_t i, const struct request *request)
 	queue->n++;
 }
 
-int sws_reclaim__submit(struct sws_reclaim *vm, enum vm_queue kind, uint64_t at, uint32_t pages,
+int sws_reclaim__submit(struct sws_reclaim *self, enum disk_queue kind, uint64_t at, uint32_t pages,
 			bool *joined)
 {
 	const struct request request = {
 		.at = at,
-		.since = vm_now(vm),
+		.since = time_now(self),
 		.pages = pages,
 		.queue = kind,
 	};
-	struct queue *queue = &vm->disk.queues[kind];
-	const uint32_t behind = kind == VM_READS ? queue->n : write_behind(queue, at);
+	struct queue *queue = &self->disk.queues[kind];
+	const uint32_t behind = kind == QUEUE_READS ? queue->n : write_behind(queue, at);
 
-	count_queue(vm);
-	*joined = kind != VM_READS && joins(queue, behind, &request, vm->config.request_pages);
-	if (!*joined && queue->n == vm->disk.room)
+	count_queue(self);
+	*joined = kind != QUEUE_READS && joins(queue, behind, &request, self->config.request_pages);
+	if (!*joined && queue->n == self->disk.room)
 		return SWS_ERROR_BROKEN;
 	if (!*joined)
 		put(queue, behind, &request);
-	if (requests_in(vm, VM_WRITES) >= congested_from(vm))
-		vm->disk.congested = true;
-	return sws_reclaim__call(vm, VM_DISK);
+	if (requests_in(self, QUEUE_WRITES) >= congested_from(self))
+		self->disk.congested = true;
+	return sws_reclaim__call(self, ACTOR_DISK);
 }
 
 static uint64_t root(uint64_t square)
@@ -173,13 +173,16 @@ static uint64_t root(uint64_t square)
 	return low;
 }
 
-/* From where the head is: nothing if it is there already; then by the root of the way. */
-static uint64_t service_ns(const struct sws_reclaim *vm, const struct request *request)
+/*
+ * Returns the time of a request: the seek, 0 if the head is at its position and else growing with
+ * the square root of the distance, and the transfer.
+ */
+static uint64_t service_ns(const struct sws_reclaim *self, const struct request *request)
 {
-	const struct sws_reclaim_config *config = &vm->config;
+	const struct sws_reclaim_config *config = &self->config;
 	const uint64_t span = (uint64_t)config->disk_pages + config->swap_pages;
-	const uint64_t way = request->at > vm->disk.head ? request->at - vm->disk.head
-							 : vm->disk.head - request->at;
+	const uint64_t way = request->at > self->disk.head ? request->at - self->disk.head
+							   : self->disk.head - request->at;
 	const uint64_t pages_ns = request->pages * (uint64_t)SECOND / config->disk_rate;
 
 	if (!way)
@@ -198,17 +201,18 @@ static uint32_t oldest_of(const struct queue *queue)
 	return oldest;
 }
 
-static uint32_t next_write(const struct sws_reclaim *vm, const struct queue *queue, uint32_t *wave)
+static uint32_t next_write(const struct sws_reclaim *self, const struct queue *queue,
+			   uint32_t *wave)
 {
 	uint32_t next = 0;
 
 	if (++*wave >= WAVE) {
 		*wave = 0;
 		next = oldest_of(queue);
-		if (vm_now(vm) - queue->requests[next].since >= EXPIRE_NS)
+		if (time_now(self) - queue->requests[next].since >= EXPIRE_NS)
 			return next;
 	}
-	next = vm->disk.head ? write_behind(queue, vm->disk.head - 1) : 0;
+	next = self->disk.head ? write_behind(queue, self->disk.head - 1) : 0;
 	return next < queue->n ? next : 0;
 }
 
@@ -222,38 +226,39 @@ static struct request take(struct queue *queue, uint32_t i)
 	return taken;
 }
 
-/* The page that lies at a place, if it is in memory still. */
-static uint32_t page_at(const struct sws_reclaim *vm, uint64_t at)
+/* Returns the page at a position if it is in memory. */
+static uint32_t page_at(const struct sws_reclaim *self, uint64_t at)
 {
-	const uint32_t span = vm->config.disk_pages;
+	const uint32_t span = self->config.disk_pages;
 
-	return (at < span ? vm->file.frames[at] : vm->swap.frames[at - span]) - 1;
+	return (at < span ? self->file.frames[at] : self->swap.frames[at - span]) - 1;
 }
 
-static void end_pages(struct sws_reclaim *vm, const struct request *served)
+static void end_pages(struct sws_reclaim *self, const struct request *served)
 {
-	const bool reads = served->queue == VM_READS;
+	const bool reads = served->queue == QUEUE_READS;
 	uint32_t of_file = 0;
 
 	for (uint64_t at = served->at; at < served->at + served->pages; at++) {
-		const uint32_t frame = page_at(vm, at);
+		const uint32_t frame = page_at(self, at);
 
-		of_file += at < vm->config.disk_pages;
-		if (frame != VM_NONE && reads && vm_is(&vm->pages[frame], VM_READING))
-			sws_reclaim__end_reading(vm, frame);
-		else if (frame != VM_NONE && !reads && vm_is(&vm->pages[frame], VM_WRITEBACK))
-			sws_reclaim__end_writeback(vm, frame);
+		of_file += at < self->config.disk_pages;
+		if (frame != NO_FRAME && reads && page_is(&self->pages[frame], PAGE_READING))
+			sws_reclaim__end_reading(self, frame);
+		else if (frame != NO_FRAME && !reads &&
+			 page_is(&self->pages[frame], PAGE_WRITEBACK))
+			sws_reclaim__end_writeback(self, frame);
 	}
-	vm->work += served->pages;
+	self->work += served->pages;
 	if (!reads && of_file)
-		sws_reclaim__measure(vm, of_file);
+		sws_reclaim__measure(self, of_file);
 }
 
-static void count_served(struct sws_reclaim *vm, const struct request *served)
+static void count_served(struct sws_reclaim *self, const struct request *served)
 {
-	struct sws_reclaim_counts *counts = &vm->counts;
-	const uint64_t ns = vm_now(vm) - served->since;
-	const bool reads = served->queue == VM_READS;
+	struct sws_reclaim_counts *counts = &self->counts;
+	const uint64_t ns = time_now(self) - served->since;
+	const bool reads = served->queue == QUEUE_READS;
 	uint64_t *longest = reads ? &counts->longest_read_ns : &counts->longest_write_ns;
 
 	*(reads ? &counts->reads : &counts->writes) += 1;
@@ -263,61 +268,64 @@ static void count_served(struct sws_reclaim *vm, const struct request *served)
 		*longest = ns;
 }
 
-/* A completion: readers and those who wait for the file; then who waits for room or for less. */
-static int complete(struct sws_reclaim *vm)
+/*
+ * Completes a request: wakes the tasks that wait for a page or for the file, then those that wait
+ * for room or for the end of a congestion.
+ */
+static int complete(struct sws_reclaim *self)
 {
-	struct disk *disk = &vm->disk;
-	const enum vm_queue queue = disk->serving.queue;
+	struct disk *disk = &self->disk;
+	const enum disk_queue queue = disk->serving.queue;
 	int error = SWS_OK;
 
-	count_queue(vm);
-	count_served(vm, &disk->serving);
+	count_queue(self);
+	count_served(self, &disk->serving);
 	disk->busy = false;
 	disk->head = disk->serving.at + disk->serving.pages;
-	end_pages(vm, &disk->serving);
-	if (queue == VM_READS)
-		return sws_reclaim__wake(vm, SLEEP_READ);
-	if (!vm->file.writeback)
-		error = sws_reclaim__wake(vm, SLEEP_SYNC);
-	if (!error && !sws_reclaim__is_full(vm, queue))
-		error = sws_reclaim__wake(vm, queue == VM_WRITES ? SLEEP_ROOM : SLEEP_SYNC_ROOM);
-	if (error || queue != VM_WRITES || requests_in(vm, queue) >= congested_until(vm))
+	end_pages(self, &disk->serving);
+	if (queue == QUEUE_READS)
+		return sws_reclaim__wake(self, WAIT_READ);
+	if (!self->file.writeback)
+		error = sws_reclaim__wake(self, WAIT_SYNC);
+	if (!error && !sws_reclaim__is_full(self, queue))
+		error = sws_reclaim__wake(self, queue == QUEUE_WRITES ? WAIT_ROOM : WAIT_SYNC_ROOM);
+	if (error || queue != QUEUE_WRITES || requests_in(self, queue) >= congested_until(self))
 		return error;
 	disk->congested = false;
-	return sws_reclaim__wake(vm, SLEEP_CONGESTION);
+	return sws_reclaim__wake(self, WAIT_CONGESTION);
 }
 
 enum step { NEXT, SERVED };
 
 struct serve {
-	/* Whose turn it is, and until when if others wait. */
-	enum vm_queue turn;
+	/* The queue whose turn it is, and the end of its turn while other queues have requests. */
+	enum disk_queue turn;
 	uint64_t turn_until;
-	/* So long a read is waited for in the reads' turn. */
+	/* End of the wait for the next read, in the turn of the reads. */
 	uint64_t patient_until;
-	/* Writes since the oldest was looked for. */
+	/* Writes since the age of the oldest one was checked. */
 	uint32_t wave;
 };
 
-/* Someone waits, if only for another turn. */
-static bool keeps_turn(const struct sws_reclaim *vm, const struct serve *my)
+/* Returns true if the queue goes on: it has requests and time, or no other queue has requests. */
+static bool keeps_turn(const struct sws_reclaim *self, const struct serve *my)
 {
-	const struct disk *disk = &vm->disk;
+	const struct disk *disk = &self->disk;
 	const uint32_t n = disk->queues[my->turn].n;
-	const bool has_time = vm_now(vm) < my->turn_until;
+	const bool has_time = time_now(self) < my->turn_until;
 
 	if (n)
 		return has_time || n == all_requests(disk);
-	return has_time && my->turn == VM_READS && vm_now(vm) < my->patient_until;
+	return has_time && my->turn == QUEUE_READS && time_now(self) < my->patient_until;
 }
 
-static void pass_turn(const struct sws_reclaim *vm, struct serve *my)
+static void pass_turn(const struct sws_reclaim *self, struct serve *my)
 {
 	do
-		my->turn = (my->turn + 1) % VM_QUEUES;
-	while (!vm->disk.queues[my->turn].n);
-	my->turn_until = vm_now(vm) + (my->turn == VM_WRITES ? vm->config.async_turn_ns
-							     : vm->config.sync_turn_ns);
+		my->turn = (my->turn + 1) % NR_QUEUES;
+	while (!self->disk.queues[my->turn].n);
+	my->turn_until = time_now(self) + (my->turn == QUEUE_WRITES ? self->config.async_turn_ns
+								    : self->config.sync_turn_ns);
 }
 
 static int wait_for_read(struct actor *actor, const struct serve *my)
@@ -326,28 +334,29 @@ static int wait_for_read(struct actor *actor, const struct serve *my)
 		my->patient_until < my->turn_until ? my->patient_until : my->turn_until;
 
 	engine_go(&actor->thread, NEXT);
-	return engine_doze(&actor->thread, end - vm_now(actor->vm), SLEEP_TO_BE_WOKEN);
+	return engine_doze(&actor->thread, end - time_now(actor->reclaim), WAIT_WAKE_UP);
 }
 
 static int next(struct actor *actor, struct serve *my)
 {
-	struct sws_reclaim *vm = actor->vm;
-	struct disk *disk = &vm->disk;
+	struct sws_reclaim *self = actor->reclaim;
+	struct disk *disk = &self->disk;
 	struct queue *queue = NULL;
 
 	if (!all_requests(disk)) {
 		engine_go(&actor->thread, NEXT);
-		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
+		return engine_sleep(&actor->thread, WAIT_WAKE_UP);
 	}
-	if (!keeps_turn(vm, my))
-		pass_turn(vm, my);
+	if (!keeps_turn(self, my))
+		pass_turn(self, my);
 	queue = &disk->queues[my->turn];
 	if (!queue->n)
 		return wait_for_read(actor, my);
-	count_queue(vm);
-	disk->serving = take(queue, my->turn == VM_READS ? 0 : next_write(vm, queue, &my->wave));
+	count_queue(self);
+	disk->serving =
+		take(queue, my->turn == QUEUE_READS ? 0 : next_write(self, queue, &my->wave));
 	disk->busy = true;
-	return engine_run(&actor->thread, service_ns(vm, &disk->serving));
+	return engine_run(&actor->thread, service_ns(self, &disk->serving));
 }
 
 static int serve(struct actor *actor, void *frame, uint32_t step)
@@ -358,10 +367,10 @@ static int serve(struct actor *actor, void *frame, uint32_t step)
 	case NEXT:
 		return next(actor, my);
 	case SERVED:
-		if (my->turn == VM_READS)
-			my->patient_until = vm_now(actor->vm) + PATIENCE_NS;
+		if (my->turn == QUEUE_READS)
+			my->patient_until = time_now(actor->reclaim) + PATIENCE_NS;
 		engine_go(&actor->thread, NEXT);
-		return complete(actor->vm);
+		return complete(actor->reclaim);
 	}
 	return SWS_ERROR_BROKEN;
 }

@@ -1,38 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vm/disk.h - the queue of the disk: what comes in, who waits for it, and its congestion. */
+/* reclaim/disk.h - the queue of the disk: submission, waiting, and congestion. */
 #ifndef SWAPSIM_RECLAIM_DISK_H
 #define SWAPSIM_RECLAIM_DISK_H
 
 #include "reclaim/layout.h"
 
-/* Where a page of the file, and where a slot lies. */
-static inline uint64_t vm_place_of_file(uint32_t index)
+/* Positions on the disk of a page of the file and of a slot. */
+static inline uint64_t place_of_file(uint32_t index)
 {
 	return index;
 }
 
-static inline uint64_t vm_place_of_slot(const struct sws_reclaim *vm, uint32_t slot)
+static inline uint64_t place_of_slot(const struct sws_reclaim *self, uint32_t slot)
 {
-	return (uint64_t)vm->config.disk_pages + slot;
+	return (uint64_t)self->config.disk_pages + slot;
 }
 
 /*
- * Gives pages that lie one behind the other to the queue, where they may join a request: then
- * nobody has to wait for room.
+ * Submits contiguous pages. *joined is true if they were merged into a queued request; the
+ * submitter then does not wait for room.
  */
-int sws_reclaim__submit(struct sws_reclaim *vm, enum vm_queue queue, uint64_t at, uint32_t pages,
-			bool *joined);
+int sws_reclaim__submit(struct sws_reclaim *self, enum disk_queue queue, uint64_t at,
+			uint32_t pages, bool *joined);
 
-/* Is a queue full, so that whoever wrote has to wait? */
-bool sws_reclaim__is_full(const struct sws_reclaim *vm, enum vm_queue queue);
+/* Returns true if a queue is full, so that the submitter of a write has to wait. */
+bool sws_reclaim__is_full(const struct sws_reclaim *self, enum disk_queue queue);
 
-/* All that sleep for this go on. */
-int sws_reclaim__wake(struct sws_reclaim *vm, enum vm_sleep what);
+/* Wakes all actors that wait for an event. */
+int sws_reclaim__wake(struct sws_reclaim *self, enum wait_for what);
 
-/* An actor that sleeps until it is called goes on; one that waits for something else does not. */
-int sws_reclaim__call(struct sws_reclaim *vm, enum vm_actor who);
+/*
+ * Wakes an actor that waits for its wake-up; has no effect on an actor that waits for another
+ * event.
+ */
+int sws_reclaim__call(struct sws_reclaim *self, enum actor_kind who);
 
-/* The disk: serves requests, one after the other. */
+/* Runs the disk, which serves one request after another. */
 int sws_reclaim__disk(struct actor *actor);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/fault.c - a touch that missed: do_anonymous_page, do_swap_page, do_wp_page.
+ * reclaim/fault.c - a touch that missed: do_anonymous_page, do_swap_page, do_wp_page.
  *
- *      never touched      a fresh page, active
- *      mapped, a write    its slot is given back
- *      in the swap cache  mapped as it is, once it is read
- *      swapped out        read with those of its cluster that are out, too: slots 8 to 15 for
- *                         slot 11; they stay in the swap cache, inactive, until asked for
+ *      never touched      allocates a new page on the active list
+ *      mapped, a write    frees its slot
+ *      in the swap cache  maps the page as it is, after its read has ended
+ *      swapped out        reads the page, and those of its cluster that are swapped out (slots
+ *                         8 to 15 for slot 11); the others stay in the swap cache, inactive
  */
 #include "reclaim/disk.h"
 #include "reclaim/lists.h"
@@ -20,46 +20,46 @@ enum step { LOOK, FRESH, READ };
 struct fault {
 	uint32_t index;
 	bool writes;
-	/* It was read: the fault has been counted. */
+	/* True if the page was read from swap, so that the fault has been counted. */
 	bool major;
 };
 
 static int finish(struct actor *actor, const struct fault *my)
 {
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 
-	vm->counts.minor_faults += !my->major;
+	self->counts.minor_faults += !my->major;
 	engine_leave(&actor->thread);
-	return engine_run(&actor->thread, vm->config.costs.map_ns);
+	return engine_run(&actor->thread, self->config.costs.map_ns);
 }
 
-/* It is in the swap cache, unless it is still being read: then it is waited for. */
+/* Maps a page of the swap cache, or waits while it is being read. */
 static int map_cached(struct actor *actor, const struct fault *my, uint32_t slot)
 {
-	struct sws_reclaim *vm = actor->vm;
-	const uint32_t frame = vm->swap.frames[slot] - 1;
+	struct sws_reclaim *self = actor->reclaim;
+	const uint32_t frame = self->swap.frames[slot] - 1;
 
-	if (vm_is(&vm->pages[frame], VM_READING)) {
+	if (page_is(&self->pages[frame], PAGE_READING)) {
 		engine_go(&actor->thread, LOOK);
-		return engine_sleep(&actor->thread, SLEEP_READ);
+		return engine_sleep(&actor->thread, WAIT_READ);
 	}
-	sws_reclaim__map(vm, my->index, frame, my->writes);
-	if (vm->pages[frame].slot && !vm_is(&vm->pages[frame], VM_WRITEBACK) &&
-	    sws_reclaim__swap_is_full(vm))
-		sws_reclaim__leave_swap(vm, frame);
+	sws_reclaim__map(self, my->index, frame, my->writes);
+	if (self->pages[frame].slot && !page_is(&self->pages[frame], PAGE_WRITEBACK) &&
+	    sws_reclaim__swap_is_full(self))
+		sws_reclaim__leave_swap(self, frame);
 	return finish(actor, my);
 }
 
 static int look(struct actor *actor, const struct fault *my)
 {
-	struct sws_reclaim *vm = actor->vm;
-	const uint32_t entry = vm->ptes[my->index];
+	struct sws_reclaim *self = actor->reclaim;
+	const uint32_t entry = self->ptes[my->index];
 
-	if (entry & VM_PTE_PRESENT) {
-		sws_reclaim__write_to(vm, entry & VM_PTE_FRAME);
+	if (entry & PTE_PRESENT) {
+		sws_reclaim__write_to(self, entry & PTE_FRAME);
 		return finish(actor, my);
 	}
-	if (entry && vm->swap.frames[entry])
+	if (entry && self->swap.frames[entry])
 		return map_cached(actor, my, entry);
 	if (entry)
 		engine_go(&actor->thread, READ);
@@ -68,64 +68,64 @@ static int look(struct actor *actor, const struct fault *my)
 
 static int map_fresh(struct actor *actor, const struct fault *my)
 {
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 	const uint32_t frame = actor->thread.result;
 
-	if (frame == VM_NONE)
-		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
-	sws_reclaim__map(vm, my->index, frame, true);
-	sws_reclaim__list_add(vm, frame, VM_ACTIVE_ANON);
-	vm->counts.minor_faults++;
+	if (frame == NO_FRAME)
+		return engine_sleep(&actor->thread, WAIT_WAKE_UP);
+	sws_reclaim__map(self, my->index, frame, true);
+	sws_reclaim__list_add(self, frame, LRU_ACTIVE_ANON);
+	self->counts.minor_faults++;
 	engine_leave(&actor->thread);
-	return engine_run(&actor->thread, vm->config.costs.fault_ns);
+	return engine_run(&actor->thread, self->config.costs.fault_ns);
 }
 
-/* A page for a slot, on its way in. */
-static void begin_reading(struct sws_reclaim *vm, uint32_t slot, uint32_t frame)
+/* Puts a page into the swap cache for a slot and marks it as being read. */
+static void begin_reading(struct sws_reclaim *self, uint32_t slot, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
+	struct page *page = &self->pages[frame];
 
-	page->index = vm->swap.owners[slot] - 1;
+	page->index = self->swap.owners[slot] - 1;
 	page->slot = slot;
-	vm_set(page, VM_READING);
-	vm->swap.frames[slot] = frame + 1;
-	sws_reclaim__list_add(vm, frame, VM_INACTIVE_ANON);
-	vm->counts.swapped_in++;
-	vm->work++;
+	page_set(page, PAGE_READING);
+	self->swap.frames[slot] = frame + 1;
+	sws_reclaim__list_add(self, frame, LRU_INACTIVE_ANON);
+	self->counts.swapped_in++;
+	self->work++;
 }
 
-/* Is there a page to be read at a slot, which nobody has in memory? */
+/* Returns true if a slot holds a page that is not in memory. */
 static bool is_out(const struct swap *swap, uint32_t slot)
 {
-	return slot && slot < swap->pages && swap->owners[slot] && swap->owners[slot] != VM_NONE &&
+	return slot && slot < swap->pages && swap->owners[slot] && swap->owners[slot] != NO_FRAME &&
 	       !swap->frames[slot];
 }
 
-/* swapin_readahead: slots of one cluster that lie behind one another make one request. */
+/* swapin_readahead: adjacent slots of one cluster are one request. */
 static int read_cluster(struct actor *actor, uint32_t slot, uint32_t frame)
 {
-	struct sws_reclaim *vm = actor->vm;
-	const uint32_t mask = (1u << vm->config.readahead_shift) - 1;
+	struct sws_reclaim *self = actor->reclaim;
+	const uint32_t mask = (1u << self->config.readahead_shift) - 1;
 	uint32_t run = 0;
 	bool joined = false;
 	int error = SWS_OK;
 
 	for (uint32_t at = slot & ~mask; !error && at <= (slot | mask); at++) {
-		uint32_t found = VM_NONE;
+		uint32_t found = NO_FRAME;
 
 		if (at == slot)
 			found = frame;
-		else if (is_out(&vm->swap, at))
-			found = sws_reclaim__take_low(vm);
-		if (found != VM_NONE) {
-			begin_reading(vm, at, found);
+		else if (is_out(&self->swap, at))
+			found = sws_reclaim__take_low(self);
+		if (found != NO_FRAME) {
+			begin_reading(self, at, found);
 			run++;
 		}
-		if (run && (found == VM_NONE || at == (slot | mask))) {
-			const uint32_t end = found == VM_NONE ? at : at + 1;
+		if (run && (found == NO_FRAME || at == (slot | mask))) {
+			const uint32_t end = found == NO_FRAME ? at : at + 1;
 
-			error = sws_reclaim__submit(vm, VM_READS, vm_place_of_slot(vm, end - run),
-						    run, &joined);
+			error = sws_reclaim__submit(self, QUEUE_READS,
+						    place_of_slot(self, end - run), run, &joined);
 			run = 0;
 		}
 	}
@@ -134,17 +134,17 @@ static int read_cluster(struct actor *actor, uint32_t slot, uint32_t frame)
 
 static int read_page(struct actor *actor, struct fault *my)
 {
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 	const uint32_t frame = actor->thread.result;
 	int error = SWS_OK;
 
-	if (frame == VM_NONE)
-		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
+	if (frame == NO_FRAME)
+		return engine_sleep(&actor->thread, WAIT_WAKE_UP);
 	my->major = true;
-	vm->counts.major_faults++;
-	error = read_cluster(actor, vm->ptes[my->index], frame);
+	self->counts.major_faults++;
+	error = read_cluster(actor, self->ptes[my->index], frame);
 	engine_go(&actor->thread, LOOK);
-	return error ? error : engine_run(&actor->thread, vm->config.costs.map_ns);
+	return error ? error : engine_run(&actor->thread, self->config.costs.map_ns);
 }
 
 static int fault(struct actor *actor, void *frame, uint32_t step)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/kswapd.c - kswapd and balance_pgdat. A pass looks for the highest zone that is short and
- * shrinks all zones up to it; what follows a pass is where the kernels differ:
+ * reclaim/kswapd.c - kswapd and balance_pgdat. A pass finds the highest zone below its mark and
+ * shrinks all zones up to it. The kernels differ in what follows a pass:
  *
  *              3.9                                  from mmotm on
- *   a zone     its whole targets                    max(32, high mark) pages, in proportion
- *   priority   one less each pass, down to 0        one less if no zone was scanned for what
- *                                                   was wanted, or nothing reclaimed; 1 at least
- *   ends       all balanced, or 32 pages: then      all balanced, or priority 0 is reached
- *              again from 12, if not balanced
+ *   a zone     scans its complete targets           reclaims max(32, high mark) pages, in proportion
+ *   priority   falls by one per pass, to 0          falls by one, to 1 at least, if no zone was
+ *                                                   scanned for its target or no page was reclaimed
+ *   ends       if all zones are balanced, or        if all zones are balanced, or the priority
+ *              after 32 pages: then again from      reaches 0
+ *              12 if they are not balanced
  */
 #include "reclaim/disk.h"
 #include "reclaim/reclaim.h"
@@ -19,16 +20,18 @@ static const uint64_t SHORT_SLEEP_NS = 100000000;
 enum step { PASS, ZONE, SHRUNK, END };
 
 struct balance {
-	/* The highest zone that is short. */
+	/* The highest zone below its mark. */
 	uint32_t end;
 	uint32_t zone;
-	/* No zone was scanned for as much as was wanted. */
+	/*
+	 * True if no zone was scanned for as many pages as its target, so that the priority falls.
+	 */
 	bool raise;
 };
 
 static bool is_3_9(const struct actor *actor)
 {
-	return actor->vm->config.rules == SWS_STALL_3_9;
+	return actor->reclaim->config.rules == SWS_STALL_3_9;
 }
 
 static void begin(struct scan *scan)
@@ -39,34 +42,37 @@ static void begin(struct scan *scan)
 
 static bool is_passed_over(const struct actor *actor, uint32_t zone)
 {
-	return actor->vm->zones[zone].unreclaimable &&
+	return actor->reclaim->zones[zone].unreclaimable &&
 	       actor->scan.priority != SWS_STALL_PRIORITY_MAX;
 }
 
-/* Looks from the highest zone down; each one looked at is aged. False: none is short. */
+/*
+ * Checks the zones from the highest one down and ages the lists of each. Returns false if no zone
+ * is below its mark.
+ */
 static bool find_end(struct actor *actor, struct balance *my, uint64_t *ns)
 {
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 
-	for (uint32_t zone = vm->n_zones; zone-- > 0;) {
+	for (uint32_t zone = self->n_zones; zone-- > 0;) {
 		if (is_passed_over(actor, zone))
 			continue;
-		if (sws_reclaim__inactive_is_low(vm, zone, false))
-			*ns += sws_reclaim__age(vm, zone, false, VM_CLUSTER);
-		if (!sws_reclaim__is_balanced(vm, zone, 0, 0)) {
+		if (sws_reclaim__inactive_is_low(self, zone, false))
+			*ns += sws_reclaim__age(self, zone, false, SWAP_CLUSTER_MAX);
+		if (!sws_reclaim__is_balanced(self, zone, 0, 0)) {
 			my->end = zone;
 			return true;
 		}
-		sws_reclaim__clear_flags(vm, zone, SWS_STALL_CLEAR_BALANCED);
+		sws_reclaim__clear_flags(self, zone, SWS_STALL_CLEAR_BALANCED);
 	}
 	return false;
 }
 
 static int begin_pass(struct actor *actor, struct balance *my)
 {
-	uint64_t ns = actor->vm->config.costs.look_ns;
+	uint64_t ns = actor->reclaim->config.costs.look_ns;
 
-	actor->vm->work++;
+	actor->reclaim->work++;
 	if (!is_3_9(actor))
 		actor->scan.reclaimed = 0;
 	my->zone = 0;
@@ -76,7 +82,9 @@ static int begin_pass(struct actor *actor, struct balance *my)
 	return engine_run(&actor->thread, ns);
 }
 
-/* So that a zone which is balanced already is not shrunk for the sake of a higher one. */
+/*
+ * Returns the balance gap: a zone above its high mark by this gap is not shrunk for a higher zone.
+ */
 static uint32_t gap_of(const struct zone *zone)
 {
 	const uint32_t percent = (zone->pages + 99) / 100;
@@ -86,9 +94,9 @@ static uint32_t gap_of(const struct zone *zone)
 
 static int shrink_next(struct actor *actor, struct balance *my)
 {
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 	struct scan *scan = &actor->scan;
-	const struct zone *zone = &vm->zones[my->zone];
+	const struct zone *zone = &self->zones[my->zone];
 
 	if (my->zone > my->end) {
 		engine_go(&actor->thread, END);
@@ -99,44 +107,44 @@ static int shrink_next(struct actor *actor, struct balance *my)
 		my->zone++;
 		return SWS_OK;
 	}
-	if (sws_reclaim__is_balanced(vm, my->zone, gap_of(zone), my->end)) {
+	if (sws_reclaim__is_balanced(self, my->zone, gap_of(zone), my->end)) {
 		my->raise = false;
 		if (is_3_9(actor))
-			sws_reclaim__clear_flags(vm, my->zone, SWS_STALL_CLEAR_BALANCED);
+			sws_reclaim__clear_flags(self, my->zone, SWS_STALL_CLEAR_BALANCED);
 		my->zone++;
 		return SWS_OK;
 	}
 	scan->scanned = 0;
-	scan->wanted = zone->high > VM_CLUSTER ? zone->high : VM_CLUSTER;
+	scan->wanted = zone->high > SWAP_CLUSTER_MAX ? zone->high : SWAP_CLUSTER_MAX;
 	if (is_3_9(actor))
 		scan->wanted = UINT64_MAX;
 	engine_go(&actor->thread, SHRUNK);
 	return sws_reclaim__shrink_zone(actor, my->zone);
 }
 
-static void look_after(struct actor *actor, struct balance *my)
+static void end_zone(struct actor *actor, struct balance *my)
 {
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 	const uint32_t zone = my->zone++;
 
-	if (!sws_reclaim__is_reclaimable(vm, zone))
-		vm->zones[zone].unreclaimable = true;
-	sws_reclaim__clear_flags(vm, zone, SWS_STALL_CLEAR_SHRUNK);
-	if (!vm->zones[zone].unreclaimable && sws_reclaim__is_balanced(vm, zone, 0, my->end))
-		sws_reclaim__clear_flags(vm, zone, SWS_STALL_CLEAR_BALANCED);
+	if (!sws_reclaim__is_reclaimable(self, zone))
+		self->zones[zone].unreclaimable = true;
+	sws_reclaim__clear_flags(self, zone, SWS_STALL_CLEAR_SHRUNK);
+	if (!self->zones[zone].unreclaimable && sws_reclaim__is_balanced(self, zone, 0, my->end))
+		sws_reclaim__clear_flags(self, zone, SWS_STALL_CLEAR_BALANCED);
 	if (actor->scan.scanned >= actor->scan.wanted)
 		my->raise = false;
 }
 
-/* Is the work over? If not, at which priority does it go on? */
+/* Returns true if the work is over; else sets the priority of the next pass. */
 static bool is_over_3_9(struct actor *actor)
 {
 	struct scan *scan = &actor->scan;
-	const bool balanced = sws_reclaim__all_balanced(actor->vm);
+	const bool balanced = sws_reclaim__all_balanced(actor->reclaim);
 
 	if (balanced)
 		return true;
-	if (scan->reclaimed >= VM_CLUSTER || !scan->priority)
+	if (scan->reclaimed >= SWAP_CLUSTER_MAX || !scan->priority)
 		begin(scan);
 	else
 		scan->priority--;
@@ -149,7 +157,7 @@ static bool is_over_since(struct actor *actor, const struct balance *my)
 
 	if (my->raise || !scan->reclaimed)
 		scan->priority--;
-	return !scan->priority || sws_reclaim__all_balanced(actor->vm);
+	return !scan->priority || sws_reclaim__all_balanced(actor->reclaim);
 }
 
 static int balance(struct actor *actor, void *frame, uint32_t step)
@@ -162,7 +170,7 @@ static int balance(struct actor *actor, void *frame, uint32_t step)
 	case ZONE:
 		return shrink_next(actor, my);
 	case SHRUNK:
-		look_after(actor, my);
+		end_zone(actor, my);
 		engine_go(&actor->thread, ZONE);
 		return SWS_OK;
 	case END:
@@ -182,15 +190,15 @@ int sws_reclaim__balance(struct actor *actor)
 	return engine_call(&actor->thread, balance, &frame, sizeof(frame));
 }
 
-int sws_reclaim__wake_kswapd(struct sws_reclaim *vm)
+int sws_reclaim__wake_kswapd(struct sws_reclaim *self)
 {
-	for (uint32_t zone = 0; zone < vm->n_zones; zone++)
-		if (!sws_reclaim__zone_has(vm, zone, vm->zones[zone].low, 0))
-			return sws_reclaim__call(vm, VM_KSWAPD);
+	for (uint32_t zone = 0; zone < self->n_zones; zone++)
+		if (!sws_reclaim__zone_has(self, zone, self->zones[zone].low, 0))
+			return sws_reclaim__call(self, ACTOR_KSWAPD);
 	return SWS_OK;
 }
 
-/* kswapd_try_to_sleep: first a nap of 100 ms; woken meanwhile, it had better go on. */
+/* kswapd_try_to_sleep: first a nap of 100 ms; a wake-up in it starts the next balancing. */
 enum life { SLEEP, BALANCE, NAP, NAPPED };
 
 struct life_frame {
@@ -200,21 +208,22 @@ struct life_frame {
 static int live(struct actor *actor, void *frame, uint32_t step)
 {
 	struct life_frame *my = frame;
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 
 	switch ((enum life)step) {
 	case SLEEP:
-		return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
+		return engine_sleep(&actor->thread, WAIT_WAKE_UP);
 	case BALANCE:
-		vm->counts.wakeups++;
+		self->counts.wakeups++;
 		return sws_reclaim__balance(actor);
 	case NAP:
-		my->napped_until = vm_now(vm) + SHORT_SLEEP_NS;
-		return engine_doze(&actor->thread, SHORT_SLEEP_NS, SLEEP_TO_BE_WOKEN);
+		my->napped_until = time_now(self) + SHORT_SLEEP_NS;
+		return engine_doze(&actor->thread, SHORT_SLEEP_NS, WAIT_WAKE_UP);
 	case NAPPED:
 		engine_go(&actor->thread,
-			  vm_now(vm) < my->napped_until || !sws_reclaim__all_balanced(vm) ? BALANCE
-											  : SLEEP);
+			  time_now(self) < my->napped_until || !sws_reclaim__all_balanced(self)
+				  ? BALANCE
+				  : SLEEP);
 		return SWS_OK;
 	}
 	return SWS_ERROR_BROKEN;

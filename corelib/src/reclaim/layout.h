@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/layout.h - pages by frame, their lists and zones, what points to them, and the actors.
+ * reclaim/layout.h - pages by frame, their lists and zones, the references to them, and the actors.
  *
- * One anonymous page on its way out and in again:
+ * One anonymous page that is swapped out and in again:
  *
- *                      page table entry    its page                     its slot
- *      touched         present | frame     on ACTIVE, no slot           -
- *      given a slot    slot                DIRTY, then WRITEBACK        owner, frame
- *      written         slot                on INACTIVE, clean           owner, frame
- *      reclaimed       slot                (free)                       owner
- *      asked for       slot                READING                      owner, frame
- *      back, read      present | frame     on INACTIVE, keeps its slot  owner, frame
- *      back, written   present | frame     no slot                      (free)
+ *                      page table entry    its page                         its slot
+ *      touched         present | frame     on ACTIVE, no slot               -
+ *      given a slot    slot                DIRTY, then WRITEBACK            owner, frame
+ *      written         slot                on INACTIVE, clean               owner, frame
+ *      reclaimed       slot                (free)                           owner
+ *      faulted in      slot                READING                          owner, frame
+ *      mapped, read    present | frame     on INACTIVE, retains its slot    owner, frame
+ *      mapped, written present | frame     no slot                          (free)
  */
 #ifndef SWAPSIM_RECLAIM_LAYOUT_H
 #define SWAPSIM_RECLAIM_LAYOUT_H
@@ -20,71 +20,73 @@
 
 #include "engine/engine.h"
 
-#define VM_NONE UINT32_MAX
+#define NO_FRAME UINT32_MAX
 
 enum {
-	VM_ZONES = SWS_RECLAIM_ZONES,
-	VM_DMA32 = 0,
-	VM_NORMAL = 1,
-	/* SWAP_CLUSTER_MAX */
-	VM_CLUSTER = 32,
-	/* Pages that a task or the flusher does in one go. */
-	VM_BATCH = 1024,
-	/* Dirtied between two looks of the writer at how many are dirty. */
-	VM_DIRTY_BATCH = 32,
+	NR_ZONES = SWS_RECLAIM_ZONES,
+	ZONE_DMA32 = 0,
+	ZONE_NORMAL = 1,
+	SWAP_CLUSTER_MAX = 32,
+	/* Maximum number of pages of one event of a task or of the flusher. */
+	BATCH_PAGES = 1024,
+	/* Pages that the writer dirties between two calls of balance_dirty_pages. */
+	DIRTY_BATCH_PAGES = 32,
 };
 
-/* Where a page is: the first four are lists, in the order in which they are scanned. */
-enum vm_place {
-	VM_INACTIVE_ANON = 0,
-	VM_ACTIVE_ANON = 1,
-	VM_INACTIVE_FILE = 2,
-	VM_ACTIVE_FILE = 3,
-	VM_LISTS = 4,
-	/* With a reclaimer. */
-	VM_ISOLATED = 4,
-	VM_FREE = 5,
-	/* Under writeback, its owner gone: free when that ends. */
-	VM_ADRIFT = 6,
+/* The location of a page: the first four are LRU lists, in the order in which they are scanned. */
+enum page_place {
+	LRU_INACTIVE_ANON = 0,
+	LRU_ACTIVE_ANON = 1,
+	LRU_INACTIVE_FILE = 2,
+	LRU_ACTIVE_FILE = 3,
+	NR_LRU_LISTS = 4,
+	/* Isolated by a reclaimer. */
+	PLACE_ISOLATED = 4,
+	PLACE_FREE = 5,
+	/* On no list and without an owner: under writeback, and free when that ends. */
+	PLACE_DETACHED = 6,
 };
 
-enum vm_flag {
-	VM_FILE = 1,
-	VM_DIRTY = 2,
-	VM_WRITEBACK = 4,
-	VM_RECLAIM = 8,
-	VM_REFERENCED = 16,
+enum page_flag {
+	PAGE_FILE = 1,
+	PAGE_DIRTY = 2,
+	PAGE_WRITEBACK = 4,
+	PAGE_RECLAIM = 8,
+	PAGE_REFERENCED = 16,
 	/* In the client's page table. */
-	VM_MAPPED = 32,
-	/* Being read; locked. */
-	VM_READING = 64,
-	/* Its owner is gone: free as soon as reclaimer and writeback let go of it. */
-	VM_ORPHAN = 128,
-	/* The server has it, in its memory alone. */
-	VM_UNSTABLE = 256,
-	/* Of a program: touched whenever it is looked at. */
-	VM_PROGRAM = 512,
+	PAGE_MAPPED = 32,
+	/* Being read, and locked. */
+	PAGE_READING = 64,
+	/* Without an owner: free as soon as its reclaimer and its writeback have ended. */
+	PAGE_ORPHAN = 128,
+	/* Written to the server, but in its memory only. */
+	PAGE_UNSTABLE = 256,
+	/* A page of a program: each reference test finds it touched. */
+	PAGE_PROGRAM = 512,
 };
 
 struct page {
-	/* Its neighbours on a list, towards tail and head; next alone when free. */
+	/*
+	 * The neighbours on a list, towards the tail and towards the head; a free page uses next
+	 * only.
+	 */
 	uint32_t next;
 	uint32_t previous;
-	/* In the pool, or in the file. */
+	/* The index in the pool or in the file. */
 	uint32_t index;
-	/* 0: none. */
+	/* The slot; 0 means no slot. */
 	uint32_t slot;
-	/* enum vm_place */
+	/* enum page_place */
 	uint8_t place;
-	/* enum vm_flag */
+	/* Bits of enum page_flag. */
 	uint16_t flags;
 };
 
-/* A page table entry: 0 for a page never touched; a slot; or a frame with these. */
-#define VM_PTE_PRESENT  0x80000000u
-#define VM_PTE_YOUNG    0x40000000u
-#define VM_PTE_WRITABLE 0x20000000u
-#define VM_PTE_FRAME    0x1fffffffu
+/* A page table entry: 0 for a page that was never touched, a slot, or a frame with these flags. */
+#define PTE_PRESENT  0x80000000u
+#define PTE_YOUNG    0x40000000u
+#define PTE_WRITABLE 0x20000000u
+#define PTE_FRAME    0x1fffffffu
 
 struct list {
 	uint32_t head;
@@ -92,9 +94,9 @@ struct list {
 	uint32_t n;
 };
 
-/* lruvec: the lists that are scanned together; of a zone. By anon, file. */
+/* The lruvec of a zone; arrays are indexed by 0 for anonymous and 1 for file pages. */
 struct lru {
-	struct list lists[VM_LISTS];
+	struct list lists[NR_LRU_LISTS];
 	uint64_t recent_scanned[2];
 	uint64_t recent_rotated[2];
 };
@@ -104,28 +106,34 @@ struct zone {
 	uint32_t pages;
 	uint32_t free;
 	uint32_t free_head;
-	/* Frames that somebody had, the first ones: those behind them have no record yet. */
+	/*
+	 * Frames that were ever allocated, from the first one; the records of later ones are not
+	 * written yet.
+	 */
 	uint32_t used;
 	uint32_t min;
 	uint32_t low;
 	uint32_t high;
-	/* Kept from those who may use the zone above. */
+	/* Pages reserved against users of the zone above. */
 	uint32_t reserve;
-	/* Pages that count as dirtyable are less by this. */
+	/* Pages that do not count as dirtyable. */
 	uint32_t dirty_reserve;
-	/* Active anonymous pages to an inactive one at most. */
+	/* Maximum ratio of active to inactive anonymous pages. */
 	uint32_t inactive_ratio;
 	uint32_t dirty;
 	uint32_t writeback;
 	uint32_t unstable;
-	/* Since a page of it was freed last. */
+	/* Pages scanned since a page of the zone was last freed. */
 	uint64_t pages_scanned;
 	bool unreclaimable;
 	uint8_t flags;
 	struct sws_reclaim_zone count;
 };
 
-/* The file of this round: by index a frame and one more, or 0; and a bit for each dirty page. */
+/*
+ * The file of this round. frames has one more than the frame of each page, or 0 if it has none;
+ * dirty_bits has a bit for each dirty page.
+ */
 struct file {
 	uint32_t *frames;
 	uint64_t *dirty_bits;
@@ -133,13 +141,16 @@ struct file {
 	uint32_t dirty;
 	uint32_t writeback;
 	uint32_t unstable;
-	/* Where the flusher goes on. */
+	/* The index where the flusher continues. */
 	uint32_t cursor;
-	/* Of the oldest dirty page. */
+	/* Time at which the oldest dirty page was dirtied. */
 	uint64_t dirtied_ns;
 };
 
-/* By slot: who owns it, and its page in the swap cache, one more than the number, or 0; is it free? */
+/*
+ * The swap area, by slot: one more than the number of the owner, or 0; one more than the frame of
+ * its page in the swap cache, or 0; and a bit for each free slot.
+ */
 struct swap {
 	uint32_t *owners;
 	uint32_t *frames;
@@ -149,19 +160,19 @@ struct swap {
 	uint32_t cursor;
 };
 
-/* Reads, by their coming; what fdatasync writes, and what others write, by their places. */
-enum vm_queue {
-	VM_READS,
-	VM_SYNC_WRITES,
-	VM_WRITES,
-	VM_QUEUES,
+/* The queues: reads, in order of arrival; writes of fdatasync and other writes, by position. */
+enum disk_queue {
+	QUEUE_READS,
+	QUEUE_SYNC_WRITES,
+	QUEUE_WRITES,
+	NR_QUEUES,
 };
 
 struct request {
 	uint64_t at;
 	uint64_t since;
 	uint32_t pages;
-	enum vm_queue queue;
+	enum disk_queue queue;
 };
 
 struct queue {
@@ -170,34 +181,36 @@ struct queue {
 };
 
 struct disk {
-	struct queue queues[VM_QUEUES];
-	/* Of each. */
+	struct queue queues[NR_QUEUES];
+	/* Capacity of each queue. */
 	uint32_t room;
 	struct request serving;
 	bool busy;
 	bool congested;
-	/* Behind the last page served. */
+	/* The position after the last page served. */
 	uint64_t head;
-	/* queue_ns is up to here. */
+	/* Time up to which queue_ns is counted. */
 	uint64_t counted_ns;
 };
 
-/* Pages of the file written a second, and what that was measured by. */
+/* The measured write rate of the file in pages per second, and the running sample. */
 struct bandwidth {
 	uint64_t rate;
 	uint64_t since;
 	uint64_t pages;
 };
 
-/* A call to the server: a run of the file's pages to be written, or a commit, of no page. */
+/*
+ * A call to the server: a write of consecutive pages of the file, or a commit, which has no pages.
+ */
 struct call {
 	uint32_t first;
 	uint32_t pages;
-	/* It is to be on the server's disk before it is answered. */
+	/* True for a stable write: the server answers after the pages are on its disk. */
 	bool stable;
 };
 
-/* By their coming: a ring. */
+/* Calls in order of arrival, in a ring buffer. */
 struct calls {
 	struct call *ring;
 	uint32_t room;
@@ -205,77 +218,77 @@ struct calls {
 	uint32_t n;
 };
 
-/* Of a network filesystem. Calls go over the net, and what needs it to the server's disk. */
+/* An NFS server. All calls cross the network; commits and stable writes then go to its disk. */
 struct server {
 	struct calls net;
 	struct calls disk;
-	/* By their places in the file: unstable pages, and those of the commit under way. */
+	/* Unstable pages, and pages of the commit under way, by index in the file. */
 	uint32_t *unstable;
 	uint32_t *committing;
 	uint32_t n_unstable;
 	uint32_t n_committing;
-	/* Pages that the server has not on its disk yet. */
+	/* Pages in the server's memory that are not on its disk. */
 	uint32_t in_memory;
-	/* Pages under writeback above which it is congested. */
+	/* Pages under writeback above which the server is congested. */
 	uint32_t congested_from;
 	bool congested;
 };
 
-enum vm_actor {
-	VM_CLIENT,
-	VM_WRITER,
-	VM_FLUSHER,
-	VM_KSWAPD,
-	VM_DISK,
-	VM_NET,
-	VM_SERVER,
-	VM_ACTORS,
+enum actor_kind {
+	ACTOR_CLIENT,
+	ACTOR_WRITER,
+	ACTOR_FLUSHER,
+	ACTOR_KSWAPD,
+	ACTOR_DISK,
+	ACTOR_NET,
+	ACTOR_SERVER,
+	NR_ACTORS,
 };
 
-enum vm_sleep {
-	SLEEP_TO_BE_WOKEN,
+enum wait_for {
+	WAIT_WAKE_UP,
 	/* congestion_wait and wait_iff_congested. */
-	SLEEP_CONGESTION,
-	/* For room among the writes, and among what fdatasync writes. */
-	SLEEP_ROOM,
-	SLEEP_SYNC_ROOM,
-	/* For a page to be read. */
-	SLEEP_READ,
-	/* For all of the file to be written. */
-	SLEEP_SYNC,
-	/* In reclaim, for a server's commit. */
-	SLEEP_COMMIT,
+	WAIT_CONGESTION,
+	/* Room in the queue of other writes, or of the writes of fdatasync. */
+	WAIT_ROOM,
+	WAIT_SYNC_ROOM,
+	/* The end of the read of a page. */
+	WAIT_READ,
+	/* The end of all writes of the file. */
+	WAIT_SYNC,
+	/* A commit of the server, in reclaim. */
+	WAIT_COMMIT,
 };
 
-/* An actor's reclaim under way: scan_control, and the list in its hands. */
+/* The state of an actor's reclaim: scan_control, and the isolated list. */
 struct scan {
 	bool kswapd;
 	uint8_t priority;
 	uint64_t wanted;
 	uint64_t reclaimed;
 	uint64_t scanned;
-	/* By list, of the zone at hand. */
-	uint32_t targets[VM_LISTS];
-	uint32_t left[VM_LISTS];
+	/* Pages of each list of the current zone: the targets, and the rest of them. */
+	uint32_t targets[NR_LRU_LISTS];
+	uint32_t left[NR_LRU_LISTS];
 	bool adjusted;
-	/* The list in hand. */
+	/* The state of the isolated list in stall.h. */
 	struct sws_stall_list stall;
-	/* Of all lists of this pass, for rules that decide by pass. */
+	/* Sums over all lists of this pass, for rules that decide per pass. */
 	struct sws_stall_counts pass;
 	struct sws_stall_decision decision;
-	uint32_t pages[VM_CLUSTER];
-	/* Of each: freed, or the list that it goes back to. */
-	uint8_t fates[VM_CLUSTER];
+	uint32_t pages[SWAP_CLUSTER_MAX];
+	/* The result for each page: freed, or the list to which it returns. */
+	uint8_t outcomes[SWAP_CLUSTER_MAX];
 	uint32_t n;
 	uint32_t at;
-	/* Work on it that is still to be spent. */
+	/* Work of the list whose time has not passed yet. */
 	uint64_t ns;
 };
 
 struct actor {
 	struct engine_thread thread;
-	struct sws_reclaim *vm;
-	enum vm_actor kind;
+	struct sws_reclaim *reclaim;
+	enum actor_kind kind;
 	struct scan scan;
 };
 
@@ -284,9 +297,9 @@ struct sws_reclaim {
 	struct sws_reclaim_config config;
 	const struct sws_stall_rules *rules;
 	struct engine engine;
-	struct actor actors[VM_ACTORS];
-	struct zone zones[VM_ZONES];
-	struct lru lrus[VM_ZONES];
+	struct actor actors[NR_ACTORS];
+	struct zone zones[NR_ZONES];
+	struct lru lrus[NR_ZONES];
 	uint32_t n_zones;
 	struct page *pages;
 	uint32_t n_pages;
@@ -301,38 +314,38 @@ struct sws_reclaim {
 	struct sws_reclaim_counts counts;
 	struct sws_reclaim_round rounds[SWS_RECLAIM_ROUNDS_MAX];
 	uint32_t round;
-	/* The writer has not done this round's file. */
+	/* True until the writer has written the file of this round. */
 	bool writes_file;
-	/* Reclaim has asked the flusher for so many pages. */
+	/* Pages that reclaim has requested from the flusher. */
 	uint64_t flush_asked;
 	bool out_of_memory;
 	bool over;
-	/* Work done in this call, and events of all. */
+	/* Units of work of this call, and the number of all events. */
 	uint64_t work;
 	uint64_t events;
 };
 
-static inline uint64_t vm_now(const struct sws_reclaim *vm)
+static inline uint64_t time_now(const struct sws_reclaim *self)
 {
-	return engine_now(&vm->engine);
+	return engine_now(&self->engine);
 }
 
-static inline uint32_t vm_zone_of(const struct sws_reclaim *vm, uint32_t frame)
+static inline uint32_t zone_of(const struct sws_reclaim *self, uint32_t frame)
 {
-	return frame >= vm->zones[VM_NORMAL].first;
+	return frame >= self->zones[ZONE_NORMAL].first;
 }
 
-static inline bool vm_is(const struct page *page, unsigned int flags)
+static inline bool page_is(const struct page *page, unsigned int flags)
 {
 	return (page->flags & flags) != 0;
 }
 
-static inline void vm_set(struct page *page, unsigned int flags)
+static inline void page_set(struct page *page, unsigned int flags)
 {
 	page->flags = (uint16_t)(page->flags | flags);
 }
 
-static inline void vm_clear(struct page *page, unsigned int flags)
+static inline void page_clear(struct page *page, unsigned int flags)
 {
 	page->flags = (uint16_t)(page->flags & ~flags);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vm/limits.c - defaults, and does what a config asks for fit? */
+/* reclaim/limits.c - the defaults and the checks of a configuration. */
 #include "reclaim/limits.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ uint32_t sws_reclaim__largest_file(const struct sws_reclaim_config *config)
 	return largest;
 }
 
-/* 16 times the root of memory: 86 MB of 7 GB; 256 MB at most. */
+/* 16 times the square root of memory in KB: 86 MB for 7 GB; at most 256 MB. */
 uint32_t sws_reclaim__nfs_congestion(const struct sws_reclaim_config *config)
 {
 	const uint64_t pages = (uint64_t)config->dma32_pages + config->normal_pages;
@@ -98,7 +98,7 @@ static bool memory_fits(const struct sws_reclaim_config *config)
 	       config->dma32_pages + config->normal_pages >= SWS_RECLAIM_PAGES_MIN;
 }
 
-/* So high marks, and the pages that DMA32 keeps, leave half of a zone to be used. */
+/* Returns true if the high marks and the reserve of DMA32 leave half of each zone. */
 static bool watermarks_fit(const struct sws_reclaim_config *config)
 {
 	const uint32_t kept = config->normal_pages / config->reserve_ratio;

@@ -1,96 +1,97 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/lists.c - frames on lists. Head is where pages come, tail is where reclaim takes them:
+ * reclaim/lists.c - frames on lists. Pages are added at the head; reclaim isolates from the tail:
  *
  *      head  7 > 3 > 9  tail       next leads to the tail, previous to the head
  *
- * Free frames of a zone are a stack through next: the one freed last is given out first. Below
- * it lie those that nobody had yet, in their order, which no record tells of.
+ * The free frames of a zone are a stack through next: the frame freed last is allocated first.
+ * Below them are the frames that were never allocated, in their order; their records are not
+ * written yet.
  */
 #include "reclaim/lists.h"
 
-static struct list *list_of(struct sws_reclaim *vm, uint32_t frame, enum vm_place place)
+static struct list *list_of(struct sws_reclaim *self, uint32_t frame, enum page_place place)
 {
-	return &vm->lrus[vm_zone_of(vm, frame)].lists[place];
+	return &self->lrus[zone_of(self, frame)].lists[place];
 }
 
-void sws_reclaim__list_add(struct sws_reclaim *vm, uint32_t frame, enum vm_place place)
+void sws_reclaim__list_add(struct sws_reclaim *self, uint32_t frame, enum page_place place)
 {
-	struct list *list = list_of(vm, frame, place);
-	struct page *page = &vm->pages[frame];
+	struct list *list = list_of(self, frame, place);
+	struct page *page = &self->pages[frame];
 
 	page->place = (uint8_t)place;
-	page->previous = VM_NONE;
+	page->previous = NO_FRAME;
 	page->next = list->head;
-	if (list->head != VM_NONE)
-		vm->pages[list->head].previous = frame;
+	if (list->head != NO_FRAME)
+		self->pages[list->head].previous = frame;
 	else
 		list->tail = frame;
 	list->head = frame;
 	list->n++;
 }
 
-void sws_reclaim__list_remove(struct sws_reclaim *vm, uint32_t frame)
+void sws_reclaim__list_remove(struct sws_reclaim *self, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
-	struct list *list = list_of(vm, frame, (enum vm_place)page->place);
+	struct page *page = &self->pages[frame];
+	struct list *list = list_of(self, frame, (enum page_place)page->place);
 
-	if (page->previous != VM_NONE)
-		vm->pages[page->previous].next = page->next;
+	if (page->previous != NO_FRAME)
+		self->pages[page->previous].next = page->next;
 	else
 		list->head = page->next;
-	if (page->next != VM_NONE)
-		vm->pages[page->next].previous = page->previous;
+	if (page->next != NO_FRAME)
+		self->pages[page->next].previous = page->previous;
 	else
 		list->tail = page->previous;
 	list->n--;
-	page->place = VM_ISOLATED;
+	page->place = PLACE_ISOLATED;
 }
 
-static void add_at_tail(struct sws_reclaim *vm, uint32_t frame, enum vm_place place)
+static void add_at_tail(struct sws_reclaim *self, uint32_t frame, enum page_place place)
 {
-	struct list *list = list_of(vm, frame, place);
-	struct page *page = &vm->pages[frame];
+	struct list *list = list_of(self, frame, place);
+	struct page *page = &self->pages[frame];
 
 	page->place = (uint8_t)place;
-	page->next = VM_NONE;
+	page->next = NO_FRAME;
 	page->previous = list->tail;
-	if (list->tail != VM_NONE)
-		vm->pages[list->tail].next = frame;
+	if (list->tail != NO_FRAME)
+		self->pages[list->tail].next = frame;
 	else
 		list->head = frame;
 	list->tail = frame;
 	list->n++;
 }
 
-void sws_reclaim__list_rotate(struct sws_reclaim *vm, uint32_t frame)
+void sws_reclaim__list_rotate(struct sws_reclaim *self, uint32_t frame)
 {
-	const enum vm_place place = (enum vm_place)vm->pages[frame].place;
+	const enum page_place place = (enum page_place)self->pages[frame].place;
 
-	if (place != VM_INACTIVE_ANON && place != VM_INACTIVE_FILE)
+	if (place != LRU_INACTIVE_ANON && place != LRU_INACTIVE_FILE)
 		return;
-	sws_reclaim__list_remove(vm, frame);
-	add_at_tail(vm, frame, place);
+	sws_reclaim__list_remove(self, frame);
+	add_at_tail(self, frame, place);
 }
 
-uint32_t sws_reclaim__frame_take(struct sws_reclaim *vm, uint32_t zone)
+uint32_t sws_reclaim__frame_take(struct sws_reclaim *self, uint32_t zone)
 {
-	struct zone *its = &vm->zones[zone];
+	struct zone *its = &self->zones[zone];
 	const uint32_t frame =
-		its->free_head == VM_NONE ? its->first + its->used++ : its->free_head;
+		its->free_head == NO_FRAME ? its->first + its->used++ : its->free_head;
 
-	if (its->free_head != VM_NONE)
-		its->free_head = vm->pages[frame].next;
+	if (its->free_head != NO_FRAME)
+		its->free_head = self->pages[frame].next;
 	its->free--;
-	vm->pages[frame] = (struct page){ .place = VM_ISOLATED };
+	self->pages[frame] = (struct page){ .place = PLACE_ISOLATED };
 	return frame;
 }
 
-void sws_reclaim__frame_give(struct sws_reclaim *vm, uint32_t frame)
+void sws_reclaim__frame_give(struct sws_reclaim *self, uint32_t frame)
 {
-	struct zone *its = &vm->zones[vm_zone_of(vm, frame)];
+	struct zone *its = &self->zones[zone_of(self, frame)];
 
-	vm->pages[frame] = (struct page){ .place = VM_FREE, .next = its->free_head };
+	self->pages[frame] = (struct page){ .place = PLACE_FREE, .next = its->free_head };
 	its->free_head = frame;
 	its->free++;
 	its->pages_scanned = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/pages.c - what points to a page. An owner that goes while the page is in use leaves an
- * orphan, which has no owner, and a slot only while it is written there:
+ * reclaim/pages.c - the references to a page. An owner that exits while its page is in use leaves
+ * an orphan, which has no owner, and a slot only while it is being written there:
  *
- *      isolated            the reclaimer gives it back, which frees it
- *      under writeback     it drifts on no list; the end of writeback frees it
- *      both                whoever lets go last
+ *      isolated            the reclaimer returns it, which frees it
+ *      under writeback     it is on no list; the end of the writeback frees it
+ *      both                the last of the two frees it
  */
 #include "reclaim/pages.h"
 
@@ -14,226 +14,226 @@
 
 static bool is_busy(const struct page *page)
 {
-	return vm_is(page, VM_WRITEBACK | VM_READING);
+	return page_is(page, PAGE_WRITEBACK | PAGE_READING);
 }
 
-static void free_slot(struct sws_reclaim *vm, uint32_t slot)
+static void free_slot(struct sws_reclaim *self, uint32_t slot)
 {
-	vm->swap.owners[slot] = 0;
-	vm->swap.frames[slot] = 0;
-	vm_set_bit(vm->swap.free_bits, slot);
-	vm->swap.used--;
+	self->swap.owners[slot] = 0;
+	self->swap.frames[slot] = 0;
+	set_bit(self->swap.free_bits, slot);
+	self->swap.used--;
 }
 
-void sws_reclaim__leave_swap(struct sws_reclaim *vm, uint32_t frame)
+void sws_reclaim__leave_swap(struct sws_reclaim *self, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
+	struct page *page = &self->pages[frame];
 
-	free_slot(vm, page->slot);
+	free_slot(self, page->slot);
 	page->slot = 0;
-	vm_clear(page, VM_DIRTY);
+	page_clear(page, PAGE_DIRTY);
 }
 
-void sws_reclaim__write_to(struct sws_reclaim *vm, uint32_t frame)
+void sws_reclaim__write_to(struct sws_reclaim *self, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
+	struct page *page = &self->pages[frame];
 
-	vm->ptes[page->index] |= VM_PTE_WRITABLE;
+	self->ptes[page->index] |= PTE_WRITABLE;
 	if (!page->slot)
 		return;
-	if (vm_is(page, VM_WRITEBACK))
-		vm_set(page, VM_DIRTY);
+	if (page_is(page, PAGE_WRITEBACK))
+		page_set(page, PAGE_DIRTY);
 	else
-		sws_reclaim__leave_swap(vm, frame);
+		sws_reclaim__leave_swap(self, frame);
 }
 
-void sws_reclaim__map(struct sws_reclaim *vm, uint32_t index, uint32_t frame, bool writes)
+void sws_reclaim__map(struct sws_reclaim *self, uint32_t index, uint32_t frame, bool writes)
 {
-	vm->ptes[index] = VM_PTE_PRESENT | VM_PTE_YOUNG | frame;
-	vm->pages[frame].index = index;
-	vm_set(&vm->pages[frame], VM_MAPPED);
+	self->ptes[index] = PTE_PRESENT | PTE_YOUNG | frame;
+	self->pages[frame].index = index;
+	page_set(&self->pages[frame], PAGE_MAPPED);
 	if (writes)
-		sws_reclaim__write_to(vm, frame);
+		sws_reclaim__write_to(self, frame);
 }
 
-bool sws_reclaim__was_touched(struct sws_reclaim *vm, const struct page *page)
+bool sws_reclaim__was_touched(struct sws_reclaim *self, const struct page *page)
 {
-	uint32_t *entry = vm_is(page, VM_MAPPED) ? &vm->ptes[page->index] : NULL;
+	uint32_t *entry = page_is(page, PAGE_MAPPED) ? &self->ptes[page->index] : NULL;
 
-	if (!entry || !(*entry & VM_PTE_YOUNG))
-		return vm_is(page, VM_PROGRAM);
-	*entry &= ~VM_PTE_YOUNG;
+	if (!entry || !(*entry & PTE_YOUNG))
+		return page_is(page, PAGE_PROGRAM);
+	*entry &= ~PTE_YOUNG;
 	return true;
 }
 
-void sws_reclaim__unmap(struct sws_reclaim *vm, uint32_t frame)
+void sws_reclaim__unmap(struct sws_reclaim *self, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
+	struct page *page = &self->pages[frame];
 
-	vm->ptes[page->index] = page->slot;
-	vm_clear(page, VM_MAPPED);
+	self->ptes[page->index] = page->slot;
+	page_clear(page, PAGE_MAPPED);
 }
 
-/* From where the last one was found, around; slot 0 is the area's header. */
-static uint32_t find_slot(struct sws_reclaim *vm)
+/* Searches from the slot found last, cyclically; slot 0 is the header of the area. */
+static uint32_t find_slot(struct sws_reclaim *self)
 {
-	struct swap *swap = &vm->swap;
+	struct swap *swap = &self->swap;
 
 	if (!swap->pages || swap->used >= swap->pages - 1)
 		return 0;
-	swap->cursor = vm_next_bit(swap->free_bits, swap->pages, swap->cursor + 1);
+	swap->cursor = next_bit(swap->free_bits, swap->pages, swap->cursor + 1);
 	if (swap->cursor == swap->pages)
-		swap->cursor = vm_next_bit(swap->free_bits, swap->pages, 1);
+		swap->cursor = next_bit(swap->free_bits, swap->pages, 1);
 	return swap->cursor;
 }
 
-bool sws_reclaim__give_slot(struct sws_reclaim *vm, uint32_t frame)
+bool sws_reclaim__give_slot(struct sws_reclaim *self, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
-	const uint32_t slot = find_slot(vm);
+	struct page *page = &self->pages[frame];
+	const uint32_t slot = find_slot(self);
 
 	if (!slot)
 		return false;
-	vm_clear_bit(vm->swap.free_bits, slot);
-	vm->swap.owners[slot] = page->index + 1;
-	vm->swap.frames[slot] = frame + 1;
-	vm->swap.used++;
+	clear_bit(self->swap.free_bits, slot);
+	self->swap.owners[slot] = page->index + 1;
+	self->swap.frames[slot] = frame + 1;
+	self->swap.used++;
 	page->slot = slot;
-	vm_set(page, VM_DIRTY);
+	page_set(page, PAGE_DIRTY);
 	return true;
 }
 
-bool sws_reclaim__swap_is_full(const struct sws_reclaim *vm)
+bool sws_reclaim__swap_is_full(const struct sws_reclaim *self)
 {
-	return (uint64_t)vm->swap.used * 2 > vm->swap.pages;
+	return (uint64_t)self->swap.used * 2 > self->swap.pages;
 }
 
-void sws_reclaim__file_add(struct sws_reclaim *vm, uint32_t index, uint32_t frame)
+void sws_reclaim__file_add(struct sws_reclaim *self, uint32_t index, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
-	struct file *file = &vm->file;
+	struct page *page = &self->pages[frame];
+	struct file *file = &self->file;
 
 	page->index = index;
-	vm_set(page, VM_FILE | VM_DIRTY | VM_REFERENCED);
+	page_set(page, PAGE_FILE | PAGE_DIRTY | PAGE_REFERENCED);
 	file->frames[index] = frame + 1;
-	vm_set_bit(file->dirty_bits, index);
+	set_bit(file->dirty_bits, index);
 	if (!file->dirty++)
-		file->dirtied_ns = vm_now(vm);
-	vm->zones[vm_zone_of(vm, frame)].dirty++;
-	vm->counts.dirtied++;
+		file->dirtied_ns = time_now(self);
+	self->zones[zone_of(self, frame)].dirty++;
+	self->counts.dirtied++;
 }
 
-void sws_reclaim__file_clean(struct sws_reclaim *vm, uint32_t frame)
+void sws_reclaim__file_clean(struct sws_reclaim *self, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
+	struct page *page = &self->pages[frame];
 
-	vm_clear(page, VM_DIRTY);
-	vm_clear_bit(vm->file.dirty_bits, page->index);
-	vm->file.dirty--;
-	vm->zones[vm_zone_of(vm, frame)].dirty--;
+	page_clear(page, PAGE_DIRTY);
+	clear_bit(self->file.dirty_bits, page->index);
+	self->file.dirty--;
+	self->zones[zone_of(self, frame)].dirty--;
 }
 
-void sws_reclaim__start_writeback(struct sws_reclaim *vm, uint32_t frame)
+void sws_reclaim__start_writeback(struct sws_reclaim *self, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
+	struct page *page = &self->pages[frame];
 
-	vm_set(page, VM_WRITEBACK);
-	vm->zones[vm_zone_of(vm, frame)].writeback++;
-	if (vm_is(page, VM_FILE))
-		vm->file.writeback++;
+	page_set(page, PAGE_WRITEBACK);
+	self->zones[zone_of(self, frame)].writeback++;
+	if (page_is(page, PAGE_FILE))
+		self->file.writeback++;
 }
 
-/* Its last user but perhaps a reclaimer is gone. */
-static void come_ashore(struct sws_reclaim *vm, uint32_t frame)
+/* Frees a page without an owner unless a reclaimer has isolated it. */
+static void free_if_unused(struct sws_reclaim *self, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
+	struct page *page = &self->pages[frame];
 
 	if (page->slot)
-		sws_reclaim__leave_swap(vm, frame);
-	if (page->place == VM_ADRIFT)
-		sws_reclaim__frame_give(vm, frame);
+		sws_reclaim__leave_swap(self, frame);
+	if (page->place == PLACE_DETACHED)
+		sws_reclaim__frame_give(self, frame);
 }
 
-void sws_reclaim__end_writeback(struct sws_reclaim *vm, uint32_t frame)
+void sws_reclaim__end_writeback(struct sws_reclaim *self, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
+	struct page *page = &self->pages[frame];
 
-	vm->zones[vm_zone_of(vm, frame)].writeback--;
-	if (vm_is(page, VM_FILE))
-		vm->file.writeback--;
-	if (vm_is(page, VM_RECLAIM) && !vm_is(page, VM_DIRTY))
-		sws_reclaim__list_rotate(vm, frame);
-	vm_clear(page, VM_WRITEBACK | VM_RECLAIM);
-	if (vm_is(page, VM_ORPHAN))
-		come_ashore(vm, frame);
+	self->zones[zone_of(self, frame)].writeback--;
+	if (page_is(page, PAGE_FILE))
+		self->file.writeback--;
+	if (page_is(page, PAGE_RECLAIM) && !page_is(page, PAGE_DIRTY))
+		sws_reclaim__list_rotate(self, frame);
+	page_clear(page, PAGE_WRITEBACK | PAGE_RECLAIM);
+	if (page_is(page, PAGE_ORPHAN))
+		free_if_unused(self, frame);
 }
 
-void sws_reclaim__end_reading(struct sws_reclaim *vm, uint32_t frame)
+void sws_reclaim__end_reading(struct sws_reclaim *self, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
+	struct page *page = &self->pages[frame];
 
-	vm_clear(page, VM_READING);
-	if (vm_is(page, VM_ORPHAN))
-		come_ashore(vm, frame);
+	page_clear(page, PAGE_READING);
+	if (page_is(page, PAGE_ORPHAN))
+		free_if_unused(self, frame);
 }
 
-void sws_reclaim__forget(struct sws_reclaim *vm, uint32_t frame)
+void sws_reclaim__remove_mapping(struct sws_reclaim *self, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
+	struct page *page = &self->pages[frame];
 
-	if (vm_is(page, VM_FILE))
-		vm->file.frames[page->index] = 0;
+	if (page_is(page, PAGE_FILE))
+		self->file.frames[page->index] = 0;
 	else
-		vm->swap.frames[page->slot] = 0;
+		self->swap.frames[page->slot] = 0;
 }
 
-/* The owner is gone; its slot goes with it unless it is being written or read. */
-static void abandon(struct sws_reclaim *vm, uint32_t frame)
+/* Removes the owner; frees its slot unless the slot is being written or read. */
+static void remove_owner(struct sws_reclaim *self, uint32_t frame)
 {
-	struct page *page = &vm->pages[frame];
-	const bool isolated = page->place == VM_ISOLATED;
+	struct page *page = &self->pages[frame];
+	const bool isolated = page->place == PLACE_ISOLATED;
 
-	vm_set(page, VM_ORPHAN);
-	vm_clear(page, VM_MAPPED);
+	page_set(page, PAGE_ORPHAN);
+	page_clear(page, PAGE_MAPPED);
 	if (page->slot && is_busy(page))
-		vm->swap.owners[page->slot] = VM_NONE;
+		self->swap.owners[page->slot] = NO_FRAME;
 	else if (page->slot)
-		sws_reclaim__leave_swap(vm, frame);
+		sws_reclaim__leave_swap(self, frame);
 	if (isolated)
 		return;
-	sws_reclaim__list_remove(vm, frame);
+	sws_reclaim__list_remove(self, frame);
 	if (is_busy(page))
-		page->place = VM_ADRIFT;
+		page->place = PLACE_DETACHED;
 	else
-		sws_reclaim__frame_give(vm, frame);
+		sws_reclaim__frame_give(self, frame);
 }
 
-void sws_reclaim__drop_entry(struct sws_reclaim *vm, uint32_t index)
+void sws_reclaim__drop_entry(struct sws_reclaim *self, uint32_t index)
 {
-	const uint32_t entry = vm->ptes[index];
+	const uint32_t entry = self->ptes[index];
 
-	vm->ptes[index] = 0;
-	if (entry & VM_PTE_PRESENT)
-		abandon(vm, entry & VM_PTE_FRAME);
-	else if (entry && vm->swap.frames[entry])
-		abandon(vm, vm->swap.frames[entry] - 1);
+	self->ptes[index] = 0;
+	if (entry & PTE_PRESENT)
+		remove_owner(self, entry & PTE_FRAME);
+	else if (entry && self->swap.frames[entry])
+		remove_owner(self, self->swap.frames[entry] - 1);
 	else if (entry)
-		free_slot(vm, entry);
+		free_slot(self, entry);
 }
 
-void sws_reclaim__drop_file_page(struct sws_reclaim *vm, uint32_t index)
+void sws_reclaim__drop_file_page(struct sws_reclaim *self, uint32_t index)
 {
-	const uint32_t frame = vm->file.frames[index];
+	const uint32_t frame = self->file.frames[index];
 
-	vm->file.frames[index] = 0;
+	self->file.frames[index] = 0;
 	if (frame)
-		abandon(vm, frame - 1);
+		remove_owner(self, frame - 1);
 }
 
-void sws_reclaim__let_go(struct sws_reclaim *vm, uint32_t frame)
+void sws_reclaim__return_orphan(struct sws_reclaim *self, uint32_t frame)
 {
-	if (is_busy(&vm->pages[frame]))
-		vm->pages[frame].place = VM_ADRIFT;
+	if (is_busy(&self->pages[frame]))
+		self->pages[frame].place = PLACE_DETACHED;
 	else
-		sws_reclaim__frame_give(vm, frame);
+		sws_reclaim__frame_give(self, frame);
 }

@@ -1,54 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vm/pages.h - what points to a page, and what becomes of both: pool, file, swap, writeback. */
+/* reclaim/pages.h - the references to a page and their life: pool, file, swap, writeback. */
 #ifndef SWAPSIM_RECLAIM_PAGES_H
 #define SWAPSIM_RECLAIM_PAGES_H
 
 #include "reclaim/layout.h"
 
-/* A page of the pool comes into the page table; one that is written to takes leave of its slot. */
-void sws_reclaim__map(struct sws_reclaim *vm, uint32_t index, uint32_t frame, bool writes);
-
-/* A page is written to: its slot is given back, or, while it is written there, it is dirty again. */
-void sws_reclaim__write_to(struct sws_reclaim *vm, uint32_t frame);
+/* Maps a page of the pool; a page that is written to gives up its slot. */
+void sws_reclaim__map(struct sws_reclaim *self, uint32_t index, uint32_t frame, bool writes);
 
 /*
- * page_referenced: was it touched through a page table since the last look? A program's page was,
- * one of the file never: nobody maps it.
+ * Handles a write to a page: frees its slot, or dirties the page while its slot is being written.
  */
-bool sws_reclaim__was_touched(struct sws_reclaim *vm, const struct page *page);
+void sws_reclaim__write_to(struct sws_reclaim *self, uint32_t frame);
 
-/* A page with a slot leaves the page table: the entry names the slot. */
-void sws_reclaim__unmap(struct sws_reclaim *vm, uint32_t frame);
+/*
+ * page_referenced: returns true if the page was touched through a page table since the last test. A
+ * page of a program always was; a page of the file never, because it is not mapped.
+ */
+bool sws_reclaim__was_touched(struct sws_reclaim *self, const struct page *page);
 
-/* add_to_swap: an anonymous page gets a slot and is dirty; false if there is none. */
-bool sws_reclaim__give_slot(struct sws_reclaim *vm, uint32_t frame);
+/* Unmaps a page with a slot; the entry then holds the slot. */
+void sws_reclaim__unmap(struct sws_reclaim *self, uint32_t frame);
 
-/* More than half of the swap area is used. */
-bool sws_reclaim__swap_is_full(const struct sws_reclaim *vm);
+/* add_to_swap: allocates a slot and dirties the page; returns false if no slot is free. */
+bool sws_reclaim__give_slot(struct sws_reclaim *self, uint32_t frame);
 
-/* A page in the swap cache gives its slot back; it is in the page table. */
-void sws_reclaim__leave_swap(struct sws_reclaim *vm, uint32_t frame);
+/* Returns true if more than half of the swap area is in use. */
+bool sws_reclaim__swap_is_full(const struct sws_reclaim *self);
 
-/* The file gets a page at an index, dirty; and loses its dirtiness to whoever writes it. */
-void sws_reclaim__file_add(struct sws_reclaim *vm, uint32_t index, uint32_t frame);
-void sws_reclaim__file_clean(struct sws_reclaim *vm, uint32_t frame);
+/* Frees the slot of a mapped page in the swap cache. */
+void sws_reclaim__leave_swap(struct sws_reclaim *self, uint32_t frame);
 
-void sws_reclaim__start_writeback(struct sws_reclaim *vm, uint32_t frame);
+/* Adds a dirty page to the file at an index. */
+void sws_reclaim__file_add(struct sws_reclaim *self, uint32_t index, uint32_t frame);
+void sws_reclaim__file_clean(struct sws_reclaim *self, uint32_t frame);
 
-/* A marked page goes to the tail of its list, an orphan is free. */
-void sws_reclaim__end_writeback(struct sws_reclaim *vm, uint32_t frame);
-void sws_reclaim__end_reading(struct sws_reclaim *vm, uint32_t frame);
+void sws_reclaim__start_writeback(struct sws_reclaim *self, uint32_t frame);
 
-/* __remove_mapping: what points to an isolated page forgets it. */
-void sws_reclaim__forget(struct sws_reclaim *vm, uint32_t frame);
+/*
+ * Ends the writeback of a page: a page marked for reclaim goes to the tail of its list, an orphan
+ * is freed.
+ */
+void sws_reclaim__end_writeback(struct sws_reclaim *self, uint32_t frame);
+void sws_reclaim__end_reading(struct sws_reclaim *self, uint32_t frame);
+/* Clears the dirty state of a page of the file, for its writeback. */
 
-/* The client exits: an entry of its page table is cleared, with its page and its slot. */
-void sws_reclaim__drop_entry(struct sws_reclaim *vm, uint32_t index);
+/* __remove_mapping: removes the reference of its owner to an isolated page. */
+void sws_reclaim__remove_mapping(struct sws_reclaim *self, uint32_t frame);
 
-/* The file is deleted. */
-void sws_reclaim__drop_file_page(struct sws_reclaim *vm, uint32_t index);
+/* Ends the read of a page. */
+/* Clears an entry of the client's page table at its exit, with its page and its slot. */
+void sws_reclaim__drop_entry(struct sws_reclaim *self, uint32_t index);
 
-/* A reclaimer lets go of an orphan. */
-void sws_reclaim__let_go(struct sws_reclaim *vm, uint32_t frame);
+/* Removes a page of the deleted file. */
+void sws_reclaim__drop_file_page(struct sws_reclaim *self, uint32_t index);
+
+/* Returns an orphan that a reclaimer had isolated. */
+void sws_reclaim__return_orphan(struct sws_reclaim *self, uint32_t frame);
 
 #endif

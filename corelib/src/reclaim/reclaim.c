@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vm/vm.c - a world put together, and its run. */
+/* reclaim/reclaim.c - construction and run of a simulation. */
 #include "reclaim/reclaim.h"
 #include "reclaim/disk.h"
 #include "reclaim/limits.h"
@@ -11,10 +11,10 @@
 
 #include <string.h>
 
-/* Requests that may come on top of a full queue: each actor gives one more before it waits. */
+/* Requests that may exceed a full queue: each actor submits one more before it waits. */
 enum { REQUESTS_ABOVE = 64 };
 
-/* A call has a page at least that no other one has, or is the one commit. */
+/* A call holds at least one page that no other call has, or is the only commit. */
 static int make_server(struct sws_reclaim *self)
 {
 	const struct sws_allocator *allocator = &self->allocator;
@@ -37,7 +37,7 @@ static int make_server(struct sws_reclaim *self)
 static int make_queues(struct sws_reclaim *self)
 {
 	self->disk.room = self->config.nr_requests + REQUESTS_ABOVE;
-	for (uint32_t i = 0; i < VM_QUEUES; i++) {
+	for (uint32_t i = 0; i < NR_QUEUES; i++) {
 		self->disk.queues[i].requests = sws_allocate_zeroed(
 			&self->allocator, self->disk.room, sizeof(struct request));
 		if (!self->disk.queues[i].requests)
@@ -74,22 +74,24 @@ static int allocate_parts(struct sws_reclaim *self)
 		       : SWS_ERROR_NO_MEMORY;
 }
 
-/* In this order, so that at time 0 the disk and kswapd lie down before the client asks for anything. */
+/*
+ * The order matters: at time 0 the disk and kswapd sleep before the client makes its first request.
+ */
 static int begin_actors(struct sws_reclaim *self)
 {
-	static int (*const lives[VM_ACTORS])(struct actor *) = {
-		[VM_CLIENT] = sws_reclaim__client,   [VM_WRITER] = sws_reclaim__writer,
-		[VM_FLUSHER] = sws_reclaim__flusher, [VM_KSWAPD] = sws_reclaim__kswapd,
-		[VM_DISK] = sws_reclaim__disk,       [VM_NET] = sws_reclaim__net,
-		[VM_SERVER] = sws_reclaim__server,
+	static int (*const lives[NR_ACTORS])(struct actor *) = {
+		[ACTOR_CLIENT] = sws_reclaim__client,   [ACTOR_WRITER] = sws_reclaim__writer,
+		[ACTOR_FLUSHER] = sws_reclaim__flusher, [ACTOR_KSWAPD] = sws_reclaim__kswapd,
+		[ACTOR_DISK] = sws_reclaim__disk,       [ACTOR_NET] = sws_reclaim__net,
+		[ACTOR_SERVER] = sws_reclaim__server,
 	};
 	int error = SWS_OK;
 
-	for (uint32_t i = VM_ACTORS; i-- > 0 && !error;) {
+	for (uint32_t i = NR_ACTORS; i-- > 0 && !error;) {
 		struct actor *actor = &self->actors[i];
 
-		actor->vm = self;
-		actor->kind = (enum vm_actor)i;
+		actor->reclaim = self;
+		actor->kind = (enum actor_kind)i;
 		sws_engine__begin(&self->engine, &actor->thread, i, self->config.seed);
 		error = lives[i](actor);
 		if (!error)
@@ -98,7 +100,7 @@ static int begin_actors(struct sws_reclaim *self)
 	return error;
 }
 
-/* Pages of files from before lie behind the largest of ours; memory that is left stays free. */
+/* The indices of cached pages follow those of our largest file; the rest of memory stays free. */
 static void fill_cache(struct sws_reclaim *self)
 {
 	const uint32_t first = sws_reclaim__largest_file(&self->config);
@@ -107,12 +109,12 @@ static void fill_cache(struct sws_reclaim *self)
 		const bool program = i < self->config.program_pages;
 		const uint32_t frame = sws_reclaim__take_fast(self, false);
 
-		if (frame == VM_NONE)
+		if (frame == NO_FRAME)
 			return;
 		self->pages[frame].index = first + i;
-		vm_set(&self->pages[frame], program ? VM_FILE | VM_PROGRAM : VM_FILE);
+		page_set(&self->pages[frame], program ? PAGE_FILE | PAGE_PROGRAM : PAGE_FILE);
 		self->file.frames[first + i] = frame + 1;
-		sws_reclaim__list_add(self, frame, program ? VM_ACTIVE_FILE : VM_INACTIVE_FILE);
+		sws_reclaim__list_add(self, frame, program ? LRU_ACTIVE_FILE : LRU_INACTIVE_FILE);
 	}
 }
 
@@ -134,11 +136,11 @@ static int assemble(struct sws_reclaim *self)
 	       (self->config.swap_pages / 64 + 1) * sizeof(uint64_t));
 	sws_reclaim__make_zones(self);
 	fill_cache(self);
-	/* The caller's array is read. */
+	/* The caller's array has been copied. */
 	self->config.file_pages = NULL;
 	sws_des_config_init(&des);
-	des.cpus = VM_ACTORS;
-	des.cpus_per_socket = VM_ACTORS;
+	des.cpus = NR_ACTORS;
+	des.cpus_per_socket = NR_ACTORS;
 	des.allocator = &self->allocator;
 	error = sws_des_new(&des, &self->engine.des);
 	return error ? error : begin_actors(self);
@@ -182,7 +184,7 @@ void sws_reclaim_free(struct sws_reclaim *self)
 	sws_release(&allocator, self->server.disk.ring);
 	sws_release(&allocator, self->server.net.ring);
 	sws_release(&allocator, self->file_pages);
-	for (uint32_t i = 0; i < VM_QUEUES; i++)
+	for (uint32_t i = 0; i < NR_QUEUES; i++)
 		sws_release(&allocator, self->disk.queues[i].requests);
 	sws_release(&allocator, self->swap.frames);
 	sws_release(&allocator, self->swap.owners);

@@ -1,57 +1,60 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vm/reclaim.h - the procedures of reclaim; each returns in the thread's result what it says. */
+/* reclaim/reclaim.h - the procedures of reclaim; each leaves its result in thread.result. */
 #ifndef SWAPSIM_RECLAIM_RECLAIM_H
 #define SWAPSIM_RECLAIM_RECLAIM_H
 
 #include "reclaim/layout.h"
 
-/* A free page, however long it takes: its frame; VM_NONE: out of memory. */
+/*
+ * Allocates a page, with reclaim if needed. The result is its frame; NO_FRAME if memory is
+ * exhausted.
+ */
 int sws_reclaim__allocate(struct actor *actor, bool dirties);
 
 /* Wakes kswapd if a zone is below its low mark. */
-int sws_reclaim__wake_kswapd(struct sws_reclaim *vm);
+int sws_reclaim__wake_kswapd(struct sws_reclaim *self);
 
-/* try_to_free_pages: 32 pages at least. The result: is it worth trying again? */
+/* try_to_free_pages: at least 32 pages. The result is true if another attempt may succeed. */
 int sws_reclaim__reclaim_directly(struct actor *actor);
 
-/* kswapd's whole life. */
+/* Runs kswapd. */
 int sws_reclaim__kswapd(struct actor *actor);
 
-/* balance_pgdat: until each zone has its high mark of free pages. */
+/* balance_pgdat: reclaims until each zone has its high mark of free pages. */
 int sws_reclaim__balance(struct actor *actor);
 
-/* shrink_lruvec of a zone: reclaimed and scanned grow in the actor's scan. */
+/* shrink_lruvec of a zone: adds to reclaimed and scanned of the actor's scan. */
 int sws_reclaim__shrink_zone(struct actor *actor, uint32_t zone);
 
-/* How many pages of each list are to be scanned: get_scan_count. */
+/* get_scan_count: sets the number of pages of each list that are to be scanned. */
 void sws_reclaim__set_targets(struct actor *actor, uint32_t zone);
 
-/* Are so few pages inactive that active ones have to go there? */
-bool sws_reclaim__inactive_is_low(const struct sws_reclaim *vm, uint32_t zone, bool file);
+/* Returns true if the inactive list is so short that active pages have to be deactivated. */
+bool sws_reclaim__inactive_is_low(const struct sws_reclaim *self, uint32_t zone, bool file);
 
-/* shrink_active_list: looks at pages of the tail, and makes them inactive. Returns the time. */
-uint64_t sws_reclaim__age(struct sws_reclaim *vm, uint32_t zone, bool file, uint32_t pages);
+/* shrink_active_list: deactivates pages from the tail and returns the time of that work. */
+uint64_t sws_reclaim__age(struct sws_reclaim *self, uint32_t zone, bool file, uint32_t pages);
 
-/* shrink_inactive_list of up to 32 pages, and what is decided after them. */
+/* shrink_inactive_list of up to 32 pages, with the decisions at its end. */
 int sws_reclaim__shrink_list(struct actor *actor, uint32_t zone, bool file, uint32_t pages);
 
-/* What the rules ask for at a place: flags are set, sleeps slept, in their order. */
-int sws_reclaim__obey(struct actor *actor, uint32_t zone, enum sws_stall_place place);
+/* Carries out the acts of the rules at a place in their order: flags are set, throttles taken. */
+int sws_reclaim__carry_out(struct actor *actor, uint32_t zone, enum sws_stall_place place);
 
-/* Do the rules decide by the sums of a pass over the lists, as 6.1's, not list by list? */
-bool sws_reclaim__decides_by_pass(const struct sws_reclaim *vm);
+/* Returns true if the rules decide by the sums of a pass over the lists, as in 6.1. */
+bool sws_reclaim__decides_by_pass(const struct sws_reclaim *self);
 
-/* The end of a pass: what its sums ask for. */
+/* Ends a pass and carries out the decisions of its sums. */
 int sws_reclaim__end_pass(struct actor *actor, uint32_t zone);
 
-/* One sleep of reclaim, by the rules of stall.h. */
+/* Throttles reclaim once, by the rules of stall.h. */
 int sws_reclaim__sleep(struct actor *actor, uint32_t zone, enum sws_stall_sleep sleep,
 		       uint64_t timeout_us);
 
-/* Who reclaims, for stall.h. */
+/* Returns the context of the reclaiming actor for stall.h. */
 struct sws_stall_context sws_reclaim__context(const struct actor *actor, uint32_t zone);
 
-/* Flags of a zone are cleared, by the rules. */
-void sws_reclaim__clear_flags(struct sws_reclaim *vm, uint32_t zone, enum sws_stall_clear why);
+/* Clears flags of a zone by the rules. */
+void sws_reclaim__clear_flags(struct sws_reclaim *self, uint32_t zone, enum sws_stall_clear why);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vm/report.c - what a world did so far, and its memory now. */
+/* reclaim/report.c - the results so far and the current state of memory. */
 #include "reclaim/report.h"
 
 #include "reclaim/lists.h"
 
-void sws_reclaim__count_round(const struct sws_reclaim *vm, struct sws_reclaim_round *round)
+void sws_reclaim__count_round(const struct sws_reclaim *self, struct sws_reclaim_round *round)
 {
-	const struct sws_reclaim_counts *counts = &vm->counts;
+	const struct sws_reclaim_counts *counts = &self->counts;
 
 	round->ops = counts->ops - round->ops;
 	round->swapped_in = counts->swapped_in - round->swapped_in;
@@ -45,7 +45,7 @@ struct sws_reclaim_zone sws_reclaim_zone_of(const struct sws_reclaim *self, uint
 	return zone < self->n_zones ? self->zones[zone].count : (struct sws_reclaim_zone){ 0 };
 }
 
-/* Of a round under way what was counted stands as at its beginning. */
+/* The counts of the current round hold their values at its beginning until it ends. */
 struct sws_reclaim_round sws_reclaim_round_of(const struct sws_reclaim *self, uint32_t round)
 {
 	struct sws_reclaim_round found = { 0 };
@@ -60,25 +60,25 @@ struct sws_reclaim_round sws_reclaim_round_of(const struct sws_reclaim *self, ui
 
 struct sws_reclaim_state sws_reclaim_state_of(const struct sws_reclaim *self)
 {
-	const struct engine_thread *kswapd = &self->actors[VM_KSWAPD].thread;
+	const struct engine_thread *kswapd = &self->actors[ACTOR_KSWAPD].thread;
 	struct sws_reclaim_state state = {
-		.now_ns = vm_now(self),
+		.now_ns = time_now(self),
 		.swap_used = self->swap.used,
-		.queued_reads = self->disk.queues[VM_READS].n,
+		.queued_reads = self->disk.queues[QUEUE_READS].n,
 		.queued_writes =
-			self->disk.queues[VM_SYNC_WRITES].n + self->disk.queues[VM_WRITES].n,
+			self->disk.queues[QUEUE_SYNC_WRITES].n + self->disk.queues[QUEUE_WRITES].n,
 		.congested = self->disk.congested,
 		.queued_calls = self->server.net.n + self->server.disk.n,
-		.kswapd_runs = !kswapd->asleep || kswapd->sleeps_for != SLEEP_TO_BE_WOKEN,
-		.kswapd_priority = self->actors[VM_KSWAPD].scan.priority,
+		.kswapd_runs = !kswapd->asleep || kswapd->sleeps_for != WAIT_WAKE_UP,
+		.kswapd_priority = self->actors[ACTOR_KSWAPD].scan.priority,
 	};
 
 	for (uint32_t i = 0; i < self->n_zones; i++) {
 		state.free[i] = self->zones[i].free;
-		state.inactive_anon[i] = vm_list_pages(self, i, VM_INACTIVE_ANON);
-		state.active_anon[i] = vm_list_pages(self, i, VM_ACTIVE_ANON);
-		state.inactive_file[i] = vm_list_pages(self, i, VM_INACTIVE_FILE);
-		state.active_file[i] = vm_list_pages(self, i, VM_ACTIVE_FILE);
+		state.inactive_anon[i] = list_pages_of(self, i, LRU_INACTIVE_ANON);
+		state.active_anon[i] = list_pages_of(self, i, LRU_ACTIVE_ANON);
+		state.inactive_file[i] = list_pages_of(self, i, LRU_INACTIVE_FILE);
+		state.active_file[i] = list_pages_of(self, i, LRU_ACTIVE_FILE);
 		state.dirty[i] = self->zones[i].dirty;
 		state.writeback[i] = self->zones[i].writeback;
 		state.unstable[i] = self->zones[i].unstable;
@@ -89,35 +89,35 @@ struct sws_reclaim_state sws_reclaim_state_of(const struct sws_reclaim *self)
 
 static enum sws_reclaim_where where_is(const struct page *page)
 {
-	if (vm_is(page, VM_READING))
+	if (page_is(page, PAGE_READING))
 		return SWS_RECLAIM_READING;
-	if (!vm_is(page, VM_MAPPED))
-		return vm_is(page, VM_DIRTY | VM_WRITEBACK) ? SWS_RECLAIM_LEAVING
-							    : SWS_RECLAIM_CACHED;
-	if (page->place == VM_ISOLATED)
+	if (!page_is(page, PAGE_MAPPED))
+		return page_is(page, PAGE_DIRTY | PAGE_WRITEBACK) ? SWS_RECLAIM_LEAVING
+								  : SWS_RECLAIM_CACHED;
+	if (page->place == PLACE_ISOLATED)
 		return SWS_RECLAIM_IN_HAND;
-	return page->place == VM_ACTIVE_ANON ? SWS_RECLAIM_ACTIVE : SWS_RECLAIM_INACTIVE;
+	return page->place == LRU_ACTIVE_ANON ? SWS_RECLAIM_ACTIVE : SWS_RECLAIM_INACTIVE;
 }
 
 struct sws_reclaim_pool_page sws_reclaim_pool_page_of(const struct sws_reclaim *self,
 						      uint32_t number)
 {
 	const uint32_t entry = number < self->n_ptes ? self->ptes[number] : 0;
-	const bool present = (entry & VM_PTE_PRESENT) != 0;
-	uint32_t frame = VM_NONE;
+	const bool present = (entry & PTE_PRESENT) != 0;
+	uint32_t frame = NO_FRAME;
 
 	if (!entry)
 		return (struct sws_reclaim_pool_page){ .where = SWS_RECLAIM_UNTOUCHED };
 	if (present)
-		frame = entry & VM_PTE_FRAME;
+		frame = entry & PTE_FRAME;
 	else if (self->swap.frames[entry])
 		frame = self->swap.frames[entry] - 1;
 	else
 		return (struct sws_reclaim_pool_page){ .where = SWS_RECLAIM_SWAPPED_OUT };
 	return (struct sws_reclaim_pool_page){
 		.where = where_is(&self->pages[frame]),
-		.zone = vm_zone_of(self, frame),
-		.young = present && (entry & VM_PTE_YOUNG),
+		.zone = zone_of(self, frame),
+		.young = present && (entry & PTE_YOUNG),
 	};
 }
 
@@ -129,21 +129,21 @@ static uint64_t mix(uint64_t digest, uint64_t word)
 
 static uint64_t mix_page(uint64_t digest, const struct page *page)
 {
-	if (page->place == VM_FREE)
+	if (page->place == PLACE_FREE)
 		return digest;
 	return mix(digest, (uint64_t)page->slot << 16 | page->flags);
 }
 
 uint64_t sws_reclaim_digest(const struct sws_reclaim *self)
 {
-	uint64_t digest = mix(UINT64_C(0xcbf29ce484222325), vm_now(self));
+	uint64_t digest = mix(UINT64_C(0xcbf29ce484222325), time_now(self));
 
 	for (uint32_t zone = 0; zone < self->n_zones; zone++)
-		for (uint32_t place = 0; place < VM_LISTS; place++) {
+		for (uint32_t place = 0; place < NR_LRU_LISTS; place++) {
 			uint32_t frame = self->lrus[zone].lists[place].tail;
 
-			digest = mix(digest, zone * VM_LISTS + place);
-			for (; frame != VM_NONE; frame = self->pages[frame].previous)
+			digest = mix(digest, zone * NR_LRU_LISTS + place);
+			for (; frame != NO_FRAME; frame = self->pages[frame].previous)
 				digest = mix(digest,
 					     (uint64_t)frame << 32 | self->pages[frame].index);
 		}
@@ -152,7 +152,7 @@ uint64_t sws_reclaim_digest(const struct sws_reclaim *self)
 			digest = mix_page(digest, &self->pages[self->zones[zone].first + i]);
 	for (uint32_t i = 0; i < self->n_ptes; i++)
 		digest = mix(digest, self->ptes[i]);
-	for (uint32_t kind = VM_SYNC_WRITES; kind < VM_QUEUES; kind++)
+	for (uint32_t kind = QUEUE_SYNC_WRITES; kind < NR_QUEUES; kind++)
 		for (uint32_t i = 0; i < self->disk.queues[kind].n; i++) {
 			const struct request *request = &self->disk.queues[kind].requests[i];
 

@@ -1,48 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/scan.c - how much of which list: get_scan_count and shrink_lruvec. A zone with 700,000
- * anonymous pages, half of them inactive, and 40,000 inactive file pages, priority 10, file
- * pages plenty: 0, 0, 39, 0 of the four lists are to be scanned. At priority 0 all are.
+ * reclaim/scan.c - how many pages of which list are scanned: get_scan_count and shrink_lruvec. In a
+ * zone with 700,000 anonymous pages, half of them inactive, 40,000 inactive file pages, enough file
+ * pages and priority 10, the targets of the four lists are 0, 0, 39 and 0. At priority 0 all pages
+ * are targets.
  *
- * 3.9 scans its targets to the end, 32 pages of each list in turn, unless 32 pages are
- * reclaimed and the priority is not the highest, which kswapd never is content with. Later
- * kernels stop when what was wanted is reclaimed, and then finish in proportion: the list
- * type with less left is left alone, of the other as much is scanned as of that one was.
+ * 3.9 scans its targets to the end, 32 pages of each list in turn. It stops earlier if 32 pages are
+ * reclaimed and the priority is not the highest; kswapd never stops earlier. Later kernels stop
+ * when their target is reclaimed and then finish in proportion: the type of list with fewer
+ * remaining pages is not scanned further, the other one up to the same share.
  */
 #include "reclaim/lists.h"
 #include "reclaim/reclaim.h"
 #include "reclaim/zones.h"
 
-static uint32_t anon_pages(const struct sws_reclaim *vm, uint32_t zone)
+static uint32_t anon_pages(const struct sws_reclaim *self, uint32_t zone)
 {
-	return vm_list_pages(vm, zone, VM_INACTIVE_ANON) + vm_list_pages(vm, zone, VM_ACTIVE_ANON);
+	return list_pages_of(self, zone, LRU_INACTIVE_ANON) +
+	       list_pages_of(self, zone, LRU_ACTIVE_ANON);
 }
 
-static uint32_t file_pages(const struct sws_reclaim *vm, uint32_t zone)
+static uint32_t file_pages(const struct sws_reclaim *self, uint32_t zone)
 {
-	return vm_list_pages(vm, zone, VM_INACTIVE_FILE) + vm_list_pages(vm, zone, VM_ACTIVE_FILE);
+	return list_pages_of(self, zone, LRU_INACTIVE_FILE) +
+	       list_pages_of(self, zone, LRU_ACTIVE_FILE);
 }
 
-bool sws_reclaim__inactive_is_low(const struct sws_reclaim *vm, uint32_t zone, bool file)
+bool sws_reclaim__inactive_is_low(const struct sws_reclaim *self, uint32_t zone, bool file)
 {
 	if (file)
-		return vm_list_pages(vm, zone, VM_ACTIVE_FILE) >
-		       vm_list_pages(vm, zone, VM_INACTIVE_FILE);
-	return vm->swap.pages && (uint64_t)vm_list_pages(vm, zone, VM_INACTIVE_ANON) *
-						 vm->zones[zone].inactive_ratio <
-					 vm_list_pages(vm, zone, VM_ACTIVE_ANON);
+		return list_pages_of(self, zone, LRU_ACTIVE_FILE) >
+		       list_pages_of(self, zone, LRU_INACTIVE_FILE);
+	return self->swap.pages && (uint64_t)list_pages_of(self, zone, LRU_INACTIVE_ANON) *
+						   self->zones[zone].inactive_ratio <
+					   list_pages_of(self, zone, LRU_ACTIVE_ANON);
 }
 
-/* Which of the two kinds is scanned: parts of a whole. */
+/* The shares of anonymous and file pages in the scan: part of whole. */
 struct balance {
 	uint64_t part[2];
 	uint64_t whole;
 };
 
-/* What was scanned and rotated long ago counts less and less. */
-static void forget_old(const struct sws_reclaim *vm, uint32_t zone, struct lru *lru)
+/* Halves the scanned and rotated counts, so that older counts weigh less. */
+static void forget_old(const struct sws_reclaim *self, uint32_t zone, struct lru *lru)
 {
-	const uint32_t sizes[2] = { anon_pages(vm, zone), file_pages(vm, zone) };
+	const uint32_t sizes[2] = { anon_pages(self, zone), file_pages(self, zone) };
 
 	for (int kind = 0; kind < 2; kind++)
 		if (lru->recent_scanned[kind] > sizes[kind] / 4) {
@@ -51,24 +54,24 @@ static void forget_old(const struct sws_reclaim *vm, uint32_t zone, struct lru *
 		}
 }
 
-static struct balance balance_of(struct sws_reclaim *vm, const struct scan *scan, uint32_t zone)
+static struct balance balance_of(struct sws_reclaim *self, const struct scan *scan, uint32_t zone)
 {
 	static const struct balance files_alone = { { 0, 1 }, 1 };
 	static const struct balance anon_alone = { { 1, 0 }, 1 };
 	static const struct balance equal = { { 1, 1 }, 1 };
-	struct lru *lru = &vm->lrus[zone];
+	struct lru *lru = &self->lrus[zone];
 	struct balance found = { { 0, 0 }, 1 };
-	const uint64_t prio[2] = { vm->config.swappiness, 200 - vm->config.swappiness };
+	const uint64_t prio[2] = { self->config.swappiness, 200 - self->config.swappiness };
 
-	if (!vm->swap.pages || vm->swap.used >= vm->swap.pages - 1)
+	if (!self->swap.pages || self->swap.used >= self->swap.pages - 1)
 		return files_alone;
-	if (!scan->priority && vm->config.swappiness)
+	if (!scan->priority && self->config.swappiness)
 		return equal;
-	if ((uint64_t)file_pages(vm, zone) + vm->zones[zone].free <= vm->zones[zone].high)
+	if ((uint64_t)file_pages(self, zone) + self->zones[zone].free <= self->zones[zone].high)
 		return anon_alone;
-	if (!sws_reclaim__inactive_is_low(vm, zone, true))
+	if (!sws_reclaim__inactive_is_low(self, zone, true))
 		return files_alone;
-	forget_old(vm, zone, lru);
+	forget_old(self, zone, lru);
 	for (int kind = 0; kind < 2; kind++)
 		found.part[kind] = prio[kind] * (lru->recent_scanned[kind] + 1) /
 				   (lru->recent_rotated[kind] + 1);
@@ -78,17 +81,17 @@ static struct balance balance_of(struct sws_reclaim *vm, const struct scan *scan
 
 void sws_reclaim__set_targets(struct actor *actor, uint32_t zone)
 {
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 	struct scan *scan = &actor->scan;
-	const struct balance balance = balance_of(vm, scan, zone);
-	const bool force = scan->kswapd && vm->zones[zone].unreclaimable;
+	const struct balance balance = balance_of(self, scan, zone);
+	const bool force = scan->kswapd && self->zones[zone].unreclaimable;
 
-	for (uint32_t place = 0; place < VM_LISTS; place++) {
-		const uint32_t size = vm_list_pages(vm, zone, (enum vm_place)place);
+	for (uint32_t place = 0; place < NR_LRU_LISTS; place++) {
+		const uint32_t size = list_pages_of(self, zone, (enum page_place)place);
 		uint64_t pages = size >> scan->priority;
 
 		if (!pages && force)
-			pages = size < VM_CLUSTER ? size : VM_CLUSTER;
+			pages = size < SWAP_CLUSTER_MAX ? size : SWAP_CLUSTER_MAX;
 		pages = pages * balance.part[place / 2] / balance.whole;
 		scan->targets[place] = scan->left[place] = (uint32_t)pages;
 	}
@@ -100,7 +103,7 @@ static uint64_t both(const uint32_t *lists, uint32_t kind)
 	return (uint64_t)lists[2 * kind] + lists[2 * kind + 1];
 }
 
-/* Enough is reclaimed: of the larger kind no greater part is scanned than of the smaller. */
+/* After enough pages are reclaimed, limits the larger type's share to that of the smaller one. */
 static void adjust(struct scan *scan)
 {
 	const uint32_t smaller = both(scan->left, 1) > both(scan->left, 0) ? 0 : 1;
@@ -117,15 +120,15 @@ static void adjust(struct scan *scan)
 	scan->adjusted = true;
 }
 
-/* All lists had their turn: is this enough? */
+/* Returns true if, after a turn of all lists, enough pages are reclaimed. */
 static bool is_enough(struct actor *actor, uint64_t reclaimed)
 {
 	struct scan *scan = &actor->scan;
 
-	if (!scan->left[VM_INACTIVE_ANON] && !scan->left[VM_INACTIVE_FILE] &&
-	    !scan->left[VM_ACTIVE_FILE])
+	if (!scan->left[LRU_INACTIVE_ANON] && !scan->left[LRU_INACTIVE_FILE] &&
+	    !scan->left[LRU_ACTIVE_FILE])
 		return true;
-	if (actor->vm->config.rules == SWS_STALL_3_9)
+	if (actor->reclaim->config.rules == SWS_STALL_3_9)
 		return reclaimed >= scan->wanted && scan->priority < SWS_STALL_PRIORITY_MAX;
 	if (reclaimed < scan->wanted || scan->adjusted)
 		return false;
@@ -138,52 +141,52 @@ static bool is_enough(struct actor *actor, uint64_t reclaimed)
 enum step { TURN, AGE, THROTTLE, DECIDE, LEAVE };
 
 struct shrink {
-	/* Of the scan, before this zone. */
+	/* The scan's reclaimed pages before this zone. */
 	uint64_t reclaimed;
 	uint32_t zone;
 	uint32_t place;
 };
 
-/* The next list that has pages left to scan gets its share of 32. */
+/* Scans up to 32 pages of the next list that has pages left. */
 static int take_turn(struct actor *actor, struct shrink *my)
 {
 	struct scan *scan = &actor->scan;
 	const uint32_t place = my->place;
 	uint32_t pages = 0;
 
-	if (place == VM_LISTS) {
+	if (place == NR_LRU_LISTS) {
 		my->place = 0;
 		engine_go(&actor->thread,
 			  is_enough(actor, scan->reclaimed - my->reclaimed) ? AGE : TURN);
 		return SWS_OK;
 	}
-	pages = scan->left[place] < VM_CLUSTER ? scan->left[place] : VM_CLUSTER;
+	pages = scan->left[place] < SWAP_CLUSTER_MAX ? scan->left[place] : SWAP_CLUSTER_MAX;
 	scan->left[place] -= pages;
 	my->place++;
 	engine_go(&actor->thread, TURN);
-	actor->vm->work++;
+	actor->reclaim->work++;
 	if (!pages)
 		return SWS_OK;
-	if (place == VM_INACTIVE_ANON || place == VM_INACTIVE_FILE)
-		return sws_reclaim__shrink_list(actor, my->zone, place == VM_INACTIVE_FILE, pages);
-	if (!sws_reclaim__inactive_is_low(actor->vm, my->zone, place == VM_ACTIVE_FILE))
+	if (place == LRU_INACTIVE_ANON || place == LRU_INACTIVE_FILE)
+		return sws_reclaim__shrink_list(actor, my->zone, place == LRU_INACTIVE_FILE, pages);
+	if (!sws_reclaim__inactive_is_low(actor->reclaim, my->zone, place == LRU_ACTIVE_FILE))
 		return SWS_OK;
-	return engine_run(&actor->thread,
-			  sws_reclaim__age(actor->vm, my->zone, place == VM_ACTIVE_FILE, pages));
+	return engine_run(&actor->thread, sws_reclaim__age(actor->reclaim, my->zone,
+							   place == LRU_ACTIVE_FILE, pages));
 }
 
-/* throttle_vm_writeout: more is under writeback than may be dirty, and a tenth. */
-static bool too_much_writeback(const struct sws_reclaim *vm)
+/* throttle_vm_writeout: more than 110 % of the dirty limit is under writeback. */
+static bool too_much_writeback(const struct sws_reclaim *self)
 {
-	const uint64_t dirty = sws_reclaim__limits(vm).dirty;
+	const uint64_t dirty = sws_reclaim__limits(self).dirty;
 
-	return sws_reclaim__writeback(vm) > dirty + dirty / 10;
+	return sws_reclaim__writeback(self) > dirty + dirty / 10;
 }
 
 static int shrink(struct actor *actor, void *frame, uint32_t step)
 {
 	struct shrink *my = frame;
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 	const uint64_t tick_us = 100000;
 
 	switch ((enum step)step) {
@@ -191,12 +194,12 @@ static int shrink(struct actor *actor, void *frame, uint32_t step)
 		return take_turn(actor, my);
 	case AGE:
 		engine_go(&actor->thread, THROTTLE);
-		if (!sws_reclaim__inactive_is_low(vm, my->zone, false))
+		if (!sws_reclaim__inactive_is_low(self, my->zone, false))
 			return SWS_OK;
 		return engine_run(&actor->thread,
-				  sws_reclaim__age(vm, my->zone, false, VM_CLUSTER));
+				  sws_reclaim__age(self, my->zone, false, SWAP_CLUSTER_MAX));
 	case THROTTLE:
-		if (sws_reclaim__decides_by_pass(vm) || !too_much_writeback(vm))
+		if (sws_reclaim__decides_by_pass(self) || !too_much_writeback(self))
 			return SWS_OK;
 		engine_go(&actor->thread, THROTTLE);
 		return sws_reclaim__sleep(actor, my->zone, SWS_STALL_SLEEP_CONGESTION_WAIT,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/shrink.c - shrink_inactive_list and shrink_page_list: up to 32 pages from the tail of an
- * inactive list, one by one; then all that were not freed go back, in the order in which they
- * were taken, and only then the rules say what follows from what was met.
+ * reclaim/shrink.c - shrink_inactive_list and shrink_page_list: up to 32 pages from the tail of an
+ * inactive list, one by one. Pages that were not freed then return in the order in which they were
+ * isolated; after that the rules decide about flags and throttles.
  *
  *      tail  9 3 7 ...     9 file, clean      freed
- *                          3 file, dirty      marked, kept: to the head
+ *                          3 file, dirty      marked, returned to the head
  *                          7 anon, touched    to the head of the active list
  *
- * A page's tests are stall.h's up to whether it is written; the rest is here: was it touched,
- * is there a slot, what came of the write. The procedure stops in the middle of the list where
- * a sleep is part of a page's tests, where the queue has no room for another write, or where a
- * task asks a server for a page: nfs_release_page waits for the commit, kswapd never does.
+ * stall.h decides the tests of a page up to its write; the rest is here: the reference test, the
+ * allocation of a slot, the result of the write. The procedure stops within the list where a page's
+ * tests include a sleep, where the queue has no room for a write, or where a task requests the
+ * commit of a page: nfs_release_page waits for it, except in kswapd.
  */
 #include "reclaim/disk.h"
 #include "reclaim/lists.h"
@@ -19,57 +19,58 @@
 #include "reclaim/pages.h"
 #include "reclaim/reclaim.h"
 
-/* What becomes of a page, besides a list that it goes back to. */
-enum { FREED = VM_FREE };
+/* The result of a page that does not return to a list. */
+enum { FREED = PLACE_FREE };
 
-/* Where a page stands when the list has to stop. */
+/* The reason for a stop within the list. */
 enum stop { NO_STOP, STOP_ASLEEP, STOP_FOR_ROOM, STOP_FOR_COMMIT };
 
-static uint16_t bits_of(const struct sws_reclaim *vm, const struct page *page)
+static uint16_t bits_of(const struct sws_reclaim *self, const struct page *page)
 {
-	const bool file = vm_is(page, VM_FILE);
-	const bool congested = vm->config.nfs ? vm->server.congested : vm->disk.congested;
+	const bool file = page_is(page, PAGE_FILE);
+	const bool congested = self->config.nfs ? self->server.congested : self->disk.congested;
 
-	return (uint16_t)((file && vm->config.nfs ? sws_reclaim__ask_nfs(vm, page) : 0) |
+	return (uint16_t)((file && self->config.nfs ? sws_reclaim__ask_nfs(self, page) : 0) |
 			  (file ? SWS_STALL_PAGE_FILE : 0) |
-			  (vm_is(page, VM_DIRTY) ? SWS_STALL_PAGE_DIRTY : 0) |
-			  (vm_is(page, VM_RECLAIM) ? SWS_STALL_PAGE_RECLAIM | SWS_STALL_PAGE_MARKED
-						   : 0) |
-			  (vm_is(page, VM_WRITEBACK)
+			  (page_is(page, PAGE_DIRTY) ? SWS_STALL_PAGE_DIRTY : 0) |
+			  (page_is(page, PAGE_RECLAIM)
+				   ? SWS_STALL_PAGE_RECLAIM | SWS_STALL_PAGE_MARKED
+				   : 0) |
+			  (page_is(page, PAGE_WRITEBACK)
 				   ? SWS_STALL_PAGE_WRITEBACK | SWS_STALL_PAGE_UNDER_WRITEBACK
 				   : 0) |
 			  (file && congested ? SWS_STALL_PAGE_DEVICE_CONGESTED : 0));
 }
 
-static enum vm_place inactive(const struct page *page)
+static enum page_place inactive(const struct page *page)
 {
-	return vm_is(page, VM_FILE) ? VM_INACTIVE_FILE : VM_INACTIVE_ANON;
+	return page_is(page, PAGE_FILE) ? LRU_INACTIVE_FILE : LRU_INACTIVE_ANON;
 }
 
-static enum vm_place active(const struct page *page)
+static enum page_place active(const struct page *page)
 {
-	return vm_is(page, VM_FILE) ? VM_ACTIVE_FILE : VM_ACTIVE_ANON;
+	return page_is(page, PAGE_FILE) ? LRU_ACTIVE_FILE : LRU_ACTIVE_ANON;
 }
 
 static void keep(struct actor *actor)
 {
 	struct scan *scan = &actor->scan;
 
-	scan->fates[scan->at] = (uint8_t)inactive(&actor->vm->pages[scan->pages[scan->at]]);
+	scan->outcomes[scan->at] = (uint8_t)inactive(&actor->reclaim->pages[scan->pages[scan->at]]);
 }
 
-/* A page that becomes active gives its slot back when these are scarce. */
+/* Activates the current page, which gives up its slot when free slots are scarce. */
 static void activate(struct actor *actor)
 {
 	struct scan *scan = &actor->scan;
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 	const uint32_t frame = scan->pages[scan->at];
-	const struct page *page = &vm->pages[frame];
+	const struct page *page = &self->pages[frame];
 
-	if (page->slot && vm_is(page, VM_MAPPED) && !vm_is(page, VM_WRITEBACK) &&
-	    sws_reclaim__swap_is_full(vm))
-		sws_reclaim__leave_swap(vm, frame);
-	scan->fates[scan->at] = (uint8_t)active(page);
+	if (page->slot && page_is(page, PAGE_MAPPED) && !page_is(page, PAGE_WRITEBACK) &&
+	    sws_reclaim__swap_is_full(self))
+		sws_reclaim__leave_swap(self, frame);
+	scan->outcomes[scan->at] = (uint8_t)active(page);
 }
 
 static int left(struct actor *actor)
@@ -77,66 +78,66 @@ static int left(struct actor *actor)
 	struct scan *scan = &actor->scan;
 
 	if (scan->stall.marks)
-		vm_set(&actor->vm->pages[scan->pages[scan->at]], VM_RECLAIM);
+		page_set(&actor->reclaim->pages[scan->pages[scan->at]], PAGE_RECLAIM);
 	return sws_stall_left(&scan->stall);
 }
 
-/* __remove_mapping, and the page is free: in mmotm perhaps while it is written. */
+/* __remove_mapping and free the page; in mmotm the page may still be under writeback. */
 static void free_page(struct actor *actor, uint32_t frame)
 {
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 
-	sws_reclaim__forget(vm, frame);
-	if (vm_is(&vm->pages[frame], VM_WRITEBACK)) {
-		vm->counts.freed_under_writeback++;
-		sws_reclaim__end_writeback(vm, frame);
+	sws_reclaim__remove_mapping(self, frame);
+	if (page_is(&self->pages[frame], PAGE_WRITEBACK)) {
+		self->counts.freed_under_writeback++;
+		sws_reclaim__end_writeback(self, frame);
 	}
-	sws_reclaim__frame_give(vm, frame);
-	actor->scan.fates[actor->scan.at] = FREED;
+	sws_reclaim__frame_give(self, frame);
+	actor->scan.outcomes[actor->scan.at] = FREED;
 	actor->scan.reclaimed++;
-	actor->scan.ns += vm->config.costs.remove_ns;
+	actor->scan.ns += self->config.costs.remove_ns;
 }
 
 /*
- * pageout. A file page whose block is not allocated is dirtied again at once; the count of
- * pages that reclaim has written grows all the same.
+ * pageout. A file page whose block is not allocated is dirtied again at once; it still counts as
+ * written by reclaim.
  */
 static int write_page(struct actor *actor, uint32_t frame, bool *new_request)
 {
-	struct sws_reclaim *vm = actor->vm;
-	struct page *page = &vm->pages[frame];
-	const bool file = vm_is(page, VM_FILE);
+	struct sws_reclaim *self = actor->reclaim;
+	struct page *page = &self->pages[frame];
+	const bool file = page_is(page, PAGE_FILE);
 	uint64_t at = 0;
 	bool joined = true;
 	int error = SWS_OK;
 
-	actor->scan.ns += vm->config.costs.submit_ns;
+	actor->scan.ns += self->config.costs.submit_ns;
 	if (file)
-		vm->counts.reclaim_writes_file++;
+		self->counts.reclaim_writes_file++;
 	else
-		vm->counts.swapped_out++;
-	if (file && vm->config.delays_allocation && !vm->config.nfs)
+		self->counts.swapped_out++;
+	if (file && self->config.delays_allocation && !self->config.nfs)
 		return SWS_OK;
 	if (file)
-		sws_reclaim__file_clean(vm, frame);
+		sws_reclaim__file_clean(self, frame);
 	else
-		vm_clear(page, VM_DIRTY);
-	at = file ? vm_place_of_file(page->index) : vm_place_of_slot(vm, page->slot);
-	vm_set(page, VM_RECLAIM);
-	sws_reclaim__start_writeback(vm, frame);
-	if (file && vm->config.nfs)
-		return sws_reclaim__send(vm, page->index, 1, true);
-	error = sws_reclaim__submit(vm, VM_WRITES, at, 1, &joined);
+		page_clear(page, PAGE_DIRTY);
+	at = file ? place_of_file(page->index) : place_of_slot(self, page->slot);
+	page_set(page, PAGE_RECLAIM);
+	sws_reclaim__start_writeback(self, frame);
+	if (file && self->config.nfs)
+		return sws_reclaim__send(self, page->index, 1, true);
+	error = sws_reclaim__submit(self, QUEUE_WRITES, at, 1, &joined);
 	*new_request = !joined;
 	return error;
 }
 
-/* The dirty test. A write takes its time, so the page is kept. */
+/* Runs the dirty test. A page whose write is under way returns to the list. */
 static int test_dirty(struct actor *actor, uint32_t frame, bool used, enum stop *stop)
 {
 	struct scan *scan = &actor->scan;
-	struct sws_reclaim *vm = actor->vm;
-	struct page *page = &vm->pages[frame];
+	struct sws_reclaim *self = actor->reclaim;
+	struct page *page = &self->pages[frame];
 	bool new_request = false;
 	int error = sws_stall_dirty(&scan->stall);
 
@@ -144,59 +145,59 @@ static int test_dirty(struct actor *actor, uint32_t frame, bool used, enum stop 
 	if (error)
 		return error;
 	if (scan->stall.state != SWS_STALL_STATE_PAGEOUT) {
-		vm->counts.reclaim_immediate += scan->stall.fate == SWS_STALL_FATE_NOT_WRITTEN;
+		self->counts.reclaim_immediate += scan->stall.fate == SWS_STALL_FATE_NOT_WRITTEN;
 		if (scan->stall.activates)
 			activate(actor);
 		if (scan->stall.marks)
-			vm_set(page, VM_RECLAIM);
+			page_set(page, PAGE_RECLAIM);
 		return SWS_OK;
 	}
 	if (!used)
 		error = write_page(actor, frame, &new_request);
-	if (new_request && sws_reclaim__is_full(vm, VM_WRITES))
+	if (new_request && sws_reclaim__is_full(self, QUEUE_WRITES))
 		*stop = STOP_FOR_ROOM;
 	return error ? error : sws_stall_paged_out(&scan->stall, false);
 }
 
-/* Clean, and nobody's but its filesystem's: does that let go of it? */
+/* Releases a clean page that only its file system refers to, if the file system agrees. */
 static int release(struct actor *actor, uint32_t frame)
 {
-	if (vm_is(&actor->vm->pages[frame], VM_FILE) &&
-	    vm_is(&actor->vm->pages[frame], VM_WRITEBACK | VM_UNSTABLE))
+	if (page_is(&actor->reclaim->pages[frame], PAGE_FILE) &&
+	    page_is(&actor->reclaim->pages[frame], PAGE_WRITEBACK | PAGE_UNSTABLE))
 		activate(actor);
 	else
 		free_page(actor, frame);
 	return left(actor);
 }
 
-/* The tests behind the writeback test. */
+/* Runs the tests after the writeback test. */
 static int go_on(struct actor *actor, uint32_t frame, enum stop *stop)
 {
-	struct sws_reclaim *vm = actor->vm;
-	struct page *page = &vm->pages[frame];
-	const bool used = vm_is(page, VM_FILE) && vm_is(page, VM_REFERENCED);
+	struct sws_reclaim *self = actor->reclaim;
+	struct page *page = &self->pages[frame];
+	const bool used = page_is(page, PAGE_FILE) && page_is(page, PAGE_REFERENCED);
 	int error = SWS_OK;
 
-	vm_clear(page, VM_REFERENCED);
-	if (sws_reclaim__was_touched(vm, page) ||
-	    (!vm_is(page, VM_FILE) && !page->slot && !sws_reclaim__give_slot(vm, frame))) {
+	page_clear(page, PAGE_REFERENCED);
+	if (sws_reclaim__was_touched(self, page) ||
+	    (!page_is(page, PAGE_FILE) && !page->slot && !sws_reclaim__give_slot(self, frame))) {
 		activate(actor);
 		return left(actor);
 	}
-	if (vm_is(page, VM_MAPPED))
-		sws_reclaim__unmap(vm, frame);
-	if (vm_is(page, VM_DIRTY))
-		return test_dirty(actor, frame, used || vm_is(page, VM_WRITEBACK), stop);
-	if (vm_is(page, VM_UNSTABLE) && !actor->scan.kswapd) {
+	if (page_is(page, PAGE_MAPPED))
+		sws_reclaim__unmap(self, frame);
+	if (page_is(page, PAGE_DIRTY))
+		return test_dirty(actor, frame, used || page_is(page, PAGE_WRITEBACK), stop);
+	if (page_is(page, PAGE_UNSTABLE) && !actor->scan.kswapd) {
 		*stop = STOP_FOR_COMMIT;
 		return SWS_OK;
 	}
-	if (vm_is(page, VM_UNSTABLE))
-		error = sws_reclaim__commit(vm);
+	if (page_is(page, PAGE_UNSTABLE))
+		error = sws_reclaim__commit(self);
 	return error ? error : release(actor, frame);
 }
 
-/* What the rules made of a page that they met: does the list stop here? */
+/* Acts on the state that stall.h reports for a page, and returns whether the list stops here. */
 static int follow(struct actor *actor, enum stop *stop)
 {
 	struct scan *scan = &actor->scan;
@@ -215,40 +216,40 @@ static int follow(struct actor *actor, enum stop *stop)
 		else
 			keep(actor);
 		if (scan->stall.marks)
-			vm_set(&actor->vm->pages[frame], VM_RECLAIM);
+			page_set(&actor->reclaim->pages[frame], PAGE_RECLAIM);
 	}
 	scan->at += *stop != STOP_FOR_COMMIT;
 	return error;
 }
 
-/* The next page of the list. One that is locked or nobody's is passed over. */
+/* Tests the next page of the list. Locked pages and orphans are skipped. */
 static int meet(struct actor *actor, enum stop *stop)
 {
 	struct scan *scan = &actor->scan;
-	struct sws_reclaim *vm = actor->vm;
-	const struct page *page = &vm->pages[scan->pages[scan->at]];
+	struct sws_reclaim *self = actor->reclaim;
+	const struct page *page = &self->pages[scan->pages[scan->at]];
 	int error = SWS_OK;
 
-	if (vm_is(page, VM_READING | VM_ORPHAN)) {
+	if (page_is(page, PAGE_READING | PAGE_ORPHAN)) {
 		keep(actor);
 		scan->at++;
 		return SWS_OK;
 	}
-	scan->scanned += vm_is(page, VM_MAPPED | VM_PROGRAM) || page->slot ? 2 : 1;
-	scan->stall.flags = vm->zones[vm_zone_of(vm, scan->pages[scan->at])].flags;
-	error = sws_stall_meet(&scan->stall, bits_of(vm, page), 1);
+	scan->scanned += page_is(page, PAGE_MAPPED | PAGE_PROGRAM) || page->slot ? 2 : 1;
+	scan->stall.flags = self->zones[zone_of(self, scan->pages[scan->at])].flags;
+	error = sws_stall_meet(&scan->stall, bits_of(self, page), 1);
 	return error ? error : follow(actor, stop);
 }
 
 enum step { PAGES, SLEPT, WAITED, COMMITTED, PUT_BACK, OBEY, LEAVE };
 
 struct list_frame {
-	/* Of the scan, before this list. */
+	/* The scan's reclaimed pages before this list. */
 	uint64_t reclaimed;
 	uint32_t zone;
 };
 
-/* Where the list goes on: for most stops after something is waited for. */
+/* Waits for the reason of a stop and sets the step where the list continues. */
 static int stop_for(struct actor *actor, enum stop stop)
 {
 	switch (stop) {
@@ -260,7 +261,7 @@ static int stop_for(struct actor *actor, enum stop stop)
 		return sws_reclaim__sleep(actor, 0, SWS_STALL_SLEEP_CONGESTION_WAIT, 100000);
 	case STOP_FOR_ROOM:
 		engine_go(&actor->thread, WAITED);
-		return engine_sleep(&actor->thread, SLEEP_ROOM);
+		return engine_sleep(&actor->thread, WAIT_ROOM);
 	case STOP_FOR_COMMIT:
 		engine_go(&actor->thread, COMMITTED);
 		return sws_reclaim__await_commit(actor);
@@ -268,7 +269,7 @@ static int stop_for(struct actor *actor, enum stop stop)
 	return SWS_ERROR_BROKEN;
 }
 
-/* Page after page until one stops the list, or the list is over. */
+/* Tests pages until one stops the list or the list ends. */
 static int do_pages(struct actor *actor)
 {
 	struct scan *scan = &actor->scan;
@@ -283,24 +284,24 @@ static int do_pages(struct actor *actor)
 	return engine_run(&actor->thread, scan->ns);
 }
 
-/* Case 1 has slept; what it cleared is cleared, and the page goes its way. */
+/* Ends the sleep of case 1, after the flags that it clears, and continues with the page. */
 static int wake_up(struct actor *actor, uint32_t zone)
 {
 	struct scan *scan = &actor->scan;
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 	enum stop stop = NO_STOP;
 	int error = SWS_OK;
 
-	scan->stall.flags = vm->zones[zone].flags;
+	scan->stall.flags = self->zones[zone].flags;
 	error = sws_stall_slept(&scan->stall,
-				vm_is(&vm->pages[scan->pages[scan->at]], VM_WRITEBACK));
-	vm->zones[zone].flags = scan->stall.flags;
+				page_is(&self->pages[scan->pages[scan->at]], PAGE_WRITEBACK));
+	self->zones[zone].flags = scan->stall.flags;
 	if (!error)
 		error = follow(actor, &stop);
 	return error ? error : stop_for(actor, stop);
 }
 
-/* The page that was in the way of a list. */
+/* Ends the wait for the commit of a page. */
 static int end_commit_wait(struct actor *actor)
 {
 	const int error = release(actor, actor->scan.pages[actor->scan.at]);
@@ -312,7 +313,7 @@ static int end_commit_wait(struct actor *actor)
 
 static void count_list(struct actor *actor, const struct list_frame *my)
 {
-	struct sws_reclaim_zone *count = &actor->vm->zones[my->zone].count;
+	struct sws_reclaim_zone *count = &actor->reclaim->zones[my->zone].count;
 	const uint64_t reclaimed = actor->scan.reclaimed - my->reclaimed;
 
 	*(actor->scan.kswapd ? &count->reclaimed_kswapd : &count->reclaimed_direct) += reclaimed;
@@ -331,29 +332,29 @@ static void add_to_pass(struct scan *scan)
 	scan->pass.file_taken += of->file_taken;
 }
 
-/* putback_inactive_pages: those that became active count as rotated. */
+/* putback_inactive_pages: pages that became active count as rotated. */
 static int put_back(struct actor *actor, const struct list_frame *my)
 {
 	struct scan *scan = &actor->scan;
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 
 	for (uint32_t i = 0; i < scan->n; i++) {
 		const uint32_t frame = scan->pages[i];
-		const uint8_t fate = scan->fates[i];
+		const uint8_t outcome = scan->outcomes[i];
 
-		if (fate == FREED)
+		if (outcome == FREED)
 			continue;
-		if (vm_is(&vm->pages[frame], VM_ORPHAN)) {
-			sws_reclaim__let_go(vm, frame);
+		if (page_is(&self->pages[frame], PAGE_ORPHAN)) {
+			sws_reclaim__return_orphan(self, frame);
 			continue;
 		}
-		sws_reclaim__list_add(vm, frame, (enum vm_place)fate);
-		vm->lrus[my->zone].recent_rotated[fate / 2] += fate % 2;
+		sws_reclaim__list_add(self, frame, (enum page_place)outcome);
+		self->lrus[my->zone].recent_rotated[outcome / 2] += outcome % 2;
 	}
 	count_list(actor, my);
 	add_to_pass(scan);
 	scan->n = 0;
-	scan->stall.flags = vm->zones[my->zone].flags;
+	scan->stall.flags = self->zones[my->zone].flags;
 	return sws_stall_end(&scan->stall, &scan->decision);
 }
 
@@ -374,7 +375,7 @@ static int shrink_list(struct actor *actor, void *frame, uint32_t step)
 		return end_commit_wait(actor);
 	case PUT_BACK:
 		error = put_back(actor, my);
-		return error ? error : sws_reclaim__obey(actor, my->zone, SWS_STALL_AT_LIST);
+		return error ? error : sws_reclaim__carry_out(actor, my->zone, SWS_STALL_AT_LIST);
 	case OBEY:
 	case LEAVE:
 		engine_leave(&actor->thread);
@@ -383,23 +384,23 @@ static int shrink_list(struct actor *actor, void *frame, uint32_t step)
 	return SWS_ERROR_BROKEN;
 }
 
-/* isolate_lru_pages: nothing else is looked at here. */
-static void isolate(struct actor *actor, uint32_t zone, enum vm_place place, uint32_t pages)
+/* isolate_lru_pages: takes pages from the tail without any test. */
+static void isolate(struct actor *actor, uint32_t zone, enum page_place place, uint32_t pages)
 {
 	struct scan *scan = &actor->scan;
-	struct sws_reclaim *vm = actor->vm;
-	struct zone *its = &vm->zones[zone];
+	struct sws_reclaim *self = actor->reclaim;
+	struct zone *its = &self->zones[zone];
 
-	for (scan->n = 0; scan->n < pages && vm->lrus[zone].lists[place].n; scan->n++) {
-		scan->pages[scan->n] = vm->lrus[zone].lists[place].tail;
-		sws_reclaim__list_remove(vm, scan->pages[scan->n]);
+	for (scan->n = 0; scan->n < pages && self->lrus[zone].lists[place].n; scan->n++) {
+		scan->pages[scan->n] = self->lrus[zone].lists[place].tail;
+		sws_reclaim__list_remove(self, scan->pages[scan->n]);
 	}
 	scan->at = 0;
-	scan->ns = scan->n * vm->config.costs.scan_ns;
-	vm->lrus[zone].recent_scanned[place / 2] += scan->n;
+	scan->ns = scan->n * self->config.costs.scan_ns;
+	self->lrus[zone].recent_scanned[place / 2] += scan->n;
 	its->pages_scanned += scan->n;
 	*(scan->kswapd ? &its->count.scanned_kswapd : &its->count.scanned_direct) += scan->n;
-	vm->work += scan->n;
+	self->work += scan->n;
 }
 
 int sws_reclaim__shrink_list(struct actor *actor, uint32_t zone, bool file, uint32_t pages)
@@ -408,7 +409,7 @@ int sws_reclaim__shrink_list(struct actor *actor, uint32_t zone, bool file, uint
 	const struct sws_stall_context context = sws_reclaim__context(actor, zone);
 	int error = SWS_OK;
 
-	isolate(actor, zone, file ? VM_INACTIVE_FILE : VM_INACTIVE_ANON, pages);
+	isolate(actor, zone, file ? LRU_INACTIVE_FILE : LRU_INACTIVE_ANON, pages);
 	if (!actor->scan.n)
 		return SWS_OK;
 	error = sws_stall_begin(&context, file, actor->scan.n, &actor->scan.stall);

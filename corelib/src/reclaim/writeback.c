@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm/writeback.c - the flusher, and the rate of those who dirty pages: wb_writeback and
- * balance_dirty_pages. Of 1,600,000 pages that can be dirty 160,000 may be in peace, 320,000
- * at most:
+ * reclaim/writeback.c - the flusher, and the rate of tasks that dirty pages: wb_writeback and
+ * balance_dirty_pages. Of 1,600,000 dirtyable pages 160,000 may be dirty before the flusher starts,
+ * and at most 320,000 may be dirty:
  *
  *      pages dirty or under writeback   0 ...... 240,000 ... 280,000 ... 320,000
- *      rate of the writer               free       2 x         1 x        none
+ *      rate of the writer               free       2 x         1 x         0
  *                                       of the disk's measured bandwidth
  *
- * between the last three by the third power of the way, as bdi_position_ratio has it.
+ * Between the last three points the rate follows a third power, as in bdi_position_ratio.
  */
 #include "reclaim/writeback.h"
 
@@ -21,23 +21,23 @@
 static const uint64_t LONGEST_PAUSE_NS = 200000000;
 static const uint64_t SECOND_NS = 1000000000;
 
-int sws_reclaim__ask_flusher(struct sws_reclaim *vm, uint64_t pages)
+int sws_reclaim__ask_flusher(struct sws_reclaim *self, uint64_t pages)
 {
-	vm->flush_asked += pages;
-	return sws_reclaim__call(vm, VM_FLUSHER);
+	self->flush_asked += pages;
+	return sws_reclaim__call(self, ACTOR_FLUSHER);
 }
 
-int sws_reclaim__wake_flusher(struct sws_reclaim *vm)
+int sws_reclaim__wake_flusher(struct sws_reclaim *self)
 {
-	if (sws_reclaim__dirty(vm) <= sws_reclaim__limits(vm).background)
+	if (sws_reclaim__dirty(self) <= sws_reclaim__limits(self).background)
 		return SWS_OK;
-	return sws_reclaim__call(vm, VM_FLUSHER);
+	return sws_reclaim__call(self, ACTOR_FLUSHER);
 }
 
-/* The first dirty page from an index on; the file's end if there is none. */
+/* Returns the first dirty page at or after an index; the file's end if no page is dirty. */
 static uint32_t next_dirty(const struct file *file, uint32_t index)
 {
-	return vm_next_bit(file->dirty_bits, file->pages, index);
+	return next_bit(file->dirty_bits, file->pages, index);
 }
 
 static bool is_dirty(const struct file *file, uint32_t index)
@@ -45,10 +45,11 @@ static bool is_dirty(const struct file *file, uint32_t index)
 	return index < file->pages && file->dirty_bits[index / 64] >> index % 64 & 1;
 }
 
-int sws_reclaim__write_run(struct sws_reclaim *vm, enum vm_queue queue, uint32_t *pages)
+int sws_reclaim__write_run(struct sws_reclaim *self, enum disk_queue queue, uint32_t *pages)
 {
-	const uint32_t most = vm->config.nfs ? vm->config.write_pages : vm->config.request_pages;
-	struct file *file = &vm->file;
+	const uint32_t most =
+		self->config.nfs ? self->config.write_pages : self->config.request_pages;
+	struct file *file = &self->file;
 	uint32_t first = 0;
 	bool joined = false;
 
@@ -61,17 +62,17 @@ int sws_reclaim__write_run(struct sws_reclaim *vm, enum vm_queue queue, uint32_t
 	for (; *pages < most && is_dirty(file, first + *pages); ++*pages) {
 		const uint32_t frame = file->frames[first + *pages] - 1;
 
-		sws_reclaim__file_clean(vm, frame);
-		sws_reclaim__start_writeback(vm, frame);
+		sws_reclaim__file_clean(self, frame);
+		sws_reclaim__start_writeback(self, frame);
 	}
 	file->cursor = first + *pages;
-	vm->work += *pages;
-	if (vm->config.nfs)
-		return sws_reclaim__send(vm, first, *pages, false);
-	return sws_reclaim__submit(vm, queue, vm_place_of_file(first), *pages, &joined);
+	self->work += *pages;
+	if (self->config.nfs)
+		return sws_reclaim__send(self, first, *pages, false);
+	return sws_reclaim__submit(self, queue, place_of_file(first), *pages, &joined);
 }
 
-/* 0 .. 2048, 1024 being the disk's rate. */
+/* Returns 0 .. 2048, where 1024 means the disk's rate. */
 static uint64_t position_ratio(uint64_t dirty, uint64_t free_run, uint64_t limit)
 {
 	const int64_t set_point = (int64_t)(free_run + limit) / 2;
@@ -81,10 +82,10 @@ static uint64_t position_ratio(uint64_t dirty, uint64_t free_run, uint64_t limit
 	return ratio < 0 ? 0 : ratio > 2048 ? 2048 : (uint64_t)ratio;
 }
 
-uint64_t sws_reclaim__pause_ns(const struct sws_reclaim *vm, uint32_t pages, bool *again)
+uint64_t sws_reclaim__pause_ns(const struct sws_reclaim *self, uint32_t pages, bool *again)
 {
-	const struct vm_limits limits = sws_reclaim__limits(vm);
-	const uint64_t dirty = (uint64_t)sws_reclaim__dirty(vm) + sws_reclaim__writeback(vm);
+	const struct dirty_limits limits = sws_reclaim__limits(self);
+	const uint64_t dirty = (uint64_t)sws_reclaim__dirty(self) + sws_reclaim__writeback(self);
 	const uint64_t free_run = (limits.background + limits.dirty) / 2;
 	uint64_t rate = 0;
 	uint64_t pause = 0;
@@ -93,7 +94,7 @@ uint64_t sws_reclaim__pause_ns(const struct sws_reclaim *vm, uint32_t pages, boo
 	if (dirty <= free_run)
 		return 0;
 	if (dirty < limits.dirty)
-		rate = vm->bandwidth.rate * position_ratio(dirty, free_run, limits.dirty) / 1024;
+		rate = self->bandwidth.rate * position_ratio(dirty, free_run, limits.dirty) / 1024;
 	*again = !rate;
 	pause = rate ? pages * SECOND_NS / rate : LONGEST_PAUSE_NS;
 	return pause < LONGEST_PAUSE_NS ? pause : LONGEST_PAUSE_NS;
@@ -101,47 +102,48 @@ uint64_t sws_reclaim__pause_ns(const struct sws_reclaim *vm, uint32_t pages, boo
 
 enum step { LOOK, ROOM };
 
-/* Too much is dirty, or it is too old, or reclaim wants it written. */
-static bool has_work(struct sws_reclaim *vm)
+/* Returns true if too many pages are dirty, pages are too old, or reclaim has requested writes. */
+static bool has_work(struct sws_reclaim *self)
 {
-	struct file *file = &vm->file;
+	struct file *file = &self->file;
 
 	if (!file->dirty) {
-		vm->flush_asked = 0;
+		self->flush_asked = 0;
 		return false;
 	}
-	if (vm_now(vm) - file->dirtied_ns >= vm->config.flush_age_ns) {
-		file->dirtied_ns = vm_now(vm);
-		vm->flush_asked = vm->flush_asked > file->dirty ? vm->flush_asked : file->dirty;
+	if (time_now(self) - file->dirtied_ns >= self->config.flush_age_ns) {
+		file->dirtied_ns = time_now(self);
+		self->flush_asked =
+			self->flush_asked > file->dirty ? self->flush_asked : file->dirty;
 	}
-	return vm->flush_asked || sws_reclaim__dirty(vm) > sws_reclaim__limits(vm).background;
+	return self->flush_asked || sws_reclaim__dirty(self) > sws_reclaim__limits(self).background;
 }
 
 static int flush(struct actor *actor, void *frame, uint32_t step)
 {
-	struct sws_reclaim *vm = actor->vm;
+	struct sws_reclaim *self = actor->reclaim;
 	uint32_t pages = 0;
 	int error = SWS_OK;
 
 	(void)frame;
 	switch ((enum step)step) {
 	case LOOK:
-		error = sws_reclaim__commit_many(vm);
+		error = sws_reclaim__commit_many(self);
 		if (error)
 			return error;
-		if (!has_work(vm)) {
+		if (!has_work(self)) {
 			engine_go(&actor->thread, LOOK);
-			return engine_doze(&actor->thread, vm->config.flush_interval_ns,
-					   SLEEP_TO_BE_WOKEN);
+			return engine_doze(&actor->thread, self->config.flush_interval_ns,
+					   WAIT_WAKE_UP);
 		}
-		error = sws_reclaim__write_run(vm, VM_WRITES, &pages);
-		vm->flush_asked -= vm->flush_asked < pages ? vm->flush_asked : pages;
+		error = sws_reclaim__write_run(self, QUEUE_WRITES, &pages);
+		self->flush_asked -= self->flush_asked < pages ? self->flush_asked : pages;
 		return error ? error
-			     : engine_run(&actor->thread, pages * vm->config.costs.submit_ns);
+			     : engine_run(&actor->thread, pages * self->config.costs.submit_ns);
 	case ROOM:
 		engine_go(&actor->thread, LOOK);
-		return sws_reclaim__is_full(vm, VM_WRITES)
-			       ? engine_sleep(&actor->thread, SLEEP_ROOM)
+		return sws_reclaim__is_full(self, QUEUE_WRITES)
+			       ? engine_sleep(&actor->thread, WAIT_ROOM)
 			       : SWS_OK;
 	}
 	return SWS_ERROR_BROKEN;

@@ -1,46 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vm/zones.h - watermarks, the fast way to a page, and what may be dirty. */
+/* reclaim/zones.h - watermarks, allocation without reclaim, and the dirty limits. */
 #ifndef SWAPSIM_RECLAIM_ZONES_H
 #define SWAPSIM_RECLAIM_ZONES_H
 
 #include "reclaim/layout.h"
 
-/* Sizes and watermarks of both zones, all of their frames free. */
-void sws_reclaim__make_zones(struct sws_reclaim *vm);
+/* Sets the sizes and watermarks of both zones, with all frames free. */
+void sws_reclaim__make_zones(struct sws_reclaim *self);
 
-/* Has a zone more free pages than a mark, for one who may use zones up to a class? */
-bool sws_reclaim__zone_has(const struct sws_reclaim *vm, uint32_t zone, uint32_t mark,
+/* Returns true if a zone has more free pages than a mark, for an allocation up to a zone class. */
+bool sws_reclaim__zone_has(const struct sws_reclaim *self, uint32_t zone, uint32_t mark,
 			   uint32_t class);
 
-/* zone_balanced, pgdat_balanced */
-bool sws_reclaim__is_balanced(const struct sws_reclaim *vm, uint32_t zone, uint32_t gap,
+/* zone_balanced */
+bool sws_reclaim__is_balanced(const struct sws_reclaim *self, uint32_t zone, uint32_t gap,
 			      uint32_t class);
-bool sws_reclaim__all_balanced(const struct sws_reclaim *vm);
+bool sws_reclaim__all_balanced(const struct sws_reclaim *self);
 
-uint32_t sws_reclaim__reclaimable(const struct sws_reclaim *vm, uint32_t zone);
-
-/* Was it scanned less than six times over since a page of it was freed? */
-bool sws_reclaim__is_reclaimable(const struct sws_reclaim *vm, uint32_t zone);
+uint32_t sws_reclaim__reclaimable(const struct sws_reclaim *self, uint32_t zone);
 
 /*
- * get_page_from_freelist: from Normal, else from DMA32, down to the low mark, and for a page
- * that will be dirty within the zone's share; VM_NONE if there is none.
+ * Returns true if the zone was scanned less than six times over since one of its pages was freed.
  */
-uint32_t sws_reclaim__take_fast(struct sws_reclaim *vm, bool dirties);
+/* pgdat_balanced */
+bool sws_reclaim__is_reclaimable(const struct sws_reclaim *self, uint32_t zone);
 
-/* The same down to the min mark, whatever is dirty. */
-uint32_t sws_reclaim__take_low(struct sws_reclaim *vm);
+/*
+ * get_page_from_freelist: allocates from Normal, else from DMA32, down to the low mark, and for a
+ * page that becomes dirty within the zone's share; NO_FRAME on failure.
+ */
+uint32_t sws_reclaim__take_fast(struct sws_reclaim *self, bool dirties);
 
-/* Pages that may be dirty before the flusher begins, and before writers are stopped. */
-struct vm_limits {
+/* As sws_reclaim__take_fast, but down to the min mark and without the zone's dirty share. */
+uint32_t sws_reclaim__take_low(struct sws_reclaim *self);
+
+/* The numbers of dirty pages at which the flusher starts and at which writers stop. */
+struct dirty_limits {
 	uint64_t background;
 	uint64_t dirty;
 };
 
-struct vm_limits sws_reclaim__limits(const struct sws_reclaim *vm);
+struct dirty_limits sws_reclaim__limits(const struct sws_reclaim *self);
 
-/* Dirty pages, those with them that a server has in its memory alone. */
-uint32_t sws_reclaim__dirty(const struct sws_reclaim *vm);
-uint32_t sws_reclaim__writeback(const struct sws_reclaim *vm);
+/* Returns the dirty pages, including those in the server's memory only. */
+uint32_t sws_reclaim__dirty(const struct sws_reclaim *self);
+uint32_t sws_reclaim__writeback(const struct sws_reclaim *self);
 
 #endif
