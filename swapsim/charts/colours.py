@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one set of colours: whoever and whatever is drawn twice is drawn alike.
+"""The colours of all charts: an item that several charts draw has the same colour in each.
 
-Lines and dots stand out on white and on a dark page alike; pale colours are for areas, on which
-words are black; what is of no weight lets the page shine through.
+Lines and dots are visible on white and on dark pages; pale colours are for areas with black text;
+unimportant items are transparent.
 """
 
 from typing import Final
@@ -13,10 +13,10 @@ PUBLISHED: Final = "#e45756"
 FAINT: Final = "rgba(128, 128, 128, 0.16)"
 
 LAB_AND_WORLD: Final = {"lab": "#4c78a8", "world": "#f58518"}
-"""A real kernel, and a model of the machine that it runs on."""
+"""A real kernel, and the simulated machine that it runs on."""
 
 TAGS: Final = {"tags kept": UNPATCHED, "no tags": PATCHED}
-"""Whether the swap cache keeps writeback tags: without and with patch A."""
+"""Whether the swap cache has writeback tags: without and with patch A."""
 
 SITES: Final = {
     "add": "#4c78a8",
@@ -41,21 +41,21 @@ POLICIES: Final = {
 """Built-in policies for the scan base."""
 
 POLICY_DASHES: Final = {"spread": (6, 5), "spread-online": (2, 3), "permm": (8, 3, 2, 3)}
-"""Lines that may lie on that of percpu, for they run on as it does: dashed, so that both show."""
+"""Dashes for lines that may coincide with the line of percpu, so that both are visible."""
 
-READERS: Final = ("#7f7f7f", "#e7298a", "#66a61e", "#a6761d")
-"""Readers' policies, in order of name."""
+USER_POLICIES: Final = ("#7f7f7f", "#e7298a", "#66a61e", "#a6761d")
+"""Policies of a user, in order of name."""
 
 CPUS: Final = (
     "#4c78a8", "#f58518", "#54a24b", "#e45756", "#b279a2", "#9d755d", "#72b7b2", "#eeca3b",
 )  # fmt: skip
-"""CPUs; the ninth begins anew."""
+"""CPUs; the ninth CPU has the first colour again."""
 
 _RAMP: Final = ("#4c78a8", "#8a6fc0", "#c95fa8", "#e8694f", "#e39a2d")
 
 
 def ramp(steps: int) -> list[str]:
-    """Return colours for so many settings of one factor, from cold to warm."""
+    """Return as many colours as a factor has settings, from cold to warm."""
     last = len(_RAMP) - 1
     return [_RAMP[round(last * step / max(steps - 1, 1))] for step in range(steps)]
 
@@ -70,7 +70,7 @@ PARTS: Final = {
     "other locks, waited for": "#a1d99b",
     "other CPUs' interrupts, waited for": "#d4a6c8",
 }
-"""Parts of a page's time; a wait is the paler of its lock's two."""
+"""Parts of a page's time; of each lock the paler colour is the wait."""
 
 ERAS: Final = {
     "3.9": "#dfc27d",
@@ -79,10 +79,10 @@ ERAS: Final = {
     "3.11": "#9ecae1",
     "6.1": "#c7c7c7",
 }
-"""Since when reclaim decides so: pale, for words stand on them."""
+"""The kernel since which reclaim decides so; pale, as text stands on the areas."""
 
 KERNELS: Final = {"3.9": UNPATCHED, "mmotm": "#d8a13a", "series-8": PATCHED}
-"""The three kernels of patch C's mail, by their rules."""
+"""The three kernels of patch C's mail, by their rule sets."""
 
 HOLDERS: Final = {
     "free": FAINT,
@@ -92,7 +92,7 @@ HOLDERS: Final = {
     "of files, dirty": UNPATCHED,
     "of files, being written": "#f58518",
 }
-"""Who holds memory."""
+"""The use of memory."""
 
 ZONES: Final = {"Normal": "#4c78a8", "DMA32": "#f58518"}
 """Zones of memory."""
@@ -103,7 +103,7 @@ SLEEPERS: Final = {
     "writer, throttled": UNPATCHED,
     "client, for its pages": "#4c78a8",
 }
-"""Who waits, and where."""
+"""The tasks that wait, and where."""
 
 WHERE: Final = {
     "untouched": FAINT,
@@ -115,7 +115,7 @@ WHERE: Final = {
     "swapped-out": "#6f6f6f",
     "reading": "#d62728",
 }
-"""Where a page of the pool is; what a program would have to wait for is grey or red."""
+"""Where a page of the pool is; grey or red if a program would have to wait for it."""
 
 FATES: Final = {
     "freed": "#54a24b",
@@ -133,13 +133,13 @@ FATES: Final = {
     "activated: under writeback": "#9e9ac8",
     "activated: dirty": "#cbc9e2",
 }
-"""What becomes of a page of reclaim's list; what must not happen is red."""
+"""The outcome of a page of a reclaim list; outcomes that must not occur are red."""
 
 SIZES: Final = ("#9a9a9a", "#72b7b2", "#3690c0", "#8a6fc0")
-"""Files that are copied beside, from none to the largest."""
+"""Sizes of the file that is written at the same time, from none to the largest."""
 
 SIGNS: Final = {"falls": "#92c5de", "either": FAINT, "rises": "#f4a582"}
-"""Which way a figure goes in the rounds of a measurement; pale where they do not agree."""
+"""The sign of a change over the rounds of a measurement; pale where the rounds do not agree."""
 
 STALLS: Final = {
     "sleep, up to 100 ms": "#d94801",
@@ -147,4 +147,4 @@ STALLS: Final = {
     "a flag, no sleep": "#9ecae1",
     "nothing": FAINT,
 }
-"""What is decided after one of reclaim's lists, the longest first."""
+"""The decision at the end of a reclaim list, the longest wait first."""

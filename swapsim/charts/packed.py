@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""PNG pictures, packed with care: notebooks and the report hold dozens of them."""
+"""Smaller PNG files: notebooks and the report contain dozens of them."""
 
 import struct
 import zlib
@@ -10,9 +10,9 @@ _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 
 
 def packed(png: bytes) -> bytes:
-    """Return the same picture in fewer bytes: each dot stays, what the renderer hardly packed is.
+    """Return the same picture, compressed as far as zlib can.
 
-    A chart's is a quarter as large then.
+    The renderer compresses little; a chart's file becomes a quarter as large.
     """
     chunks = list(_chunks(png))
     dots = zlib.decompress(b"".join(data for kind, data in chunks if kind == b"IDAT"))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A chart as what it is made of: panels, the marks that lie on one another in each, their fields.
+"""The parts of a chart: its panels, the marks of each panel, and the columns on each mark.
 
 ::
 
-    chart     a panel, panels side by side, or one that is repeated
-      panel   a pair of axes        mark    one kind of thing on them, a row each
+    chart     a panel, panels next to each other, or a panel repeated by facets
+      panel   a pair of axes        mark    one layer on them, with one row for each item
                                     field   a column on a channel of a mark: x, colour, ...
 """
 
@@ -19,7 +19,7 @@ FACETS: Final = ("row", "column", "facet")
 AXES: Final = ("x", "y", "x2", "y2", "xOffset", "yOffset")
 KEYS: Final = ("color", "fill", "shape")
 
-_SIDE_BY_SIDE: Final = {
+_CONCATENATED: Final = {
     alt.HConcatChart: "hconcat",
     alt.VConcatChart: "vconcat",
     alt.ConcatChart: "concat",
@@ -28,18 +28,7 @@ _SIDE_BY_SIDE: Final = {
 
 @dataclass(frozen=True)
 class Field:
-    """A column on a channel of a mark.
-
-    Attributes
-    ----------
-    name, channel : str
-    quantity : bool
-        Its axis is one of numbers, not of words.
-    title : str
-        Of its axis or key; empty if it has none.
-    shown : bool
-        Its axis or key is drawn.
-    """
+    """A column on a channel of a mark: whether it is a quantity, its title, whether it is shown."""
 
     name: str
     channel: str
@@ -50,17 +39,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Panel:
-    """What lies on one pair of axes.
-
-    Attributes
-    ----------
-    title : str
-    marks : tuple of alt.Chart
-    frames : tuple of polars.DataFrame
-        What each mark is drawn from.
-    facets : tuple of Field
-        By which the panel is repeated.
-    """
+    """What lies on one pair of axes; ``frames`` holds the data of each mark."""
 
     title: str
     marks: tuple[alt.Chart, ...]
@@ -69,28 +48,26 @@ class Panel:
 
     @property
     def measure(self) -> str:
-        """The axis along which a figure is read: y, or x if y is one of words."""
+        """The axis of the quantity: y, or x if y holds names."""
         fields = (each for mark in self.marks for each in fields_of(mark))
         return "y" if any(each.channel == "y" and each.quantity for each in fields) else "x"
 
     def axis(self, letter: str) -> str:
-        """Return the words at the axis x or y, or those above the panel."""
+        """Return the title of the axis x or y, or else that of the panel."""
         fields = (each for mark in self.marks for each in fields_of(mark))
         titles = (each.title for each in fields if each.channel.startswith(letter))
         return next(filter(None, titles), self.title)
 
-    def words(self, name: str, field: Field | None, words: Mapping[str, str]) -> str:
-        """Return what a column is called: by given words, in which {} is its axis, or by its title.
+    def label(self, name: str, field: Field | None, words: Mapping[str, str]) -> str:
+        """Return the label of a column: the given one, with {} for its axis, or its title.
 
-        Empty if it is not to be told of.
+        An empty label leaves the column out.
         """
         letter = field.channel[0] if field and field.channel[0] in "xy" else self.measure
         if name in words:
             return words[name].format(self.axis(letter))
         assert field is not None
-        assert field.title or field.quantity, (
-            f"a chart tells {name!r}, for which there are no words"
-        )
+        assert field.title or field.quantity, f"the column {name!r} of a chart has no label"
         return field.title or self.axis(letter)
 
 
@@ -109,7 +86,7 @@ def fields_of(mark: alt.Chart) -> list[Field]:
 
 
 def text_of(title: Any) -> str:
-    """Return the words of a title, in whichever form it is given."""
+    """Return the text of a title in any of altair's forms."""
     if isinstance(title, alt.TitleParams):
         below = title.subtitle if isinstance(title.subtitle, list) else [title.subtitle]
         return ". ".join(filter(None, (text_of(line) for line in [title.text, *below])))
@@ -122,16 +99,16 @@ def panels_of(chart: Any) -> list[Panel]:
     """Return a chart's panels, in order."""
     found: list[Panel] = []
 
-    def keep(panel: Panel) -> Sequence[alt.Chart]:
+    def collect(panel: Panel) -> Sequence[alt.Chart]:
         found.append(panel)
         return panel.marks
 
-    with_marks(chart, keep)
+    with_marks(chart, collect)
     return found
 
 
 def with_marks(chart: Any, made: Made) -> Any:
-    """Return a chart with the marks of each panel as they are made of it."""
+    """Return a chart in which ``made`` has replaced the marks of each panel."""
     return _walk(chart, made, "", None, ())
 
 
@@ -141,7 +118,7 @@ def _walk(
     chart = chart.copy(deep=False)
     title = text_of(chart.title) or title
     frame = frame if chart.data is alt.Undefined else chart.data
-    if (parts := _SIDE_BY_SIDE.get(type(chart))) is not None:
+    if (parts := _CONCATENATED.get(type(chart))) is not None:
         chart[parts] = [_walk(each, made, title, frame, facets) for each in chart[parts]]
     elif isinstance(chart, alt.FacetChart):
         chart.spec = _walk(chart.spec, made, title, frame, facets + _repeated(chart.facet))
@@ -163,22 +140,24 @@ def _repeated(facet: Any) -> tuple[Field, ...]:
 def _fields(channels: Any, names: Sequence[str]) -> list[Field]:
     found = []
     for channel in names:
-        told = _told(channels, channel)
-        if "field" in told:
-            quantity = told.get("type") == "quantitative" or channel in ("x2", "y2")
+        given = _given(channels, channel)
+        if "field" in given:
+            quantity = given.get("type") == "quantitative" or channel in ("x2", "y2")
             guide = "legend" if channel in KEYS else "axis"
-            shown = told.get(guide, True) is not None
-            found.append(Field(told["field"], channel, quantity, text_of(told.get("title")), shown))
+            shown = given.get(guide, True) is not None
+            found.append(
+                Field(given["field"], channel, quantity, text_of(given.get("title")), shown)
+            )
     return found
 
 
-def _told(channels: Any, name: str) -> Mapping[str, Any]:
+def _given(channels: Any, name: str) -> Mapping[str, Any]:
     held = channels if isinstance(channels, dict) else channels._kwds
     channel = held.get(name, alt.Undefined)
     if channel is alt.Undefined or not isinstance(channel, alt.SchemaBase):
         return {}
-    told: Mapping[str, Any] = channel.to_dict(context={})
-    return told
+    given: Mapping[str, Any] = channel.to_dict(context={})
+    return given
 
 
 def _all(frames: Sequence[pl.DataFrame | None]) -> tuple[pl.DataFrame, ...]:

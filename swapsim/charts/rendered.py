@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A chart as a file: a page that needs no network, or a picture."""
+"""A chart as a file: a page that works offline, or a picture."""
 
 import altair as alt
 import vl_convert
@@ -14,13 +14,13 @@ def rendered(chart: alt.TopLevelMixin, suffix: str) -> bytes:
     Parameters
     ----------
     chart : altair.Chart
-        Or whatever else has a specification.
+        Or any other altair object with a specification.
     suffix : {".html", ".svg", ".png"}
 
     Raises
     ------
     InputError
-        The suffix is none of these.
+        The suffix is another one.
     """
     spec = chart.to_dict()
     match suffix:

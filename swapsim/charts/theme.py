@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How every chart looks, on light ground and on dark, and how notebooks show it."""
+"""The theme of all charts, for light and dark pages, and their form in notebooks and files."""
 
 import base64
 from typing import Any, Final
@@ -16,9 +16,9 @@ VEGA_LITE: Final = "5.20"
 MIME: Final = "application/vnd.vegalite.v5+json"
 
 _WORDS: Final = "currentColor"
-"""Words are as the page's around them: black in a picture, pale where the page is dark.
+"""Text has the colour of the page's text: black in a picture, pale on a dark page.
 
-Only SVG knows the page's colour, so charts are drawn as SVG.
+Only SVG knows the colour of the page, so charts are drawn as SVG.
 """
 
 _GRID: Final = "rgba(128, 128, 128, 0.22)"
@@ -29,7 +29,7 @@ COUNTS: Final = alt.Scale(type="symlog", constant=1000)
 COUNTS_AXIS: Final = alt.Axis(
     values=[0, *(10**power for power in range(3, 10))], labelExpr="format(datum.value, '~s')"
 )
-"""For counts from nothing to millions."""
+"""For counts from zero to millions."""
 
 
 @alt.theme.register("swapsim", enable=True)
@@ -73,11 +73,11 @@ def _theme() -> alt.theme.ThemeConfig:
 
 
 def use() -> None:
-    """Show charts in notebooks alive, with a picture for where they cannot be.
+    """Show charts in notebooks as interactive ones, with a picture as a fallback.
 
-    JupyterLab draws the specification, and marks tell their figures at the mouse, a click into a
-    key chooses, dragging and the wheel with Ctrl move along axes of numbers, a double click puts
-    back. GitHub shows the picture; nbval compares the specification.
+    JupyterLab draws the specification: marks have tooltips, a click into a legend selects, dragging
+    and the wheel with Ctrl move and zoom numeric axes, a double click resets them. GitHub shows the
+    picture; nbval compares the specification.
     """
     alt.renderers.register("swapsim", _shown)
     alt.renderers.enable("swapsim")
@@ -89,14 +89,14 @@ def png(spec: dict[str, Any]) -> bytes:
 
 
 def on_ground(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a chart's Vega-Lite for a picture, through which no page can shine."""
+    """Return a chart's Vega-Lite with a white background, for a picture."""
     return spec | {"background": "white"}
 
 
 def plain_numbers(value: Any) -> Any:
-    """Return JSON as a browser writes it, which knows one kind of number: 1.0 is 1.
+    """Return JSON as a browser writes it, with 1 for 1.0.
 
-    So a notebook's charts stay the same when JupyterLab saves it.
+    A notebook's charts then stay the same when JupyterLab saves the notebook.
     """
     match value:
         case dict():
@@ -109,7 +109,7 @@ def plain_numbers(value: Any) -> Any:
 
 
 def _shown(spec: dict[str, Any], **_: object) -> tuple[dict[str, object], dict[str, object]]:
-    """Return a notebook's output, and what it knows of its parts."""
+    """Return a chart's output in a notebook, and the metadata of its parts."""
     title = spec.get("title") or "chart"
     text = title.get("text", "chart") if isinstance(title, dict) else title
     data = {

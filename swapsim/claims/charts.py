@@ -4,11 +4,11 @@
 import altair as alt
 import polars as pl
 
-from swapsim.charts.alive import alive
 from swapsim.charts.colours import PATCHED
+from swapsim.charts.interaction import interactive
 
 
-@alive(label="patch and claim", published="published change, %")
+@interactive(label="patch and claim", published="published change, %")
 def headline_changes(headlines: pl.DataFrame, *, title: str) -> alt.LayerChart:
     """Draw the published change of each headline claim, one bar a claim, grouped by patch.
 

@@ -5,14 +5,14 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
-from swapsim.charts.alive import alive
 from swapsim.charts.colours import PARTS, PATCHED, PUBLISHED
+from swapsim.charts.interaction import interactive
 from swapsim.errors import InputError
 from swapsim.frames.table import require
 from swapsim.machine.tables import PREDICTED_BY_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES
 
 
-@alive(low="published, less a deviation", high="published, and a deviation")
+@interactive(low="published, less a deviation", high="published, and a deviation")
 def claim_along_shares(
     points: pl.DataFrame, claim: str, *, title: str, axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
@@ -74,7 +74,7 @@ def claim_along_shares(
     return chart
 
 
-@alive(kernel="kernel", part="where")
+@interactive(kernel="kernel", part="where")
 def time_per_page(parts: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
     """Stack where the CPUs' time goes between two pages swapped out, a bar a kernel.
 
@@ -110,7 +110,7 @@ def time_per_page(parts: pl.DataFrame, *, title: str, subtitle: str = "") -> alt
     return chart
 
 
-@alive(setting="", label="with", low="least of the fits, %", high="greatest of the fits, %")
+@interactive(setting="", label="with", low="least of the fits, %", high="greatest of the fits, %")
 def gain_along(
     ranges: pl.DataFrame, *, title: str, setting_axis: str, subtitle: str = ""
 ) -> alt.LayerChart:

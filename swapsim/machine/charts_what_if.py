@@ -6,13 +6,15 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from swapsim.charts.alive import alive
 from swapsim.charts.colours import PATCHED, PUBLISHED, UNPATCHED, ramp
+from swapsim.charts.interaction import interactive
 from swapsim.frames.table import require
 from swapsim.machine.tables import SENSITIVITY, SWAP_SERIES, WHAT_IF_RANGES
 
 
-@alive(factor="latency of the drive", low="least of the fits, %", high="greatest of the fits, %")
+@interactive(
+    factor="latency of the drive", low="least of the fits, %", high="greatest of the fits, %"
+)
 def gain_on_drives(ranges: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.HConcatChart:
     """Draw a patch's gain on drives, a line a latency along what the drive can do, beside memory.
 
@@ -59,7 +61,7 @@ def gain_on_drives(ranges: pl.DataFrame, *, title: str, subtitle: str = "") -> a
     return chart
 
 
-@alive(
+@interactive(
     name="constant",
     end="the constant is",
     low="gain at its low, %",
@@ -119,7 +121,7 @@ def sensitivity(
     return chart
 
 
-@alive(
+@interactive(
     name="step and figure",
     published="published",
     published_low="less a deviation",

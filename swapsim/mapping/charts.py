@@ -4,8 +4,8 @@
 import altair as alt
 import polars as pl
 
-from swapsim.charts.alive import alive
 from swapsim.charts.colours import SITES, TAGS
+from swapsim.charts.interaction import interactive
 from swapsim.frames.table import require
 from swapsim.mapping.tables import FLOW, LOCK_SITES_PER_PAGE, MIX, SITE
 
@@ -25,7 +25,7 @@ _FLOWS_IN_WORDS = {
 }
 
 
-@alive(flow="of", tags="swap cache")
+@interactive(flow="of", tags="swap cache")
 def acquisitions_by_site(
     per_page: pl.DataFrame, *, title: str = "Acquisitions of the mapping's lock per page written"
 ) -> alt.Chart:
@@ -41,7 +41,7 @@ def acquisitions_by_site(
     return _bars(per_page, "acquisitions", title, "acquisitions per page")
 
 
-@alive(flow="of", tags="swap cache")
+@interactive(flow="of", tags="swap cache")
 def work_by_site(per_page: pl.DataFrame, figure: str, *, title: str, axis: str) -> alt.Chart:
     """Stack one figure of the tree work under the lock by site, as `acquisitions_by_site`.
 
@@ -93,7 +93,7 @@ def _bars(per_page: pl.DataFrame, figure: str, title: str, axis: str) -> alt.Cha
     return chart
 
 
-@alive(label="trace")
+@interactive(label="trace")
 def lock_cost_by_mix(mix: pl.DataFrame, *, title: str) -> alt.LayerChart:
     """Draw acquisitions per page written, tags kept and not, one line a trace, fewest files first.
 

@@ -5,7 +5,7 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
-from swapsim.charts.alive import alive
+from swapsim.charts.interaction import interactive
 from swapsim.charts.theme import COUNTS, COUNTS_AXIS
 from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.tables import WORLD_CELLS, WORLD_LIFE_SPANS, WORLD_WHAT_IF
@@ -17,7 +17,7 @@ _FURTHEST = 32
 _PREDICTED, _FITTED, _BELOW, _ABOVE = "predicted", "fitted", "below the axis", "above the axis"
 
 
-@alive(row="figure", kind="the cell is", published="published", simulated="simulated")
+@interactive(row="figure", kind="the cell is", published="published", simulated="simulated")
 def beside_the_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
     """Draw simulated by published: a row a row of the tables, a mark a kernel, a band within 2.
 
@@ -85,7 +85,7 @@ def beside_the_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> a
     return chart
 
 
-@alive(rules="rules of", place="page", begin="from, s", end="to, s")
+@interactive(rules="rules of", place="page", begin="from, s", end="to, s")
 def lives(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.FacetChart:
     """Draw where pages of the pool are, all the time: a strip a page, a column a kernel.
 
@@ -132,7 +132,7 @@ def lives(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.FacetCh
     return chart
 
 
-@alive(value="{}, median", low="least of the seeds", high="greatest of the seeds")
+@interactive(value="{}, median", low="least of the seeds", high="greatest of the seeds")
 def by_machine(
     found: pl.DataFrame, metric: str, *, title: str, subtitle: str = ""
 ) -> alt.ConcatChart:

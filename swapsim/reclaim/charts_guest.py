@@ -7,7 +7,7 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
-from swapsim.charts.alive import alive
+from swapsim.charts.interaction import interactive
 from swapsim.claims.tables import WORLD_AND_LAB
 from swapsim.frames.table import require
 
@@ -15,7 +15,7 @@ _SIDES = list(colours.LAB_AND_WORLD)
 _AXIS = alt.Axis(values=[0, 10, 100, 1_000, 10_000, 100_000], labelExpr="format(datum.value, '~s')")
 
 
-@alive(policy="rule set", side="in the", low="interval, or what is open, from")
+@interactive(policy="rule set", side="in the", low="interval, or what is open, from")
 def beside_the_lab(
     table: pl.DataFrame, panels: Mapping[str, str], *, title: str, subtitle: str = ""
 ) -> alt.ConcatChart:

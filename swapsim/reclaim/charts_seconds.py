@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
-from swapsim.charts.alive import alive
+from swapsim.charts.interaction import interactive
 from swapsim.charts.theme import COUNTS, COUNTS_AXIS
 from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.tables import WORLD_BY_TIME
@@ -26,7 +26,7 @@ _AT_A_SECOND: Final = {
 _SECONDS: Final = alt.X("t_s:Q", title="seconds", axis=alt.Axis(grid=False))
 
 
-@alive(rules="rules of", t_s="second", **_AT_A_SECOND)
+@interactive(rules="rules of", t_s="second", **_AT_A_SECOND)
 def over_time(by_time: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.ConcatChart:
     """Draw who holds memory, what kswapd scans and who waits: a column a kernel.
 

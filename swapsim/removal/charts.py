@@ -4,13 +4,15 @@
 import altair as alt
 import polars as pl
 
-from swapsim.charts.alive import alive
 from swapsim.charts.colours import PATCHED, PUBLISHED, UNPATCHED
+from swapsim.charts.interaction import interactive
 from swapsim.frames.table import require
 from swapsim.machine.tables import HOLDS_BY_LIST, RANGES, WHAT_IF
 
 
-@alive(claim="claim", published="published", low="simulated, least", high="simulated, greatest")
+@interactive(
+    claim="claim", published="published", low="simulated, least", high="simulated, greatest"
+)
 def ranges_beside_published(
     ranges: pl.DataFrame, *, title: str, axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
@@ -48,7 +50,7 @@ def ranges_beside_published(
     return chart
 
 
-@alive(label="tasks", gain="gain, %")
+@interactive(label="tasks", gain="gain, %")
 def gain_map(
     what_if: pl.DataFrame, *, title: str, cost_axis: str, subtitle: str = ""
 ) -> alt.FacetChart:
@@ -93,7 +95,7 @@ def gain_map(
     return chart
 
 
-@alive()
+@interactive()
 def waits_by_list(
     holds: pl.DataFrame, *, title: str, key_title: str, subtitle: str = ""
 ) -> alt.HConcatChart:

@@ -7,13 +7,13 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
-from swapsim.charts.alive import alive
+from swapsim.charts.interaction import interactive
 from swapsim.frames.table import require
 from swapsim.slots.tables import SLOT_RANKING
 from swapsim.traces.tables import HANDED_OUT
 
 
-@alive(run="run")
+@interactive(run="run")
 def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
     """Draw where on the device each CPU's slots lie as they are handed out, one panel a run.
 
@@ -52,7 +52,7 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
     return chart
 
 
-@alive(low="its interval from", high="to")
+@interactive(low="its interval from", high="to")
 def metric_along(
     ranking: pl.DataFrame, *, title: str, axis: str, setting_axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
@@ -86,7 +86,7 @@ def metric_along(
     return chart
 
 
-@alive(
+@interactive(
     label="here",
     right="",
     x_mean="{}",
@@ -171,7 +171,7 @@ def _colour(frame: pl.DataFrame, *, legend: bool = False) -> alt.Color:
     readers = sorted(policy for policy in present if policy not in colours.POLICIES)
     domain = [policy for policy in colours.POLICIES if policy in present] + readers
     shades = [colours.POLICIES[policy] for policy in domain if policy in colours.POLICIES] + [
-        colours.READERS[i % len(colours.READERS)] for i in range(len(readers))
+        colours.USER_POLICIES[i % len(colours.USER_POLICIES)] for i in range(len(readers))
     ]
     return alt.Color(
         "policy:N",

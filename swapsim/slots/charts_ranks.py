@@ -5,12 +5,14 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
-from swapsim.charts.alive import alive
+from swapsim.charts.interaction import interactive
 from swapsim.frames.table import require
 from swapsim.slots.tables import POLICY_RANKING
 
 
-@alive(policy="policy", rank="rank", lowest="lowest of all seeds", highest="highest", seeds="seeds")
+@interactive(
+    policy="policy", rank="rank", lowest="lowest of all seeds", highest="highest", seeds="seeds"
+)
 def policy_ranks(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.VConcatChart:
     """Draw each policy's median and interval, the best above, a panel a metric.
 
@@ -36,7 +38,7 @@ def _panel(frame: pl.DataFrame) -> alt.LayerChart:
     policies = frame["policy"].to_list()
     readers = [policy for policy in policies if policy not in colours.POLICIES]
     shade = colours.POLICIES | {
-        policy: colours.READERS[at % len(colours.READERS)]
+        policy: colours.USER_POLICIES[at % len(colours.USER_POLICIES)]
         for at, policy in enumerate(sorted(readers))
     }
     shown = ["policy", "rank", "median", "low", "high", "lowest", "highest", "seeds"]

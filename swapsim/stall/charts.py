@@ -7,12 +7,12 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
-from swapsim.charts.alive import alive
+from swapsim.charts.interaction import interactive
 from swapsim.frames.table import require
 from swapsim.stall.tables_lists import LED_PAGES, RULE_SPANS
 
 
-@alive(name="rule set", decision="what", text="is decided", middle="", left="", right="")
+@interactive(name="rule set", decision="what", text="is decided", middle="", left="", right="")
 def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
     """Draw the rules as a table: a row a decision, a bar over the rule sets that decide it alike.
 
@@ -76,7 +76,7 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
     return chart
 
 
-@alive(place="place in the list", page="page", rules="rule set")
+@interactive(place="place in the list", page="page", rules="rule set")
 def pages_by_rules(led: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
     """Draw what becomes of each page of one list under each rule set: a column a rule set.
 

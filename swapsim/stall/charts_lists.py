@@ -5,13 +5,13 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
-from swapsim.charts.alive import alive
+from swapsim.charts.interaction import interactive
 from swapsim.ffi.facts import STALL_RULES
 from swapsim.frames.table import require
 from swapsim.stall.tables_histories import DECIDED_LISTS, STALL_AGREEMENT
 
 
-@alive(one="one rule set", other="the other")
+@interactive(one="one rule set", other="the other")
 def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = "") -> alt.LayerChart:
     """Draw of how many lists two rule sets decide alike: a square a pair, in percent.
 
@@ -65,7 +65,7 @@ def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = ""
     return chart
 
 
-@alive(rules="rule set", end="")
+@interactive(rules="rule set", end="")
 def stretch(decided: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
     """Draw what each rule set decides of a stretch of lists, one after another: a strip a set.
 

@@ -7,12 +7,12 @@ import altair as alt
 import polars as pl
 
 from swapsim.charts import colours
-from swapsim.charts.alive import alive
+from swapsim.charts.interaction import interactive
 from swapsim.claims.tables import MEDIANS_BY_SIZE, PAIRED
 from swapsim.frames.table import require
 
 
-@alive(policy="rule set", low="interval from", high="interval to")
+@interactive(policy="rule set", low="interval from", high="interval to")
 def along_rules(
     medians: pl.DataFrame, panels: Mapping[str, str], *, title: str, subtitle: str = ""
 ) -> alt.ConcatChart:
@@ -61,7 +61,7 @@ def along_rules(
 _SIGNS_IN_WORDS = {"falls": "falls", "either": "may fall or rise", "rises": "rises"}
 
 
-@alive(policy="up to patch", metric="figure", text="change")
+@interactive(policy="up to patch", metric="figure", text="change")
 def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
     """Draw what each step changes: a column a step, a row a metric, colour where the sign is sure.
 

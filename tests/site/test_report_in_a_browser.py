@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from chromium import Page
 
-from swapsim.charts.alive import alive
 from swapsim.site import overview, report
 from swapsim.site.report import whole
 from swapsim.site.report.verdicts import Claim, Figure, Verdicts
@@ -23,7 +22,7 @@ LONG = "a_name_of_a_verb(" + ", ".join(f"argument_{number}={number}" for number 
 CELLS = f"""\
 import altair as alt, polars as pl
 from swapsim import charts, tables
-from swapsim.charts.alive import alive
+from swapsim.charts.interaction import interactive
 charts.use()
 tables.use()
 wide = pl.DataFrame({{f"a column of some width {{n}}": [n] for n in range(20)}})
@@ -32,7 +31,7 @@ print("{"=" * 300}")
 frame = pl.DataFrame({{"place": [1, 2, 3]}})
 chart = alt.Chart(frame, title="A wide chart").mark_circle(size=900)
 chart = chart.encode(x=alt.X("place:Q", title="place"))
-alive()(lambda: chart.properties(width=900))()  # {LONG}
+interactive()(lambda: chart.properties(width=900))()  # {LONG}
 """
 CUT_OFF = """
 (() => {
@@ -81,7 +80,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(whole, "verdicts", lambda: Verdicts((claim,) * 5, (claim,)))
         patched.setattr(whole, "notebooks_root", lambda: folder / "notebooks")
-        patched.setattr(overview, "picture", alive()(lambda: drawn))
+        patched.setattr(overview, "picture", interactive()(lambda: drawn))
         return report.write(folder / "report").parent
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A chart in words, for who does not see it: its title, then what each panel shows."""
+"""The alternative text of a chart: its title, then the ranges and names of each panel."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -11,14 +11,10 @@ from swapsim.charts.panels import AXES, Panel, fields_of, panels_of, text_of
 _MOST_NAMES: Final = 8
 
 
-def told(chart: Any, words: Mapping[str, str]) -> str:
-    """Return a chart's alternative text, made of its titles and data; nothing is said twice.
+def describe(chart: Any, words: Mapping[str, str]) -> str:
+    """Return a chart's alternative text, made of its titles and data, without repetitions.
 
-    Parameters
-    ----------
-    chart : altair chart
-    words : mapping of str to str
-        What columns are called (`Panel.words`).
+    ``words`` are the labels of columns, as for `Panel.label`.
     """
     title = text_of(chart.title)
     sentences, said = [title], set[str]()
@@ -34,17 +30,17 @@ def told(chart: Any, words: Mapping[str, str]) -> str:
 
 
 def _parts(panel: Panel, words: Mapping[str, str]) -> Iterator[str]:
-    """Give from where to where the panel's figures go, and the names that are in it."""
+    """Yield the range of each of the panel's axes, and the names in it."""
     figures: dict[str, pl.Series] = {}
     names: dict[str, str] = {}
     for mark, frame in zip(panel.marks, panel.frames, strict=True):
         drawn = fields_of(mark)
         if {each.channel[0] for each in drawn if each.channel in AXES} != {"x", "y"}:
-            continue  # a line for orientation
+            continue  # a reference line
         for field in [*panel.facets, *drawn]:
             if field.name not in frame.columns:
                 continue
-            called = panel.words(field.name, field, words) or field.title
+            called = panel.label(field.name, field, words) or field.title
             values = frame[field.name].drop_nulls()
             if field.quantity and called:
                 axis = panel.axis(field.channel[0]) if field.channel in AXES else called

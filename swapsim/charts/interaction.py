@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What each chart answers: words at each mark, keys that choose, axes that zoom, and its own words.
+"""What every chart does under the mouse: tooltips, legends that select, axes that zoom.
 
-A function that draws is wrapped in `alive` and need do nothing else.
+A function that draws a chart is decorated with `interactive` and needs nothing else.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,39 +12,39 @@ from typing import Any, Final, ParamSpec, TypeVar
 import altair as alt
 import polars as pl
 
+from swapsim.charts.description import describe
 from swapsim.charts.panels import KEYS, Field, Panel, fields_of, kind_of, with_marks
-from swapsim.charts.told import told
 
 P = ParamSpec("P")
 C = TypeVar("C")
 
 WORDS: Final = {"mean": "{}", "median": "{}", "middle": "{}", "low": "from", "high": "to"}
-"""Columns that many charts have, in the order in which a mark tells them, after all others."""
+"""Columns that many charts have, in their order in a tooltip, after all other columns."""
 
 JOINED: Final = ("line", "area")
-"""Marks that many rows share: at the mouse they tell what these have in common."""
+"""Marks that stand for many rows: their tooltips show only what these rows have in common."""
 
 _SCATTERED: Final = {"circle", "point", "rule", "text"}
 _FAINT: Final = 0.12
 _WITH_CTRL: Final = "wheel![event.ctrlKey || event.metaKey]"
-"""The wheel alone moves the page."""
+"""The wheel without a key scrolls the page."""
 
 
-def alive(**words: str) -> Callable[[Callable[P, C]], Callable[P, C]]:
-    """Make the charts that a function draws answer the mouse, and describe themselves.
+def interactive(**words: str) -> Callable[[Callable[P, C]], Callable[P, C]]:
+    """Return a decorator that adds interaction and a description to the charts of a function.
 
     Parameters
     ----------
     **words : str
-        A column of a chart's frames to its words at the mouse, in which ``{}`` stands for those at
-        its axis; ``""`` leaves it out. A column that is drawn needs none if its axis or key has a
-        title, or `WORDS` has it.
+        The label of a column in tooltips; ``{}`` in it stands for the title of the axis, and an
+        empty string leaves the column out. A column needs no label if its axis or legend has a
+        title, or if `WORDS` contains it.
     """
 
     def made(draw: Callable[P, C]) -> Callable[P, C]:
         @wraps(draw)
         def drawn(*args: P.args, **kwargs: P.kwargs) -> C:
-            chart: C = _alive(draw(*args, **kwargs), WORDS | words)
+            chart: C = _made_interactive(draw(*args, **kwargs), WORDS | words)
             return chart
 
         return drawn
@@ -52,23 +52,23 @@ def alive(**words: str) -> Callable[[Callable[P, C]], Callable[P, C]]:
     return made
 
 
-def _alive(chart: Any, words: Mapping[str, str]) -> Any:
-    chosen: dict[tuple[str, str], str] = {}
-    moved: dict[tuple[str, str], str] = {}
+def _made_interactive(chart: Any, words: Mapping[str, str]) -> Any:
+    selected: dict[tuple[str, str], str] = {}
+    zoomed: dict[tuple[str, str], str] = {}
     numbers = count(1)
 
     def each(panel: Panel) -> Sequence[alt.Chart]:
-        marks = _speaking(panel, words)
-        marks = _moving(_choosing(marks, panel, chosen), panel, moved)
+        marks = _with_tooltips(panel, words)
+        marks = _with_zoom(_with_selection(marks, panel, selected), panel, zoomed)
         return [_named(mark, f"mark_{next(numbers)}") for mark in marks]
 
     chart = with_marks(chart, each)
-    chart.description = told(chart, words)
+    chart.description = describe(chart, words)
     return chart
 
 
-def _speaking(panel: Panel, words: Mapping[str, str]) -> list[alt.Chart]:
-    """Let each mark tell at the mouse what is drawn of its row, by whichever mark."""
+def _with_tooltips(panel: Panel, words: Mapping[str, str]) -> list[alt.Chart]:
+    """Give each mark a tooltip with all columns that the panel draws of its rows."""
     made = []
     for mark, frame in zip(panel.marks, panel.frames, strict=True):
         if kind_of(mark) in JOINED:
@@ -84,14 +84,14 @@ def _speaking(panel: Panel, words: Mapping[str, str]) -> list[alt.Chart]:
         tips = [
             _tip(frame[name], title)
             for name in names
-            if name in frame.columns and (title := panel.words(name, fields.get(name), words))
+            if name in frame.columns and (title := panel.label(name, fields.get(name), words))
         ]
         made.append(mark.encode(tooltip=tips or alt.value(panel.axis(panel.measure))))
     return made
 
 
 def _tip(values: pl.Series, title: str) -> alt.Tooltip:
-    """Return a column's line at the mouse: whole numbers whole, others by four digits."""
+    """Return a column's line of the tooltip; numbers that are no integers have four digits."""
     if not values.dtype.is_numeric():
         return alt.Tooltip(values.name, type="nominal", title=title)
     whole = bool((values.drop_nulls() % 1 == 0).all())
@@ -100,10 +100,10 @@ def _tip(values: pl.Series, title: str) -> alt.Tooltip:
     return alt.Tooltip(values.name, type="quantitative", title=title, format=form)
 
 
-def _choosing(
-    marks: Sequence[alt.Chart], panel: Panel, chosen: dict[tuple[str, str], str]
+def _with_selection(
+    marks: Sequence[alt.Chart], panel: Panel, selected: dict[tuple[str, str], str]
 ) -> list[alt.Chart]:
-    """Let a click into a key choose what is drawn strong, in all panels that have this key."""
+    """Let a click into a legend select what is drawn opaque, in all panels with this legend."""
     made = list(marks)
     keys = {
         (each.name, each.title): at
@@ -112,8 +112,8 @@ def _choosing(
         if each.channel in KEYS and each.shown and not each.quantity
     }
     for (name, title), first in keys.items():
-        is_new = (name, title) not in chosen
-        param = chosen.setdefault((name, title), f"chosen_{len(chosen) + 1}")
+        is_new = (name, title) not in selected
+        param = selected.setdefault((name, title), f"chosen_{len(selected) + 1}")
         one = alt.selection_point(name=param, fields=[name], bind="legend")
         for at, (mark, frame) in enumerate(zip(made, panel.frames, strict=True)):
             on_it = name in {each.name for each in fields_of(mark)}
@@ -127,16 +127,16 @@ def _choosing(
 
 
 def _given(mark: alt.Chart) -> dict[str, Any]:
-    """Return how a mark is drawn, as it was given."""
+    """Return the properties that a mark was given."""
     if isinstance(mark.mark, str):
         return {}
     return {name: value for name, value in mark.mark.to_dict().items() if name != "type"}
 
 
-def _moving(
-    marks: Sequence[alt.Chart], panel: Panel, moved: dict[tuple[str, str], str]
+def _with_zoom(
+    marks: Sequence[alt.Chart], panel: Panel, zoomed: dict[tuple[str, str], str]
 ) -> list[alt.Chart]:
-    """Let dragging, and the wheel with Ctrl, move along axes of numbers, alike in all panels."""
+    """Let dragging, and the wheel with Ctrl, move and zoom the numeric axes of all panels."""
     made = list(marks)
     drawn = [(at, each) for at, mark in enumerate(marks) for each in fields_of(mark)]
     kinds = {kind_of(mark) for mark in marks}
@@ -144,7 +144,7 @@ def _moving(
     if _is_of_numbers("x", drawn) and not lengths:
         first, x = next((at, each) for at, each in drawn if each.channel == "x")
         both = _is_of_numbers("y", drawn) and kinds <= _SCATTERED
-        param = moved.setdefault((x.name, panel.axis("x")), f"moved_{len(moved) + 1}")
+        param = zoomed.setdefault((x.name, panel.axis("x")), f"moved_{len(zoomed) + 1}")
         along = alt.selection_interval(
             name=param, bind="scales", encodings=["x", "y"] if both else ["x"], zoom=_WITH_CTRL
         )
@@ -158,6 +158,6 @@ def _is_of_numbers(letter: str, drawn: Sequence[tuple[int, Field]]) -> bool:
 
 
 def _named(mark: alt.Chart, name: str) -> alt.Chart:
-    """Name a mark that has parameters: altair's own names count through the session."""
+    """Name a mark that has parameters: names by altair depend on earlier charts."""
     has_own = mark.params is not alt.Undefined and mark.name is alt.Undefined
     return mark.properties(name=name) if has_own else mark
