@@ -1,33 +1,48 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A room for each patch: its machines, fit, prediction, questions, lab runs and verdict.
+"""One package for each patch: its machine, fit, prediction, questions, lab runs and verdict.
 
-A room is a package here. It says which patch it is about, ``PATCH``, and gives the verbs
-that its notebook calls. What spans patches (`swapsim.site`) walks over the rooms and asks
-those that have the verb:
-
-- ``headline_fit()``: the base's fit behind the headlines, and ``headline_results(seeds)`` with it,
-- ``headline_ranges()``: the mail's claims over all fits that meet the base,
-- ``measured_as_mailed()``: what a real kernel measured of the mail's table, in its words,
-- ``lock_relief(runs(constants))``: what becomes of the swap cache's lock,
-- ``counted()``: a sentence on what was counted on traces.
-
-What takes longer than about ten seconds a room keeps (`sweep.kept`), in its ``kept``.
-
-So whoever adds a patch adds a room, and touches no other one.
+A patch's package exports what its notebook calls, and every part of `Patch`, which
+`swapsim.site` calls for all patches. To add a patch, add a package here and its name to
+``swapsim.site.patches.PATCHES``; no other patch's package changes.
 """
 
-from importlib import import_module
-from pkgutil import iter_modules
-from types import ModuleType
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from swapsim.machine.fit import Fitted
 
 
-def rooms(verb: str) -> list[ModuleType]:
-    """Return the rooms that have a verb, in the order of their patches.
+class Patch(Protocol):
+    """What the package of each patch gives to the pages that cover all patches.
 
-    Parameters
-    ----------
-    verb : str
-        A function of the room's head.
+    A part that does not apply to a patch is there all the same, and returns None. mypy checks the
+    parts and their types, and `swapsim.site.patches` checks their names when it is imported.
     """
-    found = [import_module(f"{__name__}.{room.name}") for room in iter_modules(__path__)]
-    return sorted((room for room in found if hasattr(room, verb)), key=lambda room: room.PATCH)
+
+    @property
+    def PATCH(self) -> str:  # noqa: N802
+        """The name of the patch's folder in ``patches``, ``NN-slug``."""
+
+    def headline_fit(self) -> "Fitted | None":
+        """Return the fit of the base behind the headlines; None if nothing is fitted to it."""
+
+    def headline_results(self, seeds: Sequence[int]) -> pl.DataFrame:
+        """Return the mail's table as it is simulated with some seeds (RESULTS)."""
+
+    def headline_ranges(self) -> pl.DataFrame | None:
+        """Return the mail's claims over all fits that meet the base (RANGES)."""
+
+    def headline_locks(self, constants: pl.DataFrame) -> pl.DataFrame | None:
+        """Return how the patch relieves the swap cache's lock (`machine.lock_relief.relief`).
+
+        ``constants`` are those of `headline_fit`.
+        """
+
+    def measured_as_mailed(self) -> pl.DataFrame | None:
+        """Return what a real kernel measured, under the names of the mail's table (RESULTS)."""
+
+    def counted(self) -> str:
+        """Return a sentence on what is counted on the shipped traces."""

@@ -11,8 +11,8 @@ from swapsim import claims, traces
 from swapsim.mapping import charts as mapping_charts
 from swapsim.mapping.per_page import per_page
 from swapsim.mapping.replay import writeback_tags as mapping_replay
-from swapsim.patches import rooms
 from swapsim.patches.cluster_next.conclusions import slots_matched
+from swapsim.site.patches import PATCHES
 
 FEW_SEEDS: Final = (1, 2, 3, 4, 5)
 """Of the runs behind a headline, which shows whole percent."""
@@ -26,7 +26,8 @@ def fits() -> dict[str, pl.DataFrame]:
     dict of str to polars.DataFrame
         The patch -> constants, schema CONSTANTS.
     """
-    return {room.PATCH: room.headline_fit().constants for room in rooms("headline_fit")}
+    found = {patch.PATCH: patch.headline_fit() for patch in PATCHES}
+    return {name: fit.constants for name, fit in found.items() if fit is not None}
 
 
 def simulated() -> pl.DataFrame:
@@ -37,10 +38,7 @@ def simulated() -> pl.DataFrame:
     polars.DataFrame
         Schema RESULTS.
     """
-    frames: list[pl.DataFrame] = [
-        room.headline_results(FEW_SEEDS) for room in rooms("headline_results")
-    ]
-    return pl.concat(frames)
+    return pl.concat([patch.headline_results(FEW_SEEDS) for patch in PATCHES])
 
 
 def ranges() -> pl.DataFrame:
@@ -51,8 +49,8 @@ def ranges() -> pl.DataFrame:
     polars.DataFrame
         Schema RANGES.
     """
-    frames: list[pl.DataFrame] = [room.headline_ranges() for room in rooms("headline_ranges")]
-    return pl.concat(frames)
+    found = [patch.headline_ranges() for patch in PATCHES]
+    return pl.concat([frame for frame in found if frame is not None])
 
 
 def measured() -> pl.DataFrame:
@@ -63,8 +61,8 @@ def measured() -> pl.DataFrame:
     polars.DataFrame
         Schema RESULTS.
     """
-    frames: list[pl.DataFrame] = [room.measured_as_mailed() for room in rooms("measured_as_mailed")]
-    return pl.concat(frames)
+    found = [patch.measured_as_mailed() for patch in PATCHES]
+    return pl.concat([frame for frame in found if frame is not None])
 
 
 def picture() -> alt.Chart:
@@ -108,13 +106,16 @@ def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     polars.DataFrame
         ``patch`` and the columns of `machine.lock_relief.relief`.
     """
-    frames: list[pl.DataFrame] = [
-        room.lock_relief(room.runs(constants[room.PATCH])).select(
-            pl.lit(room.PATCH).alias("patch"), pl.all()
-        )
-        for room in rooms("lock_relief")
-    ]
-    return pl.concat(frames)
+    found = {
+        patch.PATCH: patch.headline_locks(constants[patch.PATCH])
+        for patch in PATCHES
+        if patch.PATCH in constants
+    }
+    return pl.concat(
+        frame.select(pl.lit(name).alias("patch"), pl.all())
+        for name, frame in found.items()
+        if frame is not None
+    )
 
 
 def verdict(

@@ -10,8 +10,8 @@ import polars as pl
 from swapsim import charts
 from swapsim.errors import InputError
 from swapsim.io.paths import repository_root
-from swapsim.patches import rooms
 from swapsim.site import overview
+from swapsim.site.patches import PATCHES
 
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
 """The README's one picture, from the root."""
@@ -42,7 +42,7 @@ def with_table(text: str) -> str:
     table = _markdown(overview.headlines(results), "claim")
     lock = overview.lock_relief(fits).filter(pl.col("quantity").str.starts_with("swap cache"))
     locks = _markdown(lock, "quantity")
-    said = [_ABOUT_LOCKS, *(room.counted() for room in rooms("counted"))]
+    said = [_ABOUT_LOCKS, *(patch.counted() for patch in PATCHES)]
     about, *counted = (textwrap.fill(part, _COLUMNS) for part in said)
     parts = (table, about, locks, *counted)
     return _TABLE.sub(lambda marks: marks[1] + "\n\n".join(parts) + "\n" + marks[2], text)

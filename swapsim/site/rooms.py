@@ -8,7 +8,7 @@ import polars as pl
 import swapsim
 from swapsim import claims
 from swapsim.io.paths import laboratory_root
-from swapsim.patches import rooms
+from swapsim.site.patches import PATCHES
 
 
 def rooms_of(patch: str) -> pl.DataFrame:
@@ -31,8 +31,8 @@ def rooms_of(patch: str) -> pl.DataFrame:
     """
     models = claims.patch_cards().filter(patch=patch)["model"].explode()
     headers = [model.partition(":")[0] for model in models.drop_nulls()] or ["NAME.h"]
-    modules = [room.__name__.rpartition(".")[2] for room in rooms("PATCH") if patch == room.PATCH]
-    name = modules[0] if modules else "NAME"
+    packages = [vars(each)["__name__"] for each in PATCHES if patch == each.PATCH]
+    name = packages[0].rpartition(".")[2] if packages else "NAME"
     rows = [
         ("card", "what it claims and changes, and its model", f"patches/{patch}/card.md"),
         ("claims", "a row for each printed figure", f"data/published/{patch}.csv"),

@@ -11,8 +11,8 @@ from swapsim import claims
 from swapsim import progress as bars
 from swapsim.claims.tables import RESULTS
 from swapsim.machine.tables import RANGES
-from swapsim.patches import rooms
 from swapsim.site.overview import FEW_SEEDS
+from swapsim.site.patches import PATCHES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,18 +86,16 @@ def _simulated(patches: Sequence[str], *, progress: bool) -> tuple[pl.DataFrame,
     results: list[pl.DataFrame] = [pl.DataFrame(schema=RESULTS)]
     ranges: list[pl.DataFrame] = [pl.DataFrame(schema=RANGES)]
     with bars.bar(len(patches), "simulate", "patches", shown=progress) as bar:
-        for patch in patches:
-            results += _of(patch, "headline_results", FEW_SEEDS)
-            ranges += _of(patch, "headline_ranges")
-            bar.update()
+        for patch in PATCHES:
+            if patch.PATCH in patches:
+                results.append(patch.headline_results(FEW_SEEDS))
+                found = patch.headline_ranges()
+                ranges += [] if found is None else [found]
+                bar.update()
     return pl.concat(results), pl.concat(ranges)
 
 
 def _measured(patches: Sequence[str]) -> pl.DataFrame:
-    frames = [frame for patch in patches for frame in _of(patch, "measured_as_mailed")]
+    found = [patch.measured_as_mailed() for patch in PATCHES if patch.PATCH in patches]
+    frames = [frame for frame in found if frame is not None]
     return pl.concat([pl.DataFrame(schema=RESULTS), *frames])
-
-
-def _of(patch: str, verb: str, *arguments: object) -> list[pl.DataFrame]:
-    """Return what a patch's room says, if it has that verb."""
-    return [getattr(room, verb)(*arguments) for room in rooms(verb) if patch == room.PATCH]

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What spans patches walks over their rooms."""
+"""Tables that cover all patches are made of the parts of each."""
 
 from dataclasses import replace
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 import polars as pl
 import pytest
 
 from swapsim.claims import patch_cards, published_claims, results
 from swapsim.claims.tables import RESULTS
+from swapsim.errors import SwapsimError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
 from swapsim.machine.tables import FIT
-from swapsim.patches import cluster_next, rooms, writeback_tags
+from swapsim.patches import Patch, cluster_next, stall_decisions, writeback_tags
 from swapsim.patches.cluster_next import prediction as prediction_of_d
 from swapsim.patches.cluster_next.kept import machine as kept_of_d
 from swapsim.patches.writeback_tags import fitting as fitting_of_a
@@ -21,6 +23,7 @@ from swapsim.patches.writeback_tags import kept as kept_of_a
 from swapsim.patches.writeback_tags import prediction as prediction_of_a
 from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE
 from swapsim.site import overview
+from swapsim.site.patches import PARTS, PATCHES, require_complete
 
 A, D = writeback_tags.PATCH, cluster_next.PATCH
 
@@ -47,13 +50,29 @@ def fitted(constants: pl.DataFrame) -> Fitted:
     return Fitted(constants=constants, residuals=pl.DataFrame(schema=FIT), converged=True)
 
 
-def test_rooms_stand_in_the_order_of_their_patches() -> None:
-    """Each room's patch has a card; only rooms with the verb are given."""
-    found = [room.PATCH for room in rooms("PATCH")]
+def test_patches_are_those_of_the_cards_in_their_order() -> None:
+    """Each package of a patch has a card; a patch may have a card before its package."""
+    found = [patch.PATCH for patch in PATCHES]
     assert {A, D} <= set(found)
     assert found == sorted(found)
     assert set(found) <= set(patch_cards()["patch"])
-    assert rooms("tides") == []
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_patch_that_lacks_a_part_is_an_error(part: str) -> None:
+    """A misspelt or forgotten function is reported by its name, not left out."""
+    lacking = ModuleType("swapsim.patches.lacking")
+    for name in PARTS:
+        if name != part:
+            setattr(lacking, name, getattr(stall_decisions, name))
+    with pytest.raises(SwapsimError, match=rf"lacking: {part} is missing"):
+        require_complete(cast("list[Patch]", [lacking]), [])
+
+
+def test_a_package_that_is_no_patch_is_an_error() -> None:
+    """A new package is named until it is added to PATCHES."""
+    with pytest.raises(SwapsimError, match="reservations: add it to"):
+        require_complete(PATCHES, ["reservations"])
 
 
 @pytest.mark.usefixtures("_short")

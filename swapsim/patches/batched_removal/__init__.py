@@ -2,7 +2,14 @@
 """Patch B: one hold per mapping instead of one per page (2016, never merged)."""
 
 from swapsim.patches.batched_removal import kept
-from swapsim.patches.batched_removal.conclusions import counted, spread_needed, verdict
+from swapsim.patches.batched_removal.conclusions import (
+    counted,
+    headline_fit,
+    headline_locks,
+    measured_as_mailed,
+    spread_needed,
+    verdict,
+)
 from swapsim.patches.batched_removal.kept import headline_ranges
 from swapsim.patches.batched_removal.lab import (
     lab_held_against,
@@ -36,6 +43,8 @@ __all__ = [
     "gain_by_cure",
     "gain_by_kswapds",
     "gain_by_list",
+    "headline_fit",
+    "headline_locks",
     "headline_ranges",
     "headline_results",
     "holds_by_list",
@@ -46,6 +55,7 @@ __all__ = [
     "lab_off_percent",
     "lab_runs",
     "machine",
+    "measured_as_mailed",
     "points",
     "predict",
     "predict_by_points",

@@ -9,7 +9,10 @@ from swapsim.patches.cluster_next import kept
 from swapsim.patches.cluster_next.both_mails import growth_in_both_mails
 from swapsim.patches.cluster_next.conclusions import (
     counted,
+    headline_locks,
+    headline_ranges,
     lock_relief,
+    measured_as_mailed,
     verdict,
     verdict_on_alternatives,
 )
@@ -38,6 +41,8 @@ __all__ = [
     "gains_in_words",
     "growth_in_both_mails",
     "headline_fit",
+    "headline_locks",
+    "headline_ranges",
     "headline_results",
     "kept",
     "lab_machines",
@@ -45,6 +50,7 @@ __all__ = [
     "lock_relief",
     "machine",
     "means",
+    "measured_as_mailed",
     "measured_beside_simulated",
     "off_percent",
     "order",

@@ -6,6 +6,9 @@ from swapsim.patches.stall_decisions.beside import beside
 from swapsim.patches.stall_decisions.code_claims import code_claims
 from swapsim.patches.stall_decisions.conclusions import (
     counted,
+    headline_fit,
+    headline_locks,
+    headline_ranges,
     verdict,
     verdict_in_runs,
     verdict_in_world,
@@ -59,6 +62,9 @@ __all__ = [
     "directions",
     "fitted",
     "guests",
+    "headline_fit",
+    "headline_locks",
+    "headline_ranges",
     "headline_results",
     "kept",
     "led",

@@ -74,6 +74,18 @@ def counted() -> str:
     return verdict_on_lists(verified_stalls(traces.shipped("stall-decisions")))
 
 
+def headline_fit() -> None:
+    """Return None: the reclaim simulator is not fitted by the contention machine's constants."""
+
+
+def headline_ranges() -> None:
+    """Return None: the claims are simulated with the constants of one fit."""
+
+
+def headline_locks(_constants: pl.DataFrame) -> None:
+    """Return None: the patch changes no lock."""
+
+
 def verdict_in_runs(measured: pl.DataFrame) -> str:
     """Say what the rules of 2013 do in a real 6.1.
 

@@ -4,10 +4,19 @@
 from swapsim.machine.in_words import gains_in_words, sensitivity_in_words
 from swapsim.machine.time_per_page import time_of_actors, time_per_page
 from swapsim.patches.writeback_tags import kept
-from swapsim.patches.writeback_tags.conclusions import counted, lock_relief, verdict
+from swapsim.patches.writeback_tags.conclusions import (
+    counted,
+    headline_locks,
+    lock_relief,
+    verdict,
+)
 from swapsim.patches.writeback_tags.fitting import fit, headline_fit
 from swapsim.patches.writeback_tags.kept import headline_ranges, headline_results
-from swapsim.patches.writeback_tags.lab import acquisitions_held_against, lab_machines
+from swapsim.patches.writeback_tags.lab import (
+    acquisitions_held_against,
+    lab_machines,
+    measured_as_mailed,
+)
 from swapsim.patches.writeback_tags.machines import PATCH, machine
 from swapsim.patches.writeback_tags.prediction import predict, runs
 from swapsim.patches.writeback_tags.questions import fits_by_constant, gain_by_constant
@@ -34,6 +43,7 @@ __all__ = [
     "gain_by_constant",
     "gains_in_words",
     "headline_fit",
+    "headline_locks",
     "headline_ranges",
     "headline_results",
     "judged_ranges",
@@ -42,6 +52,7 @@ __all__ = [
     "lock_relief",
     "machine",
     "map_share_of_series",
+    "measured_as_mailed",
     "nodes_held_against",
     "predict",
     "predict_by_shares",

@@ -15,6 +15,7 @@ from swapsim.mapping.per_page import totals_per_page
 from swapsim.mapping.replay import writeback_tags_of
 from swapsim.mapping.tables import LOCK_SITES, SITE
 from swapsim.patches.writeback_tags.machines import PATCH
+from swapsim.patches.writeback_tags.prediction import runs as simulated_runs
 
 
 def verdict(sites_of: Mapping[str, pl.DataFrame], alone: pl.DataFrame, told: pl.DataFrame) -> str:
@@ -127,6 +128,11 @@ def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         claims.medians(claims.measured_results("writeback-tags")),
         ("on", "off"),
     )
+
+
+def headline_locks(constants: pl.DataFrame) -> pl.DataFrame:
+    """Return `lock_relief` of the test run with the fit's constants."""
+    return lock_relief(simulated_runs(constants))
 
 
 def _together(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
