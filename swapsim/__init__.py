@@ -1,41 +1,48 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A laboratory for four Linux kernel patches on swapping and page reclaim.
 
-Polars in, polars out, over a C core. The verbs are those of the packages, as
-``traces.import_text``; ``help(swapsim.traces)`` lists them:
+Polars frames in, polars frames out, over a C core. One package for each subject, with the same name
+in ``corelib/src``; ``help(swapsim.stall)`` lists its functions:
 
-- ``traces``: what real kernels did, as tables: import, describe, read,
-- ``probes``: what to record of a kernel of your own,
-- ``replay``: a trace and a mechanism to counts, and a kernel's own decisions decided again,
-- ``slots``: policies of the slot allocator on a workbench, measured and ranked,
-- ``machine``: counts to time: one run, fits, what-ifs, a lab's kernel counted,
+- ``mapping``: a mapping's tree and its writeback tags (patch A),
+- ``removal``: batched removal under one tree_lock (patch B),
+- ``stall``: reclaim's stall decisions, and a real kernel's decisions replayed (patch C),
+- ``slots``: the swap slot allocator, its workbench and its policies' ranking (patches D and E),
+- ``policies``: the policies for the scan base, built in and a user's own,
+- ``machine``: the contention machine, which turns counts of the mechanisms into time,
+- ``reclaim``: the simulated machine in which reclaim decides.
+
+What they share, each over the ones before it:
+
+- ``errors``, ``checks``, ``progress``, ``interrupt``, ``bounded``, ``lazy``: errors, checks of
+  configs, progress bars, signals, memory limits, submodules imported when first used,
+- ``io``: files: validation, atomic writes, where the laboratory's files lie,
+- ``frames``: declared columns and tables, and how a frame is shown,
+- ``ffi``: facts, error codes and structs of the C library,
+- ``traces``: trace folders of real kernels: import, description, probes for recording,
+- ``charts``: theme, colours and interaction of all charts,
+- ``claims``: published, simulated and measured figures, compared and judged,
+- ``study``: many runs on many processes, stored results and their fingerprints.
+
+And over the subjects:
+
 - ``export``: a trace, or a run of the machine, as tracks for perfetto and chrome://tracing,
-- ``vm``: the world in which reclaim decides: one run of its kernel, tasks and disk,
-- ``claims``: published, simulated and measured, side by side and judged,
-- ``patches``: a room for each patch: its machines, fit, prediction, questions and verdict,
-- ``charts``: checked tables to pictures,
-- ``tables``: any table as a reader sees it, in notebooks and in the report,
-- ``sweep``: many runs on many processes or machines, stored and kept,
-- ``site``: what spans patches: the overview, README's tables, the report, benchmarks,
-- ``config``: what mechanisms and machines are made with,
-- ``schemas``, ``errors``, ``files``, ``paths``, ``progress``: each table's columns, what can go
-  wrong, the door that each file comes through, where files lie, and the bar of what takes long,
-- ``interrupt``, ``bounded``: Ctrl-C before all this is imported, and a limit of memory,
-- ``cli``: the commands, a file for each subject,
-- ``native``: the calls into the C core, for the packages above.
+- ``patches``: each patch's machine, fit, prediction, questions, lab runs and verdict,
+- ``site``: what covers all patches: overview, README's tables, report, benchmarks,
+- ``cli``: the command line.
 
-What each command does is done by a function of the same name, or nearly so::
+Each command is done by a function of the same or nearly the same name::
 
     swapsim import                  traces.import_text
     swapsim info                    traces.info
-    swapsim probes                  probes.recording_script
+    swapsim probes                  traces.probes.recording_script
     swapsim export                  export.trace, export.machine
-    swapsim replay writeback-tags   replay.writeback_tags
-    swapsim replay batched-removal  replay.batched_removal
-    swapsim replay stall-decisions  replay.stall_decisions
-    swapsim replay cluster-next     replay.cluster_next
-    swapsim verify slots            replay.verify_slots
-    swapsim verify stalls           replay.verify_stalls
+    swapsim replay writeback-tags   mapping.writeback_tags
+    swapsim replay batched-removal  removal.batched_removal
+    swapsim replay stall-decisions  stall.stall_decisions
+    swapsim replay cluster-next     slots.cluster_next
+    swapsim verify slots            slots.verify_slots
+    swapsim verify stalls           stall.verify_stalls
     swapsim rank                    patches.cluster_next.rank
     swapsim compare                 site.yours.compare
     swapsim report                  site.report.write
@@ -43,10 +50,10 @@ What each command does is done by a function of the same name, or nearly so::
     swapsim simulate                site.simulated.simulate
     swapsim bench                   site.bench.run
 
-``@swapsim.policy`` makes a policy of a function of your own.
+``@swapsim.policy`` makes a policy of a Python function.
 """
 
-# As typing's: importing that would be the longest part of importing this.
+# The same name as in typing, whose import would take longer than the rest of this module.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -58,7 +65,7 @@ __all__ = ["__version__", "policy"]
 
 
 def __getattr__(name: str) -> object:
-    """Return what is asked for: read then, as `policy` and its libraries take most of a second."""
+    """Import `policy` and `__version__` when they are first used: they take most of a second."""
     if name == "policy":
         from swapsim.policies.policy import policy
 
