@@ -12,8 +12,8 @@ from swapsim.machine import MachineConfig
 from swapsim.mapping import MappingConfig
 from swapsim.reclaim import ReclaimConfig
 from swapsim.slots import ChurnConfig, FillConfig, MeterConfig, SlotsConfig, StreamsConfig
+from swapsim.slots.tables import REQUESTS
 from swapsim.stall import StallContext
-from swapsim.traces.tables import REQUESTS
 
 CONFIGS = {
     kind.__name__: kind
@@ -32,7 +32,7 @@ CONFIGS = {
 NEEDED = {
     "StreamsConfig": {
         "requests": pl.DataFrame(
-            {name: [0] for name in REQUESTS.names()}, schema=REQUESTS, strict=False
+            {name: [0] for name in REQUESTS.names()}, schema=REQUESTS.schema, strict=False
         )
     },
     "MachineConfig": {"walkers": 2},

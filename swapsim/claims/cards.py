@@ -7,9 +7,8 @@ from typing import Final
 import polars as pl
 
 from swapsim import io
-from swapsim.claims.tables_published import CARDS
+from swapsim.claims.tables import CARDS
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 from swapsim.io.paths import patches_root
 
 _FENCE: Final = "+++\n"
@@ -37,8 +36,8 @@ def patch_cards(root: Path | None = None) -> pl.DataFrame:
     paths = sorted(folder.glob("[0-9][0-9]-*/card.md"))
     if not paths:
         raise InputError("no card here: NN-slug/card.md is needed", path=folder)
-    cards = pl.DataFrame([_read_card(path) for path in paths], schema=CARDS, orient="row")
-    return require(cards, CARDS, "CARDS")
+    cards = pl.DataFrame([_read_card(path) for path in paths], schema=CARDS.schema, orient="row")
+    return CARDS.check(cards)
 
 
 def _read_card(path: Path) -> list[object]:
@@ -49,7 +48,7 @@ def _read_card(path: Path) -> list[object]:
         raise InputError("a card starts with TOML between two lines of +++", path=path, line=1)
     fields = io.parse_toml(front, path, "its front matter is no TOML")
     fields |= {"patch": path.parent.name, "body": body.strip()}
-    for column, dtype in CARDS.items():
+    for column, dtype in CARDS.schema.items():
         value = fields.get(column)
         fits = (
             isinstance(value, list) and all(isinstance(item, str) for item in value)
@@ -58,7 +57,7 @@ def _read_card(path: Path) -> list[object]:
         )
         if not fits:
             raise InputError(f"{value!r} is no {dtype}", path=path, field=column)
-    extra = sorted(fields.keys() - CARDS.keys())
+    extra = sorted(fields.keys() - CARDS.schema.keys())
     if extra:
         raise InputError("no such field in a card: drop it", path=path, field=extra[0])
-    return [fields[column] for column in CARDS]
+    return [fields[column] for column in CARDS.schema]

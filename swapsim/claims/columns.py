@@ -5,11 +5,17 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.tables import HELD_AGAINST, MEDIANS, RESULTS, THREE_COLUMNS, VERDICT
-from swapsim.claims.tables_published import CLAIMS, TOLERANCES
+from swapsim.claims.tables import (
+    CLAIMS,
+    HELD_AGAINST,
+    MEDIANS,
+    RANGES,
+    RESULTS,
+    THREE_COLUMNS,
+    TOLERANCES,
+    VERDICT,
+)
 from swapsim.errors import InputError
-from swapsim.frames.table import require
-from swapsim.machine.tables import RANGES
 
 COUNT_TOLERANCE_PERCENT: Final = 5.0
 """How far a simulated count may lie from a real kernel's, in percent; set before the first run."""
@@ -51,9 +57,9 @@ def three_columns(
     InputError
         If a table does not have its schema, or results hold published rows.
     """
-    require(claims, CLAIMS, "CLAIMS")
-    require(results, RESULTS, "RESULTS")
-    require(tolerances, TOLERANCES, "TOLERANCES")
+    CLAIMS.check(claims)
+    RESULTS.check(results)
+    TOLERANCES.check(tolerances)
     if (results["source"] == "published").any():
         raise InputError("drop these rows: the claims are what was published", field="source")
     kernels = pl.col("locator").str.extract_groups(r"\| (?<base>[^|]+) -> (?<value>[^|]+)$")
@@ -69,7 +75,7 @@ def three_columns(
     table = table.with_columns(simulated_verdict=_open_where(ranges)).with_columns(
         unit=pl.when(percent).then(pl.lit("%")).otherwise("unit")
     )
-    return require(table.select(THREE_COLUMNS.names()), THREE_COLUMNS, "THREE_COLUMNS")
+    return THREE_COLUMNS.check(table.select(THREE_COLUMNS.names()))
 
 
 def held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
@@ -93,8 +99,8 @@ def held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame
     InputError
         A table has another schema, or the two have no policy and metric in common.
     """
-    require(simulated, RESULTS, "RESULTS")
-    require(medians, MEDIANS, "MEDIANS")
+    RESULTS.check(simulated)
+    MEDIANS.check(medians)
     keys = ["policy", "metric", "unit"]
     means = (
         simulated.sort(pl.all())  # float sums depend on their order
@@ -116,7 +122,7 @@ def held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame
             "no policy and metric that both the simulation and the kernel have: "
             "give those of one experiment"
         )
-    return require(frame.select(HELD_AGAINST.names()), HELD_AGAINST, "HELD_AGAINST")
+    return HELD_AGAINST.check(frame.select(HELD_AGAINST.names()))
 
 
 def _open_where(ranges: pl.DataFrame | None) -> pl.Expr:
@@ -124,13 +130,13 @@ def _open_where(ranges: pl.DataFrame | None) -> pl.Expr:
     verdict = pl.col("simulated_verdict")
     if ranges is None:
         return verdict
-    too_wide = require(ranges, RANGES, "RANGES").filter(verdict="open")["claim"]
+    too_wide = RANGES.check(ranges).filter(verdict="open")["claim"]
     judged = verdict.is_in(["agrees", "contradicts"])
     return (
         pl.when(judged & pl.col("claim").is_in(too_wide.to_list()))
         .then(pl.lit("open"))
         .otherwise(verdict.cast(pl.String))
-        .cast(VERDICT)
+        .cast(VERDICT.dtype)
     )
 
 
@@ -165,7 +171,7 @@ def _with_result(table: pl.DataFrame, results: pl.DataFrame, source: str) -> pl.
             .when((pl.col(source) - pl.col("published")).abs() <= pl.col("tolerance"))
             .then(pl.lit("agrees"))
             .otherwise(pl.lit("contradicts"))
-            .cast(VERDICT)
+            .cast(VERDICT.dtype)
             .alias(f"{source}_verdict")
         )
         .drop("base_mean", "value_mean")

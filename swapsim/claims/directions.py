@@ -10,10 +10,8 @@ from typing import Final
 import polars as pl
 
 from swapsim.claims.paired import Difference, difference
-from swapsim.claims.tables import DIRECTIONS, RESULTS
-from swapsim.claims.tables_published import CLAIMS
+from swapsim.claims.tables import CLAIMS, DIRECTIONS, RESULTS
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 
 STAYS_WITHIN_PERCENT: Final = 10.0
 """What changes by no more than this either way stays: a mail's words are rounded so, too."""
@@ -51,8 +49,8 @@ def directions(claims: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
     InputError
         A table has another schema, or a round is there twice.
     """
-    require(claims, CLAIMS, "CLAIMS")
-    require(measured, RESULTS, "RESULTS")
+    CLAIMS.check(claims)
+    RESULTS.check(measured)
     if measured.select("patch", "metric", "kernel", "seed").is_duplicated().any():
         raise InputError("a round is there twice: give one set-up", field="seed")
     rows = []
@@ -74,7 +72,7 @@ def directions(claims: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
         says = _says(claimed, found)
         verdict = "open" if found["rounds"] < FEWEST_ROUNDS else _VERDICTS[says]
         rows.append({**labels, **found, "says": says, "verdict": verdict})
-    return require(pl.DataFrame(rows, schema=DIRECTIONS), DIRECTIONS, "DIRECTIONS")
+    return DIRECTIONS.check(pl.DataFrame(rows, schema=DIRECTIONS.schema))
 
 
 def claimed_direction(claim: dict[str, object]) -> str | None:

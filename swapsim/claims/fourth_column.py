@@ -7,13 +7,18 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.tables import THREE_COLUMNS, VERDICT
-from swapsim.claims.tables_published import CLAIMS
-from swapsim.claims.tables_yours import FOUR_COLUMNS, UNMATCHED, YOUR_METRICS, YOUR_RUNS
+from swapsim.claims.tables import (
+    CLAIMS,
+    FOUR_COLUMNS,
+    THREE_COLUMNS,
+    UNMATCHED,
+    VERDICT,
+    YOUR_METRICS,
+    YOUR_RUNS,
+)
 from swapsim.claims.yours import BASE, PATCHED
 from swapsim.errors import InputError
 from swapsim.frames.csv_file import read_csv
-from swapsim.frames.table import require
 from swapsim.io.paths import data_root
 
 _KEY = ["test", "metric", "unit"]
@@ -41,7 +46,7 @@ def your_metrics(root: Path | None = None) -> pl.DataFrame:
         Naming file, line and field of the first row that does not fit.
     """
     path = (data_root() / "published" if root is None else root) / "metrics.csv"
-    return read_csv(path, YOUR_METRICS, "YOUR_METRICS")
+    return read_csv(path, YOUR_METRICS)
 
 
 def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tuple[str, str]:
@@ -95,9 +100,9 @@ def fitting(
         ``test, metric, claim``, and ``has_change``: whether the claim is a change in percent; a row
         for each pair, in the order of the claims.
     """
-    known = require(your_metrics() if metrics is None else metrics, YOUR_METRICS, "YOUR_METRICS")
-    named = require(claims, CLAIMS, "CLAIMS").select("claim", "metric")
-    theirs = require(runs, YOUR_RUNS, "YOUR_RUNS").select("test", "metric").unique()
+    known = YOUR_METRICS.check(your_metrics() if metrics is None else metrics)
+    named = CLAIMS.check(claims).select("claim", "metric")
+    theirs = YOUR_RUNS.check(runs).select("test", "metric").unique()
     told = theirs.join(known, on="metric", suffix="_known").filter(
         (pl.col("test") == "") | (pl.col("test") == pl.col("test_known"))
     )
@@ -153,10 +158,10 @@ def four_columns(
     InputError
         A table has another schema, or there is no such kernel.
     """
-    require(three_columns, THREE_COLUMNS, "THREE_COLUMNS")
+    THREE_COLUMNS.check(three_columns)
     order = three_columns.select("claim").with_row_index("place")
     off = (pl.col("yours") - pl.col("published")).abs()
-    return require(
+    return FOUR_COLUMNS.check(
         fitting.filter("has_change")
         .join(_changes(runs, base, patched).filter(pl.col("why").is_null()), on=["test", "metric"])
         .join(three_columns.drop("unit").rename({"metric": "claimed"}), on="claim")
@@ -170,11 +175,9 @@ def four_columns(
             .when(off <= pl.col("tolerance"))
             .then(pl.lit("agrees"))
             .otherwise(pl.lit("contradicts"))
-            .cast(VERDICT),
+            .cast(VERDICT.dtype),
         )
-        .select(FOUR_COLUMNS.names()),
-        FOUR_COLUMNS,
-        "FOUR_COLUMNS",
+        .select(FOUR_COLUMNS.names())
     )
 
 
@@ -200,7 +203,7 @@ def unmatched(
     polars.DataFrame
         Schema UNMATCHED, in order of test and metric.
     """
-    require(four_columns, FOUR_COLUMNS, "FOUR_COLUMNS")
+    FOUR_COLUMNS.check(four_columns)
     fits = fitting.select("test", "metric", fits=pl.lit(value=True)).unique()
     shown = four_columns["your_metric"].unique().to_list()
     why = (
@@ -210,7 +213,7 @@ def unmatched(
         .then("why")
         .otherwise(pl.lit("its claim has no change in percent"))
     )
-    return require(
+    return UNMATCHED.check(
         _changes(runs, base, patched)
         .join(fits, on=["test", "metric"], how="left", maintain_order="left")
         .filter(pl.col("fits").is_null() | ~pl.col("metric").is_in(shown))
@@ -221,15 +224,13 @@ def unmatched(
             runs=(pl.col("base_runs") + pl.col("patched_runs")).cast(pl.UInt32),
             why=why,
         )
-        .sort("test", "metric", "unit"),
-        UNMATCHED,
-        "UNMATCHED",
+        .sort("test", "metric", "unit")
     )
 
 
 def _changes(runs: pl.DataFrame, base: str | None, patched: str | None) -> pl.DataFrame:
     """Return the change of each metric, in percent, its deviation, and why there is none."""
-    kernels = two_kernels(require(runs, YOUR_RUNS, "YOUR_RUNS"), base, patched)
+    kernels = two_kernels(YOUR_RUNS.check(runs), base, patched)
     sides = [
         _side(runs, kernel, name) for kernel, name in zip(kernels, (BASE, PATCHED), strict=True)
     ]

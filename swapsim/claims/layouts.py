@@ -6,10 +6,8 @@ from typing import Final, TypedDict, cast
 
 import polars as pl
 
-from swapsim.claims.tables import RESULTS
-from swapsim.claims.tables_published import COMPARISON, PUBLISHED
+from swapsim.claims.tables import COMPARISON, PUBLISHED, RESULTS
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 
 _LKP_HEAD: Final = (
     "---------------- --------------------------\n"
@@ -153,8 +151,8 @@ def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     InputError
         If a table does not have its schema, or the two share no metric.
     """
-    require(results, RESULTS, "RESULTS")
-    require(cells, PUBLISHED, "PUBLISHED")
+    RESULTS.check(results)
+    PUBLISHED.check(cells)
     keys = ["metric", "kernel"]
     found = (
         results.sort(pl.all())  # float sums depend on their order
@@ -185,11 +183,11 @@ def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
         raise InputError(
             "no metric that both the results and the printed table have: give those of one patch"
         )
-    return require(rows, COMPARISON, "COMPARISON")
+    return COMPARISON.check(rows)
 
 
 def _by_metric(comparison: pl.DataFrame) -> list[list[_Cell]]:
-    require(comparison, COMPARISON, "COMPARISON")
+    COMPARISON.check(comparison)
     rows = cast("list[_Cell]", comparison.to_dicts())
     metrics = [list(cells) for _, cells in groupby(rows, key=lambda cell: cell["metric"])]
     for cells in metrics:

@@ -31,7 +31,7 @@ def measured_results(experiment: str) -> pl.DataFrame:
         If there is no such experiment, or its table has another schema.
     """
     table = _folder(experiment) / "results.parquet"
-    return read_table(table, RESULTS, table.stem)
+    return read_table(table, RESULTS)
 
 
 def measured_slots(experiment: str) -> pl.DataFrame:
@@ -50,7 +50,7 @@ def measured_slots(experiment: str) -> pl.DataFrame:
     table = _folder(experiment) / "slots_in_use.parquet"
     if not table.exists():
         raise InputError("it counted no tree nodes: choose one that did", field=experiment)
-    return read_table(table, SLOTS_IN_USE, table.stem)
+    return read_table(table, SLOTS_IN_USE)
 
 
 def measured_provenance(experiment: str) -> dict[str, Any]:

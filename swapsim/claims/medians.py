@@ -10,7 +10,6 @@ import polars as pl
 from swapsim.claims.intervals import interval, ranks_by_interval
 from swapsim.claims.tables import MEDIANS, RESULTS
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 
 _OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
 
@@ -36,7 +35,7 @@ def medians(results: pl.DataFrame, *, confidence: float = 0.95) -> pl.DataFrame:
     InputError
         If the table has another schema, or confidence is out of its range.
     """
-    require(results, RESULTS, "RESULTS")
+    RESULTS.check(results)
     frame = (
         results.group_by(_OF_ONE_RUN, maintain_order=True)
         .agg(pl.col("value").sort_by("seed"))
@@ -50,7 +49,7 @@ def medians(results: pl.DataFrame, *, confidence: float = 0.95) -> pl.DataFrame:
         low=pl.Series([low for low, _ in intervals], dtype=pl.Float64),
         high=pl.Series([high for _, high in intervals], dtype=pl.Float64),
     )
-    return require(frame.select(MEDIANS.names()), MEDIANS, "MEDIANS")
+    return MEDIANS.check(frame.select(MEDIANS.names()))
 
 
 def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
@@ -73,7 +72,7 @@ def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     InputError
         If one of the metrics is not there.
     """
-    require(medians, MEDIANS, "MEDIANS")
+    MEDIANS.check(medians)
     known = medians["metric"].unique()
     for metric in metrics:
         if metric not in known:
@@ -113,7 +112,7 @@ def ranks(medians: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.Da
     if better not in ("lower", "higher"):
         raise InputError(f"better={better!r}: choose lower or higher", field="better")
     chosen = (
-        require(medians, MEDIANS, "MEDIANS")
+        MEDIANS.check(medians)
         .filter(metric=metric)
         .sort("median", "policy", descending=[better == "higher", False])
     )

@@ -11,7 +11,6 @@ import polars as pl
 from swapsim.claims.intervals import interval
 from swapsim.claims.tables import PAIRED, RESULTS
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 
 CONFIDENCE: Final = 0.95
 
@@ -75,7 +74,7 @@ def steps(results: pl.DataFrame, policies: Sequence[str], metrics: Sequence[str]
     InputError
         The table has another schema, or a metric is in none of its rows.
     """
-    require(results, RESULTS, "RESULTS")
+    RESULTS.check(results)
     rows = []
     for metric in metrics:
         of_metric = results.filter(metric=metric)
@@ -89,4 +88,4 @@ def steps(results: pl.DataFrame, policies: Sequence[str], metrics: Sequence[str]
             if found is not None:
                 labels = {"metric": metric, "unit": of_metric["unit"][0]}
                 rows.append({**labels, "base_policy": base_policy, "policy": policy, **found})
-    return require(pl.DataFrame(rows, schema=PAIRED), PAIRED, "PAIRED")
+    return PAIRED.check(pl.DataFrame(rows, schema=PAIRED.schema))

@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.tables_published import CLAIMS, MAILS, PUBLISHED, TOLERANCES, WORLD_TOLERANCES
+from swapsim.claims.tables import CLAIMS, MAILS, PUBLISHED, TOLERANCES, WORLD_TOLERANCES
 from swapsim.errors import InputError
 from swapsim.frames.csv_file import finite, read_csv
 from swapsim.io.paths import data_root
@@ -70,7 +70,7 @@ def published_claims(root: Path | None = None) -> pl.DataFrame:
         Naming file, line and field of the first row that does not fit.
     """
     path = _folder(root) / "claims.csv"
-    frame = read_csv(path, CLAIMS, "CLAIMS", _CLAIMS_MAY_LACK)
+    frame = read_csv(path, CLAIMS, _CLAIMS_MAY_LACK)
     _refuse_twins(frame, ["claim"], path, "claim")
     return frame
 
@@ -94,7 +94,7 @@ def mails(root: Path | None = None) -> pl.DataFrame:
         Naming file, line and field of the first row that does not fit.
     """
     path = _folder(root) / "mails.csv"
-    frame = read_csv(path, MAILS, "MAILS")
+    frame = read_csv(path, MAILS)
     _refuse_twins(frame, ["mail"], path, "mail")
     return frame
 
@@ -118,7 +118,7 @@ def tolerances(root: Path | None = None) -> pl.DataFrame:
         Naming file, line and field of the first row that does not fit.
     """
     path = _folder(root) / "tolerances.csv"
-    frame = read_csv(path, TOLERANCES, "TOLERANCES")
+    frame = read_csv(path, TOLERANCES)
     _refuse_twins(frame, ["claim"], path, "claim")
     _refuse_below_zero(frame, ["tolerance"], path)
     return frame
@@ -144,7 +144,7 @@ def world_tolerances(root: Path | None = None) -> pl.DataFrame:
         Naming file, line and field of the first row that does not fit.
     """
     path = _folder(root) / "world-tolerances.csv"
-    frame = read_csv(path, WORLD_TOLERANCES, "WORLD_TOLERANCES", _WORLD_MAY_LACK)
+    frame = read_csv(path, WORLD_TOLERANCES, _WORLD_MAY_LACK)
     _refuse_twins(frame, ["table", "metric"], path, "metric")
     _refuse_below_zero(frame, _WORLD_MAY_LACK, path)
     return frame
@@ -155,7 +155,7 @@ def _folder(root: Path | None) -> Path:
 
 
 def _read_cells(path: Path) -> pl.DataFrame:
-    frame = read_csv(path, PUBLISHED, "PUBLISHED", _PUBLISHED_MAY_LACK)
+    frame = read_csv(path, PUBLISHED, _PUBLISHED_MAY_LACK)
     for line, row in enumerate(frame.iter_rows(named=True), start=2):
         field = _misfit(row, path.stem)
         if field is not None:

@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.machine.tables import RANGE_VERDICT
+from swapsim.claims.tables import RANGE_VERDICT
 
 OPEN_BEYOND: Final = 2.0
 """Tolerances. The published figure is itself known to one either way: a range that is wider than
@@ -42,4 +42,4 @@ def range_verdict(low: str, high: str) -> pl.Expr:
         .when(beside)
         .then(pl.lit("near"))
     )
-    return verdict.cast(RANGE_VERDICT)
+    return verdict.cast(RANGE_VERDICT.dtype)

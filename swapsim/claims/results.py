@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from swapsim.claims.tables import RESULTS
-from swapsim.frames.table import require
 
 Row = tuple[str, float, str]
 """A metric, its value and its unit."""
@@ -33,11 +32,13 @@ def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int])
         A column of RESULTS is in neither.
     """
     if not isinstance(rows, pl.DataFrame):
-        columns = {name: RESULTS[name] for name in ("metric", "value", "unit")}
+        columns = {name: RESULTS.schema[name] for name in ("metric", "value", "unit")}
         rows = pl.DataFrame(rows, schema=columns, orient="row")
     labelled = {"source": "simulated", **labels}
     frame = rows.with_columns(
         pl.lit(label).alias(name) for name, label in labelled.items() if name not in rows.columns
     )
-    typed = [pl.col(name).cast(RESULTS[name]) for name in RESULTS if name in frame.columns]
-    return require(frame.select(typed), RESULTS, "RESULTS")
+    typed = [
+        pl.col(name).cast(RESULTS.schema[name]) for name in RESULTS.schema if name in frame.columns
+    ]
+    return RESULTS.check(frame.select(typed))

@@ -8,17 +8,22 @@ import polars as pl
 
 from swapsim import io
 from swapsim.claims import lkp_results, mmtests_results
-from swapsim.claims.tables_yours import YOUR_RUNS
+from swapsim.claims.tables import YOUR_RUNS
 from swapsim.errors import InputError
 from swapsim.frames.csv_file import read_csv
-from swapsim.frames.table import require, schema_of
+from swapsim.frames.table import BY_ROW, Column, Table
 
 BASE: Final = "base"
 PATCHED: Final = "patched"
 """What the two kernels are called where a reader has no names for them."""
 
-_BOTH_SIDES: Final = schema_of(
-    {"metric": pl.String, "base": pl.Float64, "patched": pl.Float64, "unit": pl.String}
+_BOTH_SIDES: Final = Table(
+    "measurements",
+    "One row per metric, with one run of each kernel.",
+    Column("metric", pl.String, "metric, by the name that its tool gives it"),
+    Column("base", pl.Float64, "figure without the change", BY_ROW),
+    Column("patched", pl.Float64, "figure with the change", BY_ROW),
+    Column("unit", pl.String, "unit of both figures"),
 )
 _MAY_LACK: Final = ("test", "unit")
 
@@ -51,15 +56,16 @@ def your_runs(path: Path | str) -> pl.DataFrame:
     if not path.exists():
         raise InputError("no such file or folder: give a CSV file, or a result folder", path=path)
     head = io.read_text(path).partition("\n")[0].strip().replace('"', "")
-    if head == ",".join(_BOTH_SIDES):
-        return _long(_named_once(read_csv(path, _BOTH_SIDES, "measurements", _MAY_LACK), path))
-    if head != ",".join(YOUR_RUNS):
+    if head == ",".join(_BOTH_SIDES.schema):
+        return _long(_named_once(read_csv(path, _BOTH_SIDES, _MAY_LACK), path))
+    if head != ",".join(YOUR_RUNS.schema):
         raise InputError(
-            f"its columns must be {', '.join(YOUR_RUNS)}, or {', '.join(_BOTH_SIDES)}",
+            f"its columns must be {', '.join(YOUR_RUNS.names())}, "
+            f"or {', '.join(_BOTH_SIDES.names())}",
             path=path,
             line=1,
         )
-    frame = read_csv(path, YOUR_RUNS, "YOUR_RUNS", _MAY_LACK)
+    frame = read_csv(path, YOUR_RUNS, _MAY_LACK)
     return _each_once(frame.with_columns(pl.col(_MAY_LACK).fill_null("")), path)
 
 
@@ -69,8 +75,8 @@ def _folder(folder: Path) -> pl.DataFrame:
         rows = tool.rows(folder)
         if rows:
             with io.door(folder, "holds names that are no text", "rename them", quote=True):
-                frame = pl.DataFrame(rows, schema=YOUR_RUNS, orient="row")
-            return _all_finite(require(frame, YOUR_RUNS, "YOUR_RUNS"), folder)
+                frame = pl.DataFrame(rows, schema=YOUR_RUNS.schema, orient="row")
+            return _all_finite(YOUR_RUNS.check(frame), folder)
     raise InputError(
         "holds no results that are known: of lkp-tests (stats.json or matrix.json of a run) or of "
         "mmtests (logs of parallelio or usemem, tests-timestamp)",
@@ -97,7 +103,7 @@ def _named_once(sides: pl.DataFrame, path: Path) -> pl.DataFrame:
     if len(twins):
         raise InputError(
             f"{sides['metric'][twins[0]]!r} is given twice: several runs are given with the "
-            f"columns {', '.join(YOUR_RUNS)}",
+            f"columns {', '.join(YOUR_RUNS.schema)}",
             path=path,
             line=twins[0] + 2,
             field="metric",
@@ -117,7 +123,7 @@ def _long(sides: pl.DataFrame) -> pl.DataFrame:
         )
         for kernel in (BASE, PATCHED)
     ]
-    return require(pl.concat(frames), YOUR_RUNS, "YOUR_RUNS")
+    return YOUR_RUNS.check(pl.concat(frames))
 
 
 def _each_once(frame: pl.DataFrame, path: Path) -> pl.DataFrame:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from swapsim.cli.tables import Found, Table, shows
+from swapsim.claims.tables import FOUR_COLUMNS, UNMATCHED
+from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verb
 
 
@@ -41,12 +42,14 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
     )
     return Found(
         [
-            Table(
+            Printed(
                 "compared",
                 found.columns,
-                "FOUR_COLUMNS",
+                FOUR_COLUMNS.by_name,
                 title=f"changes from {found.base} to {found.patched}, in percent",
             ),
-            Table("unmatched", found.unmatched, "UNMATCHED", title="what stands beside no claim"),
+            Printed(
+                "unmatched", found.unmatched, UNMATCHED.by_name, title="what stands beside no claim"
+            ),
         ]
     )

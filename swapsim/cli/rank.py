@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 import polars as pl
 
-from swapsim.cli.tables import Found, Table, shows
+from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verb
-from swapsim.frames.glossary import explained
 from swapsim.slots import charts_ranks as slots_charts_ranks
+from swapsim.slots.tables import POLICY_RANKING
 
 _IN_WORDS = {
     "pages moved": "pages out and in that the machine moves a second",
@@ -52,14 +52,13 @@ def rank(file: Path, seeds: int) -> Found:
     )
 
 
-def _table(ranked: pl.DataFrame) -> Table:
+def _table(ranked: pl.DataFrame) -> Printed:
     """Return one metric's part of a ranking by rank, its unit above the figures."""
     metric, unit, better = ranked.row(0)[:3]
-    columns = explained("POLICY_RANKING") | {
-        name: replace(explained("POLICY_RANKING")[name], unit=unit)
-        for name in ("median", "low", "high")
+    columns = POLICY_RANKING.by_name | {
+        name: replace(POLICY_RANKING[name], unit=unit) for name in ("median", "low", "high")
     }
-    return Table(
+    return Printed(
         metric,
         ranked.select(_COLUMNS).sort("rank", maintain_order=True),
         columns,

@@ -7,21 +7,25 @@ from pathlib import Path
 import click
 import polars as pl
 
-from swapsim.cli.tables import Found, Table, shows
+from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verbs
 from swapsim.ffi.facts import MAPPING_KERNELS
-from swapsim.frames.glossary import Column, explained
+from swapsim.frames.table import Column
 from swapsim.mapping import charts as mapping_charts
 from swapsim.mapping.per_page import per_page as mapping_per_page
 from swapsim.mapping.replay import writeback_tags as mapping_replay
+from swapsim.mapping.tables import LOCK_SITES_PER_PAGE
 from swapsim.removal.replay import batched_removal as removal_replay
+from swapsim.removal.tables import BATCHED_REMOVAL
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.replay import cluster_next as slots_replay
+from swapsim.slots.tables import SLOT_SWEEP
 from swapsim.stall import charts_lists as stall_charts_lists
 from swapsim.stall.agreement import agreement_table
 from swapsim.stall.agreement import stall_agreement as agreement
 from swapsim.stall.recording import reclaim_rows as recording
 from swapsim.stall.replay import UNTOLD, decided_lists, sleeps_asked, summed_decisions
+from swapsim.stall.tables import STALL_DECISIONS, STALL_SLEEPS_ASKED
 
 
 @click.group(cls=Verbs)
@@ -44,7 +48,7 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
     sites = mapping_replay(folder, kernel=kernel, progress=sys.stderr.isatty())
     per_page = mapping_per_page(sites)
     return Found(
-        [Table("sites", per_page, "LOCK_SITES_PER_PAGE")],
+        [Printed("sites", per_page, LOCK_SITES_PER_PAGE.by_name)],
         chart=lambda: mapping_charts.acquisitions_by_site(per_page),
     )
 
@@ -55,7 +59,7 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
 def replay_batched_removal(folder: Path) -> Found:
     """Patch B: acquisitions of the mappings' locks, page by page and batched, and the holds."""
     counts = removal_replay(folder, progress=sys.stderr.isatty())
-    return Found([Table("locks", counts, "BATCHED_REMOVAL")])
+    return Found([Printed("locks", counts, BATCHED_REMOVAL.by_name)])
 
 
 @replay.command("cluster-next")
@@ -70,11 +74,11 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
     sweep = slots_replay(folder, seeds=seeds, progress=sys.stderr.isatty())
     means = patch.means(sweep, patch.LEADING).drop("factor", "setting")
     metrics = {
-        name: Column(name, "Float64", metric.says, metric.unit)
+        name: Column(name, pl.Float64, metric.says, metric.unit)
         for name, metric in slots.METRICS.items()
     }
     return Found(
-        [Table("means", means, {"policy": explained("SLOT_SWEEP")["policy"], **metrics})],
+        [Printed("means", means, {"policy": SLOT_SWEEP["policy"], **metrics})],
         chart=lambda: slots_charts.moves_against_locality(
             slots.ranking(sweep, "lock.moved.add"),
             slots.ranking(sweep, "run"),
@@ -96,17 +100,17 @@ def replay_stall_decisions(folder: Path) -> Found:
     pairs = agreement(decided)
     square = agreement_table(pairs).with_columns(pl.exclude("rules").round(1))
     alike = "lists of which these rules and those of the row decide the same"
-    rules = explained("STALL_DECISIONS")["rules"]
+    rules = STALL_DECISIONS["rules"]
     return Found(
         [
-            Table("decisions", decisions, "STALL_DECISIONS"),
-            Table("sleeps", sleeps_asked(decided, rounds), "STALL_SLEEPS_ASKED"),
-            Table(
+            Printed("decisions", decisions, STALL_DECISIONS.by_name),
+            Printed("sleeps", sleeps_asked(decided, rounds), STALL_SLEEPS_ASKED.by_name),
+            Printed(
                 "agreement",
                 square,
                 {
                     "rules": rules,
-                    **{n: Column(n, "Float64", alike, "%") for n in square.columns[1:]},
+                    **{n: Column(n, pl.Float64, alike, "%") for n in square.columns[1:]},
                 },
                 title="lists of which two sets of rules decide the same, percent",
             ),

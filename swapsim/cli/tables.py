@@ -16,17 +16,14 @@ import polars as pl
 
 from swapsim.cli.layout import laid_out, printable, told_first
 from swapsim.cli.output import CHARTS, TABLES, checked, refuse_own_input, write_chart, write_table
-from swapsim.frames.glossary import Column, explained
+from swapsim.frames.table import Column, unit_in_name
 
 if TYPE_CHECKING:  # altair takes a second to import, and most commands draw nothing
     import altair as alt
 
-_BY_TYPE: Final = {"Boolean": "yes or no", "String": "words"}
-_BY_NAME: Final = {"_ns": "ns", "_us": "us", "_percent": "%"}
-
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Printed:
     """A table that a command prints.
 
     Attributes
@@ -34,20 +31,16 @@ class Table:
     name : str
         What ``--only`` calls it.
     frame : polars.DataFrame
-    columns : str or mapping of str to Column
-        The schema's name, or what each column is.
+    columns : mapping of str to Column
+        The declaration of each column, by its name.
     title : str
         A line above it.
     """
 
     name: str
     frame: pl.DataFrame
-    columns: str | Mapping[str, Column]
+    columns: Mapping[str, Column]
     title: str = ""
-
-    def explained(self) -> Mapping[str, Column]:
-        """Return what each column is, by its name."""
-        return explained(self.columns) if isinstance(self.columns, str) else self.columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +49,7 @@ class Found:
 
     Attributes
     ----------
-    tables : sequence of Table
+    tables : sequence of Printed
     chart : callable, optional
         Draws it.
     lines : sequence of str
@@ -65,7 +58,7 @@ class Found:
         What a file gets, where that is more than the one table.
     """
 
-    tables: Sequence[Table]
+    tables: Sequence[Printed]
     chart: "Callable[[], alt.TopLevelMixin] | None" = None
     lines: Sequence[str] = ()
     whole: pl.DataFrame | None = None
@@ -128,10 +121,10 @@ def shows(
     return of
 
 
-def print_tables(tables: Sequence[Table], *, explain: bool) -> None:
+def print_tables(tables: Sequence[Printed], *, explain: bool) -> None:
     """Print tables, and below each what its columns are if that is asked for."""
     for number, table in enumerate(tables):
-        columns = table.explained()
+        columns = table.columns
         if number:
             click.echo()
         if table.title and table.frame.is_empty():
@@ -139,23 +132,21 @@ def print_tables(tables: Sequence[Table], *, explain: bool) -> None:
             continue
         if table.title:
             click.echo(f"{printable(table.title)}:")
-        click.echo(laid_out(table.frame, {name: each.unit for name, each in columns.items()}))
+        click.echo(laid_out(table.frame, {name: each.head for name, each in columns.items()}))
         if explain:
             click.echo("\n".join(_explanation([columns[name] for name in told_first(table.frame)])))
 
 
 def _explanation(columns: Sequence[Column]) -> list[str]:
-    names = [(each.name, _unit(each), each.says.replace("``", "")) for each in columns]
+    names = [(each.name, _unit(each), each.meaning.replace("``", "")) for each in columns]
     widths = [max(len(row[at]) for row in names) for at in (0, 1)]
     return [f"  {name:{widths[0]}}  {unit:{widths[1]}}  {says}" for name, unit, says in names]
 
 
 def _unit(column: Column) -> str:
     """Return a column's unit, or what stands in it: a number that has no unit is a count."""
-    ends = (unit for end, unit in _BY_NAME.items() if column.name.endswith(end))
-    unit = column.unit or next(ends, "")
-    if unit:
+    if unit := column.unit or unit_in_name(column.name):
         return unit
-    if column.type.startswith(("one of ", "List")):
-        return "words"
-    return _BY_TYPE.get(column.type, "count")
+    if column.dtype == pl.Boolean:
+        return "yes or no"
+    return "count" if column.dtype.is_numeric() else "words"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from swapsim.cli.tables import Table, explain_option, print_tables
+from swapsim.cli.tables import Printed, explain_option, print_tables
 from swapsim.cli.verbs import Verb
+from swapsim.traces.tables import TRACE_EVENTS
 
 
 @click.command("import", cls=Verb)
@@ -25,7 +26,7 @@ def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
     from swapsim import traces
 
     summary = traces.import_text(text, output, keep_going=keep_going, progress=sys.stderr.isatty())
-    print_tables([Table("events", summary.events, "TRACE_EVENTS")], explain=explain)
+    print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)], explain=explain)
     click.echo(summary.describe_lost())
     for line in [*summary.describe_renamed(), *summary.describe_skipped()]:
         click.echo(line)

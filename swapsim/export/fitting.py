@@ -10,18 +10,18 @@ from swapsim.errors import InputError
 from swapsim.frames.parquet_file import require_values
 from swapsim.frames.table import require
 from swapsim.removal.tables import REMOVALS
+from swapsim.slots.tables import SLOT_EVENTS
 from swapsim.stall.tables import RECLAIM_FOLIOS, RECLAIM_LISTS, RECLAIM_PASSES
 from swapsim.traces import require_order
-from swapsim.traces.tables import SLOT_EVENTS
 
 _COMPUTED: Final[Mapping[str, pl.Schema]] = {
     event: pl.Schema({name: schema[name] for name in names})
     for event, schema, names in (
-        ("slot_events", SLOT_EVENTS, ("op", "n")),
-        ("removals", REMOVALS, ("list", "mapping", "swap", "removed")),
-        ("reclaim_folios", RECLAIM_FOLIOS, ("list", "outcome")),
-        ("reclaim_lists", RECLAIM_LISTS, ("list", "pass")),
-        ("reclaim_passes", RECLAIM_PASSES, ("pass",)),
+        ("slot_events", SLOT_EVENTS.schema, ("op", "n")),
+        ("removals", REMOVALS.schema, ("list", "mapping", "swap", "removed")),
+        ("reclaim_folios", RECLAIM_FOLIOS.schema, ("list", "outcome")),
+        ("reclaim_lists", RECLAIM_LISTS.schema, ("list", "pass")),
+        ("reclaim_passes", RECLAIM_PASSES.schema, ("pass",)),
     )
 }
 """Columns by whose values slices begin and end, or counters count, by their table."""

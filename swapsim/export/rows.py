@@ -19,7 +19,7 @@ from swapsim.traces.tables import EVENT_HEAD
 ROW_NS: Final = 1000
 """Without a clock a row stands for a microsecond."""
 
-_HEAD: Final = (*EVENT_HEAD, "text")
+_HEAD: Final = (*EVENT_HEAD.schema, "text")
 """Of any event; what else a table has are the event's own fields."""
 
 _SLICE_ROWS: Final = 1 << 14

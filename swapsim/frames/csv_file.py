@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.frames.table import require
+from swapsim.frames.table import Table
 from swapsim.io import careful, or_none, read_text
 
 
@@ -24,18 +24,14 @@ def finite(text: str) -> float | None:
 
 
 @careful("cannot be read as a table", "mend it")
-def read_csv(
-    path: Path, schema: pl.Schema, name: str, may_be_empty: Container[str] = ()
-) -> pl.DataFrame:
+def read_csv(path: Path, table: Table, may_be_empty: Container[str] = ()) -> pl.DataFrame:
     """Read a CSV file whose every field must fit; polars alone cannot name a bad line.
 
     Parameters
     ----------
     path : Path
-    schema : polars.Schema
+    table : Table
         Columns in the order of the file.
-    name : str
-        The table's name, for messages.
     may_be_empty : container of str
         Columns whose fields may be empty: null then.
 
@@ -49,6 +45,7 @@ def read_csv(
     InputError
         Naming file, line and field of the first row that does not fit.
     """
+    schema = table.schema
     lines = io.StringIO(read_text(path), newline="")
     try:
         rows = list(csv.reader(lines, strict=True))
@@ -69,7 +66,7 @@ def read_csv(
             if value is None and (text or column not in may_be_empty):
                 raise InputError(f"{text!r} is no {dtype}", path=path, line=line, field=column)
             columns[column].append(value)
-    return require(pl.DataFrame(columns, schema=schema), schema, name)
+    return pl.DataFrame(columns, schema=schema)
 
 
 @or_none(ValueError)

@@ -7,14 +7,13 @@ from pathlib import Path
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.frames.table import require
+from swapsim.frames.table import Table
 from swapsim.io import decode, read_bytes, taste
 
 
 def read_table(
     path: Path,
-    schema: pl.Schema,
-    name: str,
+    table: Table,
     *,
     sha256: str | None = None,
     may_be_null: Container[str] = (),
@@ -24,9 +23,7 @@ def read_table(
     Parameters
     ----------
     path : Path
-    schema : polars.Schema
-    name : str
-        The table's name, for messages.
+    table : Table
     sha256 : str, optional
         In hexadecimal: what the file's bytes must come to.
     may_be_null : container of str
@@ -47,8 +44,8 @@ def read_table(
         taste(data, path)
     frame = decode(data, path)
     try:
-        require(frame, schema, name)
-        require_values(frame, [column for column in schema if column not in may_be_null])
+        table.check(frame)
+        require_values(frame, [column for column in table.names() if column not in may_be_null])
     except InputError as error:
         raise error.of(path) from None
     return frame

@@ -1,24 +1,201 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A table's schema, and the check that a frame has it.
+"""A table as data: its columns with their types, units and meanings, and the check of a frame.
 
-A schema is compared with ``==`` on entry and exit. Casting is no check: it
-would turn 1.5 into 1 without a word.
+A package declares its tables in its module ``tables``, each column once::
+
+    SEQ = Column("seq", pl.UInt64, "position of the row in the complete trace")
+
+    CALLS: Final = Table(
+        "CALLS",
+        "One row per call of the allocator.",
+        SEQ,
+        Column("wait_ns", pl.UInt64, "time that the call waited for the lock"),
+        Column("rate", pl.Float64, "pages that were handed out", "pages/s"),
+    )
+
+Each column has a meaning. Each column of decimal numbers has a unit: ``unit``, or the end of the
+column's name, such as ``_ns`` or ``_a_page``. ``RATIO`` says that the number has no dimension,
+``COUNT`` that it counts something, ``BY_ROW`` that another column of the row decides its unit. A
+column of integers without a unit is a count of what
+its meaning names, or a number that identifies something. What lacks one of these is refused as
+the module is imported.
 """
 
-from collections.abc import Mapping
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 import polars as pl
 
 from swapsim.errors import InputError
 
+_Type = pl.DataType | type[pl.DataType]
 
-def schema_of(columns: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.Schema:
-    """Make a schema of types and of instances, which mypy would call objects."""
-    return pl.Schema(columns)
+RATIO: Final = "1"
+"""The unit of a quotient of two equal units."""
+
+BY_ROW: Final = "of its row"
+"""The unit of a figure whose row says, in another column, what it is a figure of."""
+
+COUNT: Final = "count"
+"""The unit of a number of things that is not an integer, such as a sum of estimates."""
+
+_NOT_IN_HEADS: Final = (RATIO, BY_ROW, COUNT)
+
+_UNITS_IN_NAMES: Final = {
+    "percent": "%",
+    "share": RATIO,
+    "ns": "ns",
+    "us": "us",
+    "ms": "ms",
+    "s": "s",
+    "mb": "MB",
+    "gb": "GB",
+}
+_LAST_WORD: Final = re.compile(r"_([a-z]+)$")
+_PER: Final = re.compile(r"_(?:a|per)_([a-z]+)$")
+
+
+def unit_in_name(name: str) -> str:
+    """Return the unit with which a column's name ends, such as ns; empty if it has none."""
+    if per := _PER.search(name):
+        return f"per {per[1]}"
+    last = _LAST_WORD.search(name)
+    return _UNITS_IN_NAMES.get(last[1], "") if last else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    name : str
+    dtype : polars.DataType
+    meaning : str
+        What a value says, in a few words without a full stop.
+    unit : str
+        Of the values, where the name does not end in it; see the module for what may lack one.
+
+    Raises
+    ------
+    ValueError
+        The meaning is empty, or a column of decimal numbers has no unit.
+    """
+
+    name: str
+    dtype: _Type
+    meaning: str
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a column that lacks its meaning or its unit."""
+        if not self.meaning:
+            raise ValueError(f"column {self.name}: its meaning is empty: say what a value is")
+        if self.dtype.is_float() and not (self.unit or unit_in_name(self.name)):
+            raise ValueError(f"column {self.name}: has no unit: give one, RATIO, COUNT or BY_ROW")
+
+    @property
+    def type(self) -> str:
+        """Return the type in words; that of a closed vocabulary names its words."""
+        if isinstance(self.dtype, pl.Enum):
+            return f"one of {', '.join(self.dtype.categories)}"
+        return str(self.dtype)
+
+    @property
+    def head(self) -> str:
+        """Return the unit that stands above the column; empty where there is nothing to add."""
+        return "" if self.unit in _NOT_IN_HEADS else self.unit
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A closed set of words that a column may hold.
+
+    Attributes
+    ----------
+    name : str
+    meaning : str
+        What the words are of, and those of them that need an explanation.
+    words : tuple of str
+        In their order.
+    """
+
+    name: str
+    meaning: str
+    words: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a vocabulary that lacks its meaning."""
+        if not self.meaning:
+            raise ValueError(f"vocabulary {self.name}: its meaning is empty: say what it is for")
+
+    @cached_property
+    def dtype(self) -> pl.Enum:
+        """Return the type of a column of these words."""
+        return pl.Enum(self.words)
+
+
+class Table:
+    """The columns of a frame that crosses a border, and what one of its rows is.
+
+    Parameters
+    ----------
+    name : str
+        By which messages and ``--explain`` call it; that of the constant that it is bound to.
+    row : str
+        What one row is, and how rows are ordered.
+    *columns : Column
+        In the order of the frame.
+
+    Attributes
+    ----------
+    schema : polars.Schema
+        The names and types of the columns.
+
+    Raises
+    ------
+    ValueError
+        There is no text for the row, a column occurs twice, or nothing else in the row can say the
+        unit of a column BY_ROW.
+    """
+
+    def __init__(self, name: str, row: str, *columns: Column) -> None:
+        self.name: Final = name
+        self.row: Final = row
+        self.columns: Final = columns
+        self.schema: Final = pl.Schema({column.name: column.dtype for column in columns})
+        if not row:
+            raise ValueError(f"table {name}: say what one row is")
+        if len(self.schema) != len(columns):
+            raise ValueError(f"table {name}: has a column twice: name each once")
+        words = any(dtype in (pl.String, pl.Enum) for dtype in self.schema.values())
+        if not words and any(column.unit == BY_ROW for column in columns):
+            raise ValueError(f"table {name}: no column of words says the unit of its rows")
+
+    def __getitem__(self, name: str) -> Column:
+        """Return a column by its name; KeyError if there is none."""
+        return self.by_name[name]
+
+    @cached_property
+    def by_name(self) -> dict[str, Column]:
+        """Return the columns by their names."""
+        return {column.name: column for column in self.columns}
+
+    def names(self) -> list[str]:
+        """Return the names of the columns in order."""
+        return list(self.schema)
+
+    def check(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the frame if it has exactly these columns; see `require`."""
+        return require(frame, self.schema, self.name)
 
 
 def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
     """Return the frame if its schema is exactly the one asked for.
+
+    The schemas are compared with ``==``. A cast is no check: it turns 1.5 into 1 without a word.
 
     Parameters
     ----------
@@ -30,8 +207,8 @@ def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
     Raises
     ------
     InputError
-        Naming the first column that is missing, unknown, misplaced or of another type; or it is no
-        table at all.
+        The message names the first column that is missing, unknown, misplaced or of another type;
+        or the value is not a polars.DataFrame.
     """
     if not isinstance(frame, pl.DataFrame):
         raise InputError(f"table {name} is a {type(frame).__name__}: give a polars.DataFrame")

@@ -121,7 +121,7 @@ def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = Fal
         elapsed_ns=after["now"] - before["now"],
         events=after["events"],
         sites=_sites(after["sites"], before["sites"]),
-        cpus=_frame(after["cpus"], before["cpus"], MACHINE_CPUS, labels=3),
+        cpus=_frame(after["cpus"], before["cpus"], MACHINE_CPUS.schema, labels=3),
         slots={name: after["slots"][name] - before["slots"][name] for name in SLOT_FIELDS},
         shared_slots=after["shared"] - before["shared"],
         slots_in_use=sum(lib.sws_machine_slots_in_use(machine, n) for n in range(config.devices)),
@@ -306,12 +306,12 @@ def _site(machine: Any, site: int) -> tuple[Any, ...]:
 
 def _sites(after: list[tuple[Any, ...]], before: list[tuple[Any, ...]]) -> pl.DataFrame:
     """Subtract what was counted before the window; what lasted longest has no difference."""
-    sums = pl.Schema({name: MACHINE_SITES[name] for name in ("site", *_SITE_FIELDS)})
+    sums = pl.Schema({name: MACHINE_SITES.schema[name] for name in ("site", *_SITE_FIELDS)})
     end = len(sums)
     frame = _frame([row[:end] for row in after], [row[:end] for row in before], sums, labels=1)
     longest = zip(*(row[end:] for row in after), strict=True)
     return frame.with_columns(
-        pl.Series(name, values, MACHINE_SITES[name])
+        pl.Series(name, values, MACHINE_SITES.schema[name])
         for name, values in zip(_LONGEST, longest, strict=True)
     )
 
@@ -320,7 +320,7 @@ def _cpu(machine: Any, cpu: int) -> tuple[Any, ...]:
     found = lib.sws_machine_cpu_of(machine, cpu)
     return (
         cpu,
-        ACTOR.categories[found.kind],
+        ACTOR.dtype.categories[found.kind],
         found.node,
         *(getattr(found.time, field) for field in _TIME_FIELDS),
         *(getattr(found, field) for field in _COUNT_FIELDS),

@@ -80,7 +80,9 @@ class MachineLog:
         """Return who has the CPUs, but those that nobody uses."""
         cpus = range(lib.sws_machine_cpus(self._machine))
         found = [(cpu, lib.sws_machine_cpu_of(self._machine, cpu)) for cpu in cpus]
-        tasks = [Task(cpu=n, actor=ACTOR.categories[of.kind], node=of.node) for n, of in found]
+        tasks = [
+            Task(cpu=n, actor=ACTOR.dtype.categories[of.kind], node=of.node) for n, of in found
+        ]
         return [task for task in tasks if task.actor != "none"]
 
     def samples(self, sample_ns: int) -> Iterator[Sample]:
@@ -138,13 +140,15 @@ class MachineLog:
             .select(
                 "from_ns",
                 "until_ns",
-                kind=pl.Series([SPANS[kind] for kind in columns["kind"].tolist()], dtype=SPAN),
+                kind=pl.Series(
+                    [SPANS[kind] for kind in columns["kind"].tolist()], dtype=SPAN.dtype
+                ),
                 cpu="cpu",
                 site=pl.Series(sites, dtype=pl.String),
                 lock=pl.Series(locks, dtype=pl.String),
                 behind=pl.when(pl.col("holder") != lib.SWS_LOG_NONE).then("holder"),
             )
-            .cast(MACHINE_SPANS)
+            .cast(MACHINE_SPANS.schema)
         )
 
     def _lock(self, number: int) -> str | None:

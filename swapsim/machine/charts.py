@@ -8,7 +8,6 @@ from swapsim.charts import colours
 from swapsim.charts.colours import PARTS, PATCHED, PUBLISHED
 from swapsim.charts.interaction import interactive
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 from swapsim.machine.tables import PREDICTED_BY_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES
 
 
@@ -30,9 +29,7 @@ def claim_along_shares(
     InputError
         No fit that converged has this claim.
     """
-    frame = require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES").filter(
-        "converged", claim=claim
-    )
+    frame = PREDICTED_BY_SHARES.check(points).filter("converged", claim=claim)
     if frame.is_empty():
         raise InputError(f"no fit that converged has claim {claim!r}", field="claim")
     printed = frame.select("published", "tolerance").row(0)
@@ -84,7 +81,7 @@ def time_per_page(parts: pl.DataFrame, *, title: str, subtitle: str = "") -> alt
         Schema TIME_PER_PAGE.
     title, subtitle : str
     """
-    require(parts, TIME_PER_PAGE, "TIME_PER_PAGE")
+    TIME_PER_PAGE.check(parts)
     order = pl.DataFrame({"part": list(PARTS), "order": range(len(PARTS))})
     frame = parts.join(order, on="part", maintain_order="left")
     kernels = frame["kernel"].unique(maintain_order=True).to_list()
@@ -123,7 +120,7 @@ def gain_along(
         (memory) is its own tick.
     title, setting_axis, subtitle : str
     """
-    require(ranges, WHAT_IF_RANGES, "WHAT_IF_RANGES")
+    WHAT_IF_RANGES.check(ranges)
     frame = ranges.select("setting", "label", "low", "middle", "high")
     words = {
         setting: label

@@ -8,7 +8,6 @@ import polars as pl
 
 from swapsim.charts.colours import PATCHED, PUBLISHED, UNPATCHED, ramp
 from swapsim.charts.interaction import interactive
-from swapsim.frames.table import require
 from swapsim.machine.tables import SENSITIVITY, SWAP_SERIES, WHAT_IF_RANGES
 
 
@@ -25,9 +24,7 @@ def gain_on_drives(ranges: pl.DataFrame, *, title: str, subtitle: str = "") -> a
         latency or the word memory, the setting pages a second.
     title, subtitle : str
     """
-    frame = require(ranges, WHAT_IF_RANGES, "WHAT_IF_RANGES").select(
-        "factor", "setting", "low", "middle", "high"
-    )
+    frame = WHAT_IF_RANGES.check(ranges).select("factor", "setting", "low", "middle", "high")
     drives = frame.filter(pl.col("factor") != "memory")
     latencies = drives["factor"].unique(maintain_order=True).to_list()
     ends = [min(0.0, *frame["low"].to_list()), max(0.0, *frame["high"].to_list())]
@@ -81,7 +78,7 @@ def sensitivity(
         The gain with every constant as it is, in percent.
     title, subtitle : str
     """
-    require(asked, SENSITIVITY, "SENSITIVITY")
+    SENSITIVITY.check(asked)
     frame = asked.with_columns(
         name=pl.format(
             "{}, {} to {}",
@@ -138,7 +135,7 @@ def series_beside_published(held: pl.DataFrame, *, title: str) -> alt.VConcatCha
         Schema SWAP_SERIES.
     title : str
     """
-    frame = require(held, SWAP_SERIES, "SWAP_SERIES").with_columns(
+    frame = SWAP_SERIES.check(held).with_columns(
         name=pl.format("{}: {}", "step", "metric"),
         published_low=pl.col("published") - pl.col("tolerance"),
         published_high=pl.col("published") + pl.col("tolerance"),

@@ -19,7 +19,6 @@ import polars as pl
 from swapsim.claims import published_tables
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import COST_MAX
-from swapsim.frames.table import require
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run
@@ -178,7 +177,7 @@ def residuals(met: Iterable[tuple[str, float, float]]) -> pl.DataFrame:
         Schema FIT.
     """
     rows = [(name, wanted, found, 100 * (found / wanted - 1)) for name, wanted, found in met]
-    return require(pl.DataFrame(rows, schema=FIT, orient="row"), FIT, "FIT")
+    return FIT.check(pl.DataFrame(rows, schema=FIT.schema, orient="row"))
 
 
 def figures(

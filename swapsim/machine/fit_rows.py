@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from swapsim.frames.table import require
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted, Target, figures, residuals
@@ -40,7 +39,7 @@ def to_rows(fits: Mapping[str, Fitted]) -> pl.DataFrame:
                 "target", "found", "wanted"
             ).iter_rows()
         ]
-    return require(pl.DataFrame(rows, schema=FIT_ROWS, orient="row"), FIT_ROWS, "FIT_ROWS")
+    return FIT_ROWS.check(pl.DataFrame(rows, schema=FIT_ROWS.schema, orient="row"))
 
 
 def of_rows(rows: pl.DataFrame) -> dict[str, Fitted]:
@@ -83,6 +82,6 @@ def met_anew(
             (fit, target.name, figure, target.wanted, fitted.converged)
             for target, figure in zip(targets, found, strict=True)
         ],
-        schema=FIT_ROWS,
+        schema=FIT_ROWS.schema,
         orient="row",
     )

@@ -4,7 +4,6 @@
 import polars as pl
 
 from swapsim.errors import InputError, require_some
-from swapsim.frames.table import require
 from swapsim.machine.tables import SENSITIVITY, WHAT_IF_RANGES
 
 
@@ -26,7 +25,7 @@ def gains_in_words(ranges: pl.DataFrame) -> str:
     InputError
         No case is given.
     """
-    frame = require(ranges, WHAT_IF_RANGES, "WHAT_IF_RANGES")
+    frame = WHAT_IF_RANGES.check(ranges)
     require_some(frame.rows(), "ranges")
     least, most = (
         frame.sort("middle", descending=down).row(0, named=True) for down in (False, True)
@@ -57,7 +56,7 @@ def sensitivity_in_words(asked: pl.DataFrame) -> str:
     InputError
         No constant has a fit at both ends.
     """
-    frame = require(asked, SENSITIVITY, "SENSITIVITY")
+    frame = SENSITIVITY.check(asked)
     both = frame.drop_nulls(["low", "high"])
     if both.is_empty():
         raise InputError("no constant has a fit at its low and at its high", field="asked")

@@ -5,10 +5,8 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.tables import MEDIANS
-from swapsim.claims.tables_published import PUBLISHED
+from swapsim.claims.tables import MEDIANS, PUBLISHED
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 
 QUANTITIES: Final = {
     "swap cache's lock: cycles spent waiting for it": ("cycles.tree_lock.", None),
@@ -53,8 +51,8 @@ def relief(
     InputError
         The printed rows are not those of two kernels, or the medians lack a policy's metric.
     """
-    require(printed, PUBLISHED, "PUBLISHED")
-    require(medians, MEDIANS, "MEDIANS")
+    PUBLISHED.check(printed)
+    MEDIANS.check(medians)
     sums = printed.group_by("kernel", maintain_order=True).agg(pl.col("value").sum())["value"]
     if len(sums) != 2:
         raise InputError(f"{len(sums)} kernels have such rows: give those of two", field="kernel")

@@ -4,8 +4,7 @@
 import polars as pl
 
 from swapsim.claims import range_verdict
-from swapsim.frames.table import require
-from swapsim.machine.tables import RANGES
+from swapsim.claims.tables import RANGES
 
 
 def judge(points: pl.DataFrame) -> pl.DataFrame:
@@ -39,4 +38,4 @@ def judge(points: pl.DataFrame) -> pl.DataFrame:
             verdict=range_verdict("low", "high"),
         )
     )
-    return require(frame.select(RANGES.names()), RANGES, "RANGES")
+    return RANGES.check(frame.select(RANGES.names()))

@@ -3,7 +3,6 @@
 
 import polars as pl
 
-from swapsim.frames.table import require
 from swapsim.machine._native_log import MachineLog
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import check_costs, costs
@@ -37,4 +36,4 @@ def spans(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Da
     checked = costs() if constants is None else check_costs(constants)
     log = MachineLog(config, dict(checked.select("name", "value").iter_rows()))
     parts = [sample.spans for sample in log.samples(config.duration_ns)]
-    return require(pl.concat(parts), MACHINE_SPANS, "MACHINE_SPANS")
+    return MACHINE_SPANS.check(pl.concat(parts))

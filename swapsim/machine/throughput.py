@@ -15,7 +15,6 @@ from swapsim.claims import results
 from swapsim.claims.tables import RESULTS
 from swapsim.errors import ConfigError, require_some
 from swapsim.ffi.facts import POLICIES
-from swapsim.frames.table import require
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.run import PAGE_KIB, labels, metric_values
@@ -72,7 +71,7 @@ def run_policies(
     frames = study.run(
         task, points, executor=executor, batch_points=2, progress=progress, folder=folder
     )
-    return require(pl.concat(frames), RESULTS, "RESULTS")
+    return RESULTS.check(pl.concat(frames))
 
 
 def _run(

@@ -8,7 +8,6 @@ from typing import Final
 import polars as pl
 
 from swapsim.errors import require_some
-from swapsim.frames.table import require
 from swapsim.machine.tables import TIME_PER_PAGE
 
 _LOCK_PARTS: Final = {"tree_lock": "swap cache's lock", "si_lock": "si->lock"}
@@ -45,7 +44,7 @@ def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """
     require_some(runs, "runs")
     frames = [_parts(kernel, run) for kernel, run in runs.items()]
-    return require(pl.concat(frames), TIME_PER_PAGE, "TIME_PER_PAGE")
+    return TIME_PER_PAGE.check(pl.concat(frames))
 
 
 def time_of_actors(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
@@ -111,6 +110,6 @@ def _parts(kernel: str, run: pl.DataFrame) -> pl.DataFrame:
     rows.insert(0, ("work without a lock", busy / 1000 - math.fsum(value for _, value in rows)))
     return pl.DataFrame(
         [(kernel, part, value, 100_000 * value / busy) for part, value in rows],
-        schema=TIME_PER_PAGE,
+        schema=TIME_PER_PAGE.schema,
         orient="row",
     )

@@ -14,7 +14,6 @@ import polars as pl
 
 from swapsim import study
 from swapsim.errors import InputError, require_some
-from swapsim.frames.table import require
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
@@ -106,7 +105,7 @@ def gains(
         partial(_gain, dict(fits), metric), points, executor=executor, batch_points=2,
         progress=progress, folder=folder,
     )  # fmt: skip
-    return require(pl.concat(frames), WHAT_IF, "WHAT_IF")
+    return WHAT_IF.check(pl.concat(frames))
 
 
 def gain_ranges(
@@ -193,7 +192,7 @@ def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
     """
     case = ["factor", "setting", "label"]
     frame = (
-        require(what_if, WHAT_IF, "WHAT_IF")
+        WHAT_IF.check(what_if)
         .group_by(case, maintain_order=True)
         .agg(
             low=pl.col("gain_percent").min(),
@@ -204,7 +203,7 @@ def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
         )
         .with_columns(flips=(pl.col("low") < 0) & (pl.col("high") > 0))
     )
-    return require(frame.select(WHAT_IF_RANGES.names()), WHAT_IF_RANGES, "WHAT_IF_RANGES")
+    return WHAT_IF_RANGES.check(frame.select(WHAT_IF_RANGES.names()))
 
 
 def refitted(
@@ -278,7 +277,7 @@ def by_constant(
     InputError
         A fit is not one of `refitted`, or is run on several cases.
     """
-    require(what_if, WHAT_IF, "WHAT_IF")
+    WHAT_IF.check(what_if)
     if what_if.select("fit", "label").n_unique() > what_if["fit"].n_unique():
         raise InputError("several cases would be mixed: filter one", field="label")
     ends = {
@@ -305,7 +304,7 @@ def by_constant(
         )
         .sort((pl.col("high") - pl.col("low")).abs(), descending=True, nulls_last=True)
     )
-    return require(frame.select(SENSITIVITY.names()), SENSITIVITY, "SENSITIVITY")
+    return SENSITIVITY.check(frame.select(SENSITIVITY.names()))
 
 
 def _refit(fit: Callable[..., Fitted], table: pl.DataFrame, point: tuple[str, str]) -> Fitted:
@@ -335,4 +334,4 @@ def _gain(
         100 * (value[1] / value[0] - 1),
         *waits,
     )
-    return pl.DataFrame([row], schema=WHAT_IF, orient="row")
+    return pl.DataFrame([row], schema=WHAT_IF.schema, orient="row")

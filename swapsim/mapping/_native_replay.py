@@ -100,11 +100,11 @@ def replay_writeback_tags(chunks: Iterable[pl.DataFrame], config: MappingConfig)
         )
         for cell, (flow, site) in zip(
             cells,
-            ((flow, site) for flow in FLOW.categories for site in SITE.categories),
+            ((flow, site) for flow in FLOW.dtype.categories for site in SITE.dtype.categories),
             strict=True,
         )
     ]
-    return pl.DataFrame(rows, schema=LOCK_SITES, orient="row")
+    return pl.DataFrame(rows, schema=LOCK_SITES.schema, orient="row")
 
 
 def _feed(handle: object, rows: pl.DataFrame) -> None:

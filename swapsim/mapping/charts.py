@@ -6,7 +6,6 @@ import polars as pl
 
 from swapsim.charts.colours import SITES, TAGS
 from swapsim.charts.interaction import interactive
-from swapsim.frames.table import require
 from swapsim.mapping.tables import FLOW, LOCK_SITES_PER_PAGE, MIX, SITE
 
 _SITES_IN_WORDS = {
@@ -37,7 +36,7 @@ def acquisitions_by_site(
         Schema LOCK_SITES_PER_PAGE.
     title : str
     """
-    require(per_page, LOCK_SITES_PER_PAGE, "lock sites per page")
+    LOCK_SITES_PER_PAGE.check(per_page)
     return _bars(per_page, "acquisitions", title, "acquisitions per page")
 
 
@@ -52,13 +51,13 @@ def work_by_site(per_page: pl.DataFrame, figure: str, *, title: str, axis: str) 
     figure : {"descents", "nodes", "tag_words"}
     title, axis : str
     """
-    require(per_page, LOCK_SITES_PER_PAGE, "lock sites per page")
+    LOCK_SITES_PER_PAGE.check(per_page)
     return _bars(per_page, figure, title, axis)
 
 
 def _bars(per_page: pl.DataFrame, figure: str, title: str, axis: str) -> alt.Chart:
-    sites = [site for site in SITE.categories if site in per_page["site"].unique().to_list()]
-    flows = [flow for flow in FLOW.categories if flow in per_page["flow"].unique().to_list()]
+    sites = [site for site in SITE.dtype.categories if site in per_page["site"].unique().to_list()]
+    flows = [flow for flow in FLOW.dtype.categories if flow in per_page["flow"].unique().to_list()]
     frame = per_page.select(
         flow=pl.col("flow").cast(pl.String).replace(_FLOWS_IN_WORDS),
         site=pl.col("site").cast(pl.String).replace(_SITES_IN_WORDS),
@@ -103,7 +102,7 @@ def lock_cost_by_mix(mix: pl.DataFrame, *, title: str) -> alt.LayerChart:
         Schema MIX.
     title : str
     """
-    require(mix, MIX, "mix")
+    MIX.check(mix)
     share = (100 * pl.col("file_share")).round(0).cast(pl.Int64)
     frame = mix.sort("file_share", "trace").select(
         pl.col("tags").replace_strict((True, False), tuple(TAGS), return_dtype=pl.String),

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from swapsim.frames.table import require
 from swapsim.mapping.tables import LOCK_SITES, LOCK_SITES_PER_PAGE, MIX
 
 
@@ -23,7 +22,7 @@ def per_page(sites: pl.DataFrame) -> pl.DataFrame:
         Schema LOCK_SITES_PER_PAGE. Swap pages that were not written are left out: there is no
         page written to divide by.
     """
-    require(sites, LOCK_SITES, "LOCK_SITES")
+    LOCK_SITES.check(sites)
     pages = sites.filter(pl.col("site") == "start").select(
         "kernel", "tags", "flow", pages=pl.col("calls")
     )
@@ -33,7 +32,7 @@ def per_page(sites: pl.DataFrame) -> pl.DataFrame:
         .with_columns(pl.col(name) / pl.col("pages") for name in figures)
         .select(LOCK_SITES_PER_PAGE.names())
     )
-    return require(frame, LOCK_SITES_PER_PAGE, "LOCK_SITES_PER_PAGE")
+    return LOCK_SITES_PER_PAGE.check(frame)
 
 
 def totals_per_page(sites: pl.DataFrame) -> pl.DataFrame:
@@ -67,7 +66,7 @@ def mix(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         written of either kind, at the sites of the pages that were written.
     """
     frames = [
-        require(sites, LOCK_SITES, "LOCK_SITES")
+        LOCK_SITES.check(sites)
         .filter(pl.col("flow") != "swap, not written")
         .group_by("tags", maintain_order=True)
         .agg(
@@ -86,4 +85,4 @@ def mix(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         )
         for name, sites in sites_of.items()
     ]
-    return require(pl.concat(frames), MIX, "MIX")
+    return MIX.check(pl.concat(frames))

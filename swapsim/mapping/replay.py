@@ -12,7 +12,6 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi.facts import MAPPING_KERNELS, MAPPING_SLOTS_MAX
-from swapsim.frames.table import require
 from swapsim.mapping._native_replay import File, replay_writeback_tags
 from swapsim.mapping.config import MappingConfig
 from swapsim.mapping.rows import writeback_rows
@@ -120,7 +119,7 @@ def replay_rows(
     InputError
         Rows out of order, or one that cannot be replayed.
     """
-    require(rows, REPLAY_ROWS, "REPLAY_ROWS")
+    REPLAY_ROWS.check(rows)
     if not rows["seq"].is_sorted():
         raise InputError("rows are out of order: sort them", field="seq")
     for field in rows.columns:

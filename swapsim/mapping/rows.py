@@ -7,7 +7,6 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.frames.table import require
 from swapsim.mapping._native_replay import File, Op, Shadow
 from swapsim.mapping.tables import REPLAY_ROWS
 from swapsim.traces import require_events
@@ -50,7 +49,7 @@ def writeback_rows(folder: Path | str) -> pl.DataFrame:
     if "folio_move" in present:
         frames.append(_move_rows(folder))
     frames += _file_rows(folder, present)
-    return require(pl.concat(frames).sort("seq"), REPLAY_ROWS, "REPLAY_ROWS")
+    return REPLAY_ROWS.check(pl.concat(frames).sort("seq"))
 
 
 def _swap_rows(folder: Path | str, event: str, op: Op) -> pl.DataFrame:

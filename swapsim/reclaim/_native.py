@@ -120,8 +120,8 @@ def watch(
         counters=_counters(vm),
         zones=_zones(vm, config),
         sleeps=_sleeps(vm),
-        memory=pl.DataFrame(memory, schema=WORLD_MEMORY, orient="row"),
-        activity=pl.DataFrame(activity, schema=WORLD_ACTIVITY, orient="row"),
+        memory=pl.DataFrame(memory, schema=WORLD_MEMORY.schema, orient="row"),
+        activity=pl.DataFrame(activity, schema=WORLD_ACTIVITY.schema, orient="row"),
     )
 
 
@@ -195,12 +195,12 @@ def follow(
         now = lib.sws_reclaim_state_of(vm).now_ns
         for page in pages:
             where, zone, _ = pool_page(vm, page)
-            found = (where, None if where in _NOWHERE else ZONE.categories[zone])
+            found = (where, None if where in _NOWHERE else ZONE.dtype.categories[zone])
             if seen.get(page) != found:
                 seen[page] = found
                 rows.append((page, now, *found))
         until += step_ns
-    return pl.DataFrame(rows, schema=WORLD_LIVES, orient="row")
+    return pl.DataFrame(rows, schema=WORLD_LIVES.schema, orient="row")
 
 
 _NOWHERE: Final = ("untouched", "swapped-out")
@@ -236,7 +236,7 @@ def run(vm: Any, until_ns: int, tick: Callable[[int], object] = lambda _now: Non
 
 def _sample(vm: Any, memory: list[tuple[Any, ...]], activity: list[tuple[Any, ...]]) -> None:
     state, counts = lib.sws_reclaim_state_of(vm), lib.sws_reclaim_counts_of(vm)
-    for number, zone in enumerate(ZONE.categories):
+    for number, zone in enumerate(ZONE.dtype.categories):
         count = lib.sws_reclaim_zone_of(vm, number)
         kinds = tuple(getattr(state, name)[number] for name in _KINDS)
         sums = (count.scanned_kswapd, count.reclaimed_kswapd, count.scanned_direct)
@@ -244,12 +244,12 @@ def _sample(vm: Any, memory: list[tuple[Any, ...]], activity: list[tuple[Any, ..
     activity.append(
         tuple(
             getattr(counts if name in _SUMS else state, name if name != "t_ns" else "now_ns")
-            for name in WORLD_ACTIVITY
+            for name in WORLD_ACTIVITY.schema
         )
     )
 
 
-_KINDS: Final = tuple(WORLD_MEMORY)[2:-3]
+_KINDS: Final = tuple(WORLD_MEMORY.schema)[2:-3]
 _SUMS: Final = {name for name, _ in ffi.typeof("struct sws_reclaim_counts").fields}
 
 
@@ -259,11 +259,11 @@ def _rounds(vm: Any, config: ReclaimConfig) -> pl.DataFrame:
         found = lib.sws_reclaim_round_of(vm, number)
         if number and not found.begin_ns:
             break
-        row = {name: getattr(found, name, None) for name in WORLD_ROUNDS}
+        row = {name: getattr(found, name, None) for name in WORLD_ROUNDS.schema}
         seconds = config.serve_ns / 1e9
         row |= {"round": number, "file_pages": pages, "ops_per_second": found.ops / seconds}
         rows.append(row)
-    return pl.DataFrame(rows, schema=WORLD_ROUNDS)
+    return pl.DataFrame(rows, schema=WORLD_ROUNDS.schema)
 
 
 def _counters(vm: Any) -> pl.DataFrame:
@@ -274,16 +274,16 @@ def _counters(vm: Any) -> pl.DataFrame:
         if field.type.kind == "primitive"
     ]
     rows = [(name, getattr(counts, name)) for name in names]
-    return pl.DataFrame(rows, schema=WORLD_COUNTERS, orient="row")
+    return pl.DataFrame(rows, schema=WORLD_COUNTERS.schema, orient="row")
 
 
 def _zones(vm: Any, config: ReclaimConfig) -> pl.DataFrame:
-    zones = ZONE.categories[: 1 + (config.normal_pages > 0)]
+    zones = ZONE.dtype.categories[: 1 + (config.normal_pages > 0)]
     rows = []
     for number, zone in enumerate(zones):
         count = lib.sws_reclaim_zone_of(vm, number)
-        rows.append((zone, *(getattr(count, name) for name in tuple(WORLD_ZONES)[1:])))
-    return pl.DataFrame(rows, schema=WORLD_ZONES, orient="row")
+        rows.append((zone, *(getattr(count, name) for name in tuple(WORLD_ZONES.schema)[1:])))
+    return pl.DataFrame(rows, schema=WORLD_ZONES.schema, orient="row")
 
 
 def _sleeps(vm: Any) -> pl.DataFrame:
@@ -292,4 +292,4 @@ def _sleeps(vm: Any) -> pl.DataFrame:
         (reason, counts.sleeps[number], counts.declined[number], counts.slept_ns[number])
         for number, reason in enumerate(STALL_SLEEPS)
     ]
-    return pl.DataFrame(rows, schema=WORLD_SLEEPS, orient="row")
+    return pl.DataFrame(rows, schema=WORLD_SLEEPS.schema, orient="row")

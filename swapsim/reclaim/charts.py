@@ -7,7 +7,6 @@ import polars as pl
 from swapsim.charts import colours
 from swapsim.charts.interaction import interactive
 from swapsim.charts.theme import COUNTS, COUNTS_AXIS
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.tables import WORLD_CELLS, WORLD_LIFE_SPANS, WORLD_WHAT_IF
 
 _KERNELS = list(colours.KERNELS)
@@ -27,7 +26,7 @@ def beside_the_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> a
         Schema WORLD_CELLS; cells of which one side is zero are left out.
     title, subtitle : str
     """
-    frame = require(cells, WORLD_CELLS, "WORLD_CELLS").drop_nulls("ratio")
+    frame = WORLD_CELLS.check(cells).drop_nulls("ratio")
     edge = pl.col("ratio").clip(1 / _FURTHEST, _FURTHEST)
     kind = pl.when(pl.col("inside").is_null()).then(pl.lit(_FITTED)).otherwise(pl.lit(_PREDICTED))
     drawn = frame.select(
@@ -95,7 +94,7 @@ def lives(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.FacetCh
         Schema WORLD_LIFE_SPANS.
     title, subtitle : str
     """
-    frame = require(spans, WORLD_LIFE_SPANS, "WORLD_LIFE_SPANS")
+    frame = WORLD_LIFE_SPANS.check(spans)
     met = set(frame["where"])
     drawn = frame.select(
         "rules",
@@ -145,7 +144,7 @@ def by_machine(
     metric : str
     title, subtitle : str
     """
-    frame = require(found, WORLD_WHAT_IF, "WORLD_WHAT_IF").filter(metric=metric)
+    frame = WORLD_WHAT_IF.check(found).filter(metric=metric)
     drawn = frame.group_by("factor", "setting", "rules", maintain_order=True).agg(
         value=pl.col("value").median(), low=pl.col("value").min(), high=pl.col("value").max()
     )

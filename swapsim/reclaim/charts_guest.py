@@ -9,7 +9,6 @@ import polars as pl
 from swapsim.charts import colours
 from swapsim.charts.interaction import interactive
 from swapsim.claims.tables import WORLD_AND_LAB
-from swapsim.frames.table import require
 
 _SIDES = list(colours.LAB_AND_WORLD)
 _AXIS = alt.Axis(values=[0, 10, 100, 1_000, 10_000, 100_000], labelExpr="format(datum.value, '~s')")
@@ -31,7 +30,7 @@ def beside_the_lab(
         Metric to the words above its panel.
     title, subtitle : str
     """
-    frame = require(table, WORLD_AND_LAB, "WORLD_AND_LAB")
+    frame = WORLD_AND_LAB.check(table)
     rules = frame["policy"].unique(maintain_order=True).to_list()
     lab, world = _SIDES
     sides = [

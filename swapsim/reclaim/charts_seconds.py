@@ -11,7 +11,6 @@ import polars as pl
 from swapsim.charts import colours
 from swapsim.charts.interaction import interactive
 from swapsim.charts.theme import COUNTS, COUNTS_AXIS
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.tables import WORLD_BY_TIME
 
 _GB_A_PAGE: Final = 1 / 2**18
@@ -36,7 +35,7 @@ def over_time(by_time: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.C
         Schema WORLD_BY_TIME.
     title, subtitle : str
     """
-    frame = require(by_time, WORLD_BY_TIME, "WORLD_BY_TIME")
+    frame = WORLD_BY_TIME.check(by_time)
     held = _folded(frame, dict(zip(_HOLDERS, colours.HOLDERS, strict=True)), "held", _GB_A_PAGE)
     scanned = _folded(frame, dict(zip(_SCANS, colours.ZONES, strict=True)), "scanned")
     waited = _folded(frame, dict(zip(_SLEEPERS, colours.SLEEPERS, strict=True)), "waited")

@@ -1,154 +1,154 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The world in which reclaim decides: its rounds, counters, and its memory by time.
-
-Columns
--------
-round : number of the round
-file_pages : pages of its file; 0: no file
-begin_ns, serve_ns, end_ns : when it began, when serving began, and when all was dropped again; 0:
-    not yet
-io_ns : how long its file took, with fdatasync
-ops, ops_per_second : operations of the client
-swapped_in, swapped_out : pages, in the round or so far
-minor_faults, major_faults : faults of the round
-WORLD_COUNTERS.name : a counter of ``struct sws_reclaim_counts``
-WORLD_COUNTERS.value : since the world began, in pages, ns or times
-zone : the zone, null where in none
-scanned_kswapd, scanned_direct : pages of inactive lists that were scanned, by whom
-reclaimed_kswapd, reclaimed_direct : pages that were reclaimed, by whom
-aged : pages of active lists that were looked at
-slept, declined : how often it was slept, and asked for but declined
-slept_ns : the time of all such sleeps
-t_ns : when the sample was taken
-free, inactive_anon, active_anon, inactive_file, active_file, dirty, writeback, unstable : pages of
-    the zone of this kind
-flags : a sum of the zone's stall flags
-dirtied : pages that the writer dirtied so far
-queued_reads, queued_writes : requests in the disk's queue
-congested : whether the disk is
-queued_calls : calls of the client that wait
-kswapd_runs, kswapd_priority : whether kswapd is at work, and at which priority
-kswapd_slept_ns, tasks_slept_ns : time slept in reclaim so far
-throttled_ns : time that the writer was throttled so far
-reads, writes : requests of the disk so far
-read_ns, write_ns : how long they waited in all
-queue_ns : the queue's length times time
-"""
+"""Tables of the reclaim simulator: rounds, counters, and its memory over time."""
 
 from typing import Final
 
 import polars as pl
 
-from swapsim.ffi.facts import STALL_SLEEPS, WORLD_WHERE
-from swapsim.frames.table import schema_of
+from swapsim.ffi import facts
+from swapsim.frames import columns
+from swapsim.frames.table import Column, Table, Vocabulary
+from swapsim.stall.tables import THROTTLE
 
-ZONE: Final = pl.Enum(["dma32", "normal"])
-"""A zone of memory, the lower one first."""
+WHERE: Final = Vocabulary("WHERE", "Where a page of the simulated machine is.", facts.WORLD_WHERE)
 
-WORLD_ROUNDS: Final = schema_of(
-    {
-        "round": pl.UInt32,
-        "file_pages": pl.UInt32,
-        "begin_ns": pl.UInt64,
-        "serve_ns": pl.UInt64,
-        "end_ns": pl.UInt64,
-        "io_ns": pl.UInt64,
-        "ops": pl.UInt64,
-        "ops_per_second": pl.Float64,
-        "swapped_in": pl.UInt64,
-        "swapped_out": pl.UInt64,
-        "minor_faults": pl.UInt64,
-        "major_faults": pl.UInt64,
-    }
+ZONE: Final = Vocabulary(
+    "ZONE",
+    "A zone of memory, the lower one first.",
+    (
+        "dma32",
+        "normal",
+    ),
 )
-"""One row per round that was begun: when it began, when the pool was full and serving began, when
-all was dropped again, how long its file took with fdatasync (0: no file); operations, pages and
-faults of the round. Times that have not come are 0."""
 
-WORLD_COUNTERS: Final = schema_of({"name": pl.String, "value": pl.UInt64})
-"""One row per counter of ``struct sws_reclaim_counts`` that is one number, in its order: sums since the
-world began, in pages, ns or times."""
-
-WORLD_ZONES: Final = schema_of(
-    {
-        "zone": ZONE,
-        "scanned_kswapd": pl.UInt64,
-        "scanned_direct": pl.UInt64,
-        "reclaimed_kswapd": pl.UInt64,
-        "reclaimed_direct": pl.UInt64,
-        "aged": pl.UInt64,
-    }
+_OPS: Final = Column("ops", pl.UInt64, "operations of the client")
+_SWAPPED_IN: Final = Column("swapped_in", pl.UInt64, "pages, in the round or so far")
+_SWAPPED_OUT: Final = Column("swapped_out", pl.UInt64, "pages, in the round or so far")
+WORLD_ROUNDS: Final = Table(
+    "WORLD_ROUNDS",
+    "One row per round that was begun: when it began, when the pool was full and serving "
+    "began, when all was dropped again, how long its file took with fdatasync (0: no file); "
+    "operations, pages and faults of the round. Times that have not come are 0.",
+    Column("round", pl.UInt32, "number of the round"),
+    Column("file_pages", pl.UInt32, "pages of its file; 0: no file"),
+    Column(
+        "begin_ns",
+        pl.UInt64,
+        "when it began, when serving began, and when all was dropped again; 0: not yet",
+    ),
+    Column(
+        "serve_ns",
+        pl.UInt64,
+        "when it began, when serving began, and when all was dropped again; 0: not yet",
+    ),
+    Column(
+        "end_ns",
+        pl.UInt64,
+        "when it began, when serving began, and when all was dropped again; 0: not yet",
+    ),
+    Column("io_ns", pl.UInt64, "how long its file took, with fdatasync"),
+    _OPS,
+    Column("ops_per_second", pl.Float64, "operations of the client"),
+    _SWAPPED_IN,
+    _SWAPPED_OUT,
+    Column("minor_faults", pl.UInt64, "faults of the round"),
+    Column("major_faults", pl.UInt64, "faults of the round"),
 )
-"""One row per zone: pages of its inactive lists that were scanned and reclaimed, by whom, and pages
-of its active lists that were looked at."""
 
-WORLD_SLEEPS: Final = schema_of(
-    {
-        "reason": pl.Enum(STALL_SLEEPS),
-        "slept": pl.UInt64,
-        "declined": pl.UInt64,
-        "slept_ns": pl.UInt64,
-    }
+WORLD_COUNTERS: Final = Table(
+    "WORLD_COUNTERS",
+    "One row per counter of ``struct sws_reclaim_counts`` that is one number, in its order: "
+    "sums since the world began, in pages, ns or times.",
+    Column("name", pl.String, "a counter of ``struct sws_reclaim_counts``"),
+    Column("value", pl.UInt64, "since the world began, in pages, ns or times"),
 )
-"""One row per sleep of reclaim: how often it was slept, how often it was asked for and declined,
-and the time."""
 
-WORLD_MEMORY: Final = schema_of(
-    {
-        "t_ns": pl.UInt64,
-        "zone": ZONE,
-        "free": pl.UInt32,
-        "inactive_anon": pl.UInt32,
-        "active_anon": pl.UInt32,
-        "inactive_file": pl.UInt32,
-        "active_file": pl.UInt32,
-        "dirty": pl.UInt32,
-        "writeback": pl.UInt32,
-        "unstable": pl.UInt32,
-        "flags": pl.UInt8,
-        "scanned_kswapd": pl.UInt64,
-        "reclaimed_kswapd": pl.UInt64,
-        "scanned_direct": pl.UInt64,
-    }
+_ZONE: Final = Column("zone", ZONE.dtype, "the zone, null where in none")
+_SCANNED_KSWAPD: Final = Column(
+    "scanned_kswapd", pl.UInt64, "pages of inactive lists that were scanned, by whom"
 )
-"""One row per sample and zone: the pages that it has of each kind, a sum of stall flags, and what
-was scanned and reclaimed so far."""
+_SCANNED_DIRECT: Final = Column(
+    "scanned_direct", pl.UInt64, "pages of inactive lists that were scanned, by whom"
+)
+_RECLAIMED_KSWAPD: Final = Column(
+    "reclaimed_kswapd", pl.UInt64, "pages that were reclaimed, by whom"
+)
+WORLD_ZONES: Final = Table(
+    "WORLD_ZONES",
+    "One row per zone: pages of its inactive lists that were scanned and reclaimed, by whom,"
+    " and pages of its active lists that were looked at.",
+    _ZONE,
+    _SCANNED_KSWAPD,
+    _SCANNED_DIRECT,
+    _RECLAIMED_KSWAPD,
+    Column("reclaimed_direct", pl.UInt64, "pages that were reclaimed, by whom"),
+    Column("aged", pl.UInt64, "pages of active lists that were looked at"),
+)
 
-WORLD_ACTIVITY: Final = schema_of(
-    {
-        "t_ns": pl.UInt64,
-        "ops": pl.UInt64,
-        "dirtied": pl.UInt64,
-        "swapped_in": pl.UInt64,
-        "swapped_out": pl.UInt64,
-        "swap_used": pl.UInt32,
-        "queued_reads": pl.UInt32,
-        "queued_writes": pl.UInt32,
-        "congested": pl.Boolean,
-        "queued_calls": pl.UInt32,
-        "kswapd_runs": pl.Boolean,
-        "kswapd_priority": pl.UInt8,
-        "kswapd_slept_ns": pl.UInt64,
-        "tasks_slept_ns": pl.UInt64,
-        "throttled_ns": pl.UInt64,
-        "reads": pl.UInt64,
-        "writes": pl.UInt64,
-        "read_ns": pl.UInt64,
-        "write_ns": pl.UInt64,
-        "queue_ns": pl.UInt64,
-    }
+WORLD_SLEEPS: Final = Table(
+    "WORLD_SLEEPS",
+    "One row per sleep of reclaim: how often it was slept, how often it was asked for and "
+    "declined, and the time.",
+    Column("reason", THROTTLE.dtype, "what the sleep is for"),
+    Column("slept", pl.UInt64, "how often it was slept, and asked for but declined"),
+    Column("declined", pl.UInt64, "how often it was slept, and asked for but declined"),
+    Column("slept_ns", pl.UInt64, "the time of all such sleeps"),
 )
-"""One row per sample: sums so far, slots in use, the disk's queue, and what kswapd does; how long
-kswapd and tasks slept in reclaim, and the writer was throttled; the disk's requests, how long they
-waited in all, and the queue's length times time."""
 
-WORLD_LIVES: Final = schema_of(
-    {
-        "page": pl.UInt32,
-        "t_ns": pl.UInt64,
-        "where": pl.Enum(WORLD_WHERE),
-        "zone": ZONE,
-    }
+_T_NS: Final = Column("t_ns", pl.UInt64, "when the sample was taken")
+WORLD_MEMORY: Final = Table(
+    "WORLD_MEMORY",
+    "One row per sample and zone: the pages that it has of each kind, a sum of stall flags, "
+    "and what was scanned and reclaimed so far.",
+    _T_NS,
+    _ZONE,
+    Column("free", pl.UInt32, "pages of the zone of this kind"),
+    Column("inactive_anon", pl.UInt32, "pages of the zone of this kind"),
+    Column("active_anon", pl.UInt32, "pages of the zone of this kind"),
+    Column("inactive_file", pl.UInt32, "pages of the zone of this kind"),
+    Column("active_file", pl.UInt32, "pages of the zone of this kind"),
+    Column("dirty", pl.UInt32, "pages of the zone of this kind"),
+    Column("writeback", pl.UInt32, "pages of the zone of this kind"),
+    Column("unstable", pl.UInt32, "pages of the zone of this kind"),
+    Column("flags", pl.UInt8, "a sum of the zone's stall flags"),
+    _SCANNED_KSWAPD,
+    _RECLAIMED_KSWAPD,
+    _SCANNED_DIRECT,
 )
-"""One row per page that is followed and each change of where it is, or of its zone (null where it
-is in none)."""
+
+WORLD_ACTIVITY: Final = Table(
+    "WORLD_ACTIVITY",
+    "One row per sample: sums so far, slots in use, the disk's queue, and what kswapd does; "
+    "how long kswapd and tasks slept in reclaim, and the writer was throttled; the disk's "
+    "requests, how long they waited in all, and the queue's length times time.",
+    _T_NS,
+    _OPS,
+    Column("dirtied", pl.UInt64, "pages that the writer dirtied so far"),
+    _SWAPPED_IN,
+    _SWAPPED_OUT,
+    columns.SWAP_USED,
+    Column("queued_reads", pl.UInt32, "requests in the disk's queue"),
+    Column("queued_writes", pl.UInt32, "requests in the disk's queue"),
+    Column("congested", pl.Boolean, "whether the disk is"),
+    Column("queued_calls", pl.UInt32, "calls of the client that wait"),
+    Column("kswapd_runs", pl.Boolean, "whether kswapd is at work, and at which priority"),
+    Column("kswapd_priority", pl.UInt8, "whether kswapd is at work, and at which priority"),
+    Column("kswapd_slept_ns", pl.UInt64, "time slept in reclaim so far"),
+    Column("tasks_slept_ns", pl.UInt64, "time slept in reclaim so far"),
+    Column("throttled_ns", pl.UInt64, "time that the writer was throttled so far"),
+    Column("reads", pl.UInt64, "requests of the disk so far"),
+    Column("writes", pl.UInt64, "requests of the disk so far"),
+    Column("read_ns", pl.UInt64, "how long they waited in all"),
+    Column("write_ns", pl.UInt64, "how long they waited in all"),
+    Column("queue_ns", pl.UInt64, "the queue's length times time"),
+)
+
+WORLD_LIVES: Final = Table(
+    "WORLD_LIVES",
+    "One row per page that is followed and each change of where it is, or of its zone (null "
+    "where it is in none).",
+    Column("page", pl.UInt32, "the page, as a number or in words"),
+    _T_NS,
+    Column("where", WHERE.dtype, "where the page is"),
+    _ZONE,
+)

@@ -12,7 +12,6 @@ from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi.codes import check
 from swapsim.ffi.facts import REMOVAL_LIST_MAX, REMOVAL_WAYS
-from swapsim.frames.table import require
 from swapsim.mapping._native import settings
 from swapsim.mapping.config import MappingConfig
 from swapsim.removal.tables import REMOVAL_HOLDS, REMOVAL_OUTCOMES, REMOVAL_PAGES
@@ -103,7 +102,7 @@ def remove_lists(
         Naming the list and the page of it, from 0, that cannot be taken. Nothing comes back then.
     NativeMemoryError
     """
-    require(pages, REMOVAL_PAGES, "pages of reclaim's lists")
+    REMOVAL_PAGES.check(pages)
     ends, lists = _ends(pages)
     out = ffi.new("struct sws_mappings **")
     check(lib.sws_mappings_new(settings(config), out))
@@ -133,7 +132,7 @@ def remove_lists(
     counts = lib.sws_removal_counts(handle)
     return Removed(
         outcomes=pl.DataFrame({"removed": removed.astype(bool), "place": place}).select(
-            pl.col(name).cast(dtype) for name, dtype in REMOVAL_OUTCOMES.items()
+            pl.col(name).cast(dtype) for name, dtype in REMOVAL_OUTCOMES.schema.items()
         ),
         holds=pl.concat(holds),
         counts={name: getattr(counts, name) for name in dir(counts)},
@@ -249,4 +248,4 @@ def _holds(
         list=lists.gather(frame["list"]),
         swap=in_swap,
         mapping=own.otherwise(pl.lit(keys).gather(file)),
-    ).select(pl.col(name).cast(dtype) for name, dtype in REMOVAL_HOLDS.items())
+    ).select(pl.col(name).cast(dtype) for name, dtype in REMOVAL_HOLDS.schema.items())

@@ -6,8 +6,8 @@ import polars as pl
 
 from swapsim.charts.colours import PATCHED, PUBLISHED, UNPATCHED
 from swapsim.charts.interaction import interactive
-from swapsim.frames.table import require
-from swapsim.machine.tables import HOLDS_BY_LIST, RANGES, WHAT_IF
+from swapsim.claims.tables import RANGES
+from swapsim.machine.tables import HOLDS_BY_LIST, WHAT_IF
 
 
 @interactive(
@@ -24,7 +24,7 @@ def ranges_beside_published(
         Schema RANGES.
     title, axis, subtitle : str
     """
-    frame = require(ranges, RANGES, "RANGES").select("claim", "published", "low", "high")
+    frame = RANGES.check(ranges).select("claim", "published", "low", "high")
     y = alt.Y("claim:N", title=None, sort=frame["claim"].to_list())
     base = alt.Chart(frame).encode(y=y)
     zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color="#888").encode(x="zero:Q")
@@ -63,7 +63,7 @@ def gain_map(
     title, cost_axis, subtitle : str
     """
     frame = (
-        require(what_if, WHAT_IF, "WHAT_IF")
+        WHAT_IF.check(what_if)
         .group_by("setting", "label", "fit", maintain_order=True)
         .agg(gain=pl.col("gain_percent").mean())
         .with_columns(pl.col("setting").cast(pl.Int64))
@@ -107,7 +107,7 @@ def waits_by_list(
         Schema HOLDS_BY_LIST.
     title, key_title, subtitle : str
     """
-    frame = require(holds, HOLDS_BY_LIST, "HOLDS_BY_LIST")
+    frame = HOLDS_BY_LIST.check(holds)
     shares = frame["next_share"].unique().sort().to_list()
     x = alt.X(
         "list_pages:Q",

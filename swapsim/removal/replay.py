@@ -12,7 +12,6 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi.facts import MAPPING_KERNELS, REMOVAL_REFERENCES, REMOVAL_WAYS
-from swapsim.frames.table import require
 from swapsim.mapping.config import MappingConfig
 from swapsim.progress import bar
 from swapsim.removal._native import remove_lists
@@ -67,8 +66,8 @@ def batched_removal_of(folders: Mapping[str, Path], *, progress: bool = False) -
         Schema BATCHED_REMOVAL, trace after trace.
     """
     frames = [_kernels(name, folder, progress=progress) for name, folder in folders.items()]
-    frame = pl.concat(frames) if frames else pl.DataFrame(schema=BATCHED_REMOVAL)
-    return require(frame, BATCHED_REMOVAL, "BATCHED_REMOVAL")
+    frame = pl.concat(frames) if frames else pl.DataFrame(schema=BATCHED_REMOVAL.schema)
+    return BATCHED_REMOVAL.check(frame)
 
 
 def removal_lists(
@@ -108,9 +107,9 @@ def removal_lists(
         .join(single.group_by("list").agg(page_by_page=pl.len()), on="list", maintain_order="left")
         .join(rows.group_by("list").agg(pl.col("pid").first()), on="list", maintain_order="left")
         .with_columns(kernel=pl.lit(kernel))
-        .select(pl.col(name).cast(dtype) for name, dtype in REMOVAL_LISTS.items())
+        .select(pl.col(name).cast(dtype) for name, dtype in REMOVAL_LISTS.schema.items())
     )
-    return require(frame, REMOVAL_LISTS, "REMOVAL_LISTS")
+    return REMOVAL_LISTS.check(frame)
 
 
 def removal_holds(
@@ -137,14 +136,14 @@ def removal_holds(
     InputError
         As for `removal_lists`.
     """
-    pages = _pages(require(rows, REMOVALS, "REMOVALS"))
+    pages = _pages(REMOVALS.check(rows))
     last_slot = rows.filter("swap")["index"].max()
     slots = 1 if last_slot is None else int(str(last_slot)) + 1
     config = MappingConfig(kernel=kernel, swap_slots=slots)
     label = f"{kernel}, {way}"
     with bar(pages.height, label, "rows", shown=progress) as counted:
         holds = remove_lists(pages, config, way, tick=counted.update).holds
-    return require(holds, REMOVAL_HOLDS, "REMOVAL_HOLDS")
+    return REMOVAL_HOLDS.check(holds)
 
 
 def _pages(rows: pl.DataFrame) -> pl.DataFrame:
@@ -164,7 +163,7 @@ def _pages(rows: pl.DataFrame) -> pl.DataFrame:
             freepage=pl.lit(False),
             lazyfree=pl.lit(False),
         )
-        .pipe(require, REMOVAL_PAGES, "pages of reclaim's lists")
+        .pipe(REMOVAL_PAGES.check)
     )
 
 
@@ -185,7 +184,7 @@ def _kernels(name: str, folder: Path, *, progress: bool) -> pl.DataFrame:
     return (
         pl.concat(frames)
         .with_columns(trace=pl.lit(name), failed=pl.when(seen).then("failed"))
-        .select(pl.col(column).cast(dtype) for column, dtype in BATCHED_REMOVAL.items())
+        .select(pl.col(column).cast(dtype) for column, dtype in BATCHED_REMOVAL.schema.items())
     )
 
 

@@ -7,7 +7,6 @@ from typing import Final
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 from swapsim.mapping.config import MappingConfig
 from swapsim.removal.tables import REMOVALS
 from swapsim.traces import read_event, require_events
@@ -38,7 +37,7 @@ def removals(folder: Path | str) -> pl.DataFrame:
     """
     if "removals" not in require_events(folder, REPLAY):
         return removals_of(folder)
-    return read_event(folder, "removals", REMOVALS)
+    return read_event(folder, "removals", REMOVALS.schema)
 
 
 def removals_of(folder: Path | str) -> pl.DataFrame:
@@ -84,7 +83,7 @@ def removals_of(folder: Path | str) -> pl.DataFrame:
         .filter(pl.col("begins") & pl.col("reclaimed").is_not_null())
     )
     _hold_to_the_kernel(borders, rows, folder)
-    return require(rows.select(REMOVALS.names()), REMOVALS, "REMOVALS")
+    return REMOVALS.check(rows.select(REMOVALS.names()))
 
 
 def _borders(folder: Path | str) -> pl.DataFrame:

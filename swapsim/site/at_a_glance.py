@@ -8,13 +8,12 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from swapsim import slots, traces
-from swapsim.frames.table import require
 from swapsim.mapping.per_page import totals_per_page
 from swapsim.mapping.replay import writeback_tags
 from swapsim.removal.replay import batched_removal
+from swapsim.site.tables import AT_A_GLANCE
 from swapsim.slots.replay import cluster_next
 from swapsim.stall.replay import stall_decisions
-from swapsim.traces.tables import AT_A_GLANCE
 
 _SEEDS: Final = 3
 _OF_SWAP: Final = "swap, written"
@@ -57,11 +56,11 @@ def at_a_glance(folder: Path | str, *, kernel: str = "6.1") -> pl.DataFrame:
         for replay, figure in _FIGURES.items()
         if replay in can
     ]
-    columns = {name: AT_A_GLANCE[name] for name in ("replay", "quantity", "base", "patched")}
+    columns = {name: AT_A_GLANCE.schema[name] for name in ("replay", "quantity", "base", "patched")}
     frame = pl.DataFrame(rows, schema=columns, orient="row").with_columns(
         change=pl.when(pl.col("base") != 0).then(100 * (pl.col("patched") / pl.col("base") - 1))
     )
-    return require(frame, AT_A_GLANCE, "AT_A_GLANCE")
+    return AT_A_GLANCE.check(frame)
 
 
 def _acquisitions_written(folder: Path, kernel: str) -> _Pair:

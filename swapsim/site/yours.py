@@ -9,8 +9,7 @@ import polars as pl
 
 from swapsim import claims
 from swapsim import progress as bars
-from swapsim.claims.tables import RESULTS
-from swapsim.machine.tables import RANGES
+from swapsim.claims.tables import RANGES, RESULTS
 from swapsim.site.overview import FEW_SEEDS
 from swapsim.site.patches import PATCHES
 
@@ -83,8 +82,8 @@ def compare(
 
 def _simulated(patches: Sequence[str], *, progress: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the patches' results and ranges."""
-    results: list[pl.DataFrame] = [pl.DataFrame(schema=RESULTS)]
-    ranges: list[pl.DataFrame] = [pl.DataFrame(schema=RANGES)]
+    results: list[pl.DataFrame] = [pl.DataFrame(schema=RESULTS.schema)]
+    ranges: list[pl.DataFrame] = [pl.DataFrame(schema=RANGES.schema)]
     with bars.bar(len(patches), "simulate", "patches", shown=progress) as bar:
         for patch in PATCHES:
             if patch.PATCH in patches:
@@ -98,4 +97,4 @@ def _simulated(patches: Sequence[str], *, progress: bool) -> tuple[pl.DataFrame,
 def _measured(patches: Sequence[str]) -> pl.DataFrame:
     found = [patch.measured_as_mailed() for patch in PATCHES if patch.PATCH in patches]
     frames = [frame for frame in found if frame is not None]
-    return pl.concat([pl.DataFrame(schema=RESULTS), *frames])
+    return pl.concat([pl.DataFrame(schema=RESULTS.schema), *frames])

@@ -158,9 +158,9 @@ def _frame(verdicts: np.ndarray[Any, np.dtype[np.void]]) -> pl.DataFrame:
         pl.DataFrame(columns)
         .with_columns(
             mismatched=pl.col("slots") - pl.col("exact") - pl.col("raced"),
-            fault=pl.Series(SLOT_FAULT.categories).gather(faults).cast(SLOT_FAULT),
+            fault=pl.Series(SLOT_FAULT.dtype.categories).gather(faults).cast(SLOT_FAULT.dtype),
         )
-        .select(pl.col(name).cast(dtype) for name, dtype in SLOT_CALLS.items())
+        .select(pl.col(name).cast(dtype) for name, dtype in SLOT_CALLS.schema.items())
     )
 
 
@@ -172,7 +172,7 @@ def _mismatch(handle: Any) -> SlotMismatch | None:
         seq=found.call.seq,
         pid=found.call.pid,
         cpu=found.call.cpu,
-        fault=SLOT_FAULT.categories[found.call.fault],
+        fault=SLOT_FAULT.dtype.categories[found.call.fault],
         ours=tuple(found.ours[0 : found.n_ours]),
         theirs=tuple(found.theirs[0 : found.n_theirs]),
         base=(found.base, found.base_row),

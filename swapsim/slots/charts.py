@@ -8,9 +8,7 @@ import polars as pl
 
 from swapsim.charts import colours
 from swapsim.charts.interaction import interactive
-from swapsim.frames.table import require
-from swapsim.slots.tables import SLOT_RANKING
-from swapsim.traces.tables import HANDED_OUT
+from swapsim.slots.tables import HANDED_OUT, SLOT_RANKING
 
 
 @interactive(run="run")
@@ -23,7 +21,7 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
         Schema HANDED_OUT, at most 5,000 rows: thin it first (`traces.thinned`).
     title, subtitle : str
     """
-    require(handed_out, HANDED_OUT, "HANDED_OUT")
+    HANDED_OUT.check(handed_out)
     cpus = [str(cpu) for cpu in handed_out["cpu"].unique().sort()]
     frame = handed_out.select("run", "nth", pl.col("cpu").cast(pl.String), "mebibytes")
     chart: alt.Chart = (
@@ -64,7 +62,7 @@ def metric_along(
         Schema SLOT_RANKING, one factor whose settings are numbers, each about twice the last.
     title, axis, setting_axis, subtitle : str
     """
-    require(ranking, SLOT_RANKING, "slot ranking")
+    SLOT_RANKING.check(ranking)
     frame = ranking.select("policy", "mean", "low", "high", pl.col("setting").cast(pl.Float64))
     ticks = alt.Axis(values=sorted(frame["setting"].unique().to_list()), format=",d")
     base = alt.Chart(frame).encode(
@@ -114,7 +112,7 @@ def moves_against_locality(
     title, moves_axis, locality_axis, subtitle : str
     """
     for ranking in (moves, locality):
-        require(ranking, SLOT_RANKING, "slot ranking")
+        SLOT_RANKING.check(ranking)
     figures = ("mean", "low", "high")
     frame = moves.select("policy", *(pl.col(name).alias(f"x_{name}") for name in figures))
     frame = frame.join(

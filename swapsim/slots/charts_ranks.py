@@ -6,7 +6,6 @@ import polars as pl
 
 from swapsim.charts import colours
 from swapsim.charts.interaction import interactive
-from swapsim.frames.table import require
 from swapsim.slots.tables import POLICY_RANKING
 
 
@@ -22,7 +21,7 @@ def policy_ranks(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> al
         Schema POLICY_RANKING.
     title, subtitle : str
     """
-    require(ranking, POLICY_RANKING, "POLICY_RANKING")
+    POLICY_RANKING.check(ranking)
     panels = [
         _panel(ranking.filter(metric=metric))
         for metric in ranking["metric"].unique(maintain_order=True)

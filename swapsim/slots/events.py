@@ -9,9 +9,8 @@ from typing import Final, TypeVar
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.frames.table import require
+from swapsim.slots.tables import HANDED_OUT, SLOT_EVENTS
 from swapsim.traces.folder import PROVENANCE, provenance, read_event
-from swapsim.traces.tables import HANDED_OUT, SLOT_EVENTS
 
 _Told = TypeVar("_Told", str, int)
 
@@ -64,8 +63,8 @@ def slot_events(folder: Path | str) -> pl.DataFrame:
         The folder has no slot events or no trace.toml; they have another schema, are not those
         that were written, or out of order.
     """
-    fields = [name for name in SLOT_EVENTS if name not in _HEAD]
-    return read_event(folder, "slot_events", SLOT_EVENTS, may_be_null=fields)
+    fields = [name for name in SLOT_EVENTS.schema if name not in _HEAD]
+    return read_event(folder, "slot_events", SLOT_EVENTS.schema, may_be_null=fields)
 
 
 def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) -> None:
@@ -82,7 +81,7 @@ def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) 
     InputError
         Naming the row, by its seq, and the field.
     """
-    require(rows, SLOT_EVENTS, "SLOT_EVENTS")
+    SLOT_EVENTS.check(rows)
     if rows.is_empty():
         raise InputError("the table has no rows: capture slot events first")
     lacking = pl.coalesce(
@@ -152,8 +151,8 @@ def handed_out(folders: Mapping[str, Path]) -> pl.DataFrame:
         Schema HANDED_OUT, run after run.
     """
     frames = [_handed_out(name, folder) for name, folder in folders.items()]
-    frame = pl.concat(frames) if frames else pl.DataFrame(schema=HANDED_OUT)
-    return require(frame, HANDED_OUT, "HANDED_OUT")
+    frame = pl.concat(frames) if frames else pl.DataFrame(schema=HANDED_OUT.schema)
+    return HANDED_OUT.check(frame)
 
 
 def thinned(handed_out: pl.DataFrame, points: int) -> pl.DataFrame:

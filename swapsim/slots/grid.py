@@ -12,7 +12,6 @@ import polars as pl
 from swapsim import study
 from swapsim.errors import ConfigError
 from swapsim.ffi.facts import POLICIES
-from swapsim.frames.table import require
 from swapsim.policies.policy import Policy
 from swapsim.slots._native_workbench import online
 from swapsim.slots.config import SlotsConfig
@@ -125,5 +124,5 @@ def one_at_a_time(
         for seed in range(1, seeds + 1)
     ]
     frames = study.run(measure_point, points, executor=executor, progress=progress, folder=folder)
-    found = pl.concat(frames) if frames else pl.DataFrame(schema=SLOT_SWEEP)
-    return require(found, SLOT_SWEEP, "SLOT_SWEEP")
+    found = pl.concat(frames) if frames else pl.DataFrame(schema=SLOT_SWEEP.schema)
+    return SLOT_SWEEP.check(found)

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from swapsim.frames.table import require
 from swapsim.policies.policy import Policy
 from swapsim.slots._native_workbench import Counts, LockSite, online, run
 from swapsim.slots.config import SlotsConfig
@@ -213,9 +212,7 @@ def measure(
         for name, metric in METRICS.items()
     ]
     rows.append((policy, online(device), device.seed, FAIRNESS, _fairness(counts), "index"))
-    return require(
-        pl.DataFrame(rows, schema=SLOT_MEASURES, orient="row"), SLOT_MEASURES, "SLOT_MEASURES"
-    )
+    return SLOT_MEASURES.check(pl.DataFrame(rows, schema=SLOT_MEASURES.schema, orient="row"))
 
 
 def _quotient(counts: Counts, metric: Metric) -> float | None:

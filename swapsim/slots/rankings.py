@@ -9,7 +9,6 @@ import polars as pl
 
 from swapsim.claims.intervals import check_confidence, interval, ranks_by_interval
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 from swapsim.slots.metrics import FAIRNESS, METRICS
 from swapsim.slots.tables import SLOT_RANKING, SLOT_SWEEP
 
@@ -37,7 +36,7 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) ->
     InputError
         The table has another schema, or has no such metric; or confidence is out of its range.
     """
-    require(measures, SLOT_SWEEP, "SLOT_SWEEP")
+    SLOT_SWEEP.check(measures)
     check_confidence(confidence)
     keys = ["factor", "setting", "policy", "n_cpus", "metric", "unit"]
     chosen = measures.filter(metric=metric)
@@ -60,7 +59,7 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) ->
         for group in by_setting.values()
         for row, rank in zip(group, ranks_by_interval(group, better), strict=True)
     ]
-    frame = pl.DataFrame(ranked, schema=SLOT_RANKING)
+    frame = pl.DataFrame(ranked, schema=SLOT_RANKING.schema)
     best_first = pl.col("mean") * (-1 if better == "higher" else 1)
     settings = chosen.select("factor", "setting").unique(maintain_order=True)
     order = settings.with_row_index("at")
@@ -69,7 +68,7 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) ->
         .sort("at", best_first, "policy")
         .select(SLOT_RANKING.names())
     )
-    return require(frame, SLOT_RANKING, "SLOT_RANKING")
+    return SLOT_RANKING.check(frame)
 
 
 def _spread(values: list[float], confidence: float) -> dict[str, float]:

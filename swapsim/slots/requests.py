@@ -6,11 +6,10 @@ from pathlib import Path
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.events import check_slot_events, slot_events, slot_set_up
+from swapsim.slots.tables import REQUEST_OP, REQUESTS
 from swapsim.traces.folder import require_order
-from swapsim.traces.tables import REQUEST_OP, REQUESTS
 
 
 def request_streams(source: pl.DataFrame | Path | str) -> pl.DataFrame:
@@ -56,7 +55,7 @@ def _requests(events: pl.DataFrame) -> pl.DataFrame:
         .sort("seq", "offset")
         .select(REQUESTS.names())
     )
-    return require(frame, REQUESTS, "REQUESTS")
+    return REQUESTS.check(frame)
 
 
 def _pages(events: pl.DataFrame) -> pl.DataFrame:
@@ -65,7 +64,7 @@ def _pages(events: pl.DataFrame) -> pl.DataFrame:
         "seq",
         "pid",
         pl.col("offset").cast(pl.Int64),
-        op=pl.lit("get", dtype=REQUEST_OP),
+        op=pl.lit("get", dtype=REQUEST_OP.dtype),
         ordinal=pl.int_range(pl.len(), dtype=pl.UInt32).over("pid"),
     )
     freed = pl.when(pl.col("op") == "free").then("n").otherwise(0).cast(pl.UInt64).cum_sum()
@@ -78,7 +77,9 @@ def _pages(events: pl.DataFrame) -> pl.DataFrame:
         events.filter(op="free")
         .select("seq", "pid", offset=pl.int_ranges(first, first + pl.col("n").cast(pl.Int64)))
         .explode("offset")
-        .with_columns(op=pl.lit("put", dtype=REQUEST_OP), ordinal=pl.lit(None, dtype=pl.UInt32))
+        .with_columns(
+            op=pl.lit("put", dtype=REQUEST_OP.dtype), ordinal=pl.lit(None, dtype=pl.UInt32)
+        )
     )
     before = pl.col("op").shift(1).over("offset")
     pages = pl.concat([gets, puts]).sort("offset", "seq").with_columns(before=before)

@@ -11,7 +11,6 @@ import polars as pl
 from swapsim.checks import check_choice
 from swapsim.errors import InputError
 from swapsim.ffi.facts import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
-from swapsim.frames.table import require
 from swapsim.io import decode
 from swapsim.progress import bar
 from swapsim.slots._native_replay import SlotMismatch, replay_slots
@@ -211,10 +210,10 @@ def verified_slots(folders: Mapping[str, Path]) -> pl.DataFrame:
     """
     frame = pl.DataFrame(
         [_verified(name, folder) for name, folder in folders.items()],
-        schema=VERIFIED_SLOTS,
+        schema=VERIFIED_SLOTS.schema,
         orient="row",
     )
-    return require(frame, VERIFIED_SLOTS, "VERIFIED_SLOTS")
+    return VERIFIED_SLOTS.check(frame)
 
 
 def _verified(name: str, folder: Path) -> tuple[object, ...]:

@@ -10,8 +10,7 @@ import polars as pl
 from swapsim.checks import check_choice, check_flags, check_number, check_share
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import OVERLAP_CALLS_MAX
-from swapsim.frames.table import require
-from swapsim.traces.tables import REQUESTS
+from swapsim.slots.tables import REQUESTS
 
 SWAP_IN: Final = ("synchronous", "asynchronous")
 """How a page comes in: past the swap cache, or through it (``slot_workbench.h``)."""
@@ -125,7 +124,7 @@ class StreamsConfig:
 
     def __post_init__(self) -> None:
         """Check each field."""
-        require(self.requests, REQUESTS, "REQUESTS")
+        REQUESTS.check(self.requests)
         if self.requests.is_empty():
             raise InputError("the table of requests has no rows: choose a trace that swaps")
         if not isinstance(self.skipped_share, Real) or not 0 <= self.skipped_share < 1:

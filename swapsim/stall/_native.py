@@ -10,11 +10,10 @@ from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi.codes import check
 from swapsim.ffi.facts import STALL_FATES, STALL_LIST_MAX
-from swapsim.frames.table import require
 from swapsim.stall._native_page import page_bits, settings_of
 from swapsim.stall._native_words import PROBLEMS, sentence, sleeps_of
 from swapsim.stall.config import StallContext
-from swapsim.stall.tables_decisions import STALL_PAGES, STALL_WAYS
+from swapsim.stall.tables import STALL_PAGES, STALL_WAYS
 
 PLACES: Final = {"list": lib.SWS_STALL_AT_LIST, "pass": lib.SWS_STALL_AT_PASS}
 """Where counters decide."""
@@ -145,7 +144,7 @@ def lead(
     InputError
         Nothing was taken, or too much.
     """
-    require(pages, STALL_PAGES, "STALL_PAGES")
+    STALL_PAGES.check(pages)
     taken = int(pages["pages"].sum()) + unseen
     if not 1 <= taken <= STALL_LIST_MAX:
         raise InputError(f"{taken} pages taken: give 1 to {STALL_LIST_MAX}", field="pages")
@@ -157,7 +156,7 @@ def lead(
     end = _decided(context, lib.SWS_STALL_AT_LIST, decision)
     counts = {name: getattr(led.counts, name) for name in _COUNTS}
     cleared = {"flags_cleared": decision.cleared, "slept": led.slept}
-    return pl.DataFrame(ways, schema=STALL_WAYS, orient="row"), counts | end | cleared
+    return pl.DataFrame(ways, schema=STALL_WAYS.schema, orient="row"), counts | end | cleared
 
 
 def _way(led: Any, page: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -16,8 +16,15 @@ from swapsim.frames.parquet_file import require_values
 from swapsim.frames.table import require
 from swapsim.stall._native_rules import number_of
 from swapsim.stall._native_words import PROBLEMS, sleeps_of, wakes
-from swapsim.stall.tables import RECLAIM_FOLIOS, RECLAIM_LISTS, RECLAIM_PASSES, THROTTLE
-from swapsim.stall.tables_decisions import STALL_FATE, STALL_LISTS, STALL_PASSES
+from swapsim.stall.tables import (
+    RECLAIM_FOLIOS,
+    RECLAIM_LISTS,
+    RECLAIM_PASSES,
+    STALL_FATE,
+    STALL_LISTS,
+    STALL_PASSES,
+    THROTTLE,
+)
 
 CHUNK_ROWS: Final = 1 << 20
 """Rows fed to C in one call, whole lists: between two calls Ctrl-C is heard."""
@@ -135,9 +142,9 @@ def decide_lists(
     InputError
         Naming the list, the row and the field that cannot be.
     """
-    require(folios, RECLAIM_FOLIOS, "reclaim_folios")
+    RECLAIM_FOLIOS.check(folios)
     require_values(folios, ["step", "pages"])
-    require(lists, RECLAIM_LISTS, "reclaim_lists")
+    RECLAIM_LISTS.check(lists)
     require_values(lists, lists.columns)
     ends = _ends(folios, lists)
     columns = _folio_columns(folios, own_flags=history is None)
@@ -154,7 +161,7 @@ def decide_lists(
         tick(end - begin)
     return Decided(
         lists=_lists(found, lists["list"], rules),
-        fates=pl.Series("fate", STALL_FATES, dtype=STALL_FATE).gather(fates),
+        fates=pl.Series("fate", STALL_FATES, dtype=STALL_FATE.dtype).gather(fates),
     )
 
 
@@ -309,13 +316,13 @@ def _lists(found: np.ndarray[Any, np.dtype[np.void]], names: pl.Series, rules: s
         list=names,
         sleeps=_sleeps(frame["acts"], rules, lib.SWS_STALL_AT_LIST),
         wakes=(pl.col("acts") & woken) != 0,
-    ).select(pl.col(name).cast(dtype) for name, dtype in STALL_LISTS.items())
+    ).select(pl.col(name).cast(dtype) for name, dtype in STALL_LISTS.schema.items())
 
 
 def _sleeps(acts: pl.Series, rules: str, place: int) -> pl.Series:
     """Return the sleeps that acts asked for, in order."""
     known = [sleeps_of(rules, place, done) for done in range(1 << lib.SWS_STALL_ACTS_MAX)]
-    return pl.Series(known, dtype=pl.List(THROTTLE)).gather(acts)
+    return pl.Series(known, dtype=pl.List(THROTTLE.dtype)).gather(acts)
 
 
 def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
@@ -338,7 +345,7 @@ def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
     InputError
         Naming the pass and the counter that contradicts another.
     """
-    require(passes, RECLAIM_PASSES, "reclaim_passes")
+    RECLAIM_PASSES.check(passes)
     require_values(passes, [name for name in passes.columns if name != "throttle"])
     columns = passes.select(
         caller=_caller("memcg", LEGACY=~pl.col("sane"), LOCAL_THROTTLE=~pl.col("may_throttle")),
@@ -375,5 +382,5 @@ def _passes(found: np.ndarray[Any, np.dtype[np.void]], rules: str, place: int) -
     )
     sleeps = _sleeps(frame["acts"], rules, place)
     return frame.with_columns(throttle=sleeps.list.first()).select(
-        pl.col(name).cast(dtype) for name, dtype in STALL_PASSES.items()
+        pl.col(name).cast(dtype) for name, dtype in STALL_PASSES.schema.items()
     )

@@ -10,11 +10,9 @@ from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi.facts import STALL_SLEEPS
 from swapsim.frames.parquet_file import require_values
-from swapsim.frames.table import require
 from swapsim.stall._native import decide_round, explain_round
 from swapsim.stall.config import StallContext
-from swapsim.stall.tables import RECLAIM_ROUNDS, THROTTLES
-from swapsim.stall.tables_decisions import STALL_PASSES, STALL_SLEEPERS
+from swapsim.stall.tables import RECLAIM_ROUNDS, STALL_PASSES, STALL_SLEEPERS, THROTTLES
 
 _OF_2013: Final = ("congested_devices", "flags")
 """What 2013's sleeps look at: null in the rows of 6.1's."""
@@ -50,13 +48,13 @@ def decide_rounds(rounds: pl.DataFrame, rules: str) -> pl.DataFrame:
     ConfigError
         A priority outside of 0 to 12.
     """
-    require(rounds, RECLAIM_ROUNDS, "reclaim_rounds")
+    RECLAIM_ROUNDS.check(rounds)
     require_values(rounds, [name for name in rounds.columns if name != "throttle"])
     asked = []
     for row in rounds.iter_rows(named=True):
         context, pages = _round(row, rules)
         asked.append((0, 0, *(decide_round(context, **pages)["sleeps"] or [None])))
-    return pl.DataFrame(asked, schema=STALL_PASSES, orient="row")
+    return pl.DataFrame(asked, schema=STALL_PASSES.schema, orient="row")
 
 
 def why_round(row: Mapping[str, Any], rules: str) -> list[str]:
@@ -107,7 +105,7 @@ def decide_sleeps(throttles: pl.DataFrame, *, hz: int = 250) -> pl.DataFrame:
     InputError
         An unknown flag, or too few ticks.
     """
-    require(throttles, THROTTLES, "THROTTLES")
+    THROTTLES.check(throttles)
     require_values(throttles, [name for name in throttles.columns if name not in _OF_2013])
     asked = ffi.new("struct sws_stall_sleeper *")
     timeout, declined = ffi.new("uint64_t *"), ffi.new("enum sws_stall_declined *")
@@ -120,4 +118,4 @@ def decide_sleeps(throttles: pl.DataFrame, *, hz: int = 250) -> pl.DataFrame:
         if lib.sws_stall_sleep_length(reason, asked, timeout, declined) != lib.SWS_OK:
             raise InputError(f"row {number}: flags {row['flags']} at {hz} ticks a second cannot be")
         told.append((timeout[0], DECLINED[declined[0]]))
-    return pl.DataFrame(told, schema=STALL_SLEEPERS, orient="row")
+    return pl.DataFrame(told, schema=STALL_SLEEPERS.schema, orient="row")

@@ -9,8 +9,7 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi.facts import STALL_FLAGS, STALL_RULES
-from swapsim.frames.table import require
-from swapsim.stall.tables_histories import DECIDED_LISTS, STALL_AGREEMENT, STALL_PARTINGS
+from swapsim.stall.tables import DECIDED_LISTS, STALL_AGREEMENT, STALL_PARTINGS
 from swapsim.traces import scan_event
 
 _COUNTERS: Final = ("dirty", "unqueued_dirty", "congested", "writeback", "immediate")
@@ -41,8 +40,8 @@ def stall_agreement(decided: pl.DataFrame) -> pl.DataFrame:
             _same("fates").mean().alias("folios"),
         )
         rows.append((one, other, both.height, *shares.row(0)))
-    frame = pl.DataFrame(rows, schema=STALL_AGREEMENT, orient="row")
-    return require(frame, STALL_AGREEMENT, "STALL_AGREEMENT")
+    frame = pl.DataFrame(rows, schema=STALL_AGREEMENT.schema, orient="row")
+    return STALL_AGREEMENT.check(frame)
 
 
 def agreement_table(agreement: pl.DataFrame, share: str = "decisions") -> pl.DataFrame:
@@ -59,7 +58,7 @@ def agreement_table(agreement: pl.DataFrame, share: str = "decisions") -> pl.Dat
     polars.DataFrame
         ``rules`` and a Float64 column per rule set.
     """
-    require(agreement, STALL_AGREEMENT, "STALL_AGREEMENT")
+    STALL_AGREEMENT.check(agreement)
     percent = pl.col(share) * 100
     one, other = (pl.col(name).cast(pl.String) for name in ("one", "other"))
     halves = [
@@ -114,9 +113,9 @@ def stall_partings(decided: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
     frame = (
         pl.concat(parts)
         .sort("lists", "list", "decision", descending=[True, False, False])
-        .select(pl.col(name).cast(dtype) for name, dtype in STALL_PARTINGS.items())
+        .select(pl.col(name).cast(dtype) for name, dtype in STALL_PARTINGS.schema.items())
     )
-    return require(frame, STALL_PARTINGS, "STALL_PARTINGS")
+    return STALL_PARTINGS.check(frame)
 
 
 def stall_timeline(
@@ -143,7 +142,7 @@ def stall_timeline(
     InputError
         No list is asked for.
     """
-    require(decided, DECIDED_LISTS, "DECIDED_LISTS")
+    DECIDED_LISTS.check(decided)
     if lists < 1:
         raise InputError(f"{lists} lists are no stretch: ask for 1 or more", field="lists")
     first = _worst(decided, lists) if begin is None else begin
@@ -174,7 +173,7 @@ def stall_seconds(folder: Path | str, decided: pl.DataFrame) -> float | None:
         There is no trace, or no table of who asked for sleeps.
     """
     begin, end = (
-        require(decided, DECIDED_LISTS, "DECIDED_LISTS")
+        DECIDED_LISTS.check(decided)
         .select(begin=pl.col("seq").min(), end=pl.col("seq").max())
         .row(0)
     )
@@ -200,7 +199,7 @@ def _worst(decided: pl.DataFrame, lists: int) -> int:
 
 def _sets(decided: pl.DataFrame) -> list[str]:
     """Return the rule sets of a frame, in order of age."""
-    require(decided, DECIDED_LISTS, "DECIDED_LISTS")
+    DECIDED_LISTS.check(decided)
     there = set(decided["rules"].unique().to_list())
     return [rules for rules in STALL_RULES if rules in there]
 

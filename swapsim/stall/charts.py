@@ -8,8 +8,7 @@ import polars as pl
 
 from swapsim.charts import colours
 from swapsim.charts.interaction import interactive
-from swapsim.frames.table import require
-from swapsim.stall.tables_lists import LED_PAGES, RULE_SPANS
+from swapsim.stall.tables import LED_PAGES, RULE_SPANS
 
 
 @interactive(name="rule set", decision="what", text="is decided", middle="", left="", right="")
@@ -22,7 +21,7 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
         Schema RULE_SPANS.
     title, subtitle : str
     """
-    frame = require(spans, RULE_SPANS, "RULE_SPANS")
+    frame = RULE_SPANS.check(spans)
     names = frame["rules"].explode().unique(maintain_order=True).to_list()
     order = frame["decision"].unique(maintain_order=True).to_list()
     place = {name: at for at, name in enumerate(names)}
@@ -86,7 +85,7 @@ def pages_by_rules(led: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.
         Schema LED_PAGES, one meeting.
     title, subtitle : str
     """
-    frame = require(led, LED_PAGES, "LED_PAGES").with_columns(pl.col("rules").cast(pl.String))
+    frame = LED_PAGES.check(led).with_columns(pl.col("rules").cast(pl.String))
     rules = frame["rules"].unique(maintain_order=True).to_list()
     words = dict(frame.select(pl.col("place").cast(pl.String), "page").iter_rows())
     met = set(frame["fate"])

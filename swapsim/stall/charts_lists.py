@@ -7,8 +7,7 @@ import polars as pl
 from swapsim.charts import colours
 from swapsim.charts.interaction import interactive
 from swapsim.ffi.facts import STALL_RULES
-from swapsim.frames.table import require
-from swapsim.stall.tables_histories import DECIDED_LISTS, STALL_AGREEMENT
+from swapsim.stall.tables import DECIDED_LISTS, STALL_AGREEMENT
 
 
 @interactive(one="one rule set", other="the other")
@@ -22,7 +21,7 @@ def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = ""
     share : {"decisions", "flags", "sleeps", "folios"}
     title, subtitle : str
     """
-    frame = require(pairs, STALL_AGREEMENT, "STALL_AGREEMENT")
+    frame = STALL_AGREEMENT.check(pairs)
     names = {*frame["one"].to_list(), *frame["other"].to_list()}
     rules = [name for name in STALL_RULES if name in names]
     # Only what is alike throughout may be called 100.
@@ -75,7 +74,7 @@ def stretch(decided: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Cha
         Schema DECIDED_LISTS, a stretch of it (`replay.stall_timeline`).
     title, subtitle : str
     """
-    frame = require(decided, DECIDED_LISTS, "DECIDED_LISTS")
+    frame = DECIDED_LISTS.check(decided)
     decision = (
         pl.when("forced")
         .then(pl.lit("sleep, up to 100 ms"))

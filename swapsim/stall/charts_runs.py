@@ -9,7 +9,6 @@ import polars as pl
 from swapsim.charts import colours
 from swapsim.charts.interaction import interactive
 from swapsim.claims.tables import MEDIANS_BY_SIZE, PAIRED
-from swapsim.frames.table import require
 
 
 @interactive(policy="rule set", low="interval from", high="interval to")
@@ -26,7 +25,7 @@ def along_rules(
         Metric to the words above its panel.
     title, subtitle : str
     """
-    frame = require(medians, MEDIANS_BY_SIZE, "MEDIANS_BY_SIZE")
+    frame = MEDIANS_BY_SIZE.check(medians)
     rules = frame["policy"].unique(maintain_order=True).to_list()
     sizes = frame["size"].unique().sort().to_list()
     drawn = []
@@ -71,7 +70,7 @@ def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Laye
         Schema PAIRED.
     title, subtitle : str
     """
-    frame = require(steps, PAIRED, "PAIRED")
+    frame = PAIRED.check(steps)
     change = 100 * (pl.col("value") - pl.col("base")) / pl.col("base")
     drawn = frame.select(
         "metric",

@@ -50,7 +50,7 @@ _STEPS_BY_FATE: Final = {
 }
 """Where a folio's way ends by what the rules make of it; one that was written may go on."""
 
-_OUTCOMES: Final = FOLIO_OUTCOME.categories.to_list()
+_OUTCOMES: Final = FOLIO_OUTCOME.dtype.categories.to_list()
 _TURNED: Final = ("activated", "culled")
 _STAYS: Final = ("kept",)
 

@@ -20,8 +20,6 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from swapsim.frames.table import schema_of
-
 BEFORE_ALL: Final = -2
 """Where a stretch begins that no row of its task precedes: maybe before the recording."""
 
@@ -35,7 +33,7 @@ RACED: Final = 1
 OTHER: Final = 2
 """The rows' order leaves only the other value."""
 
-FACTS: Final = schema_of(
+FACTS: Final = pl.Schema(
     {
         "row": pl.UInt64,
         "key": pl.UInt64,

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from swapsim.ffi.facts import STALL_BY_PASS, STALL_CLEARED
-from swapsim.frames.table import require
 from swapsim.stall._native_replay import decide_passes
 from swapsim.stall.counters import DECIDING, TELLING, CountedLists, Numbers
 from swapsim.stall.facts import seen_flags, written_flags
@@ -16,11 +15,11 @@ from swapsim.stall.flags import EXACT, OTHER, RACED, judge_flags
 from swapsim.stall.lists import ReclaimLists
 from swapsim.stall.recording import ReclaimRows
 from swapsim.stall.sleeps import Sleeps
-from swapsim.stall.tables import RECLAIM_PASSES
-from swapsim.stall.tables_decisions import (
+from swapsim.stall.tables import (
     JUDGED_LISTS,
     JUDGED_PASSES,
     JUDGED_THROTTLES,
+    RECLAIM_PASSES,
     STALL_FAULT,
     STALL_FAULTS,
 )
@@ -101,7 +100,7 @@ def judge_seen(rows: ReclaimRows, lists: ReclaimLists, rules: str) -> Mapping[st
 def _fault(**tests: pl.Expr) -> pl.Expr:
     """Return the first of the faults whose test holds; an underscore is a space."""
     named = [
-        pl.when(test).then(pl.lit(name.replace("_", " "), dtype=STALL_FAULT))
+        pl.when(test).then(pl.lit(name.replace("_", " "), dtype=STALL_FAULT.dtype))
         for name, test in tests.items()
     ]
     return pl.coalesce(*named)
@@ -138,7 +137,7 @@ def judge_lists(
             sleeps=pl.col("list").is_in(waits.implode()),
         ),
     )
-    return require(frame.select(JUDGED_LISTS.names()), JUDGED_LISTS, "JUDGED_LISTS")
+    return JUDGED_LISTS.check(frame.select(JUDGED_LISTS.names()))
 
 
 def _of_lists(folios: Numbers, lists: ReclaimLists) -> Numbers:
@@ -186,7 +185,7 @@ def judge_passes(
         )
         .with_columns(fault=pl.coalesce("own", "of_list"))
     )
-    require(frame.select(JUDGED_PASSES.names()), JUDGED_PASSES, "JUDGED_PASSES")
+    JUDGED_PASSES.check(frame.select(JUDGED_PASSES.names()))
     return frame.select(*JUDGED_PASSES.names(), "own")
 
 
@@ -200,9 +199,9 @@ def judge_throttles(sleeps: Sleeps, seen: pl.DataFrame) -> pl.DataFrame:
     """
     fault = pl.when(pl.col("verdict") == OTHER).then(pl.lit("flags seen"))
     frame = _seen(sleeps.throttles, seen).with_columns(
-        fault=pl.coalesce("fault", fault).cast(STALL_FAULT)
+        fault=pl.coalesce("fault", fault).cast(STALL_FAULT.dtype)
     )
-    return require(frame.select(JUDGED_THROTTLES.names()), JUDGED_THROTTLES, "JUDGED_THROTTLES")
+    return JUDGED_THROTTLES.check(frame.select(JUDGED_THROTTLES.names()))
 
 
 def all_faults(
@@ -233,10 +232,10 @@ def all_faults(
     others = {
         "reclaim_rounds": sleeps.rounds.filter(
             pl.col("asks").ne_missing(pl.col("throttle"))
-        ).with_columns(fault=pl.lit("sleeps", dtype=STALL_FAULT)),
+        ).with_columns(fault=pl.lit("sleeps", dtype=STALL_FAULT.dtype)),
         "reclaim_clears": rows.clears.join(clears, on="why", maintain_order="left")
         .filter(pl.col("flags") != pl.col("cleared"))
-        .with_columns(fault=pl.lit("cleared", dtype=STALL_FAULT)),
+        .with_columns(fault=pl.lit("cleared", dtype=STALL_FAULT.dtype)),
     }
     parts = [
         frame.filter(pl.col("fault").is_not_null()).select(
@@ -244,4 +243,4 @@ def all_faults(
         )
         for table, frame in {**judged, **others}.items()
     ]
-    return require(pl.concat(parts).sort("seq"), STALL_FAULTS, "STALL_FAULTS")
+    return STALL_FAULTS.check(pl.concat(parts).sort("seq"))

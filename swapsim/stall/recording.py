@@ -26,12 +26,12 @@ PRIORITY_MAX: Final = 12
 FLAGS_ALL: Final = 7
 
 SCHEMAS: Final[Mapping[str, pl.Schema]] = {
-    "reclaim_folios": RECLAIM_FOLIOS,
-    "reclaim_lists": RECLAIM_LISTS,
-    "reclaim_passes": RECLAIM_PASSES,
-    "throttles": THROTTLES,
-    "reclaim_rounds": RECLAIM_ROUNDS,
-    "reclaim_clears": RECLAIM_CLEARS,
+    "reclaim_folios": RECLAIM_FOLIOS.schema,
+    "reclaim_lists": RECLAIM_LISTS.schema,
+    "reclaim_passes": RECLAIM_PASSES.schema,
+    "throttles": THROTTLES.schema,
+    "reclaim_rounds": RECLAIM_ROUNDS.schema,
+    "reclaim_clears": RECLAIM_CLEARS.schema,
 }
 """By the name of the table's event."""
 

@@ -17,7 +17,6 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi.facts import STALL_BY_PASS, STALL_CLEARS, STALL_FATES, STALL_FLAGS, STALL_RULES
-from swapsim.frames.table import require
 from swapsim.progress import bar, over
 from swapsim.stall._native_replay import Decided, History, decide_lists
 from swapsim.stall._native_sleeps import decide_rounds, decide_sleeps
@@ -25,13 +24,15 @@ from swapsim.stall.counters import DECIDING
 from swapsim.stall.judged import with_decisions
 from swapsim.stall.lists import ReclaimLists, gather
 from swapsim.stall.recording import ReclaimRows, check_reclaim_rows, reclaim_rows
-from swapsim.stall.tables import RECLAIM_LISTS, THROTTLE, THROTTLES
-from swapsim.stall.tables_decisions import RULE_SET
-from swapsim.stall.tables_histories import (
+from swapsim.stall.tables import (
     DECIDED_LISTS,
     FOLIO_FATES,
+    RECLAIM_LISTS,
+    RULE_SET,
     STALL_DECISIONS,
     STALL_SLEEPS_ASKED,
+    THROTTLE,
+    THROTTLES,
 )
 from swapsim.traces import require_events
 
@@ -98,8 +99,8 @@ def stall_decisions_of(folders: Mapping[str, Path], *, progress: bool = False) -
         except InputError as error:
             raise error.of(folder) from None
         frames.append(summed_decisions(lists, rows.rounds, trace=name))
-    frame = pl.concat(frames) if frames else pl.DataFrame(schema=STALL_DECISIONS)
-    return require(frame, STALL_DECISIONS, "STALL_DECISIONS")
+    frame = pl.concat(frames) if frames else pl.DataFrame(schema=STALL_DECISIONS.schema)
+    return STALL_DECISIONS.check(frame)
 
 
 def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str) -> pl.DataFrame:
@@ -121,7 +122,7 @@ def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str)
     """
     naps = [decide_rounds(rounds, rules)["throttle"].count() for rules in STALL_RULES]
     of_rounds = pl.DataFrame(
-        {"rules": STALL_RULES, "naps": naps}, schema={"rules": RULE_SET, "naps": pl.UInt64}
+        {"rules": STALL_RULES, "naps": naps}, schema={"rules": RULE_SET.dtype, "naps": pl.UInt64}
     )
     flags = {name: ((pl.col("flags_set") & bit) != 0).sum() for name, bit in STALL_FLAGS.items()}
     frame = (
@@ -135,9 +136,9 @@ def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str)
         )
         .join(of_rounds, on="rules", how="left", maintain_order="left")
         .with_columns(trace=pl.lit(trace))
-        .select(pl.col(name).cast(dtype) for name, dtype in STALL_DECISIONS.items())
+        .select(pl.col(name).cast(dtype) for name, dtype in STALL_DECISIONS.schema.items())
     )
-    return require(frame, STALL_DECISIONS, "STALL_DECISIONS")
+    return STALL_DECISIONS.check(frame)
 
 
 def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -> pl.DataFrame:
@@ -160,7 +161,7 @@ def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -
         As for `stall_decisions`.
     """
     rows = _rows(source)
-    return require(_decided(rows, progress=progress), DECIDED_LISTS, "DECIDED_LISTS")
+    return DECIDED_LISTS.check(_decided(rows, progress=progress))
 
 
 def folio_fates(source: ReclaimRows | Path | str, numbers: Collection[int]) -> pl.DataFrame:
@@ -185,12 +186,12 @@ def folio_fates(source: ReclaimRows | Path | str, numbers: Collection[int]) -> p
     rows = _rows(source)
     lists = gather(rows)
     frames = [
-        lists.folios.with_columns(fate=decided.fates, rules=pl.lit(rules, dtype=RULE_SET))
+        lists.folios.with_columns(fate=decided.fates, rules=pl.lit(rules, dtype=RULE_SET.dtype))
         .filter(pl.col("list").is_in(list(numbers)))
         .select(FOLIO_FATES.names())
         for rules, decided in _by_rules(rows, lists, progress=False)
     ]
-    return require(pl.concat(frames), FOLIO_FATES, "FOLIO_FATES")
+    return FOLIO_FATES.check(pl.concat(frames))
 
 
 def sleeps_asked(decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = 250) -> pl.DataFrame:
@@ -221,7 +222,7 @@ def sleeps_asked(decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = 250) 
         [
             rounds.select(
                 "pass",
-                rules=pl.lit(rules, dtype=RULE_SET),
+                rules=pl.lit(rules, dtype=RULE_SET.dtype),
                 reason=decide_rounds(rounds, rules)["throttle"],
             ).drop_nulls("reason")
             for rules in STALL_RULES
@@ -234,8 +235,8 @@ def sleeps_asked(decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = 250) 
     )
     declines = pl.col("reason").is_in(_FOR_CONGESTION) & ~pl.col("flagged")
     longest = pl.DataFrame(
-        {"reason": THROTTLE.categories, "longest_us": _longest(hz)},
-        schema={"reason": THROTTLE, "longest_us": pl.UInt32},
+        {"reason": THROTTLE.dtype.categories, "longest_us": _longest(hz)},
+        schema={"reason": THROTTLE.dtype, "longest_us": pl.UInt32},
     )
     frame = (
         pl.concat([of_lists, of_rounds])
@@ -244,19 +245,21 @@ def sleeps_asked(decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = 250) 
         .join(longest, on="reason", how="left")
         .with_columns(most_us=pl.col("can_sleep").cast(pl.UInt64) * pl.col("longest_us"))
         .sort("rules", "reason")
-        .select(pl.col(name).cast(dtype) for name, dtype in STALL_SLEEPS_ASKED.items())
+        .select(pl.col(name).cast(dtype) for name, dtype in STALL_SLEEPS_ASKED.schema.items())
     )
-    return require(frame, STALL_SLEEPS_ASKED, "STALL_SLEEPS_ASKED")
+    return STALL_SLEEPS_ASKED.check(frame)
 
 
 def _longest(hz: int) -> pl.Series:
     """Return how long each sleep is that nothing declines."""
-    asked = pl.DataFrame({"reason": THROTTLE.categories}, schema={"reason": THROTTLE}).with_columns(
+    asked = pl.DataFrame(
+        {"reason": THROTTLE.dtype.categories}, schema={"reason": THROTTLE.dtype}
+    ).with_columns(
         kthread=pl.lit(value=False), write_pending=1, congested_devices=1, flags=_ALL_FLAGS
     )
     filled = asked.select(
         (pl.col(name) if name in asked.columns else pl.lit(0)).cast(dtype).alias(name)
-        for name, dtype in THROTTLES.items()
+        for name, dtype in THROTTLES.schema.items()
     )
     return decide_sleeps(filled, hz=hz)["timeout_us"]
 
@@ -330,9 +333,9 @@ def _frame(lists: ReclaimLists, decided: Decided, rules: str) -> pl.DataFrame:
     ).with_columns(
         # Each case 1 that slept asked for a sleep on the way.
         sleeps=pl.concat_list(
-            pl.lit("congestion_wait", dtype=THROTTLE).repeat_by("slept"), "sleeps"
+            pl.lit("congestion_wait", dtype=THROTTLE.dtype).repeat_by("slept"), "sleeps"
         ),
-        rules=pl.lit(rules, dtype=RULE_SET),
+        rules=pl.lit(rules, dtype=RULE_SET.dtype),
     )
     if rules in STALL_BY_PASS:
         frame = _with_passes(frame, lists.passes, rules)
@@ -340,7 +343,7 @@ def _frame(lists: ReclaimLists, decided: Decided, rules: str) -> pl.DataFrame:
     waits = pl.col("sleeps").list.eval(pl.element().is_in(_FOR_CONGESTION)).list.any()
     return frame.with_columns(
         forced=asks, waits=waits & ((pl.col(flag) & STALL_FLAGS["congested"]) != 0)
-    ).select(pl.col(name).cast(dtype) for name, dtype in DECIDED_LISTS.items())
+    ).select(pl.col(name).cast(dtype) for name, dtype in DECIDED_LISTS.schema.items())
 
 
 def _with_passes(frame: pl.DataFrame, passes: pl.DataFrame, rules: str) -> pl.DataFrame:
@@ -358,7 +361,7 @@ def _with_passes(frame: pl.DataFrame, passes: pl.DataFrame, rules: str) -> pl.Da
     return frame.join(of_pass, on="pass", how="left", maintain_order="left").with_columns(
         flags_set=pl.when(last).then(pl.col("flags_set") | pl.col("sets")).otherwise("flags_set"),
         flags_after=pl.when(last).then(pl.col("saw")).otherwise("flags_after"),
-        sleeps=pl.concat_list("sleeps", ask.otherwise(pl.lit([], dtype=pl.List(THROTTLE)))),
+        sleeps=pl.concat_list("sleeps", ask.otherwise(pl.lit([], dtype=pl.List(THROTTLE.dtype)))),
     )
 
 

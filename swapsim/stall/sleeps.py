@@ -104,7 +104,10 @@ def _asked(lists: pl.DataFrame, passes: pl.DataFrame, rounds: pl.DataFrame) -> p
     zero = pl.lit(0, dtype=pl.UInt64)
     at_end = lists.explode("sleeps").select("pass", "list", reason="sleeps", calls=pl.lit(1))
     on_the_way = lists.filter(pl.col("slept") > 0).select(
-        "pass", "list", reason=pl.lit(_CASE_1, dtype=THROTTLE), calls=pl.col("slept").cast(pl.Int32)
+        "pass",
+        "list",
+        reason=pl.lit(_CASE_1, dtype=THROTTLE.dtype),
+        calls=pl.col("slept").cast(pl.Int32),
     )
     of_whole = rounds.filter(pl.col("pass").is_in(passes["pass"].implode()))
     others = [

@@ -10,7 +10,6 @@ import polars as pl
 from swapsim.checks import check_choice
 from swapsim.errors import InputError
 from swapsim.ffi.facts import STALL_RULES
-from swapsim.frames.table import require
 from swapsim.progress import bar, over
 from swapsim.stall.counters import count_lists
 from swapsim.stall.judged import (
@@ -25,7 +24,7 @@ from swapsim.stall.lists import gather
 from swapsim.stall.mismatch import describe_first
 from swapsim.stall.recording import ReclaimRows, check_reclaim_rows, reclaim_rows
 from swapsim.stall.sleeps import judge_sleeps
-from swapsim.stall.tables_decisions import JUDGED_PASSES, VERIFIED_STALLS
+from swapsim.stall.tables import JUDGED_PASSES, VERIFIED_STALLS
 from swapsim.stall.verdict import StallVerdict
 from swapsim.traces import provenance
 
@@ -108,7 +107,7 @@ def _judged(rows: ReclaimRows, rules: str, *, hz: int, progress: bool) -> StallV
     return StallVerdict(
         rules=rules,
         lists=of_lists,
-        passes=require(passes.drop("own"), JUDGED_PASSES, "JUDGED_PASSES"),
+        passes=JUDGED_PASSES.check(passes.drop("own")),
         throttles=throttles,
         faults=faults,
         left_out=lists.left_out,
@@ -139,10 +138,10 @@ def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
     """
     frame = pl.DataFrame(
         [_verified(*each) for each in over(folders.items(), "verify", "traces")],
-        schema=VERIFIED_STALLS,
+        schema=VERIFIED_STALLS.schema,
         orient="row",
     )
-    return require(frame, VERIFIED_STALLS, "VERIFIED_STALLS")
+    return VERIFIED_STALLS.check(frame)
 
 
 def _verified(name: str, folder: Path) -> tuple[Any, ...]:

@@ -14,7 +14,6 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.frames.csv_file import read_csv
-from swapsim.frames.table import require
 from swapsim.io.paths import data_root
 from swapsim.study.tables import CONSTANTS
 
@@ -75,7 +74,7 @@ def read(file: ConstantsFile, root: Path | None = None) -> pl.DataFrame:
         missing.
     """
     path = (data_root() if root is None else root) / file.name
-    return check(file, read_csv(path, CONSTANTS, "CONSTANTS"), path)
+    return check(file, read_csv(path, CONSTANTS), path)
 
 
 def check(file: ConstantsFile, frame: pl.DataFrame, path: Path | None = None) -> pl.DataFrame:
@@ -101,7 +100,7 @@ def check(file: ConstantsFile, frame: pl.DataFrame, path: Path | None = None) ->
         is none or lies outside of low to high, a cost that is not in ns, a source that says
         nothing.
     """
-    require(frame, CONSTANTS, "CONSTANTS")
+    CONSTANTS.check(frame)
     seen: set[str] = set()
     for line, row in enumerate(frame.iter_rows(named=True), start=2):
         fault = _misfit(file, row, seen)
@@ -155,7 +154,7 @@ def change(file: ConstantsFile, frame: pl.DataFrame, values: Mapping[str, int]) 
     new = pl.col("name").replace_strict(values, default=None, return_dtype=pl.Int64)
     return check(
         file,
-        require(frame, CONSTANTS, "CONSTANTS").with_columns(
+        CONSTANTS.check(frame).with_columns(
             value=pl.coalesce(new, "value"),
             low=pl.min_horizontal("low", pl.coalesce(new, "low")),
             high=pl.max_horizontal("high", pl.coalesce(new, "high")),

@@ -54,7 +54,7 @@ def _check_kinds(schema: pl.Schema, columns: Sequence[str]) -> None:
             raise InputError(
                 f"the event has no such field; it has: {', '.join(schema)}", field=column
             )
-        kind, needed = schema[column], EVENT_HEAD.get(column, pl.String())
+        kind, needed = schema[column], EVENT_HEAD.schema.get(column, pl.String())
         if column in _HEAD or column in _WORDS:
             fits, wanted = kind == needed, f"{needed}"
         else:

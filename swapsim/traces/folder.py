@@ -158,7 +158,7 @@ def table_bytes(path: Path) -> bytes:
 
 def event_table(rows: Mapping[str, int]) -> pl.DataFrame:
     """Return a table with schema TRACE_EVENTS."""
-    return pl.DataFrame(sorted(rows.items()), schema=TRACE_EVENTS, orient="row")
+    return pl.DataFrame(sorted(rows.items()), schema=TRACE_EVENTS.schema, orient="row")
 
 
 def event_names(folder: Path) -> tuple[str, ...]:

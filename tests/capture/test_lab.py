@@ -17,7 +17,7 @@ from swapsim import traces
 from swapsim.claims.tables import RESULTS
 from swapsim.io.paths import data_root, shipped_measurements, shipped_traces
 from swapsim.removal.tables import REMOVALS
-from swapsim.traces.tables import SLOT_EVENTS
+from swapsim.slots.tables import SLOT_EVENTS
 
 CAPTURE = data_root() / "capture"
 PATCHES = data_root().parent / "patches"
@@ -185,7 +185,7 @@ def test_what_is_counted_fits_the_kernel(
 def test_a_slot_trace_is_slot_events_in_order(name: str) -> None:
     """The table has the schema to the letter, its rows in lock order, each with its own fields."""
     events = pl.read_parquet(SLOT_TRACES[name] / "slot_events.parquet")
-    assert events.schema == SLOT_EVENTS
+    assert events.schema == SLOT_EVENTS.schema
     assert events["seq"].is_sorted()
     assert events["seq"].n_unique() == events.height
     first = events.row(0, named=True)
@@ -391,7 +391,7 @@ def test_removals_are_numbered_by_the_list_that_they_are_of(
     ).write_parquet(tmp_path / "removal_list.parquet")
     rig.removals.tabulate(tmp_path)
     table = pl.read_parquet(tmp_path / "removals.parquet")
-    assert table.schema == REMOVALS
+    assert table.schema == REMOVALS.schema
     assert table.select("seq", "list").rows() == [(1, 1), (2, 2), (3, 1), (5, 3), (8, 5), (9, 5)]
 
 
@@ -399,7 +399,7 @@ def test_removals_are_numbered_by_the_list_that_they_are_of(
 def test_a_trace_of_removals_has_lists_of_one_task_each(name: str) -> None:
     """The table has the schema to the letter, rows in lock order, and a list has one task."""
     removals = pl.read_parquet(REMOVAL_TRACES[name] / "removals.parquet")
-    assert removals.schema == REMOVALS
+    assert removals.schema == REMOVALS.schema
     assert removals["seq"].is_sorted()
     assert removals.group_by("list").agg(pl.col("pid").n_unique())["pid"].max() == 1
     assert removals.filter("removed").height > 0
@@ -483,7 +483,7 @@ def test_every_experiment_can_be_read(rig: SimpleNamespace) -> None:
 def test_a_measurement_is_results_made_by_the_sources_that_are_here(name: str) -> None:
     """The table has its schema, and the hashes are those of the files today."""
     folder = shipped_measurements()[name]
-    assert pl.read_parquet(folder / "results.parquet").schema == RESULTS
+    assert pl.read_parquet(folder / "results.parquet").schema == RESULTS.schema
     sources = tomllib.loads((folder / "measured.toml").read_text())["sources"]
     for path, told in sources.items():
         assert hashlib.sha256((CAPTURE / path).read_bytes()).hexdigest() == told, path

@@ -23,12 +23,12 @@ from swapsim.stall.verify import verify_stalls
 CAPTURE = data_root() / "capture"
 TRACES = {name: folder for name, folder in shipped_traces().items() if name.startswith("stalls-")}
 TABLES = {
-    "reclaim_folios": RECLAIM_FOLIOS,
-    "reclaim_lists": RECLAIM_LISTS,
-    "reclaim_passes": RECLAIM_PASSES,
-    "reclaim_rounds": RECLAIM_ROUNDS,
-    "reclaim_clears": RECLAIM_CLEARS,
-    "throttles": THROTTLES,
+    "reclaim_folios": RECLAIM_FOLIOS.schema,
+    "reclaim_lists": RECLAIM_LISTS.schema,
+    "reclaim_passes": RECLAIM_PASSES.schema,
+    "reclaim_rounds": RECLAIM_ROUNDS.schema,
+    "reclaim_clears": RECLAIM_CLEARS.schema,
+    "throttles": THROTTLES.schema,
 }
 SLEEP = {"nid": 0, "reason": "writeback", "timeout_us": 100000, "delayed_us": 52000, "kthread": 0}
 UNTOLD = {"congested_devices": -1, "flags": -1}
@@ -70,7 +70,7 @@ def test_a_sleep_names_the_pass_and_list_that_asked_for_it(
     )
     rig.reclaim.tabulate(tmp_path)
     table = pl.read_parquet(tmp_path / "throttles.parquet")
-    assert table.schema == THROTTLES
+    assert table.schema == THROTTLES.schema
     assert table.select("seq", "pass", "list").rows() == [(3, 20, 0), (4, 21, 9), (5, 0, 0)]
     assert table["flags"].null_count() == table["congested_devices"].null_count() == 3
 
@@ -97,7 +97,7 @@ def test_what_was_not_asked_is_null(rig: SimpleNamespace, tmp_path: Path) -> Non
     kernel_wrote(tmp_path, "reclaim_folios", [row])
     rig.reclaim.tabulate(tmp_path)
     table = pl.read_parquet(tmp_path / "reclaim_folios.parquet")
-    assert table.schema == RECLAIM_FOLIOS
+    assert table.schema == RECLAIM_FOLIOS.schema
     assert table.select(asked).row(0) == (True,) * len(asked)
     assert table.select(*unasked, "node_flags").row(0) == (None,) * (len(unasked) + 1)
 

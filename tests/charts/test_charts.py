@@ -28,12 +28,11 @@ from swapsim.reclaim import charts_seconds as reclaim_charts_seconds
 from swapsim.removal import charts as removal_charts
 from swapsim.slots import charts as slots_charts
 from swapsim.slots import charts_ranks as slots_charts_ranks
-from swapsim.slots.tables import POLICY_RANKING, SLOT_RANKING
+from swapsim.slots.tables import HANDED_OUT, POLICY_RANKING, SLOT_RANKING
 from swapsim.stall import charts as stall_charts
 from swapsim.stall import charts_lists as stall_charts_lists
 from swapsim.stall import charts_runs as stall_charts_runs
-from swapsim.stall.tables_histories import STALL_AGREEMENT
-from swapsim.traces.tables import HANDED_OUT
+from swapsim.stall.tables import STALL_AGREEMENT
 
 SITES = pl.DataFrame(
     [
@@ -41,12 +40,12 @@ SITES = pl.DataFrame(
         for tags in (True, False)
         for site in ("add", "delete")
     ],
-    schema=LOCK_SITES_PER_PAGE,
+    schema=LOCK_SITES_PER_PAGE.schema,
     orient="row",
 )
 TRACES = pl.DataFrame(
     [("slow-disk", True, 100, 0.4, 4.2), ("slow-disk", False, 100, 0.4, 3.1)],
-    schema=MIX,
+    schema=MIX.schema,
     orient="row",
 )
 HEADLINES = pl.DataFrame(
@@ -54,7 +53,7 @@ HEADLINES = pl.DataFrame(
 )
 SLOTS = pl.DataFrame(
     [("shared", nth, nth % 2, 1, nth, 0, nth / 256) for nth in range(4)],
-    schema=HANDED_OUT,
+    schema=HANDED_OUT.schema,
     orient="row",
 )
 RANKING = pl.DataFrame(
@@ -63,12 +62,12 @@ RANKING = pl.DataFrame(
         for policy in ("shared", "mine")
         for cpus in (2, 4, 8)
     ],
-    schema=SLOT_RANKING,
+    schema=SLOT_RANKING.schema,
     orient="row",
 )
 PAIRS = pl.DataFrame(
     [("3.9", "mmotm", 1000, 0.5, 0.9999, 1.0, 1.0), ("3.9", "series-1", 1000, 0.4, 0.9, 1.0, 1.0)],
-    schema=STALL_AGREEMENT,
+    schema=STALL_AGREEMENT.schema,
     orient="row",
 )
 LISTS = pl.DataFrame(
@@ -76,14 +75,14 @@ LISTS = pl.DataFrame(
         {"rules": "mmotm", "nth": nth, "forced": nth == 1, "waits": False, "flags_set": nth}
         for nth in range(3)
     ],
-    schema=stall.DECIDED_LISTS,
+    schema=stall.DECIDED_LISTS.schema,
 )
 GUESTS = pl.DataFrame(
     [
         ("a", rules, "pages", 5.0, 4.0, 6.0, 1.0, 9.0, 7.0, 6.5, 7.5, 1.4, True)
         for rules in ("3.9", "mmotm")
     ],
-    schema=WORLD_AND_LAB,
+    schema=WORLD_AND_LAB.schema,
     orient="row",
 )
 ONE = RANKING.filter(setting="2")
@@ -93,7 +92,7 @@ RANKS = pl.DataFrame(
         for metric, unit in (("run", "slots"), ("pages moved", "pages/s"))
         for rank, policy in enumerate(("shared", "mine"), 1)
     ],
-    schema=POLICY_RANKING,
+    schema=POLICY_RANKING.schema,
     orient="row",
 )
 
@@ -101,7 +100,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "acquisitions_by_site": lambda: mapping_charts.acquisitions_by_site(SITES),
     "agreement": lambda: stall_charts_lists.agreement(PAIRS, "flags", title="T"),
     "along_rules": lambda: stall_charts_runs.along_rules(
-        stall.MEDIANS, {"scanned": "pages"}, title="T"
+        stall.MEDIANS.schema, {"scanned": "pages"}, title="T"
     ),
     "beside_the_lab": lambda: reclaim_charts_guest.beside_the_lab(GUESTS, {"a": "A"}, title="T"),
     "beside_the_mail": lambda: reclaim_charts.beside_the_mail(world.CELLS, title="T"),

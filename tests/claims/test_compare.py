@@ -18,10 +18,17 @@ from swapsim.claims import (
     three_columns,
     tolerances,
 )
-from swapsim.claims.tables import HELD_AGAINST, MEDIANS, RESULTS
-from swapsim.claims.tables_published import CLAIMS, COMPARISON, PUBLISHED, TOLERANCES
+from swapsim.claims.tables import (
+    CLAIMS,
+    COMPARISON,
+    HELD_AGAINST,
+    MEDIANS,
+    PUBLISHED,
+    RANGES,
+    RESULTS,
+    TOLERANCES,
+)
 from swapsim.errors import InputError
-from swapsim.machine.tables import RANGES
 
 TABLES = published_tables()
 A = "01-writeback-tags"
@@ -121,7 +128,7 @@ def test_mmtests_change(base: float, value: float, better: str, change: float) -
 def test_lkp_prints_a_change_from_zero_as_infinite() -> None:
     """A zero base has no quotient; a missing deviation leaves its place empty."""
     rows = [("row", "base", 0.0, 2, None, "lower"), ("row", "patch", 1.5, 2, 4.0, "lower")]
-    line = lkp(pl.DataFrame(rows, schema=COMPARISON, orient="row")).splitlines()[-1]
+    line = lkp(pl.DataFrame(rows, schema=COMPARISON.schema, orient="row")).splitlines()[-1]
     assert re.fullmatch(r" +0\.00 {6} +\+Inf% +1\.50 ±  4%  row", line)
 
 
@@ -145,7 +152,7 @@ def results(metric: str, source: str, base: list[float], patched: list[float]) -
         for kernel, values in (("base", base), ("base+patch", patched))
         for seed, value in enumerate(values)
     ]
-    return pl.DataFrame(rows, schema=RESULTS, orient="row")
+    return pl.DataFrame(rows, schema=RESULTS.schema, orient="row")
 
 
 def judged(table: pl.DataFrame, claim: str) -> dict[str, object]:
@@ -159,7 +166,7 @@ def test_a_claim_whose_range_is_too_wide_is_open() -> None:
     found = {}
     for verdict in ("open", "holds"):
         row = ("A-swap-out", 22.3, 11.27, 1.0, 60.0, 59.0, verdict, False, 1.0, 2.0, 5)
-        ranges = pl.DataFrame([row], schema=RANGES, orient="row")
+        ranges = pl.DataFrame([row], schema=RANGES.schema, orient="row")
         table = three_columns(published_claims(), runs, tolerances(), ranges)
         found[verdict] = dict(table.select("claim", "simulated_verdict").iter_rows())
     assert found["open"]["A-swap-out"] == "open"
@@ -192,10 +199,10 @@ def test_three_columns_judge_a_value_where_there_is_no_change() -> None:
     """Without a change the patched value counts; without a tolerance nothing is judged."""
     claim = pl.DataFrame(
         [("x", A, "m", "t | r | base -> base+patch", "r", 0.0, 3.0, None, None, "pages")],
-        schema=CLAIMS,
+        schema=CLAIMS.schema,
         orient="row",
     )
-    bound = pl.DataFrame([("x", 1.0, "")], schema=TOLERANCES, orient="row")
+    bound = pl.DataFrame([("x", 1.0, "")], schema=TOLERANCES.schema, orient="row")
     runs = results("r", "simulated", [0.0], [4.0])
     row = judged(three_columns(claim, runs, bound), "x")
     assert (row["published"], row["simulated"], row["unit"]) == (3.0, 4.0, "pages")
@@ -222,7 +229,7 @@ def simulated_counts(values: list[float]) -> pl.DataFrame:
             (A, "simulated", "6.1", "on", 8, seed, "locks", v, "1/page")
             for seed, v in enumerate(values)
         ],
-        schema=RESULTS,
+        schema=RESULTS.schema,
         orient="row",
     )
 
@@ -237,11 +244,11 @@ def test_a_count_agrees_within_five_percent(
     """The mean over the seeds stands beside the measured median, and is judged."""
     medians = pl.DataFrame(
         [(A, "measured", "6.1", "on", 8, "locks", "1/page", 7, 5.0, 4.9, 5.1)],
-        schema=MEDIANS,
+        schema=MEDIANS.schema,
         orient="row",
     )
     held = held_against(simulated_counts(values), medians)
-    assert held.schema == HELD_AGAINST
+    assert held.schema == HELD_AGAINST.schema
     row = held.row(0, named=True)
     assert row["apart_percent"] == pytest.approx(apart)
     assert row["agrees"] is agrees
@@ -272,7 +279,7 @@ def test_results_take_the_rows_digits_and_order_of_a_printed_table() -> None:
     )
     printed = cells({"rate": 2, "unseen": 1, "so": 0}, ("base+patch", "other", "base"))
     table = as_printed(runs, printed)
-    assert table.schema == COMPARISON
+    assert table.schema == COMPARISON.schema
     columns = ["metric", "kernel", "value", "decimals"]
     assert table.select(columns).rows() == [
         ("rate", "base+patch", 0.0, 2),
@@ -292,7 +299,7 @@ def test_results_are_printed_like_the_mail() -> None:
     printed = TABLES.filter(table="lkp comparison")
     runs = printed.select(
         "patch",
-        pl.lit("simulated").cast(RESULTS["source"]).alias("source"),
+        pl.lit("simulated").cast(RESULTS.schema["source"]).alias("source"),
         "kernel",
         pl.lit("-").alias("policy"),
         pl.lit(8, dtype=pl.UInt32).alias("n_tasks"),
@@ -326,4 +333,4 @@ def test_results_that_share_nothing_with_a_table_are_refused() -> None:
     with pytest.raises(InputError, match="PUBLISHED"):
         as_printed(runs, runs)
     with pytest.raises(InputError, match="RESULTS"):
-        as_printed(pl.DataFrame(schema=PUBLISHED), TABLES)
+        as_printed(pl.DataFrame(schema=PUBLISHED.schema), TABLES)

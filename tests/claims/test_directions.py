@@ -8,8 +8,7 @@ import pytest
 
 from swapsim import claims
 from swapsim.claims.directions import claimed_direction
-from swapsim.claims.tables import DIRECTIONS, PAIRED, RESULTS
-from swapsim.claims.tables_published import CLAIMS
+from swapsim.claims.tables import CLAIMS, DIRECTIONS, PAIRED, RESULTS
 from swapsim.errors import InputError
 
 PATCH = "03-stall-decisions"
@@ -33,13 +32,13 @@ def rounds(policy: str, values: Sequence[float], *, metric: str = "disk: m") -> 
 def claim(metric: str, *, where: str = "prose: x", row: str = "disk: m") -> pl.DataFrame:
     """Return a claim without a figure, of b against a."""
     fields = ("C-x", PATCH, "mail", f"{where} | {row} | a -> b", metric, None, None, None, None, "")
-    return pl.DataFrame([fields], schema=CLAIMS, orient="row")
+    return pl.DataFrame([fields], schema=CLAIMS.schema, orient="row")
 
 
 def verdict(metric: str, base: Sequence[float], value: Sequence[float]) -> str:
     """Judge one claim by its rounds."""
     found = claims.directions(claim(metric), pl.concat([rounds("a", base), rounds("b", value)]))
-    assert found.schema == DIRECTIONS
+    assert found.schema == DIRECTIONS.schema
     return str(found["verdict"].item())
 
 
@@ -140,7 +139,7 @@ def test_steps_go_from_each_policy_to_the_next() -> None:
         [rounds("a", [5.0] * 5), rounds("b", [3.0] * 5), rounds("c", [1.0, 9.0, 2.0, 8.0, 3.0])]
     )
     found = claims.steps(measured, ["a", "b", "c", "d"], ["disk: m"])
-    assert found.schema == PAIRED
+    assert found.schema == PAIRED.schema
     assert found.select("base_policy", "policy", "base", "value", "seen").rows() == [
         ("a", "b", 5.0, 3.0, "falls"),
         ("b", "c", 3.0, 3.0, "either"),
@@ -152,6 +151,6 @@ def test_steps_go_from_each_policy_to_the_next() -> None:
 def test_tables_of_another_schema_are_refused() -> None:
     """By name."""
     with pytest.raises(InputError, match="CLAIMS"):
-        claims.directions(pl.DataFrame(), pl.DataFrame(schema=RESULTS))
+        claims.directions(pl.DataFrame(), pl.DataFrame(schema=RESULTS.schema))
     with pytest.raises(InputError, match="RESULTS"):
         claims.directions(STATED, pl.DataFrame())

@@ -18,7 +18,7 @@ def rounds(**values_of: list[float]) -> pl.DataFrame:
             for policy, values in values_of.items()
             for seed, value in enumerate(values, 1)
         ],
-        schema=RESULTS,
+        schema=RESULTS.schema,
         orient="row",
     )
 
@@ -108,7 +108,7 @@ def medians(values: dict[tuple[str, str], float]) -> pl.DataFrame:
             ("p", "measured", "6.1", policy, 8, metric, "1", 5, value, 0.9 * value, 1.1 * value)
             for (policy, metric), value in values.items()
         ],
-        schema=MEDIANS,
+        schema=MEDIANS.schema,
         orient="row",
     )
 

@@ -14,7 +14,7 @@ LABELS = {"patch": "p", "kernel": "6.1", "policy": "on", "n_tasks": 8, "seed": 3
 def test_each_row_has_the_labels_of_its_run() -> None:
     """Simulated is what nothing else is said of."""
     frame = results([("waits", 2.5, "%"), ("pages", 7, "page")], LABELS)
-    assert frame.schema == RESULTS
+    assert frame.schema == RESULTS.schema
     assert frame.row(0) == ("p", "simulated", "6.1", "on", 8, 3, "waits", 2.5, "%")
     assert frame["value"].to_list() == [2.5, 7.0]
     measured = results([("waits", 2.5, "%")], {**LABELS, "source": "measured"})

@@ -17,8 +17,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from swapsim import claims
-from swapsim.claims.tables import RESULTS, THREE_COLUMNS
-from swapsim.claims.tables_yours import FOUR_COLUMNS, UNMATCHED, YOUR_RUNS
+from swapsim.claims.tables import FOUR_COLUMNS, RESULTS, THREE_COLUMNS, UNMATCHED, YOUR_RUNS
 from swapsim.cli import main
 from swapsim.errors import InputError
 from swapsim.site import yours
@@ -31,7 +30,7 @@ FIGURES = st.floats(allow_nan=False, allow_infinity=False)
 
 def three() -> pl.DataFrame:
     """Return the claims with nothing simulated or measured."""
-    none = pl.DataFrame(schema=RESULTS)
+    none = pl.DataFrame(schema=RESULTS.schema)
     return claims.three_columns(claims.published_claims(), none, claims.tolerances())
 
 
@@ -64,7 +63,7 @@ def write_csv(path: Path, head: str, rows: list[tuple[Any, ...]]) -> Path:
 def test_what_is_written_as_csv_is_read(tmp_path: Path, rows: list[tuple[Any, ...]]) -> None:
     """Any names and figures come back, whatever has to be quoted."""
     frame = claims.your_runs(write_csv(tmp_path / "runs.csv", LONG, rows))
-    assert frame.schema == YOUR_RUNS
+    assert frame.schema == YOUR_RUNS.schema
     assert frame.rows() == rows
 
 
@@ -79,7 +78,7 @@ def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]
         for kernel, values in (("base", base), ("patched", patched))
         for run, value in enumerate(values)
     ]
-    four, rest = compared(pl.DataFrame(rows, schema=YOUR_RUNS, orient="row"))
+    four, rest = compared(pl.DataFrame(rows, schema=YOUR_RUNS.schema, orient="row"))
     assert rest.is_empty()
     row = four.row(0, named=True)
     mean = {"base": statistics.fmean(base), "patched": statistics.fmean(patched)}
@@ -103,7 +102,7 @@ def test_a_metric_is_called_as_a_tool_a_mail_or_a_claim_calls_it(tmp_path: Path)
     rows = [("Amean System-5", 200, 100, "s"), ("B-system-7", 100, 90, ""), ("syst-1", 10, 8, "s")]
     four, rest = compared(claims.your_runs(write_csv(tmp_path / "a.csv", head, rows)))
     assert rest.is_empty()
-    assert four.schema == FOUR_COLUMNS
+    assert four.schema == FOUR_COLUMNS.schema
     found = {(row["claim"], row["yours"]) for row in four.iter_rows(named=True)}
     assert {("B-system-5", -50.0), ("B2-system-5", -50.0)} < found
     assert {claim for claim, _ in found} >= {"B-system-7", "B-system-1", "B2-system-1"}
@@ -127,7 +126,7 @@ def test_what_stands_beside_no_claim_is_listed(tmp_path: Path) -> None:
     ]
     four, rest = compared(claims.your_runs(write_csv(tmp_path / "a.csv", LONG, rows)))
     assert four.is_empty()
-    assert rest.schema == UNMATCHED
+    assert rest.schema == UNMATCHED.schema
     assert dict(rest.select("metric", "why").iter_rows()) == {
         "A-swap-out": "0 without the patch: no change in percent",
         "A-throughput": "not measured with patched",
@@ -399,4 +398,4 @@ def test_the_three_columns_are_those_of_the_laboratory(tmp_path: Path) -> None:
     assert found["measured"] is not None
     assert found["simulated"] is None
     assert found["yours"] == pytest.approx(-70)
-    assert set(THREE_COLUMNS) - {"unit"} < set(found)
+    assert set(THREE_COLUMNS.schema) - {"unit"} < set(found)

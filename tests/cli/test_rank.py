@@ -58,7 +58,7 @@ def test_a_policy_is_ranked_among_the_others(
     assert printed.err == ""
     assert printed.out.count("| two_on ") == len(patch.RANKED_BY)
     ranking = pl.read_parquet(out)
-    assert ranking.schema == POLICY_RANKING
+    assert ranking.schema == POLICY_RANKING.schema
     for metric, better in patch.RANKED_BY.items():
         part = ranking.filter(metric=metric)
         assert set(part["policy"]) == {*POLICIES, "two_on"}
@@ -79,7 +79,7 @@ def test_what_is_printed_is_in_the_order_of_its_ranks(
         for metric, better in patch.RANKED_BY.items()
         for policy, rank in (("shared", 1), ("narrow", 3), ("wide", 2), ("percpu", 3))
     ]
-    ranking = pl.DataFrame(rows, schema=POLICY_RANKING, orient="row")
+    ranking = pl.DataFrame(rows, schema=POLICY_RANKING.schema, orient="row")
     monkeypatch.setattr(patch, "rank", lambda *_, **__: ranking)
     assert main(["rank", str(file)]) == 0
     printed = re.findall(r"^\| +\d \| (\w+) ", capsys.readouterr().out, re.MULTILINE)

@@ -16,7 +16,7 @@ import pytest
 from swapsim import traces
 from swapsim.cli import cli, main
 from swapsim.cli.output import TABLES, checked, write_chart, write_table
-from swapsim.cli.tables import Table, print_tables
+from swapsim.cli.tables import Printed, print_tables
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
 from swapsim.slots.tables import POLICY_RANKING
@@ -81,7 +81,7 @@ def ranked_before(monkeypatch: pytest.MonkeyPatch) -> None:
         for metric, better in patch.RANKED_BY.items()
         for rank, policy in enumerate(("shared", "stays"), 1)
     ]
-    ranking = pl.DataFrame(rows, schema=POLICY_RANKING, orient="row")
+    ranking = pl.DataFrame(rows, schema=POLICY_RANKING.schema, orient="row")
     monkeypatch.setattr(patch, "rank", lambda *_, **__: ranking)
 
 
@@ -109,7 +109,7 @@ def test_each_column_is_explained(name: str, capsys: pytest.CaptureFixture[str])
 def test_an_empty_table_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     """Not a head over no rows."""
     none = pl.DataFrame(schema={"test": pl.String})
-    print_tables([Table("unmatched", none, {}, title="what fits nothing")], explain=True)
+    print_tables([Printed("unmatched", none, {}, title="what fits nothing")], explain=True)
     assert capsys.readouterr().out == "what fits nothing: nothing\n"
 
 

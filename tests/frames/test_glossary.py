@@ -1,24 +1,55 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each column of each table is explained where the schemas are written."""
+"""The declarations of all tables: complete, named after their constants, each column on its own."""
 
+from importlib import import_module
+
+import polars as pl
 import pytest
 
 from swapsim.frames import glossary
+from swapsim.frames.table import BY_ROW, Column, Table, Vocabulary
+from swapsim.study.tables import CONSTANTS
 
 TABLES = {table.name: table for group in glossary.groups() for table in group.tables}
 
 
+def test_a_declaration_is_bound_to_its_name() -> None:
+    """Messages call a table by the name under which it is imported, and no two share one."""
+    names = []
+    for group in glossary.groups():
+        module = import_module(f"swapsim.{group.name}")
+        for each in (*group.tables, *group.vocabularies):
+            assert getattr(module, each.name) is each
+            names.append(each.name)
+    assert len(names) == len(set(names))
+
+
 @pytest.mark.parametrize("name", TABLES)
-def test_each_column_of_each_table_is_explained(name: str) -> None:
-    """A table says what a row is, and its module or the package what each column means."""
-    table = TABLES[name]
-    assert table.says, f"{name}: a docstring behind it says what a row is"
-    unsaid = [column.name for column in table.columns if not column.says]
-    assert not unsaid, f"{name}: a line under 'Columns' in its module's docstring for {unsaid}"
+def test_columns_of_a_table_have_different_meanings(name: str) -> None:
+    """Two columns of one table that read the same leave a user without an answer."""
+    meanings = [column.meaning for column in TABLES[name].columns]
+    assert len(meanings) == len(set(meanings))
 
 
-def test_a_column_is_asked_for_by_its_table() -> None:
-    """What a table's column means there, and nothing for a table that nobody knows."""
-    assert "machine.h" in glossary.explained("CONSTANTS")["name"].says
-    assert glossary.explained("CONSTANTS")["unit"] == glossary.explained("RESULTS")["unit"]
-    assert glossary.explained("TIDES") == {}
+def test_a_column_is_found_by_its_name() -> None:
+    """A table gives the declaration of each of its columns."""
+    assert "machine.h" in CONSTANTS["name"].meaning
+    with pytest.raises(KeyError):
+        CONSTANTS["tide"]
+
+
+def test_an_incomplete_declaration_is_refused() -> None:
+    """A column without a meaning or a unit is an error where it stands, so at import."""
+    with pytest.raises(ValueError, match="column a: its meaning is empty"):
+        Column("a", pl.String, "")
+    with pytest.raises(ValueError, match="column a: has no unit"):
+        Column("a", pl.Float64, "a figure")
+    with pytest.raises(ValueError, match="vocabulary V: its meaning is empty"):
+        Vocabulary("V", "", ("a",))
+    figure = Column("a", pl.Float64, "a figure", BY_ROW)
+    with pytest.raises(ValueError, match="table T: say what one row is"):
+        Table("T", "", figure)
+    with pytest.raises(ValueError, match="table T: has a column twice"):
+        Table("T", "One row.", Column("b", pl.String, "a word"), figure, figure)
+    with pytest.raises(ValueError, match="no column of words says the unit"):
+        Table("T", "One row.", figure)

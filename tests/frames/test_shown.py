@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapsim import frames
-from swapsim.claims.tables_published import CLAIMS
+from swapsim.claims.tables import CLAIMS
 from swapsim.frames import glossary
 from swapsim.frames.figures import NOTHING, cells
 from swapsim.machine.tables import WHAT_IF_RANGES
@@ -94,8 +94,8 @@ def test_what_is_the_same_stands_above_once() -> None:
 
 def test_units_are_those_of_the_schemas_and_of_the_metrics() -> None:
     """A part of a table has its columns' units, where all tables that it may be of agree."""
-    assert glossary.units(CLAIMS)["change"] == "%"
-    part = pl.DataFrame(schema=WHAT_IF_RANGES).select("label", "low", "high")
+    assert glossary.units(CLAIMS.schema)["change"] == "%"
+    part = pl.DataFrame(schema=WHAT_IF_RANGES.schema).select("label", "low", "high")
     assert frames.html(part).count("<small>%</small>") == 2
     assert "low" not in glossary.units(pl.Schema({"low": pl.Float64}))
     metrics = pl.DataFrame({"scanned": [2.5], "run": [1.5]})

@@ -11,8 +11,9 @@ import pytest
 from swapsim import io
 from swapsim.errors import ConfigError, InputError
 from swapsim.frames.parquet_file import read_table
+from swapsim.frames.table import Column, Table
 from swapsim.machine.costs import costs
-from swapsim.traces.tables import SLOT_EVENTS
+from swapsim.slots.tables import SLOT_EVENTS
 
 FRAME = pl.DataFrame({"seq": [1, 2, 3], "name": ["a", "b", None]})
 
@@ -157,9 +158,11 @@ def test_dots_in_a_text_are_no_key(tmp_path: Path) -> None:
 
 def test_a_table_of_a_schema_names_row_and_field(table: Path) -> None:
     """What is missing, of another type or without a value is named."""
-    schema = FRAME.schema
-    assert read_table(table, schema, "t", may_be_null=("name",)).equals(FRAME)
+    known = Table("t", "One row.", *(Column(n, t, "a value") for n, t in FRAME.schema.items()))
+    assert read_table(table, known, may_be_null=("name",)).equals(FRAME)
     with pytest.raises(InputError, match=r"table\.parquet, field 'name': the row with seq 3 has"):
-        read_table(table, schema, "t")
-    with pytest.raises(InputError, match=r"table\.parquet, field 'seq': table slots holds Int64"):
-        read_table(table, SLOT_EVENTS, "slots")
+        read_table(table, known)
+    with pytest.raises(
+        InputError, match=r"table\.parquet, field 'seq': table SLOT_EVENTS holds Int64"
+    ):
+        read_table(table, SLOT_EVENTS)

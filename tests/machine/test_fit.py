@@ -48,8 +48,8 @@ def test_a_fit_finds_the_constants_that_made_its_targets() -> None:
         constants=known,
     )
     assert fitted.converged
-    assert fitted.constants.schema == CONSTANTS
-    assert fitted.residuals.schema == FIT
+    assert fitted.constants.schema == CONSTANTS.schema
+    assert fitted.residuals.schema == FIT.schema
     assert constant(fitted.constants, "tree_ns") == pytest.approx(1000, rel=0.03)
     assert constant(fitted.constants, "unmap_ns") == pytest.approx(12000, rel=0.05)
 

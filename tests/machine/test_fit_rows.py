@@ -29,7 +29,7 @@ def test_fits_come_back_as_they_were() -> None:
         "not met": fit(SMALL, RATE, {"unmap_ns": 4000}, rounds=1, tolerance=1e-9),
     }
     rows = to_rows(fits)
-    assert rows.schema == FIT_ROWS
+    assert rows.schema == FIT_ROWS.schema
     for name, found in of_rows(rows).items():
         assert found.constants.equals(fits[name].constants)
         assert found.residuals.equals(fits[name].residuals)

@@ -16,7 +16,7 @@ def gained(*rows: tuple[str, float, float, float]) -> pl.DataFrame:
             ("cpus", at, label, low, middle, high, 9.0, 1.0, low < 0 < high)
             for at, (label, low, middle, high) in enumerate(rows)
         ],
-        schema=WHAT_IF_RANGES,
+        schema=WHAT_IF_RANGES.schema,
         orient="row",
     )
 
@@ -40,7 +40,7 @@ def test_the_constant_that_moves_most_is_named() -> None:
     """With its own ends; one without a fit at an end counts by the other."""
     asked = pl.DataFrame(
         [("map_ns", 30.0, 660.0, 12.0, 18.0, False), ("in_memory", 0.2, 0.4, None, 19.5, False)],
-        schema=SENSITIVITY,
+        schema=SENSITIVITY.schema,
         orient="row",
     )
     said = sensitivity_in_words(asked)

@@ -35,7 +35,7 @@ def medians_of(rows: list[tuple[str, float, float, float]]) -> pl.DataFrame:
             }
             for policy, median, low, high in rows
         ],
-        schema=MEDIANS,
+        schema=MEDIANS.schema,
     )
 
 

@@ -5,8 +5,7 @@ import polars as pl
 import pytest
 
 from swapsim import claims
-from swapsim.claims.tables import MEDIANS, RESULTS
-from swapsim.claims.tables_published import PUBLISHED
+from swapsim.claims.tables import MEDIANS, PUBLISHED, RESULTS
 from swapsim.errors import InputError
 from swapsim.machine.lock_relief import QUANTITIES, relief
 
@@ -18,7 +17,7 @@ def medians(values: dict[tuple[str, str], float]) -> pl.DataFrame:
             ("p", "measured", "6.1", policy, 8, metric, "1", 5, value, 0.9 * value, 1.1 * value)
             for (policy, metric), value in values.items()
         ],
-        schema=MEDIANS,
+        schema=MEDIANS.schema,
         orient="row",
     )
 
@@ -38,7 +37,7 @@ def counted(**value_of: float) -> pl.DataFrame:
             ("p", "simulated", "4.8", "-", 8, 1, metric.replace("__", "."), value, "1")
             for metric, value in value_of.items()
         ],
-        schema=RESULTS,
+        schema=RESULTS.schema,
         orient="row",
     )
 
@@ -108,4 +107,4 @@ def test_relief_names_what_is_missing() -> None:
         relief(two, (RUN, RUN), known, ("off", "maybe"))
     with pytest.raises(InputError, match="PUBLISHED"):
         relief(known, (RUN, RUN), known, ("off", "on"))
-    assert two.schema == PUBLISHED
+    assert two.schema == PUBLISHED.schema

@@ -22,7 +22,7 @@ POINTS = pl.DataFrame(
         (0.5, 0.4, False, 700, 9000, "c", 20.0, 3.0, 77.0, 177.0),
         (0.1, 0.2, True, 1000, 9000, "other", 50.0, 1.0, 51.0, 151.0),
     ],
-    schema=PREDICTED_BY_SHARES,
+    schema=PREDICTED_BY_SHARES.schema,
     orient="row",
 )
 PAGE = pl.DataFrame(
@@ -31,7 +31,7 @@ PAGE = pl.DataFrame(
         for kernel, microseconds in (("patched", 1.0), ("base", 2.0))
         for part in PARTS
     ],
-    schema=TIME_PER_PAGE,
+    schema=TIME_PER_PAGE.schema,
     orient="row",
 )
 GAINS = pl.DataFrame(
@@ -40,7 +40,7 @@ GAINS = pl.DataFrame(
         ("device", 16.0, "16 channels", -1.0, 3.0, 4.0, 9.0, 1.0, True),
         ("device", 32.0, "memory", 5.0, 6.0, 7.0, 9.0, 1.0, False),
     ],
-    schema=WHAT_IF_RANGES,
+    schema=WHAT_IF_RANGES.schema,
     orient="row",
 )
 

@@ -47,7 +47,7 @@ def test_tasks_that_end_before_the_watch_are_refused() -> None:
 def test_a_run_gives_results() -> None:
     """RESULTS, source simulated, one row per metric."""
     results = run(SHORT)
-    assert results.schema == RESULTS
+    assert results.schema == RESULTS.schema
     assert results["metric"].is_unique().all()
     assert set(results["source"]) == {"simulated"}
     assert set(results["policy"]) == {"tags"}

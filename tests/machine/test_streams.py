@@ -12,15 +12,15 @@ from swapsim.machine import _native as native_machine
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.run import run
+from swapsim.slots.tables import REQUESTS
 from swapsim.slots.workloads import StreamsConfig
-from swapsim.traces.tables import REQUESTS
 
 Row = tuple[int, int, str, int, int]
 
 
 def streams(rows: list[Row], skipped_share: float = 0.0) -> StreamsConfig:
     """Return streams of these rows: task, mm, op, owner, ordinal."""
-    requests = pl.DataFrame(rows, schema=REQUESTS, orient="row")
+    requests = pl.DataFrame(rows, schema=REQUESTS.schema, orient="row")
     return StreamsConfig(requests=requests, skipped_share=skipped_share)
 
 

@@ -54,7 +54,7 @@ def figures(results: pl.DataFrame, policy: str) -> list[tuple[object, ...]]:
 def test_a_readers_rule_does_what_the_built_in_one_does() -> None:
     """In other processes, too, the same rule gives the same bits, and another rule others."""
     results = run_policies(small, ["percpu", run_on, from_the_start], seeds=2)
-    assert results.schema == RESULTS
+    assert results.schema == RESULTS.schema
     assert results["policy"].unique(maintain_order=True).to_list() == [
         "percpu",
         "run_on",

@@ -30,7 +30,7 @@ def test_the_parts_of_a_page_are_those_of_the_cpus(kernel: str) -> None:
     """No part is negative, they add up to busy, and work, holds and waits are the CPUs' own."""
     ran = run(machine(kernel))
     parts = time_per_page({"a": ran})
-    assert parts.schema == TIME_PER_PAGE
+    assert parts.schema == TIME_PER_PAGE.schema
     assert (parts["microseconds"] >= 0).all(), parts
     busy = ran.filter(metric="busy")["value"].item()
     assert 1000 * parts["microseconds"].sum() == pytest.approx(busy)

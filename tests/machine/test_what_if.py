@@ -55,7 +55,7 @@ def rows(gains: dict[tuple[float, str, int], float], *, waits: float = 10.0) -> 
             )
             for (setting, fit, seed), gain in gains.items()
         ],
-        schema=WHAT_IF,
+        schema=WHAT_IF.schema,
         orient="row",
     )
 
@@ -64,7 +64,7 @@ def test_a_patched_machine_that_is_the_base_gains_nothing() -> None:
     """Exactly 0 %, with the same waits on both sides, for each fit and seed."""
     fits = {"as it is": costs(), "slow": change_costs(costs(), {"tree_ns": 3000})}
     found = what_if.gains([case(SMALL)], fits, executor=SERIAL)
-    assert found.schema == WHAT_IF
+    assert found.schema == WHAT_IF.schema
     assert found.select("fit", "seed").rows() == [(fit, seed) for fit in fits for seed in (1, 2)]
     assert found["gain_percent"].to_list() == [0.0] * 4
     assert found["base_waits"].equals(found["patched_waits"])
@@ -119,7 +119,7 @@ def test_ranges_go_over_fits_and_seeds() -> None:
         (4.0, "b", 1): 1.0,
     }
     table = what_if.ranges(rows(gains))
-    assert table.schema == WHAT_IF_RANGES
+    assert table.schema == WHAT_IF_RANGES.schema
     assert table["setting"].to_list() == [8.0, 2.0, 4.0]
     assert table.select("low", "middle", "high").rows() == [
         (1.0, 4.0, 20.0),
@@ -135,7 +135,7 @@ def fit(*, constants: pl.DataFrame) -> Fitted:
     copy = constants.filter(name="copy_ns").row(0, named=True)
     return Fitted(
         constants=change_costs(constants, {"tree_ns": 3 * copy["value"]}),
-        residuals=pl.DataFrame(schema=FIT),
+        residuals=pl.DataFrame(schema=FIT.schema),
         converged=copy["value"] < copy["high"],
     )
 
@@ -170,7 +170,7 @@ def test_the_constant_that_matters_most_stands_first() -> None:
             }
         )
     )
-    assert table.schema == SENSITIVITY
+    assert table.schema == SENSITIVITY.schema
     assert table.select("constant", "low", "high", "flips").rows() == [
         ("copy_ns", 6.0, -4.0, True),
         ("slot_ns", 5.0, 7.0, False),

@@ -20,12 +20,12 @@ DRIVES = pl.DataFrame(
         ("80 us a page", 4e5, "32 at a time, 80 us each", 1.0, 2.0, 3.0, 9.0, 1.0, False),
         ("memory", 2e7, "memory", 5.0, 6.0, 7.0, 9.0, 1.0, False),
     ],
-    schema=WHAT_IF_RANGES,
+    schema=WHAT_IF_RANGES.schema,
     orient="row",
 )
 ASKED = pl.DataFrame(
     [("map_ns", 30.0, 660.0, 12.0, 18.0, False), ("in_memory", 0.21, 0.375, None, 15.0, False)],
-    schema=SENSITIVITY,
+    schema=SENSITIVITY.schema,
     orient="row",
 )
 HELD = pl.DataFrame(
@@ -34,7 +34,7 @@ HELD = pl.DataFrame(
         ("4.9-rc8", "tree_lock", "% of cycles", False, 27.0, 3.0, 20.0, 40.0, "open"),
         ("4.9-rc8", "tree_lock : si->lock", "ratio", True, 1.0, 0.1, 0.9, 1.1, None),
     ],
-    schema=SWAP_SERIES,
+    schema=SWAP_SERIES.schema,
     orient="row",
 )
 

@@ -33,7 +33,7 @@ def table(rows: list[tuple[int, int, int, int]]) -> pl.DataFrame:
     """Return rows (op, folio, index, file) as REPLAY_ROWS that tell of no shadow."""
     return pl.DataFrame(
         [(seq, op, folio, index, file, 2) for seq, (op, folio, index, file) in enumerate(rows)],
-        schema=REPLAY_ROWS,
+        schema=REPLAY_ROWS.schema,
         orient="row",
     )
 
@@ -90,7 +90,7 @@ def test_patch_a_halves_the_acquisitions_of_a_page_swapped_out(kernel: str) -> N
 def test_totals_are_the_sums_of_the_sites() -> None:
     """The totals per page add up the sites' figures."""
     sites = replay_rows(one_page_a_time(50), MappingConfig())
-    assert sites.schema == LOCK_SITES
+    assert sites.schema == LOCK_SITES.schema
     totals = totals_per_page(sites)
     assert totals["acquisitions"].to_list() == [4.0]
     # insert 1, start 3, end 1, delete 1: kernel 4.8's descents

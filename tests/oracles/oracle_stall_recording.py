@@ -29,12 +29,12 @@ RULES = ("3.9", "mmotm", *SERIES, "3.11", "6.1")
 DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
 JIFFY_US, SLEEP_US, ISOLATED_US = 4000, 100_000, 20_000
 TABLES = {
-    "reclaim_folios": RECLAIM_FOLIOS,
-    "reclaim_lists": RECLAIM_LISTS,
-    "reclaim_passes": RECLAIM_PASSES,
-    "throttles": THROTTLES,
-    "reclaim_rounds": RECLAIM_ROUNDS,
-    "reclaim_clears": RECLAIM_CLEARS,
+    "reclaim_folios": RECLAIM_FOLIOS.schema,
+    "reclaim_lists": RECLAIM_LISTS.schema,
+    "reclaim_passes": RECLAIM_PASSES.schema,
+    "throttles": THROTTLES.schema,
+    "reclaim_rounds": RECLAIM_ROUNDS.schema,
+    "reclaim_clears": RECLAIM_CLEARS.schema,
 }
 SUMS = ("dirty", "unqueued_dirty", "congested", "writeback", "immediate", "taken")
 Row = dict[str, Any]

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 from oracle_slots import BATCH, CACHED, IDLE, RATION, Call, Config, Device, Kernel, Step
 
-from swapsim.traces.tables import SLOT_EVENTS
+from swapsim.slots.tables import SLOT_EVENTS
 
 
 class Pause(Enum):
@@ -64,7 +64,7 @@ class Machine:
 
     def frame(self) -> pl.DataFrame:
         """Return what was written."""
-        return pl.DataFrame(self.rows, schema=SLOT_EVENTS)
+        return pl.DataFrame(self.rows, schema=SLOT_EVENTS.schema)
 
     def write(self, task: Task, op: str, **values: int) -> None:
         """Write a row; seq has gaps, as other events have numbers too."""

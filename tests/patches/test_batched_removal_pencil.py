@@ -11,7 +11,7 @@ from swapsim.removal.tables import WAITS_NEEDED
 def test_each_published_system_time_asks_for_its_share_of_waits() -> None:
     """Five rows of usemem and one of the file test; a loss asks for none."""
     found = patch.waits_needed(acquisitions_a_page=1, saved_a_page=0.5)
-    assert found.schema == WAITS_NEEDED
+    assert found.schema == WAITS_NEEDED.schema
     assert dict(found.select("claim", "needed_percent").iter_rows()) == {
         "B-system-1": pytest.approx(51.86),
         "B-system-3": None,

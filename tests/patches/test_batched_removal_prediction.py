@@ -4,9 +4,9 @@
 import polars as pl
 import pytest
 
-from swapsim.claims.tables import RESULTS
+from swapsim.claims.tables import RANGES, RESULTS
 from swapsim.errors import InputError
-from swapsim.machine.tables import HOLDS_BY_LIST, RANGES, WHAT_IF
+from swapsim.machine.tables import HOLDS_BY_LIST, WHAT_IF
 from swapsim.patches import batched_removal as patch
 from swapsim.patches.batched_removal.conclusions import spread_needed, verdict_in_time
 from swapsim.patches.batched_removal.prediction import predict
@@ -26,7 +26,7 @@ def predicted() -> pl.DataFrame:
 def test_a_prediction_bears_the_mails_names() -> None:
     """System and elapsed time for each kernel of the mails, as RESULTS."""
     found = predict(WARM, [1], [3])
-    assert found.schema == RESULTS
+    assert found.schema == RESULTS.schema
     assert set(found["metric"]) == {"Amean System-3", "Amean Elapsd-3", "waits-3"}
     assert found["kernel"].unique(maintain_order=True).to_list() == [
         "vanilla",
@@ -50,7 +50,7 @@ def test_what_a_further_removal_costs_decides_between_gain_and_loss(
 def test_ranges_go_over_the_points(predicted: pl.DataFrame) -> None:
     """A row per claim with a figure; those of the machine alone, the file's are not its own."""
     ranges = patch.judged_ranges(predicted)
-    assert ranges.schema == RANGES
+    assert ranges.schema == RANGES.schema
     assert ranges.height == 20
     assert (ranges["fits"] == 2).all()
     assert ranges["flips"].any()
@@ -93,7 +93,7 @@ def test_trunks_cure_what_batching_relieves_but_not_on_a_disk() -> None:
 def test_longer_lists_are_longer_holds_and_waits() -> None:
     """The longest hold grows with the list; an add waits at least as long as one hold."""
     found = patch.holds_by_list([1, 32], [1.0], executor=SERIAL)
-    assert found.schema == HOLDS_BY_LIST
+    assert found.schema == HOLDS_BY_LIST.schema
     one, batched = found.rows(named=True)
     assert batched["longest_hold_us"] == pytest.approx(32 * one["longest_hold_us"])
     assert batched["longest_wait_us"] > batched["longest_hold_us"]
@@ -102,7 +102,7 @@ def test_longer_lists_are_longer_holds_and_waits() -> None:
 def test_gains_by_list_and_by_kswapds_are_cases() -> None:
     """A list of one page is no batch; more kswapds, more gain."""
     found = patch.gain_by_list([1], [1], [0.3], seeds=[1], executor=SERIAL)
-    assert found.schema == WHAT_IF
+    assert found.schema == WHAT_IF.schema
     assert found["label"].to_list() == ["1 task"]
     assert abs(found["gain_percent"][0]) < 2
     beside = patch.gain_by_kswapds([1, 8], seeds=[1], executor=SERIAL)

@@ -24,7 +24,7 @@ def sweep(metric: str, values_of: dict[tuple[str, str], list[float]]) -> pl.Data
             for (setting, policy), values in values_of.items()
             for seed, value in enumerate(values, 1)
         ],
-        schema=SLOT_SWEEP,
+        schema=SLOT_SWEEP.schema,
         orient="row",
     )
 
@@ -61,7 +61,7 @@ def test_a_guess_holds_if_the_metric_moves_as_it_says(
     """A change counts when the intervals are apart by more than a twentieth."""
     measures = sweep("trunk.pairs", {("8", "shared"): [10.0, 10.1, 9.9], ("8", "percpu"): other})
     answers = patch.answers((question("trunk.pairs", falls=falls),), measures)
-    assert answers.schema == SLOT_ANSWERS
+    assert answers.schema == SLOT_ANSWERS.schema
     assert answers["holds"].to_list() == [holds]
 
 
@@ -106,7 +106,7 @@ def scores(base: list[float], patched: list[float]) -> pl.DataFrame:
             )
             for seed, value in enumerate(values, 1)
         ],
-        schema=RESULTS,
+        schema=RESULTS.schema,
         orient="row",
     )
 
@@ -114,7 +114,7 @@ def scores(base: list[float], patched: list[float]) -> pl.DataFrame:
 def test_the_sentence_of_patch_d_reads_its_numbers() -> None:
     """Slots, runs, shares of the last setting, and the means of the simulated score stand in it."""
     verified = pl.DataFrame(
-        [("a", 4, "shared", 8, 9, 100, 90, 10, 0, 0)], schema=VERIFIED_SLOTS, orient="row"
+        [("a", 4, "shared", 8, 9, 100, 90, 10, 0, 0)], schema=VERIFIED_SLOTS.schema, orient="row"
     )
     shares = {"shared": 0.98, "percpu": 0.5, "percpu-rerandomise": 0.2}
     measures = sweep(
@@ -149,7 +149,7 @@ def test_a_traces_requests_tell_the_policies_apart() -> None:
     again = slots_replay(
         folder, policies=("shared", "percpu-rerandomise"), seeds=2, executor=SerialExecutor()
     )
-    assert again.schema == SLOT_SWEEP
+    assert again.schema == SLOT_SWEEP.schema
     table = patch.means(again, patch.LEADING)
     shared, merged = table.iter_rows(named=True)
     assert shared["lock.moved.add"] > 2 * merged["lock.moved.add"]

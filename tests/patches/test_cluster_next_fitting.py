@@ -33,7 +33,7 @@ def test_each_mail_of_patch_d_is_fitted_to_its_own_base(
 
     def fit(config: MachineConfig, targets: tuple[Target, ...], start: Any, **more: Any) -> Fitted:
         asked.update(config=config, targets=targets, start=start, **more)
-        return Fitted(constants=costs(), residuals=pl.DataFrame(schema=FIT), converged=True)
+        return Fitted(constants=costs(), residuals=pl.DataFrame(schema=FIT.schema), converged=True)
 
     monkeypatch.setattr(fitting, "fit_machine", fit)
     patch.fit(version=version)
@@ -56,7 +56,7 @@ def test_the_fit_of_v3_never_looks_at_its_patched_column(monkeypatch: pytest.Mon
 
     def fit(_: MachineConfig, targets: tuple[Target, ...], *__: Any, **___: Any) -> Fitted:
         seen.append(targets)
-        return Fitted(constants=costs(), residuals=pl.DataFrame(schema=FIT), converged=True)
+        return Fitted(constants=costs(), residuals=pl.DataFrame(schema=FIT.schema), converged=True)
 
     monkeypatch.setattr(fitting, "fit_machine", fit)
     patch.fit(version="V3")

@@ -93,7 +93,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> pl.DataFrame:
             for metric, figures in metrics
             for seed, figure in enumerate(figures, 1)
         ],
-        schema=RESULTS,
+        schema=RESULTS.schema,
         orient="row",
     )
     monkeypatch.setattr(wanderings.claims, "measured_results", lambda _: results)
@@ -111,11 +111,11 @@ def test_a_real_kernels_slots_stand_beside_the_workbenchs() -> None:
             for policy, stay in [twin]
             for seed in (1, 2, 3)
         ],
-        schema=SLOT_SWEEP,
+        schema=SLOT_SWEEP.schema,
         orient="row",
     )
     table = patch.measured_beside_simulated(simulated)
-    assert table.schema == WANDERINGS
+    assert table.schema == WANDERINGS.schema
     assert table["base"].to_list()[:3] == ["shared", "percpu-rerandomise", "percpu"]
     assert table["tasks"].to_list()[2:] == [
         *("stay", "change CPU", "change CPU"),

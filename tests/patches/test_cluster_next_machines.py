@@ -115,7 +115,7 @@ def test_a_trace_waits_less_for_the_swap_cache_under_the_merged_patch() -> None:
     shares = []
     for policy in ("shared", "percpu-rerandomise"):
         results = run(replace(config, policy=policy))
-        assert results.schema == RESULTS
+        assert results.schema == RESULTS.schema
         assert set(results["n_tasks"]) == {9}
         values = dict(results.select("metric", "value").iter_rows())
         assert values["swap_in"] == pytest.approx(values["swap_out"], rel=0.2)

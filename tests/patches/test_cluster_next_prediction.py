@@ -48,7 +48,7 @@ def test_the_third_mail_has_its_own_kernels_rows_and_policy() -> None:
     """V3 is the merged policy on 5.8, and meets the claims of V3's table."""
     rows = fitting.VERSIONS["V3"].rows
     results = patch.predict(costs(), [1], version="V3")
-    assert results.schema == RESULTS
+    assert results.schema == RESULTS.schema
     assert results.height == 2 * (3 + len(rows))
     kernels = results.select("kernel", "policy").unique(maintain_order=True).rows()
     assert kernels == [("v3 before", "shared"), ("v3 after", "percpu-rerandomise")]

@@ -25,7 +25,7 @@ ENDS = {"copy_ns, low": costs(), "copy_ns, high": costs()}
 def fitted() -> dict[str, Fitted]:
     """Return fits that need no fitting."""
     return {
-        name: Fitted(constants=constants, residuals=pl.DataFrame(schema=FIT), converged=True)
+        name: Fitted(constants=constants, residuals=pl.DataFrame(schema=FIT.schema), converged=True)
         for name, constants in ENDS.items()
     }
 
@@ -52,7 +52,7 @@ def test_a_gain_along_a_factor_is_that_of_its_cases(metric: str) -> None:
     made = brief(questions_of_a.cases_by_writers if of_a else questions_of_d.cases_by_tasks)
     cases = made([2, 4])
     found = gain_ranges(cases, FITS, metric=metric, seeds=[3], executor=SERIAL)
-    assert found.schema == WHAT_IF_RANGES
+    assert found.schema == WHAT_IF_RANGES.schema
     assert found.equals(ranges(gains(cases, FITS, metric=metric, seeds=[3], executor=SERIAL)))
 
 

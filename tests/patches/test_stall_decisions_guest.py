@@ -39,7 +39,7 @@ def world(**others: float) -> pl.DataFrame:
 def test_a_figure_is_near_within_its_factor() -> None:
     """Of the larger by the smaller, what is less than a list taken for one."""
     table = patch.world_and_lab(world(mmotm=1501.0, **{"series-8": 50.0}), LAB)
-    assert table.schema == WORLD_AND_LAB
+    assert table.schema == WORLD_AND_LAB.schema
     rows = {row["policy"]: row for row in table.iter_rows(named=True)}
     assert rows["3.9"]["near"]
     assert rows["3.9"]["factor"] == 1
@@ -54,7 +54,7 @@ def test_a_figure_is_near_within_its_factor() -> None:
 def test_the_order_is_that_of_pairs_which_the_lab_tells_apart() -> None:
     """One rule set that changes places with its neighbour costs one pair."""
     order = patch.order_of_rules(world(), LAB)
-    assert order.schema == WORLD_AND_LAB_ORDER
+    assert order.schema == WORLD_AND_LAB_ORDER.schema
     assert order.row(0, named=True) == {
         "metric": SCANNED,
         "pairs": 66,
@@ -82,7 +82,7 @@ def test_a_run_has_the_rows_of_the_lab() -> None:
     told = guest.tell_guests(
         [guest.GuestRun(rules="6.1"), guest.GuestRun(rules="3.9")], executor=SerialExecutor()
     )
-    assert told.schema == RESULTS
+    assert told.schema == RESULTS.schema
     measured = set(claims.measured_results(patch.EXPERIMENT)["metric"])
     assert set(told["metric"]) <= measured
     assert set(guest.ROWS) <= set(told["metric"])
@@ -108,7 +108,7 @@ def test_the_kept_worlds_and_the_lab() -> None:
     assert (order["open_low"] <= order["in_order"]).all()
     assert (order["in_order"] <= order["open_high"]).all()
     parted = patch.like_the_mail(simulated, measured)
-    assert parted.schema == WORLD_LAB_MAIL
+    assert parted.schema == WORLD_LAB_MAIL.schema
     assert parted.filter(claim="C-disk-page-writes-file")["like_the_mail"].to_list() == ["lab"]
     told = patch.verdict_on_guests(simulated, measured)
     assert f"Of {table.height} figures" in told

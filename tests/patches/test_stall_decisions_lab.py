@@ -40,7 +40,7 @@ MEASURED = measured()
 def test_rows_are_called_as_the_mail_calls_them() -> None:
     """Its three kernels; what it prints by size, by its sizes, and all else over all sizes."""
     found = patch.as_mailed(MEASURED)
-    assert found.schema == RESULTS
+    assert found.schema == RESULTS.schema
     assert set(found["kernel"]) == set(patch.KERNELS)
     assert set(found["metric"]) == {
         f"disk: {SCANNED}",
@@ -57,7 +57,7 @@ def test_each_row_is_one_of_the_mail() -> None:
 def test_claims_of_direction_are_judged() -> None:
     """The scans fall against mmotm, and memcached's rate stays."""
     found = patch.directions(MEASURED)
-    assert found.schema == DIRECTIONS
+    assert found.schema == DIRECTIONS.schema
     verdicts = dict(found.select("claim", "verdict").iter_rows())
     assert verdicts["C-disk-kswapd-pages-scanned"] == "holds"
     assert verdicts["C-prose-disk-little-change-2385M"] == "holds"
@@ -67,7 +67,7 @@ def test_claims_of_direction_are_judged() -> None:
 def test_medians_stand_in_the_order_of_the_rule_sets() -> None:
     """Twelve of them, four sizes each."""
     found = patch.along_rules(MEASURED, [SCANNED])
-    assert found.schema == MEDIANS_BY_SIZE
+    assert found.schema == MEDIANS_BY_SIZE.schema
     assert found["policy"].unique(maintain_order=True).to_list() == list(facts.STALL_RULES)
     largest = found.filter(policy="mmotm", size="2.84").row(0, named=True)
     assert (largest["metric"], largest["median"]) == (SCANNED, 9000 * 2.84 + 3)

@@ -8,7 +8,7 @@ from swapsim.claims import published_claims
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import STALL_RULES
 from swapsim.patches import stall_decisions as patch
-from swapsim.stall.tables_lists import CODE_CLAIMS, LED_ENDS, LED_PAGES, LED_WHY, LIST_OF_PAGES
+from swapsim.stall.tables import CODE_CLAIMS, LED_ENDS, LED_PAGES, LED_WHY, LIST_OF_PAGES
 
 
 def fates(*kinds: str, rules: str, **context: object) -> list[str]:
@@ -20,7 +20,7 @@ def fates(*kinds: str, rules: str, **context: object) -> list[str]:
 def test_a_list_is_a_number_of_pages_of_each_kind() -> None:
     """In order, of files unless they are anonymous."""
     pages = patch.list_of("2 dirty", "1 anonymous writing marked")
-    assert pages.schema == LIST_OF_PAGES
+    assert pages.schema == LIST_OF_PAGES.schema
     assert pages.select("place", "page", "file", "dirty", "writeback", "reclaim").rows() == [
         (1, "dirty", True, True, False, False),
         (2, "dirty", True, True, False, False),
@@ -71,7 +71,7 @@ def test_fates_are_told_in_words() -> None:
 def test_a_second_meeting_finds_the_flags_of_the_first() -> None:
     """So kswapd writes what it kept."""
     found = patch.led(patch.list_of("32 dirty"), ["series-8"], meetings=2)
-    assert found.ends.schema == LED_ENDS
+    assert found.ends.schema == LED_ENDS.schema
     assert found.ends.select("flags_before", "flags_after", "written").rows() == [
         ([], ["tail_lru_dirty"], 0),
         (["tail_lru_dirty"], ["tail_lru_dirty"], 32),
@@ -96,8 +96,8 @@ def test_each_rule_set_is_led_from_the_same_flags_on() -> None:
     """And each says why, act by act."""
     found = patch.led(patch.list_of("4 dirty"), flags=["writeback"])
     assert found.ends["rules"].to_list() == list(STALL_RULES)
-    assert found.pages.schema == LED_PAGES
-    assert found.why.schema == LED_WHY
+    assert found.pages.schema == LED_PAGES.schema
+    assert found.why.schema == LED_WHY.schema
     assert set(found.why["rules"]) == set(STALL_RULES)
     reasons = found.why.filter(rules="series-8")["why"]
     assert "flag tail_lru_dirty is set: 4 unqueued dirty, as many as the 4 taken" in reasons
@@ -115,7 +115,7 @@ def test_what_is_no_flag_or_rule_set_is_named() -> None:
 def test_each_claim_about_the_code_is_tried_and_holds() -> None:
     """All eight, each by the rules without the patch and with it."""
     found = patch.code_claims()
-    assert found.schema == CODE_CLAIMS
+    assert found.schema == CODE_CLAIMS.schema
     behaviour = published_claims().filter(unit="behaviour", patch=patch.PATCH)["claim"]
     assert found["claim"].unique(maintain_order=True).to_list() == behaviour.to_list()
     assert found.filter(~pl.col("holds"))["seen"].to_list() == []

@@ -10,7 +10,7 @@ from swapsim.errors import InputError
 from swapsim.ffi.facts import STALL_RULES
 from swapsim.patches import stall_decisions as patch
 from swapsim.stall._native_rules import rules_of
-from swapsim.stall.tables_lists import RULE_SPANS
+from swapsim.stall.tables import RULE_SPANS
 
 SPANS = patch.rule_spans()
 
@@ -23,7 +23,7 @@ def rule(decision: str, rules: str) -> str:
 
 def test_each_decision_is_told_of_each_rule_set_once() -> None:
     """In order of age, and two neighbours differ."""
-    assert SPANS.schema == RULE_SPANS
+    assert SPANS.schema == RULE_SPANS.schema
     for _, spans in SPANS.group_by("decision", maintain_order=True):
         assert spans["rules"].explode().to_list() == list(STALL_RULES)
         texts = spans["text"].to_list()

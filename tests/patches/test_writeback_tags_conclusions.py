@@ -4,8 +4,8 @@
 import polars as pl
 import pytest
 
+from swapsim.claims.tables import RANGES
 from swapsim.errors import InputError
-from swapsim.machine.tables import RANGES
 from swapsim.patches.writeback_tags.conclusions import verdict_in_time
 
 
@@ -16,7 +16,7 @@ def reach(low: float, high: float, verdict: str = "holds") -> pl.DataFrame:
             ("A-swap-out", 22.3, 1.0, 77.0, 78.0, 1.0, "misses", False, 1.0, 2.0, 5),
             ("A-throughput", 24.3, 9.3, low, high, high - low, verdict, False, 1.0, 2.0, 5),
         ],
-        schema=RANGES,
+        schema=RANGES.schema,
         orient="row",
     )
 

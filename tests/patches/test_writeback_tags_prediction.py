@@ -37,7 +37,7 @@ def simulated(results: pl.DataFrame) -> pl.DataFrame:
 def test_each_figure_of_patch_a_meets_its_claim() -> None:
     """Two rates and four lock rows, from base to base+patch."""
     results = patch.predict(costs(), [1, 2])
-    assert results.schema == RESULTS
+    assert results.schema == RESULTS.schema
     assert results.height == 2 * 2 * 6
     found = simulated(results)
     assert {

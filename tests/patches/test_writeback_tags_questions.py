@@ -63,7 +63,7 @@ def fit(*, constants: pl.DataFrame) -> Fitted:
     copy = constants.filter(name="copy_ns").row(0, named=True)
     return Fitted(
         constants=change_costs(constants, {"tree_ns": 3 * copy["value"]}),
-        residuals=pl.DataFrame(schema=FIT),
+        residuals=pl.DataFrame(schema=FIT.schema),
         converged=copy["value"] < copy["high"],
     )
 

@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from swapsim import claims
+from swapsim.claims.tables import RANGES
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.tables import PREDICTED_BY_SHARES, RANGES
+from swapsim.machine.tables import PREDICTED_BY_SHARES
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import fitting, prediction
 from swapsim.study import SerialExecutor
@@ -44,7 +45,7 @@ def fits(
             for shares, changes in simulated.items()
             for claim, change in changes.items()
         ],
-        schema=PREDICTED_BY_SHARES,
+        schema=PREDICTED_BY_SHARES.schema,
         orient="row",
     )
 
@@ -55,7 +56,7 @@ def test_each_pair_of_shares_is_fitted_and_predicted() -> None:
     points = patch.predict_by_shares(
         tag_shares=[0.05, 0.5], map_shares=[0.2], seeds=[1, 2], executor=SerialExecutor()
     )
-    assert points.schema == PREDICTED_BY_SHARES
+    assert points.schema == PREDICTED_BY_SHARES.schema
     pairs = points.select("tag_share", "map_share").unique(maintain_order=True).rows()
     assert pairs == [(0.05, 0.2), (0.5, 0.2)]
     stated = claims.published_claims().filter(claim="A-throughput")
@@ -124,7 +125,7 @@ def test_a_range_holds_the_published_figure_or_is_near_or_misses_or_is_too_wide(
     """20 % are published, with a tolerance of 2: a range of more than 4 can only miss them."""
     points = fits({(at / 10, 0.2): {"c": change} for at, change in enumerate(changes)})
     table = patch.judged_ranges(points)
-    assert table.schema == RANGES
+    assert table.schema == RANGES.schema
     row = table.row(0, named=True)
     assert (row["verdict"], row["flips"], row["fits"]) == (verdict, flips, len(changes))
     assert (row["low"], row["high"]) == (min(changes), max(changes))

@@ -32,7 +32,9 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
         del tag_share
         tree_ns = dict(costs().select("name", "value").iter_rows())["tree_ns"]
         constants = change_costs(costs(), {"map_ns": max(round(map_share * tree_ns), 1)})
-        return Fitted(constants=constants, residuals=pl.DataFrame(schema=FIT), converged=True)
+        return Fitted(
+            constants=constants, residuals=pl.DataFrame(schema=FIT.schema), converged=True
+        )
 
     monkeypatch.setattr(swap_series, "series_machine", tiny)
     monkeypatch.setattr(swap_series, "fit", fit)
@@ -85,7 +87,7 @@ def test_a_rate_is_that_of_a_whole_run() -> None:
 def test_each_step_is_predicted_with_each_fit() -> None:
     """A fit for each share of tags, and the share that was read off beside its rows."""
     predicted = patch.predict_series(tag_shares=[0.1], seeds=[1], executor=SerialExecutor())
-    assert predicted.schema == RESULTS
+    assert predicted.schema == RESULTS.schema
     assert predicted["kernel"].unique(maintain_order=True).to_list() == list(swap_series.STEPS)
     assert set(predicted["policy"]) == {"tags 0.1"}
     share = predicted.filter(metric="map_share")["value"].unique().to_list()
@@ -115,7 +117,7 @@ def test_a_rate_is_judged_by_seven_percent(ends: tuple[float, float], verdict: s
     held = patch.series_held_against(
         pl.concat(predicted(rate, f"tags {at}") for at, rate in enumerate(ends))
     )
-    assert held.schema == SWAP_SERIES
+    assert held.schema == SWAP_SERIES.schema
     rates = held.filter(step="4.9-rc8", metric="swap out").row(0, named=True)
     assert (rates["low"], rates["high"], rates["verdict"]) == (*ends, verdict)
     assert rates["tolerance"] == pytest.approx(0.07 * 1_428_002)
@@ -141,12 +143,12 @@ def test_the_patch_is_predicted_with_the_series_share(monkeypatch: pytest.Monkey
     def by_shares(*, tag_shares: object, map_shares: object, executor: object) -> pl.DataFrame:
         del executor
         given.append((tag_shares, map_shares))
-        return pl.DataFrame(schema=PREDICTED_BY_SHARES)
+        return pl.DataFrame(schema=PREDICTED_BY_SHARES.schema)
 
     monkeypatch.setattr(swap_series, "predict_by_shares", by_shares)
     monkeypatch.setattr(swap_series, "map_share_of_series", lambda *, tag_share: 2 * tag_share)
     found = swap_series.predict_with_series_share([0.1, 0.2], executor=SerialExecutor())
-    assert found.schema == PREDICTED_BY_SHARES
+    assert found.schema == PREDICTED_BY_SHARES.schema
     assert given == [([0.1], [0.2]), ([0.2], [0.4])]
 
 

@@ -144,7 +144,7 @@ def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
     for same in ("nodes of the model", "nodes by call stack"):
         assert both["nodes"].equals(both[same], check_names=False)
     held = patch.nodes_held_against(name)
-    assert held.schema == HELD_AGAINST
+    assert held.schema == HELD_AGAINST.schema
     assert held.height == 5
     assert held["agrees"].all()
 
@@ -184,7 +184,7 @@ def test_samples_become_metrics_and_slots(rig: SimpleNamespace) -> None:
     }
     assert extents == [("sequential", 60, 4), ("sequential", 300, 1)]
     table = rig.tree_nodes.tabulate([("shared", 2, extents)])
-    assert table.schema == SLOTS_IN_USE
+    assert table.schema == SLOTS_IN_USE.schema
     assert table.row(0) == ("shared", 2, "sequential", 60, 4)
 
 

@@ -28,7 +28,7 @@ def test_the_guest_is_the_rigs() -> None:
     """Size, disk and limits are those of the experiment; nothing of it is typed otherwise."""
     told = claims.measured_provenance("stall-rules")["guest"]
     disk, found = told["slow_disk"], values()
-    assert reclaim.guest_constants().schema == CONSTANTS
+    assert reclaim.guest_constants().schema == CONSTANTS.schema
     assert found["disk_rate"] == disk["bytes_per_second"] // 4096
     assert found["seek_ns"] == disk["seek_us"] * 1000
     assert found["disk_pages"] == disk["file_mebibytes"] * 256

@@ -27,13 +27,13 @@ CELLS = pl.DataFrame(
         ("t", "b", "series-8", 10.0, 0.0, 0.0, 0.0, None, False),
         ("t", "b", "mmotm", 10.0, 0.001, 0.0, 0.0, 1e-4, False),
     ],
-    schema=WORLD_CELLS,
+    schema=WORLD_CELLS.schema,
     orient="row",
 )
 SECOND = dict.fromkeys(WORLD_BY_TIME.names()[2:], 1) | {"client_waits": 0.5}
 BY_TIME = pl.DataFrame(
     [{"rules": rules, "t_s": t, **SECOND} for rules in ("3.9", "mmotm") for t in (1, 2)],
-    schema=WORLD_BY_TIME,
+    schema=WORLD_BY_TIME.schema,
 )
 SPANS = pl.DataFrame(
     [
@@ -42,7 +42,7 @@ SPANS = pl.DataFrame(
         ("3.9", 700, "swapped-out", None, 2.5, 4.0),
         ("3.9", 900, "active", "dma32", 1.0, 4.0),
     ],
-    schema=WORLD_LIFE_SPANS,
+    schema=WORLD_LIFE_SPANS.schema,
     orient="row",
 )
 MACHINES = pl.DataFrame(
@@ -51,7 +51,7 @@ MACHINES = pl.DataFrame(
         for factor in ("disk", "memory")
         for seed in (1, 2, 3)
     ],
-    schema=WORLD_WHAT_IF,
+    schema=WORLD_WHAT_IF.schema,
     orient="row",
 )
 
@@ -113,7 +113,7 @@ def test_a_worlds_bar_reaches_over_what_is_open_and_the_labs_over_its_interval()
             for metric in ("a", "b")
             for rules in ("3.9", "mmotm")
         ],
-        schema=WORLD_AND_LAB,
+        schema=WORLD_AND_LAB.schema,
         orient="row",
     )
     spec = reclaim_charts_guest.beside_the_lab(table, {"b": "B"}, title="t").to_dict()

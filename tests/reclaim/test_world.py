@@ -32,7 +32,7 @@ SMALL = reclaim.shrink(reclaim.parallelio("mmotm"), 1 / 128)
 def test_each_constant_is_there_with_its_source() -> None:
     """data/world.csv has each cost of the library and each unknown of the mail's machine."""
     found = reclaim.constants()
-    assert found.schema == CONSTANTS
+    assert found.schema == CONSTANTS.schema
     assert tuple(found["name"]) == (*WORLD_COSTS, *MACHINE)
 
 
@@ -98,12 +98,12 @@ def test_a_run_gives_its_tables() -> None:
     """Every table has its schema, and tells of one world."""
     ticks: list[int] = []
     found = reclaim.run(SMALL, tick=ticks.append)
-    assert found.rounds.schema == WORLD_ROUNDS
-    assert found.counters.schema == WORLD_COUNTERS
-    assert found.zones.schema == WORLD_ZONES
-    assert found.sleeps.schema == WORLD_SLEEPS
-    assert found.memory.schema == WORLD_MEMORY
-    assert found.activity.schema == WORLD_ACTIVITY
+    assert found.rounds.schema == WORLD_ROUNDS.schema
+    assert found.counters.schema == WORLD_COUNTERS.schema
+    assert found.zones.schema == WORLD_ZONES.schema
+    assert found.sleeps.schema == WORLD_SLEEPS.schema
+    assert found.memory.schema == WORLD_MEMORY.schema
+    assert found.activity.schema == WORLD_ACTIVITY.schema
     assert not found.out_of_memory
     assert found.rounds["end_ns"][-1] == found.elapsed_ns == ticks[-1]
     counters = dict(found.counters.iter_rows())
@@ -125,7 +125,7 @@ def test_a_page_is_followed_from_its_first_touch_to_the_exit() -> None:
     config = dataclasses.replace(SMALL, rules="3.9", files=SMALL.files[-1:])
     pool = config.items * config.item_pages
     found = reclaim.lives(config, range(0, pool, pool // 100), step_ns=5_000_000)
-    assert found.schema == WORLD_LIVES
+    assert found.schema == WORLD_LIVES.schema
     assert found["t_ns"].is_sorted()
     assert found["t_ns"].max() == reclaim.run(config).elapsed_ns
     assert set(found.filter(pl.col("zone").is_null())["where"]) <= {"untouched", "swapped-out"}

@@ -63,7 +63,7 @@ def plain_removals(folder: Path) -> list[tuple[int, int, int, bool, int]]:
 def test_borders_of_lists_tell_of_the_removals(trace: Path) -> None:
     """Each shipped trace shows as many removals, list by list, as its kernel says it reclaimed."""
     rows = removals_of(trace)
-    assert rows.schema == REMOVALS
+    assert rows.schema == REMOVALS.schema
     assert rows.height == PAGES[trace.name]
     reclaimed = traces.scan_event(trace, "mm_vmscan_lru_shrink_inactive").collect()["nr_reclaimed"]
     assert rows.height == reclaimed.sum()
@@ -74,7 +74,7 @@ def test_borders_of_lists_tell_of_the_removals(trace: Path) -> None:
 def test_a_list_of_a_real_kernel_has_few_mappings(trace: Path) -> None:
     """One hold a list in 4.8, where a device has one mapping; hardly more with trunks."""
     found = removal_replay(trace)
-    assert found.schema == BATCHED_REMOVAL
+    assert found.schema == BATCHED_REMOVAL.schema
     assert found["kernel"].to_list() == list(MAPPING_KERNELS)
     assert (found["page_by_page"] == found["pages"]).all()
     assert (found["lists"] <= found["batched"]).all()
@@ -113,7 +113,7 @@ def recorded(folder: Path, rows: list[Row]) -> Path:
 
 def table(rows: list[Row]) -> pl.DataFrame:
     """Return rows as REMOVALS."""
-    return pl.DataFrame(rows, schema=REMOVALS, orient="row")
+    return pl.DataFrame(rows, schema=REMOVALS.schema, orient="row")
 
 
 ROWS: list[Row] = [

@@ -52,7 +52,7 @@ def table(lists: list[list[Row]]) -> pl.DataFrame:
         for number, rows_of_list in enumerate(lists)
         for row in rows_of_list
     ]
-    return pl.DataFrame(rows, schema=REMOVAL_PAGES, orient="row")
+    return pl.DataFrame(rows, schema=REMOVAL_PAGES.schema, orient="row")
 
 
 def run_oracle(lists: list[list[Row]], kernel: str, way: str) -> oracle_removal.Reclaim:
@@ -173,7 +173,7 @@ def test_a_run_of_many_chunks_is_one_run(monkeypatch: pytest.MonkeyPatch) -> Non
     assert whole.holds.equals(parts.holds)
     assert whole.counts == parts.counts
     assert ticks == [8] * 40
-    assert whole.holds.schema == REMOVAL_HOLDS
+    assert whole.holds.schema == REMOVAL_HOLDS.schema
 
 
 def single(

@@ -4,13 +4,14 @@
 import polars as pl
 import pytest
 
+from swapsim.claims.tables import RANGES
 from swapsim.errors import InputError
-from swapsim.machine.tables import HOLDS_BY_LIST, RANGES, WHAT_IF
+from swapsim.machine.tables import HOLDS_BY_LIST, WHAT_IF
 from swapsim.removal import charts as removal_charts
 
 RANGE = pl.DataFrame(
     [("B-elapsed-8", -42.5, 10.0, -30.0, 4.0, 34.0, "misses", True, 0.5, 1.0, 36)],
-    schema=RANGES,
+    schema=RANGES.schema,
     orient="row",
 )
 GAINS = pl.DataFrame(
@@ -19,10 +20,10 @@ GAINS = pl.DataFrame(
         ("list_pages", 32.0, "1 task", "0.3", 2, 100.0, 96.0, -4.0, 10.0, 20.0),
         ("list_pages", 32.0, "8 tasks", "0.3", 1, 100.0, 130.0, 30.0, 50.0, 20.0),
     ],
-    schema=WHAT_IF,
+    schema=WHAT_IF.schema,
     orient="row",
 )
-HOLDS = pl.DataFrame([(0.3, 32, 8.7, 29.0, 2.6, 5e5)], schema=HOLDS_BY_LIST, orient="row")
+HOLDS = pl.DataFrame([(0.3, 32, 8.7, 29.0, 2.6, 5e5)], schema=HOLDS_BY_LIST.schema, orient="row")
 
 
 def test_a_range_stands_beside_what_was_printed() -> None:

@@ -47,7 +47,7 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def fitted(constants: pl.DataFrame) -> Fitted:
     """Return constants as a fit gives them."""
-    return Fitted(constants=constants, residuals=pl.DataFrame(schema=FIT), converged=True)
+    return Fitted(constants=constants, residuals=pl.DataFrame(schema=FIT.schema), converged=True)
 
 
 def test_patches_are_those_of_the_cards_in_their_order() -> None:
@@ -118,7 +118,7 @@ def test_patch_as_headlines_have_the_shares_that_are_named(monkeypatch: pytest.M
 
 def test_headlines_are_those_of_the_cards_in_words() -> None:
     """Each is a claim of its card, with a published change, in the order of the cards."""
-    found = overview.headlines(pl.DataFrame(schema=RESULTS))
+    found = overview.headlines(pl.DataFrame(schema=RESULTS.schema))
     assert found.columns == ["patch", "claim", "published", "simulated", "measured"]
     told = patch_cards().explode("headlines").select("patch", "headlines")
     known = published_claims()["claim"].to_list()

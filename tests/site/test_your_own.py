@@ -11,7 +11,7 @@ from swapsim import traces
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root, notebooks_root, patches_root, repository_root
 from swapsim.site import rooms
-from swapsim.traces.tables import AT_A_GLANCE
+from swapsim.site.tables import AT_A_GLANCE
 
 NOTEBOOK = nbformat.read(notebooks_root() / "06-your-own.ipynb", as_version=4)
 CODE = [cell for cell in NOTEBOOK.cells if cell.cell_type == "code"]
@@ -44,7 +44,7 @@ def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]
         nanoseconds=300,
         slug="07-mine",
     )
-    assert names["glance"].schema == AT_A_GLANCE
+    assert names["glance"].schema == AT_A_GLANCE.schema
     assert names["glance"]["replay"].to_list() == ["batched-removal"]
     assert names["gains"]["costs"].unique(maintain_order=True).to_list()[1] == "copy_ns 300"
     said = capsys.readouterr().out

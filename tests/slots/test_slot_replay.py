@@ -18,9 +18,8 @@ from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import SLOTS_MAX
 from swapsim.io.paths import shipped_traces
 from swapsim.slots import _native_replay as native_slot_replay
-from swapsim.slots.tables import SLOT_CALLS
+from swapsim.slots.tables import SLOT_CALLS, SLOT_EVENTS
 from swapsim.slots.verify import OPEN_CALLS_MAX, SlotVerdict, verify_slots
-from swapsim.traces.tables import SLOT_EVENTS
 
 SLOT_TRACES = {
     name: folder
@@ -97,7 +96,7 @@ def test_what_a_kernel_wrote_verifies_in_full(seed: int, cpus: int) -> None:
     assume(usual(rows))
     found = verdict(made, rows)
     assert found.holds, "\n".join(found.describe())
-    assert found.calls.schema == SLOT_CALLS
+    assert found.calls.schema == SLOT_CALLS.schema
     assert found.calls.height == rows["op"].is_in(["done", "fail"]).sum()
     assert found.calls["slots"].sum() == rows.filter(pl.col("op") == "done")["n"].sum()
     assert found.calls["mismatched"].sum() == 0
@@ -236,7 +235,7 @@ def test_spoilt_rows_are_refused_or_judged(seed: int, data: st.DataObject) -> No
         pl.when(pl.int_range(pl.len()) == at)
         .then(value)
         .otherwise(column)
-        .cast(SLOT_EVENTS[column])
+        .cast(SLOT_EVENTS.schema[column])
         .alias(column)
     )
     try:
@@ -245,7 +244,7 @@ def test_spoilt_rows_are_refused_or_judged(seed: int, data: st.DataObject) -> No
         refused = str(error)
     else:
         refused = "seq"
-        assert found.calls.schema == SLOT_CALLS
+        assert found.calls.schema == SLOT_CALLS.schema
     assert "seq" in refused
     assert "\n" not in refused
 
@@ -279,7 +278,7 @@ def table(rows: list[dict[str, Any]]) -> pl.DataFrame:
     """Return rows of task 7 on CPU 0, with seq 10, 11 and so on, as SLOT_EVENTS."""
     head = dict.fromkeys(SLOT_EVENTS.names()) | {"cpu": 0, "pid": 7, "mm": 0}
     return pl.DataFrame(
-        [head | {"seq": 10 + at} | row for at, row in enumerate(rows)], schema=SLOT_EVENTS
+        [head | {"seq": 10 + at} | row for at, row in enumerate(rows)], schema=SLOT_EVENTS.schema
     )
 
 

@@ -12,9 +12,8 @@ from swapsim.slots.events import handed_out, slot_set_up
 from swapsim.slots.events import slot_events as events
 from swapsim.slots.events import thinned as slots_thinned
 from swapsim.slots.requests import request_streams
-from swapsim.slots.tables import VERIFIED_SLOTS
+from swapsim.slots.tables import HANDED_OUT, SLOT_EVENTS, VERIFIED_SLOTS
 from swapsim.slots.verify import verified_slots
-from swapsim.traces.tables import HANDED_OUT, SLOT_EVENTS
 
 PROVENANCE = """
 [kernel]
@@ -29,7 +28,7 @@ cpus = 2
 def write(folder: Path, rows: list[dict[str, object]], provenance: str = PROVENANCE) -> Path:
     """Write a trace folder of these slot events."""
     folder.mkdir()
-    frame = pl.DataFrame(rows, schema=SLOT_EVENTS)
+    frame = pl.DataFrame(rows, schema=SLOT_EVENTS.schema)
     frame.write_parquet(folder / "slot_events.parquet")
     (folder / "trace.toml").write_text(provenance, encoding="utf-8")
     return folder
@@ -53,7 +52,7 @@ ROWS = [
 def test_slots_are_listed_in_order_with_their_trunk(tmp_path: Path) -> None:
     """Each alloc row becomes one row, with its place on the device."""
     handed = handed_out({"a": write(tmp_path / "a", ROWS)})
-    assert handed.schema == HANDED_OUT
+    assert handed.schema == HANDED_OUT.schema
     assert handed["offset"].to_list() == [300, 301, 302, 600, 302]
     assert handed["trunk"].to_list() == [1, 1, 1, 2, 1]
     assert handed["mebibytes"][3] == 600 * 4096 / 2**20
@@ -82,7 +81,7 @@ def test_shipped_slot_traces_are_found_and_told_apart() -> None:
 def test_the_model_hands_out_what_each_shipped_kernel_did() -> None:
     """Every slot of every shipped trace matches; with one CPU none is raced."""
     verified = verified_slots(traces.shipped("cluster-next"))
-    assert verified.schema == VERIFIED_SLOTS
+    assert verified.schema == VERIFIED_SLOTS.schema
     assert verified["mismatched"].sum() == 0
     assert (verified["exact"] + verified["raced"] == verified["slots"]).all()
     assert verified.filter(pl.col("cpus") == 1)["raced"].sum() == 0

@@ -22,10 +22,9 @@ from swapsim.slots._native_workbench import _flat
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.events import slot_events as slots_events
 from swapsim.slots.requests import request_streams, traced_device
-from swapsim.slots.tables import SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
+from swapsim.slots.tables import REQUESTS, SLOT_EVENTS, SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
 from swapsim.slots.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig
 from swapsim.study import SerialExecutor
-from swapsim.traces.tables import REQUESTS, SLOT_EVENTS
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
@@ -272,7 +271,7 @@ def test_a_hard_disk_gives_the_same_under_every_policy() -> None:
 def values(device: SlotsConfig, workload: Any, **more: Any) -> dict[str, float]:
     """Return a run's metrics by name."""
     frame = slots.measure(device, workload, **more)
-    assert frame.schema == SLOT_MEASURES
+    assert frame.schema == SLOT_MEASURES.schema
     return dict(frame.select("metric", "value").iter_rows())
 
 
@@ -386,7 +385,7 @@ def small_sweep(**more: Any) -> pl.DataFrame:
 def test_a_sweep_over_processes_is_the_serial_sweep() -> None:
     """Other processes give the same rows in the same order."""
     serial = small_sweep(executor=SerialExecutor())
-    assert serial.schema == SLOT_SWEEP
+    assert serial.schema == SLOT_SWEEP.schema
     assert serial.equals(small_sweep())
     order = serial.select("factor", "setting", "policy", "seed").unique(maintain_order=True)
     assert order.rows() == [
@@ -441,7 +440,7 @@ def sweep_of(values_of: dict[str, list[float | None]], metric: str = "scanned") 
             for policy, mine in values_of.items()
             for seed, value in enumerate(mine, 1)
         ],
-        schema=SLOT_SWEEP,
+        schema=SLOT_SWEEP.schema,
         orient="row",
     )
 
@@ -451,7 +450,7 @@ def test_a_ranking_puts_the_better_first_and_tells_ties() -> None:
     found = slots.ranking(
         sweep_of({"a": [5.0, 5.1, 5.2], "b": [1.0, 1.5, 2.0], "c": [1.2, 1.4, 1.9]}), "scanned"
     )
-    assert found.schema == SLOT_RANKING
+    assert found.schema == SLOT_RANKING.schema
     assert found["policy"].to_list() == ["b", "c", "a"]
     assert found["rank"].to_list() == [1, 1, 3]
     assert found["tied_with"].to_list() == [["c"], ["b"], []]
@@ -483,7 +482,7 @@ def slot_events(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
             (seq, 0, pid, mm, op, n, offset, None, None, None, None)
             for seq, (pid, mm, op, n, offset) in enumerate(rows)
         ],
-        schema=SLOT_EVENTS,
+        schema=SLOT_EVENTS.schema,
         orient="row",
     )
 
@@ -503,7 +502,7 @@ EVENTS = [
 def test_requests_say_whose_page_comes_in() -> None:
     """A freed slot is the page of the get that had it last; a free of n slots is n rows."""
     found = request_streams(slot_events(EVENTS))
-    assert found.schema == REQUESTS
+    assert found.schema == REQUESTS.schema
     assert found.rows() == [
         (0, 0, "get", 0, 0),
         (0, 0, "get", 0, 1),
@@ -576,11 +575,11 @@ def test_requests_that_wait_for_ever_are_refused() -> None:
         ),
         ([(0, 0, "get", 0, 0), (0, 0, "put", 0, 0), (0, 0, "put", 0, 0)], "put before"),
     ):
-        requests = pl.DataFrame(rows, schema=REQUESTS, orient="row")
+        requests = pl.DataFrame(rows, schema=REQUESTS.schema, orient="row")
         with pytest.raises(InputError, match=complaint):
             slots.measure(SlotsConfig(slots=4096), StreamsConfig(requests=requests))
     with pytest.raises(InputError, match="no rows"):
-        StreamsConfig(requests=pl.DataFrame(schema=REQUESTS))
+        StreamsConfig(requests=pl.DataFrame(schema=REQUESTS.schema))
 
 
 @pytest.mark.parametrize(

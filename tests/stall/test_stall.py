@@ -13,14 +13,14 @@ from swapsim.stall import _native as stall
 from swapsim.stall._native_page import explain_page
 from swapsim.stall._native_rules import Rules, rules_of
 from swapsim.stall.config import StallContext
-from swapsim.stall.tables_decisions import STALL_PAGES
+from swapsim.stall.tables import STALL_PAGES
 
 DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
 SERIES = tuple(f"series-{patch}" for patch in range(1, 9))
 OF_2013 = STALL_RULES[:-1]
 LATE = ("3.9", "mmotm", "series-1")
 AT_TOP = tuple(rules for rules in STALL_RULES if rules not in LATE)
-CLEAN = dict.fromkeys(STALL_PAGES, False) | {
+CLEAN = dict.fromkeys(STALL_PAGES.schema, False) | {
     "file": True,
     "buffers": None,
     "fs_dirty": None,
@@ -39,7 +39,7 @@ def lead(
     rules: str, *pages: dict[str, object], unseen: int = 0, **context: object
 ) -> tuple[list[dict[str, object]], dict[str, object]]:
     """Lead a list by the rules; return each page's way, and the end."""
-    table = pl.DataFrame(list(pages), schema=STALL_PAGES)
+    table = pl.DataFrame(list(pages), schema=STALL_PAGES.schema)
     ways, end = stall.lead(StallContext(rules=rules, **context), table, unseen=unseen)  # type: ignore[arg-type]
     return ways.to_dicts(), end
 

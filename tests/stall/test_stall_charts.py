@@ -13,8 +13,7 @@ from swapsim.errors import InputError
 from swapsim.stall import charts as stall_charts
 from swapsim.stall import charts_lists as stall_charts_lists
 from swapsim.stall import charts_runs as stall_charts_runs
-from swapsim.stall.tables_histories import DECIDED_LISTS, STALL_AGREEMENT
-from swapsim.stall.tables_lists import LED_PAGES, RULE_SPANS
+from swapsim.stall.tables import DECIDED_LISTS, LED_PAGES, RULE_SPANS, STALL_AGREEMENT
 
 SPANS = pl.DataFrame(
     [
@@ -22,7 +21,7 @@ SPANS = pl.DataFrame(
         ("flag", ["series-1"], "U = T,\nby kswapd", "the series"),
         ("sleep", ["3.9", "mmotm", "series-1"], "never", "3.9"),
     ],
-    schema=RULE_SPANS,
+    schema=RULE_SPANS.schema,
     orient="row",
 )
 PAGES = pl.DataFrame(
@@ -32,7 +31,7 @@ PAGES = pl.DataFrame(
         (1, "series-1", 1, "dirty", "kept: dirty"),
         (1, "series-1", 2, "writing marked", "kept: slept for"),
     ],
-    schema=LED_PAGES,
+    schema=LED_PAGES.schema,
     orient="row",
 )
 MEDIANS = pl.DataFrame(
@@ -41,7 +40,7 @@ MEDIANS = pl.DataFrame(
         for rules in ("mmotm", "series-1")
         for size in ("0", "2.84")
     ],
-    schema=MEDIANS_BY_SIZE,
+    schema=MEDIANS_BY_SIZE.schema,
     orient="row",
 )
 STEPS = pl.DataFrame(
@@ -51,7 +50,7 @@ STEPS = pl.DataFrame(
         ("slept", "s", "mmotm", "series-1", 5, 0.0, 0.0, 0.0, 0.0, "either"),
         ("slept", "s", "series-1", "series-2", 5, 0.0, 12.4, 2.0, 13.0, "rises"),
     ],
-    schema=PAIRED,
+    schema=PAIRED.schema,
     orient="row",
 )
 
@@ -109,7 +108,7 @@ def test_a_step_shows_its_change_in_percent_or_from_nothing_its_figure() -> None
 def test_a_pair_that_is_not_alike_throughout_is_not_called_100() -> None:
     """Rule sets stand in order of age."""
     pairs = pl.DataFrame(
-        [("3.9", "mmotm", 1000, 0.5, 0.9999, 1.0, 1.0)], schema=STALL_AGREEMENT, orient="row"
+        [("3.9", "mmotm", 1000, 0.5, 0.9999, 1.0, 1.0)], schema=STALL_AGREEMENT.schema, orient="row"
     )
     spec = stall_charts_lists.agreement(pairs, "flags", title="t").to_dict()
     assert rows_of(spec) == [{"one": "3.9", "other": "mmotm", "percent": 99}]
@@ -122,7 +121,9 @@ def test_a_stretch_has_a_bar_for_each_list_by_what_is_decided_after_it() -> None
         {"rules": "mmotm", "nth": nth, "forced": forced, "waits": waits, "flags_set": flags}
         for nth, (forced, waits, flags) in enumerate(lists)
     ]
-    spec = stall_charts_lists.stretch(pl.DataFrame(rows, schema=DECIDED_LISTS), title="t").to_dict()
+    spec = stall_charts_lists.stretch(
+        pl.DataFrame(rows, schema=DECIDED_LISTS.schema), title="t"
+    ).to_dict()
     assert [row["decision"] for row in rows_of(spec)] == list(colours.STALLS)
 
 

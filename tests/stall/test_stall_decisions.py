@@ -21,7 +21,7 @@ from swapsim.stall.agreement import (
 )
 from swapsim.stall.recording import ReclaimRows
 from swapsim.stall.replay import decided_lists, folio_fates, sleeps_asked, summed_decisions
-from swapsim.stall.tables_histories import (
+from swapsim.stall.tables import (
     DECIDED_LISTS,
     FOLIO_FATES,
     STALL_AGREEMENT,
@@ -41,7 +41,7 @@ def test_a_kernel_s_own_rules_decide_as_it_did(rules: str, seed: int) -> None:
     rows = alone(seed, rules, changed=0)
     assume(rows.lists.height)
     decided = decided_lists(rows)
-    assert decided.schema == DECIDED_LISTS
+    assert decided.schema == DECIDED_LISTS.schema
     own = decided.filter(pl.col("rules") == rules)
     theirs = rows.lists.sort("list")
     for name in ("dirty", "unqueued_dirty", "congested", "writeback", "immediate"):
@@ -69,11 +69,11 @@ def test_each_table_has_its_schema_and_its_sets_in_order() -> None:
     decided = decided_lists(rows)
     assert decided["rules"].unique(maintain_order=True).to_list() == list(RULES)
     summed = summed_decisions(decided, rows.rounds, trace="made")
-    assert summed.schema == STALL_DECISIONS
+    assert summed.schema == STALL_DECISIONS.schema
     assert summed["lists"].to_list() == [decided["nth"].n_unique()] * len(RULES)
-    assert sleeps_asked(decided, rows.rounds).schema == STALL_SLEEPS_ASKED
+    assert sleeps_asked(decided, rows.rounds).schema == STALL_SLEEPS_ASKED.schema
     agreement = stall_agreement(decided)
-    assert agreement.schema == STALL_AGREEMENT
+    assert agreement.schema == STALL_AGREEMENT.schema
     assert agreement.height == len(RULES) * (len(RULES) - 1) // 2
     square = agreement_table(agreement)
     assert square.columns == ["rules", *RULES]
@@ -87,7 +87,7 @@ def test_where_two_sets_part_is_counted_with_its_first_list() -> None:
     """The lists that differ in a decision are as many as agreement leaves."""
     decided = decided_lists(rows_of(kernel("6.1", 5, cpus=1, steps=300)))
     parts = stall_partings(decided, "mmotm", "series-8")
-    assert parts.schema == STALL_PARTINGS
+    assert parts.schema == STALL_PARTINGS.schema
     assert parts.height
     one, other = (decided.filter(pl.col("rules") == rules) for rules in ("mmotm", "series-8"))
     forced = int((one["forced"] != other["forced"]).sum())
@@ -101,7 +101,7 @@ def test_the_bad_minute_is_where_most_lists_sleep() -> None:
     """A stretch in order under all sets; no other one has more lists that sleep."""
     decided = decided_lists(rows_of(kernel("6.1", 5, cpus=1, steps=300)))
     stretch = stall_timeline(decided, lists=10)
-    assert stretch.schema == DECIDED_LISTS
+    assert stretch.schema == DECIDED_LISTS.schema
     assert stretch.height == 10 * len(RULES)
     slept = pl.col("forced") | pl.col("waits")
     here = stretch.filter(slept).height
@@ -137,7 +137,7 @@ def test_fates_of_a_list_come_to_its_counts(seed: int, data: st.DataObject) -> N
     decided = decided_lists(rows)
     number = data.draw(st.sampled_from(decided["list"].unique().sort().to_list()))
     fates = folio_fates(rows, [number])
-    assert fates.schema == FOLIO_FATES
+    assert fates.schema == FOLIO_FATES.schema
     told = decided.filter(pl.col("list") == number)
     turned = fates.group_by("rules", maintain_order=True).agg(
         n=pl.col("fate").is_in(["case-1", "case-2"]).sum()

@@ -22,9 +22,9 @@ from swapsim.stall.tables import (
     RECLAIM_LISTS,
     RECLAIM_PASSES,
     RECLAIM_ROUNDS,
+    STALL_PAGES,
     THROTTLES,
 )
-from swapsim.stall.tables_decisions import STALL_PAGES
 
 RULES = st.sampled_from(STALL_RULES)
 FLAGS = st.integers(0, 7)
@@ -72,8 +72,8 @@ def context_of(context: oracle.Context) -> StallContext:
 def led_table(pages: Sequence[oracle.Page]) -> pl.DataFrame:
     """Return pages as STALL_PAGES."""
     return pl.DataFrame(
-        [[getattr(page, name) for name in STALL_PAGES] for page in pages],
-        schema=STALL_PAGES,
+        [[getattr(page, name) for name in STALL_PAGES.schema] for page in pages],
+        schema=STALL_PAGES.schema,
         orient="row",
     )
 
@@ -117,7 +117,7 @@ def folio_table(lists: Sequence[Sequence[oracle.Row]]) -> pl.DataFrame:
     """Return recorded lists as RECLAIM_FOLIOS; what no rule reads is 0."""
     rows = [
         {
-            **{name: getattr(row.page, name, None) for name in RECLAIM_FOLIOS},
+            **{name: getattr(row.page, name, None) for name in RECLAIM_FOLIOS.schema},
             "list": number,
             "step": row.step,
             "clean": row.came_back,
@@ -126,13 +126,13 @@ def folio_table(lists: Sequence[Sequence[oracle.Row]]) -> pl.DataFrame:
         for number, rows_of_list in enumerate(lists)
         for row in rows_of_list
     ]
-    return pl.DataFrame(rows, schema=RECLAIM_FOLIOS, orient="row")
+    return pl.DataFrame(rows, schema=RECLAIM_FOLIOS.schema, orient="row")
 
 
 def list_table(of: Sequence[tuple[oracle.Context, bool, int]]) -> pl.DataFrame:
     """Return contexts, kinds and pages taken as RECLAIM_LISTS."""
     rows = [
-        dict.fromkeys(RECLAIM_LISTS, 0)
+        dict.fromkeys(RECLAIM_LISTS.schema, 0)
         | {
             "list": number,
             "taken": taken,
@@ -144,7 +144,7 @@ def list_table(of: Sequence[tuple[oracle.Context, bool, int]]) -> pl.DataFrame:
         | {name: getattr(context, name) for name in ("kswapd", "sane", "io", "fs", "hibernation")}
         for number, (context, file, taken) in enumerate(of)
     ]
-    return pl.DataFrame(rows, schema=RECLAIM_LISTS, orient="row")
+    return pl.DataFrame(rows, schema=RECLAIM_LISTS.schema, orient="row")
 
 
 def check_list(found: dict[str, object], expected: oracle.Replayed) -> None:
@@ -269,10 +269,12 @@ def test_sums_decide_a_pass_of_6_1(context: oracle.Context, counts: oracle.Count
     found = stall.decide(context_of(context), asdict(counts), "pass")
     told = oracle.decide_pass(context, counts).told()
     assert found == {name: told[name] for name in found}
-    row = dict.fromkeys(RECLAIM_PASSES, 0) | asdict(counts) | asdict(context)
+    row = dict.fromkeys(RECLAIM_PASSES.schema, 0) | asdict(counts) | asdict(context)
     row |= {"memcg": int(context.memcg), "flags_before": context.flags, "throttle": None}
     table = pl.DataFrame(
-        [{name: row[name] for name in RECLAIM_PASSES}], schema=RECLAIM_PASSES, orient="row"
+        [{name: row[name] for name in RECLAIM_PASSES.schema}],
+        schema=RECLAIM_PASSES.schema,
+        orient="row",
     )
     sleeps = found["sleeps"] or [None]
     assert stall_replay.decide_passes(table, context.rules).rows() == [
@@ -294,10 +296,12 @@ def test_rounds_end_as_the_oracles_do(
     found = stall.decide_round(context_of(context), **pages)
     expected = oracle.decide_round(context, scanned, reclaimed, wanted)
     assert (found["sleeps"], found["flags_set"]) == (expected, 0)
-    row = dict.fromkeys(RECLAIM_ROUNDS, 0) | asdict(context) | pages
+    row = dict.fromkeys(RECLAIM_ROUNDS.schema, 0) | asdict(context) | pages
     row |= {"memcg": int(context.memcg), "ready": wanted == 0, "throttle": None}
     table = pl.DataFrame(
-        [{name: row[name] for name in RECLAIM_ROUNDS}], schema=RECLAIM_ROUNDS, orient="row"
+        [{name: row[name] for name in RECLAIM_ROUNDS.schema}],
+        schema=RECLAIM_ROUNDS.schema,
+        orient="row",
     )
     told = stall_sleeps.decide_rounds(table, context.rules)["throttle"].to_list()
     assert told == (expected or [None])
@@ -315,8 +319,8 @@ def test_rounds_end_as_the_oracles_do(
 )
 def test_sleeps_last_or_are_declined_as_the_oracle_says(reason: str, hz: int, **asked: int) -> None:
     """reclaim_throttle, congestion_wait and wait_iff_congested, with what each looks at."""
-    row = dict.fromkeys(THROTTLES, 0) | asked | {"reason": reason}
-    table = pl.DataFrame([row], schema=THROTTLES, orient="row")
+    row = dict.fromkeys(THROTTLES.schema, 0) | asked | {"reason": reason}
+    table = pl.DataFrame([row], schema=THROTTLES.schema, orient="row")
     timeout, declined = stall_sleeps.decide_sleeps(table, hz=hz).row(0)
     assert timeout == oracle.sleep_us(reason, hz=hz, **asked)  # type: ignore[arg-type]
     assert (timeout == 0) == (declined is not None)

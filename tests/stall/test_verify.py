@@ -14,7 +14,7 @@ from oracle_stall_recording import RULES, Kernel, Task, Temper
 from swapsim.errors import InputError
 from swapsim.ffi.facts import STALL_RULES
 from swapsim.stall.recording import ReclaimRows
-from swapsim.stall.tables_decisions import JUDGED_LISTS, JUDGED_PASSES, JUDGED_THROTTLES
+from swapsim.stall.tables import JUDGED_LISTS, JUDGED_PASSES, JUDGED_THROTTLES
 from swapsim.stall.verify import verify_stalls
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -113,9 +113,9 @@ def test_what_a_kernel_wrote_verifies_in_full(rules: str, seed: int, cpus: int) 
     assume(rows.passes.height)
     found = verify_stalls(rows, rules=rules)
     assert found.holds, "\n".join(found.describe())
-    assert found.lists.schema == JUDGED_LISTS
-    assert found.passes.schema == JUDGED_PASSES
-    assert found.throttles.schema == JUDGED_THROTTLES
+    assert found.lists.schema == JUDGED_LISTS.schema
+    assert found.passes.schema == JUDGED_PASSES.schema
+    assert found.throttles.schema == JUDGED_THROTTLES.schema
     earlier = {
         kind: found.left_out[f"{kind} that may have begun before the recording"]
         for kind in ("lists", "passes")

@@ -103,7 +103,7 @@ def _quick_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     def fitted(*, tag_share: float, map_share: float, constants: pl.DataFrame) -> Fitted:
         values = {"tag_ns": round(1000 * tag_share), "map_ns": round(1000 * map_share)}
         table = change_costs(constants, values)
-        return Fitted(constants=table, residuals=pl.DataFrame(schema=FIT), converged=True)
+        return Fitted(constants=table, residuals=pl.DataFrame(schema=FIT.schema), converged=True)
 
     def tiny(*, tags: bool, seed: int = 1) -> MachineConfig:
         return replace(SMALL, swap_writeback_tags=tags, seed=seed)

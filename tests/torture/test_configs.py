@@ -66,7 +66,7 @@ LIST = pl.DataFrame(
         }
         for number in range(120)
     ],
-    schema=REMOVAL_PAGES,
+    schema=REMOVAL_PAGES.schema,
 )
 
 

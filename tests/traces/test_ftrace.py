@@ -63,7 +63,9 @@ def hold_to_oracle(text: bytes, cuts: list[int], first_rows: int) -> None:
     assert set(tables) == set(expected.tables)
     for event, table in tables.items():
         kinds = expected.tables[event].kinds
-        assert dict(table.schema) == dict(EVENT_HEAD) | {k: DTYPES[v] for k, v in kinds.items()}
+        assert dict(table.schema) == dict(EVENT_HEAD.schema) | {
+            k: DTYPES[v] for k, v in kinds.items()
+        }
         wanted = [
             {name: row.get(name) for name in table.columns} for row in expected.tables[event].rows
         ]

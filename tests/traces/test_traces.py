@@ -59,7 +59,7 @@ def test_a_real_text_comes_to_one_table_per_event(real: Path) -> None:
     )
     frame = traces.scan_event(real, "mm_filemap_delete_from_page_cache").collect()
     own = {"dev": pl.String, "ino": pl.UInt64, "pfn": pl.UInt64, "ofs": pl.Int64, "order": pl.Int64}
-    assert dict(frame.schema) == dict(EVENT_HEAD) | own
+    assert dict(frame.schema) == dict(EVENT_HEAD.schema) | own
     assert frame.row(0)[3:] == (167, "random_walker", "254:32", 0xD, 0xB913, 1347584, 0)
     assert frame.select("t_ns", "cpu").row(0) == (5541211000, 1)
     added = traces.scan_event(real, "swp_add").collect()

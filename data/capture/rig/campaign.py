@@ -39,7 +39,6 @@ from rig.packages import Package
 from rig.tree_nodes import Extents
 from rig.workload import HOME, Workload
 from swapsim.claims.tables import RESULTS
-from swapsim.frames.table import require
 from swapsim.traces.writer import toml_table
 
 KERNEL_LABEL: Final = "6.1"
@@ -224,7 +223,7 @@ def _results(experiment: Experiment, outcomes: list[Outcome]) -> pl.DataFrame:
         for tasks, metrics in outcome.metrics.items()
         for metric, (value, unit) in metrics.items()
     ]
-    return require(pl.DataFrame(rows, schema=RESULTS), RESULTS, "RESULTS")
+    return RESULTS.check(pl.DataFrame(rows, schema=RESULTS.schema))
 
 
 def _provenance(

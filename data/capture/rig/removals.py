@@ -39,7 +39,7 @@ def tabulate(folder: Path) -> None:
             .sort("seq")
             .join_asof(ends, on="seq", by="pid", strategy="forward", check_sortedness=False)
             .with_columns(pl.col("list").fill_null(cut_short))
-            .select(pl.col(name).cast(kind) for name, kind in REMOVALS.items())
+            .select(pl.col(name).cast(kind) for name, kind in REMOVALS.schema.items())
         )
     except pl.exceptions.PolarsError as error:
         raise GuestError(f"the kernel's removals are not as expected: {error}") from error

@@ -10,7 +10,6 @@ import polars as pl
 from rig.counts import Metrics
 from rig.errors import GuestError
 from swapsim.claims.tables import SLOTS_IN_USE
-from swapsim.frames.table import require
 
 # Nothing of the set is there yet: what the kernel's other trees have.
 BEFORE: Final = "before"
@@ -89,5 +88,5 @@ def _sample(match: re.Match[str], name: str) -> Sample:
 def tabulate(rounds: list[tuple[str, int, Extents]]) -> pl.DataFrame:
     """Give the slots in use of all runs, each with its policy and its round."""
     rows = [(policy, number, *extent) for policy, number, extents in rounds for extent in extents]
-    table = pl.DataFrame(rows, schema=SLOTS_IN_USE, orient="row")
-    return require(table, SLOTS_IN_USE, "SLOTS_IN_USE")
+    table = pl.DataFrame(rows, schema=SLOTS_IN_USE.schema, orient="row")
+    return SLOTS_IN_USE.check(table)

@@ -7,7 +7,6 @@ import polars as pl
 
 from swapsim import traces
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 from swapsim.machine.tables import PREDICTED_BY_POINTS, SPREAD_NEEDED
 from swapsim.patches.batched_removal.prediction import judged_ranges
 from swapsim.removal.replay import batched_removal_of
@@ -33,9 +32,7 @@ def spread_needed(predicted: pl.DataFrame) -> pl.DataFrame:
     polars.DataFrame
         Schema SPREAD_NEEDED, a row per point, the least spread first.
     """
-    rows = require(predicted, PREDICTED_BY_POINTS, "PREDICTED_BY_POINTS").filter(
-        pl.col("claim").str.starts_with("B-elapsed")
-    )
+    rows = PREDICTED_BY_POINTS.check(predicted).filter(pl.col("claim").str.starts_with("B-elapsed"))
     off = (1 + pl.col("published") / 100).log() - (1 + pl.col("simulated") / 100).log()
     frame = (
         rows.with_columns(off=off)
@@ -46,7 +43,7 @@ def spread_needed(predicted: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("spread_percent")
     )
-    return require(frame.select(SPREAD_NEEDED.names()), SPREAD_NEEDED, "SPREAD_NEEDED")
+    return SPREAD_NEEDED.check(frame.select(SPREAD_NEEDED.names()))
 
 
 def verdict(counts: pl.DataFrame, predicted: pl.DataFrame) -> str:
@@ -80,7 +77,7 @@ def verdict_on_counts(counts: pl.DataFrame) -> str:
     str
         One sentence, on one mapping a swap device as 4.8 has it.
     """
-    rows = require(counts, BATCHED_REMOVAL, "BATCHED_REMOVAL").filter(kernel="4.8")
+    rows = BATCHED_REMOVAL.check(counts).filter(kernel="4.8")
     pages, holds = int(rows["pages"].sum()), int(rows["batched"].sum())
     longest = max(rows["longest"].to_list())
     return (

@@ -9,7 +9,6 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.errors import ConfigError
-from swapsim.frames.table import require
 from swapsim.machine.costs import costs
 from swapsim.machine.tables import REWRITE
 from swapsim.removal.tables import WAITS_NEEDED
@@ -73,7 +72,7 @@ def waits_needed(*, acquisitions_a_page: float, saved_a_page: float) -> pl.DataF
             enough=needed <= 100,
         )
     )
-    return require(frame, WAITS_NEEDED, "WAITS_NEEDED")
+    return WAITS_NEEDED.check(frame)
 
 
 _REWRITE_TIMES: Final = "Amean pwrite-single-rewrite-async-"
@@ -126,4 +125,4 @@ def rewrite(
         wait = held * hold / 2 + travel
         saved = pages * (1 - 1 / _LIST_PAGES) * wait / 1e9
         rows.append((memory, hold, pages / elapsed, 100 * held, wait, 100 * saved / system))
-    return pl.DataFrame(rows, schema=REWRITE, orient="row")
+    return pl.DataFrame(rows, schema=REWRITE.schema, orient="row")

@@ -17,7 +17,6 @@ import polars as pl
 from swapsim import claims, study
 from swapsim.claims import results
 from swapsim.errors import require_some
-from swapsim.frames.table import require
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.ranges import judge
 from swapsim.machine.run import PAGE_KIB, labels, metric_values
@@ -148,7 +147,7 @@ def predict_by_points(
     frames = study.run(
         partial(_predicted, seeds), chosen, executor=executor, batch_points=2, progress=progress
     )
-    return require(pl.concat(frames), PREDICTED_BY_POINTS, "PREDICTED_BY_POINTS")
+    return PREDICTED_BY_POINTS.check(pl.concat(frames))
 
 
 def _predicted(seeds: Sequence[int], point: Point) -> pl.DataFrame:
@@ -189,4 +188,4 @@ def judged_ranges(predicted: pl.DataFrame) -> pl.DataFrame:
     polars.DataFrame
         Schema RANGES.
     """
-    return judge(require(predicted, PREDICTED_BY_POINTS, "PREDICTED_BY_POINTS"))
+    return judge(PREDICTED_BY_POINTS.check(predicted))

@@ -10,7 +10,6 @@ from typing import Final
 import polars as pl
 
 from swapsim import study
-from swapsim.frames.table import require
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import PAGE_KIB, metric_values
 from swapsim.machine.tables import HOLDS_BY_LIST, WHAT_IF, WHAT_IF_RANGES
@@ -102,7 +101,7 @@ def gain_by_list(
         cases_by_list(lists, tasks), fits_by_next_share(shares), metric=WRITTEN, seeds=seeds,
         executor=executor, progress=progress,
     )  # fmt: skip
-    return require(found, WHAT_IF, "WHAT_IF")
+    return WHAT_IF.check(found)
 
 
 def cases_by_cure(tasks: int = 8) -> list[Case]:
@@ -159,7 +158,7 @@ def gain_by_cure(
         cases_by_cure(), fits_by_next_share(shares), metric=WRITTEN, seeds=seeds,
         executor=executor, progress=progress,
     )  # fmt: skip
-    return require(ranges(found), WHAT_IF_RANGES, "WHAT_IF_RANGES")
+    return WHAT_IF_RANGES.check(ranges(found))
 
 
 def gain_by_kswapds(
@@ -198,7 +197,7 @@ def gain_by_kswapds(
         cases, fits_by_next_share(), metric=WRITTEN, seeds=seeds, executor=executor,
         progress=progress,
     )  # fmt: skip
-    return require(ranges(found), WHAT_IF_RANGES, "WHAT_IF_RANGES")
+    return WHAT_IF_RANGES.check(ranges(found))
 
 
 def holds_by_list(
@@ -230,7 +229,7 @@ def holds_by_list(
         partial(_holds, tasks, fits_by_next_share(shares)), points, executor=executor,
         batch_points=2, progress=progress,
     )  # fmt: skip
-    return require(pl.concat(frames), HOLDS_BY_LIST, "HOLDS_BY_LIST")
+    return HOLDS_BY_LIST.check(pl.concat(frames))
 
 
 def _holds(tasks: int, fits: Mapping[str, pl.DataFrame], point: tuple[int, float]) -> pl.DataFrame:
@@ -245,4 +244,4 @@ def _holds(tasks: int, fits: Mapping[str, pl.DataFrame], point: tuple[int, float
         value[f"wait.{_ADD}"] / value[f"acquisitions.{_ADD}"] / 1000,
         value[WRITTEN] / PAGE_KIB,
     )
-    return pl.DataFrame([row], schema=HOLDS_BY_LIST, orient="row")
+    return pl.DataFrame([row], schema=HOLDS_BY_LIST.schema, orient="row")

@@ -7,7 +7,6 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims.tables import GROWTH_IN_BOTH_MAILS
-from swapsim.frames.table import require
 from swapsim.patches.cluster_next.machines import PATCH
 
 
@@ -46,9 +45,7 @@ def growth_in_both_mails(predicted: pl.DataFrame) -> pl.DataFrame:
     )
     off = (pl.col("simulated_together") - pl.col("published_together")).abs()
     frame = frame.with_columns(agrees=off <= pl.col("tolerance"))
-    return require(
-        frame.select(GROWTH_IN_BOTH_MAILS.names()), GROWTH_IN_BOTH_MAILS, "GROWTH_IN_BOTH_MAILS"
-    )
+    return GROWTH_IN_BOTH_MAILS.check(frame.select(GROWTH_IN_BOTH_MAILS.names()))
 
 
 def _together(first: str, third: str) -> pl.Expr:

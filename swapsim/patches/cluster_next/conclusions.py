@@ -6,7 +6,6 @@ from collections.abc import Mapping
 import polars as pl
 
 from swapsim import claims, slots, traces
-from swapsim.frames.table import require
 from swapsim.machine.lock_relief import relief
 from swapsim.patches.cluster_next.machines import PATCH
 from swapsim.patches.cluster_next.prediction import runs as simulated_runs
@@ -72,8 +71,8 @@ def verdict_on_alternatives(answers: pl.DataFrame, ranking: pl.DataFrame) -> str
     str
         Two sentences.
     """
-    require(answers, SLOT_ANSWERS, "SLOT_ANSWERS")
-    require(ranking, SLOT_RANKING, "SLOT_RANKING")
+    SLOT_ANSWERS.check(answers)
+    SLOT_RANKING.check(ranking)
     best = ranking.row(0, named=True)
     merged = ranking.filter(policy="percpu-rerandomise").row(0, named=True)
     tied = f" (tied with {' and '.join(best['tied_with'])})" if best["tied_with"] else ""
@@ -94,7 +93,7 @@ def slots_matched(verified: pl.DataFrame) -> tuple[int, int]:
     verified : polars.DataFrame
         Schema VERIFIED_SLOTS.
     """
-    require(verified, VERIFIED_SLOTS, "VERIFIED_SLOTS")
+    VERIFIED_SLOTS.check(verified)
     exact, raced, slots = (int(verified[name].sum()) for name in ("exact", "raced", "slots"))
     return slots, exact + raced
 

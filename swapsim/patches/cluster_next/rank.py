@@ -13,7 +13,6 @@ from swapsim import slots
 from swapsim.claims.intervals import interval, ranks_by_interval
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import POLICIES
-from swapsim.frames.table import require
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
 from swapsim.patches.cluster_next.kept.workbench import CHURN, DEVICE
 from swapsim.patches.cluster_next.machines import aged_device
@@ -85,8 +84,8 @@ def rank(
     columns = ["metric", "unit", "policy", "seed", "value"]
     values = pl.concat([raced.select(columns), counted.select(columns)])
     rows = [row for metric in RANKED_BY for row in _ranked(values.filter(metric=metric))]
-    frame = pl.DataFrame(rows, schema=POLICY_RANKING)
-    return require(frame, POLICY_RANKING, "POLICY_RANKING")
+    frame = pl.DataFrame(rows, schema=POLICY_RANKING.schema)
+    return POLICY_RANKING.check(frame)
 
 
 def _require_sense(counted: pl.DataFrame, policies: Sequence[Policy]) -> None:

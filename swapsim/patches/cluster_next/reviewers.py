@@ -8,7 +8,6 @@ import polars as pl
 
 from swapsim import slots
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 from swapsim.slots.tables import SLOT_ANSWERS
 
 
@@ -162,8 +161,8 @@ def answers(questions: tuple[Question, ...], measures: pl.DataFrame) -> pl.DataF
                 "holds": fell is question.falls,
             }
         )
-    frame = pl.DataFrame(rows, schema=SLOT_ANSWERS)
-    return require(frame, SLOT_ANSWERS, "SLOT_ANSWERS")
+    frame = pl.DataFrame(rows, schema=SLOT_ANSWERS.schema)
+    return SLOT_ANSWERS.check(frame)
 
 
 def mean_of(ranking: pl.DataFrame, factor: str, setting: str, policy: str) -> dict[str, float]:

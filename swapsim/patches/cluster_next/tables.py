@@ -7,7 +7,6 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.frames.table import require
 from swapsim.patches.cluster_next.machines import PATCH
 from swapsim.slots.tables import SLOT_SWEEP
 
@@ -58,7 +57,7 @@ def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     polars.DataFrame
         ``factor, setting, policy`` and a column per metric, rounded to four digits.
     """
-    require(measures, SLOT_SWEEP, "SLOT_SWEEP")
+    SLOT_SWEEP.check(measures)
     return (
         measures.filter(pl.col("metric").is_in(metrics))
         .group_by("factor", "setting", "policy", "metric", maintain_order=True)

@@ -7,7 +7,6 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims, slots
-from swapsim.frames.table import require
 from swapsim.slots.tables import WANDERINGS
 
 EXPERIMENT: Final = "tasks-that-change-cpu"
@@ -67,8 +66,8 @@ def measured_beside_simulated(simulated: pl.DataFrame) -> pl.DataFrame:
                 "simulated_high": found["high"],
             }
         rows.append(row)
-    frame = pl.DataFrame(rows, schema=WANDERINGS)
-    return require(frame, WANDERINGS, "WANDERINGS")
+    frame = pl.DataFrame(rows, schema=WANDERINGS.schema)
+    return WANDERINGS.check(frame)
 
 
 def _pages_a_cpu(results: pl.DataFrame) -> float | None:

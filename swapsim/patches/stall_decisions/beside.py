@@ -7,7 +7,6 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims.medians import spread
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.lab import as_mailed
 from swapsim.patches.stall_decisions.mail import KERNELS, printed
 from swapsim.patches.stall_decisions.tables import WORLD_CELLS, WORLD_VERDICTS
@@ -86,8 +85,8 @@ def _simulated(
     cells: pl.DataFrame, judged: pl.DataFrame, rows: Sequence[str], target: str
 ) -> pl.DataFrame:
     """Return a line a row: each kernel's mean and seeds, and what was judged of the row."""
-    require(cells, WORLD_CELLS, "WORLD_CELLS")
-    require(judged, WORLD_VERDICTS, "WORLD_VERDICTS")
+    WORLD_CELLS.check(cells)
+    WORLD_VERDICTS.check(judged)
     name = pl.col("metric").str.strip_prefix("Ops ")
     chosen = pl.col("table").str.ends_with(f", {target}") & name.is_in(rows)
     texts = pl.struct("simulated", "low", "high").map_elements(spread, return_dtype=pl.String)

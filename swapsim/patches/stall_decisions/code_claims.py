@@ -11,9 +11,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.lists import Led, led, list_of
-from swapsim.stall.tables_lists import CODE_CLAIMS
+from swapsim.stall.tables import CODE_CLAIMS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +51,7 @@ def code_claims() -> pl.DataFrame:
                 "holds": (before, after) == (trial.before, trial.after),
             }
         )
-    return require(pl.DataFrame(rows, schema=CODE_CLAIMS), CODE_CLAIMS, "CODE_CLAIMS")
+    return CODE_CLAIMS.check(pl.DataFrame(rows, schema=CODE_CLAIMS.schema))
 
 
 def _words(value: object) -> str:

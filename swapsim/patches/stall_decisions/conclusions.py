@@ -8,10 +8,9 @@ import polars as pl
 from swapsim import claims, traces
 from swapsim.claims.directions import FEWEST_ROUNDS
 from swapsim.claims.tables import DIRECTIONS
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.lab import STEPS, directions, steps
 from swapsim.patches.stall_decisions.tables import WORLD_VERDICTS
-from swapsim.stall.tables_decisions import VERIFIED_STALLS
+from swapsim.stall.tables import VERIFIED_STALLS
 from swapsim.stall.verify import verified_stalls
 
 HEADLINES: Final = {
@@ -59,7 +58,7 @@ def verdict_on_lists(verified: pl.DataFrame) -> str:
         One sentence.
     """
     names = ("folios", "lists", "counted", "passes", "decided", "throttles", "held")
-    found = require(verified, VERIFIED_STALLS, "VERIFIED_STALLS")
+    found = VERIFIED_STALLS.check(verified)
     total = {name: int(found[name].sum()) for name in names}
     return (
         f"Of {total['passes']:,} passes of reclaim that a real kernel made in {found.height} runs, "
@@ -99,7 +98,7 @@ def verdict_in_runs(measured: pl.DataFrame) -> str:
     str
         Two sentences.
     """
-    judged = require(directions(measured), DIRECTIONS, "DIRECTIONS")
+    judged = DIRECTIONS.check(directions(measured))
     rounds = min(judged["rounds"].to_list())
     few = f" (a verdict needs {FEWEST_ROUNDS})" if rounds < FEWEST_ROUNDS else ""
     moves = pl.col("claimed") != "stays"
@@ -124,7 +123,7 @@ def verdict_in_world(judged: pl.DataFrame) -> str:
     str
         Four sentences.
     """
-    rows = require(judged, WORLD_VERDICTS, "WORLD_VERDICTS").filter(pl.col("cells") > 0)
+    rows = WORLD_VERDICTS.check(judged).filter(pl.col("cells") > 0)
     order = {word: (rows["order"] == word).sum() for word in ("holds", "contradicted", "open")}
     sized = (rows["inside"] == rows["cells"]).sum()
     asked = rows.drop_nulls("order").height

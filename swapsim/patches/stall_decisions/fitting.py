@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from swapsim import claims, reclaim
-from swapsim.frames.table import require
 from swapsim.machine.fit import residuals
 from swapsim.machine.tables import FIT_ROWS
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
@@ -104,7 +103,7 @@ def _figure_rows(constants: Mapping[str, int]) -> pl.DataFrame:
         (BASE, name, float(value), None, met) for name, value in constants.items()
     ]
     rows += [(BASE, row, found[row], aim[row], met) for row in TARGETS]
-    return require(pl.DataFrame(rows, schema=FIT_ROWS, orient="row"), FIT_ROWS, "FIT_ROWS")
+    return FIT_ROWS.check(pl.DataFrame(rows, schema=FIT_ROWS.schema, orient="row"))
 
 
 def constants_of(rows: pl.DataFrame) -> dict[str, int]:

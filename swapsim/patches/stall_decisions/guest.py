@@ -20,7 +20,6 @@ import polars as pl
 from swapsim import claims, reclaim, study
 from swapsim.claims.tables import RESULTS, WORLD_AND_LAB, WORLD_AND_LAB_ORDER, WORLD_LAB_MAIL
 from swapsim.ffi.facts import STALL_RULES, WORLD_COSTS
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.lab import SIZES, directions
 from swapsim.patches.stall_decisions.mail import PATCH
 from swapsim.study.kept import kept, picked
@@ -161,7 +160,7 @@ def tell_guests(
         Schema RESULTS.
     """
     frames = study.run(told_by_guest, runs, executor=executor, progress=progress, batch_points=2)
-    return require(pl.concat(frames), RESULTS, "RESULTS")
+    return RESULTS.check(pl.concat(frames))
 
 
 def _cases() -> list[GuestRun]:
@@ -218,7 +217,7 @@ def world_and_lab(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFra
         .with_columns(near=pl.col("factor") <= FACTOR)
         .sort(*_place(), pl.col("policy").cast(pl.Enum(STALL_RULES)))
     )
-    return require(frame.select(WORLD_AND_LAB.names()), WORLD_AND_LAB, "WORLD_AND_LAB")
+    return WORLD_AND_LAB.check(frame.select(WORLD_AND_LAB.names()))
 
 
 def order_of_rules(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
@@ -255,7 +254,7 @@ def order_of_rules(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFr
     frame = frame.with_columns(pl.exclude("metric").cast(pl.UInt32)).with_columns(
         holds=pl.col("in_order") == pl.col("pairs")
     )
-    return require(frame, WORLD_AND_LAB_ORDER, "WORLD_AND_LAB_ORDER")
+    return WORLD_AND_LAB_ORDER.check(frame)
 
 
 def at_what_is_open(simulated: pl.DataFrame, metric: str) -> pl.DataFrame:
@@ -266,7 +265,7 @@ def at_what_is_open(simulated: pl.DataFrame, metric: str) -> pl.DataFrame:
     polars.DataFrame
         ``variant``, and a Float64 column per rule set.
     """
-    medians = claims.medians(require(simulated, RESULTS, "RESULTS").filter(metric=metric))
+    medians = claims.medians(RESULTS.check(simulated).filter(metric=metric))
     wide = medians.pivot("policy", index="kernel", values="median", maintain_order=True)
     return wide.select(pl.col("kernel").alias("variant"), *STALL_RULES)
 
@@ -295,7 +294,7 @@ def like_the_mail(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFra
         .then(pl.lit("world"))
         .otherwise(pl.lit("neither")),
     )
-    return require(frame, WORLD_LAB_MAIL, "WORLD_LAB_MAIL")
+    return WORLD_LAB_MAIL.check(frame)
 
 
 def verdict_on_guests(simulated: pl.DataFrame, measured: pl.DataFrame) -> str:
@@ -320,7 +319,7 @@ def _modelled(results: pl.DataFrame) -> pl.DataFrame:
     name = pl.coalesce(pl.col("metric").str.extract(_SIZED, 1), "metric")
     of_all = pl.col("metric").is_in(ROWS)
     by_size = name.is_in(ROWS_BY_SIZE) & (pl.col("metric") != "Ops io-duration-0")
-    return require(results, RESULTS, "RESULTS").filter(of_all | by_size)
+    return RESULTS.check(results).filter(of_all | by_size)
 
 
 def _place() -> tuple[pl.Expr, pl.Expr]:

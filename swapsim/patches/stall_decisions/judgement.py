@@ -14,7 +14,6 @@ from swapsim import claims
 from swapsim.claims.directions import STAYS_WITHIN_PERCENT
 from swapsim.claims.paired import difference
 from swapsim.claims.tables import DIRECTION_VERDICT, RESULTS
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
 from swapsim.patches.stall_decisions.tables import (
     WORLD_CELLS,
@@ -62,7 +61,7 @@ def cells(simulated: pl.DataFrame) -> pl.DataFrame:
         A table has another schema.
     """
     rows = [cell for row in _rows(simulated) for cell in _cells(row)]
-    return require(pl.DataFrame(rows, schema=WORLD_CELLS), WORLD_CELLS, "WORLD_CELLS")
+    return WORLD_CELLS.check(pl.DataFrame(rows, schema=WORLD_CELLS.schema))
 
 
 def verdicts(simulated: pl.DataFrame) -> pl.DataFrame:
@@ -86,7 +85,7 @@ def verdicts(simulated: pl.DataFrame) -> pl.DataFrame:
     found = _rows(simulated)
     alone = {row.rule["table"]: row for row in found if row.rule["metric"] == ALONE}
     rows = [_verdict(row, alone.get(row.rule["table"])) for row in found]
-    return require(pl.DataFrame(rows, schema=WORLD_VERDICTS), WORLD_VERDICTS, "WORLD_VERDICTS")
+    return WORLD_VERDICTS.check(pl.DataFrame(rows, schema=WORLD_VERDICTS.schema))
 
 
 def score(judged: pl.DataFrame) -> pl.DataFrame:
@@ -104,19 +103,22 @@ def score(judged: pl.DataFrame) -> pl.DataFrame:
     """
     order = pl.col("order")
     frame = (
-        require(judged, WORLD_VERDICTS, "WORLD_VERDICTS")
+        WORLD_VERDICTS.check(judged)
         .group_by("table", maintain_order=True)
         .agg(
             rows=pl.len(),
             modelled=(pl.col("cells") > 0).sum(),
             order_asked=order.is_not_null().sum(),
-            **{f"order_{word}": (order == word).sum() for word in DIRECTION_VERDICT.categories},
+            **{
+                f"order_{word}": (order == word).sum()
+                for word in DIRECTION_VERDICT.dtype.categories
+            },
             sized=((pl.col("cells") > 0) & (pl.col("inside") == pl.col("cells"))).sum(),
             cells=pl.col("cells").cast(pl.UInt32).sum(),
             cells_sized=pl.col("inside").cast(pl.UInt32).sum(),
         )
     )
-    return require(frame.cast(WORLD_SCORE), WORLD_SCORE, "WORLD_SCORE")
+    return WORLD_SCORE.check(frame.cast(WORLD_SCORE.schema))
 
 
 def orders(simulated: pl.DataFrame) -> pl.DataFrame:
@@ -142,8 +144,8 @@ def orders(simulated: pl.DataFrame) -> pl.DataFrame:
         for row in _rows(simulated)
         for pair in _asked(row)
     ]
-    found = pl.DataFrame(rows, schema=WORLD_ORDERS, orient="row")
-    return require(found, WORLD_ORDERS, "WORLD_ORDERS")
+    found = pl.DataFrame(rows, schema=WORLD_ORDERS.schema, orient="row")
+    return WORLD_ORDERS.check(found)
 
 
 class _Row:
@@ -176,7 +178,7 @@ class _Row:
 
 
 def _rows(simulated: pl.DataFrame) -> list[_Row]:
-    require(simulated, RESULTS, "RESULTS")
+    RESULTS.check(simulated)
     found = {
         key: frame.select("seed", "value")
         for key, frame in simulated.partition_by("metric", "policy", as_dict=True).items()

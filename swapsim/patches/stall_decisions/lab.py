@@ -13,7 +13,6 @@ import polars as pl
 from swapsim import claims
 from swapsim.claims.tables import DIRECTIONS, MEDIANS_BY_SIZE, PAIRED, RESULTS
 from swapsim.ffi import facts
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
 
 EXPERIMENT: Final = "stall-rules"
@@ -45,7 +44,7 @@ def as_mailed(measured: pl.DataFrame) -> pl.DataFrame:
     """
     kernels = {rules: kernel for kernel, rules in KERNELS.items()}
     mailed = {size: name for name, size in SIZES.items()}
-    rows = require(measured, RESULTS, "RESULTS").filter(pl.col("policy").is_in(list(kernels)))
+    rows = RESULTS.check(measured).filter(pl.col("policy").is_in(list(kernels)))
     metric, size = (pl.col("metric").str.extract(_OF_SIZE, group) for group in (1, 2))
     by_size = pl.col("metric").str.starts_with("Ops ")
     frame = rows.filter(by_size | size.is_null()).with_columns(
@@ -54,7 +53,7 @@ def as_mailed(measured: pl.DataFrame) -> pl.DataFrame:
         .then(pl.format("disk: {}", "metric"))
         .otherwise(pl.format("disk: {}-{}", metric, size.replace(mailed))),
     )
-    return require(frame, RESULTS, "RESULTS")
+    return RESULTS.check(frame)
 
 
 def measured_as_mailed() -> pl.DataFrame:
@@ -76,7 +75,7 @@ def directions(measured: pl.DataFrame) -> pl.DataFrame:
         Schema DIRECTIONS.
     """
     stated = claims.published_claims().filter(patch=PATCH)
-    return require(claims.directions(stated, as_mailed(measured)), DIRECTIONS, "DIRECTIONS")
+    return DIRECTIONS.check(claims.directions(stated, as_mailed(measured)))
 
 
 def along_rules(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
@@ -96,13 +95,13 @@ def along_rules(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
         beside the pool.
     """
     metric, size = (pl.col("metric").str.extract(_OF_SIZE, group) for group in (1, 2))
-    chosen = require(measured, RESULTS, "RESULTS").filter(metric.is_in(metrics))
+    chosen = RESULTS.check(measured).filter(metric.is_in(metrics))
     frame = (
         claims.medians(chosen)
         .with_columns(metric=metric, size=size)
         .sort(pl.col("policy").cast(pl.Enum(facts.STALL_RULES)), "metric", "size")
     )
-    return require(frame.select(MEDIANS_BY_SIZE.names()), MEDIANS_BY_SIZE, "MEDIANS_BY_SIZE")
+    return MEDIANS_BY_SIZE.check(frame.select(MEDIANS_BY_SIZE.names()))
 
 
 def steps(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
@@ -119,4 +118,4 @@ def steps(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     polars.DataFrame
         Schema PAIRED.
     """
-    return require(claims.steps(measured, STEPS, metrics), PAIRED, "PAIRED")
+    return PAIRED.check(claims.steps(measured, STEPS, metrics))

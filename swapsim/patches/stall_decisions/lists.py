@@ -10,12 +10,10 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi.facts import STALL_FLAGS, STALL_RULES
-from swapsim.frames.table import require
 from swapsim.stall._native import decide, explain, lead
 from swapsim.stall._native_rules import rules_of
 from swapsim.stall.config import StallContext
-from swapsim.stall.tables_decisions import STALL_PAGES
-from swapsim.stall.tables_lists import LED_ENDS, LED_PAGES, LED_WHY, LIST_OF_PAGES
+from swapsim.stall.tables import LED_ENDS, LED_PAGES, LED_WHY, LIST_OF_PAGES, STALL_PAGES
 
 _PLAIN: Final[dict[str, bool | int | None]] = {
     "file": True, "dirty": False, "writeback": False, "reclaim": False, "congested": False,
@@ -102,10 +100,10 @@ def list_of(*kinds: str) -> pl.DataFrame:
         rows += [{"page": " ".join(words), **fields}] * int(found[1])
     if not rows:
         raise InputError("a list has a page", field="kinds")
-    frame = pl.DataFrame(rows, schema_overrides=STALL_PAGES).with_columns(
+    frame = pl.DataFrame(rows, schema_overrides=STALL_PAGES.schema).with_columns(
         place=pl.int_range(1, len(rows) + 1, dtype=pl.UInt32)
     )
-    return require(frame.select(LIST_OF_PAGES.names()), LIST_OF_PAGES, "LIST_OF_PAGES")
+    return LIST_OF_PAGES.check(frame.select(LIST_OF_PAGES.names()))
 
 
 def led(
@@ -143,7 +141,7 @@ def led(
     ConfigError, InputError
         A rule set, a flag or a priority that is none.
     """
-    require(pages, LIST_OF_PAGES, "LIST_OF_PAGES")
+    LIST_OF_PAGES.check(pages)
     unknown = [flag for flag in flags if flag not in STALL_FLAGS]
     if unknown:
         raise InputError(f"no flag {unknown[0]!r}: take of {', '.join(STALL_FLAGS)}", field="flags")
@@ -157,9 +155,9 @@ def led(
     ]
     why = pl.concat(one.why for one in found)
     return Led(
-        ends=require(pl.concat(one.ends for one in found), LED_ENDS, "LED_ENDS"),
-        pages=require(pl.concat(one.pages for one in found), LED_PAGES, "LED_PAGES"),
-        why=require(why, LED_WHY, "LED_WHY"),
+        ends=LED_ENDS.check(pl.concat(one.ends for one in found)),
+        pages=LED_PAGES.check(pl.concat(one.pages for one in found)),
+        why=LED_WHY.check(why),
     )
 
 
@@ -172,9 +170,9 @@ def _meetings(context: StallContext, pages: pl.DataFrame, meetings: int) -> Iter
         columns = [pl.lit(value).alias(name) for name, value in labels.items()]
         fates = _fates(pages, ways).with_columns(columns)
         yield Led(
-            ends=pl.DataFrame([told], schema=LED_ENDS),
-            pages=fates.select(LED_PAGES.names()).cast(LED_PAGES),
-            why=pl.DataFrame([labels | {"why": one} for one in end["why"]], schema=LED_WHY),
+            ends=pl.DataFrame([told], schema=LED_ENDS.schema),
+            pages=fates.select(LED_PAGES.names()).cast(LED_PAGES.schema),
+            why=pl.DataFrame([labels | {"why": one} for one in end["why"]], schema=LED_WHY.schema),
         )
         context = replace(context, flags=end["flags_after"])
 

@@ -9,7 +9,6 @@ import polars as pl
 from swapsim import claims, reclaim, study
 from swapsim.claims.tables import RESULTS
 from swapsim.ffi.facts import RECLAIM_RULES
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.worlds import Run, told
 from swapsim.study.kept import kept, picked
 
@@ -65,7 +64,7 @@ def _one_case(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 def on_a_node(progress: bool) -> pl.DataFrame:
     """Run the mail's first test with lists by zone, and with those of a node (RESULTS)."""
     frames = study.run(told_on_a_node, _cases(), progress=progress, batch_points=2)
-    return require(pl.concat(frames), RESULTS, "RESULTS")
+    return RESULTS.check(pl.concat(frames))
 
 
 def node_beside_zones(results: pl.DataFrame, rows: Sequence[str]) -> pl.DataFrame:

@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from swapsim import study
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.judgement import BASE, BEFORE, SERIES
 from swapsim.patches.stall_decisions.mail import PATCH
 from swapsim.patches.stall_decisions.tables import WORLD_SERVERS
@@ -78,7 +77,7 @@ def by_server(
         Schema WORLD_SERVERS, of each run the figures of ROWS.
     """
     frames = study.run(_tell, points, executor=executor, progress=progress, batch_points=1)
-    return require(pl.concat(frames), WORLD_SERVERS, "WORLD_SERVERS")
+    return WORLD_SERVERS.check(pl.concat(frames))
 
 
 def _tell(point: Server) -> pl.DataFrame:
@@ -91,7 +90,7 @@ def _tell(point: Server) -> pl.DataFrame:
             "metric",
             "value",
         )
-        .cast(WORLD_SERVERS)
+        .cast(WORLD_SERVERS.schema)
         .sort("metric")
     )
 

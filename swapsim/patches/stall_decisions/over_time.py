@@ -8,7 +8,6 @@ from typing import Final
 import polars as pl
 
 from swapsim import reclaim, study
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.judgement import RULES
 from swapsim.patches.stall_decisions.tables import WORLD_BY_TIME, WORLD_LIFE_SPANS, WORLD_SUMMED
 from swapsim.patches.stall_decisions.worlds import Run
@@ -47,7 +46,7 @@ def by_time(
         Schema WORLD_BY_TIME.
     """
     frames = study.run(_look, rules, executor=executor, progress=progress, batch_points=1)
-    return require(pl.concat(frames), WORLD_BY_TIME, "WORLD_BY_TIME")
+    return WORLD_BY_TIME.check(pl.concat(frames))
 
 
 def lives(
@@ -66,7 +65,7 @@ def lives(
         Schema WORLD_LIFE_SPANS.
     """
     frames = study.run(_follow, rules, executor=executor, progress=progress, batch_points=1)
-    return require(pl.concat(frames), WORLD_LIFE_SPANS, "WORLD_LIFE_SPANS")
+    return WORLD_LIFE_SPANS.check(pl.concat(frames))
 
 
 def one_life(spans: pl.DataFrame, rules: str) -> pl.DataFrame:
@@ -83,7 +82,7 @@ def one_life(spans: pl.DataFrame, rules: str) -> pl.DataFrame:
     polars.DataFrame
         Schema WORLD_LIFE_SPANS, of one page: the first of those with the most returns.
     """
-    own = require(spans, WORLD_LIFE_SPANS, "WORLD_LIFE_SPANS").filter(rules=rules)
+    own = WORLD_LIFE_SPANS.check(spans).filter(rules=rules)
     outs = own.group_by("page", maintain_order=True).agg((pl.col("where") == "swapped-out").sum())
     page = outs.sort("where", descending=True, maintain_order=True)["page"][0]
     return own.filter(page=page)
@@ -103,7 +102,7 @@ def summed(found: pl.DataFrame) -> pl.DataFrame:
         Schema WORLD_SUMMED, one row per rules.
     """
     frame = (
-        require(found, WORLD_BY_TIME, "WORLD_BY_TIME")
+        WORLD_BY_TIME.check(found)
         .group_by("rules", maintain_order=True)
         .agg(
             pl.col("client_waits", "writer_throttled", "kswapd_sleeps", "tasks_sleep").sum(),
@@ -111,7 +110,7 @@ def summed(found: pl.DataFrame) -> pl.DataFrame:
             most_swapped=pl.col("swap_used").max(),
         )
     )
-    return require(frame.cast(WORLD_SUMMED), WORLD_SUMMED, "WORLD_SUMMED")
+    return WORLD_SUMMED.check(frame.cast(WORLD_SUMMED.schema))
 
 
 def _look(rules: str) -> pl.DataFrame:
@@ -150,7 +149,7 @@ def _look(rules: str) -> pl.DataFrame:
         (since["tasks_slept_ns"] / _SECOND_NS).alias("tasks_sleep"),
         (since["throttled_ns"] / _SECOND_NS).alias("writer_throttled"),
         (since["waited"] / _SECOND_NS).alias("client_waits"),
-    ).cast(WORLD_BY_TIME)
+    ).cast(WORLD_BY_TIME.schema)
 
 
 def _by_second(samples: pl.DataFrame) -> pl.DataFrame:
@@ -183,4 +182,4 @@ def _follow(rules: str) -> pl.DataFrame:
         pl.col("zone").cast(pl.String),
         begin_s=pl.col("t_ns") / _SECOND_NS,
         end_s=pl.col("end") / _SECOND_NS,
-    ).cast(WORLD_LIFE_SPANS)
+    ).cast(WORLD_LIFE_SPANS.schema)

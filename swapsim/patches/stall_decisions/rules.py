@@ -13,9 +13,8 @@ from typing import Final
 import polars as pl
 
 from swapsim.ffi.facts import STALL_RULES
-from swapsim.frames.table import require
 from swapsim.stall._native_rules import Act, Rules, rules_of
-from swapsim.stall.tables_lists import RULE_SPANS
+from swapsim.stall.tables import RULE_SPANS
 
 _LETTERS: Final = {
     "dirty": "D",
@@ -81,7 +80,7 @@ def rule_spans() -> pl.DataFrame:
             spans.append({"decision": decision, "rules": names, "text": text})
     since = pl.col("rules").list.first().str.replace(r"^series-\d$", "the series")
     frame = pl.DataFrame(spans, schema_overrides={"rules": pl.List(pl.String)})
-    return require(frame.with_columns(since=since), RULE_SPANS, "RULE_SPANS")
+    return RULE_SPANS.check(frame.with_columns(since=since))
 
 
 def _flag(name: str) -> Callable[[Rules], str]:

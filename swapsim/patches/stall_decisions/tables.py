@@ -1,245 +1,258 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch C's tables in its world: held against the mail's, cell by cell and row by row.
-
-Columns
--------
-metric : a row of that table
-low, high : lowest and highest over the seeds, or over the settings tried
-WORLD_CELLS.simulated : the mean over the seeds
-ratio : simulated divided by published; null where either is zero
-inside : whether the cell is within the allowed factor of the mail, or how many are
-order : whether the three kernels are in the mail's order; null where the mail has none
-cells : number of cells that are judged by size
-WORLD_VERDICTS.change [%] : published change from mmotm to the series
-points [%] : the same, simulated
-near : whether it is as near to the published change as required
-worse : whether the simulated change is below zero
-collapse : whether 3.9 collapses and the others do not
-base, series : the median by mmotm's rules; by the series'
-change [%] : from base to series; null where base is zero
-differs : whether the change is over 10 %, with the same sign in all seeds
-t_s : second of the run
-free : pages that are free
-active_anon, inactive_anon : anonymous pages on the active list; on the inactive list
-clean, dirty, written : file pages that are clean; dirty; under writeback
-scanned_normal, scanned_dma32 : pages of that zone that kswapd scanned in this second
-kswapd_sleeps, tasks_sleep : share of the second that kswapd slept in reclaim; that tasks did
-writer_throttled : share of the second that the writer was throttled
-client_waits : share of the second in which the client waited
-WORLD_SUMMED.kswapd_sleeps, WORLD_SUMMED.tasks_sleep [s] : time that kswapd slept in reclaim;
-    that tasks did
-WORLD_SUMMED.writer_throttled, WORLD_SUMMED.client_waits [s] : time that the writer was throttled;
-    that the client waited
-WORLD_SUMMED.scanned_normal, WORLD_SUMMED.scanned_dma32 : pages of the zone that kswapd scanned
-page : a page of the pool, by its number
-zone : the zone that the page is in; null where it is in none
-begin_s, end_s : begin and end of the span, in seconds
-end : which end of the constant's range was used
-WORLD_OPEN.simulated : the figure with one seed
-one, other : the two kernels
-claimed : whether the figure falls or rises from one to the other
-low_by, high_by : the constant that was moved for the lowest figure; for the highest
-worlds : number of settings tried
-ordered : in how many of them the row has the mail's order; null where the mail has none
-rows : rows of the table
-modelled : rows that the simulation has
-order_asked : rows for which the mail has an order of the kernels
-order_holds, order_contradicted, order_open : rows that have that order; another one; are open
-sized : rows with all judged cells inside
-WORLD_SCORE.cells, cells_sized : cells that are judged by size; cells inside
-most_swapped : the most slots that were in use at once
-net_mb, server_mb : megabytes per second of the network; of the server's disk
-"""
+"""Tables of patch C: the simulated results compared with the mail's tables."""
 
 from typing import Final
 
 import polars as pl
 
-from swapsim.claims.tables import DIRECTION, DIRECTION_VERDICT
-from swapsim.claims.tables_published import STANDING
-from swapsim.ffi.facts import WORLD_WHERE
-from swapsim.frames.table import schema_of
+from swapsim.claims.tables import DIRECTION, DIRECTION_VERDICT, STANDING
+from swapsim.frames import columns
+from swapsim.frames.table import BY_ROW, COUNT, RATIO, Column, Table, Vocabulary
+from swapsim.reclaim.tables import WHERE
 
-WORLD_CELLS: Final = schema_of(
-    {
-        "table": pl.String,
-        "metric": pl.String,
-        "rules": pl.String,
-        "published": pl.Float64,
-        "simulated": pl.Float64,
-        "low": pl.Float64,
-        "high": pl.Float64,
-        "ratio": pl.Float64,
-        "inside": pl.Boolean,
-    }
-)
-"""One row per cell that is modelled: the mean over the seeds, the least and the greatest, and
-simulated by published (null where either is zero). A cell that is compared a second has all of
-them a second. ``inside``: within its width; null for one that constants were fitted on."""
+RANGE_END: Final = Vocabulary("RANGE_END", "An end of a constant's range.", ("low", "high"))
 
-WORLD_VERDICTS: Final = schema_of(
-    {
-        "table": pl.String,
-        "metric": pl.String,
-        "standing": STANDING,
-        "order": DIRECTION_VERDICT,
-        "inside": pl.UInt8,
-        "cells": pl.UInt8,
-        "change": pl.Float64,
-        "points": pl.Float64,
-        "near": pl.Boolean,
-        "worse": DIRECTION_VERDICT,
-        "collapse": pl.Boolean,
-        "note": pl.String,
-    }
+_METRIC: Final = Column("metric", pl.String, "a row of that table")
+_RULES: Final = Column(
+    "rules", pl.String, "a set of stall rules, named after the kernel that had it"
 )
-"""One row per row of the tables. ``order`` of the three kernels, null where none is asked for; of
-``cells`` that are judged by size so many are ``inside``. ``change``: published from mmotm to the
-series in percent, ``points`` the simulated one, ``near`` if it lies as near as is asked, ``worse``
-if it is below zero; ``collapse`` if 3.9 alone collapses. Null where it is not asked for."""
+_LOW: Final = Column(
+    "low", pl.Float64, "lowest and highest over the seeds, or over the settings tried", BY_ROW
+)
+_HIGH: Final = Column(
+    "high", pl.Float64, "lowest and highest over the seeds, or over the settings tried", BY_ROW
+)
+_INSIDE: Final = Column(
+    "inside",
+    pl.Boolean,
+    "whether the cell is within the allowed factor of the mail, or how many are",
+)
+WORLD_CELLS: Final = Table(
+    "WORLD_CELLS",
+    "One row per cell that is modelled: the mean over the seeds, the least and the greatest,"
+    " and simulated by published (null where either is zero). A cell that is compared a "
+    "second has all of them a second. ``inside``: within its width; null for one that "
+    "constants were fitted on.",
+    columns.TABLE,
+    _METRIC,
+    _RULES,
+    columns.PUBLISHED,
+    Column("simulated", pl.Float64, "the mean over the seeds", BY_ROW),
+    _LOW,
+    _HIGH,
+    Column("ratio", pl.Float64, "simulated divided by published; null where either is zero", RATIO),
+    _INSIDE,
+)
 
-WORLD_SCORE: Final = schema_of(
-    {
-        "table": pl.String,
-        "rows": pl.UInt32,
-        "modelled": pl.UInt32,
-        "order_asked": pl.UInt32,
-        **{f"order_{word}": pl.UInt32 for word in DIRECTION_VERDICT.categories},
-        "sized": pl.UInt32,
-        "cells": pl.UInt32,
-        "cells_sized": pl.UInt32,
-    }
+WORLD_VERDICTS: Final = Table(
+    "WORLD_VERDICTS",
+    "One row per row of the tables. ``order`` of the three kernels, null where none is asked"
+    " for; of ``cells`` that are judged by size so many are ``inside``. ``change``: "
+    "published from mmotm to the series in percent, ``points`` the simulated one, ``near`` "
+    "if it lies as near as is asked, ``worse`` if it is below zero; ``collapse`` if 3.9 "
+    "alone collapses. Null where it is not asked for.",
+    columns.TABLE,
+    _METRIC,
+    Column(
+        "standing",
+        STANDING.dtype,
+        "whether the simulation has the row, and whether constants were fitted to it",
+    ),
+    Column(
+        "order",
+        DIRECTION_VERDICT.dtype,
+        "whether the three kernels are in the mail's order; null where the mail has none",
+    ),
+    Column(
+        "inside",
+        pl.UInt8,
+        "whether the cell is within the allowed factor of the mail, or how many are",
+    ),
+    Column("cells", pl.UInt8, "number of cells that are judged by size"),
+    Column("change", pl.Float64, "published change from mmotm to the series", "%"),
+    Column("points", pl.Float64, "the same, simulated", "%"),
+    Column("near", pl.Boolean, "whether it is as near to the published change as required"),
+    Column("worse", DIRECTION_VERDICT.dtype, "whether the simulated change is below zero"),
+    Column("collapse", pl.Boolean, "whether 3.9 collapses and the others do not"),
+    columns.NOTE,
 )
-"""WORLD_VERDICTS counted, one row per table: of its rows those that are modelled, those whose order
-is asked for and how it was judged, those ``sized``: with all cells inside; and the cells alone."""
 
-WORLD_WHAT_IF: Final = schema_of(
-    {
-        "factor": pl.String,
-        "setting": pl.Float64,
-        "rules": pl.String,
-        "seed": pl.UInt64,
-        "metric": pl.String,
-        "value": pl.Float64,
-    }
+WORLD_SCORE: Final = Table(
+    "WORLD_SCORE",
+    "WORLD_VERDICTS counted, one row per table: of its rows those that are modelled, those "
+    "whose order is asked for and how it was judged, those ``sized``: with all cells inside;"
+    " and the cells alone.",
+    columns.TABLE,
+    Column("rows", pl.UInt32, "rows of the table"),
+    Column("modelled", pl.UInt32, "rows that the simulation has"),
+    Column("order_asked", pl.UInt32, "rows for which the mail has an order of the kernels"),
+    Column("order_holds", pl.UInt32, "rows that have that order; another one; are open"),
+    Column("order_contradicted", pl.UInt32, "rows that have that order; another one; are open"),
+    Column("order_open", pl.UInt32, "rows that have that order; another one; are open"),
+    Column("sized", pl.UInt32, "rows with all judged cells inside"),
+    Column("cells", pl.UInt32, "cells that are judged by size; cells inside"),
+    Column("cells_sized", pl.UInt32, "cells that are judged by size; cells inside"),
 )
-"""One row per figure of one run on another machine: what was asked about, and its value there."""
 
-WORLD_SERVERS: Final = schema_of(
-    {
-        "net_mb": pl.UInt32,
-        "server_mb": pl.UInt32,
-        "rules": pl.String,
-        "seed": pl.UInt64,
-        "metric": pl.String,
-        "value": pl.Float64,
-    }
+WORLD_WHAT_IF: Final = Table(
+    "WORLD_WHAT_IF",
+    "One row per figure of one run on another machine: what was asked about, and its value there.",
+    columns.FACTOR,
+    columns.SETTING,
+    _RULES,
+    columns.SEED,
+    _METRIC,
+    columns.VALUE,
 )
-"""One row per figure of one run over NFS: megabytes a second of its net and its server's disk."""
 
-WORLD_MATTERS: Final = schema_of(
-    {
-        "factor": pl.String,
-        "setting": pl.Float64,
-        "metric": pl.String,
-        "base": pl.Float64,
-        "series": pl.Float64,
-        "change": pl.Float64,
-        "differs": pl.Boolean,
-    }
+WORLD_SERVERS: Final = Table(
+    "WORLD_SERVERS",
+    "One row per figure of one run over NFS: megabytes a second of its net and its server's disk.",
+    Column("net_mb", pl.UInt32, "megabytes per second of the network; of the server's disk"),
+    Column("server_mb", pl.UInt32, "megabytes per second of the network; of the server's disk"),
+    _RULES,
+    columns.SEED,
+    _METRIC,
+    columns.VALUE,
 )
-"""One row per machine and figure: medians by mmotm's rules and by the series', their change in
-percent (null from zero), and whether that is more than what stays, with one sign in all seeds."""
 
-WORLD_BY_TIME: Final = schema_of(
-    {
-        "rules": pl.String,
-        "t_s": pl.UInt32,
-        "free": pl.UInt32,
-        "active_anon": pl.UInt32,
-        "inactive_anon": pl.UInt32,
-        "clean": pl.UInt32,
-        "dirty": pl.UInt32,
-        "written": pl.UInt32,
-        "swap_used": pl.UInt32,
-        "scanned_normal": pl.Float64,
-        "scanned_dma32": pl.Float64,
-        "kswapd_sleeps": pl.Float64,
-        "tasks_sleep": pl.Float64,
-        "writer_throttled": pl.Float64,
-        "client_waits": pl.Float64,
-    }
+WORLD_MATTERS: Final = Table(
+    "WORLD_MATTERS",
+    "One row per machine and figure: medians by mmotm's rules and by the series', their "
+    "change in percent (null from zero), and whether that is more than what stays, with one "
+    "sign in all seeds.",
+    columns.FACTOR,
+    columns.SETTING,
+    _METRIC,
+    Column("base", pl.Float64, "the median by mmotm's rules; by the series'", BY_ROW),
+    Column("series", pl.Float64, "the median by mmotm's rules; by the series'", BY_ROW),
+    Column("change", pl.Float64, "from base to series; null where base is zero", "%"),
+    Column(
+        "differs", pl.Boolean, "whether the change is over 10 %, with the same sign in all seeds"
+    ),
 )
-"""One row per rules and second: pages that are free, of programs (active and inactive), and of
-files (clean, dirty, under writeback), and slots in use; since the second before, pages
-scanned by kswapd a second, and the shares of the time that kswapd and tasks slept in
-reclaim, the writer was throttled, and the client served nothing."""
 
-WORLD_SUMMED: Final = schema_of(
-    {
-        "rules": pl.String,
-        "client_waits": pl.Float64,
-        "writer_throttled": pl.Float64,
-        "kswapd_sleeps": pl.Float64,
-        "tasks_sleep": pl.Float64,
-        "scanned_normal": pl.Float64,
-        "scanned_dma32": pl.Float64,
-        "most_swapped": pl.UInt32,
-    }
+WORLD_BY_TIME: Final = Table(
+    "WORLD_BY_TIME",
+    "One row per rules and second: pages that are free, of programs (active and inactive), "
+    "and of files (clean, dirty, under writeback), and slots in use; since the second "
+    "before, pages scanned by kswapd a second, and the shares of the time that kswapd and "
+    "tasks slept in reclaim, the writer was throttled, and the client served nothing.",
+    _RULES,
+    Column("t_s", pl.UInt32, "second of the run"),
+    Column("free", pl.UInt32, "pages that are free"),
+    Column("active_anon", pl.UInt32, "anonymous pages on the active list; on the inactive list"),
+    Column("inactive_anon", pl.UInt32, "anonymous pages on the active list; on the inactive list"),
+    Column("clean", pl.UInt32, "file pages that are clean; dirty; under writeback"),
+    Column("dirty", pl.UInt32, "file pages that are clean; dirty; under writeback"),
+    Column("written", pl.UInt32, "file pages that are clean; dirty; under writeback"),
+    columns.SWAP_USED,
+    Column(
+        "scanned_normal", pl.Float64, "pages of that zone that kswapd scanned in this second", COUNT
+    ),
+    Column(
+        "scanned_dma32", pl.Float64, "pages of that zone that kswapd scanned in this second", COUNT
+    ),
+    Column(
+        "kswapd_sleeps",
+        pl.Float64,
+        "share of the second that kswapd slept in reclaim; that tasks did",
+        RATIO,
+    ),
+    Column(
+        "tasks_sleep",
+        pl.Float64,
+        "share of the second that kswapd slept in reclaim; that tasks did",
+        RATIO,
+    ),
+    Column(
+        "writer_throttled", pl.Float64, "share of the second that the writer was throttled", RATIO
+    ),
+    Column("client_waits", pl.Float64, "share of the second in which the client waited", RATIO),
 )
-"""WORLD_BY_TIME added up, one row per rules: seconds that were waited or slept, pages scanned by
-kswapd, and the most slots that were in use at once."""
 
-WORLD_LIFE_SPANS: Final = schema_of(
-    {
-        "rules": pl.String,
-        "page": pl.UInt32,
-        "where": pl.Enum(WORLD_WHERE),
-        "zone": pl.String,
-        "begin_s": pl.Float64,
-        "end_s": pl.Float64,
-    }
+WORLD_SUMMED: Final = Table(
+    "WORLD_SUMMED",
+    "WORLD_BY_TIME added up, one row per rules: seconds that were waited or slept, pages "
+    "scanned by kswapd, and the most slots that were in use at once.",
+    _RULES,
+    Column(
+        "client_waits",
+        pl.Float64,
+        "time that the writer was throttled; that the client waited",
+        "s",
+    ),
+    Column(
+        "writer_throttled",
+        pl.Float64,
+        "time that the writer was throttled; that the client waited",
+        "s",
+    ),
+    Column("kswapd_sleeps", pl.Float64, "time that kswapd slept in reclaim; that tasks did", "s"),
+    Column("tasks_sleep", pl.Float64, "time that kswapd slept in reclaim; that tasks did", "s"),
+    Column("scanned_normal", pl.Float64, "pages of the zone that kswapd scanned", COUNT),
+    Column("scanned_dma32", pl.Float64, "pages of the zone that kswapd scanned", COUNT),
+    Column("most_swapped", pl.UInt32, "the most slots that were in use at once"),
 )
-"""One row per span in which a page of the pool was in one place; ``zone`` null where in none."""
 
-WORLD_OPEN: Final = schema_of(
-    {
-        "constant": pl.String,
-        "end": pl.Enum(["low", "high"]),
-        "table": pl.String,
-        "metric": pl.String,
-        "rules": pl.String,
-        "simulated": pl.Float64,
-        "inside": pl.Boolean,
-    }
+WORLD_LIFE_SPANS: Final = Table(
+    "WORLD_LIFE_SPANS",
+    "One row per span in which a page of the pool was in one place; ``zone`` null where in none.",
+    _RULES,
+    Column("page", pl.UInt32, "a page of the pool, by its number"),
+    Column("where", WHERE.dtype, "where the page is"),
+    Column("zone", pl.String, "the zone that the page is in; null where it is in none"),
+    Column("begin_s", pl.Float64, "begin and end of the span, in seconds"),
+    Column("end_s", pl.Float64, "begin and end of the span, in seconds"),
 )
-"""One row per constant at an end of its range, and cell: as in WORLD_CELLS, of one seed."""
 
-WORLD_ORDERS: Final = schema_of(
-    {
-        "table": pl.String,
-        "metric": pl.String,
-        "one": pl.String,
-        "other": pl.String,
-        "claimed": DIRECTION,
-    }
+WORLD_OPEN: Final = Table(
+    "WORLD_OPEN",
+    "One row per constant at an end of its range, and cell: as in WORLD_CELLS, of one seed.",
+    columns.CONSTANT,
+    Column("end", RANGE_END.dtype, "which end of the constant's range was used"),
+    columns.TABLE,
+    _METRIC,
+    _RULES,
+    Column("simulated", pl.Float64, "the figure with one seed", BY_ROW),
+    _INSIDE,
 )
-"""One row per row of the tables and two kernels that differ in the mail: which way it goes."""
 
-WORLD_RANGES: Final = schema_of(
-    {
-        "table": pl.String,
-        "metric": pl.String,
-        "rules": pl.String,
-        "low": pl.Float64,
-        "low_by": pl.String,
-        "high": pl.Float64,
-        "high_by": pl.String,
-        "worlds": pl.UInt32,
-        "inside": pl.UInt32,
-        "ordered": pl.UInt32,
-    }
+WORLD_ORDERS: Final = Table(
+    "WORLD_ORDERS",
+    "One row per row of the tables and two kernels that differ in the mail: which way it goes.",
+    columns.TABLE,
+    _METRIC,
+    Column("one", pl.String, "the two kernels"),
+    Column("other", pl.String, "the two kernels"),
+    Column("claimed", DIRECTION.dtype, "whether the figure falls or rises from one to the other"),
 )
-"""One row per cell: the least and the greatest over ``worlds``, each with a constant at an end of
-its range, and which; in how many the cell is ``inside``, and its row in the mail's order, null
-where none is asked for."""
+
+WORLD_RANGES: Final = Table(
+    "WORLD_RANGES",
+    "One row per cell: the least and the greatest over ``worlds``, each with a constant at "
+    "an end of its range, and which; in how many the cell is ``inside``, and its row in the "
+    "mail's order, null where none is asked for.",
+    columns.TABLE,
+    _METRIC,
+    _RULES,
+    _LOW,
+    Column(
+        "low_by", pl.String, "the constant that was moved for the lowest figure; for the highest"
+    ),
+    _HIGH,
+    Column(
+        "high_by", pl.String, "the constant that was moved for the lowest figure; for the highest"
+    ),
+    Column("worlds", pl.UInt32, "number of settings tried"),
+    Column(
+        "inside",
+        pl.UInt32,
+        "whether the cell is within the allowed factor of the mail, or how many are",
+    ),
+    Column(
+        "ordered",
+        pl.UInt32,
+        "in how many of them the row has the mail's order; null where the mail has none",
+    ),
+)

@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from swapsim import reclaim, study
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.judgement import RULES, cells
 from swapsim.patches.stall_decisions.tables import WORLD_OPEN, WORLD_ORDERS, WORLD_RANGES
 from swapsim.patches.stall_decisions.worlds import Run, told
@@ -68,7 +67,7 @@ def by_unknown(
     chosen = unknowns() if asked is None else asked
     points = list(product(chosen, rules))
     frames = study.run(_tell, points, executor=executor, progress=progress, batch_points=2)
-    return require(pl.concat(frames), WORLD_OPEN, "WORLD_OPEN")
+    return WORLD_OPEN.check(pl.concat(frames))
 
 
 def ranges(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
@@ -88,7 +87,7 @@ def ranges(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
     """
     value = pl.col("simulated")
     frame = (
-        require(found, WORLD_OPEN, "WORLD_OPEN")
+        WORLD_OPEN.check(found)
         .group_by("table", "metric", "rules", maintain_order=True)
         .agg(
             low=value.min(),
@@ -100,7 +99,7 @@ def ranges(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
         )
         .join(_ordered(found, orders), on=["table", "metric"], how="left", maintain_order="left")
     )
-    return require(frame.cast(WORLD_RANGES), WORLD_RANGES, "WORLD_RANGES")
+    return WORLD_RANGES.check(frame.cast(WORLD_RANGES.schema))
 
 
 def _ordered(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
@@ -111,7 +110,7 @@ def _ordered(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
         for name in ("one", "other")
     )
     pairs = (
-        require(orders, WORLD_ORDERS, "WORLD_ORDERS")
+        WORLD_ORDERS.check(orders)
         .join(one, on=["table", "metric", "one"])
         .join(other, on=[*world, "other"])
     )
@@ -137,5 +136,5 @@ def _tell(point: tuple[Unknown, str]) -> pl.DataFrame:
             "simulated",
             "inside",
         )
-        .cast(WORLD_OPEN)
+        .cast(WORLD_OPEN.schema)
     )

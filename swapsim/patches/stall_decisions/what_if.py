@@ -15,7 +15,6 @@ import polars as pl
 from swapsim import study
 from swapsim.claims.directions import STAYS_WITHIN_PERCENT
 from swapsim.claims.paired import difference
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.judgement import BASE, RULES, SERIES
 from swapsim.patches.stall_decisions.tables import WORLD_MATTERS, WORLD_WHAT_IF
 from swapsim.patches.stall_decisions.worlds import Run, watched
@@ -94,7 +93,7 @@ def what_if(
     chosen = cases() if asked is None else asked
     points = [Point(*each) for each in product(chosen, rules, seeds)]
     frames = study.run(_tell, points, executor=executor, progress=progress, batch_points=1)
-    return require(pl.concat(frames), WORLD_WHAT_IF, "WORLD_WHAT_IF")
+    return WORLD_WHAT_IF.check(pl.concat(frames))
 
 
 def matters(found: pl.DataFrame) -> pl.DataFrame:
@@ -111,7 +110,7 @@ def matters(found: pl.DataFrame) -> pl.DataFrame:
         Schema WORLD_MATTERS: it differs where all seeds have one sign and the change is more than
         what stays (`claims.directions.STAYS_WITHIN_PERCENT`).
     """
-    require(found, WORLD_WHAT_IF, "WORLD_WHAT_IF")
+    WORLD_WHAT_IF.check(found)
     rows = []
     for (factor, setting, metric), of_one in found.group_by(
         "factor", "setting", "metric", maintain_order=True
@@ -135,7 +134,7 @@ def matters(found: pl.DataFrame) -> pl.DataFrame:
                 "differs": seen["seen"] != "either" and loud,
             }
         )
-    return require(pl.DataFrame(rows, schema=WORLD_MATTERS), WORLD_MATTERS, "WORLD_MATTERS")
+    return WORLD_MATTERS.check(pl.DataFrame(rows, schema=WORLD_MATTERS.schema))
 
 
 def _tell(point: Point) -> pl.DataFrame:
@@ -152,7 +151,7 @@ def _tell(point: Point) -> pl.DataFrame:
     }
     return pl.DataFrame(
         [(case.factor, float(case.setting), rules, seed, *figure) for figure in figures.items()],
-        schema=WORLD_WHAT_IF,
+        schema=WORLD_WHAT_IF.schema,
         orient="row",
     )
 

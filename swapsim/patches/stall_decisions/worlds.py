@@ -11,7 +11,6 @@ import polars as pl
 
 from swapsim import claims, reclaim, study
 from swapsim.claims.tables import RESULTS
-from swapsim.frames.table import require
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
 from swapsim.reclaim.config import ReclaimConfig
 
@@ -112,7 +111,7 @@ def tell(
         Schema RESULTS.
     """
     frames = study.run(told, runs, executor=executor, progress=progress, batch_points=2)
-    return require(pl.concat(frames), RESULTS, "RESULTS")
+    return RESULTS.check(pl.concat(frames))
 
 
 def of_target(results: pl.DataFrame, target: str) -> pl.DataFrame:
@@ -130,7 +129,7 @@ def of_target(results: pl.DataFrame, target: str) -> pl.DataFrame:
         Schema RESULTS.
     """
     name = f"{target}: "
-    own = require(results, RESULTS, "RESULTS").filter(pl.col("metric").str.starts_with(name))
+    own = RESULTS.check(results).filter(pl.col("metric").str.starts_with(name))
     return own.with_columns(pl.col("metric").str.strip_prefix(name))
 
 

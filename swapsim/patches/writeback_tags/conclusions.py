@@ -7,10 +7,9 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import claims, traces
+from swapsim.claims.tables import RANGES
 from swapsim.errors import InputError
-from swapsim.frames.table import require
 from swapsim.machine.lock_relief import relief
-from swapsim.machine.tables import RANGES
 from swapsim.mapping.per_page import totals_per_page
 from swapsim.mapping.replay import writeback_tags_of
 from swapsim.mapping.tables import LOCK_SITES, SITE
@@ -98,7 +97,7 @@ _STANDS: Final = {
 
 
 def _range(ranges: pl.DataFrame, claim: str) -> dict[str, Any]:
-    found = require(ranges, RANGES, "RANGES").filter(claim=claim)
+    found = RANGES.check(ranges).filter(claim=claim)
     if found.height != 1:
         raise InputError(f"{found.height} ranges of {claim!r}: give fits", field="claim")
     return found.row(0, named=True)
@@ -139,9 +138,9 @@ def _together(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Add up the ledgers of several traces."""
     keys = ["kernel", "tags", "flow", "site"]
     frame = (
-        pl.concat([require(sites, LOCK_SITES, "LOCK_SITES") for sites in sites_of.values()])
+        pl.concat([LOCK_SITES.check(sites) for sites in sites_of.values()])
         .group_by(keys)
         .agg(pl.exclude(keys).sum())
-        .sort("kernel", pl.col("tags").not_(), "flow", pl.col("site").cast(SITE))
+        .sort("kernel", pl.col("tags").not_(), "flow", pl.col("site").cast(SITE.dtype))
     )
-    return require(frame.select(LOCK_SITES.names()), LOCK_SITES, "LOCK_SITES")
+    return LOCK_SITES.check(frame.select(LOCK_SITES.names()))

@@ -12,7 +12,6 @@ import polars as pl
 
 from swapsim import claims, study
 from swapsim.errors import require_some
-from swapsim.frames.table import require
 from swapsim.machine.costs import costs
 from swapsim.machine.ranges import judge
 from swapsim.machine.tables import PREDICTED_BY_SHARES
@@ -73,7 +72,7 @@ def predict_by_shares(
     frames = study.run(
         task, points, executor=executor, batch_points=4, progress=progress, folder=folder
     )
-    return require(pl.concat(frames), PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES")
+    return PREDICTED_BY_SHARES.check(pl.concat(frames))
 
 
 def _predicted(
@@ -148,7 +147,7 @@ def with_tags_up_to(points: pl.DataFrame, longest_ns: float = LONGEST_TAGS_NS) -
     polars.DataFrame
         Schema PREDICTED_BY_SHARES.
     """
-    return require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES").filter(
+    return PREDICTED_BY_SHARES.check(points).filter(
         pl.col("converged"), pl.col("tag_share") * pl.col("tree_ns") <= longest_ns
     )
 
@@ -167,5 +166,5 @@ def judged_ranges(points: pl.DataFrame) -> pl.DataFrame:
         Schema RANGES, a row per claim, judged by `claims.range_verdict`; ``flips`` tells that a
         range has both signs.
     """
-    points = require(points, PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES")
+    points = PREDICTED_BY_SHARES.check(points)
     return judge(points.filter("converged"))

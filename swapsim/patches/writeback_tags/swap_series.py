@@ -21,7 +21,6 @@ from swapsim import study
 from swapsim.claims import range_verdict, results
 from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError, require_some
-from swapsim.frames.table import require
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import labels, metric_values
@@ -209,7 +208,7 @@ def predict_series(
         batch_points=1,
         progress=progress,
     )
-    return require(pl.concat(frames), RESULTS, "RESULTS")
+    return RESULTS.check(pl.concat(frames))
 
 
 def _predicted(seeds: Sequence[int], tag_share: float) -> pl.DataFrame:
@@ -274,7 +273,7 @@ def predict_with_series_share(
     frames = study.run(
         _predicted_patch, list(tag_shares), executor=executor, batch_points=1, progress=progress
     )
-    return require(pl.concat(frames), PREDICTED_BY_SHARES, "PREDICTED_BY_SHARES")
+    return PREDICTED_BY_SHARES.check(pl.concat(frames))
 
 
 def _predicted_patch(tag_share: float) -> pl.DataFrame:
@@ -299,7 +298,7 @@ def series_held_against(predicted: pl.DataFrame) -> pl.DataFrame:
         A range is over the fits, each the mean of its seeds.
     """
     means = (
-        require(predicted, RESULTS, "RESULTS")
+        RESULTS.check(predicted)
         .sort(pl.all())  # float sums depend on their order
         .group_by("kernel", "metric", "policy", maintain_order=True)
         .agg(pl.col("value").mean())
@@ -311,7 +310,7 @@ def series_held_against(predicted: pl.DataFrame) -> pl.DataFrame:
         (step, metric, unit, fitted, published, published and spread and spread * published)
         for step, metric, unit, fitted, published, spread in _figures()
     ]
-    columns = list(SWAP_SERIES.items())[: len(rows[0])]
+    columns = list(SWAP_SERIES.schema.items())[: len(rows[0])]
     frame = (
         pl.DataFrame(rows, schema=dict(columns), orient="row")
         .join(means, on=["step", "metric"], how="left", maintain_order="left")
@@ -319,7 +318,7 @@ def series_held_against(predicted: pl.DataFrame) -> pl.DataFrame:
             verdict=pl.when(~pl.col("fitted")).then(range_verdict("low", "high")),
         )
     )
-    return require(frame.select(SWAP_SERIES.names()), SWAP_SERIES, "SWAP_SERIES")
+    return SWAP_SERIES.check(frame.select(SWAP_SERIES.names()))
 
 
 def _figures() -> list[tuple[str, str, str, bool, float | None, float | None]]:

@@ -6,7 +6,6 @@ import polars as pl
 from swapsim import claims
 from swapsim.claims import results
 from swapsim.claims.tables import HELD_AGAINST
-from swapsim.frames.table import require
 from swapsim.mapping._native import nodes_after_swap_out
 from swapsim.mapping.config import MappingConfig
 
@@ -74,4 +73,4 @@ def nodes_held_against(experiment: str) -> pl.DataFrame:
     """
     medians = claims.medians(claims.measured_results(experiment))
     held = claims.held_against(simulated_nodes(experiment), medians)
-    return require(held, HELD_AGAINST, "HELD_AGAINST")
+    return HELD_AGAINST.check(held)
