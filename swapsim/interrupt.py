@@ -4,6 +4,12 @@
 So it takes what ``signal`` is made of: that one imports five modules to make its numbers enums.
 
 Whoever ends the process by other means, or closes its terminal, is answered as Ctrl-C is.
+
+A KeyboardInterrupt may be lost: Python drops what is raised in a destructor, in the callback of a
+weak reference or in a callback from C, and a library may catch it. That is no rare moment: a signal
+that comes during a garbage collection is raised in the first Python code after it, which is a
+callback of what the collection has deleted. So a signal is also recorded, and each wait and each
+loop over calls into C looks for a recorded one (`check`).
 """
 
 import os
@@ -18,6 +24,8 @@ from _signal import (  # type: ignore[import-not-found] # CPython's own
     getsignal,
     signal,
 )
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 SIGNALS = (SIGINT, SIGTERM, SIGHUP)
 """What ends a command before its work is done."""
@@ -28,6 +36,9 @@ TEXT = "swapsim: interrupted; nothing was left half written"
 CODE = 130
 """With what it exits then."""
 
+_recorded = False
+"""Whether a signal came to `record`."""
+
 
 def end_at_once() -> None:
     """Let each of the signals end the process with one line; one that is ignored stays so."""
@@ -37,10 +48,57 @@ def end_at_once() -> None:
 
 
 def raise_again() -> None:
-    """Let each be an error again that clears up as it passes."""
+    """Let each be recorded and be an error that clears up as it passes."""
+    sys.unraisablehook = _report_unless_interrupted
     for number in SIGNALS:
         if getsignal(number) is end:
-            signal(number, default_int_handler)
+            signal(number, record)
+
+
+def record(*_: object) -> None:
+    """Record a signal and raise KeyboardInterrupt: the handler of a command and of `recording`."""
+    global _recorded
+    _recorded = True
+    default_int_handler(SIGINT, None)
+
+
+def check() -> None:
+    """Raise KeyboardInterrupt if a signal was recorded, whatever became of its own exception."""
+    if _recorded and any(getsignal(number) is record for number in SIGNALS):
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def recording() -> Iterator[None]:
+    """Record Ctrl-C while the body runs; raise it at the end of the body at the latest.
+
+    Only Python's own handler is replaced, and only the main thread can do that: otherwise the
+    handlers stay as they are.
+    """
+    global _recorded
+    replaces = getsignal(SIGINT) is default_int_handler and _in_main_thread()
+    try:
+        if replaces:
+            _recorded = False
+            signal(SIGINT, record)
+        yield
+        check()
+    finally:
+        if replaces:
+            signal(SIGINT, default_int_handler)
+            _recorded = False
+
+
+def _in_main_thread() -> bool:
+    from threading import current_thread, main_thread
+
+    return current_thread() is main_thread()
+
+
+def _report_unless_interrupted(lost: "sys.UnraisableHookArgs") -> None:
+    """Print an exception that Python drops, except for a KeyboardInterrupt: that is recorded."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
 
 
 def be_done() -> None:

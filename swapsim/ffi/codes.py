@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Codes of the C library as exceptions."""
 
+from swapsim import interrupt
 from swapsim._core import ffi, lib
 from swapsim.errors import NativeError, NativeMemoryError
 
 
 def check(code: int) -> None:
-    """Raise what a negative code of the C library stands for.
+    """Raise what a negative code of the C library stands for, or a Ctrl-C that was lost.
 
     Raises
     ------
@@ -15,6 +16,7 @@ def check(code: int) -> None:
     NativeError
         Any other code.
     """
+    interrupt.check()
     if code == lib.SWS_OK:
         return
     kind = NativeMemoryError if code == lib.SWS_ERROR_NO_MEMORY else NativeError

@@ -9,7 +9,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from swapsim import io
+from swapsim import interrupt, io
 from swapsim.errors import InputError, SwapsimError
 from swapsim.policies.policy import Policy
 
@@ -60,6 +60,7 @@ def _run(path: Path) -> dict[str, object]:
     sys.path.append(str(path.resolve().parent))
     try:
         exec(code, names)
+        interrupt.check()
     except SwapsimError as error:
         if str(path) in str(error):
             raise
@@ -67,6 +68,7 @@ def _run(path: Path) -> dict[str, object]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
+        interrupt.check()
         raise InputError(
             f"raises {_said(error)}: mend it", path=path, line=line_in(error, str(path))
         ) from None

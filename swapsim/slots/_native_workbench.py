@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from swapsim import interrupt
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.codes import check
@@ -218,6 +219,7 @@ class _Bench:
         error, over = begin(), ffi.new("bool *")
         while not error and not over[0]:
             error = lib.sws_workbench_run(self.handle, EFFORT, over)
+            interrupt.check()
         if begin.func is lib.sws_workbench_replay and error in _ROWS_ERRORS:
             raise _RowsError(_ROWS_ERRORS[error])
         check(error)

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 import polars as pl
 
+from swapsim import interrupt
 from swapsim.errors import ConfigError, InputError
 from swapsim.progress import bar as progress_bar
 from swapsim.study import store as sweep_store
@@ -73,7 +74,11 @@ def run(
         number: points[at : at + batch_points]
         for number, at in enumerate(range(0, len(points), batch_points))
     }
-    with _told_once(), progress_bar(len(points), "sweep", "runs", shown=progress) as bar:
+    with (
+        _told_once(),
+        interrupt.recording(),
+        progress_bar(len(points), "sweep", "runs", shown=progress) as bar,
+    ):
         results: dict[int, list[Any]] = {}
         waiting = partial(bar.update, 0)
 

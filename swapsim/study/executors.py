@@ -19,6 +19,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Final, TypeVar
 
+from swapsim import interrupt
 from swapsim.errors import SwapsimError
 
 Done = TypeVar("Done")
@@ -99,12 +100,14 @@ def _submit(
             while not ended.empty():
                 future = ended.get()
                 take(numbers.pop(future), future.result())
+            interrupt.check()
         while numbers:
             # A Ctrl-C that comes just before a wait does not end it: let none last.
             with suppress(Empty):
                 future = ended.get(timeout=_WAIT_SECONDS)
                 take(numbers.pop(future), future.result())
             waiting()
+            interrupt.check()
     except BaseException:
         # Our own pool calls off what has not begun, and takes it for a fault if it is already.
         for future in () if isinstance(pool, _OwnPool) else numbers:

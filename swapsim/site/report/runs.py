@@ -13,6 +13,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
+from swapsim import interrupt
 from swapsim.errors import SwapsimError
 from swapsim.progress import TextBar
 from swapsim.site.notebooks import results_of
@@ -64,6 +65,7 @@ def make_all(make: Callable[[Path, Runs], None], paths: Sequence[Path]) -> None:
             done, left = wait(left, timeout=_WAIT_SECONDS, return_when="FIRST_COMPLETED")
             for future in done:
                 future.result()
+            interrupt.check()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         while any(not future.done() for future in left):
