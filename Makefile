@@ -65,7 +65,7 @@ test-python: setup
 	$(call say,oracle; properties; golden results; the story)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -rs tests
 	$(call say,notebooks: each cell again against its committed output)
-	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-current-env \
+	$(BIN)/python -m pytest -n 2 --dist loadfile -o faulthandler_timeout=0 --nbval --nbval-current-env \
 	    --nbval-cell-timeout 3600 --nbval-sanitize-with tests/nbval.cfg notebooks
 
 lab: setup ## open JupyterLab at the map, LAB_ARGS= are passed on
@@ -94,7 +94,7 @@ TORTURE_MINUTES ?= 10
 SANITIZED := build/sanitized
 minutes = $(shell awk 'BEGIN { print $(TORTURE_MINUTES) / $(words $(TORTURE)) }')
 fuzz_seconds = $(shell awk 'BEGIN { print int(60 * $(minutes) / $(words $(FUZZERS))) + 1 }')
-attack = TORTURE_MINUTES=$(minutes) $(BIN)/python -m pytest -rs
+attack = TORTURE_MINUTES=$(minutes) $(BIN)/python -m pytest -rs -o faulthandler_timeout=0
 parts := $(addprefix torture-,$(TORTURE))
 of_their_own := $(addprefix torture-,fuzz properties rows configs)
 .PHONY: $(parts)

@@ -70,6 +70,7 @@ def test_an_answer_is_the_same(
     assert printed[1].count("\n") == bool(said)
 
 
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
 @pytest.mark.parametrize("number", interrupt.SIGNALS)
 def test_a_signal_reaches_the_child(number: int, tmp_path: Path) -> None:
     """It is sent to the process that was started, which is not the one that works."""

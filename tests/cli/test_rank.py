@@ -177,6 +177,7 @@ def test_a_script_without_a_guard_ends_in_one_clear_line(tmp_path: Path) -> None
     assert 'if __name__ == "__main__":' in last
 
 
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
 @pytest.mark.parametrize("pause", [0.0, 5.0])
 def test_an_interrupt_ends_it(file: Path, tmp_path: Path, pause: float) -> None:
     """Whatever it is at, once it has begun with the file: one line, and no other file."""

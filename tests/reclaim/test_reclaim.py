@@ -258,6 +258,7 @@ def test_an_event_is_little_work_whatever_the_world() -> None:
     assert sum(works) > 5 * 10**6
 
 
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
 def test_an_interrupt_ends_a_run_between_two_calls() -> None:
     """Ctrl-C is heard after the call into C that it meets, and the next is not made."""
     ticks: list[int] = []

@@ -189,6 +189,7 @@ def test_another_package_makes_all_pages_anew(
     assert (folder / "runs").read_text() == "11"
 
 
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
 def test_an_interrupt_ends_all_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the midst of two notebooks leaves neither a kernel nor half a report."""
     source = "import os, time; print(open(f'pid-{os.getpid()}', 'w')); time.sleep(600)"

@@ -31,6 +31,7 @@ def next_output(client: Any, seconds: float) -> dict[str, Any]:
             return dict(message["content"])
 
 
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
 @pytest.mark.parametrize(
     ("scenario", "pause"),
     [

@@ -469,6 +469,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_an_interrupted_sweep_goes_on(
