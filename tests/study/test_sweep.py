@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -157,6 +158,41 @@ def wait_until_gone(group: int, seconds: float) -> None:
         time.sleep(0.05)
 
 
+class Losing(Executor):
+    """Loses a Ctrl-C at each call, of which none ever ends."""
+
+    def submit(self, *_: Any, **__: Any) -> "Future[Any]":
+        """Take a call and leave it."""
+        with suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0)
+        return Future()
+
+
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
+def test_an_interrupt_that_was_lost_ends_a_sweep() -> None:
+    """Nothing else would: a KeyboardInterrupt that a library drops is seen by nobody."""
+    with pytest.raises(KeyboardInterrupt):
+        sweep.run(square, [1, 2, 3], executor=Losing())
+
+
+def lose_at(bad: int, point: int) -> int:
+    """Lose a Ctrl-C at one point, and refuse a later one."""
+    assert point <= bad
+    if point == bad:
+        Losing().submit()
+    return point
+
+
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
+def test_an_interrupt_that_was_lost_ends_a_sweep_in_this_process() -> None:
+    """No batch is begun after the one that lost it."""
+    task = partial(lose_at, 1)
+    with pytest.raises(KeyboardInterrupt):
+        sweep.run(task, [0, 1, 2], executor=sweep.SerialExecutor(), batch_points=1)
+
+
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
 @pytest.mark.parametrize("_again", range(5))
 def test_an_interrupt_ends_a_sweep_at_once(tmp_path: Path, _again: int) -> None:
     """Ctrl-C ends workers in the middle of a point, and those that are just starting."""
@@ -171,6 +207,7 @@ def test_an_interrupt_ends_a_sweep_at_once(tmp_path: Path, _again: int) -> None:
     wait_until_gone(process.pid, 5)
 
 
+@pytest.mark.usefixtures("signals_as_in_a_terminal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_process_outlives_the_one_that_sweeps(tmp_path: Path, number: signal.Signals) -> None:
     """When that one alone gets a signal, its workers end, too."""
