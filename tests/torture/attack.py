@@ -4,6 +4,7 @@
 import io
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
+import pytest
 from hypothesis import strategies as st
 from seeds import sown
 
@@ -26,6 +28,9 @@ interrupt.end_at_once()
 os.write(1, b"here\\n")
 sys.exit(__main__.main())
 """
+
+LONGEST_S: Final = 600
+"""What waits for longer hangs: no command of an attack takes a minute."""
 
 ROWS: Final = 400
 """Of the largest table of a trace that is attacked."""
@@ -117,9 +122,18 @@ def under_way(*arguments: str) -> "subprocess.Popen[str]":
     return process
 
 
+def said_by(process: "subprocess.Popen[str]") -> str:
+    """Return what a process wrote to stderr; abort one that has no end, and fail by its stacks."""
+    try:
+        return process.communicate(timeout=LONGEST_S)[1]
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)
+        pytest.fail(f"{process.args} has no end after {LONGEST_S} s: {process.communicate()[1]}")
+
+
 def must_end_well(process: "subprocess.Popen[str]", *, interrupted: bool = False) -> int:
     """Wait for a process and hold it to its promise; it may have been interrupted."""
-    _, said = process.communicate()
+    said = said_by(process)
     if interrupted and process.returncode == CODE:
         assert said == f"{TEXT}\n", said
     else:

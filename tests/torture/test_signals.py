@@ -3,11 +3,13 @@
 
 import random
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import attack
+import pytest
 
 from swapsim import interrupt
 
@@ -15,6 +17,9 @@ TEXT = Path(__file__).parent.parent / "data" / "tracefs-6.1.txt"
 OWN_RUNS = Path(__file__).parent.parent / "cli" / "own_runs.csv"
 OWN_POLICY = OWN_RUNS.with_name("own_policy.py")
 LONGEST_S = 3.0
+
+
+pytestmark = pytest.mark.usefixtures("signals_as_in_a_terminal")
 
 
 def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
@@ -45,6 +50,30 @@ def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
             path.unlink()
         if out.exists():
             out.rmdir()
+
+
+def test_interrupts_of_a_ranking(tmp_path: Path, seeds: Iterator[int]) -> None:
+    """Ctrl-C ends rankings, three at once, just after their file has run: none is lost."""
+    for seed in seeds:
+        rng = random.Random(seed)
+        begun = [tmp_path / f"{seed}-{number}" for number in range(3)]
+        processes = [ranking_under_way(mark) for mark in begun]
+        for process, mark in zip(processes, begun, strict=True):
+            while not mark.exists():
+                assert process.poll() is None
+                time.sleep(0.001)
+            time.sleep(rng.choice([0, rng.uniform(0, 0.1), rng.uniform(0, LONGEST_S)]))
+            process.send_signal(signal.SIGINT)
+        for process in processes:
+            assert attack.said_by(process) == f"{interrupt.TEXT}\n"
+            assert process.returncode == interrupt.CODE
+
+
+def ranking_under_way(mark: Path) -> "subprocess.Popen[str]":
+    """Start a long ranking of a policy file whose last line makes a mark."""
+    file = mark.with_suffix(".py")
+    file.write_text(f"{OWN_POLICY.read_text()}\nopen({str(mark)!r}, 'w').close()\n")
+    return attack.started("rank", str(file), "--seeds", "99", start_new_session=True)
 
 
 def test_kills(tmp_path: Path, seeds: Iterator[int]) -> None:
