@@ -6,10 +6,9 @@ So it takes what ``signal`` is made of: that one imports five modules to make it
 Whoever ends the process by other means, or closes its terminal, is answered as Ctrl-C is.
 
 A KeyboardInterrupt may be lost: Python drops what is raised in a destructor, in the callback of a
-weak reference or in a callback from C, and a library may catch it. That is no rare moment: a signal
-that comes during a garbage collection is raised in the first Python code after it, which is a
-callback of what the collection has deleted. So a signal is also recorded, and each wait and each
-loop over calls into C looks for a recorded one (`check`).
+weak reference or in a callback from C, and a library may catch it. A signal that comes during a
+garbage collection, for one, is raised in the first callback that the collection makes. So a signal
+is also recorded, and each wait and each loop over calls into C looks for a recorded one (`check`).
 """
 
 import os
