@@ -17,7 +17,7 @@ import pytest
 
 from swapsim import interrupt
 from swapsim._core import lib
-from swapsim.native import codes
+from swapsim.ffi import codes
 
 ROOT = str(Path(interrupt.__file__).parents[1])
 
@@ -89,10 +89,11 @@ def test_whatever_ends_a_command_clears_up(number: int, tmp_path: Path) -> None:
     """Of a file that is being written nothing is left."""
     script = f"""
 import os, pathlib
-from swapsim import files, interrupt
+from swapsim import interrupt
+from swapsim import io
 interrupt.end_at_once()
 interrupt.raise_again()
-with files.whole_file(pathlib.Path("out.json")) as file:
+with io.whole_file(pathlib.Path("out.json")) as file:
     file.write(b"half of it")
     os.kill(os.getpid(), {number})
     os.write(1, b"not reached")

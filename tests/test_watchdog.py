@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swapsim.paths import repository_root
+from swapsim.io.paths import repository_root
 
 CONFTEST = Path(__file__).parent / "conftest.py"
 

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from chromium import Page
 
+from swapsim.charts.interaction import interactive
 from swapsim.site import overview, report
 from swapsim.site.report import whole
 from swapsim.site.report.verdicts import Claim, Figure, Verdicts
@@ -21,10 +22,10 @@ pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSI
 LONG = "a_name_of_a_verb(" + ", ".join(f"argument_{number}={number}" for number in range(30)) + ")"
 CELLS = f"""\
 import altair as alt, polars as pl
-from swapsim import charts, tables
+from swapsim import charts, frames
 from swapsim.charts.interaction import interactive
 charts.use()
-tables.use()
+frames.use()
 wide = pl.DataFrame({{f"a column of some width {{n}}": [n] for n in range(20)}})
 display(wide)
 print("{"=" * 300}")

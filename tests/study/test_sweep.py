@@ -88,14 +88,14 @@ def test_progress_counts_points_on_stderr(capsys: pytest.CaptureFixture[str]) ->
 LONG = """
 import sys, time
 from pathlib import Path
-from swapsim import sweep
+from swapsim import study
 
 def rest(point):
     (Path(sys.argv[1]) / str(point)).touch()
     time.sleep(60)
 
 if __name__ == "__main__":
-    sweep.run(rest, list(range(50)), batch_points=1)
+    study.run(rest, list(range(50)), batch_points=1)
 """
 
 
@@ -173,7 +173,7 @@ class Losing(Executor):
 def test_an_interrupt_that_was_lost_ends_a_sweep() -> None:
     """Nothing else would: a KeyboardInterrupt that a library drops is seen by nobody."""
     with pytest.raises(KeyboardInterrupt):
-        sweep.run(square, [1, 2, 3], executor=Losing())
+        study.run(square, [1, 2, 3], executor=Losing())
 
 
 def lose_at(bad: int, point: int) -> int:
@@ -189,7 +189,7 @@ def test_an_interrupt_that_was_lost_ends_a_sweep_in_this_process() -> None:
     """No batch is begun after the one that lost it."""
     task = partial(lose_at, 1)
     with pytest.raises(KeyboardInterrupt):
-        sweep.run(task, [0, 1, 2], executor=sweep.SerialExecutor(), batch_points=1)
+        study.run(task, [0, 1, 2], executor=study.SerialExecutor(), batch_points=1)
 
 
 @pytest.mark.usefixtures("signals_as_in_a_terminal")

@@ -455,11 +455,11 @@ import sys
 from functools import partial
 from pathlib import Path
 from test_sweep_store import rows_held_up
-from swapsim import sweep
+from swapsim import study
 
 if __name__ == "__main__":
     marks, folder, serial = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "serial"
-    sweep.run(
+    study.run(
         partial(rows_held_up, marks),
         list(range(24)),
         executor=sweep.SerialExecutor() if serial else None,

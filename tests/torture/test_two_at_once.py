@@ -18,11 +18,11 @@ SCRIPT = """
 import sys
 sys.path.insert(0, {here!r})
 from test_two_at_once import slow
-from swapsim import sweep
+from swapsim import study
 from swapsim.errors import SwapsimError
 if __name__ == "__main__":
     try:
-        found = sweep.run(slow, list(range(24)), batch_points=1, folder={store!r})
+        found = study.run(slow, list(range(24)), batch_points=1, folder={store!r})
     except SwapsimError as error:
         sys.exit(f"swapsim: {{error}}")
     assert [frame["cube"].item() for frame in found] == [n**3 for n in range(24)]
