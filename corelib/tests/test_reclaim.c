@@ -399,6 +399,22 @@ static void what_is_not_there_is_zero(void)
 	sws_reclaim_free(NULL);
 }
 
+static void each_default_lies_in_its_range(void)
+{
+	struct sws_reclaim_config config;
+	uint32_t ranges = 0;
+
+	sws_reclaim_config_init(&config);
+	config.costs = small(SWS_STALL_3_9).costs;
+	CHECK(sws_reclaim_check(&config) == SWS_RECLAIM_NO_PROBLEM);
+	while (sws_reclaim_range_of(ranges)) {
+		CHECK(sws_reclaim_range_of(ranges)->low <= sws_reclaim_range_of(ranges)->high);
+		ranges++;
+	}
+	CHECK(ranges == 33);
+	CHECK(!sws_reclaim_range_of(UINT32_MAX));
+}
+
 static void each_bad_config_is_refused_by_name(void)
 {
 	const uint32_t too_long[] = { 5001 };
@@ -450,6 +466,9 @@ static void each_bad_config_is_refused_by_name(void)
 	REFUSED(sync_turn_ns, 0, SWS_RECLAIM_BAD_TIME);
 	REFUSED(async_turn_ns, 0, SWS_RECLAIM_BAD_TIME);
 	REFUSED(write_delay_ns, UINT64_MAX, SWS_RECLAIM_BAD_TIME);
+	REFUSED(item_pages, UINT32_MAX, SWS_RECLAIM_BAD_POOL);
+	REFUSED(items, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_BAD_POOL);
+	REFUSED(disk_rate, UINT64_MAX, SWS_RECLAIM_BAD_DISK);
 #undef REFUSED
 }
 
@@ -505,6 +524,7 @@ int main(void)
 	RUN(an_event_is_little_work);
 	RUN(another_seed_draws_other_items);
 	RUN(what_is_not_there_is_zero);
+	RUN(each_default_lies_in_its_range);
 	RUN(each_bad_config_is_refused_by_name);
 	RUN(a_failing_allocation_leaves_nothing_behind);
 	return 0;

@@ -12,7 +12,7 @@ PATCHED: Final = "#018571"
 PUBLISHED: Final = "#e45756"
 FAINT: Final = "rgba(128, 128, 128, 0.16)"
 
-LAB_AND_WORLD: Final = {"lab": "#4c78a8", "world": "#f58518"}
+LAB_AND_SIMULATION: Final = {"lab": "#4c78a8", "simulation": "#f58518"}
 """A real kernel, and the simulated machine that it runs on."""
 
 TAGS: Final = {"tags kept": UNPATCHED, "no tags": PATCHED}

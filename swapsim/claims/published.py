@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.tables import CLAIMS, MAILS, PUBLISHED, TOLERANCES, WORLD_TOLERANCES
+from swapsim.claims.tables import CLAIMS, MAILS, PUBLISHED, SIMULATION_TOLERANCES, TOLERANCES
 from swapsim.errors import InputError
 from swapsim.frames.csv_file import finite, read_csv
 from swapsim.io.paths import data_root
@@ -135,7 +135,7 @@ def world_tolerances(root: Path | None = None) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_TOLERANCES, one row per row of the tables, in their order, and one for the
+        Schema SIMULATION_TOLERANCES, one row per row of the tables, in their order, and one for the
         quotient of two rows, whose ``metric`` holds a colon.
 
     Raises
@@ -144,7 +144,7 @@ def world_tolerances(root: Path | None = None) -> pl.DataFrame:
         Naming file, line and field of the first row that does not fit.
     """
     path = _folder(root) / "world-tolerances.csv"
-    frame = read_csv(path, WORLD_TOLERANCES, _WORLD_MAY_LACK)
+    frame = read_csv(path, SIMULATION_TOLERANCES, _WORLD_MAY_LACK)
     _refuse_twins(frame, ["table", "metric"], path, "metric")
     _refuse_below_zero(frame, _WORLD_MAY_LACK, path)
     return frame

@@ -123,8 +123,8 @@ MEDIANS_BY_SIZE: Final = Table(
     *MEDIANS.columns,
 )
 
-WORLD_AND_LAB: Final = Table(
-    "WORLD_AND_LAB",
+SIMULATED_AND_LAB: Final = Table(
+    "SIMULATED_AND_LAB",
     "A row of a world beside the same of a real kernel, by one rule set: medians over seeds "
     "and over rounds with their intervals, the world's medians at what is open of its "
     "constants, how many times the larger is the smaller, and whether that is near enough.",
@@ -153,8 +153,8 @@ WORLD_AND_LAB: Final = Table(
     Column("near", pl.Boolean, "whether that factor is small enough"),
 )
 
-WORLD_AND_LAB_ORDER: Final = Table(
-    "WORLD_AND_LAB_ORDER",
+ORDER_IN_LAB: Final = Table(
+    "ORDER_IN_LAB",
     "Of the pairs of rule sets that a real kernel tells apart in a row, how many a world has"
     " in the same order; at what is open of its constants the fewest and the most; whether "
     "it has all.",
@@ -233,8 +233,8 @@ DIRECTION_VERDICT: Final = Vocabulary(
 _CLAIMED: Final = Column(
     "claimed", DIRECTION.dtype, "whether the figure falls, rises or stays, by the claim"
 )
-WORLD_LAB_MAIL: Final = Table(
-    "WORLD_LAB_MAIL",
+DIRECTIONS_PARTED: Final = Table(
+    "DIRECTIONS_PARTED",
     "A claimed direction on which a real kernel and a world do not agree: base -> value of "
     "each, and which of them sees what is claimed; neither where both leave it open, or one "
     "against the other.",
@@ -411,8 +411,8 @@ STANDING: Final = Vocabulary(
     ),
 )
 
-WORLD_TOLERANCES: Final = Table(
-    "WORLD_TOLERANCES",
+SIMULATION_TOLERANCES: Final = Table(
+    "SIMULATION_TOLERANCES",
     "What judges each row of patch 03's tables in its world; data/published/README.md has "
     "the rules. A cell up to ``nothing`` is none. ``points`` is how far the change from "
     "mmotm to the series may lie from the printed one, ``collapse`` the share of the round "

@@ -4,7 +4,7 @@
 It needs nothing of ours, so that tables and configs can be made of it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from swapsim._core import ffi, lib
@@ -140,37 +140,41 @@ STALL_LIST_MAX: Final[int] = lib.SWS_STALL_LIST_MAX
 RECLAIM_RULES: Final = tuple(
     name for number, name in enumerate(STALL_RULES) if lib.sws_reclaim_knows(number)
 )
-"""Rules that the world of ``reclaim.h`` runs by: of lists by zone."""
+"""Rules that the reclaim simulator runs with two zones: those whose lists are per zone."""
 
-WORLD_COSTS: Final = tuple(name for name, _ in ffi.typeof("struct sws_reclaim_costs").fields)
-"""What work costs in that world: ``struct sws_reclaim_costs``."""
+RECLAIM_COSTS: Final = tuple(name for name, _ in ffi.typeof("struct sws_reclaim_costs").fields)
+"""The costs of the reclaim simulator: ``struct sws_reclaim_costs``."""
 
-WORLD_WHERE: Final = _words("enum sws_reclaim_where", "SWS_RECLAIM_")
-"""Where a page of its pool is: ``enum sws_reclaim_where``."""
+RECLAIM_COST_MAX: Final[int] = lib.SWS_RECLAIM_COST_MAX
+"""The highest of these costs, in ns."""
 
-WORLD_ZONE_MAX: Final[int] = lib.SWS_RECLAIM_PAGES_MAX
-"""Pages of its larger zone."""
+RECLAIM_WHERE: Final = _words("enum sws_reclaim_where", "SWS_RECLAIM_")
+"""The states of a page of the client's pool: ``enum sws_reclaim_where``."""
 
-WORLD_PAGES_MIN: Final[int] = lib.SWS_RECLAIM_PAGES_MIN
-"""Pages of its least memory."""
+RECLAIM_PAGES_MIN: Final[int] = lib.SWS_RECLAIM_PAGES_MIN
+"""Pages of the smallest memory, both zones together."""
 
-WORLD_SPAN_MAX: Final[int] = lib.SWS_RECLAIM_SPAN_MAX
-"""Pages of its largest pool, file or swap area."""
 
-WORLD_KEPT_MAX: Final[int] = lib.SWS_RECLAIM_KEPT_MAX
-"""Pages of programs, and of files from before, that it has in memory from the start."""
+def _reclaim_ranges() -> Iterator[tuple[str, tuple[int, int]]]:
+    number = 0
+    while (found := lib.sws_reclaim_range_of(number)) != ffi.NULL:
+        yield ffi.string(found.field).decode(), (found.low, found.high)
+        number += 1
 
-WORLD_HZ_MIN: Final[int] = lib.SWS_STALL_HZ_MIN
-"""Its slowest clock, in ticks a second."""
 
-WORLD_ROUNDS_MAX: Final[int] = lib.SWS_RECLAIM_ROUNDS_MAX
-"""Its rounds."""
+RECLAIM_RANGES: Final = dict(_reclaim_ranges())
+"""Integer fields of ``struct sws_reclaim_config``, and their lowest and highest values."""
 
-WORLD_REQUESTS_MAX: Final[int] = lib.SWS_RECLAIM_REQUESTS_MAX
-"""Requests that its disk may have in each direction."""
 
-WORLD_COST_MAX: Final[int] = lib.SWS_RECLAIM_COST_MAX
-"""The highest cost, in ns."""
+def _reclaim_defaults() -> dict[str, int]:
+    made = ffi.new("struct sws_reclaim_config *")
+    lib.sws_reclaim_config_init(made)
+    names = (*RECLAIM_RANGES, "rules", "delays_allocation", "nfs")
+    return {name: getattr(made, name) for name in names}
+
+
+RECLAIM_DEFAULTS: Final = _reclaim_defaults()
+"""What ``sws_reclaim_config_init`` writes."""
 
 ACTORS: Final = _words("enum sws_actor_kind", "SWS_ACTOR_")
 """Who has a CPU of the contention machine: ``enum sws_actor_kind``."""

@@ -1,50 +1,45 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The world in which reclaim decides: a client, a file and a disk under a kernel's reclaim.
+"""The reclaim simulator: a client, a writer and a disk under the kernel's reclaim.
 
-- ``constants``: data/world.csv, what work costs and what is not published of the mail's machine,
-- ``guest``: the lab's guest, the same test made small,
-- ``parallelio``: the world of patch C's mail, memcached beside a growing file,
-- ``shrink``: the same made smaller, for a look that takes no time,
-- ``run``: one run of a `config.ReclaimConfig`, its rounds, counters and memory by time,
-- ``lives``: where single pages of the pool are, all the time,
-- ``ops``, ``vmstat``, ``iostat``: what it tells, as the mail prints it.
-
-Whose stalls it has, and whose loops of kswapd, says the config's ``rules``.
+- ``parallelio``, ``shrink``: the test of patch C's mail, and a smaller version of it,
+- ``lab_guest``: the same test as the lab runs it in its guest,
+- ``constants``, ``lab_guest_constants``: the costs and the machine of each,
+- ``run``: a simulation of a `ReclaimConfig`: rounds, counters, and memory over time,
+- ``follow_pages``: where single pages of the client's pool are, over time,
+- ``run_lab_guest``: counts over the time in which the lab counts,
+- ``ops``, ``vmstat``, ``iostat``, ``lab_guest_rows``: a result in the rows of the mail, or the lab.
 """
 
 from typing import TYPE_CHECKING
 
 from swapsim.lazy import submodules
+from swapsim.reclaim._native import Result, Window
 from swapsim.reclaim.config import ReclaimConfig
-from swapsim.reclaim.constants import change_constants, constants
-from swapsim.reclaim.guest import Window, guest, guest_constants, guest_rows, watch_guest
-from swapsim.reclaim.iostat import iostat
-from swapsim.reclaim.lives import lives
-from swapsim.reclaim.parallelio import parallelio, shrink
-from swapsim.reclaim.run import World, run
-from swapsim.reclaim.vmstat import ops, vmstat
+from swapsim.reclaim.constants import change_constants, constants, lab_guest_constants
+from swapsim.reclaim.parallelio import lab_guest, parallelio, shrink
+from swapsim.reclaim.report import iostat, lab_guest_rows, ops, vmstat
+from swapsim.reclaim.run import follow_pages, run, run_lab_guest
 
 if TYPE_CHECKING:
-    from swapsim.reclaim import charts as charts
     from swapsim.reclaim import tables as tables
 else:
-    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
+    __getattr__, __dir__ = submodules(__name__, "tables")
 
 __all__ = [
     "ReclaimConfig",
+    "Result",
     "Window",
-    "World",
     "change_constants",
     "constants",
-    "guest",
-    "guest_constants",
-    "guest_rows",
+    "follow_pages",
     "iostat",
-    "lives",
+    "lab_guest",
+    "lab_guest_constants",
+    "lab_guest_rows",
     "ops",
     "parallelio",
     "run",
+    "run_lab_guest",
     "shrink",
     "vmstat",
-    "watch_guest",
 ]

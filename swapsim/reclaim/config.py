@@ -1,78 +1,83 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The world in which reclaim decides: its memory, its disk, its tasks, and by whose rules."""
+"""The configuration of the reclaim simulator."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import Final
 
 from swapsim.checks import check_choice, check_flags, check_number
 from swapsim.errors import ConfigError
 from swapsim.ffi import facts
 
+_DEFAULTS: Final = facts.RECLAIM_DEFAULTS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReclaimConfig:
-    """A world of ``reclaim.h``; sizes are pages of 4 KB.
+    """A simulation of ``reclaim.h``; sizes are pages of 4 KB.
+
+    Ranges and defaults are those of the library (`facts.RECLAIM_RANGES`, `facts.RECLAIM_DEFAULTS`).
 
     Parameters
     ----------
     rules : str
-        One of RECLAIM_RULES: whose stalls, and whose loops of kswapd. Also ``6.1``, whose lists are
-        a node's, in a world of one zone.
+        The rules of stalls and of kswapd's loops, one of RECLAIM_RULES; any other of STALL_RULES
+        keeps its lists per node and needs ``normal_pages=0``.
     dma32_pages, normal_pages : int
-        What the zones give out; normal_pages may be 0.
+        Pages of the two zones; without Normal there is one zone.
     program_pages : int
-        Pages of programs that other tasks run, in use whenever reclaim looks.
+        Pages of programs that other tasks run; they are referenced at each scan.
     cached_pages : int
-        Clean pages of other files that are in memory at the start, as far as there is room.
+        Clean pages of other files that are in memory at the start, as far as there is space.
     min_free_pages : int
-        min_free_kbytes in pages, of both zones; a fourth of memory at most.
+        min_free_kbytes in pages, over both zones; at most a fourth of memory.
     reserve_ratio : int
-        DMA32 keeps this part of Normal's pages from who may use both.
+        DMA32 reserves 1 / reserve_ratio of Normal's pages against users of Normal.
     swappiness : int
         0 to 100.
     swap_pages : int
-        Slots of the swap area, its header included; 0: none.
+        Slots of the swap area, with its header; 0: no swap area.
     readahead_shift : int
-        page_cluster, 0 to 5: 2**n slots are read together.
+        page_cluster: 2**n slots are read together.
     dirty_percent, background_percent : int
-        Of the pages that can be dirty: where writers are stopped, and where the flusher begins.
+        Shares of the dirtyable pages at which writers are throttled, and the flusher begins.
     flush_interval_ns, flush_age_ns : int
-        How often the flusher looks for old pages, and what is old.
+        Interval at which the flusher looks for old pages, and the age of an old page.
     disk_pages : int
         The file's part of the disk.
     disk_rate : int
-        Pages a second.
+        Pages per second.
     seek_near_ns, seek_far_ns : int
-        Of a way on the disk to the next place, and across all of it.
+        Time of a seek to the next position, and across the complete disk.
     sync_turn_ns, async_turn_ns : int
-        How long the disk serves reads, or what fdatasync writes, and how long other writes, while
-        others wait.
+        How long the disk serves reads and the writes of fdatasync, and how long other writes,
+        while others wait.
     nr_requests, request_pages : int
-        Of the disk's queue, in each direction, and pages of a request at most.
+        Requests of the disk's queue in each direction, and the most pages of a request.
     delays_allocation : bool
-        Whether the file system gives a page its block when the flusher writes it, as ext4 does:
-        then what reclaim writes is dirtied again.
+        Whether the file system allocates a page's block when the flusher writes it, as ext4 does;
+        then a page that reclaim tries to write is dirtied again.
     nfs : bool
-        Whether the file is on a server, over a net; the disk has the swap area alone then.
+        Whether the file is on an NFS server; the disk then has the swap area only.
     net_rate, server_rate : int
-        Pages a second over the net, and from the server's memory to its disk.
+        Pages per second over the network, and from the server's memory to its disk.
     server_seek_ns : int
-        Of a commit, or a page that reclaim writes, before the server's disk has it.
+        Latency of the server's disk for a commit, or for a page that reclaim writes.
     write_pages : int
-        wsize: pages of a call at most.
+        wsize: the most pages of a write call.
     items, item_pages : int
         The client's pool.
     set_percent : int
-        Of its operations those that write.
+        Share of the client's operations that write.
     write_delay_ns : int
-        How long the pool is served before the writer begins.
+        Time from the start of the serving to the start of the writer.
     serve_ns : int
-        How long it serves in each round.
+        Time that the client serves in each round.
     files : tuple of int
-        The file of each round, in pages; 0: none.
+        Pages of each round's file; 0: no file.
     hz : int
-        Timer ticks a second.
+        Timer ticks per second.
     seed : int
-        Of all random draws, 0 to 2**64 - 1.
+        Of all random draws.
 
     Raises
     ------
@@ -80,101 +85,62 @@ class ReclaimConfig:
         Naming the field and its value.
     """
 
-    rules: str = facts.RECLAIM_RULES[0]
-    dma32_pages: int = 786432
-    normal_pages: int = 1048576
-    program_pages: int = 0
-    cached_pages: int = 0
-    min_free_pages: int = 16896
-    reserve_ratio: int = 256
-    swappiness: int = 60
-    swap_pages: int = 2097152
-    readahead_shift: int = 3
-    dirty_percent: int = 20
-    background_percent: int = 10
-    flush_interval_ns: int = 5_000_000_000
-    flush_age_ns: int = 30_000_000_000
-    disk_pages: int = 16777216
-    disk_rate: int = 30720
-    seek_near_ns: int = 4_000_000
-    seek_far_ns: int = 16_000_000
-    sync_turn_ns: int = 100_000_000
-    async_turn_ns: int = 40_000_000
-    nr_requests: int = 128
-    request_pages: int = 128
-    delays_allocation: bool = True
-    nfs: bool = False
-    net_rate: int = 29440
-    server_rate: int = 15360
-    server_seek_ns: int = 8_000_000
-    write_pages: int = 256
-    items: int = 298844
-    item_pages: int = 5
-    set_percent: int = 33
-    write_delay_ns: int = 0
-    serve_ns: int = 200_000_000_000
+    rules: str = facts.STALL_RULES[_DEFAULTS["rules"]]
+    dma32_pages: int = _DEFAULTS["dma32_pages"]
+    normal_pages: int = _DEFAULTS["normal_pages"]
+    program_pages: int = _DEFAULTS["program_pages"]
+    cached_pages: int = _DEFAULTS["cached_pages"]
+    min_free_pages: int = _DEFAULTS["min_free_pages"]
+    reserve_ratio: int = _DEFAULTS["reserve_ratio"]
+    swappiness: int = _DEFAULTS["swappiness"]
+    swap_pages: int = _DEFAULTS["swap_pages"]
+    readahead_shift: int = _DEFAULTS["readahead_shift"]
+    dirty_percent: int = _DEFAULTS["dirty_percent"]
+    background_percent: int = _DEFAULTS["background_percent"]
+    flush_interval_ns: int = _DEFAULTS["flush_interval_ns"]
+    flush_age_ns: int = _DEFAULTS["flush_age_ns"]
+    disk_pages: int = _DEFAULTS["disk_pages"]
+    disk_rate: int = _DEFAULTS["disk_rate"]
+    seek_near_ns: int = _DEFAULTS["seek_near_ns"]
+    seek_far_ns: int = _DEFAULTS["seek_far_ns"]
+    sync_turn_ns: int = _DEFAULTS["sync_turn_ns"]
+    async_turn_ns: int = _DEFAULTS["async_turn_ns"]
+    nr_requests: int = _DEFAULTS["nr_requests"]
+    request_pages: int = _DEFAULTS["request_pages"]
+    delays_allocation: bool = bool(_DEFAULTS["delays_allocation"])
+    nfs: bool = bool(_DEFAULTS["nfs"])
+    net_rate: int = _DEFAULTS["net_rate"]
+    server_rate: int = _DEFAULTS["server_rate"]
+    server_seek_ns: int = _DEFAULTS["server_seek_ns"]
+    write_pages: int = _DEFAULTS["write_pages"]
+    items: int = _DEFAULTS["items"]
+    item_pages: int = _DEFAULTS["item_pages"]
+    set_percent: int = _DEFAULTS["set_percent"]
+    write_delay_ns: int = _DEFAULTS["write_delay_ns"]
+    serve_ns: int = _DEFAULTS["serve_ns"]
     files: tuple[int, ...] = (0,)
-    hz: int = 1000
+    hz: int = _DEFAULTS["hz"]
     seed: int = 1
 
     def __post_init__(self) -> None:
-        """Check each field; the library looks at how they fit together."""
+        """Check each field; the library checks how they fit together."""
         check_choice("rules", self.rules, facts.STALL_RULES)
         if self.rules not in facts.RECLAIM_RULES and self.normal_pages:
             raise ConfigError(
-                f"rules={self.rules!r}: its lists are the node's, and the world's are the zones'; "
-                f"give it one zone, normal_pages=0, or one of {', '.join(facts.RECLAIM_RULES)}"
+                f"rules={self.rules!r}: its lists are per node, and there are two zones; "
+                f"give normal_pages=0, or one of {', '.join(facts.RECLAIM_RULES)}"
             )
         check_flags(self)
-        for name, low, high in _RANGES:
-            check_number(name, getattr(self, name), low, high)
-        if not isinstance(self.files, tuple) or not 1 <= len(self.files) <= facts.WORLD_ROUNDS_MAX:
-            raise ConfigError(
-                f"files={self.files!r}: give a tuple of 1 to {facts.WORLD_ROUNDS_MAX} sizes"
-            )
+        for name, (low, high) in facts.RECLAIM_RANGES.items():
+            if name != "rounds":
+                check_number(name, getattr(self, name), low, high)
+        fewest, most = facts.RECLAIM_RANGES["rounds"]
+        if not isinstance(self.files, tuple) or not fewest <= len(self.files) <= most:
+            raise ConfigError(f"files={self.files!r}: give a tuple of {fewest} to {most} sizes")
         for size in self.files:
             check_number("files", size, 0, self.disk_pages, ": a file is no larger than its disk")
-        if self.dma32_pages + self.normal_pages < facts.WORLD_PAGES_MIN:
+        if self.dma32_pages + self.normal_pages < facts.RECLAIM_PAGES_MIN:
             raise ConfigError(
                 f"dma32_pages={self.dma32_pages} and normal_pages={self.normal_pages}: "
-                f"choose {facts.WORLD_PAGES_MIN} pages or more"
+                f"choose {facts.RECLAIM_PAGES_MIN} pages or more"
             )
-
-
-_RANGES = (
-    ("dma32_pages", 1, facts.WORLD_ZONE_MAX),
-    ("normal_pages", 0, facts.WORLD_ZONE_MAX),
-    ("program_pages", 0, facts.WORLD_KEPT_MAX),
-    ("cached_pages", 0, facts.WORLD_KEPT_MAX),
-    ("min_free_pages", 0, facts.WORLD_SPAN_MAX),
-    ("reserve_ratio", 1, 2**31),
-    ("swappiness", 0, 100),
-    ("swap_pages", 0, facts.WORLD_SPAN_MAX),
-    ("readahead_shift", 0, 5),
-    ("dirty_percent", 1, 100),
-    ("background_percent", 1, 100),
-    ("flush_interval_ns", 1, 10**15),
-    ("flush_age_ns", 1, 10**15),
-    ("disk_pages", 1, facts.WORLD_SPAN_MAX),
-    ("disk_rate", 1, 10**9),
-    ("seek_near_ns", 0, 10**9),
-    ("seek_far_ns", 0, 10**9),
-    ("sync_turn_ns", 1, 10**15),
-    ("async_turn_ns", 1, 10**15),
-    ("nr_requests", 1, facts.WORLD_REQUESTS_MAX),
-    ("request_pages", 1, 65536),
-    ("net_rate", 1, 10**9),
-    ("server_rate", 1, 10**9),
-    ("server_seek_ns", 1, 10**9),
-    ("write_pages", 1, 65536),
-    ("items", 1, facts.WORLD_SPAN_MAX),
-    ("item_pages", 1, 64),
-    ("set_percent", 0, 100),
-    ("write_delay_ns", 0, 10**15),
-    ("serve_ns", 1, 10**15),
-    ("hz", facts.WORLD_HZ_MIN, 10**6),
-    ("seed", 0, 2**64 - 1),
-)
-
-WORLD_FIELDS = tuple(field.name for field in fields(ReclaimConfig) if field.name != "files")
-"""Fields that the library's struct has by the same name, but ``rules``' number."""

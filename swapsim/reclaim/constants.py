@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The world's constants (data/world.csv): what work costs, and what the mail does not print."""
+"""The constants of the mail's machine (data/world.csv) and of the lab guest (data/guest.csv)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,37 +7,58 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.ffi.facts import WORLD_COST_MAX, WORLD_COSTS
+from swapsim.ffi.facts import RECLAIM_COST_MAX, RECLAIM_COSTS
 from swapsim.study import constants as files
 
-MACHINE: Final = (
-    "memory_pages",
-    "pool_pages",
-    "dma32_pages",
-    "other_pages",
-    "program_pages",
-    "cached_pages",
-    "min_free_pages",
-    "swap_pages",
-    "disk_rate",
-    "seek_near_ns",
-    "seek_far_ns",
-    "nr_requests",
-    "net_rate",
-    "server_rate",
-    "server_seek_ns",
-    "item_pages",
-    "write_delay_ms",
+MAIL: Final = files.ConstantsFile(
+    name="world.csv",
+    costs=RECLAIM_COSTS,
+    others=(
+        "memory_pages",
+        "pool_pages",
+        "dma32_pages",
+        "other_pages",
+        "program_pages",
+        "cached_pages",
+        "min_free_pages",
+        "swap_pages",
+        "disk_rate",
+        "seek_near_ns",
+        "seek_far_ns",
+        "nr_requests",
+        "net_rate",
+        "server_rate",
+        "server_seek_ns",
+        "item_pages",
+        "write_delay_ms",
+    ),
+    most=RECLAIM_COST_MAX,
 )
-"""Constants of the mail's machine, besides what work costs."""
+"""What work costs, and what the mail does not print of its machine."""
 
-_FILE: Final = files.ConstantsFile(
-    name="world.csv", costs=WORLD_COSTS, others=MACHINE, most=WORLD_COST_MAX
+LAB_GUEST: Final = files.ConstantsFile(
+    name="guest.csv",
+    costs=RECLAIM_COSTS,
+    others=(
+        "available_pages",
+        "kernel_pages",
+        "gap_pages",
+        "dirty_percent",
+        "background_percent",
+        "swap_pages",
+        "disk_pages",
+        "disk_rate",
+        "seek_ns",
+        "nr_requests",
+        "writes_turn_ms",
+    ),
+    most=RECLAIM_COST_MAX,
 )
+"""What work costs in the lab guest, and its machine."""
 
 
 def constants(root: Path | None = None) -> pl.DataFrame:
-    """Read the world's constants.
+    """Read the constants of the mail's machine (data/world.csv).
 
     Parameters
     ----------
@@ -47,7 +68,7 @@ def constants(root: Path | None = None) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema CONSTANTS, one row per constant: the costs, then those of MACHINE.
+        Schema CONSTANTS, one row per constant: first the costs.
 
     Raises
     ------
@@ -55,11 +76,11 @@ def constants(root: Path | None = None) -> pl.DataFrame:
         Naming file, line and field of the first row that does not fit, or the constant that is
         missing.
     """
-    return files.read(_FILE, root)
+    return files.read(MAIL, root)
 
 
 def change_constants(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
-    """Return the constants with some of them at another value, their ranges widened to it.
+    """Return the constants of the mail's machine with other values, and ranges that hold them.
 
     Parameters
     ----------
@@ -70,29 +91,42 @@ def change_constants(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataF
     Raises
     ------
     InputError
-        Naming a constant that is unknown, or a value that is none.
+        Naming a constant that is unknown, or a value that is not allowed.
     """
-    return files.change(_FILE, frame, values)
+    return files.change(MAIL, frame, values)
 
 
-def values(frame: pl.DataFrame) -> dict[str, int]:
-    """Return each constant's value.
+def lab_guest_constants(
+    changed: Mapping[str, int] | None = None, root: Path | None = None
+) -> pl.DataFrame:
+    """Read the constants of the lab guest (data/guest.csv).
+
+    Parameters
+    ----------
+    changed : mapping of str to int, optional
+        Other values of some of them.
+    root : Path, optional
+        The folder of guest.csv; default: data.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema CONSTANTS, one row per constant: first the costs.
 
     Raises
     ------
     InputError
-        As `config.constants.check`.
+        As for `constants`, or naming an unknown constant of ``changed``.
     """
-    return files.values(_FILE, frame)
+    return files.change(LAB_GUEST, files.read(LAB_GUEST, root), changed or {})
 
 
-def costs(frame: pl.DataFrame) -> dict[str, int]:
-    """Return what work costs, of all constants.
+def values(file: files.ConstantsFile, frame: pl.DataFrame | None) -> dict[str, int]:
+    """Return each constant's value; without a frame those of the file."""
+    return files.values(file, files.read(file) if frame is None else frame)
 
-    Raises
-    ------
-    InputError
-        As `config.constants.check`.
-    """
-    found = values(frame)
-    return {name: found[name] for name in WORLD_COSTS}
+
+def costs(file: files.ConstantsFile, frame: pl.DataFrame | None) -> dict[str, int]:
+    """Return the costs among the constants, in ns."""
+    found = values(file, frame)
+    return {name: found[name] for name in RECLAIM_COSTS}

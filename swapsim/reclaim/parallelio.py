@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The mail's test: memcached with four fifths of memory, and a file that is written beside it."""
+"""mmtests' parallelio: memcached with four fifths of memory next to a file that is written.
+
+The mail ran it on its own machine, and the lab runs a small version in its guest.
+"""
 
 from dataclasses import replace
 from typing import Final
@@ -8,13 +11,16 @@ import polars as pl
 
 from swapsim.checks import check_share
 from swapsim.reclaim.config import ReclaimConfig
-from swapsim.reclaim.constants import constants as read_constants
-from swapsim.reclaim.constants import values
+from swapsim.reclaim.constants import LAB_GUEST, MAIL, values
 
 MIB_PAGES: Final = 256
 MS_NS: Final = 1_000_000
 FILES_MIB: Final = (0, 715, 2385, 4055)
-"""Sizes of the file, one a round."""
+"""Sizes of the mail's files, one per round."""
+
+LAB_ITEM_PAGES: Final = 4
+LAB_SERVE_NS: Final = 20_000_000_000
+LAB_HZ: Final = 250
 
 
 def parallelio(
@@ -24,7 +30,7 @@ def parallelio(
     nfs: bool = False,
     seed: int = 1,
 ) -> ReclaimConfig:
-    """Return the world of the mail's tables.
+    """Return the config of the mail's tables.
 
     Parameters
     ----------
@@ -47,13 +53,13 @@ def parallelio(
     InputError
         A constant that does not fit.
     ConfigError
-        A value that a world cannot have.
+        A value that is out of its range.
 
     Source
     ------
     mmtests' parallelio and memcachetest, config of 2013: facts of `patches/03-stall-decisions`.
     """
-    found = values(read_constants() if constants is None else constants)
+    found = values(MAIL, constants)
     memory = found["memory_pages"]
     return ReclaimConfig(
         rules=rules,
@@ -80,7 +86,7 @@ def parallelio(
 
 
 def shrink(config: ReclaimConfig, share: float) -> ReclaimConfig:
-    """Return a world with a share of the memory, the pool, the files and the time.
+    """Return a config with a share of the memory, the pool, the files and the time.
 
     The disk is as fast as before, so each page of a file takes as long.
 
@@ -97,7 +103,7 @@ def shrink(config: ReclaimConfig, share: float) -> ReclaimConfig:
     Raises
     ------
     ConfigError
-        A share that is none, or one that leaves too little.
+        A share that is not above 0 and up to 1, or one that leaves too little.
     """
     check_share("share", share)
 
@@ -117,4 +123,59 @@ def shrink(config: ReclaimConfig, share: float) -> ReclaimConfig:
         serve_ns=part(config.serve_ns),
         write_delay_ns=part(config.write_delay_ns),
         files=tuple(map(part, config.files)),
+    )
+
+
+def lab_guest(
+    rules: str, file_share: float, constants: pl.DataFrame | None = None, *, seed: int = 1
+) -> ReclaimConfig:
+    """Return the config of one round in the lab guest, with one zone: 6.1's lists are per node.
+
+    Parameters
+    ----------
+    rules : str
+        One of STALL_RULES.
+    file_share : float
+        The file's size, in multiples of the memory that the pool leaves.
+    constants : polars.DataFrame, optional
+        Schema CONSTANTS; default: data/guest.csv.
+    seed : int
+        Of the client's draws.
+
+    Returns
+    -------
+    ReclaimConfig
+        6.1's watermarks are gap_pages apart, those of the simulator a fourth of the lowest. So the
+        lowest is four gaps, and memory is larger by as much: the space above the watermarks is
+        the guest's.
+
+    Source
+    ------
+    data/capture/experiments/stall-rules.toml, programs/parallelio.c, guest/slow-disk;
+    calculate_totalreserve_pages, si_mem_available; mq-deadline's fifo_batch.
+    """
+    found = values(LAB_GUEST, constants)
+    available, gap = found["available_pages"], found["gap_pages"]
+    rest = available - available // 5 * 4
+    return ReclaimConfig(
+        rules=rules,
+        dma32_pages=available - found["kernel_pages"] + 6 * gap,
+        normal_pages=0,
+        min_free_pages=4 * gap,
+        dirty_percent=found["dirty_percent"],
+        background_percent=found["background_percent"],
+        swap_pages=found["swap_pages"],
+        disk_pages=found["disk_pages"],
+        disk_rate=found["disk_rate"],
+        seek_near_ns=found["seek_ns"],
+        seek_far_ns=found["seek_ns"],
+        sync_turn_ns=1,
+        async_turn_ns=found["writes_turn_ms"] * 1_000_000,
+        nr_requests=found["nr_requests"],
+        items=available // 5 * 4 // LAB_ITEM_PAGES,
+        item_pages=LAB_ITEM_PAGES,
+        serve_ns=LAB_SERVE_NS,
+        files=(int(file_share * rest),),
+        hz=LAB_HZ,
+        seed=seed,
     )

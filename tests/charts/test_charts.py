@@ -11,20 +11,18 @@ import altair as alt
 import polars as pl
 import pytest
 import test_machine_charts as machine
-import test_reclaim_charts as world
 import test_removal_charts as removal
 import test_stall_charts as stall
+import test_stall_decisions_charts as simulated
 import test_what_if_charts as what_if
 
 from swapsim import charts
 from swapsim.charts.theme import MIME
 from swapsim.claims import charts as claims_charts
-from swapsim.claims.tables import WORLD_AND_LAB
+from swapsim.claims.tables import SIMULATED_AND_LAB
 from swapsim.mapping import charts as mapping_charts
 from swapsim.mapping.tables import LOCK_SITES_PER_PAGE, MIX
-from swapsim.reclaim import charts as reclaim_charts
-from swapsim.reclaim import charts_guest as reclaim_charts_guest
-from swapsim.reclaim import charts_seconds as reclaim_charts_seconds
+from swapsim.patches import stall_decisions
 from swapsim.removal import charts as removal_charts
 from swapsim.slots import charts as slots_charts
 from swapsim.slots import charts_ranks as slots_charts_ranks
@@ -82,7 +80,7 @@ GUESTS = pl.DataFrame(
         ("a", rules, "pages", 5.0, 4.0, 6.0, 1.0, 9.0, 7.0, 6.5, 7.5, 1.4, True)
         for rules in ("3.9", "mmotm")
     ],
-    schema=WORLD_AND_LAB.schema,
+    schema=SIMULATED_AND_LAB.schema,
     orient="row",
 )
 ONE = RANKING.filter(setting="2")
@@ -102,13 +100,15 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "along_rules": lambda: stall_charts_runs.along_rules(
         stall.MEDIANS.schema, {"scanned": "pages"}, title="T"
     ),
-    "beside_the_lab": lambda: reclaim_charts_guest.beside_the_lab(GUESTS, {"a": "A"}, title="T"),
-    "beside_the_mail": lambda: reclaim_charts.beside_the_mail(world.CELLS, title="T"),
-    "by_machine": lambda: reclaim_charts.by_machine(world.MACHINES, "scanned", title="T"),
+    "beside_the_lab": lambda: stall_decisions.charts.beside_the_lab(GUESTS, {"a": "A"}, title="T"),
+    "beside_the_mail": lambda: stall_decisions.charts.beside_the_mail(simulated.CELLS, title="T"),
+    "by_machine": lambda: stall_decisions.charts.by_machine(
+        simulated.MACHINES, "scanned", title="T"
+    ),
     "by_patch": lambda: stall_charts_runs.by_patch(stall.STEPS, title="T"),
     "gain_map": lambda: removal_charts.gain_map(removal.GAINS, title="T", cost_axis="cost"),
     "headline_changes": lambda: claims_charts.headline_changes(HEADLINES, title="T"),
-    "lives": lambda: reclaim_charts.lives(world.SPANS, title="T"),
+    "page_states": lambda: stall_decisions.charts.page_states(simulated.SPANS, title="T"),
     "lock_cost_by_mix": lambda: mapping_charts.lock_cost_by_mix(TRACES, title="T"),
     "metric_along": lambda: slots_charts.metric_along(
         RANKING, title="T", axis="slots", setting_axis="CPUs"
@@ -116,7 +116,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "moves_against_locality": lambda: slots_charts.moves_against_locality(
         ONE, ONE, title="T", moves_axis="moves", locality_axis="slots"
     ),
-    "over_time": lambda: reclaim_charts_seconds.over_time(world.BY_TIME, title="T"),
+    "over_time": lambda: stall_decisions.charts.over_time(simulated.BY_TIME, title="T"),
     "pages_by_rules": lambda: stall_charts.pages_by_rules(stall.PAGES, title="T"),
     "policy_ranks": lambda: slots_charts_ranks.policy_ranks(RANKS, title="T"),
     "ranges_beside_published": lambda: removal_charts.ranges_beside_published(

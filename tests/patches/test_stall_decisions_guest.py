@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from swapsim import claims
-from swapsim.claims.tables import RESULTS, WORLD_AND_LAB, WORLD_AND_LAB_ORDER, WORLD_LAB_MAIL
+from swapsim.claims.tables import DIRECTIONS_PARTED, ORDER_IN_LAB, RESULTS, SIMULATED_AND_LAB
 from swapsim.ffi.facts import STALL_RULES
 from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import guest
@@ -39,7 +39,7 @@ def world(**others: float) -> pl.DataFrame:
 def test_a_figure_is_near_within_its_factor() -> None:
     """Of the larger by the smaller, what is less than a list taken for one."""
     table = patch.world_and_lab(world(mmotm=1501.0, **{"series-8": 50.0}), LAB)
-    assert table.schema == WORLD_AND_LAB.schema
+    assert table.schema == SIMULATED_AND_LAB.schema
     rows = {row["policy"]: row for row in table.iter_rows(named=True)}
     assert rows["3.9"]["near"]
     assert rows["3.9"]["factor"] == 1
@@ -54,7 +54,7 @@ def test_a_figure_is_near_within_its_factor() -> None:
 def test_the_order_is_that_of_pairs_which_the_lab_tells_apart() -> None:
     """One rule set that changes places with its neighbour costs one pair."""
     order = patch.order_of_rules(world(), LAB)
-    assert order.schema == WORLD_AND_LAB_ORDER.schema
+    assert order.schema == ORDER_IN_LAB.schema
     assert order.row(0, named=True) == {
         "metric": SCANNED,
         "pairs": 66,
@@ -108,7 +108,7 @@ def test_the_kept_worlds_and_the_lab() -> None:
     assert (order["open_low"] <= order["in_order"]).all()
     assert (order["in_order"] <= order["open_high"]).all()
     parted = patch.like_the_mail(simulated, measured)
-    assert parted.schema == WORLD_LAB_MAIL.schema
+    assert parted.schema == DIRECTIONS_PARTED.schema
     assert parted.filter(claim="C-disk-page-writes-file")["like_the_mail"].to_list() == ["lab"]
     told = patch.verdict_on_guests(simulated, measured)
     assert f"Of {table.height} figures" in told

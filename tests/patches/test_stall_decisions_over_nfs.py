@@ -7,7 +7,7 @@ import pytest
 
 from swapsim import reclaim
 from swapsim.patches.stall_decisions import over_nfs
-from swapsim.patches.stall_decisions.tables import WORLD_SERVERS
+from swapsim.patches.stall_decisions.tables import SIMULATED_SERVERS
 from swapsim.patches.stall_decisions.worlds import Run
 from swapsim.study import SerialExecutor
 
@@ -32,7 +32,7 @@ def test_a_run_over_nfs_tells_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     table = over_nfs.by_server([over_nfs.Server(45, 60, "series-8", 1)], executor=SerialExecutor())
     assert seen[0].target == "nfs"
     assert seen[0].constants == {"net_rate": 45 * 256, "server_rate": 60 * 256}
-    assert table.schema == WORLD_SERVERS.schema
+    assert table.schema == SIMULATED_SERVERS.schema
     assert set(over_nfs.ROWS) - set(table["metric"]) == {
         "Ops memcachetest-4055M",
         "Ops io-duration-4055M",

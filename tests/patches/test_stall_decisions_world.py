@@ -14,17 +14,17 @@ from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import over_time, unknowns, what_if, worlds
 from swapsim.patches.stall_decisions.tables import (
-    WORLD_BY_TIME,
-    WORLD_CELLS,
-    WORLD_LIFE_SPANS,
-    WORLD_MATTERS,
-    WORLD_OPEN,
-    WORLD_ORDERS,
-    WORLD_RANGES,
-    WORLD_SCORE,
-    WORLD_SUMMED,
-    WORLD_VERDICTS,
-    WORLD_WHAT_IF,
+    SIMULATED_BY_TIME,
+    SIMULATED_CELLS,
+    SIMULATED_MATTERS,
+    SIMULATED_OPEN,
+    SIMULATED_ORDERS,
+    SIMULATED_PAGE_SPANS,
+    SIMULATED_RANGES,
+    SIMULATED_SCORE,
+    SIMULATED_SUMMED,
+    SIMULATED_VERDICTS,
+    SIMULATED_WHAT_IF,
 )
 from swapsim.study import SerialExecutor
 
@@ -98,8 +98,8 @@ def test_what_comes_out_as_the_mail_has_it_holds() -> None:
     """Every order that is asked for, every size, the points and the collapse."""
     simulated = mailed()
     cells, judged = patch.cells(simulated), patch.verdicts(simulated)
-    assert cells.schema == WORLD_CELLS.schema
-    assert judged.schema == WORLD_VERDICTS.schema
+    assert cells.schema == SIMULATED_CELLS.schema
+    assert judged.schema == SIMULATED_VERDICTS.schema
     assert judged.height == claims.world_tolerances().height
     assert set(judged["order"].drop_nulls()) == {"holds"}
     assert (judged["inside"] == judged["cells"]).all()
@@ -109,7 +109,7 @@ def test_what_comes_out_as_the_mail_has_it_holds() -> None:
     assert modelled.height * 3 == cells.height
     assert modelled["cells"].sum() == cells["inside"].is_not_null().sum()
     score = patch.score(judged)
-    assert score.schema == WORLD_SCORE.schema
+    assert score.schema == SIMULATED_SCORE.schema
     assert score["rows"].sum() == judged.height
     assert (score["sized"] == score["modelled"]).all()
     assert (score["order_holds"] == score["order_asked"]).all()
@@ -183,16 +183,16 @@ def test_a_constant_is_moved_to_both_ends_of_its_range(monkeypatch: pytest.Monke
     monkeypatch.setattr(unknowns, "told", lambda run: simulated.filter(policy=run.rules))
     asked = [unknowns.Unknown("scan_ns", end, 1) for end in ("low", "high")]
     found = unknowns.by_unknown(asked, executor=SerialExecutor())
-    assert found.schema == WORLD_OPEN.schema
+    assert found.schema == SIMULATED_OPEN.schema
     orders = patch.orders(simulated)
-    assert orders.schema == WORLD_ORDERS.schema
+    assert orders.schema == SIMULATED_ORDERS.schema
     turned = found.with_columns(
         simulated=pl.when((pl.col("end") == "low") & (pl.col("rules") == "mmotm"))
         .then(0.0)
         .otherwise("simulated")
     )
     ranges = patch.ranges(turned, orders)
-    assert ranges.schema == WORLD_RANGES.schema
+    assert ranges.schema == SIMULATED_RANGES.schema
     row = ranges.filter(table="vmstat, disk", metric=SCANNED, rules="mmotm").row(0, named=True)
     assert (row["low"], row["low_by"], row["worlds"], row["ordered"]) == (0, "scan_ns", 2, 1)
     assert ranges.filter(metric="Kswapd pages reclaimed")["ordered"].null_count() == 6
@@ -208,9 +208,9 @@ def test_other_machines_are_the_mails_but_for_one_thing() -> None:
     assert disks[1000]["seek_near_ns"] < disks[120]["seek_near_ns"]
     small = what_if.Case("made", 1.0, SMALL["constants"], SMALL["fields"] | {"files": (10_000,)})
     found = what_if.what_if([small], seeds=[1, 2], executor=SerialExecutor())
-    assert found.schema == WORLD_WHAT_IF.schema
+    assert found.schema == SIMULATED_WHAT_IF.schema
     assert set(found["rules"]) == set(patch.KERNELS.values())
-    assert patch.matters(found).schema == WORLD_MATTERS.schema
+    assert patch.matters(found).schema == SIMULATED_MATTERS.schema
 
 
 def test_the_series_matters_where_all_seeds_say_so_and_loudly() -> None:
@@ -221,7 +221,7 @@ def test_the_series_matters_where_all_seeds_say_so_and_loudly() -> None:
         for rules, value in (("mmotm", base), ("series-8", series))
         for seed in (1, 2, 3)
     ]
-    found = patch.matters(pl.DataFrame(rows, schema=WORLD_WHAT_IF.schema, orient="row"))
+    found = patch.matters(pl.DataFrame(rows, schema=SIMULATED_WHAT_IF.schema, orient="row"))
     assert dict(found.select("metric", "differs").iter_rows()) == {"less": True, "same": False}
 
 
@@ -229,7 +229,7 @@ def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is whole at each second; shares are shares; the lives fill the round."""
     monkeypatch.setattr(over_time, "Run", lambda rules, **_: patch.Run(rules=rules, **SMALL))
     found = over_time.by_time(["3.9"], executor=SerialExecutor())
-    assert found.schema == WORLD_BY_TIME.schema
+    assert found.schema == SIMULATED_BY_TIME.schema
     kinds = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written")
     whole = found.select(pl.sum_horizontal(*kinds)).to_series()
     assert whole.max() == 29_000
@@ -237,10 +237,10 @@ def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     for share in ("kswapd_sleeps", "client_waits"):
         assert found[share].is_between(0, 1).all()
     sums = patch.summed(found)
-    assert sums.schema == WORLD_SUMMED.schema
+    assert sums.schema == SIMULATED_SUMMED.schema
     assert sums["scanned_normal"][0] == found["scanned_normal"].sum()
     spans = over_time.lives(["3.9"], executor=SerialExecutor())
-    assert spans.schema == WORLD_LIFE_SPANS.schema
+    assert spans.schema == SIMULATED_PAGE_SPANS.schema
     assert spans["page"].n_unique() == over_time.PAGES
     assert (spans["end_s"] > spans["begin_s"]).all()
     life = patch.one_life(spans, "3.9")

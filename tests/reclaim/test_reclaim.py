@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError
-from swapsim.ffi.facts import RECLAIM_RULES, STALL_RULES, STALL_SLEEPS, WORLD_COSTS
+from swapsim.ffi.facts import (
+    RECLAIM_COSTS,
+    RECLAIM_DEFAULTS,
+    RECLAIM_RANGES,
+    RECLAIM_RULES,
+    STALL_RULES,
+    STALL_SLEEPS,
+)
 from swapsim.reclaim import _native as vm
-from swapsim.reclaim.config import WORLD_FIELDS, ReclaimConfig
+from swapsim.reclaim.config import ReclaimConfig
 
 COSTS = {
     "op_ns": 43_000,
@@ -44,6 +51,8 @@ SMALL = ReclaimConfig(
     files=(150, 400),
 )
 """700 pages, of which the pool takes 550."""
+
+FIELDS = tuple(name for name in RECLAIM_DEFAULTS if name != "rounds")
 
 EVENTS = 1200
 """Of one comparison; beyond, a small world does again what it did before."""
@@ -91,7 +100,7 @@ WORLDS = st.builds(
 
 def fields(config: ReclaimConfig) -> dict[str, Any]:
     """Return a config as the oracle takes it."""
-    taken = {name: getattr(config, name) for name in WORLD_FIELDS}
+    taken = {name: getattr(config, name) for name in FIELDS}
     return taken | {
         "costs": COSTS,
         "file_pages": list(config.files),
@@ -102,7 +111,7 @@ def fields(config: ReclaimConfig) -> dict[str, Any]:
 def told(world: Any, config: ReclaimConfig) -> dict[str, int]:
     """Return the library's counters under the oracle's names, without zeros."""
     counts = lib.sws_reclaim_counts_of(world)
-    found = dict(vm._counters(world).iter_rows())
+    found = vm.counters(world)
     for number, reason in enumerate(STALL_SLEEPS):
         found[f"sleeps {reason}"] = counts.sleeps[number]
         found[f"declined {reason}"] = counts.declined[number]
@@ -201,7 +210,7 @@ def test_a_task_that_reclaims_waits_for_a_servers_commit(rules: str) -> None:
 
 def test_out_of_memory_is_an_end() -> None:
     """A pool above memory and swap stops the world, which says so."""
-    found = vm.watch(dataclasses.replace(SMALL, items=300, swap_pages=100, files=(0,)), COSTS)
+    found = vm.simulate(dataclasses.replace(SMALL, items=300, swap_pages=100, files=(0,)), COSTS)
     assert found.out_of_memory
     assert found.rounds["end_ns"].to_list() == [0]
 
@@ -268,14 +277,14 @@ def test_an_interrupt_ends_a_run_between_two_calls() -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        vm.watch(dataclasses.replace(SMALL, serve_ns=10**15), COSTS, tick=interrupt)
+        vm.simulate(dataclasses.replace(SMALL, serve_ns=10**15), COSTS, tick=interrupt)
     assert len(ticks) == 1
 
 
 def test_samples_change_nothing() -> None:
     """Memory looked at often or never, the run is the same, and its last sample is its end."""
-    often = vm.watch(SMALL, COSTS, sample_ns=1_000_000, verify=True)
-    never = vm.watch(SMALL, COSTS)
+    often = vm.simulate(SMALL, COSTS, sample_ns=1_000_000)
+    never = vm.simulate(SMALL, COSTS)
     assert often.rounds.equals(never.rounds)
     assert often.counters.equals(never.counters)
     assert often.zones.equals(never.zones)
@@ -286,7 +295,7 @@ def test_samples_change_nothing() -> None:
 
 def test_pages_of_a_zone_add_up() -> None:
     """Free pages and those of its lists are a zone's, but for the few in a reclaimer's hands."""
-    found = vm.watch(SMALL, COSTS, sample_ns=1_000_000)
+    found = vm.simulate(SMALL, COSTS, sample_ns=1_000_000)
     sizes = found.memory.select(
         "zone", pages=sum(found.memory[name].cast(int) for name in found.memory.columns[2:7])
     )
@@ -318,7 +327,7 @@ def test_what_does_not_fit_together_is_refused_by_name(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"rules": "6.1"}, "rules='6.1': its lists are the node's"),
+        ({"rules": "6.1"}, "rules='6.1': its lists are per node"),
         ({"rules": "2.4"}, "rules='2.4': choose one of 3.9, mmotm"),
         ({"dma32_pages": 0}, "dma32_pages=0: choose a whole number from 1"),
         ({"dma32_pages": 9, "normal_pages": 0}, "dma32_pages=9 and normal_pages=0: choose 256"),
@@ -341,7 +350,7 @@ def test_a_field_out_of_its_range_is_refused_by_name(changes: dict[str, Any], me
     assert str(error.value).startswith(message)
 
 
-@pytest.mark.parametrize("name", WORLD_COSTS)
+@pytest.mark.parametrize("name", RECLAIM_COSTS)
 def test_a_cost_that_is_missing_or_none_is_refused_by_name(name: str) -> None:
     """A world without one of its costs is not made."""
     with pytest.raises(ConfigError, match=f"{name}: a cost that is missing"):
@@ -351,12 +360,9 @@ def test_a_cost_that_is_missing_or_none_is_refused_by_name(name: str) -> None:
             vm.make(SMALL, COSTS | {name: value})  # type: ignore[dict-item]
 
 
-def test_defaults_are_the_librarys() -> None:
-    """A config made of nothing is what sws_reclaim_config_init writes."""
-    made = ffi.new("struct sws_reclaim_config *")
-    lib.sws_reclaim_config_init(made)
-    config = ReclaimConfig()
-    for name in set(WORLD_FIELDS) - {"rules", "seed"}:
-        assert getattr(made, name) == getattr(config, name), name
-    assert STALL_RULES[made.rules] == config.rules
-    assert set(COSTS) == set(WORLD_COSTS)
+def test_each_field_is_the_librarys() -> None:
+    """The config has each field of the C struct that has a range or a default, and the costs."""
+    names = {field.name for field in dataclasses.fields(ReclaimConfig)}
+    assert names == set(RECLAIM_DEFAULTS) - {"rounds"} | {"files"}
+    assert set(RECLAIM_RANGES) <= set(RECLAIM_DEFAULTS)
+    assert set(COSTS) == set(RECLAIM_COSTS)

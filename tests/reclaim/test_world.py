@@ -11,18 +11,18 @@ import pytest
 from swapsim import reclaim
 from swapsim.claims import world_tolerances
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.facts import RECLAIM_RULES, WORLD_COSTS
+from swapsim.ffi.facts import RECLAIM_RULES
 from swapsim.io.paths import data_root
-from swapsim.reclaim.constants import MACHINE
+from swapsim.reclaim.constants import MAIL
 from swapsim.reclaim.parallelio import FILES_MIB
 from swapsim.reclaim.tables import (
-    WORLD_ACTIVITY,
-    WORLD_COUNTERS,
-    WORLD_LIVES,
-    WORLD_MEMORY,
-    WORLD_ROUNDS,
-    WORLD_SLEEPS,
-    WORLD_ZONES,
+    SIMULATED_ACTIVITY,
+    SIMULATED_COUNTERS,
+    SIMULATED_MEMORY,
+    SIMULATED_PAGES,
+    SIMULATED_ROUNDS,
+    SIMULATED_THROTTLES,
+    SIMULATED_ZONES,
 )
 from swapsim.study.tables import CONSTANTS
 
@@ -33,7 +33,7 @@ def test_each_constant_is_there_with_its_source() -> None:
     """data/world.csv has each cost of the library and each unknown of the mail's machine."""
     found = reclaim.constants()
     assert found.schema == CONSTANTS.schema
-    assert tuple(found["name"]) == (*WORLD_COSTS, *MACHINE)
+    assert tuple(found["name"]) == MAIL.names
 
 
 @pytest.mark.parametrize(
@@ -98,12 +98,12 @@ def test_a_run_gives_its_tables() -> None:
     """Every table has its schema, and tells of one world."""
     ticks: list[int] = []
     found = reclaim.run(SMALL, tick=ticks.append)
-    assert found.rounds.schema == WORLD_ROUNDS.schema
-    assert found.counters.schema == WORLD_COUNTERS.schema
-    assert found.zones.schema == WORLD_ZONES.schema
-    assert found.sleeps.schema == WORLD_SLEEPS.schema
-    assert found.memory.schema == WORLD_MEMORY.schema
-    assert found.activity.schema == WORLD_ACTIVITY.schema
+    assert found.rounds.schema == SIMULATED_ROUNDS.schema
+    assert found.counters.schema == SIMULATED_COUNTERS.schema
+    assert found.zones.schema == SIMULATED_ZONES.schema
+    assert found.sleeps.schema == SIMULATED_THROTTLES.schema
+    assert found.memory.schema == SIMULATED_MEMORY.schema
+    assert found.activity.schema == SIMULATED_ACTIVITY.schema
     assert not found.out_of_memory
     assert found.rounds["end_ns"][-1] == found.elapsed_ns == ticks[-1]
     counters = dict(found.counters.iter_rows())
@@ -124,8 +124,8 @@ def test_a_page_is_followed_from_its_first_touch_to_the_exit() -> None:
     """Each row is a change; what is in no zone has none; the run is the same as unwatched."""
     config = dataclasses.replace(SMALL, rules="3.9", files=SMALL.files[-1:])
     pool = config.items * config.item_pages
-    found = reclaim.lives(config, range(0, pool, pool // 100), step_ns=5_000_000)
-    assert found.schema == WORLD_LIVES.schema
+    found = reclaim.follow_pages(config, range(0, pool, pool // 100), step_ns=5_000_000)
+    assert found.schema == SIMULATED_PAGES.schema
     assert found["t_ns"].is_sorted()
     assert found["t_ns"].max() == reclaim.run(config).elapsed_ns
     assert set(found.filter(pl.col("zone").is_null())["where"]) <= {"untouched", "swapped-out"}
@@ -140,11 +140,11 @@ def test_a_page_is_followed_from_its_first_touch_to_the_exit() -> None:
 def test_a_page_that_is_none_of_the_pool_is_refused() -> None:
     """Numbers begin at 0 and end with the pool; a step takes time."""
     with pytest.raises(ConfigError, match="pages=-1"):
-        reclaim.lives(SMALL, [-1])
+        reclaim.follow_pages(SMALL, [-1])
     with pytest.raises(ConfigError, match="pages="):
-        reclaim.lives(SMALL, [SMALL.items * SMALL.item_pages])
+        reclaim.follow_pages(SMALL, [SMALL.items * SMALL.item_pages])
     with pytest.raises(ConfigError, match="step_ns=0"):
-        reclaim.lives(SMALL, [0], step_ns=0)
+        reclaim.follow_pages(SMALL, [0], step_ns=0)
 
 
 def test_who_slept_adds_up() -> None:

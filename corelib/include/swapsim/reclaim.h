@@ -289,6 +289,16 @@ struct sws_reclaim_config {
 	const struct sws_allocator *allocator;
 };
 
+/* The range of an integer field of the configuration. */
+struct sws_reclaim_range {
+	/* The name of the field. */
+	const char *field;
+	/* The lowest value. */
+	uint64_t low;
+	/* The highest value. */
+	uint64_t high;
+};
+
 /* What the kernel counts per zone, in pages. */
 struct sws_reclaim_zone {
 	/* Pages that kswapd scanned on inactive lists. */
@@ -500,6 +510,13 @@ struct sws_reclaim;
 
 /* Writes every default. Complexity: O(1). */
 void sws_reclaim_config_init(struct sws_reclaim_config *config);
+
+/*
+ * Returns the range of an integer field, numbered from 0 in the order of the configuration, or
+ * NULL past the last one. The costs, 1 .. SWS_RECLAIM_COST_MAX each, have no number. Complexity:
+ * O(1).
+ */
+const struct sws_reclaim_range *sws_reclaim_range_of(uint32_t number);
 
 /*
  * Returns true if the rules work with two zones: all do except those of 6.1, whose lists are per

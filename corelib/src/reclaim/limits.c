@@ -2,10 +2,67 @@
 /* reclaim/limits.c - the defaults and the checks of a configuration. */
 #include "reclaim/limits.h"
 
+#include <stddef.h>
 #include <string.h>
 
-enum { LONGEST_S = 1000000, ITEM_PAGES_MAX = 64, READAHEAD_MAX = 5, REQUEST_PAGES_MAX = 65536 };
-static const uint64_t SECOND_NS = 1000000000;
+#define SECOND_NS UINT64_C(1000000000)
+#define LONGEST_NS (1000000 * SECOND_NS)
+#define REQUEST_PAGES_MAX 65536
+
+/* The range of a field, its place in the configuration, and the problem of a value outside. */
+struct field_range {
+	struct sws_reclaim_range range;
+	size_t offset;
+	size_t size;
+	enum sws_reclaim_problem problem;
+};
+
+#define RANGE(field, low, high, problem)                                                           \
+	{ { #field, (low), (high) },                                                               \
+	  offsetof(struct sws_reclaim_config, field),                                              \
+	  sizeof(((struct sws_reclaim_config *)NULL)->field),                                      \
+	  (problem) }
+
+static const struct field_range RANGES[] = {
+	RANGE(dma32_pages, 1, SWS_RECLAIM_PAGES_MAX, SWS_RECLAIM_NO_MEMORY),
+	RANGE(normal_pages, 0, SWS_RECLAIM_PAGES_MAX, SWS_RECLAIM_NO_MEMORY),
+	RANGE(program_pages, 0, SWS_RECLAIM_KEPT_MAX, SWS_RECLAIM_NO_MEMORY),
+	RANGE(cached_pages, 0, SWS_RECLAIM_KEPT_MAX, SWS_RECLAIM_NO_MEMORY),
+	RANGE(min_free_pages, 0, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_WATERMARKS_ABOVE_MEMORY),
+	RANGE(reserve_ratio, 1, UINT64_C(1) << 31, SWS_RECLAIM_NO_MEMORY),
+	RANGE(swappiness, 0, 100, SWS_RECLAIM_BAD_SHARE),
+	RANGE(swap_pages, 0, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_BAD_SWAP),
+	RANGE(readahead_shift, 0, 5, SWS_RECLAIM_BAD_SWAP),
+	RANGE(dirty_percent, 1, 100, SWS_RECLAIM_BAD_SHARE),
+	RANGE(background_percent, 1, 100, SWS_RECLAIM_BAD_SHARE),
+	RANGE(flush_interval_ns, 1, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
+	RANGE(flush_age_ns, 1, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
+	RANGE(disk_pages, 1, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_BAD_DISK),
+	RANGE(disk_rate, 1, SECOND_NS, SWS_RECLAIM_BAD_DISK),
+	RANGE(seek_near_ns, 0, SECOND_NS, SWS_RECLAIM_BAD_TIME),
+	RANGE(seek_far_ns, 0, SECOND_NS, SWS_RECLAIM_BAD_TIME),
+	RANGE(sync_turn_ns, 1, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
+	RANGE(async_turn_ns, 1, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
+	RANGE(nr_requests, 1, SWS_RECLAIM_REQUESTS_MAX, SWS_RECLAIM_BAD_DISK),
+	RANGE(request_pages, 1, REQUEST_PAGES_MAX, SWS_RECLAIM_BAD_DISK),
+	RANGE(net_rate, 1, SECOND_NS, SWS_RECLAIM_BAD_SERVER),
+	RANGE(server_rate, 1, SECOND_NS, SWS_RECLAIM_BAD_SERVER),
+	RANGE(server_seek_ns, 1, SECOND_NS, SWS_RECLAIM_BAD_SERVER),
+	RANGE(write_pages, 1, REQUEST_PAGES_MAX, SWS_RECLAIM_BAD_SERVER),
+	RANGE(items, 1, SWS_RECLAIM_SPAN_MAX, SWS_RECLAIM_BAD_POOL),
+	RANGE(item_pages, 1, 64, SWS_RECLAIM_BAD_POOL),
+	RANGE(set_percent, 0, 100, SWS_RECLAIM_BAD_SHARE),
+	RANGE(write_delay_ns, 0, LONGEST_NS, SWS_RECLAIM_BAD_TIME),
+	RANGE(serve_ns, 1, LONGEST_NS, SWS_RECLAIM_BAD_ROUNDS),
+	RANGE(rounds, 1, SWS_RECLAIM_ROUNDS_MAX, SWS_RECLAIM_BAD_ROUNDS),
+	RANGE(hz, SWS_STALL_HZ_MIN, 1000000, SWS_RECLAIM_BAD_TIME),
+	RANGE(seed, 0, UINT64_MAX, SWS_RECLAIM_NO_PROBLEM),
+};
+
+const struct sws_reclaim_range *sws_reclaim_range_of(uint32_t number)
+{
+	return number < sizeof(RANGES) / sizeof(*RANGES) ? &RANGES[number].range : NULL;
+}
 
 void sws_reclaim_config_init(struct sws_reclaim_config *config)
 {
@@ -70,12 +127,31 @@ uint32_t sws_reclaim__nfs_congestion(const struct sws_reclaim_config *config)
 	return root * 16;
 }
 
-static bool server_fits(const struct sws_reclaim_config *config)
+/* Returns the value of a field of 4 or 8 bytes. */
+static uint64_t value_of(const struct sws_reclaim_config *config, const struct field_range *field)
 {
-	return config->net_rate && config->net_rate <= SECOND_NS && config->server_rate &&
-	       config->server_rate <= SECOND_NS && config->server_seek_ns &&
-	       config->server_seek_ns <= SECOND_NS && config->write_pages &&
-	       config->write_pages <= REQUEST_PAGES_MAX;
+	const char *place = (const char *)config + field->offset;
+	uint64_t wide = 0;
+	uint32_t narrow = 0;
+
+	if (field->size == sizeof(wide)) {
+		memcpy(&wide, place, sizeof(wide));
+		return wide;
+	}
+	memcpy(&narrow, place, sizeof(narrow));
+	return narrow;
+}
+
+/* Returns the problem of the first field that is out of its range, or NO_PROBLEM. */
+static enum sws_reclaim_problem check_ranges(const struct sws_reclaim_config *config)
+{
+	for (size_t i = 0; i < sizeof(RANGES) / sizeof(*RANGES); i++) {
+		const uint64_t value = value_of(config, &RANGES[i]);
+
+		if (value < RANGES[i].range.low || value > RANGES[i].range.high)
+			return RANGES[i].problem;
+	}
+	return SWS_RECLAIM_NO_PROBLEM;
 }
 
 static bool costs_fit(const struct sws_reclaim_costs *costs)
@@ -89,15 +165,6 @@ static bool costs_fit(const struct sws_reclaim_costs *costs)
 	return true;
 }
 
-static bool memory_fits(const struct sws_reclaim_config *config)
-{
-	return config->dma32_pages && config->dma32_pages <= SWS_RECLAIM_PAGES_MAX &&
-	       config->normal_pages <= SWS_RECLAIM_PAGES_MAX && config->reserve_ratio &&
-	       config->cached_pages <= SWS_RECLAIM_KEPT_MAX &&
-	       config->program_pages <= SWS_RECLAIM_KEPT_MAX &&
-	       config->dma32_pages + config->normal_pages >= SWS_RECLAIM_PAGES_MIN;
-}
-
 /* Returns true if the high marks and the reserve of DMA32 leave half of each zone. */
 static bool watermarks_fit(const struct sws_reclaim_config *config)
 {
@@ -107,65 +174,27 @@ static bool watermarks_fit(const struct sws_reclaim_config *config)
 	       kept <= config->dma32_pages / 4;
 }
 
-static bool shares_fit(const struct sws_reclaim_config *config)
-{
-	return config->swappiness <= 100 && config->set_percent <= 100 &&
-	       config->background_percent >= 1 && config->dirty_percent <= 100 &&
-	       config->background_percent <= config->dirty_percent;
-}
-
-static bool disk_fits(const struct sws_reclaim_config *config)
-{
-	return config->disk_rate && config->disk_rate <= SECOND_NS && config->disk_pages &&
-	       config->disk_pages <= SWS_RECLAIM_SPAN_MAX && config->nr_requests &&
-	       config->nr_requests <= SWS_RECLAIM_REQUESTS_MAX && config->request_pages &&
-	       config->request_pages <= REQUEST_PAGES_MAX;
-}
-
-static bool pool_fits(const struct sws_reclaim_config *config)
-{
-	return config->items && config->item_pages && config->item_pages <= ITEM_PAGES_MAX &&
-	       (uint64_t)config->items * config->item_pages <= SWS_RECLAIM_SPAN_MAX;
-}
-
-static bool is_time(uint64_t ns)
-{
-	return ns && ns <= LONGEST_S * SECOND_NS;
-}
-
-static bool times_fit(const struct sws_reclaim_config *config)
-{
-	return is_time(config->flush_interval_ns) && is_time(config->flush_age_ns) &&
-	       config->hz >= SWS_STALL_HZ_MIN && config->seek_near_ns <= config->seek_far_ns &&
-	       config->seek_far_ns <= SECOND_NS && is_time(config->sync_turn_ns) &&
-	       is_time(config->async_turn_ns) && config->write_delay_ns <= LONGEST_S * SECOND_NS;
-}
-
 enum sws_reclaim_problem sws_reclaim_check(const struct sws_reclaim_config *config)
 {
+	const enum sws_reclaim_problem problem = check_ranges(config);
+
 	if (!sws_reclaim_knows(config->rules) &&
 	    (config->rules != SWS_STALL_6_1 || config->normal_pages))
 		return SWS_RECLAIM_UNKNOWN_RULES;
-	if (!memory_fits(config))
+	if (problem)
+		return problem;
+	if (config->dma32_pages + config->normal_pages < SWS_RECLAIM_PAGES_MIN)
 		return SWS_RECLAIM_NO_MEMORY;
 	if (!watermarks_fit(config))
 		return SWS_RECLAIM_WATERMARKS_ABOVE_MEMORY;
 	if (!costs_fit(&config->costs))
 		return SWS_RECLAIM_BAD_COST;
-	if (!shares_fit(config))
+	if (config->background_percent > config->dirty_percent)
 		return SWS_RECLAIM_BAD_SHARE;
-	if (!disk_fits(config))
-		return SWS_RECLAIM_BAD_DISK;
-	if (!server_fits(config))
-		return SWS_RECLAIM_BAD_SERVER;
-	if (config->swap_pages > SWS_RECLAIM_SPAN_MAX || config->readahead_shift > READAHEAD_MAX)
-		return SWS_RECLAIM_BAD_SWAP;
-	if (!pool_fits(config))
+	if ((uint64_t)config->items * config->item_pages > SWS_RECLAIM_SPAN_MAX)
 		return SWS_RECLAIM_BAD_POOL;
-	if (!config->rounds || config->rounds > SWS_RECLAIM_ROUNDS_MAX ||
-	    !is_time(config->serve_ns))
-		return SWS_RECLAIM_BAD_ROUNDS;
 	if (sws_reclaim__largest_file(config) > config->disk_pages)
 		return SWS_RECLAIM_FILE_ABOVE_DISK;
-	return times_fit(config) ? SWS_RECLAIM_NO_PROBLEM : SWS_RECLAIM_BAD_TIME;
+	return config->seek_near_ns <= config->seek_far_ns ? SWS_RECLAIM_NO_PROBLEM
+							    : SWS_RECLAIM_BAD_TIME;
 }

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch C: reclaim's stall decisions in one place, eight patches (2013, merged for 3.11)."""
 
+from typing import TYPE_CHECKING
+
+from swapsim.lazy import submodules
 from swapsim.patches.stall_decisions import kept
 from swapsim.patches.stall_decisions.beside import beside
 from swapsim.patches.stall_decisions.code_claims import code_claims
@@ -44,6 +47,11 @@ from swapsim.patches.stall_decisions.rules import rule_spans
 from swapsim.patches.stall_decisions.unknowns import ranges
 from swapsim.patches.stall_decisions.what_if import matters
 from swapsim.patches.stall_decisions.worlds import Run, of_target, tell, watched
+
+if TYPE_CHECKING:
+    from swapsim.patches.stall_decisions import charts as charts
+else:
+    __getattr__, __dir__ = submodules(__name__, "charts")
 
 __all__ = [
     "EXPERIMENT",

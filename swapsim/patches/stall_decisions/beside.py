@@ -9,7 +9,7 @@ from swapsim import claims
 from swapsim.claims.medians import spread
 from swapsim.patches.stall_decisions.lab import as_mailed
 from swapsim.patches.stall_decisions.mail import KERNELS, printed
-from swapsim.patches.stall_decisions.tables import WORLD_CELLS, WORLD_VERDICTS
+from swapsim.patches.stall_decisions.tables import SIMULATED_CELLS, SIMULATED_VERDICTS
 
 
 def beside(
@@ -24,9 +24,9 @@ def beside(
     Parameters
     ----------
     cells : polars.DataFrame
-        Schema WORLD_CELLS.
+        Schema SIMULATED_CELLS.
     judged : polars.DataFrame
-        Schema WORLD_VERDICTS.
+        Schema SIMULATED_VERDICTS.
     measured : polars.DataFrame
         Schema RESULTS, of EXPERIMENT.
     rows : sequence of str
@@ -85,8 +85,8 @@ def _simulated(
     cells: pl.DataFrame, judged: pl.DataFrame, rows: Sequence[str], target: str
 ) -> pl.DataFrame:
     """Return a line a row: each kernel's mean and seeds, and what was judged of the row."""
-    WORLD_CELLS.check(cells)
-    WORLD_VERDICTS.check(judged)
+    SIMULATED_CELLS.check(cells)
+    SIMULATED_VERDICTS.check(judged)
     name = pl.col("metric").str.strip_prefix("Ops ")
     chosen = pl.col("table").str.ends_with(f", {target}") & name.is_in(rows)
     texts = pl.struct("simulated", "low", "high").map_elements(spread, return_dtype=pl.String)

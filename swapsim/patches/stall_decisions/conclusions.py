@@ -9,7 +9,7 @@ from swapsim import claims, traces
 from swapsim.claims.directions import FEWEST_ROUNDS
 from swapsim.claims.tables import DIRECTIONS
 from swapsim.patches.stall_decisions.lab import STEPS, directions, steps
-from swapsim.patches.stall_decisions.tables import WORLD_VERDICTS
+from swapsim.patches.stall_decisions.tables import SIMULATED_VERDICTS
 from swapsim.stall.tables import VERIFIED_STALLS
 from swapsim.stall.verify import verified_stalls
 
@@ -116,14 +116,14 @@ def verdict_in_world(judged: pl.DataFrame) -> str:
     Parameters
     ----------
     judged : polars.DataFrame
-        Schema WORLD_VERDICTS.
+        Schema SIMULATED_VERDICTS.
 
     Returns
     -------
     str
         Four sentences.
     """
-    rows = WORLD_VERDICTS.check(judged).filter(pl.col("cells") > 0)
+    rows = SIMULATED_VERDICTS.check(judged).filter(pl.col("cells") > 0)
     order = {word: (rows["order"] == word).sum() for word in ("holds", "contradicted", "open")}
     sized = (rows["inside"] == rows["cells"]).sum()
     asked = rows.drop_nulls("order").height

@@ -18,8 +18,8 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims, reclaim, study
-from swapsim.claims.tables import RESULTS, WORLD_AND_LAB, WORLD_AND_LAB_ORDER, WORLD_LAB_MAIL
-from swapsim.ffi.facts import STALL_RULES, WORLD_COSTS
+from swapsim.claims.tables import DIRECTIONS_PARTED, ORDER_IN_LAB, RESULTS, SIMULATED_AND_LAB
+from swapsim.ffi.facts import RECLAIM_COSTS, STALL_RULES
 from swapsim.patches.stall_decisions.lab import SIZES, directions
 from swapsim.patches.stall_decisions.mail import PATCH
 from swapsim.study.kept import kept, picked
@@ -30,7 +30,7 @@ SEEDS: Final = tuple(range(1, 10))
 SEEDS_OF_VARIANTS: Final = 3
 
 AS_SET: Final = "as set"
-_COSTS: Final = tuple(name for name in WORLD_COSTS if name != "op_ns")
+_COSTS: Final = tuple(name for name in RECLAIM_COSTS if name != "op_ns")
 
 FACTOR: Final = 1.5
 """So near a count of the world's has to come to the lab's: of the order, before any run."""
@@ -69,7 +69,7 @@ def variants() -> dict[str, dict[str, int]]:
     """Return what is tried: its name -> the constants that are not as set."""
     ends = {
         row["name"]: (row["low"], row["high"])
-        for row in reclaim.guest_constants().iter_rows(named=True)
+        for row in reclaim.lab_guest_constants().iter_rows(named=True)
     }
     return {
         AS_SET: {},
@@ -112,11 +112,11 @@ def told_by_guest(run: GuestRun) -> pl.DataFrame:
         Schema RESULTS, the kernel is the variant's name: by size as ``METRIC-SIZE``, and of all
         sizes.
     """
-    found = reclaim.guest_constants(run.constants)
+    found = reclaim.lab_guest_constants(run.constants)
     told = {}
     for size in SIZES.values():
-        config = reclaim.guest(run.rules, float(size), found, seed=run.seed)
-        told[size] = reclaim.guest_rows(reclaim.watch_guest(config, found))
+        config = reclaim.lab_guest(run.rules, float(size), found, seed=run.seed)
+        told[size] = reclaim.lab_guest_rows(reclaim.run_lab_guest(config, found))
     by_size = pl.concat(
         pl.DataFrame(rows, schema=["metric", "value", "unit"], orient="row").with_columns(
             size=pl.lit(size), value=pl.col("value").cast(pl.Float64)
@@ -198,7 +198,7 @@ def world_and_lab(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFra
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_AND_LAB, row by row of ROWS and ROWS_BY_SIZE, rule sets in their order.
+        Schema SIMULATED_AND_LAB, row by row of ROWS and ROWS_BY_SIZE, rule sets in their order.
     """
     ours = claims.medians(_modelled(simulated).filter(kernel=AS_SET))
     others = claims.medians(_modelled(simulated)).group_by("metric", "policy")
@@ -217,7 +217,7 @@ def world_and_lab(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFra
         .with_columns(near=pl.col("factor") <= FACTOR)
         .sort(*_place(), pl.col("policy").cast(pl.Enum(STALL_RULES)))
     )
-    return WORLD_AND_LAB.check(frame.select(WORLD_AND_LAB.names()))
+    return SIMULATED_AND_LAB.check(frame.select(SIMULATED_AND_LAB.names()))
 
 
 def order_of_rules(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
@@ -229,7 +229,7 @@ def order_of_rules(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFr
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_AND_LAB_ORDER.
+        Schema ORDER_IN_LAB.
     """
     rows = []
     theirs = claims.medians(_modelled(measured))
@@ -250,11 +250,11 @@ def order_of_rules(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFr
                 for one, other in apart
             )
         rows.append((metric, len(apart), right[AS_SET], min(right.values()), max(right.values())))
-    frame = pl.DataFrame(rows, schema=list(WORLD_AND_LAB_ORDER.names())[:5], orient="row")
+    frame = pl.DataFrame(rows, schema=list(ORDER_IN_LAB.names())[:5], orient="row")
     frame = frame.with_columns(pl.exclude("metric").cast(pl.UInt32)).with_columns(
         holds=pl.col("in_order") == pl.col("pairs")
     )
-    return WORLD_AND_LAB_ORDER.check(frame)
+    return ORDER_IN_LAB.check(frame)
 
 
 def at_what_is_open(simulated: pl.DataFrame, metric: str) -> pl.DataFrame:
@@ -276,7 +276,7 @@ def like_the_mail(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFra
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_LAB_MAIL: the claims of which world and lab see another direction, or both
+        Schema DIRECTIONS_PARTED: the claims of which world and lab see another direction, or both
         see another than the mail.
     """
     world = directions(simulated.filter(kernel=AS_SET))
@@ -294,7 +294,7 @@ def like_the_mail(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFra
         .then(pl.lit("world"))
         .otherwise(pl.lit("neither")),
     )
-    return WORLD_LAB_MAIL.check(frame)
+    return DIRECTIONS_PARTED.check(frame)
 
 
 def verdict_on_guests(simulated: pl.DataFrame, measured: pl.DataFrame) -> str:

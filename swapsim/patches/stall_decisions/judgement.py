@@ -16,10 +16,10 @@ from swapsim.claims.paired import difference
 from swapsim.claims.tables import DIRECTION_VERDICT, RESULTS
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
 from swapsim.patches.stall_decisions.tables import (
-    WORLD_CELLS,
-    WORLD_ORDERS,
-    WORLD_SCORE,
-    WORLD_VERDICTS,
+    SIMULATED_CELLS,
+    SIMULATED_ORDERS,
+    SIMULATED_SCORE,
+    SIMULATED_VERDICTS,
 )
 from swapsim.patches.stall_decisions.worlds import ELAPSED
 
@@ -53,7 +53,7 @@ def cells(simulated: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_CELLS, in the order of the tables.
+        Schema SIMULATED_CELLS, in the order of the tables.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def cells(simulated: pl.DataFrame) -> pl.DataFrame:
         A table has another schema.
     """
     rows = [cell for row in _rows(simulated) for cell in _cells(row)]
-    return WORLD_CELLS.check(pl.DataFrame(rows, schema=WORLD_CELLS.schema))
+    return SIMULATED_CELLS.check(pl.DataFrame(rows, schema=SIMULATED_CELLS.schema))
 
 
 def verdicts(simulated: pl.DataFrame) -> pl.DataFrame:
@@ -75,7 +75,7 @@ def verdicts(simulated: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_VERDICTS, in the order of the tables; rows that are not modelled are there.
+        Schema SIMULATED_VERDICTS, in the order of the tables; rows that are not modelled are there.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def verdicts(simulated: pl.DataFrame) -> pl.DataFrame:
     found = _rows(simulated)
     alone = {row.rule["table"]: row for row in found if row.rule["metric"] == ALONE}
     rows = [_verdict(row, alone.get(row.rule["table"])) for row in found]
-    return WORLD_VERDICTS.check(pl.DataFrame(rows, schema=WORLD_VERDICTS.schema))
+    return SIMULATED_VERDICTS.check(pl.DataFrame(rows, schema=SIMULATED_VERDICTS.schema))
 
 
 def score(judged: pl.DataFrame) -> pl.DataFrame:
@@ -94,16 +94,16 @@ def score(judged: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     judged : polars.DataFrame
-        Schema WORLD_VERDICTS.
+        Schema SIMULATED_VERDICTS.
 
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_SCORE.
+        Schema SIMULATED_SCORE.
     """
     order = pl.col("order")
     frame = (
-        WORLD_VERDICTS.check(judged)
+        SIMULATED_VERDICTS.check(judged)
         .group_by("table", maintain_order=True)
         .agg(
             rows=pl.len(),
@@ -118,7 +118,7 @@ def score(judged: pl.DataFrame) -> pl.DataFrame:
             cells_sized=pl.col("inside").cast(pl.UInt32).sum(),
         )
     )
-    return WORLD_SCORE.check(frame.cast(WORLD_SCORE.schema))
+    return SIMULATED_SCORE.check(frame.cast(SIMULATED_SCORE.schema))
 
 
 def orders(simulated: pl.DataFrame) -> pl.DataFrame:
@@ -132,7 +132,7 @@ def orders(simulated: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_ORDERS, a row per row of the tables and two kernels that differ in the mail.
+        Schema SIMULATED_ORDERS.
 
     Raises
     ------
@@ -144,8 +144,8 @@ def orders(simulated: pl.DataFrame) -> pl.DataFrame:
         for row in _rows(simulated)
         for pair in _asked(row)
     ]
-    found = pl.DataFrame(rows, schema=WORLD_ORDERS.schema, orient="row")
-    return WORLD_ORDERS.check(found)
+    found = pl.DataFrame(rows, schema=SIMULATED_ORDERS.schema, orient="row")
+    return SIMULATED_ORDERS.check(found)
 
 
 class _Row:

@@ -60,7 +60,7 @@ def _one_unknown(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 
 @kept("stall-decisions-world-open", patch=PATCH, reads=JUDGED, sample=_one_unknown)
 def by_unknown(progress: bool) -> pl.DataFrame:
-    """Move each constant of the world to the ends of its range (WORLD_OPEN)."""
+    """Move each constant of the world to the ends of its range (SIMULATED_OPEN)."""
     return unknowns.by_unknown(progress=progress)
 
 
@@ -98,7 +98,7 @@ def _one_case(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 
 @kept("stall-decisions-world-what-if", reads=CONSTANTS, sample=_one_case)
 def by_machine(progress: bool) -> pl.DataFrame:
-    """Run the mail's three kernels on other machines (WORLD_WHAT_IF)."""
+    """Run the mail's three kernels on other machines (SIMULATED_WHAT_IF)."""
     return what_if.what_if(progress=progress)
 
 
@@ -109,7 +109,7 @@ def _one_rule_set_by_time(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 
 @kept("stall-decisions-world-by-time", reads=CONSTANTS, sample=_one_rule_set_by_time)
 def by_time(progress: bool) -> pl.DataFrame:
-    """Look at one round of each kernel every second (WORLD_BY_TIME)."""
+    """Look at one round of each kernel every second (SIMULATED_BY_TIME)."""
     return over_time.by_time(progress=progress)
 
 
@@ -120,5 +120,5 @@ def _one_rule_sets_lives(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 
 @kept("stall-decisions-world-lives", reads=CONSTANTS, sample=_one_rule_sets_lives)
 def lives(progress: bool) -> pl.DataFrame:
-    """Follow a hundred pages through one round of each kernel (WORLD_LIFE_SPANS)."""
+    """Follow a hundred pages through one round of each kernel (SIMULATED_PAGE_SPANS)."""
     return over_time.lives(progress=progress)

@@ -16,7 +16,7 @@ import polars as pl
 from swapsim import study
 from swapsim.patches.stall_decisions.judgement import BASE, BEFORE, SERIES
 from swapsim.patches.stall_decisions.mail import PATCH
-from swapsim.patches.stall_decisions.tables import WORLD_SERVERS
+from swapsim.patches.stall_decisions.tables import SIMULATED_SERVERS
 from swapsim.patches.stall_decisions.worlds import Run, watched
 from swapsim.reclaim import ops, vmstat
 from swapsim.study import SerialExecutor
@@ -74,10 +74,10 @@ def by_server(
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_SERVERS, of each run the figures of ROWS.
+        Schema SIMULATED_SERVERS, of each run the figures of ROWS.
     """
     frames = study.run(_tell, points, executor=executor, progress=progress, batch_points=1)
-    return WORLD_SERVERS.check(pl.concat(frames))
+    return SIMULATED_SERVERS.check(pl.concat(frames))
 
 
 def _tell(point: Server) -> pl.DataFrame:
@@ -90,7 +90,7 @@ def _tell(point: Server) -> pl.DataFrame:
             "metric",
             "value",
         )
-        .cast(WORLD_SERVERS.schema)
+        .cast(SIMULATED_SERVERS.schema)
         .sort("metric")
     )
 
@@ -101,5 +101,5 @@ def _one_server(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 
 @kept("stall-decisions-world-servers", patch=PATCH, reads=("world.csv",), sample=_one_server)
 def servers(progress: bool) -> pl.DataFrame:
-    """Run the mail's test over NFS with each pair of rates (WORLD_SERVERS)."""
+    """Run the mail's test over NFS with each pair of rates (SIMULATED_SERVERS)."""
     return by_server(asked(), progress=progress)

@@ -9,7 +9,11 @@ import polars as pl
 
 from swapsim import reclaim, study
 from swapsim.patches.stall_decisions.judgement import RULES
-from swapsim.patches.stall_decisions.tables import WORLD_BY_TIME, WORLD_LIFE_SPANS, WORLD_SUMMED
+from swapsim.patches.stall_decisions.tables import (
+    SIMULATED_BY_TIME,
+    SIMULATED_PAGE_SPANS,
+    SIMULATED_SUMMED,
+)
 from swapsim.patches.stall_decisions.worlds import Run
 
 FILE_MIB: Final = 2385
@@ -43,10 +47,10 @@ def by_time(
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_BY_TIME.
+        Schema SIMULATED_BY_TIME.
     """
     frames = study.run(_look, rules, executor=executor, progress=progress, batch_points=1)
-    return WORLD_BY_TIME.check(pl.concat(frames))
+    return SIMULATED_BY_TIME.check(pl.concat(frames))
 
 
 def lives(
@@ -62,10 +66,10 @@ def lives(
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_LIFE_SPANS.
+        Schema SIMULATED_PAGE_SPANS.
     """
     frames = study.run(_follow, rules, executor=executor, progress=progress, batch_points=1)
-    return WORLD_LIFE_SPANS.check(pl.concat(frames))
+    return SIMULATED_PAGE_SPANS.check(pl.concat(frames))
 
 
 def one_life(spans: pl.DataFrame, rules: str) -> pl.DataFrame:
@@ -74,15 +78,15 @@ def one_life(spans: pl.DataFrame, rules: str) -> pl.DataFrame:
     Parameters
     ----------
     spans : polars.DataFrame
-        Schema WORLD_LIFE_SPANS.
+        Schema SIMULATED_PAGE_SPANS.
     rules : str
 
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_LIFE_SPANS, of one page: the first of those with the most returns.
+        Schema SIMULATED_PAGE_SPANS, of one page: the first of those with the most returns.
     """
-    own = WORLD_LIFE_SPANS.check(spans).filter(rules=rules)
+    own = SIMULATED_PAGE_SPANS.check(spans).filter(rules=rules)
     outs = own.group_by("page", maintain_order=True).agg((pl.col("where") == "swapped-out").sum())
     page = outs.sort("where", descending=True, maintain_order=True)["page"][0]
     return own.filter(page=page)
@@ -94,15 +98,15 @@ def summed(found: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     found : polars.DataFrame
-        Schema WORLD_BY_TIME.
+        Schema SIMULATED_BY_TIME.
 
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_SUMMED, one row per rules.
+        Schema SIMULATED_SUMMED, one row per rules.
     """
     frame = (
-        WORLD_BY_TIME.check(found)
+        SIMULATED_BY_TIME.check(found)
         .group_by("rules", maintain_order=True)
         .agg(
             pl.col("client_waits", "writer_throttled", "kswapd_sleeps", "tasks_sleep").sum(),
@@ -110,7 +114,7 @@ def summed(found: pl.DataFrame) -> pl.DataFrame:
             most_swapped=pl.col("swap_used").max(),
         )
     )
-    return WORLD_SUMMED.check(frame.cast(WORLD_SUMMED.schema))
+    return SIMULATED_SUMMED.check(frame.cast(SIMULATED_SUMMED.schema))
 
 
 def _look(rules: str) -> pl.DataFrame:
@@ -149,7 +153,7 @@ def _look(rules: str) -> pl.DataFrame:
         (since["tasks_slept_ns"] / _SECOND_NS).alias("tasks_sleep"),
         (since["throttled_ns"] / _SECOND_NS).alias("writer_throttled"),
         (since["waited"] / _SECOND_NS).alias("client_waits"),
-    ).cast(WORLD_BY_TIME.schema)
+    ).cast(SIMULATED_BY_TIME.schema)
 
 
 def _by_second(samples: pl.DataFrame) -> pl.DataFrame:
@@ -172,7 +176,9 @@ def _waited(begin_ns: int, serve_ns: int, op_ns: int) -> pl.Expr:
 def _follow(rules: str) -> pl.DataFrame:
     config, found = Run(rules=rules, fields=_ROUND).world()
     pool = config.items * config.item_pages
-    changes = reclaim.lives(config, range(0, pool, pool // PAGES)[:PAGES], found, step_ns=LOOK_NS)
+    changes = reclaim.follow_pages(
+        config, range(0, pool, pool // PAGES)[:PAGES], found, step_ns=LOOK_NS
+    )
     end = pl.col("t_ns").shift(-1).over("page")
     spans = changes.with_columns(end=end).drop_nulls("end")
     return spans.select(
@@ -182,4 +188,4 @@ def _follow(rules: str) -> pl.DataFrame:
         pl.col("zone").cast(pl.String),
         begin_s=pl.col("t_ns") / _SECOND_NS,
         end_s=pl.col("end") / _SECOND_NS,
-    ).cast(WORLD_LIFE_SPANS.schema)
+    ).cast(SIMULATED_PAGE_SPANS.schema)

@@ -27,8 +27,8 @@ _INSIDE: Final = Column(
     pl.Boolean,
     "whether the cell is within the allowed factor of the mail, or how many are",
 )
-WORLD_CELLS: Final = Table(
-    "WORLD_CELLS",
+SIMULATED_CELLS: Final = Table(
+    "SIMULATED_CELLS",
     "One row per cell that is modelled: the mean over the seeds, the least and the greatest,"
     " and simulated by published (null where either is zero). A cell that is compared a "
     "second has all of them a second. ``inside``: within its width; null for one that "
@@ -44,8 +44,8 @@ WORLD_CELLS: Final = Table(
     _INSIDE,
 )
 
-WORLD_VERDICTS: Final = Table(
-    "WORLD_VERDICTS",
+SIMULATED_VERDICTS: Final = Table(
+    "SIMULATED_VERDICTS",
     "One row per row of the tables. ``order`` of the three kernels, null where none is asked"
     " for; of ``cells`` that are judged by size so many are ``inside``. ``change``: "
     "published from mmotm to the series in percent, ``points`` the simulated one, ``near`` "
@@ -77,9 +77,9 @@ WORLD_VERDICTS: Final = Table(
     columns.NOTE,
 )
 
-WORLD_SCORE: Final = Table(
-    "WORLD_SCORE",
-    "WORLD_VERDICTS counted, one row per table: of its rows those that are modelled, those "
+SIMULATED_SCORE: Final = Table(
+    "SIMULATED_SCORE",
+    "SIMULATED_VERDICTS counted, one row per table: of its rows those that are modelled, those "
     "whose order is asked for and how it was judged, those ``sized``: with all cells inside;"
     " and the cells alone.",
     columns.TABLE,
@@ -94,8 +94,8 @@ WORLD_SCORE: Final = Table(
     Column("cells_sized", pl.UInt32, "cells that are judged by size; cells inside"),
 )
 
-WORLD_WHAT_IF: Final = Table(
-    "WORLD_WHAT_IF",
+SIMULATED_WHAT_IF: Final = Table(
+    "SIMULATED_WHAT_IF",
     "One row per figure of one run on another machine: what was asked about, and its value there.",
     columns.FACTOR,
     columns.SETTING,
@@ -105,8 +105,8 @@ WORLD_WHAT_IF: Final = Table(
     columns.VALUE,
 )
 
-WORLD_SERVERS: Final = Table(
-    "WORLD_SERVERS",
+SIMULATED_SERVERS: Final = Table(
+    "SIMULATED_SERVERS",
     "One row per figure of one run over NFS: megabytes a second of its net and its server's disk.",
     Column("net_mb", pl.UInt32, "megabytes per second of the network; of the server's disk"),
     Column("server_mb", pl.UInt32, "megabytes per second of the network; of the server's disk"),
@@ -116,8 +116,8 @@ WORLD_SERVERS: Final = Table(
     columns.VALUE,
 )
 
-WORLD_MATTERS: Final = Table(
-    "WORLD_MATTERS",
+SIMULATED_MATTERS: Final = Table(
+    "SIMULATED_MATTERS",
     "One row per machine and figure: medians by mmotm's rules and by the series', their "
     "change in percent (null from zero), and whether that is more than what stays, with one "
     "sign in all seeds.",
@@ -132,8 +132,8 @@ WORLD_MATTERS: Final = Table(
     ),
 )
 
-WORLD_BY_TIME: Final = Table(
-    "WORLD_BY_TIME",
+SIMULATED_BY_TIME: Final = Table(
+    "SIMULATED_BY_TIME",
     "One row per rules and second: pages that are free, of programs (active and inactive), "
     "and of files (clean, dirty, under writeback), and slots in use; since the second "
     "before, pages scanned by kswapd a second, and the shares of the time that kswapd and "
@@ -171,9 +171,9 @@ WORLD_BY_TIME: Final = Table(
     Column("client_waits", pl.Float64, "share of the second in which the client waited", RATIO),
 )
 
-WORLD_SUMMED: Final = Table(
-    "WORLD_SUMMED",
-    "WORLD_BY_TIME added up, one row per rules: seconds that were waited or slept, pages "
+SIMULATED_SUMMED: Final = Table(
+    "SIMULATED_SUMMED",
+    "SIMULATED_BY_TIME added up, one row per rules: seconds that were waited or slept, pages "
     "scanned by kswapd, and the most slots that were in use at once.",
     _RULES,
     Column(
@@ -195,8 +195,8 @@ WORLD_SUMMED: Final = Table(
     Column("most_swapped", pl.UInt32, "the most slots that were in use at once"),
 )
 
-WORLD_LIFE_SPANS: Final = Table(
-    "WORLD_LIFE_SPANS",
+SIMULATED_PAGE_SPANS: Final = Table(
+    "SIMULATED_PAGE_SPANS",
     "One row per span in which a page of the pool was in one place; ``zone`` null where in none.",
     _RULES,
     Column("page", pl.UInt32, "a page of the pool, by its number"),
@@ -206,9 +206,9 @@ WORLD_LIFE_SPANS: Final = Table(
     Column("end_s", pl.Float64, "begin and end of the span, in seconds"),
 )
 
-WORLD_OPEN: Final = Table(
-    "WORLD_OPEN",
-    "One row per constant at an end of its range, and cell: as in WORLD_CELLS, of one seed.",
+SIMULATED_OPEN: Final = Table(
+    "SIMULATED_OPEN",
+    "One row per constant at an end of its range, and cell: as in SIMULATED_CELLS, of one seed.",
     columns.CONSTANT,
     Column("end", RANGE_END.dtype, "which end of the constant's range was used"),
     columns.TABLE,
@@ -218,8 +218,8 @@ WORLD_OPEN: Final = Table(
     _INSIDE,
 )
 
-WORLD_ORDERS: Final = Table(
-    "WORLD_ORDERS",
+SIMULATED_ORDERS: Final = Table(
+    "SIMULATED_ORDERS",
     "One row per row of the tables and two kernels that differ in the mail: which way it goes.",
     columns.TABLE,
     _METRIC,
@@ -228,8 +228,8 @@ WORLD_ORDERS: Final = Table(
     Column("claimed", DIRECTION.dtype, "whether the figure falls or rises from one to the other"),
 )
 
-WORLD_RANGES: Final = Table(
-    "WORLD_RANGES",
+SIMULATED_RANGES: Final = Table(
+    "SIMULATED_RANGES",
     "One row per cell: the least and the greatest over ``worlds``, each with a constant at "
     "an end of its range, and which; in how many the cell is ``inside``, and its row in the "
     "mail's order, null where none is asked for.",

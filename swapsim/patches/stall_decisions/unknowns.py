@@ -10,7 +10,11 @@ import polars as pl
 
 from swapsim import reclaim, study
 from swapsim.patches.stall_decisions.judgement import RULES, cells
-from swapsim.patches.stall_decisions.tables import WORLD_OPEN, WORLD_ORDERS, WORLD_RANGES
+from swapsim.patches.stall_decisions.tables import (
+    SIMULATED_OPEN,
+    SIMULATED_ORDERS,
+    SIMULATED_RANGES,
+)
 from swapsim.patches.stall_decisions.worlds import Run, told
 
 OF_THE_SERVER: Final = ("net_rate", "server_rate", "server_seek_ns")
@@ -62,12 +66,12 @@ def by_unknown(
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_OPEN.
+        Schema SIMULATED_OPEN.
     """
     chosen = unknowns() if asked is None else asked
     points = list(product(chosen, rules))
     frames = study.run(_tell, points, executor=executor, progress=progress, batch_points=2)
-    return WORLD_OPEN.check(pl.concat(frames))
+    return SIMULATED_OPEN.check(pl.concat(frames))
 
 
 def ranges(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
@@ -76,18 +80,18 @@ def ranges(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     found : polars.DataFrame
-        Schema WORLD_OPEN.
+        Schema SIMULATED_OPEN.
     orders : polars.DataFrame
-        Schema WORLD_ORDERS.
+        Schema SIMULATED_ORDERS.
 
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_RANGES.
+        Schema SIMULATED_RANGES.
     """
     value = pl.col("simulated")
     frame = (
-        WORLD_OPEN.check(found)
+        SIMULATED_OPEN.check(found)
         .group_by("table", "metric", "rules", maintain_order=True)
         .agg(
             low=value.min(),
@@ -99,7 +103,7 @@ def ranges(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
         )
         .join(_ordered(found, orders), on=["table", "metric"], how="left", maintain_order="left")
     )
-    return WORLD_RANGES.check(frame.cast(WORLD_RANGES.schema))
+    return SIMULATED_RANGES.check(frame.cast(SIMULATED_RANGES.schema))
 
 
 def _ordered(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
@@ -110,7 +114,7 @@ def _ordered(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
         for name in ("one", "other")
     )
     pairs = (
-        WORLD_ORDERS.check(orders)
+        SIMULATED_ORDERS.check(orders)
         .join(one, on=["table", "metric", "one"])
         .join(other, on=[*world, "other"])
     )
@@ -136,5 +140,5 @@ def _tell(point: tuple[Unknown, str]) -> pl.DataFrame:
             "simulated",
             "inside",
         )
-        .cast(WORLD_OPEN.schema)
+        .cast(SIMULATED_OPEN.schema)
     )

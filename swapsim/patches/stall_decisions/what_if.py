@@ -16,7 +16,7 @@ from swapsim import study
 from swapsim.claims.directions import STAYS_WITHIN_PERCENT
 from swapsim.claims.paired import difference
 from swapsim.patches.stall_decisions.judgement import BASE, RULES, SERIES
-from swapsim.patches.stall_decisions.tables import WORLD_MATTERS, WORLD_WHAT_IF
+from swapsim.patches.stall_decisions.tables import SIMULATED_MATTERS, SIMULATED_WHAT_IF
 from swapsim.patches.stall_decisions.worlds import Run, watched
 from swapsim.reclaim import constants, vmstat
 
@@ -88,12 +88,12 @@ def what_if(
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_WHAT_IF.
+        Schema SIMULATED_WHAT_IF.
     """
     chosen = cases() if asked is None else asked
     points = [Point(*each) for each in product(chosen, rules, seeds)]
     frames = study.run(_tell, points, executor=executor, progress=progress, batch_points=1)
-    return WORLD_WHAT_IF.check(pl.concat(frames))
+    return SIMULATED_WHAT_IF.check(pl.concat(frames))
 
 
 def matters(found: pl.DataFrame) -> pl.DataFrame:
@@ -102,15 +102,15 @@ def matters(found: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     found : polars.DataFrame
-        Schema WORLD_WHAT_IF.
+        Schema SIMULATED_WHAT_IF.
 
     Returns
     -------
     polars.DataFrame
-        Schema WORLD_MATTERS: it differs where all seeds have one sign and the change is more than
-        what stays (`claims.directions.STAYS_WITHIN_PERCENT`).
+        Schema SIMULATED_MATTERS: it differs where all seeds have one sign and the change is
+        more than STAYS_WITHIN_PERCENT.
     """
-    WORLD_WHAT_IF.check(found)
+    SIMULATED_WHAT_IF.check(found)
     rows = []
     for (factor, setting, metric), of_one in found.group_by(
         "factor", "setting", "metric", maintain_order=True
@@ -134,7 +134,7 @@ def matters(found: pl.DataFrame) -> pl.DataFrame:
                 "differs": seen["seen"] != "either" and loud,
             }
         )
-    return WORLD_MATTERS.check(pl.DataFrame(rows, schema=WORLD_MATTERS.schema))
+    return SIMULATED_MATTERS.check(pl.DataFrame(rows, schema=SIMULATED_MATTERS.schema))
 
 
 def _tell(point: Point) -> pl.DataFrame:
@@ -151,7 +151,7 @@ def _tell(point: Point) -> pl.DataFrame:
     }
     return pl.DataFrame(
         [(case.factor, float(case.setting), rules, seed, *figure) for figure in figures.items()],
-        schema=WORLD_WHAT_IF.schema,
+        schema=SIMULATED_WHAT_IF.schema,
         orient="row",
     )
 

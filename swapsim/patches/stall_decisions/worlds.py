@@ -55,7 +55,7 @@ class Run:
         return replace(config, **self.fields), found
 
 
-def watched(run: Run) -> reclaim.World:
+def watched(run: Run) -> reclaim.Result:
     """Run a world of the mail and return all that it tells."""
     config, found = run.world()
     return reclaim.run(config, found)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Charts of the world draw what their frames hold, and refuse other frames."""
+"""Patch C's charts draw what their frames hold, and refuse other frames."""
 
 from typing import Any
 
@@ -7,18 +7,16 @@ import polars as pl
 import pytest
 
 from swapsim.charts import colours
-from swapsim.claims.tables import WORLD_AND_LAB
+from swapsim.claims.tables import SIMULATED_AND_LAB
 from swapsim.errors import InputError
-from swapsim.ffi.facts import WORLD_WHERE
+from swapsim.ffi.facts import RECLAIM_WHERE
+from swapsim.patches.stall_decisions import charts
 from swapsim.patches.stall_decisions.tables import (
-    WORLD_BY_TIME,
-    WORLD_CELLS,
-    WORLD_LIFE_SPANS,
-    WORLD_WHAT_IF,
+    SIMULATED_BY_TIME,
+    SIMULATED_CELLS,
+    SIMULATED_PAGE_SPANS,
+    SIMULATED_WHAT_IF,
 )
-from swapsim.reclaim import charts as reclaim_charts
-from swapsim.reclaim import charts_guest as reclaim_charts_guest
-from swapsim.reclaim import charts_seconds as reclaim_charts_seconds
 
 CELLS = pl.DataFrame(
     [
@@ -27,13 +25,13 @@ CELLS = pl.DataFrame(
         ("t", "b", "series-8", 10.0, 0.0, 0.0, 0.0, None, False),
         ("t", "b", "mmotm", 10.0, 0.001, 0.0, 0.0, 1e-4, False),
     ],
-    schema=WORLD_CELLS.schema,
+    schema=SIMULATED_CELLS.schema,
     orient="row",
 )
-SECOND = dict.fromkeys(WORLD_BY_TIME.names()[2:], 1) | {"client_waits": 0.5}
+SECOND = dict.fromkeys(SIMULATED_BY_TIME.names()[2:], 1) | {"client_waits": 0.5}
 BY_TIME = pl.DataFrame(
     [{"rules": rules, "t_s": t, **SECOND} for rules in ("3.9", "mmotm") for t in (1, 2)],
-    schema=WORLD_BY_TIME.schema,
+    schema=SIMULATED_BY_TIME.schema,
 )
 SPANS = pl.DataFrame(
     [
@@ -42,7 +40,7 @@ SPANS = pl.DataFrame(
         ("3.9", 700, "swapped-out", None, 2.5, 4.0),
         ("3.9", 900, "active", "dma32", 1.0, 4.0),
     ],
-    schema=WORLD_LIFE_SPANS.schema,
+    schema=SIMULATED_PAGE_SPANS.schema,
     orient="row",
 )
 MACHINES = pl.DataFrame(
@@ -51,7 +49,7 @@ MACHINES = pl.DataFrame(
         for factor in ("disk", "memory")
         for seed in (1, 2, 3)
     ],
-    schema=WORLD_WHAT_IF.schema,
+    schema=SIMULATED_WHAT_IF.schema,
     orient="row",
 )
 
@@ -63,7 +61,7 @@ def rows_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_a_cell_is_a_mark_at_its_quotient() -> None:
     """Far ones at the edge, fitted ones hollow, those without a quotient nowhere."""
-    rows = rows_of(reclaim_charts.beside_the_mail(CELLS, title="t").to_dict())
+    rows = rows_of(charts.beside_the_mail(CELLS, title="t").to_dict())
     assert [(row["row"], row["ratio"], row["kind"]) for row in rows if "row" in row] == [
         ("a", 0.5, "fitted"),
         ("a", 32.0, "above the axis"),
@@ -73,7 +71,7 @@ def test_a_cell_is_a_mark_at_its_quotient() -> None:
 
 def test_time_has_a_row_for_each_question() -> None:
     """Who holds memory, what is scanned, who waits; and a column a kernel."""
-    spec = reclaim_charts_seconds.over_time(BY_TIME, title="t").to_dict()
+    spec = charts.over_time(BY_TIME, title="t").to_dict()
     assert len(spec["concat"]) == 3
     columns = {name for row in rows_of(spec) for name in row} - {"rules", "t_s"}
     assert columns == {*colours.HOLDERS, *colours.SLEEPERS, *colours.ZONES}
@@ -82,26 +80,24 @@ def test_time_has_a_row_for_each_question() -> None:
 
 def test_a_life_is_a_strip() -> None:
     """Pages are numbered as they stand; before its first touch there is nothing of a page."""
-    spec = reclaim_charts.lives(SPANS, title="t").to_dict()
+    spec = charts.page_states(SPANS, title="t").to_dict()
     told = [(row["place"], row["where"], row["begin"], row["end"]) for row in rows_of(spec)]
     assert told == [(1, "active", 1, 2.5), (1, "swapped-out", 2.5, 4), (2, "active", 1, 4)]
-    assert set(WORLD_WHERE) == set(colours.WHERE)
+    assert set(RECLAIM_WHERE) == set(colours.WHERE)
 
 
 def test_other_machines_have_a_panel_a_factor() -> None:
     """The median, and the least and the greatest seed."""
-    spec = reclaim_charts.by_machine(MACHINES, "scanned", title="t").to_dict()
+    spec = charts.by_machine(MACHINES, "scanned", title="t").to_dict()
     assert len(spec["concat"]) == 2
     row = {"factor": "disk", "setting": 2.0, "rules": "mmotm", "value": 20.0}
     assert row | {"low": 10.0, "high": 30.0} in rows_of(spec)
 
 
-@pytest.mark.parametrize(
-    "draw", [reclaim_charts.beside_the_mail, reclaim_charts_seconds.over_time, reclaim_charts.lives]
-)
+@pytest.mark.parametrize("draw", [charts.beside_the_mail, charts.over_time, charts.page_states])
 def test_another_frame_is_refused(draw: Any) -> None:
     """The schema is named."""
-    with pytest.raises(InputError, match="WORLD_"):
+    with pytest.raises(InputError, match="SIMULATED_"):
         draw(MACHINES, title="t")
 
 
@@ -113,14 +109,14 @@ def test_a_worlds_bar_reaches_over_what_is_open_and_the_labs_over_its_interval()
             for metric in ("a", "b")
             for rules in ("3.9", "mmotm")
         ],
-        schema=WORLD_AND_LAB.schema,
+        schema=SIMULATED_AND_LAB.schema,
         orient="row",
     )
-    spec = reclaim_charts_guest.beside_the_lab(table, {"b": "B"}, title="t").to_dict()
+    spec = charts.beside_the_lab(table, {"b": "B"}, title="t").to_dict()
     assert len(spec["concat"]) == 1
     rows = rows_of(spec)
     assert {row["policy"] for row in rows} == {"3.9", "mmotm"}
     spans = {row["side"]: (row["low"], row["median"], row["high"]) for row in rows}
-    assert spans == {"lab": (6.5, 7.0, 7.5), "world": (1.0, 5.0, 9.0)}
+    assert spans == {"lab": (6.5, 7.0, 7.5), "simulation": (1.0, 5.0, 9.0)}
     with pytest.raises(InputError):
-        reclaim_charts_guest.beside_the_lab(table.drop("near"), {"b": "B"}, title="t")
+        charts.beside_the_lab(table.drop("near"), {"b": "B"}, title="t")

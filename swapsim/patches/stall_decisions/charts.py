@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Charts of patch C: simulation and mail, simulation and lab, over time, and on other machines."""
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+import altair as alt
+import polars as pl
+
+from swapsim.charts import colours
+from swapsim.charts.interaction import interactive
+from swapsim.charts.theme import COUNTS, COUNTS_AXIS
+from swapsim.claims.tables import SIMULATED_AND_LAB
+from swapsim.patches.stall_decisions.tables import (
+    SIMULATED_BY_TIME,
+    SIMULATED_CELLS,
+    SIMULATED_PAGE_SPANS,
+    SIMULATED_WHAT_IF,
+)
+
+_KERNELS: Final = list(colours.KERNELS)
+_FURTHEST: Final = 32
+"""A quotient further from 1 is drawn here, as a triangle at the edge."""
+
+_PREDICTED, _FITTED, _BELOW, _ABOVE = "predicted", "fitted", "below the axis", "above the axis"
+
+_GB_A_PAGE: Final = 1 / 2**18
+_HOLDERS: Final = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written")
+_SCANS: Final = ("scanned_normal", "scanned_dma32")
+_SLEEPERS: Final = ("kswapd_sleeps", "tasks_sleep", "writer_throttled", "client_waits")
+_AT_A_SECOND: Final = {
+    **{name: f"{name}, GB" for name in colours.HOLDERS},
+    **{name: f"{name}, pages/s" for name in colours.ZONES},
+    **{name: f"{name}, share" for name in colours.SLEEPERS},
+}
+_SECONDS: Final = alt.X("t_s:Q", title="seconds", axis=alt.Axis(grid=False))
+
+_SIDES: Final = list(colours.LAB_AND_SIMULATION)
+_LAB_AXIS: Final = alt.Axis(
+    values=[0, 10, 100, 1_000, 10_000, 100_000], labelExpr="format(datum.value, '~s')"
+)
+
+
+@interactive(row="figure", kind="the cell is", published="published", simulated="simulated")
+def beside_the_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
+    """Draw the ratio of each simulated cell to the published one.
+
+    A line per row of the tables, a mark per kernel, and a band within a factor of two.
+
+    Parameters
+    ----------
+    cells : polars.DataFrame
+        Schema SIMULATED_CELLS; cells that are zero on one side are left out.
+    title, subtitle : str
+    """
+    frame = SIMULATED_CELLS.check(cells).drop_nulls("ratio")
+    edge = pl.col("ratio").clip(1 / _FURTHEST, _FURTHEST)
+    kind = pl.when(pl.col("inside").is_null()).then(pl.lit(_FITTED)).otherwise(pl.lit(_PREDICTED))
+    drawn = frame.select(
+        "rules",
+        "published",
+        "simulated",
+        pl.col("metric").str.strip_prefix("Ops ").alias("row"),
+        ratio=edge.round_sig_figs(3),
+        kind=pl.when(edge < pl.col("ratio"))
+        .then(pl.lit(_ABOVE))
+        .when(edge > pl.col("ratio"))
+        .then(pl.lit(_BELOW))
+        .otherwise(kind),
+    )
+    rows = drawn["row"].unique(maintain_order=True).to_list()
+    x = alt.X(
+        "ratio:Q",
+        title="simulated divided by published",
+        scale=alt.Scale(type="log", base=2, domain=[0.9 / _FURTHEST, _FURTHEST / 0.9], nice=False),
+        axis=alt.Axis(values=[1 / 16, 1 / 4, 1 / 2, 1, 2, 4, 16], format=".3~g"),
+    )
+    band = (
+        alt.Chart(pl.DataFrame({"low": [0.5], "high": [2.0]}))
+        .mark_rect(color=colours.FAINT)
+        .encode(x=alt.X("low:Q"), x2="high:Q")
+    )
+    marks = (
+        alt.Chart(drawn)
+        .mark_point(size=55, strokeWidth=1.8)
+        .encode(
+            x=x,
+            y=alt.Y("row:N", title=None, sort=rows, axis=alt.Axis(labelLimit=300, grid=True)),
+            color=_rules_colour(),
+            fill=_rules_colour(),
+            fillOpacity=alt.condition(f"datum.kind == '{_FITTED}'", alt.value(0), alt.value(0.75)),
+            shape=alt.Shape(
+                "kind:N",
+                title="the cell is",
+                scale=alt.Scale(
+                    domain=[_PREDICTED, _FITTED, _BELOW, _ABOVE],
+                    range=["circle", "circle", "triangle-left", "triangle-right"],
+                ),
+                legend=None,
+            ),
+        )
+    )
+    chart: alt.LayerChart = (band + marks).properties(
+        width=420,
+        height=alt.Step(15),
+        title=alt.TitleParams(
+            title,
+            subtitle=[subtitle, "hollow: fitted; a triangle: beyond the axis; grey: within twice"],
+        ),
+    )
+    return chart
+
+
+@interactive(rules="rules of", place="page", begin="from, s", end="to, s")
+def page_states(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.FacetChart:
+    """Draw the states of pages over time: a strip per page, a column per kernel.
+
+    Parameters
+    ----------
+    spans : polars.DataFrame
+        Schema SIMULATED_PAGE_SPANS.
+    title, subtitle : str
+    """
+    frame = SIMULATED_PAGE_SPANS.check(spans)
+    met = set(frame["where"])
+    drawn = frame.select(
+        "rules",
+        pl.col("where").cast(pl.String),
+        place=pl.col("page").rank("dense").cast(pl.Int64),
+        begin=pl.col("begin_s").round(2),
+        end=pl.col("end_s").round(2),
+    ).filter(pl.col("where") != "untouched")
+    names = drawn["rules"].unique(maintain_order=True).to_list()
+    shown = {name: colour for name, colour in colours.WHERE.items() if name in met}
+    shown.pop("untouched", None)
+    scale = alt.Scale(domain=list(shown), range=list(shown.values()))
+    chart: alt.FacetChart = (
+        alt.Chart(drawn)
+        .mark_bar(height=3.6)
+        .encode(
+            x=alt.X(
+                "begin:Q", title="seconds", axis=alt.Axis(grid=False), scale=alt.Scale(nice=False)
+            ),
+            x2="end:Q",
+            y=alt.Y("place:Q", title="page", axis=None, scale=alt.Scale(nice=False)),
+            color=alt.Color("where:N", title="the page is", scale=scale),
+        )
+        .properties(width=250, height=330)
+        .facet(
+            column=alt.Column(
+                "rules:N",
+                title=None,
+                sort=names,
+            )
+        )
+        .properties(title=alt.TitleParams(title, subtitle=subtitle))
+    )
+    return chart
+
+
+@interactive(value="{}, median", low="least of the seeds", high="greatest of the seeds")
+def by_machine(
+    found: pl.DataFrame, metric: str, *, title: str, subtitle: str = ""
+) -> alt.ConcatChart:
+    """Draw a figure on other machines: a panel per factor, a line per kernel, with its range.
+
+    Parameters
+    ----------
+    found : polars.DataFrame
+        Schema SIMULATED_WHAT_IF.
+    metric : str
+    title, subtitle : str
+    """
+    frame = SIMULATED_WHAT_IF.check(found).filter(metric=metric)
+    drawn = frame.group_by("factor", "setting", "rules", maintain_order=True).agg(
+        value=pl.col("value").median(), low=pl.col("value").min(), high=pl.col("value").max()
+    )
+    panels = []
+    for factor in drawn["factor"].unique(maintain_order=True):
+        of_one = drawn.filter(factor=factor)
+        scale = COUNTS if (of_one["low"] <= 0).any() else alt.Scale(type="log")
+        base = alt.Chart(of_one).encode(
+            x=alt.X("setting:O", title=factor, axis=alt.Axis(labelAngle=0, format="~g")),
+            color=_rules_colour(),
+        )
+        medians = base.encode(y=alt.Y("value:Q", title=metric, scale=scale, axis=COUNTS_AXIS))
+        lines = medians.mark_line(strokeWidth=1.6)
+        dots = medians.mark_point(filled=True, size=30, opacity=1)
+        spreads = base.mark_rule(strokeWidth=3, opacity=0.35).encode(y="low:Q", y2="high:Q")
+        panels.append((spreads + lines + dots).properties(width=310, height=150))
+    chart: alt.ConcatChart = alt.concat(*panels, columns=2).properties(
+        title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart
+
+
+@interactive(rules="rules of", t_s="second", **_AT_A_SECOND)
+def over_time(by_time: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.ConcatChart:
+    """Draw how memory is used, what kswapd scans and who waits: a column per kernel.
+
+    Parameters
+    ----------
+    by_time : polars.DataFrame
+        Schema SIMULATED_BY_TIME.
+    title, subtitle : str
+    """
+    frame = SIMULATED_BY_TIME.check(by_time)
+    held = _folded(frame, dict(zip(_HOLDERS, colours.HOLDERS, strict=True)), "held", _GB_A_PAGE)
+    scanned = _folded(frame, dict(zip(_SCANS, colours.ZONES, strict=True)), "scanned")
+    waited = _folded(frame, dict(zip(_SLEEPERS, colours.SLEEPERS, strict=True)), "waited")
+    rows = [
+        held.mark_area().encode(
+            y=alt.Y("figure:Q", title="memory, GB", stack="zero"),
+            color=_key("held", "pages", colours.HOLDERS),
+            order=alt.Order("place:Q"),
+        ),
+        scanned.mark_line(strokeWidth=1.2).encode(
+            y=alt.Y("figure:Q", title="scanned, pages/s", scale=COUNTS, axis=COUNTS_AXIS),
+            color=_key("scanned", "kswapd scans zone", colours.ZONES),
+        ),
+        waited.mark_line(strokeWidth=1.2).encode(
+            y=alt.Y(
+                "figure:Q", title="share of each second", scale=alt.Scale(domain=[0, 1], clamp=True)
+            ),
+            color=_key("waited", "who waits", colours.SLEEPERS),
+        ),
+    ]
+    names = frame["rules"].unique(maintain_order=True).to_list()
+    facets = [
+        alt.layer(row.encode(x=_SECONDS), _ruler(row.data, number))
+        .properties(width=250, height=150)
+        .facet(
+            column=alt.Column(
+                "rules:N", title=None, sort=names, header=alt.Header(labels=number == 0)
+            )
+        )
+        for number, row in enumerate(rows)
+    ]
+    chart: alt.ConcatChart = (
+        alt.concat(*facets, columns=1)
+        .resolve_scale(color="independent")
+        .properties(title=alt.TitleParams(title, subtitle=subtitle))
+    )
+    return chart
+
+
+@interactive(policy="rule set", side="in the", low="interval, or what is open, from")
+def beside_the_lab(
+    table: pl.DataFrame, panels: Mapping[str, str], *, title: str, subtitle: str = ""
+) -> alt.ConcatChart:
+    """Draw a panel per metric along the rule sets: medians of the lab and of the simulation.
+
+    The lab's bar is its interval, the simulation's the range over the settings that are open.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        Schema SIMULATED_AND_LAB.
+    panels : mapping of str to str
+        Metric to the words above its panel.
+    title, subtitle : str
+    """
+    frame = SIMULATED_AND_LAB.check(table)
+    rules = frame["policy"].unique(maintain_order=True).to_list()
+    lab, simulation = _SIDES
+    sides = [
+        frame.select(
+            "metric",
+            "policy",
+            side=pl.lit(side),
+            median=pl.col(median),
+            low=pl.col(low),
+            high=pl.col(high),
+        )
+        for side, (median, low, high) in {
+            lab: ("measured", "measured_low", "measured_high"),
+            simulation: ("simulated", "open_low", "open_high"),
+        }.items()
+    ]
+    both = pl.concat(sides)
+    drawn = []
+    for metric, words in panels.items():
+        base = alt.Chart(both.filter(metric=metric).drop("metric")).encode(
+            x=alt.X("policy:N", title=None, sort=rules, axis=alt.Axis(labelAngle=-45)),
+            xOffset=alt.XOffset("side:N", sort=_SIDES),
+            color=alt.Color(
+                "side:N",
+                title=None,
+                scale=alt.Scale(domain=_SIDES, range=list(colours.LAB_AND_SIMULATION.values())),
+            ),
+        )
+        scale = alt.Scale(type="symlog", constant=10)
+        spans = base.mark_rule(strokeWidth=4, opacity=0.35).encode(
+            y=alt.Y("low:Q", title=None, scale=scale), y2="high:Q"
+        )
+        points = base.mark_point(size=42, filled=True, opacity=1).encode(
+            y=alt.Y("median:Q", scale=scale, axis=_LAB_AXIS)
+        )
+        drawn.append(
+            (spans + points).properties(
+                width=360, height=170, title=alt.TitleParams(words, fontSize=12, frame="group")
+            )
+        )
+    chart: alt.ConcatChart = alt.concat(*drawn, columns=2).properties(
+        title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart
+
+
+def _folded(
+    frame: pl.DataFrame, columns: Mapping[str, str], kind: str, factor: float = 1
+) -> alt.Chart:
+    """Return a chart of columns under other names and in another unit, folded by the chart."""
+    figures = [
+        (pl.col(name) * factor).round_sig_figs(3).alias(words) for name, words in columns.items()
+    ]
+    names: list[str | alt.FieldName] = [*columns.values()]
+    return (
+        alt.Chart(frame.select("rules", "t_s", *figures))
+        .transform_fold(names, as_=[kind, "figure"])
+        .transform_calculate(place=f"indexof({json.dumps(names)}, datum.{kind})")
+    )
+
+
+def _ruler(by_second: pl.DataFrame, row: int) -> alt.Chart:
+    """Return a line that follows the mouse and shows all figures of its second."""
+    there = alt.selection_point(
+        name=f"second_{row}", on="mouseover", nearest=True, fields=["t_s"], empty=False
+    )
+    ruler: alt.Chart = (
+        alt.Chart(by_second, name=f"ruler_{row}")
+        .mark_rule(color="#888")
+        .encode(x=_SECONDS, opacity=alt.when(there).then(alt.value(0.7)).otherwise(alt.value(0)))
+        .add_params(there)
+    )
+    return ruler
+
+
+def _key(kind: str, title: str, shown: Mapping[str, str]) -> alt.Color:
+    scale = alt.Scale(domain=list(shown), range=list(shown.values()))
+    return alt.Color(f"{kind}:N", title=title, scale=scale)
+
+
+def _rules_colour() -> alt.Color:
+    return alt.Color(
+        "rules:N",
+        title="rules",
+        scale=alt.Scale(domain=_KERNELS, range=list(colours.KERNELS.values())),
+    )

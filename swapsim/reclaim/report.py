@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a simulation counted, under the names that the mail and the lab print."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import polars as pl
+
+from swapsim.reclaim._native import Result, Window
+from swapsim.reclaim.parallelio import LAB_SERVE_NS, MIB_PAGES
+from swapsim.reclaim.run import SECOND_NS
+
+PAGE_KIB: Final = 4
+SECTORS: Final = 8
+"""Of 512 bytes in a page."""
+
+SAMPLE_NS: Final = 10 * SECOND_NS
+"""Time between two lines of iostat, as mmtests sets it."""
+
+_SUMS: Final = ("reads", "writes", "read_ns", "write_ns", "queue_ns")
+
+
+def vmstat(result: Result) -> pl.DataFrame:
+    """Return the rows of the mail's vmstat block that are simulated.
+
+    Parameters
+    ----------
+    result : Result
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns ``metric`` and ``value``: faults, swap, pages scanned and reclaimed, velocities in
+        pages per second of simulated time, writes from reclaim, and the disk's traffic in KiB,
+        which the mail calls sectors.
+
+    Source
+    ------
+    mmtests' report: efficiency is 100 * reclaimed / scanned, 100 where nothing was scanned; pages
+    written from reclaim are those of files and those of swap.
+    """
+    counters = dict(result.counters.select(["name", "value"]).iter_rows())
+    sums = dict(zip(result.zones.columns[1:], result.zones.drop("zone").sum().row(0), strict=True))
+    seconds = result.elapsed_ns / 1e9
+    scanned = sums["scanned_kswapd"] + sums["scanned_direct"]
+    rows = [
+        ("Minor Faults", counters["minor_faults"]),
+        ("Major Faults", counters["major_faults"]),
+        ("Swap Ins", counters["swapped_in"]),
+        ("Swap Outs", counters["swapped_out"]),
+        ("Direct pages scanned", sums["scanned_direct"]),
+        ("Kswapd pages scanned", sums["scanned_kswapd"]),
+        ("Kswapd pages reclaimed", sums["reclaimed_kswapd"]),
+        ("Direct pages reclaimed", sums["reclaimed_direct"]),
+        ("Kswapd efficiency", _percent(sums["reclaimed_kswapd"], sums["scanned_kswapd"])),
+        ("Kswapd velocity", sums["scanned_kswapd"] / seconds),
+        ("Direct efficiency", _percent(sums["reclaimed_direct"], sums["scanned_direct"])),
+        ("Direct velocity", sums["scanned_direct"] / seconds),
+        ("Percentage direct scans", _share(sums["scanned_direct"], scanned)),
+        *(
+            (f"Zone {row['zone']} velocity", _scanned(row) / seconds)
+            for row in result.zones.reverse().iter_rows(named=True)
+        ),
+        ("Page writes by reclaim", counters["reclaim_writes_file"] + counters["swapped_out"]),
+        ("Page writes file", counters["reclaim_writes_file"]),
+        ("Page writes anon", counters["swapped_out"]),
+        ("Page reclaim immediate", counters["reclaim_immediate"]),
+        ("Sector Reads", counters["disk_read"] * PAGE_KIB),
+        ("Sector Writes", counters["disk_written"] * PAGE_KIB),
+    ]
+    return _table(rows)
+
+
+def ops(result: Result) -> pl.DataFrame:
+    """Return the rows of the mail's parallelio table.
+
+    Parameters
+    ----------
+    result : Result
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns ``metric`` and ``value``: for each round, named by its file in MiB, operations per
+        second, seconds for the file, pages swapped in and out, and swapped in, faults.
+    """
+    rows: list[tuple[str, float]] = []
+    for row in result.rounds.iter_rows(named=True):
+        figures = {
+            "memcachetest": row["ops_per_second"],
+            "io-duration": row["io_ns"] / 1e9,
+            "swaptotal": row["swapped_in"] + row["swapped_out"],
+            "swapin": row["swapped_in"],
+            "minorfaults": row["minor_faults"],
+            "majorfaults": row["major_faults"],
+        }
+        size = row["file_pages"] // MIB_PAGES
+        rows += [(f"Ops {name}-{size}M", value) for name, value in figures.items()]
+    return _table(rows)
+
+
+def _table(rows: Sequence[tuple[str, float]]) -> pl.DataFrame:
+    return pl.DataFrame(
+        [(metric, float(value)) for metric, value in rows],
+        schema={"metric": pl.String, "value": pl.Float64},
+        orient="row",
+    )
+
+
+def _percent(part: int, whole: int) -> int:
+    return 100 * part // whole if whole else 100
+
+
+def _share(part: int, whole: int) -> int:
+    return 100 * part // whole if whole else 0
+
+
+def _scanned(zone: dict[str, int]) -> int:
+    return zone["scanned_kswapd"] + zone["scanned_direct"]
+
+
+def iostat(result: Result) -> pl.DataFrame:
+    """Return the rows of the mail's disk table.
+
+    Parameters
+    ----------
+    result : Result
+        Sampled at least every SAMPLE_NS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns ``metric`` and ``value``: the queue's length in requests and waits in ms, the mean
+        and the maximum over the samples. A sample without a request counts as 0, as in iostat.
+
+    Source
+    ------
+    mmtests' iostat monitor: a line every 10 s; a wait is that of the requests done in a sample.
+    """
+    sample = pl.col("t_ns").sub(1).clip(0).floordiv(SAMPLE_NS).alias("sample")
+    sums = result.activity.select("t_ns", *_SUMS).cast(pl.Int64)
+    by_window = sums.group_by(sample, maintain_order=True).last()
+    since = {name: pl.col(name) - pl.col(name).shift(fill_value=0) for name in ("t_ns", *_SUMS)}
+    requests = since["reads"] + since["writes"]
+    waited = since["read_ns"] + since["write_ns"]
+    lines = by_window.select(
+        avgqz=since["queue_ns"] / since["t_ns"],
+        await_=_wait(waited, requests),
+        r_await=_wait(since["read_ns"], since["reads"]),
+        w_await=_wait(since["write_ns"], since["writes"]),
+    ).rename({"await_": "await"})
+    return pl.concat(
+        found.unpivot(variable_name="metric").with_columns(
+            metric=pl.format("{} sda-{}", pl.lit(word), "metric"), value=pl.col("value").cast(float)
+        )
+        for word, found in (("Mean", lines.mean()), ("Max", lines.max()))
+    )
+
+
+def _wait(ns: pl.Expr, requests: pl.Expr) -> pl.Expr:
+    return pl.when(requests > 0).then(ns / requests / 1e6).otherwise(0.0)
+
+
+def lab_guest_rows(window: Window) -> list[tuple[str, float, str]]:
+    """Return the rows of the lab's report that are simulated, of one round.
+
+    Parameters
+    ----------
+    window : Window
+        As `run_lab_guest` returns it.
+
+    Returns
+    -------
+    list of (str, float, str)
+        Metric, value and unit, as the lab names them.
+
+    Source
+    ------
+    data/capture/rig/stalls.py.
+    """
+    counters, zones = window.counters, window.zones
+    seconds = LAB_SERVE_NS / 1e9
+    rows: list[tuple[str, float, str]] = [
+        ("Ops memcachetest", window.ops / seconds, "operations/s"),
+        ("Ops io-duration", window.io_ns / 1e9, "s"),
+        ("Ops swaptotal", counters["swapped_in"] + counters["swapped_out"], "pages"),
+        ("Ops swapin", counters["swapped_in"], "pages"),
+        ("Ops majorfaults", counters["major_faults"], "faults"),
+        ("Major Faults", counters["major_faults"], "faults"),
+        ("Swap Ins", counters["swapped_in"], "pages"),
+        ("Swap Outs", counters["swapped_out"], "pages"),
+        ("Page writes anon", counters["swapped_out"], "pages"),
+        ("Page writes file", counters["reclaim_writes_file"], "pages"),
+        (
+            "Page writes by reclaim",
+            counters["reclaim_writes_file"] + counters["swapped_out"],
+            "pages",
+        ),
+        ("Page reclaim immediate", counters["reclaim_immediate"], "pages"),
+        ("Sector Reads", SECTORS * counters["disk_read"], "sectors"),
+        ("Sector Writes", SECTORS * counters["disk_written"], "sectors"),
+    ]
+    for who in ("kswapd", "direct"):
+        name = who.capitalize()
+        rows += [
+            (f"{name} pages scanned", zones[f"scanned_{who}"], "pages"),
+            (f"{name} pages reclaimed", zones[f"reclaimed_{who}"], "pages"),
+        ]
+    for name, value in window.sleeps.items():
+        what, reason = name.split()
+        if what == "slept":
+            rows.append((f"Stalls {reason}", value, "1"))
+        else:
+            rows.append((f"Time stalled {reason}", value / 1e9, "s"))
+    return rows
