@@ -10,7 +10,7 @@ import polars as pl
 
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verb
-from swapsim.slots import charts_ranks as slots_charts_ranks
+from swapsim.slots import charts as slots_charts
 from swapsim.slots.tables import POLICY_RANKING
 
 _IN_WORDS = {
@@ -43,7 +43,7 @@ def rank(file: Path, seeds: int) -> Found:
     ranking = patch.rank(policies, seeds=seeds, progress=sys.stderr.isatty())
     return Found(
         [_table(ranking.filter(metric=metric)) for metric in patch.RANKED_BY],
-        chart=lambda: slots_charts_ranks.policy_ranks(
+        chart=lambda: slots_charts.policy_ranks(
             ranking,
             title=f"{', '.join(policy.name for policy in policies)} among the built-in policies",
             subtitle=f"medians of {seeds} seeds, and their 95 % intervals",

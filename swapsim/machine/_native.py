@@ -17,7 +17,7 @@ from swapsim.ffi.layout import dtype_of
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.tables import ACTOR, MACHINE_CPUS, MACHINE_SITES
 from swapsim.slots import _native as native_slots
-from swapsim.slots.workloads import StreamsConfig
+from swapsim.slots.config import StreamsConfig
 
 CHUNK_EVENTS: Final = 2000
 """Events of one call into C, well under 0.1 s: between two calls Ctrl-C is heard."""

@@ -7,8 +7,7 @@ from swapsim.checks import check_choice, check_flags, check_number
 from swapsim.errors import ConfigError
 from swapsim.ffi import facts
 from swapsim.policies.policy import Policy
-from swapsim.slots.config import SlotsConfig
-from swapsim.slots.workloads import StreamsConfig
+from swapsim.slots.config import SlotsConfig, StreamsConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

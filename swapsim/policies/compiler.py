@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A reader's Python function to a C function pointer, by numba.
+"""Compilation of a user's Python function to a C function pointer, by numba.
 
-numba is loaded by the first policy, not before: it takes half a second. Nothing is cached on
-disk, and no address of the C library goes into the machine code: neither can go stale.
+numba is imported with the first policy, because that takes half a second. Nothing is cached on
+disk, and the machine code holds no address of the C library, so nothing can become stale.
 """
 
 import dis
@@ -26,10 +26,10 @@ PARAMETERS: Final = (
     "draw",
     "bases",
 )
-"""What a policy's function may ask for; all but the last are 64-bit integers."""
+"""Parameters that a policy's function may have; all but the last are 64-bit integers."""
 
 NONSENSE: Final = -1
-"""What C gets where the function raises: no slot is below 0."""
+"""The answer that C gets if the function raises; it is not a slot."""
 
 _CALLBACK: Final = """\
 def callback(cpu, mm, base, next, lowest, highest, trunk_size, draw, first, n_bases, looked_at):
@@ -41,7 +41,7 @@ def callback(cpu, mm, base, next, lowest, highest, trunk_size, draw, first, n_ba
         answer = NONSENSE
     return answer
 """
-"""The signature of sws_base_ops.store. An exception that left it would be printed, and C get 0."""
+"""The signature of sws_base_ops.store; for an exception that leaves it, C would get 0."""
 
 _READ: Final = """\
 looked_at[0] += n_bases
@@ -51,22 +51,9 @@ _WRITTEN: Final = "the bases are there to read, not to write: copy them first (b
 
 
 def callback(function: Callable[..., int]) -> Any:
-    """Compile a function to what ``sws_base_ops.store`` points to.
+    """Compile a function to a numba CFunc with the signature of ``sws_base_ops.store``.
 
-    Parameters
-    ----------
-    function : callable
-        A Python function whose parameters are any of PARAMETERS.
-
-    Returns
-    -------
-    numba.core.ccallback.CFunc
-        Its ``address`` is valid as long as it lives.
-
-    Raises
-    ------
-    InputError
-        Naming the file or cell, the line, and what to do.
+    Its ``address`` is valid as long as the object exists.
     """
     from numba import cfunc, types
     from numba.np.numpy_support import carray
@@ -86,7 +73,7 @@ def callback(function: Callable[..., int]) -> Any:
 
 
 def fault(function: Any, problem: str, line: int | None = None) -> InputError:
-    """Return the error that names a policy's file or cell, a line (the def's if None), and why."""
+    """Return an error with a policy's file or cell, a line (default: that of def) and a problem."""
     name = getattr(function, "__name__", repr(function))
     code = getattr(function, "__code__", None)
     if code is None:
@@ -99,7 +86,7 @@ def fault(function: Any, problem: str, line: int | None = None) -> InputError:
 
 
 def _place(filename: str) -> str:
-    """Return a cell as IPython calls it, and any other file by its path."""
+    """Return the name that IPython shows for a cell, or the path of another file."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     cell = shell.compile.format_code_name(filename) if shell else None
@@ -107,7 +94,7 @@ def _place(filename: str) -> str:
 
 
 def _line_of_def(function: FunctionType) -> int:
-    """Return the line of def: the code's first is that of the decorator."""
+    """Return the line of def; the first line of the code is that of the decorator."""
     first = function.__code__.co_firstlineno
     try:
         lines, first = inspect.getsourcelines(function)
@@ -141,7 +128,7 @@ def _parameters(function: Callable[..., int]) -> list[str]:
 
 
 def _rule(function: Callable[..., int], names: list[str]) -> Any:
-    """Compile the function itself: indexes checked, the bases not to be written."""
+    """Compile the function itself, with checked indexes and read-only bases."""
     from numba import njit, types
 
     bases = types.Array(types.int64, 1, "C", readonly=True)
@@ -160,7 +147,7 @@ def _rule(function: Callable[..., int], names: list[str]) -> Any:
 
 
 def _line_of_crash(error: Exception, function: Any) -> int | None:
-    """Return where a function works in place on the bases: numba has no error for it and fails."""
+    """Return the line that changes the bases in place, for which numba fails with no message."""
     from numba.core.errors import NumbaError
 
     if isinstance(error, NumbaError):
@@ -172,7 +159,7 @@ def _line_of_crash(error: Exception, function: Any) -> int | None:
 
 
 def _line_of(error: Exception, function: Any) -> int | None:
-    """Return the line of the function that numba blames, if it blames one."""
+    """Return the line of the function that numba names, if it names one."""
     filename = function.__code__.co_filename
     place = getattr(error, "loc", None)
     if place is not None and place.filename == filename:
@@ -182,13 +169,13 @@ def _line_of(error: Exception, function: Any) -> int | None:
 
 
 def _reason(text: str) -> str:
-    """Return what numba says as one line: its first one of substance."""
+    """Return the first line with content of what numba says, in one line."""
     if "Cannot modify readonly array" in text:
         return _WRITTEN
     lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", text).splitlines()]
     said = [line for line in lines if line and not line.startswith(("Failed in ", "During: "))]
     words = said[:2] if said[1:] and said[1].startswith(">>>") else said[:1]
-    # Where in the text numba was is told by the message's line.
+    # The position in the text is already in the message's line.
     short = re.sub(r"\.* Raised from .*", "", " ".join(words)).rstrip(". ")
     return (
         f"numba cannot compile it ({short}): keep to integers, arrays, loops, and to constants "
@@ -197,13 +184,13 @@ def _reason(text: str) -> str:
 
 
 def _statements(compiled: Any) -> list[Any]:
-    """Return what numba made of the function, in order; each statement knows its line."""
+    """Return the statements of the compiled function in order; each has its line."""
     blocks = compiled.type_annotation.blocks
     return [statement for key in sorted(blocks) for statement in blocks[key].body]
 
 
 def _check_answer(function: Any, compiled: Any) -> None:
-    """Refuse a function that may return anything but an integer, at the line that does."""
+    """Require that the function returns integers only; the error names the line that does not."""
     from numba import types
     from numba.core import ir
 
@@ -230,14 +217,14 @@ def _wrong_answer(returned: Any) -> str:
 
 
 def _check_statements(function: Any, compiled: Any, bases: Any) -> None:
-    """Refuse what numba would compile, but what a policy must not do."""
+    """Refuse statements that numba compiles, but that a policy must not contain."""
     from numba import types
     from numba.core import ir
 
     for statement in _statements(compiled):
         target = getattr(statement, "target", None)
         kind = compiled.type_annotation.typemap.get(getattr(target, "name", None))
-        # The two views of an array through which numba would let the bases be written.
+        # numba lets these two views of an array write to the bases.
         if (isinstance(kind, types.NumpyFlatType) and kind.array_type == bases) or (
             isinstance(kind, types.NumpyNdIterType) and bases in kind.arrays
         ):
@@ -246,7 +233,7 @@ def _check_statements(function: Any, compiled: Any, bases: Any) -> None:
                 "flat and nditer can write to the bases: walk them with 'for base in bases'",
                 statement.loc.line,
             )
-        # numba frees such an exception when Python gets it, and here Python never does.
+        # numba frees such an exception only when Python receives it, which never happens here.
         if isinstance(statement, ir.DynamicRaise | ir.DynamicTryRaise):
             raise fault(
                 function,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the scan for a free slot begins: the built-in rules, and a reader's own.
+"""Where the scan for a free slot begins: the built-in policies, and a user's own.
 
-The rules themselves live in C (``slot_base.h``). A reader's own is a small Python
-function, compiled by numba and called by C in the built-in one's place.
+The built-in policies are in C (``slot_base.h``). A user's policy is a small Python function, which
+numba compiles and C calls in place of a built-in one.
 """
 
 import inspect
@@ -20,21 +20,22 @@ from swapsim.policies.compiler import callback, fault
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Policy:
-    """A reader's own policy; ``policy`` makes it.
+    """A user's own policy, made by `policy`.
 
-    It fits wherever a name of POLICIES does, also in another process: it takes its function's
-    code with it and is compiled there again. Two policies are equal if they are the same object.
+    It can stand wherever the name of a built-in policy can, in other processes too: it is sent
+    with the code of its function and compiled there again. Two policies are equal if they are the
+    same object.
 
     Attributes
     ----------
     name : str
-        The function's; with " (reader)" behind it where a built-in policy has that name.
+        The function's name, followed by " (user)" if a built-in policy has the same one.
     base_of : {"device", "cpu", "mm"}
     initial : str or int or callable
     function : callable
-        The Python function itself: to be called by hand, step by step.
+        The Python function itself, to be called by hand.
     address : int
-        Where its machine code is, valid as long as this object is.
+        The address of its machine code, valid as long as this object exists.
     """
 
     name: str
@@ -46,7 +47,7 @@ class Policy:
     _pickled: bytes = field(repr=False)
 
     def __reduce__(self) -> tuple[Callable[[bytes], "Policy"], tuple[bytes]]:
-        """Pickle the code as it was when it was compiled: a global may be another by now."""
+        """Pickle the code as it was when it was compiled: a global may have changed since."""
         return _unpickled, (self._pickled,)
 
 
@@ -55,61 +56,60 @@ def policy(
     base_of: str,
     initial: str | int | Callable[[int, int, int, int], int] = "random",
 ) -> Callable[[Callable[..., int]], Policy]:
-    """Make a policy of a Python function, to be used as ``@swapsim.policy(base_of="cpu")``.
+    """Make a policy of a Python function, as a decorator: ``@swapsim.policy(base_of="cpu")``.
 
-    The function is asked where the kernel stores the base: once a call from 5.8 on, at each slot
-    before. It returns the base from which this owner's next scan starts. Its parameters are any
-    of these, by name, all of them 64-bit integers but the last:
+    The function is called where the kernel stores the base: once per call from 5.8 on, at each
+    slot before. It returns the base from which the next scan of the same owner starts. Its
+    parameters are any of these, by name; all but the last are 64-bit integers:
 
     ========== ====================================================================
     cpu        the CPU of the calling task
     mm         its address space, from 0; -1 for a kernel thread
     base       its base until now
-    next       one past where the scan stands: the next slot of a linear run
+    next       the slot after the one where the scan stands
     lowest     the lowest and
     highest    the highest slot that may be free; highest < lowest on a full device
     trunk_size slots of a trunk (2**14 are 64 MB)
     draw       63 random bits, new at each call
-    bases      every present base, the owner's own included, to read: those of the
-               online CPUs, or of all CPUs (for kernel threads) and then of all mms
+    bases      all bases, the owner's own included, read-only: those of the online
+               CPUs, or of all CPUs (for kernel threads) and then of all mms
     ========== ====================================================================
 
-    An answer outside of lowest to highest is nonsense, unless it is next or base: it is counted,
-    and next stored instead. So is an exception, a division by zero or an index past the end of
-    bases. The kernel would look at bases under si->lock: a function that has the parameter is
-    charged for all of them at each call.
+    An answer outside of lowest to highest is invalid, unless it is next or base: it is counted,
+    and next is stored instead. The same holds for an exception, a division by zero or an index
+    past the end of bases. The kernel would read bases under si->lock, so a function with this
+    parameter is charged for all of them at each call.
 
     Parameters
     ----------
     base_of : {"device", "cpu", "mm"}
-        Whose the bases are: one of the device, one a CPU, or one an address space (and, for
-        kernel threads, one a CPU).
+        What has a base: the device, each CPU, or each address space (and each CPU, for kernel
+        threads).
     initial : str or int or callable
         The bases before the first call: "first" (slot 1), "random", "even-possible",
-        "even-online" (evenly spaced over the possible or online CPUs), "apart" (random, a trunk
-        each), "kernel" (the shared base's), one slot for all, or a plain Python function of
-        (owner, n_owners, lowest, highest) that is called once per owner and never compiled.
+        "even-online" (evenly spaced over the possible or online CPUs), "apart" (random, each in
+        its own trunk), "kernel" (that of the shared base), one slot for all, or a Python function
+        of (owner, n_owners, lowest, highest), which is called once per owner and not compiled.
 
     Returns
     -------
     callable
-        Takes the function, returns the Policy.
+        The decorator: takes the function, returns the Policy.
 
     Raises
     ------
     ConfigError
-        base_of or initial is none of these.
+        base_of or initial has another value.
     InputError
-        The function cannot be compiled, has another parameter or returns no integer; naming the
-        file or cell and the line.
+        Naming the file or cell and the line: the function cannot be compiled, has another
+        parameter or does not return an integer.
 
     Notes
     -----
-    numba compiles it: integers, arrays, loops, conditions. Constants and ``@numba.njit`` functions
-    that it uses must be there before it, and are frozen: a global that changes later changes
-    nothing. It keeps nothing from one call to the next but the base. Chance comes from draw alone:
-    numpy's own does not follow the run's seed. A loop or a recursion without end cannot be caught:
-    it hangs or ends the process.
+    numba compiles integers, arrays, loops and conditions. Constants and ``@numba.njit`` functions
+    that the function uses must be defined before it and are frozen: a later change has no effect.
+    Only the base is carried over from one call to the next. Random numbers come from draw alone:
+    numpy's do not follow the run's seed. An endless loop or recursion hangs or ends the process.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def _made(
 ) -> Policy:
     name = function.__name__
     return Policy(
-        name=f"{name} (reader)" if name in POLICIES else name,
+        name=f"{name} (user)" if name in POLICIES else name,
         base_of=base_of,
         initial=initial,
         function=function,
@@ -162,7 +162,7 @@ def _made(
 
 
 def _pickled(function: Callable[..., int], base_of: str, initial: Any) -> bytes:
-    """Return the functions by their code, for those of a notebook have no module to be found in."""
+    """Return the functions pickled by their code: those of a notebook have no module."""
     from numba import cloudpickle
 
     try:
@@ -179,7 +179,7 @@ def _pickled(function: Callable[..., int], base_of: str, initial: Any) -> bytes:
 
 @lru_cache(maxsize=64)
 def _unpickled(pickled: bytes) -> Policy:
-    """Compile a policy again, once a process however many tasks bring it along."""
+    """Compile a policy again, once per process."""
     from numba import cloudpickle
 
     function, base_of, initial = cloudpickle.loads(pickled)

@@ -1,31 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Policies of the swap slot allocator, measured on a workbench and put in order.
+"""The swap slot allocator up to Linux 6.11: its traces, and policies for where its scans begin.
 
-``measure`` drives one device with one workload; ``one_at_a_time`` does so around a
-base case for many settings, policies and seeds; ``ranking`` says who is better at
-what. Nothing here knows a time: it is all counts (``slot_workbench.h``).
+- ``verify_slots`` compares the slots that a real kernel handed out with those of the model,
+- ``measure`` runs one workload on one device and counts (``slot_workbench.h``: there is no time),
+- ``one_at_a_time`` does so around a base case for many settings, policies and seeds,
+- ``ranking`` orders the policies by one metric,
+- ``cluster_next`` runs the requests of a trace under each policy.
 """
 
 from typing import TYPE_CHECKING
 
 from swapsim.lazy import submodules
-from swapsim.slots.config import SlotsConfig
+from swapsim.slots.config import (
+    ChurnConfig,
+    FillConfig,
+    MeterConfig,
+    SlotsConfig,
+    StreamsConfig,
+    Workload,
+)
 from swapsim.slots.events import (
     SlotSetUp,
     check_slot_events,
     handed_out,
+    request_streams,
     slot_events,
     slot_set_up,
     thinned,
+    traced_device,
 )
 from swapsim.slots.grid import GIGABYTE_SLOTS, one_at_a_time
 from swapsim.slots.metrics import METRICS, Metric, measure
 from swapsim.slots.rankings import chance_of_trunks_apart, ranking
 from swapsim.slots.replay import cluster_next
-from swapsim.slots.requests import request_streams, traced_device
 from swapsim.slots.trials import require_sound
 from swapsim.slots.verify import SlotVerdict, verified_slots, verify_slots
-from swapsim.slots.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig, Workload
 
 if TYPE_CHECKING:
     from swapsim.slots import charts as charts

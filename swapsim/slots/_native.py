@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The config of a swap device as the C core's struct, a reader's policy included."""
+"""The config of a swap device as the struct of the C core, with a user's policy."""
 
 from numbers import Integral
 from typing import Any
@@ -14,23 +14,11 @@ from swapsim.slots.config import SlotsConfig
 
 
 def settings(config: SlotsConfig) -> tuple[Any, list[Any]]:
-    """Write a config as the struct that ``sws_slots_new`` takes.
+    """Return a config as ``struct sws_slots_config *``, and objects that must outlive the device.
 
-    Parameters
-    ----------
-    config : SlotsConfig
-        Its slot_cache has no place in this struct: it is ``sws_slot_cache_config.enabled``.
-
-    Returns
-    -------
-    cdata, list
-        A ``struct sws_slots_config *``, and what must live as long as a device made of it: the
-        machine code of a reader's policy, and the first bases.
-
-    Raises
-    ------
-    ConfigError
-        A reader's ``initial`` gives no slot of this device, or fails; naming the owner.
+    These are the machine code of a user's policy and the first bases. The field slot_cache is not
+    part of this struct. A ``ConfigError`` names the owner for which a user's ``initial`` fails or
+    returns no slot of the device.
     """
     made = ffi.new("struct sws_slots_config *")
     lib.sws_slots_config_init(made)
@@ -46,17 +34,17 @@ def settings(config: SlotsConfig) -> tuple[Any, list[Any]]:
     if isinstance(config.policy, str):
         made.policy = POLICIES.index(config.policy)
         return made, []
-    return made, _tell_reader(made, config, config.policy)
+    return made, _set_policy(made, config, config.policy)
 
 
-def _tell_reader(made: Any, config: SlotsConfig, policy: Policy) -> list[Any]:
+def _set_policy(made: Any, config: SlotsConfig, policy: Policy) -> list[Any]:
     made.policy = lib.SWS_BASE_READER
     made.reader.base_of = BASE_OF.index(policy.base_of)
     made.reader.store = ffi.cast(ffi.typeof(made.reader.store), policy.address)
     if isinstance(policy.initial, str):
         made.reader.initial = INITIAL.index(policy.initial)
         return [policy]
-    # A hard disk has the shared base of its kernel, whatever the policy.
+    # A hard disk has the shared base of its kernel under every policy.
     if config.rotational:
         return [policy]
     bases = _initial_bases(config, policy)
@@ -65,7 +53,7 @@ def _tell_reader(made: Any, config: SlotsConfig, policy: Policy) -> list[Any]:
 
 
 def _initial_bases(config: SlotsConfig, policy: Policy) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Ask a reader's initial for the base of each owner, in the order of ``sws_slots_base``."""
+    """Return what a user's initial says for each owner, in the order of ``sws_slots_base``."""
     owners = {
         "device": 1,
         "cpu": config.possible_cpus,

@@ -17,20 +17,20 @@ from swapsim.slots.config import SlotsConfig
 from swapsim.slots.tables import SLOT_CALLS, SLOT_FAULT
 
 CHUNK_ROWS: Final = 1 << 15
-"""Rows fed to C in one call: each may scan the whole map, and between two Ctrl-C is heard."""
+"""Rows per call of C. A row may scan the complete map; Ctrl-C takes effect between calls."""
 
 _COLUMNS: Final = {
     name: f"{field.type.item.cname}[]"
     for name, field in ffi.typeof("struct sws_slot_replay_rows").fields
 }
-"""Arrays by the names of SLOT_EVENTS' columns."""
+"""The C type of each column of SLOT_EVENTS."""
 
 _VERDICT: Final = dtype_of("struct sws_slot_replay_call")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotMismatch:
-    """The first call that differs, and how the model stood at its first row.
+    """The first call that differs, and the state of the model at its first row.
 
     Attributes
     ----------
@@ -39,14 +39,14 @@ class SlotMismatch:
     fault : str
         A value of SLOT_FAULT: the first difference.
     ours, theirs : tuple of int
-        The slots that the model hands out, and those of the trace.
+        Slots that the model hands out, and those of the trace.
     base, lowest, highest, next : tuple of int
-        Ours and theirs; next is the base stored, 0 where none is.
+        The model's and the trace's; next is the stored base, 0 if none is stored.
     ration : int
-        Slots that the call could still test when the differing stretch of it began.
+        Slots that the call could still test when the stretch that differs began.
     free_clusters : int
     reuse : int
-        The slot that no scan would have stopped at, 0 for another fault.
+        The slot at which no scan would have stopped; 0 for another fault.
     """
 
     seq: int
@@ -66,7 +66,7 @@ class SlotMismatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotReplay:
-    """What a replay found.
+    """The result of a replay.
 
     Attributes
     ----------
@@ -85,28 +85,11 @@ class SlotReplay:
 def replay_slots(
     rows: pl.DataFrame, config: SlotsConfig, *, cpus: int, tick: Callable[[int], object]
 ) -> SlotReplay:
-    """Lead the rows of a trace through the device of ``slot_replay.h``.
+    """Replay the rows of a trace on the device of ``slot_replay.h``.
 
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        Schema SLOT_EVENTS with at least one row: the caller has checked for nulls.
-    config : SlotsConfig
-        The device; its kernel is 5.8 or 6.1, its policy shared, percpu or percpu-rerandomise.
-    cpus : int
-        How many different CPUs the rows come from.
-    tick : callable
-        Takes the number of rows that were fed, after each chunk.
-
-    Returns
-    -------
-    SlotReplay
-
-    Raises
-    ------
-    InputError
-        Naming the row (by its seq) that cannot be replayed.
-    NativeMemoryError
+    The rows have the schema SLOT_EVENTS and passed `check_slot_events`; ``cpus`` is the number of
+    different CPUs in them. ``tick`` is called with the number of rows of each chunk. An
+    ``InputError`` names the row, by its seq, that cannot be replayed.
     """
     made = ffi.new("struct sws_slot_replay_config *")
     lib.sws_slot_replay_config_init(made)

@@ -14,17 +14,23 @@ from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.codes import check
 from swapsim.slots._native import settings
-from swapsim.slots.config import SlotsConfig
-from swapsim.slots.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig, Workload
+from swapsim.slots.config import (
+    ChurnConfig,
+    FillConfig,
+    MeterConfig,
+    SlotsConfig,
+    StreamsConfig,
+    Workload,
+)
 
 EFFORT: Final = 1 << 24
-"""Of one call into C, in the unit of slot_workbench.h: between two calls Ctrl-C is heard."""
+"""Work of one call of C, in the unit of slot_workbench.h; Ctrl-C takes effect between calls."""
 
 _ALL: Final = 2**64 - 1
 
 
 class LockSite(IntEnum):
-    """Whose acquisition of a trunk's lock, by its place in ``Counts.of``: ``locks.0.moved``."""
+    """Why a trunk's lock is acquired: the index in ``Counts.of``, as in ``locks.0.moved``."""
 
     ADD = lib.SWS_WORKBENCH_ADD
     DELETE = lib.SWS_WORKBENCH_DELETE
@@ -33,7 +39,7 @@ class LockSite(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What a workload did while the measures were taken.
+    """What the workbench counted.
 
     Attributes
     ----------
@@ -50,27 +56,7 @@ class Counts:
 
 
 def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
-    """Drive one device with a workload.
-
-    Parameters
-    ----------
-    device : SlotsConfig
-        Its address_spaces are those that the workload needs, whatever it says.
-    workload : FillConfig, ChurnConfig or StreamsConfig
-    meter : MeterConfig
-
-    Returns
-    -------
-    Counts
-
-    Raises
-    ------
-    ConfigError
-        There are more address spaces than can own pages, or more tasks than online CPUs.
-    InputError
-        The requests cannot be replayed.
-    NativeMemoryError
-    """
+    """Run a workload on a device; the parameters and errors are those of `slots.measure`."""
     cpus = online(device)
     if isinstance(workload, StreamsConfig):
         return _run_streams(device, cpus, workload, meter)
@@ -139,7 +125,7 @@ def _run_streams(
         swap_in=workload.swap_in,
         tasks=tasks,
     )
-    columns, _keep = _columns(rows, len(tasks))
+    columns, _alive = _columns(rows, len(tasks))
     skipped = int(workload.skipped_share * rows.height)
     try:
         bench.go(partial(lib.sws_workbench_replay, bench.handle, columns, skipped))
@@ -149,7 +135,7 @@ def _run_streams(
 
 
 def _tasks(rows: pl.DataFrame, cpus: int) -> Any:
-    """Return a ``struct sws_workbench_task[]``; a task without rows is a kernel thread at rest."""
+    """Return a ``struct sws_workbench_task[]``; a task without rows is an idle kernel thread."""
     known = dict(rows.group_by("task").agg(pl.col("mm").first()).iter_rows())
     last = max(*rows.select(pl.col("task", "owner").max()).row(0))
     tasks = ffi.new("struct sws_workbench_task[]", last + 1)
@@ -159,21 +145,21 @@ def _tasks(rows: pl.DataFrame, cpus: int) -> Any:
 
 
 def _columns(rows: pl.DataFrame, n_tasks: int) -> tuple[Any, list[Any]]:
-    """Return a ``struct sws_workbench_rows *``, and the arrays that it points into."""
+    """Return a ``struct sws_workbench_rows *``, and the arrays that it points to."""
     owners = pl.when(op="get").then(-1).otherwise(pl.col("owner").cast(pl.Int32))
     first = np.searchsorted(rows["task"].to_numpy(), np.arange(n_tasks + 1)).astype(np.uint64)
     owner = rows.select(owners).to_series().to_numpy()
     ordinal = rows["ordinal"].to_numpy()
-    keep = [np.ascontiguousarray(column) for column in (first, owner, ordinal)]
+    arrays = [np.ascontiguousarray(column) for column in (first, owner, ordinal)]
     columns = ffi.new("struct sws_workbench_rows *")
-    columns.first = ffi.from_buffer("uint64_t[]", keep[0])
-    columns.owner = ffi.from_buffer("int32_t[]", keep[1])
-    columns.ordinal = ffi.from_buffer("uint32_t[]", keep[2])
-    return columns, keep
+    columns.first = ffi.from_buffer("uint64_t[]", arrays[0])
+    columns.owner = ffi.from_buffer("int32_t[]", arrays[1])
+    columns.ordinal = ffi.from_buffer("uint32_t[]", arrays[2])
+    return columns, arrays
 
 
 class _RowsError(Exception):
-    """What is wrong with the rows of a replay."""
+    """The rows of a replay contradict each other."""
 
 
 _ROWS_ERRORS: Final = {
@@ -184,7 +170,7 @@ _ROWS_ERRORS: Final = {
 
 
 class _Bench:
-    """A workbench that lives as long as this object, in one function."""
+    """A ``struct sws_workbench`` that is freed with this object."""
 
     def __init__(
         self,
@@ -196,7 +182,7 @@ class _Bench:
         n_tasks: int = 0,
         pages_a_cpu: int = 0,
     ) -> None:
-        made, self._keep = settings(device)
+        made, self._alive = settings(device)
         config = ffi.new("struct sws_workbench_config *")
         lib.sws_workbench_config_init(config)
         config.cache.device = made[0]
@@ -215,7 +201,7 @@ class _Bench:
         self.handle = ffi.gc(out[0], lib.sws_workbench_free)
 
     def go(self, begin: "partial[int]") -> None:
-        """Begin a phase and lead it to its end."""
+        """Begin a phase and run it to its end."""
         error, over = begin(), ffi.new("bool *")
         while not error and not over[0]:
             error = lib.sws_workbench_run(self.handle, EFFORT, over)
@@ -225,7 +211,7 @@ class _Bench:
         check(error)
 
     def counts(self, cpus: int) -> Counts:
-        """Copy the counts out."""
+        """Return a copy of the counts."""
         measures = ffi.new("struct sws_workbench_measures *")
         lib.sws_workbench_measures(self.handle, measures)
         tested, pages = ffi.new("uint64_t[]", cpus), ffi.new("uint64_t[]", cpus)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Charts of swap slots and of the policies for their scan base."""
+"""Charts of swap slots and of the policies that choose where scans begin."""
 
+from collections.abc import Iterable
 from typing import Final
 
 import altair as alt
@@ -8,17 +9,17 @@ import polars as pl
 
 from swapsim.charts import colours
 from swapsim.charts.interaction import interactive
-from swapsim.slots.tables import HANDED_OUT, SLOT_RANKING
+from swapsim.slots.tables import HANDED_OUT, POLICY_RANKING, SLOT_RANKING
 
 
 @interactive(run="run")
 def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
-    """Draw where on the device each CPU's slots lie as they are handed out, one panel a run.
+    """Draw where on the device each CPU's slots lie, in the order handed out, one panel per run.
 
     Parameters
     ----------
     handed_out : polars.DataFrame
-        Schema HANDED_OUT, at most 5,000 rows: thin it first (`traces.thinned`).
+        Schema HANDED_OUT, at most 5,000 rows; `slots.thinned` thins it.
     title, subtitle : str
     """
     HANDED_OUT.check(handed_out)
@@ -54,12 +55,12 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
 def metric_along(
     ranking: pl.DataFrame, *, title: str, axis: str, setting_axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
-    """Draw one metric along the settings of one factor, a line with its band for each policy.
+    """Draw one metric along the settings of a factor: a line with its interval for each policy.
 
     Parameters
     ----------
     ranking : polars.DataFrame
-        Schema SLOT_RANKING, one factor whose settings are numbers, each about twice the last.
+        Schema SLOT_RANKING: one factor whose settings are numbers, on a logarithmic axis.
     title, axis, setting_axis, subtitle : str
     """
     SLOT_RANKING.check(ranking)
@@ -135,12 +136,35 @@ def moves_against_locality(
     return chart
 
 
+@interactive(
+    policy="policy", rank="rank", lowest="lowest of all seeds", highest="highest", seeds="seeds"
+)
+def policy_ranks(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.VConcatChart:
+    """Draw each policy's median and interval, the best on top, one panel per metric.
+
+    Parameters
+    ----------
+    ranking : polars.DataFrame
+        Schema POLICY_RANKING.
+    title, subtitle : str
+    """
+    POLICY_RANKING.check(ranking)
+    panels = [
+        _ranks_of_metric(ranking.filter(metric=metric))
+        for metric in ranking["metric"].unique(maintain_order=True)
+    ]
+    chart: alt.VConcatChart = alt.vconcat(
+        *panels, title=alt.TitleParams(title, subtitle=subtitle)
+    ).resolve_scale(color="shared")
+    return chart
+
+
 _NEAR: Final = 0.03
-"""Points that lie closer than this share of both axes are named together."""
+"""Points that are closer than this share of both axes get one label."""
 
 
 def _labels(frame: pl.DataFrame) -> pl.DataFrame:
-    """Name each point once: those that lie on one another get one label."""
+    """Return one label per point; points that lie on one another share a label."""
     points = sorted(frame.select("x_mean", "y_mean", "policy").iter_rows())
     heights = [y for _, y, _ in points]
     near_x = _NEAR * points[-1][0]
@@ -163,17 +187,43 @@ def _dash(frame: pl.DataFrame) -> alt.StrokeDash:
     return alt.StrokeDash("policy:N", scale=alt.Scale(domain=present, range=dashes), legend=None)
 
 
+def _ranks_of_metric(frame: pl.DataFrame) -> alt.LayerChart:
+    metric, unit, better = frame.row(0)[:3]
+    policies = frame["policy"].to_list()
+    shade = _shades(policies)
+    shown = ["policy", "rank", "median", "low", "high", "lowest", "highest", "seeds"]
+    base = alt.Chart(frame.select(shown)).encode(
+        y=alt.Y("policy:N", sort=policies, title="policy", axis=alt.Axis(labelLimit=240)),
+        color=alt.Color(
+            "policy:N",
+            scale=alt.Scale(domain=policies, range=[shade[policy] for policy in policies]),
+            legend=None,
+        ),
+    )
+    axis = f"{metric}, {unit} ({better} is better)"
+    chart: alt.LayerChart = (
+        base.mark_rule(strokeWidth=3, opacity=0.45).encode(
+            x=alt.X("low:Q", title=axis, scale=alt.Scale(zero=False)), x2="high:Q"
+        )
+        + base.mark_point(size=70, filled=True, opacity=1).encode(x="median:Q")
+    ).properties(width=480, height=16 * len(policies))
+    return chart
+
+
+def _shades(policies: Iterable[str]) -> dict[str, str]:
+    """Return the colour of each policy: the built-in ones in their order, then a user's by name."""
+    present = set(policies)
+    own = enumerate(sorted(present - colours.POLICIES.keys()))
+    return {name: shade for name, shade in colours.POLICIES.items() if name in present} | {
+        name: colours.USER_POLICIES[at % len(colours.USER_POLICIES)] for at, name in own
+    }
+
+
 def _colour(frame: pl.DataFrame, *, legend: bool = False) -> alt.Color:
-    """Give each policy its colour; readers' ones come after the built-in ones."""
-    present = frame["policy"].unique().to_list()
-    readers = sorted(policy for policy in present if policy not in colours.POLICIES)
-    domain = [policy for policy in colours.POLICIES if policy in present] + readers
-    shades = [colours.POLICIES[policy] for policy in domain if policy in colours.POLICIES] + [
-        colours.USER_POLICIES[i % len(colours.USER_POLICIES)] for i in range(len(readers))
-    ]
+    shade = _shades(frame["policy"])
     return alt.Color(
         "policy:N",
         title="policy",
-        scale=alt.Scale(domain=domain, range=shades),
+        scale=alt.Scale(domain=list(shade), range=list(shade.values())),
         legend=alt.Legend() if legend else None,
     )

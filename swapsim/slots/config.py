@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One swap device with its slot caches: which kernel's allocator, which policy, how large."""
+"""A swap device with its slot caches, what tasks do on it, and the windows of the metrics."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Final
 
-from swapsim.checks import check_choice, check_flags, check_number
-from swapsim.errors import ConfigError
+import polars as pl
+
+from swapsim.checks import check_choice, check_flags, check_number, check_share
+from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import (
     ADDRESS_SPACES_MAX,
     CPUS_MAX,
+    OVERLAP_CALLS_MAX,
     POLICIES,
     SLOTS_KERNELS,
     SLOTS_MAX,
     TRUNK_SHIFT_MAX,
 )
 from swapsim.policies.policy import Policy
+from swapsim.slots.tables import REQUESTS
+
+SWAP_IN: Final = ("synchronous", "asynchronous")
+"""A page is swapped in past the swap cache, or through it (``slot_workbench.h``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,27 +32,27 @@ class SlotsConfig:
     Parameters
     ----------
     kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}
-        Whose allocator to follow; "5.7+scan-more" is what V1 of patch D was based on.
+        Kernel whose allocator is simulated; "5.7+scan-more" is the base of patch D's V1.
     slots : int
-        Slots of the device, its header included, 2 to 2**32 - 513; 2**20 are 4 GB.
+        Slots of the device, 2 to 2**32 - 513; slot 0 is the header. 2**20 are 4 GB.
     cluster_size : {256, 512}
         Slots of a cluster; 512 where huge pages swap.
     trunk_shift : int
         Log2 of the slots of a trunk, 1 to 31; 14 is 64 MB (SWAP_ADDRESS_SPACE_SHIFT).
     rotational : bool
-        A hard disk: no clusters, and the shared base whatever the policy.
+        A hard disk: it has no clusters, and the shared base under every policy.
     possible_cpus : int
         1 to 4096.
     online_cpus : int or None
         1 to possible_cpus; None for all of them.
     address_spaces : int
-        Address spaces that ask for slots, 0 to 2**24; kernel threads have none.
+        Address spaces that request slots, 0 to 2**24, besides kernel threads.
     policy : str or Policy
-        Where a scan begins: a name of ``policies.POLICIES``, or a reader's own.
+        Where a scan begins: a name of ``POLICIES``, or a user's policy.
     slot_cache : bool
-        Whether each CPU has its cache of 64 slots in front of the device.
+        Whether each CPU has a cache of 64 slots in front of the device.
     seed : int
-        Of all random draws, 0 to 2**64 - 1.
+        Seed of all random draws, 0 to 2**64 - 1.
 
     Raises
     ------
@@ -81,3 +90,182 @@ class SlotsConfig:
             check_number("online_cpus", self.online_cpus, 1, self.possible_cpus)
         check_number("address_spaces", self.address_spaces, 0, ADDRESS_SPACES_MAX)
         check_number("seed", self.seed, 0, 2**64 - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillConfig:
+    """Workload: the task of each CPU swaps pages out until a share of the device is in use.
+
+    Parameters
+    ----------
+    filled_share : float
+        Share of the device's slots, above 0 and up to 1.
+    threads_per_address_space : int
+        Tasks that share an address space, from 1; each CPU has one task.
+
+    Raises
+    ------
+    ConfigError
+        Naming the field and its value.
+    """
+
+    filled_share: float = 1.0
+    threads_per_address_space: int = 1
+
+    def __post_init__(self) -> None:
+        """Check each field."""
+        check_share("filled_share", self.filled_share)
+        check_number("threads_per_address_space", self.threads_per_address_space, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChurnConfig:
+    """Workload: a fragmented device, on which tasks swap one page out and one in, in turn.
+
+    The device is filled, then random pages are freed until a share of it is in use. Few or no
+    clusters are free then, and the share stays.
+
+    Parameters
+    ----------
+    used_share : float
+        Share of the device's slots, above 0 and up to 1.
+    pages : int
+        Pages that all tasks swap out while the workbench counts, from 1.
+    warm_up_pages : int
+        Pages that they swap out before that, from 0.
+    to_the_last_slot : bool
+        Fill the device to the last slot, where all bases meet; default: until no cluster is free.
+    swap_in : {"synchronous", "asynchronous"}
+    threads_per_address_space : int
+        Tasks that share an address space, from 1.
+    tasks : int or None
+        At most one per online CPU; None: as many as that.
+    pages_a_cpu : int
+        Mean number of pages that a task swaps out before it moves to an idle CPU; 0: it stays.
+
+    Raises
+    ------
+    ConfigError
+        Naming the field and its value.
+    """
+
+    used_share: float = 0.7
+    pages: int = 2**16
+    warm_up_pages: int = 2**16
+    to_the_last_slot: bool = False
+    swap_in: str = "synchronous"
+    threads_per_address_space: int = 1
+    tasks: int | None = None
+    pages_a_cpu: int = 0
+
+    def __post_init__(self) -> None:
+        """Check each field."""
+        check_flags(self)
+        check_share("used_share", self.used_share)
+        if self.tasks is not None:
+            check_number("tasks", self.tasks, 1)
+        check_number("pages_a_cpu", self.pages_a_cpu, 0)
+        check_number("pages", self.pages, 1)
+        check_number("warm_up_pages", self.warm_up_pages, 0)
+        check_choice("swap_in", self.swap_in, SWAP_IN)
+        check_number("threads_per_address_space", self.threads_per_address_space, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StreamsConfig:
+    """Workload: what the tasks of a real kernel requested, at another pace.
+
+    On the slot workbench all tasks run at the same rate, each on CPU task % CPUs. On the
+    contention machine each has its own CPU and runs as fast as its work allows.
+
+    Parameters
+    ----------
+    requests : polars.DataFrame
+        Schema REQUESTS, as `request_streams` returns.
+    skipped_share : float
+        Share of the rows that run before the workbench counts, from 0 to below 1.
+    swap_in : {"synchronous", "asynchronous"}
+
+    Raises
+    ------
+    ConfigError
+        Naming the field and its value.
+    InputError
+        The requests have another schema or no rows.
+    """
+
+    requests: pl.DataFrame = field(repr=False)
+    skipped_share: float = 0.0
+    swap_in: str = "synchronous"
+
+    def __post_init__(self) -> None:
+        """Check each field."""
+        REQUESTS.check(self.requests)
+        if self.requests.is_empty():
+            raise InputError("the table of requests has no rows: choose a trace that swaps")
+        if not isinstance(self.skipped_share, Real) or not 0 <= self.skipped_share < 1:
+            raise ConfigError(f"skipped_share={self.skipped_share!r}: choose from 0 to below 1")
+        check_choice("swap_in", self.swap_in, SWAP_IN)
+
+    @property
+    def tasks(self) -> int:
+        """The number of tasks."""
+        return self.requests["task"].n_unique()
+
+    @property
+    def skipped(self) -> int:
+        """The number of rows before the counted ones."""
+        return int(self.skipped_share * self.requests.height)
+
+    @property
+    def long_rows(self) -> int:
+        """The least number of rows of a task that takes part throughout: half an even share."""
+        return max(self.requests.height // (2 * self.tasks), 1)
+
+    @property
+    def pages_held(self) -> list[int]:
+        """The most pages that each task held that had come in, by task number.
+
+        A task swaps out a page that came in before, or a new page if it has none.
+        """
+        came = pl.col("came")
+        counted = self.requests.select(
+            "task", came=pl.when(op="put").then(1).otherwise(-1).cum_sum().over("task")
+        ).with_columns(lowest=came.cum_min().clip(upper_bound=0).over("task"))
+        most = counted.group_by("task").agg((came - pl.col("lowest")).max())
+        return most.sort("task")["came"].to_list()
+
+
+Workload = FillConfig | ChurnConfig | StreamsConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeterConfig:
+    """The windows within which the metrics count an event as recent.
+
+    Parameters
+    ----------
+    overlap_calls : int
+        The last calls of the device, 1 to 4096, whose tested slots count as just tested.
+    lock_window : int or None
+        Acquisitions of trunks' locks within which two of one lock are close; None: as many as
+        there are CPUs, about a round.
+    span_window : int
+        Pages written, from 1, over which a span is measured.
+
+    Raises
+    ------
+    ConfigError
+        Naming the field and its value.
+    """
+
+    overlap_calls: int = 64
+    lock_window: int | None = None
+    span_window: int = 1024
+
+    def __post_init__(self) -> None:
+        """Check each field."""
+        check_number("overlap_calls", self.overlap_calls, 1, OVERLAP_CALLS_MAX)
+        if self.lock_window is not None:
+            check_number("lock_window", self.lock_window, 0)
+        check_number("span_window", self.span_window, 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Traces of a real kernel's slot allocator: what was handed out where, and to whom."""
+"""Slot events of a real kernel: the slots that it handed out, and what its tasks requested."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -9,10 +9,13 @@ from typing import Final, TypeVar
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.slots.tables import HANDED_OUT, SLOT_EVENTS
-from swapsim.traces.folder import PROVENANCE, provenance, read_event
+from swapsim.slots.config import SlotsConfig
+from swapsim.slots.tables import HANDED_OUT, REQUEST_OP, REQUESTS, SLOT_EVENTS
+from swapsim.traces.folder import PROVENANCE, provenance, read_event, require_order
 
-_Told = TypeVar("_Told", str, int)
+_Value = TypeVar("_Value", str, int)
+
+FILE: Final = "slot_events.parquet"
 
 _SLOT_BYTES: Final = 4096
 _MEBIBYTE: Final = 1 << 20
@@ -27,12 +30,12 @@ _NEEDS: Final = {
     "free": ("n", "offset"),
     "reuse": ("n", "offset"),
 }
-"""The fields that a row of an op cannot lack, beside those that every row has."""
+"""The fields, besides _HEAD, that a row of each op needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotSetUp:
-    """What a slot trace's kernel and guest were, as its trace.toml tells.
+    """The set-up of a slot trace's kernel and virtual machine, from its trace.toml.
 
     Attributes
     ----------
@@ -60,21 +63,21 @@ def slot_events(folder: Path | str) -> pl.DataFrame:
     Raises
     ------
     InputError
-        The folder has no slot events or no trace.toml; they have another schema, are not those
-        that were written, or out of order.
+        The folder has no slot events or no trace.toml, or the events have another schema, another
+        digest than trace.toml says, or are out of order.
     """
     fields = [name for name in SLOT_EVENTS.schema if name not in _HEAD]
     return read_event(folder, "slot_events", SLOT_EVENTS.schema, may_be_null=fields)
 
 
 def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) -> None:
-    """Refuse rows that are no slot events, or lack a value that their op needs.
+    """Require rows of SLOT_EVENTS in which no value is missing that its op needs.
 
     Parameters
     ----------
     rows : polars.DataFrame
     ops : collection of str
-        Those whose fields are asked for; default: all.
+        The ops whose fields are required; default: all.
 
     Raises
     ------
@@ -108,37 +111,58 @@ def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) 
 
 
 def slot_set_up(folder: Path | str) -> SlotSetUp:
-    """Return how the kernel of a slot trace was set up.
+    """Return the set-up of a slot trace's kernel.
 
     Raises
     ------
     InputError
-        If trace.toml does not tell: name the policy and sizes by hand, to `replay.verify_slots`.
+        trace.toml lacks it; `verify_slots` takes the policy and the sizes as arguments.
     """
     known = provenance(folder)
 
-    def told(table: str, field: str, kind: type[_Told]) -> _Told:
+    def field(table: str, name: str, kind: type[_Value]) -> _Value:
         part = known.get(table)
-        value = part.get(field) if isinstance(part, Mapping) else None
-        # To Python, true is an int.
+        value = part.get(name) if isinstance(part, Mapping) else None
+        # In Python, True is an int.
         if not isinstance(value, kind) or isinstance(value, bool):
             raise InputError(
-                f"does not tell how the kernel was set up (as {kind.__name__}): write it down",
+                f"does not say how the kernel was set up (as {kind.__name__}): add it",
                 path=Path(folder) / PROVENANCE,
-                field=f"{table}.{field}",
+                field=f"{table}.{name}",
             )
         return value
 
     return SlotSetUp(
-        policy=told("kernel", "swap_base", str),
-        cpus=told("guest", "cpus", int),
-        cluster_size=told("kernel", "cluster_size", int),
-        trunk_shift=told("kernel", "trunk_shift", int),
+        policy=field("kernel", "swap_base", str),
+        cpus=field("guest", "cpus", int),
+        cluster_size=field("kernel", "cluster_size", int),
+        trunk_shift=field("kernel", "trunk_shift", int),
+    )
+
+
+def traced_device(folder: Path | str) -> SlotsConfig:
+    """Return the device of a slot trace, from its events and its trace.toml.
+
+    Raises
+    ------
+    InputError
+        As for `slot_events` and `slot_set_up`; or no event is a call.
+    """
+    known = slot_set_up(folder)
+    calls = slot_events(folder).filter(op="call")
+    if calls.is_empty():
+        raise InputError("the slot events have no call: capture a trace that swaps", path=folder)
+    return SlotsConfig(
+        slots=calls.row(0, named=True)["highest"] + 1,
+        cluster_size=known.cluster_size,
+        trunk_shift=known.trunk_shift,
+        possible_cpus=known.cpus,
+        policy=known.policy,
     )
 
 
 def handed_out(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """List the slots that each trace's kernel handed out, in order.
+    """List the slots that the kernel of each trace handed out, in order.
 
     Parameters
     ----------
@@ -151,22 +175,7 @@ def handed_out(folders: Mapping[str, Path]) -> pl.DataFrame:
         Schema HANDED_OUT, run after run.
     """
     frames = [_handed_out(name, folder) for name, folder in folders.items()]
-    frame = pl.concat(frames) if frames else pl.DataFrame(schema=HANDED_OUT.schema)
-    return HANDED_OUT.check(frame)
-
-
-def thinned(handed_out: pl.DataFrame, points: int) -> pl.DataFrame:
-    """Keep about so many slots of each run, evenly: for a chart.
-
-    Parameters
-    ----------
-    handed_out : polars.DataFrame
-        Schema HANDED_OUT.
-    points : int
-        At least 1.
-    """
-    every = (pl.len().over("run") // points).clip(lower_bound=1)
-    return handed_out.filter(pl.col("nth") % every == 0)
+    return HANDED_OUT.check(pl.concat(frames) if frames else HANDED_OUT.schema.to_frame())
 
 
 def _handed_out(name: str, folder: Path) -> pl.DataFrame:
@@ -185,3 +194,138 @@ def _handed_out(name: str, folder: Path) -> pl.DataFrame:
             mebibytes=pl.col("offset") * (_SLOT_BYTES / _MEBIBYTE),
         )
     )
+
+
+def thinned(handed_out: pl.DataFrame, points: int) -> pl.DataFrame:
+    """Return about `points` slots of each run, evenly spaced, for a chart.
+
+    Parameters
+    ----------
+    handed_out : polars.DataFrame
+        Schema HANDED_OUT.
+    points : int
+        At least 1.
+    """
+    every = (pl.len().over("run") // points).clip(lower_bound=1)
+    return handed_out.filter(pl.col("nth") % every == 0)
+
+
+def request_streams(source: pl.DataFrame | Path | str) -> pl.DataFrame:
+    """Return what each task of a real kernel requested: pages out and pages in.
+
+    Each slot handed out is a page out, each slot freed is that page in. Where the slots lay, and
+    in which order the tasks ran, is dropped: the order is that of an emulator's time slices.
+
+    Parameters
+    ----------
+    source : polars.DataFrame, Path or str
+        SLOT_EVENTS, or a trace folder that has them.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema REQUESTS, one row per slot handed out or freed, in the order of the trace; tasks and
+        address spaces are numbered as they appear.
+
+    Raises
+    ------
+    InputError
+        The table is not SLOT_EVENTS; its rows are out of order; or a slot, named by its seq, is
+        handed out twice, or freed without being handed out.
+    """
+    if isinstance(source, pl.DataFrame):
+        return _requests(source)
+    try:
+        return _requests(slot_events(source))
+    except InputError as error:
+        raise error.of(Path(source) / FILE) from None
+
+
+def _requests(events: pl.DataFrame) -> pl.DataFrame:
+    check_slot_events(events, ops=("alloc", "free"))
+    require_order(events)
+    tasks = _numbered_tasks(events)
+    owners = tasks.select(owner_pid="pid", owner="task")
+    frame = (
+        _pages(events)
+        .join(tasks, on="pid", maintain_order="left")
+        .join(owners, on="owner_pid")
+        .sort("seq", "offset")
+        .select(REQUESTS.names())
+    )
+    return REQUESTS.check(frame)
+
+
+def _pages(events: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per page out or in: seq, pid, offset, op, owner_pid and ordinal."""
+    gets = events.filter(op="alloc").select(
+        "seq",
+        "pid",
+        pl.col("offset").cast(pl.Int64),
+        op=pl.lit("get", dtype=REQUEST_OP.dtype),
+        ordinal=pl.int_range(pl.len(), dtype=pl.UInt32).over("pid"),
+    )
+    freed = pl.when(pl.col("op") == "free").then("n").otherwise(0).cast(pl.UInt64).cum_sum()
+    # Checked first: a free of 2**32 slots would take all memory below.
+    _refuse(
+        events.filter(freed > (pl.col("op") == "alloc").cum_sum()),
+        "is the first of more that are freed than were handed out",
+    )
+    first = pl.col("offset").cast(pl.Int64)
+    puts = (
+        events.filter(op="free")
+        .select("seq", "pid", offset=pl.int_ranges(first, first + pl.col("n").cast(pl.Int64)))
+        .explode("offset")
+        .with_columns(
+            op=pl.lit("put", dtype=REQUEST_OP.dtype), ordinal=pl.lit(None, dtype=pl.UInt32)
+        )
+    )
+    before = pl.col("op").shift(1).over("offset")
+    pages = pl.concat([gets, puts]).sort("offset", "seq").with_columns(before=before)
+    is_put = pl.col("op") == "put"
+    _refuse(
+        pages.filter(~is_put & (pl.col("before") == "get")),
+        "is handed out, but it is in use",
+    )
+    _refuse(
+        pages.filter(is_put & pl.col("before").eq_missing("get").not_()),
+        "is freed, but it was not handed out",
+    )
+    got = {name: pl.col(name).shift(1).over("offset") for name in ("pid", "ordinal")}
+    return pages.with_columns(
+        owner_pid=pl.when(is_put).then(got["pid"]).otherwise("pid"),
+        ordinal=pl.when(is_put).then(got["ordinal"]).otherwise("ordinal"),
+    )
+
+
+def _refuse(rows: pl.DataFrame, why: str) -> None:
+    if rows.height:
+        first = rows.sort("seq").row(0, named=True)
+        raise InputError(f"the row with seq {first['seq']}: slot {first['offset']} {why}")
+
+
+def _numbered_tasks(events: pl.DataFrame) -> pl.DataFrame:
+    """Return each pid with its number and that of its address space, -1 for a kernel thread."""
+    mine = pl.col("mm").filter(pl.col("mm") != 0).first()
+    tasks = events.group_by("pid", maintain_order=True).agg(address=mine)
+    spaces = tasks.select("address").drop_nulls().unique(maintain_order=True).with_row_index("mm")
+    return (
+        tasks.with_row_index("task")
+        .join(spaces, on="address", how="left", maintain_order="left")
+        .select(
+            "pid",
+            pl.col("task").cast(pl.UInt32),
+            pl.col("mm").cast(pl.Int32).fill_null(-1),
+        )
+    )
+
+
+def first_free(requests: pl.DataFrame, folder: Path | str) -> int:
+    """Return the index of the first row of REQUESTS that frees a slot; ``folder`` is its trace."""
+    freed = requests["op"] == "put"
+    if not freed.any():
+        raise InputError(
+            "no slot is freed in this trace, so no base matters: choose a longer one",
+            path=Path(folder) / FILE,
+        )
+    return freed.arg_max() or 0

@@ -14,10 +14,9 @@ from swapsim.errors import ConfigError
 from swapsim.ffi.facts import POLICIES
 from swapsim.policies.policy import Policy
 from swapsim.slots._native_workbench import online
-from swapsim.slots.config import SlotsConfig
+from swapsim.slots.config import MeterConfig, SlotsConfig, Workload
 from swapsim.slots.metrics import Point, measure_point
 from swapsim.slots.tables import SLOT_SWEEP
-from swapsim.slots.workloads import MeterConfig, Workload
 
 GIGABYTE_SLOTS: Final = 2**18
 """Slots of a gigabyte: pages of 4 KB."""

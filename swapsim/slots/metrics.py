@@ -10,9 +10,8 @@ import polars as pl
 
 from swapsim.policies.policy import Policy
 from swapsim.slots._native_workbench import Counts, LockSite, online, run
-from swapsim.slots.config import SlotsConfig
+from swapsim.slots.config import MeterConfig, SlotsConfig, Workload
 from swapsim.slots.tables import SLOT_MEASURES
-from swapsim.slots.workloads import MeterConfig, Workload
 
 
 class Metric(NamedTuple):

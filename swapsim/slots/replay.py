@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch D on a trace: what real tasks asked for, under any policy, at another pace."""
+"""Patch D on a trace: the requests of real tasks, served under any policy at another pace."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -7,12 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
-from swapsim.errors import InputError
 from swapsim.ffi.facts import POLICIES
 from swapsim.policies.policy import Policy
+from swapsim.slots.config import MeterConfig, StreamsConfig
+from swapsim.slots.events import first_free, request_streams, traced_device
 from swapsim.slots.grid import one_at_a_time
-from swapsim.slots.requests import request_streams, traced_device
-from swapsim.slots.workloads import MeterConfig, StreamsConfig
 
 
 def cluster_next(
@@ -25,40 +24,39 @@ def cluster_next(
     progress: bool = False,
     store: Path | str | None = None,
 ) -> pl.DataFrame:
-    """Serve the requests of a slot trace under each policy, and measure from the first free on.
+    """Serve the requests of a slot trace under each policy, and count from the first free on.
 
-    The recorded order of tasks follows the emulator's time slices, so it is left behind: each task
-    keeps its own order, and all go at one rate. Until the first slot is freed the device only
-    fills, from free clusters, where no base matters.
+    The recorded order of tasks follows the emulator's time slices and is dropped: each task keeps
+    its own order, and all tasks run at one rate. Before the first free the device only fills, from
+    free clusters, where no base matters.
 
     Parameters
     ----------
     folder : Path or str
-        A trace folder with slot events and its set-up (`traces.slot_set_up`).
+        A trace folder with slot events and its set-up (`slot_set_up`).
     policies : sequence of str or Policy
     seeds : int
-        Runs of each; a seed draws the tasks' order within a round, and the policies' bases.
+        Runs of each; a seed draws the order of tasks within a round, and the policies' bases.
     meter, executor, progress
         As for `one_at_a_time`.
     store : Path or str, optional
-        Its ``folder``.
+        The ``folder`` of `one_at_a_time`.
 
     Returns
     -------
     polars.DataFrame
-        Schema SLOT_SWEEP; its one factor is the share of the rows that went by before the count.
+        Schema SLOT_SWEEP; its one factor is the share of the rows before the counted ones.
 
     Raises
     ------
     InputError
-        The folder has no slot events or no set-up, or no slot is ever freed in it.
+        The folder has no slot events or no set-up, or no slot is freed in it.
     """
     requests = request_streams(folder)
     skipped = round(first_free(requests, folder) / requests.height, 6)
-    streams = StreamsConfig(requests=requests, skipped_share=skipped)
     return one_at_a_time(
         traced_device(folder),
-        streams,
+        StreamsConfig(requests=requests, skipped_share=skipped),
         {"skipped_share": [skipped]},
         policies=policies,
         seeds=seeds,
@@ -67,27 +65,3 @@ def cluster_next(
         progress=progress,
         folder=store,
     )
-
-
-def first_free(requests: pl.DataFrame, folder: Path | str) -> int:
-    """Return the first row that frees a slot.
-
-    Parameters
-    ----------
-    requests : polars.DataFrame
-        Schema REQUESTS.
-    folder : Path or str
-        The trace that they come from, for the message.
-
-    Raises
-    ------
-    InputError
-        No slot is ever freed.
-    """
-    freed = requests["op"] == "put"
-    if not freed.any():
-        raise InputError(
-            "no slot is freed in this trace, so no base matters: choose a longer one",
-            path=Path(folder) / "slot_events.parquet",
-        )
-    return freed.arg_max() or 0

@@ -1,36 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A reader's policy tried out: what it does wrong is told with its line."""
+"""A user's policy run under observation."""
 
 from dataclasses import replace
 
 from swapsim.errors import ConfigError
-from swapsim.policies._native import Watch
+from swapsim.policies._native import Observation
 from swapsim.policies.compiler import fault
 from swapsim.policies.policy import Policy
-from swapsim.slots.config import SlotsConfig
+from swapsim.slots.config import SlotsConfig, Workload
 from swapsim.slots.metrics import measure
-from swapsim.slots.workloads import Workload
 
 
 def require_sound(policy: Policy, device: SlotsConfig, workload: Workload) -> None:
-    """Drive a device with a policy, call by call, and refuse one that goes wrong.
+    """Run a workload with a policy under observation, and refuse a policy that fails.
 
     Parameters
     ----------
     policy : Policy
     device : SlotsConfig
-        Its policy is not read.
+        Its policy is ignored.
     workload : FillConfig, ChurnConfig or StreamsConfig
 
     Raises
     ------
     InputError
-        The policy raises, has no end, or returns what is no slot, next or base; or its ``initial``
-        does not give a slot. Naming its file or cell, the line, and the call.
+        The policy raises, does not end, or returns neither a slot nor next nor base; or its
+        ``initial`` returns no slot. Naming its file or cell, the line, and the call.
     """
-    watch = Watch(policy)
+    observed = Observation(policy)
     try:
-        measure(replace(device, policy=watch.policy), workload)
+        measure(replace(device, policy=observed.policy), workload)
     except ConfigError as error:
         raise fault(policy.function, str(error).partition(": ")[2]) from error
-    watch.check()
+    observed.check()

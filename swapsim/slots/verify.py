@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Slots of a real kernel beside those of the model, one by one."""
+"""The slots of a real kernel compared with those of the model, call by call."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,12 +20,12 @@ from swapsim.slots.tables import VERIFIED_SLOTS
 from swapsim.traces import table_bytes
 
 OPEN_CALLS_MAX: Final = 1 << 16
-"""Calls that may be open at once: a task has one at most, and waits for no disk in it."""
+"""Calls that may be open at once: a task has at most one, and waits for no disk within it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotVerdict:
-    """How a trace's slots stand to the model's.
+    """The result of comparing the slots of a trace with those of the model.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class SlotVerdict:
         return self.mismatch is None
 
     def describe(self) -> list[str]:
-        """Say in some lines what was found: the first difference, then the counts."""
+        """Return the result as lines of text: the first difference, then the counts."""
         lines = [] if self.mismatch is None else _describe_mismatch(self.mismatch)
         wrong = int((self.calls["fault"] != "none").sum())
         lines.append(
@@ -57,6 +57,34 @@ class SlotVerdict:
         slots, exact, raced = (int(self.calls[name].sum()) for name in ("slots", "exact", "raced"))
         lines.append(f"matched {exact + raced} of {slots} slots ({exact} exact, {raced} raced)")
         return lines
+
+
+_FAULTS: Final = {
+    "base before": "its base before differs",
+    "limits": "its lowest or highest differs",
+    "reuse": "slot {reuse} was tried for reuse where no scan stops",
+    "slots": "its slots differ",
+    "base after": "the base that it stores differs",
+}
+
+
+def _describe_mismatch(mismatch: SlotMismatch) -> list[str]:
+    """Return in lines of text where a call first differs, with both slot lists and the state."""
+    fault = _FAULTS[mismatch.fault].format(reuse=mismatch.reuse)
+
+    def both(name: str, pair: tuple[int, int]) -> str:
+        ours, theirs = pair
+        return f"{name} {ours}" + ("" if ours == theirs else f" (trace: {theirs})")
+
+    limits = f"{both('lowest', mismatch.lowest)}, {both('highest', mismatch.highest)}"
+    return [
+        f"first mismatch: the call with seq {mismatch.seq} of task {mismatch.pid} "
+        f"on CPU {mismatch.cpu}: {fault}",
+        f"  ours:  {' '.join(map(str, mismatch.ours)) or 'no slot'}; stores {mismatch.next[0]}",
+        f"  trace: {' '.join(map(str, mismatch.theirs)) or 'no slot'}; stores {mismatch.next[1]}",
+        f"  state: {both('base', mismatch.base)}, ration {mismatch.ration}, {limits}, "
+        f"free clusters {mismatch.free_clusters}",
+    ]
 
 
 def verify_slots(
@@ -73,7 +101,8 @@ def verify_slots(
     Parameters
     ----------
     source : polars.DataFrame, Path or str
-        SLOT_EVENTS, or the Parquet file of them.
+        SLOT_EVENTS, or the Parquet file of them. The size of the device and the number of CPUs are
+        those of the rows.
     policy : {"shared", "percpu", "percpu-rerandomise"}
         Where that kernel's scans began.
     cluster_size : {256, 512}
@@ -101,7 +130,6 @@ def verify_slots(
     """
     check_choice("policy", policy, SLOT_REPLAY_POLICIES)
     check_choice("kernel", kernel, SLOT_REPLAY_KERNELS)
-    # How large it is, and of how many CPUs, the rows say.
     device = SlotsConfig(
         kernel=kernel, policy=policy, cluster_size=cluster_size, trunk_shift=trunk_shift
     )
@@ -124,33 +152,8 @@ def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> SlotV
     return SlotVerdict(calls=found.calls, open_calls=found.open_calls, mismatch=found.mismatch)
 
 
-def _describe_mismatch(mismatch: SlotMismatch) -> list[str]:
-    """Say in some lines where a call first differs, with both slot lists and the state."""
-    told = {
-        "base before": "its base before differs",
-        "limits": "its lowest or highest differs",
-        "reuse": f"slot {mismatch.reuse} was tried for reuse where no scan stops",
-        "slots": "its slots differ",
-        "base after": "the base that it stores differs",
-    }[mismatch.fault]
-
-    def both(name: str, pair: tuple[int, int]) -> str:
-        ours, theirs = pair
-        return f"{name} {ours}" + ("" if ours == theirs else f" (trace: {theirs})")
-
-    limits = f"{both('lowest', mismatch.lowest)}, {both('highest', mismatch.highest)}"
-    return [
-        f"first mismatch: the call with seq {mismatch.seq} of task {mismatch.pid} "
-        f"on CPU {mismatch.cpu}: {told}",
-        f"  ours:  {' '.join(map(str, mismatch.ours)) or 'no slot'}; stores {mismatch.next[0]}",
-        f"  trace: {' '.join(map(str, mismatch.theirs)) or 'no slot'}; stores {mismatch.next[1]}",
-        f"  state: {both('base', mismatch.base)}, ration {mismatch.ration}, {limits}, "
-        f"free clusters {mismatch.free_clusters}",
-    ]
-
-
 def _check_open_calls(rows: pl.DataFrame) -> None:
-    """Refuse a trace whose calls do not end: each that is open takes some kilobytes."""
+    """Require that calls end: each open one takes some kilobytes."""
     ends = pl.col("op").is_in(["done", "fail"])
     begun = rows.select("seq", open=((pl.col("op") == "call").cast(int) - ends.cast(int)).cum_sum())
     beyond = begun.filter(pl.col("open") > OPEN_CALLS_MAX)
@@ -191,7 +194,7 @@ def _cpus_of(rows: pl.DataFrame) -> int:
 
 
 def verified_slots(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """Hold the allocator against each trace, slot by slot.
+    """Compare the slots of each trace with those of the model.
 
     Parameters
     ----------
@@ -206,14 +209,10 @@ def verified_slots(folders: Mapping[str, Path]) -> pl.DataFrame:
     Raises
     ------
     InputError
-        As for `verify_slots` and `traces.slot_set_up`.
+        As for `verify_slots` and `slot_set_up`.
     """
-    frame = pl.DataFrame(
-        [_verified(name, folder) for name, folder in folders.items()],
-        schema=VERIFIED_SLOTS.schema,
-        orient="row",
-    )
-    return VERIFIED_SLOTS.check(frame)
+    rows = [_verified(name, folder) for name, folder in folders.items()]
+    return VERIFIED_SLOTS.check(pl.DataFrame(rows, schema=VERIFIED_SLOTS.schema, orient="row"))
 
 
 def _verified(name: str, folder: Path) -> tuple[object, ...]:

@@ -21,8 +21,7 @@ from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
 from swapsim.io.paths import repository_root
 from swapsim.slots._native import settings
-from swapsim.slots.config import SlotsConfig
-from swapsim.slots.workloads import ChurnConfig
+from swapsim.slots.config import ChurnConfig, SlotsConfig
 
 NAMES = ("slots/sequential", "slots/scan", "slots/policy")
 RUNS = 5

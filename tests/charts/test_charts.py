@@ -25,7 +25,6 @@ from swapsim.mapping.tables import LOCK_SITES_PER_PAGE, MIX
 from swapsim.patches import stall_decisions
 from swapsim.removal import charts as removal_charts
 from swapsim.slots import charts as slots_charts
-from swapsim.slots import charts_ranks as slots_charts_ranks
 from swapsim.slots.tables import HANDED_OUT, POLICY_RANKING, SLOT_RANKING
 from swapsim.stall import charts as stall_charts
 from swapsim.stall import charts_lists as stall_charts_lists
@@ -118,7 +117,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
     ),
     "over_time": lambda: stall_decisions.charts.over_time(simulated.BY_TIME, title="T"),
     "pages_by_rules": lambda: stall_charts.pages_by_rules(stall.PAGES, title="T"),
-    "policy_ranks": lambda: slots_charts_ranks.policy_ranks(RANKS, title="T"),
+    "policy_ranks": lambda: slots_charts.policy_ranks(RANKS, title="T"),
     "ranges_beside_published": lambda: removal_charts.ranges_beside_published(
         removal.RANGE, title="T", axis="change, %"
     ),

@@ -12,8 +12,8 @@ from swapsim.machine import _native as native_machine
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.run import run
+from swapsim.slots.config import StreamsConfig
 from swapsim.slots.tables import REQUESTS
-from swapsim.slots.workloads import StreamsConfig
 
 Row = tuple[int, int, str, int, int]
 

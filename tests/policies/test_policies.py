@@ -569,7 +569,7 @@ def test_threads_may_define_policies_at_once() -> None:
     """The compiler is used by one thread after the other."""
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(swapsim.policy(base_of="cpu"), [linear, rerandomise, avoid, linear]))
-    assert [policy.name for policy in made] == ["linear", "rerandomise", "avoid (reader)", "linear"]
+    assert [policy.name for policy in made] == ["linear", "rerandomise", "avoid (user)", "linear"]
     assert len({policy.address for policy in made}) == 4
 
 
@@ -592,7 +592,7 @@ def test_a_policy_comes_back_from_a_pickle_compiled_once() -> None:
     bytes_ = pickle.dumps(TWINS["avoid"])
     copy: Policy = pickle.loads(bytes_)
     assert copy is pickle.loads(bytes_)
-    assert (copy.name, copy.base_of, copy.initial) == ("avoid (reader)", "cpu", "apart")
+    assert (copy.name, copy.base_of, copy.initial) == ("avoid (user)", "cpu", "apart")
     assert copy.address != TWINS["avoid"].address
 
 
@@ -605,7 +605,7 @@ def test_what_cannot_be_sent_is_refused_at_once(tmp_path: Path) -> None:
 
 def test_a_name_of_a_built_in_policy_is_told_apart() -> None:
     """Rows of a reader's function called avoid do not mix with those of avoid."""
-    assert TWINS["avoid"].name == "avoid (reader)"
+    assert TWINS["avoid"].name == "avoid (user)"
     assert TWINS["percpu-rerandomise"].name == "rerandomise"
 
 

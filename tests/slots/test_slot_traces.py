@@ -8,10 +8,9 @@ import pytest
 
 from swapsim import traces
 from swapsim.errors import InputError
-from swapsim.slots.events import handed_out, slot_set_up
+from swapsim.slots.events import handed_out, request_streams, slot_set_up
 from swapsim.slots.events import slot_events as events
 from swapsim.slots.events import thinned as slots_thinned
-from swapsim.slots.requests import request_streams
 from swapsim.slots.tables import HANDED_OUT, SLOT_EVENTS, VERIFIED_SLOTS
 from swapsim.slots.verify import verified_slots
 

@@ -19,11 +19,10 @@ from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
 from swapsim.policies.policy import POLICIES
 from swapsim.slots._native_workbench import _flat
-from swapsim.slots.config import SlotsConfig
+from swapsim.slots.config import ChurnConfig, FillConfig, MeterConfig, SlotsConfig, StreamsConfig
+from swapsim.slots.events import request_streams, traced_device
 from swapsim.slots.events import slot_events as slots_events
-from swapsim.slots.requests import request_streams, traced_device
 from swapsim.slots.tables import REQUESTS, SLOT_EVENTS, SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
-from swapsim.slots.workloads import ChurnConfig, FillConfig, MeterConfig, StreamsConfig
 from swapsim.study import SerialExecutor
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]

@@ -9,10 +9,9 @@ import pytest
 import swapsim
 from swapsim import slots
 from swapsim.errors import InputError
-from swapsim.policies._native import Watch
+from swapsim.policies._native import Observation
 from swapsim.policies.policy import Policy
-from swapsim.slots.config import SlotsConfig
-from swapsim.slots.workloads import ChurnConfig
+from swapsim.slots.config import ChurnConfig, SlotsConfig
 
 DEVICE = SlotsConfig(slots=2**16, trunk_shift=11, possible_cpus=4, seed=3)
 CHURN = ChurnConfig(pages=2**10, warm_up_pages=2**12)
@@ -43,7 +42,7 @@ def overflows(next, draw, lowest, highest):  # noqa: A002
 @pytest.mark.parametrize("policy", [looks_around, overflows])
 def test_to_be_watched_changes_nothing(policy: Policy) -> None:
     """The machine code answers, so the run is the same, slot by slot."""
-    watch = Watch(policy)
+    watch = Observation(policy)
     watched, alone = (
         slots.measure(replace(DEVICE, policy=each), CHURN) for each in (watch.policy, policy)
     )
@@ -73,6 +72,6 @@ def test_an_interrupt_in_a_call_is_heard(monkeypatch: pytest.MonkeyPatch) -> Non
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Watch, "_answer", interrupted)
+    monkeypatch.setattr(Observation, "_answer", interrupted)
     with pytest.raises(KeyboardInterrupt):
         slots.require_sound(looks_around, DEVICE, CHURN)

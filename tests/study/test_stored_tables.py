@@ -21,9 +21,8 @@ from swapsim.patches import writeback_tags
 from swapsim.patches.writeback_tags import prediction
 from swapsim.patches.writeback_tags import shares as shares_of_a
 from swapsim.policies.policy import Policy
-from swapsim.slots.config import SlotsConfig
+from swapsim.slots.config import ChurnConfig, SlotsConfig
 from swapsim.slots.replay import cluster_next as slots_replay
-from swapsim.slots.workloads import ChurnConfig
 from swapsim.study import SerialExecutor
 
 SERIAL = SerialExecutor()

@@ -22,8 +22,7 @@ from swapsim.mapping.config import MappingConfig
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.removal._native import remove_lists
 from swapsim.removal.tables import REMOVAL_PAGES
-from swapsim.slots.config import SlotsConfig
-from swapsim.slots.workloads import ChurnConfig, FillConfig, MeterConfig
+from swapsim.slots.config import ChurnConfig, FillConfig, MeterConfig, SlotsConfig
 from swapsim.stall import _native as stall
 from swapsim.stall.config import StallContext
 

@@ -18,8 +18,7 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.what_if import Case, gains
 from swapsim.patches.cluster_next.machines import DEVICE_GIGABYTES, IN_USE, aged_device, machine
 from swapsim.patches.cluster_next.questions import SCORE
-from swapsim.slots.config import SlotsConfig
-from swapsim.slots.workloads import ChurnConfig
+from swapsim.slots.config import ChurnConfig, SlotsConfig
 
 CHANGES: Final = 0.1
 """Of CPU, a second and task. Nothing published tells it and no measurement of ours: assumed, a

@@ -11,9 +11,8 @@ from swapsim import slots
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.policies.policy import Policy
-from swapsim.slots.replay import first_free
-from swapsim.slots.requests import request_streams, traced_device
-from swapsim.slots.workloads import StreamsConfig
+from swapsim.slots.config import StreamsConfig
+from swapsim.slots.events import first_free, request_streams, traced_device
 
 PATCH: Final = "04-percpu-cluster-next"
 """Its folder in patches, and its rows in data."""

@@ -21,8 +21,7 @@ from swapsim.patches.cluster_next.life import (
     wanderers,
 )
 from swapsim.patches.cluster_next.machines import PATCH
-from swapsim.slots.config import SlotsConfig
-from swapsim.slots.workloads import ChurnConfig
+from swapsim.slots.config import ChurnConfig, SlotsConfig
 from swapsim.study import SerialExecutor
 from swapsim.study.kept import kept, picked
 

@@ -13,8 +13,7 @@ from swapsim.ffi.facts import POLICIES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.throughput import run_policies
 from swapsim.patches.cluster_next.machines import aged_device, traced_machine
-from swapsim.slots.config import SlotsConfig
-from swapsim.slots.workloads import ChurnConfig
+from swapsim.slots.config import ChurnConfig, SlotsConfig
 from swapsim.study import SerialExecutor
 from swapsim.study.kept import kept, picked
 
