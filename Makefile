@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each target says what it does while it does it; `make help` lists them.
+# Each target prints what it does; `make help` lists them.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 PYTHON ?= python3
 BIN := .venv/bin
-# A change in the C core rebuilds the extension; so does a Python file that came, went or moved,
-# for the installed package knows where each module lies.
+# A change in the C core rebuilds the extension. A Python file that was added, removed or moved does,
+# too: the editable installation knows the place of each module.
 CORE := $(shell find corelib -name '*.[ch]' -o -name CMakeLists.txt -o -name '*.py')
 PACKAGES := $(shell find swapsim -type d -not -name __pycache__)
 C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
@@ -21,7 +21,7 @@ say = @printf '\n== %s\n' "$(1)"
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
 
-setup: build/setup.stamp build/core.stamp ## make .venv with all in it
+setup: build/setup.stamp build/core.stamp ## make .venv with everything that the project needs
 
 build/setup.stamp: requirements.lock
 	$(call say,virtual environment .venv and its locked packages)
@@ -64,19 +64,19 @@ test-c: setup
 test-python: setup
 	$(call say,oracle; properties; golden results; the story)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -rs tests
-	$(call say,notebooks: each cell again against its committed output)
+	$(call say,notebooks: each cell is run and compared with its committed output)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -o faulthandler_timeout=0 --nbval --nbval-current-env \
 	    --nbval-cell-timeout 3600 --nbval-sanitize-with tests/nbval.cfg notebooks
 
-lab: setup ## open JupyterLab at the map, LAB_ARGS= are passed on
+lab: setup ## open JupyterLab at the map; LAB_ARGS= passes options on
 	$(BIN)/jupyter lab --ServerApp.root_dir="$(CURDIR)" \
 	    --FileContentsManager.pre_save_hook=swapsim.site.notebooks.before_saving \
 	    $(LAB_ARGS) notebooks/00-map.ipynb
 
-bench: setup ## benchmarks beside their peers, one JSON object a line
+bench: setup ## run the benchmarks next to their peers, one JSON object a line
 	$(BIN)/swapsim bench
 
-fuzz: setup ## fuzz each mechanism of the C core, FUZZ_SECONDS= each, FUZZERS= those (needs clang)
+fuzz: setup ## fuzz the C core: FUZZ_SECONDS= for each target, FUZZERS= chooses targets (needs clang)
 	$(call say,libFuzzer: $(FUZZERS))
 	@command -v clang >/dev/null || { echo 'skipped: clang is not here (Debian: clang)'; exit 0; }; \
 	$(CMAKE) -S corelib -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DSWAPCORE_FUZZ=ON \
@@ -86,7 +86,7 @@ fuzz: setup ## fuzz each mechanism of the C core, FUZZ_SECONDS= each, FUZZERS= t
 	        -print_final_stats=1 -verbosity=0 -artifact_prefix=build/fuzz/$$target- \
 	        build/fuzz/new-$$target corelib/fuzz/corpus/$$target; done
 
-analyse: setup ## the C core under sanitizers, analysers, other compilers and processors, ANALYSE= parts
+analyse: setup ## run the C core under sanitizers, analysers, other compilers and processors; ANALYSE= chooses parts
 	@PATH="$(CURDIR)/$(BIN):$$PATH" corelib/analyse.sh $(ANALYSE)
 
 TORTURE ?= fuzz properties files rows configs memory signals disks two_at_once surroundings
@@ -99,7 +99,7 @@ parts := $(addprefix torture-,$(TORTURE))
 of_their_own := $(addprefix torture-,fuzz properties rows configs)
 .PHONY: $(parts)
 
-torture: $(parts) ## attack it, TORTURE_MINUTES= (10) for all parts or for those of TORTURE=
+torture: $(parts) ## attack the software for TORTURE_MINUTES= (10) in all parts, or in those of TORTURE=
 
 $(parts): setup
 
@@ -116,8 +116,8 @@ torture-properties:
 	@PYTHONPATH=tests/torture $(attack) -p properties \
 	    $$(grep -rlE '^ *@given' tests --include='test_*.py' --exclude-dir=torture)
 
-# Both sanitizers have to be in the process before Python is. Python itself leaves memory at its end,
-# and a request for more than there is has to fail as without them.
+# Both sanitizers have to be loaded before Python. Python leaks memory at its end, and a request for
+# more memory than there is has to fail as it does without sanitizers.
 torture-rows torture-configs: torture-%:
 	$(call say,attack: $* with AddressSanitizer and UndefinedBehaviorSanitizer)
 	@command -v gcc >/dev/null || { echo 'skipped: gcc is not here (Debian: gcc)'; exit 0; }; \
@@ -129,19 +129,19 @@ torture-rows torture-configs: torture-%:
 	    LD_PRELOAD="$$(gcc -print-file-name=libasan.so):$$(gcc -print-file-name=libubsan.so)" \
 	    $(attack) tests/torture/test_$*.py
 
-readme: setup ## write README.md's verdict table and picture anew
+readme: setup ## write README.md's verdict table and picture again
 	$(BIN)/python -m swapsim.site.readme
 
-notebooks: setup ## bring notebooks that were run and saved to the form that is committed
+notebooks: setup ## normalise notebooks that were run and saved, for a commit
 	$(BIN)/python -m swapsim.site.notebooks
 
-simulate: setup ## make the kept results of data/simulated anew
+simulate: setup ## run all studies and store their results in data/simulated
 	$(BIN)/swapsim simulate
 
-capture: setup ## boot real kernels, building the lab one, and capture the shipped traces anew
+capture: setup ## boot real kernels, build the lab kernel, and capture the shipped traces again
 	$(BIN)/python data/capture/capture.py --all -o data/traces
 
-measure: setup ## the real kernel's measurements anew: about three hours, unattended
+measure: setup ## measure the real kernel again: about three hours, unattended
 	$(BIN)/python data/capture/lab.py $(notdir $(basename $(wildcard data/capture/experiments/*.toml))) -o data/measured
 
 format: setup ## format C and Python
@@ -149,10 +149,10 @@ format: setup ## format C and Python
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $(C_SOURCES)
 
-lock: setup ## resolve the locked packages anew (needs uv)
+lock: setup ## resolve the locked packages again (needs uv)
 	uv pip compile pyproject.toml --group test --group tools --universal --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-annotate --quiet \
 	    --custom-compile-command 'make lock' -o requirements.lock
 
-clean: ## delete what was built, .venv too
+clean: ## delete everything that was built, and .venv
 	rm -rf build .venv
