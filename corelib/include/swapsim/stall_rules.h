@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stall_rules.h - the rules by which reclaim stalls, a row for each kernel and for each
- * state that patch C's series goes through.
+ * stall_rules.h - the rules by which reclaim stalls: one row for each kernel and for each state of
+ * patch C's series.
  *
  * Models, in mm/vmscan.c
  *   3.9, 3.11  shrink_page_list, shrink_inactive_list, do_try_to_free_pages, balance_pgdat
- *   mmotm      the same on 22 May 2013, the base of patch C's series
+ *   mmotm      the same functions on 22 May 2013, the base of patch C's series
  *   series-N   mmotm with patches 1 to N of the series (30 May 2013) in their true order
  *   6.1        shrink_folio_list, shrink_inactive_list, shrink_node, consider_reclaim_throttle,
  *              clear_pgdat_congested
  *
- * What is decided at the end of a list stands in a row as a program, a few acts in order: set
- * a flag (tail for TAIL_DIRTY, wb WRITEBACK, cong CONGESTED), or sleep (wic: wait_iff_congested,
- * cw: congestion_wait). Capitals are the numbers of stall.h; share is T >> (12 - priority):
+ * The decisions at the end of a list are a program in the row, a few acts in order: set a flag
+ * (tail for TAIL_DIRTY, wb WRITEBACK, cong CONGESTED), or throttle (wic: wait_iff_congested, cw:
+ * congestion_wait). Capitals are the counts of stall.h; share is T >> (12 - priority):
  *
  *   rules     counts      congested is      case 1         after the list, in order
  *   3.9       late, all   kept by pageout   -              cong: D == C, wic: W >= share
  *   mmotm     late, all   kept by pageout   sleep, go on   cong, wic, wb: W >= share,
  *                                                          tail: U >= share
- *   series-1  late, all   kept by pageout   sleep, keep    the same
+ *   series-1  late, all   kept by pageout   sleep, keep    as mmotm
  *   series-2  top, files  its device is     sleep, keep    cong, wic, wb, cw: U == T, tail: U == T
  *   series-3  top, files  its device is     count, keep    cong, wic, wb, tail, cw: U == T or I
  *   series-4  top, files  its device is     count, keep    cong, wb, wic, tail, cw
  *   series-5  top, files  its device is     count, keep    wb, cong, tail, cw, wic: direct reclaim
- *   series-6  top, files  so, or marked     count, keep    the same
- *   series-7  with the callback of buffer heads            the same
- *   series-8  with that of NFS, too                        the same
- *   3.11      as series-8                                  wb: W == T; else the same
- *   6.1       top, files  marked            count,         flushers woken; and by pass
+ *   series-6  top, files  so, or marked     count, keep    as series-5
+ *   series-7  with the callback of buffer heads            as series-5
+ *   series-8  and with the callback of NFS                 as series-5
+ *   3.11      as series-8                                  wb: W == T; else as series-5
+ *   6.1       top, files  marked            count,         flushers woken; and per pass
  *                                           activate       wb: W == T, tail: U == T of files,
  *                                                          throttle: I, cong, throttle: if cong
  *
- * Marked is a page under writeback that has the reclaim flag. Until series-4 a direct
- * reclaimer takes its nap after each round, from series-5 on after each list.
+ * A page is marked if it is under writeback and has the reclaim flag. Until series-4 direct reclaim
+ * throttles after each round, from series-5 on after each list.
  *
- * All code runs by any row: there is no second function for one kernel. A new rule set is an
- * enumerator, a name and a row, and a part of a row for what no set did before.
+ * The same code runs for every row; no function is specific to a kernel. A new rule set is an
+ * enumerator, a name, a row, and a new value in a column for behaviour that no set had before.
  */
 #ifndef SWAPSIM_STALL_RULES_H
 #define SWAPSIM_STALL_RULES_H
@@ -44,7 +44,7 @@
 
 /* ffi: begin */
 
-/* The rule sets, in order of age. The numbers are nobody's but the library's: keep names. */
+/* The rule sets, in order of age. The numbers may change between versions; store the names. */
 enum sws_stall_set {
 	SWS_STALL_3_9,
 	SWS_STALL_MMOTM,
@@ -61,29 +61,31 @@ enum sws_stall_set {
 };
 
 enum {
-	/* DEF_PRIORITY: where reclaim begins; 0 is its last resort. */
+	/* DEF_PRIORITY: the priority at which reclaim starts; 0 is the last one. */
 	SWS_STALL_PRIORITY_MAX = 12,
-	/* Below it reclaim is in trouble: DEF_PRIORITY - 2. */
+	/* DEF_PRIORITY - 2: below it reclaim makes too little progress. */
 	SWS_STALL_TROUBLE = 10,
-	/* Programs of a row, by enum sws_stall_place, and acts of one at most. */
+	/* Programs of a row, indexed by enum sws_stall_place. */
 	SWS_STALL_PLACES = 3,
+	/* Maximum number of acts of a program. */
 	SWS_STALL_ACTS_MAX = 5,
-	/* What clears flags, by enum sws_stall_clear. */
+	/* Events that clear flags, indexed by enum sws_stall_clear. */
 	SWS_STALL_CLEARS = 4,
 };
 
-/* Flags of a zone; in 6.1 of a node, CONGESTED of the group's lists that reclaim is after. */
+/* Flags of a zone. In 6.1 of a node; CONGESTED is there a flag of the reclaimed cgroup's lruvec. */
 enum sws_stall_flag {
 	/* ZONE_TAIL_LRU_DIRTY, PGDAT_DIRTY: kswapd may write file pages. */
 	SWS_STALL_TAIL_DIRTY = 1,
-	/* ZONE_WRITEBACK, PGDAT_WRITEBACK: there is a case 1. */
+	/* ZONE_WRITEBACK, PGDAT_WRITEBACK: pages under writeback can be case 1. */
 	SWS_STALL_WRITEBACK = 2,
-	/* ZONE_CONGESTED, LRUVEC_CONGESTED: direct reclaim sleeps. */
+	/* ZONE_CONGESTED, LRUVEC_CONGESTED: direct reclaim throttles. */
 	SWS_STALL_CONGESTED = 4,
+	/* All flags. */
 	SWS_STALL_FLAGS = 7,
 };
 
-/* Why reclaim sleeps: those of reclaim_throttle, and the two of 2013. */
+/* The reasons of reclaim_throttle, and the two sleeping functions of 2013. */
 enum sws_stall_sleep {
 	SWS_STALL_SLEEP_WRITEBACK = 0,
 	SWS_STALL_SLEEP_ISOLATED = 1,
@@ -93,70 +95,94 @@ enum sws_stall_sleep {
 	SWS_STALL_SLEEP_WAIT_IFF_CONGESTED = 5,
 };
 
-/* What clears flags. */
+/* The events that clear flags. */
 enum sws_stall_clear {
-	SWS_STALL_CLEAR_BALANCED = 0, /* kswapd found the zone, or the node, balanced */
-	SWS_STALL_CLEAR_SHRUNK = 1, /* kswapd has shrunk the zone once */
-	SWS_STALL_CLEAR_IMMEDIATE = 2, /* a case 1 has slept */
-	SWS_STALL_CLEAR_DIRECT = 3, /* a group's direct reclaim is over */
+	/* kswapd found the zone, or the node, balanced. */
+	SWS_STALL_CLEAR_BALANCED = 0,
+	/* kswapd has shrunk the zone once. */
+	SWS_STALL_CLEAR_SHRUNK = 1,
+	/* Case 1 has slept. */
+	SWS_STALL_CLEAR_IMMEDIATE = 2,
+	/* The direct reclaim of a memory cgroup has ended. */
+	SWS_STALL_CLEAR_DIRECT = 3,
 };
 
-/* The parts of a row of rules. */
-
-/* Where dirty pages are counted, and which. */
+/* The test at which dirty pages are counted. */
 enum sws_stall_counted {
-	SWS_STALL_COUNTED_LATE = 0, /* at the dirty test: all that come there dirty */
-	SWS_STALL_COUNTED_AT_TOP = 1, /* at the accounting: file pages, dirty or under writeback */
+	/* At the dirty test: every page that reaches it dirty. */
+	SWS_STALL_COUNTED_LATE = 0,
+	/* At the accounting: file pages that are dirty or under writeback. */
+	SWS_STALL_COUNTED_AT_TOP = 1,
 };
 
-/* Which pages count as congested; bits. */
+/* The pages that count as congested, as bits. */
 enum sws_stall_congested_by {
-	SWS_STALL_BY_PAGEOUT_KEEP = 1, /* pageout kept it, for whatever reason */
-	SWS_STALL_BY_DEVICE = 2, /* its device is congested, be it clean or dirty */
-	SWS_STALL_BY_MARK = 4, /* accounted as under writeback, and has the reclaim flag */
+	/* Pages that pageout kept, for any reason. */
+	SWS_STALL_BY_PAGEOUT_KEEP = 1,
+	/* Pages of a congested device, clean or dirty. */
+	SWS_STALL_BY_DEVICE = 2,
+	/* Pages that are accounted as under writeback and have the reclaim flag. */
+	SWS_STALL_BY_MARK = 4,
 };
 
+/* The action for a page of case 1. */
 enum sws_stall_case_1 {
 	SWS_STALL_CASE_1_NONE = 0,
-	SWS_STALL_CASE_1_SLEEP_LOCKED = 1, /* and go on with the page, as if it were written */
+	/* Sleep with the page locked, then go on with it as if it were written. */
+	SWS_STALL_CASE_1_SLEEP_LOCKED = 1,
 	SWS_STALL_CASE_1_SLEEP_AND_KEEP = 2,
 	SWS_STALL_CASE_1_COUNT_AND_KEEP = 3,
 	SWS_STALL_CASE_1_COUNT_AND_ACTIVATE = 4,
 };
 
-/* When kswapd may write a dirty file page; nobody else may. */
+/* The condition under which kswapd may write a dirty file page; other reclaim never may. */
 enum sws_stall_writes {
-	SWS_STALL_WRITES_BELOW_10 = 0, /* at priorities 9 to 0 */
-	SWS_STALL_WRITES_FLAGGED = 1, /* while TAIL_DIRTY is set */
-	SWS_STALL_WRITES_FLAGGED_AND_MARKED = 2, /* and the page has the reclaim flag */
+	/* At priorities 9 to 0. */
+	SWS_STALL_WRITES_BELOW_10 = 0,
+	/* While TAIL_DIRTY is set. */
+	SWS_STALL_WRITES_FLAGGED = 1,
+	/* While TAIL_DIRTY is set, if the page has the reclaim flag. */
+	SWS_STALL_WRITES_FLAGGED_AND_MARKED = 2,
 };
 
-/* Where something is decided. */
+/* The places of decisions. */
 enum sws_stall_place {
-	SWS_STALL_AT_LIST = 0, /* shrink_inactive_list, and the end of shrink_page_list */
-	SWS_STALL_AT_PASS = 1, /* shrink_node, of 6.1: over the sums of all lists */
-	SWS_STALL_AT_ROUND = 2, /* do_try_to_free_pages, consider_reclaim_throttle */
+	/* shrink_inactive_list, and the end of shrink_page_list. */
+	SWS_STALL_AT_LIST = 0,
+	/* shrink_node of 6.1, by the sums over all lists of the pass. */
+	SWS_STALL_AT_PASS = 1,
+	/* do_try_to_free_pages, consider_reclaim_throttle. */
+	SWS_STALL_AT_ROUND = 2,
 };
 
+/* The kinds of acts. */
 enum sws_stall_does {
-	SWS_STALL_DOES_NOTHING = 0, /* the program is over */
-	SWS_STALL_DOES_SET = 1, /* the flag that is named */
-	SWS_STALL_DOES_SLEEP = 2, /* by enum sws_stall_sleep */
-	SWS_STALL_DOES_WAKE = 3, /* the flusher threads */
+	/* The end of the program. */
+	SWS_STALL_DOES_NOTHING = 0,
+	/* Set a flag. */
+	SWS_STALL_DOES_SET = 1,
+	/* Throttle, by enum sws_stall_sleep. */
+	SWS_STALL_DOES_SLEEP = 2,
+	/* Wake the flusher threads. */
+	SWS_STALL_DOES_WAKE = 3,
 };
 
-/* Whose reclaim an act is for. */
+/* The callers for which an act is carried out. */
 enum sws_stall_scope {
 	SWS_STALL_FOR_ANY = 1,
 	SWS_STALL_FOR_GLOBAL = 2,
 	SWS_STALL_FOR_KSWAPD = 4,
 	SWS_STALL_FOR_KSWAPD_OR_SANE_MEMCG = 8,
-	SWS_STALL_FOR_DIRECT = 16, /* neither kswapd nor hibernation */
-	SWS_STALL_FOR_THROTTLED_DIRECT = 32, /* nor one that must not be stalled */
+	/* Neither kswapd nor hibernation. */
+	SWS_STALL_FOR_DIRECT = 16,
+	/* As FOR_DIRECT, except tasks that must not be stalled. */
+	SWS_STALL_FOR_THROTTLED_DIRECT = 32,
 	SWS_STALL_FOR_LEGACY_MEMCG = 64,
-	SWS_STALL_FOR_GLOBAL_DIRECT = 128, /* neither kswapd nor a memcg */
+	/* Neither kswapd nor a memory cgroup. */
+	SWS_STALL_FOR_GLOBAL_DIRECT = 128,
 };
 
+/* The test of an act. */
 enum sws_stall_test {
 	SWS_STALL_TEST_ALWAYS = 0,
 	SWS_STALL_TEST_SOME = 1, /* number > 0 */
@@ -169,7 +195,7 @@ enum sws_stall_test {
 	SWS_STALL_TEST_NO_PROGRESS = 8, /* priority == 1 and reclaimed == 0 */
 };
 
-/* What a test compares. */
+/* The numbers that a test compares. */
 enum sws_stall_number {
 	SWS_STALL_N_NONE = 0,
 	SWS_STALL_N_DIRTY = 1,
@@ -182,61 +208,75 @@ enum sws_stall_number {
 	SWS_STALL_N_SHARE = 8, /* taken >> (12 - priority) */
 };
 
-/* One act of a program: if the test holds in this scope, the flag is set, or a sleep asked for. */
+/* One act of a program: if its test holds for a caller in its scope, it is carried out. */
 struct sws_stall_act {
 	/* enum sws_stall_does */
 	uint8_t does;
 	/* The flag, or enum sws_stall_sleep. */
 	uint8_t what;
-	/* enum sws_stall_scope, and so on */
+	/* enum sws_stall_scope */
 	uint8_t scope;
+	/* enum sws_stall_test */
 	uint8_t test;
+	/* enum sws_stall_number: the left side of the comparison. */
 	uint8_t number;
+	/* enum sws_stall_number: the right side of the comparison. */
 	uint8_t of;
 };
 
-/* A row of rules: all that distinguishes a rule set. */
+/* A row of rules: all properties that distinguish a rule set. */
 struct sws_stall_rules {
 	/* enum sws_stall_counted */
 	uint8_t counted;
 	/* Bits of enum sws_stall_congested_by. */
 	uint8_t congested_by;
-	/* Are a huge page's counted, or 1 for it? It has them in taken by any rules. */
+	/*
+	 * True if each base page of a huge page counts, false if it counts as 1; in T all base
+	 * pages count.
+	 */
 	bool counts_base_pages;
-	/* Whose callbacks are asked. */
+	/* True if the callback of buffer heads is called. */
 	bool asks_buffers;
+	/* True if the callback of NFS is called. */
 	bool asks_nfs;
 	/* enum sws_stall_case_1 */
 	uint8_t case_1;
-	/* Does case 2 activate the page, or keep it? So too with a dirty page not to be written. */
+	/*
+	 * True if case 2, and a dirty page that may not be written, activate the page; false if it
+	 * is kept.
+	 */
 	bool activates;
-	/* Case 3: is it for cgroup v1 alone, and does it ask for FS, or for IO? */
+	/* True if case 3 exists for cgroup v1 only. */
 	bool waits_for_legacy;
+	/* True if case 3 tests for FS, false if it tests for IO. */
 	bool waits_entering_fs;
-	/* After the wait, is the page met anew, or does it go on? */
+	/* True if the page is tested again after the wait of case 3, false if it goes on. */
 	bool retries;
 	/* enum sws_stall_writes */
 	uint8_t writes;
-	/* Where flags are set: enum sws_stall_place. */
+	/* The place at which flags are set: enum sws_stall_place. */
 	uint8_t decides;
-	/* By enum sws_stall_place. */
+	/* The programs, indexed by enum sws_stall_place. */
 	struct sws_stall_act acts[SWS_STALL_PLACES][SWS_STALL_ACTS_MAX];
-	/* By enum sws_stall_clear, the flags. */
+	/* The flags that each event clears, indexed by enum sws_stall_clear. */
 	uint8_t clears[SWS_STALL_CLEARS];
-	/* How a reclaimer sleeps when too many pages are isolated: enum sws_stall_sleep. */
+	/* The throttle that is requested when too many pages are isolated: enum sws_stall_sleep. */
 	uint8_t isolated;
 };
 
-/* A rule set's name, as tables and options have it: "series-3". NULL past the last. */
+/* Returns the name of a rule set in tables and options, such as "series-3"; NULL past the last. */
 const char *sws_stall_set_name(enum sws_stall_set set);
 
-/* A sleep's name, as the column reason has it: "congestion_wait". NULL past the last. */
+/*
+ * Returns the name of a throttle in the column reason, such as "congestion_wait"; NULL past the
+ * last.
+ */
 const char *sws_stall_sleep_name(enum sws_stall_sleep sleep);
 
-/* A rule set's row; NULL for none. Borrowed, constant. */
+/* Returns the row of a rule set, NULL for an unknown set. The row is a constant of the library. */
 const struct sws_stall_rules *sws_stall_rules_of(enum sws_stall_set set);
 
-/* The flags that such an event clears. */
+/* Returns the flags that an event clears, 0 for an unknown set or event. */
 uint8_t sws_stall_clears(enum sws_stall_set set, enum sws_stall_clear why);
 
 /* ffi: end */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stall/check.c - what cannot be, in the order in which a caller would look for it. */
+/*
+ * stall/check.c - checks of contexts, counts and pages, in the order in which a caller would need
+ * them.
+ */
 #include "stall/parts.h"
 
 enum sws_stall_problem sws_stall__check_caller(uint8_t caller, uint8_t priority, uint8_t flags)
@@ -32,8 +35,8 @@ enum sws_stall_problem sws_stall__check_page(uint32_t page)
 }
 
 /*
- * A page that is met anew after case 3 is counted anew, and was taken once: what a group of
- * cgroup v1 counts in 6.1 has no bound.
+ * A page that is tested again after case 3 counts again but was isolated once, so in 6.1 the counts
+ * of a cgroup of v1 have no bound.
  */
 static bool counts_again(const struct sws_stall_context *context)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stall/decide.c - the programs of stall_rules.h run: each act in its turn, on the flags as
- * the acts before it have left them. kswapd, global, priority 10, series-5; of 32 pages
- * 8 under writeback, 9 dirty, all of them on a congested device:
+ * stall/decide.c - runs the programs of stall_rules.h: the acts in order, each with the flags that
+ * the acts before it have left. Example: kswapd, global reclaim, priority 10, series-5; of 32 pages
+ * 8 are under writeback and 9 dirty, all of these on a congested device:
  *
- *      act   test                    numbers    holds    flags    sleeps
+ *      act   test                    numbers    holds    flags    throttles
  *      set W W > 0, W >= share       8 >= 8     yes      W
  *      set C D > 0, D == C           9 == 9     yes      W C
  *      set D U == T                  1 == 32    no       W C
@@ -13,9 +13,9 @@
  */
 #include "stall/parts.h"
 
-/* What the tests of one program look at. */
+/* The numbers that the tests of one program read. */
 struct numbers {
-	/* By enum sws_stall_number; immediate is in its place, too. */
+	/* Indexed by enum sws_stall_number; includes immediate. */
 	uint64_t of[SWS_STALL_N_SHARE + 1];
 	struct sws_stall_round round;
 	uint8_t scopes;
@@ -23,7 +23,7 @@ struct numbers {
 	uint8_t flags;
 };
 
-/* The scopes that a caller is in: bits of enum sws_stall_scope. */
+/* Returns the scopes that include a caller: bits of enum sws_stall_scope. */
 static uint8_t scopes_of(uint8_t caller)
 {
 	const bool kswapd = caller & SWS_STALL_KSWAPD;
@@ -102,9 +102,9 @@ static bool is_done(const struct sws_stall_act *act, const struct numbers *numbe
 	return (act->scope & numbers->scopes) && test_holds(act, numbers);
 }
 
-/* Does one act, or leaves it. */
-static void act_out(const struct sws_stall_act *act, uint32_t place, struct numbers *numbers,
-		    struct sws_stall_decision *decision)
+/* Carries out one act if its test holds in its scope. */
+static void carry_out(const struct sws_stall_act *act, uint32_t place, struct numbers *numbers,
+		      struct sws_stall_decision *decision)
 {
 	if (!is_done(act, numbers))
 		return;
@@ -122,11 +122,11 @@ static void run(const struct sws_stall_act *acts, struct numbers *numbers,
 {
 	*decision = (struct sws_stall_decision){ 0 };
 	for (uint32_t i = 0; i < SWS_STALL_ACTS_MAX && acts[i].does; i++)
-		act_out(&acts[i], i, numbers, decision);
+		carry_out(&acts[i], i, numbers, decision);
 	decision->flags_after = numbers->flags;
 }
 
-/* The reason of an act, once those before it were done. */
+/* Writes the reason of an act, after carrying out the acts before it. */
 static int explain(const struct sws_stall_act *acts, uint32_t i, struct numbers *numbers,
 		   struct sws_stall_reason *reason)
 {
@@ -135,7 +135,7 @@ static int explain(const struct sws_stall_act *acts, uint32_t i, struct numbers 
 	if (i >= SWS_STALL_ACTS_MAX || !acts[i].does)
 		return SWS_ERROR_NOT_FOUND;
 	for (uint32_t earlier = 0; earlier < i; earlier++)
-		act_out(&acts[earlier], earlier, numbers, &before);
+		carry_out(&acts[earlier], earlier, numbers, &before);
 	*reason = (struct sws_stall_reason){
 		.act = acts[i],
 		.in_scope = acts[i].scope & numbers->scopes,

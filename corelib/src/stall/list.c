@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stall/list.c - a list led page by page. kswapd meets three pages by series-1; the zone has
- * WRITEBACK set, all pages are of a file and have the reclaim flag:
+ * stall/list.c - processes a list page by page. In the example kswapd tests three pages by the
+ * rules of series-1; the zone has WRITEBACK set, all pages belong to a file and have the reclaim
+ * flag:
  *
  *      call                        state       flags  W  D
  *      begin                       PAGE        W      0  0
  *      meet(under writeback)       ASLEEP      W      0  0     case 1
- *      slept                       PAGE        -      0  0     kept; the flag is gone, so
- *      meet(under writeback)       PAGE        -      1  0     the next one is case 2
+ *      slept                       PAGE        -      0  0     kept; the flag is cleared, so
+ *      meet(under writeback)       PAGE        -      1  0     the next page is case 2
  *      meet(dirty)                 GOES_ON     -      1  0
  *      dirty                       PAGE        -      1  1     no TAIL_DIRTY: not written, kept
  *      end                         ENDED
  *
- * By mmotm the first would go on after its sleep, be it written or not.
+ * With the rules of mmotm the first page would go on after its sleep even if it is not written yet.
  */
 #include "stall/parts.h"
 
@@ -36,8 +37,8 @@ int sws_stall_begin(const struct sws_stall_context *context, bool file, uint64_t
 	return SWS_OK;
 }
 
-/* The page's way is over. */
-static void end_way(struct sws_stall_list *list, bool activates)
+/* Ends the path of the current page. */
+static void end_path(struct sws_stall_list *list, bool activates)
 {
 	list->state = SWS_STALL_STATE_PAGE;
 	list->activates = activates;
@@ -50,7 +51,7 @@ static void enter_case_1(struct sws_stall_list *list, const struct sws_stall_rul
 		list->slept++;
 	} else {
 		list->counts.immediate += list->weight;
-		end_way(list, rules->case_1 == SWS_STALL_CASE_1_COUNT_AND_ACTIVATE);
+		end_path(list, rules->case_1 == SWS_STALL_CASE_1_COUNT_AND_ACTIVATE);
 	}
 }
 
@@ -58,7 +59,7 @@ static void enter_case_2(struct sws_stall_list *list, const struct sws_stall_rul
 {
 	list->counts.writeback += list->weight;
 	list->marks = true;
-	end_way(list, rules->activates);
+	end_path(list, rules->activates);
 }
 
 int sws_stall_meet(struct sws_stall_list *list, uint16_t page, uint32_t base_pages)
@@ -98,7 +99,7 @@ int sws_stall_slept(struct sws_stall_list *list, bool under_writeback)
 		list->under_writeback = under_writeback;
 		list->state = SWS_STALL_STATE_GOES_ON;
 	} else {
-		end_way(list, false);
+		end_path(list, false);
 	}
 	return SWS_OK;
 }
@@ -116,7 +117,7 @@ int sws_stall_left(struct sws_stall_list *list)
 {
 	if (list->state != SWS_STALL_STATE_GOES_ON)
 		return SWS_ERROR_BAD_ARGUMENT;
-	end_way(list, false);
+	end_path(list, false);
 	return SWS_OK;
 }
 
@@ -130,7 +131,7 @@ int sws_stall_dirty(struct sws_stall_list *list)
 	list->fate = stall_may_write(&masks, list->page, list->flags);
 	if (list->fate == SWS_STALL_FATE_NOT_WRITTEN) {
 		list->marks = true;
-		end_way(list, masks.rules->activates);
+		end_path(list, masks.rules->activates);
 	} else {
 		list->state = SWS_STALL_STATE_PAGEOUT;
 	}
@@ -144,7 +145,7 @@ int sws_stall_paged_out(struct sws_stall_list *list, bool kept)
 	if (list->state != SWS_STALL_STATE_PAGEOUT)
 		return SWS_ERROR_BAD_ARGUMENT;
 	list->counts.congested += list->weight * (masks.by_pageout & kept);
-	end_way(list, false);
+	end_path(list, false);
 	return SWS_OK;
 }
 
@@ -167,17 +168,17 @@ int sws_stall_verify(const struct sws_stall_list *list, const char **reason)
 
 	*reason = NULL;
 	if (sws_stall_check(&list->context))
-		*reason = "the list's context is none";
+		*reason = "the context of the list is invalid";
 	else if ((unsigned int)list->state > SWS_STALL_STATE_ENDED)
-		*reason = "the list's state is none";
+		*reason = "the state of the list is unknown";
 	else if (counts->unqueued_dirty > counts->dirty)
 		*reason = "more pages are unqueued than dirty";
 	else if (list->slept && rules->case_1 >= SWS_STALL_CASE_1_COUNT_AND_KEEP)
-		*reason = "a case 1 has slept that only counts";
+		*reason = "case 1 has slept, but its rules only count";
 	else if (counts->immediate && rules->case_1 < SWS_STALL_CASE_1_COUNT_AND_KEEP)
-		*reason = "a case 1 was counted that sleeps";
+		*reason = "case 1 was counted, but its rules sleep";
 	else if (list->cleared & ~rules->clears[SWS_STALL_CLEAR_IMMEDIATE])
-		*reason = "case 1 has cleared a flag that is not its own";
+		*reason = "case 1 has cleared a flag that its rules do not clear";
 	else if (list->under_writeback && rules->case_1 != SWS_STALL_CASE_1_SLEEP_LOCKED)
 		*reason = "a page under writeback goes on";
 	return *reason ? SWS_ERROR_BROKEN : SWS_OK;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stall/page.h - the tests of one page, without a branch: of bits that are 0 or 1, for a list
- * that is led page by page and for one that comes as columns.
+ * stall/page.h - the tests of one page, branch-free on bits that are 0 or 1; used for lists that
+ * are processed page by page and for lists in columns.
  *
- * What a row of rules, the caller and the priority have in common for all pages of a list is
- * worked out once, as masks. A page of series-7 with buffer heads, its flags dirty, all its
- * buffers clean; and the same page for series-6:
+ * The parts of a row of rules, the caller and the priority that are the same for all pages of a
+ * list are computed once, as masks. An example is a page of series-7 with buffer heads that is
+ * dirty while all its buffers are clean, and the same page with series-6:
  *
  *      callbacks   page & callbacks   from                      dirty   D U
  *      BUFFERS     BUFFERS            FS_DIRTY, FS_WRITEBACK    0       0 0
@@ -16,20 +16,26 @@
 
 #include "swapsim/stall.h"
 
-/* Each but the pointer and the bits is 0 or 1. */
+/* All members except the pointer and the bits are 0 or 1. */
 struct stall_masks {
 	const struct sws_stall_rules *rules;
-	/* Bits of the callbacks that are asked. */
+	/* The page bits of the callbacks that are called. */
 	uint16_t callbacks;
-	/* 1: counted at the accounting; 0: at the dirty test. */
+	/* 1 if pages are counted at the accounting, 0 if at the dirty test. */
 	uint32_t at_top;
 	uint32_t by_device;
 	uint32_t by_mark;
 	uint32_t by_pageout;
-	/* May there be a case 1, and a case 3 of an anonymous and of a file page? */
+	/*
+	 * 1 if case 1 is possible, and if case 3 is possible for an anonymous [0] or a file page
+	 * [1].
+	 */
 	uint32_t case_1;
 	uint32_t case_3[2];
-	/* May this caller write file pages, if these flags are set, and these bits of the page? */
+	/*
+	 * 1 if this caller may write file pages, given these flags of the zone and these bits of
+	 * the page.
+	 */
 	uint32_t writes;
 	uint8_t write_flags;
 	uint16_t write_bits;
@@ -45,7 +51,7 @@ static inline struct stall_masks stall_masks_of(const struct sws_stall_rules *ru
 {
 	const bool kswapd = caller & SWS_STALL_KSWAPD;
 	const bool io = caller & (rules->waits_entering_fs ? SWS_STALL_FS : SWS_STALL_IO);
-	/* A page of the swap cache needs no filesystem: IO will do. */
+	/* A page of the swap cache needs IO but not FS. */
 	const bool swap_io =
 		caller & (SWS_STALL_IO | (rules->waits_entering_fs ? SWS_STALL_FS : 0));
 	const bool waits = caller & (rules->waits_for_legacy ? SWS_STALL_LEGACY : SWS_STALL_MEMCG);
@@ -68,23 +74,23 @@ static inline struct stall_masks stall_masks_of(const struct sws_stall_rules *ru
 	};
 }
 
-/* Base pages as they count. */
+/* Returns the base pages of a page as they count. */
 static inline uint32_t stall_weight(const struct stall_masks *masks, uint32_t base_pages)
 {
 	return masks->rules->counts_base_pages ? base_pages : 1;
 }
 
-/* The accounting. Models: page_check_dirty_writeback, and what is counted by its answer. */
+/* Runs the accounting. Models: page_check_dirty_writeback and the counts by its result. */
 static inline void stall_account(const struct stall_masks *masks, uint32_t page, uint32_t weight,
 				 struct sws_stall_counts *counts)
 {
-	const uint32_t asked = stall_bit(page, masks->callbacks);
+	const uint32_t by_callback = stall_bit(page, masks->callbacks);
 	const uint32_t files =
 		stall_bit(page, SWS_STALL_PAGE_FILE) & !stall_bit(page, SWS_STALL_PAGE_LAZYFREE);
-	const uint32_t dirty =
-		files & stall_bit(page, asked ? SWS_STALL_PAGE_FS_DIRTY : SWS_STALL_PAGE_DIRTY);
-	const uint32_t writeback = files & stall_bit(page, asked ? SWS_STALL_PAGE_FS_WRITEBACK
-								 : SWS_STALL_PAGE_WRITEBACK);
+	const uint32_t dirty = files & stall_bit(page, by_callback ? SWS_STALL_PAGE_FS_DIRTY
+								   : SWS_STALL_PAGE_DIRTY);
+	const uint32_t writeback = files & stall_bit(page, by_callback ? SWS_STALL_PAGE_FS_WRITEBACK
+								       : SWS_STALL_PAGE_WRITEBACK);
 	const uint32_t device = masks->by_device & stall_bit(page, SWS_STALL_PAGE_DEVICE_CONGESTED);
 	const uint32_t mark = masks->by_mark & writeback & stall_bit(page, SWS_STALL_PAGE_RECLAIM);
 
@@ -93,7 +99,7 @@ static inline void stall_account(const struct stall_masks *masks, uint32_t page,
 	counts->congested += weight * (device | mark);
 }
 
-/* The writeback test: GOES_ON, or one of the cases. */
+/* Runs the writeback test; returns GOES_ON or one of the cases. */
 static inline enum sws_stall_fate stall_case(const struct stall_masks *masks, uint32_t page,
 					     uint8_t flags)
 {
@@ -109,7 +115,7 @@ static inline enum sws_stall_fate stall_case(const struct stall_masks *masks, ui
 				     third - first);
 }
 
-/* What is counted at the dirty test of a dirty page. */
+/* Counts a page that is dirty at the dirty test. */
 static inline void stall_count_late(const struct stall_masks *masks, uint32_t under_writeback,
 				    uint32_t weight, struct sws_stall_counts *counts)
 {
@@ -117,7 +123,7 @@ static inline void stall_count_late(const struct stall_masks *masks, uint32_t un
 	counts->unqueued_dirty += weight * (!masks->at_top & !under_writeback);
 }
 
-/* The dirty test: WRITE, or NOT_WRITTEN. */
+/* Runs the dirty test; returns WRITE or NOT_WRITTEN. */
 static inline enum sws_stall_fate stall_may_write(const struct stall_masks *masks, uint32_t page,
 						  uint8_t flags)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stall/replay.c - lists that come as columns. What becomes of a page is looked up (ways.h);
- * whether its row is sound, is asked once for a whole list. Only if it is not, the row is
- * searched.
+ * stall/replay.c - replays lists in columns. The result of a page is looked up (paths.h). The
+ * validity of the rows is tested once per list; only if the test fails is the faulty row searched.
  */
-#include "stall/ways.h"
+#include "stall/paths.h"
 
 void sws_stall_replay_config_init(struct sws_stall_replay_config *config)
 {
@@ -28,9 +27,9 @@ int sws_stall_replay_new(const struct sws_stall_replay_config *config,
 	self->set = config->set;
 	self->rules = sws_stall_rules_of(config->set);
 	self->accounts = sws_allocate_array(allocator, STALL_ACCOUNTS, sizeof(*self->accounts));
-	self->ways = sws_allocate_array(allocator, (size_t)STALL_CALLERS * STALL_WAYS,
-					sizeof(*self->ways));
-	if (!self->accounts || !self->ways) {
+	self->paths = sws_allocate_array(allocator, (size_t)STALL_CALLERS * STALL_PATHS,
+					 sizeof(*self->paths));
+	if (!self->accounts || !self->paths) {
 		sws_stall_replay_free(self);
 		return SWS_ERROR_NO_MEMORY;
 	}
@@ -47,86 +46,87 @@ void sws_stall_replay_free(struct sws_stall_replay *self)
 		return;
 	allocator = self->allocator;
 	sws_release(&allocator, self->accounts);
-	sws_release(&allocator, self->ways);
+	sws_release(&allocator, self->paths);
 	sws_release(&allocator, self);
 }
 
-/* What goes from row to row of a list. */
+/* The state that is carried from row to row of a list. */
 struct walk {
 	const uint32_t *accounts;
-	const uint64_t *ways;
+	const uint64_t *paths;
 	struct sws_stall_counts counts;
 	/* Pages of case 1. */
 	uint64_t first;
 	uint64_t writes;
 	uint64_t untold;
-	/* What a case 1 clears, and what it has cleared. */
+	/* The flags that case 1 clears, and those that it has cleared. */
 	uint8_t clears;
 	uint8_t cleared;
 	uint8_t flags;
-	/* 1: this row goes on with the page that waited in the one before it. */
+	/* 1 if this row continues the page of the previous row, which has waited. */
 	uint32_t waited;
-	/* Something is wrong with a row so far. */
+	/* Nonzero if a row so far is invalid. */
 	uint32_t wrong;
 };
 
-/* Adds what stands in the bytes of some rows, times a weight. */
-static void add_bytes(struct walk *walk, uint32_t account, uint64_t way, uint64_t weight)
+/* Adds the byte counters of an account and a path, times a weight. */
+static void add_bytes(struct walk *walk, uint32_t account, uint64_t path, uint64_t weight)
 {
 	struct sws_stall_counts *counts = &walk->counts;
-	const uint64_t late = weight * stall_byte(way, STALL_BYTE_LATE);
+	const uint64_t late = weight * stall_byte(path, STALL_BYTE_LATE);
 
 	counts->dirty += weight * stall_byte(account, 0) + late;
 	counts->unqueued_dirty += weight * stall_byte(account, 1) + late;
-	counts->congested += weight * (stall_byte(account, 2) + stall_byte(way, STALL_BYTE_KEPT));
-	counts->writeback += weight * stall_byte(way, STALL_BYTE_WRITEBACK);
-	walk->first += weight * stall_byte(way, STALL_BYTE_FIRST);
+	counts->congested += weight * (stall_byte(account, 2) + stall_byte(path, STALL_BYTE_KEPT));
+	counts->writeback += weight * stall_byte(path, STALL_BYTE_WRITEBACK);
+	walk->first += weight * stall_byte(path, STALL_BYTE_FIRST);
 }
 
-/* Walks as many rows as a byte can count. A column that is missing is that of ordinary pages. */
+/* Processes up to 255 rows, which byte counters can hold. A missing column means ordinary pages. */
 static void walk_rows(struct walk *from, const struct sws_stall_rows *rows, const uint32_t *weights,
 		      uint64_t begin, uint64_t end, uint8_t *fates)
 {
-	/* A copy that nobody can point to: stores of fates leave it in registers. */
+	/* A local copy without aliases, so that stores to fates leave it in registers. */
 	struct walk walk = *from;
 	uint32_t accounts = 0;
-	uint64_t ways = 0;
+	uint64_t paths = 0;
 
 	for (uint64_t row = begin; row < end; row++) {
 		const uint32_t page = rows->page[row];
 		const uint32_t step = rows->step[row];
 		const uint32_t flags = rows->flags ? rows->flags[row] : walk.flags;
 		const uint32_t account = walk.accounts[page & SWS_STALL_PAGE_BITS];
-		const uint64_t way = walk.ways[(account >> STALL_ACCOUNT_ASKED & STALL_ASKED_BITS) |
-					       (step & STALL_STEP_BITS) << STALL_WAY_STEP |
-					       (flags & STALL_WAY_FLAG_BITS) << STALL_WAY_FLAGS |
-					       walk.waited << STALL_WAY_WAITED];
+		const uint64_t path =
+			walk.paths[(account >> STALL_ACCOUNT_INPUT & STALL_INPUT_BITS) |
+				   (step & STALL_STEP_BITS) << STALL_PATH_STEP |
+				   (flags & STALL_PATH_FLAG_BITS) << STALL_PATH_FLAGS |
+				   walk.waited << STALL_PATH_WAITED];
 		const uint32_t at_top = account & STALL_ACCOUNT_BYTES &
-					(0U - (uint32_t)(way >> STALL_WAY_COUNTS_AT_TOP & 1));
-		const uint8_t cleared = (uint8_t)(walk.clears * (way >> STALL_WAY_CLEARS & 1));
+					(0U - (uint32_t)(path >> STALL_PATH_COUNTS_AT_TOP & 1));
+		const uint8_t cleared = (uint8_t)(walk.clears * (path >> STALL_PATH_CLEARS & 1));
 
 		accounts += at_top;
-		ways += way & STALL_WAY_BYTES;
-		walk.waited = way >> STALL_WAY_WAITS & 1;
+		paths += path & STALL_PATH_BYTES;
+		walk.waited = path >> STALL_PATH_WAITS & 1;
 		walk.flags &= (uint8_t)~cleared;
 		walk.cleared |= cleared;
 		walk.wrong |= (page & ~(uint32_t)SWS_STALL_PAGE_BITS) |
 			      (step & ~(uint32_t)STALL_STEP_BITS) |
 			      (flags & ~(uint32_t)SWS_STALL_FLAGS) |
 			      (account >> STALL_ACCOUNT_WRONG & 1) |
-			      (uint32_t)(way >> STALL_WAY_WRONG & 1);
+			      (uint32_t)(path >> STALL_PATH_WRONG & 1);
 		if (weights && weights[row] != 1)
-			add_bytes(&walk, at_top, way, (uint64_t)weights[row] - 1);
+			add_bytes(&walk, at_top, path, (uint64_t)weights[row] - 1);
 		if (fates)
-			fates[row] = (uint8_t)(way >> STALL_WAY_FATE);
+			fates[row] = (uint8_t)(path >> STALL_PATH_FATE);
 	}
-	add_bytes(&walk, accounts, ways, 1);
-	walk.writes += stall_byte(ways, STALL_BYTE_WRITES);
-	walk.untold += stall_byte(ways, STALL_BYTE_UNTOLD);
+	add_bytes(&walk, accounts, paths, 1);
+	walk.writes += stall_byte(paths, STALL_BYTE_WRITES);
+	walk.untold += stall_byte(paths, STALL_BYTE_UNTOLD);
 	*from = walk;
 }
 
-/* Is a folio of a size that there is not? */
+/* Returns nonzero if a folio has an impossible number of base pages. */
 static uint32_t sizes_are_wrong(const uint32_t *base_pages, uint64_t begin, uint64_t end)
 {
 	uint32_t wrong = 0;
@@ -155,7 +155,7 @@ static enum sws_stall_problem row_problem(const struct sws_stall_rows *rows, uin
 	return SWS_STALL_NO_PROBLEM;
 }
 
-/* The first row of a list that is at fault: there is one. */
+/* Finds the first invalid row of a list that has one. */
 static void find_problem(const struct sws_stall_rows *rows, struct sws_stall_results *results)
 {
 	while (!(results->problem = row_problem(rows, results->row)))
@@ -179,7 +179,10 @@ static enum sws_stall_problem list_problem(const struct sws_stall_lists *lists, 
 						    : lists->node_flags[lists->node[list]]);
 }
 
-/* Flags as a list begins: as they are given, or as the node has them after what cleared some. */
+/*
+ * Returns the flags at the beginning of a list: as given, or those of the node after its clear
+ * events.
+ */
 static uint8_t flags_of(const struct sws_stall_rules *rules, const struct sws_stall_lists *lists,
 			uint64_t list)
 {
@@ -194,7 +197,7 @@ static uint8_t flags_of(const struct sws_stall_rules *rules, const struct sws_st
 	return flags;
 }
 
-/* One list, which was checked; its rows are checked on the way. */
+/* Replays a list that was checked and tests its rows. */
 static int walk_list(struct sws_stall_replay *self, const struct sws_stall_context *context,
 		     const struct sws_stall_rows *rows, uint64_t begin,
 		     const struct sws_stall_lists *lists, struct sws_stall_results *results)
@@ -207,7 +210,7 @@ static int walk_list(struct sws_stall_replay *self, const struct sws_stall_conte
 	const bool counts_first = self->rules->case_1 >= SWS_STALL_CASE_1_COUNT_AND_KEEP;
 	struct walk walk = {
 		.accounts = self->accounts,
-		.ways = sws_stall__ways(self, context->caller, context->priority),
+		.paths = sws_stall__paths(self, context->caller, context->priority),
 		.counts = { .taken = taken, .file_taken = lists->file[results->list] ? taken : 0 },
 		.clears = self->rules->clears[SWS_STALL_CLEAR_IMMEDIATE],
 		.flags = context->flags,

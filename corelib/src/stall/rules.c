@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stall/rules.c - the rows of stall_rules.h, one below the other: what a patch of the series
- * changes is what changes from row to row. A test that several sets make has a name.
+ * stall/rules.c - the rows of stall_rules.h in the order of the series, so that the changes of a
+ * patch are the differences between two rows. Tests that several sets share have a name.
  */
 #include "swapsim/stall_rules.h"
 
@@ -14,10 +14,10 @@
 	{ SWS_STALL_DOES_SLEEP,  SWS_STALL_SLEEP_##sleep, SWS_STALL_FOR_##scope,                   \
 	  SWS_STALL_TEST_##test, SWS_STALL_N_##number,    SWS_STALL_N_##of }
 
-/* All that was dirty sits on a congested device. */
+/* All dirty pages are on a congested device. */
 #define CONGESTED_IF_ALL SET(CONGESTED, GLOBAL, SOME_EQUAL, DIRTY, CONGESTED)
 
-/* A share of what was taken is under writeback: all at priority 12, a quarter at 10. */
+/* A share of the isolated pages is under writeback: all at priority 12, a quarter at 10. */
 #define WRITEBACK_IF_SHARE SET(WRITEBACK, ANY, SOME_AT_LEAST, WRITEBACK, SHARE)
 #define WRITEBACK_IF_ALL   SET(WRITEBACK, ANY, SOME_EQUAL, WRITEBACK, TAKEN)
 #define WAIT_IF_SHARE      SLEEP(WAIT_IFF_CONGESTED, ANY, SOME_AT_LEAST, WRITEBACK, SHARE)
@@ -36,11 +36,11 @@
 	  SWS_STALL_FOR_ANY,          SWS_STALL_TEST_EQUAL,                                        \
 	  SWS_STALL_N_UNQUEUED_DIRTY, SWS_STALL_N_TAKEN }
 
-/* What a direct reclaimer does when a list, or a round in trouble, is over. */
+/* The throttle of direct reclaim after a list, or after a round with too little progress. */
 #define WAIT_IF_DIRECT SLEEP(WAIT_IFF_CONGESTED, DIRECT, ALWAYS, NONE, NONE)
 #define NAP            { SLEEP(WAIT_IFF_CONGESTED, DIRECT, IN_TROUBLE, NONE, NONE) }
 
-/* From series-5 on all is decided in one place, shrink_inactive_list. */
+/* From series-5 on all decisions are in one place, shrink_inactive_list. */
 #define ONE_PLACE(set_writeback)                                                                   \
 	{ set_writeback, CONGESTED_IF_ALL, DIRTY_IF_ALL, STALL_IF_DIRTY_OR_IMMEDIATE,              \
 	  WAIT_IF_DIRECT }
@@ -48,7 +48,7 @@
 #define CLEARS_OF_2013                                                                             \
 	{ [SWS_STALL_CLEAR_BALANCED] = SWS_STALL_TAIL_DIRTY | SWS_STALL_CONGESTED,                 \
 	  [SWS_STALL_CLEAR_SHRUNK] = SWS_STALL_WRITEBACK }
-/* Until series-2, which sleep in case 1 and look anew whether there is one. */
+/* Until series-2: case 1 sleeps, and then tests again whether it still applies. */
 #define CLEARS_IN_CASE_1                                                                           \
 	{ [SWS_STALL_CLEAR_BALANCED] = SWS_STALL_TAIL_DIRTY | SWS_STALL_CONGESTED,                 \
 	  [SWS_STALL_CLEAR_SHRUNK] = SWS_STALL_WRITEBACK,                                          \

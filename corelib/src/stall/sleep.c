@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stall/sleep.c - what the functions that are asked for a sleep decide themselves. */
+/* stall/sleep.c - the tests inside the functions that throttle. */
 #include "stall/parts.h"
 
 enum { US_PER_S = 1000000 };
@@ -9,7 +9,10 @@ static enum sws_stall_declined skip_noprogress(const struct sws_stall_sleeper *s
 {
 	if (sleeper->failures >= SWS_STALL_FAILURES_MAX)
 		return SWS_STALL_DECLINED_FAILURES;
-	/* Twice the writes could overflow; half of the rest cannot, and says the same. */
+	/*
+	 * Twice write_pending could overflow; comparing with half of reclaimable is equivalent and
+	 * cannot.
+	 */
 	if (sleeper->write_pending <= sleeper->reclaimable / 2)
 		return SWS_STALL_DECLINED_FEW_WRITES;
 	return SWS_STALL_SLEEPS;
@@ -68,7 +71,7 @@ int sws_stall_sleep_length(enum sws_stall_sleep sleep, const struct sws_stall_sl
 uint16_t sws_stall_ask_buffers(bool has_buffers, bool page_writeback, bool any_locked,
 			       bool any_dirty)
 {
-	/* Without buffers it answers no twice, whatever the page's flags are. */
+	/* Without buffers both answers are no, whatever the flags of the page are. */
 	if (!has_buffers)
 		return 0;
 	return (uint16_t)((any_dirty ? SWS_STALL_PAGE_FS_DIRTY : 0) |
