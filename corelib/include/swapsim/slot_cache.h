@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slot_cache.h - the per-CPU caches in front of a swap device: 64 slots to hand
- * out, 64 to give back.
+ * slot_cache.h - the per-CPU caches in front of a swap device: 64 allocated slots, and 64 slots
+ * that wait to be freed.
  *
- * Models mm/swap_slots.c (4.11 to 6.13): folio_alloc_swap (get_swap_page before),
- * free_swap_slot, check_cache_active, refill_swap_slots_cache,
- * drain_slots_cache_cpu.
+ * Models mm/swap_slots.c (4.11 to 6.13): folio_alloc_swap (formerly get_swap_page), free_swap_slot,
+ * check_cache_active, refill_swap_slots_cache, drain_slots_cache_cpu.
  *
  *      get --> [ slots of this CPU ] <== 64 at a time == device
  *      put --> [ returned slots    ] ==== 64 at a time ==> device
  *
- *   operation   lock                            under one hold
+ *   operation   lock                            work under it
  *   get         the cache's mutex               one slot; an empty cache is refilled by a call
- *   put         the return cache's irq lock     one slot; a full cache is flushed first, with si->lock inside
+ *   put         the return cache's irq lock     one slot; a full cache is first flushed under
+ *                                               si->lock
  *
- * A slot in either cache reads as cached in the map, but has no page: nobody can
- * take it. The caches work once more than 320 slots an online CPU are free, and are
- * drained and passed by below 128 a CPU. Without them each get asks the device for
- * one slot, each put frees one.
+ * A slot in either cache is marked as cached in the map but has no page, so that no scan can take
+ * it. The caches start when more than 320 slots per online CPU are free. They stop, and are
+ * drained, when fewer than 128 per CPU are free; then each get allocates one slot from the device,
+ * and each put frees one.
  *
- * Kept: sizes, thresholds, the flush before the 65th. Dropped: CPUs that come and
- * go, the enable switch of swapon.
+ * Modelled: sizes, thresholds, the flush before the 65th slot. Left out: CPU hotplug, the enable
+ * switch of swapon.
  */
 #ifndef SWAPSIM_SLOT_CACHE_H
 #define SWAPSIM_SLOT_CACHE_H
@@ -32,82 +32,99 @@
 enum {
 	/* SWAP_SLOTS_CACHE_SIZE. */
 	SWS_SLOT_CACHE_SIZE = 64,
-	/* Free slots an online CPU above which the caches start, and below which they stop. */
+	/* Free slots per online CPU above which the caches start. */
 	SWS_SLOT_CACHE_ACTIVATE = 320,
+	/* Free slots per online CPU below which the caches stop. */
 	SWS_SLOT_CACHE_DEACTIVATE = 128,
 };
 
-/* Who is told of what happens within an operation; NULL: nobody. */
+/* Functions that are called within an operation; NULL members are not called. */
 struct sws_slot_cache_observer {
-	/* The page of a cached slot left the swap cache, because a call tried the slot. */
+	/*
+	 * Called when the page of a cached slot has left the swap cache because a call tried the
+	 * slot.
+	 */
 	void (*reclaimed)(void *context, uint32_t offset);
-	/* A slot went back to the device, under si->lock. */
+	/* Called when a slot is freed to the device, under si->lock. */
 	void (*freed)(void *context, uint32_t offset);
+	/* The first argument of both functions; it belongs to the caller. */
 	void *context;
 };
 
+/* The configuration of the caches and their device. */
 struct sws_slot_cache_config {
+	/* The configuration of the device. */
 	struct sws_slots_config device;
-	/* Default true; false: every get and put goes to the device. */
+	/* False if each get and put goes to the device directly; default true. */
 	bool enabled;
-	/* Default nobody. */
+	/* The observer; by default its members are NULL. */
 	struct sws_slot_cache_observer observer;
 };
 
-/* What was done; operations add to it, so zero it first. */
+/* Counts of the work done; functions add to them, so the caller zeroes them first. */
 struct sws_slot_cache_work {
-	/* Slots asked for, and given back. */
+	/* Calls of get. */
 	uint64_t gets;
+	/* Calls of put. */
 	uint64_t puts;
-	/* Times that a cache's mutex and a return cache's lock were taken. */
+	/* Acquisitions of a cache's mutex. */
 	uint64_t cache_mutex;
+	/* Acquisitions of a return cache's lock. */
 	uint64_t return_lock;
-	/* Return caches that were flushed because they were full. */
+	/* Flushes of full return caches. */
 	uint64_t flushes;
 	/* Times that the caches were started or stopped. */
 	uint64_t switches;
+	/* The work of the device. */
 	struct sws_slots_work device;
 };
 
+/* Caches with their device; only the functions below read them. */
 struct sws_slot_cache;
 
-/* Writes every default. */
+/* Writes every default. Complexity: O(1). */
 void sws_slot_cache_config_init(struct sws_slot_cache_config *config);
 
 /*
- * Makes an empty device with empty caches. The caller frees it.
- * Returns SWS_ERROR_BAD_CONFIG for a field out of its range.
+ * Creates an empty device with empty caches. The caller owns *out and frees it by
+ * sws_slot_cache_free. Complexity: O(slots). Returns SWS_OK, SWS_ERROR_BAD_CONFIG or
+ * SWS_ERROR_NO_MEMORY.
  */
 int sws_slot_cache_new(const struct sws_slot_cache_config *config, struct sws_slot_cache **out);
 
-/* Frees caches and device; takes NULL. */
+/* Frees the caches and the device; accepts NULL. */
 void sws_slot_cache_free(struct sws_slot_cache *self);
 
-/* The device behind the caches; borrowed. */
+/* Returns the device, which the caches own. */
 struct sws_slots *sws_slot_cache_device(struct sws_slot_cache *self);
 
 /*
- * One slot for a page on this CPU (folio_alloc_swap): offset 0 if there is none.
- * If a call of the device was made, it stays readable in *call (given 0 otherwise
- * and state SWS_CALL_START). A cached slot that a call tries goes to this CPU's
- * return cache. Locks: see above.
- * Returns SWS_ERROR_BAD_ARGUMENT for an unknown CPU or mm.
+ * Gets one slot for a page on a CPU; *offset is 0 if there is no free slot. *call is the last call
+ * of the device, or has given 0 and state SWS_CALL_START if there was no call. A cached slot that a
+ * call reclaims goes to this CPU's return cache. Models: folio_alloc_swap. Complexity: amortised
+ * O(1) plus the slots tested. Locks: see the table above. Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT
+ * for an unknown CPU or mm.
  */
 int sws_slot_cache_get(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, uint32_t *offset,
 		       struct sws_slots_call *call, struct sws_slot_cache_work *work);
 
 /*
- * Gives back a slot that nothing holds any more (free_swap_slot). Locks: see above.
- * Returns SWS_ERROR_BAD_ARGUMENT for an unknown CPU or a slot still in use.
+ * Puts back a slot without references. Models: free_swap_slot. Complexity: amortised O(1). Locks:
+ * see the table above. Returns SWS_OK, or SWS_ERROR_BAD_ARGUMENT for an unknown CPU or a slot in
+ * use.
  */
 int sws_slot_cache_put(struct sws_slot_cache *self, uint32_t cpu, uint32_t offset,
 		       struct sws_slot_cache_work *work);
 
-/* Slots that wait on a CPU to be handed out, and to be freed. */
+/* Returns the allocated slots that wait in a CPU's cache. */
 uint32_t sws_slot_cache_ready(const struct sws_slot_cache *self, uint32_t cpu);
+/* Returns the slots that wait in a CPU's return cache to be freed. */
 uint32_t sws_slot_cache_returned(const struct sws_slot_cache *self, uint32_t cpu);
 
-/* Re-derives every invariant, the device's too; SWS_ERROR_BROKEN and a reason if one fails. */
+/*
+ * Recomputes every invariant, those of the device included. Complexity: O(slots). Returns SWS_OK,
+ * or SWS_ERROR_BROKEN and the *reason, a constant string.
+ */
 int sws_slot_cache_verify(const struct sws_slot_cache *self, const char **reason);
 
 /* ffi: end */

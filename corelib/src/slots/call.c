@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slots/call.c - one call of get_swap_pages, part by part. Where the kernel jumps
- * between labels, call->state says what comes next.
+ * slots/call.c - one call of get_swap_pages, part by part. Where the kernel jumps between labels,
+ * call->state holds the next part.
  *
  *      6.1, 2 wanted, the base 10, no cluster free:   slot  10 11 12 13 14
  *                                                     map   #  #  .  #  .
@@ -11,8 +11,7 @@
  *      CHECK   locked     takes 12, tests 12 to 14,
  *                         takes 14, stores 15              DONE
  *
- * Had another call taken 12 meanwhile, CHECK would find it in use and go back to SCAN,
- * from 13 on.
+ * If another call takes 12 in between, CHECK finds it in use and returns to SCAN, from 13 on.
  */
 #include "slots/clusters.h"
 #include "slots/scan.h"
@@ -27,7 +26,7 @@ static int64_t ask_policy(struct sws_slots *self, uint32_t cpu, const struct sws
 			  uint32_t owner, struct sws_slots_work *work)
 {
 	const int64_t draw = (int64_t)(sws_generator_next(&self->generators[owner]) >> 1);
-	/* Only the CPUs that are online take slots; the others' bases are in nobody's way. */
+	/* Only the online CPUs take slots, so the bases of the others do not matter. */
 	const int64_t n_bases =
 		self->ops->base_of == SWS_BASE_OF_CPU ? self->online_cpus : self->n_bases;
 	int64_t looked_at = 0;
@@ -44,7 +43,7 @@ static int64_t ask_policy(struct sws_slots *self, uint32_t cpu, const struct sws
 	return answer;
 }
 
-/* Models set_cluster_next; up to 5.7 the store that stands in its place. */
+/* Models set_cluster_next; up to 5.7 the store in its place. */
 static void store_base(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
 		       struct sws_slots_work *work)
 {
@@ -59,10 +58,11 @@ static void store_base(struct sws_slots *self, uint32_t cpu, struct sws_slots_ca
 }
 
 /*
- * Models scan_swap_map_try_ssd_cluster: stands on the next slot of this CPU's cluster.
+ * Models scan_swap_map_try_ssd_cluster: sets the offset to the next slot of this CPU's cluster.
  *
- * The list's head is copied to the CPU, not taken: it leaves the list when its first slot is taken
- * (take_slot). Free list 64 -> 128 -> 192, clusters of 256, this CPU without one, 10 slots taken:
+ * The head of the free list is copied to the CPU, not removed: it leaves the list when its first
+ * slot is taken (take_slot). With the free list 64 -> 128 -> 192, clusters of 256 slots, a CPU
+ * without a cluster, and 10 slots taken:
  *
  *                      the CPU's cluster, next      head
  *      before          none                           64
@@ -70,9 +70,9 @@ static void store_base(struct sws_slots *self, uint32_t cpu, struct sws_slots_ca
  *      take_slot       64, 16385                     128
  *      after ten       64, 16394                     128
  *
- * The lock is held from the copy to the take, so no other CPU copies it too. The search goes on
- * from next and never back. A cluster without a free slot from there on is forgotten: what is
- * freed in it later is the scan's, until it runs empty.
+ * The lock is held from the copy to the take, so no other CPU copies the same cluster. The search
+ * continues from next and never goes back. The CPU drops a cluster without a free slot after next;
+ * slots that are freed in it later are found by scans only, until the cluster becomes empty.
  */
 static bool try_cluster(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
 			struct sws_slots_work *work)
@@ -112,20 +112,21 @@ static bool try_cluster(struct sws_slots *self, uint32_t cpu, struct sws_slots_c
 }
 
 /*
- * Models scan_swap_map_ssd_cluster_conflict. A free cluster from the middle of the list must not be
- * begun: the list has one way, from its head, and take_slot would take the head off instead.
+ * Models scan_swap_map_ssd_cluster_conflict. A free cluster that is not the head of the list must
+ * not be started: the list is singly linked and can be shortened at its head only, so take_slot
+ * would remove the head instead.
  *
- * The ten slots above are freed at once. Cluster 64 runs empty and goes to the tail, but the CPU
- * still has it, with next 16394, which is free:
+ * Let the ten slots above be freed at once. Cluster 64 becomes empty and is appended to the list,
+ * but the CPU still has it, with next 16394, which is free:
  *
  *      head 128 -> 192 -> ... -> 64 tail       the CPU: 64, 16394
  *
- *      16394 is in 64: free, and not the head     the CPU forgets 64
- *      try_cluster                                copies 128, stands on 32768
+ *      16394 is in 64: free, and not the head     the CPU drops 64
+ *      try_cluster                                copies 128, offset 32768
  *      32768 is in 128: free, but the head        no conflict: taken
  *
- * A scan may come into one likewise: while the lock is dropped, a cluster that it walks through
- * runs empty behind another. A call that was given slots already ends there instead.
+ * A scan may also reach such a cluster: while the lock is dropped, a cluster that the scan passes
+ * becomes empty after another one. A call that already has slots ends there instead.
  */
 static bool conflicts(struct sws_slots *self, uint32_t cpu, uint32_t offset)
 {
@@ -139,12 +140,12 @@ static bool conflicts(struct sws_slots *self, uint32_t cpu, uint32_t offset)
 }
 
 /*
- * An HDD looks for a run of free slots once the last one is used up. The counter is unsigned, as
- * cluster_nr is, and goes through 0: 0 -> 4294967295, to be set after the search. Another CPU that
- * comes while the lock is dropped reads that as a long run, and takes the base without a search.
- * 2047 free slots, the base 1:
+ * An HDD searches for a run of free slots when the last run is used up. The counter is unsigned, as
+ * cluster_nr is, and wraps at 0: 0 -> 4294967295, until the search sets it. Another CPU that
+ * arrives while the lock is dropped takes that value for a long run, and takes the base without a
+ * search. With 2047 free slots and the base 1:
  *
- *      CPU 0   START      a search is due           cluster_nr  4294967295
+ *      CPU 0   START      a search is needed        cluster_nr  4294967295
  *      CPU 0   SEARCH     finds 1 to 256
  *      CPU 1   a call     takes 1, stores 2         cluster_nr  4294967294
  *      CPU 0   SEARCHED   the run, from 1           cluster_nr         255
@@ -184,7 +185,10 @@ static void take_run(struct sws_slots *self, struct sws_slots_call *call)
 	call->state = SWS_CALL_CHECK;
 }
 
-/* Is another cluster taken instead of one in conflict? False if the state says what else. */
+/*
+ * Replaces a cluster in conflict by another one. Returns false if call->state has been set to
+ * another part.
+ */
 static bool settle_cluster(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
 			   struct sws_slots_work *work)
 {
@@ -217,7 +221,7 @@ static void take_slot(struct sws_slots *self, struct sws_slots_call *call)
 	call->slots[call->given++] = offset;
 }
 
-/* Looks at the slot where the scan stands, now that the lock is held. True if it was taken. */
+/* Tests the slot at the offset under the lock. Returns true if it was taken. */
 static bool check(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
 		  struct sws_slots_work *work)
 {
@@ -230,8 +234,8 @@ static bool check(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *c
 		return false;
 	}
 	/*
-	 * Highest fell while the lock was dropped, or the base (4.8) lies past it: on to lowest,
-	 * and the base of this scan with it. A second lap would be empty from here on.
+	 * highest has fallen while the lock was dropped, or the base (4.8) is above it. The scan
+	 * continues at lowest, which becomes its base; its second lap is then empty.
 	 */
 	if (call->offset > self->highest) {
 		call->offset = self->lowest;
@@ -246,8 +250,8 @@ static bool check(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *c
 		return false;
 	}
 	/*
-	 * Another CPU took it meanwhile. A call that has slots in hand is content with them: it
-	 * does not drop the lock for more.
+	 * Another CPU has taken the slot. A call that already has slots ends and does not drop the
+	 * lock for more.
 	 */
 	if (usage) {
 		call->state = call->given ? SWS_CALL_DONE : SWS_CALL_SCAN;
@@ -259,15 +263,15 @@ static bool check(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *c
 }
 
 /*
- * A slot was taken: is there one more to look at? The ration is the call's, not the part's: what
- * the scan spent without the lock is missing here.
+ * Returns true if the call tests another slot after one was taken. The ration belongs to the call,
+ * not to the part, so it is reduced by what the scan spent without the lock.
  *
  *      6.1, the scan found its slot at test 253     256 -> 3
- *      one for this look                              3 -> 2
- *      the quick scan has one test left, and that is the slot just taken: done, 1 given
+ *      one for this test                              3 -> 2
+ *      the quick scan has one test left, which is the slot just taken: done, 1 slot allocated
  *
- * A scan that ran out began anew at 256, so the number alone would say "fresh": scanned_many
- * remembers, and leaves the quick scan out.
+ * A scan whose ration ran out started again with 256, so the number alone would look unused;
+ * scanned_many records the event and disables the quick scan.
  */
 static bool look_for_more(struct sws_slots *self, uint32_t cpu, struct sws_slots_call *call,
 			  struct sws_slots_work *work)
@@ -282,7 +286,10 @@ static bool look_for_more(struct sws_slots *self, uint32_t cpu, struct sws_slots
 		if (!self->rules->scans_for_more)
 			return false;
 	} else {
-		/* Without a run left, the slot is stepped over in 5.7 alone, where it shows nowhere. */
+		/*
+		 * Without a run left the slot is skipped; this happens in 5.7 only, without a
+		 * visible effect.
+		 */
 		if (self->cluster_nr && !self->map[++call->offset]) {
 			self->cluster_nr--;
 			return true;

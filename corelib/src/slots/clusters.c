@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slots/clusters.c - the list of free clusters: taken from the head, appended at the
- * tail, and in what order it begins.
+ * slots/clusters.c - the list of free clusters and its initial order: clusters are taken from the
+ * head and appended at the tail.
  */
 #include "slots/clusters.h"
 
 /*
- * Columns that the list begins with, where a trunk has fewer clusters. SWAP_CLUSTER_COLS is the
- * greater of two: clusters of a trunk (16384 / 256 = 64), so that neighbours on the list work
- * under different locks; and swap_cluster_info of 8 bytes in a cache line of 64, so that the
- * cluster locks of neighbours do not share a line.
+ * Minimum number of columns of the initial list, if a trunk has fewer clusters. SWAP_CLUSTER_COLS
+ * is the maximum of two numbers: the clusters of a trunk (16384 / 256 = 64), so that neighbours on
+ * the list have different locks; and the swap_cluster_info of 8 bytes in a cache line of 64, so
+ * that the cluster locks of neighbours are not in one cache line.
  */
 #define COLUMNS_MIN 8U
 
 /*
- * Models free_cluster (4.8: a part of dec_cluster_info_page). The list is one way, through next:
+ * Models free_cluster (4.8: a part of dec_cluster_info_page). The list is singly linked through
+ * next:
  *
  *      head 5 -> 9 -> 2 tail         append 7:   head 5 -> 9 -> 2 -> 7 tail
- *      head none, tail none          append 7:   head 7 tail
+ *      empty list                    append 7:   head 7 tail
  *
- * A cluster that ran empty goes to the far end, though it was in use a moment ago: whoever takes
- * clusters takes those first that are free the longest, and the list gets out of column order
- * with time.
+ * A cluster that becomes empty is appended even if it was in use a moment before. So the clusters
+ * that have been free for longest are taken first, and the list loses its column order with time.
  */
 void sws_slots__append_free_cluster(struct sws_slots *self, uint32_t index)
 {
@@ -36,8 +36,8 @@ void sws_slots__append_free_cluster(struct sws_slots *self, uint32_t index)
 }
 
 /*
- * Models alloc_cluster (4.8: a part of inc_cluster_info_page). What is taken keeps its next: a
- * hold that is undone puts the head back and has the whole list again (slots/follow.c).
+ * Models alloc_cluster (4.8: a part of inc_cluster_info_page). The removed cluster retains its next
+ * pointer: a hold that is undone restores the head and thereby the complete list (slots/follow.c).
  */
 void sws_slots__take_free_cluster(struct sws_slots *self)
 {
@@ -51,21 +51,23 @@ void sws_slots__take_free_cluster(struct sws_slots *self)
 }
 
 /*
- * Neighbours on the list lie a trunk apart, so that CPUs which take clusters one
- * after the other work under different locks. Models setup_swap_map_and_extents from 5.7 on.
+ * Neighbours on the list are a trunk apart, so that CPUs which take clusters one after another have
+ * different locks. Models setup_swap_map_and_extents from 5.7 on.
  *
- * 200 clusters of 256 slots, a trunk of 16384: 64 columns, 4 rows, and the last row ends in
- * column 7. Column by column, from the one of the shared base (here slot 1, so column 0):
+ * With 200 clusters of 256 slots and trunks of 16384 there are 64 columns and 4 rows, and the last
+ * row ends in column 7. The order is column by column, starting at the column of the shared base
+ * (here slot 1, so column 0):
  *
  *      column       0     1     2   ...   63
  *      trunk 0     (0)    1     2   ...   63        0 has the header: in use, not listed
  *      trunk 1     64    65    66   ...  127
  *      trunk 2    128   129   130   ...  191
- *      trunk 3    192   193   194   ... (none)
+ *      trunk 3    192   193   194   ... (missing)
  *
  *      the list   64 128 192 | 1 65 129 193 | 2 66 ... | 63 127 191
  *
- * In order from 1 on, two CPUs that come at once get 1 and 2: both in trunk 0.
+ * In plain order from 1 on, two CPUs that take clusters at the same time would get 1 and 2, both in
+ * trunk 0.
  */
 static void list_by_column(struct sws_slots *self, uint32_t shared_start)
 {
@@ -81,9 +83,8 @@ static void list_by_column(struct sws_slots *self, uint32_t shared_start)
 }
 
 /*
- * 4.8, the shared base 5000: from cluster 19 on, around the end, to 18. The kernel makes no
- * columns here yet: it has one lock for the swap cache of the whole device, so there is nothing
- * to be apart from.
+ * In 4.8 with the shared base 5000 the order is from cluster 19 on, cyclically, to 18. That kernel
+ * has no columns: one lock protects the swap cache of the complete device.
  */
 static void list_in_order(struct sws_slots *self, uint32_t shared_start)
 {
@@ -98,14 +99,14 @@ static void list_in_order(struct sws_slots *self, uint32_t shared_start)
 }
 
 /*
- * 1000 slots are 4 clusters; 24 slots of the last do not exist (4 * 256 - 1000):
+ * 1000 slots are 4 clusters; the last one lacks 24 slots (4 * 256 - 1000):
  *
  *      cluster     0        1       2       3
  *      count       1        0       0      24        0 and 3 are not listed
  *      slot        0      256     512     768 ... 999
  *
- * The count that begins above 0 never falls back to 0, so such a cluster is never free: its slots
- * are found by the scan alone.
+ * A count that starts above 0 never falls to 0, so such a cluster is never free; its slots are
+ * found by scans only.
  */
 void sws_slots__start_clusters(struct sws_slots *self, uint32_t shared_start)
 {

@@ -7,13 +7,16 @@
 
 #include "slots/parts.h"
 
-/* Counts the header's slot and what the last cluster lacks as in use, and lists the rest. */
+/*
+ * Counts the header's slot, and the slots that the last cluster lacks, as in use, and lists all
+ * other clusters.
+ */
 void sws_slots__start_clusters(struct sws_slots *self, uint32_t shared_start);
 
-/* Puts a cluster that nothing uses at the tail of the free list. */
+/* Appends an empty cluster to the free list. */
 void sws_slots__append_free_cluster(struct sws_slots *self, uint32_t index);
 
-/* Takes the head, which a slot was allocated from, off the free list. */
+/* Removes the head of the free list, of which a slot has been taken. */
 void sws_slots__take_free_cluster(struct sws_slots *self);
 
 #endif

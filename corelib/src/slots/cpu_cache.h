@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slots/cpu_cache.h - what one CPU keeps in front of the device: slots that wait to
- * be handed out, and slots that wait to be given back. Models struct
- * swap_slots_cache of mm/swap_slots.c.
+ * slots/cpu_cache.h - the cache of one CPU in front of the device: allocated slots, and slots that
+ * wait to be freed. Models struct swap_slots_cache of mm/swap_slots.c.
  *
- *      ready      . . . # # # # # # #     a call fills it whole, take goes up
+ *      ready      . . . # # # # # # #     filled completely by a call; take moves next up
  *                       next
- *      returned   # # # # . . . . . .     put goes up, hand_over empties it whole
+ *      returned   # # # # . . . . . .     put moves n_returned up; hand_over empties it completely
  *                         n_returned
  *
- * Steps without a device, a lock or a clock: who calls them takes the locks, makes
- * the call that fills and frees what is handed over. The caches of slot_cache.h do
- * so at once, the machine of machine.h in as many steps as the locks take.
+ * The functions need no device, lock or clock: the caller takes the locks, makes the call that
+ * fills the cache and frees the slots that are handed over. The caches of slot_cache.h do so at
+ * once, the machine of machine.h in as many steps as the locks need.
  */
 #ifndef SWAPSIM_SLOTS_CPU_CACHE_H
 #define SWAPSIM_SLOTS_CPU_CACHE_H
@@ -23,13 +22,13 @@
 struct slots_cpu_cache {
 	uint32_t ready[SWS_SLOT_CACHE_SIZE];
 	uint32_t returned[SWS_SLOT_CACHE_SIZE];
-	/* The first of the ready ones that is still there, and how many are. */
+	/* The index of the first ready slot, and the number of ready slots. */
 	uint32_t next;
 	uint32_t n_ready;
 	uint32_t n_returned;
 };
 
-/* Takes the next slot that is ready; 0, which is no slot, if there is none. */
+/* Takes the next ready slot; returns 0, which is not a slot, if no slot is ready. */
 static inline uint32_t slots_cpu_cache_take(struct slots_cpu_cache *self)
 {
 	if (!self->n_ready)
@@ -38,7 +37,7 @@ static inline uint32_t slots_cpu_cache_take(struct slots_cpu_cache *self)
 	return self->ready[self->next++];
 }
 
-/* Fills an empty cache with the slots that a call was given. */
+/* Fills an empty cache with the slots that a call has allocated. */
 static inline void slots_cpu_cache_fill(struct slots_cpu_cache *self,
 					const struct sws_slots_call *call)
 {
@@ -47,19 +46,19 @@ static inline void slots_cpu_cache_fill(struct slots_cpu_cache *self,
 	self->n_ready = call->given;
 }
 
-/* Must the returned slots be handed over before one more is put there? */
+/* Returns true if the returned slots have to be handed over before the next put. */
 static inline bool slots_cpu_cache_is_full(const struct slots_cpu_cache *self)
 {
 	return self->n_returned == SWS_SLOT_CACHE_SIZE;
 }
 
-/* Keeps a slot that nothing holds any more; the cache is not full. */
+/* Stores a slot without references; the cache must not be full. */
 static inline void slots_cpu_cache_put(struct slots_cpu_cache *self, uint32_t slot)
 {
 	self->returned[self->n_returned++] = slot;
 }
 
-/* Hands over the returned slots, to be read until the next put; says how many they are. */
+/* Hands over the returned slots, which are valid until the next put; returns their number. */
 static inline uint32_t slots_cpu_cache_hand_over(struct slots_cpu_cache *self,
 						 const uint32_t **slots)
 {
@@ -70,7 +69,7 @@ static inline uint32_t slots_cpu_cache_hand_over(struct slots_cpu_cache *self,
 	return n;
 }
 
-/* Hands over the ready slots, to be read until the next fill: the caches are drained. */
+/* Hands over the ready slots, which are valid until the next fill, to drain the cache. */
 static inline uint32_t slots_cpu_cache_drain(struct slots_cpu_cache *self, const uint32_t **slots)
 {
 	const uint32_t n = self->n_ready;

@@ -24,15 +24,15 @@ void sws_slots__snapshot(const struct sws_slots *self, uint32_t cpu, struct slot
 }
 
 /*
- * Puts the list back by its two ends alone, and needs no copy of it:
+ * Restores the list from its two ends, without a copy:
  *
  *      before       head 5 -> 9 -> 2 tail
- *      the hold     takes 5, then 9:   5 -> 9 -> [head 2 tail]       next of 5 and 9 as before
+ *      the hold     takes 5, then 9:   5 -> 9 -> [head 2 tail]       next of 5 and 9 unchanged
  *      restored     head 5 -> 9 -> 2 tail
  *
- * This holds because a locked part only takes from the head and appends nothing: nothing is freed
- * under it, and before a reclaim it ends. So the count of a cluster tells whether it was free: it
- * falls to 0 only if the hold itself began it.
+ * This is correct because a locked part only takes clusters from the head and appends none: it
+ * frees no slot, and it ends before a reclaim. Hence the count of a cluster shows whether it was
+ * free: it falls to 0 only if the hold itself started the cluster.
  */
 void sws_slots__restore(struct sws_slots *self, const struct slots_snapshot *before,
 			const struct sws_slots_call *call)
@@ -42,7 +42,7 @@ void sws_slots__restore(struct sws_slots *self, const struct slots_snapshot *bef
 			&self->clusters[call->slots[i] / self->cluster_size];
 
 		self->map[call->slots[i]] = 0;
-		/* It was free before; the list still leads through it. */
+		/* The cluster was free before, and the list still contains it. */
 		if (--cluster->count == 0)
 			cluster->free = true;
 	}
@@ -88,11 +88,12 @@ bool sws_slots__is_linked_back(const struct sws_slots *self, const uint32_t *bef
 }
 
 /*
- * No kernel does this; a replay must, whose trace took a slot of a cluster in the middle:
+ * Removes a cluster from the middle of the list, which no kernel does. A replay needs it when the
+ * trace took a slot of such a cluster:
  *
  *      head 5 -> 9 -> 2 tail         unlist 9:   head 5 -> 2 tail        before[2] = 5
  *
- * Without the way back it would be a walk from the head for each such slot, past the 16 million
+ * Without the backward links each such slot would need a walk from the head, past the 16 million
  * clusters of the largest device.
  */
 static void unlist_cluster(struct sws_slots *self, uint32_t index, uint32_t *before)
@@ -112,7 +113,7 @@ static void unlist_cluster(struct sws_slots *self, uint32_t index, uint32_t *bef
 	self->n_free_clusters--;
 }
 
-/* A cluster that runs empty comes behind the tail that was. */
+/* A cluster that becomes empty is appended after the current tail. */
 int sws_slots__give_back(struct sws_slots *self, uint32_t offset, uint32_t *before,
 			 struct sws_slots_work *work)
 {
@@ -129,7 +130,9 @@ void sws_slots__take(struct sws_slots *self, uint32_t cpu, uint32_t offset, uint
 	const uint32_t index = offset / self->cluster_size;
 	struct slots_cluster *cluster = &self->clusters[index];
 
-	/* The trace does not tell whose cluster it is: what looks like one is followed. */
+	/*
+	 * The trace does not contain the CPU's cluster; a cluster that looks like one is followed.
+	 */
 	if (cluster->free || self->cpu_clusters[cpu].index == index)
 		self->cpu_clusters[cpu] =
 			(struct slots_cpu_cluster){ .index = index, .next = offset + 1 };
@@ -146,9 +149,9 @@ void sws_slots__hold(struct sws_slots *self, uint32_t offset)
 }
 
 /*
- * The kernel's lowest and highest may lie closer together than ours, or further apart: both are
- * bounds, which move by one slot at a time (slots/parts.h). Any pair is believed that
- * leaves no free slot outside; one that does is not, or later scans would never see that slot.
+ * The kernel's lowest and highest may differ from ours in both directions: both are bounds that
+ * move by one slot at a time (slots/parts.h). Any pair is accepted that leaves no free slot
+ * outside; another pair is rejected, because later scans would never find that slot.
  */
 void sws_slots__follow_limits(struct sws_slots *self, uint32_t lowest, uint32_t highest)
 {
@@ -179,8 +182,8 @@ bool sws_slots__is_listed_behind(const struct sws_slots *self, uint32_t offset)
 }
 
 /*
- * set_cluster_next draws a slot, rounds down to its trunk and stays at lowest or above. Lowest 100,
- * highest 65535, trunks of 16384: it stores 100, 16384, 32768 or 49152, and nothing else.
+ * set_cluster_next draws a slot, rounds it down to the start of its trunk and limits it to at least
+ * lowest. With lowest 100, highest 65535 and trunks of 16384 it stores 100, 16384, 32768 or 49152.
  */
 bool sws_slots__may_be_drawn(const struct sws_slots *self, uint32_t base)
 {

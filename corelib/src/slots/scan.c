@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slots/scan.c - the walks of a call over the map: the quick scan under the lock, and
- * the scan and an HDD's search without it.
+ * slots/scan.c - the walks of a call over the map: the quick scan under the lock, and the scan and
+ * the search of an HDD without it.
  *
  *      slot   1 ... lowest ......... base ............. highest ... max
  *                   |--- 2: up to the base --|--- 1: from one past it --|
  *
- * A test takes one from the ration of 256. The test that brings it below zero offers
- * the CPU to others and sets it to 256 again, so 257 tests lie between two offers. One
- * sum does for a whole walk:
+ * A test takes one from the ration of 256. The test that makes it negative reschedules the CPU and
+ * sets it to 256 again, so that 257 tests are between two reschedules. One computation handles a
+ * complete walk:
  *
- *      10 left, 300 tests:  the 11th offers the CPU, which leaves 289 tests; the 257th
- *                           of these offers it again, and the last 32 leave 224
+ *      10 left, 300 tests:  the 11th reschedules, 289 tests remain; the 257th of these
+ *                           reschedules again, and the last 32 leave 224
  */
 #include "slots/scan.h"
 
-/* 0x80 for a map byte without a reference (free, or held by the cache alone), else below. */
+/* Returns 0x80 for a map byte without a reference (free, or held by the cache only), else less. */
 static uint8_t unreferenced(uint8_t usage)
 {
 	return (uint8_t)((usage & SWS_SLOT_COUNT) - 1) & 0x80;
 }
 
-/* The first slot in from .. to - 1 without a reference, or to. */
+/* Returns the first slot in from .. to - 1 without a reference, or to. */
 static uint32_t find_unreferenced(const uint8_t *map, uint32_t from, uint32_t to)
 {
 	enum { BLOCK = 64 };
 
-	/* Whole blocks without a branch, so that the compiler tests many bytes at once. */
+	/*
+	 * Complete blocks are tested without a branch, so that the compiler can vectorize the loop.
+	 */
 	for (; from < to && to - from >= BLOCK; from += BLOCK) {
 		const uint8_t *block = map + from;
 		uint8_t any = 0;
@@ -41,7 +43,7 @@ static uint32_t find_unreferenced(const uint8_t *map, uint32_t from, uint32_t to
 	return from;
 }
 
-/* Remembers that slots from .. to - 1 were tested. */
+/* Records that slots from .. to - 1 were tested. */
 static void leave_trail(struct sws_slots_call *call, uint32_t from, uint32_t to)
 {
 	struct sws_slots_range *last = call->n_trail ? &call->trail[call->n_trail - 1] : NULL;
@@ -74,18 +76,19 @@ uint64_t sws_slots__spend(struct sws_slots_call *call, uint64_t n)
  *
  *      for (; offset <= scan_limit && --latency_ration > 0; offset++)
  *
- * It begins at the slot just taken, which it tests again, and it tests the base, which the scan
- * does not. 6.1, the free slots 20, 120 and 500, the base 15, no cluster free, 64 wanted:
+ * It starts at the slot just taken, which it tests again, and it tests the base, which the scan
+ * does not. In 6.1 with the free slots 20, 120 and 500, the base 15, no cluster free, and 64
+ * wanted:
  *
  *      scan      tests 16 to 20            5 tests      256 -> 251
  *      20 is taken                                            250
  *      quick     tests 20 to 120         101 tests            149
  *      120 is taken                                           148
- *      quick     tests 120 to 266        147 tests, the ration is spent: done, 2 given
+ *      quick     tests 120 to 266        147 tests, the ration is spent: done, 2 slots
  *      stored    268
  *
- * So a call may end with slots left to find. The next call's scan begins one past its base, with
- * 269: it comes to 267, where this one stood, in its second lap alone, and to 268 never.
+ * So a call may end while free slots remain. The scan of the next call starts one past its base, at
+ * 269: it reaches 267, where this scan ended, in its second lap only, and never reaches 268.
  */
 bool sws_slots__quick_scan(struct sws_slots *self, struct sws_slots_call *call,
 			   struct sws_slots_work *work)
@@ -106,14 +109,19 @@ bool sws_slots__quick_scan(struct sws_slots *self, struct sws_slots_call *call,
 		return true;
 	}
 	call->offset = from + tested;
-	/* Short of the limit, one more is taken from the ration before it is found spent. */
+	/*
+	 * Before the limit, one more is taken from the ration before the loop sees that it is
+	 * spent.
+	 */
 	call->ration -= (int32_t)tested + (reach > tested);
 	work->tested_quick += tested;
 	leave_trail(call, from, from + tested);
 	return false;
 }
 
-/* The scan's tests in from .. to - 1; true if one ended it, where the call then stands. */
+/*
+ * Scans from .. to - 1. Returns true if a test ended the scan, which leaves the call at that slot.
+ */
 static bool scan_range(struct sws_slots *self, struct sws_slots_call *call, uint32_t from,
 		       uint32_t to, struct sws_slots_work *work)
 {
@@ -133,16 +141,17 @@ static bool scan_range(struct sws_slots *self, struct sws_slots_call *call, uint
 }
 
 /*
- * From one past the offset to the highest slot, then from the lowest up to the base.
+ * Scans from one past the offset to the highest slot, then from the lowest slot to below the base.
  *
  * Models the label scan of scan_swap_map_slots: while (++offset <= highest_bit), then while (offset
- * < scan_base). The base itself is in neither range. Only slot 700 of 1023 free, no cluster free:
+ * < scan_base). Neither range contains the base itself. If only slot 700 of 1023 is free, and no
+ * cluster:
  *
  *      the base 10      tests 11 to 700                          690 tests, found
- *      the base 700     none past highest, none below lowest       0 tests, exhausted
+ *      the base 700     no slot past highest or below lowest       0 tests, exhausted
  *
- * A call from there fails, on a device with a free slot, and as it stores no base the next one from
- * there fails too. In 4.8 the base is looked at first (checks_the_base).
+ * A call from there fails although a slot is free. As it stores no base, the next call from there
+ * fails too. In 4.8 the base is tested first (checks_the_base).
  */
 static void scan(struct sws_slots *self, struct sws_slots_call *call, struct sws_slots_work *work)
 {
@@ -154,16 +163,16 @@ static void scan(struct sws_slots *self, struct sws_slots_call *call, struct sws
 }
 
 /*
- * The first run of a cluster's size without a slot in use, wherever it begins: an HDD has no
- * list of free clusters. Models the loop under "Locate the first empty (unaligned) cluster". With a
- * size of 4 and lowest 1:
+ * Searches for the first run of a cluster's size without a slot in use, at any position: an HDD has
+ * no list of free clusters. Models the loop under "Locate the first empty (unaligned) cluster".
+ * With a size of 4 and lowest 1:
  *
  *      slot          1 2 3 4 5 6 7 8
  *      map           . . # . . . . .
- *      last_in_run   4 4 7 7 7 7 7          each slot in use puts it 4 further
+ *      last_in_run   4 4 7 7 7 7 7          each slot in use sets it to 4 further
  *                                '-- free and last: the run is 4 to 7, after 7 tests
  *
- * Every slot is tested once; to try each start on its own would test most of them 4 times.
+ * Every slot is tested once; testing each start separately would test most slots 4 times.
  */
 static void search(struct sws_slots *self, struct sws_slots_call *call, struct sws_slots_work *work)
 {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The first free slot in from .. to - 1, or to. */
+/* Returns the first free slot in from .. to - 1, or to. */
 static inline uint32_t slots_find_free(const uint8_t *map, uint32_t from, uint32_t to)
 {
 	const uint8_t *found = NULL;
@@ -21,14 +21,14 @@ static inline uint32_t slots_find_free(const uint8_t *map, uint32_t from, uint32
 }
 
 /*
- * Takes n from a call's ration; each time that it falls below zero it begins anew
- * at 256. Returns how often it did.
+ * Takes n from the ration of a call, which is set to 256 again each time that it becomes negative.
+ * Returns the number of these events.
  */
 uint64_t sws_slots__spend(struct sws_slots_call *call, uint64_t n);
 
 /*
- * A little further with the lock held, as far as the ration goes: true if a free slot
- * was found, where the call then stands.
+ * Scans on with the lock held as far as the ration allows. Returns true if a free slot was found,
+ * which leaves the call at that slot.
  */
 bool sws_slots__quick_scan(struct sws_slots *self, struct sws_slots_call *call,
 			   struct sws_slots_work *work);

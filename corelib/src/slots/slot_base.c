@@ -2,21 +2,21 @@
 #include "swapsim/slot_base.h"
 
 /*
- * 4 CPUs, highest 65535: 65535 / 4 = 16383 apart, so
+ * With 4 CPUs and highest 65535 the distance is 65535 / 4 = 16383:
  *
  *      owner   0       1       2       3
  *      base    1   16384   32767   49150
  *      trunk   0       1       1       2          of 16384 slots
  *
- * Even is not a trunk each: the division rounds down and the first base is 1, so 32767 is the last
- * slot of trunk 1, and CPU 2 begins where CPU 1 is.
+ * Even distances do not imply different trunks: the division rounds down and the first base is 1,
+ * so 32767 is the last slot of trunk 1, and CPU 2 starts where CPU 1 is.
  */
 static int64_t even(int64_t owner, int64_t cpus, int64_t highest)
 {
 	return 1 + owner % cpus * (highest / cpus);
 }
 
-/* Compared, not divided: it is asked for each base and each trunk. */
+/* Compares instead of dividing, because it is called for each base and each trunk. */
 static bool lies_in(int64_t base, int64_t trunk, int64_t trunk_size)
 {
 	const int64_t start = trunk * trunk_size;
@@ -33,12 +33,12 @@ static bool trunk_taken(const int64_t *bases, int64_t n_bases, int64_t trunk, in
 }
 
 /*
- * The first trunk from the one of `drawn` on, around the device, that no earlier base is in.
- * Highest 65535, trunks of 16384, drawn 20000, 25000, 60000:
+ * Returns a slot in the first trunk, cyclically from the one of `drawn`, that has no earlier base.
+ * With highest 65535, trunks of 16384, and the draws 20000, 25000 and 60000:
  *
- *      owner 0     20000   trunk 1, nobody there           20000
+ *      owner 0     20000   trunk 1, without a base         20000
  *      owner 1     25000   trunk 1 taken, on to trunk 2    32768
- *      owner 2     60000   trunk 3, nobody there           60000
+ *      owner 2     60000   trunk 3, without a base         60000
  */
 static int64_t apart(const struct sws_base_device *device, const int64_t *bases, int64_t n_bases,
 		     int64_t drawn)
@@ -79,7 +79,7 @@ static int64_t first_base(enum sws_base_initial initial, const struct sws_base_d
 		break;
 	}
 	drawn = 1 + (int64_t)sws_generator_below(generator, (uint64_t)device->highest);
-	/* With a base in every trunk already there is none to find. */
+	/* If every trunk already has a base, there is no trunk to find. */
 	if (initial == SWS_BASE_APART && owner < trunks)
 		drawn = apart(device, bases, owner, drawn);
 	return drawn;
@@ -93,19 +93,19 @@ void sws_base_start(enum sws_base_initial initial, const struct sws_base_device 
 }
 
 /*
- * What each policy stores when CPU 0 leaves trunk 0: its base 16383, next 16384, the other CPUs'
- * bases 33000 and 50000, lowest 1, highest 65535, trunks of 16384, the draw 40000:
+ * The value that each policy stores when CPU 0 leaves trunk 0, with its base 16383, next 16384, the
+ * other CPUs' bases 33000 and 50000, lowest 1, highest 65535, trunks of 16384 and the draw 40000:
  *
- *      linear          16384        walks on into trunk 1, whoever is there
- *      rerandomise     32768        the start of trunk 2, where 33000 is: it did not look
- *      avoid               1        2 and 3 are taken, 0 is its own: its start; 5 looks at bases
+ *      linear          16384        continues in trunk 1, whether or not it has a base
+ *      rerandomise     32768        the start of trunk 2, where 33000 is: it reads no bases
+ *      avoid               1        2 and 3 are taken, 0 is its own: its start; reads 5 bases
  *
  *      trunk   0            1            2            3
  *              [.....0----->|            |1           | 2          ]
  *
- * Within a trunk all three store next. The base is compared, not the slot handed out last: a CPU
- * whose cluster lies in another trunk than its base leaves the trunk with the first call that takes
- * from it.
+ * Within a trunk all three store next. The base is compared, not the slot allocated last: a CPU
+ * whose cluster is in another trunk than its base leaves the trunk with the first call that takes
+ * slots from the cluster.
  */
 static int64_t store_linear(int64_t cpu, int64_t mm, int64_t base, int64_t next, int64_t lowest,
 			    int64_t highest, int64_t trunk_size, int64_t draw, const int64_t *bases,
@@ -136,8 +136,8 @@ static int64_t trunk_start(int64_t trunk, int64_t trunk_size, int64_t lowest)
 
 /*
  * Models set_cluster_next (5.8 to 6.11). The slot is drawn, not the trunk, so that a last trunk
- * with few slots comes up seldom. It is rounded down, so that the CPU has a whole trunk before it
- * draws again; rounded up, a draw in the last trunk would lie past the end.
+ * with few slots is seldom chosen. It is rounded down, so that the CPU has a complete trunk before
+ * its next draw; rounding up could yield a slot past the end.
  */
 static int64_t store_rerandomise(int64_t cpu, int64_t mm, int64_t base, int64_t next,
 				 int64_t lowest, int64_t highest, int64_t trunk_size, int64_t draw,
@@ -150,15 +150,15 @@ static int64_t store_rerandomise(int64_t cpu, int64_t mm, int64_t base, int64_t 
 	(void)looked_at;
 	if (base / trunk_size == next / trunk_size)
 		return next;
-	/* The device is full, or has one slot left. */
+	/* The device is full or has one free slot. */
 	if (highest <= lowest)
 		return base;
 	return trunk_start(random_slot(lowest, highest, draw) / trunk_size, trunk_size, lowest);
 }
 
 /*
- * Its own base is not looked at: it leaves that trunk, and may come back to its start. Stops at
- * the first that is there, so a look costs from 1 to n - 1 bases under si->lock.
+ * The policy does not read its own base: it leaves that trunk and may return to its start. The loop
+ * ends at the first base in the trunk, so a call reads 1 to n - 1 bases under si->lock.
  */
 static bool other_cpu_in(int64_t trunk, int64_t cpu, int64_t trunk_size, const int64_t *bases,
 			 int64_t n_bases, int64_t *looked_at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slots/slot_cache.c - a device behind the caches of its CPUs: each operation from
- * begin to end, with nothing in between.
+ * slots/slot_cache.c - a device with the caches of its CPUs; each operation runs without
+ * interruption.
  */
 #include "slots/cpu_cache.h"
 
@@ -70,7 +70,7 @@ struct sws_slots *sws_slot_cache_device(struct sws_slot_cache *self)
 	return self->device;
 }
 
-/* Frees slots, and tells who wants to know. */
+/* Frees slots and calls the observer. */
 static int give_back(struct sws_slot_cache *self, const uint32_t *offsets, uint32_t n,
 		     struct sws_slot_cache_work *work)
 {
@@ -116,10 +116,10 @@ static int drain(struct sws_slot_cache *self, struct sws_slot_cache_work *work)
 }
 
 /*
- * Models check_cache_active. Two thresholds, or the caches would be drained and filled again around
- * one: with 4 CPUs they go on above 1280 free slots and off below 512. The lower one is what the
- * caches can hold at most, 64 ready and 64 returned on each of 4 CPUs: below it more slots may
- * lie idle in them than are left.
+ * Models check_cache_active. There are two thresholds, because around a single one the caches would
+ * be drained and filled again and again. With 4 CPUs they start above 1280 free slots and stop
+ * below 512. The lower threshold is the capacity of the caches, 64 ready and 64 returned slots on
+ * each of 4 CPUs: below it more slots could be idle in the caches than are left.
  */
 static int switch_caches(struct sws_slot_cache *self, struct sws_slot_cache_work *work)
 {
@@ -138,14 +138,14 @@ static int switch_caches(struct sws_slot_cache *self, struct sws_slot_cache_work
 }
 
 /*
- * Models __try_to_reclaim_swap. While the caches are on, the slot goes to the return cache like
- * any other, and is not free when the call looks at it again:
+ * Models __try_to_reclaim_swap. While the caches are on, the slot goes to the return cache like any
+ * other, and is not free when the call tests it again:
  *
- *      CHECK     40       held by the cache alone     RECLAIM, its page is there: freed
- *      CHECK     c0       waits in the return cache   RECLAIM, no page is there: not freed
+ *      CHECK     40       held by the cache only      RECLAIM, its page exists: freed
+ *      CHECK     c0       waits in the return cache   RECLAIM, no page: not freed
  *      SCAN               from the slot after it
  *
- * A full return cache gives its 64 slots back first, but this one is the first of the next 64.
+ * A full return cache first frees its 64 slots, but this slot is the first of the next 64.
  */
 static int reclaim(struct sws_slot_cache *self, uint32_t cpu, struct sws_slots_call *call,
 		   struct sws_slot_cache_work *work)
@@ -163,7 +163,7 @@ static int reclaim(struct sws_slot_cache *self, uint32_t cpu, struct sws_slots_c
 	return error ? error : sws_slots_call_reclaimed(call, page_is_there);
 }
 
-/* One call of the device from begin to end; nothing interrupts it. */
+/* Makes one uninterrupted call of the device. */
 static int call_device(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, uint32_t wanted,
 		       struct sws_slots_call *call, struct sws_slot_cache_work *work)
 {
@@ -202,8 +202,9 @@ static int take_ready(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, uin
 }
 
 /*
- * Models get_swap_page (folio_alloc_swap). After a refill that was given nothing, one slot is asked
- * for without the cache. That makes two calls: the work has the tests of both, *call is the second.
+ * Models get_swap_page (folio_alloc_swap). After a refill without slots, one slot is requested from
+ * the device directly. These are two calls: the work contains the tests of both, *call is the
+ * second.
  */
 int sws_slot_cache_get(struct sws_slot_cache *self, uint32_t cpu, int64_t mm, uint32_t *offset,
 		       struct sws_slots_call *call, struct sws_slot_cache_work *work)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * slots/slots.c - a device is made, freed and looked at; what each kernel does in its
- * own way.
- */
+/* slots/slots.c - creation and inspection of a device, and the rules of each kernel. */
 #include "slots/clusters.h"
 
 static const struct slots_rules rows[] = {
@@ -43,7 +40,7 @@ static const struct slots_rules rows[] = {
 	},
 };
 
-/* A kernel's row; NULL if there is none. */
+/* Returns the row of a kernel, NULL for an unknown kernel. */
 static const struct slots_rules *rules_of(enum sws_kernel kernel)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
@@ -90,7 +87,7 @@ static bool config_fits(const struct sws_slots_config *config)
 	       (config->policy != SWS_BASE_READER || reader_fits(&config->reader));
 }
 
-/* A rotational device has the shared base alone, whatever the policy. */
+/* A rotational device only has the shared base, whatever the policy is. */
 static uint32_t count_bases(const struct sws_slots_config *config, const struct sws_base_ops *ops)
 {
 	if (config->rotational || ops->base_of == SWS_BASE_OF_DEVICE)
@@ -128,7 +125,10 @@ static int allocate_parts(struct sws_slots *self, const struct sws_slots_config 
 {
 	const struct sws_allocator *allocator = &self->allocator;
 
-	/* A quick scan may look one past the end, as the kernel's does: zero, as after its vzalloc. */
+	/*
+	 * A quick scan may read one byte past the end, as the kernel's does: zero, as after its
+	 * vzalloc.
+	 */
 	self->map = sws_allocate_zeroed(allocator, (size_t)self->max + 1, 1);
 	self->bases = sws_allocate_zeroed(allocator, self->n_bases, sizeof(*self->bases));
 	self->generators = sws_allocate_zeroed(allocator, self->n_bases, sizeof(*self->generators));

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slots/usage.c - what happens to a slot in use, up to its way back to the map.
+ * slots/usage.c - the events of a slot in use, until it is freed.
  *
  *   a page out and in       call   duplicate   uncache        drop             free
- *   map byte            0    c0       41          1       c0 (nothing left)     0
+ *   map byte            0    c0       41          1       c0 (no reference)     0
  *
- * 40 is SWS_SLOT_CACHED, 80 SWS_SLOT_IDLE: 40 | 80 is a slot that waits in a slot cache.
+ * 40 is SWS_SLOT_CACHED, 80 is SWS_SLOT_IDLE; a slot with 40 | 80 waits in a slot cache.
  */
 #include "slots/clusters.h"
 
-/* Counts the lock that guards one map byte. */
+/* Counts the lock that protects one map byte. */
 static void count_map_lock(const struct sws_slots *self, struct sws_slots_work *work)
 {
 	if (self->clusters && self->rules->cluster_locks)
@@ -19,10 +19,10 @@ static void count_map_lock(const struct sws_slots *self, struct sws_slots_work *
 }
 
 /*
- * Models swap_entry_free and swap_range_free. The cluster goes to the list when its last slot is
- * freed, whoever is taking slots from it: a CPU may have it as its own and the list may have it too
- * (slots/call.c, conflicts). The credit comes back here, not when the slot went to a slot cache:
- * slots that wait there are free to nobody.
+ * Models swap_entry_free and swap_range_free. A cluster is appended to the free list when its last
+ * slot is freed, even if a CPU is taking slots from it: it may then be both a CPU's cluster and on
+ * the list (slots/call.c, conflicts). The credit is returned here, not when the slot entered a slot
+ * cache: slots that wait there are free for no other call.
  */
 static void free_one(struct sws_slots *self, uint32_t offset)
 {
@@ -61,13 +61,13 @@ int sws_slots_free_entries(struct sws_slots *self, const uint32_t *offsets, uint
 }
 
 /*
- * Models __swap_entry_free_locked. A slot that nothing holds any more keeps the cache's name until
- * it is freed: the kernel writes SWAP_HAS_CACHE there, and by that byte a slot that waits in a slot
- * cache looks like one with a page. Our 80 tells them apart, for the reclaim that would find no
- * page there; no scan and no lock depends on it.
+ * Models __swap_entry_free_locked. A slot without references retains SWAP_HAS_CACHE until it is
+ * freed. By that byte, a slot that waits in a slot cache looks like one with a page. The bit 80,
+ * which the kernel does not have, distinguishes them for the reclaim that would find no page; no
+ * scan and no lock depends on it.
  *
- *      a write, then the process is gone      c0 -> 41 -> 1 -> c0
- *      ... gone while it is written           c0 -> 41 -> 40 -> c0
+ *      a write, then the process exits        c0 -> 41 -> 1 -> c0
+ *      it exits while the page is written     c0 -> 41 -> 40 -> c0
  */
 static uint8_t settle(struct sws_slots *self, uint32_t offset, uint8_t usage)
 {
@@ -85,7 +85,7 @@ int sws_slots_duplicate(struct sws_slots *self, uint32_t offset, uint8_t *usage,
 {
 	const uint8_t before = sws_slots_usage(self, offset);
 
-	/* One more reference must not read as a bad slot. */
+	/* One more reference must not look like a bad slot. */
 	if (!before || (before & SWS_SLOT_COUNT) >= SWS_SLOT_BAD - 1)
 		return SWS_ERROR_BAD_ARGUMENT;
 	count_map_lock(self, work);

@@ -28,8 +28,8 @@ static int verify_map(const struct sws_slots *self, const char **reason)
 }
 
 /*
- * Slots that count as in use for a cluster: also those that the device does not have.
- * 1000 slots, cluster 3: offsets 768 to 1023, of which 1000 to 1023 count though the map ends.
+ * Counts the slots that count as in use for a cluster, including those that the device lacks. With
+ * 1000 slots, cluster 3 has the offsets 768 to 1023, of which 1000 to 1023 count as in use.
  */
 static uint32_t count_cluster(const struct sws_slots *self, uint32_t index)
 {
@@ -63,7 +63,7 @@ static int verify_clusters(const struct sws_slots *self, const char **reason)
 }
 
 /*
- * A list that runs in a circle never ends: one step more than there are free clusters shows it.
+ * A list with a cycle never ends; the walk detects it one step after the number of free clusters.
  */
 static int verify_free_list(const struct sws_slots *self, const char **reason)
 {
@@ -73,7 +73,7 @@ static int verify_free_list(const struct sws_slots *self, const char **reason)
 	for (uint32_t index = self->free_head; index != SLOTS_NO_CLUSTER;
 	     index = self->clusters[index].next) {
 		if (index >= self->n_clusters || !self->clusters[index].free)
-			return broken(reason, "the free list names a cluster that is not free");
+			return broken(reason, "the free list contains a cluster that is not free");
 		if (++length > self->n_free_clusters)
 			return broken(reason,
 				      "the free list is longer than the free clusters are many");

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slot_replay/attempt.c - a hold of si->lock: each way in which it can have begun is an
- * attempt; one that does not fit is taken back. In order, until one fits:
+ * slots/replay/attempt.c - the attempts to explain a hold of si->lock. Each attempt assumes a start
+ * of the hold; one that does not fit is undone. They are made in this order until one fits:
  *
- *      as it stands         the scan on the map of now, with each ration that it may have
- *      switches             (one CPU) as below, but only on ways that changes of task explain
+ *      as it stands         the scan on the current map, with each possible ration
+ *      switches             (one CPU) as the next two, but only by paths that task switches explain
  *      theirs               the scan stopped at the first slot of the rows
- *      conflict             it stopped in a cluster that became free meanwhile, and was given
- *                           the first slot of the list's head instead
+ *      conflict             it stopped in a cluster that became free in the meantime, and the
+ *                           first slot of the list's head was taken instead
  *
- * The order is the verdict: what fits as it stands, or by switches, is exact, so a race is
- * believed last. Conflict comes at the end for its cost: its rows do not say where the scan was,
- * so every slot that it can have reached in a cluster on the list, but the head's, is a place to
- * try.
+ * The order decides the verdict: a hold that fits as it stands, or by switches, is exact, so a
+ * concurrent change is the last explanation. Conflict is last because of its cost: its rows do not
+ * contain the scan's position, so every slot that the scan can have reached in a listed cluster,
+ * except the head, has to be tried.
  */
 #include "slots/replay/parts.h"
 
 #include <string.h>
 
 /*
- * Is a base what the call stores? One that no row told before may be in any trunk.
+ * Returns true if the call can store this base. A base that no row has contained so far may be in
+ * any trunk.
  *
- * A random base is the kernel's draw, not ours: only its range can be checked. Lowest 100, highest
- * 65535, trunks of 16384, a call that goes from base 16383 to next 16384: 100, 16384, 32768 or
- * 49152 fit. From base 16384 to next 16385 only 16385 does.
+ * The kernel's random base differs from ours, so only its range can be checked. With lowest 100,
+ * highest 65535, trunks of 16384, and a call from base 16383 to next 16384, the bases 100, 16384,
+ * 32768 and 49152 fit. From base 16384 to next 16385 only 16385 fits.
  */
 static bool base_fits(const struct sws_slot_replay *self, const struct sws_slots_call *ours,
 		      uint32_t base)
@@ -61,7 +62,10 @@ static void undo(struct replay_search *search)
 	sws_slot_replay__undo_trial(search->replay, &search->call->ours);
 }
 
-/* Leads the hold from where the call stands; the device shows the attempt afterwards. */
+/*
+ * Runs the hold from the given state of the call; the device is in the state of the attempt
+ * afterwards.
+ */
 static int attempt(struct replay_search *search, const struct sws_slots_call *from, bool raced)
 {
 	struct sws_slot_replay *self = search->replay;
@@ -83,7 +87,7 @@ static int attempt(struct replay_search *search, const struct sws_slots_call *fr
 	return SWS_OK;
 }
 
-/* The hold as it is if nothing came in between. */
+/* Runs the hold as if no change had come in between. */
 static int attempt_as_it_stands(struct replay_search *search)
 {
 	const struct replay_call *call = search->call;
@@ -97,59 +101,62 @@ static int attempt_as_it_stands(struct replay_search *search)
 	return error;
 }
 
-/* The attempts of a scan that stopped at a slot. */
+/* The attempts for a scan that stopped at a slot. */
 struct arrival {
 	struct replay_search *search;
 	const struct replay_reach *reach;
 	struct replay_ration had;
-	bool switches; /* only what changes of task explain */
+	bool switches; /* True if only paths that task switches explain are accepted. */
 };
 
 enum { ENOUGH = 1 };
 
-/* The scan came to a slot on one of its ways. */
-static int attempt_way(void *context, const struct replay_way *way)
+/* Runs an attempt for one path of the scan to a slot. */
+static int attempt_path(void *context, const struct replay_path *path)
 {
 	const struct arrival *arrival = context;
 	struct replay_search *search = arrival->search;
 	struct sws_slot_replay *self = search->replay;
-	const struct replay_ration left = sws_slot_replay__spent(arrival->had, way);
+	const struct replay_ration left = sws_slot_replay__spent(arrival->had, path);
 	struct sws_slots_call from = replay_with_ration(search->call, left);
-	bool *tried = &search->tried[way->offset < left.scan_base][left.scanned_many][left.left];
+	bool *tried = &search->tried[path->offset < left.scan_base][left.scanned_many][left.left];
 	int error = SWS_OK;
 
-	if (++search->ways > REPLAY_PATIENCE)
+	if (++search->paths > REPLAY_PATIENCE)
 		return ENOUGH;
 	if (*tried)
 		return SWS_OK;
 	undo(search);
 	if (arrival->switches &&
-	    !sws_slot_replay__switched(self, arrival->reach, way, arrival->had.left))
+	    !sws_slot_replay__switched(self, arrival->reach, path, arrival->had.left))
 		return SWS_OK;
 	*tried = true;
-	from.offset = way->offset;
+	from.offset = path->offset;
 	from.state = SWS_CALL_CHECK;
 	error = attempt(search, &from, !arrival->switches);
 	return !error && search->fit == FITS_ALL ? ENOUGH : error;
 }
 
-/* The scan stopped at a slot. */
+/* Runs the attempts for a scan that stopped at a slot. */
 static int attempt_found(struct replay_search *search, const struct replay_reach *reach,
 			 uint32_t offset, bool switches)
 {
 	struct arrival arrival = { .search = search, .reach = reach, .switches = switches };
-	const struct replay_visitor visitor = { .visit = attempt_way, .context = &arrival };
+	const struct replay_visitor visitor = { .visit = attempt_path, .context = &arrival };
 	int result = SWS_OK;
 
 	for (uint32_t i = 0; !result && i < search->call->n_rations; i++) {
 		arrival.had = search->call->rations[i];
-		result = sws_slot_replay__each_way(search->replay, reach, arrival.had.scan_base,
-						   offset, &visitor);
+		result = sws_slot_replay__each_path(search->replay, reach, arrival.had.scan_base,
+						    offset, &visitor);
 	}
 	return result == ENOUGH ? SWS_OK : result;
 }
 
-/* The slot found lay in a free cluster from the middle of the list: this CPU's next came instead. */
+/*
+ * Runs the attempts for a scan whose slot was in a free cluster from the middle of the list, so
+ * that the next slot of this CPU's cluster was taken instead.
+ */
 static int attempt_conflict(struct replay_search *search, const struct replay_reach *reach,
 			    bool switches)
 {
@@ -159,9 +166,7 @@ static int attempt_conflict(struct replay_search *search, const struct replay_re
 	int error = SWS_OK;
 
 	undo(search);
-	/*
-	 * The head is never in conflict, so there must be one behind it.
-	 */
+	/* The head is never in conflict, so another cluster has to follow it. */
 	if (sws_slots_free_clusters(self->device) < 2)
 		return SWS_OK;
 	memset(search->tried, 0, sizeof(search->tried));
@@ -172,14 +177,14 @@ static int attempt_conflict(struct replay_search *search, const struct replay_re
 			continue;
 		for (uint32_t i = 0; i < self->cluster_size; i++) {
 			error = attempt_found(search, reach, first + i, switches);
-			if (error || search->fit == FITS_ALL || search->ways > REPLAY_PATIENCE)
+			if (error || search->fit == FITS_ALL || search->paths > REPLAY_PATIENCE)
 				return error;
 		}
 	}
 	return SWS_OK;
 }
 
-/* What a window may have led to. */
+/* Runs the attempts for the possible results of a window. */
 static int attempt_window(struct replay_search *search, bool switches)
 {
 	struct sws_slot_replay *self = search->replay;

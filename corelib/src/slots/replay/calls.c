@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * slot_replay/calls.c - the open calls: a room for each, found by its task.
- */
+/* slots/replay/calls.c - the open calls: an entry for each, found by its task. */
 #include "slots/replay/parts.h"
 
 static const uint32_t NO_ROOM = UINT32_MAX;
@@ -14,8 +12,8 @@ void sws_slot_replay__start_calls(struct sws_slot_replay *self)
 }
 
 /*
- * A key is never 0, which is an empty place of the map: pid 0, the idle task, is 1, and pid -1 is
- * 4294967296, apart from all others.
+ * Returns a nonzero key, because 0 marks an empty entry of the map: pid 0, the idle task, is 1, and
+ * pid -1 is 4294967296, different from all others.
  */
 static uint64_t key_of(int32_t pid)
 {
@@ -31,7 +29,7 @@ struct replay_call *sws_slot_replay__find_call(const struct sws_slot_replay *sel
 	return sws_index_map__find(&self->tasks, key_of(pid), &room) ? &self->calls[room] : NULL;
 }
 
-/* Rooms move, so no hold may be under way. */
+/* The entries move, so no hold may be under way. */
 static int grow_rooms(struct sws_slot_replay *self)
 {
 	const uint32_t rooms = self->rooms ? 2 * self->rooms : FIRST_ROOMS;
@@ -71,7 +69,7 @@ int sws_slot_replay__open_call(struct sws_slot_replay *self, const struct replay
 	call->window = false;
 	call->diverged = false;
 	call->again = false;
-	/* Its scan's base is known when the scan begins. */
+	/* The base of its scan is known when the scan begins. */
 	call->rations[0] = (struct replay_ration){ .left = SWS_SLOTS_RATION };
 	call->n_rations = 1;
 	call->account.call = (struct sws_slot_replay_call){
@@ -91,8 +89,8 @@ int sws_slot_replay__open_call(struct sws_slot_replay *self, const struct replay
 }
 
 /*
- * A wrong base is a mismatch of its call: no slot of it counts as matched. They may be the same
- * all the same: who takes from a cluster does not ask where its base is.
+ * A wrong base is a mismatch of its call, and none of its slots counts as matched. They may still
+ * be the same, because slots from a cluster do not depend on the base.
  */
 static void judge_base(struct sws_slot_replay_call *call)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slot_replay/log.c - windows, and the log of what changed since the oldest of them
- * was opened.
+ * slots/replay/log.c - windows, and the log of the changes since the oldest open window.
  *
  *      log        | 17 taken | 4 freed | credit | 9 taken | ...
  *                 |          |                            '-- the device now
@@ -14,8 +13,8 @@
 enum { FIRST_CHANGES = 256 };
 
 /*
- * Without another window the log begins anew: what changed before is of no call's concern. The
- * window begins behind the last change, so the credit that the call took itself is not in it.
+ * If no other window is open, the log is cleared, because older changes concern no call. The window
+ * begins after the last change, so the credit that the call itself took is not in it.
  */
 void sws_slot_replay__open_window(struct sws_slot_replay *self, struct replay_call *call)
 {
@@ -34,14 +33,14 @@ void sws_slot_replay__close_window(struct sws_slot_replay *self, struct replay_c
 }
 
 /*
- * Forgets what no window wants any more. A log of 256 that is full, three windows open:
+ * Drops the changes before the oldest window. A full log of 256 with three open windows:
  *
  *      0 ............. 100 ........ 180 ..... 230 .. 256
  *      (no window)      task 7      task 8    task 9
  *
- *      after it: task 7 at 0, task 8 at 80, task 9 at 130, 156 changes left
+ *      afterwards: task 7 at 0, task 8 at 80, task 9 at 130, 156 changes left
  *
- * 156 are more than half of the room, so it grows to 512 as well.
+ * 156 are more than half of the capacity, so it also grows to 512.
  */
 static void shorten(struct sws_slot_replay *self)
 {
@@ -92,7 +91,7 @@ int sws_slot_replay__log(struct sws_slot_replay *self, const struct replay_chang
 		int error = SWS_OK;
 
 		shorten(self);
-		/* Less than half freed: it would soon be shortened again. */
+		/* Less than half was freed, so it would soon be shortened again. */
 		if (2 * log->n >= log->room)
 			error = grow(self);
 		if (error)

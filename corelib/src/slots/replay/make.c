@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * slot_replay/make.c - a replay is made, freed, asked what it found, and verified.
- */
+/* slots/replay/make.c - creation, inspection and verification of a replay. */
 #include "slots/replay/parts.h"
 
 void sws_slot_replay_config_init(struct sws_slot_replay_config *config)
@@ -113,7 +111,7 @@ int sws_slot_replay_verify(const struct sws_slot_replay *self, const char **reas
 			return SWS_ERROR_BROKEN;
 		}
 		if (call->window && call->since_change > self->log.n) {
-			*reason = "a window begins behind the end of the log";
+			*reason = "a window begins after the end of the log";
 			return SWS_ERROR_BROKEN;
 		}
 		if (call->window && call->diverged) {
@@ -122,11 +120,11 @@ int sws_slot_replay_verify(const struct sws_slot_replay *self, const char **reas
 		}
 	}
 	if (open != self->tasks.count || windows != self->windows) {
-		*reason = "the open calls and their windows are not as many as counted";
+		*reason = "the counts of open calls and windows are not their numbers";
 		return SWS_ERROR_BROKEN;
 	}
 	if (!sws_slots__is_linked_back(self->device, self->before)) {
-		*reason = "the free list is another one backwards";
+		*reason = "the backward links do not match the free list";
 		return SWS_ERROR_BROKEN;
 	}
 	return sws_slots_verify(self->device, reason);

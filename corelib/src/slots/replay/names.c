@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slot_replay/names.c - what can be replayed, and what ops, faults and problems are called. */
+/*
+ * slots/replay/names.c - the supported kernels and policies, and the names of operations, faults
+ * and problems.
+ */
 #include "swapsim/slot_replay.h"
 
 bool sws_slot_replay_knows(enum sws_kernel kernel)
@@ -39,13 +42,13 @@ const char *sws_slot_replay_problem_text(enum sws_slot_replay_problem problem)
 {
 	switch (problem) {
 	case SWS_SLOT_REPLAY_NO_PROBLEM:
-		return "nothing is";
+		return "its row has no problem";
 	case SWS_SLOT_REPLAY_BAD_ORDER:
 		return "its seq is not above that of the row before: sort the rows";
 	case SWS_SLOT_REPLAY_BAD_OP:
-		return "its op is none of the six";
+		return "its op is unknown";
 	case SWS_SLOT_REPLAY_BAD_CPU:
-		return "its cpu is none of the device's";
+		return "its cpu is not a CPU of the device";
 	case SWS_SLOT_REPLAY_BAD_START:
 		return "the first row must be a call on an empty device, lowest 1";
 	case SWS_SLOT_REPLAY_BAD_OFFSET:
@@ -67,7 +70,7 @@ const char *sws_slot_replay_problem_text(enum sws_slot_replay_problem problem)
 	case SWS_SLOT_REPLAY_NO_CALL:
 		return "its task has no call open";
 	case SWS_SLOT_REPLAY_TOO_MANY:
-		return "its call was given all the slots that it wants already";
+		return "its call has already got all the slots that it wants";
 	case SWS_SLOT_REPLAY_TWICE:
 		return "the slot handed out is in use";
 	case SWS_SLOT_REPLAY_NOT_IN_USE:

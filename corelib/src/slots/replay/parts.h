@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slot_replay/parts.h - what the sources of slot_replay.h share.
+ * slots/replay/parts.h - declarations that the sources of slot_replay.h share.
  *
- * In layers; a file calls those below it:
+ * The sources form layers; each file calls those below it:
  *
- *   slot_replay.c   rows: which may follow which
- *   settle.c        a hold, ours beside theirs                     make.c
- *   attempt.c       where a hold can have begun       reuse.c
- *   ways.c          how a scan can have come to a slot, switched.c on one CPU
- *   reach.c         how far it can have come in its window
- *   log.c           what changed in a window          trial.c      calls.c
+ *   slot_replay.c   rows: their allowed order
+ *   settle.c        a hold, compared with that of the trace        make.c
+ *   attempt.c       the possible starts of a hold     reuse.c
+ *   paths.c         the paths of a scan to a slot, switched.c: on one CPU
+ *   reach.c         how far a scan can have come in its window
+ *   log.c           the changes in a window           trial.c      calls.c
  *   slots/follow.h  the device
  */
 #ifndef SWAPSIM_SLOT_REPLAY_PARTS_H
@@ -28,7 +28,9 @@ struct replay_row {
 	uint32_t n, offset, base, next, lowest, highest;
 };
 
-/* A slot was taken or freed, or (offset 0) credit was taken; and the device since. */
+/*
+ * A slot was taken or freed, or (offset 0) credit was taken; with the device's limits afterwards.
+ */
 struct replay_change {
 	uint32_t offset;
 	uint32_t lowest;
@@ -36,20 +38,20 @@ struct replay_change {
 	uint32_t credit;
 };
 
-/* All changes since the oldest window was opened. */
+/* All changes since the oldest open window. */
 struct replay_log {
 	struct replay_change *changes;
-	/* Of the same room: a window's offsets in order, made when asked for. */
+	/* An array of the same capacity: the offsets of a window, sorted on demand. */
 	uint32_t *sorted;
 	uint64_t room;
 	uint64_t n;
 };
 
 /*
- * What a scan may have left of its ration, and where its second lap ends. The rows tell where a
- * scan stopped, not what it tested on the way. The one of ways.c that wraps, while lowest steps
- * from 2 to 3, tests slot 2 or does not: 15 tests or 14, 241 left in 6.1 or 242. A call carries all
- * that it may have until its slots say which it was.
+ * A possible rest of the ration of a scan, and the end of its second lap. The rows contain where a
+ * scan stopped, but not the slots that it tested. The scan of paths.c that wraps while lowest moves
+ * from 2 to 3 tests slot 2 or not: 15 tests or 14, which leaves 241 in 6.1 or 242. A call carries
+ * all possible rations until its slots determine which one is right.
  */
 struct replay_ration {
 	int32_t left;
@@ -58,16 +60,16 @@ struct replay_ration {
 };
 
 enum {
-	/* That a call may have at once. */
+	/* Maximum number of possible rations of a call. */
 	REPLAY_RATIONS = 64,
-	/* Values of lowest in one window, and of highest. */
+	/* Maximum number of values of lowest in one window, and of highest. */
 	REPLAY_LOWS = 256,
 	REPLAY_HIGHS = 64,
-	/* Slots above highest that a scan may have jumped from. */
+	/* Maximum number of slots above highest from which a scan may have jumped. */
 	REPLAY_JUMPS = 8,
-	/* Slots found and lost again, of a scan of 5.8. */
+	/* Maximum number of slots that a scan of 5.8 found and lost again. */
 	REPLAY_LOST = 4,
-	/* Ways that one hold is worth. */
+	/* Maximum number of paths that are tried for one hold. */
 	REPLAY_PATIENCE = 1 << 20,
 };
 
@@ -75,31 +77,30 @@ enum {
 struct replay_call {
 	int32_t pid;
 	bool open;
-	/* The lock is dropped. */
+	/* True while the lock is dropped. */
 	bool window;
-	/* It follows the trace until it ends. */
+	/* True if the call follows the slots of the trace until it ends. */
 	bool diverged;
-	/* The slot at call.offset was tried, and may be once more. */
+	/* True if the slot at call.offset was tried, and may be tried once more. */
 	bool again;
-	/* While not open: the next free room. */
+	/* While the entry is not open: the next free entry. */
 	uint32_t next_free;
-	/* As it stands where the hold or window begins, and how we end it. */
+	/* The call at the start of the hold or window, and as the model ends it. */
 	struct sws_slots_call call;
 	struct sws_slots_call ours;
 	struct replay_ration rations[REPLAY_RATIONS];
 	uint32_t n_rations;
-	/* The device when the window was opened, and the log's end then. */
+	/* The device when the window was opened, and the end of the log at that time. */
 	struct replay_change since;
 	uint64_t since_change;
-	/* Of the alloc rows. */
+	/* seq of each alloc row. */
 	uint64_t seqs[SWS_SLOTS_BATCH];
 	struct sws_slot_replay_mismatch account;
 };
 
 /*
- * A hold of the model's, while it can be taken back. The device itself is led on and put back: a
- * copy of it a hold would be a copy of its map, 1 MB for 4 GB of swap, where a hold changes at most
- * 64 bytes of it.
+ * A hold of the model that can be undone. The device itself is changed and restored: copying it for
+ * each hold would copy its map, 1 MB for 4 GB of swap, where a hold changes at most 64 bytes.
  */
 struct replay_trial {
 	struct slots_snapshot before;
@@ -109,33 +110,33 @@ struct replay_trial {
 struct sws_slot_replay {
 	struct sws_allocator allocator;
 	struct sws_slots *device;
-	/* Of no interest here. */
+	/* Not used here. */
 	struct sws_slots_work work;
-	/* What the config says of the device, and from how many CPUs the rows come. */
+	/* The device's configuration, and the number of CPUs in the rows. */
 	uint32_t slots;
 	uint32_t cluster_size;
 	uint32_t possible_cpus;
 	uint32_t cpus;
 	bool rerandomises;
-	/* Of each base: did a row tell it yet? */
+	/* For each base: true if a row has contained it. */
 	bool *base_known;
-	/* The device's free list, backwards (slots/follow.h). */
+	/* The backward links of the device's free list (slots/follow.h). */
 	uint32_t *before;
-	/* Open calls: a room by pid, the rooms, and the first that is free. */
+	/* Open calls: the entry by pid, the entries, and the first free entry. */
 	struct sws_index_map tasks;
 	struct replay_call *calls;
 	uint32_t rooms;
 	uint32_t first_free;
-	/* Windows that are open, and what they want to know. */
+	/* The number of open windows, and the changes in them. */
 	uint64_t windows;
 	struct replay_log log;
-	/* The call whose hold is not settled, on which CPU, and ours of it. */
+	/* The call whose hold is under way, and its CPU. */
 	struct replay_call *holder;
 	uint32_t hold_cpu;
 	struct replay_trial trial;
 	bool started;
 	uint64_t last_seq;
-	/* Why the replay is over, and the row at fault. */
+	/* The reason for which the replay is over, and the row at fault. */
 	int error;
 	uint32_t problem;
 	uint64_t problem_seq;
@@ -143,34 +144,34 @@ struct sws_slot_replay {
 	struct sws_slot_replay_mismatch first;
 };
 
-/* How a hold ends: done or fail, and the base stored. */
+/* The end of a hold: done or fail, and the base stored. */
 struct replay_end {
 	bool done;
 	uint32_t next;
 };
 
-/* How a scan came from one past its start to a slot. */
-struct replay_way {
+/* A path of a scan from one past its start to a slot. */
+struct replay_path {
 	uint32_t offset;
-	/* Tests on it, and what they took of the ration. */
+	/* The number of its tests, and what they took from the ration. */
 	uint64_t tests;
 	uint64_t spent;
-	/* Where it wrapped, and where it went on. */
+	/* True if it wraps; the slot where it wrapped, and where it continued. */
 	bool wraps;
 	uint32_t highest;
 	uint32_t lowest;
 	uint32_t scan_base;
-	/* The slot found was above highest when the lock was taken. */
+	/* True if the slot found was above highest when the lock was taken. */
 	bool jumps;
 };
 
-/* A window as far as a scan can have come in it. */
+/* How far a scan can have come in a window. */
 struct replay_reach {
 	const struct replay_call *call;
 	uint64_t n_sorted;
 	/*
-	 * The slot up to which the first lap can have come, and the second, or one after a
-	 * jump; 0 if there can be none.
+	 * The slot up to which the first lap can have come, and the second lap, or a lap after a
+	 * jump; 0 if there can be no such lap.
 	 */
 	uint32_t first_lap;
 	uint32_t second_lap;
@@ -183,37 +184,40 @@ struct replay_reach {
 /* How well an attempt fits. */
 enum replay_fit {
 	FITS_NOT = 0,
-	/* All but the base stored. */
+	/* Everything except the base that is stored. */
 	FITS_SLOTS = 1,
 	FITS_ALL = 2,
 };
 
-/* The settling of one hold. */
+/* The search for the explanation of one hold. */
 struct replay_search {
 	struct sws_slot_replay *replay;
 	struct replay_call *call;
 	struct replay_end end;
-	/* The call as it stood where the best attempt began, how it fits, and if others came between. */
+	/*
+	 * The call at the start of the best attempt, its fit, and whether it needs concurrent
+	 * changes.
+	 */
 	struct sws_slots_call best;
 	enum replay_fit fit;
 	bool raced;
-	/* How many were looked at. */
-	uint64_t ways;
+	/* The number of paths that were tried. */
+	uint64_t paths;
 	/*
-	 * What a scan came with: before its base or not, having scanned many, ration left. All
-	 * that the rest of the hold can depend on, so however many ways lead to a slot, at most
-	 * 2 * 2 * 257 attempts are led from it.
+	 * The state with which a scan arrived: past its base or not, scanned_many or not, the rest
+	 * of the ration. The rest of the hold depends only on these, so at most 2 * 2 * 257
+	 * attempts are run for a slot, however many paths lead to it.
 	 */
 	bool tried[2][2][SWS_SLOTS_RATION + 1];
 };
 
-/* Takes a way; a result other than 0 ends the walk. */
+/* A function that is called for each path; a result other than 0 ends the walk. */
 struct replay_visitor {
-	int (*visit)(void *context, const struct replay_way *way);
+	int (*visit)(void *context, const struct replay_path *path);
 	void *context;
 };
 
-/* Notes the row at fault; returns SWS_ERROR_BAD_ARGUMENT. */
+/* Records the row at fault; returns SWS_ERROR_BAD_ARGUMENT. */
 static inline int replay_refuse(struct sws_slot_replay *self, enum sws_slot_replay_problem problem,
 				uint64_t seq)
 {
@@ -222,14 +226,14 @@ static inline int replay_refuse(struct sws_slot_replay *self, enum sws_slot_repl
 	return SWS_ERROR_BAD_ARGUMENT;
 }
 
-/* A call differs: the first difference is kept. */
+/* Records a difference of a call; only the first one is retained. */
 static inline void replay_blame(struct replay_call *call, enum sws_slot_replay_fault fault)
 {
 	if (!call->account.call.fault)
 		call->account.call.fault = fault;
 }
 
-/* A call that comes to its hold with this ration. */
+/* Returns the call with this ration at the start of its hold. */
 static inline struct sws_slots_call replay_with_ration(const struct replay_call *call,
 						       struct replay_ration ration)
 {
@@ -241,105 +245,108 @@ static inline struct sws_slots_call replay_with_ration(const struct replay_call 
 	return from;
 }
 
-/* slot_replay/calls.c */
+/* slots/replay/calls.c */
 
 void sws_slot_replay__start_calls(struct sws_slot_replay *self);
 
-/* The open call of a task; NULL if it has none. */
+/* Returns the open call of a task; NULL if it has no open call. */
 struct replay_call *sws_slot_replay__find_call(const struct sws_slot_replay *self, int32_t pid);
 
-/* Opens one for a call row, while no hold is under way: rooms move. */
+/* Opens a call for a call row; not while a hold is under way, because the entries move. */
 int sws_slot_replay__open_call(struct sws_slot_replay *self, const struct replay_row *row,
 			       struct replay_call **out);
 
-/* The call is over: its verdict is written, its room free. */
+/* Ends a call: writes its verdict and frees its entry. */
 void sws_slot_replay__close_call(struct sws_slot_replay *self, struct replay_call *call,
 				 struct sws_slot_replay_call *judged, uint64_t *n_judged);
 
-/* slot_replay/trial.c */
+/* slots/replay/trial.c */
 
-/* Remembers what a locked part on this CPU may change. */
+/* Records the state that a locked part on this CPU may change. */
 void sws_slot_replay__begin_trial(struct sws_slot_replay *self, uint32_t cpu);
 
-/* Takes back the trial, if there is one; the call was given its slots in it. */
+/* Undoes the current trial, if there is one, in which the call was given its slots. */
 void sws_slot_replay__undo_trial(struct sws_slot_replay *self, const struct sws_slots_call *call);
 
-/* Leads a call to its end, on the map as it is; or to a slot of its own that it would reuse. */
+/* Runs a call on the current map to its end, or to a slot that it would try for reuse. */
 int sws_slot_replay__run(struct sws_slot_replay *self, uint32_t cpu, struct sws_slots_call *call);
 
-/* slot_replay/log.c */
+/* slots/replay/log.c */
 
-/* Drops the lock for a call, or says that it holds it again. */
+/* Opens or closes the window of a call, which drops the lock or holds it again. */
 void sws_slot_replay__open_window(struct sws_slot_replay *self, struct replay_call *call);
 void sws_slot_replay__close_window(struct sws_slot_replay *self, struct replay_call *call);
 
-/* Writes a change to the log, if there is a window that may want it. */
+/* Appends a change to the log if a window is open. */
 int sws_slot_replay__log(struct sws_slot_replay *self, const struct replay_change *change);
 
-/* The device as it is, for the log. */
+/* Returns a log entry with the current limits of the device. */
 struct replay_change sws_slot_replay__now(const struct sws_slot_replay *self, uint32_t offset);
 
-/* The least credit in a call's window. */
+/* Returns the minimum credit in the window of a call. */
 uint32_t sws_slot_replay__least_credit(const struct sws_slot_replay *self,
 				       const struct replay_call *call);
 
-/* slot_replay/reach.c */
+/* slots/replay/reach.c */
 
-/* How far the scan of a call can have come in its window. */
+/* Computes how far the scan of a call can have come in its window. */
 void sws_slot_replay__reach(struct sws_slot_replay *self, const struct replay_call *call,
 			    struct replay_reach *reach);
 
-/* Was a slot in use at some moment of the window? */
+/* Returns true if a slot was in use at some moment of the window. */
 bool sws_slot_replay__was_used(const struct sws_slot_replay *self, const struct replay_reach *reach,
 			       uint32_t offset);
 
-/* Does a scan up to this base come to nothing? */
+/* Returns true if a scan up to this base can end without a slot. */
 bool sws_slot_replay__exhausts(const struct sws_slot_replay *self, const struct replay_reach *reach,
 			       uint32_t scan_base);
 
-/* slot_replay/ways.c */
+/* slots/replay/paths.c */
 
-/* Shows the ways on which a scan can have come to a slot; returns what the visitor ended it with. */
-int sws_slot_replay__each_way(const struct sws_slot_replay *self, const struct replay_reach *reach,
-			      uint32_t scan_base, uint32_t offset,
-			      const struct replay_visitor *visitor);
+/* Visits the paths by which a scan can have come to a slot; returns the visitor's last result. */
+int sws_slot_replay__each_path(const struct sws_slot_replay *self, const struct replay_reach *reach,
+			       uint32_t scan_base, uint32_t offset,
+			       const struct replay_visitor *visitor);
 
-/* What a call has left of a ration when it came on a way. */
+/* Returns the rest of a ration after a path. */
 struct replay_ration sws_slot_replay__spent(struct replay_ration ration,
-					    const struct replay_way *way);
+					    const struct replay_path *path);
 
-/* slot_replay/switched.c */
+/* slots/replay/switched.c */
 
-/* Is a way explained by changes of task at the ends of the ration alone? */
+/* Returns true if task switches at the ends of the ration alone explain a path. */
 bool sws_slot_replay__switched(const struct sws_slot_replay *self, const struct replay_reach *reach,
-			       const struct replay_way *way, int32_t ration);
+			       const struct replay_path *path, int32_t ration);
 
-/* slot_replay/reuse.c */
+/* slots/replay/reuse.c */
 
-/* Can the scan have tried this slot for reuse? Keeps what it may have left of its ration then. */
+/*
+ * Returns true if the scan can have tried this slot for reuse; stores the possible rests of its
+ * ration in the call.
+ */
 bool sws_slot_replay__explains_reuse(struct sws_slot_replay *self, struct replay_call *call,
 				     uint32_t offset);
 
-/* slot_replay/attempt.c */
+/* slots/replay/attempt.c */
 
-/* How well the hold that the trial holds fits. */
+/* Returns the fit of the hold in the current trial. */
 enum replay_fit sws_slot_replay__fit(const struct replay_search *search);
 
-/* Finds the attempt that fits best; ours stays the one without a race if none does. */
+/* Finds the attempt with the best fit; if none fits, ours is the one without concurrent changes. */
 int sws_slot_replay__find_attempt(struct replay_search *search);
 
-/* slot_replay/settle.c */
+/* slots/replay/settle.c */
 
-/* Begins a locked part of a call on a CPU: it holds the lock, or it drops it at once. */
+/* Begins a locked part of a call on a CPU; it holds the lock, or drops it at once. */
 int sws_slot_replay__lead(struct sws_slot_replay *self, struct replay_call *call, uint32_t cpu);
 
-/* Sets the finished hold of self->holder beside ours. */
+/* Compares the finished hold of self->holder with that of the model. */
 int sws_slot_replay__settle(struct sws_slot_replay *self, struct replay_end end);
 
-/* Gives self->holder up to the trace: another row cuts its hold. */
+/* Makes self->holder follow the trace, because another row interrupts its hold. */
 int sws_slot_replay__cut(struct sws_slot_replay *self);
 
-/* Takes the slots of a diverged call from index on; each must be free. */
+/* Takes the slots of a diverged call from index on; each has to be free. */
 int sws_slot_replay__force(struct sws_slot_replay *self, struct replay_call *call, uint32_t cpu,
 			   uint32_t from);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slot_replay/reach.c - how far a scan can have come while its call's lock was dropped.
+ * slots/replay/reach.c - how far a scan can have come while its call had dropped the lock.
  *
  *      slot       base+1 ........................... highest | lowest .... base-1
  *      now          #    #    .    #    .    #                  first and second lap
  *      in the log             x
- *                             |         '-- free for the whole window: no scan gets by
- *                             '-- free now, but taken at some moment: one can have got by
+ *                             |         '-- free for the complete window: no scan passes it
+ *                             '-- free now, but taken at some moment: a scan can have passed it
  */
 #include "slots/replay/parts.h"
 
@@ -28,12 +28,12 @@ static bool changed(const struct sws_slot_replay *self, const struct replay_reac
 }
 
 /*
- * The first slot in from .. to - 1 that was free for the whole window, or to. Free at its end and
- * not in the log: then it was free at every moment between. That is the wall; a slot that is free
- * now but in the log was in use at some moment, and a scan may have come by just then:
+ * Returns the first slot in from .. to - 1 that was free for the complete window, or to. A slot
+ * that is free at the end and not in the log was free at every moment; no scan passes it. A slot
+ * that is free now but in the log was in use at some moment, at which a scan may have passed it:
  *
  *      slot     11 12 13 14 15 16
- *      now       #  .  #  .  #  .        from 11 on: 12 is free but changed, 14 is the wall
+ *      now       #  .  #  .  #  .        from 11 on: 12 is free but changed, 14 was always free
  *      log      "12 freed"               so a scan may have stopped at 12 or 14, not at 16
  */
 static uint32_t find_open(const struct sws_slot_replay *self, const struct replay_reach *reach,
@@ -63,7 +63,7 @@ static void keep_limits(struct replay_reach *reach, const struct replay_change *
 	keep_value(reach->lows, REPLAY_LOWS, &reach->n_lows, state->lowest);
 }
 
-/* The values of lowest and highest: those of the window's start, and the latest. */
+/* Collects the values of lowest and highest, from the start of the window to the latest. */
 static void read_limits(const struct sws_slot_replay *self, struct replay_reach *reach)
 {
 	const struct replay_change *changes = self->log.changes;
@@ -76,10 +76,10 @@ static void read_limits(const struct sws_slot_replay *self, struct replay_reach 
 }
 
 /*
- * Slots above the highest or below the lowest of some moment were taken at that
- * moment, so a lap need not know where the scan wrapped: the first lap is walked to the end of
- * the device, not to a highest. A wall there means that no highest was below it, so the scan
- * cannot have wrapped, and the second lap is nowhere (0).
+ * Slots above the highest or below the lowest of some moment were taken at that moment, so a lap
+ * need not know where the scan wrapped: the first lap is examined up to the end of the device, not
+ * up to a highest. If a slot in it was always free, no highest was below that slot, so the scan
+ * cannot have wrapped, and there is no second lap (0).
  */
 void sws_slot_replay__reach(struct sws_slot_replay *self, const struct replay_call *call,
 			    struct replay_reach *reach)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slot_replay/reuse.c - above half full a scan stops at a slot that the cache alone may
- * hold: can it have come to the one that a row names?
+ * slots/replay/reuse.c - above half full a scan stops at a slot that only the cache may hold: tests
+ * whether it can have come to the slot of a row.
  */
 #include "slots/replay/parts.h"
 
 #include <string.h>
 
 /*
- * Above half full, when all the credit is counted that the rows may not show? A call's credit is
- * taken before its call row and given back after its last one, so the kernel's counter may be lower
- * than ours by 64 on each CPU.
+ * Returns true if the kernel can have seen the device more than half full, given the credit that
+ * the rows may not show. A call takes its credit before its call row and returns it after its last
+ * row, so the kernel's counter may be lower than ours by 64 for each CPU.
  *
- * 1024 slots, of which 1023 count, one CPU: full below 512 free (2 * 511 < 1023). Ours may say 575
- * at most: 575 - 64 = 511. At 576 no call can have seen it full.
+ * With 1024 slots, of which 1023 count, and one CPU, the device counts as full below 512 free slots
+ * (2 * 511 < 1023). Our number may then be at most 575, as 575 - 64 = 511. At 576 no call can have
+ * seen it full.
  */
 static bool may_be_full(const struct sws_slot_replay *self, const struct replay_call *call)
 {
@@ -23,7 +24,7 @@ static bool may_be_full(const struct sws_slot_replay *self, const struct replay_
 	return credit < unseen || 2 * (credit - unseen) < self->slots - 1;
 }
 
-/* Adds to what a call may have left of its ration. */
+/* Adds a possible rest of the ration of a call. */
 static void add_ration(struct replay_call *call, struct replay_ration ration)
 {
 	for (uint32_t i = 0; i < call->n_rations; i++)
@@ -35,26 +36,28 @@ static void add_ration(struct replay_call *call, struct replay_ration ration)
 		call->rations[call->n_rations++] = ration;
 }
 
-/* What a call may have left after a reuse. */
+/* The possible rests of a call's ration after a reuse. */
 struct outcome {
 	struct replay_call *call;
 	struct replay_ration had;
 };
 
-static int add_outcome(void *context, const struct replay_way *way)
+static int add_outcome(void *context, const struct replay_path *path)
 {
 	const struct outcome *outcome = context;
 
-	add_ration(outcome->call, sws_slot_replay__spent(outcome->had, way));
+	add_ration(outcome->call, sws_slot_replay__spent(outcome->had, path));
 	return SWS_OK;
 }
 
 /*
- * The slot of a reuse: can the scan have stopped there, and with what left of its ration? A slot
- * that a reuse frees is tried twice: it lies in the return cache, still in use, and the kernel
- * looks at it again before it scans on. That is no test of a scan, and the rations stay.
+ * Tests whether the scan can have stopped at the slot of a reuse, and with which rest of its
+ * ration. A slot that a reuse frees is tried twice: it is in the return cache, still in use, and
+ * the kernel tests it again before it scans on. That is not a test of a scan, so the rations do not
+ * change.
  *
- * If no ration leads there, those of before are kept: the row is a mismatch, but the call goes on.
+ * If no ration leads there, the previous rations remain: the row is a mismatch, but the call goes
+ * on.
  */
 static bool can_have_stopped(struct sws_slot_replay *self, struct replay_call *call,
 			     uint32_t offset)
@@ -74,7 +77,7 @@ static bool can_have_stopped(struct sws_slot_replay *self, struct replay_call *c
 	call->n_rations = 0;
 	for (uint32_t i = 0; i < n_rations; i++) {
 		outcome.had = rations[i];
-		sws_slot_replay__each_way(self, &reach, rations[i].scan_base, offset, &visitor);
+		sws_slot_replay__each_path(self, &reach, rations[i].scan_base, offset, &visitor);
 	}
 	if (call->n_rations)
 		return true;

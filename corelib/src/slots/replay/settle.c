@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slot_replay/settle.c - a hold of si->lock: ours beside theirs, and who is followed.
+ * slots/replay/settle.c - compares a hold of si->lock with that of the model, and decides whose
+ * slots the device follows.
  *
- * 6.1, the base 10, no cluster free, 14 and 16 free. Task 7 wants a slot and scans: its window is
- * open. What its alloc row may say then:
+ * In 6.1 with the base 10, no cluster free, and 14 and 16 free, task 7 wants a slot and scans, so
+ * its window is open. The possible alloc rows and their verdicts:
  *
  *      in the window     alloc                                                   verdict
- *      nothing           14    the first free one                                exact
- *      free 12           14    ours is 12; but the scan can have been past 12    raced
+ *      no change         14    the first free slot                               exact
+ *      free 12           14    ours is 12; but the scan can have passed 12       raced
  *                              before it was free, and 11 and 13 are in use
- *      free 12           16    14 was free all the time: nobody gets by          mismatch
+ *      free 12           16    14 was always free: no scan passes it             mismatch
  *
- * The second is no proof that the kernel's scan went so, only that the model allows it. Hence it
- * is counted apart, and for the first slot of a hold alone: from there on the lock is held, and
- * the rest must be the same to the slot.
+ * The second case does not prove that the kernel's scan took this path, only that the model allows
+ * it. Therefore it is counted separately, and only for the first slot of a hold: from there on the
+ * lock is held, and the remaining slots have to be the same.
  */
 #include "slots/replay/parts.h"
 
@@ -29,8 +30,8 @@ int sws_slot_replay__lead(struct sws_slot_replay *self, struct replay_call *call
 	if (error)
 		return error;
 	/*
-	 * It drops the lock at once, and has taken nothing: there is no slot to set beside theirs.
-	 * What it changed stays (the CPU forgot a cluster, the scan's base is lowest).
+	 * The call drops the lock at once and has taken no slot, so there is nothing to compare.
+	 * Its other changes remain (the CPU dropped a cluster, the scan's base is lowest).
 	 */
 	if (call->ours.state == SWS_CALL_SCAN) {
 		self->trial.applied = false;
@@ -47,14 +48,15 @@ int sws_slot_replay__lead(struct sws_slot_replay *self, struct replay_call *call
 }
 
 /*
- * Writes a hold's slots to the log, with lowest and highest as each left them. A scan of another
- * call that wrapped during this hold read them in between, and one step may be what explains it.
- * The hold took 5, 6 and 9 with lowest 5:
+ * Appends the slots of a hold to the log, with lowest and highest after each of them. A scan of
+ * another call that wrapped during this hold read them in between, and one of these values may be
+ * the explanation. If the hold took 5, 6 and 9 with lowest 5:
  *
  *      change      5 taken     6 taken     9 taken
  *      lowest         6           7           7
  *
- * The last has the device's own values: full, these are max and 0, which no step leads to.
+ * The last entry has the values of the device itself: for a full one these are max and 0, which no
+ * single step yields.
  */
 static int log_slots(struct sws_slot_replay *self, const struct replay_call *call)
 {
@@ -78,7 +80,10 @@ static int log_slots(struct sws_slot_replay *self, const struct replay_call *cal
 	return error;
 }
 
-/* Where ours and theirs are the same, the first of them raced or not. */
+/*
+ * Counts the slots that are the same in the model and in the trace, the first one as raced or
+ * exact.
+ */
 static void count_slots(struct replay_call *call, bool raced)
 {
 	struct sws_slot_replay_call *verdict = &call->account.call;
@@ -119,9 +124,9 @@ int sws_slot_replay__force(struct sws_slot_replay *self, struct replay_call *cal
 }
 
 /*
- * Ours is written down first, for who wants to see the mismatch, and then taken back: a slot of
- * ours that the trace did not hand out would be in use for ever, and later calls would differ for
- * it. From here on the call hands out the trace's slots, one by one.
+ * The result of the model is first stored for the report of the mismatch, and then undone: a slot
+ * that the trace did not allocate would otherwise be in use for ever, and later calls would differ
+ * because of it. From here on the call takes the trace's slots one by one.
  */
 int sws_slot_replay__cut(struct sws_slot_replay *self)
 {
@@ -145,7 +150,7 @@ int sws_slot_replay__cut(struct sws_slot_replay *self)
 	return sws_slot_replay__force(self, call, self->hold_cpu, 0);
 }
 
-/* No slot may be handed out twice, whatever ours are. */
+/* No slot may be allocated twice, whatever the model's slots are. */
 static int check_free(struct sws_slot_replay *self, const struct replay_call *call)
 {
 	const uint32_t *theirs = call->account.theirs;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slot_replay/slot_replay.c - rows: which may follow which, and what each of them does.
+ * slots/replay/slot_replay.c - the rows: their allowed order, and the effect of each.
  *
- *   row     while its task has     and then
+ *   row     while its task has     effect
  *   call    no call                the call holds the lock, or drops it at once
- *   alloc   a call                 its hold goes on; behind a window it begins
+ *   alloc   a call                 its hold continues; after a window it begins
  *   reuse   a call                 its window ends, and another hold begins
- *   done    a call                 its hold is settled, the call over
- *   fail    a call                 likewise
- *   free    -                      n slots are free
+ *   done    a call                 its hold is compared, the call ends
+ *   fail    a call                 as done
+ *   free    -                      n slots are freed
  *
- * A row of another task, or on another CPU, between those of a hold cuts it: ours would
+ * A row of another task, or on another CPU, between those of a hold interrupts it: the model would
  * not have dropped the lock there.
  */
 #include "slots/replay/parts.h"
 
-/* The call row beside ours; from here on the row's base and limits hold. */
+/* Compares the call row with the model; from here on the row's base and limits apply. */
 static void compare_start(struct sws_slot_replay *self, struct replay_call *call,
 			  const struct replay_row *row)
 {
@@ -82,7 +82,7 @@ static int take_alloc(struct sws_slot_replay *self, struct replay_call *call,
 	call->account.n_theirs++;
 	if (call->diverged)
 		return sws_slot_replay__force(self, call, row->cpu, n);
-	/* Behind a window, the first row says that the lock is held again. */
+	/* After a window, the first row shows that the lock is held again. */
 	if (!self->holder) {
 		self->holder = call;
 		self->hold_cpu = row->cpu;
@@ -99,9 +99,9 @@ static void follow_base(struct sws_slot_replay *self, const struct replay_row *r
 }
 
 /*
- * A done or fail row may be the whole of a hold: a call that scanned for nothing has no alloc row.
- * So it names the holder itself, and settles an empty hold like any other. In a diverged call all
- * slots are taken by now; what is left is the credit, which only the call's own end would return.
+ * A done or fail row may be the only row of a hold: a call whose scan found no slot has no alloc
+ * row. So it sets the holder itself, and compares an empty hold like any other. In a diverged call
+ * all slots have been taken by now; only the credit is left, which the call's own end would return.
  */
 static int end(struct sws_slot_replay *self, struct replay_call *call, const struct replay_row *row,
 	       struct sws_slot_replay_call *judged, uint64_t *n_judged)
@@ -131,9 +131,7 @@ static int end(struct sws_slot_replay *self, struct replay_call *call, const str
 	return SWS_OK;
 }
 
-/*
- * A row frees a range, as swap_range_free does; in the log each slot is a change of its own.
- */
+/* A row frees a range, as swap_range_free does; in the log each slot is a change of its own. */
 static int free_slots(struct sws_slot_replay *self, const struct replay_row *row)
 {
 	const uint32_t max = self->slots;
@@ -180,12 +178,15 @@ static int reuse(struct sws_slot_replay *self, struct replay_call *call,
 	error = sws_slots_call_reclaimed(&call->call, row->n == 1);
 	if (!error)
 		error = sws_slot_replay__lead(self, call, row->cpu);
-	/* Freed, but still in use: it waits to be given back, and may be tried once more. */
+	/*
+	 * Freed from the swap cache, but still in use: it waits to be freed, and may be tried once
+	 * more.
+	 */
 	call->again = row->n == 1 && call->window;
 	return error;
 }
 
-/* Does a row go on with the hold that is under way? */
+/* Returns true if a row continues the hold that is under way. */
 static bool goes_on(const struct sws_slot_replay *self, const struct replay_row *row)
 {
 	return row->pid == self->holder->pid && row->cpu == self->hold_cpu &&

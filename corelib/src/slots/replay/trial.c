@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slot_replay/trial.c - one hold of the model's, which can be taken back.
+ * slots/replay/trial.c - one hold of the model, which can be undone.
  *
- * 6.1, the base 10, no cluster free; 12, 14 and 16 free, the rows say 14:
+ * In 6.1 with the base 10, no cluster free, and 12, 14 and 16 free, the rows contain 14:
  *
  *      slot              10 11 12 13 14 15 16     in use   base
  *      begin_trial        #  #  .  #  .  #  .      1020      10
  *      run: 12            #  #  #  #  .  #  .      1021      13
- *      not theirs: undo   #  #  .  #  .  #  .      1020      10
- *      run from 14        #  #  .  #  #  #  .      1021      15     fits, and stays
+ *      differs: undo      #  #  .  #  .  #  .      1020      10
+ *      run from 14        #  #  .  #  #  #  .      1021      15     fits, and remains
  *
- * The work of a trial is not taken back: nobody reads it here.
+ * The work counts of a trial are not undone, because they are not used here.
  */
 #include "slots/replay/parts.h"
 
@@ -20,7 +20,7 @@ void sws_slot_replay__begin_trial(struct sws_slot_replay *self, uint32_t cpu)
 	self->trial.applied = true;
 }
 
-/* Only slots that the call was given are freed again: it must be the call that the trial ran. */
+/* Frees only the slots that the call was given, so it has to be the call that the trial ran. */
 void sws_slot_replay__undo_trial(struct sws_slot_replay *self, const struct sws_slots_call *call)
 {
 	if (self->trial.applied)

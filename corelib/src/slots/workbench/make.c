@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * workbench/make.c - a workbench is made, freed, looked at and verified.
- */
+/* slots/workbench/make.c - creation, inspection and verification of a workbench. */
 #include "slots/workbench/parts.h"
 
-/* Streams of the run's seed that no base of the device draws from. */
+/* Streams of the run's seed from which no base of the device draws. */
 #define STREAM_OF_TASKS   (UINT64_C(1) << 32)
 #define STREAM_OF_ORDER   (UINT64_C(2) << 32)
 #define STREAM_OF_THIN    (UINT64_C(3) << 32)
@@ -188,7 +186,7 @@ void sws_workbench_cpus(const struct sws_workbench *self, uint64_t *tested_slots
 	}
 }
 
-/* A page that is being written has one page table entry and the cache. */
+/* A page under writeback has one page table entry and is in the swap cache. */
 static bool in_flight_right(const struct sws_workbench *self)
 {
 	const struct sws_slots *device = sws_slot_cache_device(self->cache);
@@ -204,7 +202,7 @@ static bool in_flight_right(const struct sws_workbench *self)
 	return in_flight == self->in_flight;
 }
 
-/* A CPU that every task left is in no trunk. */
+/* A CPU without tasks is in no trunk. */
 static bool places_right(const struct sws_workbench *self)
 {
 	uint64_t tasks = 0;
@@ -226,7 +224,7 @@ int sws_workbench_verify(const struct sws_workbench *self, const char **reason)
 	if (!error && self->owns_pages)
 		error = sws_workbench__pages_verify(&self->pages, reason);
 	if (!error && !in_flight_right(self)) {
-		*reason = "a page on its way is not in its slot";
+		*reason = "a page under writeback is not in its slot";
 		error = SWS_ERROR_BROKEN;
 	}
 	if (!error && !places_right(self)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * workbench/meter.c - the measures: each event is compared with where CPUs,
- * locks and writes stood before it.
+ * slots/workbench/meter.c - the measures: each event is compared with the previous positions of
+ * CPUs, locks and writes.
  */
 #include "slots/workbench/parts.h"
 
@@ -31,7 +31,7 @@ int sws_workbench__meter_new(const struct sws_allocator *allocator,
 							   sizeof(*self->last_slots));
 	if (!self->trunks || !self->cpus || !self->trails || !self->overlaps || !self->last_slots)
 		return SWS_ERROR_NO_MEMORY;
-	/* Whatever comes first is the beginning of a run. */
+	/* The first slot always begins a run. */
 	memset(self->last_slots, 0xff,
 	       ((size_t)device->address_spaces + 1) * sizeof(*self->last_slots));
 	return SWS_OK;
@@ -47,9 +47,9 @@ void sws_workbench__meter_free(const struct sws_allocator *allocator, struct wor
 }
 
 /*
- * What is counted begins anew, where everything stands does not: a lock whose last owner were
- * forgotten would not count as moved, and a pair that is together at the first round has met then,
- * or pair_rounds would grow without a meeting.
+ * Resets the counts but not the positions: a lock without its last owner would not count as moved;
+ * and a pair that is together in the first round has to count as a meeting, or pair_rounds would
+ * grow without one.
  */
 void sws_workbench__meter_begin(struct workbench_meter *self)
 {
@@ -62,9 +62,10 @@ void sws_workbench__meter_begin(struct workbench_meter *self)
 }
 
 /*
- * An acquisition has moved if the lock's last one, of whatever site, was on another CPU: its cache
- * line comes from there. It is close too if so few acquisitions of any trunk's lie between that in
- * real time both could have wanted it at once. With lock_window 2:
+ * An acquisition has moved if the previous one of that lock, at any site, was on another CPU: its
+ * cache line comes from there. It is also close if so few acquisitions of any trunk are between
+ * them that in real time both CPUs could have requested the lock at the same time. With lock_window
+ * 2:
  *
  *      acquisition     1   2   3   4   5   6
  *      CPU             0   1   0   0   1   0
@@ -72,8 +73,8 @@ void sws_workbench__meter_begin(struct workbench_meter *self)
  *      moved               x           x   x
  *      close               x           x            2 - 1 and 5 - 4, but not 6 - 2
  *
- * The number of the acquisition is the clock: the bench has no other. In 4.8 all slots share the
- * lock of trunk 0.
+ * The number of the acquisition serves as the clock, as the workbench has no other. In 4.8 all
+ * slots have the lock of trunk 0.
  */
 void sws_workbench__meter_lock(struct workbench_meter *self, enum sws_workbench_site site,
 			       uint32_t cpu, uint32_t slot)
@@ -105,13 +106,13 @@ void sws_workbench__meter_left(struct workbench_meter *self, uint32_t cpu)
 }
 
 /*
- * n CPUs in one trunk are n (n - 1) / 2 pairs. One that comes makes a pair with each that is there;
- * one that leaves takes as many away, itself not counted. CPU 3 goes from trunk 0 to trunk 1:
+ * n CPUs in one trunk are n (n - 1) / 2 pairs. A CPU that arrives forms a pair with each that is
+ * there; one that leaves removes as many, not counting itself. CPU 3 goes from trunk 0 to trunk 1:
  *
- *                  standing           pairs
+ *                  CPUs               pairs
  *      before      0: 1 2 3   1: 4      3
  *      leaves      0: 1 2     1: 4      1
- *      comes       0: 1 2     1: 4 3    2         1 meeting
+ *      arrives     0: 1 2     1: 4 3    2         1 meeting
  */
 static void stand_in(struct workbench_meter *self, struct workbench_cpu *cpu, uint32_t trunk)
 {
@@ -125,9 +126,9 @@ static void stand_in(struct workbench_meter *self, struct workbench_cpu *cpu, ui
 }
 
 /*
- * The disk's view: all CPUs' writes in one line. Slot 9 was written last, now 10, 11, 40 and 12:
- * no seek, none, one of 28 slots on, one of 29 back. A span lies between the outermost of a
- * window's writes, here 10 to 40: 31 slots.
+ * The view of the disk: the writes of all CPUs in one sequence. After slot 9 the writes are 10, 11,
+ * 40 and 12: the first two are no seeks, then a seek of 28 slots forward, then one of 29 back. The
+ * span of a window is the range of its writes, here 10 to 40: 31 slots.
  */
 static void write_to(struct workbench_meter *self, uint32_t slot)
 {
@@ -150,13 +151,13 @@ static void write_to(struct workbench_meter *self, uint32_t slot)
 }
 
 /*
- * A run is one address space's view, on whatever CPU: its pages in adjacent slots. It is not the
- * disk's view. Two spaces take turns, three pages each:
+ * A run is the view of one address space, on any CPU: its pages in adjacent slots. It differs from
+ * the view of the disk. Two address spaces alternate, three pages each:
  *
  *      on one CPU, one cluster       512 513 514 515 516 517      6 runs, no seek in between
  *      on two CPUs, a cluster each   512 768 513 769 514 770      2 runs, 5 seeks
  *
- * Kernel threads are one space of their own, mm -1.
+ * Kernel threads form one address space, mm -1.
  */
 void sws_workbench__meter_page(struct workbench_meter *self, uint32_t cpu, int32_t mm,
 			       uint32_t slot)
@@ -174,14 +175,14 @@ void sws_workbench__meter_page(struct workbench_meter *self, uint32_t cpu, int32
 }
 
 /*
- * Puts a range into a list of such in order, none touching another; returns how many they are.
+ * Inserts a range into a sorted list of ranges that do not touch each other; returns their number.
  *
  *      list      [10 20) [30 40) [60 70)        join [20 35)
  *      first     0: [10 20) ends at 20, where the range begins: they touch
- *      end       2: [60 70) begins behind it
+ *      end       2: [60 70) begins after it
  *      list      [10 40) [60 70)                3 - 2 + 1 = 2
  *
- * If none touches it, end is first, and memmove makes room instead of closing it.
+ * If no range touches it, end equals first, and memmove makes room instead of closing a gap.
  */
 static uint32_t join(struct sws_slots_range *list, uint32_t n, struct sws_slots_range range)
 {
@@ -202,9 +203,9 @@ static uint32_t join(struct sws_slots_range *list, uint32_t n, struct sws_slots_
 }
 
 /*
- * Slots of a range that calls on other CPUs tested, of those on the ring. A slot that three others
- * tested is one slot: so the overlaps are joined before they are counted. Added up one by one, a
- * crowd of ten CPUs behind the same full stretch would test it "again" nine times a call.
+ * Returns the slots of a range that recent calls on other CPUs tested. A slot that three other CPUs
+ * tested counts once, so the overlaps are joined before they are counted. Otherwise ten CPUs behind
+ * the same full stretch would count each slot nine times per call.
  */
 static uint64_t tested_by_others(struct workbench_meter *self, uint32_t cpu,
 				 struct sws_slots_range range)
@@ -277,8 +278,8 @@ int sws_workbench__meter_verify(const struct workbench_meter *self, const char *
 	for (uint32_t cpu = 0; cpu < self->n_cpus; cpu++)
 		standing -= self->cpus[cpu].stands;
 	if (standing)
-		return broken(reason, "the CPUs in trunks are not the CPUs that have a slot");
+		return broken(reason, "the CPUs in trunks are not the CPUs with a slot");
 	return pairs == self->pairs
 		       ? SWS_OK
-		       : broken(reason, "the pairs of CPUs are not those of the trunks");
+		       : broken(reason, "the number of pairs differs from that of the trunks");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * workbench/page.c - what a task does with a page: each step of the header's table, with
- * the locks that it takes.
+ * slots/workbench/page.c - what a task does with a page: the steps of the header's table, with
+ * their locks.
  */
 #include "slots/workbench/parts.h"
 
@@ -11,9 +11,9 @@ static uint64_t tested(const struct sws_slots_work *work)
 }
 
 /*
- * Models __remove_mapping, after the write: __delete_from_swap_cache under the trunk's lock, then
- * put_swap_folio. In a round of its own: were it done at once with begin, no CPU could ever find
- * another in the same trunk with a page on its way.
+ * Models __remove_mapping after the write: __delete_from_swap_cache under the trunk's lock, then
+ * put_swap_folio. It has its own round: if it followed begin at once, no CPU could ever find
+ * another one in the same trunk with a page under writeback.
  */
 int sws_workbench__finish_swap_out(struct sws_workbench *self, struct workbench_task *task)
 {
@@ -36,8 +36,8 @@ int sws_workbench__finish_swap_out(struct sws_workbench *self, struct workbench_
 }
 
 /*
- * Models folio_alloc_swap. What a slot costs is uneven: most gets find one in the CPU's cache and
- * test nothing, every 64th makes the call. A state of START says that there was none.
+ * Models folio_alloc_swap. The cost of a slot varies: most gets find one in the CPU's cache and
+ * test no slot, every 64th makes the call. The state START means that there was no call.
  */
 static int get_slot(struct sws_workbench *self, const struct workbench_task *task, uint32_t *slot)
 {
@@ -54,11 +54,11 @@ static int get_slot(struct sws_workbench *self, const struct workbench_task *tas
 }
 
 /*
- * Models add_to_swap and try_to_unmap. The map byte, with the caches on:
+ * Models add_to_swap and try_to_unmap. The map byte while the caches are on:
  *
- *      get        c0      in the cache of slots, without a page
- *      duplicate  41      in the swap cache, one page table
- *      finish      1      out: the page table alone
+ *      get        c0      in the slot cache, without a page
+ *      duplicate  41      in the swap cache, with one page table reference
+ *      finish      1      swapped out: only the page table reference
  */
 int sws_workbench__begin_swap_out(struct sws_workbench *self, struct workbench_task *task)
 {
@@ -97,13 +97,13 @@ int sws_workbench__give_back(struct sws_workbench *self, uint32_t slot)
 }
 
 /*
- * The page is read into the swap cache and mapped; out of the cache, unless it may keep its slot.
- * Models do_swap_page with should_try_to_free_swap: below half full the slot stays with the page,
- * which need not be written again while it is clean. Above half full, a scan tries to reclaim
- * such slots.
+ * The page is read into the swap cache and mapped, and then removed from the swap cache unless it
+ * retains its slot. Models do_swap_page with should_try_to_free_swap: below half full the page
+ * retains its slot and need not be written again while it is clean. Above half full, scans try to
+ * reclaim such slots.
  *
- *      keeps        1 -> 41 -> 40
- *      gives back   1 -> 41 -> 40 -> c0
+ *      retains      1 -> 41 -> 40
+ *      frees        1 -> 41 -> 40 -> c0
  */
 static int swap_in_through_cache(struct sws_workbench *self, uint32_t slot, bool may_keep)
 {

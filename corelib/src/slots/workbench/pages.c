@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * workbench/pages.c - which pages are out, by address space: a few bits a slot
- * say whose it is, a Fenwick tree an address space where its pages are dense.
+ * slots/workbench/pages.c - the swapped-out pages by address space: a few bits per slot for the
+ * owner, and a Fenwick tree per address space for the number of its pages.
  */
 #include "slots/workbench/parts.h"
 
 #include <string.h>
 
-/* Blocks as small as these bounds let them be: 16 MB for all trees. */
+/* Blocks are as small as these bounds allow: at most 16 MB for all trees. */
 #define TREE_ENTRIES_MAX (UINT64_C(1) << 22)
 #define BLOCK_SHIFT_MIN  6U
 
@@ -49,8 +49,8 @@ bool sws_workbench__is_out(const struct workbench_pages *self, uint32_t slot)
 }
 
 /*
- * The bit of its byte where a slot's owner begins. With 5 to 16 address spaces an owner has 4 bits
- * (bits_shift 2), two share a byte:
+ * Returns the first bit of a slot's owner within its byte. With 5 to 16 address spaces an owner has
+ * 4 bits (bits_shift 2), and two share a byte:
  *
  *      slot          8       9      10      11
  *      byte        | 4             | 5             |        slot >> (3 - 2)
@@ -93,10 +93,10 @@ static uint32_t *tree_of(const struct workbench_pages *self, uint32_t space)
 }
 
 /*
- * Adds to a block's count in all entries that it is part of; less one is more 2^32 - 1.
+ * Adds to the count of a block in all entries that contain it; to subtract 1, change is 2^32 - 1.
  *
- * A Fenwick tree of 8 blocks: entry e counts as many blocks as its lowest bit is worth, the last
- * of them block e - 1.
+ * In a Fenwick tree of 8 blocks, entry e counts as many blocks as the value of its lowest bit, the
+ * last of them block e - 1:
  *
  *      entry    1     2     3     4     5     6     7     8
  *      blocks   0    0-1    2    0-3    4    4-5    6    0-7
@@ -152,9 +152,10 @@ void sws_workbench__index(struct workbench_pages *self, uint32_t from, uint32_t 
 }
 
 /*
- * Makes the trees of the bare counts in one pass: an entry is whole when its turn comes, and is
- * added to the next above. Four blocks with 1 2 0 3 pages: 1 into 2 gives 1 3 0 3, then 2 and 3
- * into 4: 1 3 0 6. Page by page it would be log2(blocks) additions for each of millions.
+ * Builds the trees from the counts of blocks in one pass: an entry is complete when it is reached,
+ * and is added to the next entry above it. With four blocks of 1 2 0 3 pages: 1 into 2 gives 1 3 0
+ * 3, then 2 and 3 into 4 give 1 3 0 6. Adding page by page would need log2(blocks) additions for
+ * each of millions of pages.
  */
 void sws_workbench__end_index(struct workbench_pages *self)
 {
@@ -172,14 +173,15 @@ void sws_workbench__end_index(struct workbench_pages *self)
 }
 
 /*
- * The block in which the page of this rank is, and its rank there. The tree above, 1 3 0 6, rank 3:
+ * Returns the block of the page with this rank, and sets the rank within the block. In the tree
+ * above, 1 3 0 6, with rank 3:
  *
  *      step 4     entry 4 has 6, more than 3      stay
  *      step 2     entry 2 has 3                   past block 1, rank 0
  *      step 1     entry 3 has 0                   past block 2, rank 0
  *                 block 3, its page 0
  *
- * A count equal to the rank is passed: rank 3 is the fourth page.
+ * A count equal to the rank is passed, because rank 3 is the fourth page.
  */
 static uint32_t descend(const struct workbench_pages *self, uint32_t space, uint64_t *rank)
 {
@@ -217,7 +219,7 @@ static int broken(const char **reason, const char *sentence)
 	return SWS_ERROR_BROKEN;
 }
 
-/* Pages of an address space, and the pages of a prefix of blocks as its tree has them. */
+/* Counts the pages of an address space, and compares the tree's prefix sums with it. */
 static uint64_t recount(const struct workbench_pages *self, uint32_t space, bool *agrees)
 {
 	uint64_t found = 0;
@@ -258,5 +260,6 @@ int sws_workbench__pages_verify(const struct workbench_pages *self, const char *
 	}
 	return out == self->out
 		       ? SWS_OK
-		       : broken(reason, "the pages out are not those of all address spaces");
+		       : broken(reason,
+				"the number of pages out is not the sum over the address spaces");
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * workbench/phases.c - phases begin and end; those that go over the slots, not in rounds.
- */
+/* slots/workbench/phases.c - begin and end of phases, and the phases that walk over the slots. */
 #include "slots/workbench/parts.h"
 
-/* All pages on their way are written. */
+/* Ends all writes under way. */
 static int finish_all(struct sws_workbench *self)
 {
 	int error = SWS_OK;
@@ -67,13 +65,14 @@ int sws_workbench_churn(struct sws_workbench *self, uint64_t rounds)
 }
 
 /*
- * Selection sampling: each page is taken with the chance need / ahead. One pass ends at exactly as
- * many as asked for, and every set of so many is as likely. 3 pages, 2 to be taken:
+ * Selection sampling: each page is taken with the probability need / ahead. One pass ends with
+ * exactly the requested number, and every set of that size has the same probability. 3 pages, 2 to
+ * be taken:
  *
- *      page        1        2 (1 taken)     2 (1 left)     3
- *      chance     2/3           1/2             2/2        0 or 1: what is needed yet
+ *      page          1        2 (1 taken)     2 (1 left)     3
+ *      probability  2/3           1/2             2/2        0 or 1: what is still needed
  *
- * A coin of 2/3 for each would take any number from none to all.
+ * Independent draws with 2/3 for each page would take any number of pages.
  */
 int sws_workbench__thin_some(struct sws_workbench *self)
 {

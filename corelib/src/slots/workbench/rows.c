@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * workbench/rows.c - the requests of a trace, dealt out to the tasks.
+ * slots/workbench/rows.c - distributes the requests of a trace to the tasks.
  *
  *   rows      task 0: out out in(1,0) out   task 1: out in(0,0) in(0,2)
- *   got       | 0  1  2 | 0 |               of each swap-out: its slot, in order of tasks
+ *   got       | 0  1  2 | 0 |               the slot of each swap-out, in order of tasks
  *
- * in(t, k) swaps in the page of task t's swap-out number k, and waits until got says
- * where that is.
+ * in(t, k) swaps in the page of task t's swap-out number k, and waits until got contains its slot.
  */
 #include "slots/workbench/parts.h"
 
-/* In self->got: the device was full. A page that is in again has 0 there, which is no slot. */
+/*
+ * The value in self->got when the device was full. A page that was swapped in again has 0, not a
+ * slot.
+ */
 static const uint32_t NOTHING = UINT32_MAX;
 
 /*
- * The row's page is swapped in; false in *done if it is not out yet. What got may say of the
- * swap-out that it names:
+ * Swaps in the page of a row; *done is false if it is not out yet. The value in got for the
+ * swap-out that the row refers to:
  *
  *      ordinal >= n_got     not done yet                      wait, and try in the next round
- *      NOTHING              the device was full               nothing to swap in: done
- *      0                    swapped in by a row before        the trace is at fault
+ *      NOTHING              the device was full               no page to swap in: done
+ *      0                    swapped in by an earlier row      the trace is wrong
  *      a slot               out, or still being written       the write ends first, then in
  *
- * The last may find the page in flight because our rounds are not the trace's time.
+ * In the last case the page may still be under writeback because our rounds are not the trace's
+ * time.
  */
 static int swap_in_of_row(struct sws_workbench *self, uint64_t row, bool *done)
 {
@@ -75,7 +78,7 @@ static bool rows_in_order(const struct sws_workbench *self, const struct sws_wor
 	return true;
 }
 
-/* Does each page that comes in go out at some time? */
+/* Returns true if the swap-out of each swapped-in page exists. */
 static bool owners_known(const struct sws_workbench *self, const struct sws_workbench_rows *rows)
 {
 	for (uint64_t row = rows->first[0]; row < rows->first[self->n_tasks]; row++) {
@@ -89,7 +92,9 @@ static bool owners_known(const struct sws_workbench *self, const struct sws_work
 	return true;
 }
 
-/* Deals the rows out; in n_got, for a moment, how many pages each task will have swapped out. */
+/*
+ * Distributes the rows; n_got temporarily holds the number of pages that each task will swap out.
+ */
 static uint64_t deal_rows(struct sws_workbench *self, const struct sws_workbench_rows *rows)
 {
 	uint64_t slots = 0;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * workbench/run.c - rounds, and what is the next step of a task.
- */
+/* slots/workbench/run.c - the rounds, and the next step of a task. */
 #include "slots/workbench/parts.h"
 
 /*
- * Swaps any page of the task's address space in. Any with the same chance, so the pages of one
- * cluster come in at different times: it is what breaks runs up as a device ages. To try slots at
- * random until one fits would take long where few are out.
+ * Swaps in a random page of the task's address space. All pages have the same probability, so the
+ * pages of one cluster return at different times, which breaks up runs as a device ages. Trying
+ * random slots until one fits would take long when few pages are out.
  */
 static int swap_in_any(struct sws_workbench *self, struct workbench_task *task)
 {
@@ -24,8 +22,8 @@ static int swap_in_any(struct sws_workbench *self, struct workbench_task *task)
 }
 
 /*
- * Fisher and Yates, from the end. A fixed order would let the task in front win each race for a
- * trunk in every round.
+ * Fisher-Yates shuffle, from the end. With a fixed order the first task would win each competition
+ * for a trunk in every round.
  */
 static void shuffle(struct sws_workbench *self)
 {
@@ -38,7 +36,7 @@ static void shuffle(struct sws_workbench *self)
 	}
 }
 
-/* The online CPU without a task that has so many such before it. */
+/* Returns the online CPU without a task that has `rank` such CPUs before it. */
 static uint32_t idle_cpu(const struct sws_workbench *self, uint64_t rank)
 {
 	uint32_t cpu = 0;
@@ -49,8 +47,9 @@ static uint32_t idle_cpu(const struct sws_workbench *self, uint64_t rank)
 }
 
 /*
- * Before each page that it swaps out, a task leaves its CPU with the same chance, as one would at
- * a rate. The page before it is out: no CPU finishes what another began.
+ * Before each page that it swaps out, a task leaves its CPU with a constant probability, that is at
+ * a constant rate. The previous page has been written by then, so no CPU finishes a swap-out that
+ * another one began.
  */
 static void change_cpu(struct sws_workbench *self, struct workbench_task *task)
 {
@@ -87,7 +86,7 @@ static bool is_over(const struct sws_workbench *self)
 	}
 }
 
-/* A step ends the swap-out that is under way, or begins what is next. */
+/* Ends the swap-out that is under way, or begins the next step. */
 static int step(struct sws_workbench *self)
 {
 	struct workbench_task *task = &self->tasks[self->order[self->position++]];
@@ -111,9 +110,9 @@ static int step(struct sws_workbench *self)
 }
 
 /*
- * One step of one task; the last of a round ends it. In a replay a round that did nothing is the
- * last that can: task 0 waits for a page that 1 swaps out later, and 1 for one of 0. Such rows
- * are out of order.
+ * Runs one step of one task; the last step of a round ends it. In a replay, a round without
+ * progress means a deadlock: task 0 waits for a page that task 1 swaps out later, and task 1 for
+ * one of task 0. Such rows are out of order.
  */
 static int step_in_round(struct sws_workbench *self)
 {
