@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine.h - a machine whose CPUs swap out and in: the counts of the mechanisms
- * become time. Longer than 450 lines: half are the path of a page and what is dropped, the
- * rest are one list of costs, of settings and of call sites each.
+ * machine.h - a simulated machine whose CPUs swap out and in: it turns the counts of the mechanisms
+ * into time.
  *
- * Models the way of an anonymous page through 4.8, 5.7, 5.8 and 6.1
+ * Longer than 450 lines: it documents the path of a page, and each cost, setting and call site.
+ *
+ * Models the path of an anonymous page through 4.8, 5.7, 5.8 and 6.1
  *   mm/memory.c      do_anonymous_page, do_swap_page, exit_mmap
  *   mm/page_alloc.c  rmqueue_bulk, free_pcppages_bulk, direct reclaim at the min watermark
  *   mm/vmscan.c      shrink_active_list, shrink_inactive_list, shrink_page_list, kswapd
@@ -12,7 +13,7 @@
  *   mm/swap_state.c  add_to_swap_cache                  mm/page_io.c   swap_writepage
  *
  *
- * 1. The world
+ * 1. What is simulated
  *
  *      node 0                              node 1
  *      CPU 0 1 2 3  kswapd  (interrupt)    CPU 6 7 8 9  kswapd  (interrupt)
@@ -21,41 +22,39 @@
  *      [ memory: free | active | inactive ] [ memory ...      ]   bandwidth shared
  *              \______ device 0 ______/        \__ device 0 or 1 __/
  *
- * An actor has its CPU for itself. It may change it (stay_ns): then it leaves a base of the
- * scan and a cache of slots behind, and goes on with those of a CPU of its node where nobody is.
- * All else that a CPU keeps goes with it. What it does is a stack of procedures, each one
- * a kernel function in steps; a step takes a lock, spends time, or calls. The state
- * of a mechanism changes at the moment at which the lock that guards it was had,
- * and the time of that work follows as its hold. Work becomes time by struct
- * sws_machine_costs alone. Work outside of locks varies by spread_percent, drawn
- * from the actor's own stream of random numbers.
+ * Each actor has its own CPU. It may move (stay_ns) to a CPU of its node that has no actor: then it
+ * leaves its scan base and its slot cache behind and continues with those of the new CPU, while all
+ * other per-CPU state moves with it. The actions of an actor are a stack of procedures, each a
+ * kernel function in steps; a step takes a lock, spends time, or calls a procedure. The state of a
+ * mechanism changes at the moment at which its lock is acquired, and the time of that work follows
+ * as the hold time. Only struct sws_machine_costs turns work into time. Work outside of locks
+ * varies by spread_percent, drawn from the actor's own random stream.
  *
  *   actor      what it does
- *   writer     writes fresh pages, one after another; after so many accesses it exits:
- *              its slots go to the return cache one by one, its pages in memory 32 per
- *              hold of lru_lock
- *   walker     reads and writes its pages at random; after so many accesses it rests
- *   stream     does the requests of one task of a trace, in their order and as fast as
- *              its own work allows; the trace's own times are left behind
- *     get      a fault; a page goes out by the task itself: the oldest of its node that
- *              came back, 32 of them isolated under one hold of lru_lock, else a fresh one
+ *   writer     writes new pages, one after another; after a number of accesses it exits:
+ *              its slots go to the return cache one by one, its resident pages are freed 32
+ *              per hold of lru_lock
+ *   walker     reads and writes its pages at random; stops after a number of accesses
+ *   stream     replays the requests of one task of a trace, in their order and as fast as
+ *              its own work allows, without the trace's own times
+ *     get      a fault; the task itself swaps out a page: the oldest page of its node that
+ *              came back, 32 of which are isolated under one hold of lru_lock, else a new one
  *     put      a fault; the page of a get, its own or another stream's, comes in and is
  *              written to, so its slot is freed. The stream sleeps until that page is out
  *   kswapd     reclaims 32 pages at a time, from the low watermark to the high one
- *   interrupt  an asynchronous device's: ends writeback, wakes readers
+ *   interrupt  of an asynchronous device: ends writeback, wakes readers
  *
- * Streams have the machine for themselves, on one synchronous device, and memory enough
- * that no page goes out but for a get: kswapd sleeps. A stream whose requests are done ends.
+ * Streams are the only tasks of their machine. It has one synchronous device, and enough memory
+ * that a page goes out for a get only: kswapd sleeps. A stream ends after its last request.
  *
- * A device is synchronous, as fast as memory, or asynchronous: channels that serve a page
- * each, and a queue of 128 pages that writers wait for.
+ * A device is synchronous, as fast as memory, or asynchronous: channels that serve one page each,
+ * and a queue of 128 pages that writers wait for.
  *
- * Under memory_max the tasks are in a memory cgroup. A page is charged to it one by one,
- * and a task that finds it full reclaims 32 pages itself; nothing wakes a kswapd, and
- * there is none.
+ * With memory_max the tasks are in a memory cgroup. Each page is charged to it, and a task that
+ * finds it full reclaims 32 pages itself; there is no kswapd then.
  *
  *
- * 2. The path of a page: each lock that it takes. "1 of 31": one hold for 31 pages
+ * 2. The path of a page: each lock that it takes. "1 of 31" means one hold for 31 pages
  *
  *   going out                   4.8                 5.7, 5.8            6.1
  *   shrink_active_list          lru_lock, 2 of 32   as 4.8              as 4.8
@@ -71,26 +70,26 @@
  *   try_to_free_swap: count     si->lock            cluster lock        cluster lock
  *   start, end of writeback     tree_lock each      none: patch A       none
  *     swap_writeback_tags       none                xa_lock each        xa_lock each
- *   __remove_mapping            tree_lock           xa_lock; in it, in  xa_lock; a shadow stays
- *                                                   5.8, a record's lock
- *     batched (removal.h)       1 of a list and     the same            the same
+ *   __remove_mapping            tree_lock           xa_lock; in it, in  xa_lock; leaves a
+ *                                                   5.8, a record lock  shadow
+ *     batched (removal.h)       1 of a list and     as 4.8              as 4.8
  *                               mapping
  *   put_swap_page               si->lock            cluster lock        cluster lock
  *   the page is free            zone->lock, 1 of 31 as 4.8              as 4.8
  *
- *   Cluster locks of a refill: one per slot, two where it was searched in the CPU's own
- *   cluster, and one per slot found and not got. A rotational device has none: what they
- *   guard, si->lock does, which is dropped while a free run of slots is searched.
+ *   Cluster locks of a refill: one per slot, two if the slot was searched in the CPU's own
+ *   cluster, and one per slot that a scan found but did not get. A rotational device has no
+ *   cluster locks: si->lock protects the map, and is dropped during the search for a free run.
  *
- *   A CPU whose task has pages mapped that others take has to forget them, those that it wrote to
- *   before they are written, the rest at the list's end. It takes an interrupt for that, which comes
- *   after any lock that it waits for or holds with interrupts off. So a queue at tree_lock, xa_lock
- *   or lru_lock keeps reclaimers waiting that do not stand in it.
+ *   A CPU whose task has a page mapped that another CPU reclaims has to flush its TLB entry: before
+ *   the write if its task wrote to the page, else at the end of the list. It takes an interrupt for
+ *   that, which is delivered after any lock that the CPU waits for or holds with interrupts off.
+ *   So waiters at tree_lock, xa_lock or lru_lock also delay reclaimers that do not use that lock.
  *
- *   Batched, the pages of a list that may leave are put aside, locked, until the list is
- *   gone through. Each mapping's are removed under one hold, the sum of its removals (the
- *   first tree_ns, each further tree_next_ns); slots are put after it, and when all are out
- *   the pages are free:
+ *   Batched, the removable pages of a list are set aside, locked, until the list has been scanned.
+ *   The pages of each mapping are removed under one hold, whose time is the sum of its removals (the
+ *   first takes tree_ns, each further one tree_next_ns). Their slots are put after it, and when all
+ *   pages are removed, they are freed:
  *
  *      shrink   page 1  page 2 ... page 32 | tree_lock: 32 removals | 32 x si->lock | free
  *
@@ -101,7 +100,7 @@
  *                                                   skipped
  *   to its list, a pagevec      lru_lock, 1 of 14   1 of 15             1 of 15
  *   mem_cgroup_charge           -                   lru_lock, in 5.7;   -
- *                                                   a record's, in 5.8
+ *                                                   a record lock, in 5.8
  *   swap_free                   si->lock            cluster lock        cluster lock
  *   swapcache_clear             -                   -                   cluster lock
  *   out of the cache again      tree_lock, si->lock -                   -
@@ -109,43 +108,43 @@
  *     a flush, 1 of 64          -                   si->lock, in it     and xa_lock a slot:
  *                                                   a cluster lock      its shadow
  *                                                   a slot; in 5.8 a
- *                                                   record's lock, too
+ *                                                   record lock, too
  *
- *   A record is swap_cgroup_record: to which memory cgroup a slot belongs, under a lock of the
- *   device. Up to 5.7 it is kept only if asked for at boot, and V1 of patch D's mail lists no row of
- *   it; in 6.1 it is left out.
+ *   A record is swap_cgroup_record: the memory cgroup of a slot, under a lock of the device. Up to 5.7
+ *   it exists only if enabled at boot, and the mail of V1 of patch D lists no row of it; the model of
+ *   6.1 leaves it out.
  *
- * From an asynchronous device a page comes in through the cache in every kernel. Writeback
- * ends in its interrupt, and a later scan frees the page. A page read and not yet written
- * to leaves the cache when swap is half full, or when it is written to, and until then needs
- * no second write. In 6.1 a write fault takes it out, but a later write to a page that is
- * mapped leaves it there, dirty, with its slot.
+ * From an asynchronous device a page comes in through the swap cache in every kernel. The interrupt
+ * ends its writeback, and a later scan frees the page. A page that was read and not written to
+ * leaves the swap cache when swap is half full or when it is written to; until then it needs no
+ * second write. In 6.1 a write fault removes it, but a later write to a mapped page leaves it
+ * there, dirty, with its slot.
  *
- * In 6.1.y a page that skips the cache holds its slot's place there meanwhile, so that no
- * other fault reads it too; and a page that comes or leaves through the cache takes the
- * cluster lock once more, for a look at the slot's count.
+ * In 6.1.y a page that skips the swap cache holds its slot's place there meanwhile, so that no
+ * other fault reads it too; and a page that comes or leaves through the swap cache takes the
+ * cluster lock once more to read the slot's count.
  *
- * A page that comes in begins on the inactive list, a fresh one up to 5.8 on the active one;
- * each begins as referenced, for who maps it touches it. Up to 5.8 a page found referenced is
- * activated. In 6.1 the first look that finds it so sends it once more around its list and the
- * second activates it.
+ * A page that comes in starts on the inactive list; up to 5.8 a new page starts on the active one.
+ * Both start as referenced, because the task that maps them touches them. Up to 5.8 a referenced
+ * page is activated. In 6.1 the first scan that finds it referenced returns it to its list and the
+ * second one activates it.
  *
  *
- * 3. What is dropped
+ * 3. What is modelled and left out
  *
- * Kept: which lock, in which order, nested in which, at which call site; what the
- * mechanisms count under it. Dropped:
- *   locks     page and page-table locks, the page locks that a fault on a page under
- *             reclaim waits for (such a page is not drawn; batched it is one for longer)
- *   memory    a memory cgroup's stocks of charges and what else it is charged for,
- *             readahead; a task's own reclaim from other nodes than its own;
- *             activate_page of the one page in 15 that is on its list already
- *   slots     the slot caches' stop for lack of slots while the machine runs
- *   time      the interrupt's own CPU time on the CPUs of others (each device's has a CPU
- *             of its own), nor that of a task which is interrupted for its page
- *   streams   a look whether a page was referenced, whose CPU is interrupted for it, what a task does with its pages
- *             between two requests, and a put that was no swap-in but the end of the page
- *             (a trace does not tell them apart)
+ * Modelled: each lock, the order and nesting of the locks, their call sites, and the counts of the
+ * mechanisms under them. Left out:
+ *   locks     page and page-table locks, and the page lock for which a fault on a page under
+ *             reclaim waits (a walker does not draw such a page; batched it lasts longer)
+ *   memory    a memory cgroup's stocks of charges and its other charges, readahead; a task's
+ *             own reclaim from other nodes than its own; activate_page of the one page in 15
+ *             that is already on its list
+ *   slots     stopping the slot caches for lack of slots while the machine runs
+ *   time      the CPU time that an interrupt takes from another CPU (each device's has its own
+ *             CPU), and that of a task which is interrupted for its page
+ *   streams   reference tests, the CPUs that are interrupted for a page, the use of pages
+ *             between two requests, and a put that was not a swap-in but the end of the page
+ *             (a trace does not distinguish them)
  */
 #ifndef SWAPSIM_MACHINE_H
 #define SWAPSIM_MACHINE_H
@@ -157,225 +156,316 @@
 
 /* ffi: begin */
 
-/* What a machine can be at most; each field of its config says what it is measured by. */
+/*
+ * Limits of a machine; the comment of each configuration field names the limit that applies to it.
+ */
 enum {
+	/* Maximum number of nodes. */
 	SWS_MACHINE_NODES_MAX = 8,
+	/* Maximum number of tasks and of spare CPUs. */
 	SWS_MACHINE_TASKS_MAX = 2048,
+	/* Maximum number of channels of a device. */
 	SWS_MACHINE_CHANNELS_MAX = 1024,
-	/* Frames of a node, and pages of a walker. */
+	/* Maximum number of frames of a node, and of pages of a walker. */
 	SWS_MACHINE_PAGES_MAX = 67108864,
-	/* Of all devices: 4 TB. */
+	/* Maximum number of slots of all devices: 4 TB. */
 	SWS_MACHINE_SLOTS_MAX = 1073741824,
+	/* Maximum number of trunks of all devices. */
 	SWS_MACHINE_TRUNKS_MAX = 1048576,
+	/* Maximum number of requests of all streams. */
 	SWS_MACHINE_REQUESTS_MAX = 2097152,
+	/* Maximum of each cost. */
 	SWS_MACHINE_COST_MAX = 2147483647,
+	/* Maximum of list_pages. */
 	SWS_MACHINE_LIST_MAX = 512,
-	/* Pages that the kernel takes from a list at a time: SWAP_CLUSTER_MAX. */
+	/* Pages that the kernel isolates from a list at a time: SWAP_CLUSTER_MAX. */
 	SWS_MACHINE_LIST_PAGES = 32,
 	/*
-	 * What a CPU may keep from its node's lists, and two more for each page of a list beyond
-	 * LIST_PAGES: a node has frames for twice that and more.
+	 * Frames of its node that a CPU may hold, for lists of LIST_PAGES pages; each further page
+	 * of a list adds two. A node needs more than twice as many frames.
 	 */
 	SWS_MACHINE_FRAMES_KEPT = 265,
-	/* What a CPU may keep of the devices' slots, and one more for each such page. */
+	/*
+	 * Slots of its device that a CPU may hold; each page of a list beyond LIST_PAGES adds one.
+	 */
 	SWS_MACHINE_SLOTS_KEPT = 160,
 };
 
-/* What work costs, all in ns, each 1 .. SWS_MACHINE_COST_MAX; data/costs.csv says where each comes from. */
+/*
+ * The costs of the operations, in ns, each 1 .. SWS_MACHINE_COST_MAX; data/costs.csv gives their
+ * sources.
+ */
 struct sws_machine_costs {
-	/* A lock's cache line to another core, */
+	/* Transfer of a lock's cache line to another core of the socket. */
 	uint64_t travel_same_socket_ns;
-	/* and to the other socket. */
+	/* Transfer of a lock's cache line to another socket. */
 	uint64_t travel_other_socket_ns;
-	/* More for a lock with interrupts off. */
+	/* Additional time of acquiring a lock with interrupts off. */
 	uint64_t irq_save_ns;
-	/* A page fault without what is counted below. */
+	/* A page fault, without the operations below. */
 	uint64_t fault_ns;
-	/* A writer zeroes and writes a page, memory at rest. */
+	/* A writer zeroes and writes a page while the memory is otherwise idle. */
 	uint64_t touch_ns;
-	/* A walker's access to a page that is there. */
+	/* A walker's access to a resident page. */
 	uint64_t access_ns;
-	/* Was a page referenced? One look through its mappings. */
+	/* The reference test of a page, through its mappings. */
 	uint64_t reference_ns;
-	/* shrink_page_list on one page beyond locks, copy and slot. */
+	/* shrink_page_list on one page, without locks, copy and slot. */
 	uint64_t unmap_ns;
-	/* A page copied to or from a memory device, memory at rest. */
+	/* Copy of a page to or from a memory device while the memory is otherwise idle. */
 	uint64_t copy_ns;
-	/* A node's memory is busy with one page moved. */
+	/* Time for which moving one page occupies the memory of a node. */
 	uint64_t transfer_ns;
-	/* A channel of an asynchronous device serves a page. */
+	/* Service time of a page on a channel of an asynchronous device. */
 	uint64_t channel_ns;
-	/* The completion of one page. */
+	/* The completion of one page in the interrupt. */
 	uint64_t interrupt_ns;
-	/* A page into a mapping or out of it, besides descents. */
+	/* Insertion or removal of a page in a mapping, without the descents. */
 	uint64_t tree_ns;
-	/* A removal that is not the first of its hold, likewise: the mapping's lines are there. */
+	/*
+	 * As tree_ns, for a removal that is not the first of its hold: the mapping's lines are in
+	 * the cache.
+	 */
 	uint64_t tree_next_ns;
-	/* A hold of a mapping's lock for tags alone, besides descents. */
+	/* A hold of a mapping's lock for tags only, without the descents. */
 	uint64_t tag_ns;
 	/* One descent of a tree. */
 	uint64_t descent_ns;
-	/* A look at or change of one map byte. */
+	/* Reading or changing one map byte. */
 	uint64_t map_ns;
-	/* A slot taken from the device, besides its byte, */
+	/* Allocation of a slot from the device, without its map byte. */
 	uint64_t slot_ns;
-	/* and one given back to it. */
+	/* Freeing of a slot to the device. */
 	uint64_t free_ns;
-	/* A memory cgroup's record of a slot. */
+	/* Writing a memory cgroup's record of a slot. */
 	uint64_t record_ns;
-	/* A hold of si->lock besides what is in it. */
+	/* A hold of si->lock, in addition to the work in it. */
 	uint64_t device_ns;
 	/* A slot tested by a scan. */
 	uint64_t test_ns;
-	/* Another's base looked at by a policy. */
+	/* A base of another owner that a policy reads. */
 	uint64_t base_ns;
 	/* A hold of swap_avail_lock. */
 	uint64_t avail_ns;
-	/* A slot into or out of a slot cache. */
+	/* A slot moved into or out of a slot cache. */
 	uint64_t cache_ns;
-	/* A page moved under lru_lock, and each hold once more; */
+	/* A page moved under lru_lock; each hold costs it once more. */
 	uint64_t lru_page_ns;
-	/* the same under zone->lock. */
+	/* A page moved under zone->lock; each hold costs it once more. */
 	uint64_t zone_page_ns;
 };
 
-/* What a stream asks for. */
+/* One request of a stream. */
 struct sws_machine_request {
-	/* Whose: all of stream 0 in their order, then all of stream 1 ... */
+	/*
+	 * The stream of the request; rows are sorted by it: all of stream 0 in their order, then
+	 * stream 1 ...
+	 */
 	uint32_t stream;
-	/* The stream's address space, 0 .. streams - 1; -1: a kernel thread. */
+	/* The stream's address space, 0 .. streams - 1; -1 for a kernel thread. */
 	int32_t mm;
-	/* Below n_requests; it goes out once and may come in once. */
+	/* The page, below n_requests; it goes out once and may come in once. */
 	uint32_t page;
-	/* It comes in; else it goes out. */
+	/* True if the page comes in, false if it goes out. */
 	bool put;
 };
 
-/* Does the swap cache keep writeback tags? */
+/* Whether the swap cache has writeback tags. */
 enum sws_machine_tags {
-	/* 4.8 keeps them; patch A is in force in later kernels. */
+	/* 4.8 has them; later kernels contain patch A. */
 	SWS_TAGS_AS_RELEASED = 0,
+	/* The swap cache has tags. */
 	SWS_TAGS_KEPT = 1,
+	/* The swap cache has no tags. */
 	SWS_TAGS_NOT_KEPT = 2,
 };
 
+/* The configuration of a machine. */
 struct sws_machine_config {
 	/*
-	 * Kernel, slots, cluster_size, policy, rotational, seed ...; the counts of CPUs and
-	 * address spaces are the machine's. All devices have at most SWS_MACHINE_SLOTS_MAX slots
-	 * and SWS_MACHINE_TRUNKS_MAX trunks.
+	 * The devices: kernel, slots, cluster_size, policy, rotational, seed, and so on; the
+	 * machine sets the numbers of CPUs and address spaces. All devices together have at most
+	 * SWS_MACHINE_SLOTS_MAX slots and SWS_MACHINE_TRUNKS_MAX trunks.
 	 */
 	struct sws_slots_config device;
-	/* No defaults. */
+	/* The costs; they have no defaults. */
 	struct sws_machine_costs costs;
-	/* Default as released. */
+	/* Whether the swap cache has writeback tags; default as released. */
 	enum sws_machine_tags swap_writeback_tags;
-	/* When reclaim takes the pages of a list out of the swap cache; default page by page. */
+	/* When reclaim removes the pages of a list from the swap cache; default page by page. */
 	enum sws_removal_way removal;
-	/* Pages that reclaim takes from a list at a time, 1 .. SWS_MACHINE_LIST_MAX; default LIST_PAGES. */
+	/* Pages that reclaim isolates at a time, 1 .. SWS_MACHINE_LIST_MAX; default LIST_PAGES. */
 	uint32_t list_pages;
-	/* From 5.7 on; default true. */
+	/* True if slot caches are used, from 5.7 on; default true. */
 	bool slot_cache;
-	/* Of every lock; default queued. */
+	/* The kind of every lock; default queued. */
 	enum sws_lock_kind lock_kind;
-	/* As in struct sws_des_config; default 3. */
+	/* Transfers of the cache line per hand-over, as in struct sws_des_config; default 3. */
 	uint32_t hand_off_ways;
-	/* 1 .. SWS_MACHINE_NODES_MAX, each with its memory and its kswapd; 1 with memory_max; default 1. */
+	/*
+	 * Nodes, each with its memory and its kswapd: 1 .. SWS_MACHINE_NODES_MAX, 1 with
+	 * memory_max; default 1.
+	 */
 	uint32_t nodes;
-	/* 1 .. nodes; a node swaps to device node % devices; default 1. */
+	/* Devices, 1 .. nodes; node n swaps to device n % devices; default 1. */
 	uint32_t devices;
-	/* Of an asynchronous device, 1 .. SWS_MACHINE_CHANNELS_MAX; 0: as fast as memory; default 0. */
+	/*
+	 * Channels of an asynchronous device, 1 .. SWS_MACHINE_CHANNELS_MAX; 0 means a synchronous
+	 * device that is as fast as memory; default 0.
+	 */
 	uint32_t channels;
-	/* Dealt to the nodes in turn; default 0. */
+	/* Writers, distributed to the nodes in turn; default 0. */
 	uint32_t writers;
-	/* Likewise; with the writers 1 .. SWS_MACHINE_TASKS_MAX; default 1. */
+	/*
+	 * Walkers, distributed likewise; writers and walkers together 1 .. SWS_MACHINE_TASKS_MAX;
+	 * default 1.
+	 */
 	uint32_t walkers;
-	/* Likewise, but without writers and walkers, and page by page; default 0. */
+	/*
+	 * Streams, distributed likewise; requires removal page by page, no writers and no walkers;
+	 * default 0.
+	 */
 	uint32_t streams;
-	/* Of the streams; the caller keeps them as long as the machine; default NULL. */
+	/*
+	 * The requests of the streams; the caller owns them and retains them during the run;
+	 * default NULL.
+	 */
 	const struct sws_machine_request *requests;
-	/* At most SWS_MACHINE_REQUESTS_MAX, at least one of each stream; default 0. */
+	/*
+	 * Number of requests, at most SWS_MACHINE_REQUESTS_MAX and at least one per stream; default
+	 * 0.
+	 */
 	uint32_t n_requests;
 	/* Pages of memory of a node, at most SWS_MACHINE_PAGES_MAX; default 2^14. */
 	uint32_t frames;
 	/*
-	 * Active pages that an inactive one is enough for; 0: as the kernel has it for so many frames;
-	 * default 0. A machine that stands for a larger one has that one's.
+	 * The number of active pages per inactive page; 0 means the kernel's value for so many
+	 * frames; default 0. A machine that stands for a larger one has the value of that one.
 	 */
 	uint32_t inactive_ratio;
 	/*
-	 * Does a task whose node is short take memory of the next one, and wake all kswapds when
-	 * all are short? On one device, without a cgroup, streams, and writers that end; default
-	 * false: a task has its node's memory alone.
+	 * True if a task whose node is short of memory takes pages of the next node, and wakes all
+	 * kswapds if all nodes are short. Requires one device, and no memory cgroup, streams or
+	 * writers that end. Default false: a task uses the memory of its node only.
 	 */
 	bool shares_memory;
-	/* Of each walker, 1 .. SWS_MACHINE_PAGES_MAX; default 2^14. */
+	/* Pages of each walker, 1 .. SWS_MACHINE_PAGES_MAX; default 2^14. */
 	uint32_t pages;
-	/* Pages of the tasks' memory cgroup, which reclaim for themselves; 0: no cgroup; default 0. */
+	/*
+	 * Pages of the tasks' memory cgroup, which reclaim for themselves; 0 means no cgroup;
+	 * default 0.
+	 */
 	uint32_t memory_max;
-	/* Of each task, then it is done; 0: no end; default 0. */
+	/* Accesses of each task, after which it ends; 0 means that it does not end; default 0. */
 	uint32_t accesses;
-	/* Of the walkers' pages, before the first event; 0 .. 99, more than 0 with memory_max; default 0. */
+	/*
+	 * Share of the walkers' pages that is dropped before the first event, in percent: 0 .. 99,
+	 * above 0 only with memory_max; default 0.
+	 */
 	uint32_t drop_percent;
-	/* Of the walkers' accesses; default 80. */
+	/* Share of the walkers' accesses that read, in percent; default 80. */
 	uint32_t read_percent;
-	/* Of work outside of locks about its cost, 0 .. 100; default 50. */
+	/*
+	 * Range of the random variation of work outside of locks, in percent, 0 .. 100; default 50.
+	 */
 	uint32_t spread_percent;
-	/* Are the slots in use at the start strewn over all of the device? Default false. */
+	/*
+	 * True if the slots in use at the start are scattered over the complete device; default
+	 * false.
+	 */
 	bool fragmented;
-	/* CPUs of a node beside its actors', at most SWS_MACHINE_TASKS_MAX; default 0. */
+	/* CPUs of each node without an actor, at most SWS_MACHINE_TASKS_MAX; default 0. */
 	uint32_t spare_cpus;
 	/*
-	 * How long an actor stays on its CPU, from nothing to twice this; then its next page out
-	 * is on another one of its node, if one is free. 0: for ever; default 0.
+	 * Mean time that an actor stays on its CPU, uniform in 0 .. 2 * stay_ns; its next page out
+	 * is then on another free CPU of its node, if there is one. 0 means that it stays for ever;
+	 * default 0.
 	 */
 	uint64_t stay_ns;
-	/* NULL: libc. */
+	/* The allocator; NULL means that of libc. */
 	const struct sws_allocator *allocator;
 };
 
-/* Where locks are taken; sws_machine_site_name tells the call chain. */
+/* The call sites of locks; sws_machine_site_name returns their call chains. */
 enum sws_machine_site {
+	/* swap_avail_lock. */
 	SWS_SITE_AVAIL = 0,
+	/* The mutex of a CPU's slot cache. */
 	SWS_SITE_CACHE_MUTEX = 1,
+	/* The lock of a CPU's return cache. */
 	SWS_SITE_RETURN_CACHE = 2,
-	SWS_SITE_DEVICE_GET = 3, /* si->lock, the first locked part of a call */
-	SWS_SITE_DEVICE_SCAN = 4, /* taken again after a scan */
+	/* si->lock, the first locked part of a call. */
+	SWS_SITE_DEVICE_GET = 3,
+	/* si->lock, after a scan. */
+	SWS_SITE_DEVICE_SCAN = 4,
+	/* si->lock, to free slots. */
 	SWS_SITE_DEVICE_FREE = 5,
-	SWS_SITE_CLUSTER_GET = 6, /* cluster locks inside si->lock */
+	/* Cluster locks inside si->lock, to allocate a slot. */
+	SWS_SITE_CLUSTER_GET = 6,
+	/* Cluster locks inside si->lock, to free a slot. */
 	SWS_SITE_CLUSTER_FREE = 7,
-	SWS_SITE_DUPLICATE = 8, /* one map byte: cluster lock, or si->lock in 4.8 */
+	/* Cluster lock, or si->lock in 4.8: swap_duplicate. */
+	SWS_SITE_DUPLICATE = 8,
+	/* Cluster lock, or si->lock in 4.8: try_to_free_swap reads the count. */
 	SWS_SITE_COUNT = 9,
-	SWS_SITE_PUT = 10, /* the page left the swap cache */
-	SWS_SITE_PREPARE = 11, /* the page comes back to it */
+	/* Cluster lock, or si->lock in 4.8: the page has left the swap cache. */
+	SWS_SITE_PUT = 10,
+	/* Cluster lock, or si->lock in 4.8: the page enters the swap cache again. */
+	SWS_SITE_PREPARE = 11,
+	/* Cluster lock, or si->lock in 4.8: swap_free. */
 	SWS_SITE_SWAP_FREE = 12,
-	SWS_SITE_TREE_ADD = 13, /* tree_lock or xa_lock, on the way out */
+	/* tree_lock or xa_lock, on the way out: add_to_swap_cache. */
+	SWS_SITE_TREE_ADD = 13,
+	/* tree_lock or xa_lock: start of writeback. */
 	SWS_SITE_TREE_START = 14,
+	/* tree_lock or xa_lock: end of writeback. */
 	SWS_SITE_TREE_END = 15,
+	/* tree_lock or xa_lock: __remove_mapping. */
 	SWS_SITE_TREE_REMOVE = 16,
-	SWS_SITE_TREE_READ = 17, /* add, on the way in */
+	/* tree_lock or xa_lock, on the way in: add_to_swap_cache. */
+	SWS_SITE_TREE_READ = 17,
+	/* tree_lock or xa_lock: delete_from_swap_cache. */
 	SWS_SITE_TREE_DELETE = 18,
+	/* tree_lock or xa_lock: clear_shadow_from_swap_cache. */
 	SWS_SITE_TREE_SHADOW = 19,
+	/* lru_lock: a pagevec is added to its lists. */
 	SWS_SITE_LRU_ADD = 20,
+	/* lru_lock: mem_cgroup_commit_charge of 5.7. */
 	SWS_SITE_LRU_CHARGE = 21,
+	/* lru_lock: shrink_active_list. */
 	SWS_SITE_LRU_ACTIVE = 22,
+	/* lru_lock: shrink_inactive_list. */
 	SWS_SITE_LRU_INACTIVE = 23,
+	/* lru_lock: written pages are rotated to the tail. */
 	SWS_SITE_LRU_ROTATE = 24,
+	/* zone->lock: rmqueue_bulk. */
 	SWS_SITE_ZONE_GET = 25,
+	/* zone->lock: free_pcppages_bulk. */
 	SWS_SITE_ZONE_FREE = 26,
-	SWS_SITE_CLUSTER_SEARCH = 27, /* a CPU's cluster is searched for a slot */
-	SWS_SITE_CLEAR = 28, /* the page that skipped the cache is mapped */
-	SWS_SITE_SWAPCOUNT = 29, /* is the slot of a page to be read in use? */
-	SWS_SITE_LRU_RELEASE = 30, /* a task that exits frees its pages */
-	SWS_SITE_RECORD_OUT = 31, /* a memory cgroup's record of a slot, inside tree_lock */
+	/* Cluster lock: the search for a slot in a CPU's cluster. */
+	SWS_SITE_CLUSTER_SEARCH = 27,
+	/* Cluster lock: swapcache_clear, after a page that skipped the swap cache was mapped. */
+	SWS_SITE_CLEAR = 28,
+	/* Cluster lock: the test whether the slot of a page to be read is in use. */
+	SWS_SITE_SWAPCOUNT = 29,
+	/* lru_lock: a task that exits frees its pages. */
+	SWS_SITE_LRU_RELEASE = 30,
+	/* The record of a slot's memory cgroup, inside tree_lock. */
+	SWS_SITE_RECORD_OUT = 31,
+	/* The record of a slot's memory cgroup, at the charge of a page that comes in. */
 	SWS_SITE_RECORD_IN = 32,
-	SWS_SITE_RECORD_FREE = 33, /* inside si->lock */
-	SWS_SITE_FLUSH = 34, /* no lock: a CPU that had the page mapped is interrupted */
+	/* The record of a slot's memory cgroup, inside si->lock. */
+	SWS_SITE_RECORD_FREE = 33,
+	/* Not a lock: the wait for a CPU that had the page mapped and is interrupted. */
+	SWS_SITE_FLUSH = 34,
+	/* The number of sites. */
 	SWS_SITES = 35,
 };
 
+/* The kinds of actors; see the table above. */
 enum sws_actor_kind {
-	SWS_ACTOR_NONE = 0, /* a CPU that nobody uses */
+	/* A CPU without an actor. */
+	SWS_ACTOR_NONE = 0,
 	SWS_ACTOR_WRITER = 1,
 	SWS_ACTOR_WALKER = 2,
 	SWS_ACTOR_KSWAPD = 3,
@@ -383,124 +473,134 @@ enum sws_actor_kind {
 	SWS_ACTOR_STREAM = 5,
 };
 
-/* One CPU and what its actor did. */
+/* One CPU and the counts of its actor. */
 struct sws_machine_cpu {
+	/* The kind of the actor. */
 	enum sws_actor_kind kind;
+	/* The node of the CPU. */
 	uint32_t node;
-	/* Waits for a device are idleness. */
+	/* The CPU's time; waits for a device count as idle time. */
 	struct sws_des_cpu time;
-	/* Pages that a writer wrote. */
+	/* Pages that a writer has written. */
 	uint64_t touched;
-	/* Of a walker, those that faulted included. */
+	/* Accesses of a walker, including those with a fault. */
 	uint64_t accesses;
-	/* Given to the device by this CPU. */
+	/* Pages that this CPU gave to the device. */
 	uint64_t pages_out;
+	/* Pages that this CPU read from the device. */
 	uint64_t pages_in;
-	/* Pages of memory that it freed. */
+	/* Pages of memory that this CPU freed. */
 	uint64_t reclaimed;
-	/* Pages that it found referenced on the inactive list. */
+	/* Pages that this CPU found referenced on the inactive list. */
 	uint64_t activated;
-	/* Times that it changed CPU. */
+	/* Times that the actor changed its CPU. */
 	uint64_t changes;
 };
 
+/* A machine; only the functions below read it. */
 struct sws_machine;
 
-/* Is there a machine of this kernel here? */
+/* Returns true if this header models a machine with a kernel. */
 bool sws_machine_knows(enum sws_kernel kernel);
 
-/* Writes every default; the costs stay 0, which sws_machine_new refuses. */
+/* Writes every default; the costs are 0, which sws_machine_new rejects. Complexity: O(1). */
 void sws_machine_config_init(struct sws_machine_config *config);
 
 /*
- * Free pages of a node of so many frames at which its kswapd stops: at the start its
- * memory is full up to there. kswapd is woken at 5/6 of it, a task reclaims for itself
- * at 2/3.
+ * Returns the high watermark of a node with so many frames, at which its kswapd stops. At the start
+ * the memory is full up to it. kswapd is woken at 5/6 of it, and a task reclaims for itself at 2/3.
  */
 uint32_t sws_machine_watermark_high(uint32_t frames);
 
 /*
- * Can the requests of a config be done in any order of its streams? Looks at streams,
- * requests, n_requests and allocator alone. Complexity: O(requests). Returns
- * SWS_ERROR_BAD_CONFIG, the first row that cannot be done and why not: it is out of
- * order, its page is unknown, goes out or comes in twice, never goes out, or waits for
- * the stream itself; SWS_ERROR_NO_MEMORY.
+ * Checks that the requests of a configuration can be done in any interleaving of its streams. Reads
+ * streams, requests, n_requests and allocator only. Complexity: O(requests). Returns SWS_OK;
+ * SWS_ERROR_BAD_CONFIG with the first row that cannot be done and the *reason, a constant string:
+ * the row is out of order, its page is unknown, goes out or comes in twice, never goes out, or
+ * waits for the stream itself; or SWS_ERROR_NO_MEMORY.
  */
 int sws_machine_check_requests(const struct sws_machine_config *config, uint32_t *row,
 			       const char **reason);
 
 /*
- * Makes a machine whose memory and devices are still empty; the first events fill
- * them. The caller frees it. Returns SWS_ERROR_BAD_CONFIG for a field out of its
- * range, a cost of 0 or beyond SWS_MACHINE_COST_MAX, more pages than memory and slots
- * can hold, or requests that cannot be done.
+ * Creates a machine whose memory and devices are empty; the first events fill them. The caller owns
+ * *out and frees it by sws_machine_free. Complexity: O(CPUs + requests + allocations). Returns
+ * SWS_OK; SWS_ERROR_BAD_CONFIG for a field out of its range, a cost of 0 or above
+ * SWS_MACHINE_COST_MAX, more pages than memory and slots can hold, or requests that cannot be done;
+ * or SWS_ERROR_NO_MEMORY.
  */
 int sws_machine_new(const struct sws_machine_config *config, struct sws_machine **out);
 
-/* Frees a machine; takes NULL. */
+/* Frees a machine; accepts NULL. */
 void sws_machine_free(struct sws_machine *self);
 
 /*
- * Goes on until the clock has reached until_ns or nothing is left to do (*more false
- * then), at most max_events further, and fewer when the devices looked at some millions of
- * slots and bases meanwhile. Before the first event memory and devices are filled; a little
- * of that counts as an event, of no time. Adds the events taken to *events.
+ * Runs until the clock reaches until_ns, no event is left (then *more is false), or max_events have
+ * been processed; it returns earlier if the devices have tested some millions of slots and bases.
+ * Before the first event the memory and the devices are filled; each small part of that counts as
+ * an event without time. Adds the number of processed events to *events. Complexity: O(events +
+ * slots and bases tested). Returns SWS_OK, or SWS_ERROR_NO_MEMORY.
  */
 int sws_machine_run(struct sws_machine *self, uint64_t until_ns, uint64_t max_events, bool *more,
 		    uint64_t *events);
 
 /*
- * Goes on likewise until so many requests of all streams are done, or a stream of so
- * many requests or more has ended.
+ * As sws_machine_run, until so many requests of all streams are done, or a stream with at least
+ * `longest` requests has ended.
  */
 int sws_machine_run_streams(struct sws_machine *self, uint64_t requests, uint32_t longest,
 			    uint64_t max_events, bool *more, uint64_t *events);
 
-/* Requests done so far, and those of the longest stream that has ended, 0 if none has. */
+/* Returns the number of requests done. */
 uint64_t sws_machine_requests_done(const struct sws_machine *self);
+/* Returns the requests of the longest stream that has ended; 0 if no stream has ended. */
 uint32_t sws_machine_longest_ended(const struct sws_machine *self);
 
-/* Nanoseconds since the devices were filled: the time of the last event taken. */
+/* Returns the time of the last event, in ns since the devices were filled. */
 uint64_t sws_machine_now(const struct sws_machine *self);
 
-/* Events taken since then. */
+/* Returns the number of events since the devices were filled. */
 uint64_t sws_machine_events(const struct sws_machine *self);
 
 /*
- * Did a writer, walker or stream give up, because its node had no free page and nothing
- * could be swapped out, or a stream's page found no slot? It then does nothing more.
+ * Returns true if a writer, walker or stream has given up and stopped: its node had no free page
+ * and no page could be swapped out, or a stream's page found no slot.
  */
 bool sws_machine_stuck(const struct sws_machine *self);
 
-/* How many CPUs there are, used or not. */
+/* Returns the number of CPUs, with and without actors. */
 uint32_t sws_machine_cpus(const struct sws_machine *self);
 
-/* What one CPU did so far; zeros for an unknown one. */
+/* Returns the counts of one CPU so far; zeros for an unknown CPU. */
 struct sws_machine_cpu sws_machine_cpu_of(const struct sws_machine *self, uint32_t cpu);
 
-/* What one call site cost so far; zeros for an unknown one. */
+/* Returns the costs of one call site so far; zeros for an unknown site. */
 struct sws_des_site sws_machine_site_of(const struct sws_machine *self, uint32_t site);
 
-/* A site as "lock.function" or "lock.function.caller"; "unknown" for none. Static storage. */
+/*
+ * Returns a site as "lock.function" or "lock.function.caller", a constant; "unknown" for an unknown
+ * site.
+ */
 const char *sws_machine_site_name(uint32_t site);
 
-/* What the devices did so far, filling them not included. */
+/* Returns the work of the devices so far, without filling them. */
 struct sws_slots_work sws_machine_slots_work(const struct sws_machine *self);
 
 /*
- * Of the slots that the devices handed out, how many lay in the trunk of the last one
- * that some other actor was handed out: two CPUs use one mapping.
+ * Returns how many of the slots that the devices allocated were in the trunk of the last slot of
+ * another actor, so that two CPUs use one mapping.
  */
 uint64_t sws_machine_shared_slots(const struct sws_machine *self);
 
-/* Slots in use, and clusters without one, of a device; 0 for an unknown one. */
+/* Returns the slots in use of a device; 0 for an unknown device. */
 uint32_t sws_machine_slots_in_use(const struct sws_machine *self, uint32_t device);
+/* Returns the clusters of a device that are free; 0 for an unknown device. */
 uint32_t sws_machine_free_clusters(const struct sws_machine *self, uint32_t device);
 
 /*
- * Re-derives every invariant: clocks, pages, lists, slots, trees. For tests: a machine of
- * a hundred gigabytes takes it half a second, and no other call of machine.h as long.
- * Complexity: O(pages + slots). Returns SWS_ERROR_BROKEN and a reason if one fails.
+ * Recomputes every invariant of clocks, pages, lists, slots and trees, for tests. A machine with a
+ * hundred gigabytes takes half a second, longer than any other call of this header. Complexity:
+ * O(pages + slots). Returns SWS_OK, or SWS_ERROR_BROKEN and the *reason, a constant string.
  */
 int sws_machine_verify(const struct sws_machine *self, const char **reason);
 

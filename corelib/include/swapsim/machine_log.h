@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine_log.h - a machine's run as spans of time: who waits for which lock and for whom,
- * who holds it, and who sleeps.
+ * machine_log.h - records the run of a machine as spans of time: each wait for a lock with the
+ * holder, each hold, and each sleep.
  *
- * Models nothing: it leads a machine of machine.h as sws_machine_run does, looks at it after each
- * event, and tells what has ended. The machine knows nothing of it, so that a run with a log
- * is the run without one, and costs nothing where nobody logs.
+ * It models no kernel code. It runs a machine of machine.h as sws_machine_run does, reads its state
+ * after each event, and reports the spans that have ended. The machine does not depend on it, so a
+ * run with a log is identical to the run without one, and a run without a log has no cost.
  *
  *      CPU 0  ==run==[===hold===]........run.........
  *      CPU 1  ==run====|~~wait~~~~~[===hold===]==run==      behind CPU 0
  *      CPU 2  ......sleep.......|==run==[=hold=]            of another lock
  *
  *   span    from                          until
- *   wait    a lock is asked for           it is had, the line's way included; of no length
- *                                         where it was free and this CPU's last
- *   hold    it is had                     it is given back
- *   sleep   nothing is left to do, or a   woken, or what it waited for came
- *           device is waited for
+ *   wait    the lock is requested         it is acquired, with the transfer of its cache line;
+ *                                         the length is 0 if it was free and last held here
+ *   hold    the lock is acquired          it is released
+ *   sleep   the actor has no work, or     it is woken, or the device has finished
+ *           waits for a device
  *
- * A span is told when it ends (a wait when its end is known), so those of one CPU come in the
- * order of their ends, a hold before the waits of others that it has ended, and what is open
- * when the log ends is not told. The waits of a site add up to its wait_ns in struct sws_des_site,
- * their number to its acquisitions; the holds to its hold_ns.
+ * A span is reported when it ends (a wait when its end is known). So the spans of one CPU come in
+ * the order of their ends, and a hold before the waits of others that it ends; spans that are open
+ * when the log ends are not reported. The sum of a site's waits is its wait_ns in struct
+ * sws_des_site, their number is its acquisitions; the sum of the holds is its hold_ns.
  *
- * Locks: none of its own; it counts nothing that takes time.
+ * Locks: none of its own; it adds no simulated time.
  */
 #ifndef SWAPSIM_MACHINE_LOG_H
 #define SWAPSIM_MACHINE_LOG_H
@@ -32,85 +32,110 @@
 
 /* ffi: begin */
 
-/* What a lock guards. */
+/* The classes of locks, by what they protect. */
 enum sws_lock_class {
-	SWS_LOCK_CLASS_SWAP_AVAIL = 0, /* the list of devices */
-	SWS_LOCK_CLASS_ALLOC = 1, /* a CPU's cache of slots to be handed out */
-	SWS_LOCK_CLASS_FREE = 2, /* a CPU's cache of slots that came back */
-	SWS_LOCK_CLASS_LRU = 3, /* a node's lists */
-	SWS_LOCK_CLASS_ZONE = 4, /* a node's free pages */
-	SWS_LOCK_CLASS_SI = 5, /* a device's slots */
-	SWS_LOCK_CLASS_RECORD = 6, /* a device's records of memory cgroups */
-	SWS_LOCK_CLASS_TREE = 7, /* a trunk of a device's swap cache */
-	SWS_LOCK_CLASS_CLUSTER = 8, /* a cluster of a device's slots */
+	/* The list of devices. */
+	SWS_LOCK_CLASS_SWAP_AVAIL = 0,
+	/* A CPU's cache of allocated slots. */
+	SWS_LOCK_CLASS_ALLOC = 1,
+	/* A CPU's cache of slots that wait to be freed. */
+	SWS_LOCK_CLASS_FREE = 2,
+	/* A node's lists. */
+	SWS_LOCK_CLASS_LRU = 3,
+	/* A node's free pages. */
+	SWS_LOCK_CLASS_ZONE = 4,
+	/* A device's slots. */
+	SWS_LOCK_CLASS_SI = 5,
+	/* A device's records of memory cgroups. */
+	SWS_LOCK_CLASS_RECORD = 6,
+	/* A trunk of a device's swap cache. */
+	SWS_LOCK_CLASS_TREE = 7,
+	/* A cluster of a device's slots. */
+	SWS_LOCK_CLASS_CLUSTER = 8,
 };
 
-/* Which lock: the owner is a CPU, node or device; the part a trunk or cluster of it, else 0. */
+/* The identity of a lock. */
 struct sws_lock_identity {
+	/* The class. */
 	enum sws_lock_class lock_class;
+	/* The CPU, node or device. */
 	uint32_t owner;
+	/* The trunk or cluster of the device, else 0. */
 	uint32_t part;
 };
 
+/* The kinds of spans; see the table above. */
 enum sws_span_kind {
 	SWS_SPAN_WAIT = 0,
 	SWS_SPAN_HOLD = 1,
 	SWS_SPAN_SLEEP = 2,
 };
 
-/* No lock, or nobody. */
+/* The value for no lock, no site and no holder. */
 #define SWS_LOG_NONE 4294967295
 
+/* A span of time of one CPU. */
 struct sws_span {
+	/* The beginning. */
 	uint64_t from_ns;
+	/* The end. */
 	uint64_t until_ns;
-	/* enum sws_span_kind. */
+	/* enum sws_span_kind */
 	uint32_t kind;
+	/* The CPU. */
 	uint32_t cpu;
-	/* Of a wait or hold: enum sws_machine_site; else SWS_LOG_NONE. */
+	/* The call site of a wait or hold, enum sws_machine_site; else SWS_LOG_NONE. */
 	uint32_t site;
-	/* Its number; SWS_LOG_NONE for a sleep, and for a wait until an interrupt is taken. */
+	/*
+	 * The number of the lock; SWS_LOG_NONE for a sleep, and for a wait until an interrupt is
+	 * taken.
+	 */
 	uint32_t lock;
 	/*
-	 * Of a wait: who had the lock when it was asked for or the log began, or has interrupts
-	 * off; else SWS_LOG_NONE.
+	 * For a wait: the CPU that held the lock when it was requested or the log began, or that
+	 * has interrupts off; else SWS_LOG_NONE.
 	 */
 	uint32_t holder;
 };
 
+/* A log; only the functions below read it. */
 struct sws_machine_log;
 
-/* A class's name, that of the kernel's lock. NULL past the last. */
+/* Returns the name of a class, which is that of the kernel's lock; NULL past the last. */
 const char *sws_lock_class_name(uint32_t lock_class);
 
 /*
- * Begins a log of a machine that is filled and runs; memory comes from the machine's allocator. The
- * caller frees it, and leads the machine by nothing else while it logs. Complexity: O(locks).
- * Returns SWS_ERROR_BAD_ARGUMENT for a machine that is still being filled, SWS_ERROR_NO_MEMORY.
+ * Begins a log of a machine that is filled; the memory comes from the machine's allocator. The
+ * caller owns *out, frees it by sws_machine_log_free, and runs the machine by no other function
+ * while it logs. Complexity: O(locks). Returns SWS_OK, SWS_ERROR_BAD_ARGUMENT for a machine that is
+ * still being filled, or SWS_ERROR_NO_MEMORY.
  */
 int sws_machine_log_new(struct sws_machine *machine, struct sws_machine_log **out);
 
-/* Frees a log; takes NULL. */
+/* Frees a log; accepts NULL. */
 void sws_machine_log_free(struct sws_machine_log *self);
 
-/* Spans that one event may end: what sws_machine_log_run needs room for. */
+/* Returns the maximum number of spans that one event can end, the minimum room of a run. */
 uint32_t sws_machine_log_room(const struct sws_machine_log *self);
 
 /*
- * Goes on as sws_machine_run does, until the clock has reached until_ns or nothing is left to
- * do (*more false then), at most max_events further, and until there is no more room. Writes
- * the spans that ended, *n of them. Complexity: of an event O(CPUs), and O(locks) where a
- * CPU takes another lock at a site than the last time. Returns SWS_ERROR_BAD_ARGUMENT for less
- * room than sws_machine_log_room, SWS_ERROR_BROKEN if the log has lost track.
+ * Runs as sws_machine_run does until the clock reaches until_ns, no event is left (then *more is
+ * false), max_events have been processed, or there is no more room. Writes the *n spans that have
+ * ended. Complexity: O(CPUs) per event, and O(locks) for an event in which a CPU takes another lock
+ * at a site than the last time. Returns SWS_OK, SWS_ERROR_BAD_ARGUMENT for less room than
+ * sws_machine_log_room, or SWS_ERROR_BROKEN if the log and the machine disagree.
  */
 int sws_machine_log_run(struct sws_machine_log *self, uint64_t until_ns, uint64_t max_events,
 			struct sws_span *spans, uint32_t room, uint32_t *n, bool *more);
 
-/* Which lock has a number. Returns SWS_ERROR_NOT_FOUND for an unknown one. */
+/* Returns the identity of a lock number: SWS_OK, or SWS_ERROR_NOT_FOUND for an unknown one. */
 int sws_machine_log_lock(const struct sws_machine_log *self, uint32_t lock,
 			 struct sws_lock_identity *identity);
 
-/* Pages with a slot: in the swap cache, or on their way into it or out of it. Complexity: O(pages). */
+/*
+ * Returns the pages with a slot: in the swap cache, or on their way into it or out of it.
+ * Complexity: O(pages).
+ */
 uint32_t sws_machine_log_cached(const struct sws_machine_log *self);
 
 /* ffi: end */

@@ -1,41 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/alloc.c - a free page for a task, which reclaims for itself when there is none.
+ * machine/alloc.c - allocation of a page for a task, which reclaims for itself if there is none.
  *
  *      free pages of the zone      0 ....... min ....... low ....... high
  *      a CPU refills from them                |------------------------->
  *      and wakes kswapd                       |---------|
  *      the task reclaims itself    |----------|
  *
- * Where memory is shared, it looks at the other nodes behind its own: for one above low
- * first, then above min; kswapds are woken when no node is above low.
+ * If memory is shared, the task also tries the other nodes after its own: first for one above low,
+ * then for one above min; the kswapds are woken when no node is above low.
  *
- * What it reclaims goes to its CPU's free pages, so it mostly finds a page there. If
- * nothing could be reclaimed, it sleeps until a writeback ends.
+ * Reclaimed pages go to the CPU's free pages, so the task usually finds a page there. If no page
+ * could be reclaimed, it sleeps until a writeback ends.
  *
- * A node of 16384 frames: min 128, low 160, high 192. Three CPUs that have no page left:
+ * A node of 16384 frames has min 128, low 160, high 192. Three CPUs have no page left:
  *
  *      CPU 0              CPU 1              CPU 2                        n_free   kswapd
- *                                                                         165      asleep
+ *                                                                          165      asleep
  *      165 > low: takes 31                                                134
  *      134 < low: wakes kswapd                                            134      awake
  *                         134 > min: takes 31                             103
  *                                            103: reclaims, 32 pages      103
  *                                            takes one of those, 31 left  103
  *
- * A refill is not stopped half way, so n_free falls below min by as much as one refill for
- * each CPU that looked in time. The pages that CPU 2 reclaimed do not pass through the zone.
+ * A refill is not stopped half way, so n_free falls below min by up to one refill for each CPU that
+ * tested it before. The pages that CPU 2 reclaimed do not pass through the zone.
  */
 #include "machine/pages.h"
 #include "machine/reclaim.h"
 
-/* Is the memory cgroup at its limit? */
+/* Returns true if the memory cgroup is at its limit. */
 static bool is_full(const struct sws_machine *self)
 {
 	return self->config.memory_max && self->charged >= self->config.memory_max;
 }
 
-/* The first node, its own before others, that has more free pages than so many; NULL: none has. */
+/*
+ * Returns the first node, the actor's own before others, with more free pages than a watermark;
+ * NULL if there is none.
+ */
 static struct node *node_above(const struct actor *actor, uint32_t watermark)
 {
 	const struct sws_machine *self = actor->machine;
@@ -58,7 +61,7 @@ static int wake_kswapd(struct sws_machine *self, const struct node *node)
 	return engine_wake(&self->actors[node->kswapd].thread);
 }
 
-/* Models wake_all_kswapds: nodes that share memory are short together. */
+/* Models wake_all_kswapds: nodes that share memory run short together. */
 static int wake_kswapds(struct actor *actor)
 {
 	struct sws_machine *self = actor->machine;
@@ -113,7 +116,7 @@ static int find_page(struct actor *actor)
 	return error ? error : reclaim(actor);
 }
 
-/* Nothing was reclaimed: a writeback's end may bring a page, else the task gives up. */
+/* Handles a reclaim without progress: sleeps until a writeback ends, or else gives up. */
 static int wait_for_pages(struct actor *actor)
 {
 	if (actor->device->n_writes)
@@ -123,8 +126,8 @@ static int wait_for_pages(struct actor *actor)
 }
 
 /*
- * No progress is no reason to give up while a page could be had without reclaim: others may have
- * freed some meanwhile. A cgroup that is full has no such way, whatever memory is free.
+ * A task does not give up while it could get a page without reclaim, because others may have freed
+ * some in the meantime. In a full cgroup it cannot, however much memory is free.
  */
 static bool may_try_again(const struct actor *actor)
 {
@@ -141,7 +144,7 @@ static int alloc_page(struct actor *actor, void *frame, uint32_t step)
 	switch ((enum step)step) {
 	case TAKE:
 		return find_page(actor);
-	/* The zone may have been empty by the time its lock was had: TAKE looks once more. */
+	/* The zone may be empty by the time its lock is acquired: TAKE tests again. */
 	case REFILLED:
 		engine_go(&actor->thread, TAKE);
 		return wake_kswapds(actor);

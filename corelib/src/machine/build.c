@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/build.c - what a config says, made: CPUs and who has them, memory, devices, locks. */
+/* machine/build.c - creates CPUs, actors, memory, devices and locks from a configuration. */
 #include "machine/build.h"
 
 #include "machine/device.h"
@@ -8,7 +8,7 @@
 #include "machine/sites.h"
 #include "machine/tasks.h"
 
-/* Walkers first: a walker's number is that of its pages. */
+/* Walkers come first, so that the number of a walker is that of its pages. */
 static int place_task(struct sws_machine *self, uint32_t task)
 {
 	struct actor *actor = sws_machine__task(self, task);
@@ -31,7 +31,7 @@ static int place_task(struct sws_machine *self, uint32_t task)
 	return sws_machine__writer(actor);
 }
 
-/* Requests lie stream by stream. */
+/* Requests are sorted by stream. */
 static int place_streams(struct sws_machine *self)
 {
 	const struct sws_machine_request *requests = self->config.requests;
@@ -66,7 +66,7 @@ static int place_interrupt(struct sws_machine *self, uint32_t n, struct actor *a
 	return sws_machine__interrupt(actor);
 }
 
-/* Behind a node's tasks. */
+/* Kernel threads follow the tasks of their node. */
 static int place_kernel_threads(struct sws_machine *self, uint32_t n)
 {
 	const bool has_interrupts = self->config.channels > 0;
@@ -96,7 +96,7 @@ static void make_cpu(struct sws_machine *self, uint32_t number)
 	sws_machine__place(actor);
 }
 
-/* What it puts aside to be removed together is of its device's mappings. */
+/* The pages that it sets aside for batched removal belong to its device's mappings. */
 static int make_aside(struct sws_machine *self, const struct actor *actor)
 {
 	struct sws_removal_config config;
@@ -268,7 +268,7 @@ static int allocate_parts(struct sws_machine *self)
 	self->cpus = sws_allocate_zeroed(allocator, self->n_actors, sizeof(*self->cpus));
 	self->slot_cpus =
 		sws_allocate_zeroed(allocator, self->n_slot_cpus, sizeof(*self->slot_cpus));
-	/* As large as memory: machine/fill.c writes them, a part at a time. */
+	/* These are as large as memory: machine/fill.c initializes them part by part. */
 	self->pages = sws_allocate_array(allocator, self->n_pages, sizeof(*self->pages));
 	self->pte_values = sws_allocate_array(allocator, n_ptes, sizeof(*self->pte_values));
 	self->pte_states = sws_allocate_array(allocator, n_ptes, sizeof(*self->pte_states));
@@ -279,9 +279,10 @@ static int allocate_parts(struct sws_machine *self)
 }
 
 /*
- * check_cache_active: a device that was filled page by page had its caches on from the start. Of
- * four CPUs caches come on above 4 * 320 = 1280 free slots and go off below 4 * 128 = 512, so
- * with 1000 free the past decides: filled in one go they are off, page by page on.
+ * check_cache_active: a device that is filled page by page has its caches on from the start. With
+ * four CPUs the caches start above 4 * 320 = 1280 free slots and stop below 4 * 128 = 512, so with
+ * 1000 free slots the history decides: after filling at once they are off, after filling page by
+ * page on.
  */
 static bool caches_slots(const struct sws_machine *self)
 {
@@ -295,7 +296,7 @@ static bool caches_slots(const struct sws_machine *self)
 	       free > most * self->n_slot_cpus;
 }
 
-/* What follows from the config alone. */
+/* Computes the values that follow from the configuration only. */
 static void derive(struct sws_machine *self)
 {
 	self->rules = sws_machine__rules_of(self->config.device.kernel);

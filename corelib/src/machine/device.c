@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/device.c - the queue of an asynchronous device. Of two channels, 10 us a page:
+ * machine/device.c - the queue of an asynchronous device. With two channels and 10 us per page:
  *
- *      now 0 us     pages a, b, c come     channels free at 20, 10     ring: a 10, b 10, c 20
- *      now 10 us    interrupt: a, b are served one after another, then it awaits 20
- *      now 20 us    interrupt: c; the ring is empty: the written ones are rotated now, though
- *                   they are fewer than a pagevec; writers that slept are woken
+ *      now 0 us     pages a, b, c arrive     channels free at 20, 10     ring: a 10, b 10, c 20
+ *      now 10 us    interrupt: a, b are completed one after another, then it waits for 20
+ *      now 20 us    interrupt: c; the ring is empty, so the written pages are rotated now,
+ *                   although they are fewer than a pagevec; sleeping writers are woken
  */
 #include "machine/device.h"
 
 #include "machine/pages.h"
 #include "machine/swap_cache.h"
 
-/* Each page in memory may be written, and each actor may read one. */
+/* Each page in memory may be under writeback, and each actor may read one page. */
 static uint32_t ring_size(const struct sws_machine *self)
 {
 	return self->n_pages + self->n_actors;
@@ -30,8 +30,8 @@ int sws_machine__submit(struct sws_machine *self, struct device *device, uint32_
 			channel = &device->channels[i];
 	*channel = (*channel > now ? *channel : now) + self->config.costs.channel_ns;
 	/*
-	 * Each page takes as long: who begins first ends first, so the ring is in order. Were reads
-	 * faster than writes, a read could end before a write in front of it, and a heap be needed.
+	 * All pages take the same time, so requests end in the order of their start and the ring is
+	 * sorted. If reads were faster than writes, a heap would be needed.
 	 */
 	request = &device->requests[(device->first_request + device->n_requests) % ring_size(self)];
 	*request = (struct request){ *channel, page, reader };
@@ -60,9 +60,9 @@ static int wake_writers(struct sws_machine *self, const struct device *device)
 }
 
 struct interrupt {
-	/* The page that was moved last. */
+	/* The last page that was moved. */
 	uint32_t page;
-	/* Pages of one node, written and not yet rotated. */
+	/* Pages of one node that were written and not yet rotated. */
 	uint32_t written[MACHINE_PAGEVEC];
 	uint32_t n_written;
 };
@@ -70,12 +70,12 @@ struct interrupt {
 enum step { AWAIT, SERVE, COMPLETE, WRITTEN };
 
 /*
- * Models lru_move_tail: what was written is reclaimed next. A scan may have taken a page since its
- * writeback ended, so it is on no list, and left there. n_writes falls here and not at the
- * completion, for those who sleep for it want a page at the tail, not one somewhere in the list:
+ * Models lru_move_tail: written pages are reclaimed next. A page that a scan has isolated since the
+ * end of its writeback is on no list and is skipped. n_writes decreases here and not at the
+ * completion, because those who wait for it need a page at the tail, not one somewhere in the list:
  *
  *      inactive, head to tail     .. w1 .. w2 .. w3 .. p      w: written
- *      rotated                    .. .. .. .. p w1 w2 w3      w3 is taken first
+ *      rotated                    .. .. .. .. p w1 w2 w3      w3 is isolated first
  */
 static int rotate(struct actor *actor, void *frame, uint64_t *ns)
 {
@@ -131,13 +131,13 @@ static int complete(struct actor *actor, struct interrupt *my)
 	my->page = request.page;
 	if (request.reader != MACHINE_NONE) {
 		engine_go(&actor->thread, AWAIT);
-		/* The reader unlocks the page itself, once it is mapped: no lock, no list. */
+		/* The reader unlocks the page itself after mapping it: no lock, no list. */
 		return engine_wake(&self->actors[request.reader].thread);
 	}
 	return sws_machine__tree_end(actor, &self->pages[my->page]);
 }
 
-/* The page joins those that are rotated together, which all are of one node. */
+/* Adds the page to those that are rotated together, which all belong to one node. */
 static int gather_written(struct actor *actor, struct interrupt *my)
 {
 	struct sws_machine *self = actor->machine;

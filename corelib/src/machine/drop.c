@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/drop.c - before the first event: walkers write all of their pages, one
- * walker after another, under the limit of their memory cgroup, and then drop some
- * at random, each on its own CPU.
+ * machine/drop.c - before the first event: the walkers write all of their pages, one walker after
+ * another, under the limit of their memory cgroup, and then drop a random part, each on its own
+ * CPU.
  *
- *      written:  | walker 0 ......... | walker 1 ... | memory: the last pages of the last one |
- *      dropped:  | #.##..#..#.##..... | .#..#..##... | ..#.#.##..                             |
+ *      written:  | walker 0 ......... | walker 1 ... | memory: the last pages of the last walker |
+ *      dropped:  | #.##..#..#.##..... | .#..#..##... | ..#.#.##..                                |
  *
- * The slots, the bases and what is left in the slot caches are those of the
- * device's own calls. What is kept moves together: walkers draw from it alone.
+ * The slots, the bases and the contents of the slot caches result from the device's own calls. The
+ * remaining pages are compacted, because walkers draw from them only.
  */
 #include "machine/build.h"
 #include "machine/pages.h"
@@ -20,7 +20,7 @@ static struct actor *walker_of(struct sws_machine *self, uint32_t pte)
 	return sws_machine__task(self, pte / self->config.pages);
 }
 
-/* A slot for a page, from the CPU's cache, which holds one slot where caches are off. */
+/* Gets a slot for a page from the CPU's cache, which holds one slot if caches are off. */
 static int take_slot(struct sws_machine *self, struct actor *actor, uint32_t *slot)
 {
 	struct slots_cpu_cache *cache = machine_slots_of(actor);
@@ -52,8 +52,8 @@ static void give_back_page(struct sws_machine *self, struct node *node, uint32_t
 }
 
 /*
- * The page that was written first makes room. No list was scanned yet, so it is a queue: pages
- * go in at its head, and the oldest stands at its tail.
+ * Swaps out the page that was written first. No list has been scanned so far, so the list is a
+ * queue: pages are added at its head, and the oldest one is at its tail.
  */
 static int swap_out_oldest(struct sws_machine *self, struct actor *actor)
 {
@@ -128,14 +128,14 @@ static int drop(struct sws_machine *self, struct actor *actor, uint32_t pte)
 }
 
 /*
- * What is kept moves down to the first address that is free, in place, for that never lies
- * behind the one looked at. Addresses 1, 3 and 4 are dropped; R: in memory, S: in a slot:
+ * Moves a remaining page down to the first free address, in place, as that address is never above
+ * the current one. Addresses 1, 3 and 4 are dropped; R: in memory, S: in a slot:
  *
  *      before         R S S R R S
- *      0 kept         R                 mm_ptes 1
- *      2 kept         R S               mm_ptes 2
- *      5 kept         R S S             mm_ptes 3
- *      the rest       R S S - - -       nothing draws them
+ *      0 remains      R                 mm_ptes 1
+ *      2 remains      R S               mm_ptes 2
+ *      5 remains      R S S             mm_ptes 3
+ *      the rest       R S S - - -       never drawn
  */
 static void keep(struct sws_machine *self, struct actor *actor, uint32_t pte)
 {
@@ -153,13 +153,13 @@ static int drop_pages(struct sws_machine *self)
 
 	for (uint32_t i = 0; i < MACHINE_PART && self->fill.pte < self->n_ptes && !error;
 	     i++, self->fill.pte++) {
-		/* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a config has a page at least */
+		/* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a config has at least one page */
 		const uint32_t at = self->fill.pte % self->config.pages;
 		struct actor *actor = walker_of(self, self->fill.pte);
 
 		if (!at)
 			actor->mm_ptes = 0;
-		/* The last one stays if no other did. */
+		/* The last page remains if no other page does. */
 		if (sws_generator_below(&self->fill.generator, 100) < self->config.drop_percent &&
 		    (actor->mm_ptes || at + 1 < self->config.pages))
 			error = drop(self, actor, self->fill.pte);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/evict.c - a page that is mapped leaves the swap cache: delete_from_swap_cache, as
- * reuse_swap_page, try_to_free_swap and __try_to_reclaim_swap call it. Page 900 with slot 300,
- * written to in 5.7:
+ * machine/evict.c - a mapped page leaves the swap cache: delete_from_swap_cache, as called by
+ * reuse_swap_page, try_to_free_swap and __try_to_reclaim_swap. Page 900 with slot 300, written to
+ * in 5.7:
  *
  *      after       page 900                     map byte of 300
- *      (before)    mapped, clean, slot 300      40     the cache's alone
- *      COUNT       the same, locked             40
- *      DELETE      out of its tree              40
- *      UNCACHE     the same                     c0     nobody's; in 4.8 free at once: 0
+ *      (before)    mapped, clean, slot 300      40     swap cache only
+ *      COUNT       as before, locked            40
+ *      DELETE      removed from its tree        40
+ *      UNCACHE     unchanged                    c0     no reference; in 4.8 free at once: 0
  *      PUT         mapped, dirty, no slot       c0     in this CPU's return cache
  *
- * Dirty, for the copy that could have been read back goes with the slot: the next time the
- * page goes out it is written. While it is locked a scan of its list keeps it, as it is.
+ * The page is dirty because the copy in its slot is given up: the next time it goes out, it is
+ * written. While it is locked, a scan of its list leaves it as it is.
  */
 #include "machine/slots.h"
 #include "machine/swap_cache.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/exit.c - a task exits: its slots go as its page tables are walked, its
- * pages of memory 32 at a time. A page that a reclaim has in hand is waited for.
+ * machine/exit.c - a task exits: its slots are freed as its page tables are walked, its resident
+ * pages 32 at a time. It waits for a page that a reclaimer has isolated.
  *
  *      addresses       S R S L R        S: a slot, R: in memory, L: under reclaim
- *      PUT_SLOT        - R S L R        its slot went back
+ *      PUT_SLOT        - R S L R        its slot is freed
  *      FREE_PAGES      - - S L -        one hold of lru_lock for both
  *      PUT_SLOT        - - - L -
- *      NEXT            - - - L -        looks again each unmap_ns
- *      NEXT            - - - S -        it went out meanwhile
- *      PUT_SLOT        - - - - -        the task sleeps for good
+ *      NEXT            - - - L -        tests again after each unmap_ns
+ *      NEXT            - - - S -        the page was swapped out in the meantime
+ *      PUT_SLOT        - - - - -        the task sleeps for ever
  *
- * DRAIN is lru_add_drain: without it pages in this CPU's own pagevec, on no list, would be
- * waited for, and nobody else would ever put them on theirs.
+ * DRAIN is lru_add_drain: without it the task would wait for pages in this CPU's own pagevec, on no
+ * list, which no other CPU would ever add to their list.
  */
 #include "machine/pages.h"
 #include "machine/slots.h"
@@ -20,9 +20,9 @@
 #include "machine/tasks.h"
 
 struct exit {
-	/* What lies before it is given back. */
+	/* All addresses before this one have been freed. */
 	uint32_t pte;
-	/* A slot on its way back. */
+	/* The slot that is being freed. */
 	uint32_t slot;
 	uint32_t pages[MACHINE_BATCH];
 	uint32_t n_pages;
@@ -42,7 +42,7 @@ static bool is_to_release(const struct sws_machine *self, uint32_t pte)
 	return self->pte_states[pte] == PTE_RESIDENT && page->list != LIST_NONE && !page->locked;
 }
 
-/* Models release_pages: the next pages of the task, off their lists. */
+/* Models release_pages: takes the next pages of the task off their lists. */
 static int release(struct actor *actor, void *frame, uint64_t *ns)
 {
 	struct sws_machine *self = actor->machine;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/fill.c - before the first event: memory is full up to the high watermark,
- * what it does not hold is on the devices. All of it goes on a part at a time, for no
- * call may last long: even to touch the memory of all frames once would.
+ * machine/fill.c - before the first event: memory is filled up to the high watermark, all other
+ * pages are on the devices. The work is split into parts, because no call may take long: even
+ * touching the memory of all frames once would.
  *
- *      fragmented:  slots are taken, by all CPUs in turn, until no cluster is free;
- *                   then all but those that are needed are freed again, at random.
- *                   The bases are left where each CPU's last cluster ended.
+ *      fragmented:  slots are allocated, by all CPUs in turn, until no cluster is free;
+ *                   then all that are not needed are freed again, at random. The bases
+ *                   remain where each CPU's last cluster ended.
  *
  * One walker of 8192 pages, 4096 frames of which 48 stay free, a device of 8192 slots:
  *
- *      phase      calls   behind it
+ *      phase      calls   result
  *      FRAMES     16      4096 frames free
- *      PTES       32      8192 addresses, all of them swapped to slot 0, which is no slot
+ *      PTES       32      8192 addresses, all swapped to slot 0, which is not a slot
  *      PAGES      32      4048 chosen at random: 3036 active, 1012 inactive; 48 frames free
- *      WRITERS    1       none here
- *      TAKE       66      64 calls of the device for 64 slots, one for 48; fragmented, more
- *                         of them until no cluster is free; the last call finds that
+ *      WRITERS    1       no writers here
+ *      TAKE       66      64 calls of the device for 64 slots, one for 48; if fragmented, more
+ *                         of them until no cluster is free; the last call ends the phase
  *      KEEP       ..      4144 slots given to the 4144 addresses without a page
  *      START      1       the first events of the tasks
  */
@@ -24,19 +24,20 @@
 #include "machine/pages.h"
 
 enum {
-	START_NS = 20000, /* actors begin within this time */
+	/* Actors start within this time. */
+	START_NS = 20000,
 };
 
 /*
- * One chosen of those left, so that exactly the wanted number is chosen in the end (Knuth's
- * selection sampling). Two of four:
+ * Selects one of the remaining items with such a probability that exactly the wanted number is
+ * selected in the end (Knuth's selection sampling). Two of four:
  *
- *      left 4, wanted 2    chance 2/4    chosen
- *      left 3, wanted 1    chance 1/3    not
- *      left 2, wanted 1    chance 1/2    not
- *      left 1, wanted 1    certain       chosen
+ *      left 4, wanted 2    probability 2/4    selected
+ *      left 3, wanted 1    probability 1/3    not
+ *      left 2, wanted 1    probability 1/2    not
+ *      left 1, wanted 1    1                  selected
  *
- * A draw of its own for each would choose two on average alone, and memory not be full.
+ * Independent draws would select two on average only, and memory would not be full.
  */
 static bool choose(struct sws_machine *self, uint64_t *left, uint64_t *wanted)
 {
@@ -48,9 +49,10 @@ static bool choose(struct sws_machine *self, uint64_t *left, uint64_t *wanted)
 }
 
 /*
- * As reclaim keeps the lists. Up to 5.8 each page that came in goes through the inactive list
- * twice, first to be activated and then to leave, so of a walker's every second one there is seen
- * for the first time. A writer's are there to leave. From 6.1 on all of them wait for a look.
+ * Distributes pages as reclaim balances the lists. Up to 5.8 each page that came in passes the
+ * inactive list twice, first to be activated and then to leave, so half of a walker's pages there
+ * have not been tested yet. A writer's pages are there to leave. From 6.1 on all have not been
+ * tested yet.
  */
 static void put_in_balance(struct sws_machine *self, struct node *node, uint32_t pte)
 {
@@ -83,7 +85,7 @@ static void make_frames(struct sws_machine *self)
 							      .pte = MACHINE_NONE,
 							      .owner = MACHINE_NOBODY,
 							      .node = (uint16_t)n };
-		/* The last one goes first: the frames are handed out in their order. */
+		/* In reverse order, so that the frames are allocated in ascending order. */
 		node->free_pages[node->n_free] = (n + 1) * self->config.frames - 1 - node->n_free;
 		node->n_free++;
 	}
@@ -93,7 +95,7 @@ static void make_frames(struct sws_machine *self)
 	self->fill.phase = PHASE_PTES;
 }
 
-/* Behind the walkers' addresses are those of writers that end, or of streams. */
+/* The addresses after those of the walkers belong to writers that end, or to streams. */
 static enum pte_state first_state(const struct sws_machine *self, uint32_t pte)
 {
 	if (pte < self->n_ptes)
@@ -122,7 +124,7 @@ static void begin_device(struct sws_machine *self)
 	self->fill.keep = sws_machine__swapped(self, self->fill.device);
 }
 
-/* Writers that end begin with nothing. */
+/* Writers that end start without pages. */
 static bool takes_writers_page(const struct sws_machine *self, const struct node *node)
 {
 	return node->has_writers && !self->config.accesses && node->n_free > self->watermark_high &&
@@ -147,7 +149,7 @@ static void fill_with_writers(struct sws_machine *self)
 		begin_device(self);
 }
 
-/* How many more slots the next call may take. */
+/* Returns how many more slots the next call may allocate. */
 static uint64_t slots_to_take(const struct sws_machine *self, const struct sws_slots *slots)
 {
 	const uint64_t in_use = sws_slots_in_use(slots);
@@ -164,7 +166,7 @@ static void fill_pages(struct sws_machine *self)
 {
 	const uint32_t walkers = self->config.walkers;
 
-	/* Of each walker in turn, for on the lists their pages lie mixed. */
+	/* Takes the walkers in turn, because their pages are mixed on the lists. */
 	for (uint32_t i = 0; i < MACHINE_PART && self->fill.pte < self->n_ptes;
 	     i++, self->fill.pte++) {
 		const uint32_t pte =
@@ -180,7 +182,7 @@ static void fill_pages(struct sws_machine *self)
 	self->fill.phase = PHASE_WRITERS;
 }
 
-/* The next CPU in turn that swaps to the device. */
+/* Returns the next CPU, in turn, that swaps to the device. */
 static struct actor *next_taker(struct sws_machine *self, struct device *device)
 {
 	for (;;) {
@@ -219,7 +221,7 @@ static int take_slots(struct sws_machine *self)
 	return error || call.given ? error : SWS_ERROR_BROKEN;
 }
 
-/* A page of this device that is not in memory gets the slot. */
+/* Gives the slot to a page of this device that is not in memory. */
 static void swap_to(struct sws_machine *self, uint32_t slot)
 {
 	for (;;) {
@@ -274,8 +276,9 @@ static int start_actors(struct sws_machine *self)
 		struct actor *actor = &self->actors[i];
 
 		/*
-		 * Kernel threads wait to be woken; a stream may be one that works. Tasks that began
-		 * at one moment would stand before the same lock all at once, and go on in step.
+		 * Kernel threads wait to be woken; a stream may be one that runs. Tasks that
+		 * started at the same moment would wait for the same lock all at once, and stay
+		 * synchronized.
 		 */
 		if (actor->mm != MACHINE_NONE || actor->count.kind == SWS_ACTOR_STREAM)
 			error = sws_des_run(

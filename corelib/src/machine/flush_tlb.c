@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/flush_tlb.c - other CPUs forget where pages were: try_to_unmap_flush of mm/rmap.c (4.3
- * on). A reclaimer on CPU 3 unmaps pages of the tasks on CPUs 0, 1 and 2:
+ * machine/flush_tlb.c - flushes stale TLB entries of other CPUs: try_to_unmap_flush of mm/rmap.c
+ * (from 4.3 on). A reclaimer on CPU 3 unmaps pages of the tasks on CPUs 0, 1 and 2:
  *
- *      page      of CPU   written   stale        then
+ *      page      of CPU   written   stale        effect
  *      a         0        no        0
  *      b         1        no        0 1
  *      c         2        yes       0 1 2        interrupts 0, 1 and 2, waits for all, writes c
  *      d         3        yes       -            its own CPU: no interrupt; writes d
- *      e         0        no        0            the list's end: interrupts 0, waits
+ *      e         0        no        0            end of the list: interrupts 0, waits
  *
- * All interrupts are sent at once, so the wait is the longest of them. CPU 0 stands at a lock with
- * interrupts off, CPU 1 does so when its turn to be waited for comes, but has had them on since:
+ * All interrupts are sent at once, so the wait is the longest of them. CPU 0 waits for a lock with
+ * interrupts off. CPU 1 does so when its turn comes, but has had them on since the interrupt was
+ * sent:
  *
- *      sent to 0 and 1  |~~~ CPU 0's lock ~~~| CPU 1: nothing to wait for
+ *      sent to 0 and 1  |~~~ CPU 0's lock ~~~| CPU 1: no wait
  *
- * What an interrupt itself costs, sender and receiver, is in unmap_ns.
+ * The cost of the interrupt itself, for sender and receiver, is in unmap_ns.
  */
 #include "machine/reclaim.h"
 

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/get_slot.c - get_swap_page, and in it get_swap_pages: a call of the device,
- * led part by part. A call that finds two slots in its CPU's cluster, drops si->lock
- * for a scan and finds a third one, from 5.7 on:
+ * machine/get_slot.c - get_swap_page and, in it, get_swap_pages: a call of the device that runs
+ * part by part. A call from 5.7 on that finds two slots in its CPU's cluster, drops si->lock for a
+ * scan and finds a third one:
  *
  *      this CPU's mutex  [ ........................................................ ]
  *      swap_avail_lock    [ ]
  *      si->lock               [ locked part: 2 slots  ]           [ locked part: 1 slot ]
  *      cluster lock                   [s] [g] [s] [g]  -- scan --                   [g]
  *
- * What the device does in a locked part it does at once, when si->lock is had; the
- * clusters' locks that it took meanwhile (s: for a search in this CPU's cluster, g: for
- * a slot taken, c: for a slot found and not got) follow one by one, in si->lock's hold.
+ * The device carries out a locked part at once, when si->lock is acquired. The cluster locks that
+ * it took (s: for a search in this CPU's cluster, g: for a slot allocated, c: for a slot found but
+ * not allocated) follow one by one while si->lock is held.
  *
- * 64 pages go out on one CPU, the first of them with an empty cache and clusters left:
+ * 64 pages go out on one CPU, the first of them with an empty cache while clusters are free:
  *
  *      4.8     64 holds of si->lock, 64 of swap_avail_lock
  *      5.7     64 holds of the CPU's mutex; inside the first of them the refill:
  *              1 hold of swap_avail_lock, 1 of si->lock, and in that 128 of cluster locks,
- *              64 for searches and 64 for slots taken
+ *              64 for searches and 64 for slots allocated
  *
- * One CPU's refills of an empty device of 65536 slots, clusters of 256, in 6.1:
+ * Refills of one CPU from an empty device of 65536 slots, with clusters of 256, in 6.1:
  *
  *      refill        1          2          3          4          5
  *      first slot    16384      16448      16512      16576      32768
  *
- * Four use up a cluster. The next one lies 64 MB further, in another trunk, for the list of
- * free clusters was laid in such strides (SWAP_CLUSTER_COLS of mm/swapfile.c), from a cluster
- * on that the device's seed decides.
+ * Four refills use up a cluster. The next cluster is 64 MB further, in another trunk, because the
+ * initial list of free clusters has such strides (SWAP_CLUSTER_COLS of mm/swapfile.c); its first
+ * cluster depends on the device's seed.
  */
 #include "machine/place.h"
 #include "machine/slots.h"
@@ -36,9 +36,9 @@
 struct get_slots {
 	struct sws_slots_call call;
 	uint32_t wanted;
-	/* Slots of the call whose cluster lock was taken. */
+	/* Slots of the call whose cluster lock has been taken. */
 	uint32_t listed;
-	/* Cluster locks still to be taken for searches, and for slots found and not got. */
+	/* Cluster locks still to be taken for searches, and for slots found but not allocated. */
 	uint32_t searches;
 	uint32_t checks;
 	bool si_lock_was_had;
@@ -80,14 +80,14 @@ static int cluster_check(struct actor *actor, void *frame, uint64_t *ns)
 }
 
 /*
- * Slots from number first on were handed out: does another CPU's last one lie in the same trunk?
- * Trunks of 16384 slots, last_in_trunk of trunks 1 and 2; CPU 0's last slot is 16447:
+ * Counts the slots from number first on whose trunk also has the last slot of another CPU. With
+ * trunks of 16384 slots, last_in_trunk of trunks 1 and 2, and 16447 as the last slot of CPU 0:
  *
- *      CPU 1, new, gets 16640      1 0 -> 2 0      one of another CPU is there: shared
- *      CPU 0 gets 32768            2 0 -> 1 1      nobody else's: not
+ *      CPU 1, new, gets 16640      1 0 -> 2 0      another CPU's is there: shared
+ *      CPU 0 gets 32768            2 0 -> 1 1      no other CPU's: not shared
  *      CPU 0 gets 16641            1 1 -> 2 0      shared
  *
- * A CPU's own mark is taken away first, or it would share each trunk with itself.
+ * A CPU's own mark is removed first, or it would share each trunk with itself.
  */
 static void note_trunks(struct actor *actor, const struct sws_slots_call *call, uint32_t first)
 {
@@ -104,7 +104,9 @@ static void note_trunks(struct actor *actor, const struct sws_slots_call *call, 
 	}
 }
 
-/* A slot that only the swap cache holds: its page is taken out of there, if it is free to be. */
+/*
+ * Reclaims a slot that only the swap cache holds: removes its page from there if that is possible.
+ */
 struct reclaim_cached {
 	struct sws_slots_call *call;
 };
@@ -122,7 +124,10 @@ static int try_cached(struct actor *actor, struct sws_slots_call *call)
 
 	if (error)
 		return error;
-	/* __try_to_reclaim_swap: odd is a shadow, 0 nothing; the page may be locked or in use, too. */
+	/*
+	 * __try_to_reclaim_swap: an odd value is a shadow, 0 an empty place; the page may be locked
+	 * or in use, too.
+	 */
 	folio = sws_mapping_lookup(device->mappings, mapping, slot);
 	if (folio && !(folio & 1) && sws_slots_usage(device->slots, slot) == SWS_SLOT_CACHED &&
 	    sws_machine__may_evict(self, (uint32_t)(folio / 2 - 1)))
@@ -155,7 +160,7 @@ static int call_reclaim_cached(struct actor *actor, struct sws_slots_call *call)
 
 enum slots_step { AVAIL, BEGIN, NEXT_PART, LOCKED_PART, CLUSTER_LOCKS, GIVE_BACK };
 
-/* One part of the call, and what it made the device do. */
+/* Runs one part of the call and returns the work of the device. */
 static int lead(struct actor *actor, struct get_slots *my, struct sws_slots_work *before)
 {
 	struct sws_slots_work *work = &actor->device->work;
@@ -168,8 +173,8 @@ static int lead(struct actor *actor, struct get_slots *my, struct sws_slots_work
 }
 
 /*
- * The device scans at once and the time of it follows, without si->lock. What it found is looked
- * at again in the next locked part, for others go on meanwhile:
+ * The device scans at once and the time of the scan follows, without si->lock. The slot found is
+ * tested again in the next locked part, because other CPUs run in between:
  *
  *      CPU 0                                CPU 1
  *      SCAN finds 4711, 600 slots on
@@ -211,7 +216,7 @@ static int next_part(struct actor *actor, struct get_slots *my)
 			   was_had ? SWS_SITE_DEVICE_SCAN : SWS_SITE_DEVICE_GET);
 }
 
-/* What it costs but for the clusters' locks, which come one by one. */
+/* Charges a locked part, without the cluster locks, which follow one by one. */
 static int locked_part(struct actor *actor, struct get_slots *my)
 {
 	const struct sws_machine_costs *costs = &actor->machine->config.costs;
@@ -231,7 +236,10 @@ static int locked_part(struct actor *actor, struct get_slots *my)
 		my->listed = my->call.given;
 		ns += given * (costs->map_ns + costs->slot_ns);
 	} else {
-		/* One that a scan found and another CPU took: 1 lock, no search, none given, 1 check. */
+		/*
+		 * A slot that a scan found and another CPU took: 1 lock, 0 searches, 0 slots, 1
+		 * check.
+		 */
 		my->searches = (uint32_t)(work->searches - before.searches);
 		my->checks =
 			(uint32_t)(work->cluster_lock - before.cluster_lock) - my->searches - given;
@@ -240,8 +248,9 @@ static int locked_part(struct actor *actor, struct get_slots *my)
 }
 
 /*
- * Each slot's, before it that of the search that found it, at last those of slots not got. The
- * counts say how many, and this the order: a search is next if no fewer are left than slots.
+ * Takes the next cluster lock: that of each slot, before it that of the search that found it, and
+ * at last those of slots not allocated. The counts determine the order: a search is next if at
+ * least as many searches as slots are left.
  *
  *      slots left     2 2 1 1      2 1 1        0
  *      searches       2 1 1 0      1 1 0        0
@@ -266,7 +275,7 @@ static int next_cluster_lock(struct actor *actor, struct get_slots *my)
 				 my);
 }
 
-/* Models get_swap_pages: the slots given are this CPU's cache then. */
+/* Models get_swap_pages: the allocated slots fill this CPU's cache. */
 static int get_slots(struct actor *actor, void *frame, uint32_t step)
 {
 	struct engine_thread *thread = &actor->thread;

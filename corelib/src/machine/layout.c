@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/layout.c - where things lie: who is whose, and which lock is for what. Three writers
- * on two nodes, with two asynchronous devices:
+ * machine/layout.c - the numbers of CPUs, addresses and locks. Three writers on two nodes, with two
+ * asynchronous devices:
  *
  *      CPU      0        1        2       3           4        5     6       7
  *      node     0        0        0       0           1        1     1       1
  *      actor    task 0   task 2   kswapd  interrupt   task 1   -     kswapd  interrupt
  *
- * CPU 5 is nobody's: each node has as many as the one with the most tasks, so that a CPU's
- * number tells its node.
+ * CPU 5 has no actor: each node has as many CPUs as the one with the most tasks, so that the node
+ * follows from the number of a CPU.
  */
 #include "machine/layout.h"
 
@@ -86,13 +86,15 @@ uint64_t sws_machine__swapped(const struct sws_machine *self, uint32_t device)
 uint32_t sws_machine__map_lock(const struct sws_machine *self, const struct device *device,
 			       uint32_t slot)
 {
-	/* Clusters of 256: the locks of slots 255 and 256 are two, those of 256 and 511 one. */
+	/*
+	 * With clusters of 256, slots 255 and 256 have different locks, 256 and 511 the same one.
+	 */
 	if (device->first_cluster_lock == MACHINE_NONE)
 		return device->si_lock;
 	return device->first_cluster_lock + slot / self->config.device.cluster_size;
 }
 
-/* Models inactive_list_is_low. Ratio 3: of 262144 pages 65536 inactive ones are enough. */
+/* Models inactive_list_is_low. With ratio 3, 65536 inactive pages of 262144 are enough. */
 bool sws_machine__is_balanced(const struct sws_machine *self, const struct node *node)
 {
 	return (uint64_t)node->lists[LIST_INACTIVE].count * self->inactive_ratio >=

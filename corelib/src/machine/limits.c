@@ -6,9 +6,10 @@
 #include <string.h>
 
 /*
- * A CPU's freed pages, those of a batch in its hands and one given back, those not yet added:
- * 186 + 2 * 32 + 15 = 265. A list of 512 may add 480 twice: 1225. Had a node fewer frames than
- * its CPUs may keep, all of them could lie there, none on a list, and a task wait for ever.
+ * A CPU's free pages, those of an isolated batch and the last one freed, and those not yet added to
+ * a list: 186 + 2 * 32 + 15 = 265. A list of 512 may add 480 twice: 1225. If a node had fewer
+ * frames than its CPUs may hold, all of them could be there, with empty lists, and a task would
+ * wait for ever.
  */
 _Static_assert(SWS_MACHINE_FRAMES_KEPT == MACHINE_PCP_HIGH + 2 * MACHINE_BATCH + MACHINE_PAGEVEC,
 	       "FRAMES_KEPT is what a CPU may keep");
@@ -46,7 +47,10 @@ uint32_t sws_machine_watermark_high(uint32_t frames)
 	return sws_machine__watermark_min(frames) * 3 / 2;
 }
 
-/* inactive_ratio: the root of ten times the gigabytes; of 1 GB 3, of 14 GB 11, of less than one 1. */
+/*
+ * inactive_ratio: the square root of ten times the gigabytes; 3 for 1 GB, 11 for 14 GB, 1 below 1
+ * GB.
+ */
 uint32_t sws_machine__inactive_ratio(uint32_t frames)
 {
 	const uint32_t square = 10 * (frames >> FRAMES_OF_A_GIGABYTE_SHIFT);
@@ -58,8 +62,8 @@ uint32_t sws_machine__inactive_ratio(uint32_t frames)
 }
 
 /*
- * A cost of 0 makes no event (engine_run): a walker whose accesses cost nothing would go on
- * within one event for ever. The most that a cost can be keeps sums of them within 64 bits.
+ * A cost of 0 creates no event (engine_run): a walker whose accesses cost 0 would run for ever
+ * within one event. The maximum of a cost keeps sums within 64 bits.
  */
 static bool costs_fit(const struct sws_machine_costs *costs)
 {
@@ -73,9 +77,10 @@ static bool costs_fit(const struct sws_machine_costs *costs)
 }
 
 /*
- * The tasks' memory cgroup reaches its limit before the node its low watermark; pages drop under
- * it alone. Four walkers, 16384 frames: their four CPUs keep 4 * 265 = 1060 frames, 192 are the
- * high watermark, so memory_max may be 1060 to 15132. There is no kswapd that would be woken.
+ * The tasks' memory cgroup has to reach its limit before the node reaches its low watermark, and
+ * pages can be dropped under a limit only. With four walkers and 16384 frames, the four CPUs may
+ * hold 4 * 265 = 1060 frames and the high watermark is 192, so memory_max may be 1060 to 15132.
+ * There is no kswapd to be woken.
  */
 static bool limit_fits(const struct sws_machine_config *config)
 {
@@ -89,7 +94,7 @@ static bool limit_fits(const struct sws_machine_config *config)
 		       config->frames;
 }
 
-/* Streams have the machine for themselves, and pages that leave at once. */
+/* Streams exclude other tasks, and their pages leave at once. */
 static bool streams_fit(const struct sws_machine_config *config)
 {
 	if (!config->streams)
@@ -101,7 +106,7 @@ static bool streams_fit(const struct sws_machine_config *config)
 	       config->removal == SWS_REMOVAL_PAGE_BY_PAGE;
 }
 
-/* A page lies in any node then, and its slot on the one device. */
+/* A page is then in any node, and its slot on the only device. */
 static bool sharing_fits(const struct sws_machine_config *config)
 {
 	return !config->shares_memory ||
@@ -115,7 +120,7 @@ static bool lists_fit(const struct sws_machine_config *config)
 	       config->list_pages <= SWS_MACHINE_LIST_MAX;
 }
 
-/* Locks are made for all of them in one call, so they must not be too many. */
+/* The locks of all devices are created in one call, so their number is limited. */
 static bool devices_fit(const struct sws_machine_config *config)
 {
 	const struct sws_slots_config *device = &config->device;
@@ -156,7 +161,7 @@ bool sws_machine__config_fits(const struct sws_machine_config *config)
 	       limit_fits(config);
 }
 
-/* Does memory hold what comes back to streams, with no need to reclaim? */
+/* Returns true if memory holds the pages that come back to streams, without reclaim. */
 static bool memory_has_room(const struct sws_machine *self)
 {
 	const uint64_t kept = (uint64_t)sws_machine__frames_kept(&self->config) *

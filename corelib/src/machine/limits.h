@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/limits.h - does what a config asks for fit, each field and all together? */
+/* machine/limits.h - checks of a configuration, field by field and in combination. */
 #ifndef SWAPSIM_MACHINE_LIMITS_H
 #define SWAPSIM_MACHINE_LIMITS_H
 
 #include "machine/layout.h"
 
-/* Each field within its range, and with the others. */
+/* Returns true if each field is within its range, and consistent with the others. */
 bool sws_machine__config_fits(const struct sws_machine_config *config);
 
-/* Free pages of a node below which tasks reclaim for themselves: a 128th, as of a few GB. */
+/*
+ * Returns the free pages of a node below which tasks reclaim for themselves: a 128th of it, as with
+ * a few GB.
+ */
 uint32_t sws_machine__watermark_min(uint32_t frames);
 
-/* Active pages that an inactive one is enough for, in a node of so many frames. */
+/* Returns the number of active pages per inactive page, in a node of so many frames. */
 uint32_t sws_machine__inactive_ratio(uint32_t frames);
 
-/* Do memory and devices have room for what is to be in them, and for what CPUs keep? */
+/* Returns true if memory and devices have room for their contents and for what CPUs hold. */
 bool sws_machine__has_room(const struct sws_machine *self);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine.c - the machine's parts put together, and its run. */
+/* machine/machine.c - creation and run of a machine. */
 #include "machine/build.h"
 #include "machine/limits.h"
 
@@ -65,13 +65,13 @@ void sws_machine_free(struct sws_machine *self)
 	sws_release(&allocator, self);
 }
 
-/* A call comes back after so many, though it may take more events: scans and policies look far. */
+/* A call returns after so many tests of slots and bases, as scans and policies may test many. */
 enum { LOOKS_OF_A_CALL = 1 << 22 };
 
 /*
- * When a run is over. One loop for both kinds: what a caller does not ask for lies so far away
- * that it is never reached. A goal is looked at between two events, so the last one taken is the
- * first at until_ns or behind it, the same whichever way a run is cut into calls.
+ * The end of a run. One loop serves both kinds of runs: the goal that the caller does not use is
+ * unreachable. The goals are tested between two events, so the last event is the first one at or
+ * after until_ns, however a run is split into calls.
  */
 struct goal {
 	uint64_t until_ns;

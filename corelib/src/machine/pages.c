@@ -53,15 +53,15 @@ void sws_machine__list_take(struct sws_machine *self, uint32_t index)
 }
 
 /*
- * A queue without a queue: the memory is a server that takes transfer_ns a page, and all that
- * is kept of those before is when it is free. Copies of 571 ns, of which memory is busy for 80,
- * all begun at 0 on CPUs of their own:
+ * Models the bandwidth without a queue: the memory is a server that takes transfer_ns per page, and
+ * the only state is the time when it is free. Copies of 571 ns, of which memory is busy for 80, all
+ * started at 0 on different CPUs:
  *
  *      copy                1      2      ...  7      8      9
  *      memory is done at   80     160         560    640    720
  *      its CPU is busy     571    571         571    640    720
  *
- * So seven CPUs do not feel one another, and the eighth is the first that waits for memory.
+ * So seven CPUs do not slow each other down, and the eighth is the first to wait for memory.
  */
 uint64_t sws_machine__transfer(struct sws_machine *self, struct node *node, uint64_t cpu_ns)
 {
@@ -86,8 +86,8 @@ void sws_machine__forget_page(struct sws_machine *self, uint32_t index)
 }
 
 /*
- * Whose a page is before the first event: its walker's, or one of its node's writers' in turn.
- * Two walkers and five writers on two nodes:
+ * Returns the owner of a page before the first event: its walker, or the next writer of its node in
+ * turn. Two walkers and five writers on two nodes:
  *
  *      task       0 1 | 2 3 4 5 6        node 0   tasks 0 2 4 6, writers from the second on
  *                                        node 1   tasks 1 3 5
@@ -103,7 +103,7 @@ static struct actor *first_owner(struct sws_machine *self, uint32_t index)
 
 	if (page->pte != MACHINE_NONE)
 		return sws_machine__task(self, page->pte / config->pages);
-	/* Where memory is shared a node need not have one of its own. */
+	/* If memory is shared, a node may have no writer of its own. */
 	if (all == before)
 		return sws_machine__task(self, config->walkers + index % config->writers);
 	return sws_machine__task(self, n + (before + index % (all - before)) * config->nodes);
@@ -120,7 +120,10 @@ void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, u
 	page->referenced = true;
 	page->pte = pte;
 	page->owner = (uint16_t)first_owner(self, index)->thread.cpu;
-	/* A writer's are; a walker's as often as an access is a write, evenly: 37 steps through all of 100. */
+	/*
+	 * A writer's pages are written; a walker's as often as its accesses write, spread evenly by
+	 * steps of 37.
+	 */
 	page->written =
 		pte == MACHINE_NONE || (uint64_t)index * 37 % 100 >= self->config.read_percent;
 	self->charged++;
@@ -132,14 +135,13 @@ void sws_machine__put_into_memory(struct sws_machine *self, struct node *node, u
 }
 
 /*
- * Models rmqueue_bulk: 31 pages under one hold, so the next 30 of this CPU take no lock.
+ * Models rmqueue_bulk: 31 pages under one hold, so the next 30 pages of this CPU need no lock.
  *
  *      zone, n_free 165           free.pages, n 0
- *      zone, n_free 134           free.pages, n 31      the one that came last goes first:
- *                                                       its lines are most likely cached
- * It may find fewer: who looked for a node with pages had no lock then (machine/alloc.c).
+ *      zone, n_free 134           free.pages, n 31      used in LIFO order: the last one's
+ *                                                       lines are most likely cached
+ * The zone may have fewer pages: the search for a node with pages held no lock (machine/alloc.c).
  */
-/* Models rmqueue_bulk. */
 static int zone_get(struct actor *actor, void *subject, uint64_t *ns)
 {
 	struct cpu *cpu = actor->cpu;
@@ -166,14 +168,14 @@ void sws_machine__free_page(struct sws_machine *self, struct actor *actor, uint3
 }
 
 /*
- * Models free_pcppages_bulk: those that are there longest.
+ * Models free_pcppages_bulk: the oldest pages.
  *
  *      free.pages   [ 0 ... 30 | 31 ... 186 | ... ]     more than 186: 31 go to the zone,
- *                     to zone    move up                up to 32 fit behind, a batch's
+ *                     to zone    move up                up to 32 of a batch fit after them
  *
- * A CPU with 186 reclaims a list of 32: 218 are there, two holds, 187 and 156 are left. Had 29
- * of the list gone, one: 215, 184. Most of what a CPU frees it keeps, so a task that
- * reclaims for itself finds its next page here, under no lock.
+ * A CPU with 186 pages reclaims a list of 32: of 218 pages two holds free 31 each, leaving 187 and
+ * 156. If 29 of the list are freed, one hold leaves 184 of 215. A CPU retains most of the pages
+ * that it frees, so a task that reclaims for itself finds its next page here, without a lock.
  */
 static int zone_free(struct actor *actor, void *subject, uint64_t *ns)
 {
@@ -209,7 +211,7 @@ int sws_machine__drain_free(struct actor *actor)
 	return engine_call(&actor->thread, drain_free, NULL, 0);
 }
 
-/* The node whose pages a CPU gathers: all of them, but for one that was added last. */
+/* Returns the node of the pages in a CPU's pagevec, except the page that was added last. */
 static struct node *node_of_added(const struct actor *actor)
 {
 	const struct sws_machine *self = actor->machine;
@@ -218,13 +220,13 @@ static struct node *node_of_added(const struct actor *actor)
 }
 
 /*
- * Models __pagevec_lru_add, which takes another node's lock where the next page is of it. Pages
- * a b c of node 0 and d of node 1, where memory is shared:
+ * Models __pagevec_lru_add, which takes the lock of another node when the next page belongs to it.
+ * Pages a b c of node 0 and d of node 1, with shared memory:
  *
  *      added          a b c d          d is of another node: drained before 15 are there
  *      under node 0   d                a b c are on node 0's list, d has moved up
  *
- * So what is gathered is of one node, but for the page that was added last.
+ * So all pages of a pagevec belong to one node, except the page that was added last.
  */
 static int lru_add(struct actor *actor, void *subject, uint64_t *ns)
 {

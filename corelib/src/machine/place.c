@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/place.c - actors change CPU. The clock's CPUs do not: an actor keeps its number, its
- * free pages and its lists, and takes another base and another cache of slots. Two nodes of a
- * task and a kswapd each, with two spare CPUs; after the task of node 1 has changed CPU:
+ * machine/place.c - actors change their slot CPU. An actor retains its number in the clock, its
+ * free pages and its lists, and uses another base and another slot cache. Two nodes with a task and
+ * a kswapd each, and two spare CPUs; after the task of node 1 has changed its CPU:
  *
  *      slot CPU      0      1        2    3        4    5        6      7
  *      actor         0      1        -    -        -    3        -      2

@@ -2,29 +2,29 @@
 /*
  * machine/put_slot.c - free_swap_slot: the return cache of a CPU, and its flush.
  *
- *      return cache's lock  [ ............................ ]      64 slots are there:
- *      si->lock                [ ...................... ]         flushed, all of them
- *      cluster lock              [ ] [ ] [ ] ...                  under one hold,
+ *      return cache's lock  [ ............................ ]      the 64 slots of a full
+ *      si->lock                [ ...................... ]         cache are flushed under
+ *      cluster lock              [ ] [ ] [ ] ...                  one hold of si->lock,
  *      a record's, in 5.8            [ ] [ ] ...                  one after another
  *      xa_lock, in 6.1               [ ] [ ] ...
  *
- * The 65th slot that comes back finds the cache full:
+ * The 65th slot that is put finds the cache full:
  *
  *      returned    # # # # ... #     64      MAKE_ROOM: si->lock once, 64 cluster locks in it,
- *      returned    . . . . ... .      0      in 6.1 64 times xa_lock behind them
+ *      returned    . . . . ... .      0      in 6.1 64 times xa_lock after them
  *      returned    # . . . ... .      1      KEEP
  *
- * So 64 of 65 cost a lock that is the CPU's own, and one pays for 64: with si->lock held
- * throughout, a CPU that wants to refill waits for the whole flush.
+ * So 64 of 65 puts take only a lock of their own CPU, and one pays for 64: as si->lock is held
+ * throughout, a CPU that wants to refill waits for the complete flush.
  */
 #include "machine/slots.h"
 #include "machine/swap_cache.h"
 
 struct flush {
-	/* What the cache handed over: the next one, and how many are left. */
+	/* The slots handed over by the cache, of which `left` are not freed yet. */
 	const uint32_t *slots;
 	uint32_t left;
-	/* The one whose locks are taken now. */
+	/* The slot whose locks are being taken. */
 	uint32_t slot;
 };
 
@@ -38,7 +38,7 @@ static int free_one(struct actor *actor, void *subject, uint64_t *ns)
 	return sws_slots_free_entries(device->slots, slot, 1, &device->work);
 }
 
-/* Without clusters si->lock, which is held, guards the map. */
+/* Without clusters si->lock, which is held, protects the map. */
 static int free_next(struct actor *actor, struct flush *my)
 {
 	const uint32_t lock = sws_machine__map_lock(actor->machine, actor->device, my->slot);
@@ -54,7 +54,7 @@ static int free_next(struct actor *actor, struct flush *my)
 
 enum flush_step { TAKE_DEVICE, BEGIN, NEXT, CLEAR_RECORD, FORGET_SHADOW, FREED };
 
-/* Models swapcache_free_entries on what this CPU's return cache hands over. */
+/* Models swapcache_free_entries for the slots of this CPU's return cache. */
 static int flush(struct actor *actor, void *frame, uint32_t step)
 {
 	struct engine_thread *thread = &actor->thread;
@@ -65,7 +65,7 @@ static int flush(struct actor *actor, void *frame, uint32_t step)
 	switch ((enum flush_step)step) {
 	case TAKE_DEVICE:
 		return engine_lock(thread, device->si_lock, SWS_SITE_DEVICE_FREE);
-	/* Handed over, they may be read up to the next put: that is KEEP, when all are freed. */
+	/* The slots are valid until the next put, which is KEEP, after all have been freed. */
 	case BEGIN:
 		my->left = slots_cpu_cache_hand_over(machine_slots_of(actor), &my->slots);
 		return engine_run(thread, self->config.costs.device_ns);
@@ -132,7 +132,7 @@ int sws_machine__put_slot(struct actor *actor, uint32_t slot)
 		return engine_call(&actor->thread, put_slot, &frame, sizeof(frame));
 	if (!actor->machine->rules->cluster_locks)
 		return SWS_OK;
-	/* Without the cache, a flush of one. */
+	/* Without the cache, a flush has one slot. */
 	slots_cpu_cache_put(machine_slots_of(actor), slot);
 	return call_flush(actor);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/reclaim.h - from a list to the device, and who needs the memory.
+ * machine/reclaim.h - reclaim, from a list to the device, and allocation.
  *
  *      alloc_page  >  shrink  >  swap_out  >  remove
  *      kswapd      >
@@ -10,34 +10,34 @@
 
 #include "machine/layout.h"
 
-/* A clean page that nobody maps leaves the swap cache and memory. The result is its slot. */
+/* Removes a clean unmapped page from the swap cache and memory. The result is its slot. */
 int sws_machine__remove(struct actor *actor, uint32_t page);
 
 /*
- * Batched: such a page waits, still locked, for the removal of its list; then all that wait
- * leave, the pages of one mapping under one hold of its lock, and memory is freed.
+ * Sets such a page aside, still locked, for the batched removal of its list; then removes all of
+ * them, the pages of one mapping under one hold of its lock, and frees their memory.
  */
 int sws_machine__put_aside(struct actor *actor, uint32_t page);
 int sws_machine__remove_list(struct actor *actor);
 
 /*
- * A page is unmapped: the CPU that had it mapped has to forget where it was, before the page is
- * written if it could have written to it, else before the list's pages are free.
+ * Unmaps a page. The CPU that had it mapped has to flush its TLB entry: before the write if its
+ * task could have written to the page, else before the pages of the list are freed.
  */
 void sws_machine__unmap(struct actor *actor, const struct page *page);
 int sws_machine__flush_tlb(struct actor *actor);
 
 /*
- * Models the part of shrink_page_list that swaps out one page, locked by the actor. The
- * result is the slot that it went to, batched without having been removed; 0: it stays, as
- * it was or under writeback.
+ * Models the part of shrink_page_list that swaps out one page, locked by the actor. The result is
+ * its slot, which batched pages have not left yet; 0 if the page stays, unchanged or under
+ * writeback.
  */
 int sws_machine__swap_out(struct actor *actor, uint32_t page);
 
-/* Models one turn of shrink_lruvec. The result says whether a page was freed or activated. */
+/* Models one turn of shrink_lruvec. The result is true if a page was freed or activated. */
 int sws_machine__shrink(struct actor *actor);
 
-/* The result is a page of the actor's node, in its hands. */
+/* Allocates a page of the actor's node. The result is the page. */
 int sws_machine__alloc_page(struct actor *actor);
 
 #endif

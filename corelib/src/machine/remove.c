@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/remove.c - a clean page that nobody maps leaves the swap cache, and memory:
- * alone, __remove_mapping, or batched with the others of its list, remove_mapping_list.
+ * machine/remove.c - removes clean unmapped pages from the swap cache and memory: page by page,
+ * __remove_mapping, or batched for a list, remove_mapping_list.
  *
  *      page by page   REMOVE PUT LEAVE
  *      batched        put_aside ... put_aside, and at the list's end for each mapping
  *                     NEXT_MAPPING PUT_NEXT SETTLE PUT_NEXT SETTLE ...; then FREE
  *
- * Two CPUs of one mapping, by time; a, b, c and x, y, z are pages of their lists:
+ * Two CPUs with one mapping, over time; a, b, c and x, y, z are the pages of their lists:
  *
  *      page by page   CPU 0   out a  [a]  out b  [b]  out c  [c]
  *                     CPU 1   out x     [x]  out y  [y]  out z  [z]
  *      batched        CPU 0   out a, out b, out c  [a b c]
  *                     CPU 1   out x, out y, out z  ........[x y z]
  *
- * "out" is unmapping, slot and copy, [] a hold of the tree's lock. A hold fewer for each page
- * but one, and a hold as long as all of them: who comes meanwhile waits for the whole list.
+ * "out" stands for unmapping, slot and copy, [] for a hold of the tree's lock. Batched there is one
+ * hold per list instead of one per page, as long as all of them together: another CPU waits for the
+ * complete list.
  */
 #include "machine/pages.h"
 #include "machine/reclaim.h"
@@ -27,7 +28,7 @@ struct remove {
 
 enum step { REMOVE, PUT, LEAVE };
 
-/* Whose page it was finds the slot in its place. */
+/* Removes the page from memory; its owner's address gets the slot instead. */
 static uint32_t leave_memory(struct sws_machine *self, struct page *page)
 {
 	const uint32_t slot = page->slot;
@@ -77,14 +78,14 @@ int sws_machine__put_aside(struct actor *actor, uint32_t index)
 			     .dirty = page->dirty },
 		.index = index,
 	};
-	/* The slot is one that the device handed out: the call cannot fail. */
+	/* The device has allocated the slot, so the call cannot fail. */
 	(void)sws_mapping_of_swap(actor->device->mappings, page->slot, &aside->removal.mapping);
 	return sws_removal_queue(cpu->aside.removal, &aside->removal);
 }
 
 /*
- * The first page that is due, its slot still its own; NULL: none is left of this mapping. What
- * the mechanism hands back is the first field of an aside_page, so the one is the other.
+ * Returns the first page that is due, which still has its slot; NULL if no page of this mapping is
+ * left. The mechanism returns the first member of an aside_page, so the pointer can be converted.
  */
 static struct page *due_page(const struct actor *actor)
 {
@@ -93,7 +94,10 @@ static struct page *due_page(const struct actor *actor)
 	return due ? &actor->machine->pages[due->index] : NULL;
 }
 
-/* All are out. Models free_hot_cold_page_list; none was kept, for each was clean and unmapped. */
+/*
+ * Models free_hot_cold_page_list after all removals; each page was clean and unmapped, so none
+ * failed.
+ */
 static void free_pages(struct actor *actor)
 {
 	struct cpu *cpu = actor->cpu;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/report.c - what a machine did so far. */
+/* machine/report.c - the results of a machine so far. */
 #include "machine/layout.h"
 
 uint64_t sws_machine_requests_done(const struct sws_machine *self)

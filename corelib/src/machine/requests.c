@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/requests.c - can the requests of streams be done? All streams go on, one
- * after another, as far as the others let them; what is left then waits for itself.
+ * machine/requests.c - checks whether the requests of streams can be done. All streams advance, one
+ * after another, as far as the others allow; a stream that cannot end then waits in a cycle.
  *
  *      stream 0    get 1  put 2  get 3         0 does its first and waits for page 2
  *      stream 1    put 3  get 2                1 waits for page 3 at once
- *                                              2 goes out behind put 3, 3 behind put 2:
- *                                              refused, row 1
+ *                                              2 goes out after put 3, 3 after put 2:
+ *                                              rejected, row 1
  *
- * A page has one waiter at most, for it comes in once.
+ * A page has at most one waiter, because it comes in only once.
  */
 #include "machine/requests.h"
 
@@ -22,10 +22,13 @@ struct stream {
 struct trial {
 	const struct sws_machine_config *config;
 	struct stream *streams;
-	uint32_t *ready; /* streams that can go on: a stack */
+	/* A stack of streams that can advance. */
+	uint32_t *ready;
 	uint32_t n_ready;
-	uint8_t *flags; /* of a page */
-	uint32_t *waiters; /* of a page: the stream that needs it, if one does */
+	/* The flags of each page. */
+	uint8_t *flags;
+	/* For each page the stream that waits for it. */
+	uint32_t *waiters;
 };
 
 static int refuse(uint32_t at, const char *sentence, uint32_t *row, const char **reason)
@@ -35,7 +38,7 @@ static int refuse(uint32_t at, const char *sentence, uint32_t *row, const char *
 	return SWS_ERROR_BAD_CONFIG;
 }
 
-/* What is wrong with a row by itself, whose and with which page; NULL: nothing. */
+/* Returns the fault of a row by itself: its stream or its page; NULL if it has no fault. */
 static const char *fault_of(const struct trial *trial, uint32_t row)
 {
 	const struct sws_machine_config *config = trial->config;
@@ -80,9 +83,9 @@ static int check_rows(struct trial *trial, uint32_t *row, const char **reason)
 }
 
 /*
- * As far as the stream comes; it is ready again when the page that it needs is out. Each row is
- * passed once, so all of it is O(requests), and the stack has room for each stream once: who
- * waits has left it, and is put back by the one get of the one page that it waits for.
+ * Advances a stream as far as possible; it is ready again when the page that it waits for is out.
+ * Each row is passed once, so the total is O(requests). The stack has room for each stream once: a
+ * waiting stream is not on it, and the only get of its page puts it back.
  *
  *      stream 0    get 1  put 2         ready 0 1    0: page 1 is out, waits for page 2
  *      stream 1    put 1  get 2         ready 1      1: page 2 is out, 0 is ready again
@@ -157,9 +160,9 @@ out:
 }
 
 /*
- * The most of a stream by itself: each page that came in stays until one goes out. get put put
- * get put hold 0 1 2 1 2, so 2. Which page a get takes does not matter, nor whose it was: a get
- * with none left takes a fresh one, which is gone behind it.
+ * Returns the maximum number of pages that a stream alone holds: each page that came in stays until
+ * one goes out. get put put get put hold 0 1 2 1 2, so 2. It does not matter which page a get
+ * takes, nor whose it was: a get without such a page takes a new one, which is gone afterwards.
  */
 static uint64_t most_pages(const struct sws_machine_request *requests, uint32_t n)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/rules.c - a row for each kernel. Where it came from, and since when:
+ * machine/rules.c - a row for each kernel. The origin of each rule, and its version:
  *
- *      keeps_tags         patch A took the tags from the swap cache       up to 4.8
+ *      keeps_tags         patch A removed the tags from the swap cache    up to 4.8
  *      cluster_locks      the lock of struct swap_cluster_info            4.11
  *      slot_cache         mm/swap_slots.c                                 4.11
  *      skips_cache        do_swap_page, SWP_SYNCHRONOUS_IO                4.15
  *      charge_lock        lrucare of mem_cgroup_commit_charge             up to 5.7
- *      starts_active      fresh anonymous pages on the active list        up to 5.8
+ *      starts_active      new anonymous pages on the active list          up to 5.8
  *      records            swap tracking a part of memory control          5.8
  *      keeps_first        page_check_references, anonymous pages too      5.9
  *      shadows            workingset detection of anonymous pages         5.9

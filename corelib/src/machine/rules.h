@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/rules.h - what differs between kernels in the same procedures. */
+/* machine/rules.h - the differences between kernels in the same procedures. */
 #ifndef SWAPSIM_MACHINE_RULES_H
 #define SWAPSIM_MACHINE_RULES_H
 
@@ -9,39 +9,46 @@
 #include <stdint.h>
 
 enum {
-	MACHINE_PAGEVEC = 15, /* PAGEVEC_SIZE, 14 up to 4.15 */
+	/* PAGEVEC_SIZE; it is 14 up to 4.15. */
+	MACHINE_PAGEVEC = 15,
 };
 
 struct machine_rules {
 	enum sws_kernel kernel;
-	/* Whose row of mapping.h: one that is the same there. */
+	/* The kernel of mapping.h with the same rules there. */
 	enum sws_kernel mapping;
-	/* Does the swap cache keep writeback tags, as released? */
+	/* True if the released kernel's swap cache has writeback tags. */
 	bool keeps_tags;
 	bool cluster_locks;
 	bool slot_cache;
-	/* mem_cgroup_commit_charge takes lru_lock for a page swapped in. */
+	/* True if mem_cgroup_commit_charge takes lru_lock for a page that was swapped in. */
 	bool charge_lock;
-	/* A synchronous device's page does not pass the swap cache, */
+	/* True if a page of a synchronous device does not pass through the swap cache. */
 	bool skips_cache;
-	/* and holds its place there meanwhile. */
+	/* True if such a page holds its place in the swap cache meanwhile. */
 	bool prepares;
-	/* New pages begin on the active list. */
+	/* True if new pages start on the active list. */
 	bool starts_active;
 	bool shadows;
-	/* Which memory cgroup a slot belongs to is recorded, under a lock of the device. */
+	/* True if the memory cgroup of a slot is recorded, under a lock of the device. */
 	bool records;
-	/* A page is activated when two looks find it referenced, not one. */
+	/*
+	 * True if a page is activated by the second scan that finds it referenced, false if by the
+	 * first.
+	 */
 	bool keeps_first;
-	/* A write to a page of one task leaves it its slot. */
+	/* True if a page of a single task retains its slot when it is written to. */
 	bool reuses_exclusive;
-	/* The slot's count is read before a page is read, and before one leaves the cache. */
+	/*
+	 * True if the slot's count is read before a page is read, and before one leaves the swap
+	 * cache.
+	 */
 	bool looks_at_counts;
-	/* Pages that a CPU gathers for a list. */
+	/* Pages of a pagevec. */
 	uint32_t pagevec;
 };
 
-/* The row of a kernel; NULL if there is none. */
+/* Returns the row of a kernel; NULL for an unknown kernel. */
 const struct machine_rules *sws_machine__rules_of(enum sws_kernel kernel);
 
 #endif

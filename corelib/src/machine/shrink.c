@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/shrink.c - list_pages of a node, 32: from the lists to the device or back.
+ * machine/shrink.c - reclaims list_pages (32) of a node: from the lists to the device or back.
  *
  *      active list   | head ......... tail | --32--> shrink_active --.
  *      inactive list | head ......... tail | <-----------------------'
@@ -10,31 +10,30 @@
  *           activated   referenced: to the active list's head
  *           gone        swapped out: to this CPU's free pages; batched, all at the list's end
  *
- * One turn in numbers, on a synchronous device; 32 are taken, two stay, one is activated:
+ * An example turn on a synchronous device; 32 pages are isolated, two kept, one activated:
  *
  *                        active   inactive   in hand   this CPU's free pages
  *      before            400      96         0         0
- *      BALANCE           368      128        0         0       for 3 * 96 < 400
+ *      BALANCE           368      128        0         0       because 3 * 96 < 400
  *      ISOLATE           368      96         32        0
  *      LOOK .. SETTLE    368      96         3         29      32 times
  *      PUT_BACK          369      98         0         29
  *
- * Batched, all 32 are in hand up to the list's end, and 29 locked: these leave before DRAIN.
+ * Batched, all 32 are in hand up to the list's end, and 29 are locked: these leave before DRAIN.
  */
 #include "machine/pages.h"
 #include "machine/reclaim.h"
 
 /*
- * Takes up to list_pages from the tail of a list into the actor's hands. What is in hand is on
- * no list, so that another CPU meets none of it and need not wait until it is done:
+ * Isolates up to list_pages from the tail of a list. Isolated pages are on no list, so that another
+ * CPU does not find them and need not wait for them:
  *
  *      CPU 0   lru_lock [ takes 0 .. 31 ]   swaps out 0 .. 31 ...   lru_lock [ puts back ]
  *      CPU 1   waits ...................[ takes 32 .. 63 ]   swaps out 32 .. 63 ...
  *
- * To walk the list in place would need lru_lock for as long as a page takes to be written, or
- * a hold of it before and after each page: 64 holds, and not two.
+ * Walking the list in place would need lru_lock for as long as the write of a page takes, or a hold
+ * before and after each page: 64 holds instead of two.
  */
-/* Takes up to list_pages from the tail of a list into the actor's hands. */
 static uint64_t isolate(struct actor *actor, enum machine_list list)
 {
 	struct sws_machine *self = actor->machine;
@@ -53,12 +52,11 @@ static uint64_t isolate(struct actor *actor, enum machine_list list)
 }
 
 /*
- * Puts a batch back, to the head of a list, the page first that was taken first: it came from
- * the tail, and of its batch it is the nearest to the tail again.
+ * Puts a batch back to the head of a list. The page that was isolated first is put first: it came
+ * from the tail, and remains the nearest one of its batch to the tail.
  *
- *      taken from the tail   z y x          put   x y z ...
+ *      isolated from the tail   z y x          put   x y z ...
  */
-/* Puts a batch back, to the head of a list. */
 static void put(struct actor *actor, enum machine_list list, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->n; i++)
@@ -76,9 +74,10 @@ static int isolate_active(struct actor *actor, void *frame, uint64_t *ns)
 }
 
 /*
- * Anonymous pages are deactivated whether they were referenced or not: shrink_active_list keeps
- * a referenced page active only if it is of a file that is executed. The look beforehand is not
- * for nothing, for it clears the mark: only who is touched on the inactive list is found so.
+ * Anonymous pages are deactivated whether they were referenced or not: shrink_active_list keeps a
+ * referenced page active only if it belongs to an executable file. The test is still needed,
+ * because it clears the mark: only pages that are touched on the inactive list are found referenced
+ * there.
  */
 static int deactivate(struct actor *actor, void *frame, uint64_t *ns)
 {
@@ -121,9 +120,9 @@ static int call_shrink_active(struct actor *actor)
 }
 
 struct shrink {
-	/* Of what was taken, the page that is looked at. */
+	/* The index of the current page among the isolated ones. */
 	uint32_t at;
-	/* A page was freed or activated, or found referenced. */
+	/* True if a page was freed or activated, or found referenced. */
 	bool progress;
 };
 
@@ -148,14 +147,14 @@ static int go_on_with_next(struct actor *actor, struct shrink *my)
 	return SWS_OK;
 }
 
-/* The list is gone through: what was put aside of it leaves now. */
+/* Ends the list: removes the pages that were set aside. */
 static int end_list(struct actor *actor)
 {
 	engine_go(&actor->thread, FLUSH);
 	return actor->cpu->aside.n ? sws_machine__remove_list(actor) : SWS_OK;
 }
 
-/* Is anything to be done with the next page of the list? */
+/* Tests whether the next page of the list has to be processed. */
 static int look(struct actor *actor, struct shrink *my)
 {
 	struct sws_machine *self = actor->machine;
@@ -176,17 +175,16 @@ static int look(struct actor *actor, struct shrink *my)
 }
 
 /*
- * Models page_check_references, from 5.9 on for anonymous pages as for others. A page by its
- * looks on the inactive list; t: touched since the one before:
+ * Models page_check_references, which from 5.9 on treats anonymous pages as others. A page at its
+ * tests on the inactive list; t: touched since the test before:
  *
- *      look         1 t              2 t              or 2, not touched
+ *      test         1 t              2 t              or 2, not touched
  *      up to 5.8    activated
  *      6.1          kept, kept_once  activated        goes out
  *
- * kept_once outlives the active list, as PG_referenced does: who comes back from there is
- * activated by the first look that finds it touched, until one finds it untouched.
+ * kept_once survives the active list, as PG_referenced does: a page that comes back from there is
+ * activated by the first test that finds it touched, until a test finds it untouched.
  */
-/* Models page_check_references, from 5.9 on for anonymous pages as for others. */
 static void stay_referenced(struct actor *actor, struct shrink *my, uint32_t index)
 {
 	struct sws_machine *self = actor->machine;
@@ -220,7 +218,7 @@ static int decide(struct actor *actor, struct shrink *my)
 	return sws_machine__swap_out(actor, index);
 }
 
-/* Did it leave? */
+/* Handles the result of a page: it left, or it stays. */
 static int settle(struct actor *actor, struct shrink *my)
 {
 	struct sws_machine *self = actor->machine;
@@ -238,8 +236,8 @@ static int settle(struct actor *actor, struct shrink *my)
 	}
 	page->locked = false;
 	/*
-	 * Without a slot it stays mapped; with one it was unmapped before it went under writeback,
-	 * and its address is PTE_LEAVING up to a later scan.
+	 * Without a slot the page stays mapped; with one it was unmapped before its writeback, and
+	 * its address is PTE_LEAVING until a later scan.
 	 */
 	if (!page->unmapped && page->pte != MACHINE_NONE)
 		self->pte_states[page->pte] = PTE_RESIDENT;

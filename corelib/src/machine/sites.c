@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/sites.c - who takes which lock, and with interrupts off or not: irq_save_ns more. A
- * mapping's lock and lru_lock are taken by the interrupt of a device, too (SWS_SITE_TREE_END,
- * SWS_SITE_LRU_ROTATE), so everybody else has interrupts off around them, or would wait for
- * ever on his own CPU. zone->lock is taken with interrupts off already, for the CPU's free pages.
+ * machine/sites.c - the call sites of locks, and whether interrupts are off there, which costs
+ * irq_save_ns. A mapping's lock and lru_lock are also taken by the interrupt of a device
+ * (SWS_SITE_TREE_END, SWS_SITE_LRU_ROTATE). Therefore all other sites have interrupts off around
+ * them; otherwise an interrupt could deadlock with its own CPU. zone->lock is taken with interrupts
+ * already off, for the CPU's free pages.
  */
 #include "machine/sites.h"
 

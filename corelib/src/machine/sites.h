@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/sites.h - where the machine takes locks: names, and whether interrupts are off. */
+/* machine/sites.h - the call sites of locks: names, and whether interrupts are off. */
 #ifndef SWAPSIM_MACHINE_SITES_H
 #define SWAPSIM_MACHINE_SITES_H
 
 #include "engine/engine.h"
 
-/* The table of enum sws_machine_site. */
+/* Returns the table of enum sws_machine_site. */
 const struct engine_site *sws_machine__sites(void);
 
 #endif

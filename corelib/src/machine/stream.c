@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/stream.c - the requests of one task of a trace, as fast as it can.
+ * machine/stream.c - the requests of one task of a trace, as fast as possible.
  *
  *      get   BEGIN FIND_PAGE SEND_OUT LEFT DONE     FIND_PAGE again after a new batch
  *      put   BEGIN SWAP_IN ARRIVED DONE             asleep in BEGIN until its page is out
  *
- * Two streams of one page, where the second comes too early:
+ * Two streams with one page, where the second comes too early:
  *
  *      stream 0                            page 7        stream 1
- *                                          absent        put 7: not out, so it says that it
- *                                          awaited       waits, and sleeps in BEGIN
+ *                                          absent        put 7: not out, so it registers as
+ *                                          awaited       waiting, and sleeps in BEGIN
  *      get 7: FIND_PAGE, SEND_OUT
  *      LEFT: the page has slot 300         swapped, 300  woken, BEGIN again: a fault
  *                                          resident      SWAP_IN of slot 300
@@ -21,16 +21,16 @@
 #include "machine/tasks.h"
 
 struct stream {
-	/* Its requests: the next one and where they end. */
+	/* Its requests: the first one and the next one. */
 	uint32_t first;
 	uint32_t row;
 	uint32_t end;
-	/* The address of the request under way. */
+	/* The address of the current request. */
 	uint32_t pte;
-	/* The page that goes out, and is it a fresh one? */
+	/* The page that goes out, and whether it is a new one. */
 	uint32_t page;
 	bool is_fresh;
-	/* Pages that came back and are next to go out. */
+	/* Pages that came back and are the next to go out. */
 	uint32_t batch[MACHINE_BATCH];
 	uint32_t at;
 	uint32_t n_batch;
@@ -47,7 +47,7 @@ static int end_stream(struct actor *actor, const struct stream *my)
 	return engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
 }
 
-/* The next request begins with a fault, unless its page is not out yet. */
+/* Begins the next request with a fault, unless its page is not out yet. */
 static int begin(struct actor *actor, struct stream *my)
 {
 	struct sws_machine *self = actor->machine;
@@ -66,7 +66,10 @@ static int begin(struct actor *actor, struct stream *my)
 	return engine_work(&actor->thread, self->config.costs.fault_ns);
 }
 
-/* A page at the tail that still comes in is locked; then no other is older. No scan moves pages to the other list. */
+/*
+ * Returns true if the tail has a page that may go out. A page there that is still coming in is
+ * locked; then no other page is older. No scan moves pages to the other list.
+ */
 static bool has_old_page(const struct actor *actor)
 {
 	const struct sws_machine *self = actor->machine;
@@ -75,7 +78,7 @@ static bool has_old_page(const struct actor *actor)
 	return list->count && !self->pages[list->last].locked;
 }
 
-/* Models isolate_lru_pages: the oldest of those that came back. */
+/* Models isolate_lru_pages: isolates the oldest pages that came back. */
 static int isolate(struct actor *actor, void *frame, uint64_t *ns)
 {
 	struct sws_machine *self = actor->machine;
@@ -93,7 +96,7 @@ static int isolate(struct actor *actor, void *frame, uint64_t *ns)
 	return SWS_OK;
 }
 
-/* Which page goes out: one of a batch, of a new batch, or a fresh one. */
+/* Chooses the page that goes out: one of the batch, of a new batch, or a new page. */
 static int find_page(struct actor *actor, struct stream *my)
 {
 	my->is_fresh = my->at == my->n_batch && !has_old_page(actor);
@@ -101,13 +104,13 @@ static int find_page(struct actor *actor, struct stream *my)
 		return sws_machine__alloc_page(actor);
 	if (my->at < my->n_batch)
 		return SWS_OK;
-	/* Others may have emptied the list before the lock is had. */
+	/* Others may have emptied the list before the lock is acquired. */
 	engine_go(&actor->thread, FIND_PAGE);
 	return sws_engine__under(&actor->thread, actor->node->lru_lock, SWS_SITE_LRU_INACTIVE,
 				 isolate, my);
 }
 
-/* What came in is some page of its node from now on. */
+/* Removes the address of a page that came in, which from now on is any page of its node. */
 static void forget_address(struct sws_machine *self, struct page *page)
 {
 	self->pte_states[page->pte] = PTE_ABSENT;
@@ -124,13 +127,13 @@ static int send_out(struct actor *actor, struct stream *my)
 	page = &self->pages[my->page];
 	page->dirty = true;
 	page->locked = true;
-	/* The stream that it came back to has only to give the slot away. */
+	/* The stream to which it came back has only to free its slot. */
 	if (page->pte != MACHINE_NONE)
 		forget_address(self, page);
 	return sws_machine__swap_out(actor, my->page);
 }
 
-/* The page is out: who waits for it goes on. */
+/* Wakes the stream that waits for a page, which is out now. */
 static int tell(struct sws_machine *self, uint32_t pte, uint32_t slot)
 {
 	const bool is_awaited = self->pte_states[pte] == PTE_AWAITED;
@@ -185,7 +188,7 @@ static int stream(struct actor *actor, void *frame, uint32_t step)
 	case LEFT:
 		return left(actor, my);
 	case SWAP_IN:
-		/* A page that is only read would keep its slot in the swap cache of 4.8. */
+		/* A page that is only read would retain its slot in the swap cache of 4.8. */
 		return sws_machine__swap_in(actor, my->pte, true);
 	case ARRIVED:
 		return arrived(actor, my);

@@ -22,8 +22,8 @@ static int under_map(struct actor *actor, uint32_t slot, enum sws_machine_site s
 }
 
 /*
- * A page's place in a tree, as mapping.h knows it: bit 0 tells a shadow from a folio, and 0 is an
- * empty place. So page 0 is 2, its shadow 3, and page n is found again as folio / 2 - 1.
+ * A page's place in a tree, as in mapping.h: bit 0 distinguishes a shadow from a folio, and 0 is an
+ * empty place. So page 0 is 2, its shadow 3, and page n is folio / 2 - 1.
  */
 struct place {
 	struct sws_mappings *mappings;
@@ -43,7 +43,7 @@ static struct place place_of(const struct actor *actor, const struct page *page)
 		.shadow = 2 * (index + 1) | 1,
 	};
 
-	/* The slot is one that the device handed out: the call cannot fail. */
+	/* The device has allocated the slot, so the call cannot fail. */
 	(void)sws_mapping_of_swap(place.mappings, place.slot, &place.mapping);
 	return place;
 }
@@ -55,7 +55,9 @@ static uint64_t tree_ns(const struct actor *actor, const struct sws_mapping_work
 	return costs->tree_ns + work->tree.descents * costs->descent_ns;
 }
 
-/* Without a page that comes or goes: no counters, no memory cgroup's record. */
+/*
+ * Returns the time of a hold that adds or removes no page: no counters, no memory cgroup's record.
+ */
 static uint64_t tag_ns(const struct actor *actor, const struct sws_mapping_work *work)
 {
 	const struct sws_machine_costs *costs = &actor->machine->config.costs;
@@ -148,9 +150,10 @@ int sws_machine__record(struct actor *actor, enum sws_machine_site site)
 }
 
 /*
- * One page at least is removed, so the subtraction does not wrap: pages that were put aside are
- * locked, clean and unmapped, and nobody can get at them. 29 of one mapping take tree_ns,
- * 28 times tree_next_ns and their descents, as one hold; alone they are 29 holds of tree_ns.
+ * At least one page is removed, so the subtraction does not wrap: pages that were set aside are
+ * locked, clean and unmapped, and no other actor can reach them. 29 pages of one mapping take
+ * tree_ns, 28 times tree_next_ns and their descents, as one hold; page by page they are 29 holds of
+ * tree_ns.
  */
 static int take_out_all(struct actor *actor, uint32_t *removed, uint64_t *ns)
 {
@@ -166,15 +169,15 @@ static int take_out_all(struct actor *actor, uint32_t *removed, uint64_t *ns)
 
 struct removal {
 	uint32_t lock;
-	/* NULL: all of the mapping that was put aside. */
+	/* The page; NULL for all pages of the mapping that were set aside. */
 	const struct page *page;
-	/* Removed and not yet recorded. */
+	/* Pages that were removed and not yet recorded. */
 	uint32_t left;
 };
 
 enum removal_step { TAKE, TAKE_OUT, RECORD };
 
-/* A hold of a mapping's lock, in it one of the records' lock for each page that it removes. */
+/* Holds a mapping's lock, and in it the records' lock once for each page that it removes. */
 static int removal(struct actor *actor, void *frame, uint32_t step)
 {
 	struct engine_thread *thread = &actor->thread;
@@ -283,13 +286,13 @@ int sws_machine__count(struct actor *actor, uint32_t slot, enum sws_machine_site
 }
 
 /*
- * What a hold costs that took a reference from a slot. If nothing holds the slot any
- * more, 4.8 frees it here; later kernels leave it to the caller (machine/slots.h, put).
+ * Returns the time of a hold that drops a reference of a slot. If the slot has no reference left,
+ * 4.8 frees it here; later kernels leave that to the caller (machine/slots.h, put).
  *
  *      4.8    si->lock [ 41 -> 01 ]        si->lock [ 01 -> c0 -> 0 ]
  *      5.7    cluster  [ 41 -> 01 ]        cluster  [ 01 -> c0 ]   ...   flush [ c0 -> 0 ]
  *
- * The mark c0 is never seen in 4.8: it comes and goes in one hold.
+ * In 4.8 the value c0 exists within one hold only.
  */
 static int settle(struct actor *actor, uint32_t slot, uint8_t usage, uint64_t *ns)
 {

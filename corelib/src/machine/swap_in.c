@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/swap_in.c - a page on its way in. Through the swap cache, in 4.8 and from an
- * asynchronous device, or past it from a synchronous one:
+ * machine/swap_in.c - a page comes in: through the swap cache, in 4.8 and from an asynchronous
+ * device, or bypassing it, from a synchronous one:
  *
  *      through   LOOK        ALLOCATE PREPARE ADD RECORD LRU_ADD READ CHARGE MAP       SETTLE
  *      past      HOLD_PLACE  ALLOCATE             RECORD LRU_ADD READ CHARGE MAP CLEAR SETTLE
  *
- * LOOK, HOLD_PLACE and CLEAR are 6.1's, RECORD is 5.8's, CHARGE 5.7's. Reclaim for the page may come
- * in between in ALLOCATE, with slots of its own; this page's slot waits in the frame.
+ * LOOK, HOLD_PLACE and CLEAR are steps of 6.1, RECORD of 5.8, CHARGE of 5.7. In ALLOCATE, reclaim
+ * for the page may use other slots; this page's slot is in the frame of the procedure.
  *
  * LRU_ADD is lru_cache_add_anon: to the inactive list, in every kernel. Up to 5.8 activate_page
- * follows when the page is mapped, but a page that still lies in the CPU's pagevec it lets be, as
- * 14 of 15 do. So the page is activated by the first scan, which finds it touched: it is looked at
+ * follows when the page is mapped, but has no effect on a page that is still in the CPU's pagevec,
+ * as 14 of 15 are. So the first scan, which finds the page touched, activates it: it is scanned
  * twice before it can go out.
  *
  * Slot 300, by its map byte (hexadecimal, slots/usage.c), and the page that takes it:
@@ -21,21 +21,21 @@
  *      HOLD_PLACE      41   its place, no page
  *      PREPARE                                      41   its place
  *      ADD                                          41   in the tree
- *      MAP             40                           40   the cache's alone
- *      CLEAR           c0   nobody's
- *      SETTLE          c0   put; the page is dirty  40   stays; the page is clean
+ *      MAP             40                           40   swap cache only
+ *      CLEAR           c0   no reference
+ *      SETTLE          c0   put; the page is dirty  40   retained; the page is clean
  *
- * Dirty says that the device has no copy. HOLD_PLACE is 6.1.y's "mm/swap: fix race when
- * skipping swapcache"; two threads that fault on one address, without it:
+ * A dirty page has no copy on the device. HOLD_PLACE is 6.1.y's "mm/swap: fix race when skipping
+ * swapcache". Without it, two threads that fault on one address:
  *
  *      CPU 0                            CPU 1
  *      reads slot 300 into page A
  *                                       reads slot 300 into page B, maps B, frees 300
  *                                       writes to B; B goes out, to slot 300 again
- *      300 is there as it was: maps A   what was written is lost
+ *      300 looks unchanged: maps A      the write is lost
  *
- * Threads do not share an address here, so nobody meets a place that is held: what remains of
- * it is two more holds of the slot's cluster lock a page, 41 and c0.
+ * Threads do not share an address here, so the place is never taken; the effect is two more holds
+ * of the slot's cluster lock per page, 41 and c0.
  */
 #include "machine/device.h"
 #include "machine/pages.h"
@@ -77,7 +77,7 @@ static int look_or_hold_place(struct actor *actor, struct swap_in *my)
 				      : SWS_OK;
 }
 
-/* The page has memory: does it go through the swap cache? */
+/* Decides, once the page has memory, whether it goes through the swap cache. */
 static int prepare(struct actor *actor, struct swap_in *my)
 {
 	struct page *page = NULL;
@@ -104,7 +104,10 @@ static int read_in(struct actor *actor, const struct swap_in *my)
 		return engine_run(&actor->thread,
 				  sws_machine__transfer(self, &self->nodes[device->node],
 							self->config.costs.copy_ns));
-	/* Asleep before it is submitted, as io_schedule has it: the completion wakes who sleeps. */
+	/*
+	 * It sleeps before the submission, as io_schedule does, because the completion wakes
+	 * sleepers only.
+	 */
 	error = engine_sleep(&actor->thread, SLEEP_TO_BE_WOKEN);
 	return error ? error : sws_machine__submit(self, device, my->page, actor->thread.cpu);
 }
@@ -129,7 +132,9 @@ static int map_page(struct actor *actor, struct swap_in *my)
 	return sws_machine__swap_free(actor, &my->slot);
 }
 
-/* The page is mapped and its slot one reference short: does the slot go? */
+/*
+ * Decides, once the page is mapped and its slot has one reference less, whether the slot is freed.
+ */
 static int settle(struct actor *actor, const struct swap_in *my)
 {
 	struct page *page = &actor->machine->pages[my->page];

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine/swap_out.c - a page on its way out. It comes here up to twice from the lists
- * if the device is asynchronous: first it is given to the device and stays, under
- * writeback; when that has ended, it is clean and unmapped, and leaves.
+ * machine/swap_out.c - a page goes out. With an asynchronous device it comes here up to twice:
+ * first it is given to the device and stays, under writeback; after that it is clean and unmapped,
+ * and leaves.
  *
  *      first      UNMAP GET_SLOT ADD DUPLICATE FLUSH COUNT START_WRITEBACK WRITE
  *      then       REMOVE
- *      at once, if the device is synchronous: all of it, END_WRITEBACK behind WRITE
+ *      synchronous device: all steps at once, END_WRITEBACK after WRITE
  *      a clean page that still has its slot: UNMAP DUPLICATE REMOVE
  *
- * Batched, REMOVE leaves the page where it is, for its list's removal.
+ * Batched, REMOVE leaves the page where it is, for the removal of its list.
  *
- * Page 900 of address 17, which is given slot 300 of an asynchronous device:
+ * Page 900 of address 17, which gets slot 300 of an asynchronous device:
  *
  *      after              address 17      page 900                       map byte of 300
  *      (mapped)           resident, 900   dirty                          -
  *      DECIDE of shrink   leaving, 900    dirty, locked                  -
- *      GET_SLOT           leaving, 900    dirty, locked                  c0   ours alone
+ *      GET_SLOT           leaving, 900    dirty, locked                  c0   not in the cache
  *      ADD                leaving, 900    dirty, locked, slot 300        c0   in the tree
- *      DUPLICATE          leaving, 900    the same                       41   cache, address
- *      COUNT              leaving, 900    the same, unmapped             41
+ *      DUPLICATE          leaving, 900    unchanged                      41   cache, address
+ *      COUNT              leaving, 900    unchanged, unmapped            41
  *      WRITE              leaving, 900    locked, slot, unmapped, writeback   41
  *      SETTLE of shrink   leaving, 900    slot, unmapped, writeback      41   kept
  *      (interrupt)        leaving, 900    slot, unmapped                 41   rotated
@@ -57,7 +57,7 @@ static int go(struct actor *actor, enum step step)
 	return SWS_OK;
 }
 
-/* The page stays in memory. */
+/* Ends the procedure; the page stays in memory. */
 static int stay(struct actor *actor)
 {
 	engine_return(&actor->thread, 0);
@@ -70,12 +70,15 @@ static int write_out(struct actor *actor, uint32_t index)
 	struct device *device = actor->device;
 	struct page *page = &self->pages[index];
 
-	/* All who wait are woken at once, and the first of them may fill the queue: look again. */
+	/*
+	 * All waiting actors are woken at once, and the first may fill the queue, so this one tests
+	 * again.
+	 */
 	if (sws_machine__is_congested(device)) {
 		engine_go(&actor->thread, WRITE);
 		return engine_sleep(&actor->thread, SLEEP_FOR_WRITEBACK);
 	}
-	/* clear_page_dirty_for_io: before the data is read, so that no write behind it is lost. */
+	/* clear_page_dirty_for_io: before the data is read, so that no later write is lost. */
 	page->dirty = false;
 	actor->count.pages_out++;
 	if (device->interrupt == MACHINE_NONE)
@@ -100,7 +103,10 @@ static int swap_out(struct actor *actor, void *frame, uint32_t step)
 		if (page->unmapped)
 			return go(actor, REMOVE);
 		return engine_work(thread, self->config.costs.unmap_ns);
-	/* A page that came in through the cache may have its slot still; if clean, its data, too. */
+	/*
+	 * A page that came in through the swap cache may still have its slot and, if clean, its
+	 * data.
+	 */
 	case GET_SLOT:
 		if (page->slot)
 			return go(actor, DUPLICATE);

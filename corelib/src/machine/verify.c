@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/verify.c - each invariant of a machine, found again from its parts. */
+/* machine/verify.c - recomputes each invariant of a machine from its parts. */
 #include "machine/layout.h"
 
 static int broken(const char **reason, const char *sentence)
@@ -18,26 +18,26 @@ static int verify_list(const struct sws_machine *self, uint32_t n, enum machine_
 	for (uint32_t i = list->first; i != MACHINE_NONE; i = self->pages[i].next, count++) {
 		const struct page *page = &self->pages[i];
 
-		/* A circle would have no end. */
+		/* Detects a cycle. */
 		if (count > list->count)
 			return broken(reason, "a list of pages is longer than its count");
 		if (page->previous != previous || page->list != number || page->node != n)
-			return broken(reason, "a page on a list does not know it");
+			return broken(reason, "a page on a list does not refer to it");
 		previous = i;
 	}
 	if (count != list->count || list->last != previous)
-		return broken(reason, "a list of pages is not as long as its count");
+		return broken(reason, "the count of a list of pages is not its length");
 	return SWS_OK;
 }
 
 /*
- * Each page is in one place: free in its zone or on a CPU, on a list, in a pagevec, or in
- * the hands of one actor. A written page that waits to be rotated is on its list, too.
+ * Checks that each page is in one place: free in its zone or on a CPU, on a list, in a pagevec, or
+ * held by one actor. A written page that waits for its rotation is on its list, too.
  *
  *      n_free + active + inactive     of each node
  *      + free.n + added.n + in_hand   of each CPU       = frames of all nodes
  *
- * The sum alone would not see a page that is lost while another is in two places; the marks
+ * The sum alone would not detect a page that is lost while another one is in two places; the marks
  * do: used pages are counted one by one, and none may be among the free ones.
  */
 static int verify_places(const struct sws_machine *self, const char **reason)
@@ -60,14 +60,15 @@ static int verify_places(const struct sws_machine *self, const char **reason)
 		places += actor->cpu->free.n + actor->cpu->added.n + actor->in_hand;
 		for (uint32_t k = 0; k < actor->cpu->free.n; k++)
 			if (self->pages[actor->cpu->free.pages[k]].used)
-				return broken(reason, "a page kept free by a CPU is in use");
+				return broken(reason, "a free page of a CPU is in use");
 	}
 	for (uint32_t i = 0; i < self->n_pages; i++)
 		used += self->pages[i].used;
 	if (used != self->charged)
-		return broken(reason, "the pages in use are not those that are charged");
+		return broken(reason,
+			      "the number of charged pages is not that of the pages in use");
 	if (places != self->n_pages)
-		return broken(reason, "a page is in no place or in two");
+		return broken(reason, "a page is in no place or in two places");
 	return SWS_OK;
 }
 
@@ -84,7 +85,7 @@ static int verify_ptes(const struct sws_machine *self, const char **reason)
 			if (!(sws_slots_usage(device->slots, value) & SWS_SLOT_COUNT))
 				return broken(reason, "a page that is not in memory has no slot");
 		} else if (self->pages[value].pte != i || !self->pages[value].used) {
-			return broken(reason, "a page in memory does not know its address");
+			return broken(reason, "a page in memory does not refer to its address");
 		}
 	}
 	return SWS_OK;
@@ -102,7 +103,7 @@ static int verify_streams(const struct sws_machine *self, const char **reason)
 			break;
 		case PTE_AWAITED:
 			if (!self->actors[value].thread.asleep)
-				return broken(reason, "a stream goes on without its page");
+				return broken(reason, "a stream runs without its page");
 			break;
 		case PTE_SWAPPED:
 			if (!(sws_slots_usage(self->devices[0].slots, value) & SWS_SLOT_COUNT))
@@ -110,7 +111,8 @@ static int verify_streams(const struct sws_machine *self, const char **reason)
 			break;
 		default:
 			if (self->pages[value].pte != i || !self->pages[value].used)
-				return broken(reason, "a stream's page does not know its address");
+				return broken(reason,
+					      "a stream's page does not refer to its address");
 		}
 	}
 	return SWS_OK;
@@ -136,7 +138,7 @@ static int verify_device(const struct sws_machine *self, const struct device *de
 	return error;
 }
 
-/* Two actors on one CPU would mix what they wait for into one cache of slots. */
+/* Two actors on one slot CPU would mix their slots in one cache. */
 static int verify_slot_cpus(const struct sws_machine *self, const char **reason)
 {
 	const uint32_t of_node = self->n_slot_cpus / self->config.nodes;
@@ -145,13 +147,13 @@ static int verify_slot_cpus(const struct sws_machine *self, const char **reason)
 	for (uint32_t i = 0; i < self->n_slot_cpus; i++)
 		taken += self->slot_cpus[i].taken;
 	if (taken != self->n_actors)
-		return broken(reason, "the CPUs that are taken are not as many as the actors");
+		return broken(reason, "the number of CPUs in use is not that of the actors");
 	for (uint32_t i = 0; i < self->n_actors; i++) {
 		const struct actor *actor = &self->actors[i];
 
 		if (!self->slot_cpus[actor->slot_cpu].taken ||
 		    actor->slot_cpu / of_node != actor->count.node)
-			return broken(reason, "an actor is on no CPU of its node");
+			return broken(reason, "an actor is not on a CPU of its node");
 	}
 	return SWS_OK;
 }

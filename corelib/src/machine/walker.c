@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/walker.c - reads and writes at random; after so many the walker rests. */
+/* machine/walker.c - random reads and writes; after a number of accesses the walker stops. */
 #include "machine/slots.h"
 #include "machine/tasks.h"
 
-enum { DRAWS = 64 }; /* pages that are looked at in one go */
+/* Accesses that are drawn in one event. */
+enum { DRAWS = 64 };
 
 struct walker {
-	/* The access that was drawn last. */
+	/* The address and the kind of the last access. */
 	uint32_t pte;
 	bool write;
-	/* The page that it found there. */
+	/* The page at that address. */
 	uint32_t page;
 };
 
@@ -22,7 +23,7 @@ static bool is_done(const struct actor *actor)
 	return accesses && actor->count.accesses == accesses;
 }
 
-/* An access to a page that is there. True if it has to leave the swap cache for it. */
+/* Accesses a resident page. Returns true if the page has to leave the swap cache for that. */
 static bool hit(struct actor *actor, struct walker *my)
 {
 	struct sws_machine *self = actor->machine;
@@ -49,9 +50,9 @@ static void draw(struct actor *actor, struct walker *my)
 }
 
 /*
- * Draws pages and accesses those that are there, up to one that is not. 64 of them are one event
- * of 64 x access_ns: what is seen there is as old as that at most, some microseconds, and a
- * walker that mostly hits costs a 64th of the events.
+ * Draws pages and accesses the resident ones, up to the first that is not. 64 accesses are one
+ * event of 64 x access_ns: the state that they see is at most that old, some microseconds, and a
+ * walker that mostly hits needs a 64th of the events.
  */
 static int look_around(struct actor *actor, struct walker *my)
 {
@@ -72,13 +73,13 @@ static int look_around(struct actor *actor, struct walker *my)
 }
 
 /*
- * The page may have gone meanwhile, or come back as another address's: the time of the draws has
- * passed since hit() looked.
+ * The page may have left in the meantime, or have come back at another address, because the time of
+ * the draws has passed since hit():
  *
  *      walker                            kswapd
  *      hit: page 900, slot 300
- *      draws take their time             takes 900 from its list, locks it, unmaps it
- *      LEAVE_CACHE: locked, let be       swaps it out
+ *      time of the draws passes          isolates 900, locks it, unmaps it
+ *      LEAVE_CACHE: locked, skipped      swaps it out
  */
 static int leave_cache(struct actor *actor, const struct walker *my)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/writer.c - fresh pages, one after another; after so many the writer exits. */
+/* machine/writer.c - new pages, one after another; after a number of accesses the writer exits. */
 #include "machine/pages.h"
 #include "machine/reclaim.h"
 #include "machine/tasks.h"
@@ -34,7 +34,7 @@ static int write_page(struct actor *actor, struct writer *my)
 	page->written = true;
 	page->referenced = true;
 	page->active = self->rules->starts_active;
-	/* It has an address if the task will give it back. */
+	/* The page has an address if the task will free it. */
 	if (self->config.accesses) {
 		page->pte = pte;
 		self->pte_states[pte] = PTE_RESIDENT;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine_log/identity.c - which lock has a number: they lie as machine/build.c added them.
+ * machine/log/identity.c - the identity of a lock number: locks are numbered in the order in which
+ * machine/build.c added them.
  *
  *      avail | alloc of each CPU | free of each CPU | lru, zone of each node
  *            | si, record, trees ..., clusters ... of each device
@@ -24,7 +25,7 @@ const char *sws_lock_class_name(uint32_t lock_class)
 	return lock_class < sizeof(names) / sizeof(*names) ? names[lock_class] : NULL;
 }
 
-/* One of n locks from the first on, of as many owners or the parts of one. */
+/* Returns true if a lock is one of n locks from `first` on, and its place among them. */
 static bool lies_in(uint32_t lock, uint32_t first, uint32_t n, uint32_t *place)
 {
 	*place = lock - first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine_log/layout.h - what the log knows of each CPU between two events. */
+/* machine/log/layout.h - the state of each CPU that the log holds between two events. */
 #ifndef SWAPSIM_MACHINE_LOG_LAYOUT_H
 #define SWAPSIM_MACHINE_LOG_LAYOUT_H
 
@@ -7,7 +7,10 @@
 #include "swapsim/machine_log.h"
 
 enum {
-	/* Locks that nest in a machine: swap_avail_lock, si->lock, a cluster's, a record's. */
+	/*
+	 * Maximum nesting of locks in a machine: swap_avail_lock, si->lock, a cluster's, a
+	 * record's.
+	 */
 	LOG_MOST_HELD = 8,
 };
 
@@ -22,9 +25,9 @@ struct log_cpu {
 	uint32_t n_held;
 	bool waits;
 	bool sleeps;
-	/* Since when. */
+	/* The start of the wait. */
 	uint64_t from;
-	/* For which lock, SWS_LOG_NONE: until an interrupt is taken; and behind whom. */
+	/* The lock, SWS_LOG_NONE for a wait until an interrupt is taken; and its holder. */
 	uint32_t lock;
 	uint32_t holder;
 	/* The lock that it took last at each site. */
@@ -36,9 +39,9 @@ struct sws_machine_log {
 	struct sws_machine *machine;
 	struct log_cpu *cpus;
 	uint32_t n_waiting;
-	/* Of all sites, up to now. */
+	/* The acquisitions of all sites so far. */
 	uint64_t acquisitions;
-	/* Where the spans of a call go. */
+	/* The caller's buffer of spans. */
 	struct sws_span *spans;
 	uint32_t n_spans;
 };

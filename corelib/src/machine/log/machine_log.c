@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine_log.c - what an event has ended, found by a look behind it.
+ * machine/log/machine_log.c - finds the spans that an event has ended, by comparing the states
+ * before and after it.
  *
- * An event is one CPU's. It gives back any of its locks, and then asks for one at most, spends
- * time, or sleeps. So only three things can have changed:
+ * An event belongs to one CPU. It releases any of its locks, and then requests at most one lock,
+ * spends time, or sleeps. So only the following can have changed:
  *
- *      others    who waited for what it gave back has it, or has its interrupt taken
- *      itself    locks that it had are another's, nobody's, or its own anew
+ *      others    a CPU that waited for a released lock has it, or its interrupt is taken
+ *      itself    locks that it had are another CPU's, free, or acquired again
  *                it has one more lock, or waits
  *
- * That it asked and was given the lock at once shows in no state of its own, as it may have run as
- * well; it shows in the sites' counts, which grew by one more than the others explain. So
- * does a lock that it gave back and took again in the same moment:
+ * If it requested a lock and got it at once, its state is the same as if it had run; but the sites'
+ * counts have increased by one more than the other CPUs explain. The same holds for a lock that it
+ * released and acquired again at the same moment:
  *
  *      before    CPU 0 holds lock 3 since 190                acquisitions 17
- *      event     at 190: gives it back, takes it again
- *      behind    CPU 0 holds lock 3 since 190                acquisitions 18
+ *      event     at 190: releases it, acquires it again
+ *      after     CPU 0 holds lock 3 since 190                acquisitions 18
  */
 #include "des/look.h"
 #include "machine/log/layout.h"
@@ -81,7 +82,7 @@ static uint32_t count_waited(const struct sws_machine_log *self)
 	return waited;
 }
 
-/* Those whose wait is over have their event at its end. */
+/* Ends the waits that are over; their CPUs have an event at that time. */
 static int end_waits(struct sws_machine_log *self, uint32_t waited)
 {
 	int error = SWS_OK;
@@ -105,8 +106,8 @@ static int end_waits(struct sws_machine_log *self, uint32_t waited)
 }
 
 /*
- * The lock that a CPU has just been given. One that it held before, since this very moment, looks
- * the same: it is meant only if there is no other.
+ * Returns the lock that a CPU has just acquired. A lock that it held before, since this very
+ * moment, looks the same; it is returned only if there is no other.
  */
 static uint32_t find_given(struct sws_machine_log *self, uint32_t n, uint32_t site)
 {
@@ -121,7 +122,7 @@ static uint32_t find_given(struct sws_machine_log *self, uint32_t n, uint32_t si
 	return lock;
 }
 
-/* Locks that the CPU had and has no more, or has anew: that which it was given. */
+/* Ends the holds of locks that the CPU no longer has, or has acquired again: the given one. */
 static void end_holds(struct sws_machine_log *self, uint32_t n, uint32_t given)
 {
 	struct log_cpu *cpu = &self->cpus[n];
@@ -172,7 +173,9 @@ static int note_wait(struct sws_machine_log *self, uint32_t n, uint32_t site)
 	return SWS_OK;
 }
 
-/* What is behind an event of a CPU: holds first, then the waits that their ends have ended. */
+/*
+ * Reports the spans that an event of a CPU has ended: holds first, then the waits that they ended.
+ */
 static int look_behind(struct sws_machine_log *self, uint32_t n)
 {
 	const uint64_t before = self->acquisitions;
@@ -256,7 +259,7 @@ uint32_t sws_machine_log_cached(const struct sws_machine_log *self)
 	return cached;
 }
 
-/* What a CPU has, waits for or sleeps through when the log begins. */
+/* Reads the state of a CPU when the log begins: its locks, its wait, or its sleep. */
 static int find_state(struct sws_machine_log *self)
 {
 	const uint32_t n_locks = sws_des__count_locks(des_of(self));
