@@ -125,9 +125,8 @@ MEDIANS_BY_SIZE: Final = Table(
 
 SIMULATED_AND_LAB: Final = Table(
     "SIMULATED_AND_LAB",
-    "A row of a world beside the same of a real kernel, by one rule set: medians over seeds "
-    "and over rounds with their intervals, the world's medians at what is open of its "
-    "constants, how many times the larger is the smaller, and whether that is near enough.",
+    "A row of the simulation and of a real kernel, by one rule set: medians over seeds and over "
+    "rounds with their intervals, and the range of the simulated medians over its open constants.",
     columns.METRIC,
     columns.POLICY,
     columns.UNIT,
@@ -155,9 +154,8 @@ SIMULATED_AND_LAB: Final = Table(
 
 ORDER_IN_LAB: Final = Table(
     "ORDER_IN_LAB",
-    "Of the pairs of rule sets that a real kernel tells apart in a row, how many a world has"
-    " in the same order; at what is open of its constants the fewest and the most; whether "
-    "it has all.",
+    "One row per row of the lab: how many of the pairs of rule sets that a real kernel "
+    "distinguishes are simulated in the same order.",
     columns.METRIC,
     Column("pairs", pl.UInt32, "pairs of rule sets that the real kernel tells apart"),
     Column("in_order", pl.UInt32, "pairs that the simulation has in the same order"),
@@ -235,13 +233,12 @@ _CLAIMED: Final = Column(
 )
 DIRECTIONS_PARTED: Final = Table(
     "DIRECTIONS_PARTED",
-    "A claimed direction on which a real kernel and a world do not agree: base -> value of "
-    "each, and which of them sees what is claimed; neither where both leave it open, or one "
-    "against the other.",
+    "A claimed direction on which a real kernel and the simulation do not agree: base -> value "
+    "of each, and which of them agrees with the claim: lab, simulation, or neither.",
     columns.CLAIM,
     _CLAIMED,
-    Column("lab", pl.String, "base -> value, in the real kernel; in the simulation"),
-    Column("world", pl.String, "base -> value, in the real kernel; in the simulation"),
+    Column("lab", pl.String, "base -> value, in the real kernel"),
+    Column("simulation", pl.String, "base -> value, in the simulation"),
     Column("like_the_mail", pl.String, "which of the two shows what is claimed"),
 )
 
@@ -413,7 +410,7 @@ STANDING: Final = Vocabulary(
 
 SIMULATION_TOLERANCES: Final = Table(
     "SIMULATION_TOLERANCES",
-    "What judges each row of patch 03's tables in its world; data/published/README.md has "
+    "What judges each row of patch 03's tables in the simulation; data/published/README.md has "
     "the rules. A cell up to ``nothing`` is none. ``points`` is how far the change from "
     "mmotm to the series may lie from the printed one, ``collapse`` the share of the round "
     "without a file that 3.9 alone falls below.",

@@ -13,13 +13,13 @@ from swapsim.stall.tables import CODE_CLAIMS, LED_ENDS, LED_PAGES, LED_WHY, LIST
 
 def fates(*kinds: str, rules: str, **context: object) -> list[str]:
     """Return what becomes of each page."""
-    found = patch.led(patch.list_of(*kinds), [rules], **context)  # type: ignore[arg-type]
+    found = patch.process_list(patch.make_list(*kinds), [rules], **context)  # type: ignore[arg-type]
     return found.pages["fate"].to_list()
 
 
 def test_a_list_is_a_number_of_pages_of_each_kind() -> None:
     """In order, of files unless they are anonymous."""
-    pages = patch.list_of("2 dirty", "1 anonymous writing marked")
+    pages = patch.make_list("2 dirty", "1 anonymous writing marked")
     assert pages.schema == LIST_OF_PAGES.schema
     assert pages.select("place", "page", "file", "dirty", "writeback", "reclaim").rows() == [
         (1, "dirty", True, True, False, False),
@@ -30,12 +30,12 @@ def test_a_list_is_a_number_of_pages_of_each_kind() -> None:
 
 @pytest.mark.parametrize(
     ("kinds", "named"),
-    [((), "a list has a page"), (("dirty",), "'dirty': give a number"), (("1 wet",), "'wet'")],
+    [((), "the list is empty"), (("dirty",), "'dirty': give a number"), (("1 wet",), "'wet'")],
 )
 def test_what_is_no_kind_is_named(kinds: tuple[str, ...], named: str) -> None:
     """With the words that there are."""
     with pytest.raises(InputError, match=named):
-        patch.list_of(*kinds)
+        patch.make_list(*kinds)
 
 
 def test_mmotm_frees_a_page_under_writeback_and_patch_1_keeps_it() -> None:
@@ -70,7 +70,7 @@ def test_fates_are_told_in_words() -> None:
 
 def test_a_second_meeting_finds_the_flags_of_the_first() -> None:
     """So kswapd writes what it kept."""
-    found = patch.led(patch.list_of("32 dirty"), ["series-8"], meetings=2)
+    found = patch.process_list(patch.make_list("32 dirty"), ["series-8"], meetings=2)
     assert found.ends.schema == LED_ENDS.schema
     assert found.ends.select("flags_before", "flags_after", "written").rows() == [
         ([], ["tail_lru_dirty"], 0),
@@ -80,21 +80,21 @@ def test_a_second_meeting_finds_the_flags_of_the_first() -> None:
 
 def test_one_page_in_a_program_s_hands_undoes_a_list_of_dirty_ones() -> None:
     """It is taken, and so they are not all."""
-    (end,) = patch.led(patch.list_of("31 dirty", "1 locked dirty"), ["series-8"]).ends.to_dicts()
+    (end,) = patch.process_list(patch.make_list("31 dirty", "1 locked dirty"), ["series-8"]).ends.to_dicts()
     assert (end["taken"], end["unqueued_dirty"], end["flags_set"]) == (32, 31, [])
 
 
 def test_6_1_decides_at_the_end_of_a_pass_that_has_this_list_alone() -> None:
     """kswapd's, for direct reclaim sets no flag of the node."""
-    pages = patch.list_of("32 writing")
-    (kswapd,) = patch.led(pages, ["6.1"]).ends["flags_set"].to_list()
-    (direct,) = patch.led(pages, ["6.1"], kswapd=False).ends["flags_set"].to_list()
+    pages = patch.make_list("32 writing")
+    (kswapd,) = patch.process_list(pages, ["6.1"]).ends["flags_set"].to_list()
+    (direct,) = patch.process_list(pages, ["6.1"], kswapd=False).ends["flags_set"].to_list()
     assert (kswapd, direct) == (["writeback"], [])
 
 
 def test_each_rule_set_is_led_from_the_same_flags_on() -> None:
     """And each says why, act by act."""
-    found = patch.led(patch.list_of("4 dirty"), flags=["writeback"])
+    found = patch.process_list(patch.make_list("4 dirty"), flags=["writeback"])
     assert found.ends["rules"].to_list() == list(STALL_RULES)
     assert found.pages.schema == LED_PAGES.schema
     assert found.why.schema == LED_WHY.schema
@@ -105,11 +105,11 @@ def test_each_rule_set_is_led_from_the_same_flags_on() -> None:
 
 def test_what_is_no_flag_or_rule_set_is_named() -> None:
     """Before anything is led."""
-    pages = patch.list_of("1 clean")
+    pages = patch.make_list("1 clean")
     with pytest.raises(InputError, match=r"'wet'.*writeback"):
-        patch.led(pages, flags=["wet"])
+        patch.process_list(pages, flags=["wet"])
     with pytest.raises(ConfigError, match=r"2\.6"):
-        patch.led(pages, ["2.6"])
+        patch.process_list(pages, ["2.6"])
 
 
 def test_each_claim_about_the_code_is_tried_and_holds() -> None:

@@ -167,9 +167,9 @@ def test_the_verdict_counts_what_was_judged() -> None:
     """All hold, and the collapse has its points beside the printed ones."""
     judged = patch.verdicts(mailed())
     asked = judged["order"].is_not_null().sum()
-    sentence = patch.verdict_in_world(judged)
+    sentence = patch.verdict_in_simulation(judged)
     assert f"in {asked} of the {asked} rows that order them; in 0 rows they do not" in sentence
-    alone = "as in the mail, memcached collapses beside large files by the rules of 3.9 only"
+    alone = "as in the mail, memcached collapses next to large files by the rules of 3.9 only"
     assert f"On a disk, {alone}" in sentence
     assert f"Over NFS, {alone}" in sentence
     assert "against mmotm by -1.6 and -2.1 % (published: -1.6 and -2.1 %)" in sentence
@@ -260,7 +260,7 @@ def test_the_mails_rows_stand_beside_the_worlds_and_the_labs() -> None:
     columns = ["metric", "policy", "n_tasks", "seed", "value"]
     labels = {"patch": patch.PATCH, "source": "measured", "kernel": "6.1", "unit": "pages"}
     measured = claims.results(pl.DataFrame(rows, schema=columns, orient="row"), labels)
-    found = patch.beside(cells, judged, measured, [SCANNED])
+    found = patch.three_sources(cells, judged, measured, [SCANNED])
     assert found["source"].to_list() == ["published", "simulated", "measured"]
     assert found["3.9"].to_list() == [
         "6046108",
@@ -269,8 +269,8 @@ def test_the_mails_rows_stand_beside_the_worlds_and_the_labs() -> None:
     ]
     assert found["change"].to_list() == [-81.4, -81.4, 50.0]
     assert found["verdict"].to_list() == ["", "order holds, size 3 of 3", ""]
-    far = patch.beside(cells, judged, measured, ["memcachetest-4055M", SCANNED], "nfs")
+    far = patch.three_sources(cells, judged, measured, ["memcachetest-4055M", SCANNED], "nfs")
     assert far["3.9"].to_list()[2::3] == ["-", "-"]
     assert far["verdict"][1] == "order holds, size 2 of 2"
     with pytest.raises(InputError, match="Swap Outs"):
-        patch.beside(cells, judged, measured, ["Swap Outs"])
+        patch.three_sources(cells, judged, measured, ["Swap Outs"])

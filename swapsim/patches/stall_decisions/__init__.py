@@ -5,45 +5,52 @@ from typing import TYPE_CHECKING
 
 from swapsim.lazy import submodules
 from swapsim.patches.stall_decisions import kept
-from swapsim.patches.stall_decisions.beside import beside
-from swapsim.patches.stall_decisions.code_claims import code_claims
 from swapsim.patches.stall_decisions.conclusions import (
     counted,
     headline_fit,
     headline_locks,
     headline_ranges,
     verdict,
+    verdict_in_lab_guest,
     verdict_in_runs,
-    verdict_in_world,
+    verdict_in_simulation,
 )
 from swapsim.patches.stall_decisions.fitting import fitted, residuals_of
-from swapsim.patches.stall_decisions.guest import (
-    at_what_is_open,
-    guests,
-    like_the_mail,
-    order_of_rules,
-    variants,
-    verdict_on_guests,
-    world_and_lab,
-)
-from swapsim.patches.stall_decisions.judgement import cells, orders, score, verdicts
+from swapsim.patches.stall_decisions.guest import guests, variants
 from swapsim.patches.stall_decisions.kept import headline_results
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
-    SIZES,
     STEPS,
     along_rules,
-    as_mailed,
+    by_variant,
+    compare_orders,
+    compare_with_lab,
     directions,
     measured_as_mailed,
+    parted_directions,
     steps,
 )
-from swapsim.patches.stall_decisions.lists import led, list_of
-from swapsim.patches.stall_decisions.mail import KERNELS, PATCH, printed
+from swapsim.patches.stall_decisions.lists import (
+    code_claims,
+    make_list,
+    process_list,
+    rule_spans,
+)
+from swapsim.patches.stall_decisions.mail import (
+    KERNELS,
+    PATCH,
+    SIZES,
+    as_mailed,
+    cells,
+    orders,
+    printed,
+    score,
+    three_sources,
+    verdicts,
+)
 from swapsim.patches.stall_decisions.node import node_beside_zones, on_a_node
 from swapsim.patches.stall_decisions.over_nfs import servers
 from swapsim.patches.stall_decisions.over_time import one_life, summed
-from swapsim.patches.stall_decisions.rules import rule_spans
 from swapsim.patches.stall_decisions.unknowns import ranges
 from swapsim.patches.stall_decisions.what_if import matters
 from swapsim.patches.stall_decisions.worlds import Run, of_target, tell, watched
@@ -62,10 +69,11 @@ __all__ = [
     "Run",
     "along_rules",
     "as_mailed",
-    "at_what_is_open",
-    "beside",
+    "by_variant",
     "cells",
     "code_claims",
+    "compare_orders",
+    "compare_with_lab",
     "counted",
     "directions",
     "fitted",
@@ -75,18 +83,17 @@ __all__ = [
     "headline_ranges",
     "headline_results",
     "kept",
-    "led",
-    "like_the_mail",
-    "list_of",
+    "make_list",
     "matters",
     "measured_as_mailed",
     "node_beside_zones",
     "of_target",
     "on_a_node",
     "one_life",
-    "order_of_rules",
     "orders",
+    "parted_directions",
     "printed",
+    "process_list",
     "ranges",
     "residuals_of",
     "rule_spans",
@@ -95,12 +102,12 @@ __all__ = [
     "steps",
     "summed",
     "tell",
+    "three_sources",
     "variants",
     "verdict",
+    "verdict_in_lab_guest",
     "verdict_in_runs",
-    "verdict_in_world",
-    "verdict_on_guests",
+    "verdict_in_simulation",
     "verdicts",
     "watched",
-    "world_and_lab",
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What patch C is found to do: in the runs of a real kernel, and on the lists of one."""
+"""What patch C does, in sentences: on the lists of a real kernel, in its runs, and simulated."""
 
 from typing import Final
 
@@ -8,7 +8,14 @@ import polars as pl
 from swapsim import claims, traces
 from swapsim.claims.directions import FEWEST_ROUNDS
 from swapsim.claims.tables import DIRECTIONS
-from swapsim.patches.stall_decisions.lab import STEPS, directions, steps
+from swapsim.patches.stall_decisions.lab import (
+    FACTOR,
+    STEPS,
+    compare_orders,
+    compare_with_lab,
+    directions,
+    steps,
+)
 from swapsim.patches.stall_decisions.tables import SIMULATED_VERDICTS
 from swapsim.stall.tables import VERIFIED_STALLS
 from swapsim.stall.verify import verified_stalls
@@ -17,14 +24,14 @@ HEADLINES: Final = {
     "Kswapd pages scanned": "pages scanned by kswapd",
     "Page writes file": "file pages written by reclaim",
 }
-"""The rows that the card leads with, and their words."""
+"""The rows of the card's headlines, and their words."""
 
 MOST: Final = 0.9
-"""Of the whole change: with so much the work is done."""
+"""Share of the change from mmotm to the complete series at which it counts as done."""
 
 
 def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame) -> str:
-    """Say what patch C's rules decide, and what they do, in a kernel and in the world.
+    """Return what patch C's rules decide, and what they do in a kernel and in the simulation.
 
     Parameters
     ----------
@@ -33,19 +40,19 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
     measured
         As for `verdict_in_runs`.
     judged
-        As for `verdict_in_world`.
+        As for `verdict_in_simulation`.
 
     Returns
     -------
     str
         Three paragraphs.
     """
-    told = (verdict_on_lists(verified), verdict_in_runs(measured), verdict_in_world(judged))
-    return "\n\n".join(told)
+    parts = (verdict_on_lists(verified), verdict_in_runs(measured), verdict_in_simulation(judged))
+    return "\n\n".join(parts)
 
 
 def verdict_on_lists(verified: pl.DataFrame) -> str:
-    """Say how far the rules decide as a real kernel did.
+    """Return how far the rules decide as a real kernel did.
 
     Parameters
     ----------
@@ -86,7 +93,7 @@ def headline_locks(_constants: pl.DataFrame) -> None:
 
 
 def verdict_in_runs(measured: pl.DataFrame) -> str:
-    """Say what the rules of 2013 do in a real 6.1.
+    """Return what the rules of 2013 do in a real 6.1.
 
     Parameters
     ----------
@@ -110,8 +117,8 @@ def verdict_in_runs(measured: pl.DataFrame) -> str:
     )
 
 
-def verdict_in_world(judged: pl.DataFrame) -> str:
-    """Say how near the world's tables come to the mail's.
+def verdict_in_simulation(judged: pl.DataFrame) -> str:
+    """Return how near the simulated tables come to the mail's.
 
     Parameters
     ----------
@@ -135,26 +142,49 @@ def verdict_in_world(judged: pl.DataFrame) -> str:
     )
 
 
+def verdict_in_lab_guest(simulated: pl.DataFrame, measured: pl.DataFrame) -> str:
+    """Return how near the simulated lab guest comes to the lab.
+
+    Parameters
+    ----------
+    simulated, measured : polars.DataFrame
+        As for `lab.compare_with_lab`.
+
+    Returns
+    -------
+    str
+        Two sentences.
+    """
+    table = compare_with_lab(simulated, measured)
+    order = compare_orders(simulated, measured).filter(pl.col("pairs") > 0)
+    pairs, right = (int(order[name].sum()) for name in ("pairs", "in_order"))
+    return (
+        f"Of {table.height} figures of the lab's test, {int(table['near'].sum())} are within a "
+        f"factor of {FACTOR}. Of the {pairs} pairs of rule sets that the lab tells apart, {right} "
+        f"are in the lab's order; in {int(order['holds'].sum())} of {order.height} rows all of "
+        "them are."
+    )
+
+
 def _collapses(rows: pl.DataFrame) -> str:
-    """Say where memcached collapses by 3.9's rules alone, and what the series costs it there."""
+    """Return where memcached collapses by 3.9's rules alone, and what the series costs it there."""
     large = rows.drop_nulls("collapse")
-    told = []
+    sentences = []
     for table, words in {"parallelio, disk": "On a disk", "parallelio, nfs": "Over NFS"}.items():
         of_one = large.filter(table=table)
-        as_mailed = bool(of_one["collapse"].all())
         collapses = (
-            "as in the mail, memcached collapses beside large files by the rules of 3.9 only"
-            if as_mailed
-            else "unlike in the mail, it is not by the rules of 3.9 only that memcached collapses"
+            "as in the mail, memcached collapses next to large files by the rules of 3.9 only"
+            if of_one["collapse"].all()
+            else "unlike in the mail, memcached collapses under the later rules, too"
         )
         points, printed = (
             " and ".join(f"{value:+.1f}" for value in of_one[name]) for name in ("points", "change")
         )
-        told.append(
+        sentences.append(
             f"{words}, {collapses}; the series changes its rate against mmotm by {points} % "
             f"(published: {printed} %)."
         )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def _counted(judged: pl.DataFrame) -> str:
@@ -163,22 +193,22 @@ def _counted(judged: pl.DataFrame) -> str:
 
 
 def _works(measured: pl.DataFrame) -> str:
-    """Say how far the figures go with all eight patches, and with how many of them.
+    """Return how the headline figures change with all eight patches, and which patches do it.
 
-    What several figures have in common is said once.
+    What is the same for all figures is said once.
     """
-    found = {metric: _work(measured, metric) for metric in HEADLINES}
-    told = " and ".join(words for words, _ in found.values())
-    ways = {way for _, way in found.values() if way}
-    if len(ways) == 1 and len(found) == len([way for _, way in found.values() if way]):
-        return f"{told}; of each change, {ways.pop()}"
+    found = [_work(measured, metric) for metric in HEADLINES]
+    shares = {share for _, share in found}
+    if len(shares) == 1 and "" not in shares:
+        figures = " and ".join(words for words, _ in found)
+        return f"{figures}; of each change, {shares.pop()}"
     return " and ".join(
-        f"{words} (of the change, {way})" if way else words for words, way in found.values()
+        f"{words} (of the change, {share})" if share else words for words, share in found
     )
 
 
 def _work(measured: pl.DataFrame, metric: str) -> tuple[str, str]:
-    """Say from where to where a figure goes, and how much of that way with how many patches."""
+    """Return how a figure changes, and the share of the change that the first patches make."""
     base, *prefixes = STEPS
     ends = claims.steps(measured, (base, prefixes[-1]), [metric]).row(0, named=True)
     words = HEADLINES[metric]

@@ -9,9 +9,8 @@ import polars as pl
 
 from swapsim import reclaim
 from swapsim.patches.stall_decisions import over_time, unknowns, what_if
-from swapsim.patches.stall_decisions.judgement import RULES
 from swapsim.patches.stall_decisions.lab import STEPS
-from swapsim.patches.stall_decisions.mail import PATCH
+from swapsim.patches.stall_decisions.mail import PATCH, RULES
 from swapsim.patches.stall_decisions.worlds import SEEDS, TARGETS, Run, tell
 from swapsim.study import SerialExecutor
 from swapsim.study.kept import kept, picked

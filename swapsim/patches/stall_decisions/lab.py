@@ -1,63 +1,68 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lab's Linux 6.1 with the rules of 2013: its runs in the words of the mail, and step by step.
+"""The lab's Linux 6.1 with the rules of 2013: its runs, and the simulation of its guest.
 
-The lab makes the mail's test small: a pool of four fifths of memory, and a file beside it whose
-size is a multiple of the fifth that is left.
+The lab runs a small version of the mail's test: a pool of four fifths of memory, and a file whose
+size is a multiple of the fifth that is left. Which rows are compared with the simulation, and how,
+was fixed before the first simulation.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, Final
 
 import polars as pl
 
 from swapsim import claims
-from swapsim.claims.tables import DIRECTIONS, MEDIANS_BY_SIZE, PAIRED, RESULTS
-from swapsim.ffi import facts
-from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
+from swapsim.claims.tables import (
+    DIRECTIONS,
+    DIRECTIONS_PARTED,
+    MEDIANS_BY_SIZE,
+    ORDER_IN_LAB,
+    PAIRED,
+    RESULTS,
+    SIMULATED_AND_LAB,
+)
+from swapsim.ffi.facts import STALL_RULES
+from swapsim.patches.stall_decisions.mail import OF_SIZE, PATCH, as_mailed
 
 EXPERIMENT: Final = "stall-rules"
 
-SIZES: Final = {"0M": "0", "715M": "0.5", "2385M": "1.67", "4055M": "2.84"}
-"""The mail's files, and what they are of the memory beside the pool."""
+STEPS: Final = tuple(name for name in STALL_RULES if name == "mmotm" or name.startswith("series"))
+"""The base, and each state of the series: one more patch per step."""
 
-STEPS: Final = tuple(
-    name for name in facts.STALL_RULES if name == "mmotm" or name.startswith("series")
+AS_SET: Final = "as set"
+"""The variant of the simulation in which each constant has its value."""
+
+FACTOR: Final = 1.5
+"""Maximum ratio between simulated and measured counts; fixed before the first run."""
+
+ZERO: Final = {
+    "pages": 32.0,
+    "faults": 32.0,
+    "sectors": 256.0,
+    "1": 1.0,
+    "s": 0.1,
+    "%": 1.0,
+}
+"""By unit, a figure below this counts as this: a list of pages, one stall."""
+
+ROWS: Final = (
+    *("Kswapd pages scanned", "Kswapd pages reclaimed", "Kswapd efficiency"),
+    *("Direct pages scanned", "Direct pages reclaimed"),
+    *("Page writes file", "Page writes anon", "Page reclaim immediate"),
+    *("Swap Ins", "Major Faults", "Sector Reads", "Sector Writes"),
+    *("Stalls congestion_wait", "Time stalled"),
 )
-"""The base, and each state of the series: a patch a step."""
+"""Simulated rows over all four sizes together."""
 
-_OF_SIZE: Final = r"^(.+)-([0-9.]+)$"
+ROWS_BY_SIZE: Final = ("Ops memcachetest", "Ops io-duration", "Ops swaptotal")
+"""Simulated rows of each size. Slab, inodes and the faults of other programs are not simulated."""
 
-
-def as_mailed(measured: pl.DataFrame) -> pl.DataFrame:
-    """Call the lab's runs by the names of the mail: its three kernels, its rows.
-
-    Parameters
-    ----------
-    measured : polars.DataFrame
-        Schema RESULTS, of EXPERIMENT.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS. Rows that the mail prints by size are those of the lab's sizes; the others
-        are of all four together, as there.
-    """
-    kernels = {rules: kernel for kernel, rules in KERNELS.items()}
-    mailed = {size: name for name, size in SIZES.items()}
-    rows = RESULTS.check(measured).filter(pl.col("policy").is_in(list(kernels)))
-    metric, size = (pl.col("metric").str.extract(_OF_SIZE, group) for group in (1, 2))
-    by_size = pl.col("metric").str.starts_with("Ops ")
-    frame = rows.filter(by_size | size.is_null()).with_columns(
-        kernel=pl.col("policy").replace_strict(kernels),
-        metric=pl.when(size.is_null())
-        .then(pl.format("disk: {}", "metric"))
-        .otherwise(pl.format("disk: {}-{}", metric, size.replace(mailed))),
-    )
-    return RESULTS.check(frame)
+_DIRECTION: Final = ("base", "value", "verdict")
 
 
 def measured_as_mailed() -> pl.DataFrame:
-    """Return `as_mailed` of the shipped runs."""
+    """Return `mail.as_mailed` of the shipped runs."""
     return as_mailed(claims.measured_results(EXPERIMENT))
 
 
@@ -79,7 +84,7 @@ def directions(measured: pl.DataFrame) -> pl.DataFrame:
 
 
 def along_rules(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Take medians along all rule sets, by size of the file.
+    """Return medians along all rule sets, by size of the file.
 
     Parameters
     ----------
@@ -92,20 +97,20 @@ def along_rules(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     -------
     polars.DataFrame
         Schema MEDIANS_BY_SIZE, in the order of the rule sets; a size is a multiple of the memory
-        beside the pool.
+        that the pool leaves.
     """
-    metric, size = (pl.col("metric").str.extract(_OF_SIZE, group) for group in (1, 2))
+    metric, size = (pl.col("metric").str.extract(OF_SIZE, group) for group in (1, 2))
     chosen = RESULTS.check(measured).filter(metric.is_in(metrics))
     frame = (
         claims.medians(chosen)
         .with_columns(metric=metric, size=size)
-        .sort(pl.col("policy").cast(pl.Enum(facts.STALL_RULES)), "metric", "size")
+        .sort(_rules_place(), "metric", "size")
     )
     return MEDIANS_BY_SIZE.check(frame.select(MEDIANS_BY_SIZE.names()))
 
 
 def steps(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Say what each of the eight patches changes, against the one before it.
+    """Return what each of the eight patches changes, compared with the state before it.
 
     Parameters
     ----------
@@ -119,3 +124,163 @@ def steps(measured: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
         Schema PAIRED.
     """
     return PAIRED.check(claims.steps(measured, STEPS, metrics))
+
+
+def compare_with_lab(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
+    """Compare each simulated row with the lab's, by rule set.
+
+    Parameters
+    ----------
+    simulated : polars.DataFrame
+        Schema RESULTS, of `studies.lab_guest`, one kernel per variant.
+    measured : polars.DataFrame
+        Schema RESULTS, of EXPERIMENT.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SIMULATED_AND_LAB, in the order of ROWS_BY_SIZE, ROWS and the rule sets.
+    """
+    ours = claims.medians(_modelled(simulated).filter(kernel=AS_SET))
+    open_ones = claims.medians(_modelled(simulated)).group_by("metric", "policy")
+    theirs = claims.medians(_modelled(measured)).select(
+        "metric", "policy", measured="median", measured_low="low", measured_high="high"
+    )
+    frame = (
+        ours.rename({"median": "simulated"})
+        .join(
+            open_ones.agg(open_low=pl.col("median").min(), open_high=pl.col("median").max()),
+            on=["metric", "policy"],
+        )
+        .join(theirs, on=["metric", "policy"])
+        .with_columns(factor=_factor("simulated", "measured"))
+        .with_columns(near=pl.col("factor") <= FACTOR)
+        .sort(*_place(), _rules_place())
+    )
+    return SIMULATED_AND_LAB.check(frame.select(SIMULATED_AND_LAB.names()))
+
+
+def compare_orders(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
+    """Compare the order of the rule sets, by each two of them that the lab distinguishes in a row.
+
+    The lab distinguishes two rule sets if the intervals of their medians do not overlap. The
+    simulation has to have the higher one higher.
+
+    Parameters
+    ----------
+    simulated, measured : polars.DataFrame
+        As for `compare_with_lab`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema ORDER_IN_LAB.
+    """
+    theirs = claims.medians(_modelled(measured))
+    ours = claims.medians(_modelled(simulated))
+    rows = []
+    for metric in dict.fromkeys(theirs.sort(*_place())["metric"]):
+        lab = {row["policy"]: row for row in theirs.filter(metric=metric).iter_rows(named=True)}
+        apart = [pair for pair in combinations(STALL_RULES, 2) if _are_apart(lab, *pair)]
+        right = {}
+        for variant, of_variant in ours.filter(metric=metric).group_by("kernel"):
+            found = dict(of_variant.select("policy", "median").iter_rows())
+            right[variant[0]] = sum(_are_in_order(lab, found, *pair) for pair in apart)
+        rows.append((metric, len(apart), right[AS_SET], min(right.values()), max(right.values())))
+    frame = pl.DataFrame(rows, schema=list(ORDER_IN_LAB.names())[:5], orient="row")
+    frame = frame.with_columns(pl.exclude("metric").cast(pl.UInt32)).with_columns(
+        holds=pl.col("in_order") == pl.col("pairs")
+    )
+    return ORDER_IN_LAB.check(frame)
+
+
+def _are_apart(lab: Mapping[str, dict[str, Any]], one: str, other: str) -> bool:
+    return bool(lab[one]["low"] > lab[other]["high"] or lab[one]["high"] < lab[other]["low"])
+
+
+def _are_in_order(
+    lab: Mapping[str, dict[str, Any]], found: Mapping[str, float], one: str, other: str
+) -> bool:
+    measured = lab[one]["median"] > lab[other]["median"]
+    return (found[one] > found[other]) == measured and found[one] != found[other]
+
+
+def by_variant(simulated: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """Return the medians of a row in each variant of the simulation, a column per rule set.
+
+    Parameters
+    ----------
+    simulated : polars.DataFrame
+        As for `compare_with_lab`.
+    metric : str
+
+    Returns
+    -------
+    polars.DataFrame
+        ``variant``, and a Float64 column per rule set.
+    """
+    medians = claims.medians(RESULTS.check(simulated).filter(metric=metric))
+    wide = medians.pivot("policy", index="kernel", values="median", maintain_order=True)
+    return wide.select(pl.col("kernel").alias("variant"), *STALL_RULES)
+
+
+def parted_directions(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
+    """Return the mail's claims of direction that simulation and lab judge differently.
+
+    Parameters
+    ----------
+    simulated, measured : polars.DataFrame
+        As for `compare_with_lab`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema DIRECTIONS_PARTED.
+    """
+    ours = directions(simulated.filter(kernel=AS_SET)).select(
+        "claim", *(pl.col(name).alias(f"simulated_{name}") for name in _DIRECTION)
+    )
+    both = directions(measured).join(ours, on="claim", maintain_order="left")
+    in_lab, in_simulation = pl.col("verdict") == "holds", pl.col("simulated_verdict") == "holds"
+    frame = both.filter(pl.col("verdict") != pl.col("simulated_verdict")).select(
+        "claim",
+        "claimed",
+        lab=_from_to("base", "value"),
+        simulation=_from_to("simulated_base", "simulated_value"),
+        like_the_mail=pl.when(in_lab)
+        .then(pl.lit("lab"))
+        .when(in_simulation)
+        .then(pl.lit("simulation"))
+        .otherwise(pl.lit("neither")),
+    )
+    return DIRECTIONS_PARTED.check(frame)
+
+
+def _from_to(base: str, value: str) -> pl.Expr:
+    return pl.format("{} -> {}", *(pl.col(name).round_sig_figs(3) for name in (base, value)))
+
+
+def _modelled(results: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that are simulated."""
+    of_all = pl.col("metric").is_in(ROWS)
+    by_size = _without_size().is_in(ROWS_BY_SIZE) & (pl.col("metric") != "Ops io-duration-0")
+    return RESULTS.check(results).filter(of_all | by_size)
+
+
+def _without_size() -> pl.Expr:
+    return pl.coalesce(pl.col("metric").str.extract(OF_SIZE, 1), "metric")
+
+
+def _place() -> tuple[pl.Expr, pl.Expr]:
+    return _without_size().cast(pl.Enum([*ROWS_BY_SIZE, *ROWS])), pl.col("metric")
+
+
+def _rules_place() -> pl.Expr:
+    return pl.col("policy").cast(pl.Enum(STALL_RULES))
+
+
+def _factor(one: str, other: str) -> pl.Expr:
+    """Return the larger figure divided by the smaller one, each at least ZERO of its unit."""
+    zero = pl.col("unit").replace_strict(ZERO, default=1.0, return_dtype=pl.Float64)
+    least, most = pl.min_horizontal(one, other), pl.max_horizontal(one, other)
+    return pl.max_horizontal(most, zero) / pl.max_horizontal(least, zero)

@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One list of pages, put together in words, and led through the rules of each set."""
+"""The rules of all sets: what each decides, on a list of pages, and what each patch changes."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from itertools import groupby
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi.facts import STALL_FLAGS, STALL_RULES
 from swapsim.stall._native import decide, explain, lead
-from swapsim.stall._native_rules import rules_of
+from swapsim.stall._native_rules import Act, Rules, rules_of
 from swapsim.stall.config import StallContext
-from swapsim.stall.tables import LED_ENDS, LED_PAGES, LED_WHY, LIST_OF_PAGES, STALL_PAGES
+from swapsim.stall.tables import (
+    CODE_CLAIMS,
+    LED_ENDS,
+    LED_PAGES,
+    LED_WHY,
+    LIST_OF_PAGES,
+    RULE_SPANS,
+    STALL_PAGES,
+)
 
 _PLAIN: Final[dict[str, bool | int | None]] = {
     "file": True, "dirty": False, "writeback": False, "reclaim": False, "congested": False,
@@ -36,27 +45,26 @@ WORDS: Final[dict[str, dict[str, bool]]] = {
     "unstable": {"buffers": False, "fs_dirty": True, "fs_writeback": False, "arrives": False},
     "committing": {"buffers": False, "fs_dirty": False, "fs_writeback": True, "arrives": False},
 }
-"""What a page is, in words that may stand together. It is of a file unless it is anonymous.
+"""Words for a page, which may be combined. It is a file page unless it is anonymous.
 
-``writing`` and ``finishing`` are under writeback, and the latter's write is done within 100 ms.
-``marked``: it was met before, and is to be freed as soon as it is written. ``congested``: its disk
-is. ``used``: a program has just looked at it. ``locked``: somebody else has it. The last four are
-what a file system says, whatever the page's flags: buffer heads in two states, NFS in two, whose
-pages cannot be freed yet."""
+``writing`` and ``finishing`` are under writeback; the write of the latter ends within 100 ms.
+``marked``: PageReclaim is set. ``congested``: its disk is congested. ``used``: it was referenced.
+``locked``: another task holds its lock. The last four are answers of the file system, whatever the
+page's flags: two states of buffer heads and two of NFS, whose pages cannot be freed yet."""
 
 _KIND: Final = re.compile(r"(\d+) +(\S.*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Led:
-    """What rule sets made of a list.
+class Processed:
+    """What rule sets decided on a list.
 
     Attributes
     ----------
     ends : polars.DataFrame
-        Schema LED_ENDS: what was counted, flagged and asked for at its end.
+        Schema LED_ENDS: the counters, flags and throttles at the end of the list.
     pages : polars.DataFrame
-        Schema LED_PAGES: what became of each page.
+        Schema LED_PAGES: the outcome of each page.
     why : polars.DataFrame
         Schema LED_WHY: a sentence for each act of a rule set, done or not.
     """
@@ -66,14 +74,14 @@ class Led:
     why: pl.DataFrame
 
 
-def list_of(*kinds: str) -> pl.DataFrame:
-    """Put a list together.
+def make_list(*kinds: str) -> pl.DataFrame:
+    """Return a list of pages that is described in words.
 
     Parameters
     ----------
     *kinds : str
-        A number of pages and what they are, in WORDS: ``"5 dirty"``, ``"2 writing marked"``; in the
-        order in which reclaim meets them.
+        A number of pages and their description in WORDS: ``"5 dirty"``, ``"2 writing marked"``; in
+        the order in which reclaim scans them.
 
     Returns
     -------
@@ -93,20 +101,20 @@ def list_of(*kinds: str) -> pl.DataFrame:
         words = found[2].split()
         unknown = [word for word in words if word not in WORDS]
         if unknown:
-            raise InputError(f"{unknown[0]!r}: take of {', '.join(WORDS)}", field="kinds")
+            raise InputError(f"{unknown[0]!r}: choose of {', '.join(WORDS)}", field="kinds")
         fields = dict(_PLAIN)
         for word in words:
             fields |= WORDS[word]
         rows += [{"page": " ".join(words), **fields}] * int(found[1])
     if not rows:
-        raise InputError("a list has a page", field="kinds")
+        raise InputError("the list is empty: give at least one page", field="kinds")
     frame = pl.DataFrame(rows, schema_overrides=STALL_PAGES.schema).with_columns(
         place=pl.int_range(1, len(rows) + 1, dtype=pl.UInt32)
     )
     return LIST_OF_PAGES.check(frame.select(LIST_OF_PAGES.names()))
 
 
-def led(
+def process_list(
     pages: pl.DataFrame,
     rules: Sequence[str] = STALL_RULES,
     *,
@@ -114,8 +122,8 @@ def led(
     kswapd: bool = True,
     flags: Sequence[str] = (),
     meetings: int = 1,
-) -> Led:
-    """Lead a list through rule sets, each from the same flags on.
+) -> Processed:
+    """Process a list by the rules of each set, each time from the same flags.
 
     Parameters
     ----------
@@ -124,27 +132,30 @@ def led(
     rules : sequence of str
         Of `facts.STALL_RULES`.
     priority : int
-        12 to 0: how hard memory is sought.
+        The scan priority, 12 to 0.
     kswapd : bool
-        Whether kswapd reclaims, or a program itself.
+        Whether kswapd reclaims, or a task directly.
     flags : sequence of str
-        Of the zone as the list begins: of ``tail_lru_dirty``, ``writeback``, ``congested``.
+        Of the zone at the start of the list: of `facts.STALL_FLAGS`.
     meetings : int
-        How often such a list is met, one after another: each finds the flags that the last left.
+        How often such a list is processed, one after another, each with the flags that the one
+        before it left.
 
     Returns
     -------
-    Led
+    Processed
 
     Raises
     ------
     ConfigError, InputError
-        A rule set, a flag or a priority that is none.
+        A rule set, a flag or a priority that does not exist.
     """
     LIST_OF_PAGES.check(pages)
     unknown = [flag for flag in flags if flag not in STALL_FLAGS]
     if unknown:
-        raise InputError(f"no flag {unknown[0]!r}: take of {', '.join(STALL_FLAGS)}", field="flags")
+        raise InputError(
+            f"no flag {unknown[0]!r}: choose of {', '.join(STALL_FLAGS)}", field="flags"
+        )
     bits = sum(STALL_FLAGS[flag] for flag in set(flags))
     found = [
         one
@@ -153,41 +164,39 @@ def led(
             StallContext(rules=name, priority=priority, kswapd=kswapd, flags=bits), pages, meetings
         )
     ]
-    why = pl.concat(one.why for one in found)
-    return Led(
+    return Processed(
         ends=LED_ENDS.check(pl.concat(one.ends for one in found)),
         pages=LED_PAGES.check(pl.concat(one.pages for one in found)),
-        why=LED_WHY.check(why),
+        why=LED_WHY.check(pl.concat(one.why for one in found)),
     )
 
 
-def _meetings(context: StallContext, pages: pl.DataFrame, meetings: int) -> Iterator[Led]:
-    """Lead such lists one after another."""
+def _meetings(context: StallContext, pages: pl.DataFrame, meetings: int) -> Iterator[Processed]:
     for meeting in range(1, meetings + 1):
-        ways, end = _met(context, pages)
+        paths, end = _process(context, pages)
         labels = {"meeting": meeting, "rules": context.rules}
-        told = labels | _told(end, context, ways)
+        row = labels | _end_row(end, context, paths)
         columns = [pl.lit(value).alias(name) for name, value in labels.items()]
-        fates = _fates(pages, ways).with_columns(columns)
-        yield Led(
-            ends=pl.DataFrame([told], schema=LED_ENDS.schema),
-            pages=fates.select(LED_PAGES.names()).cast(LED_PAGES.schema),
+        outcomes = _outcomes(pages, paths).with_columns(columns)
+        yield Processed(
+            ends=pl.DataFrame([row], schema=LED_ENDS.schema),
+            pages=outcomes.select(LED_PAGES.names()).cast(LED_PAGES.schema),
             why=pl.DataFrame([labels | {"why": one} for one in end["why"]], schema=LED_WHY.schema),
         )
         context = replace(context, flags=end["flags_after"])
 
 
-def _met(context: StallContext, pages: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Lead a list to its end, and where that is decided by pass, a pass of this list alone."""
-    looked_at = pages.filter(~pl.col("locked")).select(STALL_PAGES.names())
-    ways, end = lead(context, looked_at, unseen=pages.height - looked_at.height)
+def _process(context: StallContext, pages: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Process a list; where a pass decides, the pass has this list only."""
+    scanned = pages.filter(~pl.col("locked")).select(STALL_PAGES.names())
+    paths, end = lead(context, scanned, unseen=pages.height - scanned.height)
     counts = {name: end[name] for name in _COUNTS}
     why = [_IN_THE_MIDDLE.format(end["slept"])] if end["slept"] else []
     why += explain(context, counts)
     if rules_of(context.rules).decides == "pass":
         end |= decide(context, counts, "pass")
         why += explain(context, counts, "pass")
-    return ways, end | {"why": why}
+    return paths, end | {"why": why}
 
 
 _IN_THE_MIDDLE: Final = (
@@ -199,16 +208,16 @@ _COUNTS: Final = (
 )  # fmt: skip
 
 
-def _told(end: dict[str, Any], context: StallContext, ways: pl.DataFrame) -> dict[str, Any]:
+def _end_row(end: dict[str, Any], context: StallContext, paths: pl.DataFrame) -> dict[str, Any]:
     return {name: end[name] for name in _COUNTS} | {
         "flags_before": _flag_names(context.flags),
         "flags_set": _flag_names(end["flags_set"]),
         "flags_after": _flag_names(end["flags_after"]),
         "slept": end["slept"],
         "sleeps": end["sleeps"],
-        "written": ways["fate"].eq("write").sum(),
-        "freed": ways["freed"].sum(),
-        "freed_under_writeback": ways["freed_under_writeback"].sum(),
+        "written": paths["fate"].eq("write").sum(),
+        "freed": paths["freed"].sum(),
+        "freed_under_writeback": paths["freed_under_writeback"].sum(),
     }
 
 
@@ -227,8 +236,8 @@ _STOPPED_AS: Final = {
 """What stopped a page that was neither freed nor written."""
 
 
-def _fates(pages: pl.DataFrame, ways: pl.DataFrame) -> pl.DataFrame:
-    """Say in words what became of each page; one that was locked was not looked at."""
+def _outcomes(pages: pl.DataFrame, paths: pl.DataFrame) -> pl.DataFrame:
+    """Return the outcome of each page in words; a locked page is not scanned."""
     stopped = pl.col("fate").cast(pl.String).replace(_STOPPED_AS)
     fate = (
         pl.when("freed_under_writeback")
@@ -245,5 +254,281 @@ def _fates(pages: pl.DataFrame, ways: pl.DataFrame) -> pl.DataFrame:
     )
     places = pages.filter(~pl.col("locked")).select("place")
     return pages.join(
-        places.with_columns(ways.select(fate=fate)), on="place", how="left", maintain_order="left"
+        places.with_columns(paths.select(fate=fate)), on="place", how="left", maintain_order="left"
     ).with_columns(pl.col("fate").fill_null("kept: locked"))
+
+
+class _Trial(NamedTuple):
+    """A list on which a claim shows, and what is seen there before and after the patch."""
+
+    pages: str
+    seen: str
+    column: str
+    before: object
+    after: object
+    context: Mapping[str, Any] = {}
+
+
+def code_claims() -> pl.DataFrame:
+    """Test what each of the eight patches says that it changes, on a list on which it must show.
+
+    The mail makes these claims without a figure. Each list is processed by the rules before the
+    patch and by those after it.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema CODE_CLAIMS, in the order of the patches.
+    """
+    rows = []
+    for claim, trials in _TRIALS.items():
+        patch = int(claim.split("-")[3])
+        sets = (f"series-{patch - 1}" if patch > 1 else "mmotm", f"series-{patch}")
+        for trial in trials:
+            before, after = (_seen(trial, rules) for rules in sets)
+            rows.append(
+                {
+                    "patch": patch,
+                    "claim": claim,
+                    "pages": trial.pages,
+                    "seen": trial.seen,
+                    "before": _words(before),
+                    "after": _words(after),
+                    "holds": (before, after) == (trial.before, trial.after),
+                }
+            )
+    return CODE_CLAIMS.check(pl.DataFrame(rows, schema=CODE_CLAIMS.schema))
+
+
+def _words(value: object) -> str:
+    return ", ".join(value) or "none" if isinstance(value, list) else str(value)
+
+
+def _seen(trial: _Trial, rules: str) -> object:
+    found = process_list(make_list(*trial.pages.split(", ")), [rules], **trial.context)
+    if trial.column != _ORDER:
+        return found.ends[trial.column].to_list()[0]
+    acts = found.why["why"].str.extract(r"^(flag writeback|sleep wait_iff_congested) is ")
+    return acts.drop_nulls().to_list()
+
+
+_ORDER: Final = "order"
+"""The order of setting the flag and of the wait, which patch 4 changes."""
+
+_FLAGGED: Final = {"flags": ["writeback"]}
+_WAIT: Final = "sleep wait_iff_congested"
+_FLAG: Final = "flag writeback"
+_ONE_MARKED: Final = "1 writing marked, 31 clean"
+_DIRTY: Final = "pages that count as dirty"
+_UNQUEUED: Final = "dirty pages not queued for writing"
+
+_TRIALS: Final = {
+    "C-prose-patch-1-no-free-under-writeback": (
+        _Trial(
+            "1 writing marked", "pages freed under writeback", "freed_under_writeback",
+            1, 0, _FLAGGED,
+        ),
+    ),
+    "C-prose-patch-2-file-pages-only": (
+        _Trial("32 anonymous dirty", "flags set", "flags_set", ["tail_lru_dirty"], []),
+        _Trial(
+            "31 dirty, 1 clean", "flags set, at priority 10", "flags_set",
+            ["tail_lru_dirty"], [], {"priority": 10},
+        ),
+        _Trial("32 dirty", "throttles requested", "sleeps", [], ["congestion_wait"]),
+    ),
+    "C-prose-patch-3-stall-after-list": (
+        _Trial(_ONE_MARKED, "throttles in the middle of the list", "slept", 1, 0, _FLAGGED),
+        _Trial(
+            _ONE_MARKED, "throttles requested after it", "sleeps",
+            [], ["congestion_wait"], _FLAGGED,
+        ),
+    ),
+    "C-prose-patch-4-flag-before-sleep": (
+        _Trial("32 writing", "in this order", _ORDER, [_WAIT, _FLAG], [_FLAG, _WAIT]),
+    ),
+    "C-prose-patch-5-one-place": (
+        _Trial(
+            "32 writing", "throttles that kswapd requests", "sleeps",
+            ["wait_iff_congested"], [],
+        ),
+        _Trial(
+            "32 clean", "throttles that direct reclaim requests", "sleeps",
+            [], ["wait_iff_congested"], {"kswapd": False},
+        ),
+    ),
+    "C-prose-patch-6-immediate-is-congested": (
+        _Trial(
+            "32 writing marked", "flags set", "flags_set",
+            ["writeback"], ["writeback", "congested"],
+        ),
+    ),
+    "C-prose-patch-7-buffer-state": (
+        _Trial("32 dirty clean-buffers", _DIRTY, "dirty", 32, 0),
+        _Trial("32 dirty locked-buffers", _UNQUEUED, "unqueued_dirty", 32, 0),
+    ),
+    "C-prose-patch-8-nfs-state": (
+        _Trial("32 dirty committing", _UNQUEUED, "unqueued_dirty", 32, 0),
+        _Trial("32 clean unstable", _DIRTY, "dirty", 0, 32),
+    ),
+}  # fmt: skip
+"""By claim, in the order of the patches."""
+
+_LETTERS: Final = {
+    "dirty": "D",
+    "unqueued_dirty": "U",
+    "congested": "C",
+    "writeback": "W",
+    "immediate": "I",
+    "taken": "T",
+    "file_taken": "F",
+    "share": "share",
+}
+_TESTS: Final = {
+    "always": "always",
+    "some": "{number} > 0",
+    "some_at_least": "{number} ≥ {of}",
+    "some_equal": "{number} = {of}",
+    "equal": "{number} = {of}",
+    "equal_or_immediate": "{number} = {of}, or I > 0",
+    "flagged": "flagged",
+    "in_trouble": "below priority 10",
+    "no_progress": "nothing freed",
+}
+_SCOPES: Final = {"kswapd": ",\nby kswapd", "kswapd_or_sane_memcg": ",\nalso cgroups"}
+_COUNTED: Final = {
+    "late": "all that are left at the dirty test",
+    "at_top": "file pages only, before any other test",
+}
+_CONGESTED: Final = {
+    "pageout_keep": "it could not be written now",
+    "device": "its disk is",
+    "mark": "marked",
+}
+_CASE_1: Final = {
+    "none": "is kept",
+    "sleep_locked": "sleep, then\ngo on",
+    "sleep_and_keep": "sleep, keep it",
+    "count_and_keep": "count it as I, keep it",
+    "count_and_activate": "count,\nactivate",
+}
+_WRITES: Final = {
+    "below_10": "below\npriority 10",
+    "flagged": "TAIL_LRU_DIRTY is set",
+    "flagged_and_marked": "and it is\nmarked",
+}
+_FORCED: Final = ("congestion_wait", "writeback")
+_IF_CONGESTED: Final = ("wait_iff_congested", "congested")
+_NONE: Final = "-"
+
+
+def rule_spans() -> pl.DataFrame:
+    """Return the rule behind each decision, and the consecutive rule sets that share it.
+
+    T stands for the pages of a list, F for those of them from lists of file pages, D for dirty
+    ones, U for dirty ones that are not queued for writing, C for congested ones, W for those under
+    writeback, I for marked ones under writeback; the share is T, halved for each priority below
+    the first.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RULE_SPANS.
+    """
+    rows = [rules_of(name) for name in STALL_RULES]
+    spans = []
+    for decision, words in _DECISIONS.items():
+        for text, alike in groupby(rows, key=words):
+            names = [rules.name for rules in alike]
+            spans.append({"decision": decision, "rules": names, "text": text})
+    since = pl.col("rules").list.first().str.replace(r"^series-\d$", "the series")
+    frame = pl.DataFrame(spans, schema_overrides={"rules": pl.List(pl.String)})
+    return RULE_SPANS.check(frame.with_columns(since=since))
+
+
+def _flag(name: str) -> Callable[[Rules], str]:
+    def words(rules: Rules) -> str:
+        return _tests(rules, lambda act: act.does == "set" and act.what == name)
+
+    return words
+
+
+def _tests(rules: Rules, chosen: Callable[[Act], bool]) -> str:
+    found = [_test(act) for act in rules.acts if chosen(act)]
+    return "; ".join(found) or _NONE
+
+
+def _test(act: Act) -> str:
+    letters = {"number": _LETTERS.get(act.number, ""), "of": _LETTERS.get(act.of, "")}
+    return _TESTS[act.test].format_map(letters) + _SCOPES.get(act.scope, "")
+
+
+def _congested(rules: Rules) -> str:
+    return ", or ".join(words for word, words in _CONGESTED.items() if word in rules.congested_by)
+
+
+def _answers(rules: Rules) -> str:
+    if rules.asks_nfs:
+        return "and NFS"
+    return "and buffers" if rules.asks_buffers else "the page's flags"
+
+
+def _forced(rules: Rules) -> str:
+    where = ["marked page"] if rules.case_1.startswith("sleep") else []
+    tests = _tests(
+        rules,
+        lambda act: (
+            act.does == "sleep" and act.what in _FORCED and act.scope in ("global", "kswapd")
+        ),
+    )
+    return ";\n".join(where + ([tests] if tests != _NONE else [])) or _NONE
+
+
+def _wait_on_share(rules: Rules) -> str:
+    order = [
+        act.what for act in rules.acts
+        if act.place == "list" and (act.what == "writeback" or _waits_on_share(act))
+    ]  # fmt: skip
+    if not any(_waits_on_share(act) for act in rules.acts):
+        return _NONE
+    if order == ["wait_iff_congested"]:
+        return "W ≥ share"
+    return (
+        "W ≥ share, before the flag is set"
+        if order[0] == "wait_iff_congested"
+        else "after the\nflag is set"
+    )
+
+
+def _waits_on_share(act: Act) -> bool:
+    return act.what == "wait_iff_congested" and act.of == "share"
+
+
+def _direct(rules: Rules) -> str:
+    (act,) = (
+        act for act in rules.acts
+        if act.what in _IF_CONGESTED and "direct" in act.scope
+    )  # fmt: skip
+    return {
+        "in_trouble": "a round below priority 10",
+        "always": "each list",
+        "flagged": "each pass",
+    }[act.test]
+
+
+_DECISIONS: Final[Mapping[str, Callable[[Rules], str]]] = {
+    "dirty pages that are counted": lambda rules: _COUNTED[rules.counted],
+    "a page is dirty or under writeback by": _answers,
+    "a page counts as congested if": _congested,
+    "a marked page under writeback, by kswapd": lambda rules: _CASE_1[rules.case_1],
+    "any other page under writeback": lambda rules: "activated" if rules.activates else "is kept",
+    "kswapd writes a dirty file page if": lambda rules: _WRITES[rules.writes],
+    "flags are decided after": lambda rules: f"each {rules.decides}",
+    "flag TAIL_LRU_DIRTY if": _flag("tail_lru_dirty"),
+    "flag WRITEBACK if": _flag("writeback"),
+    "flag CONGESTED if": _flag("congested"),
+    "sleep up to 100 ms if": _forced,
+    "all wait, while CONGESTED, if": _wait_on_share,
+    "direct reclaim waits if CONGESTED, after": _direct,
+}
+"""What a row of the table is called, and how its words are read off a row of rules."""

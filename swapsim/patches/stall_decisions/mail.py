@@ -1,13 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the series' mail prints, against the series' own base."""
+"""The mail's tables: printed, and compared with the simulation and with the lab.
 
-from collections.abc import Sequence
-from typing import Final
+The rules of the comparison were stored before the first run, in
+data/published/world-tolerances.csv; data/published/README.md explains them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Final
 
 import polars as pl
 
 from swapsim import claims
+from swapsim.claims.directions import STAYS_WITHIN_PERCENT
+from swapsim.claims.medians import spread
+from swapsim.claims.paired import difference
+from swapsim.claims.tables import DIRECTION_VERDICT, RESULTS
 from swapsim.errors import InputError
+from swapsim.patches.stall_decisions.tables import (
+    SIMULATED_CELLS,
+    SIMULATED_ORDERS,
+    SIMULATED_SCORE,
+    SIMULATED_VERDICTS,
+)
 
 PATCH: Final = "03-stall-decisions"
 
@@ -16,11 +31,35 @@ KERNELS: Final = {
     "mm1-mmotm-20130522": "mmotm",
     "mm1-lessdisrupt-v7r10": "series-8",
 }
-"""The mail's three kernels, and what their rules are called here."""
+"""The mail's three kernels, and the names of their rule sets."""
+
+RULES: Final = tuple(KERNELS.values())
+BEFORE, BASE, SERIES = RULES
+
+SIZES: Final = {"0M": "0", "715M": "0.5", "2385M": "1.67", "4055M": "2.84"}
+"""The mail's files, and their sizes in the lab: multiples of the memory that the pool leaves."""
+
+OF_SIZE: Final = r"^(.+)-([0-9.]+)$"
+"""A metric of the lab that is counted for each size of the file."""
+
+ELAPSED: Final = "Elapsed"
+"""The time of a run, which the mail prints only as the quotient of two rows."""
+
+FACTOR: Final = 2.0
+"""Maximum ratio between a simulated and a printed size, either way."""
+
+ZERO_SHARE: Final = 1 / 1000
+"""Cells up to this share of a row's largest count as zero, unless the row has its own limit."""
+
+ZERO_MARGIN: Final = 1 / 20
+"""Maximum of a simulated cell that is zero in the mail, as a share of the row's largest cell."""
+
+ALONE: Final = "Ops memcachetest-0M"
+"""The round without a file."""
 
 
 def printed(target: str, rows: Sequence[str]) -> pl.DataFrame:
-    """Set a few rows of the mail's tables side by side, with the series' own part.
+    """Return a few rows of the mail's tables side by side, and the change by the series.
 
     Parameters
     ----------
@@ -39,23 +78,396 @@ def printed(target: str, rows: Sequence[str]) -> pl.DataFrame:
     InputError
         The mail prints no such row.
     """
-    cells = (
+    found = (
         claims.published_tables()
         .filter(pl.col("patch") == PATCH, pl.col("table").str.ends_with(f", {target}"))
         .with_columns(
             pl.col("kernel").replace_strict(KERNELS), row=pl.col("metric").str.strip_prefix("Ops ")
         )
     )
-    unknown = [row for row in rows if row not in cells["row"]]
+    unknown = [row for row in rows if row not in found["row"]]
     if unknown:
         raise InputError(f"the mail prints no {unknown[0]!r} for {target!r}", field="rows")
     texts, values = (
-        cells.pivot("kernel", index="row", values=column) for column in ("printed", "value")
+        found.pivot("kernel", index="row", values=column) for column in ("printed", "value")
     )
-    base, series = pl.col("mmotm"), pl.col("series-8")
+    base, series = pl.col(BASE), pl.col(SERIES)
     change = pl.when(base != 0).then((100 * (series - base) / base).round(1))
     return (
         pl.DataFrame({"row": rows}, schema={"row": pl.String})
         .join(texts, on="row", how="left", maintain_order="left")
         .join(values.select("row", change=change), on="row", how="left", maintain_order="left")
     )
+
+
+def as_mailed(measured: pl.DataFrame) -> pl.DataFrame:
+    """Return the lab's runs under the names of the mail: its three kernels, its rows.
+
+    Parameters
+    ----------
+    measured : polars.DataFrame
+        Schema RESULTS, of `lab.EXPERIMENT`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS. A row that the mail prints by size is that of the lab's size; the others
+        are sums over all four sizes, as in the mail.
+    """
+    kernels = {rules: kernel for kernel, rules in KERNELS.items()}
+    mailed = {size: name for name, size in SIZES.items()}
+    rows = RESULTS.check(measured).filter(pl.col("policy").is_in(list(kernels)))
+    metric, size = (pl.col("metric").str.extract(OF_SIZE, group) for group in (1, 2))
+    by_size = pl.col("metric").str.starts_with("Ops ")
+    frame = rows.filter(by_size | size.is_null()).with_columns(
+        kernel=pl.col("policy").replace_strict(kernels),
+        metric=pl.when(size.is_null())
+        .then(pl.format("disk: {}", "metric"))
+        .otherwise(pl.format("disk: {}-{}", metric, size.replace(mailed))),
+    )
+    return RESULTS.check(frame)
+
+
+def three_sources(
+    cells: pl.DataFrame,
+    judged: pl.DataFrame,
+    measured: pl.DataFrame,
+    rows: Sequence[str],
+    target: str = "disk",
+) -> pl.DataFrame:
+    """Return a few rows of the mail as published, as simulated and as measured.
+
+    Parameters
+    ----------
+    cells : polars.DataFrame
+        Schema SIMULATED_CELLS.
+    judged : polars.DataFrame
+        Schema SIMULATED_VERDICTS.
+    measured : polars.DataFrame
+        Schema RESULTS, of `lab.EXPERIMENT`.
+    rows : sequence of str
+        As for `printed`.
+    target : {"disk", "nfs"}
+        The lab has no NFS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Three lines per row: ``row, source``, a text for each rule set of KERNELS, simulated ones
+        as "mean [lowest, highest]" over the seeds, measured ones as "median [low, high]"; the
+        ``change`` of the last against mmotm in percent; and the verdict on the simulated line. A
+        dash where a source has no figure.
+
+    Raises
+    ------
+    InputError
+        A row is not in the mail, or was not measured.
+    """
+    published = printed(target, rows)
+    sources = {
+        "published": published,
+        "simulated": _simulated(cells, judged, rows, target),
+        "measured": _measured(measured, rows) if target == "disk" else published.head(0),
+    }
+    order = published.select("row", place=pl.int_range(pl.len()))
+    dash = pl.lit("-")
+    lines = [
+        order.join(frame, on="row", how="left", maintain_order="left").with_columns(
+            pl.col(*RULES).fill_null(dash), source=pl.lit(source)
+        )
+        for source, frame in sources.items()
+    ]
+    return (
+        pl.concat(lines, how="diagonal_relaxed")
+        .sort("place", maintain_order=True)
+        .select("row", "source", *RULES, "change", pl.col("verdict").fill_null(""))
+    )
+
+
+def _measured(measured: pl.DataFrame, rows: Sequence[str]) -> pl.DataFrame:
+    name = pl.col("metric").str.strip_prefix("disk: ").str.strip_prefix("Ops ")
+    ours = as_mailed(measured).with_columns(kernel=pl.lit("6.1"), metric=name)
+    medians = claims.medians(ours.filter(pl.col("metric").is_in(rows)))
+    values = medians.pivot("policy", index="metric", values="median")
+    return (
+        claims.side_by_side(medians, rows)
+        .join(values.select("metric", change=_change()), on="metric", maintain_order="left")
+        .rename({"metric": "row"})
+        .select("row", *RULES, "change")
+    )
+
+
+def _simulated(
+    cells: pl.DataFrame, judged: pl.DataFrame, rows: Sequence[str], target: str
+) -> pl.DataFrame:
+    SIMULATED_CELLS.check(cells)
+    SIMULATED_VERDICTS.check(judged)
+    name = pl.col("metric").str.strip_prefix("Ops ")
+    chosen = pl.col("table").str.ends_with(f", {target}") & name.is_in(rows)
+    texts = pl.struct("simulated", "low", "high").map_elements(spread, return_dtype=pl.String)
+    own = cells.filter(chosen).select("rules", "simulated", row=name, text=texts)
+    values = own.pivot("rules", index="row", values="simulated")
+    size = pl.format("size {} of {}", "inside", "cells")
+    order = pl.when(pl.col("order").is_not_null()).then(pl.format("order {}, ", "order"))
+    verdict = pl.concat_str(order.otherwise(pl.lit("")), size)
+    return (
+        own.pivot("rules", index="row", values="text")
+        .join(values.select("row", change=_change()), on="row", maintain_order="left")
+        .join(judged.filter(chosen).select(row=name, verdict=verdict), on="row")
+    )
+
+
+def _change() -> pl.Expr:
+    """Return the change from mmotm to the series in percent, null where mmotm has 0."""
+    base, series = pl.col(BASE), pl.col(SERIES)
+    return pl.when(base != 0).then((100 * (series / base - 1)).round(1))
+
+
+def cells(simulated: pl.DataFrame) -> pl.DataFrame:
+    """Return each modelled cell of the mail's tables, published and simulated.
+
+    Parameters
+    ----------
+    simulated : polars.DataFrame
+        Schema RESULTS, of `simulated.mail_rows`; rows of other rule sets are left out.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SIMULATED_CELLS, in the order of the tables.
+    """
+    rows = [cell for row in _rows(simulated) for cell in _cells(row)]
+    return SIMULATED_CELLS.check(pl.DataFrame(rows, schema=SIMULATED_CELLS.schema))
+
+
+def verdicts(simulated: pl.DataFrame) -> pl.DataFrame:
+    """Judge each row of the mail's tables.
+
+    Parameters
+    ----------
+    simulated : polars.DataFrame
+        As for `cells`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SIMULATED_VERDICTS, in the order of the tables, with the rows that are not modelled.
+    """
+    found = _rows(simulated)
+    alone = {row.rule["table"]: row for row in found if row.rule["metric"] == ALONE}
+    rows = [_verdict(row, alone.get(row.rule["table"])) for row in found]
+    return SIMULATED_VERDICTS.check(pl.DataFrame(rows, schema=SIMULATED_VERDICTS.schema))
+
+
+def score(judged: pl.DataFrame) -> pl.DataFrame:
+    """Count the verdicts, table by table.
+
+    Parameters
+    ----------
+    judged : polars.DataFrame
+        Schema SIMULATED_VERDICTS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SIMULATED_SCORE.
+    """
+    order = pl.col("order")
+    frame = (
+        SIMULATED_VERDICTS.check(judged)
+        .group_by("table", maintain_order=True)
+        .agg(
+            rows=pl.len(),
+            modelled=(pl.col("cells") > 0).sum(),
+            order_asked=order.is_not_null().sum(),
+            **{f"order_{word}": (order == word).sum() for word in DIRECTION_VERDICT.words},
+            sized=((pl.col("cells") > 0) & (pl.col("inside") == pl.col("cells"))).sum(),
+            cells=pl.col("cells").cast(pl.UInt32).sum(),
+            cells_sized=pl.col("inside").cast(pl.UInt32).sum(),
+        )
+    )
+    return SIMULATED_SCORE.check(frame.cast(SIMULATED_SCORE.schema))
+
+
+def orders(simulated: pl.DataFrame) -> pl.DataFrame:
+    """Return the order of each two kernels that differ in a row of the mail.
+
+    Parameters
+    ----------
+    simulated : polars.DataFrame
+        As for `cells`; it decides which rule sets and rows are there.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SIMULATED_ORDERS.
+    """
+    rows = [
+        (row.rule["table"], row.rule["metric"], *pair)
+        for row in _rows(simulated)
+        for pair in _ordered(row)
+    ]
+    found = pl.DataFrame(rows, schema=SIMULATED_ORDERS.schema, orient="row")
+    return SIMULATED_ORDERS.check(found)
+
+
+class _Row:
+    """A row of the tables: its rule, the printed values and, by seed, the simulated ones."""
+
+    def __init__(
+        self, rule: dict[str, Any], published: Mapping[str, float], found: dict[str, pl.DataFrame]
+    ) -> None:
+        self.rule = rule
+        self.published = published
+        self.found = found
+        self.largest = max(published.values(), default=0.0)
+        zero = rule["nothing"]
+        self.zero = self.largest * ZERO_SHARE if zero is None else zero
+
+    def mean(self, rules: str) -> float:
+        """Return the mean over the seeds."""
+        return float(self.found[rules]["value"].mean())  # type: ignore[arg-type]
+
+    def is_zero(self, rules: str) -> bool:
+        """Return whether the printed cell counts as zero."""
+        return self.published[rules] <= self.zero
+
+    def is_fitted(self, rules: str) -> bool:
+        """Return whether constants were fitted to the printed cell."""
+        return bool(self.rule["standing"] == "fitted" and rules == BEFORE)
+
+    def is_inside(self, rules: str) -> bool:
+        """Return whether the simulated cell is as large as the printed one, or zero as it is."""
+        found, printed = self.mean(rules), self.published[rules]
+        if self.is_zero(rules):
+            return found <= max(self.rule["nothing"] or 0.0, self.largest * ZERO_MARGIN)
+        return printed / FACTOR <= found <= printed * FACTOR
+
+
+def _rows(simulated: pl.DataFrame) -> list[_Row]:
+    RESULTS.check(simulated)
+    found = {
+        key: frame.select("seed", "value")
+        for key, frame in simulated.partition_by("metric", "policy", as_dict=True).items()
+    }
+    values = _printed_values()
+    return [_row(rule, values, found) for rule in claims.world_tolerances().iter_rows(named=True)]
+
+
+def _row(
+    rule: dict[str, Any],
+    printed: Mapping[tuple[str, str, str], float],
+    found: Mapping[tuple[object, ...], pl.DataFrame],
+) -> _Row:
+    """Return a row with its cells; a row ``A : B``, or one per second, is a quotient of two."""
+    target = rule["table"].rpartition(", ")[2]
+    one, _, other = rule["metric"].partition(" : ")
+    below = other or (ELAPSED if rule["per"] == "second" else "")
+    rows: dict[str, pl.DataFrame] = {}
+    values: dict[str, float] = {}
+    for rules in RULES if rule["standing"] != "not modelled" else ():
+        values[rules] = printed[target, one, rules]
+        if below:
+            values[rules] /= printed[target, below, rules]
+        seeds = found.get((f"{target}: {one}", rules))
+        if seeds is not None and below:
+            seeds = _quotient(seeds, found[f"{target}: {below}", rules])
+        if seeds is not None and not seeds.is_empty():
+            rows[rules] = seeds
+    return _Row(rule, values, rows)
+
+
+def _quotient(above: pl.DataFrame, below: pl.DataFrame) -> pl.DataFrame:
+    both = above.join(below.filter(pl.col("value") > 0), on="seed", suffix="_below")
+    return both.sort("seed").select("seed", value=pl.col("value") / pl.col("value_below"))
+
+
+def _printed_values() -> dict[tuple[str, str, str], float]:
+    """Return each printed figure by target, row and rules, with the time of each run."""
+    tables = claims.published_tables().filter(
+        pl.col("patch") == PATCH, pl.col("kernel").is_in(list(KERNELS))
+    )
+    found = {
+        (row["table"].rpartition(", ")[2], row["metric"], KERNELS[row["kernel"]]): row["value"]
+        for row in tables.iter_rows(named=True)
+    }
+    for target, metric, rules in list(found):
+        if metric == "Kswapd velocity":
+            scanned = found[target, "Kswapd pages scanned", rules]
+            found[target, ELAPSED, rules] = scanned / found[target, metric, rules]
+    return found
+
+
+def _cells(row: _Row) -> Iterator[dict[str, Any]]:
+    for rules, seeds in row.found.items():
+        mean, printed = row.mean(rules), row.published[rules]
+        yield {
+            "table": row.rule["table"],
+            "metric": row.rule["metric"],
+            "rules": rules,
+            "published": printed,
+            "simulated": mean,
+            "low": seeds["value"].min(),
+            "high": seeds["value"].max(),
+            "ratio": mean / printed if mean and printed else None,
+            "inside": None if row.is_fitted(rules) else row.is_inside(rules),
+        }
+
+
+def _verdict(row: _Row, alone: _Row | None) -> dict[str, Any]:
+    judged = [rules for rules in row.found if not row.is_fitted(rules)]
+    return {
+        **{name: row.rule[name] for name in ("table", "metric", "standing", "note")},
+        "order": _order(row),
+        "inside": sum(map(row.is_inside, judged)),
+        "cells": len(judged),
+        **_points(row),
+        "collapse": _collapse(row, alone),
+    }
+
+
+def _order(row: _Row) -> str | None:
+    """Judge the order of the kernels by each two that differ in the mail."""
+    says = {_direction(claimed, row, one, other) for one, other, claimed in _ordered(row)}
+    return next((word for word in ("contradicted", "open", "holds") if word in says), None)
+
+
+def _ordered(row: _Row) -> Iterator[tuple[str, str, str]]:
+    """Yield each two kernels that differ in the mail, and the direction from one to the other."""
+    for one, other in combinations(row.found, 2):
+        printed = row.published[one], row.published[other]
+        alike = abs(printed[0] - printed[1]) <= STAYS_WITHIN_PERCENT / 100 * max(printed)
+        if not alike and not (row.is_zero(one) and row.is_zero(other)):
+            yield one, other, "rises" if printed[1] > printed[0] else "falls"
+
+
+def _direction(claimed: str, row: _Row, one: str, other: str) -> str:
+    """Judge a fall or a rise from one kernel to another, each seed against the same seed."""
+    found = difference(row.found[one], row.found[other])
+    if found is None or found["seen"] == "either":
+        return "open"
+    return "holds" if found["seen"] == claimed else "contradicted"
+
+
+def _points(row: _Row) -> dict[str, Any]:
+    allowed = row.rule["points"]
+    if allowed is None or len(row.found) < len(RULES):
+        return {"change": None, "points": None, "near": None, "worse": None}
+    change = 100 * (row.published[SERIES] / row.published[BASE] - 1)
+    points = 100 * (row.mean(SERIES) / row.mean(BASE) - 1)
+    worse = _direction("falls", row, BASE, SERIES)
+    return {
+        "change": change,
+        "points": points,
+        "near": abs(points - change) <= allowed,
+        "worse": worse,
+    }
+
+
+def _collapse(row: _Row, alone: _Row | None) -> bool | None:
+    """Return whether 3.9 alone falls below its share of the round without a file."""
+    share = row.rule["collapse"]
+    if share is None or alone is None or len(row.found) < len(RULES):
+        return None
+    collapsed = [row.mean(rules) < share * alone.mean(rules) for rules in RULES]
+    return collapsed == [True, False, False]

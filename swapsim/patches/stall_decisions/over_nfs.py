@@ -14,8 +14,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from swapsim import study
-from swapsim.patches.stall_decisions.judgement import BASE, BEFORE, SERIES
-from swapsim.patches.stall_decisions.mail import PATCH
+from swapsim.patches.stall_decisions.mail import BASE, BEFORE, PATCH, SERIES
 from swapsim.patches.stall_decisions.tables import SIMULATED_SERVERS
 from swapsim.patches.stall_decisions.worlds import Run, watched
 from swapsim.reclaim import ops, vmstat

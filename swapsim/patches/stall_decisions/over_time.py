@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import reclaim, study
-from swapsim.patches.stall_decisions.judgement import RULES
+from swapsim.patches.stall_decisions.mail import RULES
 from swapsim.patches.stall_decisions.tables import (
     SIMULATED_BY_TIME,
     SIMULATED_PAGE_SPANS,

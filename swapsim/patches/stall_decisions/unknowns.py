@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from swapsim import reclaim, study
-from swapsim.patches.stall_decisions.judgement import RULES, cells
+from swapsim.patches.stall_decisions.mail import RULES, cells
 from swapsim.patches.stall_decisions.tables import (
     SIMULATED_OPEN,
     SIMULATED_ORDERS,

@@ -15,7 +15,7 @@ import polars as pl
 from swapsim import study
 from swapsim.claims.directions import STAYS_WITHIN_PERCENT
 from swapsim.claims.paired import difference
-from swapsim.patches.stall_decisions.judgement import BASE, RULES, SERIES
+from swapsim.patches.stall_decisions.mail import BASE, RULES, SERIES
 from swapsim.patches.stall_decisions.tables import SIMULATED_MATTERS, SIMULATED_WHAT_IF
 from swapsim.patches.stall_decisions.worlds import Run, watched
 from swapsim.reclaim import constants, vmstat

@@ -11,7 +11,7 @@ import polars as pl
 
 from swapsim import claims, reclaim, study
 from swapsim.claims.tables import RESULTS
-from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
+from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, PATCH
 from swapsim.reclaim.config import ReclaimConfig
 
 TARGETS: Final = ("disk", "nfs")
@@ -19,9 +19,6 @@ TARGETS: Final = ("disk", "nfs")
 
 SEEDS: Final = tuple(range(1, 21))
 """Of the client's draws, behind each figure of the tables."""
-
-ELAPSED: Final = "Elapsed"
-"""A row that the mail prints only as the quotient of two: how long the run took."""
 
 _LABELS: Final = {rules: kernel for kernel, rules in KERNELS.items()}
 
