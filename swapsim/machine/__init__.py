@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The contention machine: the mechanisms' counts become time, by constants with a source.
+"""The contention machine: the counts of the mechanisms become time, by constants with a source.
 
 - ``costs``: the constants of data/costs.csv,
-- ``run``: one run of a `config.MachineConfig`, as RESULTS; ``time_per_page`` splits one up,
-- ``spans``: one run wait by wait: which lock, behind whom, how long,
-- ``fit``: constants that no source gives, found from the base column of a mail,
-- ``what_if``: a patch's gain on other machines, devices and constants,
-- ``throughput``: policies, each on the same machine,
-- ``lab``: a machine counted as a real kernel was,
-- ``lock_relief``: waits and counts of one lock, without a patch and with it.
+- ``run``: one run of a `MachineConfig`, as RESULTS, or as single waits and holds,
+- ``fit``: constants that no source gives, fitted to the base column of a mail,
+- ``what_if``: the gain of a patch on other machines, devices and constants,
+- ``throughput``: policies compared on one machine,
+- ``lab``: a machine counted as a real kernel is counted,
+- ``summary``: what runs, fits and what-ifs say together.
 
-Which machine, which mail and which questions: that is each patch's own (`swapsim.patches`).
+The machine, the mail and the questions of each patch are in `swapsim.patches`.
 """
 
 from typing import TYPE_CHECKING

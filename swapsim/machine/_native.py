@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The contention machine: a config and costs in, what happened in a window of time out."""
+"""Binding of the contention machine: from a config and costs to the counts of a time window."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from swapsim.slots import _native as native_slots
 from swapsim.slots.config import StreamsConfig
 
 CHUNK_EVENTS: Final = 2000
-"""Events of one call into C, well under 0.1 s: between two calls Ctrl-C is heard."""
+"""Events of one call into C, well under 0.1 s: Ctrl-C is handled between two calls."""
 
 _TAGS: Final = {
     None: lib.SWS_TAGS_AS_RELEASED,
@@ -38,39 +38,53 @@ _COUNT_FIELDS: Final = (
     "reclaimed",
     "activated",
 )
-SLOT_FIELDS: Final = (
-    "calls",
-    "given",
-    "freed",
-    "tested_scan",
-    "tested_quick",
-    "tested_cluster",
-    "rescheduled",
-    "reclaims",
-    "stores",
-    "looked_at",
-    "nonsense",
+_SLOT_FIELDS: Final = tuple(
+    name
+    for name, _ in ffi.typeof("struct sws_slots_work").fields
+    if name not in ("si_lock", "cluster_lock", "searches")  # the sites count these
 )
-"""What the devices count of their work (struct sws_slots_work)."""
+_CONFIG_FIELDS: Final = (
+    "list_pages",
+    "slot_cache",
+    "hand_off_ways",
+    "nodes",
+    "devices",
+    "channels",
+    "writers",
+    "walkers",
+    "frames",
+    "inactive_ratio",
+    "shares_memory",
+    "pages",
+    "memory_max",
+    "accesses",
+    "drop_percent",
+    "read_percent",
+    "spread_percent",
+    "fragmented",
+    "spare_cpus",
+    "stay_ns",
+)
+"""Fields of MachineConfig that have the same name and meaning in C."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """What a machine did in a window of time.
+    """The counts of a machine in a window of time.
 
     Attributes
     ----------
     elapsed_ns : int
     events : int
-        Taken since the machine began, its warm-up included.
+        Events since the machine was built, its warm-up included.
     sites : polars.DataFrame
         Schema MACHINE_SITES.
     cpus : polars.DataFrame
         Schema MACHINE_CPUS.
     slots : dict of str to int
-        Work of the devices, by SLOT_FIELDS.
+        Work of the devices, by the fields of ``struct sws_slots_work``.
     shared_slots : int
-        Slots handed out in the trunk of the last one that some other CPU was handed out.
+        Slots handed out in the trunk in which another CPU got its last one.
     slots_in_use, free_clusters : int
         Of all devices at the end.
     """
@@ -85,8 +99,8 @@ class Window:
     free_clusters: int
 
 
-def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = False) -> Window:
-    """Run a machine through its warm-up and watch it for its duration, or as streams last.
+def run_window(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = False) -> Window:
+    """Run a machine through its warm-up and its duration (or its streams), and count the latter.
 
     Parameters
     ----------
@@ -94,27 +108,23 @@ def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = Fal
     costs : mapping of str to int
         Each field of ``struct sws_machine_costs``, in ns.
     verify : bool
-        Whether to re-derive every invariant at both ends of the window: for tests, each is one
-        long call.
-
-    Returns
-    -------
-    Window
+        Whether to check every invariant at both ends of the window, each in one long call; for
+        tests.
 
     Raises
     ------
     ConfigError
         The machine cannot be built.
     InputError
-        The tasks came to a stop: no slot was left; or the requests of streams cannot be done,
-        or a task ends before the watch begins.
+        No slot is left, the requests of streams cannot be processed, or a stream ends within the
+        warm-up.
     NativeError
         An invariant does not hold.
     NativeMemoryError
     """
     machine, alive = warmed_up(config, costs)
     before = _snapshot(machine, verify)
-    _watch(machine, config, before["now"])
+    _run_duration(machine, config, before["now"])
     after = _snapshot(machine, verify)
     del alive
     return Window(
@@ -122,7 +132,7 @@ def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = Fal
         events=after["events"],
         sites=_sites(after["sites"], before["sites"]),
         cpus=_frame(after["cpus"], before["cpus"], MACHINE_CPUS.schema, labels=3),
-        slots={name: after["slots"][name] - before["slots"][name] for name in SLOT_FIELDS},
+        slots={name: after["slots"][name] - before["slots"][name] for name in _SLOT_FIELDS},
         shared_slots=after["shared"] - before["shared"],
         slots_in_use=sum(lib.sws_machine_slots_in_use(machine, n) for n in range(config.devices)),
         free_clusters=sum(lib.sws_machine_free_clusters(machine, n) for n in range(config.devices)),
@@ -130,23 +140,7 @@ def watch(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = Fal
 
 
 def warmed_up(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list[Any]]:
-    """Make a machine and run it through its warm-up.
-
-    Parameters
-    ----------
-    config, costs
-        As for `watch`.
-
-    Returns
-    -------
-    cdata, list
-        A ``struct sws_machine *``, and what must live as long.
-
-    Raises
-    ------
-    ConfigError, InputError, NativeMemoryError
-        As for `watch`.
-    """
+    """Return a ``struct sws_machine *`` after its warm-up, and what must outlive it."""
     made, alive = settings(config, costs)
     if config.streams:
         _check_requests(made, config.streams)
@@ -160,29 +154,17 @@ def warmed_up(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, lis
     return machine, alive
 
 
-def refuse_stop(machine: Any) -> None:
-    """Raise InputError if the tasks of a ``struct sws_machine *`` came to a stop."""
+def check_not_stuck(machine: Any) -> None:
+    """Raise InputError if no task of a ``struct sws_machine *`` can continue."""
     if lib.sws_machine_stuck(machine):
         raise InputError(
             f"no swap slot is left after {lib.sws_machine_now(machine)} ns of simulated time: "
-            "give the devices more slots, or watch for a shorter time"
+            "give the devices more slots, or run for a shorter time"
         )
 
 
 def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list[Any]]:
-    """Write a config as the struct that ``sws_machine_new`` takes.
-
-    Parameters
-    ----------
-    config : MachineConfig
-    costs : mapping of str to int
-        Each field of ``struct sws_machine_costs``, in ns.
-
-    Returns
-    -------
-    cdata, list
-        A ``struct sws_machine_config *``, and what must live as long as a machine made of it.
-    """
+    """Return a config as ``struct sws_machine_config *``, and what must outlive its machine."""
     made = ffi.new("struct sws_machine_config *")
     lib.sws_machine_config_init(made)
     device, alive = native_slots.settings(config.device)
@@ -192,28 +174,7 @@ def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list
     made.lock_kind = lib.SWS_LOCK_TEST_AND_SET if config.test_and_set else lib.SWS_LOCK_QUEUED
     made.swap_writeback_tags = _TAGS[config.swap_writeback_tags]
     made.removal = REMOVAL_WAYS.index(config.removal)
-    for name in (
-        "list_pages",
-        "slot_cache",
-        "hand_off_ways",
-        "nodes",
-        "devices",
-        "channels",
-        "writers",
-        "walkers",
-        "frames",
-        "inactive_ratio",
-        "shares_memory",
-        "pages",
-        "memory_max",
-        "accesses",
-        "drop_percent",
-        "read_percent",
-        "spread_percent",
-        "fragmented",
-        "spare_cpus",
-        "stay_ns",
-    ):
+    for name in _CONFIG_FIELDS:
         setattr(made, name, getattr(config, name))
     if config.streams:
         rows = _requests(config.streams.requests)
@@ -224,7 +185,7 @@ def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list
 
 
 def _by_stream(requests: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows stream by stream, with their places in the table."""
+    """Return the rows stream by stream, with their row numbers in the table."""
     return requests.with_row_index("row").sort("task", maintain_order=True)
 
 
@@ -249,7 +210,7 @@ def _check_requests(made: Any, streams: StreamsConfig) -> None:
     if code == lib.SWS_ERROR_BAD_CONFIG:
         place = _by_stream(streams.requests)["row"][row[0]]
         raise InputError(
-            f"the requests cannot be done, row {place}: {ffi.string(reason[0]).decode()}"
+            f"the requests cannot be processed, row {place}: {ffi.string(reason[0]).decode()}"
         )
     check(code)
 
@@ -262,12 +223,12 @@ def _warm_up(machine: Any, config: MachineConfig) -> None:
     _run(machine, partial(lib.sws_machine_run_streams, machine, skipped, long_rows))
     if lib.sws_machine_longest_ended(machine) >= long_rows:
         raise InputError(
-            f"a task has done its last row before {skipped} rows are done, where the watch begins: "
+            f"a task has done its last row before {skipped} rows are done, where counting begins: "
             f"lower skipped_share={config.streams.skipped_share}"
         )
 
 
-def _watch(machine: Any, config: MachineConfig, now: int) -> None:
+def _run_duration(machine: Any, config: MachineConfig, now: int) -> None:
     if config.streams is None:
         _run(machine, partial(lib.sws_machine_run, machine, now + config.duration_ns))
         return
@@ -275,12 +236,12 @@ def _watch(machine: Any, config: MachineConfig, now: int) -> None:
     _run(machine, partial(lib.sws_machine_run_streams, machine, 2**64 - 1, long_rows))
 
 
-def _run(machine: Any, go_on: "partial[int]") -> None:
+def _run(machine: Any, step: "partial[int]") -> None:
     more = ffi.new("bool *", True)
     events = ffi.new("uint64_t *")
     while more[0]:
-        check(go_on(CHUNK_EVENTS, more, events))
-        refuse_stop(machine)
+        check(step(CHUNK_EVENTS, more, events))
+        check_not_stuck(machine)
 
 
 def _snapshot(machine: Any, verify: bool) -> dict[str, Any]:
@@ -293,7 +254,7 @@ def _snapshot(machine: Any, verify: bool) -> dict[str, Any]:
         "events": lib.sws_machine_events(machine),
         "sites": [_site(machine, site) for site in range(lib.SWS_SITES)],
         "cpus": [_cpu(machine, cpu) for cpu in range(lib.sws_machine_cpus(machine))],
-        "slots": {name: getattr(work, name) for name in SLOT_FIELDS},
+        "slots": {name: getattr(work, name) for name in _SLOT_FIELDS},
         "shared": lib.sws_machine_shared_slots(machine),
     }
 
@@ -305,7 +266,7 @@ def _site(machine: Any, site: int) -> tuple[Any, ...]:
 
 
 def _sites(after: list[tuple[Any, ...]], before: list[tuple[Any, ...]]) -> pl.DataFrame:
-    """Subtract what was counted before the window; what lasted longest has no difference."""
+    """Subtract the counts before the window; maxima have no difference."""
     sums = pl.Schema({name: MACHINE_SITES.schema[name] for name in ("site", *_SITE_FIELDS)})
     end = len(sums)
     frame = _frame([row[:end] for row in after], [row[:end] for row in before], sums, labels=1)
@@ -330,7 +291,7 @@ def _cpu(machine: Any, cpu: int) -> tuple[Any, ...]:
 def _frame(
     after: list[tuple[Any, ...]], before: list[tuple[Any, ...]], schema: pl.Schema, *, labels: int
 ) -> pl.DataFrame:
-    """Subtract what was counted before the window; names and numbers of rows stay."""
+    """Subtract the counts before the window from all columns but the labels."""
     rows = [
         (*new[:labels], *(b - a for a, b in zip(old[labels:], new[labels:], strict=True)))
         for old, new in zip(before, after, strict=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The machine's log: a config and costs in, who waited for which lock and behind whom out."""
+"""Binding of the machine's log: which CPU waited for which lock, and which CPU held it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from swapsim._core import ffi, lib
 from swapsim.ffi.codes import check
 from swapsim.ffi.facts import LOCK_CLASSES, SPANS
 from swapsim.ffi.layout import dtype_of
-from swapsim.machine._native import CHUNK_EVENTS, refuse_stop, warmed_up
+from swapsim.machine._native import CHUNK_EVENTS, check_not_stuck, warmed_up
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.tables import ACTOR, MACHINE_SPANS, SPAN
 
-ROOM: Final = 8192
-"""Spans of one call into C, and more than one event can end."""
+_CAPACITY: Final = 8192
+"""Spans of one call into C, more than one event can end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """Who has a CPU of the machine: an actor by ACTOR, and its NUMA node."""
+    """The actor on a CPU of the machine (one of ACTOR), and its NUMA node."""
 
     cpu: int
     actor: str
@@ -31,16 +31,16 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """What a machine's log tells of a stretch of time.
+    """The log of an interval of time.
 
     Attributes
     ----------
     now_ns : int
-        Its end, in simulated time since the devices were filled.
+        End of the interval, in simulated time since the devices were filled.
     spans : polars.DataFrame
         Schema MACHINE_SPANS: those that ended, each CPU's in the order of their ends.
     slots_in_use, cached : int
-        Of all devices, and pages with a slot in the swap cache, at its end.
+        Of all devices at its end, and pages in the swap cache that have a slot.
     """
 
     now_ns: int
@@ -50,21 +50,9 @@ class Sample:
 
 
 class MachineLog:
-    """A machine after its warm-up, watched as long as its config says.
+    """The log of a machine after its warm-up, over the duration of its config.
 
-    Parameters
-    ----------
-    config : MachineConfig
-    costs : mapping of str to int
-        Each field of ``struct sws_machine_costs``, in ns.
-
-    Raises
-    ------
-    ConfigError
-        The machine cannot be built.
-    InputError
-        As `native.machine.watch`, while it warms up.
-    NativeMemoryError
+    Parameters and errors are those of `run_window`.
     """
 
     def __init__(self, config: MachineConfig, costs: Mapping[str, int]) -> None:
@@ -77,7 +65,7 @@ class MachineLog:
         self.begin_ns: int = lib.sws_machine_now(self._machine)
 
     def tasks(self) -> list[Task]:
-        """Return who has the CPUs, but those that nobody uses."""
+        """Return the actors of the CPUs, without the CPUs that have none."""
         cpus = range(lib.sws_machine_cpus(self._machine))
         found = [(cpu, lib.sws_machine_cpu_of(self._machine, cpu)) for cpu in cpus]
         tasks = [
@@ -86,21 +74,13 @@ class MachineLog:
         return [task for task in tasks if task.actor != "none"]
 
     def samples(self, sample_ns: int) -> Iterator[Sample]:
-        """Run the machine for its ``duration_ns`` and give what it did, stretch by stretch.
+        """Run the machine for its ``duration_ns`` and yield its log, interval by interval.
 
-        Streams end earlier if a task that is no visitor has done its last row.
-
-        Parameters
-        ----------
-        sample_ns : int
-            Simulated time of a stretch; one with very many spans is given in several parts.
-
-        Raises
-        ------
-        InputError
-            The tasks came to a stop: no slot was left.
+        An interval has ``sample_ns`` of simulated time; one with very many spans comes in several
+        parts. Streams end earlier if a task with a full share of the rows has done its last row.
+        InputError is raised when no slot is left.
         """
-        spans = np.zeros(ROOM, dtype=dtype_of("struct sws_span"))
+        spans = np.zeros(_CAPACITY, dtype=dtype_of("struct sws_span"))
         buffer = ffi.from_buffer("struct sws_span[]", spans)
         n, more = ffi.new("uint32_t *"), ffi.new("bool *")
         end, until = self.begin_ns + self._config.duration_ns, self.begin_ns
@@ -109,13 +89,13 @@ class MachineLog:
             more[0] = True
             while more[0]:
                 code = lib.sws_machine_log_run(
-                    self._log, until, CHUNK_EVENTS, buffer, ROOM, n, more
+                    self._log, until, CHUNK_EVENTS, buffer, _CAPACITY, n, more
                 )
                 check(code)
-                refuse_stop(self._machine)
+                check_not_stuck(self._machine)
                 yield self._sample(spans[: n[0]])
             if lib.sws_machine_now(self._machine) < until:
-                return  # nothing is left to do
+                return  # all tasks have ended
 
     def _is_over(self, end: int) -> bool:
         streams = self._config.streams
@@ -152,7 +132,7 @@ class MachineLog:
         )
 
     def _lock(self, number: int) -> str | None:
-        """Return a lock's name: its class, whose it is, and which part of that."""
+        """Return a lock's name: its class, its owner, and which part of the owner."""
         if number == lib.SWS_LOG_NONE:
             return None
         if number not in self._names:

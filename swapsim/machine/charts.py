@@ -1,28 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Charts of the contention machine: what a base leaves open, where time goes, what if."""
+"""Charts of the contention machine: fits, the time of a page, ranges of predictions, what-ifs."""
+
+from typing import Any
 
 import altair as alt
 import polars as pl
 
-from swapsim.charts import colours
-from swapsim.charts.colours import PARTS, PATCHED, PUBLISHED
+from swapsim.charts.colours import PARTS, PATCHED, PUBLISHED, UNPATCHED, ramp
 from swapsim.charts.interaction import interactive
+from swapsim.claims.tables import RANGES
 from swapsim.errors import InputError
-from swapsim.machine.tables import PREDICTED_BY_SHARES, TIME_PER_PAGE, WHAT_IF_RANGES
+from swapsim.machine.tables import (
+    HOLDS_BY_LIST,
+    PREDICTED_BY_SHARES,
+    SENSITIVITY,
+    SWAP_SERIES,
+    TIME_PER_PAGE,
+    WHAT_IF,
+    WHAT_IF_RANGES,
+)
 
 
 @interactive(low="published, less a deviation", high="published, and a deviation")
 def claim_along_shares(
     points: pl.DataFrame, claim: str, *, title: str, axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
-    """Draw a claim's predicted change along the share that a base leaves open, and the published.
+    """Draw a claim's predicted change along the share that a base leaves open.
 
     Parameters
     ----------
     points : polars.DataFrame
         Schema PREDICTED_BY_SHARES; fits that did not converge are left out.
-    claim : str
-    title, axis, subtitle : str
+    claim, title, axis, subtitle : str
 
     Raises
     ------
@@ -48,7 +57,7 @@ def claim_along_shares(
         color=alt.Color(
             "map_share:O",
             title=["map_ns / tree_ns:", "a look at a map byte"],
-            scale=alt.Scale(domain=shares, range=colours.ramp(len(shares))),
+            scale=alt.Scale(domain=shares, range=ramp(len(shares))),
         ),
     )
     line, dots = along.mark_line(strokeWidth=2), along.mark_point(filled=True, size=40, opacity=1)
@@ -73,13 +82,9 @@ def claim_along_shares(
 
 @interactive(kernel="kernel", part="where")
 def time_per_page(parts: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
-    """Stack where the CPUs' time goes between two pages swapped out, a bar a kernel.
+    """Draw where the CPUs' time goes between two pages swapped out, one stacked bar per kernel.
 
-    Parameters
-    ----------
-    parts : polars.DataFrame
-        Schema TIME_PER_PAGE.
-    title, subtitle : str
+    ``parts`` has the schema TIME_PER_PAGE.
     """
     TIME_PER_PAGE.check(parts)
     order = pl.DataFrame({"part": list(PARTS), "order": range(len(PARTS))})
@@ -111,14 +116,10 @@ def time_per_page(parts: pl.DataFrame, *, title: str, subtitle: str = "") -> alt
 def gain_along(
     ranges: pl.DataFrame, *, title: str, setting_axis: str, subtitle: str = ""
 ) -> alt.LayerChart:
-    """Draw a patch's gain along one factor, the line in the band of its fits.
+    """Draw a patch's gain along one factor, as a line in the band of its fits.
 
-    Parameters
-    ----------
-    ranges : polars.DataFrame
-        Schema WHAT_IF_RANGES, one factor whose settings about double; a label that is a word
-        (memory) is its own tick.
-    title, setting_axis, subtitle : str
+    ``ranges`` has the schema WHAT_IF_RANGES, of one factor whose settings about double. A label
+    that is a word (memory) has a tick of its own.
     """
     WHAT_IF_RANGES.check(ranges)
     frame = ranges.select("setting", "label", "low", "middle", "high")
@@ -136,10 +137,10 @@ def gain_along(
     x = alt.X("setting:Q", title=setting_axis, scale=along_x, axis=axis)
     base = alt.Chart(frame).encode(x=x)
     along = alt.Chart(frame.filter(~pl.col("setting").is_in(list(words)))).encode(x=x)
-    y = alt.Y("low:Q", title="gain, %", scale=alt.Scale(padding=18))  # room for the figures
+    y = alt.Y("low:Q", title="gain, %", scale=alt.Scale(padding=18))  # space for the figures
     band = along.mark_area(opacity=0.2, color=PATCHED).encode(y=y, y2="high:Q")
     line = along.mark_line(color=PATCHED).encode(y="middle:Q")
-    # What has a word for a place is no point of the line.
+    # A setting with a word is not a point of the line.
     spans = base.mark_rule(color=PATCHED, opacity=0.3, strokeWidth=4).encode(y=y, y2="high:Q")
     dots = base.mark_point(filled=True, size=45, color=PATCHED, opacity=1).encode(y="middle:Q")
     figures = base.mark_text(dy=-12, fontSize=11).encode(
@@ -150,3 +151,277 @@ def gain_along(
         width=520, height=240, title=alt.TitleParams(title, subtitle=subtitle)
     )
     return chart
+
+
+@interactive(
+    factor="latency of the drive", low="least of the fits, %", high="greatest of the fits, %"
+)
+def gain_on_drives(ranges: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.HConcatChart:
+    """Draw a patch's gain on drives, one line per latency, next to the gain on memory.
+
+    ``ranges`` has the schema WHAT_IF_RANGES, of the cases of `what_if.on_drives`: the factor is
+    the latency or the word memory, the setting is pages per second.
+    """
+    frame = WHAT_IF_RANGES.check(ranges).select("factor", "setting", "low", "middle", "high")
+    drives = frame.filter(pl.col("factor") != "memory")
+    latencies = drives["factor"].unique(maintain_order=True).to_list()
+    ends = [min(0.0, *frame["low"].to_list()), max(0.0, *frame["high"].to_list())]
+    y = alt.Y("low:Q", title="gain, %", scale=alt.Scale(domain=ends, nice=True))
+
+    def drawn(rows: pl.DataFrame, x: alt.X, *, lines: bool) -> Any:
+        colour = alt.Color(
+            "factor:N",
+            title="latency of the drive",
+            scale=alt.Scale(domain=latencies, range=ramp(len(latencies))),
+        )
+        base = alt.Chart(rows).encode(x=x, color=colour if lines else alt.value(PATCHED))
+        spans = base.mark_rule(strokeWidth=4, opacity=0.35).encode(y=y, y2="high:Q")
+        dots = base.mark_point(filled=True, size=55, opacity=1).encode(y="middle:Q")
+        zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color="#888").encode(y="zero:Q")
+        if not lines:
+            return zero + spans + dots
+        return zero + base.mark_line(strokeWidth=1.5).encode(y="middle:Q") + spans + dots
+
+    along = alt.X(
+        "setting:Q",
+        title="pages per second that the drive can serve: queue depth / latency",
+        scale=alt.Scale(type="log", nice=False, padding=10),
+        axis=alt.Axis(format="~s"),
+    )
+    alone = alt.X("factor:N", title=None, axis=alt.Axis(labelAngle=0))
+    chart: alt.HConcatChart = alt.hconcat(
+        drawn(drives, along, lines=True).properties(width=430, height=240),
+        drawn(frame.filter(factor="memory"), alone, lines=False).properties(width=70, height=240),
+    ).properties(title=alt.TitleParams(title, subtitle=subtitle))
+    return chart
+
+
+@interactive(
+    name="constant",
+    end="the constant is",
+    low="gain at its low, %",
+    high="gain at its high, %",
+    usual="gain with all as they are, %",
+)
+def sensitivity(
+    rows: pl.DataFrame, *, title: str, usual: float, subtitle: str = ""
+) -> alt.LayerChart:
+    """Draw a tornado: one bar per constant, from the gain at its low to that at its high.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        Schema SENSITIVITY, the widest bar first; an end without a fit is left out.
+    usual : float
+        The gain with every constant at its value, in percent.
+    title, subtitle : str
+    """
+    frame = SENSITIVITY.check(rows).with_columns(
+        name=pl.format(
+            "{}, {} to {}",
+            "constant",
+            *(_number(pl.col(f"at_{side}")) for side in ("low", "high")),
+        )
+    )
+    names = frame["name"].to_list()
+    y = alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=300))
+    sides = pl.concat(
+        frame.select("name", gain=side, end=pl.lit(f"at its {side}")) for side in ("low", "high")
+    ).drop_nulls("gain")
+    bars = (
+        alt.Chart(frame.drop_nulls(["low", "high"]))
+        .mark_bar(height=9, color="#888", opacity=0.5)
+        .encode(y=y, x=alt.X("low:Q", title="gain, %", scale=alt.Scale(zero=False)), x2="high:Q")
+    )
+    dots = (
+        alt.Chart(sides)
+        .mark_point(filled=True, size=70, opacity=1)
+        .encode(
+            y=y,
+            x="gain:Q",
+            color=alt.Color(
+                "end:N",
+                title=None,
+                scale=alt.Scale(domain=["at its low", "at its high"], range=[UNPATCHED, PATCHED]),
+            ),
+        )
+    )
+    rule = alt.Chart(pl.DataFrame({"usual": [usual]})).mark_rule(color="#888").encode(x="usual:Q")
+    chart: alt.LayerChart = (bars + rule + dots).properties(
+        width=420,
+        height=alt.Step(24),
+        title=alt.TitleParams(title, subtitle=subtitle or "the line: all constants as they are"),
+    )
+    return chart
+
+
+@interactive(
+    name="step and figure",
+    published="published",
+    published_low="less a deviation",
+    published_high="and a deviation",
+    low="predicted, least",
+    high="predicted, greatest",
+)
+def swap_series(compared: pl.DataFrame, *, title: str) -> alt.VConcatChart:
+    """Draw the figures of the swap series, published and predicted, rates above cycles.
+
+    ``compared`` has the schema SWAP_SERIES.
+    """
+    frame = SWAP_SERIES.check(compared).with_columns(
+        name=pl.format("{}: {}", "step", "metric"),
+        published_low=pl.col("published") - pl.col("tolerance"),
+        published_high=pl.col("published") + pl.col("tolerance"),
+    )
+
+    def panel(unit: str, axis: str) -> alt.LayerChart:
+        rows = frame.filter(unit=unit)
+        y = alt.Y("name:N", title=None, sort=rows["name"].to_list(), axis=alt.Axis(labelLimit=300))
+        x = alt.X(
+            "low:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(format="~s", tickCount=6)
+        )
+        base = alt.Chart(rows).encode(y=y)
+        band = base.mark_bar(height=14, opacity=0.25, color=PUBLISHED).encode(
+            x=alt.X("published_low:Q", title=axis), x2="published_high:Q"
+        )
+        cell = base.mark_tick(thickness=3, size=16, color=PUBLISHED).encode(x="published:Q")
+        span = base.mark_rule(strokeWidth=5, color=PATCHED, opacity=0.8).encode(x=x, x2="high:Q")
+        ends = base.mark_point(filled=True, size=45, color=PATCHED, opacity=1)
+        layers = band + cell + span + ends.encode(x="low:Q") + ends.encode(x="high:Q")
+        chart: alt.LayerChart = layers.properties(width=460, height=alt.Step(26))
+        return chart
+
+    chart: alt.VConcatChart = alt.vconcat(
+        panel("KiB/s", "swapped out, KiB/s"), panel("% of cycles", "% of cycles in waiting")
+    ).properties(
+        title=alt.TitleParams(
+            title, subtitle="tick and band: published, one standard deviation; bar: predicted"
+        )
+    )
+    return chart
+
+
+@interactive(
+    claim="claim", published="published", low="simulated, least", high="simulated, greatest"
+)
+def claim_ranges(
+    ranges: pl.DataFrame, *, title: str, axis: str, subtitle: str = ""
+) -> alt.LayerChart:
+    """Draw each claim's range of predictions as a bar, and the published figure as a dot.
+
+    ``ranges`` has the schema RANGES.
+    """
+    frame = RANGES.check(ranges).select("claim", "published", "low", "high")
+    y = alt.Y("claim:N", title=None, sort=frame["claim"].to_list())
+    base = alt.Chart(frame).encode(y=y)
+    zero = alt.Chart(pl.DataFrame({"zero": [0]})).mark_rule(color="#888").encode(x="zero:Q")
+    key = alt.Color(
+        "is:N",
+        title=None,
+        scale=alt.Scale(domain=["simulated", "published"], range=[PATCHED, PUBLISHED]),
+        legend=alt.Legend(orient="top", symbolOpacity=1),
+    )
+    bars = (
+        base.transform_calculate(**{"is": "'simulated'"})
+        .mark_bar(height=9, opacity=0.55)
+        .encode(x=alt.X("low:Q", title=axis), x2="high:Q", color=key)
+    )
+    dots = (
+        base.transform_calculate(**{"is": "'published'"})
+        .mark_point(filled=True, size=70, opacity=1)
+        .encode(x="published:Q", color=key)
+    )
+    chart: alt.LayerChart = (zero + bars + dots).properties(
+        width=520, height=alt.Step(24), title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart
+
+
+@interactive(label="tasks", gain="gain, %")
+def gain_map(
+    what_if: pl.DataFrame, *, title: str, cost_axis: str, subtitle: str = ""
+) -> alt.FacetChart:
+    """Draw the gain by length of lists and cost of a further removal, a panel per number of tasks.
+
+    ``what_if`` has the schema WHAT_IF: the setting is the length, the label the panel, the fit
+    the cost.
+    """
+    frame = (
+        WHAT_IF.check(what_if)
+        .group_by("setting", "label", "fit", maintain_order=True)
+        .agg(gain=pl.col("gain_percent").mean())
+        .with_columns(pl.col("setting").cast(pl.Int64))
+    )
+    most = float(frame["gain"].abs().max() or 1.0)  # type: ignore[arg-type]
+    costs = frame["fit"].unique(maintain_order=True).to_list()
+    base = alt.Chart(frame).encode(
+        x=alt.X("setting:O", title="pages in a list", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("fit:O", title=cost_axis, sort=costs[::-1], axis=alt.Axis(titleFontSize=11)),
+    )
+    colour = alt.Color(
+        "gain:Q",
+        title="gain, %",
+        scale=alt.Scale(domain=[-most, 0, most], range=[UNPATCHED, "#f5f5f5", PATCHED]),
+    )
+    figures = base.mark_text(fontSize=9).encode(
+        text=alt.Text("gain:Q", format=".0f"),
+        color=alt.condition(
+            f"abs(datum.gain) > {0.6 * most}", alt.value("white"), alt.value("black")
+        ),
+    )
+    panels = frame["label"].unique(maintain_order=True).to_list()
+    chart: alt.FacetChart = (
+        alt.layer(base.mark_rect().encode(color=colour), figures)
+        .properties(width=330, height=alt.Step(26))
+        .facet(facet=alt.Facet("label:N", title=None, sort=panels), columns=2)
+        .properties(title=alt.TitleParams(title, subtitle=subtitle))
+    )
+    return chart
+
+
+@interactive()
+def waits_by_list(
+    holds: pl.DataFrame, *, title: str, key_title: str, subtitle: str = ""
+) -> alt.HConcatChart:
+    """Draw the longest hold, and the longest and mean wait for it, by the length of lists.
+
+    ``holds`` has the schema HOLDS_BY_LIST.
+    """
+    frame = HOLDS_BY_LIST.check(holds)
+    shares = frame["next_share"].unique().sort().to_list()
+    x = alt.X(
+        "list_pages:Q",
+        title="pages in a list",
+        scale=alt.Scale(type="log", base=2, nice=False, padding=8),
+        axis=alt.Axis(values=frame["list_pages"].unique().sort().to_list(), labelFlush=False),
+    )
+    y = alt.Y(
+        "microseconds:Q",
+        title="microseconds",
+        scale=alt.Scale(type="log", domain=[0.5, 1000]),
+        axis=alt.Axis(values=[1, 10, 100, 1000], format=",d"),
+    )
+    colour = alt.Color(
+        "next_share:O",
+        title=key_title,
+        scale=alt.Scale(domain=shares, range=[PATCHED, "#80b1d3", UNPATCHED]),
+    )
+
+    def panel(name: str, words: str) -> alt.LayerChart:
+        rows = frame.select("next_share", "list_pages", microseconds=name)
+        base = alt.Chart(rows).encode(x=x, y=y, color=colour)
+        dots = base.mark_point(filled=True, size=40, opacity=1)
+        drawn: alt.LayerChart = base.mark_line() + dots
+        return drawn.properties(width=250, height=220, title=words)
+
+    chart: alt.HConcatChart = alt.hconcat(
+        panel("longest_hold_us", "longest hold"),
+        panel("longest_wait_us", "longest wait of an add"),
+        panel("mean_wait_us", "mean wait of an add"),
+    ).properties(title=alt.TitleParams(title, subtitle=subtitle))
+    return chart
+
+
+def _number(column: pl.Expr) -> pl.Expr:
+    """Return a number as text without trailing zeros."""
+    return column.map_elements(lambda value: f"{value:g}", return_dtype=pl.String)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A machine whose CPUs swap: its tasks, memory, devices and locks, and how long it is watched."""
+"""A machine whose CPUs swap: its tasks, memory, devices and locks, and how long it runs."""
 
 from dataclasses import dataclass
 
@@ -12,94 +12,95 @@ from swapsim.slots.config import SlotsConfig, StreamsConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineConfig:
-    """A machine whose CPUs swap out and in (``machine.h``), and how long it is watched.
+    """A machine whose CPUs swap out and in (``machine.h``), and how long it runs.
 
     Parameters
     ----------
     patch : str
         The row label of the results.
     kernel : {"4.8", "5.7", "5.7+scan-more", "5.8", "6.1"}
-        Whose locks, in whose order.
+        The kernel whose locks are taken, in its order.
     swap_writeback_tags : bool or None
-        Whether the swap cache keeps writeback tags; None: as released, 4.8 does and later ones
-        do not.
+        Whether the swap cache has writeback tags; None: as released (4.8 has them, later kernels
+        do not).
     removal : {"page-by-page", "batched"}
-        When reclaim takes the pages of a list out of the swap cache: each under a hold of its own,
-        or with patch B all of one mapping under one; not batched for streams.
+        How reclaim removes the pages of a list from the swap cache: one hold for each page, or
+        with patch B one for each mapping; page by page with streams.
     list_pages : int
         Pages that reclaim takes from a node's list at a time, 1 to 512; 32 in the kernel.
     rotational : bool
-        Whether the devices are disks to the allocator of slots: no clusters, and a search for a
-        free run of them.
+        Whether the slot allocator treats the devices as disks: no clusters, and a search for a
+        free run.
     policy : str or Policy
-        Where a scan for a slot begins: a name of ``policies.POLICIES``, or a reader's own.
+        Where a scan for a slot begins: a name of ``policies.POLICIES``, or a user's own policy.
     slot_cache : bool
         From 5.7 on: whether each CPU has its cache of 64 slots.
     test_and_set : bool
         Whether all locks are plain test-and-set locks instead of queued ones.
     hand_off_ways : int
-        How often the line of a queued lock travels until the waiter that it is handed to has it, 1
-        to 8: the unlock's store, the waiter's read, the waiter's store. One that is free is always
-        had after one way.
+        How often the cache line of a queued lock moves until the next waiter has the lock, 1 to
+        8: the unlock's store, the waiter's read, the waiter's store. A free lock takes one move.
     nodes : int
         Sockets, 1 to 8, each with its memory and its kswapd; 1 with memory_max.
     devices : int
-        1 to nodes; a node swaps to device node % devices. All of them have up to 2**30 slots and
-        2**20 trunks.
+        1 to nodes; a node swaps to device node % devices. Together they have up to 2**30 slots
+        and 2**20 trunks.
     channels : int
         Pages that an asynchronous device serves at a time, 1 to 1024; 0: a device as fast as
         memory.
     writers, walkers : int
-        Tasks that write fresh pages one after another, and tasks that access theirs at random;
-        dealt to the nodes in turn, together 1 to 2048.
+        Tasks that write fresh pages one after another, and tasks that access their pages at
+        random, spread over the nodes in turn; together 1 to 2048.
     streams : StreamsConfig or None
-        Tasks that do the requests of a trace's, each as fast as it can, in place of writers and
-        walkers; on one synchronous device. They are watched from where ``skipped_share`` of all
-        rows are done until a task ends; one with less than half an even share of the rows is a
-        visitor, and may end at any time.
+        Tasks that replay the requests of a trace, each as fast as it can, in place of writers and
+        walkers, on one synchronous device. They are measured from where ``skipped_share`` of all
+        rows are done until a task ends; a task with less than half an even share of the rows may
+        end at any time.
     frames : int
         Pages of memory of a node, up to 2**26.
     inactive_ratio : int
-        Active pages that an inactive one is enough for; 0: as the kernel has it for so many frames.
+        Active pages for each inactive page; 0: the kernel's value for this many frames.
     shares_memory : bool
-        Whether a task whose node is short takes memory of the next one, and all kswapds are woken
-        when all nodes are short; on one device, without a cgroup, streams, and writers that exit.
+        Whether a task takes memory of the next node when its own is short, and all kswapds are
+        woken when all nodes are short; with one device, without a cgroup, streams, or writers
+        that exit.
     pages : int
         Pages of each walker, 1 to 2**26.
     memory_max : int
         Limit of the tasks' memory cgroup in pages, under which they reclaim for themselves and no
         kswapd runs; 0: no cgroup.
     accesses : int
-        Of each task: a writer then exits, a walker rests; 0: no end. Writers that exit need a
-        device as fast as memory.
+        Accesses of each task, after which a writer exits and a walker rests; 0: no end. Writers
+        that exit need a device as fast as memory.
     drop_percent : int
-        Of the walkers' pages, which they wrote one walker after another, dropped at random before
-        the watch begins; 0 to 99, more than 0 with memory_max.
+        Share of the walkers' pages, written one walker after another, that is dropped at random
+        before the measurement; 0 to 99, more than 0 with memory_max.
     read_percent : int
-        Of the walkers' accesses.
+        Share of reads among the walkers' accesses.
     slots : int
         Slots of each device, its header included.
     cluster_size : {256, 512}
     trunk_shift : int
         Log2 of the slots of a trunk of the swap cache from 5.7 on.
     fragmented : bool
-        Whether the slots in use at the start are strewn over all of the device.
+        Whether the slots in use at the start are spread over the complete device.
     spare_cpus : int
-        CPUs of a node beside its actors', 0 to 2048: places to go to, each with a base and slots.
+        CPUs of a node without an actor, 0 to 2048, to which tasks can move, each with a base and
+        slots.
     stay_ns : int
-        How long tasks and kswapds stay on a CPU on average, before they go to a free one of their
-        node; 0: for ever.
+        How long tasks and kswapds stay on a CPU on average before they move to a free one of
+        their node; 0: they never move.
     spread_percent : int
-        How far work outside of locks varies about its cost, 0 to 100.
+        How far the time of work outside of locks varies around its cost, 0 to 100.
     warmup_ns, duration_ns : int
-        Simulated time before the watch begins, and its length; not read for streams.
+        Simulated time before the measurement, and its length; ignored for streams.
     seed : int
         Of all random draws, 0 to 2**64 - 1.
 
     Raises
     ------
     ConfigError
-        Naming the field and its value.
+        A field is out of range, or fields do not fit together.
     """
 
     patch: str = "machine"
@@ -139,18 +140,18 @@ class MachineConfig:
 
     @property
     def tasks(self) -> int:
-        """Writers, walkers and streams."""
+        """Return the number of writers, walkers and streams."""
         return self.writers + self.walkers + (self.streams.tasks if self.streams else 0)
 
     @property
     def cpus(self) -> int:
-        """CPUs: tasks, a kswapd a node, and one a node for interrupts of an asynchronous device."""
+        """Return the number of CPUs: a task, kswapd or interrupt of an asynchronous device each."""
         tasks = -(-self.tasks // self.nodes)
         return self.nodes * (tasks + (self.memory_max == 0) + (self.channels > 0))
 
     @property
     def device(self) -> SlotsConfig:
-        """One of its devices, as the CPUs see it."""
+        """Return the config of one of its devices."""
         return SlotsConfig(
             kernel=self.kernel,
             slots=self.slots,
@@ -208,18 +209,18 @@ class MachineConfig:
             )
         if self.shares_memory:
             self._check_sharing()
-        self._check_devices(self.device)  # which checks its own fields
-        self._check_room()
+        self._check_devices(self.device)  # SlotsConfig checks its own fields
+        self._check_capacity()
 
     def _check_sharing(self) -> None:
         for name, needed in (("devices", 1), ("streams", None), ("memory_max", 0)):
             if getattr(self, name) != needed:
                 raise ConfigError(
-                    f"{name}={getattr(self, name)!r}: memory is shared with {name}={needed} alone"
+                    f"{name}={getattr(self, name)!r}: shares_memory needs {name}={needed}"
                 )
         if self.writers and self.accesses:
             raise ConfigError(
-                f"accesses={self.accesses}: writers that exit have their node's memory alone; "
+                f"accesses={self.accesses}: writers that exit cannot share memory; "
                 "choose shares_memory=False"
             )
 
@@ -261,53 +262,55 @@ class MachineConfig:
         if rows - streams.skipped < streams.tasks:
             raise ConfigError(
                 f"streams.skipped_share={streams.skipped_share}: of {rows} rows "
-                f"{rows - streams.skipped} are left to be watched, fewer than the {streams.tasks} "
+                f"{rows - streams.skipped} are left to be measured, fewer than the {streams.tasks} "
                 "tasks; skip less, or choose a longer trace"
             )
 
-    def _check_room(self) -> None:
+    def _check_capacity(self) -> None:
         cpus_per_node = self.cpus // self.nodes
-        frames_kept = (facts.FRAMES_KEPT + 2 * self._beyond_a_batch) * cpus_per_node
-        kept = 2 * frames_kept
-        if self.frames < kept:
+        frames_cached = (facts.FRAMES_KEPT + 2 * self._beyond_a_batch) * cpus_per_node
+        least = 2 * frames_cached
+        if self.frames < least:
             raise ConfigError(
-                f"frames={self.frames}: the {cpus_per_node} CPUs of a node keep pages for "
-                f"themselves; choose {kept} or more"
+                f"frames={self.frames}: the {cpus_per_node} CPUs of a node cache pages; "
+                f"choose {least} or more"
             )
         if self.streams:
             held = self.streams.pages_held
             most = max(sum(held[node :: self.nodes]) for node in range(self.nodes))
-            needed = most + frames_kept + facts.watermark_high(self.frames)
+            needed = most + frames_cached + facts.watermark_high(self.frames)
             if needed > self.frames:
                 raise ConfigError(
                     f"frames={self.frames}: up to {most} pages come back to the streams of a "
                     f"node; give at least {needed + needed // 64} frames"
                 )
-        self._check_limit(frames_kept)
+        self._check_limit(frames_cached)
         interrupts = self.nodes if self.channels else 0
-        slots_kept = facts.SLOTS_KEPT + self._beyond_a_batch
-        room = self.slots - slots_kept * (self.device.possible_cpus - interrupts)
+        slots_cached = facts.SLOTS_KEPT + self._beyond_a_batch
+        free = self.slots - slots_cached * (self.device.possible_cpus - interrupts)
         needed = max(self._swapped(device) for device in range(self.devices))
-        if needed >= room:
+        if needed >= free:
             raise ConfigError(
                 f"pages={self.pages}: {self.walkers} walkers need {needed} slots of a device "
-                f"beside memory, and it has room for {max(room, 0)}; give more slots or frames"
+                f"in addition to memory, and it has {max(free, 0)} free; give more slots or frames"
             )
 
-    def _check_limit(self, kept: int) -> None:
+    def _check_limit(self, frames_cached: int) -> None:
         if not self.memory_max:
             if self.drop_percent:
                 raise ConfigError(
-                    f"drop_percent={self.drop_percent}: walkers drop pages under a memory cgroup's "
-                    "limit alone; set memory_max"
+                    f"drop_percent={self.drop_percent}: walkers drop pages only under a memory "
+                    "cgroup's limit; set memory_max"
                 )
         elif self.nodes > 1:
             raise ConfigError(f"nodes={self.nodes}: choose 1 with memory_max")
-        elif not kept <= self.memory_max <= self.frames - facts.watermark_high(self.frames) - kept:
-            raise ConfigError(
-                f"memory_max={self.memory_max}: choose {kept} to "
-                f"{self.frames - facts.watermark_high(self.frames) - kept}, or more frames"
-            )
+        else:
+            most = self.frames - facts.watermark_high(self.frames) - frames_cached
+            if not frames_cached <= self.memory_max <= most:
+                raise ConfigError(
+                    f"memory_max={self.memory_max}: choose {frames_cached} to {most}, "
+                    "or more frames"
+                )
         if self.accesses and self.writers and self.channels:
             raise ConfigError(
                 f"accesses={self.accesses}: writers that exit need a device as fast as memory; "
@@ -319,7 +322,7 @@ class MachineConfig:
         return max(self.list_pages - facts.LIST_PAGES, 0)
 
     def _swapped(self, device: int) -> int:
-        """Return how many slots of a device the pages take that memory does not hold."""
+        """Return the slots of a device that hold what does not fit into memory."""
         resident = self.memory_max or self.frames - facts.watermark_high(self.frames)
         walkers = (
             len(range(node, self.walkers, self.nodes))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What work costs: the constants of data/costs.csv that turn counts into time."""
+"""The constants of data/costs.csv, which turn counts into time."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,41 +29,35 @@ def costs(root: Path | None = None) -> pl.DataFrame:
     Raises
     ------
     InputError
-        Naming file, line and field of the first row that does not fit, or the constant that is
-        missing.
+        A row does not fit (with file, line and field), or a constant is missing.
     """
     return constants.read(_FILE, root)
 
 
+def costs_by_name(frame: pl.DataFrame | None = None) -> dict[str, int]:
+    """Check constants (default: data/costs.csv), and return the value of each in ns."""
+    checked = costs() if frame is None else check_costs(frame)
+    return dict(checked.select("name", "value").iter_rows())
+
+
 def check_costs(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the costs in the order of COST_NAMES, if each is there once and fits.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Schema CONSTANTS, rows in any order.
-
-    Raises
-    ------
-    InputError
-        As `config.constants.check`.
-    """
+    """Return constants in the order of COST_NAMES, or raise InputError if one does not fit."""
     return constants.check(_FILE, frame)
 
 
 def change_costs(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
-    """Return the costs with some of them at another value.
+    """Return the constants with some of them changed.
 
     Parameters
     ----------
     frame : polars.DataFrame
         Schema CONSTANTS.
     values : mapping of str to int
-        Name -> ns, from 1 to COST_MAX. A value outside of low to high widens that range.
+        Name -> ns, 1 to COST_MAX. A value outside of low to high extends that range.
 
     Raises
     ------
     InputError
-        Naming a cost that is unknown, or a value that is none.
+        A name is unknown, or a value is out of range.
     """
     return constants.change(_FILE, frame, values)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Constants that no source gives, fitted to the base column of a mail, and to nothing else.
+"""Constants that no source gives, fitted to the base column of a mail and to nothing else.
 
-A fit has as many free constants as it has figures to meet, each of which moves one of
-them most: work without a lock moves the rate, a hold moves the cycles spent waiting for
-its lock. What the base column cannot tell is not fitted but tied by a share, and the
-caller fits once per share: the spread of those predictions is what the model leaves open.
+A fit has as many free constants as targets, and each constant moves one target most: work without
+a lock moves the rate, a hold moves the cycles spent waiting for its lock. What the base column
+does not determine is tied by a share, and the caller fits once per share: the spread of those
+predictions is what the model leaves open.
 """
 
 import math
@@ -21,16 +21,16 @@ from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import COST_MAX
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.run import run
+from swapsim.machine.run import metric_values
 from swapsim.machine.tables import FIT
 
 _STEP: Final = 0.15
-"""Of a constant's logarithm, to find a slope: wide enough to stand out of a run's own noise."""
+"""Step of a constant's logarithm for a slope: large enough to exceed the noise of a run."""
 
 _LONGEST_STEP: Final = 0.4
 
 _NEAR: Final = 0.1
-"""Deviation of a target's logarithm below which the slopes stay."""
+"""Deviation of a target's logarithm below which the slopes are reused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Target:
     ----------
     name : str
     metrics : tuple of str
-        Metrics of `run.run` whose sum stands for it.
+        Metrics of `run.run` whose sum is compared with it.
     wanted : float
         In the metrics' unit; positive.
     """
@@ -53,7 +53,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """What a fit found.
+    """The result of a fit.
 
     Attributes
     ----------
@@ -83,8 +83,8 @@ def fit(
 ) -> Fitted:
     """Find the constants with which a machine meets the figures of its base column.
 
-    Newton's method on logarithms, with steps of at most 0.4, its slopes kept near the target:
-    constants stay positive, and one that is 10 % too large counts as much as one that is 10 % too
+    The method is Newton's on logarithms, with steps of at most 0.4, and with slopes that are
+    reused near the target. Constants stay positive, and 10 % too large counts as much as 10 % too
     small.
 
     Parameters
@@ -93,27 +93,24 @@ def fit(
         The base kernel's machine.
     targets : sequence of Target
     start : mapping of str to int
-        The free constants, as many as targets, and where to begin (ns).
+        The free constants, as many as targets, and their first values (ns).
     runs : int
-        Of each set of constants, with seeds from the config's on: the more, the less of a run's
-        own noise is fitted to.
+        Runs of each set of constants, with seeds from the config's on; more runs average more of
+        the noise out.
     tied : mapping of str to (str, float), optional
         Constant -> the free constant that it is a share of, and the share.
     constants : polars.DataFrame, optional
         Schema CONSTANTS, for all others; default: data/costs.csv.
     tolerance : float
-        Relative deviation of a target that is as good as met.
+        Relative deviation within which a target is met.
     rounds : int
-        Steps at most.
-
-    Returns
-    -------
-    Fitted
+        Maximum number of steps.
 
     Raises
     ------
     ConfigError
-        Not as many free constants as targets, a tie to a constant that is not free, or no run.
+        The numbers of free constants and targets differ, a tie names a constant that is not free,
+        or ``runs`` is less than 1.
     InputError
         A constant is unknown.
     """
@@ -125,7 +122,7 @@ def fit(
         )
     for name, (free, _) in tied.items():
         if free not in names:
-            raise ConfigError(f"tied={name!r}: {free!r} is no free constant of this fit")
+            raise ConfigError(f"tied={name!r}: {free!r} is not a free constant of this fit")
     if runs < 1:
         raise ConfigError(f"runs={runs}: choose at least 1")
     table = costs() if constants is None else constants
@@ -149,7 +146,7 @@ def fit(
         best = min(best, (far, point, there), key=lambda each: each[0])
         if far <= tolerance:
             break
-        # Slopes cost a run for each constant, and near the target they change little.
+        # Slopes take a run for each constant, and change little near the target.
         if step == 0 or far > _NEAR:
             slopes = _slopes(deviation, point, off)
         point = point + _newton_step(slopes, off)
@@ -164,18 +161,7 @@ def fit(
 
 
 def residuals(met: Iterable[tuple[str, float, float]]) -> pl.DataFrame:
-    """Say by how much a fit missed each figure.
-
-    Parameters
-    ----------
-    met : iterable of (str, float, float)
-        A target's name, the figure that was wanted, and the one that was found.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema FIT.
-    """
+    """Return FIT from each target's name, wanted figure and found figure."""
     rows = [(name, wanted, found, 100 * (found / wanted - 1)) for name, wanted, found in met]
     return FIT.check(pl.DataFrame(rows, schema=FIT.schema, orient="row"))
 
@@ -183,25 +169,13 @@ def residuals(met: Iterable[tuple[str, float, float]]) -> pl.DataFrame:
 def figures(
     config: MachineConfig, targets: Sequence[Target], constants: pl.DataFrame, *, runs: int = 1
 ) -> list[float]:
-    """Return the figures that a machine has, to be held against the wanted ones.
+    """Return the figures of a machine that `fit` compares with the wanted ones.
 
-    Parameters
-    ----------
-    config, targets, runs
-        As for `fit`.
-    constants : polars.DataFrame
-        Schema CONSTANTS.
-
-    Returns
-    -------
-    list of float
-        One for each target: the mean over the runs, at least 1e-6, for a lock that nobody waits for
-        has no logarithm.
+    Each is the mean over the runs, and at least 1e-6, so that a lock without waits has a logarithm.
     """
     sums = [0.0] * len(targets)
     for more in range(runs):
-        ran = run(replace(config, seed=config.seed + more), constants)
-        value = dict(ran.select("metric", "value").iter_rows())
+        value = metric_values(replace(config, seed=config.seed + more), constants)
         sums = [
             total + math.fsum(value[metric] for metric in target.metrics)
             for total, target in zip(sums, targets, strict=True)
@@ -210,7 +184,7 @@ def figures(
 
 
 def base_figure(patch: str, kernel: str, row: str) -> float:
-    """Return a figure of a mail's base column; no other column is looked at.
+    """Return a figure of a mail's base column; other columns are not read.
 
     Parameters
     ----------
@@ -222,28 +196,28 @@ def base_figure(patch: str, kernel: str, row: str) -> float:
     Raises
     ------
     InputError
-        Not one cell has this name.
+        The number of cells with this name is not one.
     """
     found = _column(published_tables, patch, kernel).filter(
         pl.col("metric").str.strip_prefix("perf-profile.cycles-pp.") == row
     )
     if found.height != 1:
         raise InputError(
-            f"{found.height} cells of kernel {kernel!r} are named so: name one", field=row
+            f"{found.height} cells of kernel {kernel!r} have this name: name one", field=row
         )
     return float(found["value"].item())
 
 
 @cache
 def _column(read: Callable[[], pl.DataFrame], patch: str, kernel: str) -> pl.DataFrame:
-    """Read the files once: to read them takes as long as a run."""
+    """Read the files once: reading takes as long as a run."""
     return read().filter(patch=patch, kernel=kernel)
 
 
 def _values(
     names: Sequence[str], point: np.ndarray, tied: Mapping[str, tuple[str, float]]
 ) -> dict[str, int]:
-    """Return the constants at a point, whole and within what the machine takes."""
+    """Return the constants at a point, rounded and within the range of the machine."""
     exact = dict(zip(names, np.exp(point).tolist(), strict=True))
     exact |= {name: exact[free] * share for name, (free, share) in tied.items()}
     return {name: min(max(round(value), 1), COST_MAX) for name, value in exact.items()}

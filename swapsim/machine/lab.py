@@ -11,12 +11,12 @@ import polars as pl
 from swapsim import claims, study
 from swapsim.claims import Row, results
 from swapsim.errors import InputError, require_some
-from swapsim.machine import _native as native_machine
+from swapsim.machine._native import run_window
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import costs
+from swapsim.machine.costs import costs_by_name
 from swapsim.machine.run import labels, policy_of
 
-LOCKS: Final = {
+_LOCKS: Final = {
     "tree_lock": "xa_lock",
     "si_lock": "si->lock",
     "cluster_lock": "cluster lock",
@@ -29,16 +29,16 @@ LOCKS: Final = {
     "record_lock": "swap_cgroup lock",
     "interrupt": "TLB flush",
 }
-"""First part of a site's name, and what the measurements call that lock."""
+"""First part of a site's name -> the name of that lock in the measurements."""
 
 LEDGER: Final = tuple(
     f"{lock} acquisitions"
-    for lock in dict.fromkeys(LOCKS.values())
+    for lock in dict.fromkeys(_LOCKS.values())
     if lock not in ("lru_lock", "zone->lock", "swap_cgroup lock", "TLB flush")
 )
-"""What is judged: the locks of a page's row in the ledger, which are those of swapping."""
+"""The metrics that are judged: acquisitions of the locks of swapping."""
 
-HOST_CPUS: Final = 2
+_HOST_CPUS: Final = 2
 """CPUs of the host of the measurements: as many of the guest's virtual CPUs run at a time."""
 
 OUTSIDE_OF_LOCKS: Final = (
@@ -51,14 +51,14 @@ OUTSIDE_OF_LOCKS: Final = (
 )
 """Costs of work that holds no lock of swapping."""
 
-SWITCHES: Final = {"tags": "on", "no tags": "off"}
-"""A machine's policy, and the value of the lab kernel's switch swap_tags that is the same."""
+_SWITCHES: Final = {"tags": "on", "no tags": "off"}
+"""A machine's policy -> the value of the lab kernel's switch swap_tags."""
 
 PAGES_OF_MEBIBYTE: Final = 256
 UNTIL_DONE: Final = 2**60
-"""A watch that ends when the tasks do."""
+"""A duration longer than any run, which ends when the tasks do."""
 
-CALL_SITES: Final = {
+_CALL_SITES: Final = {
     "map_lock.swap_duplicate": "__swap_duplicate",
     "map_lock.swapcache_prepare": "__swap_duplicate",
     "map_lock.swap_free": "__swap_entry_free",
@@ -70,51 +70,38 @@ CALL_SITES: Final = {
     "tree_lock.add_to_swap_cache.shrink_page_list": "add_to_swap_cache",
     "tree_lock.add_to_swap_cache.do_swap_page": "add_to_swap_cache",
 }
-"""Sites whose function goes by another name in 6.1, or is inlined there."""
+"""Sites whose function has another name in 6.1, or is inlined there."""
 
 
 def machines_of(
     experiments: Mapping[str, Callable[[], list[MachineConfig]]], experiment: str
 ) -> list[MachineConfig]:
-    """Return the machines of an experiment, one per value of the switch that varies.
-
-    Parameters
-    ----------
-    experiments : mapping of str to callable
-        Those of data/measured that a patch has machines of.
-    experiment : str
-
-    Raises
-    ------
-    InputError
-        If there is none for this experiment.
-    """
+    """Return the machines of an experiment, or raise InputError if ``experiments`` lacks it."""
     if experiment not in experiments:
-        raise InputError(f"no machine of it; there are: {', '.join(experiments)}", field=experiment)
+        raise InputError(
+            f"no machine follows this experiment; choose one of {', '.join(experiments)}",
+            field=experiment,
+        )
     return experiments[experiment]()
 
 
 def lab_costs(config: MachineConfig) -> dict[str, int]:
-    """Return data/costs.csv as CPUs see it that share those of a host.
+    """Return data/costs.csv for virtual CPUs that share the CPUs of a host.
 
-    Of the others, as many run beside a running one as the host has CPUs beside its own; a machine's
-    CPUs all run. So work outside of locks is stretched until each other one is as seldom at a
-    lock: sevenfold for eight CPUs on two. What the host interrupts is not modelled: a holder of a
-    lock that does not run makes others wait long, but not more often.
+    On the host, as many virtual CPUs run next to a running one as the host has CPUs next to its
+    own, while a machine's CPUs all run. So work outside of locks takes longer by the factor that
+    makes each other CPU as rarely at a lock: seven for eight CPUs on two. Preemption by the host
+    is not modelled: a preempted holder of a lock makes waits longer, but not more frequent.
     """
-    shared = (config.cpus - 1) // (HOST_CPUS - 1)
+    shared = (config.cpus - 1) // (_HOST_CPUS - 1)
     return {
         name: value * (max(shared, 1) if name in OUTSIDE_OF_LOCKS else 1)
-        for name, value in costs().select("name", "value").iter_rows()
+        for name, value in costs_by_name().items()
     }
 
 
 def run_as_lab(config: MachineConfig) -> pl.DataFrame:
     """Run an experiment's machine to its end and count as the lab does.
-
-    Parameters
-    ----------
-    config : MachineConfig
 
     Returns
     -------
@@ -127,9 +114,9 @@ def run_as_lab(config: MachineConfig) -> pl.DataFrame:
     Raises
     ------
     InputError
-        Nothing was swapped out, or the device fills up.
+        No page was swapped out, or the device fills up.
     """
-    window = native_machine.watch(config, lab_costs(config))
+    window = run_window(config, lab_costs(config))
     pages = int(window.cpus["pages_out"].sum())
     if not pages:
         raise InputError("no page was swapped out: give the tasks more pages", field="pages")
@@ -145,7 +132,7 @@ def run_as_lab(config: MachineConfig) -> pl.DataFrame:
         ),
     ]
     policy = policy_of(config)
-    return results(rows, labels(config, policy=SWITCHES.get(policy, policy)))
+    return results(rows, labels(config, policy=_SWITCHES.get(policy, policy)))
 
 
 def runs(
@@ -157,20 +144,8 @@ def runs(
 ) -> pl.DataFrame:
     """Run each machine with seeds 1 to n, and return the results one after another.
 
-    Parameters
-    ----------
-    machines : iterable of MachineConfig
-    seeds : int
-        From 1.
-    count : callable
-        Runs a machine, as `run_as_lab` does.
-    executor : concurrent.futures.Executor, optional
-        As in `sweep.run`.
-
-    Raises
-    ------
-    InputError
-        There is no machine or no seed.
+    ``count`` runs one machine, as `run_as_lab` does; ``executor`` is that of `study.run`.
+    InputError is raised if there is no machine or no seed.
     """
     points = [replace(config, seed=seed) for config in machines for seed in range(1, seeds + 1)]
     require_some(points, "machines and seeds")
@@ -178,7 +153,7 @@ def runs(
 
 
 def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.DataFrame:
-    """Hold the order of policies against that of a real kernel, pair by pair.
+    """Compare the order of policies with that of a real kernel, pair by pair.
 
     Parameters
     ----------
@@ -193,12 +168,12 @@ def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.Dat
     polars.DataFrame
         ``less, more`` (the kernel's order), ``measured_less, measured_more, simulated_less,
         simulated_more, agrees``: one row per pair of policies whose measured intervals do not
-        overlap, the least first.
+        overlap, in the kernel's order.
 
     Raises
     ------
     InputError
-        One of the two does not have the metric, or the simulation lacks a policy.
+        One of the two lacks the metric, or the simulation lacks a policy.
     """
     ranks = claims.ranks(medians, metric)
     held = claims.held_against(simulated.filter(metric=metric), medians.filter(metric=metric))
@@ -222,21 +197,17 @@ def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.Dat
             for more in rows[at + 1 :]
             if more["policy"] not in less["tied_with"]
         ],
-        schema={
-            "less": pl.String,
-            "more": pl.String,
-            "measured_less": pl.Float64,
-            "measured_more": pl.Float64,
-            "simulated_less": pl.Float64,
-            "simulated_more": pl.Float64,
-            "agrees": pl.Boolean,
-        },
+        schema={"less": pl.String, "more": pl.String}
+        | dict.fromkeys(
+            ("measured_less", "measured_more", "simulated_less", "simulated_more"), pl.Float64
+        )
+        | {"agrees": pl.Boolean},
         orient="row",
     )
 
 
 def order(simulated: pl.DataFrame, medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Count the pairs of policies that the simulation puts in the real kernel's order.
+    """Count the pairs of policies that the simulation orders as the real kernel does.
 
     Parameters
     ----------
@@ -247,7 +218,7 @@ def order(simulated: pl.DataFrame, medians: pl.DataFrame, metrics: Sequence[str]
     Returns
     -------
     polars.DataFrame
-        ``metric``, ``pairs`` that are not tied in the measurement, and ``agree`` among them.
+        ``metric``, ``pairs`` (those that are not tied in the measurement), ``agree`` (among them).
     """
     found = {metric: pairs(simulated, medians, metric)["agrees"] for metric in metrics}
     return pl.DataFrame(
@@ -258,7 +229,7 @@ def order(simulated: pl.DataFrame, medians: pl.DataFrame, metrics: Sequence[str]
 
 
 def off_percent(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
-    """Say how far the locks of the ledger are from a real kernel's, a column per policy.
+    """Return how far the locks of LEDGER are from a real kernel's, a column per policy.
 
     Parameters
     ----------
@@ -277,7 +248,7 @@ def off_percent(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
 
 def _locks(sites: pl.DataFrame, pages: int) -> list[Row]:
     sums = (
-        sites.with_columns(lock=pl.col("site").str.split(".").list.first().replace_strict(LOCKS))
+        sites.with_columns(lock=pl.col("site").str.split(".").list.first().replace_strict(_LOCKS))
         .group_by("lock", maintain_order=True)
         .agg(pl.col("acquisitions", "moved", "contended").sum())
     )
@@ -293,6 +264,6 @@ def _call_sites(sites: pl.DataFrame, pages: int) -> list[Row]:
     sums: dict[str, int] = {}
     for site, count in sites.select("site", "acquisitions").iter_rows():
         prefix, function = site.split(".")[:2]
-        name = f"{LOCKS[prefix]} at {CALL_SITES.get(site, function)}"
+        name = f"{_LOCKS[prefix]} at {_CALL_SITES.get(site, function)}"
         sums[name] = sums.get(name, 0) + count
     return [(name, count / pages, "1/page") for name, count in sums.items()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of the contention machine: counts become time, by the costs alone."""
+"""Runs of the contention machine, as metrics or as single waits, holds and sleeps."""
 
 from typing import Final
 
@@ -7,20 +7,22 @@ import polars as pl
 
 from swapsim.claims import Row, results
 from swapsim.errors import ConfigError, InputError
-from swapsim.machine import _native as native_machine
+from swapsim.machine._native import Window, run_window
+from swapsim.machine._native_log import MachineLog
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import check_costs, costs
+from swapsim.machine.costs import costs_by_name
+from swapsim.machine.tables import MACHINE_SPANS
 
 PAGE_KIB: Final = 4
 TABLE_SEEDS: Final = tuple(range(1, 21))
-"""Of the runs that a table is the mean of."""
+"""Seeds of the runs over which a table is the mean."""
 
 _SECOND_NS: Final = 1_000_000_000
 _TIMES: Final = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
 
 
 def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Run a machine and say what it did.
+    """Run a machine and return its metrics.
 
     Parameters
     ----------
@@ -34,36 +36,36 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
         Schema RESULTS, source simulated, one row per metric: ``swap_out``, ``swap_in`` and
         ``written`` (KiB/s), ``accesses`` (accesses/s), ``cycles.SITE`` (the time spent in that
         lock's function, in % of the busy time of all CPUs), ``acquisitions.SITE``,
-        ``contended.SITE``, ``moved.SITE``, ``wait.SITE`` and ``hold.SITE`` (a page swapped out),
-        ``longest_wait.SITE`` and ``longest_hold.SITE`` (ns, one of them since the machine began),
+        ``contended.SITE``, ``moved.SITE``, ``wait.SITE`` and ``hold.SITE`` (per page swapped out),
+        ``longest_wait.SITE`` and ``longest_hold.SITE`` (ns, of one acquisition since the start),
         ``run.ACTOR``, ``hold.ACTOR``, ``wait.ACTOR`` and ``idle.ACTOR`` (% of these CPUs' time),
-        ``slots.WORK`` (a slot handed out), ``busy`` (time of all CPUs, waits for locks included, ns
-        a page swapped out), ``elapsed`` (ns). Labels are those of `labels`.
+        ``slots.WORK`` (per slot handed out), ``busy`` (time of all CPUs with their waits, ns per
+        page swapped out), ``elapsed`` (ns). Labels are those of `labels`.
 
     Raises
     ------
     ConfigError
         All tasks end within the warm-up.
     InputError
-        A cost does not fit (see `costs.check_costs`), is as long as the run, the devices fill
-        up, or the requests of streams cannot be done.
+        A cost does not fit (see `costs.check_costs`) or is as long as the run, the devices fill
+        up, or the requests of streams cannot be processed.
     NativeMemoryError
     """
-    checked = costs() if constants is None else check_costs(constants)
+    cost = costs_by_name(constants)
     unused = () if config.channels else ("channel_ns", "interrupt_ns")
-    # Streams take as long as they take: no cost is longer.
-    for row in checked.iter_rows(named=True) if config.streams is None else ():
-        if row["value"] >= config.duration_ns and row["name"] not in unused:
+    # Streams run until they are done, so a cost of any length fits.
+    for name, value in cost.items() if config.streams is None else ():
+        if value >= config.duration_ns and name not in unused:
             raise InputError(
-                f"cost {row['name']!r} of {row['value']} ns is as long as the run "
-                f"(duration_ns={config.duration_ns}): watch for longer",
+                f"cost {name!r} of {value} ns is as long as the run "
+                f"(duration_ns={config.duration_ns}): run for longer",
                 field="value",
             )
-    window = native_machine.watch(config, dict(checked.select("name", "value").iter_rows()))
+    window = run_window(config, cost)
     if not window.elapsed_ns:
         raise ConfigError(
-            f"warmup_ns={config.warmup_ns}: all tasks ended before the watch began; "
-            "let it begin earlier, or give them more accesses"
+            f"warmup_ns={config.warmup_ns}: all tasks ended within the warm-up; "
+            "make it shorter, or give them more accesses"
         )
     metrics = [
         *_rates(window),
@@ -76,6 +78,35 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
     return results(metrics, labels(config))
 
 
+def spans(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Run a machine and return each wait for a lock with its holder, each hold and each sleep.
+
+    Parameters
+    ----------
+    config : MachineConfig
+        The log covers ``duration_ns`` after the warm-up. A ms of 8 busy CPUs is some 10,000 rows
+        of 60 bytes, so choose a few ms.
+    constants : polars.DataFrame, optional
+        Schema CONSTANTS; default: data/costs.csv.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema MACHINE_SPANS, the spans of each CPU in the order of their ends. The waits and the
+        holds of a site add up to what `run` counts.
+
+    Raises
+    ------
+    ConfigError
+    InputError
+        A cost does not fit, or the devices fill up.
+    NativeMemoryError
+    """
+    log = MachineLog(config, costs_by_name(constants))
+    parts = [sample.spans for sample in log.samples(config.duration_ns)]
+    return MACHINE_SPANS.check(pl.concat(parts))
+
+
 def metric_values(config: MachineConfig, constants: pl.DataFrame) -> dict[str, float]:
     """Run a machine and return each metric's value."""
     return dict(run(config, constants).select("metric", "value").iter_rows())
@@ -84,13 +115,10 @@ def metric_values(config: MachineConfig, constants: pl.DataFrame) -> dict[str, f
 def labels(
     config: MachineConfig, *, kernel: str | None = None, policy: str | None = None
 ) -> dict[str, str | int]:
-    """Return what RESULTS say of each run of a machine.
+    """Return the labels of RESULTS for a run of a machine.
 
-    Parameters
-    ----------
-    config : MachineConfig
-    kernel, policy : str, optional
-        The names that a mail or a real kernel's switch has for them; default: the machine's own.
+    ``kernel`` and ``policy`` are the names of a mail or of a real kernel's switch; by default,
+    the names are those of the machine.
     """
     return {
         "patch": config.patch,
@@ -102,21 +130,18 @@ def labels(
 
 
 def policy_of(config: MachineConfig) -> str:
-    """Return what a machine is known by: where a scan begins, or whether it keeps tags.
-
-    The latter, "tags" or "no tags", if it is told so, or is a 4.8.
-    """
+    """Return "tags" or "no tags" if the config sets it or is a 4.8, else the scan's policy."""
     tags = config.swap_writeback_tags
     if tags is not None or config.kernel == "4.8":
         return "no tags" if tags is False else "tags"
     return config.policy if isinstance(config.policy, str) else config.policy.name
 
 
-def _per_second(column: str, window: native_machine.Window) -> float:
+def _per_second(column: str, window: Window) -> float:
     return float(window.cpus[column].sum()) * _SECOND_NS / window.elapsed_ns
 
 
-def _rates(window: native_machine.Window) -> list[Row]:
+def _rates(window: Window) -> list[Row]:
     return [
         ("swap_out", PAGE_KIB * _per_second("pages_out", window), "KiB/s"),
         ("swap_in", PAGE_KIB * _per_second("pages_in", window), "KiB/s"),
@@ -125,17 +150,17 @@ def _rates(window: native_machine.Window) -> list[Row]:
     ]
 
 
-def _busy_ns(window: native_machine.Window) -> int:
+def _busy_ns(window: Window) -> int:
     return max(
         int(window.cpus.select(pl.sum_horizontal("run_ns", "hold_ns", "wait_ns").sum()).item()), 1
     )
 
 
-def _pages(window: native_machine.Window) -> int:
+def _pages(window: Window) -> int:
     return max(int(window.cpus["pages_out"].sum()), 1)
 
 
-def _site_metrics(window: native_machine.Window) -> list[Row]:
+def _site_metrics(window: Window) -> list[Row]:
     busy, pages = _busy_ns(window), _pages(window)
     metrics: list[Row] = []
     for row in window.sites.iter_rows(named=True):
@@ -154,7 +179,7 @@ def _site_metrics(window: native_machine.Window) -> list[Row]:
     return metrics
 
 
-def _actor_metrics(window: native_machine.Window) -> list[Row]:
+def _actor_metrics(window: Window) -> list[Row]:
     sums = (
         window.cpus.filter(pl.col("actor") != "none")
         .group_by("actor")
@@ -171,7 +196,7 @@ def _actor_metrics(window: native_machine.Window) -> list[Row]:
     return metrics
 
 
-def _slot_metrics(window: native_machine.Window) -> list[Row]:
+def _slot_metrics(window: Window) -> list[Row]:
     given = max(window.slots["given"], 1)
     return [
         (f"slots.{name}", count / given, "per slot")

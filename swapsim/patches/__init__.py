@@ -36,7 +36,7 @@ class Patch(Protocol):
         """Return the mail's claims over all fits that meet the base (RANGES)."""
 
     def headline_locks(self, constants: pl.DataFrame) -> pl.DataFrame | None:
-        """Return how the patch relieves the swap cache's lock (`machine.lock_relief.relief`).
+        """Return how the patch relieves the swap cache's lock (`machine.summary.lock_relief`).
 
         ``constants`` are those of `headline_fit`.
         """

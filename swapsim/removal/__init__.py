@@ -8,10 +8,9 @@ from swapsim.removal.replay import batched_removal, batched_removal_of, removal_
 from swapsim.removal.rows import removals, removals_of
 
 if TYPE_CHECKING:
-    from swapsim.removal import charts as charts
     from swapsim.removal import tables as tables
 else:
-    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
+    __getattr__, __dir__ = submodules(__name__, "tables")
 
 __all__ = [
     "batched_removal",

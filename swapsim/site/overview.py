@@ -104,7 +104,7 @@ def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``patch`` and the columns of `machine.lock_relief.relief`.
+        ``patch`` and the columns of `machine.summary.lock_relief`.
     """
     found = {
         patch.PATCH: patch.headline_locks(constants[patch.PATCH])

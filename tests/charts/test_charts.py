@@ -11,10 +11,8 @@ import altair as alt
 import polars as pl
 import pytest
 import test_machine_charts as machine
-import test_removal_charts as removal
 import test_stall_charts as stall
 import test_stall_decisions_charts as simulated
-import test_what_if_charts as what_if
 
 from swapsim import charts
 from swapsim.charts.theme import MIME
@@ -23,7 +21,6 @@ from swapsim.claims.tables import SIMULATED_AND_LAB
 from swapsim.mapping import charts as mapping_charts
 from swapsim.mapping.tables import LOCK_SITES_PER_PAGE, MIX
 from swapsim.patches import stall_decisions
-from swapsim.removal import charts as removal_charts
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.tables import HANDED_OUT, POLICY_RANKING, SLOT_RANKING
 from swapsim.stall import charts as stall_charts
@@ -105,7 +102,6 @@ DRAWN: dict[str, Callable[[], Any]] = {
         simulated.MACHINES, "scanned", title="T"
     ),
     "by_patch": lambda: stall_charts_runs.by_patch(stall.STEPS, title="T"),
-    "gain_map": lambda: removal_charts.gain_map(removal.GAINS, title="T", cost_axis="cost"),
     "headline_changes": lambda: claims_charts.headline_changes(HEADLINES, title="T"),
     "page_states": lambda: stall_decisions.charts.page_states(simulated.SPANS, title="T"),
     "lock_cost_by_mix": lambda: mapping_charts.lock_cost_by_mix(TRACES, title="T"),
@@ -118,20 +114,13 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "over_time": lambda: stall_decisions.charts.over_time(simulated.BY_TIME, title="T"),
     "pages_by_rules": lambda: stall_charts.pages_by_rules(stall.PAGES, title="T"),
     "policy_ranks": lambda: slots_charts.policy_ranks(RANKS, title="T"),
-    "ranges_beside_published": lambda: removal_charts.ranges_beside_published(
-        removal.RANGE, title="T", axis="change, %"
-    ),
     "rules_table": lambda: stall_charts.rules_table(stall.SPANS, title="T"),
     "slots_over_time": lambda: slots_charts.slots_over_time(SLOTS, title="T"),
     "stretch": lambda: stall_charts_lists.stretch(LISTS, title="T"),
-    "waits_by_list": lambda: removal_charts.waits_by_list(
-        removal.HOLDS, title="T", key_title="share"
-    ),
     "work_by_site": lambda: mapping_charts.work_by_site(
         SITES, "nodes", title="T", axis="nodes a page"
     ),
     **machine.MADE,
-    **what_if.MADE,
 }
 
 

@@ -21,7 +21,7 @@ from swapsim.errors import InputError
 from swapsim.export.event_file import EventFile
 from swapsim.io import paths
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.spans import spans
+from swapsim.machine.run import spans
 from swapsim.slots.events import slot_events as slots_events
 
 LINE = " {comm}-{pid} [00{cpu}] d..1. {time:.6f}: {event}: {fields}\n"

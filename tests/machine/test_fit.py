@@ -59,7 +59,7 @@ def test_a_fit_needs_as_many_constants_as_targets() -> None:
     target = Target(name="rate", metrics=("swap_out",), wanted=1e6)
     with pytest.raises(ConfigError, match="1 targets need as many free constants"):
         fit(SMALL, (target,), {"tree_ns": 5, "map_ns": 5})
-    with pytest.raises(ConfigError, match="tied='tag_ns': 'map_ns' is no free constant"):
+    with pytest.raises(ConfigError, match="tied='tag_ns': 'map_ns' is not a free constant"):
         fit(SMALL, (target,), {"tree_ns": 5}, tied={"tag_ns": ("map_ns", 1.0)})
     with pytest.raises(InputError, match="constant 'tree' is unknown"):
         fit(SMALL, (target,), {"tree": 5})

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from swapsim.errors import ConfigError, InputError
-from swapsim.machine import _native as native_machine
+from swapsim.machine._native import Window, run_window
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.run import run
@@ -30,11 +30,9 @@ def out_and_in(task: int, mm: int, pages: int) -> list[Row]:
     return rows + [(task, mm, "put", task, page) for page in range(pages)]
 
 
-def watch(config: MachineConfig) -> native_machine.Window:
+def watch(config: MachineConfig) -> Window:
     """Watch a machine whose invariants are checked at both ends."""
-    return native_machine.watch(
-        config, dict(costs().select("name", "value").iter_rows()), verify=True
-    )
+    return run_window(config, dict(costs().select("name", "value").iter_rows()), verify=True)
 
 
 SMALL = MachineConfig(streams=streams(out_and_in(0, 0, 500)), frames=4096, slots=2**13)
@@ -129,7 +127,7 @@ def test_requests_that_cannot_be_done_are_refused_with_their_row(
     rows: list[Row], message: str
 ) -> None:
     """Before the run; the row is that of the table, whatever the order of its tasks."""
-    with pytest.raises(InputError, match=f"the requests cannot be done, {message}"):
+    with pytest.raises(InputError, match=f"the requests cannot be processed, {message}"):
         run(replace(SMALL, streams=streams(rows)))
 
 

@@ -17,7 +17,7 @@ from swapsim.ffi.facts import REMOVAL_WAYS, STALL_RULES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run as run_machine
-from swapsim.machine.spans import spans
+from swapsim.machine.run import spans
 from swapsim.mapping.config import MappingConfig
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.removal._native import remove_lists

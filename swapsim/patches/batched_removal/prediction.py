@@ -18,8 +18,8 @@ from swapsim import claims, study
 from swapsim.claims import results
 from swapsim.errors import require_some
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.ranges import judge
 from swapsim.machine.run import PAGE_KIB, labels, metric_values
+from swapsim.machine.summary import claim_ranges
 from swapsim.machine.tables import PREDICTED_BY_POINTS
 from swapsim.patches.batched_removal.machines import PATCH, THREADS, machine
 from swapsim.patches.batched_removal.unknowns import MIDDLE, Point, constants_at, points
@@ -188,4 +188,4 @@ def judged_ranges(predicted: pl.DataFrame) -> pl.DataFrame:
     polars.DataFrame
         Schema RANGES.
     """
-    return judge(PREDICTED_BY_POINTS.check(predicted))
+    return claim_ranges(PREDICTED_BY_POINTS.check(predicted))

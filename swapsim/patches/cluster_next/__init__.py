@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch D: a scan base for each CPU (2020, merged in 5.8), and E: what its reviewers asked."""
 
-from swapsim.machine.in_words import gains_in_words, sensitivity_in_words
 from swapsim.machine.lab import off_percent, order
+from swapsim.machine.summary import describe_gains, describe_sensitivity, time_per_page
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
-from swapsim.machine.time_per_page import time_per_page
 from swapsim.patches.cluster_next import kept
 from swapsim.patches.cluster_next.both_mails import growth_in_both_mails
 from swapsim.patches.cluster_next.conclusions import (
@@ -36,9 +35,10 @@ __all__ = [
     "aged_device",
     "answers",
     "counted",
+    "describe_gains",
+    "describe_sensitivity",
     "fit",
     "fits_by_constant",
-    "gains_in_words",
     "growth_in_both_mails",
     "headline_fit",
     "headline_locks",
@@ -59,7 +59,6 @@ __all__ = [
     "rank",
     "run_policies",
     "runs",
-    "sensitivity_in_words",
     "time_per_page",
     "traced_machine",
     "verdict",

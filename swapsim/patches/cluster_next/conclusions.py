@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from swapsim import claims, slots, traces
-from swapsim.machine.lock_relief import relief
+from swapsim.machine import summary
 from swapsim.patches.cluster_next.machines import PATCH
 from swapsim.patches.cluster_next.prediction import runs as simulated_runs
 from swapsim.patches.cluster_next.reviewers import mean_of
@@ -147,9 +147,9 @@ def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        As `lock_relief.relief` returns; the mail's kernel is 5.7, the real one 6.1.
+        As `summary.lock_relief` returns; the mail's kernel is 5.7, the real one 6.1.
     """
-    return relief(
+    return summary.lock_relief(
         claims.published_tables().filter(
             pl.col("metric").str.contains("add_to_swap_cache|__remove_mapping"),
             patch=PATCH,

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch A: no radix-tree writeback tags for the swap cache (2016, merged in 4.9)."""
 
-from swapsim.machine.in_words import gains_in_words, sensitivity_in_words
-from swapsim.machine.time_per_page import time_of_actors, time_per_page
+from swapsim.machine.summary import (
+    describe_gains,
+    describe_sensitivity,
+    time_of_actors,
+    time_per_page,
+)
 from swapsim.patches.writeback_tags import kept
 from swapsim.patches.writeback_tags.conclusions import (
     counted,
@@ -37,11 +41,12 @@ __all__ = [
     "PATCH",
     "acquisitions_held_against",
     "counted",
+    "describe_gains",
+    "describe_sensitivity",
     "fit",
     "fits_at",
     "fits_by_constant",
     "gain_by_constant",
-    "gains_in_words",
     "headline_fit",
     "headline_locks",
     "headline_ranges",
@@ -58,7 +63,6 @@ __all__ = [
     "predict_by_shares",
     "predict_series",
     "runs",
-    "sensitivity_in_words",
     "series_held_against",
     "time_of_actors",
     "time_per_page",

@@ -9,7 +9,7 @@ import polars as pl
 from swapsim import claims, traces
 from swapsim.claims.tables import RANGES
 from swapsim.errors import InputError
-from swapsim.machine.lock_relief import relief
+from swapsim.machine import summary
 from swapsim.mapping.per_page import totals_per_page
 from swapsim.mapping.replay import writeback_tags_of
 from swapsim.mapping.tables import LOCK_SITES, SITE
@@ -119,9 +119,9 @@ def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        As `lock_relief.relief` returns; the mail's kernel is 4.8, the real one 6.1.
+        As `summary.lock_relief` returns; the mail's kernel is 4.8, the real one 6.1.
     """
-    return relief(
+    return summary.lock_relief(
         claims.published_tables().filter(patch=PATCH, table="lkp comparison", unit="% of cycles"),
         (runs["base"], runs["base+patch"]),
         claims.medians(claims.measured_results("writeback-tags")),

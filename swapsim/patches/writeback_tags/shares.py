@@ -13,7 +13,7 @@ import polars as pl
 from swapsim import claims, study
 from swapsim.errors import require_some
 from swapsim.machine.costs import costs
-from swapsim.machine.ranges import judge
+from swapsim.machine.summary import claim_ranges
 from swapsim.machine.tables import PREDICTED_BY_SHARES
 from swapsim.patches.writeback_tags.fitting import fit
 from swapsim.patches.writeback_tags.machines import PATCH
@@ -167,4 +167,4 @@ def judged_ranges(points: pl.DataFrame) -> pl.DataFrame:
         range has both signs.
     """
     points = PREDICTED_BY_SHARES.check(points)
-    return judge(points.filter("converged"))
+    return claim_ranges(points.filter("converged"))

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What runs, fits and what-ifs say together: time per page, locks, ranges, sentences."""
+
+import math
+from collections.abc import Mapping
+from typing import Final
+
+import polars as pl
+
+from swapsim.claims import range_verdict
+from swapsim.claims.tables import MEDIANS, PUBLISHED, RANGES
+from swapsim.errors import InputError, require_some
+from swapsim.machine.tables import SENSITIVITY, TIME_PER_PAGE, WHAT_IF_RANGES
+
+_LOCK_PARTS: Final = {"tree_lock": "swap cache's lock", "si_lock": "si->lock"}
+_INTERRUPTS: Final = "other CPUs' interrupts"
+
+_PER_CPU_LOCKS: Final = ("alloc_lock", "free_lock")
+"""Locks of a CPU's own slot caches, which no other CPU takes; the work under them has its own
+parts."""
+
+_NESTED: Final = (
+    r"\.cluster_lock\.|\.clear_shadow_from_swap_cache$"
+    r"|\.swap_cgroup_record\.(mem_cgroup_swapout|swapcache_free_entries)$"
+)
+"""Sites inside si->lock or the swap cache's lock, whose hold already includes them."""
+
+_QUANTITIES: Final = {
+    "swap cache's lock: cycles spent waiting for it": ("cycles.tree_lock.", None),
+    "swap cache's lock: acquisitions per page": ("acquisitions.tree_lock.", "xa_lock acquisitions"),
+    "swap cache's lock: contended acquisitions per page": (
+        "contended.tree_lock.",
+        "xa_lock contended acquisitions",
+    ),
+    "si->lock: acquisitions per page": ("acquisitions.si_lock.", "si->lock acquisitions"),
+}
+"""Quantity -> prefix of the metrics of `run.run`, and metric of the real kernel."""
+
+
+def time_per_page(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return where the CPUs' time goes between two pages swapped out.
+
+    Parameters
+    ----------
+    runs : mapping of str to polars.DataFrame
+        Name of a kernel -> one run of it (`run.run`).
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema TIME_PER_PAGE, the parts of each kernel in the same order, in percent of their sum.
+        A hold of si->lock includes the waits and holds inside it.
+
+    Raises
+    ------
+    InputError
+        ``runs`` is empty.
+    """
+    require_some(runs, "runs")
+    frames = [_parts(kernel, run) for kernel, run in runs.items()]
+    return TIME_PER_PAGE.check(pl.concat(frames))
+
+
+def time_of_actors(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return how each kind of CPU spends its time.
+
+    Parameters
+    ----------
+    runs : mapping of str to polars.DataFrame
+        Name -> one run of `run.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``run`` (its name), ``actor``, and in percent of these CPUs' time ``works`` (without a
+        lock), ``holds`` and ``waits`` (for a lock), ``idles``.
+
+    Raises
+    ------
+    InputError
+        ``runs`` is empty.
+    """
+    require_some(runs, "runs")
+    words = {"run": "works", "hold": "holds", "wait": "waits", "idle": "idles"}
+    return pl.concat(
+        run.filter(unit="% of time")
+        .select(
+            pl.lit(name).alias("run"),
+            pl.col("metric").str.extract(r"\.(\w+)$").alias("actor"),
+            pl.col("metric").str.extract(r"^(\w+)\.").replace_strict(words).alias("what"),
+            "value",
+        )
+        .pivot("what", index=["run", "actor"], values="value")
+        .select("run", "actor", *words.values())
+        for name, run in runs.items()
+    )
+
+
+def lock_relief(
+    printed: pl.DataFrame,
+    runs: tuple[pl.DataFrame, pl.DataFrame],
+    medians: pl.DataFrame,
+    policies: tuple[str, str],
+) -> pl.DataFrame:
+    """Compare how much a patch relieves the swap cache's lock in the mail, machine and lab.
+
+    Parameters
+    ----------
+    printed : polars.DataFrame
+        Schema PUBLISHED: the rows of the lock, of two kernels. A row that a profile omits is below
+        its threshold and counts as 0.
+    runs : (polars.DataFrame, polars.DataFrame)
+        `run.run` without and with the patch.
+    medians : polars.DataFrame
+        Schema MEDIANS of one experiment.
+    policies : (str, str)
+        The policies of the real kernel without and with the patch.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``quantity`` and its change in percent: ``published``, ``simulated``, ``measured``; null
+        where a source lacks the quantity, or it is zero without the patch.
+
+    Raises
+    ------
+    InputError
+        The printed rows are not of two kernels, or the medians lack a metric of a policy.
+    """
+    PUBLISHED.check(printed)
+    MEDIANS.check(medians)
+    sums = printed.group_by("kernel", maintain_order=True).agg(pl.col("value").sum())["value"]
+    if len(sums) != 2:
+        raise InputError(f"{len(sums)} kernels have such rows: give those of two", field="kernel")
+    rows = []
+    for quantity, (prefix, metric) in _QUANTITIES.items():
+        simulated = (
+            float(run.filter(pl.col("metric").str.starts_with(prefix))["value"].sum())
+            for run in runs
+        )
+        measured = [_median(medians, metric, name) for name in policies] if metric else []
+        rows.append(
+            (
+                quantity,
+                None if metric else _change(*sums.to_list()),
+                _change(*simulated),
+                _change(*measured) if metric else None,
+            )
+        )
+    columns = ("published", "simulated", "measured")
+    schema = {"quantity": pl.String} | dict.fromkeys(columns, pl.Float64)
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def claim_ranges(points: pl.DataFrame) -> pl.DataFrame:
+    """Return the range of several predictions of each claim, and judge the published figure.
+
+    Parameters
+    ----------
+    points : polars.DataFrame
+        A row per point and claim: ``claim``, ``published``, ``tolerance``, ``simulated`` (the
+        change in percent) and ``patched`` (the figure with the patch).
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RANGES, a row per claim, judged by `claims.range_verdict`.
+    """
+    frame = (
+        points.group_by("claim", maintain_order=True)
+        .agg(
+            pl.col("published", "tolerance").first(),
+            low=pl.col("simulated").min(),
+            high=pl.col("simulated").max(),
+            patched_low=pl.col("patched").min(),
+            patched_high=pl.col("patched").max(),
+            fits=pl.len().cast(pl.UInt32),
+        )
+        .with_columns(
+            width=pl.col("high") - pl.col("low"),
+            flips=(pl.col("low") < 0) & (pl.col("high") > 0),
+            verdict=range_verdict("low", "high"),
+        )
+    )
+    return RANGES.check(frame.select(RANGES.names()))
+
+
+def describe_gains(ranges: pl.DataFrame) -> str:
+    """Return two sentences on the smallest and the largest gain, and on cases of both signs.
+
+    Parameters
+    ----------
+    ranges : polars.DataFrame
+        Schema WHAT_IF_RANGES.
+
+    Raises
+    ------
+    InputError
+        ``ranges`` is empty.
+    """
+    frame = WHAT_IF_RANGES.check(ranges)
+    require_some(frame.rows(), "ranges")
+    least, most = (
+        frame.sort("middle", descending=down).row(0, named=True) for down in (False, True)
+    )
+    unsure = frame.filter("flips")["label"].to_list()
+    sign = f"Both signs occur for {', '.join(unsure)}." if unsure else "The sign never changes."
+    return (
+        f"Over fits and seeds, the smallest gain is {_span(least)} ({least['label']}), the "
+        f"largest {_span(most)} ({most['label']}). {sign}"
+    )
+
+
+def describe_sensitivity(rows: pl.DataFrame) -> str:
+    """Return three sentences on the gain over the ends of all constants, and the widest of them.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        Schema SENSITIVITY, the widest first.
+
+    Raises
+    ------
+    InputError
+        No constant has a fit at both ends.
+    """
+    frame = SENSITIVITY.check(rows)
+    both = frame.drop_nulls(["low", "high"])
+    if both.is_empty():
+        raise InputError("no constant has a fit at its low and at its high", field="rows")
+    ends = pl.concat([frame["low"], frame["high"]]).drop_nulls()
+    first = both.row(0, named=True)
+    flips = both.filter("flips")["constant"].to_list()
+    sign = f"The sign changes with {', '.join(flips)}." if flips else "The sign never changes."
+    return (
+        f"With each of {frame.height} constants at its low and its high value, the gain is between "
+        f"{min(ends):.1f} and {max(ends):.1f} %. {first['constant']} matters most: "
+        f"{first['low']:.1f} % at {first['at_low']:g}, {first['high']:.1f} % at "
+        f"{first['at_high']:g}. {sign}"
+    )
+
+
+def _parts(kernel: str, run: pl.DataFrame) -> pl.DataFrame:
+    busy = run.filter(metric="busy")["value"].item()
+    times = (
+        run.filter(pl.col("unit") == "ns per page")
+        .with_columns(
+            kind=pl.col("metric").str.extract(r"^(\w+)\."),
+            lock=pl.col("metric").str.extract(r"^\w+\.(\w+)\."),
+        )
+        .filter(~pl.col("lock").is_in(_PER_CPU_LOCKS), ~pl.col("metric").str.contains(_NESTED))
+        .with_columns(
+            pl.col("lock")
+            # Before 4.11 the map bytes are under si->lock.
+            .replace("map_lock", "si_lock" if run["kernel"][0] == "4.8" else "map_lock")
+            .replace_strict(_LOCK_PARTS | {"interrupt": _INTERRUPTS}, default="other locks")
+        )
+        .group_by("lock", "kind")
+        .agg(pl.col("value").sum())
+    )
+    rows = [
+        (f"{lock}, {word}", times.filter(lock=lock, kind=kind)["value"].sum() / 1000)
+        for lock in (*_LOCK_PARTS.values(), "other locks")
+        for kind, word in (("wait", "waited for"), ("hold", "held"))
+    ]
+    interrupts = times.filter(lock=_INTERRUPTS, kind="wait")["value"].sum() / 1000
+    rows.append((f"{_INTERRUPTS}, waited for", interrupts))
+    rows.insert(0, ("work without a lock", busy / 1000 - math.fsum(value for _, value in rows)))
+    return pl.DataFrame(
+        [(kernel, part, value, 100_000 * value / busy) for part, value in rows],
+        schema=TIME_PER_PAGE.schema,
+        orient="row",
+    )
+
+
+def _median(medians: pl.DataFrame, metric: str, policy: str) -> float:
+    found = medians.filter(metric=metric, policy=policy)
+    if found.height != 1:
+        raise InputError(
+            f"{found.height} medians of {metric!r} with {policy!r}: give one", field="policy"
+        )
+    return float(found["median"].item())
+
+
+def _change(base: float, value: float) -> float | None:
+    return 100 * (value / base - 1) if base else None
+
+
+def _span(row: dict[str, float]) -> str:
+    low, high = (round(row[end], 1) + 0.0 for end in ("low", "high"))  # no minus before a zero
+    return f"{low:+.1f} to {high:+.1f} %"

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Summaries of runs and what-ifs: the time of a page, relief of a lock, sentences."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from swapsim import claims
+from swapsim.claims.tables import MEDIANS, RESULTS
+from swapsim.errors import InputError
+from swapsim.machine._native import run_window
+from swapsim.machine.config import MachineConfig
+from swapsim.machine.costs import change_costs, costs, costs_by_name
+from swapsim.machine.run import run
+from swapsim.machine.summary import (
+    describe_gains,
+    describe_sensitivity,
+    lock_relief,
+    time_of_actors,
+    time_per_page,
+)
+from swapsim.machine.tables import SENSITIVITY, TIME_PER_PAGE, WHAT_IF_RANGES
+from swapsim.patches import cluster_next, writeback_tags
+
+
+def machine(kernel: str) -> MachineConfig:
+    """Return a short machine of a kernel: writers under 4.8, walkers since."""
+    if kernel == "4.8":
+        config = writeback_tags.machine(tags=True)
+        return replace(config, frames=2**13, slots=2**17, duration_ns=10_000_000)
+    config = cluster_next.machine(policy="shared", kernel=kernel)
+    return replace(config, frames=3 * 2**12, pages=2**12, slots=2**16, duration_ns=10_000_000)
+
+
+@pytest.mark.parametrize("kernel", ["4.8", "5.7", "6.1"])
+def test_the_parts_of_a_page_are_those_of_the_cpus(kernel: str) -> None:
+    """No part is negative, they add up to busy, and work, holds and waits are the CPUs' own."""
+    ran = run(machine(kernel))
+    parts = time_per_page({"a": ran})
+    assert parts.schema == TIME_PER_PAGE.schema
+    assert (parts["microseconds"] >= 0).all(), parts
+    busy = ran.filter(metric="busy")["value"].item()
+    assert 1000 * parts["microseconds"].sum() == pytest.approx(busy)
+    assert parts["percent"].sum() == pytest.approx(100)
+    cost = costs_by_name()
+    window = run_window(machine(kernel), cost)
+    pages = int(window.cpus["pages_out"].sum())
+
+    def a_page(column: str, sites: str) -> float:
+        found = window.sites.filter(pl.col("site").str.contains(sites))
+        return float(found[column].sum()) / pages
+
+    # A wait inside si->lock is part of its hold; work under a slot cache's own lock and waits for
+    # that lock count as work.
+    within = a_page("wait_ns", r"^cluster_lock|clear_shadow")
+    caches = cost["cache_ns"] * a_page("acquisitions", "^(alloc|free)_lock")
+    rare = a_page("wait_ns", "^(alloc|free)_lock")
+    run_ns, hold_ns, wait_ns = (
+        float(window.cpus[name].sum()) / pages for name in ("run_ns", "hold_ns", "wait_ns")
+    )
+    for suffix, expected in (
+        ("without a lock", run_ns + caches + rare),
+        (", held", hold_ns - caches + within),
+        (", waited for", wait_ns - rare - within),
+    ):
+        found = parts.filter(pl.col("part").str.ends_with(suffix))["microseconds"].sum()
+        # The ends of the window cut holds of complete batches of slots.
+        assert 1000 * found == pytest.approx(expected, rel=0.01), suffix
+
+
+def test_a_look_at_a_map_byte_is_under_si_lock_in_4_8_alone() -> None:
+    """The same waits and holds of the map go to si->lock under 4.8, and to others since."""
+    cost = {"map_ns": 2 * int(costs().filter(name="map_ns")["value"].item())}
+    longer = change_costs(costs(), cost)
+    for kernel, part in (("4.8", "si->lock, held"), ("5.7", "other locks, held")):
+        usual, slow = (
+            time_per_page({"a": run(machine(kernel), table)}).filter(part=part)
+            for table in (costs(), longer)
+        )
+        added = slow["microseconds"].item() - usual["microseconds"].item()
+        # Four looks a page.
+        assert added == pytest.approx(4 * cost["map_ns"] / 2 / 1000, rel=0.1), kernel
+
+
+def test_a_writer_alone_waits_for_nobody() -> None:
+    """Without a kswapd an acquisition of the swap cache's lock costs switching interrupts off."""
+    alone = MachineConfig(
+        kernel="4.8",
+        policy="shared",
+        swap_writeback_tags=True,
+        writers=1,
+        memory_max=4096,
+        slots=2**17,
+        warmup_ns=20_000_000,
+        duration_ns=10_000_000,
+    )
+    ran = run(alone)
+    contended = ran.filter(pl.col("metric").str.starts_with("contended."))
+    assert contended["value"].sum() == 0
+    parts = dict(time_per_page({"a": ran}).select("part", "microseconds").iter_rows())
+    off = costs().filter(name="irq_save_ns")["value"].item() / 1000
+    taken = ran.filter(pl.col("metric").str.starts_with("acquisitions.tree_lock."))["value"].sum()
+    assert taken == pytest.approx(4, abs=0.01)
+    assert parts["swap cache's lock, waited for"] == pytest.approx(off * taken)
+    assert parts["si->lock, waited for"] == 0
+    assert parts["swap cache's lock, held"] > 0
+
+
+def test_no_run_is_refused() -> None:
+    """An empty mapping is refused."""
+    with pytest.raises(InputError, match="field 'runs': nothing to run"):
+        time_per_page({})
+
+
+def test_each_kind_of_cpu_spends_all_of_its_time() -> None:
+    """Work, holds, waits and idling add up to 100 %, and a drive has a CPU for its interrupts."""
+    config = MachineConfig(kernel="4.8", writers=2, channels=8, frames=2**13)
+    table = time_of_actors({"a": run(config)})
+    assert table["actor"].to_list() == ["writer", "kswapd", "interrupt"]
+    for row in table.select("works", "holds", "waits", "idles").iter_rows():
+        assert sum(row) == pytest.approx(100)
+    with pytest.raises(InputError, match="field 'runs': nothing to run"):
+        time_of_actors({})
+
+
+def medians(values: dict[tuple[str, str], float]) -> pl.DataFrame:
+    """Return MEDIANS by hand: (policy, metric) -> its median, with a tenth to either side."""
+    return pl.DataFrame(
+        [
+            ("p", "measured", "6.1", policy, 8, metric, "1", 5, value, 0.9 * value, 1.1 * value)
+            for (policy, metric), value in values.items()
+        ],
+        schema=MEDIANS.schema,
+        orient="row",
+    )
+
+
+def printed(*values: tuple[str, float]) -> pl.DataFrame:
+    """Return a profile's cells of one lock by hand: kernel and percent of cycles."""
+    cell = claims.published_tables().head(1)
+    return pl.concat(
+        cell.with_columns(kernel=pl.lit(kernel), value=pl.lit(value)) for kernel, value in values
+    )
+
+
+def counted(**value_of: float) -> pl.DataFrame:
+    """Return a run by hand; two underscores are a dot."""
+    return pl.DataFrame(
+        [
+            ("p", "simulated", "4.8", "-", 8, 1, metric.replace("__", "."), value, "1")
+            for metric, value in value_of.items()
+        ],
+        schema=RESULTS.schema,
+        orient="row",
+    )
+
+
+COUNTED = {
+    ("off", "xa_lock acquisitions"): 5.0,
+    ("on", "xa_lock acquisitions"): 4.0,
+    ("off", "xa_lock contended acquisitions"): 0.5,
+    ("on", "xa_lock contended acquisitions"): 0.75,
+    ("off", "si->lock acquisitions"): 0.2,
+    ("on", "si->lock acquisitions"): 0.2,
+}
+
+RUN = counted(
+    cycles__tree_lock__add=6.0,
+    cycles__tree_lock__remove=2.0,
+    cycles__si_lock__get=70.0,
+    acquisitions__tree_lock__add=4.0,
+    contended__tree_lock__add=0.5,
+    acquisitions__si_lock__get=1.0,
+    acquisitions__si_lock__free=3.0,
+)
+
+
+def test_relief_is_the_sum_of_a_locks_sites_from_base_to_patched() -> None:
+    """Each source's change in percent, by what it has: cycles in a profile, counts in the lab."""
+    patched = counted(
+        cycles__tree_lock__add=1.0,
+        cycles__si_lock__get=90.0,
+        acquisitions__tree_lock__add=2.0,
+        contended__tree_lock__add=0.0,
+        acquisitions__si_lock__free=5.0,
+    )
+    table = lock_relief(
+        # The patched profile does not list the second row.
+        printed(("before", 7.0), ("before", 3.0), ("after", 0.5)),
+        (RUN, patched),
+        medians(COUNTED),
+        ("off", "on"),
+    )
+    assert table["quantity"].to_list() == [
+        "swap cache's lock: cycles spent waiting for it",
+        "swap cache's lock: acquisitions per page",
+        "swap cache's lock: contended acquisitions per page",
+        "si->lock: acquisitions per page",
+    ]
+    assert table["published"].to_list() == pytest.approx([-95.0, None, None, None])
+    assert table["simulated"].to_list() == pytest.approx([-87.5, -50.0, -100.0, 25.0])
+    assert table["measured"].to_list() == pytest.approx([None, -20.0, 50.0, 0.0])
+
+
+def test_a_lock_without_waits_has_no_change() -> None:
+    """A base of zero gives null, neither infinity nor an error."""
+    idle = RUN.with_columns(value=pl.lit(0.0))
+    table = lock_relief(
+        printed(("before", 7.0), ("after", 0.5)),
+        (idle, RUN),
+        medians(COUNTED | {("off", "xa_lock contended acquisitions"): 0.0}),
+        ("off", "on"),
+    )
+    assert table["simulated"].to_list() == [None] * 4
+    assert table["measured"].to_list() == pytest.approx([None, -20.0, None, 0.0])
+
+
+def test_relief_names_what_is_missing() -> None:
+    """A profile of one kernel, a policy without medians and another table are refused."""
+    two = printed(("before", 7.0), ("after", 0.5))
+    known = medians(COUNTED)
+    with pytest.raises(InputError, match="field 'kernel': 1 kernels have such rows"):
+        lock_relief(two.head(1), (RUN, RUN), known, ("off", "on"))
+    with pytest.raises(InputError, match="0 medians of 'xa_lock acquisitions' with 'maybe'"):
+        lock_relief(two, (RUN, RUN), known, ("off", "maybe"))
+    with pytest.raises(InputError, match="PUBLISHED"):
+        lock_relief(known, (RUN, RUN), known, ("off", "on"))
+
+
+def gained(*rows: tuple[str, float, float, float]) -> pl.DataFrame:
+    """Return WHAT_IF_RANGES by hand: label, low, middle, high."""
+    return pl.DataFrame(
+        [
+            ("cpus", at, label, low, middle, high, 9.0, 1.0, low < 0 < high)
+            for at, (label, low, middle, high) in enumerate(rows)
+        ],
+        schema=WHAT_IF_RANGES.schema,
+        orient="row",
+    )
+
+
+def test_the_smallest_and_the_largest_gain_are_named() -> None:
+    """They are chosen by their middles, and shown with the ends of their bands."""
+    text = describe_gains(gained(("8 tasks", 4.0, 5.0, 6.0), ("1 task", 1.0, 2.0, 3.0)))
+    assert "smallest gain is +1.0 to +3.0 % (1 task), the largest +4.0 to +6.0 % (8 tasks)" in text
+    assert text.endswith("The sign never changes.")
+
+
+def test_a_gain_of_both_signs_is_named() -> None:
+    """A case whose band has both signs is named; no case is an error."""
+    text = describe_gains(gained(("8 tasks", -1.0, 5.0, 6.0), ("1 task", 1.0, 2.0, 3.0)))
+    assert text.endswith("Both signs occur for 8 tasks.")
+    with pytest.raises(InputError, match="field 'ranges'"):
+        describe_gains(gained())
+
+
+def test_the_constant_that_moves_most_is_named() -> None:
+    """It is shown with its ends; a constant without a fit at one end counts by the other."""
+    rows = pl.DataFrame(
+        [("map_ns", 30.0, 660.0, 12.0, 18.0, False), ("in_memory", 0.2, 0.4, None, 19.5, False)],
+        schema=SENSITIVITY.schema,
+        orient="row",
+    )
+    text = describe_sensitivity(rows)
+    assert "each of 2 constants" in text
+    assert "between 12.0 and 19.5 %. map_ns matters most: 12.0 % at 30, 18.0 % at 660" in text
+    flipped = rows.with_columns(low=pl.lit(-1.0), flips=pl.lit(value=True))
+    assert describe_sensitivity(flipped).endswith("The sign changes with map_ns, in_memory.")
+    with pytest.raises(InputError, match="no constant has a fit"):
+        describe_sensitivity(rows.tail(1))
