@@ -7,7 +7,7 @@ import polars as pl
 
 from swapsim.claims.tables import (
     CLAIMS,
-    HELD_AGAINST,
+    MEASURED_COUNTS,
     MEDIANS,
     RANGES,
     RESULTS,
@@ -91,7 +91,7 @@ def held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame
     Returns
     -------
     polars.DataFrame
-        Schema HELD_AGAINST, one row per policy and metric that both have, in the order of the
+        Schema MEASURED_COUNTS, one row per policy and metric that both have, in the order of the
         simulated ones. A count agrees within COUNT_TOLERANCE_PERCENT of the measured median.
 
     Raises
@@ -122,7 +122,7 @@ def held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame
             "no policy and metric that both the simulation and the kernel have: "
             "give those of one experiment"
         )
-    return HELD_AGAINST.check(frame.select(HELD_AGAINST.names()))
+    return MEASURED_COUNTS.check(frame.select(MEASURED_COUNTS.names()))
 
 
 def _open_where(ranges: pl.DataFrame | None) -> pl.Expr:

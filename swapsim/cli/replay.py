@@ -18,6 +18,7 @@ from swapsim.mapping.tables import LOCK_SITES_PER_PAGE
 from swapsim.removal.replay import batched_removal as removal_replay
 from swapsim.removal.tables import BATCHED_REMOVAL
 from swapsim.slots import charts as slots_charts
+from swapsim.slots.metrics import SLOT_METRICS
 from swapsim.slots.replay import cluster_next as slots_replay
 from swapsim.slots.tables import SLOT_SWEEP
 from swapsim.stall import charts_lists as stall_charts_lists
@@ -73,12 +74,8 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
 
     sweep = slots_replay(folder, seeds=seeds, progress=sys.stderr.isatty())
     means = patch.means(sweep, patch.LEADING).drop("factor", "setting")
-    metrics = {
-        name: Column(name, pl.Float64, metric.says, metric.unit)
-        for name, metric in slots.METRICS.items()
-    }
     return Found(
-        [Printed("means", means, {"policy": SLOT_SWEEP["policy"], **metrics})],
+        [Printed("means", means, {"policy": SLOT_SWEEP["policy"], **SLOT_METRICS.by_name})],
         chart=lambda: slots_charts.moves_against_locality(
             slots.ranking(sweep, "lock.moved.add"),
             slots.ranking(sweep, "run"),

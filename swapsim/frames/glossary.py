@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All tables and vocabularies that the packages declare in their modules ``tables``."""
+"""All tables and vocabularies that the packages declare in modules of ``_MODULES``."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -11,9 +11,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.frames.table import Column, Table, Vocabulary
+from swapsim.frames.table import Table, Vocabulary
 
 _PACKAGE: Final = Path(__file__).parents[1]
+_MODULES: Final = ("tables", "metrics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +29,17 @@ class Group:
 
 @cache
 def groups() -> tuple[Group, ...]:
-    """Return what each module ``tables`` declares, by the name of the module."""
-    paths = sorted(_PACKAGE.rglob("tables.py"))
+    """Return what each of these modules declares, in the order of their names."""
+    paths = sorted(path for name in _MODULES for path in _PACKAGE.rglob(f"{name}.py"))
     names = [".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts) for path in paths]
     found = (_group(import_module(name)) for name in names)
     return tuple(group for group in found if group.tables)
 
 
 @cache
-def columns() -> tuple[tuple[Column, ...], ...]:
-    """Return the columns of each table."""
-    return tuple(table.columns for group in groups() for table in group.tables)
+def tables() -> tuple[Table, ...]:
+    """Return all tables."""
+    return tuple(table for group in groups() for table in group.tables)
 
 
 def units(schema: pl.Schema) -> dict[str, str]:
@@ -50,16 +51,13 @@ def units(schema: pl.Schema) -> dict[str, str]:
         A part of a table as a rule: then the tables that have all of its columns decide, else all
         that have the column. A column for which these tables declare several units has none.
     """
-    asked = set(schema.items())
-    complete = [
-        table for table in columns() if asked <= {(each.name, each.dtype) for each in table}
-    ]
-    declared: dict[str, set[str]] = {}
-    for table in complete or columns():
-        for column in table:
-            declared.setdefault(column.name, set()).add(column.head)
-    certain = {name: found.pop() for name, found in declared.items() if len(found) == 1}
-    return {name: certain[name] for name in schema if name in certain}
+    complete = [table for table in tables() if schema.items() <= table.schema.items()]
+    declared: dict[tuple[str, pl.DataType], set[str]] = {}
+    for table in complete or tables():
+        for key, column in zip(table.schema.items(), table.columns, strict=True):
+            declared.setdefault(key, set()).add(column.head)
+    certain = {key: found.pop() for key, found in declared.items() if len(found) == 1}
+    return {key[0]: certain[key] for key in schema.items() if key in certain}
 
 
 def _group(module: ModuleType) -> Group:

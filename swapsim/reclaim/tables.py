@@ -38,7 +38,7 @@ SIMULATED_ROUNDS: Final = Table(
     Column("end_ns", pl.UInt64, "time at which all its memory was freed; 0: not yet"),
     Column("io_ns", pl.UInt64, "time that the file took, with fdatasync; 0: no file"),
     _OPS,
-    Column("ops_per_second", pl.Float64, "operations of the client per second of serving", "1/s"),
+    Column("ops_per_second", pl.Float64, "operations of the client per second of serving"),
     *_PAGE_SUMS,
     Column("minor_faults", pl.UInt64, "faults of the client that read no page from swap"),
     Column("major_faults", pl.UInt64, "faults of the client that waited for a page from swap"),

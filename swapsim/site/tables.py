@@ -9,11 +9,10 @@ from swapsim.frames.table import BY_ROW, Column, Table
 
 AT_A_GLANCE: Final = Table(
     "AT_A_GLANCE",
-    "One row per replay that a trace can feed: the figure that its patch is about, null "
-    "where the trace has no page of the kind.",
-    Column("replay", pl.String, "a verb of ``swapsim replay``"),
-    Column("quantity", pl.String, "what the figures are of"),
-    Column("base", pl.Float64, "the figure without the patch, and with it", BY_ROW),
-    Column("patched", pl.Float64, "the figure without the patch, and with it", BY_ROW),
-    Column("change", pl.Float64, "from base to patched, null from zero", "%"),
+    "One row per replay that a trace can feed, with the figure that its patch changes.",
+    Column("replay", pl.String, "verb of ``swapsim replay``"),
+    Column("quantity", pl.String, "quantity of the two figures"),
+    Column("base", pl.Float64, "figure without the patch; null without pages of the kind", BY_ROW),
+    Column("patched", pl.Float64, "figure with the patch; null without pages of the kind", BY_ROW),
+    Column("change", pl.Float64, "change from base to patched; null where base is zero", "%"),
 )

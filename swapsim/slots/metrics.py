@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from swapsim.frames.table import Column, Table
 from swapsim.policies.policy import Policy
 from swapsim.slots._native_workbench import Counts, LockSite, online, run
 from swapsim.slots.config import MeterConfig, SlotsConfig, Workload
@@ -168,6 +169,15 @@ METRICS: Final[dict[str, Metric]] = {
 }
 """The metrics by name. ``fairness`` comes beside them: Jain's index over the CPUs of the slots
 tested per page, 1 where all are alike."""
+
+SLOT_METRICS: Final = Table(
+    "SLOT_METRICS",
+    "One figure per metric of the slot workbench, in long form or as a column of its own.",
+    *(
+        Column(name, pl.Float64, f"{metric.says} (better: {metric.better})", metric.unit)
+        for name, metric in METRICS.items()
+    ),
+)
 
 FAIRNESS: Final = "fairness"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table of the models' constants."""
+"""The table of the models' constants: costs of work, and facts that no source publishes."""
 
 from typing import Final
 
@@ -10,25 +10,14 @@ from swapsim.frames.table import Column, Table
 
 CONSTANTS: Final = Table(
     "CONSTANTS",
-    "One row per constant: of the contention machine (data/costs.csv), of the world of patch"
-    " C's mail (data/world.csv), or of the lab's guest as a world (data/guest.csv); low and "
-    "high are what its source leaves open.",
+    "One row per constant of a model: the contention machine (data/costs.csv), the reclaim "
+    "simulator of patch C's mail (data/world.csv), or that of the lab guest (data/guest.csv).",
     Column(
-        "name",
-        pl.String,
-        "a constant; a cost is named after its field in ``machine.h`` or ``reclaim.h``",
+        "name", pl.String, "constant; a cost has the name of its field in machine.h or reclaim.h"
     ),
-    Column("value", pl.Int64, "the figure, in the unit of its row"),
-    Column(
-        "low",
-        pl.Int64,
-        "the lower and the upper end of the range, or of the interval of the median",
-    ),
-    Column(
-        "high",
-        pl.Int64,
-        "the lower and the upper end of the range, or of the interval of the median",
-    ),
+    Column("value", pl.Int64, "value that the model uses"),
+    Column("low", pl.Int64, "lowest value that the source allows"),
+    Column("high", pl.Int64, "highest value that the source allows"),
     columns.UNIT,
     Column("source", pl.String, "where the value comes from"),
 )

@@ -10,17 +10,18 @@ from swapsim.frames.table import Column, Table
 
 EVENT_HEAD: Final = Table(
     "EVENT_HEAD",
-    "The columns that each imported event table starts with; its own fields follow.",
+    "One row per event, in trace order: the first columns of each event's table, which the event's "
+    "own fields follow.",
     columns.SEQ,
-    Column("t_ns", pl.Int64, "the event's time; null under a clock of whole numbers"),
+    Column("t_ns", pl.Int64, "time of the event; null under a clock that counts events"),
     columns.CPU,
     columns.PID,
-    Column("comm", pl.String, "the task's name"),
+    Column("comm", pl.String, "name of the task"),
 )
 
 TRACE_EVENTS: Final = Table(
     "TRACE_EVENTS",
     "One row per event of a trace, in order of name.",
-    Column("event", pl.String, "the event, by the name of its table"),
-    Column("rows", pl.UInt64, "how often it was recorded"),
+    Column("event", pl.String, "event, by the name of its table"),
+    Column("rows", pl.UInt64, "how often the event was recorded"),
 )

@@ -21,7 +21,7 @@ from swapsim.claims import (
 from swapsim.claims.tables import (
     CLAIMS,
     COMPARISON,
-    HELD_AGAINST,
+    MEASURED_COUNTS,
     MEDIANS,
     PUBLISHED,
     RANGES,
@@ -248,7 +248,7 @@ def test_a_count_agrees_within_five_percent(
         orient="row",
     )
     held = held_against(simulated_counts(values), medians)
-    assert held.schema == HELD_AGAINST.schema
+    assert held.schema == MEASURED_COUNTS.schema
     row = held.row(0, named=True)
     assert row["apart_percent"] == pytest.approx(apart)
     assert row["agrees"] is agrees

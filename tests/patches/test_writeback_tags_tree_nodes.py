@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapsim import claims
-from swapsim.claims.tables import HELD_AGAINST, SLOTS_IN_USE
+from swapsim.claims.tables import MEASURED_COUNTS, SLOTS_IN_USE
 from swapsim.errors import InputError
 from swapsim.io import paths
 from swapsim.mapping._native import nodes_after_swap_out
@@ -144,7 +144,7 @@ def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
     for same in ("nodes of the model", "nodes by call stack"):
         assert both["nodes"].equals(both[same], check_names=False)
     held = patch.nodes_held_against(name)
-    assert held.schema == HELD_AGAINST.schema
+    assert held.schema == MEASURED_COUNTS.schema
     assert held.height == 5
     assert held["agrees"].all()
 

@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.claims.tables import HELD_AGAINST
+from swapsim.claims.tables import MEASURED_COUNTS
 from swapsim.errors import require_some
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import LEDGER, PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of, run_as_lab, runs
@@ -138,7 +138,7 @@ def lab_held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataF
     Returns
     -------
     polars.DataFrame
-        ``n_tasks`` and the columns of HELD_AGAINST, by number of tasks.
+        ``n_tasks`` and the columns of MEASURED_COUNTS, by number of tasks.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def lab_held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataF
     require_some(judged.rows(), "simulated")
     return pl.concat(
         claims.held_against(judged.filter(n_tasks=tasks), medians.filter(n_tasks=tasks)).select(
-            pl.lit(tasks, dtype=pl.UInt32).alias("n_tasks"), *HELD_AGAINST.names()
+            pl.lit(tasks, dtype=pl.UInt32).alias("n_tasks"), *MEASURED_COUNTS.names()
         )
         for tasks in judged["n_tasks"].unique().sort()
     )

@@ -83,7 +83,7 @@ def acquisitions_held_against(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.
     Returns
     -------
     polars.DataFrame
-        Schema HELD_AGAINST; the policy is the boot parameter swap_tags, "off" or "on".
+        Schema MEASURED_COUNTS; the policy is the boot parameter swap_tags, "off" or "on".
     """
     totals = totals_per_page(sites).filter(pl.col("flow") == "swap, written")
     rows = totals.select(

@@ -5,7 +5,7 @@ import polars as pl
 
 from swapsim import claims
 from swapsim.claims import results
-from swapsim.claims.tables import HELD_AGAINST
+from swapsim.claims.tables import MEASURED_COUNTS
 from swapsim.mapping._native import nodes_after_swap_out
 from swapsim.mapping.config import MappingConfig
 
@@ -64,7 +64,7 @@ def nodes_held_against(experiment: str) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema HELD_AGAINST, one row per policy and set.
+        Schema MEASURED_COUNTS, one row per policy and set.
 
     Raises
     ------
@@ -73,4 +73,4 @@ def nodes_held_against(experiment: str) -> pl.DataFrame:
     """
     medians = claims.medians(claims.measured_results(experiment))
     held = claims.held_against(simulated_nodes(experiment), medians)
-    return HELD_AGAINST.check(held)
+    return MEASURED_COUNTS.check(held)
