@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rtree.h - radix trees with three tags: one tree per mapping, all trees of a
- * run in one forest that shares its nodes.
+ * rtree.h - radix trees with three tags: one tree per mapping, all trees of a run in one forest
+ * with shared nodes.
  *
- * Models lib/radix-tree.c of Linux 4.8: nodes of 2^shift slots, a tag word per
- * tag in each node, growth and shrinking from the top. Two calls are of the
- * XArray of 6.1 instead: sws_rtree_tag_update (several marks in one walk).
+ * Models lib/radix-tree.c of Linux 4.8: nodes of 2^shift slots, a tag word per tag in each node,
+ * growth and shrinking at the top. sws_rtree_tag_update models the XArray of 6.1 instead (several
+ * marks in one walk).
  *
  *                root: tags d w -, height 2           d  DIRTY
  *                  |                                  w  WRITEBACK
@@ -19,25 +19,23 @@
  *   '----------'  '----------'
  *     0 .. 63      64 .. 127
  *
- * Kept: the height is the least that holds the largest index; a lone item at
- * index 0 stands in the root without a node, and its tags are the root's; an
- * insert in a tree of height 0 or less than needed grows it on top, slot 0 of
- * each new top taking the old one and the root's tags; a delete frees empty
- * nodes upward and drops tops that have slot 0 alone. So height, nodes and tag
- * words follow from the items and their tags, however they came about.
- * Dropped: RCU, preloading, gfp bits, multi-order and exceptional entries: an
- * item is any nonzero word and means nothing to the tree.
+ * Modelled: the height is the minimum that holds the largest index. A single item at index 0 is
+ * stored in the root without a node, and its tags are those of the root. An insert beyond the
+ * height grows the tree at the top, where slot 0 of each new top takes the old one and the root's
+ * tags. A delete frees empty nodes upward and removes tops that only have slot 0. So the height,
+ * the nodes and the tag words depend on the items and their tags only, not on their history. Left
+ * out: RCU, preloading, gfp bits, multi-order and exceptional entries: an item is any nonzero word
+ * without meaning to the tree.
  *
- * A forest remembers each tree's last leaf, lookups included: one forest, one
- * thread at a time. Memory grows by slabs of nodes, freed nodes are used
- * again, and all goes back when the forest is freed. A node of shift 6 takes
- * 576 bytes, as in the kernel.
+ * A forest caches each tree's last leaf, also in look-ups, so it must be used by one thread at a
+ * time. Memory grows by slabs of nodes; freed nodes are reused, and all memory is freed with the
+ * forest. A node of shift 6 takes 576 bytes, as in the kernel.
  *
- * Locks: none here. The caller holds its mapping's lock, in the kernel
+ * Locks: none here. The caller holds its mapping's lock, which in the kernel is
  *      insert, tag_set, tag_clear, tag_update, delete, replace    tree_lock / xa_lock
  *      lookup, tag_get, gang lookups                              none (RCU)
  *      range_tag_if_tagged                                        tree_lock / xa_lock
- * and the work done under one hold is what struct sws_rtree_work counts.
+ * struct sws_rtree_work counts the work done under one hold.
  */
 #ifndef SWAPSIM_RTREE_H
 #define SWAPSIM_RTREE_H
@@ -46,40 +44,47 @@
 
 /* ffi: begin */
 
-/* The tags of an item, as the page cache has them; a set of them is a mask of 1 << tag. */
+/* The tags of an item, as in the page cache; a set of tags is a mask of 1 << tag. */
 enum sws_rtree_tag {
+	/* The page is dirty. */
 	SWS_RTREE_TAG_DIRTY = 0,
+	/* The page is under writeback. */
 	SWS_RTREE_TAG_WRITEBACK = 1,
+	/* The page is to be written by the current flusher. */
 	SWS_RTREE_TAG_TOWRITE = 2,
-	/* How many there are. */
+	/* The number of tags. */
 	SWS_RTREE_TAG_COUNT = 3,
 };
 
 enum {
-	/* A node's slots are the bits of one word: 2^6. */
+	/* Maximum of shift: the slots of a node are the bits of one word. */
 	SWS_RTREE_SHIFT_MAX = 6,
 };
 
+/* The configuration of a forest. */
 struct sws_forest_config {
-	/* 1 .. SWS_RTREE_SHIFT_MAX: a node has 2^shift slots; default 6. */
+	/* Log2 of the slots of a node, 1 .. SWS_RTREE_SHIFT_MAX; default 6. */
 	uint32_t shift;
-	/* Trees at birth, all empty; default 1, 0 is allowed. */
+	/* Initial number of empty trees, which may be 0; default 1. */
 	uint32_t tree_count;
-	/* Scattered batches of fewer rows are not sorted; default 4096. */
+	/* Scattered batches with fewer rows are not sorted; default 4096. */
 	uint64_t sort_threshold;
-	/* Not owned, outlives the forest; NULL: libc. */
+	/*
+	 * The allocator, which belongs to the caller and outlives the forest; NULL means that of
+	 * libc.
+	 */
 	const struct sws_allocator *allocator;
 };
 
 /*
- * The work of single calls, added to what the struct holds; H is the height.
+ * The work of single calls, which add to it; H is the height.
  *
  *                  descents  nodes_touched    tag_words_touched
  *      lookup             1  nodes passed     0
  *      tag_get            1  nodes passed     0
  *      replace            1  nodes passed     0
  *      insert             1  nodes passed     1 per tag that a new top takes over
- *      tag_set            1  H                H + 1: each node on the way, and the root
+ *      tag_set            1  H                H + 1: each node on the path, and the root
  *      tag_clear          1  nodes passed     1 at the leaf; 1 more per step up, the root
  *                                             included, while the word left has no bit
  *      tag_update         1  nodes passed     per tag set: up from the leaf to the first
@@ -87,182 +92,186 @@ struct sws_forest_config {
  *                                             cleared: as tag_clear
  *      delete             1  nodes passed     as tag_clear, for each of the three tags
  *
- * nodes_touched counts each node once: those passed on the walk from the top
- * (it ends at an empty slot, or before the first node if the index is beyond
- * the height), and those made or freed aside from the walk when a tree grows
- * or shrinks. tag_words_touched counts words that are tested in order to change
- * them, changed or not: one per node and tag, the root's bit for a tag as one
- * word more. A call that finds no item touches no tag word. An insert that
- * meets an item counts its walk.
+ * nodes_touched counts each node once: those passed on the walk from the top (it ends at an empty
+ * slot, or before the first node if the index is beyond the height), and those that are allocated
+ * or freed outside of the walk when a tree grows or shrinks. tag_words_touched counts the words
+ * that are tested in order to change them, changed or not: one per node and tag, and the root's bit
+ * of a tag as one more word. A call that finds no item touches no tag word. An insert at an index
+ * with an item counts its walk.
  */
 struct sws_rtree_work {
+	/* Walks from the top. */
 	uint64_t descents;
+	/* Nodes passed, allocated or freed. */
 	uint64_t nodes_touched;
+	/* Tag words tested or changed. */
 	uint64_t tag_words_touched;
+	/* Nodes allocated. */
 	uint64_t nodes_allocated;
+	/* Nodes freed. */
 	uint64_t nodes_freed;
 };
 
+/* A forest; only the functions below read it. */
 struct sws_forest;
 
-/* Writes every default into a config. */
+/* Writes every default. Complexity: O(1). */
 void sws_forest_config_init(struct sws_forest_config *config);
 
 /*
- * Makes a forest of config->tree_count empty trees, numbered from 0.
- * Returns: SWS_OK, and *out is the caller's to free; SWS_ERROR_BAD_CONFIG;
- * SWS_ERROR_NO_MEMORY. On an error *out is NULL.
+ * Creates a forest of config->tree_count empty trees, numbered from 0. The caller owns *out and
+ * frees it by sws_forest_free. Complexity: O(trees). Returns SWS_OK, SWS_ERROR_BAD_CONFIG or
+ * SWS_ERROR_NO_MEMORY; on an error *out is NULL.
  */
 int sws_forest_new(const struct sws_forest_config *config, struct sws_forest **out);
 
-/* Frees a forest and all its nodes; takes NULL. Items are the caller's words, not pointers. */
+/* Frees a forest and all its nodes; accepts NULL. Items are words of the caller, not pointers. */
 void sws_forest_free(struct sws_forest *self);
 
 /*
- * Adds an empty tree; *tree becomes its number, the count of trees before.
- * Complexity: O(1) amortised. Returns: SWS_OK, SWS_ERROR_NO_MEMORY.
+ * Adds an empty tree; *tree is its number, the previous number of trees. Complexity: amortised
+ * O(1). Returns SWS_OK or SWS_ERROR_NO_MEMORY.
  */
 int sws_forest_add_tree(struct sws_forest *self, uint32_t *tree);
 
-/* The number of trees. */
+/* Returns the number of trees. */
 uint32_t sws_forest_tree_count(const struct sws_forest *self);
 
-/* The nodes in use in all trees. */
+/* Returns the number of nodes in use in all trees. */
 uint64_t sws_forest_node_count(const struct sws_forest *self);
 
 /*
- * Re-derives every invariant of every tree: parents, counts, tag words, least
- * heights, node counts. Complexity: O(nodes). Returns: SWS_OK, or
- * SWS_ERROR_BROKEN and *reason is a sentence of static storage.
+ * Recomputes every invariant of every tree: parents, counts, tag words, minimum heights, node
+ * counts. Complexity: O(nodes). Returns SWS_OK, or SWS_ERROR_BROKEN and the *reason, a constant
+ * string.
  */
 int sws_forest_verify(const struct sws_forest *self, const char **reason);
 
 /*
- * Single calls, on one tree of the forest. A tree number that the forest does
- * not have is SWS_ERROR_BAD_ARGUMENT where an error is returned, else reads as
- * an empty tree. work may be NULL. Complexity: O(height), O(1) next to the
- * last index used.
+ * Single calls on one tree of the forest. For an unknown tree number, functions that return an
+ * error return SWS_ERROR_BAD_ARGUMENT; the others treat it as an empty tree. work may be NULL.
+ * Complexity: O(height), and O(1) near the last index used.
  */
 
 /*
- * Puts a nonzero item at an empty index.
- * Models: radix_tree_insert. Returns: SWS_OK; SWS_ERROR_EXISTS; SWS_ERROR_NO_MEMORY, the
- * tree unchanged; SWS_ERROR_BAD_ARGUMENT for the item 0.
+ * Inserts a nonzero item at an empty index. Models: radix_tree_insert. Returns SWS_OK;
+ * SWS_ERROR_EXISTS; SWS_ERROR_NO_MEMORY, with the tree unchanged; SWS_ERROR_BAD_ARGUMENT for the
+ * item 0.
  */
 int sws_rtree_insert(struct sws_forest *self, uint32_t tree, uint64_t index, uint64_t item,
 		     struct sws_rtree_work *work);
 
-/* Returns: the item at an index, or 0. Models: radix_tree_lookup. */
+/* Returns the item at an index, or 0. Models: radix_tree_lookup. */
 uint64_t sws_rtree_lookup(struct sws_forest *self, uint32_t tree, uint64_t index,
 			  struct sws_rtree_work *work);
 
 /*
- * Puts another nonzero item where one is; tags, counts and nodes stay.
- * Models: radix_tree_replace_slot. Returns: SWS_OK; SWS_ERROR_NOT_FOUND;
- * SWS_ERROR_BAD_ARGUMENT for the item 0.
+ * Replaces an item by another nonzero item; tags, counts and nodes are unchanged. Models:
+ * radix_tree_replace_slot. Returns SWS_OK; SWS_ERROR_NOT_FOUND; SWS_ERROR_BAD_ARGUMENT for the item
+ * 0.
  */
 int sws_rtree_replace(struct sws_forest *self, uint32_t tree, uint64_t index, uint64_t item,
 		      struct sws_rtree_work *work);
 
 /*
- * Takes an item and its tags out, frees the nodes left empty, shrinks the tree.
- * Models: radix_tree_delete. Returns: the item that was there, or 0.
+ * Removes an item and its tags, frees empty nodes and shrinks the tree. Models: radix_tree_delete.
+ * Returns the removed item, or 0.
  */
 uint64_t sws_rtree_delete(struct sws_forest *self, uint32_t tree, uint64_t index,
 			  struct sws_rtree_work *work);
 
 /*
- * Sets a tag of an item, in each node from the top to the leaf and in the root.
- * Models: radix_tree_tag_set. Returns: SWS_OK, set already or not;
- * SWS_ERROR_NOT_FOUND; SWS_ERROR_BAD_ARGUMENT for a tag beyond the enum.
+ * Sets a tag of an item, in each node from the top to the leaf and in the root. Models:
+ * radix_tree_tag_set. Returns SWS_OK, whether or not it was set before; SWS_ERROR_NOT_FOUND;
+ * SWS_ERROR_BAD_ARGUMENT for an unknown tag.
  */
 int sws_rtree_tag_set(struct sws_forest *self, uint32_t tree, uint64_t index, uint32_t tag,
 		      struct sws_rtree_work *work);
 
 /*
- * Clears a tag of an item, and upward where no item below has it any more.
- * Models: radix_tree_tag_clear. Returns: as sws_rtree_tag_set.
+ * Clears a tag of an item, and of each node above it without another item that has the tag. Models:
+ * radix_tree_tag_clear. Returns the codes of sws_rtree_tag_set.
  */
 int sws_rtree_tag_clear(struct sws_forest *self, uint32_t tree, uint64_t index, uint32_t tag,
 			struct sws_rtree_work *work);
 
 /*
- * Sets the tags of one mask, then clears those of another, in one walk.
- * Models: 6.1's start of writeback, xas_load, xas_set_mark, xas_clear_mark.
- * Returns: as sws_rtree_tag_set; SWS_ERROR_BAD_ARGUMENT also for masks that overlap.
+ * Sets the tags of one mask, then clears those of another, in one walk. Models: 6.1's start of
+ * writeback, xas_load, xas_set_mark, xas_clear_mark. Returns the codes of sws_rtree_tag_set;
+ * SWS_ERROR_BAD_ARGUMENT also for masks that overlap.
  */
 int sws_rtree_tag_update(struct sws_forest *self, uint32_t tree, uint64_t index, uint32_t set_mask,
 			 uint32_t clear_mask, struct sws_rtree_work *work);
 
-/* Returns: whether an item stands at the index and has the tag. Models: radix_tree_tag_get. */
+/* Returns true if the index has an item with the tag. Models: radix_tree_tag_get. */
 bool sws_rtree_tag_get(struct sws_forest *self, uint32_t tree, uint64_t index, uint32_t tag,
 		       struct sws_rtree_work *work);
 
-/* Returns: whether any item of the tree has the tag: the root's bit. Models: radix_tree_tagged. */
+/* Returns true if any item of the tree has the tag: the root's bit. Models: radix_tree_tagged. */
 bool sws_rtree_tagged(const struct sws_forest *self, uint32_t tree, uint32_t tag);
 
-/* Returns: levels of nodes: 0 for an empty tree and for a lone item at index 0. */
+/* Returns the levels of nodes: 0 for an empty tree and for a single item at index 0. */
 uint32_t sws_rtree_height(const struct sws_forest *self, uint32_t tree);
 
-/* Returns: the nodes of one tree. */
+/* Returns the number of nodes of one tree. */
 uint64_t sws_rtree_node_count(const struct sws_forest *self, uint32_t tree);
 
 /*
- * Scans by index: nobody in a trace's replay needs them. They are the kernel's way
- * to the pages of a file that are to be written, for a model of its flushers:
- * range_tag_if_tagged turns DIRTY into TOWRITE, gang_lookup_tag then finds them.
+ * Scans by index, which the replay of a trace does not need. The kernel uses them to find the pages
+ * of a file that are to be written: range_tag_if_tagged copies DIRTY to TOWRITE, gang_lookup_tag
+ * then finds those pages. They are here for a model of the flushers.
  */
 
 /*
- * The items at first_index and above, in order of index, at most limit of them;
- * items and indexes are the caller's arrays of limit words, either may be NULL.
- * Models: radix_tree_gang_lookup. Complexity: O(items given * height).
- * Returns: how many were given.
+ * Writes the items at first_index and above, in the order of their indexes, at most limit of them;
+ * items and indexes are the caller's arrays of limit words, and either may be NULL. Models:
+ * radix_tree_gang_lookup. Complexity: O(items written * height). Returns the number of items
+ * written.
  */
 size_t sws_rtree_gang_lookup(struct sws_forest *self, uint32_t tree, uint64_t first_index,
 			     size_t limit, uint64_t *items, uint64_t *indexes);
 
-/* As sws_rtree_gang_lookup, items with the tag alone. Models: radix_tree_gang_lookup_tag. */
+/* As sws_rtree_gang_lookup, for items with the tag only. Models: radix_tree_gang_lookup_tag. */
 size_t sws_rtree_gang_lookup_tag(struct sws_forest *self, uint32_t tree, uint64_t first_index,
 				 size_t limit, uint32_t tag, uint64_t *items, uint64_t *indexes);
 
 /*
- * Gives set_tag to the items of *first_index .. last_index that have if_tag,
- * at most limit of them. *first_index becomes the index after the last item
- * tagged if the limit was met, else last_index + 1 (0 after the largest).
- * Models: radix_tree_range_tag_if_tagged: from each leaf upward as far as the
- * tag is not set yet. Returns: how many items were met that have if_tag.
+ * Sets set_tag for the items of *first_index .. last_index that have if_tag, at most limit of them.
+ * *first_index becomes the index after the last tagged item if the limit was reached, else
+ * last_index + 1 (0 after the largest index). Each tag is propagated upward from its leaf until a
+ * node has it. Models: radix_tree_range_tag_if_tagged. Complexity: O(items * height). Returns the
+ * number of items that have if_tag.
  */
 uint64_t sws_rtree_range_tag_if_tagged(struct sws_forest *self, uint32_t tree,
 				       uint64_t *first_index, uint64_t last_index, uint64_t limit,
 				       uint32_t if_tag, uint32_t set_tag);
 
 /*
- * Batch calls: row i is (trees[i], indexes[i]). Results are those of the
- * single calls made row by row in the order given; the library is free to take
- * the rows in another order, and sorts scattered batches by tree and by region
- * of the index, so that neighbours share their nodes in the processor's cache.
+ * Batch calls: row i is (trees[i], indexes[i]). The results are those of single calls, row by row
+ * in the given order. The library may process the rows in another order: it sorts scattered batches
+ * by tree and by region of the index, so that rows near each other share nodes in the processor's
+ * cache.
  *
- * Complexity: O(count) plus a walk per row that leaves the last row's leaf.
- * Memory: a sorted batch borrows 8 bytes a row (insert 16; 8 more beyond 2048
- * trees), twice that for a region of one large tree, and gives them back; when
- * there is none, rows are taken as given. Arrays must not overlap.
+ * Complexity: O(count) plus a walk for each row that leaves the previous row's leaf. Memory: a
+ * sorted batch allocates 8 bytes per row (insert 16; 8 more above 2048 trees), twice that for a
+ * region of one large tree, and frees them; if that fails, rows are processed as given. Arrays must
+ * not overlap.
  *
- * Returns: SWS_OK when all rows were tried, whatever their results;
- * SWS_ERROR_BAD_ARGUMENT if a tree number or the tag or (insert) an item is
- * bad, with nothing done; insert alone SWS_ERROR_NO_MEMORY when nodes run out:
- * rows put in so far are taken out again, so items and tags are as before.
+ * Returns SWS_OK when all rows were tried, whatever their results; SWS_ERROR_BAD_ARGUMENT if a tree
+ * number, the tag or (insert) an item is invalid, before any row is processed; and for insert
+ * SWS_ERROR_NO_MEMORY when nodes run out: then the rows inserted so far are removed again, so that
+ * items and tags are unchanged.
  */
 
-/* Inserts; status[i] is SWS_OK or SWS_ERROR_EXISTS. */
+/* Inserts items; status[i] is SWS_OK or SWS_ERROR_EXISTS. */
 int sws_forest_insert(struct sws_forest *self, size_t count, const uint32_t *trees,
 		      const uint64_t *indexes, const uint64_t *items, int8_t *status);
 
-/* Looks up; items[i] is the item or 0. */
+/* Looks up items; items[i] is the item or 0. */
 int sws_forest_lookup(struct sws_forest *self, size_t count, const uint32_t *trees,
 		      const uint64_t *indexes, uint64_t *items);
 
-/* Deletes; items[i] is the item that was there or 0. */
+/* Deletes items; items[i] is the removed item or 0. */
 int sws_forest_delete(struct sws_forest *self, size_t count, const uint32_t *trees,
 		      const uint64_t *indexes, uint64_t *items);
 

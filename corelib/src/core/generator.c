@@ -2,10 +2,9 @@
 #include "swapsim/core.h"
 
 /*
- * Two generators, each from its authors' description: splitmix64 (Steele, Lea,
- * Flood 2014) turns any seed into words without a pattern, xoshiro256** (Blackman,
- * Vigna 2018) draws from four of them. A state of zeros alone would stay zero;
- * four draws of splitmix64 in a row are never that.
+ * Two generators, each from its authors' description: splitmix64 (Steele, Lea, Flood 2014) turns
+ * any seed into well-mixed words, xoshiro256** (Blackman, Vigna 2018) draws from four of them. A
+ * state of only zeros would stay zero; four consecutive draws of splitmix64 are never all zero.
  */
 
 static uint64_t splitmix64(uint64_t *state)
@@ -19,7 +18,10 @@ static uint64_t splitmix64(uint64_t *state)
 
 void sws_generator_seed(struct sws_generator *self, uint64_t seed, uint64_t stream)
 {
-	/* The stream is mixed before it meets the seed: seed 1, stream 2 is not seed 2, stream 1. */
+	/*
+	 * The stream is mixed before it is combined with the seed: seed 1, stream 2 differs from
+	 * seed 2, stream 1.
+	 */
 	uint64_t state = seed ^ splitmix64(&stream);
 
 	for (int word = 0; word < 4; word++)
@@ -47,10 +49,10 @@ uint64_t sws_generator_next(struct sws_generator *self)
 }
 
 /*
- * Below 6: 2^64 = 6 * 3074457345618258602 + 4, so threshold is 4 and the draws 0 to 3 are
- * thrown away. Those left, 4 .. 2^64 - 1, hold each remainder equally often; with all of
- * them 0 to 3 would come up once more than 4 and 5. -bound is 2^64 - bound, which has the
- * remainder of 2^64: no type for 2^64 is needed.
+ * Below 6: 2^64 = 6 * 3074457345618258602 + 4, so threshold is 4 and the draws 0 to 3 are rejected.
+ * The others, 4 .. 2^64 - 1, have each remainder equally often; with all draws 0 to 3 would occur
+ * once more than 4 and 5. -bound is 2^64 - bound, which has the remainder of 2^64, so that no type
+ * for 2^64 is needed.
  */
 uint64_t sws_generator_below(struct sws_generator *self, uint64_t bound)
 {
@@ -59,7 +61,7 @@ uint64_t sws_generator_below(struct sws_generator *self, uint64_t bound)
 
 	if (bound == 0)
 		return 0;
-	/* The first 2^64 mod bound values would favour small results: draw again. */
+	/* The first 2^64 mod bound values would favour small results, so they are rejected. */
 	threshold = -bound % bound;
 	do {
 		draw = sws_generator_next(self);

@@ -4,15 +4,15 @@
 enum { FIRST_SLOTS = 64 };
 
 /*
- * Keys are addresses and small numbers: the multiplication spreads both over the high bits.
- * By their own low bits all struct pages, 64 bytes each, would be at home in slot 0 of 64.
+ * Keys are addresses and small numbers; the multiplication spreads both over the high bits. By
+ * their own low bits all struct pages, of 64 bytes each, would have slot 0 of 64 as their home.
  */
 static uint64_t home_of(const struct sws_index_map *self, uint64_t key)
 {
 	return ((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & self->mask;
 }
 
-/* The key's slot, or the hole that ends its probe. */
+/* Returns the key's slot, or the empty slot that ends its probe. */
 static uint64_t probe(const struct sws_index_map *self, uint64_t key)
 {
 	uint64_t slot = home_of(self, key);
@@ -59,7 +59,10 @@ bool sws_index_map__find(const struct sws_index_map *self, uint64_t key, uint32_
 	return true;
 }
 
-/* The 33rd key meets 64 slots: keys find a home again in 128, for a home hangs on the mask. */
+/*
+ * At the 33rd key 64 slots become 128; all keys are inserted again, as their home depends on the
+ * mask.
+ */
 static int double_slots(struct sws_index_map *self)
 {
 	struct sws_index_map old = *self;
@@ -99,18 +102,18 @@ int sws_index_map__put(struct sws_index_map *self, uint64_t key, uint32_t index)
 }
 
 /*
- * Eight slots; A and B have their home at 5, C at 6, D at 0. A goes:
+ * Eight slots; A and B have their home at 5, C at 6, D at 0. A is removed:
  *
  *      slot           0  1  2  3  4  5  6  7
  *      before         D  .  .  .  .  A  B  C
  *      hole at 5      D  .  .  .  .  -  B  C      B from 6: its home is 5, so it moves
  *      hole at 6      D  .  .  .  .  B  -  C      C from 7: its home is 6, so it moves
- *      hole at 7      D  .  .  .  .  B  C  -      D from 0: at home, it stays
- *      after          D  .  .  .  .  B  C  .      slot 1 is a hole: nobody follows
+ *      hole at 7      D  .  .  .  .  B  C  -      D from 0: at its home, it stays
+ *      after          D  .  .  .  .  B  C  .      slot 1 is empty: the end
  *
- * Only to empty slot 5 would lose B, whose probe begins there and ends at a hole. D must
- * not move to 7, either: its probe begins at 0. Distances are taken round the end: D is
- * 0 from its home and 1 from the hole, and 0 < 1 says that the hole lies before its home.
+ * Only emptying slot 5 would lose B, whose probe starts there and ends at an empty slot. D must not
+ * move to 7 either: its probe starts at 0. Distances are cyclic: D is 0 from its home and 1 from
+ * the hole, and 0 < 1 means that the hole is before its home.
  */
 void sws_index_map__remove(struct sws_index_map *self, uint64_t key)
 {
@@ -123,7 +126,7 @@ void sws_index_map__remove(struct sws_index_map *self, uint64_t key)
 	     slot = (slot + 1) & self->mask) {
 		uint64_t home = home_of(self, self->keys[slot]);
 
-		/* A follower moves back only if the hole lies between its home and its slot. */
+		/* An entry moves back only if the hole is between its home and its slot. */
 		if (((slot - home) & self->mask) < ((slot - hole) & self->mask))
 			continue;
 		self->keys[hole] = self->keys[slot];

@@ -18,7 +18,7 @@ const struct sws_allocator sws_libc_allocator = { .resize = libc_resize, .contex
 
 void *sws_allocate(const struct sws_allocator *allocator, size_t size)
 {
-	/* A block of no bytes would read as a failure. */
+	/* An empty block would look like a failure. */
 	return allocator->resize(allocator->context, NULL, size ? size : 1);
 }
 
@@ -36,7 +36,7 @@ void *sws_allocate_zeroed(const struct sws_allocator *allocator, size_t count, s
 {
 	void *block = NULL;
 
-	/* libc has large blocks that are zero already: no need to touch them all at once. */
+	/* libc has large blocks that are already zero, which need not be touched. */
 	if (allocator->resize == libc_resize && !overflows(count, size))
 		return calloc(count ? count : 1, size ? size : 1);
 	block = sws_allocate_array(allocator, count, size);
@@ -52,13 +52,13 @@ void sws_release(const struct sws_allocator *allocator, void *pointer)
 }
 
 /*
- * Room doubles, so that n items added one by one are copied less than 2 n times in all:
+ * The capacity doubles, so that adding n items one by one copies fewer than 2 n items in total:
  *
- *      room 0, 1 wanted       8
- *      room 8, 9 wanted      16
- *      room 8, 100 wanted   128      8 16 32 64 128
+ *      capacity 0, 1 wanted       8
+ *      capacity 8, 9 wanted      16
+ *      capacity 8, 100 wanted   128      8 16 32 64 128
  *
- * Without memory the old block and its room stand as they were.
+ * Without memory the old block and its capacity do not change.
  */
 int sws_reserve(const struct sws_allocator *allocator, void *block, size_t *room, size_t count,
 		size_t item)
@@ -73,7 +73,7 @@ int sws_reserve(const struct sws_allocator *allocator, void *block, size_t *room
 		want *= 2;
 	if (want > SIZE_MAX / 2 / item)
 		return SWS_ERROR_NO_MEMORY;
-	/* Pointers of two types may not be read as one: copied, their bytes are the same. */
+	/* A pointer must not be read through another type; copying its bytes is allowed. */
 	memcpy(&old, block, sizeof(old));
 	fresh = allocator->resize(allocator->context, old, want * item);
 	if (!fresh)

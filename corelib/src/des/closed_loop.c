@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* des/closed_loop.c - the smallest machine: CPUs that do nothing but take a lock. */
+/* des/closed_loop.c - the smallest machine: CPUs that only take a lock. */
 #include "swapsim/des.h"
 
 enum stage { THINKS, ASKS, HOLDS };
@@ -10,8 +10,8 @@ struct looper {
 };
 
 /*
- * Uniform in 0 .. 2 * think_ns, but for a bias below 2^-31: a division would cost as much
- * as an event.
+ * Uniform in 0 .. 2 * think_ns, except for a bias below 2^-31: a division would cost as much as an
+ * event.
  *
  *      think_ns 1000: draw 0              0 * 2001 >> 32 = 0
  *                     draw 2^32 - 1       (2^32 - 1) * 2001 >> 32 = 2000
@@ -24,15 +24,15 @@ static uint64_t think(const struct sws_closed_loop_config *config, struct looper
 }
 
 /*
- * One CPU's round, hold 100, and the calls that its events bring:
+ * One round of a CPU, with a hold of 100, and the calls at its events:
  *
  *      event at    stage      calls                next event
- *      700         THINKS     lock                 700 if free, else when it is handed over
+ *      700         THINKS     lock                 700 if free, else at the hand-over
  *      830         ASKS       run 100              930: it has the lock since 830
  *      930         HOLDS      unlock, run 1400     2330
  *
- * Unlock makes no event for the CPU itself (for the next in the queue it does), so the
- * thinking starts in the same step.
+ * Unlock creates no event for the CPU itself (it does for the next waiter), so the thinking starts
+ * in the same step.
  */
 static int step(struct sws_des *des, const struct sws_closed_loop_config *config,
 		struct looper *looper, uint32_t cpu, uint64_t *had)

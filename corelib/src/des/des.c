@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* des.c - the clock and the heap of events. */
+/* des/des.c - the clock and the heap of events. */
 #include "des/layout.h"
 
 #define CPUS_MAX          4096U
@@ -84,18 +84,18 @@ uint64_t sws_des_now(const struct sws_des *self)
 }
 
 /*
- * Events as (time), 10 was just taken and its CPU, having run, makes the one of 22:
+ * Events as (time); 10 was just taken and its CPU has created the event of 22:
  *
- *      gap         [ -  20 15 30 12 | 25 ]       25 lies below 20: its parent is (5 - 1) / 4
+ *      gap         [ -  20 15 30 12 | 25 ]       25 is below 20: its parent is (5 - 1) / 4
  *      12 rises    [ 12 20 15 30 -  | 25 ]       the least of the four children
- *      22 stays    [ 12 20 15 30 22 | 25 ]       nothing lies below
+ *      22 stays    [ 12 20 15 30 22 | 25 ]       it has no children
  *
- * Closing the gap first would sink 25 from the top, and then 22 comes in at the end: two
- * sifts. Of two equal times the one that was made first comes first: a heap alone would not keep
- * that order, and results would depend on how it was filled.
+ * Closing the gap first would sink 25 from the top and then insert 22 at the end: two sifts. Of two
+ * equal times the one created first comes first; a heap alone would not preserve that order, and
+ * results would depend on the order of insertion.
  */
 
-/* An event sinks from the gap at the top to its place; a node's children are 4 n + 1 .. 4 n + 4. */
+/* Sinks an event from the gap at the top to its place; the children of n are 4 n + 1 .. 4 n + 4. */
 static void sift_down(struct sws_des *self, struct event event)
 {
 	struct event *heap = self->heap;
@@ -119,7 +119,7 @@ static void sift_down(struct sws_des *self, struct event event)
 	heap[at] = event;
 }
 
-/* An event rises from a place at the heap's end, or from one that it leaves. */
+/* Lets an event rise from the end of the heap, or from its previous place. */
 static void insert(struct sws_des *self, uint32_t at, struct event event)
 {
 	struct event *heap = self->heap;
@@ -136,8 +136,8 @@ void sws_des__push(struct sws_des *self, uint32_t cpu, uint64_t time)
 	self->cpus[cpu].state = CPU_PENDING;
 	self->cpus[cpu].until = time;
 	/*
-	 * Mostly the CPU whose event was just taken makes the next one, so the gap that it left
-	 * at the top is kept open for it: one sift instead of two.
+	 * The CPU whose event was just taken usually creates the next one, so the gap at the top is
+	 * left open for it: one sift instead of two.
 	 */
 	if (self->top_taken) {
 		self->top_taken = false;
@@ -147,7 +147,7 @@ void sws_des__push(struct sws_des *self, uint32_t cpu, uint64_t time)
 	insert(self, self->n_events++, event);
 }
 
-/* The gap of an event that was taken is filled, or closed by the heap's last one. */
+/* Fills the gap of an event that was taken with the last event of the heap. */
 static void close_gap(struct sws_des *self)
 {
 	if (!self->top_taken)
@@ -199,8 +199,8 @@ int sws_des_run(struct sws_des *self, uint32_t cpu, uint64_t ns)
 }
 
 /*
- * An event that is moved to the front rises from where it lay. The gap at the top is closed
- * first: what lies in it was taken, and is no event.
+ * Moves an event to the current time; it rises from its place. The gap at the top is closed first,
+ * because its content was taken and is not an event.
  */
 int sws_des_hasten(struct sws_des *self, uint32_t number)
 {
@@ -211,7 +211,7 @@ int sws_des_hasten(struct sws_des *self, uint32_t number)
 	    self->cpus[number].held)
 		return SWS_ERROR_BAD_ARGUMENT;
 	cpu = &self->cpus[number];
-	/* Its event is there: a new place behind those that were made since would be a delay. */
+	/* Its event is due now: a new sequence number would put it behind those created since. */
 	if (cpu->until == self->now)
 		return SWS_OK;
 	close_gap(self);

@@ -5,57 +5,67 @@
 
 #include "swapsim/des.h"
 
-#define NOBODY   UINT32_MAX
-#define TIME_MAX (UINT64_C(1) << 62) /* sums of two times stay within 64 bits */
+#define NOBODY UINT32_MAX
+/* Sums of two times stay within 64 bits. */
+#define TIME_MAX (UINT64_C(1) << 62)
 
 enum cpu_state {
-	CPU_IDLE,    /* its event was taken, or none was made yet */
-	CPU_PENDING, /* its event is in the heap */
-	CPU_WAITING, /* in a lock's queue */
+	/* Its event was taken, or it has not had one yet. */
+	CPU_IDLE,
+	/* Its event is in the heap. */
+	CPU_PENDING,
+	/* It is in the queue of a lock. */
+	CPU_WAITING,
 };
 
 struct cpu {
 	struct sws_des_cpu account;
-	/* What the account covers. */
+	/* Time up to which its times are counted. */
 	uint64_t until;
 	enum cpu_state state;
-	/* Locks that it has. */
+	/* The number of locks that it holds. */
 	uint32_t held;
-	/* Behind it in a lock's queue, or among those that interrupt one CPU. */
+	/* The next CPU in the queue of a lock, or among those that interrupt the same CPU. */
 	uint32_t next_waiter;
-	/* Locks that it has or waits for with interrupts off, and who waits until there are none. */
+	/*
+	 * The locks that it holds or waits for with interrupts off, the times that their number has
+	 * become 0, and the CPUs that wait for that.
+	 */
 	uint32_t irqs_off;
 	uint64_t irqs_on_again;
 	uint32_t first_caller;
 	uint32_t last_caller;
-	/* Of the acquisition that it waits for. */
+	/* The site and kind of the acquisition that it waits for. */
 	uint32_t site;
 	bool irq_save;
 };
 
 /*
- * The queue runs through the CPUs, each of which waits for one lock at most: CPU 0 holds,
- * CPUs 1 and 2 wait.
+ * The queue is linked through the CPUs, each of which waits for at most one lock: CPU 0 holds, CPUs
+ * 1 and 2 wait.
  *
  *      lock     holder 0   first 1   last 2   waiters 2
  *                             |         |
- *      CPUs        [ 0 ]    [ 1 ] --> [ 2 ] --> nobody
+ *      CPUs        [ 0 ]    [ 1 ] --> [ 2 ] --> end
  */
 struct lock {
-	/* When its holder had it: in the future while the line travels. */
+	/*
+	 * The time at which its holder acquired it; in the future while the line is being
+	 * transferred.
+	 */
 	uint64_t since;
 	enum sws_lock_kind kind;
 	uint32_t holder;
 	uint32_t last_holder;
 	uint32_t site;
-	/* Its holder has interrupts off for it. */
+	/* True if its holder has interrupts off for it. */
 	bool irq_save;
 	uint32_t first_waiter;
 	uint32_t last_waiter;
 	uint32_t waiters;
 };
 
-/* Each CPU has one at most: the heap never grows beyond their number. */
+/* Each CPU has at most one event, so the heap never exceeds their number. */
 struct event {
 	uint64_t time;
 	uint64_t sequence;
@@ -68,11 +78,11 @@ struct sws_des {
 	struct cpu *cpus;
 	struct lock *locks;
 	struct sws_des_site *sites;
-	/* The least first; four children each. */
+	/* A heap with the earliest event first and four children per node. */
 	struct event *heap;
 	uint32_t n_locks;
 	uint32_t n_events;
-	/* The heap's first was taken and not filled again. */
+	/* True if the first event was taken and its place not filled again. */
 	bool top_taken;
 	uint64_t sequence;
 	uint64_t now;
@@ -89,9 +99,9 @@ static inline bool des_is_idle(const struct sws_des *self, uint32_t cpu)
 }
 
 /*
- * A CPU does something again: what it let pass since its last event was idleness. An
- * event's time is in the account from when the event is made, so a CPU that goes on at
- * its event let nothing pass; one that made none, as a sleeper, did.
+ * Resumes a CPU: the time since its last event was idle. The time of an event is counted when the
+ * event is created, so a CPU that continues at its event has no idle time; one without an event,
+ * such as a sleeper, has.
  */
 static inline struct cpu *des_resume(struct sws_des *self, uint32_t number)
 {
@@ -102,7 +112,7 @@ static inline struct cpu *des_resume(struct sws_des *self, uint32_t number)
 	return cpu;
 }
 
-/* A CPU's event comes at a time. */
+/* Creates the event of a CPU at a time. */
 void sws_des__push(struct sws_des *self, uint32_t cpu, uint64_t time);
 
 #endif

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * des/locks.c - the queues of the locks, and of those who interrupt a CPU.
+ * des/locks.c - the queues of locks, and of CPUs that interrupt another one.
  *
- * Three CPUs of one socket, travel 30, each holds the lock for 100:
+ * Three CPUs of one socket, transfer 30, each holds the lock for 100:
  *
  *      time     0    100  190       290  380       480
- *      CPU 0    [====]                                   has it at once: the line was nowhere
- *      CPU 1     |~~~~~~~~[=========]                    came second: 3 x 30 until it has it
+ *      CPU 0    [====]                                   acquires it at once, without a transfer
+ *      CPU 1     |~~~~~~~~[=========]                    second: 3 x 30 until it has the lock
  *      CPU 2     |~~~~~~~~~~~~~~~~~~~~~~~[=========]
  *
- * The lock is CPU 1's from 100 on, though its event, and its hold, begin at 190:
- * whoever asks in between waits behind CPU 2. Of a test-and-set lock the line goes once for
- * each that pulls at it, over 2 x 30 and then over 30:
+ * The lock belongs to CPU 1 from 100 on, though its event, and its hold, begin at 190: a CPU that
+ * requests it in between waits behind CPU 2. The line of a test-and-set lock is transferred once
+ * for each waiter, 2 x 30 and then 30:
  *
- *      asked at 0          queued             test-and-set
+ *      requested at 0      queued             test-and-set
  *      CPU 1 waits, holds  190, 190 .. 290    160, 160 .. 260
  *      CPU 2               380, 380 .. 480    290, 290 .. 390
  *
- * A hold is counted from 190, not from 100: the line on its way is wait, so the three
- * holds add up to 300 under either lock, and what the lock costs shows in the waits.
- * The kernel's queue is kernel/locking/qspinlock.c (4.2 on).
+ * A hold is counted from 190, not from 100: the transfer of the line is wait. So the three holds
+ * sum to 300 with either lock, and the cost of the lock is in the waits. The kernel's queue is
+ * kernel/locking/qspinlock.c (4.2 on).
  */
 #include "des/layout.h"
 
@@ -48,7 +48,10 @@ int sws_des_add_locks(struct sws_des *self, enum sws_lock_kind kind, uint32_t n,
 	return SWS_OK;
 }
 
-/* Two CPUs a core, eight a socket: from 0 to 1 same core, to 2 same socket, to 8 another. */
+/*
+ * With two CPUs per core and eight per socket, 0 and 1 share a core, 0 and 2 a socket; 8 is on
+ * another.
+ */
 static uint64_t travel(const struct sws_des *self, uint32_t from, uint32_t to)
 {
 	const struct sws_des_config *config = &self->config;
@@ -67,7 +70,7 @@ static uint64_t longer(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* What a CPU waited for comes at a time. */
+/* Ends the wait of a CPU at a time. */
 static void end_wait(struct sws_des *self, uint32_t cpu, uint64_t at)
 {
 	struct cpu *waiter = &self->cpus[cpu];
@@ -81,7 +84,7 @@ static void end_wait(struct sws_des *self, uint32_t cpu, uint64_t at)
 	sws_des__push(self, cpu, at);
 }
 
-/* The lock goes to a CPU, whose event comes once the line has gone all its ways. */
+/* Gives the lock to a CPU, whose event follows after all transfers of the line. */
 static void grant(struct sws_des *self, struct lock *lock, uint32_t cpu, uint32_t ways)
 {
 	struct cpu *winner = &self->cpus[cpu];
@@ -132,9 +135,9 @@ int sws_des_lock(struct sws_des *self, uint32_t cpu, uint32_t number, uint32_t s
 }
 
 /*
- * The waiter that the line reaches first; of several the one that came first. So a
- * test-and-set lock is unfair: with two sockets, CPUs 0 and 1 on one of them, CPU 2, which
- * came first, sees the lock go 0 -> 1 -> 0 for as long as these two ask again in time.
+ * Returns the waiter that the line reaches first; of several the one that arrived first. So a
+ * test-and-set lock is unfair: with CPUs 0 and 1 on one socket, CPU 2 of another socket, which
+ * arrived first, sees the lock go 0 -> 1 -> 0 for as long as these two request it again in time.
  */
 static uint32_t nearest_waiter(const struct sws_des *self, const struct lock *lock,
 			       uint32_t *predecessor)
@@ -154,10 +157,10 @@ static uint32_t nearest_waiter(const struct sws_des *self, const struct lock *lo
 }
 
 /*
- * CPU 0 gives back, the nearest waiter is taken out of the middle of the queue:
+ * CPU 0 releases the lock; the nearest waiter is taken from the middle of the queue:
  *
  *      first > 5 > 1 > 7 < last         winner 1, predecessor 5
- *      first > 5 > 7 < last             ways 3: all who waited pull, the winner with them
+ *      first > 5 > 7 < last             3 transfers: one for each waiter, including the winner
  */
 static void hand_over(struct sws_des *self, struct lock *lock)
 {
@@ -180,7 +183,7 @@ static void hand_over(struct sws_des *self, struct lock *lock)
 	grant(self, lock, winner, ways);
 }
 
-/* A CPU has interrupts on again: who waited for that goes on. */
+/* Wakes the CPUs that wait until this one has interrupts on. */
 static void take_interrupts(struct sws_des *self, uint32_t cpu)
 {
 	struct cpu *target = &self->cpus[cpu];
@@ -224,11 +227,11 @@ uint64_t sws_des_interrupts_on(const struct sws_des *self, uint32_t cpu)
 /*
  * CPU 1 waits for a lock with interrupts off, CPUs 0 and 2 interrupt it meanwhile:
  *
- *      CPU 0      interrupt(1) |~~~~~~~~~~~~~~~~~~~~| goes on
+ *      CPU 0      interrupt(1) |~~~~~~~~~~~~~~~~~~~~| continues
  *      CPU 1      lock |~~~~~~~~~~~[=====hold======]unlock
- *      CPU 2            interrupt(1)     |~~~~~~~~~~| goes on, behind CPU 0
+ *      CPU 2            interrupt(1)     |~~~~~~~~~~| continues, after CPU 0
  *
- * CPU 1 may ask for its next lock at once: between the two it took both interrupts.
+ * CPU 1 may request its next lock at once: in between it has taken both interrupts.
  */
 int sws_des_interrupt(struct sws_des *self, uint32_t cpu, uint32_t other, uint64_t sent,
 		      uint32_t site)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* des/verify.c - each invariant of clock, heap and queues, found again from its parts. */
+/* des/verify.c - recomputes each invariant of clock, heap and queues from its parts. */
 #include "des/layout.h"
 
 static int broken(const char **reason, const char *sentence)
@@ -9,8 +9,8 @@ static int broken(const char **reason, const char *sentence)
 }
 
 /*
- * In the picture of des.c CPU 1 is done at 230: held 100, waited 130, no rest. A pending
- * event's time is in the account already, so the sum is what `until` says, not the clock.
+ * In the example of locks.c CPU 1 ends at 290: held 100, waited 190, never idle. The time of a
+ * pending event is already counted, so the sum equals `until`, not the clock.
  */
 static int verify_cpus(const struct sws_des *self, uint64_t *held, const char **reason)
 {
@@ -22,17 +22,18 @@ static int verify_cpus(const struct sws_des *self, uint64_t *held, const char **
 		    cpu->until)
 			return broken(reason, "a CPU's times do not add up to its clock");
 		if (cpu->state == CPU_PENDING && cpu->until < self->now)
-			return broken(reason, "an event lies in the past");
+			return broken(reason, "an event is in the past");
 		*held += cpu->held;
 		for (uint32_t caller = cpu->first_caller; caller != NOBODY;
 		     caller = self->cpus[caller].next_waiter)
 			if (!cpu->irqs_off || self->cpus[caller].state != CPU_WAITING)
-				return broken(reason, "an interrupt waits that could be taken");
+				return broken(reason,
+					      "an interrupt that could be taken is waiting");
 	}
 	return SWS_OK;
 }
 
-/* Of all CPUs together: locks that they have or wait for with interrupts off. */
+/* Sums over all CPUs the locks that they hold or wait for with interrupts off. */
 static int verify_irqs_off(const struct sws_des *self, const char **reason)
 {
 	uint64_t by_cpus = 0;
@@ -50,7 +51,7 @@ static int verify_irqs_off(const struct sws_des *self, const char **reason)
 	}
 	return by_cpus == by_locks
 		       ? SWS_OK
-		       : broken(reason, "interrupts are off for other locks than those");
+		       : broken(reason, "the locks with interrupts off are not those of the CPUs");
 }
 
 static int verify_locks(const struct sws_des *self, uint64_t *held, const char **reason)
@@ -67,7 +68,7 @@ static int verify_locks(const struct sws_des *self, uint64_t *held, const char *
 				return broken(reason, "a CPU in a lock's queue does not wait");
 		}
 		if (waiters != lock->waiters)
-			return broken(reason, "a lock's queue is not as long as its count");
+			return broken(reason, "the count of a lock's queue is not its length");
 		if (waiters && lock->holder == NOBODY)
 			return broken(reason, "a free lock has waiters");
 	}
@@ -85,7 +86,7 @@ int sws_des_verify(const struct sws_des *self, const char **reason)
 	if (!error)
 		error = verify_irqs_off(self, reason);
 	if (!error && held_by_cpus != held_locks)
-		error = broken(reason, "the CPUs hold other locks than those that are held");
+		error = broken(reason, "the locks held are not those of the CPUs");
 	for (uint32_t i = 1; !error && i < self->n_events; i++)
 		if (before(&self->heap[i], &self->heap[(i - 1) / 4]) &&
 		    !(self->top_taken && (i - 1) / 4 == 0))

@@ -12,9 +12,9 @@ void sws_engine__begin(struct engine *engine, struct engine_thread *thread, uint
 }
 
 /*
- * The step behind is set before the call: what the procedure calls comes on top, and
- * engine_go may still name another one. After the call the frame is not looked at again:
- * it may have been left, and another may lie in its place.
+ * The next step is set before the call: the called procedure is put on top of the stack, and
+ * engine_go may still set another step. After the call the frame must not be used: the procedure
+ * may have returned, and another frame may be in its place.
  */
 int sws_engine__resume(struct engine_thread *thread)
 {
@@ -41,15 +41,15 @@ struct sws_des_cpu sws_engine__time_of(const struct engine_thread *thread)
 }
 
 /*
- * A section by time: it asks at 0, has the lock at 130, and its action says 100 ns.
+ * A section over time: it requests the lock at 0, acquires it at 130, and its action takes 100 ns.
  *
  *      TAKE            0      engine_lock
- *      ACT             130    the action changes the world at once, then engine_run(100)
- *      GIVE_BACK       230    engine_unlock; whoever called section goes on at 230, too
+ *      ACT             130    the action changes the state at once, then engine_run(100)
+ *      GIVE_BACK       230    engine_unlock; the caller of section continues at 230, too
  *
- * So between 130 and 230 the world is that of 230: those who ask for the lock cannot
- * tell, and those who look without it see the end of the work early, never half of it.
- * An action of 0 ns makes no event, and GIVE_BACK comes at 130.
+ * So between 130 and 230 the state is already that of 230. Actors that request the lock cannot see
+ * the difference, and actors that read the state without the lock see the complete result early,
+ * never a part of it. An action of 0 ns creates no event, and GIVE_BACK follows at 130.
  */
 enum step { TAKE, ACT, GIVE_BACK };
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * engine/engine.h - actors that follow procedures, one on each CPU of des.h: they call
- * one another, take locks, spend time, sleep and are woken.
+ * engine/engine.h - actors that run procedures, one on each CPU of des.h: procedures call each
+ * other, take locks, spend time, sleep and are woken.
  *
  *      stack of an actor    writer > alloc_page > shrink > swap_out > section
  *                           each with a frame of its own
  *
- * A procedure is a kernel function that can stop wherever time passes. It is called
- * with its frame and with the step that is next, again and again until a step makes an
- * event: asks for a lock, spends time, or sleeps. Then other CPUs go on, and it is
- * called with the step behind that one once its event has come.
+ * A procedure is a kernel function that can stop wherever time passes. It is called with its frame
+ * and the number of its next step, again and again until a step creates an event: it requests a
+ * lock, spends time, or sleeps. Then other CPUs run, and when the event has occurred, the procedure
+ * is called with the next step.
  *
  *      enum step { ASK, COUNT, LEAVE };              in their order, so the next one
  *                                                    needs no engine_go
- *      struct visit {                                what it must remember between
- *              uint32_t door;                        two steps: arguments first,
- *              uint32_t seen;                        then what its steps find
+ *      struct visit {                                the state between two steps:
+ *              uint32_t lock;                        arguments first, then
+ *              uint32_t seen;                        intermediate results
  *      };
  *
  *      static int visit(struct actor *actor, void *frame, uint32_t step)
@@ -24,37 +24,37 @@
  *
  *              switch ((enum step)step) {
  *              case ASK:
- *                      return engine_lock(&actor->thread, my->door, SITE);
+ *                      return engine_lock(&actor->thread, my->lock, SITE);
  *              case COUNT:
  *                      my->seen++;
  *                      return engine_run(&actor->thread, 100);
  *              case LEAVE:
  *                      engine_return(&actor->thread, my->seen);
- *                      return engine_unlock(&actor->thread, my->door);
+ *                      return engine_unlock(&actor->thread, my->lock);
  *              }
  *              return SWS_ERROR_BROKEN;
  *      }
  *
- *      int world__visit(struct actor *actor, uint32_t door)      its caller sees this alone,
- *      {                                                         and in its own next step
- *              const struct visit frame = { .door = door };      thread.result
+ *      int example__visit(struct actor *actor, uint32_t lock)    the function to be called;
+ *      {                                                         the caller's next step has
+ *              const struct visit frame = { .lock = lock };      its result in thread.result
  *
  *              return engine_call(&actor->thread, visit, &frame, sizeof(frame));
  *      }
  *
- * A step makes one event at most, and calls one procedure at most. Whoever leaves and
- * calls in one step is replaced by what it called; its frame is gone then.
+ * A step creates at most one event, and calls at most one procedure. A procedure that returns and
+ * calls in one step is replaced by the called one; its frame is then gone.
  *
- * The bytes of the stack while visit has called section (engine.c), 16 before each frame:
+ * The bytes of the stack while visit has called section (engine.c), with 16 before each frame:
  *
  *      0             16         24             40                             64
- *      | visit, step | door,    | section,     | action, subject, lock, site  |
+ *      | visit, step | lock,    | section,     | action, subject, lock, site  |
  *      | no caller   |     seen | step, 0      |                              |
  *                               ^ top                                          ^ end
  *
- * Its last step leaves: end is 24, top is 0, and visit goes on with the step behind.
- * With plain C calls each actor would need a thread, for it stops in the middle of them,
- * and the order of threads is not ours to repeat.
+ * The last step of section returns: end is 24, top is 0, and visit continues with its next step.
+ * With plain C calls each actor would need a thread, because it stops within calls, and the order
+ * of threads is not reproducible.
  */
 #ifndef SWAPSIM_ENGINE_ENGINE_H
 #define SWAPSIM_ENGINE_ENGINE_H
@@ -64,20 +64,21 @@
 #include <string.h>
 
 enum {
-	ENGINE_STACK = 2048, /* bytes of the frames of an actor */
+	/* Bytes of the frames of an actor. */
+	ENGINE_STACK = 2048,
 	ENGINE_ALIGNMENT = 8,
 	ENGINE_EMPTY = UINT16_MAX,
 };
 
-/* The user's: who follows procedures. A struct engine_thread is its first field. */
+/* An actor; defined by the user of the engine, with a struct engine_thread as its first member. */
 struct actor;
 
 typedef int engine_procedure(struct actor *actor, void *frame, uint32_t step);
 
-/* What is done under a lock, at the moment at which it was had; the lock is held for *ns then. */
+/* The work under a lock, done when the lock is acquired; the lock is then held for *ns. */
 typedef int engine_action(struct actor *actor, void *subject, uint64_t *ns);
 
-/* A place in the code that takes a lock; the user has a table of them. */
+/* A call site of a lock; the user has a table of them. */
 struct engine_site {
 	const char *name;
 	bool irq_save;
@@ -86,15 +87,15 @@ struct engine_site {
 struct engine {
 	struct sws_des *des;
 	const struct engine_site *sites;
-	/* Work outside of locks varies by so much about its cost. */
+	/* Range of the random variation of work outside of locks, in percent. */
 	uint32_t spread_percent;
 };
 
-/* What lies before a procedure's own frame on the stack. */
+/* The header before a procedure's frame on the stack. */
 struct engine_frame {
 	engine_procedure *procedure;
 	uint32_t step;
-	/* The frame below, ENGINE_EMPTY: none. */
+	/* The frame below, ENGINE_EMPTY for none. */
 	uint16_t caller;
 };
 
@@ -102,36 +103,39 @@ struct engine_thread {
 	struct engine *engine;
 	struct sws_generator generator;
 	uint32_t cpu;
-	/* What the procedure that was called last returned. */
+	/* The result of the procedure that was called last. */
 	uint32_t result;
-	/* The user's word for what it sleeps for. */
+	/* The reason for the sleep, a number of the user. */
 	uint32_t sleeps_for;
-	/* A step made an event, or went to sleep. */
+	/* True if a step has created an event or gone to sleep. */
 	bool waits;
-	/* It has no event until another one makes it, */
+	/* True if it has no event until another thread wakes it. */
 	bool asleep;
-	/* or has one, when its sleep is over at the latest. */
+	/* True if it sleeps until it is woken or until dozes_until, at which it has an event. */
 	bool dozes;
 	uint64_t dozes_until;
-	/* Of what des.h counts as run: time that passed until something known would come. */
+	/* Time that des.h counts as run, but that was spent waiting for a known moment. */
 	uint64_t awaited_ns;
 	uint16_t top;
 	uint16_t end;
 	_Alignas(ENGINE_ALIGNMENT) unsigned char stack[ENGINE_STACK];
 };
 
-/* An empty stack, and a stream of random numbers of its own. */
+/* Initializes a thread with an empty stack and its own random stream. */
 void sws_engine__begin(struct engine *engine, struct engine_thread *thread, uint32_t cpu,
 		       uint64_t seed);
 
-/* The thread's event has come: it goes on until a step made the next one. */
+/* Runs a thread whose event has occurred, until a step has created the next event. */
 int sws_engine__resume(struct engine_thread *thread);
 
-/* Takes a lock, does the action on its subject, holds the lock for the time that it says, gives it back. */
+/*
+ * Takes a lock, calls the action on its subject, holds the lock for the action's time, and releases
+ * it.
+ */
 int sws_engine__under(struct engine_thread *thread, uint32_t lock, uint32_t site,
 		      engine_action *action, void *subject);
 
-/* Where its CPU's time went; waits for what was known to come are idleness. */
+/* Returns the times of the thread's CPU; waits for known moments count as idle. */
 struct sws_des_cpu sws_engine__time_of(const struct engine_thread *thread);
 
 static inline uint64_t engine_now(const struct engine *engine)
@@ -139,7 +143,7 @@ static inline uint64_t engine_now(const struct engine *engine)
 	return sws_des_now(engine->des);
 }
 
-/* The CPU is busy for ns; 0 makes no event. */
+/* Spends ns; 0 creates no event. */
 static inline int engine_run(struct engine_thread *thread, uint64_t ns)
 {
 	if (!ns)
@@ -149,9 +153,9 @@ static inline int engine_run(struct engine_thread *thread, uint64_t ns)
 }
 
 /*
- * The same for work that is not always as long: uniform about ns. 1000 ns spread by 10 %
- * take 900 to 1100, 201 values. Without a spread a number is drawn as well, so the actor's
- * later draws are the same ones.
+ * As engine_run for work of random length, uniform around ns: 1000 ns with a spread of 10 % take
+ * 900 to 1100, 201 values. Without a spread a number is also drawn, so that later draws do not
+ * change.
  */
 static inline int engine_work(struct engine_thread *thread, uint64_t ns)
 {
@@ -161,7 +165,7 @@ static inline int engine_work(struct engine_thread *thread, uint64_t ns)
 			  ns - spread + sws_generator_below(&thread->generator, 2 * spread + 1));
 }
 
-/* The CPU is idle for ns. */
+/* Waits for ns, which counts as idle time. */
 static inline int engine_await(struct engine_thread *thread, uint64_t ns)
 {
 	thread->awaited_ns += ns;
@@ -180,7 +184,7 @@ static inline int engine_unlock(struct engine_thread *thread, uint32_t lock)
 	return sws_des_unlock(thread->engine->des, thread->cpu, lock);
 }
 
-/* Goes on when the other CPU has taken an interrupt. */
+/* Continues when the other CPU has taken an interrupt. */
 static inline int engine_interrupt(struct engine_thread *thread, uint32_t other, uint64_t sent,
 				   uint32_t site)
 {
@@ -188,7 +192,7 @@ static inline int engine_interrupt(struct engine_thread *thread, uint32_t other,
 	return sws_des_interrupt(thread->engine->des, thread->cpu, other, sent, site);
 }
 
-/* The thread goes on when another one wakes it. */
+/* Sleeps until another thread wakes this one. */
 static inline int engine_sleep(struct engine_thread *thread, uint32_t for_what)
 {
 	thread->waits = true;
@@ -197,7 +201,7 @@ static inline int engine_sleep(struct engine_thread *thread, uint32_t for_what)
 	return SWS_OK;
 }
 
-/* The same, but for ns at most; sws_engine__resume ends it when nobody did. */
+/* As engine_sleep, but for at most ns, after which sws_engine__resume ends the sleep. */
 static inline int engine_doze(struct engine_thread *thread, uint64_t ns, uint32_t for_what)
 {
 	thread->asleep = true;
@@ -226,13 +230,13 @@ static inline struct engine_frame *engine_top(struct engine_thread *thread)
 	return (struct engine_frame *)(void *)(thread->stack + thread->top);
 }
 
-/* The procedure on top goes on with this step. */
+/* Sets the next step of the current procedure. */
 static inline void engine_go(struct engine_thread *thread, uint32_t step)
 {
 	engine_top(thread)->step = step;
 }
 
-/* The procedure on top is done. */
+/* Returns from the current procedure. */
 static inline void engine_leave(struct engine_thread *thread)
 {
 	thread->end = thread->top;
@@ -245,7 +249,7 @@ static inline void engine_return(struct engine_thread *thread, uint32_t result)
 	engine_leave(thread);
 }
 
-/* Puts a procedure on top, with a copy of its frame. */
+/* Calls a procedure with a copy of its frame. */
 static inline int engine_call(struct engine_thread *thread, engine_procedure *procedure,
 			      const void *frame, size_t size)
 {

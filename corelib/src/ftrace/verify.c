@@ -37,7 +37,7 @@ static const char *event_fault(const struct sws_ftrace *self, const struct ftrac
 		    !codes_are_good(self, column->values, event->rows))
 			return "a field has a code of no string";
 		if (event->ragged && !nulls_are_good(event, column))
-			return "a null is neither null nor valid";
+			return "a null has a value";
 	}
 	return NULL;
 }

@@ -21,7 +21,7 @@
 #include "machine/tasks.h"
 
 struct stream {
-	/* Its requests: the first one and the next one. */
+	/* Its requests: the first one, the next one, and one past the last. */
 	uint32_t first;
 	uint32_t row;
 	uint32_t end;

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "swapsim/mapping.h"
 
-/*
- * Per kernel: what differs between the rows of the header's table. The same
- * code runs for all of them.
- */
+/* The differences between the columns of the header's table; the code is shared. */
 struct kernel_rules {
 	enum sws_kernel kernel;
-	/* One mapping a trunk instead of one a device. */
+	/* True if each trunk has a mapping, false if the device has one. */
 	bool trunks;
-	/* Start of writeback sets and clears in one descent. */
+	/* True if the start of writeback sets and clears tags in one descent. */
 	bool one_walk_start;
-	/* Removal from the swap cache may leave a shadow. */
+	/* True if removal from the swap cache may leave a shadow. */
 	bool shadow_of_swap;
-	/* A lone page at index 0 may leave one. */
+	/* True if a single page at index 0 may leave a shadow. */
 	bool shadow_in_root;
 };
 
 /*
- * One page at device offset 70000 from add to the free of its slot, in trees that are
- * empty otherwise (height 3); a step as locks taken / descents / tag words:
+ * One page at device offset 70000, from add to the freeing of its slot, in otherwise empty trees
+ * (height 3); each step as locks taken / descents / tag words:
  *
  *                       add       start     end       delete    clear shadow
  *      4.8              1/1/0     1/3/6     1/1/4     1/1/3     -
@@ -27,9 +24,9 @@ struct kernel_rules {
  *      6.1              1/1/0     1/1/6     1/1/4     1/1/0     1/1/3
  *      any, no tags     1/1/0     -         -         as above  as above
  *
- * Start sets WRITEBACK in 3 nodes and the root, 4 words, and finds DIRTY and TOWRITE not
- * set at the leaf, a word each. In 6.1 delete leaves a shadow in the slot and touches no
- * tag; the nodes live on until the slot is free, and the delete of 4.8 is paid then.
+ * Start sets WRITEBACK in 3 nodes and the root, 4 words, and finds DIRTY and TOWRITE not set at the
+ * leaf, one word each. In 6.1 delete leaves a shadow in the slot and touches no tag; the nodes
+ * remain until the slot is freed, which then has the cost of 4.8's delete.
  */
 static const struct kernel_rules rows[] = {
 	{
@@ -57,7 +54,7 @@ static const struct kernel_rules rows[] = {
 
 enum { ALL_TAGS = (1u << SWS_RTREE_TAG_COUNT) - 1 };
 
-/* A kernel's row; NULL if there is none. */
+/* Returns the row of a kernel; NULL for an unknown kernel. */
 static const struct kernel_rules *rules_of(enum sws_kernel kernel)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
@@ -74,11 +71,11 @@ bool sws_mapping_knows(enum sws_kernel kernel)
 struct sws_mappings {
 	struct sws_allocator allocator;
 	const struct kernel_rules *rules;
-	/* Tree i is the tree of mapping i. */
+	/* Tree i belongs to mapping i. */
 	struct sws_forest *forest;
 	uint64_t swap_slots;
 	uint32_t trunk_shift;
-	/* Mappings below this number are the swap cache's. */
+	/* Mappings below this number belong to the swap cache. */
 	uint32_t swap_count;
 	bool swap_writeback_tags;
 };
@@ -160,9 +157,9 @@ void sws_mappings_free(struct sws_mappings *self)
 }
 
 /*
- * Offset 70000 lies in trunk 70000 >> 14 = 4, which covers 65536 .. 81919. Its index there
- * is 70000 still, not 70000 - 65536 = 4464: the kernel takes swp_offset() whole. So a trunk
- * from 2^18 on (1 GB) has a tree of height 4, whose upper nodes have one child each.
+ * Offset 70000 is in trunk 70000 >> 14 = 4, which covers 65536 .. 81919. Its index there is still
+ * 70000, not 70000 - 65536 = 4464: the kernel uses the complete swp_offset(). So a trunk from 2^18
+ * on (1 GB) has a tree of height 4, whose upper nodes have one child each.
  */
 int sws_mapping_of_swap(const struct sws_mappings *self, uint64_t offset, uint32_t *mapping)
 {
@@ -201,7 +198,7 @@ static bool keeps_writeback_tags(const struct sws_mappings *self, uint32_t mappi
 	return !sws_mapping_is_swap(self, mapping) || self->swap_writeback_tags;
 }
 
-/* A page can be at an index only if the mapping exists and, for swap, covers it. */
+/* Returns true if the mapping exists and, for swap, covers the index. */
 static bool covers(const struct sws_mappings *self, uint32_t mapping, uint64_t index)
 {
 	uint32_t holder = 0;
@@ -219,7 +216,10 @@ int sws_mapping_add(struct sws_mappings *self, uint32_t mapping, uint64_t index,
 	if (!covers(self, mapping, index) || !is_folio(folio))
 		return SWS_ERROR_BAD_ARGUMENT;
 	work->acquisitions++;
-	/* The kernel finds a shadow on the insert's own descent, so this look costs nothing. */
+	/*
+	 * The kernel finds a shadow on the descent of the insert, so this look-up costs nothing
+	 * there.
+	 */
 	present = sws_rtree_lookup(self->forest, mapping, index, NULL);
 	if (is_shadow(present))
 		return sws_rtree_replace(self->forest, mapping, index, folio, &work->tree);
@@ -237,7 +237,7 @@ int sws_mapping_dirty(struct sws_mappings *self, uint32_t mapping, uint64_t inde
 	return sws_rtree_tag_set(self->forest, mapping, index, SWS_RTREE_TAG_DIRTY, &work->tree);
 }
 
-/* 4.8: a descent for each tag that changes. */
+/* 4.8: one descent for each tag that changes. */
 static int start_by_tag(struct sws_mappings *self, uint32_t mapping, uint64_t index,
 			bool page_dirty, bool keep_write, struct sws_rtree_work *work)
 {
@@ -317,9 +317,9 @@ int sws_mapping_delete(struct sws_mappings *self, uint32_t mapping, uint64_t ind
 }
 
 /*
- * Its descent clears the tags; the shadow goes into the slot that it found. A shadow keeps
- * the leaf: a file whose pages were all reclaimed still has the nodes of its tree. In 4.8 a
- * lone page at index 0 leaves none, for shadows are counted by node and there is no node.
+ * One descent clears the tags; the shadow replaces the page in its slot. A shadow keeps the leaf: a
+ * file whose pages were all reclaimed still has the nodes of its tree. In 4.8 a single page at
+ * index 0 leaves no shadow, because shadows are counted per node and there is no node.
  */
 static void remove_file_page(struct sws_mappings *self, uint32_t mapping, uint64_t index,
 			     uint64_t shadow, struct sws_rtree_work *work)
@@ -356,7 +356,7 @@ int sws_mapping_clear_shadow(struct sws_mappings *self, uint32_t mapping, uint64
 	if (!self->rules->shadow_of_swap)
 		return SWS_OK;
 	work->acquisitions++;
-	/* The walk that finds no shadow is paid for as well. */
+	/* A walk that finds no shadow counts as well. */
 	if (!is_shadow(sws_mapping_lookup(self, mapping, index)))
 		sws_rtree_lookup(self->forest, mapping, index, &work->tree);
 	else
@@ -382,7 +382,7 @@ uint64_t sws_mapping_nodes(const struct sws_mappings *self, uint32_t mapping)
 int sws_mappings_verify(const struct sws_mappings *self, const char **reason)
 {
 	for (uint32_t mapping = 0; mapping < self->swap_count; mapping++) {
-		/* Swap's set_page_dirty sets the page flag alone. */
+		/* Swap's set_page_dirty only sets the page flag. */
 		if (sws_mapping_tagged(self, mapping, SWS_RTREE_TAG_DIRTY)) {
 			*reason = "a page in the swap cache has the tag DIRTY";
 			return SWS_ERROR_BROKEN;

@@ -8,9 +8,9 @@ struct sws_mapping_replay {
 	struct sws_allocator allocator;
 	struct sws_mappings *mappings;
 	struct sws_stays stays;
-	/* A file's key to its mapping. */
+	/* Maps a file's key to its mapping. */
 	struct sws_index_map files;
-	/* Mappings below this number are the swap cache's. */
+	/* Mappings below this number belong to the swap cache. */
 	uint32_t swap_mappings;
 	struct sws_mapping_replay_cell cells[SWS_MAPPING_REPLAY_FLOWS][SWS_MAPPING_REPLAY_SITES];
 };
@@ -43,7 +43,7 @@ static void book_add(struct sws_mapping_replay *self, struct sws_stay *stay)
 	stay->add_unbooked = false;
 }
 
-/* Opens a stay for a folio that has none. */
+/* Opens a stay for a folio without one. */
 static int open_stay(struct sws_mapping_replay *self, uint64_t folio, uint32_t mapping,
 		     uint64_t index, struct sws_stay **out)
 {
@@ -54,7 +54,7 @@ static int open_stay(struct sws_mapping_replay *self, uint64_t folio, uint32_t m
 	return error;
 }
 
-/* Ends a stay, with its add in the ledger. */
+/* Ends a stay, and counts its add. */
 static void close_stay(struct sws_mapping_replay *self, struct sws_stay *stay)
 {
 	book_add(self, stay);
@@ -67,16 +67,16 @@ static void contradict(struct sws_mapping_replay *self, enum sws_mapping_replay_
 }
 
 /*
- * Two adds at one place, as a probe at the entry of add_to_swap_cache sees them when the
- * first call failed:
+ * Two adds at one place, as a probe at the entry of add_to_swap_cache records them if the first
+ * call failed:
  *
  *      add F at 70000      F: stay
- *      add G at 70000      evict: F's add is booked, unwritten; contradicted + 1; G: stay
+ *      add G at 70000      evict: F's add is counted as unwritten; contradicted + 1; G: stay
  *
- * The kernel did not delete F, so the delete here is in nobody's ledger.
+ * The kernel did not delete F, so the delete here is not counted.
  */
 
-/* Takes out a page that must have gone without the trace telling the site that finds it. */
+/* Removes a page that must have left without a row in the trace, found at a site. */
 static void evict(struct sws_mapping_replay *self, uint32_t mapping, uint64_t index,
 		  enum sws_mapping_replay_site site)
 {
@@ -122,7 +122,7 @@ static int mapping_of_row(struct sws_mapping_replay *self, uint64_t file, uint64
 	return mapping_of_file(self, file, mapping);
 }
 
-/* A new page, with its add in the ledger. */
+/* Adds a page and counts the add. */
 static int add(struct sws_mapping_replay *self, uint64_t folio, uint64_t file, uint64_t index)
 {
 	struct sws_mapping_work work = { 0 };
@@ -149,7 +149,7 @@ static int add(struct sws_mapping_replay *self, uint64_t folio, uint64_t file, u
 	return SWS_OK;
 }
 
-/* A page that was there before the trace told of it, without a word in the ledger. */
+/* Adds a page from before the trace without counting it. */
 static int adopt(struct sws_mapping_replay *self, uint64_t folio, uint32_t mapping, uint64_t index,
 		 enum sws_mapping_replay_site site, struct sws_stay **out)
 {
@@ -168,9 +168,9 @@ static int adopt(struct sws_mapping_replay *self, uint64_t folio, uint32_t mappi
 }
 
 /*
- * The stay that a row speaks of; *out stays NULL where the trace does not tell.
- * A stay that is known at the row's index is believed even if the row names its
- * file by another key: events name a file by inode, probes by address.
+ * Finds the stay that a row refers to; *out remains NULL if the trace does not determine it. A
+ * known stay at the row's index is used even if the row has another key for its file, because
+ * events name a file by inode, and probes by address.
  */
 static int resolve(struct sws_mapping_replay *self, uint64_t folio, uint64_t file, uint64_t index,
 		   enum sws_mapping_replay_site site, struct sws_stay **out)
@@ -222,7 +222,7 @@ static int writeback(struct sws_mapping_replay *self, uint64_t folio, uint64_t f
 	return error;
 }
 
-/* A folio whose stay nobody told of moves as a file page: its place is not known. */
+/* A folio without a known stay moves as a file page: its place is not known. */
 static int move(struct sws_mapping_replay *self, uint64_t folio, uint64_t old_folio)
 {
 	struct sws_mapping_work work = { 0 };
@@ -272,13 +272,13 @@ static int free_slot(struct sws_mapping_replay *self, uint64_t offset)
 
 	if (!error)
 		error = sws_mapping_clear_shadow(self->mappings, mapping, offset, &work);
-	/* Before 6.1 there is no such step, so there is no such site. */
+	/* Earlier kernels than 6.1 do not have this step, hence not this site. */
 	if (!error && work.acquisitions)
 		book(self, SWS_MAPPING_REPLAY_WRITTEN, SWS_MAPPING_REPLAY_SITE_CLEAR_SHADOW, &work);
 	return error;
 }
 
-/* The event tells of no folio; for one that was never seen stands 2, which is nobody's address. */
+/* The event has no folio; an unknown page gets the folio 2, which is not an address of a page. */
 static int dirty_file(struct sws_mapping_replay *self, uint64_t file, uint64_t index)
 {
 	struct sws_mapping_work work = { 0 };

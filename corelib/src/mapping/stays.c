@@ -47,15 +47,15 @@ static int grow_rooms(struct sws_stays *self)
 }
 
 /*
- * Rooms, f for free, with first_free before it and next_free behind each:
+ * Entries, f for free, with first_free before them and next_free after each:
  *
  *      at first     0   [ f1 f2 f3 f4 f5 f6 f7 f- ]      eight at once
  *      open A, B    2   [ A  B  f3 f4 f5 f6 f7 f- ]
- *      close A      0   [ f2 B  f3 f4 f5 f6 f7 f- ]      the room left last is taken first
+ *      close A      0   [ f2 B  f3 f4 f5 f6 f7 f- ]      the entry freed last is used first
  *      open C       2   [ C  B  f3 f4 f5 f6 f7 f- ]
  *
- * When none is free the rooms double and may lie elsewhere, so no pointer to a stay is kept
- * over an open; the map of folios holds numbers of rooms.
+ * If none is free the array doubles and may move, so no pointer to a stay remains valid over an
+ * open; the map of folios contains numbers of entries.
  */
 int sws_stays__open(struct sws_stays *self, uint64_t folio, uint32_t mapping, uint64_t index,
 		    struct sws_stay **out)
@@ -75,7 +75,7 @@ int sws_stays__open(struct sws_stays *self, uint64_t folio, uint32_t mapping, ui
 	return SWS_OK;
 }
 
-/* The new name is put in before the old one goes: without memory the stay is as it was. */
+/* The new key is added before the old one is removed: without memory the stay does not change. */
 int sws_stays__rename(struct sws_stays *self, struct sws_stay *stay, uint64_t folio)
 {
 	int error = sws_index_map__put(&self->folios, folio, (uint32_t)(stay - self->rooms));

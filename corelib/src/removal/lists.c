@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * removal/lists.c - lists that come as columns. Each is read into the room for one
- * list and looked at as a whole; then it goes through the same parts that a caller
- * with pages of its own leads.
+ * removal/lists.c - lists in columns. Each list is read into a buffer and checked completely; then
+ * it passes through the same functions that a caller with its own pages uses.
  */
 #include "removal/parts.h"
 
 #include <string.h>
 
-/* Any even word stands for a page that its tree lacked. */
+/* Any even word stands for a page that was missing in its tree. */
 enum { A_FOLIO = 2 };
 
 /*
- * The slot of the hash where a page is, or the hole that ends its probe. It is at most half
- * full, so there is one. A list of 3 pages uses 8 slots of a room of 1024 (list_pages 512):
+ * Returns the slot of the hash that has a page, or the empty slot that ends its probe. The table is
+ * at most half full, so there is one. A list of 3 pages uses 8 slots of a buffer of 1024
+ * (list_pages 512):
  *
  *      pages     0: A1        1: B1        2: A2
- *      places    [ 0  2  0  0  1  3  0  0 ]        say A1 and A2 both fall on slot 4
- *                     B1       A1 A2               A2 takes the hole behind it
+ *      places    [ 0  2  0  0  1  3  0  0 ]        if A1 and A2 both hash to slot 4,
+ *                     B1       A1 A2               A2 takes the empty slot after it
  *
- * A second A1 meets place 1 in slot 4, the same page: twice. The hash is of a list, not of
- * the room, for each list begins by clearing it: 32 bytes here, and not 4096.
+ * A second A1 finds place 1 in slot 4, the same page: twice. The size of the table follows the
+ * list, not the buffer, because each list starts by clearing it: 32 bytes here instead of 4096.
  */
 static uint32_t *probe(const struct sws_removal *self, const struct sws_removal_page *page)
 {
@@ -37,7 +37,7 @@ static uint32_t *probe(const struct sws_removal *self, const struct sws_removal_
 	return &self->places[slot];
 }
 
-/* The mapping that a row names: NO_MAPPING if it names none, or one that there is not. */
+/* Returns the mapping of a row: NO_MAPPING if it has none, or an unknown one. */
 static uint32_t mapping_of_row(const struct sws_removal *self, uint32_t file, uint64_t index)
 {
 	uint32_t mapping = SWS_REMOVAL_NO_MAPPING;
@@ -72,14 +72,14 @@ static int read_page(struct sws_removal *self, const struct sws_removal_rows *ro
 	return sws_mapping_add(self->mappings, page->mapping, index, A_FOLIO, &unbooked);
 }
 
-/* Looks at one page of a list, those before it being remembered in the hash. */
+/* Checks one page of a list; the pages before it are in the hash. */
 static enum sws_removal_problem check_page(struct sws_removal *self, uint32_t place, uint32_t file)
 {
 	const struct sws_removal_page *page = &self->pages[place];
 	enum sws_removal_problem problem = sws_removal_check(self, page);
 	uint32_t *known = NULL;
 
-	/* A slot past the end of the device has a mapping in name alone. */
+	/* A slot past the end of the device has a mapping in name only. */
 	if (problem == SWS_REMOVAL_HAS_NO_MAPPING && file == SWS_REMOVAL_FILE_SWAP)
 		return SWS_REMOVAL_NOT_IN_TREE;
 	if (problem)
@@ -91,7 +91,7 @@ static enum sws_removal_problem check_page(struct sws_removal *self, uint32_t pl
 	return SWS_REMOVAL_NO_PROBLEM;
 }
 
-/* Reads rows begin .. end - 1 and looks at them all; nothing is removed yet. */
+/* Reads and checks rows begin .. end - 1; removes no page. */
 static int read_list(struct sws_removal *self, const struct sws_removal_rows *rows, uint64_t begin,
 		     uint64_t end, struct sws_removal_results *results)
 {
@@ -118,11 +118,14 @@ static int read_list(struct sws_removal *self, const struct sws_removal_rows *ro
 	return SWS_OK;
 }
 
-/* Leads the list in hand through its holds. */
+/* Runs the holds of the current list. */
 static void remove_list(struct sws_removal *self, uint32_t pages, uint64_t list,
 			struct sws_removal_results *results)
 {
-	/* The whole list was checked: queueing it cannot fail half way, its pages on no list. */
+	/*
+	 * The complete list was checked, so queueing cannot fail half way and leave pages on no
+	 * list.
+	 */
 	for (uint32_t place = 0; place < pages; place++)
 		sws_removal__push(self, &self->pages[place]);
 	while (self->waiting.head) {
@@ -136,8 +139,9 @@ static void remove_list(struct sws_removal *self, uint32_t pages, uint64_t list,
 }
 
 /*
- * The lists of freed and of kept pages, read off from their heads. Of A1 B1 A2 C1 A3 with a
- * third reference on A2 (removal/removal.c), batched: freed B1 C1 A1 A3, kept A2, so
+ * Reads the lists of freed and of kept pages from their heads. For A1 B1 A2 C1 A3 with a third
+ * reference to A2 (removal/removal.c), batched, the freed pages are B1 C1 A1 A3 and the kept one is
+ * A2:
  *
  *      row       A1   B1   A2   C1   A3
  *      removed   1    1    0    1    1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * removal/removal.c - a list through its holds. That of removal.h again, A1 B1 A2 C1 A3,
- * all pages of the swap cache; somebody else has a reference of A2. Batched:
+ * removal/removal.c - a list and its holds. The list of removal.h, A1 B1 A2 C1 A3, with all pages
+ * in the swap cache and another reference to A2. Batched:
  *
  *                      waiting           due        freed          kept   passed over
  *      queued          A3 C1 A2 B1 A1    -          -              -
@@ -12,13 +12,13 @@
  *      hold of B       -                 B1         C1 A1 A3       A2     0
  *        settled       -                 -          B1 C1 A1 A3    A2
  *
- * Page by page the same pages take five holds, the third of them for nothing (A2), and
- * are freed as A3 C1 B1 A1. Batched, pages are queued at a head and due at a head: twice
- * turned round, the slots of A are put in the order in which its pages were met, A1 before A3.
+ * Page by page the same pages take five holds, the third of which removes no page (A2), and are
+ * freed as A3 C1 B1 A1. Batched, pages are both queued and made due at a head, which reverses them
+ * twice: the slots of A are put in the order in which its pages were queued, A1 before A3.
  */
 #include "removal/parts.h"
 
-/* What a tree holds means nothing to its nodes: a shadow is odd. */
+/* Items have no meaning to the tree: a shadow is odd. */
 enum { A_SHADOW = 1, NO_SHADOW = 0 };
 
 static const struct removal_rules rules_of[] = {
@@ -175,8 +175,8 @@ bool sws_removal_next(const struct sws_removal *self, uint32_t *mapping)
 }
 
 /*
- * Models __remove_mapping, from the freeze of the references on. Two CPUs and one page, by
- * time; a look for a page takes no lock, so the lock alone would not do:
+ * Models __remove_mapping, from page_ref_freeze on. Two CPUs and one page, over time; a look-up
+ * takes no lock, so the lock alone is not sufficient:
  *
  *      CPU 0, __remove_mapping           CPU 1, find_get_page       references
  *      tree_lock                         finds the page             2
@@ -185,12 +185,12 @@ bool sws_removal_next(const struct sws_removal *self, uint32_t *mapping)
  *
  *      tree_lock                         finds the page             2
  *      page_ref_freeze(page, 2)                                     0
- *                                        get_page_unless_zero: no   0     looks again
- *      out of the tree                   finds nothing              0     removed
+ *                                        get_page_unless_zero: no   0     tries again
+ *      removed from the tree             finds no page              0     removed
  *
- * Here nothing happens inside of a hold: who came before it has left its reference in the
- * page, who comes after it finds no page. A dirty page has to be looked at behind the
- * freeze, for a writer may have had the third reference and given it back: dirty, 2.
+ * Here no other CPU acts within a hold: an earlier one has left its reference in the page, a later
+ * one finds no page. The dirty flag has to be tested after the freeze, because a writer may have
+ * had the third reference and dropped it: dirty, 2.
  */
 static bool remove_page(struct sws_removal *self, struct sws_removal_page *page, uint64_t shadow,
 			struct sws_removal_hold *hold)
@@ -206,7 +206,7 @@ static bool remove_page(struct sws_removal *self, struct sws_removal_page *page,
 	return true;
 }
 
-/* A page that reclaim removed needs no atomic unlock: nobody else can see it any more. */
+/* A removed page needs no atomic unlock, because no other CPU can reach it. */
 static void put_aside(struct sws_removal *self, struct sws_removal_page *page)
 {
 	struct removal_list *due = page->entry ? &self->due_slots : &self->due_files;
@@ -239,10 +239,10 @@ static void remove_or_keep(struct sws_removal *self, struct sws_removal_page *pa
 }
 
 /*
- * Walks the rest of the list: pages of this mapping leave it, the others wait for their round.
- * They keep their order, by which the next mapping is found. A list of n pages, each of a
- * mapping of its own, is walked n times, n (n - 1) / 2 steps under locks that have nothing to
- * do with the pages stepped over: 496 for 32 pages. Of one mapping it is one walk and none.
+ * Walks the rest of the list: pages of this mapping leave it, the others wait for their hold. They
+ * retain their order, which determines the next mapping. A list of n pages of different mappings is
+ * walked n times, n (n - 1) / 2 steps under locks that do not protect the pages passed over: 496
+ * for 32 pages. With a single mapping it is one walk and 0 such steps.
  */
 static void remove_rest(struct sws_removal *self, struct sws_removal_hold *hold)
 {
@@ -282,7 +282,7 @@ const struct sws_removal_page *sws_removal_due(const struct sws_removal *self)
 	return self->due;
 }
 
-/* With the lock dropped: the slot is freed by the entry that page_private still holds. */
+/* With the lock dropped, the slot is freed by the entry that page_private still holds. */
 static void finish_page(struct sws_removal *self, struct sws_removal_page *page)
 {
 	if (page->entry)
@@ -298,13 +298,16 @@ int sws_removal_settle(struct sws_removal *self)
 
 	if (!page)
 		return SWS_ERROR_BAD_ARGUMENT;
-	/* Two lists gone through as one, slots A1 A3, then files F2: A1 -> A3, -> F2, -> NULL. */
+	/* Two lists processed as one, slots A1 A3, then files F2: A1 -> A3, -> F2, -> NULL. */
 	self->due = page->next;
 	if (page == self->due_slots.tail)
 		self->due = self->due_files.head;
 	finish_page(self, page);
 	page->state = SWS_REMOVAL_FREED;
-	/* Whole lists, and slots first: what is freed is F2, A1 A3, and then the rounds before. */
+	/*
+	 * Complete lists, slots first: the freed list is F2, A1 A3, and then the pages of earlier
+	 * holds.
+	 */
 	if (!self->due) {
 		splice(&self->due_slots, &self->freed);
 		splice(&self->due_files, &self->freed);
@@ -325,7 +328,7 @@ static struct sws_removal_page *take(struct removal_list *list)
 
 struct sws_removal_page *sws_removal_take_freed(struct sws_removal *self)
 {
-	/* Before the last page due is settled, the kernel has none to give either. */
+	/* Before the last due page is settled, the kernel has no freed page either. */
 	return self->due ? NULL : take(&self->freed);
 }
 
@@ -343,7 +346,10 @@ int sws_removal_single(struct sws_removal *self, struct sws_removal_page *page, 
 	*removed = remove_page(self, page, NO_SHADOW, hold);
 	self->counts.holds++;
 	self->counts.failed += hold->failed;
-	/* remove_mapping unfreezes to 1, its caller's; reclaim has no use for one and leaves 0. */
+	/*
+	 * remove_mapping unfreezes to 1, its caller's reference; reclaim has no reference and
+	 * leaves 0.
+	 */
 	if (*removed) {
 		page->references = 1;
 		finish_page(self, page);

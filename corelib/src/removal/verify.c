@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * removal/verify.c - what must hold between any two parts. A page by the list that it is on:
+ * removal/verify.c - the invariants. A page by the list that it is on:
  *
  *      list        state      locked   in its tree   references   entry
  *      waiting     waiting    yes      yes           any          its slot, 0 of a file
@@ -21,27 +21,26 @@ static bool is_gone(const struct sws_removal_page *page)
 	return page->mapping == SWS_REMOVAL_NO_MAPPING && !page->references && !page->locked;
 }
 
-/* What a page of this list must look like; NULL if it does. */
+/* Returns the fault of a page on this list; NULL if it has none. */
 static const char *wrong_with(const struct sws_removal *self, const struct removal_list *list,
 			      const struct sws_removal_page *page)
 {
 	if (list == &self->waiting)
 		return page->state == SWS_REMOVAL_WAITING && page->locked && in_tree(self, page)
 			       ? NULL
-			       : "a page that waits is not locked and in its mapping";
+			       : "a queued page is not locked or not in its mapping";
 	if (list == &self->kept)
 		return page->state == SWS_REMOVAL_KEPT && !page->locked && in_tree(self, page)
 			       ? NULL
-			       : "a page that was kept is locked or not in its mapping";
+			       : "a kept page is locked or not in its mapping";
 	if (!is_gone(page))
-		return "a removed page is locked, referred to or in a mapping";
+		return "a removed page is locked, referenced or in a mapping";
 	if (list == &self->freed)
 		return page->state == SWS_REMOVAL_FREED && !page->entry
 			       ? NULL
 			       : "a freed page still has its slot";
-	return (page->entry != 0) == (list == &self->due_slots)
-		       ? NULL
-		       : "a page is due on the list of the other sort";
+	return (page->entry != 0) == (list == &self->due_slots) ? NULL
+								: "a page is due on the wrong list";
 }
 
 static const char *wrong_on(const struct sws_removal *self, const struct removal_list *list,
@@ -50,7 +49,7 @@ static const char *wrong_on(const struct sws_removal *self, const struct removal
 	const struct sws_removal_page *last = NULL;
 
 	for (const struct sws_removal_page *page = list->head; page; page = page->next) {
-		/* Its turn is over, but it leaves a list of those due only with all the others. */
+		/* It is settled, but leaves the list of due pages only together with all others. */
 		const bool settled = page->state == SWS_REMOVAL_FREED && list != &self->freed;
 		const char *wrong = settled ? NULL : wrong_with(self, list, page);
 
@@ -74,7 +73,7 @@ int sws_removal_verify(const struct sws_removal *self, const char **reason)
 			return SWS_ERROR_BROKEN;
 	}
 	if (!self->due != !(pages[1] + pages[2])) {
-		*reason = "pages are due, but none is the next";
+		*reason = "pages are due, but there is no next one";
 		return SWS_ERROR_BROKEN;
 	}
 	return SWS_OK;

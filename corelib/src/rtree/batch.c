@@ -3,22 +3,24 @@
 #include "rtree/in_order.h"
 
 /*
- * Which way a batch goes, with a sort_threshold of 4096:
+ * The processing of a batch, with a sort_threshold of 4096:
  *
- *      rows     trees   neighbours       way
- *        1 000      8   far apart        as given: too few to be worth dealing
+ *      rows     trees   neighbours       processing
+ *        1 000      8   far apart        as given: too few rows to be sorted
  *       10 000      8   in one leaf      as given: the order is good as it is
- *       10 000      8   far apart        8 buckets, each in the order given
- *       10 000      1   far apart        as given: dealing by region starts at 16 * 4096 rows
- *      100 000      1   far apart        one bucket, dealt again by regions
+ *       10 000      8   far apart        8 buckets, each in the given order
+ *       10 000      1   far apart        as given: sorting by region starts at 16 * 4096 rows
+ *      100 000      1   far apart        one bucket, sorted again by region
  *       10 000   5000   far apart        1250 buckets of 4 trees, 4999 >> 2 being 1249
  *
- * Trees do not touch each other, and a tree's rows for one index keep their order, so all
- * ways give the same results and the same trees. But at which row the memory ends differs,
- * so a failed insert takes all of its rows back.
+ * Trees are independent, and the rows of a tree for one index retain their order, so all variants
+ * give the same results and the same trees. But they run out of memory at different rows, so a
+ * failed insert removes all of its rows again.
  */
 
-/* Whether most of some neighbours, drawn evenly over the batch, lie in different leaves. */
+/*
+ * Returns true if most sampled neighbours, evenly spaced over the batch, are in different leaves.
+ */
 static bool scattered(const struct batch *self)
 {
 	size_t step = self->count / 256 + 1;
@@ -56,7 +58,7 @@ static bool good_trees(const struct batch *self)
 	return self->count == 0 || largest < self->forest->tree_count;
 }
 
-/* One body per operation, so that each hot loop holds its own operation alone. */
+/* One function body per operation, so that each hot loop contains its own operation only. */
 static int run(struct batch *self, enum operation operation)
 {
 	if (self->tag >= SWS_RTREE_TAG_COUNT || !good_trees(self))
@@ -81,7 +83,7 @@ static int run(struct batch *self, enum operation operation)
 	return SWS_OK;
 }
 
-/* Takes out again what a batch put in before the nodes ran out. */
+/* Removes the rows that a batch inserted before the nodes ran out. */
 static void take_back(struct batch *self)
 {
 	for (size_t row = 0; row < self->count; row++) {
@@ -135,7 +137,7 @@ int sws_forest_delete(struct sws_forest *self, size_t count, const uint32_t *tre
 	return run(&batch, DELETE);
 }
 
-/* The two calls on one tag differ in the operation alone. */
+/* The two calls on one tag differ in the operation only. */
 static int run_tag(struct sws_forest *self, enum operation operation, size_t count,
 		   const uint32_t *trees, const uint64_t *indexes, uint32_t tag, int8_t *results)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rtree/dealt.h - the rows of a batch by tree and by region of the index.
+ * rtree/dealt.h - distributes the rows of a batch by tree and by region of the index.
  *
- * A scattered batch meets a cold cache line at each row: the nodes of a forest
- * of millions of entries do not fit the processor's caches, those of one
- * trunk do. So rows are first dealt into buckets, one per tree, then worked off
- * bucket by bucket, then the results are read back:
+ * In a scattered batch each row misses the cache: the nodes of a forest with millions of entries do
+ * not fit into the processor's caches, those of one trunk do. So rows are first distributed to
+ * buckets, one per tree, then processed bucket by bucket, and then the results are read back:
  *
  *      trees, indexes (, items)      rows                    rows          results
  *        1, a                        bucket 0: b d             B D             A
@@ -13,10 +12,9 @@
  *        1, c             ---->                       ---->           ---->    C
  *        0, d                                                                  D
  *
- * Dealing keeps the order within a bucket, so collecting needs no positions: a
- * second pass over the keys draws each bucket's results in turn. Both passes
- * read and write a few hundred places in order. A large tree's bucket is dealt
- * once more, by regions of its indexes.
+ * The order within a bucket is retained, so collecting needs no positions: a second pass over the
+ * keys takes each bucket's results in turn. Both passes read and write a few hundred places in
+ * order. The bucket of a large tree is distributed again, by regions of its indexes.
  */
 #ifndef SWAPSIM_RTREE_DEALT_H
 #define SWAPSIM_RTREE_DEALT_H
@@ -25,25 +23,25 @@
 
 #include <string.h>
 
-/* So many buckets that each keeps a cache line at hand while rows are dealt. */
+/* Maximum number of buckets such that each has a cache line while rows are distributed. */
 #define MOST_BUCKETS 2048
 
 /* A region of 2^14 indexes is the kernel's trunk: 257 nodes, 148 kB. */
 #define REGION_SHIFT 14
 #define MOST_REGIONS 1024
 
-/* A tree's rows are dealt by region from sort_threshold times this on. */
+/* The rows of one tree are distributed by region from this multiple of sort_threshold on. */
 #define REGION_ROWS_FACTOR 16
 
 /*
- * A dealt row is an index, an item (insert alone) and a tree (of grouped buckets
- * alone); its result takes its place. Results that are bytes are packed from
- * the front: byte n of a block lies in row n or before, which was read already.
+ * A distributed row is an index, an item (insert only) and a tree (grouped buckets only); its
+ * result replaces it. Results that are bytes are packed from the front: byte n of a block is in row
+ * n or before, which has already been read.
  *
- *      an insert, 16 bytes a row     [ index 0, item 0 | index 1, item 1 | index 2, ..
+ *      an insert, 16 bytes per row   [ index 0, item 0 | index 1, item 1 | index 2, ..
  *      rows 0 and 1 done             [ s s ...  item 0 | index 1, item 1 | index 2, ..
  *
- * So collecting reads an eighth of what was dealt, or less.
+ * So collecting reads at most an eighth of the distributed bytes.
  */
 SWS_RTREE__STEP void store_result(enum operation operation, uint64_t *rows, size_t place,
 				  size_t width, uint64_t result)
@@ -62,7 +60,9 @@ SWS_RTREE__STEP uint64_t load_result(enum operation operation, const uint64_t *r
 	return (uint64_t)((const int8_t *)rows)[place];
 }
 
-/* The rows of one bucket: of one tree, or if that is NULL of the trees that they name. */
+/*
+ * Processes the rows of one bucket: those of a tree, or if that is NULL of the trees in the rows.
+ */
 SWS_RTREE__STEP void run_rows(struct batch *self, enum operation operation,
 			      struct sws_rtree__tree *tree, uint64_t *rows, size_t begin,
 			      size_t end, size_t width)
@@ -83,16 +83,16 @@ SWS_RTREE__STEP void run_rows(struct batch *self, enum operation operation,
 }
 
 /*
- * One array tells all that dealing needs. Trees 1 0 1 1 in the batch:
+ * One array has all state of the distribution. Trees 1 0 1 1 in the batch:
  *
  *      counted      1 3
- *      begun        0 1      where each bucket begins
- *      dealt        1 4      each place went up by a row at a time: where each ends
- *      rewound      0 1      the ends, one further on, are beginnings again
- *      collected    1 4      the same steps as when dealing, so the same places
+ *      begun        0 1      the beginning of each bucket
+ *      dealt        1 4      incremented for each row: the end of each bucket
+ *      rewound      0 1      shifted by one, the ends are beginnings again
+ *      collected    1 4      the same steps as before, so the same places
  */
 
-/* Turns the rows of each bucket into the place where the bucket begins. */
+/* Turns the number of rows of each bucket into its beginning. */
 static inline void begin_buckets(size_t *places, size_t count)
 {
 	size_t begin = 0;
@@ -105,7 +105,7 @@ static inline void begin_buckets(size_t *places, size_t count)
 	}
 }
 
-/* Dealing moved each place to its bucket's end, where the next begins: move them back. */
+/* Turns the end of each bucket, which is the beginning of the next one, into its beginning. */
 static inline void rewind_buckets(size_t *places, size_t count)
 {
 	memmove(places + 1, places, (count - 1) * sizeof(*places));
@@ -113,13 +113,14 @@ static inline void rewind_buckets(size_t *places, size_t count)
 }
 
 /*
- * Deals one tree's rows by region; false, nothing done, if it is of no use or without memory.
+ * Distributes the rows of one tree by region; returns false, with no effect, if that is of no use
+ * or without memory.
  *
  *      indexes     5  70000  16  20000      lowest 5, so 69995 >> 14 = 4: five regions
  *      regions     0    4     0    1
- *      dealt       5  16  20000  70000      not sorted: two passes, and no comparison
+ *      dealt       5  16  20000  70000      not sorted: two passes without comparisons
  *
- * Up to a span of 2^24 indexes a region is a trunk; beyond, regions grow with the span.
+ * Up to a span of 2^24 indexes a region is a trunk; above that, regions grow with the span.
  */
 SWS_RTREE__STEP bool run_regions(struct batch *self, enum operation operation,
 				 struct sws_rtree__tree *tree, uint64_t *rows, size_t begin,
@@ -175,14 +176,14 @@ out:
 }
 
 /*
- * Deals the rows by tree, or by groups of trees; false if there is no memory.
+ * Distributes the rows by tree, or by groups of trees; returns false without memory.
  *
- *      a dealt row     one tree a bucket     groups, 5000 trees by four
+ *      a row           one tree per bucket   groups, 5000 trees by four
  *      insert          index item            index item tree
  *      others          index                 index tree
  *
- * The row of tree 4003 goes to bucket 4003 >> 2 = 1000, together with those of trees 4000
- * to 4002, so there the row itself must say which tree it is for.
+ * The row of tree 4003 goes to bucket 4003 >> 2 = 1000, together with those of trees 4000 to 4002,
+ * so there the row itself has to contain its tree.
  */
 SWS_RTREE__STEP bool run_sorted(struct batch *self, enum operation operation, bool grouped)
 {

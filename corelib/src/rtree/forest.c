@@ -25,7 +25,7 @@ static int resize_trees(struct sws_forest *self, uint32_t room)
 	return SWS_OK;
 }
 
-/* No leaf yet, and no number that an index could have: 0 would claim the leaf of 0. */
+/* The leaf number is one that no index has, because 0 would stand for the leaf of index 0. */
 static void append_empty_tree(struct sws_forest *self)
 {
 	self->trees[self->tree_count++] =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rtree/in_order.h - the rows of a batch in the order given: right for rows that
- * follow each other in the tree, as the slots of a device do. A run of rows of
- * one leaf finds it once and changes its count and tag words once:
+ * rtree/in_order.h - processes the rows of a batch in the given order, which is best for rows that
+ * are close to each other in the tree, as the slots of a device are. A run of rows in one leaf
+ * finds it once and writes its count and tag words once:
  *
  *      tree, index     shift 6
  *        0, 130 ---.
@@ -16,7 +16,7 @@
 
 #include "rtree/row.h"
 
-/* Writes a leaf's tag word; its ancestors follow when the word became or ceased to be zero. */
+/* Writes a leaf's tag word, and updates its ancestors if the word has become zero or nonzero. */
 SWS_RTREE__STEP void write_tag_word(struct sws_rtree__tree *tree, struct sws_rtree__node *leaf,
 				    uint32_t tag, uint64_t word)
 {
@@ -30,15 +30,15 @@ SWS_RTREE__STEP void write_tag_word(struct sws_rtree__tree *tree, struct sws_rtr
 }
 
 /*
- * Rows begin .. end - 1, all of one leaf. The leaf's count and tag words are kept
- * in registers and written once; what follows from them upward follows once.
+ * Processes rows begin .. end - 1, all in one leaf. The leaf's count and tag words are held in
+ * registers and written once; the updates of its ancestors also follow once.
  *
- * Tag 130, 131 and 140 at shift 6, in a leaf without the tag: offsets 2, 3 and 12
+ * Tagging 130, 131 and 140 at shift 6, in a leaf without the tag: offsets 2, 3 and 12
  *
  *      word      0x0 -> 0x4 -> 0xc -> 0x100c      one store, and one climb
  *
- * A delete settles the leaf after the run's last row: rows that name an index twice, or
- * one that was empty, still need its slots when it has lost its last item.
+ * A delete settles the leaf after the last row of the run: rows that have an index twice, or an
+ * empty one, still need its slots after it has lost its last item.
  */
 SWS_RTREE__STEP void run_leaf(struct batch *self, enum operation operation,
 			      struct sws_rtree__tree *tree, struct sws_rtree__node *leaf,
@@ -94,10 +94,10 @@ SWS_RTREE__STEP void run_leaf(struct batch *self, enum operation operation,
 }
 
 /*
- * Rows in the order given; neighbours in one leaf are taken at once.
+ * Processes rows in the given order; neighbours in one leaf are processed together.
  *
- * An insert of 130, 131, 140 into an empty tree: 130 finds no leaf, goes alone and makes
- * it; 131 finds the leaf that was made, and 140 comes along in its run.
+ * In an insert of 130, 131 and 140 into an empty tree, 130 finds no leaf, is processed alone and
+ * creates the leaf; 131 finds it, and 140 is part of the same run.
  */
 SWS_RTREE__STEP void run_as_given(struct batch *self, enum operation operation)
 {

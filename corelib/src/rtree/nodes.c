@@ -6,16 +6,17 @@
 #define CACHE_LINE 64
 
 /*
- * Slabs double from here: small forests stay small, large ones ask seldom. At shift 6:
+ * The size of slabs doubles from here on: small forests stay small, large ones allocate seldom. At
+ * shift 6:
  *
  *      slab         1       2       3    ...    7       8
  *      nodes       16      32      64         1024    1024
- *      bytes      9288   18504   36936      589896  589896    64 to align, 8 for the head
+ *      bytes      9288   18504   36936      589896  589896    64 to align, 8 for the header
  */
 #define FIRST_SLAB_NODES   16
 #define LARGEST_SLAB_NODES 1024
 
-/* The head of a slab; its nodes follow from the next cache line on. */
+/* The header of a slab; its nodes start at the next cache line. */
 struct sws_rtree__slab {
 	struct sws_rtree__slab *next;
 };
@@ -45,7 +46,10 @@ static void push_free(struct sws_forest *self, struct sws_rtree__node *node)
 	self->free_count++;
 }
 
-/* Zeroed when first used, not when the slab is made: then it is in the cache once. */
+/*
+ * A node is zeroed when it is first used, not with its slab, so that it is brought into the cache
+ * once.
+ */
 static struct sws_rtree__node *take_fresh(struct sws_forest *self)
 {
 	void *node = self->fresh;
@@ -57,12 +61,12 @@ static struct sws_rtree__node *take_fresh(struct sws_forest *self)
 }
 
 /*
- * A slab is made while the last one still has a few fresh nodes. One pointer tells what
- * is fresh, so these become free nodes:
+ * A slab is allocated while the last one still has a few fresh nodes. As there is only one pointer
+ * to fresh nodes, these become free nodes:
  *
  *      2 fresh, 1 free, 4 wanted:  0 fresh, 3 free, then a slab:  32 fresh, 3 free
  *
- * The kernel preloads for the same end (radix_tree_maybe_preload, 4.8): nodes are there
+ * The kernel preloads for the same purpose (radix_tree_maybe_preload, 4.8): nodes are available
  * before the lock is taken, and an insert does not fail under it.
  */
 int sws_forest__reserve(struct sws_forest *self, uint64_t count)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rtree/row.h - a batch call and one row of it. in_order.h and dealt.h take the
- * rows each in its way, in line, with the operation a constant: each of the five
- * hot loops holds its own operation alone. batch.c is the one that includes them.
+ * rtree/row.h - a batch call and one row of it. in_order.h and dealt.h process rows each in their
+ * own way, inline, with the operation as a constant, so that each of the five hot loops contains
+ * its own operation only. Only batch.c includes them.
  */
 #ifndef SWAPSIM_RTREE_ROW_H
 #define SWAPSIM_RTREE_ROW_H
@@ -16,19 +16,19 @@ struct batch {
 	size_t count;
 	const uint32_t *trees;
 	const uint64_t *indexes;
-	/* Of an insert. */
+	/* The items of an insert. */
 	const uint64_t *items;
-	/* Of the calls on a tag. */
+	/* The tag of a call on a tag. */
 	uint32_t tag;
 	/* Results of lookup and delete, else NULL. */
 	uint64_t *words;
-	/* Results of the others. */
+	/* Results of the other operations. */
 	int8_t *bytes;
-	/* An insert has failed: those after it are not tried. */
+	/* True if an insert has failed; the rows after it are not tried. */
 	bool out_of_nodes;
 };
 
-/* The result of one row; a status is widened to a word. */
+/* Returns the result of one row; a status is widened to a word. */
 SWS_RTREE__STEP uint64_t apply(struct batch *self, enum operation operation,
 			       struct sws_rtree__tree *tree, struct sws_rtree__node *leaf,
 			       uint64_t index, uint64_t item)

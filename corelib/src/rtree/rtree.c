@@ -66,7 +66,7 @@ int sws_rtree_tag_set(struct sws_forest *self, uint32_t tree, uint64_t index, ui
 		return SWS_ERROR_BAD_ARGUMENT;
 	error = sws_rtree__tag_set(self, target, sws_rtree__find(self, target, index, work), index,
 				   tag);
-	/* The kernel goes through all levels; where a bit was set, ours stopped early. */
+	/* The kernel visits all levels; this implementation stops early where a bit was set. */
 	if (work && !error)
 		work->tag_words_touched += target->height + UINT64_C(1);
 	return error;
@@ -84,13 +84,13 @@ int sws_rtree_tag_clear(struct sws_forest *self, uint32_t tree, uint64_t index, 
 }
 
 /*
- * The words that 6.1 tests to set a bit: upward to the first that has it, or the root, as
- * xas_set_mark() does (lib/xarray.c). In the tree of height 3 of steps.h, before any bit
- * is set: leaf, shift 2, shift 4, root, 4 words for index 6; then for index 0:
+ * Returns the words that 6.1 tests to set a bit: upward to the first that has it, or the root, as
+ * xas_set_mark() does (lib/xarray.c). In the tree of height 3 of steps.h, before any bit is set,
+ * these are leaf, shift 2, shift 4, root, 4 words for index 6; then for index 0:
  *
  *      leaf 0..3    no bit yet    1
- *      shift 2      bit 1, not 0  2      not "a bit", this bit: steps.h may stop here,
- *      shift 4      bit 0         3      the kernel goes one further
+ *      shift 2      bit 1, not 0  2      the test is for this bit: steps.h may stop here,
+ *      shift 4      bit 0         3      the kernel goes one level further
  */
 static uint64_t words_to_set(const struct sws_forest *self, const struct sws_rtree__node *leaf,
 			     uint64_t index, uint32_t tag)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rtree/steps.h"
 
-/* Of a cursor that stops at every item. */
+/* The tag of a cursor that stops at every item. */
 #define ANY_ITEM SWS_RTREE_TAG_COUNT
 
-/* A place in a tree: node and offset, and the index that they make. */
+/* A position in a tree: node and offset, and the index that they make. */
 struct cursor {
 	const struct sws_forest *forest;
 	struct sws_rtree__node *node;
 	uint64_t index;
 	uint32_t offset;
-	/* Stops at items with this tag, or at ANY_ITEM. */
+	/* Stops at items with this tag, or with ANY_ITEM at all items. */
 	uint32_t tag;
 };
 
-/* Moves the offset to the next slot that leads to an item wanted, or past the node's end. */
+/* Moves the offset to the next slot that leads to a wanted item, or past the node's end. */
 static void skip_slots(struct cursor *self)
 {
 	uint32_t slots = self->forest->mask + 1;
@@ -34,7 +34,7 @@ static void skip_slots(struct cursor *self)
 		self->offset += (uint32_t)__builtin_ctzll(left);
 }
 
-/* The index of the first item below the current slot, were slot 0 used all the way down. */
+/* Sets the index to the first one below the current slot. */
 static void write_index(struct cursor *self)
 {
 	uint32_t span = self->node->shift + self->forest->shift;
@@ -44,17 +44,17 @@ static void write_index(struct cursor *self)
 }
 
 /*
- * Moves to the next item from the current slot on, that one included; false at the end.
+ * Moves to the next item from the current slot on, including that one; returns false at the end.
  *
  * From index 1 to the item at 6 in the tree of height 3 of slow.c:
  *
  *      node             offset   index
- *      leaf of 0..3     1 -> 4     1     nothing up to the node's end: back to the parent,
- *      shift 2          1          4     behind the slot left; slot 1 is in use: down
+ *      leaf of 0..3     1 -> 4     1     no item up to the node's end: back to the parent,
+ *      shift 2          1          4     after the slot left; slot 1 is in use: down
  *      leaf of 4..7     0 -> 2     6     an item
  *
- * With a tag, the word of the node tells the next slot at once, and leaves without it are
- * never entered: radix_tree_next_chunk() of 4.8 does the same with RADIX_TREE_ITER_TAGGED.
+ * With a tag, the word of the node contains the next slot, and leaves without it are never entered:
+ * radix_tree_next_chunk() of 4.8 does the same with RADIX_TREE_ITER_TAGGED.
  */
 static bool next_item(struct cursor *self)
 {
@@ -75,14 +75,14 @@ static bool next_item(struct cursor *self)
 	}
 }
 
-/* Moves to the first item at the index or above; the tree has nodes. */
+/* Moves to the first item at or above the index; the tree has nodes. */
 static bool first_item(struct cursor *self, const struct sws_forest *forest,
 		       const struct sws_rtree__tree *tree, uint64_t index, uint32_t tag)
 {
 	*self = (struct cursor){ .forest = forest, .node = tree->top, .index = index, .tag = tag };
 	if (!sws_rtree__holds(forest->shift, tree->height, index))
 		return false;
-	/* Down to where the index stands or would stand, and on from there. */
+	/* Walks down to the place of the index, and on from there. */
 	for (;;) {
 		self->offset = sws_rtree__offset(forest, index, self->node->shift);
 		if (!self->node->shift || !self->node->slots[self->offset])
@@ -137,14 +137,14 @@ size_t sws_rtree_gang_lookup_tag(struct sws_forest *self, uint32_t tree, uint64_
 }
 
 /*
- * Goes on where the last call stopped, so that the caller can let go of the lock between
- * two, as tag_pages_for_writeback() does (mm/page-writeback.c, 4.8) after each 4096 pages.
- * DIRTY at 0, 6 and 17, range 0 .. 100, limit 2:
+ * Continues where the last call stopped, so that the caller can release the lock between two calls,
+ * as tag_pages_for_writeback() does (mm/page-writeback.c, 4.8) after each 4096 pages. DIRTY at 0, 6
+ * and 17, range 0 .. 100, limit 2:
  *
- *      call 1     2 met     first_index   0 ->   7
- *      call 2     1 met     first_index   7 -> 101     fewer than the limit: all done
+ *      call 1     2 found   first_index   0 ->   7
+ *      call 2     1 found   first_index   7 -> 101     fewer than the limit: all done
  *
- * At last_index 2^64 - 1 first_index ends at 0; the kernel's loop looks for that, too.
+ * With last_index 2^64 - 1 first_index ends at 0; the kernel's loop handles that, too.
  */
 uint64_t sws_rtree_range_tag_if_tagged(struct sws_forest *self, uint32_t tree,
 				       uint64_t *first_index, uint64_t last_index, uint64_t limit,

@@ -4,7 +4,7 @@
 #include "rtree/nodes.h"
 
 /*
- * A tree of shift 2 in its life. Before each node stands its shift, a * leads on:
+ * The history of a tree of shift 2. The shift is printed before each node, and * is a child:
  *
  *      insert a at 0     insert b at 6                   insert c at 17
  *
@@ -15,29 +15,29 @@
  *                                                 0 [a . . .]  0 [. . b .]   0 [. c . .]
  *      height 0                height 2                          height 3
  *
- * 6 is 01 10 in bits, beyond what a root or a lone leaf holds, so the tree grows
- * twice: a leaf takes the root's item, a node of shift 2 takes that leaf as its
- * slot 0; then the path to 6 is made. 17 is 01 00 01: it grows once more.
+ * 6 is 01 10 in binary, beyond the range of a root or a single leaf, so the tree grows twice: a
+ * leaf takes the root's item, a node of shift 2 takes that leaf as its slot 0; then the path to 6
+ * is created. 17 is 01 00 01: the tree grows once more.
  *
- * Deletes run the pictures backward. Without c its leaf and the node above are
- * empty and go; the top has slot 0 alone, so it goes, too, and the height is 2.
- * Without b the same happens twice, and a stands in the root again. A root's tags
- * pass into slot 0 of each new top, and stay the root's.
+ * Deletes reverse these steps. Without c, its leaf and the node above are empty and are freed; the
+ * top has only slot 0 in use, so it is removed, too, and the height is 2. Without b the same
+ * happens twice, and a is in the root again. A root's tags are copied to slot 0 of each new top,
+ * and remain those of the root.
  *
- * What that costs, as struct sws_rtree_work counts it:
+ * The costs, as struct sws_rtree_work counts them:
  *
  *                  reserved  made  freed   nodes touched
- *      insert b       4       3      -     3: none on the walk, the root had no node
- *      insert c       4       3      -     3: 17 is beyond height 2, the walk saw no node
- *      delete c       -       -      3     3: passed on the walk, among them the top dropped
- *      delete b       -       -      3     3: two passed, and the leaf of a, dropped as a
- *                                          top but not on the way to 6
+ *      insert b       4       3      -     3: 0 on the walk, the root had no node
+ *      insert c       4       3      -     3: 17 is beyond height 2, the walk passed no node
+ *      delete c       -       -      3     3: passed on the walk, including the removed top
+ *      delete b       -       -      3     3: two passed, and the leaf of a, removed as a
+ *                                          top but not on the path to 6
  *
- * The kernel does these in radix_tree_extend(), __radix_tree_create(), radix_tree_shrink()
- * and __radix_tree_delete_node() (lib/radix-tree.c, 4.8).
+ * The corresponding kernel functions are radix_tree_extend(), __radix_tree_create(),
+ * radix_tree_shrink() and __radix_tree_delete_node() (lib/radix-tree.c, 4.8).
  */
 
-/* The least height that has a place for the index; not 0, which holds index 0 alone. */
+/* Returns the minimum height that can hold the index; not 0, which holds index 0 only. */
 static uint32_t height_for(const struct sws_forest *self, uint64_t index)
 {
 	uint32_t height = 1;
@@ -47,7 +47,7 @@ static uint32_t height_for(const struct sws_forest *self, uint64_t index)
 	return height;
 }
 
-/* One more level: slot 0 of the new top takes over the tree and the root's tags. */
+/* Adds a level: slot 0 of the new top takes the tree and the root's tags. */
 static void grow(struct sws_forest *self, struct sws_rtree__tree *tree, struct sws_rtree_work *work)
 {
 	struct sws_rtree__node *top = sws_forest__take(self, tree);
@@ -71,13 +71,13 @@ static void grow(struct sws_forest *self, struct sws_rtree__tree *tree, struct s
 	tree->height++;
 }
 
-/* The leaf of an index that the height holds; makes the nodes that are missing. */
+/* Returns the leaf of an index within the height; creates missing nodes. */
 static struct sws_rtree__node *make_path(struct sws_forest *self, struct sws_rtree__tree *tree,
 					 uint64_t index)
 {
 	struct sws_rtree__node *node = tree->top;
 
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a height is that of a top */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a height above 0 has a top */
 	while (node->shift) {
 		uint32_t offset = sws_rtree__offset(self, index, node->shift);
 		struct sws_rtree__node *child = sws_rtree__child(node, offset);
@@ -112,8 +112,9 @@ int sws_rtree__insert_off_leaf(struct sws_forest *self, struct sws_rtree__tree *
 	if (height < tree->height)
 		height = tree->height;
 	/*
-	 * New tops, then a path from the last of them: no more than this, so nothing fails midway.
-	 * b took one less: the path to 6 begins in the new top, which was counted with the tops.
+	 * New tops, then a path from the last of them: an upper bound, so no step fails midway.
+	 * Inserting b used one node less: the path to 6 starts in the new top, which is counted
+	 * with the tops.
 	 */
 	error = sws_forest__reserve(self, height - tree->height + (uint64_t)height);
 	if (error)
@@ -132,7 +133,10 @@ int sws_rtree__insert_off_leaf(struct sws_forest *self, struct sws_rtree__tree *
 	tree->leaf_number = index >> self->shift;
 	made = tree->node_count - made;
 	if (work) {
-		/* The walk before counted the nodes that it passed; the made ones are the rest. */
+		/*
+		 * The walk before has counted the nodes that it passed; the new ones are added
+		 * here.
+		 */
 		work->nodes_touched += made;
 		work->nodes_allocated += made;
 	}
@@ -140,9 +144,9 @@ int sws_rtree__insert_off_leaf(struct sws_forest *self, struct sws_rtree__tree *
 }
 
 /*
- * Drops tops that have slot 0 alone; a leaf's lone item at index 0 goes into the root.
- * A lone item elsewhere keeps its nodes: with c alone, at 17, slot 1 of the top is the
- * one in use, and a lower tree has no place for 17.
+ * Removes tops that only have slot 0 in use; a leaf's single item at index 0 goes into the root. A
+ * single item elsewhere keeps its nodes: with c alone, at 17, slot 1 of the top is in use, and a
+ * lower tree cannot hold 17.
  */
 static void shrink(struct sws_forest *self, struct sws_rtree__tree *tree, uint64_t index,
 		   struct sws_rtree_work *work)
@@ -150,7 +154,7 @@ static void shrink(struct sws_forest *self, struct sws_rtree__tree *tree, uint64
 	while (tree->top && tree->top->count == 1 && tree->top->slots[0]) {
 		struct sws_rtree__node *top = tree->top;
 
-		/* A dropped node on the way to the index was counted when it was passed. */
+		/* A removed node on the path to the index was counted when it was passed. */
 		if (work && !sws_rtree__holds(self->shift, tree->height, index))
 			work->nodes_touched++;
 		if (top->shift) {

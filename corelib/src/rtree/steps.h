@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rtree/steps.h - one row of an operation at the leaf that find gave, in line.
+ * rtree/steps.h - one row of an operation at its leaf from find, inline.
  *
- * Nearly every row ends here: a slot and a bit change. A first or last bit of
- * a leaf's tag word climbs, a first or last item goes on in slow.c. Single and
- * batch calls share these steps, so they cannot differ.
+ * Nearly every row ends here: a slot and a bit change. The first or last bit of a leaf's tag word
+ * is propagated upward, the first or last item is handled in slow.c. Single and batch calls share
+ * these steps, so they cannot differ.
  *
- * The tree of height 3 of slow.c, shift 2, items at 0, 6 and 17: one tag's words from the
- * root down, bit 0 on the right, and how many words the kernel tests for each call:
+ * The tree of height 3 of slow.c, shift 2, items at 0, 6 and 17: one tag's words from the root
+ * down, bit 0 on the right, and the number of words that the kernel tests for each call:
  *
  *                           set 6   set 0   clear 0   clear 6
  *      root          -        1       1        1         -
@@ -17,10 +17,10 @@
  *      leaf 4..7   0000     0100    0100     0100      0000
  *      words                  4       4        2         4
  *
- * set 0 climbs one node and stops: that word had a bit, so all above it have theirs.
- * radix_tree_tag_set() of 4.8 cannot know: it comes from the top and sets a bit at each
- * level, so height + 1 words are counted for it whatever was there. clear 0 stops where
- * a word keeps a bit (index 6 has the tag), clear 6 empties every word up to the root.
+ * set 0 climbs one node and stops: that word had a bit, so all words above have theirs.
+ * radix_tree_tag_set() of 4.8 cannot know that: it comes from the top and sets a bit at each level,
+ * so height + 1 words are always counted for it. clear 0 stops where a word retains a bit (index 6
+ * has the tag), clear 6 clears every word up to the root.
  */
 #ifndef SWAPSIM_RTREE_STEPS_H
 #define SWAPSIM_RTREE_STEPS_H
@@ -28,7 +28,7 @@
 #include "rtree/layout.h"
 #include "rtree/slow.h"
 
-/* A leaf's first item got the tag: its ancestors and the root get it. */
+/* Sets the tag in the ancestors and the root after a leaf's first item got it. */
 SWS_RTREE__SELDOM void sws_rtree__tag_climb(struct sws_rtree__tree *tree,
 					    const struct sws_rtree__node *leaf, uint32_t tag)
 {
@@ -45,7 +45,10 @@ SWS_RTREE__SELDOM void sws_rtree__tag_climb(struct sws_rtree__tree *tree,
 	tree->tags |= (uint8_t)(1u << tag);
 }
 
-/* A leaf's last item lost the tag: ancestors left without it lose it, then the root. */
+/*
+ * Clears the tag in ancestors without another bit, then in the root, after a leaf's last item lost
+ * it.
+ */
 SWS_RTREE__SELDOM void sws_rtree__untag_climb(struct sws_rtree__tree *tree,
 					      const struct sws_rtree__node *leaf, uint32_t tag,
 					      struct sws_rtree_work *work)
@@ -92,7 +95,7 @@ SWS_RTREE__STEP int sws_rtree__tag_set(const struct sws_forest *self, struct sws
 		tree->tags |= (uint8_t)(1u << tag);
 		return SWS_OK;
 	}
-	/* A word with any bit means that all above it have theirs. */
+	/* A word with any bit implies that all words above have theirs. */
 	word = leaf->tags[tag];
 	leaf->tags[tag] = word | UINT64_C(1) << (index & self->mask);
 	if (!word)
@@ -141,7 +144,10 @@ SWS_RTREE__STEP uint64_t sws_rtree__delete(struct sws_forest *self, struct sws_r
 
 	if (!item)
 		return 0;
-	/* The kernel's delete tests all three words, set or not: whoever counts pays for each. */
+	/*
+	 * The kernel's delete tests all three words, set or not; if work is counted, each of them
+	 * counts.
+	 */
 	for (uint32_t tag = 0; tag < SWS_RTREE_TAG_COUNT; tag++) {
 		if (work || !leaf || leaf->tags[tag] & bit)
 			sws_rtree__tag_clear(self, tree, leaf, index, tag, work);
@@ -152,7 +158,7 @@ SWS_RTREE__STEP uint64_t sws_rtree__delete(struct sws_forest *self, struct sws_r
 	}
 	leaf->slots[index & self->mask] = 0;
 	leaf->count--;
-	/* Freeing goes upward from an empty leaf; a top that is a leaf may shrink. */
+	/* Nodes are freed upward from an empty leaf; a top that is a leaf may shrink. */
 	if (leaf->count == 0 || !leaf->parent)
 		sws_rtree__settle(self, tree, leaf, index, work);
 	return item;

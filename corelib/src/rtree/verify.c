@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rtree/layout.h"
 
-/* What a check says when it fails; NULL while all hold. */
+/* The sentence of a failed check; NULL if all checks hold. */
 typedef const char *verdict;
 
-/* The node itself, without what is below it. */
+/* Checks the node itself, without the nodes below it. */
 static verdict verify_slots(const struct sws_forest *self, const struct sws_rtree__node *node)
 {
 	uint32_t used = 0;
@@ -13,8 +13,8 @@ static verdict verify_slots(const struct sws_forest *self, const struct sws_rtre
 		if (node->slots[offset])
 			used++;
 		/*
-		 * At shift 6 a tree of height 11 has a top of shift 60: 4 bits of the index are
-		 * left to it, so its slots from 16 on lead nowhere.
+		 * At shift 6 a tree of height 11 has a top of shift 60, with 4 bits of the index,
+		 * so its slots from 16 on are never used.
 		 */
 		if (node->shift + self->shift > 64 && offset >> (64 - node->shift) &&
 		    node->slots[offset])
@@ -29,7 +29,7 @@ static verdict verify_slots(const struct sws_forest *self, const struct sws_rtre
 			return "a tag word has a bit beyond its slots";
 	}
 	if (used != node->count)
-		return "a node's count is not that of its slots in use";
+		return "the count of a node is not the number of its slots in use";
 	if (!used)
 		return "a node is empty";
 	return NULL;
@@ -47,9 +47,9 @@ static verdict verify_below(const struct sws_forest *self, const struct sws_rtre
 		if (!child)
 			continue;
 		if (child->parent != node || child->offset != offset)
-			return "a node does not lead back to its parent's slot";
+			return "a node does not refer to its parent's slot";
 		if (child->shift + self->shift != node->shift)
-			return "a node stands at the wrong level";
+			return "a node is at the wrong level";
 		for (uint32_t tag = 0; tag < SWS_RTREE_TAG_COUNT; tag++) {
 			if ((node->tags[tag] >> offset & 1) != (child->tags[tag] != 0))
 				return "a tag bit differs from the tag word below it";

@@ -18,7 +18,7 @@
  *      event     at 190: releases it, acquires it again
  *      after     CPU 0 holds lock 3 since 190                acquisitions 18
  */
-#include "des/look.h"
+#include "des/inspect.h"
 #include "machine/log/layout.h"
 
 static void tell(struct sws_machine_log *self, struct sws_span span)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * des/look.c - a CPU that waits does not say for which lock: its place in a queue does. Nor
- * does one that was given a lock at once; that lock was had when the CPU's event comes.
+ * des/inspect.c - a waiting CPU does not store its lock: its place in a queue determines it. Nor
+ * does a CPU that acquired a lock at once; that acquisition is the time of the CPU's event.
  *
  *      lock 4     holder 1   since 190   last waiter 2
  *      CPU 1      until 190              given_to(1) = 4
  *      CPU 2      waits since 20         queue_of(2) = 4
  */
-#include "des/look.h"
+#include "des/inspect.h"
 
 #include "des/layout.h"
 
@@ -62,7 +62,7 @@ static bool is_given(const struct sws_des *self, uint32_t number, uint32_t cpu)
 	       lock->site == self->cpus[cpu].site;
 }
 
-/* A CPU mostly takes the lock that it took at this site before, so the search begins there. */
+/* A CPU usually takes the same lock at the same site again, so the search starts there. */
 static uint32_t search(const struct sws_des *self, uint32_t cpu, uint32_t from,
 		       bool (*is_it)(const struct sws_des *, uint32_t, uint32_t))
 {
