@@ -2,9 +2,9 @@
 #include "ftrace/parts.h"
 
 /*
- * One pass without a branch, so that the compiler takes many bytes at once. One comparison
- * sees both ends of the range: c - ' ' is 233 for a tab (9), 94 for '~', 95 for DEL (127)
- * and 163 for 0xc3, which begins a letter of UTF-8; beyond 94 is odd.
+ * One pass without a branch, so that the compiler can vectorize it. One comparison tests both ends
+ * of the range: c - ' ' is 233 for a tab (9), 94 for '~', 95 for DEL (127) and 163 for 0xc3, which
+ * starts a letter of UTF-8; values above 94 need a closer test.
  */
 bool sws_ftrace__is_odd(const char *bytes, size_t length)
 {
@@ -19,10 +19,9 @@ bool sws_ftrace__is_odd(const char *bytes, size_t length)
 }
 
 /*
- * The length of the UTF-8 sequence at `at`, or 0 where it is none. 0xc0 and 0xc1 begin
- * none: c1 bf would be 0x7f, which has a byte of its own. In the same way e0 9f bf is
- * 0x7ff, of two bytes; ed a0 80 is U+D800, half of a pair of UTF-16; f4 90 80 80 is
- * U+110000.
+ * Returns the length of the UTF-8 sequence at `at`, or 0 if there is no valid one. 0xc0 and 0xc1
+ * start no sequence: c1 bf would be 0x7f, which is a single byte. In the same way e0 9f bf is
+ * 0x7ff, of two bytes; ed a0 80 is U+D800, half of a UTF-16 pair; f4 90 80 80 is U+110000.
  */
 static size_t utf8_length(const unsigned char *at, size_t left)
 {
@@ -39,7 +38,7 @@ static size_t utf8_length(const unsigned char *at, size_t left)
 	for (size_t i = 1; i < length; i++)
 		if ((at[i] & 0xc0) != 0x80)
 			return 0;
-	/* Overlong forms, surrogates, and what lies beyond U+10FFFF. */
+	/* Overlong forms, surrogates, and values above U+10FFFF. */
 	if ((c == 0xe0 && at[1] < 0xa0) || (c == 0xed && at[1] > 0x9f) ||
 	    (c == 0xf0 && at[1] < 0x90) || (c == 0xf4 && at[1] > 0x8f))
 		return 0;

@@ -4,7 +4,7 @@
 
 static const char *const head_names[] = { "seq", "t_ns", "cpu", "pid", "comm", "text" };
 
-/* The columns' own prefix keeps a field of a head's name apart from the head. */
+/* The prefix of a column whose name is also one of the head's. */
 static const char prefix[] = "arg_";
 
 static size_t prefix_of(struct ftrace_span key)
@@ -52,7 +52,10 @@ static int add_column(struct sws_ftrace *self, struct ftrace_event *event, struc
 	memcpy(column.name + before, key.start, key.length);
 	column.name[column.name_length] = '\0';
 	column.last_batch = self->strings.batch - 1;
-	/* Its earlier rows of this batch are null: valid is kept from now on. */
+	/*
+	 * The earlier rows of this batch are null in the new column, so valid is needed from now
+	 * on.
+	 */
 	if (event->rows)
 		sws_ftrace__columns_become_ragged(event);
 	event->columns[event->columns_count++] = column;
@@ -79,12 +82,12 @@ int sws_ftrace__known_type(const struct ftrace_event *event, struct ftrace_span 
 }
 
 /*
- * Rows of an event name their fields in one order, so the n-th field is mostly column n:
+ * Rows of an event have their fields in one order, so the nth field is usually column n:
  *
- *      columns     folio  entry  text  flags        text: words that are no field
- *      a row       folio  entry  flags              guess 0, 1, 2: the third look goes on to 3
+ *      columns     folio  entry  text  flags        text: words that are not fields
+ *      a row       folio  entry  flags              guess 0, 1, 2: the third goes on to column 3
  *
- * A field `comm` becomes arg_comm: comm is the task that the line's head names.
+ * A field `comm` becomes arg_comm, because comm is the task of the line's head.
  */
 int sws_ftrace__column_find(struct sws_ftrace *self, struct ftrace_event *event,
 			    const struct ftrace_field *field, size_t guess, size_t *index)

@@ -3,17 +3,17 @@
 #include "ftrace/value.h"
 
 /*
- * An event's life:
+ * The states of an event:
  *
- *      row 1 .. first_rows     wait as text, so that all of them decide the types
- *      settle                  types fixed, columns filled from what waited
- *      every row after         to its columns; one that does not fit is a fault
+ *      row 1 .. first_rows     stored as text, so that all of them determine the types
+ *      settle                  types fixed, columns filled from the stored rows
+ *      every later row         written to its columns; a row that does not fit is a fault
  *
- * Types by the first row alone would be wrong: of rows a=0 and a=0x1f the first says
- * INT64, and all that follow would be faults; both together say UINT64.
+ * Types by the first row only would be wrong: of rows a=0 and a=0x1f the first indicates INT64, and
+ * all later ones would be faults; both together indicate UINT64.
  *
- * The rows that wait keep the numbers of their lines, for a fault is found long after:
- * with first_rows 1024, row 3's when row 1024 comes.
+ * The stored rows include their line numbers, because a fault is found long after: with first_rows
+ * 1024 that of row 3 when row 1024 is read.
  */
 
 static int wait(struct sws_ftrace *self, struct ftrace_event *event, const char *line,
@@ -41,7 +41,7 @@ static int wait(struct sws_ftrace *self, struct ftrace_event *event, const char 
 	return SWS_OK;
 }
 
-/* Reads the head of a row that waits; it was readable when the row came. */
+/* Reads the head of a stored row, which was readable when the row was stored. */
 static const char *waiting_row(const struct ftrace_event *event, size_t i, struct ftrace_head *head)
 {
 	const char *line = event->waiting_bytes + event->waiting[i].start;
@@ -51,7 +51,7 @@ static const char *waiting_row(const struct ftrace_event *event, size_t i, struc
 	return end;
 }
 
-/* Gathers what one waiting row says about its columns' types. */
+/* Collects the evidence of one stored row for its columns' types. */
 static int weigh_row(struct sws_ftrace *self, struct ftrace_event *event, size_t i)
 {
 	struct ftrace_scan *scan = &self->scan;
@@ -66,7 +66,7 @@ static int weigh_row(struct sws_ftrace *self, struct ftrace_event *event, size_t
 		if (!error)
 			event->columns[index].evidence |= ftrace_weigh(scan->fields[field].value);
 	}
-	/* The row is read again, and judged then. */
+	/* The row is read again later, and a fault reported then. */
 	return error == SWS_ERROR_BAD_LINE ? SWS_OK : error;
 }
 
@@ -122,7 +122,7 @@ int sws_ftrace__event_take(struct sws_ftrace *self, struct ftrace_event *event,
 	return error;
 }
 
-/* --- life --- */
+/* --- creation and end of an event --- */
 
 void sws_ftrace__event_clear(struct ftrace_event *event)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ftrace/parts.h"
 
-/* The events of a trace: found by name, described beforehand, handed out. */
+/* The events of a trace: look-up by name, declarations, results. */
 
 static uint32_t hash_of(struct ftrace_span name)
 {
@@ -9,7 +9,7 @@ static uint32_t hash_of(struct ftrace_span name)
 	uint64_t tail = 0;
 	uint32_t half = 0;
 
-	/* The ends of an event's name tell it apart; the middle is compared anyway. */
+	/* The ends of an event's name usually identify it; the middle is compared anyway. */
 	if (name.length >= 8) {
 		memcpy(&head, name.start, 8);
 		memcpy(&tail, name.start + name.length - 8, 8);
@@ -26,9 +26,9 @@ static uint32_t hash_of(struct ftrace_span name)
 }
 
 /*
- * Tracepoints of one system begin alike (mm_vmscan_direct_reclaim_begin and _end do, for
- * 25 bytes), so the tail is in the hash, too; where two names still meet, the next
- * slot is taken. A slot holds the event's number + 1, for 0 is a hole.
+ * Tracepoints of one subsystem start with the same text (mm_vmscan_direct_reclaim_begin and _end
+ * share 25 bytes), so the hash includes the tail; if two names still collide, the next slot is
+ * used. A slot contains the event's number + 1, because 0 is an empty slot.
  */
 static size_t slot_of(const struct sws_ftrace *self, struct ftrace_span name)
 {

@@ -23,11 +23,14 @@ int sws_ftrace__file(struct sws_ftrace *self, uint64_t line)
 {
 	struct sws_ftrace_report *report = &self->reports[self->trouble.kind];
 
-	/* A first row's fault passes here a second time, by way of the line that settled it. */
+	/*
+	 * The fault of a first row is filed twice: the second time by the line that settled the
+	 * event.
+	 */
 	if (self->trouble.kind == SWS_FTRACE_NO_FAULT)
 		return SWS_ERROR_BAD_LINE;
 	self->trouble.kind = SWS_FTRACE_NO_FAULT;
-	/* The first rows of an event are judged late: an earlier line may come after. */
+	/* The first rows of an event are read late, so an earlier line may be filed later. */
 	if (!report->count || line < report->line) {
 		report->line = line;
 		report->type = self->trouble.type;

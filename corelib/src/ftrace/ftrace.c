@@ -46,7 +46,7 @@ static int read_line(struct sws_ftrace *self, const char *line, size_t length, b
 	return error || remark ? error : take_event(self, line, end);
 }
 
-/* One line, its number counted and its fault filed. */
+/* Reads one line, counts it and files its fault. */
 static int pass_line(struct sws_ftrace *self, const char *line, size_t length, bool odd)
 {
 	int error = SWS_OK;
@@ -60,7 +60,7 @@ static int pass_line(struct sws_ftrace *self, const char *line, size_t length, b
 	return error == SWS_ERROR_BAD_LINE ? sws_ftrace__file(self, self->totals.lines) : error;
 }
 
-/* Keeps the start of a line until its end is fed; of a line too long only the start. */
+/* Stores the beginning of a line until its end is fed; of a line that is too long only a part. */
 static int keep(struct sws_ftrace *self, const char *bytes, size_t length)
 {
 	size_t most = (size_t)self->config.max_line + 1 - self->carry_length;
@@ -78,17 +78,17 @@ static int keep(struct sws_ftrace *self, const char *bytes, size_t length)
 }
 
 /*
- * A line cut at a block's end, $ for an end of line:
+ * A line that is split at a block's end, $ for an end of line:
  *
  *      block 1    .. swp_del: n=-2$         kswapd0-55      [0
- *                                  |-------------------------| kept in carry
+ *                                  |-------------------------| stored in carry
  *      block 2    03] d..1.    10.263993: swp_del: n=-2$         kswapd0-55 ..
- *                 |------------------------------------| joins it; then as ever
+ *                 |------------------------------------| appended; then as usual
  *
- * Only such a line is copied; all others are read where they lie. Whether bytes are odd is
- * asked once a block, so a line carried over, of two blocks, is looked at closely: that is
- * slower and never wrong. Of a line too long max_line + 1 bytes are kept, one more than is
- * allowed, so that pass_line finds it too long.
+ * Only such a line is copied; all others are read in place. Unusual bytes are tested once per
+ * block, so a line that is carried over two blocks always gets the closer test, which is slower and
+ * never wrong. Of a line that is too long, max_line + 1 bytes are stored, one more than allowed, so
+ * that pass_line detects it.
  */
 static int feed_lines(struct sws_ftrace *self, const char *at, const char *end)
 {
@@ -128,7 +128,7 @@ int sws_ftrace_feed(sws_ftrace *self, const char *bytes, size_t length)
 	return error;
 }
 
-/* The last line has no end: whatever it holds, the writer may have been stopped within it. */
+/* The last line has no end: whatever it contains, the writer may have been interrupted in it. */
 static int judge_last_line(struct sws_ftrace *self)
 {
 	struct ftrace_span line = { self->carry, self->carry_length };
@@ -154,7 +154,7 @@ int sws_ftrace_finish(sws_ftrace *self)
 	return error;
 }
 
-/* --- life --- */
+/* --- creation and end of a parser --- */
 
 void sws_ftrace_config_init(struct sws_ftrace_config *config)
 {
@@ -189,7 +189,7 @@ int sws_ftrace_new(const struct sws_ftrace_config *config, sws_ftrace **out)
 		return SWS_ERROR_NO_MEMORY;
 	self->config = *config;
 	self->strings.allocator = &self->config.allocator;
-	/* Caches start at batch 0, which is stale. */
+	/* Caches start at batch 0, which is never valid. */
 	self->strings.batch = 1;
 	*out = self;
 	return SWS_OK;
@@ -213,7 +213,7 @@ void sws_ftrace_free(sws_ftrace *self)
 	sws_release(&allocator, self);
 }
 
-/* --- what a caller asks --- */
+/* --- results --- */
 
 size_t sws_ftrace_cells(const sws_ftrace *self)
 {

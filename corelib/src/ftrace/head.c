@@ -4,10 +4,9 @@
 #include "ftrace/value.h"
 
 /*
- * trace_print_context() writes "%16s-%-7d [%03d] ", so the dash behind a task's
- * name stands at column 16 whatever the name holds: "a-1 [000] 2: x:" is a
- * legal one. Only where no head starts there, in a text whose indent was lost,
- * is the first dash taken that a head can follow.
+ * trace_print_context() writes "%16s-%-7d [%03d] ", so the dash after a task's name is in column 16
+ * whatever the name contains: "a-1 [000] 2: x:" is a legal one. Only if no head starts there, in a
+ * text that has lost its indentation, is the first dash used that a head can follow.
  *
  *   0               16      columns
  *            kswapd0-55      (     55) [003] d..1.    10.263993: swp_del: (f+0x0/0x2) n=-2
@@ -19,8 +18,8 @@
  *                                                     ----------      read_time
  *                                                                -------- read_event
  *
- * 10.263993 has 6 decimals: 10 s and 263993000 ns. trace-cmd may print 9 of them; with
- * any other number it is not said what they count, so that is no time.
+ * 10.263993 has 6 decimals: 10 s and 263993000 ns. trace-cmd may print 9 decimals; with any other
+ * number their unit is unknown, so the text is not a time.
  */
 #define COMM_WIDTH    16
 #define LAST_COLUMN   64
@@ -33,7 +32,10 @@ static const char *skip_spaces(const char *at, const char *end)
 	return at;
 }
 
-/* Digits as a number of at most max; NULL where there is none, *fault where it is larger. */
+/*
+ * Reads digits as a number of at most max; returns NULL without digits, and sets *fault if it is
+ * larger.
+ */
 static const char *read_number(const char *at, const char *end, uint64_t max, uint64_t *value,
 			       int *fault)
 {
@@ -41,7 +43,7 @@ static const char *read_number(const char *at, const char *end, uint64_t max, ui
 
 	at = ftrace_digits_prefix(first, end, value);
 	if (!at) {
-		/* No digit, or more of them than are read at once. */
+		/* There is no digit, or there are more of them than are read at once. */
 		for (at = first; at < end && ftrace_is_digit(*at); at++)
 			;
 		if (at == first)
@@ -54,7 +56,7 @@ static const char *read_number(const char *at, const char *end, uint64_t max, ui
 	return at;
 }
 
-/* The thread group that options/record-tgid adds: "(    123) " or "(-------) ". */
+/* Skips the thread group that options/record-tgid adds: "(    123) " or "(-------) ". */
 static const char *skip_thread_group(const char *at, const char *end)
 {
 	if (at == end || *at != '(')
@@ -65,7 +67,7 @@ static const char *skip_thread_group(const char *at, const char *end)
 	return at < end && *at == ')' ? skip_spaces(at + 1, end) : NULL;
 }
 
-/* The letters of irq-info, "d..1.": never a digit first, so never a time. */
+/* Skips the letters of irq-info, "d..1.", which never start with a digit as a time does. */
 static const char *skip_irq_info(const char *at, const char *end)
 {
 	const char *first = at;
@@ -77,7 +79,7 @@ static const char *skip_irq_info(const char *at, const char *end)
 	return at - first < 3 || at - first > 7 ? NULL : skip_spaces(at, end);
 }
 
-/* Seconds with 6 or 9 decimals, or a whole number, up to the colon. */
+/* Reads seconds with 6 or 9 decimals, or an integer, up to the colon. */
 static const char *read_time(const char *at, const char *end, struct ftrace_head *head, int *fault)
 {
 	uint64_t seconds = 0;
@@ -105,7 +107,7 @@ static const char *read_time(const char *at, const char *end, struct ftrace_head
 	return at < end && *at == ':' ? at + 1 : NULL;
 }
 
-/* One bit per byte of an event's name: . 0-9, then A-Z _ a-z. */
+/* Returns true for a byte of an event's name; one bit per byte: . 0-9, then A-Z _ a-z. */
 static bool is_name_byte(char c)
 {
 	static const uint64_t bits[4] = { UINT64_C(0x03ff400000000000),
@@ -121,7 +123,7 @@ static int read_event(const char *at, const char *end, struct ftrace_head *head)
 
 	for (at = first; at < end && is_name_byte(*at); at++)
 		;
-	/* A name becomes a file's name: none that hides it or leads elsewhere. */
+	/* The name becomes a file name, so it must not be hidden or refer to another folder. */
 	if (at == first || at == end || *at != ':' || *first == '.' || at - first > LONGEST_EVENT)
 		return SWS_FTRACE_EVENT;
 	head->event = ftrace_between(first, at);
@@ -129,7 +131,7 @@ static int read_event(const char *at, const char *end, struct ftrace_head *head)
 	return SWS_FTRACE_NO_FAULT;
 }
 
-/* Reads what follows a task's name, from its dash on. */
+/* Reads the text after a task's name, starting at its dash. */
 static int read_from_dash(const char *at, const char *end, struct ftrace_head *head)
 {
 	int fault = SWS_FTRACE_NO_FAULT;
@@ -156,9 +158,9 @@ static int read_from_dash(const char *at, const char *end, struct ftrace_head *h
 }
 
 /*
- * Of two faults, the one of the attempt that got further. A task "a-b" with a bad number
- * behind it: its first dash is followed by no head, its second by a pid too large; that
- * the pid is too large is what helps.
+ * Returns the fault of the attempt that got further. If a task "a-b" is followed by a bad number,
+ * its first dash is followed by no head, its second one by a pid that is too large; the latter is
+ * the helpful report.
  */
 static int further(int one, int other)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * ftrace/head.h - a line's start: task, CPU, time and the event's name.
- */
+/* ftrace/head.h - the beginning of a line: task, CPU, time and the event's name. */
 #ifndef SWAPSIM_FTRACE_HEAD_H
 #define SWAPSIM_FTRACE_HEAD_H
 
@@ -10,9 +8,9 @@
 struct ftrace_head {
 	struct ftrace_span comm;
 	struct ftrace_span event;
-	/* Behind the event's colon and spaces. */
+	/* The text after the event's colon and spaces. */
 	const char *text;
-	/* 0 under a clock of whole numbers. */
+	/* The time; 0 with an integer clock. */
 	int64_t t_ns;
 	int32_t pid;
 	uint16_t cpu;
@@ -20,7 +18,7 @@ struct ftrace_head {
 	int clock;
 };
 
-/* Reads a line's head. Returns an enum sws_ftrace_fault: nothing is noted yet. */
+/* Reads a line's head. Returns an enum sws_ftrace_fault, which is not recorded yet. */
 int sws_ftrace__head_read(const char *line, const char *end, struct ftrace_head *head);
 
 #endif

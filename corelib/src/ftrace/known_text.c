@@ -3,24 +3,24 @@
 #include "ftrace/value.h"
 
 /*
- * "{shrinker} {objects}: nid: {nid} {}" is cut into
+ * "{shrinker} {objects}: nid: {nid} {}" is split into
  *
  *      literal ""          name shrinker   ends at literal " "
  *      literal " "         name objects    ends at literal ": nid: "
  *      literal ": nid: "   name nid        ends at literal " ", which is the tail
  *      rest                                key=value words follow
  *
- * A value ends where the next literal begins, so a literal behind a value must not
- * begin as a number goes on.
+ * A value ends where the next literal begins, so a literal after a value must not start with a
+ * character that can continue a number.
  */
 
-/* A literal behind a value must not look like a part of it. */
+/* Returns true if a literal after a value cannot be taken for a part of it. */
 static bool is_border(struct ftrace_span literal)
 {
 	return literal.length && ftrace_nibble(literal.start[0]) > 15;
 }
 
-/* Cuts text->bytes into pieces; BAD_ARGUMENT where it breaks the rules of know_text. */
+/* Splits text->bytes into pieces; BAD_ARGUMENT if it violates the rules of know_text. */
 static int cut(const struct ftrace_event *event, struct ftrace_known_text *text)
 {
 	const char *at = text->bytes;

@@ -3,33 +3,36 @@
 #include "ftrace/value.h"
 
 /*
- * An event's rows nearly always have one shape: the same text around values
- * that change. A layout is that text, learned from a row that ftrace/scan.c
- * read, so the next row costs a comparison and a number per field:
+ * An event's rows nearly always have one shape: the same text around values that change. A layout
+ * is that text, learned from a row that ftrace/scan.c has read, so the next row needs a comparison
+ * and a number per field:
  *
  *      (f+0x0/0x2) folio=0x1f entry=-2
  *      literal           value literal value, then the tail ""
  *
- * Words that are no field are part of the literals, so a match implies them.
- * Where anything differs the row goes the slow way, which judges and reports.
+ * Words that are not fields are part of the literals, so a match implies them. A row with any
+ * difference is read the slow way, which decides and reports.
  *
- *      step     literal                   at   long    value
+ *      step     literal                   at   length  value
  *      0        "(f+0x0/0x2) folio="       0     18    0x1f, UINT64
  *      1        " entry="                 22      7    -2, INT64
  *      tail     ""                        31      0
- *      words    "(f+0x0/0x2)"             31     11    behind the row's 31 bytes
+ *      words    "(f+0x0/0x2)"             31     11    after the row's 31 bytes
  *
  *      the next row                            by this layout
  *      (f+0x0/0x2) folio=0x2000 entry=7        matches: a value may be longer or shorter
  *      (f+0x0/0x2) folio=0x20 entry=7 x=1      read to 7; then " x=1" is not the tail
- *      (f+0x0/0x2) folio=(null) entry=7        no pointer begins with a bracket
+ *      (f+0x0/0x2) folio=(null) entry=7        no pointer starts with a bracket
  *      (g+0x0/0x2) folio=0x20 entry=7          the first literal differs
  *
- * What a row wrote before it was found to differ does no harm: it stands at event->rows,
- * which does not count yet, and the slow way writes it anew.
+ * Values that a row has written before a difference is found do no harm: they are at event->rows,
+ * which does not count yet, and the slow way overwrites them.
  */
 
-/* The end of a step's value in a String column; NULL where the slow way must look. */
+/*
+ * Returns the end of a step's value in a String column; NULL if the row has to be read the slow
+ * way.
+ */
 static const char *string_end(const struct ftrace_layout *layout, size_t step, const char *at,
 			      const char *end)
 {
@@ -41,7 +44,7 @@ static const char *string_end(const struct ftrace_layout *layout, size_t step, c
 
 	switch ((enum ftrace_ends)layout->steps[step].ends) {
 	case FTRACE_ENDS_AT_SPACE:
-		/* A quoted value may hold spaces. */
+		/* A quoted value may contain spaces. */
 		if (at < end && *at == '"')
 			return NULL;
 		for (stop = at; stop < end && *stop != ' '; stop++)
@@ -72,7 +75,7 @@ static int read_string(struct sws_ftrace *self, struct ftrace_column *column, si
 	return sws_ftrace__column_code(self, column, text, (uint32_t *)column->values + row);
 }
 
-/* Reads the row by one layout; *matched is false where it has another shape. */
+/* Reads the row by one layout; *matched is false if it has another shape. */
 static int read_by(struct sws_ftrace *self, struct ftrace_event *event,
 		   const struct ftrace_layout *layout, const char *at, const char *end,
 		   bool *matched)
@@ -115,7 +118,7 @@ static int read_by(struct sws_ftrace *self, struct ftrace_event *event,
 	return SWS_OK;
 }
 
-/* The words of a layout are one text: interned once a batch. */
+/* Writes the words of a layout, one text that is interned once per batch. */
 static int write_words(struct sws_ftrace *self, struct ftrace_event *event,
 		       struct ftrace_layout *layout)
 {
@@ -131,7 +134,7 @@ static int write_words(struct sws_ftrace *self, struct ftrace_event *event,
 	return error;
 }
 
-/* Nulls for the columns that the layout lacks. */
+/* Writes nulls to the columns that the layout lacks. */
 static void write_gaps(struct ftrace_event *event, const struct ftrace_layout *layout,
 		       uint64_t stamp)
 {
@@ -165,7 +168,7 @@ int sws_ftrace__layout_read(struct sws_ftrace *self, struct ftrace_event *event,
 		struct ftrace_layout *layout = &event->layouts[which];
 		bool whole = layout->count + layout->has_words == event->columns_count;
 
-		/* A row with gaps needs valid, which the slow way brings about. */
+		/* A row with nulls needs valid, which the slow way allocates. */
 		if (!layout->used || (!whole && !event->ragged))
 			continue;
 		error = read_by(self, event, layout, text, end, matched);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ftrace/parts.h - the parser's state, and what its sources call of each other;
- * nobody else includes it. From the bottom up, each calls those above it alone:
+ * ftrace/parts.h - the parser's state, and the functions that its sources share; only these include
+ * it. From the bottom up, each calls only those above it:
  *
- *      span.h, value.h   text, and a value's text to a number
+ *      span.h, value.h   text, and conversion of a value's text to a number
  *      strings           each string of a batch once
- *      head              a line's start: task, CPU, time, event name
- *      faults            why a line cannot be read
- *      bytes, remarks    is it text? is it one of the lines that are no event?
- *      columns           an event's columns: found, made, grown
+ *      head              the beginning of a line: task, CPU, time, event name
+ *      faults            the reason why a line cannot be read
+ *      bytes, remarks    tests for text, and for lines that are not events
+ *      columns           an event's columns: look-up, creation, growth
  *      scan              the rest of a line: keys, values, words
  *      layout            the shape of the row before, matched at once
  *      rows              one row into the columns, by layout or by scan
- *      event             first rows and types; an event's end
- *      events            all events by name, handed out
- *      known_text        texts told beforehand
- *      ftrace            chunks to lines; a parser's life
+ *      event             first rows and types; the end of an event
+ *      events            all events by name, and their results
+ *      known_text        formats declared in advance
+ *      ftrace            chunks to lines; creation and end of a parser
  */
 #ifndef SWAPSIM_FTRACE_PARTS_H
 #define SWAPSIM_FTRACE_PARTS_H
@@ -26,9 +26,9 @@
 #include "ftrace/span.h"
 #include "ftrace/strings.h"
 
-/* --- a line's fields, and the texts told beforehand --- */
+/* --- a line's fields, and formats declared in advance --- */
 
-/* Where a value ends: for the layout that is learned from it. */
+/* The way in which a value ends, for the layout that is learned from it. */
 enum ftrace_ends {
 	FTRACE_ENDS_AT_SPACE,
 	FTRACE_ENDS_AT_LITERAL,
@@ -37,33 +37,33 @@ enum ftrace_ends {
 
 struct ftrace_field {
 	struct ftrace_span key;
-	/* Without quotes, trimmed where it runs to the line's end. */
+	/* The value without quotes; trimmed if it extends to the line's end. */
 	struct ftrace_span value;
-	/* The value as it stands in the line. */
+	/* The value in the line. */
 	const char *begin;
 	const char *end;
 	enum ftrace_ends ends;
-	/* Of the literal that ends it, under FTRACE_ENDS_AT_LITERAL. */
+	/* With FTRACE_ENDS_AT_LITERAL: the length of the literal that ends it. */
 	size_t stop_length;
-	/* Where it goes; set when its value is written. */
+	/* Its column; set when its value is written. */
 	size_t column;
 };
 
-/* The line at hand, as scan left it. */
+/* The current line, as read by scan. */
 struct ftrace_scan {
 	struct ftrace_field *fields;
 	size_t count;
 	size_t room;
-	/* Those that are no field, joined by one space. */
+	/* The words that are not fields, joined by single spaces. */
 	char *words;
 	size_t words_length;
 	size_t words_room;
 	bool has_words;
-	/* Every row of the same shape reads the same way. */
+	/* True if every row of the same shape is read in the same way. */
 	bool learnable;
 };
 
-/* One {field} of a known text, with the literal before it. */
+/* One {field} of a declared format, with the literal before it. */
 struct ftrace_piece {
 	struct ftrace_span literal;
 	struct ftrace_span name;
@@ -74,9 +74,9 @@ struct ftrace_known_text {
 	char *bytes;
 	struct ftrace_piece *pieces;
 	size_t count;
-	/* The literal behind the last piece. */
+	/* The literal after the last piece. */
 	struct ftrace_span tail;
-	/* key=value words follow. */
+	/* True if key=value words follow. */
 	bool rest;
 };
 
@@ -84,12 +84,12 @@ struct ftrace_known_text {
 
 #define FTRACE_LAYOUTS 4
 
-/* A value's place in a layout. */
+/* The place of a value in a layout. */
 struct ftrace_step {
-	/* Where the literal before it lies in the layout's bytes. */
+	/* The position of the literal before it in the layout's bytes. */
 	uint32_t literal;
 	uint32_t literal_length;
-	/* How much of the next literal ends a string. */
+	/* The length of the part of the next literal that ends a string. */
 	uint32_t stop_length;
 	uint16_t column;
 	/* enum sws_ftrace_type */
@@ -109,7 +109,7 @@ struct ftrace_layout {
 	uint32_t tail_length;
 	uint32_t words;
 	uint32_t words_length;
-	/* The words' code, of this batch of strings. */
+	/* The code of the words in this batch of strings. */
 	uint64_t words_batch;
 	uint32_t words_code;
 	bool has_words;
@@ -123,19 +123,19 @@ struct ftrace_column {
 	size_t name_length;
 	/* enum sws_ftrace_type */
 	int type;
-	/* Its type was told, not found. */
+	/* True if its type was declared, false if it was determined. */
 	bool known;
-	/* Some row that counts has it. */
+	/* True if a row that counts has it. */
 	bool used;
-	/* What the first rows say about its type: bits of enum ftrace_evidence. */
+	/* The evidence of the first rows for its type: bits of enum ftrace_evidence. */
 	unsigned int evidence;
-	/* int64_t, uint64_t or uint32_t codes, as the type says. */
+	/* int64_t, uint64_t or uint32_t codes, depending on the type. */
 	void *values;
-	/* A byte a row: 1 valid, 0 null; kept only while the event is ragged. */
+	/* A byte per row: 1 valid, 0 null; used only while the event is ragged. */
 	uint8_t *valid;
 	/* The row that wrote it last. */
 	uint64_t stamp;
-	/* The string of the row before, of this batch: strings repeat. */
+	/* The string of the row before, in this batch, because strings repeat. */
 	uint64_t last_batch;
 	uint32_t last_code;
 };
@@ -146,7 +146,7 @@ struct ftrace_known_field {
 	int type;
 };
 
-/* A row that waits as text. */
+/* A row that is stored as text. */
 struct ftrace_waiting {
 	uint64_t seq;
 	uint64_t line;
@@ -158,17 +158,17 @@ struct ftrace_event {
 	char *name;
 	size_t name_length;
 
-	/* What was told beforehand. */
+	/* The declarations. */
 	struct ftrace_known_field *known;
 	size_t known_count;
 	struct ftrace_known_text *texts;
 	size_t texts_count;
 
-	/* The columns, and those of the head that each event has. */
+	/* The columns, and those of the head, which each event has. */
 	struct ftrace_column *columns;
 	size_t columns_count;
 	size_t columns_room;
-	/* SIZE_MAX until a row has words. */
+	/* The column of words; SIZE_MAX until a row has words. */
 	size_t words_column;
 	size_t rows;
 	size_t room;
@@ -177,10 +177,10 @@ struct ftrace_event {
 	uint16_t *cpu;
 	int32_t *pid;
 	uint32_t *comm;
-	/* Some row of the batch lacks a column: valid is kept. */
+	/* True if a row of the batch lacks a column, so that valid is needed. */
 	bool ragged;
 
-	/* The first rows, until they have settled all types. */
+	/* The first rows, until they have determined all types. */
 	bool settled;
 	struct ftrace_waiting *waiting;
 	size_t waiting_count;
@@ -189,7 +189,7 @@ struct ftrace_event {
 	size_t waiting_length;
 	size_t waiting_bytes_room;
 
-	/* The one that matched last is tried first; the next one learned replaces the oldest. */
+	/* The layout that matched last is tried first; a new one replaces the oldest. */
 	struct ftrace_layout layouts[FTRACE_LAYOUTS];
 	unsigned int layout_hint;
 	unsigned int layout_next;
@@ -199,7 +199,7 @@ struct ftrace_event {
 
 #define FTRACE_COMMS 256
 
-/* A task's name of up to 16 bytes: its first eight and its last eight tell all of it. */
+/* A task's name of up to 16 bytes: its first eight and its last eight bytes contain all of it. */
 struct ftrace_comm {
 	uint64_t bytes[2];
 	size_t length;
@@ -207,13 +207,13 @@ struct ftrace_comm {
 	uint32_t code;
 };
 
-/* The fault of the line at hand. */
+/* The fault of the current line. */
 struct ftrace_trouble {
 	/* enum sws_ftrace_fault */
 	int kind;
-	/* Of the column at fault, or -1. */
+	/* The type of the column at fault, or -1. */
 	int type;
-	/* A copy: a column at fault may go before the fault is filed. */
+	/* A copy, because the column may be dropped before the fault is filed. */
 	char field[64];
 	struct ftrace_span excerpt;
 };
@@ -226,10 +226,10 @@ struct sws_ftrace {
 	/* Lost events by CPU. */
 	uint64_t *lost;
 	size_t lost_count;
-	/* A feed has failed: the parser can only be asked and freed. */
+	/* True after a failed feed; only results may be read. */
 	bool failed;
 
-	/* A line whose end was not fed yet. */
+	/* A line whose end has not been fed yet. */
 	char *carry;
 	size_t carry_length;
 	size_t carry_room;
@@ -237,67 +237,67 @@ struct sws_ftrace {
 	struct ftrace_event **events;
 	size_t events_count;
 	size_t events_room;
-	/* Those made by the know calls, which config.max_events does not count. */
+	/* The number of declared events, which config.max_events does not include. */
 	size_t events_known;
 	/* A hash table of events: index + 1, or 0. */
 	uint32_t *names;
 	size_t names_room;
 
 	struct ftrace_strings strings;
-	/* A cache of the tasks' codes, at a hash of the name. */
+	/* A cache of the codes of tasks' names, at a hash of the name. */
 	struct ftrace_comm comms[FTRACE_COMMS];
 	struct ftrace_scan scan;
-	/* Counts the rows tried: tells which columns a row wrote. */
+	/* The number of rows tried; identifies the columns that a row has written. */
 	uint64_t stamp;
 	size_t cells;
 };
 
 /* --- faults.c --- */
 
-/* Notes why the line at hand cannot be read; returns BAD_LINE. */
+/* Records why the current line cannot be read; returns BAD_LINE. */
 int sws_ftrace__trouble(struct sws_ftrace *self, int kind, struct ftrace_span field,
 			struct ftrace_span excerpt);
 
-/* Files the noted trouble under a line's number; SWS_OK where config.skip is on. */
+/* Files the recorded fault under a line's number; returns SWS_OK if config.skip is on. */
 int sws_ftrace__file(struct sws_ftrace *self, uint64_t line);
 
 /* --- bytes.c --- */
 
-/* Whether text needs a closer look: control bytes, or bytes beyond ASCII. */
+/* Returns true if text needs a closer test: control bytes, or bytes beyond ASCII. */
 bool sws_ftrace__is_odd(const char *bytes, size_t length);
 
-/* The closer look at one line: BAD_LINE for bytes that no text has, or no UTF-8. */
+/* Tests one line closely: BAD_LINE for bytes that are not text, or not UTF-8. */
 int sws_ftrace__check_bytes(struct sws_ftrace *self, struct ftrace_span line);
 
 /* --- remarks.c --- */
 
-/* Reads a line that is no event: comments, losses, the preamble of trace-cmd report. */
+/* Reads a line that is not an event: comments, losses, the preamble of trace-cmd report. */
 int sws_ftrace__remark_read(struct sws_ftrace *self, const char *line, const char *end,
 			    bool *is_remark);
 
 /* --- columns.c --- */
 
-/* The type that was told for a field, -1 where none was. */
+/* Returns the declared type of a field, -1 if there is none. */
 int sws_ftrace__known_type(const struct ftrace_event *event, struct ftrace_span field);
 
-/* Finds a field's column, or makes it; `guess` is where the row's order suggests it. */
+/* Finds or creates a field's column; `guess` is its likely position from the row's order. */
 int sws_ftrace__column_find(struct sws_ftrace *self, struct ftrace_event *event,
 			    const struct ftrace_field *field, size_t guess, size_t *index);
 
-/* Makes the column for words that are no field, if there is none. */
+/* Creates the column for words that are not fields if it does not exist. */
 int sws_ftrace__column_for_words(struct sws_ftrace *self, struct ftrace_event *event);
 
-/* Interns a String column's value, which is often that of the row before. */
+/* Interns the value of a String column, which is often that of the row before. */
 int sws_ftrace__column_code(struct sws_ftrace *self, struct ftrace_column *column,
 			    struct ftrace_span text, uint32_t *code);
 
-/* Doubles the rows that all columns have room for. */
+/* Doubles the capacity of all columns. */
 int sws_ftrace__columns_grow(struct sws_ftrace *self, struct ftrace_event *event);
 
-/* Frees the columns beyond the first count. */
+/* Drops the columns after the first `count`. */
 void sws_ftrace__columns_drop(struct sws_ftrace *self, struct ftrace_event *event, size_t count);
 
-/* Starts to keep a byte per row that tells values from nulls. */
+/* Allocates valid, a byte per row that distinguishes values from nulls. */
 void sws_ftrace__columns_become_ragged(struct ftrace_event *event);
 
 /* --- scan.c --- */
@@ -310,37 +310,37 @@ void sws_ftrace__scan_free(struct sws_ftrace *self);
 
 /* --- layout.c --- */
 
-/* Tries the shapes of the rows before; *matched where one fits and its values are written. */
+/* Tries the layouts of earlier rows; *matched is true if one fits and its values are written. */
 int sws_ftrace__layout_read(struct sws_ftrace *self, struct ftrace_event *event, const char *text,
 			    const char *end, bool *matched);
 
-/* Learns the shape of the row that self->scan holds. */
+/* Learns the layout of the row in self->scan. */
 int sws_ftrace__layout_learn(struct sws_ftrace *self, struct ftrace_event *event, const char *text,
 			     const char *end);
 
 /* --- rows.c --- */
 
-/* Reads one row into the columns; a row at fault leaves nothing behind. */
+/* Reads one row into the columns; a faulty row has no effect. */
 int sws_ftrace__row_read(struct sws_ftrace *self, struct ftrace_event *event,
 			 const struct ftrace_head *head, uint64_t seq, const char *end);
 
 /* --- event.c --- */
 
-/* Takes one event line: to the columns, or to wait with the first rows. */
+/* Handles one event line: writes it to the columns, or stores it with the first rows. */
 int sws_ftrace__event_take(struct sws_ftrace *self, struct ftrace_event *event,
 			   const struct ftrace_head *head, const char *line, const char *end);
 
-/* Decides the types by the rows that wait, and reads those. */
+/* Determines the types from the stored rows, and reads these. */
 int sws_ftrace__event_settle(struct sws_ftrace *self, struct ftrace_event *event);
 
-/* Drops the rows; columns and layouts stay. */
+/* Drops the rows; columns and layouts remain. */
 void sws_ftrace__event_clear(struct ftrace_event *event);
 
 void sws_ftrace__event_free(struct sws_ftrace *self, struct ftrace_event *event);
 
 /* --- events.c --- */
 
-/* Finds an event by name, or adds it; *event is NULL where there are too many. */
+/* Finds an event by name, or adds it; *event is NULL if there are too many. */
 int sws_ftrace__event_find(struct sws_ftrace *self, struct ftrace_span name, bool known,
 			   struct ftrace_event **event);
 

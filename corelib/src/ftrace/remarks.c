@@ -45,7 +45,10 @@ static int add_lost(struct sws_ftrace *self, size_t cpu, uint64_t count)
 	return SWS_OK;
 }
 
-/* tracefs: "CPU:3 [LOST 12 EVENTS]"; trace-cmd: "CPU:3 [12 EVENTS DROPPED]"; either without n. */
+/*
+ * tracefs: "CPU:3 [LOST 12 EVENTS]"; trace-cmd: "CPU:3 [12 EVENTS DROPPED]"; both also without the
+ * number.
+ */
 static int read_lost(struct sws_ftrace *self, const char *at, const char *end)
 {
 	struct ftrace_span line = ftrace_between(at, end);
@@ -74,7 +77,7 @@ static int read_lost(struct sws_ftrace *self, const char *at, const char *end)
 	return SWS_OK;
 }
 
-/* What trace-cmd report writes above the events. */
+/* Returns true for a line that trace-cmd report writes before the events. */
 static bool is_preamble(const char *at, const char *end)
 {
 	int64_t value = 0;
@@ -90,9 +93,9 @@ static bool is_preamble(const char *at, const char *end)
 }
 
 /*
- * The first byte decides, and cheaply: a task's name has 15 bytes at most and stands at
- * the right of 16 columns, so an event line begins with a space. Where the indent was lost
- * a task "cpus" begins as a preamble does, and is none at the "=".
+ * The first byte is a cheap test: a task's name has at most 15 bytes and is right-aligned in 16
+ * columns, so an event line starts with a space. In a text without indentation, a task "cpus"
+ * starts like a preamble, but lacks the "=".
  */
 int sws_ftrace__remark_read(struct sws_ftrace *self, const char *line, const char *end,
 			    bool *is_remark)

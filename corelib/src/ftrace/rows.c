@@ -3,7 +3,7 @@
 #include "ftrace/value.h"
 
 /*
- * A row goes by a layout if one matches, else slowly; both leave the columns so:
+ * A row is read by a layout if one matches, else slowly; both leave the columns in this state:
  *
  *      rows     a=1      a=1 b=x   a=(fault)       ragged from row 2 on: b is new, and
  *      a        1        1         0               null in row 1
@@ -11,7 +11,7 @@
  *      b        0        code 7    0
  *      valid    0        1         0
  *
- * While no row lacks a column, valid is not written at all.
+ * While no row lacks a column, valid is not written.
  */
 
 /* seq, t_ns, cpu, pid, comm. */
@@ -75,7 +75,7 @@ static int write_words(struct sws_ftrace *self, struct ftrace_event *event)
 				       (uint32_t *)column->values + event->rows);
 }
 
-/* Writes null to each column that the row at hand did not reach. */
+/* Writes null to each column that the current row lacks. */
 static void write_missing(struct ftrace_event *event, uint64_t stamp)
 {
 	size_t row = event->rows;
@@ -94,7 +94,7 @@ static void write_missing(struct ftrace_event *event, uint64_t stamp)
 	}
 }
 
-/* Writes all fields of self->scan; the row counts only when its caller says so. */
+/* Writes all fields of self->scan; the caller decides whether the row counts. */
 static int write_fields(struct sws_ftrace *self, struct ftrace_event *event, bool *whole)
 {
 	struct ftrace_scan *scan = &self->scan;
@@ -122,7 +122,7 @@ static int write_fields(struct sws_ftrace *self, struct ftrace_event *event, boo
 	return scan->has_words ? write_words(self, event) : SWS_OK;
 }
 
-/* A null that the row spells out, "(fault)". */
+/* Writes a null that the row contains as text, "(fault)". */
 static void write_spelt_nulls(struct ftrace_event *event, const struct ftrace_scan *scan)
 {
 	for (size_t i = 0; i < scan->count; i++) {
@@ -134,9 +134,9 @@ static void write_spelt_nulls(struct ftrace_event *event, const struct ftrace_sc
 }
 
 /*
- * The slow way: reads any shape, finds every fault, learns the shape for the next row.
- * The stamp counts rows tried, not rows read: columns that a row at fault had stamped
- * before its fault was met are not taken for columns of the row that comes next.
+ * Reads a row of any shape, finds every fault, and learns the layout for the next row. The stamp
+ * counts rows tried, not rows read: columns that a faulty row has stamped before its fault are not
+ * taken for columns of the next row.
  */
 static int read_slowly(struct sws_ftrace *self, struct ftrace_event *event, const char *text,
 		       const char *end)
@@ -149,7 +149,7 @@ static int read_slowly(struct sws_ftrace *self, struct ftrace_event *event, cons
 	self->stamp++;
 	if (!error)
 		error = write_fields(self, event, &whole);
-	/* A line at fault leaves no column behind. */
+	/* A faulty line leaves no new column. */
 	if (error) {
 		sws_ftrace__columns_drop(self, event, columns);
 		return error;
@@ -163,9 +163,9 @@ static int read_slowly(struct sws_ftrace *self, struct ftrace_event *event, cons
 }
 
 /*
- * Interns a task's name, by way of a small cache keyed by its bytes. "kworker/0:1" has 11:
- * its first eight are "kworker/", its last eight "rker/0:1", and with the length no other
- * name has both. A name of up to 7 bytes fits the first word, zeros behind it.
+ * Interns a task's name by a small cache keyed by its bytes. "kworker/0:1" has 11 bytes: its first
+ * eight are "kworker/", its last eight "rker/0:1", and with the length no other name has both. A
+ * name of up to 7 bytes fits into the first word, followed by zeros.
  */
 static int comm_code(struct sws_ftrace *self, struct ftrace_span comm, uint32_t *code)
 {
@@ -175,7 +175,7 @@ static int comm_code(struct sws_ftrace *self, struct ftrace_span comm, uint32_t 
 
 	if (comm.length > sizeof(bytes))
 		return sws_ftrace__strings_intern(&self->strings, comm, code);
-	/* What was just stored in pieces is slow to load as a word: copy only where it must be. */
+	/* Loading a word that was just stored in parts is slow, so short names only are copied. */
 	if (comm.length >= 8) {
 		bytes[0] = ftrace_load8(comm.start);
 		bytes[1] = ftrace_load8(comm.start + comm.length - 8);

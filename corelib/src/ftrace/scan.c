@@ -3,15 +3,14 @@
 #include "ftrace/value.h"
 
 /*
- * The slow, whole truth about the text of a line: which words are key=value,
- * which are none. ftrace/layout.c takes the same decisions faster, and gives
- * up where it is not sure.
+ * The slow and complete parser for the text of a line: it separates key=value words from others.
+ * ftrace/layout.c makes the same decisions faster, and gives up if it is not sure.
  *
  *      (f+0x0/0x2) folio=0x1f name="a b" nid=0 a=b=c 9x=1
  *
- *      words     (f+0x0/0x2) 9x=1         a key begins with a letter or _
+ *      words     (f+0x0/0x2) 9x=1         a key starts with a letter or _
  *      fields    folio: 0x1f   name: a b   nid: 0   a: b=c
- *                the row is not learnt: a value in quotes does not end at the next space
+ *                the row is not learned: a value in quotes does not end at the next space
  */
 
 static bool is_key(struct ftrace_span key)
@@ -56,7 +55,7 @@ static int add_word(struct sws_ftrace *self, struct ftrace_span word)
 	return SWS_OK;
 }
 
-/* The closing quote of a value that opens one, as kprobes print strings; NULL where none is. */
+/* Returns the closing quote of a value, as kprobes print strings; NULL if there is none. */
 static const char *closing_quote(const char *value, const char *end)
 {
 	if (value == end || *value != '"')
@@ -67,7 +66,7 @@ static const char *closing_quote(const char *value, const char *end)
 	return NULL;
 }
 
-/* Reads the word at `at`; *behind gets the byte after it. */
+/* Reads the word at `at`; *behind is the byte after it. */
 static int read_word(struct sws_ftrace *self, const char *at, const char *end, const char **behind)
 {
 	const char *stop = memchr(at, ' ', (size_t)(end - at));
@@ -139,7 +138,7 @@ static struct ftrace_span next_literal(const struct ftrace_known_text *text, siz
 	return i + 1 < text->count ? text->pieces[i + 1].literal : text->tail;
 }
 
-/* Where the value of piece i, which begins at `at`, ends; NULL where the text is another. */
+/* Returns the end of piece i's value, which begins at `at`; NULL if the text does not match. */
 static const char *piece_end(const struct ftrace_known_text *text, size_t i, const char *at,
 			     const char *end)
 {
@@ -159,7 +158,7 @@ static const char *piece_end(const struct ftrace_known_text *text, size_t i, con
 }
 
 /*
- * Reads the line by one known text; *behind gets what is left of it, or NULL for no match.
+ * Reads the line by one declared format; *behind is the rest of the line, or NULL for no match.
  *
  *      {shrinker} {objects}: nid: {nid} {}
  *
@@ -169,7 +168,7 @@ static const char *piece_end(const struct ftrace_known_text *text, size_t i, con
  *                                               -            nid, to " ", the tail
  *                                                 --------   behind: read word by word
  *
- * "... nid: 0" alone is no match, for the tail's space is missing: told texts are whole.
+ * "... nid: 0" alone does not match, because the tail's space is missing: formats match completely.
  */
 static int scan_known(struct sws_ftrace *self, const struct ftrace_known_text *text, const char *at,
 		      const char *end, const char **behind)
@@ -218,7 +217,10 @@ int sws_ftrace__scan(struct sws_ftrace *self, const struct ftrace_event *event, 
 		error = scan_known(self, &event->texts[i], text, end, &behind);
 		if (error)
 			return error;
-		/* Another row of this shape may fit the first text: only its own shape is sure. */
+		/*
+		 * Another row of this shape may match the first format; only the first one is
+		 * unambiguous.
+		 */
 		self->scan.learnable = i == 0 && behind;
 	}
 	if (!behind) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * ftrace/span.h - a piece of text by its start and its length; no NUL, no copy.
- */
+/* ftrace/span.h - a part of a text by its start and its length, without NUL and without a copy. */
 #ifndef SWAPSIM_FTRACE_SPAN_H
 #define SWAPSIM_FTRACE_SPAN_H
 
@@ -9,7 +7,7 @@
 
 #include <string.h>
 
-/* Bytes of a line, or of a copy that outlives it. */
+/* Bytes of a line, or of a longer-lived copy. */
 struct ftrace_span {
 	const char *start;
 	size_t length;
@@ -20,7 +18,7 @@ static inline struct ftrace_span ftrace_between(const char *start, const char *e
 	return (struct ftrace_span){ start, (size_t)(end - start) };
 }
 
-/* Whether two texts of one length agree; most are keys of a few bytes, so no call. */
+/* Compares two texts of one length; inline, because most are keys of a few bytes. */
 static inline bool ftrace_same(const char *a, const char *b, size_t length)
 {
 	uint64_t x = 0;
@@ -56,7 +54,7 @@ static inline bool ftrace_same(const char *a, const char *b, size_t length)
 	return true;
 }
 
-/* Of a fault that has no text. */
+/* Returns an empty text, for a fault without one. */
 static inline struct ftrace_span ftrace_nothing(void)
 {
 	return (struct ftrace_span){ "", 0 };

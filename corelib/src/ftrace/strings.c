@@ -20,9 +20,9 @@ static uint32_t hash_of(struct ftrace_span text)
 }
 
 /*
- * Strings without a start of their own: ends[1] is 7, ends[2] is 23.
+ * Only the ends of strings are stored: ends[1] is 7, ends[2] is 23.
  *
- *      kswapd0\nRECLAIM_WB_ANON\n       code 2 begins behind the end of code 1, at 8,
+ *      kswapd0\nRECLAIM_WB_ANON\n       code 2 begins after the end of code 1, at 8,
  *      0      7 8              23        and has 23 - 8 = 15 bytes
  */
 static size_t start_of(const struct ftrace_strings *self, uint32_t code)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ftrace/value.h - a value's text to a number; inline, for the row's inner loop.
+ * ftrace/value.h - conversion of a value's text to a number; inline, for the inner loop of a row.
  *
- * The _prefix functions read digits as far as they go and give up, with NULL,
- * on anything unusual; the span functions judge a whole value.
+ * The _prefix functions read digits up to another character and return NULL for anything unusual;
+ * the functions on spans decide about a complete value.
  */
 #ifndef SWAPSIM_FTRACE_VALUE_H
 #define SWAPSIM_FTRACE_VALUE_H
@@ -14,15 +14,18 @@
 
 enum ftrace_verdict {
 	FTRACE_FITS,
-	FTRACE_MISFIT,       /* it is not of this type */
-	FTRACE_OUT_OF_RANGE, /* it is, but too large */
+	/* It is not of this type. */
+	FTRACE_MISFIT,
+	/* It is of this type, but too large. */
+	FTRACE_OUT_OF_RANGE,
 };
 
-/* What a first row says about the type of its column; bits. */
+/* The evidence of a first row for the type of its column, as bits. */
 enum ftrace_evidence {
 	FTRACE_SAYS_DECIMAL = 1,
 	FTRACE_SAYS_POINTER = 2,
-	FTRACE_SAYS_EITHER = 4, /* 0, or 16 digits that may be a pointer's */
+	/* 0, or 16 digits that may be a pointer. */
+	FTRACE_SAYS_EITHER = 4,
 	FTRACE_SAYS_OTHER = 8,
 };
 
@@ -31,7 +34,7 @@ static inline bool ftrace_is_digit(char c)
 	return (unsigned int)(c - '0') < 10;
 }
 
-/* The value of a hexadecimal digit, or 16 and above. */
+/* Returns the value of a hexadecimal digit, or 16 and above. */
 static inline unsigned int ftrace_nibble(char c)
 {
 	unsigned int digit = (unsigned int)(unsigned char)c - '0';
@@ -43,11 +46,11 @@ static inline unsigned int ftrace_nibble(char c)
 }
 
 /*
- * The prefix readers are loops on purpose: the processor predicts where digits
- * end and reads on, while arithmetic that finds the end makes it wait.
+ * The prefix functions are loops on purpose: the processor predicts where digits end and continues,
+ * while arithmetic that computes the end would delay it.
  */
 
-/* Reads 1 to 18 decimal digits; the byte behind them, or NULL. */
+/* Reads 1 to 18 decimal digits; returns the byte after them, or NULL. */
 static inline const char *ftrace_digits_prefix(const char *at, const char *end, uint64_t *value)
 {
 	const char *first = at;
@@ -59,7 +62,7 @@ static inline const char *ftrace_digits_prefix(const char *at, const char *end, 
 	return at > first && at - first <= 18 ? at : NULL;
 }
 
-/* Reads 1 to 18 decimal digits, '-' allowed; the byte behind them, or NULL. */
+/* Reads 1 to 18 decimal digits, '-' allowed; returns the byte after them, or NULL. */
 static inline const char *ftrace_decimal_prefix(const char *at, const char *end, int64_t *value)
 {
 	bool negative = at < end && *at == '-';
@@ -73,7 +76,7 @@ static inline const char *ftrace_decimal_prefix(const char *at, const char *end,
 
 #define FTRACE_ONES UINT64_C(0x0101010101010101)
 
-/* Eight bytes as a number, the first one lowest. */
+/* Returns eight bytes as a number in little-endian order. */
 static inline uint64_t ftrace_load8(const char *at)
 {
 	const unsigned char *byte = (const unsigned char *)at;
@@ -84,19 +87,19 @@ static inline uint64_t ftrace_load8(const char *at)
 }
 
 /*
- * Eight hexadecimal digits at once, lower case, as the kernel prints; false for
- * any other byte. 0x30 to 0x39 are digits, 0x61 to 0x66 letters: bit 6 tells them.
+ * Converts eight lower-case hexadecimal digits at once, as the kernel prints them; returns false
+ * for any other byte. 0x30 to 0x39 are digits, 0x61 to 0x66 letters; bit 6 distinguishes them.
  *
- *      byte        letter   low   high as it must be   low + 6 + 3 if letter     digit
+ *      byte        letter   low   high as required     low + 6 + 3 if letter     digit
  *      '7'  0x37        0     7   0x30, yes            13                        7
  *      ':'  0x3a        0    10   0x30, yes            16: bit 4, bad
  *      'c'  0x63        1     3   0x60, yes            12                        3 + 9
  *      'g'  0x67        1     7   0x60, yes            16: bit 4, bad
- *      '`'  0x60        1     0   0x60, yes             9, but letter 0 is none: bad
- *      'C'  0x43        1     3   0x60, no: bad                                  the loop's
+ *      '`'  0x60        1     0   0x60, yes             9, but there is no letter 0: bad
+ *      'C'  0x43        1     3   0x60, no: bad                                  by the loop
  *
- * Then neighbours join, "0123cdef" being 0 1 2 3 c d e f from the lowest byte on:
- * low << 4 | low >> 8 has 01 in byte 0, 23 in byte 2, cd in 4 and ef in 6.
+ * Then neighbours are joined; "0123cdef" is 0 1 2 3 c d e f from the lowest byte on: low << 4 | low
+ * >> 8 has 01 in byte 0, 23 in byte 2, cd in 4 and ef in 6.
  */
 static inline bool ftrace_eight_nibbles(const char *at, uint64_t *value)
 {
@@ -105,7 +108,7 @@ static inline bool ftrace_eight_nibbles(const char *at, uint64_t *value)
 	uint64_t low = text & FTRACE_ONES * 0x0f;
 	uint64_t bad = (text & FTRACE_ONES * 0xf0) ^ (FTRACE_ONES * 0x30 + letters * 0x30);
 
-	/* Beyond 9 a digit's nibble reaches bit 4, beyond f a letter's; none is letter 0. */
+	/* Above 9 a digit's nibble reaches bit 4, above f a letter's; there is no letter 0. */
 	bad |= (low + FTRACE_ONES * 6 + letters * 3) & FTRACE_ONES * 0x10;
 	bad |= letters & ~((low + FTRACE_ONES * 0x0f) >> 4);
 	if (bad)
@@ -117,7 +120,7 @@ static inline bool ftrace_eight_nibbles(const char *at, uint64_t *value)
 	return true;
 }
 
-/* Reads 1 to 16 hexadecimal digits; the byte behind them, or NULL. */
+/* Reads 1 to 16 hexadecimal digits; returns the byte after them, or NULL. */
 static inline const char *ftrace_hex_prefix(const char *at, const char *end, uint64_t *value)
 {
 	const char *first = at;
@@ -138,7 +141,7 @@ static inline const char *ftrace_hex_prefix(const char *at, const char *end, uin
 	return at > first && at - first <= 16 ? at : NULL;
 }
 
-/* Reads 0x... or the 16 digits of %p; the byte behind them, or NULL. */
+/* Reads 0x... or the 16 digits of %p; returns the byte after them, or NULL. */
 static inline const char *ftrace_pointer_prefix(const char *at, const char *end, uint64_t *value)
 {
 	const char *first = at;
@@ -149,7 +152,7 @@ static inline const char *ftrace_pointer_prefix(const char *at, const char *end,
 	return at && at - first == 16 ? at : NULL;
 }
 
-/* The sum of decimal digits, where it is at most limit. */
+/* Converts decimal digits to a number of at most limit. */
 static inline enum ftrace_verdict ftrace_digits(struct ftrace_span text, uint64_t limit,
 						uint64_t *value)
 {
@@ -175,7 +178,7 @@ static inline enum ftrace_verdict ftrace_decimal(struct ftrace_span text, int64_
 	bool negative = text.length && text.start[0] == '-';
 	struct ftrace_span digits = { text.start + negative, text.length - negative };
 	uint64_t sum = 0;
-	/* The most negative number's magnitude is one more than the largest's. */
+	/* The most negative number's magnitude is one more than the largest number. */
 	enum ftrace_verdict verdict = ftrace_digits(digits, (uint64_t)INT64_MAX + negative, &sum);
 
 	*value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
@@ -210,14 +213,14 @@ static inline enum ftrace_verdict ftrace_pointer(struct ftrace_span text, uint64
 {
 	if (ftrace_is_0x(text))
 		return ftrace_hex((struct ftrace_span){ text.start + 2, text.length - 2 }, value);
-	/* %#lx prints a zero without 0x. */
+	/* %#lx prints zero without 0x. */
 	if (text.length == 16 || (text.length == 1 && text.start[0] == '0'))
 		return ftrace_hex(text, value);
 	return FTRACE_MISFIT;
 }
 
 /*
- * A whole number of 64 bits, in either notation: a column keeps the bits, with a sign or without.
+ * Reads an integer of 64 bits in either notation: a column stores the bits, signed or unsigned.
  *
  *      text                    INT64             UINT64
  *      37                      37                37
@@ -225,9 +228,10 @@ static inline enum ftrace_verdict ftrace_pointer(struct ftrace_span text, uint64
  *      -2                      -2                0xfffffffffffffffe
  *      0xfffffffffffffffe      -2                0xfffffffffffffffe
  *      18446744073709551614    -2                0xfffffffffffffffe
- *      kswapd0                 none              none
+ *      kswapd0                 invalid           invalid
  *
- * One text is both, and read as its column is printed: the digits of a %p may all be decimal.
+ * Some texts are valid in both notations and are read in that of their column: the digits of a %p
+ * may all be decimal.
  */
 static inline enum ftrace_verdict ftrace_any_decimal(struct ftrace_span text, uint64_t *bits)
 {
@@ -255,7 +259,7 @@ static inline enum ftrace_verdict ftrace_unsigned(struct ftrace_span text, uint6
 	return verdict == FTRACE_MISFIT ? ftrace_any_decimal(text, bits) : verdict;
 }
 
-/* Hexadecimal digits, with 0x or without; decimal ones would look the same. */
+/* Reads hexadecimal digits, with or without 0x; decimal ones would look the same. */
 static inline enum ftrace_verdict ftrace_bare_hex(struct ftrace_span text, uint64_t *bits)
 {
 	return ftrace_is_0x(text) ? ftrace_pointer(text, bits) : ftrace_hex(text, bits);
@@ -268,7 +272,7 @@ static inline bool ftrace_is(struct ftrace_span text, const char *word)
 	return text.length == length && memcmp(text.start, word, length) == 0;
 }
 
-/* What the kernel prints where a number could not be read, or a pointer is none. */
+/* Returns true for the text that the kernel prints for an unreadable number or a null pointer. */
 static inline bool ftrace_is_null(struct ftrace_span text)
 {
 	return text.length && text.start[0] == '(' &&
@@ -278,15 +282,15 @@ static inline bool ftrace_is_null(struct ftrace_span text)
 }
 
 /*
- * What one value says, and what ftrace_judge makes of a column's first rows together:
+ * The evidence of one value, and the result of ftrace_judge for the first rows of a column:
  *
- *      value                says           first rows       type
+ *      value                evidence       first rows       type
  *      -2  37               decimal        0 and 37         INT64
  *      0x1f                 pointer        0 and 0x1f       UINT64: the 0 is that of %#lx
  *      0                    either         0 alone          INT64
- *      1234567890123456     either         37 and 0x1f      UINT64: whole numbers both
- *      0000000012345678     pointer        1f alone         STRING: hexadecimal must be told
- *      1f  kswapd0          other          (null) alone     STRING: nothing is known of it
+ *      1234567890123456     either         37 and 0x1f      UINT64: integers both
+ *      0000000012345678     pointer        1f alone         STRING: hexadecimal is declared
+ *      1f  kswapd0          other          (null) alone     STRING: the type is unknown
  */
 static inline unsigned int ftrace_weigh(struct ftrace_span text)
 {
@@ -298,10 +302,10 @@ static inline unsigned int ftrace_weigh(struct ftrace_span text)
 
 	if (ftrace_is_null(text))
 		return 0;
-	/* An address by :u64, 18446744071562067968. */
+	/* An address printed by :u64, 18446744071562067968. */
 	if (as_decimal == FTRACE_OUT_OF_RANGE && text.start[0] != '-')
 		return FTRACE_SAYS_POINTER;
-	/* A pointer of 16 decimal digits is rare, unless zeros hide a hashed one. */
+	/* A pointer of 16 decimal digits is rare, except a hashed one with leading zeros. */
 	if (decimal && pointer && (text.length == 1 || text.start[0] != '0'))
 		return FTRACE_SAYS_EITHER;
 	if (pointer)
@@ -309,7 +313,7 @@ static inline unsigned int ftrace_weigh(struct ftrace_span text)
 	return decimal ? FTRACE_SAYS_DECIMAL : FTRACE_SAYS_OTHER;
 }
 
-/* The type that all evidence of a column's first rows agrees with. */
+/* Returns the type that agrees with all evidence of a column's first rows. */
 static inline int ftrace_judge(unsigned int evidence)
 {
 	if (!evidence || evidence & FTRACE_SAYS_OTHER)

@@ -9,7 +9,7 @@ static bool codes_are_good(const struct sws_ftrace *self, const uint32_t *codes,
 	return true;
 }
 
-/* A row is either valid, 1, or null, 0 with a zero for its value. */
+/* Returns true if each row is valid, 1, or null, 0, with the value 0. */
 static bool nulls_are_good(const struct ftrace_event *event, const struct ftrace_column *column)
 {
 	for (size_t row = 0; row < event->rows; row++) {
@@ -26,7 +26,7 @@ static bool nulls_are_good(const struct ftrace_event *event, const struct ftrace
 static const char *event_fault(const struct sws_ftrace *self, const struct ftrace_event *event)
 {
 	if (!codes_are_good(self, event->comm, event->rows))
-		return "a task's name has a code of no string";
+		return "the code of a task's name has no string";
 	for (size_t row = 1; row < event->rows; row++)
 		if (event->seq[row] <= event->seq[row - 1])
 			return "the rows of an event are out of order";
@@ -35,7 +35,7 @@ static const char *event_fault(const struct sws_ftrace *self, const struct ftrac
 
 		if (column->type == SWS_FTRACE_STRING &&
 		    !codes_are_good(self, column->values, event->rows))
-			return "a field has a code of no string";
+			return "the code of a field has no string";
 		if (event->ragged && !nulls_are_good(event, column))
 			return "a null has a value";
 	}
