@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The policies of a reader's file. A policy is code: the file runs as whoever reads it.
+"""The policies of a Python file, which runs with the rights of the caller.
 
-It is no module that could be imported by name, so functions of it travel to other processes by
-their code, and no other process reads the file.
+The file is not importable by name: its functions are sent to other processes by their code.
 """
 
 import sys
@@ -20,7 +19,7 @@ def policies_in(path: Path | str) -> tuple[Policy, ...]:
     Parameters
     ----------
     path : Path or str
-        What it imports may lie beside it. Its ``__name__`` is None.
+        It may import modules of its own folder. Its ``__name__`` is None.
 
     Returns
     -------
@@ -30,8 +29,8 @@ def policies_in(path: Path | str) -> tuple[Policy, ...]:
     Raises
     ------
     InputError
-        Naming the file and the line: it is no Python, it raises, or a policy cannot be compiled;
-        or it makes no policy, or two of one name.
+        Naming the file and the line: it is not Python, it raises, or a policy cannot be compiled;
+        or it makes no policy, or two with one name.
     """
     path = Path(path)
     found = {id(each): each for each in _run(path).values() if isinstance(each, Policy)}
@@ -53,10 +52,10 @@ def _run(path: Path) -> dict[str, object]:
         code = compile(text, str(path), "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
-        raise InputError(f"is no Python ({_said(error)}): mend it", path=path, line=line) from None
-    # Without a name: numba, which wants the module of a function, would import the file by it.
+        raise InputError(f"is not Python ({_said(error)}): fix it", path=path, line=line) from None
+    # The name is None, or numba would import the file as the module of its functions.
     names: dict[str, object] = {"__name__": None, "__file__": str(path)}
-    # Behind all others: a neighbour called as a library is not to stand in its place.
+    # At the end, so that a file next to it cannot replace a library of the same name.
     sys.path.append(str(path.resolve().parent))
     try:
         exec(code, names)
@@ -70,13 +69,13 @@ def _run(path: Path) -> dict[str, object]:
     except BaseException as error:
         interrupt.check()
         raise InputError(
-            f"raises {_said(error)}: mend it", path=path, line=line_in(error, str(path))
+            f"raises {_said(error)}: fix it", path=path, line=line_in(error, str(path))
         ) from None
     return names
 
 
 def line_in(error: BaseException, filename: str) -> int | None:
-    """Return the last line of a file that an error came through."""
+    """Return the last line of a file in an error's traceback."""
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
@@ -86,9 +85,9 @@ def line_in(error: BaseException, filename: str) -> int | None:
 
 
 def _said(error: BaseException) -> str:
-    """Return an error's kind and its words, in one line."""
+    """Return an error's type and message in one line."""
     try:
         words = str(getattr(error, "msg", None) or error)
     except Exception:
-        words = ""  # An error of the file's own may not be able to say what it is.
+        words = ""  # The error is the file's own class, whose __str__ raises.
     return f"{type(error).__name__}: {' '.join(words.split())}".rstrip(": ")

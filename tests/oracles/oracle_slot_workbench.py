@@ -1,9 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The slow, obvious twin of slot_workbench.h, over the device of oracle_slots.
+"""A slow, simple model of slot_workbench.h, on the device of oracle_slots.
 
-Pages are a dictionary, the trunks that CPUs stand in are compared pair by pair, and
-what a scan tested is a set of slots. It is written from the header's words and
-shares no code with the C library.
+Pages are a dictionary, the trunks of CPUs are compared pair by pair, and the tested slots of a scan
+are a set. It is written from the text of the header and shares no code with the C library.
+
+========================================= ====================================================
+here                                      in corelib/src/slots/workbench
+========================================= ====================================================
+ObservedDevice                            make.c: observe_reclaimed, observe_freed
+Workbench.lock, handed                    meter.c: sws_workbench__meter_lock, _meter_page
+Workbench.called, round_over              meter.c: sws_workbench__meter_call, _meter_round
+Workbench.begin_measures                  make.c: sws_workbench_begin_measures
+Workbench.begin_swap_out, finish_swap_out page.c: sws_workbench__begin_swap_out, ...
+Workbench.swap_in, free_page              page.c: sws_workbench__swap_in, sws_workbench__let_go
+Workbench.swap_in_any, change_cpu         run.c: swap_in_any, change_cpu
+Workbench.shuffled                        run.c: shuffle
+Workbench.fill, thin, churn               phases.c and run.c: sws_workbench_fill, ..., step
+Workbench.replay, row                     rows.c: sws_workbench_replay, sws_workbench__begin_row
+========================================= ====================================================
 """
 
 from collections import Counter
@@ -22,11 +36,10 @@ Row = tuple[int, int]
 """Owner (-1: swap out) and ordinal."""
 
 
-class WatchedDevice(Device):
-    """A device that tells the workbench whenever a trunk's lock is taken for a slot of its map."""
+class ObservedDevice(Device):
+    """A device that reports each acquisition of a trunk's lock to the workbench."""
 
     def __init__(self, config: Config, bench: "Workbench") -> None:
-        """Make an empty device."""
         super().__init__(config)
         self.bench = bench
 
@@ -79,7 +92,7 @@ class Workbench:
     def __post_init__(self) -> None:
         """Start empty."""
         self.cache = SlotCache(self.config, self.enabled)
-        self.device = self.cache.device = WatchedDevice(self.config, self)
+        self.device = self.cache.device = ObservedDevice(self.config, self)
         cpus, spaces = self.config.online_cpus, self.config.address_spaces
         places = self.tasks_on or [(t, t % spaces if spaces else -1) for t in range(cpus)]
         self.tasks = [
@@ -105,7 +118,7 @@ class Workbench:
     # ---- measures
 
     def begin_measures(self) -> None:
-        """Forget the counts, but not where CPUs, locks and writes are."""
+        """Reset the counts, but not the places of CPUs, locks and writes."""
         self.counts = Counter(meetings=len(self.together))
         self.tested = [0] * self.config.online_cpus
         self.pages_of = [0] * self.config.online_cpus
@@ -153,7 +166,7 @@ class Workbench:
             self.window = []
 
     def called(self, tested: int, trail: Sequence[tuple[int, int]]) -> None:
-        """Count what a call tested, and what of it calls on other CPUs did."""
+        """Count the slots that a call tested, and those of them that other CPUs just tested."""
         self.tested[self.cpu] += tested
         others: set[int] = set()
         for cpu, slots in self.past_calls[-self.overlap_calls :]:
@@ -168,12 +181,12 @@ class Workbench:
         self.past_calls.append((self.cpu, mine))
 
     def round_over(self) -> None:
-        """Look at where the CPUs stand."""
+        """Count the CPUs in the same trunk at the end of a round."""
         self.counts["rounds"] += 1
         self.counts["rounds_met"] += bool(self.together)
         self.counts["pair_rounds"] += len(self.together)
 
-    # ---- what a task does
+    # ---- the work of a task
 
     def total_tested(self) -> int:
         """Return the slots tested so far."""
@@ -198,7 +211,7 @@ class Workbench:
         return True
 
     def finish_swap_out(self, task: Task) -> None:
-        """The page is written: it leaves the swap cache on its task's CPU."""
+        """Remove a written page from the swap cache, on its task's CPU."""
         if task.in_flight:
             here, self.cpu = self.cpu, task.cpu
             assert self.device.uncache(task.in_flight)[0] == OK
@@ -207,7 +220,7 @@ class Workbench:
             task.in_flight = 0
 
     def swap_in(self, slot: int, *, may_keep: bool) -> None:
-        """Swap the page of a slot in, on the CPU of the step."""
+        """Swap in the page of a slot, on the CPU of the step."""
         self.counts["pages_in"] += 1
         if self.asynchronous:
             assert self.device.cache(slot)[0] == OK
@@ -219,7 +232,7 @@ class Workbench:
         assert self.cache.put(self.cpu, slot) == OK
 
     def free_page(self, slot: int) -> None:
-        """The last page table lets go of a slot."""
+        """Drop the last reference of a page table to a slot."""
         del self.pages[slot]
         assert self.device.drop(slot)[0] == OK
 
@@ -230,7 +243,7 @@ class Workbench:
             self.swap_in(mine[task.generator.below(len(mine))], may_keep=True)
 
     def change_cpu(self, task: Task) -> None:
-        """Go, now and then, to a CPU without a task; what is left behind meets nobody."""
+        """Move a task at random to an idle CPU; the last slot of the old CPU counts no more."""
         if not self.pages_a_cpu or self.change_generator.below(self.pages_a_cpu):
             return
         busy = {each.cpu for each in self.tasks}
@@ -246,7 +259,7 @@ class Workbench:
     # ---- phases
 
     def rest(self) -> None:
-        """All pages on their way are written."""
+        """Finish all writes in flight."""
         for task in self.tasks:
             self.finish_swap_out(task)
 
@@ -258,7 +271,7 @@ class Workbench:
         return [self.tasks[number] for number in self.order]
 
     def fill(self, pages: int, *, clusters_alone: bool) -> None:
-        """Swap out until so many pages are out, or there is no room."""
+        """Swap out until so many pages are out, or the device is full."""
         clusters_alone = clusters_alone and not self.config.rotational
 
         def enough() -> bool:
@@ -280,7 +293,7 @@ class Workbench:
         self.rest()
 
     def thin(self, pages: int) -> None:
-        """Free pages at random until so many are left."""
+        """Free random pages until so many are left."""
         need, ahead = max(0, len(self.pages) - pages), len(self.pages)
         for slot in sorted(self.pages):
             if not need:
@@ -295,7 +308,7 @@ class Workbench:
         self.rest()
 
     def churn(self, rounds: int) -> None:
-        """Swap a page out and one in, in turn."""
+        """Swap one page out and one in, in turn."""
         for _ in range(rounds):
             for task in self.shuffled():
                 if not task.in_flight:
@@ -310,7 +323,7 @@ class Workbench:
         self.rest()
 
     def replay(self, rows: Sequence[Sequence[Row]], skipped: int) -> bool:
-        """Do each task's rows; False if they wait for one another."""
+        """Do the rows of all tasks; return False if they wait for one another."""
         if not skipped:
             self.begin_measures()
         for task, mine in zip(self.tasks, rows, strict=True):
@@ -341,7 +354,7 @@ class Workbench:
         return True
 
     def row(self, task: Task) -> bool:
-        """Do a task's next row, unless it must wait."""
+        """Do a task's next row; return False if it must wait."""
         owner, ordinal = task.rows[0]
         if owner < 0:
             task.got.append(task.in_flight if self.begin_swap_out(task) else 0)

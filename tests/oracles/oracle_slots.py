@@ -1,10 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The slow, obvious twin of slot_base.h, slots.h and slot_cache.h.
+"""A slow, simple model of slot_base.h, slots.h and slot_cache.h.
 
-One slot is tested per turn of a loop, one counter counted per event, the free
-list is a list, and a call is a generator function that reads as the kernel's
-function does: each ``yield`` is a place where si->lock is dropped or taken. It is
-written from facts about the kernel and shares no code with the C library.
+A loop tests one slot at a time, each event counts one counter, the free list is a list, and a call
+is a generator that reads like the kernel's function: each ``yield`` is a place where si->lock is
+taken or dropped. It is written from facts about the kernel and shares no code with the C library.
+
+=================================== ==========================================================
+here                                in corelib/src/slots
+=================================== ==========================================================
+Generator                           ../core/generator.c: sws_generator_next, _below
+run_on, rerandomise, avoid          slot_base.c: store_linear, store_rerandomise, store_avoid
+first_bases, shared_start           slot_base.c: sws_base_start; slots.c: start_bases
+Device.__init__, _make_clusters     slots.c: start; clusters.c: sws_slots__start_clusters
+Device.begin, locked, reclaimed     call.c: sws_slots_call_begin, _locked, _reclaimed
+Device.unlocked                     scan.c: sws_slots_call_unlocked
+Device.allocate                     call.c: sws_slots_allocate
+Device._scan_swap_map_slots         call.c: start_locked, take_slots (states instead of yields)
+Device._try_cluster, _conflict      call.c: try_cluster, conflicts
+Device._new_run, _search            call.c: next_of_disk, take_run; scan.c: search
+Device._check, _take, _further      call.c: check, take_slot, look_for_more
+Device._scan, _scan_one, _spend     scan.c: scan, scan_range, sws_slots__spend
+Device._quick_scan                  scan.c: sws_slots__quick_scan
+Device._store                       call.c: store_base, ask_policy
+Device.free_entries, duplicate, ... usage.c: sws_slots_free_entries, sws_slots_duplicate, ...
+SlotCache                           slot_cache.c: sws_slot_cache_get, _put, switch_caches, drain
+=================================== ==========================================================
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +40,7 @@ WORD = 2**64 - 1
 
 
 class Kernel(IntEnum):
-    """The kernels whose allocator is told apart, oldest first."""
+    """The kernels whose allocators differ, oldest first."""
 
     V4_8 = 0
     V5_7 = 1
@@ -30,7 +50,7 @@ class Kernel(IntEnum):
 
 
 class State(IntEnum):
-    """What comes next in a call."""
+    """The next part of a call."""
 
     START = 0
     SEARCH = 1
@@ -50,7 +70,7 @@ OVER = (State.DONE, State.NO_PAGE)
 
 
 class Step(Enum):
-    """Where a call goes on: at a label of the kernel's function."""
+    """Where a call continues: a label of the kernel's function."""
 
     CHECKS = 0
     SCAN = 1
@@ -64,7 +84,7 @@ class Generator:
     """xoshiro256**, its state drawn from splitmix64."""
 
     def __init__(self, seed: int, stream: int) -> None:
-        """Begin one stream of a run."""
+        """Make one stream of a run's random numbers."""
         _, mixed = self._splitmix(stream)
         state = seed ^ mixed
         self.words = []
@@ -74,7 +94,7 @@ class Generator:
 
     @staticmethod
     def _splitmix(state: int) -> tuple[int, int]:
-        """Return the next state and the number that belongs to it."""
+        """Return the next state and its number."""
         state = state + 0x9E3779B97F4A7C15 & WORD
         mixed = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & WORD
         mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & WORD
@@ -93,14 +113,14 @@ class Generator:
         return result
 
     def below(self, bound: int) -> int:
-        """Return a number in [0, bound): draws that would favour small ones are drawn again."""
+        """Return a number in [0, bound); draws that would favour small numbers are repeated."""
         while (draw := self.next()) < 2**64 % bound:
             pass
         return draw % bound
 
 
 class BaseOf(IntEnum):
-    """Whose the bases are."""
+    """What has a base."""
 
     DEVICE = 0
     CPU = 1
@@ -108,7 +128,7 @@ class BaseOf(IntEnum):
 
 
 class Initial(IntEnum):
-    """What the bases are at first."""
+    """The first values of the bases."""
 
     FIRST = 0
     RANDOM = 1
@@ -119,7 +139,7 @@ class Initial(IntEnum):
 
 
 class Policy(IntEnum):
-    """The built-in policies, and a reader's."""
+    """The built-in policies, and a user's."""
 
     SHARED = 0
     PERCPU = 1
@@ -128,11 +148,11 @@ class Policy(IntEnum):
     SPREAD_ONLINE = 4
     AVOID = 5
     PERMM = 6
-    READER = 7
+    USER = 7
 
 
 class Question(NamedTuple):
-    """What a policy is asked when a base is stored."""
+    """The arguments of a policy when a base is stored."""
 
     cpu: int
     mm: int
@@ -158,12 +178,12 @@ Answer = tuple[int, int]
 
 
 def run_on(question: Question) -> Answer:
-    """Go on at the next slot."""
+    """Continue at the next slot."""
     return question.next, 0
 
 
 def rerandomise(question: Question) -> Answer:
-    """Go on at the next slot; beyond the trunk, at the start of a random one."""
+    """Continue at the next slot; past the trunk, at the start of a random one."""
     if not question.leaves_trunk():
         return question.next, 0
     if question.highest <= question.lowest:
@@ -173,7 +193,7 @@ def rerandomise(question: Question) -> Answer:
 
 
 def avoid(question: Question) -> Answer:
-    """Go on at the next slot; beyond the trunk, in a random one without another CPU's base."""
+    """Continue at the next slot; past the trunk, in a random one without another CPU's base."""
     if not question.leaves_trunk():
         return question.next, 0
     if question.highest <= question.lowest:
@@ -197,7 +217,7 @@ def avoid(question: Question) -> Answer:
 
 
 class Ops(NamedTuple):
-    """Whose the bases of a policy are, what they are at first, and what is stored."""
+    """A policy: what has a base, the first values of bases, and what is stored."""
 
     base_of: BaseOf
     initial: Initial
@@ -217,7 +237,7 @@ BUILT_IN = {
 
 @dataclass(frozen=True)
 class Config:
-    """What ``struct sws_slots_config`` says."""
+    """The fields of ``struct sws_slots_config``."""
 
     kernel: Kernel = Kernel.V6_1
     slots: int = 2**20
@@ -228,23 +248,23 @@ class Config:
     online_cpus: int = 1
     address_spaces: int = 0
     policy: Policy = Policy.PERCPU_RERANDOMISE
-    reader: Ops | None = None
+    user: Ops | None = None
     initial_bases: tuple[int, ...] | None = None
     seed: int = 1
 
     @property
     def ops(self) -> Ops:
-        """The policy's rules: a rotational device has the shared base at slot 1."""
+        """Return the policy; a rotational device has the shared base at slot 1."""
         if self.rotational:
             return Ops(BaseOf.DEVICE, Initial.FIRST, run_on)
-        if self.policy is Policy.READER:
-            assert self.reader is not None
-            return self.reader
+        if self.policy is Policy.USER:
+            assert self.user is not None
+            return self.user
         return BUILT_IN[self.policy]
 
     @property
     def n_bases(self) -> int:
-        """How many bases there are."""
+        """Return the number of bases."""
         return {
             BaseOf.DEVICE: 1,
             BaseOf.CPU: self.possible_cpus,
@@ -253,7 +273,7 @@ class Config:
 
 
 def shared_start(config: Config) -> int:
-    """Return what swapon puts into the shared base: a random slot of an SSD up to 5.7."""
+    """Return the shared base after swapon: up to 5.7, a random slot of an SSD."""
     if config.rotational or config.kernel >= Kernel.V5_8:
         return 1
     return 1 + Generator(config.seed, config.n_bases).below(config.slots - 1)
@@ -287,7 +307,7 @@ def first_bases(config: Config, generators: Sequence[Generator]) -> list[int]:
 
 @dataclass
 class Work:
-    """What ``struct sws_slots_work`` counts."""
+    """The counters of ``struct sws_slots_work``."""
 
     calls: int = 0
     given: int = 0
@@ -307,7 +327,7 @@ class Work:
 
 @dataclass
 class Call:
-    """A call under way; what ``struct sws_slots_call`` remembers of it."""
+    """A call in progress: the fields of ``struct sws_slots_call``."""
 
     mm: int
     wanted: int
@@ -328,7 +348,7 @@ class Call:
     parts: Iterator[State] = field(default_factory=lambda: iter(()))
 
     def tested(self, first: int, end: int) -> None:
-        """Remember that slots first .. end - 1 were tested."""
+        """Add the tested slots first .. end - 1 to the trail."""
         if first >= end:
             return
         if self.trail and self.trail[-1][0] <= first <= self.trail[-1][1]:
@@ -347,7 +367,7 @@ class Device:
         self.solid = not config.rotational
         self.cluster_locks = self.solid and self.kernel >= Kernel.V5_7
         self.work = Work()
-        # A scan up to a base behind the last slot looks one past the end, at zero.
+        # A scan up to a base after the last slot reads one byte past the end, which is zero.
         self.map = bytearray(self.slots + 1)
         self.map[0] = BAD
         self.lowest, self.highest = 1, self.slots - 1
@@ -365,7 +385,7 @@ class Device:
     # ---- clusters
 
     def _make_clusters(self) -> None:
-        """Count the header and what lies past the end as used; list the empty clusters."""
+        """Count the header and slots past the end as used; list the empty clusters."""
         self.counts: list[int] = []
         self.free_list: list[int] = []
         if not self.solid:
@@ -394,7 +414,7 @@ class Device:
         return bool(self.free_list) and cluster != self.free_list[0] and cluster in self.free_list
 
     def _try_cluster(self, call: Call) -> bool:
-        """Find a free slot in this CPU's cluster, or in the free list's head."""
+        """Find a free slot in this CPU's cluster, or in the first cluster of the free list."""
         while True:
             own = self.own_cluster[call.cpu]
             if own is None:
@@ -432,7 +452,7 @@ class Device:
         return OK, call
 
     def locked(self, cpu: int, call: Call) -> int:
-        """Lead a call through its next part under si->lock."""
+        """Do the next part of a call under si->lock."""
         if call.state not in LOCKED or not 0 <= cpu < self.config.possible_cpus:
             return BAD_ARGUMENT
         call.cpu = cpu
@@ -443,14 +463,14 @@ class Device:
         return OK
 
     def unlocked(self, call: Call) -> int:
-        """Lead a call through a part without the lock."""
+        """Do the next part of a call without the lock."""
         if call.state not in UNLOCKED:
             return BAD_ARGUMENT
         call.state = next(call.parts)
         return OK
 
     def reclaimed(self, call: Call, freed: bool) -> int:
-        """Say whether the cached slot was freed."""
+        """Continue a call after its cached slot was freed, or was not."""
         if call.state is not State.RECLAIM:
             return BAD_ARGUMENT
         call.reclaimed = freed
@@ -458,7 +478,7 @@ class Device:
         return OK
 
     def allocate(self, cpu: int, mm: int, wanted: int) -> tuple[int, Call]:
-        """Lead a whole call; a cached slot whose page is there is freed at once."""
+        """Do a complete call; a cached slot that has a page is freed at once."""
         code, call = self.begin(mm, wanted)
         while code == OK and call.state not in OVER:
             if call.state in LOCKED:
@@ -480,7 +500,7 @@ class Device:
         call.offset = call.scan_base = self.bases[self.owner(call.cpu, call.mm)]
         step = Step.CHECKS
         if self.solid:
-            # 4.8 does not ask whether a cluster was found: it checks the base itself.
+            # 4.8 ignores whether a cluster was found, and checks the base itself.
             if not self._try_cluster(call) and self.kernel is not Kernel.V4_8:
                 step = Step.SCAN
         else:
@@ -509,7 +529,7 @@ class Device:
                 return
 
     def _new_run(self, call: Call) -> Iterator[State]:
-        """On a rotational device, once a run is used up: look for as many empty slots in a row."""
+        """On a rotational device, after a run is used up: search as many empty slots in a row."""
         left = self.cluster_nr
         self.cluster_nr = left - 1 & 0xFFFFFFFF
         if left:
@@ -544,7 +564,7 @@ class Device:
         call.tested(first, offset)
 
     def _check(self, call: Call) -> Step:
-        """Look again, now under the lock, at the slot where the scan stands; take a free one."""
+        """Check the slot where the scan stands under the lock, and take it if it is free."""
         if self.solid:
             while self._conflict(call.offset):
                 self.own_cluster[call.cpu] = None
@@ -569,7 +589,7 @@ class Device:
         return Step.TAKEN
 
     def _take(self, offset: int) -> None:
-        """Hand a free slot out."""
+        """Hand out a free slot."""
         self.map[offset] = CACHED | IDLE
         if self.solid:
             if offset // self.size in self.free_list:
@@ -585,7 +605,7 @@ class Device:
         self.work.given += 1
 
     def _further(self, call: Call) -> Step:
-        """After a slot: is there one more to be had with the lock held?"""
+        """Return how the call continues after a slot, with the lock held."""
         if len(call.slots) == call.wanted or call.offset >= self.highest:
             return Step.DONE
         call.ration -= 1
@@ -601,7 +621,7 @@ class Device:
         return Step.CHECKS if self._quick_scan(call) else Step.DONE
 
     def _next_of_run(self, call: Call) -> bool:
-        """On a rotational device: take the neighbour if the run is not over."""
+        """On a rotational device: step to the next slot if the run is not over."""
         if self.cluster_nr == 0:
             return False
         call.offset += 1
@@ -611,7 +631,7 @@ class Device:
         return True
 
     def _quick_scan(self, call: Call) -> bool:
-        """Scan on with the lock held, as far as the ration lasts."""
+        """Scan with the lock held, as far as the ration lasts."""
         first = call.offset
         limit = call.scan_base if first < call.scan_base else self.highest
         while call.offset <= limit:
@@ -627,7 +647,7 @@ class Device:
         return False
 
     def _scan(self, call: Call) -> bool:
-        """Scan without the lock: from where the call stands to highest, then up to the base."""
+        """Scan without the lock from the current slot to highest, then from lowest to the base."""
         first = call.offset + 1
         call.offset = first
         while call.offset <= self.highest:
@@ -646,7 +666,7 @@ class Device:
         return False
 
     def _scan_one(self, call: Call) -> bool:
-        """Test one slot; 6.1 spends the ration before, the others after a slot that is taken."""
+        """Test one slot; 6.1 spends the ration before the test, the others after a used slot."""
         if self.kernel >= Kernel.V6_1:
             self._spend(call)
         self.work.tested_scan += 1
@@ -659,7 +679,7 @@ class Device:
         return False
 
     def _spend(self, call: Call) -> None:
-        """Spend one of the ration; offer the CPU when it is used up."""
+        """Spend one of the ration; yield the CPU when it is used up."""
         call.ration -= 1
         if call.ration < 0:
             self.work.rescheduled += 1
@@ -669,7 +689,7 @@ class Device:
     # ---- bases
 
     def owner(self, cpu: int, mm: int) -> int:
-        """Return whose base a caller uses."""
+        """Return the owner of the base that a caller uses."""
         base_of = self.config.ops.base_of
         if base_of is BaseOf.DEVICE:
             return 0
@@ -678,7 +698,7 @@ class Device:
         return cpu
 
     def _store(self, call: Call) -> None:
-        """Store the base of the caller: what the policy says, for nonsense the next slot."""
+        """Store the caller's base: the policy's answer, or the next slot if that is invalid."""
         owner = self.owner(call.cpu, call.mm)
         question = Question(
             cpu=call.cpu,
@@ -705,26 +725,26 @@ class Device:
         self.bases[owner] = answer
 
     def _bases_to_read(self) -> Sequence[int]:
-        """Return what a policy may look at: of bases per CPU those of the CPUs that are online."""
+        """Return the bases that a policy may read; of bases per CPU, those of online CPUs."""
         if self.config.ops.base_of is BaseOf.CPU:
             return self.bases[: self.config.online_cpus]
         return self.bases[:]
 
     def set_base(self, owner: int, base: int) -> int:
-        """Put a base to a slot."""
+        """Set a base."""
         if not 0 <= owner < len(self.bases) or not 1 <= base <= self.slots + 1:
             return BAD_ARGUMENT
         self.bases[owner] = base
         return OK
 
-    # ---- what happens to a slot in use
+    # ---- changes of a slot in use
 
     def usage(self, offset: int) -> int:
         """Return the map byte of a slot, BAD past the end."""
         return self.map[offset] if offset < self.slots else BAD
 
     def _cached_only(self, offset: int) -> bool:
-        """Return whether the swap cache alone holds a slot; the kernel knows no idle ones."""
+        """Return whether only the swap cache holds a slot; the kernel has no idle slots."""
         return self.map[offset] & ~IDLE == CACHED
 
     def swap_full(self) -> bool:
@@ -756,7 +776,7 @@ class Device:
         return OK
 
     def _change(self, offset: int, change: Callable[[int], int | None]) -> tuple[int, int]:
-        """Change one map byte under its lock; None is a change that does not fit the slot."""
+        """Change a map byte under its lock; ``change`` returns None if it does not fit the slot."""
         byte = self.usage(offset)
         changed = change(byte) if byte not in (0, BAD) else None
         if changed is None:
@@ -769,21 +789,21 @@ class Device:
         return OK, self.map[offset]
 
     def duplicate(self, offset: int) -> tuple[int, int]:
-        """One more page table refers to the page."""
+        """Add a reference of a page table."""
         return self._change(
             offset, lambda byte: (byte & ~IDLE) + 1 if byte & COUNT < COUNT - 1 else None
         )
 
     def drop(self, offset: int) -> tuple[int, int]:
-        """One page table less."""
+        """Drop a reference of a page table."""
         return self._change(offset, lambda byte: byte - 1 if byte & COUNT else None)
 
     def cache(self, offset: int) -> tuple[int, int]:
-        """The page is in the swap cache again."""
+        """Add the page to the swap cache again."""
         return self._change(offset, lambda byte: None if byte & CACHED else byte | CACHED)
 
     def uncache(self, offset: int) -> tuple[int, int]:
-        """The page left the swap cache."""
+        """Remove the page from the swap cache."""
         return self._change(
             offset, lambda byte: byte & ~CACHED if byte & CACHED and not byte & IDLE else None
         )
@@ -791,7 +811,7 @@ class Device:
 
 @dataclass
 class CacheWork:
-    """What ``struct sws_slot_cache_work`` counts beside the device's work."""
+    """The counters of ``struct sws_slot_cache_work`` besides the device's."""
 
     gets: int = 0
     puts: int = 0
@@ -813,7 +833,7 @@ class SlotCache:
         self.returned: list[list[int]] = [[] for _ in range(config.possible_cpus)]
 
     def _check_active(self) -> bool:
-        """Start the caches above 320 slots a CPU, stop and drain them below 128."""
+        """Start the caches above 320 free slots per CPU, stop and drain them below 128."""
         if not self.enabled:
             return False
         online = self.device.config.online_cpus
@@ -833,7 +853,7 @@ class SlotCache:
         return self.active
 
     def get(self, cpu: int, mm: int) -> tuple[int, int, Call | None]:
-        """Return a code, one slot for a page (0: none), and the last call that was made."""
+        """Return a code, one slot for a page or 0, and the last call of the device."""
         config = self.device.config
         if not 0 <= cpu < config.online_cpus or not -1 <= mm < config.address_spaces:
             return BAD_ARGUMENT, 0, None
@@ -850,7 +870,7 @@ class SlotCache:
         return OK, call.slots[0] if call.slots else 0, call
 
     def _call(self, cpu: int, mm: int, wanted: int) -> Call:
-        """Lead a call; a cached slot that it tries is given back by this CPU."""
+        """Do a call; a cached slot that it frees is returned by this CPU."""
         device = self.device
         _, call = device.begin(mm, wanted)
         while call.state not in OVER:
@@ -866,7 +886,7 @@ class SlotCache:
         return call
 
     def put(self, cpu: int, offset: int) -> int:
-        """Give a slot back that nothing holds any more."""
+        """Return a slot that has no page any more."""
         if not 0 <= cpu < self.device.config.online_cpus:
             return BAD_ARGUMENT
         if self.device.usage(offset) != CACHED | IDLE:

@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A machine that writes SLOT_EVENTS: tasks on CPUs over the plain device of oracle_slots.
+"""A machine that writes SLOT_EVENTS: tasks on CPUs that use the device of oracle_slots.
 
-Each call is a generator that pauses wherever another CPU may come in between (in
-the scan before each test, and while the lock is dropped) or where the task itself
-gives its CPU up. A random scheduler leads them, so a scan sees the map change
-under its feet, as in a kernel. On one CPU only the second kind of pause counts.
+Each call is a generator that pauses where another CPU may run (in the scan before each test, and
+while the lock is dropped) or where the task itself yields its CPU. A random scheduler runs them, so
+the map changes during a scan, as in a kernel. On one CPU only the second kind of pause counts.
+
+It stands for no C function: it is the kernel whose rows corelib/src/slots/replay has to explain.
+
+============================= ================================================================
+here                          in the kernel (mm/swapfile.c, mm/swap_slots.c of 6.1)
+============================= ================================================================
+Machine._call                 get_swap_pages
+Machine._scan_swap_map_slots  scan_swap_map_slots
+Machine._scan, _test, _spend  its loops without si->lock: swap_offset_available_and_locked, ...
+Machine._reclaim              __try_to_reclaim_swap
+Machine._put, _flush          free_swap_slot, swapcache_free_entries
+Machine._use_slots            swap_duplicate, delete_from_swap_cache
+============================= ================================================================
 """
 
 from collections.abc import Iterator
@@ -20,7 +32,7 @@ from swapsim.slots.tables import SLOT_EVENTS
 
 
 class Pause(Enum):
-    """Who may run at a pause."""
+    """What may run at a pause: other CPUs, or other tasks of this CPU too."""
 
     OTHER_CPUS = 0
     ANYBODY = 1
@@ -28,7 +40,7 @@ class Pause(Enum):
 
 @dataclass
 class Task:
-    """A task, the CPU that it is on, and what it is in the middle of."""
+    """A task, its CPU, and the rest of its current work."""
 
     pid: int
     cpu: int
@@ -37,10 +49,10 @@ class Task:
 
 @dataclass
 class Machine:
-    """Tasks over one device; it writes rows while it holds the lock.
+    """Tasks that use one device; they write rows while they hold the lock.
 
-    ``cached`` is the share of pages that stay in the swap cache with no other reference: above
-    half full, scans stop at them. Without any, scans are long.
+    ``cached`` is the share of pages that only the swap cache holds: above half full, scans stop at
+    them. If it is 0, scans are long.
     """
 
     config: Config
@@ -63,11 +75,11 @@ class Machine:
         self.returned: list[list[int]] = [[] for _ in range(cpus)]
 
     def frame(self) -> pl.DataFrame:
-        """Return what was written."""
+        """Return the rows."""
         return pl.DataFrame(self.rows, schema=SLOT_EVENTS.schema)
 
     def write(self, task: Task, op: str, **values: int) -> None:
-        """Write a row; seq has gaps, as other events have numbers too."""
+        """Write a row; seq has gaps, because other events have numbers too."""
         self.seq += self.random.choice((1, 1, 3))
         row = dict.fromkeys(SLOT_EVENTS.names())
         self.rows.append(
@@ -77,7 +89,7 @@ class Machine:
         )
 
     def run(self, steps: int, appetite: float) -> None:
-        """Lead the tasks; appetite is how much of the device they like to fill."""
+        """Run the tasks; appetite is the share of the device that they tend to fill."""
         for _ in range(steps):
             ready = self._ready()
             task = self.random.choice(ready)
@@ -99,7 +111,7 @@ class Machine:
                     break
 
     def _ready(self) -> list[Task]:
-        """Return the tasks on a CPU, and those that could get one."""
+        """Return the tasks that run, and those whose CPU is idle."""
         return [task for task in self.tasks if self.running[task.cpu] in (None, task)]
 
     def _next_work(self, task: Task, appetite: float) -> Iterator[Pause]:
@@ -112,7 +124,7 @@ class Machine:
         return self._give_back(task)
 
     def _use_slots(self) -> None:
-        """Map pages, read them back, and let them leave the swap cache."""
+        """Map pages, read them back, and remove them from the swap cache."""
         device = self.device
         touched = min(len(self.in_use), 12) if self.cached else len(self.in_use)
         for offset in self.random.sample(self.in_use, touched):
@@ -135,7 +147,7 @@ class Machine:
             self.write(task, "free", offset=offset, n=1)
 
     def _put(self, task: Task, offset: int) -> None:
-        """Give a slot back: the full return cache is flushed first."""
+        """Return a slot; a full return cache is flushed first."""
         mine = self.returned[task.cpu]
         if len(mine) >= self.return_cache:
             self._flush(task, mine)
@@ -160,7 +172,7 @@ class Machine:
             yield Pause.OTHER_CPUS
 
     def _reclaim(self, task: Task, offset: int) -> bool:
-        """Free the page of a slot that the cache alone holds, if it is there and not busy."""
+        """Free the page of a slot that only the cache holds, if it is there and not busy."""
         if offset not in self.in_use or self.device.map[offset] != CACHED:
             return False
         if self.random.random() < 0.2:
@@ -223,7 +235,7 @@ class Machine:
                 return
 
     def _scan(self, call: Call) -> Iterator[Pause]:
-        """Scan without the lock; the limits are read as they are at each step."""
+        """Scan without the lock; each step reads the current limits."""
         device = self.device
         yield Pause.OTHER_CPUS
         call.offset += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Slots of a kernel beside those of the model: traces that must verify, and those that must not."""
+"""The replay of slot events: traces that must verify, and traces that must not."""
 
 import random
 from pathlib import Path
@@ -39,7 +39,7 @@ SEEDS = st.integers(0, 2**32)
 
 
 def machine(seed: int, *, cpus: int) -> Machine:
-    """Return a machine whose config and temper are drawn from the seed, after a run."""
+    """Return a machine, drawn from the seed, after a run."""
     draw = random.Random(seed)
     config = Config(
         kernel=draw.choice((Kernel.V6_1, Kernel.V6_1, Kernel.V5_8)),
@@ -65,9 +65,9 @@ def machine(seed: int, *, cpus: int) -> Machine:
 
 
 def usual(rows: pl.DataFrame) -> bool:
-    """Return whether there are rows, and none of them tries to reuse a slot after an alloc.
+    """Return whether there are rows, of which none tries to reuse a slot after an alloc.
 
-    A kernel does that where a scan reads past the end of a device that is all but full.
+    A kernel does that if a scan reads past the end of a device that is almost full.
     """
     within = rows.filter(pl.col("op") != "free").with_columns(
         before=pl.col("op").shift(1).over("pid")
@@ -76,7 +76,7 @@ def usual(rows: pl.DataFrame) -> bool:
 
 
 def verdict(made: Machine, rows: pl.DataFrame) -> SlotVerdict:
-    """Judge rows as ones of this machine's kernel."""
+    """Verify rows as those of this machine's kernel."""
     config = made.config
     return verify_slots(
         rows,
@@ -87,15 +87,26 @@ def verdict(made: Machine, rows: pl.DataFrame) -> SlotVerdict:
     )
 
 
+def require_holds(found: SlotVerdict) -> None:
+    """Require that each call matches."""
+    assert found.holds, "\n".join(found.describe())
+
+
+def spoil(rows: pl.DataFrame, where: pl.Expr, column: str, value: int) -> pl.DataFrame:
+    """Return the rows with another value in some rows of a column."""
+    changed = pl.when(where).then(value).otherwise(column)
+    return rows.with_columns(changed.cast(SLOT_EVENTS.schema[column]).alias(column))
+
+
 @settings(max_examples=25, suppress_health_check=RELAXED)
 @given(seed=SEEDS, cpus=st.sampled_from([2, 3, 8]))
 def test_what_a_kernel_wrote_verifies_in_full(seed: int, cpus: int) -> None:
-    """Calls that interleave test by test, with reuse, migration and flushes, all match."""
+    """All calls match when they interleave test by test, with reuse, migration and flushes."""
     made = machine(seed, cpus=cpus)
     rows = made.frame()
     assume(usual(rows))
     found = verdict(made, rows)
-    assert found.holds, "\n".join(found.describe())
+    require_holds(found)
     assert found.calls.schema == SLOT_CALLS.schema
     assert found.calls.height == rows["op"].is_in(["done", "fail"]).sum()
     assert found.calls["slots"].sum() == rows.filter(pl.col("op") == "done")["n"].sum()
@@ -105,25 +116,19 @@ def test_what_a_kernel_wrote_verifies_in_full(seed: int, cpus: int) -> None:
 @settings(max_examples=25, suppress_health_check=RELAXED)
 @given(seed=SEEDS)
 def test_on_one_cpu_nothing_is_raced(seed: int) -> None:
-    """Where tasks change at the ends of the ration alone, every slot is exact."""
+    """If tasks change only where the ration ends, every slot is exact."""
     made = machine(seed, cpus=1)
     rows = made.frame()
     assume(usual(rows))
     found = verdict(made, rows)
-    assert found.holds, "\n".join(found.describe())
+    require_holds(found)
     assert found.calls["raced"].sum() == 0
 
 
 def crowded(seed: int, *, cpus: int, appetite: float) -> Machine:
-    """Return a machine whose tasks share a base and are in each other's way."""
-    config = Config(
-        slots=2050,
-        trunk_shift=9,
-        possible_cpus=cpus,
-        online_cpus=cpus,
-        policy=Policy.SHARED,
-        seed=seed,
-    )
+    """Return a machine whose tasks share a base on a crowded device."""
+    size = {"slots": 2050, "trunk_shift": 9, "possible_cpus": cpus, "online_cpus": cpus}
+    config = Config(**size, policy=Policy.SHARED, seed=seed)
     made = Machine(
         config, random.Random(seed), n_tasks=8, return_cache=64, cached=0, bursts=(1, 5, 60, 200)
     )
@@ -131,19 +136,19 @@ def crowded(seed: int, *, cpus: int, appetite: float) -> Machine:
     return made
 
 
-def test_scans_of_several_cpus_race_and_are_explained() -> None:
-    """The generated traces do hold slots that only other tasks' rows explain."""
+def test_slots_taken_during_a_scan_are_explained() -> None:
+    """The generated traces have slots that only the rows of other tasks explain."""
     raced = 0
     for seed in range(4):
         made = crowded(seed, cpus=3, appetite=0.97)
         found = verdict(made, made.frame())
-        assert found.holds, "\n".join(found.describe())
+        require_holds(found)
         raced += int(found.calls["raced"].sum())
     assert raced > 0
 
 
 def test_tasks_of_one_cpu_change_within_a_scan() -> None:
-    """On one CPU, too, other tasks take and free slots within a call's scan."""
+    """On one CPU too, other tasks take and free slots during a call's scan."""
     made = crowded(5, cpus=1, appetite=0.97)
     rows = made.frame()
     calls = rows.with_columns(after=pl.col("pid").shift(-1)).filter(pl.col("op") == "call")
@@ -163,7 +168,7 @@ def test_another_base_does_not_verify(seed: int, cpus: int, data: st.DataObject)
     assume(usual(rows))
     ended = verdict(made, rows).calls
     known = rows.filter((pl.col("op") == op) & pl.col("seq").is_between(1, ended["seq"].max() or 0))
-    # The first call of a base tells it, whatever it is.
+    # The first call of a base defines it.
     first = rows.filter(pl.col("op") == "call").unique(
         "cpu" if made.config.policy is not Policy.SHARED else "op", keep="first"
     )
@@ -175,14 +180,7 @@ def test_another_base_does_not_verify(seed: int, cpus: int, data: st.DataObject)
     new = old + 1 if old <= made.config.slots // 2 else old - 1
     aligned = new % (1 << made.config.trunk_shift) == 0 or old % (1 << made.config.trunk_shift) == 0
     assume(not aligned and new > 1)
-    spoilt = rows.with_columns(
-        pl.when(pl.col("seq") == seq)
-        .then(new)
-        .otherwise(pl.col(column))
-        .cast(pl.UInt32)
-        .alias(column)
-    )
-    found = verdict(made, spoilt)
+    found = verdict(made, spoil(rows, pl.col("seq") == seq, column, new))
     assert not found.holds
     assert found.mismatch is not None
     assert found.mismatch.fault in ("base before", "base after", "slots", "reuse")
@@ -191,7 +189,7 @@ def test_another_base_does_not_verify(seed: int, cpus: int, data: st.DataObject)
 @settings(max_examples=25, suppress_health_check=RELAXED)
 @given(seed=SEEDS, cpus=st.sampled_from([1, 3]), data=st.data())
 def test_another_slot_does_not_verify(seed: int, cpus: int, data: st.DataObject) -> None:
-    """A slot in place of one that was handed out once is no slot that the model hands out."""
+    """A slot in place of one that was handed out once does not match."""
     made = machine(seed, cpus=cpus)
     rows = made.frame()
     assume(usual(rows))
@@ -209,14 +207,7 @@ def test_another_slot_does_not_verify(seed: int, cpus: int, data: st.DataObject)
         & pl.col("op").is_in(["done", "fail"])
     )
     assume(after.height)
-    spoilt = rows.with_columns(
-        pl.when(pl.col("offset") == old)
-        .then(new)
-        .otherwise("offset")
-        .cast(pl.UInt32)
-        .alias("offset")
-    )
-    found = verdict(made, spoilt)
+    found = verdict(made, spoil(rows, pl.col("offset") == old, "offset", new))
     assert not found.holds
     assert found.calls["mismatched"].sum() > 0
 
@@ -224,22 +215,15 @@ def test_another_slot_does_not_verify(seed: int, cpus: int, data: st.DataObject)
 @settings(max_examples=40, suppress_health_check=RELAXED)
 @given(seed=SEEDS, data=st.data())
 def test_spoilt_rows_are_refused_or_judged(seed: int, data: st.DataObject) -> None:
-    """Whatever stands in a field, the answer is a verdict or one line that names a row."""
+    """Any value in a field gives a verdict, or one line that names a row."""
     made = machine(seed % 1000, cpus=2)
     rows = made.frame()
     assume(usual(rows))
     column = data.draw(st.sampled_from(["cpu", "pid", "n", "offset", "base", "next", "highest"]))
     at = data.draw(st.integers(0, rows.height - 1))
     value = data.draw(st.one_of(st.integers(0, 70), st.sampled_from([2**15, 2**16 - 1])))
-    spoilt = rows.with_columns(
-        pl.when(pl.int_range(pl.len()) == at)
-        .then(value)
-        .otherwise(column)
-        .cast(SLOT_EVENTS.schema[column])
-        .alias(column)
-    )
     try:
-        found = verdict(made, spoilt)
+        found = verdict(made, spoil(rows, pl.int_range(pl.len()) == at, column, value))
     except InputError as error:
         refused = str(error)
     else:
@@ -249,8 +233,8 @@ def test_spoilt_rows_are_refused_or_judged(seed: int, data: st.DataObject) -> No
     assert "\n" not in refused
 
 
-def test_the_size_of_a_chunk_is_no_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows fed three at a time come to the same verdicts as rows fed at once."""
+def test_the_size_of_a_chunk_has_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows in chunks of three give the same verdicts as rows in one chunk."""
     made = machine(1, cpus=3)
     rows = made.frame()
     whole = verdict(made, rows)
@@ -260,7 +244,7 @@ def test_the_size_of_a_chunk_is_no_matter(monkeypatch: pytest.MonkeyPatch) -> No
     assert parts.open_calls == whole.open_calls
 
 
-# ---- by hand: a device of 40 slots, all in the header's cluster, so that every call scans
+# ---- a device of 40 slots, all in the header's cluster, so that every call scans
 
 HAND: list[dict[str, Any]] = [
     {"op": "call", "n": 2, "base": 10, "lowest": 1, "highest": 39},
@@ -294,8 +278,8 @@ def written(rows: pl.DataFrame, folder: Path) -> str:
     return str(path)
 
 
-def test_the_largest_device_costs_no_walk_a_slot() -> None:
-    """Slots anywhere on a device of 16 TiB, none of them ours: no cluster is looked for.
+def test_the_largest_device_is_not_walked_for_each_slot() -> None:
+    """Slots anywhere on a device of 16 TiB, all of them wrong, take less than a second.
 
     A walk along the list of free clusters for each of them took minutes.
     """
@@ -313,7 +297,7 @@ def test_the_largest_device_costs_no_walk_a_slot() -> None:
 
 
 def test_calls_that_never_end_are_refused_before_they_take_memory() -> None:
-    """As many tasks as can be begin a call, and one more: it is named."""
+    """A call is refused, by its row, if too many are open."""
     call = {"op": "call", "n": 1, "base": 10, "lowest": 1, "highest": 2 * OPEN_CALLS_MAX}
     rows = table([call | {"pid": task} for task in range(OPEN_CALLS_MAX + 1)])
     assert open_at_the_end(rows.head(OPEN_CALLS_MAX)) == OPEN_CALLS_MAX
@@ -322,14 +306,16 @@ def test_calls_that_never_end_are_refused_before_they_take_memory() -> None:
 
 
 def open_at_the_end(rows: pl.DataFrame) -> int:
-    """Return how many calls of a trace do not end."""
+    """Return the number of calls of a trace that do not end."""
     return verify_slots(rows, policy="percpu", cluster_size=256).open_calls
 
 
 ARGUMENTS = ("--policy", "percpu", "--cluster-size", "256")
 
 
-def test_the_command_says_what_matched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_what_matched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A trace that matches exits 0 with the counts in its last line."""
     assert main(["verify", "slots", written(table(HAND), tmp_path), *ARGUMENTS]) == 0
     printed = capsys.readouterr()
@@ -359,26 +345,21 @@ def test_the_command_shows_the_first_call_that_differs(
 def test_a_wrong_stored_base_is_a_mismatch_of_its_call(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its slot does not count as matched, and exit 1 and the first line say why."""
+    """Its slot does not count as matched, exit is 1, and the first line names the base."""
     path = written(changed(7, next=16), tmp_path)
     assert main(["verify", "slots", path, *ARGUMENTS]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith("the base that it stores differs")
     assert lines[1:3] == ["  ours:  14; stores 15", "  trace: 14; stores 16"]
-    assert lines[-2:] == [
-        "1 of 2 calls matched, 0 open at the end",
-        "matched 2 of 3 slots (2 exact, 0 raced)",
-    ]
+    assert lines[-1] == "matched 2 of 3 slots (2 exact, 0 raced)"
 
 
-def test_one_mismatch_does_not_bring_others(tmp_path: Path) -> None:
-    """After a wrong slot and base the calls that follow from them match."""
+def test_one_mismatch_does_not_cause_others(tmp_path: Path) -> None:
+    """After a wrong slot and base, the calls that follow them match."""
     rows = [*HAND[:6], {"op": "alloc", "offset": 20}, {"op": "done", "n": 1, "next": 21}]
     rows += [
         {"op": "call", "n": 3, "base": 21, "lowest": 1, "highest": 39},
-        {"op": "alloc", "offset": 22},
-        {"op": "alloc", "offset": 23},
-        {"op": "alloc", "offset": 24},
+        *({"op": "alloc", "offset": offset} for offset in (22, 23, 24)),
         {"op": "done", "n": 3, "next": 25},
         {"op": "free", "offset": 20, "n": 1},
     ]
@@ -438,8 +419,10 @@ def test_bad_rows_are_named(
         assert word in line
 
 
-def test_what_is_no_table_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """No file, a folder, text, and half a Parquet file: exit 2 and one line that names it."""
+def test_a_file_that_is_not_a_table_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No file, a folder, text, and half a Parquet file: exit 2 and one line with the path."""
     text = tmp_path / "text.parquet"
     text.write_text("call 7\n")
     half = tmp_path / "half.parquet"
@@ -467,8 +450,8 @@ def test_options_out_of_range_are_refused(options: dict[str, Any], word: str) ->
 
 
 @pytest.mark.parametrize("name", sorted(SLOT_TRACES))
-def test_a_real_kernels_slots_are_the_models(name: str) -> None:
-    """Every slot and every stored base of a shipped trace matches; one CPU has no raced slot."""
+def test_the_slots_of_a_real_kernel_match(name: str) -> None:
+    """Every slot and every stored base of a shipped trace matches; with one CPU, exactly."""
     kernel = traces.provenance(SLOT_TRACES[name])["kernel"]
     rows = pl.read_parquet(SLOT_TRACES[name] / "slot_events.parquet")
     found = verify_slots(
@@ -477,7 +460,7 @@ def test_a_real_kernels_slots_are_the_models(name: str) -> None:
         cluster_size=kernel["cluster_size"],
         trunk_shift=kernel["trunk_shift"],
     )
-    assert found.holds, "\n".join(found.describe())
+    require_holds(found)
     assert found.calls["slots"].sum() > 10_000
     if rows["cpu"].n_unique() == 1:
         assert found.calls["raced"].sum() == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The slot workbench: C beside its oracle, theory, and the verbs over it."""
+"""The slot workbench: C against its oracle, theory, and the functions that use it."""
 
 import pickle
 import statistics
@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle_slot_workbench import Row, Workbench
 from oracle_slots import BUILT_IN, Config, Kernel
+from slots_in_c import fill_config, verify
 
 import swapsim
 from swapsim import slots, traces
@@ -21,44 +22,23 @@ from swapsim.policies.policy import POLICIES
 from swapsim.slots._native_workbench import _flat
 from swapsim.slots.config import ChurnConfig, FillConfig, MeterConfig, SlotsConfig, StreamsConfig
 from swapsim.slots.events import request_streams, traced_device
-from swapsim.slots.events import slot_events as slots_events
 from swapsim.slots.tables import REQUESTS, SLOT_EVENTS, SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
 from swapsim.study import SerialExecutor
 
+METER = ("overlap_calls", "lock_window", "span_window")
 RELAXED = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 
-def struct_of(config: Config, target: Any) -> None:
-    """Write the oracle's config as the library's."""
-    lib.sws_slots_config_init(ffi.addressof(target))
-    for name in (
-        "slots",
-        "cluster_size",
-        "trunk_shift",
-        "rotational",
-        "possible_cpus",
-        "online_cpus",
-        "address_spaces",
-        "seed",
-    ):
-        setattr(target, name, getattr(config, name))
-    target.kernel, target.policy = int(config.kernel), int(config.policy)
-
-
 class Twins:
-    """The library's workbench and the oracle's, led through the same phases."""
+    """The workbench of the library and of the oracle, in the same phases."""
 
     def __init__(self, oracle: Workbench) -> None:
-        """Make the library's as the oracle is."""
         self.oracle = oracle
         config = ffi.new("struct sws_workbench_config *")
         lib.sws_workbench_config_init(config)
-        struct_of(oracle.config, config.cache.device)
+        fill_config(config.cache.device, oracle.config)
         config.cache.enabled = oracle.enabled
-        for name in (
-            *("asynchronous", "pages_a_cpu"),
-            *("overlap_calls", "lock_window", "span_window"),
-        ):
+        for name in ("asynchronous", "pages_a_cpu", *METER):
             setattr(config, name, getattr(oracle, name))
         if oracle.tasks_on:
             tasks = ffi.new("struct sws_workbench_task[]", list(oracle.tasks_on))
@@ -68,20 +48,16 @@ class Twins:
         self.handle = ffi.gc(out[0], lib.sws_workbench_free)
 
     def go(self, begun: int) -> int:
-        """Lead the library's phase to its end; return its code."""
+        """Run the library's phase to its end; return its code."""
         over = ffi.new("bool *")
         while not begun and not over[0]:
             begun = lib.sws_workbench_run(self.handle, 2000, over)
-            self.verify()
+            reason = ffi.new("const char **")
+            verify(lib.sws_workbench_verify(self.handle, reason), reason)
         return begun
 
-    def verify(self) -> None:
-        """Hold the library's invariants."""
-        reason = ffi.new("const char **")
-        assert lib.sws_workbench_verify(self.handle, reason) == lib.SWS_OK, ffi.string(reason[0])
-
     def phase(self, phase: tuple[Any, ...]) -> None:
-        """Lead both through a phase and compare."""
+        """Run a phase on both and compare."""
         name, *rest = phase
         if name == "fill":
             assert self.go(lib.sws_workbench_fill(self.handle, *rest)) == lib.SWS_OK
@@ -128,15 +104,11 @@ class Twins:
         assert list(tested) == self.oracle.tested
         assert list(pages) == self.oracle.pages_of
         device = lib.sws_slot_cache_device(lib.sws_workbench_cache(self.handle))
-        out = [slot for slot in range(1, self.oracle.config.slots) if self.usage(device, slot) == 1]
+        slots = range(1, self.oracle.config.slots)
+        out = [slot for slot in slots if lib.sws_slots_usage(device, slot) == 1]
         assert out == sorted(self.oracle.pages)
         bases = [lib.sws_slots_base(device, i) for i in range(lib.sws_slots_bases(device))]
         assert bases == self.oracle.device.bases
-
-    @staticmethod
-    def usage(device: Any, slot: int) -> int:
-        """Return a map byte."""
-        return int(lib.sws_slots_usage(device, slot))
 
 
 @st.composite
@@ -189,7 +161,7 @@ PHASES = st.tuples(st.one_of(FRAGMENTED, st.just([])), st.lists(PHASE, max_size=
 @settings(max_examples=60, suppress_health_check=RELAXED)
 @given(oracle=workbenches(), phases=PHASES)
 def test_c_and_oracle_count_the_same(oracle: Workbench, phases: list[tuple[Any, ...]]) -> None:
-    """Through any phases every measure, page and base agrees with the plain model."""
+    """Every measure, page and base agrees with the plain model in any phases."""
     twins = Twins(oracle)
     for phase in phases:
         twins.phase(phase)
@@ -198,7 +170,7 @@ def test_c_and_oracle_count_the_same(oracle: Workbench, phases: list[tuple[Any, 
 @settings(max_examples=40, suppress_health_check=RELAXED)
 @given(data=st.data(), oracle=workbenches())
 def test_c_and_oracle_replay_the_same(data: st.DataObject, oracle: Workbench) -> None:
-    """Any rows give the same counts, wait for one another alike, and are found to wait for ever."""
+    """Any rows give the same counts, and rows that can never be done are found by both."""
     gets = data.draw(st.lists(st.integers(0, 90), min_size=1, max_size=4))
     places = [
         (
@@ -211,7 +183,7 @@ def test_c_and_oracle_replay_the_same(data: st.DataObject, oracle: Workbench) ->
     puts: list[list[Row]] = [[] for _ in gets]
     for page in data.draw(st.permutations(pages))[: data.draw(st.integers(0, len(pages)))]:
         puts[data.draw(st.integers(0, len(gets) - 1))].append(page)
-    # Gets before, between or after the puts: the latter may wait for ever.
+    # Gets before, between or after the puts; puts may wait for gets that never come.
     rows = []
     for n, mine in zip(gets, puts, strict=True):
         early = data.draw(st.integers(0, n))
@@ -221,18 +193,22 @@ def test_c_and_oracle_replay_the_same(data: st.DataObject, oracle: Workbench) ->
     Twins(oracle).replay(rows, data.draw(st.integers(0, 50)))
 
 
-@pytest.mark.parametrize(("cpus", "apart"), [(8, 0.964), (16, 0.854), (24, 0.696), (48, 0.223)])
-def test_random_trunks_meet_as_birthdays_do(cpus: int, apart: float) -> None:
-    """768 trunks leave so many CPUs apart as kernel.md 1.D says."""
-    assert slots.chance_of_trunks_apart(cpus, 768) == pytest.approx(apart, abs=0.0005)
+def test_the_chance_of_random_trunks_is_the_birthday_formula() -> None:
+    """With 768 trunks it is that of the card; 0 with more CPUs than trunks, 1 for one CPU."""
+    for cpus, apart in ((8, 0.964), (16, 0.854), (24, 0.696), (48, 0.223)):
+        assert slots.chance_of_trunks_apart(cpus, 768) == pytest.approx(apart, abs=0.0005)
+    assert slots.chance_of_trunks_apart(9, 8) == 0
+    assert slots.chance_of_trunks_apart(1, 1) == 1
+    with pytest.raises(InputError, match="field 'trunks'"):
+        slots.chance_of_trunks_apart(1, 0)
 
 
 def test_cpus_that_draw_trunks_meet_at_most_as_birthdays_do() -> None:
-    """Two CPUs in one trunk use it up and leave it sooner: they share it less than by chance."""
+    """Two CPUs in one trunk fill it and leave it sooner, so they share it less than by chance."""
     cpus, trunks = 16, 768
     found = [
         values(
-            # Trunks of 256 slots leave what counts, their number, as it is on 48 GB.
+            # Trunks of 256 slots, as many as on 48 GB.
             SlotsConfig(slots=trunks << 8, trunk_shift=8, possible_cpus=cpus, seed=seed),
             ChurnConfig(used_share=0.6, pages=2**16, warm_up_pages=2**15),
         )
@@ -244,19 +220,11 @@ def test_cpus_that_draw_trunks_meet_at_most_as_birthdays_do() -> None:
     assert 0.5 < pairs / (cpus * (cpus - 1) / 2 / trunks) < 1
 
 
-def test_more_cpus_than_trunks_must_share() -> None:
-    """The closed form is 0 where there are more CPUs than trunks, 1 for a lone CPU."""
-    assert slots.chance_of_trunks_apart(9, 8) == 0
-    assert slots.chance_of_trunks_apart(1, 1) == 1
-    with pytest.raises(InputError, match="field 'trunks'"):
-        slots.chance_of_trunks_apart(1, 0)
-
-
 SMALL = ChurnConfig(pages=3000, warm_up_pages=1000)
 
 
 def test_a_hard_disk_gives_the_same_under_every_policy() -> None:
-    """Without clusters no policy is asked: every measure is the same."""
+    """Without clusters the policy has no effect on any measure."""
     frames = [
         slots.measure(
             SlotsConfig(slots=1 << 15, rotational=True, policy=policy, possible_cpus=4), SMALL
@@ -274,8 +242,8 @@ def values(device: SlotsConfig, workload: Any, **more: Any) -> dict[str, float]:
     return dict(frame.select("metric", "value").iter_rows())
 
 
-def test_each_metric_has_a_value_or_nothing_to_divide_by() -> None:
-    """A run names every metric once; shares lie between 0 and 1."""
+def test_each_metric_is_there_once() -> None:
+    """A run has every metric once; shares lie between 0 and 1."""
     found = values(SlotsConfig(slots=1 << 15, possible_cpus=4), SMALL)
     assert list(found) == [*slots.METRICS, "fairness"]
     for name, metric in slots.METRICS.items():
@@ -285,18 +253,17 @@ def test_each_metric_has_a_value_or_nothing_to_divide_by() -> None:
 
 
 def test_a_page_out_and_in_takes_three_acquisitions_in_6_1_and_two_before() -> None:
-    """Add, delete and, in 6.1, the freed slot's shadow: up to what waits in return caches."""
+    """Add, delete and, in 6.1, the freed slot's shadow; slots in return caches are missing."""
     for kernel, expected in (("6.1", 3), ("5.8", 2)):
         found = values(SlotsConfig(slots=1 << 15, possible_cpus=2, kernel=kernel), SMALL)
         assert found["lock"] == pytest.approx(expected, abs=0.05)
 
 
-def test_a_shared_base_makes_cpus_meet_and_trunks_of_their_own_do_not() -> None:
-    """On a fragmented device the shared base moves nearly every lock, avoid next to none."""
-    device = SlotsConfig(slots=1 << 20, possible_cpus=8)
+def test_cpus_meet_with_a_shared_base_and_do_not_with_avoid() -> None:
+    """On a fragmented device the shared base moves nearly every lock, avoid hardly any."""
     found = {
         policy: values(
-            SlotsConfig(slots=device.slots, possible_cpus=8, policy=policy),
+            SlotsConfig(slots=1 << 20, possible_cpus=8, policy=policy),
             ChurnConfig(pages=2**14, warm_up_pages=2**14),
         )
         for policy in ("shared", "avoid")
@@ -306,8 +273,8 @@ def test_a_shared_base_makes_cpus_meet_and_trunks_of_their_own_do_not() -> None:
     assert found["avoid"]["trunk.pairs"] < 1
 
 
-def test_free_clusters_make_the_policy_matter_not_at_all() -> None:
-    """While clusters are free, slots come from them, whatever the base."""
+def test_the_policy_has_no_effect_while_clusters_are_free() -> None:
+    """Slots come from the free clusters, whatever the base."""
     pages = [
         slots.measure(
             SlotsConfig(slots=1 << 17, possible_cpus=4, policy=policy), FillConfig(filled_share=0.5)
@@ -317,13 +284,11 @@ def test_free_clusters_make_the_policy_matter_not_at_all() -> None:
     assert all(frame.equals(pages[0]) for frame in pages)
 
 
-def test_more_threads_an_address_space_share_its_base() -> None:
-    """With one address space for all CPUs permm is one base; with one each it is one a CPU."""
+def test_threads_of_an_address_space_share_its_base() -> None:
+    """With one address space for all CPUs permm has one base, else one per CPU."""
     device = SlotsConfig(slots=1 << 18, possible_cpus=4, policy="permm")
     alone = values(device, SMALL)
-    shared = values(
-        device, ChurnConfig(pages=3000, warm_up_pages=1000, threads_per_address_space=4)
-    )
+    shared = values(device, replace(SMALL, threads_per_address_space=4))
     assert shared["lock.moved.add"] > alone["lock.moved.add"]
     assert shared["run"] < alone["run"]
 
@@ -339,8 +304,8 @@ def twin(base, next, lowest, highest, trunk_size, draw):  # type: ignore[no-unty
     return max(slot // trunk_size * trunk_size, lowest)
 
 
-def test_a_readers_twin_of_a_built_in_policy_measures_the_same() -> None:
-    """A reader's function is asked where the built-in one is, in other processes, too."""
+def test_a_user_policy_that_copies_a_built_in_one_measures_the_same() -> None:
+    """A user's function is called where the built-in one is, in other processes too."""
     found = slots.one_at_a_time(
         SlotsConfig(slots=1 << 16, trunk_shift=10, possible_cpus=4),
         SMALL,
@@ -355,7 +320,7 @@ def test_a_readers_twin_of_a_built_in_policy_measures_the_same() -> None:
     assert ours.filter(metric="lock.moved")["value"].min() > 0
 
 
-def test_windows_are_as_wide_as_they_are_told() -> None:
+def test_windows_are_as_wide_as_configured() -> None:
     """A wider window finds more locks close and more slots scanned again."""
     device = SlotsConfig(slots=1 << 16, possible_cpus=8, policy="percpu")
     narrow = values(device, SMALL, meter=MeterConfig(overlap_calls=1, lock_window=0))
@@ -370,7 +335,7 @@ SWEEP_DEVICE = SlotsConfig(slots=1 << 15, possible_cpus=4)
 
 
 def small_sweep(**more: Any) -> pl.DataFrame:
-    """Run a sweep of a second."""
+    """Run a short sweep."""
     return slots.one_at_a_time(
         SWEEP_DEVICE,
         ChurnConfig(pages=500, warm_up_pages=100),
@@ -424,7 +389,7 @@ def test_a_factor_changes_what_it_names(
 
 
 def test_an_unknown_factor_is_named_with_those_that_there_are() -> None:
-    """A factor that is nothing is refused before the first run."""
+    """An unknown factor, and no seed, are refused before the first run."""
     with pytest.raises(ConfigError, match=r"factor 'colour': choose one of cpus, .*used_share"):
         slots.one_at_a_time(SWEEP_DEVICE, SMALL, {"colour": [1]})
     with pytest.raises(ConfigError, match="seeds=0"):
@@ -444,8 +409,8 @@ def sweep_of(values_of: dict[str, list[float | None]], metric: str = "scanned") 
     )
 
 
-def test_a_ranking_puts_the_better_first_and_tells_ties() -> None:
-    """Ranks count the policies that are surely better; intervals that overlap are ties."""
+def test_a_ranking_has_the_best_first_and_names_ties() -> None:
+    """Ranks count the policies that are certainly better; overlapping intervals are ties."""
     found = slots.ranking(
         sweep_of({"a": [5.0, 5.1, 5.2], "b": [1.0, 1.5, 2.0], "c": [1.2, 1.4, 1.9]}), "scanned"
     )
@@ -461,12 +426,12 @@ def test_a_ranking_puts_the_better_first_and_tells_ties() -> None:
 
 
 def test_runs_without_a_value_do_not_count() -> None:
-    """A null is left out, and a policy that has nothing else."""
+    """A null is left out, and so is a policy that has only nulls."""
     found = slots.ranking(sweep_of({"a": [None, 2.0], "b": [None, None]}), "scanned")
     assert found.select("policy", "seeds", "mean").rows() == [("a", 1, 2.0)]
 
 
-def test_a_ranking_of_nothing_is_refused() -> None:
+def test_a_ranking_of_an_unknown_metric_is_refused() -> None:
     """An unknown metric and a confidence out of range are named."""
     with pytest.raises(InputError, match="no such metric: 'colour'"):
         slots.ranking(sweep_of({"a": [1.0]}), "colour")
@@ -498,7 +463,7 @@ EVENTS = [
 ]
 
 
-def test_requests_say_whose_page_comes_in() -> None:
+def test_requests_name_the_page_that_comes_in() -> None:
     """A freed slot is the page of the get that had it last; a free of n slots is n rows."""
     found = request_streams(slot_events(EVENTS))
     assert found.schema == REQUESTS.schema
@@ -544,7 +509,7 @@ def test_streams_hand_out_each_page_once() -> None:
 def test_requests_of_a_real_kernel_are_all_served(name: str) -> None:
     """Each slot of a shipped trace is a page out, each slot freed one in, under any policy."""
     folder = traces.shipped("cluster-next")[name]
-    events, requests = slots_events(folder), request_streams(folder)
+    events, requests = slots.slot_events(folder), request_streams(folder)
     gets, puts = (requests.filter(op=op).height for op in ("get", "put"))
     assert gets == events.filter(op="alloc").height
     assert puts == events.filter(op="free")["n"].sum()
@@ -559,16 +524,15 @@ def test_requests_of_a_real_kernel_are_all_served(name: str) -> None:
     assert late["scanned"] != found["scanned"]
 
 
-def test_requests_that_wait_for_ever_are_refused() -> None:
-    """Tasks that wait for one another, and pages that never were, are bad input."""
+def test_requests_that_can_never_be_served_are_refused() -> None:
+    """Tasks that wait for one another, and unknown pages, are bad input."""
     for rows, complaint in (
         ([(0, 0, "put", 1, 0), (0, 0, "get", 0, 0)], "never gets"),
         (
             [
-                (0, 0, "put", 1, 0),
-                (0, 0, "get", 0, 0),
-                (1, 0, "put", 0, 0),
-                (1, 0, "get", 1, 0),
+                (task, 0, op, other, 0)
+                for task in (0, 1)
+                for op, other in (("put", 1 - task), ("get", task))
             ],
             "wait for one another",
         ),
@@ -599,13 +563,13 @@ def test_requests_that_wait_for_ever_are_refused() -> None:
 def test_a_workload_out_of_range_quotes_field_and_value(
     make: Any, field: str, value: object
 ) -> None:
-    """A workload is checked when it is made."""
+    """A workload is checked when it is created."""
     with pytest.raises(ConfigError, match=f"{field}=.*{value}"):
         make(**{field: value})
 
 
 def test_more_address_spaces_than_can_own_pages_are_refused() -> None:
-    """257 CPUs with an address space each are refused, with two threads each they are not."""
+    """257 CPUs with an address space each are refused; with two threads each they run."""
     device = SlotsConfig(slots=1 << 18, possible_cpus=257)
     with pytest.raises(ConfigError, match="at most 256 can own pages"):
         slots.measure(device, SMALL)
@@ -623,8 +587,8 @@ def test_tiny_devices_and_more_cpus_than_trunks_have_defined_results(n_slots: in
         assert found["without_slot"] is not None
 
 
-def test_workloads_travel_to_other_processes() -> None:
-    """A workload survives pickling, streams included."""
+def test_workloads_can_be_pickled() -> None:
+    """A workload, with its streams, is sent to other processes."""
     assert pickle.loads(pickle.dumps(SMALL)) == SMALL
     streams = StreamsConfig(requests=request_streams(slot_events(EVENTS)))
     assert pickle.loads(pickle.dumps(streams)).requests.equals(streams.requests)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A reader's policy under observation does the same, and what it does wrong is told."""
+"""A user's policy under observation gives the same slots, and its errors name the line."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ def trunk_behind(slot: int, trunk_size: int) -> int:
 
 @swapsim.policy(base_of="cpu")
 def looks_around(cpu, next, lowest, highest, trunk_size, draw, bases):  # noqa: A002
-    """Go on, or to the next trunk if another CPU is in this one; by chance now and then."""
+    """Continue, or go to the next trunk if another CPU is in this one; sometimes at random."""
     for other in range(len(bases)):
         if other != cpu and bases[other] // trunk_size == next // trunk_size:
             further = trunk_behind(next, trunk_size)
@@ -35,23 +35,23 @@ def looks_around(cpu, next, lowest, highest, trunk_size, draw, bases):  # noqa: 
 
 @swapsim.policy(base_of="mm")
 def overflows(next, draw, lowest, highest):  # noqa: A002
-    """Mix bits as compiled code does, whose integers have 64."""
+    """Mix bits in 64-bit integers, which overflow in compiled code."""
     return lowest + abs((draw * 6364136223846793005 + next) >> 3) % (highest - lowest + 1)
 
 
 @pytest.mark.parametrize("policy", [looks_around, overflows])
-def test_to_be_watched_changes_nothing(policy: Policy) -> None:
+def test_observation_changes_nothing(policy: Policy) -> None:
     """The machine code answers, so the run is the same, slot by slot."""
-    watch = Observation(policy)
-    watched, alone = (
-        slots.measure(replace(DEVICE, policy=each), CHURN) for each in (watch.policy, policy)
+    observation = Observation(policy)
+    observed, alone = (
+        slots.measure(replace(DEVICE, policy=each), CHURN) for each in (observation.policy, policy)
     )
-    watch.check()
-    assert watched.equals(alone)
+    observation.check()
+    assert observed.equals(alone)
 
 
-def test_a_call_that_goes_wrong_is_told(capfd: pytest.CaptureFixture[str]) -> None:
-    """The line that returned, the call, and what to return; nothing is printed on the way."""
+def test_a_call_that_returns_no_slot_is_named(capfd: pytest.CaptureFixture[str]) -> None:
+    """The error has the line, the call and what to return; nothing is printed."""
 
     @swapsim.policy(base_of="cpu")
     def leaves(next, highest):  # noqa: A002
@@ -66,8 +66,8 @@ def test_a_call_that_goes_wrong_is_told(capfd: pytest.CaptureFixture[str]) -> No
     assert capfd.readouterr() == ("", "")
 
 
-def test_an_interrupt_in_a_call_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C comes while C calls Python, where it would be lost."""
+def test_an_interrupt_in_a_call_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while C calls Python is not lost."""
 
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
