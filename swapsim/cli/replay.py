@@ -12,7 +12,7 @@ from swapsim.cli.verbs import Verbs
 from swapsim.ffi.facts import MAPPING_KERNELS
 from swapsim.frames.table import Column
 from swapsim.mapping import charts as mapping_charts
-from swapsim.mapping.per_page import per_page as mapping_per_page
+from swapsim.mapping.replay import per_page as mapping_per_page
 from swapsim.mapping.replay import writeback_tags as mapping_replay
 from swapsim.mapping.tables import LOCK_SITES_PER_PAGE
 from swapsim.removal.replay import batched_removal as removal_replay

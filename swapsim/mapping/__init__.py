@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch A's mechanism: a mapping's tree, its writeback tags, and the lock around both."""
+"""The mechanism of patch A: a mapping's tree, its writeback tags, and the lock of both."""
 
 from typing import TYPE_CHECKING
 
 from swapsim.lazy import submodules
 from swapsim.mapping.config import MappingConfig
-from swapsim.mapping.per_page import mix, per_page, totals_per_page
 from swapsim.mapping.replay import (
+    mix,
+    per_page,
     replay_rows,
+    totals_per_page,
     writeback_tags,
     writeback_tags_by_kernel,
     writeback_tags_of,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Charts of the mapping's lock: who takes it, and what is done under it."""
+"""Charts of the mapping's lock: its acquisitions, and the work under it."""
 
 import altair as alt
 import polars as pl
@@ -28,13 +28,9 @@ _FLOWS_IN_WORDS = {
 def acquisitions_by_site(
     per_page: pl.DataFrame, *, title: str = "Acquisitions of the mapping's lock per page written"
 ) -> alt.Chart:
-    """Stack the lock's acquisitions by site, tags kept above tags dropped, one panel a flow.
+    """Draw the lock's acquisitions per page by site, with and without tags, one panel per flow.
 
-    Parameters
-    ----------
-    per_page : polars.DataFrame
-        Schema LOCK_SITES_PER_PAGE.
-    title : str
+    ``per_page`` has the schema LOCK_SITES_PER_PAGE.
     """
     LOCK_SITES_PER_PAGE.check(per_page)
     return _bars(per_page, "acquisitions", title, "acquisitions per page")
@@ -42,14 +38,9 @@ def acquisitions_by_site(
 
 @interactive(flow="of", tags="swap cache")
 def work_by_site(per_page: pl.DataFrame, figure: str, *, title: str, axis: str) -> alt.Chart:
-    """Stack one figure of the tree work under the lock by site, as `acquisitions_by_site`.
+    """Draw one figure of the tree work by site: "descents", "nodes" or "tag_words".
 
-    Parameters
-    ----------
-    per_page : polars.DataFrame
-        Schema LOCK_SITES_PER_PAGE.
-    figure : {"descents", "nodes", "tag_words"}
-    title, axis : str
+    ``per_page`` has the schema LOCK_SITES_PER_PAGE.
     """
     LOCK_SITES_PER_PAGE.check(per_page)
     return _bars(per_page, figure, title, axis)
@@ -94,13 +85,9 @@ def _bars(per_page: pl.DataFrame, figure: str, title: str, axis: str) -> alt.Cha
 
 @interactive(label="trace")
 def lock_cost_by_mix(mix: pl.DataFrame, *, title: str) -> alt.LayerChart:
-    """Draw acquisitions per page written, tags kept and not, one line a trace, fewest files first.
+    """Draw acquisitions per page written, with and without tags, a line per trace.
 
-    Parameters
-    ----------
-    mix : polars.DataFrame
-        Schema MIX.
-    title : str
+    ``mix`` has the schema MIX; the trace with the fewest file pages comes first.
     """
     MIX.check(mix)
     share = (100 * pl.col("file_share")).round(0).cast(pl.Int64)

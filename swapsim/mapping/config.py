@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The address_spaces of a swap device and of files: which kernel's rules, how large."""
+"""The address_spaces of a swap device and of files: kernel and sizes."""
 
 from dataclasses import dataclass
 
@@ -19,9 +19,9 @@ class MappingConfig:
     Parameters
     ----------
     kernel : {"4.8", "5.8", "6.1"}
-        Whose row of the lock table to follow.
+        The row of the lock table.
     swap_writeback_tags : bool
-        Whether the swap cache keeps writeback tags: True is the kernel before patch A.
+        Whether the swap cache has writeback tags: True is the kernel before patch A.
     swap_slots : int
         Slots of the device, 1 to 2**32.
     trunk_shift : int
@@ -32,7 +32,7 @@ class MappingConfig:
     Raises
     ------
     ConfigError
-        Naming the field and its value.
+        A field is out of range.
     """
 
     kernel: str = "4.8"

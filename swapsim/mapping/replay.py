@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch A on a trace: the mapping's lock, taken with tags kept and not.
+"""Replay of a trace through the mapping's lock, with and without writeback tags (patch A).
 
-Each page is led through the steps that a kernel takes for it; who takes the lock
-there, and what is done under it, goes into a ledger. Nothing here knows a time.
+Each page goes through the steps that a kernel takes for it; the acquisitions of the lock and the
+work under it are counted. No time is simulated here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,10 +12,10 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi.facts import MAPPING_KERNELS, MAPPING_SLOTS_MAX
-from swapsim.mapping._native_replay import File, replay_writeback_tags
+from swapsim.mapping._native import File, replay_writeback_tags
 from swapsim.mapping.config import MappingConfig
 from swapsim.mapping.rows import writeback_rows
-from swapsim.mapping.tables import REPLAY_ROWS
+from swapsim.mapping.tables import LOCK_SITES, LOCK_SITES_PER_PAGE, MIX, REPLAY_ROWS
 from swapsim.progress import bar
 from swapsim.traces.event_fields import SWAP_TYPE_SHIFT
 
@@ -25,19 +25,19 @@ _ROWS_A_CHUNK = 4_000_000
 def writeback_tags(
     folder: Path | str, *, kernel: str = "4.8", progress: bool = False
 ) -> pl.DataFrame:
-    """Count the mapping lock's acquisitions and the tree work under them, tags kept and not.
+    """Count the acquisitions of the mapping's lock and the tree work, with and without tags.
 
-    Each page of the trace is led through the steps of one kernel's row of ``mapping.h`` twice:
-    once with writeback tags in the swap cache (before patch A) and once without.
+    Each page of the trace goes through the steps of one kernel's row of ``mapping.h`` twice: once
+    with writeback tags in the swap cache (before patch A) and once without.
 
     Parameters
     ----------
     folder : Path or str
         A trace folder with the events swp_add, swp_del, wb_start and wb_end; swp_free, folio_move,
         mm_filemap_add_to_page_cache, mm_filemap_delete_from_page_cache and writeback_dirty_folio
-        are taken where they are there.
+        are used if present.
     kernel : {"4.8", "5.8", "6.1"}
-        Whose locks and tree walks to follow.
+        The kernel whose locks and tree walks are followed.
     progress : bool
         Show a progress bar on stderr.
 
@@ -49,7 +49,7 @@ def writeback_tags(
     Raises
     ------
     InputError
-        A needed event is missing, or a row cannot be replayed.
+        A required event is missing, or a row cannot be replayed.
     """
     rows = writeback_rows(folder)
     slots = _device_slots(rows, folder)
@@ -66,20 +66,7 @@ def writeback_tags(
 def writeback_tags_of(
     folders: Mapping[str, Path], *, kernel: str = "4.8", progress: bool = False
 ) -> dict[str, pl.DataFrame]:
-    """Run `writeback_tags` on several traces.
-
-    Parameters
-    ----------
-    folders : mapping of str to Path
-        Name of a trace -> its folder.
-    kernel, progress
-        As for `writeback_tags`.
-
-    Returns
-    -------
-    dict of str to polars.DataFrame
-        Name of the trace -> its LOCK_SITES.
-    """
+    """Run `writeback_tags` on several traces, and return LOCK_SITES by the trace's name."""
     return {
         name: writeback_tags(folder, kernel=kernel, progress=progress)
         for name, folder in folders.items()
@@ -87,20 +74,14 @@ def writeback_tags_of(
 
 
 def writeback_tags_by_kernel(folder: Path | str) -> pl.DataFrame:
-    """Run `writeback_tags` under each kernel that the mappings know.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema LOCK_SITES, kernels in order of age.
-    """
+    """Run `writeback_tags` under each kernel of the mappings, oldest first (LOCK_SITES)."""
     return pl.concat([writeback_tags(folder, kernel=kernel) for kernel in MAPPING_KERNELS])
 
 
 def replay_rows(
     rows: pl.DataFrame, config: MappingConfig, *, progress: bool = False
 ) -> pl.DataFrame:
-    """Lead rows that are in memory through one kernel's mappings.
+    """Replay rows in memory through one kernel's mappings.
 
     Parameters
     ----------
@@ -117,7 +98,7 @@ def replay_rows(
     Raises
     ------
     InputError
-        Rows out of order, or one that cannot be replayed.
+        Rows are not sorted, or one cannot be replayed.
     """
     REPLAY_ROWS.check(rows)
     if not rows["seq"].is_sorted():
@@ -141,8 +122,81 @@ def replay_rows(
     return sites.filter(pl.col("calls") > 0)
 
 
+def per_page(sites: pl.DataFrame) -> pl.DataFrame:
+    """Divide the counts of each site by the pages written in its flow.
+
+    Parameters
+    ----------
+    sites : polars.DataFrame
+        Schema LOCK_SITES.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema LOCK_SITES_PER_PAGE, without the swap pages that were not written.
+    """
+    LOCK_SITES.check(sites)
+    pages = sites.filter(pl.col("site") == "start").select(
+        "kernel", "tags", "flow", pages=pl.col("calls")
+    )
+    figures = ("acquisitions", "descents", "nodes", "tag_words")
+    frame = (
+        sites.join(pages, on=["kernel", "tags", "flow"], how="inner", maintain_order="left")
+        .with_columns(pl.col(name) / pl.col("pages") for name in figures)
+        .select(LOCK_SITES_PER_PAGE.names())
+    )
+    return LOCK_SITES_PER_PAGE.check(frame)
+
+
+def totals_per_page(sites: pl.DataFrame) -> pl.DataFrame:
+    """Return the sums of `per_page` over the sites: a row per kernel, tags and flow."""
+    keys = ["kernel", "tags", "flow", "pages"]
+    return (
+        per_page(sites)
+        .group_by(keys, maintain_order=True)
+        .agg(pl.col("acquisitions", "descents", "nodes", "tag_words").sum())
+    )
+
+
+def mix(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Compare traces by the share of file pages and the acquisitions per page written.
+
+    Parameters
+    ----------
+    sites_of : mapping of str to polars.DataFrame
+        Name of a trace -> its LOCK_SITES of one kernel.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema MIX, one row per trace and tags. The acquisitions are those at the sites of written
+        pages, of swap and of files.
+    """
+    frames = [
+        LOCK_SITES.check(sites)
+        .filter(pl.col("flow") != "swap, not written")
+        .group_by("tags", maintain_order=True)
+        .agg(
+            acquisitions=pl.col("acquisitions").sum(),
+            pages=pl.col("calls").filter(pl.col("site") == "start").sum(),
+            file_pages=pl.col("calls")
+            .filter((pl.col("site") == "start") & (pl.col("flow") == "file"))
+            .sum(),
+        )
+        .select(
+            trace=pl.lit(name),
+            tags=pl.col("tags"),
+            pages=pl.col("pages"),
+            file_share=pl.col("file_pages") / pl.col("pages"),
+            acquisitions=pl.col("acquisitions") / pl.col("pages"),
+        )
+        for name, sites in sites_of.items()
+    ]
+    return MIX.check(pl.concat(frames))
+
+
 def _device_slots(rows: pl.DataFrame, folder: Path | str) -> int:
-    """Return the least device that has a slot for each swap row."""
+    """Return the size of the smallest device that has a slot for each swap row."""
     last = rows.filter(pl.col("file") == File.SWAP).top_k(1, by="index")
     if not last.height:
         return 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Events of a trace that touch a mapping, as rows of one table in trace order."""
+"""The events of a trace that touch a mapping, in one table."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.mapping._native_replay import File, Op, Shadow
+from swapsim.mapping._native import File, Op, Shadow
 from swapsim.mapping.tables import REPLAY_ROWS
 from swapsim.traces import require_events
 from swapsim.traces.event_fields import PAGE_BYTES, one_device, read_fields, swap_offset
@@ -16,26 +16,14 @@ FOLIO_BYTES: Final = 64
 """sizeof(struct page) on x86-64: a folio's address is vmemmap + 64 * pfn."""
 
 VMEMMAP_BASE: Final = 0xFFFF_EA00_0000_0000
-"""Where vmemmap begins without address randomisation (Documentation/arch/x86/x86_64/mm.rst)."""
+"""Start of vmemmap without address randomisation (Documentation/arch/x86/x86_64/mm.rst)."""
 
 
 def writeback_rows(folder: Path | str) -> pl.DataFrame:
-    """Bring the events that touch a mapping into one table, in trace order.
+    """Read the events that touch a mapping, in trace order (REPLAY_ROWS).
 
-    Parameters
-    ----------
-    folder : Path or str
-        As for `writeback_tags`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema REPLAY_ROWS.
-
-    Raises
-    ------
-    InputError
-        A needed event or field is missing, or the trace swaps to more than one device.
+    The events are those of `mapping.writeback_tags`. InputError is raised if a required event or
+    field is missing, or the trace swaps to more than one device.
     """
     present = require_events(folder, "writeback-tags")
     frames = [
@@ -52,69 +40,76 @@ def writeback_rows(folder: Path | str) -> pl.DataFrame:
     return REPLAY_ROWS.check(pl.concat(frames).sort("seq"))
 
 
-def _swap_rows(folder: Path | str, event: str, op: Op) -> pl.DataFrame:
-    """Rows of an event that names a swap entry, and a folio unless the slot is freed."""
-    fields = ["entry"] if event == "swp_free" else ["folio", "entry"]
-    frame = read_fields(folder, event, fields, ["shadow"])
-    frame = one_device(frame, folder, event)
-    has_shadow = "shadow" in frame.columns
+def _rows(
+    frame: pl.DataFrame,
+    op: Op,
+    *,
+    index: pl.Expr,
+    file: pl.Expr | File,
+    folio: pl.Expr | int = 0,
+    shadow: pl.Expr | Shadow = Shadow.NONE,
+) -> pl.DataFrame:
+    """Return an event's rows with the columns of REPLAY_ROWS."""
+    values = {"folio": folio, "index": index, "file": file, "shadow": shadow}
     return frame.select(
         "seq",
         op=pl.lit(op, dtype=pl.UInt8),
-        folio=pl.col("folio") if "folio" in fields else pl.lit(0, dtype=pl.UInt64),
-        index=swap_offset("entry"),
-        file=pl.lit(File.SWAP, dtype=pl.UInt64),
-        shadow=pl.col("shadow") if has_shadow else pl.lit(Shadow.UNTOLD, dtype=pl.UInt64),
+        **{
+            name: (value if isinstance(value, pl.Expr) else pl.lit(value)).cast(pl.UInt64)
+            for name, value in values.items()
+        },
     )
 
 
-def _in_swap_cache() -> pl.Expr:
-    """Tell a swap page by folio->mapping: bit 0 for anonymous memory, null for shared memory.
-
-    Both have their entry in ``private``; any other mapping is a file's address_space.
-    """
-    mapping = pl.col("mapping")
-    return (mapping & 1 == 1) | (mapping == 0)
+def _swap_rows(folder: Path | str, event: str, op: Op) -> pl.DataFrame:
+    """Return the rows of an event with a swap entry, and with a folio unless a slot is freed."""
+    fields = ["entry"] if event == "swp_free" else ["folio", "entry"]
+    frame = one_device(read_fields(folder, event, fields, ["shadow"]), folder, event)
+    return _rows(
+        frame,
+        op,
+        folio=pl.col("folio") if "folio" in fields else 0,
+        index=swap_offset("entry"),
+        file=File.SWAP,
+        shadow=pl.col("shadow") if "shadow" in frame.columns else Shadow.UNKNOWN,
+    )
 
 
 def _writeback_rows(folder: Path | str, event: str, op: Op) -> pl.DataFrame:
-    """Rows of a writeback transition, with the page's place where the probe read it."""
+    """Return the rows of a writeback transition, with the page's place if the probe read it.
+
+    A page is in the swap cache if folio->mapping has bit 0 (anonymous memory) or is null (shared
+    memory); both have their entry in ``private``. Other mappings are a file's address_space.
+    """
     place = ["mapping", "index", "private"]
     frame = read_fields(folder, event, ["folio"], place)
-    if all(name in frame.columns for name in place):
-        mapping, index = pl.col("mapping"), pl.col("index")
-        file = pl.when(_in_swap_cache()).then(File.SWAP).otherwise(mapping)
-        index = pl.when(_in_swap_cache()).then(swap_offset("private")).otherwise(index)
-    else:
-        file, index = pl.lit(File.UNKNOWN), pl.lit(0)
-    return frame.select(
-        "seq",
-        op=pl.lit(op, dtype=pl.UInt8),
+    if not all(name in frame.columns for name in place):
+        return _rows(frame, op, folio=pl.col("folio"), index=pl.lit(0), file=File.UNKNOWN)
+    mapping = pl.col("mapping")
+    swapped = (mapping & 1 == 1) | (mapping == 0)
+    return _rows(
+        frame,
+        op,
         folio=pl.col("folio"),
-        index=index.cast(pl.UInt64),
-        file=file.cast(pl.UInt64),
-        shadow=pl.lit(Shadow.NONE, dtype=pl.UInt64),
+        index=pl.when(swapped).then(swap_offset("private")).otherwise("index"),
+        file=pl.when(swapped).then(File.SWAP).otherwise(mapping),
     )
 
 
 def _move_rows(folder: Path | str) -> pl.DataFrame:
-    """Rows of compaction's moves; a folio without a mapping moves without a lock."""
-    return (
-        read_fields(folder, "folio_move", ["mapping", "new", "old"])
-        .filter(pl.col("mapping") != 0)
-        .select(
-            "seq",
-            op=pl.lit(Op.MOVE, dtype=pl.UInt8),
-            folio=pl.col("new"),
-            index=pl.col("old"),
-            file=pl.lit(File.UNKNOWN, dtype=pl.UInt64),
-            shadow=pl.lit(Shadow.NONE, dtype=pl.UInt64),
-        )
+    """Return the rows of compaction's moves; a folio without a mapping moves without a lock."""
+    frame = read_fields(folder, "folio_move", ["mapping", "new", "old"])
+    return _rows(
+        frame.filter(pl.col("mapping") != 0),
+        Op.MOVE,
+        folio=pl.col("new"),
+        index=pl.col("old"),
+        file=File.UNKNOWN,
     )
 
 
 def _file_rows(folder: Path | str, present: Iterable[str]) -> list[pl.DataFrame]:
-    """Rows of the page cache's own events; files are numbered in order of appearance."""
+    """Return the rows of the page cache's events; files are numbered in order of appearance."""
     page_cache = {
         "mm_filemap_add_to_page_cache": Op.FILE_ADD,
         "mm_filemap_delete_from_page_cache": Op.FILE_DELETE,
@@ -122,8 +117,8 @@ def _file_rows(folder: Path | str, present: Iterable[str]) -> list[pl.DataFrame]
     frames = [
         read_fields(folder, event, ["dev", "ino", "pfn", "ofs"]).select(
             "seq",
-            pl.col("dev"),
-            pl.col("ino"),
+            "dev",
+            "ino",
             op=pl.lit(op, dtype=pl.UInt8),
             folio=pl.col("pfn") * FOLIO_BYTES + VMEMMAP_BASE,
             index=pl.col("ofs") // PAGE_BYTES,
@@ -136,10 +131,10 @@ def _file_rows(folder: Path | str, present: Iterable[str]) -> list[pl.DataFrame]
             read_fields(folder, "writeback_dirty_folio", ["bdi", "ino", "index"]).select(
                 "seq",
                 pl.col("bdi").alias("dev"),
-                pl.col("ino"),
+                "ino",
                 op=pl.lit(Op.FILE_DIRTY, dtype=pl.UInt8),
                 folio=pl.lit(0, dtype=pl.UInt64),
-                index=pl.col("index"),
+                index="index",
             )
         )
     if not frames:
@@ -151,11 +146,8 @@ def _file_rows(folder: Path | str, present: Iterable[str]) -> list[pl.DataFrame]
     numbered = rows.join(files, on=["dev", "ino"], how="left", maintain_order="left")
     return [
         numbered.select(
-            "seq",
-            "op",
-            "folio",
-            "index",
-            pl.col("file").cast(pl.UInt64),
+            *("seq", "op", "folio", "index"),
+            file=pl.col("file").cast(pl.UInt64),
             shadow=pl.lit(Shadow.NONE, dtype=pl.UInt64),
         )
     ]

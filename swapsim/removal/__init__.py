@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch B's mechanism: pages removed from their mappings one by one, or a list under one lock."""
+"""The mechanism of patch B: pages removed from their mappings singly, or a list under one lock."""
 
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lists of pages through ``removal.h``: pages in, what became of them and the holds out."""
+"""Binding of ``removal.h``: from lists of pages to outcomes and holds of the lock."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from swapsim.mapping.config import MappingConfig
 from swapsim.removal.tables import REMOVAL_HOLDS, REMOVAL_OUTCOMES, REMOVAL_PAGES
 
 CHUNK_ROWS: Final = 1 << 16
-"""Rows fed to C in one call, whole lists: between two calls Ctrl-C is heard."""
+"""Rows of complete lists in one call into C: Ctrl-C is handled between two calls."""
 
 _PROBLEMS: Final = {
     "SWS_REMOVAL_EMPTY_LIST": "the list is empty",
     "SWS_REMOVAL_LIST_TOO_LONG": f"the list has more than {REMOVAL_LIST_MAX} pages",
     "SWS_REMOVAL_TWICE": "the page is on its list already: drop one of the rows",
-    "SWS_REMOVAL_NOT_LOCKED": "the page is not locked: reclaim removes locked pages alone",
+    "SWS_REMOVAL_NOT_LOCKED": "the page is not locked: reclaim removes locked pages only",
     "SWS_REMOVAL_HAS_NO_MAPPING": "the page has no mapping to be removed from",
     "SWS_REMOVAL_NOT_IN_TREE": "its index lies outside the tree: past the end of the device",
     "SWS_REMOVAL_WRONG_ENTRY": "slot 0 is the header of the device and holds no page",
 }
-"""Per problem of removal.h: what is wrong with the row."""
+"""Problem of removal.h -> the text of the error."""
 
 _FIELDS: Final = {
     "list": ("u8", ("list",)),
@@ -54,17 +54,7 @@ _HOLD: Final = np.dtype(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
-    """What a run over lists did.
-
-    Attributes
-    ----------
-    outcomes : polars.DataFrame
-        Schema REMOVAL_OUTCOMES.
-    holds : polars.DataFrame
-        Schema REMOVAL_HOLDS.
-    counts : dict of str to int
-        ``struct sws_removal_counts``, by the names of its fields.
-    """
+    """REMOVAL_OUTCOMES, REMOVAL_HOLDS, and the fields of ``struct sws_removal_counts``."""
 
     outcomes: pl.DataFrame
     holds: pl.DataFrame
@@ -78,29 +68,11 @@ def remove_lists(
     *,
     tick: Callable[[int], object] = lambda _rows: None,
 ) -> Removed:
-    """Remove the pages of lists, one list after the other.
+    """Remove the pages of lists, one list after the other, in one of REMOVAL_WAYS.
 
-    A page that is not in its mapping is put there before its list is looked at.
-
-    Parameters
-    ----------
-    pages : polars.DataFrame
-        Schema REMOVAL_PAGES.
-    config : MappingConfig
-    way : str
-        One of REMOVAL_WAYS.
-    tick : callable
-        Takes the number of rows that were fed, after each chunk.
-
-    Returns
-    -------
-    Removed
-
-    Raises
-    ------
-    InputError
-        Naming the list and the page of it, from 0, that cannot be taken. Nothing comes back then.
-    NativeMemoryError
+    ``pages`` has the schema REMOVAL_PAGES. A page that is not in its mapping is added before its
+    list is processed. ``tick`` gets the number of rows after each chunk. InputError names the
+    list, and the page of it counted from 0, that cannot be removed.
     """
     REMOVAL_PAGES.check(pages)
     ends, lists = _ends(pages)
@@ -125,7 +97,7 @@ def remove_lists(
         results.holds = ffi.from_buffer("struct sws_removal_hold[]", found)
         code = _feed(handle, columns, rows, ends[first:last] - rows.start, results)
         if results.problem != lib.SWS_REMOVAL_NO_PROBLEM:
-            raise _refusal(results, lists[first:last], ends[first:last] - rows.start)
+            raise _error(results, lists[first:last], ends[first:last] - rows.start)
         check(code)
         holds.append(_holds(found[: results.n_holds], lists[first:last], swap_mappings, keys))
         tick(rows.stop - rows.start)
@@ -140,7 +112,7 @@ def remove_lists(
 
 
 def _ends(pages: pl.DataFrame) -> tuple[np.ndarray[Any, np.dtype[np.uint64]], pl.Series]:
-    """Return where each list ends, and its number; a list whose rows lie apart is refused."""
+    """Return the end of each list, and its number; the rows of a list must be adjacent."""
     if pages.is_empty():
         raise InputError("the list is empty: give at least one page", field="list")
     for field in pages.columns:
@@ -150,7 +122,7 @@ def _ends(pages: pl.DataFrame) -> tuple[np.ndarray[Any, np.dtype[np.uint64]], pl
     runs = pages["list"].rle().struct.unnest()
     if runs["value"].is_duplicated().any():
         apart = runs["value"].filter(runs["value"].is_duplicated())[0]
-        raise InputError(f"the rows of list {apart} lie apart: sort the pages", field="list")
+        raise InputError(f"the rows of list {apart} are not adjacent: sort the pages", field="list")
     return runs["len"].cast(pl.UInt64).cum_sum().to_numpy(), runs["value"]
 
 
@@ -194,7 +166,7 @@ def _reclaimer(mappings: Any, way: str, ends: np.ndarray[Any, np.dtype[np.uint64
 
 
 def _chunks(ends: np.ndarray[Any, np.dtype[np.uint64]]) -> Iterator[tuple[int, int]]:
-    """Yield runs of lists of about CHUNK_ROWS rows: the first, and one past the last."""
+    """Yield ranges of lists, each of about CHUNK_ROWS rows: the first, and one past the last."""
     first = 0
     while first < len(ends):
         begin = int(ends[first - 1]) if first else 0
@@ -222,10 +194,10 @@ def _feed(
     return int(lib.sws_removal_lists(handle, pointers, len(ends), ends_of_lists, results))
 
 
-def _refusal(
+def _error(
     results: Any, lists: pl.Series, ends: np.ndarray[Any, np.dtype[np.uint64]]
 ) -> InputError:
-    """Say which page of which list is at fault, and what is wrong with it."""
+    """Return the error for a page that cannot be removed, with its list."""
     wrong = {getattr(lib, name): text for name, text in _PROBLEMS.items()}[results.problem]
     begin = int(ends[results.list - 1]) if results.list else 0
     return InputError(
@@ -239,7 +211,7 @@ def _holds(
     swap_mappings: int,
     keys: pl.Series,
 ) -> pl.DataFrame:
-    """Give lists and files their own numbers back."""
+    """Return REMOVAL_HOLDS, with the lists and files of the caller."""
     frame = pl.DataFrame({name: np.ascontiguousarray(found[name]) for name in _HOLD.names or ()})
     in_swap = pl.col("mapping") < swap_mappings
     file = pl.when(in_swap).then(None).otherwise(pl.col("mapping") - swap_mappings)

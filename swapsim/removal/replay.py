@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch B on a trace: reclaim's lists, removed page by page and with one hold for each mapping.
+"""Replay of reclaim's lists, removed page by page and with one hold for each mapping (patch B).
 
-What the lists of a real kernel had on them is taken as it was; who takes which lock for it is
-counted under each kernel's row of ``mapping.h``: one mapping a swap device in 4.8, trunks later.
+The lists are those of a real kernel; the acquisitions of locks are counted under each kernel's row
+of ``mapping.h``: one mapping per swap device in 4.8, trunks later.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ _PAGE_BY_PAGE, _BATCHED = REMOVAL_WAYS
 
 
 def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFrame:
-    """Count a trace's acquisitions of the mappings' locks, page by page and batched.
+    """Count the acquisitions of the mappings' locks in a trace, page by page and batched.
 
     Parameters
     ----------
@@ -47,24 +47,13 @@ def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFra
     Raises
     ------
     InputError
-        The missing event is named; or a row cannot be replayed.
+        An event is missing, or a row cannot be replayed.
     """
     return batched_removal_of({Path(folder).name: Path(folder)}, progress=progress)
 
 
 def batched_removal_of(folders: Mapping[str, Path], *, progress: bool = False) -> pl.DataFrame:
-    """Run `batched_removal` on several traces.
-
-    Parameters
-    ----------
-    folders : mapping of str to Path
-        Name of a trace -> its folder.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema BATCHED_REMOVAL, trace after trace.
-    """
+    """Run `batched_removal` on several traces (BATCHED_REMOVAL, trace after trace)."""
     frames = [_kernels(name, folder, progress=progress) for name, folder in folders.items()]
     frame = pl.concat(frames) if frames else pl.DataFrame(schema=BATCHED_REMOVAL.schema)
     return BATCHED_REMOVAL.check(frame)
@@ -73,7 +62,7 @@ def batched_removal_of(folders: Mapping[str, Path], *, progress: bool = False) -
 def removal_lists(
     rows: pl.DataFrame, *, kernel: str = "4.8", progress: bool = False
 ) -> pl.DataFrame:
-    """Remove the lists of a trace both ways under one kernel's mappings.
+    """Count the locks that the lists of a trace take, page by page and batched, under one kernel.
 
     Parameters
     ----------
@@ -90,7 +79,7 @@ def removal_lists(
     Raises
     ------
     InputError
-        There is no row, or one that cannot be replayed.
+        ``rows`` is empty, or a row cannot be replayed.
     """
     single = removal_holds(rows, way=_PAGE_BY_PAGE, kernel=kernel, progress=progress)
     batched = removal_holds(rows, way=_BATCHED, kernel=kernel, progress=progress)
@@ -115,26 +104,11 @@ def removal_lists(
 def removal_holds(
     rows: pl.DataFrame, *, way: str, kernel: str = "4.8", progress: bool = False
 ) -> pl.DataFrame:
-    """Remove the lists of a trace one way, and return each hold.
+    """Remove the lists of a trace in one of REMOVAL_WAYS, and return each hold (REMOVAL_HOLDS).
 
-    A page is in its mapping when its list is met: what else the trees held, the trace does not
-    tell, so only descents and lengths can be taken at their word, nodes cannot.
-
-    Parameters
-    ----------
-    rows, kernel, progress
-        As for `removal_lists`.
-    way : {"page-by-page", "batched"}
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema REMOVAL_HOLDS.
-
-    Raises
-    ------
-    InputError
-        As for `removal_lists`.
+    Arguments and errors are those of `removal_lists`. Each page is added to its mapping before its
+    list is processed. The trace does not contain the rest of the trees, so descents and lengths
+    are those of the kernel, but numbers of nodes are not.
     """
     pages = _pages(REMOVALS.check(rows))
     last_slot = rows.filter("swap")["index"].max()
@@ -147,7 +121,7 @@ def removal_holds(
 
 
 def _pages(rows: pl.DataFrame) -> pl.DataFrame:
-    """Bring each list's rows together, lists in the order of their first row."""
+    """Return REMOVAL_PAGES, list by list in the order of their first rows."""
     references = pl.when("removed").then(REMOVAL_REFERENCES).otherwise(REMOVAL_REFERENCES + 1)
     return (
         rows.with_columns(first=pl.col("seq").min().over("list"))
@@ -168,10 +142,10 @@ def _pages(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _kernels(name: str, folder: Path, *, progress: bool) -> pl.DataFrame:
-    """Sum up a trace's lists under each kernel."""
+    """Return BATCHED_REMOVAL of a trace, a row per kernel."""
     rows = removals(folder)
     if rows.is_empty():
-        raise InputError("the trace shows no removal: choose another", path=folder)
+        raise InputError("the trace has no removal: choose another", path=folder)
     _one_device(rows, folder)
     try:
         frames = [
@@ -189,7 +163,7 @@ def _kernels(name: str, folder: Path, *, progress: bool) -> pl.DataFrame:
 
 
 def _one_device(rows: pl.DataFrame, folder: Path) -> None:
-    """Refuse swap pages of two devices: a trunk would be in two mappings."""
+    """Raise InputError for swap pages of two devices: a trunk would be in two mappings."""
     trunks = (
         rows.filter("swap")
         .group_by(pl.col("index") // TRUNK_SLOTS)
@@ -202,7 +176,7 @@ def _one_device(rows: pl.DataFrame, folder: Path) -> None:
 
 
 def _summary(lists: pl.DataFrame) -> pl.DataFrame:
-    """Add a kernel's REMOVAL_LISTS up."""
+    """Return the sums and means of a kernel's REMOVAL_LISTS."""
     pages, batched = pl.col("pages").sum(), pl.col("batched").sum()
     single = pl.col("page_by_page").sum()
     return lists.group_by("kernel").agg(

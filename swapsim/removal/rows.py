@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The removals of a trace: as they were recorded, or as borders of lists and deletions tell."""
+"""The removals of a trace: recorded ones, or derived from the ends of lists and deletions."""
 
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ from swapsim.traces.event_fields import PAGE_BYTES, one_device, read_fields, swa
 
 REPLAY: Final = "batched-removal"
 TRUNK_SLOTS: Final = 1 << MappingConfig().trunk_shift
-"""Of a trunk of the swap device, as the kernel is shipped."""
+"""Slots of a trunk of the swap device in a released kernel."""
 
 _ISOLATE: Final = "mm_vmscan_lru_isolate"
 _SHRINK: Final = "mm_vmscan_lru_shrink_inactive"
@@ -22,18 +22,10 @@ _FILE_DELETE: Final = "mm_filemap_delete_from_page_cache"
 
 
 def removals(folder: Path | str) -> pl.DataFrame:
-    """Return the removals of a trace: its own table of them, else `removals_of` its events.
+    """Return the recorded removals of a trace, or else `removals_of` its events (REMOVALS, by seq).
 
-    Returns
-    -------
-    polars.DataFrame
-        Schema REMOVALS, sorted by seq.
-
-    Raises
-    ------
-    InputError
-        The trace has neither, naming the missing event; its table is another or out of order; or
-        as `removals_of`.
+    InputError is raised if the trace has neither, naming the missing event, if its table has
+    another schema or order, or as for `removals_of`.
     """
     if "removals" not in require_events(folder, REPLAY):
         return removals_of(folder)
@@ -43,13 +35,11 @@ def removals(folder: Path | str) -> pl.DataFrame:
 def removals_of(folder: Path | str) -> pl.DataFrame:
     """Derive the removals from the events of a trace that has no table of them.
 
-    A list begins where a task isolates pages of an inactive list and ends where the same task says
-    what it reclaimed of them. What the task deletes from a mapping in between is a removal, but for
-    a swap page that leaves no shadow: its slot was given up by other code. Each list must come out
-    with as many removals as the kernel says that it reclaimed.
-
-    **Not seen**: pages that could not be removed, and lists that reclaimed nothing. Lists whose
-    beginning or end lies outside the trace are left out.
+    A list begins where a task isolates pages of an inactive list, and ends where the same task
+    reports what it reclaimed of them. Pages that the task deletes from a mapping in between are
+    removals, except swap pages that leave no shadow: other code freed their slots. Each list must
+    have as many removals as the kernel reports reclaimed pages. Pages that could not be removed,
+    lists that reclaimed nothing, and lists that begin or end outside of the trace are not found.
 
     Parameters
     ----------
@@ -66,8 +56,8 @@ def removals_of(folder: Path | str) -> pl.DataFrame:
     Raises
     ------
     InputError
-        An event or a field is missing, the trace swaps to several devices, or a list has not as
-        many removals as the kernel reclaimed.
+        An event or a field is missing, the trace swaps to several devices, or the number of
+        removals of a list differs from that of the kernel.
     """
     present = require_events(folder, REPLAY)
     deletions = []
@@ -75,22 +65,22 @@ def removals_of(folder: Path | str) -> pl.DataFrame:
         deletions.append(_swap_deletions(folder))
     if _FILE_DELETE in present:
         deletions.append(_file_deletions(folder))
-    borders = _borders(folder)
+    ends_of_lists = _list_ends(folder)
     rows = (
         pl.concat(deletions)
         .sort("seq")
-        .join_asof(borders, on="seq", by="pid", strategy="backward", check_sortedness=False)
+        .join_asof(ends_of_lists, on="seq", by="pid", strategy="backward", check_sortedness=False)
         .filter(pl.col("begins") & pl.col("reclaimed").is_not_null())
     )
-    _hold_to_the_kernel(borders, rows, folder)
+    _check_against_kernel(ends_of_lists, rows, folder)
     return REMOVALS.check(rows.select(REMOVALS.names()))
 
 
-def _borders(folder: Path | str) -> pl.DataFrame:
-    """Return where lists begin and end, and at a beginning what the list reclaimed.
+def _list_ends(folder: Path | str) -> pl.DataFrame:
+    """Return the beginnings and ends of lists; a beginning has the pages that the list reclaimed.
 
-    Null where the trace does not show the end; 0 where the task's next border is another beginning:
-    it had taken no page.
+    They are null if the trace lacks the end, and 0 if the task then begins another list: the
+    first took no page.
     """
     begins = (
         read_fields(folder, _ISOLATE, ["lru"])
@@ -143,10 +133,12 @@ def _file_deletions(folder: Path | str) -> pl.DataFrame:
     )
 
 
-def _hold_to_the_kernel(borders: pl.DataFrame, rows: pl.DataFrame, folder: Path | str) -> None:
-    """Refuse a trace in which a list's removals are not as many as its kernel reclaimed."""
+def _check_against_kernel(
+    ends_of_lists: pl.DataFrame, rows: pl.DataFrame, folder: Path | str
+) -> None:
+    """Raise InputError if the kernel reclaimed another number of pages than a list removes."""
     apart = (
-        borders.filter(pl.col("begins") & pl.col("reclaimed").is_not_null())
+        ends_of_lists.filter(pl.col("begins") & pl.col("reclaimed").is_not_null())
         .join(rows.group_by("list").agg(removed=pl.len()), on="list", how="left")
         .with_columns(pl.col("removed").fill_null(0))
         .filter(pl.col("removed") != pl.col("reclaimed"))

@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from swapsim import slots, traces
-from swapsim.mapping.per_page import totals_per_page
-from swapsim.mapping.replay import writeback_tags
+from swapsim.mapping.replay import totals_per_page, writeback_tags
 from swapsim.removal.replay import batched_removal
 from swapsim.site.tables import AT_A_GLANCE
 from swapsim.slots.replay import cluster_next

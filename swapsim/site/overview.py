@@ -9,7 +9,7 @@ import polars as pl
 
 from swapsim import claims, traces
 from swapsim.mapping import charts as mapping_charts
-from swapsim.mapping.per_page import per_page
+from swapsim.mapping.replay import per_page
 from swapsim.mapping.replay import writeback_tags as mapping_replay
 from swapsim.patches.cluster_next.conclusions import slots_matched
 from swapsim.site.patches import PATCHES

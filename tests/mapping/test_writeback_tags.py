@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import MAPPING_KERNELS
 from swapsim.mapping.config import MappingConfig
-from swapsim.mapping.per_page import totals_per_page
-from swapsim.mapping.replay import replay_rows
+from swapsim.mapping.replay import replay_rows, totals_per_page
 from swapsim.mapping.tables import LOCK_SITES, REPLAY_ROWS
 
 FOLIOS = st.integers(1, 12).map(lambda number: 64 * number)

@@ -114,7 +114,7 @@ def test_earlier_kernels_keep_nothing_of_a_page_that_is_gone() -> None:
 def test_an_offset_past_the_device_is_named(offset: int) -> None:
     """A slot that the device does not have is refused in one line."""
     config = MappingConfig(kernel="6.1", swap_slots=SLOTS)
-    with pytest.raises(InputError, match=f"{offset} is no slot of a device of {SLOTS}"):
+    with pytest.raises(InputError, match=f"slot {offset} is past the end of a device of {SLOTS}"):
         nodes_after_swap_out([1, offset], config)
 
 

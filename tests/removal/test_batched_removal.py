@@ -170,7 +170,7 @@ def test_a_recorded_table_that_cannot_be_is_refused(tmp_path: Path, row: Row, wr
 
 def test_no_removal_is_refused(tmp_path: Path) -> None:
     """A trace without a removal has nothing to count."""
-    with pytest.raises(InputError, match="shows no removal"):
+    with pytest.raises(InputError, match="has no removal"):
         removal_replay(recorded(tmp_path / "none", []))
 
 

@@ -275,7 +275,7 @@ def test_no_page_at_all_is_refused() -> None:
 def test_a_list_in_two_places_is_refused() -> None:
     """Rows of a list lie together, or their order says nothing."""
     pages = pl.concat([table([[GOOD], [GOOD]]), table([[GOOD]])])
-    with pytest.raises(InputError, match="field 'list': the rows of list 0 lie apart"):
+    with pytest.raises(InputError, match="field 'list': the rows of list 0 are not adjacent"):
         removal.remove_lists(pages, config("4.8"), BATCHED)
 
 

@@ -4,7 +4,7 @@
 import pytest
 
 from swapsim import traces
-from swapsim.mapping.per_page import totals_per_page
+from swapsim.mapping.replay import totals_per_page
 from swapsim.mapping.replay import writeback_tags as mapping_replay
 from swapsim.removal.replay import batched_removal as removal_replay
 from swapsim.site.at_a_glance import at_a_glance

@@ -8,7 +8,7 @@ import pytest
 
 from swapsim import traces
 from swapsim.io.paths import data_root, shipped_traces
-from swapsim.mapping.per_page import per_page as mapping_per_page
+from swapsim.mapping.replay import per_page as mapping_per_page
 from swapsim.mapping.replay import writeback_tags as mapping_replay
 
 SHIPPED = shipped_traces()

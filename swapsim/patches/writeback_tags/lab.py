@@ -10,7 +10,7 @@ from swapsim.claims import results
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of
-from swapsim.mapping.per_page import totals_per_page
+from swapsim.mapping.replay import totals_per_page
 from swapsim.patches.writeback_tags.machines import PATCH
 
 
