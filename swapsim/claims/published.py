@@ -2,6 +2,7 @@
 """What the mails print: their tables, their claims, and how far a result may lie from them."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -207,3 +208,11 @@ def _refuse_below_zero(frame: pl.DataFrame, fields: Sequence[str], path: Path) -
                 raise InputError(
                     f"{row[field]} is below zero: give a size", path=path, line=line, field=field
                 )
+
+
+@cache
+def published_of(patch: str) -> tuple[pl.DataFrame, ...]:
+    """Return what data/published holds of one patch: PUBLISHED, CLAIMS and TOLERANCES."""
+    own = published_claims().filter(patch=patch)
+    allowed = tolerances().join(own, on="claim", how="semi", maintain_order="left")
+    return published_tables().filter(patch=patch), own, allowed

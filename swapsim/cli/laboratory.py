@@ -34,7 +34,7 @@ def notebooks(folder: Path) -> None:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--check", is_flag=True, help="Say what is stale and run nothing; exit 1 if any is.")
 def simulate(names: Sequence[str], check: bool) -> int:
-    """Make the results of data/simulated anew, or only those of these NAMEs, and keep them."""
+    """Compute the results of data/simulated again, or only those of these NAMEs, and store them."""
     from swapsim.site import simulated
 
     if check:
@@ -42,7 +42,7 @@ def simulate(names: Sequence[str], check: bool) -> int:
         for name, why in stale.items():
             click.echo(f"{name}: {why}")
         if not stale:
-            click.echo("what is kept is good")
+            click.echo("all stored results are current")
         return 1 if stale else 0
     for name, changed in simulated.simulate(names, progress=sys.stderr.isatty()):
         click.echo(f"{name}: {'written' if changed else 'as it was'}")

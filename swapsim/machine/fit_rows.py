@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fits as rows of one table, to be kept: constants found, and figures met with them."""
+"""Fits as rows, to be stored: constants that were found and figures that were met with them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -11,39 +11,35 @@ from swapsim.machine.fit import Fitted, Target, figures, residuals
 from swapsim.machine.tables import FIT_ROWS
 
 
-def to_rows(fits: Mapping[str, Fitted]) -> pl.DataFrame:
-    """Return fits as rows.
+def to_rows(fit: str, fitted: Fitted) -> pl.DataFrame:
+    """Return a fit as rows.
 
     Parameters
     ----------
-    fits : mapping of str to Fitted
-        A name -> what was found, from the constants of data/costs.csv on.
+    fit : str
+        Its name.
+    fitted : Fitted
+        Found from the constants of data/costs.csv on.
 
     Returns
     -------
     polars.DataFrame
-        Schema FIT_ROWS: of each fit the constants that are not those of data/costs.csv, and the
-        figures.
+        Schema FIT_ROWS: the constants that are not those of data/costs.csv, and the figures.
     """
     usual = dict(costs().select("name", "value").iter_rows())
-    rows: list[tuple[str, str, float, float | None, bool]] = []
-    for fit, fitted in fits.items():
-        rows += [
-            (fit, name, float(value), None, fitted.converged)
-            for name, value in fitted.constants.select("name", "value").iter_rows()
-            if value != usual[name]
-        ]
-        rows += [
-            (fit, name, found, wanted, fitted.converged)
-            for name, found, wanted in fitted.residuals.select(
-                "target", "found", "wanted"
-            ).iter_rows()
-        ]
-    return FIT_ROWS.check(pl.DataFrame(rows, schema=FIT_ROWS.schema, orient="row"))
+    constants = fitted.constants.select("name", "value").iter_rows()
+    figures = fitted.residuals.select("target", "found", "wanted").iter_rows()
+    rows: list[tuple[str, str, float, float | None, bool]] = [
+        (fit, name, float(value), None, fitted.converged)
+        for name, value in constants
+        if value != usual[name]
+    ]
+    rows += [(fit, name, found, wanted, fitted.converged) for name, found, wanted in figures]
+    return pl.DataFrame(rows, schema=FIT_ROWS.schema, orient="row")
 
 
 def of_rows(rows: pl.DataFrame) -> dict[str, Fitted]:
-    """Return the fits that `to_rows` was given."""
+    """Return the fits by name that `to_rows` was given."""
     fits = {}
     for (fit,), frame in rows.group_by("fit", maintain_order=True):
         free, met = frame.filter(pl.col("wanted").is_null()), frame.drop_nulls("wanted")
@@ -56,25 +52,10 @@ def of_rows(rows: pl.DataFrame) -> dict[str, Fitted]:
     return fits
 
 
-def met_anew(
+def figures_again(
     rows: pl.DataFrame, fit: str, config: MachineConfig, targets: Sequence[Target], *, runs: int
 ) -> pl.DataFrame:
-    """Run the machine with a fit's constants and return the rows of its figures, made anew.
-
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        Schema FIT_ROWS.
-    fit : str
-        Which.
-    config, targets, runs
-        As for `fit.fit`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema FIT_ROWS.
-    """
+    """Return the rows of a fit's figures (FIT_ROWS), from new runs with the constants it found."""
     fitted = of_rows(rows.filter(fit=fit))[fit]
     found = figures(config, targets, fitted.constants, runs=runs)
     return pl.DataFrame(

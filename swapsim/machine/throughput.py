@@ -12,7 +12,6 @@ import polars as pl
 
 from swapsim import study
 from swapsim.claims import results
-from swapsim.claims.tables import RESULTS
 from swapsim.errors import ConfigError, require_some
 from swapsim.ffi.facts import POLICIES
 from swapsim.machine.config import MachineConfig
@@ -46,7 +45,7 @@ def run_policies(
     constants : polars.DataFrame, optional
         Schema CONSTANTS; default: data/costs.csv.
     executor, progress, folder
-        As for `sweep.run`.
+        As for `study.run`.
 
     Returns
     -------
@@ -66,20 +65,23 @@ def run_policies(
     require_some(policies, "policies")
     if seeds < 1:
         raise ConfigError(f"seeds={seeds}: choose at least 1")
-    task = partial(_run, machine, costs() if constants is None else constants)
+    task = partial(run_policy, machine, constants=constants)
     points = [(policy, seed) for policy in policies for seed in range(1, seeds + 1)]
-    frames = study.run(
+    return study.table(
         task, points, executor=executor, batch_points=2, progress=progress, folder=folder
     )
-    return RESULTS.check(pl.concat(frames))
 
 
-def _run(
-    machine: Callable[..., MachineConfig], constants: pl.DataFrame, point: tuple[str | Policy, int]
+def run_policy(
+    machine: Callable[..., MachineConfig],
+    point: tuple[str | Policy, int],
+    *,
+    constants: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
+    """Run a machine under one policy with one seed; return the rows of `run_policies`."""
     policy, seed = point
     config = machine(policy=policy, seed=seed)
-    value = metric_values(config, constants)
+    value = metric_values(config, costs() if constants is None else constants)
 
     def total(prefix: str) -> float:
         return math.fsum(figure for metric, figure in value.items() if metric.startswith(prefix))

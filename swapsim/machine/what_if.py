@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What if: a patch's gain on other machines, devices and costs, with the constants fitted once."""
+"""What-ifs: a patch's gain on other machines, devices and costs, with the constants fitted once."""
 
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +17,7 @@ from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
 from swapsim.machine.run import metric_values
 from swapsim.machine.tables import SENSITIVITY, WHAT_IF, WHAT_IF_RANGES
-from swapsim.study.kept import picked
+from swapsim.study.constants import Moved
 
 CPUS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Tasks, each on a CPU of its own; the CPUs of kswapd come on top."""
@@ -64,6 +62,80 @@ class Case:
     costs: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A case with one set of constants and one seed: a point of a study.
+
+    Attributes
+    ----------
+    case : Case
+    fit : str
+        The name of the constants.
+    constants : polars.DataFrame
+        Schema CONSTANTS.
+    metric : str
+        Of `run.run`, higher is better.
+    seed : int
+    """
+
+    case: Case
+    fit: str
+    constants: pl.DataFrame
+    metric: str
+    seed: int
+
+
+def trials(
+    cases: Sequence[Case],
+    fits: Mapping[str, pl.DataFrame],
+    *,
+    metric: str = "swap_out",
+    seeds: Sequence[int] = (1, 2),
+) -> list[Trial]:
+    """Return the trials of each case with each set of constants and each seed, in this order."""
+    require_some(cases, "cases")
+    require_some(fits, "fits")
+    require_some(seeds, "seeds")
+    return [
+        Trial(case=case, fit=fit, constants=constants, metric=metric, seed=seed)
+        for case in cases
+        for fit, constants in fits.items()
+        for seed in seeds
+    ]
+
+
+def gain(trial: Trial) -> pl.DataFrame:
+    """Run the case of a trial without the patch and with it; return one row, schema WHAT_IF."""
+    case = trial.case
+    value: list[float] = []
+    waits: list[float] = []
+    for config in (case.base, case.patched):
+        constants = change_costs(trial.constants, case.costs)
+        rows = metric_values(replace(config, seed=trial.seed), constants)
+        value.append(rows.get(trial.metric, 0.0))
+        waits.append(math.fsum(share for name, share in rows.items() if name.startswith("cycles.")))
+    if value[0] <= 0:
+        raise InputError(
+            f"{case.label}: the machine has no {trial.metric} to gain on", field="metric"
+        )
+    row = (
+        case.factor,
+        float(case.setting),
+        case.label,
+        trial.fit,
+        trial.seed,
+        *value,
+        100 * (value[1] / value[0] - 1),
+        *waits,
+    )
+    return pl.DataFrame([row], schema=WHAT_IF.schema, orient="row")
+
+
+def case_of(trial: Trial) -> tuple[str, float, str]:
+    """Return what identifies the case of a trial among others."""
+    return trial.case.factor, trial.case.setting, trial.case.label
+
+
 def gains(
     cases: Sequence[Case],
     fits: Mapping[str, pl.DataFrame],
@@ -85,7 +157,7 @@ def gains(
         Of `run.run`, higher is better.
     seeds : sequence of int
     executor, progress, folder
-        As for `sweep.run`.
+        As for `study.run`.
 
     Returns
     -------
@@ -95,48 +167,12 @@ def gains(
     Raises
     ------
     InputError
-        No case, fit or seed is given, or a machine stays without this metric.
+        No case, fit or seed is given, or a machine does not have the metric.
     """
-    require_some(cases, "cases")
-    require_some(fits, "fits")
-    require_some(seeds, "seeds")
-    points = [(case, fit, seed) for case in cases for fit in fits for seed in seeds]
-    frames = study.run(
-        partial(_gain, dict(fits), metric), points, executor=executor, batch_points=2,
-        progress=progress, folder=folder,
+    return study.table(
+        gain, trials(cases, fits, metric=metric, seeds=seeds),
+        executor=executor, batch_points=2, progress=progress, folder=folder,
     )  # fmt: skip
-    return WHAT_IF.check(pl.concat(frames))
-
-
-def gain_ranges(
-    cases: Sequence[Case],
-    fits: Mapping[str, pl.DataFrame],
-    *,
-    metric: str = "swap_out",
-    seeds: Sequence[int] = (1, 2),
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Say from where to where each case's gain goes, over some fits and seeds.
-
-    Parameters
-    ----------
-    cases, fits, metric, seeds, executor, progress
-        As for `gains`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF_RANGES.
-    """
-    found = gains(cases, fits, metric=metric, seeds=seeds, executor=executor, progress=progress)
-    return ranges(found)
-
-
-def picked_case(cases: Sequence[Case], rows: pl.DataFrame, pick: int) -> list[Case]:
-    """Return the case of one row of WHAT_IF_RANGES, alone in a list: any number names one."""
-    (label,) = picked(rows, ["label"], pick)
-    return [case for case in cases if case.label == label]
 
 
 def on_drives(
@@ -177,7 +213,7 @@ def on_drives(
 
 
 def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
-    """Take the least, middle and greatest gain of each case over its fits and seeds.
+    """Return the least, middle and greatest gain of each case over its fits and seeds.
 
     Parameters
     ----------
@@ -187,8 +223,7 @@ def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Schema WHAT_IF_RANGES, in the order of the cases. ``low`` and ``high`` are the ends of all
-        runs, over fits and seeds; ``flips`` says that some make the patch a gain and others a loss.
+        Schema WHAT_IF_RANGES, in the order of the cases; ``flips``: some runs gain, others lose.
     """
     case = ["factor", "setting", "label"]
     frame = (
@@ -206,66 +241,43 @@ def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
     return WHAT_IF_RANGES.check(frame.select(WHAT_IF_RANGES.names()))
 
 
-def refitted(
-    fit: Callable[..., Fitted],
-    names: Sequence[str],
-    *,
-    constants: pl.DataFrame | None = None,
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> dict[str, Fitted]:
-    """Put each constant at its low and at its high, and fit the base anew.
+def at_end(
+    moved: Moved, fit: Callable[..., Fitted], case: Case, *, seeds: Sequence[int] = (1, 2)
+) -> pl.DataFrame:
+    """Fit the base again with a constant at an end of its range and run a case with that fit.
 
     Parameters
     ----------
+    moved : Moved
+        A constant of data/costs.csv that the fit does not change.
     fit : callable
-        Takes ``constants=``: a patch's ``fit``, or a ``functools.partial`` of it.
-    names : sequence of str
-        Constants that the fit leaves alone.
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS; default: data/costs.csv.
-    executor, progress
-        As for `sweep.run`.
+        Takes ``constants=``.
+    case : Case
+    seeds : sequence of int
 
     Returns
     -------
-    dict of str to Fitted
-        "NAME, low" and "NAME, high" -> what was fitted with it; a fit that does not converge is
-        left out.
-
-    Raises
-    ------
-    InputError
-        A constant is unknown.
+    polars.DataFrame
+        Schema WHAT_IF, one row per seed; the fit is "NAME, low" or "NAME, high". A fit that does
+        not converge has no rows.
     """
-    table = costs() if constants is None else constants
-    for name in names:
-        if name not in table["name"]:
-            raise InputError(
-                f"cost {name!r} is unknown: choose of {', '.join(table['name'])}", field="names"
-            )
-    points = list(itertools.product(names, ("low", "high")))
-    fitted = study.run(
-        partial(_refit, fit, table), points, executor=executor, batch_points=2, progress=progress
-    )
-    return {
-        f"{name}, {side}": found
-        for (name, side), found in zip(points, fitted, strict=True)
-        if found.converged
-    }
+    fitted = fit(constants=change_costs(costs(), {moved.constant: moved.value}))
+    if not fitted.converged:
+        return pl.DataFrame(schema=WHAT_IF.schema)
+    return pl.concat(map(gain, trials([case], {moved.label: fitted.constants}, seeds=seeds)))
 
 
 def by_constant(
     what_if: pl.DataFrame, *, others: Mapping[str, tuple[float, float]] | None = None
 ) -> pl.DataFrame:
-    """Set the gains at each constant's low and high side by side, the widest apart first.
+    """Return the gains at the low and the high end of each constant, the widest apart first.
 
     Parameters
     ----------
     what_if : polars.DataFrame
-        Schema WHAT_IF; its fits are those of `refitted`.
+        Schema WHAT_IF of one case; a fit is called "NAME, low" or "NAME, high", as by `at_end`.
     others : mapping of str to (float, float), optional
-        The low and high of what is asked about besides the constants of data/costs.csv.
+        The ends of what is moved besides the constants of data/costs.csv.
 
     Returns
     -------
@@ -275,7 +287,7 @@ def by_constant(
     Raises
     ------
     InputError
-        A fit is not one of `refitted`, or is run on several cases.
+        A fit has another name, or there are several cases.
     """
     WHAT_IF.check(what_if)
     if what_if.select("fit", "label").n_unique() > what_if["fit"].n_unique():
@@ -288,7 +300,7 @@ def by_constant(
         pl.col("fit").str.extract_groups(r"^(?<constant>\w+), (?<side>low|high)$").alias("is")
     ).unnest("is")
     if sides["side"].is_null().any():
-        raise InputError("take the constants that refitted() returns", field="fit")
+        raise InputError("call each fit 'NAME, low' or 'NAME, high'", field="fit")
     frame = (
         sides.group_by("constant", "side", maintain_order=True)
         .agg(pl.col("gain_percent").mean())
@@ -305,33 +317,3 @@ def by_constant(
         .sort((pl.col("high") - pl.col("low")).abs(), descending=True, nulls_last=True)
     )
     return SENSITIVITY.check(frame.select(SENSITIVITY.names()))
-
-
-def _refit(fit: Callable[..., Fitted], table: pl.DataFrame, point: tuple[str, str]) -> Fitted:
-    name, side = point
-    return fit(constants=change_costs(table, {name: table.filter(name=name)[side].item()}))
-
-
-def _gain(
-    fits: Mapping[str, pl.DataFrame], metric: str, point: tuple[Case, str, int]
-) -> pl.DataFrame:
-    case, fit, seed = point
-    value: list[float] = []
-    waits: list[float] = []
-    for config in (case.base, case.patched):
-        rows = metric_values(replace(config, seed=seed), change_costs(fits[fit], case.costs))
-        value.append(rows.get(metric, 0.0))
-        waits.append(math.fsum(share for name, share in rows.items() if name.startswith("cycles.")))
-    if value[0] <= 0:
-        raise InputError(f"{case.label}: the machine has no {metric} to gain on", field="metric")
-    row = (
-        case.factor,
-        float(case.setting),
-        case.label,
-        fit,
-        seed,
-        *value,
-        100 * (value[1] / value[0] - 1),
-        *waits,
-    )
-    return pl.DataFrame([row], schema=WHAT_IF.schema, orient="row")

@@ -1,77 +1,69 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All results that are kept in data/simulated: which are stale, and all made anew."""
+"""All studies, whose results are stored in data/simulated: which are stale, and their update."""
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from pkgutil import walk_packages
-from typing import Any
+from pkgutil import iter_modules
 
 from swapsim import patches
 from swapsim.errors import InputError
 from swapsim.io.paths import repository_root
 from swapsim.progress import TextBar
-from swapsim.study.kept import Kept
+from swapsim.study import Study
 
 
-def results(names: Sequence[str] = ()) -> list[Kept[Any]]:
-    """Return results that the patches' rooms keep; what others stand on comes before them.
+def studies(names: Sequence[str] = ()) -> list[Study]:
+    """Return the studies of all patches; each stands after those that it depends on.
 
     Parameters
     ----------
     names : sequence of str
-        Which; all if there is none.
+        Which; default: all.
 
     Raises
     ------
     InputError
-        There is no result of that name.
+        There is no study of that name.
     """
-    found: dict[str, Kept[Any]] = {}
-    for module in walk_packages(patches.__path__, f"{patches.__name__}."):
-        for each in vars(import_module(module.name)).values():
-            if isinstance(each, Kept):
-                found.setdefault(each.name, each)
+    found: dict[str, Study] = {}
+    for patch in iter_modules(patches.__path__, f"{patches.__name__}."):
+        values = vars(import_module(f"{patch.name}.studies")).values() if patch.ispkg else ()
+        found |= {each.name: each for each in values if isinstance(each, Study)}
     unknown = [name for name in names if name not in found]
     if unknown:
-        raise InputError(f"{unknown[0]!r} is not kept: choose of {', '.join(sorted(found))}")
+        raise InputError(f"{unknown[0]!r} is not a study: choose one of {', '.join(sorted(found))}")
     return [each for name, each in found.items() if name in names or not names]
 
 
 def stale(names: Sequence[str] = ()) -> dict[str, str]:
-    """Return the results that are not to be used as they are kept, and why.
-
-    Parameters
-    ----------
-    names : sequence of str
-        As for `results`.
-    """
-    why = {each.name: each.stale() for each in results(names)}
+    """Return the studies whose stored rows cannot be used, and why; the names as for `studies`."""
+    why = {each.name: each.stale() for each in studies(names)}
     return {name: reason for name, reason in why.items() if reason is not None}
 
 
 def simulate(names: Sequence[str] = (), *, progress: bool = False) -> Iterator[tuple[str, bool]]:
-    """Make results anew and keep them, one after the other.
+    """Compute and store the results of studies, one after the other.
 
     Parameters
     ----------
     names : sequence of str
-        As for `results`.
+        As for `studies`.
     progress : bool
         Show a progress bar on stderr.
 
     Yields
     ------
     tuple of (str, bool)
-        The name of a result that is kept now, and whether its file has changed by that.
+        The name of a study that is stored now, and whether its file has changed.
 
     Raises
     ------
     InputError
-        As for `results`; or there is no checkout to keep them in.
+        As for `studies`; or there is no checkout to store them in.
     """
     repository_root()
-    chosen = results(names)
+    chosen = studies(names)
     with TextBar(chosen, desc="simulate", unit=" results", disable=not progress) as bar:
         for each in bar:
             bar.set_postfix_str(each.name)
-            yield each.name, each.renew(progress=progress)
+            yield each.name, each.update(progress=progress)

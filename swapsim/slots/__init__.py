@@ -29,7 +29,7 @@ from swapsim.slots.events import (
     thinned,
     traced_device,
 )
-from swapsim.slots.grid import GIGABYTE_SLOTS, one_at_a_time
+from swapsim.slots.grid import GIGABYTE_SLOTS, grid_points, one_at_a_time
 from swapsim.slots.metrics import METRICS, Metric, measure
 from swapsim.slots.rankings import chance_of_trunks_apart, ranking
 from swapsim.slots.replay import cluster_next
@@ -57,6 +57,7 @@ __all__ = [
     "chance_of_trunks_apart",
     "check_slot_events",
     "cluster_next",
+    "grid_points",
     "handed_out",
     "measure",
     "one_at_a_time",

@@ -61,6 +61,34 @@ def _changed(
     raise ConfigError(f"factor {factor!r}: choose one of {', '.join(names)}")
 
 
+def grid_points(
+    device: SlotsConfig,
+    workload: Workload,
+    factors: Mapping[str, Sequence[object]],
+    *,
+    policies: Sequence[str | Policy] = POLICIES,
+    seeds: int = 20,
+    meter: MeterConfig | None = None,
+) -> list[Point]:
+    """Return the runs of `one_at_a_time`, whose parameters these are."""
+    if seeds < 1:
+        raise ConfigError(f"seeds={seeds}: choose at least 1")
+    return [
+        Point(
+            factor=factor,
+            setting=str(value),
+            device=replace(changed, policy=policy, seed=seed),
+            workload=changed_workload,
+            meter=meter,
+        )
+        for factor, values in factors.items()
+        for value in values
+        for changed, changed_workload in [_changed(device, workload, factor, value)]
+        for policy in policies
+        for seed in range(1, seeds + 1)
+    ]
+
+
 def one_at_a_time(
     device: SlotsConfig,
     workload: Workload,
@@ -73,7 +101,7 @@ def one_at_a_time(
     progress: bool = False,
     folder: Path | str | None = None,
 ) -> pl.DataFrame:
-    """Measure every policy at each setting of each factor, all other things as in the base case.
+    """Measure each policy at each setting of each factor, everything else as in the base case.
 
     Parameters
     ----------
@@ -90,11 +118,11 @@ def one_at_a_time(
         Runs of each, seeds 1 to this. Policies see the same draws of the tasks.
     meter : MeterConfig, optional
     executor : concurrent.futures.Executor, optional
-        As for ``sweep.run``.
+        As for `study.run`.
     progress : bool
         Show a progress bar on stderr.
     folder : Path or str, optional
-        Where to store what is done, and to go on from: as for ``sweep.run``.
+        Where to store what is done, and to go on from: as for `study.run`.
 
     Returns
     -------
@@ -106,22 +134,6 @@ def one_at_a_time(
     ConfigError
         No such factor, a setting out of its range, or no seed.
     """
-    if seeds < 1:
-        raise ConfigError(f"seeds={seeds}: choose at least 1")
-    points = [
-        Point(
-            factor=factor,
-            setting=str(value),
-            device=replace(changed, policy=policy, seed=seed),
-            workload=changed_workload,
-            meter=meter,
-        )
-        for factor, values in factors.items()
-        for value in values
-        for changed, changed_workload in [_changed(device, workload, factor, value)]
-        for policy in policies
-        for seed in range(1, seeds + 1)
-    ]
+    points = grid_points(device, workload, factors, policies=policies, seeds=seeds, meter=meter)
     frames = study.run(measure_point, points, executor=executor, progress=progress, folder=folder)
-    found = pl.concat(frames) if frames else pl.DataFrame(schema=SLOT_SWEEP.schema)
-    return SLOT_SWEEP.check(found)
+    return pl.concat([pl.DataFrame(schema=SLOT_SWEEP.schema), *frames])

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One task over many points, on any ``concurrent.futures.Executor``.
+"""One engine for all that runs a function over many points.
 
-The points are plain data and the task a function of a module, so that both travel
-to another process or machine. Results come back in the order of the points,
-whoever was faster, and are those of a serial run: all that a task draws comes from
-its point's seed. With a folder they are stored as they come, and a second run of the
-same sweep does only what is missing.
+``run`` calls a task for each point on any ``concurrent.futures.Executor``: points are plain data
+and the task is a function of a module, so that both travel to another process or machine. Results
+come back in the order of the points and are those of a serial run: all that a task draws comes from
+its point's seed. With a folder they are stored as they come, and a second run of the same sweep
+computes only what is missing. ``table`` returns them as one frame. A ``Study`` is a result of that
+kind which is stored in data/simulated.
 """
 
-from swapsim.study.batches import run
+from swapsim.study.batches import run, table
 from swapsim.study.executors import SerialExecutor
+from swapsim.study.study import Study, picked
 
-__all__ = ["SerialExecutor", "run"]
+__all__ = ["SerialExecutor", "Study", "picked", "run", "table"]

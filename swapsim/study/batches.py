@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import polars as pl
 
 from swapsim import interrupt
-from swapsim.errors import ConfigError, InputError
+from swapsim.errors import ConfigError, InputError, require_some
 from swapsim.progress import bar as progress_bar
 from swapsim.study import store as sweep_store
 from swapsim.study.executors import work_off
@@ -108,6 +108,14 @@ def run(
                 }
                 work_off(missing, executor, keep, waiting)
     return [result for number in batches for result in results[number]]
+
+
+def table(
+    task: Callable[[Point], pl.DataFrame], points: Sequence[Point], **how: Any
+) -> pl.DataFrame:
+    """Run the task as `run` does and return its frames as one; there has to be a point."""
+    require_some(points, "points")
+    return pl.concat(run(task, points, **how))
 
 
 @contextmanager

@@ -25,12 +25,12 @@ are not followed.
 
 import ast
 import hashlib
-import inspect
 import sys
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import FunctionType
 from typing import Final
 
 from swapsim.errors import InputError
@@ -51,13 +51,14 @@ _Thing = tuple[str, str | None]
 """A module and a name in it; without a name the module itself."""
 
 
-def code_digest(function: Callable[..., object]) -> str:
-    """Return the digest of a function and of all of our code that it can reach.
+def code_digest(*parts: object) -> str:
+    """Return the digest of all of our code that some functions can reach.
 
     Parameters
     ----------
-    function : callable
-        Of a module. What other packages do is not looked at: their versions are locked.
+    *parts : object
+        Functions of modules, partials of them, or tuples of both. Other arguments of a partial have
+        no code. Other packages are not looked at: their versions are locked.
 
     Returns
     -------
@@ -67,12 +68,26 @@ def code_digest(function: Callable[..., object]) -> str:
     Raises
     ------
     InputError
-        The function is no module's, so that it has no source to be found by.
+        A function is not a module's, so that it has no source to be found by.
     """
-    if not inspect.isfunction(function) or "<" in function.__qualname__:
-        raise InputError(f"{function!r} has no name to be found by: give a function of a module")
-    root = (function.__module__, function.__qualname__.split(".")[0])
-    return hashlib.sha256("\n".join(sorted(_reached(root))).encode()).hexdigest()
+    reached = frozenset[str]().union(*map(_reached, _roots(parts)))
+    return hashlib.sha256("\n".join(sorted(reached)).encode()).hexdigest()
+
+
+def _roots(part: object) -> Iterator[_Thing]:
+    """Yield the functions that a part consists of."""
+    match part:
+        case tuple():
+            for each in part:
+                yield from _roots(each)
+        case partial():
+            yield from _roots((part.func, *part.args, *part.keywords.values()))
+        case FunctionType():
+            if "<" in part.__qualname__:
+                raise InputError(
+                    f"{part!r} has no name to be found by: give a function of a module"
+                )
+            yield (part.__module__, part.__qualname__.split(".")[0])
 
 
 @cache
@@ -211,7 +226,7 @@ class _Reader:
             case list():
                 return f"[{' '.join(self.text(each) for each in node if not _is_silent(each))}]"
             case ast.JoinedStr():
-                return f"(JoinedStr {' '.join(self.text(each) for each in _joined(node.values))})"
+                return f"(JoinedStr {''.join(map(self._piece, node.values))})"
             case ast.Raise(exc=ast.Call(func=kind)):
                 # Whoever raises gives no result: what the error says is nobody's number.
                 return f"(Raise {self.text(kind)})"
@@ -222,14 +237,16 @@ class _Reader:
                 return f"({type(node).__name__}{''.join(fields)})"
         return repr(node)
 
+    def _piece(self, node: ast.expr) -> str:
+        """Return a piece of an f-string; neighbouring texts are one, however Python cut them."""
+        return str(node.value) if isinstance(node, ast.Constant) else self.text(node)
+
     def _field(self, name: str, value: object) -> str:
-        if name == "decorator_list" and isinstance(value, list):
-            value = [each for each in value if not self._keeps(each)]
         if name in ("annotation", "returns"):
             # They change nothing, but the methods of their classes may be called.
             self.text(value)
             return ""
-        if name in ("ctx", "kind", "type_comment", "lineno") or value is None or value == []:
+        if name in ("ctx", "kind", "type_comment") or value is None or value == []:
             return ""
         return f" {name}={self.text(value)}"
 
@@ -259,11 +276,6 @@ class _Reader:
             return self._settled(*here.imported[name])
         return (f"{module}.{name}", None)
 
-    def _keeps(self, decorator: ast.expr) -> bool:
-        """Whether a decorator is of those who run and keep results: it is no part of one."""
-        thing = self._thing(decorator.func) if isinstance(decorator, ast.Call) else None
-        return thing is not None and _is_outside(thing)
-
     def _is_ours(self, module: str) -> bool:
         return module.split(".")[0] in self._packages
 
@@ -286,18 +298,3 @@ def _is_silent(node: object) -> bool:
         case ast.Expr(value=ast.Constant()) | ast.Import() | ast.ImportFrom() | ast.Pass():
             return True
     return False
-
-
-def _joined(values: list[ast.expr]) -> Iterator[ast.expr]:
-    """Join neighbouring texts of an f-string and drop empty ones."""
-    text = ""
-    for value in values:
-        if isinstance(value, ast.Constant):
-            text += str(value.value)
-            continue
-        if text:
-            yield ast.Constant(text)
-        text = ""
-        yield value
-    if text:
-        yield ast.Constant(text)

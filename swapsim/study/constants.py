@@ -5,10 +5,10 @@ Each has a source, and lies in a range that the source leaves open. A cost turns
 none is free. Any other constant may be 0.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeGuard
+from typing import Final, NamedTuple, TypeGuard
 
 import polars as pl
 
@@ -51,6 +51,48 @@ class ConstantsFile:
     def least(self, constant: str) -> int:
         """Return the lowest value that a constant may have."""
         return 1 if constant in self.costs else 0
+
+
+class Moved(NamedTuple):
+    """A constant at one end of its range, all others at their values: a point of a what-if."""
+
+    constant: str
+    end: str
+    value: int
+
+    @property
+    def label(self) -> str:
+        """The constant and the end, as a name for what is fitted or run with it."""
+        return f"{self.constant}, {self.end}"
+
+
+def ends(frame: pl.DataFrame, names: Sequence[str] | None = None) -> list[Moved]:
+    """Return constants at the low and at the high end of their ranges, one at a time.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Schema CONSTANTS.
+    names : sequence of str, optional
+        Constants to be moved; default: each whose end is another than its value.
+
+    Raises
+    ------
+    InputError
+        A constant is unknown.
+    """
+    rows = {row["name"]: row for row in frame.iter_rows(named=True)}
+    for name in names or ():
+        if name not in rows:
+            raise InputError(
+                f"constant {name!r} is unknown: choose one of {', '.join(rows)}", field="names"
+            )
+    return [
+        Moved(name, end, rows[name][end])
+        for name in (rows if names is None else names)
+        for end in ("low", "high")
+        if names is not None or rows[name][end] != rows[name]["value"]
+    ]
 
 
 def read(file: ConstantsFile, root: Path | None = None) -> pl.DataFrame:

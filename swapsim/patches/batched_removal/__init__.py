@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch B: one hold per mapping instead of one per page (2016, never merged)."""
 
-from swapsim.patches.batched_removal import kept
+from swapsim.patches.batched_removal import studies
 from swapsim.patches.batched_removal.conclusions import (
     counted,
     headline_fit,
@@ -10,7 +10,6 @@ from swapsim.patches.batched_removal.conclusions import (
     spread_needed,
     verdict,
 )
-from swapsim.patches.batched_removal.kept import headline_ranges
 from swapsim.patches.batched_removal.lab import (
     lab_held_against,
     lab_machines,
@@ -24,14 +23,9 @@ from swapsim.patches.batched_removal.prediction import (
     headline_results,
     judged_ranges,
     predict,
-    predict_by_points,
+    predict_point,
 )
-from swapsim.patches.batched_removal.questions import (
-    gain_by_cure,
-    gain_by_kswapds,
-    gain_by_list,
-    holds_by_list,
-)
+from swapsim.patches.batched_removal.studies import headline_ranges
 from swapsim.patches.batched_removal.unknowns import MIDDLE, Point, constants_at, points
 
 __all__ = [
@@ -40,16 +34,11 @@ __all__ = [
     "Point",
     "constants_at",
     "counted",
-    "gain_by_cure",
-    "gain_by_kswapds",
-    "gain_by_list",
     "headline_fit",
     "headline_locks",
     "headline_ranges",
     "headline_results",
-    "holds_by_list",
     "judged_ranges",
-    "kept",
     "lab_held_against",
     "lab_machines",
     "lab_off_percent",
@@ -58,9 +47,10 @@ __all__ = [
     "measured_as_mailed",
     "points",
     "predict",
-    "predict_by_points",
+    "predict_point",
     "rewrite",
     "spread_needed",
+    "studies",
     "verdict",
     "waits_needed",
     "xa_lock_misses",

@@ -8,13 +8,11 @@ judged are changes against vanilla of the same number of threads.
 import itertools
 import math
 from collections.abc import Sequence
-from concurrent.futures import Executor
-from functools import partial
 from typing import Final
 
 import polars as pl
 
-from swapsim import claims, study
+from swapsim import claims
 from swapsim.claims import results
 from swapsim.errors import require_some
 from swapsim.machine.config import MachineConfig
@@ -22,7 +20,7 @@ from swapsim.machine.run import PAGE_KIB, labels, metric_values
 from swapsim.machine.summary import claim_ranges
 from swapsim.machine.tables import PREDICTED_BY_POINTS
 from swapsim.patches.batched_removal.machines import PATCH, THREADS, machine
-from swapsim.patches.batched_removal.unknowns import MIDDLE, Point, constants_at, points
+from swapsim.patches.batched_removal.unknowns import MIDDLE, Point, constants_at
 
 SEEDS: Final = (1, 2, 3)
 
@@ -120,37 +118,14 @@ def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
     return predict(MIDDLE, seeds, _HEADLINE_THREADS)
 
 
-def predict_by_points(
-    at: Sequence[Point] | None = None,
-    seeds: Sequence[int] = SEEDS,
-    *,
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Simulate the tables at each point.
-
-    Parameters
-    ----------
-    at : sequence of Point, optional
-        Default: all of `unknowns.points`.
-    seeds : sequence of int
-    executor, progress
-        As for `sweep.run`.
+def predict_point(point: Point, *, seeds: Sequence[int] = SEEDS) -> pl.DataFrame:
+    """Compare the changes simulated at a point of what is left open with the published ones.
 
     Returns
     -------
     polars.DataFrame
-        Schema PREDICTED_BY_POINTS, a row per point and claim with a figure.
+        Schema PREDICTED_BY_POINTS, one row per claim that has a figure.
     """
-    chosen = list(points()) if at is None else list(at)
-    require_some(chosen, "at")
-    frames = study.run(
-        partial(_predicted, seeds), chosen, executor=executor, batch_points=2, progress=progress
-    )
-    return PREDICTED_BY_POINTS.check(pl.concat(frames))
-
-
-def _predicted(seeds: Sequence[int], point: Point) -> pl.DataFrame:
     found = predict(point, seeds)
     stated = claims.published_claims().filter(
         pl.col("patch") == PATCH, pl.col("change").is_not_null()

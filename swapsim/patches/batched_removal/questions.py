@@ -1,21 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What if: longer lists, dearer removals, more CPUs, trunks instead; and how long others wait."""
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 import polars as pl
 
-from swapsim import study
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import PAGE_KIB, metric_values
-from swapsim.machine.tables import HOLDS_BY_LIST, WHAT_IF, WHAT_IF_RANGES
-from swapsim.machine.what_if import Case, gains, ranges
+from swapsim.machine.tables import HOLDS_BY_LIST
+from swapsim.machine.what_if import Case
 from swapsim.patches.batched_removal.machines import machine
-from swapsim.patches.batched_removal.prediction import SEEDS
 from swapsim.patches.batched_removal.unknowns import MIDDLE, NEXT_SHARES, Point, constants_at
 
 WRITTEN: Final = "written"
@@ -49,7 +45,7 @@ def _large(config: MachineConfig, *, list_pages: int = 32) -> MachineConfig:
     )
 
 
-def cases_by_list(lists: Sequence[int], tasks: Sequence[int]) -> list[Case]:
+def cases_by_list(lists: Sequence[int] = LISTS, tasks: Sequence[int] = TASKS) -> list[Case]:
     """Return a case per length of lists and number of tasks: page by page, and batched."""
     return [
         Case(
@@ -70,38 +66,6 @@ def fits_by_next_share(shares: Sequence[float] = NEXT_SHARES) -> dict[str, pl.Da
         f"{share:g}": constants_at(Point(tag_share=MIDDLE.tag_share, next_share=share))
         for share in shares
     }
-
-
-def gain_by_list(
-    lists: Sequence[int] = LISTS,
-    tasks: Sequence[int] = TASKS,
-    shares: Sequence[float] = MAP_SHARES,
-    *,
-    seeds: Sequence[int] = (1, 2),
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Map where batching loses: by the length of lists, the hold per removal and the CPUs.
-
-    Parameters
-    ----------
-    lists, tasks : sequence of int
-    shares : sequence of float
-        As in `unknowns.NEXT_SHARES`.
-    seeds : sequence of int
-    executor, progress
-        As for `sweep.run`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF: setting is the length, label the tasks, fit the share of a further removal.
-    """
-    found = gains(
-        cases_by_list(lists, tasks), fits_by_next_share(shares), metric=WRITTEN, seeds=seeds,
-        executor=executor, progress=progress,
-    )  # fmt: skip
-    return WHAT_IF.check(found)
 
 
 def cases_by_cure(tasks: int = 8) -> list[Case]:
@@ -132,58 +96,9 @@ def cases_by_cure(tasks: int = 8) -> list[Case]:
     return cases
 
 
-def gain_by_cure(
-    shares: Sequence[float] = NEXT_SHARES,
-    *,
-    seeds: Sequence[int] = (1, 2),
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Set batching beside the trunks that came instead, and beside both.
-
-    Parameters
-    ----------
-    shares : sequence of float
-        As in `unknowns.NEXT_SHARES`; the range is over them.
-    seeds : sequence of int
-    executor, progress
-        As for `sweep.run`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF_RANGES: factor is the kind of device, label the cure.
-    """
-    found = gains(
-        cases_by_cure(), fits_by_next_share(shares), metric=WRITTEN, seeds=seeds,
-        executor=executor, progress=progress,
-    )  # fmt: skip
-    return WHAT_IF_RANGES.check(ranges(found))
-
-
-def gain_by_kswapds(
-    nodes: Sequence[int] = (1, 2, 4, 8),
-    *,
-    seeds: Sequence[int] = SEEDS,
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Say what one thread gains by batching, by the number of kswapds beside it.
-
-    Parameters
-    ----------
-    nodes : sequence of int
-        Each with a kswapd.
-    seeds : sequence of int
-    executor, progress
-        As for `sweep.run`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF_RANGES, the range over NEXT_SHARES.
-    """
-    cases = [
+def cases_by_kswapds(nodes: Sequence[int] = (1, 2, 4, 8)) -> list[Case]:
+    """Return a case of one thread per number of nodes, each of which has a kswapd."""
+    return [
         Case(
             factor="kswapds",
             setting=count,
@@ -193,49 +108,25 @@ def gain_by_kswapds(
         )
         for count in nodes
     ]
-    found = gains(
-        cases, fits_by_next_share(), metric=WRITTEN, seeds=seeds, executor=executor,
-        progress=progress,
-    )  # fmt: skip
-    return WHAT_IF_RANGES.check(ranges(found))
 
 
-def holds_by_list(
-    lists: Sequence[int] = LISTS,
-    shares: Sequence[float] = NEXT_SHARES,
-    *,
-    tasks: int = 8,
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Say how long a batched hold is, and how long an add waits behind it.
+def holds(point: tuple[float, int], *, tasks: int = 8) -> pl.DataFrame:
+    """Return how long a batched hold is, and how long an add waits behind it.
 
     Parameters
     ----------
-    lists : sequence of int
-    shares : sequence of float
-        As in `unknowns.NEXT_SHARES`.
+    point : (float, int)
+        A share as in `unknowns.NEXT_SHARES`, and the pages of a list; 1 is page by page.
     tasks : int
-    executor, progress
-        As for `sweep.run`.
 
     Returns
     -------
     polars.DataFrame
-        Schema HOLDS_BY_LIST; a list of 1 is page by page.
+        Schema HOLDS_BY_LIST, one row.
     """
-    points = [(pages, share) for share in shares for pages in lists]
-    frames = study.run(
-        partial(_holds, tasks, fits_by_next_share(shares)), points, executor=executor,
-        batch_points=2, progress=progress,
-    )  # fmt: skip
-    return HOLDS_BY_LIST.check(pl.concat(frames))
-
-
-def _holds(tasks: int, fits: Mapping[str, pl.DataFrame], point: tuple[int, float]) -> pl.DataFrame:
-    pages, share = point
+    share, pages = point
     config = _large(machine(threads=tasks, batched=True), list_pages=pages)
-    value = metric_values(config, fits[f"{share:g}"])
+    value = metric_values(config, fits_by_next_share([share])[f"{share:g}"])
     row = (
         share,
         pages,

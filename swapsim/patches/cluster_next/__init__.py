@@ -4,7 +4,7 @@
 from swapsim.machine.lab import off_percent, order
 from swapsim.machine.summary import describe_gains, describe_sensitivity, time_per_page
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
-from swapsim.patches.cluster_next import kept
+from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.both_mails import growth_in_both_mails
 from swapsim.patches.cluster_next.conclusions import (
     counted,
@@ -16,13 +16,12 @@ from swapsim.patches.cluster_next.conclusions import (
     verdict_on_alternatives,
 )
 from swapsim.patches.cluster_next.fitting import fit
-from swapsim.patches.cluster_next.kept import headline_fit, headline_results
 from swapsim.patches.cluster_next.lab import lab_machines, lab_runs
 from swapsim.patches.cluster_next.machines import PATCH, aged_device, machine, traced_machine
 from swapsim.patches.cluster_next.prediction import predict, runs
-from swapsim.patches.cluster_next.questions import fits_by_constant
 from swapsim.patches.cluster_next.rank import RANKED_BY, rank
 from swapsim.patches.cluster_next.reviewers import REVIEWERS, answers
+from swapsim.patches.cluster_next.studies import headline_fit, headline_results
 from swapsim.patches.cluster_next.tables import LEADING, means, profile
 from swapsim.patches.cluster_next.wanderings import measured_beside_simulated
 
@@ -38,13 +37,11 @@ __all__ = [
     "describe_gains",
     "describe_sensitivity",
     "fit",
-    "fits_by_constant",
     "growth_in_both_mails",
     "headline_fit",
     "headline_locks",
     "headline_ranges",
     "headline_results",
-    "kept",
     "lab_machines",
     "lab_runs",
     "lock_relief",
@@ -59,6 +56,7 @@ __all__ = [
     "rank",
     "run_policies",
     "runs",
+    "studies",
     "time_per_page",
     "traced_machine",
     "verdict",

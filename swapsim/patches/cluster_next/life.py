@@ -6,18 +6,13 @@ SMALLER-th, trunk by trunk: as many trunks, a turn in as much less time, and tas
 as much oftener. One turn of the bases, and of how they fall apart, is one turn there as here.
 """
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
-import polars as pl
-
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.what_if import Case, gains
+from swapsim.machine.what_if import Case
 from swapsim.patches.cluster_next.machines import DEVICE_GIGABYTES, IN_USE, aged_device, machine
-from swapsim.patches.cluster_next.questions import SCORE
 from swapsim.slots.config import ChurnConfig, SlotsConfig
 
 CHANGES: Final = 0.1
@@ -88,7 +83,7 @@ def settled(*, policy: str, changes: float = 0.0, seed: int = 1) -> MachineConfi
     )
 
 
-def ages() -> list[Case]:
+def ages_of_v1() -> list[Case]:
     """Return the ages of V1 and of the merged rule, each against the shared base of that age."""
     return [
         *(
@@ -107,40 +102,6 @@ def ages() -> list[Case]:
             )
         ),
     ]
-
-
-def gains_over_life(
-    fits: Mapping[str, pl.DataFrame],
-    cases: Sequence[Case] | None = None,
-    *,
-    seeds: Sequence[int] = (1, 2, 3),
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Run `ages`: what V1 and the merged rule gain in pmbench's score, by age.
-
-    Parameters
-    ----------
-    fits : mapping of str to polars.DataFrame
-        A name -> constants, schema CONSTANTS.
-    cases : sequence of Case, optional
-        Some of `ages`.
-    seeds, executor, progress
-        As for `what_if.gains`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF: the label says policy and age, the setting the age in seconds.
-    """
-    return gains(
-        ages() if cases is None else cases,
-        fits,
-        metric=SCORE,
-        seeds=seeds,
-        executor=executor,
-        progress=progress,
-    )
 
 
 def wanderers(changes: float) -> tuple[SlotsConfig, ChurnConfig]:

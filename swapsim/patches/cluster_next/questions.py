@@ -2,7 +2,6 @@
 """What patch D would gain on other machines, drives and costs."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -11,8 +10,9 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.machine import what_if
-from swapsim.machine.fit import Fitted
-from swapsim.machine.what_if import CPUS, TRUNK_SHIFTS, Case, gains, on_drives, refitted
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.fit_rows import to_rows
+from swapsim.machine.what_if import CPUS, TRUNK_SHIFTS, Case, on_drives
 from swapsim.patches.cluster_next.fitting import fit
 from swapsim.patches.cluster_next.machines import (
     DEVICE_GIGABYTES,
@@ -22,6 +22,7 @@ from swapsim.patches.cluster_next.machines import (
     machine,
 )
 from swapsim.policies.policy import Policy
+from swapsim.study.constants import Moved
 
 SCORE: Final = "accesses"
 """The metric that stands for pmbench's score."""
@@ -67,7 +68,7 @@ def cases_by_drive(
 
 
 def case_of_mail(fit: str) -> Case:
-    """Return V1's test on devices of 24 GB, as it is asked of a fit of `fits_by_constant`.
+    """Return V1's test on devices of 24 GB, for a fit of `fit_at_end`.
 
     Parameters
     ----------
@@ -78,81 +79,24 @@ def case_of_mail(fit: str) -> Case:
 
 
 def in_memory_of(fit: str) -> float:
-    """Return the part of all pages that memory holds in a fit of `fits_by_constant`."""
+    """Return the part of all pages that memory holds in a fit of `fit_at_end`."""
     return {"in_memory, low": IN_MEMORY_LOW, "in_memory, high": IN_MEMORY_HIGH}.get(fit, IN_MEMORY)
 
 
-def fits_by_constant(
-    names: Sequence[str], *, executor: Executor | None = None, progress: bool = False
-) -> dict[str, Fitted]:
-    """Put constants, and the part in memory, at low and high, and fit the first mail's base anew.
+def fit_at_end(moved: Moved) -> pl.DataFrame:
+    """Fit the first mail's base with a constant, or the part in memory, at an end (FIT_ROWS).
 
-    Parameters
-    ----------
-    names : sequence of str
-        Constants that the fit leaves alone.
-    executor, progress
-        As for `sweep.run`.
-
-    Returns
-    -------
-    dict of str to Fitted
-        As `what_if.refitted` returns.
+    A fit that does not converge has no rows.
     """
-    found = refitted(fit, names, executor=executor, progress=progress)
-    open_parts = {
-        name: fit(in_memory=in_memory_of(name)) for name in ("in_memory, low", "in_memory, high")
-    }
-    return found | {name: fitted for name, fitted in open_parts.items() if fitted.converged}
-
-
-def gains_by_constant(
-    fits: Mapping[str, Fitted],
-    *,
-    seeds: Sequence[int] = (1, 2, 3),
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Run V1's test at each constant's low and high: `case_of_mail`.
-
-    Parameters
-    ----------
-    fits : mapping of str to Fitted
-        As `fits_by_constant` returns.
-    seeds, executor, progress
-        As for `what_if.gains`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF.
-    """
-    return pl.concat(
-        gains(
-            [case_of_mail(name)],
-            {name: fitted.constants},
-            metric=SCORE,
-            seeds=seeds,
-            executor=executor,
-            progress=progress,
-        )
-        for name, fitted in fits.items()
-    )
+    if moved.constant == "in_memory":
+        fitted = fit(in_memory=in_memory_of(moved.label))
+    else:
+        fitted = fit(constants=change_costs(costs(), {moved.constant: moved.value}))
+    return to_rows(moved.label, fitted).filter(fitted.converged)
 
 
 def by_constant(gained: pl.DataFrame) -> pl.DataFrame:
-    """Set V1's gain at each constant's low and high side by side, the widest apart first.
-
-    Parameters
-    ----------
-    gained : polars.DataFrame
-        As `gains_by_constant` returns.
-
-    Returns
-    -------
-    polars.DataFrame
-        As `what_if.by_constant` returns.
-    """
+    """Return V1's gain at the ends of each constant, the widest apart first (SENSITIVITY)."""
     return what_if.by_constant(gained, others={"in_memory": (IN_MEMORY_LOW, IN_MEMORY_HIGH)})
 
 

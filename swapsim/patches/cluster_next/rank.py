@@ -14,8 +14,8 @@ from swapsim.claims.intervals import interval, ranks_by_interval
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import POLICIES
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
-from swapsim.patches.cluster_next.kept.workbench import CHURN, DEVICE
 from swapsim.patches.cluster_next.machines import aged_device
+from swapsim.patches.cluster_next.studies import CHURN, DEVICE
 from swapsim.policies.policy import Policy
 from swapsim.slots.tables import POLICY_RANKING
 

@@ -32,7 +32,7 @@ def measured_beside_simulated(simulated: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     simulated : polars.DataFrame
-        Schema SLOT_SWEEP: what `kept.wandering_tasks_of_the_lab` keeps.
+        Schema SLOT_SWEEP: as `studies.wandering_tasks_of_the_lab` returns.
 
     Returns
     -------

@@ -4,7 +4,7 @@
 from typing import TYPE_CHECKING
 
 from swapsim.lazy import submodules
-from swapsim.patches.stall_decisions import kept
+from swapsim.patches.stall_decisions import studies
 from swapsim.patches.stall_decisions.conclusions import (
     counted,
     headline_fit,
@@ -15,9 +15,8 @@ from swapsim.patches.stall_decisions.conclusions import (
     verdict_in_runs,
     verdict_in_simulation,
 )
-from swapsim.patches.stall_decisions.fitting import fitted, residuals_of
-from swapsim.patches.stall_decisions.guest import guests, variants
-from swapsim.patches.stall_decisions.kept import headline_results
+from swapsim.patches.stall_decisions.fitting import residuals_of
+from swapsim.patches.stall_decisions.guest import variants
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
     STEPS,
@@ -48,12 +47,12 @@ from swapsim.patches.stall_decisions.mail import (
     three_sources,
     verdicts,
 )
-from swapsim.patches.stall_decisions.node import node_beside_zones, on_a_node
-from swapsim.patches.stall_decisions.over_nfs import servers
+from swapsim.patches.stall_decisions.node import node_beside_zones
 from swapsim.patches.stall_decisions.over_time import one_life, summed
+from swapsim.patches.stall_decisions.studies import headline_results
 from swapsim.patches.stall_decisions.unknowns import ranges
 from swapsim.patches.stall_decisions.what_if import matters
-from swapsim.patches.stall_decisions.worlds import Run, of_target, tell, watched
+from swapsim.patches.stall_decisions.worlds import Run, of_target, watched
 
 if TYPE_CHECKING:
     from swapsim.patches.stall_decisions import charts as charts
@@ -76,19 +75,15 @@ __all__ = [
     "compare_with_lab",
     "counted",
     "directions",
-    "fitted",
-    "guests",
     "headline_fit",
     "headline_locks",
     "headline_ranges",
     "headline_results",
-    "kept",
     "make_list",
     "matters",
     "measured_as_mailed",
     "node_beside_zones",
     "of_target",
-    "on_a_node",
     "one_life",
     "orders",
     "parted_directions",
@@ -98,10 +93,9 @@ __all__ = [
     "residuals_of",
     "rule_spans",
     "score",
-    "servers",
     "steps",
+    "studies",
     "summed",
-    "tell",
     "three_sources",
     "variants",
     "verdict",

@@ -16,7 +16,6 @@ from swapsim import claims, reclaim
 from swapsim.machine.fit import residuals
 from swapsim.machine.tables import FIT_ROWS
 from swapsim.patches.stall_decisions.mail import KERNELS, PATCH
-from swapsim.study.kept import kept
 
 BASE: Final = "vanilla"
 TABLE: Final = "parallelio, disk"
@@ -117,11 +116,11 @@ def residuals_of(rows: pl.DataFrame) -> pl.DataFrame:
     return residuals(rows.drop_nulls("wanted").select("name", "wanted", "value").iter_rows())
 
 
-def _met_anew(rows: pl.DataFrame, _pick: int) -> pl.DataFrame:
-    return _figure_rows(constants_of(rows))
-
-
-@kept("stall-decisions-world-fit", patch=PATCH, reads=("world.csv",), sample=_met_anew)
-def fitted(_progress: bool) -> pl.DataFrame:
-    """Fit the world's free constants to 3.9's column (FIT_ROWS)."""
+def fit(_base: str) -> pl.DataFrame:
+    """Fit the free constants to the base's column and return what was found (FIT_ROWS)."""
     return _figure_rows(search())
+
+
+def figures_again(rows: pl.DataFrame, _pick: int) -> pl.DataFrame:
+    """Return the rows of a fit from new runs with the constants that it found."""
+    return _figure_rows(constants_of(rows))

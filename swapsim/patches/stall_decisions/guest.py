@@ -9,19 +9,16 @@ were chosen. A boot of the guest then told its slab and its marks, and nothing o
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 import polars as pl
 
-from swapsim import claims, reclaim, study
-from swapsim.claims.tables import RESULTS
+from swapsim import claims, reclaim
 from swapsim.ffi.facts import RECLAIM_COSTS, STALL_RULES
 from swapsim.patches.stall_decisions.lab import AS_SET
 from swapsim.patches.stall_decisions.mail import PATCH, SIZES
-from swapsim.study.kept import kept, picked
 
 SEEDS: Final = tuple(range(1, 10))
 """As many as the lab has rounds."""
@@ -120,37 +117,11 @@ def told_by_guest(run: GuestRun) -> pl.DataFrame:
     return claims.results(pl.concat([named.select(of_all.columns), of_all, more]), labels)
 
 
-def tell_guests(
-    runs: Sequence[GuestRun], *, executor: Executor | None = None, progress: bool = False
-) -> pl.DataFrame:
-    """Return `told_by_guest` of each run, in their order.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS.
-    """
-    frames = study.run(told_by_guest, runs, executor=executor, progress=progress, batch_points=2)
-    return RESULTS.check(pl.concat(frames))
-
-
-def _cases() -> list[GuestRun]:
+def guest_runs() -> list[GuestRun]:
+    """Return the lab's test by each rule set, as set and at each end of what is open."""
     return [
         GuestRun(rules=rules, seed=seed, variant=variant, constants=constants)
         for variant, constants in variants().items()
         for rules in STALL_RULES
         for seed in (SEEDS if variant == AS_SET else SEEDS[:SEEDS_OF_VARIANTS])
     ]
-
-
-def _one_case(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    rules, variant, seed = picked(rows, ["policy", "kernel", "seed"], pick)
-    return told_by_guest(
-        GuestRun(rules=rules, seed=seed, variant=variant, constants=variants()[variant])
-    )
-
-
-@kept("stall-decisions-guest", reads=("guest.csv",), sample=_one_case)
-def guests(progress: bool) -> pl.DataFrame:
-    """Run the lab's test in the guest's world, by each rule set and at what is open (RESULTS)."""
-    return tell_guests(_cases(), progress=progress)

@@ -6,11 +6,9 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from swapsim import claims, reclaim, study
-from swapsim.claims.tables import RESULTS
+from swapsim import claims, reclaim
 from swapsim.ffi.facts import RECLAIM_RULES
 from swapsim.patches.stall_decisions.worlds import Run, told
-from swapsim.study.kept import kept, picked
 
 SEEDS: Final = (1, 2, 3)
 RULES: Final = ("3.9", "mmotm", "series-8", "3.11", "6.1")
@@ -28,7 +26,8 @@ class NodeCase(NamedTuple):
     seed: int
 
 
-def _cases() -> list[NodeCase]:
+def node_cases() -> list[NodeCase]:
+    """Return each rule set on the lists that it has, with each seed."""
     return [
         NodeCase(lists, rules, seed)
         for lists in (ZONES, NODE)
@@ -56,24 +55,13 @@ def told_on_a_node(case: NodeCase) -> pl.DataFrame:
     return told(run_of(case)).with_columns(kernel=pl.lit(case.lists))
 
 
-def _one_case(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    return told_on_a_node(NodeCase(*picked(rows, ["kernel", "policy", "seed"], pick)))
-
-
-@kept("stall-decisions-node", reads=("world.csv",), sample=_one_case)
-def on_a_node(progress: bool) -> pl.DataFrame:
-    """Run the mail's first test with lists by zone, and with those of a node (RESULTS)."""
-    frames = study.run(told_on_a_node, _cases(), progress=progress, batch_points=2)
-    return RESULTS.check(pl.concat(frames))
-
-
 def node_beside_zones(results: pl.DataFrame, rows: Sequence[str]) -> pl.DataFrame:
     """Set rows of the mail side by side, a line for each kind of lists and each rule set.
 
     Parameters
     ----------
     results : polars.DataFrame
-        As `on_a_node` returns them.
+        Schema RESULTS, of `told_on_a_node`.
     rows : sequence of str
         As the mail calls them, without the table's name.
 

@@ -6,20 +6,15 @@ and how long the server is at a commit. Nothing is fitted here: 3.9's column doe
 server from another. The grid was chosen after single runs of all kernels had been seen.
 """
 
-from collections.abc import Sequence
-from concurrent.futures import Executor
 from itertools import product
 from typing import Final, NamedTuple
 
 import polars as pl
 
-from swapsim import study
-from swapsim.patches.stall_decisions.mail import BASE, BEFORE, PATCH, SERIES
+from swapsim.patches.stall_decisions.mail import BASE, BEFORE, SERIES
 from swapsim.patches.stall_decisions.tables import SIMULATED_SERVERS
 from swapsim.patches.stall_decisions.worlds import Run, watched
 from swapsim.reclaim import ops, vmstat
-from swapsim.study import SerialExecutor
-from swapsim.study.kept import kept, picked
 
 NET_MB: Final = (20, 45, 115)
 SERVER_MB: Final = (30, 60, 150)
@@ -51,54 +46,29 @@ class Server(NamedTuple):
     seed: int
 
 
-def asked() -> list[Server]:
+def servers() -> list[Server]:
     """Return each pair of rates by the mail's kernels, and by the series without patch 8."""
     rules = (BEFORE, BASE, BEFORE_PATCH_8, SERIES)
     return [Server(*each) for each in product(NET_MB, SERVER_MB, rules, SEEDS)]
 
 
-def by_server(
-    points: Sequence[Server], *, executor: Executor | None = None, progress: bool = False
-) -> pl.DataFrame:
-    """Run the mail's test over NFS with other servers.
-
-    Parameters
-    ----------
-    points : sequence of Server
-    executor : concurrent.futures.Executor, optional
-        Where to run; default: new processes.
-    progress : bool
-        Show a progress bar on stderr.
+def run_with(server: Server) -> pl.DataFrame:
+    """Run the mail's test over NFS with a server.
 
     Returns
     -------
     polars.DataFrame
-        Schema SIMULATED_SERVERS, of each run the figures of ROWS.
+        Schema SIMULATED_SERVERS, the figures of ROWS.
     """
-    frames = study.run(_tell, points, executor=executor, progress=progress, batch_points=1)
-    return SIMULATED_SERVERS.check(pl.concat(frames))
-
-
-def _tell(point: Server) -> pl.DataFrame:
-    rates = {"net_rate": point.net_mb * _MIB_PAGES, "server_rate": point.server_mb * _MIB_PAGES}
-    world = watched(Run(rules=point.rules, target="nfs", seed=point.seed, constants=rates))
+    rates = {"net_rate": server.net_mb * _MIB_PAGES, "server_rate": server.server_mb * _MIB_PAGES}
+    world = watched(Run(rules=server.rules, target="nfs", seed=server.seed, constants=rates))
     found = pl.concat([ops(world), vmstat(world)]).filter(pl.col("metric").is_in(ROWS))
     return (
         found.select(
-            *(pl.lit(value).alias(name) for name, value in point._asdict().items()),
+            *(pl.lit(value).alias(name) for name, value in server._asdict().items()),
             "metric",
             "value",
         )
         .cast(SIMULATED_SERVERS.schema)
         .sort("metric")
     )
-
-
-def _one_server(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    return by_server([Server(*picked(rows, Server._fields, pick))], executor=SerialExecutor())
-
-
-@kept("stall-decisions-world-servers", patch=PATCH, reads=("world.csv",), sample=_one_server)
-def servers(progress: bool) -> pl.DataFrame:
-    """Run the mail's test over NFS with each pair of rates (SIMULATED_SERVERS)."""
-    return by_server(asked(), progress=progress)

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One round of the mail's test over time, and the lives of some pages in it."""
 
-from collections.abc import Sequence
-from concurrent.futures import Executor
 from typing import Final
 
 import polars as pl
 
-from swapsim import reclaim, study
-from swapsim.patches.stall_decisions.mail import RULES
+from swapsim import reclaim
 from swapsim.patches.stall_decisions.tables import (
     SIMULATED_BY_TIME,
     SIMULATED_PAGE_SPANS,
@@ -28,48 +25,6 @@ LOOK_NS: Final = 50_000_000
 
 PAGES: Final = 100
 """That are followed, evenly spaced in the pool."""
-
-
-def by_time(
-    rules: Sequence[str] = RULES, *, executor: Executor | None = None, progress: bool = False
-) -> pl.DataFrame:
-    """Look at the round once a simulated second.
-
-    Parameters
-    ----------
-    rules : sequence of str
-        Of RECLAIM_RULES.
-    executor : concurrent.futures.Executor, optional
-        Where to run; default: new processes.
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SIMULATED_BY_TIME.
-    """
-    frames = study.run(_look, rules, executor=executor, progress=progress, batch_points=1)
-    return SIMULATED_BY_TIME.check(pl.concat(frames))
-
-
-def lives(
-    rules: Sequence[str] = RULES, *, executor: Executor | None = None, progress: bool = False
-) -> pl.DataFrame:
-    """Follow pages of the pool through the round.
-
-    Parameters
-    ----------
-    rules, executor, progress
-        As for `by_time`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SIMULATED_PAGE_SPANS.
-    """
-    frames = study.run(_follow, rules, executor=executor, progress=progress, batch_points=1)
-    return SIMULATED_PAGE_SPANS.check(pl.concat(frames))
 
 
 def one_life(spans: pl.DataFrame, rules: str) -> pl.DataFrame:
@@ -117,8 +72,19 @@ def summed(found: pl.DataFrame) -> pl.DataFrame:
     return SIMULATED_SUMMED.check(frame.cast(SIMULATED_SUMMED.schema))
 
 
-def _look(rules: str) -> pl.DataFrame:
-    """Make a table of a run's samples: memory in pages, and per second what was done in it."""
+def by_second(rules: str) -> pl.DataFrame:
+    """Run the round and return its memory once a simulated second, and what was done in each.
+
+    Parameters
+    ----------
+    rules : str
+        Of RECLAIM_RULES.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SIMULATED_BY_TIME.
+    """
     config, found = Run(rules=rules, fields=_ROUND).world()
     world = reclaim.run(config, found, sample_ns=_SECOND_NS)
     looks = world.memory.unique(["t_ns", "zone"], keep="last", maintain_order=True)
@@ -173,7 +139,8 @@ def _waited(begin_ns: int, serve_ns: int, op_ns: int) -> pl.Expr:
     return (served - pl.col("ops").cast(pl.Int64) * op_ns).clip(0).cum_max()
 
 
-def _follow(rules: str) -> pl.DataFrame:
+def life_spans(rules: str) -> pl.DataFrame:
+    """Run the round and return where PAGES pages of the pool were (SIMULATED_PAGE_SPANS)."""
     config, found = Run(rules=rules, fields=_ROUND).world()
     pool = config.items * config.item_pages
     changes = reclaim.follow_pages(

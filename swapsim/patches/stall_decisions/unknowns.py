@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is open: each constant of the world at its low and at its high, and what becomes of rows."""
 
-from collections.abc import Sequence
-from concurrent.futures import Executor
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Final
 
 import polars as pl
 
-from swapsim import reclaim, study
+from swapsim import reclaim
 from swapsim.patches.stall_decisions.mail import RULES, cells
 from swapsim.patches.stall_decisions.tables import (
     SIMULATED_OPEN,
@@ -16,6 +14,7 @@ from swapsim.patches.stall_decisions.tables import (
     SIMULATED_RANGES,
 )
 from swapsim.patches.stall_decisions.worlds import Run, told
+from swapsim.study.constants import Moved, ends
 
 OF_THE_SERVER: Final = ("net_rate", "server_rate", "server_seek_ns")
 
@@ -23,55 +22,38 @@ SEED: Final = 1
 """Of the client's draws: the constants are what moves here."""
 
 
-class Unknown(NamedTuple):
-    """A constant at an end of its range."""
-
-    constant: str
-    end: str
-    value: int
+def runs() -> list[tuple[Moved, str]]:
+    """Return each constant at both ends of its range, by each kernel of the mail."""
+    return list(product(ends(reclaim.constants()), RULES))
 
 
-def unknowns() -> list[Unknown]:
-    """Return both ends of each constant's range, where it has one."""
-    return [
-        Unknown(row["name"], end, row[end])
-        for row in reclaim.constants().iter_rows(named=True)
-        for end in ("low", "high")
-        if row[end] != row["value"]
-    ]
+def run_moved(point: tuple[Moved, str]) -> pl.DataFrame:
+    """Run the mail's test with a constant at an end of its range and one kernel's rules.
 
-
-def by_unknown(
-    asked: Sequence[Unknown] | None = None,
-    *,
-    rules: Sequence[str] = RULES,
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Run the mail's tests with one constant after another at an end of its range.
-
-    The others stay, and nothing is fitted anew. A constant of the server is asked in the second
+    The others stay, and nothing is fitted again. A constant of the server is moved in the second
     test, all others in the first.
-
-    Parameters
-    ----------
-    asked : sequence of Unknown, optional
-        Default: all of `unknowns`.
-    rules : sequence of str
-    executor : concurrent.futures.Executor, optional
-        Where to run; default: new processes.
-    progress : bool
-        Show a progress bar on stderr.
 
     Returns
     -------
     polars.DataFrame
         Schema SIMULATED_OPEN.
     """
-    chosen = unknowns() if asked is None else asked
-    points = list(product(chosen, rules))
-    frames = study.run(_tell, points, executor=executor, progress=progress, batch_points=2)
-    return SIMULATED_OPEN.check(pl.concat(frames))
+    moved, rules = point
+    target = "nfs" if moved.constant in OF_THE_SERVER else "disk"
+    run = Run(rules=rules, target=target, seed=SEED, constants={moved.constant: moved.value})
+    return (
+        cells(told(run))
+        .select(
+            pl.lit(moved.constant).alias("constant"),
+            pl.lit(moved.end).alias("end"),
+            "table",
+            "metric",
+            "rules",
+            "simulated",
+            "inside",
+        )
+        .cast(SIMULATED_OPEN.schema)
+    )
 
 
 def ranges(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
@@ -123,22 +105,3 @@ def _ordered(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
     right = pl.when(pl.col("claimed") == "rises").then(rises).otherwise(falls)
     by_world = pairs.group_by(world).agg(right=right.all())
     return by_world.group_by("table", "metric").agg(ordered=pl.col("right").sum())
-
-
-def _tell(point: tuple[Unknown, str]) -> pl.DataFrame:
-    unknown, rules = point
-    target = "nfs" if unknown.constant in OF_THE_SERVER else "disk"
-    run = Run(rules=rules, target=target, seed=SEED, constants={unknown.constant: unknown.value})
-    return (
-        cells(told(run))
-        .select(
-            pl.lit(unknown.constant).alias("constant"),
-            pl.lit(unknown.end).alias("end"),
-            "table",
-            "metric",
-            "rules",
-            "simulated",
-            "inside",
-        )
-        .cast(SIMULATED_OPEN.schema)
-    )

@@ -5,14 +5,11 @@ The grids were chosen before any of these worlds had run. The file is the mail's
 the memory beside the pool.
 """
 
-from collections.abc import Sequence
-from concurrent.futures import Executor
 from itertools import product
 from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from swapsim import study
 from swapsim.claims.directions import STAYS_WITHIN_PERCENT
 from swapsim.claims.paired import difference
 from swapsim.patches.stall_decisions.mail import BASE, RULES, SERIES
@@ -64,36 +61,9 @@ def cases() -> list[Case]:
     ]
 
 
-def what_if(
-    asked: Sequence[Case] | None = None,
-    *,
-    rules: Sequence[str] = RULES,
-    seeds: Sequence[int] = SEEDS,
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Run the mail's three kernels on other machines.
-
-    Parameters
-    ----------
-    asked : sequence of Case, optional
-        Default: all of `cases`.
-    rules : sequence of str
-    seeds : sequence of int
-    executor : concurrent.futures.Executor, optional
-        Where to run; default: new processes.
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SIMULATED_WHAT_IF.
-    """
-    chosen = cases() if asked is None else asked
-    points = [Point(*each) for each in product(chosen, rules, seeds)]
-    frames = study.run(_tell, points, executor=executor, progress=progress, batch_points=1)
-    return SIMULATED_WHAT_IF.check(pl.concat(frames))
+def points() -> list[Point]:
+    """Return each machine by each kernel of the mail, with each seed."""
+    return [Point(*each) for each in product(cases(), RULES, SEEDS)]
 
 
 def matters(found: pl.DataFrame) -> pl.DataFrame:
@@ -137,8 +107,8 @@ def matters(found: pl.DataFrame) -> pl.DataFrame:
     return SIMULATED_MATTERS.check(pl.DataFrame(rows, schema=SIMULATED_MATTERS.schema))
 
 
-def _tell(point: Point) -> pl.DataFrame:
-    """Run one world and return its few rows."""
+def run_point(point: Point) -> pl.DataFrame:
+    """Run the mail's test on a machine and return its rows (SIMULATED_WHAT_IF)."""
     case, rules, seed = point
     world = watched(
         Run(rules=rules, seed=seed, constants=case.constants, fields=_ONE_ROUND | case.fields)

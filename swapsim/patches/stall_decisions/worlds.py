@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The mail's two tests in the world of `swapsim.reclaim`: one run, in the mail's rows."""
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Final
 
 import polars as pl
 
-from swapsim import claims, reclaim, study
+from swapsim import claims, reclaim
 from swapsim.claims.tables import RESULTS
 from swapsim.patches.stall_decisions.mail import ELAPSED, KERNELS, PATCH
 from swapsim.reclaim.config import ReclaimConfig
@@ -89,35 +88,13 @@ def told(run: Run) -> pl.DataFrame:
     return claims.results(named, labels)
 
 
-def tell(
-    runs: Sequence[Run], *, executor: Executor | None = None, progress: bool = False
-) -> pl.DataFrame:
-    """Return `told` of each run, in their order.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-    executor : concurrent.futures.Executor, optional
-        Where to run; default: new processes.
-    progress : bool
-        Show a progress bar on stderr.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS.
-    """
-    frames = study.run(told, runs, executor=executor, progress=progress, batch_points=2)
-    return RESULTS.check(pl.concat(frames))
-
-
 def of_target(results: pl.DataFrame, target: str) -> pl.DataFrame:
     """Return one test's rows without its name.
 
     Parameters
     ----------
     results : polars.DataFrame
-        Schema RESULTS, of `tell`.
+        Schema RESULTS, of `told`.
     target : {"disk", "nfs"}
 
     Returns

@@ -7,7 +7,7 @@ from swapsim.machine.summary import (
     time_of_actors,
     time_per_page,
 )
-from swapsim.patches.writeback_tags import kept
+from swapsim.patches.writeback_tags import studies
 from swapsim.patches.writeback_tags.conclusions import (
     counted,
     headline_locks,
@@ -15,7 +15,6 @@ from swapsim.patches.writeback_tags.conclusions import (
     verdict,
 )
 from swapsim.patches.writeback_tags.fitting import fit, headline_fit
-from swapsim.patches.writeback_tags.kept import headline_ranges, headline_results
 from swapsim.patches.writeback_tags.lab import (
     acquisitions_held_against,
     lab_machines,
@@ -23,13 +22,13 @@ from swapsim.patches.writeback_tags.lab import (
 )
 from swapsim.patches.writeback_tags.machines import PATCH, machine
 from swapsim.patches.writeback_tags.prediction import predict, runs
-from swapsim.patches.writeback_tags.questions import fits_by_constant, gain_by_constant
 from swapsim.patches.writeback_tags.shares import (
     fits_at,
     judged_ranges,
-    predict_by_shares,
+    predict_at_shares,
     with_tags_up_to,
 )
+from swapsim.patches.writeback_tags.studies import headline_ranges, headline_results
 from swapsim.patches.writeback_tags.swap_series import (
     map_share_of_series,
     predict_series,
@@ -45,14 +44,11 @@ __all__ = [
     "describe_sensitivity",
     "fit",
     "fits_at",
-    "fits_by_constant",
-    "gain_by_constant",
     "headline_fit",
     "headline_locks",
     "headline_ranges",
     "headline_results",
     "judged_ranges",
-    "kept",
     "lab_machines",
     "lock_relief",
     "machine",
@@ -60,10 +56,11 @@ __all__ = [
     "measured_as_mailed",
     "nodes_held_against",
     "predict",
-    "predict_by_shares",
+    "predict_at_shares",
     "predict_series",
     "runs",
     "series_held_against",
+    "studies",
     "time_of_actors",
     "time_per_page",
     "verdict",

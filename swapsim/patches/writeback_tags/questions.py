@@ -2,7 +2,6 @@
 """What patch A would gain on other machines, drives and costs."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -11,18 +10,10 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.ffi.facts import FRAMES_KEPT
-from swapsim.machine.fit import Fitted
-from swapsim.machine.what_if import (
-    CPUS,
-    TRUNK_SHIFTS,
-    Case,
-    by_constant,
-    gains,
-    on_drives,
-    refitted,
-)
-from swapsim.patches.writeback_tags.fitting import fit
+from swapsim.machine.what_if import CPUS, TRUNK_SHIFTS, Case, at_end, on_drives
+from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE, fit
 from swapsim.patches.writeback_tags.machines import machine
+from swapsim.study.constants import Moved
 
 COSTS_ASKED: Final = (
     "travel_same_socket_ns",
@@ -71,53 +62,10 @@ def cases_by_drive() -> list[Case]:
     return on_drives(_case)
 
 
-def fits_by_constant(
-    *,
-    tag_share: float,
-    map_share: float,
-    names: Sequence[str] = COSTS_ASKED,
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> dict[str, Fitted]:
-    """Put each constant of patch A's test at its low and high, and fit the base anew.
-
-    Parameters
-    ----------
-    tag_share, map_share : float
-        As for `fitting.fit`.
-    names : sequence of str
-    executor, progress
-        As for `sweep.run`.
-
-    Returns
-    -------
-    dict of str to Fitted
-        As `what_if.refitted` returns.
-    """
-    with_shares = partial(fit, tag_share=tag_share, map_share=map_share)
-    return refitted(with_shares, names, executor=executor, progress=progress)
-
-
-def gain_by_constant(
-    fits: Mapping[str, Fitted], *, executor: Executor | None = None, progress: bool = False
-) -> pl.DataFrame:
-    """Set the test's gain at each constant's low and high side by side, the widest apart first.
-
-    Parameters
-    ----------
-    fits : mapping of str to Fitted
-        As `fits_by_constant` returns.
-    executor, progress
-        As for `sweep.run`.
-
-    Returns
-    -------
-    polars.DataFrame
-        As `what_if.by_constant` returns.
-    """
-    constants = {name: fitted.constants for name, fitted in fits.items()}
-    found = gains(cases_by_writers([8]), constants, executor=executor, progress=progress)
-    return by_constant(found)
+def gain_at_end(moved: Moved) -> pl.DataFrame:
+    """Return the gain of the mail's test with a constant at an end of its range (WHAT_IF)."""
+    (case,) = cases_by_writers([8])
+    return at_end(moved, partial(fit, tag_share=TAG_SHARE, map_share=MAP_SHARE), case)
 
 
 def _frames(tasks: int) -> int:

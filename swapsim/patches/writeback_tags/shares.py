@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The shares that patch A's base column leaves open: a fit and a prediction for each pair."""
 
-import itertools
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Executor
-from functools import partial
-from pathlib import Path
 from typing import Final
 
 import polars as pl
 
-from swapsim import claims, study
+from swapsim import claims
 from swapsim.errors import require_some
-from swapsim.machine.costs import costs
 from swapsim.machine.summary import claim_ranges
 from swapsim.machine.tables import PREDICTED_BY_SHARES
 from swapsim.patches.writeback_tags.fitting import fit
@@ -31,53 +26,34 @@ LONGEST_TAGS_NS: Final = 264
 start of writeback, one at its end), 132 ns each with cold caches, as `swapsim bench` finds them."""
 
 
-def predict_by_shares(
+def predict_at_shares(
+    shares: tuple[float, float],
     *,
-    tag_shares: Sequence[float] = TAG_SHARES,
-    map_shares: Sequence[float] = MAP_SHARES,
     seeds: Sequence[int] = (1, 2),
     constants: pl.DataFrame | None = None,
-    executor: Executor | None = None,
-    progress: bool = False,
-    folder: Path | str | None = None,
 ) -> pl.DataFrame:
-    """Fit patch A's base at each pair of shares that it leaves open, and predict the patch.
+    """Fit patch A's base at a pair of shares that it leaves open, and predict the patch.
 
     Parameters
     ----------
-    tag_shares, map_shares : sequence of float
+    shares : (float, float)
         ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``; see `fitting.fit`.
     seeds : sequence of int
         Runs of base and patch each, over which a prediction is the mean.
     constants : polars.DataFrame, optional
         Schema CONSTANTS, for all that is not fitted; default: data/costs.csv.
-    executor, progress, folder
-        As for `sweep.run`.
 
     Returns
     -------
     polars.DataFrame
-        Schema PREDICTED_BY_SHARES: a row per pair of shares and claim that has a change.
+        Schema PREDICTED_BY_SHARES: a row per claim that has a change.
 
     Raises
     ------
     InputError
-        No share or no seed is given.
+        No seed is given.
     """
-    require_some(tag_shares, "tag_shares")
-    require_some(map_shares, "map_shares")
     require_some(seeds, "seeds")
-    task = partial(_predicted, seeds, costs() if constants is None else constants)
-    points = list(itertools.product(tag_shares, map_shares))
-    frames = study.run(
-        task, points, executor=executor, batch_points=4, progress=progress, folder=folder
-    )
-    return PREDICTED_BY_SHARES.check(pl.concat(frames))
-
-
-def _predicted(
-    seeds: Sequence[int], constants: pl.DataFrame, shares: tuple[float, float]
-) -> pl.DataFrame:
     tag_share, map_share = shares
     fitted = fit(tag_share=tag_share, map_share=map_share, constants=constants)
     results = predict(fitted.constants, seeds)

@@ -10,24 +10,21 @@ beside an add to the tree (``map_share``). All else is a prediction.
 import itertools
 import math
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 
 import polars as pl
 
-from swapsim import study
 from swapsim.claims import range_verdict, results
 from swapsim.claims.tables import RESULTS
 from swapsim.errors import InputError, require_some
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import labels, metric_values
-from swapsim.machine.tables import PREDICTED_BY_SHARES, SWAP_SERIES
+from swapsim.machine.tables import SWAP_SERIES
 from swapsim.patches.writeback_tags.fitting import TREE_ROWS, fit, run_rates
 from swapsim.patches.writeback_tags.machines import PATCH, machine
-from swapsim.patches.writeback_tags.shares import predict_by_shares
+from swapsim.patches.writeback_tags.shares import predict_at_shares
 
 WRITERS: Final = 32
 
@@ -172,22 +169,14 @@ def figure_of(step: str, metric: str) -> float:
     return math.fsum(base_figure(PATCH, step, name) for name in names)
 
 
-def predict_series(
-    *,
-    tag_shares: Sequence[float],
-    seeds: Sequence[int] = (1, 2, 3),
-    executor: Executor | None = None,
-    progress: bool = False,
-) -> pl.DataFrame:
-    """Predict the four steps of the series, from fits of patch A's base.
+def predict_series(tag_share: float, *, seeds: Sequence[int] = (1, 2, 3)) -> pl.DataFrame:
+    """Predict the four steps of the series, from a fit of patch A's base.
 
     Parameters
     ----------
-    tag_shares : sequence of float
-        As for `fitting.fit`: a fit for each, with the map_share that the series' first kernel has.
+    tag_share : float
+        As for `fitting.fit`, with the map_share that the series' first kernel has.
     seeds : sequence of int
-    executor, progress
-        As for `sweep.run`.
 
     Returns
     -------
@@ -197,26 +186,13 @@ def predict_series(
     Raises
     ------
     InputError
-        No share or no seed is given.
+        No seed is given.
     """
-    require_some(tag_shares, "tag_shares")
     require_some(seeds, "seeds")
-    frames = study.run(
-        partial(_predicted, seeds),
-        list(tag_shares),
-        executor=executor,
-        batch_points=1,
-        progress=progress,
-    )
-    return RESULTS.check(pl.concat(frames))
-
-
-def _predicted(seeds: Sequence[int], tag_share: float) -> pl.DataFrame:
     map_share = map_share_of_series(tag_share=tag_share)
-    steps = itertools.product(STEPS, seeds)
     return pl.concat(
         predict_step(step, tag_share=tag_share, map_share=map_share, seed=seed)
-        for step, seed in steps
+        for step, seed in itertools.product(STEPS, seeds)
     )
 
 
@@ -247,40 +223,9 @@ def predict_step(step: str, *, tag_share: float, map_share: float, seed: int = 1
     return results(rows, labels(config, kernel=step, policy=f"tags {tag_share:g}"))
 
 
-def predict_with_series_share(
-    tag_shares: Sequence[float], *, executor: Executor | None = None, progress: bool = False
-) -> pl.DataFrame:
-    """Predict patch A at some shares of tags, each with the map_share of the series.
-
-    Parameters
-    ----------
-    tag_shares : sequence of float
-        As for `fitting.fit`.
-    executor, progress
-        As for `sweep.run`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema PREDICTED_BY_SHARES.
-
-    Raises
-    ------
-    InputError
-        No share is given.
-    """
-    require_some(tag_shares, "tag_shares")
-    frames = study.run(
-        _predicted_patch, list(tag_shares), executor=executor, batch_points=1, progress=progress
-    )
-    return PREDICTED_BY_SHARES.check(pl.concat(frames))
-
-
-def _predicted_patch(tag_share: float) -> pl.DataFrame:
-    map_share = map_share_of_series(tag_share=tag_share)
-    return predict_by_shares(
-        tag_shares=[tag_share], map_shares=[map_share], executor=study.SerialExecutor()
-    )
+def predict_with_series_share(tag_share: float) -> pl.DataFrame:
+    """Predict patch A at a tag share and the series' map_share (PREDICTED_BY_SHARES)."""
+    return predict_at_shares((tag_share, map_share_of_series(tag_share=tag_share)))
 
 
 def series_held_against(predicted: pl.DataFrame) -> pl.DataFrame:

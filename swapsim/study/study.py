@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Studies: results that take long, stored in data/simulated together with what decides them.
+
+::
+
+    data/simulated/NAME.parquet    the rows, and in the file's metadata
+        code     digest of the settings and of all code that they reach, in Python and in C
+        data     digest of the data that it reads
+        rows     digest of the rows: a file with a flipped bit is damaged
+
+A caller of a study gets the stored rows if code and data are still the same; otherwise they are
+computed. Each call also computes a sample again, which has to be the same, bit for bit.
+"""
+
+import hashlib
+import io
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim import __version__
+from swapsim import io as swapsim_io
+from swapsim.errors import ConfigError, InputError, SwapsimError
+from swapsim.io.paths import data_root
+from swapsim.study.batches import table
+from swapsim.study.code import code_digest
+from swapsim.study.executors import SerialExecutor
+from swapsim.study.store import write_whole
+
+FOLDER: Final = "simulated"
+
+Reduce = Callable[[pl.DataFrame], pl.DataFrame]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Study:
+    """A result that takes long to compute: its points, what runs one, what is made of their rows.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file without its ending; it starts with the name of the patch.
+    points : sequence or callable
+        Plain data, or a function without arguments that returns them.
+    run : callable
+        Takes a point and returns its rows, in any process.
+    reduce : callable, optional
+        Makes the stored rows of those of all points. It treats each group apart; it may sort.
+    group : callable, optional
+        Returns the group of a point; default: each point is a group. A sample is one group, whose
+        rows stand next to each other in the result. A study with `reduce` needs it, or `sample`.
+    quick : callable, optional
+        Returns whether a point may be in a sample; default: each may. A sample should take a second
+        or two.
+    sample : callable, optional
+        Takes the stored rows and any number, and computes again the part that the number selects:
+        for studies whose points take too long.
+    reads : tuple
+        What the result depends on besides code: patterns of file names in data, or functions that
+        return frames.
+
+    Raises
+    ------
+    ConfigError
+        No sample can be taken.
+    """
+
+    name: str
+    points: Sequence[Any] | Callable[[], Sequence[Any]]
+    run: Callable[[Any], pl.DataFrame]
+    reduce: Reduce | None = None
+    group: Callable[[Any], object] | None = None
+    quick: Callable[[Any], bool] | None = None
+    sample: Callable[[pl.DataFrame, int], pl.DataFrame] | None = None
+    reads: tuple[str | Callable[[], Iterable[pl.DataFrame]], ...]
+
+    def __post_init__(self) -> None:
+        """Check that a sample can be taken."""
+        if self.reduce and not (self.group or self.sample):
+            raise ConfigError(
+                f"study {self.name!r} reduces its rows and has no sample: give group= or sample="
+            )
+
+    @property
+    def path(self) -> Path:
+        """The file that stores the result."""
+        return data_root() / FOLDER / f"{self.name}.parquet"
+
+    def __call__(self) -> pl.DataFrame:
+        """Return the rows, compare a sample with them and print a line about both.
+
+        Raises
+        ------
+        SwapsimError
+            The sample differs from the stored rows.
+        """
+        rows, why = self._stored()
+        if rows is None:
+            print(f"{self.name}: {why}: computed here")
+            return self.compute(progress=True)
+        count = self.check(rows)
+        print(f"{self.name}: {rows.height} stored rows; {count} computed again here are identical")
+        return rows
+
+    def load(self) -> pl.DataFrame:
+        """Return the stored rows without a sample, or compute them if those are stale."""
+        rows, _ = self._stored()
+        return self.compute() if rows is None else rows
+
+    def stale(self) -> str | None:
+        """Return in a few words why the stored rows cannot be used; None if they can."""
+        rows, why = self._stored()
+        return why if rows is None else None
+
+    def compute(
+        self,
+        *,
+        executor: Executor | None = None,
+        progress: bool = False,
+        folder: Path | str | None = None,
+    ) -> pl.DataFrame:
+        """Compute the rows; the parameters are those of `study.run`."""
+        how = partial(table, executor=executor, progress=progress, folder=folder)
+        return self._of_points(self._points(), how)
+
+    def check(self, rows: pl.DataFrame, pick: int = 0) -> int:
+        """Compute a sample and compare it with the rows.
+
+        Parameters
+        ----------
+        rows : polars.DataFrame
+            As `load` returns them.
+        pick : int
+            Selects the sample; any number.
+
+        Returns
+        -------
+        int
+            Number of rows of the sample.
+
+        Raises
+        ------
+        SwapsimError
+            The rows of the sample are not among the rows next to each other, or it has none.
+        """
+        part = self._sample(rows, pick)
+        if part.height and part.schema == rows.schema and _text(part) in _text(rows):
+            return part.height
+        known = set(map(repr, rows.iter_rows()))
+        other = [row for row in part.iter_rows() if repr(row) not in known]
+        what = f"this row is new: {other[0]}" if other else f"{part.height} rows, {part.schema}"
+        raise SwapsimError(
+            f"{self.path}: a sample that was computed again is not the same ({what}): "
+            f"run 'swapsim simulate {self.name}' and look for what differs"
+        )
+
+    def update(self, *, executor: Executor | None = None, progress: bool = False) -> bool:
+        """Compute the rows, store them, and return whether the file has changed."""
+        # Read first: somebody may edit the sources while the rows are computed.
+        decides = self._decides()
+        return self.store(self.compute(executor=executor, progress=progress), decides)
+
+    def store(self, rows: pl.DataFrame, decides: dict[str, str] | None = None) -> bool:
+        """Store rows as those of the current code and data; return whether the file has changed.
+
+        Raises
+        ------
+        OSError
+            The folder cannot be written.
+        """
+        metadata = {
+            "result": self.name,
+            "swapsim": __version__,
+            **(self._decides() if decides is None else decides),
+            "rows": _digest_of(rows),
+        }
+        file = io.BytesIO()
+        rows.write_parquet(file, metadata=metadata)
+        data = file.getvalue()
+        if self.path.is_file() and self.path.read_bytes() == data:
+            return False
+        self.path.parent.mkdir(exist_ok=True)
+        write_whole(self.path, data)
+        return True
+
+    def _stored(self) -> tuple[pl.DataFrame | None, str]:
+        """Return the stored rows, or None and why they cannot be used."""
+        try:
+            data = swapsim_io.read_bytes(self.path)
+            swapsim_io.taste(data, self.path)
+            metadata = swapsim_io.decode_metadata(data, self.path)
+            rows = swapsim_io.decode(data, self.path)
+        except InputError:
+            return None, "its file is damaged" if self.path.exists() else "not stored yet"
+        for what, digest in self._decides().items():
+            if metadata.get(what) != digest:
+                return None, f"its {what} {'has' if what == 'code' else 'have'} changed"
+        if metadata.get("rows") != _digest_of(rows):
+            return None, "its file is damaged"
+        return rows, ""
+
+    def _decides(self) -> dict[str, str]:
+        """Return the digests of code and data that decide the result."""
+        parts = (self.points, self.run, self.reduce)
+        settings = [_setting(part) for part in parts]
+        data: list[str] = []
+        for source in self.reads:
+            if callable(source):
+                data += map(_digest_of, source())
+            else:
+                files = sorted(data_root().glob(source))
+                data += [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+        return {"code": _digest([code_digest(*parts), *settings]), "data": _digest(data)}
+
+    def _points(self) -> Sequence[Any]:
+        return self.points() if callable(self.points) else self.points
+
+    def _of_points(self, points: Sequence[Any], how: Callable[..., pl.DataFrame]) -> pl.DataFrame:
+        rows = how(self.run, points, batch_points=1)
+        return rows if self.reduce is None else self.reduce(rows)
+
+    def _sample(self, rows: pl.DataFrame, pick: int) -> pl.DataFrame:
+        if self.sample is not None:
+            return self.sample(rows, pick)
+        points = [each for each in self._points() if self.quick is None or self.quick(each)]
+        groups = [self.group(each) if self.group else n for n, each in enumerate(points)]
+        distinct = list(dict.fromkeys(groups))
+        chosen = distinct[pick % len(distinct)]
+        own = [each for each, group in zip(points, groups, strict=True) if group == chosen]
+        return self._of_points(own, partial(table, executor=SerialExecutor()))
+
+
+def picked(rows: pl.DataFrame, columns: Sequence[str], pick: int) -> tuple[Any, ...]:
+    """Return one of the distinct rows of some columns; any number selects one."""
+    distinct = rows.select(columns).unique(maintain_order=True)
+    return distinct.row(pick % distinct.height)
+
+
+def _setting(part: object) -> str:
+    """Return plain data as text, a function as its name and a partial as both."""
+    if isinstance(part, partial):
+        given = [*part.args, *part.keywords.items()]
+        return f"{_setting(part.func)}({', '.join(map(_setting, given))})"
+    if type(part) is tuple:
+        return f"({', '.join(map(_setting, part))})"
+    return str(part.__name__) if isinstance(part, FunctionType | type) else repr(part)
+
+
+def _text(rows: pl.DataFrame) -> str:
+    """Return a line per row, between line ends: each float to its last bit."""
+    return "\n".join(["", *(repr(row) for row in rows.iter_rows()), ""])
+
+
+def _digest_of(rows: pl.DataFrame) -> str:
+    return _digest([*rows.columns, _text(rows)])
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
