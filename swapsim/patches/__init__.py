@@ -7,6 +7,7 @@ A patch's package exports what its notebook calls, and every part of `Patch`, wh
 """
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
@@ -25,6 +26,10 @@ class Patch(Protocol):
     @property
     def PATCH(self) -> str:  # noqa: N802
         """The name of the patch's folder in ``patches``, ``NN-slug``."""
+
+    @property
+    def studies(self) -> ModuleType:
+        """The module whose values are the patch's studies (`swapsim.study.Study`)."""
 
     def headline_fit(self) -> "Fitted | None":
         """Return the fit of the base behind the headlines; None if nothing is fitted to it."""

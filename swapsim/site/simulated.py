@@ -2,13 +2,11 @@
 """All studies, whose results are stored in data/simulated: which are stale, and their update."""
 
 from collections.abc import Iterator, Sequence
-from importlib import import_module
-from pkgutil import iter_modules
 
-from swapsim import patches
 from swapsim.errors import InputError
 from swapsim.io.paths import repository_root
 from swapsim.progress import TextBar
+from swapsim.site.patches import PATCHES
 from swapsim.study import Study
 
 
@@ -26,8 +24,8 @@ def studies(names: Sequence[str] = ()) -> list[Study]:
         There is no study of that name.
     """
     found: dict[str, Study] = {}
-    for patch in iter_modules(patches.__path__, f"{patches.__name__}."):
-        values = vars(import_module(f"{patch.name}.studies")).values() if patch.ispkg else ()
+    for patch in PATCHES:
+        values = vars(patch.studies).values()
         found |= {each.name: each for each in values if isinstance(each, Study)}
     unknown = [name for name in names if name not in found]
     if unknown:

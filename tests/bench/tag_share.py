@@ -95,7 +95,7 @@ def gain(share: float) -> float:
     from swapsim.patches import writeback_tags as patch
     from swapsim.patches.writeback_tags.fitting import MAP_SHARE
 
-    points = patch.predict_by_shares(tag_shares=[share], map_shares=[MAP_SHARE])
+    points = patch.predict_at_shares((share, MAP_SHARE))
     return float(points.filter(claim=CLAIM)["simulated"].item())
 
 

@@ -6,7 +6,7 @@ import polars as pl
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Target, fit
-from swapsim.machine.fit_rows import met_anew, of_rows, to_rows
+from swapsim.machine.fit_rows import figures_again, of_rows, to_rows
 from swapsim.machine.tables import FIT_ROWS
 
 SMALL = MachineConfig(
@@ -28,7 +28,7 @@ def test_fits_come_back_as_they_were() -> None:
         "met": fit(SMALL, RATE, {"unmap_ns": 4000}, constants=table, tolerance=0.2),
         "not met": fit(SMALL, RATE, {"unmap_ns": 4000}, rounds=1, tolerance=1e-9),
     }
-    rows = to_rows(fits)
+    rows = pl.concat(to_rows(name, found) for name, found in fits.items())
     assert rows.schema == FIT_ROWS.schema
     for name, found in of_rows(rows).items():
         assert found.constants.equals(fits[name].constants)
@@ -38,6 +38,6 @@ def test_fits_come_back_as_they_were() -> None:
 
 def test_figures_come_out_again() -> None:
     """A run with the constants that were found has the figures that were found, bit for bit."""
-    rows = to_rows({"a": fit(SMALL, RATE, {"unmap_ns": 4000}, runs=2, rounds=2)})
-    anew = met_anew(rows, "a", SMALL, RATE, runs=2)
-    assert anew.rows() == rows.filter(pl.col("wanted").is_not_null()).rows()
+    rows = to_rows("a", fit(SMALL, RATE, {"unmap_ns": 4000}, runs=2, rounds=2))
+    again = figures_again(rows, "a", SMALL, RATE, runs=2)
+    assert again.rows() == rows.filter(pl.col("wanted").is_not_null()).rows()

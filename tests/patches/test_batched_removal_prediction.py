@@ -7,12 +7,13 @@ import pytest
 from swapsim.claims.tables import RANGES, RESULTS
 from swapsim.errors import InputError
 from swapsim.machine.tables import HOLDS_BY_LIST, WHAT_IF
+from swapsim.machine.what_if import Case, gains
 from swapsim.patches import batched_removal as patch
+from swapsim.patches.batched_removal import questions
 from swapsim.patches.batched_removal.conclusions import spread_needed, verdict_in_time
 from swapsim.patches.batched_removal.prediction import predict
 from swapsim.study import SerialExecutor
 
-SERIAL = SerialExecutor()
 WARM = patch.Point(tag_share=0.1, next_share=0.1)
 SUM = patch.Point(tag_share=0.01, next_share=1.0)
 
@@ -20,7 +21,7 @@ SUM = patch.Point(tag_share=0.01, next_share=1.0)
 @pytest.fixture(scope="module")
 def predicted() -> pl.DataFrame:
     """Predictions at two points, one run each."""
-    return patch.predict_by_points([WARM, SUM], [1], executor=SERIAL)
+    return pl.concat(patch.predict_point(point, seeds=[1]) for point in (WARM, SUM))
 
 
 def test_a_prediction_bears_the_mails_names() -> None:
@@ -80,10 +81,23 @@ def test_the_verdict_names_both_ends(predicted: pl.DataFrame) -> None:
         verdict_in_time(predicted.filter(pl.col("claim") != "B-elapsed-8"))
 
 
+def gained(cases: list[Case]) -> pl.DataFrame:
+    """Run cases with one set of constants and one seed."""
+    return gains(
+        cases,
+        questions.fits_by_next_share([0.3]),
+        metric=questions.WRITTEN,
+        seeds=[1],
+        executor=SerialExecutor(),
+    )
+
+
 def test_trunks_cure_what_batching_relieves_but_not_on_a_disk() -> None:
     """Trunks gain more than batching where CPUs have clusters, nothing where all share a run."""
-    found = patch.gain_by_cure([0.3], seeds=[1], executor=SERIAL)
-    gain = {(row["factor"], row["label"]): row["middle"] for row in found.iter_rows(named=True)}
+    found = gained(questions.cases_by_cure())
+    gain = {
+        (row["factor"], row["label"]): row["gain_percent"] for row in found.iter_rows(named=True)
+    }
     trunks, both = "trunks of 64 MB", "both"
     assert abs(gain["rotational", trunks]) < 2
     assert gain["non-rotational", trunks] > 2 * gain["non-rotational", "batched"] > 20
@@ -92,7 +106,7 @@ def test_trunks_cure_what_batching_relieves_but_not_on_a_disk() -> None:
 
 def test_longer_lists_are_longer_holds_and_waits() -> None:
     """The longest hold grows with the list; an add waits at least as long as one hold."""
-    found = patch.holds_by_list([1, 32], [1.0], executor=SERIAL)
+    found = pl.concat(questions.holds((1.0, pages)) for pages in (1, 32))
     assert found.schema == HOLDS_BY_LIST.schema
     one, batched = found.rows(named=True)
     assert batched["longest_hold_us"] == pytest.approx(32 * one["longest_hold_us"])
@@ -101,12 +115,12 @@ def test_longer_lists_are_longer_holds_and_waits() -> None:
 
 def test_gains_by_list_and_by_kswapds_are_cases() -> None:
     """A list of one page is no batch; more kswapds, more gain."""
-    found = patch.gain_by_list([1], [1], [0.3], seeds=[1], executor=SERIAL)
+    found = gained(questions.cases_by_list([1], [1]))
     assert found.schema == WHAT_IF.schema
     assert found["label"].to_list() == ["1 task"]
     assert abs(found["gain_percent"][0]) < 2
-    beside = patch.gain_by_kswapds([1, 8], seeds=[1], executor=SERIAL)
-    assert beside["middle"][0] < beside["middle"][1]
+    few, many = gained(questions.cases_by_kswapds([1, 8]))["gain_percent"]
+    assert few < many
 
 
 def test_a_file_written_anew_gains_within_its_tolerance() -> None:

@@ -30,7 +30,7 @@ def test_the_settled_machine_is_the_mails_trunk_by_trunk() -> None:
 
 def test_each_age_is_held_against_the_shared_base_of_that_age() -> None:
     """Base and patched machine differ in the policy alone; tasks of the young ones stay."""
-    cases = life.ages()
+    cases = life.ages_of_v1()
     assert len({case.label for case in cases}) == len(cases) == 9
     for case in cases:
         assert replace(case.patched, policy="shared") == case.base

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from swapsim import claims, reclaim
-from swapsim.patches.stall_decisions import fitting
+from swapsim.patches.stall_decisions import fitting, studies
 
 RANGES = {
     row["name"]: (row["low"], row["value"], row["high"])
@@ -50,8 +50,8 @@ def test_the_search_finds_what_meets_the_figures(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_was_found_stands_in_the_constants() -> None:
-    """The kept fit is that of data/world.csv, each constant in its range, no figure far off."""
-    rows = pl.read_parquet(fitting.fitted.path)
+    """The stored fit is that of data/world.csv, each constant in its range, no figure far off."""
+    rows = pl.read_parquet(studies.fitted.path)
     found = fitting.constants_of(rows)
     assert set(found) == set(fitting.FREE)
     for name, value in found.items():

@@ -9,7 +9,6 @@ from swapsim.claims.tables import DIRECTIONS_PARTED, ORDER_IN_LAB, RESULTS, SIMU
 from swapsim.ffi.facts import STALL_RULES
 from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import guest, lab
-from swapsim.study import SerialExecutor
 
 SCANNED = "Kswapd pages scanned"
 
@@ -79,9 +78,7 @@ def test_a_row_at_what_is_open() -> None:
 
 def test_a_run_has_the_rows_of_the_lab() -> None:
     """Each row that is judged, by each size and of all."""
-    told = guest.tell_guests(
-        [guest.GuestRun(rules="6.1"), guest.GuestRun(rules="3.9")], executor=SerialExecutor()
-    )
+    told = pl.concat(guest.told_by_guest(guest.GuestRun(rules=rules)) for rules in ("6.1", "3.9"))
     assert told.schema == RESULTS.schema
     measured = set(claims.measured_results(patch.EXPERIMENT)["metric"])
     assert set(told["metric"]) <= measured
@@ -99,9 +96,9 @@ def test_variants_stay_within_what_is_open() -> None:
     assert all(changed and "op_ns" not in changed for changed in variants.values())
 
 
-def test_the_kept_worlds_and_the_lab() -> None:
+def test_the_stored_runs_and_the_lab() -> None:
     """What the notebook says of them comes from these frames."""
-    simulated, measured = patch.guests.rows(), claims.measured_results(patch.EXPERIMENT)
+    simulated, measured = patch.studies.guests.load(), claims.measured_results(patch.EXPERIMENT)
     table = patch.compare_with_lab(simulated, measured)
     assert table.height == 12 * (len(lab.ROWS) + 3 + 4 + 4)
     order = patch.compare_orders(simulated, measured)

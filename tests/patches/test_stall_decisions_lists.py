@@ -80,7 +80,9 @@ def test_a_second_meeting_finds_the_flags_of_the_first() -> None:
 
 def test_one_page_in_a_program_s_hands_undoes_a_list_of_dirty_ones() -> None:
     """It is taken, and so they are not all."""
-    (end,) = patch.process_list(patch.make_list("31 dirty", "1 locked dirty"), ["series-8"]).ends.to_dicts()
+    (end,) = patch.process_list(
+        patch.make_list("31 dirty", "1 locked dirty"), ["series-8"]
+    ).ends.to_dicts()
     assert (end["taken"], end["unqueued_dirty"], end["flags_set"]) == (32, 31, [])
 
 

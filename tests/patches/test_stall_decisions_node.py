@@ -14,9 +14,11 @@ def test_a_node_has_the_memory_of_both_zones() -> None:
         assert getattr(node, name) == getattr(zones, name)
 
 
-def test_the_kept_runs_side_by_side() -> None:
+def test_the_stored_runs_side_by_side() -> None:
     """A line for each rule set on a node, and for those that zones have."""
-    table = patch.node_beside_zones(patch.on_a_node.rows(), ["Kswapd pages scanned", "Swap Outs"])
+    table = patch.node_beside_zones(
+        patch.studies.on_a_node.load(), ["Kswapd pages scanned", "Swap Outs"]
+    )
     assert table.columns == ["lists", "rules", "Kswapd pages scanned", "Swap Outs"]
     assert table.filter(lists=NODE)["rules"].to_list() == list(RULES)
     assert table.filter(lists=ZONES)["rules"].to_list() == list(RULES[:-1])

@@ -26,7 +26,7 @@ from swapsim.patches.stall_decisions.tables import (
     SIMULATED_VERDICTS,
     SIMULATED_WHAT_IF,
 )
-from swapsim.study import SerialExecutor
+from swapsim.study.constants import Moved
 
 SMALL: dict[str, Any] = {
     "constants": {
@@ -87,11 +87,11 @@ def test_a_run_is_told_in_the_rows_of_the_mail() -> None:
     units = dict(told.select("metric", "unit").iter_rows())
     assert units["disk: Ops memcachetest-0M"] == "operations/s"
     assert units["disk: Elapsed"] == "s"
-    again = patch.tell([run, replace(run, seed=2)], executor=SerialExecutor())
-    assert again.filter(seed=1).equals(told)
+    assert worlds.told(run).equals(told)
+    other = worlds.told(replace(run, seed=2))
     assert worlds.of_target(told, "nfs").is_empty()
     assert "Swap Outs" in worlds.of_target(told, "disk")["metric"]
-    assert not again.filter(seed=2)["value"].equals(told["value"])
+    assert not other["value"].equals(told["value"])
 
 
 def test_what_comes_out_as_the_mail_has_it_holds() -> None:
@@ -177,12 +177,12 @@ def test_the_verdict_counts_what_was_judged() -> None:
 
 def test_a_constant_is_moved_to_both_ends_of_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each cell lies between the least and the greatest; orders are counted by world."""
-    both = {each.end for each in unknowns.unknowns() if each.constant == "scan_ns"}
+    both = {moved.end for moved, _ in unknowns.runs() if moved.constant == "scan_ns"}
     assert both == {"low", "high"}
     simulated = mailed(seeds=1)
     monkeypatch.setattr(unknowns, "told", lambda run: simulated.filter(policy=run.rules))
-    asked = [unknowns.Unknown("scan_ns", end, 1) for end in ("low", "high")]
-    found = unknowns.by_unknown(asked, executor=SerialExecutor())
+    moved = [Moved("scan_ns", end, 1) for end in ("low", "high")]
+    found = pl.concat(map(unknowns.run_moved, product(moved, patch.KERNELS.values())))
     assert found.schema == SIMULATED_OPEN.schema
     orders = patch.orders(simulated)
     assert orders.schema == SIMULATED_ORDERS.schema
@@ -207,7 +207,8 @@ def test_other_machines_are_the_mails_but_for_one_thing() -> None:
     assert disks[20]["seek_near_ns"] == disks[120]["seek_near_ns"]
     assert disks[1000]["seek_near_ns"] < disks[120]["seek_near_ns"]
     small = what_if.Case("made", 1.0, SMALL["constants"], SMALL["fields"] | {"files": (10_000,)})
-    found = what_if.what_if([small], seeds=[1, 2], executor=SerialExecutor())
+    points = product([small], patch.KERNELS.values(), [1, 2])
+    found = pl.concat(what_if.run_point(what_if.Point(*each)) for each in points)
     assert found.schema == SIMULATED_WHAT_IF.schema
     assert set(found["rules"]) == set(patch.KERNELS.values())
     assert patch.matters(found).schema == SIMULATED_MATTERS.schema
@@ -228,7 +229,7 @@ def test_the_series_matters_where_all_seeds_say_so_and_loudly() -> None:
 def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is whole at each second; shares are shares; the lives fill the round."""
     monkeypatch.setattr(over_time, "Run", lambda rules, **_: patch.Run(rules=rules, **SMALL))
-    found = over_time.by_time(["3.9"], executor=SerialExecutor())
+    found = over_time.by_second("3.9")
     assert found.schema == SIMULATED_BY_TIME.schema
     kinds = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written")
     whole = found.select(pl.sum_horizontal(*kinds)).to_series()
@@ -239,7 +240,7 @@ def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     sums = patch.summed(found)
     assert sums.schema == SIMULATED_SUMMED.schema
     assert sums["scanned_normal"][0] == found["scanned_normal"].sum()
-    spans = over_time.lives(["3.9"], executor=SerialExecutor())
+    spans = over_time.life_spans("3.9")
     assert spans.schema == SIMULATED_PAGE_SPANS.schema
     assert spans["page"].n_unique() == over_time.PAGES
     assert (spans["end_s"] > spans["begin_s"]).all()

@@ -13,7 +13,9 @@ from swapsim.machine.tables import FIT
 from swapsim.machine.what_if import CPUS, gains
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import questions
+from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE
 from swapsim.study import SerialExecutor
+from swapsim.study.constants import ends
 
 SERIAL = SerialExecutor()
 
@@ -77,9 +79,12 @@ def test_patch_as_costs_are_fitted_with_its_shares(monkeypatch: pytest.MonkeyPat
         return replace(fit(constants=constants), converged=True)
 
     monkeypatch.setattr(questions, "fit", of_a)
-    found = patch.fits_by_constant(tag_share=0.2, map_share=0.3, names=["copy_ns"], executor=SERIAL)
-    assert list(found) == ["copy_ns, low", "copy_ns, high"]
-    assert shares == [(0.2, 0.3)] * 2
+    (case,) = questions.cases_by_writers([8])
+    quick = replace(case, base=brief(case.base), patched=brief(case.patched))
+    monkeypatch.setattr(questions, "cases_by_writers", lambda _: [quick])
+    found = pl.concat(map(questions.gain_at_end, ends(costs(), ["copy_ns"])))
+    assert found["fit"].to_list() == ["copy_ns, low"] * 2 + ["copy_ns, high"] * 2
+    assert shares == [(TAG_SHARE, MAP_SHARE)] * 2
 
 
 def test_every_constant_of_a_what_if_is_one_that_the_fit_leaves_alone() -> None:

@@ -15,7 +15,6 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.tables import PREDICTED_BY_SHARES
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import fitting, prediction
-from swapsim.study import SerialExecutor
 
 
 @pytest.fixture
@@ -53,9 +52,7 @@ def fits(
 @pytest.mark.usefixtures("_tiny")
 def test_each_pair_of_shares_is_fitted_and_predicted() -> None:
     """A row's prediction is that of the table made with its own fitted constants."""
-    points = patch.predict_by_shares(
-        tag_shares=[0.05, 0.5], map_shares=[0.2], seeds=[1, 2], executor=SerialExecutor()
-    )
+    points = pl.concat(map(patch.predict_at_shares, [(0.05, 0.2), (0.5, 0.2)]))
     assert points.schema == PREDICTED_BY_SHARES.schema
     pairs = points.select("tag_share", "map_share").unique(maintain_order=True).rows()
     assert pairs == [(0.05, 0.2), (0.5, 0.2)]
@@ -86,14 +83,9 @@ def test_constants_bear_the_names_of_their_shares() -> None:
 
 
 def test_nothing_to_fit_is_named() -> None:
-    """No share and no seed are one line each."""
-    for field, (tag_shares, map_shares, seeds) in {
-        "tag_shares": ([], [0.2], [1]),
-        "map_shares": ([0.2], [], [1]),
-        "seeds": ([0.2], [0.2], []),
-    }.items():
-        with pytest.raises(InputError, match=f"field '{field}': nothing to run"):
-            patch.predict_by_shares(tag_shares=tag_shares, map_shares=map_shares, seeds=seeds)
+    """A prediction without a seed is one line."""
+    with pytest.raises(InputError, match="field 'seeds': nothing to run"):
+        patch.predict_at_shares((0.2, 0.2), seeds=[])
 
 
 def test_each_claim_of_patch_a_with_a_change_can_be_judged() -> None:

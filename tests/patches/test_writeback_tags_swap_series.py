@@ -12,12 +12,11 @@ from swapsim.claims.tables import RESULTS
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
-from swapsim.machine.tables import FIT, PREDICTED_BY_SHARES, SWAP_SERIES
+from swapsim.machine.tables import FIT, SWAP_SERIES
 from swapsim.patches import writeback_tags as patch
-from swapsim.patches.writeback_tags import kept, swap_series
+from swapsim.patches.writeback_tags import studies, swap_series
 from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE, run_rates
 from swapsim.patches.writeback_tags.shares import LONGEST_TAGS_NS, TAG_SHARES
-from swapsim.study import SerialExecutor
 
 
 @pytest.fixture
@@ -86,7 +85,7 @@ def test_a_rate_is_that_of_a_whole_run() -> None:
 @pytest.mark.usefixtures("_tiny")
 def test_each_step_is_predicted_with_each_fit() -> None:
     """A fit for each share of tags, and the share that was read off beside its rows."""
-    predicted = patch.predict_series(tag_shares=[0.1], seeds=[1], executor=SerialExecutor())
+    predicted = patch.predict_series(0.1, seeds=[1])
     assert predicted.schema == RESULTS.schema
     assert predicted["kernel"].unique(maintain_order=True).to_list() == list(swap_series.STEPS)
     assert set(predicted["policy"]) == {"tags 0.1"}
@@ -138,18 +137,11 @@ def test_what_was_fitted_is_the_ratio_alone() -> None:
 @pytest.mark.usefixtures("_tiny")
 def test_the_patch_is_predicted_with_the_series_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each share of tags has the map_share that the series has with it."""
-    given: list[tuple[object, object]] = []
-
-    def by_shares(*, tag_shares: object, map_shares: object, executor: object) -> pl.DataFrame:
-        del executor
-        given.append((tag_shares, map_shares))
-        return pl.DataFrame(schema=PREDICTED_BY_SHARES.schema)
-
-    monkeypatch.setattr(swap_series, "predict_by_shares", by_shares)
+    given: list[tuple[float, float]] = []
+    monkeypatch.setattr(swap_series, "predict_at_shares", given.append)
     monkeypatch.setattr(swap_series, "map_share_of_series", lambda *, tag_share: 2 * tag_share)
-    found = swap_series.predict_with_series_share([0.1, 0.2], executor=SerialExecutor())
-    assert found.schema == PREDICTED_BY_SHARES.schema
-    assert given == [([0.1], [0.2]), ([0.2], [0.4])]
+    swap_series.predict_with_series_share(0.1)
+    assert given == [(0.1, 0.2)]
 
 
 def test_the_headlines_share_is_that_of_the_series() -> None:
@@ -167,7 +159,7 @@ def test_the_headlines_share_is_that_of_the_series() -> None:
 
 def test_the_what_ifs_hold_tags_as_long_as_the_benchmark_allows() -> None:
     """The largest share of the grid below the bound, the least, and the headlines'."""
-    least, middle, largest = kept.TOLD_SHARES
+    least, middle, largest = studies.THREE_TAG_SHARES
     assert (least, middle) == (min(TAG_SHARES), TAG_SHARE)
     longer = TAG_SHARES[TAG_SHARES.index(largest) + 1]
     for share, allowed in ((largest, True), (longer, False)):

@@ -17,10 +17,10 @@ from swapsim.machine.fit import Fitted
 from swapsim.machine.tables import FIT
 from swapsim.patches import Patch, cluster_next, stall_decisions, writeback_tags
 from swapsim.patches.cluster_next import prediction as prediction_of_d
-from swapsim.patches.cluster_next.kept import machine as kept_of_d
+from swapsim.patches.cluster_next import studies as studies_of_d
 from swapsim.patches.writeback_tags import fitting as fitting_of_a
-from swapsim.patches.writeback_tags import kept as kept_of_a
 from swapsim.patches.writeback_tags import prediction as prediction_of_a
+from swapsim.patches.writeback_tags import studies as studies_of_a
 from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE
 from swapsim.site import overview
 from swapsim.site.patches import PARTS, PATCHES, require_complete
@@ -83,9 +83,9 @@ def test_each_table_has_the_constants_of_its_own_fit(monkeypatch: pytest.MonkeyP
         [("swap out", 1.0, "KiB/s")],
         {"patch": A, "kernel": "4.9-rc8", "policy": "tags 0.1", "n_tasks": 32, "seed": 1},
     )
-    monkeypatch.setattr(kept_of_a, "headline_fit", lambda: fitted(of_a))
-    monkeypatch.setattr(kept_of_a, "swap_series", lambda: series)
-    monkeypatch.setattr(kept_of_d, "predicted_v3", lambda: cluster_next.predict(of_d, (1, 2, 3)))
+    monkeypatch.setattr(studies_of_a, "headline_fit", lambda: fitted(of_a))
+    monkeypatch.setattr(studies_of_a, "swap_series", lambda: series)
+    monkeypatch.setattr(studies_of_d, "predicted_v3", lambda: cluster_next.predict(of_d, (1, 2, 3)))
     monkeypatch.setattr(overview, "FEW_SEEDS", (1, 2))
     found = overview.simulated()
     of_the_mail = writeback_tags.predict(of_a, (1, 2))

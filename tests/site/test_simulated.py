@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is kept in data/simulated is what the code makes: a part of each comes out again."""
+"""What is stored in data/simulated is what the code computes: a sample of each is identical."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import polars as pl
 import pytest
 
 from swapsim.cli import main
 from swapsim.io.paths import data_root, repository_root
 from swapsim.site import simulated
-from swapsim.study import kept as keeping
-from swapsim.study.kept import Kept
+from swapsim.study import Study
+from swapsim.study import study as engine
 
-RESULTS = simulated.results()
+STUDIES = simulated.studies()
 
 
 def number_of_commit() -> int:
@@ -27,44 +26,46 @@ def number_of_commit() -> int:
     return int(found.stdout, 16)
 
 
-@pytest.mark.parametrize("result", RESULTS, ids=lambda result: result.name)
-def test_a_part_comes_out_again(result: Kept[Any]) -> None:
-    """What is kept is not stale, and a part of it, another one with each commit, is the same."""
-    assert result.stale() is None, f"run 'swapsim simulate {result.name}'"
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_a_sample_comes_out_again(study: Study) -> None:
+    """The stored rows are not stale, and a sample, another one with each commit, is the same."""
+    assert study.stale() is None, f"run 'swapsim simulate {study.name}'"
     pick = number_of_commit()
-    print(f"{result.name}: part {pick}")
-    assert result.check(result.rows(), pick) > 0
+    print(f"{study.name}: sample {pick}")
+    assert study.check(study.load(), pick) > 0
 
 
-def test_every_file_is_a_results() -> None:
-    """Nothing lies in data/simulated that no room keeps, and all of it is small."""
-    files = list((data_root() / keeping.FOLDER).iterdir())
-    assert {path.name for path in files} == {f"{result.name}.parquet" for result in RESULTS}
+def test_every_file_is_a_studys() -> None:
+    """Each file in data/simulated belongs to a study, and all of them are small."""
+    files = list((data_root() / engine.FOLDER).iterdir())
+    assert {path.name for path in files} == {f"{study.name}.parquet" for study in STUDIES}
     assert sum(path.stat().st_size for path in files) < 5_000_000
 
 
-def test_what_others_stand_on_comes_first() -> None:
-    """Fits are made before predictions with them."""
-    names = [result.name for result in RESULTS]
+def test_a_study_stands_after_those_that_it_depends_on() -> None:
+    """Fits are computed before predictions with them."""
+    names = [study.name for study in STUDIES]
     assert names.index("cluster-next-fits") < names.index("cluster-next-predicted")
     assert names.index("cluster-next-fits-by-constant") < names.index(
         "cluster-next-gain-by-constant"
     )
 
 
-def test_the_command_checks_and_renews(
+def test_the_command_checks_and_updates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It says what is stale and exits 1, keeps what is named, and refuses other names."""
-    monkeypatch.setattr(keeping, "data_root", lambda: tmp_path)
-    name = "writeback-tags-gain-by-trunk-size"
-    (result,) = simulated.results([name])
-    monkeypatch.setattr(result, "make", lambda **_: pl.DataFrame({"a": [1]}))
+    """It says what is stale and exits 1, stores what is named, and refuses other names."""
+    monkeypatch.setattr(engine, "data_root", lambda: tmp_path)
+    name = "cluster-next-solid-state"
+    (chosen,) = simulated.studies([name])
+    few = replace(chosen, points=list(chosen.points())[:2])
+    monkeypatch.setattr(simulated, "studies", lambda _: [few])
     assert main(["simulate", "--check", name]) == 1
-    assert capsys.readouterr().out == f"{name}: not kept yet\n"
+    assert capsys.readouterr().out == f"{name}: not stored yet\n"
     assert main(["simulate", name]) == 0
     assert main(["simulate", name]) == 0
     assert capsys.readouterr().out == f"{name}: written\n{name}: as it was\n"
     assert main(["simulate", "--check", name]) == 0
+    monkeypatch.undo()
     assert main(["simulate", "tides"]) == 2
-    assert "'tides' is not kept: choose of batched-removal-by-points" in capsys.readouterr().err
+    assert "'tides' is not a study: choose one of batched-" in capsys.readouterr().err

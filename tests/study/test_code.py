@@ -180,7 +180,7 @@ def test_a_function_of_no_module_is_refused() -> None:
         ("swapsim.machine.run", "PAGE_KIB: Final = 4", "PAGE_KIB: Final = 8", True),
         ("swapsim.machine.config", "writers: int = 0", "writers: int = 1", True),
         ("swapsim.machine.costs", "def costs(", "# The costs.\ndef costs(", False),
-        ("swapsim.schemas", "from swapsim.", "from  swapsim.", False),
+        ("swapsim.claims", "from swapsim.", "from  swapsim.", False),
         ("swapsim.errors", "class InputError", "class Other: pass\nclass InputError", False),
     ],
 )

@@ -13,13 +13,9 @@ from swapsim import slots, traces
 from swapsim.errors import InputError
 from swapsim.machine import what_if
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.fit import Fitted
-from swapsim.machine.tables import FIT
+from swapsim.machine.costs import costs
 from swapsim.machine.throughput import run_policies
 from swapsim.patches import writeback_tags
-from swapsim.patches.writeback_tags import prediction
-from swapsim.patches.writeback_tags import shares as shares_of_a
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import ChurnConfig, SlotsConfig
 from swapsim.slots.replay import cluster_next as slots_replay
@@ -51,17 +47,6 @@ def gains(folder: Path | None) -> pl.DataFrame:
     return what_if.gains(cases, {"a": costs()}, executor=SERIAL, folder=folder)
 
 
-def shares(folder: Path | None) -> pl.DataFrame:
-    """Predict five pairs of shares: a batch of four and one of one."""
-    return writeback_tags.predict_by_shares(
-        tag_shares=[0.1, 0.2, 0.3, 0.4, 0.5],
-        map_shares=[0.2],
-        seeds=[1],
-        executor=SERIAL,
-        folder=folder,
-    )
-
-
 def by_policy(folder: Path | None) -> pl.DataFrame:
     """Run two policies with two seeds: two batches of two."""
     return run_policies(small, ["shared", "percpu"], seeds=2, executor=SERIAL, folder=folder)
@@ -88,27 +73,10 @@ def replayed(folder: Path | None) -> pl.DataFrame:
 
 TABLES = {
     "what_if.gains": gains,
-    "writeback_tags.predict_by_shares": shares,
     "throughput.run_policies": by_policy,
     "slots.one_at_a_time": one_at_a_time,
     "replay.cluster_next": replayed,
 }
-
-
-@pytest.fixture
-def _quick_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fit by hand on a small machine: what is stored matters here, and not its figures."""
-
-    def fitted(*, tag_share: float, map_share: float, constants: pl.DataFrame) -> Fitted:
-        values = {"tag_ns": round(1000 * tag_share), "map_ns": round(1000 * map_share)}
-        table = change_costs(constants, values)
-        return Fitted(constants=table, residuals=pl.DataFrame(schema=FIT.schema), converged=True)
-
-    def tiny(*, tags: bool, seed: int = 1) -> MachineConfig:
-        return replace(SMALL, swap_writeback_tags=tags, seed=seed)
-
-    monkeypatch.setattr(shares_of_a, "fit", fitted)
-    monkeypatch.setattr(prediction, "machine", tiny)
 
 
 def batches(folder: Path) -> dict[str, tuple[int, int]]:
@@ -119,7 +87,6 @@ def batches(folder: Path) -> dict[str, tuple[int, int]]:
     }
 
 
-@pytest.mark.usefixtures("_quick_fits")
 @pytest.mark.parametrize("name", TABLES)
 def test_a_stored_table_goes_on_from_what_is_there(tmp_path: Path, name: str) -> None:
     """A lost batch alone is made again, and the table is that of a sweep that was not stored."""
