@@ -210,7 +210,7 @@ def _wrong_answer(returned: Any) -> str:
     from numba import types
 
     if isinstance(returned, types.NoneType):
-        return "it returns None here, or ends without a return: return an integer on every way"
+        return "it returns None here, or ends without a return: return an integer on every path"
     if isinstance(returned, types.Float):
         return "it returns a float: divide with //, or return int(...)"
     return f"it returns {returned}: return one integer"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ruff: noqa: A002, ARG005 (a policy asks by name, and next is one; an initial takes four)
-"""A reader's own policy: the same rule gives the same slots, and what is wrong is named."""
+# ruff: noqa: A002, ARG005 (a policy's parameters have fixed names, of which next is one)
+"""A user's own policy: the same rule gives the same slots, and errors name file and line."""
 
 import multiprocessing
 import pickle
@@ -29,15 +29,15 @@ from swapsim.slots import _native as native_slots
 from swapsim.slots.config import SlotsConfig
 
 SMALL = SlotsConfig(slots=5000, trunk_shift=6, possible_cpus=4, address_spaces=3)
-"""79 trunks of 64 slots, so that bases leave them often."""
+"""79 trunks of 64 slots, which bases leave often."""
 
 TINY = replace(SMALL, slots=250, trunk_shift=4)
-"""All in the header's cluster: no cluster is ever free, so scans start at the first bases."""
+"""All slots are in the header's cluster, so scans start at the first bases."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a device did."""
+    """The results of a run."""
 
     slots: tuple[tuple[int, ...], ...]
     bases: tuple[int, ...]
@@ -46,12 +46,17 @@ class Run:
     nonsense: int
 
 
-def drive(config: SlotsConfig, *, calls: int = 1200) -> Run:
-    """Lead a device through calls and frees, until it is fragmented and three quarters full."""
-    made, keep = native_slots.settings(config)
+def make_device(config: SlotsConfig) -> Any:
+    """Return a device of the library, which keeps its policy alive."""
+    made, alive = native_slots.settings(config)
     out = ffi.new("struct sws_slots **")
     check(lib.sws_slots_new(made, out))
-    device = ffi.gc(out[0], lib.sws_slots_free)
+    return ffi.gc(out[0], lambda device, _=alive: lib.sws_slots_free(device))
+
+
+def drive(config: SlotsConfig, *, calls: int = 1200) -> Run:
+    """Do calls and frees until a device is fragmented and three quarters full."""
+    device = make_device(config)
     call, work = ffi.new("struct sws_slots_call *"), ffi.new("struct sws_slots_work *")
     generator = np.random.default_rng(config.seed)
     held: list[int] = []
@@ -69,27 +74,22 @@ def drive(config: SlotsConfig, *, calls: int = 1200) -> Run:
             slot = held.pop(int(generator.integers(len(held))))
             check(lib.sws_slots_free_entries(device, [slot], 1, work))
     check(lib.sws_slots_verify(device, ffi.new("const char **")))
-    assert keep is not None
     return Run(tuple(slots), tuple(bases), work.stores, work.looked_at, work.nonsense)
 
 
 def first_bases(config: SlotsConfig) -> list[int]:
-    """Return the bases of an untouched device."""
-    made, keep = native_slots.settings(config)
-    out = ffi.new("struct sws_slots **")
-    check(lib.sws_slots_new(made, out))
-    device = ffi.gc(out[0], lib.sws_slots_free)
-    assert keep is not None
+    """Return the bases of a new device."""
+    device = make_device(config)
     return [lib.sws_slots_base(device, owner) for owner in range(lib.sws_slots_bases(device))]
 
 
 def linear(next: int) -> int:
-    """Run on: shared, percpu, spread and permm."""
+    """Continue at the next slot: shared, percpu, spread and permm."""
     return next
 
 
 def rerandomise(base: int, next: int, lowest: int, highest: int, trunk_size: int, draw: int) -> int:
-    """Draw another trunk on leaving one, as merged."""
+    """Draw another trunk when leaving one, as the merged patch does."""
     if base // trunk_size == next // trunk_size:
         return next
     if highest <= lowest:
@@ -136,11 +136,11 @@ TWINS = {
     "avoid": swapsim.policy(base_of="cpu", initial="apart")(avoid),
     "permm": swapsim.policy(base_of="mm", initial="random")(linear),
 }
-"""Each built-in policy as a reader would write it."""
+"""Each built-in policy as a user would write it."""
 
 
 def test_names_are_those_that_stored_tables_know() -> None:
-    """Policies, whose bases are, first values, and the kernels that each mechanism follows."""
+    """The names of policies, owners of bases, first values and kernels do not change."""
     assert tuple(TWINS) == POLICIES
     assert BASE_OF == ("device", "cpu", "mm")
     assert INITIAL == ("first", "random", "even-possible", "even-online", "apart", "kernel")
@@ -152,7 +152,7 @@ def test_names_are_those_that_stored_tables_know() -> None:
 
 
 def test_limits_are_those_of_the_library() -> None:
-    """The largest of each is a config, one more is none."""
+    """The largest value of each field is accepted, one more is refused."""
     for field, most in (
         ("slots", lib.SWS_SLOTS_MAX),
         ("possible_cpus", lib.SWS_SLOTS_CPUS_MAX),
@@ -198,8 +198,8 @@ def test_a_config_out_of_range_names_field_and_value(field: str, value: Any, adv
     assert "\n" not in message
 
 
-def test_the_least_and_the_largest_config_are_taken_by_c() -> None:
-    """The bounds in Python are those of the C core: smaller ones and larger ones it refuses."""
+def test_c_accepts_the_least_and_the_largest_config() -> None:
+    """The bounds in Python are those of the C core, which refuses values outside of them."""
     least = SlotsConfig(slots=2, trunk_shift=1, possible_cpus=1, address_spaces=0, seed=0)
     most = replace(SMALL, trunk_shift=31, possible_cpus=4096, address_spaces=2**24, seed=2**64 - 1)
     for config in (least, most):
@@ -220,32 +220,13 @@ def test_the_least_and_the_largest_config_are_taken_by_c() -> None:
 
 
 def test_each_field_reaches_the_c_struct() -> None:
-    """A config of other values than the defaults is found in the struct, field by field."""
-    config = SlotsConfig(
-        kernel="5.7",
-        slots=12345,
-        cluster_size=512,
-        trunk_shift=9,
-        rotational=True,
-        possible_cpus=6,
-        online_cpus=3,
-        address_spaces=7,
-        policy="avoid",
-        seed=99,
-    )
+    """The struct has the values of a config whose fields all differ from the defaults."""
+    sizes = {"slots": 12345, "cluster_size": 512, "trunk_shift": 9, "possible_cpus": 6}
+    others = {"rotational": True, "online_cpus": 3, "address_spaces": 7, "seed": 99}
+    config = SlotsConfig(kernel="5.7", policy="avoid", **sizes, **others)
     made, _ = native_slots.settings(config)
-    wanted = {
-        "kernel": lib.SWS_KERNEL_5_7,
-        "slots": 12345,
-        "cluster_size": 512,
-        "trunk_shift": 9,
-        "rotational": True,
-        "possible_cpus": 6,
-        "online_cpus": 3,
-        "address_spaces": 7,
-        "policy": lib.SWS_BASE_AVOID,
-        "seed": 99,
-    }
+    names = {"kernel": lib.SWS_KERNEL_5_7, "policy": lib.SWS_BASE_AVOID}
+    wanted = names | sizes | others
     assert {name: getattr(made, name) for name in wanted} == wanted
     every, _ = native_slots.settings(replace(config, online_cpus=None))
     assert every.online_cpus == 6
@@ -254,7 +235,7 @@ def test_each_field_reaches_the_c_struct() -> None:
 @pytest.mark.parametrize("kernel", SLOTS_KERNELS)
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_twin_hands_out_the_slots_of_the_built_in_policy(name: str, kernel: str) -> None:
-    """The same rule written by a reader gives the same slots and bases, and no nonsense."""
+    """The same rule as a user's policy gives the same slots and bases, all valid."""
     for device in (SMALL, TINY):
         config = replace(device, policy=name, kernel=kernel, online_cpus=3)
         built_in, twin = drive(config), drive(replace(config, policy=TWINS[name]))
@@ -265,13 +246,13 @@ def test_a_twin_hands_out_the_slots_of_the_built_in_policy(name: str, kernel: st
 
 
 def test_no_two_policies_hand_out_the_same_slots() -> None:
-    """The run that holds the twins together tells the policies apart."""
+    """The run that compares the twins is different for each policy."""
     found = {drive(replace(TINY, policy=name, online_cpus=3)).slots for name in POLICIES}
     assert len(found) == len(POLICIES)
 
 
-def test_a_hard_disk_has_the_shared_base_whatever_the_policy() -> None:
-    """A reader's policy, its initial included, changes nothing on a rotational device."""
+def test_a_hard_disk_has_the_shared_base_under_every_policy() -> None:
+    """A user's policy and its initial have no effect on a rotational device."""
     odd = swapsim.policy(base_of="cpu", initial=lambda *_: 7)(rerandomise)
     mine = replace(SMALL, rotational=True, policy=odd)
     shared = replace(mine, policy="shared")
@@ -279,8 +260,8 @@ def test_a_hard_disk_has_the_shared_base_whatever_the_policy() -> None:
     assert drive(mine) == drive(shared)
 
 
-def test_a_policy_is_charged_for_the_bases_that_it_asks_for() -> None:
-    """With the parameter bases each store looks at all of the online CPUs', without at none."""
+def test_a_policy_is_charged_for_the_bases_that_it_takes() -> None:
+    """With the parameter bases each store reads those of all online CPUs, without it none."""
     config = replace(SMALL, possible_cpus=4, online_cpus=3)
     asks = drive(replace(config, policy=TWINS["avoid"]))
     assert asks.looked_at == 3 * asks.stores
@@ -293,12 +274,12 @@ def zero(next: int) -> int:
 
 
 def below(next: int) -> int:
-    """Return what is no slot."""
+    """Return a number below all slots."""
     return next * 0 - 5
 
 
 def above(highest: int) -> int:
-    """Return a slot past all that may be free, whose lower 32 bits are one of them."""
+    """Return a number past all slots, whose lower 32 bits are a free slot."""
     return highest + 2**32
 
 
@@ -320,7 +301,7 @@ def reaching(bases: np.ndarray[Any, Any]) -> int:
 
 
 @pytest.mark.parametrize("rule", [zero, below, above, raising, dividing, reaching])
-def test_nonsense_is_counted_and_not_followed(
+def test_invalid_answers_are_counted_and_replaced(
     rule: Callable[..., int], capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Each answer that is no slot counts, next is stored instead, and nothing is printed."""
@@ -334,7 +315,7 @@ def test_nonsense_is_counted_and_not_followed(
 
 
 def test_first_bases_are_those_of_the_same_initial() -> None:
-    """Names, one slot for all, and a Python function of the owner's number and the device."""
+    """An initial is a name, one slot for all, or a function of owner and device."""
     config = replace(SMALL, online_cpus=2)
     for name, initial, same in (
         ("percpu", "random", None),
@@ -343,8 +324,8 @@ def test_first_bases_are_those_of_the_same_initial() -> None:
         ("avoid", "apart", None),
     ):
         expected = first_bases(replace(config, policy=name))
-        for way in filter(None, (initial, same)):
-            made = swapsim.policy(base_of="cpu", initial=way)(linear)
+        for each in filter(None, (initial, same)):
+            made = swapsim.policy(base_of="cpu", initial=each)(linear)
             assert first_bases(replace(config, policy=made)) == expected
     for initial, expected in (("first", [1] * 7), (77, [77] * 7), (np.int64(5), [5] * 7)):
         made = swapsim.policy(base_of="mm", initial=initial)(linear)
@@ -366,7 +347,7 @@ def test_first_bases_are_those_of_the_same_initial() -> None:
     ],
 )
 def test_an_initial_that_is_no_slot_names_its_owner(initial: Any, said: str) -> None:
-    """The error says with what it was asked, what it answered and what is wanted."""
+    """The error has the call, its answer and what is wanted."""
     made = swapsim.policy(base_of="cpu", initial=initial)(linear)
     with pytest.raises(ConfigError) as caught:
         native_slots.settings(replace(SMALL, policy=made))
@@ -384,10 +365,10 @@ def test_an_initial_that_is_no_slot_names_its_owner(initial: Any, said: str) -> 
         ({"base_of": "cpu", "initial": lambda owner: 1}, "must take (owner, n_owners, lowest"),
     ],
 )
-def test_a_decorator_with_other_arguments_says_which_there_are(
+def test_a_decorator_with_wrong_arguments_lists_the_right_ones(
     arguments: dict[str, Any], said: str
 ) -> None:
-    """base_of and initial are refused before the function is looked at."""
+    """base_of and initial are checked before the function."""
     with pytest.raises(ConfigError) as caught:
         swapsim.policy(**arguments)
     assert said in str(caught.value)
@@ -470,7 +451,7 @@ BAD = {
 def test_a_function_that_cannot_be_a_policy_is_named_with_its_line(
     fault: str, tmp_path: Path
 ) -> None:
-    """One line: the file, the line of the reader's function that is at fault, what to do."""
+    """The error is one line: the file, the line of the function at fault, what to do."""
     function, said = BAD[fault]
     source = (
         "import numba\nimport numpy as np\nimport swapsim\nbox = type('Box', (), {'size': 1})()\n"
@@ -487,8 +468,8 @@ def test_a_function_that_cannot_be_a_policy_is_named_with_its_line(
     assert "\n" not in message
 
 
-def test_what_is_no_function_is_refused() -> None:
-    """A class, a built-in and a number have no line, but a name."""
+def test_an_object_that_is_not_a_function_is_refused() -> None:
+    """The error names a class, a built-in function and a number, which have no line."""
     for thing, name in ((int, "int"), (len, "len"), (3, "3")):
         with pytest.raises(InputError, match=f"^policy {name}: this is no plain Python function"):
             swapsim.policy(base_of="cpu")(thing)  # type: ignore[arg-type]
@@ -504,7 +485,7 @@ def stepped(slot: int, highest: int) -> int:
 
 
 def test_constants_and_compiled_helpers_are_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A global that changes after the decorator changes nothing, here or in a copy."""
+    """A global that changes after the decorator has no effect, here or in a copy."""
 
     @swapsim.policy(base_of="cpu")
     def mine(next: int, highest: int) -> int:
@@ -518,7 +499,7 @@ def test_constants_and_compiled_helpers_are_frozen(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_table_of_constants_outlives_its_name() -> None:
-    """A large global array, which machine code does not copy, is held as long as the policy."""
+    """A large global array, which machine code does not copy, lives as long as the policy."""
     table = np.arange(2**18)
 
     @swapsim.policy(base_of="cpu")
@@ -529,8 +510,8 @@ def test_a_table_of_constants_outlives_its_name() -> None:
     assert drive(replace(SMALL, policy=mine)) == drive(replace(SMALL, policy="percpu"))
 
 
-def test_two_policies_of_one_name_live_side_by_side() -> None:
-    """Defining a function again leaves the policy of the first one as it was."""
+def test_two_policies_may_have_one_name() -> None:
+    """Defining a function again does not change the first policy."""
     made = []
     for step in (64, 128):
 
@@ -545,7 +526,7 @@ def test_two_policies_of_one_name_live_side_by_side() -> None:
 
 
 def test_a_policy_lives_as_long_as_its_settings() -> None:
-    """The machine code stays after the last name of the policy is gone."""
+    """The machine code exists after the last reference to the policy is gone."""
     config = replace(SMALL, policy=swapsim.policy(base_of="cpu")(rerandomise))
     made, keep = native_slots.settings(config)
     del config
@@ -558,7 +539,7 @@ def test_a_policy_lives_as_long_as_its_settings() -> None:
 
 
 def test_threads_share_a_policy() -> None:
-    """Runs on four threads at once end as the run alone does."""
+    """Runs on four threads at once give the same as one run."""
     config = replace(SMALL, policy=TWINS["avoid"])
     alone = drive(config)
     with ThreadPoolExecutor(4) as pool:
@@ -566,7 +547,7 @@ def test_threads_share_a_policy() -> None:
 
 
 def test_threads_may_define_policies_at_once() -> None:
-    """The compiler is used by one thread after the other."""
+    """The compiler serves one thread after the other."""
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(swapsim.policy(base_of="cpu"), [linear, rerandomise, avoid, linear]))
     assert [policy.name for policy in made] == ["linear", "rerandomise", "avoid (user)", "linear"]
@@ -574,7 +555,7 @@ def test_threads_may_define_policies_at_once() -> None:
 
 
 def test_another_process_compiles_the_policy_again() -> None:
-    """A config with a reader's policy goes through a spawned pool and gives the same slots."""
+    """A config with a user's policy gives the same slots in a spawned process."""
     step = 64
 
     @swapsim.policy(base_of="cpu", initial=lambda owner, n, lowest, highest: step + owner)
@@ -588,7 +569,7 @@ def test_another_process_compiles_the_policy_again() -> None:
 
 
 def test_a_policy_comes_back_from_a_pickle_compiled_once() -> None:
-    """Unpickling the same bytes twice gives one object; its names are those of the first."""
+    """Unpickling the same bytes twice gives one object with the same name."""
     bytes_ = pickle.dumps(TWINS["avoid"])
     copy: Policy = pickle.loads(bytes_)
     assert copy is pickle.loads(bytes_)
@@ -596,20 +577,20 @@ def test_a_policy_comes_back_from_a_pickle_compiled_once() -> None:
     assert copy.address != TWINS["avoid"].address
 
 
-def test_what_cannot_be_sent_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_policy_that_cannot_be_pickled_is_refused_at_once(tmp_path: Path) -> None:
     """An initial that holds an open file names the function."""
     with (tmp_path / "open").open("w") as file, pytest.raises(InputError) as caught:
         swapsim.policy(base_of="cpu", initial=lambda *_: file.fileno())(linear)
     assert "policy linear: it or initial uses what cannot be sent" in str(caught.value)
 
 
-def test_a_name_of_a_built_in_policy_is_told_apart() -> None:
-    """Rows of a reader's function called avoid do not mix with those of avoid."""
+def test_a_name_of_a_built_in_policy_is_marked() -> None:
+    """The name of a user's function called avoid differs from that of the built-in policy."""
     assert TWINS["avoid"].name == "avoid (user)"
     assert TWINS["percpu-rerandomise"].name == "rerandomise"
 
 
-def test_a_cell_of_a_notebook_is_named_and_its_policy_travels() -> None:
+def test_a_cell_of_a_notebook_is_named_and_its_policy_can_be_sent() -> None:
     """In a notebook the error names the cell; a policy defined there runs in a spawned pool."""
     cells = """
         import multiprocessing
