@@ -123,7 +123,7 @@ def told(world: Any, config: ReclaimConfig) -> dict[str, int]:
     return {name: value for name, value in found.items() if value}
 
 
-def oracle_told(oracle: oracle_reclaim.World) -> dict[str, int]:
+def oracle_told(oracle: oracle_reclaim.Simulation) -> dict[str, int]:
     """Return the oracle's counters."""
     found = dict(oracle.counts)
     for number, zone in enumerate(oracle.zones):
@@ -131,10 +131,10 @@ def oracle_told(oracle: oracle_reclaim.World) -> dict[str, int]:
     return {name: int(value) for name, value in found.items() if value}
 
 
-def compare(config: ReclaimConfig, events: int) -> oracle_reclaim.World:
+def compare(config: ReclaimConfig, events: int) -> oracle_reclaim.Simulation:
     """Lead both through a world, event by event, and hold them against one another."""
     world = vm.make(config, COSTS)
-    oracle = oracle_reclaim.World(fields(config))
+    oracle = oracle_reclaim.Simulation(fields(config))
     more, reason = ffi.new("bool *", True), ffi.new("const char **")
     for event in range(events):
         assert lib.sws_reclaim_run(world, 2**64 - 1, 1, more) == lib.SWS_OK
