@@ -20,8 +20,6 @@ from swapsim.slots.config import (
     Workload,
 )
 from swapsim.slots.events import (
-    SlotSetUp,
-    check_slot_events,
     handed_out,
     request_streams,
     slot_events,
@@ -29,12 +27,18 @@ from swapsim.slots.events import (
     thinned,
     traced_device,
 )
-from swapsim.slots.grid import GIGABYTE_SLOTS, grid_points, one_at_a_time
-from swapsim.slots.metrics import METRICS, Metric, measure
-from swapsim.slots.rankings import chance_of_trunks_apart, ranking
+from swapsim.slots.metrics import METRICS, Metric
 from swapsim.slots.replay import cluster_next
-from swapsim.slots.trials import require_sound
 from swapsim.slots.verify import SlotVerdict, verified_slots, verify_slots
+from swapsim.slots.workbench import (
+    GIGABYTE_SLOTS,
+    chance_of_trunks_apart,
+    grid_points,
+    measure,
+    one_at_a_time,
+    ranking,
+    require_sound,
+)
 
 if TYPE_CHECKING:
     from swapsim.slots import charts as charts
@@ -49,13 +53,11 @@ __all__ = [
     "FillConfig",
     "MeterConfig",
     "Metric",
-    "SlotSetUp",
     "SlotVerdict",
     "SlotsConfig",
     "StreamsConfig",
     "Workload",
     "chance_of_trunks_apart",
-    "check_slot_events",
     "cluster_next",
     "grid_points",
     "handed_out",

@@ -28,7 +28,7 @@ def settings(config: SlotsConfig) -> tuple[Any, list[Any]]:
     made.trunk_shift = config.trunk_shift
     made.rotational = config.rotational
     made.possible_cpus = config.possible_cpus
-    made.online_cpus = config.possible_cpus if config.online_cpus is None else config.online_cpus
+    made.online_cpus = config.online
     made.address_spaces = config.address_spaces
     made.seed = config.seed
     if isinstance(config.policy, str):

@@ -64,28 +64,10 @@ class SlotMismatch:
     reuse: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlotReplay:
-    """The result of a replay.
-
-    Attributes
-    ----------
-    calls : polars.DataFrame
-        Schema SLOT_CALLS.
-    open_calls : int
-        Calls that had not ended when the trace did.
-    mismatch : SlotMismatch or None
-    """
-
-    calls: pl.DataFrame
-    open_calls: int
-    mismatch: SlotMismatch | None
-
-
 def replay_slots(
     rows: pl.DataFrame, config: SlotsConfig, *, cpus: int, tick: Callable[[int], object]
-) -> SlotReplay:
-    """Replay the rows of a trace on the device of ``slot_replay.h``.
+) -> tuple[pl.DataFrame, int, SlotMismatch | None]:
+    """Return SLOT_CALLS, the number of open calls, and the first mismatch (``slot_replay.h``).
 
     The rows have the schema SLOT_EVENTS and passed `check_slot_events`; ``cpus`` is the number of
     different CPUs in them. ``tick`` is called with the number of rows of each chunk. An
@@ -103,11 +85,8 @@ def replay_slots(
     for chunk in rows.iter_slices(CHUNK_ROWS):
         verdicts.append(_feed(handle, chunk))
         tick(chunk.height)
-    return SlotReplay(
-        calls=_frame(np.concatenate(verdicts)),
-        open_calls=lib.sws_slot_replay_open(handle),
-        mismatch=_mismatch(handle),
-    )
+    calls = _frame(np.concatenate(verdicts))
+    return calls, lib.sws_slot_replay_open(handle), _mismatch(handle)
 
 
 def _feed(handle: Any, rows: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.void]]:

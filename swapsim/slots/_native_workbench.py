@@ -57,7 +57,7 @@ class Counts:
 
 def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
     """Run a workload on a device; the parameters and errors are those of `slots.measure`."""
-    cpus = online(device)
+    cpus = device.online
     if isinstance(workload, StreamsConfig):
         return _run_streams(device, cpus, workload, meter)
     n_tasks = _tasks_of(workload, cpus)
@@ -80,11 +80,6 @@ def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
     else:
         _run_churn(bench, device, n_tasks, workload)
     return bench.counts(cpus)
-
-
-def online(device: SlotsConfig) -> int:
-    """Return the number of online CPUs."""
-    return device.possible_cpus if device.online_cpus is None else device.online_cpus
 
 
 def _tasks_of(workload: FillConfig | ChurnConfig, cpus: int) -> int:
@@ -189,7 +184,7 @@ class _Bench:
         config.cache.enabled = device.slot_cache
         config.asynchronous = swap_in == "asynchronous"
         config.overlap_calls = meter.overlap_calls
-        config.lock_window = online(device) if meter.lock_window is None else meter.lock_window
+        config.lock_window = device.online if meter.lock_window is None else meter.lock_window
         config.span_window = meter.span_window
         config.n_tasks = n_tasks
         config.pages_a_cpu = pages_a_cpu

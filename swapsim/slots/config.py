@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A swap device with its slot caches, what tasks do on it, and the windows of the metrics."""
+"""A swap device with its slot caches, what tasks do on it, and the windows of the metrics.
+
+A value out of its range raises a ConfigError that names the field and the value.
+"""
 
 from dataclasses import dataclass, field
 from numbers import Real
@@ -53,11 +56,6 @@ class SlotsConfig:
         Whether each CPU has a cache of 64 slots in front of the device.
     seed : int
         Seed of all random draws, 0 to 2**64 - 1.
-
-    Raises
-    ------
-    ConfigError
-        Naming the field and its value.
     """
 
     kernel: str = "6.1"
@@ -71,6 +69,11 @@ class SlotsConfig:
     policy: str | Policy = "percpu-rerandomise"
     slot_cache: bool = True
     seed: int = 1
+
+    @property
+    def online(self) -> int:
+        """The number of online CPUs."""
+        return self.possible_cpus if self.online_cpus is None else self.online_cpus
 
     def __post_init__(self) -> None:
         """Check each field."""
@@ -102,11 +105,6 @@ class FillConfig:
         Share of the device's slots, above 0 and up to 1.
     threads_per_address_space : int
         Tasks that share an address space, from 1; each CPU has one task.
-
-    Raises
-    ------
-    ConfigError
-        Naming the field and its value.
     """
 
     filled_share: float = 1.0
@@ -142,11 +140,6 @@ class ChurnConfig:
         At most one per online CPU; None: as many as that.
     pages_a_cpu : int
         Mean number of pages that a task swaps out before it moves to an idle CPU; 0: it stays.
-
-    Raises
-    ------
-    ConfigError
-        Naming the field and its value.
     """
 
     used_share: float = 0.7
@@ -188,8 +181,6 @@ class StreamsConfig:
 
     Raises
     ------
-    ConfigError
-        Naming the field and its value.
     InputError
         The requests have another schema or no rows.
     """
@@ -252,11 +243,6 @@ class MeterConfig:
         there are CPUs, about a round.
     span_window : int
         Pages written, from 1, over which a span is measured.
-
-    Raises
-    ------
-    ConfigError
-        Naming the field and its value.
     """
 
     overlap_calls: int = 64

@@ -53,12 +53,7 @@ class SlotSetUp:
 
 
 def slot_events(folder: Path | str) -> pl.DataFrame:
-    """Read the slot events of a trace folder.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SLOT_EVENTS, in lock order.
+    """Read the slot events of a trace folder, in lock order (SLOT_EVENTS).
 
     Raises
     ------
@@ -71,18 +66,9 @@ def slot_events(folder: Path | str) -> pl.DataFrame:
 
 
 def check_slot_events(rows: pl.DataFrame, ops: Collection[str] = tuple(_NEEDS)) -> None:
-    """Require rows of SLOT_EVENTS in which no value is missing that its op needs.
+    """Require rows of SLOT_EVENTS, with each value that one of the given ops needs.
 
-    Parameters
-    ----------
-    rows : polars.DataFrame
-    ops : collection of str
-        The ops whose fields are required; default: all.
-
-    Raises
-    ------
-    InputError
-        Naming the row, by its seq, and the field.
+    An ``InputError`` names the row, by its seq, and the field.
     """
     SLOT_EVENTS.check(rows)
     if rows.is_empty():
@@ -141,13 +127,7 @@ def slot_set_up(folder: Path | str) -> SlotSetUp:
 
 
 def traced_device(folder: Path | str) -> SlotsConfig:
-    """Return the device of a slot trace, from its events and its trace.toml.
-
-    Raises
-    ------
-    InputError
-        As for `slot_events` and `slot_set_up`; or no event is a call.
-    """
+    """Return the device of a slot trace, from its events and its trace.toml."""
     known = slot_set_up(folder)
     calls = slot_events(folder).filter(op="call")
     if calls.is_empty():

@@ -11,7 +11,7 @@ from swapsim.ffi.facts import POLICIES
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import MeterConfig, StreamsConfig
 from swapsim.slots.events import first_free, request_streams, traced_device
-from swapsim.slots.grid import one_at_a_time
+from swapsim.slots.workbench import one_at_a_time
 
 
 def cluster_next(

@@ -148,8 +148,10 @@ def _judged(rows: pl.DataFrame, device: SlotsConfig, *, progress: bool) -> SlotV
     _check_open_calls(rows)
     config = replace(device, slots=_slots_of(rows), possible_cpus=_cpus_of(rows))
     with bar(rows.height, "verify", "rows", shown=progress) as counted:
-        found = replay_slots(rows, config, cpus=rows["cpu"].n_unique(), tick=counted.update)
-    return SlotVerdict(calls=found.calls, open_calls=found.open_calls, mismatch=found.mismatch)
+        calls, open_calls, mismatch = replay_slots(
+            rows, config, cpus=rows["cpu"].n_unique(), tick=counted.update
+        )
+    return SlotVerdict(calls=calls, open_calls=open_calls, mismatch=mismatch)
 
 
 def _check_open_calls(rows: pl.DataFrame) -> None:

@@ -32,7 +32,7 @@ from swapsim.patches.cluster_next.machines import PATCH, aged_device, traced_mac
 from swapsim.patches.cluster_next.prediction import predict
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import ChurnConfig, SlotsConfig
-from swapsim.slots.metrics import measure_point
+from swapsim.slots.workbench import measure_point
 from swapsim.study import Study, picked
 from swapsim.study.constants import Moved, ends
 

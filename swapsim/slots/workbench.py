@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs of the slot workbench: one, many around a base case, and the policies ranked by a metric."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from swapsim import study
+from swapsim.claims.intervals import check_confidence, interval, ranks_by_interval
+from swapsim.errors import ConfigError, InputError
+from swapsim.ffi.facts import POLICIES
+from swapsim.policies._native import Observation
+from swapsim.policies.compiler import fault
+from swapsim.policies.policy import Policy
+from swapsim.slots._native_workbench import Counts, run
+from swapsim.slots.config import MeterConfig, SlotsConfig, Workload
+from swapsim.slots.metrics import FAIRNESS, METRICS, Metric
+from swapsim.slots.tables import SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
+
+GIGABYTE_SLOTS: Final = 2**18
+"""Slots of a gigabyte: pages of 4 KB."""
+
+
+def measure(
+    device: SlotsConfig, workload: Workload, *, meter: MeterConfig | None = None
+) -> pl.DataFrame:
+    """Run a workload on a device and return the metrics.
+
+    Parameters
+    ----------
+    device : SlotsConfig
+        Its address_spaces are ignored: the workload decides them.
+    workload : FillConfig, ChurnConfig or StreamsConfig
+    meter : MeterConfig, optional
+        The windows of the metrics.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SLOT_MEASURES: one row per metric of METRICS, and ``fairness``.
+
+    Raises
+    ------
+    ConfigError
+        The workload has more address spaces than can own pages or more tasks than online CPUs, or
+        a user's policy begins at no slot of this device.
+    InputError
+        The requests of a StreamsConfig cannot be replayed.
+
+    Notes
+    -----
+    Locality on the device (``run``, ``seeks``) has little effect where readahead follows addresses
+    of the task, as it does for anonymous pages on an SSD, and none on a synchronous device, where
+    readahead is skipped.
+    """
+    counts = run(device, workload, meter or MeterConfig())
+    policy = device.policy.name if isinstance(device.policy, Policy) else device.policy
+    head = (policy, device.online, device.seed)
+    rows = [(*head, name, _quotient(counts, each), each.unit) for name, each in METRICS.items()]
+    rows.append((*head, FAIRNESS, _fairness(counts), "index"))
+    return SLOT_MEASURES.check(pl.DataFrame(rows, schema=SLOT_MEASURES.schema, orient="row"))
+
+
+def _quotient(counts: Counts, metric: Metric) -> float | None:
+    under = sum(counts.of[name] for name in metric.under)
+    return sum(counts.of[name] for name in metric.over) / under if under else None
+
+
+def _fairness(counts: Counts) -> float | None:
+    """Return Jain's index: (sum x)^2 / (n * sum x^2)."""
+    work = [
+        tested / pages for tested, pages in zip(counts.tested, counts.pages, strict=True) if pages
+    ]
+    squares = math.fsum(x * x for x in work)
+    if not squares:
+        return 1.0 if work else None
+    return math.fsum(work) ** 2 / (len(work) * squares)
+
+
+def require_sound(policy: Policy, device: SlotsConfig, workload: Workload) -> None:
+    """Run a workload with a policy under observation, and refuse a policy that fails.
+
+    Parameters
+    ----------
+    policy : Policy
+    device : SlotsConfig
+        Its policy is ignored.
+    workload : FillConfig, ChurnConfig or StreamsConfig
+
+    Raises
+    ------
+    InputError
+        The policy raises, does not end, or returns neither a slot nor next nor base; or its
+        ``initial`` returns no slot. Naming its file or cell, the line, and the call.
+    """
+    observed = Observation(policy)
+    try:
+        measure(replace(device, policy=observed.policy), workload)
+    except ConfigError as error:
+        raise fault(policy.function, str(error).partition(": ")[2]) from error
+    observed.check()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One run of a sweep: its factor and setting, and the configs."""
+
+    factor: str
+    setting: str
+    device: SlotsConfig
+    workload: Workload
+    meter: MeterConfig | None
+
+
+def measure_point(point: Point) -> pl.DataFrame:
+    """Measure one run of a sweep; schema SLOT_SWEEP."""
+    frame = measure(point.device, point.workload, meter=point.meter)
+    return frame.select(
+        pl.lit(point.factor).alias("factor"), pl.lit(point.setting).alias("setting"), pl.all()
+    )
+
+
+_Case = tuple[SlotsConfig, Workload]
+
+
+def _with_cpus(device: SlotsConfig, workload: Workload, value: Any) -> _Case:
+    """Set the online CPUs, and at least as many possible ones."""
+    if device.online_cpus is None:
+        return replace(device, possible_cpus=value), workload
+    possible = max(value, device.possible_cpus)
+    return replace(device, possible_cpus=possible, online_cpus=value), workload
+
+
+def _with_possible_cpus(device: SlotsConfig, workload: Workload, value: Any) -> _Case:
+    return replace(device, possible_cpus=value, online_cpus=device.online), workload
+
+
+def _with_gigabytes(device: SlotsConfig, workload: Workload, value: Any) -> _Case:
+    return replace(device, slots=round(value * GIGABYTE_SLOTS)), workload
+
+
+_FACTORS: Final[dict[str, Callable[[SlotsConfig, Workload, Any], _Case]]] = {
+    "cpus": _with_cpus,
+    "gigabytes": _with_gigabytes,
+    "possible_cpus": _with_possible_cpus,
+}
+"""Factors that change more than a field of their name."""
+
+
+def _changed(device: SlotsConfig, workload: Workload, factor: str, value: object) -> _Case:
+    if factor in _FACTORS:
+        return _FACTORS[factor](device, workload, value)
+    of_workload = [field.name for field in fields(workload)]
+    if factor in of_workload:
+        return device, replace(workload, **{factor: value})  # type: ignore[arg-type]
+    known = {field.name for field in fields(device)} - {"policy", "seed", "address_spaces"}
+    if factor in known:
+        return replace(device, **{factor: value}), workload  # type: ignore[arg-type]
+    names = [*_FACTORS, *sorted(known - _FACTORS.keys()), *of_workload]
+    raise ConfigError(f"factor {factor!r}: choose one of {', '.join(names)}")
+
+
+def grid_points(
+    device: SlotsConfig,
+    workload: Workload,
+    factors: Mapping[str, Sequence[object]],
+    *,
+    policies: Sequence[str | Policy] = POLICIES,
+    seeds: int = 20,
+    meter: MeterConfig | None = None,
+) -> list[Point]:
+    """Return the runs of `one_at_a_time`, which has the same parameters."""
+    if seeds < 1:
+        raise ConfigError(f"seeds={seeds}: choose at least 1")
+    return [
+        Point(
+            factor=factor,
+            setting=str(value),
+            device=replace(changed, policy=policy, seed=seed),
+            workload=changed_workload,
+            meter=meter,
+        )
+        for factor, values in factors.items()
+        for value in values
+        for changed, changed_workload in [_changed(device, workload, factor, value)]
+        for policy in policies
+        for seed in range(1, seeds + 1)
+    ]
+
+
+def one_at_a_time(
+    device: SlotsConfig,
+    workload: Workload,
+    factors: Mapping[str, Sequence[object]],
+    *,
+    policies: Sequence[str | Policy] = POLICIES,
+    seeds: int = 20,
+    meter: MeterConfig | None = None,
+    executor: Executor | None = None,
+    progress: bool = False,
+    folder: Path | str | None = None,
+) -> pl.DataFrame:
+    """Measure each policy at each setting of each factor, everything else as in the base case.
+
+    Parameters
+    ----------
+    device : SlotsConfig
+        The base case; its policy and seed are ignored.
+    workload : FillConfig, ChurnConfig or StreamsConfig
+        The base case.
+    factors : mapping of str to sequence
+        Name of a factor -> its settings: ``cpus`` (that are online, and at least as many
+        possible), ``gigabytes`` (of the device), ``possible_cpus`` (the online ones stay), or a
+        field of the device or the workload, such as ``used_share``, ``cluster_size``.
+    policies : sequence of str or Policy
+    seeds : int
+        Runs of each, seeds 1 to this. The tasks draw the same under each policy.
+    meter : MeterConfig, optional
+    executor, progress, folder
+        As for `study.run`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SLOT_SWEEP: factors, settings, policies and seeds in the order given.
+
+    Raises
+    ------
+    ConfigError
+        The factor is unknown, a setting is out of its range, or seeds is below 1.
+    """
+    points = grid_points(device, workload, factors, policies=policies, seeds=seeds, meter=meter)
+    frames = study.run(measure_point, points, executor=executor, progress=progress, folder=folder)
+    return pl.concat([pl.DataFrame(schema=SLOT_SWEEP.schema), *frames])
+
+
+def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) -> pl.DataFrame:
+    """Rank the policies by one metric at each setting, the best first.
+
+    Parameters
+    ----------
+    measures : polars.DataFrame
+        Schema SLOT_SWEEP.
+    metric : str
+        Of METRICS, or ``fairness``.
+    confidence : float
+        Between 0 and 1, of the bootstrap interval of the mean over the seeds.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SLOT_RANKING, one row per setting and policy; settings in the order of the sweep.
+        Runs without a value are left out, and so is a policy that has only such runs.
+
+    Raises
+    ------
+    InputError
+        The table has another schema or lacks the metric; or confidence is out of its range.
+    """
+    SLOT_SWEEP.check(measures)
+    check_confidence(confidence)
+    chosen = measures.filter(metric=metric)
+    if chosen.is_empty():
+        raise InputError(f"no such metric: {metric!r}; choose of slots.METRICS", field="metric")
+    better = "higher" if metric == FAIRNESS else METRICS[metric].better
+    cases = chosen.partition_by("factor", "setting", maintain_order=True)
+    ranked = [row for case in cases for row in _ranked(case, better, confidence)]
+    return SLOT_RANKING.check(pl.DataFrame(ranked, schema=SLOT_RANKING.schema))
+
+
+def _ranked(values: pl.DataFrame, better: str, confidence: float) -> list[dict[str, Any]]:
+    """Return the rows of one setting, the best policy first."""
+    keys = ["factor", "setting", "policy", "n_cpus", "metric", "unit"]
+    groups = (
+        values.drop_nulls("value")
+        .group_by(keys, maintain_order=True)
+        .agg(pl.col("value").sort_by("seed"))
+    )
+    rows = [
+        {**row, **_spread(row.pop("value"), confidence)} for row in groups.iter_rows(named=True)
+    ]
+    places = ranks_by_interval(rows, better)
+    ranked = [{**row, **place} for row, place in zip(rows, places, strict=True)]
+    sign = -1 if better == "higher" else 1
+    return sorted(ranked, key=lambda row: (sign * row["mean"], row["policy"]))
+
+
+def _spread(values: list[float], confidence: float) -> dict[str, float]:
+    low, high = interval(values, np.mean, confidence)
+    return {
+        "seeds": len(values),
+        "mean": math.fsum(values) / len(values),
+        "low": low,
+        "high": high,
+        "median": float(np.median(values)),
+        "lowest": min(values),
+        "highest": max(values),
+    }
+
+
+def chance_of_trunks_apart(cpus: int, trunks: int) -> float:
+    """Return the probability that no two CPUs share a trunk if each draws one at random.
+
+    Parameters
+    ----------
+    cpus, trunks : int
+        From 1.
+
+    Raises
+    ------
+    InputError
+        One of them is below 1.
+    """
+    for name, value in (("cpus", cpus), ("trunks", trunks)):
+        if value < 1:
+            raise InputError(f"{value} is too few: choose at least 1", field=name)
+    return math.prod((trunks - taken) / trunks for taken in range(cpus))
