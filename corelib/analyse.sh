@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Checks of the C core that take longer than make test-c, or need more tools: make analyse. A part
-# whose tool is not installed is skipped, and says so.
+# whose tool is not installed is skipped with a message.
 #
 #   threads    ThreadSanitizer on two threads, each with its own objects
 #   tidy       clang-tidy on all C, with the checks of .clang-tidy
 #   fanalyzer  gcc -fanalyzer on the library
 #   compilers  all C tests and examples, built by gcc and clang with -O0 and -O2
-#   aarch64    the same on another processor, emulated
-#   memcheck   the same under valgrind
+#   aarch64    all C tests and examples on an emulated aarch64
+#   memcheck   all C tests and examples under valgrind
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -43,8 +43,8 @@ tidy() {
         sed '/^[0-9]* warnings\? generated\.$/d'
 }
 
-# False alarms of gcc 12.
-forgiven() { # source
+# False positives of gcc 12.
+false_positives() { # source
     case $1 in
         # A pointer that a callback returned is set; its bytes are copied.
         */core/memory.c) echo -Wno-analyzer-use-of-uninitialized-value ;;
@@ -59,9 +59,9 @@ fanalyzer() {
     are_here gcc || return 0
     local source level
     for source in corelib/src/*/*.c; do
-        for level in -O0 -O2; do # each level shows it other paths
-            # shellcheck disable=SC2046 # unquoted: no argument where nothing is forgiven
-            gcc "${FLAGS[@]}" "$level" -Werror -fanalyzer $(forgiven "$source") -c "$source" \
+        for level in -O0 -O2; do # each level analyses other paths
+            # shellcheck disable=SC2046 # unquoted: no argument if there are no false positives
+            gcc "${FLAGS[@]}" "$level" -Werror -fanalyzer $(false_positives "$source") -c "$source" \
                 -o /dev/null
         done
     done
@@ -87,7 +87,7 @@ aarch64() {
     run aarch64
 }
 
-# CMake runs tests through an emulator only when it cross compiles, hence the system's name.
+# CMake runs tests through an emulator only when it cross-compiles, hence the system name.
 memcheck() {
     are_here valgrind || return 0
     build memcheck -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS='-O1 -g' \

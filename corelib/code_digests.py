@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A digest of the code behind each name of the API, as the compiler sees it.
+"""Compute a digest of the code behind each name of the API, as the compiler sees it.
 
-Results that are kept are those of some code. To know whether it is still the same, bytes of
-files would not do: a comment would change them, and so would a compiler those of the library.
-So the sources are read as the compiler reads them::
+A stored result is valid as long as the code that computed it is the same. The bytes of files, or of
+the library, are no suitable criterion, because a comment or a compiler changes them. So the
+sources are read as the compiler reads them::
 
     comments, #include and white space are dropped
-    at top level the rest falls apart into definitions
-    a definition names others: its own file's and those of headers that it includes come
-        first, and then what other files offer to the linker
+    the rest is split into definitions at top level
+    the names in a definition refer to definitions of its own file and of headers that it
+        includes first, and then to those of other files that the linker sees
 
-A name's digest is that of all definitions that it can reach, as a set: it does not matter in which
-file or folder one lies, or in what order. An enumerator is a definition of its own, with
-its value, so that one more at an enum's end changes none of the others.
+The digest of a name is that of the set of all definitions that it can reach: their files, folders
+and order do not matter. An enumerator is a definition of its own, with its value, so that a new one
+at the end of an enum does not change the others.
 """
 
 import hashlib
@@ -38,16 +38,16 @@ _OPENS, _CLOSES = frozenset("([{"), frozenset(")]}")
 
 
 class Scope(Enum):
-    """Where a definition's name has this meaning."""
+    """The files in which a definition's name has this meaning."""
 
-    FILE = "in its file and those that include it, and there no other"
+    FILE = "in its file and those that include it, and there exclusively"
     TYPE = "in its file and those that include it"
-    PROGRAM = "wherever the linker finds it"
+    PROGRAM = "in all files, by the linker"
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A piece of C at top level: what it is called, where that holds, and its tokens."""
+    """A definition at top level: its name, the scope of the name, and its tokens."""
 
     name: str
     file: Path
@@ -74,7 +74,7 @@ def digests(corelib: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 class _Code:
-    """All definitions, and which of them a name stands for in which file."""
+    """All definitions, and the look-up of a name in a file."""
 
     def __init__(self, corelib: Path) -> None:
         roots = (corelib / "src", corelib / "include")
@@ -104,7 +104,7 @@ class _Code:
         return seen
 
     def reached(self, name: str) -> set[Definition]:
-        """Return the definitions behind a name of the API, and all that they name in turn."""
+        """Return the definitions of a name of the API, and all definitions that they refer to."""
         found = set(self.by_name[name])
         left = list(found)
         while left:
@@ -130,14 +130,14 @@ class _Code:
 
 
 def _without_comments(text: str) -> str:
-    def kept(match: re.Match[str]) -> str:
+    def without(match: re.Match[str]) -> str:
         return " " if match[0].startswith("/") else match[0]
 
-    return _COMMENT_OR_TEXT.sub(kept, text.replace("\\\n", " "))
+    return _COMMENT_OR_TEXT.sub(without, text.replace("\\\n", " "))
 
 
 def _definitions(file: Path, text: str) -> Iterator[Definition]:
-    """Give a file's definitions; what is only declared is defined elsewhere."""
+    """Yield the definitions of a file, without its declarations."""
     for kind, words in _DIRECTIVE.findall(text):
         match kind, _TOKEN.findall(words):
             case "define", [name, *rest]:
@@ -145,7 +145,7 @@ def _definitions(file: Path, text: str) -> Iterator[Definition]:
             case (("include" | "ifndef" | "endif"), _):
                 pass
             case _:
-                raise SystemExit(f"{file}: #{kind} is not understood here: do without it")
+                raise SystemExit(f"{file}: #{kind} is not supported here: do not use it")
     for tokens in _pieces(_TOKEN.findall(_DIRECTIVE.sub("", text))):
         if tokens[0] == "enum" and "{" in tokens:
             yield from _enumerators(file, tokens)
@@ -154,7 +154,7 @@ def _definitions(file: Path, text: str) -> Iterator[Definition]:
 
 
 def _pieces(tokens: list[str]) -> Iterator[list[str]]:
-    """Split a file's tokens at the end of each declaration and of each function's body."""
+    """Split the tokens of a file at the end of each declaration and of each function body."""
     piece: list[str] = []
     depth = 0
     is_body = False
@@ -168,7 +168,7 @@ def _pieces(tokens: list[str]) -> Iterator[list[str]]:
 
 
 def _name_of(tokens: list[str]) -> str | None:
-    """Return what a piece defines; None if it only declares."""
+    """Return the name that a piece defines; None for a declaration."""
     head = tokens[: next(at for at, token in enumerate(tokens) if token in "{=;")]
     ending = tokens[len(head)]
     is_type = head[0] in _TYPES
@@ -188,7 +188,7 @@ def _scope_of(tokens: list[str]) -> Scope:
 
 
 def _enumerators(file: Path, tokens: list[str]) -> Iterator[Definition]:
-    """Give an enum's names, each with the last value that was written out and the steps since."""
+    """Yield the names of an enum, each with the last explicit value and the steps since it."""
     opening, closing = tokens.index("{"), tokens.index("}")
     since, steps = ["0"], 0
     member: list[str] = []
@@ -202,6 +202,6 @@ def _enumerators(file: Path, tokens: list[str]) -> Iterator[Definition]:
 
 
 def _of_all(definitions: Iterable[Definition]) -> str:
-    """Hash a set of definitions, in no order."""
+    """Hash a set of definitions, independent of their order."""
     text = "\n".join(sorted({definition.digest() for definition in definitions}))
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Generate the cffi extension from the marked regions of the headers.
 
-The API is written once, in ``include/swapsim``. What stands between
-``/* ffi: begin */`` and ``/* ffi: end */`` is what Python sees. Beside it stands
-``sws_code_digests``: a line for each of its names, with the digest of the code that
-was compiled for it.
+The API is written once, in ``include/swapsim``. Python sees the declarations between
+``/* ffi: begin */`` and ``/* ffi: end */``, and ``sws_code_digests``: a line for each of their
+names, with the digest of the code that was compiled for it.
 """
 
 import re

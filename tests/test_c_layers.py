@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The house of corelib: folders on a ladder, no circle of files, files that fit a sitting."""
+"""Check the layers of corelib, the dependencies between its files, and their length."""
 
 import importlib
 import re
@@ -14,7 +14,7 @@ from swapsim.io.paths import repository_root
 
 CORELIB = repository_root() / "corelib"
 
-LADDER = {
+LAYERS = {
     "core": (),
     "rtree": ("core",),
     "mapping": ("rtree",),
@@ -27,11 +27,11 @@ LADDER = {
     "machine": ("removal", "slots", "engine"),
     "reclaim": ("stall", "engine"),
 }
-"""A folder of corelib/src, and the folders it may call; those may call on in its name."""
+"""The folders of corelib/src, and the folders that each may use, directly or through these."""
 
-MOST_LINES = 450
-EXCUSE = f"Longer than {MOST_LINES} lines:"
-"""What stands before the reason in the opening comment of a file that is longer."""
+MAX_LINES = 450
+EXCUSE = f"Longer than {MAX_LINES} lines:"
+"""The text before the reason in the opening comment of a longer file."""
 
 WORD = re.compile(r"[A-Za-z_]\w*")
 NOISE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", re.DOTALL)
@@ -45,7 +45,7 @@ OPENING = re.compile(r"/\*.*?\*/\s*(?:#include[^\n]*\s*)*/\*.*?\*/", re.DOTALL)
 
 @dataclass
 class Source:
-    """What a file takes from others and gives to them."""
+    """The names that a file includes, declares, defines and uses."""
 
     includes: set[str]
     declares: set[str] = field(default_factory=set)
@@ -54,7 +54,7 @@ class Source:
 
 
 def statements(text: str) -> Iterator[str]:
-    """Give the declarations and definitions of a file one by one."""
+    """Yield the declarations and definitions of a file one by one."""
     depth = begin = 0
     for at, character in enumerate(text):
         depth += {"{": 1, "}": -1}.get(character, 0)
@@ -65,7 +65,7 @@ def statements(text: str) -> Iterator[str]:
 
 
 def read(text: str) -> Source:
-    """Scan a file: no parser, but enough for sources that a tool has formatted."""
+    """Scan a file; this is not a parser, but sufficient for sources formatted by a tool."""
     source = Source(set(INCLUDE.findall(text)))
     text = TYPE.sub(" ", NOISE.sub(" ", text))
     for directive in DIRECTIVE.findall(text):
@@ -82,7 +82,7 @@ def read(text: str) -> Source:
 
 
 def texts(root: Path) -> dict[str, str]:
-    """Return the files of a library by the names that their includes use."""
+    """Return the files of a library by the names that includes use for them."""
     return {
         str(path.relative_to(base)): path.read_text(encoding="utf-8")
         for base in (root / "include", root / "src")
@@ -91,7 +91,7 @@ def texts(root: Path) -> dict[str, str]:
 
 
 def edges(files: dict[str, Source]) -> dict[str, set[str]]:
-    """Return for each file those that it includes or whose functions and tables it uses."""
+    """Return for each file the files that it includes or whose functions and tables it uses."""
     home = definers(files)
     return {
         path: {home[name] for name in source.uses & home.keys()} - {path}
@@ -101,7 +101,7 @@ def edges(files: dict[str, Source]) -> dict[str, set[str]]:
 
 
 def definers(files: dict[str, Source]) -> dict[str, str]:
-    """Return the file behind each name that a header declares and a source defines."""
+    """Return the file of each name that a header declares and a source defines."""
     declared = {name for source in files.values() for name in source.declares}
     return {
         name: path
@@ -112,7 +112,7 @@ def definers(files: dict[str, Source]) -> dict[str, str]:
 
 
 def folders(files: dict[str, Source]) -> dict[str, str]:
-    """Return each file's folder; a public header lies in that of the functions it declares."""
+    """Return the folder of each file; a public header belongs to that of its functions."""
     home = definers(files)
     found = {}
     for path, source in files.items():
@@ -123,41 +123,41 @@ def folders(files: dict[str, Source]) -> dict[str, str]:
 
 
 def below(folder: str) -> set[str]:
-    """Return all that a folder may call: the folders it names, and what those may call."""
-    return {lower for name in LADDER[folder] for lower in {name, *below(name)}}
+    """Return all folders that a folder may use, directly or through others."""
+    return {lower for name in LAYERS[folder] for lower in {name, *below(name)}}
 
 
-def complaints(library: dict[str, str]) -> list[str]:
-    """Say what is wrong with the house, one line for each fault."""
+def violations(library: dict[str, str]) -> list[str]:
+    """Return the violations of the rules, one line each."""
     files = {path: read(text) for path, text in library.items()}
     graph, folder = edges(files), folders(files)
     found = []
     for path, targets in graph.items():
-        if folder[path] not in LADDER:
-            found.append(f"{path}: no place on the ladder for {folder[path]}")
+        if folder[path] not in LAYERS:
+            found.append(f"{path}: {folder[path]} is not in LAYERS")
             continue
         allowed = {folder[path], *below(folder[path])}
         up = sorted(used for used in targets if folder[used] not in allowed)
-        found += [f"{path}: {folder[path]} stands below {used}" for used in up]
+        found += [f"{path}: {folder[path]} must not use {used}" for used in up]
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        found.append("circle: " + " <- ".join(error.args[1]))
+        found.append("cycle: " + " <- ".join(error.args[1]))
     for path, text in library.items():
         opening = OPENING.match(text)
         excused = opening and EXCUSE in opening[0]
-        if len(text.splitlines()) > MOST_LINES and not excused:
-            found.append(f"{path}: more than {MOST_LINES} lines, and no reason in its head")
+        if len(text.splitlines()) > MAX_LINES and not excused:
+            found.append(f"{path}: more than {MAX_LINES} lines without a reason")
     return found
 
 
-def test_the_house_of_corelib_stands() -> None:
-    """No circle of files, no call upwards, no file too long without a reason, no empty rung."""
-    assert "\n".join(complaints(texts(CORELIB))) == ""
-    assert {path.name for path in (CORELIB / "src").iterdir()} == LADDER.keys()
+def test_corelib_follows_the_rules() -> None:
+    """There is no cycle, no use of a higher layer, no overlong file, and no missing folder."""
+    assert "\n".join(violations(texts(CORELIB))) == ""
+    assert {path.name for path in (CORELIB / "src").iterdir()} == LAYERS.keys()
 
 
-SOUND = {
+CORRECT = {
     "swapsim/core.h": "int sws_add(int a, int b);\nextern const int sws_ten[2];\n",
     "core/core.c": '#include "swapsim/core.h"\n'
     "const int sws_ten[2] = { 5, 5 };\n"
@@ -169,53 +169,53 @@ SOUND = {
     "static int half(int n)\n{\n\treturn n / 2;\n}\n"
     "int sws_tree(void)\n{\n\treturn half(sws_tree__slow(1));\n}\n",
 }
-LONG = "int sws_tree(void)\n{\n" + "\t;\n" * MOST_LINES + "}\n"
+LONG = "int sws_tree(void)\n{\n" + "\t;\n" * MAX_LINES + "}\n"
 
 
 @pytest.mark.parametrize(
-    ("changed", "complaint"),
+    ("changed", "expected"),
     [
         ({}, None),
         (
             {"rtree/slow.c": "int sws_tree__slow(int n)\n{\n\treturn n ? sws_tree() : 0;\n}\n"},
-            "circle: rtree/",
+            "cycle: rtree/",
         ),
         (
             {"core/core.c": "int sws_add(int a, int b)\n{\n\treturn sws_tree() + a + b;\n}\n"},
-            "core/core.c: core stands below rtree/rtree.c",
+            "core/core.c: core must not use rtree/rtree.c",
         ),
         (
             {"core/hook.c": "static int (*const hooks[])(void) = { sws_tree };\n"},
-            "core/hook.c: core stands below rtree/rtree.c",
+            "core/hook.c: core must not use rtree/rtree.c",
         ),
         (
             {"core/hook.h": "#define HOOK(n) \\\n\tsws_tree__slow(n)\n"},
-            "core/hook.h: core stands below rtree/slow.c",
+            "core/hook.h: core must not use rtree/slow.c",
         ),
         (
-            {"core/core.c": '#include "rtree/slow.h"\n' + SOUND["core/core.c"]},
-            "core/core.c: core stands below rtree/slow.h",
+            {"core/core.c": '#include "rtree/slow.h"\n' + CORRECT["core/core.c"]},
+            "core/core.c: core must not use rtree/slow.h",
         ),
-        ({"cellar/box.c": "int box(void);\n"}, "cellar/box.c: no place on the ladder for cellar"),
+        ({"unknown/box.c": "int box(void);\n"}, "unknown/box.c: unknown is not in LAYERS"),
         (
             {"swapsim/both.h": "int sws_add(int a, int b);\nint sws_tree(void);\n"},
-            "swapsim/both.h: no place on the ladder for core and rtree",
+            "swapsim/both.h: core and rtree is not in LAYERS",
         ),
-        ({"rtree/rtree.c": LONG}, "rtree/rtree.c: more than 450 lines, and no reason in its head"),
+        ({"rtree/rtree.c": LONG}, "rtree/rtree.c: more than 450 lines without a reason"),
         ({"rtree/rtree.c": f"/* SPDX */\n/* {EXCUSE} it is one table. */\n{LONG}"}, None),
     ],
 )
-def test_the_house_falls_where_it_should(changed: dict[str, str], complaint: str | None) -> None:
-    """Of a small library that stands, each change that breaks a rule is named."""
-    found = complaints(SOUND | changed)
-    if complaint is None:
+def test_each_violation_is_found(changed: dict[str, str], expected: str | None) -> None:
+    """Each change of a correct small library that violates a rule is reported."""
+    found = violations(CORRECT | changed)
+    if expected is None:
         assert found == []
     else:
-        assert any(line.startswith(complaint) for line in found)
+        assert any(line.startswith(expected) for line in found)
 
 
 def test_cmake_sees_every_file() -> None:
-    """The patterns of CMakeLists.txt match every header, source, test and example that is there."""
+    """The patterns of CMakeLists.txt match every header, source, test and example."""
     lists = (CORELIB / "CMakeLists.txt").read_text(encoding="utf-8")
     seen = {
         name: set((CORELIB / pattern).parent.rglob(Path(pattern).name))
@@ -231,10 +231,10 @@ def test_cmake_sees_every_file() -> None:
     assert seen["TESTS"] == set((CORELIB / "tests").rglob("test_*.c"))
 
 
-def test_python_sees_every_header_after_those_that_it_includes(
+def test_each_header_is_declared_after_those_that_it_includes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The order of the extension's declarations follows from the headers themselves."""
+    """The order of the declarations of the extension follows from the includes of the headers."""
     monkeypatch.syspath_prepend(str(CORELIB))
     order = importlib.import_module("ffi_build").headers()
     assert sorted(order) == sorted((CORELIB / "include").rglob("*.h"))
@@ -244,7 +244,7 @@ def test_python_sees_every_header_after_those_that_it_includes(
 
 
 def test_each_header_has_its_test() -> None:
-    """A public header and its C test bear one name."""
+    """A public header and its C test have the same name."""
     headers = {path.stem for path in (CORELIB / "include").rglob("*.h")}
     tests = {path.stem.removeprefix("test_") for path in (CORELIB / "tests").glob("test_*.c")}
     assert tests == headers

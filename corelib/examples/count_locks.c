@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * count_locks.c - how often two pages take the lock of their mapping, before and
- * after patch A: a trace of a handful of rows, written by hand.
+ * count_locks.c - counts how often two pages take the lock of their mapping, before and after patch
+ * A, with a trace of a few handwritten rows.
  *
- * What a trace of a real kernel says comes in columns; here it is
+ * A trace of a real kernel comes in columns; here it is
  *
  *      page 0x1000   swapped out to slot 70000:  add, start, end, delete
  *      page 0x2000   read back from slot 5:      add, delete
  *
- * The replay finds out which mapping and which index each row means, does the
- * step there, and books the lock and the tree's work at the step's site.
+ * The replay finds the mapping and the index of each row, executes the step there, and counts the
+ * lock and the tree's work at the step's site.
  */
 #include "swapsim/mapping_replay.h"
 
@@ -23,7 +23,7 @@ static const uint8_t op[ROWS] = {
 	SWS_MAPPING_REPLAY_END,      SWS_MAPPING_REPLAY_SWAP_DELETE, SWS_MAPPING_REPLAY_SWAP_DELETE,
 };
 static const uint64_t folio[ROWS] = { 0x1000, 0x1000, 0x2000, 0x1000, 0x1000, 0x2000 };
-/* The swap cache's rows say the slot; start and end need not: the page's history tells. */
+/* The swap cache's rows contain the slot; start and end need not, because of the page's history. */
 static const uint64_t slot[ROWS] = { 70000, 0, 5, 0, 70000, 5 };
 static const uint64_t file[ROWS] = { 0 };
 static const uint64_t shadow[ROWS] = { 0 };
@@ -38,7 +38,7 @@ static const struct {
 	{ SWS_MAPPING_REPLAY_SITE_DELETE, "delete" },
 };
 
-/* Replays all rows on 4.8, with or without the tags that patch A does away with. */
+/* Replays all rows on 4.8, with the tags that patch A removes, or without them. */
 static int replay(bool writeback_tags, struct sws_mapping_replay_cell *cells)
 {
 	const struct sws_mapping_replay_rows rows = {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rank_policies.c - each CPU has a base of its own for its search of a free slot:
- * is it enough to walk on from there, as V1 of patch D did, or should the base be
- * drawn anew when it leaves its trunk, as the version that was merged does?
+ * rank_policies.c - compares two policies with a base per CPU for the scan of a free slot: V1 of
+ * patch D, which always continues from the base, and the merged version, which draws a new base
+ * when it leaves its trunk.
  *
- * Sixteen tasks fill a small device, where all bases meet at the last slot, and let
- * go of 40 % of it here and there, so slots have to be searched. Then they swap
- * pages in and out at random for a thousand rounds. Two figures tell:
+ * Sixteen tasks fill a small device, where all bases meet at the last slot, and free a random 40 %
+ * of it, so that slots have to be searched. Then they swap random pages in and out for a thousand
+ * rounds. Two figures are compared:
  *
- *      tested again   slots that a scan looked at although another CPU had just
- *                     done so: work done twice, under the device's lock
- *      close          times that a trunk's lock came from another CPU, and from one
- *                     that had it a moment ago: a cache line that travels
+ *      tested again   slots that a scan tested although another CPU had just done
+ *                     so: duplicate work under the device's lock
+ *      close          acquisitions of a trunk's lock that another CPU had a moment
+ *                     before: a cache line that is transferred
  *
- * Nothing here is time; a round is a step of each task. Fewer is better.
+ * These are not times; a round is one step of each task. Fewer is better.
  */
 #include "swapsim/slot_workbench.h"
 
@@ -22,7 +22,7 @@
 
 enum { CPUS = 16, SLOTS = 1 << 18, PAGES = SLOTS / 10 * 6, ROUNDS = 1000 };
 
-/* Leads a phase to its end; a call takes a bounded effort, so a caller could stop in between. */
+/* Runs a phase to its end; each call has a limited effort, so a caller could stop in between. */
 static int run(struct sws_workbench *bench)
 {
 	bool over = false;
@@ -33,7 +33,7 @@ static int run(struct sws_workbench *bench)
 	return error;
 }
 
-/* The device as long use leaves it. */
+/* Brings the device to its state after long use. */
 static int wear(struct sws_workbench *bench)
 {
 	int error = sws_workbench_fill(bench, SLOTS, false);
@@ -55,7 +55,7 @@ static int measure(enum sws_base_policy policy, struct sws_workbench_measures *f
 	config.cache.device.kernel = SWS_KERNEL_5_8;
 	config.cache.device.policy = policy;
 	config.cache.device.slots = SLOTS;
-	/* 256 slots a trunk: as many trunks as a device of 64 GB has. */
+	/* 256 slots per trunk: as many trunks as a device of 64 GB has. */
 	config.cache.device.trunk_shift = 8;
 	config.cache.device.possible_cpus = CPUS;
 	config.cache.device.online_cpus = CPUS;
@@ -77,7 +77,7 @@ static int measure(enum sws_base_policy policy, struct sws_workbench_measures *f
 	return error;
 }
 
-/* How close the locks of the mappings are, over all sites that take them. */
+/* Returns the close acquisitions of the mappings' locks at all sites. */
 static uint64_t close_locks(const struct sws_workbench_measures *found)
 {
 	uint64_t close = 0;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * run_machine.c - what a lock costs: the same machine with one writer and with
- * eight, and where their time went.
+ * run_machine.c - the cost of locks: the same machine with one writer and with eight, and the times
+ * of their waits.
  *
- * A writer touches new pages as fast as it can, so each of them pushes an older
- * one out to swap. The mechanisms say which locks that takes and how much work is
- * done under each; the costs below turn work into nanoseconds, and an engine of
- * events finds out who waits for whom. data/costs.csv says where real costs come
- * from; these are round numbers of their size.
+ * A writer touches new pages as fast as it can, so each of them pushes an older one out to swap.
+ * The mechanisms determine which locks that takes and how much work is done under each; the costs
+ * below turn work into nanoseconds, and an event simulation computes the waits. data/costs.csv has
+ * the sources of real costs; these are round numbers of the same size.
  */
 #include "swapsim/machine.h"
 
@@ -76,7 +75,7 @@ static int run(uint32_t writers)
 	for (uint32_t site = 0; site < SWS_SITES; site++) {
 		const struct sws_des_site lock = sws_machine_site_of(machine, site);
 
-		/* What fewer than one in a hundred had to wait for is left out. */
+		/* Locks for which fewer than one in a hundred acquisitions waited are left out. */
 		if (lock.contended && lock.contended >= lock.acquisitions / 100)
 			printf("  %-30s taken %5" PRIu64 ", waited for %4" PRIu64 ", %4" PRIu64
 			       " ns each\n",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * run_reclaim.c - what a file does to a program that has all of its pages in use: the same
- * world by the rules of 3.9, of mmotm and of the series, a sixteenth of the mail's in size.
+ * run_reclaim.c - the effect of a file on a program that has all of its pages in use: the same
+ * simulation with the rules of 3.9, of mmotm and of the series, a sixteenth of the mail's in size.
  *
- * The program takes 300 of 430 MB and serves what it has for ten seconds; after one second
- * a file of 400 MB is written beside it. By 3.9's rules reclaim meets dirty pages, looks the
- * harder, and takes the program's; by the later ones it seldom does, and the series scans least.
- * The costs are round numbers; data/world.csv says where real ones come from.
+ * The program uses 300 of 430 MB and serves its items for ten seconds; after one second a file of
+ * 400 MB is written at the same time. With the rules of 3.9 reclaim meets dirty pages, scans more
+ * pages, and takes those of the program; with the later ones it seldom does, and the series scans
+ * least. The costs are round numbers; data/world.csv has the sources of real ones.
  */
 #include "swapsim/reclaim.h"
 
@@ -33,7 +33,7 @@ static int run(const char *name, enum sws_stall_set rules)
 {
 	const uint32_t files[] = { 400 * MIB_PAGES };
 	struct sws_reclaim_config config;
-	struct sws_reclaim *vm = NULL;
+	struct sws_reclaim *simulation = NULL;
 	struct sws_reclaim_counts counts;
 	uint64_t scanned = 0;
 	bool more = true;
@@ -50,23 +50,23 @@ static int run(const char *name, enum sws_stall_set rules)
 	config.serve_ns = SERVE_S * SECOND_NS;
 	config.write_delay_ns = SECOND_NS;
 	config.file_pages = files;
-	error = sws_reclaim_new(&config, &vm);
+	error = sws_reclaim_new(&config, &simulation);
 	while (!error && more)
-		error = sws_reclaim_run(vm, UINT64_MAX, 1 << 16, &more);
+		error = sws_reclaim_run(simulation, UINT64_MAX, 1 << 16, &more);
 	if (error) {
 		fprintf(stderr, "%s: %s\n", name, sws_strerror(error));
 		goto out;
 	}
-	counts = sws_reclaim_counts_of(vm);
+	counts = sws_reclaim_counts_of(simulation);
 	for (uint32_t zone = 0; zone < SWS_RECLAIM_ZONES; zone++)
-		scanned += sws_reclaim_zone_of(vm, zone).scanned_kswapd;
+		scanned += sws_reclaim_zone_of(simulation, zone).scanned_kswapd;
 	printf("%-8s %5" PRIu64 " operations a second, the file in %" PRIu64
 	       " ms\n         kswapd scanned %" PRIu64 ", gave %" PRIu64
 	       " file pages to be written; %" PRIu64 " swapped out, %" PRIu64 " in\n",
-	       name, counts.ops / SERVE_S, sws_reclaim_round_of(vm, 0).io_ns / 1000000, scanned,
-	       counts.reclaim_writes_file, counts.swapped_out, counts.swapped_in);
+	       name, counts.ops / SERVE_S, sws_reclaim_round_of(simulation, 0).io_ns / 1000000,
+	       scanned, counts.reclaim_writes_file, counts.swapped_out, counts.swapped_in);
 out:
-	sws_reclaim_free(vm);
+	sws_reclaim_free(simulation);
 	return error;
 }
 

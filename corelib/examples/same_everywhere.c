@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * same_everywhere.c - one sum for each mechanism over all that a small run of it counts.
+ * same_everywhere.c - one sum per mechanism over all counts of a small run.
  *
- * No mechanism uses a floating point number, an address or a clock, so compiler,
- * optimisation and processor are to change nothing: the sums are those of the text beside
- * this file, wherever it is built.
+ * No mechanism uses a floating point number, an address or a clock, so the compiler, the
+ * optimization and the processor must not change the sums: they have to equal those in the text
+ * file next to this file, wherever it is built.
  */
 #include "small_runs.h"
 
@@ -21,13 +21,13 @@
 
 enum { ROWS = 1 << 12 };
 
-/* Numbers in sequence, not the bytes of a struct: between its fields anything may lie. */
+/* Adds numbers one by one, not the bytes of a struct, because its padding is undefined. */
 static void add(uint64_t *sum, uint64_t number)
 {
 	*sum = (*sum ^ number) * 0x100000001b3;
 }
 
-/* A struct or an array that is nothing but numbers of 64 bits. */
+/* Adds a struct or an array that consists of 64-bit numbers only. */
 #define ADD_ALL(sum, numbers) add_all(sum, (const uint64_t *)(numbers), sizeof(*(numbers)))
 
 static void add_all(uint64_t *sum, const uint64_t *numbers, size_t bytes)
@@ -73,7 +73,7 @@ static int read_text(uint64_t *sum)
 	return error;
 }
 
-/* Pages go to swap and come back, each to any slot. */
+/* Swaps pages out and in again, with random slots. */
 static int replay_mappings(uint64_t *sum)
 {
 	static const uint8_t steps[] = { SWS_MAPPING_REPLAY_SWAP_ADD, SWS_MAPPING_REPLAY_START,
@@ -179,7 +179,7 @@ static int use_slots(uint64_t *sum)
 	return error;
 }
 
-/* A task takes what is free from its base on; each slot is judged. */
+/* A task takes free slots from its base on; each slot gets a verdict. */
 static int replay_slots(uint64_t *sum)
 {
 	enum { WANTED = 6, CALL_ROWS = WANTED + 2 };
@@ -237,7 +237,7 @@ static int replay_slots(uint64_t *sum)
 	return error;
 }
 
-/* Every set of rules on any counters. */
+/* Runs every rule set on random counters. */
 static int decide_stalls(uint64_t *sum)
 {
 	struct sws_generator generator;
@@ -288,7 +288,7 @@ static int run_reclaim(uint64_t *sum)
 	const uint32_t files[] = { 1 << 13 };
 	struct sws_reclaim_config config;
 	struct sws_reclaim_counts counts;
-	struct sws_reclaim *vm = NULL;
+	struct sws_reclaim *simulation = NULL;
 	uint64_t *const costs = (uint64_t *)&config.costs;
 	bool more = true;
 	int error = SWS_OK;
@@ -303,14 +303,14 @@ static int run_reclaim(uint64_t *sum)
 	config.items = (9 << 10) / config.item_pages;
 	config.serve_ns = 200 * 1000 * 1000;
 	config.file_pages = files;
-	error = sws_reclaim_new(&config, &vm);
+	error = sws_reclaim_new(&config, &simulation);
 	while (!error && more)
-		error = sws_reclaim_run(vm, UINT64_MAX, 1 << 16, &more);
+		error = sws_reclaim_run(simulation, UINT64_MAX, 1 << 16, &more);
 	if (!error) {
-		counts = sws_reclaim_counts_of(vm);
+		counts = sws_reclaim_counts_of(simulation);
 		ADD_ALL(sum, &counts);
 	}
-	sws_reclaim_free(vm);
+	sws_reclaim_free(simulation);
 	return error;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * small_runs.h - a workbench and a machine that run in a moment, for examples that hold
- * what they count against something.
+ * small_runs.h - a workbench and a machine that run in a moment, for examples that compare their
+ * counts.
  */
 #ifndef SWAPSIM_EXAMPLES_SMALL_RUNS_H
 #define SWAPSIM_EXAMPLES_SMALL_RUNS_H
@@ -16,7 +16,9 @@ struct machine_counts {
 	struct sws_des_site sites[SWS_SITES];
 };
 
-/* Fills half of a device and changes so many pages a task; an error of sws_strerror(). */
+/*
+ * Fills half of a device and replaces so many pages per task; returns an error of sws_strerror().
+ */
 static inline int measure_slots(uint64_t pages, struct sws_workbench_measures *measures)
 {
 	struct sws_workbench_config config;
@@ -45,7 +47,7 @@ static inline int measure_slots(uint64_t pages, struct sws_workbench_measures *m
 	return error;
 }
 
-/* Runs so many events of writers alone, at costs that are any. */
+/* Runs so many events of writers only, with arbitrary costs. */
 static inline int count_machine(uint64_t events, struct machine_counts *counts)
 {
 	struct sws_machine_config config;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * two_threads.c - what threads may share: nothing that changes, and so they may do
- * all at once. Each thread makes objects of its own, and finds what one alone finds.
+ * two_threads.c - threads may share no mutable state, so they can do everything at the same time.
+ * Each thread creates its own objects, and gets the results of a single thread.
  *
  *      thread 0   workbench, machine ----.
  *                                         >  the same, bit for bit
  *      thread 1   workbench, machine ----'
  *
- * ThreadSanitizer watches this program, too (make analyse).
+ * ThreadSanitizer also checks this program (make analyse).
  */
 #include "small_runs.h"
 

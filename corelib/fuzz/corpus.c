@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * corpus.c - a target without its fuzzer: any compiler runs it on the files named. What was
- * once a finding is looked at by each test run so.
+ * corpus.c - runs a target without its fuzzer, with any compiler, on the given files. So each test
+ * run repeats the earlier findings.
  */
 #include "input.h"
 

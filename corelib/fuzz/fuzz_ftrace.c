@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_ftrace.c - any bytes, read at once and in pieces: both readings must
- * agree, and every table must hold its invariants.
+ * fuzz_ftrace.c - arbitrary bytes, parsed at once and in pieces: both results must agree, and every
+ * table must satisfy its invariants.
  *
- * The first byte chooses the first rows and whether batches are cleared
- * between pieces, the second the size of a piece; the rest is the text.
+ * The first byte determines the first rows and whether batches are cleared between pieces, the
+ * second the size of a piece; the rest is the text.
  */
 #include "input.h"
 
@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	clears = data[0] & 1;
 	piece = data[1] ? data[1] : 1000;
-	/* A copy of its own size: a read beyond it is a finding. */
+	/* A copy of exactly this size, so that a read beyond it is detected. */
 	text = memcpy(malloc(length + !length), data + 2, length);
 	whole = new_parser((data[0] >> 1) + 1u);
 	pieces = new_parser((data[0] >> 1) + 1u);

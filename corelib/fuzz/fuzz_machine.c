@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_machine.c - a machine of any config and any costs, run for a while in two ways of
- * cutting it into calls, which must come to the same.
+ * fuzz_machine.c - a machine with any configuration and any costs, run for a while with two
+ * different splits into calls, which must give the same result.
  */
 #include "input.h"
 
@@ -67,7 +67,7 @@ static void draw_requests(struct sws_machine_config *config, struct sws_machine_
 	config->n_requests = input_or(input, REQUESTS) % (REQUESTS + 1);
 }
 
-/* Runs so many events, a few at a time, and returns how many there were. */
+/* Runs so many events, a few at a time, and returns their number. */
 static uint64_t run(struct sws_machine *machine, uint64_t at_a_time)
 {
 	const char *reason = NULL;
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const uint64_t ran = run(machine, EVENTS);
 		const uint64_t ran_twin = run(twin, input_below(&input, EVENTS) + 1);
 
-		/* 0: without memory the world stops where it is. */
+		/* 0: without memory the machine stops where it is. */
 		if (ran && ran_twin)
 			must_be_alike(machine, twin);
 	}

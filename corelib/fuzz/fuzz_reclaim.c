@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_reclaim.c - a world of any config and any costs: it is refused by name, or it runs, for a while
- * and in two ways of cutting it into calls, which must come to the same; no event is long.
+ * fuzz_reclaim.c - a reclaim simulation with any configuration and any costs: it is rejected with a
+ * problem, or it runs for a while with two different splits into calls, which must give the same
+ * result; no event takes long.
  */
 #include "input.h"
 
@@ -73,7 +74,7 @@ static uint64_t event_work_max(const struct sws_reclaim_config *config)
 	return turns > SWS_RECLAIM_EVENT_WORK_MAX ? turns : SWS_RECLAIM_EVENT_WORK_MAX;
 }
 
-/* A while of one, and the other as far as it came. */
+/* Runs one simulation for a while, and the other one to the same time. */
 static void run_both(const struct sws_reclaim_config *config, struct sws_reclaim *one,
 		     struct sws_reclaim *other)
 {

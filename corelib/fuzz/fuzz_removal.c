@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_removal.c - pages of any sort, queued, removed, settled and taken in any order, and
- * whole lists of them as columns.
+ * fuzz_removal.c - pages of any kind, queued, removed, settled and taken in any order, and complete
+ * lists of them as columns.
  */
 #include "input.h"
 
@@ -44,7 +44,7 @@ static int make(struct bench *self, const struct sws_allocator *allocator)
 	return error;
 }
 
-/* Page that its owner has is made anew: of any mapping, there or not, fit to be removed or not. */
+/* Draws a new page that its owner has: of any mapping, present or not, removable or not. */
 static void draw_page(struct bench *self, struct sws_removal_page *page)
 {
 	struct sws_mapping_work work = { 0 };
@@ -71,7 +71,7 @@ static void draw_page(struct bench *self, struct sws_removal_page *page)
 	};
 }
 
-/* Two of these for one page are the caller's mistake, which nobody sees. */
+/* A caller must not have two of these for one page, which the library cannot detect. */
 static bool is_queued_already(const struct bench *self, const struct sws_removal_page *page)
 {
 	for (uint32_t at = 0; at < PAGES; at++) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as calls on a small forest, beside a flat array that does the same
+ * fuzz_rtree.c - arbitrary bytes as calls on a small forest, and on a flat array that does the same
  * in the obvious way: each result is compared, each step verified.
  *
  *      byte 0         fan-out, and whether batches are sorted
  *      then per call  operation, place, argument
  *
- * A place is a tree and one of 64 indexes, of which eight lie at each of eight
- * bases between 0 and the largest index: few enough to meet again, far enough
- * apart for trees of all heights.
+ * A place is a tree and one of 64 indexes, eight at each of eight bases between 0 and the largest
+ * index: few enough to be used repeatedly, far enough apart for trees of all heights.
  */
 #include "input.h"
 
@@ -24,7 +23,7 @@ struct shadow {
 	uint8_t tags[PLACES];
 };
 
-/* In ascending order of place. */
+/* Returns the index of a place, ascending with the place. */
 static uint64_t index_of(uint32_t place)
 {
 	static const uint64_t bases[] = { 0,
@@ -85,7 +84,7 @@ static void compare_range_tag(struct sws_forest *forest, struct shadow *shadow, 
 	MUST(next == expected);
 }
 
-/* One to sixteen places in one batch call, drawn from the input. */
+/* Makes one batch call with one to sixteen places, drawn from the input. */
 static void compare_batch(struct sws_forest *forest, struct shadow *shadows, struct input *input,
 			  uint8_t argument, uint32_t tag)
 {

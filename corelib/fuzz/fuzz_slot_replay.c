@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_slot_replay.c - the rows of a device that runs as the model does, some of them
- * altered or swapped with others, fed in chunks to a replay. Unaltered rows must all match.
+ * fuzz_slot_replay.c - the rows of a device that runs as the model does, some of them altered or
+ * exchanged, fed in chunks to a replay. Unaltered rows must all match.
  */
 #include "input.h"
 
@@ -27,13 +27,13 @@ struct row {
 	uint32_t highest;
 };
 
-/* What comes after ROWS is written behind them and does not count: a recording that ends early. */
+/* Rows after the first ROWS are overwritten and do not count: a recording that ends early. */
 struct trace {
 	uint32_t count;
 	struct row rows[ROWS + 1];
 };
 
-/* As a row comes to the replay: column by column. */
+/* The rows of a chunk as columns. */
 struct columns {
 	uint64_t seq[CHUNK];
 	uint16_t cpu[CHUNK];
@@ -61,7 +61,7 @@ static struct row *add_row(struct trace *self, uint16_t cpu, enum sws_slot_repla
 	return row;
 }
 
-/* The call stands at a slot that the cache may hold: something refers to it, so it stays. */
+/* The call is at a slot that the cache may hold; it has a reference, so it stays. */
 static void add_reuse(struct trace *self, uint16_t cpu, struct sws_slots_call *call)
 {
 	add_row(self, cpu, SWS_SLOT_REPLAY_REUSE)->offset = call->offset;
@@ -77,7 +77,7 @@ static void add_call(struct trace *self, struct sws_slots *device, uint16_t cpu,
 	struct row *row = NULL;
 	uint32_t written = 0;
 
-	/* The kernel writes no row of a call that finds no credit. */
+	/* The kernel writes no row for a call without credit. */
 	if (!credit)
 		return;
 	row = add_row(self, cpu, SWS_SLOT_REPLAY_CALL);
@@ -111,7 +111,7 @@ static void add_free(struct trace *self, struct sws_slots *device, uint16_t cpu,
 	row->n = 1;
 }
 
-/* What the model does by itself: no other task comes where the lock is dropped. */
+/* Writes the rows of the model by itself: no other task runs while the lock is dropped. */
 static void write_trace(struct trace *self, const struct sws_slots_config *config,
 			struct input *input)
 {
@@ -155,7 +155,10 @@ static void alter(struct trace *self, struct input *input)
 		row->op = (uint8_t)input_below(input, 8);
 		break;
 	case 4:
-		/* Rows of another task come between: the window of a call that dropped the lock. */
+		/*
+		 * Rows of another task come in between, in the window of a call that dropped the
+		 * lock.
+		 */
 		*row = *other;
 		*other = kept;
 		row->seq = other->seq;

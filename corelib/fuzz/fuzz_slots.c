@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_slots.c - any device, and calls on it that a few tasks lead in parts, with
- * frees and changes of use between them, a policy that answers nonsense among them.
+ * fuzz_slots.c - any device, and calls on it that a few tasks run part by part, with frees and
+ * changes of use in between, and with a policy that returns invalid values.
  */
 #include "input.h"
 
@@ -9,9 +9,14 @@
 
 enum {
 	TASKS = 4,
-	/* Verifying costs as much as the device is large, so a large one is verified at the end. */
+	/*
+	 * Verification takes time in proportion to the device, so a large one is verified at the
+	 * end only.
+	 */
 	SMALL = 4096,
-	/* Slots tested, of one input: a full device may cost as many for each slot. */
+	/*
+	 * Maximum number of slots tested per input: a full device may need as many for each slot.
+	 */
 	EFFORT = 1 << 22,
 };
 
@@ -24,7 +29,7 @@ struct bench {
 	struct sws_slots_work work;
 };
 
-/* No reader can be trusted to answer with a slot. */
+/* A user's policy may return a value that is not a slot. */
 static int64_t answer_nonsense(int64_t cpu, int64_t mm, int64_t base, int64_t next, int64_t lowest,
 			       int64_t highest, int64_t trunk_size, int64_t draw,
 			       const int64_t *bases, int64_t n_bases, int64_t *looked_at)
@@ -64,7 +69,7 @@ static bool is_cached(struct bench *self, uint32_t offset)
 	return sws_slots_usage(self->device, offset) & SWS_SLOT_CACHED;
 }
 
-/* One part of a task's call, or the begin of its next. */
+/* Runs one part of a task's call, or begins its next call. */
 static void lead(struct bench *self, uint32_t task)
 {
 	struct sws_slots_call *call = &self->calls[task];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_stall.c - any context: a list led in any order of its parts, what it counted decided
- * again, and counters, rounds and sleepers of any numbers.
+ * fuzz_stall.c - any context: a list whose functions are called in any order, a second decision
+ * from its counts, and random counters, rounds and sleepers.
  */
 #include "input.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A tick of a faster clock is less than what a sleep's length is told in. */
+/* A tick of a faster clock is less than the unit of a sleep's length. */
 enum { US_PER_S = 1000000 };
 
 static struct sws_stall_context draw_context(struct input *input)
@@ -40,7 +40,7 @@ static struct sws_stall_counts draw_counts(struct input *input)
 static int lead(struct sws_stall_list *list, struct input *input)
 {
 	const uint8_t part = input_byte(input) % 8;
-	/* In an order that no compiler chooses. */
+	/* Separate statements, so that the order does not depend on the compiler. */
 	const uint16_t page = part > 5 ? (uint16_t)input_number(input) : 0;
 	const uint32_t base_pages = part > 5 ? input_or(input, 1) : 0;
 
@@ -56,7 +56,7 @@ static int lead(struct sws_stall_list *list, struct input *input)
 	case 4:
 		return sws_stall_paged_out(list, input_bit(input));
 	case 5:
-		/* Others change the zone's flags meanwhile. */
+		/* Others change the zone's flags in between. */
 		list->flags = (uint8_t)input_below(input, 8);
 		return SWS_OK;
 	default:
@@ -79,7 +79,7 @@ static void follow_list(const struct sws_stall_context *context, struct input *i
 		return;
 	while (input->left && list.state != SWS_STALL_STATE_ENDED) {
 		memcpy(&before, &list, sizeof(list));
-		/* A part that is not the next changes nothing. */
+		/* A call in the wrong state has no effect. */
 		if (lead(&list, input) != SWS_OK)
 			/* NOLINTNEXTLINE(bugprone-suspicious-*,cert-*): padding was copied, too */
 			MUST(memcmp(&before, &list, sizeof(list)) == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz_stall_replay.c - any columns of pages and of lists, by any rules, the flags with
- * the rows, with the lists, or led on by node.
+ * fuzz_stall_replay.c - any columns of pages and of lists, with any rules; the flags come with the
+ * rows, with the lists, or are carried over by node.
  */
 #include "input.h"
 
@@ -37,7 +37,7 @@ static void draw_columns(struct columns *self, struct input *input)
 	}
 	for (uint32_t list = 0; list < LISTS; list++) {
 		end += input_below(input, ROWS / LISTS) + 1;
-		/* A list may end before it begins, never behind the rows. */
+		/* A list may end before it begins, but never after the rows. */
 		self->ends[list] = input_below(input, 64) == 63 ? input_below(input, ROWS) : end;
 		self->caller[list] = (uint8_t)input_below(input, SWS_STALL_CALLER_BITS + 2);
 		self->priority[list] = (uint8_t)input_or(input, 12);
@@ -81,7 +81,7 @@ static void replay_columns(struct sws_stall_replay *replay, struct columns *colu
 	MUST((error == SWS_ERROR_BAD_ARGUMENT) == (results.problem != SWS_STALL_NO_PROBLEM));
 }
 
-/* Of each set one that stays: to make it costs a thousand times what its lists do. */
+/* One replay per set is reused: creating it takes a thousand times as long as its lists. */
 static struct sws_stall_replay *kept_replay(enum sws_stall_set set)
 {
 	static struct sws_stall_replay *kept[SETS];
@@ -94,7 +94,7 @@ static struct sws_stall_replay *kept_replay(enum sws_stall_set set)
 	return (uint32_t)set < SETS ? kept[set] : NULL;
 }
 
-/* One with little memory: it frees all that it got. */
+/* Creates a replay with little memory: it frees all that it got. */
 static void make_and_free(enum sws_stall_set set, struct scarce *memory)
 {
 	struct sws_allocator seam = scarce_seam(memory);

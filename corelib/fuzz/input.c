@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 enum {
-	ROOM = 16 << 20, /* zeroing more than that takes too much of a fuzzer's time */
+	/* Zeroing more than that takes too much of a fuzzer's time. */
+	ROOM = 16 << 20,
 };
 
 _Noreturn void input_failed(const char *file, int line, const char *condition)
@@ -83,7 +84,7 @@ static void *scarce_resize(void *context, void *pointer, size_t size)
 	block = realloc(pointer, size);
 	MUST(block);
 	self->held += malloc_usable_size(block) - before;
-	/* What malloc rounds up may go beyond the room, and is not to wrap it. */
+	/* malloc may round the size up beyond the room, which must not wrap. */
 	self->room = self->room < self->held ? self->held : self->room;
 	return block;
 }

@@ -27,7 +27,7 @@ static void verify(const struct sws_des *des)
 	CHECK(sws_des_verify(des, &reason) == SWS_OK);
 }
 
-/* The next event is this CPU's, at this time. */
+/* Checks that the next event belongs to this CPU at this time. */
 static void expect(struct sws_des *des, uint32_t cpu, uint64_t now)
 {
 	uint32_t who = 0;
@@ -90,7 +90,7 @@ static void events_of_one_time_come_in_the_order_of_their_making(void)
 	sws_des_free(des);
 }
 
-/* CPU 0, 4 (other socket), 1 (same core), 2 (same socket) ask at 0, 1, 2, 3. */
+/* CPU 0, 4 (other socket), 1 (same core), 2 (same socket) request the lock at 0, 1, 2, 3. */
 static struct sws_des *four_that_ask(enum sws_lock_kind kind)
 {
 	static const uint32_t order[] = { 0, 4, 1, 2 };
@@ -196,18 +196,18 @@ static void a_sleep_that_is_cut_short_counts_as_long_as_it_was(void)
 	run(des, 3, 40);
 	CHECK(sws_des_peek(des, &next) && next == 40);
 	expect(des, 2, 40);
-	/* CPU 2's event is taken: the next is CPU 3's, of the same time. */
+	/* CPU 2's event is taken: the next is CPU 3's, at the same time. */
 	CHECK(sws_des_peek(des, &next) && next == 40);
 	CHECK(sws_des_hasten(des, 1) == SWS_OK);
 	verify(des);
-	/* CPU 3's event was there before; its own time has come already, so it keeps its place. */
+	/* CPU 3's event was created before; it is due now, so it keeps its place. */
 	CHECK(sws_des_hasten(des, 3) == SWS_OK);
 	expect(des, 3, 40);
 	expect(des, 1, 40);
 	CHECK(sws_des_cpu_of(des, 1).run_ns == 40);
 	expect(des, 0, 100);
 	CHECK(!sws_des_peek(des, &next));
-	/* Who has no event, or holds a lock, is not hastened. */
+	/* A CPU without an event, or with a lock, cannot be hastened. */
 	CHECK(sws_des_hasten(des, 1) == SWS_ERROR_BAD_ARGUMENT);
 	CHECK(sws_des_hasten(des, 9) == SWS_ERROR_BAD_ARGUMENT);
 	lock(des, 0, 0, 0);
@@ -221,13 +221,13 @@ static void an_interrupt_waits_for_who_has_interrupts_off(void)
 {
 	struct sws_des *des = make(8, 2, SWS_LOCK_QUEUED);
 
-	/* CPU 2 has interrupts on, lock or no lock. */
+	/* CPU 2 has interrupts on, with or without a lock. */
 	lock(des, 2, 1, 0);
 	expect(des, 2, 0);
 	run(des, 2, 500);
 	CHECK(interrupt(des, 3, 2) == SWS_OK);
 	expect(des, 3, 0);
-	/* CPU 0 has them off for a lock, CPU 1 while it waits for it, too. */
+	/* CPU 0 has them off for a lock, and so has CPU 1 while it waits for that lock. */
 	CHECK(sws_des_lock(des, 0, 0, 1, true) == SWS_OK);
 	expect(des, 0, 7);
 	run(des, 0, 100);
@@ -240,7 +240,7 @@ static void an_interrupt_waits_for_who_has_interrupts_off(void)
 	CHECK(interrupt(des, 6, 8) == SWS_ERROR_BAD_ARGUMENT);
 	verify(des);
 	expect(des, 0, 107);
-	/* In one step from one lock to the next: what waited between is taken. */
+	/* From one lock to the next in one step: interrupts that waited in between are taken. */
 	unlock(des, 0, 0);
 	CHECK(sws_des_lock(des, 0, 0, 1, true) == SWS_OK);
 	expect(des, 4, 107);
@@ -250,7 +250,7 @@ static void an_interrupt_waits_for_who_has_interrupts_off(void)
 	unlock(des, 1, 0);
 	expect(des, 3, 139);
 	expect(des, 5, 139);
-	/* CPU 0 took what was sent before its second lock. */
+	/* CPU 0 took the interrupts that were sent before its second lock. */
 	CHECK(sws_des_interrupts_on(des, 0) == 1 && sws_des_interrupts_on(des, 8) == 0);
 	CHECK(sws_des_interrupt(des, 6, 0, 0, 3) == SWS_OK);
 	expect(des, 6, 139);
@@ -301,7 +301,7 @@ static void a_config_out_of_range_is_refused(void)
 
 enum { MANY = 37, LOCKS = 3 };
 
-/* Each CPU in turn: thinks, takes a lock, holds it, gives it back; random times from one stream. */
+/* Each CPU in turn thinks, takes a lock, holds it, releases it; random times from one stream. */
 static uint64_t crowd(enum sws_lock_kind kind, uint64_t seed)
 {
 	struct sws_des *des = make(MANY, LOCKS, kind);

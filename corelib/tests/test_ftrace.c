@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One line of each form that tracefs and trace-cmd have, and every kind of event text. */
+/* One line of each form of tracefs and trace-cmd, and every kind of event text. */
 static const char forms[] =
 	"# tracer: nop\n"
 	"# entries-in-buffer/entries-written: 10/25   #P:8\n"

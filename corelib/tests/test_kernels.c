@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Kernels up to the first without a name. */
+/* Returns the number of kernels, up to the first without a name. */
 static int count_kernels(void)
 {
 	int n = 0;
@@ -30,7 +30,7 @@ static void each_kernel_has_a_name_of_its_own(void)
 	CHECK(!sws_kernel_name((enum sws_kernel)4096));
 }
 
-/* A machine is made of mappings and slots, so it cannot know more than slots do. */
+/* A machine consists of mappings and slots, so it cannot support more kernels than slots do. */
 static void a_mechanism_makes_what_it_knows_and_refuses_the_rest(void)
 {
 	const int n = count_kernels();

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Costs that tell from a sum of holds what it is made of. */
+/* Costs with which the composition of a sum of holds is unambiguous. */
 static void set_costs(struct sws_machine_costs *costs)
 {
 	*costs = (struct sws_machine_costs){
@@ -72,7 +72,7 @@ static void verify(const struct sws_machine *machine)
 		check_failed(__FILE__, __LINE__, reason);
 }
 
-/* Runs until a time, verifying after every so many events; the number of events. */
+/* Runs until a time and verifies every `stride` events; returns the number of events. */
 static uint64_t run(struct sws_machine *machine, uint64_t until_ns, uint64_t stride)
 {
 	uint64_t events = 0;
@@ -101,7 +101,7 @@ static uint64_t acquisitions(const struct sws_machine *machine, enum sws_machine
 	return sws_machine_site_of(machine, site).acquisitions;
 }
 
-/* How far two counts of the same pages may lie apart while some are under way. */
+/* Returns true if two counts of the same pages differ by at most those under way. */
 static bool near(uint64_t a, uint64_t b, uint64_t under_way)
 {
 	return a <= b + under_way && b <= a + under_way;
@@ -171,7 +171,7 @@ static void a_batched_list_of_4_8_takes_one_hold_for_all_removals(void)
 		remove = sws_machine_site_of(machine, SWS_SITE_TREE_REMOVE);
 		out = sum(machine, offsetof(struct sws_machine_cpu, reclaimed));
 		CHECK(out > 2000);
-		/* Two CPUs may be under way with a list each. */
+		/* Two CPUs may be processing a list each. */
 		CHECK(remove.longest_hold_ns == 100 + (pages - 1) * 60 + pages * 50);
 		CHECK(near(remove.acquisitions * pages, out, 2 * pages));
 		CHECK(near(acquisitions(machine, SWS_SITE_PUT), out, 2 * pages));
@@ -189,7 +189,7 @@ static void a_batched_list_takes_a_hold_for_each_trunk(void)
 
 	config.writers = 2;
 	config.removal = SWS_REMOVAL_BATCHED;
-	/* A CPU's slots come 64 at a time, so a list of 32 mostly lies in one trunk of 256. */
+	/* A CPU gets 64 slots at a time, so a list of 32 is usually in one trunk of 256. */
 	config.device.trunk_shift = 8;
 	machine = make(&config);
 	run(machine, 20000000, 1000);
@@ -275,7 +275,7 @@ static void a_walkers_page_of_5_7_skips_the_cache_on_its_way_in(void)
 	sws_machine_free(machine);
 }
 
-/* Activated once for each page that came in, and looked at once more before it goes out. */
+/* Activated once for each page that came in, and tested once more before it goes out. */
 static void a_page_that_comes_in_is_activated_by_the_first_scan(void)
 {
 	static const uint32_t ratios[] = { 1, 3, 11 };
@@ -323,7 +323,7 @@ static void a_slot_of_5_8_is_recorded_on_its_way_out_in_and_back(void)
 	}
 }
 
-/* A writer's own pages cost it no interrupt; kswapd, and the other writer, interrupt it. */
+/* A writer's own pages need no interrupt; kswapd, and the other writer, interrupt it. */
 static void a_page_of_another_task_is_written_when_its_cpu_was_interrupted(void)
 {
 	for (uint32_t writers = 1; writers <= 2; writers++) {
@@ -393,7 +393,7 @@ static void writers_of_6_1_reclaim_for_themselves_and_exit(void)
 		CHECK(acquisitions(machine, SWS_SITE_CLUSTER_SEARCH) >= out);
 		CHECK(acquisitions(machine, SWS_SITE_SWAP_FREE) == out);
 		CHECK(acquisitions(machine, SWS_SITE_RETURN_CACHE) == out);
-		/* What is left in use waits in the CPUs' caches. */
+		/* The slots still in use wait in the CPUs' caches. */
 		CHECK(sws_machine_slots_in_use(machine, 0) <= 4 * 2 * 64);
 		CHECK(near(acquisitions(machine, SWS_SITE_TREE_SHADOW), out, 4 * 64));
 		sws_machine_free(machine);
@@ -412,7 +412,7 @@ static void walkers_of_6_1_drop_pages_and_rest_after_their_accesses(void)
 	config.drop_percent = 60;
 	machine = make(&config);
 	CHECK(sws_machine_run(machine, 0, UINT64_MAX, &more, &events) == SWS_OK);
-	/* Of 12000 pages 2000 were in memory and 10000 on the device, 60 in 100 of both went. */
+	/* Of 12000 pages 2000 were in memory and 10000 on the device; 60 % of both were dropped. */
 	CHECK(near(sws_machine_slots_in_use(machine, 0), 4000, 4 * 2 * 64 + 200));
 	run(machine, UINT64_MAX, 1000);
 	in = sum(machine, offsetof(struct sws_machine_cpu, pages_in));
@@ -445,7 +445,7 @@ static void pages_read_from_an_asynchronous_device_pass_the_cache(void)
 		in = sum(machine, offsetof(struct sws_machine_cpu, pages_in));
 		out = sum(machine, offsetof(struct sws_machine_cpu, pages_out));
 		CHECK(in > 2000);
-		/* What was only read need not be written again. */
+		/* Pages that were only read need not be written again. */
 		CHECK(out < in);
 		CHECK(near(acquisitions(machine, SWS_SITE_TREE_READ), in, 4));
 		CHECK(acquisitions(machine, SWS_SITE_LRU_ROTATE) > 10);
@@ -538,7 +538,7 @@ static void the_same_seed_gives_the_same_run_in_chunks_of_any_size(void)
 	CHECK(first != digest(&config, 1000));
 }
 
-/* A base's store that looks as far as a call may. */
+/* The function of a policy that claims to have read as many bases as a call may. */
 static int64_t look_far(int64_t cpu, int64_t mm, int64_t base, int64_t next, int64_t lowest,
 			int64_t highest, int64_t trunk_size, int64_t draw, const int64_t *bases,
 			int64_t n_bases, int64_t *looked_at)
@@ -571,7 +571,7 @@ static void a_call_comes_back_when_the_devices_looked_far(void)
 		const uint64_t stores = sws_machine_slots_work(machine).stores;
 
 		CHECK(sws_machine_run(machine, UINT64_MAX, UINT64_MAX, &more, &events) == SWS_OK);
-		/* One event, of a batch at most. */
+		/* At most the events of one batch. */
 		CHECK(sws_machine_slots_work(machine).stores - stores <= 64);
 	}
 	CHECK(more);
@@ -581,8 +581,8 @@ static void a_call_comes_back_when_the_devices_looked_far(void)
 enum { GETS = 3000, STREAMS = 3 };
 
 /*
- * Each stream sends half of its pages out; then with each of the others a page comes in,
- * in turn one of its own and one of the next stream's.
+ * Each stream sends half of its pages out; then with each further page out a page comes in,
+ * alternately one of its own and one of the next stream's.
  */
 static struct sws_machine_config streams_of(enum sws_kernel kernel,
 					    struct sws_machine_request *requests)
@@ -639,7 +639,7 @@ static void streams_do_each_request_once(void)
 		CHECK(acquisitions(machine, SWS_SITE_DUPLICATE) == out);
 		CHECK(acquisitions(machine, SWS_SITE_SWAP_FREE) == out / 2);
 		CHECK(acquisitions(machine, SWS_SITE_LRU_ACTIVE) == 0);
-		/* What is not free again is in the CPUs' caches. */
+		/* The slots that are not free again are in the CPUs' caches. */
 		CHECK(sws_machine_slots_in_use(machine, 0) >= out / 2);
 		CHECK(sws_machine_slots_in_use(machine, 0) <= out / 2 + 2 * 64 * STREAMS);
 		sws_machine_free(machine);
@@ -671,8 +671,8 @@ static void a_put_sleeps_until_another_stream_sent_its_page_out(void)
 }
 
 /*
- * A stream's 705th page goes to its list at once, with 14 others (15 a pagevec), and its
- * slot to a return cache that is full (64 at a time): while they are flushed, two other
+ * A stream's 705th page is added to its list at once, together with 14 others (a pagevec has 15),
+ * and its slot to a return cache that is full (64 slots): while the cache is flushed, two other
  * streams send all pages of the list out; these come in again at the end.
  */
 static void a_page_goes_out_again_before_its_slot_is_given_back(void)
@@ -752,7 +752,7 @@ static void a_config_out_of_range_is_refused(void)
 {
 	struct sws_machine_config config = config_of(SWS_KERNEL_5_8);
 
-	refuse(config); /* nobody does anything */
+	refuse(config); /* There are no tasks. */
 	config.writers = 1;
 	config.costs.lru_page_ns = 0;
 	refuse(config);
@@ -766,7 +766,7 @@ static void a_config_out_of_range_is_refused(void)
 	refuse(config);
 	config.frames = 4096;
 	config.walkers = 8;
-	refuse(config); /* more pages than memory and slots */
+	refuse(config); /* There are more pages than memory and slots. */
 	config.walkers = 0;
 	config.list_pages = 0;
 	refuse(config);
@@ -774,7 +774,7 @@ static void a_config_out_of_range_is_refused(void)
 	refuse(config);
 	config.list_pages = SWS_MACHINE_LIST_MAX;
 	config.frames = 2 * 2 * SWS_MACHINE_FRAMES_KEPT;
-	refuse(config); /* its lists hold more than half of its memory */
+	refuse(config); /* Its lists hold more than half of its memory. */
 	config.frames = 4096;
 	config.list_pages = 32;
 	config.removal = SWS_REMOVAL_BATCHED + 1;
@@ -782,7 +782,7 @@ static void a_config_out_of_range_is_refused(void)
 	config.removal = SWS_REMOVAL_PAGE_BY_PAGE;
 	config.shares_memory = true;
 	config.accesses = 100;
-	refuse(config); /* a writer that exits frees pages of its node alone */
+	refuse(config); /* A writer that exits frees pages of its own node only. */
 	config.accesses = 0;
 	config.shares_memory = false;
 	config.nodes = 2;
@@ -791,24 +791,24 @@ static void a_config_out_of_range_is_refused(void)
 	refuse(config);
 	config.device.slots = (1 << 28) + 1;
 	config.device.trunk_shift = 9;
-	refuse(config); /* too many trunks */
+	refuse(config); /* There are too many trunks. */
 	config = limited();
 	config.writers = 1;
 	config.channels = 1;
-	refuse(config); /* a page under writeback when its writer exits */
+	refuse(config); /* A page may be under writeback when its writer exits. */
 	config.channels = 0;
 	config.memory_max = 8000;
-	refuse(config); /* the node's watermarks come before the limit */
+	refuse(config); /* The node's watermarks are reached before the limit. */
 	config.memory_max = 0;
 	config.drop_percent = 25;
-	refuse(config); /* pages drop under a limit alone */
+	refuse(config); /* Pages are dropped under a limit only. */
 	config = limited();
 	config.writers = 1;
 	config.swap_writeback_tags = (enum sws_machine_tags)3;
 	refuse(config);
 }
 
-/* A block's old content: never zeros. */
+/* Returns memory with old content, never zeros. */
 static void *resize_dirty(void *context, void *pointer, size_t size)
 {
 	void *block = sws_libc_allocator.resize(NULL, pointer, size);
@@ -903,32 +903,32 @@ static void requests_that_cannot_be_done_are_refused(void)
 	config.n_requests = 4;
 	sws_machine_free(make(&config));
 	config.writers = 1;
-	refuse(config); /* not alone */
+	refuse(config); /* There are other tasks. */
 	config.writers = 0;
 	config.channels = 1;
 	refuse(config);
-	rows[3].page = 4; /* no such page */
+	rows[3].page = 4; /* The page is unknown. */
 	refuse_requests(rows, 4, 3);
-	rows[3].page = 1; /* in twice */
+	rows[3].page = 1; /* The page comes in twice. */
 	refuse_requests(rows, 4, 3);
-	rows[3] = (struct sws_machine_request){ 1, 0, 1, false }; /* out twice */
+	rows[3] = (struct sws_machine_request){ 1, 0, 1, false }; /* The page goes out twice. */
 	refuse_requests(rows, 4, 3);
-	rows[3] = (struct sws_machine_request){ 1, 0, 2, true }; /* never out */
+	rows[3] = (struct sws_machine_request){ 1, 0, 2, true }; /* The page never goes out. */
 	refuse_requests(rows, 4, 3);
-	rows[3] = (struct sws_machine_request){ 1, 1, 0, true }; /* another mm */
+	rows[3] = (struct sws_machine_request){ 1, 1, 0, true }; /* The stream has another mm. */
 	refuse_requests(rows, 4, 3);
-	rows[3] = (struct sws_machine_request){ 2, 0, 0, true }; /* no such stream */
+	rows[3] = (struct sws_machine_request){ 2, 0, 0, true }; /* The stream is unknown. */
 	refuse_requests(rows, 4, 3);
 	memcpy(rows, right, sizeof(rows));
 	rows[0] = right[1];
 	rows[1] = right[0];
 	rows[2] = right[3];
-	rows[3] = right[2]; /* each waits for the other */
+	rows[3] = right[2]; /* Each stream waits for the other. */
 	refuse_requests(rows, 4, 0);
-	rows[0].page = 0; /* for itself */
+	rows[0].page = 0; /* The stream waits for itself. */
 	rows[2].page = 1;
 	refuse_requests(rows, 4, 0);
-	refuse_requests(right, 2, 1); /* nothing of the second stream */
+	refuse_requests(right, 2, 1); /* The second stream has no requests. */
 }
 
 static void memory_too_small_for_what_comes_back_is_refused(void)
@@ -1039,7 +1039,7 @@ static void an_actor_changes_cpu_where_one_is_free(void)
 
 	CHECK(changes_of(0, 0, &of_those_who_stay) == 0);
 	CHECK(changes_of(0, 100000, &pages_out) == 0 && pages_out > 1000);
-	/* Spare CPUs alone change nothing: nobody goes there. */
+	/* Spare CPUs alone change nothing: no actor moves. */
 	CHECK(changes_of(3, 0, &pages_out) == 0 && pages_out == of_those_who_stay);
 	/* Three walkers for 20 ms, on average 100 us and the time to the next page each. */
 	CHECK(changes_of(3, 100000, &pages_out) > 200 && pages_out > 1000);
@@ -1054,7 +1054,7 @@ static void a_closed_loop_by_hand(void)
 	sws_des_config_init(&config.des);
 	config.des.cpus = 2;
 	config.des.cpus_per_socket = 2;
-	/* Without thinking the lock goes to and fro: hold 10, three ways of 30. */
+	/* Without think time the lock alternates: hold 10, three transfers of 30. */
 	CHECK(sws_closed_loop(&config, 5, &site, &now) == SWS_OK);
 	CHECK(site.acquisitions == 5 && now == 400);
 	CHECK(site.moved == 4 && site.contended == 5);

@@ -7,7 +7,7 @@
 
 enum { ROOM = 200, CPUS_MAX = 16, SITES = SWS_SITES };
 
-/* Any cost but nothing: the log is held to what the machine counts, whatever that is. */
+/* Arbitrary nonzero costs: the log is compared with the counts of the machine. */
 static void set_costs(struct sws_machine_costs *costs)
 {
 	uint64_t each[sizeof(*costs) / sizeof(uint64_t)];
@@ -82,7 +82,7 @@ static void check_span(const struct sws_machine_log *log, const struct sws_span 
 	}
 }
 
-/* Logs until a time, and holds the sums to what the sites counted meanwhile. */
+/* Logs until a time, and compares the sums with the counts of the sites. */
 static struct sums log_until(struct sws_machine *machine, uint64_t until_ns)
 {
 	struct sws_des_site before[SITES];
@@ -167,7 +167,7 @@ static void locks_have_names_and_places(void)
 	CHECK(of_class[SWS_LOCK_CLASS_SI] == 2 && of_class[SWS_LOCK_CLASS_RECORD] == 0);
 	CHECK(of_class[SWS_LOCK_CLASS_TREE] == 2 * (1 << 15 >> 10));
 	CHECK(of_class[SWS_LOCK_CLASS_CLUSTER] == 2 * (1 << 15) / 256);
-	/* The last one is the last cluster of the last device. */
+	/* The last lock is the last cluster of the last device. */
 	CHECK(sws_machine_log_lock(log, lock - 1, &identity) == SWS_OK);
 	CHECK(identity.owner == 1 && identity.part == (1 << 15) / 256 - 1);
 	CHECK(!strcmp(sws_lock_class_name(SWS_LOCK_CLASS_TREE), "tree_lock"));

@@ -25,7 +25,7 @@ static void verify(const struct sws_mappings *mappings)
 	CHECK(sws_mappings_verify(mappings, &reason) == SWS_OK);
 }
 
-/* One page through its whole life; returns acquisitions and descents of add, start, end, delete. */
+/* Passes one page through its life; returns the work of add, start, end, delete. */
 static void live(struct sws_mappings *mappings, uint32_t mapping, uint64_t index,
 		 struct sws_mapping_work work[4])
 {
@@ -120,14 +120,14 @@ static void a_shadow_stays_in_6_1_until_its_slot_is_freed(void)
 		CHECK(sws_mapping_delete(mappings, 0, 70, SHADOW, &work) == SWS_OK);
 		CHECK(sws_mapping_lookup(mappings, 0, 70) == (stays ? SHADOW : 0));
 		CHECK(sws_mapping_nodes(mappings, 0) == (stays ? 2u : 0u));
-		/* A page takes a shadow's place as it takes an empty one. */
+		/* A page replaces a shadow as it fills an empty place. */
 		CHECK(sws_mapping_add(mappings, 0, 70, FOLIO, &work) == SWS_OK);
 		CHECK(sws_mapping_delete(mappings, 0, 70, SHADOW, &work) == SWS_OK);
 		work = (struct sws_mapping_work){ 0 };
 		CHECK(sws_mapping_clear_shadow(mappings, 0, 70, &work) == SWS_OK);
 		CHECK(work.acquisitions == stays && work.tree.descents == stays);
 		CHECK(sws_mapping_lookup(mappings, 0, 70) == 0);
-		/* The lock is taken and the tree walked even where no shadow is left. */
+		/* The lock is taken and the tree walked even if no shadow is left. */
 		CHECK(sws_mapping_clear_shadow(mappings, 0, 70, &work) == SWS_OK);
 		CHECK(work.acquisitions == 2u * stays);
 		CHECK(sws_mapping_nodes(mappings, 0) == 0);
@@ -156,7 +156,7 @@ static void reclaim_leaves_a_shadow_of_a_file_page_but_in_4_8_none_in_the_root(v
 		work = (struct sws_rtree_work){ 0 };
 		CHECK(sws_mapping_remove(mappings, file, 70, SHADOW, &work) == SWS_OK);
 		CHECK(work.descents == 1 && work.nodes_touched == 2 && work.nodes_freed == 0);
-		/* DIRTY at the leaf, above it and in the root; two tags at the leaf alone. */
+		/* DIRTY at the leaf, above it and in the root; two other tags at the leaf only. */
 		CHECK(work.tag_words_touched == 3 + 1 + 1);
 		CHECK(sws_mapping_lookup(mappings, file, 70) == SHADOW);
 		CHECK(!sws_mapping_tagged(mappings, file, SWS_RTREE_TAG_DIRTY));

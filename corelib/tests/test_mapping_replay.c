@@ -139,7 +139,7 @@ static void a_file_page_lives_beside_swap_pages(void)
 	const struct row rows[] = {
 		{ SWS_MAPPING_REPLAY_FILE_ADD, F, 7, FILE_KEY, 0 },
 		{ SWS_MAPPING_REPLAY_FILE_DIRTY, 0, 7, FILE_KEY, 0 },
-		/* A probe names the file by its address, and the page's index agrees. */
+		/* A probe identifies the file by its address, and the page's index agrees. */
 		{ SWS_MAPPING_REPLAY_START, F, 7, 0xffff888000000000, 0 },
 		{ SWS_MAPPING_REPLAY_END, F, 7, 0xffff888000000000, 0 },
 		{ SWS_MAPPING_REPLAY_FILE_DELETE, F, 7, FILE_KEY, 0 },

@@ -6,7 +6,7 @@
 static const uint64_t MS = 1000000;
 static const uint64_t ALL = UINT64_MAX;
 
-/* 700 pages of memory, a pool of 550, no file: what is asked for beside it decides who is reclaimed. */
+/* 700 pages of memory, a pool of 550, no file: further pages determine who is reclaimed. */
 static struct sws_reclaim_config small(enum sws_stall_set rules)
 {
 	struct sws_reclaim_config config;
@@ -40,118 +40,119 @@ static struct sws_reclaim_config small(enum sws_stall_set rules)
 
 static struct sws_reclaim *make(const struct sws_reclaim_config *config)
 {
-	struct sws_reclaim *vm = NULL;
+	struct sws_reclaim *reclaim = NULL;
 
-	CHECK(sws_reclaim_new(config, &vm) == SWS_OK);
-	return vm;
+	CHECK(sws_reclaim_new(config, &reclaim) == SWS_OK);
+	return reclaim;
 }
 
-/* Runs to a time or to the end, a few units of work at a time, and looks at all after each. */
-static bool run(struct sws_reclaim *vm, uint64_t until_ns)
+/* Runs to a time or to the end, a few units of work at a time, and verifies after each. */
+static bool run(struct sws_reclaim *reclaim, uint64_t until_ns)
 {
 	const char *reason = NULL;
 	bool more = true;
 
 	while (more) {
-		CHECK(sws_reclaim_run(vm, until_ns, 40, &more) == SWS_OK);
-		CHECK(sws_reclaim_verify(vm, &reason) == SWS_OK);
+		CHECK(sws_reclaim_run(reclaim, until_ns, 40, &more) == SWS_OK);
+		CHECK(sws_reclaim_verify(reclaim, &reason) == SWS_OK);
 	}
-	return sws_reclaim_outcome(vm) == SWS_RECLAIM_NO_PROBLEM;
+	return sws_reclaim_outcome(reclaim) == SWS_RECLAIM_NO_PROBLEM;
 }
 
 static void a_pool_that_fits_is_filled_served_and_dropped(void)
 {
 	struct sws_reclaim_config config = small(SWS_STALL_MMOTM);
-	struct sws_reclaim *vm = make(&config);
+	struct sws_reclaim *reclaim = make(&config);
 	struct sws_reclaim_round round;
 	struct sws_reclaim_counts counts;
 	struct sws_reclaim_state state;
 
-	CHECK(run(vm, ALL));
-	round = sws_reclaim_round_of(vm, 0);
-	counts = sws_reclaim_counts_of(vm);
-	state = sws_reclaim_state_of(vm);
-	/* Each page once, and nobody has to wait: 110 sets, then one operation each 43 us. */
+	CHECK(run(reclaim, ALL));
+	round = sws_reclaim_round_of(reclaim, 0);
+	counts = sws_reclaim_counts_of(reclaim);
+	state = sws_reclaim_state_of(reclaim);
+	/* Each page once, without waiting: 110 sets, then one operation every 43 us. */
 	CHECK(round.serve_ns == 110 * 43000 + 550 * 1500);
 	CHECK(round.ops == (100 * MS + 42999) / 43000 && counts.ops == round.ops);
 	CHECK(round.minor_faults == 550 && round.major_faults == 0);
 	CHECK(round.io_ns == 0 && counts.dirtied == 0 && counts.disk_written == 0);
 	CHECK(state.free[0] == 300 && state.free[1] == 400 && state.swap_used == 0);
 	CHECK(round.end_ns == state.now_ns);
-	sws_reclaim_free(vm);
+	sws_reclaim_free(reclaim);
 }
 
 static void normal_is_used_first_and_dma32_keeps_its_reserve(void)
 {
 	struct sws_reclaim_config config = small(SWS_STALL_3_9);
-	struct sws_reclaim *vm = make(&config);
+	struct sws_reclaim *reclaim = make(&config);
 	struct sws_reclaim_state state;
 
-	CHECK(run(vm, 20 * MS));
-	state = sws_reclaim_state_of(vm);
-	/* Normal: min 24 * 400 / 700 = 13, low 16. The other 550 - 384 come from DMA32. */
+	CHECK(run(reclaim, 20 * MS));
+	state = sws_reclaim_state_of(reclaim);
+	/* Normal: min 24 * 400 / 700 = 13, low 16. The other 550 - 384 pages come from DMA32. */
 	CHECK(state.free[1] == 16 && state.active_anon[1] == 384);
 	CHECK(state.free[0] == 300 - 166 && state.active_anon[0] == 166);
-	CHECK(sws_reclaim_pool_page_of(vm, 0).where == SWS_RECLAIM_ACTIVE &&
-	      sws_reclaim_pool_page_of(vm, 0).young);
-	CHECK(sws_reclaim_pool_page_of(vm, 0).zone == 1 &&
-	      sws_reclaim_pool_page_of(vm, 549).zone == 0);
-	sws_reclaim_free(vm);
+	CHECK(sws_reclaim_pool_page_of(reclaim, 0).where == SWS_RECLAIM_ACTIVE &&
+	      sws_reclaim_pool_page_of(reclaim, 0).young);
+	CHECK(sws_reclaim_pool_page_of(reclaim, 0).zone == 1 &&
+	      sws_reclaim_pool_page_of(reclaim, 549).zone == 0);
+	sws_reclaim_free(reclaim);
 }
 
 static void a_file_is_written_whole_and_its_pages_go_with_it(void)
 {
 	const uint32_t files[] = { 60 };
 	struct sws_reclaim_config config = small(SWS_STALL_SERIES_8);
-	struct sws_reclaim *vm = NULL;
+	struct sws_reclaim *reclaim = NULL;
 	struct sws_reclaim_counts counts;
 
 	config.file_pages = files;
-	vm = make(&config);
-	CHECK(run(vm, ALL));
-	counts = sws_reclaim_counts_of(vm);
+	reclaim = make(&config);
+	CHECK(run(reclaim, ALL));
+	counts = sws_reclaim_counts_of(reclaim);
 	CHECK(counts.dirtied == 60 && counts.disk_written == 60 + counts.swapped_out);
-	/* A page takes its copy, and 1/30720 s on the disk; nothing is written twice. */
-	CHECK(sws_reclaim_round_of(vm, 0).io_ns > 60 * (3000 + 32000));
-	CHECK(sws_reclaim_state_of(vm).free[0] == 300 && sws_reclaim_state_of(vm).free[1] == 400);
-	sws_reclaim_free(vm);
+	/* A page takes its copy, and 1/30720 s on the disk; no page is written twice. */
+	CHECK(sws_reclaim_round_of(reclaim, 0).io_ns > 60 * (3000 + 32000));
+	CHECK(sws_reclaim_state_of(reclaim).free[0] == 300 &&
+	      sws_reclaim_state_of(reclaim).free[1] == 400);
+	sws_reclaim_free(reclaim);
 }
 
 static void a_writer_waits_until_its_time_has_come(void)
 {
 	const uint32_t files[] = { 60 };
 	struct sws_reclaim_config config = small(SWS_STALL_SERIES_8);
-	struct sws_reclaim *vm = NULL;
+	struct sws_reclaim *reclaim = NULL;
 	uint64_t began = 0;
 
 	config.file_pages = files;
 	config.write_delay_ns = 50 * MS;
-	vm = make(&config);
-	CHECK(run(vm, 40 * MS));
-	began = sws_reclaim_round_of(vm, 0).serve_ns;
-	CHECK(began > 0 && sws_reclaim_counts_of(vm).dirtied == 0);
-	CHECK(run(vm, began + 49 * MS));
-	CHECK(sws_reclaim_counts_of(vm).dirtied == 0);
-	CHECK(run(vm, began + 51 * MS));
-	CHECK(sws_reclaim_counts_of(vm).dirtied > 0);
-	sws_reclaim_free(vm);
+	reclaim = make(&config);
+	CHECK(run(reclaim, 40 * MS));
+	began = sws_reclaim_round_of(reclaim, 0).serve_ns;
+	CHECK(began > 0 && sws_reclaim_counts_of(reclaim).dirtied == 0);
+	CHECK(run(reclaim, began + 49 * MS));
+	CHECK(sws_reclaim_counts_of(reclaim).dirtied == 0);
+	CHECK(run(reclaim, began + 51 * MS));
+	CHECK(sws_reclaim_counts_of(reclaim).dirtied > 0);
+	sws_reclaim_free(reclaim);
 }
 
 static uint64_t file_ns_by_turn(uint64_t async_turn_ns)
 {
 	const uint32_t files[] = { 400 };
 	struct sws_reclaim_config config = small(SWS_STALL_3_9);
-	struct sws_reclaim *vm = NULL;
+	struct sws_reclaim *reclaim = NULL;
 	uint64_t ns = 0;
 
 	config.file_pages = files;
 	config.items = 160;
 	config.serve_ns = 2000 * MS;
 	config.async_turn_ns = async_turn_ns;
-	vm = make(&config);
-	CHECK(run(vm, ALL));
-	ns = sws_reclaim_round_of(vm, 0).io_ns;
-	sws_reclaim_free(vm);
+	reclaim = make(&config);
+	CHECK(run(reclaim, ALL));
+	ns = sws_reclaim_round_of(reclaim, 0).io_ns;
+	sws_reclaim_free(reclaim);
 	return ns;
 }
 
@@ -163,21 +164,24 @@ static void a_file_is_written_sooner_where_writes_have_longer_turns(void)
 static void a_pool_above_memory_is_swapped_and_comes_back(void)
 {
 	struct sws_reclaim_config config = small(SWS_STALL_3_9);
-	struct sws_reclaim *vm = NULL;
+	struct sws_reclaim *reclaim = NULL;
 	struct sws_reclaim_counts counts;
 
 	config.items = 160;
 	config.serve_ns = 400 * MS;
-	vm = make(&config);
-	CHECK(run(vm, ALL));
-	counts = sws_reclaim_counts_of(vm);
+	reclaim = make(&config);
+	CHECK(run(reclaim, ALL));
+	counts = sws_reclaim_counts_of(reclaim);
 	CHECK(counts.swapped_out > 100 && counts.swapped_in > 100);
 	CHECK(counts.major_faults > 0 && counts.major_faults <= counts.swapped_in);
 	CHECK(counts.disk_read == counts.swapped_in && counts.disk_written > 100);
-	CHECK(sws_reclaim_pool_page_of(vm, 0).where == SWS_RECLAIM_UNTOUCHED);
-	/* Once the client has gone slots are used only for what is still to be written there. */
-	CHECK(sws_reclaim_state_of(vm).swap_used == counts.swapped_out - counts.disk_written);
-	sws_reclaim_free(vm);
+	CHECK(sws_reclaim_pool_page_of(reclaim, 0).where == SWS_RECLAIM_UNTOUCHED);
+	/*
+	 * After the client's exit, slots are in use only for pages that are still to be written to
+	 * them.
+	 */
+	CHECK(sws_reclaim_state_of(reclaim).swap_used == counts.swapped_out - counts.disk_written);
+	sws_reclaim_free(reclaim);
 }
 
 static void a_pool_above_memory_and_swap_is_out_of_memory(void)
@@ -185,17 +189,17 @@ static void a_pool_above_memory_and_swap_is_out_of_memory(void)
 	struct sws_reclaim_config config = small(SWS_STALL_3_9);
 
 	for (int rules = SWS_STALL_3_9; rules <= SWS_STALL_3_11; rules++) {
-		struct sws_reclaim *vm = NULL;
+		struct sws_reclaim *reclaim = NULL;
 		bool more = true;
 
 		config.rules = (enum sws_stall_set)rules;
 		config.items = 300;
 		config.swap_pages = 100;
-		vm = make(&config);
-		CHECK(!run(vm, ALL));
-		CHECK(sws_reclaim_outcome(vm) == SWS_RECLAIM_OUT_OF_MEMORY);
-		CHECK(sws_reclaim_run(vm, ALL, 1000, &more) == SWS_OK && !more);
-		sws_reclaim_free(vm);
+		reclaim = make(&config);
+		CHECK(!run(reclaim, ALL));
+		CHECK(sws_reclaim_outcome(reclaim) == SWS_RECLAIM_OUT_OF_MEMORY);
+		CHECK(sws_reclaim_run(reclaim, ALL, 1000, &more) == SWS_OK && !more);
+		sws_reclaim_free(reclaim);
 	}
 }
 
@@ -203,25 +207,25 @@ static void without_swap_nothing_is_swapped(void)
 {
 	const uint32_t files[] = { 400 };
 	struct sws_reclaim_config config = small(SWS_STALL_MMOTM);
-	struct sws_reclaim *vm = NULL;
+	struct sws_reclaim *reclaim = NULL;
 
 	config.swap_pages = 0;
 	config.file_pages = files;
-	vm = make(&config);
-	CHECK(run(vm, ALL));
-	CHECK(sws_reclaim_counts_of(vm).swapped_out == 0);
-	CHECK(sws_reclaim_round_of(vm, 0).io_ns > 0);
-	sws_reclaim_free(vm);
+	reclaim = make(&config);
+	CHECK(run(reclaim, ALL));
+	CHECK(sws_reclaim_counts_of(reclaim).swapped_out == 0);
+	CHECK(sws_reclaim_round_of(reclaim, 0).io_ns > 0);
+	sws_reclaim_free(reclaim);
 }
 
-/* All that reclaim may meet: a file beside a pool, too much of both, by each rule set. */
+/* All situations of reclaim: a file next to a pool, too much of both, with each rule set. */
 static void each_rule_set_keeps_every_invariant(void)
 {
 	const uint32_t files[] = { 150, 500 };
 
 	for (int rules = SWS_STALL_3_9; rules <= SWS_STALL_3_11; rules++) {
 		struct sws_reclaim_config config = small((enum sws_stall_set)rules);
-		struct sws_reclaim *vm = NULL;
+		struct sws_reclaim *reclaim = NULL;
 
 		config.items = 120;
 		config.rounds = 2;
@@ -230,19 +234,20 @@ static void each_rule_set_keeps_every_invariant(void)
 		config.cached_pages = 40;
 		config.program_pages = 10;
 		config.write_delay_ns = (uint64_t)(rules % 2) * 20 * MS;
-		vm = make(&config);
-		CHECK(run(vm, ALL));
-		CHECK(sws_reclaim_zone_of(vm, 0).scanned_kswapd +
-		      sws_reclaim_zone_of(vm, 1).scanned_kswapd);
-		CHECK(sws_reclaim_counts_of(vm).dirtied == 650);
-		/* What is in use stays, however hard reclaim looks. */
-		CHECK(sws_reclaim_state_of(vm).active_file[0] +
-			      sws_reclaim_state_of(vm).inactive_file[0] +
-			      sws_reclaim_state_of(vm).active_file[1] +
-			      sws_reclaim_state_of(vm).inactive_file[1] >=
+		reclaim = make(&config);
+		CHECK(run(reclaim, ALL));
+		CHECK(sws_reclaim_zone_of(reclaim, 0).scanned_kswapd +
+		      sws_reclaim_zone_of(reclaim, 1).scanned_kswapd);
+		CHECK(sws_reclaim_counts_of(reclaim).dirtied == 650);
+		/* Pages in use stay, however hard reclaim scans. */
+		CHECK(sws_reclaim_state_of(reclaim).active_file[0] +
+			      sws_reclaim_state_of(reclaim).inactive_file[0] +
+			      sws_reclaim_state_of(reclaim).active_file[1] +
+			      sws_reclaim_state_of(reclaim).inactive_file[1] >=
 		      10);
-		CHECK(sws_reclaim_round_of(vm, 1).end_ns > sws_reclaim_round_of(vm, 0).end_ns);
-		sws_reclaim_free(vm);
+		CHECK(sws_reclaim_round_of(reclaim, 1).end_ns >
+		      sws_reclaim_round_of(reclaim, 0).end_ns);
+		sws_reclaim_free(reclaim);
 	}
 }
 
@@ -254,7 +259,7 @@ static void a_page_without_a_block_is_counted_and_not_written(void)
 
 	for (int delays = 0; delays < 2; delays++) {
 		struct sws_reclaim_config config = small(SWS_STALL_3_9);
-		struct sws_reclaim *vm = NULL;
+		struct sws_reclaim *reclaim = NULL;
 		struct sws_reclaim_counts counts;
 
 		config.items = 125;
@@ -262,47 +267,48 @@ static void a_page_without_a_block_is_counted_and_not_written(void)
 		config.dirty_percent = 20;
 		config.background_percent = 20;
 		config.delays_allocation = delays;
-		vm = make(&config);
-		CHECK(run(vm, ALL));
-		counts = sws_reclaim_counts_of(vm);
+		reclaim = make(&config);
+		CHECK(run(reclaim, ALL));
+		counts = sws_reclaim_counts_of(reclaim);
 		CHECK(counts.reclaim_writes_file > 0);
 		CHECK(counts.disk_written == 500 + counts.swapped_out);
 		written[delays] = counts.writes;
-		sws_reclaim_free(vm);
+		sws_reclaim_free(reclaim);
 	}
 	/* Page by page it takes more requests than in runs. */
 	CHECK(written[0] != written[1]);
 }
 
-/* On a server a page is in memory until it is committed; none is left when the file is synced. */
+/* On a server a page stays in memory until it is committed; no such page is left after the sync. */
 static void a_file_on_a_server_is_committed_before_it_is_synced(void)
 {
 	const uint32_t files[] = { 60 };
 	struct sws_reclaim_config config = small(SWS_STALL_SERIES_8);
-	struct sws_reclaim *vm = NULL;
+	struct sws_reclaim *reclaim = NULL;
 	struct sws_reclaim_counts counts;
 
 	config.file_pages = files;
 	config.nfs = true;
-	vm = make(&config);
-	CHECK(run(vm, ALL));
-	counts = sws_reclaim_counts_of(vm);
+	reclaim = make(&config);
+	CHECK(run(reclaim, ALL));
+	counts = sws_reclaim_counts_of(reclaim);
 	CHECK(counts.commits >= 1 && counts.committed == 60);
 	CHECK(counts.disk_written == counts.swapped_out);
-	/* Over the net, then a commit: its way, and all pages at the server's rate. */
-	CHECK(sws_reclaim_round_of(vm, 0).io_ns > 60 * (3000 + 33967) + 8 * MS);
-	CHECK(sws_reclaim_state_of(vm).free[0] == 300 && sws_reclaim_state_of(vm).free[1] == 400);
-	sws_reclaim_free(vm);
+	/* The network, then a commit: its latency, and all pages at the server's rate. */
+	CHECK(sws_reclaim_round_of(reclaim, 0).io_ns > 60 * (3000 + 33967) + 8 * MS);
+	CHECK(sws_reclaim_state_of(reclaim).free[0] == 300 &&
+	      sws_reclaim_state_of(reclaim).free[1] == 400);
+	sws_reclaim_free(reclaim);
 }
 
-/* Too slow a server, too little memory: kswapd writes single pages, and meets unstable ones. */
+/* With a slow server and little memory kswapd writes single pages and meets unstable ones. */
 static void reclaim_meets_the_pages_of_a_server(void)
 {
 	const uint32_t files[] = { 500 };
 
 	for (int rules = SWS_STALL_3_9; rules <= SWS_STALL_3_11; rules++) {
 		struct sws_reclaim_config config = small((enum sws_stall_set)rules);
-		struct sws_reclaim *vm = NULL;
+		struct sws_reclaim *reclaim = NULL;
 		struct sws_reclaim_counts counts;
 
 		config.items = 125;
@@ -310,15 +316,15 @@ static void reclaim_meets_the_pages_of_a_server(void)
 		config.nfs = true;
 		config.server_rate = 500;
 		config.net_rate = 2000;
-		vm = make(&config);
-		CHECK(run(vm, ALL));
-		counts = sws_reclaim_counts_of(vm);
-		/* Each page is committed, or was written by reclaim for good. */
+		reclaim = make(&config);
+		CHECK(run(reclaim, ALL));
+		counts = sws_reclaim_counts_of(reclaim);
+		/* Each page is committed, or was written as stable by reclaim. */
 		CHECK(counts.committed + counts.reclaim_writes_file >= 500);
 		CHECK(counts.committed <= 500);
-		/* Tasks waited for commits, kswapd was there for others meanwhile. */
+		/* Tasks waited for commits while kswapd reclaimed for others. */
 		CHECK(counts.commit_waits > 0 && counts.commit_wait_ns > config.server_seek_ns);
-		sws_reclaim_free(vm);
+		sws_reclaim_free(reclaim);
 	}
 }
 
@@ -330,17 +336,17 @@ static void a_run_is_the_same_however_it_is_cut(void)
 
 	config.file_pages = files;
 	for (int i = 0; i < 3; i++) {
-		struct sws_reclaim *vm = make(&config);
+		struct sws_reclaim *reclaim = make(&config);
 		bool more = true;
 
 		for (uint64_t until = 10 * MS; i == 2 && until < 90 * MS; until += 10 * MS)
 			for (more = true; more;)
-				CHECK(sws_reclaim_run(vm, until, 100, &more) == SWS_OK);
+				CHECK(sws_reclaim_run(reclaim, until, 100, &more) == SWS_OK);
 		for (more = true; more;)
-			CHECK(sws_reclaim_run(vm, ALL, i ? 77 : ALL, &more) == SWS_OK);
-		digests[i] = sws_reclaim_digest(vm) + sws_reclaim_counts_of(vm).ops +
-			     sws_reclaim_events(vm);
-		sws_reclaim_free(vm);
+			CHECK(sws_reclaim_run(reclaim, ALL, i ? 77 : ALL, &more) == SWS_OK);
+		digests[i] = sws_reclaim_digest(reclaim) + sws_reclaim_counts_of(reclaim).ops +
+			     sws_reclaim_events(reclaim);
+		sws_reclaim_free(reclaim);
 	}
 	CHECK(digests[0] == digests[1] && digests[1] == digests[2]);
 }
@@ -349,7 +355,7 @@ static void an_event_is_little_work(void)
 {
 	const uint32_t files[] = { 4000 };
 	struct sws_reclaim_config config = small(SWS_STALL_SERIES_8);
-	struct sws_reclaim *vm = NULL;
+	struct sws_reclaim *reclaim = NULL;
 	bool more = true;
 
 	config.dma32_pages = config.normal_pages = 3000;
@@ -358,14 +364,14 @@ static void an_event_is_little_work(void)
 	config.file_pages = files;
 	config.nfs = true;
 	config.dirty_percent = config.background_percent = 100;
-	vm = make(&config);
+	reclaim = make(&config);
 	while (more) {
-		CHECK(sws_reclaim_run(vm, ALL, 1, &more) == SWS_OK);
-		/* A commit of all pages is let go of in parts. */
-		CHECK(sws_reclaim_work(vm) <= 1024 + 1);
+		CHECK(sws_reclaim_run(reclaim, ALL, 1, &more) == SWS_OK);
+		/* The pages of a commit are released in parts. */
+		CHECK(sws_reclaim_work(reclaim) <= 1024 + 1);
 	}
-	CHECK(sws_reclaim_counts_of(vm).committed == 4000);
-	sws_reclaim_free(vm);
+	CHECK(sws_reclaim_counts_of(reclaim).committed == 4000);
+	sws_reclaim_free(reclaim);
 }
 
 static void another_seed_draws_other_items(void)
@@ -374,14 +380,14 @@ static void another_seed_draws_other_items(void)
 	uint64_t digests[2];
 
 	for (uint64_t seed = 0; seed < 2; seed++) {
-		struct sws_reclaim *vm = NULL;
+		struct sws_reclaim *reclaim = NULL;
 
 		config.seed = seed;
 		config.items = 160;
-		vm = make(&config);
-		CHECK(run(vm, 50 * MS));
-		digests[seed] = sws_reclaim_digest(vm);
-		sws_reclaim_free(vm);
+		reclaim = make(&config);
+		CHECK(run(reclaim, 50 * MS));
+		digests[seed] = sws_reclaim_digest(reclaim);
+		sws_reclaim_free(reclaim);
 	}
 	CHECK(digests[0] != digests[1]);
 }
@@ -389,13 +395,14 @@ static void another_seed_draws_other_items(void)
 static void what_is_not_there_is_zero(void)
 {
 	struct sws_reclaim_config config = small(SWS_STALL_3_9);
-	struct sws_reclaim *vm = make(&config);
+	struct sws_reclaim *reclaim = make(&config);
 
-	CHECK(sws_reclaim_zone_of(vm, 2).aged == 0);
-	CHECK(sws_reclaim_round_of(vm, 1).begin_ns == 0 && sws_reclaim_round_of(vm, 99).ops == 0);
-	CHECK(sws_reclaim_events(vm) == 0);
-	CHECK(sws_reclaim_pool_page_of(vm, UINT32_MAX).where == SWS_RECLAIM_UNTOUCHED);
-	sws_reclaim_free(vm);
+	CHECK(sws_reclaim_zone_of(reclaim, 2).aged == 0);
+	CHECK(sws_reclaim_round_of(reclaim, 1).begin_ns == 0 &&
+	      sws_reclaim_round_of(reclaim, 99).ops == 0);
+	CHECK(sws_reclaim_events(reclaim) == 0);
+	CHECK(sws_reclaim_pool_page_of(reclaim, UINT32_MAX).where == SWS_RECLAIM_UNTOUCHED);
+	sws_reclaim_free(reclaim);
 	sws_reclaim_free(NULL);
 }
 
@@ -419,7 +426,7 @@ static void each_bad_config_is_refused_by_name(void)
 {
 	const uint32_t too_long[] = { 5001 };
 	const struct sws_reclaim_config good = small(SWS_STALL_3_9);
-	struct sws_reclaim *vm = NULL;
+	struct sws_reclaim *reclaim = NULL;
 	struct sws_reclaim_config bad = good;
 
 #define REFUSED(field, value, problem)                                                             \
@@ -427,7 +434,7 @@ static void each_bad_config_is_refused_by_name(void)
 		bad = good;                                                                        \
 		bad.field = value;                                                                 \
 		CHECK(sws_reclaim_check(&bad) == (problem));                                       \
-		CHECK(sws_reclaim_new(&bad, &vm) == SWS_ERROR_BAD_CONFIG && !vm);                  \
+		CHECK(sws_reclaim_new(&bad, &reclaim) == SWS_ERROR_BAD_CONFIG && !reclaim);        \
 	} while (0)
 
 	CHECK(sws_reclaim_check(&good) == SWS_RECLAIM_NO_PROBLEM);
@@ -476,17 +483,17 @@ static int make_and_run_on(const struct sws_allocator *allocator, bool nfs)
 {
 	const uint32_t files[] = { 60 };
 	struct sws_reclaim_config config = small(SWS_STALL_3_9);
-	struct sws_reclaim *vm = NULL;
+	struct sws_reclaim *reclaim = NULL;
 	bool more = true;
 	int error = SWS_OK;
 
 	config.file_pages = files;
 	config.allocator = allocator;
 	config.nfs = nfs;
-	error = sws_reclaim_new(&config, &vm);
+	error = sws_reclaim_new(&config, &reclaim);
 	while (!error && more)
-		error = sws_reclaim_run(vm, ALL, 100000, &more);
-	sws_reclaim_free(vm);
+		error = sws_reclaim_run(reclaim, ALL, 100000, &more);
+	sws_reclaim_free(reclaim);
 	return error;
 }
 

@@ -5,7 +5,7 @@
 
 enum { FOLIO = 64, SLOTS = 1 << 16 };
 
-/* One reclaimer over mappings of its own. */
+/* One reclaimer with its own mappings. */
 struct bench {
 	struct sws_mappings *mappings;
 	struct sws_removal *removal;
@@ -54,7 +54,7 @@ static void verify(const struct bench *bench)
 	CHECK(sws_mappings_verify(bench->mappings, &reason) == SWS_OK);
 }
 
-/* A page that reclaim has locked and isolated, and that can be removed. */
+/* Returns a page that reclaim has locked and isolated, and that can be removed. */
 static struct sws_removal_page page_at(struct bench *bench, uint32_t mapping, uint64_t index)
 {
 	struct sws_mapping_work work = { 0 };
@@ -98,7 +98,7 @@ static void settle(struct bench *bench, const struct sws_removal_page *page)
 	verify(bench);
 }
 
-/* The lists of A1 B1 A2 in the header's picture: one mapping of swap, one of a file. */
+/* The list A1 B1 A2 of the header's example: one mapping of swap, one of a file. */
 static void batched_one_hold_removes_all_pages_of_a_mapping(void)
 {
 	struct bench bench;
@@ -118,7 +118,10 @@ static void batched_one_hold_removes_all_pages_of_a_mapping(void)
 	done = hold(&bench, 0);
 	CHECK(done.removed == 2 && done.failed == 0 && done.passed_over == 1);
 	CHECK(done.tree.descents == 2);
-	/* Slots are still theirs when the lock is dropped, and go in the order met. */
+	/*
+	 * The pages still have their slots when the lock is dropped; these are freed in queueing
+	 * order.
+	 */
 	CHECK(a1.entry == 70 && a2.entry == 71 && !a1.locked && a1.references == 0);
 	CHECK(sws_mapping_lookup(bench.mappings, 0, 70) == 0);
 	CHECK(sws_removal_hold(bench.removal, &done) == SWS_ERROR_BAD_ARGUMENT);
@@ -189,7 +192,7 @@ static void a_page_in_use_or_dirty_is_unlocked_and_given_back(void)
 		CHECK(!used.locked && used.references == 3 && used.mapping == bench.file);
 		CHECK(sws_mapping_lookup(bench.mappings, bench.file, 1) == FOLIO);
 		CHECK(!sws_removal_take_freed(bench.removal));
-		/* Each goes to the head of what was kept. */
+		/* Each goes to the head of the kept pages. */
 		kept = sws_removal_take_kept(bench.removal);
 		CHECK(kept == (way == SWS_REMOVAL_BATCHED ? &used : &dirty));
 		CHECK(kept->state == SWS_REMOVAL_ISOLATED);
@@ -243,7 +246,7 @@ static void a_filesystem_hears_of_its_pages_after_the_swap_pages_are_settled(voi
 	settle(&bench, &pages[1]);
 	CHECK(sws_removal_take_freed(bench.removal) == &pages[0]);
 	CHECK(sws_removal_counts(bench.removal).freepages == 2);
-	/* Index 1 had a node and left a shadow; alone at index 0, 4.8 leaves none. */
+	/* Index 1 had a node and left a shadow; alone at index 0, in 4.8 a page leaves none. */
 	CHECK(sws_mapping_lookup(bench.mappings, bench.callback_file, 1) & 1);
 	end(&bench);
 }
@@ -321,7 +324,7 @@ static void a_page_that_cannot_be_removed_is_refused(void)
 
 enum { ROWS = 9 };
 
-/* Two lists, of five rows and of four; all of the rows can be removed. */
+/* Two lists, of five and of four rows, all of which can be removed. */
 struct columns {
 	uint32_t file[ROWS];
 	uint64_t index[ROWS];
@@ -375,7 +378,7 @@ static void lists_as_columns_go_through_the_same_parts(void)
 	columns.references[2] = 3;
 	CHECK(run(&bench, &columns, 2, ends) == SWS_OK);
 	verify(&bench);
-	/* Of each list the file's pages and the swap cache's: two holds a list. */
+	/* The file's pages and the swap cache's of each list: two holds per list. */
 	CHECK(columns.results.n_holds == 4);
 	CHECK(columns.holds[0].mapping == bench.file && columns.holds[0].list == 0);
 	CHECK(columns.holds[0].removed == 2 && columns.holds[0].failed == 1);
@@ -385,7 +388,7 @@ static void lists_as_columns_go_through_the_same_parts(void)
 	for (uint32_t row = 0; row < ROWS; row++)
 		CHECK(columns.removed[row] == (row != 2));
 	CHECK(columns.place[2] == 0);
-	/* Row 4 is met last; the swap pages, removed later, lie in front of it. */
+	/* Row 4 is queued last; the swap pages, removed later, are before it. */
 	CHECK(columns.place[1] == 0 && columns.place[3] == 1);
 	CHECK(columns.place[0] == 2 && columns.place[4] == 3);
 	end(&bench);
@@ -438,7 +441,7 @@ static void a_list_at_fault_is_named_by_its_row_and_left_whole(void)
 		CHECK(columns.results.problem == problems[fault]);
 		CHECK(columns.results.row == (fault < 6 ? 8 : fault == 6 ? 5 : 0));
 		CHECK(columns.results.list == (fault < 7));
-		/* The first list was done, nothing of the second. */
+		/* The first list was done, no page of the second. */
 		CHECK(sws_removal_counts(bench.removal).reclaimed == (fault < 7 ? 5 : 0));
 		CHECK(columns.removed[5] == 9 && columns.removed[8] == 9);
 		CHECK(sws_mapping_lookup(bench.mappings, 0, 45) == FOLIO);

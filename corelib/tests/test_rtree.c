@@ -75,7 +75,7 @@ static void a_tree_can_grow_to_the_largest_index_at_once(void)
 		struct sws_forest *forest = forest_of(shift, 1, 0, NULL);
 		uint32_t height = (64 + shift - 1) / shift;
 
-		/* A leaf at either end and all levels but the top twice. */
+		/* A leaf at both ends and all levels but the top twice. */
 		CHECK(sws_rtree_insert(forest, 0, 1, 7, NULL) == SWS_OK);
 		CHECK(sws_rtree_insert(forest, 0, UINT64_MAX, 8, NULL) == SWS_OK);
 		CHECK(sws_rtree_node_count(forest, 0) == 2 * height - 1);
@@ -89,7 +89,7 @@ static void a_tree_can_grow_to_the_largest_index_at_once(void)
 
 static void a_trunk_takes_the_nodes_of_the_kernel(void)
 {
-	/* 16384 slots: 256 leaves, 4 nodes, 1, and 1 more beyond 2^18. */
+	/* 16384 slots: 256 leaves, 4 nodes, 1, and 1 more above 2^18. */
 	static const struct {
 		uint64_t first;
 		uint32_t height;
@@ -120,7 +120,9 @@ static void a_lone_item_at_0_stands_in_the_root_with_its_tags(void)
 	CHECK(sws_rtree_node_count(forest, 0) == 0);
 	CHECK(sws_rtree_tagged(forest, 0, TOWRITE));
 	CHECK(!sws_rtree_tagged(forest, 0, DIRTY));
-	/* Three levels at once: the tag is carried into the new nodes, and stays that of item 0. */
+	/*
+	 * Three levels at once: the tag is propagated to the new nodes, and remains that of item 0.
+	 */
 	CHECK(sws_rtree_insert(forest, 0, 5000, 13, NULL) == SWS_OK);
 	CHECK(sws_rtree_node_count(forest, 0) == 5);
 	CHECK(sws_rtree_tag_get(forest, 0, 0, TOWRITE, NULL));
@@ -166,7 +168,7 @@ static void calls_refuse_bad_arguments(void)
 	CHECK(sws_rtree_gang_lookup_tag(forest, 1, 0, 9, 3, NULL, NULL) == 0);
 	CHECK(sws_rtree_range_tag_if_tagged(forest, 1, &first, 9, 9, 0, 3) == 0);
 	CHECK(work.descents == 0);
-	/* An expected no is no bad argument. */
+	/* An expected "not found" is not a bad argument. */
 	CHECK(sws_rtree_replace(forest, 1, 2, 1, NULL) == SWS_ERROR_NOT_FOUND);
 	CHECK(sws_rtree_tag_set(forest, 1, 2, 1, NULL) == SWS_ERROR_NOT_FOUND);
 	CHECK(sws_rtree_tag_clear(forest, 1, 70, 1, NULL) == SWS_ERROR_NOT_FOUND);
@@ -174,7 +176,7 @@ static void calls_refuse_bad_arguments(void)
 	sws_forest_free(forest);
 }
 
-/* What a call adds to the work, as descents, nodes, words, allocated, freed. */
+/* The expected work of a call: descents, nodes, words, allocated, freed. */
 #define CHECK_WORK(call, ...)                                                                      \
 	do {                                                                                       \
 		struct sws_rtree_work expected = { __VA_ARGS__ };                                  \
@@ -190,7 +192,7 @@ static void work_is_counted_as_the_header_says(void)
 
 	CHECK_WORK(!sws_rtree_insert(forest, 0, 0, 1, &work), 1, 0, 0, 0, 0);
 	CHECK_WORK(!sws_rtree_tag_set(forest, 0, 0, DIRTY, &work), 1, 0, 1, 0, 0);
-	/* Three new tops that each take one tag over, two nodes below the last. */
+	/* Three new tops that each take one tag over, and two nodes below the last. */
 	CHECK_WORK(!sws_rtree_insert(forest, 0, 4096, 2, &work), 1, 5, 3, 5, 0);
 	CHECK_WORK(!sws_rtree_insert(forest, 0, 4097, 3, &work), 1, 3, 0, 0, 0);
 	CHECK_WORK(sws_rtree_insert(forest, 0, 4097, 3, &work) == SWS_ERROR_EXISTS, 1, 3, 0, 0, 0);
@@ -199,7 +201,7 @@ static void work_is_counted_as_the_header_says(void)
 	CHECK_WORK(sws_rtree_lookup(forest, 0, 64, &work) == 0, 1, 2, 0, 0, 0);
 	CHECK_WORK(sws_rtree_lookup(forest, 0, 1 << 18, &work) == 0, 1, 0, 0, 0, 0);
 	CHECK_WORK(!sws_rtree_replace(forest, 0, 4096, 5, &work), 1, 3, 0, 0, 0);
-	/* 4.8 goes through every level, set or not. */
+	/* 4.8 visits every level, set or not. */
 	CHECK_WORK(!sws_rtree_tag_set(forest, 0, 4096, WRITEBACK, &work), 1, 3, 4, 0, 0);
 	CHECK_WORK(!sws_rtree_tag_set(forest, 0, 4096, WRITEBACK, &work), 1, 3, 4, 0, 0);
 	CHECK_WORK(!sws_rtree_tag_set(forest, 0, 4097, WRITEBACK, &work), 1, 3, 4, 0, 0);
@@ -211,18 +213,21 @@ static void work_is_counted_as_the_header_says(void)
 	/* 6.1: up to the root, or to the first word that had the bit; cleared words as above. */
 	CHECK_WORK(!sws_rtree_tag_update(forest, 0, 4096, 1 << WRITEBACK, 5, &work), 1, 3, 6, 0, 0);
 	CHECK_WORK(!sws_rtree_tag_update(forest, 0, 4097, 1 << WRITEBACK, 5, &work), 1, 3, 4, 0, 0);
-	/* The leaf's words of three tags; WRITEBACK stays with its neighbour. */
+	/* The leaf's words of three tags; WRITEBACK remains for its neighbour. */
 	CHECK_WORK(sws_rtree_delete(forest, 0, 4097, &work) == 3, 1, 3, 3, 0, 0);
-	/* The first leaf of the upper half goes, WRITEBACK goes up to the root: 1 + 4 + 1. */
+	/*
+	 * The first leaf of the upper half is freed, WRITEBACK is cleared up to the root: 1 + 4 +
+	 * 1.
+	 */
 	CHECK_WORK(sws_rtree_delete(forest, 0, 4096, &work) == 5, 1, 3, 6, 0, 1);
-	/* Two nodes freed upward, then three tops dropped of which the walk passed one. */
+	/* Two nodes freed upward, then three tops removed, of which the walk passed one. */
 	CHECK_WORK(sws_rtree_delete(forest, 0, 4096 + 64, &work) == 4, 1, 5, 3, 0, 5);
 	CHECK_WORK(sws_rtree_delete(forest, 0, 0, &work) == 1, 1, 0, 3, 0, 0);
 	CHECK_WORK(sws_rtree_delete(forest, 0, 0, &work) == 0, 1, 0, 0, 0, 0);
 	sws_forest_free(forest);
 }
 
-/* A tree beside a flat array: window slots at a base, 0 or where the indexes end. */
+/* A tree and a flat array: window slots at a base, 0 or the end of the indexes. */
 #define WINDOW 300
 
 struct shadow {
@@ -241,7 +246,7 @@ static void check_like_shadow(struct sws_forest *forest, const struct shadow *sh
 		      (shadow->tags[slot] >> tag & 1));
 }
 
-/* The items of a range that carry a tag (or any, for -1), by going through the array. */
+/* The items of a range with a tag (or all, for -1), by a loop over the array. */
 static size_t shadow_gang(const struct shadow *shadow, uint32_t first, size_t limit, int tag,
 			  uint64_t *items, uint64_t *indexes)
 {
@@ -380,7 +385,7 @@ static void trees_of_any_fan_out_do_as_a_flat_array(void)
 	}
 }
 
-/* Rows of a batch, and what single calls on a second forest gave for them. */
+/* The rows of a batch, and the results of single calls on a second forest. */
 #define MOST_ROWS 3000
 
 struct rows {
@@ -554,7 +559,7 @@ static void trees_can_be_added(void)
 	sws_forest_free(forest);
 }
 
-/* Single calls: the first one that fails ends the scenario, and has changed nothing. */
+/* Single calls: the first one that fails ends the scenario, and has no effect. */
 static int single_calls_scenario(const struct sws_allocator *allocator)
 {
 	struct sws_forest_config config;
@@ -593,8 +598,8 @@ static void a_single_call_without_memory_changes_nothing(void)
 }
 
 /*
- * A batch without memory for sorting goes on unsorted; without nodes it is
- * undone. Each allocation of an insert into a forest with items fails in turn.
+ * A batch without memory for sorting continues unsorted; without nodes it is undone. Each
+ * allocation of an insert into a forest with items fails in turn.
  */
 static void a_batch_insert_without_nodes_is_undone(void)
 {

@@ -84,7 +84,7 @@ static void a_rerandomised_base_starts_at_a_drawn_trunk_once_it_leaves_its_own(v
 	CHECK(store(SWS_BASE_PERCPU_RERANDOMISE, 390, 399, 5, bases, &looked_at) == 399);
 	/* 250 + 283 = 533, aligned down */
 	CHECK(store(SWS_BASE_PERCPU_RERANDOMISE, 399, 400, 283, bases, &looked_at) == 500);
-	/* 250 + 3 = 253: its trunk begins below the lowest slot */
+	/* 250 + 3 = 253: its trunk starts below the lowest slot */
 	CHECK(store(SWS_BASE_PERCPU_RERANDOMISE, 399, 400, 550 + 3, bases, &looked_at) == 250);
 }
 
@@ -104,10 +104,10 @@ static void avoid_takes_the_first_trunk_without_another_cpus_base(void)
 	const int64_t bases[CPUS] = { 533, 399, 612, 222 };
 	int64_t looked_at = 0;
 
-	/* Drawn: trunk 5, where CPU 0 is; 6 has CPU 2; 7 is free. */
+	/* The draw is in trunk 5, which CPU 0 has; CPU 2 has 6; 7 is free. */
 	CHECK(store(SWS_BASE_AVOID, 399, 400, 283, bases, &looked_at) == 700);
 	CHECK(looked_at == 1 + 2 + 3);
-	/* Drawn: trunk 3, its own, which counts as free. */
+	/* The draw is in trunk 3, its own, which counts as free. */
 	CHECK(store(SWS_BASE_AVOID, 399, 400, 100, bases, &looked_at) == 300);
 	CHECK(looked_at == 3);
 }

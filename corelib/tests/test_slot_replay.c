@@ -8,11 +8,12 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
 enum {
-	SMALL = 40, /* a device of one cluster, which the header keeps off the free list */
+	/* A device of one cluster, which is not on the free list because of the header. */
+	SMALL = 40,
 	ROWS = 4096,
 };
 
-/* Rows as a test writes them down, and as columns. */
+/* Rows in the notation of the tests, and as columns. */
 struct trace {
 	uint64_t count;
 	uint64_t seq[ROWS];
@@ -83,7 +84,7 @@ static void add_reuse(int32_t pid, uint16_t cpu, uint32_t offset, uint32_t freed
 	trace.n[row] = freed;
 }
 
-/* A whole call that takes slots first .. last, one after the other. */
+/* Adds a complete call that takes slots first .. last, one after another. */
 static void add_run(int32_t pid, uint16_t cpu, uint32_t base, uint32_t lowest, uint32_t first,
 		    uint32_t last)
 {
@@ -130,7 +131,7 @@ static struct sws_slot_replay_rows rows_from(uint64_t first)
 
 static struct sws_slot_replay_call verdicts[ROWS];
 
-/* Feeds row after row and verifies after each; the verdicts stand in order. */
+/* Feeds row after row and verifies after each; the verdicts are in order. */
 static int feed(struct sws_slot_replay *replay, uint64_t *n_verdicts)
 {
 	int error = SWS_OK;
@@ -148,7 +149,7 @@ static int feed(struct sws_slot_replay *replay, uint64_t *n_verdicts)
 	return error;
 }
 
-/* Replays the trace; every row must be taken. */
+/* Replays the trace; every row has to be accepted. */
 static struct sws_slot_replay *replay_of(const struct sws_slot_replay_config *config,
 					 uint64_t *n_verdicts)
 {
@@ -159,7 +160,7 @@ static struct sws_slot_replay *replay_of(const struct sws_slot_replay_config *co
 	return replay;
 }
 
-/* The verdict on the call that ended last. */
+/* Returns the verdict on the call that ended last. */
 static struct sws_slot_replay_call last_verdict(const struct sws_slot_replay_config *config)
 {
 	uint64_t n = 0;
@@ -233,7 +234,7 @@ static void a_slot_behind_one_that_was_always_free_is_a_mismatch(void)
 	replay = replay_of(&config, &n);
 	CHECK(n == 3 && judged(verdicts[0], 3, 0, SWS_SLOT_REPLAY_MATCHED));
 	CHECK(judged(verdicts[1], 1, 0, SWS_SLOT_REPLAY_SLOTS));
-	/* The replay went on with the trace's slots and base. */
+	/* The replay continued with the trace's slots and base. */
 	CHECK(judged(verdicts[2], 2, 0, SWS_SLOT_REPLAY_MATCHED));
 	CHECK(sws_slot_replay_first_mismatch(replay, &mismatch));
 	CHECK(mismatch.call.seq == 10 && mismatch.base == 10 && mismatch.ration == 256);
@@ -248,7 +249,7 @@ static void a_scan_that_wraps_counts_its_tests_from_the_lowest_of_its_time(void)
 	const struct sws_slot_replay_config config = config_of(SMALL, 2);
 
 	clear();
-	/* lowest and highest both move while task 7 scans from slot 37 on. */
+	/* lowest and highest both change while task 7 scans from slot 37 on. */
 	add_call(7, 0, 36, 37, 1, SMALL - 1);
 	add_call(8, 1, 2, 37, 1, SMALL - 1);
 	add_alloc(8, 1, 38);
@@ -287,11 +288,14 @@ static void a_wrong_base_is_a_fault_of_its_call_alone(void)
 
 	clear();
 	add_run(7, 0, 10, 1, 11, 13);
-	add_call(7, 0, 1, 15, 1, SMALL - 1); /* 14 was stored */
+	/* 14 was stored. */
+	add_call(7, 0, 1, 15, 1, SMALL - 1);
 	add_alloc(7, 0, 16);
-	add_done(7, 0, 1, 18); /* 17 is due */
+	/* 17 is expected. */
+	add_done(7, 0, 1, 18);
 	add_run(7, 0, 18, 1, 19, 20);
-	add_run(7, 0, 21, 2, 22, 23); /* the lowest is 1 */
+	/* The lowest is 1. */
+	add_run(7, 0, 21, 2, 22, 23);
 	sws_slot_replay_free(replay_of(&config, &n));
 	CHECK(n == 4);
 	CHECK(judged(verdicts[1], 0, 0, SWS_SLOT_REPLAY_BASE_BEFORE));
@@ -319,7 +323,7 @@ static void a_random_base_lies_within_the_limits_at_the_start_of_a_trunk(void)
 	config.device.policy = SWS_BASE_PERCPU_RERANDOMISE;
 	for (size_t i = 0; i < COUNT_OF(draws); i++) {
 		clear();
-		/* Cluster 1 is free: the slot comes from there, out of the base's trunk. */
+		/* Cluster 1 is free: the slot comes from there, outside of the base's trunk. */
 		add_call(7, 0, 1, 10, 1, 599);
 		add_alloc(7, 0, 256);
 		add_done(7, 0, 1, draws[i].next);
@@ -333,7 +337,7 @@ static void a_base_of_a_cpu_that_no_row_told_is_taken_from_the_first(void)
 	const struct sws_slot_replay_config config = config_of(SMALL, 2);
 
 	clear();
-	/* The call ends on CPU 1, whose base before it nobody knows. */
+	/* The call ends on CPU 1, whose base before it is unknown. */
 	add_call(7, 0, 1, 10, 1, SMALL - 1);
 	add_alloc(7, 1, 11);
 	add_done(7, 1, 1, 12);
@@ -342,7 +346,7 @@ static void a_base_of_a_cpu_that_no_row_told_is_taken_from_the_first(void)
 	CHECK(judged(last_verdict(&config), 1, 0, SWS_SLOT_REPLAY_MATCHED));
 }
 
-/* Fills slots 1 .. last of the small device, 7 on CPU 0. */
+/* Takes slots 1 .. last of the small device, by task 7 on CPU 0. */
 static void fill_small(uint32_t last)
 {
 	clear();
@@ -352,7 +356,7 @@ static void fill_small(uint32_t last)
 	add_done(7, 0, last, last + 1);
 }
 
-/* Takes all slots but 2 and 5, where the next base is 3. */
+/* Takes all slots except 2 and 5; the next base is 3. */
 static void fill_but_5(void)
 {
 	fill_small(39);
@@ -368,7 +372,7 @@ static void a_reuse_above_half_full_goes_on_from_its_slot(void)
 	const struct sws_slot_replay_config config = config_of(SMALL, 1);
 
 	fill_but_5();
-	/* 4 was freed, waits in a cache, and is tried again in vain; then 5 is free. */
+	/* 4 was freed, waits in a cache, and is tried again without success; then 5 is free. */
 	add_call(7, 0, 1, 3, 3, 5);
 	add_reuse(7, 0, 4, 1);
 	add_reuse(7, 0, 4, 0);
@@ -393,7 +397,7 @@ static void a_reuse_where_no_scan_stops_is_a_fault(void)
 
 	for (size_t i = 0; i < COUNT_OF(offsets); i++) {
 		fill_but_5();
-		/* 5 is free, 6 lies behind it, and 1 is before the lowest of any time. */
+		/* 5 is free, 6 is behind it, and 1 was always below the lowest. */
 		add_call(7, 0, 1, 3, 3, 5);
 		add_reuse(7, 0, offsets[i], 0);
 		add_alloc(7, 0, 5);
@@ -466,7 +470,7 @@ static void calls_still_open_are_not_judged(void)
 	sws_slot_replay_free(replay);
 }
 
-/* The last row cannot be replayed, and that stays so. */
+/* Checks that the last row cannot be replayed, and that this does not change. */
 static void check_refused(enum sws_slot_replay_problem problem)
 {
 	const struct sws_slot_replay_config config = config_of(SMALL, 2);
@@ -608,7 +612,7 @@ static void devices_that_no_row_tells_are_refused(void)
 	sws_slot_replay_free(NULL);
 }
 
-/* What a writer of arbitrary, but possible rows keeps in mind. */
+/* The state of a writer of arbitrary, but possible rows. */
 struct writer {
 	struct sws_generator *generator;
 	uint32_t slots;
@@ -636,7 +640,7 @@ static void write_call(struct writer *writer, uint32_t task, uint16_t cpu)
 	}
 }
 
-/* Slots are handed out once and freed once; which ones, and whose bases, is left to chance. */
+/* Slots are allocated and freed once; which ones, and with which base, is random. */
 static void write_row(struct writer *writer)
 {
 	const uint32_t task = draw(writer, 4);
@@ -689,7 +693,7 @@ static void arbitrary_rows_break_nothing(void)
 		config.device.kernel = run % 2 ? SWS_KERNEL_6_1 : SWS_KERNEL_5_8;
 		config.device.policy = (enum sws_base_policy)(run % 3);
 		write_rows(&generator, sizes[run % 6], 400);
-		/* Some of them are spoilt. */
+		/* Some of the rows are modified. */
 		for (int i = run % 7; i > 3; i--) {
 			const uint64_t row = sws_generator_below(&generator, trace.count);
 			const uint32_t value = (uint32_t)sws_generator_next(&generator);
@@ -701,13 +705,13 @@ static void arbitrary_rows_break_nothing(void)
 		CHECK(sws_slot_replay_new(&config, &replay) == SWS_OK);
 		error = feed(replay, &n);
 		CHECK(error == SWS_OK || error == SWS_ERROR_BAD_ARGUMENT);
-		/* Rows that are but unlikely are all taken. */
+		/* Rows that are only unlikely are all accepted. */
 		CHECK(error == SWS_OK || run % 7 > 3 || sizes[run % 6] < 64);
 		sws_slot_replay_free(replay);
 	}
 }
 
-/* One slot, wherever it lies, in a call that the model makes otherwise. */
+/* Takes one slot, at any position, in a call that the model makes differently. */
 static void take_and_give(uint32_t slots, uint32_t taken, uint32_t given)
 {
 	add_call(7, 0, 1, 10, 1, slots - 1);
@@ -728,7 +732,10 @@ static void clusters_come_out_of_the_middle_of_the_list_and_go_to_its_tail(void)
 	sws_generator_seed(&generator, 3, 0);
 	clear();
 	for (int i = 0; i < 500; i++) {
-		/* One slot in use at most, in any cluster: each turn one leaves the list. */
+		/*
+		 * At most one slot in use, in any cluster: in each turn one cluster leaves the
+		 * list.
+		 */
 		const uint32_t taken = 256 + (uint32_t)sws_generator_below(&generator, SLOTS - 256);
 
 		if (taken / 256 == in_use / 256)
@@ -762,7 +769,7 @@ static void running_out_of_memory_leaks_and_breaks_nothing(void)
 
 	sws_generator_seed(&generator, 2, 0);
 	write_rows(&generator, 600, ROWS - 1);
-	/* A call that never ends keeps a window open: the log grows. */
+	/* A call that never ends keeps a window open, so the log grows. */
 	check_each_allocation_failing(replay_arbitrary_rows);
 }
 

@@ -93,7 +93,7 @@ static void a_slot_back_on_the_device_takes_it_once_in_6_1_alone(void)
 		fill(bench, 2000);
 		thin(bench, 1000);
 		found = measures(bench);
-		/* What is not counted waits in a return cache. */
+		/* The slots that are not counted wait in a return cache. */
 		CHECK(found.work.puts == 1000 && found.work.device.freed >= 1000 - 2 * 64);
 		CHECK(found.locks[SWS_WORKBENCH_FREE].acquisitions ==
 		      (kernels[k] == SWS_KERNEL_6_1 ? found.work.device.freed : 0));
@@ -248,7 +248,7 @@ static void two_cpus_in_a_device_of_one_trunk_always_meet(void)
 	sws_workbench_free(bench);
 }
 
-/* Eight CPUs, and a task on two of them: how many CPUs handed out pages. */
+/* Returns how many of eight CPUs allocated slots, with tasks on two of them at first. */
 static int cpus_used(uint64_t pages_a_cpu, struct sws_workbench_measures *found)
 {
 	struct sws_workbench_config config = config_of(1 << 14, 8);
@@ -279,7 +279,7 @@ static void a_task_that_changes_cpu_works_on_each(void)
 
 	CHECK(cpus_used(0, &found) == 2 && found.changes == 0);
 	CHECK(cpus_used(20, &found) == 8);
-	/* Of 8000 pages each 20th: 400 expected, deviation 20. */
+	/* Of 8000 pages every 20th: 400 expected, deviation 20. */
 	CHECK(found.changes > 300 && found.changes < 500);
 	CHECK(found.pages_out == 8000 && found.pages_in == 8000);
 	CHECK(found.pages_met > 0 && found.pages_met < found.pages_out);
@@ -420,7 +420,7 @@ static void a_row_waits_for_the_page_of_another_task(void)
 
 	CHECK(replay(bench, rows, 3, 6) == SWS_OK);
 	CHECK(measures(bench).pages_out == 3 && measures(bench).pages_in == 3);
-	/* Five steps go before the third page's slot is there. */
+	/* Five steps pass before the third page's slot is known. */
 	CHECK(measures(bench).rounds >= 7);
 	sws_workbench_free(bench);
 }
@@ -460,7 +460,7 @@ static void a_full_device_leaves_rows_without_a_slot(void)
 	struct sws_workbench_config config = config_of(2, 2);
 	struct sws_workbench *bench = NULL;
 
-	/* An SSD's scan never tests its base, here the one slot that there is. */
+	/* An SSD's scan never tests its base, here the only slot. */
 	config.cache.device.rotational = true;
 	bench = make(&config);
 	CHECK(replay(bench, rows, 5, 5) == SWS_OK);

@@ -36,7 +36,7 @@ static void verify(const struct sws_slots *slots)
 	CHECK(sws_slots_verify(slots, &reason) == SWS_OK);
 }
 
-/* A whole call; verifies the device and that its slots are within it. */
+/* Makes a complete call; verifies the device and that the slots are within it. */
 static struct sws_slots_call allocate(struct sws_slots *slots, uint32_t cpu, uint32_t wanted,
 				      struct sws_slots_work *work)
 {
@@ -184,8 +184,8 @@ static void the_base_is_one_past_where_the_scan_stands(void)
 	free_slot(slots, 2000);
 	call = allocate(slots, 0, 64, &work);
 	/*
-	 * 601 .. 700 are 100 tests of the 256, one more is spent on going on; then the slot
-	 * taken and 153 more are tested under the lock, until the ration is used up.
+	 * 601 .. 700 are 100 tests of the 256, one more is spent on continuing; then the slot just
+	 * taken and 153 more are tested under the lock, until the ration is spent.
 	 */
 	CHECK(call.given == 1 && call.slots[0] == 700);
 	CHECK(work.tested_scan == 100 && work.tested_quick == 154 && work.si_lock == 2);
@@ -289,7 +289,7 @@ static void above_half_full_a_cached_slot_is_tried(void)
 	CHECK(sws_slots_set_base(slots, 0, 600) == SWS_OK);
 	call = allocate(slots, 0, 1, &work);
 	CHECK(work.reclaims == 1 && call.slots[0] == 700);
-	/* Below half full it is passed over. */
+	/* Below half full it is skipped. */
 	CHECK(sws_slots_duplicate(slots, 700, &usage, &work) == SWS_OK);
 	CHECK(sws_slots_drop(slots, 700, &usage, &work) == SWS_OK);
 	for (uint32_t offset = 1000; offset < 2040; offset++)
@@ -341,7 +341,7 @@ static void a_disk_begins_at_the_first_empty_run_and_goes_on_in_it(void)
 		slots = make(&config);
 		CHECK(sws_slots_bases(slots) == 1 && sws_slots_free_clusters(slots) == 0);
 		call = allocate(slots, 0, 64, &work);
-		/* The search for the run has used up the ration: two slots, not 64. */
+		/* The search for the run has spent the ration: two slots, not 64. */
 		CHECK(call.slots[0] == 1);
 		CHECK(call.given == (kernels[k] == SWS_KERNEL_4_8 ? 1 : 2));
 		next = call.slots[call.given - 1] + 1;
@@ -366,7 +366,9 @@ static void a_device_of_any_size_gives_each_slot_once(void)
 				config.rotational = rotational;
 				config.policy = SWS_BASE_SHARED;
 				slots = make(&config);
-				/* A base on the only slot left is not tested but in 4.8 and on a disk. */
+				/*
+				 * A base on the only free slot is tested only in 4.8 and on an HDD.
+				 */
 				CHECK(fill(slots) + 1 >= sizes[i] - 1);
 				CHECK(sws_slots_lowest(slots) <= sizes[i]);
 				sws_slots_free(slots);

@@ -58,9 +58,9 @@ static void case_1_of_mmotm_goes_on_with_a_page_that_is_still_being_written(void
 	verify(&list);
 	CHECK(list.state == SWS_STALL_STATE_GOES_ON && list.under_writeback);
 	CHECK(list.flags == 0 && list.cleared == SWS_STALL_WRITEBACK);
-	/* Nothing stops it from being freed. */
+	/* No test prevents it from being freed. */
 	CHECK(sws_stall_left(&list) == SWS_OK);
-	/* The flag is gone: the next one is case 2. */
+	/* The flag is cleared: the next page is case 2. */
 	meet(&list, MARKED, SWS_STALL_STATE_PAGE);
 	CHECK(list.fate == SWS_STALL_FATE_CASE_2 && list.counts.writeback == 1 && list.marks);
 	CHECK(end(&list).cleared == SWS_STALL_WRITEBACK);
@@ -124,7 +124,7 @@ static void dirty_pages_are_counted_late_or_at_the_top(void)
 	CHECK(top.counts.dirty == 0 && top.counts.congested == 0);
 	meet(&top, FILE_DIRTY, SWS_STALL_STATE_GOES_ON);
 	CHECK(top.counts.dirty == 1 && top.counts.unqueued_dirty == 1);
-	/* Not flagged: not written, but marked and kept. */
+	/* Without the flag it is not written, but marked and kept. */
 	CHECK(sws_stall_dirty(&top) == SWS_OK && top.state == SWS_STALL_STATE_PAGE);
 	CHECK(top.fate == SWS_STALL_FATE_NOT_WRITTEN && top.marks && !top.activates);
 	CHECK(sws_stall_dirty(&top) == SWS_ERROR_BAD_ARGUMENT);
@@ -172,7 +172,7 @@ static void a_pass_of_6_1_is_decided_by_sums(void)
 	decision = decide(SWS_STALL_6_1, SWS_STALL_AT_PASS, DIRECT | SWS_STALL_MEMCG, cycling);
 	CHECK(decision.set == SWS_STALL_CONGESTED);
 	CHECK(decision.sleeps == 1 << SWS_STALL_SLEEP_CONGESTED);
-	/* The older sets decide nothing there. */
+	/* The older sets do not decide there. */
 	decision = decide(SWS_STALL_3_11, SWS_STALL_AT_PASS, KSWAPD, cycling);
 	CHECK(decision.set == 0 && decision.acts == 0);
 }
@@ -303,10 +303,12 @@ static void counters_that_contradict_each_other_are_refused(void)
 	CHECK(PROBLEM(context, congested) == SWS_STALL_CONGESTED_ABOVE_DIRTY);
 	CHECK(PROBLEM(context, cases) == SWS_STALL_WRITEBACK_ABOVE_TAKEN);
 	CHECK(PROBLEM(context, files) == SWS_STALL_FILE_ABOVE_TAKEN);
-	/* A clean page on a congested device counts in 3.11; one met anew counts twice. */
+	/*
+	 * A clean page on a congested device counts in 3.11; one that is tested again counts twice.
+	 */
 	CHECK(PROBLEM(device, congested) == SWS_STALL_NO_PROBLEM);
 	CHECK(PROBLEM(legacy, dirty) == SWS_STALL_NO_PROBLEM);
-	/* A pass may have taken nothing. */
+	/* A pass may have isolated no pages. */
 	CHECK(sws_stall_decide(&context, SWS_STALL_AT_PASS, &empty, &decision) == SWS_OK);
 	CHECK(sws_stall_decide(&context, SWS_STALL_AT_LIST, &empty, &decision) ==
 	      SWS_ERROR_BAD_ARGUMENT);

@@ -13,7 +13,7 @@ enum {
 	MARKED = WRITING | SWS_STALL_PAGE_RECLAIM | SWS_STALL_PAGE_MARKED,
 };
 
-/* The list of the header's picture, and behind it one of a page alone. */
+/* The list of the header's example, and after it one with a single page. */
 static const uint16_t pages[ROWS] = { FILE_DIRTY, WRITING, FILE_PAGE, 0, 0, FILE_DIRTY };
 static const uint8_t steps[ROWS] = {
 	SWS_STALL_STEP_DIRTY, SWS_STALL_STEP_WRITEBACK_2, SWS_STALL_STEP_FREED,
@@ -42,7 +42,7 @@ static struct sws_stall_replay *make(enum sws_stall_set set)
 	return replay;
 }
 
-/* Two lists by the rules of a set. */
+/* Replays two lists with the rules of a set. */
 static int run(enum sws_stall_set set, const struct sws_stall_rows *rows, uint64_t n_lists,
 	       const struct sws_stall_lists *lists, struct sws_stall_results *results)
 {
@@ -55,7 +55,7 @@ static int run(enum sws_stall_set set, const struct sws_stall_rows *rows, uint64
 	return error;
 }
 
-/* Flags are led on by node, beginning with what is there. */
+/* The flags are carried over by node, starting with the given ones. */
 static struct sws_stall_lists two_lists(uint8_t *node_flags)
 {
 	return (struct sws_stall_lists){
@@ -89,7 +89,7 @@ static void the_picture_of_the_header_is_what_comes_out(void)
 	CHECK(fates[4] == SWS_STALL_FATE_WRITE);
 	CHECK(run(SWS_STALL_SERIES_1, &rows, 2, &lists, &results) == SWS_OK);
 	CHECK(found[0].counts.dirty == 2 && found[0].counts.unqueued_dirty == 2);
-	/* The second list is all unqueued: the flag is set, for who comes next. */
+	/* All of the second list is unqueued: the flag is set for the next list. */
 	CHECK(found[1].decision.set == SWS_STALL_TAIL_DIRTY && node_flags == SWS_STALL_TAIL_DIRTY);
 }
 
@@ -105,7 +105,7 @@ static void flags_are_led_on_by_node_and_cleared_by_what_clears_them(void)
 	lists.clears = clears;
 	CHECK(run(SWS_STALL_SERIES_8, &rows, 2, &lists, &results) == SWS_OK);
 	CHECK(found[0].flags_before == (SWS_STALL_TAIL_DIRTY | SWS_STALL_WRITEBACK));
-	/* Flagged: the dirty page is written, which 6.1 had not; what came of it nobody knows. */
+	/* With the flag the dirty page is written, which 6.1 did not do; its result is unknown. */
 	CHECK(found[0].writes == 2 && found[0].untold == 1);
 	CHECK(found[1].flags_before == SWS_STALL_WRITEBACK && found[1].writes == 0);
 	CHECK(found[1].decision.set == SWS_STALL_TAIL_DIRTY);
@@ -129,7 +129,7 @@ static void a_page_that_waited_is_in_the_next_row_again(void)
 	lists.caller = legacy;
 	CHECK(run(SWS_STALL_6_1, &rows, 1, &lists, &results) == SWS_OK);
 	CHECK(found.counts.dirty == 2 && found.untold == 0);
-	/* In 2013 it goes on from there, counted once. */
+	/* In 2013 it goes on from there, and counts once. */
 	CHECK(run(SWS_STALL_3_11, &rows, 1, &lists, &results) == SWS_OK);
 	CHECK(found.counts.dirty == 1 && found.untold == 0);
 	CHECK(run(SWS_STALL_3_9, &rows, 1, &lists, &results) == SWS_OK);

@@ -13,7 +13,10 @@ static const struct sws_stall_rules *row(enum sws_stall_set set)
 	return rules;
 }
 
-/* The letters of a list's program, in order: flags D W C, w wait_iff_congested, s a forced stall. */
+/*
+ * The letters of a list's program, in order: flags D W C, w for wait_iff_congested, s for a forced
+ * stall.
+ */
 static void spell(const struct sws_stall_act *acts, char *letters)
 {
 	for (; acts->does; acts++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * byte_loop.c - the scan for a free slot as one would write it: a byte a turn, and
- * the ration counted down with each.
+ * byte_loop.c - the scan for a free slot in its simplest form: one byte per iteration, with the
+ * ration decremented each time.
  *
- * usage: byte_loop BYTES SCANS; prints the nanoseconds that so many scans over so many bytes
- * took, the bytes tested, and how often one scan's ration ran out.
+ * usage: byte_loop BYTES SCANS; prints the nanoseconds of so many scans over so many bytes, the
+ * bytes tested, and how often one scan's ration ran out.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { RATION = 256, COUNT = 0x3f };
 
-/* Tests slots 0 .. highest until one is free, or held by the cache alone; returns where. */
+/* Tests slots 0 .. highest until one is free, or held by the cache only; returns its position. */
 static uint64_t scan(const uint8_t *map, uint64_t highest, uint64_t *rescheduled)
 {
 	uint64_t offset = 0;

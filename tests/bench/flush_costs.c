@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * flush_costs.c - what one of the 64 slots costs that swapcache_free_entries gives back, in ns:
- * free_ns and record_ns of data/costs.csv, bounded. Build: cc -O2 -pthread flush_costs.c.
+ * flush_costs.c - measures the cost of each of the 64 slots that swapcache_free_entries frees, in
+ * ns: bounds of free_ns and record_ns in data/costs.csv. Build: cc -O2 -pthread flush_costs.c.
  *
- * Slots at random, of so large a device that no cache holds its map: for each the cluster's lock
- * is taken, the map byte is cleared, the cluster's and the device's counts change; and the memory
- * cgroup's record of it is cleared under a lock of its own. Nobody ever waits for long here, so
- * what is seen is misses:
+ * The slots are random slots of a device whose map exceeds all caches. For each one the cluster's
+ * lock is taken, the map byte is cleared, the counts of the cluster and the device change, and the
+ * memory cgroup's record is cleared under another lock. Waits for locks are short, so cache misses
+ * are measured:
  *
- *      warm     the same 64 slots again and again: no miss
+ *      warm     the same 64 slots again and again: no misses
  *      cold     other slots each time: lock, byte and record come from memory
- *      shared   cold, while another CPU takes and gives back such locks at random: some
+ *      shared   cold, while another CPU takes and releases such locks at random: some
  *               lines come from its cache
  *
- * Time is the thread's own. Each slot is known only when the one before it was read, so misses
- * add up. That is an upper bound: in the kernel the byte was changed not long ago, when the slot
- * went to the return cache, and a CPU looks ahead.
+ * Times are those of the thread. Each slot is known only after the one before it has been read, so
+ * misses add up. That gives an upper bound: in the kernel the byte was changed recently, when the
+ * slot went to the return cache, and a CPU executes ahead.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -62,7 +62,7 @@ static void give_back(struct cluster *cluster)
 	atomic_store_explicit(&cluster->lock, 0, memory_order_release);
 }
 
-/* What both return is 0, which nobody knows before byte or record is read. */
+/* Both functions return 0, which is unknown before the byte or the record has been read. */
 static uint32_t free_slot(uint32_t slot)
 {
 	struct cluster *cluster = &clusters[slot / CLUSTER];
@@ -122,7 +122,7 @@ static double flush(const uint32_t *slots, uint32_t (*each)(uint32_t slot))
 	return now_ns() - start;
 }
 
-/* Slots are drawn beforehand, as they lie in the return cache. */
+/* The slots are drawn in advance, as they are in the return cache. */
 static void report(const char *name, int flushes_apart)
 {
 	uint32_t slots[FLUSH];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's radix tree, built in user space by its own tools, under the harness of rows. */
+/* The kernel's radix tree, built in user space by its own tools, in the harness of rows. */
 #include <linux/radix-tree.h>
 #include <urcu.h>
 
@@ -43,7 +43,7 @@ static inline uint64_t operate_delete(uint32_t tree, uint64_t index)
 	return (uint64_t)radix_tree_delete(&roots[tree], index);
 }
 
-/* Freed nodes go through RCU: the next round shall not pay for them. */
+/* Freed nodes go through RCU, whose cost must not fall into the next round. */
 static void operate_end(void)
 {
 	rcu_barrier();

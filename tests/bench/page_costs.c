@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * page_costs.c - what a page of 4 KB costs on this machine, in ns: four constants of
- * data/costs.csv. Build: cc -O2 page_costs.c -o page_costs. Each page is beyond the
- * caches when its turn comes; time is the process's own.
+ * page_costs.c - measures the cost of a page of 4 KB on this machine, in ns: four constants of
+ * data/costs.csv. Build: cc -O2 page_costs.c -o page_costs. Each page is in no cache when it is
+ * accessed; times are those of the process.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void touch(char *memory)
 	report("touch_ns", start, PAGES);
 }
 
-/* Each address depends on the last read, as a walker's does not: an upper bound beside it. */
+/* Each address depends on the last read, unlike a walker's: an upper bound. */
 static void access(const char *memory)
 {
 	const volatile char *bytes = memory;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rtree_rows.h - the harness that both sides of the radix tree's benchmark run
- * in: rows from a file, five operations over all of them, nanoseconds per row.
+ * rtree_rows.h - the harness of both sides of the radix tree's benchmark: rows from a file, five
+ * operations over all of them, nanoseconds per row.
  *
- * A program includes it and defines operate_begin, the five operate_* and
- * operate_end. The file holds, in the machine's order of bytes: u64 rows, u64
- * trees, u64 rounds, then rows x u64 index, then rows x u32 tree.
+ * A program includes it and defines operate_begin, the five operate_* and operate_end. The file
+ * contains, in the machine's byte order: u64 rows, u64 trees, u64 rounds, then rows x u64 index,
+ * then rows x u32 tree.
  */
 #ifndef SWAPSIM_BENCH_RTREE_ROWS_H
 #define SWAPSIM_BENCH_RTREE_ROWS_H
@@ -15,17 +15,17 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Makes the trees. */
+/* Creates the trees. */
 static void operate_begin(uint64_t trees);
 
-/* What the rows do; each returns something that depends on its result. */
+/* The operations on a row; each returns a value that depends on its result. */
 static inline uint64_t operate_insert(uint32_t tree, uint64_t index, uint64_t item);
 static inline uint64_t operate_tag_set(uint32_t tree, uint64_t index);
 static inline uint64_t operate_lookup(uint32_t tree, uint64_t index);
 static inline uint64_t operate_tag_clear(uint32_t tree, uint64_t index);
 static inline uint64_t operate_delete(uint32_t tree, uint64_t index);
 
-/* After a round, outside the time measured. */
+/* Called after a round, outside of the measured time. */
 static void operate_end(void);
 
 static double now_ns(void)
@@ -36,7 +36,7 @@ static double now_ns(void)
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* Items look like aligned pointers: the kernel's tree keeps the low two bits for itself. */
+/* Items look like aligned pointers, because the kernel's tree reserves the low two bits. */
 static inline uint64_t item_of(uint64_t row)
 {
 	return (row + 1) << 2;
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	}
 	for (int operation = 0; operation < OPERATIONS; operation++)
 		printf("%s %.3f\n", names[operation], spent[operation] / (double)(rows * head[2]));
-	/* Both sides print the same sum, or one of them did something else. */
+	/* Both sides have to print the same sum, which shows that they did the same work. */
 	printf("sum %llu\n", (unsigned long long)sum);
 	free(trees);
 	free(indexes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Our single calls under the harness of rows. */
+/* This library's single calls in the harness of rows. */
 #include "swapsim/rtree.h"
 
 #include "rtree_rows.h"

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tag_share.c - how long a hold of a swap cache's lock lasts that sets or clears writeback tags,
- * beside one that adds or removes a page: a thread on each CPU, one tree as in 4.8, one queued lock.
+ * tag_share.c - compares how long a hold of a swap cache's lock lasts that sets or clears writeback
+ * tags with one that adds or removes a page: a thread on each CPU, one tree as in 4.8, one queued
+ * lock.
  *
  *      a thread    add  think  start of writeback  think  end  think  remove    next page
  *      the tree    insert      tag, untag, untag          untag       look, untag x 3, delete
  *
- * Each thread has pages of clusters of its own, as the allocator hands them out, and one page at a
- * time in the tree, as on a device that copies at once. So leaves are its own, and come and go with
- * their page, and what is above them is everybody's: its lines come from whoever held the lock last.
- * Under the lock are also the counters that the kernel changes there, and the page's own words.
+ * Each thread has pages in its own clusters, as the allocator assigns them, and one page at a time
+ * in the tree, as with a device that copies at once. So the leaves belong to one thread, and exist
+ * as long as their page, while the nodes above are shared: their lines come from the last holder of
+ * the lock. The counters that the kernel changes under the lock are included, and the page's own
+ * words.
  *
- * A hold is timed from having the lock to giving it back; what reading the clock takes is taken
- * off. The longest tenth does not count: a thread that was put aside meanwhile says nothing. The
- * lock is the queue of qspinlock: each waits on a word of its own.
+ * A hold is timed from acquisition to release; the time of reading the clock is subtracted. The
+ * longest tenth does not count, because a thread may have been preempted. The lock is the queue of
+ * qspinlock: each waiter spins on its own word.
  *
- * Usage: tag_share THREADS PAGES. Prints each kind of hold with its mean, in ns.
+ * Usage: tag_share THREADS PAGES. Prints the mean of each kind of hold, in ns.
  */
 #include "swapsim/rtree.h"
 
@@ -52,7 +54,7 @@ struct worker {
 	uint32_t threads;
 	uint32_t pages;
 	uint64_t state;
-	/* Of each hold, one page after another. */
+	/* The ticks of each hold, one page after another. */
 	double *ticks;
 	bool failed;
 };
@@ -67,7 +69,7 @@ static double now_ns(void)
 	return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
 }
 
-/* The processor's own counter where there is one, for it costs less than the clock. */
+/* The processor's own counter if it has one, because it costs less than the clock. */
 static double ticks(void)
 {
 #if defined(__x86_64__)
@@ -116,7 +118,7 @@ static void think(struct worker *my)
 		spun += left;
 }
 
-/* What a page's struct has of it. */
+/* The words of a page's struct that are used. */
 struct page {
 	_Alignas(LINE) uint64_t flags;
 	uint64_t private_word;
@@ -186,7 +188,7 @@ static int compare(const void *a, const void *b)
 	return (difference > 0) - (difference < 0);
 }
 
-/* Of all but the longest tenth. */
+/* Returns the mean without the longest tenth. */
 static double mean(double *values, size_t n)
 {
 	const size_t counted = n - n / 10;
@@ -198,7 +200,7 @@ static double mean(double *values, size_t n)
 	return sum / (double)counted;
 }
 
-/* Two looks at the clock, one behind the other. */
+/* Measures two consecutive reads of the clock. */
 static double look_ticks(double *values, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

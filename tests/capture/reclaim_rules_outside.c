@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules that the lab kernel decides by, outside of it: what mm/reclaim_rules.h needs of a kernel is made up here. No
- * device is congested, so that wait_iff_congested always yields and congestion_wait always sleeps.
+ * reclaim_rules_outside.c - the rules that the lab kernel decides by, in user space: this file
+ * defines what mm/reclaim_rules.h needs from a kernel. No device is congested, so that
+ * wait_iff_congested always yields and congestion_wait always sleeps.
  *
- * Each line of the input is a decision: list RULES KSWAPD MEMCG HIBERNATION PRIORITY TAKEN DIRTY UNQUEUED CONGESTED WRITEBACK
- * IMMEDIATE; round RULES HIBERNATION PRIORITY SCANNED RECLAIMED WANTED; write RULES PRIORITY FLAGGED AGAIN; counts RULES DEVICE
- * AGAIN; facts RULES. A line of the output answers it: flags set and sleeps in their order, or yes and no.
+ * Each line of the input is a decision: list RULES KSWAPD MEMCG HIBERNATION PRIORITY TAKEN DIRTY
+ * UNQUEUED CONGESTED WRITEBACK IMMEDIATE; round RULES HIBERNATION PRIORITY SCANNED RECLAIMED
+ * WANTED; write RULES PRIORITY FLAGGED AGAIN; counts RULES DEVICE AGAIN; facts RULES. A line of the
+ * output is its result: the flags set and the sleeps in their order, or yes and no.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -14,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The header of devices is not wanted, only its names. */
+/* The header of devices is not needed, only its names. */
 #define _LINUX_WRITE_CONGESTION_H
 
 #define ARRAY_SIZE(array)              (sizeof(array) / sizeof(*(array)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * failing_realloc.c - to be preloaded: lets one allocation of the C core fail, whatever else
- * the process allocates. The core's come through realloc and calloc, called from its library.
+ * failing_realloc.c - to be preloaded: makes one allocation of the C core fail, whatever else the
+ * process allocates. The core's allocations are calls of realloc and calloc from its library.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 static uint64_t requests;
 static uint64_t fail_at;
 
-/* Lets request number fail_at fail from now on (0: none), and returns the requests until now. */
+/* Makes request number fail_at fail from now on (0: none), and returns the requests so far. */
 uint64_t failing_realloc_arm(uint64_t at)
 {
 	const uint64_t seen = requests;

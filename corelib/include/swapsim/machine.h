@@ -82,8 +82,8 @@
  *   cluster locks: si->lock protects the map, and is dropped during the search for a free run.
  *
  *   A CPU whose task has a page mapped that another CPU reclaims has to flush its TLB entry: before
- *   the write if its task wrote to the page, else at the end of the list. It takes an interrupt for
- *   that, which is delivered after any lock that the CPU waits for or holds with interrupts off.
+ *   the write if its task wrote to the page, else at the end of the list. It takes an interrupt
+ *   for that, which is delivered after any lock that the CPU waits for or holds with interrupts off.
  *   So waiters at tree_lock, xa_lock or lru_lock also delay reclaimers that do not use that lock.
  *
  *   Batched, the removable pages of a list are set aside, locked, until the list has been scanned.
