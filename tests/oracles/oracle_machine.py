@@ -1,10 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The slow, obvious twin of machine.h: each actor is a generator that reads as the kernel does.
+"""A slow, plain model of machine.h: each actor is a generator that follows the kernel's code.
 
-Each ``yield`` is a place where time passes: a lock that is asked for, work that is
-done, a sleep. Pages are objects on Python lists, the swap cache is a dictionary, slots
-are those of oracle_slots and time that of oracle_des. It shares no code with the C
-library.
+Each ``yield`` is a place where time passes: a request for a lock, work, a sleep. Pages are objects
+on Python lists, the swap cache is a dictionary, slots are those of oracle_slots, time is that of
+oracle_des. The model shares no code with the C library.
+
+Which function stands for which C function (corelib/src/machine; ``sws_machine__`` is left out):
+
+=============================================  ===================================================
+here                                           there
+=============================================  ===================================================
+make_swap, make_actor                          build.c, layout.c: tasks, cpus_per_node, task
+places_of, stay, change_cpu, place             place.c: place, stay, change_cpu
+fill, put_into_memory, is_short, take_page     fill.c: fill, fill_with_writers, choose, fill_pages
+ptes_of, resident, swapped, first_owner        layout.c: all_ptes, resident, swapped; pages.c
+fill_and_drop, slot_of_fill, give_back_slot    drop.c: fill_and_drop, take_slot, give_back_slot
+fill_device                                    fill.c: begin_device, take_slots
+step, run, work, sleep, wake                   engine/engine.c, des/des.c
+lock, unlock, under                            des/locks.c, and a call_* of each mechanism
+transfer, lru_add, lru_add_drain, drain        pages.c: transfer, lru_add, lru_add_drain, drain_free
+wake_kswapd, source, alloc_page                alloc.c: wake_kswapd, node_above, alloc_page
+isolate, shrink_active, shrink                 shrink.c: isolate, shrink_active, shrink
+flush_tlb                                      flush_tlb.c: unmap, flush_tlb
+freed, remove, put_removed, remove_list        remove.c: remove, put_aside, remove_list
+swap_out                                       swap_out.c: swap_out, write_out
+tree_lock, take_out, tree, record              swap_cache.c: tree_add to tree_shadow, record
+map_lock, map, may_leave_cache, leave_cache    swap_cache.c: duplicate to swap_free; evict.c
+get_slot, get_swap_pages, cluster_locks        get_slot.c: get_slot, get_slots, next_cluster_lock
+note_trunks, locked_part, reclaim_cached       get_slot.c: note_trunks, locked_part, reclaim_cached
+put_slot, free_entries                         put_slot.c: put_slot, flush, free_one
+submit, rotate, interrupt                      device.c: submit, rotate, interrupt, complete
+writer                                         writer.c: writer, write_page, fault
+exit, may_release, release, is_done            exit.c: exit, exit_mmap, release; walker.c: is_done
+walker                                         walker.c: walker, draw, look_around, hit
+stream, old_page                               stream.c: stream, begin, find_page, isolate
+swap_in                                        swap_in.c: swap_in, prepare, read_in, settle
+kswapd                                         kswapd.c: kswapd
+=============================================  ===================================================
 """
 
 import itertools

@@ -27,7 +27,7 @@ def simulated(experiment: str) -> pl.DataFrame:
 def held(experiment: str) -> pl.DataFrame:
     """Set them beside the measured medians."""
     medians = claims.medians(claims.measured_results(experiment))
-    return patch.lab_held_against(simulated(experiment), medians)
+    return patch.compare_lab(simulated(experiment), medians)
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)

@@ -45,7 +45,7 @@ def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     assert rounds["seed"].n_unique() >= 7
     medians = claims.medians(rounds.filter(metric="xa_lock acquisitions"))
     trace = traces.shipped("writeback-tags")["swap-w-seq"]
-    held = patch.acquisitions_held_against(mapping_replay(trace, kernel="6.1"), medians)
+    held = patch.compare_acquisitions(mapping_replay(trace, kernel="6.1"), medians)
     assert held["policy"].to_list() == ["on", "off"]
     assert held["agrees"].all()
     assert (held["low"] <= held["measured"]).all()

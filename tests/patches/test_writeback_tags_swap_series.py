@@ -92,7 +92,7 @@ def test_each_step_is_predicted_with_each_fit() -> None:
     share = predicted.filter(metric="map_share")["value"].unique().to_list()
     step = swap_series.predict_step("patches 1-2", tag_share=0.1, map_share=share[0])
     assert predicted.filter(kernel="patches 1-2").equals(step)
-    held = patch.series_held_against(predicted)
+    held = patch.compare_series(predicted)
     assert held["low"].equals(held["high"].alias("low"))
 
 
@@ -113,7 +113,7 @@ def predicted(swap_out: float, fit: str) -> pl.DataFrame:
 )
 def test_a_rate_is_judged_by_seven_percent(ends: tuple[float, float], verdict: str) -> None:
     """The series has 1,428,002 KiB/s; what was not predicted has no verdict."""
-    held = patch.series_held_against(
+    held = patch.compare_series(
         pl.concat(predicted(rate, f"tags {at}") for at, rate in enumerate(ends))
     )
     assert held.schema == SWAP_SERIES.schema
@@ -127,7 +127,7 @@ def test_a_rate_is_judged_by_seven_percent(ends: tuple[float, float], verdict: s
 
 def test_what_was_fitted_is_the_ratio_alone() -> None:
     """Of the first kernel's two locks, what they are together is predicted."""
-    held = patch.series_held_against(predicted(1.4e6, "tags 0.1"))
+    held = patch.compare_series(predicted(1.4e6, "tags 0.1"))
     assert held.filter("fitted")["metric"].to_list() == ["tree_lock : si->lock", "map_share"]
     both = held.filter(metric="both locks").row(0, named=True)
     assert both["published"] == pytest.approx(55.62)

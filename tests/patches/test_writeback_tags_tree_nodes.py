@@ -18,7 +18,7 @@ from swapsim.io import paths
 from swapsim.mapping._native import nodes_after_swap_out
 from swapsim.mapping.config import MappingConfig
 from swapsim.patches import writeback_tags as patch
-from swapsim.patches.writeback_tags.tree_nodes import simulated_nodes
+from swapsim.patches.writeback_tags.lab import simulated_nodes
 
 SLOTS = 1 << 20
 
@@ -143,7 +143,7 @@ def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
     assert both.height == model.height
     for same in ("nodes of the model", "nodes by call stack"):
         assert both["nodes"].equals(both[same], check_names=False)
-    held = patch.nodes_held_against(name)
+    held = patch.compare_nodes(name)
     assert held.schema == MEASURED_COUNTS.schema
     assert held.height == 5
     assert held["agrees"].all()
@@ -170,7 +170,7 @@ def test_nodes_go_with_their_slots(name: str) -> None:
 def test_an_experiment_without_tree_nodes_says_so() -> None:
     """Sets of slots are asked for where none were noted: one line that names the experiment."""
     with pytest.raises(InputError, match="no tree nodes"):
-        patch.nodes_held_against("writeback-tags")
+        patch.compare_nodes("writeback-tags")
 
 
 def test_samples_become_metrics_and_slots(rig: SimpleNamespace) -> None:

@@ -11,7 +11,7 @@ from swapsim.patches.batched_removal.conclusions import (
     verdict,
 )
 from swapsim.patches.batched_removal.lab import (
-    lab_held_against,
+    compare_lab,
     lab_machines,
     lab_off_percent,
     lab_runs,
@@ -32,6 +32,7 @@ __all__ = [
     "MIDDLE",
     "PATCH",
     "Point",
+    "compare_lab",
     "constants_at",
     "counted",
     "headline_fit",
@@ -39,7 +40,6 @@ __all__ = [
     "headline_ranges",
     "headline_results",
     "judged_ranges",
-    "lab_held_against",
     "lab_machines",
     "lab_off_percent",
     "lab_runs",

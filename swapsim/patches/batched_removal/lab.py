@@ -125,7 +125,7 @@ def lab_runs(experiment: str, seeds: int, *, executor: Executor | None = None) -
     return runs(lab_machines(experiment), seeds, count=_run, executor=executor)
 
 
-def lab_held_against(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
+def compare_lab(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Hold the locks of the ledger, and the length of a hold, against a real kernel's.
 
     Parameters
@@ -161,7 +161,7 @@ def lab_off_percent(held: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     held : polars.DataFrame
-        As `lab_held_against` returns.
+        As `compare_lab` returns.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def xa_lock_misses(held: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     held : polars.DataFrame
-        As `lab_held_against` returns.
+        As `compare_lab` returns.
 
     Returns
     -------

@@ -16,7 +16,8 @@ from swapsim.patches.writeback_tags.conclusions import (
 )
 from swapsim.patches.writeback_tags.fitting import fit, headline_fit
 from swapsim.patches.writeback_tags.lab import (
-    acquisitions_held_against,
+    compare_acquisitions,
+    compare_nodes,
     lab_machines,
     measured_as_mailed,
 )
@@ -30,15 +31,16 @@ from swapsim.patches.writeback_tags.shares import (
 )
 from swapsim.patches.writeback_tags.studies import headline_ranges, headline_results
 from swapsim.patches.writeback_tags.swap_series import (
+    compare_series,
     map_share_of_series,
     predict_series,
-    series_held_against,
 )
-from swapsim.patches.writeback_tags.tree_nodes import nodes_held_against
 
 __all__ = [
     "PATCH",
-    "acquisitions_held_against",
+    "compare_acquisitions",
+    "compare_nodes",
+    "compare_series",
     "counted",
     "describe_gains",
     "describe_sensitivity",
@@ -54,12 +56,10 @@ __all__ = [
     "machine",
     "map_share_of_series",
     "measured_as_mailed",
-    "nodes_held_against",
     "predict",
     "predict_at_shares",
     "predict_series",
     "runs",
-    "series_held_against",
     "studies",
     "time_of_actors",
     "time_per_page",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What patch A is found to do: sentences, and how it relieves the swap cache's lock."""
+"""The conclusions on patch A: sentences of the verdict, and the relief of the lock."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -16,68 +16,44 @@ from swapsim.patches.writeback_tags.machines import PATCH
 from swapsim.patches.writeback_tags.prediction import runs as simulated_runs
 
 
-def verdict(sites_of: Mapping[str, pl.DataFrame], alone: pl.DataFrame, told: pl.DataFrame) -> str:
-    """Say what patch A does, in counts and in time.
-
-    Parameters
-    ----------
-    sites_of
-        As for `verdict_on_counts`.
-    alone, told
-        As for `verdict_in_time`.
-
-    Returns
-    -------
-    str
-        Two sentences.
-    """
-    return f"{verdict_on_counts(sites_of)} {verdict_in_time(alone, told)}"
+def verdict(
+    sites_of: Mapping[str, pl.DataFrame], base_only: pl.DataFrame, with_series: pl.DataFrame
+) -> str:
+    """Return `verdict_on_counts` and `verdict_in_time`, the two sentences of the verdict."""
+    return f"{verdict_on_counts(sites_of)} {verdict_in_time(base_only, with_series)}"
 
 
 def verdict_on_counts(sites_of: Mapping[str, pl.DataFrame]) -> str:
-    """Say what patch A does to a page swapped out, over all traces together.
+    """Return a sentence on what the patch changes for a page swapped out, over all traces.
 
-    Parameters
-    ----------
-    sites_of : mapping of str to polars.DataFrame
-        Name of a trace -> its LOCK_SITES under kernel 4.8.
-
-    Returns
-    -------
-    str
-        One sentence.
+    ``sites_of`` has the LOCK_SITES of each trace under kernel 4.8, by the trace's name.
     """
     per_page = totals_per_page(_together(sites_of)).filter(pl.col("flow") != "file")
-    kept = per_page.filter("tags").row(0, named=True)
-    dropped = per_page.filter(~pl.col("tags")).row(0, named=True)
+    with_tags = per_page.filter("tags").row(0, named=True)
+    without = per_page.filter(~pl.col("tags")).row(0, named=True)
     return (
-        f"On {len(sites_of)} traces of a real kernel, {kept['pages']:,} pages swapped out, "
-        f"the patch takes the lock acquisitions of a page from {kept['acquisitions']:.2f} to "
-        f"{dropped['acquisitions']:.2f}, and the walks of the tree under the lock from "
-        f"{kept['descents']:.2f} to {dropped['descents']:.2f}."
+        f"On {len(sites_of)} traces of a real kernel, {with_tags['pages']:,} pages swapped out, "
+        f"the patch takes the lock acquisitions of a page from {with_tags['acquisitions']:.2f} to "
+        f"{without['acquisitions']:.2f}, and the walks of the tree under the lock from "
+        f"{with_tags['descents']:.2f} to {without['descents']:.2f}."
     )
 
 
-def verdict_in_time(alone: pl.DataFrame, told: pl.DataFrame) -> str:
-    """Say what patch A's counts are worth in time.
+def verdict_in_time(base_only: pl.DataFrame, with_series: pl.DataFrame) -> str:
+    """Return a sentence on what the patch changes in time.
 
     Parameters
     ----------
-    alone, told : polars.DataFrame
-        Schema RANGES: fitted to the mail's base alone, and of these fits those with what the swap
-        series tells of si->lock and a benchmark of tags.
-
-    Returns
-    -------
-    str
-        One sentence.
+    base_only, with_series : polars.DataFrame
+        Schema RANGES: of fits to the mail's base only, and of those fits that also agree with the
+        swap series on si->lock and with a benchmark on tags.
 
     Raises
     ------
     InputError
-        No fit was left to say how far throughput goes.
+        A table lacks the range of throughput.
     """
-    one, less = (_range(ranges, "A-throughput") for ranges in (alone, told))
+    one, less = (_range(ranges, "A-throughput") for ranges in (base_only, with_series))
     return (
         f"Fitted to the base column of its mail alone, the contention machine predicts a gain in "
         f"throughput of {one['low']:.0f} to {one['high']:.0f} %. If si->lock is waited for as much "
@@ -108,17 +84,10 @@ def counted() -> str:
 
 
 def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Set side by side how the patch relieves the swap cache's lock: mail, machine, real kernel.
+    """Compare the relief of the swap cache's lock in the mail, the machine and a real kernel.
 
-    Parameters
-    ----------
-    runs : mapping of str to polars.DataFrame
-        As `prediction.runs` returns.
-
-    Returns
-    -------
-    polars.DataFrame
-        As `summary.lock_relief` returns; the mail's kernel is 4.8, the real one 6.1.
+    ``runs`` are those of `prediction.runs`. The table is that of `summary.lock_relief`; the mail's
+    kernel is 4.8, the real one 6.1.
     """
     return summary.lock_relief(
         claims.published_tables().filter(patch=PATCH, table="lkp comparison", unit="% of cycles"),
@@ -134,7 +103,7 @@ def headline_locks(constants: pl.DataFrame) -> pl.DataFrame:
 
 
 def _together(sites_of: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Add up the ledgers of several traces."""
+    """Return the sum of the counts of several traces."""
     keys = ["kernel", "tags", "flow", "site"]
     frame = (
         pl.concat([LOCK_SITES.check(sites) for sites in sites_of.values()])

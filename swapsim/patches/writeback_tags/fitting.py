@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch A's base: the rates of its mail, and the constants with which the machine meets them."""
+"""The fit of patch A's base: constants with which the machine meets the rates of its mail."""
 
 import math
 from typing import Final
@@ -13,14 +13,14 @@ from swapsim.machine.run import PAGE_KIB
 from swapsim.patches.writeback_tags.machines import PATCH, machine
 
 BASE: Final = "base"
-"""The kernel of data/published that a fit looks at."""
+"""The kernel of data/published to which constants are fitted."""
 
 TAG_SHARE: Final = 0.1
-"""``tag_ns / tree_ns``: the geometric middle of 0.01 to 1, which the base leaves open."""
+"""``tag_ns / tree_ns``: the geometric mean of 0.01 and 1, as the base does not determine it."""
 
 MAP_SHARE: Final = 0.35
-"""``map_ns / tree_ns``, which the base leaves open, too: where tree_lock and si->lock stand to each
-other as in the swap series of 2017 (`swap_series.map_share_of_series`)."""
+"""``map_ns / tree_ns``, which the base does not determine either: the value at which tree_lock and
+si->lock have the ratio of the swap series of 2017 (`swap_series.map_share_of_series`)."""
 
 TREE_ROWS: Final = {
     "tree_lock.add_to_swap_cache.shrink_page_list": (
@@ -47,12 +47,12 @@ def fit(
 ) -> Fitted:
     """Fit patch A's base: the rate while it swaps, and the cycles in tree_lock's four rows.
 
-    Free are ``unmap_ns`` (work without a lock: it sets the rate) and ``tree_ns`` (the hold that
-    add and remove have: it sets the wait). Two shares of ``tree_ns`` stay open, for all four rows
-    of the base are about as long whatever they are, as each waits in the same queue:
+    The free constants are ``unmap_ns`` (work without a lock, which sets the rate) and ``tree_ns``
+    (the hold of add and remove, which sets the wait). Two constants are given as shares of
+    ``tree_ns``, because they hardly change the four rows, which wait in the same queue:
 
     - ``tag_ns``: how long the start and the end of writeback hold the lock,
-    - ``map_ns``: how long a look at a map byte holds si->lock, four times a page.
+    - ``map_ns``: how long a look at a map byte holds si->lock, four times per page.
 
     Parameters
     ----------
@@ -61,10 +61,6 @@ def fit(
     constants : polars.DataFrame, optional
         Schema CONSTANTS; default: data/costs.csv.
     seed : int
-
-    Returns
-    -------
-    Fitted
 
     Source
     ------
@@ -95,18 +91,11 @@ def headline_fit() -> Fitted:
 def swap_phase_rate(constants: pl.DataFrame) -> float:
     """Return how fast patch A's base swaps out while it swaps, in KiB/s.
 
-    The mail's swap.so is a mean over a run whose first part fills memory and swaps nothing. Of all
-    that is written, so / throughput reaches the device; the rest is written at the rate of a
-    fault and a touch, by eight tasks that wait for nobody.
+    The mail's swap.so is a mean over a run that fills memory first, without swapping. The share
+    so / throughput of all writes reaches the device; the rest is written at the rate of a fault
+    and a touch, by eight tasks without waits.
 
-    Parameters
-    ----------
-    constants : polars.DataFrame
-        Schema CONSTANTS.
-
-    Source
-    ------
-    data/published/01-writeback-tags.csv, kernel base: vm-scalability.throughput, vmstat.swap.so.
+    Source: data/published/01-writeback-tags.csv, vm-scalability.throughput and vmstat.swap.so.
     """
     throughput, swap_out = (
         base_figure(PATCH, BASE, row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
@@ -120,16 +109,8 @@ def run_rates(
 ) -> tuple[float, float]:
     """Return what patch A's test reports of a run: throughput and swap.so, in KiB/s.
 
-    Of each run memory takes the same part, at the rate of `swap_phase_rate`'s fill.
-
-    Parameters
-    ----------
-    rate : float
-        Swap-out rate while swapping, in KiB/s.
-    constants : polars.DataFrame
-        Schema CONSTANTS.
-    writers : int, optional
-        Who fill memory; default: the mail's.
+    ``rate`` is the swap-out rate while swapping, in KiB/s. The same part of each run fills memory,
+    by ``writers`` tasks (default: those of the mail).
     """
     throughput, swap_out = (
         base_figure(PATCH, BASE, row) for row in ("vm-scalability.throughput", "vmstat.swap.so")

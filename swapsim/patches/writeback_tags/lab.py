@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch A beside the lab kernel: machines of its experiment, and the replay's acquisitions."""
+"""Patch A and the lab kernel: machines of its experiment, acquisitions, and nodes of trees."""
 
 from typing import Final
 
@@ -10,7 +10,8 @@ from swapsim.claims import results
 from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of
-from swapsim.mapping.replay import totals_per_page
+from swapsim.mapping import MappingConfig, totals_per_page
+from swapsim.mapping._native import nodes_after_swap_out
 from swapsim.patches.writeback_tags.machines import PATCH
 
 
@@ -21,15 +22,8 @@ def measured_as_mailed() -> None:
 def lab_machine(*, policy: str = "off", seed: int = 1) -> MachineConfig:
     """Return the machine of data/measured/writeback-tags: eight writers of 32 MiB that exit.
 
-    Parameters
-    ----------
-    policy : {"off", "on"}
-        The switch swap_tags: does the swap cache keep writeback tags?
-    seed : int
-
-    Source
-    ------
-    data/capture/experiments/writeback-tags.toml.
+    ``policy`` is the switch swap_tags, "off" or "on": whether the swap cache has writeback tags.
+    Source: data/capture/experiments/writeback-tags.toml.
     """
     if policy not in ("off", "on"):
         raise InputError(f"choose off or on, not {policy!r}", field="policy")
@@ -51,32 +45,21 @@ def lab_machine(*, policy: str = "off", seed: int = 1) -> MachineConfig:
 EXPERIMENTS: Final = {
     "writeback-tags": lambda: [lab_machine(policy=policy) for policy in ("off", "on")]
 }
-"""Those of data/measured that are machines here."""
+"""Experiments of data/measured that are simulated here."""
 
 
 def lab_machines(experiment: str) -> list[MachineConfig]:
-    """Return the machines of an experiment, one per value of the switch.
-
-    Parameters
-    ----------
-    experiment : str
-        One of EXPERIMENTS.
-
-    Raises
-    ------
-    InputError
-        There is no machine of it.
-    """
+    """Return the machines of one of EXPERIMENTS, one per value of the switch."""
     return machines_of(EXPERIMENTS, experiment)
 
 
-def acquisitions_held_against(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
-    """Hold the replay's acquisitions a page against those of a real kernel, tags off and on.
+def compare_acquisitions(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
+    """Compare the replay's acquisitions per page with those of a real kernel, tags off and on.
 
     Parameters
     ----------
     sites : polars.DataFrame
-        Schema LOCK_SITES of kernel 6.1, the measured one, tags kept and not.
+        Schema LOCK_SITES of kernel 6.1, the measured one, with and without tags.
     medians : polars.DataFrame
         Schema MEDIANS of the experiment writeback-tags.
 
@@ -95,3 +78,53 @@ def acquisitions_held_against(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.
     )
     simulated = results(rows, {"patch": PATCH, "n_tasks": 8, "seed": 0})
     return claims.held_against(simulated, medians)
+
+
+def compare_nodes(experiment: str) -> pl.DataFrame:
+    """Compare the model's tree nodes with the medians of a real kernel.
+
+    Parameters
+    ----------
+    experiment : str
+        Name of an experiment that counted tree nodes.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema MEASURED_COUNTS, one row per policy and set of slots.
+
+    Raises
+    ------
+    InputError
+        There is no such experiment, or it counted no tree nodes.
+    """
+    medians = claims.medians(claims.measured_results(experiment))
+    return claims.held_against(simulated_nodes(experiment), medians)
+
+
+def simulated_nodes(experiment: str) -> pl.DataFrame:
+    """Return the model's nodes for each set of slots that a real kernel had in use (RESULTS).
+
+    The metric is "SET: nodes" for each set, policy and round of the experiment.
+    """
+    sets = claims.measured_slots(experiment)
+    provenance = claims.measured_provenance(experiment)
+    config = MappingConfig(
+        kernel="6.1",
+        swap_slots=provenance["guest"]["swap"]["mebibytes"] * PAGES_OF_MEBIBYTE,
+        trunk_shift=provenance["kernel"]["trunk_shift"],
+        tree_shift=provenance["kernel"]["tree_shift"],
+    )
+    rows = []
+    groups = sets.group_by("policy", "seed", "set", maintain_order=True)
+    for (policy, seed, name), extents in groups:
+        offsets = (
+            offset
+            for first, count in extents.select("first", "count").iter_rows()
+            for offset in range(first, first + count)
+        )
+        nodes = nodes_after_swap_out(offsets, config)
+        rows.append((policy, seed, f"{name}: nodes", float(nodes)))
+    counted = pl.DataFrame(rows, schema=["policy", "seed", "metric", "value"], orient="row")
+    patch = provenance["experiment"]["patch"]
+    return results(counted, {"patch": patch, "kernel": config.kernel, "n_tasks": 1, "unit": "node"})

@@ -15,17 +15,13 @@ def machine(*, tags: bool, seed: int = 1) -> MachineConfig:
     Parameters
     ----------
     tags : bool
-        Whether the swap cache keeps writeback tags: True is the base, False the patch.
+        Whether the swap cache has writeback tags: True is the base, False the patch.
     seed : int
-
-    Returns
-    -------
-    MachineConfig
 
     Notes
     -----
-    Memory is a cut-out: what the tasks wrote last, for what lies longer in memory is not touched
-    again. The device starts empty, as swap-w-seq finds it.
+    Memory holds only what the tasks wrote last, because older pages are not accessed again. The
+    device starts empty, as in swap-w-seq.
 
     Source
     ------

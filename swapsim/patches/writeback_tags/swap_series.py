@@ -228,7 +228,7 @@ def predict_with_series_share(tag_share: float) -> pl.DataFrame:
     return predict_at_shares((tag_share, map_share_of_series(tag_share=tag_share)))
 
 
-def series_held_against(predicted: pl.DataFrame) -> pl.DataFrame:
+def compare_series(predicted: pl.DataFrame) -> pl.DataFrame:
     """Set the series, published, beside the steps as they were predicted.
 
     Parameters
