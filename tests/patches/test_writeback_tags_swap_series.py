@@ -16,7 +16,7 @@ from swapsim.machine.tables import FIT, SWAP_SERIES
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import studies, swap_series
 from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE, run_rates
-from swapsim.patches.writeback_tags.shares import LONGEST_TAGS_NS, TAG_SHARES
+from swapsim.patches.writeback_tags.prediction import LONGEST_TAGS_NS, TAG_SHARES
 
 
 @pytest.fixture

@@ -7,8 +7,10 @@ from swapsim.patches.batched_removal.conclusions import (
     headline_fit,
     headline_locks,
     measured_as_mailed,
+    rewrite,
     spread_needed,
     verdict,
+    waits_needed,
 )
 from swapsim.patches.batched_removal.lab import (
     compare_lab,
@@ -17,8 +19,14 @@ from swapsim.patches.batched_removal.lab import (
     lab_runs,
     xa_lock_misses,
 )
-from swapsim.patches.batched_removal.machines import PATCH, machine
-from swapsim.patches.batched_removal.pencil import rewrite, waits_needed
+from swapsim.patches.batched_removal.machines import (
+    MIDDLE,
+    PATCH,
+    Point,
+    constants_at,
+    machine,
+    points,
+)
 from swapsim.patches.batched_removal.prediction import (
     headline_results,
     judged_ranges,
@@ -26,7 +34,6 @@ from swapsim.patches.batched_removal.prediction import (
     predict_point,
 )
 from swapsim.patches.batched_removal.studies import headline_ranges
-from swapsim.patches.batched_removal.unknowns import MIDDLE, Point, constants_at, points
 
 __all__ = [
     "MIDDLE",

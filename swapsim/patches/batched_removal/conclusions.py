@@ -1,26 +1,141 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What patch B is found to do: which point comes nearest, how much noise is left, a sentence."""
+"""The conclusions on patch B: estimates by arithmetic, the noise that is left, the verdict."""
 
+import itertools
 import math
+from collections.abc import Sequence
+from typing import Final
 
 import polars as pl
 
-from swapsim import traces
-from swapsim.errors import InputError
-from swapsim.machine.tables import PREDICTED_BY_POINTS, SPREAD_NEEDED
+from swapsim import claims, traces
+from swapsim.errors import ConfigError, InputError
+from swapsim.machine.costs import costs_by_name
+from swapsim.machine.tables import PREDICTED_BY_POINTS, REWRITE, SPREAD_NEEDED
 from swapsim.patches.batched_removal.prediction import judged_ranges
 from swapsim.removal.replay import batched_removal_of
-from swapsim.removal.tables import BATCHED_REMOVAL
+from swapsim.removal.tables import BATCHED_REMOVAL, WAITS_NEEDED
 
-_POINT = ["tag_share", "next_share", "again"]
+MAIL: Final = "B-batched-removal"
+
+_REWRITE_TIMES: Final = "Amean pwrite-single-rewrite-async-"
+_FILE_ACQUISITIONS: Final = 5
+"""Of a file's mapping per page: added, dirtied, writeback begun and ended, removed."""
+
+_FILE_SIZE: Final = 3
+"""Size of the file in multiples of the memory."""
+
+_LIST_PAGES: Final = 32
+_POINT: Final = ["tag_share", "next_share", "again"]
+
+
+def waits_needed(*, acquisitions_a_page: float, saved_a_page: float) -> pl.DataFrame:
+    """Return how much of the system time must be waits for the lock, for each published row.
+
+    If a wait has the same length before and after, waits decrease by the share of acquisitions
+    that the patch saves, and system time by that share of the waits. So a row's change needs waits
+    of at least its change divided by that share. Above 100 percent, the number of acquisitions
+    cannot explain the change alone: waits became shorter, too, or other time was saved.
+
+    Parameters
+    ----------
+    acquisitions_a_page : float
+        Of the mapping's lock for one page at all sites, without the patch; above 0.
+    saved_a_page : float
+        Acquisitions that the patch saves of these; above 0, at most all of them.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WAITS_NEEDED, one row per published system time of patch B, in the order of the
+        claims.
+
+    Raises
+    ------
+    ConfigError
+        An argument is out of range.
+
+    Source
+    ------
+    data/published/claims.csv, rows of patch 02.
+    """
+    if not acquisitions_a_page > 0:
+        raise ConfigError(f"acquisitions_a_page={acquisitions_a_page}: give a number above 0")
+    if not 0 < saved_a_page <= acquisitions_a_page:
+        raise ConfigError(
+            f"saved_a_page={saved_a_page}: give a number above 0, at most {acquisitions_a_page}"
+        )
+    saved = saved_a_page / acquisitions_a_page
+    needed = pl.when(pl.col("change") < 0).then(-pl.col("change") / saved)
+    frame = (
+        claims.published_claims()
+        .filter(
+            (pl.col("mail") == MAIL)
+            & pl.col("metric").str.contains("System", literal=True)
+            & pl.col("value").is_not_null()
+        )
+        .select(
+            "claim",
+            "base",
+            "value",
+            "change",
+            saved_percent=pl.lit(100 * saved),
+            needed_percent=needed,
+            enough=needed <= 100,
+        )
+    )
+    return WAITS_NEEDED.check(frame)
+
+
+def rewrite(
+    memory_gb: Sequence[float] = (4, 8, 16), hold_ns: Sequence[int] = (100, 300, 1000)
+) -> pl.DataFrame:
+    """Estimate what batching saves where one file is written again, followed by a kswapd.
+
+    The machine has no file pages, so this is arithmetic: writer, flusher and kswapd take the lock
+    five times per page, and with the patch one of the five only once in 32 pages. An acquisition
+    that finds the lock held waits for half a hold, and the lock's cache line moves.
+
+    Parameters
+    ----------
+    memory_gb : sequence of float
+        The mail does not give the size of memory. The file is three times as large, and was
+        written at 37 MB/s with 4 GB, at 150 with 16.
+    hold_ns : sequence of int
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema REWRITE.
+
+    Source
+    ------
+    data/published/02-batched-removal.csv, table xfsio; facts on the benchmarks.
+    """
+    known = dict(
+        claims.published_tables()
+        .filter(pl.col("mail") == MAIL, pl.col("table") == "xfsio", pl.col("kernel") == "vanilla")
+        .select("metric", "value")
+        .iter_rows()
+    )
+    system, elapsed = (known[f"{_REWRITE_TIMES}{part}"] for part in ("System", "Elapsd"))
+    travel = costs_by_name()["travel_same_socket_ns"]
+    rows = []
+    for memory, hold in itertools.product(memory_gb, hold_ns):
+        pages = _FILE_SIZE * memory * 2**30 / 2**12
+        held = pages * _FILE_ACQUISITIONS * hold / 1e9 / elapsed
+        wait = held * hold / 2 + travel
+        saved = pages * (1 - 1 / _LIST_PAGES) * wait / 1e9
+        rows.append((memory, hold, pages / elapsed, 100 * held, wait, 100 * saved / system))
+    return pl.DataFrame(rows, schema=REWRITE.schema, orient="row")
 
 
 def spread_needed(predicted: pl.DataFrame) -> pl.DataFrame:
-    """Say how widely the mail's runs must spread if a point were all of the truth.
+    """Return how widely the mail's runs must spread if a point describes them exactly.
 
-    A row's change is the quotient of two means. What lies between the published and the predicted
-    quotient is noise of both, then; over the five rows of elapsed time that gives how far one
-    printed mean strays from the true one. System's rows are the same runs and tell nothing more.
+    A row's change is the quotient of two means. The difference between the published and the
+    predicted quotient is then noise of both; over the five rows of elapsed time it gives how far
+    one printed mean is from the true one. The rows of system time come from the same runs.
 
     Parameters
     ----------
@@ -47,36 +162,12 @@ def spread_needed(predicted: pl.DataFrame) -> pl.DataFrame:
 
 
 def verdict(counts: pl.DataFrame, predicted: pl.DataFrame) -> str:
-    """Say what patch B does, in counts and in time.
-
-    Parameters
-    ----------
-    counts
-        As for `verdict_on_counts`.
-    predicted
-        As for `verdict_in_time`.
-
-    Returns
-    -------
-    str
-        Five sentences.
-    """
+    """Return `verdict_on_counts` and `verdict_in_time`, the five sentences of the verdict."""
     return f"{verdict_on_counts(counts)} {verdict_in_time(predicted)}"
 
 
 def verdict_on_counts(counts: pl.DataFrame) -> str:
-    """Say what patch B does to the pages of reclaim's lists, over all traces together.
-
-    Parameters
-    ----------
-    counts : polars.DataFrame
-        Schema BATCHED_REMOVAL.
-
-    Returns
-    -------
-    str
-        One sentence, on one mapping a swap device as 4.8 has it.
-    """
+    """Return a sentence on the pages of reclaim's lists in all traces, under kernel 4.8."""
     rows = BATCHED_REMOVAL.check(counts).filter(kernel="4.8")
     pages, holds = int(rows["pages"].sum()), int(rows["batched"].sum())
     longest = max(rows["longest"].to_list())
@@ -106,17 +197,9 @@ def measured_as_mailed() -> None:
 
 
 def verdict_in_time(predicted: pl.DataFrame) -> str:
-    """Say what batching is worth in time, over all that the mail leaves open.
+    """Return four sentences on what batching changes in time, over all that the mail leaves open.
 
-    Parameters
-    ----------
-    predicted : polars.DataFrame
-        Schema PREDICTED_BY_POINTS.
-
-    Returns
-    -------
-    str
-        Four sentences.
+    ``predicted`` has the schema PREDICTED_BY_POINTS.
     """
     ranges = judged_ranges(predicted)
     most, loss = (_row(ranges, claim) for claim in ("B-elapsed-8", "B-elapsed-3"))

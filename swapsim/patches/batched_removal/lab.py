@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch B beside the lab kernel: machines of its experiments, and why their xa_lock misses."""
+"""Patch B and the lab kernel: machines of its experiments, and why acquisitions differ."""
 
 import itertools
 from concurrent.futures import Executor
@@ -15,18 +15,18 @@ from swapsim.machine.lab import LEDGER, PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_
 from swapsim.patches.batched_removal.machines import PATCH, THREADS
 
 HOLD: Final = "pages a batched hold"
-"""What the lab calls the number of pages that one hold removes."""
+"""The metric of the lab for the number of pages that one hold removes."""
 
 _WRITTEN: Final = 320 * PAGES_OF_MEBIBYTE
-"""By all tasks together, whatever their number."""
+"""Pages that all tasks write together, whatever their number."""
 
 _TREE: Final = "xa_lock acquisitions"
 _SLOTS: Final = "slot cache mutex acquisitions"
 _REMOVALS: Final = "xa_lock at __remove_mapping"
 
 _OF_A_JOIN: Final = 3
-"""Acquisitions of xa_lock for a page that joins the swap cache and leaves it unswapped: added,
-deleted, its shadow cleared when the slot is given back."""
+"""Acquisitions of xa_lock for a page that joins the swap cache and leaves it without being written:
+added, deleted, its shadow cleared when the slot is given back."""
 
 
 def lab_machine(
@@ -41,14 +41,14 @@ def lab_machine(
     batched : bool
         The switch batched_removal.
     rotational : bool
-        Whether the RAM disk of 192 MiB calls itself so.
+        Whether the RAM disk of 192 MiB reports itself as rotational.
     seed : int
 
     Notes
     -----
-    The guest has four nodes that share memory. Here writers that exit cannot share it, so memory
-    is one node, with one kswapd: no lock of a page's way asks for the node. How many frames it has
-    is read off the same runs: one task writes 81,920 pages and swaps out some 26,000 of them.
+    The guest has four nodes that share memory. Writers that exit cannot share it here, so memory
+    is one node with one kswapd; no lock on a page's path depends on the node. The number of frames
+    is derived from the same runs: one task writes 81,920 pages and swaps out about 26,000 of them.
 
     Source
     ------
@@ -80,58 +80,38 @@ EXPERIMENTS: Final = {
     "batched-removal": lambda: _by_tasks(rotational=False),
     "batched-removal-rotational": lambda: _by_tasks(rotational=True),
 }
-"""Those of data/measured that are machines here."""
+"""Experiments of data/measured that are simulated here."""
 
 
 def lab_machines(experiment: str) -> list[MachineConfig]:
-    """Return the machines of an experiment, one per value of the switch and number of tasks.
-
-    Parameters
-    ----------
-    experiment : str
-        One of EXPERIMENTS.
-
-    Raises
-    ------
-    InputError
-        There is no machine of it.
-    """
+    """Return the machines of one of EXPERIMENTS, by value of the switch and number of tasks."""
     return machines_of(EXPERIMENTS, experiment)
 
 
 def lab_runs(experiment: str, seeds: int, *, executor: Executor | None = None) -> pl.DataFrame:
-    """Run an experiment's machines to their end and count as the lab does.
-
-    Parameters
-    ----------
-    experiment : str
-        One of EXPERIMENTS.
-    seeds : int
-        Runs of each, from seed 1 on.
-    executor : concurrent.futures.Executor, optional
-        As for `sweep.run`.
+    """Run the machines of one of EXPERIMENTS to their end with seeds 1 to n, counted as in the lab.
 
     Returns
     -------
     polars.DataFrame
-        As `machine.lab.run_as_lab` returns, one run after another; the policy is the switch
-        batched_removal, "off" or "on", and where it is on, there are ``pages a batched hold``.
+        As `machine.lab.run_as_lab` returns, one run after another. The policy is the switch
+        batched_removal, "off" or "on"; with "on" there are ``pages a batched hold``.
 
     Raises
     ------
     InputError
-        There is no machine of it, or no seed.
+        The experiment is not simulated, or there is no seed.
     """
     return runs(lab_machines(experiment), seeds, count=_run, executor=executor)
 
 
 def compare_lab(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
-    """Hold the locks of the ledger, and the length of a hold, against a real kernel's.
+    """Compare the locks of LEDGER, and the length of a hold, with those of a real kernel.
 
     Parameters
     ----------
     simulated : polars.DataFrame
-        As `lab_runs` returns.
+        From `lab_runs`.
     medians : polars.DataFrame
         Schema MEDIANS of the same experiment.
 
@@ -155,45 +135,37 @@ def compare_lab(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def lab_off_percent(held: pl.DataFrame) -> pl.DataFrame:
-    """Say how far each count is from the real kernel's, a column per number of tasks.
-
-    Parameters
-    ----------
-    held : polars.DataFrame
-        As `compare_lab` returns.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``metric, policy`` and per number of tasks the difference in percent of the median.
-    """
-    return held.pivot("n_tasks", index=["metric", "policy"], values="apart_percent").sort(
+def lab_off_percent(compared: pl.DataFrame) -> pl.DataFrame:
+    """Return the deviation of each count of `compare_lab`, a column per number of tasks."""
+    return compared.pivot("n_tasks", index=["metric", "policy"], values="apart_percent").sort(
         "metric", "policy"
     )
 
 
-def xa_lock_misses(held: pl.DataFrame) -> pl.DataFrame:
-    """Say what of the swap cache's acquisitions the machine lacks, and why.
+def xa_lock_misses(compared: pl.DataFrame) -> pl.DataFrame:
+    """Explain the difference between simulated and measured acquisitions of the swap cache's lock.
 
-    The machine swaps out each page that joins the swap cache, and removes whole lists. A slot's
+    The machine swaps out each page that joins the swap cache, and removes complete lists. A slot's
     acquisition of the slot cache's mutex counts the pages that joined; the lab counts holds.
 
     Parameters
     ----------
-    held : polars.DataFrame
-        As `compare_lab` returns.
+    compared : polars.DataFrame
+        From `compare_lab`.
 
     Returns
     -------
     polars.DataFrame
-        ``n_tasks, policy, measured, simulated, agrees``; what the kernel takes beyond the machine
-        for pages that joined and left unswapped, ``joins``, and because its holds are shorter,
-        ``short_holds``, a page; ``rest_percent``, what neither explains, of the measured median.
+        ``n_tasks, policy, measured, simulated, agrees``; what the kernel takes in addition for
+        pages that joined and left without being written (``joins``) and because its holds are
+        shorter (``short_holds``), per page; and ``rest_percent``, the unexplained part of the
+        measured median.
     """
-    found = held.filter(metric=_TREE).select("n_tasks", "policy", "measured", "simulated", "agrees")
+    found = compared.filter(metric=_TREE).select(
+        "n_tasks", "policy", "measured", "simulated", "agrees"
+    )
     for metric, name in ((_SLOTS, "slots"), (HOLD, "hold")):
-        counts = held.filter(metric=metric).select(
+        counts = compared.filter(metric=metric).select(
             "n_tasks",
             "policy",
             pl.col("measured").alias(f"{name}_measured"),
@@ -229,7 +201,7 @@ def _run(config: MachineConfig) -> pl.DataFrame:
 
 
 def _without_clusters(counted: pl.DataFrame) -> pl.DataFrame:
-    """Call the lock what it is: a disk has no clusters, and what theirs guard si->lock does."""
+    """Count cluster locks as si->lock, which protects the map of a device without clusters."""
     named = counted.with_columns(pl.col("metric").str.replace("cluster lock", "si->lock"))
     labels = [name for name in counted.columns if name != "value"]
     summed = named.group_by(labels, maintain_order=True).agg(pl.col("value").sum())

@@ -1,21 +1,67 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The machine of patch B's mail, as far as the mail tells it, without the patch and with it."""
+"""The machine of patch B's mail, and the constants that the mail leaves open.
 
+A combination of what is open is a `Point`.
+"""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
+import polars as pl
+
+from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
+from swapsim.machine.costs import change_costs, costs, costs_by_name
 
 PATCH: Final = "02-batched-removal"
 """Its folder in patches, and its rows in data."""
 
 THREADS: Final = (1, 3, 5, 7, 8)
-"""Of the mail's table."""
+"""The numbers of threads in the mail's table."""
 
 NODES: Final = 4
-"""Fake ones, in memory that is uniform: each has its kswapd."""
+"""Fake NUMA nodes in uniform memory, each with its kswapd."""
 
-_PAGE_BY_PAGE: Final = "page-by-page"
-_BATCHED: Final = "batched"
+
+TAG_SHARES: Final = (0.01, 0.1, 1.0)
+"""``tag_ns / tree_ns``: the ends of what patch A's base leaves open, and their geometric mean."""
+
+NEXT_SHARES: Final = (0.1, 0.3, 1.0)
+"""``tree_next_ns / tree_ns``: the cost of each removal of a hold after the first. At 1 a hold is
+the sum of its removals; below, the mapping's lines and the tree's nodes stay in the cache."""
+
+_BASES: Final = {
+    0.01: {"unmap_ns": 7844, "tree_ns": 949, "tag_ns": 9, "map_ns": 332},
+    0.1: {"unmap_ns": 8045, "tree_ns": 871, "tag_ns": 87, "map_ns": 305},
+    1.0: {"unmap_ns": 9164, "tree_ns": 482, "tag_ns": 482, "map_ns": 169},
+}
+"""Constants with which the machine meets patch A's base, by tag share, with the map share of the
+swap series of 2017: there is no other measurement of 4.8's locks. A test repeats the fits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A combination of what the mail leaves open.
+
+    Attributes
+    ----------
+    tag_share : float
+        One of TAG_SHARES.
+    next_share : float
+        ``tree_next_ns / tree_ns``, above 0, at most 1.
+    again : bool
+        As for `machine`.
+    """
+
+    tag_share: float
+    next_share: float
+    again: bool = False
+
+
+MIDDLE: Final = Point(tag_share=0.1, next_share=0.3)
+"""The point of headlines and what-ifs, with the middle shares."""
 
 
 def machine(
@@ -34,20 +80,16 @@ def machine(
     batched : bool
         Whether a list's pages are removed with one hold for each mapping: True is the patch.
     again : bool
-        usemem goes over its memory again and again, so pages come back. The machine has no such
-        sweep: False are tasks that write fresh pages for ever, True are tasks that write to pages
-        at random, each to half again as many as memory holds. The mail's lie between.
+        usemem goes over its memory repeatedly, so pages are read back. The machine has no such
+        sweep: False are tasks that write fresh pages without end, True are tasks that write to
+        random pages, together half as many again as memory holds. The mail's tasks lie between.
     rotational : bool
-        Whether brd is a disk to the allocator of slots, as it was.
+        Whether the slot allocator treats brd as a disk, as in the mail.
     seed : int
-
-    Returns
-    -------
-    MachineConfig
 
     Notes
     -----
-    Each thread and each kswapd has a CPU for itself; the mail does not say how many there were.
+    Each thread and each kswapd has its own CPU; the mail does not give their number.
 
     Source
     ------
@@ -58,7 +100,7 @@ def machine(
         patch=PATCH,
         kernel="4.8",
         policy="shared",
-        removal=_BATCHED if batched else _PAGE_BY_PAGE,
+        removal="batched" if batched else "page-by-page",
         rotational=rotational,
         nodes=NODES,
         devices=1,
@@ -72,4 +114,28 @@ def machine(
         warmup_ns=150_000_000 if again else 20_000_000,
         duration_ns=60_000_000,
         seed=seed,
+    )
+
+
+def points() -> Iterator[Point]:
+    """Yield all combinations of what is open."""
+    for tag_share, next_share, again in itertools.product(TAG_SHARES, NEXT_SHARES, (False, True)):
+        yield Point(tag_share=tag_share, next_share=next_share, again=again)
+
+
+def constants_at(point: Point) -> pl.DataFrame:
+    """Return the constants of a point (CONSTANTS): those of patch A's base, in uniform memory.
+
+    InputError is raised if patch A's base was not fitted with the point's tag share.
+    """
+    base = _BASES.get(point.tag_share)
+    if base is None:
+        raise InputError(f"tag_share={point.tag_share}: choose of {TAG_SHARES}", field="point")
+    return change_costs(
+        costs(),
+        base
+        | {
+            "tree_next_ns": max(round(point.next_share * base["tree_ns"]), 1),
+            "travel_other_socket_ns": costs_by_name()["travel_same_socket_ns"],
+        },
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tables of patch B's mails, simulated at each point that they leave open.
 
-RAM, CPUs and the size of the workload are not told, so no second of the mail can be met: what is
-judged are changes against vanilla of the same number of threads.
+The mails give neither RAM nor CPUs nor the size of the workload, so seconds cannot be compared; the
+changes against vanilla with the same number of threads are judged.
 """
 
 import itertools
@@ -19,8 +19,14 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import PAGE_KIB, labels, metric_values
 from swapsim.machine.summary import claim_ranges
 from swapsim.machine.tables import PREDICTED_BY_POINTS
-from swapsim.patches.batched_removal.machines import PATCH, THREADS, machine
-from swapsim.patches.batched_removal.unknowns import MIDDLE, Point, constants_at
+from swapsim.patches.batched_removal.machines import (
+    MIDDLE,
+    PATCH,
+    THREADS,
+    Point,
+    constants_at,
+    machine,
+)
 
 SEEDS: Final = (1, 2, 3)
 
@@ -29,26 +35,17 @@ _KERNELS: Final = (
     ("batch-v1", True, True),
     ("batch-v1-nonrot", True, False),
 )
-"""The mails' columns: is it batched, is brd a disk?"""
+"""The mails' columns: kernel, whether it batches, whether brd is rotational."""
+
 _HEADLINE_THREADS: Final = (3, 5)
 _GB_PAGES: Final = 2**30 // 1024 // PAGE_KIB
 
 
 def times(config: MachineConfig, constants: pl.DataFrame) -> tuple[float, float, float]:
-    """Run a machine and return what ``time`` would print of a GB, and its waits.
+    """Run a machine and return the times of a GB, as ``time`` prints them, and the waits.
 
-    Parameters
-    ----------
-    config : MachineConfig
-        Of `machines.machine`.
-    constants : polars.DataFrame
-        Schema CONSTANTS.
-
-    Returns
-    -------
-    tuple of float
-        System: seconds that the tasks' CPUs were busy, kswapds' not counted, as ``time`` does
-        not; elapsed seconds; and the share of all busy time in waits for locks, in percent.
+    These are system time (seconds that the tasks' CPUs were busy, without those of kswapds),
+    elapsed seconds, and waits for locks in percent of all busy time.
     """
     value = metric_values(config, constants)
     task = "walker" if config.walkers else "writer"
@@ -64,22 +61,16 @@ def predict(
 ) -> pl.DataFrame:
     """Simulate patch B's tables at one point of what they leave open.
 
-    Parameters
-    ----------
-    point : Point
-    seeds : sequence of int
-    threads : sequence of int
-
     Returns
     -------
     polars.DataFrame
         Schema RESULTS: System and Elapsd of a GB, for vanilla, the patch, and the patch on a brd
-        that calls itself non-rotational.
+        that reports itself as non-rotational.
 
     Raises
     ------
     InputError
-        No seed is given.
+        ``seeds`` is empty.
     """
     require_some(seeds, "seeds")
     constants = constants_at(point)
@@ -104,17 +95,7 @@ def predict(
 
 
 def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
-    """Simulate the card's headlines at the middle of what is left open.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-
-    Returns
-    -------
-    polars.DataFrame
-        As `predict` returns.
-    """
+    """Simulate the card's headlines at the middle of what is left open (RESULTS)."""
     return predict(MIDDLE, seeds, _HEADLINE_THREADS)
 
 
@@ -151,16 +132,5 @@ def predict_point(point: Point, *, seeds: Sequence[int] = SEEDS) -> pl.DataFrame
 
 
 def judged_ranges(predicted: pl.DataFrame) -> pl.DataFrame:
-    """Say for each claim from where to where its change goes over what is left open.
-
-    Parameters
-    ----------
-    predicted : polars.DataFrame
-        Schema PREDICTED_BY_POINTS.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RANGES.
-    """
+    """Return the range of each claim over PREDICTED_BY_POINTS, and the verdict (RANGES)."""
     return claim_ranges(PREDICTED_BY_POINTS.check(predicted))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What if: longer lists, dearer removals, more CPUs, trunks instead; and how long others wait."""
+"""Cases of patch B: longer lists, more CPUs, other cures; and how long holds and waits are."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,20 +11,25 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import PAGE_KIB, metric_values
 from swapsim.machine.tables import HOLDS_BY_LIST
 from swapsim.machine.what_if import Case
-from swapsim.patches.batched_removal.machines import machine
-from swapsim.patches.batched_removal.unknowns import MIDDLE, NEXT_SHARES, Point, constants_at
+from swapsim.patches.batched_removal.machines import (
+    MIDDLE,
+    NEXT_SHARES,
+    Point,
+    constants_at,
+    machine,
+)
 
 WRITTEN: Final = "written"
-"""The metric of all gains here: what the tasks write in a second."""
+"""The metric of all gains here: the rate at which tasks write."""
 
 LISTS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 """Pages of a list; the kernel has 32."""
 
 TASKS: Final = (1, 4, 8, 32)
-"""Beside the four kswapds, each on a CPU of its own."""
+"""Numbers of tasks, in addition to the four kswapds, each on its own CPU."""
 
 MAP_SHARES: Final = (0.1, 0.3, 0.6, 1.0)
-"""Of ``tree_next_ns``, as in `unknowns.NEXT_SHARES`."""
+"""The values of `machines.NEXT_SHARES` in a map of the gain."""
 
 _ADD: Final = "tree_lock.add_to_swap_cache.shrink_page_list"
 _REMOVE: Final = "tree_lock.__remove_mapping"
@@ -33,7 +38,7 @@ _TRUNK: Final = 14
 
 
 def _large(config: MachineConfig, *, list_pages: int = 32) -> MachineConfig:
-    """Return the machine with memory and slots for long lists, watched until each CPU had many."""
+    """Return the machine with memory and slots for long lists, run until each CPU had many."""
     longer = max(list_pages // 128, 1)
     return replace(
         config,
@@ -61,7 +66,7 @@ def cases_by_list(lists: Sequence[int] = LISTS, tasks: Sequence[int] = TASKS) ->
 
 
 def fits_by_next_share(shares: Sequence[float] = NEXT_SHARES) -> dict[str, pl.DataFrame]:
-    """Return the constants of the middle point, with what a further removal of a hold costs."""
+    """Return the constants of the middle point, with each cost of a further removal of a hold."""
     return {
         f"{share:g}": constants_at(Point(tag_share=MIDDLE.tag_share, next_share=share))
         for share in shares
@@ -69,7 +74,7 @@ def fits_by_next_share(shares: Sequence[float] = NEXT_SHARES) -> dict[str, pl.Da
 
 
 def cases_by_cure(tasks: int = 8) -> list[Case]:
-    """Return a case per cure and kind of device, against one lock a device and page by page.
+    """Return a case per cure and kind of device, against page by page and one lock per device.
 
     All are 5.7 with writeback tags and without slot caches, so that nothing differs but the cures.
     """
@@ -111,12 +116,12 @@ def cases_by_kswapds(nodes: Sequence[int] = (1, 2, 4, 8)) -> list[Case]:
 
 
 def holds(point: tuple[float, int], *, tasks: int = 8) -> pl.DataFrame:
-    """Return how long a batched hold is, and how long an add waits behind it.
+    """Return how long a batched hold is, and how long an add waits for it.
 
     Parameters
     ----------
     point : (float, int)
-        A share as in `unknowns.NEXT_SHARES`, and the pages of a list; 1 is page by page.
+        A share as in `machines.NEXT_SHARES`, and the pages of a list; 1 is page by page.
     tasks : int
 
     Returns

@@ -10,9 +10,8 @@ import polars as pl
 from swapsim.claims.published import published_of
 from swapsim.machine.what_if import Trial, case_of, gain, ranges, trials
 from swapsim.patches.batched_removal import questions
-from swapsim.patches.batched_removal.machines import PATCH
+from swapsim.patches.batched_removal.machines import NEXT_SHARES, PATCH, points
 from swapsim.patches.batched_removal.prediction import SEEDS, judged_ranges, predict_point
-from swapsim.patches.batched_removal.unknowns import NEXT_SHARES, points
 from swapsim.study import Study
 
 _study = partial(Study, reads=("costs.csv", partial(published_of, PATCH)))

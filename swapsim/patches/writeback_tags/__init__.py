@@ -14,19 +14,19 @@ from swapsim.patches.writeback_tags.conclusions import (
     lock_relief,
     verdict,
 )
-from swapsim.patches.writeback_tags.fitting import fit, headline_fit
+from swapsim.patches.writeback_tags.fitting import PATCH, fit, headline_fit, machine
 from swapsim.patches.writeback_tags.lab import (
     compare_acquisitions,
     compare_nodes,
     lab_machines,
     measured_as_mailed,
 )
-from swapsim.patches.writeback_tags.machines import PATCH, machine
-from swapsim.patches.writeback_tags.prediction import predict, runs
-from swapsim.patches.writeback_tags.shares import (
+from swapsim.patches.writeback_tags.prediction import (
     fits_at,
     judged_ranges,
+    predict,
     predict_at_shares,
+    runs,
     with_tags_up_to,
 )
 from swapsim.patches.writeback_tags.studies import headline_ranges, headline_results

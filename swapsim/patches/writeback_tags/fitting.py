@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The fit of patch A's base: constants with which the machine meets the rates of its mail."""
+"""The machine of patch A's mail, and the constants with which it meets the base column."""
 
 import math
 from typing import Final
 
 import polars as pl
 
+from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.fit import Fitted, Target, base_figure
 from swapsim.machine.fit import fit as fit_machine
 from swapsim.machine.run import PAGE_KIB
-from swapsim.patches.writeback_tags.machines import PATCH, machine
+
+PATCH: Final = "01-writeback-tags"
+"""Its folder in patches, and its rows in data."""
 
 BASE: Final = "base"
 """The kernel of data/published to which constants are fitted."""
@@ -40,6 +43,40 @@ TREE_ROWS: Final = {
     ),
 }
 """The machine's site -> the row of patch A's mail, without the name of the profile before it."""
+
+
+def machine(*, tags: bool, seed: int = 1) -> MachineConfig:
+    """Return the machine of patch A's mail: 8 writers and 2 kswapds on one pmem under 4.8.
+
+    Parameters
+    ----------
+    tags : bool
+        Whether the swap cache has writeback tags: True is the base, False the patch.
+    seed : int
+
+    Notes
+    -----
+    Memory holds only what the tasks wrote last, because older pages are not accessed again. The
+    device starts empty, as in swap-w-seq.
+
+    Source
+    ------
+    Seed A (8 processes, Xeon E5 v3, one pmem); facts on who contends: two sockets, a kswapd each.
+    """
+    return MachineConfig(
+        patch=PATCH,
+        kernel="4.8",
+        swap_writeback_tags=tags,
+        policy="shared",
+        nodes=2,
+        devices=1,
+        writers=8,
+        frames=2**15,
+        slots=2**20,
+        warmup_ns=20_000_000,
+        duration_ns=100_000_000,
+        seed=seed,
+    )
 
 
 def fit(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What patch A would gain on other machines, drives and costs."""
+"""Cases of patch A's test: other numbers of writers, trunks and drives, and other costs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,8 +11,7 @@ import polars as pl
 
 from swapsim.ffi.facts import FRAMES_KEPT
 from swapsim.machine.what_if import CPUS, TRUNK_SHIFTS, Case, at_end, on_drives
-from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE, fit
-from swapsim.patches.writeback_tags.machines import machine
+from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE, fit, machine
 from swapsim.study.constants import Moved
 
 COSTS_ASKED: Final = (
@@ -32,7 +31,7 @@ COSTS_ASKED: Final = (
     "lru_page_ns",
     "zone_page_ns",
 )
-"""The constants that patch A's test uses and its fit leaves alone."""
+"""The constants that patch A's test uses and its fit does not change."""
 
 
 def cases_by_writers(writers: Sequence[int] = CPUS) -> list[Case]:
@@ -44,7 +43,7 @@ def cases_by_writers(writers: Sequence[int] = CPUS) -> list[Case]:
 
 
 def cases_by_trunk_size(shifts: Sequence[int] = TRUNK_SHIFTS) -> list[Case]:
-    """Return patch A's test on 5.8, which gives each trunk a lock, with tags kept and not."""
+    """Return patch A's test on 5.8, which has a lock per trunk, with and without tags."""
     return [
         _case(
             "trunk",
@@ -58,7 +57,7 @@ def cases_by_trunk_size(shifts: Sequence[int] = TRUNK_SHIFTS) -> list[Case]:
 
 
 def cases_by_drive() -> list[Case]:
-    """Return patch A's test on drives, by latency and by queue apart, and on memory."""
+    """Return patch A's test on drives of several latencies and queue depths, and on memory."""
     return on_drives(_case)
 
 
@@ -69,7 +68,7 @@ def gain_at_end(moved: Moved) -> pl.DataFrame:
 
 
 def _frames(tasks: int) -> int:
-    """Return pages of a node's memory beyond what its CPUs keep for themselves."""
+    """Return pages for a node's memory, more than its CPUs cache."""
     usual = machine(tags=True)
     per_node = -(-tasks // usual.nodes) + 1
     return max(usual.frames, 4 * FRAMES_KEPT * per_node)

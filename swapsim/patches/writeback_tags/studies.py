@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The studies of patch A, stored in data/simulated, and the headlines that stand on them."""
+"""The studies of patch A, stored in data/simulated, and the headlines that use them."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,14 +12,13 @@ from swapsim.claims.published import published_of
 from swapsim.machine.costs import costs
 from swapsim.machine.what_if import Case, Trial, by_constant, case_of, gain, ranges, trials
 from swapsim.patches.writeback_tags import questions
-from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE, headline_fit
-from swapsim.patches.writeback_tags.machines import PATCH
-from swapsim.patches.writeback_tags.prediction import predict
-from swapsim.patches.writeback_tags.shares import (
+from swapsim.patches.writeback_tags.fitting import MAP_SHARE, PATCH, TAG_SHARE, headline_fit
+from swapsim.patches.writeback_tags.prediction import (
     MAP_SHARES,
     TAG_SHARES,
     fits_at,
     judged_ranges,
+    predict,
     predict_at_shares,
     with_tags_up_to,
 )
@@ -33,7 +32,7 @@ from swapsim.study.constants import Moved, ends
 
 THREE_TAG_SHARES: Final = (0.01, TAG_SHARE, 0.2)
 """Of TAG_SHARES the least, the middle and the largest whose holds a benchmark allows
-(`shares.LONGEST_TAGS_NS`)."""
+(`prediction.LONGEST_TAGS_NS`)."""
 
 _study = partial(Study, reads=("costs.csv", partial(published_of, PATCH)))
 _gains = partial(_study, run=gain, group=case_of, reduce=ranges)
@@ -114,18 +113,7 @@ by_tag_share: Final = _study(
 
 
 def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
-    """Simulate the mail's table, and the steps of the series, with the fits behind the headlines.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-        Of the mail's table.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS.
-    """
+    """Simulate the mail's table with some seeds, and add the steps of the series (RESULTS)."""
     series = swap_series().filter(policy=f"tags {TAG_SHARE:g}")
     return pl.concat([predict(headline_fit().constants, seeds), series])
 

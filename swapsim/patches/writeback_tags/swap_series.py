@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The swap series of January 2017: four kernels under patch A's test, with 32 processes.
 
-Its first kernel has patch A, so no figure here is of patch A's two columns. They try the machine:
-its constants are those of patch A's base, 8 processes and tags kept, and one thing alone is read
-off the series, for patch A's mail prints no row of si->lock: how long a look at a map byte is
-beside an add to the tree (``map_share``). All else is a prediction.
+Its first kernel has patch A, so no figure here belongs to patch A's two columns; they test the
+machine. Its constants are those of patch A's base, with 8 processes and tags. Only one quantity is
+derived from the series, because patch A's mail has no row of si->lock: the cost of a look at a map
+byte relative to an add to the tree (``map_share``). Everything else is a prediction.
 """
 
 import itertools
@@ -22,9 +22,8 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import labels, metric_values
 from swapsim.machine.tables import SWAP_SERIES
-from swapsim.patches.writeback_tags.fitting import TREE_ROWS, fit, run_rates
-from swapsim.patches.writeback_tags.machines import PATCH, machine
-from swapsim.patches.writeback_tags.shares import predict_at_shares
+from swapsim.patches.writeback_tags.fitting import PATCH, TREE_ROWS, fit, machine, run_rates
+from swapsim.patches.writeback_tags.prediction import predict_at_shares
 
 WRITERS: Final = 32
 
@@ -37,8 +36,8 @@ STEPS: Final[dict[str, dict[str, Any]]] = {
     "patches 1-3": {"kernel": "5.7", "slot_cache": False},
     "patches 1-9": {"kernel": "5.7"},
 }
-"""A step of the series -> the machine's settings: a lock for each cluster, then trunks of 64 MB
-(before, the device is one), then the caches of slots. Patches 4 and 9 are about readahead."""
+"""Step of the series -> settings of the machine: a lock for each cluster, then trunks of 64 MB (one
+for the device before), then the caches of slots. Patches 4 and 9 are about readahead."""
 
 BASE: Final = "4.9-rc8"
 
@@ -56,39 +55,21 @@ _HALVINGS: Final = 8
 
 
 def series_machine(step: str, *, seed: int = 1) -> MachineConfig:
-    """Return the machine of one step of the series: patch A's with four times the writers.
+    """Return the machine of one of STEPS: patch A's with four times the writers.
 
-    Parameters
-    ----------
-    step : str
-        Of STEPS.
-    seed : int
-
-    Notes
-    -----
-    With patches 1-2 and 1-3 the kernel may have taken si->lock once more a page, where a slot's
-    place in the cache is given back; the machine takes the cluster's lock there, as 4.11 does.
+    With patches 1-2 and 1-3 the kernel may take si->lock once more per page, where a slot's place
+    in the cache is given back; the machine takes the cluster's lock there, as 4.11 does.
     """
     usual = machine(tags=False, seed=seed)
     return replace(usual, writers=WRITERS, slots=2**_SLOTS_SHIFT, **STEPS[step])
 
 
 def metrics_of(step: str, constants: pl.DataFrame, *, seed: int = 1) -> dict[str, float]:
-    """Run one step and return what the series prints of it.
+    """Run one of STEPS and return what the series prints of it.
 
-    Parameters
-    ----------
-    step : str
-        Of STEPS.
-    constants : polars.DataFrame
-        Schema CONSTANTS.
-    seed : int
-
-    Returns
-    -------
-    dict of str to float
-        ``swap out`` (KiB/s, over a whole run of patch A's test), ``tree_lock``, ``si->lock``,
-        ``both locks`` and ``si->lock in get_swap_page`` (% of cycles), ``tree_lock : si->lock``.
+    These are ``swap out`` (KiB/s, over a complete run of patch A's test), ``tree_lock``,
+    ``si->lock``, ``both locks`` and ``si->lock in get_swap_page`` (% of cycles), and ``tree_lock :
+    si->lock``.
     """
     value = metric_values(series_machine(step, seed=seed), constants)
     cycles = {
@@ -110,19 +91,19 @@ def metrics_of(step: str, constants: pl.DataFrame, *, seed: int = 1) -> dict[str
 
 
 def map_share_of_series(*, tag_share: float, seeds: Sequence[int] = (1, 2)) -> float:
-    """Find the share with which tree_lock stands to si->lock as in the series' first kernel.
+    """Find the share at which tree_lock and si->lock have the ratio of the series' first kernel.
 
     Parameters
     ----------
     tag_share : float
-        As for `fitting.fit`: at each share tried, patch A's base is fitted anew.
+        As for `fitting.fit`: at each share tried, patch A's base is fitted again.
     seeds : sequence of int
-        Runs whose mean is held against the ratio.
+        Seeds of the runs whose mean is compared with the ratio.
 
     Returns
     -------
     float
-        ``map_ns / tree_ns``, by halving on a logarithmic scale.
+        ``map_ns / tree_ns``, by bisection on a logarithmic scale.
 
     Raises
     ------
@@ -137,7 +118,7 @@ def map_share_of_series(*, tag_share: float, seeds: Sequence[int] = (1, 2)) -> f
 
     def above(map_share: float) -> bool:
         fitted = fit(tag_share=tag_share, map_share=map_share)
-        # Where the base is met no more, si->lock has taken over.
+        # A fit that does not converge has si->lock as the bottleneck.
         ratio = _mean(BASE, "tree_lock : si->lock", fitted.constants, seeds)
         return fitted.converged and ratio > wanted
 
@@ -151,18 +132,9 @@ def map_share_of_series(*, tag_share: float, seeds: Sequence[int] = (1, 2)) -> f
 
 
 def figure_of(step: str, metric: str) -> float:
-    """Return a figure of the series: a lock's rows are summed.
+    """Return a figure of one of STEPS, by its name in `metrics_of`; a lock's rows are summed.
 
-    Parameters
-    ----------
-    step : str
-        Of STEPS.
-    metric : str
-        As `metrics_of` names it.
-
-    Source
-    ------
-    data/published/01-writeback-tags.csv, mail S-swap-series-v5.
+    Source: data/published/01-writeback-tags.csv, mail S-swap-series-v5.
     """
     rows = 4 if metric == "si->lock" else 2 if metric == "tree_lock" else 0
     names = [f"{metric} row {row}" for row in range(1, rows + 1)] or [metric]
@@ -170,23 +142,17 @@ def figure_of(step: str, metric: str) -> float:
 
 
 def predict_series(tag_share: float, *, seeds: Sequence[int] = (1, 2, 3)) -> pl.DataFrame:
-    """Predict the four steps of the series, from a fit of patch A's base.
-
-    Parameters
-    ----------
-    tag_share : float
-        As for `fitting.fit`, with the map_share that the series' first kernel has.
-    seeds : sequence of int
+    """Predict the four steps of the series, from a fit of patch A's base with a tag share.
 
     Returns
     -------
     polars.DataFrame
-        Schema RESULTS: kernel is the step, policy names the fit, and of each fit ``map_share``.
+        Schema RESULTS: kernel is the step, policy names the fit; ``map_share`` is a metric, too.
 
     Raises
     ------
     InputError
-        No seed is given.
+        ``seeds`` is empty.
     """
     require_some(seeds, "seeds")
     map_share = map_share_of_series(tag_share=tag_share)
@@ -197,21 +163,7 @@ def predict_series(tag_share: float, *, seeds: Sequence[int] = (1, 2, 3)) -> pl.
 
 
 def predict_step(step: str, *, tag_share: float, map_share: float, seed: int = 1) -> pl.DataFrame:
-    """Predict one step of the series, from a fit of patch A's base.
-
-    Parameters
-    ----------
-    step : str
-        Of STEPS.
-    tag_share, map_share : float
-        As for `fitting.fit`.
-    seed : int
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS, the rows of `predict_series`.
-    """
+    """Predict one step of the series from a fit of patch A's base (RESULTS)."""
     constants = fit(tag_share=tag_share, map_share=map_share).constants
     units = {"swap out": "KiB/s", "tree_lock : si->lock": "ratio"}
     rows = [
@@ -229,18 +181,13 @@ def predict_with_series_share(tag_share: float) -> pl.DataFrame:
 
 
 def compare_series(predicted: pl.DataFrame) -> pl.DataFrame:
-    """Set the series, published, beside the steps as they were predicted.
-
-    Parameters
-    ----------
-    predicted : polars.DataFrame
-        As `predict_series` returns.
+    """Compare the published series with the predictions of `predict_series`.
 
     Returns
     -------
     polars.DataFrame
-        Schema SWAP_SERIES, a row per figure of the series, and one for the share that was read off.
-        A range is over the fits, each the mean of its seeds.
+        Schema SWAP_SERIES, a row per figure of the series, and one for the derived share. A range
+        is over the fits, each the mean of its seeds.
     """
     means = (
         RESULTS.check(predicted)
@@ -267,11 +214,11 @@ def compare_series(predicted: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures() -> list[tuple[str, str, str, bool, float | None, float | None]]:
-    """Return each figure of the series: step, metric, unit, was it fitted, value, its spread."""
+    """Return each figure of the series: step, metric, unit, whether fitted, value, its spread."""
     rates = [(step, "swap out", "KiB/s", False, figure_of(step, "swap out")) for step in STEPS]
     tree, si_lock = figure_of(BASE, "tree_lock"), figure_of(BASE, "si->lock")
     cycles = [
-        # Of the first kernel's two, the ratio is fitted to: what they are together is not.
+        # Of the first kernel's two locks, the ratio is fitted; their sum is not.
         (BASE, "tree_lock : si->lock", "ratio", True, tree / si_lock),
         (BASE, "both locks", "% of cycles", False, tree + si_lock),
         *(
