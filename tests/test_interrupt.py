@@ -93,7 +93,7 @@ from swapsim import interrupt
 from swapsim import io
 interrupt.end_at_once()
 interrupt.raise_again()
-with io.whole_file(pathlib.Path("out.json")) as file:
+with io.atomic_file(pathlib.Path("out.json")) as file:
     file.write(b"half of it")
     os.kill(os.getpid(), {number})
     os.write(1, b"not reached")

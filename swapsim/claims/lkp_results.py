@@ -60,7 +60,7 @@ def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 def _read(path: Path) -> dict[str, Any]:
     data = io.read_bytes(path)
-    with io.door(path, "is no JSON", "mend it, or take it out", quote=True):
+    with io.translate_errors(path, "is no JSON", "mend it, or take it out", quote=True):
         text = gzip.decompress(data) if path.suffix == ".gz" else data
         found = json.loads(text, parse_int=float)
     if not isinstance(found, dict):

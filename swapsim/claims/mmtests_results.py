@@ -151,7 +151,9 @@ def _logs(folder: Path, pattern: str) -> list[Path]:
 
 def _text(path: Path) -> str:
     data = io.read_bytes(path)
-    with io.door(path, "cannot be read as a log", "mend it, or take it out", quote=True):
+    with io.translate_errors(
+        path, "cannot be read as a log", "mend it, or take it out", quote=True
+    ):
         return _PACKED.get(path.suffix, bytes)(data).decode()
 
 

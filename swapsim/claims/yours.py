@@ -74,7 +74,9 @@ def _folder(folder: Path) -> pl.DataFrame:
     for tool in (lkp_results, mmtests_results):
         rows = tool.rows(folder)
         if rows:
-            with io.door(folder, "holds names that are no text", "rename them", quote=True):
+            with io.translate_errors(
+                folder, "holds names that are no text", "rename them", quote=True
+            ):
                 frame = pl.DataFrame(rows, schema=YOUR_RUNS.schema, orient="row")
             return _all_finite(YOUR_RUNS.check(frame), folder)
     raise InputError(

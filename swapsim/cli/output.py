@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.io import whole_file
+from swapsim.io import atomic_file
 
 if TYPE_CHECKING:  # altair takes a second to import, and most commands draw nothing
     import altair as alt
@@ -95,5 +95,5 @@ def write_chart(chart: "alt.TopLevelMixin", path: Path) -> None:
 
 
 def _write(data: bytes, path: Path) -> None:
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(data)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from swapsim.errors import InputError
-from swapsim.io import whole_file
+from swapsim.io import atomic_file
 
 SUFFIXES: Final = (".json", ".json.gz")
 
@@ -151,7 +151,7 @@ def event_file(output: Path, about: Args) -> Iterator[EventFile]:
         Another suffix, or it cannot be written.
     """
     require_suffix(output)
-    with whole_file(output) as raw, _text(raw, packed=output.suffix == ".gz") as text:
+    with atomic_file(output) as raw, _text(raw, packed=output.suffix == ".gz") as text:
         events = EventFile(text, about)
         yield events
         events.finish()

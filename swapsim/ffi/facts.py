@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the C library says of itself: kernels, names, limits. Nobody types them again.
-
-It needs nothing of ours, so that tables and configs can be made of it.
-"""
+"""Facts of the C library: kernels, names and limits, so that Python need not repeat them."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Final
 
 from swapsim._core import ffi, lib
 
 
 def _names(name_of: Callable[[int], object]) -> tuple[str, ...]:
-    """Read the names that a function gives to 0, 1, 2 ..., with NULL past the last."""
+    """Return the names that a function gives to 0, 1, 2 ..., with NULL after the last one."""
     found: list[str] = []
     while (name := name_of(len(found))) != ffi.NULL:
         found.append(ffi.string(name).decode())
@@ -19,7 +17,7 @@ def _names(name_of: Callable[[int], object]) -> tuple[str, ...]:
 
 
 def _words(enum: str, prefix: str) -> tuple[str, ...]:
-    """Return the constants of an enum that begin alike, as words in the order of their values."""
+    """Return the constants of an enum with this prefix as words, in the order of their values."""
     constants = sorted(ffi.typeof(enum).relements.items(), key=lambda item: item[1])
     return tuple(
         name.removeprefix(prefix).lower().replace("_", "-")
@@ -29,7 +27,7 @@ def _words(enum: str, prefix: str) -> tuple[str, ...]:
 
 
 KERNELS: Final = _names(lib.sws_kernel_name)
-"""All kernels that some mechanism follows, in order of age: ``enum sws_kernel``."""
+"""All kernels that a mechanism models, in order of age: ``enum sws_kernel``."""
 
 
 def _known(knows: Callable[[int], bool]) -> tuple[str, ...]:
@@ -37,13 +35,13 @@ def _known(knows: Callable[[int], bool]) -> tuple[str, ...]:
 
 
 MAPPING_KERNELS: Final = _known(lib.sws_mapping_knows)
-"""Kernels whose locks and tree walks ``mapping.h`` follows."""
+"""Kernels whose locks and tree walks ``mapping.h`` models."""
 
 SLOTS_KERNELS: Final = _known(lib.sws_slots_knows)
-"""Kernels whose allocator ``slots.h`` follows, and ``machine.h`` with it."""
+"""Kernels whose allocator ``slots.h`` and ``machine.h`` model."""
 
 SLOT_REPLAY_KERNELS: Final = _known(lib.sws_slot_replay_knows)
-"""Kernels whose slots can be verified: before, no row tells the first cluster."""
+"""Kernels whose slots can be verified; rows of older ones do not show the first cluster."""
 
 POLICIES: Final = _names(lib.sws_base_policy_name)
 """The built-in policies for the scan base: ``enum sws_base_policy``."""
@@ -51,10 +49,10 @@ POLICIES: Final = _names(lib.sws_base_policy_name)
 SLOT_REPLAY_POLICIES: Final = tuple(
     name for number, name in enumerate(POLICIES) if lib.sws_slot_replay_follows(number)
 )
-"""Policies whose bases the rows of a slot trace tell."""
+"""Policies whose bases the rows of a slot trace show."""
 
 BASE_OF: Final = _names(lib.sws_base_of_name)
-"""Whose a base is: ``enum sws_base_of``."""
+"""What a base belongs to: ``enum sws_base_of``."""
 
 INITIAL: Final = _names(lib.sws_base_initial_name)
 """The bases before the first call: ``enum sws_base_initial``."""
@@ -69,25 +67,25 @@ MAPPING_SITES: Final = _words("enum sws_mapping_replay_site", "SWS_MAPPING_REPLA
 """Code paths that may take a mapping's lock: ``enum sws_mapping_replay_site``."""
 
 REMOVAL_WAYS: Final = _words("enum sws_removal_way", "SWS_REMOVAL_")
-"""How the pages of reclaim's lists are removed: ``enum sws_removal_way``."""
+"""How pages of reclaim's lists are removed: ``enum sws_removal_way``."""
 
 REMOVAL_LIST_MAX: Final[int] = lib.SWS_REMOVAL_LIST_MAX
-"""Pages that one of those lists may have."""
+"""Most pages of one of these lists."""
 
 REMOVAL_REFERENCES: Final[int] = lib.SWS_REMOVAL_REFERENCES
 """References of a page that can be removed."""
 
 STALL_RULES: Final = _names(lib.sws_stall_set_name)
-"""The rules by which reclaim stalls, in order of age: ``enum sws_stall_set``."""
+"""The rule sets of reclaim's stall decisions, in order of age: ``enum sws_stall_set``."""
 
 STALL_SLEEPS: Final = _names(lib.sws_stall_sleep_name)
-"""Why reclaim sleeps: ``enum sws_stall_sleep``."""
+"""The throttles of reclaim: ``enum sws_stall_sleep``."""
 
 STALL_STEPS: Final = _names(lib.sws_stall_step_name)
-"""Where a page's way through reclaim ends: ``enum sws_stall_step``."""
+"""Steps at which a page leaves shrink_folio_list: ``enum sws_stall_step``."""
 
 STALL_FATES: Final = _words("enum sws_stall_fate", "SWS_STALL_FATE_")
-"""What rules make of a page: ``enum sws_stall_fate``."""
+"""Outcomes of a page by the rules: ``enum sws_stall_fate``."""
 
 STALL_CLEARS: Final = _words("enum sws_stall_clear", "SWS_STALL_CLEAR_")
 """What clears flags: ``enum sws_stall_clear``."""
@@ -100,15 +98,15 @@ STALL_CLEARED: Final[dict[str, dict[str, int]]] = {
     rule_set: {why: row.clears[place] for place, why in enumerate(STALL_CLEARS)}
     for rule_set, row in _STALL_ROWS.items()
 }
-"""The flags that each of STALL_CLEARS clears, by rules."""
+"""The flags that each of STALL_CLEARS clears, by rule set."""
 
 STALL_ACTIVATES: Final = tuple(rule_set for rule_set, row in _STALL_ROWS.items() if row.activates)
-"""Rules by which a page under writeback, or dirty and not to be written, is activated."""
+"""Rule sets that activate a page under writeback, or a dirty one that is not written."""
 
 STALL_BY_PASS: Final = tuple(
     rule_set for rule_set, row in _STALL_ROWS.items() if row.decides == lib.SWS_STALL_AT_PASS
 )
-"""Rules by which passes set the flags, not lists; a cgroup has a congestion of its own then."""
+"""Rule sets by which passes set the flags, not lists; cgroups then have their own congestion."""
 
 STALL_GOES_ON: Final = {
     rule_set: (
@@ -117,12 +115,12 @@ STALL_GOES_ON: Final = {
     )
     for rule_set, row in _STALL_ROWS.items()
 }
-"""Cases of writeback after which a page goes on, whatever comes then, by rules."""
+"""Cases of writeback after which a page is processed further, by rule set."""
 
 STALL_ISOLATED: Final = {
     rule_set: STALL_SLEEPS[row.isolated] for rule_set, row in _STALL_ROWS.items()
 }
-"""How a reclaimer sleeps when too many pages are isolated, by rules."""
+"""The throttle of a reclaimer when too many pages are isolated, by rule set."""
 
 STALL_FLAGS: Final = {
     "tail_lru_dirty": lib.SWS_STALL_TAIL_DIRTY,
@@ -132,10 +130,10 @@ STALL_FLAGS: Final = {
 """Flags of a zone or a node, and their bits: ``enum sws_stall_flag``."""
 
 STALL_PRIORITY_MAX: Final[int] = lib.SWS_STALL_PRIORITY_MAX
-"""Where reclaim begins; 0 is its last resort."""
+"""The priority at which reclaim begins; 0 is the last."""
 
 STALL_LIST_MAX: Final[int] = lib.SWS_STALL_LIST_MAX
-"""Rows of one of reclaim's lists at most, and base pages that it may have taken."""
+"""Most rows of one of reclaim's lists, and most base pages that it may have isolated."""
 
 RECLAIM_RULES: Final = tuple(
     name for number, name in enumerate(STALL_RULES) if lib.sws_reclaim_knows(number)
@@ -177,10 +175,10 @@ RECLAIM_DEFAULTS: Final = _reclaim_defaults()
 """What ``sws_reclaim_config_init`` writes."""
 
 ACTORS: Final = _words("enum sws_actor_kind", "SWS_ACTOR_")
-"""Who has a CPU of the contention machine: ``enum sws_actor_kind``."""
+"""What runs on a CPU of the contention machine: ``enum sws_actor_kind``."""
 
 LOCK_CLASSES: Final = _names(lib.sws_lock_class_name)
-"""What a lock of the contention machine guards: ``enum sws_lock_class``."""
+"""Classes of the contention machine's locks: ``enum sws_lock_class``."""
 
 SPANS: Final = _words("enum sws_span_kind", "SWS_SPAN_")
 """What a CPU of that machine does in a span of its log: ``enum sws_span_kind``."""
@@ -188,67 +186,45 @@ SPANS: Final = _words("enum sws_span_kind", "SWS_SPAN_")
 COST_NAMES: Final = tuple(name for name, _ in ffi.typeof("struct sws_machine_costs").fields)
 """The constants of the contention machine, which ``struct sws_machine_costs`` explains."""
 
+# Limits, as their headers explain them.
 MAPPING_SLOTS_MAX: Final[int] = lib.SWS_MAPPING_SLOTS_MAX
-"""Slots of the largest device whose swap cache ``mapping.h`` can keep."""
-
 MAPPING_TRUNK_SHIFT_MAX: Final[int] = lib.SWS_MAPPING_TRUNK_SHIFT_MAX
-"""Log2 of the slots of its largest trunk."""
-
 TREE_SHIFT_MAX: Final[int] = lib.SWS_RTREE_SHIFT_MAX
-"""Log2 of the slots of a tree's largest node."""
-
 SLOTS_MAX: Final[int] = lib.SWS_SLOTS_MAX
-"""Slots of the largest device."""
-
 CPUS_MAX: Final[int] = lib.SWS_SLOTS_CPUS_MAX
-"""CPUs that one device may have."""
-
 ADDRESS_SPACES_MAX: Final[int] = lib.SWS_SLOTS_SPACES_MAX
-"""Address spaces that may ask one device for slots."""
-
 TRUNK_SHIFT_MAX: Final[int] = lib.SWS_SLOTS_TRUNK_SHIFT_MAX
-"""Log2 of the slots of its largest trunk."""
-
 OVERLAP_CALLS_MAX: Final[int] = lib.SWS_WORKBENCH_CALLS_MAX
-"""Calls that the slot workbench can look back on."""
-
 MACHINE_NODES_MAX: Final[int] = lib.SWS_MACHINE_NODES_MAX
-"""Sockets of the contention machine."""
-
 MACHINE_TASKS_MAX: Final[int] = lib.SWS_MACHINE_TASKS_MAX
-"""Its tasks."""
-
 MACHINE_CHANNELS_MAX: Final[int] = lib.SWS_MACHINE_CHANNELS_MAX
-"""Pages that one of its devices may serve at a time."""
-
 MACHINE_PAGES_MAX: Final[int] = lib.SWS_MACHINE_PAGES_MAX
-"""Pages of memory of a node, and of a walker."""
-
 MACHINE_SLOTS_MAX: Final[int] = lib.SWS_MACHINE_SLOTS_MAX
-"""Slots of all its devices."""
-
 MACHINE_TRUNKS_MAX: Final[int] = lib.SWS_MACHINE_TRUNKS_MAX
-"""Trunks of all its devices."""
-
 MACHINE_REQUESTS_MAX: Final[int] = lib.SWS_MACHINE_REQUESTS_MAX
-"""Rows that its streams can do."""
-
 COST_MAX: Final[int] = lib.SWS_MACHINE_COST_MAX
-"""The largest cost that it takes, in ns."""
+LIST_MAX: Final[int] = lib.SWS_MACHINE_LIST_MAX
 
 LIST_PAGES: Final[int] = lib.SWS_MACHINE_LIST_PAGES
-"""Pages that reclaim takes from a list at a time in the kernel."""
-
-LIST_MAX: Final[int] = lib.SWS_MACHINE_LIST_MAX
-"""Pages that it may be told to take."""
+"""Pages that the kernel's reclaim takes from a list at a time."""
 
 FRAMES_KEPT: Final[int] = lib.SWS_MACHINE_FRAMES_KEPT
-"""Pages that one of its CPUs may keep from its node's lists."""
+"""Free pages that a CPU of the contention machine may take from its node in advance."""
 
 SLOTS_KEPT: Final[int] = lib.SWS_MACHINE_SLOTS_KEPT
-"""Slots that one of its CPUs may keep in its caches and in a batch."""
+"""Slots that a CPU of the contention machine may hold in its caches and in a batch."""
 
 
 def watermark_high(frames: int) -> int:
-    """Return how many of a node's pages kswapd keeps free."""
+    """Return how many of a node's pages kswapd leaves free."""
     return int(lib.sws_machine_watermark_high(frames))
+
+
+@cache
+def code_digests() -> dict[str, str]:
+    """Return the digest of the code behind each name of the API, as it was compiled in.
+
+    It belongs to the library that runs, whatever became of its sources since then.
+    """
+    lines = ffi.string(lib.sws_code_digests).decode().splitlines()
+    return dict(line.split() for line in lines)

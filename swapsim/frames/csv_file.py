@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A CSV file as a table of a schema: what does not fit is named by file, line and field."""
+"""A CSV file as a declared table: what does not fit is named by file, line and field."""
 
 import csv
 import io
@@ -11,11 +11,11 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.frames.table import Table
-from swapsim.io import careful, or_none, read_text
+from swapsim.io import read_text, translate_errors
 
 
 def finite(text: str) -> float | None:
-    """Return the number that a text is, None if it is none or not finite."""
+    """Return the number that a text stands for; None if it is not a finite number."""
     try:
         number = float(text)
     except ValueError:
@@ -23,7 +23,6 @@ def finite(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-@careful("cannot be read as a table", "mend it")
 def read_csv(path: Path, table: Table, may_be_empty: Container[str] = ()) -> pl.DataFrame:
     """Read a CSV file whose every field must fit; polars alone cannot name a bad line.
 
@@ -31,9 +30,9 @@ def read_csv(path: Path, table: Table, may_be_empty: Container[str] = ()) -> pl.
     ----------
     path : Path
     table : Table
-        Columns in the order of the file.
+        Its columns in the order of the file.
     may_be_empty : container of str
-        Columns whose fields may be empty: null then.
+        Columns whose fields may be empty, and null then.
 
     Returns
     -------
@@ -43,41 +42,58 @@ def read_csv(path: Path, table: Table, may_be_empty: Container[str] = ()) -> pl.
     Raises
     ------
     InputError
-        Naming file, line and field of the first row that does not fit.
+        The file, line and field of the first row that does not fit.
     """
-    schema = table.schema
-    lines = io.StringIO(read_text(path), newline="")
+    text = read_text(path)
+    with translate_errors(path, "cannot be read as a table", "fix it", quote=True):
+        return _frame(_rows(text, path), path, table, may_be_empty)
+
+
+def _rows(text: str, path: Path) -> list[list[str]]:
     try:
-        rows = list(csv.reader(lines, strict=True))
+        return list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except csv.Error as error:
-        raise InputError(f"cannot be read as CSV ({error}): mend it", path=path) from None
-    if not rows or rows[0] != list(schema):
-        raise InputError(f"its columns must be: {', '.join(schema)}", path=path, line=1)
-    columns: dict[str, list[object]] = {column: [] for column in schema}
+        raise InputError(f"cannot be read as CSV ({error}): fix it", path=path) from None
+
+
+def _frame(
+    rows: list[list[str]], path: Path, table: Table, may_be_empty: Container[str]
+) -> pl.DataFrame:
+    if not rows or rows[0] != table.names():
+        raise InputError(f"its columns must be: {', '.join(table.names())}", path=path, line=1)
+    columns: dict[str, list[object]] = {column: [] for column in table.names()}
     for line, row in enumerate(rows[1:], start=2):
-        if len(row) != len(schema):
+        if len(row) != len(columns):
             raise InputError(
-                f"{len(row)} fields where {len(schema)} are needed", path=path, line=line
+                f"{len(row)} fields where {len(columns)} are needed", path=path, line=line
             )
         if any("\n" in text for text in row):
             raise InputError("a row must stay on one line", path=path, line=line)
-        for (column, dtype), text in zip(schema.items(), row, strict=True):
+        for (column, dtype), text in zip(table.schema.items(), row, strict=True):
             value = _field(text, dtype)
             if value is None and (text or column not in may_be_empty):
                 raise InputError(f"{text!r} is no {dtype}", path=path, line=line, field=column)
             columns[column].append(value)
-    return pl.DataFrame(columns, schema=schema)
+    return pl.DataFrame(columns, schema=table.schema)
 
 
-@or_none(ValueError)
 def _field(text: str, dtype: pl.DataType) -> object:
-    """Return one field as its column's type, None if it does not fit."""
+    """Return one field as a value of its column's type; None if it does not fit."""
     if dtype == pl.Float64:
         return finite(text)
     if dtype == pl.UInt8:
-        return int(text) if text.isdigit() and int(text) < 256 else None
+        number = _integer(text)
+        return number if number is not None and 0 <= number < 256 else None
     if dtype == pl.Int64:
-        return int(text) if text.removeprefix("-").isdigit() else None
+        return _integer(text)
     if isinstance(dtype, pl.Enum):
         return text if text in dtype.categories else None
     return text or None
+
+
+def _integer(text: str) -> int | None:
+    """Return the integer that a text of digits stands for, None for any other text."""
+    try:
+        return int(text) if text.removeprefix("-").isdigit() else None
+    except ValueError:
+        return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A Parquet file as a table of a schema: what does not fit is named by file, row and field."""
+"""A Parquet file as a declared table: what does not fit is named by file, row and field."""
 
 from collections.abc import Container
 from pathlib import Path
@@ -8,56 +8,52 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.frames.table import Table
-from swapsim.io import decode, read_bytes, taste
+from swapsim.io import decode, read_bytes, validate
 
 
 def read_table(
-    path: Path,
-    table: Table,
-    *,
-    sha256: str | None = None,
-    may_be_null: Container[str] = (),
+    path: Path, table: Table, *, sha256: str | None = None, may_be_null: Container[str] = ()
 ) -> pl.DataFrame:
-    """Read a Parquet file that must be a table of this schema.
+    """Read a Parquet file that must be exactly this table.
 
     Parameters
     ----------
     path : Path
     table : Table
     sha256 : str, optional
-        In hexadecimal: what the file's bytes must come to.
+        The expected digest of the file in hexadecimal.
     may_be_null : container of str
-        Columns in which a row may have no value.
+        Columns in which a value may be missing.
 
     Returns
     -------
     polars.DataFrame
-        Its rows in the order of the file.
+        Rows in the order of the file.
 
     Raises
     ------
     InputError
-        Naming the file, and where there is one the row and the field.
+        The file, and where there is one the row and field, that does not fit.
     """
     data = read_bytes(path, sha256)
     if sha256 is None:
-        taste(data, path)
+        validate(data, path)
     frame = decode(data, path)
     try:
         table.check(frame)
-        require_values(frame, [column for column in table.names() if column not in may_be_null])
+        require_values(frame, [name for name in table.names() if name not in may_be_null])
     except InputError as error:
         raise error.of(path) from None
     return frame
 
 
 def require_values(frame: pl.DataFrame, columns: list[str]) -> None:
-    """Refuse a table that has no value somewhere in these columns.
+    """Refuse a table in which a value of these columns is missing.
 
     Raises
     ------
     InputError
-        Naming the first row without one, by its seq where it has that, and the field.
+        The first row without a value, by its seq where it has one, and the field.
     """
     for column in columns:
         if not frame[column].null_count():

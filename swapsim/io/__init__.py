@@ -1,32 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One door for files: whatever is wrong with one that we read comes out of it as one line.
+"""Files: each failure to read one is a single line, and each output is written atomically.
 
-A file's bytes are read once, held to their SHA-256 where one is known, and decoded from memory:
-what was compared is what is decoded, whoever writes to the disk meanwhile. What we write goes out
-of it whole or not at all.
+The bytes of a file are read once, compared with their SHA-256 where it is known, and decoded from
+memory, so that what was compared is what is decoded.
 """
 
-from swapsim.io.door import careful, door, or_none
-from swapsim.io.parquet import decode, decode_height, decode_metadata, decode_schema
-from swapsim.io.raw import read_bytes, read_text, sha256_of
-from swapsim.io.tasting import taste
-from swapsim.io.toml import parse_toml, read_toml
-from swapsim.io.whole import new_folder, whole_file
+from swapsim.io.atomic import atomic_file, new_folder, write_atomically
+from swapsim.io.parquet import decode, decode_height, decode_metadata, decode_schema, validate
+from swapsim.io.text import (
+    parse_toml,
+    read_bytes,
+    read_text,
+    read_toml,
+    sha256_of,
+    translate_errors,
+)
 
 __all__ = [
-    "careful",
+    "atomic_file",
     "decode",
     "decode_height",
     "decode_metadata",
     "decode_schema",
-    "door",
     "new_folder",
-    "or_none",
     "parse_toml",
     "read_bytes",
     "read_text",
     "read_toml",
     "sha256_of",
-    "taste",
-    "whole_file",
+    "translate_errors",
+    "validate",
+    "write_atomically",
 ]

@@ -19,7 +19,6 @@ from swapsim.charts.theme import plain_numbers
 from swapsim.errors import InputError
 from swapsim.io.paths import laboratory_root, notebooks_root
 from swapsim.progress import WIDGET
-from swapsim.study.store import write_whole
 
 _LINKED: Final = ("notebooks", "patches", "data", "corelib/include")
 _LEFT_BEHIND: Final = shutil.ignore_patterns(".*", "__pycache__", "traces", "measured", "simulated")
@@ -68,7 +67,7 @@ def normalise() -> list[Path]:
         text = io.read_text(path)
         normal = normal_form(text, _committed(path), path)
         if normal != text:
-            write_whole(path, normal.encode())
+            io.write_atomically(path, normal.encode())
             changed.append(path)
     return changed
 

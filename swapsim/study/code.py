@@ -34,7 +34,7 @@ from types import FunctionType
 from typing import Final
 
 from swapsim.errors import InputError
-from swapsim.ffi.code import digests as core_digests
+from swapsim.ffi.facts import code_digests as core_digests
 
 _CORE: Final = "swapsim._core"
 _OUTSIDE: Final = (

@@ -5,7 +5,7 @@ r"""A sweep's results in a folder: what is there is whole, and belongs to this s
 
     FOLDER/sweep.toml                  which sweep it is
     FOLDER/batch-00003-SHA256.parquet  the rows of batch 3, under the hash of the file's bytes
-    FOLDER/batch-00004-SHA256.part     being written, or left by a process that was killed
+    FOLDER/.batch-00004-SHA256.parquet.XYZ  being written, or left by a process that was killed
 
 A batch is written beside its place, flushed to the disk and then renamed, so that it is
 there whole or not at all. A file whose bytes are not those of its name is damaged: it is
@@ -37,7 +37,7 @@ from swapsim.traces.writer import toml_table
 
 IDENTITY: Final = "sweep.toml"
 _BATCH: Final = re.compile(r"batch-(\d{5,})-([0-9a-f]{64})\.parquet")
-_PART: Final = re.compile(r"(sweep|batch-\d{5,}-[0-9a-f]{64})\.part")
+_PART: Final = re.compile(r"\.(sweep\.toml|batch-\d{5,}-[0-9a-f]{64}\.parquet)\.\w+")
 
 
 def identity(
@@ -128,7 +128,9 @@ def unpack(data: bytes, path: Path | str = "a batch") -> list[pl.DataFrame]:
     """
     whole = swapsim_io.decode(data, path)
     metadata = swapsim_io.decode_metadata(data, path)
-    with swapsim_io.door(path, "does not tell its points' rows", "move it out of its folder"):
+    with swapsim_io.translate_errors(
+        path, "does not tell its points' rows", "move it out of its folder"
+    ):
         heights = json.loads(metadata["rows"])
         firsts = [0, *accumulate(heights)]
         if any(height < 0 for height in heights) or firsts[-1] != whole.height:
@@ -173,7 +175,7 @@ class SweepFolder:
             The folder cannot be written.
         """
         name = f"batch-{number:05d}-{hashlib.sha256(data).hexdigest()}.parquet"
-        write_whole(self._folder / name, data)
+        swapsim_io.write_atomically(self._folder / name, data)
 
     def _check_whose(self, path: Path, data: bytes, number: str) -> None:
         whose = {"sweep": fingerprint(dict(self._sweep)), "batch": str(int(number))}
@@ -212,7 +214,7 @@ def opened(folder: Path, sweep: Mapping[str, str | int]) -> Iterator[SweepFolder
         if (folder / IDENTITY).exists():
             _check_identity(folder / IDENTITY, sweep)
         else:
-            write_whole(folder / IDENTITY, toml_table("sweep", sweep).encode())
+            swapsim_io.write_atomically(folder / IDENTITY, toml_table("sweep", sweep).encode())
         for path in folder.iterdir():
             if _PART.fullmatch(path.name):
                 path.unlink()
@@ -237,10 +239,7 @@ def _check_files(folder: Path) -> None:
     """Refuse a folder that is used for something else; hidden files are nobody's."""
     names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     for name in names:
-        ours = _PART.fullmatch(name) or (
-            IDENTITY in names and (name == IDENTITY or _BATCH.fullmatch(name))
-        )
-        if not ours:
+        if IDENTITY not in names or not (name == IDENTITY or _BATCH.fullmatch(name)):
             raise InputError("it is no file of a sweep: choose another folder", path=folder / name)
 
 
@@ -259,29 +258,3 @@ def _check_identity(path: Path, sweep: Mapping[str, str | int]) -> None:
             "choose another folder, or delete this one",
             path=path,
         )
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that appears whole or not at all, and outlives a loss of power.
-
-    Raises
-    ------
-    OSError
-        It cannot be written.
-    """
-    part = path.with_suffix(".part")
-    try:
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    # The name, too, has to be on the disk.
-    number = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

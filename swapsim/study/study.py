@@ -31,7 +31,6 @@ from swapsim.io.paths import data_root
 from swapsim.study.batches import table
 from swapsim.study.code import code_digest
 from swapsim.study.executors import SerialExecutor
-from swapsim.study.store import write_whole
 
 FOLDER: Final = "simulated"
 
@@ -186,14 +185,14 @@ class Study:
         if self.path.is_file() and self.path.read_bytes() == data:
             return False
         self.path.parent.mkdir(exist_ok=True)
-        write_whole(self.path, data)
+        swapsim_io.write_atomically(self.path, data)
         return True
 
     def _stored(self) -> tuple[pl.DataFrame | None, str]:
         """Return the stored rows, or None and why they cannot be used."""
         try:
             data = swapsim_io.read_bytes(self.path)
-            swapsim_io.taste(data, self.path)
+            swapsim_io.validate(data, self.path)
             metadata = swapsim_io.decode_metadata(data, self.path)
             rows = swapsim_io.decode(data, self.path)
         except InputError:

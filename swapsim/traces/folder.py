@@ -195,7 +195,7 @@ def _bytes(path: Path, told: Mapping[str, Any]) -> bytes:
     known = told.get(FILES)
     if known is None:
         data = io.read_bytes(path)
-        io.taste(data, path)
+        io.validate(data, path)
         return data
     if not isinstance(known, Mapping) or not isinstance(known.get(path.name), str):
         raise InputError(

@@ -33,12 +33,12 @@ def panic() -> None:
 
 def test_a_panic_is_one_line_with_the_file() -> None:
     """What is no Exception comes through the door as an InputError, too."""
-    with pytest.raises(InputError) as caught, io.door("x.parquet", "is bad", "mend it"):
+    with pytest.raises(InputError) as caught, io.translate_errors("x.parquet", "is bad", "mend it"):
         panic()
     assert str(caught.value) == "x.parquet: is bad: mend it"
     with (
         pytest.raises(InputError) as caught,
-        io.door("x.parquet", "is bad", "mend it", quote=True),
+        io.translate_errors("x.parquet", "is bad", "mend it", quote=True),
     ):
         panic()
     assert str(caught.value) == "x.parquet: is bad (index out of bounds at some place): mend it"
@@ -47,7 +47,7 @@ def test_a_panic_is_one_line_with_the_file() -> None:
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), ConfigError("ours")])
 def test_errors_of_ours_and_an_interrupt_pass_as_they_are(error: BaseException) -> None:
     """Ctrl-C is no fault of a file."""
-    with pytest.raises(type(error)) as caught, io.door("x", "is bad", "mend it"):
+    with pytest.raises(type(error)) as caught, io.translate_errors("x", "is bad", "mend it"):
         raise error
     assert caught.value is error
 
@@ -74,7 +74,7 @@ def test_damaged_bytes_are_one_line_and_nothing_else_on_stderr(
         for _ in range(rng.randint(1, 4)):
             data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
         for read in (
-            io.taste,
+            io.validate,
             io.decode,
             io.decode_schema,
             io.decode_height,

@@ -253,12 +253,12 @@ def test_a_damaged_batch_runs_again(tmp_path: Path, damage: Callable[[Path], Non
 
 
 def test_what_a_killed_process_left_half_written_goes(tmp_path: Path) -> None:
-    """A .part file is no result: it is deleted."""
+    """A partial file is not a result: it is deleted."""
     run = partial(study.run, rows, POINTS, executor=SERIAL, batch_points=2, folder=tmp_path)
     run()
     before = stored(tmp_path)
     whole = next(tmp_path.glob("batch-00003-*"))
-    whole.with_suffix(".part").write_bytes(whole.read_bytes()[:100])
+    whole.with_name(f".{whole.name}.k1ll3d").write_bytes(whole.read_bytes()[:100])
     whole.unlink()
     run()
     assert stored(tmp_path) == before
@@ -275,7 +275,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     lost = next(tmp_path.glob("batch-00003-*"))
     lost.unlink()
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(InputError, match="No space left"):
         study.run(rows, POINTS, executor=SERIAL, batch_points=2, folder=tmp_path)
     assert stored(tmp_path) == {name: data for name, data in before.items() if name != lost.name}
 
@@ -432,7 +432,7 @@ def test_a_task_that_always_kills_its_process_ends_the_sweep(tmp_path: Path) -> 
         study.run(killed_always, POINTS, batch_points=1, folder=tmp_path)
     whole = sweep_store.SweepFolder(tmp_path, sweep_store.identity(killed_always, POINTS, 1))
     assert set(whole.found()) <= set(POINTS) - {3}
-    assert not list(tmp_path.glob("*.part"))
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_a_broken_pool_of_the_caller_is_gone_on_from(tmp_path: Path) -> None:
@@ -462,7 +462,7 @@ if __name__ == "__main__":
     study.run(
         partial(rows_held_up, marks),
         list(range(24)),
-        executor=sweep.SerialExecutor() if serial else None,
+        executor=study.SerialExecutor() if serial else None,
         batch_points=2,
         folder=folder,
     )

@@ -20,9 +20,8 @@ from typing import Final
 import swapsim
 from swapsim import io
 from swapsim.errors import InputError
-from swapsim.ffi import code
+from swapsim.ffi import facts
 from swapsim.io.paths import data_root
-from swapsim.study.store import write_whole
 
 _MADE_WITH: Final = ("*.py", "templates/notebook/*.j2")
 
@@ -62,7 +61,9 @@ class Shelf:
 
     def put(self, name: str, article: str) -> None:
         """Keep an article that is done, whole or not at all."""
-        write_whole(self.folders[0] / f"{name}.html", (self.first_line(name) + article).encode())
+        io.write_atomically(
+            self.folders[0] / f"{name}.html", (self.first_line(name) + article).encode()
+        )
 
 
 def surroundings() -> bytes:
@@ -70,7 +71,7 @@ def surroundings() -> bytes:
     package = Path(swapsim.__file__).parent
     made_with = [path for kind in _MADE_WITH for path in sorted(package.rglob(kind))]
     made_with += sorted(data_root().rglob("*.*"))
-    whole = hashlib.sha256(repr(code.digests()).encode())
+    whole = hashlib.sha256(repr(facts.code_digests()).encode())
     whole.update(repr(sorted((each.name, each.version) for each in distributions())).encode())
     for path in made_with:
         if path.is_file():

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from swapsim.errors import InputError
-from swapsim.io import careful, read_bytes
+from swapsim.io import read_bytes, translate_errors
 
 _MAGIC: Final = 0xEB9F
 _ELF: Final = b"\x7fELF"
@@ -161,7 +161,6 @@ class Btf:
         return None
 
 
-@careful(*DAMAGED)
 def read_btf(path: Path) -> Btf:
     """Read a kernel's type information.
 
@@ -181,4 +180,5 @@ def read_btf(path: Path) -> Btf:
         raise InputError(f"is an ELF file: take its types out by '{out}'", path=path)
     if int.from_bytes(data[:2], "little") != _MAGIC:
         raise InputError(": ".join(DAMAGED), path=path)
-    return Btf(data)
+    with translate_errors(path, *DAMAGED, quote=True):
+        return Btf(data)

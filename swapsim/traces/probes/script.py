@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from swapsim.errors import InputError
-from swapsim.io import door
+from swapsim.io import translate_errors
 from swapsim.traces.probes.btf import DAMAGED, read_btf
 from swapsim.traces.probes.groups import Probe, probes, tracepoints
 from swapsim.traces.replays import REPLAYS, missing_events
@@ -71,7 +71,7 @@ class _Plan:
 
 
 def _plan(kernel_btf: Path, groups: Iterable[str]) -> _Plan:
-    with door(kernel_btf, *DAMAGED):
+    with translate_errors(kernel_btf, *DAMAGED):
         kernel = read_btf(kernel_btf)
         once = tuple(dict.fromkeys(groups))
         points, set_there = tracepoints(once, kernel), probes(once, kernel)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What we write appears whole or not at all: it is made beside its place, under a hidden name."""
+"""Atomic output: it is written next to its place under a hidden name, and renamed when complete."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from swapsim.errors import InputError
 
 @contextmanager
 def new_folder(output: Path) -> Iterator[Path]:
-    """Yield a hidden folder that becomes `output` on leaving, or vanishes on any failure.
+    """Yield a hidden folder that becomes `output` at the end, and is deleted on any failure.
 
     Raises
     ------
@@ -37,13 +37,15 @@ def new_folder(output: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_file(output: Path) -> Iterator[IO[bytes]]:
-    """Yield a hidden file that replaces `output` on leaving, or vanishes on any failure.
+def atomic_file(output: Path) -> Iterator[IO[bytes]]:
+    """Yield a hidden file that replaces `output` at the end, and is deleted on any failure.
+
+    File and name are on the disk before this returns, so that they survive a power failure.
 
     Raises
     ------
     InputError
-        It cannot be written.
+        The output cannot be written.
     """
     made = None
     try:
@@ -51,8 +53,11 @@ def whole_file(output: Path) -> Iterator[IO[bytes]]:
         made = Path(name)
         with os.fdopen(number, "wb") as file:
             yield file
+            file.flush()
+            os.fsync(file.fileno())
         made.chmod(0o666 & ~_umask())
         made.replace(output)
+        _sync_folder(output.parent)
     except OSError as error:
         raise _unwritable(output, error) from None
     finally:
@@ -60,8 +65,22 @@ def whole_file(output: Path) -> Iterator[IO[bytes]]:
             made.unlink(missing_ok=True)
 
 
+def write_atomically(output: Path, data: bytes) -> None:
+    """Write a file by `atomic_file`."""
+    with atomic_file(output) as file:
+        file.write(data)
+
+
+def _sync_folder(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
 def _unwritable(output: Path, error: OSError) -> InputError:
-    # Without a word of its own it is many errors: of shutil, one for each file of a folder.
+    # An error without a text of its own is that of shutil, a list of errors of several files.
     reason = error.strerror or "not all of its files could be copied"
     return InputError(
         f"cannot be written ({reason}): check the folder's rights and the free space",
