@@ -21,11 +21,16 @@ from swapsim.slots import charts as slots_charts
 from swapsim.slots.metrics import SLOT_METRICS
 from swapsim.slots.replay import cluster_next as slots_replay
 from swapsim.slots.tables import SLOT_SWEEP
-from swapsim.stall import charts_lists as stall_charts_lists
-from swapsim.stall.agreement import agreement_table
-from swapsim.stall.agreement import stall_agreement as agreement
-from swapsim.stall.recording import reclaim_rows as recording
-from swapsim.stall.replay import UNTOLD, decided_lists, sleeps_asked, summed_decisions
+from swapsim.stall import charts as stall_charts
+from swapsim.stall.recording import reclaim_rows
+from swapsim.stall.replay import (
+    NOT_RECORDED,
+    agreement_table,
+    decided_lists,
+    sleeps_asked,
+    stall_agreement,
+    summed_decisions,
+)
 from swapsim.stall.tables import STALL_DECISIONS, STALL_SLEEPS_ASKED
 
 
@@ -92,9 +97,9 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
 def replay_stall_decisions(folder: Path) -> Found:
     """Patch C: what each set of rules decides of the trace's lists, and how many two agree on."""
     decided = decided_lists(folder, progress=sys.stderr.isatty())
-    rounds = recording(folder).rounds
+    rounds = reclaim_rows(folder).rounds
     decisions = summed_decisions(decided, rounds, trace=folder.name)
-    pairs = agreement(decided)
+    pairs = stall_agreement(decided)
     square = agreement_table(pairs).with_columns(pl.exclude("rules").round(1))
     alike = "lists of which these rules and those of the row decide the same"
     rules = STALL_DECISIONS["rules"]
@@ -112,8 +117,8 @@ def replay_stall_decisions(folder: Path) -> Found:
                 title="lists of which two sets of rules decide the same, percent",
             ),
         ],
-        chart=lambda: stall_charts_lists.agreement(
+        chart=lambda: stall_charts.agreement(
             pairs, "decisions", title=f"Lists that two rule sets decide alike: {folder.name}"
         ),
-        lines=[f"not told by a recording of 6.1: {line}" for line in UNTOLD],
+        lines=[f"not recorded by 6.1: {line}" for line in NOT_RECORDED],
     )

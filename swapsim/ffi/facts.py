@@ -90,37 +90,10 @@ STALL_FATES: Final = _words("enum sws_stall_fate", "SWS_STALL_FATE_")
 STALL_CLEARS: Final = _words("enum sws_stall_clear", "SWS_STALL_CLEAR_")
 """What clears flags: ``enum sws_stall_clear``."""
 
-_STALL_ROWS: Final = {
-    rule_set: lib.sws_stall_rules_of(place) for place, rule_set in enumerate(STALL_RULES)
-}
-
-STALL_CLEARED: Final[dict[str, dict[str, int]]] = {
-    rule_set: {why: row.clears[place] for place, why in enumerate(STALL_CLEARS)}
-    for rule_set, row in _STALL_ROWS.items()
-}
-"""The flags that each of STALL_CLEARS clears, by rule set."""
-
-STALL_ACTIVATES: Final = tuple(rule_set for rule_set, row in _STALL_ROWS.items() if row.activates)
-"""Rule sets that activate a page under writeback, or a dirty one that is not written."""
-
-STALL_BY_PASS: Final = tuple(
-    rule_set for rule_set, row in _STALL_ROWS.items() if row.decides == lib.SWS_STALL_AT_PASS
+STALL_COUNTERS: Final = tuple(
+    name for name, _ in ffi.typeof("struct sws_stall_counts").fields if not name.endswith("taken")
 )
-"""Rule sets by which passes set the flags, not lists; cgroups then have their own congestion."""
-
-STALL_GOES_ON: Final = {
-    rule_set: (
-        *(["case-1"] if row.case_1 == lib.SWS_STALL_CASE_1_SLEEP_LOCKED else []),
-        *([] if row.retries else ["case-3"]),
-    )
-    for rule_set, row in _STALL_ROWS.items()
-}
-"""Cases of writeback after which a page is processed further, by rule set."""
-
-STALL_ISOLATED: Final = {
-    rule_set: STALL_SLEEPS[row.isolated] for rule_set, row in _STALL_ROWS.items()
-}
-"""The throttle of a reclaimer when too many pages are isolated, by rule set."""
+"""What the rules count of the pages of a list: ``struct sws_stall_counts``."""
 
 STALL_FLAGS: Final = {
     "tail_lru_dirty": lib.SWS_STALL_TAIL_DIRTY,
@@ -129,8 +102,14 @@ STALL_FLAGS: Final = {
 }
 """Flags of a zone or a node, and their bits: ``enum sws_stall_flag``."""
 
+STALL_FLAGS_ALL: Final[int] = lib.SWS_STALL_FLAGS
+"""The sum of all of them."""
+
 STALL_PRIORITY_MAX: Final[int] = lib.SWS_STALL_PRIORITY_MAX
 """The priority at which reclaim begins; 0 is the last."""
+
+STALL_TROUBLE: Final[int] = lib.SWS_STALL_TROUBLE
+"""Below this priority reclaim is in trouble."""
 
 STALL_LIST_MAX: Final[int] = lib.SWS_STALL_LIST_MAX
 """Most rows of one of reclaim's lists, and most base pages that it may have isolated."""

@@ -76,7 +76,7 @@ def _acquisitions_removed(folder: Path, kernel: str) -> _Pair:
 
 
 def _flagged_dirty(folder: Path, _kernel: str) -> _Pair:
-    decided = stall_decisions(folder)
+    decided = stall_decisions({folder.name: folder})
     share = pl.Series(decided["tail_lru_dirty"] / decided["lists"])
     old, new = (share.filter(decided["rules"] == rules) for rules in _RULES)
     return _pair(old, new)

@@ -1,29 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch C's mechanism: where reclaim decides to stall, and a real kernel's decisions replayed."""
+"""Patch C's mechanism: the rules by which reclaim stalls, and recordings of real kernels."""
 
 from typing import TYPE_CHECKING
 
 from swapsim.lazy import submodules
-from swapsim.stall.agreement import (
-    agreement_table,
-    stall_agreement,
-    stall_partings,
-    stall_seconds,
-    stall_timeline,
-)
+from swapsim.stall._native import decide
 from swapsim.stall.config import StallContext
+from swapsim.stall.page import explain_page, process_pages
 from swapsim.stall.recording import ReclaimRows, check_reclaim_rows, reclaim_rows
 from swapsim.stall.replay import (
-    UNTOLD,
+    NOT_RECORDED,
+    agreement_table,
     decided_lists,
     folio_fates,
     sleeps_asked,
+    stall_agreement,
     stall_decisions,
-    stall_decisions_of,
+    stall_partings,
+    stall_seconds,
+    stall_timeline,
     summed_decisions,
 )
-from swapsim.stall.verdict import StallVerdict
-from swapsim.stall.verify import verified_stalls, verify_stalls
+from swapsim.stall.rules import Act, Rules, explain, rules_of
+from swapsim.stall.verify import StallVerdict, verified_stalls, verify_stalls
 
 if TYPE_CHECKING:
     from swapsim.stall import charts as charts
@@ -32,19 +31,25 @@ else:
     __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
 __all__ = [
-    "UNTOLD",
+    "NOT_RECORDED",
+    "Act",
     "ReclaimRows",
+    "Rules",
     "StallContext",
     "StallVerdict",
     "agreement_table",
     "check_reclaim_rows",
+    "decide",
     "decided_lists",
+    "explain",
+    "explain_page",
     "folio_fates",
+    "process_pages",
     "reclaim_rows",
+    "rules_of",
     "sleeps_asked",
     "stall_agreement",
     "stall_decisions",
-    "stall_decisions_of",
     "stall_partings",
     "stall_seconds",
     "stall_timeline",

@@ -1,40 +1,262 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One list led page by page through ``stall.h``, one decision, and the reasons for it in words."""
+"""The stall rules of the C library (``stall_rules.h``, ``stall.h``, ``stall_replay.h``).
 
-from collections.abc import Mapping
+This module makes structs of contexts, pages and columns, calls the library, and returns what it
+decides: first a row of the rules, then one list, pass or round, then columns of lists and passes.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from swapsim._core import ffi, lib
-from swapsim.errors import InputError
+from swapsim.errors import ConfigError, InputError
+from swapsim.ffi import facts
 from swapsim.ffi.codes import check
-from swapsim.ffi.facts import STALL_FATES, STALL_LIST_MAX
-from swapsim.stall._native_page import page_bits, settings_of
-from swapsim.stall._native_words import PROBLEMS, sentence, sleeps_of
+from swapsim.ffi.layout import dtype_of
+from swapsim.frames.parquet_file import require_values
 from swapsim.stall.config import StallContext
-from swapsim.stall.tables import STALL_PAGES, STALL_WAYS
+from swapsim.stall.tables import (
+    RECLAIM_FOLIOS,
+    RECLAIM_LISTS,
+    RECLAIM_PASSES,
+    RECLAIM_ROUNDS,
+    STALL_FATE,
+    STALL_LISTS,
+    STALL_PASSES,
+    STALL_SLEEPERS,
+    THROTTLE,
+    THROTTLES,
+)
 
-PLACES: Final = {"list": lib.SWS_STALL_AT_LIST, "pass": lib.SWS_STALL_AT_PASS}
-"""Where counters decide."""
+CHUNK_ROWS: Final = 1 << 20
+"""Rows that one call of C processes, in complete lists; Ctrl-C is noticed between two calls."""
 
-_COUNTS: Final = tuple(name for name, _ in ffi.typeof("struct sws_stall_counts").fields)
+Numbers = np.ndarray[Any, np.dtype[Any]]
+
+_PLACES: Final = {
+    "list": lib.SWS_STALL_AT_LIST,
+    "pass": lib.SWS_STALL_AT_PASS,
+    "round": lib.SWS_STALL_AT_ROUND,
+}
+_FLAG_NAMES: Final = {bit: name for name, bit in facts.STALL_FLAGS.items()}
+_SUMS: Final = (*facts.STALL_COUNTERS, "taken", "file_taken")
+_DECISION: Final = dtype_of("struct sws_stall_decision")
+_RESULT: Final = dtype_of("struct sws_stall_result")
+
+_PROBLEMS: Final = {
+    getattr(lib, f"SWS_STALL_{name}"): (field, wrong)
+    for name, field, wrong in (
+        ("UNKNOWN_SET", "rules", f"no such rule set: use one of {', '.join(facts.STALL_RULES)}"),
+        ("BAD_PRIORITY", "priority", f"a priority is 0 to {facts.STALL_PRIORITY_MAX}"),
+        ("UNKNOWN_FLAGS", "flags", "an unknown flag: flags are a sum of 1, 2 and 4"),
+        ("UNKNOWN_CALLER", "caller", "an unknown bit of the caller"),
+        ("LEGACY_WITHOUT_MEMCG", "sane", "global reclaim is always sane: drop one of the two"),
+        ("UNKNOWN_PAGE_BITS", "page", "an unknown bit of a page"),
+        ("TWO_CALLBACKS", "buffers", "only one file system can answer for a page"),
+        ("UNKNOWN_STEP", "step", "an unknown step"),
+        ("STEP_WITHOUT_WRITEBACK", "step", "a case of writeback, and the page is not in writeback"),
+        ("NO_PAGES", "pages", f"a folio has 1 to {facts.STALL_LIST_MAX} pages"),
+        ("EMPTY_LIST", "taken", "nothing was taken: drop the list, it decides nothing"),
+        ("LIST_TOO_LONG", "taken", f"a list has at most {facts.STALL_LIST_MAX} pages"),
+        ("UNQUEUED_ABOVE_DIRTY", "unqueued_dirty", "more pages are unqueued than dirty"),
+        ("DIRTY_ABOVE_TAKEN", "dirty", "more pages are dirty than were taken"),
+        ("CONGESTED_ABOVE_DIRTY", "congested", "more pages are congested than possible"),
+        ("WRITEBACK_ABOVE_TAKEN", "writeback", "more pages are in cases 1 and 2 than were taken"),
+        ("FILE_ABOVE_TAKEN", "file_taken", "more pages of files were taken than pages"),
+        ("UNKNOWN_NODE", "node", "no such node"),
+        ("UNKNOWN_CLEARS", "clears", "an unknown reason for clearing flags"),
+    )
+}
+"""The field at fault and a description for each ``enum sws_stall_problem``."""
+
+_SKIPPED: Final = {
+    lib.SWS_STALL_SLEEPS: None,
+    lib.SWS_STALL_DECLINED_KTHREAD: "a kernel thread other than kswapd",
+    lib.SWS_STALL_DECLINED_FAILURES: "kswapd has given up",
+    lib.SWS_STALL_DECLINED_FEW_WRITES: "2 * write_pending <= reclaimable",
+    lib.SWS_STALL_DECLINED_NO_DEVICE: "no device is congested",
+    lib.SWS_STALL_DECLINED_NO_FLAG: "the zone is not flagged congested",
+}
+"""Why a call skips its sleep, for each ``enum sws_stall_declined``."""
 
 
-def _counts(counts: Mapping[str, int], settings: Any, place: str) -> Any:
-    """Return the struct; counters that no list of this context can have are refused."""
-    unknown = [name for name in counts if name not in _COUNTS]
-    if unknown:
-        raise InputError(f"no such counter: choose of {', '.join(_COUNTS)}", field=unknown[0])
-    below = [name for name, value in counts.items() if not 0 <= value < 2**64]
-    if below:
-        raise InputError(f"{counts[below[0]]} is no count of pages", field=below[0])
-    struct = ffi.new("struct sws_stall_counts *", dict(counts))
-    problem = lib.sws_stall_check_counts(settings, PLACES[place], struct)
+def _refuse(problem: int, where: str = "") -> None:
+    """Raise an InputError for what C has a problem with; do nothing if it has none."""
     if problem != lib.SWS_STALL_NO_PROBLEM:
-        field, wrong = PROBLEMS[problem]
-        raise InputError(wrong, field=field)
+        field, wrong = _PROBLEMS[problem]
+        raise InputError(f"{where}{wrong}", field=field)
+
+
+# A row of the rules.
+
+
+def number_of(rules: str) -> int:
+    """Return a rule set as ``enum sws_stall_set``; ConfigError if there is no such set."""
+    if rules not in facts.STALL_RULES:
+        known = ", ".join(facts.STALL_RULES)
+        raise ConfigError(f"rules={rules!r}: choose one of {known}")
+    return facts.STALL_RULES.index(rules)
+
+
+def rules_row(rules: str) -> dict[str, Any]:
+    """Return ``struct sws_stall_rules`` with words instead of numbers; acts as a list of dicts."""
+    row = lib.sws_stall_rules_of(number_of(rules))
+    named = {
+        "counted": _word("counted", row.counted),
+        "case_1": _word("case_1", row.case_1),
+        "writes": _word("writes", row.writes),
+        "decides": _word("place", row.decides, "AT_"),
+        "congested_by": frozenset(
+            word for bit, word in _words("congested_by", "BY_").items() if row.congested_by & bit
+        ),
+        "isolated": facts.STALL_SLEEPS[row.isolated],
+        "clears": {why: row.clears[place] for place, why in enumerate(facts.STALL_CLEARS)},
+        "acts": [
+            {"place": name} | _act_in_words(act)
+            for name, place in _PLACES.items()
+            for act in _acts(row, place)
+        ],
+    }
+    return {name: getattr(row, name) for name, _ in ffi.typeof(row[0]).fields} | named
+
+
+def _acts(row: Any, place: int) -> list[Any]:
+    """Return the acts at a place in order."""
+    acts = [row.acts[place][i] for i in range(lib.SWS_STALL_ACTS_MAX)]
+    return [act for act in acts if act.does != lib.SWS_STALL_DOES_NOTHING]
+
+
+def _act_in_words(act: Any) -> dict[str, str]:
+    does = _word("does", act.does)
+    what = {"set": _FLAG_NAMES.get(act.what, ""), "sleep": facts.STALL_SLEEPS[act.what]}
+    return {
+        "does": does,
+        "what": what.get(does, ""),
+        "scope": _word("scope", act.scope, "FOR_"),
+        "test": _word("test", act.test),
+        "number": _word("number", act.number, "N_"),
+        "of": _word("number", act.of, "N_"),
+    }
+
+
+def _words(enum: str, prefix: str | None = None) -> dict[int, str]:
+    start = f"SWS_STALL_{f'{enum}_'.upper() if prefix is None else prefix}"
+    constants = ffi.typeof(f"enum sws_stall_{enum}").elements
+    return {value: name.removeprefix(start).lower() for value, name in constants.items()}
+
+
+def _word(enum: str, value: int, prefix: str | None = None) -> str:
+    return _words(enum, prefix)[value]
+
+
+def _sleeps_of(rules: str, place: int, done: int) -> list[str]:
+    """Return in order the sleeps that are requested by those acts whose bits are in ``done``."""
+    return [
+        facts.STALL_SLEEPS[act.what]
+        for i, act in enumerate(_acts(lib.sws_stall_rules_of(number_of(rules)), place))
+        if act.does == lib.SWS_STALL_DOES_SLEEP and done >> i & 1
+    ]
+
+
+# Contexts and pages as bits.
+
+
+def _caller(
+    *,
+    kswapd: Any,
+    memcg: Any,
+    hibernation: Any,
+    sane: Any = True,
+    may_throttle: Any = True,
+    io: Any = False,
+    fs: Any = False,
+) -> Any:
+    """Return ``enum sws_stall_caller`` of booleans, or of arrays of them."""
+    return (
+        lib.SWS_STALL_KSWAPD * kswapd
+        + lib.SWS_STALL_MEMCG * memcg
+        + lib.SWS_STALL_LEGACY * (1 - sane)
+        + lib.SWS_STALL_HIBERNATION * hibernation
+        + lib.SWS_STALL_LOCAL_THROTTLE * (1 - may_throttle)
+        + lib.SWS_STALL_IO * io
+        + lib.SWS_STALL_FS * fs
+    )
+
+
+def _struct_of(context: StallContext) -> Any:
+    """Return a new ``struct sws_stall_context``."""
+    names = ("kswapd", "memcg", "hibernation", "sane", "may_throttle", "io", "fs")
+    caller = _caller(**{name: getattr(context, name) for name in names})
+    fields = (number_of(context.rules), caller, context.priority, context.flags)
+    return ffi.new("struct sws_stall_context *", fields)
+
+
+_PAGE: Final = {
+    "file": lib.SWS_STALL_PAGE_FILE,
+    "lazyfree": lib.SWS_STALL_PAGE_LAZYFREE,
+    "dirty": lib.SWS_STALL_PAGE_DIRTY,
+    "writeback": lib.SWS_STALL_PAGE_WRITEBACK,
+    "reclaim": lib.SWS_STALL_PAGE_RECLAIM,
+    "under_writeback": lib.SWS_STALL_PAGE_UNDER_WRITEBACK,
+    "marked": lib.SWS_STALL_PAGE_MARKED,
+    "congested": lib.SWS_STALL_PAGE_DEVICE_CONGESTED,
+    "buffers": lib.SWS_STALL_PAGE_BUFFERS,
+    "fs_dirty": lib.SWS_STALL_PAGE_FS_DIRTY,
+    "fs_writeback": lib.SWS_STALL_PAGE_FS_WRITEBACK,
+    "clean": lib.SWS_STALL_PAGE_CAME_BACK,
+}
+"""The bits of ``enum sws_stall_page`` by the columns of RECLAIM_FOLIOS; null stands for False."""
+
+
+def page_bits(pages: pl.DataFrame) -> Numbers:
+    """Return ``enum sws_stall_page`` for rows of RECLAIM_FOLIOS or of STALL_PAGES.
+
+    The latter have no columns for the tests after the accounting: these find what it found.
+    """
+    if "marked" in pages.columns:
+        # A test that the recording kernel did not make may exist by other rules.
+        pages = pages.with_columns(pl.col("marked").fill_null(pl.col("reclaim")))
+    else:
+        pages = pages.with_columns(under_writeback="writeback", marked="reclaim")
+    bits = [
+        pl.col(name).fill_null(value=False).cast(pl.UInt16) * pl.lit(bit, dtype=pl.UInt16)
+        for name, bit in _PAGE.items()
+        if name in pages.columns
+    ]
+    nfs = pl.col("fs_dirty").is_not_null() & ~pl.col("buffers").fill_null(value=True)
+    bits.append(nfs.cast(pl.UInt16) * pl.lit(lib.SWS_STALL_PAGE_NFS, dtype=pl.UInt16))
+    return _array(pages.select(pl.sum_horizontal(bits).cast(pl.UInt16)).to_series())
+
+
+def _array(column: pl.Series) -> Numbers:
+    return np.ascontiguousarray(column.to_numpy())
+
+
+# One list, pass or round.
+
+
+def _counts_of(counts: Mapping[str, int], settings: Any, place: str) -> Any:
+    """Return ``struct sws_stall_counts``; InputError for counters that contradict each other."""
+    unknown = [name for name in counts if name not in _SUMS]
+    if unknown:
+        raise InputError(f"no such counter: choose of {', '.join(_SUMS)}", field=unknown[0])
+    outside = [name for name, value in counts.items() if not 0 <= value < 2**64]
+    if outside:
+        raise InputError(f"{counts[outside[0]]} is not a number of pages", field=outside[0])
+    struct = ffi.new("struct sws_stall_counts *", dict(counts))
+    _refuse(lib.sws_stall_check_counts(settings, _PLACES[place], struct))
     return struct
+
+
+def _decided(context: StallContext, place: str, decision: Any) -> dict[str, Any]:
+    return {
+        "flags_set": decision.set,
+        "flags_after": decision.flags_after,
+        "sleeps": _sleeps_of(context.rules, _PLACES[place], decision.acts),
+    }
 
 
 def decide(context: StallContext, counts: Mapping[str, int], place: str = "list") -> dict[str, Any]:
@@ -44,8 +266,7 @@ def decide(context: StallContext, counts: Mapping[str, int], place: str = "list"
     ----------
     context : StallContext
     counts : mapping of str to int
-        Pages: dirty, unqueued_dirty, congested, writeback, immediate, taken, file_taken;
-        what is missing is 0.
+        Pages by counter: STALL_COUNTERS, taken and file_taken; a missing one is 0.
     place : {"list", "pass"}
 
     Returns
@@ -58,145 +279,383 @@ def decide(context: StallContext, counts: Mapping[str, int], place: str = "list"
     InputError
         Naming the counter that contradicts another.
     """
-    settings = settings_of(context)
-    decision = ffi.new("struct sws_stall_decision *")
-    counted = _counts(counts, settings, place)
-    check(lib.sws_stall_decide(settings, PLACES[place], counted, decision))
-    return _decided(context, PLACES[place], decision)
+    settings, decision = _struct_of(context), ffi.new("struct sws_stall_decision *")
+    counted = _counts_of(counts, settings, place)
+    check(lib.sws_stall_decide(settings, _PLACES[place], counted, decision))
+    return _decided(context, place, decision)
 
 
-def decide_round(
-    context: StallContext, *, scanned: int, reclaimed: int, wanted: int
-) -> dict[str, Any]:
-    """Decide at the end of a round of direct reclaim: as `decide`, of pages since it began."""
-    settings, decision = settings_of(context), ffi.new("struct sws_stall_decision *")
-    round_ = ffi.new("struct sws_stall_round *", (scanned, reclaimed, wanted))
-    check(lib.sws_stall_decide_round(settings, round_, decision))
-    return _decided(context, lib.SWS_STALL_AT_ROUND, decision)
+def reasons(context: StallContext, counts: Mapping[str, int], place: str) -> list[Any]:
+    """Return ``struct sws_stall_reason`` for each act at the end of a list or a pass."""
+    settings, found = _struct_of(context), []
+    counted, reason = _counts_of(counts, settings, place), ffi.new("struct sws_stall_reason *")
+    while (
+        lib.sws_stall_explain(settings, _PLACES[place], counted, len(found), reason) == lib.SWS_OK
+    ):
+        found.append(reason)
+        reason = ffi.new("struct sws_stall_reason *")
+    return found
 
 
-def _decided(context: StallContext, place: int, decision: Any) -> dict[str, Any]:
-    return {
-        "flags_set": decision.set,
-        "flags_after": decision.flags_after,
-        "sleeps": sleeps_of(context.rules, place, decision.acts),
-    }
+def decide_round(context: StallContext, pages: Mapping[str, int]) -> str | None:
+    """Return the sleep that a round of direct reclaim requests; pages are as in `round_of`."""
+    settings, decision = _struct_of(context), ffi.new("struct sws_stall_decision *")
+    _refuse(lib.sws_stall_check(settings))
+    lib.sws_stall_decide_round(settings, ffi.new("struct sws_stall_round *", dict(pages)), decision)
+    return next(iter(_decided(context, "round", decision)["sleeps"]), None)
 
 
-def explain(context: StallContext, counts: Mapping[str, int], place: str = "list") -> list[str]:
-    """Say of each act of a rule set, in order, why it is done or is not.
-
-    Parameters
-    ----------
-    context, counts, place
-        As `decide` takes them.
-
-    Returns
-    -------
-    list of str
-        One sentence an act: the numbers, and the rule.
-
-    Raises
-    ------
-    InputError
-    """
-    settings, reason = settings_of(context), ffi.new("struct sws_stall_reason *")
-    counted = _counts(counts, settings, place)
-    told: list[str] = []
-    while lib.sws_stall_explain(settings, PLACES[place], counted, len(told), reason) == lib.SWS_OK:
-        told.append(sentence(reason, context.priority, counted.immediate))
-    return told
+def round_reason(context: StallContext, pages: Mapping[str, int]) -> Any | None:
+    """Return ``struct sws_stall_reason`` of a round's only act; None if the rules have none."""
+    reason = ffi.new("struct sws_stall_reason *")
+    round_ = ffi.new("struct sws_stall_round *", dict(pages))
+    found = lib.sws_stall_explain_round(_struct_of(context), round_, reason)
+    return reason if found == lib.SWS_OK else None
 
 
-def explain_round(context: StallContext, *, scanned: int, reclaimed: int, wanted: int) -> list[str]:
-    """Say the same of the end of a round; no sentence where rules have no act there."""
-    settings, reason = settings_of(context), ffi.new("struct sws_stall_reason *")
-    round_ = ffi.new("struct sws_stall_round *", (scanned, reclaimed, wanted))
-    found = lib.sws_stall_explain_round(settings, round_, reason)
-    return [sentence(reason, context.priority, 0)] if found == lib.SWS_OK else []
+# One list, page by page.
 
 
-def lead(
-    context: StallContext, pages: pl.DataFrame, *, file: bool = True, unseen: int = 0
-) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Lead a list page by page to its end.
+class PageByPage:
+    """A list that C processes page by page, with a state between two steps.
 
     Parameters
     ----------
     context : StallContext
-    pages : polars.DataFrame
-        Schema STALL_PAGES, in the order in which reclaim meets them.
     file : bool
         Whether it is a list of file pages.
-    unseen : int
-        Pages that were taken besides, but locked, or not to be evicted or unmapped.
+    taken : int
+        Pages that were isolated.
+    """
+
+    def __init__(self, context: StallContext, *, file: bool, taken: int) -> None:
+        self._context: Final = context
+        self._list: Final = ffi.new("struct sws_stall_list *")
+        check(lib.sws_stall_begin(_struct_of(context), file, taken, self._list))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the counters so far."""
+        return {name: getattr(self._list.counts, name) for name in _SUMS}
+
+    @property
+    def fate(self) -> str:
+        """Return what the rules make of the page in hand, a word of STALL_FATE."""
+        return facts.STALL_FATES[self._list.fate]
+
+    def meet(self, bits: int, pages: int) -> None:
+        """Make the accounting and the writeback test of the next page."""
+        if lib.sws_stall_meet(self._list, bits, pages) != lib.SWS_OK:
+            raise InputError(f"a folio has 1 to {facts.STALL_LIST_MAX} pages", field="pages")
+
+    def dirty(self) -> None:
+        """Make the dirty test of a page that arrived there dirty."""
+        check(lib.sws_stall_dirty(self._list))
+
+    def process(self, page: Mapping[str, Any], bits: int) -> tuple[Any, ...]:
+        """Process one row of STALL_PAGES through its tests; return a row of STALL_WAYS."""
+        done = self._list
+        self.meet(bits, page["pages"])
+        fate = self.fate
+        slept = done.state == lib.SWS_STALL_STATE_ASLEEP
+        waited = done.state == lib.SWS_STALL_STATE_WAITING
+        if slept:
+            check(lib.sws_stall_slept(done, page["still"]))
+        elif waited:
+            check(lib.sws_stall_waited(done))
+            if done.state == lib.SWS_STALL_STATE_PAGE:
+                # It is written by now: the page is met again as what it is without writeback.
+                writeback = lib.SWS_STALL_PAGE_WRITEBACK | lib.SWS_STALL_PAGE_UNDER_WRITEBACK
+                self.meet(bits & ~writeback & ~lib.SWS_STALL_PAGE_FS_WRITEBACK, page["pages"])
+        goes_on = done.state == lib.SWS_STALL_STATE_GOES_ON
+        under_writeback = bool(done.under_writeback)
+        if goes_on and page["arrives"] and page["dirty_late"]:
+            self.dirty()
+            fate = self.fate if fate == "goes-on" else fate
+            if done.state == lib.SWS_STALL_STATE_PAGEOUT:
+                check(lib.sws_stall_paged_out(done, page["kept"]))
+        elif goes_on:
+            check(lib.sws_stall_left(done))
+        freed = bool(goes_on and page["arrives"] and not page["dirty_late"])
+        outcome = bool(done.activates), bool(done.marks), slept, waited
+        return fate, *outcome, freed, freed and under_writeback
+
+    def end(self) -> dict[str, Any]:
+        """Decide at the end of the list; add flags_cleared and slept, the sleeps of case 1."""
+        decision = ffi.new("struct sws_stall_decision *")
+        check(lib.sws_stall_end(self._list, decision))
+        more = {"flags_cleared": decision.cleared, "slept": self._list.slept}
+        return self.counts | _decided(self._context, "list", decision) | more
+
+
+# Columns of lists, passes and rounds.
+
+
+def decide_lists(
+    folios: pl.DataFrame,
+    lists: pl.DataFrame,
+    rules: str,
+    *,
+    history: pl.DataFrame | None = None,
+    tick: Callable[[int], object] = lambda _rows: None,
+) -> tuple[pl.DataFrame, pl.Series]:
+    """Count and decide complete lists by the rules of a set.
+
+    Parameters
+    ----------
+    folios : polars.DataFrame
+        Schema RECLAIM_FOLIOS; the rows of a list lie together, in their order.
+    lists : polars.DataFrame
+        Schema RECLAIM_LISTS: a row for each of those lists, in the same order.
+    rules : str
+        One of STALL_RULES.
+    history : polars.DataFrame, optional
+        A row for each list: ``node`` (UInt32, from 0), whose flags it sees as these rules leave
+        them; ``clears`` (UInt8), what cleared flags there since the last list, bits 1 << the place
+        in STALL_CLEARS. Without it, the flags are those of the recording.
+    tick : callable
+        Takes the number of folios that were processed, after each chunk.
 
     Returns
     -------
-    ways : polars.DataFrame
-        Schema STALL_WAYS: what became of each page.
-    end : dict
-        The counters; flags_set, flags_cleared, flags_after; sleeps at the end, in order; slept,
-        the sleeps of case 1 before.
+    lists : polars.DataFrame
+        Schema STALL_LISTS, in the order of the lists.
+    fates : polars.Series
+        STALL_FATE for each folio.
 
     Raises
     ------
     InputError
-        Nothing was taken, or too much.
+        Naming the list, the row and the field at fault.
     """
-    STALL_PAGES.check(pages)
-    taken = int(pages["pages"].sum()) + unseen
-    if not 1 <= taken <= STALL_LIST_MAX:
-        raise InputError(f"{taken} pages taken: give 1 to {STALL_LIST_MAX}", field="pages")
-    led = ffi.new("struct sws_stall_list *")
-    check(lib.sws_stall_begin(settings_of(context), file, taken, led))
-    ways = [_way(led, page) for page in pages.iter_rows(named=True)]
-    decision = ffi.new("struct sws_stall_decision *")
-    check(lib.sws_stall_end(led, decision))
-    end = _decided(context, lib.SWS_STALL_AT_LIST, decision)
-    counts = {name: getattr(led.counts, name) for name in _COUNTS}
-    cleared = {"flags_cleared": decision.cleared, "slept": led.slept}
-    return pl.DataFrame(ways, schema=STALL_WAYS.schema, orient="row"), counts | end | cleared
+    RECLAIM_FOLIOS.check(folios)
+    require_values(folios, ["step", "pages"])
+    RECLAIM_LISTS.check(lists)
+    require_values(lists, lists.columns)
+    ends = _ends(folios, lists)
+    rows = _folio_columns(folios, own_flags=history is None)
+    of_lists = _list_columns(lists, history)
+    nodes = 0 if history is None or not lists.height else int(of_lists["node"].max()) + 1
+    node_flags = np.zeros(nodes, dtype=np.uint8)
+    found, fates = np.zeros(lists.height, dtype=_RESULT), np.zeros(folios.height, dtype=np.uint8)
+    replay = _replay(rules)
+    for some, part in _chunks(ends):
+        given, kept = _pointers("struct sws_stall_rows *", rows, part)
+        given_lists, kept_lists = _pointers("struct sws_stall_lists *", of_lists, some)
+        own_ends = ends[some] - np.uint64(part.start)
+        given_lists.ends = ffi.from_buffer("uint64_t[]", own_ends)
+        given_lists.node_flags = ffi.from_buffer("uint8_t[]", node_flags, require_writable=True)
+        given_lists.n_nodes = nodes
+        results = ffi.new("struct sws_stall_results *")
+        results.lists = ffi.from_buffer("struct sws_stall_result[]", found[some])
+        results.fates = ffi.from_buffer("uint8_t[]", fates[part])
+        code = lib.sws_stall_replay_lists(replay, given, len(own_ends), given_lists, results)
+        del kept, kept_lists
+        if results.problem != lib.SWS_STALL_NO_PROBLEM:
+            begin = int(own_ends[results.list - 1]) if results.list else 0
+            name = lists["list"][some.start + results.list]
+            _refuse(results.problem, f"list {name}, row {results.row - begin}: ")
+        check(code)
+        tick(part.stop - part.start)
+    words = pl.Series("fate", facts.STALL_FATES, dtype=STALL_FATE.dtype)
+    return _lists(found, lists["list"], rules), words.gather(fates)
 
 
-def _way(led: Any, page: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Lead one page through its tests, as far as it comes."""
-    slept = waited = written = False
-    bits = page_bits(page)
-    _meet(led, bits, page["pages"])
-    fate = led.fate
-    if led.state == lib.SWS_STALL_STATE_ASLEEP:
-        slept = True
-        check(lib.sws_stall_slept(led, page["still"]))
-    elif led.state == lib.SWS_STALL_STATE_WAITING:
-        waited = True
-        check(lib.sws_stall_waited(led))
-        if led.state == lib.SWS_STALL_STATE_PAGE:
-            # Written by now, so no case is left: it is met as what it is without writeback.
-            writeback = lib.SWS_STALL_PAGE_WRITEBACK | lib.SWS_STALL_PAGE_UNDER_WRITEBACK
-            _meet(led, bits & ~writeback & ~lib.SWS_STALL_PAGE_FS_WRITEBACK, page["pages"])
-    goes_on = led.state == lib.SWS_STALL_STATE_GOES_ON
-    under_writeback = bool(led.under_writeback)
-    if goes_on and page["arrives"] and page["dirty_late"]:
-        check(lib.sws_stall_dirty(led))
-        fate = led.fate if fate == lib.SWS_STALL_FATE_GOES_ON else fate
-        written = led.state == lib.SWS_STALL_STATE_PAGEOUT
-        if written:
-            check(lib.sws_stall_paged_out(led, page["kept"]))
-    elif goes_on:
-        check(lib.sws_stall_left(led))
-    freed = bool(goes_on and page["arrives"] and not page["dirty_late"])
-    return (
-        STALL_FATES[fate],
-        bool(led.activates),
-        bool(led.marks),
-        slept,
-        waited,
-        freed,
-        freed and under_writeback,
+def _replay(rules: str) -> Any:
+    config = ffi.new("struct sws_stall_replay_config *")
+    lib.sws_stall_replay_config_init(config)
+    config.set = number_of(rules)
+    out = ffi.new("struct sws_stall_replay **")
+    check(lib.sws_stall_replay_new(config, out))
+    return ffi.gc(out[0], lib.sws_stall_replay_free)
+
+
+def _pointers(
+    struct: str, columns: Mapping[str, Numbers], part: slice
+) -> tuple[Any, list[tuple[str, Any]]]:
+    """Return a struct of pointers to a part of the columns, and the owners of that memory."""
+    kinds = {1: "uint8_t[]", 2: "uint16_t[]", 4: "uint32_t[]"}
+    pointers = ffi.new(struct)
+    kept = [
+        (name, ffi.from_buffer(kinds[column.itemsize], column[part]))
+        for name, column in columns.items()
+    ]
+    for name, pointer in kept:
+        setattr(pointers, name, pointer)
+    return pointers, kept
+
+
+def _ends(folios: pl.DataFrame, lists: pl.DataFrame) -> Numbers:
+    """Return where each list ends; refuse lists and folios that do not belong together."""
+    runs = folios["list"].rle().struct.unnest()
+    if not runs["value"].equals(lists["list"]):
+        few = min(runs.height, lists.height)
+        differ = (runs["value"][:few] != lists["list"][:few]).arg_max() or 0
+        at = differ if few and runs["value"][differ] != lists["list"][differ] else few
+        ours = lists["list"][at] if at < lists.height else "none"
+        theirs = runs["value"][at] if at < runs.height else "none"
+        raise InputError(
+            f"list {ours} is row {at} of the lists, and the folios have list {theirs} there: sort "
+            "both alike, the folios of a list together",
+            field="list",
+        )
+    return _array(runs["len"].cast(pl.UInt64).cum_sum())
+
+
+def _chunks(ends: Numbers) -> Iterator[tuple[slice, slice]]:
+    """Yield runs of lists of about CHUNK_ROWS rows, and the rows of each run."""
+    first, begin = 0, 0
+    while first < len(ends):
+        last = int(np.searchsorted(ends, begin + CHUNK_ROWS, side="right"))
+        last = max(last, first + 1)
+        end = int(ends[last - 1])
+        yield slice(first, last), slice(begin, end)
+        first, begin = last, end
+
+
+def _folio_columns(folios: pl.DataFrame, *, own_flags: bool) -> dict[str, Numbers]:
+    columns = {
+        "page": page_bits(folios),
+        "step": _array(folios["step"].to_physical().cast(pl.UInt8)),
+        "base_pages": _array(folios["pages"]),
+    }
+    flags = {"flags": _array(folios["node_flags"].fill_null(0))} if own_flags else {}
+    return columns | flags
+
+
+def _list_columns(lists: pl.DataFrame, history: pl.DataFrame | None) -> dict[str, Numbers]:
+    flags = pl.DataFrame({"flags": lists["flags_before"]}) if history is None else history
+    columns = _caller_columns(lists, "target", "io", "fs") | {
+        "file": _array(lists["file"].cast(pl.UInt8)),
+        "taken": _array(lists["taken"]),
+    }
+    return columns | {name: _array(flags[name]) for name in flags.columns}
+
+
+def _caller_columns(rows: pl.DataFrame, target: str, *more: str) -> dict[str, Numbers]:
+    """Return who reclaims and at which priority; one below 0 becomes one that C refuses."""
+    names = ("kswapd", "hibernation", "sane", *more)
+    caller = _caller(
+        memcg=rows[target].to_numpy() != 0, **{name: rows[name].to_numpy() for name in names}
+    )
+    priority = rows["priority"].to_numpy()
+    return {
+        "caller": np.asarray(caller, dtype=np.uint8),
+        "priority": np.where(priority < 0, 255, priority).astype(np.uint8),
+    }
+
+
+def _lists(found: Numbers, names: pl.Series, rules: str) -> pl.DataFrame:
+    """Return results as STALL_LISTS."""
+    counts, decision = found["counts"], found["decision"]
+    columns = {
+        "list": names,
+        **{name: counts[name] for name in facts.STALL_COUNTERS},
+        **{name: found[name] for name in ("flags_before", "slept", "writes", "untold")},
+        "flags_set": decision["set"],
+        "flags_cleared": decision["cleared"],
+        "flags_after": decision["flags_after"],
+        "sleeps": _sleeps(decision["acts"], rules, "list"),
+        "wakes": (decision["acts"] & _wakes(rules)) != 0,
+    }
+    return pl.DataFrame(
+        {name: pl.Series(columns[name]).cast(dtype) for name, dtype in STALL_LISTS.schema.items()}
     )
 
 
-def _meet(led: Any, bits: int, pages: int) -> None:
-    if lib.sws_stall_meet(led, bits, pages) != lib.SWS_OK:
-        raise InputError("a page of no 4 KiB, or of too many", field="pages")
+def _wakes(rules: str) -> int:
+    """Return the bits of those acts at the end of a list that wake the flushers."""
+    acts = _acts(lib.sws_stall_rules_of(number_of(rules)), _PLACES["list"])
+    return sum(1 << i for i, act in enumerate(acts) if act.does == lib.SWS_STALL_DOES_WAKE)
+
+
+def _sleeps(acts: Numbers, rules: str, place: str) -> pl.Series:
+    """Return in order the sleeps that acts requested."""
+    known = [_sleeps_of(rules, _PLACES[place], done) for done in range(1 << lib.SWS_STALL_ACTS_MAX)]
+    return pl.Series(known, dtype=pl.List(THROTTLE.dtype)).gather(acts)
+
+
+def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
+    """Decide rows of RECLAIM_PASSES by their counters and ``flags_before``; return STALL_PASSES.
+
+    Raises
+    ------
+    InputError
+        Naming the pass and the counter that contradicts another.
+    """
+    RECLAIM_PASSES.check(passes)
+    require_values(passes, [name for name in passes.columns if name != "throttle"])
+    columns = _caller_columns(passes, "memcg", "may_throttle")
+    columns["flags"] = _array(passes["flags_before"])
+    counts = np.zeros(passes.height, dtype=[(name, "u8") for name in _SUMS])
+    for name in _SUMS:
+        counts[name] = passes[name].to_numpy()
+    found = np.zeros(passes.height, dtype=_DECISION)
+    given, kept = _pointers("struct sws_stall_summed *", columns, slice(None))
+    given.counts = ffi.from_buffer("struct sws_stall_counts[]", counts)
+    decisions = ffi.from_buffer("struct sws_stall_decision[]", found)
+    row, problem = ffi.new("uint64_t *"), ffi.new("enum sws_stall_problem *")
+    place = _PLACES["pass"]
+    lib.sws_stall_replay_counts(
+        number_of(rules), place, passes.height, given, decisions, row, problem
+    )
+    del kept
+    if problem[0] != lib.SWS_STALL_NO_PROBLEM:
+        _refuse(problem[0], f"pass {passes['pass'][row[0]]}: ")
+    sleeps = _sleeps(found["acts"], rules, "pass")
+    return STALL_PASSES.check(
+        pl.DataFrame(
+            {
+                "flags_set": np.ascontiguousarray(found["set"]),
+                "flags_after": np.ascontiguousarray(found["flags_after"]),
+                "throttle": sleeps.list.first(),
+            }
+        )
+    )
+
+
+def decide_rounds(rounds: pl.DataFrame, rules: str) -> pl.Series:
+    """Return the sleep that each row of RECLAIM_ROUNDS requests by the rules of a set, or null."""
+    RECLAIM_ROUNDS.check(rounds)
+    require_values(rounds, [name for name in rounds.columns if name != "throttle"])
+    found = [decide_round(*round_of(row, rules)) for row in rounds.iter_rows(named=True)]
+    return pl.Series("throttle", found, dtype=THROTTLE.dtype)
+
+
+def round_of(row: Mapping[str, Any], rules: str) -> tuple[StallContext, dict[str, int]]:
+    """Return the context of a row of RECLAIM_ROUNDS, and its pages: scanned, reclaimed, wanted."""
+    context = StallContext(
+        rules=rules,
+        priority=row["priority"],
+        kswapd=row["kswapd"],
+        memcg=row["memcg"] != 0,
+        hibernation=row["hibernation"],
+    )
+    # Memory that can be compacted ends reclaim as enough reclaimed pages do.
+    wanted = 0 if row["ready"] else row["wanted"]
+    return context, {"scanned": row["scanned"], "reclaimed": row["reclaimed"], "wanted": wanted}
+
+
+def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.DataFrame:
+    """Return STALL_SLEEPERS for rows of THROTTLES, at ``hz`` timer ticks a second (100 or more).
+
+    Raises
+    ------
+    InputError
+        A row has an unknown flag, or there are too few ticks.
+    """
+    THROTTLES.check(throttles)
+    of_2013 = ("congested_devices", "flags")
+    require_values(throttles, [name for name in throttles.columns if name not in of_2013])
+    sleeper, timeout = ffi.new("struct sws_stall_sleeper *"), ffi.new("uint64_t *")
+    declined = ffi.new("enum sws_stall_declined *")
+    sleeper.hz = hz
+    found = []
+    for number, row in enumerate(throttles.iter_rows(named=True)):
+        for name in ("kthread", "failures", "reclaimable", "write_pending", *of_2013):
+            setattr(sleeper, name, row[name] or 0)
+        reason = facts.STALL_SLEEPS.index(row["reason"])
+        if lib.sws_stall_sleep_length(reason, sleeper, timeout, declined) != lib.SWS_OK:
+            raise InputError(f"row {number}: flags {row['flags']} at {hz} ticks a second cannot be")
+        found.append((timeout[0], _SKIPPED[declined[0]]))
+    return pl.DataFrame(found, schema=STALL_SLEEPERS.schema, orient="row")

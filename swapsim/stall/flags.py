@@ -1,64 +1,261 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What reclaimers saw of flags, held against who set and cleared them.
+"""Flags of nodes and lruvecs in a recording: whether each value that was read was possible.
 
-A row takes its place after what it tells of: a task saw, set or cleared a flag between its row
-before and this one, and tasks on other CPUs may have come in between. So each value that was seen,
-set or cleared is a fact with a stretch of time, and a value that was seen needs a fact of the same
-value before it with none of the other value in between::
+A row is written after what it reports: a task read, set or cleared a flag at some moment between
+its previous row and this one, and tasks on other CPUs may have run in between. So each value that
+was read or written has an interval of seq, and a value that was read needs the same value before
+it, with no other value in between::
 
-    task 1   ---(set writeback)---------------.      row 9 of task 2 sees it clear: a set between
-    task 2   ------------------(sees)---.            4 and 10 may have come before or after: raced
-    seq      4       6         8        9    10
+    task 1   ---(set writeback)---------------.      row 9 of task 2 reads it clear; the set between
+    task 2   ------------------(reads)--.            4 and 10 may have come before or after, so
+    seq      4       6         8        9    10      a concurrent change explains either value
 
-One thing is read later: what flags a list or a pass left, the row reads while it is filled in, and
-a CPU may stand still meanwhile. It was read before the CPU, or the task, wrote its next row.
+There is one exception: the flags that a list or a pass left are read while its row is filled in,
+and the CPU may stop meanwhile. They were read before this CPU, or this task, wrote its next row.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
-BEFORE_ALL: Final = -2
-"""Where a stretch begins that no row of its task precedes: maybe before the recording."""
-
-_BEGUN: Final = -1
-_NEVER: Final = -3
+from swapsim.ffi.facts import STALL_FLAGS, STALL_FLAGS_ALL
+from swapsim.stall.recording import BEFORE_ALL, ReclaimLists, ReclaimRows
 
 EXACT: Final = 0
-"""The rows' order leaves one value, and it was seen."""
-RACED: Final = 1
-"""The rows' order leaves both."""
-OTHER: Final = 2
-"""The rows' order leaves only the other value."""
+"""The order of the rows leaves one value, which was read."""
+CONCURRENT: Final = 1
+"""The order of the rows leaves both values, because of a concurrent change."""
+CONTRADICTED: Final = 2
+"""The order of the rows leaves only the other value."""
 
-FACTS: Final = pl.Schema(
+_CONGESTED: Final = STALL_FLAGS["congested"]
+"""The flag of the node by the rules of 2013, of the lruvec that reclaim aims at in 6.1."""
+_NODE: Final = STALL_FLAGS_ALL & ~_CONGESTED
+"""The flags of the node by all rules."""
+_GROUPS: Final = 1 << 16
+"""Keys below are nodes; keys from here on are a node and a cgroup."""
+_NO_FLAGS: Final = pl.lit(0, dtype=pl.UInt8)
+_ALL_FLAGS: Final = pl.lit(STALL_FLAGS_ALL, dtype=pl.UInt8)
+_START: Final = -1
+_NEVER: Final = -3
+_END: Final = (1 << 63) - 1
+
+_INTERVALS: Final = pl.Schema(
     {
-        "row": pl.UInt64,
-        "key": pl.UInt64,
-        "after": pl.Int64,
-        "seq": pl.Int64,
-        "mask": pl.UInt8,
-        "flags": pl.UInt8,
-        "sure": pl.UInt8,
-        "told": pl.Boolean,
+        "row": pl.UInt64(),
+        "key": pl.UInt64(),
+        "after": pl.Int64(),
+        "seq": pl.Int64(),
+        "mask": pl.UInt8(),
+        "flags": pl.UInt8(),
+        "own": pl.UInt8(),
+        "alone": pl.Boolean(),
     }
 )
-"""One row per fact: between ``after`` and ``seq`` a task saw, or wrote, the ``flags`` under
-``mask`` of the node or lruvec ``key``, as its ``row`` of this seq tells. ``sure`` are those that it
-had set itself before it saw them. It is ``told`` where nothing else of its row has the same
-stretch: what a row saw and then wrote in one says nothing of later rows."""
+"""One row per value: between ``after`` and ``seq`` a task read or wrote the ``flags`` under
+``mask`` of the node or lruvec ``key``, as its ``row`` of this seq says. ``own`` are flags that the
+task itself had set before it read them. It is ``alone`` unless its row also wrote flags in this
+interval: what a row read and then wrote proves nothing about later rows."""
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """Facts of one value of one flag, for questions that take the time of a search.
+def judge_flags(
+    rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool
+) -> Mapping[str, pl.DataFrame]:
+    """Compare the flags that were read with those that were written.
 
-    Where there is no such fact, the answer is _NEVER.
+    Parameters
+    ----------
+    rows : ReclaimRows
+    lists : ReclaimLists
+    by_pass : bool
+        Whether passes decide and each cgroup has its own congestion, as in 6.1.
+
+    Returns
+    -------
+    mapping of str to polars.DataFrame
+        For ``lists``, ``passes`` and ``throttles``: ``seq`` of each row that read flags which are
+        not EXACT, and the worst ``verdict`` on them.
     """
+    parts = _reads(rows, lists, by_pass=by_pass)
+    reads = pl.concat([part.with_columns(table=pl.lit(table)) for table, part in parts])
+    verdicts = compare(reads, _writes(rows, lists, by_pass=by_pass))
+    judged = reads.select("table", seq="row", verdict=pl.Series(verdicts))
+    judged = judged.filter(pl.col("verdict") != EXACT)
+    return {
+        table: judged.filter(pl.col("table") == table).group_by("seq").agg(pl.col("verdict").max())
+        for table in ("lists", "passes", "throttles")
+    }
+
+
+# Who read and who wrote flags, and between which rows.
+
+
+def _reads(
+    rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool
+) -> list[tuple[str, pl.DataFrame]]:
+    """Return the values that were read, with the table of the rows that report them."""
+    passes = lists.passes.rename({"memcg": "target"}).with_columns(last="decides")
+    filled_in, parts = _filled_in(rows), []
+    for table, frame in (("passes", passes), ("lists", lists.lists)):
+        alone = pl.col("first") < pl.col("seq")
+        before = frame.with_columns(
+            row="seq", seq="first", flags="flags_before", own=_NO_FLAGS, alone=alone
+        )
+        after = frame.join(filled_in, on="seq", maintain_order="left").with_columns(
+            row="seq", after="last", seq="until", flags="flags_after", own="flags_set"
+        )
+        parts += [(table, _intervals(part, by_pass=by_pass)) for part in (before, after)]
+    parts.append(("lists", _of_folios(lists)))
+    if not by_pass:
+        parts.append(("throttles", _of_sleeps(rows, lists)))
+    return parts
+
+
+def _writes(rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool) -> pl.DataFrame:
+    """Return the values that were written.
+
+    A task whose list or pass the recording's end cut may have written flags that others read.
+    """
+    last = lists.lists.select("list", after=pl.col("last").cast(pl.Int64))
+    ended = rows.lists.join(last, on="list", how="left")
+    decides = lists.passes.select("pass", after="decides")
+    decided = rows.passes.rename({"memcg": "target"}).join(decides, on="pass", how="left")
+    before = lists.moments.select("seq", after="before")
+    cleared = rows.clears.rename({"memcg": "target", "flags": "mask"}).join(before, on="seq")
+    parts = [
+        *(part.with_columns(mask="flags_set", flags="flags_set") for part in (ended, decided)),
+        cleared.with_columns(flags=_NO_FLAGS),
+        _cut_off(rows, lists),
+    ]
+    after = pl.col("after").cast(pl.Int64).fill_null(BEFORE_ALL)
+    whole = [part.with_columns(after, row="seq", own=_NO_FLAGS) for part in parts]
+    return pl.concat([_intervals(part, by_pass=by_pass) for part in whole])
+
+
+def _intervals(frame: pl.DataFrame, *, by_pass: bool) -> pl.DataFrame:
+    """Give each row its key; where congestion is a cgroup's, this flag has a key of its own."""
+    usual = {"mask": _ALL_FLAGS, "alone": pl.lit(value=True)}
+    frame = frame.with_columns(
+        value.alias(name) for name, value in usual.items() if name not in frame.columns
+    )
+    node = pl.col("nid").cast(pl.UInt64)
+    if not by_pass:
+        return _shaped(frame.with_columns(key=node))
+    group = node + (pl.col("target") + 1) * _GROUPS
+    of_node = frame.with_columns(key=node, mask=pl.col("mask") & _NODE)
+    of_group = frame.with_columns(key=group, mask=pl.col("mask") & _CONGESTED)
+    return pl.concat([_shaped(of_node), _shaped(of_group)]).filter(pl.col("mask") > 0)
+
+
+def _shaped(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(pl.col(name).cast(dtype) for name, dtype in _INTERVALS.items())
+
+
+def _filled_in(rows: ReclaimRows) -> pl.DataFrame:
+    """Return the last row until which each was filled in: its CPU or its task wrote the next.
+
+    Rows that no other row follows may have been filled in after the recording, and are left out.
+    """
+    tables = (rows.folios, rows.lists, rows.passes, rows.throttles, rows.rounds, rows.clears)
+    following = pl.col("place").shift(-1)
+    following = pl.min_horizontal(following.over("cpu"), following.over("pid"))
+    seq = pl.col("seq").cast(pl.Int64)
+    return (
+        pl.concat([table.select("cpu", "pid", "seq") for table in tables])
+        .sort("seq")
+        .with_row_index("place")
+        .select("seq", until=seq.gather(following - 1))
+        .drop_nulls()
+    )
+
+
+def _of_folios(lists: ReclaimLists) -> pl.DataFrame:
+    """Return what folios read: of consecutive folios that read the same flags, the ends.
+
+    A list is left out if all its folios read what it found and left.
+    """
+    if not len(lists.ends):
+        return pl.DataFrame(schema=_INTERVALS)
+    ends, starts = lists.ends.astype(np.int64), lists.starts
+    # Flags that were not read become a value above all flags.
+    unread = STALL_FLAGS_ALL + 1
+    flags = lists.folios["node_flags"].fill_null(unread).to_numpy() & (unread + _NODE)
+    seq = lists.folios["seq"].to_numpy().astype(np.int64)
+    changes = np.zeros(len(flags) + 1, dtype=bool)
+    changes[1:-1] = flags[1:] != flags[:-1]
+    changes[starts] = changes[-1] = True
+    edges = np.flatnonzero((changes[:-1] | changes[1:]) & (flags < unread))
+    of_list = np.searchsorted(ends, edges, side="right")
+    found, left = (lists.lists[name].to_numpy() & _NODE for name in ("flags_before", "flags_after"))
+    differs = (flags[edges] != found[of_list]) | (flags[edges] != left[of_list])
+    useful = np.isin(of_list, of_list[differs])
+    edges, of_list = edges[useful], of_list[useful]
+    previous = np.where(
+        edges == starts[of_list], lists.lists["after"].to_numpy()[of_list], seq[edges - 1]
+    )
+    columns = {
+        "row": lists.lists["seq"].to_numpy()[of_list],
+        "key": lists.lists["nid"].to_numpy()[of_list],
+        "after": previous,
+        "seq": seq[edges],
+        "flags": flags[edges],
+    }
+    same = {"mask": _NODE, "own": 0, "alone": True}
+    return _shaped(pl.DataFrame(columns).with_columns(**{k: pl.lit(v) for k, v in same.items()}))
+
+
+def _of_sleeps(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
+    """Return what wait_iff_congested read: its list may have set the congestion before."""
+    own = lists.lists.select("list", "last", own=pl.col("flags_set") & _CONGESTED)
+    asked = (
+        rows.throttles.filter(pl.col("reason") == "wait_iff_congested")
+        .join(lists.moments.select("seq", after="before"), on="seq", maintain_order="left")
+        .join(own, on="list", how="left", maintain_order="left")
+        .with_columns(pl.col("own").fill_null(0), row="seq")
+    )
+    last = pl.when(pl.col("own") > 0).then(pl.col("last").cast(pl.Int64))
+    return _intervals(asked.with_columns(after=last.otherwise("after")), by_pass=False)
+
+
+def _cut_off(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
+    """Return what tasks may have written that the recording's end cut off.
+
+    A task may have slept since it set a flag. A task without any earlier list or pass may be
+    anywhere, and may be kswapd. Only kswapd clears flags, at any time.
+    """
+    awake = lists.moments.filter(pl.col("kind") != "throttle")
+    last = awake.group_by("pid", maintain_order=True).last()
+    known = pl.concat(
+        [
+            rows.lists.select("pid", "nid", "kswapd", "target"),
+            rows.passes.select("pid", "nid", "kswapd", target="memcg"),
+        ]
+    )
+    places = known.select("nid", "target").unique(maintain_order=True)
+    has_open_list = lists.moments.filter(pl.col("kind") == "open")["pid"].unique()
+    within = (pl.col("kind") == "list") | pl.col("pid").is_in(has_open_list.implode())
+    going = within | (pl.col("kswapd") & (pl.col("kind") != "clear"))
+    own = known.unique("pid", keep="last", maintain_order=True)
+    located = last.join(own, on="pid")
+    unlocated = last.join(own, on="pid", how="anti").join(places, how="cross").filter(within)
+    sets = pl.concat([located.filter(going).drop("kswapd"), unlocated])
+    clears = pl.concat([located.filter("kswapd").drop("kswapd"), unlocated])
+    return pl.concat(
+        [sets.with_columns(flags=_ALL_FLAGS), clears.with_columns(flags=_NO_FLAGS)]
+    ).with_columns(after="seq", seq=pl.lit(_END, dtype=pl.UInt64), mask=_ALL_FLAGS)
+
+
+# Which values were possible.
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """Intervals of one value of one flag, arranged for searches; _NEVER if there is no such one."""
 
     after: Numbers
     latest_end: Numbers
@@ -67,108 +264,94 @@ class _Facts:
     latest_begin: Numbers
 
     def end_of_begun(self, before: Numbers, *, but: Numbers) -> Numbers:
-        """Return the latest end, but for a row's own, of the facts that begin before."""
+        """Return the latest end, except a row's own, of the intervals that begin before."""
         begun = np.searchsorted(self.after, before, side="left")
         latest = self.latest_end[begun]
         return np.where(latest == but, self.end_before[begun], latest)
 
     def end_of_ended(self, until: Numbers) -> Numbers:
-        """Return the latest end of the facts that end no later."""
+        """Return the latest end of the intervals that end no later."""
         ends = np.concatenate([[_NEVER], self.seq])
         return ends[np.searchsorted(self.seq, until, side="right")]
 
     def begins_between(self, row: Numbers, until: Numbers) -> Numbers:
-        """Return whether a fact begins later than a row, and no later than the other one.
+        """Return whether an interval begins after a row, and no later than the other one.
 
-        What begins with the row itself is of its own task, and came after it.
+        An interval that begins with the row itself is of the same task, and came after it.
         """
         begun = np.searchsorted(self.after, until, side="right")
         return begun > np.searchsorted(self.after, row, side="right")
 
     def begin_of_ended(self, until: Numbers) -> Numbers:
-        """Return the latest beginning of the facts that end no later."""
+        """Return the latest beginning of the intervals that end no later."""
         return self.latest_begin[np.searchsorted(self.seq, until, side="right")]
 
 
-def judge_flags(reads: pl.DataFrame, writes: pl.DataFrame) -> Numbers:
-    """Hold the flags that were seen against those that were written.
+def compare(reads: pl.DataFrame, writes: pl.DataFrame) -> Numbers:
+    """Return EXACT, CONCURRENT or CONTRADICTED for each read: the worst of its flags.
 
-    What the flags were before the first row is not known: they may have been either.
-
-    Parameters
-    ----------
-    reads, writes : polars.DataFrame
-        Schema FACTS.
-
-    Returns
-    -------
-    numpy.ndarray
-        EXACT, RACED or OTHER for each read: the worst of its flags.
+    The flags before the first row are unknown: they may have had either value.
     """
     verdict = np.full(reads.height, EXACT, dtype=np.uint8)
     for (key,), of_key in reads.with_row_index("nth").group_by("key", maintain_order=True):
         written = writes.filter(pl.col("key") == key)
-        for flag in (1, 2, 4):
-            seen = of_key.filter(_tells(flag))
-            nth = seen["nth"].to_numpy()
-            judged = _judge_flag(seen, written.filter(_tells(flag)), flag)
-            verdict[nth] = np.maximum(verdict[nth], judged)
+        for flag in STALL_FLAGS.values():
+            has_flag = (pl.col("mask") & flag) != 0
+            seen = of_key.filter(has_flag)
+            if seen.height:
+                nth = seen["nth"].to_numpy()
+                judged = _compare_flag(seen, written.filter(has_flag), flag)
+                verdict[nth] = np.maximum(verdict[nth], judged)
     return verdict
 
 
-def _tells(flag: int) -> pl.Expr:
-    return (pl.col("mask") & flag) != 0
-
-
-def _judge_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers:
-    """Judge what was seen of one flag of one node or lruvec."""
-    if reads.is_empty():
-        return np.zeros(0, dtype=np.uint8)
+def _compare_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers:
+    """Judge what was read of one flag of one node or lruvec."""
     after, seq, value = _columns(reads, flag)
-    sure = (reads["sure"].to_numpy() & flag) != 0
+    own = (reads["own"].to_numpy() & flag) != 0
     row = reads["row"].to_numpy().astype(np.int64)
-    # What a task saw before its first row, it may have seen before the recording began.
-    told = reads.filter(pl.col("told") & (pl.col("after") > BEFORE_ALL))
-    seen = [_facts_of(told, flag, value=kind) for kind in (False, True)]
-    written = [_facts_of(writes, flag, value=kind) for kind in (False, True)]
+    # What a task read before its first row, it may have read before the recording began.
+    proves = reads.filter(pl.col("alone") & (pl.col("after") > BEFORE_ALL))
+    seen = [_values(proves, flag, value=kind) for kind in (False, True)]
+    written = [_values(writes, flag, value=kind) for kind in (False, True)]
     can_be = {}
     for wanted in (False, True):
         saw, wrote = seen[wanted], written[wanted]
-        unseen, unwritten = seen[not wanted], written[not wanted]
-        # What overlaps a read may come before it if it writes; seeing changes nothing. What its own
-        # row wrote came after it, unless it is sure.
-        support = wrote.end_of_begun(np.minimum(seq, row), but=np.where(sure, _NEVER, row))
+        other_saw, other_wrote = seen[not wanted], written[not wanted]
+        # A write that overlaps a read may come before it. What its own row wrote came after it,
+        # unless the task had set the flag itself.
+        support = wrote.end_of_begun(np.minimum(seq, row), but=np.where(own, _NEVER, row))
         support = np.where(wrote.begins_between(row, seq), seq, support)
         support = np.maximum(support, saw.end_of_ended(after))
-        support = np.maximum(support, _BEGUN)
-        against = np.maximum(unwritten.begin_of_ended(after), unseen.begin_of_ended(after))
+        support = np.maximum(support, _START)
+        against = np.maximum(other_wrote.begin_of_ended(after), other_saw.begin_of_ended(after))
         if not wanted:
-            against = np.where(sure, np.maximum(against, after), against)
-        can_be[wanted] = (support > against) | (sure & wanted)
+            against = np.where(own, np.maximum(against, after), against)
+        can_be[wanted] = (support > against) | (own & wanted)
     agrees = np.where(value, can_be[True], can_be[False])
-    raced = can_be[True] & can_be[False]
-    return np.where(agrees, np.where(raced, RACED, EXACT), OTHER).astype(np.uint8)
+    either = can_be[True] & can_be[False]
+    return np.where(agrees, np.where(either, CONCURRENT, EXACT), CONTRADICTED).astype(np.uint8)
 
 
-def _columns(facts: pl.DataFrame, flag: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Return where facts begin and end, and their values."""
-    after, seq = (facts[name].to_numpy() for name in ("after", "seq"))
-    return after, seq, (facts["flags"].to_numpy() & flag) != 0
+def _columns(intervals: pl.DataFrame, flag: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Return where intervals begin and end, and their values."""
+    after, seq = (intervals[name].to_numpy() for name in ("after", "seq"))
+    return after, seq, (intervals["flags"].to_numpy() & flag) != 0
 
 
-def _facts_of(facts: pl.DataFrame, flag: int, *, value: bool) -> _Facts:
-    """Bring the facts of one value in order, by their beginnings and by their ends."""
-    after, seq, values = _columns(facts, flag)
+def _values(intervals: pl.DataFrame, flag: int, *, value: bool) -> _Values:
+    """Order the intervals of one value by their beginnings and by their ends."""
+    after, seq, values = _columns(intervals, flag)
     after, seq = after[values == value], seq[values == value]
     by_begin, by_end = np.argsort(after, kind="stable"), np.argsort(seq, kind="stable")
     ends = np.concatenate([[_NEVER], seq[by_begin]])
     latest = np.maximum.accumulate(ends)
-    # The latest but one: what comes new, or what it comes after.
-    beaten = np.minimum(ends[1:], latest[:-1])
-    return _Facts(
+    # The second latest end: the smaller of a new end and the latest one before it.
+    second = np.minimum(ends[1:], latest[:-1])
+    return _Values(
         after=after[by_begin],
         latest_end=latest,
-        end_before=np.maximum.accumulate(np.concatenate([[_NEVER], beaten])),
+        end_before=np.maximum.accumulate(np.concatenate([[_NEVER], second])),
         seq=seq[by_end],
         latest_begin=np.maximum.accumulate(np.concatenate([[_NEVER], after[by_end]])),
     )

@@ -6,166 +6,139 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.stall._native_page import explain_page
-from swapsim.stall._native_sleeps import why_round
+from swapsim.ffi.facts import STALL_COUNTERS
+from swapsim.stall._native import round_of
 from swapsim.stall.config import StallContext
-from swapsim.stall.counters import DECIDING, TELLING, CountedLists
-from swapsim.stall.lists import ReclaimLists
-from swapsim.stall.recording import ReclaimRows
-from swapsim.stall.sleeps import Sleeps
+from swapsim.stall.page import explain_page
+from swapsim.stall.recording import OUTCOME_COUNTERS, ReclaimRows
+from swapsim.stall.rules import explain_round
 
-_TOLD: Final = {
+_WORDS: Final = {
     "counters": "its counters are not those of its folios",
-    "way": "a folio's way ended where the rules do not end it",
-    "outcome": "something else became of a folio than does where its way ended",
+    "way": "a folio ended at another step than by the rules",
+    "outcome": "a folio had another outcome than it has at its step",
     "sums": "its sums are not those of its lists",
     "flags set": "it set other flags",
-    "flags seen": "it saw flags that no row left so",
-    "sleeps": "it asked for another sleep",
-    "asker": "the rules do not ask for this sleep",
+    "flags seen": "it read flags that no row left so",
+    "sleeps": "it requested another sleep",
+    "asker": "the rules do not request this sleep",
     "length": "it is of another length",
     "cleared": "it cleared other flags",
 }
 _FOLIO_FLAGS: Final = ("file", "lazyfree", "dirty", "writeback", "reclaim", "marked", "swap")
-_MOST_FOLIOS: Final = 64
+_NOT_SHOWN: Final = ("seq", "pid", "kind", "fault", "verdict", "raced")
+_MOST_ROWS: Final = 64
+
+Row = Mapping[str, Any]
 
 
 def describe_first(
-    faults: pl.DataFrame,
-    rows: ReclaimRows,
-    lists: ReclaimLists,
-    counted: CountedLists,
-    passes: pl.DataFrame,
-    sleeps: Sleeps,
-    rules: str,
+    faults: pl.DataFrame, rows: ReclaimRows, compared: Mapping[str, pl.DataFrame], rules: str
 ) -> tuple[str, ...]:
-    """Say in some lines where a trace first differs: the kernel's row, the rules', what it met.
+    """Describe where a trace first differs: the kernel's row, the rules' values, the folios.
 
     Parameters
     ----------
     faults : polars.DataFrame
         Schema STALL_FAULTS.
-    rows, lists, counted, passes, sleeps
-        What was judged; ``passes`` as `stall_tables.decided_passes` returns them.
+    rows : ReclaimRows
+    compared : mapping of str to polars.DataFrame
+        The tables with the rules' values in columns that end in ``_rules``.
     rules : str
-        By which.
 
     Returns
     -------
     tuple of str
-        None where nothing differs.
+        Some lines; empty if nothing differs.
     """
     if faults.is_empty():
         return ()
     seq, table, fault = faults.row(0)
-    frames = {
-        "reclaim_lists": lists.lists,
-        "reclaim_passes": passes,
-        "throttles": sleeps.throttles,
-        "reclaim_rounds": sleeps.rounds,
-        "reclaim_clears": rows.clears,
-    }
-    row = frames[table].row(by_predicate=pl.col("seq") == seq, named=True)
-    head = f"first mismatch: {_name(table, row)} at seq {seq} of task {row['pid']}: {_TOLD[fault]}"
+    row = compared[table].row(by_predicate=pl.col("seq") == seq, named=True)
+    head = f"first mismatch: {_name(table, row)} at seq {seq} of task {row['pid']}: {_WORDS[fault]}"
     if table == "reclaim_lists":
-        return (head, *_tell_list(row, rows, lists, counted, rules))
+        return (head, *_list_lines(row, rows, compared["reclaim_folios"], rules))
     if table == "reclaim_passes":
-        return (head, *_tell_pass(row, rows))
-    why = why_round(row, rules) if table == "reclaim_rounds" else []
-    return (head, *_tell_row(row), *(f"  rules:  {each}" for each in why))
+        return (head, *_pass_lines(row, rows))
+    fields = [f"{name} {value}" for name, value in row.items() if name not in _NOT_SHOWN]
+    why = explain_round(*round_of(row, rules)) if table == "reclaim_rounds" else []
+    return (head, f"  {', '.join(fields)}", *(f"  rules:  {each}" for each in why))
 
 
-def _name(table: str, row: Mapping[str, Any]) -> str:
+def _name(table: str, row: Row) -> str:
     by = "kswapd's " if row.get("kswapd") else ""
+    number, a_list = row.get("pass"), row.get("list")
     return {
-        "reclaim_lists": lambda: f"{by}list {row['list']} in pass {row['pass']}",
-        "reclaim_passes": lambda: f"{by}pass {row['pass']}",
-        "throttles": lambda: f"the call {row['reason']} of pass {row['pass']}, list {row['list']}",
-        "reclaim_rounds": lambda: f"the round of pass {row['pass']}",
-        "reclaim_clears": lambda: f"the clear of flags ({row['why']})",
-    }[table]()
+        "reclaim_lists": f"{by}list {a_list} in pass {number}",
+        "reclaim_passes": f"{by}pass {number}",
+        "throttles": f"the call {row.get('reason')} of pass {number}, list {a_list}",
+        "reclaim_rounds": f"the round of pass {number}",
+        "reclaim_clears": f"the clear of flags ({row.get('why')})",
+    }[table]
 
 
-def _fields(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    return " ".join(f"{name} {row[name]}" for name in names)
+def _fields(row: Row, names: tuple[str, ...], suffix: str = "") -> str:
+    return " ".join(f"{name} {row[name + suffix]}" for name in names)
 
 
-def _tell_list(
-    row: Mapping[str, Any],
-    rows: ReclaimRows,
-    lists: ReclaimLists,
-    counted: CountedLists,
-    rules: str,
-) -> list[str]:
-    """Tell both counters, flags and sleeps of a list, and its folios."""
-    mine = counted.ours.row(by_predicate=pl.col("list") == row["list"], named=True)
+def _list_lines(row: Row, rows: ReclaimRows, folios: pl.DataFrame, rules: str) -> list[str]:
+    """Return both counters, flags and sleeps of a list, and its folios."""
     called = rows.throttles.filter(pl.col("list") == row["list"])["reason"].to_list()
-    asked = [*["congestion_wait"] * mine["slept"], *mine["sleeps"]]
+    requested = [*["congestion_wait"] * row["slept_rules"], *row["sleeps_rules"]]
+    counters = (*STALL_COUNTERS, *OUTCOME_COUNTERS)
     lines = [
         f"  priority {row['priority']}, target cgroup {row['target']}, taken {row['taken']}",
-        f"  kernel: {_fields(row, (*DECIDING, *TELLING))}",
-        f"  rules:  {_fields(mine, (*DECIDING, *TELLING))}",
+        f"  kernel: {_fields(row, counters)}",
+        f"  rules:  {_fields(row, counters, '_rules')}",
         f"  flags:  before {row['flags_before']}, set {row['flags_set']} (rules: "
-        f"{mine['flags_set']}), after {row['flags_after']}",
-        f"  sleeps: {', '.join(called) or 'none'} (rules: {', '.join(asked) or 'none'})",
+        f"{row['flags_set_rules']}), after {row['flags_after']}",
+        f"  sleeps: {', '.join(called) or 'none'} (rules: {', '.join(requested) or 'none'})",
     ]
-    at = pl.Series("at", counted.wrong_way | counted.wrong_outcome)
-    folios = lists.folios.with_columns(at).filter(pl.col("list") == row["list"])
-    for folio in folios.head(_MOST_FOLIOS).iter_rows(named=True):
-        lines += _tell_folio(folio, row, rules)
-    if folios.height > _MOST_FOLIOS:
-        lines.append(f"  and {folios.height - _MOST_FOLIOS} folios more")
+    of_list = folios.filter(pl.col("list") == row["list"])
+    for folio in of_list.head(_MOST_ROWS).iter_slices(1):
+        lines += _folio_lines(folio, row, rules)
+    if of_list.height > _MOST_ROWS:
+        lines.append(f"  and {of_list.height - _MOST_ROWS} more folios")
     return lines
 
 
-def _tell_folio(folio: Mapping[str, Any], row: Mapping[str, Any], rules: str) -> list[str]:
-    """Tell a folio of a list, and of one that is at fault what the rules make of it, and why."""
-    flags = [name for name in _FOLIO_FLAGS if folio[name]]
-    if folio["fs_dirty"] is not None:
-        flags.append(f"fs_dirty={folio['fs_dirty']:d} fs_writeback={folio['fs_writeback']:d}")
-    if folio["node_flags"] is not None:
-        flags.append(f"saw {folio['node_flags']}")
-    way = f"{folio['step']}, {folio['outcome']}"
-    line = f"    folio at seq {folio['seq']}: {way}: {' '.join(flags)}"
-    if not folio["at"]:
+def _folio_lines(folio: pl.DataFrame, row: Row, rules: str) -> list[str]:
+    """Return a folio of a list; if it is at fault, also what the rules make of it and why."""
+    values = folio.row(0, named=True)
+    flags = [name for name in _FOLIO_FLAGS if values[name]]
+    if values["fs_dirty"] is not None:
+        flags.append(f"fs_dirty={values['fs_dirty']:d} fs_writeback={values['fs_writeback']:d}")
+    read = values["node_flags"]
+    if read is not None:
+        flags.append(f"saw {read}")
+    end = f"{values['step']}, {values['outcome']}"
+    line = f"    folio at seq {values['seq']}: {end}: {' '.join(flags)}"
+    if not (values["way"] or values["outcome_differs"]):
         return [line]
-    seen = folio["node_flags"]
+    names = ("priority", "kswapd", "sane", "hibernation", "io", "fs")
     context = StallContext(
         rules=rules,
-        priority=row["priority"],
-        kswapd=row["kswapd"],
         memcg=row["target"] != 0,
-        sane=row["sane"],
-        hibernation=row["hibernation"],
-        io=row["io"],
-        fs=row["fs"],
-        flags=row["flags_before"] if seen is None else seen,
+        flags=row["flags_before"] if read is None else read,
+        **{name: row[name] for name in names},
     )
     return [f"{line}  <- here", f"      rules: {'; '.join(explain_page(context, folio))}"]
 
 
-def _tell_pass(row: Mapping[str, Any], rows: ReclaimRows) -> list[str]:
-    """Tell a pass's sums, flags and sleep, and its lists."""
-    sums = (*DECIDING, "taken", "file_taken", "scanned", "reclaimed")
-    added = {name: row[f"{name}_added"] for name in sums}
-    own = rows.lists.filter(pl.col("pass") == row["pass"])
+def _pass_lines(row: Row, rows: ReclaimRows) -> list[str]:
+    """Return a pass's sums, flags and sleep, and its lists."""
+    sums = (*STALL_COUNTERS, "taken", "file_taken", "scanned", "reclaimed")
+    own = rows.lists.filter(pl.col("pass") == row["pass"]).head(_MOST_ROWS)
     return [
         f"  priority {row['priority']}, target cgroup {row['memcg']}",
         f"  kernel: {_fields(row, sums)}",
-        f"  lists:  {_fields(added, sums)}",
-        f"  flags:  before {row['flags_before']}, set {row['flags_set']} (rules: {row['sets']}), "
-        f"after {row['flags_after']}",
-        f"  sleep:  {row['throttle'] or 'none'} (rules: {row['asks'] or 'none'})",
+        f"  lists:  {_fields(row, sums, '_added')}",
+        f"  flags:  before {row['flags_before']}, set {row['flags_set']} "
+        f"(rules: {row['flags_set_rules']}), after {row['flags_after']}",
+        f"  sleep:  {row['throttle'] or 'none'} (rules: {row['throttle_rules'] or 'none'})",
         *(
             f"    list {a_list['list']} at seq {a_list['seq']}: taken {a_list['taken']} "
-            f"{_fields(a_list, DECIDING)}"
-            for a_list in own.head(_MOST_FOLIOS).iter_rows(named=True)
+            f"{_fields(a_list, STALL_COUNTERS)}"
+            for a_list in own.iter_rows(named=True)
         ),
     ]
-
-
-def _tell_row(row: Mapping[str, Any]) -> list[str]:
-    """Tell the fields of a row that has no more to it."""
-    besides = ("seq", "pid", "kind", "fault")
-    told = [f"{name} {value}" for name, value in row.items() if name not in besides]
-    return [f"  {', '.join(told)}"]

@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Traces of a real kernel's reclaim: its tables, each row checked against itself."""
+"""Recordings of a real kernel's reclaim: read, each row checked, folios gathered by list.
+
+A recording begins and ends while tasks reclaim: the first list and pass of a task may lack their
+beginning, the last ones their end. These are left out and counted; the same anywhere else is an
+error of the trace.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
+from swapsim.ffi.facts import STALL_FLAGS_ALL, STALL_PRIORITY_MAX
 from swapsim.frames.parquet_file import require_values
-from swapsim.frames.table import require
+from swapsim.frames.table import Table
 from swapsim.stall.tables import (
     RECLAIM_CLEARS,
     RECLAIM_FOLIOS,
@@ -21,52 +28,57 @@ from swapsim.stall.tables import (
 )
 from swapsim.traces.folder import event_names, provenance, read_event, require_order
 
-_NO_SEQ: Final = (1 << 64) - 1
-PRIORITY_MAX: Final = 12
-FLAGS_ALL: Final = 7
-
-SCHEMAS: Final[Mapping[str, pl.Schema]] = {
-    "reclaim_folios": RECLAIM_FOLIOS.schema,
-    "reclaim_lists": RECLAIM_LISTS.schema,
-    "reclaim_passes": RECLAIM_PASSES.schema,
-    "throttles": THROTTLES.schema,
-    "reclaim_rounds": RECLAIM_ROUNDS.schema,
-    "reclaim_clears": RECLAIM_CLEARS.schema,
+TABLES: Final[Mapping[str, Table]] = {
+    "reclaim_folios": RECLAIM_FOLIOS,
+    "reclaim_lists": RECLAIM_LISTS,
+    "reclaim_passes": RECLAIM_PASSES,
+    "throttles": THROTTLES,
+    "reclaim_rounds": RECLAIM_ROUNDS,
+    "reclaim_clears": RECLAIM_CLEARS,
 }
-"""By the name of the table's event."""
+"""The tables of a recording by the names of their events."""
 
 NEEDED: Final = ("reclaim_folios", "reclaim_lists", "reclaim_passes")
-"""Without these there is nothing to judge; of the others a recording may have had no row."""
+"""Tables that a recording must have; events of the others may not have occurred."""
 
-Contradiction = tuple[str, pl.Expr, str]
+OUTCOME_COUNTERS: Final = (
+    *("pageout", "activate_anon", "activate_file", "ref_keep", "unmap_fail"),
+    *("lazyfree_fail", "scanned", "reclaimed"),
+)
+"""Counters of a list that follow from its folios' outcomes, not from the rules."""
+
+BEFORE_ALL: Final = -2
+"""The seq of the row before a task's first one: possibly before the recording."""
 
 _NULLABLE: Final[Mapping[str, tuple[str, ...]]] = {
     "reclaim_folios": (
-        "fs_dirty",
-        "fs_writeback",
-        "buffers",
-        "congested",
-        "clean",
-        "under_writeback",
-        "node_flags",
-        "marked",
+        *("fs_dirty", "fs_writeback", "buffers", "congested"),
+        *("clean", "under_writeback", "node_flags", "marked"),
     ),
     "reclaim_passes": ("throttle",),
     "throttles": ("congested_devices", "flags"),
     "reclaim_rounds": ("throttle",),
 }
-"""What a row of a table may have no value for."""
+"""Columns in which a row of a table may have no value."""
+
+_MET_AGAIN: Final = ("writeback_3", "demote")
+"""Steps after which a folio goes back on its own list and has another row."""
+
+_ENDS: Final = {"list": ("list",), "pass": ("pass", "round")}
+"""Kinds of rows that are written when a list or a pass has ended."""
+
+_AGAIN: Final = "capture the trace again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReclaimRows:
-    """A trace of reclaim.
+    """The tables of a recording, each sorted by seq.
 
     Attributes
     ----------
     folios, lists, passes, throttles, rounds, clears : polars.DataFrame
         Schemas RECLAIM_FOLIOS, RECLAIM_LISTS, RECLAIM_PASSES, THROTTLES, RECLAIM_ROUNDS and
-        RECLAIM_CLEARS, each sorted by seq.
+        RECLAIM_CLEARS.
     """
 
     folios: pl.DataFrame
@@ -78,25 +90,25 @@ class ReclaimRows:
 
 
 def reclaim_rows(folder: Path | str) -> ReclaimRows:
-    """Read what a trace folder holds of reclaim.
+    """Read the tables of a trace of reclaim.
 
     Returns
     -------
     ReclaimRows
-        A table without a file has no rows: its event did not occur.
+        A table without a file is empty: its event did not occur.
 
     Raises
     ------
     InputError
-        A needed table is missing, or as `check_reclaim_rows`.
+        A needed table is missing, or as for `check_reclaim_rows`.
     """
     provenance(folder)
-    there = {*event_names(Path(folder)), *NEEDED}
+    found = {*event_names(Path(folder)), *NEEDED}
     read = [
-        read_event(folder, name, schema, may_be_null=_NULLABLE.get(name, ()))
-        if name in there
-        else pl.DataFrame(schema=schema)
-        for name, schema in SCHEMAS.items()
+        read_event(folder, name, table.schema, may_be_null=_NULLABLE.get(name, ()))
+        if name in found
+        else pl.DataFrame(schema=table.schema)
+        for name, table in TABLES.items()
     ]
     names = (field.name for field in fields(ReclaimRows))
     rows = ReclaimRows(**dict(zip(names, read, strict=True)))
@@ -104,6 +116,9 @@ def reclaim_rows(folder: Path | str) -> ReclaimRows:
         return check_reclaim_rows(rows)
     except InputError as error:
         raise error.of(folder) from None
+
+
+# Rows that contradict themselves or each other.
 
 
 def check_reclaim_rows(rows: ReclaimRows) -> ReclaimRows:
@@ -115,137 +130,388 @@ def check_reclaim_rows(rows: ReclaimRows) -> ReclaimRows:
         A table has another schema, a value is missing, rows are out of order, or a row contradicts
         itself: named by its seq.
     """
-    tables = {
-        table: getattr(rows, field.name)
-        for field, table in zip(fields(ReclaimRows), SCHEMAS, strict=True)
+    frames = {
+        name: getattr(rows, field.name) for field, name in zip(fields(rows), TABLES, strict=True)
     }
-    for name, table in tables.items():
-        _check_table(table, name)
-        for field, wrong, told in _CONTRADICTIONS[name]:
-            faulty = table.filter(wrong)
+    for name, frame in frames.items():
+        TABLES[name].check(frame)
+        nullable = _NULLABLE.get(name, ())
+        try:
+            require_values(frame, [column for column in frame.columns if column not in nullable])
+            require_order(frame)
+        except InputError as error:
+            raise error.of(name) from None
+        for field, wrong, why in _CONTRADICTIONS[name]:
+            faulty = frame.filter(wrong)
             if faulty.height:
-                raise _fault(name, field, faulty, f"{told}: capture the trace again")
-    _check_shared_numbers(tables)
+                raise _fault(name, field, faulty, f"{why}: {_AGAIN}")
+    _check_shared_seq(frames)
     return rows
 
 
-def _fault(table: str, field: str, rows: pl.DataFrame, told: str) -> InputError:
-    """Name the first of these rows, with the value at fault."""
+def _fault(table: str, field: str, rows: pl.DataFrame, why: str) -> InputError:
+    """Return the error for the first of these rows, with the value at fault."""
     first = rows.row(0, named=True)
     return InputError(
-        f"the row with seq {first['seq']} has {field} {first[field]}: {told}",
+        f"the row with seq {first['seq']} has {field} {first[field]}: {why}",
         field=f"{table}.{field}",
     )
 
 
-def _check_table(table: pl.DataFrame, name: str) -> None:
-    require(table, SCHEMAS[name], name)
-    try:
-        nullable = _NULLABLE.get(name, ())
-        require_values(table, [column for column in table.columns if column not in nullable])
-        require_order(table)
-    except InputError as error:
-        raise error.of(name) from None
-
-
-def _check_shared_numbers(tables: Mapping[str, pl.DataFrame]) -> None:
+def _check_shared_seq(frames: Mapping[str, pl.DataFrame]) -> None:
     """Refuse a seq that two tables share: their rows would have no order."""
     small = pl.concat(
-        [
-            table.select("seq", table=pl.lit(name))
-            for name, table in tables.items()
-            if name != "reclaim_folios"
-        ]
+        frame.select("seq", table=pl.lit(name))
+        for name, frame in frames.items()
+        if name != "reclaim_folios"
     )
-    # The row after the last one is none's.
-    none = pl.Series("seq", [_NO_SEQ], dtype=pl.UInt64)
-    folios = pl.concat([tables["reclaim_folios"]["seq"], none])
-    at = folios.search_sorted(small["seq"])
-    shared = small.filter(small["seq"].is_duplicated() | (folios.gather(at) == small["seq"]))
+    left, right = (
+        frames["reclaim_folios"]["seq"].search_sorted(small["seq"], side=side)
+        for side in ("left", "right")
+    )
+    shared = small.filter(small["seq"].is_duplicated() | (left != right))
     if shared.height:
-        raise _fault(shared["table"][0], "seq", shared, "another table's row has it, too")
+        raise _fault(shared["table"][0], "seq", shared, "another table has a row of the same seq")
 
 
-def _above(field: str, other: str, told: str) -> Contradiction:
-    return field, pl.col(field) > pl.col(other), told
+_Contradiction = tuple[str, pl.Expr, str]
 
 
-def _unknown_flags(*names: str) -> list[Contradiction]:
-    return [(name, pl.col(name) > FLAGS_ALL, "1, 2 and 4 are known") for name in names]
+def _above(field: str, other: str, why: str) -> _Contradiction:
+    return field, pl.col(field) > pl.col(other), why
 
 
-def _unknown_priority() -> Contradiction:
-    return (
-        "priority",
-        ~pl.col("priority").is_between(0, PRIORITY_MAX),
-        f"it lies between 0 and {PRIORITY_MAX}",
-    )
+def _unknown_flags(*names: str) -> list[_Contradiction]:
+    return [(name, pl.col(name) > STALL_FLAGS_ALL, "1, 2 and 4 are known") for name in names]
 
 
-def _none(*names: str) -> list[Contradiction]:
+def _zero(*names: str) -> list[_Contradiction]:
     return [(name, pl.col(name) == 0, "it counts from 1") for name in names]
 
 
-def _counters() -> list[Contradiction]:
-    """List what contradicts in counters of a list, or of a pass."""
-    return [
-        _above("unqueued_dirty", "dirty", "more than are dirty"),
-        _above("dirty", "scanned", "more than were looked at"),
-        _above("congested", "scanned", "more than were looked at"),
-        (
-            "writeback",
-            pl.col("writeback").cast(pl.UInt64) + pl.col("immediate") > pl.col("scanned"),
-            "with immediate more than were looked at",
-        ),
-        *_unknown_flags("flags_before", "flags_after", "flags_set"),
-        _unknown_priority(),
-    ]
-
-
+_PRIORITY: Final = (
+    "priority",
+    ~pl.col("priority").is_between(0, STALL_PRIORITY_MAX),
+    f"it lies between 0 and {STALL_PRIORITY_MAX}",
+)
+_COUNTERS: Final = [
+    _above("unqueued_dirty", "dirty", "more than are dirty"),
+    _above("dirty", "scanned", "more than were scanned"),
+    _above("congested", "scanned", "more than were scanned"),
+    (
+        "writeback",
+        pl.col("writeback").cast(pl.UInt64) + pl.col("immediate") > pl.col("scanned"),
+        "with immediate more than were scanned",
+    ),
+    *_unknown_flags("flags_before", "flags_after", "flags_set"),
+    _PRIORITY,
+]
 _UNASKED: Final = pl.col("fs_dirty").is_null()
-
-_CONTRADICTIONS: Final[Mapping[str, list[Contradiction]]] = {
+_CONTRADICTIONS: Final[Mapping[str, list[_Contradiction]]] = {
     "reclaim_folios": [
-        *_none("list", "pages", "pages_end"),
+        *_zero("list", "pages", "pages_end"),
         *_unknown_flags("node_flags"),
         _above("pages_end", "pages", "more than it had"),
         (
             "fs_dirty",
             (pl.col("fs_writeback").is_null() != _UNASKED)
             | (pl.col("buffers").is_null() != _UNASKED),
-            "fs_writeback and buffers are told with it, or none of them",
+            "fs_dirty, fs_writeback and buffers have values together or not at all",
         ),
-        (
-            "private",
-            ~_UNASKED & ~pl.col("private"),
-            "its file system is asked only for private data",
-        ),
+        ("private", ~_UNASKED & ~pl.col("private"), "only private data is asked about"),
         (
             "under_writeback",
             pl.col("under_writeback").is_null() != pl.col("node_flags").is_null(),
-            "node_flags are told with it, or not",
+            "node_flags has a value with it, or neither has",
         ),
         (
             "clean",
             (pl.col("step") == "written") & pl.col("clean").is_null(),
-            "a written one came back clean or did not",
+            "a written folio came back clean or did not",
         ),
     ],
     "reclaim_lists": [
-        *_none("list", "taken"),
-        *_counters(),
+        *_zero("list", "taken"),
+        *_COUNTERS,
         _above("reclaimed", "taken", "more than were taken"),
     ],
     "reclaim_passes": [
-        *_none("pass"),
-        *_counters(),
+        *_zero("pass"),
+        *_COUNTERS,
         _above("file_taken", "taken", "more than were taken"),
     ],
     "throttles": [
         *_unknown_flags("flags"),
-        ("delayed_us", (pl.col("timeout_us") == 0) & (pl.col("delayed_us") > 0), "it was declined"),
+        ("delayed_us", (pl.col("timeout_us") == 0) & (pl.col("delayed_us") > 0), "it was skipped"),
     ],
-    "reclaim_rounds": [*_none("pass"), _unknown_priority()],
-    "reclaim_clears": [*_none("flags"), *_unknown_flags("flags")],
+    "reclaim_rounds": [*_zero("pass"), _PRIORITY],
+    "reclaim_clears": [*_zero("flags"), *_unknown_flags("flags")],
 }
-"""By table: the field at fault, when it is, and what is wrong then."""
+"""For each table: the field at fault, when a row contradicts itself, and what is wrong then."""
+
+
+# Folios by list, lists by pass.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReclaimLists:
+    """Folios in the order of their lists, with the lists and passes that are complete.
+
+    Attributes
+    ----------
+    folios : polars.DataFrame
+        RECLAIM_FOLIOS of complete lists, list after list in the order in which they began.
+    ends : numpy.ndarray
+        One past each list's last row of ``folios``.
+    lists : polars.DataFrame
+        RECLAIM_LISTS of complete lists in that order. ``first`` is the seq of the list's first row,
+        ``last`` that of its last folio, ``after`` that of its task's row before it.
+    passes : polars.DataFrame
+        RECLAIM_PASSES of complete passes. ``first`` is the seq of the pass's first row, ``after``
+        that of its task's row before it; the pass decided after the row ``decides``.
+    moments : polars.DataFrame
+        Each task's rows in order, as ``pid``, ``seq``, ``list``, ``pass``, ``kind`` and ``before``,
+        the seq of the task's row before it, or BEFORE_ALL. Of a list's folios there is the first,
+        of kind ``first``, or ``open`` if the list does not end.
+    left_out : dict of str to int
+        Number of lists and passes that are not judged, by kind.
+    """
+
+    folios: pl.DataFrame
+    ends: np.ndarray[Any, np.dtype[np.uint64]]
+    lists: pl.DataFrame
+    passes: pl.DataFrame
+    moments: pl.DataFrame
+    left_out: dict[str, int]
+
+    @property
+    def starts(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return each list's first row of ``folios``."""
+        return np.concatenate([[0], self.ends[:-1]]).astype(np.int64)
+
+
+def gather(rows: ReclaimRows) -> ReclaimLists:
+    """Gather each list's folios, and leave out what the recording cut.
+
+    Raises
+    ------
+    InputError
+        A list or a pass, named by its number, has two ends or two tasks, is open at the same time
+        as another one of its task, lacks folios, or does not end though its task goes on.
+    """
+    folios = rows.folios
+    if not folios["list"].is_sorted():
+        folios = folios.sort("list", maintain_order=True)
+    lists = _groups(folios).join(rows.lists, on="list", how="full", coalesce=True).sort("list")
+    _check_ends(lists, rows)
+    moments = _moments(rows, lists)
+    for number in _ENDS:
+        _check_open(moments, number)
+    heads = {number: _at_the_head(moments, number) for number in _ENDS}
+    # Numbers count from 1 as a recording begins: if list 1 is complete, nothing was lost.
+    if lists.filter((pl.col("list") == 1) & (pl.col("pages") == pl.col("taken"))).height:
+        heads = {number: head.clear() for number, head in heads.items()}
+    lists = (
+        lists.with_columns(complete=_complete(lists, heads["list"]))
+        .drop("first")
+        .join(_begun(moments, "list"), on="list", how="left", maintain_order="left")
+    )
+    with_rows = lists.filter(pl.col("rows").is_not_null())
+    kept = np.repeat(with_rows["complete"].to_numpy(), with_rows["rows"].to_numpy())
+    complete, passes = lists.filter("complete"), _passes(rows, moments, heads["pass"])
+    ended = pl.col("kind").is_in(_ENDS["pass"]).any()
+    of_passes = moments.filter(pl.col("pass") > 0).group_by("pass").agg(ended=ended)
+    return ReclaimLists(
+        folios=folios if kept.all() else folios.filter(pl.Series(kept)),
+        ends=complete["rows"].cast(pl.UInt64).cum_sum().to_numpy(),
+        lists=complete,
+        passes=passes,
+        moments=moments,
+        left_out={
+            "lists that may have begun before the recording": int(
+                (~lists["complete"] & lists["seq"].is_not_null()).sum()
+            ),
+            "lists not ended in it": int(lists["seq"].is_null().sum()),
+            "passes that may have begun before the recording": rows.passes.height - passes.height,
+            "passes not ended in it": int((~of_passes["ended"]).sum()),
+        },
+    )
+
+
+def _groups(folios: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each list that has folios: where they lie, their task and their pages."""
+    runs = folios["list"].rle().struct.unnest()
+    ends = runs["len"].cum_sum().to_numpy()
+    starts = ends - runs["len"].to_numpy()
+    seq, pid = folios["seq"].to_numpy(), folios["pid"].to_numpy()
+    gone = pl.col("step").is_in(_MET_AGAIN) | (pl.col("outcome") == "split")
+    pages = folios.select(pl.when(gone).then(0).otherwise("pages_end")).to_series().to_numpy()
+
+    def reduced(function: np.ufunc, values: Any) -> Any:
+        return function.reduceat(values, starts) if len(starts) else []
+
+    return pl.DataFrame(
+        {
+            "list": runs["value"],
+            "rows": runs["len"],
+            "first": seq[starts],
+            "last": seq[ends - 1],
+            "task": pid[starts],
+            "other_task": reduced(np.maximum, pid != np.repeat(pid[starts], ends - starts)),
+            "pages": reduced(np.add, pages),
+        },
+        schema_overrides={"other_task": pl.Boolean, "pages": pl.UInt32},
+    )
+
+
+def _check_ends(lists: pl.DataFrame, rows: ReclaimRows) -> None:
+    """Refuse numbers that come twice, and folios of other tasks or after their list's end."""
+    for table, number in ((rows.lists, "list"), (rows.passes, "pass")):
+        twice = table.filter(pl.col(number).is_duplicated())
+        if twice.height:
+            row = twice.row(1, named=True)
+            raise InputError(f"{number} {row[number]} ends again at seq {row['seq']}: {_AGAIN}")
+    others = lists.filter(pl.col("other_task") | (pl.col("task") != pl.col("pid")))
+    if others.height:
+        raise InputError(f"list {others['list'][0]} has folios of several tasks: {_AGAIN}")
+    late = lists.filter(pl.col("last") > pl.col("seq"))
+    if late.height:
+        row = late.row(0, named=True)
+        raise InputError(
+            f"list {row['list']} ends at seq {row['seq']}, before its folio at seq {row['last']}: "
+            "rows are out of order; sort them"
+        )
+    differs = [
+        pl.col(field) != pl.col(f"{field}_of_pass")
+        for field in ("pid", "nid", "kswapd", "priority")
+    ]
+    owners = (
+        rows.lists.filter(pl.col("pass") > 0)
+        .join(rows.passes, on="pass", suffix="_of_pass")
+        .filter(
+            pl.any_horizontal(
+                *differs,
+                pl.col("target") != pl.col("memcg_of_pass"),
+                pl.col("seq") > pl.col("seq_of_pass"),
+            )
+        )
+    )
+    if owners.height:
+        row = owners.row(0, named=True)
+        raise InputError(
+            f"list {row['list']} at seq {row['seq']} contradicts its pass {row['pass']} at seq "
+            f"{row['seq_of_pass']} (task, node, caller, priority or order): {_AGAIN}"
+        )
+
+
+def _moments(rows: ReclaimRows, lists: pl.DataFrame) -> pl.DataFrame:
+    """Return the moments of ReclaimLists; the pass of a list that does not end is unknown."""
+    zero = pl.lit(0, dtype=pl.UInt64)
+    opened = pl.when(pl.col("seq").is_null()).then(pl.lit("open")).otherwise(pl.lit("first"))
+    parts = [
+        lists.filter(pl.col("first").is_not_null()).select(
+            pl.col("first").alias("seq"),
+            pl.coalesce("pid", "task").alias("pid"),
+            "list",
+            pl.col("pass").fill_null(0),
+            kind=opened,
+        ),
+        rows.lists.with_columns(kind=pl.lit("list")),
+        rows.passes.with_columns(list=zero, kind=pl.lit("pass")),
+        rows.throttles.with_columns(kind=pl.lit("throttle")),
+        rows.rounds.with_columns(list=zero, kind=pl.lit("round")),
+        rows.clears.with_columns(list=zero, kind=pl.lit("clear"), **{"pass": zero}),
+    ]
+    return (
+        pl.concat([part.select("pid", "seq", "list", "pass", "kind") for part in parts])
+        .sort("pid", "seq")
+        .with_columns(before=pl.col("seq").cast(pl.Int64).shift().over("pid").fill_null(BEFORE_ALL))
+    )
+
+
+def _check_open(moments: pl.DataFrame, number: str) -> None:
+    """Refuse a task with two lists or passes open at once, and one that leaves one open."""
+    named = moments.filter(pl.col(number) > 0)
+    runs = (
+        named.with_columns(run=pl.struct("pid", number).rle_id())
+        .group_by(number)
+        .agg(
+            runs=pl.col("run").n_unique(),
+            ended=pl.col("kind").is_in(_ENDS[number]).any(),
+            pid=pl.col("pid").first(),
+            last=pl.col("seq").max(),
+        )
+        .sort(number)
+    )
+    apart = runs.filter(pl.col("runs") > 1)
+    if apart.height:
+        row = apart.row(0, named=True)
+        raise InputError(
+            f"{number} {row[number]} of task {row['pid']} is open at the same time as another one "
+            f"of this task: rows are out of order, or those of two tasks; {_AGAIN}"
+        )
+    ignored = ["clear"] if number == "list" else ["clear", "open"]
+    others = moments.filter(~pl.col("kind").is_in(ignored))
+    stopped = (
+        runs.filter(~pl.col("ended"))
+        .join(others.group_by("pid").agg(ends=pl.col("seq").max()), on="pid")
+        .filter(pl.col("ends") > pl.col("last"))
+        .sort("last")
+    )
+    if stopped.height:
+        row = stopped.row(0, named=True)
+        raise InputError(
+            f"{number} {row[number]} of task {row['pid']}, last seen at seq {row['last']}, has no "
+            f"end though its task goes on: {_AGAIN}"
+        )
+
+
+def _at_the_head(moments: pl.DataFrame, number: str) -> pl.Series:
+    """Return the lists or passes within which a recording may have begun.
+
+    Such a one is its task's first, and its number was given out before any task's second.
+    """
+    named = moments.filter(pl.col(number) > 0).unique(number, keep="first", maintain_order=True)
+    order = named.with_columns(nth=pl.col("seq").rank("ordinal").over("pid"))
+    second = order.filter(pl.col("nth") == 2)[number].min()
+    first = order.filter(pl.col("nth") == 1)[number]
+    return first if second is None else first.filter(first < second)
+
+
+def _complete(lists: pl.DataFrame, head: pl.Series) -> pl.Series:
+    """Return which lists have their end and all their folios."""
+    inside = ~lists["list"].is_in(head.implode()) & lists["seq"].is_not_null()
+    wrong = lists.filter(inside & (lists["pages"].fill_null(0) != lists["taken"]))
+    if wrong.height:
+        row = wrong.row(0, named=True)
+        raise InputError(
+            f"list {row['list']} at seq {row['seq']} took {row['taken']} pages, and its folios "
+            f"have {row['pages'] or 0}: the trace lacks folios; {_AGAIN}"
+        )
+    return inside
+
+
+def _begun(moments: pl.DataFrame, number: str) -> pl.DataFrame:
+    """Return the first row of each list or pass, and the row of its task before it."""
+    named = moments.filter(pl.col(number) > 0)
+    return named.group_by(number).agg(first=pl.col("seq").min(), after=pl.col("before").min())
+
+
+def _passes(rows: ReclaimRows, moments: pl.DataFrame, head: pl.Series) -> pl.DataFrame:
+    """Return complete passes, with the moments around what they saw and decided."""
+    # A pass decides before its own sleeps; its round comes after it.
+    ends = rows.passes.select("pass", end="seq")
+    own_sleeps = rows.throttles.join(ends, on="pass").filter(
+        (pl.col("list") == 0)
+        & ~pl.col("reason").is_in(["writeback", "congested"])
+        & (pl.col("seq") < pl.col("end"))
+    )
+    before = pl.concat([part.select("pass", "seq") for part in (rows.lists, own_sleeps)])
+    last = before.group_by("pass").agg(last=pl.col("seq").max().cast(pl.Int64))
+    return (
+        rows.passes.join(_begun(moments, "pass"), on="pass", how="left", maintain_order="left")
+        .join(last, on="pass", how="left", maintain_order="left")
+        .filter(~pl.col("pass").is_in(head.implode()))
+        .with_columns(decides=pl.coalesce("last", "after"))
+        .drop("last")
+    )

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What would the others have decided? A recording's lists under each set of rules.
+"""The lists of a recording under each set of rules: decisions, agreement and a stretch in order.
 
-Each set leads its own flags from list to list: what it sets, it finds set at the next one, until
+Each set keeps its own flags from list to list: what it sets, it finds set at the next list, until
 kswapd balances the node or has shrunk it. Pages and their order are those of the recording. A
-kernel that had slept where these did not, or had written other pages, would have met other lists:
-this tells where the rules part on the same lists, not how a machine would have gone on. That, a
-kernel that is switched to these rules tells.
+kernel that had slept where this one did not, or had written other pages, would have met other
+lists. So the comparison shows where the rules differ on the same lists, not how a machine would
+have continued; a kernel that is switched to these rules shows that.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,91 +17,87 @@ import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import STALL_BY_PASS, STALL_CLEARS, STALL_FATES, STALL_FLAGS, STALL_RULES
+from swapsim.ffi.facts import (
+    STALL_CLEARS,
+    STALL_COUNTERS,
+    STALL_FATES,
+    STALL_FLAGS,
+    STALL_FLAGS_ALL,
+    STALL_RULES,
+)
 from swapsim.progress import bar, over
-from swapsim.stall._native_replay import Decided, History, decide_lists
-from swapsim.stall._native_sleeps import decide_rounds, decide_sleeps
-from swapsim.stall.counters import DECIDING
-from swapsim.stall.judged import with_decisions
-from swapsim.stall.lists import ReclaimLists, gather
-from swapsim.stall.recording import ReclaimRows, check_reclaim_rows, reclaim_rows
+from swapsim.stall._native import decide_lists, decide_rounds, sleep_lengths
+from swapsim.stall.recording import (
+    ReclaimLists,
+    ReclaimRows,
+    check_reclaim_rows,
+    gather,
+    reclaim_rows,
+)
+from swapsim.stall.rules import rules_of
 from swapsim.stall.tables import (
     DECIDED_LISTS,
     FOLIO_FATES,
     RECLAIM_LISTS,
     RULE_SET,
+    STALL_AGREEMENT,
     STALL_DECISIONS,
+    STALL_PARTINGS,
     STALL_SLEEPS_ASKED,
     THROTTLE,
     THROTTLES,
 )
-from swapsim.traces import require_events
+from swapsim.stall.verify import TICKS, with_decisions
+from swapsim.traces import require_events, scan_event
 
-_REPLAY: Final = "stall-decisions"
-_FORCED: Final = ("congestion_wait", "writeback")
-_FOR_CONGESTION: Final = ("wait_iff_congested", "congested")
-_FOLIOS: Final = ("turned", "not_written", "waited", "file_written", "anon_written", "untold")
-
-_MIXER: Final = 1_099_511_628_211
-"""An odd number whose powers no two places of a list share (that of the FNV hash)."""
-
-UNTOLD: Final = (
+NOT_RECORDED: Final = (
     "whether a device was congested: 6.1 has no such state, so until series-5 no page counts as "
     "congested by it, and no wait for congestion can be said to sleep",
-    "what pageout would have said of a page that 6.1 did not write",
-    "how a page would have gone on that 6.1 stopped under writeback, where a set leads it on",
+    "what pageout would have done with a page that 6.1 did not write",
+    "how a page would have gone on that 6.1 stopped under writeback, where a set lets it go on",
     "reclaim zone by zone: flags are the node's here",
     "what a kernel that slept, or wrote other pages, would have met next",
 )
-"""What a recording of 6.1 cannot tell an older set of rules."""
+"""What an older set of rules needs and a recording of 6.1 does not have."""
+
+_CERTAIN: Final = ("congestion_wait", "writeback")
+"""Sleeps that no test can skip."""
+_FOR_CONGESTION: Final = ("wait_iff_congested", "congested")
+"""Sleeps that need the flag congested."""
+_FOLIOS: Final = ("turned", "not_written", "waited", "file_written", "anon_written", "untold")
+_FACTOR: Final = 1_099_511_628_211
+"""An odd number (the FNV hash has it) whose powers differ for all places of a list."""
 
 
-def stall_decisions(folder: Path | str, *, progress: bool = False) -> pl.DataFrame:
-    """Count what each set of rules decides of a trace's lists.
+def stall_decisions(folders: Mapping[str, Path], *, progress: bool = False) -> pl.DataFrame:
+    """Count what each set of rules decides of the lists of some traces.
 
     Parameters
     ----------
-    folder : Path or str
-        A trace folder with reclaim_folios, reclaim_lists and reclaim_passes.
+    folders : mapping of str to Path
+        Name of a trace -> its folder, with reclaim_folios, reclaim_lists and reclaim_passes.
     progress : bool
         Show a progress bar on stderr.
 
     Returns
     -------
     polars.DataFrame
-        Schema STALL_DECISIONS, one row per rule set; the trace's name is the folder's.
+        Schema STALL_DECISIONS, trace after trace, one row per rule set.
 
     Raises
     ------
     InputError
-        The missing event is named; or as for `traces.reclaim_rows` and `stall_lists.gather`.
+        The missing event is named; or as for `reclaim_rows` and `decided_lists`.
     """
-    return stall_decisions_of({Path(folder).name: Path(folder)}, progress=progress)
-
-
-def stall_decisions_of(folders: Mapping[str, Path], *, progress: bool = False) -> pl.DataFrame:
-    """Run `stall_decisions` on several traces.
-
-    Parameters
-    ----------
-    folders : mapping of str to Path
-        Name of a trace -> its folder.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema STALL_DECISIONS, trace after trace.
-    """
-    frames = []
+    frames = [pl.DataFrame(schema=STALL_DECISIONS.schema)]
     for name, folder in over(folders.items(), "decide", "traces"):
         rows = _rows(folder)
         try:
-            lists = _decided(rows, progress=progress)
+            lists = decided_lists(rows, progress=progress)
         except InputError as error:
             raise error.of(folder) from None
         frames.append(summed_decisions(lists, rows.rounds, trace=name))
-    frame = pl.concat(frames) if frames else pl.DataFrame(schema=STALL_DECISIONS.schema)
-    return STALL_DECISIONS.check(frame)
+    return pl.concat(frames)
 
 
 def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str) -> pl.DataFrame:
@@ -120,25 +117,22 @@ def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str)
     polars.DataFrame
         Schema STALL_DECISIONS, one row per rule set.
     """
-    naps = [decide_rounds(rounds, rules)["throttle"].count() for rules in STALL_RULES]
-    of_rounds = pl.DataFrame(
-        {"rules": STALL_RULES, "naps": naps}, schema={"rules": RULE_SET.dtype, "naps": pl.UInt64}
-    )
+    naps = [decide_rounds(rounds, rules).count() for rules in STALL_RULES]
+    of_rounds = pl.DataFrame({"rules": STALL_RULES, "naps": naps}, schema_overrides=_RULES_COLUMN)
     flags = {name: ((pl.col("flags_set") & bit) != 0).sum() for name, bit in STALL_FLAGS.items()}
-    frame = (
+    summed = (
         decided.group_by("rules", maintain_order=True)
         .agg(
             lists=pl.len(),
-            forced=pl.col("sleeps").list.eval(pl.element().is_in(_FORCED)).list.sum().sum(),
+            forced=pl.col("sleeps").list.eval(pl.element().is_in(_CERTAIN)).list.sum().sum(),
             waits=pl.col("waits").sum(),
             **flags,
             **{name: pl.col(name).cast(pl.UInt64).sum() for name in _FOLIOS},
         )
         .join(of_rounds, on="rules", how="left", maintain_order="left")
         .with_columns(trace=pl.lit(trace))
-        .select(pl.col(name).cast(dtype) for name, dtype in STALL_DECISIONS.schema.items())
     )
-    return STALL_DECISIONS.check(frame)
+    return _as(summed, STALL_DECISIONS.schema)
 
 
 def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -> pl.DataFrame:
@@ -158,14 +152,19 @@ def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -
     Raises
     ------
     InputError
-        As for `stall_decisions`.
+        As for `reclaim_rows`; a list or a pass is not as a recording can hold it; or no list is
+        complete.
     """
     rows = _rows(source)
-    return DECIDED_LISTS.check(_decided(rows, progress=progress))
+    lists = gather(rows)
+    return pl.concat(
+        _named(lists, decided, fates, rules)
+        for rules, decided, fates in _by_rules(rows, lists, progress=progress)
+    )
 
 
 def folio_fates(source: ReclaimRows | Path | str, numbers: Collection[int]) -> pl.DataFrame:
-    """Tell of each folio of some lists what each set of rules makes of it: by which they part.
+    """Return what each set of rules makes of each folio of some lists.
 
     Parameters
     ----------
@@ -181,21 +180,21 @@ def folio_fates(source: ReclaimRows | Path | str, numbers: Collection[int]) -> p
     Raises
     ------
     InputError
-        As for `stall_decisions`.
+        As for `decided_lists`.
     """
     rows = _rows(source)
     lists = gather(rows)
     frames = [
-        lists.folios.with_columns(fate=decided.fates, rules=pl.lit(rules, dtype=RULE_SET.dtype))
+        lists.folios.with_columns(fates.alias("fate"), rules=_rule_set(rules))
         .filter(pl.col("list").is_in(list(numbers)))
         .select(FOLIO_FATES.names())
-        for rules, decided in _by_rules(rows, lists, progress=False)
+        for rules, _, fates in _by_rules(rows, lists, progress=False)
     ]
     return FOLIO_FATES.check(pl.concat(frames))
 
 
-def sleeps_asked(decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = 250) -> pl.DataFrame:
-    """Count the sleeps that each set of rules asks for, by reason.
+def sleeps_asked(decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = TICKS) -> pl.DataFrame:
+    """Count the sleeps that each set of rules requests, by reason.
 
     Parameters
     ----------
@@ -212,167 +211,146 @@ def sleeps_asked(decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = 250) 
         Schema STALL_SLEEPS_ASKED, in order of age and reason.
     """
     flagged = (pl.col("flags_after") & STALL_FLAGS["congested"]) != 0
-    of_lists = (
-        decided.select("rules", "sleeps", flagged=flagged)
-        .explode("sleeps")
-        .drop_nulls("sleeps")
-        .select("rules", "flagged", reason="sleeps")
-    )
-    of_rounds = pl.concat(
-        [
-            rounds.select(
-                "pass",
-                rules=pl.lit(rules, dtype=RULE_SET.dtype),
-                reason=decide_rounds(rounds, rules)["throttle"],
-            ).drop_nulls("reason")
-            for rules in STALL_RULES
-        ]
-    )
+    of_lists = decided.select("rules", flagged.alias("flagged"), reason="sleeps").explode("reason")
     # A round finds the flags that the last list of its last pass left.
     left = decided.group_by("rules", "pass").agg(flagged=flagged.last())
-    of_rounds = of_rounds.join(left, on=["rules", "pass"], how="left").select(
-        "rules", pl.col("flagged").fill_null(value=False), "reason"
-    )
-    declines = pl.col("reason").is_in(_FOR_CONGESTION) & ~pl.col("flagged")
+    of_rounds = [
+        rounds.select("pass", rules=_rule_set(rules), reason=decide_rounds(rounds, rules))
+        .join(left, on=["rules", "pass"], how="left")
+        .select("rules", pl.col("flagged").fill_null(value=False), "reason")
+        for rules in STALL_RULES
+    ]
+    skipped = pl.col("reason").is_in(_FOR_CONGESTION) & ~pl.col("flagged")
     longest = pl.DataFrame(
-        {"reason": THROTTLE.dtype.categories, "longest_us": _longest(hz)},
-        schema={"reason": THROTTLE.dtype, "longest_us": pl.UInt32},
+        {"reason": THROTTLE.words, "longest_us": _longest(hz)},
+        schema_overrides={"reason": THROTTLE.dtype},
     )
-    frame = (
-        pl.concat([of_lists, of_rounds])
+    requests = (
+        pl.concat([of_lists, *of_rounds])
+        .drop_nulls("reason")
         .group_by("rules", "reason")
-        .agg(asked=pl.len(), can_sleep=(~declines).sum())
+        .agg(asked=pl.len(), can_sleep=(~skipped).sum())
         .join(longest, on="reason", how="left")
         .with_columns(most_us=pl.col("can_sleep").cast(pl.UInt64) * pl.col("longest_us"))
         .sort("rules", "reason")
-        .select(pl.col(name).cast(dtype) for name, dtype in STALL_SLEEPS_ASKED.schema.items())
     )
-    return STALL_SLEEPS_ASKED.check(frame)
+    return _as(requests, STALL_SLEEPS_ASKED.schema)
 
 
 def _longest(hz: int) -> pl.Series:
-    """Return how long each sleep is that nothing declines."""
-    asked = pl.DataFrame(
-        {"reason": THROTTLE.dtype.categories}, schema={"reason": THROTTLE.dtype}
-    ).with_columns(
-        kthread=pl.lit(value=False), write_pending=1, congested_devices=1, flags=_ALL_FLAGS
+    """Return the length of a sleep of each reason that no test skips."""
+    values = {"kthread": False, "write_pending": 1, "congested_devices": 1}
+    values["flags"] = STALL_FLAGS_ALL
+    calls = pl.DataFrame({"reason": THROTTLE.words}).with_columns(
+        pl.lit(values.get(name, 0)).alias(name) for name in THROTTLES.names() if name != "reason"
     )
-    filled = asked.select(
-        (pl.col(name) if name in asked.columns else pl.lit(0)).cast(dtype).alias(name)
-        for name, dtype in THROTTLES.schema.items()
-    )
-    return decide_sleeps(filled, hz=hz)["timeout_us"]
+    return sleep_lengths(_as(calls, THROTTLES.schema), hz=hz)["timeout_us"]
 
 
-_ALL_FLAGS: Final = sum(STALL_FLAGS.values())
+_RULES_COLUMN: Final = {"rules": RULE_SET.dtype}
+
+
+def _rule_set(rules: str) -> pl.Expr:
+    return pl.lit(rules, dtype=RULE_SET.dtype)
+
+
+def _as(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+    """Return the columns of a schema, cast to its types."""
+    return frame.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
 
 
 def _rows(source: ReclaimRows | Path | str) -> ReclaimRows:
     if isinstance(source, ReclaimRows):
         return check_reclaim_rows(source)
-    require_events(source, _REPLAY)
+    require_events(source, "stall-decisions")
     return reclaim_rows(source)
-
-
-def _decided(rows: ReclaimRows, *, progress: bool) -> pl.DataFrame:
-    lists = gather(rows)
-    return pl.concat(
-        [
-            _frame(lists, decided, rules)
-            for rules, decided in _by_rules(rows, lists, progress=progress)
-        ]
-    )
 
 
 def _by_rules(
     rows: ReclaimRows, lists: ReclaimLists, *, progress: bool
-) -> Iterator[tuple[str, Decided]]:
-    """Lead the lists through each set of rules."""
+) -> Iterator[tuple[str, pl.DataFrame, pl.Series]]:
+    """Yield each set of rules with its STALL_LISTS and the fate of each folio."""
     if not lists.lists.height:
-        raise InputError("the trace has no whole list: record a longer one")
+        raise InputError("the trace has no complete list: record a longer one")
     known, history = lists.lists.select(RECLAIM_LISTS.names()), _history(rows, lists)
     total = lists.folios.height * len(STALL_RULES)
     with bar(total, "decide", "folios", shown=progress) as counted:
         for rules in STALL_RULES:
-            own = None if rules in STALL_BY_PASS else history
-            yield rules, decide_lists(lists.folios, known, rules, history=own, tick=counted.update)
+            own = None if rules_of(rules).by_pass else history
+            found = decide_lists(lists.folios, known, rules, history=own, tick=counted.update)
+            yield rules, *found
 
 
-def _history(rows: ReclaimRows, lists: ReclaimLists) -> History:
-    """Return what cleared flags before each list: kswapd balanced its node, or shrank it once.
+def _history(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
+    """Return the node of each list, and what cleared flags there before: `decide_lists`' history.
 
-    What a case 1 clears on the way is its list's own.
+    kswapd balanced the node, or shrank it once. What a case 1 clears belongs to its list.
     """
     order = lists.lists.select("nid", seq="first").with_row_index("nth")
-    occasions = pl.concat(
-        [
-            rows.clears.filter(pl.col("why") == "balanced").select(
-                "nid", "seq", why=pl.lit("balanced")
-            ),
-            rows.passes.filter("kswapd").select("nid", "seq", why=pl.lit("shrunk")),
-        ]
-    ).sort("seq")
-    bits = {why: 1 << place for place, why in enumerate(STALL_CLEARS)}
-    met = occasions.join_asof(
-        order.sort("seq"), on="seq", by="nid", strategy="forward", check_sortedness=False
-    ).drop_nulls("nth")
+    balanced = rows.clears.filter(pl.col("why") == "balanced").select("nid", "seq")
+    shrunk = rows.passes.filter("kswapd").select("nid", "seq")
     clears = np.zeros(order.height, dtype=np.uint8)
-    np.bitwise_or.at(
-        clears,
-        met["nth"].to_numpy(),
-        met["why"].replace_strict(bits, return_dtype=pl.UInt8).to_numpy(),
-    )
-    return History(node=order["nid"].rank("dense").cast(pl.UInt32) - 1, clears=pl.Series(clears))
+    for why, occasions in (("balanced", balanced), ("shrunk", shrunk)):
+        met = occasions.sort("seq").join_asof(
+            order.sort("seq"), on="seq", by="nid", strategy="forward", check_sortedness=False
+        )
+        clears[met["nth"].drop_nulls().to_numpy()] |= 1 << STALL_CLEARS.index(why)
+    return pl.DataFrame({"node": order["nid"].rank("dense").cast(pl.UInt32) - 1, "clears": clears})
 
 
-def _frame(lists: ReclaimLists, decided: Decided, rules: str) -> pl.DataFrame:
-    """Give what a set decides of lists their names, and their folios counted by fate."""
+def _named(
+    lists: ReclaimLists, decided: pl.DataFrame, fates: pl.Series, rules: str
+) -> pl.DataFrame:
+    """Return DECIDED_LISTS of one set of rules."""
     known = lists.lists.select("pass", "seq", "pid", "kswapd", "priority", "file", "taken")
-    frame = decided.lists.with_columns(
-        *known.get_columns(), **_folios(lists, decided), nth=pl.int_range(pl.len(), dtype=pl.UInt32)
-    ).with_columns(
-        # Each case 1 that slept asked for a sleep on the way.
-        sleeps=pl.concat_list(
-            pl.lit("congestion_wait", dtype=THROTTLE.dtype).repeat_by("slept"), "sleeps"
-        ),
-        rules=pl.lit(rules, dtype=RULE_SET.dtype),
+    case_1 = pl.lit("congestion_wait", dtype=THROTTLE.dtype).repeat_by("slept")
+    frame = decided.hstack(known).with_columns(
+        **_folios(lists, fates),
+        nth=pl.int_range(pl.len(), dtype=pl.UInt32),
+        sleeps=pl.concat_list(case_1, "sleeps"),
+        rules=_rule_set(rules),
     )
-    if rules in STALL_BY_PASS:
+    if rules_of(rules).by_pass:
         frame = _with_passes(frame, lists.passes, rules)
-    asks, flag = pl.col("sleeps").list.eval(pl.element().is_in(_FORCED)).list.any(), "flags_after"
-    waits = pl.col("sleeps").list.eval(pl.element().is_in(_FOR_CONGESTION)).list.any()
-    return frame.with_columns(
-        forced=asks, waits=waits & ((pl.col(flag) & STALL_FLAGS["congested"]) != 0)
-    ).select(pl.col(name).cast(dtype) for name, dtype in DECIDED_LISTS.schema.items())
+    flagged = (pl.col("flags_after") & STALL_FLAGS["congested"]) != 0
+    forced, waits = (
+        pl.col("sleeps").list.eval(pl.element().is_in(names)).list.any()
+        for names in (_CERTAIN, _FOR_CONGESTION)
+    )
+    return _as(frame.with_columns(forced=forced, waits=waits & flagged), DECIDED_LISTS.schema)
 
 
 def _with_passes(frame: pl.DataFrame, passes: pl.DataFrame, rules: str) -> pl.DataFrame:
     """Give the last list of each pass what the pass decides of its lists' sums."""
     added = frame.group_by("pass").agg(
-        *(pl.col(name).sum() for name in (*DECIDING, "taken")),
+        *(pl.col(name).sum() for name in (*STALL_COUNTERS, "taken")),
         file_taken=pl.col("taken").filter("file").sum(),
     )
-    summed = passes.drop(*DECIDING, "taken", "file_taken").join(
+    summed = passes.drop(*STALL_COUNTERS, "taken", "file_taken").join(
         added, on="pass", maintain_order="left"
     )
-    of_pass = with_decisions(summed, rules).select("pass", "sets", "asks", saw="flags_after")
-    last = (pl.col("nth") == pl.col("nth").max().over("pass")) & pl.col("saw").is_not_null()
-    ask = pl.when(last & pl.col("asks").is_not_null()).then(pl.concat_list("asks"))
+    of_pass = with_decisions(summed, rules).select(
+        "pass", "flags_set_rules", "throttle_rules", read="flags_after"
+    )
+    last = (pl.col("nth") == pl.col("nth").max().over("pass")) & pl.col("read").is_not_null()
+    requests = pl.when(last & pl.col("throttle_rules").is_not_null())
+    sleep = requests.then(pl.concat_list("throttle_rules"))
+    no_sleep = pl.lit([], dtype=pl.List(THROTTLE.dtype))
+    flags_set = pl.col("flags_set") | pl.when(last).then("flags_set_rules").otherwise(0)
     return frame.join(of_pass, on="pass", how="left", maintain_order="left").with_columns(
-        flags_set=pl.when(last).then(pl.col("flags_set") | pl.col("sets")).otherwise("flags_set"),
-        flags_after=pl.when(last).then(pl.col("saw")).otherwise("flags_after"),
-        sleeps=pl.concat_list("sleeps", ask.otherwise(pl.lit([], dtype=pl.List(THROTTLE.dtype)))),
+        flags_set=flags_set,
+        flags_after=pl.when(last).then("read").otherwise("flags_after"),
+        sleeps=pl.concat_list("sleeps", sleep.otherwise(no_sleep)),
     )
 
 
-def _folios(lists: ReclaimLists, decided: Decided) -> dict[str, pl.Series]:
+def _folios(lists: ReclaimLists, fates: pl.Series) -> dict[str, pl.Series]:
     """Count each list's folios by what the rules make of them."""
-    fates = decided.fates.to_physical().to_numpy()
-    file = lists.folios["file"].to_numpy()
-    starts = np.concatenate([[0], lists.ends[:-1]]).astype(np.int64)
+    fate, file = fates.to_physical().to_numpy(), lists.folios["file"].to_numpy()
+    starts = lists.starts
 
     def those(*names: str) -> Any:
-        return np.isin(fates, [STALL_FATES.index(name) for name in names])
+        return np.isin(fate, [STALL_FATES.index(name) for name in names])
 
     counted = {
         "turned": those("case-1", "case-2"),
@@ -381,12 +359,191 @@ def _folios(lists: ReclaimLists, decided: Decided) -> dict[str, pl.Series]:
         "file_written": those("write") & file,
         "anon_written": those("write") & ~file,
     }
-    # A digest that two lists of the same fates share, and hardly any others.
-    place = np.arange(len(fates)) - np.repeat(starts, np.diff(lists.ends, prepend=0).astype(int))
-    longest = int(np.max(place)) + 1
-    powers = np.multiply.accumulate(np.full(longest, _MIXER, dtype=np.uint64))
-    mixed = (fates.astype(np.uint64) + np.uint64(1)) * powers[place]
+    # Lists with the same fates have the same digest, and hardly any others do.
+    place = np.arange(len(fate)) - np.repeat(starts, lists.ends.astype(np.int64) - starts)
+    factors = np.full(int(np.max(place)) + 1, _FACTOR, dtype=np.uint64)
+    digests = (fate.astype(np.uint64) + np.uint64(1)) * np.multiply.accumulate(factors)[place]
     return {
         name: pl.Series(np.add.reduceat(which.astype(np.uint32), starts))
         for name, which in counted.items()
-    } | {"fates": pl.Series(np.add.reduceat(mixed, starts))}
+    } | {"fates": pl.Series(np.add.reduceat(digests, starts))}
+
+
+# Agreement of two sets of rules.
+
+
+def stall_agreement(decided: pl.DataFrame) -> pl.DataFrame:
+    """Compare each two sets of rules, list by list.
+
+    Parameters
+    ----------
+    decided : polars.DataFrame
+        Schema DECIDED_LISTS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema STALL_AGREEMENT, the older of each pair first.
+    """
+    DECIDED_LISTS.check(decided)
+    known = set(decided["rules"].unique().to_list())
+    rows = []
+    for one, other in combinations([rules for rules in STALL_RULES if rules in known], 2):
+        both = _both(decided, one, other)
+        flags, sleeps = _same("flags_set"), _same("forced") & _same("waits")
+        shares = [expr.mean() for expr in (flags & sleeps, flags, sleeps, _same("fates"))]
+        named = zip(("decisions", "flags", "sleeps", "folios"), shares, strict=True)
+        rows.append((one, other, both.height, *both.select(**dict(named)).row(0)))
+    return STALL_AGREEMENT.check(pl.DataFrame(rows, schema=STALL_AGREEMENT.schema, orient="row"))
+
+
+def agreement_table(agreement: pl.DataFrame, share: str = "decisions") -> pl.DataFrame:
+    """Arrange shares as a square, in percent.
+
+    Parameters
+    ----------
+    agreement : polars.DataFrame
+        Schema STALL_AGREEMENT.
+    share : {"decisions", "flags", "sleeps", "folios"}
+
+    Returns
+    -------
+    polars.DataFrame
+        ``rules`` and a Float64 column for each rule set.
+    """
+    STALL_AGREEMENT.check(agreement)
+    pairs = agreement.select("one", "other", percent=pl.col(share) * 100)
+    rules = pl.concat([pairs["one"], pairs["other"]]).unique().sort()
+    own = pl.DataFrame({"one": rules, "other": rules, "percent": 100.0})
+    mirrored = pairs.select(one="other", other="one", percent="percent")
+    square = pl.concat([pairs, mirrored, own]).sort("one", "other")
+    table = square.pivot("other", index="one", values="percent", sort_columns=False)
+    return table.select(pl.col("one").cast(pl.String).alias("rules"), *rules.cast(pl.String))
+
+
+def stall_partings(decided: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
+    """Return the decisions in which two sets of rules differ, and the first cause of each.
+
+    Parameters
+    ----------
+    decided : polars.DataFrame
+        Schema DECIDED_LISTS.
+    one, other : str
+        Of STALL_RULES.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema STALL_PARTINGS, the most frequent first.
+
+    Raises
+    ------
+    InputError
+        The frame lacks one of the sets.
+    """
+    both = _both(DECIDED_LISTS.check(decided), one, other)
+    causes = {f"counter {name}": ~_same(name) for name in STALL_COUNTERS}
+    causes["history"] = ~_same("flags_before")
+    cause = pl.coalesce(*(pl.when(test).then(pl.lit(name)) for name, test in causes.items()))
+    other_flags = pl.col("flags_set") ^ pl.col("flags_set_other")
+    differs = {f"flag {name}": (other_flags & bit) != 0 for name, bit in STALL_FLAGS.items()}
+    differs |= {"forced sleep": ~_same("forced"), "wait for congestion": ~_same("waits")}
+    parts = [
+        both.filter(test)
+        .group_by(cause=cause.fill_null("rule"), maintain_order=True)
+        .agg(pl.len().alias("lists"), pl.col("list").first(), pl.col("seq").first())
+        .with_columns(decision=pl.lit(decision), one=pl.lit(one), other=pl.lit(other))
+        for decision, test in differs.items()
+    ]
+    order = {"lists": True, "list": False, "decision": False}
+    return _as(pl.concat(parts).sort(*order, descending=[*order.values()]), STALL_PARTINGS.schema)
+
+
+def _both(decided: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
+    """Join the lists of two sets; the columns of the second end in ``_other``."""
+    of_one, of_other = (decided.filter(pl.col("rules") == rules) for rules in (one, other))
+    for rules, lists in ((one, of_one), (other, of_other)):
+        if lists.is_empty():
+            raise InputError(f"no list is decided by {rules!r}: decide them all", field="rules")
+    return of_one.join(of_other, on="nth", suffix="_other", maintain_order="left")
+
+
+def _same(name: str) -> pl.Expr:
+    return pl.col(name) == pl.col(f"{name}_other")
+
+
+# A stretch of a recording in order.
+
+
+def stall_timeline(
+    decided: pl.DataFrame, *, lists: int = 60, begin: int | None = None
+) -> pl.DataFrame:
+    """Return a stretch of a recording in order, under all sets of rules.
+
+    Parameters
+    ----------
+    decided : polars.DataFrame
+        Schema DECIDED_LISTS.
+    lists : int
+        Number of lists, 1 or more.
+    begin : int, optional
+        The first list by ``nth``; by default, the stretch with the most sleeps.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema DECIDED_LISTS: these lists in order, rule set after rule set.
+
+    Raises
+    ------
+    InputError
+        There are fewer lists than 1.
+    """
+    DECIDED_LISTS.check(decided)
+    if lists < 1:
+        raise InputError(f"a stretch of {lists} lists is empty: ask for 1 or more", field="lists")
+    first = _worst(decided, lists) if begin is None else begin
+    return decided.filter(pl.col("nth").is_between(first, first + lists - 1))
+
+
+def stall_seconds(folder: Path | str, decided: pl.DataFrame) -> float | None:
+    """Return how long a stretch of lists took, by the recording's own clock.
+
+    Lists have no time; the kernel's event for each sleep has one.
+
+    Parameters
+    ----------
+    folder : Path or str
+        The trace.
+    decided : polars.DataFrame
+        Schema DECIDED_LISTS, all or a stretch of it.
+
+    Returns
+    -------
+    float or None
+        Seconds from the last sleep before the first list, or the first sleep of all, to the first
+        sleep after the last list, or the last of all; None if there is no sleep.
+
+    Raises
+    ------
+    InputError
+        There is no trace, or it has no table throttle_askers.
+    """
+    DECIDED_LISTS.check(decided)
+    begin, end = decided["seq"].min(), decided["seq"].max()
+    asked = scan_event(folder, "throttle_askers").select("seq", "t_ns").sort("seq").collect()
+    if asked.is_empty() or begin is None:
+        return None
+    before = asked.filter(pl.col("seq") <= begin)["t_ns"].tail(1)
+    after = asked.filter(pl.col("seq") >= end)["t_ns"].head(1)
+    first = before.item() if before.len() else asked["t_ns"][0]
+    last = after.item() if after.len() else asked["t_ns"][-1]
+    return float(last - first) / 1e9
+
+
+def _worst(decided: pl.DataFrame, lists: int) -> int:
+    """Return where the stretch begins in which most lists sleep or wait."""
+    stalls = (pl.col("forced") | pl.col("waits")).sum().cast(pl.Int64)
+    by_list = decided.group_by("nth").agg(stalls=stalls).sort("nth")["stalls"]
+    last = by_list.rolling_sum(min(lists, by_list.len())).arg_max()
+    return 0 if last is None else max(last - lists + 1, 0)

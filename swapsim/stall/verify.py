@@ -1,35 +1,163 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a real kernel's reclaim counted and decided, beside the rules by which it should have."""
+"""A real kernel's reclaim compared with the rules by which it should have decided.
 
-from collections.abc import Mapping
+From folios come the counters of each list, from lists the sums, flags and sleeps of each pass, from
+rounds their sleeps; each call that requests a sleep decides again whether it sleeps. Each table
+gets the rules' values next to the kernel's, in columns that end in ``_rules``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
-from swapsim.checks import check_choice
 from swapsim.errors import InputError
-from swapsim.ffi.facts import STALL_RULES
+from swapsim.ffi.facts import STALL_COUNTERS, STALL_FATES, STALL_STEPS
 from swapsim.progress import bar, over
-from swapsim.stall.counters import count_lists
-from swapsim.stall.judged import (
-    all_faults,
-    decided_passes,
-    judge_lists,
-    judge_passes,
-    judge_seen,
-    judge_throttles,
-)
-from swapsim.stall.lists import gather
+from swapsim.stall._native import decide_lists, decide_passes, decide_rounds, sleep_lengths
+from swapsim.stall.flags import CONCURRENT, CONTRADICTED, EXACT, judge_flags
 from swapsim.stall.mismatch import describe_first
-from swapsim.stall.recording import ReclaimRows, check_reclaim_rows, reclaim_rows
-from swapsim.stall.sleeps import judge_sleeps
-from swapsim.stall.tables import JUDGED_PASSES, VERIFIED_STALLS
-from swapsim.stall.verdict import StallVerdict
-from swapsim.traces import provenance
+from swapsim.stall.recording import (
+    OUTCOME_COUNTERS,
+    ReclaimLists,
+    ReclaimRows,
+    check_reclaim_rows,
+    gather,
+    reclaim_rows,
+)
+from swapsim.stall.rules import Rules, rules_of
+from swapsim.stall.tables import (
+    FOLIO_OUTCOME,
+    JUDGED_LISTS,
+    JUDGED_PASSES,
+    JUDGED_THROTTLES,
+    RECLAIM_LISTS,
+    RECLAIM_PASSES,
+    STALL_FAULT,
+    STALL_FAULTS,
+    THROTTLE,
+    VERIFIED_STALLS,
+)
+from swapsim.traces.folder import provenance
 
 TICKS: Final = 250
-"""Timer ticks a second of a kernel whose trace.toml does not tell."""
+"""Timer ticks a second of a kernel whose trace.toml does not say."""
+
+_STEPS_BY_FATE: Final = {
+    "unmet": ("lock", "evictable", "mapped"),
+    "goes-on": (
+        *("reference_activate", "reference_keep", "demote", "swap", "unmap", "pinned"),
+        *("release", "remove", "freed"),
+    ),
+    "case-1": ("writeback_1",),
+    "case-2": ("writeback_2",),
+    "case-3": ("writeback_3",),
+    "not-written": ("dirty",),
+    "no-write": ("no_write",),
+    "write": ("pageout_keep", "pageout_activate", "written", "release", "remove", "freed"),
+}
+"""Steps at which a folio can end, by what the rules make of it; a written one may go on."""
+
+_ACTIVATED: Final = ("activated", "culled")
+_KEPT: Final = ("kept",)
+_OUTCOMES_BY_STEP: Final = {
+    **dict.fromkeys(("evictable", "reference_activate", "unmap", "pinned"), _ACTIVATED),
+    **dict.fromkeys(("pageout_activate", "release"), _ACTIVATED),
+    "demote": FOLIO_OUTCOME.words,
+    "swap": (*_ACTIVATED, *_KEPT, "split"),
+    "written": ("written",),
+    "freed": ("reclaimed",),
+}
+"""Outcomes of a folio by the step at which it ends; at all other steps it is kept."""
+
+_BY_RULES: Final = ("writeback_1", "writeback_2", "dirty")
+"""Steps at which the rules say whether a folio is kept or activated."""
+
+_SUMS: Final = (*STALL_COUNTERS, "taken", "scanned")
+_REQUEST: Final = ("pass", "list", "reason")
+
+Numbers = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StallVerdict:
+    """What a kernel's reclaim decided, compared with what a set of rules decides.
+
+    Attributes
+    ----------
+    rules : str
+        One of STALL_RULES.
+    lists, passes, throttles : polars.DataFrame
+        Schemas JUDGED_LISTS, JUDGED_PASSES and JUDGED_THROTTLES.
+    faults : polars.DataFrame
+        Schema STALL_FAULTS: every row that differs, also of rounds and clears.
+    left_out : dict of str to int
+        Lists and passes that the recording's ends cut, by kind: they are not judged.
+    unasked : dict of str to int
+        Calls that request a sleep for a reason that no row has, by kind: only their lengths are
+        judged.
+    missing : int
+        Sleeps that the rules request and for which there is no call.
+    first : tuple of str
+        A description of the first row that differs, as lines; empty if all agree.
+    """
+
+    rules: str
+    lists: pl.DataFrame
+    passes: pl.DataFrame
+    throttles: pl.DataFrame
+    faults: pl.DataFrame
+    left_out: dict[str, int]
+    unasked: dict[str, int]
+    missing: int
+    first: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing differs."""
+        return self.faults.is_empty()
+
+    @property
+    def counted(self) -> int:
+        """Number of lists whose counters agree."""
+        return self.lists.height - int((self.lists["fault"] == "counters").sum())
+
+    @property
+    def decided(self) -> int:
+        """Number of passes that decided as the rules do."""
+        return self.passes["fault"].null_count()
+
+    @property
+    def held(self) -> int:
+        """Number of calls that the rules make, too, with a sleep of the same length."""
+        return self.throttles["fault"].null_count()
+
+    @property
+    def raced(self) -> int:
+        """Number of lists, passes and calls that read a flag during a concurrent change."""
+        return sum(int(table["raced"].sum()) for table in (self.lists, self.passes, self.throttles))
+
+    def describe(self) -> list[str]:
+        """Return lines for the terminal: the first difference, what is open, the counts."""
+        lines = list(self.first)
+        if self.faults.height > 1:
+            lines.append(f"{self.faults.height} rows differ")
+        lines += [f"not judged: {n} {kind}" for kind, n in self.left_out.items() if n]
+        lines += [f"judged by their length alone: {n} {kind}" for kind, n in self.unasked.items()]
+        if self.raced:
+            lines.append(
+                f"explained by a concurrent change: {self.raced} lists, passes and throttles read "
+                "a flag that another task was changing, so that either value is right"
+            )
+        return [
+            *lines,
+            f"decided {self.decided} of {self.passes.height} passes as the kernel did "
+            f"({self.counted} of {self.lists.height} lists' counters, "
+            f"{self.held} of {self.throttles.height + self.missing} throttles)",
+        ]
 
 
 def verify_stalls(
@@ -39,13 +167,11 @@ def verify_stalls(
     hz: int | None = None,
     progress: bool = False,
 ) -> StallVerdict:
-    """Count a kernel's lists anew from their folios and decide all that it decided.
+    """Compare all that a kernel's reclaim counted and decided with a set of rules.
 
-    From folios come the counters of each list, from lists the sums, flags and sleeps of each pass,
-    from rounds theirs; each call for a sleep decides anew whether it sleeps. Flags that were seen
-    must be those that the rows before left.
+    Flags that were read must be those that the rows before left.
 
-    **Not seen**: why too many pages were isolated, how long a sleeper was left asleep, and which
+    **Not recorded**: why too many pages were isolated, how long a task was left asleep, and which
     lazyfree folios became anonymous ones.
 
     Parameters
@@ -55,7 +181,7 @@ def verify_stalls(
     rules : str
         One of STALL_RULES: those that the kernel was switched to.
     hz : int, optional
-        Timer ticks a second; else as trace.toml tells in ``kernel.hz``, else 250.
+        Timer ticks a second; by default ``kernel.hz`` of trace.toml, or 250.
     progress : bool
         Show a progress bar on stderr.
 
@@ -66,65 +192,34 @@ def verify_stalls(
     Raises
     ------
     ConfigError
-        There are no such rules.
+        There is no such rule set.
     InputError
-        As for `traces.reclaim_rows` and `stall_lists.gather`; or counters of a pass contradict
-        each other.
+        As for `reclaim_rows`; a list or a pass is not as a recording can hold it; or counters of a
+        pass contradict each other.
 
     Source
     ------
     mm/vmscan.c: shrink_folio_list, shrink_inactive_list, shrink_node, consider_reclaim_throttle,
     reclaim_throttle.
     """
-    check_choice("rules", rules, STALL_RULES)
+    by_rules = rules_of(rules)
     if isinstance(source, ReclaimRows):
-        return _judged(check_reclaim_rows(source), rules, hz=hz or TICKS, progress=progress)
-    told = provenance(source).get("kernel", {}).get("hz", TICKS)
+        return _verify(check_reclaim_rows(source), by_rules, hz=hz or TICKS, progress=progress)
+    known = provenance(source).get("kernel", {}).get("hz", TICKS)
     try:
-        return _judged(reclaim_rows(source), rules, hz=hz or told, progress=progress)
+        return _verify(reclaim_rows(source), by_rules, hz=hz or known, progress=progress)
     except InputError as error:
         raise error.of(source) from None
 
 
-def _judged(rows: ReclaimRows, rules: str, *, hz: int, progress: bool) -> StallVerdict:
-    lists = gather(rows)
-    total = lists.folios.height
-    with bar(total, "verify", "folios", shown=progress) as counter:
-        counted = count_lists(lists, rules, tick=counter.update)
-    decided = decided_passes(rows, lists, rules)
-    ours = counted.ours.with_columns(lists.lists["pass"])
-    sleeps = judge_sleeps(rows, ours, decided, rules, hz=hz)
-    seen = judge_seen(rows, lists, rules)
-    of_lists = judge_lists(lists, counted, sleeps, seen["lists"])
-    passes = judge_passes(decided, of_lists, sleeps, seen["passes"])
-    throttles = judge_throttles(sleeps, seen["throttles"])
-    judged = {
-        "reclaim_lists": of_lists,
-        "reclaim_passes": passes.with_columns(fault="own"),
-        "throttles": throttles,
-    }
-    faults = all_faults(rows, judged, sleeps, rules)
-    return StallVerdict(
-        rules=rules,
-        lists=of_lists,
-        passes=JUDGED_PASSES.check(passes.drop("own")),
-        throttles=throttles,
-        faults=faults,
-        left_out=lists.left_out,
-        unasked=sleeps.unasked,
-        missing=int(sleeps.missing["calls"].sum()),
-        first=describe_first(faults, rows, lists, counted, decided, sleeps, rules),
-    )
-
-
 def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
-    """Hold the rules against each trace of reclaim, by those that its kernel was switched to.
+    """Verify several traces of reclaim, each by the rules that its kernel was switched to.
 
     Parameters
     ----------
     folders : mapping of str to Path
-        Name of a trace -> its folder; ``kernel.reclaim_rules`` of its trace.toml names the rules,
-        6.1 where it does not.
+        Name of a trace -> its folder; ``kernel.reclaim_rules`` of its trace.toml names the rules;
+        the default is 6.1.
 
     Returns
     -------
@@ -136,29 +231,337 @@ def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
     InputError
         As for `verify_stalls`.
     """
-    frame = pl.DataFrame(
-        [_verified(*each) for each in over(folders.items(), "verify", "traces")],
-        schema=VERIFIED_STALLS.schema,
-        orient="row",
+    rows = []
+    for name, folder in over(folders.items(), "verify", "traces"):
+        about = provenance(folder)
+        rules = about.get("kernel", {}).get("reclaim_rules", "6.1")
+        verdict = verify_stalls(folder, rules=rules)
+        rows.append(
+            {
+                "trace": name,
+                "rules": rules,
+                "cpus": about.get("guest", {}).get("cpus"),
+                "folios": int(verdict.lists["folios"].sum()),
+                "lists": verdict.lists.height,
+                "counted": verdict.counted,
+                "passes": verdict.passes.height,
+                "decided": verdict.decided,
+                "throttles": verdict.throttles.height + verdict.missing,
+                "held": verdict.held,
+                "raced": verdict.raced,
+                "left_out": sum(verdict.left_out.values()),
+            }
+        )
+    return VERIFIED_STALLS.check(pl.DataFrame(rows, schema=VERIFIED_STALLS.schema))
+
+
+def _verify(rows: ReclaimRows, rules: Rules, *, hz: int, progress: bool) -> StallVerdict:
+    complete = gather(rows)
+    with bar(complete.folios.height, "verify", "folios", shown=progress) as counter:
+        lists, folios = _compare_lists(complete, rules, tick=counter.update)
+    passes = _compare_passes(rows, complete, rules)
+    asked = decide_rounds(rows.rounds, rules.name)
+    rounds = rows.rounds.with_columns(throttle_rules=asked)
+    throttles, missing = _compare_throttles(rows, lists, passes, rounds, rules, hz=hz)
+    clears = rows.clears.with_columns(
+        flags_rules=pl.col("why").replace_strict(rules.clears, return_dtype=pl.UInt8)
     )
-    return VERIFIED_STALLS.check(frame)
+    flags = judge_flags(rows, complete, by_pass=rules.by_pass)
+    lists = _judge_lists(_with_verdict(lists, flags["lists"]), missing)
+    passes = _judge_passes(_with_verdict(passes, flags["passes"]), rounds, missing)
+    throttles = _with_verdict(throttles, flags["throttles"]).with_columns(
+        fault=pl.coalesce("fault", _first_fault(flags_seen=pl.col("verdict") == CONTRADICTED))
+    )
+    compared = {
+        "reclaim_folios": folios,
+        "reclaim_lists": lists,
+        "reclaim_passes": passes,
+        "throttles": throttles,
+        "reclaim_rounds": rounds.with_columns(fault=_first_fault(sleeps=_other_throttle())),
+        "reclaim_clears": clears.with_columns(
+            fault=_first_fault(cleared=pl.col("flags") != pl.col("flags_rules"))
+        ),
+    }
+    faults = STALL_FAULTS.check(
+        pl.concat(
+            frame.drop_nulls("fault").select("seq", pl.lit(table).alias("table"), "fault")
+            for table, frame in compared.items()
+            if table != "reclaim_folios"
+        ).sort("seq")
+    )
+    of_lists = lists.filter(pl.col("fault") != "counters").group_by("pass", maintain_order=True)
+    decided_otherwise = of_lists.agg(of_list=pl.col("fault").first())
+    of_passes = passes.join(decided_otherwise, on="pass", how="left", maintain_order="left")
+    of_passes = of_passes.with_columns(fault=pl.coalesce("fault", "of_list"))
+    kinds = throttles.group_by("kind").len().drop_nulls().sort("kind")
+    return StallVerdict(
+        rules=rules.name,
+        lists=JUDGED_LISTS.check(lists.select(JUDGED_LISTS.names())),
+        passes=JUDGED_PASSES.check(of_passes.select(JUDGED_PASSES.names())),
+        throttles=JUDGED_THROTTLES.check(throttles.select(JUDGED_THROTTLES.names())),
+        faults=faults,
+        left_out=complete.left_out,
+        unasked=dict(kinds.iter_rows()),
+        missing=int(missing["calls"].sum()),
+        first=describe_first(faults, rows, compared, rules.name),
+    )
 
 
-def _verified(name: str, folder: Path) -> tuple[Any, ...]:
-    told = provenance(folder)
-    rules = told.get("kernel", {}).get("reclaim_rules", "6.1")
-    verdict = verify_stalls(folder, rules=rules)
+# Lists: their counters, and where their folios end.
+
+
+def _compare_lists(
+    complete: ReclaimLists, rules: Rules, *, tick: Callable[[int], object]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the lists with the rules' values, and the folios with what contradicts the rules.
+
+    A folio's ``way`` says that the rules end it at another step, its ``outcome_differs`` that
+    something else becomes of it than does at its step.
+    """
+    known = complete.lists.select(RECLAIM_LISTS.names())
+    decided, fates = decide_lists(complete.folios, known, rules.name, tick=tick)
+    ours = decided.drop("list").with_columns(**_outcome_counters(complete))
+    lists = complete.lists.hstack(ours.rename({name: f"{name}_rules" for name in ours.columns}))
+    fate, step, outcome = (
+        column.to_physical().cast(pl.UInt8).to_numpy()
+        for column in (fates, complete.folios["step"], complete.folios["outcome"])
+    )
+    folios = complete.folios.with_columns(
+        way=~_possible_steps(rules)[fate, step],
+        outcome_differs=~_possible_outcomes(rules)[step, outcome],
+    )
+    of_list = {
+        name: _of_lists(folios[name].to_numpy(), complete) for name in ("way", "outcome_differs")
+    }
+    return lists.with_columns(**of_list), folios
+
+
+def _of_lists(folios: Numbers, lists: ReclaimLists) -> pl.Series:
+    """Return which lists have a folio of which this is true."""
+    found = np.zeros(len(lists.ends), dtype=bool)
+    found[np.searchsorted(lists.ends, np.flatnonzero(folios), side="right")] = True
+    return pl.Series(found)
+
+
+def _outcome_counters(lists: ReclaimLists) -> dict[str, pl.Series]:
+    """Count what became of each list's folios: OUTCOME_COUNTERS."""
+    folios = lists.folios
+    pages, file = (folios[name].to_numpy() for name in ("pages_end", "file"))
+    step, outcome = (folios[name].to_physical().to_numpy() for name in ("step", "outcome"))
+    activated = outcome == FOLIO_OUTCOME.words.index("activated")
+
+    def pages_of(those: Numbers) -> Numbers:
+        values = np.where(those, pages, 0)
+        return np.add.reduceat(values, lists.starts) if len(pages) else np.zeros(0)
+
+    def at(name: str) -> Numbers:
+        return step == STALL_STEPS.index(name)
+
+    # A folio that is no longer lazyfree is anonymous when it is activated. Of those whose
+    # unmapping failed, only the list's own counter says how many are.
+    lazyfree = pages_of(folios["lazyfree"].to_numpy() & at("unmap"))
+    failed = np.minimum(lists.lists["lazyfree_fail"].to_numpy(), lazyfree)
+    counted = {
+        "pageout": pages_of(folios["clean"].is_not_null().to_numpy()),
+        "activate_anon": pages_of(activated & ~file) + failed,
+        "activate_file": pages_of(activated & file) - failed,
+        "ref_keep": pages_of(at("reference_keep")),
+        "unmap_fail": pages_of(at("unmap")),
+        "lazyfree_fail": failed,
+        "scanned": pages_of(~at("lock")),
+        "reclaimed": pages_of(outcome == FOLIO_OUTCOME.words.index("reclaimed")),
+    }
+    return {name: pl.Series(counted[name]).cast(pl.UInt32) for name in OUTCOME_COUNTERS}
+
+
+def _possible(
+    rows: Sequence[str], columns: Sequence[str], holds: Mapping[str, Sequence[str]]
+) -> Numbers:
+    """Return which column goes with which row; a row without an entry goes with ``kept``."""
+    return np.array([[column in holds.get(row, _KEPT) for column in columns] for row in rows])
+
+
+def _possible_steps(rules: Rules) -> Numbers:
+    """Return at which steps a folio can end, by what the rules make of it."""
+    later = STALL_STEPS[STALL_STEPS.index("writeback_3") + 1 :]
+    goes_on = {case: (*_STEPS_BY_FATE[case], *later) for case in rules.goes_on_after}
+    return _possible(STALL_FATES, STALL_STEPS, _STEPS_BY_FATE | goes_on)
+
+
+def _possible_outcomes(rules: Rules) -> Numbers:
+    """Return what can become of a folio, by the step at which it ends."""
+    by_rules = dict.fromkeys(_BY_RULES, _ACTIVATED if rules.activates else _KEPT)
+    return _possible(STALL_STEPS, FOLIO_OUTCOME.words, _OUTCOMES_BY_STEP | by_rules)
+
+
+def _judge_lists(lists: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
+    """Add the fault of each list."""
+    counters = [_differs(name) for name in (*STALL_COUNTERS, *OUTCOME_COUNTERS)]
+    return lists.with_columns(
+        folios=pl.col("rows").cast(pl.UInt32),
+        fault=_first_fault(
+            counters=pl.any_horizontal(counters),
+            way=pl.col("way"),
+            outcome=pl.col("outcome_differs"),
+            flags_set=_differs("flags_set"),
+            flags_seen=pl.col("verdict") == CONTRADICTED,
+            sleeps=pl.col("list").is_in(missing.filter(pl.col("list") > 0)["list"].implode()),
+        ),
+    )
+
+
+# Passes: the sums of their lists, their flags and sleeps.
+
+
+def _compare_passes(rows: ReclaimRows, complete: ReclaimLists, rules: Rules) -> pl.DataFrame:
+    """Return the passes with the sums of their lists and the decisions of the rules."""
+    sums = {name: pl.col(name).sum() for name in (*_SUMS, "reclaimed")}
+    sums["file_taken"] = pl.col("taken").filter("file").sum()
+    added = rows.lists.group_by("pass").agg(
+        pl.len().alias("lists"),
+        *(value.cast(pl.UInt64).alias(f"{name}_added") for name, value in sums.items()),
+    )
+    passes = complete.passes.join(added, on="pass", how="left", maintain_order="left").with_columns(
+        pl.col("lists", *(f"{name}_added" for name in sums)).fill_null(0)
+    )
+    return with_decisions(passes, rules.name)
+
+
+def with_decisions(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
+    """Add ``flags_set_rules`` and ``throttle_rules`` to rows of RECLAIM_PASSES with more columns.
+
+    The counters decide the flags. The sleep depends on the flags that its test read, so that
+    counters by which a pass only sets flags are left out for it.
+    """
+    known = passes.select(RECLAIM_PASSES.names())
+    no_pages = pl.lit(0, dtype=pl.UInt32)
+    unset = dict.fromkeys(("dirty", "unqueued_dirty", "congested"), no_pages)
+    at_test = known.with_columns(flags_before="flags_after", **unset)
+    return passes.with_columns(
+        flags_set_rules=decide_passes(known, rules)["flags_set"],
+        throttle_rules=decide_passes(at_test, rules)["throttle"],
+    )
+
+
+def _judge_passes(
+    passes: pl.DataFrame, rounds: pl.DataFrame, missing: pl.DataFrame
+) -> pl.DataFrame:
+    """Add each pass's own fault, or that of its round."""
+    equal = [pl.col(name) == pl.col(f"{name}_added") for name in (*_SUMS, "file_taken")]
+    # Shrinkers reclaim pages, too.
+    summed = pl.all_horizontal(*equal, pl.col("reclaimed") >= pl.col("reclaimed_added"))
+    not_called = missing.filter(pl.col("list") == 0)["pass"]
+    of_round = rounds.filter(_other_throttle())["pass"]
+    return passes.with_columns(
+        fault=_first_fault(
+            sums=~summed,
+            flags_set=_differs("flags_set"),
+            flags_seen=pl.col("verdict") == CONTRADICTED,
+            sleeps=_other_throttle()
+            | pl.col("pass").is_in(not_called.implode())
+            | pl.col("pass").is_in(of_round.implode()),
+        )
+    )
+
+
+# Calls that request a sleep.
+
+
+def _compare_throttles(
+    rows: ReclaimRows,
+    lists: pl.DataFrame,
+    passes: pl.DataFrame,
+    rounds: pl.DataFrame,
+    rules: Rules,
+    *,
+    hz: int,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compare each call that requests a sleep with the requests of the rules, and its length.
+
+    Returns the calls with ``timeout_us_rules``, ``kind`` (of a call that no row explains) and
+    ``fault``, and the sleeps that the rules request and for which there is no call.
+    """
+    requested = _requested(lists, passes, rounds)
+    lengths = sleep_lengths(rows.throttles, hz=hz)["timeout_us"]
+    unrequested = pl.col("kind").is_null() & (pl.col("nth") > pl.col("calls").fill_null(0))
+    throttles = (
+        rows.throttles.with_columns(
+            timeout_us_rules=lengths,
+            kind=_kind(rows, lists, passes, rules),
+            nth=pl.int_range(1, pl.len() + 1).over(_REQUEST),
+        )
+        .join(requested, on=_REQUEST, how="left", maintain_order="left")
+        .with_columns(fault=_first_fault(asker=unrequested, length=_differs("timeout_us")))
+    )
+    called = rows.throttles.group_by(_REQUEST).agg(called=pl.len().cast(pl.Int64))
+    missing = (
+        requested.join(called, on=_REQUEST, how="left")
+        .with_columns(calls=pl.col("calls") - pl.col("called").fill_null(0))
+        .filter(pl.col("calls") > 0)
+    )
+    return throttles.drop("nth", "calls"), missing
+
+
+def _requested(lists: pl.DataFrame, passes: pl.DataFrame, rounds: pl.DataFrame) -> pl.DataFrame:
+    """Return how many sleeps the rules request for each list, pass or round, by reason."""
+    one, none = pl.lit(1, dtype=pl.Int64), pl.lit(0, dtype=pl.UInt64)
+    case_1 = pl.lit("congestion_wait", dtype=THROTTLE.dtype)
+    at_end = lists.explode("sleeps_rules").select("pass", "list", reason="sleeps_rules", calls=one)
+    in_case_1 = lists.filter(pl.col("slept_rules") > 0).select(
+        "pass", "list", reason=case_1, calls=pl.col("slept_rules").cast(pl.Int64)
+    )
+    of_rounds = rounds.filter(pl.col("pass").is_in(passes["pass"].implode()))
+    others = [
+        frame.select("pass", list=none, reason="throttle_rules", calls=one)
+        for frame in (passes, of_rounds)
+    ]
+    requests = pl.concat([at_end, in_case_1, *others]).drop_nulls("reason")
+    return requests.group_by(_REQUEST).agg(pl.col("calls").sum())
+
+
+def _kind(rows: ReclaimRows, lists: pl.DataFrame, passes: pl.DataFrame, rules: Rules) -> pl.Expr:
+    """Return the kind of a call that no row explains, null for all others."""
+    isolated = pl.col("reason").is_in(["isolated", rules.isolated])
+    alone = pl.col("list") == 0
+    others = (rows.lists, rows.passes, rows.throttles, rows.rounds, rows.folios)
+    last = pl.concat([part.group_by("pid").agg(pl.col("seq").max()) for part in others])
+    ends = last.group_by("pid").agg(pl.col("seq").max())["seq"]
     return (
-        name,
-        rules,
-        told.get("guest", {}).get("cpus"),
-        int(verdict.lists["folios"].sum()),
-        verdict.lists.height,
-        verdict.counted,
-        verdict.passes.height,
-        verdict.decided,
-        verdict.throttles.height + verdict.missing,
-        verdict.held,
-        verdict.raced,
-        sum(verdict.left_out.values()),
+        pl.when(alone & (pl.col("pass") == 0))
+        .then(pl.lit("requested outside of passes"))
+        .when(alone & isolated)
+        .then(pl.lit("requested because too many pages were isolated"))
+        .when(alone & ~pl.col("pass").is_in(passes["pass"].implode()))
+        .then(pl.lit("of passes that are not complete in the recording"))
+        .when(alone & pl.col("seq").is_in(ends.implode()))
+        .then(pl.lit("of rounds that do not end in the recording"))
+        .when(~alone & ~pl.col("list").is_in(lists["list"].implode()))
+        .then(pl.lit("of lists that are not complete in the recording"))
     )
+
+
+# Faults.
+
+
+def _differs(name: str) -> pl.Expr:
+    return pl.col(name) != pl.col(f"{name}_rules")
+
+
+def _other_throttle() -> pl.Expr:
+    return pl.col("throttle_rules").ne_missing(pl.col("throttle"))
+
+
+def _first_fault(**tests: pl.Expr) -> pl.Expr:
+    """Return the first of the faults whose test holds; an underscore stands for a space."""
+    named = [
+        pl.when(test).then(pl.lit(name.replace("_", " "), dtype=STALL_FAULT.dtype))
+        for name, test in tests.items()
+    ]
+    return pl.coalesce(*named)
+
+
+def _with_verdict(frame: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
+    """Add the verdict on the flags that each row read; raced says that it is CONCURRENT."""
+    verdict = pl.col("verdict").fill_null(EXACT)
+    joined = frame.join(verdicts, on="seq", how="left", maintain_order="left")
+    return joined.with_columns(verdict, raced=verdict == CONCURRENT)

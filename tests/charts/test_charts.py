@@ -24,8 +24,6 @@ from swapsim.patches import stall_decisions
 from swapsim.slots import charts as slots_charts
 from swapsim.slots.tables import HANDED_OUT, POLICY_RANKING, SLOT_RANKING
 from swapsim.stall import charts as stall_charts
-from swapsim.stall import charts_lists as stall_charts_lists
-from swapsim.stall import charts_runs as stall_charts_runs
 from swapsim.stall.tables import STALL_AGREEMENT
 
 SITES = pl.DataFrame(
@@ -92,8 +90,8 @@ RANKS = pl.DataFrame(
 
 DRAWN: dict[str, Callable[[], Any]] = {
     "acquisitions_by_site": lambda: mapping_charts.acquisitions_by_site(SITES),
-    "agreement": lambda: stall_charts_lists.agreement(PAIRS, "flags", title="T"),
-    "along_rules": lambda: stall_charts_runs.along_rules(
+    "agreement": lambda: stall_charts.agreement(PAIRS, "flags", title="T"),
+    "along_rules": lambda: stall_decisions.charts.along_rules(
         stall.MEDIANS.schema, {"scanned": "pages"}, title="T"
     ),
     "beside_the_lab": lambda: stall_decisions.charts.beside_the_lab(GUESTS, {"a": "A"}, title="T"),
@@ -101,7 +99,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "by_machine": lambda: stall_decisions.charts.by_machine(
         simulated.MACHINES, "scanned", title="T"
     ),
-    "by_patch": lambda: stall_charts_runs.by_patch(stall.STEPS, title="T"),
+    "by_patch": lambda: stall_decisions.charts.by_patch(stall.STEPS, title="T"),
     "headline_changes": lambda: claims_charts.headline_changes(HEADLINES, title="T"),
     "page_states": lambda: stall_decisions.charts.page_states(simulated.SPANS, title="T"),
     "lock_cost_by_mix": lambda: mapping_charts.lock_cost_by_mix(TRACES, title="T"),
@@ -116,7 +114,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "policy_ranks": lambda: slots_charts.policy_ranks(RANKS, title="T"),
     "rules_table": lambda: stall_charts.rules_table(stall.SPANS, title="T"),
     "slots_over_time": lambda: slots_charts.slots_over_time(SLOTS, title="T"),
-    "stretch": lambda: stall_charts_lists.stretch(LISTS, title="T"),
+    "stretch": lambda: stall_charts.stretch(LISTS, title="T"),
     "work_by_site": lambda: mapping_charts.work_by_site(
         SITES, "nodes", title="T", axis="nodes a page"
     ),

@@ -9,7 +9,7 @@ import pytest
 from swapsim.errors import InputError
 from swapsim.ffi.facts import STALL_RULES
 from swapsim.patches import stall_decisions as patch
-from swapsim.stall._native_rules import rules_of
+from swapsim.stall import rules_of
 from swapsim.stall.tables import RULE_SPANS
 
 SPANS = patch.rule_spans()

@@ -10,8 +10,7 @@ import pytest
 from oracle_stall_recording import TABLES, Kernel, Task
 
 from swapsim.cli import main
-from swapsim.stall.recording import reclaim_rows as recording
-from swapsim.stall.verify import verified_stalls
+from swapsim.stall import reclaim_rows, verified_stalls
 
 KERNEL = Kernel("6.1", Random(11), [Task(1, 0, kswapd=True), Task(10, 1), Task(11, 1)], cpus=2)
 KERNEL.run(400)
@@ -75,7 +74,7 @@ def test_a_whole_trace_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "series-8" in capsys.readouterr().out
     verified = verified_stalls({"made": folder})
     assert verified["decided"].item() == passes
-    assert recording(folder).lists.height == lists
+    assert reclaim_rows(folder).lists.height == lists
 
 
 def test_a_mismatch_exits_with_1_and_is_told(

@@ -9,10 +9,7 @@ import pytest
 
 from swapsim import traces
 from swapsim.ffi.facts import STALL_RULES
-from swapsim.stall.recording import reclaim_rows as recording
-from swapsim.stall.replay import decided_lists
-from swapsim.stall.replay import stall_decisions as stall_replay
-from swapsim.stall.verify import verify_stalls
+from swapsim.stall import decided_lists, reclaim_rows, stall_decisions, verify_stalls
 
 SHIPPED = traces.shipped("stall-decisions")
 TRACES = pytest.mark.parametrize("folder", SHIPPED.values(), ids=SHIPPED)
@@ -27,7 +24,7 @@ def test_a_real_kernel_decided_by_its_rules(folder: Path) -> None:
     """All lists, passes and sleeps; only what the recording's end cut is not judged."""
     found = verify_stalls(folder)
     assert found.holds, "\n".join(found.describe())
-    rows = recording(folder)
+    rows = reclaim_rows(folder)
     assert found.decided == found.passes.height == rows.passes.height
     assert found.counted == found.lists.height == rows.lists.height
     assert found.held == found.throttles.height == rows.throttles.height
@@ -37,7 +34,7 @@ def test_a_real_kernel_decided_by_its_rules(folder: Path) -> None:
 def test_the_plain_model_decides_as_the_library_by_all_rules(folder: Path) -> None:
     """Every so many lists, from the flags that each set of rules had led up to there."""
     decided = decided_lists(folder).filter(pl.col("nth") % EVERY == 0)
-    known = recording(folder)
+    known = reclaim_rows(folder)
     lists = {row["list"]: row for row in known.lists.iter_rows(named=True)}
     some = decided["list"].unique()
     folios = known.folios.filter(pl.col("list").is_in(some.implode()))
@@ -98,7 +95,7 @@ GOLDEN = {
 @pytest.mark.parametrize("name", sorted({trace for trace, _ in GOLDEN}))
 def test_what_the_others_decide_stays_what_it_was(name: str) -> None:
     """Flags, sleeps and folios of a shipped trace, by the rules of some sets."""
-    summed = stall_replay(SHIPPED[name])
+    summed = stall_decisions({name: SHIPPED[name]})
     for (trace, rules), counts in GOLDEN.items():
         if trace == name:
             row = summed.filter(pl.col("rules") == rules).select(COUNTED).row(0)

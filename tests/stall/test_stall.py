@@ -6,13 +6,13 @@ import dataclasses
 import polars as pl
 import pytest
 
+from swapsim import stall
 from swapsim._core import lib
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import STALL_RULES
-from swapsim.stall import _native as stall
-from swapsim.stall._native_page import explain_page
-from swapsim.stall._native_rules import Rules, rules_of
-from swapsim.stall.config import StallContext
+from swapsim.stall import Rules, StallContext, explain_page, rules_of
+from swapsim.stall._native import decide_round
+from swapsim.stall.rules import explain_round
 from swapsim.stall.tables import STALL_PAGES
 
 DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
@@ -35,12 +35,17 @@ def page(**what: object) -> dict[str, object]:
     return CLEAN | what
 
 
+def reasons(context: StallContext, **what: object) -> list[str]:
+    """Explain what the rules make of a page."""
+    return explain_page(context, pl.DataFrame([page(**what)], schema=STALL_PAGES.schema))
+
+
 def lead(
     rules: str, *pages: dict[str, object], unseen: int = 0, **context: object
 ) -> tuple[list[dict[str, object]], dict[str, object]]:
     """Lead a list by the rules; return each page's way, and the end."""
     table = pl.DataFrame(list(pages), schema=STALL_PAGES.schema)
-    ways, end = stall.lead(StallContext(rules=rules, **context), table, unseen=unseen)  # type: ignore[arg-type]
+    ways, end = stall.process_pages(StallContext(rules=rules, **context), table, unseen=unseen)  # type: ignore[arg-type]
     return ways.to_dicts(), end
 
 
@@ -410,9 +415,9 @@ def test_the_nap_of_direct_reclaim_moves_from_the_round_to_the_list_with_patch_5
 ) -> None:
     """Until series-4 after a round below priority 10, then after each list, at any priority."""
     of_2013 = StallContext(rules=rules, **context)
-    at_round = stall.decide_round(of_2013, scanned=9, reclaimed=0, wanted=32)["sleeps"]
+    at_round = decide_round(of_2013, {"scanned": 9, "reclaimed": 0, "wanted": 32})
     early = rules in ("3.9", "mmotm", *SERIES[:4])
-    assert at_round == (["wait_iff_congested"] if naps and early else [])
+    assert at_round == ("wait_iff_congested" if naps and early else None)
     at_list = sleeps(decide(rules, taken=32, **context))
     direct = not context.get("kswapd") and not context.get("hibernation")
     late = rules in (*SERIES[4:], "3.11")
@@ -428,7 +433,7 @@ def test_no_nap_where_nothing_was_scanned_or_enough_reclaimed(
 ) -> None:
     """The loop has ended before it, or has nothing to wait for."""
     context = StallContext(rules=rules, priority=5)
-    assert stall.decide_round(context, wanted=32, **pages)["sleeps"] == []
+    assert decide_round(context, pages | {"wanted": 32}) is None
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
@@ -563,20 +568,20 @@ def test_a_list_of_6_1_that_is_all_unqueued_throttles_a_group_of_v1(
 @pytest.mark.parametrize(
     ("context", "pages", "asked"),
     [
-        ({"priority": 1}, {"scanned": 9, "reclaimed": 0}, ["noprogress"]),
-        ({"priority": 2}, {"scanned": 9, "reclaimed": 0}, []),
-        ({"priority": 0}, {"scanned": 9, "reclaimed": 0}, []),
-        ({"priority": 1}, {"scanned": 99, "reclaimed": 1}, []),
-        ({"priority": 1, "memcg": True}, {"scanned": 9, "reclaimed": 0}, []),
-        ({"priority": 1, "kswapd": True}, {"scanned": 9, "reclaimed": 0}, []),
+        ({"priority": 1}, {"scanned": 9, "reclaimed": 0}, "noprogress"),
+        ({"priority": 2}, {"scanned": 9, "reclaimed": 0}, None),
+        ({"priority": 0}, {"scanned": 9, "reclaimed": 0}, None),
+        ({"priority": 1}, {"scanned": 99, "reclaimed": 1}, None),
+        ({"priority": 1, "memcg": True}, {"scanned": 9, "reclaimed": 0}, None),
+        ({"priority": 1, "kswapd": True}, {"scanned": 9, "reclaimed": 0}, None),
     ],
 )
 def test_noprogress_of_6_1_is_for_global_direct_reclaim_at_priority_1(
     context: dict[str, int], pages: dict[str, int], asked: list[str]
 ) -> None:
     """With nothing reclaimed."""
-    found = stall.decide_round(StallContext(rules="6.1", **context), wanted=32, **pages)
-    assert found["sleeps"] == asked
+    found = decide_round(StallContext(rules="6.1", **context), pages | {"wanted": 32})
+    assert found == asked
 
 
 # Facts of the series, by their numbers, and what follows from the tables.
@@ -814,9 +819,9 @@ def test_a_reason_gives_the_numbers_and_the_rule() -> None:
         "flag writeback is set: 8 under writeback, at least 8 (T >> 2)",
         "flag congested is set: 9 dirty, as many as the 9 congested",
         "flag tail_lru_dirty is not set: 7 unqueued dirty, not the 32 taken",
-        "sleep congestion_wait is not asked for: 7 unqueued dirty, not the 32 taken; 0 marked for "
+        "sleep congestion_wait is not requested: 7 unqueued dirty, not the 32 taken; 0 marked for "
         "immediate reclaim",
-        "sleep wait_iff_congested is not asked for: that is for direct reclaim that does not "
+        "sleep wait_iff_congested is not requested: that is for direct reclaim that does not "
         "hibernate",
     ]
     assert stall.explain(StallContext(rules="3.11", memcg=True), counts)[0] == (
@@ -827,14 +832,14 @@ def test_a_reason_gives_the_numbers_and_the_rule() -> None:
 def test_a_round_gives_its_reason() -> None:
     """Where rules have an act there."""
     pages = {"scanned": 9, "reclaimed": 0, "wanted": 32}
-    assert stall.explain_round(StallContext(rules="6.1", priority=1), **pages) == [
-        "sleep noprogress is asked for: priority == 1 and none were reclaimed"
+    assert explain_round(StallContext(rules="6.1", priority=1), pages) == [
+        "sleep noprogress is requested: priority == 1 and none were reclaimed"
     ]
-    assert stall.explain_round(StallContext(rules="3.9", priority=11), **pages) == [
-        "sleep wait_iff_congested is not asked for: it is not so that priority < 10, some were "
+    assert explain_round(StallContext(rules="3.9", priority=11), pages) == [
+        "sleep wait_iff_congested is not requested: it is not true that priority < 10, some were "
         "scanned and too few reclaimed"
     ]
-    assert stall.explain_round(StallContext(rules="3.11"), **pages) == []
+    assert explain_round(StallContext(rules="3.11"), pages) == []
 
 
 @pytest.mark.parametrize(
@@ -900,7 +905,7 @@ def test_a_page_gives_its_reasons(
     rules: str, what: dict[str, object], context: dict[str, object], told: list[str]
 ) -> None:
     """What it counts as, which case it is, and why no other; whether it would be written."""
-    assert explain_page(StallContext(rules=rules, **context), page(**what)) == told  # type: ignore[arg-type]
+    assert reasons(StallContext(rules=rules, **context), **what) == told  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
@@ -913,9 +918,9 @@ def test_no_page_is_denied_without_a_reason(
     """Where a case or a write is denied, some condition is named; where it is not, none."""
     of = StallContext(rules=rules, kswapd=kswapd, flags=flags, **context)  # type: ignore[arg-type]
     for mark in (False, True):
-        told = explain_page(of, page(writeback=True, reclaim=mark))[1]
+        told = reasons(of, writeback=True, reclaim=mark)[1]
         assert "()" not in told
-        written = explain_page(of, page(dirty=True, reclaim=mark))[2]
+        written = reasons(of, dirty=True, reclaim=mark)[2]
         assert written.endswith("is written") or written.partition(": ")[2]
 
 

@@ -10,9 +10,8 @@ from swapsim.charts import colours
 from swapsim.charts.colours import FATES
 from swapsim.claims.tables import MEDIANS_BY_SIZE, PAIRED
 from swapsim.errors import InputError
+from swapsim.patches.stall_decisions import charts as patch_charts
 from swapsim.stall import charts as stall_charts
-from swapsim.stall import charts_lists as stall_charts_lists
-from swapsim.stall import charts_runs as stall_charts_runs
 from swapsim.stall.tables import DECIDED_LISTS, LED_PAGES, RULE_SPANS, STALL_AGREEMENT
 
 SPANS = pl.DataFrame(
@@ -85,7 +84,7 @@ def test_a_page_has_a_cell_for_each_rule_set() -> None:
 
 def test_figures_along_the_rule_sets_have_a_panel_a_metric() -> None:
     """A line a size, with its interval; the rule sets in their order."""
-    spec = stall_charts_runs.along_rules(MEDIANS, {"scanned": "pages scanned"}, title="t").to_dict()
+    spec = patch_charts.along_rules(MEDIANS, {"scanned": "pages scanned"}, title="t").to_dict()
     (panel,) = spec["concat"]
     assert panel["title"]["text"] == "pages scanned"
     assert panel["layer"][0]["encoding"]["x"]["sort"] == ["mmotm", "series-1"]
@@ -95,7 +94,7 @@ def test_figures_along_the_rule_sets_have_a_panel_a_metric() -> None:
 
 def test_a_step_shows_its_change_in_percent_or_from_nothing_its_figure() -> None:
     """Coloured where the rounds have one sign."""
-    rows = rows_of(stall_charts_runs.by_patch(STEPS, title="t").to_dict())
+    rows = rows_of(patch_charts.by_patch(STEPS, title="t").to_dict())
     told = {(row["metric"], row["policy"]): (row["seen"], row["text"]) for row in rows}
     assert told == {
         ("scanned", "series-1"): ("may fall or rise", "+10 %"),
@@ -110,7 +109,7 @@ def test_a_pair_that_is_not_alike_throughout_is_not_called_100() -> None:
     pairs = pl.DataFrame(
         [("3.9", "mmotm", 1000, 0.5, 0.9999, 1.0, 1.0)], schema=STALL_AGREEMENT.schema, orient="row"
     )
-    spec = stall_charts_lists.agreement(pairs, "flags", title="t").to_dict()
+    spec = stall_charts.agreement(pairs, "flags", title="t").to_dict()
     assert rows_of(spec) == [{"one": "3.9", "other": "mmotm", "percent": 99}]
 
 
@@ -121,7 +120,7 @@ def test_a_stretch_has_a_bar_for_each_list_by_what_is_decided_after_it() -> None
         {"rules": "mmotm", "nth": nth, "forced": forced, "waits": waits, "flags_set": flags}
         for nth, (forced, waits, flags) in enumerate(lists)
     ]
-    spec = stall_charts_lists.stretch(
+    spec = stall_charts.stretch(
         pl.DataFrame(rows, schema=DECIDED_LISTS.schema), title="t"
     ).to_dict()
     assert [row["decision"] for row in rows_of(spec)] == list(colours.STALLS)
@@ -134,10 +133,10 @@ def test_other_frames_are_refused() -> None:
     with pytest.raises(InputError, match="LED_PAGES"):
         stall_charts.pages_by_rules(SPANS, title="t")
     with pytest.raises(InputError, match="MEDIANS_BY_SIZE"):
-        stall_charts_runs.along_rules(STEPS, {}, title="t")
+        patch_charts.along_rules(STEPS, {}, title="t")
     with pytest.raises(InputError, match="PAIRED"):
-        stall_charts_runs.by_patch(MEDIANS, title="t")
+        patch_charts.by_patch(MEDIANS, title="t")
     with pytest.raises(InputError, match="STALL_AGREEMENT"):
-        stall_charts_lists.agreement(STEPS, "flags", title="t")
+        stall_charts.agreement(STEPS, "flags", title="t")
     with pytest.raises(InputError, match="DECIDED_LISTS"):
-        stall_charts_lists.stretch(STEPS, title="t")
+        stall_charts.stretch(STEPS, title="t")

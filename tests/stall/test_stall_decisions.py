@@ -12,15 +12,16 @@ from oracle_stall_recording import RULES, Kernel, Task, Temper
 from test_verify import PARTS, SEEDS, TEMPERS, alone, kernel, rows_of
 
 from swapsim.errors import InputError
-from swapsim.stall.agreement import (
-    agreement_table,
+from swapsim.stall import (
+    ReclaimRows,
+    decided_lists,
+    folio_fates,
     stall_agreement,
     stall_partings,
     stall_seconds,
     stall_timeline,
 )
-from swapsim.stall.recording import ReclaimRows
-from swapsim.stall.replay import decided_lists, folio_fates, sleeps_asked, summed_decisions
+from swapsim.stall.replay import agreement_table, sleeps_asked, summed_decisions
 from swapsim.stall.tables import (
     DECIDED_LISTS,
     FOLIO_FATES,
@@ -149,7 +150,7 @@ def test_a_trace_without_a_whole_list_is_refused() -> None:
     """There is nothing to decide then."""
     rows = history()
     empty = ReclaimRows(**{part: getattr(rows, part).clear() for part in PARTS})
-    with pytest.raises(InputError, match="no whole list"):
+    with pytest.raises(InputError, match="no complete list"):
         decided_lists(empty)
 
 

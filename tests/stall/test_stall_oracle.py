@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapsim import stall
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi.facts import STALL_CLEARS, STALL_RULES, STALL_SLEEPS, STALL_STEPS
-from swapsim.stall import _native as stall
-from swapsim.stall import _native_replay as stall_replay
-from swapsim.stall import _native_sleeps as stall_sleeps
-from swapsim.stall.config import StallContext
+from swapsim.stall import StallContext, _native
 from swapsim.stall.tables import (
     RECLAIM_FOLIOS,
     RECLAIM_LISTS,
@@ -88,7 +86,7 @@ def test_a_list_led_page_by_page_ends_as_the_oracles_does(
     context: oracle.Context, pages: list[oracle.Page], file: bool, unseen: int
 ) -> None:
     """Each page's way, the counters, flags and sleeps in their order agree."""
-    ways, end = stall.lead(context_of(context), led_table(pages), file=file, unseen=unseen)
+    ways, end = stall.process_pages(context_of(context), led_table(pages), file=file, unseen=unseen)
     expected, reclaim = oracle.shrink_list(context, pages, file=file, unseen=unseen)
     assert ways.rows() == [way.row() for way in expected]
     assert end == asdict(reclaim.counts) | reclaim.told()
@@ -176,21 +174,21 @@ def test_recorded_lists_are_decided_as_the_oracle_decides_them(
     rules: str, lists: list[tuple[oracle.Context, list[oracle.Row], bool, int]]
 ) -> None:
     """With the flags of the recording: fates, counters, flags, sleeps, and what is untold."""
-    decided = stall_replay.decide_lists(
+    decided, decided_fates = _native.decide_lists(
         folio_table([rows for _, rows, _, _ in lists]),
         list_table([(context, file, taken) for context, _, file, taken in lists]),
         rules,
     )
     fates = []
     for (context, rows, file, taken), found in zip(
-        lists, decided.lists.iter_rows(named=True), strict=True
+        lists, decided.iter_rows(named=True), strict=True
     ):
         by_rules = replace(context, rules=rules)
         expected = oracle.replay(by_rules, rows, file=file, taken=taken)
         check_list(found, expected)
         assert found["flags_before"] == context.flags
         fates += expected.fates
-    assert decided.fates.to_list() == fates
+    assert decided_fates.to_list() == fates
 
 
 @given(
@@ -212,14 +210,14 @@ def test_flags_of_their_own_history_are_led_on_by_node(
     lists: list[tuple[oracle.Context, list[oracle.Row], int, int, set[str]]],
 ) -> None:
     """A list begins with what the last list of its node left, less what was cleared since."""
-    history = stall_replay.History(
-        node=pl.Series([node for *_, node, _ in lists], dtype=pl.UInt32),
-        clears=pl.Series(
-            [sum(1 << STALL_CLEARS.index(why) for why in clears) for *_, clears in lists],
-            dtype=pl.UInt8,
-        ),
+    history = pl.DataFrame(
+        {
+            "node": [node for *_, node, _ in lists],
+            "clears": [sum(1 << STALL_CLEARS.index(why) for why in clears) for *_, clears in lists],
+        },
+        schema={"node": pl.UInt32, "clears": pl.UInt8},
     )
-    decided = stall_replay.decide_lists(
+    decided, _ = _native.decide_lists(
         folio_table([rows for _, rows, *_ in lists]),
         list_table([(context, True, taken) for context, _, taken, *_ in lists]),
         rules,
@@ -227,7 +225,7 @@ def test_flags_of_their_own_history_are_led_on_by_node(
     )
     flags = dict.fromkeys(range(3), 0)
     for (context, rows, taken, node, clears), found in zip(
-        lists, decided.lists.iter_rows(named=True), strict=True
+        lists, decided.iter_rows(named=True), strict=True
     ):
         for why in clears:
             flags[node] &= ~oracle.clears(rules, why)
@@ -277,7 +275,7 @@ def test_sums_decide_a_pass_of_6_1(context: oracle.Context, counts: oracle.Count
         orient="row",
     )
     sleeps = found["sleeps"] or [None]
-    assert stall_replay.decide_passes(table, context.rules).rows() == [
+    assert _native.decide_passes(table, context.rules).rows() == [
         (found["flags_set"], found["flags_after"], *sleeps)
     ]
 
@@ -293,9 +291,9 @@ def test_rounds_end_as_the_oracles_do(
 ) -> None:
     """The nap of 2013 and NOPROGRESS of 6.1; a round that could compact ends as one content."""
     pages = {"scanned": scanned, "reclaimed": reclaimed, "wanted": wanted}
-    found = stall.decide_round(context_of(context), **pages)
+    found = _native.decide_round(context_of(context), pages)
     expected = oracle.decide_round(context, scanned, reclaimed, wanted)
-    assert (found["sleeps"], found["flags_set"]) == (expected, 0)
+    assert ([found] if found else []) == expected
     row = dict.fromkeys(RECLAIM_ROUNDS.schema, 0) | asdict(context) | pages
     row |= {"memcg": int(context.memcg), "ready": wanted == 0, "throttle": None}
     table = pl.DataFrame(
@@ -303,7 +301,7 @@ def test_rounds_end_as_the_oracles_do(
         schema=RECLAIM_ROUNDS.schema,
         orient="row",
     )
-    told = stall_sleeps.decide_rounds(table, context.rules)["throttle"].to_list()
+    told = _native.decide_rounds(table, context.rules).to_list()
     assert told == (expected or [None])
 
 
@@ -321,7 +319,7 @@ def test_sleeps_last_or_are_declined_as_the_oracle_says(reason: str, hz: int, **
     """reclaim_throttle, congestion_wait and wait_iff_congested, with what each looks at."""
     row = dict.fromkeys(THROTTLES.schema, 0) | asked | {"reason": reason}
     table = pl.DataFrame([row], schema=THROTTLES.schema, orient="row")
-    timeout, declined = stall_sleeps.decide_sleeps(table, hz=hz).row(0)
+    timeout, declined = _native.sleep_lengths(table, hz=hz).row(0)
     assert timeout == oracle.sleep_us(reason, hz=hz, **asked)  # type: ignore[arg-type]
     assert (timeout == 0) == (declined is not None)
 
@@ -371,18 +369,18 @@ def test_a_recording_by_its_own_rules_gives_what_was_counted(
     A page that mmotm leads on under writeback is left out: columns do not say whether it still is.
     """
     pages = [replace(page, still=False) for page in pages]
-    ways, end = stall.lead(context_of(context), led_table(pages), unseen=1)
-    decided = stall_replay.decide_lists(
+    ways, end = stall.process_pages(context_of(context), led_table(pages), unseen=1)
+    decided, decided_fates = _native.decide_lists(
         folio_table([recording(context, pages)]),
         list_table([(context, True, end["taken"])]),
         context.rules,
     )
-    found = decided.lists.row(0, named=True)
+    found = decided.row(0, named=True)
     assert {name: found[name] for name in end if name in found} == {
         name: value for name, value in end.items() if name in found
     }
     assert found["untold"] == 0
-    assert len(decided.fates) == ways.height + ways["waited"].sum()
+    assert len(decided_fates) == ways.height + ways["waited"].sum()
 
 
 @given(
@@ -453,7 +451,7 @@ def test_a_folio_that_cannot_be_is_named(column: str, value: object, wrong: str)
     )
     lists = list_table([(oracle.Context("6.1"), True, 1)] * 2)
     with pytest.raises(InputError, match=wrong):
-        stall_replay.decide_lists(bad, lists, "6.1")
+        _native.decide_lists(bad, lists, "6.1")
 
 
 @pytest.mark.parametrize(
@@ -478,7 +476,7 @@ def test_a_list_that_cannot_be_is_named(column: str, value: object, wrong: str) 
         .alias(column)
     )
     with pytest.raises(InputError, match=wrong):
-        stall_replay.decide_lists(folios, bad, "6.1")
+        _native.decide_lists(folios, bad, "6.1")
 
 
 def test_lists_and_folios_of_different_number_are_refused() -> None:
@@ -486,9 +484,9 @@ def test_lists_and_folios_of_different_number_are_refused() -> None:
     folios = folio_table([[GOOD], [GOOD]])
     lists = list_table([(oracle.Context("6.1"), True, 1)] * 3)
     with pytest.raises(InputError, match="list 2 is row 2 of the lists, and the"):
-        stall_replay.decide_lists(folios, lists, "6.1")
+        _native.decide_lists(folios, lists, "6.1")
     with pytest.raises(InputError, match="list none is row 1 of the lists, and the folios have"):
-        stall_replay.decide_lists(folios, lists[:1], "6.1")
+        _native.decide_lists(folios, lists[:1], "6.1")
 
 
 def test_the_oracles_names_are_the_librarys() -> None:

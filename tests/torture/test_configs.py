@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapsim import reclaim as reclaim_package
-from swapsim import slots
+from swapsim import slots, stall
 from swapsim.ffi.facts import REMOVAL_WAYS, STALL_RULES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
@@ -23,8 +23,7 @@ from swapsim.reclaim.config import ReclaimConfig
 from swapsim.removal._native import remove_lists
 from swapsim.removal.tables import REMOVAL_PAGES
 from swapsim.slots.config import ChurnConfig, FillConfig, MeterConfig, SlotsConfig
-from swapsim.stall import _native as stall
-from swapsim.stall.config import StallContext
+from swapsim.stall import StallContext
 
 Small = dict[str, Any]
 

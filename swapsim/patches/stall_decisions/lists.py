@@ -11,9 +11,7 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi.facts import STALL_FLAGS, STALL_RULES
-from swapsim.stall._native import decide, explain, lead
-from swapsim.stall._native_rules import Act, Rules, rules_of
-from swapsim.stall.config import StallContext
+from swapsim.stall import Act, Rules, StallContext, decide, explain, process_pages, rules_of
 from swapsim.stall.tables import (
     CODE_CLAIMS,
     LED_ENDS,
@@ -189,18 +187,18 @@ def _meetings(context: StallContext, pages: pl.DataFrame, meetings: int) -> Iter
 def _process(context: StallContext, pages: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Process a list; where a pass decides, the pass has this list only."""
     scanned = pages.filter(~pl.col("locked")).select(STALL_PAGES.names())
-    paths, end = lead(context, scanned, unseen=pages.height - scanned.height)
+    paths, end = process_pages(context, scanned, unseen=pages.height - scanned.height)
     counts = {name: end[name] for name in _COUNTS}
     why = [_IN_THE_MIDDLE.format(end["slept"])] if end["slept"] else []
     why += explain(context, counts)
-    if rules_of(context.rules).decides == "pass":
+    if rules_of(context.rules).by_pass:
         end |= decide(context, counts, "pass")
         why += explain(context, counts, "pass")
     return paths, end | {"why": why}
 
 
 _IN_THE_MIDDLE: Final = (
-    "sleep congestion_wait is asked for in the middle, {} x: a marked page, and the flag writeback"
+    "sleep congestion_wait is requested {} x before the end: a marked page, and the flag writeback"
 )
 
 _COUNTS: Final = (

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pages under the rules: what becomes of each page of a list, and why."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from swapsim.errors import InputError
+from swapsim.ffi.facts import STALL_COUNTERS, STALL_FLAGS, STALL_LIST_MAX, STALL_TROUBLE
+from swapsim.stall._native import PageByPage, page_bits
+from swapsim.stall.config import StallContext
+from swapsim.stall.rules import Rules, rules_of
+from swapsim.stall.tables import STALL_PAGES, STALL_WAYS
+
+
+def process_pages(
+    context: StallContext, pages: pl.DataFrame, *, file: bool = True, unseen: int = 0
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Process a list page by page, to its end.
+
+    Parameters
+    ----------
+    context : StallContext
+    pages : polars.DataFrame
+        Schema STALL_PAGES, in the order in which reclaim meets them.
+    file : bool
+        Whether it is a list of file pages.
+    unseen : int
+        Pages that were taken but are locked, not evictable or not to be unmapped.
+
+    Returns
+    -------
+    ways : polars.DataFrame
+        Schema STALL_WAYS: what became of each page.
+    end : dict
+        The counters; flags_set, flags_cleared, flags_after; sleeps at the end, in order; slept,
+        the number of sleeps of case 1 before the end.
+
+    Raises
+    ------
+    InputError
+        No page was taken, or too many.
+    """
+    STALL_PAGES.check(pages)
+    taken = int(pages["pages"].sum()) + unseen
+    if not 1 <= taken <= STALL_LIST_MAX:
+        raise InputError(f"{taken} pages taken: give 1 to {STALL_LIST_MAX}", field="pages")
+    by_page = PageByPage(context, file=file, taken=taken)
+    rows = zip(pages.iter_rows(named=True), page_bits(pages).tolist(), strict=True)
+    ways = [by_page.process(page, bits) for page, bits in rows]
+    return pl.DataFrame(ways, schema=STALL_WAYS.schema, orient="row"), by_page.end()
+
+
+def explain_page(context: StallContext, page: pl.DataFrame) -> list[str]:
+    """Return what the rules make of a page at each of their tests, and why.
+
+    Parameters
+    ----------
+    context : StallContext
+        Its flags are those that the page's tests see.
+    page : polars.DataFrame
+        One row of STALL_PAGES or of RECLAIM_FOLIOS.
+
+    Returns
+    -------
+    list of str
+        What the page counts as; the result of the writeback test; where the page goes on after
+        that, the result of the dirty test if it is dirty there.
+    """
+    rules, file = rules_of(context.rules), page["file"].item()
+    mark = page["marked"] if "marked" in page.columns else page["reclaim"]
+    marked = bool(mark.fill_null(page["reclaim"]).item())
+    by_page = PageByPage(context, file=file, taken=1)
+    by_page.meet(int(page_bits(page)[0]), 1)
+    counted = [name for name in STALL_COUNTERS if by_page.counts[name]]
+    found = [f"counts as {', '.join(counted) or 'nothing'}"]
+    if by_page.fate != "goes-on":
+        return [*found, _case(by_page.fate, rules, context, file=file, marked=marked)]
+    by_page.dirty()
+    late = "" if rules.counted == "at_top" else "counts, and "
+    why = _why_not_written(rules, context, marked=marked) if file else []
+    verdict = "is written" if by_page.fate == "write" else f"is not written: {', '.join(why)}"
+    return [*found, "not under writeback: goes on", f"if dirty, it {late}{verdict}"]
+
+
+def _case(fate: str, rules: Rules, context: StallContext, *, file: bool, marked: bool) -> str:
+    """Return the case of writeback of a page, and why it is none of the others."""
+    no_1 = ", ".join(_why_not_1(rules, context, marked=marked))
+    no_3 = ", ".join(_why_not_3(rules, context, file=file, marked=marked))
+    of_v1 = " of v1" if rules.waits_for_legacy else ""
+    return {
+        "case-1": "case 1: kswapd, marked, and the zone is flagged writeback",
+        "case-2": f"case 2: no case 1 ({no_1}), no case 3 ({no_3})",
+        "case-3": f"case 3: a memory cgroup{of_v1}, marked; no case 1 ({no_1})",
+    }[fate]
+
+
+def _holding(reasons: Mapping[str, bool]) -> list[str]:
+    return [why for why, holds in reasons.items() if holds]
+
+
+def _why_not_1(rules: Rules, context: StallContext, *, marked: bool) -> list[str]:
+    if rules.case_1 == "none":
+        return [f"{rules.name} has none"]
+    flagged = bool(context.flags & STALL_FLAGS["writeback"])
+    return _holding(
+        {
+            "not kswapd": not context.kswapd,
+            "not marked": not marked,
+            "the zone is not flagged writeback": not flagged,
+        }
+    )
+
+
+def _why_not_3(rules: Rules, context: StallContext, *, file: bool, marked: bool) -> list[str]:
+    enters = context.fs or (context.io and not file)
+    return _holding(
+        {
+            "global reclaim": not context.memcg,
+            "cgroup v2": rules.waits_for_legacy and context.memcg and context.sane,
+            "not marked": not marked,
+            "may not enter the filesystem": rules.waits_entering_fs and not enters,
+            "no IO": not rules.waits_entering_fs and not context.io,
+        }
+    )
+
+
+def _why_not_written(rules: Rules, context: StallContext, *, marked: bool) -> list[str]:
+    flagged = rules.writes == "below_10" or bool(context.flags & STALL_FLAGS["tail_lru_dirty"])
+    in_trouble = rules.writes != "below_10" or context.priority < STALL_TROUBLE
+    return _holding(
+        {
+            "not kswapd": not context.kswapd,
+            f"priority {context.priority}": not in_trouble,
+            "the zone is not flagged tail_lru_dirty": not flagged,
+            "not marked": rules.writes == "flagged_and_marked" and not marked,
+        }
+    )

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The rules by which reclaim stalls: a row of ``stall_rules.h`` in words, and what it decides.
+
+A decision at the end of a list, of a pass or of a round is a program of acts: each sets a flag,
+requests a sleep or wakes the flushers, if its test holds for this caller. Letters stand for the
+counters: T taken, D dirty, U unqueued dirty, C congested, W under writeback, I immediate.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from swapsim.ffi.facts import STALL_PRIORITY_MAX
+from swapsim.stall import _native
+from swapsim.stall.config import StallContext
+
+_SCOPES: Final = {
+    "any": "all reclaim",
+    "global": "global reclaim",
+    "kswapd": "kswapd",
+    "kswapd_or_sane_memcg": "kswapd, or a memory cgroup of v2",
+    "direct": "direct reclaim that does not hibernate",
+    "throttled_direct": "direct reclaim that may be stalled",
+    "legacy_memcg": "a memory cgroup of v1",
+    "global_direct": "global direct reclaim",
+}
+_NUMBERS: Final = {
+    "dirty": ("D", "dirty"),
+    "unqueued_dirty": ("U", "unqueued dirty"),
+    "congested": ("C", "congested"),
+    "writeback": ("W", "under writeback"),
+    "immediate": ("I", "marked for immediate reclaim"),
+    "taken": ("T", "taken"),
+    "file_taken": ("file T", "taken of files"),
+    "share": ("T >> (12 - priority)", ""),
+    "none": ("", ""),
+}
+_CONDITIONS: Final = {
+    "always": "always",
+    "flagged": "the flag congested is set",
+    "in_trouble": "priority < 10, some were scanned and too few reclaimed",
+    "no_progress": "priority == 1 and none were reclaimed",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """One act of a program: ``struct sws_stall_act``, its numbers as the words of their enums.
+
+    Attributes
+    ----------
+    place : str
+        At whose end it is done: ``list``, ``pass`` or ``round``.
+    does : str
+        ``set``, ``sleep`` or ``wake``.
+    what : str
+        The flag, or the sleep; empty for ``wake``.
+    scope, test, number, of : str
+        Whose reclaim it is for, and which numbers its test compares.
+    """
+
+    place: str
+    does: str
+    what: str
+    scope: str
+    test: str
+    number: str
+    of: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """One set of rules: ``struct sws_stall_rules``, which explains each field.
+
+    Attributes
+    ----------
+    name : str
+        One of STALL_RULES.
+    counted, case_1, writes, decides, isolated : str
+        Words of their enums.
+    congested_by : frozenset of str
+        Which pages count as congested.
+    acts : tuple of Act
+        In the order in which they are done.
+    clears : dict of str to int
+        The flags that each of STALL_CLEARS clears.
+    """
+
+    name: str
+    counted: str
+    congested_by: frozenset[str]
+    counts_base_pages: bool
+    asks_buffers: bool
+    asks_nfs: bool
+    case_1: str
+    activates: bool
+    waits_for_legacy: bool
+    waits_entering_fs: bool
+    retries: bool
+    writes: str
+    decides: str
+    acts: tuple[Act, ...]
+    clears: dict[str, int]
+    isolated: str
+
+    def at(self, place: str) -> tuple[Act, ...]:
+        """Return the acts at the end of a list, a pass or a round."""
+        return tuple(act for act in self.acts if act.place == place)
+
+    @property
+    def by_pass(self) -> bool:
+        """Return whether passes set the flags, not lists; a cgroup has its own congestion then."""
+        return self.decides == "pass"
+
+    @property
+    def goes_on_after(self) -> tuple[str, ...]:
+        """Return the cases of writeback after which a page goes on to the next test."""
+        cases = {"case-1": self.case_1 == "sleep_locked", "case-3": not self.retries}
+        return tuple(case for case, goes_on in cases.items() if goes_on)
+
+
+def rules_of(name: str) -> Rules:
+    """Return a set of rules.
+
+    Parameters
+    ----------
+    name : str
+        One of STALL_RULES.
+
+    Raises
+    ------
+    ConfigError
+        There is no such rule set.
+    """
+    row = _native.rules_row(name)
+    acts = tuple(Act(**act) for act in row.pop("acts"))
+    return Rules(name=name, acts=acts, **row)
+
+
+def explain(context: StallContext, counts: Mapping[str, int], place: str = "list") -> list[str]:
+    """Return one sentence for each act of a rule set: whether it is done, and why.
+
+    Parameters
+    ----------
+    context, counts, place
+        As for `decide`.
+
+    Raises
+    ------
+    InputError
+        As for `decide`.
+    """
+    found = _native.reasons(context, counts, place)
+    acts = rules_of(context.rules).at(place)
+    immediate = counts.get("immediate", 0)
+    return [
+        _sentence(act, reason, context.priority, immediate)
+        for act, reason in zip(acts, found, strict=True)
+    ]
+
+
+def explain_round(context: StallContext, pages: Mapping[str, int]) -> list[str]:
+    """Return the reason of the only act at the end of a round; empty if the rules have none."""
+    reason = _native.round_reason(context, pages)
+    if reason is None:
+        return []
+    return [_sentence(rules_of(context.rules).at("round")[0], reason, context.priority, 0)]
+
+
+def _sentence(act: Act, reason: Any, priority: int, immediate: int) -> str:
+    """Return whether an act is done, and why: ``struct sws_stall_reason`` in words."""
+    subject = {"set": f"flag {act.what}", "sleep": f"sleep {act.what}", "wake": "the flushers"}
+    verb = {"set": "is {}set", "sleep": "is {}requested", "wake": "are {}woken"}[act.does]
+    done = reason.in_scope and reason.holds
+    why = (
+        _comparison(act, reason, priority, immediate)
+        if reason.in_scope
+        else f"that is for {_SCOPES[act.scope]}"
+    )
+    return f"{subject[act.does]} {verb.format('' if done else 'not ')}: {why}"
+
+
+def _comparison(act: Act, reason: Any, priority: int, immediate: int) -> str:
+    """Return what a test compared, and its result."""
+    found = f"{reason.number} {_NUMBERS[act.number][1]}"
+    limit = f"the {reason.of} {_NUMBERS[act.of][1]}"
+    share = f"{reason.of} (T >> {STALL_PRIORITY_MAX - priority})"
+    compared = f"{found}, {'as many as' if reason.number == reason.of else 'not'} {limit}"
+    at_least = f"{found}, {'at least' if reason.holds else 'fewer than'} {share}"
+    words = {
+        "some": found,
+        "some_at_least": at_least if reason.number else found,
+        "some_equal": compared if reason.number else found,
+        "equal": compared,
+        "equal_or_immediate": f"{compared}; {immediate} {_NUMBERS['immediate'][1]}",
+    }
+    held = "" if reason.holds else "it is not true that "
+    return words.get(act.test) or f"{held}{_CONDITIONS[act.test]}"
