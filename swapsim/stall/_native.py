@@ -287,7 +287,7 @@ def decide(context: StallContext, counts: Mapping[str, int], place: str = "list"
 
 def reasons(context: StallContext, counts: Mapping[str, int], place: str) -> list[Any]:
     """Return ``struct sws_stall_reason`` for each act at the end of a list or a pass."""
-    settings, found = _struct_of(context), []
+    settings, found = _struct_of(context), list[Any]()
     counted, reason = _counts_of(counts, settings, place), ffi.new("struct sws_stall_reason *")
     while (
         lib.sws_stall_explain(settings, _PLACES[place], counted, len(found), reason) == lib.SWS_OK
@@ -341,7 +341,7 @@ class PageByPage:
     @property
     def fate(self) -> str:
         """Return what the rules make of the page in hand, a word of STALL_FATE."""
-        return facts.STALL_FATES[self._list.fate]
+        return facts.STALL_FATES[int(self._list.fate)]
 
     def meet(self, bits: int, pages: int) -> None:
         """Make the accounting and the writeback test of the next page."""

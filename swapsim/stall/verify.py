@@ -46,7 +46,7 @@ from swapsim.traces.folder import provenance
 TICKS: Final = 250
 """Timer ticks a second of a kernel whose trace.toml does not say."""
 
-_STEPS_BY_FATE: Final = {
+_STEPS_BY_FATE: Final[dict[str, tuple[str, ...]]] = {
     "unmet": ("lock", "evictable", "mapped"),
     "goes-on": (
         *("reference_activate", "reference_keep", "demote", "swap", "unmap", "pinned"),
@@ -61,9 +61,9 @@ _STEPS_BY_FATE: Final = {
 }
 """Steps at which a folio can end, by what the rules make of it; a written one may go on."""
 
-_ACTIVATED: Final = ("activated", "culled")
-_KEPT: Final = ("kept",)
-_OUTCOMES_BY_STEP: Final = {
+_ACTIVATED: Final[tuple[str, ...]] = ("activated", "culled")
+_KEPT: Final[tuple[str, ...]] = ("kept",)
+_OUTCOMES_BY_STEP: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("evictable", "reference_activate", "unmap", "pinned"), _ACTIVATED),
     **dict.fromkeys(("pageout_activate", "release"), _ACTIVATED),
     "demote": FOLIO_OUTCOME.words,
@@ -354,7 +354,7 @@ def _outcome_counters(lists: ReclaimLists) -> dict[str, pl.Series]:
         values = np.where(those, pages, 0)
         return np.add.reduceat(values, lists.starts) if len(pages) else np.zeros(0)
 
-    def at(name: str) -> Numbers:
+    def at(name: str) -> Any:
         return step == STALL_STEPS.index(name)
 
     # A folio that is no longer lazyfree is anonymous when it is activated. Of those whose

@@ -394,4 +394,4 @@ def test_a_round_at_fault_is_told_with_its_reason(rules: str, sleep: str) -> Non
     wrong = change(rows.rounds, rows.rounds["seq"][0], throttle="congested")
     told = verify_stalls(replace(rows, rounds=wrong), rules=rules).first
     assert told[0].startswith("first mismatch: the round of pass ")
-    assert told[-1].startswith(f"  rules:  sleep {sleep} is not asked for: ")
+    assert told[-1].startswith(f"  rules:  sleep {sleep} is not requested: ")
