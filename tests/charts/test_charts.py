@@ -92,7 +92,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "acquisitions_by_site": lambda: mapping_charts.acquisitions_by_site(SITES),
     "agreement": lambda: stall_charts.agreement(PAIRS, "flags", title="T"),
     "along_rules": lambda: stall_decisions.charts.along_rules(
-        stall.MEDIANS.schema, {"scanned": "pages"}, title="T"
+        stall.MEDIANS, {"scanned": "pages"}, title="T"
     ),
     "beside_the_lab": lambda: stall_decisions.charts.beside_the_lab(GUESTS, {"a": "A"}, title="T"),
     "beside_the_mail": lambda: stall_decisions.charts.beside_the_mail(simulated.CELLS, title="T"),
@@ -210,7 +210,7 @@ def test_each_key_of_names_chooses(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["over_time", "lives", "slots_over_time", "gain_along", "metric_along", "stretch"]
+    "name", ["over_time", "page_states", "slots_over_time", "gain_along", "metric_along", "stretch"]
 )
 def test_time_and_place_can_be_moved_along(name: str) -> None:
     """By dragging and by the wheel with Ctrl, which alone moves the page."""

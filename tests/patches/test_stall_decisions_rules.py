@@ -6,7 +6,7 @@ from itertools import pairwise
 import polars as pl
 import pytest
 
-from swapsim.errors import InputError
+from swapsim.errors import ConfigError
 from swapsim.ffi.facts import STALL_RULES
 from swapsim.patches import stall_decisions as patch
 from swapsim.stall import rules_of
@@ -58,5 +58,5 @@ def test_since_is_who_began_it() -> None:
 
 def test_a_rule_set_that_is_not_there_is_named() -> None:
     """With those that are."""
-    with pytest.raises(InputError, match=r"'2\.6'.*mmotm"):
+    with pytest.raises(ConfigError, match=r"'2\.6'.*mmotm"):
         rules_of("2.6")
