@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A command whose memory is bounded (``ulimit -v``) runs in a process of its own.
+"""Run a command with limited memory (``ulimit -v``) in a child process.
 
-Where memory runs out a library does as it likes: polars aborts, jemalloc writes a hundred thousand
-lines, OpenBLAS exits. None of that can be caught in the process itself. So it is left to a child
-whose stderr only we write to, and this process says the one line if the child cannot. What has not
-even enough for the libraries is not begun: Python itself may then try to import one for ever.
+Libraries do not survive a lack of memory: polars aborts, jemalloc writes a hundred thousand lines,
+OpenBLAS exits. A process cannot catch that itself. So a child does the work, with a stderr that
+only swapsim writes to, and the parent prints the one line of an error if the child cannot. With too
+little memory for the libraries the work does not begin: Python could then try an import for ever.
 """
 
 import os
@@ -24,20 +24,20 @@ from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_DATA, getrlimit
 from swapsim import interrupt
 
 _LEAST_BYTES = 1 << 30
-"""What the libraries take to be imported, with room for a small table."""
+"""Memory that the libraries and a small table need."""
 
 _STDERR = 2
-_UNFORESEEN = 1
+_UNEXPECTED = 1
 
 
 def bound() -> int | None:
-    """Return the bytes that this process is bounded to, if it is."""
+    """Return the memory limit of this process in bytes, if it has one."""
     limits = {getrlimit(kind)[0] for kind in (RLIMIT_AS, RLIMIT_DATA)} - {RLIM_INFINITY}
     return min(limits, default=None)
 
 
 def in_a_child(work: Callable[[], int], limit: int) -> int:
-    """Let a child do the work; return its exit code, or 2 and say why if it has none."""
+    """Run the work in a child; return its exit code, or 2 with a message if it has none."""
     if limit < _LEAST_BYTES:
         return _refuse(f"needs {_LEAST_BYTES >> 20} MB of memory and more", limit)
     signal(SIGCHLD, SIG_DFL)
@@ -47,22 +47,22 @@ def in_a_child(work: Callable[[], int], limit: int) -> int:
     if not child:
         try:
             pthread_sigmask(SIG_SETMASK, before)
-            _keep_stderr_for_us()
+            _reserve_stderr()
             os.write(answer, bytes([work()]))
             sys.stdout.flush()
         finally:
-            os._exit(_UNFORESEEN)
+            os._exit(_UNEXPECTED)
     os.close(answer)
     ended = os.waitstatus_to_exitcode(_wait_for(child))
-    if said := os.read(answers, 1):
-        return said[0]
+    if code := os.read(answers, 1):
+        return code[0]
     if ended == interrupt.CODE or -ended in interrupt.SIGNALS:
         return interrupt.CODE
     return _refuse("ended without an answer, as a rule for want of memory", limit)
 
 
 def _wait_for(child: int) -> int:
-    """Return a child's status; hand on signals, save those that the terminal sends to both."""
+    """Return a child's status; forward signals, except those that the terminal sends to both."""
     while True:
         came = sigwaitinfo({*interrupt.SIGNALS, SIGCHLD})
         if came.si_signo != SIGCHLD:
@@ -74,7 +74,7 @@ def _wait_for(child: int) -> int:
             return status
 
 
-def _keep_stderr_for_us() -> None:
+def _reserve_stderr() -> None:
     sys.stderr = os.fdopen(os.dup(_STDERR), "w", buffering=1, errors="backslashreplace")
     os.dup2(os.open(os.devnull, os.O_WRONLY), _STDERR)
 

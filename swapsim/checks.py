@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that configs make of their fields: each error quotes the field and its value."""
+"""Checks of configs: each ConfigError quotes the field and its value."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from swapsim.errors import ConfigError
 
-if TYPE_CHECKING:  # a stub's own
+if TYPE_CHECKING:  # only type checkers have this module
     from _typeshed import DataclassInstance
 
 
 def check_number(
     name: str, value: object, low: int, high: int | None = None, why: str = ""
 ) -> None:
-    """Refuse what is no whole number from low on, or from low to high; why stands behind."""
+    """Require an integer of at least `low`, and at most `high`; `why` ends the message."""
     if (
         not isinstance(value, Integral)
         or int(value) < low
@@ -26,19 +26,19 @@ def check_number(
 
 
 def check_share(name: str, value: object) -> None:
-    """Refuse what is no share above 0 and up to 1."""
+    """Require a number above 0 and up to 1."""
     if not isinstance(value, Real) or not 0 < float(value) <= 1:
         raise ConfigError(f"{name}={value!r}: choose a number above 0 and up to 1")
 
 
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
-    """Refuse what is none of the choices."""
+    """Require one of the choices."""
     if value not in (known := tuple(choices)):
         raise ConfigError(f"{name}={value!r}: choose one of {', '.join(map(str, known))}")
 
 
 def check_flags(config: "DataclassInstance") -> None:
-    """Refuse what is neither True nor False in a field that is one of them."""
+    """Require True or False in each field of type bool."""
     for field in fields(config):
         value = getattr(config, field.name)
         if field.type is bool and not isinstance(value, bool):

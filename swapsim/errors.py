@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One family of errors; each message is one line: what, where, what to do."""
+"""The errors of swapsim; each message is one line: what is wrong, where, and what to do."""
 
 from collections.abc import Sized
 from pathlib import Path
 
 
 class SwapsimError(Exception):
-    """Any failure that swapsim foresees; its text is one line fit for a terminal."""
+    """A failure that swapsim foresees; its text is one line for a terminal."""
 
 
 class InputError(SwapsimError, ValueError):
-    """Bad input: a file, a line, a field or a table that does not fit.
+    """A file, a line, a field or a table that does not fit.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class InputError(SwapsimError, ValueError):
         if field is not None:
             where.append(f"field '{field}'")
         super().__init__(f"{', '.join(where)}: {message}" if where else message)
-        self._said = (message, path, line, field)
+        self._parts = (message, path, line, field)
 
     def of(self, path: str | Path) -> "InputError":
-        """Return the same error, of this file if it does not name one yet."""
-        message, known, line, field = self._said
+        """Return the same error, with this path if it has none yet."""
+        message, known, line, field = self._parts
         return InputError(message, path=known or path, line=line, field=field)
 
 
@@ -51,7 +51,7 @@ class ConfigError(SwapsimError, ValueError):
 
 
 class NativeError(SwapsimError):
-    """The C library returned a code that its caller could not foresee."""
+    """The C library returned an unexpected error code."""
 
 
 class NativeMemoryError(NativeError, MemoryError):
@@ -59,19 +59,6 @@ class NativeMemoryError(NativeError, MemoryError):
 
 
 def require_some(given: Sized, field: str) -> None:
-    """Refuse to run over nothing.
-
-    Parameters
-    ----------
-    given : sized
-        Cases, fits, seeds: what a function runs over.
-    field : str
-        Its name.
-
-    Raises
-    ------
-    InputError
-        There is none.
-    """
+    """Raise an InputError that names the field if a collection of cases, fits or seeds is empty."""
     if not len(given):
         raise InputError("nothing to run: give at least one", field=field)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Progress bars: on a terminal where they are asked for, in a notebook where a cell takes long."""
+"""Progress bars: on a terminal on request, in a notebook when a cell takes long."""
 
 import sys
 import time
@@ -12,29 +12,31 @@ from tqdm import tqdm
 Thing = TypeVar("Thing")
 
 LONG_SECONDS: Final = 5.0
-"""A notebook's cell that takes longer shows a bar, whether it was asked for or not."""
+"""A cell of a notebook that takes longer shows a bar without a request."""
 
 WIDGET: Final = "application/vnd.jupyter.widget-view+json"
 
 
 class Bar(Protocol):
-    """What counts up."""
+    """A counter of work that is done."""
 
     def update(self, n: int = 1) -> object:
-        """Count so many more."""
+        """Count `n` more."""
 
 
 @contextmanager
 def bar(total: int, desc: str, unit: str, *, shown: bool) -> Iterator[Bar]:
-    """Give a bar for so many things to be done.
+    """Yield a bar for a number of steps.
 
     Parameters
     ----------
     total : int
+        Number of steps.
     desc, unit : str
-        What is done, and of what.
+        What is done, and what a step is.
     shown : bool
-        Show it on stderr, or in a notebook at once; a notebook shows it after LONG_SECONDS anyway.
+        Show the bar on stderr, or at once in a notebook; a notebook shows it after LONG_SECONDS
+        anyway.
     """
     if not _in_notebook():
         with TextBar(total=total, desc=desc, unit=f" {unit}", disable=not shown) as text:
@@ -49,14 +51,7 @@ def bar(total: int, desc: str, unit: str, *, shown: bool) -> Iterator[Bar]:
 
 
 def over(things: Collection[Thing], desc: str, unit: str) -> Iterator[Thing]:
-    """Go through things one by one; a notebook shows a bar if that takes long.
-
-    Parameters
-    ----------
-    things : collection
-    desc, unit : str
-        As for `bar`.
-    """
+    """Yield things one by one; a notebook shows a `bar` if that takes long."""
     with bar(len(things), desc, unit, shown=False) as counted:
         for thing in things:
             yield thing
@@ -64,22 +59,21 @@ def over(things: Collection[Thing], desc: str, unit: str) -> Iterator[Thing]:
 
 
 def _in_notebook() -> bool:
-    """Whether this is the kernel of a notebook: then IPython is there already."""
-    there = sys.modules.get("IPython")
-    return there is not None and hasattr(there.get_ipython(), "kernel")
+    """Whether this is the kernel of a notebook, which has imported IPython."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 class TextBar(tqdm):  # type: ignore[type-arg]
-    """A bar without tqdm's thread, which draws late bars again, and warns if it cannot begin."""
+    """A bar without the thread of tqdm, which warns if it cannot start."""
 
     monitor_interval = 0
 
 
 class _NotebookBar:
-    """A bar that appears once it has run for a while, as a widget and nothing else.
+    """A bar that appears after a delay, as a widget without text.
 
-    What is shown has no text: a notebook's comparison leaves widgets out, and would hold any text
-    against the committed output, where there is none.
+    The comparison of a notebook with its committed outputs ignores widgets, but not texts.
     """
 
     def __init__(self, total: int, desc: str, unit: str, *, delay: float) -> None:

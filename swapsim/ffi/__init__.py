@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The C extension: its facts, its error codes, its structs as numpy types."""
+"""The C extension: its facts, its error codes, and its structs as numpy types."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Codes of the C library as exceptions."""
+"""Error codes of the C library as exceptions."""
 
 from swapsim import interrupt
 from swapsim._core import ffi, lib
@@ -7,7 +7,7 @@ from swapsim.errors import NativeError, NativeMemoryError
 
 
 def check(code: int) -> None:
-    """Raise what a negative code of the C library stands for, or a Ctrl-C that was lost.
+    """Raise the exception of a negative code, or a KeyboardInterrupt that Python dropped.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""C structs as numpy types, so that an array of the one is an array of the other."""
+"""C structs as numpy types, so that arrays of both have the same memory layout."""
 
 from typing import Any
 

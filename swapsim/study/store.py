@@ -21,13 +21,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib.metadata import version
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
-from swapsim import __version__
 from swapsim import io as swapsim_io
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root
@@ -72,7 +72,7 @@ def identity(
         "arguments": fingerprint(arguments),
         "points": fingerprint(list(points)),
         "batch_points": batch_points,
-        "swapsim": __version__,
+        "swapsim": version("swapsim"),
         "code": code,
     }
 

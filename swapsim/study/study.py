@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Final
 
 import polars as pl
 
-from swapsim import __version__
 from swapsim import io as swapsim_io
 from swapsim.errors import ConfigError, InputError, SwapsimError
 from swapsim.io.paths import data_root
@@ -175,7 +175,7 @@ class Study:
         """
         metadata = {
             "result": self.name,
-            "swapsim": __version__,
+            "swapsim": version("swapsim"),
             **(self._decides() if decides is None else decides),
             "rows": _digest_of(rows),
         }

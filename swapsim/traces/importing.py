@@ -4,12 +4,12 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from swapsim import __version__
 from swapsim.errors import InputError
 from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
@@ -127,7 +127,11 @@ def import_text(
                 "lines": counts.lines,
                 "clock": counts.clock,
             },
-            "import": {"swapsim": __version__, "parser": PARSER_VERSION, "keep_going": keep_going},
+            "import": {
+                "swapsim": version("swapsim"),
+                "parser": PARSER_VERSION,
+                "keep_going": keep_going,
+            },
             "lost": {
                 "overwritten": counts.overwritten,
                 "gaps_of_unknown_size": counts.gaps,
