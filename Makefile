@@ -9,6 +9,10 @@ BIN := .venv/bin
 CORE := $(shell find corelib -name '*.[ch]' -o -name CMakeLists.txt -o -name '*.py')
 PACKAGES := $(shell find swapsim -type d -not -name __pycache__)
 C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
+TEXTS := swapsim corelib tests data/capture README.md patches notebooks
+# Ignored: data, names of files, and the base64 text of images in notebooks.
+CODESPELL = $(BIN)/codespell --skip '*.parquet,*.csv,*/fuzz/corpus/*,tests/style/words.txt' \
+    --ignore-words-list simpy --ignore-regex '[A-Za-z0-9+/]{50,}={0,2}|\bworld\.csv'
 CMAKE = PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 FUZZERS ?= $(patsubst corelib/fuzz/fuzz_%.c,%,$(wildcard corelib/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
@@ -48,12 +52,14 @@ report: setup ## run all notebooks on the shipped traces, write build/report
 test: setup test-style test-c test-python ## set up and run all tests
 
 test-style:
-	$(call say,style: ruff; mypy; clang-format)
+	$(call say,style: ruff; mypy; clang-format; codespell)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	cd data/capture && ../../$(BIN)/mypy --strict capture.py lab.py
 	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
+	$(CODESPELL) --builtin clear $(TEXTS)
+	$(CODESPELL) --dictionary tests/style/words.txt corelib tests/test_c_layers.py
 
 test-c: setup
 	$(call say,C units under AddressSanitizer and UndefinedBehaviorSanitizer)

@@ -40,12 +40,12 @@ static bool are_same(const struct found *one, const struct found *other)
 
 int main(void)
 {
-	static struct found alone, beside[2];
+	static struct found alone, parallel[2];
 	pthread_t threads[2];
 
 	work(&alone);
 	for (int i = 0; i < 2; i++)
-		if (pthread_create(&threads[i], NULL, work, &beside[i]))
+		if (pthread_create(&threads[i], NULL, work, &parallel[i]))
 			return 1;
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
@@ -55,6 +55,6 @@ int main(void)
 	}
 	for (int i = 0; i < 2; i++)
 		printf("thread %d: %s\n", i,
-		       are_same(&beside[i], &alone) ? "as one alone" : "something else");
+		       are_same(&parallel[i], &alone) ? "as one alone" : "something else");
 	return 0;
 }

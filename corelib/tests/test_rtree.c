@@ -651,12 +651,12 @@ static void a_batch_insert_without_nodes_is_undone(void)
 	free(rows);
 }
 
-#define CHECK_BROKEN(damage, mend)                                                                 \
+#define CHECK_BROKEN(damage, repair)                                                               \
 	do {                                                                                       \
 		damage;                                                                            \
 		CHECK(sws_forest_verify(forest, &reason) == SWS_ERROR_BROKEN);                     \
 		CHECK(strcmp(reason, "every invariant holds") != 0);                               \
-		mend;                                                                              \
+		repair;                                                                            \
 		check_verified(forest);                                                            \
 	} while (0)
 

@@ -53,8 +53,8 @@ int sws_des_new(const struct sws_des_config *config, struct sws_des **out)
 	if (!self->cpus || !self->sites || !self->heap)
 		goto out;
 	for (uint32_t cpu = 0; cpu < config->cpus; cpu++) {
-		self->cpus[cpu].first_caller = NOBODY;
-		self->cpus[cpu].last_caller = NOBODY;
+		self->cpus[cpu].first_caller = NO_CPU;
+		self->cpus[cpu].last_caller = NO_CPU;
 	}
 	error = SWS_OK;
 	*out = self;

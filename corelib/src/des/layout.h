@@ -5,7 +5,7 @@
 
 #include "swapsim/des.h"
 
-#define NOBODY UINT32_MAX
+#define NO_CPU UINT32_MAX
 /* Sums of two times stay within 64 bits. */
 #define TIME_MAX (UINT64_C(1) << 62)
 

@@ -38,10 +38,10 @@ int sws_des_add_locks(struct sws_des *self, enum sws_lock_kind kind, uint32_t n,
 	for (uint32_t i = self->n_locks; i < total; i++)
 		locks[i] = (struct lock){
 			.kind = kind,
-			.holder = NOBODY,
-			.last_holder = NOBODY,
-			.first_waiter = NOBODY,
-			.last_waiter = NOBODY,
+			.holder = NO_CPU,
+			.last_holder = NO_CPU,
+			.first_waiter = NO_CPU,
+			.last_waiter = NO_CPU,
 		};
 	*first = self->n_locks;
 	self->n_locks = (uint32_t)total;
@@ -56,7 +56,7 @@ static uint64_t travel(const struct sws_des *self, uint32_t from, uint32_t to)
 {
 	const struct sws_des_config *config = &self->config;
 
-	if (from == NOBODY || from == to)
+	if (from == NO_CPU || from == to)
 		return 0;
 	if (from / config->cpus_per_core == to / config->cpus_per_core)
 		return config->travel_same_core_ns;
@@ -85,13 +85,13 @@ static void end_wait(struct sws_des *self, uint32_t cpu, uint64_t at)
 }
 
 /* Gives the lock to a CPU, whose event follows after all transfers of the line. */
-static void grant(struct sws_des *self, struct lock *lock, uint32_t cpu, uint32_t ways)
+static void grant(struct sws_des *self, struct lock *lock, uint32_t cpu, uint32_t transfers)
 {
 	struct cpu *winner = &self->cpus[cpu];
-	const uint64_t at = self->now + travel(self, lock->last_holder, cpu) * ways +
+	const uint64_t at = self->now + travel(self, lock->last_holder, cpu) * transfers +
 			    (winner->irq_save ? self->config.irq_save_ns : 0);
 
-	self->sites[winner->site].moved += lock->last_holder != NOBODY && lock->last_holder != cpu;
+	self->sites[winner->site].moved += lock->last_holder != NO_CPU && lock->last_holder != cpu;
 	winner->held++;
 	lock->holder = cpu;
 	lock->site = winner->site;
@@ -118,14 +118,14 @@ int sws_des_lock(struct sws_des *self, uint32_t cpu, uint32_t number, uint32_t s
 	asking->site = site;
 	asking->irq_save = irq_save;
 	asking->irqs_off += irq_save;
-	if (lock->holder == NOBODY) {
+	if (lock->holder == NO_CPU) {
 		grant(self, lock, cpu, 1);
 		return SWS_OK;
 	}
 	self->sites[site].contended++;
 	asking->state = CPU_WAITING;
-	asking->next_waiter = NOBODY;
-	if (lock->first_waiter == NOBODY)
+	asking->next_waiter = NO_CPU;
+	if (lock->first_waiter == NO_CPU)
 		lock->first_waiter = cpu;
 	else
 		self->cpus[lock->last_waiter].next_waiter = cpu;
@@ -143,10 +143,10 @@ static uint32_t nearest_waiter(const struct sws_des *self, const struct lock *lo
 			       uint32_t *predecessor)
 {
 	uint32_t nearest = lock->first_waiter;
-	uint32_t previous = NOBODY;
+	uint32_t previous = NO_CPU;
 
-	*predecessor = NOBODY;
-	for (uint32_t cpu = lock->first_waiter; cpu != NOBODY;
+	*predecessor = NO_CPU;
+	for (uint32_t cpu = lock->first_waiter; cpu != NO_CPU;
 	     previous = cpu, cpu = self->cpus[cpu].next_waiter)
 		if (travel(self, lock->last_holder, cpu) <
 		    travel(self, lock->last_holder, nearest)) {
@@ -164,23 +164,23 @@ static uint32_t nearest_waiter(const struct sws_des *self, const struct lock *lo
  */
 static void hand_over(struct sws_des *self, struct lock *lock)
 {
-	const uint32_t ways =
+	const uint32_t transfers =
 		lock->kind == SWS_LOCK_QUEUED ? self->config.hand_off_ways : lock->waiters;
-	uint32_t predecessor = NOBODY;
+	uint32_t predecessor = NO_CPU;
 	uint32_t winner = lock->first_waiter;
-	uint32_t next = NOBODY;
+	uint32_t next = NO_CPU;
 
 	if (lock->kind == SWS_LOCK_TEST_AND_SET)
 		winner = nearest_waiter(self, lock, &predecessor);
 	next = self->cpus[winner].next_waiter;
-	if (predecessor == NOBODY)
+	if (predecessor == NO_CPU)
 		lock->first_waiter = next;
 	else
 		self->cpus[predecessor].next_waiter = next;
 	if (lock->last_waiter == winner)
 		lock->last_waiter = predecessor;
 	lock->waiters--;
-	grant(self, lock, winner, ways);
+	grant(self, lock, winner, transfers);
 }
 
 /* Wakes the CPUs that wait until this one has interrupts on. */
@@ -188,11 +188,11 @@ static void take_interrupts(struct sws_des *self, uint32_t cpu)
 {
 	struct cpu *target = &self->cpus[cpu];
 
-	for (uint32_t caller = target->first_caller; caller != NOBODY;
+	for (uint32_t caller = target->first_caller; caller != NO_CPU;
 	     caller = self->cpus[caller].next_waiter)
 		end_wait(self, caller, self->now);
-	target->first_caller = NOBODY;
-	target->last_caller = NOBODY;
+	target->first_caller = NO_CPU;
+	target->last_caller = NO_CPU;
 	target->irqs_on_again++;
 }
 
@@ -211,8 +211,8 @@ int sws_des_unlock(struct sws_des *self, uint32_t cpu, uint32_t number)
 	site->hold_ns += self->now - lock->since;
 	site->longest_hold_ns = longer(site->longest_hold_ns, self->now - lock->since);
 	lock->last_holder = cpu;
-	lock->holder = NOBODY;
-	if (lock->first_waiter != NOBODY)
+	lock->holder = NO_CPU;
+	if (lock->first_waiter != NO_CPU)
 		hand_over(self, lock);
 	if (irq_save && !--self->cpus[cpu].irqs_off)
 		take_interrupts(self, cpu);
@@ -249,8 +249,8 @@ int sws_des_interrupt(struct sws_des *self, uint32_t cpu, uint32_t other, uint64
 	}
 	self->sites[site].contended++;
 	self->cpus[cpu].state = CPU_WAITING;
-	self->cpus[cpu].next_waiter = NOBODY;
-	if (target->first_caller == NOBODY)
+	self->cpus[cpu].next_waiter = NO_CPU;
+	if (target->first_caller == NO_CPU)
 		target->first_caller = cpu;
 	else
 		self->cpus[target->last_caller].next_waiter = cpu;

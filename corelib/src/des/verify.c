@@ -24,7 +24,7 @@ static int verify_cpus(const struct sws_des *self, uint64_t *held, const char **
 		if (cpu->state == CPU_PENDING && cpu->until < self->now)
 			return broken(reason, "an event is in the past");
 		*held += cpu->held;
-		for (uint32_t caller = cpu->first_caller; caller != NOBODY;
+		for (uint32_t caller = cpu->first_caller; caller != NO_CPU;
 		     caller = self->cpus[caller].next_waiter)
 			if (!cpu->irqs_off || self->cpus[caller].state != CPU_WAITING)
 				return broken(reason,
@@ -44,8 +44,8 @@ static int verify_irqs_off(const struct sws_des *self, const char **reason)
 	for (uint32_t i = 0; i < self->n_locks; i++) {
 		const struct lock *lock = &self->locks[i];
 
-		by_locks += lock->holder != NOBODY && lock->irq_save;
-		for (uint32_t cpu = lock->first_waiter; cpu != NOBODY;
+		by_locks += lock->holder != NO_CPU && lock->irq_save;
+		for (uint32_t cpu = lock->first_waiter; cpu != NO_CPU;
 		     cpu = self->cpus[cpu].next_waiter)
 			by_locks += self->cpus[cpu].irq_save;
 	}
@@ -60,8 +60,8 @@ static int verify_locks(const struct sws_des *self, uint64_t *held, const char *
 		const struct lock *lock = &self->locks[i];
 		uint32_t waiters = 0;
 
-		*held += lock->holder != NOBODY;
-		for (uint32_t cpu = lock->first_waiter; cpu != NOBODY && waiters <= lock->waiters;
+		*held += lock->holder != NO_CPU;
+		for (uint32_t cpu = lock->first_waiter; cpu != NO_CPU && waiters <= lock->waiters;
 		     cpu = self->cpus[cpu].next_waiter) {
 			waiters++;
 			if (self->cpus[cpu].state != CPU_WAITING)
@@ -69,7 +69,7 @@ static int verify_locks(const struct sws_des *self, uint64_t *held, const char *
 		}
 		if (waiters != lock->waiters)
 			return broken(reason, "the count of a lock's queue is not its length");
-		if (waiters && lock->holder == NOBODY)
+		if (waiters && lock->holder == NO_CPU)
 			return broken(reason, "a free lock has waiters");
 	}
 	return SWS_OK;

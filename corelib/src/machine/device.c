@@ -72,7 +72,7 @@ enum step { AWAIT, SERVE, COMPLETE, WRITTEN };
 /*
  * Models lru_move_tail: written pages are reclaimed next. A page that a scan has isolated since the
  * end of its writeback is on no list and is skipped. n_writes decreases here and not at the
- * completion, because those who wait for it need a page at the tail, not one somewhere in the list:
+ * completion, because those who wait for it need a page at the tail, not one within the list:
  *
  *      inactive, head to tail     .. w1 .. w2 .. w3 .. p      w: written
  *      rotated                    .. .. .. .. p w1 w2 w3      w3 is isolated first

@@ -83,7 +83,7 @@ static void make_frames(struct sws_machine *self)
 		self->pages[self->fill.at++] = (struct page){ .previous = MACHINE_NONE,
 							      .next = MACHINE_NONE,
 							      .pte = MACHINE_NONE,
-							      .owner = MACHINE_NOBODY,
+							      .owner = MACHINE_NO_CPU,
 							      .node = (uint16_t)n };
 		/* In reverse order, so that the frames are allocated in ascending order. */
 		node->free_pages[node->n_free] = (n + 1) * self->config.frames - 1 - node->n_free;

@@ -24,7 +24,7 @@ void sws_machine__unmap(struct actor *actor, const struct page *page)
 {
 	struct cpu *cpu = actor->cpu;
 
-	if (page->owner == MACHINE_NOBODY || page->owner == actor->thread.cpu)
+	if (page->owner == MACHINE_NO_CPU || page->owner == actor->thread.cpu)
 		return;
 	for (uint32_t i = 0; i < cpu->stale.n; i++)
 		if (cpu->stale.cpus[i].cpu == page->owner)

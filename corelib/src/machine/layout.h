@@ -23,7 +23,7 @@
 #include "swapsim/machine.h"
 
 #define MACHINE_NONE   UINT32_MAX
-#define MACHINE_NOBODY UINT16_MAX
+#define MACHINE_NO_CPU UINT16_MAX
 
 enum {
 	MACHINE_BATCH = SWS_MACHINE_LIST_PAGES,
@@ -54,7 +54,7 @@ struct page {
 	/* The slot of a page in the swap cache; else 0. */
 	uint32_t slot;
 	uint16_t node;
-	/* The CPU whose task maps the page; MACHINE_NOBODY if it is not mapped. */
+	/* The CPU whose task maps the page; MACHINE_NO_CPU if it is not mapped. */
 	uint16_t owner;
 	uint8_t list;
 	bool used;

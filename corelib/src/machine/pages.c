@@ -79,7 +79,7 @@ void sws_machine__forget_page(struct sws_machine *self, uint32_t index)
 		.previous = MACHINE_NONE,
 		.next = MACHINE_NONE,
 		.pte = MACHINE_NONE,
-		.owner = MACHINE_NOBODY,
+		.owner = MACHINE_NO_CPU,
 		.node = self->pages[index].node,
 	};
 	self->charged--;

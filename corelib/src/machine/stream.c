@@ -115,7 +115,7 @@ static void forget_address(struct sws_machine *self, struct page *page)
 {
 	self->pte_states[page->pte] = PTE_ABSENT;
 	page->pte = MACHINE_NONE;
-	page->owner = MACHINE_NOBODY;
+	page->owner = MACHINE_NO_CPU;
 }
 
 static int send_out(struct actor *actor, struct stream *my)
@@ -134,7 +134,7 @@ static int send_out(struct actor *actor, struct stream *my)
 }
 
 /* Wakes the stream that waits for a page, which is out now. */
-static int tell(struct sws_machine *self, uint32_t pte, uint32_t slot)
+static int wake_waiter(struct sws_machine *self, uint32_t pte, uint32_t slot)
 {
 	const bool is_awaited = self->pte_states[pte] == PTE_AWAITED;
 	const uint32_t waiter = self->pte_values[pte];
@@ -160,7 +160,7 @@ static int left(struct actor *actor, struct stream *my)
 	sws_machine__free_page(self, actor, my->page);
 	actor->count.reclaimed++;
 	engine_go(&actor->thread, DONE);
-	error = tell(self, my->pte, slot);
+	error = wake_waiter(self, my->pte, slot);
 	return error ? error : sws_machine__drain_free(actor);
 }
 

@@ -21,7 +21,7 @@
 #include "des/inspect.h"
 #include "machine/log/layout.h"
 
-static void tell(struct sws_machine_log *self, struct sws_span span)
+static void report(struct sws_machine_log *self, struct sws_span span)
 {
 	self->spans[self->n_spans++] = span;
 }
@@ -96,8 +96,8 @@ static int end_waits(struct sws_machine_log *self, uint32_t waited)
 		waited--;
 		cpu->waits = false;
 		self->n_waiting--;
-		tell(self, (struct sws_span){ cpu->from, look.until, SWS_SPAN_WAIT, n, look.site,
-					      cpu->lock, cpu->holder });
+		report(self, (struct sws_span){ cpu->from, look.until, SWS_SPAN_WAIT, n, look.site,
+						cpu->lock, cpu->holder });
 		if (cpu->lock != SWS_LOG_NONE)
 			error = add_held(cpu,
 					 (struct log_held){ look.until, cpu->lock, look.site });
@@ -135,9 +135,9 @@ static void end_holds(struct sws_machine_log *self, uint32_t n, uint32_t given)
 		    sws_des__look_at_lock(des_of(self), held.lock).holder == n)
 			cpu->held[kept++] = held;
 		else
-			tell(self, (struct sws_span){ held.since, machine_now(self->machine),
-						      SWS_SPAN_HOLD, n, held.site, held.lock,
-						      SWS_LOG_NONE });
+			report(self, (struct sws_span){ held.since, machine_now(self->machine),
+							SWS_SPAN_HOLD, n, held.site, held.lock,
+							SWS_LOG_NONE });
 	}
 	cpu->n_held = kept;
 }
@@ -147,8 +147,8 @@ static int take_given(struct sws_machine_log *self, uint32_t n, uint32_t lock)
 	struct log_cpu *cpu = &self->cpus[n];
 	const struct des_cpu_look look = sws_des__look_at_cpu(des_of(self), n);
 
-	tell(self, (struct sws_span){ machine_now(self->machine), look.until, SWS_SPAN_WAIT, n,
-				      look.site, lock, SWS_LOG_NONE });
+	report(self, (struct sws_span){ machine_now(self->machine), look.until, SWS_SPAN_WAIT, n,
+					look.site, lock, SWS_LOG_NONE });
 	if (lock == SWS_LOG_NONE)
 		return SWS_OK;
 	cpu->last[look.site] = lock;
@@ -211,8 +211,9 @@ static int take_event(struct sws_machine_log *self, uint32_t n)
 	int error = SWS_OK;
 
 	if (cpu->sleeps)
-		tell(self, (struct sws_span){ cpu->from, machine_now(self->machine), SWS_SPAN_SLEEP,
-					      n, SWS_LOG_NONE, SWS_LOG_NONE, SWS_LOG_NONE });
+		report(self,
+		       (struct sws_span){ cpu->from, machine_now(self->machine), SWS_SPAN_SLEEP, n,
+					  SWS_LOG_NONE, SWS_LOG_NONE, SWS_LOG_NONE });
 	self->machine->events++;
 	error = sws_engine__resume(thread);
 	cpu->sleeps = thread->asleep || thread->awaited_ns != awaited_ns;
