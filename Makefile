@@ -10,6 +10,9 @@ CORE := $(shell find corelib -name '*.[ch]' -o -name CMakeLists.txt -o -name '*.
 PACKAGES := $(shell find swapsim -type d -not -name __pycache__)
 C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
 TEXTS := swapsim corelib tests data/capture README.md patches notebooks
+# The texts in which words of tests/style/words.txt are errors.
+WORDS := corelib data/published swapsim/*.py $(addprefix swapsim/,charts ffi io mapping policies reclaim \
+    removal) tests/*_layers.py $(addprefix tests/,policies slots)
 # Ignored: data, names of files, and the base64 text of images in notebooks.
 CODESPELL = $(BIN)/codespell --skip '*.parquet,*.csv,*/fuzz/corpus/*,tests/style/words.txt' \
     --ignore-words-list simpy --ignore-regex '[A-Za-z0-9+/]{50,}={0,2}|\bworld\.csv'
@@ -59,7 +62,7 @@ test-style:
 	cd data/capture && ../../$(BIN)/mypy --strict capture.py lab.py
 	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
 	$(CODESPELL) --builtin clear $(TEXTS)
-	$(CODESPELL) --dictionary tests/style/words.txt corelib tests/test_c_layers.py
+	$(CODESPELL) --dictionary tests/style/words.txt $(WORDS)
 
 test-c: setup
 	$(call say,C units under AddressSanitizer and UndefinedBehaviorSanitizer)

@@ -83,13 +83,14 @@
  *
  *   A CPU whose task has a page mapped that another CPU reclaims has to flush its TLB entry: before
  *   the write if its task wrote to the page, else at the end of the list. It takes an interrupt
- *   for that, which is delivered after any lock that the CPU waits for or holds with interrupts off.
- *   So waiters at tree_lock, xa_lock or lru_lock also delay reclaimers that do not use that lock.
+ *   for that, which is delivered after any lock that the CPU waits for or holds with interrupts
+ *   off. So waiters at tree_lock, xa_lock or lru_lock also delay reclaimers that do not use that
+ *   lock.
  *
  *   Batched, the removable pages of a list are set aside, locked, until the list has been scanned.
- *   The pages of each mapping are removed under one hold, whose time is the sum of its removals (the
- *   first takes tree_ns, each further one tree_next_ns). Their slots are put after it, and when all
- *   pages are removed, they are freed:
+ *   The pages of each mapping are removed under one hold, whose time is the sum of its removals
+ *   (the first takes tree_ns, each further one tree_next_ns). Their slots are put after it, and
+ *   when all pages are removed, they are freed:
  *
  *      shrink   page 1  page 2 ... page 32 | tree_lock: 32 removals | 32 x si->lock | free
  *
@@ -110,9 +111,9 @@
  *                                                   a slot; in 5.8 a
  *                                                   record lock, too
  *
- *   A record is swap_cgroup_record: the memory cgroup of a slot, under a lock of the device. Up to 5.7
- *   it exists only if enabled at boot, and the mail of V1 of patch D lists no row of it; the model of
- *   6.1 leaves it out.
+ *   A record is swap_cgroup_record: the memory cgroup of a slot, under a lock of the device. Up to
+ *   5.7 it exists only if enabled at boot, and the mail of V1 of patch D lists no row of it; the
+ *   model of 6.1 leaves it out.
  *
  * From an asynchronous device a page comes in through the swap cache in every kernel. The interrupt
  * ends its writeback, and a later scan frees the page. A page that was read and not written to

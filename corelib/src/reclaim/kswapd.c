@@ -4,7 +4,7 @@
  * shrinks all zones up to it. The kernels differ in what follows a pass:
  *
  *              3.9                                  from mmotm on
- *   a zone     scans its complete targets           reclaims max(32, high mark) pages, in proportion
+ *   a zone     scans its complete targets           reclaims max(32, high mark), in proportion
  *   priority   falls by one per pass, to 0          falls by one, to 1 at least, if no zone was
  *                                                   scanned for its target or no page was reclaimed
  *   ends       if all zones are balanced, or        if all zones are balanced, or the priority
