@@ -110,9 +110,9 @@ DRAWN: dict[str, Callable[[], Any]] = {
         ONE, ONE, title="T", moves_axis="moves", locality_axis="slots"
     ),
     "over_time": lambda: stall_decisions.charts.over_time(simulated.BY_TIME, title="T"),
-    "pages_by_rules": lambda: stall_charts.pages_by_rules(stall.PAGES, title="T"),
+    "pages_by_rules": lambda: stall_decisions.charts.pages_by_rules(stall.PAGES, title="T"),
     "policy_ranks": lambda: slots_charts.policy_ranks(RANKS, title="T"),
-    "rules_table": lambda: stall_charts.rules_table(stall.SPANS, title="T"),
+    "rules_table": lambda: stall_decisions.charts.rules_table(stall.SPANS, title="T"),
     "slots_over_time": lambda: slots_charts.slots_over_time(SLOTS, title="T"),
     "stretch": lambda: stall_charts.stretch(LISTS, title="T"),
     "work_by_site": lambda: mapping_charts.work_by_site(

@@ -8,7 +8,13 @@ from swapsim.claims import published_claims
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import STALL_RULES
 from swapsim.patches import stall_decisions as patch
-from swapsim.stall.tables import CODE_CLAIMS, LED_ENDS, LED_PAGES, LED_WHY, LIST_OF_PAGES
+from swapsim.patches.stall_decisions.tables import (
+    CODE_CLAIMS,
+    LED_ENDS,
+    LED_PAGES,
+    LED_WHY,
+    LIST_OF_PAGES,
+)
 
 
 def fates(*kinds: str, rules: str, **context: object) -> list[str]:

@@ -9,8 +9,8 @@ import pytest
 from swapsim.errors import ConfigError
 from swapsim.ffi.facts import STALL_RULES
 from swapsim.patches import stall_decisions as patch
+from swapsim.patches.stall_decisions.tables import RULE_SPANS
 from swapsim.stall import rules_of
-from swapsim.stall.tables import RULE_SPANS
 
 SPANS = patch.rule_spans()
 

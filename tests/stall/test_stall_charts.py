@@ -11,8 +11,9 @@ from swapsim.charts.colours import FATES
 from swapsim.claims.tables import MEDIANS_BY_SIZE, PAIRED
 from swapsim.errors import InputError
 from swapsim.patches.stall_decisions import charts as patch_charts
+from swapsim.patches.stall_decisions.tables import LED_PAGES, RULE_SPANS
 from swapsim.stall import charts as stall_charts
-from swapsim.stall.tables import DECIDED_LISTS, LED_PAGES, RULE_SPANS, STALL_AGREEMENT
+from swapsim.stall.tables import DECIDED_LISTS, STALL_AGREEMENT
 
 SPANS = pl.DataFrame(
     [
@@ -61,7 +62,7 @@ def rows_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_a_rule_is_a_bar_over_the_rule_sets_that_have_it() -> None:
     """Its words in one line or two."""
-    spec = stall_charts.rules_table(SPANS, title="t").to_dict()
+    spec = patch_charts.rules_table(SPANS, title="t").to_dict()
     rows = [row for row in rows_of(spec) if row.get("decision") == "flag"]
     assert [(round(row["left"]), round(row["right"]), row["lines"]) for row in rows] == [
         (0, 2, 1),
@@ -73,7 +74,7 @@ def test_a_rule_is_a_bar_over_the_rule_sets_that_have_it() -> None:
 
 def test_a_page_has_a_cell_for_each_rule_set() -> None:
     """What must not happen is red; only fates that occur are in the key."""
-    spec = stall_charts.pages_by_rules(PAGES, title="t").to_dict()
+    spec = patch_charts.pages_by_rules(PAGES, title="t").to_dict()
     (row,) = (row for row in rows_of(spec) if (row["place"], row["rules"]) == (2, "mmotm"))
     assert (row["page"], row["fate"]) == ("writing marked", "freed under writeback")
     scale = spec["encoding"]["color"]["scale"]
@@ -129,9 +130,9 @@ def test_a_stretch_has_a_bar_for_each_list_by_what_is_decided_after_it() -> None
 def test_other_frames_are_refused() -> None:
     """Each chart names the table that it was not given."""
     with pytest.raises(InputError, match="RULE_SPANS"):
-        stall_charts.rules_table(PAGES, title="t")
+        patch_charts.rules_table(PAGES, title="t")
     with pytest.raises(InputError, match="LED_PAGES"):
-        stall_charts.pages_by_rules(SPANS, title="t")
+        patch_charts.pages_by_rules(SPANS, title="t")
     with pytest.raises(InputError, match="MEDIANS_BY_SIZE"):
         patch_charts.along_rules(STEPS, {}, title="t")
     with pytest.raises(InputError, match="PAIRED"):

@@ -11,16 +11,16 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi.facts import STALL_FLAGS, STALL_RULES
-from swapsim.stall import Act, Rules, StallContext, decide, explain, process_pages, rules_of
-from swapsim.stall.tables import (
+from swapsim.patches.stall_decisions.tables import (
     CODE_CLAIMS,
     LED_ENDS,
     LED_PAGES,
     LED_WHY,
     LIST_OF_PAGES,
     RULE_SPANS,
-    STALL_PAGES,
 )
+from swapsim.stall import Act, Rules, StallContext, decide, explain, process_pages, rules_of
+from swapsim.stall.tables import STALL_PAGES
 
 _PLAIN: Final[dict[str, bool | int | None]] = {
     "file": True, "dirty": False, "writeback": False, "reclaim": False, "congested": False,

@@ -6,9 +6,11 @@ from typing import Final
 import polars as pl
 
 from swapsim.claims.tables import DIRECTION, DIRECTION_VERDICT, STANDING
+from swapsim.ffi.facts import STALL_COUNTERS
 from swapsim.frames import columns
 from swapsim.frames.table import BY_ROW, COUNT, RATIO, Column, Table, Vocabulary
 from swapsim.reclaim.tables import WHERE
+from swapsim.stall.tables import DECIDED_LISTS, STALL_LISTS, STALL_PAGES
 
 RANGE_END: Final = Vocabulary("RANGE_END", "An end of a constant's range.", ("low", "high"))
 
@@ -176,4 +178,78 @@ SIMULATED_RANGES: Final = Table(
     Column("worlds", pl.UInt32, "number of settings"),
     Column("inside", pl.UInt32, "settings with the cell within the allowed factor"),
     Column("ordered", pl.UInt32, "settings with the row in the mail's order; null without one"),
+)
+
+RULE_SPANS: Final = Table(
+    "RULE_SPANS",
+    "One row per decision and range of rule sets, by age, that take it in the same way.",
+    Column("decision", pl.String, "decision"),
+    Column("rules", pl.List(pl.String), "rule sets of the range"),
+    Column("text", pl.String, "the rule in a few words"),
+    Column("since", pl.String, 'kernel since which it applies, or "the series"'),
+)
+
+_PLACE: Final = Column("place", pl.UInt32, "position of the page on its list, from 1")
+_PAGE: Final = Column("page", pl.String, "the page in words")
+
+LIST_OF_PAGES: Final = Table(
+    "LIST_OF_PAGES",
+    "One row per page of a list: in words, and as in STALL_PAGES.",
+    _PLACE,
+    _PAGE,
+    *STALL_PAGES.columns,
+    Column("locked", pl.Boolean, "whether another task holds its lock, so that reclaim skips it"),
+)
+
+_MEETING: Final = Column("meeting", pl.UInt32, "how often reclaim has met the list, from 1")
+
+LED_ENDS: Final = Table(
+    "LED_ENDS",
+    "One row per rule set and time that reclaim meets the list.",
+    _MEETING,
+    DECIDED_LISTS["rules"],
+    Column("taken", pl.UInt64, "pages of 4 KiB that were isolated"),
+    Column("file_taken", pl.UInt64, "file pages of 4 KiB that were isolated"),
+    *(
+        Column(each.name, pl.UInt64, each.meaning)
+        for each in map(STALL_LISTS.__getitem__, STALL_COUNTERS)
+    ),
+    Column("flags_before", pl.List(pl.String), "flags when the list began"),
+    Column("flags_set", pl.List(pl.String), "flags that the list set"),
+    Column("flags_after", pl.List(pl.String), "flags when the list ended"),
+    STALL_LISTS["slept"],
+    STALL_LISTS["sleeps"],
+    Column("written", pl.UInt32, "pages that reclaim wrote"),
+    Column("freed", pl.UInt32, "pages that were freed"),
+    Column("freed_under_writeback", pl.UInt32, "pages that were freed under writeback"),
+)
+
+LED_PAGES: Final = Table(
+    "LED_PAGES",
+    "One row per rule set, time that reclaim meets the list, and page.",
+    _MEETING,
+    DECIDED_LISTS["rules"],
+    _PLACE,
+    _PAGE,
+    Column("fate", pl.String, "what became of the page, in words"),
+)
+
+LED_WHY: Final = Table(
+    "LED_WHY",
+    "One row per act of a rule set, in order, each time that reclaim meets the list.",
+    _MEETING,
+    DECIDED_LISTS["rules"],
+    Column("why", pl.String, "the act, whether it is done, and why"),
+)
+
+CODE_CLAIMS: Final = Table(
+    "CODE_CLAIMS",
+    "One row per test of a claim about the code.",
+    Column("patch", pl.UInt8, "number of the patch in the series of eight"),
+    columns.CLAIM,
+    Column("pages", pl.String, "list that is processed"),
+    Column("seen", pl.String, "quantity that is compared"),
+    Column("before", pl.String, "its value with one patch less"),
+    Column("after", pl.String, "its value with the patch"),
+    Column("holds", pl.Boolean, "whether the values are as claimed"),
 )
