@@ -6,7 +6,7 @@
  * The program uses 300 of 430 MB and serves its items for ten seconds; after one second a file of
  * 400 MB is written at the same time. With the rules of 3.9 reclaim meets dirty pages, scans more
  * pages, and takes those of the program; with the later ones it seldom does, and the series scans
- * least. The costs are round numbers; data/world.csv has the sources of real ones.
+ * least. The costs are round numbers; data/reclaim.csv has the sources of real ones.
  */
 #include "swapsim/reclaim.h"
 

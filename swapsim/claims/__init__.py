@@ -3,7 +3,7 @@
 
 - ``published_tables``, ``published_claims``, ``tolerances``, ``mails``, ``patch_cards``: what was
   published, and by whom,
-- ``world_tolerances``: what judges patch 03's tables in its world,
+- ``simulation_tolerances``: what judges patch 03's tables in its world,
 - ``measured_results`` and its kin: what a real kernel did with a patch switched off and on,
 - ``medians``, ``side_by_side``, ``ranks``: results over their rounds, with intervals,
 - ``three_columns``, ``held_against``: side by side, and judged,
@@ -36,7 +36,7 @@ from swapsim.claims.published import (
     published_claims,
     published_tables,
     tolerances,
-    world_tolerances,
+    simulation_tolerances,
 )
 from swapsim.claims.ranges import OPEN_BEYOND, range_verdict
 from swapsim.claims.results import Row, results
@@ -79,7 +79,7 @@ __all__ = [
     "tolerances",
     "two_kernels",
     "unmatched",
-    "world_tolerances",
+    "simulation_tolerances",
     "your_metrics",
     "your_runs",
 ]

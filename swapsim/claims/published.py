@@ -125,13 +125,13 @@ def tolerances(root: Path | None = None) -> pl.DataFrame:
     return frame
 
 
-def world_tolerances(root: Path | None = None) -> pl.DataFrame:
+def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
     """Read what judges each row of patch 03's tables in its world; stored before it is judged.
 
     Parameters
     ----------
     root : Path, optional
-        The folder of world-tolerances.csv; default: data/published.
+        The folder of simulation-tolerances.csv; default: data/published.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def world_tolerances(root: Path | None = None) -> pl.DataFrame:
     InputError
         Naming file, line and field of the first row that does not fit.
     """
-    path = _folder(root) / "world-tolerances.csv"
+    path = _folder(root) / "simulation-tolerances.csv"
     frame = read_csv(path, SIMULATION_TOLERANCES, _WORLD_MAY_LACK)
     _refuse_twins(frame, ["table", "metric"], path, "metric")
     _refuse_below_zero(frame, _WORLD_MAY_LACK, path)

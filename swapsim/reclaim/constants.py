@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The constants of the mail's machine (data/world.csv) and of the lab guest (data/guest.csv)."""
+"""The constants of the mail's machine (data/reclaim.csv) and of the lab guest (data/reclaim-lab-guest.csv)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from swapsim.ffi.facts import RECLAIM_COST_MAX, RECLAIM_COSTS
 from swapsim.study import constants as files
 
 MAIL: Final = files.ConstantsFile(
-    name="world.csv",
+    name="reclaim.csv",
     costs=RECLAIM_COSTS,
     others=(
         "memory_pages",
@@ -37,7 +37,7 @@ MAIL: Final = files.ConstantsFile(
 """What work costs, and what the mail does not print of its machine."""
 
 LAB_GUEST: Final = files.ConstantsFile(
-    name="guest.csv",
+    name="reclaim-lab-guest.csv",
     costs=RECLAIM_COSTS,
     others=(
         "available_pages",
@@ -58,12 +58,12 @@ LAB_GUEST: Final = files.ConstantsFile(
 
 
 def constants(root: Path | None = None) -> pl.DataFrame:
-    """Read the constants of the mail's machine (data/world.csv).
+    """Read the constants of the mail's machine (data/reclaim.csv).
 
     Parameters
     ----------
     root : Path, optional
-        The folder of world.csv; default: data.
+        The folder of reclaim.csv; default: data.
 
     Returns
     -------
@@ -99,14 +99,14 @@ def change_constants(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataF
 def lab_guest_constants(
     changed: Mapping[str, int] | None = None, root: Path | None = None
 ) -> pl.DataFrame:
-    """Read the constants of the lab guest (data/guest.csv).
+    """Read the constants of the lab guest (data/reclaim-lab-guest.csv).
 
     Parameters
     ----------
     changed : mapping of str to int, optional
         Other values of some of them.
     root : Path, optional
-        The folder of guest.csv; default: data.
+        The folder of reclaim-lab-guest.csv; default: data.
 
     Returns
     -------

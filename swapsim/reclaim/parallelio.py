@@ -37,7 +37,7 @@ def parallelio(
     rules : str
         One of RECLAIM_RULES.
     constants : polars.DataFrame, optional
-        Schema CONSTANTS; default: data/world.csv.
+        Schema CONSTANTS; default: data/reclaim.csv.
     nfs : bool
         Whether the file is on a server, as in the second table.
     seed : int
@@ -138,7 +138,7 @@ def lab_guest(
     file_share : float
         The file's size, in multiples of the memory that the pool leaves.
     constants : polars.DataFrame, optional
-        Schema CONSTANTS; default: data/guest.csv.
+        Schema CONSTANTS; default: data/reclaim-lab-guest.csv.
     seed : int
         Of the client's draws.
 

@@ -28,7 +28,7 @@ def run(
     ----------
     config : ReclaimConfig
     constants : polars.DataFrame, optional
-        Schema CONSTANTS, of which the costs are read; default: data/world.csv.
+        Schema CONSTANTS, of which the costs are read; default: data/reclaim.csv.
     sample_ns : int
         Simulated time between two samples of memory.
     tick : callable
@@ -96,7 +96,7 @@ def run_lab_guest(config: ReclaimConfig, constants: pl.DataFrame | None = None) 
     config : ReclaimConfig
         As `lab_guest` returns it.
     constants : polars.DataFrame, optional
-        Schema CONSTANTS; default: data/guest.csv.
+        Schema CONSTANTS; default: data/reclaim-lab-guest.csv.
 
     Returns
     -------

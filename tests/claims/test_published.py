@@ -17,7 +17,7 @@ from swapsim.claims import (
     published_claims,
     published_tables,
     tolerances,
-    world_tolerances,
+    simulation_tolerances,
 )
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root
@@ -435,7 +435,7 @@ def test_profile_rows_have_one_spread() -> None:
 def test_each_row_of_the_stall_tables_is_judged_once() -> None:
     """Every row of the six tables has its judge, in the mail's order, and one quotient a block."""
     rows = TABLES.filter(pl.col("mail") == "C-stall-decisions-series", pl.col("table") != "prose")
-    judged = world_tolerances()
+    judged = simulation_tolerances()
     quotient = pl.col("metric").str.contains(" : ")
     assert judged.filter(~quotient).select("table", "metric").rows() == (
         rows.select("table", "metric").unique(maintain_order=True).rows()
@@ -450,7 +450,7 @@ def test_the_mails_own_spread_gives_the_points() -> None:
     rounds = TABLES.filter(metric="Ops memcachetest-0M")["value"]
     deviation = 2 * math.sqrt(2) * 100 * rounds.std() / rounds.mean()
     assert len(rounds) == 6
-    assert set(world_tolerances()["points"].drop_nulls()) == {round(deviation, 1)}
+    assert set(simulation_tolerances()["points"].drop_nulls()) == {round(deviation, 1)}
 
 
 @pytest.mark.skipif(not SEEDS.is_dir(), reason=f"the mails are not at {SEEDS}")
@@ -515,8 +515,8 @@ def test_figures_outside_the_tables_stand_in_the_mail() -> None:
         ("mails.csv", 2, "hand", ",first,", ",third,"),
         ("mails.csv", 3, "mail", "\nS-swap-series-v5,", "\nA-no-writeback-tags-with-diff,"),
         ("tolerances.csv", 2, "tolerance", ",9.33,", ",-9.33,"),
-        ("world-tolerances.csv", 2, "points", ",3.2,", ",-3.2,"),
-        ("world-tolerances.csv", 2, "standing", ",fitted,", ",guessed,"),
+        ("simulation-tolerances.csv", 2, "points", ",3.2,", ",-3.2,"),
+        ("simulation-tolerances.csv", 2, "standing", ",fitted,", ",guessed,"),
     ],
 )
 def test_a_bad_row_is_named(
@@ -552,7 +552,7 @@ def test_a_bad_file_is_named(tmp_path: Path, old: str, new: str, wanted: str) ->
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """A folder without tables or claims stops the reader with its path."""
-    for read in (published_tables, published_claims, mails, tolerances, world_tolerances):
+    for read in (published_tables, published_claims, mails, tolerances, simulation_tolerances):
         with pytest.raises(InputError, match=re.escape(str(tmp_path))):
             read(tmp_path)
 
@@ -573,4 +573,4 @@ def read_all(folder: Path) -> None:
     published_claims(folder)
     mails(folder)
     tolerances(folder)
-    world_tolerances(folder)
+    simulation_tolerances(folder)

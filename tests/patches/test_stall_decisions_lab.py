@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lab's runs under the rules of 2013 are read in the words of the mail, and step by step."""
+"""The lab's runs under the rules of 2013, in the mail's rows and step by step, and simulated."""
 
 from itertools import product
 
@@ -7,10 +7,12 @@ import polars as pl
 import pytest
 
 from swapsim import claims
-from swapsim.claims.tables import DIRECTIONS, MEDIANS_BY_SIZE, RESULTS
 from swapsim.errors import InputError
 from swapsim.ffi import facts
 from swapsim.patches import stall_decisions as patch
+from swapsim.patches.stall_decisions import lab
+from swapsim.patches.stall_decisions.conclusions import verdict_in_runs
+from swapsim.patches.stall_decisions.mail import KERNELS, SIZES, as_mailed
 
 SCANNED = "Kswapd pages scanned"
 OPS = "Ops memcachetest"
@@ -25,7 +27,7 @@ def measured(rounds: int = 5) -> pl.DataFrame:
     """Return made-up runs of all rule sets; a round is a little above the one before."""
     frames = []
     for seed, rules in product(range(1, rounds + 1), facts.STALL_RULES):
-        sizes = [float(size) for size in patch.SIZES.values()]
+        sizes = [float(size) for size in SIZES.values()]
         rows = [(f"{SCANNED}-{size:g}", scanned(rules, size) + seed, "pages") for size in sizes]
         rows += [(f"{OPS}-{size:g}", 2000.0 - size + seed, "operations/s") for size in sizes]
         rows += [(SCANNED, sum(value for _, value, _ in rows[: len(sizes)]), "pages")]
@@ -39,9 +41,8 @@ MEASURED = measured()
 
 def test_rows_are_called_as_the_mail_calls_them() -> None:
     """Its three kernels; what it prints by size, by its sizes, and all else over all sizes."""
-    found = patch.as_mailed(MEASURED)
-    assert found.schema == RESULTS.schema
-    assert set(found["kernel"]) == set(patch.KERNELS)
+    found = as_mailed(MEASURED)
+    assert set(found["kernel"]) == set(KERNELS)
     assert set(found["metric"]) == {
         f"disk: {SCANNED}",
         *(f"disk: {OPS}-{size}" for size in ("0M", "715M", "2385M", "4055M")),
@@ -51,13 +52,12 @@ def test_rows_are_called_as_the_mail_calls_them() -> None:
 def test_each_row_is_one_of_the_mail() -> None:
     """No claim of the table is missed for its name."""
     known = claims.published_claims().filter(patch=patch.PATCH)["metric"]
-    assert set(patch.as_mailed(MEASURED)["metric"]) <= set(known)
+    assert set(as_mailed(MEASURED)["metric"]) <= set(known)
 
 
 def test_claims_of_direction_are_judged() -> None:
     """The scans fall against mmotm, and memcached's rate stays."""
     found = patch.directions(MEASURED)
-    assert found.schema == DIRECTIONS.schema
     verdicts = dict(found.select("claim", "verdict").iter_rows())
     assert verdicts["C-disk-kswapd-pages-scanned"] == "holds"
     assert verdicts["C-prose-disk-little-change-2385M"] == "holds"
@@ -67,7 +67,6 @@ def test_claims_of_direction_are_judged() -> None:
 def test_medians_stand_in_the_order_of_the_rule_sets() -> None:
     """Twelve of them, four sizes each."""
     found = patch.along_rules(MEASURED, [SCANNED])
-    assert found.schema == MEDIANS_BY_SIZE.schema
     assert found["policy"].unique(maintain_order=True).to_list() == list(facts.STALL_RULES)
     largest = found.filter(policy="mmotm", size="2.84").row(0, named=True)
     assert (largest["metric"], largest["median"]) == (SCANNED, 9000 * 2.84 + 3)
@@ -92,13 +91,13 @@ def test_the_verdict_tells_within_how_many_patches_the_work_is_done() -> None:
     writes = MEASURED.filter(metric=SCANNED).with_columns(
         metric=pl.lit("Page writes file"), value=pl.lit(7.0)
     )
-    verdict = patch.verdict_in_runs(pl.concat([MEASURED, writes]))
+    verdict = verdict_in_runs(pl.concat([MEASURED, writes]))
     assert "by the rules of 2013, 5 rounds of each, supports" in verdict
     scans = "pages scanned by kswapd go from 45,102 to 5,022 (of the change, 100 % is made by"
     assert scans in verdict
     assert "file pages written by reclaim go neither way in all rounds" in verdict
     both = MEASURED.filter(metric=SCANNED).with_columns(metric=pl.lit("Page writes file"))
-    verdict = patch.verdict_in_runs(pl.concat([MEASURED, both]))
+    verdict = verdict_in_runs(pl.concat([MEASURED, both]))
     assert verdict.count("is made") == 1
     assert "from 45,102 to 5,022; of each change, 100 % is made by the first 2 of the" in verdict
 
@@ -107,6 +106,82 @@ def test_too_few_rounds_are_told() -> None:
     """What they say is no verdict yet."""
     rows = MEASURED.filter(pl.col("seed") <= 3)
     writes = rows.filter(metric=SCANNED).with_columns(metric=pl.lit("Page writes file"))
-    assert "3 rounds of each (a verdict needs 5)" in patch.verdict_in_runs(
-        pl.concat([rows, writes])
-    )
+    assert "3 rounds of each (a verdict needs 5)" in verdict_in_runs(pl.concat([rows, writes]))
+
+
+def results(kernel: str, values: dict[str, float], unit: str = "pages") -> pl.DataFrame:
+    """Return three rounds of one row by each rule set, a little apart."""
+    frames = []
+    for rules in facts.STALL_RULES:
+        labels = {"patch": patch.PATCH, "kernel": kernel, "policy": rules, "n_tasks": 1}
+        frames += [
+            claims.results([(SCANNED, values[rules] + seed, unit)], {**labels, "seed": seed})
+            for seed in range(3)
+        ]
+    return pl.concat(frames)
+
+
+MEDIANS_OF_LAB = results(
+    "6.1", {rules: 1000.0 * place for place, rules in enumerate(facts.STALL_RULES)}
+)
+
+
+def simulation(**others: float) -> pl.DataFrame:
+    """Return figures as the lab's except for some rule sets, and twice those in a variant."""
+    values = {rules: 1000.0 * place for place, rules in enumerate(facts.STALL_RULES)} | others
+    doubled = {rules: 2 * value for rules, value in values.items()}
+    return pl.concat([results(lab.AS_SET, values), results("a fast CPU", doubled)])
+
+
+def test_a_figure_is_near_within_its_factor() -> None:
+    """Of the larger by the smaller, what is less than a list taken for one."""
+    table = patch.compare_with_lab(simulation(mmotm=1501.0, **{"series-8": 50.0}), MEDIANS_OF_LAB)
+    rows = {row["policy"]: row for row in table.iter_rows(named=True)}
+    assert rows["3.9"]["near"]
+    assert rows["3.9"]["factor"] == 1
+    assert rows["series-1"]["factor"] == 1
+    assert rows["series-1"]["open_high"] == 4001
+    assert rows["mmotm"]["factor"] == pytest.approx(1502 / 1001)
+    assert not rows["mmotm"]["near"]
+    assert rows["series-8"]["factor"] == pytest.approx(9001 / 51)
+    assert table["policy"].to_list() == list(facts.STALL_RULES)
+
+
+def test_the_order_is_that_of_pairs_which_the_lab_tells_apart() -> None:
+    """One rule set that changes places with its neighbour costs one pair."""
+    order = patch.compare_orders(simulation(), MEDIANS_OF_LAB)
+    assert order.row(0, named=True) == {
+        "metric": SCANNED,
+        "pairs": 66,
+        "in_order": 66,
+        "open_low": 66,
+        "open_high": 66,
+        "holds": True,
+    }
+    swapped = patch.compare_orders(simulation(mmotm=2500.0), MEDIANS_OF_LAB).row(0, named=True)
+    assert (swapped["in_order"], swapped["holds"]) == (65, False)
+    same = results("6.1", dict.fromkeys(facts.STALL_RULES, 5.0))
+    assert patch.compare_orders(simulation(), same)["pairs"].to_list() == [0]
+
+
+def test_a_row_at_what_is_open() -> None:
+    """A line a variant, a column a rule set."""
+    found = patch.by_variant(simulation(), SCANNED)
+    assert found["variant"].to_list() == [lab.AS_SET, "a fast CPU"]
+    assert found["mmotm"].to_list() == [1001, 2001]
+    assert found.columns[1:] == list(facts.STALL_RULES)
+
+
+def test_the_stored_runs_and_the_lab() -> None:
+    """What the notebook says of them comes from these frames."""
+    simulated, measured = patch.studies.lab_guest.load(), claims.measured_results(patch.EXPERIMENT)
+    table = patch.compare_with_lab(simulated, measured)
+    assert table.height == 12 * (len(lab.ROWS) + 3 + 4 + 4)
+    order = patch.compare_orders(simulated, measured)
+    assert (order["open_low"] <= order["in_order"]).all()
+    assert (order["in_order"] <= order["open_high"]).all()
+    parted = patch.parted_directions(simulated, measured)
+    assert parted.filter(claim="C-disk-page-writes-file")["like_the_mail"].to_list() == ["lab"]
+    said = patch.verdict_in_lab_guest(simulated, measured)
+    assert f"Of {table.height} figures" in said
+    assert f"{int(table['near'].sum())} are within a factor of 1.5" in said

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A list that is put together in words is led through the rules, and each page's fate is told."""
 
+from itertools import pairwise
+
 import polars as pl
 import pytest
 
@@ -8,13 +10,7 @@ from swapsim.claims import published_claims
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import STALL_RULES
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions.tables import (
-    CODE_CLAIMS,
-    LED_ENDS,
-    LED_PAGES,
-    LED_WHY,
-    LIST_OF_PAGES,
-)
+from swapsim.stall.rules import rules_of
 
 
 def fates(*kinds: str, rules: str, **context: object) -> list[str]:
@@ -26,7 +22,6 @@ def fates(*kinds: str, rules: str, **context: object) -> list[str]:
 def test_a_list_is_a_number_of_pages_of_each_kind() -> None:
     """In order, of files unless they are anonymous."""
     pages = patch.make_list("2 dirty", "1 anonymous writing marked")
-    assert pages.schema == LIST_OF_PAGES.schema
     assert pages.select("place", "page", "file", "dirty", "writeback", "reclaim").rows() == [
         (1, "dirty", True, True, False, False),
         (2, "dirty", True, True, False, False),
@@ -77,7 +72,6 @@ def test_fates_are_told_in_words() -> None:
 def test_a_second_meeting_finds_the_flags_of_the_first() -> None:
     """So kswapd writes what it kept."""
     found = patch.process_list(patch.make_list("32 dirty"), ["series-8"], meetings=2)
-    assert found.ends.schema == LED_ENDS.schema
     assert found.ends.select("flags_before", "flags_after", "written").rows() == [
         ([], ["tail_lru_dirty"], 0),
         (["tail_lru_dirty"], ["tail_lru_dirty"], 32),
@@ -104,8 +98,6 @@ def test_each_rule_set_is_led_from_the_same_flags_on() -> None:
     """And each says why, act by act."""
     found = patch.process_list(patch.make_list("4 dirty"), flags=["writeback"])
     assert found.ends["rules"].to_list() == list(STALL_RULES)
-    assert found.pages.schema == LED_PAGES.schema
-    assert found.why.schema == LED_WHY.schema
     assert set(found.why["rules"]) == set(STALL_RULES)
     reasons = found.why.filter(rules="series-8")["why"]
     assert "flag tail_lru_dirty is set: 4 unqueued dirty, as many as the 4 taken" in reasons
@@ -123,7 +115,55 @@ def test_what_is_no_flag_or_rule_set_is_named() -> None:
 def test_each_claim_about_the_code_is_tried_and_holds() -> None:
     """All eight, each by the rules without the patch and with it."""
     found = patch.code_claims()
-    assert found.schema == CODE_CLAIMS.schema
     behaviour = published_claims().filter(unit="behaviour", patch=patch.PATCH)["claim"]
     assert found["claim"].unique(maintain_order=True).to_list() == behaviour.to_list()
     assert found.filter(~pl.col("holds"))["seen"].to_list() == []
+
+
+SPANS = patch.rule_spans()
+
+
+def rule(decision: str, rules: str) -> str:
+    """Return the words of one cell."""
+    row = SPANS.filter(pl.col("decision") == decision, pl.col("rules").list.contains(rules))
+    return str(row["text"].item())
+
+
+def test_each_decision_is_told_of_each_rule_set_once() -> None:
+    """In order of age, and two neighbours differ."""
+    for _, spans in SPANS.group_by("decision", maintain_order=True):
+        assert spans["rules"].explode().to_list() == list(STALL_RULES)
+        texts = spans["text"].to_list()
+        assert all(one != next_one for one, next_one in pairwise(texts))
+
+
+@pytest.mark.parametrize(
+    ("decision", "before", "after", "patches"),
+    [
+        ("a marked page under writeback, by kswapd", "sleep, then\ngo on", "sleep, keep it", 1),
+        ("flag TAIL_LRU_DIRTY if", "U ≥ share", "U = T", 2),
+        ("sleep up to 100 ms if", "marked page;\nU = T", "U = T, or I > 0", 3),
+        ("direct reclaim waits if CONGESTED, after", "a round below priority 10", "each list", 5),
+        ("a page counts as congested if", "its disk is", "its disk is, or marked", 6),
+        ("a page is dirty or under writeback by", "the page's flags", "and buffers", 7),
+        ("a page is dirty or under writeback by", "and buffers", "and NFS", 8),
+    ],
+)
+def test_each_patch_changes_its_own_row(
+    decision: str, before: str, after: str, patches: int
+) -> None:
+    """As its mail says."""
+    assert rule(decision, f"series-{patches - 1}" if patches > 1 else "mmotm") == before
+    assert rule(decision, f"series-{patches}") == after
+
+
+def test_since_is_who_began_it() -> None:
+    """The series is one of them, whichever of its patches."""
+    assert set(SPANS["since"]) == {"3.9", "mmotm", "the series", "3.11", "6.1"}
+    assert SPANS.filter(text="W = T")["since"].to_list() == ["3.11"]
+
+
+def test_a_rule_set_that_is_not_there_is_named() -> None:
+    """With those that are."""
+    with pytest.raises(InputError, match=r"'2\.6'.*mmotm"):
+        rules_of("2.6")

@@ -1,10 +1,50 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The mail's table is shown as printed, and its last column against its own base."""
+"""The mail's tables are shown as printed, and the simulation and the lab are compared with them."""
 
+from itertools import product
+from typing import Any
+
+import polars as pl
 import pytest
 
+from swapsim import claims
 from swapsim.errors import InputError
 from swapsim.patches import stall_decisions as patch
+from swapsim.patches.stall_decisions.conclusions import verdict_in_simulation
+from swapsim.patches.stall_decisions.mail import KERNELS
+
+SCANNED = "Kswapd pages scanned"
+
+
+def mailed(changes: dict[tuple[str, str], float] | None = None, seeds: int = 5) -> pl.DataFrame:
+    """Return runs that come out as the mail has it, but for factors on rows by rules."""
+    factors = changes or {}
+    printed = claims.published_tables().filter(
+        pl.col("patch") == patch.PATCH, pl.col("kernel").is_in(list(KERNELS))
+    )
+    elapsed = {"disk": 1158.0, "nfs": 5000.0}
+    frames = []
+    for seed in range(1, seeds + 1):
+        rows = []
+        for row in printed.iter_rows(named=True):
+            target = row["table"].rpartition(", ")[2]
+            rules = KERNELS[row["kernel"]]
+            value = row["value"] * (1 + seed / 10_000)
+            value *= factors.get((f"{target}: {row['metric']}", rules), 1.0)
+            rows.append((f"{target}: {row['metric']}", row["kernel"], rules, value, row["unit"]))
+        rows += [
+            (f"{target}: Elapsed", kernel, rules, elapsed[target], "s")
+            for target, (kernel, rules) in product(elapsed, KERNELS.items())
+        ]
+        columns = ["metric", "kernel", "policy", "value", "unit"]
+        frame = pl.DataFrame(rows, schema=columns, orient="row")
+        frames.append(claims.results(frame, {"patch": patch.PATCH, "n_tasks": 1, "seed": seed}))
+    return pl.concat(frames)
+
+
+def verdict_of(simulated: pl.DataFrame, metric: str, table: str = "vmstat, disk") -> dict[str, Any]:
+    """Return one row's verdict."""
+    return patch.verdicts(simulated).filter(table=table, metric=metric).row(0, named=True)
 
 
 def test_cells_are_as_printed_and_the_change_is_the_series_own() -> None:
@@ -28,3 +68,109 @@ def test_a_row_that_is_not_printed_is_named() -> None:
     """With the target it was asked for."""
     with pytest.raises(InputError, match="'Tides' for 'disk'"):
         patch.printed("disk", ["Tides"])
+
+
+def test_what_is_simulated_as_the_mail_has_it_holds() -> None:
+    """Every order that is asked for, every size, the points and the collapse."""
+    simulated = mailed()
+    cells, judged = patch.cells(simulated), patch.verdicts(simulated)
+    assert judged.height == claims.simulation_tolerances().height
+    assert set(judged["order"].drop_nulls()) == {"holds"}
+    assert (judged["inside"] == judged["cells"]).all()
+    assert judged["near"].drop_nulls().all()
+    assert judged["collapse"].drop_nulls().to_list() == [True] * 4
+    modelled = judged.filter(pl.col("standing") != "not modelled")
+    assert modelled.height * 3 == cells.height
+    assert modelled["cells"].sum() == cells["inside"].is_not_null().sum()
+    score = patch.score(judged)
+    assert score["rows"].sum() == judged.height
+    assert (score["sized"] == score["modelled"]).all()
+    assert (score["order_holds"] == score["order_asked"]).all()
+
+
+def test_counts_of_the_longer_test_are_compared_per_second() -> None:
+    """The mail's by scans and velocity, the simulated ones by its own time."""
+    cells = patch.cells(mailed()).filter(table="vmstat, nfs", metric=SCANNED, rules="3.9")
+    assert cells["published"][0] == pytest.approx(3929.743)
+    assert cells["simulated"][0] == pytest.approx(20899983 / 5000, rel=1e-3)
+
+
+def test_a_cell_beyond_twice_is_outside_and_a_fitted_one_is_not_judged() -> None:
+    """Three times is too much; the same of what constants were fitted on is only shown."""
+    row = verdict_of(mailed({(f"disk: {SCANNED}", "mmotm"): 3.0}), SCANNED)
+    assert (row["inside"], row["cells"]) == (2, 3)
+    assert row["order"] == "holds"
+    large = "Ops swaptotal-4055M"
+    row = verdict_of(mailed({(f"disk: {large}", "3.9"): 3.0}), large, "parallelio, disk")
+    assert (row["inside"], row["cells"]) == (2, 2)
+
+
+def test_an_order_that_is_turned_is_contradicted_and_a_tie_is_open() -> None:
+    """The series scans more than mmotm; or as much, give or take."""
+    turned = mailed({(f"disk: {SCANNED}", "series-8"): 10.0})
+    assert verdict_of(turned, SCANNED)["order"] == "contradicted"
+    seeds = pl.when(pl.col("seed") % 2 == 0).then(2.0).otherwise(0.5)
+    chosen = (pl.col("metric") == f"disk: {SCANNED}") & (pl.col("policy") == "series-8")
+    as_mmotm = seeds * 8_814_900
+    flat = turned.with_columns(value=pl.when(chosen).then(as_mmotm).otherwise("value"))
+    assert verdict_of(flat, SCANNED)["order"] == "open"
+
+
+def test_what_is_zero_in_the_mail_may_be_a_twentieth() -> None:
+    """Swap outs of mmotm: 18 of 683,860; 34,000 still count as zero, 35,000 do not."""
+    for pages, inside in ((34_000, 3), (35_000, 2)):
+        simulated = mailed({("disk: Swap Outs", "mmotm"): pages / 18})
+        assert verdict_of(simulated, "Swap Outs")["inside"] == inside
+        alone = patch.cells(simulated.filter(policy="mmotm")).filter(metric="Swap Outs")
+        assert alone["inside"][0] == (inside == 3)
+
+
+def test_points_are_those_from_mmotm_to_the_series() -> None:
+    """Four points off are too many, and above mmotm is not worse."""
+    name = "Ops memcachetest-2385M"
+    row = verdict_of(mailed({(f"disk: {name}", "series-8"): 1.04}), name, "parallelio, disk")
+    assert row["change"] == pytest.approx(-1.61, abs=0.01)
+    assert (row["near"], row["worse"]) == (False, "contradicted")
+    assert row["collapse"]
+    cured = verdict_of(mailed({(f"disk: {name}", "3.9"): 4.0}), name, "parallelio, disk")
+    assert cured["collapse"] is False
+
+
+def test_the_verdict_counts_what_was_judged() -> None:
+    """All hold, and the collapse has its points next to the printed ones."""
+    judged = patch.verdicts(mailed())
+    asked = judged["order"].is_not_null().sum()
+    sentence = verdict_in_simulation(judged)
+    assert f"in {asked} of the {asked} rows that order them; in 0 rows they do not" in sentence
+    alone = "as in the mail, memcached collapses next to large files by the rules of 3.9 only"
+    assert f"On a disk, {alone}" in sentence
+    assert f"Over NFS, {alone}" in sentence
+    assert "against mmotm by -1.6 and -2.1 % (published: -1.6 and -2.1 %)" in sentence
+
+
+def test_the_rows_of_three_sources_stand_together() -> None:
+    """Three lines per row, the simulated one with its verdict; the lab has no NFS."""
+    simulated = mailed()
+    cells, judged = patch.cells(simulated), patch.verdicts(simulated)
+    rows = [
+        (f"{SCANNED}", rules, 1, seed, 1000.0 * place + seed)
+        for place, rules in enumerate(KERNELS.values(), start=1)
+        for seed in (1, 2, 3)
+    ]
+    columns = ["metric", "policy", "n_tasks", "seed", "value"]
+    labels = {"patch": patch.PATCH, "source": "measured", "kernel": "6.1", "unit": "pages"}
+    measured = claims.results(pl.DataFrame(rows, schema=columns, orient="row"), labels)
+    found = patch.three_sources(cells, judged, measured, [SCANNED])
+    assert found["source"].to_list() == ["published", "simulated", "measured"]
+    assert found["3.9"].to_list() == [
+        "6046108",
+        "6,047,922 [6,046,713, 6,049,131]",
+        "1,002 [1,001, 1,003]",
+    ]
+    assert found["change"].to_list() == [-81.4, -81.4, 50.0]
+    assert found["verdict"].to_list() == ["", "order holds, size 3 of 3", ""]
+    far = patch.three_sources(cells, judged, measured, ["memcachetest-4055M", SCANNED], "nfs")
+    assert far["3.9"].to_list()[2::3] == ["-", "-"]
+    assert far["verdict"][1] == "order holds, size 2 of 2"
+    with pytest.raises(InputError, match="Swap Outs"):
+        patch.three_sources(cells, judged, measured, ["Swap Outs"])

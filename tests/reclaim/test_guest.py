@@ -70,10 +70,10 @@ def test_the_guests_marks_and_room_are_those_of_a_boot() -> None:
 )
 def test_a_bad_row_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
     """An unknown name, a value out of its range, one that is missing."""
-    text = (data_root() / "guest.csv").read_text(encoding="utf-8")
+    text = (data_root() / "reclaim-lab-guest.csv").read_text(encoding="utf-8")
     assert old in text
-    (tmp_path / "guest.csv").write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InputError, match=rf"guest\.csv, line \d+, {message}"):
+    (tmp_path / "reclaim-lab-guest.csv").write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"reclaim-lab-guest\.csv, line \d+, {message}"):
         reclaim.lab_guest_constants(root=tmp_path)
 
 

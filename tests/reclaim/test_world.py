@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from swapsim import reclaim
-from swapsim.claims import world_tolerances
+from swapsim.claims import simulation_tolerances
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import RECLAIM_RULES
 from swapsim.io.paths import data_root
@@ -30,7 +30,7 @@ SMALL = reclaim.shrink(reclaim.parallelio("mmotm"), 1 / 128)
 
 
 def test_each_constant_is_there_with_its_source() -> None:
-    """data/world.csv has each cost of the library and each unknown of the mail's machine."""
+    """data/reclaim.csv has each cost of the library and each unknown of the mail's machine."""
     found = reclaim.constants()
     assert found.schema == CONSTANTS.schema
     assert tuple(found["name"]) == MAIL.names
@@ -52,12 +52,12 @@ def test_each_constant_is_there_with_its_source() -> None:
 )
 def test_a_bad_row_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
     """File, line and field of the first row that does not fit, in one line."""
-    text = (data_root() / "world.csv").read_text(encoding="utf-8")
+    text = (data_root() / "reclaim.csv").read_text(encoding="utf-8")
     assert old in text
-    (tmp_path / "world.csv").write_text(text.replace(old, new), encoding="utf-8")
+    (tmp_path / "reclaim.csv").write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(InputError) as error:
         reclaim.constants(tmp_path)
-    assert f"world.csv, line {text[: text.index(old)].count(chr(10)) + 1}, " in str(error.value)
+    assert f"reclaim.csv, line {text[: text.index(old)].count(chr(10)) + 1}, " in str(error.value)
     assert message in str(error.value)
 
 
@@ -183,7 +183,7 @@ def test_the_rows_of_a_world_are_rows_of_the_mail() -> None:
     names = pl.concat([reclaim.ops(world), reclaim.vmstat(world), reclaim.iostat(world)])["metric"]
     sizes = {f"-{pages // 256}M": size for pages, size in zip(SMALL.files, FILES_MIB, strict=True)}
     found = {re.sub(r"-\d+M$", lambda size: f"-{sizes[size[0]]}M", name) for name in names}
-    judged = world_tolerances().filter(~pl.col("metric").str.contains(" : "))
+    judged = simulation_tolerances().filter(~pl.col("metric").str.contains(" : "))
     assert set(judged.filter(pl.col("standing") != "not modelled")["metric"]) <= found
     assert found <= set(judged["metric"])
 

@@ -146,7 +146,7 @@ enum {
 };
 
 /*
- * The costs of the operations, in ns, each 1 .. SWS_RECLAIM_COST_MAX; data/world.csv gives their
+ * The costs of the operations, in ns, each 1 .. SWS_RECLAIM_COST_MAX; data/reclaim.csv gives their
  * sources.
  */
 struct sws_reclaim_costs {

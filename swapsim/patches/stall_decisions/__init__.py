@@ -12,14 +12,9 @@ from swapsim.patches.stall_decisions.conclusions import (
     headline_ranges,
     verdict,
     verdict_in_lab_guest,
-    verdict_in_runs,
-    verdict_in_simulation,
 )
-from swapsim.patches.stall_decisions.fitting import residuals_of
-from swapsim.patches.stall_decisions.guest import variants
 from swapsim.patches.stall_decisions.lab import (
     EXPERIMENT,
-    STEPS,
     along_rules,
     by_variant,
     compare_orders,
@@ -36,10 +31,7 @@ from swapsim.patches.stall_decisions.lists import (
     rule_spans,
 )
 from swapsim.patches.stall_decisions.mail import (
-    KERNELS,
     PATCH,
-    SIZES,
-    as_mailed,
     cells,
     orders,
     printed,
@@ -47,12 +39,16 @@ from swapsim.patches.stall_decisions.mail import (
     three_sources,
     verdicts,
 )
-from swapsim.patches.stall_decisions.node import node_beside_zones
-from swapsim.patches.stall_decisions.over_time import one_life, summed
+from swapsim.patches.stall_decisions.simulated import (
+    by_lists,
+    differences,
+    most_swapped_page,
+    ranges,
+    residuals_of,
+    rows_of_target,
+    sum_seconds,
+)
 from swapsim.patches.stall_decisions.studies import headline_results
-from swapsim.patches.stall_decisions.unknowns import ranges
-from swapsim.patches.stall_decisions.what_if import matters
-from swapsim.patches.stall_decisions.worlds import Run, of_target, watched
 
 if TYPE_CHECKING:
     from swapsim.patches.stall_decisions import charts as charts
@@ -61,47 +57,38 @@ else:
 
 __all__ = [
     "EXPERIMENT",
-    "KERNELS",
     "PATCH",
-    "SIZES",
-    "STEPS",
-    "Run",
     "along_rules",
-    "as_mailed",
+    "by_lists",
     "by_variant",
     "cells",
     "code_claims",
     "compare_orders",
     "compare_with_lab",
     "counted",
+    "differences",
     "directions",
     "headline_fit",
     "headline_locks",
     "headline_ranges",
     "headline_results",
     "make_list",
-    "matters",
     "measured_as_mailed",
-    "node_beside_zones",
-    "of_target",
-    "one_life",
+    "most_swapped_page",
     "orders",
     "parted_directions",
     "printed",
     "process_list",
     "ranges",
     "residuals_of",
+    "rows_of_target",
     "rule_spans",
     "score",
     "steps",
     "studies",
-    "summed",
+    "sum_seconds",
     "three_sources",
-    "variants",
     "verdict",
     "verdict_in_lab_guest",
-    "verdict_in_runs",
-    "verdict_in_simulation",
     "verdicts",
-    "watched",
 ]

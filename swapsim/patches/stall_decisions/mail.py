@@ -2,7 +2,7 @@
 """The mail's tables: printed, and compared with the simulation and with the lab.
 
 The rules of the comparison were stored before the first run, in
-data/published/world-tolerances.csv; data/published/README.md explains them.
+data/published/simulation-tolerances.csv; data/published/README.md explains them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -351,7 +351,7 @@ def _rows(simulated: pl.DataFrame) -> list[_Row]:
         for key, frame in simulated.partition_by("metric", "policy", as_dict=True).items()
     }
     values = _printed_values()
-    return [_row(rule, values, found) for rule in claims.world_tolerances().iter_rows(named=True)]
+    return [_row(rule, values, found) for rule in claims.simulation_tolerances().iter_rows(named=True)]
 
 
 def _row(

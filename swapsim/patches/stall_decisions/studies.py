@@ -10,38 +10,32 @@ import polars as pl
 
 from swapsim import reclaim
 from swapsim.claims.published import published_of
-from swapsim.patches.stall_decisions import (
-    fitting,
-    guest,
-    node,
-    over_nfs,
-    over_time,
-    unknowns,
-    what_if,
-)
+from swapsim.patches.stall_decisions import simulated
 from swapsim.patches.stall_decisions.lab import STEPS
 from swapsim.patches.stall_decisions.mail import PATCH, RULES
-from swapsim.patches.stall_decisions.worlds import SEEDS, TARGETS, Run, told
+from swapsim.patches.stall_decisions.simulated import FITTED_KERNEL, TARGETS, Run, mail_rows
 from swapsim.study import Study
 
 _PUBLISHED: Final = partial(published_of, PATCH)
-_study = partial(Study, reads=("world.csv",))
-_of_the_mail = partial(Study, reads=("world.csv", _PUBLISHED))
+_study = partial(Study, reads=("reclaim.csv",))
+_of_the_mail = partial(Study, reads=("reclaim.csv", _PUBLISHED))
 
 fitted: Final = _of_the_mail(
     name="stall-decisions-world-fit",
-    points=(fitting.BASE,),
-    run=fitting.fit,
-    sample=fitting.figures_again,
+    points=(FITTED_KERNEL,),
+    run=simulated.fit,
+    sample=simulated.fit_sample,
 )
 """The free constants fitted to 3.9's column (FIT_ROWS)."""
+
+SEEDS: Final = tuple(range(1, 21))
 
 tables: Final = _of_the_mail(
     name="stall-decisions-world",
     points=tuple(Run(rules=r, target=t, seed=s) for t, r, s in product(TARGETS, RULES, SEEDS)),
-    run=told,
+    run=mail_rows,
 )
-"""Both tests of the mail by its three kernels, 20 seeds (RESULTS)."""
+"""Both tests of the mail by its three kernels (RESULTS)."""
 
 STEP_SEEDS: Final = tuple(range(1, 6))
 """Fewer than for the tables, for nine rule sets."""
@@ -49,21 +43,21 @@ STEP_SEEDS: Final = tuple(range(1, 6))
 steps: Final = _of_the_mail(
     name="stall-decisions-world-steps",
     points=tuple(Run(rules=r, target=t, seed=s) for t, r, s in product(TARGETS, STEPS, STEP_SEEDS)),
-    run=told,
+    run=mail_rows,
 )
-"""Both tests by each state of the series, one patch a step (RESULTS)."""
+"""Both tests by each state of the series, one more patch per step (RESULTS)."""
 
-by_unknown: Final = Study(
+open_constants: Final = Study(
     name="stall-decisions-world-open",
-    points=unknowns.runs,
-    run=unknowns.run_moved,
-    reads=("world.csv", "published/world-tolerances.csv", _PUBLISHED),
+    points=simulated.open_points,
+    run=simulated.run_open,
+    reads=("reclaim.csv", "published/simulation-tolerances.csv", _PUBLISHED),
 )
 """Each constant at the ends of its range (SIMULATED_OPEN)."""
 
 TOGETHER: Final = {"program_pages": "low", "submit_ns": "high"}
-"""Two constants at ends of their ranges. They were chosen when their single ends had been seen by
-all three kernels, so what they come to together explains a miss and predicts nothing."""
+"""Two constants at ends of their ranges. They were chosen after each had been moved alone for all
+three kernels, so moving both explains a miss and predicts nothing."""
 
 TOGETHER_SEEDS: Final = tuple(range(1, 11))
 
@@ -77,40 +71,46 @@ def _together() -> list[Run]:
     ]
 
 
-together: Final = _of_the_mail(name="stall-decisions-world-together", points=_together, run=told)
+together: Final = _of_the_mail(
+    name="stall-decisions-world-together", points=_together, run=mail_rows
+)
 """The mail's test on a disk with two constants moved at once (RESULTS)."""
 
 servers: Final = _of_the_mail(
-    name="stall-decisions-world-servers", points=over_nfs.servers, run=over_nfs.run_with
+    name="stall-decisions-world-servers",
+    points=simulated.server_points,
+    run=simulated.run_server,
 )
 """The mail's test over NFS with each pair of rates (SIMULATED_SERVERS)."""
 
-by_machine: Final = _study(
+machines: Final = _study(
     name="stall-decisions-world-what-if",
-    points=what_if.points,
-    run=what_if.run_point,
-    quick=lambda point: point.case.factor != "memory, GB" or point.case.setting < 16,
+    points=simulated.machine_points,
+    run=simulated.run_machine,
+    quick=lambda point: point.machine.factor != "memory, GB" or point.machine.setting < 16,
 )
 """The mail's three kernels on other machines (SIMULATED_WHAT_IF)."""
 
-by_time: Final = _study(name="stall-decisions-world-by-time", points=RULES, run=over_time.by_second)
-"""One round by each kernel, once a simulated second (SIMULATED_BY_TIME)."""
+by_time: Final = _study(name="stall-decisions-world-by-time", points=RULES, run=simulated.by_second)
+"""One round by each kernel, once per simulated second (SIMULATED_BY_TIME)."""
 
-lives: Final = _study(name="stall-decisions-world-lives", points=RULES, run=over_time.life_spans)
-"""A hundred pages through one round by each kernel (SIMULATED_PAGE_SPANS)."""
-
-on_a_node: Final = _study(
-    name="stall-decisions-node", points=node.node_cases, run=node.told_on_a_node
+page_spans: Final = _study(
+    name="stall-decisions-world-lives", points=RULES, run=simulated.page_spans
 )
-"""The mail's first test with lists by zone, and with those of a node (RESULTS)."""
+"""A hundred pages in one round by each kernel (SIMULATED_PAGE_SPANS)."""
 
-guests: Final = Study(
+node: Final = _study(
+    name="stall-decisions-node", points=simulated.node_points, run=simulated.run_node
+)
+"""The mail's first test with lists per zone, and with lists per node (RESULTS)."""
+
+lab_guest: Final = Study(
     name="stall-decisions-guest",
-    points=guest.guest_runs,
-    run=guest.told_by_guest,
-    reads=("guest.csv",),
+    points=simulated.guest_points,
+    run=simulated.run_guest,
+    reads=("reclaim-lab-guest.csv",),
 )
-"""The lab's test in the simulator, by each rule set and at what is open (RESULTS)."""
+"""The lab's test by each rule set, as set and in each variant (RESULTS)."""
 
 
 def headline_results(seeds: Sequence[int]) -> pl.DataFrame:

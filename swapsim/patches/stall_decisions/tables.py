@@ -175,7 +175,7 @@ SIMULATED_RANGES: Final = Table(
     Column("low_by", pl.String, "constant that gives the lowest figure"),
     Column("high", pl.Float64, "highest figure over the settings", BY_ROW),
     Column("high_by", pl.String, "constant that gives the highest figure"),
-    Column("worlds", pl.UInt32, "number of settings"),
+    Column("settings", pl.UInt32, "number of settings"),
     Column("inside", pl.UInt32, "settings with the cell within the allowed factor"),
     Column("ordered", pl.UInt32, "settings with the row in the mail's order; null without one"),
 )

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs of the simulator: the mail's tests and their variations, the fit, and the lab's test."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import polars as pl
+import pytest
+from test_stall_decisions_mail import SCANNED, mailed
+
+from swapsim import claims, reclaim
+from swapsim.patches import stall_decisions as patch
+from swapsim.patches.stall_decisions import lab, simulated
+from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
+from swapsim.patches.stall_decisions.simulated import Run, mail_rows
+from swapsim.patches.stall_decisions.tables import SIMULATED_WHAT_IF
+from swapsim.study.constants import Moved
+
+SMALL: dict[str, Any] = {
+    "constants": {
+        "memory_pages": 30_000,
+        "dma32_pages": 12_000,
+        "other_pages": 1_000,
+        "program_pages": 0,
+        "cached_pages": 0,
+        "min_free_pages": 256,
+        "swap_pages": 40_000,
+        "pool_pages": 20_000,
+        "write_delay_ms": 100,
+    },
+    "fields": {"serve_ns": 2_000_000_000, "files": (0, 10_000)},
+}
+
+
+def test_a_run_has_the_rows_of_the_mail() -> None:
+    """Its kernel is the mail's where it has one; every row has a unit; the seed decides."""
+    run = Run(rules="mmotm", **SMALL)
+    rows = mail_rows(run)
+    assert set(rows["kernel"]) == {"mm1-mmotm-20130522"}
+    assert set(mail_rows(replace(run, rules="series-2"))["kernel"]) == {"series-2"}
+    assert rows["metric"].str.starts_with("disk: ").all()
+    units = dict(rows.select("metric", "unit").iter_rows())
+    assert units["disk: Ops memcachetest-0M"] == "operations/s"
+    assert units["disk: Elapsed"] == "s"
+    assert mail_rows(run).equals(rows)
+    assert not mail_rows(replace(run, seed=2))["value"].equals(rows["value"])
+    assert patch.rows_of_target(rows, "nfs").is_empty()
+    assert "Swap Outs" in patch.rows_of_target(rows, "disk")["metric"]
+
+
+def test_the_fit_uses_no_other_column_or_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 3.9's cells of 0M and 4055M alone the targets are the same."""
+    seen = claims.published_tables().filter(
+        pl.col("kernel") == "vanilla", pl.col("metric").str.contains("-0M$|-4055M$")
+    )
+    monkeypatch.setattr(claims, "published_tables", lambda: seen)
+    assert simulated.fit_targets() == {
+        "Ops memcachetest-0M": 23117,
+        "Ops memcachetest-4055M": 4104,
+        "Ops io-duration-4055M": 160,
+        "Ops majorfaults-4055M": 21357,
+    }
+
+
+def test_the_search_finds_what_meets_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures that each follow one constant lead to it; one out of reach, to the range's end."""
+    rows = list(simulated.FREE.values())
+
+    def figures(constants: Mapping[str, int]) -> dict[str, float]:
+        delay, rate, seek = (constants[name] for name in simulated.FREE)
+        return {
+            rows[0]: 4104 * (20_000 / delay) ** 0.5,
+            rows[1]: 160 * (30_000 / rate) * (seek / 3_000_000) ** 0.1,
+            rows[2]: 21357 * (9_000_000 / seek),
+        }
+
+    monkeypatch.setattr(simulated, "fit_figures", figures)
+    found = simulated.search()
+    assert found["write_delay_ms"] == pytest.approx(20_000, rel=0.02)
+    assert found["disk_rate"] == pytest.approx(30_000 * (5 / 3) ** 0.1, rel=0.02)
+    assert found["seek_near_ns"] == 5_000_000
+
+
+def test_the_constants_are_those_of_the_stored_fit() -> None:
+    """Each has the value that was found, in its range, and no figure is far off."""
+    rows = pl.read_parquet(patch.studies.fitted.path)
+    found = simulated.fitted_constants(rows)
+    assert set(found) == set(simulated.FREE)
+    for row in reclaim.constants().filter(pl.col("name").is_in(list(found))).to_dicts():
+        assert row["low"] <= found[row["name"]] == row["value"] <= row["high"]
+    missed = patch.residuals_of(rows)
+    assert missed["target"].to_list() == list(simulated.FIT_TARGETS)
+    assert missed["off_percent"].abs().max() < 20  # type: ignore[operator]
+
+
+def test_a_round_by_time_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is complete at each second; shares are shares; the spans of a page fill the round."""
+    monkeypatch.setattr(simulated, "Run", lambda rules, **_: Run(rules=rules, **SMALL))
+    found = simulated.by_second("3.9")
+    kinds = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written")
+    total = found.select(pl.sum_horizontal(*kinds)).to_series()
+    assert total.max() == 29_000
+    assert total.min() >= 29_000 - 4 * 32  # type: ignore[operator]
+    for share in ("kswapd_sleeps", "client_waits"):
+        assert found[share].is_between(0, 1).all()
+    assert patch.sum_seconds(found)["scanned_normal"][0] == found["scanned_normal"].sum()
+    spans = simulated.page_spans("3.9")
+    assert spans["page"].n_unique() == simulated.PAGES
+    assert (spans["end_s"] > spans["begin_s"]).all()
+    page = patch.most_swapped_page(spans, "3.9")
+    assert page["page"].n_unique() == 1
+    assert page["begin_s"].to_list()[1:] == page["end_s"].to_list()[:-1]
+
+
+def test_a_constant_is_moved_to_both_ends_of_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each cell has a lowest and a highest figure; orders are counted by setting."""
+    both = {moved.end for moved, _ in simulated.open_points() if moved.constant == "scan_ns"}
+    assert both == {"low", "high"}
+    rows = mailed(seeds=1)
+    monkeypatch.setattr(simulated, "mail_rows", lambda run: rows.filter(policy=run.rules))
+    moved = [Moved("scan_ns", end, 1) for end in ("low", "high")]
+    found = pl.concat(map(simulated.run_open, product(moved, KERNELS.values())))
+    lowered = (pl.col("end") == "low") & (pl.col("rules") == "mmotm")
+    turned = found.with_columns(simulated=pl.when(lowered).then(0.0).otherwise("simulated"))
+    ranges = patch.ranges(turned, patch.orders(rows))
+    row = ranges.filter(table="vmstat, disk", metric=SCANNED, rules="mmotm").row(0, named=True)
+    assert (row["low"], row["low_by"], row["settings"], row["ordered"]) == (0, "scan_ns", 2, 1)
+    assert ranges.filter(metric="Kswapd pages reclaimed")["ordered"].null_count() == 6
+
+
+def test_each_server_is_simulated_with_and_without_patch_8() -> None:
+    """All pairs of rates, by the mail's three kernels and by the series before its last patch."""
+    found = simulated.server_points()
+    assert len(found) == len(set(found)) == 3 * 3 * 4 * len(simulated.WHAT_IF_SEEDS)
+    assert {server.rules for server in found} == {"3.9", "mmotm", "series-7", "series-8"}
+
+
+def test_a_run_over_nfs_has_the_servers_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rates are constants of the simulator; there is one row per figure."""
+    seen: list[Run] = []
+
+    def small(run: Run) -> Any:
+        seen.append(run)
+        config, found = run.config()
+        return reclaim.run(reclaim.shrink(config, 1 / 128), found)
+
+    monkeypatch.setattr(simulated, "simulate", small)
+    table = simulated.run_server(simulated.Server(45, 60, "series-8", 1))
+    assert seen[0].target == "nfs"
+    assert seen[0].constants == {"net_rate": 45 * 256, "server_rate": 60 * 256}
+    assert set(simulated.SERVER_ROWS) - set(table["metric"]) == {
+        "Ops memcachetest-4055M",
+        "Ops io-duration-4055M",
+    }
+
+
+def test_other_machines_are_the_mails_except_for_one_factor() -> None:
+    """Each grid has the mail's own value in it; the seeks of a faster disk are shorter."""
+    machines = simulated.machines()
+    settings = {(machine.factor, machine.setting) for machine in machines}
+    assert {("swappiness", 60), ("dirty ratio, %", 20), ("disk, MB/s", 120)} <= settings
+    disks = {each.setting: each.constants for each in machines if each.factor.startswith("disk")}
+    assert disks[20]["seek_near_ns"] == disks[120]["seek_near_ns"]
+    assert disks[1000]["seek_near_ns"] < disks[120]["seek_near_ns"]
+    fields = SMALL["fields"] | {"files": (10_000,)}
+    small = simulated.Machine("made", 1.0, SMALL["constants"], fields)
+    points = product([small], KERNELS.values(), [1, 2])
+    found = pl.concat(simulated.run_machine(simulated.MachinePoint(*each)) for each in points)
+    assert set(found["rules"]) == set(KERNELS.values())
+    assert set(patch.differences(found)["metric"]) <= set(found["metric"])
+
+
+def test_the_series_differs_where_all_seeds_say_so_by_more_than_a_tenth() -> None:
+    """A change of five percent counts as none."""
+    rows = [
+        ("f", 1.0, rules, seed, metric, value + seed / 1000)
+        for metric, base, series in (("less", 100.0, 50.0), ("same", 100.0, 95.0))
+        for rules, value in (("mmotm", base), ("series-8", series))
+        for seed in (1, 2, 3)
+    ]
+    frame = pl.DataFrame(rows, schema=SIMULATED_WHAT_IF.schema, orient="row")
+    found = patch.differences(frame)
+    assert dict(found.select("metric", "differs").iter_rows()) == {"less": True, "same": False}
+
+
+def test_a_node_has_the_memory_of_both_zones() -> None:
+    """Nothing else of the machine differs."""
+    zones, node = (
+        simulated.node_run(simulated.NodePoint(lists, "mmotm", 1)).config()[0]
+        for lists in (simulated.ZONES, simulated.NODE)
+    )
+    assert node.normal_pages == 0 < zones.normal_pages
+    assert node.dma32_pages == zones.dma32_pages + zones.normal_pages
+    for name in ("items", "files", "disk_rate", "min_free_pages", "rules", "seed"):
+        assert getattr(node, name) == getattr(zones, name)
+
+
+def test_the_stored_runs_by_lists() -> None:
+    """A line for each rule set on a node, and for those that zones have."""
+    table = patch.by_lists(patch.studies.node.load(), [SCANNED, "Swap Outs"])
+    assert table.columns == ["lists", "rules", SCANNED, "Swap Outs"]
+    assert table.filter(lists=simulated.NODE)["rules"].to_list() == list(simulated.NODE_RULES)
+    assert table.filter(lists=simulated.ZONES)["rules"].to_list() == list(simulated.NODE_RULES[:-1])
+    assert table.null_count().row(0) == (0, 0, 0, 0)
+
+
+def test_a_run_of_the_lab_guest_has_the_rows_of_the_lab() -> None:
+    """Each row that is judged, by each size and of all."""
+    runs = [simulated.GuestRun(rules=rules) for rules in ("6.1", "3.9")]
+    rows = pl.concat(map(simulated.run_guest, runs))
+    assert set(rows["metric"]) <= set(claims.measured_results(patch.EXPERIMENT)["metric"])
+    assert set(lab.ROWS) <= set(rows["metric"])
+    for run in runs:
+        of_one = dict(rows.filter(policy=run.rules).select("metric", "value").iter_rows())
+        assert sum(of_one[f"{SCANNED}-{size}"] for size in SIZES.values()) == of_one[SCANNED]
+
+
+def test_variants_change_no_cost_that_was_fitted() -> None:
+    """Each but the first changes some constants."""
+    variants = simulated.variants()
+    assert variants.pop(lab.AS_SET) == {}
+    assert all(changed and "op_ns" not in changed for changed in variants.values())
