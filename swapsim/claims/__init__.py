@@ -35,8 +35,8 @@ from swapsim.claims.published import (
     mails,
     published_claims,
     published_tables,
-    tolerances,
     simulation_tolerances,
+    tolerances,
 )
 from swapsim.claims.ranges import OPEN_BEYOND, range_verdict
 from swapsim.claims.results import Row, results
@@ -74,12 +74,12 @@ __all__ = [
     "ranks",
     "results",
     "side_by_side",
+    "simulation_tolerances",
     "steps",
     "three_columns",
     "tolerances",
     "two_kernels",
     "unmatched",
-    "simulation_tolerances",
     "your_metrics",
     "your_runs",
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The constants of the mail's machine (data/reclaim.csv) and of the lab guest (data/reclaim-lab-guest.csv)."""
+"""The constants of the mail's machine (data/reclaim.csv) and of the lab guest."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -11,7 +11,8 @@ from swapsim.frames.table import Column, Table
 CONSTANTS: Final = Table(
     "CONSTANTS",
     "One row per constant of a model: the contention machine (data/costs.csv), the reclaim "
-    "simulator of patch C's mail (data/reclaim.csv), or that of the lab guest (data/reclaim-lab-guest.csv).",
+    "simulator of patch C's mail (data/reclaim.csv), or that of the lab guest "
+    "(data/reclaim-lab-guest.csv).",
     Column(
         "name", pl.String, "constant; a cost has the name of its field in machine.h or reclaim.h"
     ),

@@ -16,8 +16,8 @@ from swapsim.claims import (
     mmtests_change,
     published_claims,
     published_tables,
-    tolerances,
     simulation_tolerances,
+    tolerances,
 )
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root

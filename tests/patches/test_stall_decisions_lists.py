@@ -165,5 +165,5 @@ def test_since_is_who_began_it() -> None:
 
 def test_a_rule_set_that_is_not_there_is_named() -> None:
     """With those that are."""
-    with pytest.raises(InputError, match=r"'2\.6'.*mmotm"):
+    with pytest.raises(ConfigError, match=r"'2\.6'.*mmotm"):
         rules_of("2.6")

@@ -76,7 +76,9 @@ def test_texts(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
     attack.for_a_while(flip, seeds)
 
 
-@pytest.mark.parametrize(("name", "read"), [("costs.csv", costs), ("reclaim.csv", reclaim.constants)])
+@pytest.mark.parametrize(
+    ("name", "read"), [("costs.csv", costs), ("reclaim.csv", reclaim.constants)]
+)
 def test_constants(
     name: str, read: Callable[[Path], object], tmp_path: Path, seeds: Iterator[int]
 ) -> None:

@@ -351,7 +351,8 @@ def _rows(simulated: pl.DataFrame) -> list[_Row]:
         for key, frame in simulated.partition_by("metric", "policy", as_dict=True).items()
     }
     values = _printed_values()
-    return [_row(rule, values, found) for rule in claims.simulation_tolerances().iter_rows(named=True)]
+    rules = claims.simulation_tolerances().iter_rows(named=True)
+    return [_row(rule, values, found) for rule in rules]
 
 
 def _row(
