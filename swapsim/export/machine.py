@@ -14,10 +14,10 @@ from swapsim.export.processes import MACHINE, NAMES, TASKS, cpu_track
 from swapsim.export.trace import Exported
 from swapsim.machine._native_log import MachineLog, Sample
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import check_costs, costs
+from swapsim.machine.costs import costs_by_name
 
 SAMPLES: Final = 500
-"""Stretches of a run: its counters are told at the end of each."""
+"""Intervals of a run: its counters are written at the end of each."""
 
 
 def machine(
@@ -27,18 +27,18 @@ def machine(
     *,
     progress: bool = False,
 ) -> Exported:
-    """Run a machine and write who waits for which lock, behind whom, and who holds it.
+    """Run a machine and write which CPU waits for which lock, and which CPU holds it.
 
     Each CPU is a track: its waits for locks, its holds and its sleeps are slices, and an arrow
-    leads to a wait from the one who had the lock. Counters are slots in use, pages in the
-    swap cache, and by class of lock how many CPUs wait for one.
+    leads to a wait from the CPU that had the lock. Counters are slots in use, pages in the swap
+    cache, and by class of lock how many CPUs wait for one.
 
     Parameters
     ----------
     config : MachineConfig
-        After its warm-up it is watched for ``duration_ns``; a ms of 8 busy CPUs is some 2 MB.
+        The log covers ``duration_ns`` after the warm-up; a ms of 8 busy CPUs is about 2 MB.
     output : Path or str
-        NAME.json, or NAME.json.gz; replaced if it is there, and whole or not there.
+        NAME.json, or NAME.json.gz; replaced atomically if it exists.
     constants : polars.DataFrame, optional
         Schema CONSTANTS; default: data/costs.csv.
     progress : bool
@@ -56,11 +56,10 @@ def machine(
         be written.
     NativeMemoryError
     """
-    checked = costs() if constants is None else check_costs(constants)
     output = Path(output)
     about = {"made by": "swapsim export", "machine": repr(config)}
     with event_file(output, about) as file:
-        log = MachineLog(config, dict(checked.select("name", "value").iter_rows()))
+        log = MachineLog(config, costs_by_name(constants))
         step = max(config.duration_ns // SAMPLES, 1)
         with bars.bar(SAMPLES, "export a machine", "samples", shown=progress) as bar:
             _show(log, step, file, bar)
@@ -72,25 +71,25 @@ def machine(
 def _show(log: MachineLog, step: int, file: EventFile, bar: bars.Bar) -> None:
     tracks = _Tracks([task.cpu for task in log.tasks()], file, log.begin_ns)
     waits: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    told = 0
+    written = 0
     for sample in log.samples(step):
         for row in sample.spans.iter_rows():
             tracks.take(row)
             _count_wait(row, waits, log.begin_ns, step)
         done = (sample.now_ns - log.begin_ns) // step
-        if done > told:
+        if done > written:
             _count_pages(sample, file)
-            bar.update(min(done, SAMPLES) - told)
-            told = done
+            bar.update(min(done, SAMPLES) - written)
+            written = done
     tracks.finish()
     for kind in sorted(waits):
-        for place in range(told + 1):
+        for place in range(written + 1):
             cpus = {"CPUs": round(waits[kind].get(place, 0) / step, 3)}
             file.counter(MACHINE, f"wait for {kind}", log.begin_ns + place * step, cpus)
 
 
 class _Tracks:
-    """The CPUs' spans, a CPU's kept until it has no lock."""
+    """The CPUs' spans; those of a CPU are buffered until it holds no lock."""
 
     def __init__(self, cpus: Iterable[int], file: EventFile, begin_ns: int) -> None:
         self._file = file
@@ -100,7 +99,7 @@ class _Tracks:
         self._last_hold: dict[tuple[int, str], tuple[int, int]] = {}
 
     def take(self, row: tuple[Any, ...]) -> None:
-        """Keep a span, and write all of its CPU's if no lock is held behind it."""
+        """Buffer a span, and write all spans of its CPU if it holds no lock."""
         begin, end, kind, cpu, site, lock, behind = row
         if kind == "wait" and lock is not None:
             self._held[cpu] += 1
@@ -112,22 +111,22 @@ class _Tracks:
             name = kind if lock is None else f"{kind}: {lock}"
             args = {"where": site, "lock": lock, "behind": other}
             self._nests[cpu].keep(name, begin, end, args)
-            # Who waited before that, the log found behind the holder of its own beginning.
+            # For a wait that began before the log, the holder is that of the log's beginning.
             if behind is not None and lock is not None and begin >= self._begin_ns:
                 self._point(behind, cpu, lock, begin)
         if not self._held[cpu]:
             self._nests[cpu].write()
 
     def finish(self) -> None:
-        """Write what was kept."""
+        """Write the buffered spans."""
         for nest in self._nests.values():
             nest.write()
 
     def _point(self, holder: int, waiter: int, lock: str, at: int) -> None:
-        """Write an arrow from a hold, which is told before those who waited for its end.
+        """Write an arrow from a hold, which the log has before the waits for its end.
 
-        One who asks in the very ns of its end came before it, so the arrow leaves a ns earlier. A
-        hold that begins later was under way to its holder, or is a later one of an unfair lock's.
+        A request in the same ns as the end came before it, so the arrow leaves a ns earlier. A
+        hold that begins later was being handed over, or is a later one of an unfair lock.
         """
         begin, end = self._last_hold[holder, lock]
         if begin < end and begin <= at <= end:
@@ -139,7 +138,7 @@ class _Tracks:
 def _count_wait(
     row: tuple[Any, ...], waits: dict[str, dict[int, int]], first: int, step: int
 ) -> None:
-    """Add what a wait takes of each stretch of time."""
+    """Add the part of a wait in each interval of time."""
     begin, end, kind, _, _, lock, _ = row
     if kind != "wait" or lock is None:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A machine as a TOML file tells it."""
+"""A machine that a TOML file describes."""
 
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,7 +14,7 @@ from swapsim.machine.costs import change_costs, costs
 
 _COSTS: Final = "costs"
 _NO_TEXT: Final = ("streams",)
-"""Fields that no text can tell."""
+"""Fields that a TOML file cannot contain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ def machine_config(path: Path | str) -> MachineFile:
     ----------
     path : Path or str
         Its keys are fields of `config.MachineConfig`; those of its table ``[costs]`` are names of
-        data/costs.csv, in ns. What it does not name is as by default.
+        data/costs.csv, in ns. Other fields have their defaults.
 
     Returns
     -------
@@ -41,23 +41,23 @@ def machine_config(path: Path | str) -> MachineFile:
     Raises
     ------
     InputError
-        It cannot be read, or naming the field that is unknown or does not fit.
+        The file cannot be read, or a field is unknown or does not fit.
     """
     path = Path(path)
-    told = io.read_toml(path)
-    changes = told.pop(_COSTS, {})
+    settings = io.read_toml(path)
+    changes = settings.pop(_COSTS, {})
     known = [field.name for field in fields(MachineConfig) if field.name not in _NO_TEXT]
-    for name in told:
+    for name in settings:
         if name not in known:
             raise InputError(
-                f"no field of a machine; there are: {', '.join(known)} and [{_COSTS}]",
+                f"no such field of a machine; choose of {', '.join(known)} and [{_COSTS}]",
                 path=path,
                 field=name,
             )
     if not isinstance(changes, dict):
         raise InputError("must be a table: [costs], and a line NAME = NS for each", path=path)
     try:
-        return MachineFile(config=MachineConfig(**told), costs=change_costs(costs(), changes))
+        return MachineFile(config=MachineConfig(**settings), costs=change_costs(costs(), changes))
     except (ConfigError, TypeError) as error:
         raise InputError(" ".join(str(error).split()), path=path) from None
     except InputError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pages that reclaim took out of their mappings, list by list."""
+"""Pages that reclaim removed from their mappings, list by list."""
 
 from typing import Any, Final
 

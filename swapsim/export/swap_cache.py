@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pages in the swap cache and under writeback, each from its coming to its going."""
+"""Pages in the swap cache and under writeback, each from its beginning to its end."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,12 +12,12 @@ from swapsim.progress import Bar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stays:
-    """A pair of events: what comes and goes, and what tells one from another."""
+    """A pair of events that begin and end a stay, and the field that identifies it."""
 
     begin: str
     end: str
     key: str
-    told: tuple[str, ...]
+    extra: tuple[str, ...]
     process: int
     name: str
     counter: str
@@ -28,7 +28,7 @@ _KINDS: Final = (
         begin="swp_add",
         end="swp_del",
         key="entry",
-        told=("folio",),
+        extra=("folio",),
         process=SWAP_CACHE,
         name="in the swap cache",
         counter="pages in the swap cache",
@@ -37,7 +37,7 @@ _KINDS: Final = (
         begin="wb_start",
         end="wb_end",
         key="folio",
-        told=("mapping", "index", "private"),
+        extra=("mapping", "index", "private"),
         process=WRITEBACK,
         name="under writeback",
         counter="pages under writeback",
@@ -48,10 +48,10 @@ SHOWN: Final = tuple(event for kind in _KINDS for event in (kind.begin, kind.end
 
 
 def show_stays(rows: TraceRows, events: EventFile, bar: Bar) -> None:
-    """Write each stay of a page as a slice of its own, and how many there are at a time.
+    """Write each stay of a page as a slice, and a counter of stays.
 
-    One that had begun before the recording begins with it, one that goes on ends with it; both say
-    so.
+    A stay that began before the recording begins with it, and one that continues ends with it;
+    both are marked.
     """
     for kind in _KINDS:
         if has_pair(kind.begin, rows):
@@ -59,7 +59,7 @@ def show_stays(rows: TraceRows, events: EventFile, bar: Bar) -> None:
 
 
 def has_pair(event: str, rows: TraceRows) -> bool:
-    """Whether the trace has what comes and what goes of an event's kind."""
+    """Return whether the trace has both events of an event's pair."""
     return any(
         event in (kind.begin, kind.end) and kind.begin in rows.columns and kind.end in rows.columns
         for kind in _KINDS
@@ -67,7 +67,7 @@ def has_pair(event: str, rows: TraceRows) -> bool:
 
 
 def _show(kind: _Stays, rows: TraceRows, events: EventFile, bar: Bar) -> None:
-    columns = (kind.key, *kind.told)
+    columns = (kind.key, *kind.extra)
     inside: dict[object, tuple[int, dict[str, object]]] = {}
     track = (kind.process, 0)
     for _, at, pid, event, values in rows.merged({kind.begin: columns, kind.end: columns}, bar):

@@ -265,7 +265,7 @@ def test_what_cannot_be_exported_is_one_line(
     assert "-o" in refused(capsys, trace)
     machine = tmp_path / "machine.toml"
     for text, words in (
-        ("wakers = 8", "field 'wakers': no field of a machine"),
+        ("wakers = 8", "field 'wakers': no such field"),
         ("walkers = 0", "walkers=0"),
         ("walkers = 'many'", "walkers"),
         ("walkers = ", "is no TOML"),
