@@ -165,7 +165,7 @@ POLICY_RANKING: Final = Table(
     Column("better", pl.String, "which direction of the metric is the better one"),
     _RANK,
     columns.POLICY,
-    Column("reader", pl.Boolean, "whether it is a user's own policy"),
+    Column("user", pl.Boolean, "whether it is a user's own policy"),
     _MEDIAN,
     Column("low", pl.Float64, "lower end of the median's bootstrap interval, 95 %", BY_ROW),
     Column("high", pl.Float64, "upper end of the median's bootstrap interval, 95 %", BY_ROW),

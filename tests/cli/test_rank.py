@@ -62,7 +62,7 @@ def test_a_policy_is_ranked_among_the_others(
     for metric, better in patch.RANKED_BY.items():
         part = ranking.filter(metric=metric)
         assert set(part["policy"]) == {*POLICIES, "two_on"}
-        assert part.filter(reader=True)["policy"].to_list() == ["two_on"]
+        assert part.filter(user=True)["policy"].to_list() == ["two_on"]
         assert part["median"].is_sorted(descending=better == "higher")
         assert part.filter(pl.col("lowest") > pl.col("low")).is_empty()
         alike = part.filter(pl.col("policy").is_in(["spread", "spread-online"]))

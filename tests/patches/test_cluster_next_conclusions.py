@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the notebooks on swap slots conclude follows from the numbers that they are given."""
+"""The conclusions of the notebooks on swap slots follow from their numbers."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from swapsim import slots, traces
-from swapsim.claims.tables import RESULTS
+from swapsim.claims import results
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next.reviewers import Question
@@ -58,7 +58,7 @@ def question(metric: str, *, falls: bool | None) -> Question:
 def test_a_guess_holds_if_the_metric_moves_as_it_says(
     other: list[float], falls: bool | None, holds: bool
 ) -> None:
-    """A change counts when the intervals are apart by more than a twentieth."""
+    """A change counts if it is more than a twentieth and the intervals do not overlap."""
     measures = sweep("trunk.pairs", {("8", "shared"): [10.0, 10.1, 9.9], ("8", "percpu"): other})
     answers = patch.answers((question("trunk.pairs", falls=falls),), measures)
     assert answers.schema == SLOT_ANSWERS.schema
@@ -72,8 +72,8 @@ def test_a_side_that_was_not_measured_is_named() -> None:
         patch.answers((question("trunk.pairs", falls=True),), measures)
 
 
-def test_means_stand_side_by_side() -> None:
-    """One row a setting and policy, one column a metric, in the order asked for."""
+def test_means_are_columns() -> None:
+    """There is one row per setting and policy, one column per metric, in the given order."""
     measures = pl.concat(
         [
             sweep("run", {("8", "shared"): [2.0, 4.0]}),
@@ -87,32 +87,19 @@ def test_means_stand_side_by_side() -> None:
 
 def scores(base: list[float], patched: list[float]) -> pl.DataFrame:
     """Return RESULTS of pmbench's score, a seed each, of V3's two kernels."""
-    return pl.DataFrame(
-        [
-            (
-                patch.PATCH,
-                "simulated",
-                kernel,
-                policy,
-                16,
-                seed,
-                "pmbench score",
-                value,
-                "accesses/s",
-            )
-            for kernel, policy, values in (
-                ("v3 before", "shared", base),
-                ("v3 after", "percpu-rerandomise", patched),
-            )
-            for seed, value in enumerate(values, 1)
-        ],
-        schema=RESULTS.schema,
-        orient="row",
+    sides = (("v3 before", "shared", base), ("v3 after", "percpu-rerandomise", patched))
+    return pl.concat(
+        results(
+            [("pmbench score", value, "accesses/s")],
+            {"patch": patch.PATCH, "kernel": kernel, "policy": policy, "n_tasks": 16, "seed": seed},
+        )
+        for kernel, policy, values in sides
+        for seed, value in enumerate(values, 1)
     )
 
 
 def test_the_sentence_of_patch_d_reads_its_numbers() -> None:
-    """Slots, runs, shares of the last setting, and the means of the simulated score stand in it."""
+    """It has the slots, runs, shares of the last setting and the means of the simulated score."""
     verified = pl.DataFrame(
         [("a", 4, "shared", 8, 9, 100, 90, 10, 0, 0)], schema=VERIFIED_SLOTS.schema, orient="row"
     )
@@ -134,17 +121,8 @@ def test_the_sentence_of_patch_d_reads_its_numbers() -> None:
     assert "-6.8 % in pmbench's score" in slower
 
 
-def test_the_mails_profile_has_its_two_rows_of_the_swap_cache() -> None:
-    """The rows that the patch is about, before and after, as printed."""
-    rows = {row["waiting_in"]: row for row in patch.profile().iter_rows(named=True)}
-    add = rows["add_to_swap_cache.add_to_swap.shrink_page_list"]
-    assert (add["before"], add["after"]) == (7.93, 0.53)
-    remove = rows["__remove_mapping.shrink_page_list"]
-    assert (remove["before"], remove["after"]) == (7.03, None)
-
-
-def test_a_traces_requests_tell_the_policies_apart() -> None:
-    """With the shared base the lock moves far more often, and the free path stays."""
+def test_the_requests_of_a_trace_differ_by_policy() -> None:
+    """With the shared base the lock moves far more often; the free path is the same."""
     folder = traces.shipped("cluster-next")["slots-8-shared"]
     again = slots_replay(
         folder, policies=("shared", "percpu-rerandomise"), seeds=2, executor=SerialExecutor()
@@ -157,7 +135,7 @@ def test_a_traces_requests_tell_the_policies_apart() -> None:
 
 
 def test_a_trace_without_frees_is_refused(tmp_path: Path) -> None:
-    """Where nothing is freed no base matters, and the message says so."""
+    """No base matters without frees, and the message says so."""
     source = traces.shipped("cluster-next")["slots-4-shared"]
     events = pl.read_parquet(source / "slot_events.parquet").head(500)
     events.write_parquet(tmp_path / "slot_events.parquet")

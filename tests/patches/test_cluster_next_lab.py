@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The machine beside a real 6.1 kernel, same workload: counts a page, the order of the bases."""
+"""The machine against a real 6.1 kernel, same workload: counts per page, order of the bases."""
 
 import polars as pl
 import pytest
 
 from swapsim import claims
+from swapsim.claims.tables import RESULTS
 from swapsim.machine import lab
 from swapsim.patches import cluster_next as patch
+from swapsim.patches.cluster_next import lab as lab_of_d
+from swapsim.slots.tables import SLOT_SWEEP, WANDERINGS
 from swapsim.study import SerialExecutor
 
 UNDER_HALF = "scan-base-under-half"
 
 SEEDS = 40
 
-WAYS = (
+PAGE_SITES = (
     "xa_lock at add_to_swap_cache",
     "xa_lock at __remove_mapping",
     "xa_lock at clear_shadow_from_swap_cache",
@@ -26,8 +29,7 @@ WAYS = (
     "cluster lock at swapcache_free_entries",
     "si->lock at swapcache_free_entries",
 )
-
-"""Call sites that a page passes wherever its slot lies: what scans do is not among them."""
+"""Call sites that each page passes wherever its slot lies; those of scans are not among them."""
 
 
 def simulated(experiment: str, seeds: int = SEEDS) -> pl.DataFrame:
@@ -36,7 +38,7 @@ def simulated(experiment: str, seeds: int = SEEDS) -> pl.DataFrame:
 
 
 def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:
-    """Set them beside the measured medians."""
+    """Compare results with the measured medians."""
     return claims.held_against(results, claims.medians(claims.measured_results(experiment)))
 
 
@@ -47,17 +49,17 @@ def under_half() -> pl.DataFrame:
 
 
 def test_each_call_site_of_a_page_is_passed_as_often_as_in_the_kernel() -> None:
-    """The sites on a page's way out and in are within the tolerance, for brd."""
+    """The sites that a page passes out and in are within the tolerance, for brd."""
     table = held("lock-ledger-brd", simulated("lock-ledger-brd", 2)).filter(
-        pl.col("metric").is_in(WAYS)
+        pl.col("metric").is_in(PAGE_SITES)
     )
-    assert table.height == len(WAYS)
+    assert table.height == len(PAGE_SITES)
     assert table.filter(~pl.col("agrees")).is_empty(), table
 
 
 @pytest.mark.parametrize("experiment", ["lock-ledger-brd", "lock-ledger-virtio"])
-def test_a_page_of_either_device_keeps_to_its_row_of_the_ledger(experiment: str) -> None:
-    """All locks but the two that a call takes once are within the tolerance: 8 CPUs, 4 trunks."""
+def test_a_page_of_either_device_takes_its_locks_as_often_as_measured(experiment: str) -> None:
+    """All locks but the two that a call takes once are within the tolerance."""
     table = held(experiment, simulated(experiment)).filter(
         pl.col("metric").is_in(lab.LEDGER),
         ~pl.col("metric").str.contains("si->lock|swap_avail_lock"),
@@ -70,13 +72,13 @@ MISSED = {
     ("percpu", "swap_avail_lock acquisitions"),
     ("permm", "swap_avail_lock acquisitions"),
 }
-"""Rules and locks that the machine misses: by 5.4 and 6.1 % where 5 are the tolerance."""
+"""Policies and locks that the machine misses: by 5.4 and 6.1 %, with a tolerance of 5 %."""
 
 
 def test_each_lock_of_the_walkers_is_taken_as_often_as_in_the_kernel(
     under_half: pl.DataFrame,
 ) -> None:
-    """Six locks under each of the six bases are within the tolerance but for two, under half."""
+    """Six locks under each of six bases are within the tolerance, except for two."""
     table = held(UNDER_HALF, under_half).filter(pl.col("metric").is_in(lab.LEDGER))
     assert table.height == 36
     assert set(table.filter(~pl.col("agrees")).select("policy", "metric").iter_rows()) == MISSED
@@ -92,8 +94,57 @@ def test_each_lock_of_the_walkers_is_taken_as_often_as_in_the_kernel(
     ],
 )
 def test_bases_are_in_the_order_of_the_kernel(under_half: pl.DataFrame, metric: str) -> None:
-    """Each pair of bases that the kernel tells apart is told apart the same way."""
+    """Two bases that differ in the kernel differ in the same direction in the machine."""
     medians = claims.medians(claims.measured_results(UNDER_HALF))
     table = lab.pairs(under_half, medians, metric)
     assert table.height >= 5
     assert table["agrees"].all(), table
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> pl.DataFrame:
+    """Replace the shipped results by three rounds of each value, the middle one 0.3."""
+    metrics = (
+        (lab_of_d.SHARED, (0.2, 0.3, 0.9)),
+        ("pages out between changes", (0.0, 50.0, 70.0)),
+    )
+    results = pl.DataFrame(
+        [
+            (patch.PATCH, "measured", "6.1", value, 8, seed, metric, figure, "1")
+            for value in lab_of_d.TWINS
+            for metric, figures in metrics
+            for seed, figure in enumerate(figures, 1)
+        ],
+        schema=RESULTS.schema,
+        orient="row",
+    )
+    monkeypatch.setattr(lab_of_d.claims, "measured_results", lambda _: results)
+    return results
+
+
+@pytest.mark.usefixtures("measured")
+def test_a_real_kernels_slots_are_compared_with_the_workbench() -> None:
+    """Each value has its simulated one, unless the kernel moves the tasks."""
+    simulated = pl.DataFrame(
+        [
+            ("pages_a_cpu", str(stay), policy, 24, seed, "trunk.shared", 0.1 * seed, "share")
+            for twin in lab_of_d.TWINS.values()
+            if twin is not None
+            for policy, stay in [twin]
+            for seed in (1, 2, 3)
+        ],
+        schema=SLOT_SWEEP.schema,
+        orient="row",
+    )
+    table = patch.measured_beside_simulated(simulated)
+    assert table.schema == WANDERINGS.schema
+    assert table["base"].to_list()[:3] == ["shared", "percpu-rerandomise", "percpu"]
+    assert table["tasks"].to_list()[2:] == [
+        *("stay", "change CPU", "change CPU"),
+        "are the kernel's",
+    ]
+    assert table["measured"].to_list() == [0.3] * 6
+    assert table["simulated"].to_list()[:5] == pytest.approx([0.2] * 5)
+    assert table["simulated"].to_list()[5] is None
+    # A round without a change of CPU counts as infinite.
+    assert table["pages_a_cpu"].to_list() == [70.0] * 6

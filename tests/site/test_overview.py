@@ -16,7 +16,7 @@ from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
 from swapsim.machine.tables import FIT
 from swapsim.patches import Patch, cluster_next, stall_decisions, writeback_tags
-from swapsim.patches.cluster_next import prediction as prediction_of_d
+from swapsim.patches.cluster_next import mails as mails_of_d
 from swapsim.patches.cluster_next import studies as studies_of_d
 from swapsim.patches.writeback_tags import fitting as fitting_of_a
 from swapsim.patches.writeback_tags import prediction as prediction_of_a
@@ -42,7 +42,7 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(usual, **small, duration_ns=10_000_000)
 
     monkeypatch.setattr(prediction_of_a, "machine", brief_a)
-    monkeypatch.setattr(prediction_of_d, "machine", brief_d)
+    monkeypatch.setattr(mails_of_d, "machine", brief_d)
 
 
 def fitted(constants: pl.DataFrame) -> Fitted:

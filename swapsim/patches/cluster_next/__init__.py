@@ -5,7 +5,6 @@ from swapsim.machine.lab import off_percent, order
 from swapsim.machine.summary import describe_gains, describe_sensitivity, time_per_page
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
 from swapsim.patches.cluster_next import studies
-from swapsim.patches.cluster_next.both_mails import growth_in_both_mails
 from swapsim.patches.cluster_next.conclusions import (
     counted,
     headline_locks,
@@ -15,15 +14,12 @@ from swapsim.patches.cluster_next.conclusions import (
     verdict,
     verdict_on_alternatives,
 )
-from swapsim.patches.cluster_next.fitting import fit
-from swapsim.patches.cluster_next.lab import lab_machines, lab_runs
+from swapsim.patches.cluster_next.lab import lab_machines, lab_runs, measured_beside_simulated
 from swapsim.patches.cluster_next.machines import PATCH, aged_device, machine, traced_machine
-from swapsim.patches.cluster_next.prediction import predict, runs
-from swapsim.patches.cluster_next.rank import RANKED_BY, rank
+from swapsim.patches.cluster_next.mails import fit, growth_in_both_mails, predict, profile, runs
+from swapsim.patches.cluster_next.rank import LEADING, RANKED_BY, means, rank
 from swapsim.patches.cluster_next.reviewers import REVIEWERS, answers
 from swapsim.patches.cluster_next.studies import headline_fit, headline_results
-from swapsim.patches.cluster_next.tables import LEADING, means, profile
-from swapsim.patches.cluster_next.wanderings import measured_beside_simulated
 
 __all__ = [
     "LEADING",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What patch D and its alternatives are found to do, and how they relieve the swap cache's lock."""
+"""Conclusions: the verdicts of notebooks 04 and 05, and how the swap cache's lock is relieved."""
 
 from collections.abc import Mapping
 
@@ -8,29 +8,23 @@ import polars as pl
 from swapsim import claims, slots, traces
 from swapsim.machine import summary
 from swapsim.patches.cluster_next.machines import PATCH
-from swapsim.patches.cluster_next.prediction import runs as simulated_runs
+from swapsim.patches.cluster_next.mails import runs as simulated_runs
 from swapsim.patches.cluster_next.reviewers import mean_of
 from swapsim.slots.tables import SLOT_ANSWERS, SLOT_RANKING, VERIFIED_SLOTS
-from swapsim.slots.verify import verified_slots
 
 
 def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFrame) -> str:
-    """Say what patch D does to the swap cache's locks, on which ground, and what it is worth.
+    """Return what patch D does to the swap cache's locks, and its gain, in three sentences.
 
     Parameters
     ----------
     verified : polars.DataFrame
         Schema VERIFIED_SLOTS.
     measures : polars.DataFrame
-        Schema SLOT_SWEEP, one factor, the last setting counts; policies shared, percpu and
-        percpu-rerandomise.
+        Schema SLOT_SWEEP: one factor, of which the last setting is used; policies shared, percpu
+        and percpu-rerandomise.
     predicted : polars.DataFrame
-        Schema RESULTS of `prediction.predict`, version V3.
-
-    Returns
-    -------
-    str
-        Three sentences.
+        Schema RESULTS, as `predict` returns for version V3.
     """
     handed_out, alike = slots_matched(verified)
     moved = slots.ranking(measures, "lock.moved.add")
@@ -57,7 +51,7 @@ def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFr
 
 
 def verdict_on_alternatives(answers: pl.DataFrame, ranking: pl.DataFrame) -> str:
-    """Say how the reviewers' guesses did, and which policy keeps CPUs apart best.
+    """Return how many of the reviewers' guesses hold and which policy is best, in two sentences.
 
     Parameters
     ----------
@@ -65,11 +59,6 @@ def verdict_on_alternatives(answers: pl.DataFrame, ranking: pl.DataFrame) -> str
         Schema SLOT_ANSWERS.
     ranking : polars.DataFrame
         Schema SLOT_RANKING of "lock.moved.add", one setting.
-
-    Returns
-    -------
-    str
-        Two sentences.
     """
     SLOT_ANSWERS.check(answers)
     SLOT_RANKING.check(ranking)
@@ -86,41 +75,20 @@ def verdict_on_alternatives(answers: pl.DataFrame, ranking: pl.DataFrame) -> str
 
 
 def slots_matched(verified: pl.DataFrame) -> tuple[int, int]:
-    """Count the slots that a real kernel handed out, and of these the model's, too.
-
-    Parameters
-    ----------
-    verified : polars.DataFrame
-        Schema VERIFIED_SLOTS.
-    """
+    """Return the number of slots that a real kernel handed out, and of those that match."""
     VERIFIED_SLOTS.check(verified)
-    exact, raced, slots = (int(verified[name].sum()) for name in ("exact", "raced", "slots"))
-    return slots, exact + raced
-
-
-def verdict_on_slots(verified: pl.DataFrame) -> str:
-    """Say how many of a real kernel's swap slots the allocator hands out, too.
-
-    Parameters
-    ----------
-    verified : polars.DataFrame
-        Schema VERIFIED_SLOTS.
-
-    Returns
-    -------
-    str
-        One sentence.
-    """
-    slots, alike = slots_matched(verified)
-    return (
-        f"Of {slots:,} swap slots that a real kernel handed out in {verified.height} runs, "
-        f"the model of patch D's allocator hands out {alike:,}."
-    )
+    exact, raced, given = (int(verified[name].sum()) for name in ("exact", "raced", "slots"))
+    return given, exact + raced
 
 
 def counted() -> str:
-    """Return `verdict_on_slots` on the shipped traces."""
-    return verdict_on_slots(verified_slots(traces.shipped("cluster-next")))
+    """Return a sentence on the slots of the shipped traces that match."""
+    verified = slots.verified_slots(traces.shipped("cluster-next"))
+    handed_out, alike = slots_matched(verified)
+    return (
+        f"Of {handed_out:,} swap slots that a real kernel handed out in {verified.height} runs, "
+        f"the model of patch D's allocator hands out {alike:,}."
+    )
 
 
 def headline_ranges() -> None:
@@ -137,12 +105,12 @@ def headline_locks(constants: pl.DataFrame) -> pl.DataFrame:
 
 
 def lock_relief(runs: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Set side by side how the patch relieves the swap cache's lock: mail, machine, real kernel.
+    """Compare how the patch relieves the swap cache's lock: mail, machine, real kernel.
 
     Parameters
     ----------
     runs : mapping of str to polars.DataFrame
-        As `prediction.runs` returns.
+        As `runs` returns.
 
     Returns
     -------

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The experiments with swap_base, the lab kernel's switch of patch D, as machines."""
+"""The lab's experiments with swap_base, the lab kernel's switch of patch D, and their models."""
 
+import math
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Final
 
 import polars as pl
 
+from swapsim import claims, slots
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of, runs
 from swapsim.patches.cluster_next.machines import PATCH
+from swapsim.slots.tables import WANDERINGS
 
 BASES: Final = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
 """Values of the lab kernel's switch swap_base."""
 
 CHANNELS: Final = 8
-"""Requests that the virtio disk serves at a time: one of each task at most."""
+"""Requests that the virtio disk serves at a time: at most one of each task."""
 
 
 def scan_bases(*, policy: str, drop_percent: int, seed: int = 1) -> MachineConfig:
@@ -26,14 +29,14 @@ def scan_bases(*, policy: str, drop_percent: int, seed: int = 1) -> MachineConfi
     policy : str
         The switch swap_base, one of BASES.
     drop_percent : int
-        60 leaves the device less than half full, 25 more.
+        60 leaves the device less than half full, 25 more than half.
     seed : int
 
     Notes
     -----
-    Of the 24 MiB of the memory cgroup the walkers' pages have 5504: the rest is page tables,
-    stacks and nodes of the swap cache. That is what the first task of the fill left in memory in
-    the slot events of those runs: it swapped out 3200 of its 8704 pages.
+    The walkers' pages have 5504 of the 24 MiB of the memory cgroup; the rest is page tables, stacks
+    and nodes of the swap cache. The slot events of those runs say so: the first task of the fill
+    swapped out 3200 of its 8704 pages.
 
     Source
     ------
@@ -60,15 +63,8 @@ def scan_bases(*, policy: str, drop_percent: int, seed: int = 1) -> MachineConfi
 def lock_ledger(*, channels: int = 0, seed: int = 1) -> MachineConfig:
     """Return the machine of data/measured/lock-ledger-brd, or -virtio: eight walkers, 64 MB trunks.
 
-    Parameters
-    ----------
-    channels : int
-        0 for brd; more for a virtio disk, whose pages pass the swap cache on their way in.
-    seed : int
-
-    Source
-    ------
-    data/capture/experiments/lock-ledger-brd.toml, lock-ledger-virtio.toml.
+    ``channels`` is 0 for brd, and more for a virtio disk, whose pages come in through the swap
+    cache (data/capture/experiments/lock-ledger-brd.toml, lock-ledger-virtio.toml).
     """
     return replace(
         scan_bases(policy="percpu-rerandomise", drop_percent=60, seed=seed),
@@ -84,7 +80,7 @@ EXPERIMENTS: Final = {
     "scan-base-under-half": lambda: [scan_bases(policy=base, drop_percent=60) for base in BASES],
     "scan-base-above-half": lambda: [scan_bases(policy=base, drop_percent=25) for base in BASES],
 }
-"""Those of data/measured that are machines here."""
+"""The experiments of data/measured that have machines here."""
 
 
 def lab_machines(experiment: str) -> list[MachineConfig]:
@@ -98,7 +94,7 @@ def lab_machines(experiment: str) -> list[MachineConfig]:
     Raises
     ------
     InputError
-        There is no machine of it.
+        The experiment has no machine.
     """
     return machines_of(EXPERIMENTS, experiment)
 
@@ -111,9 +107,9 @@ def lab_runs(experiment: str, seeds: int, *, executor: Executor | None = None) -
     experiment : str
         One of EXPERIMENTS.
     seeds : int
-        Runs of each, from seed 1 on.
+        Runs of each, seeds 1 to this.
     executor : concurrent.futures.Executor, optional
-        As for `sweep.run`.
+        As for `study.run`.
 
     Returns
     -------
@@ -123,6 +119,74 @@ def lab_runs(experiment: str, seeds: int, *, executor: Executor | None = None) -
     Raises
     ------
     InputError
-        There is no machine of it, or no seed.
+        The experiment has no machine, or seeds is below 1.
     """
     return runs(lab_machines(experiment), seeds, executor=executor)
+
+
+WANDERING: Final = "tasks-that-change-cpu"
+"""The experiment of `measured_beside_simulated` in data/measured."""
+
+SHARED: Final = "slots in a trunk with another task"
+
+TWINS: Final = {
+    "shared": ("shared", 0),
+    "percpu-rerandomise": ("percpu-rerandomise", 0),
+    "percpu": ("percpu", 0),
+    "percpu 1500": ("percpu", 1000),
+    "percpu 150": ("percpu", 100),
+    "percpu free": None,
+}
+"""A value of the experiment -> the workbench's policy, and pages that a task swaps out on a CPU;
+None for tasks that the kernel moves."""
+
+
+def measured_beside_simulated(simulated: pl.DataFrame) -> pl.DataFrame:
+    """Compare the slots in a trunk with another task: a real kernel and the workbench.
+
+    Parameters
+    ----------
+    simulated : polars.DataFrame
+        Schema SLOT_SWEEP: the study ``wandering_tasks_of_the_lab``.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WANDERINGS, in the order of TWINS.
+
+    Source
+    ------
+    data/measured/tasks-that-change-cpu: the second half of each run, five rounds.
+    """
+    results = claims.measured_results(WANDERING)
+    medians = claims.medians(results)
+    ranking = slots.ranking(simulated, "trunk.shared")
+    rows = []
+    for value, twin in TWINS.items():
+        base, _, stay = value.partition(" ")
+        measured = medians.filter(policy=value, metric=SHARED).row(0, named=True)
+        row = {
+            "base": base,
+            "tasks": {"": "stay", "free": "are the kernel's"}.get(stay, "change CPU"),
+            "pages_a_cpu": _pages_a_cpu(results.filter(policy=value)),
+            "measured": measured["median"],
+            "measured_low": measured["low"],
+            "measured_high": measured["high"],
+        }
+        if twin is not None:
+            policy, pages = twin
+            found = ranking.filter(policy=policy, setting=str(pages)).row(0, named=True)
+            row |= {
+                "simulated": found["mean"],
+                "simulated_low": found["low"],
+                "simulated_high": found["high"],
+            }
+        rows.append(row)
+    return WANDERINGS.check(pl.DataFrame(rows, schema=WANDERINGS.schema))
+
+
+def _pages_a_cpu(results: pl.DataFrame) -> float | None:
+    """Return the median over the rounds; a round without a change has 0 and counts as infinite."""
+    between = results.filter(metric="pages out between changes")["value"]
+    median = between.replace(0.0, math.inf).median()
+    return median if isinstance(median, float) and math.isfinite(median) else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The machines of patch D and its alternatives: that of its mail, an aged device, a trace's."""
+"""The machines of patch D and its alternatives: its mail's, an aged device, that of a trace."""
 
 import math
 from pathlib import Path
@@ -15,28 +15,29 @@ from swapsim.slots.config import StreamsConfig
 from swapsim.slots.events import first_free, request_streams, traced_device
 
 PATCH: Final = "04-percpu-cluster-next"
-"""Its folder in patches, and its rows in data."""
+"""The folder in patches, and the name in the rows of data."""
 
 DEVICE_GIGABYTES: Final = 48
-"""Of each of the two devices of patch D's mails (facts on V1 to V3: memmap=48G)."""
+"""Size of each of the two devices of patch D's mails (V1 to V3: memmap=48G)."""
 
 IN_MEMORY: Final = 3 / 8
-"""Of all pages, the part that memory holds. The mail says that each process has 68,280 accesses a
-second, but not under which kernel; this is the part if it was the base, at 2.84 GB/s swapped in."""
+"""Share of all pages that memory holds. The mail says that each process has 68,280 accesses a
+second, but not under which kernel; this is the share if it was the base, with 2.84 GB/s swapped
+in."""
 
 IN_MEMORY_LOW: Final = 0.21
 IN_MEMORY_HIGH: Final = 3 / 8
-"""The part if it was V3's patched kernel, at 3.51 GB/s, and if it was the base: the other kernels
-of both mails lie between."""
+"""The share if it was V3's patched kernel, with 3.51 GB/s, and if it was the base; those of the
+other kernels of both mails lie between."""
 
 IN_USE: Final = 0.48
-"""Of a device's slots, not told either. Memory of 64 GB a node less two devices of 48 GB leaves
-some 29 GB to the test; if 3 of 8 pages are there, 48 of the devices' 96 GB are in use. Here it is a
-little less: from one half on the kernel takes slots back from pages in memory, and on which side
-of it the test was, nobody says."""
+"""Share of a device's slots in use, which the mail does not say either. A memory of 64 GB per node
+less two devices of 48 GB leaves some 29 GB to the test; if it holds 3 of 8 pages, 48 of the
+devices' 96 GB are in use. Here it is a little less, because from one half on the kernel takes slots
+back from pages in memory, and it is unknown on which side of one half the test was."""
 
 WARM_UP_PART: Final = 10
-"""One in so many of the pages that go out after the first slot was freed are not yet watched."""
+"""Of the pages that go out after the first free, one in so many is part of the warm-up."""
 
 
 def machine(
@@ -60,7 +61,7 @@ def machine(
     gigabytes : int
         Of each device; memory and pages keep their share of it.
     in_memory : float
-        Of all pages, the part that memory holds; IN_MEMORY_LOW to IN_MEMORY_HIGH are open.
+        Share of all pages that memory holds; IN_MEMORY_LOW to IN_MEMORY_HIGH are possible.
 
     Returns
     -------
@@ -68,11 +69,11 @@ def machine(
 
     Notes
     -----
-    The devices have the 48 GB of the mail, so that trunks are as many. What memory and pages the
-    test had it does not say: IN_MEMORY and IN_USE stand for it. The warm-up lasts until memory's
-    free pages are used up and tasks reclaim for themselves. A window is short beside a scan's way
-    around a device (20 s): it sees the bases where the fill left them, not where they drift to. The
-    lists keep the balance that the mail's 12 GB of a node have, whatever the size.
+    The devices have the 48 GB of the mail and thus as many trunks. The mail does not say how much
+    memory and how many pages the test had; IN_MEMORY and IN_USE are assumed. The warm-up lasts
+    until memory's free pages are used up and tasks reclaim themselves. The measured time is short
+    against a scan around a device (20 s), so the bases are where the fill left them, not where
+    they drift to. The LRU lists are balanced as on the mail's node of 12 GB, at any size.
 
     Source
     ------
@@ -101,7 +102,7 @@ def machine(
 
 
 def aged_device(*, policy: str | Policy, seed: int = 1) -> MachineConfig:
-    """Return the machine of notebook 05's ground: 8 CPUs on a 2 GB device, used and churned.
+    """Return the aged device of notebook 05: 8 CPUs on 2 GB, fragmented by use.
 
     Parameters
     ----------
@@ -114,8 +115,8 @@ def aged_device(*, policy: str | Policy, seed: int = 1) -> MachineConfig:
 
     Notes
     -----
-    Seven tenths of the device are in use and strewn over it; the warm-up lasts as long as it takes
-    to swap out some 130,000 pages, after which the bases are where swapping has left them.
+    Seven tenths of the device are in use, at random places. Some 130,000 pages are swapped out in
+    the warm-up, after which the bases are where swapping has left them.
     """
     in_use = 7 * 2 * slots.GIGABYTE_SLOTS // 10
     frames = 2**16
@@ -135,13 +136,13 @@ def aged_device(*, policy: str | Policy, seed: int = 1) -> MachineConfig:
 
 
 def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -> MachineConfig:
-    """Return the contention machine on which the tasks of a slot trace do their requests anew.
+    """Return the contention machine on which the tasks of a slot trace repeat their requests.
 
-    Each task has a CPU of its own and goes as fast as its own work allows: what the emulator took
-    for it is left behind. What a trace does not tell is whether a slot was freed because its page
-    came in, or because the page was given up. Where only pages are freed it is likely the latter:
-    so the rows of each task end with its last page out, and the watch begins, after device and
-    tasks have filled up, with a tenth of the pages that go out after the first slot was freed.
+    Each task has its own CPU and runs as fast as its work allows; the times of the emulator are
+    dropped. A trace does not say whether a slot was freed because its page came in, or because the
+    page was discarded. Where a task only frees pages it is likely the latter, so the rows of each
+    task end with its last page out. The warm-up fills the device and lasts for a tenth of the
+    pages that go out after the first slot was freed.
 
     Parameters
     ----------
@@ -153,15 +154,15 @@ def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -
     Returns
     -------
     MachineConfig
-        For `machine.run`: one node, the device of the trace, kernel 6.1. Memory is twice the
-        device, so that no page goes out but those that the trace sends.
+        One node, the device of the trace, kernel 6.1. Memory is twice the device, so that only the
+        pages of the trace go out.
 
     Raises
     ------
     InputError
         The folder has no slot events or no set-up, or no slot is ever freed in it.
     ConfigError
-        Fewer rows are left to be watched than there are tasks, or more pages come in at a time
+        After the warm-up fewer rows are left than there are tasks, or more pages come in at a time
         than memory holds.
     """
     device = traced_device(folder)
@@ -179,7 +180,7 @@ def traced_machine(folder: Path | str, *, policy: str | Policy, seed: int = 1) -
 
 
 def _at_work(folder: Path | str) -> StreamsConfig:
-    """Return the rows of a trace up to each task's last page out, and where work begins."""
+    """Return the rows of a trace up to each task's last page out, with the share of the warm-up."""
     requests = request_streams(folder)
     first = first_free(requests, folder)
     goes_out = pl.col("op") == "get"

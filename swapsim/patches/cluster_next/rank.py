@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scan bases in order: a reader's policies among the built-in ones, by counts and by throughput."""
+"""Policies next to each other: means of their metrics, and a user's policies ranked."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -17,17 +17,48 @@ from swapsim.machine.throughput import PAGES_MOVED, run_policies
 from swapsim.patches.cluster_next.machines import aged_device
 from swapsim.patches.cluster_next.studies import CHURN, DEVICE
 from swapsim.policies.policy import Policy
-from swapsim.slots.tables import POLICY_RANKING
+from swapsim.slots.tables import POLICY_RANKING, SLOT_SWEEP
+
+LEADING: Final = (
+    "lock.moved.add",
+    "lock.moved.free",
+    "trunk.pairs",
+    "scanned",
+    "scanned.again",
+    "run",
+)
+"""The metrics that describe a policy best: moved lock lines, repeated scanning, locality."""
 
 RANKED_BY: Final = {
     PAGES_MOVED: "higher",
-    "lock.moved.add": slots.METRICS["lock.moved.add"].better,
-    "run": slots.METRICS["run"].better,
-    "scanned": slots.METRICS["scanned"].better,
+    **{name: slots.METRICS[name].better for name in ("lock.moved.add", "run", "scanned")},
 }
-"""Metric -> which end of it is the better one: the machine's throughput, then the workbench's."""
+"""A metric -> its better end; the first is the machine's, the others are the workbench's."""
 
-_CONFIDENCE: Final = 0.95
+
+def means(measures: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Return the means of some metrics as columns, one row per policy and setting.
+
+    Parameters
+    ----------
+    measures : polars.DataFrame
+        Schema SLOT_SWEEP.
+    metrics : sequence of str
+        Of ``slots.METRICS``, in the order of the columns.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``factor, setting, policy`` and a column per metric, rounded to four digits.
+    """
+    SLOT_SWEEP.check(measures)
+    return (
+        measures.filter(pl.col("metric").is_in(metrics))
+        .group_by("factor", "setting", "policy", "metric", maintain_order=True)
+        .agg(pl.col("value").sort_by("seed").mean().round_sig_figs(4))
+        .pivot("metric", index=["factor", "setting", "policy"], values="value")
+        .select("factor", "setting", "policy", *metrics)
+    )
 
 
 def rank(
@@ -37,26 +68,26 @@ def rank(
     executor: Executor | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Rank policies of your own among the built-in ones.
+    """Rank a user's policies among the built-in ones.
 
     Parameters
     ----------
     policies : sequence of Policy
-        `config.policy_file.policies_in` reads those of a file.
+        `policies.file.policies_in` reads those of a file.
     seeds : int
         Runs of each policy on the workbench and on the machine `aged_device`: seeds 1 to this.
     executor, progress
-        As for `sweep.run`.
+        As for `study.run`.
 
     Returns
     -------
     polars.DataFrame
-        Schema POLICY_RANKING, metrics in the order of RANKED_BY, in each the best policy first.
+        Schema POLICY_RANKING: metrics in the order of RANKED_BY, for each the best policy first.
 
     Raises
     ------
     InputError
-        A policy raises, has no end or returns no slot on the workbench (`slots.require_sound`);
+        A policy raises, does not end or returns no slot on the workbench (`slots.require_sound`);
         or two have one name.
     ConfigError
         seeds is below 1.
@@ -79,20 +110,19 @@ def rank(
         executor=executor,
         progress=progress,
     )
-    _require_sense(counted, policies)
-    raced = run_policies(aged_device, ranked, seeds=seeds, executor=executor, progress=progress)
+    _require_valid_answers(counted, policies)
+    moved = run_policies(aged_device, ranked, seeds=seeds, executor=executor, progress=progress)
     columns = ["metric", "unit", "policy", "seed", "value"]
-    values = pl.concat([raced.select(columns), counted.select(columns)])
+    values = pl.concat([moved.select(columns), counted.select(columns)])
     rows = [row for metric in RANKED_BY for row in _ranked(values.filter(metric=metric))]
-    frame = pl.DataFrame(rows, schema=POLICY_RANKING.schema)
-    return POLICY_RANKING.check(frame)
+    return POLICY_RANKING.check(pl.DataFrame(rows, schema=POLICY_RANKING.schema))
 
 
-def _require_sense(counted: pl.DataFrame, policies: Sequence[Policy]) -> None:
-    """Follow a policy call by call under each seed with which it returned what is no slot."""
-    nonsense = counted.filter(pl.col("metric") == "nonsense", pl.col("value") > 0)
+def _require_valid_answers(counted: pl.DataFrame, policies: Sequence[Policy]) -> None:
+    """Observe a policy under each seed with which it returned an invalid answer."""
+    invalid = counted.filter(pl.col("metric") == "nonsense", pl.col("value") > 0)
     for policy in policies:
-        for seed in nonsense.filter(policy=policy.name)["seed"]:
+        for seed in invalid.filter(policy=policy.name)["seed"]:
             slots.require_sound(policy, replace(DEVICE, seed=seed), CHURN)
 
 
@@ -103,14 +133,14 @@ def _ranked(values: pl.DataFrame) -> list[dict[str, Any]]:
     rows = []
     for (policy,), runs in values.group_by(["policy"], maintain_order=True):
         figures = runs.sort("seed")["value"].to_list()
-        low, high = interval(figures, np.median, _CONFIDENCE)
+        low, high = interval(figures, np.median, 0.95)
         rows.append(
             {
                 "metric": metric,
                 "unit": unit,
                 "better": better,
                 "policy": policy,
-                "reader": policy not in POLICIES,
+                "user": policy not in POLICIES,
                 "seeds": len(figures),
                 "median": float(np.median(figures)),
                 "low": low,
@@ -119,8 +149,7 @@ def _ranked(values: pl.DataFrame) -> list[dict[str, Any]]:
                 "highest": max(figures),
             }
         )
-    ranked = [
-        {**row, **place} for row, place in zip(rows, ranks_by_interval(rows, better), strict=True)
-    ]
+    places = ranks_by_interval(rows, better)
+    ranked = [{**row, **place} for row, place in zip(rows, places, strict=True)]
     sign = -1 if better == "higher" else 1
     return sorted(ranked, key=lambda row: (sign * row["median"], row["policy"]))

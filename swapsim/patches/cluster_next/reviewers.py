@@ -13,20 +13,20 @@ from swapsim.slots.tables import SLOT_ANSWERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A reviewer's guess about one policy against another, as one metric can answer it.
+    """A reviewer's guess about two policies, which one metric can answer.
 
     Attributes
     ----------
     claim : str
-        Its row in data/published.
+        The claim's name in data/published.
     asks, guess : str
-        In our words.
+        The question and the guess, in our words.
     metric : str
         Of ``slots.METRICS``.
     base, other : tuple of str
-        Factor, setting and policy on both sides.
+        Factor, setting and policy of both sides.
     falls : bool or None
-        Whether the guess is that the metric falls from base to other; None: that it stays.
+        Whether the metric falls from base to other according to the guess; None: it stays.
     """
 
     claim: str
@@ -115,10 +115,10 @@ REVIEWERS: Final = (
         falls=False,
     ),
 )
-"""The questions and guesses of patch D's thread, each against the side that it was about."""
+"""The questions and guesses of patch D's mail thread."""
 
 SAME: Final = 0.05
-"""Two means that differ by no more than this share of the greater one have not changed."""
+"""Share of the greater mean up to which two means count as equal."""
 
 
 def answers(questions: tuple[Question, ...], measures: pl.DataFrame) -> pl.DataFrame:
@@ -133,9 +133,9 @@ def answers(questions: tuple[Question, ...], measures: pl.DataFrame) -> pl.DataF
     Returns
     -------
     polars.DataFrame
-        Schema SLOT_ANSWERS, one row a question: both means with their intervals, and whether the
-        guess holds. A change counts if it is more than SAME of the greater mean, and the
-        intervals do not overlap.
+        Schema SLOT_ANSWERS, one row per question: both means with their intervals, and whether the
+        guess holds. A change counts if it is more than SAME of the greater mean and the intervals
+        do not overlap.
 
     Raises
     ------
@@ -166,24 +166,7 @@ def answers(questions: tuple[Question, ...], measures: pl.DataFrame) -> pl.DataF
 
 
 def mean_of(ranking: pl.DataFrame, factor: str, setting: str, policy: str) -> dict[str, float]:
-    """Return one row's mean and its interval.
-
-    Parameters
-    ----------
-    ranking : polars.DataFrame
-        Schema SLOT_RANKING.
-    factor, setting, policy : str
-
-    Returns
-    -------
-    dict of str to float
-        ``mean, low, high``.
-
-    Raises
-    ------
-    InputError
-        Not one row has this setting and policy.
-    """
+    """Return ``mean, low, high`` of a setting and policy, which SLOT_RANKING has once."""
     found = ranking.filter(factor=factor, setting=setting, policy=policy)
     if found.height != 1:
         raise InputError(f"measure {factor} at {setting} with policy {policy}, once", field=factor)

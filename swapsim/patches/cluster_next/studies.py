@@ -18,18 +18,24 @@ from swapsim.machine.fit_rows import figures_again, of_rows, to_rows
 from swapsim.machine.run import TABLE_SEEDS
 from swapsim.machine.throughput import run_policy
 from swapsim.machine.what_if import Case, Trial, case_of, gain, ranges, trials
-from swapsim.patches.cluster_next import questions
-from swapsim.patches.cluster_next.fitting import FIT_RUNS, VERSIONS, fit, to_meet
-from swapsim.patches.cluster_next.life import (
+from swapsim.patches.cluster_next.machines import PATCH, aged_device, traced_machine
+from swapsim.patches.cluster_next.mails import FIT_RUNS, VERSIONS, fit, predict, to_meet
+from swapsim.patches.cluster_next.what_if import (
     CHANGES,
     CHANGES_HIGH,
     CHANGES_LOW,
+    SCORE,
     ages_of_v1,
+    by_constant,
+    case_of_mail,
+    cases_by_drive,
+    cases_by_tasks,
+    cases_by_trunk_size,
+    fit_at_end,
+    in_memory_of,
     race_by_age,
     wanderers,
 )
-from swapsim.patches.cluster_next.machines import PATCH, aged_device, traced_machine
-from swapsim.patches.cluster_next.prediction import predict
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import ChurnConfig, SlotsConfig
 from swapsim.slots.workbench import measure_point
@@ -71,7 +77,7 @@ def _constants() -> dict[str, pl.DataFrame]:
 
 
 CONSTANTS_MOVED: Final = ("map_ns", "free_ns", "fault_ns", "travel_same_socket_ns")
-"""Constants that are put at their low and high, one at a time."""
+"""Constants that are moved to their low and high, one at a time."""
 
 
 def _ends() -> list[Moved]:
@@ -81,14 +87,14 @@ def _ends() -> list[Moved]:
 
 def _figures_at_end_again(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
     (name,) = picked(rows, ["fit"], pick)
-    base = to_meet("V1", in_memory=questions.in_memory_of(name))
+    base = to_meet("V1", in_memory=in_memory_of(name))
     return figures_again(rows, name, *base, runs=FIT_RUNS)
 
 
 fit_rows_by_constant: Final = _study(
     name="cluster-next-fits-by-constant",
     points=_ends,
-    run=questions.fit_at_end,
+    run=fit_at_end,
     sample=_figures_at_end_again,
 )
 """Fits of the first mail's base with each assumed constant at its low and high (FIT_ROWS)."""
@@ -126,24 +132,24 @@ def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
 
 
 def _with_both_fits(cases: Callable[[], list[Case]]) -> list[Trial]:
-    return trials(cases(), _constants(), metric=questions.SCORE, seeds=(1, 2, 3))
+    return trials(cases(), _constants(), metric=SCORE, seeds=(1, 2, 3))
 
 
 _gains = partial(_study, run=gain, group=case_of, reduce=ranges)
 
 gain_by_tasks: Final = _gains(
-    name="cluster-next-gain-by-tasks", points=partial(_with_both_fits, questions.cases_by_tasks)
+    name="cluster-next-gain-by-tasks", points=partial(_with_both_fits, cases_by_tasks)
 )
 """The gain by the number of tasks, over both fits (WHAT_IF_RANGES)."""
 
 gain_by_trunk_size: Final = _gains(
     name="cluster-next-gain-by-trunk-size",
-    points=partial(_with_both_fits, questions.cases_by_trunk_size),
+    points=partial(_with_both_fits, cases_by_trunk_size),
 )
 """The gain by the size of a trunk, over both fits (WHAT_IF_RANGES)."""
 
 gain_by_drive: Final = _gains(
-    name="cluster-next-gain-by-drive", points=partial(_with_both_fits, questions.cases_by_drive)
+    name="cluster-next-gain-by-drive", points=partial(_with_both_fits, cases_by_drive)
 )
 """The gain by the drives' latency and queue (WHAT_IF_RANGES)."""
 
@@ -153,9 +159,9 @@ def _trials_by_constant() -> list[Trial]:
         trial
         for name, fitted in of_rows(fit_rows_by_constant.load()).items()
         for trial in trials(
-            [questions.case_of_mail(name)],
+            [case_of_mail(name)],
             {name: fitted.constants},
-            metric=questions.SCORE,
+            metric=SCORE,
             seeds=(1, 2, 3),
         )
     ]
@@ -169,12 +175,12 @@ gains_by_constant: Final = _study(
 
 def gain_by_constant() -> pl.DataFrame:
     """Return V1's gain at the ends of each constant, the widest apart first (SENSITIVITY)."""
-    return questions.by_constant(gains_by_constant())
+    return by_constant(gains_by_constant())
 
 
 def _over_life() -> list[Trial]:
     fit_of_v1 = {"V1": _constants()["V1"]}
-    return trials(ages_of_v1(), fit_of_v1, metric=questions.SCORE, seeds=(1, 2))
+    return trials(ages_of_v1(), fit_of_v1, metric=SCORE, seeds=(1, 2))
 
 
 gains_over_life: Final = _study(
@@ -241,7 +247,7 @@ DEVICE: Final = SlotsConfig(slots=2 * slots.GIGABYTE_SLOTS, possible_cpus=8)
 """2 GB, 32 trunks."""
 
 CHURN: Final = ChurnConfig(used_share=0.7, warm_up_pages=2**17, pages=2**14)
-"""Tasks that swap on it until it has aged, and then are counted."""
+"""Tasks that swap on it until it has aged, and are counted after that."""
 
 
 def _measured(
