@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``swapsim rank``: policies of a reader's file among the built-in ones."""
+"""``swapsim rank``: the policies of a user's file among the built-in ones."""
 
 import sys
 from dataclasses import replace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls of the slot allocator, slots that came back, and how many are in use."""
+"""Tracks of slot events: calls of the allocator, freed slots, and the number in use."""
 
 from typing import Any, Final
 
@@ -15,10 +15,10 @@ SHOWN: Final = (_EVENTS,)
 
 
 def show_slots(rows: TraceRows, events: EventFile, bar: Bar) -> None:
-    """Write each call as a slice of its task, with the slots that it was handed out.
+    """Write each call as a slice of its task, with the slots that it was given.
 
-    The device is empty at the first row, so the counter is that of all slots in use. A call that
-    is open when the recording ends says so.
+    The device is empty at the first row, so the counter is the number of all slots in use. A call
+    that is open when the recording ends is marked.
     """
     if _EVENTS not in rows.columns:
         return
@@ -38,13 +38,13 @@ def show_slots(rows: TraceRows, events: EventFile, bar: Bar) -> None:
             begin, args, slots = calls.pop(pid, (at, {"begin": "before the recording"}, []))
             events.slice(track, _NAMES[op], begin, at, args | {"next": after, "slots": slots})
         else:
-            # A slot that a try freed has a row of its own for that.
+            # A slot that a try freed also has a row with op free.
             in_use -= (n or 0) if op == "free" else 0
             events.instant(track, _NAMES[op], at, {"slot": offset, "slots": n})
         events.counter(SLOTS, "slots in use", at, {"slots": in_use})
     for pid, (begin, args, slots) in calls.items():
-        told: dict[str, Any] = {"slots": slots, "end": "after the recording"}
-        events.slice(task_track(pid), _NAMES["done"], begin, rows.end, args | told)
+        more: dict[str, Any] = {"slots": slots, "end": "after the recording"}
+        events.slice(task_track(pid), _NAMES["done"], begin, rows.end, args | more)
 
 
 _NAMES: Final = {

@@ -49,7 +49,7 @@ class SlotsConfig:
     online_cpus : int or None
         1 to possible_cpus; None for all of them.
     address_spaces : int
-        Address spaces that request slots, 0 to 2**24, besides kernel threads.
+        Address spaces that request slots, 0 to 2**24; kernel threads have none.
     policy : str or Policy
         Where a scan begins: a name of ``POLICIES``, or a user's policy.
     slot_cache : bool

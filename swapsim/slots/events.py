@@ -30,7 +30,7 @@ _NEEDS: Final = {
     "free": ("n", "offset"),
     "reuse": ("n", "offset"),
 }
-"""The fields, besides _HEAD, that a row of each op needs."""
+"""The fields that a row of each op needs in addition to _HEAD."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

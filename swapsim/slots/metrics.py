@@ -149,7 +149,7 @@ METRICS: Final[dict[str, Metric]] = {
         "of the pages, those that found the device full",
     ),
 }
-"""The metrics by name, besides FAIRNESS."""
+"""The metrics by name, without FAIRNESS."""
 
 FAIRNESS: Final = "fairness"
 """Jain's index over the CPUs of the slots tested per page: 1 where all are equal."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The swap slot allocator: free clusters, the scan, a reader's policy; each beside its peer.
+"""The swap slot allocator: free clusters, the scan, a user's policy; each against its peer.
 
 The peers are the plain Python model of the tests, a byte loop in C that counts as
-the kernel does, and the built-in twin of a reader's policy.
+the kernel does, and the built-in twin of a user's policy.
 """
 
 import os
@@ -220,7 +220,7 @@ def run() -> Iterator[Any]:
     runs_a_second(replace(device, policy=twin))
     yield row(
         "slots/policy",
-        "runs/s under a reader's percpu-rerandomise (peer: the built-in one)",
+        "runs/s under a user's percpu-rerandomise (peer: the built-in one)",
         1,
         alternated(
             lambda: runs_a_second(replace(device, policy=twin)), lambda: runs_a_second(device)

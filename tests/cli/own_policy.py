@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A reader's file with one policy."""
+"""A user's file with one policy."""
 
 import swapsim
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``swapsim rank``: a reader's policies among the built-in ones, and what is wrong with a file."""
+"""``swapsim rank``: a user's policies among the built-in ones, and errors of a file."""
 
 import re
 import signal
@@ -30,7 +30,7 @@ def two_on(base, next, lowest, highest, trunk_size):
 
 
 if __name__ == "__main__":
-    raise SystemExit("this is for whoever runs the file")
+    raise SystemExit("only if the file is run")
 """
 
 

@@ -69,8 +69,8 @@ def test_a_device_that_fills_up_is_named() -> None:
         run(replace(SHORT, slots=4000, duration_ns=100_000_000))
 
 
-def test_a_readers_policy_runs_on_the_machine() -> None:
-    """A policy of the reader's own takes the place of a built-in one, and is named."""
+def test_a_users_policy_runs_on_the_machine() -> None:
+    """A user's own policy takes the place of a built-in one, and is named."""
 
     @policy(base_of="cpu", initial="random")
     def stay(next: int) -> int:  # noqa: A002 # the parameter's name is the kernel's

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ruff: noqa: A002 (a policy asks by name, and next is one)
-"""Each policy runs on the same machine, a reader's own one as well as a built-in one."""
+"""Each policy runs on the same machine, a user's own one as well as a built-in one."""
 
 from dataclasses import replace
 from functools import partial
@@ -51,7 +51,7 @@ def figures(results: pl.DataFrame, policy: str) -> list[tuple[object, ...]]:
     return results.filter(policy=policy).drop("policy").rows()
 
 
-def test_a_readers_rule_does_what_the_built_in_one_does() -> None:
+def test_a_users_rule_does_what_the_built_in_one_does() -> None:
     """In other processes, too, the same rule gives the same bits, and another rule others."""
     results = run_policies(small, ["percpu", run_on, from_the_start], seeds=2)
     assert results.schema == RESULTS.schema

@@ -811,7 +811,7 @@ class Device:
 
 @dataclass
 class CacheWork:
-    """The counters of ``struct sws_slot_cache_work`` besides the device's."""
+    """The counters of ``struct sws_slot_cache_work``, without the device's."""
 
     gets: int = 0
     puts: int = 0

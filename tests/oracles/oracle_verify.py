@@ -35,7 +35,7 @@ class Pause(Enum):
     """What may run at a pause: other CPUs, or other tasks of this CPU too."""
 
     OTHER_CPUS = 0
-    ANYBODY = 1
+    ANY_TASK = 1
 
 
 @dataclass
@@ -104,7 +104,7 @@ class Machine:
                     task.steps = None
                     self.running[task.cpu] = None
                     break
-                if pause is Pause.ANYBODY:
+                if pause is Pause.ANY_TASK:
                     self.running[task.cpu] = None
                     if self.migrates and self.random.random() < 0.1:
                         task.cpu = self.random.randrange(self.config.possible_cpus)
@@ -271,4 +271,4 @@ class Machine:
         if call.ration < 0:
             call.ration = RATION
             call.scanned_many = True
-            yield Pause.ANYBODY
+            yield Pause.ANY_TASK

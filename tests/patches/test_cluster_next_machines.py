@@ -130,7 +130,7 @@ def test_a_trace_waits_less_for_the_swap_cache_under_the_merged_patch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "message"),
+    ("rows", "message"),
     [
         (pl.int_range(pl.len()) < 500, "no slot is freed in this trace"),
         (
@@ -139,10 +139,10 @@ def test_a_trace_waits_less_for_the_swap_cache_under_the_merged_patch() -> None:
         ),
     ],
 )
-def test_a_trace_that_is_too_short_is_refused(tmp_path: Path, kept: pl.Expr, message: str) -> None:
+def test_a_trace_that_is_too_short_is_refused(tmp_path: Path, rows: pl.Expr, message: str) -> None:
     """One line with the file and what to do, before anything runs."""
     source = traces.shipped("cluster-next")["slots-4-shared"]
-    events = pl.read_parquet(source / "slot_events.parquet").filter(kept)
+    events = pl.read_parquet(source / "slot_events.parquet").filter(rows)
     events.write_parquet(tmp_path / "slot_events.parquet")
     (tmp_path / "trace.toml").write_bytes((source / "trace.toml").read_bytes())
     traces.sign(tmp_path)
