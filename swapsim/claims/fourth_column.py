@@ -18,7 +18,7 @@ from swapsim.claims.tables import (
 )
 from swapsim.claims.yours import BASE, PATCHED
 from swapsim.errors import InputError
-from swapsim.frames.csv_file import read_csv
+from swapsim.frames.files import read_csv
 from swapsim.io.paths import data_root
 
 _KEY = ["test", "metric", "unit"]

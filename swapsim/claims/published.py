@@ -10,7 +10,7 @@ import polars as pl
 
 from swapsim.claims.tables import CLAIMS, MAILS, PUBLISHED, SIMULATION_TOLERANCES, TOLERANCES
 from swapsim.errors import InputError
-from swapsim.frames.csv_file import finite, read_csv
+from swapsim.frames.files import finite, read_csv
 from swapsim.io.paths import data_root
 
 _PUBLISHED_MAY_LACK: Final = ("stddev_percent", "change_percent_printed", "change_percent")

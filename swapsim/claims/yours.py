@@ -10,7 +10,7 @@ from swapsim import io
 from swapsim.claims import lkp_results, mmtests_results
 from swapsim.claims.tables import YOUR_RUNS
 from swapsim.errors import InputError
-from swapsim.frames.csv_file import read_csv
+from swapsim.frames.files import read_csv
 from swapsim.frames.table import BY_ROW, Column, Table
 
 BASE: Final = "base"

@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.frames.parquet_file import require_values
+from swapsim.frames.files import require_values
 from swapsim.frames.table import require
 from swapsim.removal.tables import REMOVALS
 from swapsim.slots.tables import SLOT_EVENTS

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables as a reader sees them: in a notebook, in the report, in a terminal.
+"""Frames: declared tables, their files, and how a frame is shown in a notebook or terminal.
 
-Words without quotes on the left, numbers on the right with their points one below the other, units
-in the head, nothing cut off. A column of words that says the same in each row stands once, above.
-They change no figure but its digits: who needs all of them takes the frame.
+A shown frame has words on the left, numbers on the right with aligned decimal points, units in the
+head, and nothing cut off. A column of words with one value stands once, above the table.
 
 ::
 
-    shown      a frame as HTML and as text; `use` sets up a notebook
-      heads    what stands above: units, and what is the same in each row
-      figures  what stands in the cells
+    table     Column, Table, Vocabulary; columns: those of several packages
+    glossary  all tables that the packages declare, and the units of a frame's columns
+    files     CSV and Parquet files as tables
+    shown     a frame as HTML and as text (figures: its cells); `use` sets up a notebook
 """
 
 from swapsim.frames.shown import Shown, html, show, text, use

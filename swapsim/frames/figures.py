@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A column's values as the words of its cells.
+"""The values of a column as texts.
 
-A figure has four significant digits, and all of those before its point::
+A figure has four significant digits, and all digits before its decimal point::
 
     855576.76592        855,577
         27.41            27.41
          0.826249         0.8262
          0.000952         0.000952
 
-Where fewer decimals tell each of a column's figures so far, there are no more: 28.1 is 28.1. The
-decimals that a figure has less than others are left blank, so that points stand in one line.
+A column has no more decimals than its figures need: 28.1 is 28.1. Missing decimals are filled with
+blanks, so that decimal points are aligned.
 """
 
 import math
@@ -20,29 +20,29 @@ from typing import Any, Final
 import polars as pl
 
 NOTHING: Final = "\u2013"
-"""Where nobody has a value."""
+"""The text of a missing value."""
 
 DIGIT_WIDE: Final = "\u2007"
 POINT_WIDE: Final = "\u2008"
-"""Blanks as wide as a digit, and as a decimal point."""
+"""Spaces of the width of a digit, and of a decimal point."""
 
 _SIGNIFICANT: Final = 4
 _MOST_DECIMALS: Final = 9
 _NOISE: Final = 1e-12
-"""Of a column's largest figure: less than this is what adding floats leaves of zero."""
+"""Share of a column's largest figure below which a figure is a rounding error of zero."""
 
 _FIGURE: Final = re.compile(r"-|[-+]?\d[\d.,]*(e[-+]?\d+)?%?( \[.*\])?")
 
 
 def cells(column: pl.Series) -> list[str]:
-    """Return the text of each value of a column, floats in a common form."""
+    """Return the text of each value of a column."""
     if column.dtype.is_float():
         return _floats(column.to_list())
     return [_word(value) for value in column.to_list()]
 
 
-def on_the_right(column: pl.Series) -> bool:
-    """Whether a column's cells are figures: numbers, or texts that all are such."""
+def is_figures(column: pl.Series) -> bool:
+    """Whether a column contains figures: numbers, or texts that all look like numbers."""
     if column.dtype == pl.String:
         texts = column.drop_nulls().to_list()
         return bool(texts) and all(_FIGURE.fullmatch(text) for text in texts)
@@ -70,7 +70,7 @@ def _floats(values: Sequence[float | None]) -> list[str]:
     finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
     least = _NOISE * max(finite, default=0.0)
     values = [0.0 if value is not None and abs(value) <= least else value for value in values]
-    enough = max((_decimals_that_tell(value) for value in finite if value > least), default=0)
+    enough = max((_needed_decimals(value) for value in finite if value > least), default=0)
     texts = [_figure(value, enough) for value in values]
     behind = [len(text.partition(".")[2]) for text in texts]
     return [
@@ -92,13 +92,13 @@ def _figure(value: float | None, enough: int) -> str:
 
 
 def _decimals(value: float) -> int:
-    """Return the decimals of a figure that is not zero."""
+    """Return the number of decimals of a figure that is not zero."""
     wanted = _SIGNIFICANT - 1 - math.floor(math.log10(abs(value)))
     return min(max(wanted, 0), _MOST_DECIMALS)
 
 
-def _decimals_that_tell(value: float) -> int:
-    """Return how many of them are left without zeros at the end."""
+def _needed_decimals(value: float) -> int:
+    """Return the number of decimals without trailing zeros."""
     return len(f"{value:.{_decimals(value)}f}".partition(".")[2].rstrip("0"))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A frame as HTML and as text, the same words in both; no scripts, no colours of its own."""
+"""A frame as HTML and as text with the same content; without scripts and colours."""
 
 import sys
 from dataclasses import dataclass
@@ -8,23 +8,24 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from swapsim.frames.figures import DIGIT_WIDE, POINT_WIDE, cells, on_the_right
-from swapsim.frames.heads import units, without_the_same
+from swapsim.frames import glossary
+from swapsim.frames.figures import DIGIT_WIDE, POINT_WIDE, cells, is_figures
+from swapsim.frames.table import unit_in_name
 
 MOST_ROWS: Final = 100
-"""More are counted, not shown: a trace's table has millions."""
+"""Rows that are shown; a trace's table has millions."""
 
 _LEFT: Final = "text-align: left; white-space: nowrap"
 _RIGHT: Final = "text-align: right; white-space: nowrap"
 _LONG: Final = "text-align: left; min-width: 16em"
 _LONG_WORDS: Final = 32
-"""Characters from which a cell's words go on in another line."""
+"""Characters from which a cell may be broken into lines."""
 
 _IN_A_TERMINAL: Final = str.maketrans(DIGIT_WIDE + POINT_WIDE, "  ")
 
 
 class _Parts(NamedTuple):
-    """What is told above, and of each column its name, unit, side and cells."""
+    """The line above, and each column's name, unit, side and cells."""
 
     above: str
     names: list[str]
@@ -35,14 +36,7 @@ class _Parts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A frame that a notebook shows as a table.
-
-    Attributes
-    ----------
-    frame : polars.DataFrame
-    unit : str
-        That of its decimal figures, where no column says another.
-    """
+    """A frame that a notebook shows as a table; made by `show`."""
 
     frame: pl.DataFrame
     unit: str = ""
@@ -51,26 +45,26 @@ class Shown:
         return html(self.frame, self.unit)
 
     def __repr__(self) -> str:
-        """Return the table as text, which is how a terminal shows it."""
+        """Return the table as text for a terminal."""
         return text(self.frame, self.unit)
 
 
 def show(frame: pl.DataFrame, unit: str = "") -> Shown:
-    """Tell the unit of a table's figures, where neither its columns nor their tables do.
+    """Show a frame with a unit for its figures.
 
     Parameters
     ----------
     frame : polars.DataFrame
     unit : str
-        It stands above each column of decimal figures that has no other.
+        Unit of each column of decimal numbers that has no other.
     """
     return Shown(frame, unit)
 
 
 def use() -> None:
-    """Show each frame of this notebook in this way; does nothing outside of one."""
-    there = sys.modules.get("IPython")
-    shell = there and there.get_ipython()
+    """Show each frame of this notebook in this way; do nothing outside a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
     if shell:
         forms = shell.display_formatter.formatters
         forms["text/html"].for_type(pl.DataFrame, html)
@@ -80,7 +74,7 @@ def use() -> None:
 
 
 def html(frame: pl.DataFrame, unit: str = "") -> str:
-    """Return a frame as a table of HTML; see `show`."""
+    """Return a frame as an HTML table; see `show`."""
     parts = _parts(frame, unit)
     above = f'<caption style="text-align: left">{escape(parts.above)}</caption>\n'
     head = "".join(
@@ -112,16 +106,46 @@ def text(frame: pl.DataFrame, unit: str = "") -> str:
 
 
 def _parts(frame: pl.DataFrame, unit: str) -> _Parts:
-    left, same = without_the_same(frame)
+    left, same = _without_constant_words(frame)
     unit = same.pop("unit", unit)
     notes = [f"{name}: {value}" for name, value in same.items()]
     if left.height > MOST_ROWS:
         notes.append(f"the first {MOST_ROWS} of {left.height:,} rows")
         left = left.head(MOST_ROWS)
-    sides = ["right" if on_the_right(column) else "left" for column in left]
+    sides = ["right" if is_figures(column) else "left" for column in left]
     return _Parts(
-        ", ".join(notes), left.columns, units(left, unit), sides, [cells(column) for column in left]
+        ", ".join(notes),
+        left.columns,
+        _units(left, unit),
+        sides,
+        [cells(column) for column in left],
     )
+
+
+def _units(frame: pl.DataFrame, unit: str) -> list[str]:
+    """Return the unit of each column; empty if its name ends in one, or no table declares it."""
+    declared = glossary.units(frame.schema)
+    return [
+        declared.get(name) or (unit if dtype.is_float() and not unit_in_name(name) else "")
+        for name, dtype in frame.schema.items()
+    ]
+
+
+def _without_constant_words(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Split a frame into its columns that differ and the words that are equal in all rows.
+
+    Only words before the first figure, and the figures' ``unit``, are taken out. A word after them,
+    such as a verdict, is a result even if it never changes.
+    """
+    words = [dtype in (pl.String, pl.Enum, pl.Categorical) for dtype in frame.dtypes]
+    first = words.index(False) if False in words else 0
+    same = {
+        name: frame[name][0]
+        for name in dict.fromkeys([*frame.columns[:first], "unit"])
+        if name in frame.columns and frame.height > 1
+        if frame[name].n_unique() == 1 and frame[name][0] is not None
+    }
+    return frame.drop(same), same
 
 
 def _cell(word: str, side: str) -> str:
@@ -130,7 +154,7 @@ def _cell(word: str, side: str) -> str:
 
 
 def _broken(name: str) -> str:
-    """Return a name that may go on in another line behind each underscore and point."""
+    """Return a name that may be broken after each underscore and point."""
     return escape(name).replace("_", "_<wbr>").replace(".", ".<wbr>")
 
 

@@ -67,16 +67,7 @@ def unit_in_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    name : str
-    dtype : polars.DataType
-    meaning : str
-        What a value says, in a few words without a full stop.
-    unit : str
-        Of the values, where the name does not end in it; see the module for what may lack one.
+    """A column of a table: its meaning in a few words, and its unit if the name lacks it.
 
     Raises
     ------
@@ -111,16 +102,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A closed set of words that a column may hold.
-
-    Attributes
-    ----------
-    name : str
-    meaning : str
-        What the words are of, and those of them that need an explanation.
-    words : tuple of str
-        In their order.
-    """
+    """A closed set of words in their order, and what they stand for."""
 
     name: str
     meaning: str
@@ -197,18 +179,11 @@ def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
 
     The schemas are compared with ``==``. A cast is no check: it turns 1.5 into 1 without a word.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-    schema : polars.Schema
-    name : str
-        The table's name, for the message.
-
     Raises
     ------
     InputError
-        The message names the first column that is missing, unknown, misplaced or of another type;
-        or the value is not a polars.DataFrame.
+        It names the table and the first column that is missing, unknown, misplaced or of another
+        type; or the value is not a polars.DataFrame.
     """
     if not isinstance(frame, pl.DataFrame):
         raise InputError(f"table {name} is a {type(frame).__name__}: give a polars.DataFrame")

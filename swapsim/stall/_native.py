@@ -16,7 +16,7 @@ from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import facts
 from swapsim.ffi.codes import check
 from swapsim.ffi.layout import dtype_of
-from swapsim.frames.parquet_file import require_values
+from swapsim.frames.files import require_values
 from swapsim.stall.config import StallContext
 from swapsim.stall.tables import (
     RECLAIM_FOLIOS,

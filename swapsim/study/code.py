@@ -41,8 +41,8 @@ _OUTSIDE: Final = (
     "swapsim.study",
     "swapsim.errors",
     "swapsim.io",
-    "swapsim.frames.csv_file",
-    "swapsim.frames.parquet_file",
+    "swapsim.frames.files",
+    "swapsim.frames.files",
     "swapsim.io.paths",
     "swapsim.progress",
 )

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeGuard
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.frames.csv_file import read_csv
+from swapsim.frames.files import read_csv
 from swapsim.io.paths import data_root
 from swapsim.study.tables import CONSTANTS
 

@@ -13,7 +13,7 @@ from polars.io.plugins import register_io_source
 
 from swapsim import io
 from swapsim.errors import InputError
-from swapsim.frames.parquet_file import require_values
+from swapsim.frames.files import require_values
 from swapsim.frames.table import require
 from swapsim.traces.tables import TRACE_EVENTS
 

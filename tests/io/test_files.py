@@ -10,7 +10,7 @@ import pytest
 
 from swapsim import io
 from swapsim.errors import ConfigError, InputError
-from swapsim.frames.parquet_file import read_table
+from swapsim.frames.files import read_table
 from swapsim.frames.table import Column, Table
 from swapsim.machine.costs import costs
 from swapsim.slots.tables import SLOT_EVENTS
