@@ -6,7 +6,7 @@ bytecode would tell: a comment changes the one, another Python the other. So the
 as the compiler reads them, and a function is followed to all that it names::
 
     a statement at the top of a module, as its syntax tree
-        without    docstrings, comments, annotations, what an error says
+        without    docstrings, comments, annotations, what an error says, meanings of columns
         a name     that a module of ours gives is the name alone, whatever module that is,
                    and leads to the statement that binds it
         lib.NAME   leads to the digest that was compiled into the C core for this name
@@ -37,11 +37,11 @@ from swapsim.errors import InputError
 from swapsim.ffi.facts import code_digests as core_digests
 
 _CORE: Final = "swapsim._core"
+_TABLES: Final = "swapsim.frames.table"
 _OUTSIDE: Final = (
     "swapsim.study",
     "swapsim.errors",
     "swapsim.io",
-    "swapsim.frames.files",
     "swapsim.frames.files",
     "swapsim.io.paths",
     "swapsim.progress",
@@ -230,6 +230,10 @@ class _Reader:
             case ast.Raise(exc=ast.Call(func=kind)):
                 # Whoever raises gives no result: what the error says is nobody's number.
                 return f"(Raise {self.text(kind)})"
+            case ast.Call(func=kind, args=args) if self._is_declaration(kind):
+                # A table's texts are no part of its rows: names, types and words are.
+                decides = args[:2] if self._thing(kind) == (_TABLES, "Column") else args[2:]
+                return f"({self.text(kind)} {self.text(args[:1])} {self.text(decides)})"
             case ast.Name() | ast.Attribute() if (thing := self._thing(node)) is not None:
                 return self._named(thing)
             case ast.AST():
@@ -275,6 +279,11 @@ class _Reader:
         if name in here.imported and here.imported[name] != (module, name):
             return self._settled(*here.imported[name])
         return (f"{module}.{name}", None)
+
+    def _is_declaration(self, kind: ast.expr) -> bool:
+        """Whether a call declares a column, a table or a vocabulary."""
+        module, name = self._thing(kind) or ("", None)
+        return module == _TABLES and name in ("Column", "Table", "Vocabulary")
 
     def _is_ours(self, module: str) -> bool:
         return module.split(".")[0] in self._packages

@@ -181,6 +181,9 @@ def test_a_function_of_no_module_is_refused() -> None:
         ("swapsim.machine.config", "writers: int = 0", "writers: int = 1", True),
         ("swapsim.machine.costs", "def costs(", "# The costs.\ndef costs(", False),
         ("swapsim.claims", "from swapsim.", "from  swapsim.", False),
+        ("swapsim.claims.tables", '"n_tasks", pl.UInt32', '"n_tasks", pl.UInt64', True),
+        ("swapsim.claims.tables", "number of tasks that swap", "swapping tasks", False),
+        ("swapsim.claims.tables", '"One row per metric of one run."', '"A row per metric."', False),
         ("swapsim.errors", "class InputError", "class Other: pass\nclass InputError", False),
     ],
 )
