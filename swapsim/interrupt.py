@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ctrl-C while nobody is there yet who could clear up. It imports next to nothing, to be first.
+"""Handle Ctrl-C before the rest of the program is imported, with as few imports as possible.
 
-So it takes what ``signal`` is made of: that one imports five modules to make its numbers enums.
+It imports ``_signal`` instead of ``signal``, which imports five modules to make its numbers enums.
 
-Whoever ends the process by other means, or closes its terminal, is answered as Ctrl-C is.
+SIGTERM, and SIGHUP from a terminal that is closed, are handled as Ctrl-C is.
 
 A KeyboardInterrupt may be lost: Python drops what is raised in a destructor, in the callback of a
 weak reference or in a callback from C, and a library may catch it. A signal that comes during a
