@@ -31,7 +31,7 @@ static void draw_config(struct sws_machine_config *config, struct input *input)
 	config->device.policy = (enum sws_base_policy)input_below(input, SWS_BASE_READER + 2);
 	config->device.seed = input_number(input);
 	config->swap_writeback_tags = (enum sws_machine_tags)input_below(input, 4);
-	config->removal = (enum sws_removal_way)input_below(input, 3);
+	config->removal = (enum sws_removal_mode)input_below(input, 3);
 	config->list_pages = input_or(input, SWS_MACHINE_LIST_PAGES);
 	config->slot_cache = input_bit(input);
 	config->lock_kind = (enum sws_lock_kind)input_below(input, 3);

@@ -32,7 +32,7 @@ static int make(struct bench *self, const struct sws_allocator *allocator)
 	mapping.tree_shift = input_or(self->input, 2);
 	mapping.allocator = allocator;
 	sws_removal_config_init(&removal);
-	removal.way = (enum sws_removal_way)input_below(self->input, 3);
+	removal.mode = (enum sws_removal_mode)input_below(self->input, 3);
 	removal.list_pages = input_or(self->input, 8);
 	removal.brings_pages = input_bit(self->input);
 	removal.allocator = allocator;

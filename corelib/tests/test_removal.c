@@ -13,7 +13,7 @@ struct bench {
 	uint32_t callback_file;
 };
 
-static int make(struct bench *bench, enum sws_kernel kernel, enum sws_removal_way way,
+static int make(struct bench *bench, enum sws_kernel kernel, enum sws_removal_mode mode,
 		const struct sws_allocator *allocator)
 {
 	struct sws_mapping_config mapping;
@@ -27,7 +27,7 @@ static int make(struct bench *bench, enum sws_kernel kernel, enum sws_removal_wa
 	mapping.tree_shift = 2;
 	mapping.allocator = allocator;
 	sws_removal_config_init(&removal);
-	removal.way = way;
+	removal.mode = mode;
 	removal.list_pages = 8;
 	removal.allocator = allocator;
 	error = sws_mappings_new(&mapping, &bench->mappings);
@@ -168,7 +168,7 @@ static void page_by_page_each_has_its_own_hold_in_the_order_met(void)
 
 static void a_page_in_use_or_dirty_is_unlocked_and_given_back(void)
 {
-	for (int way = SWS_REMOVAL_PAGE_BY_PAGE; way <= SWS_REMOVAL_BATCHED; way++) {
+	for (int mode = SWS_REMOVAL_PAGE_BY_PAGE; mode <= SWS_REMOVAL_BATCHED; mode++) {
 		struct bench bench;
 		struct sws_removal_page used;
 		struct sws_removal_page dirty;
@@ -176,7 +176,7 @@ static void a_page_in_use_or_dirty_is_unlocked_and_given_back(void)
 		struct sws_removal_hold done = { 0 };
 		uint32_t failed = 0;
 
-		CHECK(make(&bench, SWS_KERNEL_6_1, (enum sws_removal_way)way, NULL) == SWS_OK);
+		CHECK(make(&bench, SWS_KERNEL_6_1, (enum sws_removal_mode)mode, NULL) == SWS_OK);
 		used = page_at(&bench, bench.file, 1);
 		used.references = 3;
 		dirty = page_at(&bench, bench.file, 2);
@@ -194,7 +194,7 @@ static void a_page_in_use_or_dirty_is_unlocked_and_given_back(void)
 		CHECK(!sws_removal_take_freed(bench.removal));
 		/* Each goes to the head of the kept pages. */
 		kept = sws_removal_take_kept(bench.removal);
-		CHECK(kept == (way == SWS_REMOVAL_BATCHED ? &used : &dirty));
+		CHECK(kept == (mode == SWS_REMOVAL_BATCHED ? &used : &dirty));
 		CHECK(kept->state == SWS_REMOVAL_ISOLATED);
 		CHECK(sws_removal_take_kept(bench.removal) &&
 		      !sws_removal_take_kept(bench.removal));
@@ -204,13 +204,13 @@ static void a_page_in_use_or_dirty_is_unlocked_and_given_back(void)
 
 static void a_lazily_freed_page_counts_when_queued_once_removals_are_batched(void)
 {
-	for (int way = SWS_REMOVAL_PAGE_BY_PAGE; way <= SWS_REMOVAL_BATCHED; way++) {
+	for (int mode = SWS_REMOVAL_PAGE_BY_PAGE; mode <= SWS_REMOVAL_BATCHED; mode++) {
 		struct bench bench;
 		struct sws_removal_page gone;
 		struct sws_removal_page used;
 		struct sws_removal_hold done;
 
-		CHECK(make(&bench, SWS_KERNEL_4_8, (enum sws_removal_way)way, NULL) == SWS_OK);
+		CHECK(make(&bench, SWS_KERNEL_4_8, (enum sws_removal_mode)mode, NULL) == SWS_OK);
 		gone = page_at(&bench, 0, 5);
 		used = page_at(&bench, 0, 6);
 		gone.lazyfree = used.lazyfree = true;
@@ -218,12 +218,12 @@ static void a_lazily_freed_page_counts_when_queued_once_removals_are_batched(voi
 		queue(&bench, &gone);
 		queue(&bench, &used);
 		CHECK(sws_removal_counts(bench.removal).lazyfreed ==
-		      (way == SWS_REMOVAL_BATCHED ? 2 : 0));
+		      (mode == SWS_REMOVAL_BATCHED ? 2 : 0));
 		while (!sws_removal_hold(bench.removal, &done) ||
 		       !sws_removal_settle(bench.removal))
 			verify(&bench);
 		CHECK(sws_removal_counts(bench.removal).lazyfreed ==
-		      (way == SWS_REMOVAL_BATCHED ? 2 : 1));
+		      (mode == SWS_REMOVAL_BATCHED ? 2 : 1));
 		end(&bench);
 	}
 }
@@ -253,14 +253,14 @@ static void a_filesystem_hears_of_its_pages_after_the_swap_pages_are_settled(voi
 
 static void a_single_removal_leaves_one_reference_and_the_page_locked(void)
 {
-	for (int way = SWS_REMOVAL_PAGE_BY_PAGE; way <= SWS_REMOVAL_BATCHED; way++) {
+	for (int mode = SWS_REMOVAL_PAGE_BY_PAGE; mode <= SWS_REMOVAL_BATCHED; mode++) {
 		struct bench bench;
 		struct sws_removal_page swap;
 		struct sws_removal_page file;
 		struct sws_removal_hold done;
 		bool removed = false;
 
-		CHECK(make(&bench, SWS_KERNEL_6_1, (enum sws_removal_way)way, NULL) == SWS_OK);
+		CHECK(make(&bench, SWS_KERNEL_6_1, (enum sws_removal_mode)mode, NULL) == SWS_OK);
 		swap = page_at(&bench, 1, 20000);
 		file = page_at(&bench, bench.callback_file, 9);
 		CHECK(sws_removal_single(bench.removal, &swap, &removed, &done) == SWS_OK);
@@ -312,7 +312,7 @@ static void a_page_that_cannot_be_removed_is_refused(void)
 	CHECK(sws_removal_queue(bench.removal, &page) == SWS_ERROR_BAD_ARGUMENT);
 	verify(&bench);
 	sws_removal_config_init(&config);
-	config.way = (enum sws_removal_way)2;
+	config.mode = (enum sws_removal_mode)2;
 	CHECK(sws_removal_new(&config, bench.mappings, &removal) == SWS_ERROR_BAD_CONFIG);
 	sws_removal_config_init(&config);
 	config.list_pages = 0;

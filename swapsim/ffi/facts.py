@@ -66,8 +66,8 @@ SLOT_FAULTS: Final = _names(lib.sws_slot_replay_fault_name)
 MAPPING_SITES: Final = _words("enum sws_mapping_replay_site", "SWS_MAPPING_REPLAY_SITE_")
 """Code paths that may take a mapping's lock: ``enum sws_mapping_replay_site``."""
 
-REMOVAL_WAYS: Final = _words("enum sws_removal_way", "SWS_REMOVAL_")
-"""How pages of reclaim's lists are removed: ``enum sws_removal_way``."""
+REMOVAL_MODES: Final = _words("enum sws_removal_mode", "SWS_REMOVAL_")
+"""How pages of reclaim's lists are removed: ``enum sws_removal_mode``."""
 
 REMOVAL_LIST_MAX: Final[int] = lib.SWS_REMOVAL_LIST_MAX
 """Most pages of one of these lists."""

@@ -12,7 +12,7 @@ import polars as pl
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.codes import check
-from swapsim.ffi.facts import REMOVAL_WAYS
+from swapsim.ffi.facts import REMOVAL_MODES
 from swapsim.ffi.layout import dtype_of
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.tables import ACTOR, MACHINE_CPUS, MACHINE_SITES
@@ -173,7 +173,7 @@ def settings(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list
         setattr(made.costs, name, value)
     made.lock_kind = lib.SWS_LOCK_TEST_AND_SET if config.test_and_set else lib.SWS_LOCK_QUEUED
     made.swap_writeback_tags = _TAGS[config.swap_writeback_tags]
-    made.removal = REMOVAL_WAYS.index(config.removal)
+    made.removal = REMOVAL_MODES.index(config.removal)
     for name in _CONFIG_FIELDS:
         setattr(made, name, getattr(config, name))
     if config.streams:

@@ -106,7 +106,7 @@ class MachineConfig:
     patch: str = "machine"
     kernel: str = "6.1"
     swap_writeback_tags: bool | None = None
-    removal: str = facts.REMOVAL_WAYS[0]
+    removal: str = facts.REMOVAL_MODES[0]
     list_pages: int = facts.LIST_PAGES
     rotational: bool = False
     policy: str | Policy = "percpu-rerandomise"
@@ -176,7 +176,7 @@ class MachineConfig:
                 f"swap_writeback_tags={self.swap_writeback_tags!r}: choose True, False, or None "
                 "for what the kernel was released with"
             )
-        check_choice("removal", self.removal, facts.REMOVAL_WAYS)
+        check_choice("removal", self.removal, facts.REMOVAL_MODES)
         check_flags(self)
         for name, low, high in (
             ("nodes", 1, facts.MACHINE_NODES_MAX),
@@ -244,7 +244,7 @@ class MachineConfig:
             ("devices", 1),
             ("memory_max", 0),
             ("accesses", 0),
-            ("removal", facts.REMOVAL_WAYS[0]),
+            ("removal", facts.REMOVAL_MODES[0]),
         ):
             if getattr(self, name) != alone:
                 raise ConfigError(f"{name}={getattr(self, name)}: streams need {name}={alone}")

@@ -11,7 +11,7 @@ import polars as pl
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
 from swapsim.ffi.codes import check
-from swapsim.ffi.facts import REMOVAL_LIST_MAX, REMOVAL_WAYS
+from swapsim.ffi.facts import REMOVAL_LIST_MAX, REMOVAL_MODES
 from swapsim.mapping._native import settings
 from swapsim.mapping.config import MappingConfig
 from swapsim.removal.tables import REMOVAL_HOLDS, REMOVAL_OUTCOMES, REMOVAL_PAGES
@@ -64,11 +64,11 @@ class Removed:
 def remove_lists(
     pages: pl.DataFrame,
     config: MappingConfig,
-    way: str,
+    mode: str,
     *,
     tick: Callable[[int], object] = lambda _rows: None,
 ) -> Removed:
-    """Remove the pages of lists, one list after the other, in one of REMOVAL_WAYS.
+    """Remove the pages of lists, one list after the other, in one of REMOVAL_MODES.
 
     ``pages`` has the schema REMOVAL_PAGES. A page that is not in its mapping is added before its
     list is processed. ``tick`` gets the number of rows after each chunk. InputError names the
@@ -84,7 +84,7 @@ def remove_lists(
     number = ffi.new("uint32_t *")
     for _ in keys:
         check(lib.sws_mapping_add_file(mappings, number))
-    handle = _reclaimer(mappings, way, ends)
+    handle = _reclaimer(mappings, mode, ends)
     removed = np.empty(pages.height, dtype=np.uint8)
     place = np.empty(pages.height, dtype=np.uint32)
     holds = []
@@ -153,10 +153,10 @@ def _columns(pages: pl.DataFrame) -> tuple[pl.Series, dict[str, np.ndarray[Any, 
     return keys, {name: np.ascontiguousarray(column) for name, column in columns.items()}
 
 
-def _reclaimer(mappings: Any, way: str, ends: np.ndarray[Any, np.dtype[np.uint64]]) -> Any:
+def _reclaimer(mappings: Any, mode: str, ends: np.ndarray[Any, np.dtype[np.uint64]]) -> Any:
     config = ffi.new("struct sws_removal_config *")
     lib.sws_removal_config_init(config)
-    config.way = REMOVAL_WAYS.index(way)
+    config.mode = REMOVAL_MODES.index(mode)
     longest = int(np.diff(ends, prepend=np.uint64(0)).max())
     config.list_pages = min(longest, REMOVAL_LIST_MAX)
     config.brings_pages = True

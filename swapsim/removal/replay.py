@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import MAPPING_KERNELS, REMOVAL_REFERENCES, REMOVAL_WAYS
+from swapsim.ffi.facts import MAPPING_KERNELS, REMOVAL_MODES, REMOVAL_REFERENCES
 from swapsim.mapping.config import MappingConfig
 from swapsim.progress import bar
 from swapsim.removal._native import remove_lists
@@ -25,7 +25,7 @@ from swapsim.removal.tables import (
 )
 from swapsim.traces import require_events
 
-_PAGE_BY_PAGE, _BATCHED = REMOVAL_WAYS
+_PAGE_BY_PAGE, _BATCHED = REMOVAL_MODES
 
 
 def batched_removal(folder: Path | str, *, progress: bool = False) -> pl.DataFrame:
@@ -81,8 +81,8 @@ def removal_lists(
     InputError
         ``rows`` is empty, or a row cannot be replayed.
     """
-    single = removal_holds(rows, way=_PAGE_BY_PAGE, kernel=kernel, progress=progress)
-    batched = removal_holds(rows, way=_BATCHED, kernel=kernel, progress=progress)
+    single = removal_holds(rows, mode=_PAGE_BY_PAGE, kernel=kernel, progress=progress)
+    batched = removal_holds(rows, mode=_BATCHED, kernel=kernel, progress=progress)
     length = pl.col("removed") + pl.col("failed")
     frame = (
         batched.group_by("list", maintain_order=True)
@@ -102,9 +102,9 @@ def removal_lists(
 
 
 def removal_holds(
-    rows: pl.DataFrame, *, way: str, kernel: str = "4.8", progress: bool = False
+    rows: pl.DataFrame, *, mode: str, kernel: str = "4.8", progress: bool = False
 ) -> pl.DataFrame:
-    """Remove the lists of a trace in one of REMOVAL_WAYS, and return each hold (REMOVAL_HOLDS).
+    """Remove the lists of a trace in one of REMOVAL_MODES, and return each hold (REMOVAL_HOLDS).
 
     Arguments and errors are those of `removal_lists`. Each page is added to its mapping before its
     list is processed. The trace does not contain the rest of the trees, so descents and lengths
@@ -114,9 +114,9 @@ def removal_holds(
     last_slot = rows.filter("swap")["index"].max()
     slots = 1 if last_slot is None else int(str(last_slot)) + 1
     config = MappingConfig(kernel=kernel, swap_slots=slots)
-    label = f"{kernel}, {way}"
+    label = f"{kernel}, {mode}"
     with bar(pages.height, label, "rows", shown=progress) as counted:
-        holds = remove_lists(pages, config, way, tick=counted.update).holds
+        holds = remove_lists(pages, config, mode, tick=counted.update).holds
     return REMOVAL_HOLDS.check(holds)
 
 

@@ -133,8 +133,8 @@ def test_batched_removals_save_acquisitions_and_lengthen_holds() -> None:
     """A list of 32 is one acquisition of its mapping's lock, held for as long as 32 removals."""
     site = "tree_lock.__remove_mapping"
     one, batched = (
-        dict(run(replace(SHORT, removal=way)).select("metric", "value").iter_rows())
-        for way in ("page-by-page", "batched")
+        dict(run(replace(SHORT, removal=mode)).select("metric", "value").iter_rows())
+        for mode in ("page-by-page", "batched")
     )
     assert one[f"acquisitions.{site}"] == pytest.approx(1, abs=0.01)
     assert batched[f"acquisitions.{site}"] == pytest.approx(1 / 32, rel=0.1)

@@ -203,10 +203,10 @@ class Reclaim:
                 self.finish(page)
             self.freed = filecache + swapcache + self.freed
 
-    def run(self, way: str, pages: list[Page]) -> None:
+    def run(self, mode: str, pages: list[Page]) -> None:
         """Remove the pages of one list, and note for each whether it went, and its place."""
         self.freed, self.kept = [], []
-        (self.batched if way == "batched" else self.page_by_page)(pages)
+        (self.batched if mode == "batched" else self.page_by_page)(pages)
         for page in pages:
             removed = page.mapping is None
             self.results.append((removed, (self.freed if removed else self.kept).index(page)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The replay of patch B: real lists, what each way takes of locks, and what a trace must have."""
+"""The replay of patch B on real lists: the locks of each mode, and the requirements of a trace."""
 
 import shutil
 from pathlib import Path

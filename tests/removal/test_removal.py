@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi.facts import MAPPING_KERNELS, REMOVAL_WAYS
+from swapsim.ffi.facts import MAPPING_KERNELS, REMOVAL_MODES
 from swapsim.mapping._native import settings
 from swapsim.mapping.config import MappingConfig
 from swapsim.removal import _native as removal
 from swapsim.removal.tables import REMOVAL_HOLDS, REMOVAL_PAGES
 
-WAYS = REMOVAL_WAYS
-PAGE_BY_PAGE, BATCHED = WAYS
+MODES = REMOVAL_MODES
+PAGE_BY_PAGE, BATCHED = MODES
 TRUNK_SHIFT = 4
 TREE_SHIFT = 2
 PLACES = st.one_of(
@@ -55,7 +55,7 @@ def table(lists: list[list[Row]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=REMOVAL_PAGES.schema, orient="row")
 
 
-def run_oracle(lists: list[list[Row]], kernel: str, way: str) -> oracle_removal.Reclaim:
+def run_oracle(lists: list[list[Row]], kernel: str, mode: str) -> oracle_removal.Reclaim:
     """Lead the same lists through the plain model, trees and all."""
     reclaim = oracle_removal.Reclaim(
         kernel, TRUNK_SHIFT, make_tree=lambda: oracle_rtree.Tree(TREE_SHIFT)
@@ -73,17 +73,17 @@ def run_oracle(lists: list[list[Row]], kernel: str, way: str) -> oracle_removal.
             )
             for swap, key, index, references, dirty, freepage, lazyfree in rows
         ]
-        reclaim.run(way, pages)
+        reclaim.run(mode, pages)
     return reclaim
 
 
-@given(lists=LISTS, kernel=st.sampled_from(MAPPING_KERNELS), way=st.sampled_from(WAYS))
+@given(lists=LISTS, kernel=st.sampled_from(MAPPING_KERNELS), mode=st.sampled_from(MODES))
 def test_c_and_oracle_remove_the_same_pages_under_the_same_holds(
-    lists: list[list[Row]], kernel: str, way: str
+    lists: list[list[Row]], kernel: str, mode: str
 ) -> None:
     """Outcomes, the order of freed and kept pages, each hold's work and the counters agree."""
-    found = removal.remove_lists(table(lists), config(kernel), way)
-    reclaim = run_oracle(lists, kernel, way)
+    found = removal.remove_lists(table(lists), config(kernel), mode)
+    reclaim = run_oracle(lists, kernel, mode)
     assert list(found.outcomes.iter_rows()) == reclaim.results
     assert [row[1:] for row in found.holds.iter_rows()] == [
         (hold.mapping[0] == oracle_removal.SWAP, hold.mapping[1], *hold.figures())
@@ -94,14 +94,14 @@ def test_c_and_oracle_remove_the_same_pages_under_the_same_holds(
 
 @given(lists=LISTS, kernel=st.sampled_from(MAPPING_KERNELS))
 def test_batching_changes_locks_and_nothing_else(lists: list[list[Row]], kernel: str) -> None:
-    """Both ways remove the same pages, leave the same trees and free the same slots."""
-    found = {way: removal.remove_lists(table(lists), config(kernel), way) for way in WAYS}
+    """Both modes remove the same pages, leave the same trees and free the same slots."""
+    found = {mode: removal.remove_lists(table(lists), config(kernel), mode) for mode in MODES}
     assert found[BATCHED].outcomes["removed"].equals(found[PAGE_BY_PAGE].outcomes["removed"])
     for figure in ("descents", "failed", "removed", "nodes_freed"):
         assert found[BATCHED].holds[figure].sum() == found[PAGE_BY_PAGE].holds[figure].sum()
     for counter in ("reclaimed", "failed", "slots_freed", "freepages"):
         assert found[BATCHED].counts[counter] == found[PAGE_BY_PAGE].counts[counter]
-    states = [run_oracle(lists, kernel, way) for way in WAYS]
+    states = [run_oracle(lists, kernel, mode) for mode in MODES]
     assert states[0].state() == states[1].state()
     assert sorted(states[0].freed_slots) == sorted(states[1].freed_slots)
 
@@ -123,11 +123,11 @@ def test_a_call_takes_one_hold_for_each_mapping_on_its_list(
     ]
     pages = table(lists)
     held = {
-        way: removal.remove_lists(pages, config(kernel), way)
+        mode: removal.remove_lists(pages, config(kernel), mode)
         .holds.group_by("list", maintain_order=True)
         .len()["len"]
         .to_list()
-        for way in WAYS
+        for mode in MODES
     }
     assert held == {PAGE_BY_PAGE: [len(rows) for rows in lists], BATCHED: mappings}
 
@@ -137,7 +137,7 @@ def test_slots_of_a_mapping_are_freed_in_the_order_in_which_pages_were_met(
     lists: list[list[Row]],
 ) -> None:
     """Twice reversed, the order is that of vanilla: with one mapping of swap, to the slot."""
-    freed = [run_oracle(lists, "4.8", way).freed_slots for way in WAYS]
+    freed = [run_oracle(lists, "4.8", mode).freed_slots for mode in MODES]
     assert freed[0] == freed[1]
 
 
@@ -145,7 +145,7 @@ def test_a_lazily_freed_page_that_stays_is_counted_by_the_patch_alone() -> None:
     """PGLAZYFREED is bumped at queueing: the small difference of the posted patch."""
     pages = table([[(True, 0, 5, 3, False, False, True), (True, 0, 6, 2, False, False, True)]])
     counted = {
-        way: removal.remove_lists(pages, config("4.8"), way).counts["lazyfreed"] for way in WAYS
+        mode: removal.remove_lists(pages, config("4.8"), mode).counts["lazyfreed"] for mode in MODES
     }
     assert counted == {PAGE_BY_PAGE: 1, BATCHED: 2}
 
@@ -177,7 +177,7 @@ def test_a_run_of_many_chunks_is_one_run(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def single(
-    row: Row, kernel: str, way: str
+    row: Row, kernel: str, mode: str
 ) -> tuple[bool, tuple[int, bool, int], tuple[int, ...], int]:
     """Remove one page as remove_mapping does; return whether it went, the page, the work, the tree.
 
@@ -196,7 +196,7 @@ def single(
     lib.sws_mapping_add(mappings, mapping[0], index, oracle_removal.PAGE, work)
     reclaimer_config = ffi.new("struct sws_removal_config *")
     lib.sws_removal_config_init(reclaimer_config)
-    reclaimer_config.way = WAYS.index(way)
+    reclaimer_config.mode = MODES.index(mode)
     made = ffi.new("struct sws_removal **")
     assert lib.sws_removal_new(reclaimer_config, mappings, made) == lib.SWS_OK
     reclaimer = ffi.gc(made[0], lib.sws_removal_free)
@@ -216,11 +216,11 @@ def single(
     )
 
 
-@given(row=PAGE, kernel=st.sampled_from(MAPPING_KERNELS), way=st.sampled_from(WAYS))
+@given(row=PAGE, kernel=st.sampled_from(MAPPING_KERNELS), mode=st.sampled_from(MODES))
 def test_a_single_removal_gives_what_it_gave_before_the_patch(
-    row: Row, kernel: str, way: str
+    row: Row, kernel: str, mode: str
 ) -> None:
-    """One page leaves no shadow, keeps the caller's reference and its lock; the way is all one."""
+    """One page leaves no shadow, keeps the caller's reference and its lock, in both modes."""
     swap, key, index, references, dirty, *_ = row
     reclaim = oracle_removal.Reclaim(
         kernel, TRUNK_SHIFT, make_tree=lambda: oracle_rtree.Tree(TREE_SHIFT)
@@ -229,7 +229,7 @@ def test_a_single_removal_gives_what_it_gave_before_the_patch(
     mapping = page.mapping
     assert mapping is not None
     removed = reclaim.single(page)
-    assert single(row, kernel, way) == (
+    assert single(row, kernel, mode) == (
         removed,
         (page.references, page.locked, page.entry),
         reclaim.holds[0].figures(),
@@ -240,7 +240,7 @@ def test_a_single_removal_gives_what_it_gave_before_the_patch(
 GOOD: Row = (True, 0, 5, 2, False, False, False)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("column", "value", "wrong"),
     [
@@ -252,7 +252,7 @@ GOOD: Row = (True, 0, 5, 2, False, False, False)
     ],
 )
 def test_a_page_that_cannot_be_is_named_by_its_list_and_place(
-    way: str, column: str, value: object, wrong: str
+    mode: str, column: str, value: object, wrong: str
 ) -> None:
     """A list at fault is refused before the first of its pages is removed."""
     pages = table([[(True, 0, 9, 2, False, False, False)], [GOOD, (True, 0, 6, 2, *GOOD[4:])]])
@@ -263,7 +263,7 @@ def test_a_page_that_cannot_be_is_named_by_its_list_and_place(
         .alias(column)
     )
     with pytest.raises(InputError, match=wrong):
-        removal.remove_lists(bad, config("4.8"), way)
+        removal.remove_lists(bad, config("4.8"), mode)
 
 
 def test_no_page_at_all_is_refused() -> None:

@@ -294,7 +294,7 @@ struct sws_machine_config {
 	/* Whether the swap cache has writeback tags; default as released. */
 	enum sws_machine_tags swap_writeback_tags;
 	/* When reclaim removes the pages of a list from the swap cache; default page by page. */
-	enum sws_removal_way removal;
+	enum sws_removal_mode removal;
 	/* Pages that reclaim isolates at a time, 1 .. SWS_MACHINE_LIST_MAX; default LIST_PAGES. */
 	uint32_t list_pages;
 	/* True if slot caches are used, from 5.7 on; default true. */

@@ -57,7 +57,7 @@
 /* ffi: begin */
 
 /* When pages are removed. */
-enum sws_removal_way {
+enum sws_removal_mode {
 	/* Each page under its own hold. */
 	SWS_REMOVAL_PAGE_BY_PAGE = 0,
 	/* All pages of a mapping under one hold: patch B. */
@@ -138,7 +138,7 @@ enum sws_removal_problem {
 /* The configuration of a reclaimer. */
 struct sws_removal_config {
 	/* When pages are removed; default batched. */
-	enum sws_removal_way way;
+	enum sws_removal_mode mode;
 	/*
 	 * For sws_removal_lists: the maximum number of pages of a list, 1 .. SWS_REMOVAL_LIST_MAX;
 	 * default 512.

@@ -105,7 +105,7 @@ static int make_aside(struct sws_machine *self, const struct actor *actor)
 	if (self->config.removal == SWS_REMOVAL_PAGE_BY_PAGE)
 		return SWS_OK;
 	sws_removal_config_init(&config);
-	config.way = self->config.removal;
+	config.mode = self->config.removal;
 	config.list_pages = 1;
 	config.allocator = &self->allocator;
 	cpu->aside.pages = sws_allocate_array(&self->allocator, self->config.list_pages,

@@ -161,7 +161,7 @@ static int call_reclaim_cached(struct actor *actor, struct sws_slots_call *call)
 enum slots_step { AVAIL, BEGIN, NEXT_PART, LOCKED_PART, CLUSTER_LOCKS, GIVE_BACK };
 
 /* Runs one part of the call and returns the work of the device. */
-static int lead(struct actor *actor, struct get_slots *my, struct sws_slots_work *before)
+static int run_part(struct actor *actor, struct get_slots *my, struct sws_slots_work *before)
 {
 	struct sws_slots_work *work = &actor->device->work;
 	int error = SWS_OK;
@@ -187,7 +187,7 @@ static int scan(struct actor *actor, struct get_slots *my)
 {
 	const struct sws_slots_work *work = &actor->device->work;
 	struct sws_slots_work before;
-	const int error = lead(actor, my, &before);
+	const int error = run_part(actor, my, &before);
 	const uint64_t tested = work->tested_scan - before.tested_scan;
 
 	return error ? error
@@ -222,7 +222,7 @@ static int locked_part(struct actor *actor, struct get_slots *my)
 	const struct sws_machine_costs *costs = &actor->machine->config.costs;
 	const struct sws_slots_work *work = &actor->device->work;
 	struct sws_slots_work before;
-	const int error = lead(actor, my, &before);
+	const int error = run_part(actor, my, &before);
 	const uint32_t given = my->call.given - my->listed;
 	const uint64_t tested = work->tested_quick - before.tested_quick + work->tested_cluster -
 				before.tested_cluster;

@@ -155,7 +155,7 @@ static int end_list(struct actor *actor)
 }
 
 /* Tests whether the next page of the list has to be processed. */
-static int look(struct actor *actor, struct shrink *my)
+static int test_page(struct actor *actor, struct shrink *my)
 {
 	struct sws_machine *self = actor->machine;
 	struct cpu *cpu = actor->cpu;
@@ -272,7 +272,7 @@ static int shrink(struct actor *actor, void *frame, uint32_t step)
 		return sws_engine__under(thread, node->lru_lock, SWS_SITE_LRU_INACTIVE,
 					 isolate_inactive, my);
 	case LOOK:
-		return look(actor, my);
+		return test_page(actor, my);
 	case DECIDE:
 		return decide(actor, my);
 	case SETTLE:

@@ -166,7 +166,7 @@ static int end_round(struct actor *actor)
 	return engine_sleep(&actor->thread, WAIT_WAKE_UP);
 }
 
-static int live(struct actor *actor, void *frame, uint32_t step)
+static int run_client(struct actor *actor, void *frame, uint32_t step)
 {
 	struct serving *my = frame;
 
@@ -193,5 +193,5 @@ int sws_reclaim__client(struct actor *actor)
 {
 	const struct serving frame = { 0 };
 
-	return engine_call(&actor->thread, live, &frame, sizeof(frame));
+	return engine_call(&actor->thread, run_client, &frame, sizeof(frame));
 }

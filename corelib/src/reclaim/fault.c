@@ -50,7 +50,7 @@ static int map_cached(struct actor *actor, const struct fault *my, uint32_t slot
 	return finish(actor, my);
 }
 
-static int look(struct actor *actor, const struct fault *my)
+static int find_page(struct actor *actor, const struct fault *my)
 {
 	struct sws_reclaim *self = actor->reclaim;
 	const uint32_t entry = self->ptes[my->index];
@@ -153,7 +153,7 @@ static int fault(struct actor *actor, void *frame, uint32_t step)
 
 	switch ((enum step)step) {
 	case LOOK:
-		return look(actor, my);
+		return find_page(actor, my);
 	case FRESH:
 		return map_fresh(actor, my);
 	case READ:

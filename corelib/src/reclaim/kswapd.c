@@ -199,18 +199,18 @@ int sws_reclaim__wake_kswapd(struct sws_reclaim *self)
 }
 
 /* kswapd_try_to_sleep: first a nap of 100 ms; a wake-up in it starts the next balancing. */
-enum life { SLEEP, BALANCE, NAP, NAPPED };
+enum kswapd_step { SLEEP, BALANCE, NAP, NAPPED };
 
-struct life_frame {
+struct kswapd_frame {
 	uint64_t napped_until;
 };
 
-static int live(struct actor *actor, void *frame, uint32_t step)
+static int run_kswapd(struct actor *actor, void *frame, uint32_t step)
 {
-	struct life_frame *my = frame;
+	struct kswapd_frame *my = frame;
 	struct sws_reclaim *self = actor->reclaim;
 
-	switch ((enum life)step) {
+	switch ((enum kswapd_step)step) {
 	case SLEEP:
 		return engine_sleep(&actor->thread, WAIT_WAKE_UP);
 	case BALANCE:
@@ -231,8 +231,8 @@ static int live(struct actor *actor, void *frame, uint32_t step)
 
 int sws_reclaim__kswapd(struct actor *actor)
 {
-	const struct life_frame frame = { 0 };
+	const struct kswapd_frame frame = { 0 };
 
 	actor->scan.kswapd = true;
-	return engine_call(&actor->thread, live, &frame, sizeof(frame));
+	return engine_call(&actor->thread, run_kswapd, &frame, sizeof(frame));
 }

@@ -198,7 +198,7 @@ static int go_on(struct actor *actor, uint32_t frame, enum stop *stop)
 }
 
 /* Acts on the state that stall.h reports for a page, and returns whether the list stops here. */
-static int follow(struct actor *actor, enum stop *stop)
+static int act_on_state(struct actor *actor, enum stop *stop)
 {
 	struct scan *scan = &actor->scan;
 	const uint32_t frame = scan->pages[scan->at];
@@ -223,7 +223,7 @@ static int follow(struct actor *actor, enum stop *stop)
 }
 
 /* Tests the next page of the list. Locked pages and orphans are skipped. */
-static int meet(struct actor *actor, enum stop *stop)
+static int test_page(struct actor *actor, enum stop *stop)
 {
 	struct scan *scan = &actor->scan;
 	struct sws_reclaim *self = actor->reclaim;
@@ -238,7 +238,7 @@ static int meet(struct actor *actor, enum stop *stop)
 	scan->scanned += page_is(page, PAGE_MAPPED | PAGE_PROGRAM) || page->slot ? 2 : 1;
 	scan->stall.flags = self->zones[zone_of(self, scan->pages[scan->at])].flags;
 	error = sws_stall_meet(&scan->stall, bits_of(self, page), 1);
-	return error ? error : follow(actor, stop);
+	return error ? error : act_on_state(actor, stop);
 }
 
 enum step { PAGES, SLEPT, WAITED, COMMITTED, PUT_BACK, OBEY, LEAVE };
@@ -277,7 +277,7 @@ static int do_pages(struct actor *actor)
 	int error = SWS_OK;
 
 	while (!error && stop == NO_STOP && scan->at < scan->n)
-		error = meet(actor, &stop);
+		error = test_page(actor, &stop);
 	if (error || stop != NO_STOP)
 		return error ? error : stop_for(actor, stop);
 	engine_go(&actor->thread, PUT_BACK);
@@ -297,7 +297,7 @@ static int wake_up(struct actor *actor, uint32_t zone)
 				page_is(&self->pages[scan->pages[scan->at]], PAGE_WRITEBACK));
 	self->zones[zone].flags = scan->stall.flags;
 	if (!error)
-		error = follow(actor, &stop);
+		error = act_on_state(actor, &stop);
 	return error ? error : stop_for(actor, stop);
 }
 

@@ -139,7 +139,7 @@ static int write_file(struct actor *actor, void *frame, uint32_t step)
 }
 
 /* The client wakes it when there is a file to write. */
-static int live(struct actor *actor, void *frame, uint32_t step)
+static int run_writer(struct actor *actor, void *frame, uint32_t step)
 {
 	const struct writing writing = { 0 };
 
@@ -152,5 +152,5 @@ static int live(struct actor *actor, void *frame, uint32_t step)
 
 int sws_reclaim__writer(struct actor *actor)
 {
-	return engine_call(&actor->thread, live, NULL, 0);
+	return engine_call(&actor->thread, run_writer, NULL, 0);
 }

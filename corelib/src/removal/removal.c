@@ -74,7 +74,7 @@ static void splice(struct removal_list *list, struct removal_list *onto)
 void sws_removal_config_init(struct sws_removal_config *config)
 {
 	*config = (struct sws_removal_config){
-		.way = SWS_REMOVAL_BATCHED,
+		.mode = SWS_REMOVAL_BATCHED,
 		.list_pages = 512,
 		.brings_pages = false,
 		.allocator = NULL,
@@ -83,7 +83,7 @@ void sws_removal_config_init(struct sws_removal_config *config)
 
 static bool config_fits(const struct sws_removal_config *config)
 {
-	return (unsigned int)config->way <= SWS_REMOVAL_BATCHED && config->list_pages >= 1 &&
+	return (unsigned int)config->mode <= SWS_REMOVAL_BATCHED && config->list_pages >= 1 &&
 	       config->list_pages <= SWS_REMOVAL_LIST_MAX;
 }
 
@@ -102,7 +102,7 @@ int sws_removal_new(const struct sws_removal_config *config, struct sws_mappings
 		return SWS_ERROR_NO_MEMORY;
 	self->allocator = *allocator;
 	self->mappings = mappings;
-	self->rules = &rules_of[config->way];
+	self->rules = &rules_of[config->mode];
 	self->brings_pages = config->brings_pages;
 	self->list_pages = config->list_pages;
 	self->pages = sws_allocate_array(allocator, config->list_pages, sizeof(*self->pages));

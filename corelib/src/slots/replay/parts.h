@@ -338,7 +338,8 @@ int sws_slot_replay__find_attempt(struct replay_search *search);
 /* slots/replay/settle.c */
 
 /* Begins a locked part of a call on a CPU; it holds the lock, or drops it at once. */
-int sws_slot_replay__lead(struct sws_slot_replay *self, struct replay_call *call, uint32_t cpu);
+int sws_slot_replay__begin_part(struct sws_slot_replay *self, struct replay_call *call,
+				uint32_t cpu);
 
 /* Compares the finished hold of self->holder with that of the model. */
 int sws_slot_replay__settle(struct sws_slot_replay *self, struct replay_end end);

@@ -20,7 +20,8 @@
 
 #include <string.h>
 
-int sws_slot_replay__lead(struct sws_slot_replay *self, struct replay_call *call, uint32_t cpu)
+int sws_slot_replay__begin_part(struct sws_slot_replay *self, struct replay_call *call,
+				uint32_t cpu)
 {
 	int error = SWS_OK;
 

@@ -65,7 +65,7 @@ static int begin(struct sws_slot_replay *self, const struct replay_row *row)
 		return error;
 	credit_taken = sws_slot_replay__now(self, 0);
 	error = sws_slot_replay__log(self, &credit_taken);
-	return error ? error : sws_slot_replay__lead(self, call, row->cpu);
+	return error ? error : sws_slot_replay__begin_part(self, call, row->cpu);
 }
 
 static int take_alloc(struct sws_slot_replay *self, struct replay_call *call,
@@ -177,7 +177,7 @@ static int reuse(struct sws_slot_replay *self, struct replay_call *call,
 	call->call.state = SWS_CALL_RECLAIM;
 	error = sws_slots_call_reclaimed(&call->call, row->n == 1);
 	if (!error)
-		error = sws_slot_replay__lead(self, call, row->cpu);
+		error = sws_slot_replay__begin_part(self, call, row->cpu);
 	/*
 	 * Freed from the swap cache, but still in use: it waits to be freed, and may be tried once
 	 * more.

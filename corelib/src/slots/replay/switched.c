@@ -52,7 +52,7 @@ struct sight {
  * Changes the slot of a test from free to taken or from taken to free. An entry of the log is its
  * own inverse, so one function goes back in time without knowing which of the two it was.
  */
-static void turn(struct sight *sight, uint64_t test)
+static void toggle(struct sight *sight, uint64_t test)
 {
 	bool *is_free = NULL;
 
@@ -73,9 +73,9 @@ static void step_back(struct sight *sight, const struct replay_reach *reach,
 	if (!offset)
 		return;
 	if (offset > start && (!path->wraps || offset - start <= lap))
-		turn(sight, offset - start - 1);
+		toggle(sight, offset - start - 1);
 	if (path->wraps && offset >= path->lowest)
-		turn(sight, lap + (offset - path->lowest));
+		toggle(sight, lap + (offset - path->lowest));
 }
 
 /*
@@ -103,7 +103,7 @@ static bool earliest_pass(const struct sws_slot_replay *self, const struct repla
 	for (uint64_t test = 0; test < stretch->n; test++)
 		if (!sws_slots_usage(self->device,
 				     slot_of_test(reach, path, stretch->first + test)))
-			turn(&sight, stretch->first + test);
+			toggle(&sight, stretch->first + test);
 	for (uint64_t at = self->log.n;; at--) {
 		const struct replay_change *state =
 			at > reach->call->since_change ? &changes[at - 1] : &reach->call->since;
