@@ -16,7 +16,7 @@ import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
-from swapsim.ffi.facts import REMOVAL_WAYS
+from swapsim.ffi.facts import REMOVAL_MODES
 from swapsim.io.paths import repository_root
 
 NAMES = ("removal/batched", "removal/single")
@@ -32,7 +32,7 @@ CHUNK = 2**14
 class Lists:
     """Pages in their mappings, and the columns that name them."""
 
-    def __init__(self, way: str) -> None:
+    def __init__(self, mode: str) -> None:
         """Put every page into its mapping, as 4.8 has them."""
         config, out = ffi.new("struct sws_mapping_config *"), ffi.new("struct sws_mappings **")
         lib.sws_mapping_config_init(config)
@@ -53,12 +53,12 @@ class Lists:
         self.references = np.full(PAGES, 2, dtype=np.uint32)
         self.yes, self.no = np.ones(PAGES, dtype=np.uint8), np.zeros(PAGES, dtype=np.uint8)
         self.removed = np.zeros(PAGES, dtype=np.uint8)
-        self.reclaimer = self._reclaimer(way)
+        self.reclaimer = self._reclaimer(mode)
 
-    def _reclaimer(self, way: str) -> Any:
+    def _reclaimer(self, mode: str) -> Any:
         config, out = ffi.new("struct sws_removal_config *"), ffi.new("struct sws_removal **")
         lib.sws_removal_config_init(config)
-        config.way = REMOVAL_WAYS.index(way)
+        config.mode = REMOVAL_MODES.index(mode)
         if lib.sws_removal_new(config, self.mappings, out) != lib.SWS_OK:
             raise MemoryError("no memory for a reclaimer")
         return ffi.gc(out[0], lib.sws_removal_free)
@@ -96,7 +96,7 @@ class Lists:
         return PAGES / spent
 
 
-def model(way: str) -> float:
+def model(mode: str) -> float:
     """Return the same of the plain Python model."""
     import oracle_removal
 
@@ -112,7 +112,7 @@ def model(way: str) -> float:
     ]
     start = time.perf_counter()
     for pages in lists:
-        reclaim.run(way, pages)
+        reclaim.run(mode, pages)
     spent = time.perf_counter() - start
     if reclaim.counts()["reclaimed"] != MODEL_PAGES:
         raise SwapsimError("the plain model left pages in their mappings: run 'make test'")
@@ -122,11 +122,11 @@ def model(way: str) -> float:
 def run() -> Iterator[Any]:
     """Yield the benchmarks of NAMES."""
     sys.path.insert(0, str(repository_root() / "tests" / "oracles"))
-    for name, way in WAYS.items():
+    for name, mode in WAYS.items():
         ours, peer = [], []
         for _ in range(RUNS):
-            ours.append(Lists(way).removals_a_second())
-            peer.append(model(way))
+            ours.append(Lists(mode).removals_a_second())
+            peer.append(model(mode))
         rates = statistics.median(ours), statistics.median(peer)
         yield {
             "name": name,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from swapsim import reclaim as reclaim_package
 from swapsim import slots, stall
-from swapsim.ffi.facts import REMOVAL_WAYS, STALL_RULES
+from swapsim.ffi.facts import REMOVAL_MODES, STALL_RULES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run as run_machine
@@ -84,8 +84,8 @@ def meter(config: MeterConfig) -> object:
 
 
 def reclaim(config: MappingConfig) -> object:
-    """Remove pages of files and of the device, in each way."""
-    return [remove_lists(LIST, config, way) for way in REMOVAL_WAYS]
+    """Remove pages of files and of the device, in each mode."""
+    return [remove_lists(LIST, config, mode) for mode in REMOVAL_MODES]
 
 
 def watch(config: MachineConfig, constants: pl.DataFrame | None = None) -> object:
