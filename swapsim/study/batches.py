@@ -14,7 +14,7 @@ from swapsim import interrupt
 from swapsim.errors import ConfigError, InputError, require_some
 from swapsim.progress import bar as progress_bar
 from swapsim.study import store as sweep_store
-from swapsim.study.executors import work_off
+from swapsim.study.executors import Batch, work_off
 
 Point = TypeVar("Point")
 Result = TypeVar("Result")
@@ -41,14 +41,14 @@ def run(
     points : sequence
         What it takes, one at a time; to be pickled.
     executor : concurrent.futures.Executor, optional
-        Where to run; it stays open. None for as many new processes as this one may use CPUs; if
+        Where to run; it stays open. Default: as many new processes as this one may use CPUs; if
         one of them is killed, others take over, once.
     batch_points : int
         Points that are sent together, from 1.
     progress : bool
         Show a progress bar on stderr; in a notebook one appears anyway if the sweep takes long.
     folder : Path or str, optional
-        Where to store each batch once it is done (`sweep.store`): a sweep that was interrupted
+        Where to store each batch once it is done (`study.store`): a sweep that was interrupted
         goes on from there. The task has to return polars DataFrames, in a batch of one schema.
 
     Returns
@@ -61,7 +61,7 @@ def run(
     InputError
         The folder holds another sweep, or the results cannot be stored.
     SwapsimError
-        Processes were killed twice.
+        A process was killed, twice if it was one of the new ones; naming the point.
     ConfigError
         batch_points is out of its range.
     Exception
@@ -87,7 +87,7 @@ def run(
             bar.update(len(found))
 
         if folder is None:
-            calls = {n: partial(_run_batch, task, batch) for n, batch in batches.items()}
+            calls = {n: Batch(partial(_run_batch, task, b), task, b) for n, b in batches.items()}
             work_off(calls, executor, take, waiting)
         else:
             sweep = sweep_store.identity(task, points, batch_points)
@@ -102,7 +102,7 @@ def run(
                     take(number, sweep_store.unpack(data))
 
                 missing = {
-                    number: partial(_pack_batch, task, sweep, number, batch)
+                    number: Batch(partial(_pack_batch, task, sweep, number, batch), task, batch)
                     for number, batch in batches.items()
                     if number not in results
                 }

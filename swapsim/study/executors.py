@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who makes the calls of a sweep: this process, new ones, or an executor of the caller's.
+"""Where the calls of a sweep run: in this process, in new ones, or on an executor of the caller.
 
-Where no new ones can be made, for want of a /dev/shm that can be written, this one makes them all:
-that takes longer and comes to the same.
+Where new processes cannot be started because /dev/shm cannot be written, this process makes all
+calls: that takes longer and has the same results.
 """
 
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.process import BaseProcess
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from swapsim import interrupt
 from swapsim.errors import SwapsimError
@@ -27,11 +29,11 @@ Done = TypeVar("Done")
 _WAIT_SECONDS: Final = 0.2
 
 _SECOND_READING: Final = 75
-"""With what a process exits that came to a sweep while it read its script."""
+"""Exit status of a worker whose script lacks a ``__main__`` guard."""
 
 
 class SerialExecutor(Executor):
-    """Runs each task in this process, at once: the yardstick of all other executors."""
+    """Runs each task in this process, at once: all other executors have the same results."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """Run the task now; Ctrl-C passes through."""
@@ -43,21 +45,37 @@ class SerialExecutor(Executor):
         return future
 
 
+@dataclass(frozen=True, slots=True)
+class Batch(Generic[Done]):
+    """A call for some points, and what each of them would be alone."""
+
+    call: Callable[[], Done]
+    task: Callable[[Any], object]
+    points: Sequence[Any]
+
+    @property
+    def where(self) -> str:
+        """The points in words."""
+        text = "; ".join(map(str, self.points))
+        return f"the point {text}" if len(self.points) == 1 else f"one of the points {text}"
+
+
 def work_off(
-    calls: Mapping[int, Callable[[], Done]],
+    batches: Mapping[int, Batch[Done]],
     executor: Executor | None,
     take: Callable[[int, Done], None],
     waiting: Callable[[], object],
 ) -> None:
-    """Let an executor, or new processes, make all calls; hand over each result as it comes.
+    """Let an executor, or new processes, run all batches; pass on each result as it comes.
 
-    While there is none, some times a second, say that it is still being waited for.
+    `waiting` is called a few times a second. A process that is killed is an error that names the
+    point at which it ran; new processes run their points again, once.
     """
     if executor is not None:
-        _submit(calls, executor, take, waiting)
+        _submit(batches, executor, take, waiting)
         return
     _end_second_reading()
-    left = dict(calls)
+    left = dict(batches)
 
     def take_once(number: int, done: Done) -> None:
         take(number, done)
@@ -67,66 +85,99 @@ def work_off(
         processes: set[BaseProcess] = set()
         try:
             with _own_pool(len(left), processes) as pool:
-                _submit(dict(left), pool, take_once, waiting)
+                _submit(left, pool, take_once, waiting)
             return
         except BrokenProcessPool as error:
             if any(process.exitcode == _SECOND_READING for process in processes):
                 raise SwapsimError(
-                    "the processes of a sweep read your script anew and came to the sweep again: "
+                    "the processes of a sweep read your script and came to the sweep again: "
                     "put what it does below 'if __name__ == \"__main__\":', or sweep over an "
                     "executor of your own"
                 ) from None
+            # Batches begin in their order, so that these ran.
+            ran = [left[number] for number in sorted(left)[: len(processes)]]
             if not again:
-                raise SwapsimError(
-                    "processes of the sweep were killed twice, maybe for want of memory: "
-                    "have fewer of them ('taskset -c 0' leaves one), or an executor of your own"
-                ) from error
+                raise _killed(" or at ".join(batch.where for batch in ran), "twice") from error
+            _run_alone(ran, waiting)
+
+
+def _run_alone(batches: Sequence[Batch[Any]], waiting: Callable[[], object]) -> None:
+    """Run each point alone in a new process; name the one whose process is killed again."""
+    for batch in batches:
+        for point in batch.points:
+            alone = Batch(partial(batch.task, point), batch.task, [point])
+            try:
+                with _own_pool(1, set()) as pool:
+                    _submit({0: alone}, pool, lambda *_: None, waiting)
+            except BrokenProcessPool as error:
+                raise _killed(alone.where, "twice") from error
+
+
+def _killed(where: str, how: str) -> SwapsimError:
+    return SwapsimError(
+        f"a process of the sweep was killed {how} at {where}; maybe it lacked memory: have fewer "
+        "processes ('taskset -c 0' leaves one), or sweep over an executor of your own"
+    )
 
 
 def _submit(
-    calls: Mapping[int, Callable[[], Done]],
+    batches: Mapping[int, Batch[Done]],
     pool: Executor,
     take: Callable[[int, Done], None],
     waiting: Callable[[], object],
 ) -> None:
     numbers: dict[Future[Done], int] = {}
     ended: SimpleQueue[Future[Done]] = SimpleQueue()
+
+    current = min(batches, default=0)
+
+    def take_ended(future: Future[Done]) -> None:
+        nonlocal current
+        current = numbers.pop(future)
+        take(current, future.result())
+
     try:
-        for number, call in calls.items():
-            future = pool.submit(call)
+        for number, batch in list(batches.items()):
+            future = pool.submit(batch.call)
             numbers[future] = number
             future.add_done_callback(ended.put)
             # SerialExecutor's is there already: an interrupt in the next call is not to lose it.
             while not ended.empty():
-                future = ended.get()
-                take(numbers.pop(future), future.result())
+                take_ended(ended.get())
             interrupt.check()
         while numbers:
             # A Ctrl-C that comes just before a wait does not end it: let none last.
             with suppress(Empty):
-                future = ended.get(timeout=_WAIT_SECONDS)
-                take(numbers.pop(future), future.result())
+                take_ended(ended.get(timeout=_WAIT_SECONDS))
             waiting()
             interrupt.check()
-    except BaseException:
-        # Our own pool calls off what has not begun, and takes it for a fault if it is already.
-        for future in () if isinstance(pool, _OwnPool) else numbers:
+    except BaseException as error:
+        if isinstance(pool, _OwnPool):
+            # It cancels by itself what has not begun, and reports what is cancelled already.
+            raise
+        for future in numbers:
             future.cancel()
+        if isinstance(error, BrokenExecutor):
+            # All that was left is lost; batches begin in their order.
+            first = batches[min([current, *numbers.values()])]
+            raise _killed(f"{first.where}, or at one of the next", "once") from error
+        if "KilledWorker" in [kind.__name__ for kind in type(error).__mro__]:  # Dask's
+            raise _killed(batches[current].where, "repeatedly") from error
         raise
 
 
 def _end_second_reading() -> None:
-    """End a process that sweeps while it reads the script of the one that made it.
+    """End a worker that starts a sweep while it reads the script of the process that made it.
 
-    New processes read it for what it defines. Without a guard it starts the sweep there again, and
-    so on without end, if Python did not forbid it, at the length of a traceback a process.
+    Workers read it for what it defines. Without a guard it starts the sweep again in each of them:
+    Python forbids that, with one traceback per process.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         os._exit(_SECOND_READING)
 
 
 class _Context(SpawnContext):
-    """Makes new processes and remembers them, also one that ends before the next has begun."""
+    """Makes processes and remembers them, also one that ends before the next has begun."""
 
     def __init__(self, processes: set[BaseProcess]) -> None:
         super().__init__()
@@ -142,7 +193,7 @@ class _Context(SpawnContext):
 
 
 class _OwnPool(ProcessPoolExecutor):
-    """New processes that leave Ctrl-C to the one that made them, from their first moment on."""
+    """Processes that leave Ctrl-C to the one that made them, from their first moment on."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """Start processes as needed: they inherit what is blocked."""
@@ -157,7 +208,7 @@ class _OwnPool(ProcessPoolExecutor):
 
 @contextmanager
 def _own_pool(most: int, processes: set[BaseProcess]) -> "Iterator[Executor]":
-    """Make a pool of new processes and name them; leave none behind when something is raised."""
+    """Make a pool and add its processes to the set; leave none behind when something is raised."""
     others = multiprocessing.active_children()
     try:
         pool = _OwnPool(
@@ -173,7 +224,7 @@ def _own_pool(most: int, processes: set[BaseProcess]) -> "Iterator[Executor]":
     try:
         yield pool
     except BrokenProcessPool:
-        # Its thread ends the others; only then does each tell with what it ended.
+        # Its thread ends the others; only then does each have an exit status.
         pool.shutdown()
         raise
     except BaseException:
@@ -186,7 +237,7 @@ def _own_pool(most: int, processes: set[BaseProcess]) -> "Iterator[Executor]":
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that made it was killed, whatever it is at."""
+    """End this process when the one that made it was killed, whatever it does."""
     Thread(target=_exit_after_parent, daemon=True).start()
 
 

@@ -11,9 +11,10 @@ from threading import Thread
 
 import polars as pl
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Scheduler
 
 from swapsim import study
+from swapsim.errors import SwapsimError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import run
 
@@ -127,6 +128,28 @@ def test_a_killed_worker_loses_nothing(
     assert_same(found, serial)
     assert killed[0] in processes(marks)
     assert again >= 1
+
+
+def kill_the_worker(config: MachineConfig) -> pl.DataFrame:
+    """Kill the own process at one config."""
+    if config.seed == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run(config)
+
+
+def allow_failures(number: int, dask_scheduler: Scheduler) -> None:
+    """Set how many workers a task may lose."""
+    dask_scheduler.allowed_failures = number
+
+
+def test_a_task_that_kills_its_worker_is_named(client: Client) -> None:
+    """Dask gives up after some workers, here after the first: one line says at which config."""
+    client.run_on_scheduler(allow_failures, 0)
+    try:
+        with pytest.raises(SwapsimError, match=r"killed repeatedly at the point .*seed=2[,)]"):
+            study.run(kill_the_worker, POINTS[1:2], executor=client.get_executor())
+    finally:
+        client.run_on_scheduler(allow_failures, 3)
 
 
 def test_what_dask_did_another_executor_goes_on_from(
