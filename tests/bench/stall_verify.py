@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A whole trace of reclaim verified, beside its counters alone in plain Python.
+"""Compare the verification of a complete reclaim trace with its counters alone in plain Python.
 
-kswapd's lists of 32 folios, as oracle_stall_recording.py makes them up by the rules of 6.1, over and over.
-Ours is given the tables: it holds each row against itself, counts the lists, decides them and the
-passes, and explains every flag that was seen. Its peer only counts, from rows that are made before.
+The trace has kswapd's lists of 32 folios, which oracle_stall_recording.py generates by the rules of
+6.1, repeated. The verification compares each row with others, counts the lists, decides them and
+the passes, and explains every recorded flag. Its peer only counts, from rows that are made in advance.
 """
 
 import statistics

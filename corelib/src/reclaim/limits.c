@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#define SECOND_NS UINT64_C(1000000000)
-#define LONGEST_NS (1000000 * SECOND_NS)
+#define SECOND_NS         UINT64_C(1000000000)
+#define LONGEST_NS        (1000000 * SECOND_NS)
 #define REQUEST_PAGES_MAX 65536
 
 /* The range of a field, its place in the configuration, and the problem of a value outside. */
@@ -196,5 +196,5 @@ enum sws_reclaim_problem sws_reclaim_check(const struct sws_reclaim_config *conf
 	if (sws_reclaim__largest_file(config) > config->disk_pages)
 		return SWS_RECLAIM_FILE_ABOVE_DISK;
 	return config->seek_near_ns <= config->seek_far_ns ? SWS_RECLAIM_NO_PROBLEM
-							    : SWS_RECLAIM_BAD_TIME;
+							   : SWS_RECLAIM_BAD_TIME;
 }
