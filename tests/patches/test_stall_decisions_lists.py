@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A list that is put together in words is led through the rules, and each page's fate is told."""
+"""A list that is described in words is processed by the rules, and each patch changes its rule."""
 
 from itertools import pairwise
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The world of reclaim.h: C beside the oracle, event by event, and what it refuses."""
+"""The simulator of reclaim.h compared with its oracle, event by event, and what it refuses."""
 
 import dataclasses
 import os
@@ -21,7 +21,7 @@ from swapsim.ffi.facts import (
     STALL_RULES,
     STALL_SLEEPS,
 )
-from swapsim.reclaim import _native as vm
+from swapsim.reclaim import _native
 from swapsim.reclaim.config import ReclaimConfig
 
 COSTS = {
@@ -55,9 +55,9 @@ SMALL = ReclaimConfig(
 FIELDS = tuple(name for name in RECLAIM_DEFAULTS if name != "rounds")
 
 EVENTS = 1200
-"""Of one comparison; beyond, a small world does again what it did before."""
+"""Of one comparison; later events repeat what happened before."""
 
-WORLDS = st.builds(
+CONFIGS = st.builds(
     lambda kernel, **changes: dataclasses.replace(SMALL, **kernel, **changes),
     kernel=st.builds(
         lambda rules, pages: {
@@ -108,22 +108,22 @@ def fields(config: ReclaimConfig) -> dict[str, Any]:
     }
 
 
-def told(world: Any, config: ReclaimConfig) -> dict[str, int]:
+def counts_of(simulation: Any, config: ReclaimConfig) -> dict[str, int]:
     """Return the library's counters under the oracle's names, without zeros."""
-    counts = lib.sws_reclaim_counts_of(world)
-    found = vm.counters(world)
+    counts = lib.sws_reclaim_counts_of(simulation)
+    found = _native.counters(simulation)
     for number, reason in enumerate(STALL_SLEEPS):
         found[f"sleeps {reason}"] = counts.sleeps[number]
         found[f"declined {reason}"] = counts.declined[number]
         found[f"slept_ns {reason}"] = counts.slept_ns[number]
     for number in range(1 + (config.normal_pages > 0)):
-        zone = lib.sws_reclaim_zone_of(world, number)
+        zone = lib.sws_reclaim_zone_of(simulation, number)
         for name, _ in ffi.typeof("struct sws_reclaim_zone").fields:
             found[f"{number} {name}"] = getattr(zone, name)
     return {name: value for name, value in found.items() if value}
 
 
-def oracle_told(oracle: oracle_reclaim.Simulation) -> dict[str, int]:
+def oracle_counts(oracle: oracle_reclaim.Simulation) -> dict[str, int]:
     """Return the oracle's counters."""
     found = dict(oracle.counts)
     for number, zone in enumerate(oracle.zones):
@@ -132,36 +132,38 @@ def oracle_told(oracle: oracle_reclaim.Simulation) -> dict[str, int]:
 
 
 def compare(config: ReclaimConfig, events: int) -> oracle_reclaim.Simulation:
-    """Lead both through a world, event by event, and hold them against one another."""
-    world = vm.make(config, COSTS)
+    """Run both, event by event, and compare them."""
+    simulation = _native.make(config, COSTS)
     oracle = oracle_reclaim.Simulation(fields(config))
     more, reason = ffi.new("bool *", True), ffi.new("const char **")
     for event in range(events):
-        assert lib.sws_reclaim_run(world, 2**64 - 1, 1, more) == lib.SWS_OK
+        assert lib.sws_reclaim_run(simulation, 2**64 - 1, 1, more) == lib.SWS_OK
         assert oracle.step() == more[0]
         if event % 50 == 0 or not more[0]:
-            assert lib.sws_reclaim_verify(world, reason) == lib.SWS_OK, ffi.string(reason[0])
-            assert lib.sws_reclaim_digest(world) == oracle.digest(), event
+            assert lib.sws_reclaim_verify(simulation, reason) == lib.SWS_OK, ffi.string(reason[0])
+            assert lib.sws_reclaim_digest(simulation) == oracle.digest(), event
             pool = range(config.items * config.item_pages)
-            assert [vm.pool_page(world, index) for index in pool] == [
+            assert [_native.pool_page(simulation, index) for index in pool] == [
                 oracle.pool_page(index) for index in pool
             ]
         if not more[0]:
             break
-    assert lib.sws_reclaim_digest(world) == oracle.digest()
-    assert told(world, config) == oracle_told(oracle)
-    assert (lib.sws_reclaim_outcome(world) == lib.SWS_RECLAIM_OUT_OF_MEMORY) == oracle.out_of_memory
+    assert lib.sws_reclaim_digest(simulation) == oracle.digest()
+    assert counts_of(simulation, config) == oracle_counts(oracle)
+    assert (
+        lib.sws_reclaim_outcome(simulation) == lib.SWS_RECLAIM_OUT_OF_MEMORY
+    ) == oracle.out_of_memory
     for number, expected in enumerate(oracle.rounds):
         if "end_ns" in expected:
-            found = lib.sws_reclaim_round_of(world, number)
+            found = lib.sws_reclaim_round_of(simulation, number)
             assert {name: getattr(found, name) for name in expected} == expected
     return oracle
 
 
 @settings(max_examples=25)
-@given(config=WORLDS)
-def test_a_small_world_is_the_oracles_event_by_event(config: ReclaimConfig) -> None:
-    """Pages, lists, slots, queue and counters are those of plain Python, whatever the world."""
+@given(config=CONFIGS)
+def test_a_small_simulation_is_the_oracles_event_by_event(config: ReclaimConfig) -> None:
+    """Pages, lists, slots, queue and counters are those of plain Python, for any config."""
     compare(config, EVENTS)
 
 
@@ -176,9 +178,9 @@ def test_a_small_world_is_the_oracles_event_by_event(config: ReclaimConfig) -> N
 def test_each_rule_set_runs_to_its_end_as_the_oracle(
     rules: str, zones: tuple[int, int], nfs: bool
 ) -> None:
-    """A file beside a pool that leaves little, twice, by each kernel's rules, on both systems.
+    """A file next to a pool that leaves little, twice, by each kernel's rules, on both systems.
 
-    6.1's lists are a node's: its world has one zone.
+    6.1's lists are per node, so it has one zone.
     """
     config = dataclasses.replace(
         SMALL,
@@ -209,14 +211,16 @@ def test_a_task_that_reclaims_waits_for_a_servers_commit(rules: str) -> None:
 
 
 def test_out_of_memory_is_an_end() -> None:
-    """A pool above memory and swap stops the world, which says so."""
-    found = vm.simulate(dataclasses.replace(SMALL, items=300, swap_pages=100, files=(0,)), COSTS)
+    """A pool above memory and swap ends the simulation, which reports it."""
+    found = _native.simulate(
+        dataclasses.replace(SMALL, items=300, swap_pages=100, files=(0,)), COSTS
+    )
     assert found.out_of_memory
     assert found.rounds["end_ns"].to_list() == [0]
 
 
-def test_where_a_kernel_would_try_for_ever_a_world_ends() -> None:
-    """With nothing to wait for, 16 attempts that bring nothing are out of memory."""
+def test_where_a_kernel_would_try_for_ever_the_simulation_ends() -> None:
+    """With nothing to wait for, 16 attempts that reclaim no page are out of memory."""
     config = dataclasses.replace(
         SMALL,
         rules="3.11",
@@ -235,7 +239,7 @@ def test_where_a_kernel_would_try_for_ever_a_world_ends() -> None:
 
 @pytest.mark.parametrize(("rules", "freed"), [("mmotm", True), ("series-1", False)])
 def test_mmotm_frees_a_page_that_is_being_written(rules: str, freed: bool) -> None:
-    """Case 1 of mmotm goes on after its sleep, be the write over or not; patch 1 mends it."""
+    """Case 1 of mmotm goes on after its sleep even if the write has not ended; patch 1 fixes it."""
     config = dataclasses.replace(
         SMALL,
         rules=rules,
@@ -252,24 +256,24 @@ def test_mmotm_frees_a_page_that_is_being_written(rules: str, freed: bool) -> No
     assert (compare(config, 10**6).counts["freed_under_writeback"] > 0) == freed
 
 
-def test_an_event_is_little_work_whatever_the_world() -> None:
-    """A million operations that nobody disturbs are many events, so Ctrl-C is heard between."""
+def test_an_event_is_little_work() -> None:
+    """A million operations without an interruption are many events: Ctrl-C is handled in between."""
     config = dataclasses.replace(
         SMALL, files=(0,), flush_interval_ns=10**15, serve_ns=10**9, min_free_pages=2
     )
-    world = vm.make(config, COSTS | {"op_ns": 1000})
+    simulation = _native.make(config, COSTS | {"op_ns": 1000})
     more, works = ffi.new("bool *", True), []
     while more[0]:
-        assert lib.sws_reclaim_run(world, 2**64 - 1, 1, more) == lib.SWS_OK
-        works.append(lib.sws_reclaim_work(world))
-    assert lib.sws_reclaim_counts_of(world).ops == 10**6
+        assert lib.sws_reclaim_run(simulation, 2**64 - 1, 1, more) == lib.SWS_OK
+        works.append(lib.sws_reclaim_work(simulation))
+    assert lib.sws_reclaim_counts_of(simulation).ops == 10**6
     assert max(works) <= lib.SWS_RECLAIM_EVENT_WORK_MAX
     assert sum(works) > 5 * 10**6
 
 
 @pytest.mark.usefixtures("signals_as_in_a_terminal")
 def test_an_interrupt_ends_a_run_between_two_calls() -> None:
-    """Ctrl-C is heard after the call into C that it meets, and the next is not made."""
+    """Ctrl-C is handled after the call into C that it meets, and the next is not made."""
     ticks: list[int] = []
 
     def interrupt(now: int) -> None:
@@ -277,14 +281,14 @@ def test_an_interrupt_ends_a_run_between_two_calls() -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        vm.simulate(dataclasses.replace(SMALL, serve_ns=10**15), COSTS, tick=interrupt)
+        _native.simulate(dataclasses.replace(SMALL, serve_ns=10**15), COSTS, tick=interrupt)
     assert len(ticks) == 1
 
 
 def test_samples_change_nothing() -> None:
-    """Memory looked at often or never, the run is the same, and its last sample is its end."""
-    often = vm.simulate(SMALL, COSTS, sample_ns=1_000_000)
-    never = vm.simulate(SMALL, COSTS)
+    """A run with many samples is the same as one with a single sample at its end."""
+    often = _native.simulate(SMALL, COSTS, sample_ns=1_000_000)
+    never = _native.simulate(SMALL, COSTS)
     assert often.rounds.equals(never.rounds)
     assert often.counters.equals(never.counters)
     assert often.zones.equals(never.zones)
@@ -294,8 +298,8 @@ def test_samples_change_nothing() -> None:
 
 
 def test_pages_of_a_zone_add_up() -> None:
-    """Free pages and those of its lists are a zone's, but for the few in a reclaimer's hands."""
-    found = vm.simulate(SMALL, COSTS, sample_ns=1_000_000)
+    """Free pages and pages on lists are all of a zone, except for the few that are isolated."""
+    found = _native.simulate(SMALL, COSTS, sample_ns=1_000_000)
     sizes = found.memory.select(
         "zone", pages=sum(found.memory[name].cast(int) for name in found.memory.columns[2:7])
     )
@@ -318,9 +322,9 @@ def test_pages_of_a_zone_add_up() -> None:
 def test_what_does_not_fit_together_is_refused_by_name(
     changes: dict[str, int], message: str
 ) -> None:
-    """Each problem that the library finds is told with its field and what to do."""
+    """Each problem that the library finds is reported with its field and what to do."""
     with pytest.raises(ConfigError) as error:
-        vm.make(dataclasses.replace(SMALL, **changes), COSTS)
+        _native.make(dataclasses.replace(SMALL, **changes), COSTS)
     assert str(error.value).startswith(message)
 
 
@@ -352,12 +356,12 @@ def test_a_field_out_of_its_range_is_refused_by_name(changes: dict[str, Any], me
 
 @pytest.mark.parametrize("name", RECLAIM_COSTS)
 def test_a_cost_that_is_missing_or_none_is_refused_by_name(name: str) -> None:
-    """A world without one of its costs is not made."""
+    """A simulation without one of its costs is not made."""
     with pytest.raises(ConfigError, match=f"{name}: a cost that is missing"):
-        vm.make(SMALL, {cost: ns for cost, ns in COSTS.items() if cost != name})
+        _native.make(SMALL, {cost: ns for cost, ns in COSTS.items() if cost != name})
     for value in (0, 2**31, -1, 1.5):
         with pytest.raises(ConfigError, match=f"{name}={value}: choose a whole number from 1"):
-            vm.make(SMALL, COSTS | {name: value})  # type: ignore[dict-item]
+            _native.make(SMALL, COSTS | {name: value})  # type: ignore[dict-item]
 
 
 def test_each_field_is_the_librarys() -> None:

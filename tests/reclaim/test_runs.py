@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The constants of the mail's machine and of the lab guest, the configs made of them, and runs."""
+
+import dataclasses
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from swapsim import claims, reclaim
+from swapsim.errors import ConfigError, InputError
+from swapsim.ffi.facts import RECLAIM_COSTS, RECLAIM_RULES, STALL_RULES
+from swapsim.io.paths import data_root
+from swapsim.reclaim.constants import LAB_GUEST, MAIL
+from swapsim.reclaim.parallelio import FILES_MIB
+from swapsim.reclaim.report import SECTORS
+
+SMALL = reclaim.shrink(reclaim.parallelio("mmotm"), 1 / 128)
+SMALL_GUEST = dataclasses.replace(
+    reclaim.lab_guest("mmotm", 1.67), dma32_pages=2000, min_free_pages=80, items=250, files=(500,)
+)
+RUN = reclaim.run(SMALL)
+READ: dict[str, Callable[[Path], pl.DataFrame]] = {
+    MAIL.name: reclaim.constants,
+    LAB_GUEST.name: lambda root: reclaim.lab_guest_constants(root=root),
+}
+
+
+def guest_values() -> dict[str, int]:
+    """Return the value of each constant of the lab guest."""
+    return dict(reclaim.lab_guest_constants().select("name", "value").iter_rows())
+
+
+def test_each_constant_is_there() -> None:
+    """The files have each cost of the library and each constant of their machine."""
+    assert tuple(reclaim.constants()["name"]) == MAIL.names
+    assert tuple(reclaim.lab_guest_constants()["name"]) == LAB_GUEST.names
+    assert MAIL.names[: len(RECLAIM_COSTS)] == LAB_GUEST.names[: len(RECLAIM_COSTS)]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        (MAIL, "look_ns,5000", "lock_ns,5000", "field 'name': constant 'lock_ns': it is unknown"),
+        (MAIL, "age_ns,150,50", "age_ns,150,151", "field 'low': constant 'age_ns': 151"),
+        (MAIL, "age_ns,150,50", "age_ns,0,0", "field 'value': constant 'age_ns': 0"),
+        (MAIL, "assumed: 8 GB", "said so", "field 'source': constant 'swap_pages'"),
+        (LAB_GUEST, "gap_pages,281,281", "gap_pages,281,282", "field 'low': constant 'gap_pages'"),
+        (LAB_GUEST, "nr_requests,128", "gap_pages,281", "field 'name': constant 'gap_pages'"),
+    ],
+)
+def test_a_bad_row_is_named(tmp_path: Path, file: Any, old: str, new: str, message: str) -> None:
+    """The error has the file, the line and the field of the first row that does not fit."""
+    text = (data_root() / file.name).read_text(encoding="utf-8")
+    line = text[: text.index(old)].count("\n") + 1
+    (tmp_path / file.name).write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"{re.escape(file.name)}, line {line}, {message}"):
+        READ[file.name](tmp_path)
+
+
+def test_a_missing_constant_is_named() -> None:
+    """A run without one of its costs is refused."""
+    with pytest.raises(InputError, match="constant 'scan_ns' is missing"):
+        reclaim.run(SMALL, reclaim.constants().filter(pl.col("name") != "scan_ns"))
+
+
+def test_a_changed_constant_widens_its_range() -> None:
+    """A value beyond low and high becomes low or high; unknown names are refused."""
+    found = reclaim.change_constants(reclaim.constants(), {"disk_rate": 512, "scan_ns": 5000})
+    row = found.filter(pl.col("name") == "disk_rate").row(0, named=True)
+    assert (row["value"], row["low"], row["high"]) == (512, 512, 38400)
+    with pytest.raises(InputError, match="constant 'rate' is unknown"):
+        reclaim.change_constants(found, {"rate": 1})
+    with pytest.raises(InputError, match="scan_ns"):
+        reclaim.change_constants(found, {"scan_ns": True})
+    changed = reclaim.lab_guest_constants({"gap_pages": 300}).select("name", "value")
+    assert dict(changed.iter_rows()) == guest_values() | {"gap_pages": 300}
+    with pytest.raises(InputError, match="'gap'"):
+        reclaim.lab_guest_constants({"gap": 1})
+
+
+def test_the_mails_config_is_as_large_as_its_files_say() -> None:
+    """Four fifths of 7150 MB hold the pool; the files are 0, half and so on of the fifth."""
+    config = reclaim.parallelio()
+    assert 4 / 5 < config.items * config.item_pages / (5720 * 256) <= 1
+    assert config.files == (0, 715 * 256, 2385 * 256, 4055 * 256)
+    assert config.dma32_pages + config.normal_pages + 64_000 == 7150 * 256
+
+
+def test_a_share_is_above_zero() -> None:
+    """A config that is shrunk to nothing is refused."""
+    with pytest.raises(ConfigError, match="share=0"):
+        reclaim.shrink(reclaim.parallelio(), 0)
+    with pytest.raises(ConfigError, match="choose 256 pages or more"):
+        reclaim.shrink(reclaim.parallelio(), 1 / 10_000)
+
+
+def test_the_lab_guest_is_the_rigs() -> None:
+    """Size, disk and limits are those of the experiment."""
+    recorded = claims.measured_provenance("stall-rules")["guest"]
+    disk, found = recorded["slow_disk"], guest_values()
+    assert found["disk_rate"] == disk["bytes_per_second"] // 4096
+    assert found["seek_ns"] == disk["seek_us"] * 1000
+    assert found["disk_pages"] == disk["file_mebibytes"] * 256
+    assert found["swap_pages"] == disk["swap_mebibytes"] * 256
+    measured = claims.measured_results("stall-rules")
+    sizes = [
+        measured.filter(metric=name)["value"].median()
+        for name in ("Pool", "Memory beside the pool")
+    ]
+    assert found["available_pages"] == pytest.approx(sum(sizes) / 4096, abs=30)
+    usable = found["available_pages"] - found["kernel_pages"]
+    low = dict(reclaim.lab_guest_constants().select("name", "low").iter_rows())
+    for name, sysctl in (("dirty", "dirty_bytes"), ("background", "dirty_background_bytes")):
+        share = 100 * recorded["sysctl"][f"vm.{sysctl}"] / 4096 / usable
+        assert low[f"{name}_percent"] == pytest.approx(share, abs=0.5)
+
+
+def test_the_lab_guests_watermarks_are_those_of_a_boot() -> None:
+    """They are as far apart as 326, 607 and 888 pages, with as much memory above them."""
+    config, found = reclaim.lab_guest("6.1", 0.5), guest_values()
+    low, high = config.min_free_pages * 5 // 4, config.min_free_pages * 3 // 2
+    assert low - config.min_free_pages == high - low == found["gap_pages"] == 888 - 607
+    assert config.dma32_pages - high == found["available_pages"] - found["kernel_pages"]
+    assert config.normal_pages == 0
+
+
+def test_the_tables_of_a_run_agree() -> None:
+    """Sums by round, by time and by counter are the same, and the last tick is the end."""
+    ticks: list[int] = []
+    found = reclaim.run(SMALL, tick=ticks.append)
+    assert not found.out_of_memory
+    assert found.rounds["end_ns"][-1] == found.elapsed_ns == ticks[-1]
+    counters = dict(found.counters.iter_rows())
+    assert counters["swapped_in"] == found.rounds["swapped_in"].sum()
+    assert counters["dirtied"] == sum(SMALL.files)
+    assert counters["ops"] == found.activity["ops"][-1]
+    slept = counters["kswapd_slept_ns"] + counters["tasks_slept_ns"]
+    assert slept == found.sleeps["slept_ns"].sum() > 0
+    for name in ("kswapd_slept_ns", "tasks_slept_ns", "throttled_ns", "writes", "queue_ns"):
+        assert found.activity[name].is_sorted()
+        assert found.activity[name][-1] == counters[name]
+    assert found.memory.equals(RUN.memory)
+    assert found.counters.equals(RUN.counters)
+    other = reclaim.run(dataclasses.replace(SMALL, seed=2))
+    assert not other.counters.equals(RUN.counters)
+
+
+def test_a_page_is_followed_from_its_first_touch_to_the_exit() -> None:
+    """Each row is a change; a page that is not in memory has no zone; the run stays the same."""
+    config = dataclasses.replace(SMALL, rules="3.9", files=SMALL.files[-1:])
+    pool = config.items * config.item_pages
+    found = reclaim.follow_pages(config, range(0, pool, pool // 100), step_ns=5_000_000)
+    assert found["t_ns"].is_sorted()
+    assert found["t_ns"].max() == reclaim.run(config).elapsed_ns
+    assert set(found.filter(pl.col("zone").is_null())["where"]) <= {"untouched", "swapped-out"}
+    for life in found.partition_by("page"):
+        where = life["where"].to_list()
+        assert where[0] == where[-1] == "untouched"
+        changes = life.select(pl.struct("where", "zone")).to_series()
+        assert not (changes == changes.shift()).any()
+    assert {"active", "inactive", "swapped-out"} <= set(found["where"])
+
+
+@pytest.mark.parametrize(
+    ("page", "step_ns", "message"),
+    [(-1, 1, "pages=-1"), (SMALL.items * SMALL.item_pages, 1, "pages="), (0, 0, "step_ns=0")],
+)
+def test_a_page_that_is_not_in_the_pool_is_refused(page: int, step_ns: int, message: str) -> None:
+    """Numbers begin at 0 and end with the pool; a step takes time."""
+    with pytest.raises(ConfigError, match=message):
+        reclaim.follow_pages(SMALL, [page], step_ns=step_ns)
+
+
+def test_the_rows_of_vmstat_add_up() -> None:
+    """Zone velocities add up to kswapd's and direct reclaim's; writes are file and anon."""
+    found = dict(reclaim.vmstat(RUN).iter_rows())
+    zones = found["Zone normal velocity"] + found["Zone dma32 velocity"]
+    assert zones == pytest.approx(found["Kswapd velocity"] + found["Direct velocity"])
+    written = found["Page writes file"] + found["Page writes anon"]
+    assert found["Page writes by reclaim"] == written
+    assert found["Swap Outs"] == found["Page writes anon"]
+
+
+@pytest.mark.parametrize("rules", RECLAIM_RULES)
+def test_without_a_file_the_rules_do_not_matter(rules: str) -> None:
+    """A pool that fits is served at the rate of one operation's cost."""
+    config = dataclasses.replace(reclaim.shrink(reclaim.parallelio(rules), 1 / 512), files=(0,))
+    found = reclaim.run(config)
+    assert found.rounds["ops_per_second"][0] == pytest.approx(23117, rel=1e-3)
+    assert found.sleeps["slept"].sum() == 0
+
+
+def test_the_rows_of_a_run_are_rows_of_the_mail() -> None:
+    """Each row that is judged is one that a run has, quotients of two rows apart."""
+    names = pl.concat([reclaim.ops(RUN), reclaim.vmstat(RUN), reclaim.iostat(RUN)])["metric"]
+    sizes = {f"-{pages // 256}M": size for pages, size in zip(SMALL.files, FILES_MIB, strict=True)}
+    found = {re.sub(r"-\d+M$", lambda size: f"-{sizes[size[0]]}M", name) for name in names}
+    judged = claims.simulation_tolerances().filter(~pl.col("metric").str.contains(" : "))
+    assert set(judged.filter(pl.col("standing") != "not modelled")["metric"]) <= found
+    assert found <= set(judged["metric"])
+
+
+def test_the_rows_of_iostat_are_over_samples() -> None:
+    """The mean over samples of 10 s, those without a request among them, and the maximum."""
+    second = 1_000_000_000
+    names = ("t_ns", "reads", "writes", "read_ns", "write_ns", "queue_ns")
+    lines = [(5, 1, 0, 0, 0, 0), (10, 1, 2, 3, 8, 20), (20, 1, 2, 3, 8, 20), (25, 1, 4, 3, 20, 30)]
+    activity = pl.DataFrame(
+        [(t * second, r, w, *(ns * second for ns in rest)) for t, r, w, *rest in lines],
+        schema=names,
+        orient="row",
+    )
+    found = dict(reclaim.iostat(dataclasses.replace(RUN, activity=activity)).iter_rows())
+    assert found["Max sda-avgqz"] == 2
+    assert found["Mean sda-avgqz"] == pytest.approx((2 + 0 + 2) / 3)
+    assert found["Max sda-w_await"] == 6000
+    assert found["Mean sda-w_await"] == pytest.approx((4000 + 0 + 6000) / 3)
+    assert found["Max sda-r_await"] == 3000
+    assert found["Mean sda-await"] == pytest.approx((11000 / 3 + 0 + 6000) / 3)
+
+
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_a_window_is_what_a_run_counts(rules: str) -> None:
+    """With a file that ends before the serving, it is all of the run except the pool's filling."""
+    config = dataclasses.replace(SMALL_GUEST, rules=rules, serve_ns=4_000_000_000)
+    window = reclaim.run_lab_guest(config)
+    costs = {name: value for name, value in guest_values().items() if name in RECLAIM_COSTS}
+    complete = reclaim.run(config, reclaim.change_constants(reclaim.constants(), costs))
+    counters = dict(complete.counters.iter_rows())
+    assert window.io_ns == complete.rounds["io_ns"].item()
+    assert window.ops == complete.rounds["ops"].item()
+    assert not window.out_of_memory
+    for name in ("disk_written", "disk_read", "swapped_out", "swapped_in"):
+        assert window.counters[name] == counters[name]
+    rows = {name: (value, unit) for name, value, unit in reclaim.lab_guest_rows(window)}
+    assert rows["Sector Writes"] == (SECTORS * counters["disk_written"], "sectors")
+    assert rows["Kswapd pages scanned"][0] == complete.zones["scanned_kswapd"].sum()
+
+
+def test_rows_have_the_names_of_the_lab() -> None:
+    """Each is in data/measured, with its unit."""
+    measured = claims.measured_results("stall-rules").select("metric", "unit").unique()
+    units = dict(measured.iter_rows())
+    for name, _, unit in reclaim.lab_guest_rows(reclaim.run_lab_guest(SMALL_GUEST)):
+        assert units[f"{name}-0.5" if name.startswith("Ops ") else name] == unit
