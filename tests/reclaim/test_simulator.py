@@ -257,7 +257,7 @@ def test_mmotm_frees_a_page_that_is_being_written(rules: str, freed: bool) -> No
 
 
 def test_an_event_is_little_work() -> None:
-    """A million operations without an interruption are many events: Ctrl-C is handled in between."""
+    """A million operations without an interruption are many events; Ctrl-C is handled between."""
     config = dataclasses.replace(
         SMALL, files=(0,), flush_interval_ns=10**15, serve_ns=10**9, min_free_pages=2
     )
