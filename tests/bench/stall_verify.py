@@ -3,7 +3,7 @@
 
 The trace has kswapd's lists of 32 folios, which oracle_stall_recording.py generates by the rules of
 6.1, repeated. The verification compares each row with others, counts the lists, decides them and
-the passes, and explains every recorded flag. Its peer only counts, from rows that are made in advance.
+the passes, and explains every recorded flag. Its peer only counts, from precomputed rows.
 """
 
 import statistics
