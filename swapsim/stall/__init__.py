@@ -6,20 +6,16 @@ from typing import TYPE_CHECKING
 from swapsim.lazy import submodules
 from swapsim.stall._native import decide
 from swapsim.stall.config import StallContext
-from swapsim.stall.page import explain_page, process_pages
-from swapsim.stall.recording import ReclaimRows, check_reclaim_rows, reclaim_rows
+from swapsim.stall.page import process_pages
+from swapsim.stall.recording import ReclaimRows, reclaim_rows
 from swapsim.stall.replay import (
-    NOT_RECORDED,
-    agreement_table,
     decided_lists,
     folio_fates,
-    sleeps_asked,
     stall_agreement,
     stall_decisions,
     stall_partings,
     stall_seconds,
     stall_timeline,
-    summed_decisions,
 )
 from swapsim.stall.rules import Act, Rules, explain, rules_of
 from swapsim.stall.verify import StallVerdict, verified_stalls, verify_stalls
@@ -31,29 +27,23 @@ else:
     __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
 __all__ = [
-    "NOT_RECORDED",
     "Act",
     "ReclaimRows",
     "Rules",
     "StallContext",
     "StallVerdict",
-    "agreement_table",
-    "check_reclaim_rows",
     "decide",
     "decided_lists",
     "explain",
-    "explain_page",
     "folio_fates",
     "process_pages",
     "reclaim_rows",
     "rules_of",
-    "sleeps_asked",
     "stall_agreement",
     "stall_decisions",
     "stall_partings",
     "stall_seconds",
     "stall_timeline",
-    "summed_decisions",
     "verified_stalls",
     "verify_stalls",
 ]

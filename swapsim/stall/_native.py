@@ -24,9 +24,6 @@ from swapsim.stall.tables import (
     RECLAIM_PASSES,
     RECLAIM_ROUNDS,
     STALL_FATE,
-    STALL_LISTS,
-    STALL_PASSES,
-    STALL_SLEEPERS,
     THROTTLE,
     THROTTLES,
 )
@@ -72,16 +69,6 @@ _PROBLEMS: Final = {
 }
 """The field at fault and a description for each ``enum sws_stall_problem``."""
 
-_SKIPPED: Final = {
-    lib.SWS_STALL_SLEEPS: None,
-    lib.SWS_STALL_DECLINED_KTHREAD: "a kernel thread other than kswapd",
-    lib.SWS_STALL_DECLINED_FAILURES: "kswapd has given up",
-    lib.SWS_STALL_DECLINED_FEW_WRITES: "2 * write_pending <= reclaimable",
-    lib.SWS_STALL_DECLINED_NO_DEVICE: "no device is congested",
-    lib.SWS_STALL_DECLINED_NO_FLAG: "the zone is not flagged congested",
-}
-"""Why a call skips its sleep, for each ``enum sws_stall_declined``."""
-
 
 def _refuse(problem: int, where: str = "") -> None:
     """Raise an InputError for what C has a problem with; do nothing if it has none."""
@@ -104,59 +91,55 @@ def number_of(rules: str) -> int:
 def rules_row(rules: str) -> dict[str, Any]:
     """Return ``struct sws_stall_rules`` with words instead of numbers; acts as a list of dicts."""
     row = lib.sws_stall_rules_of(number_of(rules))
+    congested_by = _words("congested_by", "BY_").items()
     named = {
-        "counted": _word("counted", row.counted),
-        "case_1": _word("case_1", row.case_1),
-        "writes": _word("writes", row.writes),
-        "decides": _word("place", row.decides, "AT_"),
-        "congested_by": frozenset(
-            word for bit, word in _words("congested_by", "BY_").items() if row.congested_by & bit
-        ),
+        "counted": _words("counted")[row.counted],
+        "case_1": _words("case_1")[row.case_1],
+        "writes": _words("writes")[row.writes],
+        "decides": _words("place", "AT_")[row.decides],
+        "congested_by": frozenset(word for bit, word in congested_by if row.congested_by & bit),
         "isolated": facts.STALL_SLEEPS[row.isolated],
         "clears": {why: row.clears[place] for place, why in enumerate(facts.STALL_CLEARS)},
         "acts": [
             {"place": name} | _act_in_words(act)
             for name, place in _PLACES.items()
-            for act in _acts(row, place)
+            for act in _acts(rules, place)
         ],
     }
     return {name: getattr(row, name) for name, _ in ffi.typeof(row[0]).fields} | named
 
 
-def _acts(row: Any, place: int) -> list[Any]:
-    """Return the acts at a place in order."""
-    acts = [row.acts[place][i] for i in range(lib.SWS_STALL_ACTS_MAX)]
+def _acts(rules: str, place: int) -> list[Any]:
+    """Return the acts at a place in order: ``struct sws_stall_act``."""
+    acts = lib.sws_stall_rules_of(number_of(rules)).acts[place]
     return [act for act in acts if act.does != lib.SWS_STALL_DOES_NOTHING]
 
 
 def _act_in_words(act: Any) -> dict[str, str]:
-    does = _word("does", act.does)
+    does = _words("does")[act.does]
     what = {"set": _FLAG_NAMES.get(act.what, ""), "sleep": facts.STALL_SLEEPS[act.what]}
     return {
         "does": does,
         "what": what.get(does, ""),
-        "scope": _word("scope", act.scope, "FOR_"),
-        "test": _word("test", act.test),
-        "number": _word("number", act.number, "N_"),
-        "of": _word("number", act.of, "N_"),
+        "scope": _words("scope", "FOR_")[act.scope],
+        "test": _words("test")[act.test],
+        "number": _words("number", "N_")[act.number],
+        "of": _words("number", "N_")[act.of],
     }
 
 
 def _words(enum: str, prefix: str | None = None) -> dict[int, str]:
+    """Return the words of an enum by their values."""
     start = f"SWS_STALL_{f'{enum}_'.upper() if prefix is None else prefix}"
     constants = ffi.typeof(f"enum sws_stall_{enum}").elements
     return {value: name.removeprefix(start).lower() for value, name in constants.items()}
-
-
-def _word(enum: str, value: int, prefix: str | None = None) -> str:
-    return _words(enum, prefix)[value]
 
 
 def _sleeps_of(rules: str, place: int, done: int) -> list[str]:
     """Return in order the sleeps that are requested by those acts whose bits are in ``done``."""
     return [
         facts.STALL_SLEEPS[act.what]
-        for i, act in enumerate(_acts(lib.sws_stall_rules_of(number_of(rules)), place))
+        for i, act in enumerate(_acts(rules, place))
         if act.does == lib.SWS_STALL_DOES_SLEEP and done >> i & 1
     ]
 
@@ -289,103 +272,97 @@ def reasons(context: StallContext, counts: Mapping[str, int], place: str) -> lis
     """Return ``struct sws_stall_reason`` for each act at the end of a list or a pass."""
     settings, found = _struct_of(context), list[Any]()
     counted, reason = _counts_of(counts, settings, place), ffi.new("struct sws_stall_reason *")
-    while (
-        lib.sws_stall_explain(settings, _PLACES[place], counted, len(found), reason) == lib.SWS_OK
-    ):
+    while not lib.sws_stall_explain(settings, _PLACES[place], counted, len(found), reason):
         found.append(reason)
         reason = ffi.new("struct sws_stall_reason *")
     return found
 
 
-def decide_round(context: StallContext, pages: Mapping[str, int]) -> str | None:
-    """Return the sleep that a round of direct reclaim requests; pages are as in `round_of`."""
-    settings, decision = _struct_of(context), ffi.new("struct sws_stall_decision *")
-    _refuse(lib.sws_stall_check(settings))
-    lib.sws_stall_decide_round(settings, ffi.new("struct sws_stall_round *", dict(pages)), decision)
-    return next(iter(_decided(context, "round", decision)["sleeps"]), None)
-
-
 def round_reason(context: StallContext, pages: Mapping[str, int]) -> Any | None:
-    """Return ``struct sws_stall_reason`` of a round's only act; None if the rules have none."""
-    reason = ffi.new("struct sws_stall_reason *")
+    """Return ``struct sws_stall_reason`` of a round's only act; None if the rules have none.
+
+    Pages are scanned, reclaimed and wanted, as `round_of` returns them.
+    """
+    settings, reason = _struct_of(context), ffi.new("struct sws_stall_reason *")
+    _refuse(lib.sws_stall_check(settings))
     round_ = ffi.new("struct sws_stall_round *", dict(pages))
-    found = lib.sws_stall_explain_round(_struct_of(context), round_, reason)
-    return reason if found == lib.SWS_OK else None
+    return None if lib.sws_stall_explain_round(settings, round_, reason) else reason
+
+
+def decide_round(context: StallContext, pages: Mapping[str, int]) -> str | None:
+    """Return the sleep that the end of a round of direct reclaim requests, if any."""
+    reason = round_reason(context, pages)
+    if reason is None or not (reason.in_scope and reason.holds):
+        return None
+    return facts.STALL_SLEEPS[reason.act.what]
 
 
 # One list, page by page.
 
 
-class PageByPage:
-    """A list that C processes page by page, with a state between two steps.
+def _begin(context: StallContext, *, file: bool, taken: int) -> Any:
+    """Return a new ``struct sws_stall_list``, whose state changes from step to step."""
+    new = ffi.new("struct sws_stall_list *")
+    check(lib.sws_stall_begin(_struct_of(context), file, taken, new))
+    return new
 
-    Parameters
-    ----------
-    context : StallContext
-    file : bool
-        Whether it is a list of file pages.
-    taken : int
-        Pages that were isolated.
-    """
 
-    def __init__(self, context: StallContext, *, file: bool, taken: int) -> None:
-        self._context: Final = context
-        self._list: Final = ffi.new("struct sws_stall_list *")
-        check(lib.sws_stall_begin(_struct_of(context), file, taken, self._list))
+def _meet(of_list: Any, bits: int, pages: int) -> str:
+    """Make the accounting and the writeback test of the next page; return a word of STALL_FATE."""
+    if lib.sws_stall_meet(of_list, bits, pages) != lib.SWS_OK:
+        raise InputError(f"a folio has 1 to {facts.STALL_LIST_MAX} pages", field="pages")
+    return facts.STALL_FATES[int(of_list.fate)]
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the counters so far."""
-        return {name: getattr(self._list.counts, name) for name in _SUMS}
 
-    @property
-    def fate(self) -> str:
-        """Return what the rules make of the page in hand, a word of STALL_FATE."""
-        return facts.STALL_FATES[int(self._list.fate)]
+def process_pages(
+    context: StallContext, pages: pl.DataFrame, *, file: bool, taken: int
+) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
+    """Process rows of STALL_PAGES; return rows of STALL_WAYS, and the counters and decisions."""
+    of_list = _begin(context, file=file, taken=taken)
+    decision = ffi.new("struct sws_stall_decision *")
+    rows = zip(pages.iter_rows(named=True), page_bits(pages).tolist(), strict=True)
+    ways = [_process(of_list, page, bits) for page, bits in rows]
+    check(lib.sws_stall_end(of_list, decision))
+    counts = {name: getattr(of_list.counts, name) for name in _SUMS}
+    more = {"flags_cleared": decision.cleared, "slept": of_list.slept}
+    return ways, counts | _decided(context, "list", decision) | more
 
-    def meet(self, bits: int, pages: int) -> None:
-        """Make the accounting and the writeback test of the next page."""
-        if lib.sws_stall_meet(self._list, bits, pages) != lib.SWS_OK:
-            raise InputError(f"a folio has 1 to {facts.STALL_LIST_MAX} pages", field="pages")
 
-    def dirty(self) -> None:
-        """Make the dirty test of a page that arrived there dirty."""
-        check(lib.sws_stall_dirty(self._list))
+def _process(of_list: Any, page: Mapping[str, Any], bits: int) -> tuple[Any, ...]:
+    """Process one row of STALL_PAGES through its tests; return a row of STALL_WAYS."""
+    fate = _meet(of_list, bits, page["pages"])
+    slept = of_list.state == lib.SWS_STALL_STATE_ASLEEP
+    waited = of_list.state == lib.SWS_STALL_STATE_WAITING
+    if slept:
+        check(lib.sws_stall_slept(of_list, page["still"]))
+    elif waited:
+        check(lib.sws_stall_waited(of_list))
+        if of_list.state == lib.SWS_STALL_STATE_PAGE:
+            # It is written by now: the page is met again as what it is without writeback.
+            writeback = lib.SWS_STALL_PAGE_WRITEBACK | lib.SWS_STALL_PAGE_UNDER_WRITEBACK
+            _meet(of_list, bits & ~writeback & ~lib.SWS_STALL_PAGE_FS_WRITEBACK, page["pages"])
+    goes_on = of_list.state == lib.SWS_STALL_STATE_GOES_ON
+    under_writeback = bool(of_list.under_writeback)
+    if goes_on and page["arrives"] and page["dirty_late"]:
+        check(lib.sws_stall_dirty(of_list))
+        fate = facts.STALL_FATES[of_list.fate] if fate == "goes-on" else fate
+        if of_list.state == lib.SWS_STALL_STATE_PAGEOUT:
+            check(lib.sws_stall_paged_out(of_list, page["kept"]))
+    elif goes_on:
+        check(lib.sws_stall_left(of_list))
+    freed = bool(goes_on and page["arrives"] and not page["dirty_late"])
+    outcome = bool(of_list.activates), bool(of_list.marks), slept, waited
+    return fate, *outcome, freed, freed and under_writeback
 
-    def process(self, page: Mapping[str, Any], bits: int) -> tuple[Any, ...]:
-        """Process one row of STALL_PAGES through its tests; return a row of STALL_WAYS."""
-        done = self._list
-        self.meet(bits, page["pages"])
-        fate = self.fate
-        slept = done.state == lib.SWS_STALL_STATE_ASLEEP
-        waited = done.state == lib.SWS_STALL_STATE_WAITING
-        if slept:
-            check(lib.sws_stall_slept(done, page["still"]))
-        elif waited:
-            check(lib.sws_stall_waited(done))
-            if done.state == lib.SWS_STALL_STATE_PAGE:
-                # It is written by now: the page is met again as what it is without writeback.
-                writeback = lib.SWS_STALL_PAGE_WRITEBACK | lib.SWS_STALL_PAGE_UNDER_WRITEBACK
-                self.meet(bits & ~writeback & ~lib.SWS_STALL_PAGE_FS_WRITEBACK, page["pages"])
-        goes_on = done.state == lib.SWS_STALL_STATE_GOES_ON
-        under_writeback = bool(done.under_writeback)
-        if goes_on and page["arrives"] and page["dirty_late"]:
-            self.dirty()
-            fate = self.fate if fate == "goes-on" else fate
-            if done.state == lib.SWS_STALL_STATE_PAGEOUT:
-                check(lib.sws_stall_paged_out(done, page["kept"]))
-        elif goes_on:
-            check(lib.sws_stall_left(done))
-        freed = bool(goes_on and page["arrives"] and not page["dirty_late"])
-        outcome = bool(done.activates), bool(done.marks), slept, waited
-        return fate, *outcome, freed, freed and under_writeback
 
-    def end(self) -> dict[str, Any]:
-        """Decide at the end of the list; add flags_cleared and slept, the sleeps of case 1."""
-        decision = ffi.new("struct sws_stall_decision *")
-        check(lib.sws_stall_end(self._list, decision))
-        more = {"flags_cleared": decision.cleared, "slept": self._list.slept}
-        return self.counts | _decided(self._context, "list", decision) | more
+def tests_of_page(context: StallContext, page: pl.DataFrame) -> tuple[list[str], str, bool]:
+    """Return what a page counts as, its fate at the writeback test, and whether it is written."""
+    of_list = _begin(context, file=page["file"].item(), taken=1)
+    fate = _meet(of_list, int(page_bits(page)[0]), 1)
+    counted = [name for name in facts.STALL_COUNTERS if getattr(of_list.counts, name)]
+    if fate == "goes-on":
+        check(lib.sws_stall_dirty(of_list))
+    return counted, fate, of_list.fate == lib.SWS_STALL_FATE_WRITE
 
 
 # Columns of lists, passes and rounds.
@@ -399,29 +376,15 @@ def decide_lists(
     history: pl.DataFrame | None = None,
     tick: Callable[[int], object] = lambda _rows: None,
 ) -> tuple[pl.DataFrame, pl.Series]:
-    """Count and decide complete lists by the rules of a set.
+    """Count and decide complete lists; return a row for each, and the STALL_FATE of each folio.
 
-    Parameters
-    ----------
-    folios : polars.DataFrame
-        Schema RECLAIM_FOLIOS; the rows of a list lie together, in their order.
-    lists : polars.DataFrame
-        Schema RECLAIM_LISTS: a row for each of those lists, in the same order.
-    rules : str
-        One of STALL_RULES.
-    history : polars.DataFrame, optional
-        A row for each list: ``node`` (UInt32, from 0), whose flags it sees as these rules leave
-        them; ``clears`` (UInt8), what cleared flags there since the last list, bits 1 << the place
-        in STALL_CLEARS. Without it, the flags are those of the recording.
-    tick : callable
-        Takes the number of folios that were processed, after each chunk.
-
-    Returns
-    -------
-    lists : polars.DataFrame
-        Schema STALL_LISTS, in the order of the lists.
-    fates : polars.Series
-        STALL_FATE for each folio.
+    A row has the counters, flags and ``sleeps`` at the list's end; ``wakes`` if the flushers are
+    woken; ``slept``, the sleeps of case 1; ``writes``, pages given to pageout; and ``untold``.
+    Rows of RECLAIM_FOLIOS lie together by list, in the order of the rows of RECLAIM_LISTS. The
+    flags are those of the recording, or with a history those that these rules leave: it has for
+    each list ``node`` (UInt32, from 0), whose flags the list sees, and ``clears`` (UInt8), what
+    cleared them since the last list, bits 1 << the place in STALL_CLEARS. ``tick`` takes the number
+    of folios that were processed.
 
     Raises
     ------
@@ -489,16 +452,8 @@ def _ends(folios: pl.DataFrame, lists: pl.DataFrame) -> Numbers:
     """Return where each list ends; refuse lists and folios that do not belong together."""
     runs = folios["list"].rle().struct.unnest()
     if not runs["value"].equals(lists["list"]):
-        few = min(runs.height, lists.height)
-        differ = (runs["value"][:few] != lists["list"][:few]).arg_max() or 0
-        at = differ if few and runs["value"][differ] != lists["list"][differ] else few
-        ours = lists["list"][at] if at < lists.height else "none"
-        theirs = runs["value"][at] if at < runs.height else "none"
-        raise InputError(
-            f"list {ours} is row {at} of the lists, and the folios have list {theirs} there: sort "
-            "both alike, the folios of a list together",
-            field="list",
-        )
+        wrong = "the folios have other lists, or another order: sort both alike, folios by list"
+        raise InputError(wrong, field="list")
     return _array(runs["len"].cast(pl.UInt64).cum_sum())
 
 
@@ -546,26 +501,26 @@ def _caller_columns(rows: pl.DataFrame, target: str, *more: str) -> dict[str, Nu
 
 
 def _lists(found: Numbers, names: pl.Series, rules: str) -> pl.DataFrame:
-    """Return results as STALL_LISTS."""
+    """Return results as columns, with the names of the fields of C or of DECIDED_LISTS."""
     counts, decision = found["counts"], found["decision"]
     columns = {
-        "list": names,
-        **{name: counts[name] for name in facts.STALL_COUNTERS},
+        **{name: counts[name].astype(np.uint32) for name in facts.STALL_COUNTERS},
         **{name: found[name] for name in ("flags_before", "slept", "writes", "untold")},
         "flags_set": decision["set"],
         "flags_cleared": decision["cleared"],
         "flags_after": decision["flags_after"],
-        "sleeps": _sleeps(decision["acts"], rules, "list"),
         "wakes": (decision["acts"] & _wakes(rules)) != 0,
     }
     return pl.DataFrame(
-        {name: pl.Series(columns[name]).cast(dtype) for name, dtype in STALL_LISTS.schema.items()}
+        {"list": names}
+        | {name: np.ascontiguousarray(column) for name, column in columns.items()}
+        | {"sleeps": _sleeps(decision["acts"], rules, "list")}
     )
 
 
 def _wakes(rules: str) -> int:
     """Return the bits of those acts at the end of a list that wake the flushers."""
-    acts = _acts(lib.sws_stall_rules_of(number_of(rules)), _PLACES["list"])
+    acts = _acts(rules, _PLACES["list"])
     return sum(1 << i for i, act in enumerate(acts) if act.does == lib.SWS_STALL_DOES_WAKE)
 
 
@@ -576,7 +531,9 @@ def _sleeps(acts: Numbers, rules: str, place: str) -> pl.Series:
 
 
 def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
-    """Decide rows of RECLAIM_PASSES by their counters and ``flags_before``; return STALL_PASSES.
+    """Decide rows of RECLAIM_PASSES by their counters and ``flags_before``.
+
+    Returns ``flags_set``, ``flags_after`` and the requested ``throttle`` of each, or null.
 
     Raises
     ------
@@ -595,23 +552,15 @@ def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
     given.counts = ffi.from_buffer("struct sws_stall_counts[]", counts)
     decisions = ffi.from_buffer("struct sws_stall_decision[]", found)
     row, problem = ffi.new("uint64_t *"), ffi.new("enum sws_stall_problem *")
-    place = _PLACES["pass"]
-    lib.sws_stall_replay_counts(
-        number_of(rules), place, passes.height, given, decisions, row, problem
-    )
+    found_at = decisions, row, problem
+    lib.sws_stall_replay_counts(number_of(rules), _PLACES["pass"], passes.height, given, *found_at)
     del kept
     if problem[0] != lib.SWS_STALL_NO_PROBLEM:
         _refuse(problem[0], f"pass {passes['pass'][row[0]]}: ")
+    flags = {"flags_set": found["set"], "flags_after": found["flags_after"]}
+    columns = {name: np.ascontiguousarray(column) for name, column in flags.items()}
     sleeps = _sleeps(found["acts"], rules, "pass")
-    return STALL_PASSES.check(
-        pl.DataFrame(
-            {
-                "flags_set": np.ascontiguousarray(found["set"]),
-                "flags_after": np.ascontiguousarray(found["flags_after"]),
-                "throttle": sleeps.list.first(),
-            }
-        )
-    )
+    return pl.DataFrame(columns | {"throttle": sleeps.list.first()})
 
 
 def decide_rounds(rounds: pl.DataFrame, rules: str) -> pl.Series:
@@ -636,26 +585,26 @@ def round_of(row: Mapping[str, Any], rules: str) -> tuple[StallContext, dict[str
     return context, {"scanned": row["scanned"], "reclaimed": row["reclaimed"], "wanted": wanted}
 
 
-def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.DataFrame:
-    """Return STALL_SLEEPERS for rows of THROTTLES, at ``hz`` timer ticks a second (100 or more).
+def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.Series:
+    """Return how long each row of THROTTLES may sleep, in us, or 0 if it skips the sleep.
 
     Raises
     ------
     InputError
-        A row has an unknown flag, or there are too few ticks.
+        A row has an unknown flag, or there are fewer than 100 timer ticks a second (``hz``).
     """
     THROTTLES.check(throttles)
     of_2013 = ("congested_devices", "flags")
     require_values(throttles, [name for name in throttles.columns if name not in of_2013])
     sleeper, timeout = ffi.new("struct sws_stall_sleeper *"), ffi.new("uint64_t *")
-    declined = ffi.new("enum sws_stall_declined *")
+    skipped = ffi.new("enum sws_stall_declined *")
     sleeper.hz = hz
     found = []
     for number, row in enumerate(throttles.iter_rows(named=True)):
         for name in ("kthread", "failures", "reclaimable", "write_pending", *of_2013):
             setattr(sleeper, name, row[name] or 0)
         reason = facts.STALL_SLEEPS.index(row["reason"])
-        if lib.sws_stall_sleep_length(reason, sleeper, timeout, declined) != lib.SWS_OK:
+        if lib.sws_stall_sleep_length(reason, sleeper, timeout, skipped) != lib.SWS_OK:
             raise InputError(f"row {number}: flags {row['flags']} at {hz} ticks a second cannot be")
-        found.append((timeout[0], _SKIPPED[declined[0]]))
-    return pl.DataFrame(found, schema=STALL_SLEEPERS.schema, orient="row")
+        found.append(timeout[0])
+    return pl.Series("timeout_us", found, dtype=pl.UInt32)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who reclaims, by whose rules, and what flags the zone has: where a stall is decided."""
+"""The context in which a stall is decided: the caller, its rules, and the flags of the zone."""
 
 from dataclasses import dataclass
 
@@ -17,19 +17,16 @@ class StallContext:
     rules : str
         One of STALL_RULES: "3.9", "mmotm", "series-1" to "series-8", "3.11", "6.1".
     priority : int
-        0 to 12: lower is more pressure (DEF_PRIORITY is 12).
-    kswapd : bool
-        Whether it is kswapd; else direct reclaim.
-    memcg : bool
-        Whether it reclaims from a memory cgroup; else from all memory.
+        0 to 12 (DEF_PRIORITY); a lower one is more pressure.
+    kswapd, memcg : bool
+        Whether kswapd reclaims, and whether from a memory cgroup; else a task, and all memory.
     sane : bool
-        Whether writers of that cgroup are throttled (cgroup v2): False needs memcg.
-    hibernation : bool
-        Whether memory is freed to hibernate.
-    may_throttle : bool
-        Whether it may be stalled: False for a task that writes for others (PF_LOCAL_THROTTLE).
+        Whether writers of that cgroup are throttled (cgroup v2); False needs memcg.
+    hibernation, may_throttle : bool
+        Whether the machine hibernates, and whether the task may be throttled: False for a task
+        that writes for others (PF_LOCAL_THROTTLE).
     io, fs : bool
-        Whether the allocation may start IO, and enter a filesystem.
+        Whether the allocation may start I/O, and enter a filesystem.
     flags : int
         Of the zone or node, a sum of STALL_FLAGS: 1 tail_lru_dirty, 2 writeback, 4 congested.
 
@@ -51,10 +48,10 @@ class StallContext:
     flags: int = 0
 
     def __post_init__(self) -> None:
-        """Check each field, and those that need each other."""
+        """Check each field."""
         check_choice("rules", self.rules, STALL_RULES)
         check_number("priority", self.priority, 0, STALL_PRIORITY_MAX)
         check_flags(self)
         check_number("flags", self.flags, 0, sum(STALL_FLAGS.values()))
         if not self.sane and not self.memcg:
-            raise ConfigError("sane=False: only a memory cgroup can be, so set memcg=True")
+            raise ConfigError("sane=False: set memcg=True, too")

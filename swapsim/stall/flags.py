@@ -68,18 +68,9 @@ def judge_flags(
 ) -> Mapping[str, pl.DataFrame]:
     """Compare the flags that were read with those that were written.
 
-    Parameters
-    ----------
-    rows : ReclaimRows
-    lists : ReclaimLists
-    by_pass : bool
-        Whether passes decide and each cgroup has its own congestion, as in 6.1.
-
-    Returns
-    -------
-    mapping of str to polars.DataFrame
-        For ``lists``, ``passes`` and ``throttles``: ``seq`` of each row that read flags which are
-        not EXACT, and the worst ``verdict`` on them.
+    Returns, for ``lists``, ``passes`` and ``throttles``, the ``seq`` of each row that read flags
+    which are not EXACT, and the worst ``verdict`` on them. ``by_pass`` says that passes decide and
+    each cgroup has its own congestion, as in 6.1.
     """
     parts = _reads(rows, lists, by_pass=by_pass)
     reads = pl.concat([part.with_columns(table=pl.lit(table)) for table, part in parts])

@@ -35,21 +35,10 @@ Row = Mapping[str, Any]
 def describe_first(
     faults: pl.DataFrame, rows: ReclaimRows, compared: Mapping[str, pl.DataFrame], rules: str
 ) -> tuple[str, ...]:
-    """Describe where a trace first differs: the kernel's row, the rules' values, the folios.
+    """Describe in lines where a trace first differs: the kernel's row, the rules' values, folios.
 
-    Parameters
-    ----------
-    faults : polars.DataFrame
-        Schema STALL_FAULTS.
-    rows : ReclaimRows
-    compared : mapping of str to polars.DataFrame
-        The tables with the rules' values in columns that end in ``_rules``.
-    rules : str
-
-    Returns
-    -------
-    tuple of str
-        Some lines; empty if nothing differs.
+    ``compared`` has the tables with the rules' values in columns that end in ``_rules``. There are
+    no lines if there are no faults.
     """
     if faults.is_empty():
         return ()

@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import STALL_COUNTERS, STALL_FLAGS, STALL_LIST_MAX, STALL_TROUBLE
-from swapsim.stall._native import PageByPage, page_bits
+from swapsim.ffi.facts import STALL_FLAGS, STALL_LIST_MAX, STALL_TROUBLE
+from swapsim.stall import _native
 from swapsim.stall.config import StallContext
 from swapsim.stall.rules import Rules, rules_of
 from swapsim.stall.tables import STALL_PAGES, STALL_WAYS
@@ -46,41 +46,26 @@ def process_pages(
     taken = int(pages["pages"].sum()) + unseen
     if not 1 <= taken <= STALL_LIST_MAX:
         raise InputError(f"{taken} pages taken: give 1 to {STALL_LIST_MAX}", field="pages")
-    by_page = PageByPage(context, file=file, taken=taken)
-    rows = zip(pages.iter_rows(named=True), page_bits(pages).tolist(), strict=True)
-    ways = [by_page.process(page, bits) for page, bits in rows]
-    return pl.DataFrame(ways, schema=STALL_WAYS.schema, orient="row"), by_page.end()
+    ways, end = _native.process_pages(context, pages, file=file, taken=taken)
+    return pl.DataFrame(ways, schema=STALL_WAYS.schema, orient="row"), end
 
 
 def explain_page(context: StallContext, page: pl.DataFrame) -> list[str]:
-    """Return what the rules make of a page at each of their tests, and why.
+    """Return what the rules make of one row of STALL_PAGES or of RECLAIM_FOLIOS, and why.
 
-    Parameters
-    ----------
-    context : StallContext
-        Its flags are those that the page's tests see.
-    page : polars.DataFrame
-        One row of STALL_PAGES or of RECLAIM_FOLIOS.
-
-    Returns
-    -------
-    list of str
-        What the page counts as; the result of the writeback test; where the page goes on after
-        that, the result of the dirty test if it is dirty there.
+    The first line says what the page counts as, the second the result of the writeback test, the
+    third that of the dirty test, if the page gets there. The context has the flags that they see.
     """
     rules, file = rules_of(context.rules), page["file"].item()
     mark = page["marked"] if "marked" in page.columns else page["reclaim"]
     marked = bool(mark.fill_null(page["reclaim"]).item())
-    by_page = PageByPage(context, file=file, taken=1)
-    by_page.meet(int(page_bits(page)[0]), 1)
-    counted = [name for name in STALL_COUNTERS if by_page.counts[name]]
+    counted, fate, written = _native.tests_of_page(context, page)
     found = [f"counts as {', '.join(counted) or 'nothing'}"]
-    if by_page.fate != "goes-on":
-        return [*found, _case(by_page.fate, rules, context, file=file, marked=marked)]
-    by_page.dirty()
+    if fate != "goes-on":
+        return [*found, _case(fate, rules, context, file=file, marked=marked)]
     late = "" if rules.counted == "at_top" else "counts, and "
     why = _why_not_written(rules, context, marked=marked) if file else []
-    verdict = "is written" if by_page.fate == "write" else f"is not written: {', '.join(why)}"
+    verdict = "is written" if written else f"is not written: {', '.join(why)}"
     return [*found, "not under writeback: goes on", f"if dirty, it {late}{verdict}"]
 
 

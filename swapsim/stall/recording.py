@@ -142,20 +142,18 @@ def check_reclaim_rows(rows: ReclaimRows) -> ReclaimRows:
         except InputError as error:
             raise error.of(name) from None
         for field, wrong, why in _CONTRADICTIONS[name]:
-            faulty = frame.filter(wrong)
-            if faulty.height:
-                raise _fault(name, field, faulty, f"{why}: {_AGAIN}")
+            _refuse_field(name, field, frame.filter(wrong), f"{why}: {_AGAIN}")
     _check_shared_seq(frames)
     return rows
 
 
-def _fault(table: str, field: str, rows: pl.DataFrame, why: str) -> InputError:
-    """Return the error for the first of these rows, with the value at fault."""
-    first = rows.row(0, named=True)
-    return InputError(
-        f"the row with seq {first['seq']} has {field} {first[field]}: {why}",
-        field=f"{table}.{field}",
-    )
+def _refuse_field(table: str, field: str, rows: pl.DataFrame, why: str) -> None:
+    """Raise an error about the first of these rows and the value at fault, if there is one."""
+    if rows.height:
+        seq, value = rows["seq"][0], rows[field][0]
+        raise InputError(
+            f"the row with seq {seq} has {field} {value}: {why}", field=f"{table}.{field}"
+        )
 
 
 def _check_shared_seq(frames: Mapping[str, pl.DataFrame]) -> None:
@@ -170,8 +168,8 @@ def _check_shared_seq(frames: Mapping[str, pl.DataFrame]) -> None:
         for side in ("left", "right")
     )
     shared = small.filter(small["seq"].is_duplicated() | (left != right))
-    if shared.height:
-        raise _fault(shared["table"][0], "seq", shared, "another table has a row of the same seq")
+    for table in shared["table"].head(1):
+        _refuse_field(table, "seq", shared, "another table has a row of the same seq")
 
 
 _Contradiction = tuple[str, pl.Expr, str]
@@ -257,24 +255,13 @@ _CONTRADICTIONS: Final[Mapping[str, list[_Contradiction]]] = {
 class ReclaimLists:
     """Folios in the order of their lists, with the lists and passes that are complete.
 
-    Attributes
-    ----------
-    folios : polars.DataFrame
-        RECLAIM_FOLIOS of complete lists, list after list in the order in which they began.
-    ends : numpy.ndarray
-        One past each list's last row of ``folios``.
-    lists : polars.DataFrame
-        RECLAIM_LISTS of complete lists in that order. ``first`` is the seq of the list's first row,
-        ``last`` that of its last folio, ``after`` that of its task's row before it.
-    passes : polars.DataFrame
-        RECLAIM_PASSES of complete passes. ``first`` is the seq of the pass's first row, ``after``
-        that of its task's row before it; the pass decided after the row ``decides``.
-    moments : polars.DataFrame
-        Each task's rows in order, as ``pid``, ``seq``, ``list``, ``pass``, ``kind`` and ``before``,
-        the seq of the task's row before it, or BEFORE_ALL. Of a list's folios there is the first,
-        of kind ``first``, or ``open`` if the list does not end.
-    left_out : dict of str to int
-        Number of lists and passes that are not judged, by kind.
+    ``folios`` has the RECLAIM_FOLIOS of complete lists, list after list in the order in which they
+    began; ``ends`` is one past each list's last row there. ``lists`` and ``passes`` have complete
+    ones only: ``first`` is the seq of the first row, ``after`` that of its task's row before it,
+    ``last`` that of a list's last folio; a pass decided after the row ``decides``. ``moments`` has
+    each task's rows in order, ``before`` being the seq of the task's row before it, or BEFORE_ALL;
+    of a list's folios it has the first, of kind ``first``, or ``open`` if the list does not end.
+    ``left_out`` counts lists and passes that are not judged, by kind.
     """
 
     folios: pl.DataFrame
@@ -293,11 +280,8 @@ class ReclaimLists:
 def gather(rows: ReclaimRows) -> ReclaimLists:
     """Gather each list's folios, and leave out what the recording cut.
 
-    Raises
-    ------
-    InputError
-        A list or a pass, named by its number, has two ends or two tasks, is open at the same time
-        as another one of its task, lacks folios, or does not end though its task goes on.
+    InputError names a list or a pass that has two ends or two tasks, is open at the same time as
+    another one of its task, lacks folios, or does not end though its task goes on.
     """
     folios = rows.folios
     if not folios["list"].is_sorted():
@@ -338,6 +322,12 @@ def gather(rows: ReclaimRows) -> ReclaimLists:
     )
 
 
+def _refuse(faulty: pl.DataFrame, message: str) -> None:
+    """Raise an error about the first of these rows, if there is one."""
+    if faulty.height:
+        raise InputError(message.format(**faulty.row(0, named=True)))
+
+
 def _groups(folios: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each list that has folios: where they lie, their task and their pages."""
     runs = folios["list"].rle().struct.unnest()
@@ -367,20 +357,15 @@ def _groups(folios: pl.DataFrame) -> pl.DataFrame:
 def _check_ends(lists: pl.DataFrame, rows: ReclaimRows) -> None:
     """Refuse numbers that come twice, and folios of other tasks or after their list's end."""
     for table, number in ((rows.lists, "list"), (rows.passes, "pass")):
-        twice = table.filter(pl.col(number).is_duplicated())
-        if twice.height:
-            row = twice.row(1, named=True)
-            raise InputError(f"{number} {row[number]} ends again at seq {row['seq']}: {_AGAIN}")
+        again = table.filter(~pl.col(number).is_first_distinct())
+        _refuse(again, f"{number} {{{number}}} ends again at seq {{seq}}: {_AGAIN}")
     others = lists.filter(pl.col("other_task") | (pl.col("task") != pl.col("pid")))
-    if others.height:
-        raise InputError(f"list {others['list'][0]} has folios of several tasks: {_AGAIN}")
-    late = lists.filter(pl.col("last") > pl.col("seq"))
-    if late.height:
-        row = late.row(0, named=True)
-        raise InputError(
-            f"list {row['list']} ends at seq {row['seq']}, before its folio at seq {row['last']}: "
-            "rows are out of order; sort them"
-        )
+    _refuse(others, f"list {{list}} has folios of several tasks: {_AGAIN}")
+    _refuse(
+        lists.filter(pl.col("last") > pl.col("seq")),
+        "list {list} ends at seq {seq}, before its folio at seq {last}: rows are out of order; "
+        "sort them",
+    )
     differs = [
         pl.col(field) != pl.col(f"{field}_of_pass")
         for field in ("pid", "nid", "kswapd", "priority")
@@ -396,12 +381,11 @@ def _check_ends(lists: pl.DataFrame, rows: ReclaimRows) -> None:
             )
         )
     )
-    if owners.height:
-        row = owners.row(0, named=True)
-        raise InputError(
-            f"list {row['list']} at seq {row['seq']} contradicts its pass {row['pass']} at seq "
-            f"{row['seq_of_pass']} (task, node, caller, priority or order): {_AGAIN}"
-        )
+    _refuse(
+        owners,
+        "list {list} at seq {seq} contradicts its pass {pass} at seq {seq_of_pass} (task, node, "
+        f"caller, priority or order): {_AGAIN}",
+    )
 
 
 def _moments(rows: ReclaimRows, lists: pl.DataFrame) -> pl.DataFrame:
@@ -443,13 +427,11 @@ def _check_open(moments: pl.DataFrame, number: str) -> None:
         )
         .sort(number)
     )
-    apart = runs.filter(pl.col("runs") > 1)
-    if apart.height:
-        row = apart.row(0, named=True)
-        raise InputError(
-            f"{number} {row[number]} of task {row['pid']} is open at the same time as another one "
-            f"of this task: rows are out of order, or those of two tasks; {_AGAIN}"
-        )
+    _refuse(
+        runs.filter(pl.col("runs") > 1),
+        f"{number} {{{number}}} of task {{pid}} is open at the same time as another one of this "
+        f"task: rows are out of order, or those of two tasks; {_AGAIN}",
+    )
     ignored = ["clear"] if number == "list" else ["clear", "open"]
     others = moments.filter(~pl.col("kind").is_in(ignored))
     stopped = (
@@ -458,12 +440,11 @@ def _check_open(moments: pl.DataFrame, number: str) -> None:
         .filter(pl.col("ends") > pl.col("last"))
         .sort("last")
     )
-    if stopped.height:
-        row = stopped.row(0, named=True)
-        raise InputError(
-            f"{number} {row[number]} of task {row['pid']}, last seen at seq {row['last']}, has no "
-            f"end though its task goes on: {_AGAIN}"
-        )
+    _refuse(
+        stopped,
+        f"{number} {{{number}}} of task {{pid}}, last seen at seq {{last}}, has no end though its "
+        f"task goes on: {_AGAIN}",
+    )
 
 
 def _at_the_head(moments: pl.DataFrame, number: str) -> pl.Series:
@@ -481,13 +462,12 @@ def _at_the_head(moments: pl.DataFrame, number: str) -> pl.Series:
 def _complete(lists: pl.DataFrame, head: pl.Series) -> pl.Series:
     """Return which lists have their end and all their folios."""
     inside = ~lists["list"].is_in(head.implode()) & lists["seq"].is_not_null()
-    wrong = lists.filter(inside & (lists["pages"].fill_null(0) != lists["taken"]))
-    if wrong.height:
-        row = wrong.row(0, named=True)
-        raise InputError(
-            f"list {row['list']} at seq {row['seq']} took {row['taken']} pages, and its folios "
-            f"have {row['pages'] or 0}: the trace lacks folios; {_AGAIN}"
-        )
+    known = lists.with_columns(pl.col("pages").fill_null(0))
+    _refuse(
+        known.filter(inside & (pl.col("pages") != pl.col("taken"))),
+        "list {list} at seq {seq} took {taken} pages, and its folios have {pages}: the trace lacks "
+        f"folios; {_AGAIN}",
+    )
     return inside
 
 

@@ -101,22 +101,7 @@ def stall_decisions(folders: Mapping[str, Path], *, progress: bool = False) -> p
 
 
 def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str) -> pl.DataFrame:
-    """Add up what each set of rules decides.
-
-    Parameters
-    ----------
-    decided : polars.DataFrame
-        Schema DECIDED_LISTS.
-    rounds : polars.DataFrame
-        Schema RECLAIM_ROUNDS: those of the same trace.
-    trace : str
-        Its name.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema STALL_DECISIONS, one row per rule set.
-    """
+    """Return STALL_DECISIONS for DECIDED_LISTS and RECLAIM_ROUNDS of the trace of this name."""
     naps = [decide_rounds(rounds, rules).count() for rules in STALL_RULES]
     of_rounds = pl.DataFrame({"rules": STALL_RULES, "naps": naps}, schema_overrides=_RULES_COLUMN)
     flags = {name: ((pl.col("flags_set") & bit) != 0).sum() for name, bit in STALL_FLAGS.items()}
@@ -194,22 +179,7 @@ def folio_fates(source: ReclaimRows | Path | str, numbers: Collection[int]) -> p
 
 
 def sleeps_asked(decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = TICKS) -> pl.DataFrame:
-    """Count the sleeps that each set of rules requests, by reason.
-
-    Parameters
-    ----------
-    decided : polars.DataFrame
-        Schema DECIDED_LISTS.
-    rounds : polars.DataFrame
-        Schema RECLAIM_ROUNDS: those of the same trace.
-    hz : int
-        Timer ticks a second.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema STALL_SLEEPS_ASKED, in order of age and reason.
-    """
+    """Return STALL_SLEEPS_ASKED for DECIDED_LISTS and RECLAIM_ROUNDS, at ``hz`` ticks a second."""
     flagged = (pl.col("flags_after") & STALL_FLAGS["congested"]) != 0
     of_lists = decided.select("rules", flagged.alias("flagged"), reason="sleeps").explode("reason")
     # A round finds the flags that the last list of its last pass left.
@@ -244,7 +214,7 @@ def _longest(hz: int) -> pl.Series:
     calls = pl.DataFrame({"reason": THROTTLE.words}).with_columns(
         pl.lit(values.get(name, 0)).alias(name) for name in THROTTLES.names() if name != "reason"
     )
-    return sleep_lengths(_as(calls, THROTTLES.schema), hz=hz)["timeout_us"]
+    return sleep_lengths(_as(calls, THROTTLES.schema), hz=hz)
 
 
 _RULES_COLUMN: Final = {"rules": RULE_SET.dtype}
@@ -269,7 +239,7 @@ def _rows(source: ReclaimRows | Path | str) -> ReclaimRows:
 def _by_rules(
     rows: ReclaimRows, lists: ReclaimLists, *, progress: bool
 ) -> Iterator[tuple[str, pl.DataFrame, pl.Series]]:
-    """Yield each set of rules with its STALL_LISTS and the fate of each folio."""
+    """Yield each set of rules with what it decides of each list and each folio."""
     if not lists.lists.height:
         raise InputError("the trace has no complete list: record a longer one")
     known, history = lists.lists.select(RECLAIM_LISTS.names()), _history(rows, lists)
@@ -398,19 +368,7 @@ def stall_agreement(decided: pl.DataFrame) -> pl.DataFrame:
 
 
 def agreement_table(agreement: pl.DataFrame, share: str = "decisions") -> pl.DataFrame:
-    """Arrange shares as a square, in percent.
-
-    Parameters
-    ----------
-    agreement : polars.DataFrame
-        Schema STALL_AGREEMENT.
-    share : {"decisions", "flags", "sleeps", "folios"}
-
-    Returns
-    -------
-    polars.DataFrame
-        ``rules`` and a Float64 column for each rule set.
-    """
+    """Return a share of STALL_AGREEMENT in percent as a square: a row and a column per rule set."""
     STALL_AGREEMENT.check(agreement)
     pairs = agreement.select("one", "other", percent=pl.col(share) * 100)
     rules = pl.concat([pairs["one"], pairs["other"]]).unique().sort()

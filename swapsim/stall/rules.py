@@ -2,8 +2,7 @@
 """The rules by which reclaim stalls: a row of ``stall_rules.h`` in words, and what it decides.
 
 A decision at the end of a list, of a pass or of a round is a program of acts: each sets a flag,
-requests a sleep or wakes the flushers, if its test holds for this caller. Letters stand for the
-counters: T taken, D dirty, U unqueued dirty, C congested, W under writeback, I immediate.
+requests a sleep or wakes the flushers, if its test holds for this caller.
 """
 
 from collections.abc import Mapping
@@ -25,15 +24,13 @@ _SCOPES: Final = {
     "global_direct": "global direct reclaim",
 }
 _NUMBERS: Final = {
-    "dirty": ("D", "dirty"),
-    "unqueued_dirty": ("U", "unqueued dirty"),
-    "congested": ("C", "congested"),
-    "writeback": ("W", "under writeback"),
-    "immediate": ("I", "marked for immediate reclaim"),
-    "taken": ("T", "taken"),
-    "file_taken": ("file T", "taken of files"),
-    "share": ("T >> (12 - priority)", ""),
-    "none": ("", ""),
+    "dirty": "dirty",
+    "unqueued_dirty": "unqueued dirty",
+    "congested": "congested",
+    "writeback": "under writeback",
+    "immediate": "marked for immediate reclaim",
+    "taken": "taken",
+    "file_taken": "taken of files",
 }
 _CONDITIONS: Final = {
     "always": "always",
@@ -47,16 +44,8 @@ _CONDITIONS: Final = {
 class Act:
     """One act of a program: ``struct sws_stall_act``, its numbers as the words of their enums.
 
-    Attributes
-    ----------
-    place : str
-        At whose end it is done: ``list``, ``pass`` or ``round``.
-    does : str
-        ``set``, ``sleep`` or ``wake``.
-    what : str
-        The flag, or the sleep; empty for ``wake``.
-    scope, test, number, of : str
-        Whose reclaim it is for, and which numbers its test compares.
+    It is done at the end of its place, a list, pass or round: it sets a flag, requests a sleep
+    (``what``) or wakes the flushers, for callers of its scope and if its test holds.
     """
 
     place: str
@@ -72,18 +61,8 @@ class Act:
 class Rules:
     """One set of rules: ``struct sws_stall_rules``, which explains each field.
 
-    Attributes
-    ----------
-    name : str
-        One of STALL_RULES.
-    counted, case_1, writes, decides, isolated : str
-        Words of their enums.
-    congested_by : frozenset of str
-        Which pages count as congested.
-    acts : tuple of Act
-        In the order in which they are done.
-    clears : dict of str to int
-        The flags that each of STALL_CLEARS clears.
+    Enums are their words, acts are in the order in which they are done, and ``clears`` has the
+    flags that each of STALL_CLEARS clears.
     """
 
     name: str
@@ -182,8 +161,8 @@ def _sentence(act: Act, reason: Any, priority: int, immediate: int) -> str:
 
 def _comparison(act: Act, reason: Any, priority: int, immediate: int) -> str:
     """Return what a test compared, and its result."""
-    found = f"{reason.number} {_NUMBERS[act.number][1]}"
-    limit = f"the {reason.of} {_NUMBERS[act.of][1]}"
+    found = f"{reason.number} {_NUMBERS.get(act.number)}"
+    limit = f"the {reason.of} {_NUMBERS.get(act.of)}"
     share = f"{reason.of} (T >> {STALL_PRIORITY_MAX - priority})"
     compared = f"{found}, {'as many as' if reason.number == reason.of else 'not'} {limit}"
     at_least = f"{found}, {'at least' if reason.holds else 'fewer than'} {share}"
@@ -192,7 +171,7 @@ def _comparison(act: Act, reason: Any, priority: int, immediate: int) -> str:
         "some_at_least": at_least if reason.number else found,
         "some_equal": compared if reason.number else found,
         "equal": compared,
-        "equal_or_immediate": f"{compared}; {immediate} {_NUMBERS['immediate'][1]}",
+        "equal_or_immediate": f"{compared}; {immediate} {_NUMBERS['immediate']}",
     }
     held = "" if reason.holds else "it is not true that "
     return words.get(act.test) or f"{held}{_CONDITIONS[act.test]}"

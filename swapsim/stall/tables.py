@@ -59,19 +59,12 @@ STALL_FAULT: Final = Vocabulary(
     "without a row that explains them; the throttles of a list, pass or round; a throttle without "
     "an ``asker``, or its ``length``; flags that were ``cleared``.",
     (
-        "counters",
-        "way",
-        "outcome",
-        "sums",
-        "flags set",
-        "flags seen",
-        "sleeps",
-        "asker",
-        "length",
-        "cleared",
+        *("counters", "way", "outcome", "sums", "flags set"),
+        *("flags seen", "sleeps", "asker", "length", "cleared"),
     ),
 )
 
+_HEAD: Final = (columns.SEQ, columns.CPU, columns.PID)
 _LIST: Final = Column("list", pl.UInt64, "number of the list: what one shrink_inactive_list took")
 _PASS: Final = Column("pass", pl.UInt64, "number of the pass: a turn of shrink_node; 0 for none")
 _NID: Final = Column("nid", pl.UInt16, "number of the node")
@@ -83,23 +76,21 @@ _HIBERNATION: Final = Column("hibernation", pl.Boolean, "whether the machine hib
 _REQUESTED: Final = Column("throttle", THROTTLE.dtype, "throttle that is requested; null for none")
 _REASON: Final = Column("reason", THROTTLE.dtype, "reason of the throttle")
 _STEP: Final = Column("step", FOLIO_STEP.dtype, "step at which the folio left the kernel's loop")
-_DIRTY_FLAG: Final = Column("dirty", pl.Boolean, "whether it is dirty")
-_WRITEBACK_FLAG: Final = Column("writeback", pl.Boolean, "whether it is under writeback")
-_RECLAIM_FLAG: Final = Column("reclaim", pl.Boolean, "whether it has the reclaim flag")
+_PAGE_FLAGS: Final = (
+    Column("dirty", pl.Boolean, "whether it is dirty"),
+    Column("writeback", pl.Boolean, "whether it is under writeback"),
+    Column("reclaim", pl.Boolean, "whether it has the reclaim flag"),
+)
 
 RECLAIM_FOLIOS: Final = Table(
     "RECLAIM_FOLIOS",
     "One row per folio that shrink_folio_list takes from its list for shrink_inactive_list, "
     "written when the folio leaves the loop; a folio that was waited for (case 3) has a row each "
     "time. Flags are those that the accounting reads, of anonymous folios too.",
-    columns.SEQ,
-    columns.CPU,
-    columns.PID,
+    *_HEAD,
     _LIST,
     _FILE_LIST,
-    _DIRTY_FLAG,
-    _WRITEBACK_FLAG,
-    _RECLAIM_FLAG,
+    *_PAGE_FLAGS,
     Column("private", pl.Boolean, "whether it has private data"),
     Column("fs_dirty", pl.Boolean, "whether its filesystem calls it dirty; null if not asked"),
     Column("fs_writeback", pl.Boolean, "whether its filesystem is writing it; null if not asked"),
@@ -135,15 +126,14 @@ _FLAGS_SET: Final = Column(
     "flags_set", pl.UInt8, "flags that it set, even if they were set already"
 )
 _FLAGS_AFTER: Final = Column("flags_after", pl.UInt8, "flags when it ended")
+_FLAGS: Final = (_FLAGS_BEFORE, _FLAGS_AFTER, _FLAGS_SET)
 _TAKEN: Final = Column("taken", pl.UInt32, "pages of 4 KiB that were isolated")
 
 RECLAIM_LISTS: Final = Table(
     "RECLAIM_LISTS",
     "One row per list of shrink_inactive_list that had a page, at its end. Counters are those of "
     "reclaim_stat, in pages. A list outside of any pass belongs to a soft limit.",
-    columns.SEQ,
-    columns.CPU,
-    columns.PID,
+    *_HEAD,
     _LIST,
     _PASS,
     _NID,
@@ -161,9 +151,7 @@ RECLAIM_LISTS: Final = Table(
     Column("lazyfree_fail", pl.UInt32, "lazily freed pages that could not be unmapped"),
     Column("scanned", pl.UInt32, "pages that its folios add to nr_scanned"),
     Column("reclaimed", pl.UInt32, "pages that were reclaimed"),
-    _FLAGS_BEFORE,
-    _FLAGS_AFTER,
-    _FLAGS_SET,
+    *_FLAGS,
     Column("target", pl.UInt64, "memory cgroup that reclaim aims at; 0 for global reclaim"),
     _SANE,
     Column("io", pl.Boolean, "whether gfp_mask allows I/O"),
@@ -179,9 +167,7 @@ RECLAIM_PASSES: Final = Table(
     "RECLAIM_PASSES",
     "One row per pass over a node: each turn of shrink_node's loop, at its end. Counters are the "
     "sums of its lists.",
-    columns.SEQ,
-    columns.CPU,
-    columns.PID,
+    *_HEAD,
     _PASS,
     _NID,
     _AIMED,
@@ -190,9 +176,7 @@ RECLAIM_PASSES: Final = Table(
     *_COUNTED,
     _TAKEN,
     Column("file_taken", pl.UInt32, "file pages of 4 KiB that were isolated"),
-    _FLAGS_BEFORE,
-    _FLAGS_AFTER,
-    _FLAGS_SET,
+    *_FLAGS,
     _REQUESTED,
     _HIBERNATION,
     Column("may_throttle", pl.Boolean, "whether current_may_throttle allows a sleep"),
@@ -206,9 +190,7 @@ THROTTLES: Final = Table(
     "One row per call that requests a throttle, at its return, also if it skipped the sleep. A "
     "list names itself and its pass, a pass or round its pass; compaction and writeback name "
     "neither.",
-    columns.SEQ,
-    columns.CPU,
-    columns.PID,
+    *_HEAD,
     _PASS,
     _NID,
     _REASON,
@@ -226,9 +208,7 @@ THROTTLES: Final = Table(
 RECLAIM_ROUNDS: Final = Table(
     "RECLAIM_ROUNDS",
     "One row per round of direct reclaim over its nodes: the end of shrink_zones.",
-    columns.SEQ,
-    columns.CPU,
-    columns.PID,
+    *_HEAD,
     Column("pass", pl.UInt64, "number of the round's last pass"),
     Column("nid", pl.UInt16, "number of the round's first node, where it sleeps"),
     _AIMED,
@@ -245,9 +225,7 @@ RECLAIM_ROUNDS: Final = Table(
 RECLAIM_CLEARS: Final = Table(
     "RECLAIM_CLEARS",
     "One row per clearing of flags, whether they were set or not.",
-    columns.SEQ,
-    columns.CPU,
-    columns.PID,
+    *_HEAD,
     _NID,
     Column("memcg", pl.UInt64, "memory cgroup whose congestion ends; 0 for flags of the node"),
     Column("flags", pl.UInt8, "flags that were cleared"),
@@ -256,43 +234,11 @@ RECLAIM_CLEARS: Final = Table(
 
 _FLAGS_CLEARED: Final = Column("flags_cleared", pl.UInt8, "flags that case 1 cleared")
 _SLEEPS: Final = Column("sleeps", pl.List(THROTTLE.dtype), "throttles that are requested, in order")
-_SLEPT: Final = Column("slept", pl.UInt32, "sleeps of case 1 within the list")
 _UNTOLD: Final = Column(
     "untold", pl.UInt32, "folios that the rules process further than the recording does"
 )
 
-STALL_LISTS: Final = Table(
-    "STALL_LISTS",
-    "One row per list: what one rule set counts and decides at its end.",
-    _LIST,
-    *_COUNTED,
-    _FLAGS_BEFORE,
-    _FLAGS_SET,
-    _FLAGS_CLEARED,
-    _FLAGS_AFTER,
-    _SLEEPS,
-    Column("wakes", pl.Boolean, "whether the flushers are woken"),
-    _SLEPT,
-    Column("writes", pl.UInt32, "pages given to pageout"),
-    _UNTOLD,
-)
-
-STALL_PASSES: Final = Table(
-    "STALL_PASSES",
-    "One row per pass or round, in the given order: what one rule set decides.",
-    _FLAGS_SET,
-    _FLAGS_AFTER,
-    _REQUESTED,
-)
-
 _TIMEOUT: Final = Column("timeout_us", pl.UInt32, "longest duration of the sleep; 0 if skipped")
-
-STALL_SLEEPERS: Final = Table(
-    "STALL_SLEEPERS",
-    "One row per call that requests a throttle.",
-    _TIMEOUT,
-    Column("declined", pl.String, "why the throttle is skipped"),
-)
 
 _OF_A_PAGE: Final = (
     Column("congested", pl.Boolean, "whether its device is congested"),
@@ -311,9 +257,7 @@ STALL_PAGES: Final = Table(
     "One row per page of a list that is processed page by page, in order. Later events of a page "
     "are given in advance.",
     Column("file", pl.Boolean, "whether it is a file page"),
-    _DIRTY_FLAG,
-    _WRITEBACK_FLAG,
-    _RECLAIM_FLAG,
+    *_PAGE_FLAGS,
     *_OF_A_PAGE,
 )
 
@@ -497,9 +441,7 @@ FOLIO_FATES: Final = Table(
     _LIST,
     columns.SEQ,
     _FILE_LIST,
-    _DIRTY_FLAG,
-    _WRITEBACK_FLAG,
-    _RECLAIM_FLAG,
+    *_PAGE_FLAGS,
     _STEP,
     Column("fate", STALL_FATE.dtype, "what these rules decide for it"),
 )

@@ -232,27 +232,23 @@ def verified_stalls(folders: Mapping[str, Path]) -> pl.DataFrame:
         As for `verify_stalls`.
     """
     rows = []
+    counts = ("counted", "decided", "held", "raced")
     for name, folder in over(folders.items(), "verify", "traces"):
         about = provenance(folder)
         rules = about.get("kernel", {}).get("reclaim_rules", "6.1")
         verdict = verify_stalls(folder, rules=rules)
-        rows.append(
-            {
-                "trace": name,
-                "rules": rules,
-                "cpus": about.get("guest", {}).get("cpus"),
-                "folios": int(verdict.lists["folios"].sum()),
-                "lists": verdict.lists.height,
-                "counted": verdict.counted,
-                "passes": verdict.passes.height,
-                "decided": verdict.decided,
-                "throttles": verdict.throttles.height + verdict.missing,
-                "held": verdict.held,
-                "raced": verdict.raced,
-                "left_out": sum(verdict.left_out.values()),
-            }
-        )
-    return VERIFIED_STALLS.check(pl.DataFrame(rows, schema=VERIFIED_STALLS.schema))
+        row = {
+            "trace": name,
+            "rules": rules,
+            "cpus": about.get("guest", {}).get("cpus"),
+            "folios": int(verdict.lists["folios"].sum()),
+            "lists": verdict.lists.height,
+            "passes": verdict.passes.height,
+            "throttles": verdict.throttles.height + verdict.missing,
+            "left_out": sum(verdict.left_out.values()),
+        }
+        rows.append(row | {count: getattr(verdict, count) for count in counts})
+    return pl.DataFrame(rows, schema=VERIFIED_STALLS.schema)
 
 
 def _verify(rows: ReclaimRows, rules: Rules, *, hz: int, progress: bool) -> StallVerdict:
@@ -260,51 +256,52 @@ def _verify(rows: ReclaimRows, rules: Rules, *, hz: int, progress: bool) -> Stal
     with bar(complete.folios.height, "verify", "folios", shown=progress) as counter:
         lists, folios = _compare_lists(complete, rules, tick=counter.update)
     passes = _compare_passes(rows, complete, rules)
-    asked = decide_rounds(rows.rounds, rules.name)
-    rounds = rows.rounds.with_columns(throttle_rules=asked)
+    rounds = rows.rounds.with_columns(throttle_rules=decide_rounds(rows.rounds, rules.name))
     throttles, missing = _compare_throttles(rows, lists, passes, rounds, rules, hz=hz)
-    clears = rows.clears.with_columns(
-        flags_rules=pl.col("why").replace_strict(rules.clears, return_dtype=pl.UInt8)
-    )
+    cleared = pl.col("why").replace_strict(rules.clears, return_dtype=pl.UInt8)
     flags = judge_flags(rows, complete, by_pass=rules.by_pass)
-    lists = _judge_lists(_with_verdict(lists, flags["lists"]), missing)
-    passes = _judge_passes(_with_verdict(passes, flags["passes"]), rounds, missing)
-    throttles = _with_verdict(throttles, flags["throttles"]).with_columns(
-        fault=pl.coalesce("fault", _first_fault(flags_seen=pl.col("verdict") == CONTRADICTED))
-    )
     compared = {
-        "reclaim_folios": folios,
-        "reclaim_lists": lists,
-        "reclaim_passes": passes,
-        "throttles": throttles,
+        "reclaim_lists": _judge_lists(_with_verdict(lists, flags["lists"]), missing),
+        "reclaim_passes": _judge_passes(_with_verdict(passes, flags["passes"]), rounds, missing),
+        "throttles": _with_verdict(throttles, flags["throttles"]).with_columns(
+            fault=pl.coalesce("fault", _first_fault(flags_seen=_contradicted()))
+        ),
         "reclaim_rounds": rounds.with_columns(fault=_first_fault(sleeps=_other_throttle())),
-        "reclaim_clears": clears.with_columns(
-            fault=_first_fault(cleared=pl.col("flags") != pl.col("flags_rules"))
+        "reclaim_clears": rows.clears.with_columns(
+            flags_rules=cleared, fault=_first_fault(cleared=pl.col("flags") != cleared)
         ),
     }
-    faults = STALL_FAULTS.check(
-        pl.concat(
-            frame.drop_nulls("fault").select("seq", pl.lit(table).alias("table"), "fault")
-            for table, frame in compared.items()
-            if table != "reclaim_folios"
-        ).sort("seq")
+    faults = pl.concat(
+        frame.drop_nulls("fault").select("seq", pl.lit(table).alias("table"), "fault")
+        for table, frame in compared.items()
     )
-    of_lists = lists.filter(pl.col("fault") != "counters").group_by("pass", maintain_order=True)
-    decided_otherwise = of_lists.agg(of_list=pl.col("fault").first())
-    of_passes = passes.join(decided_otherwise, on="pass", how="left", maintain_order="left")
-    of_passes = of_passes.with_columns(fault=pl.coalesce("fault", "of_list"))
+    faults = STALL_FAULTS.check(faults.sort("seq"))
     kinds = throttles.group_by("kind").len().drop_nulls().sort("kind")
+    judged = {
+        "lists": (compared["reclaim_lists"], JUDGED_LISTS),
+        "passes": (_with_faults_of_lists(compared), JUDGED_PASSES),
+        "throttles": (compared["throttles"], JUDGED_THROTTLES),
+    }
     return StallVerdict(
         rules=rules.name,
-        lists=JUDGED_LISTS.check(lists.select(JUDGED_LISTS.names())),
-        passes=JUDGED_PASSES.check(of_passes.select(JUDGED_PASSES.names())),
-        throttles=JUDGED_THROTTLES.check(throttles.select(JUDGED_THROTTLES.names())),
+        **{
+            name: table.check(frame.select(table.names()))
+            for name, (frame, table) in judged.items()
+        },
         faults=faults,
         left_out=complete.left_out,
         unasked=dict(kinds.iter_rows()),
         missing=int(missing["calls"].sum()),
-        first=describe_first(faults, rows, compared, rules.name),
+        first=describe_first(faults, rows, compared | {"reclaim_folios": folios}, rules.name),
     )
+
+
+def _with_faults_of_lists(compared: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return the passes; one without a fault has that of its first list that decided otherwise."""
+    lists = compared["reclaim_lists"].filter(pl.col("fault") != "counters")
+    of_list = lists.group_by("pass", maintain_order=True).agg(of_list=pl.col("fault").first())
+    passes = compared["reclaim_passes"].join(of_list, on="pass", how="left", maintain_order="left")
+    return passes.with_columns(fault=pl.coalesce("fault", "of_list"))
 
 
 # Lists: their counters, and where their folios end.
@@ -404,7 +401,7 @@ def _judge_lists(lists: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
             way=pl.col("way"),
             outcome=pl.col("outcome_differs"),
             flags_set=_differs("flags_set"),
-            flags_seen=pl.col("verdict") == CONTRADICTED,
+            flags_seen=_contradicted(),
             sleeps=pl.col("list").is_in(missing.filter(pl.col("list") > 0)["list"].implode()),
         ),
     )
@@ -456,7 +453,7 @@ def _judge_passes(
         fault=_first_fault(
             sums=~summed,
             flags_set=_differs("flags_set"),
-            flags_seen=pl.col("verdict") == CONTRADICTED,
+            flags_seen=_contradicted(),
             sleeps=_other_throttle()
             | pl.col("pass").is_in(not_called.implode())
             | pl.col("pass").is_in(of_round.implode()),
@@ -482,7 +479,7 @@ def _compare_throttles(
     ``fault``, and the sleeps that the rules request and for which there is no call.
     """
     requested = _requested(lists, passes, rounds)
-    lengths = sleep_lengths(rows.throttles, hz=hz)["timeout_us"]
+    lengths = sleep_lengths(rows.throttles, hz=hz)
     unrequested = pl.col("kind").is_null() & (pl.col("nth") > pl.col("calls").fill_null(0))
     throttles = (
         rows.throttles.with_columns(
@@ -524,8 +521,8 @@ def _kind(rows: ReclaimRows, lists: pl.DataFrame, passes: pl.DataFrame, rules: R
     isolated = pl.col("reason").is_in(["isolated", rules.isolated])
     alone = pl.col("list") == 0
     others = (rows.lists, rows.passes, rows.throttles, rows.rounds, rows.folios)
-    last = pl.concat([part.group_by("pid").agg(pl.col("seq").max()) for part in others])
-    ends = last.group_by("pid").agg(pl.col("seq").max())["seq"]
+    known = pl.concat([part.select("pid", "seq") for part in others])
+    ends = known.group_by("pid").agg(pl.col("seq").max())["seq"]
     return (
         pl.when(alone & (pl.col("pass") == 0))
         .then(pl.lit("requested outside of passes"))
@@ -545,6 +542,10 @@ def _kind(rows: ReclaimRows, lists: pl.DataFrame, passes: pl.DataFrame, rules: R
 
 def _differs(name: str) -> pl.Expr:
     return pl.col(name) != pl.col(f"{name}_rules")
+
+
+def _contradicted() -> pl.Expr:
+    return pl.col("verdict") == CONTRADICTED
 
 
 def _other_throttle() -> pl.Expr:

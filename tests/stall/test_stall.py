@@ -10,8 +10,9 @@ from swapsim import stall
 from swapsim._core import lib
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import STALL_RULES
-from swapsim.stall import Rules, StallContext, explain_page, rules_of
+from swapsim.stall import Rules, StallContext, rules_of
 from swapsim.stall._native import decide_round
+from swapsim.stall.page import explain_page
 from swapsim.stall.rules import explain_round
 from swapsim.stall.tables import STALL_PAGES
 

@@ -10,7 +10,7 @@ from swapsim.ffi.facts import STALL_COUNTERS
 from swapsim.frames import columns
 from swapsim.frames.table import BY_ROW, COUNT, RATIO, Column, Table, Vocabulary
 from swapsim.reclaim.tables import WHERE
-from swapsim.stall.tables import DECIDED_LISTS, STALL_LISTS, STALL_PAGES
+from swapsim.stall.tables import DECIDED_LISTS, STALL_PAGES
 
 RANGE_END: Final = Vocabulary("RANGE_END", "An end of a constant's range.", ("low", "high"))
 
@@ -210,15 +210,12 @@ LED_ENDS: Final = Table(
     DECIDED_LISTS["rules"],
     Column("taken", pl.UInt64, "pages of 4 KiB that were isolated"),
     Column("file_taken", pl.UInt64, "file pages of 4 KiB that were isolated"),
-    *(
-        Column(each.name, pl.UInt64, each.meaning)
-        for each in map(STALL_LISTS.__getitem__, STALL_COUNTERS)
-    ),
+    *(Column(name, pl.UInt64, DECIDED_LISTS[name].meaning) for name in STALL_COUNTERS),
     Column("flags_before", pl.List(pl.String), "flags when the list began"),
     Column("flags_set", pl.List(pl.String), "flags that the list set"),
     Column("flags_after", pl.List(pl.String), "flags when the list ended"),
-    STALL_LISTS["slept"],
-    STALL_LISTS["sleeps"],
+    Column("slept", pl.UInt32, "sleeps of case 1 within the list"),
+    DECIDED_LISTS["sleeps"],
     Column("written", pl.UInt32, "pages that reclaim wrote"),
     Column("freed", pl.UInt32, "pages that were freed"),
     Column("freed_under_writeback", pl.UInt32, "pages that were freed under writeback"),
