@@ -294,7 +294,7 @@ def decide_round(context: StallContext, pages: Mapping[str, int]) -> str | None:
     reason = round_reason(context, pages)
     if reason is None or not (reason.in_scope and reason.holds):
         return None
-    return facts.STALL_SLEEPS[reason.act.what]
+    return facts.STALL_SLEEPS[int(reason.act.what)]
 
 
 # One list, page by page.
