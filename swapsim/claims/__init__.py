@@ -1,24 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The three columns: what was published, simulated and measured, and how they stand to each other.
+"""Published, simulated and measured figures: read, compared and judged.
 
-- ``published_tables``, ``published_claims``, ``tolerances``, ``mails``, ``patch_cards``: what was
-  published, and by whom,
-- ``simulation_tolerances``: what judges patch 03's tables in its world,
-- ``measured_results`` and its kin: what a real kernel did with a patch switched off and on,
-- ``medians``, ``side_by_side``, ``ranks``: results over their rounds, with intervals,
-- ``three_columns``, ``held_against``: side by side, and judged,
-- ``range_verdict``: a range of predictions, judged, and open where it is too wide,
-- ``your_runs``: a reader's own, from CSV or the result folder of lkp-tests or mmtests; ``fitting``:
-  which claims they fit; ``four_columns``: beside the three; ``unmatched``: what fits none,
-- ``directions``, ``steps``: by sign, round against the same round,
-- ``lkp``, ``mmtests``: laid out as the mails print them.
+- ``published_tables``, ``published_claims``, ``tolerances``, ``mails``, ``patch_cards``: the mails,
+- ``measured_results``, ``measured_slots``, ``measured_provenance``: runs of a real kernel,
+- ``results``: RESULTS, the long form of all figures,
+- ``medians``, ``side_by_side``, ``ranks``, ``steps``: results over their rounds, with intervals,
+- ``three_columns``, ``compare_counts``, ``directions``, ``range_verdict``: compared, and judged,
+- ``your_runs``, ``fitting``, ``four_columns``, ``unmatched``: a user's own measurements,
+- ``lkp``, ``mmtests``: the layouts of the mails.
 """
 
 from typing import TYPE_CHECKING
 
-from swapsim.claims.cards import patch_cards
-from swapsim.claims.columns import held_against, three_columns
-from swapsim.claims.directions import directions
 from swapsim.claims.fourth_column import (
     fitting,
     four_columns,
@@ -27,19 +20,30 @@ from swapsim.claims.fourth_column import (
     unmatched,
     your_metrics,
 )
+from swapsim.claims.judging import (
+    OPEN_BEYOND,
+    compare_counts,
+    directions,
+    range_verdict,
+    three_columns,
+)
 from swapsim.claims.layouts import as_printed, lkp, lkp_change, mmtests, mmtests_change
-from swapsim.claims.measured import measured_provenance, measured_results, measured_slots
-from swapsim.claims.medians import medians, ranks, side_by_side
-from swapsim.claims.paired import steps
 from swapsim.claims.published import (
     mails,
+    patch_cards,
     published_claims,
     published_tables,
     simulation_tolerances,
     tolerances,
 )
-from swapsim.claims.ranges import OPEN_BEYOND, range_verdict
-from swapsim.claims.results import Row, results
+from swapsim.claims.results import (
+    Row,
+    measured_provenance,
+    measured_results,
+    measured_slots,
+    results,
+)
+from swapsim.claims.rounds import medians, ranks, side_by_side, steps
 from swapsim.claims.yours import your_runs
 from swapsim.lazy import submodules
 
@@ -53,10 +57,10 @@ __all__ = [
     "OPEN_BEYOND",
     "Row",
     "as_printed",
+    "compare_counts",
     "directions",
     "fitting",
     "four_columns",
-    "held_against",
     "lkp",
     "lkp_change",
     "mails",

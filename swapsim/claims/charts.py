@@ -10,7 +10,7 @@ from swapsim.charts.interaction import interactive
 
 @interactive(label="patch and claim", published="published change, %")
 def headline_changes(headlines: pl.DataFrame, *, title: str) -> alt.LayerChart:
-    """Draw the published change of each headline claim, one bar a claim, grouped by patch.
+    """Draw the published change of each main claim, a bar per claim, grouped by patch.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A reader's measurements as a fourth column beside published, simulated and measured."""
+"""A user's measurements as a fourth column next to published, simulated and measured."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,11 +24,11 @@ from swapsim.io.paths import data_root
 _KEY = ["test", "metric", "unit"]
 
 _NAMED: Final = 10
-"""Kernels that a message names."""
+"""Largest number of kernels in an error."""
 
 
 def your_metrics(root: Path | None = None) -> pl.DataFrame:
-    """Read which claim a tool's metric fits.
+    """Read the claims that the metrics of tools fit.
 
     Parameters
     ----------
@@ -50,20 +50,7 @@ def your_metrics(root: Path | None = None) -> pl.DataFrame:
 
 
 def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tuple[str, str]:
-    """Return which of a reader's kernels is compared with which.
-
-    Parameters
-    ----------
-    runs : polars.DataFrame
-        Schema YOUR_RUNS.
-    base, patched : str or None
-        Their names; None: ``base`` and ``patched``.
-
-    Raises
-    ------
-    InputError
-        There is no kernel of such a name, or both are the same.
-    """
+    """Return the names of a user's two kernels, which are in YOUR_RUNS and differ."""
     known = runs["kernel"].unique(maintain_order=True).to_list()
     for field, name in (("base", base or BASE), ("patched", patched or PATCHED)):
         if name not in known:
@@ -80,10 +67,11 @@ def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tu
 def fitting(
     runs: pl.DataFrame, claims: pl.DataFrame, metrics: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """Say which claims a reader's metrics fit.
+    """Return the claims that a user's metrics fit.
 
-    A metric fits the claim of its name; those that metrics.csv tells for it, of its test, or of any
-    if the reader's rows name none; and if metrics.csv does not know it, those whose metric it is.
+    A metric fits the claim of its name; the claims that metrics.csv lists for it and its test, or
+    for all tests if the user's rows name none; and if metrics.csv does not list it, the claims
+    with that metric.
 
     Parameters
     ----------
@@ -103,16 +91,16 @@ def fitting(
     known = YOUR_METRICS.check(your_metrics() if metrics is None else metrics)
     named = CLAIMS.check(claims).select("claim", "metric")
     theirs = YOUR_RUNS.check(runs).select("test", "metric").unique()
-    told = theirs.join(known, on="metric", suffix="_known").filter(
+    listed = theirs.join(known, on="metric", suffix="_known").filter(
         (pl.col("test") == "") | (pl.col("test") == pl.col("test_known"))
     )
     by_name = theirs.join(named.select("claim"), left_on="metric", right_on="claim").with_columns(
         claim="metric"
     )
-    # A name that metrics.csv knows is of some tests, and other tests have it, too.
+    # A name that metrics.csv lists is that of some tests; other tests may have it, too.
     by_metric = theirs.join(known, on="metric", how="anti").join(named, on="metric")
     pairs = pl.concat(
-        [each.select("test", "metric", "claim") for each in (by_name, by_metric, told)]
+        [each.select("test", "metric", "claim") for each in (by_name, by_metric, listed)]
     )
     order = claims.select("claim", has_change=pl.col("change").is_not_null())
     return (
@@ -131,10 +119,10 @@ def four_columns(
     base: str | None = None,
     patched: str | None = None,
 ) -> pl.DataFrame:
-    """Set a reader's change beside what was published, simulated and measured, and judge it.
+    """Compare a user's change with the published, simulated and measured one, and judge it.
 
-    What is compared is the change of the means over his runs, in percent, by the tolerance that is
-    stored for the claim.
+    The change is that of the means over the runs, in percent; it is judged by the tolerance of the
+    claim.
 
     Parameters
     ----------
@@ -151,7 +139,7 @@ def four_columns(
     -------
     polars.DataFrame
         Schema FOUR_COLUMNS, one row per claim and metric that fits it, in the order of the claims.
-        A metric whose change cannot be told is left to `unmatched`.
+        A metric without a change in percent is listed by `unmatched`.
 
     Raises
     ------
@@ -189,7 +177,7 @@ def unmatched(
     base: str | None = None,
     patched: str | None = None,
 ) -> pl.DataFrame:
-    """List each of a reader's metrics that stands beside no claim, and say why.
+    """List each of a user's metrics that is compared with no claim, and the reason.
 
     Parameters
     ----------
@@ -229,7 +217,7 @@ def unmatched(
 
 
 def _changes(runs: pl.DataFrame, base: str | None, patched: str | None) -> pl.DataFrame:
-    """Return the change of each metric, in percent, its deviation, and why there is none."""
+    """Return each metric's change in percent, its deviation, or the reason why it is missing."""
     kernels = two_kernels(YOUR_RUNS.check(runs), base, patched)
     sides = [
         _side(runs, kernel, name) for kernel, name in zip(kernels, (BASE, PATCHED), strict=True)
@@ -248,7 +236,7 @@ def _changes(runs: pl.DataFrame, base: str | None, patched: str | None) -> pl.Da
         .when(pl.col("base_mean") == 0)
         .then(pl.lit("0 without the patch: no change in percent"))
         .when(change.is_finite().not_())
-        .then(pl.lit("its change in percent is beyond any number"))
+        .then(pl.lit("its change in percent is not finite"))
     )
     return (
         sides[0]
@@ -266,6 +254,7 @@ def _changes(runs: pl.DataFrame, base: str | None, patched: str | None) -> pl.Da
 
 
 def _side(runs: pl.DataFrame, kernel: str, name: str) -> pl.DataFrame:
+    """Return mean, deviation and number of runs of each metric of a kernel."""
     return (
         runs.filter(kernel=kernel)
         .sort(pl.all())  # float sums depend on their order
@@ -279,6 +268,6 @@ def _side(runs: pl.DataFrame, kernel: str, name: str) -> pl.DataFrame:
 
 
 def patches_of(fitting: pl.DataFrame, claims: pl.DataFrame) -> Sequence[str]:
-    """Return the patches that some metric fits a claim of, in order."""
+    """Return the patches with a claim that a metric fits, in order."""
     fits = claims.filter(pl.col("claim").is_in(fitting["claim"].unique().to_list()))
     return sorted(fits["patch"].unique().to_list())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables laid out as the mails print them: by mmtests and by lkp."""
+"""The layouts of tables in the mails: those of mmtests and of lkp."""
 
 from itertools import groupby
 from typing import Final, TypedDict, cast
@@ -26,7 +26,7 @@ class _Cell(TypedDict):
 
 
 def mmtests_change(base: float, value: float, better: str) -> float:
-    """Return the percentage that mmtests prints behind a value; positive is better.
+    """Return the percentage that mmtests prints after a value; positive is better.
 
     Zero cells follow the tool's fixed answers, not a quotient: a value that did not change or fell
     to zero prints 0; a value above a zero base prints -99 where lower is better, else 100. (Later
@@ -63,12 +63,12 @@ def lkp_change(base: float, value: float) -> float:
 
 
 def mmtests(comparison: pl.DataFrame) -> str:
-    """Lay a comparison out as mmtests does: one column per kernel, value and percentage.
+    """Return a comparison in mmtests' layout: a column per kernel, with value and percentage.
 
     Parameters
     ----------
     comparison : polars.DataFrame
-        Schema COMPARISON; the rows of one metric stand together, its base kernel first.
+        Schema COMPARISON; the rows of a metric are adjacent, its base kernel first.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def mmtests(comparison: pl.DataFrame) -> str:
     Raises
     ------
     InputError
-        If the metrics do not have the same kernels in the same order.
+        The metrics do not have the same kernels in the same order.
     """
     metrics = _by_metric(comparison)
     width = max((len(cells[0]["metric"]) for cells in metrics), default=0)
@@ -95,14 +95,13 @@ def mmtests(comparison: pl.DataFrame) -> str:
 
 
 def lkp(comparison: pl.DataFrame) -> str:
-    """Lay a comparison of two kernels out as lkp does: base, change, patched, metric.
+    """Return a comparison of two kernels in lkp's layout: base, change, patched, metric.
 
     Parameters
     ----------
     comparison : polars.DataFrame
-        Schema COMPARISON; the rows of one metric stand together, its base kernel first. A zero
-        mean has no relative deviation: it prints -1%, as the tool does. A deviation that is null
-        leaves its place empty.
+        Schema COMPARISON; the rows of a metric are adjacent, its base kernel first. The relative
+        deviation of a zero mean is printed as -1%, as the tool does; null leaves its place empty.
 
     Returns
     -------
@@ -112,11 +111,11 @@ def lkp(comparison: pl.DataFrame) -> str:
     Raises
     ------
     InputError
-        If a metric does not have exactly two kernels, the same for all.
+        A metric does not have exactly two kernels, the same for all.
     """
     metrics = _by_metric(comparison)
     if any(len(cells) != 2 for cells in metrics):
-        raise InputError("lkp's layout compares two kernels: choose a base and one other")
+        raise InputError("lkp's layout compares two kernels: choose a base and another one")
     lines = (
         [f"{metrics[0][0]['kernel']:<16} {metrics[0][1]['kernel']}\n{_LKP_HEAD}"] if metrics else []
     )
@@ -131,14 +130,14 @@ def lkp(comparison: pl.DataFrame) -> str:
 
 
 def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
-    """Give results the rows, digits and order of a printed table, to lay them out alike.
+    """Return results with the rows, digits and order of a printed table, for the same layout.
 
     Parameters
     ----------
     results : polars.DataFrame
         Schema RESULTS, one patch; metrics and kernels as printed.
     cells : polars.DataFrame
-        Schema PUBLISHED: the table's cells. Metrics and kernels without a result are left out.
+        Schema PUBLISHED: cells of the table. Metrics and kernels without a result are left out.
 
     Returns
     -------
@@ -149,7 +148,7 @@ def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     Raises
     ------
     InputError
-        If a table does not have its schema, or the two share no metric.
+        A table does not have its schema, or the two share no metric.
     """
     RESULTS.check(results)
     PUBLISHED.check(cells)
@@ -181,7 +180,7 @@ def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     )
     if rows.is_empty():
         raise InputError(
-            "no metric that both the results and the printed table have: give those of one patch"
+            "results and printed table have no metric in common: give those of one patch"
         )
     return COMPARISON.check(rows)
 

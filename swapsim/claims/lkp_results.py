@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Results of lkp-tests: the figures of each run, by commit.
 
-Source: lkp-tests, lib/result.rb (where a result lies: ``.../COMMIT/RUN``) and lib/matrix.rb (what
-it holds: ``stats.json`` of a run, with a figure for each metric, and beside the runs a
-``matrix.json`` with a list for each, a place a run, ``stats_source`` among them), as of 2025.
+Source: lkp-tests, lib/result.rb (the folder of a result: ``.../COMMIT/RUN``) and lib/matrix.rb
+(``stats.json`` of a run has a figure for each metric; ``matrix.json`` next to the runs has a list
+for each metric, with an element per run, and the list ``stats_source``), as of 2025.
 """
 
 import gzip
@@ -17,37 +17,33 @@ from swapsim import io
 from swapsim.errors import InputError
 
 TESTS: Final = ("vm-scalability", "pmbench")
-"""Known by a metric that begins so."""
+"""Tests, each known by the beginning of its metrics' names."""
 
 _OF_RUN: Final = ("stats.json", "stats.json.gz")
 _OF_COMMIT: Final = ("matrix.json", "matrix.json.gz")
 _SOURCE: Final = "stats_source"
 _RUN: Final = re.compile(r"\d{1,18}")
-"""A run's folder: a number that 64 bits hold."""
+"""Name of a run's folder: a number of 64 bits."""
 
 Row = tuple[str, str, str, float, str, int]
-"""As YOUR_RUNS has it."""
+"""A row of YOUR_RUNS."""
 
 
 def rows(folder: Path) -> list[Row]:
-    """Return what each run of each commit measured; no rows if the folder holds no such results.
+    """Return the figures of each run of each commit, empty if the folder has no such results.
 
-    A run is told by its stats.json; a commit without any by the columns of its matrix.json.
-
-    Raises
-    ------
-    InputError
-        A file is no JSON object, or a figure in it no number.
+    They are from stats.json of each run; for a commit without such a file, from the columns of its
+    matrix.json.
     """
     found: list[Row] = []
-    told: set[Path] = set()
+    complete: set[Path] = set()
     for path in _files(folder, _OF_RUN):
         commit = path.parent.parent
-        told.add(commit)
+        complete.add(commit)
         stats = {name: value for name, value in _read(path).items() if name != _SOURCE}
         found += _of_run(commit.name, stats, _number(path.parent.name, len(found)), path)
     for path in _files(folder, _OF_COMMIT):
-        if path.parent in told:
+        if path.parent in complete:
             continue
         for run, stats in enumerate(_columns(_read(path), path), start=1):
             found += _of_run(path.parent.name, stats, run, path)
@@ -60,7 +56,7 @@ def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 def _read(path: Path) -> dict[str, Any]:
     data = io.read_bytes(path)
-    with io.translate_errors(path, "is no JSON", "mend it, or take it out", quote=True):
+    with io.translate_errors(path, "is no JSON", "fix or remove it", quote=True):
         text = gzip.decompress(data) if path.suffix == ".gz" else data
         found = json.loads(text, parse_int=float)
     if not isinstance(found, dict):
@@ -69,7 +65,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _columns(matrix: Mapping[str, Any], path: Path) -> Iterator[dict[str, Any]]:
-    """Give the runs of a matrix; one of a single run has samples, and no ``stats_source``."""
+    """Yield the runs of a matrix; that of a single run has samples and no ``stats_source``."""
     sources = matrix.get(_SOURCE)
     if not isinstance(sources, list):
         return

@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Results of mmtests: what each iteration of parallelio and usemem logged, by the run's name.
+"""Results of mmtests: parallelio and usemem by iteration, and what /proc/vmstat counted meanwhile.
 
-Source: mmtests, bin/extract-mmtests.pl (``NAME/BENCHMARK``, later with ``iter-N`` between them and
-``logs`` or ``noprofile`` below), and in bin/lib/MMTests ExtractParallelio.pm (its logs, and the
-names of its rows), ExtractUsemem.pm and Extract.pm (files ``usemem-CLIENTS-N`` with what
-``time`` prints, packed or not), as of 2013 and of 2024.
+Source: mmtests as of 2013 and of 2024. bin/extract-mmtests.pl: ``NAME/BENCHMARK``, later with
+``iter-N`` between them and ``logs`` or ``noprofile`` below. bin/lib/MMTests: ExtractParallelio.pm
+(its logs, and the names of its rows), ExtractUsemem.pm and Extract.pm (files ``usemem-CLIENTS-N``
+with the output of ``time``, compressed or not), and MonitorMmtestsvmstat.pm at 0215808: which lines
+of ``tests-timestamp-NAME`` hold /proc/vmstat before and after a test, and how each row of the table
+is computed. Rows without a claim are left out, and so are those of zones, which kernels since 4.8
+do not count.
 """
 
 import gzip
 import lzma
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from swapsim import io
-from swapsim.claims import mmtests_vmstat
 from swapsim.claims.lkp_results import Row
 from swapsim.errors import InputError
+
+_Figure = tuple[str, str, str, float, str]
 
 _STEPS: Final = "io-durations.log"
 _OPS: Final = re.compile(r"ops/sec: (\d+)")
@@ -28,13 +33,13 @@ _TIME: Final = re.compile(
 )
 _MIB: Final = 1 << 20
 _PACKED: Final = {".gz": gzip.decompress, ".xz": lzma.decompress}
-_VMSTAT: Final = {
+_PARALLELIO: Final = {
     "swaptotal": (("pswpin", 1), ("pswpout", 1)),
     "swapin": (("pswpin", 1),),
     "minorfaults": (("pgfault", 1), ("pgmajfault", -1)),
     "majorfaults": (("pgmajfault", 1),),
 }
-"""Rows of parallelio's table that are differences of /proc/vmstat, and of what."""
+"""Rows of parallelio's table that are differences of counters of /proc/vmstat."""
 
 _UNITS: Final = {
     "swaptotal": "pages",
@@ -43,15 +48,32 @@ _UNITS: Final = {
     "majorfaults": "faults",
 }
 
+_TIMESTAMPS: Final = ("tests-timestamp", "tests-timestamp-*")
+
+_SCANNED: Final = {"Kswapd": "pgscan_kswapd", "Direct": "pgscan_direct"}
+_RECLAIMED: Final = {"Kswapd": "pgsteal_kswapd", "Direct": "pgsteal_direct"}
+_NOT_SCANNED: Final = "pgscan_direct_throttle"
+"""Begins like the pages that direct reclaim scanned in a zone, but counts sleeps."""
+
+_SUMS: Final[Mapping[str, tuple[tuple[tuple[str, int], ...], str]]] = {
+    "Minor Faults": ((("pgfault", 1), ("pgmajfault", -1)), "faults"),
+    "Major Faults": ((("pgmajfault", 1),), "faults"),
+    "Swap Ins": ((("pswpin", 1),), "pages"),
+    "Swap Outs": ((("pswpout", 1),), "pages"),
+    "Page writes by reclaim": ((("nr_vmscan_write", 1),), "pages"),
+    "Page writes file": ((("nr_vmscan_write", 1), ("pswpout", -1)), "pages"),
+    "Page writes anon": ((("pswpout", 1),), "pages"),
+    "Page reclaim immediate": ((("nr_vmscan_immediate_reclaim", 1),), "pages"),
+    "Sector Reads": ((("pgpgin", 1),), "sectors"),
+    "Sector Writes": ((("pgpgout", 1),), "sectors"),
+    "Slabs scanned": ((("slabs_scanned", 1),), "objects"),
+    "Direct inode steals": ((("pginodesteal", 1),), "inodes"),
+    "Kswapd inode steals": ((("kswapd_inodesteal", 1),), "inodes"),
+}
+
 
 def rows(folder: Path) -> list[Row]:
-    """Return what each iteration measured; no rows if the folder holds no such results.
-
-    Raises
-    ------
-    InputError
-        A log cannot be read, or a line in it.
-    """
+    """Return the figures of each iteration, empty if the folder has no such results."""
     numbers: Counter[tuple[str, str, str]] = Counter()
     found: list[Row] = []
     figures = (*_parallelio(folder), *_usemem(folder), *_counted(folder))
@@ -59,9 +81,6 @@ def rows(folder: Path) -> list[Row]:
         numbers[kernel, test, metric] += 1
         found.append((kernel, test, metric, value, unit, numbers[kernel, test, metric]))
     return found
-
-
-_Figure = tuple[str, str, str, float, str]
 
 
 def _parallelio(folder: Path) -> Iterator[_Figure]:
@@ -74,11 +93,11 @@ def _parallelio(folder: Path) -> Iterator[_Figure]:
         for ops in sorted(logs.glob("memcachetest-*-*")):
             step = _step_of(ops, sizes)
             for log in _logs(ops, "mmtests.log"):
-                told = _OPS.findall(_text(log))
-                if not told:
-                    raise InputError("has no line with 'ops/sec: N': take it out", path=log)
+                rates = _OPS.findall(_text(log))
+                if not rates:
+                    raise InputError("has no line with 'ops/sec: N': remove it", path=log)
                 metric = f"memcachetest-{sizes[step]}"
-                yield kernel, "parallelio", metric, float(told[-1]), "operations/s"
+                yield kernel, "parallelio", metric, float(rates[-1]), "operations/s"
         for vmstat in _logs(logs, "vmstat-memcachetest-*.log"):
             step = _step_of(vmstat.with_name(vmstat.name.removeprefix("vmstat-")), sizes)
             for name, figure in _differences(vmstat):
@@ -86,7 +105,7 @@ def _parallelio(folder: Path) -> Iterator[_Figure]:
 
 
 def _steps(path: Path) -> Iterator[tuple[int, int, float]]:
-    """Give step, bytes and seconds of each line of io-durations.log."""
+    """Yield step, bytes and seconds of each line of io-durations.log."""
     for number, line in enumerate(_text(path).splitlines(), start=1):
         try:
             step, size, _, seconds = line.split()[:4]
@@ -99,15 +118,15 @@ def _steps(path: Path) -> Iterator[tuple[int, int, float]]:
 
 def _step_of(path: Path, sizes: dict[int, str]) -> int:
     """Return the step of memcachetest-STEP-ITERATION."""
-    told = path.name.split("-")[1]
+    found = path.name.split("-")[1]
     for step in sizes:
-        if told == str(step):
+        if found == str(step):
             return step
-    raise InputError(f"step {told!r} has no line in {_STEPS}: add it", path=path)
+    raise InputError(f"step {found!r} has no line in {_STEPS}: add it", path=path)
 
 
 def _differences(path: Path) -> Iterator[tuple[str, float]]:
-    """Give differences of /proc/vmstat, which is there twice: below ``start:``, below ``end:``."""
+    """Yield the differences of /proc/vmstat between ``start:`` and ``end:``."""
     sums: Counter[str] = Counter()
     sign = 0
     for number, line in enumerate(_text(path).splitlines(), start=1):
@@ -116,15 +135,15 @@ def _differences(path: Path) -> Iterator[tuple[str, float]]:
             continue
         key, _, value = line.partition(" ")
         if sign and value.strip():
-            sums[key] += sign * mmtests_vmstat.count(value, path, number)
-    for name, parts in _VMSTAT.items():
+            sums[key] += sign * _count(value, path, number)
+    for name, parts in _PARALLELIO.items():
         yield name, float(sum(sign * sums[key] for key, sign in parts))
 
 
 def _counted(folder: Path) -> Iterator[_Figure]:
-    """Give what the kernel counted during parallelio: patch C's mail prints it, of that test."""
-    for path in sorted({path for name in mmtests_vmstat.FILES for path in folder.rglob(name)}):
-        for name, figure, unit in mmtests_vmstat.figures(path, "parallelio"):
+    """Yield the counters of parallelio, the test of which patch C's mail prints them."""
+    for path in sorted({path for name in _TIMESTAMPS for path in folder.rglob(name)}):
+        for name, figure, unit in _vmstat(path, "parallelio"):
             yield _name(folder, path), "parallelio", name, figure, unit
 
 
@@ -151,12 +170,68 @@ def _logs(folder: Path, pattern: str) -> list[Path]:
 
 def _text(path: Path) -> str:
     data = io.read_bytes(path)
-    with io.translate_errors(
-        path, "cannot be read as a log", "mend it, or take it out", quote=True
-    ):
+    with io.translate_errors(path, "cannot be read as a log", "fix or remove it", quote=True):
         return _PACKED.get(path.suffix, bytes)(data).decode()
 
 
 def _name(folder: Path, path: Path) -> str:
-    """Return the run's name, which is the first folder below the one that was given."""
+    """Return the run's name, which is the first folder below the given one."""
     return path.relative_to(folder).parts[0]
+
+
+def _vmstat(path: Path, test: str) -> Iterator[tuple[str, float, str]]:
+    """Yield the rows of mmtests' table for a test, from a run's file ``tests-timestamp``."""
+    before, after, seconds = _states(path, test)
+    if not (before and after):
+        return
+    counts = {key: after[key] - before.get(key, 0) for key in after}
+    for name, (parts, unit) in _SUMS.items():
+        if all(key in counts for key, _ in parts):
+            yield name, float(sum(sign * counts[key] for key, sign in parts)), unit
+    for who in _SCANNED:
+        scanned, reclaimed = (_sum(counts, prefix[who]) for prefix in (_SCANNED, _RECLAIMED))
+        yield f"{who} pages scanned", scanned, "pages"
+        yield f"{who} pages reclaimed", reclaimed, "pages"
+        yield f"{who} efficiency", 100 * reclaimed / scanned if scanned else 100.0, "%"
+        if seconds:
+            yield f"{who} velocity", scanned / seconds, "pages/s"
+
+
+def _sum(counts: Mapping[str, int], prefix: str) -> float:
+    """Add the counters of a name; up to 4.7 there is one for each zone."""
+    found = (key for key in counts if key.startswith(prefix) and key != _NOT_SCANNED)
+    return float(sum(counts[key] for key in found))
+
+
+def _states(path: Path, test: str) -> tuple[dict[str, int], dict[str, int], float]:
+    """Return the counts before and after a test, and the seconds between them."""
+    states: dict[str, dict[str, int]] = {"start": {}, "end": {}}
+    reading, inside, seconds = "", False, 0.0
+    for number, line in enumerate(io.read_text(path).splitlines(), start=1):
+        words = line.split()
+        if words[1:2] == ["::"] or words[2:3] == ["::"]:
+            inside = (inside or line.startswith(f"test begin :: {test}")) and not line.startswith(
+                f"test end :: {test}"
+            )
+            is_vmstat = words[0] == "file" and words[-1] == "/proc/vmstat"
+            reading = words[1] if inside and is_vmstat else ""
+            if line.startswith(f"time :: {test}"):
+                seconds = _seconds(words[7:8], path, number)
+        elif reading in states and len(words) == 2:
+            states[reading][words[0]] = _count(words[1], path, number)
+    return states["start"], states["end"], seconds
+
+
+def _count(text: str, path: Path, line: int) -> int:
+    """Return a kernel's counter of 64 bits."""
+    with suppress(ValueError):
+        if abs(counted := int(text)) < 1 << 64:
+            return counted
+    raise InputError(f"{text[:40]!r} is no count: fix it", path=path, line=line)
+
+
+def _seconds(words: list[str], path: Path, line: int) -> float:
+    try:
+        return float(words[0])
+    except (IndexError, ValueError):
+        raise InputError("no number where one is needed: fix it", path=path, line=line) from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the mails print: their tables, their claims, and how far a result may lie from them."""
+"""What the mails print: their tables, their claims, the tolerances, and a card for each patch."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -8,20 +8,28 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.tables import CLAIMS, MAILS, PUBLISHED, SIMULATION_TOLERANCES, TOLERANCES
+from swapsim import io
+from swapsim.claims.tables import (
+    CARDS,
+    CLAIMS,
+    MAILS,
+    PUBLISHED,
+    SIMULATION_TOLERANCES,
+    TOLERANCES,
+)
 from swapsim.errors import InputError
-from swapsim.frames.files import finite, read_csv
-from swapsim.io.paths import data_root
+from swapsim.frames.csv_file import finite, read_csv
+from swapsim.frames.table import Table
+from swapsim.io.paths import data_root, patches_root
 
 _PUBLISHED_MAY_LACK: Final = ("stddev_percent", "change_percent_printed", "change_percent")
-
 _CLAIMS_MAY_LACK: Final = ("base", "value", "change", "error")
-
-_WORLD_MAY_LACK: Final = ("nothing", "points", "collapse")
+_SIMULATION_MAY_LACK: Final = ("nothing", "points", "collapse")
+_FENCE: Final = "+++\n"
 
 
 def published_tables(root: Path | None = None) -> pl.DataFrame:
-    """Read every printed cell of the four patches' mails.
+    """Read all printed cells of the four patches' mails.
 
     Parameters
     ----------
@@ -38,7 +46,7 @@ def published_tables(root: Path | None = None) -> pl.DataFrame:
     InputError
         Naming file, line and field of the first row that does not fit: an unknown column, a wrong
         type, an empty field that must not be, a locator that is not ``table | metric | kernel``,
-        a value or a percentage that is not what was printed, or a cell given twice.
+        a value or a percentage that differs from what was printed, or a cell given twice.
     """
     folder = _folder(root)
     paths = sorted(folder.glob("[0-9][0-9]-*.csv"))
@@ -48,12 +56,12 @@ def published_tables(root: Path | None = None) -> pl.DataFrame:
 
 
 def published_claims(root: Path | None = None) -> pl.DataFrame:
-    """Read every published claim, each against its own base.
+    """Read all published claims, each against its own base.
 
     A claim of a table is one of its rows: the patched column against the column that the patch
-    was applied to (for the stall decisions that is mmotm, not vanilla). A claim in prose keeps the
+    was applied to (for the stall decisions that is mmotm, not vanilla). A claim in prose has the
     base that its sentence compares with; without a figure its value and change are null and its
-    metric says the direction after a colon (falls, rises, stays).
+    metric states the direction after a colon (falls, rises, stays).
 
     Parameters
     ----------
@@ -70,89 +78,97 @@ def published_claims(root: Path | None = None) -> pl.DataFrame:
     InputError
         Naming file, line and field of the first row that does not fit.
     """
-    path = _folder(root) / "claims.csv"
-    frame = read_csv(path, CLAIMS, _CLAIMS_MAY_LACK)
-    _refuse_twins(frame, ["claim"], path, "claim")
-    return frame
+    return _read(root, "claims.csv", CLAIMS, ["claim"], _CLAIMS_MAY_LACK)
 
 
 def mails(root: Path | None = None) -> pl.DataFrame:
-    """Read which mails the figures are from, and whether their texts were at hand.
+    """Read which mails the figures are from, and whether their texts were available.
 
-    Parameters
-    ----------
-    root : Path, optional
-        The folder of mails.csv; default: data/published.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema MAILS, one row per mail, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        Naming file, line and field of the first row that does not fit.
+    Parameters, errors and order are those of `published_claims`, of the file mails.csv; schema
+    MAILS, one row per mail.
     """
-    path = _folder(root) / "mails.csv"
-    frame = read_csv(path, MAILS)
-    _refuse_twins(frame, ["mail"], path, "mail")
-    return frame
+    return _read(root, "mails.csv", MAILS, ["mail"])
 
 
 def tolerances(root: Path | None = None) -> pl.DataFrame:
     """Read how far a result may lie from each claim; stored before a result is judged.
 
-    Parameters
-    ----------
-    root : Path, optional
-        The folder of tolerances.csv; default: data/published.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema TOLERANCES, one row per claim that can be judged.
-
-    Raises
-    ------
-    InputError
-        Naming file, line and field of the first row that does not fit.
+    Parameters, errors and order are those of `published_claims`, of the file tolerances.csv;
+    schema TOLERANCES, one row per claim that can be judged.
     """
-    path = _folder(root) / "tolerances.csv"
-    frame = read_csv(path, TOLERANCES)
-    _refuse_twins(frame, ["claim"], path, "claim")
-    _refuse_below_zero(frame, ["tolerance"], path)
-    return frame
+    return _read(root, "tolerances.csv", TOLERANCES, ["claim"], not_below_zero=["tolerance"])
 
 
 def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
-    """Read what judges each row of patch 03's tables in its world; stored before it is judged.
+    """Read how the rows of patch 03's tables are judged in the reclaim simulator.
+
+    Parameters and errors are those of `published_claims`, of the file simulation-tolerances.csv;
+    schema SIMULATION_TOLERANCES, one row per row of the tables, in their order, and one for the
+    quotient of two rows, whose ``metric`` contains a colon.
+    """
+    return _read(
+        root,
+        "simulation-tolerances.csv",
+        SIMULATION_TOLERANCES,
+        ["table", "metric"],
+        _SIMULATION_MAY_LACK,
+        not_below_zero=_SIMULATION_MAY_LACK,
+    )
+
+
+def patch_cards(root: Path | None = None) -> pl.DataFrame:
+    """Read the card of each patch: TOML between lines of +++, then markdown.
 
     Parameters
     ----------
     root : Path, optional
-        The folder of simulation-tolerances.csv; default: data/published.
+        The folder of the NN-slug folders; default: patches.
 
     Returns
     -------
     polars.DataFrame
-        Schema SIMULATION_TOLERANCES, one row per row of the tables, in their order, and one for the
-        quotient of two rows, whose ``metric`` holds a colon.
+        Schema CARDS, one row per card, by number.
 
     Raises
     ------
     InputError
-        Naming file, line and field of the first row that does not fit.
+        Naming the card and the field that is missing, unknown or of another type.
     """
-    path = _folder(root) / "simulation-tolerances.csv"
-    frame = read_csv(path, SIMULATION_TOLERANCES, _WORLD_MAY_LACK)
-    _refuse_twins(frame, ["table", "metric"], path, "metric")
-    _refuse_below_zero(frame, _WORLD_MAY_LACK, path)
-    return frame
+    folder = patches_root() if root is None else root
+    paths = sorted(folder.glob("[0-9][0-9]-*/card.md"))
+    if not paths:
+        raise InputError("no card here: NN-slug/card.md is needed", path=folder)
+    cards = pl.DataFrame([_read_card(path) for path in paths], schema=CARDS.schema, orient="row")
+    return CARDS.check(cards)
+
+
+@cache
+def published_of(patch: str) -> tuple[pl.DataFrame, ...]:
+    """Return the rows of PUBLISHED, CLAIMS and TOLERANCES of one patch."""
+    own = published_claims().filter(patch=patch)
+    allowed = tolerances().join(own, on="claim", how="semi", maintain_order="left")
+    return published_tables().filter(patch=patch), own, allowed
 
 
 def _folder(root: Path | None) -> Path:
     return data_root() / "published" if root is None else root
+
+
+def _read(
+    root: Path | None,
+    name: str,
+    table: Table,
+    key: Sequence[str],
+    may_lack: Sequence[str] = (),
+    *,
+    not_below_zero: Sequence[str] = (),
+) -> pl.DataFrame:
+    """Read a file of data/published, whose rows have a unique key."""
+    path = _folder(root) / name
+    frame = read_csv(path, table, may_lack)
+    _refuse_twins(frame, key, path, key[-1])
+    _refuse_below_zero(frame, not_below_zero, path)
+    return frame
 
 
 def _read_cells(path: Path) -> pl.DataFrame:
@@ -171,7 +187,7 @@ def _read_cells(path: Path) -> pl.DataFrame:
 
 
 def _misfit(row: Mapping[str, object], patch: str) -> str | None:
-    """Return the first field of a cell that its own row contradicts."""
+    """Return the first field of a cell that contradicts the rest of its row."""
     printed = str(row["printed"]).removeprefix("~").removesuffix("%")
     whole, _, fraction = printed.partition(".")
     if row["patch"] != patch:
@@ -190,11 +206,12 @@ def _misfit(row: Mapping[str, object], patch: str) -> str | None:
     return None
 
 
-def _refuse_twins(frame: pl.DataFrame, key: list[str], path: Path, field: str) -> None:
+def _refuse_twins(frame: pl.DataFrame, key: Sequence[str], path: Path, field: str) -> None:
+    """Refuse two rows with the same key."""
     twins = frame.select(pl.struct(key).is_first_distinct().not_()).to_series().arg_true()
     if len(twins):
         raise InputError(
-            f"{frame[field][twins[0]]!r} is given twice: rows are added, each once",
+            f"{frame[field][twins[0]]!r} is given twice: give each row once",
             path=path,
             line=twins[0] + 2,
             field=field,
@@ -202,6 +219,7 @@ def _refuse_twins(frame: pl.DataFrame, key: list[str], path: Path, field: str) -
 
 
 def _refuse_below_zero(frame: pl.DataFrame, fields: Sequence[str], path: Path) -> None:
+    """Refuse a negative value."""
     for line, row in enumerate(frame.iter_rows(named=True), start=2):
         for field in fields:
             if row[field] is not None and row[field] < 0:
@@ -210,9 +228,24 @@ def _refuse_below_zero(frame: pl.DataFrame, fields: Sequence[str], path: Path) -
                 )
 
 
-@cache
-def published_of(patch: str) -> tuple[pl.DataFrame, ...]:
-    """Return what data/published holds of one patch: PUBLISHED, CLAIMS and TOLERANCES."""
-    own = published_claims().filter(patch=patch)
-    allowed = tolerances().join(own, on="claim", how="semi", maintain_order="left")
-    return published_tables().filter(patch=patch), own, allowed
+def _read_card(path: Path) -> list[object]:
+    text = io.read_text(path)
+    before, fence, rest = text.partition(_FENCE)
+    front, closing, body = rest.partition("\n" + _FENCE)
+    if before or not fence or not closing:
+        raise InputError("a card starts with TOML between two lines of +++", path=path, line=1)
+    fields = io.parse_toml(front, path, "its front matter is no TOML")
+    fields |= {"patch": path.parent.name, "body": body.strip()}
+    for column, dtype in CARDS.schema.items():
+        value = fields.get(column)
+        fits = (
+            isinstance(value, list) and all(isinstance(item, str) for item in value)
+            if isinstance(dtype, pl.List)
+            else isinstance(value, str) and value != ""
+        )
+        if not fits:
+            raise InputError(f"{value!r} is no {dtype}", path=path, field=column)
+    extra = sorted(fields.keys() - CARDS.schema.keys())
+    if extra:
+        raise InputError("no such field in a card: drop it", path=path, field=extra[0])
+    return [fields[column] for column in CARDS.schema]

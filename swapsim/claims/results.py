@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""RESULTS, the long form in which what was simulated stands beside what was measured."""
+"""RESULTS, the long form of simulated and measured figures; the experiments of data/measured."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from swapsim.claims.tables import RESULTS
+from swapsim.claims.tables import RESULTS, SLOTS_IN_USE
+from swapsim.errors import InputError
+from swapsim.frames.parquet_file import read_table
+from swapsim.io import paths, read_toml
 
 Row = tuple[str, float, str]
 """A metric, its value and its unit."""
 
 
 def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int]) -> pl.DataFrame:
-    """Give each row the labels of the run that it comes from.
+    """Return rows in the form RESULTS, each with the labels of its run.
 
     Parameters
     ----------
     rows : polars.DataFrame or sequence of Row
-        A frame may have more columns of RESULTS than a row's three.
+        A frame may have further columns of RESULTS.
     labels : mapping of str to str or int
-        Of all rows: what they lack. The source is simulated where nothing says another.
+        Values of the columns that the rows lack. The default source is "simulated".
 
     Returns
     -------
@@ -29,7 +34,7 @@ def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int])
     Raises
     ------
     InputError
-        A column of RESULTS is in neither.
+        A column of RESULTS is missing.
     """
     if not isinstance(rows, pl.DataFrame):
         columns = {name: RESULTS.schema[name] for name in ("metric", "value", "unit")}
@@ -42,3 +47,64 @@ def results(rows: pl.DataFrame | Sequence[Row], labels: Mapping[str, str | int])
         pl.col(name).cast(RESULTS.schema[name]) for name in RESULTS.schema if name in frame.columns
     ]
     return RESULTS.check(frame.select(typed))
+
+
+def measured_results(experiment: str) -> pl.DataFrame:
+    """Read one experiment of data/measured.
+
+    Parameters
+    ----------
+    experiment : str
+        Name of its folder.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS, source measured; seed is the number of the round.
+
+    Raises
+    ------
+    InputError
+        There is no such experiment, or its table has another schema.
+    """
+    table = _folder(experiment) / "results.parquet"
+    return read_table(table, RESULTS)
+
+
+def measured_slots(experiment: str) -> pl.DataFrame:
+    """Read the sets of slots for which an experiment counted tree nodes.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SLOTS_IN_USE.
+
+    Raises
+    ------
+    InputError
+        There is no such experiment, it has no such table, or the table has another schema.
+    """
+    table = _folder(experiment) / "slots_in_use.parquet"
+    if not table.exists():
+        raise InputError("it counted no tree nodes: choose one that did", field=experiment)
+    return read_table(table, SLOTS_IN_USE)
+
+
+def measured_provenance(experiment: str) -> dict[str, Any]:
+    """Return the provenance of an experiment: kernel, switches, config, command, date.
+
+    Raises
+    ------
+    InputError
+        There is no such experiment.
+    """
+    return read_toml(_folder(experiment) / "measured.toml")
+
+
+def _folder(experiment: str) -> Path:
+    known = paths.shipped_measurements()
+    if experiment not in known:
+        raise InputError(
+            f"no such experiment; there are: {', '.join(known) or 'none yet'}", field=experiment
+        )
+    return known[experiment]

@@ -161,7 +161,7 @@ CARDS: Final = Table(
     Column("author", pl.String, "author of the patch"),
     Column("date", pl.String, "date of the mail"),
     Column("message_id", pl.String, "message ID of the mail"),
-    Column("fate", pl.String, "whether and when the patch was merged"),
+    Column("outcome", pl.String, "whether and when the patch was merged"),
     Column("before", pl.String, "kernel without the patch"),
     Column("after", pl.String, "kernel with the patch"),
     Column("claims", pl.List(pl.String), "names of the patch's claims"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a reader measured himself: a table in CSV, or the result folder of lkp-tests or mmtests."""
+"""A user's own measurements: a CSV file, or a result folder of lkp-tests or mmtests."""
 
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,7 @@ from swapsim.frames.table import BY_ROW, Column, Table
 
 BASE: Final = "base"
 PATCHED: Final = "patched"
-"""What the two kernels are called where a reader has no names for them."""
+"""Default names of the two kernels."""
 
 _BOTH_SIDES: Final = Table(
     "measurements",
@@ -26,18 +26,22 @@ _BOTH_SIDES: Final = Table(
     Column("unit", pl.String, "unit of both figures"),
 )
 _MAY_LACK: Final = ("test", "unit")
+_TWO_METRICS: Final = (
+    f"{{metric!r}} is given twice: give several runs with the columns {', '.join(YOUR_RUNS.schema)}"
+)
+_TWO_RUNS: Final = "run {run} of {metric!r} is given twice: number the runs of a kernel 1, 2, 3"
 
 
 def your_runs(path: Path | str) -> pl.DataFrame:
-    """Read a reader's measurements.
+    """Read a user's measurements.
 
     Parameters
     ----------
     path : Path or str
         A CSV file with the columns ``kernel, test, metric, value, unit, run``, a line a run, or
         with ``metric, base, patched, unit``, a line a metric; or a folder with results of lkp-tests
-        or of mmtests, for two kernels or more. A metric is called as its tool calls it, as
-        a mail does, or by the name of a claim.
+        or of mmtests, for two kernels or more. A metric has the name that its tool or a mail gives
+        it, or that of a claim.
 
     Returns
     -------
@@ -47,8 +51,8 @@ def your_runs(path: Path | str) -> pl.DataFrame:
     Raises
     ------
     InputError
-        There is no such file or folder, nothing that is known in it, or naming file, line and field
-        of the first thing that does not fit.
+        There is no such file or folder, or no known result in it; or naming file, line and field of
+        the first row that does not fit.
     """
     path = Path(path)
     if path.is_dir():
@@ -57,7 +61,9 @@ def your_runs(path: Path | str) -> pl.DataFrame:
         raise InputError("no such file or folder: give a CSV file, or a result folder", path=path)
     head = io.read_text(path).partition("\n")[0].strip().replace('"', "")
     if head == ",".join(_BOTH_SIDES.schema):
-        return _long(_named_once(read_csv(path, _BOTH_SIDES, _MAY_LACK), path))
+        return _long(
+            _each_once(read_csv(path, _BOTH_SIDES, _MAY_LACK), ["metric"], path, _TWO_METRICS)
+        )
     if head != ",".join(YOUR_RUNS.schema):
         raise InputError(
             f"its columns must be {', '.join(YOUR_RUNS.names())}, "
@@ -66,11 +72,12 @@ def your_runs(path: Path | str) -> pl.DataFrame:
             line=1,
         )
     frame = read_csv(path, YOUR_RUNS, _MAY_LACK)
-    return _each_once(frame.with_columns(pl.col(_MAY_LACK).fill_null("")), path)
+    frame = frame.with_columns(pl.col(_MAY_LACK).fill_null(""))
+    return _each_once(frame, ["kernel", "test", "metric", "run"], path, _TWO_RUNS)
 
 
 def _folder(folder: Path) -> pl.DataFrame:
-    """Read a folder by whichever tool wrote it."""
+    """Read the results of the tool that wrote a folder."""
     for tool in (lkp_results, mmtests_results):
         rows = tool.rows(folder)
         if rows:
@@ -80,8 +87,8 @@ def _folder(folder: Path) -> pl.DataFrame:
                 frame = pl.DataFrame(rows, schema=YOUR_RUNS.schema, orient="row")
             return _all_finite(YOUR_RUNS.check(frame), folder)
     raise InputError(
-        "holds no results that are known: of lkp-tests (stats.json or matrix.json of a run) or of "
-        "mmtests (logs of parallelio or usemem, tests-timestamp)",
+        "holds no known results: neither of lkp-tests (stats.json or matrix.json of a run) nor "
+        "of mmtests (logs of parallelio or usemem, tests-timestamp)",
         path=folder,
     )
 
@@ -93,27 +100,15 @@ def _all_finite(frame: pl.DataFrame, folder: Path) -> pl.DataFrame:
         .iter_rows()
     ):
         raise InputError(
-            f"{value} with kernel {kernel!r} is no figure: mend it, or take it out",
+            f"{value} with kernel {kernel!r} is no figure: fix or remove it",
             path=folder,
             field=metric,
         )
     return frame
 
 
-def _named_once(sides: pl.DataFrame, path: Path) -> pl.DataFrame:
-    twins = sides["metric"].is_first_distinct().not_().arg_true()
-    if len(twins):
-        raise InputError(
-            f"{sides['metric'][twins[0]]!r} is given twice: several runs are given with the "
-            f"columns {', '.join(YOUR_RUNS.schema)}",
-            path=path,
-            line=twins[0] + 2,
-            field="metric",
-        )
-    return sides
-
-
 def _long(sides: pl.DataFrame) -> pl.DataFrame:
+    """Return a line a metric as a line a run."""
     frames = [
         sides.select(
             kernel=pl.lit(kernel),
@@ -128,15 +123,10 @@ def _long(sides: pl.DataFrame) -> pl.DataFrame:
     return YOUR_RUNS.check(pl.concat(frames))
 
 
-def _each_once(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
-    key = ["kernel", "test", "metric", "run"]
+def _each_once(frame: pl.DataFrame, key: list[str], path: Path, problem: str) -> pl.DataFrame:
+    """Return a frame whose rows have a unique key."""
     twins = frame.select(pl.struct(key).is_first_distinct().not_()).to_series().arg_true()
     if len(twins):
-        raise InputError(
-            f"run {frame['run'][twins[0]]} of {frame['metric'][twins[0]]!r} is given twice: number "
-            "the runs of a kernel 1, 2, 3",
-            path=path,
-            line=twins[0] + 2,
-            field="run",
-        )
+        row = frame.row(twins[0], named=True)
+        raise InputError(problem.format(**row), path=path, line=twins[0] + 2, field=key[-1])
     return frame

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command line: one function a command, each a few lines over a public verb.
+"""The command line: a function for each command, of a few lines over a public function.
 
-Exit 0 done, 1 a comparison that did not hold, 2 bad input or usage; an error is
-one line on stderr.
+Exit status: 0 success, 1 a comparison that does not hold, 2 bad input or usage. An error is one
+line on stderr.
 """
 
 import io
@@ -14,14 +14,12 @@ import click
 
 from swapsim import __version__, interrupt
 from swapsim.cli.compare import compare
-from swapsim.cli.export import export
 from swapsim.cli.laboratory import bench, notebooks, report, simulate
 from swapsim.cli.layout import printable
 from swapsim.cli.rank import rank
-from swapsim.cli.replay import replay
-from swapsim.cli.trace import import_, info, probes
+from swapsim.cli.replay import replay, verify
+from swapsim.cli.trace import export, import_, info, probes
 from swapsim.cli.verbs import Verbs
-from swapsim.cli.verify import verify
 from swapsim.errors import SwapsimError
 
 __all__ = ["cli", "main"]
@@ -54,19 +52,19 @@ for _command in (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code."""
-    asked = list(sys.argv[1:] if arguments is None else arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
     code: int | None
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A path may hold what stdout cannot write.
+        # A path may contain characters that stdout cannot encode.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        # Not by cli.main: to Ctrl-C it says an empty line before us.
-        with cli.make_context("swapsim", asked) as context:
+        # Not cli.main, which prints an empty line on Ctrl-C.
+        with cli.make_context("swapsim", given) as context:
             code = cli.invoke(context)
     except click.exceptions.Exit as after_help:
         return after_help.exit_code
-    except click.exceptions.NoArgsIsHelpError as nothing_asked:
-        click.echo(nothing_asked.format_message())
+    except click.exceptions.NoArgsIsHelpError as no_command:
+        click.echo(no_command.format_message())
         return 2
     except KeyboardInterrupt:
         click.echo(interrupt.TEXT, err=True)
@@ -75,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(f"swapsim: {' '.join(usage.format_message().split())}", err=True)
         return 2
     except BrokenPipeError:
-        # The reader (head, less) went away: what it took is all it wanted.
+        # The other end of the pipe (head, less) is closed: that is no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except SwapsimError as error:

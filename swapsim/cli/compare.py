@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``swapsim compare``: your own measurements beside published, simulated and measured."""
+"""``swapsim compare``: a user's measurements next to published, simulated and measured."""
 
 import sys
 from pathlib import Path
 
 import click
 
-from swapsim.claims.tables import FOUR_COLUMNS, UNMATCHED
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verb
 
@@ -18,7 +17,7 @@ from swapsim.cli.verbs import Verb
 @click.option("--without-simulated", is_flag=True, help="Leave that column empty, run nothing.")
 @shows(only=("compared", "unmatched"))
 def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
-    """Set your own measurements beside what was published, simulated and measured.
+    """Compare your own measurements with what was published, simulated and measured.
 
     \b
     PATH is one of
@@ -27,10 +26,11 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
       a folder       of lkp-tests: COMMIT/RUN/stats.json, or COMMIT/matrix.json
                      of mmtests: NAME/.../parallelio or usemem, and tests-timestamp
 
-    A metric is called as its tool calls it (vm-scalability.throughput, vmstat.swap.so,
-    pmbench.throughput.aps, memcachetest-0M, syst-5), as a mail calls it, or by a claim's name
-    (A-throughput). What fits no claim is listed, too. Spread is one standard deviation.
+    A metric has the name that its tool gives it (vm-scalability.throughput, vmstat.swap.so,
+    pmbench.throughput.aps, memcachetest-0M, syst-5), that a mail gives it, or that of a claim
+    (A-throughput). Metrics that fit no claim are listed, too. Spread is one standard deviation.
     """  # noqa: D301 - click's mark: leave these lines as they are
+    from swapsim.claims.tables import FOUR_COLUMNS, UNMATCHED
     from swapsim.site import yours
 
     found = yours.compare(
@@ -49,7 +49,7 @@ def compare(path: Path, base: str | None, patched: str | None, without_simulated
                 title=f"changes from {found.base} to {found.patched}, in percent",
             ),
             Printed(
-                "unmatched", found.unmatched, UNMATCHED.by_name, title="what stands beside no claim"
+                "unmatched", found.unmatched, UNMATCHED.by_name, title="metrics that fit no claim"
             ),
         ]
     )

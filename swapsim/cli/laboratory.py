@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``swapsim report``, ``notebooks``, ``simulate`` and ``bench``: the laboratory as a whole."""
+"""``swapsim report``, ``notebooks``, ``simulate`` and ``bench``: the complete laboratory."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ def report(output: Path) -> None:
 @click.command(cls=Verb)
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 def notebooks(folder: Path) -> None:
-    """Lay the notebooks out in the new folder DIR, to be opened and changed there."""
+    """Copy the notebooks to the new folder DIR, to be opened and changed there."""
     from swapsim.site import notebooks as ours
 
     click.echo(f"open {ours.lay_out(folder)}")
@@ -32,9 +32,11 @@ def notebooks(folder: Path) -> None:
 
 @click.command(cls=Verb)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--check", is_flag=True, help="Say what is stale and run nothing; exit 1 if any is.")
+@click.option(
+    "--check", is_flag=True, help="List stale results and run nothing; exit 1 if there are any."
+)
 def simulate(names: Sequence[str], check: bool) -> int:
-    """Compute the results of data/simulated again, or only those of these NAMEs, and store them."""
+    """Compute and store the results of data/simulated, all or those of these NAMEs."""
     from swapsim.site import simulated
 
     if check:
@@ -45,14 +47,14 @@ def simulate(names: Sequence[str], check: bool) -> int:
             click.echo("all stored results are current")
         return 1 if stale else 0
     for name, changed in simulated.simulate(names, progress=sys.stderr.isatty()):
-        click.echo(f"{name}: {'written' if changed else 'as it was'}")
+        click.echo(f"{name}: {'written' if changed else 'unchanged'}")
     return 0
 
 
 @click.command(cls=Verb)
-@click.option("--only", multiple=True, metavar="NAME", help="Run only names that start so.")
+@click.option("--only", multiple=True, metavar="NAME", help="Run only names that begin so.")
 def bench(only: Sequence[str]) -> None:
-    """Run the benchmarks beside their peers; one JSON object a line."""
+    """Run the benchmarks and their peers; one JSON object a line."""
     from swapsim.site import bench as benchmarks
 
     for row in benchmarks.run(only):

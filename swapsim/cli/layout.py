@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How a table looks on a terminal: whole, numbers to the right, each column with its unit.
+"""The layout of a table on a terminal: complete, numbers to the right, columns with units.
 
-Figures have the digits that notebooks give them, in ASCII and without commas: what is printed may
-be read by a program.
+Figures have the same digits as in notebooks, in ASCII and without commas, so that a program can
+read them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,9 @@ _PLAIN: Final = str.maketrans({NOTHING: "-", DIGIT_WIDE: " ", POINT_WIDE: " "})
 
 
 def laid_out(frame: pl.DataFrame, units: Mapping[str, str]) -> str:
-    """Lay a table out in lines, a column of one value behind those that tell its rows apart.
+    """Return a table as lines of text; columns of one value come last.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-    units : mapping of str to str
-        Column -> its unit, which stands below its name; none where it is empty.
+    ``units`` maps a column to its unit, which is printed below its name unless it is empty.
     """
     names = told_first(frame)
     heads = [names] + [[units.get(name, "") for name in names]] * any(map(units.get, names))
@@ -36,14 +32,14 @@ def laid_out(frame: pl.DataFrame, units: Mapping[str, str]) -> str:
 
 
 def told_first(frame: pl.DataFrame) -> list[str]:
-    """Return the columns, those of one value behind those that tell the rows apart."""
+    """Return the columns, those of one value after those that distinguish the rows."""
     if frame.height < 2:
         return frame.columns
     return sorted(frame.columns, key=lambda name: frame[name].n_unique() == 1)
 
 
 def cells(column: pl.Series) -> list[str]:
-    """Write each value of a column; a dash stands for null."""
+    """Return each value of a column as text; null is a dash."""
     words = [word.translate(_PLAIN) for word in cells_of(column)]
     if column.dtype.is_numeric():
         return [word.replace(",", "") for word in words]
@@ -51,7 +47,7 @@ def cells(column: pl.Series) -> list[str]:
 
 
 def printable(text: str) -> str:
-    """Return a text in one line, without what a terminal obeys: a name may hold either."""
+    """Return a text on one line without control characters, which a name may contain."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 

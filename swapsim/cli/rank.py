@@ -2,16 +2,19 @@
 """``swapsim rank``: the policies of a user's file among the built-in ones."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import polars as pl
 
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verb
-from swapsim.slots import charts as slots_charts
-from swapsim.slots.tables import POLICY_RANKING
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _IN_WORDS = {
     "pages moved": "pages out and in that the machine moves a second",
@@ -33,7 +36,7 @@ def rank(file: Path, seeds: int) -> Found:
     """Rank the policies of a file among the built-in ones, by throughput and by counts.
 
     POLICY.py is Python and runs as you: each function that it decorates with @swapsim.policy is
-    ranked. A rank counts the policies that are surely better; where intervals overlap they are
+    ranked. A rank counts the policies that are surely better; policies whose intervals overlap are
     tied.
     """
     from swapsim.patches import cluster_next as patch
@@ -43,17 +46,25 @@ def rank(file: Path, seeds: int) -> Found:
     ranking = patch.rank(policies, seeds=seeds, progress=sys.stderr.isatty())
     return Found(
         [_table(ranking.filter(metric=metric)) for metric in patch.RANKED_BY],
-        chart=lambda: slots_charts.policy_ranks(
-            ranking,
-            title=f"{', '.join(policy.name for policy in policies)} among the built-in policies",
-            subtitle=f"medians of {seeds} seeds, and their 95 % intervals",
-        ),
+        chart=lambda: _chart(ranking, [policy.name for policy in policies], seeds),
         whole=ranking,
     )
 
 
+def _chart(ranking: pl.DataFrame, policies: Sequence[str], seeds: int) -> "alt.VConcatChart":
+    from swapsim import slots
+
+    return slots.charts.policy_ranks(
+        ranking,
+        title=f"{', '.join(policies)} among the built-in policies",
+        subtitle=f"medians of {seeds} seeds, and their 95 % intervals",
+    )
+
+
 def _table(ranked: pl.DataFrame) -> Printed:
-    """Return one metric's part of a ranking by rank, its unit above the figures."""
+    """Return the part of a ranking for one metric, by rank, with the metric's unit."""
+    from swapsim.slots.tables import POLICY_RANKING
+
     metric, unit, better = ranked.row(0)[:3]
     columns = POLICY_RANKING.by_name | {
         name: replace(POLICY_RANKING[name], unit=unit) for name in ("median", "low", "high")

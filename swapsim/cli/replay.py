@@ -1,37 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``swapsim replay``: a patch's mechanism on a trace folder."""
+"""``swapsim replay`` and ``swapsim verify``: a trace through a model, or compared with it."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import polars as pl
 
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verbs
-from swapsim.ffi.facts import MAPPING_KERNELS
-from swapsim.frames.table import Column
-from swapsim.mapping import charts as mapping_charts
-from swapsim.mapping.replay import per_page as mapping_per_page
-from swapsim.mapping.replay import writeback_tags as mapping_replay
-from swapsim.mapping.tables import LOCK_SITES_PER_PAGE
-from swapsim.removal.replay import batched_removal as removal_replay
-from swapsim.removal.tables import BATCHED_REMOVAL
-from swapsim.slots import charts as slots_charts
-from swapsim.slots.metrics import SLOT_METRICS
-from swapsim.slots.replay import cluster_next as slots_replay
-from swapsim.slots.tables import SLOT_SWEEP
-from swapsim.stall import charts as stall_charts
-from swapsim.stall.recording import reclaim_rows
-from swapsim.stall.replay import (
-    NOT_RECORDED,
-    agreement_table,
-    decided_lists,
-    sleeps_asked,
-    stall_agreement,
-    summed_decisions,
+from swapsim.ffi.facts import (
+    MAPPING_KERNELS,
+    SLOT_REPLAY_KERNELS,
+    SLOT_REPLAY_POLICIES,
+    STALL_RULES,
 )
-from swapsim.stall.tables import STALL_DECISIONS, STALL_SLEEPS_ASKED
+from swapsim.frames.table import Column
+
+if TYPE_CHECKING:
+    import altair as alt
 
 
 @click.group(cls=Verbs)
@@ -51,11 +40,13 @@ def replay() -> None:
 @shows(charts=True)
 def replay_writeback_tags(folder: Path, kernel: str) -> Found:
     """Patch A: acquisitions of the mapping's lock per page swapped out, with tags and without."""
-    sites = mapping_replay(folder, kernel=kernel, progress=sys.stderr.isatty())
-    per_page = mapping_per_page(sites)
+    from swapsim import mapping
+
+    sites = mapping.writeback_tags(folder, kernel=kernel, progress=sys.stderr.isatty())
+    per_page = mapping.per_page(sites)
     return Found(
-        [Printed("sites", per_page, LOCK_SITES_PER_PAGE.by_name)],
-        chart=lambda: mapping_charts.acquisitions_by_site(per_page),
+        [Printed("sites", per_page, mapping.tables.LOCK_SITES_PER_PAGE.by_name)],
+        chart=lambda: mapping.charts.acquisitions_by_site(per_page),
     )
 
 
@@ -64,8 +55,10 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
 @shows()
 def replay_batched_removal(folder: Path) -> Found:
     """Patch B: acquisitions of the mappings' locks, page by page and batched, and the holds."""
-    counts = removal_replay(folder, progress=sys.stderr.isatty())
-    return Found([Printed("locks", counts, BATCHED_REMOVAL.by_name)])
+    from swapsim import removal
+
+    counts = removal.batched_removal(folder, progress=sys.stderr.isatty())
+    return Found([Printed("locks", counts, removal.tables.BATCHED_REMOVAL.by_name)])
 
 
 @replay.command("cluster-next")
@@ -76,14 +69,16 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
     """Patch D: the trace's requests, all at one rate, under each scan base (means over seeds)."""
     from swapsim import slots
     from swapsim.patches import cluster_next as patch
+    from swapsim.slots.metrics import SLOT_METRICS
 
-    sweep = slots_replay(folder, seeds=seeds, progress=sys.stderr.isatty())
-    means = patch.means(sweep, patch.LEADING).drop("factor", "setting")
+    measured = slots.cluster_next(folder, seeds=seeds, progress=sys.stderr.isatty())
+    means = patch.means(measured, patch.LEADING).drop("factor", "setting")
+    columns = {"policy": slots.tables.SLOT_SWEEP["policy"], **SLOT_METRICS.by_name}
     return Found(
-        [Printed("means", means, {"policy": SLOT_SWEEP["policy"], **SLOT_METRICS.by_name})],
-        chart=lambda: slots_charts.moves_against_locality(
-            slots.ranking(sweep, "lock.moved.add"),
-            slots.ranking(sweep, "run"),
+        [Printed("means", means, columns)],
+        chart=lambda: slots.charts.moves_against_locality(
+            slots.ranking(measured, "lock.moved.add"),
+            slots.ranking(measured, "run"),
             title=f"Moved lines against locality: {folder.name}",
             moves_axis="share of additions that fetch the lock's line from another CPU",
             locality_axis="adjacent slots in sequence",
@@ -96,29 +91,104 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
 @shows(charts=True, only=("decisions", "sleeps", "agreement"))
 def replay_stall_decisions(folder: Path) -> Found:
     """Patch C: what each set of rules decides of the trace's lists, and how many two agree on."""
-    decided = decided_lists(folder, progress=sys.stderr.isatty())
-    rounds = reclaim_rows(folder).rounds
-    decisions = summed_decisions(decided, rounds, trace=folder.name)
-    pairs = stall_agreement(decided)
-    square = agreement_table(pairs).with_columns(pl.exclude("rules").round(1))
-    alike = "lists of which these rules and those of the row decide the same"
-    rules = STALL_DECISIONS["rules"]
+    from swapsim import stall
+
+    decided = stall.decided_lists(folder, progress=sys.stderr.isatty())
+    rounds = stall.reclaim_rows(folder).rounds
+    decisions = stall.summed_decisions(decided, rounds, trace=folder.name)
+    pairs = stall.stall_agreement(decided)
+    square = stall.agreement_table(pairs).with_columns(pl.exclude("rules").round(1))
+    tables, alike = stall.tables, "lists of which these rules and those of the row decide the same"
+    share = {name: Column(name, pl.Float64, alike, "%") for name in square.columns[1:]}
     return Found(
         [
-            Printed("decisions", decisions, STALL_DECISIONS.by_name),
-            Printed("sleeps", sleeps_asked(decided, rounds), STALL_SLEEPS_ASKED.by_name),
+            Printed("decisions", decisions, tables.STALL_DECISIONS.by_name),
+            Printed(
+                "sleeps", stall.sleeps_asked(decided, rounds), tables.STALL_SLEEPS_ASKED.by_name
+            ),
             Printed(
                 "agreement",
                 square,
-                {
-                    "rules": rules,
-                    **{n: Column(n, pl.Float64, alike, "%") for n in square.columns[1:]},
-                },
+                {"rules": tables.STALL_DECISIONS["rules"], **share},
                 title="lists of which two sets of rules decide the same, percent",
             ),
         ],
-        chart=lambda: stall_charts.agreement(
-            pairs, "decisions", title=f"Lists that two rule sets decide alike: {folder.name}"
-        ),
-        lines=[f"not recorded by 6.1: {line}" for line in NOT_RECORDED],
+        chart=lambda: _agreement_chart(pairs, folder.name),
+        lines=[f"not recorded by 6.1: {line}" for line in stall.NOT_RECORDED],
     )
+
+
+def _agreement_chart(pairs: pl.DataFrame, trace: str) -> "alt.LayerChart":
+    from swapsim import stall
+
+    return stall.charts.agreement(
+        pairs, "decisions", title=f"Lists that two rule sets decide alike: {trace}"
+    )
+
+
+@click.group(cls=Verbs)
+def verify() -> None:
+    """Compare the model with a real kernel, event by event."""
+
+
+@verify.command("slots")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option(
+    "--policy",
+    required=True,
+    type=click.Choice(SLOT_REPLAY_POLICIES),
+    help="Where the kernel's scans began.",
+)
+@click.option(
+    "--cluster-size",
+    required=True,
+    type=int,
+    metavar="N",
+    help="Slots of a cluster: 256, or 512 where huge pages swap.",
+)
+@click.option(
+    "--trunk-shift",
+    type=int,
+    metavar="N",
+    default=14,
+    show_default=True,
+    help="Log2 of the slots of a trunk (SWAP_ADDRESS_SPACE_SHIFT).",
+)
+@click.option("--kernel", type=click.Choice(SLOT_REPLAY_KERNELS), default="6.1", show_default=True)
+def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, kernel: str) -> int:
+    """Replay the slot events of FILE (Parquet) and match every slot with the model's."""
+    from swapsim import slots
+
+    verdict = slots.verify_slots(
+        file,
+        policy=policy,
+        cluster_size=cluster_size,
+        trunk_shift=trunk_shift,
+        kernel=kernel,
+        progress=sys.stderr.isatty(),
+    )
+    return _exit_status(verdict.describe(), holds=verdict.holds)
+
+
+@verify.command("stalls")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option(
+    "--rules",
+    type=click.Choice(STALL_RULES),
+    default="6.1",
+    show_default=True,
+    help="Those that the kernel was switched to.",
+)
+def verify_stalls(folder: Path, rules: str) -> int:
+    """Count reclaim's lists again from their folios, and compare each decision of the kernel."""
+    from swapsim import stall
+
+    verdict = stall.verify_stalls(folder, rules=rules, progress=sys.stderr.isatty())
+    return _exit_status(verdict.describe(), holds=verdict.holds)
+
+
+def _exit_status(lines: Iterable[str], *, holds: bool) -> int:
+    """Print a comparison and return 0 if it holds, else 1."""
+    for line in lines:
+        click.echo(line)
+    return 0 if holds else 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""``swapsim import``, ``info`` and ``probes``: how a trace comes to be, and what is in it."""
+"""``swapsim import``, ``info``, ``probes`` and ``export``: trace folders."""
 
 import sys
 from collections.abc import Sequence
@@ -9,7 +9,6 @@ import click
 
 from swapsim.cli.tables import Printed, explain_option, print_tables
 from swapsim.cli.verbs import Verb
-from swapsim.traces.tables import TRACE_EVENTS
 
 
 @click.command("import", cls=Verb)
@@ -20,10 +19,11 @@ from swapsim.traces.tables import TRACE_EVENTS
 def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
     """Import ftrace TEXT (tracefs or trace-cmd report; - for standard input) to a trace folder.
 
-    A column in which a kernel prints pointers holds 64 bits: 0x1f and 31 are read alike, but 16
-    digits are those of %p, hexadecimal. Let a probe print such numbers by :x64.
+    A column in which a kernel prints pointers holds 64 bits: 0x1f and 31 are the same number, but
+    16 digits are those of %p, which are hexadecimal. Let a probe print such numbers with :x64.
     """
     from swapsim import traces
+    from swapsim.traces.tables import TRACE_EVENTS
 
     summary = traces.import_text(text, output, keep_going=keep_going, progress=sys.stderr.isatty())
     print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)], explain=explain)
@@ -35,7 +35,7 @@ def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
 @click.command(cls=Verb)
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 def info(folder: Path) -> None:
-    """Show what a trace folder holds, where it comes from and which replays it can feed."""
+    """Show the contents and provenance of a trace folder, and which replays it can feed."""
     from swapsim import traces
 
     click.echo(traces.info(folder))
@@ -53,8 +53,8 @@ def info(folder: Path) -> None:
     "replays",
     multiple=True,
     metavar="REPLAY",
-    help="What the trace shall feed: writeback-tags or batched-removal; may be given twice. "
-    "Without it: what the kernel can.",
+    help="Replay that the trace shall feed: writeback-tags or batched-removal; may be given twice. "
+    "Default: each that the kernel can feed.",
 )
 def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
     """Print a shell script that records, on your own kernel, what replays need."""
@@ -62,3 +62,37 @@ def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
 
     script = recordings.recording_script(kernel_btf or recordings.RUNNING_KERNEL, replays)
     click.echo(script, nl=False)
+
+
+@click.command(cls=Verb)
+@click.argument("source", type=click.Path(path_type=Path), metavar="DIR|MACHINE.toml")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="NAME.json, or NAME.json.gz to compress it.",
+)
+def export(source: Path, output: Path) -> None:
+    """Write a trace, or a run of a machine, as tracks for a viewer.
+
+    \b
+    DIR           a trace folder: stays in the swap cache, reclaim, sleeps, slot calls
+    MACHINE.toml  fields of swapsim.machine.MachineConfig, a line each, and a table
+                  [costs]: who waits for which lock, behind whom, and who holds it
+
+    FILE is in Trace Event Format. Open it at ui.perfetto.dev by 'Open trace file' (it stays in your
+    browser), or in Chromium at chrome://tracing by 'Load'. A click on a slice shows its fields; an
+    arrow leads to a wait from the task that held the lock.
+    """  # noqa: D301 - click's mark: leave these lines as they are
+    from swapsim import export as exports
+
+    shown = sys.stderr.isatty()
+    if source.suffix == ".toml":
+        machine = exports.machine_config(source)
+        written = exports.machine(machine.config, output, machine.costs, progress=shown)
+    else:
+        written = exports.trace(source, output, progress=shown)
+    for line in written.describe():
+        click.echo(line)

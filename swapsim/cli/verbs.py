@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Commands whose errors speak of options.
+"""Commands whose errors name options.
 
-An error names an argument as a caller in Python writes it, ``keep_going=True``. Whoever typed a
-command reads ``--keep-going`` there: each argument that the command has as an option is called so.
+An error names an argument as a caller in Python writes it, ``keep_going=True``. A command replaces
+each argument that it has as an option: ``--keep-going``.
 """
 
 import re
@@ -14,7 +14,7 @@ from swapsim.errors import SwapsimError
 
 
 class Verb(click.Command):
-    """A command that puts errors of ours into the words of its options."""
+    """A command whose errors name its options."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -31,7 +31,7 @@ class Verbs(click.Group):
     group_class = type
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Tell each command's whole first sentence, where click cuts it at the line's end."""
+        """List the commands with their complete first sentences, which click would cut."""
         rows = [
             (name, self.commands[name].get_short_help_str(1000)) for name in self.list_commands(ctx)
         ]
@@ -40,12 +40,12 @@ class Verbs(click.Group):
 
 
 def in_options(text: str, command: click.Command) -> str:
-    """Turn each ``name=value`` that is an option of a command into what is typed for it."""
+    """Replace each ``name=value`` that is an option of a command by ``--name value``."""
     options = {
         each.name: each.opts[-1] for each in command.params if isinstance(each, click.Option)
     }
     names = "|".join(re.escape(name) for name in options if name)
-    # A value ends where the sentence goes on.
+    # The value ends where the sentence continues.
     argument = re.compile(rf"(?<![\w.'\"])({names})=('[^']*'|[^\s,;:)]+)")
 
     def typed(found: re.Match[str]) -> str:

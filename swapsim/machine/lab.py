@@ -176,7 +176,7 @@ def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.Dat
         One of the two lacks the metric, or the simulation lacks a policy.
     """
     ranks = claims.ranks(medians, metric)
-    held = claims.held_against(simulated.filter(metric=metric), medians.filter(metric=metric))
+    held = claims.compare_counts(simulated.filter(metric=metric), medians.filter(metric=metric))
     means = dict(held.select("policy", "simulated").iter_rows())
     rows = ranks.to_dicts()
     missing = [row["policy"] for row in rows if row["policy"] not in means]
@@ -242,7 +242,7 @@ def off_percent(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
         ``metric`` and per policy the difference in percent of the measured median.
     """
     judged = simulated.filter(pl.col("metric").is_in(LEDGER))
-    held = claims.held_against(judged, medians)
+    held = claims.compare_counts(judged, medians)
     return held.pivot("policy", index="metric", values="apart_percent")
 
 

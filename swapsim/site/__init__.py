@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What spans patches: headlines, the generated parts of README, the report, the benchmarks."""
+"""What covers all patches: overview, README's tables, report, notebooks, benchmarks."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The benchmarks of tests/bench, each beside its peer in one run."""
+"""The benchmarks of tests/bench, each compared with its peer in one run."""
 
 import importlib.util
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from swapsim.io.paths import repository_root
 
 
 class Benchmark(TypedDict):
-    """One line of ``swapsim bench``; ratio above 1 means ours is better.
+    """One line of ``swapsim bench``; a ratio above 1 means that ours is better.
 
     Where the peer is not installed, peer and ratio are None and ``reason`` says why.
     """
@@ -25,38 +25,34 @@ class Benchmark(TypedDict):
 
 
 def run(only: Sequence[str] = ()) -> Iterator[Benchmark]:
-    """Run each file of tests/bench in order of name and yield its rows.
+    """Run each file of tests/bench in order of name.
 
     Parameters
     ----------
     only : sequence of str
         Beginnings of names; empty runs all.
 
-    Yields
-    ------
-    Benchmark
-
     Raises
     ------
     SwapsimError
-        If no benchmark has such a name.
+        No benchmark has such a name.
     """
     known = 0
     for path in sorted((repository_root() / "tests" / "bench").glob("*.py")):
-        for row in _load(path, only):
+        for row in _rows(path, only):
             known += 1
             yield row
     if not known:
-        raise SwapsimError(f"no benchmark is named {' or '.join(only)}: see 'swapsim bench'")
+        raise SwapsimError(f"no benchmark is named {' or '.join(only)}: 'swapsim bench' lists them")
 
 
-def _load(path: Path, only: Sequence[str]) -> Iterator[Benchmark]:
+def _rows(path: Path, only: Sequence[str]) -> Iterator[Benchmark]:
     spec = importlib.util.spec_from_file_location(f"swapsim_bench_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    # A file names what it can run, so that a name not asked for costs nothing.
+    # A file lists its names, so that one which is not requested costs no time.
     if not only or any(name.startswith(tuple(only)) for name in module.NAMES):
         for row in module.run():
             if not only or row["name"].startswith(tuple(only)):

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Notebooks laid out for a reader, and the form in which they are committed.
+"""Notebooks copied for a user, and the form in which they are committed.
 
-JupyterLab writes a run's traces into a notebook: how often a cell was run, the kernel's version,
-what a progress bar left, and pictures as this machine's fonts draw them. ``make lab`` takes them
-out as a notebook is saved, and ``make notebooks`` afterwards, so that git sees what has changed in
-earnest.
+JupyterLab stores in a notebook how often a cell was run, the kernel's version, progress bars, and
+pictures that depend on this machine's fonts. ``make lab`` removes them when a notebook is saved,
+and ``make notebooks`` afterwards, so that git shows real changes only.
 """
 
 import shutil
@@ -22,16 +21,16 @@ from swapsim.progress import WIDGET
 
 _LINKED: Final = ("notebooks", "patches", "data", "corelib/include")
 _LEFT_BEHIND: Final = shutil.ignore_patterns(".*", "__pycache__", "traces", "measured", "simulated")
-"""What is large, and no notebook links to."""
+"""Large files to which no notebook links."""
 
 
 def lay_out(folder: Path) -> Path:
-    """Copy the notebooks, the patches' cards and what else they link to.
+    """Copy the notebooks, the patches' cards and all other files to which they link.
 
     Parameters
     ----------
     folder : Path
-        New; it appears whole or not at all.
+        A new folder; it appears complete or not at all.
 
     Returns
     -------
@@ -50,18 +49,7 @@ def lay_out(folder: Path) -> Path:
 
 
 def normalise() -> list[Path]:
-    """Bring all notebooks to the form in which they are committed.
-
-    Returns
-    -------
-    list of Path
-        Those that have changed by that.
-
-    Raises
-    ------
-    InputError
-        A file is no notebook.
-    """
+    """Bring all notebooks to the form in which they are committed; return those that changed."""
     changed = []
     for path in sorted(notebooks_root().glob("*.ipynb")):
         text = io.read_text(path)
@@ -73,17 +61,7 @@ def normalise() -> list[Path]:
 
 
 def before_saving(model: dict[str, Any], path: str, contents_manager: Any, **_: object) -> None:
-    """Bring one of our notebooks to that form when JupyterLab saves it: a hook of its server.
-
-    Parameters
-    ----------
-    model : dict
-        What is to be saved; its ``content`` is replaced.
-    path : str
-        Of the file, seen from the server's root.
-    contents_manager
-        The server's; it tells the root.
-    """
+    """Bring a notebook of ours to that form when JupyterLab saves it (a hook of its server)."""
     file = Path(contents_manager.root_dir) / path
     if model["type"] == "notebook" and file.parent == notebooks_root():
         notebook = nbformat.from_dict(model["content"])  # type: ignore[no-untyped-call]
@@ -92,17 +70,17 @@ def before_saving(model: dict[str, Any], path: str, contents_manager: Any, **_: 
 
 
 def normal_form(text: str, committed: str | None, path: Path) -> str:
-    """Return a notebook's text as it is committed.
+    """Return a notebook's text in the form in which it is committed.
 
     Parameters
     ----------
     text : str
-        As it was saved.
+        The notebook as it was saved.
     committed : str or None
-        As git has it: the kernel's name and version are taken from there, and each picture whose
-        chart is still the same.
+        The notebook of the last commit. The kernel's name and version are taken from it, and each
+        picture whose chart is unchanged.
     path : Path
-        For errors.
+        Quoted in errors.
 
     Raises
     ------
@@ -138,7 +116,7 @@ def _parsed(text: str, path: Path) -> nbformat.NotebookNode:
     try:
         notebook: nbformat.NotebookNode = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
     except nbformat.reader.NotJSONError:
-        raise InputError("it is no notebook: get it back with 'git checkout'", path=path) from None
+        raise InputError("is no notebook: restore it with 'git checkout'", path=path) from None
     return notebook
 
 
@@ -152,7 +130,7 @@ def results_of(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 
 
 def _pictures(notebook: nbformat.NotebookNode | None) -> dict[str, str]:
-    """Return the pictures of a notebook by their charts."""
+    """Return the pictures of a notebook by the specifications of their charts."""
     return {
         chart: output.data["image/png"]
         for cell in (notebook.cells if notebook else [])
@@ -162,14 +140,14 @@ def _pictures(notebook: nbformat.NotebookNode | None) -> dict[str, str]:
 
 
 def _chart(output: Any) -> str | None:
-    """Return what an output's picture was drawn from, as text; None if it has none."""
+    """Return the specification that an output's picture was drawn from; None without one."""
     data = output.get("data", {})
     drawn = [plain_numbers(data[kind]) for kind in sorted(data) if kind.endswith("json")]
     return repr(drawn) if drawn and "image/png" in data else None
 
 
 def _committed(path: Path) -> str | None:
-    """Return the file as the last commit has it; None without git, or if it is new."""
+    """Return the file of the last commit; None without git, or if the file is new."""
     command = ["git", "show", f"HEAD:./{path.name}"]
     try:
         found = subprocess.run(command, cwd=path.parent, capture_output=True, text=True, check=True)
@@ -180,4 +158,4 @@ def _committed(path: Path) -> str | None:
 
 if __name__ == "__main__":
     for each in normalise():
-        print(f"written anew: {each.name}")
+        print(f"written again: {each.name}")

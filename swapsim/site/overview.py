@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What README and the map of notebooks show of all patches, recomputed."""
+"""What README, the report and the notebooks show of all patches together."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import altair as alt
 import polars as pl
 
-from swapsim import claims, traces
-from swapsim.mapping import charts as mapping_charts
-from swapsim.mapping.replay import per_page
-from swapsim.mapping.replay import writeback_tags as mapping_replay
+from swapsim import claims, mapping, removal, slots, stall, traces
 from swapsim.patches.cluster_next.conclusions import slots_matched
 from swapsim.site.patches import PATCHES
+from swapsim.site.tables import AT_A_GLANCE
+
+if TYPE_CHECKING:
+    import altair as alt
 
 FEW_SEEDS: Final = (1, 2, 3, 4, 5)
-"""Of the runs behind a headline, which shows whole percent."""
+"""Seeds of the runs behind a headline, which is rounded to percent."""
+
+_Pair = tuple[float | None, float | None]
 
 
 def fits() -> dict[str, pl.DataFrame]:
@@ -31,7 +34,7 @@ def fits() -> dict[str, pl.DataFrame]:
 
 
 def simulated() -> pl.DataFrame:
-    """Return each mail's table as it is simulated with few seeds.
+    """Return each mail's table as it is simulated with FEW_SEEDS.
 
     Returns
     -------
@@ -54,7 +57,7 @@ def ranges() -> pl.DataFrame:
 
 
 def measured() -> pl.DataFrame:
-    """Return what a real kernel measured of the mails' tables, in their words.
+    """Return what a real kernel measured, under the names of the mails' tables.
 
     Returns
     -------
@@ -65,36 +68,36 @@ def measured() -> pl.DataFrame:
     return pl.concat([frame for frame in found if frame is not None])
 
 
-def picture() -> alt.Chart:
-    """Draw the one picture that README and the report lead with: patch A on a trace, by site."""
-    sites = mapping_replay(traces.shipped("writeback-tags")["random-80-20"])
-    return mapping_charts.acquisitions_by_site(per_page(sites))
+def picture() -> "alt.Chart":
+    """Draw the picture at the top of README and the report: patch A on a trace, by site."""
+    sites = mapping.writeback_tags(traces.shipped("writeback-tags")["random-80-20"])
+    return mapping.charts.acquisitions_by_site(mapping.per_page(sites))
 
 
 def headlines(results: pl.DataFrame) -> pl.DataFrame:
-    """Set each patch's main claims beside what was simulated and measured.
+    """Compare each patch's main claims with what was simulated and measured.
 
     Parameters
     ----------
     results : polars.DataFrame
-        Schema RESULTS; empty where nothing was simulated or measured yet.
+        Schema RESULTS; empty where there is no result yet.
 
     Returns
     -------
     polars.DataFrame
         ``patch``, ``claim`` in words, ``published``, ``simulated`` and ``measured`` changes in
-        percent, null where there is none yet.
+        percent, null where there is no figure.
     """
     three = claims.three_columns(claims.published_claims(), results, claims.tolerances())
-    told = pl.col("headlines").str.splitn(": ", 2).struct.rename_fields(["claim", "words"])
-    order = claims.patch_cards().explode("headlines").select(told.alias("told")).unnest("told")
+    split = pl.col("headlines").str.splitn(": ", 2).struct.rename_fields(["claim", "words"])
+    order = claims.patch_cards().explode("headlines").select(split.alias("split")).unnest("split")
     return order.join(three, on="claim", how="left", maintain_order="left").select(
         "patch", pl.col("words").alias("claim"), "published", "simulated", "measured"
     )
 
 
 def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Set side by side how each patch relieves the swap cache's lock: mail, machine, real kernel.
+    """Compare how each patch relieves the swap cache's lock: mail, machine, real kernel.
 
     Parameters
     ----------
@@ -124,7 +127,7 @@ def verdict(
     verified: pl.DataFrame,
     directions: pl.DataFrame,
 ) -> str:
-    """Say how far the laboratory is with all claims.
+    """Summarise in five sentences how all claims stand.
 
     Parameters
     ----------
@@ -133,18 +136,13 @@ def verdict(
     sites_of : mapping of str to polars.DataFrame
         Name of a trace -> its LOCK_SITES under kernel 4.8.
     verified : polars.DataFrame
-        Schema VERIFIED_SLOTS: the slot allocator held against the slot traces.
+        Schema VERIFIED_SLOTS: the slot allocator compared with the slot traces.
     directions : polars.DataFrame
         Schema DIRECTIONS: claims of direction, judged by a real kernel's runs.
-
-    Returns
-    -------
-    str
-        Five sentences.
     """
     moved = directions.filter(pl.col("claimed") != "stays")
-    spoken_for = (moved["says"] == "for").sum()
-    slots, alike = slots_matched(verified)
+    supported = (moved["says"] == "for").sum()
+    handed_out, alike = slots_matched(verified)
     simulated = three_columns["simulated"].is_not_null().sum()
     agree, differ, wide, other = (
         (three_columns["simulated_verdict"] == verdict).sum()
@@ -154,8 +152,99 @@ def verdict(
         f"The four mails make {three_columns.height} claims. For {simulated} of them the "
         f"simulations give a figure: {agree} agree within their tolerance, {differ} contradict the "
         f"published figure, {wide} are open, and {other} have no tolerance. Patch A's locks are "
-        f"counted on {len(sites_of)} traces of a real kernel. Of {slots:,} slots that a real "
+        f"counted on {len(sites_of)} traces of a real kernel. Of {handed_out:,} slots that a real "
         f"kernel handed out in {verified.height} more, the model of patch D's allocator hands out "
         f"{alike:,}. Of patch C's {moved.height} claims that a figure falls or rises, a small "
-        f"version of its test on a real kernel supports {spoken_for}."
+        f"version of its test on a real kernel supports {supported}."
     )
+
+
+def at_a_glance(folder: Path | str, *, kernel: str = "6.1") -> pl.DataFrame:
+    """Run each replay that a trace can feed, and return one figure of each.
+
+    Parameters
+    ----------
+    folder : Path or str
+    kernel : {"4.8", "5.8", "6.1"}
+        Whose locks to follow, for the first two patches.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema AT_A_GLANCE; a replay that lacks an event has no row.
+
+    Raises
+    ------
+    InputError
+        As for the replays themselves.
+    """
+    can = traces.replays_of(traces.events(folder)["event"]).filter("can")["replay"]
+    rows = [
+        (replay, figure.quantity, *figure.of(Path(folder), kernel))
+        for replay, figure in _FIGURES.items()
+        if replay in can
+    ]
+    columns = {name: AT_A_GLANCE.schema[name] for name in ("replay", "quantity", "base", "patched")}
+    frame = pl.DataFrame(rows, schema=columns, orient="row").with_columns(
+        change=pl.when(pl.col("base") != 0).then(100 * (pl.col("patched") / pl.col("base") - 1))
+    )
+    return AT_A_GLANCE.check(frame)
+
+
+class _Figure(NamedTuple):
+    """The quantity of a replay's figure, and how to compute it without the patch and with it."""
+
+    quantity: str
+    of: Callable[[Path, str], _Pair]
+
+
+def _acquisitions_written(folder: Path, kernel: str) -> _Pair:
+    sites = mapping.writeback_tags(folder, kernel=kernel)
+    totals = mapping.totals_per_page(sites).filter(flow="swap, written")
+    return _pair(
+        totals.filter(tags=True)["acquisitions"], totals.filter(tags=False)["acquisitions"]
+    )
+
+
+def _acquisitions_removed(folder: Path, kernel: str) -> _Pair:
+    counted = removal.batched_removal(folder).filter(kernel=kernel)
+    pages = counted["pages"]
+    return _pair(counted["page_by_page"] / pages, counted["batched"] / pages)
+
+
+def _flagged_dirty(folder: Path, _kernel: str) -> _Pair:
+    decided = stall.stall_decisions({folder.name: folder})
+    share = pl.Series(decided["tail_lru_dirty"] / decided["lists"])
+    old, new = (share.filter(decided["rules"] == rules) for rules in ("mmotm", "series-8"))
+    return _pair(old, new)
+
+
+def _lines_moved(folder: Path, _kernel: str) -> _Pair:
+    policies = ("shared", "percpu-rerandomise")
+    counted = slots.cluster_next(folder, policies=policies, seeds=3)
+    ranked = slots.ranking(counted, "lock.moved.add")
+    old, new = (ranked.filter(policy=policy)["mean"] for policy in policies)
+    return _pair(old, new)
+
+
+def _pair(base: pl.Series, patched: pl.Series) -> _Pair:
+    """Return two figures, None where the trace has no page of the kind."""
+    return (base.first(), patched.first())  # type: ignore[return-value]
+
+
+_FIGURES: Final[Mapping[str, _Figure]] = {
+    "writeback-tags": _Figure(
+        "acquisitions of the swap cache's lock a page written to swap", _acquisitions_written
+    ),
+    "batched-removal": _Figure(
+        "acquisitions of the mappings' locks a page that reclaim removes", _acquisitions_removed
+    ),
+    "stall-decisions": _Figure(
+        "share of the lists after which kswapd writes file pages (tail_lru_dirty)",
+        _flagged_dirty,
+    ),
+    "cluster-next": _Figure(
+        "share of additions to the swap cache that fetch the lock's line from another CPU",
+        _lines_moved,
+    ),
+}

@@ -14,7 +14,7 @@ from swapsim.site import overview
 from swapsim.site.patches import PATCHES
 
 PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
-"""The README's one picture, from the root."""
+"""The README's picture, seen from the repository."""
 
 _ABOUT_LOCKS: Final = """\
 By how much patches A and D relieve the swap cache's lock: in the mails' profiles, in the contention
@@ -28,22 +28,19 @@ _TABLE = re.compile(r"(<!-- verdicts: begin -->\n).*?(<!-- verdicts: end -->)", 
 
 
 def with_table(text: str) -> str:
-    """Return README's text with the verdict table as it comes out now.
-
-    Raises
-    ------
-    InputError
-        The marks around the table are gone.
-    """
+    """Return README's text with its verdict tables recomputed."""
     if not _TABLE.search(text):
-        raise InputError("no marks around the verdict table", path="README.md")
+        raise InputError(
+            "has no marks around the verdict table: restore them with 'git checkout'",
+            path="README.md",
+        )
     fits = overview.fits()
     results = pl.concat([overview.simulated(), overview.measured()])
     table = _markdown(overview.headlines(results), "claim")
-    lock = overview.lock_relief(fits).filter(pl.col("quantity").str.starts_with("swap cache"))
-    locks = _markdown(lock, "quantity")
-    said = [_ABOUT_LOCKS, *(patch.counted() for patch in PATCHES)]
-    about, *counted = (textwrap.fill(part, _COLUMNS) for part in said)
+    relief = overview.lock_relief(fits).filter(pl.col("quantity").str.starts_with("swap cache"))
+    locks = _markdown(relief, "quantity")
+    paragraphs = [_ABOUT_LOCKS, *(patch.counted() for patch in PATCHES)]
+    about, *counted = (textwrap.fill(part, _COLUMNS) for part in paragraphs)
     parts = (table, about, locks, *counted)
     return _TABLE.sub(lambda marks: marks[1] + "\n\n".join(parts) + "\n" + marks[2], text)
 
@@ -62,7 +59,7 @@ def _markdown(rows: pl.DataFrame, what: str) -> str:
 
 
 def write() -> None:
-    """Write both parts anew."""
+    """Write the verdict tables and the picture."""
     readme = repository_root() / "README.md"
     readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")
     png = charts.png(overview.picture().to_dict())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A reader's own measurements beside what the laboratory knows of the same claims."""
+"""A user's own measurements compared with all figures of the same claims."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from swapsim.site.patches import PATCHES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """A reader's measurements, compared.
+    """A user's measurements, compared with the claims that they fit.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Compared:
     unmatched : polars.DataFrame
         Schema UNMATCHED.
     base, patched : str
-        The kernels that were compared.
+        Names of the two kernels.
     """
 
     columns: pl.DataFrame
@@ -42,23 +42,19 @@ def compare(
     simulate: bool = True,
     progress: bool = False,
 ) -> Compared:
-    """Set a reader's measurements beside published, simulated and measured.
+    """Compare a user's measurements with published, simulated and measured figures.
 
     Parameters
     ----------
     path : Path or str
         As for `claims.your_runs`.
     base, patched : str, optional
-        Names of his two kernels; default: ``base`` and ``patched``.
+        Names of the user's two kernels; default: ``base`` and ``patched``.
     simulate : bool
-        Whether to fill the simulated column. What is not kept of it is run anew, which may take a
-        minute for a patch.
+        Whether to fill the simulated column. A result that is not stored takes up to a minute for
+        each patch.
     progress : bool
-        Show a progress bar on stderr while that runs.
-
-    Returns
-    -------
-    Compared
+        Show a progress bar on stderr.
 
     Raises
     ------
@@ -81,7 +77,7 @@ def compare(
 
 
 def _simulated(patches: Sequence[str], *, progress: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the patches' results and ranges."""
+    """Return the simulated results and ranges of some patches."""
     results: list[pl.DataFrame] = [pl.DataFrame(schema=RESULTS.schema)]
     ranges: list[pl.DataFrame] = [pl.DataFrame(schema=RANGES.schema)]
     with bars.bar(len(patches), "simulate", "patches", shown=progress) as bar:
@@ -95,6 +91,7 @@ def _simulated(patches: Sequence[str], *, progress: bool) -> tuple[pl.DataFrame,
 
 
 def _measured(patches: Sequence[str]) -> pl.DataFrame:
+    """Return what a real kernel measured of some patches."""
     found = [patch.measured_as_mailed() for patch in PATCHES if patch.PATCH in patches]
     frames = [frame for frame in found if frame is not None]
     return pl.concat([pl.DataFrame(schema=RESULTS.schema), *frames])

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from swapsim import study
-from swapsim.claims.intervals import check_confidence, interval, ranks_by_interval
+from swapsim.claims.rounds import check_confidence, interval, ranks_by_interval
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import POLICIES
 from swapsim.policies._native import Observation

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from swapsim import claims
-from swapsim.claims.directions import claimed_direction
+from swapsim.claims.judging import claimed_direction
 from swapsim.claims.tables import CLAIMS, DIRECTIONS, PAIRED, RESULTS
 from swapsim.errors import InputError
 

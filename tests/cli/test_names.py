@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One thing has one name, whether it is typed or called."""
+"""A command and its function have one name."""
 
 import re
 from importlib import import_module
@@ -11,7 +11,7 @@ import swapsim
 from swapsim import traces
 from swapsim.cli import cli
 
-TOLD = dict(re.findall(r"^    swapsim (\S.*?) {2,}(\S.*)$", swapsim.__doc__ or "", re.MULTILINE))
+LISTED = dict(re.findall(r"^    swapsim (\S.*?) {2,}(\S.*)$", swapsim.__doc__ or "", re.MULTILINE))
 
 
 def commands(group: click.Group, above: str = "") -> set[str]:
@@ -25,15 +25,15 @@ def commands(group: click.Group, above: str = "") -> set[str]:
     return found
 
 
-def test_help_tells_of_each_command() -> None:
-    """help(swapsim) has them all, and none that is not there."""
-    assert set(TOLD) == commands(cli)
+def test_help_lists_each_command() -> None:
+    """help(swapsim) lists all commands and no others."""
+    assert set(LISTED) == commands(cli)
 
 
-@pytest.mark.parametrize("command", TOLD)
-def test_the_function_of_each_command_is_there(command: str) -> None:
-    """It can be called as help(swapsim) writes it, and says what it does."""
-    for path in TOLD[command].split(", "):
+@pytest.mark.parametrize("command", LISTED)
+def test_the_function_of_each_command_exists(command: str) -> None:
+    """It can be imported as help(swapsim) writes it, and has a docstring."""
+    for path in LISTED[command].split(", "):
         module, _, name = path.rpartition(".")
         function = getattr(import_module(f"swapsim.{module}"), name)
         assert callable(function)
@@ -41,15 +41,17 @@ def test_the_function_of_each_command_is_there(command: str) -> None:
 
 
 @pytest.mark.parametrize("group", ["replay", "verify"])
-def test_what_is_typed_is_what_is_called(group: str) -> None:
-    """`swapsim replay x-y` is `replay.x_y`, and `swapsim verify x` is `replay.verify_x`."""
-    for command in (name for name in TOLD if name.startswith(f"{group} ")):
+def test_a_command_is_named_like_its_function(group: str) -> None:
+    """`swapsim replay x-y` is `SUBJECT.x_y`, and `swapsim verify x` is `SUBJECT.verify_x`."""
+    for command in (name for name in LISTED if name.startswith(f"{group} ")):
         _, name = command.replace("-", "_").split()
-        assert TOLD[command] == f"replay.{name if group == 'replay' else f'verify_{name}'}"
+        assert LISTED[command].partition(".")[2] == (
+            name if group == "replay" else f"verify_{name}"
+        )
 
 
 def test_a_replay_has_one_name() -> None:
-    """The replays that traces are told of are those of the command line."""
+    """The replays that traces know are those of the command line."""
     replays = cli.commands["replay"]
     assert isinstance(replays, click.Group)
     assert set(traces.replays_of([])["replay"]) == set(replays.commands)

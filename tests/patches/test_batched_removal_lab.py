@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from swapsim import claims
-from swapsim.claims.columns import COUNT_TOLERANCE_PERCENT
+from swapsim.claims.judging import COUNT_TOLERANCE_PERCENT
 from swapsim.errors import InputError
 from swapsim.machine import lab
 from swapsim.patches import batched_removal as patch

@@ -39,7 +39,7 @@ def simulated(experiment: str, seeds: int = SEEDS) -> pl.DataFrame:
 
 def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:
     """Compare results with the measured medians."""
-    return claims.held_against(results, claims.medians(claims.measured_results(experiment)))
+    return claims.compare_counts(results, claims.medians(claims.measured_results(experiment)))
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ def simulated(experiment: str, seeds: int) -> pl.DataFrame:
 
 def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:
     """Set them beside the measured medians."""
-    return claims.held_against(results, claims.medians(claims.measured_results(experiment)))
+    return claims.compare_counts(results, claims.medians(claims.measured_results(experiment)))
 
 
 def test_each_lock_of_the_writers_is_taken_as_often_as_in_the_kernel() -> None:

@@ -23,8 +23,8 @@ pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSI
 MAP = "00-map.ipynb"
 LONG = ("fits", "simulated", "headlines")
 OWN = (
-    "charts.acquisitions_by_site(replay.per_page(sites['swap-w-seq']))",
-    "print('begun')\nwhile True:\n    replay.writeback_tags_of(shipped)",
+    "mapping.charts.acquisitions_by_site(mapping.per_page(sites['swap-w-seq']))",
+    "print('begun')\nwhile True:\n    mapping.writeback_tags_of(shipped)",
 )
 SETTINGS = {
     "themes": {"theme": "JupyterLab Dark"},
@@ -35,7 +35,7 @@ STATUS = "jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.statu
 
 
 def laboratory(folder: Path) -> Path:
-    """Lay out the map without what computes for long, then a chart and a cell without an end."""
+    """Write the map without its long cells, then a chart and a cell without an end."""
     (folder / "notebooks").mkdir()
     (folder / "patches").symlink_to(repository_root() / "patches")
     notebook = nbformat.read(notebooks_root() / MAP, as_version=4)

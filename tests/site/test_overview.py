@@ -8,6 +8,7 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
+from swapsim import mapping, removal, traces
 from swapsim.claims import patch_cards, published_claims, results
 from swapsim.claims.tables import RESULTS
 from swapsim.errors import SwapsimError
@@ -30,7 +31,7 @@ A, D = writeback_tags.PATCH, cluster_next.PATCH
 
 @pytest.fixture
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Watch for a short time: what is tested here are the tables, not the figures."""
+    """Run for a short time: the tests are about tables, not about figures."""
 
     def brief_a(**fields: Any) -> MachineConfig:
         usual = writeback_tags.machine(**fields)
@@ -77,7 +78,7 @@ def test_a_package_that_is_no_patch_is_an_error() -> None:
 
 @pytest.mark.usefixtures("_short")
 def test_each_table_has_the_constants_of_its_own_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simulated are the tables that the rooms predict, each with its own constants."""
+    """The tables of the simulation are those that the patches predict, each with its constants."""
     of_a, of_d = (change_costs(costs(), {"unmap_ns": ns}) for ns in (5000, 15000))
     series = results(
         [("swap out", 1.0, "KiB/s")],
@@ -93,8 +94,8 @@ def test_each_table_has_the_constants_of_its_own_fit(monkeypatch: pytest.MonkeyP
     assert found.filter(patch=D).equals(cluster_next.predict(of_d, (1, 2)))
 
 
-def test_fits_are_those_of_the_rooms(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each patch's constants come from its own room."""
+def test_fits_are_those_of_the_patches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each patch's constants come from its own fit."""
     of_a, of_d = (change_costs(costs(), {"unmap_ns": ns}) for ns in (5000, 15000))
     monkeypatch.setattr(writeback_tags, "headline_fit", lambda: fitted(of_a))
     monkeypatch.setattr(cluster_next, "headline_fit", lambda: fitted(of_d))
@@ -129,3 +130,31 @@ def test_headlines_are_those_of_the_cards_in_words() -> None:
         assert row["patch"] == patch
         assert row["published"] is not None
         assert row["simulated"] is None
+
+
+FIGURES = {
+    "swap-w-seq": {"writeback-tags", "batched-removal"},
+    "slots-1-percpu-rerandomise": {"cluster-next"},
+    "stalls-nfs-1": {"stall-decisions"},
+}
+
+
+@pytest.mark.parametrize("trace", FIGURES)
+def test_each_replay_that_a_trace_can_feed_has_a_row(trace: str) -> None:
+    """A replay that lacks an event has no row; the change is that of the two figures."""
+    rows = overview.at_a_glance(traces.locate(trace))
+    assert set(rows["replay"]) == FIGURES[trace]
+    for row in rows.drop_nulls("change").iter_rows(named=True):
+        assert row["change"] == pytest.approx(100 * (row["patched"] / row["base"] - 1))
+
+
+def test_the_figures_are_those_of_the_tables() -> None:
+    """They equal the sums of the replays' own tables."""
+    folder = traces.locate("swap-w-seq")
+    first, second = overview.at_a_glance(folder, kernel="4.8").iter_rows(named=True)
+    with_tags, without = mapping.totals_per_page(mapping.writeback_tags(folder)).iter_rows(
+        named=True
+    )
+    assert (first["base"], first["patched"]) == (with_tags["acquisitions"], without["acquisitions"])
+    lists = removal.batched_removal(folder).filter(kernel="4.8")
+    assert second["base"] - second["patched"] == pytest.approx(lists["saved_a_page"].item())

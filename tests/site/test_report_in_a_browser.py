@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report in a real browser: nothing is cut off, whatever the width, and nothing is fetched."""
+"""The report in a real browser: at each width nothing is cut off, and nothing is fetched."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from chromium import Page
 
 from swapsim.charts.interaction import interactive
 from swapsim.site import overview, report
-from swapsim.site.report import whole
+from swapsim.site.report import build
 from swapsim.site.report.verdicts import Claim, Figure, Verdicts
 
 pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSING)
@@ -59,7 +59,7 @@ SHOWN = """
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a report of one notebook with all that is wide, and of the real cards and tables."""
+    """Give a report of one notebook with wide contents, and of the real cards and tables."""
     folder = tmp_path_factory.mktemp("browser")
     name = "perf-profile.cycles-pp._raw_spin_lock_irqsave.test_clear_page_writeback.end_page"
     figures = (Figure("+25.0 %", "agrees", "agrees"), Figure("", "absent", "not measured"))
@@ -79,8 +79,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A picture", width=900).mark_bar()
     drawn = drawn.encode(x=alt.X("x:Q", title="length"))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(whole, "verdicts", lambda: Verdicts((claim,) * 5, (claim,)))
-        patched.setattr(whole, "notebooks_root", lambda: folder / "notebooks")
+        patched.setattr(build, "verdicts", lambda: Verdicts((claim,) * 5, (claim,)))
+        patched.setattr(build, "notebooks_root", lambda: folder / "notebooks")
         patched.setattr(overview, "picture", interactive()(lambda: drawn))
         return report.write(folder / "report").parent
 
@@ -131,7 +131,7 @@ def test_a_chart_speaks_at_the_mouse(pages: Path, browser: Page, dark: bool) -> 
 
 
 def test_the_wheel_moves_the_page_and_with_ctrl_the_axis(pages: Path, browser: Page) -> None:
-    """Who reads on is not caught by a chart."""
+    """A chart does not stop a user who scrolls the page."""
     browser.open((pages / "00-one.html").as_uri(), height=500)
     browser.evaluate("document.querySelector('figure.chart').scrollIntoView({block: 'start'})")
     browser.wait_for(DRAWN)
@@ -147,7 +147,7 @@ def test_the_wheel_moves_the_page_and_with_ctrl_the_axis(pages: Path, browser: P
 
 
 def test_without_scripts_and_on_paper_a_chart_is_a_picture(pages: Path, browser: Page) -> None:
-    """Black on white, with words for who does not see it."""
+    """It has a text that stands for it."""
     with browser.without_scripts():
         browser.open((pages / "index.html").as_uri())
         assert browser.evaluate(SHOWN) == ["block"]

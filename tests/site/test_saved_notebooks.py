@@ -105,5 +105,5 @@ def test_numbers_as_a_browser_writes_them() -> None:
 
 def test_what_is_no_notebook_is_refused() -> None:
     """The line names the file."""
-    with pytest.raises(InputError, match=r"x\.ipynb: it is no notebook"):
+    with pytest.raises(InputError, match=r"x\.ipynb: is no notebook"):
         normal_form("<html>", None, Path("x.ipynb"))

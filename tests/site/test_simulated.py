@@ -64,7 +64,7 @@ def test_the_command_checks_and_updates(
     assert capsys.readouterr().out == f"{name}: not stored yet\n"
     assert main(["simulate", name]) == 0
     assert main(["simulate", name]) == 0
-    assert capsys.readouterr().out == f"{name}: written\n{name}: as it was\n"
+    assert capsys.readouterr().out == f"{name}: written\n{name}: unchanged\n"
     assert main(["simulate", "--check", name]) == 0
     monkeypatch.undo()
     assert main(["simulate", "tides"]) == 2

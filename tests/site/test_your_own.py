@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Notebook 06 is the reader's: its first cell is all that another trace or machine needs."""
+"""Notebook 06 is the user's: another trace or machine is set in its first cell."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 from swapsim import traces
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root, notebooks_root, patches_root, repository_root
-from swapsim.site import rooms
+from swapsim.site import parts
 from swapsim.site.tables import AT_A_GLANCE
 
 NOTEBOOK = nbformat.read(notebooks_root() / "06-your-own.ipynb", as_version=4)
@@ -28,13 +28,13 @@ def run_with(**parameters: object) -> dict[str, Any]:
 
 
 def test_the_parameters_stand_in_one_cell_at_the_top() -> None:
-    """Papermill sets what its tag names, so the first cell has it, and has assignments alone."""
+    """The first cell has papermill's tag, and only assignments."""
     assert [cell.metadata.get("tags") for cell in CODE] == [["parameters"]] + [None] * len(CODE[1:])
     assert all(re.match(r"\w+ = ", line) for line in CODE[0].source.splitlines())
 
 
 def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]) -> None:
-    """A path in the place of a name, a smaller machine, another cost, a patch not begun."""
+    """A path instead of a name, a smaller machine, another cost, a patch that is not begun."""
     folder = data_root() / "traces" / "removals-small-files"
     names = run_with(
         trace=str(folder),
@@ -52,20 +52,20 @@ def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]
     assert said.rstrip().endswith("Patch 07-mine has 0 of 6 parts.")
 
 
-def test_a_trace_that_is_none_is_refused_with_the_names_of_those_there_are() -> None:
-    """A slip in the parameter is one line."""
-    with pytest.raises(InputError, match=r"swap-w-sek: it is no trace folder.*, swap-w-seq$"):
+def test_an_unknown_trace_is_refused_with_the_known_names() -> None:
+    """A mistake in the parameter is an error of one line."""
+    with pytest.raises(InputError, match=r"swap-w-sek: .*no trace folder.*swap-w-seq$"):
         traces.locate("swap-w-sek")
 
 
 @pytest.mark.parametrize("patch", PATCHES)
-def test_each_patch_has_each_room(patch: str) -> None:
-    """What the notebook asks a new patch for, the old ones have."""
-    assert rooms.rooms_of(patch)["there"].all()
+def test_each_patch_has_all_parts(patch: str) -> None:
+    """Each part that the notebook requires of a new patch exists for the old ones."""
+    assert parts.parts_of(patch)["there"].all()
 
 
 def test_the_files_that_it_names_as_models_are_there() -> None:
-    """Each path in code font is one of this repository."""
+    """Each path in code font exists in this repository."""
     prose = "\n".join(cell.source for cell in NOTEBOOK.cells if cell.cell_type == "markdown")
     named = re.findall(r"`((?:corelib|data|notebooks|patches|swapsim|tests)/[\w./-]+)`", prose)
     assert len(named) >= 10

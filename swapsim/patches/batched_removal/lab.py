@@ -123,12 +123,12 @@ def compare_lab(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     Raises
     ------
     InputError
-        As for `claims.held_against`.
+        As for `claims.compare_counts`.
     """
     judged = simulated.filter(pl.col("metric").is_in([*LEDGER, HOLD]))
     require_some(judged.rows(), "simulated")
     return pl.concat(
-        claims.held_against(judged.filter(n_tasks=tasks), medians.filter(n_tasks=tasks)).select(
+        claims.compare_counts(judged.filter(n_tasks=tasks), medians.filter(n_tasks=tasks)).select(
             pl.lit(tasks, dtype=pl.UInt32).alias("n_tasks"), *MEASURED_COUNTS.names()
         )
         for tasks in judged["n_tasks"].unique().sort()

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from swapsim import slots
-from swapsim.claims.intervals import interval, ranks_by_interval
+from swapsim.claims.rounds import interval, ranks_by_interval
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi.facts import POLICIES
 from swapsim.machine.throughput import PAGES_MOVED, run_policies

@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims, traces
-from swapsim.claims.directions import FEWEST_ROUNDS
+from swapsim.claims.judging import FEWEST_ROUNDS
 from swapsim.claims.tables import DIRECTIONS
 from swapsim.patches.stall_decisions.lab import (
     FACTOR,

@@ -12,9 +12,8 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim import claims
-from swapsim.claims.directions import STAYS_WITHIN_PERCENT
-from swapsim.claims.medians import spread
-from swapsim.claims.paired import difference
+from swapsim.claims.judging import STAYS_WITHIN_PERCENT
+from swapsim.claims.rounds import difference, spread
 from swapsim.claims.tables import DIRECTION_VERDICT, RESULTS
 from swapsim.errors import InputError
 from swapsim.patches.stall_decisions.tables import (

@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from swapsim import claims, reclaim
-from swapsim.claims.directions import STAYS_WITHIN_PERCENT
-from swapsim.claims.paired import difference
+from swapsim.claims.judging import STAYS_WITHIN_PERCENT
+from swapsim.claims.rounds import difference
 from swapsim.claims.tables import RESULTS
 from swapsim.ffi.facts import RECLAIM_COSTS, RECLAIM_RULES, STALL_RULES
 from swapsim.machine.fit import residuals

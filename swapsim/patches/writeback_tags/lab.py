@@ -77,7 +77,7 @@ def compare_acquisitions(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.DataF
         unit=pl.lit("1/page"),
     )
     simulated = results(rows, {"patch": PATCH, "n_tasks": 8, "seed": 0})
-    return claims.held_against(simulated, medians)
+    return claims.compare_counts(simulated, medians)
 
 
 def compare_nodes(experiment: str) -> pl.DataFrame:
@@ -99,7 +99,7 @@ def compare_nodes(experiment: str) -> pl.DataFrame:
         There is no such experiment, or it counted no tree nodes.
     """
     medians = claims.medians(claims.measured_results(experiment))
-    return claims.held_against(simulated_nodes(experiment), medians)
+    return claims.compare_counts(simulated_nodes(experiment), medians)
 
 
 def simulated_nodes(experiment: str) -> pl.DataFrame:

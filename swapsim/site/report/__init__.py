@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The HTML report: a static site that needs no network, nor a server.
+"""The HTML report: a static site that needs neither a network nor a server.
 
 ::
 
-    whole        the folder: all or nothing, what was made is taken over
-      runs       notebooks run, two at a time        cells        one that was run, as HTML
-      articles   known by what they were made of     verdicts     each claim, judged
-      pages      all of them, in order               provenance   when, of what, on which machine
-        front  cards  words
-      shell      what is around each page            markdown, links
+    build        the folder: complete or not at all; what is unchanged is reused
+      cells      notebooks that are run, two at a time, and their cells as HTML
+      verdicts   each claim, judged
+      pages      all pages, in order          provenance   when, of which commit, on which machine
+        words    the page of all columns
+      shell      what surrounds each page     markdown     markdown and its links as HTML
 """
 
-from swapsim.site.report.whole import MARK, write
+from swapsim.site.report.build import MARK, write
 
 __all__ = ["MARK", "write"]

@@ -1,40 +1,143 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A notebook that was run as the article of a page: nbconvert with a template of ours."""
+"""Notebooks that are run, some at a time, and their cells as HTML (nbconvert, our template)."""
 
 import base64
 import html
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from threading import Event, Lock
 from typing import Any, Final
 
 import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbconvert import HTMLExporter
 from traitlets.config import Config
 
-from swapsim.site.report.markdown import Lead, as_html
+from swapsim import interrupt
+from swapsim.errors import SwapsimError
+from swapsim.progress import TextBar
+from swapsim.site.notebooks import results_of
+from swapsim.site.report.markdown import TEMPLATES, Lead, as_html
 
-TEMPLATES: Final = Path(__file__).parent / "templates"
+CELL_SECONDS: Final = 3600
+"""Time limit of a cell; on a busy machine, too, none comes near."""
+
+NOTEBOOKS_AT_A_TIME: Final = 2
+
+_WAIT_SECONDS: Final = 0.2
 
 _PICTURE_SCALE: Final = 1.5
-"""Dots of a chart's picture to a pixel of the page (`charts.png`)."""
+"""Dots of a chart's picture per pixel of the page (`charts.png`)."""
+
+
+class Runs:
+    """The notebooks that run, so that all can be ended at once."""
+
+    def __init__(self) -> None:
+        self.ends = Event()
+        self._lock = Lock()
+        self._clients: list[NotebookClient] = []
+
+    @contextmanager
+    def entered(self, client: NotebookClient) -> Iterator[None]:
+        """List a client while it runs."""
+        with self._lock:
+            self._clients.append(client)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._clients.remove(client)
+
+    def end(self) -> None:
+        """Kill all kernels, so that each client that waits for its kernel fails."""
+        self.ends.set()
+        with self._lock:
+            for client in self._clients:
+                process = getattr(getattr(client.km, "provisioner", None), "process", None)
+                if process is not None:
+                    process.kill()
+
+
+def make_all(make: Callable[[Path, Runs], None], paths: Sequence[Path]) -> None:
+    """Call `make` for each notebook, some at a time; end all when one fails, and on Ctrl-C."""
+    runs = Runs()
+    pool = ThreadPoolExecutor(NOTEBOOKS_AT_A_TIME)
+    left: set[Future[None]] = {pool.submit(make, path, runs) for path in paths}
+    try:
+        while left:
+            done, left = wait(left, timeout=_WAIT_SECONDS, return_when="FIRST_COMPLETED")
+            for future in done:
+                future.result()
+            interrupt.check()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        while any(not future.done() for future in left):
+            runs.end()
+            time.sleep(_WAIT_SECONDS)
+        raise
+    pool.shutdown()
+
+
+def run(
+    path: Path, notebook: nbformat.NotebookNode, runs: Runs, bar: TextBar
+) -> nbformat.NotebookNode:
+    """Run a notebook's cells and return it with their outputs.
+
+    Raises
+    ------
+    SwapsimError
+        A cell or its kernel failed; names notebook, cell and the error's last line.
+    """
+
+    def begin(**_: object) -> None:
+        if runs.ends.is_set():
+            raise DeadKernelError("ended with another notebook")
+
+    def end(**_: object) -> None:
+        bar.set_postfix_str(path.stem)
+        bar.update()
+
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        extra_arguments=["--log-level=ERROR"],
+        timeout=CELL_SECONDS,
+        resources={"metadata": {"path": str(path.parent)}},
+        on_cell_execute=begin,
+        on_cell_executed=end,
+    )
+    again = "'make report' then continues from the pages that are complete"
+    try:
+        with runs.entered(client):
+            client.execute()
+    except CellExecutionError as error:
+        raise SwapsimError(
+            f"{path.name}, code cell {client.code_cells_executed}: {error.ename}: {error.evalue}: "
+            f"open it in JupyterLab ('make lab') and fix the cell; {again}"
+        ) from None
+    except (CellTimeoutError, DeadKernelError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise SwapsimError(
+            f"{path.name}, code cell {client.code_cells_executed}: the kernel did not finish: "
+            f"{reason}: run it in JupyterLab ('make lab'); {again}"
+        ) from None
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = results_of(cell)
+    notebook.metadata.pop("widgets", None)
+    return notebook
 
 
 def article(notebook: nbformat.NotebookNode, lead: Lead, begun: datetime, seconds: float) -> str:
-    """Return a notebook's cells as one HTML element that tells when they were run.
-
-    Parameters
-    ----------
-    notebook : nbformat.NotebookNode
-        With its outputs.
-    lead : callable
-        Where its links lead.
-    begun : datetime.datetime
-    seconds : float
-        How long it ran.
-    """
+    """Return a notebook with its outputs as one HTML element, which records its run."""
     exporter = HTMLExporter(  # type: ignore[no-untyped-call]
         template_name="notebook",
         extra_template_basedirs=[str(TEMPLATES)],
@@ -42,24 +145,18 @@ def article(notebook: nbformat.NotebookNode, lead: Lead, begun: datetime, second
         config=Config({"CSSHTMLHeaderPreprocessor": {"enabled": False}}),
     )
     body, _ = exporter.from_notebook_node(notebook)
-    told = f'data-begun="{begun:%Y-%m-%d %H:%M} UTC" data-seconds="{seconds:.0f}"'
-    return f"<article {told}>\n{body}</article>"
+    run_at = f'data-begun="{begun:%Y-%m-%d %H:%M} UTC" data-seconds="{seconds:.0f}"'
+    return f"<article {run_at}>\n{body}</article>"
 
 
 def figure(output: Mapping[str, Any]) -> str:
-    """Return a chart's picture, and beside it what a script can draw it from.
-
-    Parameters
-    ----------
-    output : mapping
-        A cell's output: ``data`` with image/png and, as a rule, a Vega-Lite specification.
-    """
+    """Return the picture of a cell's chart, and the specification from which a script draws it."""
     data = output["data"]
     spec = next((data[kind] for kind in sorted(data) if "vegalite" in kind), None)
     encoded = data["image/png"].replace("\n", "")
     width, height = _pixels(base64.b64decode(encoded[:64]))
     picture = (
-        f'<img src="data:image/png;base64,{encoded}" alt="{html.escape(_told(output, spec))}" '
+        f'<img src="data:image/png;base64,{encoded}" alt="{html.escape(_text_of(output, spec))}" '
         f'width="{width}" height="{height}">'
     )
     drawn = "" if spec is None else f'<script type="application/json">{_script(spec)}</script>'
@@ -67,23 +164,25 @@ def figure(output: Mapping[str, Any]) -> str:
 
 
 def _pixels(png: bytes) -> tuple[int, int]:
-    """Return a picture's size on the page: its first chunk has both."""
+    """Return a picture's size on the page, from its first chunk."""
     size = (int.from_bytes(png[at : at + 4]) for at in (16, 20))
     width, height = (round(dots / _PICTURE_SCALE) for dots in size)
     return width, height
 
 
 def _script(spec: object) -> str:
-    """Return JSON that no tag of the page can end."""
+    """Return JSON that contains no end of an HTML tag."""
     return json.dumps(spec, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _told(output: Mapping[str, Any], spec: Mapping[str, Any] | None) -> str:
-    """Return the words for who does not see a chart."""
+def _text_of(output: Mapping[str, Any], spec: Mapping[str, Any] | None) -> str:
+    """Return the text that stands for a chart where it cannot be seen."""
     metadata = output.get("metadata", {}).get("image/png", {})
-    if told := metadata.get("alt") or (spec or {}).get("description"):
-        return str(told)
+    if text := metadata.get("alt") or (spec or {}).get("description"):
+        return str(text)
     title = (spec or {}).get("title", "")
     parts = [title] if isinstance(title, str) else [title.get("text"), title.get("subtitle")]
     lines = [line for part in parts for line in (part if isinstance(part, list) else [part])]
-    return ". ".join(str(line) for line in lines if line) or "A chart; the text beside it says more"
+    return (
+        ". ".join(str(line) for line in lines if line) or "A chart; the text next to it says more"
+    )

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Markdown of notebooks and cards as HTML.
+"""Markdown of notebooks and cards as HTML, and where its links lead in a report.
 
-A heading can be linked to, a link leads to its page of the report, a commit that is named by its
-first twelve digits to Linux's own tree; what is wide scrolls in itself.
+A heading has a name to link to. A commit that is given by its first twelve digits becomes a link
+to Linux's tree. A wide table scrolls by itself.
 """
 
+import os
 import re
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import mistune
@@ -20,21 +23,50 @@ from pygments.util import ClassNotFound
 COMMITS: Final = "https://git.kernel.org/linus/"
 MAILS: Final = "https://lore.kernel.org/r/"
 
+TEMPLATES: Final = Path(__file__).parent / "templates"
+
+RULES: Final = "rules"
+"""The page of data/published/README.md."""
+
+_PAGES: Final = (
+    (re.compile(r"(?:notebooks/)?(\d\d-[a-z0-9-]+)\.ipynb"), r"\1.html"),
+    (re.compile(r"patches/(\d\d-[a-z0-9-]+)/card\.md"), r"patch-\1.html"),
+    (re.compile(r"data/published/README\.md"), f"{RULES}.html"),
+)
+
 _COMMIT: Final = r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{12}\b"
 
 Lead = Callable[[str], str]
-"""Says where a link leads in the report, whatever it is in its file."""
+"""A function from a link's target in its file to its target in the report."""
 
 
-def as_html(text: str, lead: Lead = str) -> str:
-    """Return markdown as HTML.
+def lead_from(home: Path, root: Path, output: Path) -> Lead:
+    """Return the function that leads links.
 
     Parameters
     ----------
-    text : str
-    lead : callable
-        Takes a link's target and returns the one in the report.
+    home, root : Path
+        The folder of the file with the links, and that of the laboratory.
+    output : Path
+        The report's folder, from which a file without a page is reached.
     """
+    return partial(_lead, home=home, root=root, output=output)
+
+
+def _lead(target: str, home: Path, root: Path, output: Path) -> str:
+    """Return the target of a link: a page, a file outside of the report, or what it was."""
+    path, sharp, part = target.partition("#")
+    if not path or re.match(r"[a-z]+:", path):
+        return target
+    inside = os.path.relpath(home / path, root)
+    for pattern, page in _PAGES:
+        if found := pattern.fullmatch(inside):
+            return found.expand(page) + sharp + part
+    return os.path.relpath(home / path, output) + sharp + part
+
+
+def as_html(text: str, lead: Lead = str) -> str:
+    """Return markdown as HTML."""
     html = mistune.create_markdown(renderer=_Renderer(lead), plugins=["table", _commits])(text)
     return str(html)
 
@@ -45,7 +77,7 @@ def line_as_html(text: str) -> str:
 
 
 def plain(html: str) -> str:
-    """Return the text of some HTML, its marks left out."""
+    """Return the text of some HTML without its tags."""
     return re.sub(r"<[^>]+>", "", html)
 
 

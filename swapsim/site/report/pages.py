@@ -1,50 +1,61 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All pages of a report in reading order, once what takes time is on the shelf."""
+"""All pages of a report in reading order: front page, notebooks, cards, claims, reference."""
 
+import base64
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import nbformat
+from markupsafe import Markup
 
-from swapsim import claims
+from swapsim import charts, claims
 from swapsim.io.paths import data_root, patches_root
-from swapsim.site.report import cards, front, links, words
-from swapsim.site.report.articles import Shelf
-from swapsim.site.report.markdown import Lead, as_html
+from swapsim.site import overview
+from swapsim.site.report import words
+from swapsim.site.report.cells import figure
+from swapsim.site.report.markdown import MAILS, RULES, as_html, lead_from, line_as_html
 from swapsim.site.report.provenance import Provenance, ran
-from swapsim.site.report.shell import Page
+from swapsim.site.report.shell import Page, fill
+from swapsim.site.report.verdicts import Verdicts
 
-Notebooks = Mapping[Path, nbformat.NotebookNode]
+
+class _Articles(Protocol):
+    """The stored articles, of `build.Articles`."""
+
+    def first_line(self, name: str) -> str: ...
+    def find(self, name: str) -> str | None: ...
 
 
 def pages(
-    notebooks: Notebooks, made_now: Sequence[str], shelf: Shelf, output: Path, told: Provenance
+    notebooks: Mapping[Path, nbformat.NotebookNode],
+    made_now: Sequence[str],
+    articles: _Articles,
+    output: Path,
+    origin: Provenance,
 ) -> list[Page]:
     """Return all pages.
 
     Parameters
     ----------
     notebooks : mapping of Path to nbformat.NotebookNode
-        In order; a notebook's article, and those of the verdicts, are on the shelf.
+        In order; the articles of all notebooks, and those of the verdicts, are stored.
     made_now : sequence of str
         Names of those that were run for this report.
-    shelf : Shelf
+    articles : Articles
     output : Path
         The report's folder.
-    told : Provenance
+    origin : Provenance
     """
-    first_lines = {path.stem: title_and_verdict(notebook) for path, notebook in notebooks.items()}
-    titles = {name: title for name, (title, _) in first_lines.items()}
-    runs = [ran(name, title, _good(shelf, name), made_now) for name, title in titles.items()]
-    entries = [(name, title, verdict) for name, (title, verdict) in first_lines.items()]
-    index = _shelved(shelf, "index", "Swap laboratory", "", front.made(entries, runs, told))
+    entries = [(path.stem, *title_and_verdict(each)) for path, each in notebooks.items()]
+    titles = {name: title for name, title, _ in entries}
+    runs = [ran(name, title, _found(articles, name), made_now) for name, title in titles.items()]
+    made = fill("made", entries=entries, runs=runs, provenance=origin)
     return [
-        index,
-        *(_shelved(shelf, name, title, "Notebooks") for name, title in titles.items()),
+        _stored(articles, "index", "Swap laboratory", "", made),
+        *(_stored(articles, name, title, "Notebooks") for name, title in titles.items()),
         *(_card(card, titles, output) for card in claims.patch_cards().iter_rows(named=True)),
-        _shelved(shelf, "claims", "Every claim", "Reference"),
+        _stored(articles, "claims", "Every claim", "Reference"),
         _rules(output),
         Page(words.NAME, words.TITLE, "Reference", words.article()),
     ]
@@ -57,35 +68,75 @@ def title_and_verdict(notebook: nbformat.NotebookNode) -> tuple[str, str]:
     return title.lstrip("# "), verdict.replace("`", "")
 
 
-def lead_from(home: Path, root: Path, output: Path) -> Lead:
-    """Return what leads the links of a file in a folder of the laboratory."""
-    return partial(links.lead, home=home, root=root, output=output)
+def front(verdicts: Verdicts) -> str:
+    """Return the front page's question, picture and verdicts."""
+    spec: dict[str, Any] = overview.picture().to_dict()
+    png = base64.b64encode(charts.png(spec)).decode()
+    data = {"application/vnd.vegalite+json": spec, "image/png": png}
+    return fill(
+        "front",
+        picture=Markup(figure({"data": data})),
+        headlines=verdicts.headlines,
+        titles=_titles(),
+        total=len(verdicts.claims),
+        counted={column: verdicts.counted(column) for column in ("simulated", "measured")},
+        rules=RULES,
+    )
 
 
-def _good(shelf: Shelf, name: str) -> str:
-    article = shelf.find(name)
-    assert article is not None, f"{name} is made before its page"
+def claims_article(verdicts: Verdicts) -> str:
+    """Return all claims with their verdicts, by patch."""
+    titles = _titles()
+    return fill(
+        "claims",
+        claims=verdicts.claims,
+        titles=titles,
+        cards={patch: _card_page(patch) for patch in titles},
+        rules=RULES,
+    )
+
+
+def _titles() -> dict[str, str]:
+    """Return the title of each patch's card."""
+    return dict(claims.patch_cards().select("patch", "title").iter_rows())
+
+
+def _card_page(patch: str) -> str:
+    """Return the name of a card's page."""
+    return f"patch-{patch}"
+
+
+def _found(articles: _Articles, name: str) -> str:
+    article = articles.find(name)
+    assert article is not None, f"{name} is stored before its page is written"
     return article
 
 
-def _shelved(shelf: Shelf, name: str, title: str, group: str, rest: str = "") -> Page:
-    return Page(name, title, group, _good(shelf, name), rest, shelf.first_line(name))
+def _stored(articles: _Articles, name: str, title: str, group: str, rest: str = "") -> Page:
+    return Page(name, title, group, _found(articles, name), rest, articles.first_line(name))
 
 
-def _card(card: dict[str, Any], titles: Mapping[str, str], output: Path) -> Page:
+def _card(card: Mapping[str, Any], titles: Mapping[str, str], output: Path) -> Page:
+    """Return a card's page: its mail in the archive, its commits in Linux's tree."""
     patch, root = card["patch"], patches_root()
-    own = [(name, title) for name, title in titles.items() if name == patch]
+    message, space, mark = card["message_id"].partition(" ")
+    title, _, body = card["body"].partition("\n")
     lead = lead_from(root / patch, root.parent, output)
-    return Page(links.card_page(patch), card["title"], "Cards", cards.article(card, own, lead))
+    article = fill(
+        "card",
+        card=card,
+        message=message,
+        mark=space + mark,
+        mail=MAILS + message,
+        notebooks=[(name, title) for name, title in titles.items() if name == patch],
+        body=Markup(as_html(body if title.startswith("# ") else card["body"], lead)),
+        **{name: Markup(line_as_html(card[name])) for name in ("outcome", "before", "after")},
+    )
+    return Page(_card_page(patch), card["title"], "Cards", article)
 
 
 def _rules(output: Path) -> Page:
     home = data_root() / "published"
     text = (home / "README.md").read_text(encoding="utf-8")
-    article = as_html(text, lead_from(home, data_root().parent, output))
-    return Page(
-        links.RULES,
-        "What the mails print, and the rules",
-        "Reference",
-        f"<article>{article}</article>",
-    )
+    article = f"<article>{as_html(text, lead_from(home, data_root().parent, output))}</article>"
+    return Page(RULES, "What the mails print, and the rules", "Reference", article)

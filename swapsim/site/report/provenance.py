@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a report comes from: when, of which commit, with which versions, on what machine."""
+"""The origin of a report: date, commit, versions, machine, and the runs of its notebooks."""
 
 import os
 import platform
@@ -19,66 +19,44 @@ from swapsim.site.report.markdown import plain
 
 _LIBRARIES: Final = ("swapsim", "polars", "numpy", "scipy", "numba", "altair", "nbconvert")
 
-_KEPT: Final = re.compile(r"^([a-z0-9-]+): ([\d,]+) stored rows; ([\d,]+) computed again", re.M)
-_ANEW: Final = re.compile(r"^([a-z0-9-]+): ([^:\n]+): computed here$", re.M)
+_STORED: Final = re.compile(r"^([a-z0-9-]+): ([\d,]+) stored rows; ([\d,]+) computed again", re.M)
+_RECOMPUTED: Final = re.compile(r"^([a-z0-9-]+): ([^:\n]+): computed here$", re.M)
 _RUN: Final = re.compile(r'<article data-begun="([^"]+)" data-seconds="(\d+)">')
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a report says of itself.
-
-    Attributes
-    ----------
-    made : str
-        When its pages were put together, UTC.
-    commit : str
-        The first twelve digits; empty outside of a checkout.
-    changed : bool
-        Whether files differ from that commit.
-    versions : tuple of (str, str)
-    machine : tuple of str
-        Processor, memory and kernel.
-    """
+    """The origin of a report."""
 
     made: str
+    """Time at which its pages were written, UTC."""
     commit: str
+    """The first twelve digits; empty outside of a checkout."""
     changed: bool
+    """Whether files differ from that commit."""
     versions: tuple[tuple[str, str], ...]
     machine: tuple[str, ...]
+    """Processor, memory and kernel."""
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What is told of a notebook's run.
-
-    Attributes
-    ----------
-    name : str
-        Of its page.
-    title : str
-    begun : str
-    seconds : int
-    taken_over : bool
-        Whether an earlier report had run it, of the same sources.
-    kept : tuple of (str, str, str)
-        Results that were read from data/simulated: name, rows, and rows of a part that was made
-        anew and came out the same.
-    anew : tuple of (str, str)
-        Those that were not good, and why; they were made anew as a whole.
-    """
+    """The run of a notebook."""
 
     name: str
     title: str
     begun: str
     seconds: int
-    taken_over: bool
-    kept: tuple[tuple[str, str, str], ...]
-    anew: tuple[tuple[str, str], ...]
+    reused: bool
+    """Whether an earlier report ran it, of the same sources."""
+    stored: tuple[tuple[str, str, str], ...]
+    """Results that were read from data/simulated: name, rows, rows that were computed again."""
+    recomputed: tuple[tuple[str, str], ...]
+    """Results that are stale and were computed completely: name and reason."""
 
 
 def provenance() -> Provenance:
-    """Return the provenance of a report that is made here and now."""
+    """Return the provenance of a report that is written now."""
     versions = (
         ("Python", platform.python_version()),
         *((name, version(name)) for name in _LIBRARIES),
@@ -93,18 +71,18 @@ def provenance() -> Provenance:
 
 
 def ran(name: str, title: str, article: str, made_now: Sequence[str]) -> Ran:
-    """Read from a notebook's article what its run told.
+    """Return the run of a notebook, from its article.
 
     Parameters
     ----------
     name, title : str
     article : str
-        HTML, of `cells.article`.
+        HTML, as `cells.article` returns it.
     made_now : sequence of str
         Names of the notebooks that were run for this report.
     """
-    told = _RUN.match(article)
-    begun, seconds = told.groups() if told else ("", "0")
+    recorded = _RUN.match(article)
+    begun, seconds = recorded.groups() if recorded else ("", "0")
     printed = unescape(
         plain("\n".join(re.findall(r"<pre class=\"printed\".*?</pre>", article, re.S)))
     )
@@ -113,18 +91,18 @@ def ran(name: str, title: str, article: str, made_now: Sequence[str]) -> Ran:
         title=title,
         begun=begun,
         seconds=int(seconds),
-        taken_over=name not in made_now,
-        kept=tuple(_KEPT.findall(printed)),
-        anew=tuple(_ANEW.findall(printed)),
+        reused=name not in made_now,
+        stored=tuple(_STORED.findall(printed)),
+        recomputed=tuple(_RECOMPUTED.findall(printed)),
     )
 
 
 def _git(*arguments: str) -> str:
-    """Return what git says of the laboratory; nothing where there is no checkout."""
+    """Return git's answer about the laboratory; empty without a checkout."""
     root = laboratory_root()
     if not (root / ".git").exists():
         return ""
-    # It only looks: no lock of the index, which git would write anew.
+    # Read-only: git takes no lock of the index, which it would write again.
     command = ["git", "--no-optional-locks", *arguments]
     try:
         found = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
@@ -140,11 +118,11 @@ def _processor() -> str:
 
 def _memory() -> str:
     size = re.match(r"\d+", _field(Path("/proc/meminfo"), "MemTotal"))
-    return f"{int(size[0]) / 2**20:.0f} GiB of memory" if size else "memory not told"
+    return f"{int(size[0]) / 2**20:.0f} GiB of memory" if size else "size of memory unknown"
 
 
 def _field(path: Path, name: str) -> str:
-    """Return a field of one of Linux's tables; nothing where there is none."""
+    """Return a field of a file of /proc; empty where it is missing."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError:

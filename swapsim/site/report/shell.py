@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is around each article: title, contents, the pages before and after it, style and script."""
+"""What surrounds each article: title, contents, links to its neighbours, style and script."""
 
 import re
 from collections.abc import Sequence
@@ -12,15 +12,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pygments.formatters import HtmlFormatter
 
 from swapsim.charts.theme import VEGA_LITE
-from swapsim.site.report.cells import TEMPLATES
-from swapsim.site.report.markdown import plain
+from swapsim.site.report.markdown import TEMPLATES, plain
 from swapsim.site.report.provenance import Provenance
 
 STYLE: Final = "style.css"
 SCRIPT: Final = "charts.js"
 
 _CODE_BY_SCHEME: Final = (("light", "default"), ("dark", "github-dark"))
-"""Pygments' styles."""
+"""Styles of pygments for code."""
 
 _JINJA: Final = Environment(
     loader=FileSystemLoader(TEMPLATES),
@@ -33,49 +32,38 @@ _JINJA: Final = Environment(
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the report.
-
-    Attributes
-    ----------
-    name : str
-        Of its file, without the ending.
-    title : str
-    group : str
-        Under which heading the contents list it.
-    article : str
-        HTML.
-    rest : str
-        HTML behind the article that is made anew each time.
-    first_line : str
-        What stands before all else: what the article was made of.
-    """
+    """A page of the report."""
 
     name: str
+    """Name of its file, without the suffix."""
     title: str
     group: str
+    """Heading under which the contents list it."""
     article: str
     rest: str = ""
+    """HTML after the article that is written again each time."""
     first_line: str = ""
+    """The digest of the article, where it is stored."""
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """The headings below the title: the name of each, and its words."""
+        """The headings below the title: name and text of each."""
         found = re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', self.article)
         return [(name, plain(words)) for name, words in found]
 
 
 def templates() -> list[str]:
-    """Return the text of each template that pages are filled into."""
+    """Return the text of each template of a page."""
     return [path.read_text(encoding="utf-8") for path in sorted(TEMPLATES.glob("*.j2"))]
 
 
 def fill(template: str, **fields: Any) -> str:
-    """Return a template of ours with its fields filled in."""
+    """Return a template with its fields filled in."""
     return _JINJA.get_template(f"{template}.html.j2").render(fields)
 
 
 def write(folder: Path, pages: Sequence[Page], provenance: Provenance) -> None:
-    """Write all pages of a report, and what they share."""
+    """Write all pages of a report, and their style and script."""
     neighbours = zip([None, *pages], pages, [*pages[1:], None], strict=False)
     for before, page, after in neighbours:
         text = fill(
@@ -100,6 +88,6 @@ def _colours(style: str) -> str:
 
 
 def _script() -> str:
-    """Return the script that makes charts alive, with the libraries that it needs."""
+    """Return the script that draws charts, with the libraries that it needs."""
     snippet = (TEMPLATES / SCRIPT).read_text(encoding="utf-8")
     return vl_convert.javascript_bundle(snippet, vl_version=VEGA_LITE)

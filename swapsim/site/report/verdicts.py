@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How each claim stands: published, simulated, measured, each figure with its verdict."""
+"""How each claim stands: published, simulated, measured, each figure with a verdict."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,7 +14,7 @@ CONTRADICTS: Final = "contradicts"
 OPEN: Final = "open"
 ABSENT: Final = "absent"
 KINDS: Final = (CONTRADICTS, OPEN, AGREES, ABSENT)
-"""What colours a figure, the worst first; absent: nobody has one, or nothing to judge it by."""
+"""Colours of a figure, the worst first; absent: there is no figure, or no rule to judge it."""
 
 _KIND_OF: Final = {
     "agrees": AGREES,
@@ -27,56 +27,33 @@ _KIND_OF: Final = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure and what is said of it.
-
-    Attributes
-    ----------
-    text : str
-        With its unit; empty where there is none.
-    kind : str
-        One of KINDS.
-    says : str
-        The verdict in words.
-    """
+    """A figure and its verdict."""
 
     text: str
+    """The figure with its unit; empty where it is missing."""
     kind: str
+    """One of KINDS."""
     says: str
+    """The verdict in words."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim and how it stands.
-
-    Attributes
-    ----------
-    name : str
-    patch : str
-    what : str
-        What is claimed of.
-    published : str
-        With its unit; the word where the mail has no figure.
-    simulated, measured : Figure
-    """
+    """A claim and how it stands."""
 
     name: str
     patch: str
     what: str
+    """The quantity that the claim is about."""
     published: str
+    """The figure with its unit, or a direction where the mail has no figure."""
     simulated: Figure
     measured: Figure
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """All claims, and those that lead.
-
-    Attributes
-    ----------
-    claims : tuple of Claim
-    headlines : tuple of Claim
-        In the cards' words.
-    """
+    """All claims, and the main ones in the words of the cards."""
 
     claims: tuple[Claim, ...]
     headlines: tuple[Claim, ...]
@@ -95,7 +72,7 @@ def verdicts() -> Verdicts:
     three = claims.three_columns(stated, results, claims.tolerances(), overview.ranges())
     directions = claims.directions(stated, measured).rename({"base": "median", "value": "other"})
     rows = three.join(
-        stated.select("claim", pl.col("unit").alias("told_in"), "change"),
+        stated.select("claim", pl.col("unit").alias("claimed_unit"), "change"),
         on="claim",
         maintain_order="left",
     ).join(
@@ -105,8 +82,8 @@ def verdicts() -> Verdicts:
         maintain_order="left",
     )
     found = {row["claim"]: _claim(row) for row in rows.iter_rows(named=True)}
-    told = claims.patch_cards().explode("headlines")["headlines"].to_list()
-    leading = [headline.partition(": ") for headline in told]
+    headlines = claims.patch_cards().explode("headlines")["headlines"].to_list()
+    leading = [headline.partition(": ") for headline in headlines]
     return Verdicts(
         claims=tuple(found.values()),
         headlines=tuple(_in_words(found[name], words) for name, _, words in leading),
@@ -114,7 +91,7 @@ def verdicts() -> Verdicts:
 
 
 def number(value: float) -> str:
-    """Return a figure with as many digits as a reader needs."""
+    """Return a figure with three significant digits, or all digits before its point."""
     text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
     return text.replace("-", "\N{MINUS SIGN}")
 
@@ -126,12 +103,12 @@ def percent(value: float) -> str:
 
 def _claim(row: dict[str, Any]) -> Claim:
     _, _, word = row["metric"].rpartition(": ")
-    told = "" if row["published"] is None else _figure(row, row["published"])
+    figure = "" if row["published"] is None else _figure(row, row["published"])
     return Claim(
         name=row["claim"],
         patch=row["patch"],
         what=row["metric"],
-        published=told or (word if row["told_in"] == "direction" else "what the code does"),
+        published=figure or (word if row["claimed_unit"] == "direction" else "what the code does"),
         simulated=_simulated(row),
         measured=_measured(row),
     )
@@ -153,7 +130,7 @@ def _simulated(row: dict[str, Any]) -> Figure:
 
 
 def _measured(row: dict[str, Any]) -> Figure:
-    """Judge a measured figure by its sign and its size; a claim agrees if none says otherwise."""
+    """Judge a measured figure by its sign and its size; it agrees if neither contradicts."""
     size, sign = row["measured_verdict"], row["verdict"]
     said = {
         name: _KIND_OF[verdict]

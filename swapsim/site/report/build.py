@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report as a folder, which appears complete or not at all.
+
+::
+
+    report/NAME.html          a page
+    .report-pages/NAME.html   an article of a report that was not completed
+
+    <!-- made of DIGEST -->            first line of a page, and of a stored article
+    ... <article ...> ... </article>   what surrounds it is written again each time
+
+An article whose digest is unchanged is reused from either folder. So a report that an error or
+Ctrl-C ended continues where it was, and a complete one is renewed where something has changed.
+"""
+
+import contextlib
+import hashlib
+import io
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Final
+
+import nbformat
+
+import swapsim
+from swapsim.errors import InputError
+from swapsim.ffi import facts
+from swapsim.io import read_text, write_atomically
+from swapsim.io.paths import data_root, notebooks_root
+from swapsim.progress import TextBar
+from swapsim.site.report import cells, pages, shell
+from swapsim.site.report.cells import Runs, make_all, run
+from swapsim.site.report.markdown import lead_from
+from swapsim.site.report.provenance import provenance
+from swapsim.site.report.verdicts import verdicts
+
+MARK: Final = "swapsim-report"
+"""The file that distinguishes a report's folder, which may be replaced, from any other."""
+
+_JUDGED: Final = {"index": pages.front, "claims": pages.claims_article}
+"""Pages that show verdicts."""
+
+_MADE_WITH: Final = ("*.py", "templates/notebook/*.j2")
+_ARTICLE: Final = re.compile(r"<article.*</article>", re.DOTALL)
+
+_Notebooks = Mapping[Path, nbformat.NotebookNode]
+
+
+def write(output: Path, *, progress: bool = False) -> Path:
+    """Run all notebooks and write the report: notebooks, cards, claims, and a front page.
+
+    The folder appears complete or not at all. An earlier report at its place is replaced; any other
+    folder is refused. An article is reused if notebook, package, data and libraries are unchanged.
+
+    Parameters
+    ----------
+    output : Path
+    progress : bool
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    Path
+        The front page.
+
+    Raises
+    ------
+    InputError
+        The output exists and is no report, or there is no notebook.
+    SwapsimError
+        A cell failed; names notebook, cell and the error's last line. Complete pages are stored
+        for the next run, as they are on Ctrl-C.
+    """
+    if output.exists() and not (output / MARK).is_file():
+        raise InputError(
+            "is there and is no report: name a folder that does not exist", path=output
+        )
+    notebooks = {path: _read(path) for path in sorted(notebooks_root().glob("[0-9][0-9]-*.ipynb"))}
+    if not notebooks:
+        raise InputError("no notebook here: NN-slug.ipynb is needed", path=notebooks_root())
+    with _unfinished(output) as unfinished:
+        articles = Articles((unfinished, output), _digests(notebooks))
+        missing = [path for path in notebooks if articles.find(path.stem) is None]
+        judged = [name for name in _JUDGED if articles.find(name) is None]
+        steps = sum(_code_cells(notebooks[path]) for path in missing) + len(judged)
+        with TextBar(total=steps, desc="report", unit=" cells", disable=not progress) as bar:
+            _run(missing, notebooks, articles, output, bar)
+            _judge(judged, articles, bar)
+        origin = provenance()
+        made = pages.pages(notebooks, [path.stem for path in missing], articles, output, origin)
+        with _complete_folder(output) as folder:
+            shell.write(folder, made, origin)
+            (folder / MARK).touch()
+        shutil.rmtree(unfinished)
+    return output / "index.html"
+
+
+@dataclass(frozen=True)
+class Articles:
+    """The stored articles: the folders, of which the first is written to, and valid digests."""
+
+    folders: tuple[Path, ...]
+    digests: dict[str, str]
+
+    def first_line(self, name: str) -> str:
+        """Return the line with the digest of an article."""
+        return f"<!-- made of {self.digests[name]} -->\n"
+
+    def find(self, name: str) -> str | None:
+        """Return the article with a valid digest, or None."""
+        for folder in self.folders:
+            try:
+                page = read_text(folder / f"{name}.html")
+            except InputError:
+                continue
+            article = _ARTICLE.search(page)
+            if article and page.startswith(self.first_line(name)):
+                return article[0]
+        return None
+
+    def put(self, name: str, article: str) -> None:
+        """Store an article."""
+        write_atomically(
+            self.folders[0] / f"{name}.html", (self.first_line(name) + article).encode()
+        )
+
+
+def _run(
+    missing: Sequence[Path], notebooks: _Notebooks, articles: Articles, output: Path, bar: TextBar
+) -> None:
+    """Run notebooks and store their articles."""
+    lead = lead_from(notebooks_root(), notebooks_root().parent, output)
+
+    def make(path: Path, runs: Runs) -> None:
+        begun, since = datetime.now(UTC), time.monotonic()
+        notebook = run(path, notebooks[path], runs, bar)
+        article = cells.article(notebook, lead, begun, time.monotonic() - since)
+        articles.put(path.stem, article)
+
+    make_all(make, missing)
+
+
+def _judge(judged: Sequence[str], articles: Articles, bar: TextBar) -> None:
+    """Store the articles that show verdicts."""
+    if judged:
+        bar.set_postfix_str("verdicts")
+        with contextlib.redirect_stdout(io.StringIO()):  # notebooks name the stored results
+            found = verdicts()
+        for name in judged:
+            articles.put(name, _JUDGED[name](found))
+            bar.update()
+
+
+def _digests(notebooks: _Notebooks) -> dict[str, str]:
+    """Return the digest of each article: of all surroundings, and of its own sources."""
+    around = surroundings()
+    sources = {
+        path.stem: [(cell.cell_type, cell.source) for cell in notebook.cells]
+        for path, notebook in notebooks.items()
+    }
+    own: dict[str, object] = {**sources, **dict.fromkeys(_JUDGED, shell.templates())}
+    return {
+        name: hashlib.sha256(around + repr(made_of).encode()).hexdigest()
+        for name, made_of in own.items()
+    }
+
+
+def surroundings() -> bytes:
+    """Return a digest of what all articles depend on: package, core, data and libraries."""
+    package = Path(swapsim.__file__).parent
+    files = [path for kind in _MADE_WITH for path in sorted(package.rglob(kind))]
+    files += sorted(data_root().rglob("*.*"))
+    digest = hashlib.sha256(repr(facts.code_digests()).encode())
+    digest.update(repr(sorted((each.name, each.version) for each in distributions())).encode())
+    for path in files:
+        if path.is_file():
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.digest()
+
+
+@contextmanager
+def _unfinished(output: Path) -> Iterator[Path]:
+    """Yield the folder of complete articles; remove it afterwards if it is empty."""
+    folder = output.with_name(f".{output.name}-pages")
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+@contextmanager
+def _complete_folder(output: Path) -> Iterator[Path]:
+    """Yield a sibling folder to fill, which replaces the output only without an error."""
+    folder = Path(tempfile.mkdtemp(prefix=f".{output.name}-", dir=output.parent))
+    try:
+        yield folder
+        folder.chmod(0o755)
+        if output.exists():
+            shutil.rmtree(output)
+        folder.replace(output)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read(path: Path) -> nbformat.NotebookNode:
+    notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    return notebook
+
+
+def _code_cells(notebook: nbformat.NotebookNode) -> int:
+    return sum(cell.cell_type == "code" for cell in notebook.cells)
