@@ -18,7 +18,7 @@ from swapsim.claims.tables import (
     TOLERANCES,
 )
 from swapsim.errors import InputError
-from swapsim.frames.csv_file import finite, read_csv
+from swapsim.frames.files import finite, read_csv
 from swapsim.frames.table import Table
 from swapsim.io.paths import data_root, patches_root
 

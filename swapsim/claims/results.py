@@ -9,7 +9,7 @@ import polars as pl
 
 from swapsim.claims.tables import RESULTS, SLOTS_IN_USE
 from swapsim.errors import InputError
-from swapsim.frames.parquet_file import read_table
+from swapsim.frames.files import read_table
 from swapsim.io import paths, read_toml
 
 Row = tuple[str, float, str]
