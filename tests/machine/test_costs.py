@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Constants: each has a source, and what is wrong with one is refused by name."""
+"""Constants: each has a source, and errors name the constant."""
 
 import csv
 from pathlib import Path
@@ -62,8 +62,8 @@ def test_a_bad_cost_is_named_with_its_line(
         costs(tmp_path)
 
 
-def test_a_cost_of_no_size_is_refused(tmp_path: Path) -> None:
-    """A number that no column holds is one line that names the file."""
+def test_a_cost_too_large_for_its_column_is_refused(tmp_path: Path) -> None:
+    """The error is one line with the name of the file."""
     text = (data_root() / "costs.csv").read_text(encoding="utf-8")
     row = next(line for line in text.splitlines() if line.startswith("map_ns,"))
     name, value, rest = row.split(",", 2)
@@ -81,7 +81,7 @@ def test_a_missing_cost_is_named() -> None:
 
 
 def test_a_bad_cost_of_a_table_is_named_with_its_row() -> None:
-    """A table made by hand is checked as a file is."""
+    """A table is checked as a file is."""
     bad = costs().with_columns(
         value=pl.when(pl.col("name") == "lru_page_ns").then(0).otherwise("value")
     )
@@ -95,7 +95,7 @@ def test_rows_may_stand_in_any_order() -> None:
 
 
 def test_a_changed_cost_widens_its_range() -> None:
-    """change_costs sets values, keeps the rest, and refuses what is none."""
+    """change_costs sets values, keeps the others, and refuses invalid ones."""
     changed = change_costs(costs(), {"tree_ns": 5000})
     row = changed.filter(pl.col("name") == "tree_ns").row(0, named=True)
     assert (row["value"], row["high"]) == (5000, 5000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fits find the constants that made their targets."""
+"""Fits find the constants that produced their targets."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ def constant(frame: pl.DataFrame, name: str) -> int:
 
 
 def test_a_fit_finds_the_constants_that_made_its_targets() -> None:
-    """From the rate and the waits of a known machine the two constants come back."""
+    """The rate and the waits of a machine determine the two constants."""
     known = change_costs(costs(), {"map_ns": 100, "lru_page_ns": 30})
     truth = change_costs(known, {"tree_ns": 1000, "unmap_ns": 12000})
     ran = dict(run(SMALL, truth).select("metric", "value").iter_rows())
@@ -66,7 +66,7 @@ def test_a_fit_needs_as_many_constants_as_targets() -> None:
 
 
 def test_a_fit_to_several_runs_meets_their_mean() -> None:
-    """The targets are those of the mean over as many seeds, from the config's own on."""
+    """The figures are means over as many seeds, from that of the config on."""
     truth = change_costs(costs(), {"tree_ns": 400, "unmap_ns": 4000})
     config = replace(SMALL, duration_ns=4_000_000, seed=7)
     runs = [

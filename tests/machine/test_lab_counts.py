@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A machine counted as the lab counts: the order of policies, the distance from a kernel."""
+"""A machine counted as in the lab: the order of policies, the deviation from a kernel."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def results_of(values: dict[str, float]) -> pl.DataFrame:
     )
 
 
-def test_pairs_leave_out_what_is_tied_and_tell_what_contradicts() -> None:
+def test_pairs_leave_out_ties_and_show_contradictions() -> None:
     """Of three policies two are tied; of the other pairs one is in order, one is not."""
     medians = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.05, 1.0, 1.2), ("c", 2.0, 1.9, 2.1)])
     table = lab.pairs(results_of({"a": 1.0, "b": 3.0, "c": 2.0}), medians, "xa_lock acquisitions")
@@ -56,20 +56,20 @@ def test_pairs_leave_out_what_is_tied_and_tell_what_contradicts() -> None:
 
 
 def test_pairs_refuse_a_policy_that_was_not_simulated() -> None:
-    """A base that only the kernel ran is named."""
+    """A policy that only the kernel ran is named."""
     medians = medians_of([("a", 1.0, 1.0, 1.0), ("b", 2.0, 2.0, 2.0)])
     with pytest.raises(InputError, match="no simulation of b"):
         lab.pairs(results_of({"a": 1.0}), medians, "xa_lock acquisitions")
 
 
 def test_the_same_seed_counts_the_same() -> None:
-    """A run is its config's alone."""
+    """A run depends on its config only."""
     config = lock_ledger(seed=3)
     assert lab.run_as_lab(config).equals(lab.run_as_lab(config))
 
 
-def test_work_outside_of_locks_is_stretched_alone() -> None:
-    """Eight CPUs on a host's two: seven times the work, the holds as they are."""
+def test_only_work_outside_of_locks_takes_longer() -> None:
+    """Eight CPUs on a host's two take seven times as long for work, and as long for holds."""
     config = lock_ledger()
     stretched = lab.lab_costs(config)
     for name, value in costs().select("name", "value").iter_rows():
@@ -77,7 +77,7 @@ def test_work_outside_of_locks_is_stretched_alone() -> None:
         assert stretched[name] == factor * value
 
 
-def test_what_is_no_experiment_is_refused() -> None:
+def test_an_unknown_experiment_is_refused() -> None:
     """An unknown experiment and an unknown switch are named."""
     with pytest.raises(InputError, match="writeback-tags"):
         writeback_tags.lab_machines("tides")
@@ -120,13 +120,13 @@ def test_order_counts_the_pairs_that_agree() -> None:
 
 
 def test_order_of_policies_that_are_all_tied_has_no_pair() -> None:
-    """Nothing to agree on is no agreement."""
+    """Without a pair, no pair agrees."""
     medians = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.0, 0.9, 1.1)])
     table = lab.order(results_of({"a": 1.0, "b": 3.0}), medians, ["xa_lock acquisitions"])
     assert table.rows() == [("xa_lock acquisitions", 0, 0)]
 
 
-def test_how_far_off_is_in_percent_of_the_kernel_and_of_the_ledger_alone() -> None:
+def test_deviations_are_in_percent_of_the_kernel_for_the_ledger_only() -> None:
     """A column per policy, a row per lock of the ledger that both have."""
     medians = medians_of([("a", 4.0, 4.0, 4.0), ("b", 2.0, 2.0, 2.0)])
     results = results_of({"a": 5.0, "b": 1.5})
@@ -140,7 +140,7 @@ def test_how_far_off_is_in_percent_of_the_kernel_and_of_the_ledger_alone() -> No
 
 
 def test_nothing_to_run_is_refused() -> None:
-    """Without a machine or a seed one line says so."""
+    """A run without a machine or a seed is refused."""
     with pytest.raises(InputError, match="nothing to run"):
         lab.runs([], 3)
     with pytest.raises(InputError, match="nothing to run"):

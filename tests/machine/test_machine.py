@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The contention machine: C beside the oracle event by event, and the facts that it must show."""
+"""The contention machine: C against the oracle event by event, and the facts of each kernel."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -14,16 +15,8 @@ from oracle_slots import Kernel, Policy
 
 from swapsim._core import ffi, lib
 
-SITE_FIELDS = (
-    "acquisitions",
-    "contended",
-    "moved",
-    "wait_ns",
-    "hold_ns",
-    "longest_wait_ns",
-    "longest_hold_ns",
-)
-TIME_FIELDS = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
+SITE_FIELDS = tuple(name for name, _ in ffi.typeof("struct sws_des_site").fields)
+TIME_FIELDS = tuple(name for name, _ in ffi.typeof("struct sws_des_cpu").fields)
 COUNT_FIELDS = ("touched", "accesses", "pages_out", "pages_in", "reclaimed", "activated", "changes")
 
 COSTS = {
@@ -55,63 +48,44 @@ COSTS = {
     "lru_page_ns": 12,
     "zone_page_ns": 14,
 }
-"""Costs that tell from a sum of times what it is made of."""
+"""Costs whose sums show what they consist of."""
+
+
+_CONFIG_FIELDS = {name for name, _ in ffi.typeof("struct sws_machine_config").fields}
+_SAME_NAMES = sorted(_CONFIG_FIELDS & vars(Config)["__dataclass_fields__"].keys())
 
 
 def make(config: Config, costs: dict[str, int] | None = None) -> Any:
     """Return a C machine that frees itself."""
     made = ffi.new("struct sws_machine_config *")
     lib.sws_machine_config_init(made)
-    for name in ("slots", "cluster_size", "trunk_shift", "seed"):
+    for name in ("slots", "cluster_size", "trunk_shift", "seed", "rotational"):
         setattr(made.device, name, getattr(config, name))
     made.device.kernel, made.device.policy = int(config.kernel), int(config.policy)
-    made.device.rotational = config.rotational
     made.removal = lib.SWS_REMOVAL_BATCHED if config.batched else lib.SWS_REMOVAL_PAGE_BY_PAGE
     for name, value in (COSTS if costs is None else costs).items():
         setattr(made.costs, name, value)
+    for name in set(_SAME_NAMES) - {"swap_writeback_tags", "requests", "streams"}:
+        setattr(made, name, getattr(config, name))
     made.swap_writeback_tags = {
         None: lib.SWS_TAGS_AS_RELEASED,
         True: lib.SWS_TAGS_KEPT,
         False: lib.SWS_TAGS_NOT_KEPT,
     }[config.swap_writeback_tags]
-    for name in (
-        "list_pages",
-        "slot_cache",
-        "lock_kind",
-        "hand_off_ways",
-        "inactive_ratio",
-        "nodes",
-        "devices",
-        "channels",
-        "writers",
-        "walkers",
-        "frames",
-        "shares_memory",
-        "pages",
-        "memory_max",
-        "accesses",
-        "drop_percent",
-        "read_percent",
-        "spread_percent",
-        "fragmented",
-        "spare_cpus",
-        "stay_ns",
-    ):
-        setattr(made, name, getattr(config, name))
     rows = ffi.new("struct sws_machine_request[]", list(config.requests))
     made.requests, made.n_requests, made.streams = rows, len(rows), config.streams
     out = ffi.new("struct sws_machine **")
     assert lib.sws_machine_new(made, out) == lib.SWS_OK
 
     def free(machine: Any, _requests: Any = rows) -> None:
-        """Free a machine; until then its requests are kept."""
+        """Free a machine, whose requests have to live until then."""
         lib.sws_machine_free(machine)
 
     return ffi.gc(out[0], free)
 
 
 def advance(machine: Any, events: int, until_ns: int = 2**62) -> bool:
-    """Let a C machine take events; return whether some are left."""
+    """Let a C machine take events, and return whether any are left."""
     more, taken = ffi.new("bool *", True), ffi.new("uint64_t *")
     while more[0] and taken[0] < events:
         code = lib.sws_machine_run(machine, until_ns, events - taken[0], more, taken)
@@ -120,7 +94,7 @@ def advance(machine: Any, events: int, until_ns: int = 2**62) -> bool:
 
 
 def verify(machine: Any) -> None:
-    """Re-derive the invariants of a C machine."""
+    """Check the invariants of a C machine."""
     reason = ffi.new("const char **")
     code = lib.sws_machine_verify(machine, reason)
     assert code == lib.SWS_OK, ffi.string(reason[0]).decode()
@@ -140,7 +114,7 @@ def cpu_of(machine: Any, cpu: int) -> dict[str, int]:
 
 
 def compare(machine: Any, oracle: Machine) -> None:
-    """Check that both tell the same of every site, CPU and device."""
+    """Check that both have the same counts of every site, CPU and device."""
     assert lib.sws_machine_now(machine) == oracle.des.now
     assert lib.sws_machine_stuck(machine) == oracle.stuck
     assert lib.sws_machine_requests_done(machine) == oracle.requests_done
@@ -170,7 +144,7 @@ def begin(config: Config) -> tuple[Any, Machine]:
 
 
 def frames_for(nodes: int, tasks: int, channels: int, list_pages: int = 32) -> int:
-    """Return the least memory of a node that is taken."""
+    """Return the smallest memory of a node that is accepted."""
     kept = 265 + 2 * max(list_pages - 32, 0)
     return 2 * kept * (-(-tasks // nodes) + 1 + (channels > 0))
 
@@ -261,32 +235,30 @@ def configs(draw: st.DrawFn) -> Config:
     )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(config=configs(), strides=st.lists(st.integers(1, 400), min_size=1, max_size=8))
+def follow(machine: Any, oracle: Machine, strides: Iterable[int]) -> bool:
+    """Let both take events, compare them after each stride, and return whether any are left."""
+    more, ahead = True, 0
+    for stride in strides:
+        more = advance(machine, stride)
+        for _ in range(stride):
+            ahead = oracle.step()
+        assert more or ahead is None
+        compare(machine, oracle)
+        verify(machine)
+    return more
+
+
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+STRIDES = st.lists(st.integers(1, 2000), min_size=1, max_size=8)
+
+
+@settings(max_examples=80, suppress_health_check=SLOW)
+@given(config=st.one_of(configs(), limited_configs()), strides=STRIDES)
 def test_c_and_oracle_agree(config: Config, strides: list[int]) -> None:
     """Every site, CPU and device is the same after any number of events, up to a standstill."""
     machine, oracle = begin(config)
     compare(machine, oracle)
-    for stride in strides:
-        more = advance(machine, stride)
-        alive = [oracle.step() for _ in range(stride)]
-        assert more or alive[-1] is None
-        compare(machine, oracle)
-        verify(machine)
-
-
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(config=limited_configs(), strides=st.lists(st.integers(1, 2000), min_size=1, max_size=8))
-def test_c_and_oracle_agree_under_a_limit(config: Config, strides: list[int]) -> None:
-    """Tasks that reclaim for themselves, drop pages first, and end, are led alike."""
-    machine, oracle = begin(config)
-    compare(machine, oracle)
-    for stride in strides:
-        more = advance(machine, stride)
-        alive = [oracle.step() for _ in range(stride)]
-        assert more or alive[-1] is None
-        compare(machine, oracle)
-        verify(machine)
+    follow(machine, oracle, strides)
 
 
 @pytest.mark.parametrize("kernel", Kernel)
@@ -311,21 +283,12 @@ def test_c_and_oracle_agree_event_by_event(
         fragmented=True,
     )
     machine, oracle = begin(config)
-    for _ in range(400):
-        advance(machine, 1)
-        oracle.step()
-        compare(machine, oracle)
-    for _ in range(60):
-        advance(machine, 100)
-        for _ in range(100):
-            oracle.step()
-        compare(machine, oracle)
-        verify(machine)
+    follow(machine, oracle, [1] * 400 + [100] * 60)
     assert oracle.des.sites[13]["acquisitions"] > 50
 
 
 def test_c_and_oracle_agree_when_swap_is_nearly_full() -> None:
-    """Scans that try slots of cached pages, and faults that drop theirs, are led alike."""
+    """Scans that try slots of cached pages, and faults that drop theirs, agree."""
     config = Config(
         kernel=Kernel.V5_8,
         slots=9700,
@@ -336,18 +299,13 @@ def test_c_and_oracle_agree_when_swap_is_nearly_full() -> None:
         fragmented=True,
     )
     machine, oracle = begin(config)
-    for _ in range(60):
-        advance(machine, 1000)
-        for _ in range(1000):
-            oracle.step()
-        compare(machine, oracle)
-    verify(machine)
+    follow(machine, oracle, [1000] * 60)
     assert oracle.swaps[0].slots.swap_full()
     assert oracle.swaps[0].slots.work.reclaims > 0
 
 
 def requests_of(streams: int, pages: int, back: float, seed: int) -> tuple[Request, ...]:
-    """Return requests that some order of the streams can do: they are drawn in that order."""
+    """Return requests that can be processed in the order in which they are drawn."""
     draws = Random(seed)
     spaces = [draws.randrange(-1, streams) for _ in range(streams)]
     rows: list[list[Request]] = [[] for _ in range(streams)]
@@ -389,16 +347,11 @@ def configs_of_streams(draw: st.DrawFn) -> Config:
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(config=configs_of_streams(), stride=st.integers(100, 3000))
 def test_c_and_oracle_agree_on_streams(config: Config, stride: int) -> None:
-    """Streams do the same requests at the same times, to their end or until no slot is left."""
+    """Streams process the same requests at the same times, until the end or a full device."""
     machine, oracle = begin(config)
     compare(machine, oracle)
-    more = True
-    while more:
-        more = advance(machine, stride)
-        alive = [oracle.step() for _ in range(stride)]
-        assert more or alive[-1] is None
-        compare(machine, oracle)
-        verify(machine)
+    while follow(machine, oracle, [stride]):
+        pass
     assert oracle.stuck or oracle.requests_done == len(config.requests)
 
 
@@ -414,23 +367,14 @@ def test_c_and_oracle_agree_on_streams_event_by_event(kernel: Kernel) -> None:
     )
     assert -1 in {request.mm for request in config.requests}
     machine, oracle = begin(config)
-    for _ in range(400):
-        advance(machine, 1)
-        oracle.step()
-        compare(machine, oracle)
-    while advance(machine, 50):
-        for _ in range(50):
-            oracle.step()
-        compare(machine, oracle)
-        verify(machine)
-    while oracle.step() is not None:
+    follow(machine, oracle, [1] * 400)
+    while follow(machine, oracle, [50]):
         pass
-    compare(machine, oracle)
     assert oracle.requests_done == len(config.requests)
     assert taken(machine)["lru_lock.shrink_inactive_list"] > 5
 
 
-def test_both_name_the_sites_alike() -> None:
+def test_sites_have_the_names_of_the_library() -> None:
     """The sites of the oracle are those of the library, in its order."""
     names = [
         ffi.string(lib.sws_machine_site_name(site)).decode() for site in range(lib.SWS_SITES + 1)
@@ -463,7 +407,7 @@ def total(machine: Any, name: str) -> int:
 
 
 @pytest.mark.parametrize("tags", [True, False])
-def test_a_page_out_of_4_8_keeps_to_its_row_of_the_ledger(tags: bool) -> None:
+def test_a_page_out_of_4_8_takes_the_locks_of_its_row(tags: bool) -> None:
     """tree_lock four times a page or twice, si->lock four times, swap_avail_lock twice."""
     machine = after(replace(BASE, swap_writeback_tags=tags))
     pages, found = total(machine, "pages_out"), taken(machine)
@@ -502,7 +446,7 @@ def test_a_page_of_5_8_takes_the_locks_of_its_row() -> None:
     assert found["lru_lock.mem_cgroup_commit_charge"] == 0
 
 
-def test_policies_part_cpus_over_the_trunks() -> None:
+def test_per_cpu_bases_spread_cpus_over_the_trunks() -> None:
     """On a fragmented device per-CPU bases contend less for xa_lock than the shared one."""
     config = Config(
         kernel=Kernel.V5_7_SCAN_MORE,
@@ -522,13 +466,10 @@ def test_policies_part_cpus_over_the_trunks() -> None:
     assert contended[1] < 0.7 * contended[0]
 
 
-def test_dear_hand_offs_slow_the_machine_down() -> None:
-    """A longer way of the lock's line costs throughput, a lone socket's machine less."""
+def test_expensive_hand_offs_slow_the_machine_down() -> None:
+    """A longer transfer of the lock's cache line costs throughput."""
     pages = [
-        total(
-            after(BASE, costs=COSTS | {"travel_other_socket_ns": ns}),
-            "pages_out",
-        )
+        total(after(BASE, costs=COSTS | {"travel_other_socket_ns": ns}), "pages_out")
         for ns in (30, 500)
     ]
     assert pages[1] < 0.9 * pages[0]

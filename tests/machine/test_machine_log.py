@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The machine's log: C beside the oracle, span by span."""
+"""The machine's log: C against the oracle, span by span."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from test_machine import advance, begin, configs, frames_for
 
 from swapsim._core import ffi, lib
 
-ROOM = 100
+CAPACITY = 100
 SLEEP = lib.SWS_SPAN_SLEEP
 
 
@@ -26,10 +26,10 @@ def log_of(machine: Any) -> Any:
 
 def spans_of(log: Any, events: int) -> list[Any]:
     """Let a C machine take events, and return copies of the spans that ended."""
-    spans, n = ffi.new("struct sws_span[]", ROOM), ffi.new("uint32_t *")
+    spans, n = ffi.new("struct sws_span[]", CAPACITY), ffi.new("uint32_t *")
     more, found = ffi.new("bool *", True), []
     for _ in range(events):
-        assert lib.sws_machine_log_run(log, 2**62, 1, spans, ROOM, n, more) == lib.SWS_OK
+        assert lib.sws_machine_log_run(log, 2**62, 1, spans, CAPACITY, n, more) == lib.SWS_OK
         found += [ffi.new("struct sws_span *", spans[i]) for i in range(n[0])]
     return found
 
@@ -64,8 +64,8 @@ def oracle_places(oracle: Machine) -> dict[int, tuple[int, int, int]]:
     return found
 
 
-def compare(log: Any, spans: list[Any], oracle: Machine, told: list[Span]) -> None:
-    """Check that both tell the same waits and holds; within one event in any order."""
+def compare(log: Any, spans: list[Any], oracle: Machine, expected: list[Span]) -> None:
+    """Check that both have the same waits and holds; within one event in any order."""
     places = oracle_places(oracle)
     ours = sorted(
         (s.until_ns, s.from_ns, s.cpu, s.kind, s.site, s.holder)
@@ -76,20 +76,20 @@ def compare(log: Any, spans: list[Any], oracle: Machine, told: list[Span]) -> No
     theirs = sorted(
         (s.end, s.start, s.cpu, s.kind, s.site, s.holder)
         + (() if s.lock == NONE else places[s.lock])
-        for s in told
+        for s in expected
     )
     assert ours == theirs
 
 
 def in_swap_cache(oracle: Machine) -> int:
-    """Count the oracle's pages in the swap cache; what is no page is a shadow."""
+    """Count the oracle's pages in the swap cache; other items are shadows."""
     return sum(isinstance(item, Page) for swap in oracle.swaps for item in swap.cache.values())
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(config=configs(), before=st.integers(0, 900), strides=st.lists(st.integers(1, 400)))
-def test_c_and_oracle_log_alike(config: Config, before: int, strides: list[int]) -> None:
-    """Every wait and hold is the same, wherever in a run the log begins."""
+def test_c_and_oracle_log_the_same_spans(config: Config, before: int, strides: list[int]) -> None:
+    """Every wait and hold is the same, at any beginning of the log within a run."""
     machine, oracle = begin(config)
     clock = LoggedDes.of(oracle.des)
     for _ in range(before):
@@ -102,14 +102,14 @@ def test_c_and_oracle_log_alike(config: Config, before: int, strides: list[int])
         for _ in range(stride):
             oracle.step()
         compare(log, spans, oracle, clock.spans)
-        on_their_way = len(oracle.actors) * max(config.list_pages, 32)
-        assert abs(lib.sws_machine_log_cached(log) - in_swap_cache(oracle)) <= on_their_way
+        in_transit = len(oracle.actors) * max(config.list_pages, 32)
+        assert abs(lib.sws_machine_log_cached(log) - in_swap_cache(oracle)) <= in_transit
         clock.spans.clear()
 
 
 @pytest.mark.parametrize("kernel", Kernel)
-def test_waiters_stand_behind_a_holder(kernel: Kernel) -> None:
-    """Who waits for a lock that was held is told behind whom, and who sleeps is told, too."""
+def test_waits_have_a_holder(kernel: Kernel) -> None:
+    """A wait for a held lock has the CPU that holds it, and sleeps are logged, too."""
     config = Config(
         kernel=kernel,
         slots=9000,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of the machine: what one gives, and what is refused."""
+"""Runs of the machine: their metrics, and configs that are refused."""
 
 from dataclasses import replace
 from typing import Any
@@ -33,13 +33,13 @@ def value(results: pl.DataFrame, metric: str) -> float:
 
 
 def test_a_cost_as_long_as_the_run_is_refused() -> None:
-    """A hold longer than what is watched would tell nothing."""
+    """A cost must be shorter than the run."""
     with pytest.raises(InputError, match="cost 'fault_ns' of 1000 ns is as long as the run"):
         run(replace(SHORT, duration_ns=1000), change_costs(costs(), {"fault_ns": 1000}))
 
 
-def test_tasks_that_end_before_the_watch_are_refused() -> None:
-    """There would be no rate of anything."""
+def test_tasks_that_end_within_the_warm_up_are_refused() -> None:
+    """A run of no length has no rates."""
     with pytest.raises(ConfigError, match="warmup_ns=1000000: all tasks ended"):
         run(MachineConfig(walkers=1, accesses=1, warmup_ns=1_000_000))
 
@@ -64,13 +64,13 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 
 def test_a_device_that_fills_up_is_named() -> None:
-    """Writers that find no slot end the run with what to do."""
+    """Writers that find no slot end the run with an error that says what to do."""
     with pytest.raises(InputError, match="no swap slot is left after"):
         run(replace(SHORT, slots=4000, duration_ns=100_000_000))
 
 
 def test_a_users_policy_runs_on_the_machine() -> None:
-    """A user's own policy takes the place of a built-in one, and is named."""
+    """A user's policy replaces a built-in one, and its name is in the results."""
 
     @policy(base_of="cpu", initial="random")
     def stay(next: int) -> int:  # noqa: A002 # the parameter's name is the kernel's
@@ -101,7 +101,7 @@ def test_a_users_policy_runs_on_the_machine() -> None:
         ({"nodes": 0}, "nodes=0: choose a whole number from 1 to 8"),
         ({"devices": 3}, "devices=3: choose a whole number from 1 to 2"),
         ({"kernel": "5.9"}, "kernel='5.9': choose one of"),
-        ({"policy": "nobody"}, "policy='nobody'"),
+        ({"policy": "anyone"}, "policy='anyone'"),
         ({"frames": 100}, "frames=100: the 3 CPUs of a node cache pages"),
         ({"walkers": 4, "pages": 10**6}, "pages=1000000: 4 walkers need"),
         ({"duration_ns": 0}, "duration_ns=0"),
@@ -133,8 +133,8 @@ def test_batched_removals_save_acquisitions_and_lengthen_holds() -> None:
     """A list of 32 is one acquisition of its mapping's lock, held for as long as 32 removals."""
     site = "tree_lock.__remove_mapping"
     one, batched = (
-        dict(run(replace(SHORT, removal=mode)).select("metric", "value").iter_rows())
-        for mode in ("page-by-page", "batched")
+        dict(run(replace(SHORT, removal=removal)).select("metric", "value").iter_rows())
+        for removal in ("page-by-page", "batched")
     )
     assert one[f"acquisitions.{site}"] == pytest.approx(1, abs=0.01)
     assert batched[f"acquisitions.{site}"] == pytest.approx(1 / 32, rel=0.1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests of a trace on the contention machine: what is watched, and what is refused before."""
+"""Requests of a trace on the contention machine: what is counted, and what is refused."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 from swapsim.errors import ConfigError, InputError
 from swapsim.machine._native import Window, run_window
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import costs
+from swapsim.machine.costs import costs_by_name
 from swapsim.machine.run import run
 from swapsim.slots.config import StreamsConfig
 from swapsim.slots.tables import REQUESTS
@@ -30,17 +30,17 @@ def out_and_in(task: int, mm: int, pages: int) -> list[Row]:
     return rows + [(task, mm, "put", task, page) for page in range(pages)]
 
 
-def watch(config: MachineConfig) -> Window:
-    """Watch a machine whose invariants are checked at both ends."""
-    return run_window(config, dict(costs().select("name", "value").iter_rows()), verify=True)
+def window_of(config: MachineConfig) -> Window:
+    """Run a machine whose invariants are checked at both ends."""
+    return run_window(config, costs_by_name(), verify=True)
 
 
 SMALL = MachineConfig(streams=streams(out_and_in(0, 0, 500)), frames=4096, slots=2**13)
 
 
 def test_a_lone_stream_does_all_its_rows_and_never_waits() -> None:
-    """With nothing skipped the watch covers each row, and each lock is free when asked for."""
-    window = watch(SMALL)
+    """If no row is skipped, all rows are counted, and each lock is free when requested."""
+    window = window_of(SMALL)
     task, kswapd = window.cpus.iter_rows(named=True)
     assert (task["actor"], task["pages_out"], task["pages_in"]) == ("stream", 500, 500)
     assert task["idle_ns"] == 0
@@ -49,32 +49,32 @@ def test_a_lone_stream_does_all_its_rows_and_never_waits() -> None:
     assert (kswapd["actor"], kswapd["run_ns"]) == ("kswapd", 0)
 
 
-def test_tasks_and_spaces_need_no_gapless_numbers() -> None:
+def test_numbers_of_tasks_and_spaces_may_have_gaps() -> None:
     """Tasks 3 and 9, one a kernel thread, are two streams; one waits for the other's page."""
     rows: list[Row] = [(9, -1, "put", 3, page) for page in range(15)]
     rows += [(3, 7, "get", 3, page) for page in range(20)] + [(9, -1, "get", 9, 0)]
-    found = watch(replace(SMALL, streams=streams(rows)))
+    found = window_of(replace(SMALL, streams=streams(rows)))
     first, second, _ = found.cpus.iter_rows(named=True)
     assert (first["pages_in"], second["pages_in"]) == (0, 15)
-    # Which stream ends first, and with it the watch, hangs on what pages cost in and out.
+    # Which stream ends first, and ends the run, depends on the costs of pages in and out.
     assert 15 <= first["pages_out"] <= 20
     assert second["pages_out"] == 1
     assert second["idle_ns"] > 0
 
 
-def test_the_watch_begins_and_ends_with_requests() -> None:
-    """Skipped rows are not counted, and a visitor's end is not the end of the watch."""
-    visitor = out_and_in(1, 1, 10)
-    config = replace(SMALL, streams=streams(out_and_in(0, 0, 500) + visitor, skipped_share=0.25))
+def test_counting_begins_and_ends_with_requests() -> None:
+    """Skipped rows are not counted, and the end of a task with few rows does not end the run."""
+    short = out_and_in(1, 1, 10)
+    config = replace(SMALL, streams=streams(out_and_in(0, 0, 500) + short, skipped_share=0.25))
     assert config.streams is not None
     assert (config.streams.skipped, config.streams.long_rows) == (255, 255)
-    window = watch(config)
+    window = window_of(config)
     pages = window.cpus["pages_out"].sum() + window.cpus["pages_in"].sum()
     assert pages == pytest.approx(1020 - 255, abs=1)
 
 
 def test_pages_held_are_those_that_came_in_last() -> None:
-    """A page out takes one that came in before, if there is any."""
+    """A page out frees one that came in before, if there is any."""
     rows = [(0, 0, "get", 0, page) for page in range(4)]
     rows += [(0, 0, "put", 0, 0), (0, 0, "put", 0, 1), (0, 0, "get", 0, 4), (0, 0, "put", 0, 2)]
     rows += [(2, 1, "put", 0, 3), (2, 1, "get", 2, 0), (2, 1, "get", 2, 1), (2, 1, "put", 2, 1)]
@@ -123,23 +123,23 @@ def test_streams_that_do_not_fit_the_machine_are_refused(
         ([(0, 0, "get", 0, 0), (0, 1, "get", 0, 1)], "row 1: its stream has two address spaces"),
     ],
 )
-def test_requests_that_cannot_be_done_are_refused_with_their_row(
+def test_requests_that_cannot_be_processed_are_refused_with_their_row(
     rows: list[Row], message: str
 ) -> None:
-    """Before the run; the row is that of the table, whatever the order of its tasks."""
+    """The row is that of the table, in any order of its tasks."""
     with pytest.raises(InputError, match=f"the requests cannot be processed, {message}"):
         run(replace(SMALL, streams=streams(rows)))
 
 
 def test_a_stream_that_finds_no_slot_is_named() -> None:
-    """More pages out than the device has slots end the run with what to do."""
+    """More pages out than slots end the run with an error that says what to do."""
     rows = [(0, 0, "get", 0, page) for page in range(2000)]
     with pytest.raises(InputError, match="no swap slot is left after"):
         run(replace(SMALL, streams=streams(rows), slots=1000))
 
 
-def test_a_watch_that_begins_after_a_task_is_refused() -> None:
-    """Where a task has ended before enough rows are done there is nothing to watch."""
+def test_a_task_that_ends_before_counting_begins_is_refused() -> None:
+    """A task must not end before ``skipped_share`` of the rows are done."""
     rows = out_and_in(0, 0, 150) + out_and_in(1, 1, 350)
     with pytest.raises(InputError, match="a task has done its last row before 800 rows are done"):
         run(replace(SMALL, streams=streams(rows, skipped_share=0.8)))
