@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The clock and the locks: C beside the oracle, closed forms, and SimPy as another's model."""
+"""The clock and the locks: C against the oracle, closed forms, and SimPy."""
 
 import math
 import random
@@ -14,16 +14,8 @@ from oracle_des import OK, QUEUED, TEST_AND_SET, Config, Des
 
 from swapsim._core import ffi, lib
 
-SITE_FIELDS = (
-    "acquisitions",
-    "contended",
-    "moved",
-    "wait_ns",
-    "hold_ns",
-    "longest_wait_ns",
-    "longest_hold_ns",
-)
-CPU_FIELDS = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
+SITE_FIELDS = tuple(name for name, _ in ffi.typeof("struct sws_des_site").fields)
+CPU_FIELDS = tuple(name for name, _ in ffi.typeof("struct sws_des_cpu").fields)
 
 
 def make(config: Config, kinds: list[int]) -> Any:
@@ -59,7 +51,7 @@ def next_cpu(des: Any) -> int | None:
 
 
 def verify(des: Any) -> None:
-    """Re-derive the invariants of a C machine."""
+    """Check the invariants of a C machine."""
     assert lib.sws_des_verify(des, ffi.new("const char **")) == OK
 
 
@@ -76,17 +68,17 @@ OPERATION = st.tuples(
     shape=st.sampled_from([(6, 1, 1), (6, 1, 3), (6, 2, 4), (5, 3, 3), (1, 1, 1)]),
     kinds=st.lists(st.sampled_from([QUEUED, TEST_AND_SET]), min_size=1, max_size=3),
     irq=st.sampled_from([0, 7]),
-    ways=st.integers(1, 4),
+    moves=st.integers(1, 4),
     operations=st.lists(OPERATION, max_size=150),
 )
 def test_c_and_oracle_agree_event_by_event(
     shape: tuple[int, int, int],
     kinds: list[int],
     irq: int,
-    ways: int,
+    moves: int,
     operations: list[tuple[str, int, int, int]],
 ) -> None:
-    """Whatever is asked, allowed or not: the same answers, events, times and accounts."""
+    """Every call, allowed or not, has the same result, events, times and accounts."""
     cpus, per_core, per_socket = shape
     config = Config(
         cpus=cpus,
@@ -94,7 +86,7 @@ def test_c_and_oracle_agree_event_by_event(
         cpus_per_socket=per_socket,
         sites=3,
         irq_save_ns=irq,
-        hand_off_ways=ways,
+        hand_off_ways=moves,
     )
     des, oracle = make(config, kinds), Des(config)
     for kind in kinds:
@@ -130,11 +122,10 @@ class Crowd:
             Config(cpus=cpus, travel_same_socket_ns=0, travel_other_socket_ns=0), [kind]
         )
         self.think, self.hold, self.cpus = think, hold, cpus
-        self.had: list[int] = []
         self.done = [0] * cpus
 
     def run(self, acquisitions: int) -> int:
-        """Run until so many were had and given back; return the time."""
+        """Run until the lock was acquired and released this often, and return the time."""
         stage = [0] * self.cpus
         for cpu in range(self.cpus):
             assert lib.sws_des_run(self.des, cpu, self.think()) == OK
@@ -188,7 +179,7 @@ def test_two_cpus_in_lockstep_by_hand() -> None:
 
 @pytest.mark.parametrize("kind", [QUEUED, TEST_AND_SET])
 def test_a_lone_cpu_never_waits(kind: int) -> None:
-    """One CPU has its lock at once, and its time is what it thought and held."""
+    """One CPU gets its lock at once, and its time is thinking and holding."""
     rng = random.Random(3)
     crowd = Crowd(1, lambda: rng.randrange(100), lambda: rng.randrange(100), kind)
     now = crowd.run(500)
@@ -211,7 +202,7 @@ def test_nothing_is_lost(cpus: int, seed: int, kind: int) -> None:
     verify(crowd.des)
     assert site(crowd.des, 0)["hold_ns"] <= now
     assert site(crowd.des, 0)["acquisitions"] - sum(crowd.done) in (0, 1)
-    # No CPU goes short of what the others have: nobody idles.
+    # The loop is closed, so that no CPU idles.
     assert all(account(crowd.des, cpu)["idle_ns"] == 0 for cpu in range(cpus))
 
 
@@ -252,7 +243,7 @@ def test_simpy_finds_the_same_wait() -> None:
 
 
 def closed_loop(config: Config, **fields: int) -> tuple[dict[str, int], int]:
-    """Run the library's own crowd; its site and the time."""
+    """Return the site and the time of the library's closed loop."""
     loop = ffi.new("struct sws_closed_loop_config *")
     lib.sws_des_config_init(ffi.addressof(loop.des))
     for name, value in vars(config).items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The C radix tree beside the dictionary of oracle_rtree, driven by Hypothesis."""
+"""The C radix tree against the dictionary of oracle_rtree, driven by Hypothesis."""
 
 from dataclasses import asdict
 from typing import Any
@@ -29,7 +29,7 @@ def make_forest(shift: int, trees: int, sort_threshold: int = 4096) -> Any:
 
 
 def assert_same(forest: Any, oracles: list[Tree]) -> None:
-    """Compare all that can be asked without an index."""
+    """Compare everything that needs no index."""
     reason = ffi.new("const char **")
     assert lib.sws_forest_verify(forest, reason) == lib.SWS_OK, ffi.string(reason[0])
     assert lib.sws_forest_node_count(forest) == sum(len(tree.nodes()) for tree in oracles)
@@ -41,7 +41,7 @@ def assert_same(forest: Any, oracles: list[Tree]) -> None:
 
 
 def gang(forest: Any, tree: int, first: int, limit: int, tag: int | None) -> list[tuple[int, int]]:
-    """Return what a gang lookup gives as pairs of index and item."""
+    """Return the result of a gang lookup as pairs of index and item."""
     items, indexes = ffi.new("uint64_t[]", limit + 1), ffi.new("uint64_t[]", limit + 1)
     if tag is None:
         count = lib.sws_rtree_gang_lookup(forest, tree, first, limit, items, indexes)
@@ -85,14 +85,14 @@ class SingleCalls(RuleBasedStateMachine):
 
     @rule(data=st.data(), item=item_strategy)
     def insert(self, data: st.DataObject, item: int) -> None:
-        """Insert, where there is an item and where there is none."""
+        """Insert at used and at free indexes."""
         number, oracle, index = self.target(data)
         result = lib.sws_rtree_insert(self.forest, number, index, item, self.work)
         self.check(result, oracle.insert(index, item))
 
     @rule(data=st.data())
     def delete(self, data: st.DataObject) -> None:
-        """Delete, of items and of nothing."""
+        """Delete at used and at free indexes."""
         number, oracle, index = self.target(data)
         result = lib.sws_rtree_delete(self.forest, number, index, self.work)
         self.check(result, oracle.delete(index))
@@ -106,21 +106,21 @@ class SingleCalls(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def lookup(self, data: st.DataObject) -> None:
-        """Lookup, of items and of nothing."""
+        """Look up used and free indexes."""
         number, oracle, index = self.target(data)
         result = lib.sws_rtree_lookup(self.forest, number, index, self.work)
         self.check(result, oracle.lookup(index))
 
     @rule(data=st.data(), tag=tag_strategy)
     def tag_set(self, data: st.DataObject, tag: int) -> None:
-        """Tag_set goes through all levels."""
+        """Tag_set sets the tag at all levels."""
         number, oracle, index = self.target(data)
         result = lib.sws_rtree_tag_set(self.forest, number, index, tag, self.work)
         self.check(result, oracle.tag_set(index, tag))
 
     @rule(data=st.data(), tag=tag_strategy)
     def tag_clear(self, data: st.DataObject, tag: int) -> None:
-        """Tag_clear goes up as far as nothing is left."""
+        """Tag_clear clears the tag up to the first level with another tagged item."""
         number, oracle, index = self.target(data)
         result = lib.sws_rtree_tag_clear(self.forest, number, index, tag, self.work)
         self.check(result, oracle.tag_clear(index, tag))
@@ -150,7 +150,7 @@ class SingleCalls(RuleBasedStateMachine):
 
     @rule(data=st.data(), limit=st.integers(0, 6), if_tag=tag_strategy, set_tag=tag_strategy)
     def range_tag(self, data: st.DataObject, limit: int, if_tag: int, set_tag: int) -> None:
-        """Range_tag_if_tagged tags up to its limit and says where to go on."""
+        """Range_tag_if_tagged tags up to its limit and returns where to continue."""
         number, oracle, first = self.target(data)
         last = data.draw(st.sampled_from(self.indexes))
         place = ffi.new("uint64_t *", first)
@@ -166,7 +166,7 @@ class SingleCalls(RuleBasedStateMachine):
         assert_same(self.forest, self.oracles)
 
 
-# Single calls do as the dictionary, in result, structure and work.
+# Single calls agree with the dictionary in result, structure and work.
 TestSingleCalls = SingleCalls.TestCase
 TestSingleCalls.settings = settings(
     max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=RELAXED
@@ -176,7 +176,7 @@ TestSingleCalls.settings = settings(
 @settings(max_examples=150, deadline=None, suppress_health_check=RELAXED)
 @given(data=st.data(), shift=st.integers(1, 6), threshold=st.sampled_from([0, 1, 8, 2**64 - 1]))
 def test_batches(data: st.DataObject, shift: int, threshold: int) -> None:
-    """A batch, sorted or not, gives what the dictionary gives row by row in the order given."""
+    """A batch, sorted or not, has the results of the dictionary row by row."""
     forest = make_forest(shift, 3, threshold)
     oracles = [Tree(shift) for _ in range(3)]
     rows = st.tuples(st.integers(0, 2), st.sampled_from(interesting_indexes(shift)))

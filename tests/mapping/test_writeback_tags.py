@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The replay of patch A: C beside the oracle, and the facts that a replay must show."""
+"""The replay of patch A: C against the oracle, and facts of the kernels."""
 
 import oracle_replay
 import polars as pl
@@ -29,7 +29,7 @@ ROW = st.one_of(
 
 
 def table(rows: list[tuple[int, int, int, int]]) -> pl.DataFrame:
-    """Return rows (op, folio, index, file) as REPLAY_ROWS that tell of no shadow."""
+    """Return rows (op, folio, index, file) as REPLAY_ROWS without shadows."""
     return pl.DataFrame(
         [(seq, op, folio, index, file, 2) for seq, (op, folio, index, file) in enumerate(rows)],
         schema=REPLAY_ROWS.schema,
@@ -42,7 +42,7 @@ def table(rows: list[tuple[int, int, int, int]]) -> pl.DataFrame:
     kernel=st.sampled_from(MAPPING_KERNELS),
     tags=st.booleans(),
 )
-def test_c_and_oracle_book_the_same_ledger(
+def test_c_and_oracle_count_the_same(
     rows: list[tuple[int, int, int, int]], kernel: str, tags: bool
 ) -> None:
     """Calls, acquisitions and descents of each flow and site agree with the plain model."""
@@ -66,7 +66,7 @@ def test_c_and_oracle_book_the_same_ledger(
 
 
 def one_page_a_time(pages: int) -> pl.DataFrame:
-    """Return the rows of pages that are each added, written and deleted in one go."""
+    """Return rows of pages that are added, written and deleted one after the other."""
     rows = []
     for page in range(pages):
         folio, offset = 64 * (1 + page % 50), 1 + 7919 * page % 60000
@@ -97,12 +97,12 @@ def test_totals_are_the_sums_of_the_sites() -> None:
 
 
 def test_rows_out_of_order_are_refused() -> None:
-    """A table whose seq falls is refused before any row is taken."""
+    """A table with a decreasing seq is refused before any row is processed."""
     with pytest.raises(InputError, match="field 'seq': rows are out of order"):
         replay_rows(one_page_a_time(2).reverse(), MappingConfig())
 
 
-def test_a_row_that_cannot_be_is_named_by_its_seq() -> None:
+def test_an_invalid_row_is_named_by_its_seq() -> None:
     """An offset past the device's end names the row."""
     with pytest.raises(InputError, match="row with seq 4 "):
         replay_rows(one_page_a_time(3), MappingConfig(swap_slots=2))
@@ -126,7 +126,7 @@ def test_a_config_out_of_range_quotes_field_and_value(field: str, value: object)
 
 
 def test_a_missing_value_is_named_by_row_and_field() -> None:
-    """A null, from an event that lacks a field in one line, is refused before any row is taken."""
+    """A null, from a line without a field, is refused before any row is processed."""
     rows = one_page_a_time(2).with_columns(folio=pl.when(pl.col("seq") != 5).then(pl.col("folio")))
     with pytest.raises(InputError, match="field 'folio': the row with seq 5 has no value"):
         replay_rows(rows, MappingConfig())

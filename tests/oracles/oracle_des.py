@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The slow, obvious twin of des.h: a list of events, a list of waiters, a log of intervals.
+"""A slow, plain model of des.h: a list of events, a list of waiters, a log of intervals.
 
-The next event is found by looking at all of them, a lock's next holder by looking at
-all who wait, and where a CPU's time went by adding up the intervals it was logged in.
-It shares no code with the C library.
+The next event is found by a search of all events, a lock's next holder by a search of all waiters,
+and a CPU's time is the sum of its logged intervals. It shares no code with the C library.
 """
 
 from collections import Counter
@@ -71,7 +70,7 @@ class Des:
         return len(self.locks) - n
 
     def idle(self, cpu: int) -> bool:
-        """Tell whether a CPU has no event and waits for no lock."""
+        """Return whether a CPU has no event and waits for no lock."""
         return (
             0 <= cpu < self.config.cpus
             and all(event[2] != cpu for event in self.events)
@@ -80,7 +79,7 @@ class Des:
         )
 
     def holds(self, cpu: int, lock: Lock) -> bool:
-        """Tell whether a CPU has a lock."""
+        """Return whether a CPU has a lock."""
         return lock.holder is not None and lock.holder.cpu == cpu
 
     def next(self) -> int | None:
@@ -112,7 +111,7 @@ class Des:
         self._was_idle(cpu)
         ask = Ask(cpu, site, irq_save, self.now)
         if lock.holder is None:
-            self._grant(lock, ask, ways=1)
+            self._grant(lock, ask, moves=1)
         else:
             self.sites[site]["contended"] += 1
             lock.waiters.append(ask)
@@ -132,12 +131,12 @@ class Des:
         site["longest_hold_ns"] = max(site["longest_hold_ns"], held)
         saved, lock.last_holder, lock.holder = lock.holder.irq_save, cpu, None
         if lock.waiters:
-            ways = self.config.hand_off_ways if lock.kind == QUEUED else len(lock.waiters)
+            moves = self.config.hand_off_ways if lock.kind == QUEUED else len(lock.waiters)
             ask = lock.waiters[0]
             if lock.kind == TEST_AND_SET:
                 ask = min(lock.waiters, key=lambda waiter: self.travel(cpu, waiter.cpu))
             lock.waiters.remove(ask)
-            self._grant(lock, ask, ways)
+            self._grant(lock, ask, moves)
         self.interrupts_on[cpu] += saved and self.has_interrupts_on(cpu)
         for ask, other in list(self.callers):
             if self.has_interrupts_on(other):
@@ -146,7 +145,7 @@ class Des:
         return OK
 
     def has_interrupts_on(self, cpu: int) -> bool:
-        """Tell whether a CPU neither has nor wants a lock with interrupts off."""
+        """Return whether a CPU neither has nor wants a lock with interrupts off."""
         asks = [ask for lock in self.locks for ask in (lock.holder, *lock.waiters) if ask]
         return not any(ask.cpu == cpu and ask.irq_save for ask in asks)
 
@@ -182,8 +181,8 @@ class Des:
             sums[f"{kind}_ns"] += end - start
         return sums
 
-    def _grant(self, lock: Lock, ask: Ask, ways: int) -> None:
-        had = self.now + self.travel(lock.last_holder, ask.cpu) * ways
+    def _grant(self, lock: Lock, ask: Ask, moves: int) -> None:
+        had = self.now + self.travel(lock.last_holder, ask.cpu) * moves
         had += self.config.irq_save_ns if ask.irq_save else 0
         self.sites[ask.site]["moved"] += lock.last_holder not in (None, ask.cpu)
         lock.holder, lock.had_since = ask, had

@@ -479,7 +479,7 @@ class Machine:
             page.referenced = pte is not None and len(node.inactive) % 2 == 1
 
     def is_short(self, node: Node) -> bool:
-        """Tell whether there are too few inactive pages for the active ones."""
+        """Return whether there are too few inactive pages for the active ones."""
         gigabytes = self.config.frames // 2**18
         ratio = self.config.inactive_ratio or max(math.isqrt(10 * gigabytes), 1)
         return len(node.inactive) * ratio < len(node.active)
@@ -561,7 +561,7 @@ class Machine:
         actor.place.returned.append(slot)
 
     def fill_device(self, number: int, wanted: int, draws: Generator) -> None:
-        """Take slots in the calls' own order, then free those that nobody needs."""
+        """Take slots in the calls' own order, then free those that no page needs."""
         swap, taken, turn = self.swaps[number], 0, 0
         while taken < wanted or (self.config.fragmented and swap.slots.free_list):
             actor = self.actors[turn % len(self.actors)]
@@ -630,7 +630,7 @@ class Machine:
         self.unlock(actor, lock)
 
     def sleep(self, actor: Actor, *, throttled: bool = False) -> Steps:
-        """Do nothing until somebody wakes the actor."""
+        """Do nothing until another actor wakes this one."""
         actor.asleep, actor.throttled = True, throttled
         yield
 
@@ -695,7 +695,7 @@ class Machine:
         return page
 
     def is_full(self) -> bool:
-        """Tell whether the memory cgroup is at its limit."""
+        """Return whether the memory cgroup is at its limit."""
         return 0 < self.config.memory_max <= self.charged
 
     def lru_add(self, actor: Actor, page: Page) -> Steps:
@@ -821,7 +821,7 @@ class Machine:
             yield
 
     def freed(self, page: Page) -> Page:
-        """Return the page as nobody's."""
+        """Return the page without a state."""
         self.charged -= 1
         page.used = page.referenced = page.dirty = page.locked = page.kept_once = False
         page.active = page.written = False
@@ -880,7 +880,7 @@ class Machine:
             yield from self.under(actor, lock, site, lambda: self.costs["record_ns"])
 
     def put_removed(self, actor: Actor, page: Page) -> Steps:
-        """Put the slot of a page that left the swap cache, and tell its address."""
+        """Put the slot of a page that left the swap cache, and mark its address."""
         yield from self.map(actor, page.slot, "put_swap_page", actor.swap.slots.uncache)
         if page.pte is not None:
             self.ptes[page.pte] = page.slot
@@ -966,7 +966,7 @@ class Machine:
         yield from self.under(actor, self.map_lock(swap, slot), f"map_lock.{what}", action)
 
     def may_leave_cache(self, page: Page) -> bool:
-        """Tell whether a page can be taken out of the swap cache."""
+        """Return whether a page can be taken out of the swap cache."""
         return page.slot != 0 and not (page.locked or page.writeback or page.unmapped)
 
     def leave_cache(self, actor: Actor, page: Page) -> Steps:
@@ -1205,7 +1205,7 @@ class Machine:
         yield from self.sleep(actor)
 
     def is_done(self, accesses: int) -> bool:
-        """Tell whether a task made all of its accesses."""
+        """Return whether a task made all of its accesses."""
         return 0 < self.config.accesses == accesses
 
     def exit(self, actor: Actor) -> Steps:
@@ -1232,7 +1232,7 @@ class Machine:
                     yield from self.work(actor, "unmap_ns")
 
     def may_release(self, node: Node, pte: int) -> bool:
-        """Tell whether a page of an exiting task is in memory and in nobody's hands."""
+        """Return whether a page of an exiting task is in memory and unused."""
         page = self.ptes[pte]
         listed = isinstance(page, Page) and (page in node.inactive or page in node.active)
         return listed and pte not in self.leaving and not page.locked

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The obvious twin of machine_log.h: the clock of oracle_des, which writes down what it does.
+"""A plain model of machine_log.h: the clock of oracle_des, which records what it does.
 
-The C log finds out behind each event what it has ended; this one is told by the locks themselves.
+The C log derives the spans that end with each event; here the locks report them.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ NONE = 2**32 - 1
 
 
 class Span(NamedTuple):
-    """The fields of ``struct sws_span``, as far as they are numbers of both twins."""
+    """The fields of ``struct sws_span``, as far as both have them."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class LoggedDes(Des):
         return des
 
     def begin_again(self) -> None:
-        """Forget what was told; who waits now stands behind who has the lock now."""
+        """Forget the spans; the holder of a current wait is the current holder of its lock."""
         self.spans.clear()
         for number, lock in enumerate(self.locks):
             for ask in lock.waiters:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The slow, obvious twin of removal.h: lists of Python for the kernel's lists.
+"""A slow, plain model of removal.h: Python lists for the kernel's lists.
 
-It is written from facts about the kernel, one rule a line, and shares no code with the C
-library. Trees are dictionaries, or those of oracle_rtree where their work is asked for.
+It is written from facts about the kernel, one rule per line, and shares no code with the C library.
+Trees are dictionaries, or those of oracle_rtree if their work is compared.
 """
 
 from collections.abc import Callable
@@ -129,7 +129,7 @@ class Reclaim:
         return Page(mapping, index, entry=index if swap else 0, **state)  # type: ignore[arg-type]
 
     def take_out(self, page: Page, hold: Hold, *, shadow: bool) -> bool:
-        """Remove a page under its mapping's lock, if nobody else uses it and it is clean."""
+        """Remove a page under its mapping's lock, if it has no other user and is clean."""
         assert page.locked
         assert page.mapping is not None
         if page.references != 2 or page.dirty:

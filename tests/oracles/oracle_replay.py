@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The slow, obvious twin of mapping_replay.h: dictionaries for mappings, no tree.
+"""A slow, plain model of mapping_replay.h: dictionaries for mappings, no tree.
 
-It books calls, unresolved and contradicted rows, acquisitions and descents. It
-is written from facts about the kernel, one rule a line, and shares no code with
-the C library.
+It counts calls, unresolved and contradicted rows, acquisitions and descents. It is written from
+facts about the kernel, one rule per line, and shares no code with the C library.
 """
 
 from collections import Counter, defaultdict
@@ -68,7 +67,7 @@ class Oracle:
         del self.pages[stay.place]
 
     def take_place(self, folio: int, place: Place, site: str) -> None:
-        """Make room: the folio leaves where it was, and whoever is at the place leaves it."""
+        """Free a place: the folio leaves its old place, and another folio leaves the new one."""
         for other in (folio, self.pages.get(place)):
             if other in self.stays:
                 if self.stays[other].swap:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The radix tree as a dictionary of items: slow, obvious, without a tree.
+"""The radix tree as a dictionary of items: slow, plain, without a tree.
 
-Height, nodes, tag words and the work of a call are not kept: each is derived
-anew from the items and their tags, as rtree.h says what they mean.
+Height, nodes, tag words and the work of a call are derived from the items and their tags at each
+call, as rtree.h defines them.
 """
 
 from collections.abc import Iterable, Iterator

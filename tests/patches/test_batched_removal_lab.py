@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch B's machine beside a real 6.1 kernel: acquisitions a page, batched removal off and on."""
+"""Patch B's machine and a real 6.1 kernel: acquisitions per page, batched removal off and on."""
 
 from dataclasses import replace
 
@@ -20,12 +20,12 @@ ROTATIONAL = "batched-removal-rotational"
 
 
 def simulated(experiment: str) -> pl.DataFrame:
-    """Return what the machines of an experiment counted."""
+    """Return the counts of an experiment's machines."""
     return patch.lab_runs(experiment, 1, executor=SerialExecutor())
 
 
 def held(experiment: str) -> pl.DataFrame:
-    """Set them beside the measured medians."""
+    """Compare them with the measured medians."""
     medians = claims.medians(claims.measured_results(experiment))
     return patch.compare_lab(simulated(experiment), medians)
 
@@ -40,14 +40,14 @@ def test_the_switch_is_one_field_of_the_machine(experiment: str) -> None:
 
 
 def test_an_experiment_without_machines_is_refused() -> None:
-    """Files are none of the machine's pages."""
-    with pytest.raises(InputError, match="batched-removal-file': no machine of it"):
+    """The machine has no pages of files."""
+    with pytest.raises(InputError, match="batched-removal-file': no machine"):
         patch.lab_machines("batched-removal-file")
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_each_miss_of_the_swap_caches_lock_has_its_reason(experiment: str) -> None:
-    """Pages that joined unswapped and shorter holds explain it, off and on, by all tasks."""
+def test_each_difference_of_the_swap_caches_lock_is_explained(experiment: str) -> None:
+    """Pages that joined without being written and shorter holds explain it, off and on."""
     table = patch.xa_lock_misses(held(experiment))
     assert table.height == 2 * len(THREADS)
     assert (table["rest_percent"].abs() <= COUNT_TOLERANCE_PERCENT).all(), table
@@ -64,7 +64,7 @@ def test_each_lock_agrees_where_each_page_that_joins_is_swapped() -> None:
     assert judged["agrees"].all(), judged
 
 
-def test_the_switch_saves_removals_and_nothing_else() -> None:
+def test_the_switch_saves_only_removals() -> None:
     """All but one of a hold's removals go, and each other lock is taken as often as before."""
     counts = (
         simulated(SOLID_STATE).filter(n_tasks=8).pivot("policy", index="metric", values="value")
@@ -77,7 +77,7 @@ def test_the_switch_saves_removals_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("tasks", [1, 8])
-def test_removals_do_not_ask_for_the_node(tasks: int) -> None:
+def test_removals_do_not_depend_on_the_node(tasks: int) -> None:
     """Four nodes that share memory, whose writers never exit, need as many holds as the one."""
     one = lab_machine(tasks=tasks, batched=True)
     four = replace(
@@ -96,7 +96,7 @@ def test_removals_do_not_ask_for_the_node(tasks: int) -> None:
 
 
 def test_a_disk_has_no_cluster_locks() -> None:
-    """What a rotational device's clusters would guard is counted with si->lock, as by the lab."""
+    """The map of a rotational device is counted with si->lock, as in the lab."""
     counts = simulated(ROTATIONAL)
     assert counts.filter(pl.col("metric").str.contains("cluster lock")).is_empty()
     assert (counts.filter(metric="si->lock acquisitions")["value"] > 4).all()

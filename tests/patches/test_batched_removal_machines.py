@@ -22,7 +22,7 @@ def test_the_patch_is_one_field_of_the_machine(again: bool) -> None:
     assert (off.nodes, off.tasks, off.rotational) == (4, 3, True)
 
 
-def test_all_kswapds_work_beside_one_thread() -> None:
+def test_all_kswapds_work_with_one_thread() -> None:
     """Memory is shared: one writer keeps four kswapds busy, as the mail's 1-thread row needs."""
     config = patch.machine(threads=1, batched=False)
     value = metric_values(config, patch.constants_at(patch.MIDDLE))
@@ -38,8 +38,8 @@ def test_each_point_is_one_combination() -> None:
     assert {point.next_share for point in points} == set(NEXT_SHARES)
 
 
-def test_a_points_constants_are_uniform_memorys() -> None:
-    """A line's way is the same to all CPUs, and a further removal costs its share."""
+def test_a_points_constants_are_those_of_uniform_memory() -> None:
+    """A cache line travels equally far to all CPUs, and a further removal costs its share."""
     point = patch.Point(tag_share=0.1, next_share=0.3)
     value = dict(patch.constants_at(point).select("name", "value").iter_rows())
     known = dict(costs().select("name", "value").iter_rows())
@@ -56,8 +56,8 @@ def test_the_constants_are_fits_of_patch_as_base(tag_share: float) -> None:
     found = fit(tag_share=tag_share, map_share=MAP_SHARE).constants
     point = patch.Point(tag_share=tag_share, next_share=1.0)
     names = ["unmap_ns", "tree_ns", "tag_ns", "map_ns"]
-    kept, again = (
+    stored, fitted = (
         dict(frame.select("name", "value").iter_rows())
         for frame in (patch.constants_at(point), found)
     )
-    assert [kept[name] for name in names] == [again[name] for name in names]
+    assert [stored[name] for name in names] == [fitted[name] for name in names]

@@ -25,7 +25,7 @@ def predicted() -> pl.DataFrame:
     return pl.concat(patch.predict_point(point, seeds=[1]) for point in (WARM, SUM))
 
 
-def test_a_prediction_bears_the_mails_names() -> None:
+def test_a_prediction_has_the_mails_names() -> None:
     """System and elapsed time for each kernel of the mails, as RESULTS."""
     found = predict(WARM, [1], [3])
     assert found.schema == RESULTS.schema

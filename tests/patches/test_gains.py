@@ -18,7 +18,7 @@ SERIAL = SerialExecutor()
 
 
 def shortened(case: Case) -> Case:
-    """Return the case on less memory and a smaller device, watched for a short time."""
+    """Return the case on less memory and a smaller device, in a short run."""
     small = {"frames": 2**13, "slots": 2**16, "warmup_ns": 1_000_000, "duration_ns": 5_000_000}
     return replace(
         case,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch A's fit sees the base column of its mail, and nothing else."""
+"""Patch A's machine is that of its mail, and its fit reads only the base column."""
 
 import polars as pl
 import pytest
@@ -10,13 +10,21 @@ from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import fitting
 
 
+@pytest.mark.parametrize("tags", [True, False])
+def test_the_machine_of_patch_a_is_that_of_its_mail(tags: bool) -> None:
+    """Eight writers and two kswapds on one pmem under 4.8."""
+    config = patch.machine(tags=tags)
+    assert (config.writers, config.nodes, config.devices, config.channels) == (8, 2, 1, 0)
+    assert (config.kernel, config.swap_writeback_tags, config.cpus) == ("4.8", tags, 10)
+
+
 def constant(frame: pl.DataFrame, name: str) -> int:
     """Return one constant's value."""
     return int(frame.filter(pl.col("name") == name)["value"].item())
 
 
 def test_patch_a_is_fitted_to_its_base_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fit of patch A meets its base, and is the same when the patched column is not there."""
+    """The fit meets the base, and is the same without the patched column."""
     fitted = patch.fit(tag_share=0.3, map_share=0.3)
     assert fitted.converged
     assert fitted.residuals["off_percent"].abs().max() < 1.1  # type: ignore[operator]
@@ -30,16 +38,16 @@ def test_patch_a_is_fitted_to_its_base_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_rate_while_swapping_is_above_the_mean_of_the_run() -> None:
-    """The fill of memory swaps nothing: the mean of swap.so is pulled down by it."""
+    """Filling memory does not swap, and lowers the mean of swap.so."""
     rate = fitting.swap_phase_rate(costs())
     assert 1_207_402 < rate < 1.15 * 1_207_402
-    # Filling memory slowly leaves more of the run's time to it, and less to swapping.
+    # A slower fill takes more of the run's time, and leaves less to swapping.
     slow = change_costs(costs(), {"fault_ns": 5000})
     assert fitting.swap_phase_rate(slow) > rate
 
 
 def test_a_run_at_the_fitted_rate_is_the_mails() -> None:
-    """The rate while swapping, put back into a whole run, gives the two rates of the mail."""
+    """A complete run at the rate while swapping has the two rates of the mail."""
     throughput, swap_out = fitting.run_rates(fitting.swap_phase_rate(costs()), costs())
     assert throughput == pytest.approx(2_506_952)
     assert swap_out == pytest.approx(1_207_402)

@@ -1,38 +1,88 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch A's machine and replay beside a real 6.1 kernel: acquisitions a page, tags off and on."""
+"""Patch A and a real 6.1 kernel: acquisitions per page, and the nodes of the swap cache's trees."""
+
+import sys
+from collections import defaultdict
+from importlib import import_module
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from swapsim import claims, traces
+from swapsim import claims, mapping, traces
+from swapsim.claims.tables import MEASURED_COUNTS, SLOTS_IN_USE
+from swapsim.errors import InputError
+from swapsim.io import paths
 from swapsim.machine import lab
-from swapsim.mapping.replay import writeback_tags as mapping_replay
+from swapsim.mapping import MappingConfig
+from swapsim.mapping._native import nodes_after_swap_out
 from swapsim.patches import writeback_tags as patch
+from swapsim.patches.writeback_tags.lab import simulated_nodes
 from swapsim.study import SerialExecutor
 
+SLOTS = 1 << 20
 
-def simulated(experiment: str, seeds: int) -> pl.DataFrame:
-    """Return what the machines of an experiment counted."""
-    return lab.runs(patch.lab_machines(experiment), seeds, executor=SerialExecutor())
+EXPERIMENTS = [name for name in paths.shipped_measurements() if name.startswith("tree-nodes")]
+
+OFFSETS = st.one_of(
+    st.sets(st.integers(0, SLOTS - 1), max_size=60),
+    st.builds(
+        lambda first, count: set(range(first, min(first + count, SLOTS))),
+        st.integers(0, SLOTS - 1),
+        st.integers(1, 300),
+    ),
+)
+
+OUTPUT = """\
+sample before objects 700 used 0 cached 0 slots 0
+allocated by
+    650 radix_tree_extend+0x9d/0xc0 age=1/2/3 pid=1
+        radix_tree_extend+0x9d/0xc0
+        idr_alloc_cyclic+0x5e/0xd0
+
+     50 xas_alloc+0x9d/0xc0 age=4 pid=1
+
+sample sequential objects 703 used 5 cached 2 slots 5
+extent 60 4
+extent 300 1
+allocated by
+    650 radix_tree_extend+0x9d/0xc0 age=1/2/3 pid=1
+        radix_tree_extend+0x9d/0xc0
+        idr_alloc_cyclic+0x5e/0xd0
+
+      2 xas_alloc+0x9d/0xc0 age=1 pid=66
+        xas_alloc+0x9d/0xc0
+        add_to_swap_cache+0x15e/0x2f0
+        add_to_swap+0x2e/0x60
+
+      1 xas_alloc+0x9d/0xc0 age=2 pid=66
+        xas_alloc+0x9d/0xc0
+        add_to_swap_cache+0x15e/0x2f0
+        __read_swap_cache_async+0x1c/0x90
+
+     50 xas_alloc+0x9d/0xc0 age=4 pid=1
+
+"""
 
 
-def held(experiment: str, results: pl.DataFrame) -> pl.DataFrame:
-    """Set them beside the measured medians."""
-    return claims.compare_counts(results, claims.medians(claims.measured_results(experiment)))
+def simulated(seeds: int) -> pl.DataFrame:
+    """Return the counts of the experiment's machines."""
+    return lab.runs(patch.lab_machines("writeback-tags"), seeds, executor=SerialExecutor())
 
 
 def test_each_lock_of_the_writers_is_taken_as_often_as_in_the_kernel() -> None:
     """Six locks with tags off and on are within the tolerance that was set before."""
-    table = held("writeback-tags", simulated("writeback-tags", 2)).filter(
-        pl.col("metric").is_in(lab.LEDGER)
-    )
+    medians = claims.medians(claims.measured_results("writeback-tags"))
+    table = claims.held_against(simulated(2), medians).filter(pl.col("metric").is_in(lab.LEDGER))
     assert table.height == 2 * len(lab.LEDGER) == 12
     assert table.filter(~pl.col("agrees")).is_empty(), table
 
 
 def test_tags_cost_two_acquisitions_a_page() -> None:
     """The switch changes xa_lock by two a page in 6.1, and no other lock of the ledger."""
-    results = simulated("writeback-tags", 1).filter(pl.col("metric").is_in(lab.LEDGER))
+    results = simulated(1).filter(pl.col("metric").is_in(lab.LEDGER))
     sides = results.pivot("policy", index="metric", values="value")
     for metric, off, on in sides.iter_rows():
         added = 2 if metric == "xa_lock acquisitions" else 0
@@ -45,7 +95,144 @@ def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     assert rounds["seed"].n_unique() >= 7
     medians = claims.medians(rounds.filter(metric="xa_lock acquisitions"))
     trace = traces.shipped("writeback-tags")["swap-w-seq"]
-    held = patch.compare_acquisitions(mapping_replay(trace, kernel="6.1"), medians)
+    held = patch.compare_acquisitions(mapping.writeback_tags(trace, kernel="6.1"), medians)
     assert held["policy"].to_list() == ["on", "off"]
     assert held["agrees"].all()
     assert (held["low"] <= held["measured"]).all()
+
+
+@pytest.fixture(scope="module")
+def rig() -> SimpleNamespace:
+    """Return the rig's modules, a package next to their program."""
+    sys.path.insert(0, str(paths.data_root() / "capture"))
+    try:
+        return SimpleNamespace(
+            experiment=import_module("rig.experiment"),
+            tree_nodes=import_module("rig.tree_nodes"),
+        )
+    finally:
+        sys.path.remove(str(paths.data_root() / "capture"))
+
+
+def count_nodes(offsets: set[int], trunk_shift: int, tree_shift: int) -> int:
+    """Count the blocks that hold an offset, of each size below the least that holds a trunk's."""
+    trunks = defaultdict(set)
+    for offset in offsets:
+        trunks[offset >> trunk_shift].add(offset)
+    nodes = 0
+    for trunk in trunks.values():
+        height = -(-max(trunk).bit_length() // tree_shift)
+        for level in range(1, height + 1):
+            nodes += len({offset >> level * tree_shift for offset in trunk})
+    return nodes
+
+
+@given(offsets=OFFSETS, trunk_shift=st.integers(4, 21), tree_shift=st.integers(1, 6))
+def test_c_counts_the_blocks_that_hold_a_slot(
+    offsets: set[int], trunk_shift: int, tree_shift: int
+) -> None:
+    """Each trunk's tree has, at each of its levels, one node per block with a slot in use."""
+    config = MappingConfig(
+        kernel="6.1", swap_slots=SLOTS, trunk_shift=trunk_shift, tree_shift=tree_shift
+    )
+    wanted = count_nodes(offsets, trunk_shift, tree_shift)
+    assert nodes_after_swap_out(offsets, config) == wanted
+
+
+def test_earlier_kernels_have_no_node_for_a_page_that_is_gone() -> None:
+    """Before shadows, a slot whose page was written and taken has no entry in a tree."""
+    for kernel in ("4.8", "5.8"):
+        config = MappingConfig(kernel=kernel, swap_slots=SLOTS)
+        assert nodes_after_swap_out(range(1, 500), config) == 0
+
+
+@pytest.mark.parametrize("offset", [-1, SLOTS])
+def test_an_offset_past_the_device_is_named(offset: int) -> None:
+    """A slot that the device does not have is refused."""
+    config = MappingConfig(kernel="6.1", swap_slots=SLOTS)
+    with pytest.raises(InputError, match=f"slot {offset} is past the end of a device of {SLOTS}"):
+        nodes_after_swap_out([1, offset], config)
+
+
+def by_set_and_round(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per set of slots and round, a column per metric of it."""
+    names = pl.col("metric").str.split_exact(": ", 1).struct.rename_fields(["set", "what"])
+    split = rows.select("seed", "value", names.alias("names")).unnest("names")
+    return split.pivot("what", index=["set", "seed"], values="value")
+
+
+def test_each_size_of_trees_was_measured() -> None:
+    """Large and small trunks, and nodes of 64 and of 16 slots, have three rounds each."""
+    provenances = [claims.measured_provenance(name) for name in EXPERIMENTS]
+    sizes = {(each["kernel"]["trunk_shift"], each["kernel"]["tree_shift"]) for each in provenances}
+    assert sizes == {(14, 6), (10, 6), (14, 4)}
+    assert all(claims.measured_results(name)["seed"].n_unique() >= 3 for name in EXPERIMENTS)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
+    """In each round the kernel's slab grew by just the nodes that mapping.h has for these slots."""
+    kernel = by_set_and_round(claims.measured_results(name))
+    model = by_set_and_round(simulated_nodes(name))
+    both = kernel.join(model, on=["set", "seed"], suffix=" of the model")
+    assert set(both["set"]) == {"sequential", "fragmented", "visited", "sparse", "few"}
+    assert both.height == model.height
+    for same in ("nodes of the model", "nodes by call stack"):
+        assert both["nodes"].equals(both[same], check_names=False)
+    held = patch.compare_nodes(name)
+    assert held.schema == MEASURED_COUNTS.schema
+    assert held.height == 5
+    assert held["agrees"].all()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_most_slots_in_use_have_a_shadow(name: str) -> None:
+    """The sets are shadows that a 6.1 kernel stores for pages that are gone."""
+    slots = claims.measured_slots(name).group_by("set", "seed").agg(pl.col("count").sum())
+    both = by_set_and_round(claims.measured_results(name)).join(slots, on=["set", "seed"])
+    assert both.height == slots.height
+    assert (both["shadows"] > both["slots"] // 2).all()
+    assert (both["slots"] == both["count"]).all()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_nodes_go_with_their_slots(name: str) -> None:
+    """When all slots are freed, the slab has as many nodes as before the first set."""
+    after = claims.measured_results(name).filter(pl.col("metric").str.starts_with("after: "))
+    assert after.height == 12
+    assert (after["value"] == 0).all()
+
+
+def test_an_experiment_without_tree_nodes_says_so() -> None:
+    """An experiment without sets of slots is refused."""
+    with pytest.raises(InputError, match="no tree nodes"):
+        patch.compare_nodes("writeback-tags")
+
+
+def test_samples_become_metrics_and_slots(rig: SimpleNamespace) -> None:
+    """Nodes are those beyond the first sample's, and those whose stack has add_to_swap_cache."""
+    metrics, extents = rig.tree_nodes.read(OUTPUT, "test")
+    assert metrics == {
+        "sequential: slots": (5, "slot"),
+        "sequential: shadows": (3, "slot"),
+        "sequential: nodes": (3, "node"),
+        "sequential: nodes by call stack": (3, "node"),
+    }
+    assert extents == [("sequential", 60, 4), ("sequential", 300, 1)]
+    table = rig.tree_nodes.tabulate([("shared", 2, extents)])
+    assert table.schema == SLOTS_IN_USE.schema
+    assert table.row(0) == ("shared", 2, "sequential", 60, 4)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ("extent 300 1\n", "", "'sequential' are missing"),
+        ("sample before", "sample sooner", "not there"),
+        ("add_to_swap_cache", "another_function", "who allocated"),
+    ],
+)
+def test_half_an_output_is_refused(rig: SimpleNamespace, old: str, new: str, word: str) -> None:
+    """Lost slots, samples or call stacks fail the run."""
+    with pytest.raises(rig.tree_nodes.GuestError, match=word):
+        rig.tree_nodes.read(OUTPUT.replace(old, new), "test")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patch A's what-ifs change one thing."""
+"""Each what-if of patch A changes one thing."""
 
 from dataclasses import fields, replace
 
@@ -27,7 +27,7 @@ def differing(one: MachineConfig, other: MachineConfig) -> set[str]:
 
 
 def brief(config: MachineConfig) -> MachineConfig:
-    """Return the machine on less memory, watched for a shorter time."""
+    """Return the machine with less memory and a shorter run."""
     return replace(config, frames=2**13, duration_ns=20_000_000)
 
 
@@ -87,7 +87,7 @@ def test_patch_as_costs_are_fitted_with_its_shares(monkeypatch: pytest.MonkeyPat
     assert shares == [(TAG_SHARE, MAP_SHARE)] * 2
 
 
-def test_every_constant_of_a_what_if_is_one_that_the_fit_leaves_alone() -> None:
-    """What is fitted or tied is not put at its low and high."""
+def test_what_ifs_do_not_change_fitted_constants() -> None:
+    """Fitted and tied constants are not moved to their ends."""
     known = set(costs()["name"])
     assert set(questions.COSTS_ASKED) <= known - {"unmap_ns", "tree_ns", "tag_ns", "map_ns"}

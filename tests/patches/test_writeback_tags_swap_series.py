@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The swap series of 2017: four kernels on one machine, one share read off the first of them."""
+"""The swap series of 2017: four kernels on one machine, and one share derived from the first."""
 
 from dataclasses import fields, replace
 from typing import Any
@@ -21,7 +21,7 @@ from swapsim.patches.writeback_tags.prediction import LONGEST_TAGS_NS, TAG_SHARE
 
 @pytest.fixture
 def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Watch for a short time, and take each share as a fit that converged."""
+    """Run for a short time, with a converged fit for each share."""
     usual = swap_series.series_machine
 
     def tiny(step: str, **given: Any) -> MachineConfig:
@@ -55,7 +55,7 @@ def test_the_steps_add_what_the_series_adds() -> None:
 
 
 @pytest.mark.usefixtures("_tiny")
-def test_the_share_is_where_the_two_locks_stand_as_in_the_series() -> None:
+def test_at_the_share_the_two_locks_have_the_ratio_of_the_series() -> None:
     """Below it tree_lock has more of the waiting than there, above it si->lock has."""
     share = patch.map_share_of_series(tag_share=0.1, seeds=[1])
     wanted = swap_series.figure_of("4.9-rc8", "tree_lock") / swap_series.figure_of(
@@ -84,7 +84,7 @@ def test_a_rate_is_that_of_a_whole_run() -> None:
 
 @pytest.mark.usefixtures("_tiny")
 def test_each_step_is_predicted_with_each_fit() -> None:
-    """A fit for each share of tags, and the share that was read off beside its rows."""
+    """A fit for each share of tags, and the derived share with its rows."""
     predicted = patch.predict_series(0.1, seeds=[1])
     assert predicted.schema == RESULTS.schema
     assert predicted["kernel"].unique(maintain_order=True).to_list() == list(swap_series.STEPS)
@@ -125,7 +125,7 @@ def test_a_rate_is_judged_by_seven_percent(ends: tuple[float, float], verdict: s
     assert held["fitted"].sum() == 2
 
 
-def test_what_was_fitted_is_the_ratio_alone() -> None:
+def test_only_the_ratio_is_fitted() -> None:
     """Of the first kernel's two locks, what they are together is predicted."""
     held = patch.compare_series(predicted(1.4e6, "tags 0.1"))
     assert held.filter("fitted")["metric"].to_list() == ["tree_lock : si->lock", "map_share"]
@@ -145,7 +145,7 @@ def test_the_patch_is_predicted_with_the_series_share(monkeypatch: pytest.Monkey
 
 
 def test_the_headlines_share_is_that_of_the_series() -> None:
-    """At the headlines' share of map bytes the two locks change places as the series has them."""
+    """At the headlines' map share the two locks have the ratio of the series."""
     wanted = swap_series.figure_of("4.9-rc8", "tree_lock") / swap_series.figure_of(
         "4.9-rc8", "si->lock"
     )
@@ -157,7 +157,7 @@ def test_the_headlines_share_is_that_of_the_series() -> None:
     assert ratios[0] > wanted > ratios[1]
 
 
-def test_the_what_ifs_hold_tags_as_long_as_the_benchmark_allows() -> None:
+def test_the_what_ifs_use_tag_holds_that_the_benchmark_allows() -> None:
     """The largest share of the grid below the bound, the least, and the headlines'."""
     least, middle, largest = studies.THREE_TAG_SHARES
     assert (least, middle) == (min(TAG_SHARES), TAG_SHARE)

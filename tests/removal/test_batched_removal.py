@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The replay of patch B on real lists: the locks of each mode, and the requirements of a trace."""
+"""The replay of patch B: real lists, their acquisitions of locks, and what a trace must have."""
 
 import shutil
 from pathlib import Path
@@ -26,7 +26,7 @@ Row = tuple[int, int, int, int, bool, int, bool]
 
 @pytest.fixture(params=DERIVED, scope="module")
 def trace(request: pytest.FixtureRequest) -> Path:
-    """Give each shipped trace whose borders of lists tell of the removals."""
+    """Give each shipped trace whose events determine the removals."""
     return DERIVED[request.param]
 
 
@@ -60,8 +60,8 @@ def plain_removals(folder: Path) -> list[tuple[int, int, int, bool, int]]:
     return found
 
 
-def test_borders_of_lists_tell_of_the_removals(trace: Path) -> None:
-    """Each shipped trace shows as many removals, list by list, as its kernel says it reclaimed."""
+def test_ends_of_lists_determine_the_removals(trace: Path) -> None:
+    """Each shipped trace has as many removals, list by list, as its kernel reclaimed pages."""
     rows = removals_of(trace)
     assert rows.schema == REMOVALS.schema
     assert rows.height == PAGES[trace.name]
@@ -72,7 +72,7 @@ def test_borders_of_lists_tell_of_the_removals(trace: Path) -> None:
 
 
 def test_a_list_of_a_real_kernel_has_few_mappings(trace: Path) -> None:
-    """One hold a list in 4.8, where a device has one mapping; hardly more with trunks."""
+    """A list takes one hold in 4.8, with one mapping per device, and hardly more with trunks."""
     found = removal_replay(trace)
     assert found.schema == BATCHED_REMOVAL.schema
     assert found["kernel"].to_list() == list(MAPPING_KERNELS)
@@ -126,7 +126,7 @@ ROWS: list[Row] = [
 
 
 def test_a_recorded_table_shows_failures(tmp_path: Path) -> None:
-    """Two lists side by side, one with a page in use, on two trunks."""
+    """Two concurrent lists on two trunks are counted, one of them with a page in use."""
     found = removal_replay(recorded(tmp_path / "two-lists", ROWS))
     assert found["trace"].to_list() == ["two-lists"] * 3
     assert found["lists"].to_list() == [2] * 3
@@ -139,19 +139,19 @@ def test_a_recorded_table_shows_failures(tmp_path: Path) -> None:
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 90), st.booleans()), min_size=1))
 def test_lists_of_several_tasks_may_alternate(pages: list[tuple[int, int, bool]]) -> None:
-    """Rows are in lock order; each list's are brought together, none is lost."""
+    """Rows in lock order are grouped by list, and none is lost."""
     seen = dict.fromkeys((number, slot) for number, slot, _ in pages)
-    fate = {(number, slot): removed for number, slot, removed in pages}
+    outcome = {(number, slot): removed for number, slot, removed in pages}
     rows = table(
         [
-            (seq, number, number, 0xA0, True, slot, fate[number, slot])
+            (seq, number, number, 0xA0, True, slot, outcome[number, slot])
             for seq, (number, slot) in enumerate(seen)
         ]
     )
     lists = removal_lists(rows)
     assert lists["list"].to_list() == list(dict.fromkeys(number for number, _ in seen))
     assert lists["pages"].sum() == len(seen)
-    assert lists["failed"].sum() == sum(not fate[key] for key in seen)
+    assert lists["failed"].sum() == sum(not outcome[key] for key in seen)
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_lists_of_several_tasks_may_alternate(pages: list[tuple[int, int, bool]]
         ((0, 10, 7, 0xA0, True, 9, True), "field 'seq': the row with seq 0 is out of order"),
     ],
 )
-def test_a_recorded_table_that_cannot_be_is_refused(tmp_path: Path, row: Row, wrong: str) -> None:
-    """Two devices, a page on its list twice, rows out of order."""
+def test_an_invalid_recorded_table_is_refused(tmp_path: Path, row: Row, wrong: str) -> None:
+    """Two devices, a page twice on its list, and rows out of order are refused."""
     with pytest.raises(InputError, match=wrong):
         removal_replay(recorded(tmp_path / "wrong", [*ROWS, row]))
 
@@ -182,10 +182,10 @@ def test_no_removal_is_refused(tmp_path: Path) -> None:
         (["swp_del"], "the event swp_del;"),
     ],
 )
-def test_a_trace_without_borders_or_deletions_is_refused_by_name(
+def test_a_trace_without_ends_of_lists_or_deletions_is_refused(
     tmp_path: Path, gone: list[str], missing: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command line says which event is missing, and leaves with 2."""
+    """The command line names the missing event, and exits with 2."""
     folder = tmp_path / "cut"
     shutil.copytree(DERIVED["swap-w-seq"], folder)
     for event in gone:
@@ -194,8 +194,8 @@ def test_a_trace_without_borders_or_deletions_is_refused_by_name(
     assert missing in capsys.readouterr().err
 
 
-def test_file_deletions_alone_will_do(tmp_path: Path) -> None:
-    """A trace that swaps nothing has no swp_del; where it did swap, its lists come out short."""
+def test_file_deletions_are_sufficient(tmp_path: Path) -> None:
+    """Without swp_del, a trace that swaps is refused, and one that does not swap is read."""
     folder = tmp_path / "files"
     shutil.copytree(DERIVED["slow-disk"], folder)
     (folder / "swp_del.parquet").unlink()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Removal from the mappings: C beside the oracle, and what patch B may and may not change."""
+"""Removal from the mappings: C against the oracle, and what patch B may and may not change."""
 
 import oracle_removal
 import oracle_rtree
@@ -16,8 +16,7 @@ from swapsim.mapping.config import MappingConfig
 from swapsim.removal import _native as removal
 from swapsim.removal.tables import REMOVAL_HOLDS, REMOVAL_PAGES
 
-MODES = REMOVAL_MODES
-PAGE_BY_PAGE, BATCHED = MODES
+PAGE_BY_PAGE, BATCHED = REMOVAL_MODES
 TRUNK_SHIFT = 4
 TREE_SHIFT = 2
 PLACES = st.one_of(
@@ -39,7 +38,7 @@ LISTS = st.lists(LIST, min_size=1, max_size=6)
 
 
 def config(kernel: str) -> MappingConfig:
-    """Return small mappings, so that trees get deep and trunks many."""
+    """Return small mappings, with deep trees and many trunks."""
     return MappingConfig(
         kernel=kernel, swap_slots=64, trunk_shift=TRUNK_SHIFT, tree_shift=TREE_SHIFT
     )
@@ -56,7 +55,7 @@ def table(lists: list[list[Row]]) -> pl.DataFrame:
 
 
 def run_oracle(lists: list[list[Row]], kernel: str, mode: str) -> oracle_removal.Reclaim:
-    """Lead the same lists through the plain model, trees and all."""
+    """Remove the same lists with the plain model and its trees."""
     reclaim = oracle_removal.Reclaim(
         kernel, TRUNK_SHIFT, make_tree=lambda: oracle_rtree.Tree(TREE_SHIFT)
     )
@@ -77,7 +76,7 @@ def run_oracle(lists: list[list[Row]], kernel: str, mode: str) -> oracle_removal
     return reclaim
 
 
-@given(lists=LISTS, kernel=st.sampled_from(MAPPING_KERNELS), mode=st.sampled_from(MODES))
+@given(lists=LISTS, kernel=st.sampled_from(MAPPING_KERNELS), mode=st.sampled_from(REMOVAL_MODES))
 def test_c_and_oracle_remove_the_same_pages_under_the_same_holds(
     lists: list[list[Row]], kernel: str, mode: str
 ) -> None:
@@ -93,15 +92,15 @@ def test_c_and_oracle_remove_the_same_pages_under_the_same_holds(
 
 
 @given(lists=LISTS, kernel=st.sampled_from(MAPPING_KERNELS))
-def test_batching_changes_locks_and_nothing_else(lists: list[list[Row]], kernel: str) -> None:
-    """Both modes remove the same pages, leave the same trees and free the same slots."""
-    found = {mode: removal.remove_lists(table(lists), config(kernel), mode) for mode in MODES}
+def test_batching_changes_only_locks(lists: list[list[Row]], kernel: str) -> None:
+    """Single and batched removal have the same pages, trees and freed slots."""
+    found = {mode: removal.remove_lists(table(lists), config(kernel), mode) for mode in REMOVAL_MODES}
     assert found[BATCHED].outcomes["removed"].equals(found[PAGE_BY_PAGE].outcomes["removed"])
     for figure in ("descents", "failed", "removed", "nodes_freed"):
         assert found[BATCHED].holds[figure].sum() == found[PAGE_BY_PAGE].holds[figure].sum()
     for counter in ("reclaimed", "failed", "slots_freed", "freepages"):
         assert found[BATCHED].counts[counter] == found[PAGE_BY_PAGE].counts[counter]
-    states = [run_oracle(lists, kernel, mode) for mode in MODES]
+    states = [run_oracle(lists, kernel, mode) for mode in REMOVAL_MODES]
     assert states[0].state() == states[1].state()
     assert sorted(states[0].freed_slots) == sorted(states[1].freed_slots)
 
@@ -127,7 +126,7 @@ def test_a_call_takes_one_hold_for_each_mapping_on_its_list(
         .holds.group_by("list", maintain_order=True)
         .len()["len"]
         .to_list()
-        for mode in MODES
+        for mode in REMOVAL_MODES
     }
     assert held == {PAGE_BY_PAGE: [len(rows) for rows in lists], BATCHED: mappings}
 
@@ -136,22 +135,23 @@ def test_a_call_takes_one_hold_for_each_mapping_on_its_list(
 def test_slots_of_a_mapping_are_freed_in_the_order_in_which_pages_were_met(
     lists: list[list[Row]],
 ) -> None:
-    """Twice reversed, the order is that of vanilla: with one mapping of swap, to the slot."""
-    freed = [run_oracle(lists, "4.8", mode).freed_slots for mode in MODES]
+    """The order is reversed twice, so with one mapping of swap it is that of vanilla."""
+    freed = [run_oracle(lists, "4.8", mode).freed_slots for mode in REMOVAL_MODES]
     assert freed[0] == freed[1]
 
 
-def test_a_lazily_freed_page_that_stays_is_counted_by_the_patch_alone() -> None:
-    """PGLAZYFREED is bumped at queueing: the small difference of the posted patch."""
+def test_only_the_patch_counts_a_lazily_freed_page_that_stays() -> None:
+    """The posted patch counts PGLAZYFREED when it queues the page."""
     pages = table([[(True, 0, 5, 3, False, False, True), (True, 0, 6, 2, False, False, True)]])
     counted = {
-        mode: removal.remove_lists(pages, config("4.8"), mode).counts["lazyfreed"] for mode in MODES
+        mode: removal.remove_lists(pages, config("4.8"), mode).counts["lazyfreed"]
+        for mode in REMOVAL_MODES
     }
     assert counted == {PAGE_BY_PAGE: 1, BATCHED: 2}
 
 
 def test_a_page_taken_again_by_a_later_list_is_brought_back() -> None:
-    """A slot is used again: its page is in the tree anew, in 6.1 in the place of its shadow."""
+    """When a slot is used again, its page is in the tree; in 6.1 it replaces its shadow."""
     again = [[(True, 0, 5, 2, False, False, False)]] * 3
     for kernel in MAPPING_KERNELS:
         found = removal.remove_lists(table(again), config(kernel), BATCHED)
@@ -159,7 +159,7 @@ def test_a_page_taken_again_by_a_later_list_is_brought_back() -> None:
 
 
 def test_a_run_of_many_chunks_is_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows go to C in chunks of whole lists; where they are cut shows nowhere."""
+    """Rows go to C in chunks of complete lists, and the chunks do not change the result."""
     lists = [
         [(page % 3 != 0, 5 + page % 2, 1 + (7 * number + page) % 60, 2, False, False, False)
          for page in range(8)]
@@ -179,10 +179,7 @@ def test_a_run_of_many_chunks_is_one_run(monkeypatch: pytest.MonkeyPatch) -> Non
 def single(
     row: Row, kernel: str, mode: str
 ) -> tuple[bool, tuple[int, bool, int], tuple[int, ...], int]:
-    """Remove one page as remove_mapping does; return whether it went, the page, the work, the tree.
-
-    The page's part is its references, whether it is locked, and its swap entry.
-    """
+    """Remove one page as remove_mapping does, and return the outcome, the page, work and entry."""
     swap, _, index, references, dirty, freepage, lazyfree = row
     out = ffi.new("struct sws_mappings **")
     assert lib.sws_mappings_new(settings(config(kernel)), out) == lib.SWS_OK
@@ -196,7 +193,7 @@ def single(
     lib.sws_mapping_add(mappings, mapping[0], index, oracle_removal.PAGE, work)
     reclaimer_config = ffi.new("struct sws_removal_config *")
     lib.sws_removal_config_init(reclaimer_config)
-    reclaimer_config.mode = MODES.index(mode)
+    reclaimer_config.mode = REMOVAL_MODES.index(mode)
     made = ffi.new("struct sws_removal **")
     assert lib.sws_removal_new(reclaimer_config, mappings, made) == lib.SWS_OK
     reclaimer = ffi.gc(made[0], lib.sws_removal_free)
@@ -216,11 +213,11 @@ def single(
     )
 
 
-@given(row=PAGE, kernel=st.sampled_from(MAPPING_KERNELS), mode=st.sampled_from(MODES))
+@given(row=PAGE, kernel=st.sampled_from(MAPPING_KERNELS), mode=st.sampled_from(REMOVAL_MODES))
 def test_a_single_removal_gives_what_it_gave_before_the_patch(
     row: Row, kernel: str, mode: str
 ) -> None:
-    """One page leaves no shadow, keeps the caller's reference and its lock, in both modes."""
+    """A single page leaves no shadow and stays referenced and locked, in both configurations."""
     swap, key, index, references, dirty, *_ = row
     reclaim = oracle_removal.Reclaim(
         kernel, TRUNK_SHIFT, make_tree=lambda: oracle_rtree.Tree(TREE_SHIFT)
@@ -240,7 +237,7 @@ def test_a_single_removal_gives_what_it_gave_before_the_patch(
 GOOD: Row = (True, 0, 5, 2, False, False, False)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", REMOVAL_MODES)
 @pytest.mark.parametrize(
     ("column", "value", "wrong"),
     [
@@ -251,10 +248,10 @@ GOOD: Row = (True, 0, 5, 2, False, False, False)
         ("index", 0, "page 1 of list 1 cannot be removed: slot 0 is the header"),
     ],
 )
-def test_a_page_that_cannot_be_is_named_by_its_list_and_place(
+def test_an_invalid_page_is_named_by_its_list_and_position(
     mode: str, column: str, value: object, wrong: str
 ) -> None:
-    """A list at fault is refused before the first of its pages is removed."""
+    """A list with an invalid page is refused before any of its pages is removed."""
     pages = table([[(True, 0, 9, 2, False, False, False)], [GOOD, (True, 0, 6, 2, *GOOD[4:])]])
     bad = pages.with_columns(
         pl.when(pl.int_range(pl.len()) == 2)
@@ -267,20 +264,20 @@ def test_a_page_that_cannot_be_is_named_by_its_list_and_place(
 
 
 def test_no_page_at_all_is_refused() -> None:
-    """An empty list is no list."""
+    """A list has at least one page."""
     with pytest.raises(InputError, match="field 'list': the list is empty"):
         removal.remove_lists(table([]), config("4.8"), BATCHED)
 
 
 def test_a_list_in_two_places_is_refused() -> None:
-    """Rows of a list lie together, or their order says nothing."""
+    """The rows of a list must be adjacent."""
     pages = pl.concat([table([[GOOD], [GOOD]]), table([[GOOD]])])
     with pytest.raises(InputError, match="field 'list': the rows of list 0 are not adjacent"):
         removal.remove_lists(pages, config("4.8"), BATCHED)
 
 
 def test_a_missing_value_is_named_by_row_and_field() -> None:
-    """A null is refused before any row is taken; a page without a mapping is another matter."""
+    """A null in a column other than ``mapping`` is refused before any row is processed."""
     pages = table([[GOOD]]).with_columns(index=pl.lit(None, dtype=pl.UInt64))
     with pytest.raises(InputError, match="field 'index': the page in row 0 has no value"):
         removal.remove_lists(pages, config("4.8"), BATCHED)
