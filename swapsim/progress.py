@@ -26,18 +26,7 @@ class Bar(Protocol):
 
 @contextmanager
 def bar(total: int, desc: str, unit: str, *, shown: bool) -> Iterator[Bar]:
-    """Yield a bar for a number of steps.
-
-    Parameters
-    ----------
-    total : int
-        Number of steps.
-    desc, unit : str
-        What is done, and what a step is.
-    shown : bool
-        Show the bar on stderr, or at once in a notebook; a notebook shows it after LONG_SECONDS
-        anyway.
-    """
+    """Yield a bar for a number of steps."""
     if not _in_notebook():
         with TextBar(total=total, desc=desc, unit=f" {unit}", disable=not shown) as text:
             yield text

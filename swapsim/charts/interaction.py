@@ -31,15 +31,7 @@ _WITH_CTRL: Final = "wheel![event.ctrlKey || event.metaKey]"
 
 
 def interactive(**words: str) -> Callable[[Callable[P, C]], Callable[P, C]]:
-    """Return a decorator that adds interaction and a description to the charts of a function.
-
-    Parameters
-    ----------
-    **words : str
-        The label of a column in tooltips; ``{}`` in it stands for the title of the axis, and an
-        empty string leaves the column out. A column needs no label if its axis or legend has a
-        title, or if `WORDS` contains it.
-    """
+    """Return a decorator that adds interaction and a description to the charts of a function."""
 
     def made(draw: Callable[P, C]) -> Callable[P, C]:
         @wraps(draw)

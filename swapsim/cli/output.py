@@ -44,13 +44,7 @@ CHARTS: Final = (".html", ".svg", ".png")
 
 
 def checked(path: Path, suffixes: Sequence[str]) -> Path:
-    """Return a path that can be written to, before anything is computed for it.
-
-    Raises
-    ------
-    InputError
-        It has another suffix, is a folder or a pipe, or its folder cannot be written to.
-    """
+    """Return a path that can be written to, before anything is computed for it."""
     if path.is_dir():
         raise InputError("is a folder: name a file", path=path)
     if path.exists() and not path.is_file():
@@ -68,13 +62,7 @@ def checked(path: Path, suffixes: Sequence[str]) -> Path:
 
 
 def refuse_own_input(output: Path, given: Iterable[object]) -> None:
-    """Keep a command from writing over what it reads.
-
-    Raises
-    ------
-    InputError
-        The output is a file that the command was given, or stands in a folder that it was.
-    """
+    """Keep a command from writing over what it reads."""
     read = [each for each in given if isinstance(each, Path) and each.exists()]
     if output.exists() and any(
         each.samefile(output) or each.samefile(output.parent) for each in read

@@ -72,15 +72,7 @@ explain_option: Final = click.option(
 def shows(
     *, charts: bool = False, only: Sequence[str] = ()
 ) -> Callable[[Callable[..., Found]], Callable[..., None]]:
-    """Make a function that returns what it has found one that shows it.
-
-    Parameters
-    ----------
-    charts : bool
-        Whether it has a chart, too.
-    only : sequence of str
-        The names of its tables, if there are several.
-    """
+    """Make a function that returns what it has found one that shows it."""
     suffixes = (*TABLES, *(CHARTS if charts else ()))
     help_ = f"Write it to FILE as well ({', '.join(TABLES)}"
     help_ += f"; the chart: {', '.join(CHARTS)})." if charts else ")."

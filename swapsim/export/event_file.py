@@ -125,31 +125,14 @@ class Nest:
 
 
 def require_suffix(output: Path) -> None:
-    """Refuse a file of another kind.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a file of another kind."""
     if not output.name.endswith(SUFFIXES):
         raise InputError("of what kind? Name it .json, or .json.gz to have it packed", path=output)
 
 
 @contextmanager
 def event_file(output: Path, about: Args) -> Iterator[EventFile]:
-    """Yield a file of events that appears whole on leaving, or not at all.
-
-    Parameters
-    ----------
-    output : Path
-        NAME.json, or NAME.json.gz to have it packed. A file that is there is replaced.
-    about : mapping of str to object
-
-    Raises
-    ------
-    InputError
-        Another suffix, or it cannot be written.
-    """
+    """Yield a file of events that appears whole on leaving, or not at all."""
     require_suffix(output)
     with atomic_file(output) as raw, _text(raw, packed=output.suffix == ".gz") as text:
         events = EventFile(text, about)
@@ -161,8 +144,11 @@ def event_file(output: Path, about: Args) -> Iterator[EventFile]:
 def _text(raw: IO[bytes], *, packed: bool) -> Iterator[IO[str]]:
     """Yield a text file over a binary one; packed it holds no name and no time of day."""
     if not packed:
-        with io.TextIOWrapper(raw, encoding="ascii", newline="\n") as text:
+        text = io.TextIOWrapper(raw, encoding="ascii", newline="\n")
+        try:
             yield text
+        finally:
+            text.detach()  # flushes, and leaves the file open for its owner
         return
     with (
         gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as file,

@@ -33,13 +33,7 @@ _LONGEST_NS: Final = 1 << 62
 
 
 def require_columns(event: str, schema: pl.Schema) -> None:
-    """Refuse a table with columns that no event has, or without those that tracks are made by.
-
-    Raises
-    ------
-    InputError
-        Naming the field.
-    """
+    """Refuse a table with columns that no event has, or without those that tracks are made by."""
     for name, dtype in schema.items():
         if not (dtype.is_integer() or dtype in (pl.Boolean, pl.String, pl.Enum, pl.Null)):
             raise InputError(f"holds {dtype}, as no event does: make the table again", field=name)
@@ -49,25 +43,14 @@ def require_columns(event: str, schema: pl.Schema) -> None:
 
 
 def require_rows(event: str, rows: pl.DataFrame) -> None:
-    """Refuse rows that say not when, whose and what they are, or stand in no order.
-
-    Raises
-    ------
-    InputError
-        Naming the row by its seq, and the field.
-    """
+    """Refuse rows that say not when, whose and what they are, or stand in no order."""
     computed = (name for name in _COMPUTED.get(event, ()) if (event, name) not in _MAY_LACK)
     require_values(rows, [name for name in ("seq", "pid", *computed) if name in rows.columns])
     require_order(rows)
 
 
 def require_length(first: int, last: int, unit_ns: int) -> None:
-    """Refuse a recording of a length that is none.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a recording of a length that is none."""
     if not -_LONGEST_NS < first <= last < _LONGEST_NS or (last - first) * unit_ns > _LONGEST_NS:
         raise InputError(
             f"lasts from {first} to {last}, longer than a recording can: capture it again"

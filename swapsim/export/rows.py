@@ -95,13 +95,7 @@ class TraceRows:
 
 
 def trace_rows(folder: Path) -> TraceRows:
-    """Look through a trace folder.
-
-    Raises
-    ------
-    InputError
-        It is none, a table is not whole, or nothing in it can be shown.
-    """
+    """Look through a trace folder."""
     columns: dict[str, tuple[str, ...]] = {}
     unshown: list[str] = []
     clocks: list[pl.DataFrame] = []

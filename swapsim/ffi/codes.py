@@ -7,15 +7,7 @@ from swapsim.errors import NativeError, NativeMemoryError
 
 
 def check(code: int) -> None:
-    """Raise the exception of a negative code, or a KeyboardInterrupt that Python dropped.
-
-    Raises
-    ------
-    NativeMemoryError
-        Out of memory.
-    NativeError
-        Any other code.
-    """
+    """Raise the exception of a negative code, or a KeyboardInterrupt that Python dropped."""
     interrupt.check()
     if code == lib.SWS_OK:
         return

@@ -24,26 +24,7 @@ def finite(text: str) -> float | None:
 
 
 def read_csv(path: Path, table: Table, may_be_empty: Container[str] = ()) -> pl.DataFrame:
-    """Read a CSV file whose every field must fit; polars alone cannot name a bad line.
-
-    Parameters
-    ----------
-    path : Path
-    table : Table
-        Its columns in the order of the file.
-    may_be_empty : container of str
-        Columns whose fields may be empty, and null then.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per line, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        The file, line and field of the first row that does not fit.
-    """
+    """Read a CSV file whose every field must fit; polars alone cannot name a bad line."""
     text = read_text(path)
     with translate_errors(path, "cannot be read as a table", "fix it", quote=True):
         return _frame(_rows(text, path), path, table, may_be_empty)
@@ -52,27 +33,7 @@ def read_csv(path: Path, table: Table, may_be_empty: Container[str] = ()) -> pl.
 def read_table(
     path: Path, table: Table, *, sha256: str | None = None, may_be_null: Container[str] = ()
 ) -> pl.DataFrame:
-    """Read a Parquet file that must be exactly this table.
-
-    Parameters
-    ----------
-    path : Path
-    table : Table
-    sha256 : str, optional
-        The expected digest of the file in hexadecimal.
-    may_be_null : container of str
-        Columns in which a value may be missing.
-
-    Returns
-    -------
-    polars.DataFrame
-        Rows in the order of the file.
-
-    Raises
-    ------
-    InputError
-        The file, and where there is one the row and field, that does not fit.
-    """
+    """Read a Parquet file that must be exactly this table."""
     data = read_bytes(path, sha256)
     if sha256 is None:
         validate(data, path)
@@ -86,13 +47,7 @@ def read_table(
 
 
 def require_values(frame: pl.DataFrame, columns: list[str]) -> None:
-    """Refuse a table in which a value of these columns is missing.
-
-    Raises
-    ------
-    InputError
-        The first row without a value, by its seq where it has one, and the field.
-    """
+    """Refuse a table in which a value of these columns is missing."""
     for column in columns:
         if not frame[column].null_count():
             continue

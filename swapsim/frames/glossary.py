@@ -43,14 +43,7 @@ def tables() -> tuple[Table, ...]:
 
 
 def units(schema: pl.Schema) -> dict[str, str]:
-    """Return the units of a frame's columns, as far as they are certain.
-
-    Parameters
-    ----------
-    schema : polars.Schema
-        A part of a table as a rule: then the tables that have all of its columns decide, else all
-        that have the column. A column for which these tables declare several units has none.
-    """
+    """Return the units of a frame's columns, as far as they are certain."""
     complete = [table for table in tables() if schema.items() <= table.schema.items()]
     declared: dict[tuple[str, pl.DataType], set[str]] = {}
     for table in complete or tables():

@@ -178,12 +178,6 @@ def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
     """Return the frame if its schema is exactly the one asked for.
 
     The schemas are compared with ``==``. A cast is no check: it turns 1.5 into 1 without a word.
-
-    Raises
-    ------
-    InputError
-        It names the table and the first column that is missing, unknown, misplaced or of another
-        type; or the value is not a polars.DataFrame.
     """
     if not isinstance(frame, pl.DataFrame):
         raise InputError(f"table {name} is a {type(frame).__name__}: give a polars.DataFrame")

@@ -19,13 +19,7 @@ def laboratory_root() -> Path:
 
 
 def repository_root() -> Path:
-    """Return the checkout, for what writes its files or needs its tests.
-
-    Raises
-    ------
-    InputError
-        The package was installed without one.
-    """
+    """Return the checkout, for what writes its files or needs its tests."""
     if _CARRIED.is_dir():
         raise InputError(
             "this needs the laboratory's checkout, and swapsim was installed without: "

@@ -100,28 +100,7 @@ class Window:
 
 
 def run_window(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = False) -> Window:
-    """Run a machine through its warm-up and its duration (or its streams), and count the latter.
-
-    Parameters
-    ----------
-    config : MachineConfig
-    costs : mapping of str to int
-        Each field of ``struct sws_machine_costs``, in ns.
-    verify : bool
-        Whether to check every invariant at both ends of the window, each in one long call; for
-        tests.
-
-    Raises
-    ------
-    ConfigError
-        The machine cannot be built.
-    InputError
-        No slot is left, the requests of streams cannot be processed, or a stream ends within the
-        warm-up.
-    NativeError
-        An invariant does not hold.
-    NativeMemoryError
-    """
+    """Run a machine through its warm-up and its duration (or its streams), and count the latter."""
     machine, alive = warmed_up(config, costs)
     before = _snapshot(machine, verify)
     _run_duration(machine, config, before["now"])

@@ -86,33 +86,6 @@ def fit(
     The method is Newton's on logarithms, with steps of at most 0.4, and with slopes that are
     reused near the target. Constants stay positive, and 10 % too large counts as much as 10 % too
     small.
-
-    Parameters
-    ----------
-    config : MachineConfig
-        The base kernel's machine.
-    targets : sequence of Target
-    start : mapping of str to int
-        The free constants, as many as targets, and their first values (ns).
-    runs : int
-        Runs of each set of constants, with seeds from the config's on; more runs average more of
-        the noise out.
-    tied : mapping of str to (str, float), optional
-        Constant -> the free constant that it is a share of, and the share.
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS, for all others; default: data/costs.csv.
-    tolerance : float
-        Relative deviation within which a target is met.
-    rounds : int
-        Maximum number of steps.
-
-    Raises
-    ------
-    ConfigError
-        The numbers of free constants and targets differ, a tie names a constant that is not free,
-        or ``runs`` is less than 1.
-    InputError
-        A constant is unknown.
     """
     names = list(start)
     tied = {} if tied is None else tied
@@ -184,20 +157,7 @@ def figures(
 
 
 def base_figure(patch: str, kernel: str, row: str) -> float:
-    """Return a figure of a mail's base column; other columns are not read.
-
-    Parameters
-    ----------
-    patch, kernel : str
-        Of data/published; the kernel is the one that the patch was applied to.
-    row : str
-        The metric, without the name of the profile before it.
-
-    Raises
-    ------
-    InputError
-        The number of cells with this name is not one.
-    """
+    """Return a figure of a mail's base column; other columns are not read."""
     found = _column(published_tables, patch, kernel).filter(
         pl.col("metric").str.strip_prefix("perf-profile.cycles-pp.") == row
     )

@@ -12,20 +12,7 @@ from swapsim.machine.tables import FIT_ROWS
 
 
 def to_rows(fit: str, fitted: Fitted) -> pl.DataFrame:
-    """Return a fit as rows.
-
-    Parameters
-    ----------
-    fit : str
-        Its name.
-    fitted : Fitted
-        Found from the constants of data/costs.csv on.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema FIT_ROWS: the constants that are not those of data/costs.csv, and the figures.
-    """
+    """Return a fit as rows."""
     usual = dict(costs().select("name", "value").iter_rows())
     constants = fitted.constants.select("name", "value").iter_rows()
     figures = fitted.residuals.select("target", "found", "wanted").iter_rows()

@@ -101,21 +101,7 @@ def lab_costs(config: MachineConfig) -> dict[str, int]:
 
 
 def run_as_lab(config: MachineConfig) -> pl.DataFrame:
-    """Run an experiment's machine to its end and count as the lab does.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS, source simulated, policies and metrics named as in data/measured: ``pages
-        out`` and ``pages in`` (page), of each lock its ``acquisitions``, ``bounced acquisitions``
-        and ``contended acquisitions`` (1/page), ``LOCK at SITE`` (1/page), ``slots in a trunk with
-        another CPU`` (1/slot).
-
-    Raises
-    ------
-    InputError
-        No page was swapped out, or the device fills up.
-    """
+    """Run an experiment's machine to its end and count as the lab does."""
     window = run_window(config, lab_costs(config))
     pages = int(window.cpus["pages_out"].sum())
     if not pages:
@@ -153,28 +139,7 @@ def runs(
 
 
 def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.DataFrame:
-    """Compare the order of policies with that of a real kernel, pair by pair.
-
-    Parameters
-    ----------
-    simulated : polars.DataFrame
-        Schema RESULTS; the mean over its seeds counts.
-    medians : polars.DataFrame
-        Schema MEDIANS, measured.
-    metric : str
-
-    Returns
-    -------
-    polars.DataFrame
-        ``less, more`` (the kernel's order), ``measured_less, measured_more, simulated_less,
-        simulated_more, agrees``: one row per pair of policies whose measured intervals do not
-        overlap, in the kernel's order.
-
-    Raises
-    ------
-    InputError
-        One of the two lacks the metric, or the simulation lacks a policy.
-    """
+    """Compare the order of policies with that of a real kernel, pair by pair."""
     ranks = claims.ranks(medians, metric)
     held = claims.compare_counts(simulated.filter(metric=metric), medians.filter(metric=metric))
     means = dict(held.select("policy", "simulated").iter_rows())

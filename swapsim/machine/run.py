@@ -79,29 +79,7 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
 
 
 def spans(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Run a machine and return each wait for a lock with its holder, each hold and each sleep.
-
-    Parameters
-    ----------
-    config : MachineConfig
-        The log covers ``duration_ns`` after the warm-up. A ms of 8 busy CPUs is some 10,000 rows
-        of 60 bytes, so choose a few ms.
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS; default: data/costs.csv.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema MACHINE_SPANS, the spans of each CPU in the order of their ends. The waits and the
-        holds of a site add up to what `run` counts.
-
-    Raises
-    ------
-    ConfigError
-    InputError
-        A cost does not fit, or the devices fill up.
-    NativeMemoryError
-    """
+    """Run a machine and return each wait for a lock with its holder, each hold and each sleep."""
     log = MachineLog(config, costs_by_name(constants))
     parts = [sample.spans for sample in log.samples(config.duration_ns)]
     return MACHINE_SPANS.check(pl.concat(parts))

@@ -180,22 +180,7 @@ def on_drives(
     channels: Sequence[int] = CHANNELS,
     latencies_us: Sequence[int] = LATENCIES_US,
 ) -> list[Case]:
-    """Return a machine's case on drives, by latency and by queue apart, and on memory.
-
-    Parameters
-    ----------
-    case : callable
-        Takes ``factor``, ``setting`` and ``label``, a config's fields, and ``costs=``.
-    channels : sequence of int
-        Pages that a drive serves at a time.
-    latencies_us : sequence of int
-        How long it serves each.
-
-    Returns
-    -------
-    list of Case
-        The factor is the latency, the setting how many pages a second the drive can serve.
-    """
+    """Return a machine's case on drives, by latency and by queue apart, and on memory."""
     return [
         *(
             case(
@@ -244,23 +229,7 @@ def ranges(what_if: pl.DataFrame) -> pl.DataFrame:
 def at_end(
     moved: Moved, fit: Callable[..., Fitted], case: Case, *, seeds: Sequence[int] = (1, 2)
 ) -> pl.DataFrame:
-    """Fit the base again with a constant at an end of its range and run a case with that fit.
-
-    Parameters
-    ----------
-    moved : Moved
-        A constant of data/costs.csv that the fit does not change.
-    fit : callable
-        Takes ``constants=``.
-    case : Case
-    seeds : sequence of int
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema WHAT_IF, one row per seed; the fit is "NAME, low" or "NAME, high". A fit that does
-        not converge has no rows.
-    """
+    """Fit the base again with a constant at an end of its range and run a case with that fit."""
     fitted = fit(constants=change_costs(costs(), {moved.constant: moved.value}))
     if not fitted.converged:
         return pl.DataFrame(schema=WHAT_IF.schema)
@@ -270,25 +239,7 @@ def at_end(
 def by_constant(
     what_if: pl.DataFrame, *, others: Mapping[str, tuple[float, float]] | None = None
 ) -> pl.DataFrame:
-    """Return the gains at the low and the high end of each constant, the widest apart first.
-
-    Parameters
-    ----------
-    what_if : polars.DataFrame
-        Schema WHAT_IF of one case; a fit is called "NAME, low" or "NAME, high", as by `at_end`.
-    others : mapping of str to (float, float), optional
-        The ends of what is moved besides the constants of data/costs.csv.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema SENSITIVITY, the gains as means over the seeds.
-
-    Raises
-    ------
-    InputError
-        A fit has another name, or there are several cases.
-    """
+    """Return the gains at the low and the high end of each constant, the widest apart first."""
     WHAT_IF.check(what_if)
     if what_if.select("fit", "label").n_unique() > what_if["fit"].n_unique():
         raise InputError("several cases would be mixed: filter one", field="label")

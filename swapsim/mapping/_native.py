@@ -70,21 +70,7 @@ def settings(config: MappingConfig) -> object:
 
 
 def nodes_after_swap_out(offsets: Iterable[int], config: MappingConfig) -> int:
-    """Return the nodes of the swap cache's trees after a page of each slot was swapped out.
-
-    Parameters
-    ----------
-    offsets : iterable of int
-        Slots of the device, all still in use.
-    config : MappingConfig
-        In 6.1 each slot leaves a shadow in its trunk's tree; earlier kernels leave nothing.
-
-    Raises
-    ------
-    InputError
-        An offset is past the device's end.
-    NativeMemoryError
-    """
+    """Return the nodes of the swap cache's trees after a page of each slot was swapped out."""
     out = ffi.new("struct sws_mappings **")
     check(lib.sws_mappings_new(settings(config), out))
     handle = ffi.gc(out[0], lib.sws_mappings_free)

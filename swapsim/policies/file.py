@@ -14,24 +14,7 @@ from swapsim.policies.policy import Policy
 
 
 def policies_in(path: Path | str) -> tuple[Policy, ...]:
-    """Run a Python file and return the policies that it makes, in order.
-
-    Parameters
-    ----------
-    path : Path or str
-        It may import modules of its own folder. Its ``__name__`` is None.
-
-    Returns
-    -------
-    tuple of Policy
-        At least one, no two of the same name.
-
-    Raises
-    ------
-    InputError
-        Naming the file and the line: it is not Python, it raises, or a policy cannot be compiled;
-        or it makes no policy, or two with one name.
-    """
+    """Run a Python file and return the policies that it makes, in order."""
     path = Path(path)
     found = {id(each): each for each in _run(path).values() if isinstance(each, Policy)}
     policies = tuple(found.values())

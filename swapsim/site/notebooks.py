@@ -25,23 +25,7 @@ _LEFT_BEHIND: Final = shutil.ignore_patterns(".*", "__pycache__", "traces", "mea
 
 
 def lay_out(folder: Path) -> Path:
-    """Copy the notebooks, the patches' cards and all other files to which they link.
-
-    Parameters
-    ----------
-    folder : Path
-        A new folder; it appears complete or not at all.
-
-    Returns
-    -------
-    Path
-        The map, which is the notebook to open first.
-
-    Raises
-    ------
-    InputError
-        The folder exists already, or cannot be written.
-    """
+    """Copy the notebooks, the patches' cards and all other files to which they link."""
     with io.new_folder(folder) as made:
         for name in _LINKED:
             shutil.copytree(laboratory_root() / name, made / name, ignore=_LEFT_BEHIND)
@@ -70,23 +54,7 @@ def before_saving(model: dict[str, Any], path: str, contents_manager: Any, **_: 
 
 
 def normal_form(text: str, committed: str | None, path: Path) -> str:
-    """Return a notebook's text in the form in which it is committed.
-
-    Parameters
-    ----------
-    text : str
-        The notebook as it was saved.
-    committed : str or None
-        The notebook of the last commit. The kernel's name and version are taken from it, and each
-        picture whose chart is unchanged.
-    path : Path
-        Quoted in errors.
-
-    Raises
-    ------
-    InputError
-        The text is no notebook.
-    """
+    """Return a notebook's text in the form in which it is committed."""
     notebook = _parsed(text, path)
     before = None if committed is None else _parsed(committed, path)
     pictures = _pictures(before)

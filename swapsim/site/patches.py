@@ -22,13 +22,7 @@ PATCHES: Final[tuple[Patch, ...]] = (
 
 
 def require_complete(found: Iterable[Patch], packages: Iterable[str]) -> None:
-    """Check that each package is a patch of `found`, and that each patch has all PARTS.
-
-    Raises
-    ------
-    SwapsimError
-        Naming the package, and the part that it lacks.
-    """
+    """Check that each package is a patch of `found`, and that each patch has all PARTS."""
     names = {str(vars(patch)["__name__"]).rpartition(".")[2]: patch for patch in found}
     for package in packages:
         if package not in names:

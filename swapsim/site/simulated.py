@@ -11,18 +11,7 @@ from swapsim.study import Study
 
 
 def studies(names: Sequence[str] = ()) -> list[Study]:
-    """Return the studies of all patches; each stands after those that it depends on.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Which; default: all.
-
-    Raises
-    ------
-    InputError
-        There is no study of that name.
-    """
+    """Return the studies of all patches; each stands after those that it depends on."""
     found: dict[str, Study] = {}
     for patch in PATCHES:
         values = vars(patch.studies).values()
@@ -40,25 +29,7 @@ def stale(names: Sequence[str] = ()) -> dict[str, str]:
 
 
 def simulate(names: Sequence[str] = (), *, progress: bool = False) -> Iterator[tuple[str, bool]]:
-    """Compute and store the results of studies, one after the other.
-
-    Parameters
-    ----------
-    names : sequence of str
-        As for `studies`.
-    progress : bool
-        Show a progress bar on stderr.
-
-    Yields
-    ------
-    tuple of (str, bool)
-        The name of a study that is stored now, and whether its file has changed.
-
-    Raises
-    ------
-    InputError
-        As for `studies`; or there is no checkout to store them in.
-    """
+    """Compute and store the results of studies, one after the other."""
     repository_root()
     chosen = studies(names)
     with TextBar(chosen, desc="simulate", unit=" results", disable=not progress) as bar:

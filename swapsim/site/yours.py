@@ -42,25 +42,7 @@ def compare(
     simulate: bool = True,
     progress: bool = False,
 ) -> Compared:
-    """Compare a user's measurements with published, simulated and measured figures.
-
-    Parameters
-    ----------
-    path : Path or str
-        As for `claims.your_runs`.
-    base, patched : str, optional
-        Names of the user's two kernels; default: ``base`` and ``patched``.
-    simulate : bool
-        Whether to fill the simulated column. A result that is not stored takes up to a minute for
-        each patch.
-    progress : bool
-        Show a progress bar on stderr.
-
-    Raises
-    ------
-    InputError
-        As for `claims.your_runs`, or there is no such kernel.
-    """
+    """Compare a user's measurements with published, simulated and measured figures."""
     runs = claims.your_runs(path)
     kernels = claims.two_kernels(runs, base, patched)
     published = claims.published_claims()

@@ -140,14 +140,7 @@ def moves_against_locality(
     policy="policy", rank="rank", lowest="lowest of all seeds", highest="highest", seeds="seeds"
 )
 def policy_ranks(ranking: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.VConcatChart:
-    """Draw each policy's median and interval, the best on top, one panel per metric.
-
-    Parameters
-    ----------
-    ranking : polars.DataFrame
-        Schema POLICY_RANKING.
-    title, subtitle : str
-    """
+    """Draw each policy's median and interval, the best on top, one panel per metric."""
     POLICY_RANKING.check(ranking)
     panels = [
         _ranks_of_metric(ranking.filter(metric=metric))

@@ -9,13 +9,17 @@ from swapsim.stall.config import StallContext
 from swapsim.stall.page import process_pages
 from swapsim.stall.recording import ReclaimRows, reclaim_rows
 from swapsim.stall.replay import (
+    NOT_RECORDED,
+    agreement_table,
     decided_lists,
     folio_fates,
+    sleeps_asked,
     stall_agreement,
     stall_decisions,
     stall_partings,
     stall_seconds,
     stall_timeline,
+    summed_decisions,
 )
 from swapsim.stall.rules import Act, Rules, explain, rules_of
 from swapsim.stall.verify import StallVerdict, verified_stalls, verify_stalls
@@ -27,11 +31,13 @@ else:
     __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
 __all__ = [
+    "NOT_RECORDED",
     "Act",
     "ReclaimRows",
     "Rules",
     "StallContext",
     "StallVerdict",
+    "agreement_table",
     "decide",
     "decided_lists",
     "explain",
@@ -39,11 +45,13 @@ __all__ = [
     "process_pages",
     "reclaim_rows",
     "rules_of",
+    "sleeps_asked",
     "stall_agreement",
     "stall_decisions",
     "stall_partings",
     "stall_seconds",
     "stall_timeline",
+    "summed_decisions",
     "verified_stalls",
     "verify_stalls",
 ]

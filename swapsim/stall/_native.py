@@ -385,11 +385,6 @@ def decide_lists(
     each list ``node`` (UInt32, from 0), whose flags the list sees, and ``clears`` (UInt8), what
     cleared them since the last list, bits 1 << the place in STALL_CLEARS. ``tick`` takes the number
     of folios that were processed.
-
-    Raises
-    ------
-    InputError
-        Naming the list, the row and the field at fault.
     """
     RECLAIM_FOLIOS.check(folios)
     require_values(folios, ["step", "pages"])
@@ -534,11 +529,6 @@ def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
     """Decide rows of RECLAIM_PASSES by their counters and ``flags_before``.
 
     Returns ``flags_set``, ``flags_after`` and the requested ``throttle`` of each, or null.
-
-    Raises
-    ------
-    InputError
-        Naming the pass and the counter that contradicts another.
     """
     RECLAIM_PASSES.check(passes)
     require_values(passes, [name for name in passes.columns if name != "throttle"])
@@ -586,13 +576,7 @@ def round_of(row: Mapping[str, Any], rules: str) -> tuple[StallContext, dict[str
 
 
 def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.Series:
-    """Return how long each row of THROTTLES may sleep, in us, or 0 if it skips the sleep.
-
-    Raises
-    ------
-    InputError
-        A row has an unknown flag, or there are fewer than 100 timer ticks a second (``hz``).
-    """
+    """Return how long each row of THROTTLES may sleep, in us, or 0 if it skips the sleep."""
     THROTTLES.check(throttles)
     of_2013 = ("congested_devices", "flags")
     require_values(throttles, [name for name in throttles.columns if name not in of_2013])

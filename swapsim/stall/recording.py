@@ -122,14 +122,7 @@ def reclaim_rows(folder: Path | str) -> ReclaimRows:
 
 
 def check_reclaim_rows(rows: ReclaimRows) -> ReclaimRows:
-    """Return the rows if each holds what one row can hold.
-
-    Raises
-    ------
-    InputError
-        A table has another schema, a value is missing, rows are out of order, or a row contradicts
-        itself: named by its seq.
-    """
+    """Return the rows if each holds what one row can hold."""
     frames = {
         name: getattr(rows, field.name) for field, name in zip(fields(rows), TABLES, strict=True)
     }

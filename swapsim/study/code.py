@@ -52,24 +52,7 @@ _Thing = tuple[str, str | None]
 
 
 def code_digest(*parts: object) -> str:
-    """Return the digest of all of our code that some functions can reach.
-
-    Parameters
-    ----------
-    *parts : object
-        Functions of modules, partials of them, or tuples of both. Other arguments of a partial have
-        no code. Other packages are not looked at: their versions are locked.
-
-    Returns
-    -------
-    str
-        SHA-256 in hexadecimal.
-
-    Raises
-    ------
-    InputError
-        A function is not a module's, so that it has no source to be found by.
-    """
+    """Return the digest of all of our code that some functions can reach."""
     reached = frozenset[str]().union(*map(_reached, _roots(parts)))
     return hashlib.sha256("\n".join(sorted(reached)).encode()).hexdigest()
 

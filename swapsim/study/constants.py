@@ -67,20 +67,7 @@ class Moved(NamedTuple):
 
 
 def ends(frame: pl.DataFrame, names: Sequence[str] | None = None) -> list[Moved]:
-    """Return constants at the low and at the high end of their ranges, one at a time.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Schema CONSTANTS.
-    names : sequence of str, optional
-        Constants to be moved; default: each whose end is another than its value.
-
-    Raises
-    ------
-    InputError
-        A constant is unknown.
-    """
+    """Return constants at the low and at the high end of their ranges, one at a time."""
     rows = {row["name"]: row for row in frame.iter_rows(named=True)}
     for name in names or ():
         if name not in rows:
@@ -96,52 +83,13 @@ def ends(frame: pl.DataFrame, names: Sequence[str] | None = None) -> list[Moved]
 
 
 def read(file: ConstantsFile, root: Path | None = None) -> pl.DataFrame:
-    """Read a file of constants.
-
-    Parameters
-    ----------
-    file : ConstantsFile
-    root : Path, optional
-        The folder that it lies in; default: data.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema CONSTANTS, one row per constant, in the order of the file's names.
-
-    Raises
-    ------
-    InputError
-        Naming file, line and field of the first row that does not fit, or the constant that is
-        missing.
-    """
+    """Read a file of constants."""
     path = (data_root() if root is None else root) / file.name
     return check(file, read_csv(path, CONSTANTS), path)
 
 
 def check(file: ConstantsFile, frame: pl.DataFrame, path: Path | None = None) -> pl.DataFrame:
-    """Return the constants if each is there once and lies in its own range.
-
-    Parameters
-    ----------
-    file : ConstantsFile
-    frame : polars.DataFrame
-        Schema CONSTANTS, rows in any order.
-    path : Path, optional
-        Where it was read from, for the message.
-
-    Returns
-    -------
-    polars.DataFrame
-        The same rows in the order of the file's names.
-
-    Raises
-    ------
-    InputError
-        Naming the constant and its row: an unknown or missing name, one given twice, a value that
-        is none or lies outside of low to high, a cost that is not in ns, a source that says
-        nothing.
-    """
+    """Return the constants if each is there once and lies in its own range."""
     CONSTANTS.check(frame)
     seen: set[str] = set()
     for line, row in enumerate(frame.iter_rows(named=True), start=2):
@@ -164,26 +112,7 @@ def check(file: ConstantsFile, frame: pl.DataFrame, path: Path | None = None) ->
 
 
 def change(file: ConstantsFile, frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:
-    """Return the constants with some of them at another value, their ranges widened to it.
-
-    Parameters
-    ----------
-    file : ConstantsFile
-    frame : polars.DataFrame
-        Schema CONSTANTS.
-    values : mapping of str to int
-        By constant, in its unit.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema CONSTANTS.
-
-    Raises
-    ------
-    InputError
-        Naming a constant that is unknown, or a value that is none.
-    """
+    """Return the constants with some of them at another value, their ranges widened to it."""
     for name, value in values.items():
         if name not in file.names:
             raise InputError(
@@ -205,13 +134,7 @@ def change(file: ConstantsFile, frame: pl.DataFrame, values: Mapping[str, int]) 
 
 
 def values(file: ConstantsFile, frame: pl.DataFrame) -> dict[str, int]:
-    """Return each constant's value.
-
-    Raises
-    ------
-    InputError
-        As `check`.
-    """
+    """Return each constant's value."""
     return dict(check(file, frame).select("name", "value").iter_rows())
 
 

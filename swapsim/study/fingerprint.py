@@ -27,26 +27,7 @@ _Known = dict[int, bytes]
 
 
 def fingerprint(value: object) -> str:
-    """Return the hash of a value's content.
-
-    Parameters
-    ----------
-    value : object
-        Numbers, strings, bytes, paths, enums, lists, tuples, dicts, sets, dataclasses, frames and
-        series of polars, arrays of numpy, classes, policies, functions, or any of these in each
-        other. A function counts by its name and code if it is a module's, and else (a reader's
-        policy, a function of a notebook) by its code and the globals that this names.
-
-    Returns
-    -------
-    str
-        SHA-256 in hexadecimal.
-
-    Raises
-    ------
-    InputError
-        Some part of it is none of these.
-    """
+    """Return the hash of a value's content."""
     return _digest(value, {}).hex()
 
 

@@ -43,27 +43,7 @@ _PART: Final = re.compile(r"\.(sweep\.toml|batch-\d{5,}-[0-9a-f]{64}\.parquet)\.
 def identity(
     task: Callable[..., object], points: Sequence[object], batch_points: int
 ) -> dict[str, str | int]:
-    """Return what makes a sweep this one.
-
-    Parameters
-    ----------
-    task : callable
-        A function of a module, or a ``functools.partial`` of one.
-    points : sequence
-    batch_points : int
-
-    Returns
-    -------
-    dict
-        The task's name, hashes of its arguments and of the points, the batches' size, and a hash
-        of the code that the task can reach (`code_digest`) and the CSV tables of data. What else a
-        task reads is not known: hand it over as an argument.
-
-    Raises
-    ------
-    InputError
-        The task is no function of a module, or arguments or points are no plain data.
-    """
+    """Return what makes a sweep this one."""
     function = task.func if isinstance(task, partial) else task
     arguments = (task.args, task.keywords) if isinstance(task, partial) else ((), {})
     code = _code(function)
@@ -83,22 +63,7 @@ def _code(function: Callable[..., object]) -> str:
 
 
 def pack(frames: Sequence[pl.DataFrame], sweep: Mapping[str, str | int], number: int) -> bytes:
-    """Return the file of a batch.
-
-    Parameters
-    ----------
-    frames : sequence of polars.DataFrame
-        A point's results each, all of one schema.
-    sweep : mapping
-        As `identity` gives it.
-    number : int
-        The batch's, from 0.
-
-    Raises
-    ------
-    InputError
-        Parquet cannot hold such columns.
-    """
+    """Return the file of a batch."""
     file = io.BytesIO()
     rows = json.dumps([frame.height for frame in frames])
     metadata = {"sweep": fingerprint(dict(sweep)), "batch": str(number), "rows": rows}
@@ -113,19 +78,7 @@ def pack(frames: Sequence[pl.DataFrame], sweep: Mapping[str, str | int], number:
 
 
 def unpack(data: bytes, path: Path | str = "a batch") -> list[pl.DataFrame]:
-    """Return the frames that `pack` was given.
-
-    Parameters
-    ----------
-    data : bytes
-    path : Path or str
-        The file that they come from.
-
-    Raises
-    ------
-    InputError
-        They are no whole batch.
-    """
+    """Return the frames that `pack` was given."""
     whole = swapsim_io.decode(data, path)
     metadata = swapsim_io.decode_metadata(data, path)
     with swapsim_io.translate_errors(
@@ -146,13 +99,7 @@ class SweepFolder:
         self._sweep = sweep
 
     def found(self) -> dict[int, list[pl.DataFrame]]:
-        """Return the batches that are there, by number; delete the damaged ones.
-
-        Raises
-        ------
-        InputError
-            A whole file belongs to another sweep.
-        """
+        """Return the batches that are there, by number; delete the damaged ones."""
         batches = {}
         for path in sorted(self._folder.iterdir()):
             match = _BATCH.fullmatch(path.name)
@@ -167,13 +114,7 @@ class SweepFolder:
         return batches
 
     def keep(self, number: int, data: bytes) -> None:
-        """Write a batch, whole or not at all.
-
-        Raises
-        ------
-        OSError
-            The folder cannot be written.
-        """
+        """Write a batch, whole or not at all."""
         name = f"batch-{number:05d}-{hashlib.sha256(data).hexdigest()}.parquet"
         swapsim_io.write_atomically(self._folder / name, data)
 
@@ -189,23 +130,7 @@ class SweepFolder:
 
 @contextmanager
 def opened(folder: Path, sweep: Mapping[str, str | int]) -> Iterator[SweepFolder]:
-    """Make a folder for a sweep, or go on with the one that is there.
-
-    Parameters
-    ----------
-    folder : Path
-        New, empty, or with what this very sweep has stored. No other process may sweep into it
-        meanwhile.
-    sweep : mapping
-        As `identity` gives it.
-
-    Raises
-    ------
-    InputError
-        It holds another sweep, or what is no sweep's; or another process has it.
-    OSError
-        It cannot be read or written.
-    """
+    """Make a folder for a sweep, or go on with the one that is there."""
     if folder.exists() and not folder.is_dir():
         raise InputError("it is no folder: choose another name", path=folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -103,35 +103,7 @@ def read_ftrace(
     keep_going: bool = False,
     first_rows: int = 1024,
 ) -> Counts:
-    """Read a trace's text and hand each event's rows over, batch by batch.
-
-    Parameters
-    ----------
-    chunks : iterable of bytes
-        The text, cut anywhere.
-    sink : callable
-        Takes an event's name and rows in trace order: EVENT_HEAD, then the event's own fields as
-        Int64, UInt64 or String, ``text`` last. A column keeps its type over all batches, but may
-        be missing from those before its first value.
-    path : str
-        The text's name, for messages.
-    keep_going : bool
-        Skip and count lines that cannot be read.
-    first_rows : int
-        How many rows of an event decide the types of the fields that are not known: Int64 where
-        all are decimal, UInt64 where some are 0x... or the 16 digits of %p, else String. Later
-        rows may have either notation.
-
-    Returns
-    -------
-    Counts
-
-    Raises
-    ------
-    InputError
-        A line cannot be read and keep_going is off.
-    NativeMemoryError
-    """
+    """Read a trace's text and hand each event's rows over, batch by batch."""
     config = ffi.new("struct sws_ftrace_config *")
     lib.sws_ftrace_config_init(config)
     config.skip = keep_going

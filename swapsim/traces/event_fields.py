@@ -27,14 +27,7 @@ _WORDS: Final = ("dev", "bdi", "lru")
 def read_fields(
     folder: Path | str, event: str, fields: Sequence[str], optional: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Read seq, pid and the fields of one event; whole numbers become UInt64.
-
-    Raises
-    ------
-    InputError
-        The trace lacks the event, or the event a field, or a field holds something else; a row
-        has no value, or is out of order. File, row and field are named.
-    """
+    """Read seq, pid and the fields of one event; whole numbers become UInt64."""
     table = scan_event(folder, event)
     schema = table.collect_schema()
     taken = [*fields, *(field for field in optional if field in schema)]
@@ -71,13 +64,7 @@ def swap_offset(field: str) -> pl.Expr:
 
 
 def one_device(frame: pl.DataFrame, folder: Path | str, event: str) -> pl.DataFrame:
-    """Return the rows of a trace's event if their swap entries are of one device.
-
-    Raises
-    ------
-    InputError
-        They are of several.
-    """
+    """Return the rows of a trace's event if their swap entries are of one device."""
     devices = frame.select((pl.col("entry") // (1 << SWAP_TYPE_SHIFT)).unique())
     if devices.height > 1:
         raise InputError(

@@ -36,12 +36,6 @@ def sign(folder: Path | str) -> None:
 
 
 def digests(folder: Path | str) -> dict[str, str]:
-    """Return the sha256 of each table of a trace folder by the name of its file.
-
-    Raises
-    ------
-    OSError
-        One cannot be read.
-    """
+    """Return the sha256 of each table of a trace folder by the name of its file."""
     paths = [Path(folder) / f"{event}.parquet" for event in event_names(Path(folder))]
     return {path.name: io.sha256_of(path) for path in paths}

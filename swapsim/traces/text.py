@@ -38,22 +38,7 @@ def name_of(source: Path | str) -> str:
 def chunks(
     source: Path | str, listener: Callable[[bytes], object], *, progress: bool = False
 ) -> Iterator[Iterator[bytes]]:
-    """Open a text and yield an iterator over its unpacked bytes.
-
-    Parameters
-    ----------
-    source : Path or str
-        A file, plain or packed with gzip, xz or zstd, or "-" for standard input.
-    listener : callable
-        Takes each piece before the caller does, maybe in another thread: a digest's update.
-    progress : bool
-        Show a progress bar on stderr, over the bytes of the file as it lies.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is packed and damaged, or is a trace.dat.
-    """
+    """Open a text and yield an iterator over its unpacked bytes."""
     with _opened(source) as raw, _bar(source, shown=progress) as bar:
         pieces = _pieces(raw, source, listener, bar)
         # A thread that waits for standard input would not hear Ctrl-C.

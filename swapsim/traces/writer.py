@@ -64,13 +64,7 @@ class TableWriter:
         self._pool.shutdown(cancel_futures=True)
 
     def take(self, event: str, rows: pl.DataFrame) -> None:
-        """Add rows behind those that an event has.
-
-        Raises
-        ------
-        OSError
-            The folder cannot be written.
-        """
+        """Add rows behind those that an event has."""
         self._held.setdefault(event, []).append(rows)
         self._number.setdefault(event, len(self._number))
         self._rows[event] = self._rows.get(event, 0) + rows.height
@@ -83,13 +77,7 @@ class TableWriter:
             self._held, self._held_bytes = {}, 0
 
     def finish(self) -> dict[str, int]:
-        """Write the tables; return the rows of each, in order of name.
-
-        Raises
-        ------
-        OSError
-            The folder cannot be written.
-        """
+        """Write the tables; return the rows of each, in order of name."""
         self._wait()
         names = kept_names(self._rows)
         for written in [self._pool.submit(self._write, *name) for name in names.items()]:

@@ -75,7 +75,7 @@ def simulated(seeds: int) -> pl.DataFrame:
 def test_each_lock_of_the_writers_is_taken_as_often_as_in_the_kernel() -> None:
     """Six locks with tags off and on are within the tolerance that was set before."""
     medians = claims.medians(claims.measured_results("writeback-tags"))
-    table = claims.held_against(simulated(2), medians).filter(pl.col("metric").is_in(lab.LEDGER))
+    table = claims.compare_counts(simulated(2), medians).filter(pl.col("metric").is_in(lab.LEDGER))
     assert table.height == 2 * len(lab.LEDGER) == 12
     assert table.filter(~pl.col("agrees")).is_empty(), table
 

@@ -94,7 +94,9 @@ def test_c_and_oracle_remove_the_same_pages_under_the_same_holds(
 @given(lists=LISTS, kernel=st.sampled_from(MAPPING_KERNELS))
 def test_batching_changes_only_locks(lists: list[list[Row]], kernel: str) -> None:
     """Single and batched removal have the same pages, trees and freed slots."""
-    found = {mode: removal.remove_lists(table(lists), config(kernel), mode) for mode in REMOVAL_MODES}
+    found = {
+        mode: removal.remove_lists(table(lists), config(kernel), mode) for mode in REMOVAL_MODES
+    }
     assert found[BATCHED].outcomes["removed"].equals(found[PAGE_BY_PAGE].outcomes["removed"])
     for figure in ("descents", "failed", "removed", "nodes_freed"):
         assert found[BATCHED].holds[figure].sum() == found[PAGE_BY_PAGE].holds[figure].sum()

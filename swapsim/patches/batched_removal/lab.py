@@ -32,28 +32,7 @@ added, deleted, its shadow cleared when the slot is given back."""
 def lab_machine(
     *, tasks: int, batched: bool, rotational: bool = False, seed: int = 1
 ) -> MachineConfig:
-    """Return the machine of data/measured/batched-removal, or -rotational: writers that exit.
-
-    Parameters
-    ----------
-    tasks : int
-        Each writes its share of 320 MiB once.
-    batched : bool
-        The switch batched_removal.
-    rotational : bool
-        Whether the RAM disk of 192 MiB reports itself as rotational.
-    seed : int
-
-    Notes
-    -----
-    The guest has four nodes that share memory. Writers that exit cannot share it here, so memory
-    is one node with one kswapd; no lock on a page's path depends on the node. The number of frames
-    is derived from the same runs: one task writes 81,920 pages and swaps out about 26,000 of them.
-
-    Source
-    ------
-    data/capture/experiments/batched-removal.toml, batched-removal-rotational.toml.
-    """
+    """Return the machine of data/measured/batched-removal, or -rotational: writers that exit."""
     return MachineConfig(
         patch=PATCH,
         kernel="6.1",

@@ -116,19 +116,7 @@ def cases_by_kswapds(nodes: Sequence[int] = (1, 2, 4, 8)) -> list[Case]:
 
 
 def holds(point: tuple[float, int], *, tasks: int = 8) -> pl.DataFrame:
-    """Return how long a batched hold is, and how long an add waits for it.
-
-    Parameters
-    ----------
-    point : (float, int)
-        A share as in `machines.NEXT_SHARES`, and the pages of a list; 1 is page by page.
-    tasks : int
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema HOLDS_BY_LIST, one row.
-    """
+    """Return how long a batched hold is, and how long an add waits for it."""
     share, pages = point
     config = _large(machine(threads=tasks, batched=True), list_pages=pages)
     value = metric_values(config, fits_by_next_share([share])[f"{share:g}"])

@@ -22,26 +22,7 @@ CHANNELS: Final = 8
 
 
 def scan_bases(*, policy: str, drop_percent: int, seed: int = 1) -> MachineConfig:
-    """Return the machine of data/measured/scan-base-*: eight walkers on what is left of 34 MiB.
-
-    Parameters
-    ----------
-    policy : str
-        The switch swap_base, one of BASES.
-    drop_percent : int
-        60 leaves the device less than half full, 25 more than half.
-    seed : int
-
-    Notes
-    -----
-    The walkers' pages have 5504 of the 24 MiB of the memory cgroup; the rest is page tables, stacks
-    and nodes of the swap cache. The slot events of those runs say so: the first task of the fill
-    swapped out 3200 of its 8704 pages.
-
-    Source
-    ------
-    data/capture/experiments/scan-base-under-half.toml, scan-base-above-half.toml.
-    """
+    """Return the machine of data/measured/scan-base-*: eight walkers on what is left of 34 MiB."""
     return MachineConfig(
         patch=PATCH,
         kernel="6.1",

@@ -52,18 +52,7 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
 
 
 def verdict_on_lists(verified: pl.DataFrame) -> str:
-    """Return how far the rules decide as a real kernel did.
-
-    Parameters
-    ----------
-    verified : polars.DataFrame
-        Schema VERIFIED_STALLS.
-
-    Returns
-    -------
-    str
-        One sentence.
-    """
+    """Return how far the rules decide as a real kernel did."""
     names = ("folios", "lists", "counted", "passes", "decided", "throttles", "held")
     found = VERIFIED_STALLS.check(verified)
     total = {name: int(found[name].sum()) for name in names}
@@ -93,18 +82,7 @@ def headline_locks(_constants: pl.DataFrame) -> None:
 
 
 def verdict_in_runs(measured: pl.DataFrame) -> str:
-    """Return what the rules of 2013 do in a real 6.1.
-
-    Parameters
-    ----------
-    measured : polars.DataFrame
-        Schema RESULTS, of `lab.EXPERIMENT`.
-
-    Returns
-    -------
-    str
-        Two sentences.
-    """
+    """Return what the rules of 2013 do in a real 6.1."""
     judged = DIRECTIONS.check(directions(measured))
     rounds = min(judged["rounds"].to_list())
     few = f" (a verdict needs {FEWEST_ROUNDS})" if rounds < FEWEST_ROUNDS else ""
@@ -118,18 +96,7 @@ def verdict_in_runs(measured: pl.DataFrame) -> str:
 
 
 def verdict_in_simulation(judged: pl.DataFrame) -> str:
-    """Return how near the simulated tables come to the mail's.
-
-    Parameters
-    ----------
-    judged : polars.DataFrame
-        Schema SIMULATED_VERDICTS.
-
-    Returns
-    -------
-    str
-        Four sentences.
-    """
+    """Return how near the simulated tables come to the mail's."""
     rows = SIMULATED_VERDICTS.check(judged).filter(pl.col("cells") > 0)
     order = {word: (rows["order"] == word).sum() for word in ("holds", "contradicted", "open")}
     sized = (rows["inside"] == rows["cells"]).sum()

@@ -100,19 +100,7 @@ def printed(target: str, rows: Sequence[str]) -> pl.DataFrame:
 
 
 def as_mailed(measured: pl.DataFrame) -> pl.DataFrame:
-    """Return the lab's runs under the names of the mail: its three kernels, its rows.
-
-    Parameters
-    ----------
-    measured : polars.DataFrame
-        Schema RESULTS, of `lab.EXPERIMENT`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS. A row that the mail prints by size is that of the lab's size; the others
-        are sums over all four sizes, as in the mail.
-    """
+    """Return the lab's runs under the names of the mail: its three kernels, its rows."""
     kernels = {rules: kernel for kernel, rules in KERNELS.items()}
     mailed = {size: name for name, size in SIZES.items()}
     rows = RESULTS.check(measured).filter(pl.col("policy").is_in(list(kernels)))

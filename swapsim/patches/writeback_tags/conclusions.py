@@ -40,19 +40,7 @@ def verdict_on_counts(sites_of: Mapping[str, pl.DataFrame]) -> str:
 
 
 def verdict_in_time(base_only: pl.DataFrame, with_series: pl.DataFrame) -> str:
-    """Return a sentence on what the patch changes in time.
-
-    Parameters
-    ----------
-    base_only, with_series : polars.DataFrame
-        Schema RANGES: of fits to the mail's base only, and of those fits that also agree with the
-        swap series on si->lock and with a benchmark on tags.
-
-    Raises
-    ------
-    InputError
-        A table lacks the range of throughput.
-    """
+    """Return a sentence on what the patch changes in time."""
     one, less = (_range(ranges, "A-throughput") for ranges in (base_only, with_series))
     return (
         f"Fitted to the base column of its mail alone, the contention machine predicts a gain in "

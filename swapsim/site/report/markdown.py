@@ -41,15 +41,7 @@ Lead = Callable[[str], str]
 
 
 def lead_from(home: Path, root: Path, output: Path) -> Lead:
-    """Return the function that leads links.
-
-    Parameters
-    ----------
-    home, root : Path
-        The folder of the file with the links, and that of the laboratory.
-    output : Path
-        The report's folder, from which a file without a page is reached.
-    """
+    """Return the function that leads links."""
     return partial(_lead, home=home, root=root, output=output)
 
 

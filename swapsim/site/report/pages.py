@@ -34,19 +34,7 @@ def pages(
     output: Path,
     origin: Provenance,
 ) -> list[Page]:
-    """Return all pages.
-
-    Parameters
-    ----------
-    notebooks : mapping of Path to nbformat.NotebookNode
-        In order; the articles of all notebooks, and those of the verdicts, are stored.
-    made_now : sequence of str
-        Names of those that were run for this report.
-    articles : Articles
-    output : Path
-        The report's folder.
-    origin : Provenance
-    """
+    """Return all pages."""
     entries = [(path.stem, *title_and_verdict(each)) for path, each in notebooks.items()]
     titles = {name: title for name, title, _ in entries}
     runs = [ran(name, title, _found(articles, name), made_now) for name, title in titles.items()]

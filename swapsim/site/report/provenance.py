@@ -71,16 +71,7 @@ def provenance() -> Provenance:
 
 
 def ran(name: str, title: str, article: str, made_now: Sequence[str]) -> Ran:
-    """Return the run of a notebook, from its article.
-
-    Parameters
-    ----------
-    name, title : str
-    article : str
-        HTML, as `cells.article` returns it.
-    made_now : sequence of str
-        Names of the notebooks that were run for this report.
-    """
+    """Return the run of a notebook, from its article."""
     recorded = _RUN.match(article)
     begun, seconds = recorded.groups() if recorded else ("", "0")
     printed = unescape(

@@ -72,19 +72,7 @@ class Btf:
                 self._named.setdefault((one.kind, self._name(one.name)), one)
 
     def offset(self, path: str) -> int | None:
-        """Return where a member lies, in bytes from its structure's start.
-
-        Parameters
-        ----------
-        path : str
-            ``structure.member``, or ``structure.member.member``; members of structures and unions
-            without a name are found as in C.
-
-        Returns
-        -------
-        int or None
-            None where this kernel has no such member, or has it within a byte.
-        """
+        """Return where a member lies, in bytes from its structure's start."""
         outer, *members = path.split(".")
         inside = self._named.get((_STRUCT, outer)) or self._named.get((_TYPEDEF, outer))
         bits = 0
@@ -162,18 +150,7 @@ class Btf:
 
 
 def read_btf(path: Path) -> Btf:
-    """Read a kernel's type information.
-
-    Parameters
-    ----------
-    path : Path
-        /sys/kernel/btf/vmlinux, or a copy of it from another machine.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is an ELF file, or is no BTF of a little-endian machine.
-    """
+    """Read a kernel's type information."""
     data = read_bytes(path)
     if data.startswith(_ELF):
         out = f"objcopy --dump-section .BTF=types.btf {path.name} /dev/null"
