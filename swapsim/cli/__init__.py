@@ -26,11 +26,13 @@ __all__ = ["cli", "main"]
 
 
 @click.group(
-    cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="Rerun four Linux swap and reclaim patches on traces of real kernels.",
 )
 @click.version_option(__version__, package_name="swapsim")
 def cli() -> None:
-    """Rerun four Linux swap and reclaim patches on traces of real kernels."""
+    pass
 
 
 for _command in (

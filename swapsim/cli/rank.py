@@ -26,19 +26,19 @@ _IN_WORDS = {
 _COLUMNS = ("rank", "policy", "median", "low", "high", "tied_with")
 
 
-@click.command(cls=Verb)
+@click.command(
+    cls=Verb,
+    help="Rank the policies of a file among the built-in ones, by throughput and by counts.\n\n"
+    "POLICY.py is Python and runs as you: each function that it decorates with "
+    "@swapsim.policy is ranked. A rank counts the policies that are surely better; "
+    "policies whose intervals overlap are tied.",
+)
 @click.argument("file", type=click.Path(path_type=Path), metavar="POLICY.py")
 @click.option(
     "--seeds", type=click.IntRange(1, 1000), default=8, show_default=True, help="Runs of each."
 )
 @shows(charts=True)
 def rank(file: Path, seeds: int) -> Found:
-    """Rank the policies of a file among the built-in ones, by throughput and by counts.
-
-    POLICY.py is Python and runs as you: each function that it decorates with @swapsim.policy is
-    ranked. A rank counts the policies that are surely better; policies whose intervals overlap are
-    tied.
-    """
     from swapsim.patches import cluster_next as patch
     from swapsim.policies.file import policies_in
 

@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-@click.group(cls=Verbs)
+@click.group(cls=Verbs, help="Run a patch's mechanism on a trace folder and print its table.")
 def replay() -> None:
-    """Run a patch's mechanism on a trace folder and print its table."""
+    pass
 
 
-@replay.command("writeback-tags")
+@replay.command(
+    "writeback-tags",
+    help="Patch A: acquisitions of the mapping's lock per page swapped out, with tags and without.",
+)
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option(
     "--kernel",
@@ -39,7 +42,6 @@ def replay() -> None:
 )
 @shows(charts=True)
 def replay_writeback_tags(folder: Path, kernel: str) -> Found:
-    """Patch A: acquisitions of the mapping's lock per page swapped out, with tags and without."""
     from swapsim import mapping
 
     sites = mapping.writeback_tags(folder, kernel=kernel, progress=sys.stderr.isatty())
@@ -50,23 +52,27 @@ def replay_writeback_tags(folder: Path, kernel: str) -> Found:
     )
 
 
-@replay.command("batched-removal")
+@replay.command(
+    "batched-removal",
+    help="Patch B: acquisitions of the mappings' locks, page by page and batched, and the holds.",
+)
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @shows()
 def replay_batched_removal(folder: Path) -> Found:
-    """Patch B: acquisitions of the mappings' locks, page by page and batched, and the holds."""
     from swapsim import removal
 
     counts = removal.batched_removal(folder, progress=sys.stderr.isatty())
     return Found([Printed("locks", counts, removal.tables.BATCHED_REMOVAL.by_name)])
 
 
-@replay.command("cluster-next")
+@replay.command(
+    "cluster-next",
+    help="Patch D: the trace's requests, all at one rate, under each scan base (means over seeds).",
+)
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--seeds", type=click.IntRange(1, 1000), default=20, show_default=True)
 @shows(charts=True)
 def replay_cluster_next(folder: Path, seeds: int) -> Found:
-    """Patch D: the trace's requests, all at one rate, under each scan base (means over seeds)."""
     from swapsim import slots
     from swapsim.patches import cluster_next as patch
     from swapsim.slots.metrics import SLOT_METRICS
@@ -86,11 +92,13 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
     )
 
 
-@replay.command("stall-decisions")
+@replay.command(
+    "stall-decisions",
+    help="Patch C: what each set of rules decides of the trace's lists, and how many two agree on.",
+)
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @shows(charts=True, only=("decisions", "sleeps", "agreement"))
 def replay_stall_decisions(folder: Path) -> Found:
-    """Patch C: what each set of rules decides of the trace's lists, and how many two agree on."""
     from swapsim import stall
 
     decided = stall.decided_lists(folder, progress=sys.stderr.isatty())
@@ -126,12 +134,14 @@ def _agreement_chart(pairs: pl.DataFrame, trace: str) -> "alt.LayerChart":
     )
 
 
-@click.group(cls=Verbs)
+@click.group(cls=Verbs, help="Compare the model with a real kernel, event by event.")
 def verify() -> None:
-    """Compare the model with a real kernel, event by event."""
+    pass
 
 
-@verify.command("slots")
+@verify.command(
+    "slots", help="Replay the slot events of FILE (Parquet) and match every slot with the model's."
+)
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @click.option(
     "--policy",
@@ -156,7 +166,6 @@ def verify() -> None:
 )
 @click.option("--kernel", type=click.Choice(SLOT_REPLAY_KERNELS), default="6.1", show_default=True)
 def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, kernel: str) -> int:
-    """Replay the slot events of FILE (Parquet) and match every slot with the model's."""
     from swapsim import slots
 
     verdict = slots.verify_slots(
@@ -170,7 +179,10 @@ def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, k
     return _exit_status(verdict.describe(), holds=verdict.holds)
 
 
-@verify.command("stalls")
+@verify.command(
+    "stalls",
+    help="Count reclaim's lists again from their folios, and compare each decision of the kernel.",
+)
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option(
     "--rules",
@@ -180,7 +192,6 @@ def verify_slots(file: Path, policy: str, cluster_size: int, trunk_shift: int, k
     help="Those that the kernel was switched to.",
 )
 def verify_stalls(folder: Path, rules: str) -> int:
-    """Count reclaim's lists again from their folios, and compare each decision of the kernel."""
     from swapsim import stall
 
     verdict = stall.verify_stalls(folder, rules=rules, progress=sys.stderr.isatty())

@@ -11,17 +11,20 @@ from swapsim.cli.tables import Printed, explain_option, print_tables
 from swapsim.cli.verbs import Verb
 
 
-@click.command("import", cls=Verb)
+@click.command(
+    "import",
+    cls=Verb,
+    help="Import ftrace TEXT (tracefs or trace-cmd report; - for standard input) to a trace "
+    "folder.\n\n"
+    "A column in which a kernel prints pointers holds 64 bits: 0x1f and 31 are the same "
+    "number, but 16 digits are those of %p, which are hexadecimal. Let a probe print such"
+    " numbers with :x64.",
+)
 @click.argument("text")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--keep-going", is_flag=True, help="Skip and count lines that cannot be read.")
 @explain_option
 def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
-    """Import ftrace TEXT (tracefs or trace-cmd report; - for standard input) to a trace folder.
-
-    A column in which a kernel prints pointers holds 64 bits: 0x1f and 31 are the same number, but
-    16 digits are those of %p, which are hexadecimal. Let a probe print such numbers with :x64.
-    """
     from swapsim import traces
     from swapsim.traces.tables import TRACE_EVENTS
 
@@ -32,16 +35,20 @@ def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
         click.echo(line)
 
 
-@click.command(cls=Verb)
+@click.command(
+    cls=Verb,
+    help="Show the contents and provenance of a trace folder, and which replays it can feed.",
+)
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 def info(folder: Path) -> None:
-    """Show the contents and provenance of a trace folder, and which replays it can feed."""
     from swapsim import traces
 
     click.echo(traces.info(folder))
 
 
-@click.command(cls=Verb)
+@click.command(
+    cls=Verb, help="Print a shell script that records, on your own kernel, what replays need."
+)
 @click.option(
     "--kernel-btf",
     type=click.Path(path_type=Path),
@@ -57,14 +64,23 @@ def info(folder: Path) -> None:
     "Default: each that the kernel can feed.",
 )
 def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
-    """Print a shell script that records, on your own kernel, what replays need."""
     from swapsim.traces import probes as recordings
 
     script = recordings.recording_script(kernel_btf or recordings.RUNNING_KERNEL, replays)
     click.echo(script, nl=False)
 
 
-@click.command(cls=Verb)
+@click.command(
+    cls=Verb,
+    help="Write a trace, or a run of a machine, as tracks for a viewer.\n\n"
+    "\b\n"
+    "DIR           a trace folder: stays in the swap cache, reclaim, sleeps, slot calls\n"
+    "MACHINE.toml  fields of swapsim.machine.MachineConfig, a line each, and a table\n"
+    "              [costs]: who waits for which lock, behind whom, and who holds it\n\n"
+    "FILE is in Trace Event Format. Open it at ui.perfetto.dev by 'Open trace file' (it "
+    "stays in your browser), or in Chromium at chrome://tracing by 'Load'. A click on a "
+    "slice shows its fields; an arrow leads to a wait from the task that held the lock.",
+)
 @click.argument("source", type=click.Path(path_type=Path), metavar="DIR|MACHINE.toml")
 @click.option(
     "-o",
@@ -75,17 +91,7 @@ def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
     help="NAME.json, or NAME.json.gz to compress it.",
 )
 def export(source: Path, output: Path) -> None:
-    """Write a trace, or a run of a machine, as tracks for a viewer.
 
-    \b
-    DIR           a trace folder: stays in the swap cache, reclaim, sleeps, slot calls
-    MACHINE.toml  fields of swapsim.machine.MachineConfig, a line each, and a table
-                  [costs]: who waits for which lock, behind whom, and who holds it
-
-    FILE is in Trace Event Format. Open it at ui.perfetto.dev by 'Open trace file' (it stays in your
-    browser), or in Chromium at chrome://tracing by 'Load'. A click on a slice shows its fields; an
-    arrow leads to a wait from the task that held the lock.
-    """  # noqa: D301 - click's mark: leave these lines as they are
     from swapsim import export as exports
 
     shown = sys.stderr.isatty()

@@ -4,6 +4,8 @@
 import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -21,9 +23,11 @@ from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
 from swapsim.slots.tables import POLICY_RANKING
 
+REMOVALS = str(traces.shipped("batched-removal")["removals-swap-1"])
+
 SMALL: dict[str, list[str]] = {
     "replay writeback-tags": [str(traces.shipped("writeback-tags")["swap-w-seq"])],
-    "replay batched-removal": [str(traces.shipped("batched-removal")["removals-swap-1"])],
+    "replay batched-removal": [REMOVALS],
     "replay cluster-next": [str(traces.shipped("cluster-next")["slots-4-shared"]), "--seeds", "1"],
     "replay stall-decisions": [str(traces.shipped("stall-decisions")["stalls-nfs-1"])],
     "compare": [str(Path(__file__).parent / "own_runs.csv"), "--without-simulated"],
@@ -104,6 +108,22 @@ def test_each_column_is_explained(name: str, capsys: pytest.CaptureFixture[str])
             assert column[0].strip() == called
             assert len(says) > 3
             assert unit != "count" or not any("." in cell for cell in column[1:]), called
+
+
+@pytest.mark.parametrize("options", [["--help"], ["batched-removal", REMOVALS, "--explain"]])
+def test_texts_do_not_come_from_docstrings(options: list[str]) -> None:
+    """The help of commands and the meanings of columns are the same without docstrings."""
+    printed = [
+        subprocess.run(
+            [sys.executable, *flags, "-m", "swapsim", "replay", *options],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for flags in ([], ["-OO"])
+    ]
+    assert printed[0] == printed[1]
+    assert "Patch B: " in printed[0] or "distinct mappings of a list" in printed[0]
 
 
 def test_an_empty_table_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
