@@ -144,11 +144,11 @@ def event_file(output: Path, about: Args) -> Iterator[EventFile]:
 def _text(raw: IO[bytes], *, packed: bool) -> Iterator[IO[str]]:
     """Yield a text file over a binary one; packed it holds no name and no time of day."""
     if not packed:
-        text = io.TextIOWrapper(raw, encoding="ascii", newline="\n")
+        plain = io.TextIOWrapper(raw, encoding="ascii", newline="\n")
         try:
-            yield text
+            yield plain
         finally:
-            text.detach()  # flushes, and leaves the file open for its owner
+            plain.detach()  # flushes, and leaves the file open for its owner
         return
     with (
         gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as file,
