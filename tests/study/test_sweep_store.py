@@ -4,6 +4,7 @@
 import hashlib
 import io
 import os
+import re
 import shutil
 import signal
 import struct
@@ -204,10 +205,15 @@ def test_a_folder_of_another_sweep_is_refused(
     assert stored(tmp_path) == before
 
 
-def test_results_of_other_code_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that another state of swapsim filled is not gone on with."""
+def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
+    """A sweep does not continue in a folder that another version of swapsim has filled."""
     study.run(rows, POINTS, executor=SERIAL, folder=tmp_path)
-    monkeypatch.setattr(sweep_store, "__version__", "0.0.1")
+    identity = tmp_path / "sweep.toml"
+    text, changed = re.subn(
+        r'^swapsim = ".*"$', 'swapsim = "0.0.1"', identity.read_text(), flags=re.M
+    )
+    assert changed == 1
+    identity.write_text(text)
     with pytest.raises(InputError, match=r"\(different: swapsim\)"):
         study.run(rows, POINTS, executor=SERIAL, folder=tmp_path)
 
