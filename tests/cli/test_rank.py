@@ -173,7 +173,8 @@ def test_a_script_without_a_guard_ends_in_one_clear_line(tmp_path: Path) -> None
     assert ran.returncode == 1
     assert ran.stderr.count("Traceback") == 1
     last = ran.stderr.splitlines()[-1]
-    assert "SwapsimError: the processes of a sweep read your script anew" in last
+    assert "SwapsimError" in last
+    assert "your script" in last
     assert 'if __name__ == "__main__":' in last
 
 
