@@ -6,6 +6,7 @@ decides: first a row of the rules, then one list, pass or round, then columns of
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any, Final
 
 import numpy as np
@@ -447,8 +448,13 @@ def _ends(folios: pl.DataFrame, lists: pl.DataFrame) -> Numbers:
     """Return where each list ends; refuse lists and folios that do not belong together."""
     runs = folios["list"].rle().struct.unnest()
     if not runs["value"].equals(lists["list"]):
-        wrong = "the folios have other lists, or another order: sort both alike, folios by list"
-        raise InputError(wrong, field="list")
+        pairs = enumerate(zip_longest(lists["list"], runs["value"], fillvalue="missing"))
+        at, ours, theirs = next((at, *pair) for at, pair in pairs if pair[0] != pair[1])
+        raise InputError(
+            f"row {at} of the lists is list {ours}, and the folios have list {theirs} there: sort "
+            "both in the same order, the folios of a list together",
+            field="list",
+        )
     return _array(runs["len"].cast(pl.UInt64).cum_sum())
 
 

@@ -461,7 +461,7 @@ def test_a_folio_that_cannot_be_is_named(column: str, value: object, wrong: str)
         ("flags_before", 9, "field 'flags': list 1, row 0: an unknown flag"),
         ("taken", 0, "field 'taken': list 1, row 0: nothing was taken"),
         ("sane", False, "field 'sane': list 1, row 0: global reclaim is always sane"),
-        ("list", 7, "field 'list'"),
+        ("list", 7, "field 'list': row 1 of the lists is list 7, and the folios have list 1"),
     ],
 )
 def test_a_list_that_cannot_be_is_named(column: str, value: object, wrong: str) -> None:
@@ -482,9 +482,12 @@ def test_lists_and_folios_of_different_number_are_refused() -> None:
     """Each list has its folios, and each folio its list."""
     folios = folio_table([[GOOD], [GOOD]])
     lists = list_table([(oracle.Context("6.1"), True, 1)] * 3)
-    for some in (lists, lists[:1]):
-        with pytest.raises(InputError, match="field 'list'"):
-            _native.decide_lists(folios, some, "6.1")
+    with pytest.raises(
+        InputError, match="row 2 of the lists is list 2, and the folios have list mi"
+    ):
+        _native.decide_lists(folios, lists, "6.1")
+    with pytest.raises(InputError, match="row 1 of the lists is list missing, and the folios have"):
+        _native.decide_lists(folios, lists[:1], "6.1")
 
 
 def test_the_oracles_names_are_the_librarys() -> None:
