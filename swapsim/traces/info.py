@@ -19,16 +19,16 @@ def info(folder: Path | str) -> str:
     InputError
         As for `provenance` and `events`.
     """
-    told = provenance(folder)
+    items = provenance(folder)
     counted = events(folder)
-    held = "as they were written" if FILES in told else "held to no sha256: trace.toml tells none"
+    held = "as they were written" if FILES in items else "held to no sha256: trace.toml tells none"
     width = max((len(event) for event in counted["event"]), default=0)
     lines = [f"{folder}: {counted['rows'].sum()} rows of {counted.height} events, {held}"]
     lines += [f"  {event:{width}} {rows:>12}" for event, rows in counted.iter_rows()]
-    gone = [name for name in told.get(FILES, ()) if not (Path(folder) / name).exists()]
+    gone = [name for name in items.get(FILES, ()) if not (Path(folder) / name).exists()]
     lines += [f"  {name} is not here, though trace.toml tells of it" for name in gone]
     lines.append("provenance:")
-    for title, table in told.items():
+    for title, table in items.items():
         if title not in ("events", FILES):
             lines += _describe_table(title, table)
     lines.append("replays:")
@@ -42,8 +42,10 @@ def _describe_table(title: str, value: Any) -> list[str]:
         return [
             line for key, item in value.items() for line in _describe_table(f"{title}.{key}", item)
         ]
-    told = [" ".join(str(item).split()) for item in (value if isinstance(value, list) else [value])]
-    line = f"  {title}: {', '.join(told)}"
-    if len(told) == 1 or len(line) <= _WIDEST:
+    items = [
+        " ".join(str(item).split()) for item in (value if isinstance(value, list) else [value])
+    ]
+    line = f"  {title}: {', '.join(items)}"
+    if len(items) == 1 or len(line) <= _WIDEST:
         return [line]
-    return [f"  {title}:", *(f"    {item}" for item in told)]
+    return [f"  {title}:", *(f"    {item}" for item in items)]

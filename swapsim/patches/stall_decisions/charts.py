@@ -453,9 +453,9 @@ def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Laye
     )
     written = base.mark_text(fontSize=10, color="black").encode(text="text:N")
     open_ = base.mark_text(fontSize=10, fontStyle="italic").encode(text="text:N")
-    told = f"datum.seen != '{_SIGNS_IN_WORDS['either']}'"
+    has_sign = f"datum.seen != '{_SIGNS_IN_WORDS['either']}'"
     chart: alt.LayerChart = (
-        cells + written.transform_filter(told) + open_.transform_filter(f"!({told})")
+        cells + written.transform_filter(has_sign) + open_.transform_filter(f"!({has_sign})")
     ).properties(
         width=70 * len(policies),
         height=alt.Step(26),
