@@ -21,7 +21,7 @@ _study = partial(Study, reads=("reclaim.csv",))
 _of_the_mail = partial(Study, reads=("reclaim.csv", _PUBLISHED))
 
 fitted: Final = _of_the_mail(
-    name="stall-decisions-world-fit",
+    name="stall-decisions-fit",
     points=(FITTED_KERNEL,),
     run=simulated.fit,
     sample=simulated.fit_sample,
@@ -31,7 +31,7 @@ fitted: Final = _of_the_mail(
 SEEDS: Final = tuple(range(1, 21))
 
 tables: Final = _of_the_mail(
-    name="stall-decisions-world",
+    name="stall-decisions-tables",
     points=tuple(Run(rules=r, target=t, seed=s) for t, r, s in product(TARGETS, RULES, SEEDS)),
     run=mail_rows,
 )
@@ -41,14 +41,14 @@ STEP_SEEDS: Final = tuple(range(1, 6))
 """Fewer than for the tables, for nine rule sets."""
 
 steps: Final = _of_the_mail(
-    name="stall-decisions-world-steps",
+    name="stall-decisions-steps",
     points=tuple(Run(rules=r, target=t, seed=s) for t, r, s in product(TARGETS, STEPS, STEP_SEEDS)),
     run=mail_rows,
 )
 """Both tests by each state of the series, one more patch per step (RESULTS)."""
 
 open_constants: Final = Study(
-    name="stall-decisions-world-open",
+    name="stall-decisions-open-constants",
     points=simulated.open_points,
     run=simulated.run_open,
     reads=("reclaim.csv", "published/simulation-tolerances.csv", _PUBLISHED),
@@ -72,30 +72,30 @@ def _together() -> list[Run]:
 
 
 together: Final = _of_the_mail(
-    name="stall-decisions-world-together", points=_together, run=mail_rows
+    name="stall-decisions-together", points=_together, run=mail_rows
 )
 """The mail's test on a disk with two constants moved at once (RESULTS)."""
 
 servers: Final = _of_the_mail(
-    name="stall-decisions-world-servers",
+    name="stall-decisions-servers",
     points=simulated.server_points,
     run=simulated.run_server,
 )
 """The mail's test over NFS with each pair of rates (SIMULATED_SERVERS)."""
 
 machines: Final = _study(
-    name="stall-decisions-world-what-if",
+    name="stall-decisions-what-if",
     points=simulated.machine_points,
     run=simulated.run_machine,
     quick=lambda point: point.machine.factor != "memory, GB" or point.machine.setting < 16,
 )
 """The mail's three kernels on other machines (SIMULATED_WHAT_IF)."""
 
-by_time: Final = _study(name="stall-decisions-world-by-time", points=RULES, run=simulated.by_second)
+by_time: Final = _study(name="stall-decisions-by-time", points=RULES, run=simulated.by_second)
 """One round by each kernel, once per simulated second (SIMULATED_BY_TIME)."""
 
 page_spans: Final = _study(
-    name="stall-decisions-world-lives", points=RULES, run=simulated.page_spans
+    name="stall-decisions-page-spans", points=RULES, run=simulated.page_spans
 )
 """A hundred pages in one round by each kernel (SIMULATED_PAGE_SPANS)."""
 
@@ -105,7 +105,7 @@ node: Final = _study(
 """The mail's first test with lists per zone, and with lists per node (RESULTS)."""
 
 lab_guest: Final = Study(
-    name="stall-decisions-guest",
+    name="stall-decisions-lab-guest",
     points=simulated.guest_points,
     run=simulated.run_guest,
     reads=("reclaim-lab-guest.csv",),
