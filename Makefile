@@ -11,7 +11,7 @@ PACKAGES := $(shell find swapsim -type d -not -name __pycache__)
 C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
 TEXTS := swapsim corelib tests data/capture README.md patches notebooks
 # The texts in which words of tests/style/words.txt are errors.
-WORDS := corelib data/published swapsim/*.py $(addprefix swapsim/,charts ffi io mapping policies reclaim \
+WORDS := corelib data/published swapsim/*.py $(addprefix swapsim/,charts io mapping policies reclaim \
     removal slots patches/cluster_next) tests/*_layers.py $(addprefix tests/,policies slots)
 # Ignored: data, names of files, and the base64 text of images in notebooks.
 CODESPELL = $(BIN)/codespell --skip '*.parquet,*.csv,*/fuzz/corpus/*,tests/style/words.txt' \

@@ -17,7 +17,7 @@ import pytest
 
 from swapsim import interrupt
 from swapsim._core import lib
-from swapsim.ffi import codes
+from swapsim.ffi import check
 
 ROOT = str(Path(interrupt.__file__).parents[1])
 
@@ -157,7 +157,7 @@ def test_a_lost_interrupt_is_raised_by_the_next_check(lose: Callable[[], None]) 
     with pytest.raises(KeyboardInterrupt), interrupt.recording():  # noqa: PT012
         lose()
         reached = True
-        codes.check(lib.SWS_OK)
+        check(lib.SWS_OK)
     assert reached
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     interrupt.check()

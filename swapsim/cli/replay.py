@@ -11,7 +11,7 @@ import polars as pl
 
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verbs
-from swapsim.ffi.facts import (
+from swapsim.ffi import (
     MAPPING_KERNELS,
     SLOT_REPLAY_KERNELS,
     SLOT_REPLAY_POLICIES,

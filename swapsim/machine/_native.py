@@ -11,9 +11,7 @@ import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.codes import check
-from swapsim.ffi.facts import REMOVAL_MODES
-from swapsim.ffi.layout import dtype_of
+from swapsim.ffi import REMOVAL_MODES, check, dtype_of
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.tables import ACTOR, MACHINE_CPUS, MACHINE_SITES
 from swapsim.slots import _native as native_slots

@@ -9,9 +9,7 @@ import numpy as np
 import polars as pl
 
 from swapsim._core import ffi, lib
-from swapsim.ffi.codes import check
-from swapsim.ffi.facts import LOCK_CLASSES, SPANS
-from swapsim.ffi.layout import dtype_of
+from swapsim.ffi import LOCK_CLASSES, SPANS, check, dtype_of
 from swapsim.machine._native import CHUNK_EVENTS, check_not_stuck, warmed_up
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.tables import ACTOR, MACHINE_SPANS, SPAN

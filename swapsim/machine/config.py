@@ -3,9 +3,9 @@
 
 from dataclasses import dataclass
 
+from swapsim import ffi
 from swapsim.checks import check_choice, check_flags, check_number
 from swapsim.errors import ConfigError
-from swapsim.ffi import facts
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import SlotsConfig, StreamsConfig
 
@@ -106,8 +106,8 @@ class MachineConfig:
     patch: str = "machine"
     kernel: str = "6.1"
     swap_writeback_tags: bool | None = None
-    removal: str = facts.REMOVAL_MODES[0]
-    list_pages: int = facts.LIST_PAGES
+    removal: str = ffi.REMOVAL_MODES[0]
+    list_pages: int = ffi.LIST_PAGES
     rotational: bool = False
     policy: str | Policy = "percpu-rerandomise"
     slot_cache: bool = True
@@ -176,24 +176,24 @@ class MachineConfig:
                 f"swap_writeback_tags={self.swap_writeback_tags!r}: choose True, False, or None "
                 "for what the kernel was released with"
             )
-        check_choice("removal", self.removal, facts.REMOVAL_MODES)
+        check_choice("removal", self.removal, ffi.REMOVAL_MODES)
         check_flags(self)
         for name, low, high in (
-            ("nodes", 1, facts.MACHINE_NODES_MAX),
+            ("nodes", 1, ffi.MACHINE_NODES_MAX),
             ("devices", 1, self.nodes),
-            ("list_pages", 1, facts.LIST_MAX),
+            ("list_pages", 1, ffi.LIST_MAX),
             ("hand_off_ways", 1, 8),
-            ("channels", 0, facts.MACHINE_CHANNELS_MAX),
-            ("writers", 0, facts.MACHINE_TASKS_MAX),
-            ("walkers", 0, facts.MACHINE_TASKS_MAX),
-            ("frames", 1, facts.MACHINE_PAGES_MAX),
-            ("inactive_ratio", 0, facts.MACHINE_PAGES_MAX),
-            ("pages", 1, facts.MACHINE_PAGES_MAX),
-            ("memory_max", 0, facts.MACHINE_PAGES_MAX),
+            ("channels", 0, ffi.MACHINE_CHANNELS_MAX),
+            ("writers", 0, ffi.MACHINE_TASKS_MAX),
+            ("walkers", 0, ffi.MACHINE_TASKS_MAX),
+            ("frames", 1, ffi.MACHINE_PAGES_MAX),
+            ("inactive_ratio", 0, ffi.MACHINE_PAGES_MAX),
+            ("pages", 1, ffi.MACHINE_PAGES_MAX),
+            ("memory_max", 0, ffi.MACHINE_PAGES_MAX),
             ("accesses", 0, 2**31),
             ("drop_percent", 0, 99),
             ("read_percent", 0, 100),
-            ("spare_cpus", 0, facts.MACHINE_TASKS_MAX),
+            ("spare_cpus", 0, ffi.MACHINE_TASKS_MAX),
             ("stay_ns", 0, 2**60),
             ("spread_percent", 0, 100),
             ("warmup_ns", 0, 2**60),
@@ -202,10 +202,10 @@ class MachineConfig:
             check_number(name, getattr(self, name), low, high)
         if self.streams:
             self._check_streams(self.streams)
-        elif not 1 <= self.writers + self.walkers <= facts.MACHINE_TASKS_MAX:
+        elif not 1 <= self.writers + self.walkers <= ffi.MACHINE_TASKS_MAX:
             raise ConfigError(
                 f"writers={self.writers} and walkers={self.walkers}: "
-                f"choose 1 to {facts.MACHINE_TASKS_MAX} tasks"
+                f"choose 1 to {ffi.MACHINE_TASKS_MAX} tasks"
             )
         if self.shares_memory:
             self._check_sharing()
@@ -227,8 +227,8 @@ class MachineConfig:
     def _check_devices(self, device: SlotsConfig) -> None:
         trunks = (device.slots - 1 >> device.trunk_shift) + 1
         for name, what, count, most in (
-            ("slots", "slots", device.slots, facts.MACHINE_SLOTS_MAX),
-            ("trunk_shift", "trunks", trunks, facts.MACHINE_TRUNKS_MAX),
+            ("slots", "slots", device.slots, ffi.MACHINE_SLOTS_MAX),
+            ("trunk_shift", "trunks", trunks, ffi.MACHINE_TRUNKS_MAX),
         ):
             if self.devices * count > most:
                 raise ConfigError(
@@ -244,7 +244,7 @@ class MachineConfig:
             ("devices", 1),
             ("memory_max", 0),
             ("accesses", 0),
-            ("removal", facts.REMOVAL_MODES[0]),
+            ("removal", ffi.REMOVAL_MODES[0]),
         ):
             if getattr(self, name) != alone:
                 raise ConfigError(f"{name}={getattr(self, name)}: streams need {name}={alone}")
@@ -254,8 +254,8 @@ class MachineConfig:
             )
         rows = streams.requests.height
         for name, count, most in (
-            ("tasks", streams.tasks, facts.MACHINE_TASKS_MAX),
-            ("rows", rows, facts.MACHINE_REQUESTS_MAX),
+            ("tasks", streams.tasks, ffi.MACHINE_TASKS_MAX),
+            ("rows", rows, ffi.MACHINE_REQUESTS_MAX),
         ):
             if count > most:
                 raise ConfigError(f"streams: {count} {name} are too many: choose at most {most}")
@@ -268,7 +268,7 @@ class MachineConfig:
 
     def _check_capacity(self) -> None:
         cpus_per_node = self.cpus // self.nodes
-        frames_cached = (facts.FRAMES_KEPT + 2 * self._beyond_a_batch) * cpus_per_node
+        frames_cached = (ffi.FRAMES_KEPT + 2 * self._beyond_a_batch) * cpus_per_node
         least = 2 * frames_cached
         if self.frames < least:
             raise ConfigError(
@@ -278,7 +278,7 @@ class MachineConfig:
         if self.streams:
             held = self.streams.pages_held
             most = max(sum(held[node :: self.nodes]) for node in range(self.nodes))
-            needed = most + frames_cached + facts.watermark_high(self.frames)
+            needed = most + frames_cached + ffi.watermark_high(self.frames)
             if needed > self.frames:
                 raise ConfigError(
                     f"frames={self.frames}: up to {most} pages come back to the streams of a "
@@ -286,7 +286,7 @@ class MachineConfig:
                 )
         self._check_limit(frames_cached)
         interrupts = self.nodes if self.channels else 0
-        slots_cached = facts.SLOTS_KEPT + self._beyond_a_batch
+        slots_cached = ffi.SLOTS_KEPT + self._beyond_a_batch
         free = self.slots - slots_cached * (self.device.possible_cpus - interrupts)
         needed = max(self._swapped(device) for device in range(self.devices))
         if needed >= free:
@@ -305,7 +305,7 @@ class MachineConfig:
         elif self.nodes > 1:
             raise ConfigError(f"nodes={self.nodes}: choose 1 with memory_max")
         else:
-            most = self.frames - facts.watermark_high(self.frames) - frames_cached
+            most = self.frames - ffi.watermark_high(self.frames) - frames_cached
             if not frames_cached <= self.memory_max <= most:
                 raise ConfigError(
                     f"memory_max={self.memory_max}: choose {frames_cached} to {most}, "
@@ -319,11 +319,11 @@ class MachineConfig:
 
     @property
     def _beyond_a_batch(self) -> int:
-        return max(self.list_pages - facts.LIST_PAGES, 0)
+        return max(self.list_pages - ffi.LIST_PAGES, 0)
 
     def _swapped(self, device: int) -> int:
         """Return the slots of a device that hold what does not fit into memory."""
-        resident = self.memory_max or self.frames - facts.watermark_high(self.frames)
+        resident = self.memory_max or self.frames - ffi.watermark_high(self.frames)
         walkers = (
             len(range(node, self.walkers, self.nodes))
             for node in range(device, self.nodes, self.devices)

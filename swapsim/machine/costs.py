@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.ffi.facts import COST_MAX, COST_NAMES
+from swapsim.ffi import COST_MAX, COST_NAMES
 from swapsim.study import constants
 
 _FILE: Final = constants.ConstantsFile(name="costs.csv", costs=COST_NAMES, most=COST_MAX)

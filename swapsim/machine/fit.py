@@ -18,7 +18,7 @@ import polars as pl
 
 from swapsim.claims import published_tables
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.facts import COST_MAX
+from swapsim.ffi import COST_MAX
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import metric_values

@@ -5,15 +5,15 @@ from typing import Final
 
 import polars as pl
 
+from swapsim import ffi
 from swapsim.claims.tables import RANGE_VERDICT
-from swapsim.ffi import facts
 from swapsim.frames import columns
 from swapsim.frames.table import BY_ROW, Column, Table, Vocabulary
 
-ACTOR: Final = Vocabulary("ACTOR", "What runs on a CPU of the contention machine.", facts.ACTORS)
+ACTOR: Final = Vocabulary("ACTOR", "What runs on a CPU of the contention machine.", ffi.ACTORS)
 
 SPAN: Final = Vocabulary(
-    "SPAN", "What a CPU does with a lock in a span of the log, or that it sleeps.", facts.SPANS
+    "SPAN", "What a CPU does with a lock in a span of the log, or that it sleeps.", ffi.SPANS
 )
 
 MACHINE_SITES: Final = Table(

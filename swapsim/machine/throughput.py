@@ -13,7 +13,7 @@ import polars as pl
 from swapsim import study
 from swapsim.claims import results
 from swapsim.errors import ConfigError, require_some
-from swapsim.ffi.facts import POLICIES
+from swapsim.ffi import POLICIES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.run import PAGE_KIB, labels, metric_values

@@ -10,8 +10,7 @@ import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi.codes import check
-from swapsim.ffi.facts import KERNELS
+from swapsim.ffi import KERNELS, check
 from swapsim.mapping.config import MappingConfig
 from swapsim.mapping.tables import FLOW, LOCK_SITES, SITE
 

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 
 from swapsim.checks import check_choice, check_flags, check_number
-from swapsim.ffi.facts import (
+from swapsim.ffi import (
     MAPPING_KERNELS,
     MAPPING_SLOTS_MAX,
     MAPPING_TRUNK_SHIFT_MAX,

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import MAPPING_KERNELS, MAPPING_SLOTS_MAX
+from swapsim.ffi import MAPPING_KERNELS, MAPPING_SLOTS_MAX
 from swapsim.mapping._native import File, replay_writeback_tags
 from swapsim.mapping.config import MappingConfig
 from swapsim.mapping.rows import writeback_rows

@@ -5,14 +5,14 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.ffi import facts
+from swapsim import ffi
 from swapsim.frames import columns
 from swapsim.frames.table import Column, Table, Vocabulary
 
 SITE: Final = Vocabulary(
     "SITE",
     "Code paths that may take a mapping's lock, in the order in which a page meets them.",
-    facts.MAPPING_SITES,
+    ffi.MAPPING_SITES,
 )
 
 FLOW: Final = Vocabulary(

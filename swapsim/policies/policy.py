@@ -14,7 +14,7 @@ from typing import Any
 
 from swapsim.checks import check_choice
 from swapsim.errors import ConfigError
-from swapsim.ffi.facts import BASE_OF, INITIAL, POLICIES
+from swapsim.ffi import BASE_OF, INITIAL, POLICIES
 from swapsim.policies.compiler import callback, fault
 
 

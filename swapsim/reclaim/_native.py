@@ -10,14 +10,14 @@ import polars as pl
 from swapsim._core import ffi, lib
 from swapsim.checks import check_number
 from swapsim.errors import ConfigError
-from swapsim.ffi.codes import check
-from swapsim.ffi.facts import (
+from swapsim.ffi import (
     RECLAIM_COST_MAX,
     RECLAIM_COSTS,
     RECLAIM_DEFAULTS,
     RECLAIM_WHERE,
     STALL_RULES,
     STALL_SLEEPS,
+    check,
 )
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.reclaim.tables import (

@@ -4,18 +4,18 @@
 from dataclasses import dataclass
 from typing import Final
 
+from swapsim import ffi
 from swapsim.checks import check_choice, check_flags, check_number
 from swapsim.errors import ConfigError
-from swapsim.ffi import facts
 
-_DEFAULTS: Final = facts.RECLAIM_DEFAULTS
+_DEFAULTS: Final = ffi.RECLAIM_DEFAULTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReclaimConfig:
     """A simulation of ``reclaim.h``; sizes are pages of 4 KB.
 
-    Ranges and defaults are those of the library (`facts.RECLAIM_RANGES`, `facts.RECLAIM_DEFAULTS`).
+    Ranges and defaults are those of the library (`ffi.RECLAIM_RANGES`, `ffi.RECLAIM_DEFAULTS`).
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class ReclaimConfig:
         Naming the field and its value.
     """
 
-    rules: str = facts.STALL_RULES[_DEFAULTS["rules"]]
+    rules: str = ffi.STALL_RULES[_DEFAULTS["rules"]]
     dma32_pages: int = _DEFAULTS["dma32_pages"]
     normal_pages: int = _DEFAULTS["normal_pages"]
     program_pages: int = _DEFAULTS["program_pages"]
@@ -124,23 +124,23 @@ class ReclaimConfig:
 
     def __post_init__(self) -> None:
         """Check each field; the library checks how they fit together."""
-        check_choice("rules", self.rules, facts.STALL_RULES)
-        if self.rules not in facts.RECLAIM_RULES and self.normal_pages:
+        check_choice("rules", self.rules, ffi.STALL_RULES)
+        if self.rules not in ffi.RECLAIM_RULES and self.normal_pages:
             raise ConfigError(
                 f"rules={self.rules!r}: its lists are per node, and there are two zones; "
-                f"give normal_pages=0, or one of {', '.join(facts.RECLAIM_RULES)}"
+                f"give normal_pages=0, or one of {', '.join(ffi.RECLAIM_RULES)}"
             )
         check_flags(self)
-        for name, (low, high) in facts.RECLAIM_RANGES.items():
+        for name, (low, high) in ffi.RECLAIM_RANGES.items():
             if name != "rounds":
                 check_number(name, getattr(self, name), low, high)
-        fewest, most = facts.RECLAIM_RANGES["rounds"]
+        fewest, most = ffi.RECLAIM_RANGES["rounds"]
         if not isinstance(self.files, tuple) or not fewest <= len(self.files) <= most:
             raise ConfigError(f"files={self.files!r}: give a tuple of {fewest} to {most} sizes")
         for size in self.files:
             check_number("files", size, 0, self.disk_pages, ": a file is no larger than its disk")
-        if self.dma32_pages + self.normal_pages < facts.RECLAIM_PAGES_MIN:
+        if self.dma32_pages + self.normal_pages < ffi.RECLAIM_PAGES_MIN:
             raise ConfigError(
                 f"dma32_pages={self.dma32_pages} and normal_pages={self.normal_pages}: "
-                f"choose {facts.RECLAIM_PAGES_MIN} pages or more"
+                f"choose {ffi.RECLAIM_PAGES_MIN} pages or more"
             )

@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.ffi.facts import RECLAIM_COST_MAX, RECLAIM_COSTS
+from swapsim.ffi import RECLAIM_COST_MAX, RECLAIM_COSTS
 from swapsim.study import constants as files
 
 MAIL: Final = files.ConstantsFile(

@@ -5,13 +5,13 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.ffi import facts
+from swapsim import ffi
 from swapsim.frames import columns
 from swapsim.frames.table import Column, Table, Vocabulary
 from swapsim.stall.tables import THROTTLE
 
 WHERE: Final = Vocabulary(
-    "WHERE", "The state of a page of the simulated client's pool.", facts.RECLAIM_WHERE
+    "WHERE", "The state of a page of the simulated client's pool.", ffi.RECLAIM_WHERE
 )
 
 ZONE: Final = Vocabulary(

@@ -10,8 +10,7 @@ import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi.codes import check
-from swapsim.ffi.facts import REMOVAL_LIST_MAX, REMOVAL_MODES
+from swapsim.ffi import REMOVAL_LIST_MAX, REMOVAL_MODES, check
 from swapsim.mapping._native import settings
 from swapsim.mapping.config import MappingConfig
 from swapsim.removal.tables import REMOVAL_HOLDS, REMOVAL_OUTCOMES, REMOVAL_PAGES

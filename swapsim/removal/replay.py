@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import MAPPING_KERNELS, REMOVAL_MODES, REMOVAL_REFERENCES
+from swapsim.ffi import MAPPING_KERNELS, REMOVAL_MODES, REMOVAL_REFERENCES
 from swapsim.mapping.config import MappingConfig
 from swapsim.progress import bar
 from swapsim.removal._native import remove_lists

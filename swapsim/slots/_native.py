@@ -8,7 +8,7 @@ import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError
-from swapsim.ffi.facts import BASE_OF, INITIAL, KERNELS, POLICIES
+from swapsim.ffi import BASE_OF, INITIAL, KERNELS, POLICIES
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import SlotsConfig
 

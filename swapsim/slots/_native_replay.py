@@ -10,8 +10,7 @@ import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi.codes import check
-from swapsim.ffi.layout import dtype_of
+from swapsim.ffi import check, dtype_of
 from swapsim.slots._native import settings
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.tables import SLOT_CALLS, SLOT_FAULT

@@ -12,7 +12,7 @@ import polars as pl
 from swapsim import interrupt
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.codes import check
+from swapsim.ffi import check
 from swapsim.slots._native import settings
 from swapsim.slots.config import (
     ChurnConfig,

@@ -12,7 +12,7 @@ import polars as pl
 
 from swapsim.checks import check_choice, check_flags, check_number, check_share
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.facts import (
+from swapsim.ffi import (
     ADDRESS_SPACES_MAX,
     CPUS_MAX,
     OVERLAP_CALLS_MAX,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from swapsim.ffi.facts import POLICIES
+from swapsim.ffi import POLICIES
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import MeterConfig, StreamsConfig
 from swapsim.slots.events import first_free, request_streams, traced_device

@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.ffi import facts
+from swapsim import ffi
 from swapsim.frames import columns
 from swapsim.frames.table import BY_ROW, RATIO, Column, Table, Vocabulary
 
@@ -15,13 +15,13 @@ SLOT_OP: Final = Vocabulary(
     "slots; ``alloc``: a slot is handed out; ``done``: the call ends and stores a base; ``fail``: "
     "the call ends without a slot and stores no base; ``free``: slots are freed; ``reuse``: a slot "
     "that only the swap cache holds is tried.",
-    facts.SLOT_OPS,
+    ffi.SLOT_OPS,
 )
 
 SLOT_FAULT: Final = Vocabulary(
     "SLOT_FAULT",
     "Where a call first differs from the model's, by the names of ``slot_replay.h``.",
-    facts.SLOT_FAULTS,
+    ffi.SLOT_FAULTS,
 )
 
 REQUEST_OP: Final = Vocabulary(

@@ -10,7 +10,7 @@ import polars as pl
 
 from swapsim.checks import check_choice
 from swapsim.errors import InputError
-from swapsim.ffi.facts import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
+from swapsim.ffi import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.io import decode
 from swapsim.progress import bar
 from swapsim.slots._native_replay import SlotMismatch, replay_slots

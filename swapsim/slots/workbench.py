@@ -14,7 +14,7 @@ import polars as pl
 from swapsim import study
 from swapsim.claims.rounds import check_confidence, interval, ranks_by_interval
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.facts import POLICIES
+from swapsim.ffi import POLICIES
 from swapsim.policies._native import Observation
 from swapsim.policies.compiler import fault
 from swapsim.policies.policy import Policy

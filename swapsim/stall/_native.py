@@ -14,9 +14,18 @@ import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import facts
-from swapsim.ffi.codes import check
-from swapsim.ffi.layout import dtype_of
+from swapsim.ffi import (
+    STALL_CLEARS,
+    STALL_COUNTERS,
+    STALL_FATES,
+    STALL_FLAGS,
+    STALL_LIST_MAX,
+    STALL_PRIORITY_MAX,
+    STALL_RULES,
+    STALL_SLEEPS,
+    check,
+    dtype_of,
+)
 from swapsim.frames.files import require_values
 from swapsim.stall.config import StallContext
 from swapsim.stall.tables import (
@@ -39,16 +48,16 @@ _PLACES: Final = {
     "pass": lib.SWS_STALL_AT_PASS,
     "round": lib.SWS_STALL_AT_ROUND,
 }
-_FLAG_NAMES: Final = {bit: name for name, bit in facts.STALL_FLAGS.items()}
-_SUMS: Final = (*facts.STALL_COUNTERS, "taken", "file_taken")
+_FLAG_NAMES: Final = {bit: name for name, bit in STALL_FLAGS.items()}
+_SUMS: Final = (*STALL_COUNTERS, "taken", "file_taken")
 _DECISION: Final = dtype_of("struct sws_stall_decision")
 _RESULT: Final = dtype_of("struct sws_stall_result")
 
 _PROBLEMS: Final = {
     getattr(lib, f"SWS_STALL_{name}"): (field, wrong)
     for name, field, wrong in (
-        ("UNKNOWN_SET", "rules", f"no such rule set: use one of {', '.join(facts.STALL_RULES)}"),
-        ("BAD_PRIORITY", "priority", f"a priority is 0 to {facts.STALL_PRIORITY_MAX}"),
+        ("UNKNOWN_SET", "rules", f"no such rule set: use one of {', '.join(STALL_RULES)}"),
+        ("BAD_PRIORITY", "priority", f"a priority is 0 to {STALL_PRIORITY_MAX}"),
         ("UNKNOWN_FLAGS", "flags", "an unknown flag: flags are a sum of 1, 2 and 4"),
         ("UNKNOWN_CALLER", "caller", "an unknown bit of the caller"),
         ("LEGACY_WITHOUT_MEMCG", "sane", "global reclaim is always sane: drop one of the two"),
@@ -56,9 +65,9 @@ _PROBLEMS: Final = {
         ("TWO_CALLBACKS", "buffers", "only one file system can answer for a page"),
         ("UNKNOWN_STEP", "step", "an unknown step"),
         ("STEP_WITHOUT_WRITEBACK", "step", "a case of writeback, and the page is not in writeback"),
-        ("NO_PAGES", "pages", f"a folio has 1 to {facts.STALL_LIST_MAX} pages"),
+        ("NO_PAGES", "pages", f"a folio has 1 to {STALL_LIST_MAX} pages"),
         ("EMPTY_LIST", "taken", "nothing was taken: drop the list, it decides nothing"),
-        ("LIST_TOO_LONG", "taken", f"a list has at most {facts.STALL_LIST_MAX} pages"),
+        ("LIST_TOO_LONG", "taken", f"a list has at most {STALL_LIST_MAX} pages"),
         ("UNQUEUED_ABOVE_DIRTY", "unqueued_dirty", "more pages are unqueued than dirty"),
         ("DIRTY_ABOVE_TAKEN", "dirty", "more pages are dirty than were taken"),
         ("CONGESTED_ABOVE_DIRTY", "congested", "more pages are congested than possible"),
@@ -83,10 +92,10 @@ def _refuse(problem: int, where: str = "") -> None:
 
 def number_of(rules: str) -> int:
     """Return a rule set as ``enum sws_stall_set``; ConfigError if there is no such set."""
-    if rules not in facts.STALL_RULES:
-        known = ", ".join(facts.STALL_RULES)
+    if rules not in STALL_RULES:
+        known = ", ".join(STALL_RULES)
         raise ConfigError(f"rules={rules!r}: choose one of {known}")
-    return facts.STALL_RULES.index(rules)
+    return STALL_RULES.index(rules)
 
 
 def rules_row(rules: str) -> dict[str, Any]:
@@ -99,8 +108,8 @@ def rules_row(rules: str) -> dict[str, Any]:
         "writes": _words("writes")[row.writes],
         "decides": _words("place", "AT_")[row.decides],
         "congested_by": frozenset(word for bit, word in congested_by if row.congested_by & bit),
-        "isolated": facts.STALL_SLEEPS[row.isolated],
-        "clears": {why: row.clears[place] for place, why in enumerate(facts.STALL_CLEARS)},
+        "isolated": STALL_SLEEPS[row.isolated],
+        "clears": {why: row.clears[place] for place, why in enumerate(STALL_CLEARS)},
         "acts": [
             {"place": name} | _act_in_words(act)
             for name, place in _PLACES.items()
@@ -118,7 +127,7 @@ def _acts(rules: str, place: int) -> list[Any]:
 
 def _act_in_words(act: Any) -> dict[str, str]:
     does = _words("does")[act.does]
-    what = {"set": _FLAG_NAMES.get(act.what, ""), "sleep": facts.STALL_SLEEPS[act.what]}
+    what = {"set": _FLAG_NAMES.get(act.what, ""), "sleep": STALL_SLEEPS[act.what]}
     return {
         "does": does,
         "what": what.get(does, ""),
@@ -139,7 +148,7 @@ def _words(enum: str, prefix: str | None = None) -> dict[int, str]:
 def _sleeps_of(rules: str, place: int, done: int) -> list[str]:
     """Return in order the sleeps that are requested by those acts whose bits are in ``done``."""
     return [
-        facts.STALL_SLEEPS[act.what]
+        STALL_SLEEPS[act.what]
         for i, act in enumerate(_acts(rules, place))
         if act.does == lib.SWS_STALL_DOES_SLEEP and done >> i & 1
     ]
@@ -295,7 +304,7 @@ def decide_round(context: StallContext, pages: Mapping[str, int]) -> str | None:
     reason = round_reason(context, pages)
     if reason is None or not (reason.in_scope and reason.holds):
         return None
-    return facts.STALL_SLEEPS[int(reason.act.what)]
+    return STALL_SLEEPS[int(reason.act.what)]
 
 
 # One list, page by page.
@@ -311,8 +320,8 @@ def _begin(context: StallContext, *, file: bool, taken: int) -> Any:
 def _meet(of_list: Any, bits: int, pages: int) -> str:
     """Make the accounting and the writeback test of the next page; return a word of STALL_FATE."""
     if lib.sws_stall_meet(of_list, bits, pages) != lib.SWS_OK:
-        raise InputError(f"a folio has 1 to {facts.STALL_LIST_MAX} pages", field="pages")
-    return facts.STALL_FATES[int(of_list.fate)]
+        raise InputError(f"a folio has 1 to {STALL_LIST_MAX} pages", field="pages")
+    return STALL_FATES[int(of_list.fate)]
 
 
 def process_pages(
@@ -346,7 +355,7 @@ def _process(of_list: Any, page: Mapping[str, Any], bits: int) -> tuple[Any, ...
     under_writeback = bool(of_list.under_writeback)
     if goes_on and page["arrives"] and page["dirty_late"]:
         check(lib.sws_stall_dirty(of_list))
-        fate = facts.STALL_FATES[of_list.fate] if fate == "goes-on" else fate
+        fate = STALL_FATES[of_list.fate] if fate == "goes-on" else fate
         if of_list.state == lib.SWS_STALL_STATE_PAGEOUT:
             check(lib.sws_stall_paged_out(of_list, page["kept"]))
     elif goes_on:
@@ -360,7 +369,7 @@ def tests_of_page(context: StallContext, page: pl.DataFrame) -> tuple[list[str],
     """Return what a page counts as, its fate at the writeback test, and whether it is written."""
     of_list = _begin(context, file=page["file"].item(), taken=1)
     fate = _meet(of_list, int(page_bits(page)[0]), 1)
-    counted = [name for name in facts.STALL_COUNTERS if getattr(of_list.counts, name)]
+    counted = [name for name in STALL_COUNTERS if getattr(of_list.counts, name)]
     if fate == "goes-on":
         check(lib.sws_stall_dirty(of_list))
     return counted, fate, of_list.fate == lib.SWS_STALL_FATE_WRITE
@@ -416,7 +425,7 @@ def decide_lists(
             _refuse(results.problem, f"list {name}, row {results.row - begin}: ")
         check(code)
         tick(part.stop - part.start)
-    words = pl.Series("fate", facts.STALL_FATES, dtype=STALL_FATE.dtype)
+    words = pl.Series("fate", STALL_FATES, dtype=STALL_FATE.dtype)
     return _lists(found, lists["list"], rules), words.gather(fates)
 
 
@@ -505,7 +514,7 @@ def _lists(found: Numbers, names: pl.Series, rules: str) -> pl.DataFrame:
     """Return results as columns, with the names of the fields of C or of DECIDED_LISTS."""
     counts, decision = found["counts"], found["decision"]
     columns = {
-        **{name: counts[name].astype(np.uint32) for name in facts.STALL_COUNTERS},
+        **{name: counts[name].astype(np.uint32) for name in STALL_COUNTERS},
         **{name: found[name] for name in ("flags_before", "slept", "writes", "untold")},
         "flags_set": decision["set"],
         "flags_cleared": decision["cleared"],
@@ -593,7 +602,7 @@ def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.Series:
     for number, row in enumerate(throttles.iter_rows(named=True)):
         for name in ("kthread", "failures", "reclaimable", "write_pending", *of_2013):
             setattr(sleeper, name, row[name] or 0)
-        reason = facts.STALL_SLEEPS.index(row["reason"])
+        reason = STALL_SLEEPS.index(row["reason"])
         if lib.sws_stall_sleep_length(reason, sleeper, timeout, skipped) != lib.SWS_OK:
             raise InputError(f"row {number}: flags {row['flags']} at {hz} ticks a second cannot be")
         found.append(timeout[0])

@@ -6,7 +6,7 @@ import polars as pl
 
 from swapsim.charts import colours
 from swapsim.charts.interaction import interactive
-from swapsim.ffi.facts import STALL_RULES
+from swapsim.ffi import STALL_RULES
 from swapsim.stall.tables import DECIDED_LISTS, STALL_AGREEMENT
 
 

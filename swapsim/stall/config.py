@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from swapsim.checks import check_choice, check_flags, check_number
 from swapsim.errors import ConfigError
-from swapsim.ffi.facts import STALL_FLAGS, STALL_PRIORITY_MAX, STALL_RULES
+from swapsim.ffi import STALL_FLAGS, STALL_PRIORITY_MAX, STALL_RULES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

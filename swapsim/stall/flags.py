@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from swapsim.ffi.facts import STALL_FLAGS, STALL_FLAGS_ALL
+from swapsim.ffi import STALL_FLAGS, STALL_FLAGS_ALL
 from swapsim.stall.recording import BEFORE_ALL, ReclaimLists, ReclaimRows
 
 EXACT: Final = 0

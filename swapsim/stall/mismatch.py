@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.ffi.facts import STALL_COUNTERS
+from swapsim.ffi import STALL_COUNTERS
 from swapsim.stall._native import round_of
 from swapsim.stall.config import StallContext
 from swapsim.stall.page import explain_page

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import STALL_FLAGS, STALL_LIST_MAX, STALL_TROUBLE
+from swapsim.ffi import STALL_FLAGS, STALL_LIST_MAX, STALL_TROUBLE
 from swapsim.stall import _native
 from swapsim.stall.config import StallContext
 from swapsim.stall.rules import Rules, rules_of

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import STALL_FLAGS_ALL, STALL_PRIORITY_MAX
+from swapsim.ffi import STALL_FLAGS_ALL, STALL_PRIORITY_MAX
 from swapsim.frames.files import require_values
 from swapsim.frames.table import Table
 from swapsim.stall.tables import (

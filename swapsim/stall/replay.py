@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import (
+from swapsim.ffi import (
     STALL_CLEARS,
     STALL_COUNTERS,
     STALL_FATES,

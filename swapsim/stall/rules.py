@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from swapsim.ffi.facts import STALL_PRIORITY_MAX
+from swapsim.ffi import STALL_PRIORITY_MAX
 from swapsim.stall import _native
 from swapsim.stall.config import StallContext
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.ffi import facts
+from swapsim import ffi
 from swapsim.frames import columns
 from swapsim.frames.table import RATIO, Column, Table, Vocabulary
 
@@ -29,28 +29,28 @@ FOLIO_STEP: Final = Vocabulary(
     "The step of shrink_folio_list at which a folio left it, in the order of the steps. ``lock``, "
     "``evictable`` and ``mapped`` are before the accounting. ``dirty``: a dirty page of a file "
     "that this reclaimer may not write; ``no_write``: it may, but its context does not allow it.",
-    facts.STALL_STEPS,
+    ffi.STALL_STEPS,
 )
 
 THROTTLE: Final = Vocabulary(
     "THROTTLE",
     "A throttle that reclaim requests: the four reasons of 6.1's reclaim_throttle, and the calls "
     "of 2013.",
-    facts.STALL_SLEEPS,
+    ffi.STALL_SLEEPS,
 )
 
 CLEARED_BY: Final = Vocabulary(
     "CLEARED_BY",
     "What clears flags: kswapd when its node is balanced, or after it shrank a zone (2013); case 1 "
     "of a folio under writeback (before series-3); the end of a memory cgroup's direct reclaim.",
-    facts.STALL_CLEARS,
+    ffi.STALL_CLEARS,
 )
 
 STALL_FATE: Final = Vocabulary(
-    "STALL_FATE", "What rules decide for a page, by the names of ``stall.h``.", facts.STALL_FATES
+    "STALL_FATE", "What rules decide for a page, by the names of ``stall.h``.", ffi.STALL_FATES
 )
 
-RULE_SET: Final = Vocabulary("RULE_SET", "The rule sets, in order of age.", facts.STALL_RULES)
+RULE_SET: Final = Vocabulary("RULE_SET", "The rule sets, in order of age.", ffi.STALL_RULES)
 
 STALL_FAULT: Final = Vocabulary(
     "STALL_FAULT",

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import STALL_COUNTERS, STALL_FATES, STALL_STEPS
+from swapsim.ffi import STALL_COUNTERS, STALL_FATES, STALL_STEPS
 from swapsim.progress import bar, over
 from swapsim.stall._native import decide_lists, decide_passes, decide_rounds, sleep_lengths
 from swapsim.stall.flags import CONCURRENT, CONTRADICTED, EXACT, judge_flags

@@ -34,7 +34,7 @@ from types import FunctionType
 from typing import Final
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import code_digests as core_digests
+from swapsim.ffi import code_digests as core_digests
 
 _CORE: Final = "swapsim._core"
 _TABLES: Final = "swapsim.frames.table"

@@ -16,7 +16,7 @@ import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
-from swapsim.ffi.facts import REMOVAL_MODES
+from swapsim.ffi import REMOVAL_MODES
 from swapsim.io.paths import repository_root
 
 NAMES = ("removal/batched", "removal/single")

@@ -17,7 +17,7 @@ import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
-from swapsim.ffi.facts import STALL_RULES, STALL_STEPS
+from swapsim.ffi import STALL_RULES, STALL_STEPS
 from swapsim.io.paths import repository_root
 
 NAMES = ("stall/decisions",)

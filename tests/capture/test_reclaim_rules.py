@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from swapsim._core import ffi, lib
-from swapsim.ffi.facts import STALL_RULES, STALL_SLEEPS
+from swapsim.ffi import STALL_RULES, STALL_SLEEPS
 from swapsim.io.paths import data_root
 
 TREE = data_root() / "capture" / "lab" / "tree"

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from swapsim.cli import main
-from swapsim.ffi.facts import POLICIES
+from swapsim.ffi import POLICIES
 from swapsim.interrupt import CODE, TEXT
 from swapsim.patches import cluster_next as patch
 from swapsim.policies.file import policies_in

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import COST_NAMES
+from swapsim.ffi import COST_NAMES
 from swapsim.io.paths import data_root
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, check_costs, costs

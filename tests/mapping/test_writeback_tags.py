@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.facts import MAPPING_KERNELS
+from swapsim.ffi import MAPPING_KERNELS
 from swapsim.mapping.config import MappingConfig
 from swapsim.mapping.replay import replay_rows, totals_per_page
 from swapsim.mapping.tables import LOCK_SITES, REPLAY_ROWS

@@ -9,7 +9,7 @@ import pytest
 from swapsim.charts import colours
 from swapsim.claims.tables import SIMULATED_AND_LAB
 from swapsim.errors import InputError
-from swapsim.ffi.facts import RECLAIM_WHERE
+from swapsim.ffi import RECLAIM_WHERE
 from swapsim.patches.stall_decisions import charts
 from swapsim.patches.stall_decisions.tables import (
     SIMULATED_BY_TIME,

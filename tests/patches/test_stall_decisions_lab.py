@@ -6,9 +6,8 @@ from itertools import product
 import polars as pl
 import pytest
 
-from swapsim import claims
+from swapsim import claims, ffi
 from swapsim.errors import InputError
-from swapsim.ffi import facts
 from swapsim.patches import stall_decisions as patch
 from swapsim.patches.stall_decisions import lab
 from swapsim.patches.stall_decisions.conclusions import verdict_in_runs
@@ -26,7 +25,7 @@ def scanned(rules: str, size: float) -> float:
 def measured(rounds: int = 5) -> pl.DataFrame:
     """Return made-up runs of all rule sets; a round is a little above the one before."""
     frames = []
-    for seed, rules in product(range(1, rounds + 1), facts.STALL_RULES):
+    for seed, rules in product(range(1, rounds + 1), ffi.STALL_RULES):
         sizes = [float(size) for size in SIZES.values()]
         rows = [(f"{SCANNED}-{size:g}", scanned(rules, size) + seed, "pages") for size in sizes]
         rows += [(f"{OPS}-{size:g}", 2000.0 - size + seed, "operations/s") for size in sizes]
@@ -67,7 +66,7 @@ def test_claims_of_direction_are_judged() -> None:
 def test_medians_stand_in_the_order_of_the_rule_sets() -> None:
     """Twelve of them, four sizes each."""
     found = patch.along_rules(MEASURED, [SCANNED])
-    assert found["policy"].unique(maintain_order=True).to_list() == list(facts.STALL_RULES)
+    assert found["policy"].unique(maintain_order=True).to_list() == list(ffi.STALL_RULES)
     largest = found.filter(policy="mmotm", size="2.84").row(0, named=True)
     assert (largest["metric"], largest["median"]) == (SCANNED, 9000 * 2.84 + 3)
 
@@ -112,7 +111,7 @@ def test_too_few_rounds_are_told() -> None:
 def results(kernel: str, values: dict[str, float], unit: str = "pages") -> pl.DataFrame:
     """Return three rounds of one row by each rule set, a little apart."""
     frames = []
-    for rules in facts.STALL_RULES:
+    for rules in ffi.STALL_RULES:
         labels = {"patch": patch.PATCH, "kernel": kernel, "policy": rules, "n_tasks": 1}
         frames += [
             claims.results([(SCANNED, values[rules] + seed, unit)], {**labels, "seed": seed})
@@ -122,13 +121,13 @@ def results(kernel: str, values: dict[str, float], unit: str = "pages") -> pl.Da
 
 
 MEDIANS_OF_LAB = results(
-    "6.1", {rules: 1000.0 * place for place, rules in enumerate(facts.STALL_RULES)}
+    "6.1", {rules: 1000.0 * place for place, rules in enumerate(ffi.STALL_RULES)}
 )
 
 
 def simulation(**others: float) -> pl.DataFrame:
     """Return figures as the lab's except for some rule sets, and twice those in a variant."""
-    values = {rules: 1000.0 * place for place, rules in enumerate(facts.STALL_RULES)} | others
+    values = {rules: 1000.0 * place for place, rules in enumerate(ffi.STALL_RULES)} | others
     doubled = {rules: 2 * value for rules, value in values.items()}
     return pl.concat([results(lab.AS_SET, values), results("a fast CPU", doubled)])
 
@@ -144,7 +143,7 @@ def test_a_figure_is_near_within_its_factor() -> None:
     assert rows["mmotm"]["factor"] == pytest.approx(1502 / 1001)
     assert not rows["mmotm"]["near"]
     assert rows["series-8"]["factor"] == pytest.approx(9001 / 51)
-    assert table["policy"].to_list() == list(facts.STALL_RULES)
+    assert table["policy"].to_list() == list(ffi.STALL_RULES)
 
 
 def test_the_order_is_that_of_pairs_which_the_lab_tells_apart() -> None:
@@ -160,7 +159,7 @@ def test_the_order_is_that_of_pairs_which_the_lab_tells_apart() -> None:
     }
     swapped = patch.compare_orders(simulation(mmotm=2500.0), MEDIANS_OF_LAB).row(0, named=True)
     assert (swapped["in_order"], swapped["holds"]) == (65, False)
-    same = results("6.1", dict.fromkeys(facts.STALL_RULES, 5.0))
+    same = results("6.1", dict.fromkeys(ffi.STALL_RULES, 5.0))
     assert patch.compare_orders(simulation(), same)["pairs"].to_list() == [0]
 
 
@@ -169,7 +168,7 @@ def test_a_row_at_what_is_open() -> None:
     found = patch.by_variant(simulation(), SCANNED)
     assert found["variant"].to_list() == [lab.AS_SET, "a fast CPU"]
     assert found["mmotm"].to_list() == [1001, 2001]
-    assert found.columns[1:] == list(facts.STALL_RULES)
+    assert found.columns[1:] == list(ffi.STALL_RULES)
 
 
 def test_the_stored_runs_and_the_lab() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from swapsim.claims import published_claims
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.facts import STALL_RULES
+from swapsim.ffi import STALL_RULES
 from swapsim.patches import stall_decisions as patch
 from swapsim.stall.rules import rules_of
 

@@ -21,9 +21,17 @@ from nbclient.exceptions import CellExecutionError
 import swapsim
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi import facts
-from swapsim.ffi.codes import check
-from swapsim.ffi.facts import BASE_OF, INITIAL, MAPPING_KERNELS, POLICIES, SLOTS_KERNELS
+from swapsim.ffi import (
+    BASE_OF,
+    INITIAL,
+    KERNELS,
+    MAPPING_KERNELS,
+    POLICIES,
+    SLOT_REPLAY_KERNELS,
+    SLOT_REPLAY_POLICIES,
+    SLOTS_KERNELS,
+    check,
+)
 from swapsim.policies.policy import Policy
 from swapsim.slots import _native as native_slots
 from swapsim.slots.config import SlotsConfig
@@ -146,9 +154,9 @@ def test_names_are_those_that_stored_tables_know() -> None:
     assert INITIAL == ("first", "random", "even-possible", "even-online", "apart", "kernel")
     assert SLOTS_KERNELS == ("4.8", "5.7", "5.7+scan-more", "5.8", "6.1")
     assert MAPPING_KERNELS == ("4.8", "5.8", "6.1")
-    assert facts.SLOT_REPLAY_KERNELS == ("5.8", "6.1")
-    assert facts.SLOT_REPLAY_POLICIES == ("shared", "percpu", "percpu-rerandomise")
-    assert all(lib.sws_machine_knows(facts.KERNELS.index(kernel)) for kernel in SLOTS_KERNELS)
+    assert SLOT_REPLAY_KERNELS == ("5.8", "6.1")
+    assert SLOT_REPLAY_POLICIES == ("shared", "percpu", "percpu-rerandomise")
+    assert all(lib.sws_machine_knows(KERNELS.index(kernel)) for kernel in SLOTS_KERNELS)
 
 
 def test_limits_are_those_of_the_library() -> None:

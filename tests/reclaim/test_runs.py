@@ -12,7 +12,7 @@ import pytest
 
 from swapsim import claims, reclaim
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.facts import RECLAIM_COSTS, RECLAIM_RULES, STALL_RULES
+from swapsim.ffi import RECLAIM_COSTS, RECLAIM_RULES, STALL_RULES
 from swapsim.io.paths import data_root
 from swapsim.reclaim.constants import LAB_GUEST, MAIL
 from swapsim.reclaim.parallelio import FILES_MIB

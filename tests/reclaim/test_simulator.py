@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError
-from swapsim.ffi.facts import (
+from swapsim.ffi import (
     RECLAIM_COSTS,
     RECLAIM_DEFAULTS,
     RECLAIM_RANGES,

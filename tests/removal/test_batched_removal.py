@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from swapsim import traces
 from swapsim.cli import main
 from swapsim.errors import InputError
-from swapsim.ffi.facts import MAPPING_KERNELS
+from swapsim.ffi import MAPPING_KERNELS
 from swapsim.io.paths import shipped_traces
 from swapsim.removal.replay import batched_removal as removal_replay
 from swapsim.removal.replay import removal_lists

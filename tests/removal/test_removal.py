@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi.facts import MAPPING_KERNELS, REMOVAL_MODES
+from swapsim.ffi import MAPPING_KERNELS, REMOVAL_MODES
 from swapsim.mapping._native import settings
 from swapsim.mapping.config import MappingConfig
 from swapsim.removal import _native as removal

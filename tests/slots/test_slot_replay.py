@@ -15,7 +15,7 @@ from oracle_verify import Machine
 from swapsim import traces
 from swapsim.cli import main
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.facts import SLOTS_MAX
+from swapsim.ffi import SLOTS_MAX
 from swapsim.io.paths import shipped_traces
 from swapsim.slots import _native_replay as native_slot_replay
 from swapsim.slots.tables import SLOT_CALLS, SLOT_EVENTS

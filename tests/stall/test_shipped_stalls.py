@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from swapsim import traces
-from swapsim.ffi.facts import STALL_RULES
+from swapsim.ffi import STALL_RULES
 from swapsim.stall import decided_lists, reclaim_rows, stall_decisions, verify_stalls
 
 SHIPPED = traces.shipped("stall-decisions")

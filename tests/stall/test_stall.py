@@ -9,7 +9,7 @@ import pytest
 from swapsim import stall
 from swapsim._core import lib
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.facts import STALL_RULES
+from swapsim.ffi import STALL_RULES
 from swapsim.stall import Rules, StallContext, rules_of
 from swapsim.stall._native import decide_round
 from swapsim.stall.page import explain_page

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from swapsim import stall
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi.facts import STALL_CLEARS, STALL_RULES, STALL_SLEEPS, STALL_STEPS
+from swapsim.ffi import STALL_CLEARS, STALL_RULES, STALL_SLEEPS, STALL_STEPS
 from swapsim.stall import StallContext, _native
 from swapsim.stall.tables import (
     RECLAIM_FOLIOS,

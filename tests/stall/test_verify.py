@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracle_stall_recording import RULES, Kernel, Task, Temper
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import STALL_RULES
+from swapsim.ffi import STALL_RULES
 from swapsim.stall.recording import ReclaimRows
 from swapsim.stall.tables import JUDGED_LISTS, JUDGED_PASSES, JUDGED_THROTTLES
 from swapsim.stall.verify import verify_stalls

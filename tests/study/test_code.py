@@ -12,7 +12,7 @@ import pytest
 
 import swapsim
 from swapsim.errors import InputError
-from swapsim.ffi.facts import code_digests as core_digests
+from swapsim.ffi import code_digests as core_digests
 from swapsim.machine.run import run
 from swapsim.study import code
 from swapsim.study.code import code_digest

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from swapsim import reclaim as reclaim_package
 from swapsim import slots, stall
-from swapsim.ffi.facts import REMOVAL_MODES, STALL_RULES
+from swapsim.ffi import REMOVAL_MODES, STALL_RULES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run as run_machine

@@ -12,7 +12,7 @@ import polars as pl
 from swapsim import slots
 from swapsim.claims.rounds import interval, ranks_by_interval
 from swapsim.errors import ConfigError, InputError
-from swapsim.ffi.facts import POLICIES
+from swapsim.ffi import POLICIES
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
 from swapsim.patches.cluster_next.machines import aged_device
 from swapsim.patches.cluster_next.studies import CHURN, DEVICE

@@ -10,7 +10,7 @@ import polars as pl
 
 from swapsim import slots, traces
 from swapsim.claims.published import published_of
-from swapsim.ffi.facts import POLICIES
+from swapsim.ffi import POLICIES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.fit import Fitted

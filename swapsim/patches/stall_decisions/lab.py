@@ -22,7 +22,7 @@ from swapsim.claims.tables import (
     RESULTS,
     SIMULATED_AND_LAB,
 )
-from swapsim.ffi.facts import STALL_RULES
+from swapsim.ffi import STALL_RULES
 from swapsim.patches.stall_decisions.mail import OF_SIZE, PATCH, as_mailed
 
 EXPERIMENT: Final = "stall-rules"

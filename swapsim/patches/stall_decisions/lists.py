@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.ffi.facts import STALL_FLAGS, STALL_RULES
+from swapsim.ffi import STALL_FLAGS, STALL_RULES
 from swapsim.patches.stall_decisions.tables import (
     CODE_CLAIMS,
     LED_ENDS,

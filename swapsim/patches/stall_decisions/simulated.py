@@ -15,7 +15,7 @@ from swapsim import claims, reclaim
 from swapsim.claims.judging import STAYS_WITHIN_PERCENT
 from swapsim.claims.rounds import difference
 from swapsim.claims.tables import RESULTS
-from swapsim.ffi.facts import RECLAIM_COSTS, RECLAIM_RULES, STALL_RULES
+from swapsim.ffi import RECLAIM_COSTS, RECLAIM_RULES, STALL_RULES
 from swapsim.machine.fit import residuals
 from swapsim.machine.tables import FIT_ROWS
 from swapsim.patches.stall_decisions.lab import AS_SET

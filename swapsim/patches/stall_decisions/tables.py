@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from swapsim.claims.tables import DIRECTION, DIRECTION_VERDICT, STANDING
-from swapsim.ffi.facts import STALL_COUNTERS
+from swapsim.ffi import STALL_COUNTERS
 from swapsim.frames import columns
 from swapsim.frames.table import BY_ROW, COUNT, RATIO, Column, Table, Vocabulary
 from swapsim.reclaim.tables import WHERE

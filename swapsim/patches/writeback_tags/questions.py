@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim.ffi.facts import FRAMES_KEPT
+from swapsim.ffi import FRAMES_KEPT
 from swapsim.machine.what_if import CPUS, TRUNK_SHIFTS, Case, at_end, on_drives
 from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE, fit, machine
 from swapsim.study.constants import Moved

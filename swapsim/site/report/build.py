@@ -31,8 +31,8 @@ from typing import Final
 import nbformat
 
 import swapsim
+from swapsim import ffi
 from swapsim.errors import InputError
-from swapsim.ffi import facts
 from swapsim.io import read_text, write_atomically
 from swapsim.io.paths import data_root, notebooks_root
 from swapsim.progress import TextBar
@@ -178,7 +178,7 @@ def surroundings() -> bytes:
     package = Path(swapsim.__file__).parent
     files = [path for kind in _MADE_WITH for path in sorted(package.rglob(kind))]
     files += sorted(data_root().rglob("*.*"))
-    digest = hashlib.sha256(repr(facts.code_digests()).encode())
+    digest = hashlib.sha256(repr(ffi.code_digests()).encode())
     digest.update(repr(sorted((each.name, each.version) for each in distributions())).encode())
     for path in files:
         if path.is_file():
