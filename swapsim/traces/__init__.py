@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What real kernels did: trace folders are imported, read and described here.
+"""Traces of real kernels: trace folders are imported, read and described here.
 
-A trace folder holds ``EVENT.parquet`` per event, and ``trace.toml``: where it
-comes from, and in its table [files] the sha256 of each Parquet file, which whoever reads one
-compares. It appears whole or not at all.
+A trace folder has ``EVENT.parquet`` per event, and ``trace.toml`` with its provenance and, in the
+table [files], the sha256 of each Parquet file, which is compared before a file is read. A folder
+appears complete or not at all.
 """
 
 from swapsim.traces.folder import (
@@ -13,12 +13,11 @@ from swapsim.traces.folder import (
     read_event,
     require_order,
     scan_event,
+    sign,
     table_bytes,
 )
 from swapsim.traces.importing import ImportSummary, import_text
-from swapsim.traces.info import info
-from swapsim.traces.replays import locate, replays_of, require_events, shipped
-from swapsim.traces.signing import sign
+from swapsim.traces.replays import info, locate, replays_of, require_events, shipped
 
 __all__ = [
     "PROVENANCE",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The C reader of ftrace text: bytes in, one frame per event out."""
+"""The C parser of ftrace text: bytes in, one frame per event out."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,86 +13,71 @@ from swapsim.errors import InputError, NativeError, NativeMemoryError
 from swapsim.traces.known_events import KNOWN_EVENTS
 
 PARSER_VERSION: Final = 2
-"""Raised when the same text comes to other tables."""
+"""Version of the parser; a new one gives other tables for the same text."""
 
 _CELLS_OF_A_BATCH: Final = 1_000_000
-"""Values in C before they go to frames: it bounds the memory, not the result."""
+"""Values in C before they become frames: it bounds the memory, not the result."""
 
 _STRINGS_OF_A_BATCH: Final = 16 << 20
 
 _CLOCKS: Final = ("unknown", "seconds", "whole numbers")
 
 _FAULTS: Final = {
-    "SWS_FTRACE_BYTES": ("binary bytes", "holds bytes that no text has"),
+    "SWS_FTRACE_BYTES": ("binary bytes", "contains bytes that are no text"),
     "SWS_FTRACE_UTF8": ("not UTF-8", "is not UTF-8"),
-    "SWS_FTRACE_LONG": ("overlong line", "is longer than the reader takes"),
+    "SWS_FTRACE_LONG": ("overlong line", "is longer than the parser accepts"),
     "SWS_FTRACE_CUT": ("cut short", "the last line is cut short: it has no end of line"),
     "SWS_FTRACE_HEAD": ("no event line", "has no task, CPU and time at its start"),
-    "SWS_FTRACE_CLOCK": ("other clock", "its time is of another kind than in the lines before"),
+    "SWS_FTRACE_CLOCK": ("other clock", "its time is of another kind than in earlier lines"),
     "SWS_FTRACE_EVENT": ("no event name", "has no event name after its time"),
     "SWS_FTRACE_NUMBER": ("number out of range", "the number is out of range"),
     "SWS_FTRACE_TYPE": ("field of the wrong type", ""),
-    "SWS_FTRACE_DUPLICATE": ("field twice", "the field stands in the line twice"),
+    "SWS_FTRACE_DUPLICATE": ("field twice", "the field occurs twice in the line"),
     "SWS_FTRACE_CROWDED": ("too many names", "is one event or field too many for one trace"),
 }
-"""Per fault of ftrace.h: its kind, and what is wrong with the line."""
+"""For each fault of ftrace.h: its kind, and the problem of the line."""
+
+_KINDS: Final = {
+    "decimal": lib.SWS_FTRACE_INT64,
+    "pointer": lib.SWS_FTRACE_UINT64,
+    "hexadecimal": lib.SWS_FTRACE_HEX,
+    "string": lib.SWS_FTRACE_STRING,
+}
 
 _TYPES: Final = ("whole", "whole", "hexadecimal", "text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """The lines of one kind that could not be read.
-
-    Attributes
-    ----------
-    kind : str
-    lines : int
-        How many; at least 1.
-    line : int
-        The first of them, from 1.
-    field : str or None
-        The field at fault in it.
-    problem : str
-        What is wrong with it.
-    """
+    """The lines of one kind that could not be read."""
 
     kind: str
     lines: int
+    """Number of such lines, at least 1."""
     line: int
+    """The first of them, from 1."""
     field: str | None
+    """Its wrong field."""
     problem: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What the reader counted beside the rows.
-
-    Attributes
-    ----------
-    lines : int
-        Lines of text.
-    rows : int
-        Event lines with a readable head: one more than the highest seq.
-    overwritten : int
-        Events that the ring buffer dropped before the first line, by the header of tracefs.
-    gaps : int
-        Losses whose number the trace does not know.
-    clock : str
-        "seconds", "whole numbers", or "unknown" in a text without events.
-    lost : dict of int to int
-        Lost events by CPU; CPUs without losses are left out.
-    skipped : tuple of Skipped
-        In the order of their first lines.
-    """
+    """Counts of a parsed text."""
 
     lines: int
     rows: int
+    """Event lines with a readable head: one more than the highest seq."""
     overwritten: int
+    """Events that the ring buffer dropped before the first line, by the header of tracefs."""
     gaps: int
+    """Losses of unknown size."""
     clock: str
+    """"seconds", "whole numbers", or "unknown" in a text without events."""
     lost: dict[int, int]
+    """Lost events by CPU; CPUs without losses are left out."""
     skipped: tuple[Skipped, ...]
+    """In the order of their first lines."""
 
 
 def read_ftrace(
@@ -103,7 +88,7 @@ def read_ftrace(
     keep_going: bool = False,
     first_rows: int = 1024,
 ) -> Counts:
-    """Read a trace's text and hand each event's rows over, batch by batch."""
+    """Parse a trace's text, which may be cut anywhere, and pass each event's rows to `sink`."""
     config = ffi.new("struct sws_ftrace_config *")
     lib.sws_ftrace_config_init(config)
     config.skip = keep_going
@@ -111,7 +96,7 @@ def read_ftrace(
     out = ffi.new("sws_ftrace **")
     _check(lib.sws_ftrace_new(config, out))
     handle = ffi.gc(out[0], lib.sws_ftrace_free)
-    _tell_known_events(handle)
+    _declare_known_events(handle)
     for chunk in chunks:
         _check_line(handle, lib.sws_ftrace_feed(handle, ffi.from_buffer(chunk), len(chunk)), path)
         if _is_full(handle):
@@ -133,30 +118,21 @@ def _check_line(handle: Any, code: int, path: str) -> None:
         return
     first = _skipped(handle)[0]
     raise InputError(
-        f"{first.problem}: mend the text, or skip such lines with keep_going=True",
+        f"{first.problem}: fix the text, or skip such lines with keep_going=True",
         path=path,
         line=first.line,
         field=first.field,
     )
 
 
-def _tell_known_events(handle: Any) -> None:
+def _declare_known_events(handle: Any) -> None:
     for known in KNOWN_EVENTS:
-        fields = [
-            (field.encode(), kind)
-            for names, kind in (
-                (known.decimal, lib.SWS_FTRACE_INT64),
-                (known.pointer, lib.SWS_FTRACE_UINT64),
-                (known.hexadecimal, lib.SWS_FTRACE_HEX),
-                (known.string, lib.SWS_FTRACE_STRING),
-            )
-            for field in names.split()
-        ]
-        for event in known.names.encode().split():
-            for field, kind in fields:
-                _check(lib.sws_ftrace_know_field(handle, event, field, kind))
+        for event in known.names:
+            name = event.encode()
+            for field, kind in known.kinds.items():
+                _check(lib.sws_ftrace_know_field(handle, name, field.encode(), _KINDS[kind]))
             for text in known.texts:
-                _check(lib.sws_ftrace_know_text(handle, event, text.encode()))
+                _check(lib.sws_ftrace_know_text(handle, name, text.encode()))
 
 
 def _is_full(handle: Any) -> bool:
@@ -168,7 +144,7 @@ def _is_full(handle: Any) -> bool:
 
 
 def _drain(handle: Any, sink: Callable[[str, pl.DataFrame], None]) -> None:
-    """Hand the batch's rows over, event by event in order of name, and forget them."""
+    """Pass the batch's rows to the sink, in order of the events' names, and clear them."""
     totals = ffi.new("struct sws_ftrace_totals *")
     lib.sws_ftrace_totals(handle, totals)
     strings = _strings(handle)
@@ -196,8 +172,8 @@ def _strings(handle: Any) -> pl.Series:
 def _copied(name: str, values: Any, rows: int, dtype: str) -> pl.Series:
     """Copy a column out of C, once.
 
-    Polars borrows the memory of an array that cannot be written and copies any other: what it
-    borrows must be the array's own, for C's is gone after the batch.
+    Polars borrows the memory of a read-only array and copies that of any other. The memory of C is
+    reused after the batch, so the array needs a copy of its own.
     """
     size = rows * np.dtype(dtype).itemsize
     own = np.frombuffer(ffi.buffer(values, size), dtype=dtype).copy()
@@ -223,7 +199,7 @@ def _fields(handle: Any, index: int, batch: Any, strings: pl.Series) -> list[pl.
     found: list[pl.Series] = []
     for field in range(batch.fields):
         _check(lib.sws_ftrace_column(handle, index, field, column))
-        # A field that only lines at fault have is no column.
+        # A field that only skipped lines have is no column.
         if not column.used:
             continue
         name = ffi.string(column.name).decode()
@@ -278,6 +254,6 @@ def _skipped(handle: Any) -> tuple[Skipped, ...]:
 
 
 def _printable(padded: bytes) -> str:
-    """Return what a fixed array of C holds, fit for one line on a terminal."""
+    """Return the text of a fixed array of C, without control characters."""
     text = padded.rstrip(b"\0").decode(errors="backslashreplace")
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

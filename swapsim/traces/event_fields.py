@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fields of a trace's events as whole numbers, and what a swap entry says."""
+"""Fields of a trace's events as integers, and the parts of a swap entry."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,21 +13,21 @@ from swapsim.traces import require_order, scan_event
 from swapsim.traces.tables import EVENT_HEAD
 
 SWAP_TYPE_SHIFT: Final = 58
-"""A swap entry's type stands above this bit (include/linux/swapops.h, 5.7 to 6.1)."""
+"""Lowest bit of a swap entry's type (include/linux/swapops.h, 5.7 to 6.1)."""
 
 PAGE_BYTES: Final = 4096
-"""A page cache event's ``ofs`` counts bytes."""
+"""Bytes of a page; ``ofs`` of a page cache event is in bytes."""
 
 _HEAD: Final = ("seq", "pid")
 
 _WORDS: Final = ("dev", "bdi", "lru")
-"""Fields that are names; all others are whole numbers."""
+"""Fields that are names; all others are integers."""
 
 
 def read_fields(
     folder: Path | str, event: str, fields: Sequence[str], optional: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Read seq, pid and the fields of one event; whole numbers become UInt64."""
+    """Read seq, pid and the fields of one event; integers become UInt64."""
     table = scan_event(folder, event)
     schema = table.collect_schema()
     taken = [*fields, *(field for field in optional if field in schema)]
@@ -51,7 +51,7 @@ def _check_kinds(schema: pl.Schema, columns: Sequence[str]) -> None:
         if column in _HEAD or column in _WORDS:
             fits, wanted = kind == needed, f"{needed}"
         else:
-            fits, wanted = kind.is_integer(), "a whole number"
+            fits, wanted = kind.is_integer(), "an integer"
         if not fits:
             raise InputError(
                 f"holds {kind} where {wanted} is needed: import the trace again", field=column
@@ -59,16 +59,16 @@ def _check_kinds(schema: pl.Schema, columns: Sequence[str]) -> None:
 
 
 def swap_offset(field: str) -> pl.Expr:
-    """Take the slot out of a swap entry."""
+    """Return the slot of a swap entry."""
     return pl.col(field) & ((1 << SWAP_TYPE_SHIFT) - 1)
 
 
 def one_device(frame: pl.DataFrame, folder: Path | str, event: str) -> pl.DataFrame:
-    """Return the rows of a trace's event if their swap entries are of one device."""
+    """Return the rows of a trace's event, which must have the swap entries of one device."""
     devices = frame.select((pl.col("entry") // (1 << SWAP_TYPE_SHIFT)).unique())
     if devices.height > 1:
         raise InputError(
-            f"has swap entries of {devices.height} devices: a replay takes one; filter the trace "
+            f"has swap entries of {devices.height} devices: a replay accepts one; filter the trace "
             "to one device",
             path=Path(folder) / f"{event}.parquet",
             field="entry",
@@ -77,7 +77,7 @@ def one_device(frame: pl.DataFrame, folder: Path | str, event: str) -> pl.DataFr
 
 
 def _unsigned(field: str) -> pl.Expr:
-    """Read a field's bits as unsigned: a kprobe may print an address as a negative number."""
+    """Return a field's bits as unsigned: a kprobe may print an address as a negative number."""
     if field in _WORDS:
         return pl.col(field)
     return pl.col(field).cast(pl.UInt64, wrap_numerical=True)

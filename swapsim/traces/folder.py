@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A trace folder: a table per event, and ``trace.toml``, which says where it comes from.
+"""A trace folder: a table per event, and ``trace.toml`` with its provenance.
 
-Its table ``[files]`` has the sha256 of each Parquet file. Whoever reads one compares it first.
+Its table ``[files]`` has the sha256 of each Parquet file, which is compared before a file is read.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -16,27 +17,31 @@ from swapsim.errors import InputError
 from swapsim.frames.files import require_values
 from swapsim.frames.table import require
 from swapsim.traces.tables import TRACE_EVENTS
+from swapsim.traces.writer import toml_table
 
 PROVENANCE: Final = "trace.toml"
-"""The file beside the tables that says where a trace comes from."""
+"""The file with the provenance of a trace, next to its tables."""
 
 FILES: Final = "files"
-"""Its table of names and sha256 of the Parquet files."""
+"""Name of its table with the sha256 of each Parquet file."""
+
+_TOML_TABLE: Final = re.compile(r"^(?=\[)", re.MULTILINE)
+"""The beginning of a table in trace.toml."""
 
 
 def provenance(folder: Path | str) -> dict[str, Any]:
-    """Return what trace.toml says.
+    """Return the contents of trace.toml.
 
     Raises
     ------
     InputError
-        There is no such folder, no trace.toml in it, or no TOML in that.
+        There is no such folder, it has no trace.toml, or that is no TOML.
     """
     path = _folder(folder) / PROVENANCE
     if not path.exists():
         raise InputError(
-            "a trace folder without provenance: import its text again, or write down "
-            "where it comes from in trace.toml",
+            "a trace folder without provenance: import its text again, or write its origin "
+            "to trace.toml",
             path=path,
         )
     return io.read_toml(path)
@@ -53,19 +58,18 @@ def events(folder: Path | str) -> pl.DataFrame:
     Raises
     ------
     InputError
-        The folder is none or has no trace.toml, or a table is not whole or not the one that was
-        written.
+        There is no such folder, it has no trace.toml, or a table is damaged or was changed.
     """
-    told = provenance(folder)
+    origin = provenance(folder)
     heights = {}
     for name in event_names(Path(folder)):
         path = Path(folder) / f"{name}.parquet"
-        heights[name] = io.decode_height(_bytes(path, told), path)
+        heights[name] = io.decode_height(_bytes(path, origin), path)
     return event_table(heights)
 
 
 def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
-    """Scan one event's table.
+    """Scan the table of an event.
 
     Returns
     -------
@@ -75,9 +79,8 @@ def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
     Raises
     ------
     InputError
-        The trace lacks the event (the message names those it has), its table is not whole or not
-        the one that was written, or the folder has no trace.toml. What only shows in the rows is
-        raised when they are collected.
+        The trace lacks the event (the message names those that it has), its table is damaged or was
+        changed, or the folder has no trace.toml. An error in the rows is raised by ``collect``.
     """
     path, data = _table(folder, event)
 
@@ -94,7 +97,7 @@ def scan_event(folder: Path | str, event: str) -> pl.LazyFrame:
 def read_event(
     folder: Path | str, event: str, schema: pl.Schema, may_be_null: Collection[str] = ()
 ) -> pl.DataFrame:
-    """Read the table of an event that has a schema of its own.
+    """Read the table of an event whose schema is known.
 
     Parameters
     ----------
@@ -103,7 +106,7 @@ def read_event(
     schema : polars.Schema
         All columns; the first is seq.
     may_be_null : collection of str
-        Columns in which a row may have no value.
+        Columns that may contain nulls.
 
     Returns
     -------
@@ -113,8 +116,8 @@ def read_event(
     Raises
     ------
     InputError
-        As for `scan_event`; or the table has another schema, no value in a row, or its seq does
-        not grow. File, row and field are named.
+        As for `scan_event`; or the table has another schema, a null, or its seq does not increase.
+        Names file, row and field.
     """
     path, data = _table(folder, event)
     frame = io.decode(data, path)
@@ -128,32 +131,50 @@ def read_event(
 
 
 def require_order(frame: pl.DataFrame) -> None:
-    """Refuse rows whose seq, which has no nulls, does not grow from each to the next.
-
-    Raises
-    ------
-    InputError
-        Naming the first row that is out of order.
-    """
+    """Require rows whose seq, which has no nulls, increases from each to the next."""
     seq = frame["seq"]
     back = seq.slice(1) <= seq.head(max(seq.len() - 1, 0))
     if back.any():
         after = seq[(back.arg_max() or 0) + 1]
         raise InputError(
-            f"the row with seq {after} is out of order: make the table again", field="seq"
+            f"the row with seq {after} is out of order: write the table again", field="seq"
         )
 
 
 def table_bytes(path: Path) -> bytes:
-    """Read the file of a table, and hold it to the trace.toml beside it, if there is one.
+    """Read the file of a table; compare it with the trace.toml next to it, if there is one."""
+    in_a_trace = (path.parent / PROVENANCE).exists()
+    return _bytes(path, provenance(path.parent) if in_a_trace else {})
+
+
+def sign(folder: Path | str) -> None:
+    """Write the sha256 of each table to trace.toml, after a table was changed on purpose.
 
     Raises
     ------
     InputError
-        It cannot be read, or is not the one that was written.
+        As for `provenance`.
+    OSError
+        The folder cannot be written.
     """
-    beside = (path.parent / PROVENANCE).exists()
-    return _bytes(path, provenance(path.parent) if beside else {})
+    provenance(folder)
+    path = Path(folder) / PROVENANCE
+    tables = [
+        table
+        for table in _TOML_TABLE.split(io.read_text(path))
+        if not table.startswith(f"[{FILES}]")
+    ]
+    after = [n for n, table in enumerate(tables, 1) if table.startswith("[events]")]
+    at = after[0] if after else len(tables)
+    before, behind = "".join(tables[:at]).rstrip("\n"), "".join(tables[at:])
+    parts = [f"{before}\n" if before else "", toml_table(FILES, digests(folder)), behind]
+    path.write_text("\n".join(part for part in parts if part), encoding="utf-8")
+
+
+def digests(folder: Path | str) -> dict[str, str]:
+    """Return the sha256 of each table of a trace folder by the name of its file."""
+    paths = [Path(folder) / f"{event}.parquet" for event in event_names(Path(folder))]
+    return {path.name: io.sha256_of(path) for path in paths}
 
 
 def event_table(rows: Mapping[str, int]) -> pl.DataFrame:
@@ -179,27 +200,27 @@ def _folder(folder: Path | str) -> Path:
 
 
 def _table(folder: Path | str, event: str) -> tuple[Path, bytes]:
-    """Return an event's file and its bytes, which are those that were written."""
-    told = provenance(folder)
+    """Return an event's file and its bytes, compared with their sha256."""
+    origin = provenance(folder)
     present = event_names(Path(folder))
     if event not in present:
         raise InputError(
             f"the trace has no event {event}; it has: {', '.join(present) or 'none'}", path=folder
         )
     path = Path(folder) / f"{event}.parquet"
-    return path, _bytes(path, told)
+    return path, _bytes(path, origin)
 
 
-def _bytes(path: Path, told: Mapping[str, Any]) -> bytes:
-    """Read a table's file; if trace.toml has no [files] nothing vouches for it."""
-    known = told.get(FILES)
+def _bytes(path: Path, origin: Mapping[str, Any]) -> bytes:
+    """Read a table's file; without a sha256 in trace.toml it is validated in another process."""
+    known = origin.get(FILES)
     if known is None:
         data = io.read_bytes(path)
         io.validate(data, path)
         return data
     if not isinstance(known, Mapping) or not isinstance(known.get(path.name), str):
         raise InputError(
-            f"does not tell the sha256 of {path.name}: import the trace again, or drop the file",
+            f"lacks the sha256 of {path.name}: import the trace again, or drop the file",
             path=path.with_name(PROVENANCE),
             field=FILES,
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A text of ftrace to a trace folder, which appears whole or not at all."""
+"""The import of an ftrace text to a trace folder, which appears complete or not at all."""
 
 import hashlib
 from collections.abc import Mapping
@@ -14,14 +14,13 @@ from swapsim.errors import InputError
 from swapsim.io import new_folder
 from swapsim.traces import text as trace_text
 from swapsim.traces._native import PARSER_VERSION, Counts, Skipped, read_ftrace
-from swapsim.traces.folder import FILES, PROVENANCE, event_table
-from swapsim.traces.signing import digests
+from swapsim.traces.folder import FILES, PROVENANCE, digests, event_table
 from swapsim.traces.writer import TableWriter, toml_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportSummary:
-    """What an import found.
+    """The result of an import.
 
     Attributes
     ----------
@@ -32,7 +31,9 @@ class ImportSummary:
     lost : polars.DataFrame
         ``cpu UInt16, events UInt64``, one row per CPU that lost events.
     counts : Counts
-        What else the reader counted.
+        Lines, losses and skipped lines.
+    renamed : mapping of str to str
+        Name of a table -> its event, where they differ.
     """
 
     folder: Path
@@ -47,7 +48,7 @@ class ImportSummary:
         return self.counts.skipped
 
     def describe_lost(self) -> str:
-        """Say in one line which events the trace lacks."""
+        """Return a line with the numbers of lost events."""
         lost, gaps, overwritten = self.counts.lost, self.counts.gaps, self.counts.overwritten
         parts = [f"CPU {cpu}: {events}" for cpu, events in lost.items()]
         if gaps:
@@ -57,14 +58,14 @@ class ImportSummary:
         return f"lost events: {', '.join(parts) or 'none'}"
 
     def describe_renamed(self) -> list[str]:
-        """Say in a line each under which other name an event's table is kept, and why."""
+        """Return a line for each event whose table has another name."""
         return [
-            f"event {event} is kept as {name}: a file system that folds case would lose it"
+            f"event {event} is stored as {name}: a file system that folds case would lose it"
             for name, event in self.renamed.items()
         ]
 
     def describe_skipped(self) -> list[str]:
-        """Say in a line per kind what was skipped, and the first line of it."""
+        """Return a line per kind of skipped lines, with the first of them."""
         return [
             f"skipped {kind.lines} of kind '{kind.kind}', first line {kind.line}"
             + (f", field '{kind.field}'" if kind.field else "")
@@ -83,22 +84,22 @@ def import_text(
 ) -> ImportSummary:
     """Turn ftrace text into a trace folder.
 
-    In a column of pointers 16 digits are those of %p, hexadecimal, though they be decimal all: a
-    probe whose numbers may be so long has to print them by :x64.
+    In a column of pointers 16 digits are those of %p, which are hexadecimal: a probe whose numbers
+    may be so long has to print them with :x64.
 
     Parameters
     ----------
     source : Path or str
-        The text of tracefs or of ``trace-cmd report``, plain or packed with gzip, xz or zstd
+        The text of tracefs or of ``trace-cmd report``, plain or compressed with gzip, xz or zstd
         (found by content), or "-" for standard input.
     output : Path or str
-        The folder to make; it must not exist.
+        The new folder; it must not exist.
     keep_going : bool
         Skip and count lines that cannot be read.
     progress : bool
         Show a progress bar on stderr.
     provenance : mapping of str to mapping, optional
-        Further tables for trace.toml: what the caller knows of the trace.
+        Further tables for trace.toml.
 
     Returns
     -------
@@ -168,7 +169,7 @@ def _nothing_read(counts: Counts) -> str:
 
 
 def _require_text(path: Path | str) -> None:
-    """Refuse a name that is no text: neither trace.toml nor polars can hold it."""
+    """Refuse a name that is no UTF-8, which neither trace.toml nor polars can store."""
     try:
         str(path).encode()
     except UnicodeEncodeError:

@@ -1,347 +1,227 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Events whose fields are known before the first row: their types, and texts that are no key=value.
+"""Events with known fields: their types, and the texts that are not key=value.
 
-Names of fields are those that the text prints, words joined by an underscore;
-where the text prints none, those of the event's own structure. Read from the
-TP_printk lines of include/trace/events in Linux 6.1 (and 5.8 where it differs).
+A field has the name that the text prints, with words joined by an underscore, else that of the
+event's structure. Source: the TP_printk lines of include/trace/events in Linux 6.1 (and 5.8 where
+it differs).
 """
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownEvent:
-    """What is known of one or more events that print alike.
+class KnownEvent(NamedTuple):
+    """The fields of one or more events with the same text."""
 
-    Attributes
-    ----------
-    names : str
-        The events, separated by spaces; so are the fields of each type below.
-    decimal : str
-        Fields printed in decimal: Int64.
-    pointer : str
-        Fields printed as 0x... or as the 16 digits of %p: UInt64.
-    hexadecimal : str
-        Fields printed in hexadecimal without 0x: UInt64.
-    string : str
-        Anything else: String.
-    texts : tuple of str
-        How the event prints what is not key=value: a field stands in braces, {} where key=value
-        words follow. The first that fits a line is taken.
-    """
-
-    names: str
-    decimal: str = ""
-    pointer: str = ""
-    hexadecimal: str = ""
-    string: str = ""
-    texts: tuple[str, ...] = ()
+    names: tuple[str, ...]
+    kinds: dict[str, str]
+    """Field -> one of KINDS, in their order."""
+    texts: tuple[str, ...]
+    """Texts that are not key=value, of which the first match counts: a field stands in braces, and
+    {} where key=value words follow."""
 
 
-_PROBES = (
-    KnownEvent(names="swp_add swp_del", pointer="folio entry"),
-    KnownEvent(names="swp_free", pointer="entry"),
-    KnownEvent(names="wb_start wb_end", pointer="folio"),
-)
-"""Kprobes that replays look for (design: names that replays look for)."""
+KINDS: Final = ("decimal", "pointer", "hexadecimal", "string")
+"""Printed in decimal: Int64; as 0x... or the 16 digits of %p: UInt64; in hexadecimal without 0x:
+UInt64; all others: String."""
 
-_VMSCAN = (
-    KnownEvent(names="mm_vmscan_kswapd_sleep", decimal="nid"),
-    KnownEvent(names="mm_vmscan_kswapd_wake", decimal="nid order"),
-    KnownEvent(
-        names="mm_vmscan_wakeup_kswapd mm_vmscan_node_reclaim_begin",
-        decimal="nid order",
-        string="gfp_flags",
-    ),
-    KnownEvent(
-        names="mm_vmscan_direct_reclaim_begin mm_vmscan_memcg_reclaim_begin "
-        "mm_vmscan_memcg_softlimit_reclaim_begin",
-        decimal="order",
-        string="gfp_flags",
-    ),
-    KnownEvent(
-        names="mm_vmscan_direct_reclaim_end mm_vmscan_memcg_reclaim_end "
-        "mm_vmscan_memcg_softlimit_reclaim_end mm_vmscan_node_reclaim_end",
-        decimal="nr_reclaimed",
-    ),
-    KnownEvent(
-        names="mm_shrink_slab_start",
-        decimal="nid objects_to_shrink cache_items delta total_scan priority",
-        pointer="shr",
-        string="shrink gfp_flags",
-        texts=(
-            "{shrink} {shr}: nid: {nid} objects to shrink {objects_to_shrink} "
-            "gfp_flags {gfp_flags} cache items {cache_items} delta {delta} "
-            "total_scan {total_scan} priority {priority}{}",
-        ),
-    ),
-    KnownEvent(
-        names="mm_shrink_slab_end",
-        decimal="nid unused_scan_count new_scan_count total_scan last_shrinker_return_val",
-        pointer="shr",
-        string="shrink",
-        texts=(
-            "{shrink} {shr}: nid: {nid} unused scan count {unused_scan_count} "
-            "new scan count {new_scan_count} total_scan {total_scan} "
-            "last shrinker return val {last_shrinker_return_val}{}",
-        ),
-    ),
-    KnownEvent(
-        names="mm_vmscan_lru_isolate",
-        decimal="isolate_mode classzone order nr_requested nr_scanned nr_skipped nr_taken",
-        string="lru",
-    ),
-    KnownEvent(
-        names="mm_vmscan_write_folio mm_vmscan_writepage", pointer="page pfn", string="flags"
-    ),
-    KnownEvent(
-        names="mm_vmscan_lru_shrink_inactive",
-        decimal="nid nr_scanned nr_reclaimed nr_dirty nr_writeback nr_congested nr_immediate "
-        "nr_activate_anon nr_activate_file nr_ref_keep nr_unmap_fail priority",
-        string="flags",
-    ),
-    KnownEvent(
-        names="mm_vmscan_lru_shrink_active",
-        decimal="nid nr_taken nr_active nr_deactivated nr_referenced priority",
-        string="flags",
-    ),
-    KnownEvent(
-        names="mm_vmscan_throttled",
-        # The text's own spelling.
-        decimal="nid usec_timeout usect_delayed",
-        string="reason",
-    ),
-)
+_BDI: Final = "bdi {bdi}: {}"
 
-_FILEMAP = (
-    KnownEvent(
-        names="mm_filemap_add_to_page_cache mm_filemap_delete_from_page_cache",
-        decimal="ofs order",
-        pointer="page pfn",
-        hexadecimal="ino",
-        string="dev",
-        texts=("dev {dev} ino {ino} {}",),
-    ),
-    KnownEvent(names="filemap_set_wb_err", pointer="ino errseq", string="dev"),
-    KnownEvent(names="file_check_and_advance_wb_err", pointer="file ino old new", string="dev"),
-)
 
-_BDI = ("bdi {bdi}: {}",)
+def _known(names: str, fields: str, *texts: str) -> KnownEvent:
+    """Return events by their names and fields, ``name:kind``, or ``name`` for a decimal field."""
+    pairs = [
+        (name, kind or "decimal") for name, _, kind in (f.partition(":") for f in fields.split())
+    ]
+    kinds = dict(sorted(pairs, key=lambda pair: KINDS.index(pair[1])))
+    return KnownEvent(tuple(names.split()), kinds, texts)
 
-_WRITEBACK = (
-    KnownEvent(
-        names="writeback_dirty_folio folio_wait_writeback writeback_dirty_page "
-        "wait_on_page_writeback",
-        decimal="ino index",
-        string="bdi",
-        texts=_BDI,
-    ),
-    KnownEvent(
-        names="writeback_mark_inode_dirty writeback_dirty_inode_start writeback_dirty_inode",
-        decimal="ino",
-        string="bdi state flags",
-        texts=_BDI,
-    ),
-    KnownEvent(
-        names="inode_foreign_history",
-        decimal="ino cgroup_ino",
-        pointer="history",
-        string="bdi",
-        texts=_BDI,
-    ),
-    KnownEvent(
-        names="inode_switch_wbs",
-        decimal="ino old_cgroup_ino new_cgroup_ino",
-        string="bdi",
-        texts=_BDI,
-    ),
-    KnownEvent(
-        names="track_foreign_dirty",
-        decimal="bdi_id ino memcg_id cgroup_ino page_cgroup_ino",
-        string="bdi",
-        texts=("bdi {bdi}[{bdi_id}]: {}",),
-    ),
-    KnownEvent(
-        names="flush_foreign",
-        decimal="cgroup_ino frn_bdi_id frn_memcg_id",
-        string="bdi",
-        texts=_BDI,
-    ),
-    KnownEvent(
-        names="writeback_write_inode_start writeback_write_inode",
-        decimal="ino sync_mode cgroup_ino",
-        string="bdi",
-        texts=_BDI,
-    ),
-    KnownEvent(
-        names="writeback_queue writeback_exec writeback_start writeback_written writeback_wait",
-        decimal="nr_pages sync_mode kupdate range_cyclic background cgroup_ino",
-        string="bdi sb_dev reason",
-        texts=("bdi {bdi}: sb_dev {sb_dev} {}",),
-    ),
-    KnownEvent(names="writeback_pages_written", decimal="pages", texts=("{pages}",)),
-    KnownEvent(names="writeback_wake_background", decimal="cgroup_ino", string="bdi", texts=_BDI),
-    KnownEvent(names="writeback_bdi_register", string="bdi", texts=("bdi {bdi}",)),
-    KnownEvent(
-        names="wbc_writepage",
-        decimal="towrt skip mode kupd bgrd reclm cyclic cgroup_ino",
-        pointer="start end",
-        string="bdi",
-        texts=_BDI,
-    ),
-    KnownEvent(
-        names="writeback_queue_io",
-        decimal="older age enqueue cgroup_ino",
-        string="bdi reason",
-        texts=_BDI,
-    ),
-    KnownEvent(
-        names="global_dirty_state",
-        decimal="dirty writeback bg_thresh thresh limit dirtied written",
-    ),
-    KnownEvent(
-        names="bdi_dirty_ratelimit",
-        decimal="write_bw awrite_bw dirty_rate dirty_ratelimit task_ratelimit "
-        "balanced_dirty_ratelimit cgroup_ino",
-        string="bdi",
-        texts=_BDI,
-    ),
-    KnownEvent(
-        names="balance_dirty_pages",
-        decimal="limit setpoint dirty bdi_setpoint bdi_dirty dirty_ratelimit task_ratelimit "
-        "dirtied dirtied_pause paused pause period think cgroup_ino",
-        string="bdi",
-        texts=_BDI,
-    ),
-    KnownEvent(
-        names="writeback_sb_inodes_requeue",
-        decimal="ino dirtied_when age cgroup_ino",
-        string="bdi state",
-        texts=_BDI,
-    ),
-    KnownEvent(
-        names="writeback_single_inode_start writeback_single_inode",
-        decimal="ino dirtied_when age index to_write wrote cgroup_ino",
-        string="bdi state",
-        texts=_BDI,
-    ),
-    KnownEvent(
-        names="writeback_lazytime writeback_lazytime_iput writeback_dirty_inode_enqueue "
-        "sb_mark_inode_writeback sb_clear_inode_writeback",
-        decimal="ino dirtied",
-        string="dev state mode",
-        texts=("dev {dev} ino {ino} dirtied {dirtied} state {state} mode {mode}",),
-    ),
-    KnownEvent(
-        names="writeback_congestion_wait writeback_wait_iff_congested",
-        decimal="usec_timeout usec_delayed",
-    ),
-)
-
-_PAGEMAP = (
-    KnownEvent(
-        names="mm_lru_insertion",
-        decimal="lru",
-        pointer="folio page pfn",
-        string="flags",
-        # One letter or a space for each of six flags, up to the line's end.
-        texts=(
-            "folio={folio} pfn={pfn} lru={lru} flags={flags}",
-            "page={page} pfn={pfn} lru={lru} flags={flags}",
-        ),
-    ),
-    KnownEvent(names="mm_lru_activate", pointer="folio page pfn"),
-)
-
-_LOCK = (
-    KnownEvent(
-        names="contention_begin",
-        pointer="lock_addr",
-        string="flags",
-        texts=("{lock_addr} (flags={flags})",),
-    ),
-    KnownEvent(
-        names="contention_end",
-        decimal="ret",
-        pointer="lock_addr",
-        texts=("{lock_addr} (ret={ret})",),
-    ),
-    KnownEvent(
-        names="lock_acquire lock_release lock_contended lock_acquired",
-        pointer="lockdep_addr",
-        string="name",
-        texts=("{lockdep_addr} {name}",),
-    ),
-)
-
-_COMPACTION = (
-    KnownEvent(
-        names="mm_compaction_isolate_migratepages mm_compaction_isolate_freepages "
-        "mm_compaction_fast_isolate_freepages",
-        decimal="nr_scanned nr_taken",
-        pointer="start_pfn end_pfn",
-        texts=("range=({start_pfn} ~ {end_pfn}) {}",),
-    ),
-    KnownEvent(names="mm_compaction_migratepages", decimal="nr_migrated nr_failed"),
-    KnownEvent(
-        names="mm_compaction_begin mm_compaction_end",
-        pointer="zone_start migrate_pfn free_pfn zone_end",
-        string="mode status",
-        texts=(
-            "zone_start={zone_start} migrate_pfn={migrate_pfn} free_pfn={free_pfn} "
-            "zone_end={zone_end}, {}",
-        ),
-    ),
-    KnownEvent(
-        names="mm_compaction_try_to_compact_pages", decimal="order priority", string="gfp_mask"
-    ),
-    KnownEvent(
-        names="mm_compaction_finished mm_compaction_suitable",
-        decimal="node order",
-        string="zone ret",
-    ),
-    KnownEvent(
-        names="mm_compaction_deferred mm_compaction_defer_compaction mm_compaction_defer_reset",
-        decimal="node order order_failed consider limit",
-        string="zone",
-    ),
-    KnownEvent(names="mm_compaction_kcompactd_sleep", decimal="nid"),
-    KnownEvent(
-        names="mm_compaction_wakeup_kcompactd mm_compaction_kcompactd_wake",
-        decimal="nid order",
-        string="classzone_idx",
-    ),
-)
-
-_SCHED = (
-    KnownEvent(
-        names="sched_switch",
-        decimal="prev_pid prev_prio next_pid next_prio",
-        string="prev_comm prev_state next_comm",
-        texts=(
-            "prev_comm={prev_comm} prev_pid={prev_pid} prev_prio={prev_prio} "
-            "prev_state={prev_state} ==> next_comm={next_comm} next_pid={next_pid} "
-            "next_prio={next_prio}{}",
-        ),
-    ),
-    KnownEvent(
-        names="sched_wakeup sched_wakeup_new sched_waking",
-        decimal="pid prio target_cpu",
-        string="comm",
-        texts=("comm={comm} pid={pid} {}",),
-    ),
-)
-"""A task's name may hold spaces: words would tear it."""
 
 KNOWN_EVENTS: Final = (
-    *_PROBES,
-    *_VMSCAN,
-    *_FILEMAP,
-    *_WRITEBACK,
-    *_PAGEMAP,
-    *_LOCK,
-    *_COMPACTION,
-    *_SCHED,
+    # Kprobes that replays need.
+    _known("swp_add swp_del", "folio:pointer entry:pointer"),
+    _known("swp_free", "entry:pointer"),
+    _known("wb_start wb_end", "folio:pointer"),
+    # include/trace/events/vmscan.h
+    _known("mm_vmscan_kswapd_sleep", "nid"),
+    _known("mm_vmscan_kswapd_wake", "nid order"),
+    _known("mm_vmscan_wakeup_kswapd mm_vmscan_node_reclaim_begin", "nid order gfp_flags:string"),
+    _known(
+        "mm_vmscan_direct_reclaim_begin mm_vmscan_memcg_reclaim_begin "
+        "mm_vmscan_memcg_softlimit_reclaim_begin",
+        "order gfp_flags:string",
+    ),
+    _known(
+        "mm_vmscan_direct_reclaim_end mm_vmscan_memcg_reclaim_end "
+        "mm_vmscan_memcg_softlimit_reclaim_end mm_vmscan_node_reclaim_end",
+        "nr_reclaimed",
+    ),
+    _known(
+        "mm_shrink_slab_start",
+        "nid objects_to_shrink cache_items delta total_scan priority shr:pointer "
+        "shrink:string gfp_flags:string",
+        "{shrink} {shr}: nid: {nid} objects to shrink {objects_to_shrink} gfp_flags "
+        "{gfp_flags} cache items {cache_items} delta {delta} total_scan {total_scan} priority "
+        "{priority}{}",
+    ),
+    _known(
+        "mm_shrink_slab_end",
+        "nid unused_scan_count new_scan_count total_scan last_shrinker_return_val shr:pointer "
+        "shrink:string",
+        "{shrink} {shr}: nid: {nid} unused scan count {unused_scan_count} new scan count "
+        "{new_scan_count} total_scan {total_scan} last shrinker return val "
+        "{last_shrinker_return_val}{}",
+    ),
+    _known(
+        "mm_vmscan_lru_isolate",
+        "isolate_mode classzone order nr_requested nr_scanned nr_skipped nr_taken lru:string",
+    ),
+    _known("mm_vmscan_write_folio mm_vmscan_writepage", "page:pointer pfn:pointer flags:string"),
+    _known(
+        "mm_vmscan_lru_shrink_inactive",
+        "nid nr_scanned nr_reclaimed nr_dirty nr_writeback nr_congested nr_immediate "
+        "nr_activate_anon nr_activate_file nr_ref_keep nr_unmap_fail priority flags:string",
+    ),
+    _known(
+        "mm_vmscan_lru_shrink_active",
+        "nid nr_taken nr_active nr_deactivated nr_referenced priority flags:string",
+    ),
+    # "usect" is the text's own spelling.
+    _known("mm_vmscan_throttled", "nid usec_timeout usect_delayed reason:string"),
+    # filemap.h
+    _known(
+        "mm_filemap_add_to_page_cache mm_filemap_delete_from_page_cache",
+        "ofs order page:pointer pfn:pointer ino:hexadecimal dev:string",
+        "dev {dev} ino {ino} {}",
+    ),
+    _known("filemap_set_wb_err", "ino:pointer errseq:pointer dev:string"),
+    _known(
+        "file_check_and_advance_wb_err",
+        "file:pointer ino:pointer old:pointer new:pointer dev:string",
+    ),
+    # writeback.h
+    _known(
+        "writeback_dirty_folio folio_wait_writeback writeback_dirty_page wait_on_page_writeback",
+        "ino index bdi:string",
+        _BDI,
+    ),
+    _known(
+        "writeback_mark_inode_dirty writeback_dirty_inode_start writeback_dirty_inode",
+        "ino bdi:string state:string flags:string",
+        _BDI,
+    ),
+    _known("inode_foreign_history", "ino cgroup_ino history:pointer bdi:string", _BDI),
+    _known("inode_switch_wbs", "ino old_cgroup_ino new_cgroup_ino bdi:string", _BDI),
+    _known(
+        "track_foreign_dirty",
+        "bdi_id ino memcg_id cgroup_ino page_cgroup_ino bdi:string",
+        "bdi {bdi}[{bdi_id}]: {}",
+    ),
+    _known("flush_foreign", "cgroup_ino frn_bdi_id frn_memcg_id bdi:string", _BDI),
+    _known(
+        "writeback_write_inode_start writeback_write_inode",
+        "ino sync_mode cgroup_ino bdi:string",
+        _BDI,
+    ),
+    _known(
+        "writeback_queue writeback_exec writeback_start writeback_written writeback_wait",
+        "nr_pages sync_mode kupdate range_cyclic background cgroup_ino bdi:string "
+        "sb_dev:string reason:string",
+        "bdi {bdi}: sb_dev {sb_dev} {}",
+    ),
+    _known("writeback_pages_written", "pages", "{pages}"),
+    _known("writeback_wake_background", "cgroup_ino bdi:string", _BDI),
+    _known("writeback_bdi_register", "bdi:string", "bdi {bdi}"),
+    _known(
+        "wbc_writepage",
+        "towrt skip mode kupd bgrd reclm cyclic cgroup_ino start:pointer end:pointer bdi:string",
+        _BDI,
+    ),
+    _known("writeback_queue_io", "older age enqueue cgroup_ino bdi:string reason:string", _BDI),
+    _known("global_dirty_state", "dirty writeback bg_thresh thresh limit dirtied written"),
+    _known(
+        "bdi_dirty_ratelimit",
+        "write_bw awrite_bw dirty_rate dirty_ratelimit task_ratelimit "
+        "balanced_dirty_ratelimit cgroup_ino bdi:string",
+        _BDI,
+    ),
+    _known(
+        "balance_dirty_pages",
+        "limit setpoint dirty bdi_setpoint bdi_dirty dirty_ratelimit task_ratelimit dirtied "
+        "dirtied_pause paused pause period think cgroup_ino bdi:string",
+        _BDI,
+    ),
+    _known(
+        "writeback_sb_inodes_requeue",
+        "ino dirtied_when age cgroup_ino bdi:string state:string",
+        _BDI,
+    ),
+    _known(
+        "writeback_single_inode_start writeback_single_inode",
+        "ino dirtied_when age index to_write wrote cgroup_ino bdi:string state:string",
+        _BDI,
+    ),
+    _known(
+        "writeback_lazytime writeback_lazytime_iput writeback_dirty_inode_enqueue "
+        "sb_mark_inode_writeback sb_clear_inode_writeback",
+        "ino dirtied dev:string state:string mode:string",
+        "dev {dev} ino {ino} dirtied {dirtied} state {state} mode {mode}",
+    ),
+    _known("writeback_congestion_wait writeback_wait_iff_congested", "usec_timeout usec_delayed"),
+    # pagemap.h
+    # Its flags: one letter or a space for each of six, up to the line's end.
+    _known(
+        "mm_lru_insertion",
+        "lru folio:pointer page:pointer pfn:pointer flags:string",
+        "folio={folio} pfn={pfn} lru={lru} flags={flags}",
+        "page={page} pfn={pfn} lru={lru} flags={flags}",
+    ),
+    _known("mm_lru_activate", "folio:pointer page:pointer pfn:pointer"),
+    # lock.h
+    _known("contention_begin", "lock_addr:pointer flags:string", "{lock_addr} (flags={flags})"),
+    _known("contention_end", "ret lock_addr:pointer", "{lock_addr} (ret={ret})"),
+    _known(
+        "lock_acquire lock_release lock_contended lock_acquired",
+        "lockdep_addr:pointer name:string",
+        "{lockdep_addr} {name}",
+    ),
+    # compaction.h
+    _known(
+        "mm_compaction_isolate_migratepages mm_compaction_isolate_freepages "
+        "mm_compaction_fast_isolate_freepages",
+        "nr_scanned nr_taken start_pfn:pointer end_pfn:pointer",
+        "range=({start_pfn} ~ {end_pfn}) {}",
+    ),
+    _known("mm_compaction_migratepages", "nr_migrated nr_failed"),
+    _known(
+        "mm_compaction_begin mm_compaction_end",
+        "zone_start:pointer migrate_pfn:pointer free_pfn:pointer zone_end:pointer mode:string "
+        "status:string",
+        "zone_start={zone_start} migrate_pfn={migrate_pfn} free_pfn={free_pfn} "
+        "zone_end={zone_end}, {}",
+    ),
+    _known("mm_compaction_try_to_compact_pages", "order priority gfp_mask:string"),
+    _known("mm_compaction_finished mm_compaction_suitable", "node order zone:string ret:string"),
+    _known(
+        "mm_compaction_deferred mm_compaction_defer_compaction mm_compaction_defer_reset",
+        "node order order_failed consider limit zone:string",
+    ),
+    _known("mm_compaction_kcompactd_sleep", "nid"),
+    _known(
+        "mm_compaction_wakeup_kcompactd mm_compaction_kcompactd_wake",
+        "nid order classzone_idx:string",
+    ),
+    # sched.h: a task's name may contain spaces, at which words would be split.
+    _known(
+        "sched_switch",
+        "prev_pid prev_prio next_pid next_prio prev_comm:string prev_state:string next_comm:string",
+        "prev_comm={prev_comm} prev_pid={prev_pid} prev_prio={prev_prio} "
+        "prev_state={prev_state} ==> next_comm={next_comm} next_pid={next_pid} "
+        "next_prio={next_prio}{}",
+    ),
+    _known(
+        "sched_wakeup sched_wakeup_new sched_waking",
+        "pid prio target_cpu comm:string",
+        "comm={comm} pid={pid} {}",
+    ),
 )
-"""Every event that needs no first rows to be typed."""
+"""All events whose types do not depend on their first rows."""

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which traces can feed which replay."""
+"""The replays that a trace can feed, its description, and the traces of the laboratory."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.io import paths
-from swapsim.traces.folder import PROVENANCE, event_names, provenance
+from swapsim.traces.folder import FILES, PROVENANCE, event_names, events, provenance
 
 _LIST_BORDERS: Final = ("mm_vmscan_lru_isolate", "mm_vmscan_lru_shrink_inactive")
 
@@ -23,12 +23,14 @@ REPLAYS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "stall-decisions": (("reclaim_folios", "reclaim_lists", "reclaim_passes"),),
     "cluster-next": (("slot_events",),),
 }
-"""The events without which a replay cannot run; where there are several sets, one of them will do,
-and the first that a trace has is taken."""
+"""The events that a replay needs: one of these sets, the first that a trace has."""
+
+_LONGEST_LINE: Final = 100
+"""Characters of a line of `info` with several items; a longer one becomes a line for each."""
 
 
 def missing_events(replay: str, present: Iterable[str]) -> tuple[str, ...]:
-    """Return what a set of events lacks for a replay: of the set that it comes nearest to."""
+    """Return the events that are missing for a replay, of its set that is nearest to complete."""
     there = set(present)
 
     def lacking(needed: tuple[str, ...]) -> tuple[str, ...]:
@@ -38,7 +40,7 @@ def missing_events(replay: str, present: Iterable[str]) -> tuple[str, ...]:
 
 
 def replays_of(present: Iterable[str]) -> pl.DataFrame:
-    """Say which replays a set of events can feed.
+    """Return the replays that a set of events can feed.
 
     Returns
     -------
@@ -58,12 +60,12 @@ def replays_of(present: Iterable[str]) -> pl.DataFrame:
 
 
 def require_events(folder: Path | str, replay: str) -> tuple[str, ...]:
-    """Return the events of a trace that has all those that a replay of REPLAYS needs.
+    """Require that a trace has the events which a replay of REPLAYS needs; return all its events.
 
     Raises
     ------
     InputError
-        Naming the events that are missing and those that are there, or the missing trace.toml.
+        An event or trace.toml is missing; names the missing events and the existing ones.
     """
     provenance(folder)
     present = event_names(Path(folder))
@@ -83,26 +85,26 @@ def locate(trace: Path | str) -> Path:
     Parameters
     ----------
     trace : Path or str
-        The name of one of the laboratory's own, or a folder.
+        The name of a shipped trace, or a folder.
 
     Raises
     ------
     InputError
-        It is neither; the names are told.
+        It is neither; lists the names.
     """
     known = paths.shipped_traces()
     if str(trace) in known:
         return known[str(trace)]
     if not (Path(trace) / PROVENANCE).is_file():
         raise InputError(
-            f"it is no trace folder, nor is that the name of one here: {', '.join(known)}",
+            f"is no trace folder and no name of a shipped trace: {', '.join(known)}",
             path=trace,
         )
     return Path(trace)
 
 
 def shipped(replay: str) -> dict[str, Path]:
-    """Return the laboratory's own traces that can feed a replay, by name, in order of name.
+    """Return the shipped traces that can feed a replay, by name, in order of name.
 
     Raises
     ------
@@ -116,3 +118,43 @@ def shipped(replay: str) -> dict[str, Path]:
         for name, folder in paths.shipped_traces().items()
         if not missing_events(replay, event_names(folder))
     }
+
+
+def info(folder: Path | str) -> str:
+    """Describe a trace folder in some lines: its events, its provenance, the replays it can feed.
+
+    Raises
+    ------
+    InputError
+        As for `provenance` and `events`.
+    """
+    origin = provenance(folder)
+    counted = events(folder)
+    checked = "as they were written" if FILES in origin else "without sha256 in trace.toml"
+    width = max((len(event) for event in counted["event"]), default=0)
+    lines = [f"{folder}: {counted['rows'].sum()} rows of {counted.height} events, {checked}"]
+    lines += [f"  {event:{width}} {rows:>12}" for event, rows in counted.iter_rows()]
+    missing_files = [name for name in origin.get(FILES, ()) if not (Path(folder) / name).exists()]
+    lines += [f"  {name} is missing, though trace.toml lists it" for name in missing_files]
+    lines.append("provenance:")
+    for title, table in origin.items():
+        if title not in ("events", FILES):
+            lines += _describe_table(title, table)
+    lines.append("replays:")
+    for replay, can, missing in replays_of(counted["event"]).iter_rows():
+        lines.append(f"  {replay}: {'yes' if can else f'no, it lacks {missing}'}")
+    return "\n".join(lines)
+
+
+def _describe_table(title: str, value: Any) -> list[str]:
+    """Return the lines of a value of trace.toml."""
+    if isinstance(value, dict):
+        return [
+            line for key, item in value.items() for line in _describe_table(f"{title}.{key}", item)
+        ]
+    items = value if isinstance(value, list) else [value]
+    words = [" ".join(str(item).split()) for item in items]
+    line = f"  {title}: {', '.join(words)}"
+    if len(words) == 1 or len(line) <= _LONGEST_LINE:
+        return [line]
+    return [f"  {title}:", *(f"    {item}" for item in words)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bytes of a trace's text: from a file or standard input, unpacked, read ahead."""
+"""The bytes of a trace's text: from a file or standard input, decompressed, read ahead."""
 
 import gzip
 import io
@@ -19,18 +19,18 @@ from swapsim.errors import InputError
 from swapsim.progress import TextBar
 
 CHUNK_BYTES: Final = 4 << 20
-"""Text in one piece: large enough to hide a call, small enough for the caches beyond it."""
+"""Size of a piece: large against the cost of a call, small enough for the CPU's caches."""
 
 _GZIP, _XZ, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
 _SKIPPED: Final = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
-"""A frame of zstd that holds no text: pzstd begins with one."""
+"""A frame of zstd without text; pzstd begins with one."""
 _TRACE_DAT: Final = b"\x17\x08\x44tracing"
 
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zstandard.ZstdError)
 
 
 def name_of(source: Path | str) -> str:
-    """Return how messages call a text."""
+    """Return the name of a text in messages."""
     return "standard input" if str(source) == "-" else str(source)
 
 
@@ -38,10 +38,10 @@ def name_of(source: Path | str) -> str:
 def chunks(
     source: Path | str, listener: Callable[[bytes], object], *, progress: bool = False
 ) -> Iterator[Iterator[bytes]]:
-    """Open a text and yield an iterator over its unpacked bytes."""
+    """Open a text, "-" for standard input, and yield an iterator over its decompressed bytes."""
     with _opened(source) as raw, _bar(source, shown=progress) as bar:
         pieces = _pieces(raw, source, listener, bar)
-        # A thread that waits for standard input would not hear Ctrl-C.
+        # A thread that waits for standard input would not end on Ctrl-C.
         with closing(pieces if str(source) == "-" else _ahead(pieces)) as text:
             yield text
 
@@ -90,7 +90,7 @@ def _pieces(
                 bar.update(raw.tell() - bar.n if raw.seekable() else len(piece))
     except _DAMAGED as error:
         raise InputError(
-            f"its packing is damaged or cut short ({error}): pack it again",
+            f"its compressed data are damaged or cut short ({error}): compress it again",
             path=name_of(source),
         ) from None
     except OSError as error:
@@ -98,11 +98,11 @@ def _pieces(
 
 
 def _unpacked(raw: io.BufferedReader, source: Path | str) -> BinaryIO:
-    """Choose by the first bytes: a suffix may lie, and standard input has none."""
+    """Choose a decompressor by the first bytes: a suffix may be wrong, and stdin has none."""
     start = raw.peek(16)
     if start.startswith(_TRACE_DAT):
         raise InputError(
-            "is a trace.dat, no text: turn it into one with 'trace-cmd report'",
+            "is a trace.dat, no text: convert it with 'trace-cmd report'",
             path=name_of(source),
         )
     if start.startswith(_GZIP):
@@ -115,10 +115,10 @@ def _unpacked(raw: io.BufferedReader, source: Path | str) -> BinaryIO:
 
 
 class _Zstd:
-    """Reads zstd frames; unlike zstandard's own reader it tells a cut frame from its end."""
+    """Reads zstd frames; unlike zstandard's own reader it reports a frame that is cut short."""
 
-    # A run-length block of 4 bytes unpacks to 128 KiB: small bites bound the memory.
-    _BITE = 1 << 12
+    # A run-length block of 4 bytes becomes 128 KiB: small reads bound the memory.
+    _READ_BYTES = 1 << 12
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
@@ -126,10 +126,10 @@ class _Zstd:
         self._frame: zstandard.ZstdDecompressionObj | None = None
 
     def read(self, size: int) -> bytes:
-        """Return about `size` bytes, none at the end."""
+        """Return about `size` bytes, and an empty result at the end."""
         parts: list[bytes] = []
         while size > 0:
-            self._packed = self._packed or self._raw.read(self._BITE)
+            self._packed = self._packed or self._raw.read(self._READ_BYTES)
             if not self._packed:
                 if self._frame is not None:
                     raise EOFError("the last frame has no end")
@@ -146,7 +146,7 @@ class _Zstd:
 
 
 def _ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
-    """Read the next piece while the caller works on this one."""
+    """Read the next piece while the caller processes this one."""
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="read-ahead") as pool:
         coming = pool.submit(next, pieces, b"")
         while piece := coming.result():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writing the tables of a trace folder: in bounded memory, the same bytes each time."""
+"""The writer of a trace folder's tables: in bounded memory, the same bytes each time."""
 
 import json
 import os
@@ -16,31 +16,26 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 ROW_GROUP: Final = 1 << 18
-"""Rows of a Parquet row group, whatever the batches were."""
+"""Rows of a Parquet row group, for all sizes of batches."""
 
 ZSTD_LEVEL: Final = 1
-"""Traces grow no smaller by a higher level, only slower to write."""
+"""A higher level makes traces slower to write, but no smaller."""
 
 _MORSEL_ROWS: Final = 1 << 16
-"""Rows handed to polars at a time: with many threads it holds many of them."""
+"""Rows passed to polars at a time; it holds as many pieces as it has threads."""
 
 _WRITERS: Final = 2
-"""Tables written at a time, when all text is read."""
+"""Tables written at a time, after all text is read."""
 
 _HELD_BYTES: Final = 64 << 20
-"""Rows kept in memory before they are laid down beside the tables."""
+"""Size of the rows in memory before they go to temporary files."""
 
 
 class TableWriter:
-    """Gathers the rows of many events and writes one Parquet table for each.
+    """Collects the rows of many events and writes a Parquet table for each to a folder.
 
-    Rows stay in memory until they are many; then another thread lays them down in lightly packed
-    parts inside the folder, until `finish` streams each event's parts into its table.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the tables go: ``EVENT.parquet``, by the names of `kept_names`.
+    Rows stay in memory up to a limit; then another thread writes them to compressed temporary files
+    in the folder, until `finish` streams each event's files to its table, named by `table_names`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,8 +43,8 @@ class TableWriter:
         self._parts = folder / ".parts"
         self._held: dict[str, list[pl.DataFrame]] = {}
         self._held_bytes = 0
-        self._laid: dict[str, list[Path]] = {}
-        self._laying: Future[None] | None = None
+        self._written: dict[str, list[Path]] = {}
+        self._writing: Future[None] | None = None
         self._number: dict[str, int] = {}
         self._rows: dict[str, int] = {}
         self._columns: dict[str, dict[str, pl.DataType]] = {}
@@ -60,11 +55,11 @@ class TableWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Wait for what is being written; the folder's owner clears up."""
+        """Wait for the threads; the folder's owner removes what is left."""
         self._pool.shutdown(cancel_futures=True)
 
     def take(self, event: str, rows: pl.DataFrame) -> None:
-        """Add rows behind those that an event has."""
+        """Append rows to those of an event."""
         self._held.setdefault(event, []).append(rows)
         self._number.setdefault(event, len(self._number))
         self._rows[event] = self._rows.get(event, 0) + rows.height
@@ -73,42 +68,42 @@ class TableWriter:
         self._held_bytes += int(rows.estimated_size())
         if self._held_bytes >= _HELD_BYTES:
             self._wait()
-            self._laying = self._pool.submit(self._lay_down, self._held)
+            self._writing = self._pool.submit(self._write_part, self._held)
             self._held, self._held_bytes = {}, 0
 
     def finish(self) -> dict[str, int]:
-        """Write the tables; return the rows of each, in order of name."""
+        """Write the tables; return the number of rows of each, in order of name."""
         self._wait()
-        names = kept_names(self._rows)
-        for written in [self._pool.submit(self._write, *name) for name in names.items()]:
-            written.result()
+        names = table_names(self._rows)
+        for table in [self._pool.submit(self._write, *name) for name in names.items()]:
+            table.result()
         shutil.rmtree(self._parts, ignore_errors=True)
         return {names[event]: self._rows[event] for event in sorted(names, key=names.__getitem__)}
 
     @property
     def renamed(self) -> dict[str, str]:
-        """The tables that have another name than their event: that, and the event's."""
-        names = kept_names(self._rows)
+        """Table -> event, for those whose names differ."""
+        names = table_names(self._rows)
         return {name: event for event, name in names.items() if name != event}
 
     def _wait(self) -> None:
-        """Let one batch be laid down at a time: more would be more memory."""
-        if self._laying is not None:
-            self._laying.result()
+        """Wait for the temporary file that is being written, which bounds the memory."""
+        if self._writing is not None:
+            self._writing.result()
 
-    def _lay_down(self, held: dict[str, list[pl.DataFrame]]) -> None:
+    def _write_part(self, held: dict[str, list[pl.DataFrame]]) -> None:
         self._parts.mkdir(exist_ok=True)
         with _polars_as_os_errors():
             for event, frames in held.items():
-                laid = self._laid.setdefault(event, [])
-                path = self._parts / f"{self._number[event]}.{len(laid)}.arrow"
+                written = self._written.setdefault(event, [])
+                path = self._parts / f"{self._number[event]}.{len(written)}.arrow"
                 pl.concat(frames, how="diagonal").write_ipc(path, compression="lz4")
-                laid.append(path)
+                written.append(path)
                 frames.clear()
 
     def _write(self, event: str, name: str) -> None:
-        # A scan of the parts reads ahead by the number of threads; one piece after the other
-        # keeps the memory in bounds on a machine with many.
+        # A scan of the files would read ahead by the number of threads; one piece after the other
+        # bounds the memory on a machine with many.
         columns = sorted(self._columns[event].items(), key=lambda column: column[0] == "text")
         schema = pl.Schema(columns)
         with _polars_as_os_errors():
@@ -120,20 +115,20 @@ class TableWriter:
             )
 
     def _pieces(self, event: str, schema: pl.Schema) -> Iterator[pl.DataFrame]:
-        """Yield an event's rows in order; a column that a part lacks is null there."""
-        for path in self._laid.get(event, []):
+        """Yield an event's rows in order; a column that a file lacks is null there."""
+        for path in self._written.get(event, []):
             yield from _fitted(pl.read_ipc(path), schema).iter_slices(_MORSEL_ROWS)
             path.unlink()
         for frame in self._held.pop(event, []):
             yield from _fitted(frame, schema).iter_slices(_MORSEL_ROWS)
 
 
-def kept_names(events: Iterable[str]) -> dict[str, str]:
-    """Return under which name each event's table is kept, in order of the events' names.
+def table_names(events: Iterable[str]) -> dict[str, str]:
+    """Return the name of each event's table, in order of the events' names.
 
-    It is the event's own, but where another comes before it that differs in case alone: there are
-    file systems on which one of the two tables would be lost. Then a number is added, behind a sign
-    that no event's name has: of CON, Con and con the latter two are kept as Con~2 and con~3.
+    It is the event's name, except after another one that differs in case only, because a file
+    system that folds case would lose one of the two tables. Then a number is added after a
+    character that no event's name has: CON, Con and con become CON, Con~2 and con~3.
     """
     alike: Counter[str] = Counter()
     names = {}
@@ -153,7 +148,7 @@ def _fitted(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
 
 @contextmanager
 def _polars_as_os_errors() -> Iterator[None]:
-    """Polars tells some failures of the disk by its own errors, or without their number."""
+    """Translate errors of polars: it reports some failures of the disk without their number."""
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -164,7 +159,7 @@ def _polars_as_os_errors() -> Iterator[None]:
 
 
 def toml_table(title: str, table: Mapping[str, Any]) -> str:
-    """Return a TOML table of strings, numbers, booleans, and lists and tables of such."""
+    """Return a TOML table of strings, numbers and booleans, and of lists and tables of these."""
     lines = [f"[{title}]"]
     for key, value in table.items():
         lines.append(f"{_toml_key(key)} = {_toml_value(value)}")
@@ -182,5 +177,5 @@ def _toml_value(value: Any) -> str:
         return f"{{ {', '.join(items)} }}" if value else "{}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml_value, value))}]"
-    # JSON's strings, numbers and booleans are TOML's too, but for this one control byte.
+    # Strings, numbers and booleans are written as in JSON, except for this control byte.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

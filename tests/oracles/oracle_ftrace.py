@@ -26,8 +26,6 @@ LOST = re.compile(rb"CPU:(\d{1,18}) \[(?:LOST )?(?:(\d{1,18}) )?EVENTS(?: DROPPE
 PREAMBLE = re.compile(rb"cpus=\d{1,18}|version = \d{1,18}|CPU \d{1,18} is empty")
 WRITTEN = re.compile(rb"# entries-in-buffer/entries-written: (\d{1,18})/(\d{1,18})(?!\d)")
 
-TYPES = {"decimal": int, "pointer": int, "hexadecimal": int, "string": str}
-
 
 class BadLineError(Exception):
     """A line cannot be read: kind, field."""
@@ -160,9 +158,8 @@ def _behind_dash(text: bytes) -> tuple[str, dict[str, Any], str, str]:
 
 def _known(event: str) -> tuple[dict[str, str], tuple[str, ...]]:
     for known in KNOWN_EVENTS:
-        if event in known.names.split():
-            kinds = {name: kind for kind in TYPES for name in getattr(known, kind).split()}
-            return kinds, known.texts
+        if event in known.names:
+            return known.kinds, known.texts
     return {}, ()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The C reader of ftrace text beside its slow oracle."""
+"""The C reader of ftrace text against its slow oracle."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -43,21 +43,8 @@ def read(
     return {name: pl.concat(parts, how="diagonal") for name, parts in frames.items()}, counts
 
 
-def one(line: str) -> dict[str, object]:
-    """Read one line and return its only row."""
-    tables, _ = read(line.encode() + b"\n", keep_going=False)
-    ((_, table),) = tables.items()
-    (row,) = table.to_dicts()
-    return row
-
-
-def head(event: str, fields: str) -> str:
-    """Make a line of tracefs."""
-    return f"{'task':>16}-{12:<7d} [003] d..1.    10.000001: {event}: {fields}"
-
-
-def hold_to_oracle(text: bytes, cuts: list[int], first_rows: int) -> None:
-    """Assert that C and oracle read the same from a text."""
+def compare_with_oracle(text: bytes, cuts: list[int], first_rows: int) -> None:
+    """Assert that C and oracle read the same tables, faults and losses."""
     expected = oracle.read(text, first_rows)
     tables, counts = read(text, cuts, first_rows=first_rows)
     assert set(tables) == set(expected.tables)
@@ -103,7 +90,7 @@ FREE_TEXTS = st.lists(WORDS, max_size=5).map(" ".join)
 
 
 def filled(known: str) -> st.SearchStrategy[str]:
-    """Fill a known text's places with values that fit now and then."""
+    """Fill a known text's places with values that sometimes fit."""
     parts = oracle.re.split(r"\{.*?\}", known)
     values = st.one_of(VALUES, st.sampled_from(["1", "2a", "0x1f", "8:0", "a b", ": ", "x: y"]))
     return st.tuples(*[values for _ in parts[1:]]).map(
@@ -114,10 +101,7 @@ def filled(known: str) -> st.SearchStrategy[str]:
 
 
 KNOWN_TEXTS = {
-    event: known.texts
-    for known in oracle.KNOWN_EVENTS
-    if known.texts
-    for event in known.names.split()
+    event: known.texts for known in oracle.KNOWN_EVENTS if known.texts for event in known.names
 }
 
 
@@ -135,7 +119,7 @@ def bodies(draw: st.DrawFn) -> tuple[str, str]:
 
 @st.composite
 def event_lines(draw: st.DrawFn) -> str:
-    """Draw an event line as tracefs or trace-cmd would print it."""
+    """Draw an event line in the form of tracefs or trace-cmd."""
     name = draw(NAMES).encode()[:15].decode(errors="ignore")
     pid = draw(st.one_of(st.integers(0, 99999), st.sampled_from([2**31 - 1, 2**31])))
     width = draw(st.sampled_from([5, 7]))
@@ -165,9 +149,9 @@ OTHER_LINES = st.sampled_from(
 
 @st.composite
 def texts(draw: st.DrawFn) -> bytes:
-    """Draw a whole trace, now and then with bytes of it mauled."""
+    """Draw a trace, sometimes with damaged bytes."""
     lines = draw(st.lists(st.one_of(event_lines(), event_lines(), OTHER_LINES), max_size=12))
-    # Rows of one shape, so that the fast way is taken.
+    # Rows of one shape, so that the fast path is taken.
     lines = [line for line in lines for _ in range(draw(st.integers(1, 3)))]
     ends = draw(st.sampled_from(["\n", "\r\n"]))
     text = bytearray("".join(line + ends for line in lines).encode())
@@ -183,12 +167,12 @@ def texts(draw: st.DrawFn) -> bytes:
 @example(b"\n", [], 1)
 def test_c_reads_what_the_oracle_reads(text: bytes, cuts: list[int], first_rows: int) -> None:
     """Tables, types, faults and losses agree, wherever the text is cut into chunks."""
-    hold_to_oracle(text, cuts, first_rows)
+    compare_with_oracle(text, cuts, first_rows)
 
 
 @given(texts())
 def test_without_keep_going_the_first_fault_is_an_error(text: bytes) -> None:
-    """A text with a fault raises an InputError that names one of its lines; another does not."""
+    """Exactly a text with a fault raises an InputError, which names one of its lines."""
     lines = {line for line, *_ in oracle.read(text).faults}
     if not lines:
         read(text, keep_going=False)

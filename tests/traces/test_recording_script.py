@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The script that records a kernel of the reader's own: made of its types, or refused."""
+"""The script that records a user's own kernel: made from its types, or refused."""
 
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ from swapsim.traces.probes.btf import Btf, Parameter
 
 @pytest.fixture
 def types(tmp_path: Path) -> Path:
-    """Give the path of a kernel's types."""
+    """Return the path of a kernel's types."""
     path = tmp_path / "vmlinux"
     path.write_bytes(kernel())
     return path
@@ -30,29 +30,25 @@ def probes_of(script: str) -> dict[str, str]:
 
 
 def test_members_are_found_as_in_c() -> None:
-    """In structures and unions without a name, behind further names."""
+    """Members of unnamed structures and unions, and of typedefs, have their offsets."""
     known = Btf(kernel(index_at=48))
-    assert [known.offset(f"folio.{name}") for name in ("flags", "mapping", "index", "private")] == [
-        0,
-        24,
-        48,
-        40,
-    ]
+    members = ("flags", "mapping", "index", "private")
+    assert [known.offset(f"folio.{name}") for name in members] == [0, 24, 48, 40]
     assert known.offset("folio.nothing") is None
     assert known.offset("nothing.flags") is None
     assert known.parameters("free_swap_slot") == (Parameter("entry", ""),)
     assert known.parameters("nothing") is None
 
 
-def test_a_structure_that_holds_itself_is_looked_into_once() -> None:
-    """A damaged file may say so; the search for a member ends."""
+def test_a_structure_that_contains_itself_is_searched_once() -> None:
+    """The search for a member ends in a damaged file, too."""
     types = Types()
     types.structure("folio", [("", 1, 0)] * 100)
     assert Btf(types.written()).offset("folio.flags") is None
 
 
 def test_the_probes_have_the_offsets_of_that_kernel(types: Path) -> None:
-    """A folio whose index lies elsewhere is read there."""
+    """A folio's index is read at the offset of this kernel."""
     types.write_bytes(kernel(index_at=72))
     probes = probes_of(recording_script(types))
     assert probes["swp_add"] == "add_to_swap_cache 'folio=%di entry=%si'"
@@ -60,31 +56,32 @@ def test_the_probes_have_the_offsets_of_that_kernel(types: Path) -> None:
     assert "{" not in "".join(probes.values())
 
 
-def test_the_script_is_one(types: Path) -> None:
-    """The shell takes it, no place in it is left open, and it says how it is used."""
+def shell(script: str, *arguments: str) -> tuple[int, str, str]:
+    """Run a script by the shell; return its exit status, output and errors."""
+    command = [shutil.which("dash") or "sh", *arguments]
+    ran = subprocess.run(command, input=script, text=True, capture_output=True)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def test_the_shell_accepts_the_script(types: Path) -> None:
+    """No placeholder is left, and without arguments it prints its usage."""
     script = recording_script(types)
     assert "@" not in script.replace('"$@"', "")
-    ran = subprocess.run([_shell(), "-n"], input=script, text=True, capture_output=True)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    ran = subprocess.run([_shell(), "-s"], input=script, text=True, capture_output=True)
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr.startswith("record.sh: usage: ")
+    assert shell(script, "-n") == (0, "", "")
+    status, output, errors = shell(script, "-s")
+    assert (status, output) == (1, "")
+    assert errors.startswith("record.sh: usage: ")
 
 
-def _shell() -> str:
-    return shutil.which("dash") or "sh"
-
-
-def test_a_kernel_without_probes_is_told_in_one_line(types: Path, tmp_path: Path) -> None:
-    """Nothing is set, so to take it off has nothing to say."""
+def test_a_kernel_without_probes_is_one_line(types: Path, tmp_path: Path) -> None:
+    """Where no probe could be set, removing them prints no further line."""
     script = recording_script(types).replace("/sys/kernel/tracing", str(tmp_path))
-    asked = [_shell(), "-s", "record", str(tmp_path / "trace.txt"), "true"]
-    ran = subprocess.run(asked, input=script, text=True, capture_output=True)
-    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1), ran.stderr
+    status, _, errors = shell(script, "-s", "record", str(tmp_path / "trace.txt"), "true")
+    assert (status, errors.count("\n")) == (1, 1), errors
 
 
-def test_what_only_one_replay_needs_leaves_the_other(types: Path) -> None:
-    """Without starts of writeback batched removal is left; asked for by name, tags are refused."""
+def test_a_missing_function_leaves_the_other_replay(types: Path) -> None:
+    """Without starts of writeback only batched removal is recorded; tags by name are refused."""
     types.write_bytes(kernel(without=("__folio_start_writeback",)))
     script = recording_script(types)
     assert "to feed: batched-removal." in script
@@ -93,8 +90,8 @@ def test_what_only_one_replay_needs_leaves_the_other(types: Path) -> None:
         recording_script(types, ["writeback-tags"])
 
 
-def test_what_a_replay_can_do_without_is_left_out_and_said(types: Path) -> None:
-    """Frees of slots are no event that a replay needs."""
+def test_an_event_that_no_replay_needs_is_left_out_with_a_comment(types: Path) -> None:
+    """No replay needs frees of slots."""
     types.write_bytes(kernel(without=("free_swap_slot",)))
     script = recording_script(types)
     assert "writeback-tags, batched-removal." in script
@@ -102,7 +99,7 @@ def test_what_a_replay_can_do_without_is_left_out_and_said(types: Path) -> None:
 
 
 def test_parameters_in_another_order_are_refused(types: Path) -> None:
-    """A field that has a parameter's name must be that one."""
+    """A field with a parameter's name must be that parameter."""
     made = Types()
     number = made.integer("unsigned long")
     made.function("add_to_swap_cache", [("entry", number), ("folio", number)])
@@ -111,16 +108,16 @@ def test_parameters_in_another_order_are_refused(types: Path) -> None:
         recording_script(types, ["writeback-tags"])
 
 
-def test_what_the_lab_kernel_alone_writes_is_refused(types: Path) -> None:
-    """No probe can see a slot being chosen under si->lock."""
+def test_events_of_the_lab_kernel_are_refused(types: Path) -> None:
+    """No probe can record the choice of a slot under si->lock."""
     with pytest.raises(InputError, match=r"cluster-next reads slot_events.*data/capture"):
         recording_script(types, ["cluster-next"])
     with pytest.raises(InputError, match="no such replay: 'tags'"):
         recording_script(types, ["tags"])
 
 
-def test_an_elf_file_is_told_how_to_give_its_types(types: Path) -> None:
-    """A vmlinux holds them in a section."""
+def test_an_elf_file_gets_the_command_that_extracts_its_types(types: Path) -> None:
+    """A vmlinux has them in a section."""
     types.write_bytes(b"\x7fELF and more")
     with pytest.raises(InputError, match="objcopy --dump-section"):
         recording_script(types)
@@ -135,14 +132,15 @@ def test_damaged_types_are_one_line(
     damage: list[tuple[int, int]],
     length: int,
 ) -> None:
-    """Whatever is in the file, there is a script or an InputError that names it."""
+    """For any bytes of the file the result is a script or an InputError that names it."""
     data = bytearray(kernel()[:length])
     for at, byte in damage:
         data[at % max(1, len(data)) : at % max(1, len(data)) + 1] = bytes([byte])
     path = tmp_path_factory.mktemp("types") / "vmlinux"
     path.write_bytes(data)
     try:
-        said = recording_script(path)
+        result = recording_script(path)
     except InputError as error:
-        said = str(error)
-    assert said.startswith("#!/bin/sh\n") or (said.startswith(f"{path}: ") and "\n" not in said)
+        result = str(error)
+    one_error = result.startswith(f"{path}: ") and "\n" not in result
+    assert result.startswith("#!/bin/sh\n") or one_error

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What to record of a kernel of your own, so that the replays can run on it."""
+"""A recording script for a user's own kernel, whose traces feed the replays."""
 
 from swapsim.traces.probes.script import RUNNING_KERNEL, recording_script
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel's own type information (BTF): where members lie, what functions take."""
+"""A kernel's type information (BTF): offsets of members, parameters of functions."""
 
 import struct
 from collections.abc import Iterator
@@ -21,18 +21,18 @@ _RENAMED: Final = {_TYPEDEF, 9, 10, 11, 18}
 """typedef, volatile, const, restrict, type tag: another type under a further name."""
 _TAIL: Final = {1: 4, 3: 12, 14: 4, 17: 4}
 _ENTRY: Final = {4: 12, 5: 12, 6: 8, 13: 8, 15: 12, 19: 12}
-"""Bytes behind a type's head, and of each of its entries, by kind (include/uapi/linux/btf.h)."""
+"""Bytes after a type's head, and of each of its entries, by kind (include/uapi/linux/btf.h)."""
 
 
 DAMAGED: Final = (
     "is no type information of a kernel",
     "name /sys/kernel/btf/vmlinux, or a copy of it",
 )
-"""What is said of such a file, and what to do: its parts are first looked at when asked for."""
+"""Error of a damaged file, whose parts are decoded when they are needed, and its remedy."""
 
 
 class Parameter(NamedTuple):
-    """What a function takes: its name, and the structure that it points to (or "")."""
+    """A parameter of a function: its name, and the structure that it points to (or "")."""
 
     name: str
     points_to: str
@@ -58,7 +58,7 @@ class Btf:
     Raises
     ------
     struct.error, IndexError, ValueError
-        They are cut short or damaged: `read_btf` says so in one line.
+        They are cut short or damaged; `read_btf` translates these errors.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -72,7 +72,7 @@ class Btf:
                 self._named.setdefault((one.kind, self._name(one.name)), one)
 
     def offset(self, path: str) -> int | None:
-        """Return where a member lies, in bytes from its structure's start."""
+        """Return the offset of ``structure.member`` in bytes; None without such a member."""
         outer, *members = path.split(".")
         inside = self._named.get((_STRUCT, outer)) or self._named.get((_TYPEDEF, outer))
         bits = 0
@@ -85,7 +85,7 @@ class Btf:
         return None if bits % 8 else bits // 8
 
     def parameters(self, function: str) -> tuple[Parameter, ...] | None:
-        """Return what a function takes, in order; None where this kernel has no such function."""
+        """Return the parameters of a function in order; None without such a function."""
         found = self._named.get((_FUNCTION, function))
         if found is None:
             return None
@@ -96,7 +96,7 @@ class Btf:
         )
 
     def has_event(self, event: str) -> bool:
-        """Tell whether the kernel has a tracepoint."""
+        """Return whether the kernel has a tracepoint."""
         return (_TYPEDEF, f"btf_trace_{event}") in self._named
 
     def _walk(self) -> Iterator[_Type]:
@@ -115,7 +115,7 @@ class Btf:
         return (entry.unpack_from(self._types, of.tail + i * entry.size) for i in range(of.entries))
 
     def _plain(self, one: _Type) -> _Type:
-        """Follow further names; in a damaged file they may go round."""
+        """Follow typedefs and qualifiers; in a damaged file they may form a cycle."""
         for _ in self._all:
             if one.kind not in _RENAMED:
                 break
@@ -130,9 +130,9 @@ class Btf:
         return self._name(target.name) if target.kind in (_STRUCT, _UNION) else ""
 
     def _member(self, outer: _Type, wanted: str) -> tuple[int, _Type] | None:
-        """Find a member, in structures without a name too.
+        """Find a member, also in unnamed structures.
 
-        One is looked into once: in a damaged file it might hold itself.
+        Each is searched once: in a damaged file it might contain itself.
         """
         waiting, seen = [(0, outer)], set[int]()
         while waiting:
@@ -154,7 +154,7 @@ def read_btf(path: Path) -> Btf:
     data = read_bytes(path)
     if data.startswith(_ELF):
         out = f"objcopy --dump-section .BTF=types.btf {path.name} /dev/null"
-        raise InputError(f"is an ELF file: take its types out by '{out}'", path=path)
+        raise InputError(f"is an ELF file: extract its types with '{out}'", path=path)
     if int.from_bytes(data[:2], "little") != _MAGIC:
         raise InputError(": ".join(DAMAGED), path=path)
     with translate_errors(path, *DAMAGED, quote=True):

@@ -11,8 +11,8 @@
 #               trace-cmd report > trace.txt
 #               sh record.sh clear
 #
-# Boot with nokaslr and no5lvl if files are written too: the page cache's own events tell a page's number, the probes its
-# address, and only then is the one known from the other. ROOM_KIB is the room of each CPU; `swapsim import` tells what was lost.
+# Boot with nokaslr and no5lvl if files are written too: the page cache's own events give a page's number, the probes its
+# address, and only then can one be computed from the other. ROOM_KIB is the buffer of each CPU; `swapsim import` reports losses.
 set -eu
 tracing=/sys/kernel/tracing
 instance=$tracing/instances/swapsim
@@ -23,8 +23,8 @@ fail() {
 	exit 1
 }
 
-# A probe on a function's first byte runs with interrupts on, and one that an interrupt hits meanwhile is missed. Behind
-# the call of ftrace the arguments are still in their registers: five bytes on, or nine where the function begins with endbr64.
+# A probe on a function's first byte runs with interrupts on, and is missed when an interrupt hits it. After the call of
+# ftrace the arguments are still in their registers: five bytes on, or nine where the function begins with endbr64.
 probe() {
 	for bytes in 5 9; do
 		echo "p:swapsim/$1 $2+$bytes $3" 2>/dev/null >>$tracing/kprobe_events && return
