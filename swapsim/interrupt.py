@@ -38,6 +38,9 @@ CODE = 130
 _recorded = False
 """Whether a signal came to `record`."""
 
+_delays = False
+"""Whether `record` leaves the exception to the end of `delaying`."""
+
 
 def end_at_once() -> None:
     """Let each of the signals end the process with one line; one that is ignored stays so."""
@@ -58,7 +61,8 @@ def record(*_: object) -> None:
     """Record a signal and raise KeyboardInterrupt: the handler of a command and of `recording`."""
     global _recorded
     _recorded = True
-    default_int_handler(SIGINT, None)
+    if not _delays:
+        default_int_handler(SIGINT, None)
 
 
 def check() -> None:
@@ -86,6 +90,23 @@ def recording() -> Iterator[None]:
         if replaces:
             signal(SIGINT, default_int_handler)
             _recorded = False
+
+
+@contextmanager
+def delaying() -> Iterator[None]:
+    """Raise a recorded signal at the end of the body, which starts a process.
+
+    Blocking the signal in the main thread is not enough: another thread may receive it, and then
+    Python runs the handler in the main thread all the same. A process that is only half started
+    prints a traceback of its own.
+    """
+    global _delays
+    _delays = True
+    try:
+        yield
+    finally:
+        _delays = False
+    check()
 
 
 def _in_main_thread() -> bool:

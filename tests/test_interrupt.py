@@ -171,6 +171,22 @@ def test_an_interrupt_is_raised_at_the_end_at_the_latest() -> None:
 
 
 @pytest.mark.usefixtures("signals_as_in_a_terminal")
+def test_an_interrupt_is_raised_after_a_process_has_started_not_before() -> None:
+    """A body that delays runs to its end, and nothing after it."""
+    steps = []
+
+    def start_and_wait() -> None:
+        with interrupt.recording():
+            with interrupt.delaying():
+                interrupt_this()
+                steps.append("started")
+            steps.append("waits")
+
+    with pytest.raises(KeyboardInterrupt):
+        start_and_wait()
+    assert steps == ["started"]
+
+
 def test_a_handler_of_the_caller_stays() -> None:
     """Only Python's own handler is replaced."""
     came: list[int] = []

@@ -100,8 +100,9 @@ class Observation:
             return step
 
         before = sys.gettrace()
-        sys.settrace(step)
         try:
+            # In the body: a Ctrl-C that comes with the call leaves no trace function behind.
+            sys.settrace(step)
             with np.errstate(all="ignore"):
                 self._plain(**{name: known[name] for name in self._names})
         except _Endless:

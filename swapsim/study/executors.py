@@ -201,7 +201,8 @@ class _OwnPool(ProcessPoolExecutor):
         resource_tracker.ensure_running()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            return super().submit(fn, *args, **kwargs)
+            with interrupt.delaying():
+                return super().submit(fn, *args, **kwargs)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

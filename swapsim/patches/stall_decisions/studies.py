@@ -71,9 +71,7 @@ def _together() -> list[Run]:
     ]
 
 
-together: Final = _of_the_mail(
-    name="stall-decisions-together", points=_together, run=mail_rows
-)
+together: Final = _of_the_mail(name="stall-decisions-together", points=_together, run=mail_rows)
 """The mail's test on a disk with two constants moved at once (RESULTS)."""
 
 servers: Final = _of_the_mail(
