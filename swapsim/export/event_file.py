@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A file of trace events, written as they come: Trace Event Format, JSON.
+"""A file of trace events in Trace Event Format (JSON), written as they come, and their tracks.
 
-Source: "Trace Event Format" of Chromium's trace viewer, its JSON object form: one list of events,
-each with a phase ``ph``, a time ``ts`` in microseconds, and a place ``pid, tid``. Events need not
-be in order of time, but for those of one task at the same time, of which the longer comes first.
+Source: "Trace Event Format" of Chromium's trace viewer, JSON object form: one list of events, each
+with a phase ``ph``, a time ``ts`` in microseconds, and a track ``pid, tid``. Events may be in any
+order of time, except that of two of a task at the same time the longer comes first.
 """
 
 import gzip
@@ -21,53 +21,66 @@ from swapsim.io import atomic_file
 SUFFIXES: Final = (".json", ".json.gz")
 
 Args = Mapping[str, object]
-"""What a viewer shows of an event beside its name."""
+"""The fields that a viewer shows of an event, in addition to its name."""
 
 Track = tuple[int, int]
-"""Process and thread, as the viewers call a group of tracks and one of them."""
+"""Process and thread: the viewers' names for a group of tracks and one of them."""
+
+TASKS, SWAP_CACHE, WRITEBACK, SLOTS, MACHINE = 1, 2, 3, 4, 5
+"""Processes, in the order in which they are shown."""
+
+NAMES: Final = ("", "tasks", "swap cache", "writeback", "swap slots", "machine")
+
+_IDLE: Final = 1 << 22
+"""Thread of idle CPUs and their interrupts. No pid is as large, and thread 0 would be taken for the
+first one of its process."""
+
+_FIRST_CPU: Final = 1000
 
 _EXACT: Final = 1 << 53
-"""Beyond this JavaScript's numbers have gaps: an address is told in hexadecimal."""
+"""Larger numbers are written in hexadecimal, because JavaScript would round them."""
+
+
+def task_track(pid: int) -> Track:
+    """Return the track of a kernel's task."""
+    return TASKS, pid or _IDLE
+
+
+def cpu_track(number: int) -> Track:
+    """Return the track of a machine's CPU."""
+    return TASKS, _FIRST_CPU + number
 
 
 class EventFile:
-    """Writes events, one a line.
-
-    Parameters
-    ----------
-    file : text file
-        Where to.
-    about : mapping of str to object
-        What the viewers show as metadata of the whole file.
-    """
+    """Writes events, one per line, to a file with some metadata."""
 
     def __init__(self, file: IO[str], about: Args) -> None:
         self._file = file
         self._pairs = 0
         self.count = 0
-        said = json.dumps(dict(about), sort_keys=True)
-        file.write(f'{{"displayTimeUnit":"ns","otherData":{said},"traceEvents":[')
+        metadata = json.dumps(dict(about), sort_keys=True)
+        file.write(f'{{"displayTimeUnit":"ns","otherData":{metadata},"traceEvents":[')
 
     def slice(self, track: Track, name: str, begin: int, end: int, args: Args) -> None:
-        """Write what a task did from one ns to another; slices of a task nest."""
+        """Write an activity of a task, from one ns to another; slices of a task nest."""
         self._write("X", track, name, begin, f',"dur":{_us(end - begin)}{_args(args)}')
 
     def stay(self, track: Track, kind: str, name: str, begin: int, end: int, args: Args) -> None:
-        """Write what lasted from one ns to another, whatever else of its kind did meanwhile."""
+        """Write a state from one ns to another; those of a kind may overlap."""
         self._pairs += 1
         pair = f',"cat":{quoted(kind)},"id2":{{"local":"0x{self._pairs:x}"}}'
         self._write("b", track, name, begin, f"{pair}{_args(args)}")
         self._write("e", track, name, end, pair)
 
     def arrow(self, name: str, begin: Track, end: Track, leaves: int, arrives: int) -> None:
-        """Write an arrow from the slice that a task is in to one that another is in then."""
+        """Write an arrow from a slice of one track to a slice of another."""
         self._pairs += 1
         pair = f',"cat":{quoted(name)},"id":"0x{self._pairs:x}"'
         self._write("s", begin, name, leaves, pair)
         self._write("f", end, name, arrives, f'{pair},"bp":"e"')
 
     def instant(self, track: Track, name: str, at: int, args: Args) -> None:
-        """Write what a task did at one ns."""
+        """Write an event of a task at one ns."""
         self._write("i", track, name, at, f',"s":"t"{_args(args)}')
 
     def counter(self, process: int, name: str, at: int, values: Args) -> None:
@@ -97,42 +110,35 @@ class EventFile:
 
 
 class Nest:
-    """Slices of one task, kept until nothing can come around them: then the longer is first.
-
-    Parameters
-    ----------
-    file : EventFile
-    track : Track
-        The task's.
-    """
+    """Slices of one track, buffered until no other can enclose them: the longer comes first."""
 
     def __init__(self, file: EventFile, track: Track) -> None:
         self._file = file
         self._track = track
-        self._kept: list[tuple[int, int, str, Args]] = []
+        self._slices: list[tuple[int, int, str, Args]] = []
 
-    def keep(self, name: str, begin: int, end: int, args: Args) -> None:
-        """Keep what the task did from one ns to another."""
-        self._kept.append((begin, end, name, args))
+    def add(self, name: str, begin: int, end: int, args: Args) -> None:
+        """Buffer a slice."""
+        self._slices.append((begin, end, name, args))
 
     def write(self) -> None:
-        """Write what was kept, the longer of two that begin together first."""
-        for begin, end, name, args in sorted(
-            self._kept, key=lambda slice_: (slice_[0], -slice_[1])
-        ):
+        """Write the buffered slices."""
+        for begin, end, name, args in sorted(self._slices, key=lambda one: (one[0], -one[1])):
             self._file.slice(self._track, name, begin, end, args)
-        self._kept = []
+        self._slices = []
 
 
 def require_suffix(output: Path) -> None:
-    """Refuse a file of another kind."""
+    """Require a file name with one of SUFFIXES."""
     if not output.name.endswith(SUFFIXES):
-        raise InputError("of what kind? Name it .json, or .json.gz to have it packed", path=output)
+        raise InputError(
+            "has another suffix: name it .json, or .json.gz to compress it", path=output
+        )
 
 
 @contextmanager
 def event_file(output: Path, about: Args) -> Iterator[EventFile]:
-    """Yield a file of events that appears whole on leaving, or not at all."""
+    """Yield a file of events, which appears at the end, complete or not at all."""
     require_suffix(output)
     with atomic_file(output) as raw, _text(raw, packed=output.suffix == ".gz") as text:
         events = EventFile(text, about)
@@ -142,7 +148,7 @@ def event_file(output: Path, about: Args) -> Iterator[EventFile]:
 
 @contextmanager
 def _text(raw: IO[bytes], *, packed: bool) -> Iterator[IO[str]]:
-    """Yield a text file over a binary one; packed it holds no name and no time of day."""
+    """Yield a text file over a binary one; a compressed one has no name and no time of day."""
     if not packed:
         plain = io.TextIOWrapper(raw, encoding="ascii", newline="\n")
         try:
@@ -160,8 +166,8 @@ def _text(raw: IO[bytes], *, packed: bool) -> Iterator[IO[str]]:
 def _us(ns: int) -> str:
     """Return ns as microseconds: 1500 is 1.5.
 
-    perfetto reads a double, multiplies it by 1000 and cuts: where that falls short of the ns, so
-    that slices that touch would overlap, a fifth of a ns is added.
+    perfetto reads a double, multiplies it by 1000 and truncates. Where the result is less than the
+    ns, so that adjacent slices would overlap, a fifth of a ns is added.
     """
     whole, rest = divmod(ns, 1000)
     text = f"{whole}.{rest:03d}" if rest else str(whole)
@@ -169,8 +175,8 @@ def _us(ns: int) -> str:
 
 
 def _args(args: Args) -> str:
-    told = {name: _exact(value) for name, value in args.items() if value is not None}
-    return f',"args":{json.dumps(told, separators=(",", ":"))}' if told else ""
+    present = {name: _exact(value) for name, value in args.items() if value is not None}
+    return f',"args":{json.dumps(present, separators=(",", ":"))}' if present else ""
 
 
 def _exact(value: object) -> object:

@@ -1,23 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run of the contention machine as tracks for perfetto and chrome://tracing."""
+"""A run of the contention machine, of a config or a TOML file, as tracks for perfetto."""
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
+from swapsim import io
 from swapsim import progress as bars
-from swapsim.export.event_file import EventFile, Nest, event_file
-from swapsim.export.processes import MACHINE, NAMES, TASKS, cpu_track
+from swapsim.errors import ConfigError, InputError
+from swapsim.export.event_file import (
+    MACHINE,
+    NAMES,
+    TASKS,
+    EventFile,
+    Nest,
+    cpu_track,
+    event_file,
+)
 from swapsim.export.trace import Exported
 from swapsim.machine._native_log import MachineLog, Sample
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import costs_by_name
+from swapsim.machine.costs import change_costs, costs, costs_by_name
 
 SAMPLES: Final = 500
 """Intervals of a run: its counters are written at the end of each."""
+
+_COSTS: Final = "costs"
+_NO_TEXT: Final = ("streams",)
+"""Fields that a TOML file cannot contain."""
 
 
 def machine(
@@ -68,6 +82,53 @@ def machine(
     return Exported(path=output, events=count, clock="time is the machine's, its warm-up included")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineFile:
+    """A machine, and its costs (schema CONSTANTS)."""
+
+    config: MachineConfig
+    costs: pl.DataFrame
+
+
+def machine_config(path: Path | str) -> MachineFile:
+    """Read a machine from a TOML file.
+
+    Parameters
+    ----------
+    path : Path or str
+        Its keys are fields of `config.MachineConfig`; those of its table ``[costs]`` are names of
+        data/costs.csv, in ns. Other fields have their defaults.
+
+    Returns
+    -------
+    MachineFile
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or a field is unknown or does not fit.
+    """
+    path = Path(path)
+    settings = io.read_toml(path)
+    changes = settings.pop(_COSTS, {})
+    known = [field.name for field in fields(MachineConfig) if field.name not in _NO_TEXT]
+    for name in settings:
+        if name not in known:
+            raise InputError(
+                f"no such field of a machine; choose of {', '.join(known)} and [{_COSTS}]",
+                path=path,
+                field=name,
+            )
+    if not isinstance(changes, dict):
+        raise InputError("must be a table: [costs], and a line NAME = NS for each", path=path)
+    try:
+        return MachineFile(config=MachineConfig(**settings), costs=change_costs(costs(), changes))
+    except (ConfigError, TypeError) as error:
+        raise InputError(" ".join(str(error).split()), path=path) from None
+    except InputError as error:
+        raise error.of(path) from None
+
+
 def _show(log: MachineLog, step: int, file: EventFile, bar: bars.Bar) -> None:
     tracks = _Tracks([task.cpu for task in log.tasks()], file, log.begin_ns)
     waits: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
@@ -110,7 +171,7 @@ class _Tracks:
             other = None if behind is None else f"CPU {behind}"
             name = kind if lock is None else f"{kind}: {lock}"
             args = {"where": site, "lock": lock, "behind": other}
-            self._nests[cpu].keep(name, begin, end, args)
+            self._nests[cpu].add(name, begin, end, args)
             # For a wait that began before the log, the holder is that of the log's beginning.
             if behind is not None and lock is not None and begin >= self._begin_ns:
                 self._point(behind, cpu, lock, begin)

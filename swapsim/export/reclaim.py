@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reclaim by the kernel's own tracepoints: passes, lists and throttles of each task."""
+"""Tracks of reclaim: passes, lists, throttles, and removals of pages."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from swapsim.export.event_file import EventFile, Nest
-from swapsim.export.processes import task_track
+from swapsim.export.event_file import EventFile, Nest, task_track
 from swapsim.export.rows import TraceRows
 from swapsim.progress import Bar
 
@@ -16,16 +16,27 @@ _PASSES: Final = {
 }
 """Events that begin and end with one row each, ``EVENT_begin`` and ``EVENT_end``."""
 
-_TAKEN: Final = "mm_vmscan_lru_isolate"
+_ISOLATED: Final = "mm_vmscan_lru_isolate"
 _SHRUNK: Final = "mm_vmscan_lru_shrink_inactive"
-_THROTTLED: Final = "mm_vmscan_throttled"
 
-SHOWN: Final = (
+_TRACEPOINTS: Final = (
     *(f"{name}_{part}" for name in _PASSES for part in ("begin", "end")),
-    _TAKEN,
+    _ISOLATED,
     _SHRUNK,
-    _THROTTLED,
+    "mm_vmscan_throttled",
 )
+
+_FOLIO: Final = "reclaim_folios"
+_LIST: Final = "reclaim_lists"
+_PASS: Final = "reclaim_passes"
+_REQUEST: Final = "throttle_askers"
+
+_DECISIONS: Final = (_FOLIO, _LIST, _PASS, _REQUEST, "throttles")
+"""Tables of the lab kernel."""
+
+_REMOVALS: Final = "removals"
+
+SHOWN: Final = (*_TRACEPOINTS, *_DECISIONS, _REMOVALS)
 
 
 @dataclass(slots=True)
@@ -34,11 +45,11 @@ class _Task:
 
     nest: Nest
     passes: list[tuple[str, int, dict[str, object]]] = field(default_factory=list)
-    taken: tuple[int, dict[str, object]] | None = None
+    isolated: tuple[int, dict[str, object]] | None = None
     last: int = 0
 
 
-def show_reclaim(rows: TraceRows, events: EventFile, bar: Bar) -> None:
+def show_tracepoints(rows: TraceRows, events: EventFile, bar: Bar) -> None:
     """Write passes, lists and throttles as slices of their tasks.
 
     As the clocks of two CPUs may differ, a row is moved to the time of the row before it if it is
@@ -47,14 +58,14 @@ def show_reclaim(rows: TraceRows, events: EventFile, bar: Bar) -> None:
     end, with its length in ticks; its slice begins no earlier than the row before it.
     """
     tasks: dict[int, _Task] = {}
-    columns = {event: rows.columns[event] for event in SHOWN if event in rows.columns}
+    columns = {event: rows.columns[event] for event in _TRACEPOINTS if event in rows.columns}
     for _, at, pid, event, values in rows.merged(columns, bar):
         if pid not in tasks:
             tasks[pid] = _Task(Nest(events, task_track(pid)))
         task = tasks[pid]
         args = dict(zip(columns[event], values, strict=True))
         now = max(at, task.last)
-        _show(events, task_track(pid), task, event, now, args)
+        _show_row(events, task_track(pid), task, event, now, args)
         task.last = now
         if not task.passes:
             task.nest.write()
@@ -62,11 +73,11 @@ def show_reclaim(rows: TraceRows, events: EventFile, bar: Bar) -> None:
         _write_isolated(events, task_track(pid), task)
         for name, begin, args in reversed(task.passes):
             end = max(rows.end, task.last)
-            task.nest.keep(name, begin, end, args | {"end": "after the recording"})
+            task.nest.add(name, begin, end, args | {"end": "after the recording"})
         task.nest.write()
 
 
-def _show(
+def _show_row(
     events: EventFile,
     track: tuple[int, int],
     task: _Task,
@@ -82,24 +93,104 @@ def _show(
         _write_isolated(events, track, task)
         early = (_PASSES[name], 0, {"begin": "before the recording"})
         title, begin, before = task.passes.pop() if task.passes else early
-        task.nest.keep(title, begin, at, before | args)
-    elif event == _TAKEN:
+        task.nest.add(title, begin, at, before | args)
+    elif event == _ISOLATED:
         _write_isolated(events, track, task)
-        task.taken = (at, args)
+        task.isolated = (at, args)
     elif event == _SHRUNK:
-        begin, before = task.taken or (at, {})
-        task.taken = None
-        task.nest.keep(f"list, {before.get('lru', 'unknown')}", begin, at, before | args)
+        begin, before = task.isolated or (at, {})
+        task.isolated = None
+        task.nest.add(f"list, {before.get('lru', 'unknown')}", begin, at, before | args)
     else:
-        # Linux 6.1 writes the field so, later ones too.
+        # Linux 6.1 and later print "usect".
         slept = args.get("usect_delayed") or args.get("usec_delayed")
         begin = at - 1000 * slept if isinstance(slept, int) else at
-        task.nest.keep(str(args.get("reason", event)), max(begin, task.last), at, args)
+        task.nest.add(str(args.get("reason", event)), max(begin, task.last), at, args)
 
 
 def _write_isolated(events: EventFile, track: tuple[int, int], task: _Task) -> None:
-    """Write isolated pages whose counters no row has."""
-    if task.taken is not None:
-        at, args = task.taken
+    """Write isolated pages without a row of counters."""
+    if task.isolated is not None:
+        at, args = task.isolated
         events.instant(track, f"taken, {args.get('lru', 'unknown')}", at, args)
-        task.taken = None
+        task.isolated = None
+
+
+@dataclass(slots=True)
+class _Open:
+    """Beginnings of open lists, passes and throttles, and the tracks of tasks."""
+
+    lists: dict[int, tuple[int, Counter[str]]] = field(default_factory=dict)
+    passes: dict[int, int] = field(default_factory=dict)
+    throttles: dict[int, int] = field(default_factory=dict)
+    nests: dict[int, Nest] = field(default_factory=dict)
+
+
+def show_decisions(rows: TraceRows, events: EventFile, bar: Bar) -> None:
+    """Write passes, lists and throttles of the lab kernel as slices of their tasks.
+
+    A list lasts from its first folio to the row with its counters, and has its folios by outcome; a
+    pass lasts from its first list to its own row; a throttle from the row of its request.
+    """
+    columns: dict[str, tuple[str, ...]] = {
+        event: rows.columns[event] for event in _DECISIONS if event in rows.columns
+    }
+    columns |= {_FOLIO: ("list", "outcome")} if _FOLIO in columns else {}
+    state = _Open()
+    for _, at, pid, event, values in rows.merged(columns, bar):
+        args = dict(zip(columns[event], values, strict=True))
+        nest = state.nests.setdefault(pid, Nest(events, task_track(pid)))
+        _show_decision(state, nest, pid, event, at, args)
+    for nest in state.nests.values():
+        nest.write()
+
+
+def _show_decision(
+    state: _Open, nest: Nest, pid: int, event: str, at: int, args: dict[str, Any]
+) -> None:
+    if event == _FOLIO:
+        _, outcomes = state.lists.setdefault(args["list"], (at, Counter()))
+        outcomes[args["outcome"]] += 1
+    elif event == _LIST:
+        begin, outcomes = state.lists.pop(args["list"], (at, Counter[str]()))
+        of_pass = args.get("pass")
+        if of_pass is not None:
+            state.passes.setdefault(of_pass, begin)
+        kind = "list, file" if args.get("file") else "list, anon"
+        folios = {f"folios {name}": n for name, n in sorted(outcomes.items())}
+        nest.add(kind, begin, at, args | folios)
+    elif event == _PASS:
+        begin = state.passes.pop(args["pass"], at)
+        nest.add("pass of kswapd" if args.get("kswapd") else "pass of a task", begin, at, args)
+        nest.write()
+    elif event == _REQUEST:
+        state.throttles[pid] = at
+    else:
+        nest.add(f"throttled: {args.get('reason')}", state.throttles.pop(pid, at), at, args)
+
+
+def show_removals(rows: TraceRows, events: EventFile, bar: Bar) -> None:
+    """Write each list of removals as a slice of its task, from the first to the last."""
+    if _REMOVALS not in rows.columns:
+        return
+    lists: dict[int, tuple[int, list[tuple[int, Any, bool, bool]]]] = {}
+    columns = ("list", "mapping", "swap", "removed")
+    for _, at, pid, number, *page in rows.of(_REMOVALS, columns, bar):
+        if pid in lists and lists[pid][0] != number:
+            _show_list(events, pid, *lists.pop(pid))
+        lists.setdefault(pid, (number, []))[1].append((at, *page))
+    for pid in sorted(lists):
+        _show_list(events, pid, *lists[pid])
+
+
+def _show_list(
+    events: EventFile, pid: int, number: int, pages: list[tuple[int, Any, bool, bool]]
+) -> None:
+    args = {
+        "list": number,
+        "pages": len(pages),
+        "of the swap cache": sum(swap for _, _, swap, _ in pages),
+        "removed": sum(removed for *_, removed in pages),
+        "mappings": len({mapping for _, mapping, _, _ in pages}),
+    }
+    events.slice(task_track(pid), "removals of a list", pages[0][0], pages[-1][0], args)

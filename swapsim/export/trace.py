@@ -6,44 +6,41 @@ from pathlib import Path
 from typing import Final
 
 from swapsim import progress as bars
-from swapsim.export import instants, reclaim, removals, slots, stalls, swap_cache
-from swapsim.export.event_file import EventFile, event_file, require_suffix
-from swapsim.export.processes import NAMES, SLOTS, SWAP_CACHE, TASKS, WRITEBACK, task_track
+from swapsim.export import reclaim, swap
+from swapsim.export.event_file import (
+    NAMES,
+    SLOTS,
+    SWAP_CACHE,
+    TASKS,
+    WRITEBACK,
+    EventFile,
+    event_file,
+    require_suffix,
+    task_track,
+)
 from swapsim.export.rows import TraceRows, trace_rows
 
-_SHOWN: Final = frozenset(
-    {*reclaim.SHOWN, *stalls.SHOWN, *slots.SHOWN, *removals.SHOWN, *swap_cache.SHOWN}
-)
-
-_NEEDS: Final = {SWAP_CACHE: "swp_add", WRITEBACK: "wb_start", SLOTS: "slot_events"}
-"""Groups of tracks that only some traces have, by their table."""
+_NEEDS: Final = {SWAP_CACHE: "swp_add", WRITEBACK: "wb_start", SLOTS: swap.SLOT_EVENTS}
+"""Process -> the table without which it is empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """What was written.
-
-    Attributes
-    ----------
-    path : Path
-    events : int
-        Of the format: slices, instants, counters, names.
-    clock : str
-        What a microsecond in the viewer is.
-    left_out : tuple of str
-        Tables that cannot be shown.
-    """
+    """A written file."""
 
     path: Path
     events: int
+    """Slices, instants, counters and names."""
     clock: str
+    """Meaning of a microsecond in the viewer."""
     left_out: tuple[str, ...] = ()
+    """Tables that cannot be shown."""
 
     def describe(self) -> list[str]:
-        """Return what was written and how to open it, a line each."""
+        """Return lines that describe the file and how to open it."""
         lines = [f"{self.path}: {self.events} events; {self.clock}"]
         if self.left_out:
-            lines.append(f"not shown, for their rows name no task: {', '.join(self.left_out)}")
+            lines.append(f"not shown, because their rows name no task: {', '.join(self.left_out)}")
         lines.append(
             "open it: ui.perfetto.dev, 'Open trace file' (it stays in your browser), or "
             "chrome://tracing, 'Load'"
@@ -54,18 +51,18 @@ class Exported:
 def trace(folder: Path | str, output: Path | str, *, progress: bool = False) -> Exported:
     """Write a trace as tracks for perfetto and chrome://tracing (Trace Event Format).
 
-    Pages' stays in the swap cache and under writeback are slices of their own, with counters;
-    passes and lists of reclaim, sleeps and calls of the slot allocator are slices of their tasks;
-    every other event is an instant with its fields. What had begun before the recording, or goes
-    on after it, says so. Rows are read and written in parts; what is held is a table's columns,
-    and what is open at a time.
+    Stays of pages in the swap cache and under writeback are slices of their own, with counters;
+    passes and lists of reclaim, throttles and calls of the slot allocator are slices of their
+    tasks; each other event is an instant with its fields. What begins before the recording or ends
+    after it is marked. Rows are read and written in parts; memory is needed for one table's columns
+    and for what is open at a time.
 
     Parameters
     ----------
     folder : Path or str
         A trace folder.
     output : Path or str
-        NAME.json, or NAME.json.gz; replaced if it is there, and whole or not there.
+        NAME.json, or NAME.json.gz; replaced atomically if it exists.
     progress : bool
         Show a progress bar on stderr.
 
@@ -76,8 +73,8 @@ def trace(folder: Path | str, output: Path | str, *, progress: bool = False) -> 
     Raises
     ------
     InputError
-        There is no such folder, a table is not whole, nothing in it can be shown, or the output
-        has another suffix or cannot be written.
+        There is no such folder, a table is damaged, none can be shown, or the output has another
+        suffix or cannot be written.
     """
     folder, output = Path(folder), Path(output)
     require_suffix(output)
@@ -90,25 +87,25 @@ def trace(folder: Path | str, output: Path | str, *, progress: bool = False) -> 
     }
     with event_file(output, about) as file:
         with bars.bar(rows.height, f"export {folder.name}", "rows", shown=progress) as bar:
-            swap_cache.show_stays(rows, file, bar)
-            reclaim.show_reclaim(rows, file, bar)
-            stalls.show_stalls(rows, file, bar)
-            slots.show_slots(rows, file, bar)
-            removals.show_removals(rows, file, bar)
-            instants.show_instants(rows, _half_shown(rows), file, bar)
+            swap.show_stays(rows, file, bar)
+            reclaim.show_tracepoints(rows, file, bar)
+            reclaim.show_decisions(rows, file, bar)
+            swap.show_slots(rows, file, bar)
+            reclaim.show_removals(rows, file, bar)
+            _show_instants(rows, file, bar)
         _name_tracks(rows, file)
         count = file.count
     return Exported(path=output, events=count, clock=_clock(rows), left_out=rows.unshown)
 
 
-def _half_shown(rows: TraceRows) -> frozenset[str]:
-    """Return the tables that are shown already: of a pair both are needed."""
-    lacking = {
-        event
-        for event in rows.columns
-        if event in swap_cache.SHOWN and not swap_cache.has_pair(event, rows)
-    }
-    return _SHOWN - lacking
+def _show_instants(rows: TraceRows, events: EventFile, bar: bars.Bar) -> None:
+    """Write each row of all other tables, and of incomplete pairs, as an instant."""
+    paired = {event for kind in swap.complete_pairs(rows) for event in (kind.begin, kind.end)}
+    for event, columns in rows.columns.items():
+        if event in paired or event in (*reclaim.SHOWN, swap.SLOT_EVENTS):
+            continue
+        for _, at, pid, *values in rows.of(event, columns, bar):
+            events.instant(task_track(pid), event, at, dict(zip(columns, values, strict=True)))
 
 
 def _clock(rows: TraceRows) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Trace Event Format, read by its description and held to it: a reader of its own.
+"""A reader of the Trace Event Format that checks each rule of its description.
 
 Source: "Trace Event Format" of Chromium's trace viewer (its document on JSON Object Format, on the
 phases X, b, e, s, f, i, C and M, and on nesting). It shares no code with swapsim.
@@ -46,13 +46,13 @@ class Read:
 
 
 def read(path: Path) -> Read:
-    """Read a file, packed or not, and check all of it."""
+    """Read a plain or compressed file and check all of it."""
     data = path.read_bytes()
     text = gzip.decompress(data) if path.suffix == ".gz" else data
-    whole = json.loads(text, parse_float=Decimal)
-    assert set(whole) == {"displayTimeUnit", "otherData", "traceEvents"}
-    assert whole["displayTimeUnit"] in {"ms", "ns"}
-    found = Read(about=whole["otherData"], events=whole["traceEvents"])
+    content = json.loads(text, parse_float=Decimal)
+    assert set(content) == {"displayTimeUnit", "otherData", "traceEvents"}
+    assert content["displayTimeUnit"] in {"ms", "ns"}
+    found = Read(about=content["otherData"], events=content["traceEvents"])
     for event in found.events:
         check_fields(event)
         found.phases[event["ph"]].append(event)
@@ -64,7 +64,7 @@ def read(path: Path) -> Read:
 
 
 def check_fields(event: Event) -> None:
-    """An event has what its phase needs, of the right kind, and nothing that it does not know."""
+    """An event has the fields that its phase needs, of the right types, and no unknown ones."""
     phase = event["ph"]
     assert phase in MUST, event
     assert set(event) >= HEAD | MUST[phase], event
@@ -88,7 +88,7 @@ def check_fields(event: Event) -> None:
 
 
 def nanoseconds(time: Decimal | int) -> int:
-    """Return a time as perfetto has it: a double of microseconds, times 1000, cut."""
+    """Return a time as perfetto computes it: a double of microseconds, times 1000, truncated."""
     cut = int(float(time) * 1000)
     assert 0 <= Decimal(time) * 1000 - cut < Decimal("0.5"), time
     return cut
@@ -110,7 +110,7 @@ def check_names(found: Read) -> None:
 
 
 def check_slices(found: Read) -> None:
-    """Slices of a thread nest: the one that begins later ends no later than the one around it."""
+    """Slices of a thread nest: one that begins in another ends no later than that one."""
     tracks = defaultdict(list)
     for event in found.phases["X"]:
         tracks[event["pid"], event["tid"]].append(event)
@@ -137,7 +137,7 @@ def check_pairs(found: Read) -> None:
 
 
 def pair_of(event: Event) -> tuple[int, str, str, str]:
-    """Return what the two ends of an asynchronous slice have in common: an id of their process."""
+    """Return the key of an asynchronous slice, which its two ends share."""
     assert set(event["id2"]) == {"local"}, event
     return event["pid"], event["cat"], event["id2"]["local"], event["name"]
 
