@@ -1,26 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Statistics over rounds: medians with bootstrap intervals, ranks, and paired differences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 import numpy as np
 import polars as pl
 
 from swapsim.claims.tables import MEDIANS, PAIRED, RESULTS
 from swapsim.errors import InputError
-
-RESAMPLES: Final = 9999
-"""Bootstrap samples of each interval."""
-
-CONFIDENCE: Final = 0.95
-"""Of the intervals of paired differences."""
+from swapsim.study.ranking import CONFIDENCE, interval, over_seeds, rank
 
 _OF_ONE_RUN: Final = ("patch", "source", "kernel", "policy", "n_tasks", "metric", "unit")
 
 
-def medians(results: pl.DataFrame, *, confidence: float = 0.95) -> pl.DataFrame:
+def medians(results: pl.DataFrame, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
     """Return the median of each metric over its rounds, with its interval.
 
     Parameters
@@ -41,20 +36,12 @@ def medians(results: pl.DataFrame, *, confidence: float = 0.95) -> pl.DataFrame:
         The table has another schema, or confidence is out of its range.
     """
     RESULTS.check(results)
-    frame = (
-        results.group_by(_OF_ONE_RUN, maintain_order=True)
-        .agg(pl.col("value").sort_by("seed"))
-        .with_columns(
-            rounds=pl.col("value").list.len().cast(pl.UInt32),
-            median=pl.col("value").list.median(),
-        )
-    )
-    intervals = [interval(values, np.median, confidence) for values in frame["value"].to_list()]
-    frame = frame.with_columns(
-        low=pl.Series([low for low, _ in intervals], dtype=pl.Float64),
-        high=pl.Series([high for _, high in intervals], dtype=pl.Float64),
-    )
-    return MEDIANS.check(frame.select(MEDIANS.names()))
+    rows = over_seeds(results.select(*_OF_ONE_RUN, "seed", "value"), np.median, confidence)
+    # polars and numpy differ in the last bit of some medians.
+    of_rounds = [
+        {**row, "rounds": row["seeds"], "median": pl.Series(row["value"]).median()} for row in rows
+    ]
+    return MEDIANS.check(pl.DataFrame(of_rounds, schema=MEDIANS.schema))
 
 
 def side_by_side(medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
@@ -124,9 +111,8 @@ def ranks(medians: pl.DataFrame, metric: str, *, better: str = "lower") -> pl.Da
     if chosen.is_empty():
         raise InputError(f"no such metric: {metric!r}; take one of the medians", field="metric")
     rows = chosen.select("policy", "median", "low", "high", "unit").to_dicts()
-    ranked = zip(rows, ranks_by_interval(rows, better), strict=True)
     return pl.DataFrame(
-        [{**row, **rank} for row, rank in ranked],
+        rank(rows, "median", better),
         schema_overrides={"rank": pl.UInt32, "tied_with": pl.List(pl.String)},
     )
 
@@ -160,7 +146,7 @@ def difference(base: pl.DataFrame, value: pl.DataFrame) -> Difference | None:
     both = base.join(value, on="seed", suffix="_other").sort("seed")
     if both.is_empty():
         return None
-    low, high = interval((both["value_other"] - both["value"]).to_list(), np.median, CONFIDENCE)
+    low, high = interval((both["value_other"] - both["value"]).to_list(), np.median)
     return {
         "rounds": both.height,
         "base": float(np.median(both["value"])),
@@ -206,63 +192,3 @@ def steps(results: pl.DataFrame, policies: Sequence[str], metrics: Sequence[str]
                 labels = {"metric": metric, "unit": of_metric["unit"][0]}
                 rows.append({**labels, "base_policy": base_policy, "policy": policy, **found})
     return PAIRED.check(pl.DataFrame(rows, schema=PAIRED.schema))
-
-
-class Rank(TypedDict):
-    """The rank of a policy: one more than the number of those that are surely better."""
-
-    rank: int
-    tied_with: list[str]
-
-
-def interval(
-    values: Sequence[float], statistic: Callable[..., Any], confidence: float
-) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of ``numpy.mean`` or ``numpy.median``.
-
-    It is the value itself where all values are equal, and the same in each process.
-    """
-    check_confidence(confidence)
-    if min(values) == max(values):
-        return values[0], values[0]
-    # Slow to import, and not needed by worker processes.
-    from scipy import stats
-
-    found = stats.bootstrap(
-        (np.asarray(values),),
-        statistic,
-        n_resamples=RESAMPLES,
-        confidence_level=confidence,
-        method="percentile",
-        rng=np.random.default_rng(1),
-    ).confidence_interval
-    return float(found.low), float(found.high)
-
-
-def check_confidence(confidence: float) -> None:
-    """Require a number between 0 and 1."""
-    if not 0 < confidence < 1:
-        raise InputError(f"{confidence!r}: choose a number between 0 and 1", field="confidence")
-
-
-def ranks_by_interval(rows: Sequence[dict[str, Any]], better: str) -> list[Rank]:
-    """Return the rank of each row with ``policy``, ``low`` and ``high``.
-
-    A row is surely better than another if their intervals do not overlap; else they are tied. Lower
-    is better unless `better` is "higher".
-    """
-    return [
-        {
-            "rank": 1
-            + sum(
-                other["low"] > row["high"] if better == "higher" else other["high"] < row["low"]
-                for other in rows
-            ),
-            "tied_with": [
-                other["policy"]
-                for other in rows
-                if other is not row and other["low"] <= row["high"] and row["low"] <= other["high"]
-            ],
-        }
-        for row in rows
-    ]

@@ -42,9 +42,9 @@ class Policy:
     base_of: str
     initial: str | int | Callable[[int, int, int, int], int]
     function: Callable[..., int]
-    address: int
-    _callback: Any = field(repr=False)
-    _pickled: bytes = field(repr=False)
+    address: int = field(compare=False)
+    _callback: Any = field(repr=False, compare=False)
+    _pickled: bytes = field(repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Callable[[bytes], "Policy"], tuple[bytes]]:
         """Pickle the code as it was when it was compiled: a global may have changed since."""

@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from swapsim import study
-from swapsim.claims.rounds import check_confidence, interval, ranks_by_interval
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import POLICIES
 from swapsim.policies._native import Observation
@@ -22,6 +21,7 @@ from swapsim.slots._native_workbench import Counts, run
 from swapsim.slots.config import MeterConfig, SlotsConfig, Workload
 from swapsim.slots.metrics import FAIRNESS, METRICS, Metric
 from swapsim.slots.tables import SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP
+from swapsim.study.ranking import CONFIDENCE, check_confidence, over_seeds, rank
 
 GIGABYTE_SLOTS: Final = 2**18
 """Slots of a gigabyte: pages of 4 KB."""
@@ -240,7 +240,7 @@ def one_at_a_time(
     return pl.concat([pl.DataFrame(schema=SLOT_SWEEP.schema), *frames])
 
 
-def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) -> pl.DataFrame:
+def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
     """Rank the policies by one metric at each setting, the best first.
 
     Parameters
@@ -269,39 +269,12 @@ def ranking(measures: pl.DataFrame, metric: str, *, confidence: float = 0.95) ->
     if chosen.is_empty():
         raise InputError(f"no such metric: {metric!r}; choose of slots.METRICS", field="metric")
     better = "higher" if metric == FAIRNESS else METRICS[metric].better
-    cases = chosen.partition_by("factor", "setting", maintain_order=True)
-    ranked = [row for case in cases for row in _ranked(case, better, confidence)]
-    return SLOT_RANKING.check(pl.DataFrame(ranked, schema=SLOT_RANKING.schema))
-
-
-def _ranked(values: pl.DataFrame, better: str, confidence: float) -> list[dict[str, Any]]:
-    """Return the rows of one setting, the best policy first."""
-    keys = ["factor", "setting", "policy", "n_cpus", "metric", "unit"]
-    groups = (
-        values.drop_nulls("value")
-        .group_by(keys, maintain_order=True)
-        .agg(pl.col("value").sort_by("seed"))
-    )
-    rows = [
-        {**row, **_spread(row.pop("value"), confidence)} for row in groups.iter_rows(named=True)
+    ranked = [
+        row
+        for case in chosen.partition_by("factor", "setting", maintain_order=True)
+        for row in rank(over_seeds(case, np.mean, confidence), "mean", better)
     ]
-    places = ranks_by_interval(rows, better)
-    ranked = [{**row, **place} for row, place in zip(rows, places, strict=True)]
-    sign = -1 if better == "higher" else 1
-    return sorted(ranked, key=lambda row: (sign * row["mean"], row["policy"]))
-
-
-def _spread(values: list[float], confidence: float) -> dict[str, float]:
-    low, high = interval(values, np.mean, confidence)
-    return {
-        "seeds": len(values),
-        "mean": math.fsum(values) / len(values),
-        "low": low,
-        "high": high,
-        "median": float(np.median(values)),
-        "lowest": min(values),
-        "highest": max(values),
-    }
+    return SLOT_RANKING.check(pl.DataFrame(ranked, schema=SLOT_RANKING.schema))
 
 
 def chance_of_trunks_apart(cpus: int, trunks: int) -> float:

@@ -20,7 +20,6 @@ import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.policies.policy import Policy
 
 _Known = dict[int, bytes]
 """Hash by id of what is costly to hash again, or refers to itself."""
@@ -61,9 +60,6 @@ def _parts(value: object, known: _Known) -> Iterable[bytes]:
             return [_digest(value.to_frame(), known)]
         case np.ndarray() if not value.dtype.hasobject:
             return [value.dtype.str.encode(), repr(value.shape).encode(), value.tobytes()]
-        case Policy():
-            kept = (value.name, value.base_of, value.initial, value.function)
-            return [_digest(part, known) for part in kept]
         case partial():
             return [_digest(part, known) for part in (value.func, value.args, value.keywords)]
         case type() | BuiltinFunctionType():
@@ -78,6 +74,7 @@ def _parts(value: object, known: _Known) -> Iterable[bytes]:
         return [
             _digest(part, known)
             for field in fields(value)
+            if field.compare
             for part in (field.name, getattr(value, field.name))
         ]
     raise InputError(

@@ -4,13 +4,12 @@
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from swapsim import slots
-from swapsim.claims.rounds import interval, ranks_by_interval
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import POLICIES
 from swapsim.machine.throughput import PAGES_MOVED, run_policies
@@ -18,6 +17,7 @@ from swapsim.patches.cluster_next.machines import aged_device
 from swapsim.patches.cluster_next.studies import CHURN, DEVICE
 from swapsim.policies.policy import Policy
 from swapsim.slots.tables import POLICY_RANKING, SLOT_SWEEP
+from swapsim.study import ranking
 
 LEADING: Final = (
     "lock.moved.add",
@@ -114,7 +114,13 @@ def rank(
     moved = run_policies(aged_device, ranked, seeds=seeds, executor=executor, progress=progress)
     columns = ["metric", "unit", "policy", "seed", "value"]
     values = pl.concat([moved.select(columns), counted.select(columns)])
-    rows = [row for metric in RANKED_BY for row in _ranked(values.filter(metric=metric))]
+    rows = [
+        {**row, "better": better, "user": row["policy"] not in POLICIES}
+        for metric, better in RANKED_BY.items()
+        for row in ranking.rank(
+            ranking.over_seeds(values.filter(metric=metric), np.median), "median", better
+        )
+    ]
     return POLICY_RANKING.check(pl.DataFrame(rows, schema=POLICY_RANKING.schema))
 
 
@@ -124,32 +130,3 @@ def _require_valid_answers(counted: pl.DataFrame, policies: Sequence[Policy]) ->
     for policy in policies:
         for seed in invalid.filter(policy=policy.name)["seed"]:
             slots.require_sound(policy, replace(DEVICE, seed=seed), CHURN)
-
-
-def _ranked(values: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of one metric, the best policy first."""
-    metric, unit = values.row(0)[:2]
-    better = RANKED_BY[metric]
-    rows = []
-    for (policy,), runs in values.group_by(["policy"], maintain_order=True):
-        figures = runs.sort("seed")["value"].to_list()
-        low, high = interval(figures, np.median, 0.95)
-        rows.append(
-            {
-                "metric": metric,
-                "unit": unit,
-                "better": better,
-                "policy": policy,
-                "user": policy not in POLICIES,
-                "seeds": len(figures),
-                "median": float(np.median(figures)),
-                "low": low,
-                "high": high,
-                "lowest": min(figures),
-                "highest": max(figures),
-            }
-        )
-    places = ranks_by_interval(rows, better)
-    ranked = [{**row, **place} for row, place in zip(rows, places, strict=True)]
-    sign = -1 if better == "higher" else 1
-    return sorted(ranked, key=lambda row: (sign * row["median"], row["policy"]))

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ranking with intervals: what runs with several seeds say about the order of policies."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from swapsim.errors import InputError
+
+CONFIDENCE: Final = 0.95
+"""Of an interval, unless a caller gives another one."""
+
+RESAMPLES: Final = 9999
+"""Bootstrap samples of each interval."""
+
+Statistic = Callable[..., Any]
+"""``numpy.mean`` or ``numpy.median``."""
+
+
+def interval(
+    values: Sequence[float], statistic: Statistic, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """Return the percentile bootstrap interval of a statistic.
+
+    It is the value itself where all values are equal, and the same in each process.
+    """
+    check_confidence(confidence)
+    if min(values) == max(values):
+        return values[0], values[0]
+    # Slow to import, and not needed by worker processes.
+    from scipy import stats
+
+    found = stats.bootstrap(
+        (np.asarray(values),),
+        statistic,
+        n_resamples=RESAMPLES,
+        confidence_level=confidence,
+        method="percentile",
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    return float(found.low), float(found.high)
+
+
+def check_confidence(confidence: float) -> None:
+    """Require a number between 0 and 1."""
+    if not 0 < confidence < 1:
+        raise InputError(f"{confidence!r}: choose a number between 0 and 1", field="confidence")
+
+
+def over_seeds(
+    values: pl.DataFrame, statistic: Statistic, confidence: float = CONFIDENCE
+) -> list[dict[str, Any]]:
+    """Return mean, median and extremes over the seeds, with the interval of one statistic.
+
+    `values` has ``seed`` and ``value``, and there is one row for each combination of its other
+    columns, in the order of first appearance. A null counts as no run.
+    """
+    keys = [name for name in values.columns if name not in {"seed", "value"}]
+    groups = (
+        values.drop_nulls("value")
+        .group_by(keys, maintain_order=True)
+        .agg(pl.col("value").sort_by("seed"))
+    )
+    return [
+        {**row, **_summary(row["value"], statistic, confidence)}
+        for row in groups.iter_rows(named=True)
+    ]
+
+
+def _summary(values: list[float], statistic: Statistic, confidence: float) -> dict[str, float]:
+    low, high = interval(values, statistic, confidence)
+    return {
+        "seeds": len(values),
+        "mean": math.fsum(values) / len(values),
+        "median": float(np.median(values)),
+        "low": low,
+        "high": high,
+        "lowest": min(values),
+        "highest": max(values),
+    }
+
+
+def rank(rows: Sequence[dict[str, Any]], by: str, better: str) -> list[dict[str, Any]]:
+    """Return rows, the best first, with ``rank`` and ``tied_with``.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        With ``policy``, the statistic, and its interval as ``low`` and ``high``.
+    by : {"mean", "median"}
+        The statistic.
+    better : {"lower", "higher", "neither"}
+        Lower comes first unless higher is better.
+
+    Returns
+    -------
+    list of dict
+        The rank is 1 plus the number of policies whose complete interval is better. Policies are
+        tied if their intervals overlap; they are named in the order of the given rows.
+    """
+    sign = -1 if better == "higher" else 1
+
+    def is_better(row: dict[str, Any], other: dict[str, Any]) -> bool:
+        return _is_above(row, other) if better == "higher" else _is_above(other, row)
+
+    ranked = [
+        {
+            **row,
+            "rank": 1 + sum(is_better(other, row) for other in rows),
+            "tied_with": [
+                other["policy"]
+                for other in rows
+                if not (other is row or _is_above(other, row) or _is_above(row, other))
+            ],
+        }
+        for row in rows
+    ]
+    return sorted(ranked, key=lambda row: (sign * row[by], row["policy"]))
+
+
+def _is_above(row: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether the complete interval of a row lies above another's."""
+    return bool(row["low"] > other["high"])

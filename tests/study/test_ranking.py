@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ranking with intervals: what lies above what, and which values belong together."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from swapsim.errors import InputError
+from swapsim.study import ranking
+
+ROWS = [
+    {"policy": "low", "mean": 2.0, "low": 1.0, "high": 3.0},
+    {"policy": "between", "mean": 3.5, "low": 3.0, "high": 4.0},
+    {"policy": "high", "mean": 6.0, "low": 5.0, "high": 7.0},
+]
+
+
+@pytest.mark.parametrize(
+    ("better", "order", "ranks"),
+    [
+        ("lower", ["low", "between", "high"], [1, 1, 3]),
+        ("neither", ["low", "between", "high"], [1, 1, 3]),
+        ("higher", ["high", "between", "low"], [1, 2, 2]),
+    ],
+)
+def test_a_rank_counts_the_policies_with_a_better_interval(
+    better: str, order: list[str], ranks: list[int]
+) -> None:
+    """Intervals that share an end overlap: their policies are tied, the others are apart."""
+    for rows in (ROWS, ROWS[::-1]):
+        ranked = ranking.rank(rows, "mean", better)
+        assert [row["policy"] for row in ranked] == order
+        assert [row["rank"] for row in ranked] == ranks
+        tied = {row["policy"]: row["tied_with"] for row in ranked}
+        assert tied == {"low": ["between"], "between": ["low"], "high": []}
+
+
+def test_equal_policies_stand_in_the_order_of_their_names() -> None:
+    """The order of the given rows has no effect on that of the ranked ones."""
+    rows = [{**ROWS[0], "policy": name} for name in ("b", "c", "a")]
+    assert [row["policy"] for row in ranking.rank(rows, "mean", "higher")] == ["a", "b", "c"]
+
+
+def test_values_are_grouped_by_all_columns_but_seed_and_value() -> None:
+    """One row per group in the order of first appearance; nulls count as no run."""
+    values = pl.DataFrame(
+        {
+            "policy": ["b", "a", "b", "a", "c", "b"],
+            "seed": [2, 1, 1, 2, 1, 3],
+            "value": [4.0, 7.0, 1.0, None, None, 1.0],
+        }
+    )
+    found = ranking.over_seeds(values, np.median)
+    assert [(row["policy"], row["seeds"], row["median"]) for row in found] == [
+        ("b", 3, 1.0),
+        ("a", 1, 7.0),
+    ]
+    first = found[0]
+    assert (first["mean"], first["lowest"], first["highest"]) == (2.0, 1.0, 4.0)
+    assert (first["low"], first["high"]) == (1.0, 4.0)
+    assert (found[1]["low"], found[1]["high"]) == (7.0, 7.0)
+
+
+def test_an_interval_narrows_with_its_confidence() -> None:
+    """It contains the statistic and is the same in each call; a confidence of 1 is refused."""
+    values = [5.0, 1.0, 4.0, 2.0, 9.0, 3.0, 6.0]
+    wide, narrow = (ranking.interval(values, np.mean, confidence) for confidence in (0.95, 0.5))
+    assert wide == ranking.interval(values, np.mean)
+    assert wide[0] < narrow[0] < np.mean(values) < narrow[1] < wide[1]
+    with pytest.raises(InputError, match="field 'confidence'"):
+        ranking.interval(values, np.mean, 1)
