@@ -6,7 +6,7 @@
 - ``results``: RESULTS, the long form of all figures,
 - ``medians``, ``side_by_side``, ``ranks``, ``steps``: results over their rounds, with intervals,
 - ``three_columns``, ``compare_counts``, ``directions``, ``range_verdict``: compared, and judged,
-- ``your_runs``, ``fitting``, ``four_columns``, ``unmatched``: a user's own measurements,
+- ``your_runs``, ``fitting``, ``four_columns``: a user's own measurements,
 - ``lkp``, ``mmtests``: the layouts of the mails.
 """
 
@@ -15,13 +15,10 @@ from typing import TYPE_CHECKING
 from swapsim.claims.fourth_column import (
     fitting,
     four_columns,
-    patches_of,
     two_kernels,
-    unmatched,
     your_metrics,
 )
 from swapsim.claims.judging import (
-    OPEN_BEYOND,
     compare_counts,
     directions,
     range_verdict,
@@ -54,7 +51,6 @@ else:
     __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
 __all__ = [
-    "OPEN_BEYOND",
     "Row",
     "as_printed",
     "compare_counts",
@@ -71,7 +67,6 @@ __all__ = [
     "mmtests",
     "mmtests_change",
     "patch_cards",
-    "patches_of",
     "published_claims",
     "published_tables",
     "range_verdict",
@@ -83,7 +78,6 @@ __all__ = [
     "three_columns",
     "tolerances",
     "two_kernels",
-    "unmatched",
     "your_metrics",
     "your_runs",
 ]

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A user's measurements as a fourth column next to published, simulated and measured."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
+from swapsim.claims.judging import verdict_on
 from swapsim.claims.tables import (
     CLAIMS,
     FOUR_COLUMNS,
     THREE_COLUMNS,
     UNMATCHED,
-    VERDICT,
     YOUR_METRICS,
     YOUR_RUNS,
 )
@@ -28,30 +27,14 @@ _NAMED: Final = 10
 
 
 def your_metrics(root: Path | None = None) -> pl.DataFrame:
-    """Read the claims that the metrics of tools fit.
-
-    Parameters
-    ----------
-    root : Path, optional
-        The folder of metrics.csv; default: data/published.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema YOUR_METRICS, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        Naming file, line and field of the first row that does not fit.
-    """
+    """Read which claims the metrics of tools fit (YOUR_METRICS): metrics.csv of data/published."""
     path = (data_root() / "published" if root is None else root) / "metrics.csv"
     return read_csv(path, YOUR_METRICS)
 
 
 def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tuple[str, str]:
     """Return the names of a user's two kernels, which are in YOUR_RUNS and differ."""
-    known = runs["kernel"].unique(maintain_order=True).to_list()
+    known = YOUR_RUNS.check(runs)["kernel"].unique(maintain_order=True).to_list()
     for field, name in (("base", base or BASE), ("patched", patched or PATCHED)):
         if name not in known:
             some = ", ".join(known[:_NAMED]) + ", ..." * (len(known) > _NAMED)
@@ -64,9 +47,7 @@ def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tu
     return base or BASE, patched or PATCHED
 
 
-def fitting(
-    runs: pl.DataFrame, claims: pl.DataFrame, metrics: pl.DataFrame | None = None
-) -> pl.DataFrame:
+def fitting(runs: pl.DataFrame, claims: pl.DataFrame) -> pl.DataFrame:
     """Return the claims that a user's metrics fit.
 
     A metric fits the claim of its name; the claims that metrics.csv lists for it and its test, or
@@ -79,16 +60,14 @@ def fitting(
         Schema YOUR_RUNS.
     claims : polars.DataFrame
         Schema CLAIMS.
-    metrics : polars.DataFrame, optional
-        Schema YOUR_METRICS; default: data/published/metrics.csv.
 
     Returns
     -------
     polars.DataFrame
-        ``test, metric, claim``, and ``has_change``: whether the claim is a change in percent; a row
-        for each pair, in the order of the claims.
+        ``test, metric, claim, patch``, and ``has_change``: whether the claim is a change in
+        percent; a row for each pair, in the order of the claims.
     """
-    known = YOUR_METRICS.check(your_metrics() if metrics is None else metrics)
+    known = your_metrics()
     named = CLAIMS.check(claims).select("claim", "metric")
     theirs = YOUR_RUNS.check(runs).select("test", "metric").unique()
     listed = theirs.join(known, on="metric", suffix="_known").filter(
@@ -102,12 +81,12 @@ def fitting(
     pairs = pl.concat(
         [each.select("test", "metric", "claim") for each in (by_name, by_metric, listed)]
     )
-    order = claims.select("claim", has_change=pl.col("change").is_not_null())
+    order = claims.select("claim", "patch", has_change=pl.col("change").is_not_null())
     return (
         pairs.unique()
         .join(order.with_row_index("place"), on="claim")
         .sort("place", "test", "metric")
-        .select("test", "metric", "claim", "has_change")
+        .select("test", "metric", "claim", "patch", "has_change")
     )
 
 
@@ -118,7 +97,7 @@ def four_columns(
     *,
     base: str | None = None,
     patched: str | None = None,
-) -> pl.DataFrame:
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare a user's change with the published, simulated and measured one, and judge it.
 
     The change is that of the means over the runs, in percent; it is judged by the tolerance of the
@@ -137,9 +116,9 @@ def four_columns(
 
     Returns
     -------
-    polars.DataFrame
-        Schema FOUR_COLUMNS, one row per claim and metric that fits it, in the order of the claims.
-        A metric without a change in percent is listed by `unmatched`.
+    tuple of polars.DataFrame
+        Schema FOUR_COLUMNS, one row per claim and metric that fits it, in the order of the claims;
+        and schema UNMATCHED, one row per metric that is compared with no claim, with the reason.
 
     Raises
     ------
@@ -147,53 +126,19 @@ def four_columns(
         A table has another schema, or there is no such kernel.
     """
     THREE_COLUMNS.check(three_columns)
+    changes = _changes(runs, *two_kernels(runs, base, patched))
     order = three_columns.select("claim").with_row_index("place")
-    off = (pl.col("yours") - pl.col("published")).abs()
-    return FOUR_COLUMNS.check(
+    four = FOUR_COLUMNS.check(
         fitting.filter("has_change")
-        .join(_changes(runs, base, patched).filter(pl.col("why").is_null()), on=["test", "metric"])
+        .drop("patch")
+        .join(changes.filter(pl.col("why").is_null()), on=["test", "metric"])
         .join(three_columns.drop("unit").rename({"metric": "claimed"}), on="claim")
         .join(order, on="claim")
         .sort("place", "test", "metric")
-        .with_columns(
-            your_metric="metric",
-            metric="claimed",
-            your_verdict=pl.when(pl.col("published").is_null() | pl.col("tolerance").is_null())
-            .then(pl.lit("not judged"))
-            .when(off <= pl.col("tolerance"))
-            .then(pl.lit("agrees"))
-            .otherwise(pl.lit("contradicts"))
-            .cast(VERDICT.dtype),
-        )
+        .with_columns(your_metric="metric", metric="claimed", your_verdict=verdict_on("yours"))
         .select(FOUR_COLUMNS.names())
     )
-
-
-def unmatched(
-    runs: pl.DataFrame,
-    four_columns: pl.DataFrame,
-    fitting: pl.DataFrame,
-    *,
-    base: str | None = None,
-    patched: str | None = None,
-) -> pl.DataFrame:
-    """List each of a user's metrics that is compared with no claim, and the reason.
-
-    Parameters
-    ----------
-    runs, fitting, base, patched
-        As for `four_columns`.
-    four_columns : polars.DataFrame
-        What `four_columns` returned.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema UNMATCHED, in order of test and metric.
-    """
-    FOUR_COLUMNS.check(four_columns)
     fits = fitting.select("test", "metric", fits=pl.lit(value=True)).unique()
-    shown = four_columns["your_metric"].unique().to_list()
     why = (
         pl.when(pl.col("fits").is_null())
         .then(pl.lit("fits no claim"))
@@ -201,10 +146,12 @@ def unmatched(
         .then("why")
         .otherwise(pl.lit("its claim has no change in percent"))
     )
-    return UNMATCHED.check(
-        _changes(runs, base, patched)
-        .join(fits, on=["test", "metric"], how="left", maintain_order="left")
-        .filter(pl.col("fits").is_null() | ~pl.col("metric").is_in(shown))
+    unmatched = UNMATCHED.check(
+        changes.join(fits, on=["test", "metric"], how="left", maintain_order="left")
+        .filter(
+            pl.col("fits").is_null()
+            | ~pl.col("metric").is_in(four["your_metric"].unique().to_list())
+        )
         .select(
             "test",
             "metric",
@@ -214,14 +161,11 @@ def unmatched(
         )
         .sort("test", "metric", "unit")
     )
+    return four, unmatched
 
 
-def _changes(runs: pl.DataFrame, base: str | None, patched: str | None) -> pl.DataFrame:
+def _changes(runs: pl.DataFrame, base: str, patched: str) -> pl.DataFrame:
     """Return each metric's change in percent, its deviation, or the reason why it is missing."""
-    kernels = two_kernels(YOUR_RUNS.check(runs), base, patched)
-    sides = [
-        _side(runs, kernel, name) for kernel, name in zip(kernels, (BASE, PATCHED), strict=True)
-    ]
     quotient = pl.col("patched_mean") / pl.col("base_mean")
     change = 100 * (quotient - 1)
     apart = (
@@ -230,17 +174,17 @@ def _changes(runs: pl.DataFrame, base: str | None, patched: str | None) -> pl.Da
     ).sqrt()
     why = (
         pl.when(pl.col("base_mean").is_null())
-        .then(pl.lit(f"not measured with {kernels[0]}"))
+        .then(pl.lit(f"not measured with {base}"))
         .when(pl.col("patched_mean").is_null())
-        .then(pl.lit(f"not measured with {kernels[1]}"))
+        .then(pl.lit(f"not measured with {patched}"))
         .when(pl.col("base_mean") == 0)
         .then(pl.lit("0 without the patch: no change in percent"))
         .when(change.is_finite().not_())
         .then(pl.lit("its change in percent is not finite"))
     )
     return (
-        sides[0]
-        .join(sides[1], on=_KEY, how="full", coalesce=True)
+        _side(runs, base, "base")
+        .join(_side(runs, patched, "patched"), on=_KEY, how="full", coalesce=True)
         .with_columns(
             pl.col("base_runs", "patched_runs").fill_null(0),
             yours=change,
@@ -265,9 +209,3 @@ def _side(runs: pl.DataFrame, kernel: str, name: str) -> pl.DataFrame:
             pl.len().cast(pl.UInt32).alias(f"{name}_runs"),
         )
     )
-
-
-def patches_of(fitting: pl.DataFrame, claims: pl.DataFrame) -> Sequence[str]:
-    """Return the patches with a claim that a metric fits, in order."""
-    fits = claims.filter(pl.col("claim").is_in(fitting["claim"].unique().to_list()))
-    return sorted(fits["patch"].unique().to_list())

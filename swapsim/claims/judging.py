@@ -128,9 +128,10 @@ def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFra
         .group_by(keys, maintain_order=True)
         .agg(simulated=pl.col("value").mean())
     )
-    order = simulated.select(keys).unique(maintain_order=True)
     frame = (
-        order.join(means, on=keys, how="left", maintain_order="left")
+        simulated.select(keys)
+        .unique(maintain_order=True)
+        .join(means, on=keys, how="left", maintain_order="left")
         .join(medians, on=keys, how="inner", maintain_order="left")
         .rename({"median": "measured"})
         .with_columns(
@@ -144,6 +145,19 @@ def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFra
             "give those of one experiment"
         )
     return MEASURED_COUNTS.check(frame.select(MEASURED_COUNTS.names()))
+
+
+def verdict_on(figure: str) -> pl.Expr:
+    """Return the VERDICT on the figures of a column, by the published ones and their tolerances."""
+    off = (pl.col(figure) - pl.col("published")).abs()
+    return (
+        pl.when(pl.col("published").is_null() | pl.col("tolerance").is_null())
+        .then(pl.lit("not judged"))
+        .when(off <= pl.col("tolerance"))
+        .then(pl.lit("agrees"))
+        .otherwise(pl.lit("contradicts"))
+        .cast(VERDICT.dtype)
+    )
 
 
 def _open_where(ranges: pl.DataFrame | None) -> pl.Expr:
@@ -186,13 +200,8 @@ def _with_result(table: pl.DataFrame, results: pl.DataFrame, source: str) -> pl.
         table.with_columns(found.alias(source))
         .with_columns(
             pl.when(pl.col(source).is_null())
-            .then(pl.lit(f"not {source}"))
-            .when(pl.col("published").is_null() | pl.col("tolerance").is_null())
-            .then(pl.lit("not judged"))
-            .when((pl.col(source) - pl.col("published")).abs() <= pl.col("tolerance"))
-            .then(pl.lit("agrees"))
-            .otherwise(pl.lit("contradicts"))
-            .cast(VERDICT.dtype)
+            .then(pl.lit(f"not {source}").cast(VERDICT.dtype))
+            .otherwise(verdict_on(source))
             .alias(f"{source}_verdict")
         )
         .drop("base_mean", "value_mean")
@@ -216,7 +225,6 @@ def range_verdict(low: str, high: str) -> pl.Expr:
         ``near`` if it lies outside. Null without a figure or a tolerance.
     """
     figure, tolerance = pl.col("published"), pl.col("tolerance")
-    inside = figure.is_between(low, high)
     within_tolerance = figure.is_between(pl.col(low) - tolerance, pl.col(high) + tolerance)
     too_wide = pl.col(high) - pl.col(low) > OPEN_BEYOND * tolerance
     verdict = (
@@ -224,7 +232,7 @@ def range_verdict(low: str, high: str) -> pl.Expr:
         .then(pl.lit("misses"))
         .when(too_wide)
         .then(pl.lit("open"))
-        .when(inside)
+        .when(figure.is_between(low, high))
         .then(pl.lit("holds"))
         .when(within_tolerance)
         .then(pl.lit("near"))

@@ -2,7 +2,7 @@
 """The layouts of tables in the mails: those of mmtests and of lkp."""
 
 from itertools import groupby
-from typing import Final, TypedDict, cast
+from typing import Any, Final
 
 import polars as pl
 
@@ -16,13 +16,8 @@ _LKP_HEAD: Final = (
 )
 
 
-class _Cell(TypedDict):
-    metric: str
-    kernel: str
-    value: float
-    decimals: int
-    stddev_percent: float | None
-    better: str
+_Cell = dict[str, Any]
+"""A row of COMPARISON."""
 
 
 def mmtests_change(base: float, value: float, better: str) -> float:
@@ -31,13 +26,6 @@ def mmtests_change(base: float, value: float, better: str) -> float:
     Zero cells follow the tool's fixed answers, not a quotient: a value that did not change or fell
     to zero prints 0; a value above a zero base prints -99 where lower is better, else 100. (Later
     versions of the tool print 100 for a fall to zero where lower is better.)
-
-    Parameters
-    ----------
-    base, value : float
-        The base kernel's cell and the other's.
-    better : {"higher", "lower", "neither"}
-        Which direction is better; lower turns the sign.
 
     Source
     ------
@@ -116,10 +104,10 @@ def lkp(comparison: pl.DataFrame) -> str:
     metrics = _by_metric(comparison)
     if any(len(cells) != 2 for cells in metrics):
         raise InputError("lkp's layout compares two kernels: choose a base and another one")
-    lines = (
-        [f"{metrics[0][0]['kernel']:<16} {metrics[0][1]['kernel']}\n{_LKP_HEAD}"] if metrics else []
-    )
+    lines: list[str] = []
     for base, other in metrics:
+        if not lines:
+            lines.append(f"{base['kernel']:<16} {other['kernel']}\n{_LKP_HEAD}")
         change = lkp_change(base["value"], other["value"])
         printed = "+Inf" if change == float("inf") else f"{change:+.1f}"
         lines.append(
@@ -160,6 +148,7 @@ def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     )
     kernels = cells["kernel"].unique(maintain_order=True)
     kernels = kernels.filter(kernels.is_in(results["kernel"].unique().to_list()))
+    share = 100 * pl.col("deviation") / pl.col("mean")
     rows = (
         cells.select("metric", "decimals", "better")
         .unique("metric", maintain_order=True)
@@ -167,14 +156,11 @@ def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
         .join(found, on=keys, how="left", maintain_order="left")
         .filter(pl.col("mean").is_not_null().all().over("metric"))
         .select(
-            "metric",
-            "kernel",
+            *keys,
             "decimals",
             "better",
             value="mean",
-            stddev_percent=pl.when(pl.col("mean") != 0).then(
-                100 * pl.col("deviation") / pl.col("mean")
-            ),
+            stddev_percent=pl.when(pl.col("mean") != 0).then(share),
         )
         .select(COMPARISON.names())
     )
@@ -186,13 +172,11 @@ def as_printed(results: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_metric(comparison: pl.DataFrame) -> list[list[_Cell]]:
-    COMPARISON.check(comparison)
-    rows = cast("list[_Cell]", comparison.to_dicts())
+    rows = COMPARISON.check(comparison).to_dicts()
     metrics = [list(cells) for _, cells in groupby(rows, key=lambda cell: cell["metric"])]
-    for cells in metrics:
-        kernels = [cell["kernel"] for cell in cells]
-        wanted = [cell["kernel"] for cell in metrics[0]]
-        if kernels != wanted:
+    ordered = [[cell["kernel"] for cell in cells] for cells in metrics]
+    for cells, kernels in zip(metrics, ordered, strict=True):
+        if kernels != (wanted := ordered[0]):
             raise InputError(
                 f"metric {cells[0]['metric']!r} has kernels {kernels}, the first one {wanted}:"
                 " give every metric the same, in the same order",

@@ -16,11 +16,9 @@ from typing import Any, Final
 from swapsim import io
 from swapsim.errors import InputError
 
-TESTS: Final = ("vm-scalability", "pmbench")
+_TESTS: Final = ("vm-scalability", "pmbench")
 """Tests, each known by the beginning of its metrics' names."""
 
-_OF_RUN: Final = ("stats.json", "stats.json.gz")
-_OF_COMMIT: Final = ("matrix.json", "matrix.json.gz")
 _SOURCE: Final = "stats_source"
 _RUN: Final = re.compile(r"\d{1,18}")
 """Name of a run's folder: a number of 64 bits."""
@@ -32,26 +30,26 @@ Row = tuple[str, str, str, float, str, int]
 def rows(folder: Path) -> list[Row]:
     """Return the figures of each run of each commit, empty if the folder has no such results.
 
-    They are from stats.json of each run; for a commit without such a file, from the columns of its
-    matrix.json.
+    They are those of stats.json of each run; for a commit without such a file, of its matrix.json.
     """
     found: list[Row] = []
     complete: set[Path] = set()
-    for path in _files(folder, _OF_RUN):
+    for path in _files(folder, "stats.json"):
         commit = path.parent.parent
         complete.add(commit)
         stats = {name: value for name, value in _read(path).items() if name != _SOURCE}
-        found += _of_run(commit.name, stats, _number(path.parent.name, len(found)), path)
-    for path in _files(folder, _OF_COMMIT):
-        if path.parent in complete:
-            continue
-        for run, stats in enumerate(_columns(_read(path), path), start=1):
-            found += _of_run(path.parent.name, stats, run, path)
+        name = path.parent.name
+        run = int(name) if _RUN.fullmatch(name) else len(found)
+        found += _of_run(commit.name, stats, run, path)
+    for path in _files(folder, "matrix.json"):
+        if path.parent not in complete:
+            for run, stats in enumerate(_columns(_read(path), path), start=1):
+                found += _of_run(path.parent.name, stats, run, path)
     return found
 
 
-def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
-    return sorted(path for name in names for path in folder.rglob(name))
+def _files(folder: Path, name: str) -> list[Path]:
+    return sorted(path for end in ("", ".gz") for path in folder.rglob(f"{name}{end}"))
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -81,13 +79,9 @@ def _columns(matrix: Mapping[str, Any], path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _of_run(kernel: str, stats: Mapping[str, Any], run: int, path: Path) -> Iterator[Row]:
-    tests = [test for test in TESTS if any(name.startswith(f"{test}.") for name in stats)]
+    tests = [test for test in _TESTS if any(name.startswith(f"{test}.") for name in stats)]
     test = tests[0] if len(tests) == 1 else ""
     for name, value in stats.items():
         if not isinstance(value, float):
             raise InputError(f"{value!r} is no number", path=path, field=name)
         yield kernel, test, name, value, "", run
-
-
-def _number(name: str, otherwise: int) -> int:
-    return int(name) if _RUN.fullmatch(name) else otherwise

@@ -33,42 +33,35 @@ _TIME: Final = re.compile(
 )
 _MIB: Final = 1 << 20
 _PACKED: Final = {".gz": gzip.decompress, ".xz": lzma.decompress}
-_PARALLELIO: Final = {
-    "swaptotal": (("pswpin", 1), ("pswpout", 1)),
-    "swapin": (("pswpin", 1),),
-    "minorfaults": (("pgfault", 1), ("pgmajfault", -1)),
-    "majorfaults": (("pgmajfault", 1),),
-}
-"""Rows of parallelio's table that are differences of counters of /proc/vmstat."""
-
-_UNITS: Final = {
-    "swaptotal": "pages",
-    "swapin": "pages",
-    "minorfaults": "faults",
-    "majorfaults": "faults",
-}
-
-_TIMESTAMPS: Final = ("tests-timestamp", "tests-timestamp-*")
-
 _SCANNED: Final = {"Kswapd": "pgscan_kswapd", "Direct": "pgscan_direct"}
 _RECLAIMED: Final = {"Kswapd": "pgsteal_kswapd", "Direct": "pgsteal_direct"}
 _NOT_SCANNED: Final = "pgscan_direct_throttle"
 """Begins like the pages that direct reclaim scanned in a zone, but counts sleeps."""
 
-_SUMS: Final[Mapping[str, tuple[tuple[tuple[str, int], ...], str]]] = {
-    "Minor Faults": ((("pgfault", 1), ("pgmajfault", -1)), "faults"),
-    "Major Faults": ((("pgmajfault", 1),), "faults"),
-    "Swap Ins": ((("pswpin", 1),), "pages"),
-    "Swap Outs": ((("pswpout", 1),), "pages"),
-    "Page writes by reclaim": ((("nr_vmscan_write", 1),), "pages"),
-    "Page writes file": ((("nr_vmscan_write", 1), ("pswpout", -1)), "pages"),
-    "Page writes anon": ((("pswpout", 1),), "pages"),
-    "Page reclaim immediate": ((("nr_vmscan_immediate_reclaim", 1),), "pages"),
-    "Sector Reads": ((("pgpgin", 1),), "sectors"),
-    "Sector Writes": ((("pgpgout", 1),), "sectors"),
-    "Slabs scanned": ((("slabs_scanned", 1),), "objects"),
-    "Direct inode steals": ((("pginodesteal", 1),), "inodes"),
-    "Kswapd inode steals": ((("kswapd_inodesteal", 1),), "inodes"),
+_Sums = Mapping[str, tuple[str, str]]
+"""Name of a row -> the counters of /proc/vmstat whose sum it is, ``-`` before one that is
+subtracted; and its unit."""
+
+_PARALLELIO: Final[_Sums] = {
+    "swaptotal": ("pswpin pswpout", "pages"),
+    "swapin": ("pswpin", "pages"),
+    "minorfaults": ("pgfault -pgmajfault", "faults"),
+    "majorfaults": ("pgmajfault", "faults"),
+}
+_OF_A_TEST: Final[_Sums] = {
+    "Minor Faults": ("pgfault -pgmajfault", "faults"),
+    "Major Faults": ("pgmajfault", "faults"),
+    "Swap Ins": ("pswpin", "pages"),
+    "Swap Outs": ("pswpout", "pages"),
+    "Page writes by reclaim": ("nr_vmscan_write", "pages"),
+    "Page writes file": ("nr_vmscan_write -pswpout", "pages"),
+    "Page writes anon": ("pswpout", "pages"),
+    "Page reclaim immediate": ("nr_vmscan_immediate_reclaim", "pages"),
+    "Sector Reads": ("pgpgin", "sectors"),
+    "Sector Writes": ("pgpgout", "sectors"),
+    "Slabs scanned": ("slabs_scanned", "objects"),
+    "Direct inode steals": ("pginodesteal", "inodes"),
+    "Kswapd inode steals": ("kswapd_inodesteal", "inodes"),
 }
 
 
@@ -100,8 +93,8 @@ def _parallelio(folder: Path) -> Iterator[_Figure]:
                 yield kernel, "parallelio", metric, float(rates[-1]), "operations/s"
         for vmstat in _logs(logs, "vmstat-memcachetest-*.log"):
             step = _step_of(vmstat.with_name(vmstat.name.removeprefix("vmstat-")), sizes)
-            for name, figure in _differences(vmstat):
-                yield kernel, "parallelio", f"{name}-{sizes[step]}", figure, _UNITS[name]
+            for name, figure, unit in _sums(_PARALLELIO, _differences(vmstat)):
+                yield kernel, "parallelio", f"{name}-{sizes[step]}", figure, unit
 
 
 def _steps(path: Path) -> Iterator[tuple[int, int, float]]:
@@ -125,9 +118,17 @@ def _step_of(path: Path, sizes: dict[int, str]) -> int:
     raise InputError(f"step {found!r} has no line in {_STEPS}: add it", path=path)
 
 
-def _differences(path: Path) -> Iterator[tuple[str, float]]:
-    """Yield the differences of /proc/vmstat between ``start:`` and ``end:``."""
-    sums: Counter[str] = Counter()
+def _sums(rows: _Sums, counts: Mapping[str, int]) -> Iterator[tuple[str, float, str]]:
+    """Yield name, sum and unit of the rows whose counters are all there."""
+    for name, (parts, unit) in rows.items():
+        signs = {part.removeprefix("-"): -1 if part[0] == "-" else 1 for part in parts.split()}
+        if signs.keys() <= counts.keys():
+            yield name, float(sum(sign * counts[key] for key, sign in signs.items())), unit
+
+
+def _differences(path: Path) -> Counter[str]:
+    """Return the differences of /proc/vmstat between ``start:`` and ``end:``, zero if missing."""
+    sums = Counter({key.strip("-"): 0 for row, _ in _PARALLELIO.values() for key in row.split()})
     sign = 0
     for number, line in enumerate(_text(path).splitlines(), start=1):
         if line.startswith(("start:", "end:")):
@@ -136,13 +137,13 @@ def _differences(path: Path) -> Iterator[tuple[str, float]]:
         key, _, value = line.partition(" ")
         if sign and value.strip():
             sums[key] += sign * _count(value, path, number)
-    for name, parts in _PARALLELIO.items():
-        yield name, float(sum(sign * sums[key] for key, sign in parts))
+    return sums
 
 
 def _counted(folder: Path) -> Iterator[_Figure]:
     """Yield the counters of parallelio, the test of which patch C's mail prints them."""
-    for path in sorted({path for name in _TIMESTAMPS for path in folder.rglob(name)}):
+    names = ("tests-timestamp", "tests-timestamp-*")
+    for path in sorted({path for name in names for path in folder.rglob(name)}):
         for name, figure, unit in _vmstat(path, "parallelio"):
             yield _name(folder, path), "parallelio", name, figure, unit
 
@@ -160,12 +161,8 @@ def _usemem(folder: Path) -> Iterator[_Figure]:
 
 
 def _logs(folder: Path, pattern: str) -> list[Path]:
-    found = [
-        path
-        for name in (pattern, *(f"{pattern}{end}" for end in _PACKED))
-        for path in folder.rglob(name)
-    ]
-    return sorted(set(found))
+    names = [f"{pattern}{end}" for end in ("", *_PACKED)]
+    return sorted({path for name in names for path in folder.rglob(name)})
 
 
 def _text(path: Path) -> str:
@@ -185,9 +182,7 @@ def _vmstat(path: Path, test: str) -> Iterator[tuple[str, float, str]]:
     if not (before and after):
         return
     counts = {key: after[key] - before.get(key, 0) for key in after}
-    for name, (parts, unit) in _SUMS.items():
-        if all(key in counts for key, _ in parts):
-            yield name, float(sum(sign * counts[key] for key, sign in parts)), unit
+    yield from _sums(_OF_A_TEST, counts)
     for who in _SCANNED:
         scanned, reclaimed = (_sum(counts, prefix[who]) for prefix in (_SCANNED, _RECLAIMED))
         yield f"{who} pages scanned", scanned, "pages"

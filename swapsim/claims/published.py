@@ -82,29 +82,26 @@ def published_claims(root: Path | None = None) -> pl.DataFrame:
 
 
 def mails(root: Path | None = None) -> pl.DataFrame:
-    """Read which mails the figures are from, and whether their texts were available.
+    """Read which mails the figures are from, and whether their texts were available (MAILS).
 
-    Parameters, errors and order are those of `published_claims`, of the file mails.csv; schema
-    MAILS, one row per mail.
+    Parameters, errors and order are those of `published_claims`, of the file mails.csv.
     """
     return _read(root, "mails.csv", MAILS, ["mail"])
 
 
 def tolerances(root: Path | None = None) -> pl.DataFrame:
-    """Read how far a result may lie from each claim; stored before a result is judged.
+    """Read how far a result may lie from each claim; stored before a result is judged (TOLERANCES).
 
-    Parameters, errors and order are those of `published_claims`, of the file tolerances.csv;
-    schema TOLERANCES, one row per claim that can be judged.
+    Parameters, errors and order are those of `published_claims`, of the file tolerances.csv.
     """
     return _read(root, "tolerances.csv", TOLERANCES, ["claim"], not_below_zero=["tolerance"])
 
 
 def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
-    """Read how the rows of patch 03's tables are judged in the reclaim simulator.
+    """Read how the rows of patch 03's tables are judged in the simulator (SIMULATION_TOLERANCES).
 
     Parameters and errors are those of `published_claims`, of the file simulation-tolerances.csv;
-    schema SIMULATION_TOLERANCES, one row per row of the tables, in their order, and one for the
-    quotient of two rows, whose ``metric`` contains a colon.
+    the row of a quotient of two rows has a ``metric`` with a colon.
     """
     return _read(
         root,
@@ -166,8 +163,16 @@ def _read(
     """Read a file of data/published, whose rows have a unique key."""
     path = _folder(root) / name
     frame = read_csv(path, table, may_lack)
-    _refuse_twins(frame, key, path, key[-1])
-    _refuse_below_zero(frame, not_below_zero, path)
+    require_unique(frame, key, path)
+    for field in not_below_zero:
+        below = (frame[field] < 0).arg_true()
+        if len(below):
+            raise InputError(
+                f"{frame[field][below[0]]} is below zero: give a size",
+                path=path,
+                line=below[0] + 2,
+                field=field,
+            )
     return frame
 
 
@@ -182,7 +187,7 @@ def _read_cells(path: Path) -> pl.DataFrame:
                 line=line,
                 field=field,
             )
-    _refuse_twins(frame, ["locator", "parameters"], path, "locator")
+    require_unique(frame, ["parameters", "locator"], path)
     return frame
 
 
@@ -206,26 +211,16 @@ def _misfit(row: Mapping[str, object], patch: str) -> str | None:
     return None
 
 
-def _refuse_twins(frame: pl.DataFrame, key: Sequence[str], path: Path, field: str) -> None:
-    """Refuse two rows with the same key."""
+def require_unique(
+    frame: pl.DataFrame, key: Sequence[str], path: Path, todo: str = "give each row once"
+) -> None:
+    """Refuse two rows with the same key, by its last column."""
     twins = frame.select(pl.struct(key).is_first_distinct().not_()).to_series().arg_true()
     if len(twins):
+        row, field = twins[0], key[-1]
         raise InputError(
-            f"{frame[field][twins[0]]!r} is given twice: give each row once",
-            path=path,
-            line=twins[0] + 2,
-            field=field,
+            f"{frame[field][row]!r} is given twice: {todo}", path=path, line=row + 2, field=field
         )
-
-
-def _refuse_below_zero(frame: pl.DataFrame, fields: Sequence[str], path: Path) -> None:
-    """Refuse a negative value."""
-    for line, row in enumerate(frame.iter_rows(named=True), start=2):
-        for field in fields:
-            if row[field] is not None and row[field] < 0:
-                raise InputError(
-                    f"{row[field]} is below zero: give a size", path=path, line=line, field=field
-                )
 
 
 def _read_card(path: Path) -> list[object]:

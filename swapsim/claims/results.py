@@ -67,22 +67,13 @@ def measured_results(experiment: str) -> pl.DataFrame:
     InputError
         There is no such experiment, or its table has another schema.
     """
-    table = _folder(experiment) / "results.parquet"
-    return read_table(table, RESULTS)
+    return read_table(_folder(experiment) / "results.parquet", RESULTS)
 
 
 def measured_slots(experiment: str) -> pl.DataFrame:
-    """Read the sets of slots for which an experiment counted tree nodes.
+    """Read the sets of slots for which an experiment counted tree nodes (SLOTS_IN_USE).
 
-    Returns
-    -------
-    polars.DataFrame
-        Schema SLOTS_IN_USE.
-
-    Raises
-    ------
-    InputError
-        There is no such experiment, it has no such table, or the table has another schema.
+    Errors are those of `measured_results`, and that it counted no tree nodes.
     """
     table = _folder(experiment) / "slots_in_use.parquet"
     if not table.exists():
@@ -91,13 +82,7 @@ def measured_slots(experiment: str) -> pl.DataFrame:
 
 
 def measured_provenance(experiment: str) -> dict[str, Any]:
-    """Return the provenance of an experiment: kernel, switches, config, command, date.
-
-    Raises
-    ------
-    InputError
-        There is no such experiment.
-    """
+    """Return the provenance of an experiment: kernel, switches, config, command, date."""
     return read_toml(_folder(experiment) / "measured.toml")
 
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from swapsim import io
 from swapsim.claims import lkp_results, mmtests_results
+from swapsim.claims.published import require_unique
 from swapsim.claims.tables import YOUR_RUNS
 from swapsim.errors import InputError
 from swapsim.frames.files import read_csv
@@ -26,10 +27,8 @@ _BOTH_SIDES: Final = Table(
     Column("unit", pl.String, "unit of both figures"),
 )
 _MAY_LACK: Final = ("test", "unit")
-_TWO_METRICS: Final = (
-    f"{{metric!r}} is given twice: give several runs with the columns {', '.join(YOUR_RUNS.schema)}"
-)
-_TWO_RUNS: Final = "run {run} of {metric!r} is given twice: number the runs of a kernel 1, 2, 3"
+_TWO_METRICS: Final = f"give several runs with the columns {', '.join(YOUR_RUNS.schema)}"
+_TWO_RUNS: Final = "number the runs of a metric and kernel 1, 2, 3"
 
 
 def your_runs(path: Path | str) -> pl.DataFrame:
@@ -61,9 +60,9 @@ def your_runs(path: Path | str) -> pl.DataFrame:
         raise InputError("no such file or folder: give a CSV file, or a result folder", path=path)
     head = io.read_text(path).partition("\n")[0].strip().replace('"', "")
     if head == ",".join(_BOTH_SIDES.schema):
-        return _long(
-            _each_once(read_csv(path, _BOTH_SIDES, _MAY_LACK), ["metric"], path, _TWO_METRICS)
-        )
+        sides = read_csv(path, _BOTH_SIDES, _MAY_LACK)
+        require_unique(sides, ["metric"], path, _TWO_METRICS)
+        return _long(sides)
     if head != ",".join(YOUR_RUNS.schema):
         raise InputError(
             f"its columns must be {', '.join(YOUR_RUNS.names())}, "
@@ -73,7 +72,8 @@ def your_runs(path: Path | str) -> pl.DataFrame:
         )
     frame = read_csv(path, YOUR_RUNS, _MAY_LACK)
     frame = frame.with_columns(pl.col(_MAY_LACK).fill_null(""))
-    return _each_once(frame, ["kernel", "test", "metric", "run"], path, _TWO_RUNS)
+    require_unique(frame, ["kernel", "test", "metric", "run"], path, _TWO_RUNS)
+    return frame
 
 
 def _folder(folder: Path) -> pl.DataFrame:
@@ -85,7 +85,13 @@ def _folder(folder: Path) -> pl.DataFrame:
                 folder, "holds names that are no text", "rename them", quote=True
             ):
                 frame = pl.DataFrame(rows, schema=YOUR_RUNS.schema, orient="row")
-            return _all_finite(YOUR_RUNS.check(frame), folder)
+            for kernel, _, metric, value, *_ in frame.filter(~pl.col("value").is_finite()).rows():
+                raise InputError(
+                    f"{value} with kernel {kernel!r} is no figure: fix or remove it",
+                    path=folder,
+                    field=metric,
+                )
+            return YOUR_RUNS.check(frame)
     raise InputError(
         "holds no known results: neither of lkp-tests (stats.json or matrix.json of a run) nor "
         "of mmtests (logs of parallelio or usemem, tests-timestamp)",
@@ -93,40 +99,13 @@ def _folder(folder: Path) -> pl.DataFrame:
     )
 
 
-def _all_finite(frame: pl.DataFrame, folder: Path) -> pl.DataFrame:
-    for kernel, metric, value in (
-        frame.filter(pl.col("value").is_finite().not_())
-        .select("kernel", "metric", "value")
-        .iter_rows()
-    ):
-        raise InputError(
-            f"{value} with kernel {kernel!r} is no figure: fix or remove it",
-            path=folder,
-            field=metric,
-        )
-    return frame
-
-
 def _long(sides: pl.DataFrame) -> pl.DataFrame:
     """Return a line a metric as a line a run."""
+    empty, unit, run = pl.lit(""), pl.col("unit").fill_null(""), pl.lit(1, dtype=pl.Int64)
     frames = [
         sides.select(
-            kernel=pl.lit(kernel),
-            test=pl.lit(""),
-            metric="metric",
-            value=kernel,
-            unit=pl.col("unit").fill_null(""),
-            run=pl.lit(1, dtype=pl.Int64),
+            kernel=pl.lit(each), test=empty, metric="metric", value=each, unit=unit, run=run
         )
-        for kernel in (BASE, PATCHED)
+        for each in (BASE, PATCHED)
     ]
     return YOUR_RUNS.check(pl.concat(frames))
-
-
-def _each_once(frame: pl.DataFrame, key: list[str], path: Path, problem: str) -> pl.DataFrame:
-    """Return a frame whose rows have a unique key."""
-    twins = frame.select(pl.struct(key).is_first_distinct().not_()).to_series().arg_true()
-    if len(twins):
-        row = frame.row(twins[0], named=True)
-        raise InputError(problem.format(**row), path=path, line=twins[0] + 2, field=key[-1])
-    return frame

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What README, the report and the notebooks show of all patches together."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import polars as pl
 
 from swapsim import claims, mapping, removal, slots, stall, traces
+from swapsim.claims.tables import RANGES, RESULTS
+from swapsim.frames.table import Table
+from swapsim.patches import Patch
 from swapsim.patches.cluster_next.conclusions import slots_matched
 from swapsim.site.patches import PATCHES
 from swapsim.site.tables import AT_A_GLANCE
@@ -22,50 +25,30 @@ _Pair = tuple[float | None, float | None]
 
 
 def fits() -> dict[str, pl.DataFrame]:
-    """Fit the base of each patch that the contention machine predicts.
-
-    Returns
-    -------
-    dict of str to polars.DataFrame
-        The patch -> constants, schema CONSTANTS.
-    """
+    """Return the constants of each patch whose base is fitted, by patch (CONSTANTS)."""
     found = {patch.PATCH: patch.headline_fit() for patch in PATCHES}
     return {name: fit.constants for name, fit in found.items() if fit is not None}
 
 
-def simulated() -> pl.DataFrame:
-    """Return each mail's table as it is simulated with FEW_SEEDS.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS.
-    """
-    return pl.concat([patch.headline_results(FEW_SEEDS) for patch in PATCHES])
+def simulated(patches: Sequence[Patch] = PATCHES) -> pl.DataFrame:
+    """Return the tables of patches' mails as they are simulated with FEW_SEEDS (RESULTS)."""
+    return _all(RESULTS, (patch.headline_results(FEW_SEEDS) for patch in patches))
 
 
-def ranges() -> pl.DataFrame:
-    """Return each mail's claims over all fits that meet its base.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RANGES.
-    """
-    found = [patch.headline_ranges() for patch in PATCHES]
-    return pl.concat([frame for frame in found if frame is not None])
+def ranges(patches: Sequence[Patch] = PATCHES) -> pl.DataFrame:
+    """Return the claims of patches' mails over all fits that meet their bases (RANGES)."""
+    return _all(RANGES, (patch.headline_ranges() for patch in patches))
 
 
-def measured() -> pl.DataFrame:
-    """Return what a real kernel measured, under the names of the mails' tables.
+def measured(patches: Sequence[Patch] = PATCHES) -> pl.DataFrame:
+    """Return what a real kernel measured, under the names of the mails' tables (RESULTS)."""
+    return _all(RESULTS, (patch.measured_as_mailed() for patch in patches))
 
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS.
-    """
-    found = [patch.measured_as_mailed() for patch in PATCHES]
-    return pl.concat([frame for frame in found if frame is not None])
+
+def _all(table: Table, frames: Iterable[pl.DataFrame | None]) -> pl.DataFrame:
+    """Return the rows of all frames of a table."""
+    found = [frame for frame in frames if frame is not None]
+    return pl.concat([pl.DataFrame(schema=table.schema), *found])
 
 
 def picture() -> "alt.Chart":
@@ -75,12 +58,7 @@ def picture() -> "alt.Chart":
 
 
 def headlines(results: pl.DataFrame) -> pl.DataFrame:
-    """Compare each patch's main claims with what was simulated and measured.
-
-    Parameters
-    ----------
-    results : polars.DataFrame
-        Schema RESULTS; empty where there is no result yet.
+    """Compare each patch's main claims with what was simulated and measured (RESULTS).
 
     Returns
     -------
@@ -99,15 +77,8 @@ def headlines(results: pl.DataFrame) -> pl.DataFrame:
 def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Compare how each patch relieves the swap cache's lock: mail, machine, real kernel.
 
-    Parameters
-    ----------
-    constants : mapping of str to polars.DataFrame
-        As `fits` returns.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``patch`` and the columns of `machine.summary.lock_relief`.
+    ``constants`` are those of `fits`. The columns are ``patch`` and those of
+    `machine.summary.lock_relief`.
     """
     found = {
         patch.PATCH: patch.headline_locks(constants[patch.PATCH])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The patch cards: complete, one to one with the published rows, honest where a mail errs."""
+"""The patch cards: complete, one to one with the published rows, and open about a mail's errors."""
 
 import re
 import shutil
@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from swapsim import io
 from swapsim.claims import patch_cards, published_claims, published_tables
 from swapsim.errors import InputError
 from swapsim.io.paths import patches_root, repository_root
@@ -15,7 +16,7 @@ from swapsim.io.paths import patches_root, repository_root
 CARDS = patch_cards()
 TABLES = published_tables()
 CLAIMS = published_claims()
-SEEDS = Path(__file__).resolve().parents[3] / "shared" / "seeds"
+PROSE = CLAIMS.filter(pl.col("locator").str.starts_with("prose"))
 TENTH = 0.1  # words such as "roughly", and figures rounded in a sentence, mean within a tenth
 
 
@@ -35,7 +36,7 @@ def quantity(patch: str, row: str, kernel: str) -> tuple[float | None, str]:
 
 
 def holds(claim: dict[str, object]) -> bool | None:
-    """Tell whether the mail's own table bears out a claim in prose; None if it has no such row."""
+    """Return whether the mail's own table supports a claim in prose; None if it has no such row."""
     patch, metric = str(claim["patch"]), str(claim["metric"])
     _, row, columns = str(claim["locator"]).split(" | ")
     base_kernel, value_kernel = columns.split(" -> ")
@@ -57,7 +58,7 @@ def holds(claim: dict[str, object]) -> bool | None:
             found.append(abs(float(str(stated)) * scale - printed) <= TENTH * printed)
     if claim["change"] is not None and claim["base"] is None:
         found.append(abs(float(str(claim["change"])) - 100 * (value / base - 1)) <= 100 * TENTH / 2)
-    assert found, f"{claim['claim']} says nothing that its table could bear out"
+    assert found, f"{claim['claim']} says nothing that its table could support"
     return all(found)
 
 
@@ -85,9 +86,8 @@ def test_claims_and_rows_come_from_the_same_mail() -> None:
 
 
 def test_cards_name_what_the_mails_own_tables_contradict() -> None:
-    """A claim in prose that the mail's own table does not bear out is in its card, and no other."""
-    prose = CLAIMS.filter(pl.col("locator").str.starts_with("prose"))
-    verdicts = {claim["claim"]: holds(claim) for claim in prose.iter_rows(named=True)}
+    """A claim in prose that the mail's own table does not support is in its card, and no other."""
+    verdicts = {claim["claim"]: holds(claim) for claim in PROSE.iter_rows(named=True)}
     assert sum(verdict is not None for verdict in verdicts.values()) > 60
     contradicted = [claim for claim, verdict in verdicts.items() if verdict is False]
     assert contradicted == CARDS["contradicted"].explode(empty_as_null=False).to_list()
@@ -95,8 +95,7 @@ def test_cards_name_what_the_mails_own_tables_contradict() -> None:
 
 def test_rows_that_prose_names_exist() -> None:
     """A claim in prose names a row of a table, or says that there is none."""
-    prose = CLAIMS.filter(pl.col("locator").str.starts_with("prose"))
-    for claim in prose.iter_rows(named=True):
+    for claim in PROSE.iter_rows(named=True):
         row = claim["locator"].split(" | ")[1]
         if row != "not in a table":
             names = re.split(r" \+ | / | against ", row)
@@ -108,7 +107,7 @@ def test_rows_that_prose_names_exist() -> None:
 
 @pytest.mark.parametrize("body", CARDS["body"].to_list(), ids=CARDS["patch"].to_list())
 def test_a_card_is_complete(body: str) -> None:
-    """A card tells the claim, before and after as numbered steps, and what became of it."""
+    """A card states the claim, before and after as numbered steps, and the outcome."""
     for heading in (
         "## What it claims",
         "## Before",
@@ -123,7 +122,7 @@ def test_a_card_is_complete(body: str) -> None:
         assert len(steps) >= 3
 
 
-def test_cards_tell_of_their_switch() -> None:
+def test_cards_name_their_switch() -> None:
     """The cards of A, C and D name their boot parameter, B's its switch."""
     bodies = dict(CARDS.select("patch", "body").iter_rows())
     for patch, parameter in (
@@ -148,16 +147,14 @@ def test_cards_model_functions_exist() -> None:
                 assert f"{function}(" in text, f"{name} has no {function}"
 
 
-@pytest.mark.skipif(not SEEDS.is_dir(), reason=f"the mails are not at {SEEDS}")
-def test_the_eight_patches_stand_in_their_true_order() -> None:
+def test_the_eight_patches_are_in_their_true_order() -> None:
     """The card's chain of blobs is that of the mail's diffs, each starting where the last ended."""
     body = dict(CARDS.select("patch", "body").iter_rows())["03-stall-decisions"]
     chain = re.findall(r"^\| (\d) \| ([0-9a-f]{7})\.\.([0-9a-f]{7}) \|", body, re.M)
     assert [number for number, _, _ in chain] == list("1234567")
     assert [start for _, start, _ in chain[1:]] == [end for _, _, end in chain[:-1]]
-    mail = (SEEDS / "C-stall-decisions-series.txt").read_text(encoding="utf-8")
-    diffs = re.findall(r"b/mm/vmscan\.c\nindex ([0-9a-f]{7})\.\.([0-9a-f]{7})", mail)
-    assert sorted((start, end) for _, start, end in chain) == sorted(diffs)
+    diffs = io.read_toml(Path(__file__).parents[1] / "data" / "mails.toml")["blobs"]["vmscan"]
+    assert sorted([start, end] for _, start, end in chain) == sorted(diffs)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +170,7 @@ def test_the_eight_patches_stand_in_their_true_order() -> None:
     ],
 )
 def test_a_bad_card_is_named(tmp_path: Path, old: str, new: str, wanted: str) -> None:
-    """A card that is incomplete or unreadable stops the reader with its path and field."""
+    """A card that is incomplete or unreadable is refused with its path and field."""
     copy = tmp_path / "patches"
     shutil.copytree(patches_root(), copy)
     card = copy / "01-writeback-tags" / "card.md"
@@ -187,6 +184,6 @@ def test_a_bad_card_is_named(tmp_path: Path, old: str, new: str, wanted: str) ->
 
 
 def test_a_folder_without_cards_is_named(tmp_path: Path) -> None:
-    """A folder without a card stops the reader with its path."""
+    """A folder without a card is refused with its path."""
     with pytest.raises(InputError, match=re.escape(str(tmp_path))):
         patch_cards(tmp_path)

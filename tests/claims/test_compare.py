@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The two layouts reprint the mails' percentages; results are judged beside the claims."""
+"""The two layouts reprint the mails' percentages; results are compared with the claims."""
 
 import re
 
@@ -18,6 +18,7 @@ from swapsim.claims import (
     three_columns,
     tolerances,
 )
+from swapsim.claims import results as as_results
 from swapsim.claims.tables import (
     CLAIMS,
     COMPARISON,
@@ -155,13 +156,13 @@ def results(metric: str, source: str, base: list[float], patched: list[float]) -
     return pl.DataFrame(rows, schema=RESULTS.schema, orient="row")
 
 
-def judged(table: pl.DataFrame, claim: str) -> dict[str, object]:
-    """Return one claim's row."""
-    return table.row(by_predicate=pl.col("claim") == claim, named=True)
+def judged(runs: pl.DataFrame) -> pl.DataFrame:
+    """Return the three columns of all claims with these results."""
+    return three_columns(published_claims(), runs, tolerances())
 
 
 def test_a_claim_whose_range_is_too_wide_is_open() -> None:
-    """Whatever one fit says; a range that is not too wide changes nothing."""
+    """The verdict on one fit does not count; a range that is not too wide changes no verdict."""
     runs = results("vmstat.swap.so", "simulated", [100.0], [122.3])
     found = {}
     for verdict in ("open", "holds"):
@@ -175,63 +176,46 @@ def test_a_claim_whose_range_is_too_wide_is_open() -> None:
 
 
 def test_three_columns_judge_by_the_stored_tolerance() -> None:
-    """A change within the tolerance agrees, one outside contradicts; what is not there is null."""
+    """A change within the tolerance agrees, one outside contradicts; a missing one is null."""
     runs = pl.concat(
         [
             results("vmstat.swap.so", "simulated", [90.0, 110.0], [120.0, 130.0]),  # +25 %
             results("vmstat.swap.so", "measured", [100.0], [105.0]),
         ]
     )
-    table = three_columns(published_claims(), runs, tolerances())
+    table = judged(runs)
     assert table["claim"].to_list() == published_claims()["claim"].to_list()
-    swap_out = judged(table, "A-swap-out")
-    assert (swap_out["published"], swap_out["unit"]) == (22.3, "%")
-    assert (swap_out["simulated"], swap_out["measured"]) == (25.0, 5.0)
-    assert swap_out["simulated_verdict"] == "agrees"
-    assert swap_out["measured_verdict"] == "contradicts"
-    throughput = judged(table, "A-throughput")
-    assert (throughput["simulated"], throughput["measured"]) == (None, None)
-    assert throughput["simulated_verdict"] == "not simulated"
-    assert throughput["measured_verdict"] == "not measured"
+    columns = [
+        "unit", "published", "simulated", "measured", "simulated_verdict", "measured_verdict"
+    ]  # fmt: skip
+    found = {row[0]: row[1:] for row in table.select("claim", *columns).iter_rows()}
+    assert found["A-swap-out"] == ("%", 22.3, 25.0, 5.0, "agrees", "contradicts")
+    assert found["A-throughput"][2:] == (None, None, "not simulated", "not measured")
+    with pytest.raises(InputError, match="field 'source'"):
+        judged(runs.with_columns(source=pl.lit("published").cast(RESULTS.schema["source"])))
 
 
-def test_three_columns_judge_a_value_where_there_is_no_change() -> None:
+@pytest.mark.parametrize(
+    ("patched", "bounds", "verdict"),
+    [(4.0, [1.0], "agrees"), (4.5, [1.0], "contradicts"), (4.0, [], "not judged")],
+)
+def test_three_columns_judge_a_value_where_there_is_no_change(
+    patched: float, bounds: list[float], verdict: str
+) -> None:
     """Without a change the patched value counts; without a tolerance nothing is judged."""
     claim = pl.DataFrame(
         [("x", A, "m", "t | r | base -> base+patch", "r", 0.0, 3.0, None, None, "pages")],
         schema=CLAIMS.schema,
         orient="row",
     )
-    bound = pl.DataFrame([("x", 1.0, "")], schema=TOLERANCES.schema, orient="row")
-    runs = results("r", "simulated", [0.0], [4.0])
-    row = judged(three_columns(claim, runs, bound), "x")
-    assert (row["published"], row["simulated"], row["unit"]) == (3.0, 4.0, "pages")
-    assert row["simulated_verdict"] == "agrees"
-    row = judged(three_columns(claim, results("r", "simulated", [0.0], [4.5]), bound), "x")
-    assert row["simulated_verdict"] == "contradicts"
-    assert (
-        judged(three_columns(claim, runs, bound.clear()), "x")["simulated_verdict"] == "not judged"
+    bound = pl.DataFrame(
+        [("x", each, "") for each in bounds], schema=TOLERANCES.schema, orient="row"
     )
-
-
-def test_three_columns_refuse_published_results() -> None:
-    """Results that say they are published are refused: that column is the claims'."""
-    with pytest.raises(InputError, match="field 'source'"):
-        three_columns(
-            published_claims(), results("vmstat.swap.so", "published", [1], [2]), tolerances()
-        )
-
-
-def simulated_counts(values: list[float]) -> pl.DataFrame:
-    """Return RESULTS of one simulated metric, a seed a value."""
-    return pl.DataFrame(
-        [
-            (A, "simulated", "6.1", "on", 8, seed, "locks", v, "1/page")
-            for seed, v in enumerate(values)
-        ],
-        schema=RESULTS.schema,
-        orient="row",
+    row = three_columns(claim, results("r", "simulated", [0.0], [patched]), bound).row(
+        0, named=True
     )
+    assert (row["published"], row["simulated"], row["unit"]) == (3.0, patched, "pages")
+    assert row["simulated_verdict"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -241,19 +225,22 @@ def simulated_counts(values: list[float]) -> pl.DataFrame:
 def test_a_count_agrees_within_five_percent(
     values: list[float], apart: float, agrees: bool
 ) -> None:
-    """The mean over the seeds stands beside the measured median, and is judged."""
+    """The mean over the seeds is compared with the measured median."""
+    labels = {"patch": A, "kernel": "6.1", "policy": "on", "n_tasks": 8}
+    rows = pl.DataFrame({"seed": range(len(values)), "value": values, "metric": "locks"})
+    simulated = as_results(rows.with_columns(unit=pl.lit("1/page")), labels)
     medians = pl.DataFrame(
         [(A, "measured", "6.1", "on", 8, "locks", "1/page", 7, 5.0, 4.9, 5.1)],
         schema=MEDIANS.schema,
         orient="row",
     )
-    held = compare_counts(simulated_counts(values), medians)
-    assert held.schema == MEASURED_COUNTS.schema
-    row = held.row(0, named=True)
+    found = compare_counts(simulated, medians)
+    assert found.schema == MEASURED_COUNTS.schema
+    row = found.row(0, named=True)
     assert row["apart_percent"] == pytest.approx(apart)
     assert row["agrees"] is agrees
     with pytest.raises(InputError, match="in common"):
-        compare_counts(simulated_counts(values), medians.with_columns(policy=pl.lit("off")))
+        compare_counts(simulated, medians.with_columns(policy=pl.lit("off")))
 
 
 def cells(metrics: dict[str, int], kernels: tuple[str, ...]) -> pl.DataFrame:
@@ -269,15 +256,16 @@ def cells(metrics: dict[str, int], kernels: tuple[str, ...]) -> pl.DataFrame:
 
 
 def test_results_take_the_rows_digits_and_order_of_a_printed_table() -> None:
-    """Means and deviations over the seeds stand where the table has its cells."""
+    """Means and deviations over the seeds; a metric that lacks a kernel is left out."""
     runs = pl.concat(
         [
             results("so", "simulated", [90.0, 110.0], [3.0, 3.0]),
             results("rate", "simulated", [4.0, 8.0], [0.0, 0.0]),
             results("tides", "simulated", [1.0], [1.0]),
+            results("half", "simulated", [1.0], [2.0]).filter(kernel="base"),
         ]
     )
-    printed = cells({"rate": 2, "unseen": 1, "so": 0}, ("base+patch", "other", "base"))
+    printed = cells({"rate": 2, "unseen": 1, "half": 1, "so": 0}, ("base+patch", "other", "base"))
     table = as_printed(runs, printed)
     assert table.schema == COMPARISON.schema
     columns = ["metric", "kernel", "value", "decimals"]
@@ -292,37 +280,6 @@ def test_results_take_the_rows_digits_and_order_of_a_printed_table() -> None:
     deviations = [None, 100 * 4 / 2**0.5 / 6, 0.0, 100 * 20 / 2**0.5 / 100]
     assert table["stddev_percent"].to_list() == pytest.approx(deviations)
     assert as_printed(runs.reverse(), printed).equals(table)
-
-
-def test_results_are_printed_like_the_mail() -> None:
-    """The mail's own figures as results give the mail's own lines but for deviations."""
-    printed = TABLES.filter(table="lkp comparison")
-    runs = printed.select(
-        "patch",
-        pl.lit("simulated").cast(RESULTS.schema["source"]).alias("source"),
-        "kernel",
-        pl.lit("-").alias("policy"),
-        pl.lit(8, dtype=pl.UInt32).alias("n_tasks"),
-        pl.lit(1, dtype=pl.UInt64).alias("seed"),
-        "metric",
-        "value",
-        "unit",
-    )
-    mail = printed.select(COMPARISON.names())
-    plain = mail.with_columns(stddev_percent=pl.lit(None, dtype=pl.Float64))
-    assert lkp(as_printed(runs, printed)) == lkp(plain)
-
-
-def test_a_metric_without_one_of_its_kernels_is_left_out() -> None:
-    """Half a row cannot be laid out."""
-    runs = pl.concat(
-        [
-            results("so", "simulated", [1.0], [2.0]),
-            results("rate", "simulated", [1.0], [2.0]).filter(kernel="base"),
-        ]
-    )
-    printed = cells({"rate": 2, "so": 0}, ("base", "base+patch"))
-    assert as_printed(runs, printed)["metric"].to_list() == ["so", "so"]
 
 
 def test_results_that_share_nothing_with_a_table_are_refused() -> None:

@@ -57,19 +57,21 @@ def verdict(metric: str, base: Sequence[float], value: Sequence[float]) -> str:
         ("C-prose-patch-1-no-free-under-writeback", None),
     ],
 )
-def test_a_claim_goes_where_its_figure_or_its_words_go(name: str, direction: str | None) -> None:
-    """A change of a tenth or less stays; behaviour has no direction."""
+def test_the_direction_of_a_claim_is_that_of_its_figure_or_words(
+    name: str, direction: str | None
+) -> None:
+    """A change of a tenth or less means stays; a claim on behaviour has no direction."""
     assert claimed_direction(STATED.filter(claim=name).row(0, named=True)) == direction
 
 
-def test_what_rises_from_nothing_rises() -> None:
-    """There is no percent of zero."""
+def test_a_figure_above_a_base_of_zero_rises() -> None:
+    """A change from zero has no percentage."""
     fields = {"metric": "m", "base": 0.0, "value": 3.0, "change": None}
     assert claimed_direction(fields) == "rises"
 
 
-def test_each_round_is_held_against_the_same_round_of_its_base() -> None:
-    """Rounds that differ widely among themselves still tell a small change that is in each."""
+def test_each_round_is_compared_with_the_same_round_of_its_base() -> None:
+    """A small change that is in each round counts, however much the rounds differ."""
     base = [100.0, 900.0, 500.0, 300.0, 700.0]
     lower = [value - 1 for value in base]
     assert verdict("m: falls", base, lower) == "holds"
@@ -78,7 +80,7 @@ def test_each_round_is_held_against_the_same_round_of_its_base() -> None:
 
 
 def test_rounds_of_both_signs_leave_a_claim_open() -> None:
-    """Whichever way it was said to go."""
+    """Of each claimed direction."""
     base = [10.0] * 5
     both = [8.0, 12.0, 7.0, 13.0, 10.0]
     assert {verdict(f"m: {word}", base, both) for word in ("falls", "rises", "stays")} == {"open"}
@@ -91,7 +93,7 @@ def test_what_stays_is_contradicted_beyond_a_tenth_only() -> None:
     assert verdict("m: stays", [100.0] * 5, [105.0, 106.0, 112.0, 113.0, 114.0]) == "open"
 
 
-def test_too_few_rounds_judge_nothing_and_still_say_what_they_saw() -> None:
+def test_too_few_rounds_leave_a_claim_open_and_still_report_their_direction() -> None:
     """Four rounds of one sign may be an accident."""
     four = pl.concat([rounds("a", [9.0] * 4), rounds("b", [1.0] * 4)])
     found = claims.directions(claim("m: falls"), four).row(0, named=True)
@@ -99,12 +101,12 @@ def test_too_few_rounds_judge_nothing_and_still_say_what_they_saw() -> None:
     assert found["verdict"] == "open"
 
 
-def test_rows_that_nobody_measured_are_left_out() -> None:
-    """So are claims that name no direction, and rounds that only one kernel has."""
+def test_rows_that_were_not_measured_are_left_out() -> None:
+    """So are claims without a direction, and rounds of one kernel only."""
     only = rounds("a", [1.0] * 5)
     assert claims.directions(claim("m: falls"), only).is_empty()
     uneven = pl.concat([rounds("a", [1.0] * 5), rounds("b", [2.0] * 7)])
-    assert claims.directions(claim("a page is kept"), uneven).is_empty()
+    assert claims.directions(claim("a page is unlocked"), uneven).is_empty()
     assert claims.directions(claim("m: rises"), uneven)["rounds"].to_list() == [5]
 
 
@@ -120,13 +122,13 @@ def test_a_row_against_another_row_is_one_kernels() -> None:
 
 
 def test_a_tables_claim_is_found_by_its_metric() -> None:
-    """Where a table's row is called otherwise than the metric, the metric counts."""
+    """Where the name of a table's row differs from the metric, the metric counts."""
     stated = claim("disk: m", where="vmstat, disk", row="M").with_columns(change=pl.lit(-50.0))
     measured = pl.concat([rounds("a", [9.0] * 5), rounds("b", [2.0] * 5)])
     assert claims.directions(stated, measured)["published"].to_list() == [-50.0]
 
 
-def test_a_round_that_is_there_twice_is_refused() -> None:
+def test_a_round_that_occurs_twice_is_refused() -> None:
     """Two set-ups in one table cannot be paired."""
     twice = pl.concat([rounds("a", [1.0]), rounds("a", [2.0])])
     with pytest.raises(InputError, match="twice"):

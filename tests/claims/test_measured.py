@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rounds of a real kernel become medians with intervals, and ranks with ties."""
+"""RESULTS are rows with labels; rounds of a real kernel give medians with intervals, and ranks."""
 
 import polars as pl
 import pytest
@@ -12,15 +12,12 @@ from swapsim.io import paths
 
 def rounds(**values_of: list[float]) -> pl.DataFrame:
     """Return RESULTS with one row per policy and round."""
-    return pl.DataFrame(
-        [
-            ("04-percpu-cluster-next", "measured", "6.1", policy, 8, seed, "bounces", value, "1")
-            for policy, values in values_of.items()
-            for seed, value in enumerate(values, 1)
-        ],
-        schema=RESULTS.schema,
-        orient="row",
-    )
+    rows = [
+        ("04-percpu-cluster-next", "measured", "6.1", policy, 8, seed, "bounces", value, "1")
+        for policy, values in values_of.items()
+        for seed, value in enumerate(values, 1)
+    ]
+    return pl.DataFrame(rows, schema=RESULTS.schema, orient="row")
 
 
 def test_the_median_lies_in_its_interval() -> None:
@@ -78,7 +75,7 @@ def test_bad_input_is_named() -> None:
     """An unknown experiment, metric or confidence, or another table, is refused in one line."""
     frame = rounds(shared=[1.0])
     with pytest.raises(InputError, match="no such experiment"):
-        claims.measured_results("nowhere")
+        claims.measured_results("unknown")
     with pytest.raises(InputError, match="no such metric"):
         claims.ranks(claims.medians(frame), "waits")
     with pytest.raises(InputError, match="confidence"):
@@ -87,34 +84,31 @@ def test_bad_input_is_named() -> None:
         claims.medians(frame.drop("seed"))
 
 
-def test_each_measurement_tells_where_it_is_from() -> None:
-    """Command, date, kernel, switches and sources stand beside every result."""
+def test_each_measurement_has_its_provenance() -> None:
+    """Command, date, kernel, switches and sources are stored with every result."""
     shipped = paths.shipped_measurements()
     assert "writeback-tags" in shipped
     for name in shipped:
         assert claims.measured_results(name)["source"].unique().to_list() == ["measured"]
-        told = claims.measured_provenance(name)
-        assert {"command", "date", "emulator", "host"} <= set(told["measured"])
-        assert {"package_version", "configuration", "trunk_shift"} <= set(told["kernel"])
+        stored = claims.measured_provenance(name)
+        assert {"command", "date", "emulator", "host"} <= set(stored["measured"])
+        assert {"package_version", "configuration", "trunk_shift"} <= set(stored["kernel"])
         switches = ("swap_tags", "swap_base", "batched_removal", "reclaim_rules")
-        assert told["experiment"]["varies"] in switches
-        assert any(path.endswith("switch.cocci") for path in told["sources"])
+        assert stored["experiment"]["varies"] in switches
+        assert any(path.endswith("switch.cocci") for path in stored["sources"])
 
 
 def medians(values: dict[tuple[str, str], float]) -> pl.DataFrame:
     """Return MEDIANS by hand: (policy, metric) -> its median, with a tenth to either side."""
-    return pl.DataFrame(
-        [
-            ("p", "measured", "6.1", policy, 8, metric, "1", 5, value, 0.9 * value, 1.1 * value)
-            for (policy, metric), value in values.items()
-        ],
-        schema=MEDIANS.schema,
-        orient="row",
-    )
+    rows = [
+        ("p", "measured", "6.1", policy, 8, metric, "1", 5, value, 0.9 * value, 1.1 * value)
+        for (policy, metric), value in values.items()
+    ]
+    return pl.DataFrame(rows, schema=MEDIANS.schema, orient="row")
 
 
 def test_medians_stand_side_by_side_as_text() -> None:
-    """Metrics in the order asked for, a column per policy, three digits, large ones whole."""
+    """Metrics in the requested order, a column per policy, three digits, large ones as integers."""
     table = claims.side_by_side(
         medians(
             {
@@ -122,7 +116,7 @@ def test_medians_stand_side_by_side_as_text() -> None:
                 ("percpu", "waits"): 12.3456,
                 ("shared", "pages"): 123456.0,
                 ("percpu", "pages"): -2000.0,
-                ("shared", "unasked"): 1.0,
+                ("shared", "other"): 1.0,
             }
         ),
         ["pages", "waits"],
@@ -136,3 +130,30 @@ def test_medians_stand_side_by_side_as_text() -> None:
         claims.side_by_side(medians({("shared", "waits"): 1.0}), ["waits", "tides"])
     with pytest.raises(InputError, match="MEDIANS"):
         claims.side_by_side(rounds(shared=[1.0]), ["bounces"])
+
+
+LABELS = {"patch": "p", "kernel": "6.1", "policy": "on", "n_tasks": 8, "seed": 3}
+
+
+def test_each_row_has_the_labels_of_its_run() -> None:
+    """The source is simulated unless a label gives another."""
+    frame = claims.results([("waits", 2.5, "%"), ("pages", 7, "page")], LABELS)
+    assert frame.schema == RESULTS.schema
+    assert frame.row(0) == ("p", "simulated", "6.1", "on", 8, 3, "waits", 2.5, "%")
+    assert frame["value"].to_list() == [2.5, 7.0]
+    measured = claims.results([("waits", 2.5, "%")], {**LABELS, "source": "measured"})
+    assert measured["source"].to_list() == ["measured"]
+
+
+def test_a_column_of_a_frame_is_not_labelled() -> None:
+    """A column of the frame takes precedence over the label of the same name."""
+    rows = pl.DataFrame({"policy": ["on", "off"], "metric": "a", "value": [1.0, 2.0], "unit": "1"})
+    frame = claims.results(rows, LABELS)
+    assert frame["policy"].to_list() == ["on", "off"]
+    assert frame["seed"].to_list() == [3, 3]
+
+
+def test_a_label_that_is_missing_is_named() -> None:
+    """Each column needs a value."""
+    with pytest.raises(InputError, match="seed"):
+        claims.results([("waits", 2.5, "%")], {k: v for k, v in LABELS.items() if k != "seed"})

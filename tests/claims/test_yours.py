@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A reader's own measurements: read from CSV and result folders, and set beside the claims."""
+"""A user's own measurements: read from CSV and result folders, and compared with the claims."""
 
 import csv
 import gzip
@@ -19,26 +19,19 @@ from hypothesis import strategies as st
 from swapsim import claims
 from swapsim.claims.tables import FOUR_COLUMNS, RESULTS, THREE_COLUMNS, UNMATCHED, YOUR_RUNS
 from swapsim.cli import main
-from swapsim.errors import InputError
-from swapsim.site import yours
 
+SIDES = "metric,base,patched,unit"
 LONG = "kernel,test,metric,value,unit,run"
-STAMP = "test begin :: parallelio 1\nfile start :: /proc/vmstat\n"
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=9)
 FIGURES = st.floats(allow_nan=False, allow_infinity=False)
 
 
-def three() -> pl.DataFrame:
-    """Return the claims with nothing simulated or measured."""
-    none = pl.DataFrame(schema=RESULTS.schema)
-    return claims.three_columns(claims.published_claims(), none, claims.tolerances())
-
-
 def compared(runs: pl.DataFrame, **names: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return a reader's four columns, and what stands beside no claim."""
+    """Return a user's four columns, and the metrics that fit no claim."""
+    nothing = pl.DataFrame(schema=RESULTS.schema)
+    three = claims.three_columns(claims.published_claims(), nothing, claims.tolerances())
     fitting = claims.fitting(runs, claims.published_claims())
-    four = claims.four_columns(three(), runs, fitting, **names)
-    return four, claims.unmatched(runs, four, fitting, **names)
+    return claims.four_columns(three, runs, fitting, **names)
 
 
 def write_csv(path: Path, head: str, rows: list[tuple[Any, ...]]) -> Path:
@@ -72,7 +65,7 @@ def test_what_is_written_as_csv_is_read(tmp_path: Path, rows: list[tuple[Any, ..
     patched=st.lists(st.floats(1, 1e9), min_size=1, max_size=5),
 )
 def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]) -> None:
-    """Spread is the quotient's deviation, and none with one run on a side."""
+    """Spread is the quotient's deviation, and empty with one run of a kernel."""
     rows = [
         (kernel, "vm-scalability", "vm-scalability.throughput", value, "KiB/s", run)
         for kernel, values in (("base", base), ("patched", patched))
@@ -96,11 +89,10 @@ def test_the_change_is_that_of_the_means(base: list[float], patched: list[float]
     assert row["spread"] == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_metric_is_called_as_a_tool_a_mail_or_a_claim_calls_it(tmp_path: Path) -> None:
-    """All three names lead to the claim, and a test's name keeps another test's claims away."""
-    head = "metric,base,patched,unit"
+def test_a_metric_has_the_name_of_a_tool_a_mail_or_a_claim(tmp_path: Path) -> None:
+    """All three names fit the claim, and a test's name excludes the claims of other tests."""
     rows = [("Amean System-5", 200, 100, "s"), ("B-system-7", 100, 90, ""), ("syst-1", 10, 8, "s")]
-    four, rest = compared(claims.your_runs(write_csv(tmp_path / "a.csv", head, rows)))
+    four, rest = compared(claims.your_runs(write_csv(tmp_path / "a.csv", SIDES, rows)))
     assert rest.is_empty()
     assert four.schema == FOUR_COLUMNS.schema
     found = {(row["claim"], row["yours"]) for row in four.iter_rows(named=True)}
@@ -111,7 +103,7 @@ def test_a_metric_is_called_as_a_tool_a_mail_or_a_claim_calls_it(tmp_path: Path)
     assert four["claim"].to_list() == ["D-prose-swap-out", "D3-prose-swap-out"]
 
 
-def test_what_stands_beside_no_claim_is_listed(tmp_path: Path) -> None:
+def test_what_is_compared_with_no_claim_is_listed(tmp_path: Path) -> None:
     """A metric of no claim, of one kernel, of a base of zero, and of a claim without a change."""
     rows = [
         ("base", "", "meminfo.Active", 1, "", 1),
@@ -137,7 +129,7 @@ def test_what_stands_beside_no_claim_is_listed(tmp_path: Path) -> None:
 
 
 def test_each_row_of_the_mapping_names_a_claim() -> None:
-    """Every claim is there, each row once, and tells where its name comes from."""
+    """Every claim exists, each row occurs once, and each test is one of the tools'."""
     metrics = claims.your_metrics()
     known = set(claims.published_claims()["claim"])
     assert set(metrics["claim"]) <= known
@@ -178,7 +170,7 @@ def test_a_result_folder_of_lkp_tests_is_read(tmp_path: Path) -> None:
 
 
 def parallelio(logs: Path, ops: dict[tuple[int, int], int]) -> None:
-    """Write an iteration's logs as mmtests does: memcachetest beside steps of 0 and 715 MB."""
+    """Write an iteration's logs as mmtests does: memcachetest next to steps of 0 and 715 MB."""
     logs.mkdir(parents=True)
     (logs / "workload-durations.log").write_text("memcachetest 0 1 90\nmemcachetest 1 1 90\n")
     (logs / "io-durations.log").write_text(f"1 {715 << 20} 1 7\n1 {715 << 20} 2 8\n")
@@ -260,6 +252,14 @@ def test_what_the_kernel_counted_is_read(tmp_path: Path) -> None:
     assert (row["yours"], row["spread"]) == (pytest.approx(-62.5), None)
 
 
+def refused(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line with which ``swapsim compare`` refuses a file or folder."""
+    assert main(["compare", str(path)]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1, printed
+    return printed
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -268,8 +268,8 @@ def test_what_the_kernel_counted_is_read(tmp_path: Path) -> None:
         (f"{LONG}\nbase,,a,1,,x\n", "line 2, field 'run'"),
         (f"{LONG}\nbase,,a,1,,1\nbase,,a,2,,1\n", "line 3, field 'run'"),
         (f"{LONG}\nbase,,,1,,1\n", "line 2, field 'metric'"),
-        ("metric,base,patched,unit\na,1,\n", "line 2"),
-        ("metric,base,patched,unit\na,1,2,\na,1,2,\n", "line 3, field 'metric': 'a' is given"),
+        (f"{SIDES}\na,1,\n", "line 2"),
+        (f"{SIDES}\na,1,2,\na,1,2,\n", "line 3, field 'metric': 'a' is given"),
         (f"{LONG}\nbase,,a,1,,1\n", "no runs of a kernel 'patched'; there are: base"),
     ],
 )
@@ -279,64 +279,49 @@ def test_a_table_that_does_not_fit_is_one_line(
     """File, line and field, and nothing is computed."""
     path = tmp_path / "runs.csv"
     path.write_text(text)
-    assert main(["compare", str(path)]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1, printed.err
-    assert words in printed.err
+    assert words in refused(path, capsys)
 
 
-def test_a_folder_that_does_not_fit_is_one_line(tmp_path: Path) -> None:
-    """Nothing known in it, no JSON, no number, a list too long, a log without its figure."""
-    with pytest.raises(InputError, match="holds no known results"):
-        claims.your_runs(tmp_path)
-    with pytest.raises(InputError, match="no such file or folder"):
-        claims.your_runs(tmp_path / "none")
-    run = tmp_path / "lkp" / "abc" / "0"
-    run.mkdir(parents=True)
-    for text, words in (("{", "is no JSON"), ("[]", "JSON object"), ('{"a": "b"}', "no number")):
-        (run / "stats.json").write_text(text)
-        with pytest.raises(InputError, match=words):
-            claims.your_runs(tmp_path / "lkp")
-    (run / "stats.json").unlink()
-    (run.parent / "matrix.json").write_text('{"stats_source": ["x"], "a": [1, 2]}')
-    with pytest.raises(InputError, match="field 'a': must have a figure for each run"):
-        claims.your_runs(tmp_path / "lkp")
-    parallelio(tmp_path / "mm" / "base" / "parallelio" / "noprofile", {(1, 1): 5})
-    for log, text, words in (
-        ("memcachetest-1-1/mmtests.log", "nothing", "ops/sec"),
-        ("io-durations.log", "one two", "line 1: 'one two' is not"),
-        ("io-durations.log", "", "step '1' has no line"),
-    ):
-        path = tmp_path / "mm" / "base" / "parallelio" / "noprofile" / log
-        path.with_suffix(".log.xz").unlink(missing_ok=True)
-        path.write_text(text)
-        with pytest.raises(InputError, match=words):
-            claims.your_runs(tmp_path / "mm")
+def test_a_path_that_does_not_exist_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is neither a table nor a folder."""
+    assert "no such file or folder" in refused(tmp_path / "none", capsys)
+
+
+STATS, STEPS, OPS = "a/0/stats.json", "a/io-durations.log", "a/memcachetest-1-1/mmtests.log"
+STAMP = "test begin :: parallelio 1\nfile start :: /proc/vmstat\n"
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "words"),
+    ("files", "words"),
     [
-        ("a/0/stats.json", '{"b": NaN}', "field 'b': nan with kernel 'a'"),
-        ("a/0/stats.json", f'{{"b": {"9" * 5000}}}', "field 'b': inf with kernel 'a'"),
-        ("a/0/stats.json", '{"\\ud800": 1}', "no text"),
-        ("a\udcff/0/stats.json", '{"b": 1}', "no text"),
-        ("a/io-durations.log", "1 0 1 inf", "inf with kernel 'a'"),
-        ("a/tests-timestamp", f"{STAMP}pgfault nan", "line 3: 'nan' is no count"),
-        ("a/tests-timestamp", f"{STAMP}pgfault {1 << 64}", "line 3: .* is no count"),
+        ({}, "holds no known results"),
+        ({STATS: "{"}, "is no JSON"),
+        ({STATS: "[]"}, "JSON object"),
+        ({STATS: '{"a": "b"}'}, "no number"),
+        ({STATS: '{"b": NaN}'}, "field 'b': nan with kernel 'a'"),
+        ({STATS: f'{{"b": {"9" * 5000}}}'}, "field 'b': inf with kernel 'a'"),
+        ({STATS: '{"\\ud800": 1}'}, "no text"),
+        ({"a\udcff/0/stats.json": '{"b": 1}'}, "no text"),
+        ({"a/matrix.json": '{"stats_source": ["x"], "a": [1, 2]}'}, "field 'a': .* for each run"),
+        ({STEPS: "one two"}, "line 1: 'one two' is not"),
+        ({STEPS: "1 0 1 inf"}, "inf with kernel 'a'"),
+        ({STEPS: "1 0 1 7", OPS: "no rate"}, "ops/sec"),
+        ({STEPS: "", OPS: "ops/sec: 5"}, "step '1' has no line"),
+        ({"a/tests-timestamp": f"{STAMP}pgfault nan"}, "line 3: 'nan' is no count"),
+        ({"a/tests-timestamp": f"{STAMP}pgfault {1 << 64}"}, "line 3: .* is no count"),
     ],
 )
-def test_a_folder_whose_figures_are_none_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], file: str, text: str, words: str
+def test_a_folder_that_does_not_fit_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], files: dict[str, str], words: str
 ) -> None:
-    """No figure, none that a float or 64 bits hold, a name that is no text."""
-    path = tmp_path / file
-    path.parent.mkdir(parents=True)
-    path.write_text(text)
-    assert main(["compare", str(tmp_path)]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1, printed.err
-    assert re.search(words, printed.err)
+    """No known result, no JSON, no number that a float or 64 bits hold, a name that is no text."""
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert re.search(words, refused(tmp_path, capsys))
 
 
 @pytest.mark.parametrize("run", ["²", "9" * 25])
@@ -348,7 +333,7 @@ def test_a_run_may_have_any_name(tmp_path: Path, run: str) -> None:
     assert claims.your_runs(tmp_path).rows() == [("base", "", "a", 1.0, "", 0)]
 
 
-def test_a_time_that_is_none_is_passed_over(tmp_path: Path) -> None:
+def test_a_text_that_is_no_time_is_skipped(tmp_path: Path) -> None:
     """As any other line that usemem's log may hold."""
     path = tmp_path / "base" / "usemem-4-1"
     path.parent.mkdir(parents=True)
@@ -360,9 +345,9 @@ def test_a_time_that_is_none_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_change_that_is_not_finite_is_not_judged(tmp_path: Path) -> None:
-    """It stands beside no claim, and the table says why."""
+    """It is compared with no claim, and the table says why."""
     rows = [("A-throughput", 5e-324, 1e308, "")]
-    path = write_csv(tmp_path / "mine.csv", "metric,base,patched,unit", rows)
+    path = write_csv(tmp_path / "mine.csv", SIDES, rows)
     four, rest = compared(claims.your_runs(path))
     assert four.is_empty()
     assert rest["why"].to_list() == ["its change in percent is not finite"]
@@ -376,26 +361,19 @@ def test_a_head_may_be_in_quotes(tmp_path: Path) -> None:
 
 
 def test_the_command_shows_both_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Four columns and the rest, each to be written to a file."""
-    rows = [("A-throughput", 100, 130, ""), ("meminfo.Active", 1, 2, "")]
-    path = write_csv(tmp_path / "mine.csv", "metric,base,patched,unit", rows)
+    """Four columns, with the laboratory's measurement, and the rest, each for a file, too."""
+    rows = [("C-disk-kswapd-pages-scanned", 100, 30, ""), ("meminfo.Active", 1, 2, "")]
+    path = write_csv(tmp_path / "mine.csv", SIDES, rows)
     command = ["compare", str(path), "--without-simulated"]
     assert main(command) == 0
     printed = capsys.readouterr().out
-    assert "A-throughput" in printed
+    assert "C-disk-kswapd-pages-scanned" in printed
     assert "fits no claim" in printed
     output = tmp_path / "four.parquet"
     assert main([*command, "--only", "compared", "-o", str(output)]) == 0
-    assert pl.read_parquet(output)["yours"].to_list() == pytest.approx([30])
-
-
-def test_the_three_columns_are_those_of_the_laboratory(tmp_path: Path) -> None:
-    """A claim that a real kernel measured has its figure beside the reader's."""
-    rows = [("C-disk-kswapd-pages-scanned", 100, 30, "")]
-    path = write_csv(tmp_path / "mine.csv", "metric,base,patched,unit", rows)
-    found = yours.compare(path, simulate=False).columns.row(0, named=True)
-    assert found["published"] == -81.4
-    assert found["measured"] is not None
-    assert found["simulated"] is None
-    assert found["yours"] == pytest.approx(-70)
-    assert set(THREE_COLUMNS.schema) - {"unit"} < set(found)
+    found = pl.read_parquet(output)
+    assert set(THREE_COLUMNS.schema) - {"unit"} < set(found.columns)
+    row = found.row(0, named=True)
+    assert (row["published"], row["simulated"]) == (-81.4, None)
+    assert row["measured"] is not None
+    assert row["yours"] == pytest.approx(-70)
