@@ -120,8 +120,8 @@ STALL_SLEEPS: Final = _names(lib.sws_stall_sleep_name)
 STALL_STEPS: Final = _names(lib.sws_stall_step_name)
 """Steps at which a page leaves shrink_folio_list: ``enum sws_stall_step``."""
 
-STALL_FATES: Final = _words("enum sws_stall_fate", "SWS_STALL_FATE_")
-"""Outcomes of a page by the rules: ``enum sws_stall_fate``."""
+STALL_BRANCHES: Final = _words("enum sws_stall_branch", "SWS_STALL_BRANCH_")
+"""Outcomes of a page by the rules: ``enum sws_stall_branch``."""
 
 STALL_CLEARS: Final = _words("enum sws_stall_clear", "SWS_STALL_CLEAR_")
 """What clears flags: ``enum sws_stall_clear``."""

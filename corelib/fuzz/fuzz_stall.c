@@ -131,12 +131,12 @@ static void go_to_sleep(struct input *input)
 		.flags = (uint8_t)input_number(input),
 		.hz = input_or(input, 250),
 	};
-	enum sws_stall_declined declined = SWS_STALL_SLEEPS;
+	enum sws_stall_skip skipped = SWS_STALL_SLEEPS;
 	uint64_t timeout_us = 0;
 
 	if (sws_stall_sleep_length((enum sws_stall_sleep)input_below(input, 8), &sleeper,
-				   &timeout_us, &declined) == SWS_OK)
-		MUST(declined ? !timeout_us : timeout_us || sleeper.hz > US_PER_S);
+				   &timeout_us, &skipped) == SWS_OK)
+		MUST(skipped ? !timeout_us : timeout_us || sleeper.hz > US_PER_S);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -74,8 +74,8 @@ static void replay_columns(struct sws_stall_replay *replay, struct columns *colu
 		.n_nodes = NODES,
 	};
 	struct sws_stall_result of_lists[LISTS];
-	uint8_t fates[ROWS];
-	struct sws_stall_results results = { .lists = of_lists, .fates = fates };
+	uint8_t branches[ROWS];
+	struct sws_stall_results results = { .lists = of_lists, .branches = branches };
 	const int error = sws_stall_replay_lists(replay, &rows, LISTS, &lists, &results);
 
 	MUST((error == SWS_ERROR_BAD_ARGUMENT) == (results.problem != SWS_STALL_NO_PROBLEM));

@@ -52,7 +52,7 @@ static void case_1_of_mmotm_goes_on_with_a_page_that_is_still_being_written(void
 	struct sws_stall_list list = begin(SWS_STALL_MMOTM, KSWAPD, 12, SWS_STALL_WRITEBACK);
 
 	meet(&list, MARKED, SWS_STALL_STATE_ASLEEP);
-	CHECK(list.fate == SWS_STALL_FATE_CASE_1 && list.slept == 1);
+	CHECK(list.branch == SWS_STALL_BRANCH_CASE_1 && list.slept == 1);
 	CHECK(sws_stall_end(&list, &(struct sws_stall_decision){ 0 }) == SWS_ERROR_BAD_ARGUMENT);
 	CHECK(sws_stall_slept(&list, true) == SWS_OK);
 	verify(&list);
@@ -62,7 +62,7 @@ static void case_1_of_mmotm_goes_on_with_a_page_that_is_still_being_written(void
 	CHECK(sws_stall_left(&list) == SWS_OK);
 	/* The flag is cleared: the next page is case 2. */
 	meet(&list, MARKED, SWS_STALL_STATE_PAGE);
-	CHECK(list.fate == SWS_STALL_FATE_CASE_2 && list.counts.writeback == 1 && list.marks);
+	CHECK(list.branch == SWS_STALL_BRANCH_CASE_2 && list.counts.writeback == 1 && list.marks);
 	CHECK(end(&list).cleared == SWS_STALL_WRITEBACK);
 }
 
@@ -98,7 +98,7 @@ static void case_3_waits_and_goes_on_or_meets_the_page_anew(void)
 	CHECK(sws_stall_left(&list) == SWS_OK);
 	list = begin(SWS_STALL_6_1, DIRECT | SWS_STALL_MEMCG, 12, 0);
 	meet(&list, MARKED, SWS_STALL_STATE_PAGE);
-	CHECK(list.fate == SWS_STALL_FATE_CASE_2 && list.activates);
+	CHECK(list.branch == SWS_STALL_BRANCH_CASE_2 && list.activates);
 	list = begin(SWS_STALL_6_1, DIRECT | SWS_STALL_MEMCG | SWS_STALL_LEGACY, 12, 0);
 	meet(&list, MARKED, SWS_STALL_STATE_WAITING);
 	CHECK(sws_stall_waited(&list) == SWS_OK && list.state == SWS_STALL_STATE_PAGE);
@@ -126,7 +126,7 @@ static void dirty_pages_are_counted_late_or_at_the_top(void)
 	CHECK(top.counts.dirty == 1 && top.counts.unqueued_dirty == 1);
 	/* Without the flag it is not written, but marked and kept. */
 	CHECK(sws_stall_dirty(&top) == SWS_OK && top.state == SWS_STALL_STATE_PAGE);
-	CHECK(top.fate == SWS_STALL_FATE_NOT_WRITTEN && top.marks && !top.activates);
+	CHECK(top.branch == SWS_STALL_BRANCH_NOT_WRITTEN && top.marks && !top.activates);
 	CHECK(sws_stall_dirty(&top) == SWS_ERROR_BAD_ARGUMENT);
 	CHECK(sws_stall_paged_out(&top, false) == SWS_ERROR_BAD_ARGUMENT);
 }
@@ -219,39 +219,36 @@ static void a_round_ends_in_a_nap_or_with_noprogress(void)
 	CHECK(decision.sleeps == 1 << SWS_STALL_SLEEP_NOPROGRESS);
 }
 
-static void sleepers_are_asked_and_may_decline(void)
+static void throttles_may_be_skipped(void)
 {
 	struct sws_stall_sleeper sleeper = { .reclaimable = 100, .write_pending = 51, .hz = 250 };
-	enum sws_stall_declined declined = SWS_STALL_SLEEPS;
+	enum sws_stall_skip skipped = SWS_STALL_SLEEPS;
 	uint64_t us = 0;
 
-	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_WRITEBACK, &sleeper, &us, &declined));
+	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_WRITEBACK, &sleeper, &us, &skipped));
 	CHECK(us == 100000);
-	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_ISOLATED, &sleeper, &us, &declined));
+	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_ISOLATED, &sleeper, &us, &skipped));
 	CHECK(us == 20000);
-	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_CONGESTED, &sleeper, &us, &declined));
-	CHECK(us == 4000 && declined == SWS_STALL_SLEEPS);
+	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_CONGESTED, &sleeper, &us, &skipped));
+	CHECK(us == 4000 && skipped == SWS_STALL_SLEEPS);
 	sleeper.write_pending = 50;
-	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_NOPROGRESS, &sleeper, &us, &declined));
-	CHECK(us == 0 && declined == SWS_STALL_DECLINED_FEW_WRITES);
+	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_NOPROGRESS, &sleeper, &us, &skipped));
+	CHECK(us == 0 && skipped == SWS_STALL_SKIPPED_FEW_WRITES);
 	sleeper.kthread = true;
-	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_WRITEBACK, &sleeper, &us, &declined));
-	CHECK(us == 0 && declined == SWS_STALL_DECLINED_KTHREAD);
-	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_CONGESTION_WAIT, &sleeper, &us, &declined));
-	CHECK(us == 100000 && declined == SWS_STALL_SLEEPS);
-	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_WAIT_IFF_CONGESTED, &sleeper, &us,
-				      &declined));
-	CHECK(us == 0 && declined == SWS_STALL_DECLINED_NO_DEVICE);
+	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_WRITEBACK, &sleeper, &us, &skipped));
+	CHECK(us == 0 && skipped == SWS_STALL_SKIPPED_KTHREAD);
+	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_CONGESTION_WAIT, &sleeper, &us, &skipped));
+	CHECK(us == 100000 && skipped == SWS_STALL_SLEEPS);
+	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_WAIT_IFF_CONGESTED, &sleeper, &us, &skipped));
+	CHECK(us == 0 && skipped == SWS_STALL_SKIPPED_NO_DEVICE);
 	sleeper.congested_devices = 1;
-	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_WAIT_IFF_CONGESTED, &sleeper, &us,
-				      &declined));
-	CHECK(us == 0 && declined == SWS_STALL_DECLINED_NO_FLAG);
+	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_WAIT_IFF_CONGESTED, &sleeper, &us, &skipped));
+	CHECK(us == 0 && skipped == SWS_STALL_SKIPPED_NO_FLAG);
 	sleeper.flags = SWS_STALL_CONGESTED;
-	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_WAIT_IFF_CONGESTED, &sleeper, &us,
-				      &declined));
-	CHECK(us == 100000 && declined == SWS_STALL_SLEEPS);
+	CHECK(!sws_stall_sleep_length(SWS_STALL_SLEEP_WAIT_IFF_CONGESTED, &sleeper, &us, &skipped));
+	CHECK(us == 100000 && skipped == SWS_STALL_SLEEPS);
 	sleeper.hz = 0;
-	CHECK(sws_stall_sleep_length(SWS_STALL_SLEEP_WRITEBACK, &sleeper, &us, &declined) ==
+	CHECK(sws_stall_sleep_length(SWS_STALL_SLEEP_WRITEBACK, &sleeper, &us, &skipped) ==
 	      SWS_ERROR_BAD_ARGUMENT);
 }
 
@@ -343,7 +340,7 @@ int main(void)
 	RUN(a_pass_of_6_1_is_decided_by_sums);
 	RUN(a_reason_names_the_numbers_that_decided);
 	RUN(a_round_ends_in_a_nap_or_with_noprogress);
-	RUN(sleepers_are_asked_and_may_decline);
+	RUN(throttles_may_be_skipped);
 	RUN(what_cannot_be_is_named);
 	RUN(counters_that_contradict_each_other_are_refused);
 	RUN(filesystems_answer_for_their_pages);

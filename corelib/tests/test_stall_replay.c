@@ -76,17 +76,18 @@ static void the_picture_of_the_header_is_what_comes_out(void)
 	uint8_t node_flags = 0;
 	const struct sws_stall_lists lists = two_lists(&node_flags);
 	struct sws_stall_result found[2];
-	uint8_t fates[ROWS];
-	struct sws_stall_results results = { .lists = found, .fates = fates };
+	uint8_t branches[ROWS];
+	struct sws_stall_results results = { .lists = found, .branches = branches };
 
 	CHECK(run(SWS_STALL_6_1, &rows, 2, &lists, &results) == SWS_OK);
 	CHECK(found[0].counts.dirty == 2 && found[0].counts.unqueued_dirty == 1);
 	CHECK(found[0].counts.writeback == 1 && found[0].counts.taken == 5);
-	CHECK(found[0].writes == 1 && found[0].untold == 0);
+	CHECK(found[0].writes == 1 && found[0].unrecorded == 0);
 	CHECK(found[1].decision.acts == 1 && found[1].decision.set == 0);
-	CHECK(fates[0] == SWS_STALL_FATE_NOT_WRITTEN && fates[1] == SWS_STALL_FATE_CASE_2);
-	CHECK(fates[2] == SWS_STALL_FATE_GOES_ON && fates[3] == SWS_STALL_FATE_UNMET);
-	CHECK(fates[4] == SWS_STALL_FATE_WRITE);
+	CHECK(branches[0] == SWS_STALL_BRANCH_NOT_WRITTEN &&
+	      branches[1] == SWS_STALL_BRANCH_CASE_2);
+	CHECK(branches[2] == SWS_STALL_BRANCH_GOES_ON && branches[3] == SWS_STALL_BRANCH_UNMET);
+	CHECK(branches[4] == SWS_STALL_BRANCH_WRITE);
 	CHECK(run(SWS_STALL_SERIES_1, &rows, 2, &lists, &results) == SWS_OK);
 	CHECK(found[0].counts.dirty == 2 && found[0].counts.unqueued_dirty == 2);
 	/* All of the second list is unqueued: the flag is set for the next list. */
@@ -106,7 +107,7 @@ static void flags_are_led_on_by_node_and_cleared_by_what_clears_them(void)
 	CHECK(run(SWS_STALL_SERIES_8, &rows, 2, &lists, &results) == SWS_OK);
 	CHECK(found[0].flags_before == (SWS_STALL_TAIL_DIRTY | SWS_STALL_WRITEBACK));
 	/* With the flag the dirty page is written, which 6.1 did not do; its result is unknown. */
-	CHECK(found[0].writes == 2 && found[0].untold == 1);
+	CHECK(found[0].writes == 2 && found[0].unrecorded == 1);
 	CHECK(found[1].flags_before == SWS_STALL_WRITEBACK && found[1].writes == 0);
 	CHECK(found[1].decision.set == SWS_STALL_TAIL_DIRTY);
 	CHECK(found[1].decision.sleeps == 1 << SWS_STALL_SLEEP_CONGESTION_WAIT);
@@ -128,12 +129,12 @@ static void a_page_that_waited_is_in_the_next_row_again(void)
 	lists.ends = end;
 	lists.caller = legacy;
 	CHECK(run(SWS_STALL_6_1, &rows, 1, &lists, &results) == SWS_OK);
-	CHECK(found.counts.dirty == 2 && found.untold == 0);
+	CHECK(found.counts.dirty == 2 && found.unrecorded == 0);
 	/* In 2013 it goes on from there, and counts once. */
 	CHECK(run(SWS_STALL_3_11, &rows, 1, &lists, &results) == SWS_OK);
-	CHECK(found.counts.dirty == 1 && found.untold == 0);
+	CHECK(found.counts.dirty == 1 && found.unrecorded == 0);
 	CHECK(run(SWS_STALL_3_9, &rows, 1, &lists, &results) == SWS_OK);
-	CHECK(found.counts.dirty == 1 && found.untold == 0);
+	CHECK(found.counts.dirty == 1 && found.unrecorded == 0);
 }
 
 static void a_row_or_a_list_at_fault_is_named(void)

@@ -100,19 +100,20 @@ def replay_cluster_next(folder: Path, seeds: int) -> Found:
 @shows(charts=True, only=("decisions", "sleeps", "agreement"))
 def replay_stall_decisions(folder: Path) -> Found:
     from swapsim import stall
+    from swapsim.patches import stall_decisions as patch
 
     decided = stall.decided_lists(folder, progress=sys.stderr.isatty())
     rounds = stall.reclaim_rows(folder).rounds
     decisions = stall.summed_decisions(decided, rounds, trace=folder.name)
-    pairs = stall.stall_agreement(decided)
-    square = stall.agreement_table(pairs).with_columns(pl.exclude("rules").round(1))
+    pairs = patch.agreement(decided)
+    square = patch.agreement_table(pairs).with_columns(pl.exclude("rules").round(1))
     tables, alike = stall.tables, "lists of which these rules and those of the row decide the same"
     share = {name: Column(name, pl.Float64, alike, "%") for name in square.columns[1:]}
     return Found(
         [
             Printed("decisions", decisions, tables.STALL_DECISIONS.by_name),
             Printed(
-                "sleeps", stall.sleeps_asked(decided, rounds), tables.STALL_SLEEPS_ASKED.by_name
+                "sleeps", stall.requested_sleeps(decided, rounds), tables.REQUESTED_SLEEPS.by_name
             ),
             Printed(
                 "agreement",
@@ -127,9 +128,9 @@ def replay_stall_decisions(folder: Path) -> Found:
 
 
 def _agreement_chart(pairs: pl.DataFrame, trace: str) -> "alt.LayerChart":
-    from swapsim import stall
+    from swapsim.patches.stall_decisions import charts
 
-    return stall.charts.agreement(
+    return charts.agreement(
         pairs, "decisions", title=f"Lists that two rule sets decide alike: {trace}"
     )
 

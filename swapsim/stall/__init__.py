@@ -10,25 +10,19 @@ from swapsim.stall.page import process_pages
 from swapsim.stall.recording import ReclaimRows, reclaim_rows
 from swapsim.stall.replay import (
     NOT_RECORDED,
-    agreement_table,
     decided_lists,
-    folio_fates,
-    sleeps_asked,
-    stall_agreement,
+    folio_branches,
+    requested_sleeps,
     stall_decisions,
-    stall_partings,
-    stall_seconds,
-    stall_timeline,
     summed_decisions,
 )
 from swapsim.stall.rules import Act, Rules, explain, rules_of
 from swapsim.stall.verify import StallVerdict, verified_stalls, verify_stalls
 
 if TYPE_CHECKING:
-    from swapsim.stall import charts as charts
     from swapsim.stall import tables as tables
 else:
-    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
+    __getattr__, __dir__ = submodules(__name__, "tables")
 
 __all__ = [
     "NOT_RECORDED",
@@ -37,20 +31,15 @@ __all__ = [
     "Rules",
     "StallContext",
     "StallVerdict",
-    "agreement_table",
     "decide",
     "decided_lists",
     "explain",
-    "folio_fates",
+    "folio_branches",
     "process_pages",
     "reclaim_rows",
+    "requested_sleeps",
     "rules_of",
-    "sleeps_asked",
-    "stall_agreement",
     "stall_decisions",
-    "stall_partings",
-    "stall_seconds",
-    "stall_timeline",
     "summed_decisions",
     "verified_stalls",
     "verify_stalls",

@@ -15,9 +15,9 @@ import polars as pl
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import (
+    STALL_BRANCHES,
     STALL_CLEARS,
     STALL_COUNTERS,
-    STALL_FATES,
     STALL_FLAGS,
     STALL_LIST_MAX,
     STALL_PRIORITY_MAX,
@@ -33,7 +33,7 @@ from swapsim.stall.tables import (
     RECLAIM_LISTS,
     RECLAIM_PASSES,
     RECLAIM_ROUNDS,
-    STALL_FATE,
+    STALL_BRANCH,
     THROTTLE,
     THROTTLES,
 )
@@ -318,16 +318,16 @@ def _begin(context: StallContext, *, file: bool, taken: int) -> Any:
 
 
 def _meet(of_list: Any, bits: int, pages: int) -> str:
-    """Make the accounting and the writeback test of the next page; return a word of STALL_FATE."""
+    """Account for the next page and run its writeback test; return a word of STALL_BRANCH."""
     if lib.sws_stall_meet(of_list, bits, pages) != lib.SWS_OK:
         raise InputError(f"a folio has 1 to {STALL_LIST_MAX} pages", field="pages")
-    return STALL_FATES[int(of_list.fate)]
+    return STALL_BRANCHES[int(of_list.branch)]
 
 
 def process_pages(
     context: StallContext, pages: pl.DataFrame, *, file: bool, taken: int
 ) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
-    """Process rows of STALL_PAGES; return rows of STALL_WAYS, and the counters and decisions."""
+    """Process rows of STALL_PAGES; return rows of STALL_PAGE_RESULTS, and the list's end."""
     of_list = _begin(context, file=file, taken=taken)
     decision = ffi.new("struct sws_stall_decision *")
     rows = zip(pages.iter_rows(named=True), page_bits(pages).tolist(), strict=True)
@@ -339,8 +339,8 @@ def process_pages(
 
 
 def _process(of_list: Any, page: Mapping[str, Any], bits: int) -> tuple[Any, ...]:
-    """Process one row of STALL_PAGES through its tests; return a row of STALL_WAYS."""
-    fate = _meet(of_list, bits, page["pages"])
+    """Process one row of STALL_PAGES through its tests; return a row of STALL_PAGE_RESULTS."""
+    branch = _meet(of_list, bits, page["pages"])
     slept = of_list.state == lib.SWS_STALL_STATE_ASLEEP
     waited = of_list.state == lib.SWS_STALL_STATE_WAITING
     if slept:
@@ -355,24 +355,24 @@ def _process(of_list: Any, page: Mapping[str, Any], bits: int) -> tuple[Any, ...
     under_writeback = bool(of_list.under_writeback)
     if goes_on and page["arrives"] and page["dirty_late"]:
         check(lib.sws_stall_dirty(of_list))
-        fate = STALL_FATES[of_list.fate] if fate == "goes-on" else fate
+        branch = STALL_BRANCHES[of_list.branch] if branch == "goes-on" else branch
         if of_list.state == lib.SWS_STALL_STATE_PAGEOUT:
             check(lib.sws_stall_paged_out(of_list, page["kept"]))
     elif goes_on:
         check(lib.sws_stall_left(of_list))
     freed = bool(goes_on and page["arrives"] and not page["dirty_late"])
     outcome = bool(of_list.activates), bool(of_list.marks), slept, waited
-    return fate, *outcome, freed, freed and under_writeback
+    return branch, *outcome, freed, freed and under_writeback
 
 
 def tests_of_page(context: StallContext, page: pl.DataFrame) -> tuple[list[str], str, bool]:
-    """Return what a page counts as, its fate at the writeback test, and whether it is written."""
+    """Return what a page counts as, its branch at the writeback test, and whether it is written."""
     of_list = _begin(context, file=page["file"].item(), taken=1)
-    fate = _meet(of_list, int(page_bits(page)[0]), 1)
+    branch = _meet(of_list, int(page_bits(page)[0]), 1)
     counted = [name for name in STALL_COUNTERS if getattr(of_list.counts, name)]
-    if fate == "goes-on":
+    if branch == "goes-on":
         check(lib.sws_stall_dirty(of_list))
-    return counted, fate, of_list.fate == lib.SWS_STALL_FATE_WRITE
+    return counted, branch, of_list.branch == lib.SWS_STALL_BRANCH_WRITE
 
 
 # Columns of lists, passes and rounds.
@@ -386,10 +386,10 @@ def decide_lists(
     history: pl.DataFrame | None = None,
     tick: Callable[[int], object] = lambda _rows: None,
 ) -> tuple[pl.DataFrame, pl.Series]:
-    """Count and decide complete lists; return a row for each, and the STALL_FATE of each folio.
+    """Count and decide complete lists; return a row for each, and the STALL_BRANCH of each folio.
 
     A row has the counters, flags and ``sleeps`` at the list's end; ``wakes`` if the flushers are
-    woken; ``slept``, the sleeps of case 1; ``writes``, pages given to pageout; and ``untold``.
+    woken; ``slept``, the sleeps of case 1; ``writes``, pages given to pageout; and ``unrecorded``.
     Rows of RECLAIM_FOLIOS lie together by list, in the order of the rows of RECLAIM_LISTS. The
     flags are those of the recording, or with a history those that these rules leave: it has for
     each list ``node`` (UInt32, from 0), whose flags the list sees, and ``clears`` (UInt8), what
@@ -405,7 +405,7 @@ def decide_lists(
     of_lists = _list_columns(lists, history)
     nodes = 0 if history is None or not lists.height else int(of_lists["node"].max()) + 1
     node_flags = np.zeros(nodes, dtype=np.uint8)
-    found, fates = np.zeros(lists.height, dtype=_RESULT), np.zeros(folios.height, dtype=np.uint8)
+    found, branches = np.zeros(lists.height, dtype=_RESULT), np.zeros(folios.height, dtype=np.uint8)
     replay = _replay(rules)
     for some, part in _chunks(ends):
         given, kept = _pointers("struct sws_stall_rows *", rows, part)
@@ -416,7 +416,7 @@ def decide_lists(
         given_lists.n_nodes = nodes
         results = ffi.new("struct sws_stall_results *")
         results.lists = ffi.from_buffer("struct sws_stall_result[]", found[some])
-        results.fates = ffi.from_buffer("uint8_t[]", fates[part])
+        results.branches = ffi.from_buffer("uint8_t[]", branches[part])
         code = lib.sws_stall_replay_lists(replay, given, len(own_ends), given_lists, results)
         del kept, kept_lists
         if results.problem != lib.SWS_STALL_NO_PROBLEM:
@@ -425,8 +425,8 @@ def decide_lists(
             _refuse(results.problem, f"list {name}, row {results.row - begin}: ")
         check(code)
         tick(part.stop - part.start)
-    words = pl.Series("fate", STALL_FATES, dtype=STALL_FATE.dtype)
-    return _lists(found, lists["list"], rules), words.gather(fates)
+    words = pl.Series("branch", STALL_BRANCHES, dtype=STALL_BRANCH.dtype)
+    return _lists(found, lists["list"], rules), words.gather(branches)
 
 
 def _replay(rules: str) -> Any:
@@ -515,7 +515,7 @@ def _lists(found: Numbers, names: pl.Series, rules: str) -> pl.DataFrame:
     counts, decision = found["counts"], found["decision"]
     columns = {
         **{name: counts[name].astype(np.uint32) for name in STALL_COUNTERS},
-        **{name: found[name] for name in ("flags_before", "slept", "writes", "untold")},
+        **{name: found[name] for name in ("flags_before", "slept", "writes", "unrecorded")},
         "flags_set": decision["set"],
         "flags_cleared": decision["cleared"],
         "flags_after": decision["flags_after"],
@@ -596,7 +596,7 @@ def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.Series:
     of_2013 = ("congested_devices", "flags")
     require_values(throttles, [name for name in throttles.columns if name not in of_2013])
     sleeper, timeout = ffi.new("struct sws_stall_sleeper *"), ffi.new("uint64_t *")
-    skipped = ffi.new("enum sws_stall_declined *")
+    skipped = ffi.new("enum sws_stall_skip *")
     sleeper.hz = hz
     found = []
     for number, row in enumerate(throttles.iter_rows(named=True)):

@@ -11,7 +11,7 @@ from swapsim.ffi import STALL_FLAGS, STALL_LIST_MAX, STALL_TROUBLE
 from swapsim.stall import _native
 from swapsim.stall.config import StallContext
 from swapsim.stall.rules import Rules, rules_of
-from swapsim.stall.tables import STALL_PAGES, STALL_WAYS
+from swapsim.stall.tables import STALL_PAGE_RESULTS, STALL_PAGES
 
 
 def process_pages(
@@ -32,7 +32,7 @@ def process_pages(
     Returns
     -------
     ways : polars.DataFrame
-        Schema STALL_WAYS: what became of each page.
+        Schema STALL_PAGE_RESULTS: what became of each page.
     end : dict
         The counters; flags_set, flags_cleared, flags_after; sleeps at the end, in order; slept,
         the number of sleeps of case 1 before the end.
@@ -47,7 +47,7 @@ def process_pages(
     if not 1 <= taken <= STALL_LIST_MAX:
         raise InputError(f"{taken} pages taken: give 1 to {STALL_LIST_MAX}", field="pages")
     ways, end = _native.process_pages(context, pages, file=file, taken=taken)
-    return pl.DataFrame(ways, schema=STALL_WAYS.schema, orient="row"), end
+    return pl.DataFrame(ways, schema=STALL_PAGE_RESULTS.schema, orient="row"), end
 
 
 def explain_page(context: StallContext, page: pl.DataFrame) -> list[str]:
@@ -59,17 +59,17 @@ def explain_page(context: StallContext, page: pl.DataFrame) -> list[str]:
     rules, file = rules_of(context.rules), page["file"].item()
     mark = page["marked"] if "marked" in page.columns else page["reclaim"]
     marked = bool(mark.fill_null(page["reclaim"]).item())
-    counted, fate, written = _native.tests_of_page(context, page)
+    counted, branch, written = _native.tests_of_page(context, page)
     found = [f"counts as {', '.join(counted) or 'nothing'}"]
-    if fate != "goes-on":
-        return [*found, _case(fate, rules, context, file=file, marked=marked)]
+    if branch != "goes-on":
+        return [*found, _case(branch, rules, context, file=file, marked=marked)]
     late = "" if rules.counted == "at_top" else "counts, and "
     why = _why_not_written(rules, context, marked=marked) if file else []
     verdict = "is written" if written else f"is not written: {', '.join(why)}"
     return [*found, "not under writeback: goes on", f"if dirty, it {late}{verdict}"]
 
 
-def _case(fate: str, rules: Rules, context: StallContext, *, file: bool, marked: bool) -> str:
+def _case(branch: str, rules: Rules, context: StallContext, *, file: bool, marked: bool) -> str:
     """Return the case of writeback of a page, and why it is none of the others."""
     no_1 = ", ".join(_why_not_1(rules, context, marked=marked))
     no_3 = ", ".join(_why_not_3(rules, context, file=file, marked=marked))
@@ -78,7 +78,7 @@ def _case(fate: str, rules: Rules, context: StallContext, *, file: bool, marked:
         "case-1": "case 1: kswapd, marked, and the zone is flagged writeback",
         "case-2": f"case 2: no case 1 ({no_1}), no case 3 ({no_3})",
         "case-3": f"case 3: a memory cgroup{of_v1}, marked; no case 1 ({no_1})",
-    }[fate]
+    }[branch]
 
 
 def _holding(reasons: Mapping[str, bool]) -> list[str]:

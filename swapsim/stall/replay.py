@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lists of a recording under each set of rules: decisions, agreement and a stretch in order.
+"""Decide the lists of a recording by each set of rules.
 
 Each set keeps its own flags from list to list: what it sets, it finds set at the next list, until
 kswapd balances the node or has shrunk it. Pages and their order are those of the recording. A
@@ -9,7 +9,6 @@ have continued; a kernel that is switched to these rules shows that.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,9 +17,9 @@ import polars as pl
 
 from swapsim.errors import InputError
 from swapsim.ffi import (
+    STALL_BRANCHES,
     STALL_CLEARS,
     STALL_COUNTERS,
-    STALL_FATES,
     STALL_FLAGS,
     STALL_FLAGS_ALL,
     STALL_RULES,
@@ -37,18 +36,16 @@ from swapsim.stall.recording import (
 from swapsim.stall.rules import rules_of
 from swapsim.stall.tables import (
     DECIDED_LISTS,
-    FOLIO_FATES,
+    FOLIO_BRANCHES,
     RECLAIM_LISTS,
+    REQUESTED_SLEEPS,
     RULE_SET,
-    STALL_AGREEMENT,
     STALL_DECISIONS,
-    STALL_PARTINGS,
-    STALL_SLEEPS_ASKED,
     THROTTLE,
     THROTTLES,
 )
 from swapsim.stall.verify import TICKS, with_decisions
-from swapsim.traces import require_events, scan_event
+from swapsim.traces import require_events
 
 NOT_RECORDED: Final = (
     "whether a device was congested: 6.1 has no such state, so until series-5 no page counts as "
@@ -64,7 +61,7 @@ _CERTAIN: Final = ("congestion_wait", "writeback")
 """Sleeps that no test can skip."""
 _FOR_CONGESTION: Final = ("wait_iff_congested", "congested")
 """Sleeps that need the flag congested."""
-_FOLIOS: Final = ("turned", "not_written", "waited", "file_written", "anon_written", "untold")
+_FOLIOS: Final = ("turned", "not_written", "waited", "file_written", "anon_written", "unrecorded")
 _FACTOR: Final = 1_099_511_628_211
 """An odd number (the FNV hash has it) whose powers differ for all places of a list."""
 
@@ -143,12 +140,12 @@ def decided_lists(source: ReclaimRows | Path | str, *, progress: bool = False) -
     rows = _rows(source)
     lists = gather(rows)
     return pl.concat(
-        _named(lists, decided, fates, rules)
-        for rules, decided, fates in _by_rules(rows, lists, progress=progress)
+        _named(lists, decided, branches, rules)
+        for rules, decided, branches in _by_rules(rows, lists, progress=progress)
     )
 
 
-def folio_fates(source: ReclaimRows | Path | str, numbers: Collection[int]) -> pl.DataFrame:
+def folio_branches(source: ReclaimRows | Path | str, numbers: Collection[int]) -> pl.DataFrame:
     """Return what each set of rules makes of each folio of some lists.
 
     Parameters
@@ -160,7 +157,7 @@ def folio_fates(source: ReclaimRows | Path | str, numbers: Collection[int]) -> p
     Returns
     -------
     polars.DataFrame
-        Schema FOLIO_FATES, rule set after rule set.
+        Schema FOLIO_BRANCHES, rule set after rule set.
 
     Raises
     ------
@@ -170,16 +167,18 @@ def folio_fates(source: ReclaimRows | Path | str, numbers: Collection[int]) -> p
     rows = _rows(source)
     lists = gather(rows)
     frames = [
-        lists.folios.with_columns(fates.alias("fate"), rules=_rule_set(rules))
+        lists.folios.with_columns(branches.alias("branch"), rules=_rule_set(rules))
         .filter(pl.col("list").is_in(list(numbers)))
-        .select(FOLIO_FATES.names())
-        for rules, _, fates in _by_rules(rows, lists, progress=False)
+        .select(FOLIO_BRANCHES.names())
+        for rules, _, branches in _by_rules(rows, lists, progress=False)
     ]
-    return FOLIO_FATES.check(pl.concat(frames))
+    return FOLIO_BRANCHES.check(pl.concat(frames))
 
 
-def sleeps_asked(decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = TICKS) -> pl.DataFrame:
-    """Return STALL_SLEEPS_ASKED for DECIDED_LISTS and RECLAIM_ROUNDS, at ``hz`` ticks a second."""
+def requested_sleeps(
+    decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = TICKS
+) -> pl.DataFrame:
+    """Return REQUESTED_SLEEPS for DECIDED_LISTS and RECLAIM_ROUNDS, at ``hz`` ticks a second."""
     flagged = (pl.col("flags_after") & STALL_FLAGS["congested"]) != 0
     of_lists = decided.select("rules", flagged.alias("flagged"), reason="sleeps").explode("reason")
     # A round finds the flags that the last list of its last pass left.
@@ -199,12 +198,12 @@ def sleeps_asked(decided: pl.DataFrame, rounds: pl.DataFrame, *, hz: int = TICKS
         pl.concat([of_lists, *of_rounds])
         .drop_nulls("reason")
         .group_by("rules", "reason")
-        .agg(asked=pl.len(), can_sleep=(~skipped).sum())
+        .agg(requests=pl.len(), can_sleep=(~skipped).sum())
         .join(longest, on="reason", how="left")
         .with_columns(most_us=pl.col("can_sleep").cast(pl.UInt64) * pl.col("longest_us"))
         .sort("rules", "reason")
     )
-    return _as(requests, STALL_SLEEPS_ASKED.schema)
+    return _as(requests, REQUESTED_SLEEPS.schema)
 
 
 def _longest(hz: int) -> pl.Series:
@@ -269,13 +268,13 @@ def _history(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
 
 
 def _named(
-    lists: ReclaimLists, decided: pl.DataFrame, fates: pl.Series, rules: str
+    lists: ReclaimLists, decided: pl.DataFrame, branches: pl.Series, rules: str
 ) -> pl.DataFrame:
     """Return DECIDED_LISTS of one set of rules."""
     known = lists.lists.select("pass", "seq", "pid", "kswapd", "priority", "file", "taken")
     case_1 = pl.lit("congestion_wait", dtype=THROTTLE.dtype).repeat_by("slept")
     frame = decided.hstack(known).with_columns(
-        **_folios(lists, fates),
+        **_folios(lists, branches),
         nth=pl.int_range(pl.len(), dtype=pl.UInt32),
         sleeps=pl.concat_list(case_1, "sleeps"),
         rules=_rule_set(rules),
@@ -314,13 +313,13 @@ def _with_passes(frame: pl.DataFrame, passes: pl.DataFrame, rules: str) -> pl.Da
     )
 
 
-def _folios(lists: ReclaimLists, fates: pl.Series) -> dict[str, pl.Series]:
+def _folios(lists: ReclaimLists, branches: pl.Series) -> dict[str, pl.Series]:
     """Count each list's folios by what the rules make of them."""
-    fate, file = fates.to_physical().to_numpy(), lists.folios["file"].to_numpy()
+    branch, file = branches.to_physical().to_numpy(), lists.folios["file"].to_numpy()
     starts = lists.starts
 
     def those(*names: str) -> Any:
-        return np.isin(fate, [STALL_FATES.index(name) for name in names])
+        return np.isin(branch, [STALL_BRANCHES.index(name) for name in names])
 
     counted = {
         "turned": those("case-1", "case-2"),
@@ -329,179 +328,11 @@ def _folios(lists: ReclaimLists, fates: pl.Series) -> dict[str, pl.Series]:
         "file_written": those("write") & file,
         "anon_written": those("write") & ~file,
     }
-    # Lists with the same fates have the same digest, and hardly any others do.
-    place = np.arange(len(fate)) - np.repeat(starts, lists.ends.astype(np.int64) - starts)
+    # Lists with the same branches have the same digest, and hardly any others do.
+    place = np.arange(len(branch)) - np.repeat(starts, lists.ends.astype(np.int64) - starts)
     factors = np.full(int(np.max(place)) + 1, _FACTOR, dtype=np.uint64)
-    digests = (fate.astype(np.uint64) + np.uint64(1)) * np.multiply.accumulate(factors)[place]
+    digests = (branch.astype(np.uint64) + np.uint64(1)) * np.multiply.accumulate(factors)[place]
     return {
         name: pl.Series(np.add.reduceat(which.astype(np.uint32), starts))
         for name, which in counted.items()
-    } | {"fates": pl.Series(np.add.reduceat(digests, starts))}
-
-
-# Agreement of two sets of rules.
-
-
-def stall_agreement(decided: pl.DataFrame) -> pl.DataFrame:
-    """Compare each two sets of rules, list by list.
-
-    Parameters
-    ----------
-    decided : polars.DataFrame
-        Schema DECIDED_LISTS.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema STALL_AGREEMENT, the older of each pair first.
-    """
-    DECIDED_LISTS.check(decided)
-    known = set(decided["rules"].unique().to_list())
-    rows = []
-    for one, other in combinations([rules for rules in STALL_RULES if rules in known], 2):
-        both = _both(decided, one, other)
-        flags, sleeps = _same("flags_set"), _same("forced") & _same("waits")
-        shares = [expr.mean() for expr in (flags & sleeps, flags, sleeps, _same("fates"))]
-        named = zip(("decisions", "flags", "sleeps", "folios"), shares, strict=True)
-        rows.append((one, other, both.height, *both.select(**dict(named)).row(0)))
-    return STALL_AGREEMENT.check(pl.DataFrame(rows, schema=STALL_AGREEMENT.schema, orient="row"))
-
-
-def agreement_table(agreement: pl.DataFrame, share: str = "decisions") -> pl.DataFrame:
-    """Return a share of STALL_AGREEMENT in percent as a square: a row and a column per rule set."""
-    STALL_AGREEMENT.check(agreement)
-    pairs = agreement.select("one", "other", percent=pl.col(share) * 100)
-    rules = pl.concat([pairs["one"], pairs["other"]]).unique().sort()
-    own = pl.DataFrame({"one": rules, "other": rules, "percent": 100.0})
-    mirrored = pairs.select(one="other", other="one", percent="percent")
-    square = pl.concat([pairs, mirrored, own]).sort("one", "other")
-    table = square.pivot("other", index="one", values="percent", sort_columns=False)
-    return table.select(pl.col("one").cast(pl.String).alias("rules"), *rules.cast(pl.String))
-
-
-def stall_partings(decided: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
-    """Return the decisions in which two sets of rules differ, and the first cause of each.
-
-    Parameters
-    ----------
-    decided : polars.DataFrame
-        Schema DECIDED_LISTS.
-    one, other : str
-        Of STALL_RULES.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema STALL_PARTINGS, the most frequent first.
-
-    Raises
-    ------
-    InputError
-        The frame lacks one of the sets.
-    """
-    both = _both(DECIDED_LISTS.check(decided), one, other)
-    causes = {f"counter {name}": ~_same(name) for name in STALL_COUNTERS}
-    causes["history"] = ~_same("flags_before")
-    cause = pl.coalesce(*(pl.when(test).then(pl.lit(name)) for name, test in causes.items()))
-    other_flags = pl.col("flags_set") ^ pl.col("flags_set_other")
-    differs = {f"flag {name}": (other_flags & bit) != 0 for name, bit in STALL_FLAGS.items()}
-    differs |= {"forced sleep": ~_same("forced"), "wait for congestion": ~_same("waits")}
-    parts = [
-        both.filter(test)
-        .group_by(cause=cause.fill_null("rule"), maintain_order=True)
-        .agg(pl.len().alias("lists"), pl.col("list").first(), pl.col("seq").first())
-        .with_columns(decision=pl.lit(decision), one=pl.lit(one), other=pl.lit(other))
-        for decision, test in differs.items()
-    ]
-    order = {"lists": True, "list": False, "decision": False}
-    return _as(pl.concat(parts).sort(*order, descending=[*order.values()]), STALL_PARTINGS.schema)
-
-
-def _both(decided: pl.DataFrame, one: str, other: str) -> pl.DataFrame:
-    """Join the lists of two sets; the columns of the second end in ``_other``."""
-    of_one, of_other = (decided.filter(pl.col("rules") == rules) for rules in (one, other))
-    for rules, lists in ((one, of_one), (other, of_other)):
-        if lists.is_empty():
-            raise InputError(f"no list is decided by {rules!r}: decide them all", field="rules")
-    return of_one.join(of_other, on="nth", suffix="_other", maintain_order="left")
-
-
-def _same(name: str) -> pl.Expr:
-    return pl.col(name) == pl.col(f"{name}_other")
-
-
-# A stretch of a recording in order.
-
-
-def stall_timeline(
-    decided: pl.DataFrame, *, lists: int = 60, begin: int | None = None
-) -> pl.DataFrame:
-    """Return a stretch of a recording in order, under all sets of rules.
-
-    Parameters
-    ----------
-    decided : polars.DataFrame
-        Schema DECIDED_LISTS.
-    lists : int
-        Number of lists, 1 or more.
-    begin : int, optional
-        The first list by ``nth``; by default, the stretch with the most sleeps.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema DECIDED_LISTS: these lists in order, rule set after rule set.
-
-    Raises
-    ------
-    InputError
-        There are fewer lists than 1.
-    """
-    DECIDED_LISTS.check(decided)
-    if lists < 1:
-        raise InputError(f"a stretch of {lists} lists is empty: ask for 1 or more", field="lists")
-    first = _worst(decided, lists) if begin is None else begin
-    return decided.filter(pl.col("nth").is_between(first, first + lists - 1))
-
-
-def stall_seconds(folder: Path | str, decided: pl.DataFrame) -> float | None:
-    """Return how long a stretch of lists took, by the recording's own clock.
-
-    Lists have no time; the kernel's event for each sleep has one.
-
-    Parameters
-    ----------
-    folder : Path or str
-        The trace.
-    decided : polars.DataFrame
-        Schema DECIDED_LISTS, all or a stretch of it.
-
-    Returns
-    -------
-    float or None
-        Seconds from the last sleep before the first list, or the first sleep of all, to the first
-        sleep after the last list, or the last of all; None if there is no sleep.
-
-    Raises
-    ------
-    InputError
-        There is no trace, or it has no table throttle_askers.
-    """
-    DECIDED_LISTS.check(decided)
-    begin, end = decided["seq"].min(), decided["seq"].max()
-    asked = scan_event(folder, "throttle_askers").select("seq", "t_ns").sort("seq").collect()
-    if asked.is_empty() or begin is None:
-        return None
-    before = asked.filter(pl.col("seq") <= begin)["t_ns"].tail(1)
-    after = asked.filter(pl.col("seq") >= end)["t_ns"].head(1)
-    first = before.item() if before.len() else asked["t_ns"][0]
-    last = after.item() if after.len() else asked["t_ns"][-1]
-    return float(last - first) / 1e9
-
-
-def _worst(decided: pl.DataFrame, lists: int) -> int:
-    """Return where the stretch begins in which most lists sleep or wait."""
-    stalls = (pl.col("forced") | pl.col("waits")).sum().cast(pl.Int64)
-    by_list = decided.group_by("nth").agg(stalls=stalls).sort("nth")["stalls"]
-    last = by_list.rolling_sum(min(lists, by_list.len())).arg_max()
-    return 0 if last is None else max(last - lists + 1, 0)
+    } | {"branches": pl.Series(np.add.reduceat(digests, starts))}

@@ -13,7 +13,7 @@ import polars as pl
 
 from swapsim import ffi
 from swapsim.frames import columns
-from swapsim.frames.table import RATIO, Column, Table, Vocabulary
+from swapsim.frames.table import Column, Table, Vocabulary
 
 FOLIO_OUTCOME: Final = Vocabulary(
     "FOLIO_OUTCOME",
@@ -46,8 +46,8 @@ CLEARED_BY: Final = Vocabulary(
     ffi.STALL_CLEARS,
 )
 
-STALL_FATE: Final = Vocabulary(
-    "STALL_FATE", "What rules decide for a page, by the names of ``stall.h``.", ffi.STALL_FATES
+STALL_BRANCH: Final = Vocabulary(
+    "STALL_BRANCH", "What rules decide for a page, by the names of ``stall.h``.", ffi.STALL_BRANCHES
 )
 
 RULE_SET: Final = Vocabulary("RULE_SET", "The rule sets, in order of age.", ffi.STALL_RULES)
@@ -234,8 +234,8 @@ RECLAIM_CLEARS: Final = Table(
 
 _FLAGS_CLEARED: Final = Column("flags_cleared", pl.UInt8, "flags that case 1 cleared")
 _SLEEPS: Final = Column("sleeps", pl.List(THROTTLE.dtype), "throttles that are requested, in order")
-_UNTOLD: Final = Column(
-    "untold", pl.UInt32, "folios that the rules process further than the recording does"
+_UNRECORDED: Final = Column(
+    "unrecorded", pl.UInt32, "folios that the rules process further than the recording does"
 )
 
 _TIMEOUT: Final = Column("timeout_us", pl.UInt32, "longest duration of the sleep; 0 if skipped")
@@ -261,10 +261,10 @@ STALL_PAGES: Final = Table(
     *_OF_A_PAGE,
 )
 
-STALL_WAYS: Final = Table(
-    "STALL_WAYS",
+STALL_PAGE_RESULTS: Final = Table(
+    "STALL_PAGE_RESULTS",
     "One row per page of a list: what the rules decided.",
-    Column("fate", STALL_FATE.dtype, "what the rules decide for the page"),
+    Column("branch", STALL_BRANCH.dtype, "what the rules decide for the page"),
     Column("activated", pl.Boolean, "whether it goes to the active list"),
     Column("marked", pl.Boolean, "whether it gets the reclaim flag"),
     Column("slept", pl.Boolean, "whether kswapd sleeps for it in case 1"),
@@ -372,8 +372,8 @@ DECIDED_LISTS: Final = Table(
     Column("waited", pl.UInt32, "folios that were waited for in case 3"),
     Column("file_written", pl.UInt32, "file folios that were given to pageout"),
     Column("anon_written", pl.UInt32, "anonymous folios that were given to pageout"),
-    _UNTOLD,
-    Column("fates", pl.UInt64, "digest of what the rules decide for each folio"),
+    _UNRECORDED,
+    Column("branches", pl.UInt64, "digest of what the rules decide for each folio"),
 )
 
 STALL_DECISIONS: Final = Table(
@@ -393,49 +393,24 @@ STALL_DECISIONS: Final = Table(
     Column("waited", pl.UInt64, "folios that were waited for in case 3"),
     Column("file_written", pl.UInt64, "file folios that were given to pageout"),
     Column("anon_written", pl.UInt64, "anonymous folios that were given to pageout"),
-    Column("untold", pl.UInt64, "folios that the rules process further than the recording does"),
+    Column(
+        "unrecorded", pl.UInt64, "folios that the rules process further than the recording does"
+    ),
 )
 
-STALL_SLEEPS_ASKED: Final = Table(
-    "STALL_SLEEPS_ASKED",
+REQUESTED_SLEEPS: Final = Table(
+    "REQUESTED_SLEEPS",
     "One row per rule set and reason for which it requests a throttle.",
     _RULES,
     _REASON,
-    Column("asked", pl.UInt64, "number of requests"),
+    Column("requests", pl.UInt64, "number of requests"),
     Column("can_sleep", pl.UInt64, "requests with the flag set that the call tests"),
     Column("longest_us", pl.UInt32, "longest duration of one sleep"),
     Column("most_us", pl.UInt64, "longest duration of all these sleeps"),
 )
 
-_ONE: Final = Column("one", RULE_SET.dtype, "first rule set of the pair")
-_OTHER: Final = Column("other", RULE_SET.dtype, "second rule set of the pair")
-
-STALL_AGREEMENT: Final = Table(
-    "STALL_AGREEMENT",
-    "One row per pair of rule sets.",
-    _ONE,
-    _OTHER,
-    Column("lists", pl.UInt64, "number of lists"),
-    Column("decisions", pl.Float64, "share of lists with the same flags and throttles", RATIO),
-    Column("flags", pl.Float64, "share of lists that set the same flags", RATIO),
-    Column("sleeps", pl.Float64, "share of lists that request the same throttles", RATIO),
-    Column("folios", pl.Float64, "share of lists with the same outcome of all folios", RATIO),
-)
-
-STALL_PARTINGS: Final = Table(
-    "STALL_PARTINGS",
-    "One row per pair of rule sets, decision in which lists differ, and first cause.",
-    _ONE,
-    _OTHER,
-    Column("decision", pl.String, "decision in which they differ"),
-    Column("cause", pl.String, "first counter that differs, else ``history`` or ``rule``"),
-    Column("lists", pl.UInt64, "number of lists that differ so"),
-    Column("list", pl.UInt64, "number of the first such list"),
-    Column("seq", pl.UInt64, "position of the first such list in the trace"),
-)
-
-FOLIO_FATES: Final = Table(
-    "FOLIO_FATES",
+FOLIO_BRANCHES: Final = Table(
+    "FOLIO_BRANCHES",
     "One row per rule set and folio of some lists, in order.",
     _RULES,
     _LIST,
@@ -443,5 +418,5 @@ FOLIO_FATES: Final = Table(
     _FILE_LIST,
     *_PAGE_FLAGS,
     _STEP,
-    Column("fate", STALL_FATE.dtype, "what these rules decide for it"),
+    Column("branch", STALL_BRANCH.dtype, "what these rules decide for it"),
 )

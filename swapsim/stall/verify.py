@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from swapsim.errors import InputError
-from swapsim.ffi import STALL_COUNTERS, STALL_FATES, STALL_STEPS
+from swapsim.ffi import STALL_BRANCHES, STALL_COUNTERS, STALL_STEPS
 from swapsim.progress import bar, over
 from swapsim.stall._native import decide_lists, decide_passes, decide_rounds, sleep_lengths
 from swapsim.stall.flags import CONCURRENT, CONTRADICTED, EXACT, judge_flags
@@ -46,7 +46,7 @@ from swapsim.traces.folder import provenance
 TICKS: Final = 250
 """Timer ticks a second of a kernel whose trace.toml does not say."""
 
-_STEPS_BY_FATE: Final[dict[str, tuple[str, ...]]] = {
+_STEPS_BY_BRANCH: Final[dict[str, tuple[str, ...]]] = {
     "unmet": ("lock", "evictable", "mapped"),
     "goes-on": (
         *("reference_activate", "reference_keep", "demote", "swap", "unmap", "pinned"),
@@ -316,15 +316,15 @@ def _compare_lists(
     something else becomes of it than does at its step.
     """
     known = complete.lists.select(RECLAIM_LISTS.names())
-    decided, fates = decide_lists(complete.folios, known, rules.name, tick=tick)
+    decided, branches = decide_lists(complete.folios, known, rules.name, tick=tick)
     ours = decided.drop("list").with_columns(**_outcome_counters(complete))
     lists = complete.lists.hstack(ours.rename({name: f"{name}_rules" for name in ours.columns}))
-    fate, step, outcome = (
+    branch, step, outcome = (
         column.to_physical().cast(pl.UInt8).to_numpy()
-        for column in (fates, complete.folios["step"], complete.folios["outcome"])
+        for column in (branches, complete.folios["step"], complete.folios["outcome"])
     )
     folios = complete.folios.with_columns(
-        way=~_possible_steps(rules)[fate, step],
+        way=~_possible_steps(rules)[branch, step],
         outcome_differs=~_possible_outcomes(rules)[step, outcome],
     )
     of_list = {
@@ -381,8 +381,8 @@ def _possible(
 def _possible_steps(rules: Rules) -> Numbers:
     """Return at which steps a folio can end, by what the rules make of it."""
     later = STALL_STEPS[STALL_STEPS.index("writeback_3") + 1 :]
-    goes_on = {case: (*_STEPS_BY_FATE[case], *later) for case in rules.goes_on_after}
-    return _possible(STALL_FATES, STALL_STEPS, _STEPS_BY_FATE | goes_on)
+    goes_on = {case: (*_STEPS_BY_BRANCH[case], *later) for case in rules.goes_on_after}
+    return _possible(STALL_BRANCHES, STALL_STEPS, _STEPS_BY_BRANCH | goes_on)
 
 
 def _possible_outcomes(rules: Rules) -> Numbers:

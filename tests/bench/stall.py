@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Decisions of reclaim's stalls from columns, beside the plain Python model.
+"""Decisions of reclaim's stalls from columns, compared with the plain Python model.
 
 Lists of 32 pages as a slow disk leaves them, two thirds of files, a third of those dirty and a
 sixth under writeback, in the order of a generator; by the rules of 6.1. Ours is fed columns and
-gives the counters, flags and sleeps of each list, and the fate of each page. Making the columns is
-not timed, nor are the pages of the model.
+gives the counters, flags and sleeps of each list, and the branch of each page. The time to make
+the columns is not measured, nor that to make the pages of the model.
 """
 
 import statistics
@@ -55,7 +55,7 @@ class Lists:
         self.priority = np.full(lists, lib.SWS_STALL_PRIORITY_MAX, dtype=np.uint8)
         self.flags, self.file = np.zeros(lists, dtype=np.uint8), np.ones(lists, dtype=np.uint8)
         self.taken = np.full(lists, LIST_PAGES, dtype=np.uint32)
-        self.fates = np.zeros(PAGES, dtype=np.uint8)
+        self.branches = np.zeros(PAGES, dtype=np.uint8)
         self.found = ffi.new("struct sws_stall_result[]", lists)
         config, out = (
             ffi.new("struct sws_stall_replay_config *"),
@@ -80,9 +80,9 @@ class Lists:
         keep += [
             ffi.from_buffer("uint64_t[]", self.ends),
             ffi.from_buffer("uint32_t[]", self.taken),
-            ffi.from_buffer("uint8_t[]", self.fates),
+            ffi.from_buffer("uint8_t[]", self.branches),
         ]
-        lists.ends, lists.taken, results.fates = keep[-3:]
+        lists.ends, lists.taken, results.branches = keep[-3:]
         results.lists = self.found
         start = time.perf_counter()
         code = lib.sws_stall_replay_lists(self.replay, rows, len(self.ends), lists, results)

@@ -93,7 +93,7 @@ class Counts:
 class Way:
     """What became of a page."""
 
-    fate: str = "goes-on"
+    branch: str = "goes-on"
     activated: bool = False
     marked: bool = False
     slept: bool = False
@@ -188,7 +188,7 @@ class Reclaim:
         case = self.case(page)
         under_writeback = False
         if case == 1:
-            way.fate = "case-1"
+            way.branch = "case-1"
             if since(rules, "series-3"):
                 self.counts.immediate += self.weight(page)
                 way.activated = rules == "6.1"
@@ -199,11 +199,11 @@ class Reclaim:
                 return way
             under_writeback = page.still
         elif case == 2:
-            way.fate, way.marked, way.activated = "case-2", True, rules == "6.1"
+            way.branch, way.marked, way.activated = "case-2", True, rules == "6.1"
             self.counts.writeback += self.weight(page)
             return way
         elif case == 3:
-            way.fate, way.waited = "case-3", True
+            way.branch, way.waited = "case-3", True
             if rules == "6.1":
                 page = replace(
                     page,
@@ -220,7 +220,7 @@ class Reclaim:
         self.count_late(page, under_writeback=under_writeback)
         writes = self.may_write(page)
         if case == 0:
-            way.fate = "write" if writes else "not-written"
+            way.branch = "write" if writes else "not-written"
         if not writes:
             way.marked, way.activated = True, rules == "6.1"
         elif page.kept and not since(rules, "series-2"):
@@ -435,9 +435,9 @@ class Replayed:
     """What a rule set makes of a recorded list."""
 
     reclaim: Reclaim
-    fates: list[str]
+    branches: list[str]
     writes: int = 0
-    untold: int = 0
+    unrecorded: int = 0
 
 
 def replay(context: Context, rows: Sequence[Row], *, file: bool, taken: int) -> Replayed:
@@ -464,14 +464,14 @@ def _replay_row(told: Replayed, row: Row, *, waited: bool) -> bool:
     at = STEPS.index(row.step)
     ended_in_case = row.step.startswith("writeback")
     if at < STEPS.index("writeback_1"):
-        told.fates.append("unmet")
-        told.untold += waited
+        told.branches.append("unmet")
+        told.unrecorded += waited
         return False
-    fate = "goes-on"
+    branch = "goes-on"
     if not waited:
         reclaim.account(page)
         case = reclaim.case(page)
-        fate = f"case-{case}" if case else fate
+        branch = f"case-{case}" if case else branch
         if case == 1:
             if since(rules, "series-3"):
                 reclaim.counts.immediate += reclaim.weight(page)
@@ -481,19 +481,19 @@ def _replay_row(told: Replayed, row: Row, *, waited: bool) -> bool:
             reclaim.counts.writeback += reclaim.weight(page)
         stops = {0: False, 1: rules != "mmotm", 2: True, 3: rules == "6.1"}[case]
         if stops:
-            told.fates.append(fate)
+            told.branches.append(branch)
             return False
     if ended_in_case:
         # These rules go on with it. The next row is the same page, if it was waited for.
-        told.fates.append(fate)
-        if row.step == "writeback_3" and (waited or fate == "case-3"):
+        told.branches.append(branch)
+        if row.step == "writeback_3" and (waited or branch == "case-3"):
             return True
-        told.untold += 1
+        told.unrecorded += 1
         return False
     past = at > STEPS.index("written")
     was_dirty = at >= STEPS.index("dirty") and (row.came_back if past else True)
     if not was_dirty:
-        told.fates.append(fate)
+        told.branches.append(branch)
         return False
     reclaim.count_late(page, under_writeback=False)
     if not reclaim.may_write(page):
@@ -503,8 +503,8 @@ def _replay_row(told: Replayed, row: Row, *, waited: bool) -> bool:
     else:
         outcome = "write"
         told.writes += 1
-        told.untold += row.step == "dirty"
+        told.unrecorded += row.step == "dirty"
         if row.step == "pageout_keep" and not since(rules, "series-2"):
             reclaim.counts.congested += reclaim.weight(page)
-    told.fates.append(outcome if fate == "goes-on" else fate)
+    told.branches.append(outcome if branch == "goes-on" else branch)
     return False

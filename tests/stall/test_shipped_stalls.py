@@ -58,7 +58,7 @@ def test_the_plain_model_decides_as_the_library_by_all_rules(folder: Path) -> No
             counts = theirs.reclaim.counts
             for name in ("dirty", "unqueued_dirty", "congested", "writeback", "immediate"):
                 assert getattr(counts, name) == ours[name], (rules, ours["list"], name)
-            assert theirs.untold == ours["untold"], (rules, ours["list"])
+            assert theirs.unrecorded == ours["unrecorded"], (rules, ours["list"])
 
 
 def _row(folio: dict[str, object], rules: str) -> oracle_stall.Row:

@@ -81,13 +81,13 @@ def case_1(rules: str) -> tuple[dict[str, object], dict[str, object]]:
 def test_case_1_does_not_exist_in_3_9() -> None:
     """The page is case 2: nothing sleeps, and it is counted."""
     way, end = case_1("3.9")
-    assert (way["fate"], end["slept"], end["writeback"]) == ("case-2", 0, 1)
+    assert (way["branch"], end["slept"], end["writeback"]) == ("case-2", 0, 1)
 
 
 def test_case_1_of_mmotm_sleeps_with_the_page_locked_and_falls_through() -> None:
     """100 ms, the flag is cleared, and the page goes on: it may be freed under writeback."""
     way, end = case_1("mmotm")
-    assert (way["fate"], end["slept"], end["flags_cleared"]) == ("case-1", 1, WRITEBACK)
+    assert (way["branch"], end["slept"], end["flags_cleared"]) == ("case-1", 1, WRITEBACK)
     assert way["freed_under_writeback"]
 
 
@@ -95,7 +95,7 @@ def test_case_1_of_mmotm_sleeps_with_the_page_locked_and_falls_through() -> None
 def test_case_1_after_patch_1_sleeps_and_keeps(rules: str) -> None:
     """Unlocked, slept, the flag cleared, and kept."""
     way, end = case_1(rules)
-    assert (way["fate"], end["slept"], end["flags_cleared"]) == ("case-1", 1, WRITEBACK)
+    assert (way["branch"], end["slept"], end["flags_cleared"]) == ("case-1", 1, WRITEBACK)
     assert not way["freed"]
     assert not way["activated"]
 
@@ -104,7 +104,7 @@ def test_case_1_after_patch_1_sleeps_and_keeps(rules: str) -> None:
 def test_case_1_of_the_series_counts_and_keeps(rules: str) -> None:
     """No wait here, and the flag is not cleared here."""
     way, end = case_1(rules)
-    assert (way["fate"], end["slept"], end["flags_cleared"]) == ("case-1", 0, 0)
+    assert (way["branch"], end["slept"], end["flags_cleared"]) == ("case-1", 0, 0)
     assert (end["immediate"], end["writeback"], way["activated"]) == (1, 0, False)
 
 
@@ -121,7 +121,7 @@ def test_without_kswapd_mark_or_flag_there_is_no_case_1(rules: str, missing: str
     writing = WRITING | {"reclaim": missing != "reclaim"}
     flags = 0 if missing == "flag" else WRITEBACK
     (way,), _ = lead(rules, writing, unseen=31, kswapd=missing != "kswapd", flags=flags)
-    assert way["fate"] == "case-2"
+    assert way["branch"] == "case-2"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_case_2_marks_and_counts(rules: str, reason: dict[str, bool]) -> None:
     context = {name: value for name, value in reason.items() if name != "reclaim"}
     writing = WRITING | {"reclaim": reason.get("reclaim", True)}
     (way,), end = lead(rules, writing, **context)
-    assert (way["fate"], way["marked"], end["writeback"]) == ("case-2", True, 1)
+    assert (way["branch"], way["marked"], end["writeback"]) == ("case-2", True, 1)
     assert way["activated"] == (rules == "6.1")
 
 
@@ -143,26 +143,26 @@ def test_case_2_marks_and_counts(rules: str, reason: dict[str, bool]) -> None:
 def test_case_2_counts_anonymous_pages_in_every_kernel(rules: str) -> None:
     """nr_writeback does not ask for a file."""
     (way,), end = lead(rules, WRITING | {"file": False})
-    assert (way["fate"], end["writeback"]) == ("case-2", 1)
+    assert (way["branch"], end["writeback"]) == ("case-2", 1)
 
 
 @pytest.mark.parametrize("rules", OF_2013)
 def test_case_3_of_2013_waits_and_continues_with_the_page(rules: str) -> None:
     """A memory cgroup, a marked page, and GFP_IO."""
     (way,), end = lead(rules, WRITING, memcg=True, fs=False)
-    assert (way["fate"], way["waited"], way["freed"]) == ("case-3", True, True)
+    assert (way["branch"], way["waited"], way["freed"]) == ("case-3", True, True)
     assert end["writeback"] == 0
 
 
 def test_case_3_of_6_1_waits_and_meets_the_page_anew() -> None:
     """A group of cgroup v1 that may enter the filesystem; the page is counted twice."""
     (way,), end = lead("6.1", WRITING | {"dirty": True}, memcg=True, sane=False)
-    assert (way["fate"], way["waited"], way["freed"]) == ("case-3", True, True)
+    assert (way["branch"], way["waited"], way["freed"]) == ("case-3", True, True)
     assert (end["dirty"], end["unqueued_dirty"], end["taken"]) == (2, 1, 1)
 
 
 @pytest.mark.parametrize(
-    ("context", "file", "fate"),
+    ("context", "file", "branch"),
     [
         ({"sane": True}, True, "case-2"),
         ({"sane": False, "fs": False}, True, "case-2"),
@@ -172,11 +172,11 @@ def test_case_3_of_6_1_waits_and_meets_the_page_anew() -> None:
     ids=["v2", "a file without FS", "swap with IO", "swap without"],
 )
 def test_case_3_of_6_1_asks_for_v1_and_for_the_filesystem(
-    context: dict[str, bool], file: bool, fate: str
+    context: dict[str, bool], file: bool, branch: str
 ) -> None:
     """A page of the swap cache needs IO alone."""
     (way,), _ = lead("6.1", WRITING | {"file": file}, memcg=True, **context)
-    assert way["fate"] == fate
+    assert way["branch"] == branch
 
 
 # Table 2.6, first half: how counters are made.
@@ -447,7 +447,7 @@ def test_kswapd_writes_a_dirty_file_page_by_priority_or_by_flag(rules: str) -> N
             kswapd=True,
             priority=priority,
             flags=flags,
-        )[0][0]["fate"]
+        )[0][0]["branch"]
         == "write"
         for priority in (10, 9)
         for flags in (0, DIRTY)
@@ -468,7 +468,7 @@ def test_nobody_else_writes_file_pages_and_all_write_anonymous_ones(rules: str) 
     (of_file, anon), _ = lead(
         rules, DIRTY_FILE | {"reclaim": True}, DIRTY_ANON, priority=0, flags=DIRTY
     )
-    assert (of_file["fate"], of_file["marked"], anon["fate"]) == ("not-written", True, "write")
+    assert (of_file["branch"], of_file["marked"], anon["branch"]) == ("not-written", True, "write")
     assert of_file["activated"] == (rules == "6.1")
 
 
@@ -710,7 +710,7 @@ def test_18_kswapd_writes_file_pages_only_while_tail_dirty_is_set(rules: str) ->
     for kswapd in (False, True):
         for flags in (0, DIRTY, WRITEBACK | CONGESTED):
             (way,), _ = lead(rules, DIRTY_FILE, kswapd=kswapd, flags=flags, priority=0)
-            assert (way["fate"] == "write") == (kswapd and flags == DIRTY)
+            assert (way["branch"] == "write") == (kswapd and flags == DIRTY)
 
 
 @pytest.mark.parametrize(

@@ -12,23 +12,19 @@ from oracle_stall_recording import RULES, Kernel, Task, Temper
 from test_verify import PARTS, SEEDS, TEMPERS, alone, kernel, rows_of
 
 from swapsim.errors import InputError
+from swapsim.patches import stall_decisions as patch
+from swapsim.patches.stall_decisions.tables import STALL_AGREEMENT, STALL_DIFFERENCES
 from swapsim.stall import (
     ReclaimRows,
     decided_lists,
-    folio_fates,
-    stall_agreement,
-    stall_partings,
-    stall_seconds,
-    stall_timeline,
+    folio_branches,
 )
-from swapsim.stall.replay import agreement_table, sleeps_asked, summed_decisions
+from swapsim.stall.replay import requested_sleeps, summed_decisions
 from swapsim.stall.tables import (
     DECIDED_LISTS,
-    FOLIO_FATES,
-    STALL_AGREEMENT,
+    FOLIO_BRANCHES,
+    REQUESTED_SLEEPS,
     STALL_DECISIONS,
-    STALL_PARTINGS,
-    STALL_SLEEPS_ASKED,
 )
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -72,11 +68,11 @@ def test_each_table_has_its_schema_and_its_sets_in_order() -> None:
     summed = summed_decisions(decided, rows.rounds, trace="made")
     assert summed.schema == STALL_DECISIONS.schema
     assert summed["lists"].to_list() == [decided["nth"].n_unique()] * len(RULES)
-    assert sleeps_asked(decided, rows.rounds).schema == STALL_SLEEPS_ASKED.schema
-    agreement = stall_agreement(decided)
+    assert requested_sleeps(decided, rows.rounds).schema == REQUESTED_SLEEPS.schema
+    agreement = patch.agreement(decided)
     assert agreement.schema == STALL_AGREEMENT.schema
     assert agreement.height == len(RULES) * (len(RULES) - 1) // 2
-    square = agreement_table(agreement)
+    square = patch.agreement_table(agreement)
     assert square.columns == ["rules", *RULES]
     for name in RULES:
         assert square.filter(pl.col("rules") == name)[name].item() == 100
@@ -87,46 +83,46 @@ def test_each_table_has_its_schema_and_its_sets_in_order() -> None:
 def test_where_two_sets_part_is_counted_with_its_first_list() -> None:
     """The lists that differ in a decision are as many as agreement leaves."""
     decided = decided_lists(rows_of(kernel("6.1", 5, cpus=1, steps=300)))
-    parts = stall_partings(decided, "mmotm", "series-8")
-    assert parts.schema == STALL_PARTINGS.schema
+    parts = patch.differing_lists(decided, "mmotm", "series-8")
+    assert parts.schema == STALL_DIFFERENCES.schema
     assert parts.height
     one, other = (decided.filter(pl.col("rules") == rules) for rules in ("mmotm", "series-8"))
     forced = int((one["forced"] != other["forced"]).sum())
     assert parts.filter(pl.col("decision") == "forced sleep")["lists"].sum() == forced
-    assert stall_partings(decided, "mmotm", "mmotm").is_empty()
+    assert patch.differing_lists(decided, "mmotm", "mmotm").is_empty()
     with pytest.raises(InputError, match=r"2\.4"):
-        stall_partings(decided, "mmotm", "2.4")
+        patch.differing_lists(decided, "mmotm", "2.4")
 
 
 def test_the_bad_minute_is_where_most_lists_sleep() -> None:
     """A stretch in order under all sets; no other one has more lists that sleep."""
     decided = decided_lists(rows_of(kernel("6.1", 5, cpus=1, steps=300)))
-    stretch = stall_timeline(decided, lists=10)
+    stretch = patch.stretch(decided, lists=10)
     assert stretch.schema == DECIDED_LISTS.schema
     assert stretch.height == 10 * len(RULES)
     slept = pl.col("forced") | pl.col("waits")
     here = stretch.filter(slept).height
     for begin in range(decided["nth"].n_unique() - 10):
-        other = stall_timeline(decided, lists=10, begin=begin)
+        other = patch.stretch(decided, lists=10, begin=begin)
         assert other.filter(slept).height <= here
     with pytest.raises(InputError, match="lists"):
-        stall_timeline(decided, lists=0)
+        patch.stretch(decided, lists=0)
 
 
 def test_a_stretch_is_timed_by_the_sleeps_around_it(tmp_path: Path) -> None:
     """From the one before its first list to the one behind its last."""
     decided = decided_lists(rows_of(kernel("6.1", 5, cpus=1, steps=300)))
-    stretch = stall_timeline(decided, lists=10, begin=20)
+    stretch = patch.stretch(decided, lists=10, begin=20)
     begin, end = stretch["seq"].min(), stretch["seq"].max()
     askers = {"seq": [begin, begin + 1, end + 1, end + 2], "t_ns": [1, 2, 4, 9]}
     asked = pl.DataFrame(askers, schema={"seq": pl.UInt64, "t_ns": pl.Int64})
     seconds = pl.col("t_ns") * 1_000_000_000
     (tmp_path / "trace.toml").write_text("[guest]\ncpus = 1\n", encoding="utf-8")
     asked.with_columns(seconds).write_parquet(tmp_path / "throttle_askers.parquet")
-    assert stall_seconds(tmp_path, stretch) == 3
-    assert stall_seconds(tmp_path, decided) == 8
+    assert patch.stretch_seconds(tmp_path, stretch) == 3
+    assert patch.stretch_seconds(tmp_path, decided) == 8
     asked.clear().write_parquet(tmp_path / "throttle_askers.parquet")
-    assert stall_seconds(tmp_path, stretch) is None
+    assert patch.stretch_seconds(tmp_path, stretch) is None
 
 
 @settings(max_examples=5, suppress_health_check=RELAXED)
@@ -137,11 +133,11 @@ def test_fates_of_a_list_come_to_its_counts(seed: int, data: st.DataObject) -> N
     assume(rows.lists.height)
     decided = decided_lists(rows)
     number = data.draw(st.sampled_from(decided["list"].unique().sort().to_list()))
-    fates = folio_fates(rows, [number])
-    assert fates.schema == FOLIO_FATES.schema
+    branches = folio_branches(rows, [number])
+    assert branches.schema == FOLIO_BRANCHES.schema
     told = decided.filter(pl.col("list") == number)
-    turned = fates.group_by("rules", maintain_order=True).agg(
-        n=pl.col("fate").is_in(["case-1", "case-2"]).sum()
+    turned = branches.group_by("rules", maintain_order=True).agg(
+        n=pl.col("branch").is_in(["case-1", "case-2"]).sum()
     )
     assert turned["n"].to_list() == told["turned"].to_list()
 

@@ -153,7 +153,7 @@ def check_list(found: dict[str, object], expected: oracle.Replayed) -> None:
         name: value for name, value in counts.items() if name in found
     }
     assert {name: found[name] for name in reclaim.told()} == reclaim.told()
-    assert (found["writes"], found["untold"]) == (expected.writes, expected.untold)
+    assert (found["writes"], found["unrecorded"]) == (expected.writes, expected.unrecorded)
     assert found["wakes"] == (("wake", "flushers") in reclaim.events)
 
 
@@ -173,13 +173,13 @@ def check_list(found: dict[str, object], expected: oracle.Replayed) -> None:
 def test_recorded_lists_are_decided_as_the_oracle_decides_them(
     rules: str, lists: list[tuple[oracle.Context, list[oracle.Row], bool, int]]
 ) -> None:
-    """With the flags of the recording: fates, counters, flags, sleeps, and what is untold."""
-    decided, decided_fates = _native.decide_lists(
+    """With the flags of the recording: branches, counters, flags, sleeps, unrecorded folios."""
+    decided, decided_branches = _native.decide_lists(
         folio_table([rows for _, rows, _, _ in lists]),
         list_table([(context, file, taken) for context, _, file, taken in lists]),
         rules,
     )
-    fates = []
+    branches = []
     for (context, rows, file, taken), found in zip(
         lists, decided.iter_rows(named=True), strict=True
     ):
@@ -187,8 +187,8 @@ def test_recorded_lists_are_decided_as_the_oracle_decides_them(
         expected = oracle.replay(by_rules, rows, file=file, taken=taken)
         check_list(found, expected)
         assert found["flags_before"] == context.flags
-        fates += expected.fates
-    assert decided_fates.to_list() == fates
+        branches += expected.branches
+    assert decided_branches.to_list() == branches
 
 
 @given(
@@ -342,10 +342,10 @@ def recording(context: oracle.Context, pages: list[oracle.Page]) -> list[oracle.
             rows.append(oracle.Row(again, "writeback_3", flags=flags))
             answer = None if page.fs_writeback is None else False
             again = replace(again, writeback=False, under_writeback=False, fs_writeback=answer)
-        written = way.fate == "write" or (way.fate.startswith("case") and not way.marked)
-        if way.fate == "case-1" and not (way.slept and context.rules == "mmotm"):
+        written = way.branch == "write" or (way.branch.startswith("case") and not way.marked)
+        if way.branch == "case-1" and not (way.slept and context.rules == "mmotm"):
             step = "writeback_1"
-        elif way.fate == "case-2":
+        elif way.branch == "case-2":
             step = "writeback_2"
         elif not page.arrives:
             step = "reference_keep"
@@ -363,13 +363,13 @@ def recording(context: oracle.Context, pages: list[oracle.Page]) -> list[oracle.
 def test_a_recording_by_its_own_rules_gives_what_was_counted(
     context: oracle.Context, pages: list[oracle.Page]
 ) -> None:
-    """What a kernel recorded of a list tells its counters and decisions, and leaves nothing untold.
+    """A kernel's record of a list gives its counters and decisions; nothing is unrecorded.
 
     A page that mmotm leads on under writeback is left out: columns do not say whether it still is.
     """
     pages = [replace(page, still=False) for page in pages]
     ways, end = stall.process_pages(context_of(context), led_table(pages), unseen=1)
-    decided, decided_fates = _native.decide_lists(
+    decided, decided_branches = _native.decide_lists(
         folio_table([recording(context, pages)]),
         list_table([(context, True, end["taken"])]),
         context.rules,
@@ -378,8 +378,8 @@ def test_a_recording_by_its_own_rules_gives_what_was_counted(
     assert {name: found[name] for name in end if name in found} == {
         name: value for name, value in end.items() if name in found
     }
-    assert found["untold"] == 0
-    assert len(decided_fates) == ways.height + ways["waited"].sum()
+    assert found["unrecorded"] == 0
+    assert len(decided_branches) == ways.height + ways["waited"].sum()
 
 
 @given(
@@ -412,8 +412,8 @@ def test_no_column_makes_c_fall(page: list[int], data: st.DataObject) -> None:
     node_flags, lists.n_nodes = ffi.new("uint8_t[]", [0, 255, 1]), 3
     lists.node_flags = node_flags
     lists.ends = of_ends = ffi.new("uint64_t[]", ends)
-    found, fates = ffi.new("struct sws_stall_result[]", len(ends)), ffi.new("uint8_t[]", n)
-    results.lists, results.fates = found, fates
+    found, branches = ffi.new("struct sws_stall_result[]", len(ends)), ffi.new("uint8_t[]", n)
+    results.lists, results.branches = found, branches
     config = ffi.new("struct sws_stall_replay_config *", (data.draw(st.integers(0, 11)), ffi.NULL))
     out = ffi.new("struct sws_stall_replay **")
     assert lib.sws_stall_replay_new(config, out) == lib.SWS_OK

@@ -135,25 +135,25 @@ enum sws_stall_page {
 };
 
 /* The result of the rules for a page. */
-enum sws_stall_fate {
+enum sws_stall_branch {
 	/* The page did not reach the accounting. */
-	SWS_STALL_FATE_UNMET = 0,
+	SWS_STALL_BRANCH_UNMET = 0,
 	/* No test of this header stops the page. */
-	SWS_STALL_FATE_GOES_ON = 1,
+	SWS_STALL_BRANCH_GOES_ON = 1,
 	/* Under writeback; kswapd sleeps or counts it as immediate. */
-	SWS_STALL_FATE_CASE_1 = 2,
+	SWS_STALL_BRANCH_CASE_1 = 2,
 	/* Under writeback; the page is skipped and counted. */
-	SWS_STALL_FATE_CASE_2 = 3,
+	SWS_STALL_BRANCH_CASE_2 = 3,
 	/* Under writeback; reclaim waits for the end of the writeback. */
-	SWS_STALL_FATE_CASE_3 = 4,
+	SWS_STALL_BRANCH_CASE_3 = 4,
 	/* A dirty file page that this caller may not write. */
-	SWS_STALL_FATE_NOT_WRITTEN = 5,
+	SWS_STALL_BRANCH_NOT_WRITTEN = 5,
 	/*
 	 * A page that may be written, but cannot be now: without IO, or because it was referenced.
 	 */
-	SWS_STALL_FATE_NO_WRITE = 6,
+	SWS_STALL_BRANCH_NO_WRITE = 6,
 	/* The page is given to pageout. */
-	SWS_STALL_FATE_WRITE = 7,
+	SWS_STALL_BRANCH_WRITE = 7,
 };
 
 /* The context of a list, of a pass or of a round. */
@@ -298,7 +298,7 @@ struct sws_stall_list {
 	/* The base pages of the current page, as they count. */
 	uint32_t weight;
 	/* The outcome of the current page. */
-	enum sws_stall_fate fate;
+	enum sws_stall_branch branch;
 	/* True if the page, whose path has ended, becomes active; false if it remains inactive. */
 	bool activates;
 	/* True if the page gets the reclaim flag (SetPageReclaim). */
@@ -457,19 +457,19 @@ struct sws_stall_sleeper {
 };
 
 /* The reason why a requested throttle is skipped. */
-enum sws_stall_declined {
+enum sws_stall_skip {
 	/* The task throttles. */
 	SWS_STALL_SLEEPS = 0,
 	/* Reclaim may wait for this very kernel thread. */
-	SWS_STALL_DECLINED_KTHREAD = 1,
+	SWS_STALL_SKIPPED_KTHREAD = 1,
 	/* kswapd has given up; the OOM killer is next. */
-	SWS_STALL_DECLINED_FAILURES = 2,
+	SWS_STALL_SKIPPED_FAILURES = 2,
 	/* Few pages are to be written: 2 * write_pending <= reclaimable. */
-	SWS_STALL_DECLINED_FEW_WRITES = 3,
+	SWS_STALL_SKIPPED_FEW_WRITES = 3,
 	/* No device is congested; the task yields. */
-	SWS_STALL_DECLINED_NO_DEVICE = 4,
+	SWS_STALL_SKIPPED_NO_DEVICE = 4,
 	/* The zone does not have the flag CONGESTED; the task yields. */
-	SWS_STALL_DECLINED_NO_FLAG = 5,
+	SWS_STALL_SKIPPED_NO_FLAG = 5,
 };
 
 /*
@@ -478,7 +478,7 @@ enum sws_stall_declined {
  * SWS_OK, or SWS_ERROR_BAD_ARGUMENT for an unknown sleep or flag, or for too low a tick rate.
  */
 int sws_stall_sleep_length(enum sws_stall_sleep sleep, const struct sws_stall_sleeper *sleeper,
-			   uint64_t *timeout_us, enum sws_stall_declined *declined);
+			   uint64_t *timeout_us, enum sws_stall_skip *skipped);
 
 /*
  * Recomputes the invariants of a list. Complexity: O(1). Returns SWS_OK, or SWS_ERROR_BROKEN and

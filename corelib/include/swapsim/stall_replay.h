@@ -19,8 +19,8 @@
  * such state, the bit is 0); the result of pageout for a page that 6.1 did not write; and the
  * further path of a page that 6.1 stopped in case 1 or 2, where the older rules go on: mmotm in
  * case 1, all rules of 2013 in case 3 for a cgroup of v2. Pages with one of the last two are
- * counted per list as untold. Steps between the tests, references, swap and unmapping, are those of
- * 6.1 for all sets.
+ * counted per list as unrecorded. Steps between the tests, references, swap and unmapping, are
+ * those of 6.1 for all sets.
  *
  * The flags of the zone come with the rows or with the lists, as recorded; or they are carried from
  * list to list of a node, as the rules would have set and cleared them.
@@ -150,15 +150,15 @@ struct sws_stall_result {
 	 * Pages whose path goes on with these rules where the recording ends, so that their result
 	 * is unknown.
 	 */
-	uint32_t untold;
+	uint32_t unrecorded;
 };
 
 /* The memory for results; it belongs to the caller. */
 struct sws_stall_results {
 	/* One result for each list. */
 	struct sws_stall_result *lists;
-	/* enum sws_stall_fate for each row; NULL if not needed. */
-	uint8_t *fates;
+	/* enum sws_stall_branch for each row; NULL if not needed. */
+	uint8_t *branches;
 	/* Written on an error: the list at fault. */
 	uint64_t list;
 	/* Written on an error: the row at fault. */

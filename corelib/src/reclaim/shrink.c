@@ -145,7 +145,8 @@ static int test_dirty(struct actor *actor, uint32_t frame, bool used, enum stop 
 	if (error)
 		return error;
 	if (scan->stall.state != SWS_STALL_STATE_PAGEOUT) {
-		self->counts.reclaim_immediate += scan->stall.fate == SWS_STALL_FATE_NOT_WRITTEN;
+		self->counts.reclaim_immediate +=
+			scan->stall.branch == SWS_STALL_BRANCH_NOT_WRITTEN;
 		if (scan->stall.activates)
 			activate(actor);
 		if (scan->stall.marks)

@@ -81,8 +81,8 @@ int sws_reclaim__sleep(struct actor *actor, uint32_t zone, enum sws_stall_sleep 
 		.hz = self->config.hz,
 	};
 	struct nap frame = { .sleep = sleep };
-	enum sws_stall_declined declined = SWS_STALL_SLEEPS;
-	int error = sws_stall_sleep_length(sleep, &sleeper, &frame.timeout_us, &declined);
+	enum sws_stall_skip skipped = SWS_STALL_SLEEPS;
+	int error = sws_stall_sleep_length(sleep, &sleeper, &frame.timeout_us, &skipped);
 
 	if (error)
 		return error;

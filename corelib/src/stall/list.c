@@ -75,14 +75,14 @@ int sws_stall_meet(struct sws_stall_list *list, uint16_t page, uint32_t base_pag
 	list->marks = false;
 	list->under_writeback = false;
 	stall_account(&masks, page, list->weight, &list->counts);
-	list->fate = stall_case(&masks, page, list->flags);
-	if (list->fate == SWS_STALL_FATE_CASE_1)
+	list->branch = stall_case(&masks, page, list->flags);
+	if (list->branch == SWS_STALL_BRANCH_CASE_1)
 		enter_case_1(list, masks.rules);
-	else if (list->fate == SWS_STALL_FATE_CASE_2)
+	else if (list->branch == SWS_STALL_BRANCH_CASE_2)
 		enter_case_2(list, masks.rules);
 	else
-		list->state = list->fate == SWS_STALL_FATE_CASE_3 ? SWS_STALL_STATE_WAITING
-								  : SWS_STALL_STATE_GOES_ON;
+		list->state = list->branch == SWS_STALL_BRANCH_CASE_3 ? SWS_STALL_STATE_WAITING
+								      : SWS_STALL_STATE_GOES_ON;
 	return SWS_OK;
 }
 
@@ -128,8 +128,8 @@ int sws_stall_dirty(struct sws_stall_list *list)
 	if (list->state != SWS_STALL_STATE_GOES_ON)
 		return SWS_ERROR_BAD_ARGUMENT;
 	stall_count_late(&masks, list->under_writeback, list->weight, &list->counts);
-	list->fate = stall_may_write(&masks, list->page, list->flags);
-	if (list->fate == SWS_STALL_FATE_NOT_WRITTEN) {
+	list->branch = stall_may_write(&masks, list->page, list->flags);
+	if (list->branch == SWS_STALL_BRANCH_NOT_WRITTEN) {
 		list->marks = true;
 		end_path(list, masks.rules->activates);
 	} else {

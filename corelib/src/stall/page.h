@@ -100,8 +100,8 @@ static inline void stall_account(const struct stall_masks *masks, uint32_t page,
 }
 
 /* Runs the writeback test; returns GOES_ON or one of the cases. */
-static inline enum sws_stall_fate stall_case(const struct stall_masks *masks, uint32_t page,
-					     uint8_t flags)
+static inline enum sws_stall_branch stall_case(const struct stall_masks *masks, uint32_t page,
+					       uint8_t flags)
 {
 	const uint32_t under = stall_bit(page, SWS_STALL_PAGE_UNDER_WRITEBACK);
 	const uint32_t marked = stall_bit(page, SWS_STALL_PAGE_MARKED);
@@ -110,9 +110,9 @@ static inline enum sws_stall_fate stall_case(const struct stall_masks *masks, ui
 	const uint32_t third =
 		under & marked & !first & masks->case_3[stall_bit(page, SWS_STALL_PAGE_FILE)];
 
-	return (enum sws_stall_fate)(SWS_STALL_FATE_GOES_ON +
-				     under * (SWS_STALL_FATE_CASE_2 - SWS_STALL_FATE_GOES_ON) +
-				     third - first);
+	return (enum sws_stall_branch)(
+		SWS_STALL_BRANCH_GOES_ON +
+		under * (SWS_STALL_BRANCH_CASE_2 - SWS_STALL_BRANCH_GOES_ON) + third - first);
 }
 
 /* Counts a page that is dirty at the dirty test. */
@@ -124,15 +124,15 @@ static inline void stall_count_late(const struct stall_masks *masks, uint32_t un
 }
 
 /* Runs the dirty test; returns WRITE or NOT_WRITTEN. */
-static inline enum sws_stall_fate stall_may_write(const struct stall_masks *masks, uint32_t page,
-						  uint8_t flags)
+static inline enum sws_stall_branch stall_may_write(const struct stall_masks *masks, uint32_t page,
+						    uint8_t flags)
 {
 	const uint32_t allowed = masks->writes &
 				 ((flags & masks->write_flags) == masks->write_flags) &
 				 ((page & masks->write_bits) == masks->write_bits);
 	const uint32_t writes = stall_bit(~page, SWS_STALL_PAGE_FILE) | allowed;
 
-	return writes ? SWS_STALL_FATE_WRITE : SWS_STALL_FATE_NOT_WRITTEN;
+	return writes ? SWS_STALL_BRANCH_WRITE : SWS_STALL_BRANCH_NOT_WRITTEN;
 }
 
 #endif

@@ -5,11 +5,11 @@
  *
  *      columns          these rules      result
  *      writeback_2      case 1, 2        stopped here, too
- *      writeback_2      goes on          untold: the rest is not recorded
+ *      writeback_2      goes on          unrecorded: the rest is not recorded
  *      writeback_3      waits, retries   counted again in its next row
  *      writeback_3      waits, goes on   its next row is the rest of its path
  *      freed            case 1, 2        stopped here
- *      dirty            written          untold: the result of pageout is not recorded
+ *      dirty            written          unrecorded: the result of pageout is not recorded
  */
 #include "stall/paths.h"
 
@@ -100,7 +100,7 @@ struct late {
 static struct late late_of(const struct stall_masks *masks, uint32_t page, uint8_t flags,
 			   uint32_t means)
 {
-	const uint32_t may = stall_may_write(masks, page, flags) == SWS_STALL_FATE_WRITE;
+	const uint32_t may = stall_may_write(masks, page, flags) == SWS_STALL_BRANCH_WRITE;
 	const uint32_t now = !(means & NOT_NOW);
 
 	return (struct late){ .writes = may & now, .not_now = may & !now, .not_written = !may };
@@ -117,12 +117,12 @@ static uint64_t path_of(const struct stall_masks *masks, uint32_t index)
 	const uint32_t page = page_of(inputs);
 	const uint32_t met = stall_bit(means, MET);
 	const uint32_t first_time = met & !waited;
-	const enum sws_stall_fate fate = first_time ? stall_case(masks, page, flags)
-					 : met      ? SWS_STALL_FATE_GOES_ON
-						    : SWS_STALL_FATE_UNMET;
-	const uint32_t first = fate == SWS_STALL_FATE_CASE_1;
-	const uint32_t second = fate == SWS_STALL_FATE_CASE_2;
-	const uint32_t third = fate == SWS_STALL_FATE_CASE_3;
+	const enum sws_stall_branch branch = first_time ? stall_case(masks, page, flags)
+					     : met      ? SWS_STALL_BRANCH_GOES_ON
+							: SWS_STALL_BRANCH_UNMET;
+	const uint32_t first = branch == SWS_STALL_BRANCH_CASE_1;
+	const uint32_t second = branch == SWS_STALL_BRANCH_CASE_2;
+	const uint32_t third = branch == SWS_STALL_BRANCH_CASE_3;
 	const uint32_t stops = second | (first & (rules->case_1 != SWS_STALL_CASE_1_SLEEP_LOCKED)) |
 			       (third & rules->retries);
 	const uint32_t goes_on = met & !stops;
@@ -131,25 +131,26 @@ static uint64_t path_of(const struct stall_masks *masks, uint32_t index)
 		stall_bit(means, PAST) & stall_bit(inputs, STALL_INPUT_CAME_BACK);
 	const uint32_t late = goes_on & (stall_bit(means, DIRTY) | came_back);
 	const struct late then = late ? late_of(masks, page, flags, means) : (struct late){ 0 };
-	const uint64_t untold = (goes_on & stall_bit(means, IN_CASE) & !waits) |
-				(then.writes & stall_bit(means, NOT_TRIED)) | (waited & !met);
+	const uint64_t unrecorded = (goes_on & stall_bit(means, IN_CASE) & !waits) |
+				    (then.writes & stall_bit(means, NOT_TRIED)) | (waited & !met);
 	const uint64_t kept = masks->by_pageout & then.writes & stall_bit(means, KEPT);
 	const uint64_t wrong =
 		(stall_bit(means, IN_CASE) & !stall_bit(inputs, STALL_INPUT_UNDER_WRITEBACK)) |
 		(step > SWS_STALL_STEP_FREED);
-	const uint64_t ends_as = fate != SWS_STALL_FATE_GOES_ON ? fate
-				 : then.writes                  ? SWS_STALL_FATE_WRITE
-				 : then.not_now                 ? SWS_STALL_FATE_NO_WRITE
-				 : then.not_written             ? SWS_STALL_FATE_NOT_WRITTEN
-								: fate;
+	const uint64_t ends_as = branch != SWS_STALL_BRANCH_GOES_ON ? branch
+				 : then.writes                      ? SWS_STALL_BRANCH_WRITE
+				 : then.not_now                     ? SWS_STALL_BRANCH_NO_WRITE
+				 : then.not_written                 ? SWS_STALL_BRANCH_NOT_WRITTEN
+								    : branch;
 
 	return (uint64_t)second << 8 * STALL_BYTE_WRITEBACK |
 	       (uint64_t)first << 8 * STALL_BYTE_FIRST |
 	       (uint64_t)(late & !masks->at_top) << 8 * STALL_BYTE_LATE |
 	       kept << 8 * STALL_BYTE_KEPT | (uint64_t)then.writes << 8 * STALL_BYTE_WRITES |
-	       untold << 8 * STALL_BYTE_UNTOLD | (uint64_t)first_time << STALL_PATH_COUNTS_AT_TOP |
+	       unrecorded << 8 * STALL_BYTE_UNRECORDED |
+	       (uint64_t)first_time << STALL_PATH_COUNTS_AT_TOP |
 	       (uint64_t)waits << STALL_PATH_WAITS | (uint64_t)first << STALL_PATH_CLEARS |
-	       wrong << STALL_PATH_WRONG | ends_as << STALL_PATH_FATE;
+	       wrong << STALL_PATH_WRONG | ends_as << STALL_PATH_BRANCH;
 }
 
 /* Returns the kind of a caller, 0 .. 15. */

@@ -8,7 +8,7 @@
  *      those 4 bits, its step,
  *      two flags, has it waited?     ->  paths[...]               its result
  *                                          0 W | 1 I | 2 D late | 3 C late | 4 written |
- *                                          5 untold | 6 next row | 7 its outcome
+ *                                          5 unrecorded | 6 next row | 7 its outcome
  *
  * Both tables have byte counters side by side in a word, so that one addition updates all of them;
  * a byte holds 255 pages. A table of paths belongs to a kind of caller: whether cases 1 and 3 are
@@ -58,7 +58,7 @@ enum {
 	/* Case 1 has slept. */
 	STALL_PATH_CLEARS = 50,
 	STALL_PATH_WRONG = 51,
-	STALL_PATH_FATE = 56,
+	STALL_PATH_BRANCH = 56,
 };
 #define STALL_PATH_BYTES UINT64_C(0x0000ffffffffffff)
 
@@ -70,7 +70,7 @@ enum stall_path_byte {
 	STALL_BYTE_LATE = 2,
 	STALL_BYTE_KEPT = 3,
 	STALL_BYTE_WRITES = 4,
-	STALL_BYTE_UNTOLD = 5,
+	STALL_BYTE_UNRECORDED = 5,
 };
 
 struct sws_stall_replay {

@@ -58,7 +58,7 @@ struct walk {
 	/* Pages of case 1. */
 	uint64_t first;
 	uint64_t writes;
-	uint64_t untold;
+	uint64_t unrecorded;
 	/* The flags that case 1 clears, and those that it has cleared. */
 	uint8_t clears;
 	uint8_t cleared;
@@ -84,9 +84,9 @@ static void add_bytes(struct walk *walk, uint32_t account, uint64_t path, uint64
 
 /* Processes up to 255 rows, which byte counters can hold. A missing column means ordinary pages. */
 static void walk_rows(struct walk *from, const struct sws_stall_rows *rows, const uint32_t *weights,
-		      uint64_t begin, uint64_t end, uint8_t *fates)
+		      uint64_t begin, uint64_t end, uint8_t *branches)
 {
-	/* A local copy without aliases, so that stores to fates leave it in registers. */
+	/* A local copy without aliases, so that stores to branches leave it in registers. */
 	struct walk walk = *from;
 	uint32_t accounts = 0;
 	uint64_t paths = 0;
@@ -117,12 +117,12 @@ static void walk_rows(struct walk *from, const struct sws_stall_rows *rows, cons
 			      (uint32_t)(path >> STALL_PATH_WRONG & 1);
 		if (weights && weights[row] != 1)
 			add_bytes(&walk, at_top, path, (uint64_t)weights[row] - 1);
-		if (fates)
-			fates[row] = (uint8_t)(path >> STALL_PATH_FATE);
+		if (branches)
+			branches[row] = (uint8_t)(path >> STALL_PATH_BRANCH);
 	}
 	add_bytes(&walk, accounts, paths, 1);
 	walk.writes += stall_byte(paths, STALL_BYTE_WRITES);
-	walk.untold += stall_byte(paths, STALL_BYTE_UNTOLD);
+	walk.unrecorded += stall_byte(paths, STALL_BYTE_UNRECORDED);
 	*from = walk;
 }
 
@@ -220,7 +220,7 @@ static int walk_list(struct sws_stall_replay *self, const struct sws_stall_conte
 	for (uint64_t row = begin; row < end; row += STALL_BYTE_ROWS)
 		walk_rows(&walk, rows, weights, row,
 			  end - row < STALL_BYTE_ROWS ? end : row + STALL_BYTE_ROWS,
-			  results->fates);
+			  results->branches);
 	if (walk.wrong) {
 		find_problem(rows, results);
 		return SWS_ERROR_BAD_ARGUMENT;
@@ -232,7 +232,7 @@ static int walk_list(struct sws_stall_replay *self, const struct sws_stall_conte
 		.flags_before = context->flags,
 		.slept = counts_first ? 0 : (uint32_t)walk.first,
 		.writes = (uint32_t)walk.writes,
-		.untold = (uint32_t)walk.untold,
+		.unrecorded = (uint32_t)walk.unrecorded,
 	};
 	sws_stall__decide(&at_end, SWS_STALL_AT_LIST, &walk.counts, &result->decision);
 	result->decision.cleared = walk.cleared;

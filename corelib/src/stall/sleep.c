@@ -5,42 +5,41 @@
 enum { US_PER_S = 1000000 };
 
 /* Models: skip_throttle_noprogress. */
-static enum sws_stall_declined skip_noprogress(const struct sws_stall_sleeper *sleeper)
+static enum sws_stall_skip skip_noprogress(const struct sws_stall_sleeper *sleeper)
 {
 	if (sleeper->failures >= SWS_STALL_FAILURES_MAX)
-		return SWS_STALL_DECLINED_FAILURES;
+		return SWS_STALL_SKIPPED_FAILURES;
 	/*
 	 * Twice write_pending could overflow; comparing with half of reclaimable is equivalent and
 	 * cannot.
 	 */
 	if (sleeper->write_pending <= sleeper->reclaimable / 2)
-		return SWS_STALL_DECLINED_FEW_WRITES;
+		return SWS_STALL_SKIPPED_FEW_WRITES;
 	return SWS_STALL_SLEEPS;
 }
 
 /* Models: reclaim_throttle. */
-static enum sws_stall_declined throttle(enum sws_stall_sleep sleep,
-					const struct sws_stall_sleeper *sleeper)
+static enum sws_stall_skip throttle(enum sws_stall_sleep sleep,
+				    const struct sws_stall_sleeper *sleeper)
 {
 	if (sleeper->kthread && !sleeper->kswapd)
-		return SWS_STALL_DECLINED_KTHREAD;
+		return SWS_STALL_SKIPPED_KTHREAD;
 	if (sleep == SWS_STALL_SLEEP_CONGESTED || sleep == SWS_STALL_SLEEP_NOPROGRESS)
 		return skip_noprogress(sleeper);
 	return SWS_STALL_SLEEPS;
 }
 
 /* Models: wait_iff_congested. */
-static enum sws_stall_declined wait_iff_congested(const struct sws_stall_sleeper *sleeper)
+static enum sws_stall_skip wait_iff_congested(const struct sws_stall_sleeper *sleeper)
 {
 	if (!sleeper->congested_devices)
-		return SWS_STALL_DECLINED_NO_DEVICE;
+		return SWS_STALL_SKIPPED_NO_DEVICE;
 	if (!(sleeper->flags & SWS_STALL_CONGESTED))
-		return SWS_STALL_DECLINED_NO_FLAG;
+		return SWS_STALL_SKIPPED_NO_FLAG;
 	return SWS_STALL_SLEEPS;
 }
 
-static enum sws_stall_declined decline(enum sws_stall_sleep sleep,
-				       const struct sws_stall_sleeper *sleeper)
+static enum sws_stall_skip skip(enum sws_stall_sleep sleep, const struct sws_stall_sleeper *sleeper)
 {
 	if (sleep == SWS_STALL_SLEEP_CONGESTION_WAIT)
 		return SWS_STALL_SLEEPS;
@@ -58,13 +57,13 @@ static uint64_t ticks_of(enum sws_stall_sleep sleep, uint32_t hz)
 }
 
 int sws_stall_sleep_length(enum sws_stall_sleep sleep, const struct sws_stall_sleeper *sleeper,
-			   uint64_t *timeout_us, enum sws_stall_declined *declined)
+			   uint64_t *timeout_us, enum sws_stall_skip *skipped)
 {
 	if ((unsigned int)sleep > SWS_STALL_SLEEP_WAIT_IFF_CONGESTED ||
 	    sleeper->hz < SWS_STALL_HZ_MIN || (sleeper->flags & ~SWS_STALL_FLAGS))
 		return SWS_ERROR_BAD_ARGUMENT;
-	*declined = decline(sleep, sleeper);
-	*timeout_us = *declined ? 0 : ticks_of(sleep, sleeper->hz) * US_PER_S / sleeper->hz;
+	*skipped = skip(sleep, sleeper);
+	*timeout_us = *skipped ? 0 : ticks_of(sleep, sleeper->hz) * US_PER_S / sleeper->hz;
 	return SWS_OK;
 }
 

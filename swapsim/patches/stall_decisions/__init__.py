@@ -39,6 +39,13 @@ from swapsim.patches.stall_decisions.mail import (
     three_sources,
     verdicts,
 )
+from swapsim.patches.stall_decisions.rule_sets import (
+    agreement,
+    agreement_table,
+    differing_lists,
+    stretch,
+    stretch_seconds,
+)
 from swapsim.patches.stall_decisions.simulated import (
     by_lists,
     differences,
@@ -58,6 +65,8 @@ else:
 __all__ = [
     "EXPERIMENT",
     "PATCH",
+    "agreement",
+    "agreement_table",
     "along_rules",
     "by_lists",
     "by_variant",
@@ -67,6 +76,7 @@ __all__ = [
     "compare_with_lab",
     "counted",
     "differences",
+    "differing_lists",
     "directions",
     "headline_fit",
     "headline_locks",
@@ -85,6 +95,8 @@ __all__ = [
     "rule_spans",
     "score",
     "steps",
+    "stretch",
+    "stretch_seconds",
     "studies",
     "sum_seconds",
     "three_sources",

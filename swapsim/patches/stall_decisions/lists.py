@@ -213,7 +213,7 @@ def _end_row(end: dict[str, Any], context: StallContext, paths: pl.DataFrame) ->
         "flags_after": _flag_names(end["flags_after"]),
         "slept": end["slept"],
         "sleeps": end["sleeps"],
-        "written": paths["fate"].eq("write").sum(),
+        "written": paths["branch"].eq("write").sum(),
         "freed": paths["freed"].sum(),
         "freed_under_writeback": paths["freed_under_writeback"].sum(),
     }
@@ -236,13 +236,13 @@ _STOPPED_AS: Final = {
 
 def _outcomes(pages: pl.DataFrame, paths: pl.DataFrame) -> pl.DataFrame:
     """Return the outcome of each page in words; a locked page is not scanned."""
-    stopped = pl.col("fate").cast(pl.String).replace(_STOPPED_AS)
+    stopped = pl.col("branch").cast(pl.String).replace(_STOPPED_AS)
     fate = (
         pl.when("freed_under_writeback")
         .then(pl.lit("freed under writeback"))
         .when("freed")
         .then(pl.lit("freed"))
-        .when(pl.col("fate") == "write")
+        .when(pl.col("branch") == "write")
         .then(pl.lit("written"))
         .when("slept")
         .then(pl.lit("kept: slept for"))

@@ -10,7 +10,7 @@ from swapsim.ffi import STALL_COUNTERS
 from swapsim.frames import columns
 from swapsim.frames.table import BY_ROW, COUNT, RATIO, Column, Table, Vocabulary
 from swapsim.reclaim.tables import WHERE
-from swapsim.stall.tables import DECIDED_LISTS, STALL_PAGES
+from swapsim.stall.tables import DECIDED_LISTS, RULE_SET, STALL_PAGES
 
 RANGE_END: Final = Vocabulary("RANGE_END", "An end of a constant's range.", ("low", "high"))
 
@@ -249,4 +249,31 @@ CODE_CLAIMS: Final = Table(
     Column("before", pl.String, "its value with one patch less"),
     Column("after", pl.String, "its value with the patch"),
     Column("holds", pl.Boolean, "whether the values are as claimed"),
+)
+
+_ONE: Final = Column("one", RULE_SET.dtype, "first rule set of the pair")
+_OTHER: Final = Column("other", RULE_SET.dtype, "second rule set of the pair")
+
+STALL_AGREEMENT: Final = Table(
+    "STALL_AGREEMENT",
+    "One row per pair of rule sets.",
+    _ONE,
+    _OTHER,
+    Column("lists", pl.UInt64, "number of lists"),
+    Column("decisions", pl.Float64, "share of lists with the same flags and throttles", RATIO),
+    Column("flags", pl.Float64, "share of lists that set the same flags", RATIO),
+    Column("sleeps", pl.Float64, "share of lists that request the same throttles", RATIO),
+    Column("folios", pl.Float64, "share of lists with the same outcome of all folios", RATIO),
+)
+
+STALL_DIFFERENCES: Final = Table(
+    "STALL_DIFFERENCES",
+    "One row per pair of rule sets, decision in which lists differ, and first cause.",
+    _ONE,
+    _OTHER,
+    Column("decision", pl.String, "decision in which they differ"),
+    Column("cause", pl.String, "first counter that differs, else ``history`` or ``rule``"),
+    Column("lists", pl.UInt64, "number of lists that differ so"),
+    Column("list", pl.UInt64, "number of the first such list"),
+    Column("seq", pl.UInt64, "position of the first such list in the trace"),
 )

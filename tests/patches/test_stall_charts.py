@@ -11,9 +11,8 @@ from swapsim.charts.colours import FATES
 from swapsim.claims.tables import MEDIANS_BY_SIZE, PAIRED
 from swapsim.errors import InputError
 from swapsim.patches.stall_decisions import charts as patch_charts
-from swapsim.patches.stall_decisions.tables import LED_PAGES, RULE_SPANS
-from swapsim.stall import charts as stall_charts
-from swapsim.stall.tables import DECIDED_LISTS, STALL_AGREEMENT
+from swapsim.patches.stall_decisions.tables import LED_PAGES, RULE_SPANS, STALL_AGREEMENT
+from swapsim.stall.tables import DECIDED_LISTS
 
 SPANS = pl.DataFrame(
     [
@@ -110,7 +109,7 @@ def test_a_pair_that_is_not_alike_throughout_is_not_called_100() -> None:
     pairs = pl.DataFrame(
         [("3.9", "mmotm", 1000, 0.5, 0.9999, 1.0, 1.0)], schema=STALL_AGREEMENT.schema, orient="row"
     )
-    spec = stall_charts.agreement(pairs, "flags", title="t").to_dict()
+    spec = patch_charts.agreement(pairs, "flags", title="t").to_dict()
     assert rows_of(spec) == [{"one": "3.9", "other": "mmotm", "percent": 99}]
 
 
@@ -121,7 +120,7 @@ def test_a_stretch_has_a_bar_for_each_list_by_what_is_decided_after_it() -> None
         {"rules": "mmotm", "nth": nth, "forced": forced, "waits": waits, "flags_set": flags}
         for nth, (forced, waits, flags) in enumerate(lists)
     ]
-    spec = stall_charts.stretch(
+    spec = patch_charts.stretch(
         pl.DataFrame(rows, schema=DECIDED_LISTS.schema), title="t"
     ).to_dict()
     assert [row["decision"] for row in rows_of(spec)] == list(colours.STALLS)
@@ -138,6 +137,6 @@ def test_other_frames_are_refused() -> None:
     with pytest.raises(InputError, match="PAIRED"):
         patch_charts.by_patch(MEDIANS, title="t")
     with pytest.raises(InputError, match="STALL_AGREEMENT"):
-        stall_charts.agreement(STEPS, "flags", title="t")
+        patch_charts.agreement(STEPS, "flags", title="t")
     with pytest.raises(InputError, match="DECIDED_LISTS"):
-        stall_charts.stretch(STEPS, title="t")
+        patch_charts.stretch(STEPS, title="t")
