@@ -31,7 +31,9 @@ def notebooks(folder: Path) -> None:
 
 
 @click.command(
-    cls=Verb, help="Compute and store the results of data/simulated, all or those of these NAMEs."
+    cls=Verb,
+    help="Compute and store the results of data/simulated, all or those of these NAMEs. An "
+    "interrupted run continues where it stopped.",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(

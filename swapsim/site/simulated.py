@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """All studies, whose results are stored in data/simulated: which are stale, and their update."""
 
+import shutil
 from collections.abc import Iterator, Sequence
 
 from swapsim.errors import InputError
@@ -29,10 +30,16 @@ def stale(names: Sequence[str] = ()) -> dict[str, str]:
 
 
 def simulate(names: Sequence[str] = (), *, progress: bool = False) -> Iterator[tuple[str, bool]]:
-    """Compute and store the results of studies, one after the other."""
-    repository_root()
+    """Compute and store the results of studies, one after the other.
+
+    A run that was interrupted continues where it stopped: until all are done, the rows of each
+    point lie in build/simulate.
+    """
+    unfinished = repository_root() / "build" / "simulate"
     chosen = studies(names)
     with TextBar(chosen, desc="simulate", unit=" results", disable=not progress) as bar:
         for each in bar:
             bar.set_postfix_str(each.name)
-            yield each.name, each.update(progress=progress)
+            yield each.name, each.update(folder=unfinished, progress=progress)
+    for each in chosen:
+        shutil.rmtree(unfinished / each.name, ignore_errors=True)

@@ -20,7 +20,7 @@ Point = TypeVar("Point")
 Result = TypeVar("Result")
 
 BATCH_POINTS: Final = 8
-"""Points that go to a worker at a time: enough to hide the way there, few enough to share out."""
+"""Points that go to a worker at a time: many for little overhead, few for an even share."""
 
 
 def run(
@@ -32,24 +32,24 @@ def run(
     progress: bool = False,
     folder: Path | str | None = None,
 ) -> list[Result]:
-    """Give each point to the task.
+    """Call a task with each point and return the results.
 
     Parameters
     ----------
     task : callable
         A function of a module, or a ``functools.partial`` of one.
     points : sequence
-        What it takes, one at a time; to be pickled.
+        The arguments of the calls; they can be pickled.
     executor : concurrent.futures.Executor, optional
         Where to run; it stays open. Default: as many new processes as this one may use CPUs; if
         one of them is killed, others take over, once.
     batch_points : int
         Points that are sent together, from 1.
     progress : bool
-        Show a progress bar on stderr; in a notebook one appears anyway if the sweep takes long.
+        Show a progress bar on stderr; a notebook shows one anyway if the sweep takes long.
     folder : Path or str, optional
-        Where to store each batch once it is done (`study.store`): a sweep that was interrupted
-        goes on from there. The task has to return polars DataFrames, in a batch of one schema.
+        Where to store each batch (`study.store`): a sweep that was interrupted continues there.
+        The task has to return polars DataFrames, of one schema in a batch.
 
     Returns
     -------
@@ -61,12 +61,12 @@ def run(
     InputError
         The folder holds another sweep, or the results cannot be stored.
     SwapsimError
-        A process was killed, twice if it was one of the new ones; naming the point.
+        A process was killed, twice if it was one of the new ones; it names the point.
     ConfigError
         batch_points is out of its range.
     Exception
-        Whatever a task raises first, with a note that names the point. What was not begun is
-        given up then, and on Ctrl-C; what is stored stays.
+        The first that a task raises, with a note that names the point. Then, and on Ctrl-C, no
+        other batch is begun; those that are stored stay.
     """
     if batch_points < 1:
         raise ConfigError(f"batch_points={batch_points}: choose at least 1")
@@ -75,7 +75,7 @@ def run(
         for number, at in enumerate(range(0, len(points), batch_points))
     }
     with (
-        _told_once(),
+        _raised_once(),
         interrupt.recording(),
         progress_bar(len(points), "sweep", "runs", shown=progress) as bar,
     ):
@@ -93,12 +93,12 @@ def run(
             sweep = sweep_store.identity(task, points, batch_points)
             with sweep_store.opened(Path(folder), sweep) as store:
                 for number, frames in store.found().items():
-                    # Another number of points is made up.
+                    # A file with another number of points is not from this sweep.
                     if len(frames) == len(batches.get(number, ())):
                         take(number, frames)
 
-                def keep(number: int, data: bytes) -> None:
-                    store.keep(number, data)
+                def store_batch(number: int, data: bytes) -> None:
+                    store.write(number, data)
                     take(number, sweep_store.unpack(data))
 
                 missing = {
@@ -106,21 +106,21 @@ def run(
                     for number, batch in batches.items()
                     if number not in results
                 }
-                work_off(missing, executor, keep, waiting)
+                work_off(missing, executor, store_batch, waiting)
     return [result for number in batches for result in results[number]]
 
 
 def table(
     task: Callable[[Point], pl.DataFrame], points: Sequence[Point], **how: Any
 ) -> pl.DataFrame:
-    """Run the task as `run` does and return its frames as one; there has to be a point."""
+    """Run the task as `run` does and return its frames as one; at least one point is needed."""
     require_some(points, "points")
     return pl.concat(run(task, points, **how))
 
 
 @contextmanager
-def _told_once() -> Iterator[None]:
-    """Tell of a Ctrl-C once: polars raises it where it is at work, and then Python does again."""
+def _raised_once() -> Iterator[None]:
+    """Raise a Ctrl-C without context: polars raises it first, and then Python does again."""
     try:
         yield
     except KeyboardInterrupt as stopped:
@@ -145,7 +145,7 @@ def _pack_batch(
     number: int,
     batch: Sequence[Point],
 ) -> bytes:
-    """Run a batch; return its file, so that the Parquet is made where the results are."""
+    """Run a batch and return its file, so that the worker writes the Parquet."""
     frames: list[pl.DataFrame] = []
     for point in batch:
         frame = _run_point(task, point)

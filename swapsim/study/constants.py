@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A model's constants, from a file of data/: read, checked and changed, whichever model it is.
+"""Read, check and change a model's constants, from a file of data/.
 
-Each has a source, and lies in a range that the source leaves open. A cost turns work into time:
-none is free. Any other constant may be 0.
+Each has a source, and lies in a range that the source leaves open. A cost turns work into time and
+is at least 1 ns. Any other constant may be 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,25 +18,13 @@ from swapsim.io.paths import data_root
 from swapsim.study.tables import CONSTANTS
 
 SOURCES: Final = ("microbenchmark", "rig", "published", "fit", "assumed")
-"""What a source starts with: measured, set or seen in our lab, read, fitted to a base column, or a
-guess."""
+"""First words of a source: measured, set or seen in our lab, read, fitted to a base column, or
+assumed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantsFile:
-    """Which constants a file has to hold.
-
-    Parameters
-    ----------
-    name : str
-        The file's, in data/.
-    costs : tuple of str
-        In ns, from 1 to most.
-    others : tuple of str
-        From 0 to most, in any unit.
-    most : int
-        What the model takes.
-    """
+    """The constants of a file in data/: costs from 1 ns on, others from 0 on in any unit."""
 
     name: str
     costs: tuple[str, ...]
@@ -54,7 +42,7 @@ class ConstantsFile:
 
 
 class Moved(NamedTuple):
-    """A constant at one end of its range, all others at their values: a point of a what-if."""
+    """A point of a what-if: one constant at an end of its range, all others at their values."""
 
     constant: str
     end: str
@@ -62,7 +50,7 @@ class Moved(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The constant and the end, as a name for what is fitted or run with it."""
+        """The constant and the end."""
         return f"{self.constant}, {self.end}"
 
 
@@ -141,21 +129,21 @@ def values(file: ConstantsFile, frame: pl.DataFrame) -> dict[str, int]:
 def _misfit(
     file: ConstantsFile, row: Mapping[str, object], seen: set[str]
 ) -> tuple[str, str] | None:
-    """Return the field at fault and what to do, None if the row fits."""
+    """Return the field at fault and what to do; None if the row fits."""
     name, value, low, high = str(row["name"]), row["value"], row["low"], row["high"]
     least = file.least(name)
     if name not in file.names:
         return "name", f"it is unknown; choose one of {', '.join(file.names)}"
     if name in seen:
-        return "name", "it is given twice: keep one row"
+        return "name", "it is given twice: remove one row"
     if not _is_value(value, file, name):
-        return "value", f"{value} is none: {_wanted(file, name)}"
+        return "value", f"{value} is not in its range: {_wanted(file, name)}"
     if not isinstance(low, int) or not least <= low <= value:
         return "low", f"{low} must be at least {least} and at most the value {value}"
     if not isinstance(high, int) or not value <= high <= file.most:
         return "high", f"{high} must be at least the value {value} and at most {file.most}"
     if name in file.costs and row["unit"] != "ns":
-        return "unit", f"{row['unit']!r} is no unit of a cost: give ns"
+        return "unit", f"{row['unit']!r} is not the unit of a cost: give ns"
     if not str(row["source"]).startswith(SOURCES):
         return "source", f"start it with one of {', '.join(SOURCES)}"
     return None

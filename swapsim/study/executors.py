@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the calls of a sweep run: in this process, in new ones, or on an executor of the caller.
+"""Run the calls of a sweep in this process, in new ones, or on an executor of the caller.
 
-Where new processes cannot be started because /dev/shm cannot be written, this process makes all
-calls: that takes longer and has the same results.
+If new processes cannot be started because /dev/shm cannot be written, this process runs all calls.
 """
 
 import multiprocessing
@@ -33,7 +32,7 @@ _SECOND_READING: Final = 75
 
 
 class SerialExecutor(Executor):
-    """Runs each task in this process, at once: all other executors have the same results."""
+    """Runs each task in this process, at once; all other executors return the same results."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """Run the task now; Ctrl-C passes through."""
@@ -47,7 +46,7 @@ class SerialExecutor(Executor):
 
 @dataclass(frozen=True, slots=True)
 class Batch(Generic[Done]):
-    """A call for some points, and what each of them would be alone."""
+    """A call for some points, and the task that runs one of them alone."""
 
     call: Callable[[], Done]
     task: Callable[[Any], object]
@@ -66,10 +65,10 @@ def work_off(
     take: Callable[[int, Done], None],
     waiting: Callable[[], object],
 ) -> None:
-    """Let an executor, or new processes, run all batches; pass on each result as it comes.
+    """Run all batches on an executor, or in new processes; pass on each result as it comes.
 
-    `waiting` is called a few times a second. A process that is killed is an error that names the
-    point at which it ran; new processes run their points again, once.
+    `waiting` is called a few times a second. A process that is killed is an error that names its
+    point; if it was one of the new ones, others run its points again, once.
     """
     if executor is not None:
         _submit(batches, executor, take, waiting)
@@ -90,9 +89,9 @@ def work_off(
         except BrokenProcessPool as error:
             if any(process.exitcode == _SECOND_READING for process in processes):
                 raise SwapsimError(
-                    "the processes of a sweep read your script and came to the sweep again: "
-                    "put what it does below 'if __name__ == \"__main__\":', or sweep over an "
-                    "executor of your own"
+                    "the processes of a sweep read your script and began the sweep again: put "
+                    "its calls below 'if __name__ == \"__main__\":', or sweep over an executor of "
+                    "your own"
                 ) from None
             # Batches begin in their order, so that these ran.
             ran = [left[number] for number in sorted(left)[: len(processes)]]
@@ -115,7 +114,7 @@ def _run_alone(batches: Sequence[Batch[Any]], waiting: Callable[[], object]) -> 
 
 def _killed(where: str, how: str) -> SwapsimError:
     return SwapsimError(
-        f"a process of the sweep was killed {how} at {where}; maybe it lacked memory: have fewer "
+        f"a process of the sweep was killed {how} at {where}; maybe it lacked memory: use fewer "
         "processes ('taskset -c 0' leaves one), or sweep over an executor of your own"
     )
 
@@ -128,7 +127,6 @@ def _submit(
 ) -> None:
     numbers: dict[Future[Done], int] = {}
     ended: SimpleQueue[Future[Done]] = SimpleQueue()
-
     current = min(batches, default=0)
 
     def take_ended(future: Future[Done]) -> None:
@@ -141,24 +139,24 @@ def _submit(
             future = pool.submit(batch.call)
             numbers[future] = number
             future.add_done_callback(ended.put)
-            # SerialExecutor's is there already: an interrupt in the next call is not to lose it.
+            # SerialExecutor's result is there already: an interrupt must not lose it.
             while not ended.empty():
                 take_ended(ended.get())
             interrupt.check()
         while numbers:
-            # A Ctrl-C that comes just before a wait does not end it: let none last.
+            # A Ctrl-C that comes just before a wait does not end it, so that waits are short.
             with suppress(Empty):
                 take_ended(ended.get(timeout=_WAIT_SECONDS))
             waiting()
             interrupt.check()
     except BaseException as error:
         if isinstance(pool, _OwnPool):
-            # It cancels by itself what has not begun, and reports what is cancelled already.
+            # It cancels its calls itself, and reports calls that are cancelled already.
             raise
         for future in numbers:
             future.cancel()
         if isinstance(error, BrokenExecutor):
-            # All that was left is lost; batches begin in their order.
+            # All remaining calls are lost; batches begin in their order.
             first = batches[min([current, *numbers.values()])]
             raise _killed(f"{first.where}, or at one of the next", "once") from error
         if "KilledWorker" in [kind.__name__ for kind in type(error).__mro__]:  # Dask's
@@ -169,15 +167,15 @@ def _submit(
 def _end_second_reading() -> None:
     """End a worker that starts a sweep while it reads the script of the process that made it.
 
-    Workers read it for what it defines. Without a guard it starts the sweep again in each of them:
-    Python forbids that, with one traceback per process.
+    A script without a guard starts the sweep again in each worker, and Python's own error is one
+    traceback per process.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         os._exit(_SECOND_READING)
 
 
 class _Context(SpawnContext):
-    """Makes processes and remembers them, also one that ends before the next has begun."""
+    """Makes processes and records them, also one that ends before the next has begun."""
 
     def __init__(self, processes: set[BaseProcess]) -> None:
         super().__init__()
@@ -196,8 +194,8 @@ class _OwnPool(ProcessPoolExecutor):
     """Processes that leave Ctrl-C to the one that made them, from their first moment on."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Start processes as needed: they inherit what is blocked."""
-        # Its start would unblock.
+        """Start processes as needed; they inherit the blocked signals."""
+        # Its start would unblock them.
         resource_tracker.ensure_running()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -209,17 +207,17 @@ class _OwnPool(ProcessPoolExecutor):
 
 @contextmanager
 def _own_pool(most: int, processes: set[BaseProcess]) -> "Iterator[Executor]":
-    """Make a pool and add its processes to the set; leave none behind when something is raised."""
+    """Make a pool and add its processes to the set; end all of them after an error."""
     others = multiprocessing.active_children()
     try:
         pool = _OwnPool(
             max_workers=max(1, min(most, len(os.sched_getaffinity(0)))),
-            # A fork would take the threads' locks along.
+            # A fork would copy the locks of other threads.
             mp_context=_Context(processes),
             initializer=_end_with_parent,
         )
     except OSError:
-        # Their locks lie in /dev/shm, which is full, cannot be written, or is not there.
+        # Their locks need /dev/shm, which is full, cannot be written, or is missing.
         yield SerialExecutor()
         return
     try:
@@ -238,7 +236,7 @@ def _own_pool(most: int, processes: set[BaseProcess]) -> "Iterator[Executor]":
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that made it was killed, whatever it does."""
+    """End this process when the one that made it is killed."""
     Thread(target=_exit_after_parent, daemon=True).start()
 
 

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The content of plain data as one hash, the same in every process.
+"""Hash the content of plain data, with the same result in every process.
 
-A pickle would not do: it differs with what happens to be the same object, and with the
-number of a notebook's kernel. Here equal content has one hash, and what has no content
-to be known by is refused.
+A pickle differs with which parts are the same object, and with the number of a notebook's kernel.
 """
 
 import hashlib
@@ -22,7 +20,7 @@ import polars as pl
 from swapsim.errors import InputError
 
 _Known = dict[int, bytes]
-"""Hash by id of what is costly to hash again, or refers to itself."""
+"""Hashes by id, of values that are costly to hash twice or refer to themselves."""
 
 
 def fingerprint(value: object) -> str:
@@ -78,8 +76,8 @@ def _parts(value: object, known: _Known) -> Iterable[bytes]:
             for part in (field.name, getattr(value, field.name))
         ]
     raise InputError(
-        f"a {_name(type(value))} has no content to know a sweep by: give plain data, "
-        "dataclasses or polars frames"
+        f"the content of a {_name(type(value))} cannot be compared: give plain data, dataclasses "
+        "or polars frames"
     )
 
 
@@ -87,7 +85,8 @@ def _function(function: FunctionType, known: _Known) -> list[bytes]:
     known[id(function)] = _hash(function.__qualname__.encode())  # for one that calls itself
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     public = _is_public(function)
-    used = {} if public else _globals(function)
+    there = {} if public else function.__globals__
+    used = {name: there[name] for name in sorted(_names(function.__code__)) if name in there}
     return [
         _digest((function.__module__, function.__qualname__) if public else None, known),
         _hash(*_code(function.__code__, known)),
@@ -96,19 +95,14 @@ def _function(function: FunctionType, known: _Known) -> list[bytes]:
 
 
 def _is_public(function: FunctionType) -> bool:
-    """Whether a function is a part of a module that other processes import, too."""
+    """Whether other processes find the function in its module."""
     module = sys.modules.get(function.__module__)
     found = getattr(module, function.__qualname__, None)
     return found is function and function.__module__ != "__main__"
 
 
-def _globals(function: FunctionType) -> dict[str, object]:
-    there = function.__globals__
-    return {name: there[name] for name in sorted(_names(function.__code__)) if name in there}
-
-
 def _code(code: CodeType, known: _Known) -> list[bytes]:
-    """Return what a function does, without the name of its file: a kernel's has a number."""
+    """Return what code does, without the name of its file: a notebook kernel's has a number."""
     consts = (
         _hash(*_code(const, known)) if isinstance(const, CodeType) else _digest(const, known)
         for const in code.co_consts
@@ -134,8 +128,5 @@ def _name(thing: type | BuiltinFunctionType) -> str:
 
 
 def _hash(*parts: bytes) -> bytes:
-    """Hash parts so that no two lists of them look alike."""
-    whole = hashlib.sha256()
-    for part in parts:
-        whole.update(hashlib.sha256(part).digest())
-    return whole.digest()
+    """Hash a list of parts; each part is hashed first, so that its borders count."""
+    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).digest()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-r"""A sweep's results in a folder: what is there is whole, and belongs to this sweep.
+r"""Store the results of a sweep in a folder, so that it continues after an interruption.
 
 ::
 
@@ -7,9 +7,9 @@ r"""A sweep's results in a folder: what is there is whole, and belongs to this s
     FOLDER/batch-00003-SHA256.parquet  the rows of batch 3, under the hash of the file's bytes
     FOLDER/.batch-00004-SHA256.parquet.XYZ  being written, or left by a process that was killed
 
-A batch is written beside its place, flushed to the disk and then renamed, so that it is
-there whole or not at all. A file whose bytes are not those of its name is damaged: it is
-deleted, and its batch runs again. What does not belong here is refused and left alone.
+A batch is written under another name, flushed to the disk and then renamed, so that its file is
+complete. A file whose hash is not that of its name is damaged: it is deleted, and its batch runs
+again. A file that does not belong here is an error and stays as it is.
 """
 
 import fcntl
@@ -43,23 +43,18 @@ _PART: Final = re.compile(r"\.(sweep\.toml|batch-\d{5,}-[0-9a-f]{64}\.parquet)\.
 def identity(
     task: Callable[..., object], points: Sequence[object], batch_points: int
 ) -> dict[str, str | int]:
-    """Return what makes a sweep this one."""
+    """Return what distinguishes a sweep from others."""
     function = task.func if isinstance(task, partial) else task
     arguments = (task.args, task.keywords) if isinstance(task, partial) else ((), {})
-    code = _code(function)
+    tables = [path.read_bytes() for path in sorted(data_root().rglob("*.csv"))]
     return {
         "task": f"{function.__module__}.{function.__qualname__}",
         "arguments": fingerprint(arguments),
         "points": fingerprint(list(points)),
         "batch_points": batch_points,
         "swapsim": version("swapsim"),
-        "code": code,
+        "code": fingerprint([code_digest(function), *tables]),
     }
-
-
-def _code(function: Callable[..., object]) -> str:
-    tables = [path.read_bytes() for path in sorted(data_root().rglob("*.csv"))]
-    return fingerprint([code_digest(function), *tables])
 
 
 def pack(frames: Sequence[pl.DataFrame], sweep: Mapping[str, str | int], number: int) -> bytes:
@@ -79,16 +74,16 @@ def pack(frames: Sequence[pl.DataFrame], sweep: Mapping[str, str | int], number:
 
 def unpack(data: bytes, path: Path | str = "a batch") -> list[pl.DataFrame]:
     """Return the frames that `pack` was given."""
-    whole = swapsim_io.decode(data, path)
+    rows = swapsim_io.decode(data, path)
     metadata = swapsim_io.decode_metadata(data, path)
     with swapsim_io.translate_errors(
-        path, "does not tell its points' rows", "move it out of its folder"
+        path, "does not say which rows are a point's", "move it out of its folder"
     ):
         heights = json.loads(metadata["rows"])
         firsts = [0, *accumulate(heights)]
-        if any(height < 0 for height in heights) or firsts[-1] != whole.height:
-            raise ValueError(f"{whole.height} rows")
-        return [whole.slice(*part) for part in zip(firsts, heights, strict=False)]
+        if any(height < 0 for height in heights) or firsts[-1] != rows.height:
+            raise ValueError(f"{rows.height} rows")
+        return [rows.slice(*part) for part in zip(firsts, heights, strict=False)]
 
 
 class SweepFolder:
@@ -96,7 +91,7 @@ class SweepFolder:
 
     def __init__(self, folder: Path, sweep: Mapping[str, str | int]) -> None:
         self._folder = folder
-        self._sweep = sweep
+        self._sweep = fingerprint(dict(sweep))
 
     def found(self) -> dict[int, list[pl.DataFrame]]:
         """Return the batches that are there, by number; delete the damaged ones."""
@@ -109,32 +104,32 @@ class SweepFolder:
             if hashlib.sha256(data).hexdigest() != match[2]:
                 path.unlink()
                 continue
-            self._check_whose(path, data, match[1])
-            batches[int(match[1])] = unpack(data, path)
+            number = int(match[1])
+            self._check_origin(path, data, number)
+            batches[number] = unpack(data, path)
         return batches
 
-    def keep(self, number: int, data: bytes) -> None:
-        """Write a batch, whole or not at all."""
+    def write(self, number: int, data: bytes) -> None:
+        """Write the file of a batch atomically."""
         name = f"batch-{number:05d}-{hashlib.sha256(data).hexdigest()}.parquet"
         swapsim_io.write_atomically(self._folder / name, data)
 
-    def _check_whose(self, path: Path, data: bytes, number: str) -> None:
-        whose = {"sweep": fingerprint(dict(self._sweep)), "batch": str(int(number))}
+    def _check_origin(self, path: Path, data: bytes, number: int) -> None:
         try:
             metadata = swapsim_io.decode_metadata(data, path)
         except InputError:
             metadata = {}
-        if {key: metadata.get(key) for key in whose} != whose:
+        if (metadata.get("sweep"), metadata.get("batch")) != (self._sweep, str(number)):
             raise InputError("it is of another sweep: move it out of this folder", path=path)
 
 
 @contextmanager
 def opened(folder: Path, sweep: Mapping[str, str | int]) -> Iterator[SweepFolder]:
-    """Make a folder for a sweep, or go on with the one that is there."""
+    """Make a folder for a sweep, or continue with the one that is there."""
     if folder.exists() and not folder.is_dir():
-        raise InputError("it is no folder: choose another name", path=folder)
+        raise InputError("it is not a folder: choose another name", path=folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder):
+    with _locked(folder):
         _check_files(folder)
         if (folder / IDENTITY).exists():
             _check_identity(folder / IDENTITY, sweep)
@@ -147,8 +142,8 @@ def opened(folder: Path, sweep: Mapping[str, str | int]) -> Iterator[SweepFolder
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Keep other processes out: the kernel lets go when this one ends, however it ends."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock a folder against other processes; the kernel unlocks it when this one ends."""
     number = os.open(folder, os.O_RDONLY)
     try:
         try:
@@ -161,11 +156,13 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _check_files(folder: Path) -> None:
-    """Refuse a folder that is used for something else; hidden files are nobody's."""
+    """Refuse a folder with other files than a sweep's; hidden ones do not count."""
     names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     for name in names:
         if IDENTITY not in names or not (name == IDENTITY or _BATCH.fullmatch(name)):
-            raise InputError("it is no file of a sweep: choose another folder", path=folder / name)
+            raise InputError(
+                "it is not a file of a sweep: choose another folder", path=folder / name
+            )
 
 
 def _check_identity(path: Path, sweep: Mapping[str, str | int]) -> None:

@@ -159,11 +159,16 @@ class Study:
             f"run 'swapsim simulate {self.name}' and look for what differs"
         )
 
-    def update(self, *, executor: Executor | None = None, progress: bool = False) -> bool:
-        """Compute the rows, store them, and return whether the file has changed."""
-        # Read first: somebody may edit the sources while the rows are computed.
+    def update(self, *, folder: Path | None = None, progress: bool = False) -> bool:
+        """Compute the rows, store them, and return whether the file has changed.
+
+        The rows of each point are stored in `folder` at once: an update that was interrupted
+        continues there, as long as code and data are the same.
+        """
+        # Read first: the sources may be edited while the rows are computed.
         decides = self._decides()
-        return self.store(self.compute(executor=executor, progress=progress), decides)
+        points = folder and folder / self.name / _digest(decides.values())[:16]
+        return self.store(self.compute(progress=progress, folder=points), decides)
 
     def store(self, rows: pl.DataFrame, decides: dict[str, str] | None = None) -> bool:
         """Store rows as those of the current code and data; return whether the file has changed.

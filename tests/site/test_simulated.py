@@ -56,6 +56,7 @@ def test_the_command_checks_and_updates(
 ) -> None:
     """It says what is stale and exits 1, stores what is named, and refuses other names."""
     monkeypatch.setattr(engine, "data_root", lambda: tmp_path)
+    monkeypatch.setattr(simulated, "repository_root", lambda: tmp_path)
     name = "cluster-next-solid-state"
     (chosen,) = simulated.studies([name])
     few = replace(chosen, points=list(chosen.points())[:2])
@@ -66,6 +67,7 @@ def test_the_command_checks_and_updates(
     assert main(["simulate", name]) == 0
     assert capsys.readouterr().out == f"{name}: written\n{name}: unchanged\n"
     assert main(["simulate", "--check", name]) == 0
+    assert not list((tmp_path / "build" / "simulate").iterdir())
     monkeypatch.undo()
     assert main(["simulate", "tides"]) == 2
     assert "'tides' is not a study: choose one of batched-" in capsys.readouterr().err

@@ -90,6 +90,30 @@ def test_the_same_rows_make_the_same_file() -> None:
     assert [path.name for path in toy.path.parent.iterdir()] == ["toy.parquet"]
 
 
+def interrupted(seed: int) -> pl.DataFrame:
+    """Return a row, or stop as by Ctrl-C if three were computed."""
+    if len(computed) == 3:
+        raise KeyboardInterrupt
+    return rows(seed)
+
+
+def test_an_interrupted_update_continues(data: Path) -> None:
+    """It computes only the points that are missing, and all again if the data has changed."""
+    study, folder = replace(toy, run=interrupted), data / "points"
+    with pytest.raises(KeyboardInterrupt):
+        study.update(folder=folder)
+    assert study.stale() == "not stored yet"
+    computed.clear()
+    assert study.update(folder=folder)
+    assert computed == [3, 4]
+    assert study.load().equals(toy.compute())
+    other_data(data)
+    computed.clear()
+    with pytest.raises(KeyboardInterrupt):
+        study.update(folder=folder)
+    assert computed == [0, 1, 2]
+
+
 def other_data(data: Path) -> None:
     """Change a cost."""
     (data / "costs.csv").write_text("name,value\nmap_ns,4\n")

@@ -324,7 +324,7 @@ def test_a_batch_that_tells_odd_heights_is_refused(tmp_path: Path, noted: str) -
     run = partial(study.run, rows, POINTS, executor=SERIAL, batch_points=2, folder=tmp_path)
     run()
     path = made_up(tmp_path, 3, rows=noted)
-    with pytest.raises(InputError, match=rf"{path.name}: does not tell its points' rows"):
+    with pytest.raises(InputError, match=rf"{path.name}: does not say which rows are a point's"):
         run()
 
 
@@ -357,7 +357,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path, name: str, used: b
     if used:
         study.run(rows, POINTS, executor=SERIAL, folder=tmp_path)
     (tmp_path / name).write_text("mine")
-    with pytest.raises(InputError, match=rf"{name}: it is no file of a sweep: choose another"):
+    with pytest.raises(InputError, match=rf"{name}: it is not a file of a sweep: choose another"):
         study.run(rows, POINTS, executor=SERIAL, folder=tmp_path)
     assert (tmp_path / name).read_text() == "mine"
 
@@ -365,7 +365,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path, name: str, used: b
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     """The name of a file is refused."""
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(InputError, match="file: it is no folder"):
+    with pytest.raises(InputError, match="file: it is not a folder"):
         study.run(rows, POINTS, executor=SERIAL, folder=tmp_path / "file")
 
 
@@ -398,7 +398,7 @@ def test_two_sweeps_do_not_write_to_one_folder(tmp_path: Path) -> None:
         (number, "number returned int at the point 1: return polars DataFrames"),
         (other_columns, "other_columns returned other columns at the point 2 than before it"),
         (objects, "these results fit in no Parquet file"),
-        (lambda point: rows(point), "has no name to be found by: give a function of a module"),
+        (lambda point: rows(point), "has no name: give a function of a module"),
     ],
 )
 def test_results_that_cannot_be_stored_are_refused(
