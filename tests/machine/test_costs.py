@@ -33,8 +33,8 @@ def test_each_constant_says_where_it_comes_from() -> None:
 @pytest.mark.parametrize(
     ("field", "text", "message"),
     [
-        ("value", "0", r"field 'value': constant 'map_ns': 0 is none"),
-        ("value", "-5", r"field 'value': constant 'map_ns': -5 is none"),
+        ("value", "0", r"field 'value': constant 'map_ns': 0 is not in"),
+        ("value", "-5", r"field 'value': constant 'map_ns': -5 is not in"),
         ("value", "", r"field 'value': '' is no Int64"),
         ("value", "1.5", r"field 'value': '1.5' is no Int64"),
         ("value", "1²", r"field 'value': '1²' is no Int64"),
@@ -43,7 +43,7 @@ def test_each_constant_says_where_it_comes_from() -> None:
         ("high", "2", r"field 'high': constant 'map_ns': 2 must be at least the value"),
         ("name", "map_us", r"field 'name': constant 'map_us': it is unknown"),
         ("name", "slot_ns", r"field 'name': constant 'slot_ns': it is given twice"),
-        ("unit", "us", r"field 'unit': constant 'map_ns': 'us' is no unit"),
+        ("unit", "us", r"field 'unit': constant 'map_ns': 'us' is not the unit"),
         ("source", "who knows", r"field 'source': constant 'map_ns': start it with"),
     ],
 )
@@ -85,7 +85,7 @@ def test_a_bad_cost_of_a_table_is_named_with_its_row() -> None:
     bad = costs().with_columns(
         value=pl.when(pl.col("name") == "lru_page_ns").then(0).otherwise("value")
     )
-    with pytest.raises(InputError, match="constant 'lru_page_ns' in row 26: 0 is none"):
+    with pytest.raises(InputError, match="constant 'lru_page_ns' in row 26: 0 is not in"):
         run(MachineConfig(writers=1), bad)
 
 
