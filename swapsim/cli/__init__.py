@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command line: a function for each command, of a few lines over a public function.
+"""The command line: each command is a short function over a public function.
 
 Exit status: 0 success, 1 a comparison that does not hold, 2 bad input or usage. An error is one
 line on stderr.
@@ -13,8 +13,7 @@ from collections.abc import Sequence
 import click
 
 from swapsim import __version__, interrupt
-from swapsim.cli.compare import compare
-from swapsim.cli.laboratory import bench, notebooks, report, simulate
+from swapsim.cli.laboratory import bench, compare, notebooks, report, simulate
 from swapsim.cli.layout import printable
 from swapsim.cli.rank import rank
 from swapsim.cli.replay import replay, verify
@@ -35,20 +34,9 @@ def cli() -> None:
     pass
 
 
-for _command in (
-    import_,
-    info,
-    probes,
-    export,
-    replay,
-    verify,
-    rank,
-    compare,
-    report,
-    notebooks,
-    simulate,
-    bench,
-):
+_TRACES = (import_, info, probes, export, replay, verify)
+_LABORATORY = (rank, compare, report, notebooks, simulate, bench)
+for _command in (*_TRACES, *_LABORATORY):
     cli.add_command(_command)
 
 

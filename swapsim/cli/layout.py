@@ -21,7 +21,7 @@ def laid_out(frame: pl.DataFrame, units: Mapping[str, str]) -> str:
 
     ``units`` maps a column to its unit, which is printed below its name unless it is empty.
     """
-    names = told_first(frame)
+    names = varied_first(frame)
     heads = [names] + [[units.get(name, "") for name in names]] * any(map(units.get, names))
     columns = [[*head, *cells(frame[name])] for name, *head in zip(names, *heads, strict=True)]
     widths = [max(map(len, column)) for column in columns]
@@ -31,8 +31,8 @@ def laid_out(frame: pl.DataFrame, units: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def told_first(frame: pl.DataFrame) -> list[str]:
-    """Return the columns, those of one value after those that distinguish the rows."""
+def varied_first(frame: pl.DataFrame) -> list[str]:
+    """Return the columns; those with one value come after those that distinguish the rows."""
     if frame.height < 2:
         return frame.columns
     return sorted(frame.columns, key=lambda name: frame[name].n_unique() == 1)

@@ -47,7 +47,7 @@ def rank(file: Path, seeds: int) -> Found:
     return Found(
         [_table(ranking.filter(metric=metric)) for metric in patch.RANKED_BY],
         chart=lambda: _chart(ranking, [policy.name for policy in policies], seeds),
-        whole=ranking,
+        in_file=ranking,
     )
 
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a command shows: tables on the terminal, each column explained, all of it to a file.
+"""The result of a command: its tables on the terminal, their columns explained, all to a file.
 
-A command that is decorated with `shows` returns what it has found; to print, explain and write it
-are the same for all.
+A command that is decorated with `shows` returns its result; printing, explaining and writing are
+the same for all. The suffix of a file says what is written; files appear complete or not at all.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import io
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -14,65 +16,74 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import polars as pl
 
-from swapsim.cli.layout import laid_out, printable, told_first
-from swapsim.cli.output import CHARTS, TABLES, checked, refuse_own_input, write_chart, write_table
+from swapsim.cli.layout import laid_out, printable, varied_first
+from swapsim.errors import InputError
 from swapsim.frames.table import Column, unit_in_name
+from swapsim.io import atomic_file
 
-if TYPE_CHECKING:  # altair takes a second to import, and most commands draw nothing
+if TYPE_CHECKING:  # altair takes a second to import, and most commands draw no chart
     import altair as alt
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A table that a command prints.
-
-    Attributes
-    ----------
-    name : str
-        What ``--only`` calls it.
-    frame : polars.DataFrame
-    columns : mapping of str to Column
-        The declaration of each column, by its name.
-    title : str
-        A line above it.
-    """
+    """A table that a command prints: its name for ``--only``, and its declared columns."""
 
     name: str
     frame: pl.DataFrame
     columns: Mapping[str, Column]
     title: str = ""
+    """Printed above it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a command has found.
-
-    Attributes
-    ----------
-    tables : sequence of Printed
-    chart : callable, optional
-        Draws it.
-    lines : sequence of str
-        To be read below the tables.
-    whole : polars.DataFrame, optional
-        What a file gets, where that is more than the one table.
-    """
+    """The result of a command."""
 
     tables: Sequence[Printed]
     chart: "Callable[[], alt.TopLevelMixin] | None" = None
+    """Draws it."""
     lines: Sequence[str] = ()
-    whole: pl.DataFrame | None = None
+    """Printed below the tables."""
+    in_file: pl.DataFrame | None = None
+    """The table for a file, if it is another one."""
 
+
+def _csv(frame: pl.DataFrame) -> bytes:
+    lists = [name for name, dtype in frame.schema.items() if dtype == pl.List]
+    joined = (pl.col(name).cast(pl.List(pl.String)).list.join(", ") for name in lists)
+    return frame.with_columns(joined).write_csv().encode()
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    file = io.BytesIO()
+    frame.write_parquet(file)
+    return file.getvalue()
+
+
+def _json(frame: pl.DataFrame) -> bytes:
+    return f"{frame.write_json()}\n".encode()
+
+
+TABLES: Final[Mapping[str, Callable[[pl.DataFrame], bytes]]] = {
+    ".csv": _csv,
+    ".parquet": _parquet,
+    ".json": _json,
+}
+"""Format of a table, by the suffix of its file."""
+
+CHARTS: Final = (".html", ".svg", ".png")
+"""Suffixes of a chart's file."""
 
 explain_option: Final = click.option(
-    "--explain", is_flag=True, help="Say below the table what each column is, and its unit."
+    "--explain", is_flag=True, help="Print below the table the unit and meaning of each column."
 )
 
 
 def shows(
     *, charts: bool = False, only: Sequence[str] = ()
 ) -> Callable[[Callable[..., Found]], Callable[..., None]]:
-    """Make a function that returns what it has found one that shows it."""
+    """Decorate a command that returns its result, so that it prints and writes the result."""
     suffixes = (*TABLES, *(CHARTS if charts else ()))
     help_ = f"Write it to FILE as well ({', '.join(TABLES)}"
     help_ += f"; the chart: {', '.join(CHARTS)})." if charts else ")."
@@ -90,7 +101,7 @@ def shows(
                 refuse_own_input(output, given.values())
                 if output.suffix in TABLES and not one_table:
                     raise click.UsageError(
-                        f"{output}: there are {len(only)} tables, and a file holds one: "
+                        f"{output}: there are {len(only)} tables, and a file has one: "
                         f"choose it with --only {'|'.join(only)}"
                     )
             found = command(**given)
@@ -99,14 +110,14 @@ def shows(
             for line in found.lines:
                 click.echo(line)
             if output is not None and output.suffix in TABLES:
-                write_table(tables[0].frame if found.whole is None else found.whole, output)
+                write_table(tables[0].frame if found.in_file is None else found.in_file, output)
             elif output is not None and found.chart is not None:
                 write_chart(found.chart(), output)
 
         if not only:
             return shown
         choice = click.option(
-            "--only", "table", type=click.Choice(only), help="Show, and write, this table alone."
+            "--only", "table", type=click.Choice(only), help="Print, and write, only this table."
         )
         return choice(shown)
 
@@ -114,19 +125,21 @@ def shows(
 
 
 def print_tables(tables: Sequence[Printed], *, explain: bool) -> None:
-    """Print tables, and below each what its columns are if that is asked for."""
+    """Print tables, and on request the meaning of their columns below each."""
     for number, table in enumerate(tables):
         columns = table.columns
         if number:
             click.echo()
         if table.title and table.frame.is_empty():
-            click.echo(f"{table.title}: nothing")
+            click.echo(f"{table.title}: none")
             continue
         if table.title:
             click.echo(f"{printable(table.title)}:")
         click.echo(laid_out(table.frame, {name: each.head for name, each in columns.items()}))
         if explain:
-            click.echo("\n".join(_explanation([columns[name] for name in told_first(table.frame)])))
+            click.echo(
+                "\n".join(_explanation([columns[name] for name in varied_first(table.frame)]))
+            )
 
 
 def _explanation(columns: Sequence[Column]) -> list[str]:
@@ -136,9 +149,51 @@ def _explanation(columns: Sequence[Column]) -> list[str]:
 
 
 def _unit(column: Column) -> str:
-    """Return a column's unit, or what stands in it: a number that has no unit is a count."""
+    """Return a column's unit or kind of values: a number without a unit is a count."""
     if unit := column.unit or unit_in_name(column.name):
         return unit
     if column.dtype == pl.Boolean:
         return "yes or no"
     return "count" if column.dtype.is_numeric() else "words"
+
+
+def checked(path: Path, suffixes: Sequence[str]) -> Path:
+    """Return a path that can be written to, before the result is computed."""
+    if path.is_dir():
+        raise InputError("is a folder: name a file", path=path)
+    if path.exists() and not path.is_file():
+        raise InputError("is no file: name a file, or a new name", path=path)
+    if path.suffix not in suffixes:
+        raise InputError(
+            f"its name does not end in one of {', '.join(suffixes)}: choose one that does",
+            path=path,
+        )
+    if not path.parent.is_dir():
+        raise InputError("its folder does not exist: create it first", path=path)
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise InputError("its folder cannot be written to: choose another", path=path)
+    return path
+
+
+def refuse_own_input(output: Path, given: Iterable[object]) -> None:
+    """Require an output that is not one of the inputs, nor a file in an input folder."""
+    read = [each for each in given if isinstance(each, Path) and each.exists()]
+    if output.exists() and any(
+        each.samefile(output) or each.samefile(output.parent) for each in read
+    ):
+        raise InputError("is an input of the command: write to another file", path=output)
+
+
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table in the format of its suffix."""
+    with atomic_file(path) as file:
+        file.write(TABLES[path.suffix](frame))
+
+
+def write_chart(chart: "alt.TopLevelMixin", path: Path) -> None:
+    """Write a chart in the format of its suffix."""
+    from swapsim import charts
+
+    data = charts.rendered(chart, path.suffix)
+    with atomic_file(path) as file:
+        file.write(data)

@@ -91,7 +91,6 @@ def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
     help="NAME.json, or NAME.json.gz to compress it.",
 )
 def export(source: Path, output: Path) -> None:
-
     from swapsim import export as exports
 
     shown = sys.stderr.isatty()

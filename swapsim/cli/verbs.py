@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Commands whose errors name options.
-
-An error names an argument as a caller in Python writes it, ``keep_going=True``. A command replaces
-each argument that it has as an option: ``--keep-going``.
-"""
+"""Commands that replace an argument in an error, ``keep_going=True``, by its ``--keep-going``."""
 
 import re
 from typing import Any

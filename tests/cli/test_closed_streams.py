@@ -4,53 +4,54 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parents[1] / "data"
-TEXT = DATA / "tracefs-6.1.txt"
-TRACE = Path(__file__).parents[2] / "data" / "traces" / "swap-w-seq"
+TEXT = Path(__file__).parents[1] / "data" / "tracefs-6.1.txt"
+
+COMMANDS = """
+import runpy, sys
+codes = []
+for command in COMMANDS:
+    sys.argv[1:] = command
+    try:
+        runpy.run_module("swapsim", run_name="__main__")
+    except SystemExit as end:
+        codes.append(end.code)
+import os
+os._exit(0 if codes == [0, 0, 2] else 1)
+"""
 
 
-def closing(*numbers: int) -> Callable[[], None]:
-    """Return what closes these files before a program begins."""
+def run_without(closed: tuple[int, ...], *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run Python with these of its files closed."""
 
     def close() -> None:
-        for number in numbers:
+        for number in closed:
             os.close(number)
 
-    return close
-
-
-def code_of(*command: object, closed: tuple[int, ...]) -> int:
-    """Run a command with these of its files closed."""
     return subprocess.run(
-        [sys.executable, "-m", "swapsim", *map(str, command)],
-        preexec_fn=closing(*closed),
+        [sys.executable, *map(str, arguments)],
+        preexec_fn=close,
+        capture_output=True,
+        text=True,
         timeout=300,
         check=False,
-    ).returncode
+    )
 
 
 @pytest.mark.parametrize("closed", [(2,), (1,), (0,), (0, 1, 2)])
-def test_the_work_is_done(closed: tuple[int, ...], tmp_path: Path) -> None:
-    """No library gets the number of one of them for its own file, to be closed or written over."""
-    assert code_of("info", TRACE, closed=closed) == 0
-    assert code_of("import", TEXT, "-o", tmp_path / "trace", closed=closed) == 0
-    assert code_of("info", tmp_path / "trace", closed=closed) == 0
-    assert code_of("info", "nowhere", closed=closed) == 2
+def test_commands_run_without_their_files(closed: tuple[int, ...], tmp_path: Path) -> None:
+    """A file that a library opens does not get the number of a closed one."""
+    trace = str(tmp_path / "trace")
+    commands = [["import", str(TEXT), "-o", trace], ["info", trace], ["info", "missing"]]
+    program = COMMANDS.replace("COMMANDS", repr(commands))
+    assert run_without(closed, "-c", program).returncode == 0
 
 
-def test_nothing_to_read_is_an_empty_text(tmp_path: Path) -> None:
-    """Which is refused, and no traceback."""
-    done = subprocess.run(
-        [sys.executable, "-m", "swapsim", "import", "-", "-o", tmp_path / "trace"],
-        preexec_fn=closing(0),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_closed_standard_input_is_an_empty_text(tmp_path: Path) -> None:
+    """An import of it is refused in one line."""
+    done = run_without((0,), "-m", "swapsim", "import", "-", "-o", tmp_path / "trace")
     assert done.returncode == 2
     assert done.stderr.startswith("swapsim: standard input: the text is empty")

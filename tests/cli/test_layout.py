@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A table on the terminal: whole, numbers to the right, with units and sensible digits."""
+"""A table on the terminal: complete, numbers to the right, with units and suitable digits."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from swapsim.cli.layout import cells, laid_out, printable
 
 
 def test_a_table_as_it_is_printed() -> None:
-    """Words left, numbers right, no quotes; units below the names; one value behind the others."""
+    """Words left, numbers right, no quotes; units below names; columns of one value at the end."""
     frame = pl.DataFrame(
         {
             "kernel": ["4.8", "4.8"],
@@ -29,8 +29,8 @@ def test_a_table_as_it_is_printed() -> None:
     ]
 
 
-def test_a_row_alone_keeps_its_order() -> None:
-    """Of one row nothing is constant, and without units there is no line for them."""
+def test_one_row_has_the_order_of_the_frame() -> None:
+    """With one row no column moves to the end, and without units there is no line for them."""
     line = laid_out(pl.DataFrame({"b": [1], "a": [2]}), {}).splitlines()
     assert line == ["| b | a |", "|---|---|", "| 1 | 2 |"]
 
@@ -47,17 +47,17 @@ def test_a_row_alone_keeps_its_order() -> None:
     ],
 )
 def test_each_value_is_written_plainly(values: list[Any], shown: list[str]) -> None:
-    """Numbers that a program can read, a dash for null, and nothing that a terminal obeys."""
+    """Numbers that a program can read, a dash for null, and no control characters."""
     assert cells(pl.Series(values)) == shown
 
 
-def test_a_line_stays_one() -> None:
-    """Whatever a path or a kernel is called."""
+def test_a_text_with_control_characters_is_one_line() -> None:
+    """A path or the name of a kernel may contain any character."""
     assert printable("a\nb\udcff é\x1b") == "a\\nb\\udcff é\\x1b"
 
 
-def test_nothing_is_cut() -> None:
-    """Neither a long word nor a hundredth row or column ends in an ellipsis."""
+def test_a_large_table_is_complete() -> None:
+    """Long words and 100 rows and columns are printed without an ellipsis."""
     wide = pl.DataFrame({f"column_{at}": ["word " * 50] * 100 for at in range(100)})
     printed = laid_out(wide, {})
     assert len(printed.splitlines()) == 102

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of commands: explained column by column, and written to the file that is asked for."""
+"""Tables of commands: explained column by column, and written to a file."""
 
 import json
 import os
@@ -17,8 +17,14 @@ import pytest
 
 from swapsim import traces
 from swapsim.cli import cli, main
-from swapsim.cli.output import TABLES, checked, write_chart, write_table
-from swapsim.cli.tables import Printed, print_tables
+from swapsim.cli.tables import (
+    TABLES,
+    Printed,
+    checked,
+    print_tables,
+    write_chart,
+    write_table,
+)
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
 from swapsim.slots.tables import POLICY_RANKING
@@ -33,11 +39,11 @@ SMALL: dict[str, list[str]] = {
     "compare": [str(Path(__file__).parent / "own_runs.csv"), "--without-simulated"],
     "rank": [str(Path(__file__).parent / "own_policy.py"), "--seeds", "1"],
 }
-"""What each command that shows tables is run on."""
+"""Arguments for each command that shows tables."""
 
 
 def commands(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:
-    """Yield each command with its name, as it is typed."""
+    """Yield each command with its complete name."""
     for name, command in group.commands.items():
         if isinstance(command, click.Group):
             yield from commands(command, f"{above}{name} ")
@@ -53,7 +59,7 @@ SHOWING = {
 
 
 def typed(name: str) -> list[str]:
-    """Return a command as it is typed, with what it is run on."""
+    """Return a command with its arguments."""
     return [*name.split(), *SMALL[name]]
 
 
@@ -72,14 +78,21 @@ def choices(name: str) -> list[str]:
     return []
 
 
-def test_each_command_that_shows_a_table_is_tried_here() -> None:
-    """A new one has to say what it is run on."""
+CHARTED = {
+    name
+    for name, command in SHOWING.items()
+    if any(".svg" in str(getattr(each, "help", "")) for each in command.params)
+}
+
+
+def test_each_command_that_shows_a_table_is_tested_here() -> None:
+    """A new command needs arguments in SMALL."""
     assert set(SHOWING) == set(SMALL)
 
 
 @pytest.fixture(autouse=True)
 def ranked_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give `swapsim rank` a table at once: test_rank makes one in earnest."""
+    """Let `swapsim rank` return a table without computing it, which test_rank does."""
     rows = [
         (metric, "unit", better, rank, policy, policy == "stays", 2.5, 2.5, 2.5, [], 2.5, 2.5, 1)
         for metric, better in patch.RANKED_BY.items()
@@ -90,61 +103,61 @@ def ranked_before(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_each_column_is_explained(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Below each table stands each column, in the table's order, with its unit and meaning.
-
-    A column whose figures are no counts has a unit.
-    """
-    assert main([*typed(name), "--explain"]) == 0
+def test_each_column_is_explained_and_the_chart_written(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Below each table each column has its unit and meaning; fractions are not called counts."""
+    chart = tmp_path / "chart.svg"
+    output = ["-o", str(chart)] if name in CHARTED else []
+    assert main([*typed(name), "--explain", *output]) == 0
+    assert not output or chart.read_bytes().startswith(b"<svg")
     printed = capsys.readouterr().out.splitlines()
     kinds = [(kind, list(lines)) for kind, lines in groupby(printed, key=lambda line: line[:1])]
     tables = [at for at, (kind, _) in enumerate(kinds) if kind == "|"]
-    assert len(tables) >= max(1, len(choices(name)))
+    only = [each.type for each in SHOWING[name].params if each.name == "table"]
+    assert len(tables) >= max(
+        [1, *(len(kind.choices) for kind in only if isinstance(kind, click.Choice))]
+    )
     for at in tables:
         lines = (line.split("|")[1:-1] for line in kinds[at][1] if "---" not in line)
         columns = list(zip(*lines, strict=True))
-        told = [re.split(r" {2,}", line.strip(), maxsplit=2) for line in kinds[at + 1][1]]
-        for column, (called, unit, says) in zip(columns, told, strict=True):
-            assert column[0].strip() == called
-            assert len(says) > 3
-            assert unit != "count" or not any("." in cell for cell in column[1:]), called
+        texts = [re.split(r" {2,}", line.strip(), maxsplit=2) for line in kinds[at + 1][1]]
+        for column, (explained, unit, meaning) in zip(columns, texts, strict=True):
+            assert column[0].strip() == explained
+            assert len(meaning) > 3
+            assert unit != "count" or not any("." in cell for cell in column[1:]), explained
 
 
-@pytest.mark.parametrize("options", [["--help"], ["batched-removal", REMOVALS, "--explain"]])
-def test_texts_do_not_come_from_docstrings(options: list[str]) -> None:
+def test_texts_do_not_come_from_docstrings() -> None:
     """The help of commands and the meanings of columns are the same without docstrings."""
-    printed = [
+    program = """
+from swapsim.cli import main
+main(["replay", "--help"])
+main(["replay", "batched-removal", "TRACE", "--explain"])
+""".replace("TRACE", REMOVALS)
+    plain, optimised = (
         subprocess.run(
-            [sys.executable, *flags, "-m", "swapsim", "replay", *options],
-            capture_output=True,
-            text=True,
-            check=True,
+            [sys.executable, *flags, "-c", program], capture_output=True, text=True, check=True
         ).stdout
         for flags in ([], ["-OO"])
-    ]
-    assert printed[0] == printed[1]
-    assert "Patch B: " in printed[0] or "distinct mappings of a list" in printed[0]
+    )
+    assert plain == optimised
+    assert "Patch B: " in plain
+    assert "distinct mappings of a list" in plain
 
 
 def test_an_empty_table_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """Not a head over no rows."""
+    """Its title without a head."""
     none = pl.DataFrame(schema={"test": pl.String})
-    print_tables([Printed("unmatched", none, {}, title="what fits nothing")], explain=True)
-    assert capsys.readouterr().out == "what fits nothing: nothing\n"
-
-
-@pytest.mark.parametrize("name", CHARTED)
-def test_a_chart_is_written(name: str, tmp_path: Path) -> None:
-    """Where a command takes a chart's suffix there is a chart."""
-    assert main([*typed(name), "-o", str(tmp_path / "chart.svg")]) == 0
-    assert (tmp_path / "chart.svg").read_bytes().startswith(b"<svg")
+    print_tables([Printed("unmatched", none, {}, title="without a claim")], explain=True)
+    assert capsys.readouterr().out == "without a claim: none\n"
 
 
 @pytest.mark.parametrize(
     ("suffix", "begin"), [(".html", b"<!DOCTYPE html>"), (".svg", b"<svg"), (".png", b"\x89PNG")]
 )
 def test_a_chart_as_each_kind_of_file(suffix: str, begin: bytes, tmp_path: Path) -> None:
-    """A page that fetches nothing, or a picture."""
+    """A page that loads no other files, or a picture."""
     chart = alt.Chart(pl.DataFrame({"a": [1, 2]})).mark_point().encode(x="a")
     write_chart(chart, tmp_path / f"chart{suffix}")
     written = (tmp_path / f"chart{suffix}").read_bytes()
@@ -155,7 +168,7 @@ def test_a_chart_as_each_kind_of_file(suffix: str, begin: bytes, tmp_path: Path)
 def test_a_table_is_written_by_its_suffix(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The same rows as CSV, Parquet and JSON, words in lists with commas where there are none."""
+    """CSV, Parquet and JSON have the same rows; in CSV a list is joined by commas."""
     frame = pl.DataFrame({"rules": ["3.9", None], "tied": [["a", "b"], []], "pages": [1, 2**63]})
     files = {suffix: tmp_path / f"table{suffix}" for suffix in TABLES}
     for file in files.values():
@@ -177,13 +190,13 @@ def test_a_table_is_written_by_its_suffix(
         ("table.xls", "does not end in one of"),
         ("table", "does not end in one of"),
         ("folder.csv", "is a folder"),
-        ("nowhere/table.csv", "does not exist"),
+        ("missing/table.csv", "does not exist"),
     ],
 )
 def test_a_file_that_cannot_be_written_is_refused_before_the_work(
     name: str, file: str, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One line with the file and what to do, exit 2, and nothing is written or printed."""
+    """One line with the file and what to do, exit 2; no file is written, no table printed."""
     (tmp_path / "folder.csv").mkdir()
     assert main([*name.split(), "no-such-input", "-o", str(tmp_path / file)]) == 2
     printed = capsys.readouterr()
@@ -197,40 +210,42 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(
 @pytest.mark.parametrize(
     "command", ["compare {}/mine.csv --only compared", "replay writeback-tags {}"]
 )
-def test_what_a_command_reads_is_not_written_over(
+def test_an_input_is_not_written_over(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither the file that it was given, nor one of the folder."""
+    """The output is neither the input file nor a file in the input folder."""
     mine = tmp_path / "mine.csv"
-    mine.write_text("of the reader")
+    mine.write_text("before")
     assert main([*command.format(tmp_path).split(), "-o", str(mine)]) == 2
-    told = f"swapsim: {mine}: is what the command reads: write to another file\n"
-    assert capsys.readouterr() == ("", told)
-    assert mine.read_text() == "of the reader"
+    printed = capsys.readouterr()
+    assert printed.err.startswith(f"swapsim: {mine}: is an input of the command")
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
+    assert mine.read_text() == "before"
 
 
 def test_a_pipe_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Somebody reads from it who would wait for ever."""
+    """An atomic write would replace it, and its other end would wait for ever."""
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)
-    assert main(["replay", "writeback-tags", "nowhere", "-o", str(pipe)]) == 2
-    told = f"swapsim: {pipe}: is no file: name one, or what is not there yet\n"
-    assert capsys.readouterr() == ("", told)
+    assert main(["replay", "writeback-tags", "missing", "-o", str(pipe)]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith(f"swapsim: {pipe}: is no file")
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
 
 
-def test_a_folder_without_leave_to_write_is_refused(
+def test_a_folder_that_is_read_only_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Root may write anywhere, so the answer is made up."""
+    """Root can write to any folder, so the test replaces os.access."""
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(InputError, match="cannot be written to"):
         checked(tmp_path / "table.csv", [".csv"])
 
 
-def test_what_was_there_stays_if_the_writing_fails(
+def test_an_existing_file_stays_if_writing_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A full disk leaves the old file whole, and nothing beside it."""
+    """A full disk changes the old file in no byte and leaves no other."""
     file = tmp_path / "table.csv"
     file.write_text("old")
 
@@ -244,8 +259,8 @@ def test_what_was_there_stays_if_the_writing_fails(
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
 
 
-def test_one_file_holds_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A command with several asks which; with --only it prints and writes that one."""
+def test_a_file_has_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A command with several tables needs --only, which prints and writes one."""
     name = "replay stall-decisions"
     assert main([*typed(name), "-o", str(tmp_path / "table.csv")]) == 2
     assert "--only decisions|sleeps|agreement" in capsys.readouterr().err

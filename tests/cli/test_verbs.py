@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Errors speak the language of whoever called: arguments in Python, options on the command line."""
+"""Errors name arguments in Python and options on the command line."""
 
 import ast
 import re
@@ -27,22 +27,24 @@ def command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "typed"),
+    ("message", "translated"),
     [
         ("skip them with keep_going=True", "skip them with --keep-going"),
         ("cluster_size=0: choose 256 or 512", "--cluster-size 0: choose 256 or 512"),
-        ("cluster_size='a b' is none", "--cluster-size a b is none"),
+        ("cluster_size='a b' is wrong", "--cluster-size a b is wrong"),
         ("trunk_shift=9: choose another", "trunk_shift=9: choose another"),
         ("folder=9, cluster_size=7, and more", "folder=9, --cluster-size 7, and more"),
         ("x.cluster_size=7 and my_cluster_size=7", "x.cluster_size=7 and my_cluster_size=7"),
     ],
 )
-def test_an_argument_is_called_as_it_is_typed(said: str, typed: str) -> None:
-    """Only what the running command has as an option is put into its words."""
-    assert in_options(said, command) == typed
+def test_an_argument_becomes_an_option(message: str, translated: str) -> None:
+    """Only names that the running command has as options are replaced."""
+    assert in_options(message, command) == translated
 
 
-def test_a_line_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_of_a_function_names_the_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The same error names the argument in Python and the option on the command line."""
     text = tmp_path / "trace.txt"
     text.write_text("no line of a trace\n")
@@ -53,8 +55,8 @@ def test_a_line_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "skip such lines with --keep-going" in capsys.readouterr().err
 
 
-def test_a_size_out_of_its_range(capsys: pytest.CaptureFixture[str]) -> None:
-    """Likewise of a config's field that an option sets."""
+def test_an_error_of_a_config_names_the_option(capsys: pytest.CaptureFixture[str]) -> None:
+    """A config's field that an option sets is replaced, too."""
     file = traces.shipped("cluster-next")["slots-4-shared"] / "slot_events.parquet"
     with pytest.raises(ConfigError, match=r"^cluster_size=0: "):
         verify_slots(file, policy="shared", cluster_size=0)
@@ -76,8 +78,8 @@ def options(group: click.Group) -> set[str]:
 @pytest.mark.parametrize(
     "path", [path for path in sorted(ROOT.rglob("*.py")) if "cli" not in path.parts]
 )
-def test_no_error_in_python_speaks_of_options(path: Path) -> None:
-    """Whoever calls a function has no command line to type them on."""
+def test_no_error_in_python_names_an_option(path: Path) -> None:
+    """A caller of a function has no command line."""
     known = options(cli)
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Raise):
