@@ -19,6 +19,7 @@ from swapsim.ffi import (
     STALL_SLEEPS,
     check,
 )
+from swapsim.frames.table import Table
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.reclaim.tables import (
     SIMULATED_ACTIVITY,
@@ -164,14 +165,16 @@ def simulate(
         elapsed_ns=lib.sws_reclaim_state_of(self).now_ns,
         events=lib.sws_reclaim_events(self),
         rounds=_rounds(self, config),
-        counters=pl.DataFrame(
-            [*counters(self).items()], schema=SIMULATED_COUNTERS.schema, orient="row"
-        ),
+        counters=_frame(SIMULATED_COUNTERS, [*counters(self).items()]),
         zones=_zones(self, config),
         sleeps=_sleeps(self),
-        memory=pl.DataFrame(memory, schema=SIMULATED_MEMORY.schema, orient="row"),
-        activity=pl.DataFrame(activity, schema=SIMULATED_ACTIVITY.schema, orient="row"),
+        memory=_frame(SIMULATED_MEMORY, memory),
+        activity=_frame(SIMULATED_ACTIVITY, activity),
     )
+
+
+def _frame(table: Table, rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=table.schema, orient="row")
 
 
 def follow_pages(
@@ -192,7 +195,7 @@ def follow_pages(
                 seen[page] = found
                 rows.append((page, now, *found))
         until += step_ns
-    return pl.DataFrame(rows, schema=SIMULATED_PAGES.schema, orient="row")
+    return _frame(SIMULATED_PAGES, rows)
 
 
 def pool_page(self: Any, number: int) -> tuple[str, int, bool]:
@@ -237,9 +240,9 @@ def _counts(self: Any, config: ReclaimConfig) -> Iterator[dict[str, int]]:
     yield _zones(self, config).drop("zone").sum().row(0, named=True)
     sleeps = _sleeps(self)
     yield {
-        f"{column} {reason}": int(value)
+        f"{column} {reason}": value
         for column in ("slept", "slept_ns")
-        for reason, value in sleeps.select(pl.col("reason").cast(pl.String), column).iter_rows()
+        for reason, value in sleeps.select("reason", column).iter_rows()
     }
 
 
@@ -291,19 +294,14 @@ def _rounds(self: Any, config: ReclaimConfig) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SIMULATED_ROUNDS.schema)
 
 
-def _counters(self: Any) -> pl.DataFrame:
-    return pl.DataFrame(
-        list(counters(self).items()), schema=SIMULATED_COUNTERS.schema, orient="row"
-    )
-
-
 def _zones(self: Any, config: ReclaimConfig) -> pl.DataFrame:
     zones = ZONE.dtype.categories[: 1 + (config.normal_pages > 0)]
+    names = SIMULATED_ZONES.names()[1:]
     rows = []
     for number, zone in enumerate(zones):
         count = lib.sws_reclaim_zone_of(self, number)
-        rows.append((zone, *(getattr(count, name) for name in tuple(SIMULATED_ZONES.schema)[1:])))
-    return pl.DataFrame(rows, schema=SIMULATED_ZONES.schema, orient="row")
+        rows.append((zone, *(getattr(count, name) for name in names)))
+    return _frame(SIMULATED_ZONES, rows)
 
 
 def _sleeps(self: Any) -> pl.DataFrame:
@@ -312,4 +310,4 @@ def _sleeps(self: Any) -> pl.DataFrame:
         (reason, counts.sleeps[number], counts.declined[number], counts.slept_ns[number])
         for number, reason in enumerate(STALL_SLEEPS)
     ]
-    return pl.DataFrame(rows, schema=SIMULATED_THROTTLES.schema, orient="row")
+    return _frame(SIMULATED_THROTTLES, rows)

@@ -5,11 +5,12 @@ The mail ran it on its own machine, and the lab runs a small version in its gues
 """
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
 from swapsim.checks import check_share
+from swapsim.ffi import RECLAIM_DEFAULTS
 from swapsim.reclaim.config import ReclaimConfig
 from swapsim.reclaim.constants import LAB_GUEST, MAIL, values
 
@@ -17,6 +18,11 @@ MIB_PAGES: Final = 256
 MS_NS: Final = 1_000_000
 FILES_MIB: Final = (0, 715, 2385, 4055)
 """Sizes of the mail's files, one per round."""
+
+_SHRUNK: Final = (
+    *("dma32_pages", "normal_pages", "program_pages", "cached_pages", "min_free_pages"),
+    *("swap_pages", "disk_pages", "items", "serve_ns", "write_delay_ns"),
+)
 
 LAB_ITEM_PAGES: Final = 4
 LAB_SERVE_NS: Final = 20_000_000_000
@@ -60,29 +66,22 @@ def parallelio(
     mmtests' parallelio and memcachetest, config of 2013: facts of `patches/03-stall-decisions`.
     """
     found = values(MAIL, constants)
-    memory = found["memory_pages"]
+    normal = found["memory_pages"] - found["dma32_pages"] - found["other_pages"]
     return ReclaimConfig(
         rules=rules,
-        dma32_pages=found["dma32_pages"],
-        normal_pages=max(memory - found["dma32_pages"] - found["other_pages"], 0),
-        program_pages=found["program_pages"],
-        cached_pages=found["cached_pages"],
-        min_free_pages=found["min_free_pages"],
-        swap_pages=found["swap_pages"],
-        disk_rate=found["disk_rate"],
-        seek_near_ns=found["seek_near_ns"],
-        seek_far_ns=found["seek_far_ns"],
-        nr_requests=found["nr_requests"],
+        **_of_the_same_name(found),
+        normal_pages=max(normal, 0),
         nfs=nfs,
-        net_rate=found["net_rate"],
-        server_rate=found["server_rate"],
-        server_seek_ns=found["server_seek_ns"],
         items=found["pool_pages"] // found["item_pages"],
-        item_pages=found["item_pages"],
         write_delay_ns=found["write_delay_ms"] * MS_NS,
         files=tuple(size * MIB_PAGES for size in FILES_MIB),
         seed=seed,
     )
+
+
+def _of_the_same_name(constants: dict[str, int]) -> dict[str, Any]:
+    """Return the constants that are fields of a config."""
+    return {name: value for name, value in constants.items() if name in RECLAIM_DEFAULTS}
 
 
 def shrink(config: ReclaimConfig, share: float) -> ReclaimConfig:
@@ -106,24 +105,8 @@ def shrink(config: ReclaimConfig, share: float) -> ReclaimConfig:
         A share that is not above 0 and up to 1, or one that leaves too little.
     """
     check_share("share", share)
-
-    def part(size: int) -> int:
-        return int(size * share)
-
-    return replace(
-        config,
-        dma32_pages=part(config.dma32_pages),
-        normal_pages=part(config.normal_pages),
-        program_pages=part(config.program_pages),
-        cached_pages=part(config.cached_pages),
-        min_free_pages=part(config.min_free_pages),
-        swap_pages=part(config.swap_pages),
-        disk_pages=part(config.disk_pages),
-        items=part(config.items),
-        serve_ns=part(config.serve_ns),
-        write_delay_ns=part(config.write_delay_ns),
-        files=tuple(map(part, config.files)),
-    )
+    parts: dict[str, Any] = {name: int(getattr(config, name) * share) for name in _SHRUNK}
+    return replace(config, **parts, files=tuple(int(size * share) for size in config.files))
 
 
 def lab_guest(
@@ -156,26 +139,21 @@ def lab_guest(
     """
     found = values(LAB_GUEST, constants)
     available, gap = found["available_pages"], found["gap_pages"]
-    rest = available - available // 5 * 4
+    pool = available // 5 * 4
     return ReclaimConfig(
         rules=rules,
+        **_of_the_same_name(found),
         dma32_pages=available - found["kernel_pages"] + 6 * gap,
         normal_pages=0,
         min_free_pages=4 * gap,
-        dirty_percent=found["dirty_percent"],
-        background_percent=found["background_percent"],
-        swap_pages=found["swap_pages"],
-        disk_pages=found["disk_pages"],
-        disk_rate=found["disk_rate"],
         seek_near_ns=found["seek_ns"],
         seek_far_ns=found["seek_ns"],
         sync_turn_ns=1,
-        async_turn_ns=found["writes_turn_ms"] * 1_000_000,
-        nr_requests=found["nr_requests"],
-        items=available // 5 * 4 // LAB_ITEM_PAGES,
+        async_turn_ns=found["writes_turn_ms"] * MS_NS,
+        items=pool // LAB_ITEM_PAGES,
         item_pages=LAB_ITEM_PAGES,
         serve_ns=LAB_SERVE_NS,
-        files=(int(file_share * rest),),
+        files=(int(file_share * (available - pool)),),
         hz=LAB_HZ,
         seed=seed,
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a simulation counted, under the names that the mail and the lab print."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import polars as pl
@@ -18,6 +18,23 @@ SAMPLE_NS: Final = 10 * SECOND_NS
 """Time between two lines of iostat, as mmtests sets it."""
 
 _SUMS: Final = ("reads", "writes", "read_ns", "write_ns", "queue_ns")
+
+_COUNTED: Final = {
+    "Minor Faults": ("minor_faults",),
+    "Major Faults": ("major_faults",),
+    "Swap Ins": ("swapped_in",),
+    "Swap Outs": ("swapped_out",),
+    "Page writes by reclaim": ("reclaim_writes_file", "swapped_out"),
+    "Page writes file": ("reclaim_writes_file",),
+    "Page writes anon": ("swapped_out",),
+    "Page reclaim immediate": ("reclaim_immediate",),
+}
+"""Rows that both the mail and the lab print, and the counters whose sum they are."""
+
+
+def _counted(counters: Mapping[str, int], *rows: str) -> Iterator[tuple[str, int]]:
+    for row in rows:
+        yield row, sum(counters[name] for name in _COUNTED[row])
 
 
 def vmstat(result: Result) -> pl.DataFrame:
@@ -43,28 +60,23 @@ def vmstat(result: Result) -> pl.DataFrame:
     sums = dict(zip(result.zones.columns[1:], result.zones.drop("zone").sum().row(0), strict=True))
     seconds = result.elapsed_ns / 1e9
     scanned = sums["scanned_kswapd"] + sums["scanned_direct"]
+    by_zone = result.zones.reverse().select(
+        "zone", pl.col("scanned_kswapd") + pl.col("scanned_direct")
+    )
     rows = [
-        ("Minor Faults", counters["minor_faults"]),
-        ("Major Faults", counters["major_faults"]),
-        ("Swap Ins", counters["swapped_in"]),
-        ("Swap Outs", counters["swapped_out"]),
+        *_counted(counters, "Minor Faults", "Major Faults", "Swap Ins", "Swap Outs"),
         ("Direct pages scanned", sums["scanned_direct"]),
         ("Kswapd pages scanned", sums["scanned_kswapd"]),
         ("Kswapd pages reclaimed", sums["reclaimed_kswapd"]),
         ("Direct pages reclaimed", sums["reclaimed_direct"]),
-        ("Kswapd efficiency", _percent(sums["reclaimed_kswapd"], sums["scanned_kswapd"])),
+        ("Kswapd efficiency", _efficiency(sums, "kswapd")),
         ("Kswapd velocity", sums["scanned_kswapd"] / seconds),
-        ("Direct efficiency", _percent(sums["reclaimed_direct"], sums["scanned_direct"])),
+        ("Direct efficiency", _efficiency(sums, "direct")),
         ("Direct velocity", sums["scanned_direct"] / seconds),
-        ("Percentage direct scans", _share(sums["scanned_direct"], scanned)),
-        *(
-            (f"Zone {row['zone']} velocity", _scanned(row) / seconds)
-            for row in result.zones.reverse().iter_rows(named=True)
-        ),
-        ("Page writes by reclaim", counters["reclaim_writes_file"] + counters["swapped_out"]),
-        ("Page writes file", counters["reclaim_writes_file"]),
-        ("Page writes anon", counters["swapped_out"]),
-        ("Page reclaim immediate", counters["reclaim_immediate"]),
+        ("Percentage direct scans", 100 * sums["scanned_direct"] // (scanned or 1)),
+        *((f"Zone {zone} velocity", pages / seconds) for zone, pages in by_zone.iter_rows()),
+        *_counted(counters, "Page writes by reclaim", "Page writes file", "Page writes anon"),
+        *_counted(counters, "Page reclaim immediate"),
         ("Sector Reads", counters["disk_read"] * PAGE_KIB),
         ("Sector Writes", counters["disk_written"] * PAGE_KIB),
     ]
@@ -107,16 +119,9 @@ def _table(rows: Sequence[tuple[str, float]]) -> pl.DataFrame:
     )
 
 
-def _percent(part: int, whole: int) -> int:
-    return 100 * part // whole if whole else 100
-
-
-def _share(part: int, whole: int) -> int:
-    return 100 * part // whole if whole else 0
-
-
-def _scanned(zone: dict[str, int]) -> int:
-    return zone["scanned_kswapd"] + zone["scanned_direct"]
+def _efficiency(sums: Mapping[str, int], caller: str) -> int:
+    scanned = sums[f"scanned_{caller}"]
+    return 100 * sums[f"reclaimed_{caller}"] // scanned if scanned else 100
 
 
 def iostat(result: Result) -> pl.DataFrame:
@@ -161,7 +166,7 @@ def _wait(ns: pl.Expr, requests: pl.Expr) -> pl.Expr:
     return pl.when(requests > 0).then(ns / requests / 1e6).otherwise(0.0)
 
 
-def lab_guest_rows(window: Window) -> list[tuple[str, float, str]]:
+def lab_guest_rows(window: Window) -> pl.DataFrame:
     """Return the rows of the lab's report that are simulated, of one round.
 
     Parameters
@@ -171,8 +176,8 @@ def lab_guest_rows(window: Window) -> list[tuple[str, float, str]]:
 
     Returns
     -------
-    list of (str, float, str)
-        Metric, value and unit, as the lab names them.
+    polars.DataFrame
+        Columns ``metric``, ``value`` and ``unit``, as the lab names them.
 
     Source
     ------
@@ -180,6 +185,8 @@ def lab_guest_rows(window: Window) -> list[tuple[str, float, str]]:
     """
     counters, zones = window.counters, window.zones
     seconds = LAB_SERVE_NS / 1e9
+    pages = ("Swap Ins", "Swap Outs", "Page writes anon", "Page writes file")
+    more = ("Page writes by reclaim", "Page reclaim immediate")
     rows: list[tuple[str, float, str]] = [
         ("Ops memcachetest", window.ops / seconds, "operations/s"),
         ("Ops io-duration", window.io_ns / 1e9, "s"),
@@ -187,29 +194,20 @@ def lab_guest_rows(window: Window) -> list[tuple[str, float, str]]:
         ("Ops swapin", counters["swapped_in"], "pages"),
         ("Ops majorfaults", counters["major_faults"], "faults"),
         ("Major Faults", counters["major_faults"], "faults"),
-        ("Swap Ins", counters["swapped_in"], "pages"),
-        ("Swap Outs", counters["swapped_out"], "pages"),
-        ("Page writes anon", counters["swapped_out"], "pages"),
-        ("Page writes file", counters["reclaim_writes_file"], "pages"),
-        (
-            "Page writes by reclaim",
-            counters["reclaim_writes_file"] + counters["swapped_out"],
-            "pages",
-        ),
-        ("Page reclaim immediate", counters["reclaim_immediate"], "pages"),
+        *((row, value, "pages") for row, value in _counted(counters, *pages, *more)),
         ("Sector Reads", SECTORS * counters["disk_read"], "sectors"),
         ("Sector Writes", SECTORS * counters["disk_written"], "sectors"),
     ]
-    for who in ("kswapd", "direct"):
-        name = who.capitalize()
-        rows += [
-            (f"{name} pages scanned", zones[f"scanned_{who}"], "pages"),
-            (f"{name} pages reclaimed", zones[f"reclaimed_{who}"], "pages"),
-        ]
+    for caller in ("kswapd", "direct"):
+        for what in ("scanned", "reclaimed"):
+            rows.append((f"{caller.capitalize()} pages {what}", zones[f"{what}_{caller}"], "pages"))
     for name, value in window.sleeps.items():
         what, reason = name.split()
         if what == "slept":
             rows.append((f"Stalls {reason}", value, "1"))
         else:
             rows.append((f"Time stalled {reason}", value / 1e9, "s"))
-    return rows
+    schema = {"metric": pl.String, "value": pl.Float64, "unit": pl.String}
+    return pl.DataFrame(
+        [(metric, float(value), unit) for metric, value, unit in rows], schema=schema, orient="row"
+    )

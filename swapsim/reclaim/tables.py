@@ -17,10 +17,7 @@ WHERE: Final = Vocabulary(
 ZONE: Final = Vocabulary(
     "ZONE",
     "A zone of memory, the lower one first.",
-    (
-        "dma32",
-        "normal",
-    ),
+    ("dma32", "normal"),
 )
 
 _OPS: Final = Column("ops", pl.UInt64, "operations of the client")

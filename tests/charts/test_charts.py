@@ -97,8 +97,10 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "along_rules": lambda: stall_decisions.charts.along_rules(
         stall.MEDIANS, {"scanned": "pages"}, title="T"
     ),
-    "beside_the_lab": lambda: stall_decisions.charts.beside_the_lab(GUESTS, {"a": "A"}, title="T"),
-    "beside_the_mail": lambda: stall_decisions.charts.beside_the_mail(simulated.CELLS, title="T"),
+    "compare_with_lab": lambda: stall_decisions.charts.compare_with_lab(
+        GUESTS, {"a": "A"}, title="T"
+    ),
+    "ratios_to_mail": lambda: stall_decisions.charts.ratios_to_mail(simulated.CELLS, title="T"),
     "by_machine": lambda: stall_decisions.charts.by_machine(
         simulated.MACHINES, "scanned", title="T"
     ),

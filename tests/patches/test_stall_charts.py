@@ -11,7 +11,7 @@ from swapsim.charts.colours import FATES
 from swapsim.claims.tables import MEDIANS_BY_SIZE, PAIRED
 from swapsim.errors import InputError
 from swapsim.patches.stall_decisions import charts as patch_charts
-from swapsim.patches.stall_decisions.tables import LED_PAGES, RULE_SPANS, STALL_AGREEMENT
+from swapsim.patches.stall_decisions.tables import PROCESSED_PAGES, RULE_SPANS, STALL_AGREEMENT
 from swapsim.stall.tables import DECIDED_LISTS
 
 SPANS = pl.DataFrame(
@@ -30,7 +30,7 @@ PAGES = pl.DataFrame(
         (1, "series-1", 1, "dirty", "kept: dirty"),
         (1, "series-1", 2, "writing marked", "kept: slept for"),
     ],
-    schema=LED_PAGES.schema,
+    schema=PROCESSED_PAGES.schema,
     orient="row",
 )
 MEDIANS = pl.DataFrame(
@@ -75,7 +75,7 @@ def test_a_page_has_a_cell_for_each_rule_set() -> None:
     """What must not happen is red; only fates that occur are in the key."""
     spec = patch_charts.pages_by_rules(PAGES, title="t").to_dict()
     (row,) = (row for row in rows_of(spec) if (row["place"], row["rules"]) == (2, "mmotm"))
-    assert (row["page"], row["fate"]) == ("writing marked", "freed under writeback")
+    assert (row["page"], row["outcome"]) == ("writing marked", "freed under writeback")
     scale = spec["encoding"]["color"]["scale"]
     assert scale["domain"] == ["freed under writeback", "kept: slept for", "kept: dirty"]
     assert scale["range"][0] == FATES["freed under writeback"]
@@ -130,7 +130,7 @@ def test_other_frames_are_refused() -> None:
     """Each chart names the table that it was not given."""
     with pytest.raises(InputError, match="RULE_SPANS"):
         patch_charts.rules_table(PAGES, title="t")
-    with pytest.raises(InputError, match="LED_PAGES"):
+    with pytest.raises(InputError, match="PROCESSED_PAGES"):
         patch_charts.pages_by_rules(SPANS, title="t")
     with pytest.raises(InputError, match="MEDIANS_BY_SIZE"):
         patch_charts.along_rules(STEPS, {}, title="t")

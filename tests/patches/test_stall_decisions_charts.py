@@ -61,7 +61,7 @@ def rows_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_a_cell_is_a_mark_at_its_quotient() -> None:
     """Far ones at the edge, fitted ones hollow, those without a quotient nowhere."""
-    rows = rows_of(charts.beside_the_mail(CELLS, title="t").to_dict())
+    rows = rows_of(charts.ratios_to_mail(CELLS, title="t").to_dict())
     assert [(row["row"], row["ratio"], row["kind"]) for row in rows if "row" in row] == [
         ("a", 0.5, "fitted"),
         ("a", 32.0, "above the axis"),
@@ -94,7 +94,7 @@ def test_other_machines_have_a_panel_a_factor() -> None:
     assert row | {"low": 10.0, "high": 30.0} in rows_of(spec)
 
 
-@pytest.mark.parametrize("draw", [charts.beside_the_mail, charts.over_time, charts.page_states])
+@pytest.mark.parametrize("draw", [charts.ratios_to_mail, charts.over_time, charts.page_states])
 def test_another_frame_is_refused(draw: Any) -> None:
     """The schema is named."""
     with pytest.raises(InputError, match="SIMULATED_"):
@@ -112,11 +112,11 @@ def test_a_worlds_bar_reaches_over_what_is_open_and_the_labs_over_its_interval()
         schema=SIMULATED_AND_LAB.schema,
         orient="row",
     )
-    spec = charts.beside_the_lab(table, {"b": "B"}, title="t").to_dict()
+    spec = charts.compare_with_lab(table, {"b": "B"}, title="t").to_dict()
     assert len(spec["concat"]) == 1
     rows = rows_of(spec)
     assert {row["policy"] for row in rows} == {"3.9", "mmotm"}
     spans = {row["side"]: (row["low"], row["median"], row["high"]) for row in rows}
     assert spans == {"lab": (6.5, 7.0, 7.5), "simulation": (1.0, 5.0, 9.0)}
     with pytest.raises(InputError):
-        charts.beside_the_lab(table.drop("near"), {"b": "B"}, title="t")
+        charts.compare_with_lab(table.drop("near"), {"b": "B"}, title="t")

@@ -16,7 +16,7 @@ from swapsim.stall.rules import rules_of
 def fates(*kinds: str, rules: str, **context: object) -> list[str]:
     """Return what becomes of each page."""
     found = patch.process_list(patch.make_list(*kinds), [rules], **context)  # type: ignore[arg-type]
-    return found.pages["fate"].to_list()
+    return found.pages["outcome"].to_list()
 
 
 def test_a_list_is_a_number_of_pages_of_each_kind() -> None:

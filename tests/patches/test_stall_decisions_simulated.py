@@ -133,8 +133,8 @@ def test_a_constant_is_moved_to_both_ends_of_its_range(monkeypatch: pytest.Monke
 def test_each_server_is_simulated_with_and_without_patch_8() -> None:
     """All pairs of rates, by the mail's three kernels and by the series before its last patch."""
     found = simulated.server_points()
-    assert len(found) == len(set(found)) == 3 * 3 * 4 * len(simulated.WHAT_IF_SEEDS)
-    assert {server.rules for server in found} == {"3.9", "mmotm", "series-7", "series-8"}
+    assert len(found) == 3 * 3 * 4 * len(simulated.WHAT_IF_SEEDS)
+    assert {run.rules for _, _, run in found} == {"3.9", "mmotm", "series-7", "series-8"}
 
 
 def test_a_run_over_nfs_has_the_servers_rates(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,12 @@ def test_a_run_over_nfs_has_the_servers_rates(monkeypatch: pytest.MonkeyPatch) -
         return reclaim.run(reclaim.shrink(config, 1 / 128), found)
 
     monkeypatch.setattr(simulated, "simulate", small)
-    table = simulated.run_server(simulated.Server(45, 60, "series-8", 1))
+    (point,) = (
+        point
+        for point in simulated.server_points()
+        if point[:2] == (45, 60) and (point[2].rules, point[2].seed) == ("series-8", 1)
+    )
+    table = simulated.run_server(point)
     assert seen[0].target == "nfs"
     assert seen[0].constants == {"net_rate": 45 * 256, "server_rate": 60 * 256}
     assert set(simulated.SERVER_ROWS) - set(table["metric"]) == {
@@ -167,7 +172,7 @@ def test_other_machines_are_the_mails_except_for_one_factor() -> None:
     fields = SMALL["fields"] | {"files": (10_000,)}
     small = simulated.Machine("made", 1.0, SMALL["constants"], fields)
     points = product([small], KERNELS.values(), [1, 2])
-    found = pl.concat(simulated.run_machine(simulated.MachinePoint(*each)) for each in points)
+    found = pl.concat(map(simulated.run_machine, points))
     assert set(found["rules"]) == set(KERNELS.values())
     assert set(patch.differences(found)["metric"]) <= set(found["metric"])
 
@@ -188,9 +193,10 @@ def test_the_series_differs_where_all_seeds_say_so_by_more_than_a_tenth() -> Non
 def test_a_node_has_the_memory_of_both_zones() -> None:
     """Nothing else of the machine differs."""
     zones, node = (
-        simulated.node_run(simulated.NodePoint(lists, "mmotm", 1)).config()[0]
-        for lists in (simulated.ZONES, simulated.NODE)
+        next(run for lists, run in simulated.node_points() if (lists, run.rules) == (kind, "mmotm"))
+        for kind in (simulated.ZONES, simulated.NODE)
     )
+    node, zones = node.config()[0], zones.config()[0]
     assert node.normal_pages == 0 < zones.normal_pages
     assert node.dma32_pages == zones.dma32_pages + zones.normal_pages
     for name in ("items", "files", "disk_rate", "min_free_pages", "rules", "seed"):
@@ -208,8 +214,8 @@ def test_the_stored_runs_by_lists() -> None:
 
 def test_a_run_of_the_lab_guest_has_the_rows_of_the_lab() -> None:
     """Each row that is judged, by each size and of all."""
-    runs = [simulated.GuestRun(rules=rules) for rules in ("6.1", "3.9")]
-    rows = pl.concat(map(simulated.run_guest, runs))
+    runs = [Run(rules=rules) for rules in ("6.1", "3.9")]
+    rows = pl.concat(simulated.run_guest((lab.AS_SET, run)) for run in runs)
     assert set(rows["metric"]) <= set(claims.measured_results(patch.EXPERIMENT)["metric"])
     assert set(lab.ROWS) <= set(rows["metric"])
     for run in runs:

@@ -236,7 +236,7 @@ def test_a_window_is_what_a_run_counts(rules: str) -> None:
     assert not window.out_of_memory
     for name in ("disk_written", "disk_read", "swapped_out", "swapped_in"):
         assert window.counters[name] == counters[name]
-    rows = {name: (value, unit) for name, value, unit in reclaim.lab_guest_rows(window)}
+    rows = {name: (value, unit) for name, value, unit in reclaim.lab_guest_rows(window).iter_rows()}
     assert rows["Sector Writes"] == (SECTORS * counters["disk_written"], "sectors")
     assert rows["Kswapd pages scanned"][0] == complete.zones["scanned_kswapd"].sum()
 
@@ -245,5 +245,5 @@ def test_rows_have_the_names_of_the_lab() -> None:
     """Each is in data/measured, with its unit."""
     measured = claims.measured_results("stall-rules").select("metric", "unit").unique()
     units = dict(measured.iter_rows())
-    for name, _, unit in reclaim.lab_guest_rows(reclaim.run_lab_guest(SMALL_GUEST)):
+    for name, _, unit in reclaim.lab_guest_rows(reclaim.run_lab_guest(SMALL_GUEST)).iter_rows():
         assert units[f"{name}-0.5" if name.startswith("Ops ") else name] == unit

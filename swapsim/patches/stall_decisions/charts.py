@@ -3,7 +3,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import altair as alt
 import polars as pl
@@ -14,7 +14,7 @@ from swapsim.charts.theme import COUNTS, COUNTS_AXIS
 from swapsim.claims.tables import MEDIANS_BY_SIZE, PAIRED, SIMULATED_AND_LAB
 from swapsim.ffi import STALL_RULES
 from swapsim.patches.stall_decisions.tables import (
-    LED_PAGES,
+    PROCESSED_PAGES,
     RULE_SPANS,
     SIMULATED_BY_TIME,
     SIMULATED_CELLS,
@@ -24,11 +24,16 @@ from swapsim.patches.stall_decisions.tables import (
 )
 from swapsim.stall.tables import DECIDED_LISTS
 
-_KERNELS: Final = list(colours.KERNELS)
 _FURTHEST: Final = 32
 """A quotient further from 1 is drawn here, as a triangle at the edge."""
 
-_PREDICTED, _FITTED, _BELOW, _ABOVE = "predicted", "fitted", "below the axis", "above the axis"
+_CELL_SHAPES: Final = {
+    "predicted": "circle",
+    "fitted": "circle",
+    "below the axis": "triangle-left",
+    "above the axis": "triangle-right",
+}
+_PREDICTED, _FITTED, _BELOW, _ABOVE = _CELL_SHAPES
 
 _GB_A_PAGE: Final = 1 / 2**18
 _HOLDERS: Final = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written")
@@ -40,15 +45,16 @@ _AT_A_SECOND: Final = {
     **{name: f"{name}, share" for name in colours.SLEEPERS},
 }
 _SECONDS: Final = alt.X("t_s:Q", title="seconds", axis=alt.Axis(grid=False))
-
-_SIDES: Final = list(colours.LAB_AND_SIMULATION)
 _LAB_AXIS: Final = alt.Axis(
     values=[0, 10, 100, 1_000, 10_000, 100_000], labelExpr="format(datum.value, '~s')"
 )
+_BARE: Final = alt.Axis(domain=False, ticks=False)
+_HEADS: Final = alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False)
+_SIGNS_IN_WORDS: Final = {"falls": "falls", "either": "may fall or rise", "rises": "rises"}
 
 
 @interactive(row="figure", kind="the cell is", published="published", simulated="simulated")
-def beside_the_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
+def ratios_to_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
     """Draw the ratio of each simulated cell to the published one.
 
     A line per row of the tables, a mark per kernel, and a band within a factor of two.
@@ -61,7 +67,6 @@ def beside_the_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> a
     """
     frame = SIMULATED_CELLS.check(cells).drop_nulls("ratio")
     edge = pl.col("ratio").clip(1 / _FURTHEST, _FURTHEST)
-    kind = pl.when(pl.col("inside").is_null()).then(pl.lit(_FITTED)).otherwise(pl.lit(_PREDICTED))
     drawn = frame.select(
         "rules",
         "published",
@@ -72,47 +77,45 @@ def beside_the_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> a
         .then(pl.lit(_ABOVE))
         .when(edge > pl.col("ratio"))
         .then(pl.lit(_BELOW))
-        .otherwise(kind),
+        .when(pl.col("inside").is_null())
+        .then(pl.lit(_FITTED))
+        .otherwise(pl.lit(_PREDICTED)),
     )
-    rows = drawn["row"].unique(maintain_order=True).to_list()
     x = alt.X(
         "ratio:Q",
         title="simulated divided by published",
         scale=alt.Scale(type="log", base=2, domain=[0.9 / _FURTHEST, _FURTHEST / 0.9], nice=False),
         axis=alt.Axis(values=[1 / 16, 1 / 4, 1 / 2, 1, 2, 4, 16], format=".3~g"),
     )
+    y = alt.Y(
+        "row:N",
+        title=None,
+        sort=_distinct(drawn, "row"),
+        axis=alt.Axis(labelLimit=300, grid=True),
+    )
     band = (
         alt.Chart(pl.DataFrame({"low": [0.5], "high": [2.0]}))
         .mark_rect(color=colours.FAINT)
         .encode(x=alt.X("low:Q"), x2="high:Q")
     )
+    kernel = _key("rules", "rules", colours.KERNELS)
     marks = (
         alt.Chart(drawn)
         .mark_point(size=55, strokeWidth=1.8)
         .encode(
             x=x,
-            y=alt.Y("row:N", title=None, sort=rows, axis=alt.Axis(labelLimit=300, grid=True)),
-            color=_rules_colour(),
-            fill=_rules_colour(),
+            y=y,
+            color=kernel,
+            fill=kernel,
             fillOpacity=alt.condition(f"datum.kind == '{_FITTED}'", alt.value(0), alt.value(0.75)),
-            shape=alt.Shape(
-                "kind:N",
-                title="the cell is",
-                scale=alt.Scale(
-                    domain=[_PREDICTED, _FITTED, _BELOW, _ABOVE],
-                    range=["circle", "circle", "triangle-left", "triangle-right"],
-                ),
-                legend=None,
-            ),
+            shape=alt.Shape("kind:N", title="the cell is", scale=_scale(_CELL_SHAPES), legend=None),
         )
     )
+    legend = "hollow: fitted; a triangle: beyond the axis; grey: within twice"
     chart: alt.LayerChart = (band + marks).properties(
         width=420,
         height=alt.Step(15),
-        title=alt.TitleParams(
-            title,
-            subtitle=[subtitle, "hollow: fitted; a triangle: beyond the axis; grey: within twice"],
-        ),
+        title=alt.TitleParams(title, subtitle=[subtitle, legend]),
     )
     return chart
 
@@ -127,40 +130,31 @@ def page_states(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.F
         Schema SIMULATED_PAGE_SPANS.
     title, subtitle : str
     """
-    frame = SIMULATED_PAGE_SPANS.check(spans)
-    met = set(frame["where"])
-    drawn = frame.select(
-        "rules",
-        pl.col("where").cast(pl.String),
-        place=pl.col("page").rank("dense").cast(pl.Int64),
-        begin=pl.col("begin_s").round(2),
-        end=pl.col("end_s").round(2),
-    ).filter(pl.col("where") != "untouched")
-    names = drawn["rules"].unique(maintain_order=True).to_list()
-    shown = {name: colour for name, colour in colours.WHERE.items() if name in met}
-    shown.pop("untouched", None)
-    scale = alt.Scale(domain=list(shown), range=list(shown.values()))
-    chart: alt.FacetChart = (
+    drawn = (
+        SIMULATED_PAGE_SPANS.check(spans)
+        .select(
+            "rules",
+            pl.col("where").cast(pl.String),
+            place=pl.col("page").rank("dense").cast(pl.Int64),
+            begin=pl.col("begin_s").round(2),
+            end=pl.col("end_s").round(2),
+        )
+        .filter(pl.col("where") != "untouched")
+    )
+    bare = alt.Scale(nice=False)
+    strips = (
         alt.Chart(drawn)
         .mark_bar(height=3.6)
         .encode(
-            x=alt.X(
-                "begin:Q", title="seconds", axis=alt.Axis(grid=False), scale=alt.Scale(nice=False)
-            ),
+            x=alt.X("begin:Q", title="seconds", axis=alt.Axis(grid=False), scale=bare),
             x2="end:Q",
-            y=alt.Y("place:Q", title="page", axis=None, scale=alt.Scale(nice=False)),
-            color=alt.Color("where:N", title="the page is", scale=scale),
+            y=alt.Y("place:Q", title="page", axis=None, scale=bare),
+            color=_key("where", "the page is", _met(colours.WHERE, drawn["where"])),
         )
         .properties(width=250, height=330)
-        .facet(
-            column=alt.Column(
-                "rules:N",
-                title=None,
-                sort=names,
-            )
-        )
-        .properties(title=alt.TitleParams(title, subtitle=subtitle))
     )
+    column = alt.Column("rules:N", title=None, sort=_distinct(drawn, "rules"))
+    chart: alt.FacetChart = strips.facet(column=column).properties(title=_title(title, subtitle))
     return chart
 
 
@@ -182,27 +176,24 @@ def by_machine(
         value=pl.col("value").median(), low=pl.col("value").min(), high=pl.col("value").max()
     )
     panels = []
-    for factor in drawn["factor"].unique(maintain_order=True):
+    for factor in _distinct(drawn, "factor"):
         of_one = drawn.filter(factor=factor)
         scale = COUNTS if (of_one["low"] <= 0).any() else alt.Scale(type="log")
         base = alt.Chart(of_one).encode(
             x=alt.X("setting:O", title=factor, axis=alt.Axis(labelAngle=0, format="~g")),
-            color=_rules_colour(),
+            color=_key("rules", "rules", colours.KERNELS),
         )
         medians = base.encode(y=alt.Y("value:Q", title=metric, scale=scale, axis=COUNTS_AXIS))
         lines = medians.mark_line(strokeWidth=1.6)
         dots = medians.mark_point(filled=True, size=30, opacity=1)
         spreads = base.mark_rule(strokeWidth=3, opacity=0.35).encode(y="low:Q", y2="high:Q")
         panels.append((spreads + lines + dots).properties(width=310, height=150))
-    chart: alt.ConcatChart = alt.concat(*panels, columns=2).properties(
-        title=alt.TitleParams(title, subtitle=subtitle)
-    )
-    return chart
+    return _in_two_columns(panels, title, subtitle)
 
 
 @interactive(rules="rules of", t_s="second", **_AT_A_SECOND)
 def over_time(by_time: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.ConcatChart:
-    """Draw how memory is used, what kswapd scans and who waits: a column per kernel.
+    """Draw how memory is used, what kswapd scans and which tasks wait: a column per kernel.
 
     Parameters
     ----------
@@ -214,6 +205,7 @@ def over_time(by_time: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.C
     held = _folded(frame, dict(zip(_HOLDERS, colours.HOLDERS, strict=True)), "held", _GB_A_PAGE)
     scanned = _folded(frame, dict(zip(_SCANS, colours.ZONES, strict=True)), "scanned")
     waited = _folded(frame, dict(zip(_SLEEPERS, colours.SLEEPERS, strict=True)), "waited")
+    whole_second = alt.Scale(domain=[0, 1], clamp=True)
     rows = [
         held.mark_area().encode(
             y=alt.Y("figure:Q", title="memory, GB", stack="zero"),
@@ -225,90 +217,20 @@ def over_time(by_time: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.C
             color=_key("scanned", "kswapd scans zone", colours.ZONES),
         ),
         waited.mark_line(strokeWidth=1.2).encode(
-            y=alt.Y(
-                "figure:Q", title="share of each second", scale=alt.Scale(domain=[0, 1], clamp=True)
-            ),
+            y=alt.Y("figure:Q", title="share of each second", scale=whole_second),
             color=_key("waited", "who waits", colours.SLEEPERS),
         ),
     ]
-    names = frame["rules"].unique(maintain_order=True).to_list()
-    facets = [
-        alt.layer(row.encode(x=_SECONDS), _ruler(row.data, number))
-        .properties(width=250, height=150)
-        .facet(
-            column=alt.Column(
-                "rules:N", title=None, sort=names, header=alt.Header(labels=number == 0)
-            )
-        )
-        for number, row in enumerate(rows)
-    ]
+    facets = []
+    for number, row in enumerate(rows):
+        names = alt.Header(labels=number == 0)
+        column = alt.Column("rules:N", title=None, sort=_distinct(frame, "rules"), header=names)
+        layers = alt.layer(row.encode(x=_SECONDS), _ruler(row.data, number))
+        facets.append(layers.properties(width=250, height=150).facet(column=column))
     chart: alt.ConcatChart = (
         alt.concat(*facets, columns=1)
         .resolve_scale(color="independent")
-        .properties(title=alt.TitleParams(title, subtitle=subtitle))
-    )
-    return chart
-
-
-@interactive(policy="rule set", side="in the", low="interval, or what is open, from")
-def beside_the_lab(
-    table: pl.DataFrame, panels: Mapping[str, str], *, title: str, subtitle: str = ""
-) -> alt.ConcatChart:
-    """Draw a panel per metric along the rule sets: medians of the lab and of the simulation.
-
-    The lab's bar is its interval, the simulation's the range over the settings that are open.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-        Schema SIMULATED_AND_LAB.
-    panels : mapping of str to str
-        Metric to the words above its panel.
-    title, subtitle : str
-    """
-    frame = SIMULATED_AND_LAB.check(table)
-    rules = frame["policy"].unique(maintain_order=True).to_list()
-    lab, simulation = _SIDES
-    sides = [
-        frame.select(
-            "metric",
-            "policy",
-            side=pl.lit(side),
-            median=pl.col(median),
-            low=pl.col(low),
-            high=pl.col(high),
-        )
-        for side, (median, low, high) in {
-            lab: ("measured", "measured_low", "measured_high"),
-            simulation: ("simulated", "open_low", "open_high"),
-        }.items()
-    ]
-    both = pl.concat(sides)
-    drawn = []
-    for metric, words in panels.items():
-        base = alt.Chart(both.filter(metric=metric).drop("metric")).encode(
-            x=alt.X("policy:N", title=None, sort=rules, axis=alt.Axis(labelAngle=-45)),
-            xOffset=alt.XOffset("side:N", sort=_SIDES),
-            color=alt.Color(
-                "side:N",
-                title=None,
-                scale=alt.Scale(domain=_SIDES, range=list(colours.LAB_AND_SIMULATION.values())),
-            ),
-        )
-        scale = alt.Scale(type="symlog", constant=10)
-        spans = base.mark_rule(strokeWidth=4, opacity=0.35).encode(
-            y=alt.Y("low:Q", title=None, scale=scale), y2="high:Q"
-        )
-        points = base.mark_point(size=42, filled=True, opacity=1).encode(
-            y=alt.Y("median:Q", scale=scale, axis=_LAB_AXIS)
-        )
-        drawn.append(
-            (spans + points).properties(
-                width=360, height=170, title=alt.TitleParams(words, fontSize=12, frame="group")
-            )
-        )
-    chart: alt.ConcatChart = alt.concat(*drawn, columns=2).properties(
-        title=alt.TitleParams(title, subtitle=subtitle)
+        .properties(title=_title(title, subtitle))
     )
     return chart
 
@@ -342,24 +264,57 @@ def _ruler(by_second: pl.DataFrame, row: int) -> alt.Chart:
     return ruler
 
 
-def _key(kind: str, title: str, shown: Mapping[str, str]) -> alt.Color:
-    scale = alt.Scale(domain=list(shown), range=list(shown.values()))
-    return alt.Color(f"{kind}:N", title=title, scale=scale)
+@interactive(policy="rule set", side="in the", low="interval, or what is open, from")
+def compare_with_lab(
+    table: pl.DataFrame, panels: Mapping[str, str], *, title: str, subtitle: str = ""
+) -> alt.ConcatChart:
+    """Draw a panel per metric along the rule sets: medians of the lab and of the simulation.
 
+    The lab's bar is its interval, the simulation's the range over the settings that are open.
 
-def _rules_colour() -> alt.Color:
-    return alt.Color(
-        "rules:N",
-        title="rules",
-        scale=alt.Scale(domain=_KERNELS, range=list(colours.KERNELS.values())),
+    Parameters
+    ----------
+    table : polars.DataFrame
+        Schema SIMULATED_AND_LAB.
+    panels : mapping of str to str
+        Metric to the words above its panel.
+    title, subtitle : str
+    """
+    frame = SIMULATED_AND_LAB.check(table)
+    lab, simulation = colours.LAB_AND_SIMULATION
+    columns = {
+        lab: ("measured", "measured_low", "measured_high"),
+        simulation: ("simulated", "open_low", "open_high"),
+    }
+    both = pl.concat(
+        frame.select("metric", "policy", pl.lit(side).alias("side"), *own).rename(
+            dict(zip(own, ("median", "low", "high"), strict=True))
+        )
+        for side, own in columns.items()
     )
+    scale = alt.Scale(type="symlog", constant=10)
+    drawn = []
+    for metric, words in panels.items():
+        base = alt.Chart(both.filter(metric=metric).drop("metric")).encode(
+            x=_along_rules(frame),
+            xOffset=alt.XOffset("side:N", sort=list(columns)),
+            color=_key("side", None, colours.LAB_AND_SIMULATION),
+        )
+        spans = base.mark_rule(strokeWidth=4, opacity=0.35).encode(
+            y=alt.Y("low:Q", title=None, scale=scale), y2="high:Q"
+        )
+        points = base.mark_point(size=42, filled=True, opacity=1).encode(
+            y=alt.Y("median:Q", scale=scale, axis=_LAB_AXIS)
+        )
+        drawn.append(_panel(spans + points, words, 360))
+    return _in_two_columns(drawn, title, subtitle)
 
 
 @interactive(policy="rule set", low="interval from", high="interval to")
 def along_rules(
     medians: pl.DataFrame, panels: Mapping[str, str], *, title: str, subtitle: str = ""
 ) -> alt.ConcatChart:
-    """Draw measured figures along the rule sets, a panel a metric, with their intervals.
+    """Draw measured figures along the rule sets, a panel per metric, with their intervals.
 
     Parameters
     ----------
@@ -370,19 +325,14 @@ def along_rules(
     title, subtitle : str
     """
     frame = MEDIANS_BY_SIZE.check(medians)
-    rules = frame["policy"].unique(maintain_order=True).to_list()
     sizes = frame["size"].unique().sort().to_list()
+    shown = dict(zip(sizes, colours.SIZES[-len(sizes) :], strict=True))
     drawn = []
     for metric, words in panels.items():
-        base = alt.Chart(
-            frame.filter(metric=metric).select("policy", "size", "median", "low", "high")
-        ).encode(
-            x=alt.X("policy:N", title=None, sort=rules, axis=alt.Axis(labelAngle=-45)),
-            color=alt.Color(
-                "size:N",
-                title=["file size, in units of", "the remaining memory"],
-                scale=alt.Scale(domain=sizes, range=list(colours.SIZES[-len(sizes) :])),
-            ),
+        of_one = frame.filter(metric=metric).select("policy", "size", "median", "low", "high")
+        base = alt.Chart(of_one).encode(
+            x=_along_rules(frame),
+            color=_key("size", ["file size, in units of", "the remaining memory"], shown),
         )
         spans = base.mark_rule(strokeWidth=3, opacity=0.4).encode(
             y=alt.Y("low:Q", title=None), y2="high:Q"
@@ -390,23 +340,13 @@ def along_rules(
         medians_on = base.encode(y=alt.Y("median:Q", axis=alt.Axis(format="~s")))
         lines = medians_on.mark_line(strokeWidth=1.5)
         dots = medians_on.mark_point(filled=True, size=36, opacity=1)
-        drawn.append(
-            (spans + lines + dots).properties(
-                width=340, height=170, title=alt.TitleParams(words, fontSize=12, frame="group")
-            )
-        )
-    chart: alt.ConcatChart = alt.concat(*drawn, columns=2).properties(
-        title=alt.TitleParams(title, subtitle=subtitle)
-    )
-    return chart
-
-
-_SIGNS_IN_WORDS = {"falls": "falls", "either": "may fall or rise", "rises": "rises"}
+        drawn.append(_panel(spans + lines + dots, words, 340))
+    return _in_two_columns(drawn, title, subtitle)
 
 
 @interactive(policy="up to patch", metric="figure", text="change")
 def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
-    """Draw what each step changes: a column a step, a row a metric, colour where the sign is sure.
+    """Draw what each step changes: a column per step, a row per metric, coloured by a sure sign.
 
     Parameters
     ----------
@@ -414,9 +354,8 @@ def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Laye
         Schema PAIRED.
     title, subtitle : str
     """
-    frame = PAIRED.check(steps)
     change = 100 * (pl.col("value") - pl.col("base")) / pl.col("base")
-    drawn = frame.select(
+    drawn = PAIRED.check(steps).select(
         "metric",
         "policy",
         seen=pl.col("seen").cast(pl.String).replace(_SIGNS_IN_WORDS),
@@ -428,42 +367,19 @@ def by_patch(steps: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Laye
         .then(pl.format("{} %", _signed(change.round(1))))
         .otherwise(pl.lit("0 %")),
     )
-    policies = drawn["policy"].unique(maintain_order=True).to_list()
-    metrics = drawn["metric"].unique(maintain_order=True).to_list()
+    policies = _distinct(drawn, "policy")
     base = alt.Chart(drawn).encode(
-        x=alt.X(
-            "policy:N",
-            title=None,
-            sort=policies,
-            axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False),
-        ),
-        y=alt.Y(
-            "metric:N",
-            title=None,
-            sort=metrics,
-            axis=alt.Axis(labelLimit=260, domain=False, ticks=False),
-        ),
+        x=alt.X("policy:N", title=None, sort=policies, axis=_HEADS),
+        y=alt.Y("metric:N", title=None, sort=_distinct(drawn, "metric"), axis=_row_names(260)),
     )
-    cells = base.mark_rect().encode(
-        color=alt.Color(
-            "seen:N",
-            title="by its rounds, the figure",
-            scale=alt.Scale(
-                domain=[_SIGNS_IN_WORDS[sign] for sign in colours.SIGNS],
-                range=list(colours.SIGNS.values()),
-            ),
-        )
-    )
+    signs = {_SIGNS_IN_WORDS[sign]: colour for sign, colour in colours.SIGNS.items()}
+    cells = base.mark_rect().encode(color=_key("seen", "by its rounds, the figure", signs))
     written = base.mark_text(fontSize=10, color="black").encode(text="text:N")
     open_ = base.mark_text(fontSize=10, fontStyle="italic").encode(text="text:N")
     has_sign = f"datum.seen != '{_SIGNS_IN_WORDS['either']}'"
     chart: alt.LayerChart = (
         cells + written.transform_filter(has_sign) + open_.transform_filter(f"!({has_sign})")
-    ).properties(
-        width=70 * len(policies),
-        height=alt.Step(26),
-        title=alt.TitleParams(title, subtitle=subtitle),
-    )
+    ).properties(width=70 * len(policies), height=alt.Step(26), title=_title(title, subtitle))
     return chart
 
 
@@ -473,7 +389,7 @@ def _signed(value: pl.Expr) -> pl.Expr:
 
 @interactive(name="rule set", decision="what", text="is decided", middle="", left="", right="")
 def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.LayerChart:
-    """Draw the rules as a table: a row a decision, a bar over the rule sets that decide it alike.
+    """Draw the rules as a table: a row per decision, a bar over the rule sets that decide alike.
 
     Parameters
     ----------
@@ -483,7 +399,6 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
     """
     frame = RULE_SPANS.check(spans)
     names = frame["rules"].explode().unique(maintain_order=True).to_list()
-    order = frame["decision"].unique(maintain_order=True).to_list()
     place = {name: at for at, name in enumerate(names)}
     lines = pl.col("text").str.split("\n")
     drawn = frame.select(
@@ -497,25 +412,12 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
         right=pl.col("rules").list.last().replace_strict(place, return_dtype=pl.Float64) + 0.97,
     ).with_columns(middle=(pl.col("left") + pl.col("right")) / 2)
     heads = pl.DataFrame({"name": names, "middle": [at + 0.5 for at in range(len(names))]})
-    y = alt.Y(
-        "decision:N",
-        title=None,
-        sort=order,
-        axis=alt.Axis(labelLimit=300, domain=False, ticks=False),
-    )
+    decisions = _distinct(frame, "decision")
+    y = alt.Y("decision:N", title=None, sort=decisions, axis=_row_names(300))
     x = alt.X("left:Q", title=None, axis=None, scale=alt.Scale(domain=[0, len(names)], nice=False))
-    eras = list(colours.ERAS)
     base = alt.Chart(drawn).encode(y=y)
-    bars = base.mark_bar(height=32, cornerRadius=2).encode(
-        x=x,
-        x2="right:Q",
-        color=alt.Color(
-            "since:N",
-            title="rule in force since",
-            scale=alt.Scale(domain=eras, range=list(colours.ERAS.values())),
-            legend=alt.Legend(orient="bottom"),
-        ),
-    )
+    since = _key("since", "rule in force since", colours.ERAS, legend=alt.Legend(orient="bottom"))
+    bars = base.mark_bar(height=32, cornerRadius=2).encode(x=x, x2="right:Q", color=since)
     one, upper, lower = (
         base.transform_filter(f"datum.lines == {of}")
         .mark_text(fontSize=10, dy=dy, color="black")
@@ -536,48 +438,26 @@ def rules_table(spans: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.L
 
 
 @interactive(place="place in the list", page="page", rules="rule set")
-def pages_by_rules(led: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
-    """Draw what becomes of each page of one list under each rule set: a column a rule set.
+def pages_by_rules(pages: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
+    """Draw what becomes of each page of one list under each rule set: a column per rule set.
 
     Parameters
     ----------
-    led : polars.DataFrame
-        Schema LED_PAGES, one meeting.
+    pages : polars.DataFrame
+        Schema PROCESSED_PAGES, one meeting.
     title, subtitle : str
     """
-    frame = LED_PAGES.check(led).with_columns(pl.col("rules").cast(pl.String))
-    rules = frame["rules"].unique(maintain_order=True).to_list()
-    words = dict(frame.select(pl.col("place").cast(pl.String), "page").iter_rows())
-    met = set(frame["fate"])
-    fates = [fate for fate in colours.FATES if fate in met]
+    frame = PROCESSED_PAGES.check(pages).with_columns(pl.col("rules").cast(pl.String))
+    rules = _distinct(frame, "rules")
+    words = json.dumps(dict(frame.select(pl.col("place").cast(pl.String), "page").iter_rows()))
+    place = _row_names(260, labelExpr=f"{words}[datum.value] + '  ' + datum.value")
     chart: alt.Chart = (
-        alt.Chart(
-            frame.select("place", "page", "rules", "fate"),
-            title=alt.TitleParams(title, subtitle=subtitle),
-        )
+        alt.Chart(frame.select("place", "page", "rules", "outcome"), title=_title(title, subtitle))
         .mark_rect()
         .encode(
-            x=alt.X(
-                "rules:N",
-                title=None,
-                sort=rules,
-                axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False),
-            ),
-            y=alt.Y(
-                "place:O",
-                title=None,
-                axis=alt.Axis(
-                    labelExpr=f"{json.dumps(words)}[datum.value] + '  ' + datum.value",
-                    labelLimit=260,
-                    domain=False,
-                    ticks=False,
-                ),
-            ),
-            color=alt.Color(
-                "fate:N",
-                title="the page is",
-                scale=alt.Scale(domain=fates, range=[colours.FATES[fate] for fate in fates]),
-            ),
+            x=alt.X("rules:N", title=None, sort=rules, axis=_HEADS),
+            y=alt.Y("place:O", title=None, axis=place),
+            color=_key("outcome", "the page is", _met(colours.FATES, frame["outcome"])),
         )
         .properties(width=58 * len(rules), height=alt.Step(17))
     )
@@ -586,7 +466,7 @@ def pages_by_rules(led: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.
 
 @interactive(one="one rule set", other="the other")
 def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = "") -> alt.LayerChart:
-    """Draw of how many lists two rule sets decide alike: a square a pair, in percent.
+    """Draw of how many lists two rule sets decide alike: a square per pair, in percent.
 
     Parameters
     ----------
@@ -598,7 +478,7 @@ def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = ""
     frame = STALL_AGREEMENT.check(pairs)
     names = {*frame["one"].to_list(), *frame["other"].to_list()}
     rules = [name for name in STALL_RULES if name in names]
-    # Only what is alike throughout may be called 100.
+    # Only rule sets that decide all lists alike show 100.
     percent = (100 * pl.col(share)).floor().cast(pl.Int64)
     drawn = frame.select(pl.col("one", "other").cast(pl.String), percent=percent)
     base = alt.Chart(drawn).encode(
@@ -608,22 +488,11 @@ def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = ""
             sort=rules[:-1],
             axis=alt.Axis(labelAngle=0, domain=False, ticks=False),
         ),
-        y=alt.Y(
-            "other:N",
-            title=None,
-            sort=rules[1:],
-            axis=alt.Axis(domain=False, ticks=False),
-        ),
+        y=alt.Y("other:N", title=None, sort=rules[1:], axis=_BARE),
     )
-    squares = base.mark_rect().encode(
-        color=alt.Color(
-            "percent:Q",
-            title="alike, %",
-            scale=alt.Scale(
-                domain=[0, 50, 100], range=[colours.UNPATCHED, "#f5f5f5", colours.PATCHED]
-            ),
-        )
-    )
+    colour = [colours.UNPATCHED, "#f5f5f5", colours.PATCHED]
+    scale = alt.Scale(domain=[0, 50, 100], range=colour)
+    squares = base.mark_rect().encode(color=alt.Color("percent:Q", title="alike, %", scale=scale))
     figures = base.mark_text(fontSize=10).encode(
         text=alt.Text("percent:Q", format="d"),
         color=alt.condition(
@@ -633,19 +502,19 @@ def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = ""
     chart: alt.LayerChart = (squares + figures).properties(
         width=58 * (len(rules) - 1),
         height=alt.Step(27),
-        title=alt.TitleParams(title, subtitle=subtitle),
+        title=_title(title, subtitle),
     )
     return chart
 
 
 @interactive(rules="rule set", end="")
 def stretch(decided: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Chart:
-    """Draw what each rule set decides of a stretch of lists, one after another: a strip a set.
+    """Draw what each rule set decides for consecutive lists: a strip per rule set.
 
     Parameters
     ----------
     decided : polars.DataFrame
-        Schema DECIDED_LISTS, a stretch of it (`stretch`).
+        Schema DECIDED_LISTS, a part of it as `stall_timeline` returns it.
     title, subtitle : str
     """
     frame = DECIDED_LISTS.check(decided)
@@ -664,9 +533,8 @@ def stretch(decided: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Cha
         begin=pl.col("nth").cast(pl.Int64),
         end=pl.col("nth").cast(pl.Int64) + 1,
     )
-    rules = drawn["rules"].unique(maintain_order=True).to_list()
     chart: alt.Chart = (
-        alt.Chart(drawn, title=alt.TitleParams(title, subtitle=subtitle))
+        alt.Chart(drawn, title=_title(title, subtitle))
         .mark_bar(height=16)
         .encode(
             x=alt.X(
@@ -676,13 +544,56 @@ def stretch(decided: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.Cha
                 axis=alt.Axis(format="d", grid=False),
             ),
             x2="end:Q",
-            y=alt.Y("rules:N", title=None, sort=rules, axis=alt.Axis(domain=False, ticks=False)),
-            color=alt.Color(
-                "decision:N",
-                title="after the list",
-                scale=alt.Scale(domain=list(colours.STALLS), range=list(colours.STALLS.values())),
-            ),
+            y=alt.Y("rules:N", title=None, sort=_distinct(drawn, "rules"), axis=_BARE),
+            color=_key("decision", "after the list", colours.STALLS),
         )
         .properties(width=700, height=alt.Step(21))
+    )
+    return chart
+
+
+def _title(title: str, subtitle: str) -> alt.TitleParams:
+    return alt.TitleParams(title, subtitle=subtitle)
+
+
+def _distinct(frame: pl.DataFrame, column: str) -> list[str]:
+    names: list[str] = frame[column].unique(maintain_order=True).to_list()
+    return names
+
+
+def _met(shown: Mapping[str, str], values: pl.Series) -> dict[str, str]:
+    """Return the colours of the values that occur."""
+    found = set(values)
+    return {name: colour for name, colour in shown.items() if name in found}
+
+
+def _scale(shown: Mapping[str, str]) -> alt.Scale:
+    return alt.Scale(domain=list(shown), range=list(shown.values()))
+
+
+def _key(
+    field: str, title: str | list[str] | None, shown: Mapping[str, str], **more: Any
+) -> alt.Color:
+    """Return a colour by a field, with its legend."""
+    return alt.Color(f"{field}:N", title=title, scale=_scale(shown), **more)
+
+
+def _row_names(limit: int, **more: Any) -> alt.Axis:
+    return alt.Axis(labelLimit=limit, domain=False, ticks=False, **more)
+
+
+def _along_rules(frame: pl.DataFrame) -> alt.X:
+    rules = _distinct(frame, "policy")
+    return alt.X("policy:N", title=None, sort=rules, axis=alt.Axis(labelAngle=-45))
+
+
+def _panel(layers: alt.LayerChart, words: str, width: int) -> alt.LayerChart:
+    title = alt.TitleParams(words, fontSize=12, frame="group")
+    return layers.properties(width=width, height=170, title=title)
+
+
+def _in_two_columns(panels: list[alt.LayerChart], title: str, subtitle: str) -> alt.ConcatChart:
+    chart: alt.ConcatChart = alt.concat(*panels, columns=2).properties(
+        title=_title(title, subtitle)
     )
     return chart

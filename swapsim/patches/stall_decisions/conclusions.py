@@ -60,7 +60,7 @@ def verdict_on_lists(verified: pl.DataFrame) -> str:
         f"Of {total['passes']:,} passes of reclaim that a real kernel made in {found.height} runs, "
         f"the model of patch C's rules decides {total['decided']:,} as the kernel did; it has the "
         f"same counters for {total['counted']:,} of {total['lists']:,} lists and the same decision "
-        f"for {total['held']:,} of {total['throttles']:,} calls for a sleep."
+        f"for {total['held']:,} of {total['throttles']:,} requests for a throttle."
     )
 
 
@@ -91,7 +91,7 @@ def verdict_in_runs(measured: pl.DataFrame) -> str:
         f"A real Linux 6.1 that runs by the rules of 2013, {rounds} rounds of each{few}, "
         f"{_counted(judged.filter(moves))} claims that a figure falls or rises and "
         f"{_counted(judged.filter(~moves))} claims that it stays; the others are open. From mmotm "
-        f"to the whole series, {_works(measured)}."
+        f"to the complete series, {_works(measured)}."
     )
 
 
@@ -127,9 +127,9 @@ def verdict_in_lab_guest(simulated: pl.DataFrame, measured: pl.DataFrame) -> str
     pairs, right = (int(order[name].sum()) for name in ("pairs", "in_order"))
     return (
         f"Of {table.height} figures of the lab's test, {int(table['near'].sum())} are within a "
-        f"factor of {FACTOR}. Of the {pairs} pairs of rule sets that the lab tells apart, {right} "
-        f"are in the lab's order; in {int(order['holds'].sum())} of {order.height} rows all of "
-        "them are."
+        f"factor of {FACTOR}. Of the {pairs} pairs of rule sets that the lab distinguishes, "
+        f"{right} are in the lab's order; in {int(order['holds'].sum())} of {order.height} rows "
+        "all of them are."
     )
 
 

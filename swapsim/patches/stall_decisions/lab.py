@@ -6,9 +6,8 @@ size is a multiple of the fifth that is left. Which rows are compared with the s
 was fixed before the first simulation.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import polars as pl
 
@@ -176,33 +175,42 @@ def compare_orders(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFr
     polars.DataFrame
         Schema ORDER_IN_LAB.
     """
-    theirs = claims.medians(_modelled(measured))
-    ours = claims.medians(_modelled(simulated))
-    rows = []
-    for metric in dict.fromkeys(theirs.sort(*_place())["metric"]):
-        lab = {row["policy"]: row for row in theirs.filter(metric=metric).iter_rows(named=True)}
-        apart = [pair for pair in combinations(STALL_RULES, 2) if _are_apart(lab, *pair)]
-        right = {}
-        for variant, of_variant in ours.filter(metric=metric).group_by("kernel"):
-            found = dict(of_variant.select("policy", "median").iter_rows())
-            right[variant[0]] = sum(_are_in_order(lab, found, *pair) for pair in apart)
-        rows.append((metric, len(apart), right[AS_SET], min(right.values()), max(right.values())))
-    frame = pl.DataFrame(rows, schema=list(ORDER_IN_LAB.names())[:5], orient="row")
-    frame = frame.with_columns(pl.exclude("metric").cast(pl.UInt32)).with_columns(
-        holds=pl.col("in_order") == pl.col("pairs")
+    theirs = claims.medians(_modelled(measured)).with_columns(place=_rules_place().to_physical())
+    apart = (pl.col("low") > pl.col("high_other")) | (pl.col("high") < pl.col("low_other"))
+    pairs = (
+        theirs.join(theirs, on="metric", suffix="_other")
+        .filter(pl.col("place") < pl.col("place_other"))
+        .select("metric", "policy", "policy_other", apart=apart, rise=_rise())
     )
-    return ORDER_IN_LAB.check(frame)
+    ours = claims.medians(_modelled(simulated)).select("kernel", "metric", "policy", "median")
+    frame = (
+        pairs.join(ours, on=["metric", "policy"])
+        .join(
+            ours,
+            left_on=["kernel", "metric", "policy_other"],
+            right_on=["kernel", "metric", "policy"],
+            suffix="_other",
+        )
+        .group_by("metric", "kernel")
+        .agg(
+            pairs=pl.col("apart").sum(), right=(pl.col("apart") & (_rise() == pl.col("rise"))).sum()
+        )
+        .group_by("metric")
+        .agg(
+            pl.col("pairs").first(),
+            in_order=pl.col("right").filter(kernel=AS_SET).first(),
+            open_low=pl.col("right").min(),
+            open_high=pl.col("right").max(),
+        )
+        .with_columns(holds=pl.col("in_order") == pl.col("pairs"))
+        .sort(*_place())
+    )
+    return ORDER_IN_LAB.check(frame.cast(ORDER_IN_LAB.schema))
 
 
-def _are_apart(lab: Mapping[str, dict[str, Any]], one: str, other: str) -> bool:
-    return bool(lab[one]["low"] > lab[other]["high"] or lab[one]["high"] < lab[other]["low"])
-
-
-def _are_in_order(
-    lab: Mapping[str, dict[str, Any]], found: Mapping[str, float], one: str, other: str
-) -> bool:
-    measured = lab[one]["median"] > lab[other]["median"]
-    return (found[one] > found[other]) == measured and found[one] != found[other]
+def _rise() -> pl.Expr:
+    """Return -1, 0 or 1: how a median compares with that of the other rule set."""
+    return (pl.col("median_other") - pl.col("median")).sign()
 
 
 def by_variant(simulated: pl.DataFrame, metric: str) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 """The rules of all sets: what each decides, on a list of pages, and what each patch changes."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final, NamedTuple
@@ -13,13 +13,13 @@ from swapsim.errors import InputError
 from swapsim.ffi import STALL_FLAGS, STALL_RULES
 from swapsim.patches.stall_decisions.tables import (
     CODE_CLAIMS,
-    LED_ENDS,
-    LED_PAGES,
-    LED_WHY,
+    DECISION_REASONS,
     LIST_OF_PAGES,
+    PROCESSED_LISTS,
+    PROCESSED_PAGES,
     RULE_SPANS,
 )
-from swapsim.stall import Act, Rules, StallContext, decide, explain, process_pages, rules_of
+from swapsim.stall import Rules, StallContext, decide, explain, process_pages, rules_of
 from swapsim.stall.tables import STALL_PAGES
 
 _PLAIN: Final[dict[str, bool | int | None]] = {
@@ -60,11 +60,11 @@ class Processed:
     Attributes
     ----------
     ends : polars.DataFrame
-        Schema LED_ENDS: the counters, flags and throttles at the end of the list.
+        Schema PROCESSED_LISTS: the counters, flags and throttles at the end of the list.
     pages : polars.DataFrame
-        Schema LED_PAGES: the outcome of each page.
+        Schema PROCESSED_PAGES: the outcome of each page.
     why : polars.DataFrame
-        Schema LED_WHY: a sentence for each act of a rule set, done or not.
+        Schema DECISION_REASONS: a sentence for each act of a rule set, done or not.
     """
 
     ends: pl.DataFrame
@@ -155,46 +155,40 @@ def process_list(
             f"no flag {unknown[0]!r}: choose of {', '.join(STALL_FLAGS)}", field="flags"
         )
     bits = sum(STALL_FLAGS[flag] for flag in set(flags))
-    found = [
-        one
-        for name in rules
-        for one in _meetings(
-            StallContext(rules=name, priority=priority, kswapd=kswapd, flags=bits), pages, meetings
-        )
-    ]
+    ends: list[dict[str, Any]] = []
+    why: list[dict[str, Any]] = []
+    outcomes: list[pl.DataFrame] = []
+    for name in rules:
+        context = StallContext(rules=name, priority=priority, kswapd=kswapd, flags=bits)
+        for meeting in range(1, meetings + 1):
+            labels = {"meeting": meeting, "rules": name}
+            paths, end, reasons = _process(context, pages)
+            ends.append(labels | _end_row(end, context, paths))
+            why += [labels | {"why": reason} for reason in reasons]
+            columns = [pl.lit(value).alias(column) for column, value in labels.items()]
+            outcomes.append(_outcomes(pages, paths).with_columns(columns))
+            context = replace(context, flags=end["flags_after"])
+    of_pages = pl.concat(outcomes).select(PROCESSED_PAGES.names()).cast(PROCESSED_PAGES.schema)
     return Processed(
-        ends=LED_ENDS.check(pl.concat(one.ends for one in found)),
-        pages=LED_PAGES.check(pl.concat(one.pages for one in found)),
-        why=LED_WHY.check(pl.concat(one.why for one in found)),
+        ends=PROCESSED_LISTS.check(pl.DataFrame(ends, schema=PROCESSED_LISTS.schema)),
+        pages=PROCESSED_PAGES.check(of_pages),
+        why=DECISION_REASONS.check(pl.DataFrame(why, schema=DECISION_REASONS.schema)),
     )
 
 
-def _meetings(context: StallContext, pages: pl.DataFrame, meetings: int) -> Iterator[Processed]:
-    for meeting in range(1, meetings + 1):
-        paths, end = _process(context, pages)
-        labels = {"meeting": meeting, "rules": context.rules}
-        row = labels | _end_row(end, context, paths)
-        columns = [pl.lit(value).alias(name) for name, value in labels.items()]
-        outcomes = _outcomes(pages, paths).with_columns(columns)
-        yield Processed(
-            ends=pl.DataFrame([row], schema=LED_ENDS.schema),
-            pages=outcomes.select(LED_PAGES.names()).cast(LED_PAGES.schema),
-            why=pl.DataFrame([labels | {"why": one} for one in end["why"]], schema=LED_WHY.schema),
-        )
-        context = replace(context, flags=end["flags_after"])
-
-
-def _process(context: StallContext, pages: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, Any]]:
+def _process(
+    context: StallContext, pages: pl.DataFrame
+) -> tuple[pl.DataFrame, dict[str, Any], list[str]]:
     """Process a list; where a pass decides, the pass has this list only."""
     scanned = pages.filter(~pl.col("locked")).select(STALL_PAGES.names())
     paths, end = process_pages(context, scanned, unseen=pages.height - scanned.height)
     counts = {name: end[name] for name in _COUNTS}
-    why = [_IN_THE_MIDDLE.format(end["slept"])] if end["slept"] else []
-    why += explain(context, counts)
+    reasons = [_IN_THE_MIDDLE.format(end["slept"])] if end["slept"] else []
+    reasons += explain(context, counts)
     if rules_of(context.rules).by_pass:
         end |= decide(context, counts, "pass")
-        why += explain(context, counts, "pass")
-    return paths, end | {"why": why}
+        reasons += explain(context, counts, "pass")
+    return paths, end, reasons
 
 
 _IN_THE_MIDDLE: Final = (
@@ -207,20 +201,16 @@ _COUNTS: Final = (
 
 
 def _end_row(end: dict[str, Any], context: StallContext, paths: pl.DataFrame) -> dict[str, Any]:
-    return {name: end[name] for name in _COUNTS} | {
-        "flags_before": _flag_names(context.flags),
-        "flags_set": _flag_names(end["flags_set"]),
-        "flags_after": _flag_names(end["flags_after"]),
-        "slept": end["slept"],
-        "sleeps": end["sleeps"],
+    flags = end | {"flags_before": context.flags}
+    return {
+        **{name: end[name] for name in (*_COUNTS, "slept", "sleeps")},
+        **{
+            name: [flag for flag, bit in STALL_FLAGS.items() if flags[name] & bit]
+            for name in ("flags_before", "flags_set", "flags_after")
+        },
         "written": paths["branch"].eq("write").sum(),
-        "freed": paths["freed"].sum(),
-        "freed_under_writeback": paths["freed_under_writeback"].sum(),
+        **{name: paths[name].sum() for name in ("freed", "freed_under_writeback")},
     }
-
-
-def _flag_names(flags: int) -> list[str]:
-    return [name for name, bit in STALL_FLAGS.items() if flags & bit]
 
 
 _STOPPED_AS: Final = {
@@ -237,7 +227,7 @@ _STOPPED_AS: Final = {
 def _outcomes(pages: pl.DataFrame, paths: pl.DataFrame) -> pl.DataFrame:
     """Return the outcome of each page in words; a locked page is not scanned."""
     stopped = pl.col("branch").cast(pl.String).replace(_STOPPED_AS)
-    fate = (
+    outcome = (
         pl.when("freed_under_writeback")
         .then(pl.lit("freed under writeback"))
         .when("freed")
@@ -250,10 +240,11 @@ def _outcomes(pages: pl.DataFrame, paths: pl.DataFrame) -> pl.DataFrame:
         .then(pl.format("activated: {}", stopped))
         .otherwise(pl.format("kept: {}", stopped))
     )
-    places = pages.filter(~pl.col("locked")).select("place")
-    return pages.join(
-        places.with_columns(paths.select(fate=fate)), on="place", how="left", maintain_order="left"
-    ).with_columns(pl.col("fate").fill_null("kept: locked"))
+    scanned = pages.filter(~pl.col("locked")).select("place")
+    found = scanned.with_columns(paths.select(outcome=outcome))
+    return pages.join(found, on="place", how="left", maintain_order="left").with_columns(
+        pl.col("outcome").fill_null("kept: locked")
+    )
 
 
 class _Trial(NamedTuple):
@@ -283,23 +274,13 @@ def code_claims() -> pl.DataFrame:
         patch = int(claim.split("-")[3])
         sets = (f"series-{patch - 1}" if patch > 1 else "mmotm", f"series-{patch}")
         for trial in trials:
-            before, after = (_seen(trial, rules) for rules in sets)
-            rows.append(
-                {
-                    "patch": patch,
-                    "claim": claim,
-                    "pages": trial.pages,
-                    "seen": trial.seen,
-                    "before": _words(before),
-                    "after": _words(after),
-                    "holds": (before, after) == (trial.before, trial.after),
-                }
-            )
-    return CODE_CLAIMS.check(pl.DataFrame(rows, schema=CODE_CLAIMS.schema))
-
-
-def _words(value: object) -> str:
-    return ", ".join(value) or "none" if isinstance(value, list) else str(value)
+            seen = [_seen(trial, rules) for rules in sets]
+            words = [
+                ", ".join(one) or "none" if isinstance(one, list) else str(one) for one in seen
+            ]
+            holds = seen == [trial.before, trial.after]
+            rows.append((patch, claim, trial.pages, trial.seen, *words, holds))
+    return CODE_CLAIMS.check(pl.DataFrame(rows, schema=CODE_CLAIMS.schema, orient="row"))
 
 
 def _seen(trial: _Trial, rules: str) -> object:
@@ -415,8 +396,18 @@ _WRITES: Final = {
     "flagged": "TAIL_LRU_DIRTY is set",
     "flagged_and_marked": "and it is\nmarked",
 }
-_FORCED: Final = ("congestion_wait", "writeback")
-_IF_CONGESTED: Final = ("wait_iff_congested", "congested")
+_WAITS_ON_SHARE: Final = {
+    ("wait_iff_congested",): "W ≥ share",
+    ("wait_iff_congested", "writeback"): "W ≥ share, before the flag is set",
+    ("writeback", "wait_iff_congested"): "after the\nflag is set",
+}
+"""By the acts that compare W with the share, in their order: the wait, and setting the flag."""
+
+_DIRECT: Final = {
+    "in_trouble": "a round below priority 10",
+    "always": "each list",
+    "flagged": "each pass",
+}
 _NONE: Final = "-"
 
 
@@ -444,25 +435,18 @@ def rule_spans() -> pl.DataFrame:
     return RULE_SPANS.check(frame.with_columns(since=since))
 
 
+def _tests(rules: Rules, does: str, *what: str) -> list[str]:
+    """Return the tests of the acts that do this, except for those of memory cgroups."""
+    return [
+        _TESTS[act.test].format(number=_LETTERS.get(act.number), of=_LETTERS.get(act.of))
+        + _SCOPES.get(act.scope, "")
+        for act in rules.acts
+        if act.does == does and act.what in what and act.scope != "legacy_memcg"
+    ]
+
+
 def _flag(name: str) -> Callable[[Rules], str]:
-    def words(rules: Rules) -> str:
-        return _tests(rules, lambda act: act.does == "set" and act.what == name)
-
-    return words
-
-
-def _tests(rules: Rules, chosen: Callable[[Act], bool]) -> str:
-    found = [_test(act) for act in rules.acts if chosen(act)]
-    return "; ".join(found) or _NONE
-
-
-def _test(act: Act) -> str:
-    letters = {"number": _LETTERS.get(act.number, ""), "of": _LETTERS.get(act.of, "")}
-    return _TESTS[act.test].format_map(letters) + _SCOPES.get(act.scope, "")
-
-
-def _congested(rules: Rules) -> str:
-    return ", or ".join(words for word, words in _CONGESTED.items() if word in rules.congested_by)
+    return lambda rules: "; ".join(_tests(rules, "set", name)) or _NONE
 
 
 def _answers(rules: Rules) -> str:
@@ -472,52 +456,29 @@ def _answers(rules: Rules) -> str:
 
 
 def _forced(rules: Rules) -> str:
-    where = ["marked page"] if rules.case_1.startswith("sleep") else []
-    tests = _tests(
-        rules,
-        lambda act: (
-            act.does == "sleep" and act.what in _FORCED and act.scope in ("global", "kswapd")
-        ),
-    )
-    return ";\n".join(where + ([tests] if tests != _NONE else [])) or _NONE
+    in_the_list = ["marked page"] if rules.case_1.startswith("sleep") else []
+    after = _tests(rules, "sleep", "congestion_wait", "writeback")
+    return ";\n".join(in_the_list + after) or _NONE
 
 
 def _wait_on_share(rules: Rules) -> str:
-    order = [
-        act.what for act in rules.acts
-        if act.place == "list" and (act.what == "writeback" or _waits_on_share(act))
-    ]  # fmt: skip
-    if not any(_waits_on_share(act) for act in rules.acts):
-        return _NONE
-    if order == ["wait_iff_congested"]:
-        return "W ≥ share"
-    return (
-        "W ≥ share, before the flag is set"
-        if order[0] == "wait_iff_congested"
-        else "after the\nflag is set"
-    )
-
-
-def _waits_on_share(act: Act) -> bool:
-    return act.what == "wait_iff_congested" and act.of == "share"
+    acts = (act.what for act in rules.acts if act.of == "share" and act.number == "writeback")
+    return _WAITS_ON_SHARE.get(tuple(acts), _NONE)
 
 
 def _direct(rules: Rules) -> str:
-    (act,) = (
-        act for act in rules.acts
-        if act.what in _IF_CONGESTED and "direct" in act.scope
-    )  # fmt: skip
-    return {
-        "in_trouble": "a round below priority 10",
-        "always": "each list",
-        "flagged": "each pass",
-    }[act.test]
+    waits = ("wait_iff_congested", "congested")
+    return next(
+        _DIRECT[act.test] for act in rules.acts if act.what in waits and "direct" in act.scope
+    )
 
 
 _DECISIONS: Final[Mapping[str, Callable[[Rules], str]]] = {
     "dirty pages that are counted": lambda rules: _COUNTED[rules.counted],
     "a page is dirty or under writeback by": _answers,
-    "a page counts as congested if": _congested,
+    "a page counts as congested if": lambda rules: ", or ".join(
+        words for word, words in _CONGESTED.items() if word in rules.congested_by
+    ),
     "a marked page under writeback, by kswapd": lambda rules: _CASE_1[rules.case_1],
     "any other page under writeback": lambda rules: "activated" if rules.activates else "is kept",
     "kswapd writes a dirty file page if": lambda rules: _WRITES[rules.writes],
@@ -529,4 +490,4 @@ _DECISIONS: Final[Mapping[str, Callable[[Rules], str]]] = {
     "all wait, while CONGESTED, if": _wait_on_share,
     "direct reclaim waits if CONGESTED, after": _direct,
 }
-"""What a row of the table is called, and how its words are read off a row of rules."""
+"""The name of each row of the table, and the function that reads its words off a rule set."""

@@ -6,7 +6,7 @@ data/published/simulation-tolerances.csv; data/published/README.md explains them
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, Final
 
 import polars as pl
@@ -43,6 +43,8 @@ OF_SIZE: Final = r"^(.+)-([0-9.]+)$"
 
 ELAPSED: Final = "Elapsed"
 """The time of a run, which the mail prints only as the quotient of two rows."""
+
+_SCANS: Final = ("pages scanned", "velocity")
 
 FACTOR: Final = 2.0
 """Maximum ratio between a simulated and a printed size, either way."""
@@ -90,12 +92,10 @@ def printed(target: str, rows: Sequence[str]) -> pl.DataFrame:
     texts, values = (
         found.pivot("kernel", index="row", values=column) for column in ("printed", "value")
     )
-    base, series = pl.col(BASE), pl.col(SERIES)
-    change = pl.when(base != 0).then((100 * (series - base) / base).round(1))
     return (
         pl.DataFrame({"row": rows}, schema={"row": pl.String})
         .join(texts, on="row", how="left", maintain_order="left")
-        .join(values.select("row", change=change), on="row", how="left", maintain_order="left")
+        .join(values.select("row", change=_change()), on="row", how="left", maintain_order="left")
     )
 
 
@@ -223,7 +223,7 @@ def cells(simulated: pl.DataFrame) -> pl.DataFrame:
     polars.DataFrame
         Schema SIMULATED_CELLS, in the order of the tables.
     """
-    rows = [cell for row in _rows(simulated) for cell in _cells(row)]
+    rows = [row.cell(rules) for row in _rows(simulated) for rules in row.found]
     return SIMULATED_CELLS.check(pl.DataFrame(rows, schema=SIMULATED_CELLS.schema))
 
 
@@ -240,9 +240,9 @@ def verdicts(simulated: pl.DataFrame) -> pl.DataFrame:
     polars.DataFrame
         Schema SIMULATED_VERDICTS, in the order of the tables, with the rows that are not modelled.
     """
-    found = _rows(simulated)
+    found = list(_rows(simulated))
     alone = {row.rule["table"]: row for row in found if row.rule["metric"] == ALONE}
-    rows = [_verdict(row, alone.get(row.rule["table"])) for row in found]
+    rows = [row.verdict(alone.get(row.rule["table"])) for row in found]
     return SIMULATED_VERDICTS.check(pl.DataFrame(rows, schema=SIMULATED_VERDICTS.schema))
 
 
@@ -292,7 +292,7 @@ def orders(simulated: pl.DataFrame) -> pl.DataFrame:
     rows = [
         (row.rule["table"], row.rule["metric"], *pair)
         for row in _rows(simulated)
-        for pair in _ordered(row)
+        for pair in row.ordered()
     ]
     found = pl.DataFrame(rows, schema=SIMULATED_ORDERS.schema, orient="row")
     return SIMULATED_ORDERS.check(found)
@@ -310,59 +310,93 @@ class _Row:
         self.largest = max(published.values(), default=0.0)
         zero = rule["nothing"]
         self.zero = self.largest * ZERO_SHARE if zero is None else zero
+        self.judged = [
+            name for name in found if not (rule["standing"] == "fitted" and name == BEFORE)
+        ]
 
     def mean(self, rules: str) -> float:
         """Return the mean over the seeds."""
         return float(self.found[rules]["value"].mean())  # type: ignore[arg-type]
 
-    def is_zero(self, rules: str) -> bool:
-        """Return whether the printed cell counts as zero."""
-        return self.published[rules] <= self.zero
-
-    def is_fitted(self, rules: str) -> bool:
-        """Return whether constants were fitted to the printed cell."""
-        return bool(self.rule["standing"] == "fitted" and rules == BEFORE)
-
     def is_inside(self, rules: str) -> bool:
         """Return whether the simulated cell is as large as the printed one, or zero as it is."""
         found, printed = self.mean(rules), self.published[rules]
-        if self.is_zero(rules):
+        if printed <= self.zero:
             return found <= max(self.rule["nothing"] or 0.0, self.largest * ZERO_MARGIN)
         return printed / FACTOR <= found <= printed * FACTOR
 
+    def cell(self, rules: str) -> dict[str, Any]:
+        """Return the row of SIMULATED_CELLS by one rule set."""
+        seeds, mean, printed = self.found[rules]["value"], self.mean(rules), self.published[rules]
+        return {
+            "table": self.rule["table"],
+            "metric": self.rule["metric"],
+            "rules": rules,
+            "published": printed,
+            "simulated": mean,
+            "low": seeds.min(),
+            "high": seeds.max(),
+            "ratio": mean / printed if mean and printed else None,
+            "inside": self.is_inside(rules) if rules in self.judged else None,
+        }
 
-def _rows(simulated: pl.DataFrame) -> list[_Row]:
-    RESULTS.check(simulated)
-    found = {
-        key: frame.select("seed", "value")
-        for key, frame in simulated.partition_by("metric", "policy", as_dict=True).items()
-    }
+    def ordered(self) -> Iterator[tuple[str, str, str]]:
+        """Yield two kernels that differ in the mail, and the direction from one to the other."""
+        for one, other in combinations(self.found, 2):
+            low, high = sorted((self.published[one], self.published[other]))
+            if high - low > STAYS_WITHIN_PERCENT / 100 * high and high > self.zero:
+                rises = self.published[other] > self.published[one]
+                yield one, other, "rises" if rises else "falls"
+
+    def direction(self, one: str, other: str, claimed: str) -> str:
+        """Judge a fall or a rise between two kernels, each seed against the same seed."""
+        found = difference(self.found[one], self.found[other])
+        if found is None or found["seen"] == "either":
+            return "open"
+        return "holds" if found["seen"] == claimed else "contradicted"
+
+    def verdict(self, alone: "_Row | None") -> dict[str, Any]:
+        """Return the row of SIMULATED_VERDICTS; ``alone`` is the round without a file."""
+        orders = {self.direction(*pair) for pair in self.ordered()}
+        found: dict[str, Any] = {
+            **{name: self.rule[name] for name in ("table", "metric", "standing", "note")},
+            "order": next((w for w in ("contradicted", "open", "holds") if w in orders), None),
+            "inside": sum(map(self.is_inside, self.judged)),
+            "cells": len(self.judged),
+        }
+        allowed, share = self.rule["points"], self.rule["collapse"]
+        complete = len(self.found) == len(RULES)
+        if complete and allowed is not None:
+            change = 100 * (self.published[SERIES] / self.published[BASE] - 1)
+            points = 100 * (self.mean(SERIES) / self.mean(BASE) - 1)
+            found |= {"change": change, "points": points, "near": abs(points - change) <= allowed}
+            found["worse"] = self.direction(BASE, SERIES, "falls")
+        if complete and share is not None and alone is not None:
+            collapsed = [self.mean(rules) < share * alone.mean(rules) for rules in RULES]
+            found["collapse"] = collapsed == [True, False, False]
+        return found
+
+
+def _rows(simulated: pl.DataFrame) -> Iterator[_Row]:
+    """Yield each row with its cells; a row ``A : B``, or one per second, is a quotient of two."""
+    by_row = RESULTS.check(simulated).partition_by("metric", "policy", as_dict=True)
     values = _printed_values()
-    rules = claims.simulation_tolerances().iter_rows(named=True)
-    return [_row(rule, values, found) for rule in rules]
-
-
-def _row(
-    rule: dict[str, Any],
-    printed: Mapping[tuple[str, str, str], float],
-    found: Mapping[tuple[object, ...], pl.DataFrame],
-) -> _Row:
-    """Return a row with its cells; a row ``A : B``, or one per second, is a quotient of two."""
-    target = rule["table"].rpartition(", ")[2]
-    one, _, other = rule["metric"].partition(" : ")
-    below = other or (ELAPSED if rule["per"] == "second" else "")
-    rows: dict[str, pl.DataFrame] = {}
-    values: dict[str, float] = {}
-    for rules in RULES if rule["standing"] != "not modelled" else ():
-        values[rules] = printed[target, one, rules]
-        if below:
-            values[rules] /= printed[target, below, rules]
-        seeds = found.get((f"{target}: {one}", rules))
-        if seeds is not None and below:
-            seeds = _quotient(seeds, found[f"{target}: {below}", rules])
-        if seeds is not None and not seeds.is_empty():
-            rows[rules] = seeds
-    return _Row(rule, values, rows)
+    for rule in claims.simulation_tolerances().iter_rows(named=True):
+        target = rule["table"].rpartition(", ")[2]
+        one, _, other = rule["metric"].partition(" : ")
+        below = other or (ELAPSED if rule["per"] == "second" else "")
+        found: dict[str, pl.DataFrame] = {}
+        printed: dict[str, float] = {}
+        for rules in RULES if rule["standing"] != "not modelled" else ():
+            printed[rules] = values[target, one, rules]
+            if below:
+                printed[rules] /= values[target, below, rules]
+            seeds = by_row.get((f"{target}: {one}", rules))
+            if seeds is not None and below:
+                seeds = _quotient(seeds, by_row[f"{target}: {below}", rules])
+            if seeds is not None and not seeds.is_empty():
+                found[rules] = seeds.select("seed", "value")
+        yield _Row(rule, printed, found)
 
 
 def _quotient(above: pl.DataFrame, below: pl.DataFrame) -> pl.DataFrame:
@@ -379,83 +413,7 @@ def _printed_values() -> dict[tuple[str, str, str], float]:
         (row["table"].rpartition(", ")[2], row["metric"], KERNELS[row["kernel"]]): row["value"]
         for row in tables.iter_rows(named=True)
     }
-    for target, metric, rules in list(found):
-        if metric == "Kswapd velocity":
-            scanned = found[target, "Kswapd pages scanned", rules]
-            found[target, ELAPSED, rules] = scanned / found[target, metric, rules]
+    for target, rules in product(("disk", "nfs"), RULES):
+        scanned, velocity = (found[target, f"Kswapd {row}", rules] for row in _SCANS)
+        found[target, ELAPSED, rules] = scanned / velocity
     return found
-
-
-def _cells(row: _Row) -> Iterator[dict[str, Any]]:
-    for rules, seeds in row.found.items():
-        mean, printed = row.mean(rules), row.published[rules]
-        yield {
-            "table": row.rule["table"],
-            "metric": row.rule["metric"],
-            "rules": rules,
-            "published": printed,
-            "simulated": mean,
-            "low": seeds["value"].min(),
-            "high": seeds["value"].max(),
-            "ratio": mean / printed if mean and printed else None,
-            "inside": None if row.is_fitted(rules) else row.is_inside(rules),
-        }
-
-
-def _verdict(row: _Row, alone: _Row | None) -> dict[str, Any]:
-    judged = [rules for rules in row.found if not row.is_fitted(rules)]
-    return {
-        **{name: row.rule[name] for name in ("table", "metric", "standing", "note")},
-        "order": _order(row),
-        "inside": sum(map(row.is_inside, judged)),
-        "cells": len(judged),
-        **_points(row),
-        "collapse": _collapse(row, alone),
-    }
-
-
-def _order(row: _Row) -> str | None:
-    """Judge the order of the kernels by each two that differ in the mail."""
-    says = {_direction(claimed, row, one, other) for one, other, claimed in _ordered(row)}
-    return next((word for word in ("contradicted", "open", "holds") if word in says), None)
-
-
-def _ordered(row: _Row) -> Iterator[tuple[str, str, str]]:
-    """Yield each two kernels that differ in the mail, and the direction from one to the other."""
-    for one, other in combinations(row.found, 2):
-        printed = row.published[one], row.published[other]
-        alike = abs(printed[0] - printed[1]) <= STAYS_WITHIN_PERCENT / 100 * max(printed)
-        if not alike and not (row.is_zero(one) and row.is_zero(other)):
-            yield one, other, "rises" if printed[1] > printed[0] else "falls"
-
-
-def _direction(claimed: str, row: _Row, one: str, other: str) -> str:
-    """Judge a fall or a rise from one kernel to another, each seed against the same seed."""
-    found = difference(row.found[one], row.found[other])
-    if found is None or found["seen"] == "either":
-        return "open"
-    return "holds" if found["seen"] == claimed else "contradicted"
-
-
-def _points(row: _Row) -> dict[str, Any]:
-    allowed = row.rule["points"]
-    if allowed is None or len(row.found) < len(RULES):
-        return {"change": None, "points": None, "near": None, "worse": None}
-    change = 100 * (row.published[SERIES] / row.published[BASE] - 1)
-    points = 100 * (row.mean(SERIES) / row.mean(BASE) - 1)
-    worse = _direction("falls", row, BASE, SERIES)
-    return {
-        "change": change,
-        "points": points,
-        "near": abs(points - change) <= allowed,
-        "worse": worse,
-    }
-
-
-def _collapse(row: _Row, alone: _Row | None) -> bool | None:
-    """Return whether 3.9 alone falls below its share of the round without a file."""
-    share = row.rule["collapse"]
-    if share is None or alone is None or len(row.found) < len(RULES):
-        return None
-    collapsed = [row.mean(rules) < share * alone.mean(rules) for rules in RULES]
-    return collapsed == [True, False, False]

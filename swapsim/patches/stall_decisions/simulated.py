@@ -16,6 +16,7 @@ from swapsim.claims.judging import STAYS_WITHIN_PERCENT
 from swapsim.claims.rounds import difference
 from swapsim.claims.tables import RESULTS
 from swapsim.ffi import RECLAIM_COSTS, RECLAIM_RULES, STALL_RULES
+from swapsim.frames.table import Table
 from swapsim.machine.fit import residuals
 from swapsim.machine.tables import FIT_ROWS
 from swapsim.patches.stall_decisions.lab import AS_SET
@@ -55,10 +56,10 @@ _LABELS: Final = {rules: kernel for kernel, rules in KERNELS.items()}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run of the mail's test by one of RECLAIM_RULES.
+    """A run of the mail's test, or of the lab's, by one rule set.
 
-    ``constants`` are values of data/reclaim.csv, and ``fields`` values of the config, that differ
-    from those of the mail.
+    ``constants`` are values of data/reclaim.csv, or data/reclaim-lab-guest.csv, and ``fields``
+    values of the config, that differ from those of the test.
     """
 
     rules: str
@@ -79,6 +80,16 @@ def simulate(run: Run) -> reclaim.Result:
     return reclaim.run(*run.config())
 
 
+def _mails_constants() -> dict[str, int]:
+    return dict(reclaim.constants().select("name", "value").iter_rows())
+
+
+def _labelled(rows: pl.DataFrame, table: Table, *labels: object) -> pl.DataFrame:
+    """Return rows of a table whose first columns are labels of the run."""
+    given = [pl.lit(label).alias(name) for name, label in zip(table.names(), labels, strict=False)]
+    return rows.with_columns(given).select(table.names()).cast(table.schema)
+
+
 def mail_rows(run: Run) -> pl.DataFrame:
     """Run the mail's test and return its rows (RESULTS).
 
@@ -95,7 +106,7 @@ def mail_rows(run: Run) -> pl.DataFrame:
     return claims.results(named, _labels(run, _LABELS.get(run.rules, run.rules)))
 
 
-def _labels(run: "Run | GuestRun", kernel: str) -> dict[str, str | int]:
+def _labels(run: Run, kernel: str) -> dict[str, str | int]:
     return {"patch": PATCH, "kernel": kernel, "policy": run.rules, "n_tasks": 1, "seed": run.seed}
 
 
@@ -161,10 +172,9 @@ def fit_targets() -> dict[str, float]:
 
 def fit_figures(constants: Mapping[str, int]) -> dict[str, float]:
     """Return the simulated figure of each target, the mean over FIT_SEEDS."""
-    table = reclaim.change_constants(reclaim.constants(), constants)
     rules = KERNELS[FITTED_KERNEL]
     runs = [
-        reclaim.ops(reclaim.run(reclaim.parallelio(rules, table, seed=seed), table))
+        reclaim.ops(simulate(Run(rules=rules, seed=seed, constants=constants)))
         for seed in FIT_SEEDS
     ]
     means = dict(pl.concat(runs).group_by("metric").agg(pl.col("value").mean()).iter_rows())
@@ -179,19 +189,16 @@ def search() -> dict[str, int]:
     """
     from scipy import optimize
 
-    limits = reclaim.constants().filter(pl.col("name").is_in(list(FREE)))
-    ranges = {name: (low, high) for name, low, high in limits.select("name", "low", "high").rows()}
+    limits = reclaim.constants().rows_by_key("name", named=True, unique=True)
+    ranges = {name: (limits[name]["low"], limits[name]["high"]) for name in FREE}
     aim = fit_targets()
 
     # From 1, at the low end, to 2: scipy's steps are relative to the position.
     def at(point: np.ndarray) -> dict[str, int]:
-        shares = zip(FREE, point.tolist(), strict=True)
-        return {
-            name: int(
-                float(f"{ranges[name][0] ** (2 - share) * ranges[name][1] ** (share - 1):.2e}")
-            )
-            for name, share in shares
-        }
+        found = {}
+        for (name, (low, high)), share in zip(ranges.items(), point.tolist(), strict=True):
+            found[name] = int(float(f"{low ** (2 - share) * high ** (share - 1):.2e}"))
+        return found
 
     def off(point: np.ndarray) -> np.ndarray:
         found = fit_figures(at(point))
@@ -267,53 +274,43 @@ def by_second(rules: str) -> pl.DataFrame:
     samples = result.memory.unique(["t_ns", "zone"], keep="last", maintain_order=True)
     memory = samples.group_by("t_ns").agg(pl.exclude("zone", "flags").cast(pl.Int64).sum())
     scanned = samples.pivot("zone", index="t_ns", values="scanned_kswapd")
-    activity = result.activity.unique("t_ns", keep="last").join(memory, on="t_ns")
+    # All operations up to another actor's event are counted at once, so a sample may be ahead of
+    # its time; the time that the client has waited never falls.
     op_ns = dict(constants.select("name", "value").iter_rows())["op_ns"]
-    sums = _at_seconds(
-        activity.join(scanned, on="t_ns")
+    served = (pl.col("t_ns").cast(pl.Int64) - result.rounds["serve_ns"][0]).clip(0, config.serve_ns)
+    waited = (served - pl.col("ops").cast(pl.Int64) * op_ns).clip(0).cum_max()
+    activity = (
+        result.activity.unique("t_ns", keep="last")
+        .join(memory, on="t_ns")
+        .join(scanned, on="t_ns")
         .sort("t_ns")
-        .with_columns(waited=_waited(result.rounds["serve_ns"][0], config.serve_ns, op_ns))
+        .with_columns(waited=waited)
     )
+    # A sample is taken at the next event, so the last one before each second counts.
+    times = pl.int_range(1, activity["t_ns"][-1] // SECOND_NS + 1, eager=True) * SECOND_NS
+    sums = pl.DataFrame({"t_ns": times.cast(pl.UInt64)}).join_asof(activity, on="t_ns")
     file = pl.col("inactive_file") + pl.col("active_file")
     written = pl.min_horizontal("writeback", file - pl.col("dirty"))
     since = {
         name: pl.col(name).cast(pl.Int64).diff().fill_null(pl.col(name).cast(pl.Int64))
         for name in sums.columns
     }
-    return sums.select(
-        pl.lit(rules).alias("rules"),
-        (pl.col("t_ns") // SECOND_NS).alias("t_s"),
-        pl.col("free"),
-        pl.col("active_anon"),
-        pl.col("inactive_anon"),
-        (file - pl.col("dirty") - written).alias("clean"),
-        pl.col("dirty"),
-        written.alias("written"),
-        pl.col("swap_used").cast(pl.Int64),
-        since["normal"].alias("scanned_normal"),
-        since["dma32"].alias("scanned_dma32"),
-        (since["kswapd_slept_ns"] / SECOND_NS).alias("kswapd_sleeps"),
-        (since["tasks_slept_ns"] / SECOND_NS).alias("tasks_sleep"),
-        (since["throttled_ns"] / SECOND_NS).alias("writer_throttled"),
-        (since["waited"] / SECOND_NS).alias("client_waits"),
-    ).cast(SIMULATED_BY_TIME.schema)
-
-
-def _at_seconds(samples: pl.DataFrame) -> pl.DataFrame:
-    """Return the last sample at each second: a sample is taken at the next event."""
-    seconds = int(samples["t_ns"][-1]) // SECOND_NS
-    times = pl.int_range(1, seconds + 1, eager=True).cast(pl.UInt64) * SECOND_NS
-    return pl.DataFrame({"t_ns": times}).join_asof(samples, on="t_ns")
-
-
-def _waited(begin_ns: int, serve_ns: int, op_ns: int) -> pl.Expr:
-    """Return how long the client has waited so far.
-
-    All operations up to another actor's event are counted at once, so a sample may be ahead of
-    its time; the time waited never falls.
-    """
-    served = (pl.col("t_ns").cast(pl.Int64) - begin_ns).clip(0, serve_ns)
-    return (served - pl.col("ops").cast(pl.Int64) * op_ns).clip(0).cum_max()
+    slept = {
+        "kswapd_sleeps": "kswapd_slept_ns",
+        "tasks_sleep": "tasks_slept_ns",
+        "writer_throttled": "throttled_ns",
+        "client_waits": "waited",
+    }
+    rows = sums.with_columns(
+        t_s=pl.col("t_ns") // SECOND_NS,
+        clean=file - pl.col("dirty") - written,
+        written=written,
+        swap_used=pl.col("swap_used").cast(pl.Int64),
+        scanned_normal=since["normal"],
+        scanned_dma32=since["dma32"],
+        **{name: since[column] / SECOND_NS for name, column in slept.items()},
+    )
+    return _labelled(rows, SIMULATED_BY_TIME, rules)
 
 
 def sum_seconds(by_time: pl.DataFrame) -> pl.DataFrame:
@@ -348,19 +345,9 @@ def page_spans(rules: str) -> pl.DataFrame:
     pages = range(0, pool, pool // PAGES)[:PAGES]
     changes = reclaim.follow_pages(config, pages, constants, step_ns=STEP_NS)
     end = pl.col("t_ns").shift(-1).over("page")
-    return (
-        changes.with_columns(end=end)
-        .drop_nulls("end")
-        .select(
-            pl.lit(rules).alias("rules"),
-            "page",
-            pl.col("where").cast(pl.String),
-            pl.col("zone").cast(pl.String),
-            begin_s=pl.col("t_ns") / SECOND_NS,
-            end_s=pl.col("end") / SECOND_NS,
-        )
-        .cast(SIMULATED_PAGE_SPANS.schema)
-    )
+    spans = changes.with_columns(begin_s=pl.col("t_ns") / SECOND_NS, end_s=end / SECOND_NS)
+    ended = spans.drop_nulls("end_s").with_columns(pl.col("zone").cast(pl.String))
+    return _labelled(ended, SIMULATED_PAGE_SPANS, rules)
 
 
 def most_swapped_page(spans: pl.DataFrame, rules: str) -> pl.DataFrame:
@@ -399,19 +386,7 @@ def run_open(point: tuple[Moved, str]) -> pl.DataFrame:
     moved, rules = point
     target = "nfs" if moved.constant in OF_THE_SERVER else "disk"
     run = Run(rules=rules, target=target, constants={moved.constant: moved.value})
-    return (
-        cells(mail_rows(run))
-        .select(
-            pl.lit(moved.constant).alias("constant"),
-            pl.lit(moved.end).alias("end"),
-            "table",
-            "metric",
-            "rules",
-            "simulated",
-            "inside",
-        )
-        .cast(SIMULATED_OPEN.schema)
-    )
+    return _labelled(cells(mail_rows(run)), SIMULATED_OPEN, moved.constant, moved.end)
 
 
 def ranges(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
@@ -458,9 +433,8 @@ def _ordered(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
         .join(one, on=["table", "metric", "one"])
         .join(other, on=[*setting, "other"])
     )
-    rises = pl.col("of_other") > pl.col("of_one")
-    falls = pl.col("of_other") < pl.col("of_one")
-    right = pl.when(pl.col("claimed") == "rises").then(rises).otherwise(falls)
+    rise = pl.col("of_other") - pl.col("of_one")
+    right = pl.when(pl.col("claimed") == "rises").then(rise > 0).otherwise(rise < 0)
     by_setting = pairs.group_by(setting).agg(right=right.all())
     return by_setting.group_by("table", "metric").agg(ordered=pl.col("right").sum())
 
@@ -487,36 +461,26 @@ SERVER_ROWS: Final = (
 )
 
 
-class Server(NamedTuple):
-    """A server, and the rules of its client."""
-
-    net_mb: int
-    server_mb: int
-    rules: str
-    seed: int
-
-
-def server_points() -> list[Server]:
+def server_points() -> list[tuple[int, int, Run]]:
     """Return each pair of rates by the mail's kernels, and by the series without patch 8."""
     rules = (BEFORE, BASE, BEFORE_PATCH_8, SERIES)
-    return [Server(*each) for each in product(NET_MB, SERVER_MB, rules, WHAT_IF_SEEDS)]
+    return [
+        (net, server, Run(rules=name, target="nfs", seed=seed, constants=_rates(net, server)))
+        for net, server, name, seed in product(NET_MB, SERVER_MB, rules, WHAT_IF_SEEDS)
+    ]
 
 
-def run_server(point: Server) -> pl.DataFrame:
+def _rates(net_mb: int, server_mb: int) -> dict[str, int]:
+    return {"net_rate": net_mb * MIB_PAGES, "server_rate": server_mb * MIB_PAGES}
+
+
+def run_server(point: tuple[int, int, Run]) -> pl.DataFrame:
     """Run the mail's test over NFS with a server (SIMULATED_SERVERS)."""
-    rates = {"net_rate": point.net_mb * MIB_PAGES, "server_rate": point.server_mb * MIB_PAGES}
-    result = simulate(Run(rules=point.rules, target="nfs", seed=point.seed, constants=rates))
-    rows = pl.concat([reclaim.ops(result), reclaim.vmstat(result)])
-    return (
-        rows.filter(pl.col("metric").is_in(SERVER_ROWS))
-        .select(
-            *(pl.lit(value).alias(name) for name, value in point._asdict().items()),
-            "metric",
-            "value",
-        )
-        .cast(SIMULATED_SERVERS.schema)
-        .sort("metric")
-    )
+    net_mb, server_mb, run = point
+    result = simulate(run)
+    rows = pl.concat([reclaim.ops(result), reclaim.vmstat(result)]).sort("metric")
+    chosen = rows.filter(pl.col("metric").is_in(SERVER_ROWS))
+    return _labelled(chosen, SIMULATED_SERVERS, net_mb, server_mb, run.rules, run.seed)
 
 
 # Other machines in one round of the mail's first test; the grids were chosen before any run.
@@ -536,45 +500,36 @@ class Machine(NamedTuple):
 
     factor: str
     setting: float
-    constants: dict[str, int]
-    fields: dict[str, Any]
-
-
-class MachinePoint(NamedTuple):
-    """A machine by one kernel's rules, and one seed."""
-
-    machine: Machine
-    rules: str
-    seed: int
+    constants: Mapping[str, int] = {}
+    fields: Mapping[str, Any] = {}
 
 
 def machines() -> list[Machine]:
     """Return all machines, factor by factor."""
     return [
-        *(Machine("swappiness", value, {}, {"swappiness": value}) for value in SWAPPINESS),
-        *(_dirty_ratio(value) for value in DIRTY_PERCENT),
-        *(_disk(value) for value in DISK_MB),
-        *(_memory(value) for value in MEMORY_GB),
+        *(Machine("swappiness", value, fields={"swappiness": value}) for value in SWAPPINESS),
+        *(Machine("dirty ratio, %", value, fields=_dirty_limits(value)) for value in DIRTY_PERCENT),
+        *(Machine("disk, MB/s", value, _disk(value)) for value in DISK_MB),
+        *map(_memory, MEMORY_GB),
     ]
 
 
-def _dirty_ratio(percent: int) -> Machine:
-    limits = {"dirty_percent": percent, "background_percent": max(percent // 2, 1)}
-    return Machine("dirty ratio, %", percent, {}, limits)
+def _dirty_limits(percent: int) -> dict[str, int]:
+    return {"dirty_percent": percent, "background_percent": max(percent // 2, 1)}
 
 
-def _disk(megabytes: int) -> Machine:
+def _disk(megabytes: int) -> dict[str, int]:
     """Return a disk; the seeks of a faster one are shorter in proportion."""
     share = min(_MAILED_MB / megabytes, 1)
     config = Run(rules=BASE).config()[0]
     seeks = {name: int(getattr(config, name) * share) for name in ("seek_near_ns", "seek_far_ns")}
-    return Machine("disk, MB/s", megabytes, {"disk_rate": megabytes * MIB_PAGES} | seeks, {})
+    return {"disk_rate": megabytes * MIB_PAGES} | seeks
 
 
 def _memory(gigabytes: int) -> Machine:
     """Return a memory; pool and file are the same shares of it as in the mail."""
     pages = gigabytes * 1024 * MIB_PAGES
-    mailed = dict(reclaim.constants().select("name", "value").iter_rows())
+    mailed = _mails_constants()
     share = pages / mailed["memory_pages"]
     changed = {
         "memory_pages": pages,
@@ -584,28 +539,24 @@ def _memory(gigabytes: int) -> Machine:
     return Machine("memory, GB", gigabytes, changed, {"files": (int(FILE_PAGES * share),)})
 
 
-def machine_points() -> list[MachinePoint]:
+def machine_points() -> list[tuple[Machine, str, int]]:
     """Return each machine by each kernel of the mail, with each seed."""
-    return [MachinePoint(*each) for each in product(machines(), RULES, WHAT_IF_SEEDS)]
+    return list(product(machines(), RULES, WHAT_IF_SEEDS))
 
 
-def run_machine(point: MachinePoint) -> pl.DataFrame:
+def run_machine(point: tuple[Machine, str, int]) -> pl.DataFrame:
     """Run one round of the mail's test on a machine (SIMULATED_WHAT_IF)."""
     machine, rules, seed = point
-    fields = _ONE_ROUND | machine.fields
+    fields = {**_ONE_ROUND, **machine.fields}
     result = simulate(Run(rules=rules, seed=seed, constants=machine.constants, fields=fields))
-    figures = dict(reclaim.vmstat(result).filter(pl.col("metric").is_in(MACHINE_ROWS)).iter_rows())
+    counts = reclaim.vmstat(result).filter(pl.col("metric").is_in(MACHINE_ROWS))
     (served,) = result.rounds.iter_rows(named=True)
-    figures |= {
-        "Operations a second": served["ops_per_second"],
-        "Seconds for the file": served["io_ns"] / 1e9,
+    of_client = {
+        "metric": ["Operations a second", "Seconds for the file"],
+        "value": [served["ops_per_second"], served["io_ns"] / 1e9],
     }
-    labels = (machine.factor, float(machine.setting), rules, seed)
-    return pl.DataFrame(
-        [(*labels, *figure) for figure in figures.items()],
-        schema=SIMULATED_WHAT_IF.schema,
-        orient="row",
-    )
+    rows = pl.concat([counts, pl.DataFrame(of_client)])
+    return _labelled(rows, SIMULATED_WHAT_IF, machine.factor, machine.setting, rules, seed)
 
 
 def differences(found: pl.DataFrame) -> pl.DataFrame:
@@ -649,18 +600,15 @@ ZONES: Final = "two zones"
 NODE: Final = "one node"
 
 
-class NodePoint(NamedTuple):
-    """A run of the mail's first test with the lists of ZONES or of a NODE."""
+def node_points() -> list[tuple[str, Run]]:
+    """Return each rule set on the lists that it has, with each seed.
 
-    lists: str
-    rules: str
-    seed: int
-
-
-def node_points() -> list[NodePoint]:
-    """Return each rule set on the lists that it has, with each seed."""
+    A node is one zone with the memory and the watermarks of both.
+    """
+    found = _mails_constants()
+    memory = {"dma32_pages": found["memory_pages"] - found["other_pages"]}
     return [
-        NodePoint(lists, rules, seed)
+        (lists, Run(rules=rules, seed=seed, constants=memory if lists == NODE else {}))
         for lists in (ZONES, NODE)
         for rules in NODE_RULES
         if lists == NODE or rules in RECLAIM_RULES
@@ -668,17 +616,10 @@ def node_points() -> list[NodePoint]:
     ]
 
 
-def node_run(point: NodePoint) -> Run:
-    """Return the run; a node is one zone with the memory and the watermarks of both."""
-    found = dict(reclaim.constants().select("name", "value").iter_rows())
-    memory = {"dma32_pages": found["memory_pages"] - found["other_pages"]}
-    constants = memory if point.lists == NODE else {}
-    return Run(rules=point.rules, seed=point.seed, constants=constants)
-
-
-def run_node(point: NodePoint) -> pl.DataFrame:
+def run_node(point: tuple[str, Run]) -> pl.DataFrame:
     """Run a point and return its rows (RESULTS); the kernel names the lists."""
-    return mail_rows(node_run(point)).with_columns(kernel=pl.lit(point.lists))
+    lists, run = point
+    return mail_rows(run).with_columns(kernel=pl.lit(lists))
 
 
 def by_lists(results: pl.DataFrame, rows: Sequence[str]) -> pl.DataFrame:
@@ -723,16 +664,6 @@ _EFFICIENCIES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuestRun:
-    """The lab's test by one of STALL_RULES, with some constants that are not as set."""
-
-    rules: str
-    seed: int = 1
-    variant: str = AS_SET
-    constants: Mapping[str, int] = field(default_factory=dict)
-
-
 def variants() -> dict[str, dict[str, int]]:
     """Return the constants that are not as set, by the name of the variant."""
     found = reclaim.lab_guest_constants()
@@ -749,44 +680,42 @@ def variants() -> dict[str, dict[str, int]]:
     }
 
 
-def guest_points() -> list[GuestRun]:
+def guest_points() -> list[tuple[str, Run]]:
     """Return the lab's test by each rule set, as set and in each variant."""
     return [
-        GuestRun(rules=rules, seed=seed, variant=variant, constants=constants)
+        (variant, Run(rules=rules, seed=seed, constants=constants))
         for variant, constants in variants().items()
         for rules in STALL_RULES
         for seed in (GUEST_SEEDS if variant == AS_SET else GUEST_SEEDS_OF_VARIANTS)
     ]
 
 
-def run_guest(run: GuestRun) -> pl.DataFrame:
+def run_guest(point: tuple[str, Run]) -> pl.DataFrame:
     """Run the lab's test with its four files (RESULTS).
 
     The kernel is the variant's name. There are rows by size, ``METRIC-SIZE``, and sums over all.
     """
+    variant, run = point
     constants = reclaim.lab_guest_constants(run.constants)
     frames = []
     for size in SIZES.values():
         config = reclaim.lab_guest(run.rules, float(size), constants, seed=run.seed)
         rows = reclaim.lab_guest_rows(reclaim.run_lab_guest(config, constants))
-        frame = pl.DataFrame(rows, schema=["metric", "value", "unit"], orient="row")
-        frames.append(frame.with_columns(size=pl.lit(size), value=pl.col("value").cast(pl.Float64)))
+        frames.append(rows.with_columns(size=pl.lit(size)))
     by_size = pl.concat(frames)
     of_all = (
         by_size.filter(~pl.col("metric").str.starts_with("Ops "))
         .group_by("metric", "unit", maintain_order=True)
         .agg(pl.col("value").sum())
-        .select("metric", "value", "unit")
     )
     sums = dict(of_all.select("metric", "value").iter_rows())
     stalled = math.fsum(value for name, value in sums.items() if name.startswith("Time stalled "))
-    shares = [
-        (name, 100 * sums[part] / sums[total] if sums[total] else 100.0, "%")
+    more: list[tuple[str, str, float]] = [
+        (name, "%", 100 * sums[part] / sums[total] if sums[total] else 100.0)
         for name, (part, total) in _EFFICIENCIES.items()
     ]
-    more = pl.DataFrame(
-        [*shares, ("Time stalled", stalled, "s")], schema=of_all.schema, orient="row"
-    )
-    named = by_size.with_columns(metric=pl.format("{}-{}", "metric", "size"))
-    rows_of_all = pl.concat([named.select(of_all.columns), of_all, more])
-    return claims.results(rows_of_all, _labels(run, run.variant))
+    more.append(("Time stalled", "s", stalled))
+    named = by_size.with_columns(metric=pl.format("{}-{}", "metric", "size")).drop("size")
+    of_more = pl.DataFrame(more, schema=of_all.schema, orient="row")
+    rows = pl.concat([named, of_all.select(named.columns), of_more.select(named.columns)])
+    return claims.results(rows, _labels(run, variant))

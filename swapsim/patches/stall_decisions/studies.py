@@ -85,7 +85,7 @@ machines: Final = _study(
     name="stall-decisions-what-if",
     points=simulated.machine_points,
     run=simulated.run_machine,
-    quick=lambda point: point.machine.factor != "memory, GB" or point.machine.setting < 16,
+    quick=lambda point: point[0].factor != "memory, GB" or point[0].setting < 16,
 )
 """The mail's three kernels on other machines (SIMULATED_WHAT_IF)."""
 

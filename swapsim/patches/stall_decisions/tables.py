@@ -203,8 +203,8 @@ LIST_OF_PAGES: Final = Table(
 
 _MEETING: Final = Column("meeting", pl.UInt32, "how often reclaim has met the list, from 1")
 
-LED_ENDS: Final = Table(
-    "LED_ENDS",
+PROCESSED_LISTS: Final = Table(
+    "PROCESSED_LISTS",
     "One row per rule set and time that reclaim meets the list.",
     _MEETING,
     DECIDED_LISTS["rules"],
@@ -221,18 +221,18 @@ LED_ENDS: Final = Table(
     Column("freed_under_writeback", pl.UInt32, "pages that were freed under writeback"),
 )
 
-LED_PAGES: Final = Table(
-    "LED_PAGES",
+PROCESSED_PAGES: Final = Table(
+    "PROCESSED_PAGES",
     "One row per rule set, time that reclaim meets the list, and page.",
     _MEETING,
     DECIDED_LISTS["rules"],
     _PLACE,
     _PAGE,
-    Column("fate", pl.String, "what became of the page, in words"),
+    Column("outcome", pl.String, "outcome of the page in words"),
 )
 
-LED_WHY: Final = Table(
-    "LED_WHY",
+DECISION_REASONS: Final = Table(
+    "DECISION_REASONS",
     "One row per act of a rule set, in order, each time that reclaim meets the list.",
     _MEETING,
     DECIDED_LISTS["rules"],
