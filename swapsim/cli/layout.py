@@ -10,10 +10,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.frames.figures import DIGIT_WIDE, NOTHING, POINT_WIDE
+from swapsim.frames.figures import DIGIT_WIDE, MISSING, POINT_WIDE
 from swapsim.frames.figures import cells as cells_of
 
-_PLAIN: Final = str.maketrans({NOTHING: "-", DIGIT_WIDE: " ", POINT_WIDE: " "})
+_PLAIN: Final = str.maketrans({MISSING: "-", DIGIT_WIDE: " ", POINT_WIDE: " "})
 
 
 def laid_out(frame: pl.DataFrame, units: Mapping[str, str]) -> str:

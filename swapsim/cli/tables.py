@@ -19,7 +19,7 @@ import polars as pl
 from swapsim.cli.layout import laid_out, printable, varied_first
 from swapsim.errors import InputError
 from swapsim.frames.table import Column, unit_in_name
-from swapsim.io import atomic_file
+from swapsim.io import write_atomically
 
 if TYPE_CHECKING:  # altair takes a second to import, and most commands draw no chart
     import altair as alt
@@ -186,14 +186,11 @@ def refuse_own_input(output: Path, given: Iterable[object]) -> None:
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write a table in the format of its suffix."""
-    with atomic_file(path) as file:
-        file.write(TABLES[path.suffix](frame))
+    write_atomically(path, TABLES[path.suffix](frame))
 
 
 def write_chart(chart: "alt.TopLevelMixin", path: Path) -> None:
     """Write a chart in the format of its suffix."""
     from swapsim import charts
 
-    data = charts.rendered(chart, path.suffix)
-    with atomic_file(path) as file:
-        file.write(data)
+    write_atomically(path, charts.rendered(chart, path.suffix))

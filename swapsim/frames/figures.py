@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import polars as pl
 
-NOTHING: Final = "\u2013"
+MISSING: Final = "\u2013"
 """The text of a missing value."""
 
 DIGIT_WIDE: Final = "\u2007"
@@ -52,7 +52,7 @@ def is_figures(column: pl.Series) -> bool:
 def _word(value: Any) -> str:
     match value:
         case None:
-            return NOTHING
+            return MISSING
         case bool():
             return "yes" if value else "no"
         case int():
@@ -81,7 +81,7 @@ def _floats(values: Sequence[float | None]) -> list[str]:
 
 def _figure(value: float | None, enough: int) -> str:
     if value is None or math.isnan(value):
-        return NOTHING
+        return MISSING
     if math.isinf(value):
         return "-\u221e" if value < 0 else "\u221e"
     if value == 0:

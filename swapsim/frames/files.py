@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CSV and Parquet files as declared tables: what does not fit is named by file, row and field."""
+"""CSV and Parquet files as declared tables; an error names file, row and field."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ from swapsim.io import decode, read_bytes, read_text, translate_errors, validate
 
 
 def finite(text: str) -> float | None:
-    """Return the number that a text stands for; None if it is not a finite number."""
+    """Return the value of a text; None if it is not a finite number."""
     try:
         number = float(text)
     except ValueError:
@@ -47,7 +47,7 @@ def read_table(
 
 
 def require_values(frame: pl.DataFrame, columns: list[str]) -> None:
-    """Refuse a table in which a value of these columns is missing."""
+    """Require that these columns have no nulls."""
     for column in columns:
         if not frame[column].null_count():
             continue
@@ -100,7 +100,7 @@ def _field(text: str, dtype: pl.DataType) -> object:
 
 
 def _integer(text: str) -> int | None:
-    """Return the integer that a text of digits stands for, None for any other text."""
+    """Return the value of a text of digits; None for any other text."""
     try:
         return int(text) if text.removeprefix("-").isdigit() else None
     except ValueError:

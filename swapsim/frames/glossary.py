@@ -29,7 +29,7 @@ class Group:
 
 @cache
 def groups() -> tuple[Group, ...]:
-    """Return what each of these modules declares, in the order of their names."""
+    """Return the declarations of each module, in order of name."""
     paths = sorted(path for name in _MODULES for path in _PACKAGE.rglob(f"{name}.py"))
     names = [".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts) for path in paths]
     found = (_group(import_module(name)) for name in names)
@@ -54,7 +54,7 @@ def units(schema: pl.Schema) -> dict[str, str]:
 
 
 def _group(module: ModuleType) -> Group:
-    """Return what a module declares; a name that it imports has no annotation in it."""
+    """Return the declarations of a module; an imported name has no annotation in it."""
     declared = [getattr(module, name, None) for name in get_annotations(module)]
     return Group(
         name=module.__name__.removeprefix("swapsim."),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A frame as HTML and as text with the same content; without scripts and colours."""
+"""A frame as HTML and as text, with the same content, without scripts and colours."""
 
 import sys
 from dataclasses import dataclass
@@ -50,19 +50,12 @@ class Shown:
 
 
 def show(frame: pl.DataFrame, unit: str = "") -> Shown:
-    """Show a frame with a unit for its figures.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-    unit : str
-        Unit of each column of decimal numbers that has no other.
-    """
+    """Show a frame; `unit` is that of each column of decimal numbers that has no other."""
     return Shown(frame, unit)
 
 
 def use() -> None:
-    """Show each frame of this notebook in this way; do nothing outside a notebook."""
+    """Show each frame of this notebook in this way; no effect outside a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     if shell:
@@ -134,7 +127,7 @@ def _units(frame: pl.DataFrame, unit: str) -> list[str]:
 def _without_constant_words(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]:
     """Split a frame into its columns that differ and the words that are equal in all rows.
 
-    Only words before the first figure, and the figures' ``unit``, are taken out. A word after them,
+    Only words before the first figure, and the figures' ``unit``, are removed. A word after them,
     such as a verdict, is a result even if it never changes.
     """
     words = [dtype in (pl.String, pl.Enum, pl.Categorical) for dtype in frame.dtypes]

@@ -16,9 +16,8 @@ A package declares its tables in its module ``tables``, each column once::
 Each column has a meaning. Each column of decimal numbers has a unit: ``unit``, or the end of the
 column's name, such as ``_ns`` or ``_a_page``. ``RATIO`` says that the number has no dimension,
 ``COUNT`` that it counts something, ``BY_ROW`` that another column of the row decides its unit. A
-column of integers without a unit is a count of what
-its meaning names, or a number that identifies something. What lacks one of these is refused as
-the module is imported.
+column of integers without a unit is a count of what its meaning names, or a number that identifies
+something. A column without one of these is an error at import.
 """
 
 import re
@@ -36,7 +35,7 @@ RATIO: Final = "1"
 """The unit of a quotient of two equal units."""
 
 BY_ROW: Final = "of its row"
-"""The unit of a figure whose row says, in another column, what it is a figure of."""
+"""The unit of a figure whose row names its quantity in another column."""
 
 COUNT: Final = "count"
 """The unit of a number of things that is not an integer, such as a sum of estimates."""
@@ -58,7 +57,7 @@ _PER: Final = re.compile(r"_(?:a|per)_([a-z]+)$")
 
 
 def unit_in_name(name: str) -> str:
-    """Return the unit with which a column's name ends, such as ns; empty if it has none."""
+    """Return the unit at the end of a column's name, such as ns, or an empty text."""
     if per := _PER.search(name):
         return f"per {per[1]}"
     last = _LAST_WORD.search(name)
@@ -81,22 +80,22 @@ class Column:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a column that lacks its meaning or its unit."""
+        """Require a meaning and a unit."""
         if not self.meaning:
-            raise ValueError(f"column {self.name}: its meaning is empty: say what a value is")
+            raise ValueError(f"column {self.name}: its meaning is empty: describe a value")
         if self.dtype.is_float() and not (self.unit or unit_in_name(self.name)):
             raise ValueError(f"column {self.name}: has no unit: give one, RATIO, COUNT or BY_ROW")
 
     @property
     def type(self) -> str:
-        """Return the type in words; that of a closed vocabulary names its words."""
+        """Return the type in words; that of a closed vocabulary has its words."""
         if isinstance(self.dtype, pl.Enum):
             return f"one of {', '.join(self.dtype.categories)}"
         return str(self.dtype)
 
     @property
     def head(self) -> str:
-        """Return the unit that stands above the column; empty where there is nothing to add."""
+        """Return the unit that is printed above the column, or an empty text."""
         return "" if self.unit in _NOT_IN_HEADS else self.unit
 
 
@@ -109,9 +108,9 @@ class Vocabulary:
     words: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Refuse a vocabulary that lacks its meaning."""
+        """Require a meaning."""
         if not self.meaning:
-            raise ValueError(f"vocabulary {self.name}: its meaning is empty: say what it is for")
+            raise ValueError(f"vocabulary {self.name}: its meaning is empty: describe the words")
 
     @cached_property
     def dtype(self) -> pl.Enum:
@@ -120,27 +119,15 @@ class Vocabulary:
 
 
 class Table:
-    """The columns of a frame that crosses a border, and what one of its rows is.
+    """The columns of a frame that one package passes to another, and the meaning of a row.
 
-    Parameters
-    ----------
-    name : str
-        By which messages and ``--explain`` call it; that of the constant that it is bound to.
-    row : str
-        What one row is, and how rows are ordered.
-    *columns : Column
-        In the order of the frame.
-
-    Attributes
-    ----------
-    schema : polars.Schema
-        The names and types of the columns.
+    `name` is that of its constant, for messages. `row` says what one row is, and how rows are
+    ordered. `columns` are in the order of the frame; `schema` has their names and types.
 
     Raises
     ------
     ValueError
-        There is no text for the row, a column occurs twice, or nothing else in the row can say the
-        unit of a column BY_ROW.
+        `row` is empty, a column occurs twice, or the table has a column BY_ROW, but none of words.
     """
 
     def __init__(self, name: str, row: str, *columns: Column) -> None:
@@ -149,7 +136,7 @@ class Table:
         self.columns: Final = columns
         self.schema: Final = pl.Schema({column.name: column.dtype for column in columns})
         if not row:
-            raise ValueError(f"table {name}: say what one row is")
+            raise ValueError(f"table {name}: the meaning of a row is empty: describe one")
         if len(self.schema) != len(columns):
             raise ValueError(f"table {name}: has a column twice: name each once")
         words = any(dtype in (pl.String, pl.Enum) for dtype in self.schema.values())
@@ -157,7 +144,7 @@ class Table:
             raise ValueError(f"table {name}: no column of words says the unit of its rows")
 
     def __getitem__(self, name: str) -> Column:
-        """Return a column by its name; KeyError if there is none."""
+        """Return a column by its name; raise KeyError without such a column."""
         return self.by_name[name]
 
     @cached_property
@@ -175,10 +162,7 @@ class Table:
 
 
 def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
-    """Return the frame if its schema is exactly the one asked for.
-
-    The schemas are compared with ``==``. A cast is no check: it turns 1.5 into 1 without a word.
-    """
+    """Return the frame if it has exactly this schema. A cast is no check: it turns 1.5 into 1."""
     if not isinstance(frame, pl.DataFrame):
         raise InputError(f"table {name} is a {type(frame).__name__}: give a polars.DataFrame")
     if frame.schema == schema:
@@ -191,9 +175,9 @@ def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
             )
         if frame.schema[column] != dtype:
             raise InputError(
-                f"table {name} holds {frame.schema[column]} where {dtype} is needed", field=column
+                f"table {name} has {frame.schema[column]} where {dtype} is needed", field=column
             )
     extra = [column for column in frame.columns if column not in schema]
     if extra:
-        raise InputError(f"table {name} does not know this column: drop it", field=extra[0])
+        raise InputError(f"table {name} has no column of this name: drop it", field=extra[0])
     raise InputError(f"table {name} has its columns out of order: {', '.join(schema)} is needed")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parquet, decoded from memory, and validated in a process of its own if its origin is unknown.
+"""Parquet, decoded from memory, and validated in another process if its origin is unknown.
 
-Polars checks little of a damaged file before it decodes. It may panic in a thread of its own: the
-panic arrives as an error that is not an Exception, and writes to stderr. A file may also claim to
-hold 2^61 rows; polars then asks for that memory, and the process is killed. So bytes without a
-known digest go to `validate` first.
+Polars checks little of a damaged file before it decodes it. It may panic in another thread: the
+panic arrives as an error that is not an Exception, and writes to stderr. A file may also claim 2^61
+rows; polars then requests that memory, and the process is killed. So bytes without a known digest
+go to `validate` first.
 """
 
 import atexit
@@ -23,7 +23,7 @@ import polars as pl
 from swapsim.errors import InputError
 from swapsim.io.text import translate_errors
 
-_WRONG: Final = "is not a whole Parquet table"
+_WRONG: Final = "is not a complete Parquet table"
 _ADVICE: Final = "fetch it or make it again"
 _VALIDATOR: Final = [sys.executable, "-P", "-m", "swapsim.io.validator"]
 

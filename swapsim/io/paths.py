@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the laboratory's own files lie: in the checkout that the package runs from, or inside it.
+"""Paths of the laboratory's files: in the checkout, or in the package's folder ``laboratory``.
 
-A wheel carries data, patch cards and notebooks in the package's folder ``laboratory``.
+A wheel contains data, patch cards and notebooks in that folder.
 """
 
 from pathlib import Path
@@ -10,20 +10,20 @@ from typing import Final
 from swapsim.errors import InputError
 
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
-_CARRIED: Final = _PACKAGE / "laboratory"
+_IN_WHEEL: Final = _PACKAGE / "laboratory"
 
 
 def laboratory_root() -> Path:
     """Return the folder of data, patches and notebooks."""
-    return _CARRIED if _CARRIED.is_dir() else _PACKAGE.parent
+    return _IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent
 
 
 def repository_root() -> Path:
-    """Return the checkout, for what writes its files or needs its tests."""
-    if _CARRIED.is_dir():
+    """Return the checkout, in which files can be written and tests run."""
+    if _IN_WHEEL.is_dir():
         raise InputError(
-            "this needs the laboratory's checkout, and swapsim was installed without: "
-            "'make setup' in a checkout installs it with",
+            "this needs the laboratory's checkout, but swapsim was installed from a wheel: "
+            "run 'make setup' in a checkout",
             path=_PACKAGE,
         )
     return _PACKAGE.parent

@@ -20,29 +20,17 @@ _STRING: Final = re.compile(r"""\"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
 _PARTS: Final = 1000
 """Parts that a dotted key may have: the time that tomllib takes grows with their square."""
 
-_TOO_LARGE: Final = "takes more memory than there is: read a smaller one"
+_TOO_LARGE: Final = "needs more memory than there is: read a smaller one"
 
 
 @contextmanager
 def translate_errors(
     path: Path | str, wrong: str, advice: str, *, quote: bool = False
 ) -> Iterator[None]:
-    """Turn each failure of the body into an InputError that names the file.
+    """Turn each failure of the body into an InputError: file, what is `wrong`, and the `advice`.
 
-    Parameters
-    ----------
-    path : Path or str
-        The file that the body reads.
-    wrong, advice : str
-        What is wrong with the file if a library fails on it, and what to do.
-    quote : bool
-        Add the message of the library.
-
-    Raises
-    ------
-    InputError
-        The body failed, also by a panic of polars, which is not an Exception. A SwapsimError and
-        KeyboardInterrupt pass unchanged.
+    With `quote` it has the message of the library that failed. Panics of polars, which are not
+    Exceptions, are translated, too; a SwapsimError and KeyboardInterrupt pass unchanged.
     """
     try:
         yield
@@ -56,13 +44,7 @@ def translate_errors(
 
 
 def read_bytes(path: Path, sha256: str | None = None) -> bytes:
-    """Return the bytes of a file.
-
-    Parameters
-    ----------
-    path : Path
-    sha256 : str, optional
-        The expected digest in hexadecimal.
+    """Return the bytes of a regular file, which must have the digest `sha256` if that is given.
 
     Raises
     ------
@@ -108,31 +90,14 @@ def sha256_of(path: Path) -> str:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the content of a TOML file.
-
-    Raises
-    ------
-    InputError
-        As for `read_text` and `parse_toml`.
-    """
+    """Return the content of a TOML file; see `read_text` and `parse_toml`."""
     return parse_toml(read_text(path), path)
 
 
 def parse_toml(text: str, path: Path, wrong: str = "is no TOML") -> dict[str, Any]:
-    """Return the content of a TOML text.
+    """Return the content of a TOML text, of the file `path`; an error says what is `wrong` with it.
 
-    Parameters
-    ----------
-    text : str
-    path : Path
-        The file that contains the text.
-    wrong : str
-        What is wrong with the file if the text is not TOML.
-
-    Raises
-    ------
-    InputError
-        The text is not TOML, is nested too deeply, or has a key of more than 1000 parts.
+    A key of more than 1000 parts is an error, too.
     """
     bare = _STRING.sub("", text)
     if any(key.count(".") > _PARTS for key in re.split(r"[,=\[\]{}\n]", bare)):
@@ -146,5 +111,5 @@ def _not_a_file(path: Path) -> InputError:
     if path.is_dir():
         return InputError("is a folder: name a file in it", path=path)
     if path.exists():
-        return InputError("is no file that has an end: name one that has", path=path)
+        return InputError("is a pipe or a device: name a regular file", path=path)
     return InputError("no such file: check its name", path=path)

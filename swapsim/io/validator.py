@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The process that decodes Parquet files of unknown origin, and that such a file may end.
+"""The process that decodes Parquet files of unknown origin; such a file may end it.
 
 It reads the length of a file (8 bytes, little-endian) and its bytes from stdin, answers with one
 byte on stdout, 1 for a table and 0 otherwise, and repeats this until stdin ends.

@@ -54,7 +54,7 @@ def _check_kinds(schema: pl.Schema, columns: Sequence[str]) -> None:
             fits, wanted = kind.is_integer(), "an integer"
         if not fits:
             raise InputError(
-                f"holds {kind} where {wanted} is needed: import the trace again", field=column
+                f"has {kind} where {wanted} is needed: import the trace again", field=column
             )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The declarations of all tables: complete, named after their constants, each column on its own."""
+"""The declarations of all tables: complete, and named after their constants."""
 
 from importlib import import_module
 
@@ -14,7 +14,7 @@ TABLES = {table.name: table for group in glossary.groups() for table in group.ta
 
 
 def test_a_declaration_is_bound_to_its_name() -> None:
-    """Messages call a table by the name under which it is imported, and no two share one."""
+    """Each table has the name of its constant, and no other has the same name."""
     names = []
     for group in glossary.groups():
         module = import_module(f"swapsim.{group.name}")
@@ -26,20 +26,20 @@ def test_a_declaration_is_bound_to_its_name() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_columns_of_a_table_have_different_meanings(name: str) -> None:
-    """Two columns of one table that read the same leave a user without an answer."""
+    """Each column of a table has a meaning of its own."""
     meanings = [column.meaning for column in TABLES[name].columns]
     assert len(meanings) == len(set(meanings))
 
 
 def test_a_column_is_found_by_its_name() -> None:
-    """A table gives the declaration of each of its columns."""
+    """A table returns the declaration of each of its columns."""
     assert "machine.h" in CONSTANTS["name"].meaning
     with pytest.raises(KeyError):
         CONSTANTS["tide"]
 
 
 def test_an_incomplete_declaration_is_refused() -> None:
-    """A column without a meaning or a unit is an error where it stands, so at import."""
+    """A column without a meaning or a unit, or a table without one, is an error at import."""
     with pytest.raises(ValueError, match="column a: its meaning is empty"):
         Column("a", pl.String, "")
     with pytest.raises(ValueError, match="column a: has no unit"):
@@ -47,7 +47,7 @@ def test_an_incomplete_declaration_is_refused() -> None:
     with pytest.raises(ValueError, match="vocabulary V: its meaning is empty"):
         Vocabulary("V", "", ("a",))
     figure = Column("a", pl.Float64, "a figure", BY_ROW)
-    with pytest.raises(ValueError, match="table T: say what one row is"):
+    with pytest.raises(ValueError, match="table T: the meaning of a row is empty"):
         Table("T", "", figure)
     with pytest.raises(ValueError, match="table T: has a column twice"):
         Table("T", "One row.", Column("b", pl.String, "a word"), figure, figure)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables as readers see them: whole, in order, and with no figure farther off than its digits."""
+"""Shown tables: complete, in order, and each figure exact to its digits."""
 
 import math
 import re
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from swapsim import frames
 from swapsim.claims.tables import CLAIMS
 from swapsim.frames import glossary
-from swapsim.frames.figures import NOTHING, cells
+from swapsim.frames.figures import MISSING, cells
 from swapsim.machine.tables import WHAT_IF_RANGES
 
 FIGURES = st.floats(allow_nan=False, allow_infinity=False, width=32) | st.none()
@@ -31,27 +31,27 @@ def words_of(table: str) -> list[list[str]]:
 
 @given(st.lists(FIGURES, min_size=1, max_size=8))
 def test_a_figure_is_as_near_as_its_four_digits(values: list[float | None]) -> None:
-    """Each cell reads back within half of its last digit, or as noise beside the largest one."""
+    """Each cell is exact to half of its last digit, or is noise next to the largest one."""
     largest = max((abs(value) for value in values if value is not None), default=0.0)
     for value, cell in zip(values, cells(pl.Series(values, dtype=pl.Float64)), strict=True):
         if value is None:
-            assert cell.strip() == NOTHING
+            assert cell.strip() == MISSING
             continue
         read = float(cell.replace(",", ""))
         assert math.isclose(read, value, rel_tol=5.01e-4, abs_tol=1e-12 * largest)
 
 
 @given(st.lists(FIGURES, min_size=1, max_size=8))
-def test_points_stand_one_below_the_other(values: list[float | None]) -> None:
-    """Behind the place of the point each cell is as wide as the others, in digits or in blanks."""
+def test_decimal_points_are_aligned(values: list[float | None]) -> None:
+    """After the decimal point all cells have the same width, in digits or blanks."""
     texts = [cell for cell in cells(pl.Series(values, dtype=pl.Float64)) if "e" not in cell]
     behind = [re.sub(r"^[-\d,\u2013]*", "", text).replace("\u2008", ".") for text in texts]
     assert all(len(one) == len(other) for one, other in pairwise(behind))
 
 
 @given(st.lists(st.tuples(WORDS, INTEGERS, st.booleans()), min_size=1, max_size=6))
-def test_words_are_whole_and_harm_nothing(rows: list[tuple[str, int, bool]]) -> None:
-    """Whatever a name holds, it stands in its cell as it is, and so do whole numbers."""
+def test_words_and_integers_are_shown_exactly(rows: list[tuple[str, int, bool]]) -> None:
+    """A cell has the text of any word, escaped, and all digits of an integer."""
     frame = pl.DataFrame(rows, schema=["word", "count", "true"], orient="row", strict=False)
     frame = frame.with_columns(last=pl.col("word"))
     _, *shown = words_of(frames.html(frame))
@@ -61,7 +61,7 @@ def test_words_are_whole_and_harm_nothing(rows: list[tuple[str, int, bool]]) -> 
 
 
 def test_the_same_words_as_text() -> None:
-    """Nothing is told in one form and not in the other."""
+    """Text and HTML have the same content."""
     frame = pl.DataFrame(
         {"factor": ["cpus"] * 2, "policy": ["a", "b"], "tied_with": [["b", "c"], []],
          "median": [855576.76592, 0.25], "waits": [None, 1.5]}
@@ -76,11 +76,11 @@ def test_the_same_words_as_text() -> None:
     made = frames.html(frame, "1/s")
     assert '<caption style="text-align: left">factor: cpus</caption>' in made
     assert made.count("<br><small>1/s</small>") == 2
-    assert [word.strip() for word in words_of(made)[1]] == ["a", "b, c", "855,577", NOTHING]
+    assert [word.strip() for word in words_of(made)[1]] == ["a", "b, c", "855,577", MISSING]
 
 
-def test_what_is_the_same_stands_above_once() -> None:
-    """A row's words that never change go, and the unit into the head; a finding stays."""
+def test_constant_words_are_shown_once_above() -> None:
+    """Words that are equal in all rows and the unit leave the rows; a verdict stays."""
     frame = pl.DataFrame(
         {"trace": ["t", "t"], "policy": ["a", "b"], "median": [1.0, 2.5], "unit": ["1/page"] * 2,
          "off_percent": [1.0, 2.0], "verdict": ["misses"] * 2}
@@ -93,7 +93,7 @@ def test_what_is_the_same_stands_above_once() -> None:
 
 
 def test_units_are_those_of_the_schemas_and_of_the_metrics() -> None:
-    """A part of a table has its columns' units, where all tables that it may be of agree."""
+    """A part of a table has its columns' units if all tables with these columns agree."""
     assert glossary.units(CLAIMS.schema)["change"] == "%"
     part = pl.DataFrame(schema=WHAT_IF_RANGES.schema).select("label", "low", "high")
     assert frames.html(part).count("<small>%</small>") == 2
@@ -102,31 +102,31 @@ def test_units_are_those_of_the_schemas_and_of_the_metrics() -> None:
     assert frames.html(metrics).count("<small>slots") == 2
 
 
-def test_a_table_of_millions_is_counted_and_not_shown() -> None:
-    """The first rows, and how many there are."""
+def test_a_large_table_shows_its_first_rows() -> None:
+    """The number of all rows is shown above."""
     made = frames.html(pl.DataFrame({"slot": range(2_000_000)}))
     assert "the first 100 of 2,000,000 rows" in made
     assert len(words_of(made)) == 101
 
 
 def test_an_empty_table_has_its_head() -> None:
-    """No rows are no error."""
+    """A frame without rows is shown; infinity and nan are figures."""
     assert words_of(frames.html(pl.DataFrame(schema={"low": pl.Float64}))) == [["low"]]
     assert frames.text(pl.DataFrame({"low": [float("inf"), float("nan")]})).split()[1:] == [
         "∞",
-        NOTHING,
+        MISSING,
     ]
 
 
 @pytest.mark.parametrize("figure", ["23117.00", "17%", "-0.1", "4,624 [4,343, 4,959]", "-"])
-def test_printed_figures_stand_on_the_right(figure: str) -> None:
-    """A text that is a figure is set as one, and left as it was printed."""
+def test_texts_of_figures_are_on_the_right(figure: str) -> None:
+    """A text that looks like a figure is shown unchanged on the right."""
     made = frames.html(pl.DataFrame({"row": ["scanned"], "3.9": [figure]}))
     assert f'<td style="text-align: right; white-space: nowrap">{figure}</td>' in made
 
 
 def test_a_notebook_shows_frames_in_this_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`use` sets both forms; a frame with a unit told is one, too."""
+    """`use` sets both forms for a frame and for one with a unit."""
     from IPython.core.interactiveshell import InteractiveShell
 
     shell = InteractiveShell.instance()

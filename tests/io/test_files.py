@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The door: whatever is wrong with a file is one InputError that names it."""
+"""Files: each failure is one InputError that names the file."""
 
 import os
 import random
@@ -20,40 +20,36 @@ FRAME = pl.DataFrame({"seq": [1, 2, 3], "name": ["a", "b", None]})
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """Give a Parquet file of a few rows."""
+    """Return a Parquet file of a few rows."""
     path = tmp_path / "table.parquet"
     FRAME.write_parquet(path)
     return path
 
 
-def panic() -> None:
-    """Fail as polars does where it had not thought of something: that is no Exception."""
-    raise pl.exceptions.PanicException("index out of bounds\nat some place")
-
-
-def test_a_panic_is_one_line_with_the_file() -> None:
-    """What is no Exception comes through the door as an InputError, too."""
-    with pytest.raises(InputError) as caught, io.translate_errors("x.parquet", "is bad", "mend it"):
-        panic()
-    assert str(caught.value) == "x.parquet: is bad: mend it"
+@pytest.mark.parametrize(
+    ("quote", "message"),
+    [(False, "is bad: fix it"), (True, "is bad (index out of bounds at some place): fix it")],
+)
+def test_a_panic_is_one_line_with_the_file(quote: bool, message: str) -> None:
+    """A panic of polars, which is not an Exception, becomes an InputError, too."""
     with (
         pytest.raises(InputError) as caught,
-        io.translate_errors("x.parquet", "is bad", "mend it", quote=True),
+        io.translate_errors("x.parquet", "is bad", "fix it", quote=quote),
     ):
-        panic()
-    assert str(caught.value) == "x.parquet: is bad (index out of bounds at some place): mend it"
+        raise pl.exceptions.PanicException("index out of bounds\nat some place")
+    assert str(caught.value) == f"x.parquet: {message}"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), ConfigError("ours")])
-def test_errors_of_ours_and_an_interrupt_pass_as_they_are(error: BaseException) -> None:
-    """Ctrl-C is no fault of a file."""
-    with pytest.raises(type(error)) as caught, io.translate_errors("x", "is bad", "mend it"):
+def test_swapsim_errors_and_interrupts_pass_unchanged(error: BaseException) -> None:
+    """Ctrl-C is not an error of a file."""
+    with pytest.raises(type(error)) as caught, io.translate_errors("x", "is bad", "fix it"):
         raise error
     assert caught.value is error
 
 
-def test_a_whole_table_comes_out(table: Path) -> None:
-    """Rows, columns, schema, height and what its writer noted."""
+def test_a_complete_table_is_decoded(table: Path) -> None:
+    """Rows, chosen columns, schema, height and metadata."""
     data = io.read_bytes(table, io.sha256_of(table))
     assert io.decode(data, table).equals(FRAME)
     assert io.decode(data, table, ["name"]).equals(FRAME.select("name"))
@@ -62,36 +58,30 @@ def test_a_whole_table_comes_out(table: Path) -> None:
     assert "ARROW:schema" in io.decode_metadata(data, table)
 
 
-def test_damaged_bytes_are_one_line_and_nothing_else_on_stderr(
-    table: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Bits flipped at random: a table or one error; no panic writes past us, nor ends us."""
+READERS = (io.validate, io.decode, io.decode_schema, io.decode_height, io.decode_metadata)
+
+
+def test_damaged_bytes_are_one_line(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Random bit flips give a table or one error; a panic neither prints nor ends the process."""
     good = table.read_bytes()
     rng = random.Random(6)
-    said = []
+    errors = []
     for _ in range(600):
         data = bytearray(good)
         for _ in range(rng.randint(1, 4)):
             data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-        for read in (
-            io.validate,
-            io.decode,
-            io.decode_schema,
-            io.decode_height,
-            io.decode_metadata,
-        ):
-            try:
+        try:
+            for read in READERS:
                 read(bytes(data), table)
-            except InputError as error:
-                said.append(str(error))
-                break
-    assert len(said) > 100
-    assert {*said} == {f"{table}: is not a whole Parquet table: fetch it or make it again"}
+        except InputError as error:
+            errors.append(str(error))
+    assert len(errors) > 100
+    assert {*errors} == {f"{table}: is not a complete Parquet table: fetch it or make it again"}
     assert capfd.readouterr().err == ""
 
 
-def test_other_bytes_than_were_written_are_refused(table: Path) -> None:
-    """A sha256 is compared before anything is decoded."""
+def test_another_sha256_is_refused(table: Path) -> None:
+    """The sha256 is compared before the bytes are decoded."""
     with pytest.raises(InputError, match=r"table\.parquet: is not as it was written"):
         io.read_bytes(table, "0" * 64)
 
@@ -101,28 +91,28 @@ def test_other_bytes_than_were_written_are_refused(table: Path) -> None:
     [
         (lambda _path: None, "no such file"),
         (lambda path: path.mkdir(), "is a folder"),
-        (lambda path: os.mkfifo(path), "is no file that has an end"),
-        (lambda path: path.symlink_to("/dev/zero"), "is no file that has an end"),
+        (lambda path: os.mkfifo(path), "is a pipe or a device"),
+        (lambda path: path.symlink_to("/dev/zero"), "is a pipe or a device"),
         (lambda path: path.symlink_to(path), "no such file"),
     ],
 )
-def test_what_is_no_file_is_named(tmp_path: Path, make: object, wrong: str) -> None:
-    """A pipe or a device, which may have no end, is not read at all."""
+def test_a_path_that_is_no_file_is_named(tmp_path: Path, make: object, wrong: str) -> None:
+    """A pipe or a device, which may be endless, is not read."""
     assert callable(make)
     make(tmp_path / "odd")
     with pytest.raises(InputError, match=rf"odd: {wrong}"):
         io.read_bytes(tmp_path / "odd")
 
 
-def test_a_csv_file_comes_through_the_door(tmp_path: Path) -> None:
-    """A pipe that never ends is refused there, too, and waits for nobody."""
+def test_a_csv_file_is_read_by_io(tmp_path: Path) -> None:
+    """A pipe as a CSV file is refused, too, without waiting for its other end."""
     os.mkfifo(tmp_path / "costs.csv")
-    with pytest.raises(InputError, match=r"costs\.csv: is no file that has an end"):
+    with pytest.raises(InputError, match=r"costs\.csv: is a pipe or a device"):
         costs(tmp_path)
 
 
-def test_a_mark_at_the_beginning_of_a_text_is_passed_over(tmp_path: Path) -> None:
-    """Spreadsheets write it before the first column's name."""
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    """Spreadsheets write one before the name of the first column."""
     path = tmp_path / "marked"
     path.write_bytes(b"\xef\xbb\xbfx = 1\n")
     assert io.read_text(path) == "x = 1\n"
@@ -139,8 +129,8 @@ def test_a_mark_at_the_beginning_of_a_text_is_passed_over(tmp_path: Path) -> Non
         "a . " * 10**6 + "a = 1",
     ],
 )
-def test_toml_that_is_none_is_one_line(tmp_path: Path, text: str) -> None:
-    """Whatever makes the parser fail: grammar, depth, a number of no size."""
+def test_an_error_of_toml_is_one_line(tmp_path: Path, text: str) -> None:
+    """Errors of grammar, depth, a number's length and a key's parts."""
     path = tmp_path / "odd.toml"
     path.write_text(text)
     with pytest.raises(InputError, match=r"odd\.toml: is no TOML") as caught:
@@ -149,20 +139,20 @@ def test_toml_that_is_none_is_one_line(tmp_path: Path, text: str) -> None:
     assert len(str(caught.value)) < 400
 
 
-def test_dots_in_a_text_are_no_key(tmp_path: Path) -> None:
-    """A workload may print one for each of its steps."""
+def test_dots_in_a_string_are_no_key(tmp_path: Path) -> None:
+    """A string may have more dots than a key."""
     path = tmp_path / "dots.toml"
-    path.write_text(f'said = "{5000 * "."}"\nquoted = ["a\\"{5000 * "."}", \'{5000 * "."}\']')
-    assert io.read_toml(path)["said"] == 5000 * "."
+    path.write_text(f'text = "{5000 * "."}"\nquoted = ["a\\"{5000 * "."}", \'{5000 * "."}\']')
+    assert io.read_toml(path)["text"] == 5000 * "."
 
 
 def test_a_table_of_a_schema_names_row_and_field(table: Path) -> None:
-    """What is missing, of another type or without a value is named."""
+    """A null and a column of another type are named."""
     known = Table("t", "One row.", *(Column(n, t, "a value") for n, t in FRAME.schema.items()))
     assert read_table(table, known, may_be_null=("name",)).equals(FRAME)
     with pytest.raises(InputError, match=r"table\.parquet, field 'name': the row with seq 3 has"):
         read_table(table, known)
     with pytest.raises(
-        InputError, match=r"table\.parquet, field 'seq': table SLOT_EVENTS holds Int64"
+        InputError, match=r"table\.parquet, field 'seq': table SLOT_EVENTS has Int64"
     ):
         read_table(table, SLOT_EVENTS)

@@ -111,7 +111,7 @@ def test_an_invalid_row_is_named_by_its_seq() -> None:
 def test_a_wrong_column_type_is_named() -> None:
     """A column of another type is refused by name."""
     rows = one_page_a_time(1).with_columns(pl.col("folio").cast(pl.Int64))
-    with pytest.raises(InputError, match=r"field 'folio': .* holds Int64 where UInt64"):
+    with pytest.raises(InputError, match=r"field 'folio': .* has Int64 where UInt64"):
         replay_rows(rows, MappingConfig())
 
 

@@ -346,7 +346,7 @@ def test_a_batch_that_is_a_pipe_is_refused(tmp_path: Path) -> None:
     path = next(tmp_path.glob("batch-00003-*"))
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(InputError, match="is no file that has an end"):
+    with pytest.raises(InputError, match="is a pipe or a device"):
         run()
 
 
