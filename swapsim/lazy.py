@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Submodules that are imported when they are first used.
 
-A package names them in its ``__init__``, so that ``swapsim.stall.charts`` works without an import
-of its own while ``import swapsim.stall`` does not load the chart library.
+A package names them in its ``__init__``, so that ``swapsim.slots.charts`` works without an import
+of its own while ``import swapsim.slots`` does not load the chart library.
 """
 
 import sys

@@ -4,9 +4,8 @@
 from typing import TYPE_CHECKING
 
 from swapsim.lazy import submodules
-from swapsim.stall._native import decide
+from swapsim.stall._native import decide, process_pages
 from swapsim.stall.config import StallContext
-from swapsim.stall.page import process_pages
 from swapsim.stall.recording import ReclaimRows, reclaim_rows
 from swapsim.stall.replay import (
     NOT_RECORDED,

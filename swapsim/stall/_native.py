@@ -34,6 +34,8 @@ from swapsim.stall.tables import (
     RECLAIM_PASSES,
     RECLAIM_ROUNDS,
     STALL_BRANCH,
+    STALL_PAGE_RESULTS,
+    STALL_PAGES,
     THROTTLE,
     THROTTLES,
 )
@@ -101,48 +103,45 @@ def number_of(rules: str) -> int:
 def rules_row(rules: str) -> dict[str, Any]:
     """Return ``struct sws_stall_rules`` with words instead of numbers; acts as a list of dicts."""
     row = lib.sws_stall_rules_of(number_of(rules))
-    congested_by = _words("congested_by", "BY_").items()
-    named = {
-        "counted": _words("counted")[row.counted],
-        "case_1": _words("case_1")[row.case_1],
-        "writes": _words("writes")[row.writes],
-        "decides": _words("place", "AT_")[row.decides],
-        "congested_by": frozenset(word for bit, word in congested_by if row.congested_by & bit),
+    words = {
+        field: _words(field, prefix)
+        for field, prefix in (
+            *(("counted", None), ("case_1", None), ("writes", None), ("congested_by", "BY_")),
+            *(("place", "AT_"), ("does", None), ("scope", "FOR_"), ("test", None)),
+            ("number", "N_"),
+        )
+    }
+    acts = []
+    for name, place in _PLACES.items():
+        for act in _acts(rules, place):
+            numbers = {"does": act.does, "scope": act.scope, "test": act.test, "number": act.number}
+            found = {field: words[field][value] for field, value in numbers.items()}
+            what = {"set": _FLAG_NAMES.get(act.what, ""), "sleep": STALL_SLEEPS[act.what]}
+            found |= {"place": name, "of": words["number"][act.of]}
+            acts.append(found | {"what": what.get(found["does"], "")})
+    causes = words["congested_by"].items()
+    named = {name: words[name][getattr(row, name)] for name in ("counted", "case_1", "writes")}
+    return {name: getattr(row, name) for name, _ in ffi.typeof(row[0]).fields} | {
+        **named,
+        "decides": words["place"][row.decides],
+        "congested_by": frozenset(word for bit, word in causes if row.congested_by & bit),
         "isolated": STALL_SLEEPS[row.isolated],
         "clears": {why: row.clears[place] for place, why in enumerate(STALL_CLEARS)},
-        "acts": [
-            {"place": name} | _act_in_words(act)
-            for name, place in _PLACES.items()
-            for act in _acts(rules, place)
-        ],
+        "acts": acts,
     }
-    return {name: getattr(row, name) for name, _ in ffi.typeof(row[0]).fields} | named
+
+
+def _words(enum: str, prefix: str | None) -> dict[int, str]:
+    """Return the words of an enum by their values."""
+    start = f"SWS_STALL_{f'{enum}_'.upper() if prefix is None else prefix}"
+    constants = ffi.typeof(f"enum sws_stall_{enum}").elements
+    return {value: name.removeprefix(start).lower() for value, name in constants.items()}
 
 
 def _acts(rules: str, place: int) -> list[Any]:
     """Return the acts at a place in order: ``struct sws_stall_act``."""
     acts = lib.sws_stall_rules_of(number_of(rules)).acts[place]
     return [act for act in acts if act.does != lib.SWS_STALL_DOES_NOTHING]
-
-
-def _act_in_words(act: Any) -> dict[str, str]:
-    does = _words("does")[act.does]
-    what = {"set": _FLAG_NAMES.get(act.what, ""), "sleep": STALL_SLEEPS[act.what]}
-    return {
-        "does": does,
-        "what": what.get(does, ""),
-        "scope": _words("scope", "FOR_")[act.scope],
-        "test": _words("test")[act.test],
-        "number": _words("number", "N_")[act.number],
-        "of": _words("number", "N_")[act.of],
-    }
-
-
-def _words(enum: str, prefix: str | None = None) -> dict[int, str]:
-    """Return the words of an enum by their values."""
-    start = f"SWS_STALL_{f'{enum}_'.upper() if prefix is None else prefix}"
-    constants = ffi.typeof(f"enum sws_stall_{enum}").elements
-    return {value: name.removeprefix(start).lower() for value, name in constants.items()}
 
 
 def _sleeps_of(rules: str, place: int, done: int) -> list[str]:
@@ -325,17 +324,46 @@ def _meet(of_list: Any, bits: int, pages: int) -> str:
 
 
 def process_pages(
-    context: StallContext, pages: pl.DataFrame, *, file: bool, taken: int
-) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
-    """Process rows of STALL_PAGES; return rows of STALL_PAGE_RESULTS, and the list's end."""
+    context: StallContext, pages: pl.DataFrame, *, file: bool = True, unseen: int = 0
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Process a list page by page, to its end.
+
+    Parameters
+    ----------
+    context : StallContext
+    pages : polars.DataFrame
+        Schema STALL_PAGES, in the order in which reclaim meets them.
+    file : bool
+        Whether it is a list of file pages.
+    unseen : int
+        Pages that were taken but are locked, not evictable or not to be unmapped.
+
+    Returns
+    -------
+    results : polars.DataFrame
+        Schema STALL_PAGE_RESULTS.
+    end : dict
+        The counters; flags_set, flags_cleared, flags_after; sleeps at the end, in order; slept,
+        the number of sleeps of case 1 before the end.
+
+    Raises
+    ------
+    InputError
+        No page was taken, or too many.
+    """
+    STALL_PAGES.check(pages)
+    taken = int(pages["pages"].sum()) + unseen
+    if not 1 <= taken <= STALL_LIST_MAX:
+        raise InputError(f"{taken} pages taken: give 1 to {STALL_LIST_MAX}", field="pages")
     of_list = _begin(context, file=file, taken=taken)
-    decision = ffi.new("struct sws_stall_decision *")
     rows = zip(pages.iter_rows(named=True), page_bits(pages).tolist(), strict=True)
-    ways = [_process(of_list, page, bits) for page, bits in rows]
+    results = [_process(of_list, page, bits) for page, bits in rows]
+    decision = ffi.new("struct sws_stall_decision *")
     check(lib.sws_stall_end(of_list, decision))
-    counts = {name: getattr(of_list.counts, name) for name in _SUMS}
-    more = {"flags_cleared": decision.cleared, "slept": of_list.slept}
-    return ways, counts | _decided(context, "list", decision) | more
+    end = {name: getattr(of_list.counts, name) for name in _SUMS}
+    end |= {"flags_cleared": decision.cleared, "slept": of_list.slept}
+    end |= _decided(context, "list", decision)
+    return pl.DataFrame(results, schema=STALL_PAGE_RESULTS.schema, orient="row"), end
 
 
 def _process(of_list: Any, page: Mapping[str, Any], bits: int) -> tuple[Any, ...]:
@@ -406,10 +434,15 @@ def decide_lists(
     nodes = 0 if history is None or not lists.height else int(of_lists["node"].max()) + 1
     node_flags = np.zeros(nodes, dtype=np.uint8)
     found, branches = np.zeros(lists.height, dtype=_RESULT), np.zeros(folios.height, dtype=np.uint8)
-    replay = _replay(rules)
+    config = ffi.new("struct sws_stall_replay_config *")
+    lib.sws_stall_replay_config_init(config)
+    config.set = number_of(rules)
+    out = ffi.new("struct sws_stall_replay **")
+    check(lib.sws_stall_replay_new(config, out))
+    replay = ffi.gc(out[0], lib.sws_stall_replay_free)
     for some, part in _chunks(ends):
-        given, kept = _pointers("struct sws_stall_rows *", rows, part)
-        given_lists, kept_lists = _pointers("struct sws_stall_lists *", of_lists, some)
+        given, owners = _pointers("struct sws_stall_rows *", rows, part)
+        given_lists, list_owners = _pointers("struct sws_stall_lists *", of_lists, some)
         own_ends = ends[some] - np.uint64(part.start)
         given_lists.ends = ffi.from_buffer("uint64_t[]", own_ends)
         given_lists.node_flags = ffi.from_buffer("uint8_t[]", node_flags, require_writable=True)
@@ -418,7 +451,7 @@ def decide_lists(
         results.lists = ffi.from_buffer("struct sws_stall_result[]", found[some])
         results.branches = ffi.from_buffer("uint8_t[]", branches[part])
         code = lib.sws_stall_replay_lists(replay, given, len(own_ends), given_lists, results)
-        del kept, kept_lists
+        del owners, list_owners
         if results.problem != lib.SWS_STALL_NO_PROBLEM:
             begin = int(own_ends[results.list - 1]) if results.list else 0
             name = lists["list"][some.start + results.list]
@@ -429,28 +462,19 @@ def decide_lists(
     return _lists(found, lists["list"], rules), words.gather(branches)
 
 
-def _replay(rules: str) -> Any:
-    config = ffi.new("struct sws_stall_replay_config *")
-    lib.sws_stall_replay_config_init(config)
-    config.set = number_of(rules)
-    out = ffi.new("struct sws_stall_replay **")
-    check(lib.sws_stall_replay_new(config, out))
-    return ffi.gc(out[0], lib.sws_stall_replay_free)
-
-
 def _pointers(
     struct: str, columns: Mapping[str, Numbers], part: slice
 ) -> tuple[Any, list[tuple[str, Any]]]:
     """Return a struct of pointers to a part of the columns, and the owners of that memory."""
     kinds = {1: "uint8_t[]", 2: "uint16_t[]", 4: "uint32_t[]"}
     pointers = ffi.new(struct)
-    kept = [
+    owners = [
         (name, ffi.from_buffer(kinds[column.itemsize], column[part]))
         for name, column in columns.items()
     ]
-    for name, pointer in kept:
+    for name, pointer in owners:
         setattr(pointers, name, pointer)
-    return pointers, kept
+    return pointers, owners
 
 
 def _ends(folios: pl.DataFrame, lists: pl.DataFrame) -> Numbers:
@@ -513,25 +537,21 @@ def _caller_columns(rows: pl.DataFrame, target: str, *more: str) -> dict[str, Nu
 def _lists(found: Numbers, names: pl.Series, rules: str) -> pl.DataFrame:
     """Return results as columns, with the names of the fields of C or of DECIDED_LISTS."""
     counts, decision = found["counts"], found["decision"]
+    acts = enumerate(_acts(rules, _PLACES["list"]))
+    wakes = sum(1 << i for i, act in acts if act.does == lib.SWS_STALL_DOES_WAKE)
     columns = {
         **{name: counts[name].astype(np.uint32) for name in STALL_COUNTERS},
         **{name: found[name] for name in ("flags_before", "slept", "writes", "unrecorded")},
         "flags_set": decision["set"],
         "flags_cleared": decision["cleared"],
         "flags_after": decision["flags_after"],
-        "wakes": (decision["acts"] & _wakes(rules)) != 0,
+        "wakes": (decision["acts"] & wakes) != 0,
     }
     return pl.DataFrame(
         {"list": names}
         | {name: np.ascontiguousarray(column) for name, column in columns.items()}
         | {"sleeps": _sleeps(decision["acts"], rules, "list")}
     )
-
-
-def _wakes(rules: str) -> int:
-    """Return the bits of those acts at the end of a list that wake the flushers."""
-    acts = _acts(rules, _PLACES["list"])
-    return sum(1 << i for i, act in enumerate(acts) if act.does == lib.SWS_STALL_DOES_WAKE)
 
 
 def _sleeps(acts: Numbers, rules: str, place: str) -> pl.Series:
@@ -553,13 +573,13 @@ def decide_passes(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
     for name in _SUMS:
         counts[name] = passes[name].to_numpy()
     found = np.zeros(passes.height, dtype=_DECISION)
-    given, kept = _pointers("struct sws_stall_summed *", columns, slice(None))
+    given, owners = _pointers("struct sws_stall_summed *", columns, slice(None))
     given.counts = ffi.from_buffer("struct sws_stall_counts[]", counts)
     decisions = ffi.from_buffer("struct sws_stall_decision[]", found)
     row, problem = ffi.new("uint64_t *"), ffi.new("enum sws_stall_problem *")
     found_at = decisions, row, problem
     lib.sws_stall_replay_counts(number_of(rules), _PLACES["pass"], passes.height, given, *found_at)
-    del kept
+    del owners
     if problem[0] != lib.SWS_STALL_NO_PROBLEM:
         _refuse(problem[0], f"pass {passes['pass'][row[0]]}: ")
     flags = {"flags_set": found["set"], "flags_after": found["flags_after"]}

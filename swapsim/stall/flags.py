@@ -14,8 +14,6 @@ There is one exception: the flags that a list or a pass left are read while its 
 and the CPU may stop meanwhile. They were read before this CPU, or this task, wrote its next row.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -63,36 +61,29 @@ interval: what a row read and then wrote proves nothing about later rows."""
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
 
-def judge_flags(
-    rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool
-) -> Mapping[str, pl.DataFrame]:
+def judge_flags(rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool) -> pl.DataFrame:
     """Compare the flags that were read with those that were written.
 
-    Returns, for ``lists``, ``passes`` and ``throttles``, the ``seq`` of each row that read flags
-    which are not EXACT, and the worst ``verdict`` on them. ``by_pass`` says that passes decide and
-    each cgroup has its own congestion, as in 6.1.
+    Returns the ``seq`` of each row that read flags which are not EXACT, and the worst ``verdict``
+    on them. ``by_pass`` says that passes decide and each cgroup has its own congestion, as in 6.1.
     """
-    parts = _reads(rows, lists, by_pass=by_pass)
-    reads = pl.concat([part.with_columns(table=pl.lit(table)) for table, part in parts])
-    verdicts = compare(reads, _writes(rows, lists, by_pass=by_pass))
-    judged = reads.select("table", seq="row", verdict=pl.Series(verdicts))
-    judged = judged.filter(pl.col("verdict") != EXACT)
-    return {
-        table: judged.filter(pl.col("table") == table).group_by("seq").agg(pl.col("verdict").max())
-        for table in ("lists", "passes", "throttles")
-    }
+    reads, writes = (
+        pl.concat(_intervals(part, by_pass=by_pass) for part in parts)
+        for parts in (_reads(rows, lists, by_pass=by_pass), _writes(rows, lists))
+    )
+    judged = reads.select(seq="row", verdict=pl.Series(compare(reads, writes)))
+    differs = judged.filter(pl.col("verdict") != EXACT)
+    return differs.group_by("seq").agg(pl.col("verdict").max())
 
 
-# Who read and who wrote flags, and between which rows.
+# The reads and writes of flags, and the rows between which they lie.
 
 
-def _reads(
-    rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool
-) -> list[tuple[str, pl.DataFrame]]:
-    """Return the values that were read, with the table of the rows that report them."""
+def _reads(rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool) -> list[pl.DataFrame]:
+    """Return the values that were read."""
     passes = lists.passes.rename({"memcg": "target"}).with_columns(last="decides")
     filled_in, parts = _filled_in(rows), []
-    for table, frame in (("passes", passes), ("lists", lists.lists)):
+    for frame in (passes, lists.lists):
         alone = pl.col("first") < pl.col("seq")
         before = frame.with_columns(
             row="seq", seq="first", flags="flags_before", own=_NO_FLAGS, alone=alone
@@ -100,14 +91,12 @@ def _reads(
         after = frame.join(filled_in, on="seq", maintain_order="left").with_columns(
             row="seq", after="last", seq="until", flags="flags_after", own="flags_set"
         )
-        parts += [(table, _intervals(part, by_pass=by_pass)) for part in (before, after)]
-    parts.append(("lists", _of_folios(lists)))
-    if not by_pass:
-        parts.append(("throttles", _of_sleeps(rows, lists)))
-    return parts
+        parts += [before, after]
+    parts.append(_of_folios(lists))
+    return parts if by_pass else [*parts, _of_sleeps(rows, lists)]
 
 
-def _writes(rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool) -> pl.DataFrame:
+def _writes(rows: ReclaimRows, lists: ReclaimLists) -> list[pl.DataFrame]:
     """Return the values that were written.
 
     A task whose list or pass the recording's end cut may have written flags that others read.
@@ -124,27 +113,23 @@ def _writes(rows: ReclaimRows, lists: ReclaimLists, *, by_pass: bool) -> pl.Data
         _cut_off(rows, lists),
     ]
     after = pl.col("after").cast(pl.Int64).fill_null(BEFORE_ALL)
-    whole = [part.with_columns(after, row="seq", own=_NO_FLAGS) for part in parts]
-    return pl.concat([_intervals(part, by_pass=by_pass) for part in whole])
+    return [part.with_columns(after, row="seq", own=_NO_FLAGS) for part in parts]
 
 
 def _intervals(frame: pl.DataFrame, *, by_pass: bool) -> pl.DataFrame:
-    """Give each row its key; where congestion is a cgroup's, this flag has a key of its own."""
+    """Return _INTERVALS; where congestion is a cgroup's, this flag has a key of its own."""
     usual = {"mask": _ALL_FLAGS, "alone": pl.lit(value=True)}
-    frame = frame.with_columns(
-        value.alias(name) for name, value in usual.items() if name not in frame.columns
-    )
+    missing = [value.alias(name) for name, value in usual.items() if name not in frame.columns]
     node = pl.col("nid").cast(pl.UInt64)
-    if not by_pass:
-        return _shaped(frame.with_columns(key=node))
-    group = node + (pl.col("target") + 1) * _GROUPS
-    of_node = frame.with_columns(key=node, mask=pl.col("mask") & _NODE)
-    of_group = frame.with_columns(key=group, mask=pl.col("mask") & _CONGESTED)
-    return pl.concat([_shaped(of_node), _shaped(of_group)]).filter(pl.col("mask") > 0)
-
-
-def _shaped(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.select(pl.col(name).cast(dtype) for name, dtype in _INTERVALS.items())
+    parts = [frame.with_columns(*missing, key=node)]
+    if by_pass:
+        group = node + (pl.col("target") + 1) * _GROUPS
+        parts = [
+            parts[0].with_columns(mask=pl.col("mask") & _NODE),
+            parts[0].with_columns(mask=pl.col("mask") & _CONGESTED, key=group),
+        ]
+    columns = [pl.col(name).cast(dtype) for name, dtype in _INTERVALS.items()]
+    return pl.concat(part.select(columns) for part in parts).filter(pl.col("mask") > 0)
 
 
 def _filled_in(rows: ReclaimRows) -> pl.DataFrame:
@@ -170,8 +155,6 @@ def _of_folios(lists: ReclaimLists) -> pl.DataFrame:
 
     A list is left out if all its folios read what it found and left.
     """
-    if not len(lists.ends):
-        return pl.DataFrame(schema=_INTERVALS)
     ends, starts = lists.ends.astype(np.int64), lists.starts
     # Flags that were not read become a value above all flags.
     unread = STALL_FLAGS_ALL + 1
@@ -189,28 +172,29 @@ def _of_folios(lists: ReclaimLists) -> pl.DataFrame:
     previous = np.where(
         edges == starts[of_list], lists.lists["after"].to_numpy()[of_list], seq[edges - 1]
     )
-    columns = {
-        "row": lists.lists["seq"].to_numpy()[of_list],
-        "key": lists.lists["nid"].to_numpy()[of_list],
-        "after": previous,
-        "seq": seq[edges],
-        "flags": flags[edges],
-    }
-    same = {"mask": _NODE, "own": 0, "alone": True}
-    return _shaped(pl.DataFrame(columns).with_columns(**{k: pl.lit(v) for k, v in same.items()}))
+    return lists.lists[of_list].select(
+        "nid",
+        "target",
+        row="seq",
+        after=pl.Series(previous),
+        seq=pl.Series(seq[edges]),
+        flags=pl.Series(flags[edges]),
+        mask=pl.lit(_NODE),
+        own=_NO_FLAGS,
+    )
 
 
 def _of_sleeps(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
     """Return what wait_iff_congested read: its list may have set the congestion before."""
     own = lists.lists.select("list", "last", own=pl.col("flags_set") & _CONGESTED)
-    asked = (
+    calls = (
         rows.throttles.filter(pl.col("reason") == "wait_iff_congested")
         .join(lists.moments.select("seq", after="before"), on="seq", maintain_order="left")
         .join(own, on="list", how="left", maintain_order="left")
         .with_columns(pl.col("own").fill_null(0), row="seq")
     )
     last = pl.when(pl.col("own") > 0).then(pl.col("last").cast(pl.Int64))
-    return _intervals(asked.with_columns(after=last.otherwise("after")), by_pass=False)
+    return calls.with_columns(target=0, after=last.otherwise("after"))
 
 
 def _cut_off(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
@@ -244,15 +228,21 @@ def _cut_off(rows: ReclaimRows, lists: ReclaimLists) -> pl.DataFrame:
 # Which values were possible.
 
 
-@dataclass(frozen=True, slots=True)
 class _Values:
     """Intervals of one value of one flag, arranged for searches; _NEVER if there is no such one."""
 
-    after: Numbers
-    latest_end: Numbers
-    end_before: Numbers
-    seq: Numbers
-    latest_begin: Numbers
+    def __init__(self, intervals: pl.DataFrame, flag: int, *, value: bool) -> None:
+        of_value = intervals.filter(((pl.col("flags") & flag) != 0) == value)
+        after, seq = of_value["after"].to_numpy(), of_value["seq"].to_numpy()
+        by_begin, by_end = np.argsort(after, kind="stable"), np.argsort(seq, kind="stable")
+        ends = np.concatenate([[_NEVER], seq[by_begin]])
+        latest = np.maximum.accumulate(ends)
+        # The second latest end: the smaller of a new end and the latest one before it.
+        second = np.minimum(ends[1:], latest[:-1])
+        self.after, self.latest_end = after[by_begin], latest
+        self.end_before = np.maximum.accumulate(np.concatenate([[_NEVER], second]))
+        self.seq = seq[by_end]
+        self.latest_begin = np.maximum.accumulate(np.concatenate([[_NEVER], after[by_end]]))
 
     def end_of_begun(self, before: Numbers, *, but: Numbers) -> Numbers:
         """Return the latest end, except a row's own, of the intervals that begin before."""
@@ -298,13 +288,14 @@ def compare(reads: pl.DataFrame, writes: pl.DataFrame) -> Numbers:
 
 def _compare_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbers:
     """Judge what was read of one flag of one node or lruvec."""
-    after, seq, value = _columns(reads, flag)
-    own = (reads["own"].to_numpy() & flag) != 0
+    after, seq = reads["after"].to_numpy(), reads["seq"].to_numpy()
+    value, own = ((reads[name].to_numpy() & flag) != 0 for name in ("flags", "own"))
     row = reads["row"].to_numpy().astype(np.int64)
     # What a task read before its first row, it may have read before the recording began.
     proves = reads.filter(pl.col("alone") & (pl.col("after") > BEFORE_ALL))
-    seen = [_values(proves, flag, value=kind) for kind in (False, True)]
-    written = [_values(writes, flag, value=kind) for kind in (False, True)]
+    seen, written = (
+        [_Values(frame, flag, value=kind) for kind in (False, True)] for frame in (proves, writes)
+    )
     can_be = {}
     for wanted in (False, True):
         saw, wrote = seen[wanted], written[wanted]
@@ -322,27 +313,3 @@ def _compare_flag(reads: pl.DataFrame, writes: pl.DataFrame, flag: int) -> Numbe
     agrees = np.where(value, can_be[True], can_be[False])
     either = can_be[True] & can_be[False]
     return np.where(agrees, np.where(either, CONCURRENT, EXACT), CONTRADICTED).astype(np.uint8)
-
-
-def _columns(intervals: pl.DataFrame, flag: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Return where intervals begin and end, and their values."""
-    after, seq = (intervals[name].to_numpy() for name in ("after", "seq"))
-    return after, seq, (intervals["flags"].to_numpy() & flag) != 0
-
-
-def _values(intervals: pl.DataFrame, flag: int, *, value: bool) -> _Values:
-    """Order the intervals of one value by their beginnings and by their ends."""
-    after, seq, values = _columns(intervals, flag)
-    after, seq = after[values == value], seq[values == value]
-    by_begin, by_end = np.argsort(after, kind="stable"), np.argsort(seq, kind="stable")
-    ends = np.concatenate([[_NEVER], seq[by_begin]])
-    latest = np.maximum.accumulate(ends)
-    # The second latest end: the smaller of a new end and the latest one before it.
-    second = np.minimum(ends[1:], latest[:-1])
-    return _Values(
-        after=after[by_begin],
-        latest_end=latest,
-        end_before=np.maximum.accumulate(np.concatenate([[_NEVER], second])),
-        seq=seq[by_end],
-        latest_begin=np.maximum.accumulate(np.concatenate([[_NEVER], after[by_end]])),
-    )

@@ -9,44 +9,44 @@ import polars as pl
 from swapsim.ffi import STALL_COUNTERS
 from swapsim.stall._native import round_of
 from swapsim.stall.config import StallContext
-from swapsim.stall.page import explain_page
 from swapsim.stall.recording import OUTCOME_COUNTERS, ReclaimRows
-from swapsim.stall.rules import explain_round
+from swapsim.stall.rules import explain_page, explain_round
 
 _WORDS: Final = {
     "counters": "its counters are not those of its folios",
-    "way": "a folio ended at another step than by the rules",
+    "step": "a folio ended at another step than by the rules",
     "outcome": "a folio had another outcome than it has at its step",
     "sums": "its sums are not those of its lists",
     "flags set": "it set other flags",
     "flags seen": "it read flags that no row left so",
     "sleeps": "it requested another sleep",
-    "asker": "the rules do not request this sleep",
+    "request": "the rules do not request this sleep",
     "length": "it is of another length",
     "cleared": "it cleared other flags",
 }
 _FOLIO_FLAGS: Final = ("file", "lazyfree", "dirty", "writeback", "reclaim", "marked", "swap")
-_NOT_SHOWN: Final = ("seq", "pid", "kind", "fault", "verdict", "raced")
+_NOT_SHOWN: Final = ("seq", "pid", "kind", "not_requested", "fault", "verdict", "raced")
 _MOST_ROWS: Final = 64
 
 Row = Mapping[str, Any]
 
 
 def describe_first(
-    faults: pl.DataFrame, rows: ReclaimRows, compared: Mapping[str, pl.DataFrame], rules: str
+    faults: pl.DataFrame,
+    rows: ReclaimRows,
+    judged: Mapping[str, pl.DataFrame],
+    folios: pl.DataFrame,
+    rules: str,
 ) -> tuple[str, ...]:
     """Describe in lines where a trace first differs: the kernel's row, the rules' values, folios.
 
-    ``compared`` has the tables with the rules' values in columns that end in ``_rules``. There are
-    no lines if there are no faults.
+    The tables have the rules' values in columns that end in ``_rules``.
     """
-    if faults.is_empty():
-        return ()
     seq, table, fault = faults.row(0)
-    row = compared[table].row(by_predicate=pl.col("seq") == seq, named=True)
+    row = judged[table].row(by_predicate=pl.col("seq") == seq, named=True)
     head = f"first mismatch: {_name(table, row)} at seq {seq} of task {row['pid']}: {_WORDS[fault]}"
     if table == "reclaim_lists":
-        return (head, *_list_lines(row, rows, compared["reclaim_folios"], rules))
+        return (head, *_list_lines(row, rows, folios, rules))
     if table == "reclaim_passes":
         return (head, *_pass_lines(row, rows))
     fields = [f"{name} {value}" for name, value in row.items() if name not in _NOT_SHOWN]
@@ -102,7 +102,7 @@ def _folio_lines(folio: pl.DataFrame, row: Row, rules: str) -> list[str]:
         flags.append(f"saw {read}")
     end = f"{values['step']}, {values['outcome']}"
     line = f"    folio at seq {values['seq']}: {end}: {' '.join(flags)}"
-    if not (values["way"] or values["outcome_differs"]):
+    if not (values["step_differs"] or values["outcome_differs"]):
         return [line]
     names = ("priority", "kswapd", "sane", "hibernation", "io", "fs")
     context = StallContext(

@@ -37,6 +37,7 @@ from swapsim.stall.rules import rules_of
 from swapsim.stall.tables import (
     DECIDED_LISTS,
     FOLIO_BRANCHES,
+    FOLIO_SUMS,
     RECLAIM_LISTS,
     REQUESTED_SLEEPS,
     RULE_SET,
@@ -61,7 +62,7 @@ _CERTAIN: Final = ("congestion_wait", "writeback")
 """Sleeps that no test can skip."""
 _FOR_CONGESTION: Final = ("wait_iff_congested", "congested")
 """Sleeps that need the flag congested."""
-_FOLIOS: Final = ("turned", "not_written", "waited", "file_written", "anon_written", "unrecorded")
+_FOLIO_SUMS: Final = [column.name for column in FOLIO_SUMS]
 _FACTOR: Final = 1_099_511_628_211
 """An odd number (the FNV hash has it) whose powers differ for all places of a list."""
 
@@ -109,7 +110,7 @@ def summed_decisions(decided: pl.DataFrame, rounds: pl.DataFrame, *, trace: str)
             forced=pl.col("sleeps").list.eval(pl.element().is_in(_CERTAIN)).list.sum().sum(),
             waits=pl.col("waits").sum(),
             **flags,
-            **{name: pl.col(name).cast(pl.UInt64).sum() for name in _FOLIOS},
+            **{name: pl.col(name).cast(pl.UInt64).sum() for name in _FOLIO_SUMS},
         )
         .join(of_rounds, on="rules", how="left", maintain_order="left")
         .with_columns(trace=pl.lit(trace))

@@ -55,12 +55,12 @@ RULE_SET: Final = Vocabulary("RULE_SET", "The rule sets, in order of age.", ffi.
 STALL_FAULT: Final = Vocabulary(
     "STALL_FAULT",
     "Where a kernel's reclaim first differs from the rules: the ``counters`` of a list; the "
-    "``way`` of a folio or its ``outcome``; the ``sums`` of a pass; flags that were set, or seen "
-    "without a row that explains them; the throttles of a list, pass or round; a throttle without "
-    "an ``asker``, or its ``length``; flags that were ``cleared``.",
+    "``step`` of a folio or its ``outcome``; the ``sums`` of a pass; flags that were set, or seen "
+    "without a row that explains them; the throttles of a list, pass or round; the ``request`` of "
+    "a throttle, or its ``length``; flags that were ``cleared``.",
     (
-        *("counters", "way", "outcome", "sums", "flags set"),
-        *("flags seen", "sleeps", "asker", "length", "cleared"),
+        *("counters", "step", "outcome", "sums", "flags set"),
+        *("flags seen", "sleeps", "request", "length", "cleared"),
     ),
 )
 
@@ -81,6 +81,10 @@ _PAGE_FLAGS: Final = (
     Column("writeback", pl.Boolean, "whether it is under writeback"),
     Column("reclaim", pl.Boolean, "whether it has the reclaim flag"),
 )
+_FS_FLAGS: Final = (
+    Column("fs_dirty", pl.Boolean, "whether its filesystem calls it dirty; null if not asked"),
+    Column("fs_writeback", pl.Boolean, "whether its filesystem is writing it; null if not asked"),
+)
 
 RECLAIM_FOLIOS: Final = Table(
     "RECLAIM_FOLIOS",
@@ -92,8 +96,7 @@ RECLAIM_FOLIOS: Final = Table(
     _FILE_LIST,
     *_PAGE_FLAGS,
     Column("private", pl.Boolean, "whether it has private data"),
-    Column("fs_dirty", pl.Boolean, "whether its filesystem calls it dirty; null if not asked"),
-    Column("fs_writeback", pl.Boolean, "whether its filesystem is writing it; null if not asked"),
+    *_FS_FLAGS,
     Column("mapping", pl.UInt64, "number of its mapping; 0 for none"),
     Column("index", pl.UInt64, "position in its mapping"),
     Column("outcome", FOLIO_OUTCOME.dtype, "what became of it"),
@@ -234,17 +237,13 @@ RECLAIM_CLEARS: Final = Table(
 
 _FLAGS_CLEARED: Final = Column("flags_cleared", pl.UInt8, "flags that case 1 cleared")
 _SLEEPS: Final = Column("sleeps", pl.List(THROTTLE.dtype), "throttles that are requested, in order")
-_UNRECORDED: Final = Column(
-    "unrecorded", pl.UInt32, "folios that the rules process further than the recording does"
-)
 
 _TIMEOUT: Final = Column("timeout_us", pl.UInt32, "longest duration of the sleep; 0 if skipped")
 
 _OF_A_PAGE: Final = (
     Column("congested", pl.Boolean, "whether its device is congested"),
     Column("buffers", pl.Boolean, "whether the filesystem answers by buffers"),
-    Column("fs_dirty", pl.Boolean, "whether its filesystem calls it dirty; null if not asked"),
-    Column("fs_writeback", pl.Boolean, "whether its filesystem is writing it; null if not asked"),
+    *_FS_FLAGS,
     columns.PAGES,
     Column("still", pl.Boolean, "whether it is still under writeback after a sleep of case 1"),
     Column("arrives", pl.Boolean, "whether it reaches the dirty test unless a rule stops it"),
@@ -344,6 +343,18 @@ VERIFIED_STALLS: Final = Table(
     ),
 )
 
+FOLIO_SUMS: Final = (
+    Column("turned", pl.UInt32, "folios under writeback that cases 1 and 2 rejected"),
+    Column("not_written", pl.UInt32, "dirty folios that were not written"),
+    Column("waited", pl.UInt32, "folios that were waited for in case 3"),
+    Column("file_written", pl.UInt32, "file folios that were given to pageout"),
+    Column("anon_written", pl.UInt32, "anonymous folios that were given to pageout"),
+    Column(
+        "unrecorded", pl.UInt32, "folios that the rules process further than the recording does"
+    ),
+)
+"""Counts of a list's folios by what the rules decide for them."""
+
 DECIDED_LISTS: Final = Table(
     "DECIDED_LISTS",
     "One row per rule set and complete list of a recording, in the order in which lists began: "
@@ -367,12 +378,7 @@ DECIDED_LISTS: Final = Table(
     _SLEEPS,
     Column("forced", pl.Boolean, "whether it requests a sleep that no test can skip"),
     Column("waits", pl.Boolean, "whether it requests one that sleeps if a device is congested"),
-    Column("turned", pl.UInt32, "folios under writeback that cases 1 and 2 rejected"),
-    Column("not_written", pl.UInt32, "dirty folios that were not written"),
-    Column("waited", pl.UInt32, "folios that were waited for in case 3"),
-    Column("file_written", pl.UInt32, "file folios that were given to pageout"),
-    Column("anon_written", pl.UInt32, "anonymous folios that were given to pageout"),
-    _UNRECORDED,
+    *FOLIO_SUMS,
     Column("branches", pl.UInt64, "digest of what the rules decide for each folio"),
 )
 
@@ -388,14 +394,7 @@ STALL_DECISIONS: Final = Table(
     Column("forced", pl.UInt64, "lists that request a sleep that no test can skip"),
     Column("waits", pl.UInt64, "lists that request one that sleeps if a device is congested"),
     Column("naps", pl.UInt64, "rounds that request a nap (2013) or wait for progress (6.1)"),
-    Column("turned", pl.UInt64, "folios under writeback that cases 1 and 2 rejected"),
-    Column("not_written", pl.UInt64, "dirty folios that were not written"),
-    Column("waited", pl.UInt64, "folios that were waited for in case 3"),
-    Column("file_written", pl.UInt64, "file folios that were given to pageout"),
-    Column("anon_written", pl.UInt64, "anonymous folios that were given to pageout"),
-    Column(
-        "unrecorded", pl.UInt64, "folios that the rules process further than the recording does"
-    ),
+    *(Column(column.name, pl.UInt64, column.meaning) for column in FOLIO_SUMS),
 )
 
 REQUESTED_SLEEPS: Final = Table(

@@ -6,7 +6,7 @@ rounds their sleeps; each call that requests a sleep decides again whether it sl
 gets the rules' values next to the kernel's, in columns that end in ``_rules``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -46,7 +46,7 @@ from swapsim.traces.folder import provenance
 TICKS: Final = 250
 """Timer ticks a second of a kernel whose trace.toml does not say."""
 
-_STEPS_BY_BRANCH: Final[dict[str, tuple[str, ...]]] = {
+_STEPS_BY_BRANCH: Final[Mapping[str, tuple[str, ...]]] = {
     "unmet": ("lock", "evictable", "mapped"),
     "goes-on": (
         *("reference_activate", "reference_keep", "demote", "swap", "unmap", "pinned"),
@@ -59,11 +59,11 @@ _STEPS_BY_BRANCH: Final[dict[str, tuple[str, ...]]] = {
     "no-write": ("no_write",),
     "write": ("pageout_keep", "pageout_activate", "written", "release", "remove", "freed"),
 }
-"""Steps at which a folio can end, by what the rules make of it; a written one may go on."""
+"""Steps at which a folio can end, by its branch in the rules; a written one may go on."""
 
 _ACTIVATED: Final[tuple[str, ...]] = ("activated", "culled")
 _KEPT: Final[tuple[str, ...]] = ("kept",)
-_OUTCOMES_BY_STEP: Final[dict[str, tuple[str, ...]]] = {
+_OUTCOMES_BY_STEP: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("evictable", "reference_activate", "unmap", "pinned"), _ACTIVATED),
     **dict.fromkeys(("pageout_activate", "release"), _ACTIVATED),
     "demote": FOLIO_OUTCOME.words,
@@ -82,6 +82,42 @@ _REQUEST: Final = ("pass", "list", "reason")
 Numbers = np.ndarray[Any, np.dtype[Any]]
 
 
+def _differs(name: str, suffix: str = "_rules") -> pl.Expr:
+    return pl.col(name) != pl.col(name + suffix)
+
+
+_FLAGS_SEEN: Final = pl.col("verdict") == CONTRADICTED
+_OTHER_THROTTLE: Final = pl.col("throttle_rules").ne_missing(pl.col("throttle"))
+_FAULTS: Final[Mapping[str, Mapping[str, pl.Expr]]] = {
+    "reclaim_lists": {
+        "counters": pl.any_horizontal(map(_differs, (*STALL_COUNTERS, *OUTCOME_COUNTERS))),
+        "step": pl.col("step_differs"),
+        "outcome": pl.col("outcome_differs"),
+        "flags set": _differs("flags_set"),
+        "flags seen": _FLAGS_SEEN,
+        "sleeps": pl.col("not_called"),
+    },
+    "reclaim_passes": {
+        # Shrinkers reclaim pages, too.
+        "sums": pl.any_horizontal(
+            *(_differs(name, "_added") for name in (*_SUMS, "file_taken")),
+            pl.col("reclaimed") < pl.col("reclaimed_added"),
+        ),
+        "flags set": _differs("flags_set"),
+        "flags seen": _FLAGS_SEEN,
+        "sleeps": _OTHER_THROTTLE | pl.col("not_called") | pl.col("round_differs"),
+    },
+    "throttles": {
+        "request": pl.col("not_requested"),
+        "length": _differs("timeout_us"),
+        "flags seen": _FLAGS_SEEN,
+    },
+    "reclaim_rounds": {"sleeps": _OTHER_THROTTLE},
+    "reclaim_clears": {"cleared": _differs("flags")},
+}
+"""The faults that a row of each table can have, the first one first, and when it has them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StallVerdict:
     """What a kernel's reclaim decided, compared with what a set of rules decides.
@@ -96,7 +132,7 @@ class StallVerdict:
         Schema STALL_FAULTS: every row that differs, also of rounds and clears.
     left_out : dict of str to int
         Lists and passes that the recording's ends cut, by kind: they are not judged.
-    unasked : dict of str to int
+    length_only : dict of str to int
         Calls that request a sleep for a reason that no row has, by kind: only their lengths are
         judged.
     missing : int
@@ -111,7 +147,7 @@ class StallVerdict:
     throttles: pl.DataFrame
     faults: pl.DataFrame
     left_out: dict[str, int]
-    unasked: dict[str, int]
+    length_only: dict[str, int]
     missing: int
     first: tuple[str, ...]
 
@@ -146,7 +182,9 @@ class StallVerdict:
         if self.faults.height > 1:
             lines.append(f"{self.faults.height} rows differ")
         lines += [f"not judged: {n} {kind}" for kind, n in self.left_out.items() if n]
-        lines += [f"judged by their length alone: {n} {kind}" for kind, n in self.unasked.items()]
+        lines += [
+            f"judged by their length alone: {n} {kind}" for kind, n in self.length_only.items()
+        ]
         if self.raced:
             lines.append(
                 f"explained by a concurrent change: {self.raced} lists, passes and throttles read "
@@ -255,52 +293,62 @@ def _verify(rows: ReclaimRows, rules: Rules, *, hz: int, progress: bool) -> Stal
     complete = gather(rows)
     with bar(complete.folios.height, "verify", "folios", shown=progress) as counter:
         lists, folios = _compare_lists(complete, rules, tick=counter.update)
-    passes = _compare_passes(rows, complete, rules)
     rounds = rows.rounds.with_columns(throttle_rules=decide_rounds(rows.rounds, rules.name))
+    passes = _compare_passes(rows, complete, rounds, rules)
     throttles, missing = _compare_throttles(rows, lists, passes, rounds, rules, hz=hz)
-    cleared = pl.col("why").replace_strict(rules.clears, return_dtype=pl.UInt8)
-    flags = judge_flags(rows, complete, by_pass=rules.by_pass)
-    compared = {
-        "reclaim_lists": _judge_lists(_with_verdict(lists, flags["lists"]), missing),
-        "reclaim_passes": _judge_passes(_with_verdict(passes, flags["passes"]), rounds, missing),
-        "throttles": _with_verdict(throttles, flags["throttles"]).with_columns(
-            fault=pl.coalesce("fault", _first_fault(flags_seen=_contradicted()))
+    of_list = pl.col("list") > 0
+    tables = {
+        "reclaim_lists": lists.with_columns(
+            not_called=pl.col("list").is_in(missing.filter(of_list)["list"].implode())
         ),
-        "reclaim_rounds": rounds.with_columns(fault=_first_fault(sleeps=_other_throttle())),
+        "reclaim_passes": passes.with_columns(
+            not_called=pl.col("pass").is_in(missing.filter(~of_list)["pass"].implode())
+        ),
+        "throttles": throttles,
+        "reclaim_rounds": rounds,
         "reclaim_clears": rows.clears.with_columns(
-            flags_rules=cleared, fault=_first_fault(cleared=pl.col("flags") != cleared)
+            flags_rules=pl.col("why").replace_strict(rules.clears, return_dtype=pl.UInt8)
         ),
     }
+    verdicts = judge_flags(rows, complete, by_pass=rules.by_pass)
+    judged = {name: _judge(frame, verdicts, _FAULTS[name]) for name, frame in tables.items()}
     faults = pl.concat(
-        frame.drop_nulls("fault").select("seq", pl.lit(table).alias("table"), "fault")
-        for table, frame in compared.items()
+        frame.drop_nulls("fault").select("seq", pl.lit(name).alias("table"), "fault")
+        for name, frame in judged.items()
     )
     faults = STALL_FAULTS.check(faults.sort("seq"))
+    first = describe_first(faults, rows, judged, folios, rules.name) if faults.height else ()
     kinds = throttles.group_by("kind").len().drop_nulls().sort("kind")
-    judged = {
-        "lists": (compared["reclaim_lists"], JUDGED_LISTS),
-        "passes": (_with_faults_of_lists(compared), JUDGED_PASSES),
-        "throttles": (compared["throttles"], JUDGED_THROTTLES),
-    }
     return StallVerdict(
         rules=rules.name,
-        **{
-            name: table.check(frame.select(table.names()))
-            for name, (frame, table) in judged.items()
-        },
+        lists=JUDGED_LISTS.check(judged["reclaim_lists"].select(JUDGED_LISTS.names())),
+        passes=JUDGED_PASSES.check(_add_faults_of_lists(judged).select(JUDGED_PASSES.names())),
+        throttles=JUDGED_THROTTLES.check(judged["throttles"].select(JUDGED_THROTTLES.names())),
         faults=faults,
         left_out=complete.left_out,
-        unasked=dict(kinds.iter_rows()),
+        length_only=dict(kinds.iter_rows()),
         missing=int(missing["calls"].sum()),
-        first=describe_first(faults, rows, compared | {"reclaim_folios": folios}, rules.name),
+        first=first,
     )
 
 
-def _with_faults_of_lists(compared: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+def _judge(
+    frame: pl.DataFrame, verdicts: pl.DataFrame, tests: Mapping[str, pl.Expr]
+) -> pl.DataFrame:
+    """Add the first fault of each row, and whether it read a flag during a concurrent change."""
+    verdict = pl.col("verdict").fill_null(EXACT)
+    fault = pl.coalesce(
+        pl.when(test).then(pl.lit(name, dtype=STALL_FAULT.dtype)) for name, test in tests.items()
+    )
+    joined = frame.join(verdicts, on="seq", how="left", maintain_order="left")
+    return joined.with_columns(verdict).with_columns(raced=verdict == CONCURRENT, fault=fault)
+
+
+def _add_faults_of_lists(judged: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Return the passes; one without a fault has that of its first list that decided otherwise."""
-    lists = compared["reclaim_lists"].filter(pl.col("fault") != "counters")
+    lists = judged["reclaim_lists"].filter(pl.col("fault") != "counters")
     of_list = lists.group_by("pass", maintain_order=True).agg(of_list=pl.col("fault").first())
-    passes = compared["reclaim_passes"].join(of_list, on="pass", how="left", maintain_order="left")
+    passes = judged["reclaim_passes"].join(of_list, on="pass", how="left", maintain_order="left")
     return passes.with_columns(fault=pl.coalesce("fault", "of_list"))
 
 
@@ -312,8 +360,8 @@ def _compare_lists(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the lists with the rules' values, and the folios with what contradicts the rules.
 
-    A folio's ``way`` says that the rules end it at another step, its ``outcome_differs`` that
-    something else becomes of it than does at its step.
+    ``step_differs`` says that the rules end a folio, or one of a list, at another step;
+    ``outcome_differs`` that it has another outcome than a folio has at its step.
     """
     known = complete.lists.select(RECLAIM_LISTS.names())
     decided, branches = decide_lists(complete.folios, known, rules.name, tick=tick)
@@ -323,21 +371,17 @@ def _compare_lists(
         column.to_physical().cast(pl.UInt8).to_numpy()
         for column in (branches, complete.folios["step"], complete.folios["outcome"])
     )
-    folios = complete.folios.with_columns(
-        way=~_possible_steps(rules)[branch, step],
-        outcome_differs=~_possible_outcomes(rules)[step, outcome],
-    )
-    of_list = {
-        name: _of_lists(folios[name].to_numpy(), complete) for name in ("way", "outcome_differs")
-    }
-    return lists.with_columns(**of_list), folios
-
-
-def _of_lists(folios: Numbers, lists: ReclaimLists) -> pl.Series:
-    """Return which lists have a folio of which this is true."""
-    found = np.zeros(len(lists.ends), dtype=bool)
-    found[np.searchsorted(lists.ends, np.flatnonzero(folios), side="right")] = True
-    return pl.Series(found)
+    steps, outcomes = _possible(rules)
+    folios, of_lists = {}, {}
+    for name, differs in (
+        ("step_differs", ~steps[branch, step]),
+        ("outcome_differs", ~outcomes[step, outcome]),
+    ):
+        found = np.zeros(lists.height, dtype=bool)
+        found[np.searchsorted(complete.ends, np.flatnonzero(differs), side="right")] = True
+        folios[name], of_lists[name] = pl.Series(differs), pl.Series(found)
+    lists = lists.with_columns(folios=pl.col("rows").cast(pl.UInt32), **of_lists)
+    return lists, complete.folios.with_columns(**folios)
 
 
 def _outcome_counters(lists: ReclaimLists) -> dict[str, pl.Series]:
@@ -371,38 +415,19 @@ def _outcome_counters(lists: ReclaimLists) -> dict[str, pl.Series]:
     return {name: pl.Series(counted[name]).cast(pl.UInt32) for name in OUTCOME_COUNTERS}
 
 
-def _possible(
-    rows: Sequence[str], columns: Sequence[str], holds: Mapping[str, Sequence[str]]
-) -> Numbers:
-    """Return which column goes with which row; a row without an entry goes with ``kept``."""
-    return np.array([[column in holds.get(row, _KEPT) for column in columns] for row in rows])
-
-
-def _possible_steps(rules: Rules) -> Numbers:
-    """Return at which steps a folio can end, by what the rules make of it."""
+def _possible(rules: Rules) -> tuple[Numbers, Numbers]:
+    """Return which step can go with which branch, and which outcome with which step."""
     later = STALL_STEPS[STALL_STEPS.index("writeback_3") + 1 :]
     goes_on = {case: (*_STEPS_BY_BRANCH[case], *later) for case in rules.goes_on_after}
-    return _possible(STALL_BRANCHES, STALL_STEPS, _STEPS_BY_BRANCH | goes_on)
-
-
-def _possible_outcomes(rules: Rules) -> Numbers:
-    """Return what can become of a folio, by the step at which it ends."""
     by_rules = dict.fromkeys(_BY_RULES, _ACTIVATED if rules.activates else _KEPT)
-    return _possible(STALL_STEPS, FOLIO_OUTCOME.words, _OUTCOMES_BY_STEP | by_rules)
-
-
-def _judge_lists(lists: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
-    """Add the fault of each list."""
-    counters = [_differs(name) for name in (*STALL_COUNTERS, *OUTCOME_COUNTERS)]
-    return lists.with_columns(
-        folios=pl.col("rows").cast(pl.UInt32),
-        fault=_first_fault(
-            counters=pl.any_horizontal(counters),
-            way=pl.col("way"),
-            outcome=pl.col("outcome_differs"),
-            flags_set=_differs("flags_set"),
-            flags_seen=_contradicted(),
-            sleeps=pl.col("list").is_in(missing.filter(pl.col("list") > 0)["list"].implode()),
+    steps, outcomes = {**_STEPS_BY_BRANCH, **goes_on}, {**_OUTCOMES_BY_STEP, **by_rules}
+    return (
+        np.array([[step in steps[branch] for step in STALL_STEPS] for branch in STALL_BRANCHES]),
+        np.array(
+            [
+                [outcome in outcomes.get(step, _KEPT) for outcome in FOLIO_OUTCOME.words]
+                for step in STALL_STEPS
+            ]
         ),
     )
 
@@ -410,7 +435,9 @@ def _judge_lists(lists: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
 # Passes: the sums of their lists, their flags and sleeps.
 
 
-def _compare_passes(rows: ReclaimRows, complete: ReclaimLists, rules: Rules) -> pl.DataFrame:
+def _compare_passes(
+    rows: ReclaimRows, complete: ReclaimLists, rounds: pl.DataFrame, rules: Rules
+) -> pl.DataFrame:
     """Return the passes with the sums of their lists and the decisions of the rules."""
     sums = {name: pl.col(name).sum() for name in (*_SUMS, "reclaimed")}
     sums["file_taken"] = pl.col("taken").filter("file").sum()
@@ -418,8 +445,10 @@ def _compare_passes(rows: ReclaimRows, complete: ReclaimLists, rules: Rules) -> 
         pl.len().alias("lists"),
         *(value.cast(pl.UInt64).alias(f"{name}_added") for name, value in sums.items()),
     )
+    differs = rounds.filter(_OTHER_THROTTLE)["pass"]
     passes = complete.passes.join(added, on="pass", how="left", maintain_order="left").with_columns(
-        pl.col("lists", *(f"{name}_added" for name in sums)).fill_null(0)
+        pl.col("lists", *(f"{name}_added" for name in sums)).fill_null(0),
+        round_differs=pl.col("pass").is_in(differs.implode()),
     )
     return with_decisions(passes, rules.name)
 
@@ -440,27 +469,6 @@ def with_decisions(passes: pl.DataFrame, rules: str) -> pl.DataFrame:
     )
 
 
-def _judge_passes(
-    passes: pl.DataFrame, rounds: pl.DataFrame, missing: pl.DataFrame
-) -> pl.DataFrame:
-    """Add each pass's own fault, or that of its round."""
-    equal = [pl.col(name) == pl.col(f"{name}_added") for name in (*_SUMS, "file_taken")]
-    # Shrinkers reclaim pages, too.
-    summed = pl.all_horizontal(*equal, pl.col("reclaimed") >= pl.col("reclaimed_added"))
-    not_called = missing.filter(pl.col("list") == 0)["pass"]
-    of_round = rounds.filter(_other_throttle())["pass"]
-    return passes.with_columns(
-        fault=_first_fault(
-            sums=~summed,
-            flags_set=_differs("flags_set"),
-            flags_seen=_contradicted(),
-            sleeps=_other_throttle()
-            | pl.col("pass").is_in(not_called.implode())
-            | pl.col("pass").is_in(of_round.implode()),
-        )
-    )
-
-
 # Calls that request a sleep.
 
 
@@ -475,20 +483,19 @@ def _compare_throttles(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare each call that requests a sleep with the requests of the rules, and its length.
 
-    Returns the calls with ``timeout_us_rules``, ``kind`` (of a call that no row explains) and
-    ``fault``, and the sleeps that the rules request and for which there is no call.
+    Returns the calls with ``kind``, of a call that no row explains, and the sleeps that the rules
+    request and for which there is no call.
     """
     requested = _requested(lists, passes, rounds)
-    lengths = sleep_lengths(rows.throttles, hz=hz)
-    unrequested = pl.col("kind").is_null() & (pl.col("nth") > pl.col("calls").fill_null(0))
+    unexplained = pl.col("nth") > pl.col("calls").fill_null(0)
     throttles = (
         rows.throttles.with_columns(
-            timeout_us_rules=lengths,
+            timeout_us_rules=sleep_lengths(rows.throttles, hz=hz),
             kind=_kind(rows, lists, passes, rules),
             nth=pl.int_range(1, pl.len() + 1).over(_REQUEST),
         )
         .join(requested, on=_REQUEST, how="left", maintain_order="left")
-        .with_columns(fault=_first_fault(asker=unrequested, length=_differs("timeout_us")))
+        .with_columns(not_requested=pl.col("kind").is_null() & unexplained)
     )
     called = rows.throttles.group_by(_REQUEST).agg(called=pl.len().cast(pl.Int64))
     missing = (
@@ -535,34 +542,3 @@ def _kind(rows: ReclaimRows, lists: pl.DataFrame, passes: pl.DataFrame, rules: R
         .when(~alone & ~pl.col("list").is_in(lists["list"].implode()))
         .then(pl.lit("of lists that are not complete in the recording"))
     )
-
-
-# Faults.
-
-
-def _differs(name: str) -> pl.Expr:
-    return pl.col(name) != pl.col(f"{name}_rules")
-
-
-def _contradicted() -> pl.Expr:
-    return pl.col("verdict") == CONTRADICTED
-
-
-def _other_throttle() -> pl.Expr:
-    return pl.col("throttle_rules").ne_missing(pl.col("throttle"))
-
-
-def _first_fault(**tests: pl.Expr) -> pl.Expr:
-    """Return the first of the faults whose test holds; an underscore stands for a space."""
-    named = [
-        pl.when(test).then(pl.lit(name.replace("_", " "), dtype=STALL_FAULT.dtype))
-        for name, test in tests.items()
-    ]
-    return pl.coalesce(*named)
-
-
-def _with_verdict(frame: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Add the verdict on the flags that each row read; raced says that it is CONCURRENT."""
-    verdict = pl.col("verdict").fill_null(EXACT)
-    joined = frame.join(verdicts, on="seq", how="left", maintain_order="left")
-    return joined.with_columns(verdict, raced=verdict == CONCURRENT)

@@ -12,8 +12,7 @@ from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import STALL_RULES
 from swapsim.stall import Rules, StallContext, rules_of
 from swapsim.stall._native import decide_round
-from swapsim.stall.page import explain_page
-from swapsim.stall.rules import explain_round
+from swapsim.stall.rules import explain_page, explain_round
 from swapsim.stall.tables import STALL_PAGES
 
 DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
