@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A user's policy under observation gives the same slots, and its errors name the line."""
 
+import random
+import signal
+import sys
 from dataclasses import replace
 
 import numba
@@ -66,12 +69,22 @@ def test_a_call_that_returns_no_slot_is_named(capfd: pytest.CaptureFixture[str])
     assert capfd.readouterr() == ("", "")
 
 
-def test_an_interrupt_in_a_call_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C while C calls Python is not lost."""
+def test_an_interrupt_ends_the_run_and_the_tracing() -> None:
+    """Python would call a trace function that is left while it shuts down, and print its error."""
+    draws, handler = random.Random(5), signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for _ in range(300):
+            with pytest.raises(KeyboardInterrupt):
+                run_until(draws.uniform(1e-5, 1e-3))
+            assert sys.gettrace() is None
+    finally:
+        sys.settrace(None)
+        signal.signal(signal.SIGALRM, handler)
 
-    def interrupted(*_: object) -> int:
-        raise KeyboardInterrupt
 
-    monkeypatch.setattr(Observation, "_answer", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        slots.require_sound(looks_around, DEVICE, CHURN)
+def run_until(seconds: float) -> None:
+    """Observe one policy again and again; an alarm ends it."""
+    small, few = replace(DEVICE, slots=2**12), ChurnConfig(pages=2**4, warm_up_pages=2**5)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    while True:
+        slots.require_sound(looks_around, small, few)
