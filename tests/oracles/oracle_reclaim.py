@@ -262,7 +262,7 @@ class Simulation:
         return min(events, default=float("inf"))
 
     def step(self) -> bool:
-        """Take one event; False when there is none, or the world has ended."""
+        """Take one event; return False if there is none, or the simulation has ended."""
         pending = [(task.event, i) for i, task in enumerate(self.tasks) if task.event]
         if self.over or self.out_of_memory or not pending:
             return False
@@ -331,14 +331,12 @@ class Simulation:
 
     def _in_zone(self, number: int, mark: str) -> int:
         """Count a zone's pages with a mark; of dirty ones only file pages."""
-        return sum(
-            mark in page.marks and (mark != "dirty" or "file" in page.marks)
-            for frame, page in self.pages.items()
-            if self._zone_of(frame) is self.zones[number]
-        )
+        needed = {mark, "file"} if mark == "dirty" else {mark}
+        frames = [frame for frame, page in self.pages.items() if needed <= page.marks]
+        return sum(self._zone_of(frame) is self.zones[number] for frame in frames)
 
-    def _in_all(self, mark: str) -> int:
-        return sum(self._in_zone(number, mark) for number in range(len(self.zones)))
+    def _under_writeback(self) -> int:
+        return sum("writeback" in page.marks for page in self.pages.values())
 
     def _may_be_dirtier(self, number: int) -> bool:
         """Return whether a zone has at most its share of dirty pages."""
@@ -446,7 +444,7 @@ class Simulation:
         page.marks.add("orphan")
         page.marks.discard("mapped")
         if page.slot and busy:
-            self.owners[page.slot] = "nobody"
+            self.owners[page.slot] = "no task"
         elif page.slot:
             self._leave_swap(frame)
         if page.place == "hand":
@@ -694,7 +692,7 @@ class Simulation:
     def _pause_ns(self, batch: int) -> tuple[int, bool]:
         """Return the pause of the writer, and whether it has to ask again after it."""
         background, limit = self._limits()
-        dirty = self._n_dirty() + self._in_all("writeback")
+        dirty = self._n_dirty() + self._under_writeback()
         free_run = (background + limit) // 2
         if dirty <= free_run:
             return 0, False
@@ -824,7 +822,7 @@ class Simulation:
             congested_devices=int(self.congested) + int(self.server_congested),
             flags=zone.flags,
             reclaimable=sum(self._reclaimable_pages(zone) for zone in self.zones),
-            write_pending=self._n_dirty() + self._in_all("writeback"),
+            write_pending=self._n_dirty() + self._under_writeback(),
         )
         if not timeout:
             self.counts[f"declined {sleep}"] += 1
@@ -948,7 +946,7 @@ class Simulation:
         if self._inactive_is_low(zone, False):
             yield from self._run(self._age(zone, False, 32))
         dirty = self._limits()[1]
-        while not self.by_pass and self._in_all("writeback") > dirty + dirty // 10:
+        while not self.by_pass and self._under_writeback() > dirty + dirty // 10:
             yield from self._sleep(zone, "congestion_wait", 100000)
             dirty = self._limits()[1]
         context = oracle_stall.Context(self.rules, scan.priority, scan.kswapd, flags=zone.flags)
@@ -1177,7 +1175,7 @@ class Simulation:
                 return frame
             worth_it = yield from self._reclaim_directly(scan)
             kswapd = self.tasks[KSWAPD]
-            writes = self._n_dirty() or self._in_all("writeback")
+            writes = self._n_dirty() or self._under_writeback()
             stands_still = kswapd.asleep_for == CALL and not kswapd.dozing and not writes
             fruitless = 0 if scan.reclaimed or not stands_still else fruitless + 1
             worth_it = worth_it and fruitless < 16

@@ -38,20 +38,16 @@ def measured(rounds: int = 5) -> pl.DataFrame:
 MEASURED = measured()
 
 
-def test_rows_are_called_as_the_mail_calls_them() -> None:
-    """Its three kernels; what it prints by size, by its sizes, and all else over all sizes."""
+def test_rows_have_the_names_of_the_mail() -> None:
+    """Rows by size have the mail's sizes, all others are over all sizes; each is a claim's."""
     found = as_mailed(MEASURED)
     assert set(found["kernel"]) == set(KERNELS)
     assert set(found["metric"]) == {
         f"disk: {SCANNED}",
         *(f"disk: {OPS}-{size}" for size in ("0M", "715M", "2385M", "4055M")),
     }
-
-
-def test_each_row_is_one_of_the_mail() -> None:
-    """No claim of the table is missed for its name."""
     known = claims.published_claims().filter(patch=patch.PATCH)["metric"]
-    assert set(as_mailed(MEASURED)["metric"]) <= set(known)
+    assert set(found["metric"]) <= set(known)
 
 
 def test_claims_of_direction_are_judged() -> None:
@@ -64,48 +60,39 @@ def test_claims_of_direction_are_judged() -> None:
 
 
 def test_medians_stand_in_the_order_of_the_rule_sets() -> None:
-    """Twelve of them, four sizes each."""
-    found = patch.along_rules(MEASURED, [SCANNED])
+    """There is a row per rule set and size of the file."""
+    of_one = MEASURED.filter(pl.col("metric") == f"{SCANNED}-2.84")
+    found = patch.along_rules(of_one, [SCANNED])
     assert found["policy"].unique(maintain_order=True).to_list() == list(ffi.STALL_RULES)
     largest = found.filter(policy="mmotm", size="2.84").row(0, named=True)
     assert (largest["metric"], largest["median"]) == (SCANNED, 9000 * 2.84 + 3)
 
 
 def test_steps_find_the_patch_that_does_the_work() -> None:
-    """A patch a step, each against the one before it."""
+    """Each patch is compared with the state before it; an unknown metric is named."""
     found = patch.steps(MEASURED, [SCANNED])
     assert found["policy"].to_list() == [f"series-{number}" for number in range(1, 9)]
     assert found["base_policy"][0] == "mmotm"
     assert found.filter(pl.col("seen") == "falls")["policy"].to_list() == ["series-2"]
-
-
-def test_a_metric_that_nobody_measured_is_named() -> None:
-    """It is not left out without a word."""
     with pytest.raises(InputError, match="Tides"):
         patch.steps(MEASURED, ["Tides"])
 
 
-def test_the_verdict_tells_within_how_many_patches_the_work_is_done() -> None:
-    """Of a figure that moves; one that does not has none."""
-    writes = MEASURED.filter(metric=SCANNED).with_columns(
-        metric=pl.lit("Page writes file"), value=pl.lit(7.0)
-    )
+def test_the_verdict_says_how_many_patches_do_the_work() -> None:
+    """It says so for a figure that moves, and says when there are too few rounds."""
+    scans = MEASURED.filter(metric=SCANNED)
+    writes = scans.with_columns(metric=pl.lit("Page writes file"), value=pl.lit(7.0))
     verdict = verdict_in_runs(pl.concat([MEASURED, writes]))
     assert "by the rules of 2013, 5 rounds of each, supports" in verdict
-    scans = "pages scanned by kswapd go from 45,102 to 5,022 (of the change, 100 % is made by"
-    assert scans in verdict
+    moved = "pages scanned by kswapd go from 45,102 to 5,022 (of the change, 100 % is made by"
+    assert moved in verdict
     assert "file pages written by reclaim go neither way in all rounds" in verdict
-    both = MEASURED.filter(metric=SCANNED).with_columns(metric=pl.lit("Page writes file"))
-    verdict = verdict_in_runs(pl.concat([MEASURED, both]))
+    both = scans.with_columns(metric=pl.lit("Page writes file"))
+    few = pl.concat([MEASURED, both]).filter(pl.col("seed") <= 3)
+    verdict = verdict_in_runs(few)
+    assert "3 rounds of each (a verdict needs 5)" in verdict
     assert verdict.count("is made") == 1
-    assert "from 45,102 to 5,022; of each change, 100 % is made by the first 2 of the" in verdict
-
-
-def test_too_few_rounds_are_told() -> None:
-    """What they say is no verdict yet."""
-    rows = MEASURED.filter(pl.col("seed") <= 3)
-    writes = rows.filter(metric=SCANNED).with_columns(metric=pl.lit("Page writes file"))
-    assert "3 rounds of each (a verdict needs 5)" in verdict_in_runs(pl.concat([rows, writes]))
+    assert "; of each change, 100 % is made by the first 2 of the" in verdict
 
 
 def results(kernel: str, values: dict[str, float], unit: str = "pages") -> pl.DataFrame:
@@ -133,7 +120,7 @@ def simulation(**others: float) -> pl.DataFrame:
 
 
 def test_a_figure_is_near_within_its_factor() -> None:
-    """Of the larger by the smaller, what is less than a list taken for one."""
+    """The larger figure is divided by the smaller; a figure below a list of pages counts as one."""
     table = patch.compare_with_lab(simulation(mmotm=1501.0, **{"series-8": 50.0}), MEDIANS_OF_LAB)
     rows = {row["policy"]: row for row in table.iter_rows(named=True)}
     assert rows["3.9"]["near"]
@@ -146,7 +133,7 @@ def test_a_figure_is_near_within_its_factor() -> None:
     assert table["policy"].to_list() == list(ffi.STALL_RULES)
 
 
-def test_the_order_is_that_of_pairs_which_the_lab_tells_apart() -> None:
+def test_the_order_is_that_of_pairs_which_the_lab_distinguishes() -> None:
     """One rule set that changes places with its neighbour costs one pair."""
     order = patch.compare_orders(simulation(), MEDIANS_OF_LAB)
     assert order.row(0, named=True) == {
@@ -164,7 +151,7 @@ def test_the_order_is_that_of_pairs_which_the_lab_tells_apart() -> None:
 
 
 def test_a_row_at_what_is_open() -> None:
-    """A line a variant, a column a rule set."""
+    """There is a line per variant and a column per rule set."""
     found = patch.by_variant(simulation(), SCANNED)
     assert found["variant"].to_list() == [lab.AS_SET, "a fast CPU"]
     assert found["mmotm"].to_list() == [1001, 2001]

@@ -13,7 +13,7 @@ from swapsim.patches import stall_decisions as patch
 from swapsim.stall.rules import rules_of
 
 
-def fates(*kinds: str, rules: str, **context: object) -> list[str]:
+def outcomes(*kinds: str, rules: str, **context: object) -> list[str]:
     """Return what becomes of each page."""
     found = patch.process_list(patch.make_list(*kinds), [rules], **context)  # type: ignore[arg-type]
     return found.pages["outcome"].to_list()
@@ -42,31 +42,28 @@ def test_what_is_no_kind_is_named(kinds: tuple[str, ...], named: str) -> None:
 def test_mmotm_frees_a_page_under_writeback_and_patch_1_keeps_it() -> None:
     """Unless it is written in the meantime."""
     flagged = {"flags": ["writeback"]}
-    assert fates("1 writing marked", rules="mmotm", **flagged) == ["freed under writeback"]
-    assert fates("1 finishing marked", rules="mmotm", **flagged) == ["freed"]
-    assert fates("1 writing marked", rules="series-1", **flagged) == ["kept: slept for"]
-    assert fates("1 writing marked", rules="series-3", **flagged) == ["kept: counted for a sleep"]
-    assert fates("1 writing marked", rules="6.1", **flagged) == ["activated: counted for a sleep"]
-
-
-def test_fates_are_told_in_words() -> None:
-    """Each test that stops a page has its own."""
-    kinds = (
-        "1 locked dirty",
-        "1 dirty",
-        "1 writing",
-        "1 used dirty",
-        "1 anonymous dirty",
-        "1 clean",
-    )
-    assert fates(*kinds, rules="series-8") == [
-        "kept: locked",
-        "kept: dirty",
-        "kept: under writeback",
-        "kept: by another test",
-        "written",
-        "freed",
+    assert outcomes("1 writing marked", rules="mmotm", **flagged) == ["freed under writeback"]
+    assert outcomes("1 finishing marked", rules="mmotm", **flagged) == ["freed"]
+    assert outcomes("1 writing marked", rules="series-1", **flagged) == ["kept: slept for"]
+    assert outcomes("1 writing marked", rules="series-3", **flagged) == [
+        "kept: counted for a sleep"
     ]
+    assert outcomes("1 writing marked", rules="6.1", **flagged) == [
+        "activated: counted for a sleep"
+    ]
+
+
+def test_each_test_that_stops_a_page_has_its_own_words() -> None:
+    """A page is freed, written, or kept for one of these reasons."""
+    expected = {
+        "1 locked dirty": "kept: locked",
+        "1 dirty": "kept: dirty",
+        "1 writing": "kept: under writeback",
+        "1 used dirty": "kept: by another test",
+        "1 anonymous dirty": "written",
+        "1 clean": "freed",
+    }
+    assert outcomes(*expected, rules="series-8") == list(expected.values())
 
 
 def test_a_second_meeting_finds_the_flags_of_the_first() -> None:

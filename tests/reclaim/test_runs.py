@@ -19,14 +19,16 @@ from swapsim.reclaim.parallelio import FILES_MIB
 from swapsim.reclaim.report import SECTORS
 
 SMALL = reclaim.shrink(reclaim.parallelio("mmotm"), 1 / 128)
-SMALL_GUEST = dataclasses.replace(
-    reclaim.lab_guest("mmotm", 1.67), dma32_pages=2000, min_free_pages=80, items=250, files=(500,)
-)
 RUN = reclaim.run(SMALL)
+SECOND = 1_000_000_000
 READ: dict[str, Callable[[Path], pl.DataFrame]] = {
     MAIL.name: reclaim.constants,
     LAB_GUEST.name: lambda root: reclaim.lab_guest_constants(root=root),
 }
+
+
+MEMORY = ("Pool", "Memory beside the pool")
+"""The lab's memory, by its rows of data/measured."""
 
 
 def guest_values() -> dict[str, int]:
@@ -72,10 +74,9 @@ def test_a_changed_constant_widens_its_range() -> None:
     found = reclaim.change_constants(reclaim.constants(), {"disk_rate": 512, "scan_ns": 5000})
     row = found.filter(pl.col("name") == "disk_rate").row(0, named=True)
     assert (row["value"], row["low"], row["high"]) == (512, 512, 38400)
-    with pytest.raises(InputError, match="constant 'rate' is unknown"):
-        reclaim.change_constants(found, {"rate": 1})
-    with pytest.raises(InputError, match="scan_ns"):
-        reclaim.change_constants(found, {"scan_ns": True})
+    for wrong in ({"rate": 1}, {"scan_ns": True}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            reclaim.change_constants(found, wrong)
     changed = reclaim.lab_guest_constants({"gap_pages": 300}).select("name", "value")
     assert dict(changed.iter_rows()) == guest_values() | {"gap_pages": 300}
     with pytest.raises(InputError, match="'gap'"):
@@ -107,11 +108,8 @@ def test_the_lab_guest_is_the_rigs() -> None:
     assert found["disk_pages"] == disk["file_mebibytes"] * 256
     assert found["swap_pages"] == disk["swap_mebibytes"] * 256
     measured = claims.measured_results("stall-rules")
-    sizes = [
-        measured.filter(metric=name)["value"].median()
-        for name in ("Pool", "Memory beside the pool")
-    ]
-    assert found["available_pages"] == pytest.approx(sum(sizes) / 4096, abs=30)
+    sizes = [measured.filter(metric=name)["value"].median() for name in MEMORY]
+    assert found["available_pages"] == pytest.approx(sum(sizes) / 4096, abs=30)  # type: ignore[arg-type]
     usable = found["available_pages"] - found["kernel_pages"]
     low = dict(reclaim.lab_guest_constants().select("name", "low").iter_rows())
     for name, sysctl in (("dirty", "dirty_bytes"), ("background", "dirty_background_bytes")):
@@ -157,10 +155,10 @@ def test_a_page_is_followed_from_its_first_touch_to_the_exit() -> None:
     assert found["t_ns"].is_sorted()
     assert found["t_ns"].max() == reclaim.run(config).elapsed_ns
     assert set(found.filter(pl.col("zone").is_null())["where"]) <= {"untouched", "swapped-out"}
-    for life in found.partition_by("page"):
-        where = life["where"].to_list()
+    for states in found.partition_by("page"):
+        where = states["where"].to_list()
         assert where[0] == where[-1] == "untouched"
-        changes = life.select(pl.struct("where", "zone")).to_series()
+        changes = states.select(pl.struct("where", "zone")).to_series()
         assert not (changes == changes.shift()).any()
     assert {"active", "inactive", "swapped-out"} <= set(found["where"])
 
@@ -206,11 +204,10 @@ def test_the_rows_of_a_run_are_rows_of_the_mail() -> None:
 
 def test_the_rows_of_iostat_are_over_samples() -> None:
     """The mean over samples of 10 s, those without a request among them, and the maximum."""
-    second = 1_000_000_000
     names = ("t_ns", "reads", "writes", "read_ns", "write_ns", "queue_ns")
     lines = [(5, 1, 0, 0, 0, 0), (10, 1, 2, 3, 8, 20), (20, 1, 2, 3, 8, 20), (25, 1, 4, 3, 20, 30)]
     activity = pl.DataFrame(
-        [(t * second, r, w, *(ns * second for ns in rest)) for t, r, w, *rest in lines],
+        [(t * SECOND, r, w, *(ns * SECOND for ns in rest)) for t, r, w, *rest in lines],
         schema=names,
         orient="row",
     )
@@ -225,8 +222,12 @@ def test_the_rows_of_iostat_are_over_samples() -> None:
 
 @pytest.mark.parametrize("rules", STALL_RULES)
 def test_a_window_is_what_a_run_counts(rules: str) -> None:
-    """With a file that ends before the serving, it is all of the run except the pool's filling."""
-    config = dataclasses.replace(SMALL_GUEST, rules=rules, serve_ns=4_000_000_000)
+    """With a file that ends before the serving, it is all of the run except the pool's filling.
+
+    Its rows have the names and units of data/measured.
+    """
+    memory = {"dma32_pages": 2000, "min_free_pages": 80, "items": 250, "files": (500,)}
+    config = dataclasses.replace(reclaim.lab_guest(rules, 1.67), **memory, serve_ns=4 * SECOND)
     window = reclaim.run_lab_guest(config)
     costs = {name: value for name, value in guest_values().items() if name in RECLAIM_COSTS}
     complete = reclaim.run(config, reclaim.change_constants(reclaim.constants(), costs))
@@ -236,14 +237,11 @@ def test_a_window_is_what_a_run_counts(rules: str) -> None:
     assert not window.out_of_memory
     for name in ("disk_written", "disk_read", "swapped_out", "swapped_in"):
         assert window.counters[name] == counters[name]
-    rows = {name: (value, unit) for name, value, unit in reclaim.lab_guest_rows(window).iter_rows()}
-    assert rows["Sector Writes"] == (SECTORS * counters["disk_written"], "sectors")
-    assert rows["Kswapd pages scanned"][0] == complete.zones["scanned_kswapd"].sum()
-
-
-def test_rows_have_the_names_of_the_lab() -> None:
-    """Each is in data/measured, with its unit."""
-    measured = claims.measured_results("stall-rules").select("metric", "unit").unique()
-    units = dict(measured.iter_rows())
-    for name, _, unit in reclaim.lab_guest_rows(reclaim.run_lab_guest(SMALL_GUEST)).iter_rows():
-        assert units[f"{name}-0.5" if name.startswith("Ops ") else name] == unit
+    rows = reclaim.lab_guest_rows(window)
+    values = dict(rows.select("metric", "value").iter_rows())
+    assert values["Sector Writes"] == SECTORS * counters["disk_written"]
+    assert values["Kswapd pages scanned"] == complete.zones["scanned_kswapd"].sum()
+    known = set(claims.measured_results("stall-rules").select("metric", "unit").iter_rows())
+    by_size = pl.col("metric").str.starts_with("Ops ")
+    named = pl.when(by_size).then(pl.format("{}-0.5", "metric")).otherwise("metric")
+    assert set(rows.select(named, "unit").iter_rows()) <= known

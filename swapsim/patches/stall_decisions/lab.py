@@ -141,16 +141,17 @@ def compare_with_lab(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.Data
         Schema SIMULATED_AND_LAB, in the order of ROWS_BY_SIZE, ROWS and the rule sets.
     """
     ours = claims.medians(_modelled(simulated).filter(kernel=AS_SET))
-    open_ones = claims.medians(_modelled(simulated)).group_by("metric", "policy")
+    open_ones = (
+        _medians(_modelled(simulated))
+        .group_by("metric", "policy")
+        .agg(open_low=pl.col("median").min(), open_high=pl.col("median").max())
+    )
     theirs = claims.medians(_modelled(measured)).select(
         "metric", "policy", measured="median", measured_low="low", measured_high="high"
     )
     frame = (
         ours.rename({"median": "simulated"})
-        .join(
-            open_ones.agg(open_low=pl.col("median").min(), open_high=pl.col("median").max()),
-            on=["metric", "policy"],
-        )
+        .join(open_ones, on=["metric", "policy"])
         .join(theirs, on=["metric", "policy"])
         .with_columns(factor=_factor("simulated", "measured"))
         .with_columns(near=pl.col("factor") <= FACTOR)
@@ -182,7 +183,7 @@ def compare_orders(simulated: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFr
         .filter(pl.col("place") < pl.col("place_other"))
         .select("metric", "policy", "policy_other", apart=apart, rise=_rise())
     )
-    ours = claims.medians(_modelled(simulated)).select("kernel", "metric", "policy", "median")
+    ours = _medians(_modelled(simulated)).drop("unit")
     frame = (
         pairs.join(ours, on=["metric", "policy"])
         .join(
@@ -227,7 +228,7 @@ def by_variant(simulated: pl.DataFrame, metric: str) -> pl.DataFrame:
     polars.DataFrame
         ``variant``, and a Float64 column per rule set.
     """
-    medians = claims.medians(RESULTS.check(simulated).filter(metric=metric))
+    medians = _medians(RESULTS.check(simulated).filter(metric=metric))
     wide = medians.pivot("policy", index="kernel", values="median", maintain_order=True)
     return wide.select(pl.col("kernel").alias("variant"), *STALL_RULES)
 
@@ -273,6 +274,11 @@ def _modelled(results: pl.DataFrame) -> pl.DataFrame:
     of_all = pl.col("metric").is_in(ROWS)
     by_size = _without_size().is_in(ROWS_BY_SIZE) & (pl.col("metric") != "Ops io-duration-0")
     return RESULTS.check(results).filter(of_all | by_size)
+
+
+def _medians(simulated: pl.DataFrame) -> pl.DataFrame:
+    labels = ("kernel", "metric", "policy", "unit")
+    return simulated.group_by(labels, maintain_order=True).agg(median=pl.col("value").median())
 
 
 def _without_size() -> pl.Expr:
