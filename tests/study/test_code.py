@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Digests of code: other for another rule, constant, default or cost, the same for other words."""
+"""Digests of code change with each rule, constant, default or cost, and not with words."""
 
 import importlib
 import shutil
@@ -139,7 +139,7 @@ def test_other_words_have_the_same_digest(
 def test_a_variable_of_a_comprehension_is_no_name_of_the_module(
     digest_of: Callable[..., str],
 ) -> None:
-    """What a module's comprehension calls its elements leads from elsewhere to nothing."""
+    """Another module does not find the variables of a module's comprehension."""
     listed = changed(MODEL, "model/deep.py", "OTHER = 1", "OTHER = [pages for pages in (1, 2)]")
     assert digest_of(listed) == digest_of(MODEL)
     bound = changed(MODEL, "model/deep.py", "OTHER = 1", "OTHER = [(min := pages) for pages in ()]")
@@ -163,13 +163,13 @@ def test_files_may_move(digest_of: Callable[..., str]) -> None:
     head, function = MODEL["model/rates.py"].split("def rate")
     apart = MODEL | {
         "model/rates.py": head,
-        "model/told.py": f"from model.rates import BASE, SHARE, deep\n\ndef rate{function}",
+        "model/rate.py": f"from model.rates import BASE, SHARE, deep\n\ndef rate{function}",
     }
-    assert digest_of(apart, "model.told") == same
+    assert digest_of(apart, "model.rate") == same
 
 
 def test_a_function_of_no_module_is_refused() -> None:
-    """What has no source to be found by has no digest."""
+    """A lambda has no digest."""
     with pytest.raises(InputError, match="has no name"):
         code_digest(lambda: 1)
 
@@ -220,7 +220,7 @@ def core(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def of_c() -> Iterator[ModuleType]:
-    """Return the module that the extension's build takes the digests from."""
+    """Return the module that computes the digests when the extension is built."""
     sys.path.insert(0, str(REPOSITORY / "corelib"))
     yield importlib.import_module("code_digests")
     sys.path.remove(str(REPOSITORY / "corelib"))
@@ -229,7 +229,7 @@ def of_c() -> Iterator[ModuleType]:
 NAMES = ("sws_machine_new", "sws_slots_new", "sws_ftrace_new", "SWS_OK")
 
 
-def test_the_extension_tells_the_code_that_it_was_made_of(of_c: ModuleType) -> None:
+def test_the_extension_has_the_digests_of_its_sources(of_c: ModuleType) -> None:
     """The digests compiled in are those of the sources, if the core is built; each name has one."""
     found = of_c.digests(REPOSITORY / "corelib", NAMES)
     assert set(found) == set(NAMES)
@@ -259,7 +259,7 @@ def edit(core: Path, old: str, new: str) -> None:
     ],
 )
 def test_a_change_of_c(of_c: ModuleType, core: Path, old: str, new: str, others: set[str]) -> None:
-    """A constant changes what stands on it and nothing else; a remark changes nothing."""
+    """A constant changes the digests of what uses it; a remark changes no digest."""
     before = of_c.digests(core, NAMES)
     edit(core, old, new)
     after = of_c.digests(core, NAMES)
@@ -267,10 +267,10 @@ def test_a_change_of_c(of_c: ModuleType, core: Path, old: str, new: str, others:
 
 
 def test_each_file_of_the_machine_counts(of_c: ModuleType, core: Path) -> None:
-    """A statement more in any source of the machine changes some digest of it, and no parser's."""
+    """Another statement in a source of the machine, here each third, changes its digests only."""
     names = [name for name in core_digests() if name.startswith("sws_machine_")]
     before = of_c.digests(core, [*names, "sws_ftrace_new"])
-    for file in sorted((core / "src" / "machine").glob("*.c")):
+    for file in sorted((core / "src" / "machine").glob("*.c"))[::3]:
         text = file.read_text()
         file.write_text(text.replace("\n{\n", "\n{\n\t(void)0;\n"))
         after = of_c.digests(core, before)
@@ -280,7 +280,7 @@ def test_each_file_of_the_machine_counts(of_c: ModuleType, core: Path) -> None:
 
 
 def test_an_enumerator_more_changes_no_other(of_c: ModuleType, core: Path) -> None:
-    """At an enum's end it is free; before others that count on from it, it moves them."""
+    """At an enum's end it changes no digest; before others, it changes theirs."""
     text = "enum color {\n\tSWS_RED = 1,\n\tSWS_GREEN,\n};\n"
     header = core / "include" / "swapsim" / "color.h"
     found = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the attacks share: how a verb has to answer, small traces, and what is done to them."""
+"""What the attacks share: the promise of the command line, small traces, and their changes."""
 
 import io
 import resource
@@ -30,7 +30,7 @@ sys.exit(__main__.main())
 """
 
 LONGEST_S: Final = 600
-"""What waits for longer hangs: no command of an attack takes a minute."""
+"""A command that runs for longer hangs: none takes a minute."""
 
 ROWS: Final = 400
 """Of the largest table of a trace that is attacked."""
@@ -71,7 +71,7 @@ def for_a_while(attack: Callable[[], None], seeds: Iterable[int]) -> None:
 
 @contextmanager
 def done_or_refused() -> Iterator[None]:
-    """Let what is inside end well, or in an error of ours that is one line."""
+    """Allow the body to end well, or in an error of ours that is one line."""
     said = ""
     try:
         yield
@@ -81,7 +81,7 @@ def done_or_refused() -> Iterator[None]:
 
 
 def must_be_one_line(code: int, said: str) -> None:
-    """Hold an answer to what the command line promises."""
+    """Check the promise of the command line: exit code 2 has one line on stderr."""
     assert code in (0, 1, 2), (code, said)
     assert (code == 2) == bool(said), (code, said)
     assert said.count("\n") <= 1, said
@@ -89,7 +89,7 @@ def must_be_one_line(code: int, said: str) -> None:
 
 
 def answer(*arguments: str) -> int:
-    """Run a command in this process, hold it to its promise, and return its code."""
+    """Run a command in this process, check its promise, and return its code."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = cli.main(arguments)
@@ -109,7 +109,7 @@ def started(*arguments: str, **given: Any) -> "subprocess.Popen[str]":
 
 
 def under_way(*arguments: str) -> "subprocess.Popen[str]":
-    """Start a command and wait until Ctrl-C is ours: until then Python itself starts."""
+    """Start a command and wait until it handles Ctrl-C: until then Python itself starts."""
     process = subprocess.Popen(
         [sys.executable, "-c", _UNDER_WAY, *arguments],
         stdout=subprocess.PIPE,
@@ -123,16 +123,17 @@ def under_way(*arguments: str) -> "subprocess.Popen[str]":
 
 
 def said_by(process: "subprocess.Popen[str]") -> str:
-    """Return what a process wrote to stderr; abort one that has no end, and fail by its stacks."""
+    """Return what a process wrote to stderr; abort one that hangs, and fail with its stacks."""
     try:
         return process.communicate(timeout=LONGEST_S)[1]
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGABRT)
-        pytest.fail(f"{process.args} has no end after {LONGEST_S} s: {process.communicate()[1]}")
+        stacks = process.communicate(timeout=LONGEST_S)[1]
+        pytest.fail(f"{process.args} has no end after {LONGEST_S} s: {stacks}")
 
 
 def must_end_well(process: "subprocess.Popen[str]", *, interrupted: bool = False) -> int:
-    """Wait for a process and hold it to its promise; it may have been interrupted."""
+    """Wait for a process and check its promise; it may have been interrupted."""
     said = said_by(process)
     if interrupted and process.returncode == CODE:
         assert said == f"{TEXT}\n", said
@@ -167,7 +168,7 @@ def flips() -> st.SearchStrategy[list[tuple[float, int]]]:
 
 
 def flipped(data: bytes, changes: list[tuple[float, int]], keep: float) -> bytes:
-    """Return bytes with some of them changed, and only the first part kept."""
+    """Return the first part of some bytes, with some of them changed."""
     changed = bytearray(data)
     for place, value in changes:
         changed[int(place * len(changed))] = value
@@ -210,5 +211,5 @@ def altered(table: pl.DataFrame, changes: list[tuple[float, int, int]]) -> pl.Da
 
 
 def bound_memory(limit: int) -> Callable[[], None]:
-    """Return what bounds the memory of a process before it starts."""
+    """Return a function that limits the memory of a process before it starts."""
     return lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Attacks that go on until their time is over: only `make torture` runs them.
+"""Attacks that run until their time is over: only `make torture` runs them.
 
 TORTURE_CORE is an extension to attack instead of the one that is installed.
 """

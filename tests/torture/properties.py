@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A plugin of pytest: the property tests of tests/ by fresh seeds, until their minutes are over.
 
-One after the other in a shuffled order, and then again. What Hypothesis finds it tries first the
+One after the other in a shuffled order, and then again. Hypothesis tries its findings first the
 next time.
 """
 
@@ -18,7 +18,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is no property."""
+    """Deselect other tests."""
     properties = [item for item in items if item.get_closest_marker("hypothesis")]
     config.hook.pytest_deselected(items=[item for item in items if item not in properties])
     items[:] = properties

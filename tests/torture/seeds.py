@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long an attack goes on, by which seeds, and where what it finds is kept.
+"""How long an attack runs, with which seeds, and where its findings are stored.
 
-TORTURE_MINUTES is the time of a part, TORTURE_SEED the first seed (default: the clock). No minutes
-at all are one seed for each attack, the same work on any machine.
+TORTURE_MINUTES is the time of a part, TORTURE_SEED the first seed (default: the clock). Zero
+minutes are one seed for each attack, the same work on any machine.
 """
 
 import os
@@ -31,15 +31,15 @@ settings.register_profile(
 
 
 def sown(attack: Callable[[], None], seed: int) -> Callable[[], None]:
-    """Let Hypothesis draw by a seed. Its own decorator would also keep nothing that it finds."""
+    """Set Hypothesis' seed. With its own decorator it would not store what it finds."""
     attack._hypothesis_internal_use_seed = seed  # type: ignore[attr-defined]
     return attack
 
 
 def until_the_end(name: str, sharing: int = 1) -> Iterator[int]:
-    """Give one seed after another until a share of the minutes is over; tell of each before.
+    """Yield one seed after another until a share of the minutes is over, and log each before.
 
-    What ends the whole process is found again by the last line of its log.
+    A failure that ends the process is reproduced by the last line of the log.
     """
     FINDINGS.mkdir(parents=True, exist_ok=True)
     first = int(os.environ.get("TORTURE_SEED", time.time()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Configs and costs of any numbers: a config that is refused, or a run that ends."""
+"""Configs and costs with any numbers: they are refused, or their run ends."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapsim import reclaim as reclaim_package
-from swapsim import slots, stall
-from swapsim.ffi import REMOVAL_MODES, STALL_RULES
+from swapsim import reclaim, slots, stall
+from swapsim.ffi import REMOVAL_MODES, STALL_COUNTERS, STALL_RULES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import run as run_machine
@@ -27,7 +26,7 @@ from swapsim.stall import StallContext
 
 Small = dict[str, Any]
 
-WORLD: Small = {
+RECLAIM: Small = {
     "dma32_pages": 300,
     "normal_pages": 400,
     "min_free_pages": 24,
@@ -79,45 +78,45 @@ def drive(workload: ChurnConfig | FillConfig) -> object:
 
 
 def meter(config: MeterConfig) -> object:
-    """Look at what is recent there."""
+    """Measure recent calls there."""
     return slots.measure(SlotsConfig(**SLOTS), ChurnConfig(**CHURN), meter=config)
 
 
-def reclaim(config: MappingConfig) -> object:
+def remove(config: MappingConfig) -> object:
     """Remove pages of files and of the device, in each mode."""
     return [remove_lists(LIST, config, mode) for mode in REMOVAL_MODES]
 
 
-def watch(config: MachineConfig, constants: pl.DataFrame | None = None) -> object:
-    """Watch a machine, and each of its CPUs."""
+def run_on_cpus(config: MachineConfig, constants: pl.DataFrame | None = None) -> object:
+    """Run a machine, and return the log of each of its CPUs too."""
     return run_machine(config, constants), spans(config, constants)
 
 
-def tell(config: ReclaimConfig, constants: pl.DataFrame | None = None) -> object:
-    """Run a world and print all that it tells."""
-    world = reclaim_package.run(config, constants)
-    return reclaim_package.ops(world), reclaim_package.vmstat(world), reclaim_package.iostat(world)
+def simulate(config: ReclaimConfig, constants: pl.DataFrame | None = None) -> object:
+    """Run the reclaim simulator and make each of its reports."""
+    result = reclaim.run(config, constants)
+    return reclaim.ops(result), reclaim.vmstat(result), reclaim.iostat(result)
 
 
 def decide(context: StallContext) -> object:
-    """Decide at the end of a list that was all but dirty, and say why."""
+    """Decide at the end of a list of dirty pages, and explain the decision."""
     counts = {"taken": 32, "file_taken": 32, "dirty": 31, "unqueued_dirty": 30}
     return stall.decide(context, counts), stall.explain(context, counts)
 
 
 RUNS: dict[str, tuple[type, Small, Callable[..., object]]] = {
-    "machine": (MachineConfig, MACHINE, watch),
-    "world": (ReclaimConfig, WORLD, tell),
+    "machine": (MachineConfig, MACHINE, run_on_cpus),
+    "reclaim": (ReclaimConfig, RECLAIM, simulate),
     "slots": (SlotsConfig, SLOTS, churn),
     "churn": (ChurnConfig, CHURN, drive),
     "fill": (FillConfig, {}, drive),
     "meter": (MeterConfig, {}, meter),
-    "mapping": (MappingConfig, {}, reclaim),
+    "mapping": (MappingConfig, {}, remove),
     "stall": (StallContext, {}, decide),
 }
 
 LONGEST = 2**22
-"""Of what decides how long a run takes: larger numbers are tried for refusal alone."""
+"""Largest number of a run: it decides how long the run takes. Larger ones may only be refused."""
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -142,13 +141,13 @@ def test_configs(name: str, seeds: Iterator[int]) -> None:
     attack.for_a_while(build, seeds)
 
 
-@pytest.mark.parametrize("name", ["machine", "world"])
+@pytest.mark.parametrize("name", ["machine", "reclaim"])
 def test_costs(name: str, seeds: Iterator[int]) -> None:
-    """Costs at the edges of what their table lets them be, and past them."""
+    """Costs at the edges of the ranges of their table, and outside of them."""
     kind, small, run = RUNS[name]
     known, change = {
         "machine": (costs(), change_costs),
-        "world": (reclaim_package.constants(), reclaim_package.change_constants),
+        "reclaim": (reclaim.constants(), reclaim.change_constants),
     }[name]
     names = st.sampled_from(known["name"].to_list())
 
@@ -161,21 +160,12 @@ def test_costs(name: str, seeds: Iterator[int]) -> None:
 
 
 def test_counters(seeds: Iterator[int]) -> None:
-    """Counters of a list, of a pass or of a round that no reclaim has counted."""
-    names = (
-        "dirty",
-        "unqueued_dirty",
-        "congested",
-        "writeback",
-        "immediate",
-        "taken",
-        "file_taken",
-    )
+    """Counters of a list or of a pass that no kernel has counted."""
     numbers = st.one_of(st.integers(0, 33), st.sampled_from(attack.EDGES))
 
     @given(
         st.sampled_from(STALL_RULES),
-        st.dictionaries(st.sampled_from(names), numbers),
+        st.dictionaries(st.sampled_from([*STALL_COUNTERS, "file_taken"]), numbers),
         st.sampled_from(["list", "pass"]),
         st.booleans(),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Disks that are full: a small tmpfs, of which the attack takes any share before."""
+"""Full disks: a small tmpfs, of which any share is used before."""
 
 import os
 import random
@@ -18,7 +18,7 @@ from swapsim.errors import SwapsimError
 
 TEXT = Path(__file__).parent.parent / "data" / "tracefs-6.1.txt"
 SIZE = 512 << 10
-"""Room for an import, and for a page for each point of a sweep; not for much more."""
+"""Enough for an import, and for a page for each point of a sweep; not for much more."""
 
 
 @pytest.fixture
@@ -34,14 +34,14 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def filled(disk: Path, rng: random.Random) -> int:
-    """Take some of a disk and return how much."""
+    """Use some of a disk and return how much."""
     taken = rng.randrange(SIZE)
     (disk / "taken").write_bytes(bytes(taken))
     return taken
 
 
 def test_imports(small_disk: Path, seeds: Iterator[int]) -> None:
-    """An import fits and is whole, or is one line and leaves nothing."""
+    """An import is complete, or ends with one line and leaves no file."""
     for seed in seeds:
         taken = filled(small_disk, random.Random(seed))
         print(f"seed {seed}: {taken} bytes taken")
@@ -54,7 +54,7 @@ def test_imports(small_disk: Path, seeds: Iterator[int]) -> None:
 
 
 def test_stored_sweeps(small_disk: Path, seeds: Iterator[int]) -> None:
-    """A sweep whose store is full says so; with room again it goes on and is the same."""
+    """A sweep whose store is full ends with an error, and continues once there is space."""
     run = partial(study.run, cubes, list(range(40)), executor=study.SerialExecutor())
     whole = run()
     for seed in seeds:

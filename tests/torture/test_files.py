@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Changed bytes of every kind of file that we read: a table or one line, never more."""
+"""Changed bytes of every kind of file that we read: a table, or an error of one line."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -25,9 +25,9 @@ def cubes(point: int) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("verb", attack.VERBS)
-@pytest.mark.parametrize("vouched", [True, False], ids=["signed", "unsigned"])
-def test_tables(verb: str, vouched: bool, tmp_path: Path, seeds: Iterator[int]) -> None:
-    """A damaged table or trace.toml; with a sha256 that is right for it, or with none."""
+@pytest.mark.parametrize("signed", [True, False], ids=["signed", "unsigned"])
+def test_tables(verb: str, signed: bool, tmp_path: Path, seeds: Iterator[int]) -> None:
+    """A damaged table or trace.toml is read or refused, with the sha256 of it or without."""
     replay, command = attack.VERBS[verb]
     good = attack.small_trace(replay, tmp_path / "good")
     files = sorted(path.name for path in good.iterdir())
@@ -37,7 +37,7 @@ def test_tables(verb: str, vouched: bool, tmp_path: Path, seeds: Iterator[int]) 
         folder = tmp_path / "bad"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(good, folder)
-        if not vouched:
+        if not signed:
             toml = folder / traces.PROVENANCE
             toml.write_text(toml.read_text().replace("[files]", "[no_files]"))
         path = folder / name
@@ -49,7 +49,7 @@ def test_tables(verb: str, vouched: bool, tmp_path: Path, seeds: Iterator[int]) 
 
 @pytest.mark.parametrize("name", ["tracefs-6.1.txt", "trace-cmd-6.1.txt"])
 def test_texts(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
-    """A damaged text is refused whole, or read but for the lines that are counted."""
+    """A damaged text is refused, or read without the lines that are counted."""
     lines = (TEXTS / name).read_bytes().splitlines(keepends=True)[:300]
 
     @given(
@@ -103,27 +103,27 @@ RESULTS = {
     "base/tests-timestamp": "test begin :: parallelio 1\nfile start :: /proc/vmstat\npgfault 1\n"
     "file end :: /proc/vmstat\npgfault 5\ntime :: parallelio 1 2 3 4 7.5 1\n",
 }
-"""What a reader measured, by the file that holds it."""
+"""A user's own results, by the name of their file."""
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_a_readers_results(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
+def test_results_of_a_user(name: str, tmp_path: Path, seeds: Iterator[int]) -> None:
     """Damaged results are compared, or refused in one line."""
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    asked = path if path.suffix == ".csv" else tmp_path
+    compared = path if path.suffix == ".csv" else tmp_path
 
     @given(attack.flips(), st.sampled_from([1.0, 1.0, 0.9, 0.5]))
     def flip(changes: list[tuple[float, int]], keep: float) -> None:
         path.write_bytes(attack.flipped(RESULTS[name].encode(), changes, keep))
-        attack.answer("compare", str(asked), "--without-simulated", "--patched", "base")
-        attack.answer("compare", str(asked), "--without-simulated")
+        attack.answer("compare", str(compared), "--without-simulated", "--patched", "base")
+        attack.answer("compare", str(compared), "--without-simulated")
 
     attack.for_a_while(flip, seeds)
 
 
 def test_stored_sweeps(tmp_path: Path, seeds: Iterator[int]) -> None:
-    """A damaged batch or identity of a stored sweep is made anew or refused, never believed."""
+    """A damaged batch or identity of a stored sweep is computed again or refused."""
     good = tmp_path / "good"
     points = list(range(8))
     run = partial(study.run, cubes, points, executor=study.SerialExecutor(), batch_points=4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Memory that runs out: one allocation of the C core, or all of the process's."""
+"""Too little memory: for one allocation of the C core, or for the process."""
 
 import os
 import random
@@ -14,12 +14,12 @@ from seeds import MINUTES
 
 HERE = Path(__file__).parent
 PYTHON_STARTS = 64 << 20
-"""With so many bytes it does, on any machine."""
+"""Bytes with which Python starts on any machine."""
 
 
 @pytest.fixture(scope="module")
 def failing_realloc(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build what lets an allocation of the core fail."""
+    """Build the library that makes an allocation of the core fail."""
     library = tmp_path_factory.mktemp("preload") / "failing_realloc.so"
     source = HERE / "failing_realloc.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
@@ -28,10 +28,10 @@ def failing_realloc(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("verb", ["writeback", "removal", "decisions", "stalls", "slots"])
 def test_allocations_of_the_core_fail(verb: str, tmp_path: Path, failing_realloc: Path) -> None:
-    """Each request of a verb in this process: one line that says so, and the next run is good."""
+    """A failure of any request of a verb is an error of one line, and the next run succeeds."""
     replay, command = attack.VERBS[verb]
     trace = attack.small_trace(replay, tmp_path / "trace")
-    # A replay by twelve sets of rules asks for the same twelve times: some of them will do.
+    # A replay by twelve rule sets makes the same requests twelve times: some of them suffice.
     most = 10 if MINUTES == "0" else 200 if verb == "decisions" else 10**6
     done = subprocess.run(
         [sys.executable, HERE / "failing.py", str(most), *command(trace)],
@@ -45,7 +45,7 @@ def test_allocations_of_the_core_fail(verb: str, tmp_path: Path, failing_realloc
 
 
 def test_little_memory(tmp_path: Path, seeds: Iterator[int]) -> None:
-    """A verb under any limit of its memory is done, or says that there is too little."""
+    """A verb under any limit of its memory succeeds, or says that there is too little."""
     folders = {
         verb: attack.small_trace(replay, tmp_path / verb)
         for verb, (replay, _) in attack.VERBS.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Signals at random moments of every verb: one line, nothing half written, nobody left behind."""
+"""Signals at random moments of every verb: one line, and no partial file or process stays."""
 
 import random
 import signal
@@ -16,8 +16,7 @@ from swapsim import interrupt
 TEXT = Path(__file__).parent.parent / "data" / "tracefs-6.1.txt"
 OWN_RUNS = Path(__file__).parent.parent / "cli" / "own_runs.csv"
 OWN_POLICY = OWN_RUNS.with_name("own_policy.py")
-LONGEST_S = 3.0
-
+LONGEST_PAUSE_S = 3.0
 
 pytestmark = pytest.mark.usefixtures("signals_as_in_a_terminal")
 
@@ -37,7 +36,7 @@ def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
     for seed in seeds:
         rng = random.Random(seed)
         verb = rng.choice(sorted(commands))
-        pause = rng.uniform(0, LONGEST_S)
+        pause = rng.uniform(0, LONGEST_PAUSE_S)
         process = attack.under_way(*commands[verb])
         time.sleep(pause)
         number = signal.Signals(rng.choice(interrupt.SIGNALS))
@@ -53,7 +52,7 @@ def test_interrupts(tmp_path: Path, seeds: Iterator[int]) -> None:
 
 
 def test_interrupts_of_a_ranking(tmp_path: Path, seeds: Iterator[int]) -> None:
-    """Ctrl-C ends rankings, three at once, just after their file has run: none is lost."""
+    """Ctrl-C just after its file has run ends each of three rankings."""
     for seed in seeds:
         rng = random.Random(seed)
         begun = [tmp_path / f"{seed}-{number}" for number in range(3)]
@@ -62,7 +61,7 @@ def test_interrupts_of_a_ranking(tmp_path: Path, seeds: Iterator[int]) -> None:
             while not mark.exists():
                 assert process.poll() is None
                 time.sleep(0.001)
-            time.sleep(rng.choice([0, rng.uniform(0, 0.1), rng.uniform(0, LONGEST_S)]))
+            time.sleep(rng.choice([0, rng.uniform(0, 0.1), rng.uniform(0, LONGEST_PAUSE_S)]))
             process.send_signal(signal.SIGINT)
         for process in processes:
             assert attack.said_by(process) == f"{interrupt.TEXT}\n"
@@ -77,14 +76,14 @@ def ranking_under_way(mark: Path) -> "subprocess.Popen[str]":
 
 
 def test_kills(tmp_path: Path, seeds: Iterator[int]) -> None:
-    """A killed import leaves no folder of the name that was asked for, and the next one works."""
+    """A killed import leaves no partial folder, and the next one works."""
     for seed in seeds:
         rng = random.Random(seed)
         out = tmp_path / f"trace-{seed}"
         process = attack.started("import", str(TEXT), "-o", str(out))
-        time.sleep(rng.uniform(0, LONGEST_S))
+        time.sleep(rng.uniform(0, LONGEST_PAUSE_S))
         process.kill()
-        process.communicate()
+        attack.said_by(process)
         if not out.exists():
             assert attack.answer("import", str(TEXT), "-o", str(out)) == 0
         assert attack.answer("info", str(out)) == 0

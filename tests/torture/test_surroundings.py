@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Other people's machines, as far as they can be had on this one: the same bytes on each."""
+"""Surroundings of other machines: a command prints and writes the same bytes in each."""
 
 import os
 import random
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attack
 
@@ -17,7 +17,7 @@ GIBIBYTES: Final = 2
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a process finds that others do not: variables, and what is done before it begins."""
+    """The environment variables of a process, and a call before it begins."""
 
     variables: Mapping[str, str] = field(default_factory=dict)
     begin: Callable[[], None] = lambda: None
@@ -45,7 +45,7 @@ SURROUNDINGS: Final = {
 FOLDERS: Final = ("folder", "two words", "földer", "-o", "a'b\"c", "%s{0}[1]*")
 
 
-def answers(command: list[str], around: Surroundings, **given: Any) -> tuple[int, str, str]:
+def answers(command: list[str], around: Surroundings) -> tuple[int, str, str]:
     """Return the code of a command, and what it wrote to stdout and stderr."""
     done = subprocess.run(
         [sys.executable, "-m", "swapsim", *command],
@@ -55,14 +55,14 @@ def answers(command: list[str], around: Surroundings, **given: Any) -> tuple[int
         capture_output=True,
         text=True,
         check=False,
-        **given,
+        timeout=attack.LONGEST_S,
     )
     attack.must_be_one_line(done.returncode, done.stderr)
     return done.returncode, done.stdout, done.stderr
 
 
-def written_beside(trace: Path) -> dict[str, bytes]:
-    """Return the files that commands have written beside a trace; remove them."""
+def written_next_to(trace: Path) -> dict[str, bytes]:
+    """Return the files that commands have written next to a trace; remove them."""
     there = sorted(path for path in trace.parent.iterdir() if path.is_file())
     found = {path.suffix: path.read_bytes() for path in there}
     for path in there:
@@ -71,14 +71,14 @@ def written_beside(trace: Path) -> dict[str, bytes]:
 
 
 def shown(path: Path, name: str) -> str:
-    """Return a path as it is printed: where there is ASCII alone, a ? stands for another byte."""
+    """Return a path as it is printed: in ASCII, a ? stands for another byte."""
     if name != "ASCII":
         return str(path)
     return os.fsencode(path).decode("ascii", "replace").replace("\N{REPLACEMENT CHARACTER}", "?")
 
 
 def test_surroundings(tmp_path: Path, seeds: Iterator[int]) -> None:
-    """A verb answers and writes the same wherever it runs, and whatever its trace's folder is."""
+    """A verb prints and writes the same in all surroundings, and in a folder of any name."""
     plain = {}
     for seed in seeds:
         rng = random.Random(seed)
@@ -89,14 +89,14 @@ def test_surroundings(tmp_path: Path, seeds: Iterator[int]) -> None:
             first = home / FOLDERS[0] / "trace"
             first.parent.mkdir(parents=True)
             attack.small_trace(replay, first)
-            plain[verb] = answers(command(first), SURROUNDINGS["plain"]), written_beside(first)
+            plain[verb] = answers(command(first), SURROUNDINGS["plain"]), written_next_to(first)
         [folder] = home.iterdir()
         trace = folder.rename(home / rng.choice(FOLDERS)) / "trace"
         print(f"seed {seed}: {verb} in {trace.parent.name!r}, {name}")
         code, out, said = answers(command(trace), SURROUNDINGS[name])
         if name == "little memory" and code == 2:
-            assert not written_beside(trace)
+            assert not written_next_to(trace)
             continue
         there, elsewhere = shown(trace, name), str(home / FOLDERS[0] / "trace")
-        told = [text.replace(there, elsewhere) for text in (out, said)]
-        assert ((code, *told), written_beside(trace)) == plain[verb]
+        texts = [text.replace(there, elsewhere) for text in (out, said)]
+        assert ((code, *texts), written_next_to(trace)) == plain[verb]
