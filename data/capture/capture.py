@@ -20,7 +20,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def capture(name: str, output: Path, cache: Path) -> None:
-    """Capture one workload into output/name, which appears whole or not at all."""
+    """Capture one workload into output/name, which appears complete or not at all."""
     described = workload.load(name)
     booted = kernel.get(described, cache)
     busybox = packages.fetch(packages.BUSYBOX, cache)
@@ -60,7 +60,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     """Exit 0: all captured; 1: a guest failed; 2: bad input or something missing."""
     parsed = parse(arguments)
-    # Whoever ends this program ends its emulator too.
+    # A signal that ends this program ends its emulator, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if parsed.list:

@@ -24,7 +24,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="folder of results")
     parser.add_argument("--rounds", type=int, metavar="N", help="rounds (as described)")
     parser.add_argument(
-        "--again", action="store_true", help="run anew what an earlier call has run already"
+        "--again", action="store_true", help="repeat runs that an earlier call has finished"
     )
     parser.add_argument(
         "--cache",
@@ -48,7 +48,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     """Exit 0: measured; 1: a run failed and is left out; 2: bad input or something missing."""
     parsed = parse(arguments)
-    # Whoever ends this program ends its emulator too.
+    # A signal that ends this program ends its emulator, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if parsed.list:
@@ -74,7 +74,7 @@ def main(arguments: list[str]) -> int:
         print(f"lab.py: {error.filename}: {error.strerror}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("lab.py: stopped; the runs that ended are kept for the next call", file=sys.stderr)
+        print("lab.py: stopped; finished runs are stored for the next call", file=sys.stderr)
         return 130
     return 1 if failed else 0
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lab kernel's rows of rules decide as those of the library, for all that can be told apart."""
+"""The rules of the lab kernel decide as those of the library, for all distinguishable inputs."""
 
 import itertools
 import shutil
 import subprocess
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,7 +24,7 @@ FLAGS = {lib.SWS_STALL_TAIL_DIRTY: "D", lib.SWS_STALL_WRITEBACK: "W", lib.SWS_ST
 
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Compile the kernel's header outside of the kernel, and give what answers lines."""
+    """Compile the kernel's header as a program; return a function that sends it lines."""
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
     program = tmp_path_factory.mktemp("outside") / "rules"
@@ -36,20 +36,22 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Any:
         text = "".join(f"{line}\n" for line in lines)
         done = subprocess.run([str(program)], input=text, capture_output=True, text=True)
         assert done.returncode == 0
-        default, *told = done.stdout.splitlines()
+        default, *results = done.stdout.splitlines()
         assert default == "6.1"
-        return told
+        return results
 
     return answers
 
 
 def row(rules: str) -> Any:
-    """Give the library's row."""
+    """Return the library's row."""
     return lib.sws_stall_rules_of(STALL_RULES.index(rules))
 
 
-def context_of(rules: str, priority: int, *, kswapd: bool, memcg: bool, hibernation: bool) -> Any:
-    """Give the library's context."""
+def context_of(
+    rules: str, priority: int, *, kswapd: bool = False, memcg: bool = False, hibernation: bool
+) -> Any:
+    """Return the library's context."""
     bits = (
         lib.SWS_STALL_KSWAPD * kswapd
         | lib.SWS_STALL_MEMCG * memcg
@@ -58,64 +60,54 @@ def context_of(rules: str, priority: int, *, kswapd: bool, memcg: bool, hibernat
     return ffi.new("struct sws_stall_context *", (STALL_RULES.index(rules), bits, priority, 0))
 
 
-def done_acts(rules: str, place: int, acts: int) -> list[str]:
-    """Name the acts that were done, in order; flags between two sleeps in any."""
-    words: list[str] = []
-    flags: list[str] = []
+def acts_of(rules: str, place: int, acts: int) -> list[str]:
+    """Return the library's acts in the words of the program."""
+    words = []
     for number in range(lib.SWS_STALL_ACTS_MAX):
         act = row(rules).acts[place][number]
-        if not acts >> number & 1:
-            continue
-        if act.does == lib.SWS_STALL_DOES_SET:
-            flags.append(FLAGS[act.what])
-        elif act.does == lib.SWS_STALL_DOES_SLEEP:
-            words += [*sorted(flags), STALL_SLEEPS[act.what]]
-            flags = []
-    return [*words, *sorted(flags)]
+        if acts >> number & 1 and act.does == lib.SWS_STALL_DOES_SET:
+            words.append(FLAGS[act.what])
+        elif acts >> number & 1 and act.does == lib.SWS_STALL_DOES_SLEEP:
+            words.append(STALL_SLEEPS[act.what])
+    return ordered(words)
 
 
-def told_acts(line: str) -> list[str]:
-    """Read the acts that the kernel's header did, in the same order."""
+def ordered(acts: list[str]) -> list[str]:
+    """Sort the flags, of one letter, between two sleeps: their order has no effect."""
     words: list[str] = []
-    flags: list[str] = []
-    for word in line.split():
-        if len(word) == 1:
-            flags.append(word)
-        else:
-            words += [*sorted(flags), word]
-            flags = []
-    return [*words, *sorted(flags)]
+    for is_flag, group in itertools.groupby(acts, key=lambda word: len(word) == 1):
+        of_kind = list(group)
+        words += sorted(of_kind) if is_flag else of_kind
+    return words
+
+
+def compare(ask: Any, cases: list[tuple[str, list[str]]]) -> None:
+    """Compare the acts of the program with those of the library."""
+    results = ask([line for line, _ in cases])
+    for (line, acts), result in zip(cases, results, strict=True):
+        assert ordered(result.split()) == acts, line
 
 
 def lists() -> Iterator[tuple[tuple[str, int, bool, bool, bool], dict[str, int]]]:
-    """Give callers and counters of lists: some of each counter, all, and around each threshold."""
+    """Yield callers and counters of lists: some of each counter, all, and around thresholds."""
     some = (0, 1, 4, 16, TAKEN)
+    names = ("dirty", "unqueued_dirty", "congested", "writeback", "immediate", "taken")
     callers = itertools.product(OLDER, (12, 11, 9, 3), (False, True), (False, True), (False, True))
-    counters = list(itertools.product(some, some, some, some, (0, 1)))
-    for caller in callers:
-        for dirty, unqueued, congested, writeback, immediate in counters:
-            if unqueued <= dirty and writeback + immediate <= TAKEN:
-                yield (
-                    caller,
-                    {
-                        "dirty": dirty,
-                        "unqueued_dirty": unqueued,
-                        "congested": congested,
-                        "writeback": writeback,
-                        "immediate": immediate,
-                        "taken": TAKEN,
-                    },
-                )
+    counters = [
+        dict(zip(names, (*values, TAKEN), strict=True))
+        for values in itertools.product(some, some, some, some, (0, 1))
+        if values[1] <= values[0] and values[3] + values[4] <= TAKEN
+    ]
+    return itertools.product(callers, counters)
 
 
-def test_a_description_takes_the_rules_of_the_switch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rig_has_the_rules_of_the_library(rig: SimpleNamespace) -> None:
     """The rig, the boot parameter and the library name the same rules, in the same order."""
-    monkeypatch.syspath_prepend(str(data_root() / "capture"))
-    assert import_module("rig.workload").RECLAIM_RULES == STALL_RULES
+    assert rig.workload.RECLAIM_RULES == STALL_RULES
 
 
 def test_lists_are_decided_as_by_the_library(ask: Any) -> None:
-    """Every flag that is set at the end of a list, and every sleep, in order."""
+    """All flags that are set at the end of a list, and all sleeps in order."""
     cases = []
     for (rules, priority, kswapd, memcg, hibernation), counts in lists():
         context = context_of(rules, priority, kswapd=kswapd, memcg=memcg, hibernation=hibernation)
@@ -126,32 +118,28 @@ def test_lists_are_decided_as_by_the_library(ask: Any) -> None:
         caller = (rules, int(kswapd), int(memcg), int(hibernation), priority, TAKEN)
         numbers = [value for name, value in counts.items() if name != "taken"]
         line = " ".join(str(word) for word in ("list", *caller, *numbers))
-        cases.append((line, done_acts(rules, lib.SWS_STALL_AT_LIST, decision.acts)))
-    told = ask([line for line, _ in cases])
+        cases.append((line, acts_of(rules, lib.SWS_STALL_AT_LIST, decision.acts)))
     assert len(cases) > 10_000
-    for (line, acts), answer in zip(cases, told, strict=True):
-        assert told_acts(answer) == acts, line
+    compare(ask, cases)
 
 
 def test_rounds_are_decided_as_by_the_library(ask: Any) -> None:
-    """The nap behind a round of direct reclaim."""
+    """The sleep after a round of direct reclaim."""
     cases = []
     for rules, hibernation, priority, scanned, reclaimed in itertools.product(
         OLDER, (False, True), range(13), (0, 1), (0, 31, 32)
     ):
-        context = context_of(rules, priority, kswapd=False, memcg=False, hibernation=hibernation)
+        context = context_of(rules, priority, hibernation=hibernation)
         round_ = ffi.new("struct sws_stall_round *", (scanned, reclaimed, 32))
         decision = ffi.new("struct sws_stall_decision *")
         assert lib.sws_stall_decide_round(context, round_, decision) == lib.SWS_OK
         line = f"round {rules} {int(hibernation)} {priority} {scanned} {reclaimed} 32"
-        cases.append((line, done_acts(rules, lib.SWS_STALL_AT_ROUND, decision.acts)))
-    told = ask([line for line, _ in cases])
-    for (line, acts), answer in zip(cases, told, strict=True):
-        assert told_acts(answer) == acts, line
+        cases.append((line, acts_of(rules, lib.SWS_STALL_AT_ROUND, decision.acts)))
+    compare(ask, cases)
 
 
 def test_pages_are_written_and_counted_as_by_the_library(ask: Any) -> None:
-    """Which dirty page kswapd writes, and which page counts as congested."""
+    """The dirty pages that kswapd writes, and the pages that count as congested."""
     cases = []
     for rules, flagged, again in itertools.product(STALL_RULES, (False, True), (False, True)):
         writes, by = row(rules).writes, row(rules).congested_by
@@ -167,13 +155,13 @@ def test_pages_are_written_and_counted_as_by_the_library(ask: Any) -> None:
             by & lib.SWS_STALL_BY_MARK and again
         )
         cases.append((f"counts {rules} {int(device)} {int(again)}", counted))
-    told = ask([line for line, _ in cases])
-    for (line, yes), answer in zip(cases, told, strict=True):
+    results = ask([line for line, _ in cases])
+    for (line, yes), answer in zip(cases, results, strict=True):
         assert answer == ("yes" if yes else "no"), line
 
 
-def test_a_row_says_what_the_library_says(ask: Any) -> None:
-    """Where pages count, what case 1 does, who is asked, and which flags there are to clear."""
+def test_the_facts_of_a_row_are_those_of_the_library(ask: Any) -> None:
+    """Where pages are counted, the act of case 1, the questions asked, and the flags cleared."""
     for rules, answer in zip(
         STALL_RULES, ask([f"facts {name}" for name in STALL_RULES]), strict=True
     ):

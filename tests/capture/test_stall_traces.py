@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What reclaim met, decided and slept: the rig's tables of it, and the shipped ones."""
+"""The rig's tables of reclaim's folios, decisions and sleeps, and the shipped ones."""
 
-import sys
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +16,6 @@ from swapsim.stall.tables import (
     RECLAIM_ROUNDS,
     THROTTLES,
 )
-from swapsim.stall.verify import verify_stalls
 
 CAPTURE = data_root() / "capture"
 TRACES = {name: folder for name, folder in shipped_traces().items() if name.startswith("stalls-")}
@@ -31,39 +28,26 @@ TABLES = {
     "throttles": THROTTLES.schema,
 }
 SLEEP = {"nid": 0, "reason": "writeback", "timeout_us": 100000, "delayed_us": 52000, "kthread": 0}
-UNTOLD = {"congested_devices": -1, "flags": -1}
+MISSING = {"congested_devices": -1, "flags": -1}
 COUNTED = {"failures": 0, "reclaimable": 0, "write_pending": 0}
 
 
-@pytest.fixture(scope="module")
-def rig() -> SimpleNamespace:
-    """Give the rig's modules, which are a package beside their program."""
-    sys.path.insert(0, str(CAPTURE))
-    try:
-        names = ("errors", "reclaim", "table", "workload")
-        return SimpleNamespace(**{name: import_module(f"rig.{name}") for name in names})
-    finally:
-        sys.path.remove(str(CAPTURE))
-
-
-def kernel_wrote(folder: Path, event: str, rows: list[dict[str, int | str]]) -> None:
-    """Write an event's rows as they are imported."""
+def write_event(folder: Path, event: str, rows: list[dict[str, int | str]]) -> None:
+    """Write an event's rows as an import does."""
     fixed = {"seq": pl.UInt64, "cpu": pl.UInt16, "pid": pl.Int32}
     frame = pl.DataFrame([{"cpu": 0, **row} for row in rows], schema_overrides=fixed)
     frame.write_parquet(folder / f"{event}.parquet")
 
 
-def test_a_sleep_names_the_pass_and_list_that_asked_for_it(
-    rig: SimpleNamespace, tmp_path: Path
-) -> None:
-    """Who asked stands right before the sleep of the same task; a sleep alone has no asker."""
-    sleep = {**SLEEP, **COUNTED, **UNTOLD}
-    kernel_wrote(
+def test_a_sleep_has_the_pass_and_list_of_its_request(rig: SimpleNamespace, tmp_path: Path) -> None:
+    """The request is the event of the same task just before; a sleep without one has zeros."""
+    sleep = {**SLEEP, **COUNTED, **MISSING}
+    write_event(
         tmp_path,
         "throttles",
         [{"seq": seq, "pid": pid, **sleep} for seq, pid in [(3, 7), (4, 8), (5, 7)]],
     )
-    kernel_wrote(
+    write_event(
         tmp_path,
         "throttle_askers",
         [{"seq": 1, "pid": 7, "pass": 20, "list": 0}, {"seq": 2, "pid": 8, "pass": 21, "list": 9}],
@@ -75,8 +59,8 @@ def test_a_sleep_names_the_pass_and_list_that_asked_for_it(
     assert table["flags"].null_count() == table["congested_devices"].null_count() == 3
 
 
-def test_what_was_not_asked_is_null(rig: SimpleNamespace, tmp_path: Path) -> None:
-    """A folio that was never locked has no answer of a file system, no test and no writing."""
+def test_a_missing_answer_is_null(rig: SimpleNamespace, tmp_path: Path) -> None:
+    """A folio that was never locked has no answer of a file system, no test and no write."""
     asked = ("file", "dirty", "writeback", "reclaim", "private", "lazyfree", "swap")
     unasked = ("fs_dirty", "fs_writeback", "buffers", "clean", "under_writeback", "marked")
     row = {
@@ -94,7 +78,7 @@ def test_what_was_not_asked_is_null(rig: SimpleNamespace, tmp_path: Path) -> Non
         **dict.fromkeys(asked, 1),
         **dict.fromkeys(unasked, -1),
     }
-    kernel_wrote(tmp_path, "reclaim_folios", [row])
+    write_event(tmp_path, "reclaim_folios", [row])
     rig.reclaim.tabulate(tmp_path)
     table = pl.read_parquet(tmp_path / "reclaim_folios.parquet")
     assert table.schema == RECLAIM_FOLIOS.schema
@@ -102,16 +86,16 @@ def test_what_was_not_asked_is_null(rig: SimpleNamespace, tmp_path: Path) -> Non
     assert table.select(*unasked, "node_flags").row(0) == (None,) * (len(unasked) + 1)
 
 
-def test_a_word_that_no_table_knows_is_refused(rig: SimpleNamespace, tmp_path: Path) -> None:
-    """Another kernel's events are not taken for ours."""
+def test_an_unknown_word_is_refused(rig: SimpleNamespace, tmp_path: Path) -> None:
+    """Events of another kernel may have other words."""
     row = {"seq": 0, "pid": 7, "nid": 0, "memcg": 0, "flags": 7, "why": "bored"}
-    kernel_wrote(tmp_path, "reclaim_clears", [row])
+    write_event(tmp_path, "reclaim_clears", [row])
     with pytest.raises(rig.errors.GuestError, match="reclaim_clears"):
         rig.reclaim.tabulate(tmp_path)
 
 
 def test_folios_that_a_batch_removes_are_not_recorded(rig: SimpleNamespace, tmp_path: Path) -> None:
-    """A batch does not tell what became of each, so the two exclude each other."""
+    """A batch does not record the outcome of each folio, so the two exclude each other."""
     text = (CAPTURE / "workloads" / "stalls-disk-1.toml").read_text(encoding="utf-8")
     path = tmp_path / "both.toml"
     path.write_text(text.replace("[lab]\n", "[lab]\nbatched_removal = true\n"))
@@ -131,6 +115,7 @@ def test_a_trace_of_stalls_has_its_tables_in_order(name: str) -> None:
     for event, number in (("reclaim_lists", "list"), ("reclaim_passes", "pass")):
         numbers = pl.read_parquet(TRACES[name] / f"{event}.parquet")[number]
         assert numbers.is_unique().all()
+        assert numbers.len() > {"list": 5000, "pass": 0}[number]
 
 
 @pytest.mark.parametrize("name", list(TRACES))
@@ -154,22 +139,13 @@ def test_a_list_is_its_folios(name: str) -> None:
         assert (both[column] == both[f"{column}_of_folios"]).all(), column
 
 
-@pytest.mark.parametrize("name", list(TRACES))
-def test_every_decision_is_the_rules_of_6_1(name: str) -> None:
-    """Counters, passes, sleeps and flags come out as the kernel had them."""
-    verdict = verify_stalls(TRACES[name], rules="6.1")
-    assert verdict.first == ()
-    assert verdict.faults.is_empty()
-    assert verdict.lists.height > 5000
-
-
-def test_each_reason_of_6_1_was_asked_for_many_times() -> None:
-    """Together the traces have some hundred sleeps of each reason that reclaim_throttle knows."""
+def test_each_reason_of_6_1_was_requested_often() -> None:
+    """All traces together have at least 100 sleeps of each reason of reclaim_throttle."""
     sleeps = pl.concat(
         pl.read_parquet(path, columns=["reason"])
         for folder in TRACES.values()
         if (path := folder / "throttles.parquet").exists()
     )
-    asked = dict(sleeps["reason"].value_counts().iter_rows())
-    assert set(asked) == {"writeback", "isolated", "noprogress", "congested"}
-    assert min(asked.values()) >= 100
+    counted = dict(sleeps["reason"].value_counts().iter_rows())
+    assert set(counted) == {"writeback", "isolated", "noprogress", "congested"}
+    assert min(counted.values()) >= 100

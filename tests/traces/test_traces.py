@@ -227,7 +227,7 @@ BAD_TEXTS = {
         "line 1, field 'nid': this is no whole number: 'x'",
     ),
     "field twice": (line("e", "a=1 a=1").encode(), "line 1, field 'a'"),
-    "no event line": (b"hello world\n", "line 1: has no task, CPU and time at its start"),
+    "no event line": (b"hello there\n", "line 1: has no task, CPU and time at its start"),
     "other clock": (
         (line("e", "a=1") + line("e", "a=1").replace("10.000001", "5")).encode(),
         "line 2: its time is of another kind",

@@ -30,7 +30,7 @@ POLL_S = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What a run leaves behind."""
+    """The files of a run."""
 
     trace_disk: Path
     report_disk: Path
@@ -39,18 +39,18 @@ class Run:
 
 
 def emulator_version() -> str:
-    """First line of what QEMU says of itself."""
+    """Return the first line of QEMU's version."""
     command = [tool("qemu-system-x86_64"), "--version"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[0]
 
 
 def run(workload: Workload, guest: Guest, work: Path) -> Run:
-    """Boot the guest, wait for its end, and keep its disks and its console.
+    """Boot the guest, wait for its end, and return its disks and console.
 
     Raises
     ------
     GuestError
-        The guest reached its time limit, panicked, or said that it failed.
+        The guest reached its time limit, panicked, or reported a failure.
     """
     console = work / "console.txt"
     console.write_bytes(b"")
@@ -174,8 +174,8 @@ def _nodes(workload: Workload) -> list[str]:
     options = []
     for node in range(nodes):
         options += ["-object", f"memory-backend-ram,id=node{node},size={mebibytes}M"]
-        told = f"nodeid={node},cpus={node * cpus}-{(node + 1) * cpus - 1},memdev=node{node}"
-        options += ["-numa", f"node,{told}"]
+        node_options = f"nodeid={node},cpus={node * cpus}-{(node + 1) * cpus - 1},memdev=node{node}"
+        options += ["-numa", f"node,{node_options}"]
     return options
 
 
@@ -250,7 +250,7 @@ def _last_phase(console: Path) -> str:
 
 
 def _reason(console: Path) -> str | None:
-    """Find what the guest itself said of its failure."""
+    """Return the guest's own report of its failure."""
     for line in console.read_text(encoding="utf-8", errors="replace").splitlines():
         for mark in ("capture: failed: ", "Kernel panic - "):
             if mark in line:

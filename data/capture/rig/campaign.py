@@ -46,7 +46,7 @@ KERNEL_LABEL: Final = "6.1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """One run: its metrics, or why there are none."""
+    """One run: its metrics, or the reason for its failure."""
 
     round: int
     value: str
@@ -59,7 +59,7 @@ class Outcome:
 
 
 def run(experiment: Experiment, output: Path, cache: Path, *, rounds: int, again: bool) -> int:
-    """Run an experiment into output/NAME, which appears whole or not at all; return what failed.
+    """Run an experiment into output/NAME, which appears complete or not at all; count failures.
 
     The values of the switch take turns in each round, and each round starts with another one, so
     that what changes on the host with time touches all alike. A run that an earlier call has ended
@@ -74,7 +74,7 @@ def run(experiment: Experiment, output: Path, cache: Path, *, rounds: int, again
     outcomes = []
     order = list(_order(experiment, rounds))
     for number, value in tqdm(order, desc=experiment.name, unit=" runs", disable=None, leave=False):
-        outcomes.append(_kept_run(experiment, number, value, cache, busybox, work))
+        outcomes.append(_stored_run(experiment, number, value, cache, busybox, work))
     done = [outcome for outcome in outcomes if not outcome.failure]
     for outcome in outcomes:
         if outcome.failure:
@@ -93,13 +93,13 @@ def _order(experiment: Experiment, rounds: int) -> Iterator[tuple[int, str]]:
             yield number, value
 
 
-def _kept_run(
+def _stored_run(
     experiment: Experiment, number: int, value: str, cache: Path, busybox: Package, work: Path
 ) -> Outcome:
-    """Run once, or take what an earlier call has kept of this very run."""
-    kept = work / f"{number}-{value}-{_identity(experiment, value)}.json"
-    if kept.is_file():
-        return Outcome(**json.loads(kept.read_text(encoding="utf-8")))
+    """Run once, or return the outcome that an earlier call stored for this run."""
+    stored = work / f"{number}-{value}-{_identity(experiment, value)}.json"
+    if stored.is_file():
+        return Outcome(**json.loads(stored.read_text(encoding="utf-8")))
     started = time.monotonic()
     metrics: dict[str, Metrics] = {}
     extents: Extents = []
@@ -120,7 +120,7 @@ def _kept_run(
         extents=extents,
     )
     if not failure:
-        kept.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+        stored.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
     return outcome
 
 
@@ -193,8 +193,8 @@ def _write(
     unfinished.mkdir(parents=True)
     _results(experiment, outcomes).write_parquet(unfinished / "results.parquet", compression="zstd")
     if experiment.tree_nodes:
-        told = [(outcome.value, outcome.round, outcome.extents) for outcome in outcomes]
-        tree_nodes.tabulate(told).write_parquet(
+        extents = [(outcome.value, outcome.round, outcome.extents) for outcome in outcomes]
+        tree_nodes.tabulate(extents).write_parquet(
             unfinished / "slots_in_use.parquet", compression="zstd"
         )
     tables = _provenance(experiment, described, outcomes, rounds)
@@ -230,8 +230,8 @@ def _provenance(
     experiment: Experiment, described: Kernel, outcomes: list[Outcome], rounds: int
 ) -> dict[str, dict[str, Any]]:
     workload = experiment.workload
-    # The switch that varies has no one value here.
-    fixed = {key: told for key, told in described.described.items() if key != experiment.varies}
+    # The switch that varies has several values.
+    fixed = {key: value for key, value in described.described.items() if key != experiment.varies}
     return {
         "measured": {
             "command": f"python data/capture/lab.py {experiment.name} --rounds {rounds} "

@@ -16,7 +16,7 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Captured:
-    """A trace that lacks nothing, and what the guest says of itself."""
+    """A complete trace, and the guest's report."""
 
     text: Path
     text_sha256: str
@@ -26,7 +26,7 @@ class Captured:
 
 
 def collect(workload: Workload, run: Run, work: Path) -> Captured:
-    """Write NAME.txt and report.txt, hold them to be complete, and drop the guest's disks.
+    """Write NAME.txt and report.txt, check that they are complete, and delete the guest's disks.
 
     Raises
     ------
@@ -68,17 +68,17 @@ def sha256(path: Path) -> str:
 def _contents(disk: Path, path: Path) -> Path:
     """Copy a raw disk up to its last byte that is not NUL."""
     with disk.open("rb") as source, path.open("wb") as target:
-        with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            left = _end(whole)
+        with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            left = _end(content)
         while left:
             left -= target.write(source.read(min(CHUNK, left)))
     return path
 
 
-def _end(whole: mmap.mmap) -> int:
-    """Position after the last byte that is not NUL: text holds no NUL, so the first NUL ends it."""
-    end = whole.find(b"\0")
-    return len(whole) if end < 0 else end
+def _end(content: mmap.mmap) -> int:
+    """Return the position of the first NUL, which ends a text, or the length."""
+    end = content.find(b"\0")
+    return len(content) if end < 0 else end
 
 
 def _sections(report: str) -> dict[str, str]:

@@ -36,7 +36,7 @@ _NUMBERED: Final = re.compile(r"(#\d+)?(/\d+)?$")
 _STACK: Final = re.compile(
     r"\{ name: (\S+)\s*, (?:common_)?stacktrace:\s*\n(.*?)\} hitcount: +(\d+)", re.DOTALL
 )
-# Functions between a lock and who asked for it.
+# Functions between a lock and its user.
 _NO_SITE: Final = re.compile(r"^(lock_acquire|_raw_\w+|__raw_\w+|trace_\w+|rt_spin_\w+)\+")
 _OUTPUT: Final = re.compile(r"^(\d+) (visits in|bytes /) (\d+) usecs", re.MULTILINE)
 
@@ -79,9 +79,9 @@ def vmstat(text: str) -> dict[str, int]:
 
 
 def locks(text: str, pages: int) -> Metrics:
-    """Divide what /proc/lock_stat tells of the ledger's locks by a number of pages.
+    """Divide the figures of /proc/lock_stat for the ledger's locks by a number of pages.
 
-    The classes of a name are summed: one that is nested in its own kind is listed by itself.
+    The classes of a name are summed: a lock that is nested in one of its kind has its own line.
     """
     sums: dict[tuple[str, int], float] = {}
     for name, numbers in _LINE.findall(text):

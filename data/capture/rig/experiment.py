@@ -21,7 +21,7 @@ VARIES: Final[Mapping[str, tuple[str, ...]]] = {
     "reclaim_rules": RECLAIM_RULES,
 }
 VISITS_A_CPU: Final = "VISITS_A_CPU"
-"""In a command: how many visits a task makes on a CPU. A value of swap_base may name it beside the
+"""In a command: how many visits a task makes on a CPU. A value of swap_base may name it after the
 base, as in "percpu 500"; without it a task stays on its CPU, and with FREE the kernel moves it."""
 
 FREE: Final = "free"
@@ -29,14 +29,14 @@ FREE: Final = "free"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """One experiment: its workload is run with each value in turn, and that so many rounds.
+    """One experiment: its workload is run with each value in turn, in several rounds.
 
-    With slot events each run has a second one beside it, on the kernel without lock statistics,
-    which tells where the slots were handed out. With tree nodes its metrics are those of the swap
-    cache's trees, and no locks are counted. By turns one run counts several numbers of tasks, one
-    after another, by the page that reclaim frees; on the slow disk, files of several sizes beside
-    one server, and what reclaim does and how it stalls instead of locks. With sampled slots it is
-    told which tasks were in one trunk, and no locks are counted.
+    With slot events each run has a second one, on the kernel without lock statistics, that records
+    where slots were handed out. With tree nodes its metrics are those of the swap cache's trees,
+    and no locks are counted. By turns one run counts several numbers of tasks, one after another,
+    per page that reclaim frees; on the slow disk, files of several sizes next to one server, and
+    the work and stalls of reclaim instead of locks. With sampled slots the metrics are the tasks
+    that were in one trunk, and no locks are counted.
     """
 
     name: str

@@ -30,7 +30,7 @@ SLOW_DISK = HOME / "guest" / "slow-disk"
 MARK_NFS = HOME / "guest" / "mark-nfs"
 NFS_TO_ITSELF = HOME / "guest" / "nfs_to_itself.c"
 LEFTOVERS = HOME / "guest" / "leftovers"
-# init asks for offsets of structures; the lab's events need none, and its kernel tells none.
+# init resolves offsets of structures; the lab's events need none, and its kernel has no types.
 NO_RESOLVER = "#!/bin/sh\nexec cat\n"
 
 
@@ -43,7 +43,7 @@ class Guest:
 
 
 def sources(workload: Workload) -> list[Path]:
-    """Files of ours that decide what happens in the guest."""
+    """Return our files that the guest depends on."""
     programs = [HOME / "programs" / f"{program}.c" for program in workload.programs]
     if workload.switches is not None:
         scripts = [INIT, LAB, RECLAIM, STALL_RULES, _mark(workload.switches)]
@@ -161,7 +161,7 @@ def _copy_modules(workload: Workload, modules: Path, directory: Path) -> list[st
             return
         if name not in files:
             raise CaptureError(f"the kernel in {modules} has no module {name}")
-        # A module says itself what it depends on: depends=a,b in its .modinfo section.
+        # A module lists its dependencies: depends=a,b in its .modinfo section.
         depends = re.search(rb"\0depends=([^\0]*)\0", files[name].read_bytes())
         for other in depends[1].decode().split(",") if depends and depends[1] else []:
             require(other.replace("-", "_"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a captured text to a trace folder that says where it comes from."""
+"""From a captured text to a trace folder with its provenance."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ from rig.workload import HOME, Workload
 from swapsim import traces
 from swapsim.errors import SwapsimError
 
-# The kernel's own counters over the run, to hold a replay's counts against.
+# The kernel's own counters over the run, for comparison with a replay's counts.
 COUNTERS = (
     "pswpin",
     "pswpout",
@@ -49,7 +49,7 @@ def import_trace(
     captured: Captured,
     output: Path,
 ) -> pl.DataFrame:
-    """Replace the trace folder `output` by this run's, as a whole; return its rows by event."""
+    """Replace the trace folder `output` by this run's, atomically; return its rows by event."""
     unfinished = output.with_name(f".{output.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     try:
@@ -125,7 +125,7 @@ def _provenance(
 
 
 def sources(workload: Workload) -> list[Path]:
-    """Files of ours that a trace depends on."""
+    """Return our files that a trace depends on."""
     return [*guest.sources(workload), *kernel_sources(workload.switches)]
 
 

@@ -54,10 +54,10 @@ LINES_OF_OURS: Final[Mapping[str, str]] = {
     "drivers/block/Makefile": "obj-$(CONFIG_BLK_DEV_SLOW) += slow_disk.o\n",
 }
 
-# Lines that make prints for a whole build, for the bar alone.
+# Lines that make prints for a complete build, only for the bar.
 STEPS: Final = 1400
 
-# The same source and configuration give the same image, whoever builds it, wherever.
+# The same source and configuration give the same image on each machine.
 BUILT_BY: Final = {
     "KBUILD_BUILD_USER": "lab",
     "KBUILD_BUILD_HOST": "lab",
@@ -69,7 +69,7 @@ BUILT_BY: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """A kernel image, its modules where it has any, and what trace.toml says of it."""
+    """A kernel image, its modules where it has any, and its table in trace.toml."""
 
     image: Path
     modules: Path | None
@@ -94,7 +94,7 @@ def stock(cache: Path) -> Kernel:
 
 
 def sources(switches: Switches | None) -> list[Path]:
-    """Files of ours that decide what the lab kernel is."""
+    """Return our files that the lab kernel depends on."""
     if switches is None:
         return []
     return [*SEMANTIC_PATCHES, *_tree_files(), *_fragments(switches)]
@@ -118,7 +118,7 @@ def lab(switches: Switches, cache: Path) -> Kernel:
     if not image.is_file():
         packages.check_build_tools()
         tree = _source_tree(package, cache / "sources" / source_hash)
-        # One folder of objects for each flavour: another trunk size compiles a few files anew.
+        # One folder of objects for each flavour: another trunk size recompiles a few files.
         flavour = "-".join(path.stem for path in _fragments(switches)[1:]) or "plain"
         _build(tree, cache / "objects" / f"{source_hash}-{flavour}", configuration, image)
     return Kernel(
@@ -216,12 +216,12 @@ def apply(patch: Path, tree: Path, files: Iterable[str]) -> None:
         if line.startswith("+") and _dense(line[1:]) not in after:
             raise CaptureError(
                 f"{name} does not fit this {SOURCE}: the line '{line[1:].strip()}' did not go in; "
-                "mend the semantic patch"
+                "fix the semantic patch"
             )
 
 
 def _dense(text: str) -> str:
-    """Text without white space, where Coccinelle lays it out anew."""
+    """Return a text without white space, which Coccinelle changes."""
     return "".join(text.split())
 
 
@@ -234,7 +234,7 @@ def _build(tree: Path, objects: Path, configuration: str, image: Path) -> None:
     taken = set((objects / ".config").read_text(encoding="utf-8").splitlines())
     for line in configuration.splitlines():
         if line not in taken:
-            raise CaptureError(f"this {SOURCE} does not take {line}: mend data/capture/lab")
+            raise CaptureError(f"this {SOURCE} does not take {line}: fix data/capture/lab")
     _make(tree, objects, "bzImage", what="build the lab kernel", steps=STEPS)
     image.parent.mkdir(parents=True, exist_ok=True)
     unfinished = image.with_suffix(".unfinished")
@@ -243,13 +243,13 @@ def _build(tree: Path, objects: Path, configuration: str, image: Path) -> None:
 
 
 def _make(tree: Path, objects: Path, target: str, *, what: str, steps: int = 0) -> None:
-    """Run make, with a bar of its steps where there are many; keep what it said beside objects."""
+    """Run make, with a bar if it has many steps; its output goes to a file next to `objects`."""
     log = objects.with_name(objects.name + ".txt")
     command = [tool("make"), f"-j{os.cpu_count()}", "-C", str(tree), f"O={objects}", target]
     bar = tqdm(total=steps, desc=what, unit=" steps", disable=None if steps else True, leave=False)
-    with log.open("w", encoding="utf-8") as said, bar, _process(command) as make:
+    with log.open("w", encoding="utf-8") as output, bar, _process(command) as make:
         for line in make.stdout or ():
-            said.write(line)
+            output.write(line)
             bar.update()
     if make.returncode != 0:
         text = log.read_text(encoding="utf-8").splitlines()
@@ -259,7 +259,7 @@ def _make(tree: Path, objects: Path, target: str, *, what: str, steps: int = 0) 
 
 @contextmanager
 def _process(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """Make for the length of a block: whatever ends the block early ends make."""
+    """Run make during a block; it ends with the block."""
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run on a kernel with debug checks left behind, and what the kernel said."""
+"""What a run on a kernel with debug checks left behind, and the messages of the kernel."""
 
 import re
 from collections.abc import Mapping

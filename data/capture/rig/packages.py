@@ -145,7 +145,7 @@ def _candidate(name: str) -> str:
 
 
 def run(name: str, *arguments: str, what: str, at: Path | None = None) -> str:
-    """Run a tool and return what it prints; `what` says in an error what was tried."""
+    """Run a tool and return what it prints; `what` describes it in an error."""
     done = subprocess.run(
         [tool(name), *arguments], capture_output=True, text=True, cwd=at, check=False
     )

@@ -24,9 +24,9 @@ TABLES: Final = {
     "reclaim_clears": RECLAIM_CLEARS.schema,
     "throttles": THROTTLES.schema,
 }
-# A task's event of this kind says for which pass and list its next row of throttles was asked.
+# A task's event of this kind has the pass and list that requested its next throttle.
 ASKERS: Final = "throttle_askers"
-# What the kernel writes where it did not ask, or where there is none.
+# The kernel's text for a value that it did not ask for or that is missing.
 UNASKED: Final = -1
 NONE: Final = "none"
 ZSTD_LEVEL: Final = 19
@@ -57,7 +57,7 @@ def tabulate(folder: Path) -> None:
 
 
 def _asked(throttles: pl.DataFrame, askers: Path) -> pl.DataFrame:
-    """Say of each sleep who asked for it: the event right before it of its task, if it is one."""
+    """Add to each sleep its request: the last event of its task before it, if that is one."""
     if not askers.exists():
         return throttles.with_columns(pl.lit(0).alias("pass"), pl.lit(0).alias("list"))
     asked = pl.read_parquet(askers, columns=["seq", "pid", "pass", "list"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a parallelio run counts: by size of the file, and of all sizes as the mail's tables do."""
+"""Counts of a parallelio run: by size of the file, and over all sizes as in the mail's tables."""
 
 import re
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _READS, _SECTORS_READ, _READ_MS = 0, 2, 3
 _WRITES, _SECTORS_WRITTEN, _WRITE_MS = 4, 6, 7
 _QUEUED_MS = 10
 
-# How the mail's tables call counters of /proc/vmstat, and their units.
+# Names in the mail's tables of counters of /proc/vmstat, and their units.
 _COUNTERS: Final[Mapping[str, tuple[str, str]]] = {
     "Major Faults": ("pgmajfault", "faults"),
     "Swap Ins": ("pswpin", "pages"),
@@ -48,7 +48,7 @@ _COUNTERS: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Turn:
-    """What one turn moved: counters by name, the disk's by column, stalls and their time."""
+    """Changes in one turn: counters by name, the disk's by column, stalls and their time."""
 
     size: str
     file_s: float
@@ -63,16 +63,16 @@ def read(report: Mapping[str, str], name: str) -> Metrics:
     """Read the metrics of one run.
 
     Names are those of the mail's tables. "METRIC-SIZE" is of the turn of one size, in multiples of
-    the memory beside the pool; a name without a size is of all turns.
+    the memory outside the pool; a name without a size is of all turns.
 
     Raises
     ------
     GuestError
         The program took no turns.
     """
-    told = report["output"]
-    memory = _MEMORY.search(told)
-    turns = [_turn(report, *found) for found in _TURN.findall(told)]
+    output = report["output"]
+    memory = _MEMORY.search(output)
+    turns = [_turn(report, *found) for found in _TURN.findall(output)]
     if not turns or memory is None:
         raise GuestError(f"{name}: the program took no turns")
     metrics: Metrics = {
@@ -81,7 +81,7 @@ def read(report: Mapping[str, str], name: str) -> Metrics:
     }
     for turn in turns:
         of_turn = {**_parallelio(turn), **_of([turn])}
-        metrics |= {f"{metric}-{turn.size}": told for metric, told in of_turn.items()}
+        metrics |= {f"{metric}-{turn.size}": value for metric, value in of_turn.items()}
     return metrics | _of(turns)
 
 
@@ -114,7 +114,7 @@ def _turn(
 
 
 def _parallelio(turn: _Turn) -> Metrics:
-    """Tell what the mail's first table has by size."""
+    """Return the metrics of the mail's first table, which has them by size."""
     moved = turn.counters
     return {
         "Ops memcachetest": (turn.answers / turn.window_s, "operations/s"),
@@ -127,7 +127,7 @@ def _parallelio(turn: _Turn) -> Metrics:
 
 
 def _of(turns: list[_Turn]) -> Metrics:
-    """Tell what the mail's other tables have, of one turn or of several."""
+    """Return the metrics of the mail's other tables, of one turn or several."""
     moved = {
         counter: sum(turn.counters[counter] for turn in turns) for counter in turns[0].counters
     }
@@ -139,9 +139,9 @@ def _of(turns: list[_Turn]) -> Metrics:
     metrics["Page writes file"] = (moved["nr_vmscan_write"] - moved["pswpout"], "pages")
     for who in ("kswapd", "direct"):
         scanned, reclaimed = moved[f"pgscan_{who}"], moved[f"pgsteal_{who}"]
-        told = who.capitalize()
-        metrics[f"{told} efficiency"] = (100 * reclaimed / scanned if scanned else 100.0, "%")
-        metrics[f"{told} velocity"] = (scanned / seconds, "pages/s")
+        reclaimer = who.capitalize()
+        metrics[f"{reclaimer} efficiency"] = (100 * reclaimed / scanned if scanned else 100.0, "%")
+        metrics[f"{reclaimer} velocity"] = (scanned / seconds, "pages/s")
     scanned = moved["pgscan_kswapd"] + moved["pgscan_direct"]
     percent = 100 * moved["pgscan_direct"] / scanned if scanned else 0.0
     metrics["Percentage direct scans"] = (percent, "%")
@@ -149,7 +149,7 @@ def _of(turns: list[_Turn]) -> Metrics:
 
 
 def _disk(turns: list[_Turn], seconds: float) -> Metrics:
-    """Mean wait and queue of the disk, over whole turns; a mean of no request is left out."""
+    """Mean wait and queue of the disk, over complete turns; a mean of zero requests is left out."""
     moved = [sum(turn.disk[column] for turn in turns) for column in range(_QUEUED_MS + 1)]
     metrics: Metrics = {
         "Sector Reads": (moved[_SECTORS_READ], "sectors"),

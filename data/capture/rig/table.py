@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A TOML table whose fields are taken one by one; what is left at the end is a mistake."""
+"""A TOML table whose fields are taken one by one; a field that is left is an error."""
 
 import tomllib
 from pathlib import Path
@@ -10,7 +10,7 @@ from rig.errors import CaptureError
 T = TypeVar("T")
 
 _KINDS: Final = {
-    int: "a whole number",
+    int: "an integer",
     str: "a string",
     bool: "true or false",
     list: "a list",
@@ -27,12 +27,12 @@ def read_fields(path: Path) -> dict[str, Any]:
 
 
 def read_table(path: Path) -> "Table":
-    """Read a file, to be taken field by field."""
+    """Read a file as a table."""
     return Table(path, "", read_fields(path))
 
 
 class Table:
-    """A table of a file, or all of it: the file's name stands in each error."""
+    """A table of a file, or all of it; each error names the file."""
 
     def __init__(self, path: Path, prefix: str, fields: dict[str, Any]) -> None:
         self.path = path
@@ -40,7 +40,7 @@ class Table:
         self._fields = dict(fields)
 
     def __bool__(self) -> bool:
-        """Tell whether fields are left."""
+        """Return whether fields are left."""
         return bool(self._fields)
 
     def error(self, field: str, message: str) -> CaptureError:
@@ -57,14 +57,14 @@ class Table:
         return value
 
     def take_positive(self, field: str, default: int | None = None) -> int:
-        """Take a whole number above 0; 0 too where that is the default."""
+        """Take an integer above 0; 0, too, where that is the default."""
         value = self.take(field, int, default)
         if value < 0 or (value == 0 and default != 0):
             raise self.error(field, f"is {value}: give a number above 0")
         return value
 
     def take_numbers(self, field: str) -> tuple[int, ...]:
-        """Take whole numbers above 0, each once: a list of them, or one alone."""
+        """Take different integers above 0: a list of them, or a single one."""
         value = self._fields.pop(field, None)
         numbers = value if isinstance(value, list) else [value]
         if not numbers or not all(type(number) is int and number > 0 for number in numbers):
@@ -74,7 +74,7 @@ class Table:
         return tuple(numbers)
 
     def take_strings(self, field: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        """Take a list of strings, none of them empty."""
+        """Take a list of strings that are not empty."""
         value = self.take(field, list, None if default is None else list(default))
         if not all(isinstance(entry, str) and entry.strip() for entry in value):
             raise self.error(field, f"is {value!r}: give a list of strings")
@@ -83,7 +83,7 @@ class Table:
         return tuple(value)
 
     def take_table(self, field: str) -> "Table":
-        """Take a table; one that is not there has no fields."""
+        """Take a table; a missing one has no fields."""
         return Table(self.path, f"{self._prefix}{field}.", self.take(field, dict, {}))
 
     def take_tables(self, field: str) -> "list[Table]":
@@ -99,6 +99,6 @@ class Table:
         return fields
 
     def close(self) -> None:
-        """Refuse fields that nobody took."""
+        """Refuse fields that were not taken."""
         for field in self._fields:
             raise self.error(field, "is unknown: remove it")

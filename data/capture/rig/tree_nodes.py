@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nodes of the swap cache's trees, and the slots that they are for: what slot_holder told."""
+"""Nodes of the swap cache's trees, and their slots: read from the output of slot_holder."""
 
 import re
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def read(output: str, name: str) -> tuple[Metrics, Extents]:
     """Read the metrics of one run, and the slots in use of each set.
 
     A set's nodes are what the slab has more than before the first set; nodes by call stack are
-    those that the kernel itself says were allocated for the swap cache.
+    those that the kernel records as allocated for the swap cache.
 
     Raises
     ------
@@ -55,7 +55,9 @@ def read(output: str, name: str) -> tuple[Metrics, Extents]:
     if not samples or samples[0].set != BEFORE:
         raise GuestError(f"{name}: the samples of tree nodes are not there")
     if not any(sample.allocated for sample in samples):
-        raise GuestError(f"{name}: the kernel does not tell who allocated its tree nodes")
+        raise GuestError(
+            f"{name}: the kernel does not record which functions allocated its tree nodes"
+        )
     metrics: Metrics = {}
     for sample in samples[1:]:
         metrics |= {
@@ -69,7 +71,7 @@ def read(output: str, name: str) -> tuple[Metrics, Extents]:
 
 
 def _sample(match: re.Match[str], name: str) -> Sample:
-    told, _, traces = match["rest"].partition("allocated by\n")
+    slots, _, traces = match["rest"].partition("allocated by\n")
     sample = Sample(
         set=match["set"],
         objects=int(match["objects"]),
@@ -78,7 +80,7 @@ def _sample(match: re.Match[str], name: str) -> Sample:
         allocated=sum(
             int(count) for count, stack in _ALLOCATED.findall(traces) if f" {ALLOCATES}+" in stack
         ),
-        extents=tuple((int(first), int(count)) for first, count in _EXTENT.findall(told)),
+        extents=tuple((int(first), int(count)) for first, count in _EXTENT.findall(slots)),
     )
     if sum(count for _, count in sample.extents) != sample.slots:
         raise GuestError(f"{name}: slots of the set '{sample.set}' are missing")
@@ -86,7 +88,7 @@ def _sample(match: re.Match[str], name: str) -> Sample:
 
 
 def tabulate(rounds: list[tuple[str, int, Extents]]) -> pl.DataFrame:
-    """Give the slots in use of all runs, each with its policy and its round."""
+    """Return the slots in use of all runs, each with its policy and its round."""
     rows = [(policy, number, *extent) for policy, number, extents in rounds for extent in extents]
     table = pl.DataFrame(rows, schema=SLOTS_IN_USE.schema, orient="row")
     return SLOTS_IN_USE.check(table)

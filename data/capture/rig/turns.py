@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the turns of a run count, per page that reclaim frees: locks, lists, holds, times."""
+"""Counts of the turns of a run per page that reclaim frees: locks, lists, holds, times."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ def read(report: Mapping[str, str], name: str) -> dict[str, Metrics]:
     Raises
     ------
     GuestError
-        The program took no turns, or a turn reclaimed nothing or has no lock statistics.
+        The program took no turns, or a turn reclaimed no page or has no lock statistics.
     """
     turns = _TURN.findall(report["output"])
     if not turns:
@@ -68,7 +68,7 @@ def _system_s(stats: str) -> float:
 
 
 def _lengths(histogram: str, of: str) -> Metrics:
-    """Say how many pages each list, or each hold, removed; what removed none is left out."""
+    """Count the pages that lists, or holds, removed; those that removed no page are left out."""
     hits = {int(pages): int(number) for pages, number in _LENGTHS.findall(histogram)}
     hits.pop(0, None)
     if not hits:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run of tasks that change CPU counts: which tasks' slots are in one trunk, over time."""
+"""Counts of a run of tasks that change CPU: the tasks with slots in one trunk, over time."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ from rig.counts import Metrics, vmstat
 from rig.errors import GuestError
 
 SAMPLE: Final = 8
-"""Of so many slots of the device guest/mark-slots has one recorded."""
+"""Slots of the device of which guest/mark-slots records one."""
 
 PARTS: Final = 12
 """Parts of a run, of equally many slots; it has settled in the second half of them."""
@@ -26,8 +26,8 @@ _TASK: Final = re.compile(
 def read(report: Mapping[str, str], slots: pl.DataFrame, trunk_shift: int, tasks: int) -> Metrics:
     """Read the metrics of one run.
 
-    A slot is shared if the last one that another task was handed out lies in its trunk; those are
-    the only ones that count, whatever CPUs that nobody is on have been handed out before.
+    A slot is shared if the last slot that another task was given lies in its trunk. Slots that CPUs
+    without a task got earlier do not count.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ def read(report: Mapping[str, str], slots: pl.DataFrame, trunk_shift: int, tasks
     Raises
     ------
     GuestError
-        Not so many tasks ended, or too few slots were recorded.
+        A task did not end, or too few slots were recorded.
     """
-    told = [tuple(map(int, line)) for line in _TASK.findall(report["output"])]
-    if len(told) != tasks:
-        raise GuestError(f"{len(told)} of {tasks} tasks told what they did")
+    reports = [tuple(map(int, line)) for line in _TASK.findall(report["output"])]
+    if len(reports) != tasks:
+        raise GuestError(f"{len(reports)} of {tasks} tasks reported their visits")
     busiest = slots["pid"].value_counts(sort=True)["pid"].head(tasks)
     slots = slots.filter(pl.col("pid").is_in(busiest.to_list()))
     if slots.height < PARTS * tasks:
@@ -54,8 +54,8 @@ def read(report: Mapping[str, str], slots: pl.DataFrame, trunk_shift: int, tasks
     together = pl.DataFrame(
         list(_together(slots, trunk_shift)), schema=["shared", "pairs"], orient="row"
     ).with_columns(part=pl.int_range(pl.len()) * PARTS // pl.len())
-    visits, slowest_us = sum(each[0] for each in told), max(each[1] for each in told)
-    changes = sum(each[2] for each in told)
+    visits, slowest_us = sum(each[0] for each in reports), max(each[1] for each in reports)
+    changes = sum(each[2] for each in reports)
     before, after = (vmstat(report[f"marked vmstat-{mark}"]) for mark in ("begin", "end"))
     return {
         "pages out": (after["pswpout"] - before["pswpout"], "page"),
@@ -68,7 +68,7 @@ def read(report: Mapping[str, str], slots: pl.DataFrame, trunk_shift: int, tasks
 
 
 def _together(slots: pl.DataFrame, trunk_shift: int) -> Iterator[tuple[bool, int]]:
-    """Say of each slot whether another task is in its trunk, and how many pairs of tasks are."""
+    """Yield of each slot whether another task is in its trunk, and the pairs of tasks in one."""
     last: dict[int, int] = {}
     in_trunk: Counter[int] = Counter()
     pairs = 0

@@ -15,7 +15,7 @@ EVENTS = HOME / "events.toml"
 LAB_EVENTS = tuple(
     HOME / "lab" / f"{name}.toml" for name in ("events", "removal-events", "reclaim-events")
 )
-# Of lab/reclaim-events.toml: a folio that a batch removes does not tell what became of it.
+# Of lab/reclaim-events.toml: a folio that a batch removes does not record its outcome.
 STALLS = "stalls"
 SWAP_DEVICES = ("brd", "virtio")
 # As patches/04-percpu-cluster-next/switch.cocci names them.
@@ -75,7 +75,7 @@ class SlowDisk:
 
     @property
     def mebibytes(self) -> int:
-        """Size of the whole disk."""
+        """Size of the disk."""
         return self.file_mebibytes + self.swap_mebibytes
 
 
@@ -103,7 +103,7 @@ class Switches:
     lock_sites: bool
     swap_base: str
     swap_tags: bool
-    # Its fragment of the configuration tells such a run from others: their kept runs stay theirs.
+    # Not in repr: its fragment of the configuration distinguishes such runs from stored ones.
     full_size_nodes: bool = dataclasses.field(default=False, repr=False)
     batched_removal: bool = False
     reclaim_rules: str = "6.1"
@@ -223,7 +223,7 @@ def _sysctl(table: Table) -> dict[str, int]:
     settings = table.rest()
     for field, value in settings.items():
         if not re.fullmatch(r"[a-z_]+(\.[a-z_-]+)+", field) or type(value) is not int:
-            raise table.error(field, f"is {value!r}: give a quoted sysctl name and a whole number")
+            raise table.error(field, f"is {value!r}: give a quoted sysctl name and an integer")
     return settings
 
 
@@ -311,9 +311,9 @@ def _cgroup(table: Table) -> tuple[int | None, tuple[str, ...]]:
     return mebibytes, commands
 
 
-def _file_systems(whole: Table) -> tuple[FileSystem, ...]:
+def _file_systems(fields: Table) -> tuple[FileSystem, ...]:
     file_systems = []
-    for table in whole.take_tables("file_system"):
+    for table in fields.take_tables("file_system"):
         file_systems.append(
             FileSystem(
                 mount=_directory(table, "mount"),
