@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lock acquisitions a second of 16 CPUs on one core, beside SimPy's model of the same crowd."""
+"""Lock acquisitions a second of 16 CPUs on one core, compared with SimPy's model of them."""
 
 import random
-import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
+
+import harness
 
 from swapsim._core import ffi, lib
 
 NAMES = ("des/simpy",)
-ROUNDS = 5
 CPUS = 16
 THINK_NS = 2000
 HOLD_NS = 50
@@ -23,40 +24,25 @@ THEIRS = 20_000
 
 
 def run() -> Iterator[dict[str, object]]:
-    """Yield a row; ours and peer alternate, medians of five, in the process's own time."""
+    """Yield the benchmark of NAMES, in processor time: a busy neighbour does not count."""
+
+    def ours() -> float:
+        return OURS / harness.seconds(lambda: closed_loop(OURS), time.process_time)
+
+    def peer() -> float:
+        return THEIRS / harness.seconds(lambda: by_simpy(simpy, THEIRS), time.process_time)
+
+    result = partial(harness.row, NAMES[0], "million acquisitions/s", scale=1e6)
     try:
         import simpy
     except ImportError:
-        simpy = None
-    rates: dict[str, list[float]] = {"ours": [], "peer": []}
-    for _ in range(ROUNDS):
-        rates["ours"].append(OURS / seconds(lambda: closed_loop(OURS)))
-        if simpy is not None:
-            rates["peer"].append(THEIRS / seconds(lambda: by_simpy(simpy, THEIRS)))
-    ours = statistics.median(rates["ours"]) / 1e6
-    row: dict[str, object] = {
-        "name": "des/simpy",
-        "ours": round(ours, 3),
-        "peer": None,
-        "unit": "million acquisitions/s",
-        "ratio": None,
-    }
-    if simpy is None:
-        yield row | {"reason": "simpy is not installed"}
+        yield result(*harness.alternate(ours), reason="simpy is not installed")
         return
-    peer = statistics.median(rates["peer"]) / 1e6
-    yield row | {"peer": round(peer, 4), "ratio": round(ours / peer, 1)}
-
-
-def seconds(call: Callable[[], object]) -> float:
-    """Return the processor time of a call: a busy neighbour does not count."""
-    start = time.process_time()
-    call()
-    return time.process_time() - start
+    yield result(*harness.alternate(ours, peer))
 
 
 def closed_loop(acquisitions: int) -> int:
-    """Run our crowd; return its clock."""
+    """Run our tasks; return the clock at the end."""
     config = ffi.new("struct sws_closed_loop_config *")
     lib.sws_des_config_init(ffi.addressof(config.des))
     config.des.cpus, config.des.cpus_per_socket = CPUS, CPUS // 2
@@ -68,7 +54,7 @@ def closed_loop(acquisitions: int) -> int:
 
 
 def by_simpy(simpy: Any, acquisitions: int) -> float:
-    """Run SimPy's crowd; return its clock."""
+    """Run SimPy's tasks; return the clock at the end."""
     environment, rng = simpy.Environment(), random.Random(1)
     locks = [simpy.Resource(environment) for _ in range(LOCKS)]
     had = [0]

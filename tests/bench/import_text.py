@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lines a second from ftrace text to typed columns, beside a polars regex and Python's re.
+"""Lines a second from ftrace text to typed columns, compared with a polars regex and Python's re.
 
 Ours runs on one core; polars may take all. Peers read the same lines to the
 same columns, by patterns made for just these events: ours must find the shape.
 """
 
 import re
-import statistics
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
+import harness
 import polars as pl
 
 from swapsim.traces._native import read_ftrace
 
 NAMES = ("import/polars", "import/re")
-ROUNDS = 5
 PAGES = 50_000
 """Pages swapped out in the text; five lines each, and two lines per batch of 8."""
 
@@ -44,23 +43,17 @@ TEXTS = {"mm_vmscan_lru_isolate": "lru", "mm_vmscan_lru_shrink_inactive": "flags
 
 
 def run() -> Iterator[dict[str, object]]:
-    """Yield a row per name; ours and peer alternate, medians of five."""
+    """Yield the benchmarks of NAMES."""
     text = "".join(lines()).encode()
     count = text.count(b"\n")
-    _hold_peers_to_ours(text)
+    require_same_columns(text)
     for name, peer in (("import/polars", by_polars), ("import/re", by_re)):
-        ours_s, peer_s = [], []
-        for _ in range(ROUNDS):
-            ours_s.append(timed(by_us, text))
-            peer_s.append(timed(peer, text))
-        ours, theirs = (count / statistics.median(spent) / 1e6 for spent in (ours_s, peer_s))
-        yield {
-            "name": name,
-            "ours": round(ours, 3),
-            "peer": round(theirs, 3),
-            "unit": "million lines/s",
-            "ratio": round(ours / theirs, 2),
-        }
+        ours_s, peer_s = harness.alternate(
+            partial(harness.seconds, partial(by_us, text)),
+            partial(harness.seconds, partial(peer, text)),
+        )
+        rates = count / ours_s, count / peer_s
+        yield harness.row(name, "million lines/s", *rates, scale=1e6)
 
 
 def lines() -> Iterator[str]:
@@ -179,15 +172,8 @@ def by_re(text: bytes) -> dict[str, list[tuple[object, ...]]]:
     return rows
 
 
-def timed(reader: Callable[[bytes], object], text: bytes) -> float:
-    """Return the seconds that one reading takes."""
-    start = time.perf_counter()
-    reader(text)
-    return time.perf_counter() - start
-
-
-def _hold_peers_to_ours(text: bytes) -> None:
-    """A peer that reads something else would be no peer."""
+def require_same_columns(text: bytes) -> None:
+    """Require that the peers read from some lines what ours reads."""
     part = b"".join(text.splitlines(keepends=True)[:2000])
     ours, polars, python = by_us(part), by_polars(part), by_re(part)
     for event, frame in ours.items():

@@ -1,27 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Removals from the mappings, batched and page by page, beside the plain Python model.
+"""Removals from the mappings, batched and page by page, compared with the plain Python model.
 
 Lists of 32 pages: the pages of a trunk in the order of their slots, and every eighth page of
-a file. Ours come as columns, are looked at, removed and settled; what becomes of each page and
-the work of each hold are written out. Putting the pages into their mappings is not timed.
+a file. Ours are columns; the outcome of each page and the work of each hold are written out. The
+time to put the pages into their mappings does not count.
 """
 
-import statistics
-import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+import harness
 import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
 from swapsim.ffi import REMOVAL_MODES
-from swapsim.io.paths import repository_root
 
-NAMES = ("removal/batched", "removal/single")
-WAYS = {"removal/batched": "batched", "removal/single": "page-by-page"}
-RUNS = 5
+MODES = {"removal/batched": "batched", "removal/single": "page-by-page"}
+NAMES = tuple(MODES)
 PAGES = 2**20
 MODEL_PAGES = 2**14
 LIST_PAGES = 32
@@ -30,10 +28,10 @@ CHUNK = 2**14
 
 
 class Lists:
-    """Pages in their mappings, and the columns that name them."""
+    """Pages in their mappings, and the columns that contain their numbers."""
 
     def __init__(self, mode: str) -> None:
-        """Put every page into its mapping, as 4.8 has them."""
+        """Put each page into its mapping, as in 4.8."""
         config, out = ffi.new("struct sws_mapping_config *"), ffi.new("struct sws_mappings **")
         lib.sws_mapping_config_init(config)
         config.swap_slots = PAGES + 1
@@ -121,17 +119,7 @@ def model(mode: str) -> float:
 
 def run() -> Iterator[Any]:
     """Yield the benchmarks of NAMES."""
-    sys.path.insert(0, str(repository_root() / "tests" / "oracles"))
-    for name, mode in WAYS.items():
-        ours, peer = [], []
-        for _ in range(RUNS):
-            ours.append(Lists(mode).removals_a_second())
-            peer.append(model(mode))
-        rates = statistics.median(ours), statistics.median(peer)
-        yield {
-            "name": name,
-            "ours": round(rates[0] / 1e6, 3),
-            "peer": round(rates[1] / 1e6, 3),
-            "unit": "million removals/s (peer: the plain Python model, oracle_removal.py)",
-            "ratio": round(rates[0] / rates[1], 2),
-        }
+    for name, mode in MODES.items():
+        rates = harness.alternate(lambda m=mode: Lists(m).removals_a_second(), partial(model, mode))
+        unit = f"million removals/s ({harness.MODEL}, oracle_removal.py)"
+        yield harness.row(name, unit, *rates, scale=1e6)

@@ -1,30 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our radix tree beside the kernel's own, built in user space from Debian's source package.
+"""Our radix tree compared with the kernel's own, built in user space from Debian's source package.
 
 The same rows go through both in alternated runs: in order over one tree of
 16,384 entries, again and again, and in random order over 256 such trees.
 """
 
-import os
 import shutil
 import statistics
-import subprocess
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import harness
 import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
-from swapsim.io.paths import repository_root
 
 OPERATIONS = ("insert", "tag_set", "tag_clear", "lookup", "delete")
 KINDS = ("batch/in-order", "batch/random", "single")
 NAMES = tuple(f"rtree/{kind}/{operation}" for kind in KINDS for operation in OPERATIONS)
-RUNS = 5
 ENTRIES = 16384
 TREES = 256
 ROUNDS = 64
@@ -59,39 +56,6 @@ KERNEL_FLAGS = (
 Spent = dict[str, float]
 
 
-class MissingPeerError(Exception):
-    """The peer cannot be had here; the text says what is missing."""
-
-
-def build_folder() -> Path:
-    """Return where the programs are built."""
-    return repository_root() / "build" / "bench"
-
-
-def bench_folder() -> Path:
-    """Return where the programs' sources lie."""
-    return repository_root() / "tests" / "bench"
-
-
-def command(*words: str | Path, cwd: Path | None = None) -> str:
-    """Run a command; return what it printed, or raise with the last line of its complaint."""
-    done = subprocess.run(
-        [str(word) for word in words], cwd=cwd, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        complaint = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-        raise MissingPeerError(f"{Path(words[0]).name} failed: {complaint[-1]}")
-    return done.stdout
-
-
-def compiler() -> str:
-    """Return the C compiler."""
-    found = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
-    if not found:
-        raise MissingPeerError("no C compiler is installed")
-    return found
-
-
 def newer(program: Path, sources: list[Path]) -> bool:
     """Return whether a program was built after all its sources."""
     return program.exists() and all(
@@ -101,16 +65,16 @@ def newer(program: Path, sources: list[Path]) -> bool:
 
 def build_peer() -> Path:
     """Build the kernel's radix tree under our harness; return the program."""
-    program = build_folder() / "kernel_radix_tree"
-    sources = [bench_folder() / "kernel_radix_tree.c", bench_folder() / "rtree_rows.h"]
+    program = harness.BUILD / "kernel_radix_tree"
+    sources = [harness.HERE / "kernel_radix_tree.c", harness.HERE / "rtree_rows.h"]
     if not SOURCE_PACKAGE.exists():
-        raise MissingPeerError("Debian's package linux-source-6.1 is not installed")
+        raise harness.MissingPeerError("Debian's package linux-source-6.1 is not installed")
     if newer(program, sources):
         return program
-    tree = build_folder() / KERNEL
+    tree = harness.BUILD / KERNEL
     shutil.rmtree(tree, ignore_errors=True)
     paths = [f"{KERNEL}/{path}" for path in KERNEL_PATHS + KERNEL_FOLDERS]
-    command("tar", "xf", SOURCE_PACKAGE, "-C", build_folder(), "--wildcards", *paths)
+    harness.command("tar", "xf", SOURCE_PACKAGE, "-C", harness.BUILD, "--wildcards", *paths)
     tools = tree / "tools" / "testing" / "radix-tree"
     (tools / "generated").mkdir(exist_ok=True)
     # 64 slots to a node as in the kernel; these tools' own default is 8.
@@ -118,31 +82,20 @@ def build_peer() -> Path:
     flags = " ".join(f"'{flag}'" for flag in KERNEL_FLAGS)
     objects = [f"{name}.o" for name in KERNEL_OBJECTS]
     try:
-        command("make", "SHIFT=6", f"CFLAGS={flags}", "LDFLAGS=", *objects, cwd=tools)
-        command(
-            compiler(),
+        harness.command("make", "SHIFT=6", f"CFLAGS={flags}", "LDFLAGS=", *objects, cwd=tools)
+        harness.command(
+            harness.compiler(),
             *KERNEL_FLAGS,
-            f"-I{bench_folder()}",
+            f"-I{harness.HERE}",
             sources[0],
             *objects,
             *("-lpthread", "-lurcu", "-o", program),
             cwd=tools,
         )
-    except MissingPeerError as error:
-        raise MissingPeerError(f"{error}: is Debian's package liburcu-dev installed?") from error
-    return program
-
-
-def build_single() -> Path:
-    """Build our single calls under the same harness; return the program."""
-    core = repository_root() / "corelib"
-    program = build_folder() / "rtree_single"
-    sources = [bench_folder() / "rtree_single.c"]
-    for mechanism in ("core", "rtree"):
-        sources += sorted((core / "src" / mechanism).glob("*.c"))
-    flags = ("-std=c11", "-D_POSIX_C_SOURCE=199309L", "-O3", "-DNDEBUG")
-    includes = (f"-I{core / 'include'}", f"-I{core / 'src'}", f"-I{bench_folder()}")
-    command(compiler(), *flags, *includes, *sources, "-o", program)
+    except harness.MissingPeerError as error:
+        raise harness.MissingPeerError(
+            f"{error}: is Debian's package liburcu-dev installed?"
+        ) from error
     return program
 
 
@@ -157,7 +110,7 @@ class Rows:
         self.words = np.zeros(self.count, dtype=np.uint64)
         self.status = np.zeros(self.count, dtype=np.int8)
         self.tree_count = int(self.trees.max()) + 1
-        self.path = build_folder() / f"{name}.rows"
+        self.path = harness.BUILD / f"{name}.rows"
 
     def write(self) -> None:
         """Write the file that the programs read."""
@@ -179,8 +132,8 @@ def rows_at_random() -> Rows:
 
 
 def run_program(program: Path, rows: Rows) -> tuple[Spent, str]:
-    """Run either side's program; return its times, and the sum that tells what it did."""
-    *lines, last = command(program, rows.path).splitlines()
+    """Run either side's program; return its times, and the sum of all results."""
+    *lines, last = harness.command(program, rows.path).splitlines()
     return {name: float(spent) for name, spent in map(str.split, lines)}, last
 
 
@@ -235,8 +188,8 @@ def results(kind: str, ours: list[Spent], peer: list[Spent], reason: str | None)
         theirs = peer_median[operation] if peer_median else None
         yield {
             "name": f"rtree/{kind}/{operation}",
-            "ours": round(our_median[operation], 3),
-            "peer": None if theirs is None else round(theirs, 3),
+            "ours": harness.digits(our_median[operation]),
+            "peer": None if theirs is None else harness.digits(theirs),
             "unit": "ns/operation",
             "ratio": None if theirs is None else round(theirs / our_median[operation], 2),
             **({"reason": reason} if reason else {}),
@@ -248,7 +201,7 @@ def measure(rows: Rows, peer: Path | None, single: Path | None) -> tuple[list[Sp
     batches: list[Spent] = []
     singles: list[Spent] = []
     peers: list[Spent] = []
-    for _ in range(RUNS):
+    for _ in range(harness.RUNS):
         sums = set()
         batches.append(run_batch(rows))
         for program, runs in ((single, singles), (peer, peers)):
@@ -263,15 +216,15 @@ def measure(rows: Rows, peer: Path | None, single: Path | None) -> tuple[list[Sp
 
 def run() -> Iterator[Any]:
     """Yield the benchmarks of NAMES."""
-    build_folder().mkdir(parents=True, exist_ok=True)
+    harness.BUILD.mkdir(parents=True, exist_ok=True)
     peer, reason = None, None
     try:
         peer = build_peer()
-    except MissingPeerError as error:
+    except harness.MissingPeerError as error:
         reason = str(error)
     in_order, at_random = rows_in_order(), rows_at_random()
     try:
-        single = build_single()
+        single = harness.build("rtree_single", "-O3", mechanisms=("core", "rtree"))
         in_order.write()
         at_random.write()
         batches, singles, peers = measure(in_order, peer, single)
@@ -279,7 +232,7 @@ def run() -> Iterator[Any]:
         yield from results("single", singles, peers, reason)
         batches, _, peers = measure(at_random, peer, None)
         yield from results("batch/random", batches, peers, reason)
-    except MissingPeerError as error:
+    except harness.MissingPeerError as error:
         raise SwapsimError(f"rtree: {error}") from error
     finally:
         in_order.path.unlink(missing_ok=True)

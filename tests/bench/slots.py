@@ -5,26 +5,22 @@ The peers are the plain Python model of the tests, a byte loop in C that counts 
 the kernel does, and the built-in twin of a user's policy.
 """
 
-import os
-import shutil
-import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
+
+import harness
 
 import swapsim
 from swapsim import slots
 from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
-from swapsim.io.paths import repository_root
 from swapsim.slots._native import settings
 from swapsim.slots.config import ChurnConfig, SlotsConfig
 
 NAMES = ("slots/sequential", "slots/scan", "slots/policy")
-RUNS = 5
 BATCH = 64
 SEQUENTIAL_SLOTS = 2**23
 MODEL_SLOTS = 2**15
@@ -112,37 +108,14 @@ class ByteLoop:
 
     def __init__(self) -> None:
         """Build it."""
-        folder = repository_root() / "build" / "bench"
-        folder.mkdir(parents=True, exist_ok=True)
-        self.program = folder / "byte_loop"
-        source = repository_root() / "tests" / "bench" / "byte_loop.c"
-        compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
-        if not compiler:
-            raise MissingPeerError("no C compiler is installed")
-        flags = ("-std=c11", "-D_POSIX_C_SOURCE=199309L", "-O3")
-        command(compiler, *flags, source, "-o", self.program)
+        self.program = harness.build("byte_loop", "-O3")
         self.rescheduled = -1
 
     def bytes_a_second(self) -> float:
         """Return the bytes that it passes a second."""
-        spent, tested, rescheduled = command(self.program, SCANNED_SLOTS - 2, SCANS).split()
+        spent, tested, rescheduled = harness.command(self.program, SCANNED_SLOTS - 2, SCANS).split()
         self.rescheduled = int(rescheduled)
         return int(tested) / float(spent) * 1e9
-
-
-class MissingPeerError(Exception):
-    """The peer cannot be had here; the text says what is missing."""
-
-
-def command(*words: object) -> str:
-    """Run a command; return what it printed, or raise with the last line of its complaint."""
-    done = subprocess.run(
-        [str(word) for word in words], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        complaint = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-        raise MissingPeerError(f"{words[0]} failed: {complaint[-1]}")
-    return done.stdout
 
 
 @swapsim.policy(base_of="cpu", initial="random")
@@ -157,72 +130,36 @@ def twin(base, next, lowest, highest, trunk_size, draw):  # type: ignore[no-unty
 
 
 def runs_a_second(device: SlotsConfig) -> float:
-    """Return whole runs of the workbench a second: fill, fragment, warm up, measure."""
+    """Return complete runs of the workbench a second: fill, fragment, warm up, measure."""
     start = time.perf_counter()
     slots.measure(device, ChurnConfig())
     return 1 / (time.perf_counter() - start)
 
 
-def alternated(
-    ours: Callable[[], float], peer: Callable[[], float] | None
-) -> tuple[float, float | None]:
-    """Return the medians of both sides' rates, run in turn."""
-    rates: tuple[list[float], list[float]] = ([], [])
-    for _ in range(RUNS):
-        rates[0].append(ours())
-        if peer:
-            rates[1].append(peer())
-    return statistics.median(rates[0]), statistics.median(rates[1]) if peer else None
-
-
-def row(
-    name: str, unit: str, scale: float, rates: tuple[float, float | None], reason: str | None = None
-) -> dict[str, Any]:
-    """Return one line of the benchmark."""
-    ours, peer = rates
-    return {
-        "name": name,
-        "ours": round(ours / scale, 3),
-        "peer": None if peer is None else round(peer / scale, 3),
-        "unit": unit,
-        "ratio": None if peer is None else round(ours / peer, 2),
-        **({"reason": reason} if reason else {}),
-    }
-
-
 def scan_row() -> dict[str, Any]:
-    """Measure the scan beside the byte loop."""
-    unit = "GB of swap map/s (peer: a byte loop in C)"
-    ours, loop, reason = Scanned(), None, None
+    """Measure the scan against the byte loop."""
+    ours, unit = Scanned(), "GB of swap map/s (peer: a byte loop in C)"
+    result = partial(harness.row, "slots/scan", unit, scale=1e9)
     try:
         loop = ByteLoop()
-        rates = alternated(ours.bytes_a_second, loop.bytes_a_second)
-    except MissingPeerError as error:
-        reason = str(error)
-        rates = alternated(ours.bytes_a_second, None)
-    if loop and not reason and loop.rescheduled != ours.rescheduled():
+        rates = harness.alternate(ours.bytes_a_second, loop.bytes_a_second)
+    except harness.MissingPeerError as error:
+        return result(*harness.alternate(ours.bytes_a_second), reason=str(error))
+    if loop.rescheduled != ours.rescheduled():
         raise SwapsimError("slots/scan: both sides counted another number of rations")
-    return row("slots/scan", unit, 1e9, rates, reason)
+    return result(*rates)
 
 
 def run() -> Iterator[Any]:
     """Yield the benchmarks of NAMES."""
-    sys.path.insert(0, str(repository_root() / "tests" / "oracles"))
-    yield row(
-        "slots/sequential",
-        "million slots/s (peer: the plain Python model, tests/oracles/oracle_slots.py)",
-        1e6,
-        alternated(sequential, sequential_model),
-    )
+    unit = f"million slots/s ({harness.MODEL}, tests/oracles/oracle_slots.py)"
+    rates = harness.alternate(sequential, sequential_model)
+    yield harness.row("slots/sequential", unit, *rates, scale=1e6)
     yield scan_row()
     device = SlotsConfig(possible_cpus=8)
+    users = replace(device, policy=twin)
     # The first run of a policy in a process compiles it.
-    runs_a_second(replace(device, policy=twin))
-    yield row(
-        "slots/policy",
-        "runs/s under a user's percpu-rerandomise (peer: the built-in one)",
-        1,
-        alternated(
-            lambda: runs_a_second(replace(device, policy=twin)), lambda: runs_a_second(device)
-        ),
-    )
+    runs_a_second(users)
+    rates = harness.alternate(partial(runs_a_second, users), partial(runs_a_second, device))
+    unit = "runs/s under a user's percpu-rerandomise (peer: the built-in one)"
+    yield harness.row("slots/policy", unit, *rates)

@@ -7,22 +7,20 @@ gives the counters, flags and sleeps of each list, and the branch of each page. 
 the columns is not measured, nor that to make the pages of the model.
 """
 
-import statistics
-import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+import harness
 import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import SwapsimError
 from swapsim.ffi import STALL_RULES, STALL_STEPS
-from swapsim.io.paths import repository_root
 
 NAMES = ("stall/decisions",)
 RULES = "6.1"
-RUNS = 5
 PAGES = 2**22
 MODEL_PAGES = 2**13
 LIST_PAGES = 32
@@ -39,10 +37,10 @@ SHARES = (0.35, 0.2, 0.1, 0.35)
 
 
 class Lists:
-    """Pages in columns, and room for what comes of them."""
+    """Pages in columns, and memory for the results."""
 
     def __init__(self) -> None:
-        """Deal the kinds of pages, the same each time."""
+        """Draw the kinds of pages, the same each time."""
         lists = PAGES // LIST_PAGES
         self.kinds = np.random.default_rng(1).choice(len(KINDS), size=PAGES, p=SHARES)
         of_kinds = list(KINDS.values())
@@ -131,18 +129,9 @@ def model(lists: Lists) -> float:
 
 
 def run() -> Iterator[Any]:
-    """Yield the benchmarks of NAMES."""
-    sys.path.insert(0, str(repository_root() / "tests" / "oracles"))
+    """Yield the benchmark of NAMES."""
     lists = Lists()
-    ours, peer = [], []
-    for _ in range(RUNS):
-        ours.append(lists.pages_a_second())
-        peer.append(model(lists))
-    rates = statistics.median(ours), statistics.median(peer)
-    yield {
-        "name": NAMES[0],
-        "ours": round(rates[0] / 1e6, 3),
-        "peer": round(rates[1] / 1e6, 3),
-        "unit": "million pages/s (peer: the plain Python model, oracle_stall.py)",
-        "ratio": round(rates[0] / rates[1], 2),
-    }
+    rates = harness.alternate(lists.pages_a_second, partial(model, lists))
+    yield harness.row(
+        NAMES[0], f"million pages/s ({harness.MODEL}, oracle_stall.py)", *rates, scale=1e6
+    )

@@ -6,23 +6,21 @@ The trace has kswapd's lists of 32 folios, which oracle_stall_recording.py gener
 the passes, and explains every recorded flag. Its peer only counts, from precomputed rows.
 """
 
-import statistics
-import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from random import Random
 from typing import Any
 
+import harness
 import polars as pl
 
 from swapsim.errors import SwapsimError
-from swapsim.io.paths import repository_root
 from swapsim.stall.recording import ReclaimRows
 from swapsim.stall.verify import verify_stalls
 
 NAMES = ("stall/verify",)
 RULES = "6.1"
-RUNS = 5
 FOLIOS = 2**21
 PARTS = ("folios", "lists", "passes", "throttles", "rounds", "clears")
 NUMBERS = ("seq", "list", "pass")
@@ -110,19 +108,9 @@ def model(part: dict[str, pl.DataFrame]) -> float:
 
 
 def run() -> Iterator[Any]:
-    """Yield the benchmarks of NAMES."""
-    sys.path.insert(0, str(repository_root() / "tests" / "oracles"))
+    """Yield the benchmark of NAMES."""
     part = once()
     rows = over_and_over(part, -(-FOLIOS // part["folios"].height))
-    ours, peer = [], []
-    for _ in range(RUNS):
-        ours.append(folios_a_second(rows))
-        peer.append(model(part))
-    rates = statistics.median(ours), statistics.median(peer)
-    yield {
-        "name": NAMES[0],
-        "ours": round(rates[0] / 1e6, 3),
-        "peer": round(rates[1] / 1e6, 3),
-        "unit": "million folios/s (peer: counters alone in plain Python, oracle_stall.py)",
-        "ratio": round(rates[0] / rates[1], 2),
-    }
+    rates = harness.alternate(partial(folios_a_second, rows), partial(model, part))
+    unit = "million folios/s (peer: counters alone in plain Python, oracle_stall.py)"
+    yield harness.row(NAMES[0], unit, *rates, scale=1e6)
