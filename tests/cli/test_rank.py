@@ -14,6 +14,7 @@ import pytest
 from swapsim.cli import main
 from swapsim.ffi import POLICIES
 from swapsim.interrupt import CODE, TEXT
+from swapsim.io.paths import repository_root
 from swapsim.patches import cluster_next as patch
 from swapsim.policies.file import policies_in
 from swapsim.slots.tables import POLICY_RANKING
@@ -42,27 +43,38 @@ def policy(*lines: str, head: str = HEAD, parameters: str = "next, base, highest
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Give a file with a policy that is as it should be."""
+    """Give a file with a valid policy."""
     path = tmp_path / "mine.py"
     path.write_text(GOOD)
     return path
 
 
-def test_a_policy_is_ranked_among_the_others(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def blocks(language: str, text: str) -> str:
+    """Return README's code block in a language that contains a text."""
+    readme = (repository_root() / "README.md").read_text(encoding="utf-8")
+    found = [each for each in readme.split("\n```")[1::2] if each.startswith(f"{language}\n")]
+    (block,) = [each.removeprefix(language) for each in found if text in each]
+    return block
+
+
+def test_readmes_policy_is_ranked_among_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A table a metric, each with all policies; the file has them all, with their spread."""
-    out = tmp_path / "ranks.parquet"
-    assert main(["rank", str(file), "--seeds", "2", "-o", str(out)]) == 0
+    """A table per metric, each with all policies; the file, which runs once, has them all."""
+    path, log, out = tmp_path / "only_once.py", tmp_path / "log", tmp_path / "ranks.parquet"
+    block = blocks("python", "@swapsim.policy")
+    path.write_text(f"with open({str(log)!r}, 'a') as log:\n    log.write('x')\n{block}")
+    assert main(["rank", str(path), "--seeds", "1", "-o", str(out)]) == 0
+    assert log.read_text() == "x"
     printed = capsys.readouterr()
     assert printed.err == ""
-    assert printed.out.count("| two_on ") == len(patch.RANKED_BY)
+    assert printed.out.count("| next_but_one ") == len(patch.RANKED_BY)
     ranking = pl.read_parquet(out)
     assert ranking.schema == POLICY_RANKING.schema
     for metric, better in patch.RANKED_BY.items():
         part = ranking.filter(metric=metric)
-        assert set(part["policy"]) == {*POLICIES, "two_on"}
-        assert part.filter(user=True)["policy"].to_list() == ["two_on"]
+        assert set(part["policy"]) == {*POLICIES, "next_but_one"}
+        assert part.filter(user=True)["policy"].to_list() == ["next_but_one"]
         assert part["median"].is_sorted(descending=better == "higher")
         assert part.filter(pl.col("lowest") > pl.col("low")).is_empty()
         alike = part.filter(pl.col("policy").is_in(["spread", "spread-online"]))
@@ -73,7 +85,7 @@ def test_a_policy_is_ranked_among_the_others(
 def test_what_is_printed_is_in_the_order_of_its_ranks(
     file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wide interval may rank before a narrow one whose median is better."""
+    """A wide interval may rank before a narrow one whose median is better; the chart is drawn."""
     rows = [
         (metric, "unit", better, rank, policy, False, 2.5, 2.5, 2.5, [], 2.5, 2.5, 1)
         for metric, better in patch.RANKED_BY.items()
@@ -81,7 +93,10 @@ def test_what_is_printed_is_in_the_order_of_its_ranks(
     ]
     ranking = pl.DataFrame(rows, schema=POLICY_RANKING.schema, orient="row")
     monkeypatch.setattr(patch, "rank", lambda *_, **__: ranking)
-    assert main(["rank", str(file)]) == 0
+    monkeypatch.chdir(file.parent)
+    (command,) = [line for line in blocks("", "swapsim rank").splitlines() if line]
+    assert main(command.split()[1:]) == 0
+    assert "two_on among the built-in policies" in Path("ranks.html").read_text(encoding="utf-8")
     printed = re.findall(r"^\| +\d \| (\w+) ", capsys.readouterr().out, re.MULTILINE)
     assert printed == ["shared", "wide", "narrow", "percpu"] * len(patch.RANKED_BY)
 
@@ -134,7 +149,7 @@ def test_what_is_wrong_with_a_file_is_one_line(
 def test_a_loop_in_a_compiled_helper_is_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What a policy calls is followed as Python, too."""
+    """A function that a policy calls is traced as Python, too."""
     path = tmp_path / "mine.py"
     helper = (
         "import numba\n\n\n@numba.njit\ndef spin(x):\n    while x:\n        x = 1\n    return x\n"
@@ -144,19 +159,11 @@ def test_a_loop_in_a_compiled_helper_is_found(
     assert "let it come to an end" in capsys.readouterr().err
 
 
-def test_a_helper_may_lie_beside_the_file(file: Path, tmp_path: Path) -> None:
-    """Its folder is where imports are looked for last."""
-    (tmp_path / "beside_mine.py").write_text("TRUNKS = 3\n")
-    file.write_text(GOOD.replace("TRUNKS = 2", "from beside_mine import TRUNKS"))
+def test_a_helper_may_be_next_to_the_file(file: Path, tmp_path: Path) -> None:
+    """Its folder is the last one in which imports are searched."""
+    (tmp_path / "next_to_mine.py").write_text("TRUNKS = 3\n")
+    file.write_text(GOOD.replace("TRUNKS = 2", "from next_to_mine import TRUNKS"))
     assert [policy.name for policy in policies_in(file)] == ["two_on"]
-
-
-def test_a_file_runs_once(tmp_path: Path) -> None:
-    """Neither what compiles its policies nor another process imports it by its name."""
-    path, log = tmp_path / "only_once.py", tmp_path / "log"
-    path.write_text(f"with open({str(log)!r}, 'a') as log:\n    log.write('x')\n{GOOD}")
-    assert main(["rank", str(path), "--seeds", "1"]) == 0
-    assert log.read_text() == "x"
 
 
 SCRIPT = f"""{GOOD.partition("if __name__")[0]}
@@ -181,7 +188,7 @@ def test_a_script_without_a_guard_ends_in_one_clear_line(tmp_path: Path) -> None
 @pytest.mark.usefixtures("signals_as_in_a_terminal")
 @pytest.mark.parametrize("pause", [0.0, 5.0])
 def test_an_interrupt_ends_it(file: Path, tmp_path: Path, pause: float) -> None:
-    """Whatever it is at, once it has begun with the file: one line, and no other file."""
+    """At any time after the file has run: one line, and no other file."""
     begun = tmp_path / "begun"
     file.write_text(f"{GOOD}\nopen({str(begun)!r}, 'w').close()\n")
     out = tmp_path / "ranks.csv"

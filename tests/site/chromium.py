@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A real browser for tests: Debian's chromium, led over its debugging socket."""
+"""A real browser for tests: Debian's chromium, controlled over its debugging socket."""
 
 import base64
 import json
@@ -16,13 +16,13 @@ from typing import Any
 from websocket import WebSocket, create_connection
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-MISSING = "chromium is not here (Debian: chromium), so no page is looked at"
+MISSING = "chromium is not installed (Debian: chromium), so no page is checked"
 PATIENCE_SECONDS = 300
-"""What takes longer is taken for hung: on a busy machine, too, nothing comes near."""
+"""Time limit of a wait; on a busy machine, too, none comes near."""
 
 
 class Page:
-    """A page of a browser: what is on it, what it fetched, and a mouse."""
+    """A page of a browser, the addresses that it fetched, and a mouse."""
 
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
@@ -39,7 +39,7 @@ class Page:
     def open(
         self, address: str, *, width: int = 1100, height: int = 900, dark: bool = False
     ) -> None:
-        """Load an address in a window of this size and wait until it is there."""
+        """Load an address in a window of this size and wait until it is complete."""
         self.fetched.clear()
         self._ask(
             "Emulation.setDeviceMetricsOverride",
@@ -53,7 +53,7 @@ class Page:
         )
 
     def evaluate(self, script: str) -> Any:
-        """Return what a script comes to on the page."""
+        """Return the value of a script on the page."""
         answer = self._ask(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
         )
@@ -61,15 +61,15 @@ class Page:
         return answer["result"].get("value")
 
     def wait_for(self, script: str) -> Any:
-        """Return what a script comes to as soon as it comes to something."""
+        """Return the value of a script as soon as it is true."""
         until = time.monotonic() + PATIENCE_SECONDS
         while not (found := self.evaluate(script)):
-            assert time.monotonic() < until, f"never came: {script}"
+            assert time.monotonic() < until, f"never true: {script}"
             time.sleep(0.1)
         return found
 
     def middle_of(self, selector: str) -> tuple[float, float]:
-        """Return where the middle of an element is in the window."""
+        """Return the position in the window of the middle of an element."""
         box = self.evaluate(
             f"(() => {{const box = document.querySelector({json.dumps(selector)})"
             ".getBoundingClientRect();"
@@ -93,7 +93,7 @@ class Page:
 
     @contextmanager
     def without_scripts(self) -> Iterator[None]:
-        """Let pages run none of their scripts."""
+        """Disable the scripts of pages."""
         self._ask("Emulation.setScriptExecutionDisabled", value=True)
         try:
             yield
@@ -105,19 +105,19 @@ class Page:
         self._ask("Emulation.setEmulatedMedia", media="print")
 
     def picture(self, path: Path) -> None:
-        """Keep what the window shows."""
+        """Store a picture of the window."""
         shown = self._ask("Page.captureScreenshot", format="png")
         path.write_bytes(base64.b64decode(shown["data"]))
 
     def _ask(self, method: str, **params: Any) -> dict[str, Any]:
         self._number += 1
-        asked = {"id": self._number, "method": method, "params": params, **self._session}
-        self._socket.send(json.dumps(asked))
-        while (told := json.loads(self._socket.recv())).get("id") != self._number:
-            if told.get("method") == "Network.requestWillBeSent":
-                self.fetched.append(told["params"]["request"]["url"])
-        assert "error" not in told, told["error"]
-        result: dict[str, Any] = told["result"]
+        request = {"id": self._number, "method": method, "params": params, **self._session}
+        self._socket.send(json.dumps(request))
+        while (answer := json.loads(self._socket.recv())).get("id") != self._number:
+            if answer.get("method") == "Network.requestWillBeSent":
+                self.fetched.append(answer["params"]["request"]["url"])
+        assert "error" not in answer, answer["error"]
+        result: dict[str, Any] = answer["result"]
         return result
 
 
@@ -139,9 +139,9 @@ def browser(profile: Path) -> Iterator[Page]:
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(command, stdout=quiet, stderr=quiet, start_new_session=True)
     try:
-        told = profile / "DevToolsActivePort"
+        port = profile / "DevToolsActivePort"
         until = time.monotonic() + PATIENCE_SECONDS
-        while not (told.is_file() and len(lines := told.read_text().split()) == 2):
+        while not (port.is_file() and len(lines := port.read_text().split()) == 2):
             assert process.poll() is None, "chromium ended"
             assert time.monotonic() < until, "chromium never listened"
             time.sleep(0.05)

@@ -35,7 +35,7 @@ STATUS = "jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.statu
 
 
 def laboratory(folder: Path) -> Path:
-    """Write the map without its long cells, then a chart and a cell without an end."""
+    """Write the map without its long cells, then a chart and an endless cell."""
     (folder / "notebooks").mkdir()
     (folder / "patches").symlink_to(repository_root() / "patches")
     notebook = nbformat.read(notebooks_root() / MAP, as_version=4)
@@ -86,13 +86,13 @@ def server(tmp_path: Path) -> Iterator[str]:
 
 
 def listens(port: int) -> bool:
-    """Say whether a server is there."""
+    """Return whether a server listens."""
     with socket.socket() as tried:
         return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> None:
-    """A chart lives, in the dark too; a link opens a card; the cell without an end is ended."""
+    """A chart is drawn, in dark colours too; a link opens a card; an endless cell is interrupted."""
     with chromium.browser(tmp_path / "profile") as page:
         page.open(server, width=1400, height=900)
         page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")
@@ -103,9 +103,9 @@ def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> Non
         x, y = page.middle_of(f"{CHART} .mark-rect.role-mark path")
         page.mouse(x - 2, y)
         page.mouse(x, y)
-        told = page.wait_for("document.querySelector('#vg-tooltip-element.visible')?.innerText")
+        text = page.wait_for("document.querySelector('#vg-tooltip-element.visible')?.innerText")
         page.picture(tmp_path / "chart.png")
-        assert "acquisitions per page" in told
+        assert "acquisitions per page" in text
         words = f"getComputedStyle(document.querySelector('{CHART} .role-title text')).fill"
         assert min(map(int, re.findall(r"\d+", page.evaluate(words))[:3])) > 128
         last = "[...document.querySelectorAll('.jp-OutputArea')].at(-1).innerText"

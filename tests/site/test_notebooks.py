@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The notebooks hold to the house style, and their verdicts to what they compute."""
+"""The notebooks follow their style, and their verdicts are those that they compute."""
 
 import ast
 import bisect
@@ -20,8 +20,8 @@ KERNELS = {
     *("5.7", "5.8", "5.9", "6.1", "6.12", "6.14", "6.18"),
 }
 LINES = 60
-WITH_A_WORLD = {"03": 100}
-"""A patch that is asked in a world of its own besides is told in two halves."""
+WITH_A_SIMULATOR = {"03": 100}
+"""Lines of a notebook that has two parts: counts of traces, and the reclaim simulator."""
 
 
 def read(path: Path) -> nbformat.NotebookNode:
@@ -64,34 +64,34 @@ def test_outputs_are_committed_from_one_run_top_to_bottom(notebook: Path) -> Non
         assert not [output for output in cell.outputs if output.output_type == "error"]
 
 
-def is_readers_policy(node: ast.AST) -> bool:
-    """Tell a function that is decorated as a policy: a reader's, to be changed in its cell."""
+def is_policy(node: ast.AST) -> bool:
+    """Return whether a function is decorated as a policy, which a user changes in its cell."""
     return isinstance(node, ast.FunctionDef) and any(
         "policy(" in ast.unparse(decorator) for decorator in node.decorator_list
     )
 
 
 def test_code_cells_are_short_and_plain(notebook: Path) -> None:
-    """At most eight lines a cell, about fifty a notebook; no def but a policy, no class or loop.
+    """At most eight lines a cell, 60 a notebook; no def but a policy, no class or loop.
 
-    A cell in which a reader writes a policy has twice the room, loops, and is not counted.
+    A cell in which a user writes a policy may have twice the lines and loops, and is not counted.
     """
     lines = 0
     for cell in code_cells(notebook):
         nodes = list(ast.walk(ast.parse(cell.source)))
-        readers = any(is_readers_policy(node) for node in nodes)
-        room = 16 if readers else 8
-        lines += 0 if readers else len(cell.source.splitlines())
-        assert len(cell.source.splitlines()) <= room, cell.source
-        loops = () if readers else (ast.For, ast.While, ast.comprehension)
+        of_user = any(is_policy(node) for node in nodes)
+        most = 16 if of_user else 8
+        lines += 0 if of_user else len(cell.source.splitlines())
+        assert len(cell.source.splitlines()) <= most, cell.source
+        loops = () if of_user else (ast.For, ast.While, ast.comprehension)
         for node in nodes:
             assert not isinstance(node, (ast.ClassDef, *loops)), cell.source
-            assert is_readers_policy(node) or not isinstance(node, ast.FunctionDef), cell.source
-    assert lines <= WITH_A_WORLD.get(notebook.stem[:2], LINES)
+            assert is_policy(node) or not isinstance(node, ast.FunctionDef), cell.source
+    assert lines <= WITH_A_SIMULATOR.get(notebook.stem[:2], LINES)
 
 
-def test_prose_stands_before_each_code_cell(notebook: Path) -> None:
-    """A reader is told what comes before it comes."""
+def test_prose_precedes_each_code_cell(notebook: Path) -> None:
+    """A text introduces each code cell."""
     kinds = [cell.cell_type for cell in read(notebook).cells]
     assert kinds[0] == "markdown"
     assert "code" in kinds
@@ -116,7 +116,7 @@ def shown(path: Path) -> list[float]:
 
 
 def test_figures_in_prose_are_computed(notebook: Path) -> None:
-    """A number with a decimal point stands, rounded as there, in an output; kernels have names."""
+    """A number with a decimal point is in an output, rounded like it; versions of kernels are known."""
     numbers = shown(notebook)
     strays = []
     for cell in read(notebook).cells:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables that cover all patches are made of the parts of each."""
+"""Tables that cover all patches consist of the parts of each."""
 
 from dataclasses import replace
 from types import ModuleType
@@ -121,9 +121,9 @@ def test_headlines_are_those_of_the_cards_in_words() -> None:
     """Each is a claim of its card, with a published change, in the order of the cards."""
     found = overview.headlines(pl.DataFrame(schema=RESULTS.schema))
     assert found.columns == ["patch", "claim", "published", "simulated", "measured"]
-    told = patch_cards().explode("headlines").select("patch", "headlines")
+    headlines = patch_cards().explode("headlines").select("patch", "headlines")
     known = published_claims()["claim"].to_list()
-    for patch, headline in told.iter_rows():
+    for patch, headline in headlines.iter_rows():
         claim, words = headline.split(": ", 1)
         assert claim in known
         row = found.filter(claim=words).row(0, named=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The README says what the laboratory computes, and links lead somewhere."""
+"""README has the figures that the laboratory computes, and its links have targets."""
 
 import re
 
@@ -11,15 +11,15 @@ from swapsim.site import readme
 ROOT = repository_root()
 
 
-def test_the_verdict_table_is_the_one_that_comes_out_now() -> None:
+def test_the_verdict_table_is_current() -> None:
     """'make readme' would change nothing."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert readme.with_table(text) == text
 
 
 @pytest.mark.parametrize("folder", [".", "corelib", "swapsim"])
-def test_each_link_leads_to_a_file_or_folder(folder: str) -> None:
-    """No link of a README is dead, and the front door's picture is there."""
+def test_the_target_of_each_link_exists(folder: str) -> None:
+    """No link of a README is dead, and README shows its picture."""
     text = (ROOT / folder / "README.md").read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#]+)\)", text)
     assert targets

@@ -8,58 +8,26 @@ import time
 from pathlib import Path
 from threading import Thread
 
-import altair as alt
-import nbformat
-import polars as pl
 import pytest
+from reports import one_notebook, small
 
 from swapsim.errors import InputError, SwapsimError
-from swapsim.site import overview, report
+from swapsim.site import report
 from swapsim.site.report import build, cells
-from swapsim.site.report.verdicts import Claim, Figure, Verdicts
+from swapsim.site.report.pages import Articles
 
-CLAIM = Claim(
-    "A-swap-out",
-    "01-writeback-tags",
-    "swap-out bandwidth",
-    "+22.3 %",
-    Figure("+25.0 %", "agrees", "agrees"),
-    Figure("", "absent", "not measured"),
-)
 MARK = "print(open('runs', 'a').write('{}'))"
 """A cell that records each of its runs in a file."""
 
 
-def reported(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder whose notebooks are reported, with one claim and a small picture."""
-    drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A picture").mark_bar().encode(x="x")
-    monkeypatch.setattr(build, "verdicts", lambda: Verdicts((CLAIM,), (CLAIM,)))
-    monkeypatch.setattr(overview, "picture", lambda: drawn)
-    monkeypatch.setattr(build, "notebooks_root", lambda: root / "notebooks")
-    (root / "notebooks").mkdir()
-    return root / "notebooks"
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give such a folder to each test."""
-    return reported(tmp_path, monkeypatch)
-
-
-def one_notebook(folder: Path, source: str, name: str = "00-one", more: str = "") -> None:
-    """Write a notebook of one code cell to a folder."""
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_markdown_cell(f"# 00 Title\n\n**Verdict & all.**{more}"),
-            nbformat.v4.new_code_cell(source),
-        ],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
-    nbformat.write(notebook, folder / f"{name}.ipynb")
+    """Give an empty folder whose notebooks are reported."""
+    return small(tmp_path, monkeypatch)
 
 
 def article(page: Path) -> str:
-    """Return what stands on a page between its header and its contents."""
+    """Return the part of a page between its header and its contents."""
     text = page.read_text(encoding="utf-8")
     return text[text.index("<article") : text.rindex("</article>")]
 
@@ -83,9 +51,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "alt.Chart(frame, title='Two </script> bars').mark_bar().encode(x='x:O', y='x:Q')"
     )
     with pytest.MonkeyPatch.context() as patched:
-        made = reported(root, patched)
+        made = small(root, patched)
         (root / "card.md").touch()
-        one_notebook(made, source, more="\n\n[a](../card.md) [b](00-one.ipynb)")
+        one_notebook(made, source, text="\n\n[a](../card.md) [b](00-one.ipynb)")
         return report.write(root / "build" / "report").parent
 
 
@@ -105,14 +73,14 @@ def test_a_progress_bar_leaves_nothing_on_its_page(pages: Path) -> None:
     assert "widget-view" not in page
 
 
-def test_links_lead_to_pages_and_to_the_checkout(pages: Path) -> None:
+def test_links_have_pages_and_files_of_the_checkout_as_targets(pages: Path) -> None:
     """A notebook's link becomes its page; a link out of notebooks/ still finds its file."""
     targets = re.findall(r'href="([^"#:]+\.(?:md|html))"', article(pages / "00-one.html"))
     assert targets == ["../../card.md", "00-one.html"]
     assert all((pages / target).exists() for target in targets)
 
 
-def test_each_page_leads_to_the_others(pages: Path) -> None:
+def test_each_page_links_to_the_others(pages: Path) -> None:
     """From the front page by `next` to the last one; each has a title and the contents."""
     page: Path | None = pages / "index.html"
     names = {path.name for path in pages.glob("*.html")}
@@ -139,11 +107,11 @@ def test_no_link_is_dead(pages: Path) -> None:
                 continue
             target = page if not path else pages / path
             assert target.exists(), f"{page.name}: {link}"
-            judged = target.name == "claims.html"  # of one claim, and so of one patch
+            judged = target.name == "claims.html"  # has one claim, and so one patch
             assert judged or not part or f'id="{part}"' in target.read_text(), page.name + link
 
 
-def test_a_card_leads_to_its_mail_and_its_commits(pages: Path) -> None:
+def test_a_card_links_to_its_mail_and_its_commits(pages: Path) -> None:
     """By message id to the archive, by commit to Linux's tree; its fields are no TOML."""
     card = article(pages / "patch-01-writeback-tags.html")
     mail = "1472578089-5560-1-git-send-email-ying.huang@intel.com"
@@ -153,7 +121,7 @@ def test_a_card_leads_to_its_mail_and_its_commits(pages: Path) -> None:
     assert card.count("<h1>") == 1
 
 
-def test_the_front_page_says_where_it_comes_from(pages: Path) -> None:
+def test_the_front_page_has_its_provenance(pages: Path) -> None:
     """Verdicts in colours, date, versions, machine, and which results were stored."""
     text = (pages / "index.html").read_text(encoding="utf-8")
     assert "Verdict &amp; all." in text
@@ -173,7 +141,7 @@ def test_a_chart_is_a_picture_with_words_and_a_specification(pages: Path) -> Non
     assert page.count("</script>") == 1
 
 
-def test_only_what_changed_is_made_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_changed_is_run_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second report replaces the first and reuses its pages, unless package or data changed."""
     one_notebook(folder, MARK.format(1))
     output = folder.parent / "report"
@@ -208,16 +176,16 @@ def test_pages_that_are_complete_are_stored(folder: Path, monkeypatch: pytest.Mo
     assert (output / "index.html").read_bytes() == before
 
 
-@pytest.mark.parametrize("damaged", [b"", b"\xff", b"<article>"])
-def test_a_damaged_page_is_made_again(folder: Path, damaged: bytes) -> None:
+@pytest.mark.parametrize("damaged", ["", "\udcff", "<article>"])
+def test_a_damaged_page_is_not_reused(tmp_path: Path, damaged: str) -> None:
     """After a valid first line, bytes that are no text or no complete article."""
-    one_notebook(folder, MARK.format(1))
-    page = report.write(folder.parent / "report").with_name("00-one.html")
-    first, _, _ = page.read_bytes().partition(b"\n")
-    page.write_bytes(first + b"\n" + damaged)
-    report.write(folder.parent / "report")
-    assert (folder / "runs").read_text() == "11"
-    assert article(page)
+    articles = Articles((tmp_path,), {"00-one": "digest"})
+    articles.put("00-one", "<article>1</article>")
+    assert articles.find("00-one") == "<article>1</article>"
+    page = tmp_path / "00-one.html"
+    text = articles.first_line("00-one") + damaged
+    page.write_text(text, encoding="utf-8", errors="surrogateescape")
+    assert articles.find("00-one") is None
 
 
 @pytest.mark.usefixtures("signals_as_in_a_terminal")

@@ -5,17 +5,12 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import altair as alt
 import chromium
-import nbformat
-import polars as pl
 import pytest
 from chromium import Page
+from reports import one_notebook, small
 
-from swapsim.charts.interaction import interactive
-from swapsim.site import overview, report
-from swapsim.site.report import build
-from swapsim.site.report.verdicts import Claim, Figure, Verdicts
+from swapsim.site import report
 
 pytestmark = pytest.mark.skipif(chromium.CHROMIUM is None, reason=chromium.MISSING)
 
@@ -60,29 +55,12 @@ SHOWN = """
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a report of one notebook with wide contents, and of the real cards and tables."""
-    folder = tmp_path_factory.mktemp("browser")
+    root = tmp_path_factory.mktemp("browser")
     name = "perf-profile.cycles-pp._raw_spin_lock_irqsave.test_clear_page_writeback.end_page"
-    figures = (Figure("+25.0 %", "agrees", "agrees"), Figure("", "absent", "not measured"))
-    claim = Claim("A-swap-out", "01-writeback-tags", name, "+22.3 %", *figures)
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_markdown_cell(f"# 00 Title\n\n**{'Verdict. ' * 50}**"),
-            nbformat.v4.new_markdown_cell(
-                f"```\n {'-' * 200}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"
-            ),
-            nbformat.v4.new_code_cell(CELLS),
-        ],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
-    (folder / "notebooks").mkdir()
-    nbformat.write(notebook, folder / "notebooks" / "00-one.ipynb")
-    drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A picture", width=900).mark_bar()
-    drawn = drawn.encode(x=alt.X("x:Q", title="length"))
+    wide = f"\n\n```\n {'-' * 200}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(build, "verdicts", lambda: Verdicts((claim,) * 5, (claim,)))
-        patched.setattr(build, "notebooks_root", lambda: folder / "notebooks")
-        patched.setattr(overview, "picture", interactive()(lambda: drawn))
-        return report.write(folder / "report").parent
+        one_notebook(small(root, patched, name), CELLS, text=f"\n\n{'Words. ' * 50}{wide}")
+        return report.write(root / "report").parent
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +125,7 @@ def test_the_wheel_moves_the_page_and_with_ctrl_the_axis(pages: Path, browser: P
 
 
 def test_without_scripts_and_on_paper_a_chart_is_a_picture(pages: Path, browser: Page) -> None:
-    """It has a text that stands for it."""
+    """Its alternative text is its title."""
     with browser.without_scripts():
         browser.open((pages / "index.html").as_uri())
         assert browser.evaluate(SHOWN) == ["block"]
@@ -155,5 +133,5 @@ def test_without_scripts_and_on_paper_a_chart_is_a_picture(pages: Path, browser:
     browser.wait_for(DRAWN)
     browser.on_paper()
     assert browser.evaluate(SHOWN) == ["block"]
-    told = browser.evaluate("document.querySelector('figure.chart img').alt")
-    assert told.startswith("A picture.")
+    text = browser.evaluate("document.querySelector('figure.chart img').alt")
+    assert text.startswith("A picture.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What JupyterLab leaves in a notebook that was run and saved is taken out again."""
+"""Traces of a run in JupyterLab are removed from a notebook that is saved."""
 
 import json
 import re
@@ -25,15 +25,15 @@ def text_of(notebook: nbformat.NotebookNode) -> str:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_the_committed_form_is_what_is_there(path: Path) -> None:
-    """To save a notebook that was just opened changes no byte."""
+def test_the_committed_notebooks_have_their_normal_form(path: Path) -> None:
+    """Saving a notebook that was just opened changes no byte."""
     text = path.read_text(encoding="utf-8")
     assert normal_form(text, None, path) == text
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_run_in_jupyterlab_leaves_nothing(path: Path) -> None:
-    """Counts, times, the kernel's version, bars and other fonts go; each byte is as before."""
+    """Counts, times, the kernel's version, bars and other fonts are removed; no byte differs."""
     text = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(text, as_version=4)
     notebook.metadata.language_info.version = "3.13.1"
@@ -57,7 +57,7 @@ def test_a_run_in_jupyterlab_leaves_nothing(path: Path) -> None:
 
 
 def test_jupyterlab_saves_that_form(tmp_path: Path) -> None:
-    """The hook of `make lab` leaves nothing of a run in ours, and others' notebooks as they are."""
+    """The hook of `make lab` removes the traces of a run from our notebooks, and does not change others."""
     (hook,) = re.findall(r"pre_save_hook=(\S+)", (repository_root() / "Makefile").read_text())
     module, _, name = hook.rpartition(".")
     before_saving = getattr(import_module(module), name)
@@ -75,15 +75,15 @@ def test_jupyterlab_saves_that_form(tmp_path: Path) -> None:
         assert model["content"] == wanted
 
 
-def test_bars_that_were_committed_go() -> None:
-    """What widgets have left in a notebook's metadata is not kept because git has it."""
+def test_bars_that_were_committed_are_removed() -> None:
+    """Metadata of widgets is removed although git has it."""
     notebook = nbformat.v4.new_notebook(metadata={"widgets": {"state": {"5e": {}}}})
     saved = text_of(notebook)
     assert "widgets" not in normal_form(saved, saved, Path("x"))
 
 
 def test_another_chart_keeps_its_own_picture() -> None:
-    """A picture is taken from git only if it shows the same chart, and other results stay."""
+    """A picture is taken from git only if it shows the same chart; other results do not change."""
 
     def notebook(number: float, picture: str) -> str:
         data: dict[str, Any] = {"application/vnd.vegalite.v5+json": {"y": number}}
@@ -97,7 +97,7 @@ def test_another_chart_keeps_its_own_picture() -> None:
 
 
 def test_numbers_as_a_browser_writes_them() -> None:
-    """A whole number loses its point, all others stay, and so do truth and text."""
+    """An integer loses its point; other numbers, booleans and texts do not change."""
     given = {"a": [1.0, -0.0, 0.1, 1e300, 2, True, "1.0", None], "b": {"c": 3.0}}
     plain = {"a": [1, 0, 0.1, 1e300, 2, True, "1.0", None], "b": {"c": 3}}
     assert json.dumps(plain_numbers(given)) == json.dumps(plain)

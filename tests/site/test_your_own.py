@@ -19,7 +19,7 @@ PATCHES = sorted(path.parent.name for path in patches_root().glob("*/card.md"))
 
 
 def run_with(**parameters: object) -> dict[str, Any]:
-    """Run the notebook's cells with other parameters, set behind its own as papermill does."""
+    """Run the notebook's cells with other parameters, set after its own as papermill does."""
     names: dict[str, Any] = {"__name__": "your_own"}
     for cell in CODE:
         exec(cell.source, names)
@@ -27,14 +27,14 @@ def run_with(**parameters: object) -> dict[str, Any]:
     return names
 
 
-def test_the_parameters_stand_in_one_cell_at_the_top() -> None:
+def test_the_parameters_are_in_the_first_code_cell() -> None:
     """The first cell has papermill's tag, and only assignments."""
     assert [cell.metadata.get("tags") for cell in CODE] == [["parameters"]] + [None] * len(CODE[1:])
     assert all(re.match(r"\w+ = ", line) for line in CODE[0].source.splitlines())
 
 
 def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]) -> None:
-    """A path instead of a name, a smaller machine, another cost, a patch that is not begun."""
+    """A path instead of a name, a smaller machine, another cost, a patch without parts."""
     folder = data_root() / "traces" / "removals-small-files"
     names = run_with(
         trace=str(folder),
@@ -47,9 +47,11 @@ def test_it_runs_on_another_trace_and_machine(capsys: pytest.CaptureFixture[str]
     assert names["glance"].schema == AT_A_GLANCE.schema
     assert names["glance"]["replay"].to_list() == ["batched-removal"]
     assert names["gains"]["costs"].unique(maintain_order=True).to_list()[1] == "copy_ns 300"
-    said = capsys.readouterr().out
-    assert said.startswith("The trace removals-small-files can feed 1 of 4 replays: acquisitions")
-    assert said.rstrip().endswith("Patch 07-mine has 0 of 6 parts.")
+    printed = capsys.readouterr().out
+    assert printed.startswith(
+        "The trace removals-small-files can feed 1 of 4 replays: acquisitions"
+    )
+    assert printed.rstrip().endswith("Patch 07-mine has 0 of 6 parts.")
 
 
 def test_an_unknown_trace_is_refused_with_the_known_names() -> None:
@@ -64,7 +66,7 @@ def test_each_patch_has_all_parts(patch: str) -> None:
     assert parts.parts_of(patch)["there"].all()
 
 
-def test_the_files_that_it_names_as_models_are_there() -> None:
+def test_the_files_that_it_names_as_models_exist() -> None:
     """Each path in code font exists in this repository."""
     prose = "\n".join(cell.source for cell in NOTEBOOK.cells if cell.cell_type == "markdown")
     named = re.findall(r"`((?:corelib|data|notebooks|patches|swapsim|tests)/[\w./-]+)`", prose)

@@ -45,7 +45,7 @@ gain_by_cure: Final = _study(
     name="batched-removal-gain-by-cure",
     points=_by_cure,
     run=gain,
-    group=lambda _: "all",
+    group=case_of,
     reduce=ranges,
 )
 """The gain of batching, of trunks of 64 MB and of both (WHAT_IF_RANGES)."""

@@ -16,13 +16,11 @@ Ctrl-C ended continues where it was, and a complete one is renewed where somethi
 import contextlib
 import hashlib
 import io
-import re
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import distributions
 from pathlib import Path
@@ -33,7 +31,6 @@ import nbformat
 import swapsim
 from swapsim import ffi
 from swapsim.errors import InputError
-from swapsim.io import read_text, write_atomically
 from swapsim.io.paths import data_root, notebooks_root
 from swapsim.progress import TextBar
 from swapsim.site.report import cells, pages, shell
@@ -49,7 +46,6 @@ _JUDGED: Final = {"index": pages.front, "claims": pages.claims_article}
 """Pages that show verdicts."""
 
 _MADE_WITH: Final = ("*.py", "templates/notebook/*.j2")
-_ARTICLE: Final = re.compile(r"<article.*</article>", re.DOTALL)
 
 _Notebooks = Mapping[Path, nbformat.NotebookNode]
 
@@ -83,14 +79,16 @@ def write(output: Path, *, progress: bool = False) -> Path:
         raise InputError(
             "is there and is no report: name a folder that does not exist", path=output
         )
-    notebooks = {path: _read(path) for path in sorted(notebooks_root().glob("[0-9][0-9]-*.ipynb"))}
+    found = sorted(notebooks_root().glob("[0-9][0-9]-*.ipynb"))
+    notebooks: _Notebooks = {path: nbformat.read(path, as_version=4) for path in found}  # type: ignore[no-untyped-call]
     if not notebooks:
         raise InputError("no notebook here: NN-slug.ipynb is needed", path=notebooks_root())
     with _unfinished(output) as unfinished:
-        articles = Articles((unfinished, output), _digests(notebooks))
+        articles = pages.Articles((unfinished, output), _digests(notebooks))
         missing = [path for path in notebooks if articles.find(path.stem) is None]
         judged = [name for name in _JUDGED if articles.find(name) is None]
-        steps = sum(_code_cells(notebooks[path]) for path in missing) + len(judged)
+        kinds = [cell.cell_type for path in missing for cell in notebooks[path].cells]
+        steps = kinds.count("code") + len(judged)
         with TextBar(total=steps, desc="report", unit=" cells", disable=not progress) as bar:
             _run(missing, notebooks, articles, output, bar)
             _judge(judged, articles, bar)
@@ -103,38 +101,12 @@ def write(output: Path, *, progress: bool = False) -> Path:
     return output / "index.html"
 
 
-@dataclass(frozen=True)
-class Articles:
-    """The stored articles: the folders, of which the first is written to, and valid digests."""
-
-    folders: tuple[Path, ...]
-    digests: dict[str, str]
-
-    def first_line(self, name: str) -> str:
-        """Return the line with the digest of an article."""
-        return f"<!-- made of {self.digests[name]} -->\n"
-
-    def find(self, name: str) -> str | None:
-        """Return the article with a valid digest, or None."""
-        for folder in self.folders:
-            try:
-                page = read_text(folder / f"{name}.html")
-            except InputError:
-                continue
-            article = _ARTICLE.search(page)
-            if article and page.startswith(self.first_line(name)):
-                return article[0]
-        return None
-
-    def put(self, name: str, article: str) -> None:
-        """Store an article."""
-        write_atomically(
-            self.folders[0] / f"{name}.html", (self.first_line(name) + article).encode()
-        )
-
-
 def _run(
-    missing: Sequence[Path], notebooks: _Notebooks, articles: Articles, output: Path, bar: TextBar
+    missing: Sequence[Path],
+    notebooks: _Notebooks,
+    articles: pages.Articles,
+    output: Path,
+    bar: TextBar,
 ) -> None:
     """Run notebooks and store their articles."""
     lead = lead_from(notebooks_root(), notebooks_root().parent, output)
@@ -148,7 +120,7 @@ def _run(
     make_all(make, missing)
 
 
-def _judge(judged: Sequence[str], articles: Articles, bar: TextBar) -> None:
+def _judge(judged: Sequence[str], articles: pages.Articles, bar: TextBar) -> None:
     """Store the articles that show verdicts."""
     if judged:
         bar.set_postfix_str("verdicts")
@@ -210,12 +182,3 @@ def _complete_folder(output: Path) -> Iterator[Path]:
         folder.replace(output)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _read(path: Path) -> nbformat.NotebookNode:
-    notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    return notebook
-
-
-def _code_cells(notebook: nbformat.NotebookNode) -> int:
-    return sum(cell.cell_type == "code" for cell in notebook.cells)

@@ -2,50 +2,83 @@
 """All pages of a report in reading order: front page, notebooks, cards, claims, reference."""
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final
 
 import nbformat
 from markupsafe import Markup
 
 from swapsim import charts, claims
+from swapsim.errors import InputError
+from swapsim.frames import glossary
+from swapsim.io import read_text, write_atomically
 from swapsim.io.paths import data_root, patches_root
 from swapsim.site import overview
-from swapsim.site.report import words
 from swapsim.site.report.cells import figure
 from swapsim.site.report.markdown import MAILS, RULES, as_html, lead_from, line_as_html
 from swapsim.site.report.provenance import Provenance, ran
 from swapsim.site.report.shell import Page, fill
 from swapsim.site.report.verdicts import Verdicts
 
+_ARTICLE: Final = re.compile(r"<article.*</article>", re.DOTALL)
 
-class _Articles(Protocol):
-    """The stored articles, of `build.Articles`."""
 
-    def first_line(self, name: str) -> str: ...
-    def find(self, name: str) -> str | None: ...
+@dataclass(frozen=True)
+class Articles:
+    """The stored articles: the folders, of which the first is written to, and valid digests."""
+
+    folders: tuple[Path, ...]
+    digests: dict[str, str]
+
+    def first_line(self, name: str) -> str:
+        """Return the line with the digest of an article."""
+        return f"<!-- made of {self.digests[name]} -->\n"
+
+    def find(self, name: str) -> str | None:
+        """Return the article with a valid digest, or None."""
+        for folder in self.folders:
+            try:
+                page = read_text(folder / f"{name}.html")
+            except InputError:
+                continue
+            article = _ARTICLE.search(page)
+            if article and page.startswith(self.first_line(name)):
+                return article[0]
+        return None
+
+    def put(self, name: str, article: str) -> None:
+        """Store an article."""
+        path = self.folders[0] / f"{name}.html"
+        write_atomically(path, (self.first_line(name) + article).encode())
+
+    def page(self, name: str, title: str, group: str, rest: str = "") -> Page:
+        """Return the page of an article that is stored."""
+        return Page(name, title, group, self.find(name) or "", rest, self.first_line(name))
 
 
 def pages(
     notebooks: Mapping[Path, nbformat.NotebookNode],
     made_now: Sequence[str],
-    articles: _Articles,
+    articles: Articles,
     output: Path,
     origin: Provenance,
 ) -> list[Page]:
     """Return all pages."""
     entries = [(path.stem, *title_and_verdict(each)) for path, each in notebooks.items()]
     titles = {name: title for name, title, _ in entries}
-    runs = [ran(name, title, _found(articles, name), made_now) for name, title in titles.items()]
+    stored = [articles.page(name, title, "Notebooks") for name, title in titles.items()]
+    runs = [ran(page.name, page.title, page.article, made_now) for page in stored]
     made = fill("made", entries=entries, runs=runs, provenance=origin)
     return [
-        _stored(articles, "index", "Swap laboratory", "", made),
-        *(_stored(articles, name, title, "Notebooks") for name, title in titles.items()),
+        articles.page("index", "Swap laboratory", "", made),
+        *stored,
         *(_card(card, titles, output) for card in claims.patch_cards().iter_rows(named=True)),
-        _stored(articles, "claims", "Every claim", "Reference"),
+        articles.page("claims", "Every claim", "Reference"),
         _rules(output),
-        Page(words.NAME, words.TITLE, "Reference", words.article()),
+        _words(),
     ]
 
 
@@ -94,16 +127,6 @@ def _card_page(patch: str) -> str:
     return f"patch-{patch}"
 
 
-def _found(articles: _Articles, name: str) -> str:
-    article = articles.find(name)
-    assert article is not None, f"{name} is stored before its page is written"
-    return article
-
-
-def _stored(articles: _Articles, name: str, title: str, group: str, rest: str = "") -> Page:
-    return Page(name, title, group, _found(articles, name), rest, articles.first_line(name))
-
-
 def _card(card: Mapping[str, Any], titles: Mapping[str, str], output: Path) -> Page:
     """Return a card's page: its mail in the archive, its commits in Linux's tree."""
     patch, root = card["patch"], patches_root()
@@ -128,3 +151,16 @@ def _rules(output: Path) -> Page:
     text = (home / "README.md").read_text(encoding="utf-8")
     article = f"<article>{as_html(text, lead_from(home, data_root().parent, output))}</article>"
     return Page(RULES, "What the mails print, and the rules", "Reference", article)
+
+
+def _words() -> Page:
+    """Return the page of all tables and vocabularies, from their declarations."""
+    title = "What the columns and metrics mean"
+    article = fill(
+        "words",
+        title=title,
+        groups=glossary.groups(),
+        line=lambda text: Markup(line_as_html(text)),
+        block=lambda text: Markup(as_html(text)),
+    )
+    return Page("words", title, "Reference", article)

@@ -4,6 +4,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -87,6 +88,7 @@ def _colours(style: str) -> str:
     return str(formatter.get_style_defs(".highlight"))
 
 
+@cache
 def _script() -> str:
     """Return the script that draws charts, with the libraries that it needs."""
     snippet = (TEMPLATES / SCRIPT).read_text(encoding="utf-8")

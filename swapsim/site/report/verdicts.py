@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How each claim stands: published, simulated, measured, each figure with a verdict."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import polars as pl
@@ -9,19 +9,13 @@ import polars as pl
 from swapsim import claims
 from swapsim.site import overview
 
-AGREES: Final = "agrees"
-CONTRADICTS: Final = "contradicts"
-OPEN: Final = "open"
-ABSENT: Final = "absent"
-KINDS: Final = (CONTRADICTS, OPEN, AGREES, ABSENT)
+KINDS: Final = ("contradicts", "open", "agrees", "absent")
 """Colours of a figure, the worst first; absent: there is no figure, or no rule to judge it."""
 
-_KIND_OF: Final = {
-    "agrees": AGREES,
-    "contradicts": CONTRADICTS,
-    "open": OPEN,
-    "holds": AGREES,
-    "contradicted": CONTRADICTS,
+_MINUS: Final = "\N{MINUS SIGN}"
+_KIND_OF: Final = {kind: kind for kind in KINDS} | {
+    "holds": "agrees",
+    "contradicted": "contradicts",
 }
 
 
@@ -86,19 +80,8 @@ def verdicts() -> Verdicts:
     leading = [headline.partition(": ") for headline in headlines]
     return Verdicts(
         claims=tuple(found.values()),
-        headlines=tuple(_in_words(found[name], words) for name, _, words in leading),
+        headlines=tuple(replace(found[name], what=words) for name, _, words in leading),
     )
-
-
-def number(value: float) -> str:
-    """Return a figure with three significant digits, or all digits before its point."""
-    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-    return text.replace("-", "\N{MINUS SIGN}")
-
-
-def percent(value: float) -> str:
-    """Return a change with its sign."""
-    return f"{value:+.1f} %".replace("-", "\N{MINUS SIGN}")
 
 
 def _claim(row: dict[str, Any]) -> Claim:
@@ -114,19 +97,23 @@ def _claim(row: dict[str, Any]) -> Claim:
     )
 
 
-def _in_words(claim: Claim, words: str) -> Claim:
-    return Claim(claim.name, claim.patch, words, claim.published, claim.simulated, claim.measured)
-
-
 def _figure(row: dict[str, Any], value: float) -> str:
-    return percent(value) if row["change"] is not None else f"{number(value)} {row['unit']}"
+    """Return a change with its sign, or three significant digits with their unit."""
+    if row["change"] is not None:
+        return _percent(value)
+    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{text.replace('-', _MINUS)} {row['unit']}"
+
+
+def _percent(change: float) -> str:
+    return f"{change:+.1f} %".replace("-", _MINUS)
 
 
 def _simulated(row: dict[str, Any]) -> Figure:
     if row["simulated"] is None:
-        return Figure("", ABSENT, "not modelled")
+        return Figure("", "absent", "not modelled")
     verdict = row["simulated_verdict"]
-    return Figure(_figure(row, row["simulated"]), _KIND_OF.get(verdict, ABSENT), verdict)
+    return Figure(_figure(row, row["simulated"]), _KIND_OF.get(verdict, "absent"), verdict)
 
 
 def _measured(row: dict[str, Any]) -> Figure:
@@ -140,11 +127,11 @@ def _measured(row: dict[str, Any]) -> Figure:
     if row["measured"] is not None:
         text = _figure(row, row["measured"])
     elif sign is not None and row["median"]:
-        text = percent(100 * (row["other"] - row["median"]) / row["median"])
+        text = _percent(100 * (row["other"] - row["median"]) / row["median"])
     else:
         text = ""
     if not said:
-        return Figure(text, ABSENT, "not judged" if text else "not measured")
+        return Figure(text, "absent", "not judged" if text else "not measured")
     kind = min(said.values(), key=KINDS.index)
     says = ", ".join(f"{name} {each}" for name, each in said.items())
     return Figure(text, kind, kind if len(set(said.values())) == 1 else says)
