@@ -11,8 +11,9 @@ PACKAGES := $(shell find swapsim -type d -not -name __pycache__)
 C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
 TEXTS := swapsim corelib tests data/capture README.md patches notebooks
 # The texts in which words of tests/style/words.txt are errors.
-WORDS := corelib data/published swapsim/*.py $(addprefix swapsim/,charts io mapping policies reclaim \
-    removal slots patches/cluster_next) tests/*_layers.py $(addprefix tests/,policies slots)
+WORDS := corelib data/published swapsim/*.py $(addprefix swapsim/,charts claims io mapping policies reclaim \
+    removal site slots patches/cluster_next) tests/*_layers.py $(addprefix tests/,claims policies site slots) \
+    README.md notebooks/0[012456]-*.ipynb patches/0[124]-*/card.md
 # Ignored: data, names of files, and the base64 text of images in notebooks.
 CODESPELL = $(BIN)/codespell --skip '*.parquet,*.csv,*/fuzz/corpus/*,tests/style/words.txt' \
     --ignore-words-list simpy --ignore-regex '[A-Za-z0-9+/]{50,}={0,2}|\bworld\.csv'

@@ -32,7 +32,7 @@ COUNT_TOLERANCE_PERCENT: Final = 5.0
 """Largest difference of a simulated count that agrees, in percent; set before the first run."""
 
 OPEN_BEYOND: Final = 2.0
-"""Widest range that says something, in tolerances: the published figure is known to one tolerance
+"""Widest range that is not open, in tolerances: the published figure is known to one tolerance
 to either side. Set before the first fits that it judged."""
 
 STAYS_WITHIN_PERCENT: Final = 10.0

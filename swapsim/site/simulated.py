@@ -12,7 +12,7 @@ from swapsim.study import Study
 
 
 def studies(names: Sequence[str] = ()) -> list[Study]:
-    """Return the studies of all patches; each stands after those that it depends on."""
+    """Return the studies of all patches; each follows those that it depends on."""
     found: dict[str, Study] = {}
     for patch in PATCHES:
         values = vars(patch.studies).values()

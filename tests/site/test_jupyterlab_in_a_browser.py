@@ -92,7 +92,7 @@ def listens(port: int) -> bool:
 
 
 def test_the_map_is_run_read_and_interrupted(server: str, tmp_path: Path) -> None:
-    """A chart is drawn, in dark colours too; a link opens a card; an endless cell is interrupted."""
+    """A chart is drawn, in dark colours too; a link opens a card; an endless cell ends."""
     with chromium.browser(tmp_path / "profile") as page:
         page.open(server, width=1400, height=900)
         page.wait_for(f"window.jupyterapp && {STATUS} == 'idle'")

@@ -116,7 +116,7 @@ def shown(path: Path) -> list[float]:
 
 
 def test_figures_in_prose_are_computed(notebook: Path) -> None:
-    """A number with a decimal point is in an output, rounded like it; versions of kernels are known."""
+    """A number with a decimal point is, rounded, in an output, or is a kernel's version."""
     numbers = shown(notebook)
     strays = []
     for cell in read(notebook).cells:

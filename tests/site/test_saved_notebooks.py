@@ -57,7 +57,7 @@ def test_a_run_in_jupyterlab_leaves_nothing(path: Path) -> None:
 
 
 def test_jupyterlab_saves_that_form(tmp_path: Path) -> None:
-    """The hook of `make lab` removes the traces of a run from our notebooks, and does not change others."""
+    """The hook of `make lab` removes traces of a run from our notebooks only."""
     (hook,) = re.findall(r"pre_save_hook=(\S+)", (repository_root() / "Makefile").read_text())
     module, _, name = hook.rpartition(".")
     before_saving = getattr(import_module(module), name)

@@ -205,7 +205,7 @@ def verdict_in_time(predicted: pl.DataFrame) -> str:
     most, loss = (_row(ranges, claim) for claim in ("B-elapsed-8", "B-elapsed-3"))
     noise = spread_needed(predicted)
     return (
-        f"Its mail does not tell all costs. Over the range of those, the contention machine "
+        f"Its mail does not state all costs. Over the range of those, the contention machine "
         f"predicts a change in elapsed time of {most['low']:.0f} to {most['high']:+.0f} % with 8 "
         f"threads (published: {most['published']:.1f} %) and of {loss['low']:.0f} to "
         f"{loss['high']:+.0f} % with 3 (published: {loss['published']:+.1f} %). Batching gains "

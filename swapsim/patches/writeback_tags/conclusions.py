@@ -45,7 +45,7 @@ def verdict_in_time(base_only: pl.DataFrame, with_series: pl.DataFrame) -> str:
     return (
         f"Fitted to the base column of its mail alone, the contention machine predicts a gain in "
         f"throughput of {one['low']:.0f} to {one['high']:.0f} %. If si->lock is waited for as much "
-        f"beside the swap cache's lock as in a series of January 2017, and tags hold the lock no "
+        f"next to the swap cache's lock as in a series of January 2017, and tags hold the lock no "
         f"longer than a benchmark finds, it predicts {less['low']:.0f} to {less['high']:.0f} %; "
         f"{_STANDS[less['verdict']].format(one['published'])}."
     )
