@@ -60,7 +60,7 @@ def rows_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_a_cell_is_a_mark_at_its_quotient() -> None:
-    """Far ones at the edge, fitted ones hollow, those without a quotient nowhere."""
+    """Far ones are at the edge, fitted ones hollow; those without a quotient are not drawn."""
     rows = rows_of(charts.ratios_to_mail(CELLS, title="t").to_dict())
     assert [(row["row"], row["ratio"], row["kind"]) for row in rows if "row" in row] == [
         ("a", 0.5, "fitted"),
@@ -70,7 +70,7 @@ def test_a_cell_is_a_mark_at_its_quotient() -> None:
 
 
 def test_time_has_a_row_for_each_question() -> None:
-    """Who holds memory, what is scanned, who waits; and a column a kernel."""
+    """The rows are use of memory, scans and waits; there is a column per kernel."""
     spec = charts.over_time(BY_TIME, title="t").to_dict()
     assert len(spec["concat"]) == 3
     columns = {name for row in rows_of(spec) for name in row} - {"rules", "t_s"}
@@ -78,11 +78,11 @@ def test_time_has_a_row_for_each_question() -> None:
     assert spec["concat"][0]["facet"]["column"]["sort"] == ["3.9", "mmotm"]
 
 
-def test_a_life_is_a_strip() -> None:
-    """Pages are numbered as they stand; before its first touch there is nothing of a page."""
+def test_a_page_is_a_strip() -> None:
+    """Pages are numbered in their order; a page is not drawn before its first touch."""
     spec = charts.page_states(SPANS, title="t").to_dict()
-    told = [(row["place"], row["where"], row["begin"], row["end"]) for row in rows_of(spec)]
-    assert told == [(1, "active", 1, 2.5), (1, "swapped-out", 2.5, 4), (2, "active", 1, 4)]
+    drawn = [(row["place"], row["where"], row["begin"], row["end"]) for row in rows_of(spec)]
+    assert drawn == [(1, "active", 1, 2.5), (1, "swapped-out", 2.5, 4), (2, "active", 1, 4)]
     assert set(RECLAIM_WHERE) == set(colours.WHERE)
 
 
@@ -101,8 +101,8 @@ def test_another_frame_is_refused(draw: Any) -> None:
         draw(MACHINES, title="t")
 
 
-def test_a_worlds_bar_reaches_over_what_is_open_and_the_labs_over_its_interval() -> None:
-    """A panel a row, two marks a rule set."""
+def test_a_bar_is_the_range_of_open_settings_or_the_interval_of_the_lab() -> None:
+    """There is a panel per row of the lab, with two marks per rule set."""
     table = pl.DataFrame(
         [
             (metric, rules, "pages", 5.0, 4.0, 6.0, 1.0, 9.0, 7.0, 6.5, 7.5, 1.4, True)

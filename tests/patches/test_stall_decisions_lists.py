@@ -10,7 +10,6 @@ from swapsim.claims import published_claims
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import STALL_RULES
 from swapsim.patches import stall_decisions as patch
-from swapsim.stall.rules import rules_of
 
 
 def outcomes(*kinds: str, rules: str, **context: object) -> list[str]:
@@ -40,17 +39,15 @@ def test_what_is_no_kind_is_named(kinds: tuple[str, ...], named: str) -> None:
 
 
 def test_mmotm_frees_a_page_under_writeback_and_patch_1_keeps_it() -> None:
-    """Unless it is written in the meantime."""
-    flagged = {"flags": ["writeback"]}
-    assert outcomes("1 writing marked", rules="mmotm", **flagged) == ["freed under writeback"]
-    assert outcomes("1 finishing marked", rules="mmotm", **flagged) == ["freed"]
-    assert outcomes("1 writing marked", rules="series-1", **flagged) == ["kept: slept for"]
-    assert outcomes("1 writing marked", rules="series-3", **flagged) == [
-        "kept: counted for a sleep"
-    ]
-    assert outcomes("1 writing marked", rules="6.1", **flagged) == [
-        "activated: counted for a sleep"
-    ]
+    """A page whose write ends in the meantime is freed safely."""
+    for kind, rules, outcome in (
+        ("1 writing marked", "mmotm", "freed under writeback"),
+        ("1 finishing marked", "mmotm", "freed"),
+        ("1 writing marked", "series-1", "kept: slept for"),
+        ("1 writing marked", "series-3", "kept: counted for a sleep"),
+        ("1 writing marked", "6.1", "activated: counted for a sleep"),
+    ):
+        assert outcomes(kind, rules=rules, flags=["writeback"]) == [outcome]
 
 
 def test_each_test_that_stops_a_page_has_its_own_words() -> None:
@@ -75,11 +72,10 @@ def test_a_second_meeting_finds_the_flags_of_the_first() -> None:
     ]
 
 
-def test_one_page_in_a_program_s_hands_undoes_a_list_of_dirty_ones() -> None:
-    """It is taken, and so they are not all."""
-    (end,) = patch.process_list(
-        patch.make_list("31 dirty", "1 locked dirty"), ["series-8"]
-    ).ends.to_dicts()
+def test_a_locked_page_counts_as_taken_but_not_as_dirty() -> None:
+    """With one locked page, a list of dirty ones sets no flag."""
+    pages = patch.make_list("31 dirty", "1 locked dirty")
+    (end,) = patch.process_list(pages, ["series-8"]).ends.to_dicts()
     assert (end["taken"], end["unqueued_dirty"], end["flags_set"]) == (32, 31, [])
 
 
@@ -91,21 +87,17 @@ def test_6_1_decides_at_the_end_of_a_pass_that_has_this_list_alone() -> None:
     assert (kswapd, direct) == (["writeback"], [])
 
 
-def test_each_rule_set_is_led_from_the_same_flags_on() -> None:
-    """And each says why, act by act."""
-    found = patch.process_list(patch.make_list("4 dirty"), flags=["writeback"])
+def test_each_rule_set_processes_the_list_from_the_same_flags() -> None:
+    """Each act has its reason; an unknown flag or rule set is named."""
+    pages = patch.make_list("4 dirty")
+    found = patch.process_list(pages, flags=["writeback"])
     assert found.ends["rules"].to_list() == list(STALL_RULES)
     assert set(found.why["rules"]) == set(STALL_RULES)
     reasons = found.why.filter(rules="series-8")["why"]
     assert "flag tail_lru_dirty is set: 4 unqueued dirty, as many as the 4 taken" in reasons
-
-
-def test_what_is_no_flag_or_rule_set_is_named() -> None:
-    """Before anything is led."""
-    pages = patch.make_list("1 clean")
     with pytest.raises(InputError, match=r"'wet'.*writeback"):
         patch.process_list(pages, flags=["wet"])
-    with pytest.raises(ConfigError, match=r"2\.6"):
+    with pytest.raises(ConfigError, match=r"2\.6.*mmotm"):
         patch.process_list(pages, ["2.6"])
 
 
@@ -126,12 +118,13 @@ def rule(decision: str, rules: str) -> str:
     return str(row["text"].item())
 
 
-def test_each_decision_is_told_of_each_rule_set_once() -> None:
-    """In order of age, and two neighbours differ."""
+def test_each_decision_has_each_rule_set_once() -> None:
+    """Rule sets are in order of age, two neighbours differ, and a rule has its first kernel."""
     for _, spans in SPANS.group_by("decision", maintain_order=True):
         assert spans["rules"].explode().to_list() == list(STALL_RULES)
-        texts = spans["text"].to_list()
-        assert all(one != next_one for one, next_one in pairwise(texts))
+        assert all(one != other for one, other in pairwise(spans["text"]))
+    assert set(SPANS["since"]) == {"3.9", "mmotm", "the series", "3.11", "6.1"}
+    assert SPANS.filter(text="W = T")["since"].to_list() == ["3.11"]
 
 
 @pytest.mark.parametrize(
@@ -152,15 +145,3 @@ def test_each_patch_changes_its_own_row(
     """As its mail says."""
     assert rule(decision, f"series-{patches - 1}" if patches > 1 else "mmotm") == before
     assert rule(decision, f"series-{patches}") == after
-
-
-def test_since_is_who_began_it() -> None:
-    """The series is one of them, whichever of its patches."""
-    assert set(SPANS["since"]) == {"3.9", "mmotm", "the series", "3.11", "6.1"}
-    assert SPANS.filter(text="W = T")["since"].to_list() == ["3.11"]
-
-
-def test_a_rule_set_that_is_not_there_is_named() -> None:
-    """With those that are."""
-    with pytest.raises(ConfigError, match=r"'2\.6'.*mmotm"):
-        rules_of("2.6")

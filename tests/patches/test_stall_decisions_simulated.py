@@ -130,35 +130,20 @@ def test_a_constant_is_moved_to_both_ends_of_its_range(monkeypatch: pytest.Monke
     assert ranges.filter(metric="Kswapd pages reclaimed")["ordered"].null_count() == 6
 
 
-def test_each_server_is_simulated_with_and_without_patch_8() -> None:
-    """All pairs of rates, by the mail's three kernels and by the series before its last patch."""
-    found = simulated.server_points()
-    assert len(found) == 3 * 3 * 4 * len(simulated.WHAT_IF_SEEDS)
-    assert {run.rules for _, _, run in found} == {"3.9", "mmotm", "series-7", "series-8"}
-
-
-def test_a_run_over_nfs_has_the_servers_rates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rates are constants of the simulator; there is one row per figure."""
-    seen: list[Run] = []
-
-    def small(run: Run) -> Any:
-        seen.append(run)
-        config, found = run.config()
-        return reclaim.run(reclaim.shrink(config, 1 / 128), found)
-
-    monkeypatch.setattr(simulated, "simulate", small)
-    (point,) = (
-        point
-        for point in simulated.server_points()
-        if point[:2] == (45, 60) and (point[2].rules, point[2].seed) == ("series-8", 1)
-    )
-    table = simulated.run_server(point)
-    assert seen[0].target == "nfs"
-    assert seen[0].constants == {"net_rate": 45 * 256, "server_rate": 60 * 256}
-    assert set(simulated.SERVER_ROWS) - set(table["metric"]) == {
-        "Ops memcachetest-4055M",
-        "Ops io-duration-4055M",
-    }
+def test_each_server_is_simulated_with_and_without_patch_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server has a pair of rates, which are constants of the simulator; a figure is a row."""
+    points = simulated.server_points()
+    assert len(points) == 3 * 3 * 4 * len(simulated.WHAT_IF_SEEDS)
+    assert {run.rules for _, _, run in points} == {"3.9", "mmotm", "series-7", "series-8"}
+    net_mb, server_mb, run = points[-1]
+    assert run.target == "nfs"
+    assert run.constants == {"net_rate": net_mb * 256, "server_rate": server_mb * 256}
+    config, found = run.config()
+    small = reclaim.run(reclaim.shrink(config, 1 / 128), found)
+    monkeypatch.setattr(simulated, "simulate", lambda _run: small)
+    table = simulated.run_server(points[-1])
+    of_large_file = {"Ops memcachetest-4055M", "Ops io-duration-4055M"}
+    assert set(simulated.SERVER_ROWS) - set(table["metric"]) == of_large_file
 
 
 def test_other_machines_are_the_mails_except_for_one_factor() -> None:
@@ -213,7 +198,7 @@ def test_the_stored_runs_by_lists() -> None:
 
 
 def test_a_run_of_the_lab_guest_has_the_rows_of_the_lab() -> None:
-    """Each row that is judged, by each size and of all."""
+    """Each row that is judged, by each size and of all; variants change no fitted cost."""
     runs = [Run(rules=rules) for rules in ("6.1", "3.9")]
     rows = pl.concat(simulated.run_guest((lab.AS_SET, run)) for run in runs)
     assert set(rows["metric"]) <= set(claims.measured_results(patch.EXPERIMENT)["metric"])
@@ -221,10 +206,6 @@ def test_a_run_of_the_lab_guest_has_the_rows_of_the_lab() -> None:
     for run in runs:
         of_one = dict(rows.filter(policy=run.rules).select("metric", "value").iter_rows())
         assert sum(of_one[f"{SCANNED}-{size}"] for size in SIZES.values()) == of_one[SCANNED]
-
-
-def test_variants_change_no_cost_that_was_fitted() -> None:
-    """Each but the first changes some constants."""
     variants = simulated.variants()
     assert variants.pop(lab.AS_SET) == {}
     assert all(changed and "op_ns" not in changed for changed in variants.values())

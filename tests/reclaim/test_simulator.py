@@ -24,19 +24,9 @@ from swapsim.ffi import (
 )
 from swapsim.reclaim import _native
 from swapsim.reclaim.config import ReclaimConfig
+from swapsim.reclaim.constants import MAIL, costs
 
-COSTS = {
-    "op_ns": 43_000,
-    "fault_ns": 1_500,
-    "map_ns": 1_500,
-    "copy_ns": 3_000,
-    "scan_ns": 300,
-    "age_ns": 150,
-    "remove_ns": 500,
-    "submit_ns": 400,
-    "look_ns": 5_000,
-    "drop_ns": 300,
-}
+COSTS = costs(MAIL, None)
 SMALL = ReclaimConfig(
     rules="mmotm",
     dma32_pages=300,
@@ -52,8 +42,6 @@ SMALL = ReclaimConfig(
     files=(150, 400),
 )
 """700 pages, of which the pool takes 550."""
-
-FIELDS = tuple(name for name in RECLAIM_DEFAULTS if name != "rounds")
 
 EVENTS = 1200
 """Of one comparison; later events repeat what happened before."""
@@ -99,24 +87,13 @@ CONFIGS = st.builds(
 )
 
 
-def fields(config: ReclaimConfig) -> dict[str, Any]:
-    """Return a config as the oracle takes it."""
-    taken = {name: getattr(config, name) for name in FIELDS}
-    return taken | {
-        "costs": COSTS,
-        "file_pages": list(config.files),
-        "rounds": len(config.files),
-    }
-
-
 def counts_of(simulation: Any, config: ReclaimConfig) -> dict[str, int]:
     """Return the library's counters under the oracle's names, without zeros."""
     counts = lib.sws_reclaim_counts_of(simulation)
     found = _native.counters(simulation)
     for number, reason in enumerate(STALL_SLEEPS):
-        found[f"sleeps {reason}"] = counts.sleeps[number]
-        found[f"declined {reason}"] = counts.declined[number]
-        found[f"slept_ns {reason}"] = counts.slept_ns[number]
+        for name in ("sleeps", "declined", "slept_ns"):
+            found[f"{name} {reason}"] = getattr(counts, name)[number]
     for number in range(1 + (config.normal_pages > 0)):
         zone = lib.sws_reclaim_zone_of(simulation, number)
         for name, _ in ffi.typeof("struct sws_reclaim_zone").fields:
@@ -135,7 +112,9 @@ def oracle_counts(oracle: oracle_reclaim.Simulation) -> dict[str, int]:
 def compare(config: ReclaimConfig, events: int) -> oracle_reclaim.Simulation:
     """Run both, event by event, and compare them."""
     simulation = _native.make(config, COSTS)
-    oracle = oracle_reclaim.Simulation(fields(config))
+    fields = {name: getattr(config, name) for name in RECLAIM_DEFAULTS if name != "rounds"}
+    files = {"file_pages": list(config.files), "rounds": len(config.files)}
+    oracle = oracle_reclaim.Simulation(fields | files | {"costs": COSTS})
     more, reason = ffi.new("bool *", True), ffi.new("const char **")
     for event in range(events):
         assert lib.sws_reclaim_run(simulation, 2**64 - 1, 1, more) == lib.SWS_OK
@@ -336,8 +315,7 @@ def test_a_cost_that_is_missing_or_zero_is_refused_by_name() -> None:
 
 
 def test_each_field_is_the_librarys() -> None:
-    """The config has each field of the C struct that has a range or a default, and the costs."""
+    """The config has each field of the C struct that has a range or a default."""
     names = {field.name for field in dataclasses.fields(ReclaimConfig)}
     assert names == set(RECLAIM_DEFAULTS) - {"rounds"} | {"files"}
     assert set(RECLAIM_RANGES) <= set(RECLAIM_DEFAULTS)
-    assert set(COSTS) == set(RECLAIM_COSTS)
