@@ -21,6 +21,8 @@ from swapsim.ffi import (
 )
 from swapsim.frames.table import Table
 from swapsim.reclaim.config import ReclaimConfig
+from swapsim.reclaim.constants import LAB_GUEST, MAIL, costs
+from swapsim.reclaim.parallelio import SECOND_NS
 from swapsim.reclaim.tables import (
     SIMULATED_ACTIVITY,
     SIMULATED_COUNTERS,
@@ -106,8 +108,8 @@ class Window:
     sleeps: dict[str, int]
 
 
-def make(config: ReclaimConfig, costs: Mapping[str, int]) -> Any:
-    """Return a ``struct sws_reclaim *`` at time 0, which frees itself; ConfigError, as `run`."""
+def make(config: ReclaimConfig, ns: Mapping[str, int]) -> Any:
+    """Return a ``struct sws_reclaim *`` with these costs at time 0; it frees itself."""
     made = ffi.new("struct sws_reclaim_config *")
     lib.sws_reclaim_config_init(made)
     for name in RECLAIM_DEFAULTS:
@@ -115,10 +117,10 @@ def make(config: ReclaimConfig, costs: Mapping[str, int]) -> Any:
             setattr(made, name, getattr(config, name))
     made.rules = STALL_RULES.index(config.rules)
     for name in RECLAIM_COSTS:
-        if name not in costs:
+        if name not in ns:
             raise ConfigError(f"{name}: a cost that is missing; give it in ns")
-        check_number(name, costs[name], 1, RECLAIM_COST_MAX)
-        setattr(made.costs, name, costs[name])
+        check_number(name, ns[name], 1, RECLAIM_COST_MAX)
+        setattr(made.costs, name, ns[name])
     files = ffi.new("uint32_t[]", list(config.files))
     made.rounds, made.file_pages = len(config.files), files
     _check_problem(lib.sws_reclaim_check(made), config)
@@ -143,15 +145,38 @@ def advance(self: Any, until_ns: int, tick: Callable[[int], object] = lambda _no
     return not lib.sws_reclaim_is_over(self)
 
 
-def simulate(
+def run(
     config: ReclaimConfig,
-    costs: Mapping[str, int],
+    constants: pl.DataFrame | None = None,
     *,
-    sample_ns: int = NEVER,
+    sample_ns: int = SECOND_NS,
     tick: Callable[[int], object] = lambda _now: None,
 ) -> Result:
-    """Run a simulation to its end; ``costs`` has each field of ``struct sws_reclaim_costs``."""
-    self = make(config, costs)
+    """Run a simulation to its end: all rounds, or out of memory.
+
+    Parameters
+    ----------
+    config : ReclaimConfig
+    constants : polars.DataFrame, optional
+        Schema CONSTANTS, of which the costs are read; default: data/reclaim.csv.
+    sample_ns : int
+        Simulated time between two samples of memory.
+    tick : callable
+        Takes the simulated time in ns, many times a second: for a progress bar.
+
+    Raises
+    ------
+    InputError
+        A constant that does not fit.
+    ConfigError
+        Fields of the config that do not fit together.
+    NativeMemoryError
+
+    Source
+    ------
+    ``reclaim.h``, which says what of the kernel it models.
+    """
+    self = make(config, costs(MAIL, constants))
     memory: list[tuple[Any, ...]] = []
     activity: list[tuple[Any, ...]] = []
     more, until = True, 0
@@ -178,10 +203,38 @@ def _frame(table: Table, rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
 
 
 def follow_pages(
-    config: ReclaimConfig, costs: Mapping[str, int], pages: Sequence[int], *, step_ns: int
+    config: ReclaimConfig,
+    pages: Sequence[int],
+    constants: pl.DataFrame | None = None,
+    *,
+    step_ns: int = 1_000_000,
 ) -> pl.DataFrame:
-    """Run a simulation and return each change of where some pages of its pool are."""
-    self = make(config, costs)
+    """Return where single pages of the client's pool are, from the first touch to the exit.
+
+    Parameters
+    ----------
+    config : ReclaimConfig
+    pages : sequence of int
+        Their numbers in the pool, from 0.
+    constants : polars.DataFrame, optional
+        As for `run`.
+    step_ns : int
+        Simulated time between two samples; a shorter stay may be missed.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SIMULATED_PAGES, in order of time.
+
+    Raises
+    ------
+    InputError, ConfigError, NativeMemoryError
+        As `run`; or a page that is not in the pool, or a step of 0.
+    """
+    for page in pages:
+        check_number("pages", page, 0, config.items * config.item_pages - 1)
+    check_number("step_ns", step_ns, 1, NEVER)
+    self = make(config, costs(MAIL, constants))
     seen: dict[int, tuple[str, str | None]] = {}
     rows: list[tuple[int, int, str, str | None]] = []
     more, until = True, 0
@@ -204,12 +257,25 @@ def pool_page(self: Any, number: int) -> tuple[str, int, bool]:
     return RECLAIM_WHERE[found.where], found.zone, found.young
 
 
-def count_window(config: ReclaimConfig, costs: Mapping[str, int]) -> Window:
-    """Run one round, and count for ``serve_ns`` from when its pool is full.
+def run_lab_guest(config: ReclaimConfig, constants: pl.DataFrame | None = None) -> Window:
+    """Run one round of the lab's test, and count while the pool is served, as the lab does.
 
-    The writer begins with the serving, or within a millisecond of it.
+    The count begins when the pool is full, and takes ``serve_ns``. The writer begins with the
+    serving, or within a millisecond of it.
+
+    Parameters
+    ----------
+    config : ReclaimConfig
+        As `lab_guest` returns it.
+    constants : polars.DataFrame, optional
+        Schema CONSTANTS; default: data/reclaim-lab-guest.csv.
+
+    Raises
+    ------
+    InputError, ConfigError, NativeMemoryError
+        As `run`.
     """
-    self = make(config, costs)
+    self = make(config, costs(LAB_GUEST, constants))
     more, until = True, 0
     while more and not lib.sws_reclaim_round_of(self, 0).serve_ns:
         until += _POLL_NS

@@ -16,6 +16,7 @@ from swapsim.reclaim.constants import LAB_GUEST, MAIL, values
 
 MIB_PAGES: Final = 256
 MS_NS: Final = 1_000_000
+SECOND_NS: Final = 1_000_000_000
 FILES_MIB: Final = (0, 715, 2385, 4055)
 """Sizes of the mail's files, one per round."""
 
@@ -94,10 +95,6 @@ def shrink(config: ReclaimConfig, share: float) -> ReclaimConfig:
     config : ReclaimConfig
     share : float
         Above 0, up to 1.
-
-    Returns
-    -------
-    ReclaimConfig
 
     Raises
     ------

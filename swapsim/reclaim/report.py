@@ -7,8 +7,7 @@ from typing import Final
 import polars as pl
 
 from swapsim.reclaim._native import Result, Window
-from swapsim.reclaim.parallelio import LAB_SERVE_NS, MIB_PAGES
-from swapsim.reclaim.run import SECOND_NS
+from swapsim.reclaim.parallelio import LAB_SERVE_NS, MIB_PAGES, SECOND_NS
 
 PAGE_KIB: Final = 4
 SECTORS: Final = 8

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swapsim import reclaim
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError
 from swapsim.ffi import (
@@ -193,7 +194,7 @@ def test_a_task_that_reclaims_waits_for_a_servers_commit(rules: str) -> None:
 def test_out_of_memory_is_an_end() -> None:
     """A pool above memory and swap ends the simulation, which reports it."""
     config = dataclasses.replace(SMALL, items=300, swap_pages=100, files=(0,))
-    found = _native.simulate(config, COSTS)
+    found = reclaim.run(config)
     assert found.out_of_memory
     assert found.rounds["end_ns"].to_list() == [0]
 
@@ -250,7 +251,7 @@ def test_an_interrupt_ends_a_run_between_two_calls() -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        _native.simulate(dataclasses.replace(SMALL, serve_ns=10**15), COSTS, tick=interrupt)
+        reclaim.run(dataclasses.replace(SMALL, serve_ns=10**15), tick=interrupt)
     assert len(ticks) == 1
 
 
@@ -259,8 +260,8 @@ def test_samples_change_nothing() -> None:
 
     In each sample free pages and pages on lists are all of a zone, except for the isolated ones.
     """
-    often = _native.simulate(SMALL, COSTS, sample_ns=1_000_000)
-    never = _native.simulate(SMALL, COSTS)
+    often = reclaim.run(SMALL, sample_ns=1_000_000)
+    never = reclaim.run(SMALL, sample_ns=_native.NEVER)
     for table in ("rounds", "counters", "zones"):
         assert getattr(often, table).equals(getattr(never, table))
     assert often.memory.height > 2 * often.elapsed_ns // 1_100_000

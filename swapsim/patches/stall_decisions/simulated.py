@@ -42,8 +42,7 @@ from swapsim.patches.stall_decisions.tables import (
     SIMULATED_SUMMED,
     SIMULATED_WHAT_IF,
 )
-from swapsim.reclaim.parallelio import MIB_PAGES
-from swapsim.reclaim.run import SECOND_NS
+from swapsim.reclaim.parallelio import MIB_PAGES, SECOND_NS
 from swapsim.study.constants import Moved, ends
 
 # The mail's tests.
