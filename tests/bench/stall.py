@@ -116,8 +116,8 @@ def model(lists: Lists) -> float:
     start = time.perf_counter()
     for begin in range(0, MODEL_PAGES, LIST_PAGES):
         some = dealt[begin : begin + LIST_PAGES]
-        told = oracle_stall.replay(context, some, file=True, taken=LIST_PAGES)
-        counted.append(told.reclaim.counts)
+        replayed = oracle_stall.replay(context, some, file=True, taken=LIST_PAGES)
+        counted.append(replayed.reclaim.counts)
     spent = time.perf_counter() - start
     figures = [
         (counts.dirty, counts.unqueued_dirty, counts.congested, counts.writeback)

@@ -95,10 +95,10 @@ def model(part: dict[str, pl.DataFrame]) -> float:
     counted = {}
     start = time.perf_counter()
     for number, some in dealt.items():
-        told = known[number]
-        context = oracle_stall.Context(RULES, kswapd=True, priority=told["priority"])
+        of_list = known[number]
+        context = oracle_stall.Context(RULES, kswapd=True, priority=of_list["priority"])
         counted[number] = oracle_stall.replay(
-            context, some, file=told["file"], taken=told["taken"]
+            context, some, file=of_list["file"], taken=of_list["taken"]
         ).reclaim.counts
     spent = time.perf_counter() - start
     for number, counts in counted.items():

@@ -1,20 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The slow, obvious twin of stall.h: reclaim's tests told kernel by kernel, one rule a line.
+"""A plain model of stall.h and stall_replay.h: ifs over the names of rule sets, one rule a line.
 
-It is written from the tables of facts about the kernels and from the series' own diffs, not from
-the C library, and shares nothing with it: no rows of rules, but ifs over names.
+It is written from the facts about the kernels and the diffs of the series, without code of C.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-SETS = (
-    "3.9",
-    "mmotm",
-    *(f"series-{patch}" for patch in range(1, 9)),
-    "3.11",
-    "6.1",
-)
+SETS = ("3.9", "mmotm", *(f"series-{patch}" for patch in range(1, 9)), "3.11", "6.1")
 DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
 STEPS = (
     *("lock", "evictable", "mapped", "writeback_1", "writeback_2", "writeback_3"),
@@ -22,17 +15,17 @@ STEPS = (
     *("dirty", "no_write", "pageout_keep", "pageout_activate", "written"),
     *("release", "remove", "freed"),
 )
-"""Where a page's way may end, in order."""
+"""Steps at which a page may end, in order."""
 
 
 def since(rules: str, first: str) -> bool:
-    """Tell whether a rule set is this one or a later one."""
+    """Return whether a rule set is this one or a later one."""
     return SETS.index(rules) >= SETS.index(first)
 
 
 @dataclass(frozen=True)
 class Context:
-    """Who reclaims, by whose rules."""
+    """Stands for struct sws_stall_context (stall.h)."""
 
     rules: str
     priority: int = 12
@@ -48,7 +41,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Page:
-    """A page as its tests find it, and what would come later."""
+    """Stands for enum sws_stall_page (stall.h), with the later events of the page."""
 
     file: bool = True
     dirty: bool = False
@@ -56,7 +49,7 @@ class Page:
     reclaim: bool = False
     congested: bool = False
     buffers: bool | None = None
-    """Whose callback answers: True buffer heads, False NFS, None nobody."""
+    """Whose callback answers: True buffer heads, False NFS, None no file system."""
     fs_dirty: bool | None = None
     fs_writeback: bool | None = None
     pages: int = 1
@@ -68,17 +61,17 @@ class Page:
     under_writeback: bool | None = None
     """At the writeback test; None: as at the accounting."""
     marked: bool | None = None
-    """Has it the reclaim flag at the tests after the accounting? None: as there."""
+    """The reclaim flag at the tests after the accounting; None: as there."""
 
     @property
     def has_mark(self) -> bool:
-        """Tell what the tests after the accounting see."""
+        """Return the reclaim flag that the tests after the accounting read."""
         return self.reclaim if self.marked is None else self.marked
 
 
 @dataclass
 class Counts:
-    """The counters of a list, or sums."""
+    """Stands for struct sws_stall_counts (stall.h)."""
 
     dirty: int = 0
     unqueued_dirty: int = 0
@@ -90,8 +83,8 @@ class Counts:
 
 
 @dataclass
-class Way:
-    """What became of a page."""
+class Result:
+    """What the rules decide for a page."""
 
     branch: str = "goes-on"
     activated: bool = False
@@ -102,13 +95,13 @@ class Way:
     freed_under_writeback: bool = False
 
     def row(self) -> tuple[object, ...]:
-        """Return it in the order of STALL_WAYS."""
+        """Return a row of STALL_PAGE_RESULTS."""
         return tuple(vars(self).values())
 
 
 @dataclass
 class Reclaim:
-    """One list on its way through shrink_page_list and shrink_inactive_list."""
+    """Stands for struct sws_stall_list (list.c)."""
 
     context: Context
     counts: Counts
@@ -117,21 +110,18 @@ class Reclaim:
     slept: int = 0
     events: list[tuple[str, object]] = field(default_factory=list)
 
-    # How pages are counted.
-
     def weight(self, page: Page) -> int:
-        """Return what a page adds: huge pages count as one in 2013."""
+        """Stands for stall_weight (page.h): a huge page counts as one in 2013."""
         return page.pages if self.context.rules == "6.1" else 1
 
     def account(self, page: Page) -> None:
-        """Count at the top, from series-2 on."""
+        """Stands for stall_account (page.h): counts at the top, from series-2 on."""
         rules = self.context.rules
         if not since(rules, "series-2"):
             return
         dirty, writeback = page.dirty, page.writeback
-        if page.buffers is True and since(rules, "series-7"):
-            dirty, writeback = bool(page.fs_dirty), bool(page.fs_writeback)
-        if page.buffers is False and since(rules, "series-8"):
+        asked = {True: "series-7", False: "series-8"}
+        if page.buffers is not None and since(rules, asked[page.buffers]):
             dirty, writeback = bool(page.fs_dirty), bool(page.fs_writeback)
         if not page.file or page.lazyfree:
             dirty = writeback = False
@@ -145,16 +135,14 @@ class Reclaim:
             self.counts.congested += self.weight(page)
 
     def count_late(self, page: Page, *, under_writeback: bool) -> None:
-        """Count at the dirty test, until series-1."""
+        """Stands for stall_count_late (page.h): counts at the dirty test, until series-1."""
         if not since(self.context.rules, "series-2"):
             self.counts.dirty += self.weight(page)
             if not under_writeback:
                 self.counts.unqueued_dirty += self.weight(page)
 
-    # The tests.
-
     def case(self, page: Page) -> int:
-        """Return which case of writeback a page is, 0 for none."""
+        """Stands for stall_case (page.h): 0 to 3."""
         context = self.context
         under = page.writeback if page.under_writeback is None else page.under_writeback
         if not under:
@@ -169,7 +157,7 @@ class Reclaim:
         return 2 if second else 3
 
     def may_write(self, page: Page) -> bool:
-        """Tell whether this caller writes this page, if it is dirty."""
+        """Stands for stall_may_write (page.h), of a dirty page."""
         if not page.file:
             return True
         if not self.context.kswapd:
@@ -180,72 +168,65 @@ class Reclaim:
             return bool(self.flags & DIRTY) and page.has_mark
         return bool(self.flags & DIRTY)
 
-    def lead(self, page: Page) -> Way:
-        """Lead one page from the accounting to its end."""
-        way = Way()
+    def process(self, page: Page) -> Result:
+        """Stands for sws_stall_meet, _slept, _waited, _dirty and _paged_out (list.c)."""
+        result = Result()
         rules = self.context.rules
         self.account(page)
-        case = self.case(page)
-        under_writeback = False
+        case, under_writeback = self.case(page), False
         if case == 1:
-            way.branch = "case-1"
+            result.branch = "case-1"
             if since(rules, "series-3"):
                 self.counts.immediate += self.weight(page)
-                way.activated = rules == "6.1"
-                return way
+                result.activated = rules == "6.1"
+                return result
             self.sleep_in_case_1()
-            way.slept = True
+            result.slept = True
             if rules != "mmotm":
-                return way
+                return result
             under_writeback = page.still
         elif case == 2:
-            way.branch, way.marked, way.activated = "case-2", True, rules == "6.1"
+            result.branch, result.marked, result.activated = "case-2", True, rules == "6.1"
             self.counts.writeback += self.weight(page)
-            return way
+            return result
         elif case == 3:
-            way.branch, way.waited = "case-3", True
+            result.branch, result.waited = "case-3", True
             if rules == "6.1":
-                page = replace(
-                    page,
-                    writeback=False,
-                    under_writeback=False,
-                    fs_writeback=False if page.fs_writeback is not None else None,
-                )
+                answer = None if page.fs_writeback is None else False
+                page = replace(page, writeback=False, under_writeback=False, fs_writeback=answer)
                 self.account(page)
         if not page.arrives:
-            return way
+            return result
         if not page.dirty_late:
-            way.freed, way.freed_under_writeback = True, under_writeback
-            return way
+            result.freed, result.freed_under_writeback = True, under_writeback
+            return result
         self.count_late(page, under_writeback=under_writeback)
         writes = self.may_write(page)
         if case == 0:
-            way.branch = "write" if writes else "not-written"
+            result.branch = "write" if writes else "not-written"
         if not writes:
-            way.marked, way.activated = True, rules == "6.1"
+            result.marked, result.activated = True, rules == "6.1"
         elif page.kept and not since(rules, "series-2"):
             self.counts.congested += self.weight(page)
-        return way
+        return result
 
     def sleep_in_case_1(self) -> None:
-        """Sleep 100 ms with the list in hand, and look anew whether there is a case 1."""
+        """Stands for enter_case_1 (list.c), where the case sleeps."""
         self.slept += 1
         self.flags &= ~WRITEBACK
         self.cleared |= WRITEBACK
 
-    # The end of the list.
-
     def set_flag(self, flag: int) -> None:
-        """Set a flag of the zone."""
+        """Stands for carry_out of SWS_STALL_DOES_SET (decide.c)."""
         self.flags |= flag
         self.events.append(("set", flag))
 
     def sleep(self, reason: str) -> None:
-        """Ask for a sleep."""
+        """Stands for carry_out of SWS_STALL_DOES_SLEEP (decide.c)."""
         self.events.append(("sleep", reason))
 
     def end(self) -> None:
-        """Decide what shrink_page_list and shrink_inactive_list decide at their end."""
+        """Stands for sws_stall_end (list.c)."""
         if self.context.rules == "6.1":
             self.end_of_6_1()
         elif since(self.context.rules, "series-5"):
@@ -254,7 +235,7 @@ class Reclaim:
             self.end_in_two_places()
 
     def end_in_two_places(self) -> None:
-        """CONGESTED in shrink_page_list, the rest in shrink_inactive_list: until series-4."""
+        """Stands for sws_stall__decide of a list (decide.c), until series-4."""
         counts, rules = self.counts, self.context.rules
         share = counts.taken >> (12 - self.context.priority)
         is_global = not self.context.memcg
@@ -264,17 +245,11 @@ class Reclaim:
         if counts.writeback > 0 and counts.writeback >= share:
             if rules == "series-4":
                 self.set_flag(WRITEBACK)
-                self.sleep("wait_iff_congested")
-            else:
-                self.sleep("wait_iff_congested")
-                if rules != "3.9":
-                    self.set_flag(WRITEBACK)
-        if (
-            rules in ("mmotm", "series-1")
-            and is_global
-            and counts.unqueued_dirty > 0
-            and counts.unqueued_dirty >= share
-        ):
+            self.sleep("wait_iff_congested")
+            if rules not in ("3.9", "series-4"):
+                self.set_flag(WRITEBACK)
+        many_unqueued = counts.unqueued_dirty > 0 and counts.unqueued_dirty >= share
+        if rules in ("mmotm", "series-1") and is_global and many_unqueued:
             self.set_flag(DIRTY)
         if rules == "series-2" and is_global and all_unqueued:
             self.sleep("congestion_wait")
@@ -286,14 +261,11 @@ class Reclaim:
                 self.sleep("congestion_wait")
 
     def end_in_one_place(self) -> None:
-        """All in shrink_inactive_list: series-5 to 3.11."""
+        """Stands for sws_stall__decide of a list (decide.c), series-5 to 3.11."""
         counts = self.counts
         share = counts.taken >> (12 - self.context.priority)
-        if self.context.rules == "3.11":
-            many = counts.writeback == counts.taken
-        else:
-            many = counts.writeback >= share
-        if counts.writeback > 0 and many:
+        least = counts.taken if self.context.rules == "3.11" else share
+        if counts.writeback > 0 and counts.writeback >= least:
             self.set_flag(WRITEBACK)
         if not self.context.memcg:
             if counts.dirty > 0 and counts.dirty == counts.congested:
@@ -306,14 +278,14 @@ class Reclaim:
             self.sleep("wait_iff_congested")
 
     def end_of_6_1(self) -> None:
-        """Wake the flushers, and stall a group of v1, if all that was taken is unqueued."""
+        """Stands for sws_stall__decide of a list (decide.c), 6.1."""
         if self.counts.unqueued_dirty == self.counts.taken:
             self.events.append(("wake", "flushers"))
             if not self.context.sane:
                 self.sleep("writeback")
 
-    def told(self) -> dict[str, object]:
-        """Return what was decided, under the names of swapsim."""
+    def decided(self) -> dict[str, object]:
+        """Stands for struct sws_stall_decision (stall.h)."""
         return {
             "flags_set": sum({flag for kind, flag in self.events if kind == "set"}),  # type: ignore[misc]
             "flags_cleared": self.cleared,
@@ -325,25 +297,24 @@ class Reclaim:
 
 def shrink_list(
     context: Context, pages: Sequence[Page], *, file: bool = True, unseen: int = 0
-) -> tuple[list[Way], Reclaim]:
-    """Lead a whole list; unseen pages are in what was taken alone."""
+) -> tuple[list[Result], Reclaim]:
+    """Process a complete list; unseen pages are taken, but not processed."""
     taken = sum(page.pages for page in pages) + unseen
-    counts = Counts(taken=taken, file_taken=taken if file else 0)
-    reclaim = Reclaim(context, counts, flags=context.flags)
-    ways = [reclaim.lead(page) for page in pages]
+    reclaim = Reclaim(context, Counts(taken=taken, file_taken=taken * file), flags=context.flags)
+    results = [reclaim.process(page) for page in pages]
     reclaim.end()
-    return ways, reclaim
+    return results, reclaim
 
 
 def decide_list(context: Context, counts: Counts) -> Reclaim:
-    """Decide at the end of a list whose counters are known."""
+    """Stands for sws_stall_decide of a list (decide.c)."""
     reclaim = Reclaim(context, counts, flags=context.flags)
     reclaim.end()
     return reclaim
 
 
 def decide_pass(context: Context, sums: Counts) -> Reclaim:
-    """Decide at the end of a pass over a node: shrink_node of 6.1, and of no other."""
+    """Stands for sws_stall_decide of a pass (decide.c): only 6.1 decides there."""
     reclaim = Reclaim(context, sums, flags=context.flags)
     if context.rules != "6.1":
         return reclaim
@@ -357,18 +328,14 @@ def decide_pass(context: Context, sums: Counts) -> Reclaim:
     sane_group = context.memcg and context.sane
     if (context.kswapd or sane_group) and sums.dirty and sums.dirty == sums.congested:
         reclaim.set_flag(CONGESTED)
-    if (
-        not context.kswapd
-        and context.may_throttle
-        and not context.hibernation
-        and reclaim.flags & CONGESTED
-    ):
+    may_sleep = not context.kswapd and context.may_throttle and not context.hibernation
+    if may_sleep and reclaim.flags & CONGESTED:
         reclaim.sleep("congested")
     return reclaim
 
 
 def decide_round(context: Context, scanned: int, reclaimed: int, wanted: int) -> list[str]:
-    """Decide at the end of a round of direct reclaim."""
+    """Stands for sws_stall_decide_round (decide.c)."""
     if context.kswapd:
         return []
     if context.rules == "6.1":
@@ -381,7 +348,7 @@ def decide_round(context: Context, scanned: int, reclaimed: int, wanted: int) ->
 
 
 def clears(rules: str, why: str) -> int:
-    """Return the flags that an event clears."""
+    """Stands for sws_stall_clears (rules.c)."""
     if rules == "3.9":
         return CONGESTED if why == "balanced" else 0
     if rules == "6.1":
@@ -402,7 +369,7 @@ def sleep_us(
     congested_devices: int = 0,
     flags: int = 0,
 ) -> int:
-    """Return how long a sleep may be, in us; 0: it is declined."""
+    """Stands for sws_stall_sleep_length (sleep.c): us, 0 for a skipped sleep."""
     if reason == "congestion_wait":
         return hz // 10 * 1_000_000 // hz
     if reason == "wait_iff_congested":
@@ -416,23 +383,20 @@ def sleep_us(
     return (hz // 50 if reason == "isolated" else hz // 10) * 1_000_000 // hz
 
 
-# A recording: rows that say where each page's way ended, by whatever rules.
-
-
 @dataclass(frozen=True)
 class Row:
-    """A page of a recording."""
+    """Stands for a row of struct sws_stall_rows (stall_replay.h)."""
 
     page: Page
     step: str
     came_back: bool = False
     flags: int | None = None
-    """Of the zone as this page's tests saw them; None: as these rules have left them."""
+    """Flags that the tests of this page read; None: those that these rules have left."""
 
 
 @dataclass
 class Replayed:
-    """What a rule set makes of a recorded list."""
+    """Stands for struct sws_stall_result (stall_replay.h)."""
 
     reclaim: Reclaim
     branches: list[str]
@@ -441,31 +405,29 @@ class Replayed:
 
 
 def replay(context: Context, rows: Sequence[Row], *, file: bool, taken: int) -> Replayed:
-    """Count and decide a recorded list by the rules of the context."""
-    reclaim = Reclaim(
-        context, Counts(taken=taken, file_taken=taken if file else 0), flags=context.flags
-    )
-    told = Replayed(reclaim, [])
+    """Stands for walk_list (replay.c)."""
+    reclaim = Reclaim(context, Counts(taken=taken, file_taken=taken * file), flags=context.flags)
+    found = Replayed(reclaim, [])
     own_flags = context.flags
     waited = False
     for row in rows:
         reclaim.flags = own_flags if row.flags is None else row.flags
-        waited = _replay_row(told, row, waited=waited)
+        waited = _replay_row(found, row, waited=waited)
         # Nothing sets a flag before the end: what case 1 has cleared stays so.
         own_flags &= ~reclaim.cleared
     reclaim.flags = own_flags
     reclaim.end()
-    return told
+    return found
 
 
-def _replay_row(told: Replayed, row: Row, *, waited: bool) -> bool:
-    """Follow one row; waited: it is the rest of the way of the page before."""
-    reclaim, page, rules = told.reclaim, row.page, told.reclaim.context.rules
+def _replay_row(found: Replayed, row: Row, *, waited: bool) -> bool:
+    """Stands for path_of (paths.c); ``waited`` says that the row continues the page before it."""
+    reclaim, page, rules = found.reclaim, row.page, found.reclaim.context.rules
     at = STEPS.index(row.step)
     ended_in_case = row.step.startswith("writeback")
     if at < STEPS.index("writeback_1"):
-        told.branches.append("unmet")
-        told.unrecorded += waited
+        found.branches.append("unmet")
+        found.unrecorded += waited
         return False
     branch = "goes-on"
     if not waited:
@@ -481,19 +443,19 @@ def _replay_row(told: Replayed, row: Row, *, waited: bool) -> bool:
             reclaim.counts.writeback += reclaim.weight(page)
         stops = {0: False, 1: rules != "mmotm", 2: True, 3: rules == "6.1"}[case]
         if stops:
-            told.branches.append(branch)
+            found.branches.append(branch)
             return False
     if ended_in_case:
         # These rules go on with it. The next row is the same page, if it was waited for.
-        told.branches.append(branch)
+        found.branches.append(branch)
         if row.step == "writeback_3" and (waited or branch == "case-3"):
             return True
-        told.unrecorded += 1
+        found.unrecorded += 1
         return False
     past = at > STEPS.index("written")
     was_dirty = at >= STEPS.index("dirty") and (row.came_back if past else True)
     if not was_dirty:
-        told.branches.append(branch)
+        found.branches.append(branch)
         return False
     reclaim.count_late(page, under_writeback=False)
     if not reclaim.may_write(page):
@@ -502,9 +464,9 @@ def _replay_row(told: Replayed, row: Row, *, waited: bool) -> bool:
         outcome = "no-write"
     else:
         outcome = "write"
-        told.writes += 1
-        told.unrecorded += row.step == "dirty"
+        found.writes += 1
+        found.unrecorded += row.step == "dirty"
         if row.step == "pageout_keep" and not since(rules, "series-2"):
             reclaim.counts.congested += reclaim.weight(page)
-    told.branches.append(outcome if branch == "goes-on" else branch)
+    found.branches.append(outcome if branch == "goes-on" else branch)
     return False

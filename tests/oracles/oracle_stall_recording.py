@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel that reclaims and writes the tables of schemas.stalls, in plain Python.
+"""A kernel that reclaims generated folios and records it in the tables of swapsim.stall.tables.
 
-Tasks on CPUs take lists of made-up folios, one rule a line, for each set of rules from 3.9 to 6.1.
-Each task is a generator that pauses wherever another CPU may come in between, or where it sleeps;
-a random scheduler leads them. It shares no code with the C library.
+Its input has no counterpart in C; its decisions stand for the same C as those of oracle_stall. Each
+task is a generator that pauses where another CPU may run, or where it sleeps.
 """
 
 from collections import defaultdict
@@ -41,10 +40,10 @@ Row = dict[str, Any]
 
 
 class Pause(Enum):
-    """Who may run at a pause."""
+    """The tasks that may run at a pause."""
 
     OTHER_CPUS = 0
-    ANYBODY = 1
+    ANY_TASK = 1
 
 
 @dataclass
@@ -66,8 +65,8 @@ class Task:
 
 
 @dataclass
-class Temper:
-    """How often a folio is what."""
+class Rates:
+    """The share of folios with each property."""
 
     file: float = 0.8
     dirty: float = 0.5
@@ -82,13 +81,13 @@ class Temper:
 
 @dataclass
 class Kernel:
-    """The nodes' flags, the numbers that are given out, and the rows written."""
+    """The flags of nodes, the next numbers, and the rows that are written."""
 
     rules: str
     random: Random
     tasks: list[Task]
     cpus: int = 1
-    temper: Temper = field(default_factory=Temper)
+    rates: Rates = field(default_factory=Rates)
     sizes: tuple[int, ...] = (1, 2, 8, 32)
     rows: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in TABLES})
     seq: int = -1
@@ -96,14 +95,14 @@ class Kernel:
     passes: int = 0
 
     def __post_init__(self) -> None:
-        """Begin with flags that nobody has seen set."""
+        """Begin without flags."""
         self.at = RULES.index(self.rules)
         self.flags: dict[tuple[int, int], int] = defaultdict(int)
         self.running: list[Task | None] = [None] * self.cpus
         self.failures = 0
 
     def since(self, rules: str) -> bool:
-        """Return whether this kernel has what came with these rules."""
+        """Stands for oracle_stall.since, of this kernel."""
         return self.at >= RULES.index(rules)
 
     @property
@@ -112,13 +111,13 @@ class Kernel:
         return self.rules == "6.1"
 
     def frames(self) -> dict[str, pl.DataFrame]:
-        """Return what was written."""
+        """Return the tables."""
         return {
             name: pl.DataFrame(self.rows[name], schema=TABLES[name]).sort("seq") for name in TABLES
         }
 
     def run(self, steps: int) -> None:
-        """Lead the tasks; who sleeps gives its CPU up."""
+        """Run tasks in random order; a task that sleeps releases its CPU."""
         for _ in range(steps):
             ready = [t for t in self.tasks if self.running[t.cpu] in (None, t)]
             task = self.random.choice(ready)
@@ -132,16 +131,16 @@ class Kernel:
                     break
 
     def chance(self, share: float) -> bool:
-        """Draw."""
+        """Return True with this probability."""
         return self.random.random() < share
 
     def place(self) -> int:
-        """Take the next row's place; seq has gaps, as other events have numbers too."""
+        """Return the next seq; there are gaps, as other events have numbers too."""
         self.seq += self.random.choice((1, 1, 3))
         return self.seq
 
     def write(self, task: Task, table: str, *, seq: int | None = None, **values: Any) -> None:
-        """Write a row, at its place if it has one."""
+        """Write a row, at this seq if it is given."""
         row = dict.fromkeys(TABLES[table].names())
         head = {"seq": self.place() if seq is None else seq, "cpu": task.cpu, "pid": task.pid}
         self.rows[table].append(row | head | values)
@@ -149,17 +148,17 @@ class Kernel:
     # ---- flags
 
     def seen(self, task: Task) -> int:
-        """Return the flags that a reclaimer sees: its node's, and its target's congestion."""
+        """Return the flags that a task reads: its node's, and its target's congestion."""
         return self.flags[task.nid, -1] | self.flags[task.nid, task.target]
 
     def set(self, task: Task, flag: int) -> int:
-        """Set one; return it. In 6.1 each cgroup has a congestion of its own."""
+        """Set and return a flag. In 6.1 each cgroup has a congestion of its own."""
         own = flag == CONGESTED and self.is_6_1
         self.flags[task.nid, task.target if own else -1] |= flag
         return flag
 
     def clear(self, task: Task, flags: int, why: str, memcg: int = 0) -> None:
-        """Clear some, and say so."""
+        """Stands for sws_stall_clears (rules.c)."""
         if memcg == 0:
             self.flags[task.nid, -1] &= ~flags
         if flags & CONGESTED:
@@ -168,15 +167,15 @@ class Kernel:
 
     # ---- sleeps
 
-    def throttle(self, task: Task, reason: str, asker: Row) -> Iterator[Pause]:
-        """Ask for a sleep: the call itself decides whether it sleeps."""
-        told: Row = {"failures": 0, "reclaimable": 0, "write_pending": 0}
+    def throttle(self, task: Task, reason: str, caller: Row) -> Iterator[Pause]:
+        """Stands for sws_stall_sleep_length (sleep.c)."""
+        values: Row = {"failures": 0, "reclaimable": 0, "write_pending": 0}
         seen = self.seen(task)
         if reason == "congestion_wait":
             timeout = SLEEP_US
         elif reason == "wait_iff_congested":
-            told |= {"congested_devices": self.random.choice((0, 1, 3)), "flags": seen}
-            congested = told["congested_devices"] > 0 and seen & CONGESTED
+            values |= {"congested_devices": self.random.choice((0, 1, 3)), "flags": seen}
+            congested = values["congested_devices"] > 0 and seen & CONGESTED
             timeout = SLEEP_US if congested else 0
         elif task.kthread:
             timeout = 0
@@ -185,51 +184,51 @@ class Kernel:
         elif reason == "isolated":
             timeout = ISOLATED_US
         else:
-            told["failures"] = self.random.choice((0, 0, 0, 15, 16))
-            if told["failures"] < 16:
-                told["reclaimable"] = self.random.randrange(1000)
-                told["write_pending"] = self.random.randrange(1000)
-            gives_up = told["failures"] >= 16
-            little = 2 * told["write_pending"] <= told["reclaimable"]
+            values["failures"] = self.random.choice((0, 0, 0, 15, 16))
+            if values["failures"] < 16:
+                values["reclaimable"] = self.random.randrange(1000)
+                values["write_pending"] = self.random.randrange(1000)
+            gives_up = values["failures"] >= 16
+            little = 2 * values["write_pending"] <= values["reclaimable"]
             timeout = 0 if gives_up or little else JIFFY_US
         delayed = self.random.choice((timeout, timeout // 2, 0))
         if timeout:
-            yield Pause.ANYBODY
-        told |= {"timeout_us": timeout, "delayed_us": delayed, "kthread": task.kthread}
-        self.write(task, "throttles", nid=task.nid, reason=reason, **asker, **told)
+            yield Pause.ANY_TASK
+        values |= {"timeout_us": timeout, "delayed_us": delayed, "kthread": task.kthread}
+        self.write(task, "throttles", nid=task.nid, reason=reason, **caller, **values)
 
     # ---- a folio
 
     def folio(self, taken_as_file: bool) -> Row:
-        """Make one up."""
-        mood, chance = self.temper, self.chance
+        """Generate a folio."""
+        rates, chance = self.rates, self.chance
         lazyfree = taken_as_file and chance(0.03)
-        private = taken_as_file and not lazyfree and chance(mood.private)
+        private = taken_as_file and not lazyfree and chance(rates.private)
         asked = private and chance(0.6)
         buffers = chance(0.6)
-        writeback = not lazyfree and chance(mood.writeback)
+        writeback = not lazyfree and chance(rates.writeback)
         # Buffers: any locked one is writeback, any dirty one is dirty. NFS: private is dirty.
         return {
             "file": taken_as_file,
             "lazyfree": lazyfree,
-            "dirty": chance(mood.dirty),
+            "dirty": chance(rates.dirty),
             "writeback": writeback,
-            "reclaim": chance(mood.reclaim),
+            "reclaim": chance(rates.reclaim),
             "private": private,
-            "fs_dirty": chance(mood.dirty) if asked else None,
+            "fs_dirty": chance(rates.dirty) if asked else None,
             "fs_writeback": (writeback and buffers) or chance(0.3) if asked else None,
             "buffers": buffers if asked else None,
-            # What is not of a file is written to swap, and is in the swap cache then.
+            # An anonymous page under writeback is in the swap cache.
             "swap": not taken_as_file and (writeback or chance(0.5)),
             "mapping": 0 if lazyfree else self.random.randrange(1, 9),
             "index": self.random.randrange(1 << 20),
-            "pages": 16 if not taken_as_file and chance(mood.large) else 1,
+            "pages": 16 if not taken_as_file and chance(rates.large) else 1,
             "congested": None,
             "clean": None,
         }
 
     def account(self, folio: Row, counts: dict[str, int]) -> None:
-        """Count a folio early, as from series-2 on: pages of files alone."""
+        """Stands for stall_account (page.h)."""
         dirty, writeback = folio["dirty"], folio["writeback"]
         if folio["fs_dirty"] is not None and (
             self.since("series-8") or (self.since("series-7") and folio["buffers"])
@@ -244,16 +243,16 @@ class Kernel:
             counts["unqueued_dirty"] += weight
         again = writeback and folio["reclaim"] and self.since("series-6")
         if not self.is_6_1 and folio["mapping"]:
-            folio["congested"] = not folio["swap"] and self.chance(self.temper.congested)
+            folio["congested"] = not folio["swap"] and self.chance(self.rates.congested)
         if folio["congested"] or again:
             counts["congested"] += weight
 
     def weight(self, folio: Row) -> int:
-        """Return what a huge page counts for: in 2013 for one."""
+        """Stands for stall_weight (page.h)."""
         return folio["pages"] if self.is_6_1 else 1
 
     def case(self, task: Task, folio: Row, marked: bool, flags: int) -> int:
-        """Tell the three cases of a folio under writeback apart."""
+        """Stands for stall_case (page.h), of a folio under writeback."""
         if task.kswapd and marked and flags & WRITEBACK and self.since("mmotm"):
             return 1
         if not marked:
@@ -264,7 +263,7 @@ class Kernel:
         return 2 if task.target == 0 or not task.io else 3
 
     def may_write(self, task: Task, marked: bool, flags: int, priority: int) -> bool:
-        """Tell whether a reclaimer may write a dirty page of a file."""
+        """Stands for stall_may_write (page.h), of a dirty page of a file."""
         if not task.kswapd:
             return False
         if self.rules == "3.9":
@@ -272,16 +271,16 @@ class Kernel:
         return bool(flags & DIRTY) and (marked or not self.is_6_1)
 
     def meet(self, task: Task, folio: Row, of: Row, counts: dict[str, int]) -> Iterator[Pause]:
-        """Lead a folio along shrink_folio_list; what is left of the way decides its outcome."""
+        """Stands for sws_stall_meet to sws_stall_paged_out (list.c); other tests are drawn."""
         pages, chance = folio["pages"], self.chance
 
         def end(step: str, outcome: str, left: int | None = None) -> None:
             stays = left or folio["pages"]
-            told = {"outcome": outcome, "step": step, "pages_end": stays}
+            values = {"outcome": outcome, "step": step, "pages_end": stays}
             if step not in ("lock", "evictable"):
-                told |= {"under_writeback": under, "node_flags": flags & ~CONGESTED}
-                told["marked"] = marked
-            self.write(task, "reclaim_folios", list=of["list"], **folio, **told)
+                values |= {"under_writeback": under, "node_flags": flags & ~CONGESTED}
+                values["marked"] = marked
+            self.write(task, "reclaim_folios", list=of["list"], **folio, **values)
             if step != "lock":
                 counts["scanned"] += stays
             if step != "writeback_3":
@@ -297,9 +296,9 @@ class Kernel:
             return end(step, "activated", left)
 
         flags, under, marked = self.seen(task), folio["writeback"], folio["reclaim"]
-        if chance(self.temper.early):
+        if chance(self.rates.early):
             return end("lock", "kept")
-        if chance(self.temper.early):
+        if chance(self.rates.early):
             return activate("evictable")
         if self.since("series-2"):
             self.account(folio, counts)
@@ -307,7 +306,7 @@ class Kernel:
         flags = self.seen(task)
         if under and self.cpus > 1 and chance(0.05):
             under = False
-        if under and chance(self.temper.changed):
+        if under and chance(self.rates.changed):
             marked = not marked
         busy = under
         if under:
@@ -316,8 +315,8 @@ class Kernel:
                 counts["immediate"] += self.weight(folio)
                 return (activate if self.is_6_1 else lambda s: end(s, "kept"))("writeback_1")
             if case == 1:
-                asker = {"pass": of["pass"], "list": of["list"]}
-                yield from self.throttle(task, "congestion_wait", asker)
+                caller = {"pass": of["pass"], "list": of["list"]}
+                yield from self.throttle(task, "congestion_wait", caller)
                 self.clear(task, WRITEBACK, "immediate")
                 busy = False
                 if self.since("series-1"):
@@ -326,7 +325,7 @@ class Kernel:
                 counts["writeback"] += self.weight(folio)
                 return (activate if self.is_6_1 else lambda s: end(s, "kept"))("writeback_2")
             else:
-                yield Pause.ANYBODY
+                yield Pause.ANY_TASK
                 busy = False
                 if self.is_6_1:
                     end("writeback_3", "kept")
@@ -354,7 +353,7 @@ class Kernel:
                 counts["dirty"] += 1
                 counts["unqueued_dirty"] += 0 if busy else 1
             yield Pause.OTHER_CPUS
-            # One column for two tests: each flag is told as the test that asks for it saw it.
+            # One column for two tests: each flag is that which its own test read.
             flags = (flags & WRITEBACK) | (self.seen(task) & ~WRITEBACK)
             if folio["file"] and not self.may_write(task, marked, flags, of["priority"]):
                 return activate("dirty", left) if self.is_6_1 else end("dirty", "kept", left)
@@ -378,9 +377,9 @@ class Kernel:
     # ---- lists, passes, rounds
 
     def _list(self, task: Task, of: Row, priority: int) -> Iterator[Pause]:
-        """Reclaim one inactive list; add its counters to its pass."""
+        """Stands for a list, sws_stall_begin to sws_stall_end (list.c)."""
         self.lists += 1
-        number, file = self.lists, self.chance(self.temper.file)
+        number, file = self.lists, self.chance(self.rates.file)
         known: Row = {"list": number, "pass": of["pass"], "priority": priority, "tails": 0}
         counts: dict[str, int] = defaultdict(int)
         before = self.seen(task)
@@ -389,7 +388,7 @@ class Kernel:
             yield from self.meet(task, self.folio(file), known, counts)
         while known["tails"]:
             known["tails"] -= 1
-            # Its head's way went past the writeback test: nobody is writing what was one page.
+            # The folio passed the writeback test before its split, so its pages are not written.
             tail = self.folio(file) | {"pages": 1, "writeback": False}
             yield from self.meet(task, tail, known, counts)
         yield Pause.OTHER_CPUS
@@ -402,24 +401,24 @@ class Kernel:
         of["scanned"] += counts["scanned"]
         of["reclaimed"] += counts["reclaimed"]
         names = RECLAIM_LISTS.names()
-        told = {
+        values = {
             name: counts[name] for name in names[names.index("taken") : names.index("flags_before")]
         }
-        told |= {"flags_before": before, "flags_set": decided["set"]}
-        told |= {"sane": task.sane, "io": task.io, "fs": task.fs, "hibernation": task.hibernation}
-        told |= {"memcg": task.target, "target": task.target, "nid": task.nid, "file": file}
-        told |= {"kswapd": task.kswapd, "priority": priority, "list": number, "pass": of["pass"]}
+        values |= {"flags_before": before, "flags_set": decided["set"]}
+        values |= {"sane": task.sane, "io": task.io, "fs": task.fs, "hibernation": task.hibernation}
+        values |= {"memcg": task.target, "target": task.target, "nid": task.nid, "file": file}
+        values |= {"kswapd": task.kswapd, "priority": priority, "list": number, "pass": of["pass"]}
         seq = self.place()
         yield Pause.OTHER_CPUS
-        self.write(task, "reclaim_lists", seq=seq, flags_after=self.seen(task), **told)
+        self.write(task, "reclaim_lists", seq=seq, flags_after=self.seen(task), **values)
 
     def _decide_list(
         self, task: Task, known: Row, counts: dict[str, int], decided: dict[str, int]
     ) -> Iterator[Pause]:
-        """Set flags and sleep after a list, in the order of this kernel."""
+        """Stands for sws_stall__decide of a list (decide.c)."""
         taken, unqueued, writeback = counts["taken"], counts["unqueued_dirty"], counts["writeback"]
         many = taken >> (12 - known["priority"])
-        asker = {"pass": known["pass"], "list": known["list"]}
+        caller = {"pass": known["pass"], "list": known["list"]}
         everything = task.target == 0
 
         def mark(flag: int) -> None:
@@ -427,7 +426,7 @@ class Kernel:
 
         if self.is_6_1:
             if unqueued == taken and not task.sane:
-                yield from self.throttle(task, "writeback", asker)
+                yield from self.throttle(task, "writeback", caller)
             return
         if counts["dirty"] and counts["dirty"] == counts["congested"] and everything:
             mark(CONGESTED)
@@ -436,35 +435,33 @@ class Kernel:
             if self.since("series-4"):
                 mark(WRITEBACK)
             if not self.since("series-5"):
-                yield from self.throttle(task, "wait_iff_congested", asker)
+                yield from self.throttle(task, "wait_iff_congested", caller)
             if self.since("mmotm") and not self.since("series-4"):
                 mark(WRITEBACK)
         if self.since("series-2"):
             if everything and unqueued == taken:
-                if self.since("series-3"):
-                    mark(DIRTY)
-                else:
-                    yield from self.throttle(task, "congestion_wait", asker)
-                    mark(DIRTY)
+                if not self.since("series-3"):
+                    yield from self.throttle(task, "congestion_wait", caller)
+                mark(DIRTY)
             forced = unqueued == taken or counts["immediate"] > 0
             if self.since("series-3") and everything and forced:
-                yield from self.throttle(task, "congestion_wait", asker)
+                yield from self.throttle(task, "congestion_wait", caller)
         elif self.since("mmotm") and everything and unqueued and unqueued >= many:
             mark(DIRTY)
         if self.since("series-5") and not task.kswapd and not task.hibernation:
-            yield from self.throttle(task, "wait_iff_congested", asker)
+            yield from self.throttle(task, "wait_iff_congested", caller)
 
     def _pass(self, task: Task, priority: int) -> Iterator[Pause]:
-        """Reclaim a node once; return the pass's row."""
+        """Stands for sws_stall_decide of a pass (decide.c)."""
         self.passes += 1
         known: Row = {"pass": self.passes, "nid": task.nid, "memcg": task.target}
         known |= dict.fromkeys((*SUMS, "file_taken", "scanned", "reclaimed"), 0)
         before, flags_set, throttle = self.seen(task), 0, None
         yield Pause.OTHER_CPUS
-        asker = {"pass": known["pass"], "list": 0}
+        caller = {"pass": known["pass"], "list": 0}
         if self.chance(0.05):
             many = "isolated" if self.is_6_1 else "congestion_wait"
-            yield from self.throttle(task, many, asker)
+            yield from self.throttle(task, many, caller)
         for _ in range(self.random.choice((0, 1, 2, 6))):
             yield from self._list(task, known, priority)
         yield Pause.OTHER_CPUS
@@ -475,7 +472,7 @@ class Kernel:
                 flags_set |= self.set(task, DIRTY)
             if known["immediate"]:
                 throttle = "writeback"
-                yield from self.throttle(task, throttle, asker)
+                yield from self.throttle(task, throttle, caller)
         if self.is_6_1:
             marks = task.kswapd or (task.target != 0 and task.sane)
             if marks and known["dirty"] and known["dirty"] == known["congested"]:
@@ -485,21 +482,21 @@ class Kernel:
         saw = self.seen(task) & CONGESTED
         if asks and saw:
             throttle = "congested"
-            yield from self.throttle(task, throttle, asker)
+            yield from self.throttle(task, throttle, caller)
         known["reclaimed"] += self.random.choice((0, 0, 7))
-        told = {"flags_before": before, "flags_set": flags_set}
-        told |= {"kswapd": task.kswapd, "priority": priority, "throttle": throttle}
-        told |= {"hibernation": task.hibernation, "may_throttle": task.may_throttle}
+        values = {"flags_before": before, "flags_set": flags_set}
+        values |= {"kswapd": task.kswapd, "priority": priority, "throttle": throttle}
+        values |= {"hibernation": task.hibernation, "may_throttle": task.may_throttle}
         seq = self.place()
         yield Pause.OTHER_CPUS
-        told["flags_after"] = (self.seen(task) & ~CONGESTED) | saw if asks else self.seen(task)
-        self.write(task, "reclaim_passes", seq=seq, sane=task.sane, **known, **told)
+        values["flags_after"] = (self.seen(task) & ~CONGESTED) | saw if asks else self.seen(task)
+        self.write(task, "reclaim_passes", seq=seq, sane=task.sane, **known, **values)
         if task.kswapd and not self.is_6_1 and self.since("mmotm"):
             self.clear(task, WRITEBACK, "shrunk")
         task.last_pass = known  # type: ignore[attr-defined]
 
     def _reclaim(self, task: Task) -> Iterator[Pause]:
-        """Reclaim: kswapd pass after pass, a task round after round."""
+        """Reclaim by passes of kswapd, or by rounds of a task."""
         priority = self.random.choice((12, 12, 10, 6, 2))
         reclaimed, wanted = 0, 32
         while priority >= (1 if task.kswapd else 0):
@@ -517,12 +514,12 @@ class Kernel:
             self.clear(task, flags | (WRITEBACK if self.is_6_1 else 0), "balanced")
         if task.target and self.is_6_1:
             self.clear(task, CONGESTED, "direct", task.target)
-        yield Pause.ANYBODY
+        yield Pause.ANY_TASK
 
     def _round(
         self, task: Task, of: Row, priority: int, reclaimed: int, wanted: int
     ) -> Iterator[Pause]:
-        """End a round of direct reclaim: 6.1 may wait for progress, before series-5 it naps."""
+        """Stands for sws_stall_decide_round (decide.c)."""
         known: Row = {"pass": of["pass"], "nid": task.nid, "memcg": task.target}
         known |= {"priority": priority, "scanned": of["scanned"], "reclaimed": reclaimed}
         known |= {"wanted": wanted, "ready": self.chance(0.05), "kswapd": False}
@@ -535,6 +532,6 @@ class Kernel:
         if not self.since("series-5") and naps:
             known["throttle"] = "wait_iff_congested"
         if known["throttle"]:
-            asker = {"pass": of["pass"], "list": 0}
-            yield from self.throttle(task, known["throttle"], asker)
+            caller = {"pass": of["pass"], "list": 0}
+            yield from self.throttle(task, known["throttle"], caller)
         self.write(task, "reclaim_rounds", **known)

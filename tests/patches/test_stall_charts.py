@@ -95,8 +95,8 @@ def test_figures_along_the_rule_sets_have_a_panel_a_metric() -> None:
 def test_a_step_shows_its_change_in_percent_or_from_nothing_its_figure() -> None:
     """Coloured where the rounds have one sign."""
     rows = rows_of(patch_charts.by_patch(STEPS, title="t").to_dict())
-    told = {(row["metric"], row["policy"]): (row["seen"], row["text"]) for row in rows}
-    assert told == {
+    cells = {(row["metric"], row["policy"]): (row["seen"], row["text"]) for row in rows}
+    assert cells == {
         ("scanned", "series-1"): ("may fall or rise", "+10 %"),
         ("scanned", "series-2"): ("falls", "-91 %"),
         ("slept", "series-1"): ("may fall or rise", "0"),

@@ -57,7 +57,7 @@ def row_of(table: str, number: int) -> dict[str, Any]:
     return FRAMES[table].row(number, named=True)
 
 
-def test_a_whole_trace_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_complete_trace_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The last line has all counts; info says that the trace can feed the replay."""
     folder = write(tmp_path / "trace", FRAMES)
     assert main(["verify", "stalls", str(folder)]) == 0
@@ -77,7 +77,7 @@ def test_a_whole_trace_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert reclaim_rows(folder).lists.height == lists
 
 
-def test_a_mismatch_exits_with_1_and_is_told(
+def test_a_mismatch_exits_with_1_and_is_described(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The first one comes with its folios, both counters, flags and decisions."""
@@ -92,7 +92,7 @@ def test_a_mismatch_exits_with_1_and_is_told(
 
 
 def test_a_missing_table_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without folios there is nothing to count."""
+    """The folios are needed to count."""
     frames = {name: frame for name, frame in FRAMES.items() if name != "reclaim_folios"}
     assert "reclaim_folios" in refused(frames, tmp_path, capsys)
 
@@ -127,7 +127,7 @@ def test_a_row_that_contradicts_itself_is_named(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Counters, priorities and flags that cannot be: the row's seq, the field and its value."""
+    """The line names the row's seq, the field and its impossible value."""
     row = FRAMES[table].with_row_index("row")
     if "node_flags" in values:
         row = row.filter(pl.col("node_flags").is_not_null())
@@ -156,7 +156,7 @@ def test_rows_out_of_order_are_refused(tmp_path: Path, capsys: pytest.CaptureFix
     assert f"seq {seq}" in line
 
 
-def whole_list() -> dict[str, Any]:
+def long_list() -> dict[str, Any]:
     """Return a list of some folios in the middle of the trace."""
     counted = FRAMES["reclaim_folios"]["list"].value_counts()
     long = counted.filter(pl.col("count") > 4)["list"]
@@ -168,7 +168,7 @@ def test_a_list_without_all_its_folios_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In the middle of a trace none can be missing."""
-    number = whole_list()["list"]
+    number = long_list()["list"]
     folios = FRAMES["reclaim_folios"]
     lost = folios.filter(pl.col("list") == number)["seq"][1]
     frames = FRAMES | {"reclaim_folios": folios.filter(pl.col("seq") != lost)}
@@ -181,7 +181,7 @@ def test_a_pass_that_never_ends_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its task goes on, so it has ended; the same of a list."""
-    number = whole_list()["pass"]
+    number = long_list()["pass"]
     passes = FRAMES["reclaim_passes"].filter(pl.col("pass") != number)
     rounds = FRAMES["reclaim_rounds"].filter(pl.col("pass") != number)
     frames = FRAMES | {"reclaim_passes": passes, "reclaim_rounds": rounds}
@@ -191,7 +191,7 @@ def test_a_pass_that_never_ends_is_named(
 def test_two_open_lists_of_one_task_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A task takes a list when it is through with the one before."""
+    """A task takes a list after the end of its last one."""
     lists = FRAMES["reclaim_lists"].filter(pl.col("pid") == 1)
     one, two = lists["list"][10], lists["list"][11]
     folios = FRAMES["reclaim_folios"]

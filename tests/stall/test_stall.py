@@ -31,36 +31,36 @@ CLEAN = dict.fromkeys(STALL_PAGES.schema, False) | {
 
 
 def page(**what: object) -> dict[str, object]:
-    """Return a clean page of a file that comes to the dirty test, with what is said changed."""
+    """Return a page of a file that reaches the dirty test, clean except for the given fields."""
     return CLEAN | what
 
 
 def reasons(context: StallContext, **what: object) -> list[str]:
-    """Explain what the rules make of a page."""
+    """Explain what the rules decide for a page."""
     return explain_page(context, pl.DataFrame([page(**what)], schema=STALL_PAGES.schema))
 
 
-def lead(
+def process(
     rules: str, *pages: dict[str, object], unseen: int = 0, **context: object
 ) -> tuple[list[dict[str, object]], dict[str, object]]:
-    """Lead a list by the rules; return each page's way, and the end."""
+    """Process a list by the rules; return the result of each page, and the end."""
     table = pl.DataFrame(list(pages), schema=STALL_PAGES.schema)
-    ways, end = stall.process_pages(StallContext(rules=rules, **context), table, unseen=unseen)  # type: ignore[arg-type]
-    return ways.to_dicts(), end
+    results, end = stall.process_pages(StallContext(rules=rules, **context), table, unseen=unseen)  # type: ignore[arg-type]
+    return results.to_dicts(), end
 
 
 def decide(rules: str, place: str = "list", **numbers: object) -> dict[str, object]:
-    """Decide from counters; what is no counter belongs to the context."""
+    """Decide from counters; the other numbers belong to the context."""
     context = {name: value for name, value in numbers.items() if hasattr(StallContext, name)}
     counts = {name: value for name, value in numbers.items() if name not in context}
     return stall.decide(StallContext(rules=rules, **context), counts, place)  # type: ignore[arg-type]
 
 
 def sleeps(decided: dict[str, object]) -> list[str]:
-    """Return the sleeps asked for, in order."""
-    asked = decided["sleeps"]
-    assert isinstance(asked, list)
-    return asked
+    """Return the requested sleeps, in order."""
+    requested = decided["sleeps"]
+    assert isinstance(requested, list)
+    return requested
 
 
 DIRTY_FILE = page(dirty=True, dirty_late=True)
@@ -72,45 +72,45 @@ WRITING = page(writeback=True, reclaim=True, still=True)
 
 
 def case_1(rules: str) -> tuple[dict[str, object], dict[str, object]]:
-    """Lead a page into case 1, if there is one."""
-    (way,), end = lead(rules, WRITING, unseen=31, kswapd=True, flags=WRITEBACK)
-    return way, end
+    """Process a page that is case 1, if the rules have one."""
+    (result,), end = process(rules, WRITING, unseen=31, kswapd=True, flags=WRITEBACK)
+    return result, end
 
 
 def test_case_1_does_not_exist_in_3_9() -> None:
     """The page is case 2: nothing sleeps, and it is counted."""
-    way, end = case_1("3.9")
-    assert (way["branch"], end["slept"], end["writeback"]) == ("case-2", 0, 1)
+    result, end = case_1("3.9")
+    assert (result["branch"], end["slept"], end["writeback"]) == ("case-2", 0, 1)
 
 
 def test_case_1_of_mmotm_sleeps_with_the_page_locked_and_falls_through() -> None:
     """100 ms, the flag is cleared, and the page goes on: it may be freed under writeback."""
-    way, end = case_1("mmotm")
-    assert (way["branch"], end["slept"], end["flags_cleared"]) == ("case-1", 1, WRITEBACK)
-    assert way["freed_under_writeback"]
+    result, end = case_1("mmotm")
+    assert (result["branch"], end["slept"], end["flags_cleared"]) == ("case-1", 1, WRITEBACK)
+    assert result["freed_under_writeback"]
 
 
 @pytest.mark.parametrize("rules", ["series-1", "series-2"])
 def test_case_1_after_patch_1_sleeps_and_keeps(rules: str) -> None:
     """Unlocked, slept, the flag cleared, and kept."""
-    way, end = case_1(rules)
-    assert (way["branch"], end["slept"], end["flags_cleared"]) == ("case-1", 1, WRITEBACK)
-    assert not way["freed"]
-    assert not way["activated"]
+    result, end = case_1(rules)
+    assert (result["branch"], end["slept"], end["flags_cleared"]) == ("case-1", 1, WRITEBACK)
+    assert not result["freed"]
+    assert not result["activated"]
 
 
 @pytest.mark.parametrize("rules", [*SERIES[2:], "3.11"])
 def test_case_1_of_the_series_counts_and_keeps(rules: str) -> None:
     """No wait here, and the flag is not cleared here."""
-    way, end = case_1(rules)
-    assert (way["branch"], end["slept"], end["flags_cleared"]) == ("case-1", 0, 0)
-    assert (end["immediate"], end["writeback"], way["activated"]) == (1, 0, False)
+    result, end = case_1(rules)
+    assert (result["branch"], end["slept"], end["flags_cleared"]) == ("case-1", 0, 0)
+    assert (end["immediate"], end["writeback"], result["activated"]) == (1, 0, False)
 
 
 def test_case_1_of_6_1_counts_and_activates() -> None:
     """Out of the way while it is written."""
-    way, end = case_1("6.1")
-    assert (end["immediate"], way["activated"], end["slept"]) == (1, True, 0)
+    result, end = case_1("6.1")
+    assert (end["immediate"], result["activated"], end["slept"]) == (1, True, 0)
 
 
 @pytest.mark.parametrize("missing", ["kswapd", "reclaim", "flag"])
@@ -119,8 +119,8 @@ def test_without_kswapd_mark_or_flag_there_is_no_case_1(rules: str, missing: str
     """All three are needed; what is left is case 2."""
     writing = WRITING | {"reclaim": missing != "reclaim"}
     flags = 0 if missing == "flag" else WRITEBACK
-    (way,), _ = lead(rules, writing, unseen=31, kswapd=missing != "kswapd", flags=flags)
-    assert way["branch"] == "case-2"
+    (result,), _ = process(rules, writing, unseen=31, kswapd=missing != "kswapd", flags=flags)
+    assert result["branch"] == "case-2"
 
 
 @pytest.mark.parametrize(
@@ -133,30 +133,30 @@ def test_case_2_marks_and_counts(rules: str, reason: dict[str, bool]) -> None:
     """SetPageReclaim and nr_writeback; kept in 2013, activated in 6.1."""
     context = {name: value for name, value in reason.items() if name != "reclaim"}
     writing = WRITING | {"reclaim": reason.get("reclaim", True)}
-    (way,), end = lead(rules, writing, **context)
-    assert (way["branch"], way["marked"], end["writeback"]) == ("case-2", True, 1)
-    assert way["activated"] == (rules == "6.1")
+    (result,), end = process(rules, writing, **context)
+    assert (result["branch"], result["marked"], end["writeback"]) == ("case-2", True, 1)
+    assert result["activated"] == (rules == "6.1")
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
 def test_case_2_counts_anonymous_pages_in_every_kernel(rules: str) -> None:
-    """nr_writeback does not ask for a file."""
-    (way,), end = lead(rules, WRITING | {"file": False})
-    assert (way["branch"], end["writeback"]) == ("case-2", 1)
+    """nr_writeback counts pages of files and anonymous ones."""
+    (result,), end = process(rules, WRITING | {"file": False})
+    assert (result["branch"], end["writeback"]) == ("case-2", 1)
 
 
 @pytest.mark.parametrize("rules", OF_2013)
 def test_case_3_of_2013_waits_and_continues_with_the_page(rules: str) -> None:
     """A memory cgroup, a marked page, and GFP_IO."""
-    (way,), end = lead(rules, WRITING, memcg=True, fs=False)
-    assert (way["branch"], way["waited"], way["freed"]) == ("case-3", True, True)
+    (result,), end = process(rules, WRITING, memcg=True, fs=False)
+    assert (result["branch"], result["waited"], result["freed"]) == ("case-3", True, True)
     assert end["writeback"] == 0
 
 
-def test_case_3_of_6_1_waits_and_meets_the_page_anew() -> None:
+def test_case_3_of_6_1_waits_and_meets_the_page_again() -> None:
     """A group of cgroup v1 that may enter the filesystem; the page is counted twice."""
-    (way,), end = lead("6.1", WRITING | {"dirty": True}, memcg=True, sane=False)
-    assert (way["branch"], way["waited"], way["freed"]) == ("case-3", True, True)
+    (result,), end = process("6.1", WRITING | {"dirty": True}, memcg=True, sane=False)
+    assert (result["branch"], result["waited"], result["freed"]) == ("case-3", True, True)
     assert (end["dirty"], end["unqueued_dirty"], end["taken"]) == (2, 1, 1)
 
 
@@ -170,12 +170,12 @@ def test_case_3_of_6_1_waits_and_meets_the_page_anew() -> None:
     ],
     ids=["v2", "a file without FS", "swap with IO", "swap without"],
 )
-def test_case_3_of_6_1_asks_for_v1_and_for_the_filesystem(
+def test_case_3_of_6_1_needs_v1_and_the_filesystem(
     context: dict[str, bool], file: bool, branch: str
 ) -> None:
     """A page of the swap cache needs IO alone."""
-    (way,), _ = lead("6.1", WRITING | {"file": file}, memcg=True, **context)
-    assert way["branch"] == branch
+    (result,), _ = process("6.1", WRITING | {"file": file}, memcg=True, **context)
+    assert result["branch"] == branch
 
 
 # Table 2.6, first half: how counters are made.
@@ -184,44 +184,44 @@ def test_case_3_of_6_1_asks_for_v1_and_for_the_filesystem(
 @pytest.mark.parametrize("rules", STALL_RULES)
 def test_where_dirty_pages_are_counted(rules: str) -> None:
     """Late: what left before the dirty test is missed. At the top: it is counted."""
-    _, end = lead(rules, DIRTY_FILE | {"arrives": False}, DIRTY_FILE)
+    _, end = process(rules, DIRTY_FILE | {"arrives": False}, DIRTY_FILE)
     assert end["dirty"] == (1 if rules in LATE else 2)
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
 def test_which_dirty_pages_are_counted(rules: str) -> None:
     """Late: of files and anonymous. At the top: of files alone."""
-    _, end = lead(rules, DIRTY_FILE, DIRTY_ANON)
+    _, end = process(rules, DIRTY_FILE, DIRTY_ANON)
     assert end["dirty"] == end["unqueued_dirty"] == (2 if rules in LATE else 1)
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
 def test_dirty_counts_pages_under_writeback_at_the_top_alone(rules: str) -> None:
     """PageDirty, or dirty or under writeback."""
-    _, end = lead(rules, WRITING, DIRTY_FILE)
+    _, end = process(rules, WRITING, DIRTY_FILE)
     assert end["dirty"] == (1 if rules in LATE else 2)
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
 def test_unqueued_counts_dirty_pages_that_are_not_being_written(rules: str) -> None:
     """A page that is dirty again while it is written is queued."""
-    _, end = lead(rules, WRITING | {"dirty": True}, DIRTY_FILE)
+    _, end = process(rules, WRITING | {"dirty": True}, DIRTY_FILE)
     assert end["unqueued_dirty"] == 1
 
 
 def test_unqueued_of_mmotm_leaves_out_the_page_that_fell_through_under_writeback() -> None:
     """PageDirty and not PageWriteback, at the dirty test."""
     again = WRITING | {"dirty": True, "dirty_late": True}
-    _, end = lead("mmotm", again, unseen=31, kswapd=True, flags=WRITEBACK)
+    _, end = process("mmotm", again, unseen=31, kswapd=True, flags=WRITEBACK)
     assert (end["dirty"], end["unqueued_dirty"]) == (1, 0)
-    _, end = lead("mmotm", again | {"still": False}, unseen=31, kswapd=True, flags=WRITEBACK)
+    _, end = process("mmotm", again | {"still": False}, unseen=31, kswapd=True, flags=WRITEBACK)
     assert (end["dirty"], end["unqueued_dirty"]) == (1, 1)
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
 def test_congested_late_is_what_pageout_kept(rules: str) -> None:
     """For any reason, file or anonymous; from series-2 on that says nothing."""
-    _, end = lead(rules, DIRTY_ANON | {"kept": True}, DIRTY_ANON)
+    _, end = process(rules, DIRTY_ANON | {"kept": True}, DIRTY_ANON)
     assert end["congested"] == (1 if rules in LATE else 0)
 
 
@@ -231,21 +231,21 @@ def test_congested_at_the_top_is_a_congested_device_even_of_a_clean_page(
     rules: str, dirty: bool
 ) -> None:
     """From series-2 to 3.11; 6.1 knows no congested device."""
-    _, end = lead(rules, page(congested=True, dirty=dirty))
+    _, end = process(rules, page(congested=True, dirty=dirty))
     assert end["congested"] == (0 if rules in LATE or rules == "6.1" else 1)
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
 def test_congested_is_a_marked_page_under_writeback_from_patch_6_on(rules: str) -> None:
     """The second time that it comes to the end of the list."""
-    _, end = lead(rules, WRITING, WRITING | {"reclaim": False})
+    _, end = process(rules, WRITING, WRITING | {"reclaim": False})
     assert end["congested"] == (1 if rules in STALL_RULES[STALL_RULES.index("series-6") :] else 0)
 
 
 @pytest.mark.parametrize("rules", [*SERIES[5:], "3.11"])
 def test_a_page_that_is_congested_twice_over_counts_once(rules: str) -> None:
     """Its device, or its mark."""
-    _, end = lead(rules, WRITING | {"congested": True})
+    _, end = process(rules, WRITING | {"congested": True})
     assert end["congested"] == 1
 
 
@@ -262,7 +262,7 @@ def test_immediate_is_case_1_from_patch_3_on(rules: str) -> None:
 def test_buffer_heads_are_asked_from_patch_7_on(rules: str) -> None:
     """A dirty page with clean unlocked buffers is not dirty."""
     stale = page(dirty=True, buffers=True, fs_dirty=False, fs_writeback=False)
-    _, end = lead(rules, stale)
+    _, end = process(rules, stale)
     believes = rules in SERIES[1:6]
     assert end["dirty"] == (1 if believes else 0)
 
@@ -271,7 +271,7 @@ def test_buffer_heads_are_asked_from_patch_7_on(rules: str) -> None:
 def test_nfs_is_asked_from_patch_8_on(rules: str) -> None:
     """A clean page of an inode that is being committed is under writeback."""
     committing = page(buffers=False, fs_dirty=False, fs_writeback=True)
-    _, end = lead(rules, committing)
+    _, end = process(rules, committing)
     assert end["dirty"] == (1 if rules in ("series-8", "3.11", "6.1") else 0)
     assert end["unqueued_dirty"] == 0
 
@@ -279,7 +279,7 @@ def test_nfs_is_asked_from_patch_8_on(rules: str) -> None:
 @pytest.mark.parametrize("rules", STALL_RULES)
 def test_a_huge_page_counts_as_one_and_is_taken_as_512(rules: str) -> None:
     """6.1 counts its pages; in 2013 it keeps all from being unqueued."""
-    _, end = lead(rules, DIRTY_FILE | {"pages": 512})
+    _, end = process(rules, DIRTY_FILE | {"pages": 512})
     assert (end["unqueued_dirty"], end["taken"]) == (512 if rules == "6.1" else 1, 512)
 
 
@@ -352,7 +352,7 @@ def test_tail_dirty_is_set_by_a_share_in_mmotm_and_by_all_from_patch_2_on(
 @pytest.mark.parametrize("rules", OF_2013)
 def test_the_forced_stall_is_for_all_unqueued_or_any_immediate(rules: str, kswapd: bool) -> None:
     """congestion_wait, global: from patch 2 on if U == T, from patch 3 on if I > 0, too."""
-    asked = {
+    requested = {
         name: "congestion_wait" in sleeps(decide(rules, taken=4, kswapd=kswapd, **numbers))
         for name, numbers in {
             "all": {"dirty": 4, "unqueued_dirty": 4},
@@ -361,7 +361,7 @@ def test_the_forced_stall_is_for_all_unqueued_or_any_immediate(rules: str, kswap
             "memcg": {"dirty": 4, "unqueued_dirty": 4, "immediate": 1, "memcg": True},
         }.items()
     }
-    assert asked == {
+    assert requested == {
         "all": rules not in LATE,
         "some": False,
         "immediate": rules not in (*LATE, "series-2"),
@@ -440,7 +440,7 @@ def test_no_nap_where_nothing_was_scanned_or_enough_reclaimed(
 def test_kswapd_writes_a_dirty_file_page_by_priority_or_by_flag(rules: str) -> None:
     """3.9: below 10. Then: while TAIL_DIRTY is set. 6.1: and the page has the reclaim flag."""
     written = {
-        (priority, flags, mark): lead(
+        (priority, flags, mark): process(
             rules,
             DIRTY_FILE | {"reclaim": mark},
             kswapd=True,
@@ -464,7 +464,7 @@ def test_kswapd_writes_a_dirty_file_page_by_priority_or_by_flag(rules: str) -> N
 @pytest.mark.parametrize("rules", STALL_RULES)
 def test_nobody_else_writes_file_pages_and_all_write_anonymous_ones(rules: str) -> None:
     """Direct reclaim: never a file page, marked at that; always an anonymous one."""
-    (of_file, anon), _ = lead(
+    (of_file, anon), _ = process(
         rules, DIRTY_FILE | {"reclaim": True}, DIRTY_ANON, priority=0, flags=DIRTY
     )
     assert (of_file["branch"], of_file["marked"], anon["branch"]) == ("not-written", True, "write")
@@ -537,7 +537,7 @@ def test_a_sane_group_sets_its_congested_and_a_legacy_one_does_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("context", "asked"),
+    ("context", "requested"),
     [
         ({"kswapd": True, "immediate": 1}, ["writeback"]),
         ({"immediate": 1}, []),
@@ -549,24 +549,24 @@ def test_a_sane_group_sets_its_congested_and_a_legacy_one_does_not() -> None:
         ({"memcg": True, "dirty": 5, "congested": 5}, ["congested"]),
     ],
 )
-def test_throttles_of_6_1_over_a_pass(context: dict[str, int], asked: list[str]) -> None:
+def test_throttles_of_6_1_over_a_pass(context: dict[str, int], requested: list[str]) -> None:
     """Kswapd on immediate; direct reclaim on the flag, if it may, one set just now included."""
-    assert sleeps(decide("6.1", "pass", **(PASS | context))) == asked
+    assert sleeps(decide("6.1", "pass", **(PASS | context))) == requested
 
 
 @pytest.mark.parametrize(
-    ("context", "asked"),
+    ("context", "requested"),
     [({}, []), ({"memcg": True}, []), ({"memcg": True, "sane": False}, ["writeback"])],
 )
 def test_a_list_of_6_1_that_is_all_unqueued_throttles_a_group_of_v1(
-    context: dict[str, bool], asked: list[str]
+    context: dict[str, bool], requested: list[str]
 ) -> None:
     """All others have their flushers woken, and no sleep."""
-    assert sleeps(decide("6.1", **ALL, **context)) == asked
+    assert sleeps(decide("6.1", **ALL, **context)) == requested
 
 
 @pytest.mark.parametrize(
-    ("context", "pages", "asked"),
+    ("context", "pages", "requested"),
     [
         ({"priority": 1}, {"scanned": 9, "reclaimed": 0}, "noprogress"),
         ({"priority": 2}, {"scanned": 9, "reclaimed": 0}, None),
@@ -577,11 +577,11 @@ def test_a_list_of_6_1_that_is_all_unqueued_throttles_a_group_of_v1(
     ],
 )
 def test_noprogress_of_6_1_is_for_global_direct_reclaim_at_priority_1(
-    context: dict[str, int], pages: dict[str, int], asked: list[str]
+    context: dict[str, int], pages: dict[str, int], requested: list[str]
 ) -> None:
     """With nothing reclaimed."""
     found = decide_round(StallContext(rules="6.1", **context), pages | {"wanted": 32})
-    assert found == asked
+    assert found == requested
 
 
 # Facts of the series, by their numbers, and what follows from the tables.
@@ -589,9 +589,9 @@ def test_noprogress_of_6_1_is_for_global_direct_reclaim_at_priority_1(
 
 @pytest.mark.parametrize("rules", [*SERIES[1:], "3.11"])
 def test_11_tail_dirty_needs_all_unqueued_and_global_reclaim(rules: str) -> None:
-    """nr_unqueued_dirty == nr_taken, on a list led page by page."""
+    """nr_unqueued_dirty == nr_taken, on a list processed page by page."""
     for memcg in (False, True):
-        _, end = lead(rules, *[DIRTY_FILE] * 4, memcg=memcg)
+        _, end = process(rules, *[DIRTY_FILE] * 4, memcg=memcg)
         assert bool(int(str(end["flags_set"])) & DIRTY) == (not memcg)
 
 
@@ -606,7 +606,7 @@ def test_11_a_single_other_page_keeps_it_from_being_set(
 ) -> None:
     """One of 32 will do."""
     others = [spoiler] if spoiler else []
-    _, end = lead(rules, *[DIRTY_FILE] * 31, *others, unseen=0 if spoiler else 1)
+    _, end = process(rules, *[DIRTY_FILE] * 31, *others, unseen=0 if spoiler else 1)
     assert end["taken"] == 32
     assert not int(str(end["flags_set"])) & DIRTY
     assert "congestion_wait" not in sleeps(end)
@@ -615,7 +615,7 @@ def test_11_a_single_other_page_keeps_it_from_being_set(
 @pytest.mark.parametrize("rules", [*SERIES[1:], "3.11"])
 def test_11_a_huge_page_keeps_it_from_being_set(rules: str) -> None:
     """It is 512 of those taken and 1 of those unqueued."""
-    _, end = lead(rules, DIRTY_FILE, DIRTY_FILE | {"pages": 512})
+    _, end = process(rules, DIRTY_FILE, DIRTY_FILE | {"pages": 512})
     assert not int(str(end["flags_set"])) & DIRTY
 
 
@@ -630,20 +630,20 @@ def test_12_congested_needs_each_dirty_page_congested_and_global_reclaim(rules: 
         ([on_device, page(congested=True)], False, False),
         ([page()], False, False),
     ):
-        _, end = lead(rules, *pages, memcg=memcg)
+        _, end = process(rules, *pages, memcg=memcg)
         assert bool(int(str(end["flags_set"])) & CONGESTED) == flagged
 
 
 @pytest.mark.parametrize("rules", [*SERIES[2:], "3.11"])
 def test_13_the_forced_stall_comes_after_the_list_with_no_page_locked(rules: str) -> None:
-    """Iff global and all unqueued or some immediate; nothing sleeps on the way."""
+    """Iff global and all unqueued or some immediate; no page before the end causes a sleep."""
     for pages, context, forced in (
         ([DIRTY_FILE], {}, True),
         ([DIRTY_FILE], {"memcg": True}, False),
         ([WRITING, page()], {"kswapd": True, "flags": WRITEBACK}, True),
         ([WRITING, page()], {"kswapd": True}, False),
     ):
-        _, end = lead(rules, *pages, **context)
+        _, end = process(rules, *pages, **context)
         assert ("congestion_wait" in sleeps(end), end["slept"]) == (forced, 0)
 
 
@@ -652,7 +652,7 @@ def test_14_kswapd_never_calls_wait_iff_congested_in_the_series(rules: str) -> N
     """Only direct reclaim that does not hibernate, at the end."""
     for kswapd in (False, True):
         for hibernation in (False, True):
-            _, end = lead(
+            _, end = process(
                 rules, DIRTY_FILE, WRITING, kswapd=kswapd, hibernation=hibernation, priority=0
             )
             waits = "wait_iff_congested" in sleeps(end)
@@ -663,7 +663,7 @@ def test_14_kswapd_never_calls_wait_iff_congested_in_the_series(rules: str) -> N
 @pytest.mark.parametrize("rules", AT_TOP)
 def test_15_anonymous_pages_contribute_to_no_dirty_counter(rules: str) -> None:
     """Nor to unqueued ones, nor to a forced stall."""
-    _, end = lead(rules, *[DIRTY_ANON] * 32, kswapd=True, priority=0)
+    _, end = process(rules, *[DIRTY_ANON] * 32, kswapd=True, priority=0)
     assert (end["dirty"], end["unqueued_dirty"]) == (0, 0)
     assert "congestion_wait" not in sleeps(end)
     assert not int(str(end["flags_set"])) & DIRTY
@@ -679,7 +679,7 @@ def test_16_writeback_is_set_from_100_50_25_percent_on_to_any(
     """Of 32 pages; what is left of T >> (12 - p)."""
     for under in (least - 1, least):
         pages = [WRITING] * under + [page()] * (32 - under)
-        _, end = lead(rules, *pages, priority=priority)
+        _, end = process(rules, *pages, priority=priority)
         assert bool(int(str(end["flags_set"])) & WRITEBACK) == (under == least)
 
 
@@ -690,7 +690,7 @@ def test_17_immediate_needs_kswapd_the_mark_writeback_and_the_flag(rules: str) -
         for mark in (False, True):
             for writeback in (False, True):
                 for flags in (0, WRITEBACK):
-                    (way,), end = lead(
+                    (result,), end = process(
                         rules,
                         page(writeback=writeback, reclaim=mark),
                         unseen=31,
@@ -700,7 +700,7 @@ def test_17_immediate_needs_kswapd_the_mark_writeback_and_the_flag(rules: str) -
                     first = kswapd and mark and writeback and bool(flags)
                     assert end["immediate"] == first
                     assert end["writeback"] == (writeback and not first)
-                    assert not first or (not way["waited"] and not way["activated"])
+                    assert not first or (not result["waited"] and not result["activated"])
 
 
 @pytest.mark.parametrize("rules", ["mmotm", *SERIES, "3.11"])
@@ -708,8 +708,8 @@ def test_18_kswapd_writes_file_pages_only_while_tail_dirty_is_set(rules: str) ->
     """Others never do."""
     for kswapd in (False, True):
         for flags in (0, DIRTY, WRITEBACK | CONGESTED):
-            (way,), _ = lead(rules, DIRTY_FILE, kswapd=kswapd, flags=flags, priority=0)
-            assert (way["branch"] == "write") == (kswapd and flags == DIRTY)
+            (result,), _ = process(rules, DIRTY_FILE, kswapd=kswapd, flags=flags, priority=0)
+            assert (result["branch"] == "write") == (kswapd and flags == DIRTY)
 
 
 @pytest.mark.parametrize(
@@ -757,14 +757,14 @@ def test_19_nfs_says_whether_a_page_is_being_committed(
 
 @pytest.mark.parametrize("rules", STALL_RULES)
 def test_22_only_mmotm_frees_a_page_under_writeback(rules: str) -> None:
-    """In case 1; after patch 1 it does not happen, nor in any other way."""
+    """In case 1; after patch 1 it does not happen, nor in another case."""
     for memcg in (False, True):
         for flags in (0, WRITEBACK):
-            ways, _ = lead(
+            results, _ = process(
                 rules, WRITING, WRITING, unseen=30, kswapd=True, memcg=memcg, flags=flags
             )
             bug = rules == "mmotm" and bool(flags)
-            assert any(way["freed_under_writeback"] for way in ways) == bug
+            assert any(result["freed_under_writeback"] for result in results) == bug
 
 
 def changed(before: str, after: str) -> set[str]:
@@ -843,7 +843,7 @@ def test_a_round_gives_its_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "what", "context", "told"),
+    ("rules", "what", "context", "lines"),
     [
         (
             "6.1",
@@ -902,10 +902,10 @@ def test_a_round_gives_its_reason() -> None:
     ],
 )
 def test_a_page_gives_its_reasons(
-    rules: str, what: dict[str, object], context: dict[str, object], told: list[str]
+    rules: str, what: dict[str, object], context: dict[str, object], lines: list[str]
 ) -> None:
-    """What it counts as, which case it is, and why no other; whether it would be written."""
-    assert reasons(StallContext(rules=rules, **context), **what) == told  # type: ignore[arg-type]
+    """Its counters, its case and why it is no other, and whether it would be written."""
+    assert reasons(StallContext(rules=rules, **context), **what) == lines  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
@@ -915,11 +915,11 @@ def test_a_page_gives_its_reasons(
 def test_no_page_is_denied_without_a_reason(
     rules: str, kswapd: bool, context: dict[str, bool], flags: int
 ) -> None:
-    """Where a case or a write is denied, some condition is named; where it is not, none."""
+    """A condition is named where a case or a write is denied, and only there."""
     of = StallContext(rules=rules, kswapd=kswapd, flags=flags, **context)  # type: ignore[arg-type]
     for mark in (False, True):
-        told = reasons(of, writeback=True, reclaim=mark)[1]
-        assert "()" not in told
+        lines = reasons(of, writeback=True, reclaim=mark)[1]
+        assert "()" not in lines
         written = reasons(of, dirty=True, reclaim=mark)[2]
         assert written.endswith("is written") or written.partition(": ")[2]
 
@@ -947,13 +947,13 @@ def test_counters_that_contradict_each_other_are_named(counts: dict[str, int], f
     ("field", "value"),
     [("priority", 13), ("priority", -1), ("flags", 8), ("rules", "4.8"), ("sane", False)],
 )
-def test_a_context_that_cannot_be_names_its_field(field: str, value: object) -> None:
-    """Its range, or what it needs beside it."""
+def test_an_impossible_context_names_its_field(field: str, value: object) -> None:
+    """The message has its range, or the field that it needs."""
     with pytest.raises(ConfigError, match=f"{field}="):
         StallContext(**{field: value})  # type: ignore[arg-type]
 
 
-def test_a_list_of_nothing_is_refused() -> None:
-    """Reclaim decides nothing where it took nothing."""
+def test_an_empty_list_is_refused() -> None:
+    """Reclaim does not decide a list from which it took no page."""
     with pytest.raises(InputError, match="field 'pages': 0 pages taken"):
-        lead("6.1")
+        process("6.1")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stall rules: C beside the oracle, over all rule sets, led page by page and as columns."""
+"""Stall rules: C compared with the oracle, for all rule sets, page by page and as columns."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -31,7 +31,7 @@ ANY = st.booleans()
 
 @st.composite
 def contexts(draw: st.DrawFn) -> oracle.Context:
-    """Return who reclaims, by any rules."""
+    """Return a reclaimer, by any rules."""
     memcg = draw(ANY)
     return oracle.Context(
         rules=draw(RULES),
@@ -48,8 +48,8 @@ def contexts(draw: st.DrawFn) -> oracle.Context:
 
 
 @st.composite
-def led_pages(draw: st.DrawFn) -> oracle.Page:
-    """Return a page that can be led, with what would come later."""
+def pages_of_a_list(draw: st.DrawFn) -> oracle.Page:
+    """Return a page with the events of its later tests."""
     asked = draw(st.sampled_from([None, None, True, False]))
     answers = {} if asked is None else {"fs_dirty": draw(ANY), "fs_writeback": draw(ANY)}
     names = ("file", "dirty", "writeback", "reclaim", "congested")
@@ -67,7 +67,7 @@ def context_of(context: oracle.Context) -> StallContext:
     return StallContext(**asdict(context))
 
 
-def led_table(pages: Sequence[oracle.Page]) -> pl.DataFrame:
+def page_table(pages: Sequence[oracle.Page]) -> pl.DataFrame:
     """Return pages as STALL_PAGES."""
     return pl.DataFrame(
         [[getattr(page, name) for name in STALL_PAGES.schema] for page in pages],
@@ -78,24 +78,26 @@ def led_table(pages: Sequence[oracle.Page]) -> pl.DataFrame:
 
 @given(
     context=contexts(),
-    pages=st.lists(led_pages(), max_size=20),
+    pages=st.lists(pages_of_a_list(), max_size=20),
     file=ANY,
     unseen=st.integers(1, 3),
 )
-def test_a_list_led_page_by_page_ends_as_the_oracles_does(
+def test_a_list_processed_page_by_page_ends_as_the_oracle_s(
     context: oracle.Context, pages: list[oracle.Page], file: bool, unseen: int
 ) -> None:
-    """Each page's way, the counters, flags and sleeps in their order agree."""
-    ways, end = stall.process_pages(context_of(context), led_table(pages), file=file, unseen=unseen)
+    """The result of each page, the counters, flags and sleeps in their order agree."""
+    results, end = stall.process_pages(
+        context_of(context), page_table(pages), file=file, unseen=unseen
+    )
     expected, reclaim = oracle.shrink_list(context, pages, file=file, unseen=unseen)
-    assert ways.rows() == [way.row() for way in expected]
-    assert end == asdict(reclaim.counts) | reclaim.told()
+    assert results.rows() == [result.row() for result in expected]
+    assert end == asdict(reclaim.counts) | reclaim.decided()
 
 
 @st.composite
 def recorded_rows(draw: st.DrawFn, *, flags: bool) -> oracle.Row:
-    """Return a page of a recording, by whatever rules it was made."""
-    page = draw(led_pages())
+    """Return a page of a recording of any rules."""
+    page = draw(pages_of_a_list())
     step = draw(st.sampled_from(oracle.STEPS))
     under = True if step.startswith("writeback") else draw(ANY)
     return oracle.Row(
@@ -112,7 +114,7 @@ def recorded_rows(draw: st.DrawFn, *, flags: bool) -> oracle.Row:
 
 
 def folio_table(lists: Sequence[Sequence[oracle.Row]]) -> pl.DataFrame:
-    """Return recorded lists as RECLAIM_FOLIOS; what no rule reads is 0."""
+    """Return recorded lists as RECLAIM_FOLIOS; columns that no rule reads are 0."""
     rows = [
         {
             **{name: getattr(row.page, name, None) for name in RECLAIM_FOLIOS.schema},
@@ -152,7 +154,7 @@ def check_list(found: dict[str, object], expected: oracle.Replayed) -> None:
     assert {name: found[name] for name in counts if name in found} == {
         name: value for name, value in counts.items() if name in found
     }
-    assert {name: found[name] for name in reclaim.told()} == reclaim.told()
+    assert {name: found[name] for name in reclaim.decided()} == reclaim.decided()
     assert (found["writes"], found["unrecorded"]) == (expected.writes, expected.unrecorded)
     assert found["wakes"] == (("wake", "flushers") in reclaim.events)
 
@@ -205,7 +207,7 @@ def test_recorded_lists_are_decided_as_the_oracle_decides_them(
         max_size=8,
     ),
 )
-def test_flags_of_their_own_history_are_led_on_by_node(
+def test_flags_of_their_own_history_are_carried_on_by_node(
     rules: str,
     lists: list[tuple[oracle.Context, list[oracle.Row], int, int, set[str]]],
 ) -> None:
@@ -255,18 +257,18 @@ def sums(draw: st.DrawFn, *, least: int) -> oracle.Counts:
 
 @given(context=contexts(), counts=sums(least=1))
 def test_counters_alone_decide_a_list(context: oracle.Context, counts: oracle.Counts) -> None:
-    """Who has the counters needs no page."""
+    """The counters suffice; no page is needed."""
     found = stall.decide(context_of(context), asdict(counts))
-    told = oracle.decide_list(context, counts).told()
-    assert found == {name: told[name] for name in found}
+    expected = oracle.decide_list(context, counts).decided()
+    assert found == {name: expected[name] for name in found}
 
 
 @given(context=contexts(), counts=sums(least=0))
 def test_sums_decide_a_pass_of_6_1(context: oracle.Context, counts: oracle.Counts) -> None:
     """One by one, and as columns; by the older rules nothing is decided there."""
     found = stall.decide(context_of(context), asdict(counts), "pass")
-    told = oracle.decide_pass(context, counts).told()
-    assert found == {name: told[name] for name in found}
+    expected = oracle.decide_pass(context, counts).decided()
+    assert found == {name: expected[name] for name in found}
     row = dict.fromkeys(RECLAIM_PASSES.schema, 0) | asdict(counts) | asdict(context)
     row |= {"memcg": int(context.memcg), "flags_before": context.flags, "throttle": None}
     table = pl.DataFrame(
@@ -289,7 +291,7 @@ def test_sums_decide_a_pass_of_6_1(context: oracle.Context, counts: oracle.Count
 def test_rounds_end_as_the_oracles_do(
     context: oracle.Context, scanned: int, reclaimed: int, wanted: int
 ) -> None:
-    """The nap of 2013 and NOPROGRESS of 6.1; a round that could compact ends as one content."""
+    """The nap of 2013 and NOPROGRESS of 6.1; a round that could compact needs no more pages."""
     pages = {"scanned": scanned, "reclaimed": reclaimed, "wanted": wanted}
     found = _native.decide_round(context_of(context), pages)
     expected = oracle.decide_round(context, scanned, reclaimed, wanted)
@@ -301,8 +303,8 @@ def test_rounds_end_as_the_oracles_do(
         schema=RECLAIM_ROUNDS.schema,
         orient="row",
     )
-    told = _native.decide_rounds(table, context.rules).to_list()
-    assert told == (expected or [None])
+    expected = _native.decide_rounds(table, context.rules).to_list()
+    assert expected == (expected or [None])
 
 
 @given(
@@ -315,37 +317,38 @@ def test_rounds_end_as_the_oracles_do(
     congested_devices=st.integers(0, 2),
     flags=FLAGS,
 )
-def test_sleeps_last_or_are_declined_as_the_oracle_says(reason: str, hz: int, **asked: int) -> None:
-    """reclaim_throttle, congestion_wait and wait_iff_congested, with what each looks at."""
-    row = dict.fromkeys(THROTTLES.schema, 0) | asked | {"reason": reason}
+def test_sleeps_last_or_are_skipped_as_the_oracle_s(reason: str, hz: int, **call: int) -> None:
+    """reclaim_throttle, congestion_wait and wait_iff_congested, with the inputs of each."""
+    row = dict.fromkeys(THROTTLES.schema, 0) | call | {"reason": reason}
     table = pl.DataFrame([row], schema=THROTTLES.schema, orient="row")
     timeout = _native.sleep_lengths(table, hz=hz).item()
-    assert timeout == oracle.sleep_us(reason, hz=hz, **asked)  # type: ignore[arg-type]
+    assert timeout == oracle.sleep_us(reason, hz=hz, **call)  # type: ignore[arg-type]
 
 
 @given(rules=RULES, why=st.sampled_from(STALL_CLEARS))
-def test_flags_are_cleared_as_the_oracle_says(rules: str, why: str) -> None:
+def test_flags_are_cleared_as_the_oracle_s(rules: str, why: str) -> None:
     """By the balance, by each shrinking, by a case 1, by the end of a group's reclaim."""
     found = lib.sws_stall_clears(STALL_RULES.index(rules), STALL_CLEARS.index(why))
     assert found == oracle.clears(rules, why)
 
 
 def recording(context: oracle.Context, pages: list[oracle.Page]) -> list[oracle.Row]:
-    """Return what a kernel by these rules would have recorded of these pages."""
+    """Return the rows that a kernel of these rules would have recorded of these pages."""
     reclaim = oracle.Reclaim(context, oracle.Counts(taken=1), flags=context.flags)
     rows = []
     for page in pages:
         flags = reclaim.flags
-        way = reclaim.lead(page)
+        result = reclaim.process(page)
         again = replace(page, under_writeback=page.writeback)
-        if way.waited:
+        if result.waited:
             rows.append(oracle.Row(again, "writeback_3", flags=flags))
             answer = None if page.fs_writeback is None else False
             again = replace(again, writeback=False, under_writeback=False, fs_writeback=answer)
-        written = way.branch == "write" or (way.branch.startswith("case") and not way.marked)
-        if way.branch == "case-1" and not (way.slept and context.rules == "mmotm"):
+        in_case = result.branch.startswith("case")
+        written = result.branch == "write" or (in_case and not result.marked)
+        if result.branch == "case-1" and not (result.slept and context.rules == "mmotm"):
             step = "writeback_1"
-        elif way.branch == "case-2":
+        elif result.branch == "case-2":
             step = "writeback_2"
         elif not page.arrives:
             step = "reference_keep"
@@ -359,16 +362,16 @@ def recording(context: oracle.Context, pages: list[oracle.Page]) -> list[oracle.
     return rows
 
 
-@given(context=contexts(), pages=st.lists(led_pages(), min_size=1, max_size=20))
+@given(context=contexts(), pages=st.lists(pages_of_a_list(), min_size=1, max_size=20))
 def test_a_recording_by_its_own_rules_gives_what_was_counted(
     context: oracle.Context, pages: list[oracle.Page]
 ) -> None:
     """A kernel's record of a list gives its counters and decisions; nothing is unrecorded.
 
-    A page that mmotm leads on under writeback is left out: columns do not say whether it still is.
+    A page that mmotm continues with under writeback is left out: no column says how it goes on.
     """
     pages = [replace(page, still=False) for page in pages]
-    ways, end = stall.process_pages(context_of(context), led_table(pages), unseen=1)
+    results, end = stall.process_pages(context_of(context), page_table(pages), unseen=1)
     decided, decided_branches = _native.decide_lists(
         folio_table([recording(context, pages)]),
         list_table([(context, True, end["taken"])]),
@@ -379,14 +382,14 @@ def test_a_recording_by_its_own_rules_gives_what_was_counted(
         name: value for name, value in end.items() if name in found
     }
     assert found["unrecorded"] == 0
-    assert len(decided_branches) == ways.height + ways["waited"].sum()
+    assert len(decided_branches) == results.height + results["waited"].sum()
 
 
 @given(
     page=st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=40),
     data=st.data(),
 )
-def test_no_column_makes_c_fall(page: list[int], data: st.DataObject) -> None:
+def test_no_column_crashes_c(page: list[int], data: st.DataObject) -> None:
     """Any values in all columns: decided, or refused with a row, a list and a problem."""
     n = len(page)
     byte = st.lists(st.integers(0, 255), min_size=n, max_size=n)
@@ -439,7 +442,7 @@ GOOD = oracle.Row(oracle.Page(under_writeback=False), "freed", flags=0)
         ("step", None, "field 'step': the row with seq"),
     ],
 )
-def test_a_folio_that_cannot_be_is_named(column: str, value: object, wrong: str) -> None:
+def test_an_impossible_folio_is_named(column: str, value: object, wrong: str) -> None:
     """By its list, its row in it and its field."""
     folios = folio_table([[GOOD], [GOOD]]).with_columns(seq=pl.int_range(2, dtype=pl.UInt64))
     bad = folios.with_columns(
@@ -464,7 +467,7 @@ def test_a_folio_that_cannot_be_is_named(column: str, value: object, wrong: str)
         ("list", 7, "field 'list': row 1 of the lists is list 7, and the folios have list 1"),
     ],
 )
-def test_a_list_that_cannot_be_is_named(column: str, value: object, wrong: str) -> None:
+def test_an_impossible_list_is_named(column: str, value: object, wrong: str) -> None:
     """By its number and its field; a list without its folios, too."""
     folios = folio_table([[GOOD], [GOOD]])
     lists = list_table([(oracle.Context("6.1"), True, 1)] * 2)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rule sets compared on the lists of a generated kernel."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from oracle_stall_recording import RULES
+from test_verify import kernel, rows_of
+
+from swapsim.errors import InputError
+from swapsim.patches import stall_decisions as patch
+from swapsim.patches.stall_decisions.tables import STALL_AGREEMENT, STALL_DIFFERENCES
+from swapsim.stall import decided_lists
+from swapsim.stall.tables import DECIDED_LISTS
+
+
+@pytest.fixture(scope="module")
+def decided() -> pl.DataFrame:
+    """Return the decisions of all rule sets on the lists of a kernel."""
+    return decided_lists(rows_of(kernel("6.1", 5, cpus=1, steps=300)))
+
+
+def test_each_pair_of_rule_sets_has_its_agreement(decided: pl.DataFrame) -> None:
+    """As a square it is symmetric, with 100 % of each set with itself."""
+    pairs = patch.agreement(decided)
+    assert pairs.schema == STALL_AGREEMENT.schema
+    assert pairs.height == len(RULES) * (len(RULES) - 1) // 2
+    square = patch.agreement_table(pairs)
+    assert square.columns == ["rules", *RULES]
+    for name in RULES:
+        assert square.filter(pl.col("rules") == name)[name].item() == 100
+    table = square.drop("rules").to_numpy()
+    assert (table == table.T).all()
+
+
+def test_differing_lists_are_counted_with_the_first_of_them(decided: pl.DataFrame) -> None:
+    """The lists that differ in a decision are those that do not agree."""
+    parts = patch.differing_lists(decided, "mmotm", "series-8")
+    assert parts.schema == STALL_DIFFERENCES.schema
+    assert parts.height
+    one, other = (decided.filter(pl.col("rules") == rules) for rules in ("mmotm", "series-8"))
+    forced = int((one["forced"] != other["forced"]).sum())
+    assert parts.filter(pl.col("decision") == "forced sleep")["lists"].sum() == forced
+    assert patch.differing_lists(decided, "mmotm", "mmotm").is_empty()
+    with pytest.raises(InputError, match=r"2\.4"):
+        patch.differing_lists(decided, "mmotm", "2.4")
+
+
+def test_the_stretch_with_the_most_sleeps_is_found(decided: pl.DataFrame) -> None:
+    """No other stretch has more lists that sleep, by all rule sets together."""
+    stretch = patch.stretch(decided, lists=10)
+    assert stretch.schema == DECIDED_LISTS.schema
+    assert stretch.height == 10 * len(RULES)
+    slept = pl.col("forced") | pl.col("waits")
+    here = stretch.filter(slept).height
+    for begin in range(decided["nth"].n_unique() - 10):
+        other = patch.stretch(decided, lists=10, begin=begin)
+        assert other.filter(slept).height <= here
+    with pytest.raises(InputError, match="lists"):
+        patch.stretch(decided, lists=0)
+
+
+def test_a_stretch_is_timed_by_the_sleeps_around_it(tmp_path: Path, decided: pl.DataFrame) -> None:
+    """Its time runs from the sleep before its first list to the sleep after its last."""
+    stretch = patch.stretch(decided, lists=10, begin=20)
+    begin, end = stretch["seq"].min(), stretch["seq"].max()
+    rows = {"seq": [begin, begin + 1, end + 1, end + 2], "t_ns": [1, 2, 4, 9]}
+    sleeps = pl.DataFrame(rows, schema={"seq": pl.UInt64, "t_ns": pl.Int64})
+    seconds = pl.col("t_ns") * 1_000_000_000
+    (tmp_path / "trace.toml").write_text("[guest]\ncpus = 1\n", encoding="utf-8")
+    sleeps.with_columns(seconds).write_parquet(tmp_path / "throttle_askers.parquet")
+    assert patch.stretch_seconds(tmp_path, stretch) == 3
+    assert patch.stretch_seconds(tmp_path, decided) == 8
+    sleeps.clear().write_parquet(tmp_path / "throttle_askers.parquet")
+    assert patch.stretch_seconds(tmp_path, stretch) is None
