@@ -179,15 +179,20 @@ RECLAIM_RANGES: Final = dict(_reclaim_ranges())
 """Integer fields of ``struct sws_reclaim_config``, and their lowest and highest values."""
 
 
-def _reclaim_defaults() -> dict[str, int]:
-    made = ffi.new("struct sws_reclaim_config *")
-    lib.sws_reclaim_config_init(made)
-    names = (*RECLAIM_RANGES, "rules", "delays_allocation", "nfs")
-    return {name: getattr(made, name) for name in names}
+def _defaults(name: str) -> dict[str, int]:
+    """Return the numbers that ``sws_NAME_config_init`` writes."""
+    made = ffi.new(f"struct sws_{name}_config *")
+    getattr(lib, f"sws_{name}_config_init")(made)
+    fields = ffi.typeof(made).item.fields
+    kinds = ("primitive", "enum")
+    return {field: getattr(made, field) for field, part in fields if part.type.kind in kinds}
 
 
-RECLAIM_DEFAULTS: Final = _reclaim_defaults()
-"""What ``sws_reclaim_config_init`` writes."""
+RECLAIM_DEFAULTS: Final = _defaults("reclaim")
+SLOTS_DEFAULTS: Final = _defaults("slots")
+METER_DEFAULTS: Final = _defaults("workbench")
+MACHINE_DEFAULTS: Final = _defaults("machine")
+"""What the configs of the library have unless a caller gives another value."""
 
 ACTORS: Final = _words("enum sws_actor_kind", "SWS_ACTOR_")
 """What runs on a CPU of the contention machine: ``enum sws_actor_kind``."""

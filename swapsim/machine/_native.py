@@ -2,7 +2,7 @@
 """Binding of the contention machine: from a config and costs to the counts of a time window."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Final
 
@@ -25,44 +25,18 @@ _TAGS: Final = {
     True: lib.SWS_TAGS_KEPT,
     False: lib.SWS_TAGS_NOT_KEPT,
 }
-_SITE_FIELDS: Final = ("acquisitions", "contended", "moved", "wait_ns", "hold_ns")
-_LONGEST: Final = ("longest_wait_ns", "longest_hold_ns")
-_TIME_FIELDS: Final = ("run_ns", "hold_ns", "wait_ns", "idle_ns")
-_COUNT_FIELDS: Final = (
-    "touched",
-    "accesses",
-    "pages_out",
-    "pages_in",
-    "reclaimed",
-    "activated",
-)
+_LABELS: Final = ("cpu", "actor", "node")
+_SITE_FIELDS: Final = [name for name in MACHINE_SITES.names() if name != "site"]
+_CPU_FIELDS: Final = [name for name in MACHINE_CPUS.names() if name not in _LABELS]
 _SLOT_FIELDS: Final = tuple(
     name
     for name, _ in ffi.typeof("struct sws_slots_work").fields
     if name not in ("si_lock", "cluster_lock", "searches")  # the sites count these
 )
 _CONFIG_FIELDS: Final = (
-    "list_pages",
-    "slot_cache",
-    "hand_off_ways",
-    "nodes",
-    "devices",
-    "channels",
-    "writers",
-    "walkers",
-    "frames",
-    "inactive_ratio",
-    "shares_memory",
-    "pages",
-    "memory_max",
-    "accesses",
-    "drop_percent",
-    "read_percent",
-    "spread_percent",
-    "fragmented",
-    "spare_cpus",
-    "stay_ns",
-)
+    {name for name, _ in ffi.typeof("struct sws_machine_config").fields}
+    & {field.name for field in fields(MachineConfig)}
+) - {"removal", "streams", "swap_writeback_tags"}
 """Fields of MachineConfig that have the same name and meaning in C."""
 
 
@@ -70,21 +44,10 @@ _CONFIG_FIELDS: Final = (
 class Window:
     """The counts of a machine in a window of time.
 
-    Attributes
-    ----------
-    elapsed_ns : int
-    events : int
-        Events since the machine was built, its warm-up included.
-    sites : polars.DataFrame
-        Schema MACHINE_SITES.
-    cpus : polars.DataFrame
-        Schema MACHINE_CPUS.
-    slots : dict of str to int
-        Work of the devices, by the fields of ``struct sws_slots_work``.
-    shared_slots : int
-        Slots handed out in the trunk in which another CPU got its last one.
-    slots_in_use, free_clusters : int
-        Of all devices at the end.
+    ``sites`` has the schema MACHINE_SITES, ``cpus`` MACHINE_CPUS. ``events`` includes the warm-up.
+    ``slots`` is the devices' work by the fields of ``struct sws_slots_work``; ``shared_slots`` are
+    the slots handed out in the trunk in which another CPU got its last one. ``slots_in_use`` and
+    ``free_clusters`` are those of all devices at the end.
     """
 
     elapsed_ns: int
@@ -107,7 +70,7 @@ def run_window(config: MachineConfig, costs: Mapping[str, int], *, verify: bool 
     return Window(
         elapsed_ns=after["now"] - before["now"],
         events=after["events"],
-        sites=_sites(after["sites"], before["sites"]),
+        sites=_frame(after["sites"], before["sites"], MACHINE_SITES.schema, labels=1),
         cpus=_frame(after["cpus"], before["cpus"], MACHINE_CPUS.schema, labels=3),
         slots={name: after["slots"][name] - before["slots"][name] for name in _SLOT_FIELDS},
         shared_slots=after["shared"] - before["shared"],
@@ -239,38 +202,28 @@ def _snapshot(machine: Any, verify: bool) -> dict[str, Any]:
 def _site(machine: Any, site: int) -> tuple[Any, ...]:
     cost = lib.sws_machine_site_of(machine, site)
     name = ffi.string(lib.sws_machine_site_name(site)).decode()
-    return (name, *(getattr(cost, field) for field in (*_SITE_FIELDS, *_LONGEST)))
-
-
-def _sites(after: list[tuple[Any, ...]], before: list[tuple[Any, ...]]) -> pl.DataFrame:
-    """Subtract the counts before the window; maxima have no difference."""
-    sums = pl.Schema({name: MACHINE_SITES.schema[name] for name in ("site", *_SITE_FIELDS)})
-    end = len(sums)
-    frame = _frame([row[:end] for row in after], [row[:end] for row in before], sums, labels=1)
-    longest = zip(*(row[end:] for row in after), strict=True)
-    return frame.with_columns(
-        pl.Series(name, values, MACHINE_SITES.schema[name])
-        for name, values in zip(_LONGEST, longest, strict=True)
-    )
+    return (name, *(getattr(cost, field) for field in _SITE_FIELDS))
 
 
 def _cpu(machine: Any, cpu: int) -> tuple[Any, ...]:
     found = lib.sws_machine_cpu_of(machine, cpu)
-    return (
-        cpu,
-        ACTOR.dtype.categories[found.kind],
-        found.node,
-        *(getattr(found.time, field) for field in _TIME_FIELDS),
-        *(getattr(found, field) for field in _COUNT_FIELDS),
-    )
+    counts = (getattr(found.time if name.endswith("_ns") else found, name) for name in _CPU_FIELDS)
+    return (cpu, ACTOR.dtype.categories[found.kind], found.node, *counts)
 
 
 def _frame(
     after: list[tuple[Any, ...]], before: list[tuple[Any, ...]], schema: pl.Schema, *, labels: int
 ) -> pl.DataFrame:
-    """Subtract the counts before the window from all columns but the labels."""
+    """Subtract the counts before the window from all columns but the labels and the maxima."""
+    maxima = [name.startswith("longest") for name in schema][labels:]
     rows = [
-        (*new[:labels], *(b - a for a, b in zip(old[labels:], new[labels:], strict=True)))
+        (
+            *new[:labels],
+            *(
+                b if most else b - a
+                for a, b, most in zip(old[labels:], new[labels:], maxima, strict=True)
+            ),
+        )
         for old, new in zip(before, after, strict=True)
     ]
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -29,16 +29,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """The log of an interval of time.
+    """The log of an interval that ends at ``now_ns``, a time since the devices were filled.
 
-    Attributes
-    ----------
-    now_ns : int
-        End of the interval, in simulated time since the devices were filled.
-    spans : polars.DataFrame
-        Schema MACHINE_SPANS: those that ended, each CPU's in the order of their ends.
-    slots_in_use, cached : int
-        Of all devices at its end, and pages in the swap cache that have a slot.
+    ``spans`` (MACHINE_SPANS) are those that ended, each CPU's in the order of their ends.
+    ``slots_in_use`` are those of all devices at the end, ``cached`` the pages in the swap cache
+    that have a slot.
     """
 
     now_ns: int

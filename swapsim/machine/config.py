@@ -2,6 +2,7 @@
 """A machine whose CPUs swap: its tasks, memory, devices and locks, and how long it runs."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from swapsim import ffi
 from swapsim.checks import check_choice, check_flags, check_number
@@ -9,10 +10,15 @@ from swapsim.errors import ConfigError
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import SlotsConfig, StreamsConfig
 
+_DEFAULTS: Final = ffi.MACHINE_DEFAULTS
+_DEVICE: Final = SlotsConfig()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineConfig:
     """A machine whose CPUs swap out and in (``machine.h``), and how long it runs.
+
+    Defaults are those of the library (`ffi.MACHINE_DEFAULTS`) and of `SlotsConfig`.
 
     Parameters
     ----------
@@ -104,39 +110,39 @@ class MachineConfig:
     """
 
     patch: str = "machine"
-    kernel: str = "6.1"
+    kernel: str = _DEVICE.kernel
     swap_writeback_tags: bool | None = None
-    removal: str = ffi.REMOVAL_MODES[0]
-    list_pages: int = ffi.LIST_PAGES
-    rotational: bool = False
-    policy: str | Policy = "percpu-rerandomise"
-    slot_cache: bool = True
+    removal: str = ffi.REMOVAL_MODES[_DEFAULTS["removal"]]
+    list_pages: int = _DEFAULTS["list_pages"]
+    rotational: bool = _DEVICE.rotational
+    policy: str | Policy = _DEVICE.policy
+    slot_cache: bool = bool(_DEFAULTS["slot_cache"])
     test_and_set: bool = False
-    hand_off_ways: int = 3
-    nodes: int = 1
-    devices: int = 1
-    channels: int = 0
+    hand_off_ways: int = _DEFAULTS["hand_off_ways"]
+    nodes: int = _DEFAULTS["nodes"]
+    devices: int = _DEFAULTS["devices"]
+    channels: int = _DEFAULTS["channels"]
     writers: int = 0
     walkers: int = 0
     streams: StreamsConfig | None = None
-    frames: int = 2**14
-    inactive_ratio: int = 0
+    frames: int = _DEFAULTS["frames"]
+    inactive_ratio: int = _DEFAULTS["inactive_ratio"]
     shares_memory: bool = False
-    pages: int = 2**14
-    memory_max: int = 0
-    accesses: int = 0
-    drop_percent: int = 0
-    read_percent: int = 80
-    slots: int = 2**20
-    cluster_size: int = 256
-    trunk_shift: int = 14
+    pages: int = _DEFAULTS["pages"]
+    memory_max: int = _DEFAULTS["memory_max"]
+    accesses: int = _DEFAULTS["accesses"]
+    drop_percent: int = _DEFAULTS["drop_percent"]
+    read_percent: int = _DEFAULTS["read_percent"]
+    slots: int = _DEVICE.slots
+    cluster_size: int = _DEVICE.cluster_size
+    trunk_shift: int = _DEVICE.trunk_shift
     fragmented: bool = False
-    spare_cpus: int = 0
-    stay_ns: int = 0
-    spread_percent: int = 50
+    spare_cpus: int = _DEFAULTS["spare_cpus"]
+    stay_ns: int = _DEFAULTS["stay_ns"]
+    spread_percent: int = _DEFAULTS["spread_percent"]
     warmup_ns: int = 10_000_000
     duration_ns: int = 50_000_000
-    seed: int = 1
+    seed: int = _DEVICE.seed
 
     @property
     def tasks(self) -> int:

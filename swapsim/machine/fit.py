@@ -22,7 +22,7 @@ from swapsim.ffi import COST_MAX
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.run import metric_values
-from swapsim.machine.tables import FIT
+from swapsim.machine.tables import FIT, FIT_ROWS
 
 _STEP: Final = 0.15
 """Step of a constant's logarithm for a slope: large enough to exceed the noise of a run."""
@@ -37,13 +37,8 @@ _NEAR: Final = 0.1
 class Target:
     """A figure of a base column that a fit has to meet.
 
-    Attributes
-    ----------
-    name : str
-    metrics : tuple of str
-        Metrics of `run.run` whose sum is compared with it.
-    wanted : float
-        In the metrics' unit; positive.
+    ``metrics`` are those of `run.run` whose sum is compared with ``wanted``, which is positive and
+    in their unit.
     """
 
     name: str
@@ -53,16 +48,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """The result of a fit.
+    """The result of a fit: ``constants`` (CONSTANTS) and ``residuals`` (FIT), a row per target.
 
-    Attributes
-    ----------
-    constants : polars.DataFrame
-        Schema CONSTANTS, the free and the tied ones at their fitted values.
-    residuals : polars.DataFrame
-        Schema FIT, one row per target.
-    converged : bool
-        Whether every target was met within the tolerance.
+    ``converged`` is whether every target was met within the tolerance.
     """
 
     constants: pl.DataFrame
@@ -154,6 +142,50 @@ def figures(
             for total, target in zip(sums, targets, strict=True)
         ]
     return [max(total / runs, 1e-6) for total in sums]
+
+
+def to_rows(fit: str, fitted: Fitted) -> pl.DataFrame:
+    """Return a fit as rows."""
+    usual = dict(costs().select("name", "value").iter_rows())
+    constants = fitted.constants.select("name", "value").iter_rows()
+    met = fitted.residuals.select("target", "found", "wanted").iter_rows()
+    rows: list[tuple[str, str, float, float | None, bool]] = [
+        (fit, name, float(value), None, fitted.converged)
+        for name, value in constants
+        if value != usual[name]
+    ]
+    rows += [(fit, name, found, wanted, fitted.converged) for name, found, wanted in met]
+    return pl.DataFrame(rows, schema=FIT_ROWS.schema, orient="row")
+
+
+def of_rows(rows: pl.DataFrame) -> dict[str, Fitted]:
+    """Return the fits by name that `to_rows` was given."""
+    fits = {}
+    for (fit,), frame in rows.group_by("fit", maintain_order=True):
+        free, met = frame.filter(pl.col("wanted").is_null()), frame.drop_nulls("wanted")
+        values = {name: int(value) for name, value in free.select("name", "value").iter_rows()}
+        fits[str(fit)] = Fitted(
+            constants=change_costs(costs(), values),
+            residuals=residuals(met.select("name", "wanted", "value").iter_rows()),
+            converged=frame["converged"][0],
+        )
+    return fits
+
+
+def figures_again(
+    rows: pl.DataFrame, fit: str, config: MachineConfig, targets: Sequence[Target], *, runs: int
+) -> pl.DataFrame:
+    """Return the rows of a fit's figures (FIT_ROWS), from new runs with the constants it found."""
+    fitted = of_rows(rows.filter(fit=fit))[fit]
+    found = figures(config, targets, fitted.constants, runs=runs)
+    return pl.DataFrame(
+        [
+            (fit, target.name, figure, target.wanted, fitted.converged)
+            for target, figure in zip(targets, found, strict=True)
+        ],
+        schema=FIT_ROWS.schema,
+        orient="row",
+    )
 
 
 def base_figure(patch: str, kernel: str, row: str) -> float:

@@ -166,9 +166,9 @@ def _actor_metrics(window: Window) -> list[Row]:
     )
     metrics: list[Row] = []
     for row in sums.iter_rows(named=True):
-        whole = max(sum(row[name] for name in _TIMES), 1)
+        total = max(sum(row[name] for name in _TIMES), 1)
         metrics += [
-            (f"{name.removesuffix('_ns')}.{row['actor']}", 100 * row[name] / whole, "% of time")
+            (f"{name.removesuffix('_ns')}.{row['actor']}", 100 * row[name] / total, "% of time")
             for name in _TIMES
         ]
     return metrics

@@ -41,17 +41,8 @@ MEMORY: Final = 20_000_000
 class Case:
     """A machine without the patch and the same one with it.
 
-    Attributes
-    ----------
-    factor : str
-        What is asked about.
-    setting : float
-        Its number, for an axis.
-    label : str
-        Its words, for a table.
-    base, patched : MachineConfig
-    costs : mapping of str to int
-        Constants that the case has in place of a fit's (ns).
+    ``factor`` is what is asked about, ``setting`` its number for an axis, ``label`` its words for a
+    table. ``costs`` are constants (ns) that the case has in place of a fit's.
     """
 
     factor: str
@@ -64,18 +55,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A case with one set of constants and one seed: a point of a study.
+    """A case with one set of constants (CONSTANTS), their name, and one seed: a point of a study.
 
-    Attributes
-    ----------
-    case : Case
-    fit : str
-        The name of the constants.
-    constants : polars.DataFrame
-        Schema CONSTANTS.
-    metric : str
-        Of `run.run`, higher is better.
-    seed : int
+    ``metric`` is one of `run.run` of which higher is better.
     """
 
     case: Case

@@ -66,9 +66,9 @@ def callback(function: Callable[..., int]) -> Any:
         "NONSENSE": NONSENSE,
     }
     exec(_CALLBACK.format(read=read, arguments=", ".join(names)), scope)
-    whole = types.int64
-    pointer = types.CPointer(whole)  # type: ignore[no-untyped-call]
-    signature = whole(*[whole] * 8, pointer, whole, pointer)
+    integer = types.int64
+    pointer = types.CPointer(integer)  # type: ignore[no-untyped-call]
+    signature = integer(*[integer] * 8, pointer, integer, pointer)
     return cfunc(signature)(scope["callback"])
 
 

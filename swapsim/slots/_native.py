@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The config of a swap device as the struct of the C core, with a user's policy."""
 
+from dataclasses import fields
 from numbers import Integral
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError
-from swapsim.ffi import BASE_OF, INITIAL, KERNELS, POLICIES
+from swapsim.ffi import BASE_OF, INITIAL, KERNELS, POLICIES, SLOTS_DEFAULTS
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import SlotsConfig
+
+_SAME_NAMES: Final = {field.name for field in fields(SlotsConfig)} & SLOTS_DEFAULTS.keys() - {
+    "kernel",
+    "online_cpus",
+    "policy",
+}
 
 
 def settings(config: SlotsConfig) -> tuple[Any, list[Any]]:
@@ -23,14 +30,9 @@ def settings(config: SlotsConfig) -> tuple[Any, list[Any]]:
     made = ffi.new("struct sws_slots_config *")
     lib.sws_slots_config_init(made)
     made.kernel = KERNELS.index(config.kernel)
-    made.slots = config.slots
-    made.cluster_size = config.cluster_size
-    made.trunk_shift = config.trunk_shift
-    made.rotational = config.rotational
-    made.possible_cpus = config.possible_cpus
     made.online_cpus = config.online
-    made.address_spaces = config.address_spaces
-    made.seed = config.seed
+    for name in _SAME_NAMES:
+        setattr(made, name, getattr(config, name))
     if isinstance(config.policy, str):
         made.policy = POLICIES.index(config.policy)
         return made, []

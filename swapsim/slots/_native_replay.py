@@ -31,21 +31,10 @@ _VERDICT: Final = dtype_of("struct sws_slot_replay_call")
 class SlotMismatch:
     """The first call that differs, and the state of the model at its first row.
 
-    Attributes
-    ----------
-    seq, pid, cpu : int
-        The call's first row.
-    fault : str
-        A value of SLOT_FAULT: the first difference.
-    ours, theirs : tuple of int
-        Slots that the model hands out, and those of the trace.
-    base, lowest, highest, next : tuple of int
-        The model's and the trace's; next is the stored base, 0 if none is stored.
-    ration : int
-        Slots that the call could still test when the stretch that differs began.
-    free_clusters : int
-    reuse : int
-        The slot at which no scan would have stopped; 0 for another fault.
+    Slots are those that the model hands out (ours) and those of the trace (theirs). Pairs are the
+    model's value and the trace's; ``next`` is the stored base, 0 if none is stored. ``ration`` is
+    the number of slots that the call could still test when the stretch that differs began;
+    ``reuse`` is the slot at which no scan would have stopped, 0 for another fault.
     """
 
     seq: int

@@ -15,6 +15,7 @@ from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import check
 from swapsim.slots._native import settings
 from swapsim.slots.config import (
+    SWAP_IN,
     ChurnConfig,
     FillConfig,
     MeterConfig,
@@ -39,15 +40,10 @@ class LockSite(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What the workbench counted.
+    """What the workbench counted: fields of ``struct sws_workbench_measures`` by their paths.
 
-    Attributes
-    ----------
-    of : dict of str to int
-        The fields of ``struct sws_workbench_measures``; a nested one by its path, as in
-        ``work.device.given`` and ``locks.0.moved``.
-    tested, pages : list of int
-        Per online CPU: slots tested, and pages that got a slot.
+    A path is ``work.device.given`` or ``locks.0.moved``. ``tested`` and ``pages`` are, per online
+    CPU, slots tested, and pages that got a slot.
     """
 
     of: dict[str, int]
@@ -70,9 +66,9 @@ def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
     bench = _Bench(
         replace(device, address_spaces=spaces),
         meter,
-        swap_in=_swap_in(workload),
+        swap_in=getattr(workload, "swap_in", SWAP_IN[0]),
         n_tasks=n_tasks,
-        pages_a_cpu=workload.pages_a_cpu if isinstance(workload, ChurnConfig) else 0,
+        pages_a_cpu=getattr(workload, "pages_a_cpu", 0),
     )
     if isinstance(workload, FillConfig):
         pages = round(workload.filled_share * (device.slots - 1))
@@ -90,10 +86,6 @@ def _tasks_of(workload: FillConfig | ChurnConfig, cpus: int) -> int:
             f"tasks={workload.tasks}: {cpus} CPUs are online; choose at most one task a CPU"
         )
     return workload.tasks
-
-
-def _swap_in(workload: FillConfig | ChurnConfig) -> str:
-    return workload.swap_in if isinstance(workload, ChurnConfig) else "synchronous"
 
 
 def _run_churn(bench: "_Bench", device: SlotsConfig, tasks: int, workload: ChurnConfig) -> None:
@@ -122,10 +114,7 @@ def _run_streams(
     )
     columns, _alive = _columns(rows, len(tasks))
     skipped = int(workload.skipped_share * rows.height)
-    try:
-        bench.go(partial(lib.sws_workbench_replay, bench.handle, columns, skipped))
-    except _RowsError as error:
-        raise InputError(f"the requests cannot be replayed: {error}") from None
+    bench.go(partial(lib.sws_workbench_replay, bench.handle, columns, skipped))
     return bench.counts(cpus)
 
 
@@ -144,17 +133,12 @@ def _columns(rows: pl.DataFrame, n_tasks: int) -> tuple[Any, list[Any]]:
     owners = pl.when(op="get").then(-1).otherwise(pl.col("owner").cast(pl.Int32))
     first = np.searchsorted(rows["task"].to_numpy(), np.arange(n_tasks + 1)).astype(np.uint64)
     owner = rows.select(owners).to_series().to_numpy()
-    ordinal = rows["ordinal"].to_numpy()
-    arrays = [np.ascontiguousarray(column) for column in (first, owner, ordinal)]
+    kinds = {"first": "uint64_t[]", "owner": "int32_t[]", "ordinal": "uint32_t[]"}
+    arrays = [np.ascontiguousarray(each) for each in (first, owner, rows["ordinal"].to_numpy())]
     columns = ffi.new("struct sws_workbench_rows *")
-    columns.first = ffi.from_buffer("uint64_t[]", arrays[0])
-    columns.owner = ffi.from_buffer("int32_t[]", arrays[1])
-    columns.ordinal = ffi.from_buffer("uint32_t[]", arrays[2])
+    for (name, kind), array in zip(kinds.items(), arrays, strict=True):
+        setattr(columns, name, ffi.from_buffer(kind, array))
     return columns, arrays
-
-
-class _RowsError(Exception):
-    """The rows of a replay contradict each other."""
 
 
 _ROWS_ERRORS: Final = {
@@ -202,7 +186,7 @@ class _Bench:
             error = lib.sws_workbench_run(self.handle, EFFORT, over)
             interrupt.check()
         if begin.func is lib.sws_workbench_replay and error in _ROWS_ERRORS:
-            raise _RowsError(_ROWS_ERRORS[error])
+            raise InputError(f"the requests cannot be replayed: {_ROWS_ERRORS[error]}")
         check(error)
 
     def counts(self, cpus: int) -> Counts:

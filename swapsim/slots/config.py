@@ -15,8 +15,11 @@ from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import (
     ADDRESS_SPACES_MAX,
     CPUS_MAX,
+    KERNELS,
+    METER_DEFAULTS,
     OVERLAP_CALLS_MAX,
     POLICIES,
+    SLOTS_DEFAULTS,
     SLOTS_KERNELS,
     SLOTS_MAX,
     TRUNK_SHIFT_MAX,
@@ -58,17 +61,17 @@ class SlotsConfig:
         Seed of all random draws, 0 to 2**64 - 1.
     """
 
-    kernel: str = "6.1"
-    slots: int = 2**20
-    cluster_size: int = 256
-    trunk_shift: int = 14
+    kernel: str = KERNELS[SLOTS_DEFAULTS["kernel"]]
+    slots: int = SLOTS_DEFAULTS["slots"]
+    cluster_size: int = SLOTS_DEFAULTS["cluster_size"]
+    trunk_shift: int = SLOTS_DEFAULTS["trunk_shift"]
     rotational: bool = False
     possible_cpus: int = 8
     online_cpus: int | None = None
     address_spaces: int = 0
-    policy: str | Policy = "percpu-rerandomise"
+    policy: str | Policy = POLICIES[SLOTS_DEFAULTS["policy"]]
     slot_cache: bool = True
-    seed: int = 1
+    seed: int = SLOTS_DEFAULTS["seed"]
 
     @property
     def online(self) -> int:
@@ -245,9 +248,9 @@ class MeterConfig:
         Pages written, from 1, over which a span is measured.
     """
 
-    overlap_calls: int = 64
+    overlap_calls: int = METER_DEFAULTS["overlap_calls"]
     lock_window: int | None = None
-    span_window: int = 1024
+    span_window: int = METER_DEFAULTS["span_window"]
 
     def __post_init__(self) -> None:
         """Check each field."""

@@ -37,13 +37,7 @@ _NEEDS: Final = {
 class SlotSetUp:
     """The set-up of a slot trace's kernel and virtual machine, from its trace.toml.
 
-    Attributes
-    ----------
-    policy : str
-        Where its scans began (the boot parameter swap_base).
-    cpus : int
-    cluster_size, trunk_shift : int
-        Slots of a cluster; log2 of the slots of a trunk.
+    ``policy`` is where its scans began: the boot parameter swap_base.
     """
 
     policy: str

@@ -11,15 +11,9 @@ from swapsim.slots._native_workbench import LockSite
 
 
 class Metric(NamedTuple):
-    """One metric: ``over`` / ``under``, each the sum of some counts.
+    """One metric: ``over`` / ``under``, each the sum of some counts (`Counts.of`).
 
-    Attributes
-    ----------
-    over, under : tuple of str
-        Names of counts: fields of ``struct sws_workbench_measures``, as in ``work.device.given``.
-    unit : str
-    meaning : str
-    better : {"higher", "lower", "neither"}
+    ``better`` is "higher", "lower" or "neither".
     """
 
     over: tuple[str, ...]

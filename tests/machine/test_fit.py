@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fits find the constants that produced their targets."""
+"""Fits find the constants that produced their targets, and come back from their rows."""
 
 from dataclasses import replace
 
@@ -9,9 +9,9 @@ import pytest
 from swapsim.errors import ConfigError, InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.fit import Target, fit
+from swapsim.machine.fit import Target, figures_again, fit, of_rows, to_rows
 from swapsim.machine.run import run
-from swapsim.machine.tables import FIT
+from swapsim.machine.tables import FIT, FIT_ROWS
 from swapsim.study.tables import CONSTANTS
 
 SMALL = MachineConfig(
@@ -28,6 +28,14 @@ SMALL = MachineConfig(
 TREE = ("cycles.tree_lock.add_to_swap_cache.shrink_page_list", "cycles.tree_lock.__remove_mapping")
 
 
+def targets_of(rate: float, tree: float) -> tuple[Target, Target]:
+    """Return the rate of swapping out and the waits for the swap cache's lock as targets."""
+    return (
+        Target(name="rate", metrics=("swap_out",), wanted=rate),
+        Target(name="tree", metrics=TREE, wanted=tree),
+    )
+
+
 def constant(frame: pl.DataFrame, name: str) -> int:
     """Return one constant's value."""
     return int(frame.filter(pl.col("name") == name)["value"].item())
@@ -40,10 +48,7 @@ def test_a_fit_finds_the_constants_that_made_its_targets() -> None:
     ran = dict(run(SMALL, truth).select("metric", "value").iter_rows())
     fitted = fit(
         SMALL,
-        (
-            Target(name="rate", metrics=("swap_out",), wanted=ran["swap_out"]),
-            Target(name="tree", metrics=TREE, wanted=sum(ran[metric] for metric in TREE)),
-        ),
+        targets_of(ran["swap_out"], sum(ran[metric] for metric in TREE)),
         {"unmap_ns": 7000, "tree_ns": 600},
         constants=known,
     )
@@ -77,10 +82,7 @@ def test_a_fit_to_several_runs_meets_their_mean() -> None:
         sum(ran[metric] for ran in runs for metric in metrics) / 3
         for metrics in (("swap_out",), TREE)
     ]
-    targets = (
-        Target(name="rate", metrics=("swap_out",), wanted=wanted[0]),
-        Target(name="tree", metrics=TREE, wanted=wanted[1]),
-    )
+    targets = targets_of(*wanted)
     start = {"unmap_ns": 4000, "tree_ns": 400}
     exact = fit(config, targets, start, runs=3, tolerance=1e-9, rounds=1)
     assert exact.converged
@@ -89,3 +91,29 @@ def test_a_fit_to_several_runs_meets_their_mean() -> None:
     assert not alone.converged
     with pytest.raises(ConfigError, match="runs=0: choose at least 1"):
         fit(config, targets, start, runs=0)
+
+
+SHORT = replace(SMALL, nodes=1, writers=4, duration_ns=5_000_000)
+RATE = (Target(name="rate", metrics=("swap_out",), wanted=1.2e6),)
+
+
+def test_fits_come_back_as_they_were() -> None:
+    """Constants, figures and whether they were met, of a fit that was and of one that was not."""
+    table = change_costs(costs(), {"map_ns": costs().filter(name="map_ns")["high"].item()})
+    fits = {
+        "met": fit(SHORT, RATE, {"unmap_ns": 4000}, constants=table, tolerance=0.2),
+        "not met": fit(SHORT, RATE, {"unmap_ns": 4000}, rounds=1, tolerance=1e-9),
+    }
+    rows = pl.concat(to_rows(name, found) for name, found in fits.items())
+    assert rows.schema == FIT_ROWS.schema
+    for name, found in of_rows(rows).items():
+        assert found.constants.equals(fits[name].constants)
+        assert found.residuals.equals(fits[name].residuals)
+        assert found.converged == fits[name].converged == (name == "met")
+
+
+def test_figures_come_out_again() -> None:
+    """A run with the constants that were found has the figures that were found, bit for bit."""
+    rows = to_rows("a", fit(SHORT, RATE, {"unmap_ns": 4000}, runs=2, rounds=2))
+    again = figures_again(rows, "a", SHORT, RATE, runs=2)
+    assert again.rows() == rows.filter(pl.col("wanted").is_not_null()).rows()

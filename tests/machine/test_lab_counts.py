@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from swapsim.claims import results
 from swapsim.claims.tables import MEDIANS
 from swapsim.errors import ConfigError, InputError
 from swapsim.machine import lab
@@ -15,51 +16,35 @@ from swapsim.patches import writeback_tags
 from swapsim.patches.cluster_next.lab import lock_ledger
 from swapsim.patches.writeback_tags.lab import lab_machine as writers
 
+METRIC = "xa_lock acquisitions"
+
 
 def medians_of(rows: list[tuple[str, float, float, float]]) -> pl.DataFrame:
     """Return measured medians of one metric by hand."""
     return pl.DataFrame(
         [
-            {
-                "patch": "p",
-                "source": "measured",
-                "kernel": "6.1",
-                "policy": policy,
-                "n_tasks": 8,
-                "metric": "xa_lock acquisitions",
-                "unit": "1/page",
-                "rounds": 5,
-                "median": median,
-                "low": low,
-                "high": high,
-            }
+            ("p", "measured", "6.1", policy, 8, METRIC, "1/page", 5, median, low, high)
             for policy, median, low, high in rows
         ],
         schema=MEDIANS.schema,
+        orient="row",
     )
 
 
 def results_of(values: dict[str, float]) -> pl.DataFrame:
     """Return simulated results of one metric by hand."""
-    base = lab.run_as_lab(lock_ledger()).filter(metric="xa_lock acquisitions")
+    head = {"patch": "p", "kernel": "6.1", "n_tasks": 8, "seed": 1}
     return pl.concat(
-        base.with_columns(policy=pl.lit(policy), value=pl.lit(value))
+        results([(METRIC, value, "1/page")], head | {"policy": policy})
         for policy, value in values.items()
     )
-
-
-def test_pairs_leave_out_ties_and_show_contradictions() -> None:
-    """Of three policies two are tied; of the other pairs one is in order, one is not."""
-    medians = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.05, 1.0, 1.2), ("c", 2.0, 1.9, 2.1)])
-    table = lab.pairs(results_of({"a": 1.0, "b": 3.0, "c": 2.0}), medians, "xa_lock acquisitions")
-    assert table.select("less", "more", "agrees").rows() == [("a", "c", True), ("b", "c", False)]
 
 
 def test_pairs_refuse_a_policy_that_was_not_simulated() -> None:
     """A policy that only the kernel ran is named."""
     medians = medians_of([("a", 1.0, 1.0, 1.0), ("b", 2.0, 2.0, 2.0)])
     with pytest.raises(InputError, match="no simulation of b"):
-        lab.pairs(results_of({"a": 1.0}), medians, "xa_lock acquisitions")
+        lab.pairs(results_of({"a": 1.0}), medians, METRIC)
 
 
 def test_the_same_seed_counts_the_same() -> None:
@@ -106,42 +91,36 @@ def test_a_limit_that_does_not_fit_is_refused(fields: dict[str, Any], field: str
 def test_order_counts_the_pairs_that_agree() -> None:
     """Of three policies two are tied, and one of the two other pairs contradicts the kernel."""
     medians = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.05, 1.0, 1.2), ("c", 2.0, 1.9, 2.1)])
-    other = medians.with_columns(metric=pl.lit("si->lock acquisitions"))
-    results = results_of({"a": 1.0, "b": 3.0, "c": 2.0})
-    another = results_of({"a": 1.0, "b": 1.5, "c": 2.0}).with_columns(
-        metric=pl.lit("si->lock acquisitions")
-    )
+    simulated = results_of({"a": 1.0, "b": 3.0, "c": 2.0})
+    pairs = lab.pairs(simulated, medians, METRIC)
+    assert pairs.select("less", "more", "agrees").rows() == [("a", "c", True), ("b", "c", False)]
+    another = results_of({"a": 1.0, "b": 1.5, "c": 2.0})
+    si_lock = pl.lit("si->lock acquisitions").alias("metric")
     table = lab.order(
-        pl.concat([results, another]),
-        pl.concat([medians, other]),
-        ["si->lock acquisitions", "xa_lock acquisitions"],
+        pl.concat([simulated, another.with_columns(si_lock)]),
+        pl.concat([medians, medians.with_columns(si_lock)]),
+        ["si->lock acquisitions", METRIC],
     )
-    assert table.rows() == [("si->lock acquisitions", 2, 2), ("xa_lock acquisitions", 2, 1)]
-
-
-def test_order_of_policies_that_are_all_tied_has_no_pair() -> None:
-    """Without a pair, no pair agrees."""
-    medians = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.0, 0.9, 1.1)])
-    table = lab.order(results_of({"a": 1.0, "b": 3.0}), medians, ["xa_lock acquisitions"])
-    assert table.rows() == [("xa_lock acquisitions", 0, 0)]
+    assert table.rows() == [("si->lock acquisitions", 2, 2), (METRIC, 2, 1)]
+    tied = medians_of([("a", 1.0, 0.9, 1.1), ("b", 1.0, 0.9, 1.1)])
+    assert lab.order(simulated, tied, [METRIC]).rows() == [(METRIC, 0, 0)]
 
 
 def test_deviations_are_in_percent_of_the_kernel_for_the_ledger_only() -> None:
     """A column per policy, a row per lock of the ledger that both have."""
     medians = medians_of([("a", 4.0, 4.0, 4.0), ("b", 2.0, 2.0, 2.0)])
-    results = results_of({"a": 5.0, "b": 1.5})
+    simulated = results_of({"a": 5.0, "b": 1.5})
     other = pl.lit("xa_lock contended acquisitions").alias("metric")
     table = lab.off_percent(
-        pl.concat([results, results.with_columns(other)]),
+        pl.concat([simulated, simulated.with_columns(other)]),
         pl.concat([medians, medians.with_columns(other)]),
     )
     assert table.columns == ["metric", "a", "b"]
-    assert table.rows() == [("xa_lock acquisitions", 25.0, -25.0)]
+    assert table.rows() == [(METRIC, 25.0, -25.0)]
 
 
 def test_nothing_to_run_is_refused() -> None:
     """A run without a machine or a seed is refused."""
-    with pytest.raises(InputError, match="nothing to run"):
-        lab.runs([], 3)
-    with pytest.raises(InputError, match="nothing to run"):
-        lab.runs(writeback_tags.lab_machines("writeback-tags"), 0)
+    for machines, seeds in (([], 3), (writeback_tags.lab_machines("writeback-tags"), 0)):
+        with pytest.raises(InputError, match="nothing to run"):
+            lab.runs(machines, seeds)

@@ -86,7 +86,7 @@ def in_swap_cache(oracle: Machine) -> int:
     return sum(isinstance(item, Page) for swap in oracle.swaps for item in swap.cache.values())
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(config=configs(), before=st.integers(0, 900), strides=st.lists(st.integers(1, 400)))
 def test_c_and_oracle_log_the_same_spans(config: Config, before: int, strides: list[int]) -> None:
     """Every wait and hold is the same, at any beginning of the log within a run."""

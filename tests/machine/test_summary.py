@@ -83,7 +83,7 @@ def test_a_look_at_a_map_byte_is_under_si_lock_in_4_8_alone() -> None:
         assert added == pytest.approx(4 * cost["map_ns"] / 2 / 1000, rel=0.1), kernel
 
 
-def test_a_writer_alone_waits_for_nobody() -> None:
+def test_a_writer_alone_never_waits() -> None:
     """Without a kswapd an acquisition of the swap cache's lock costs switching interrupts off."""
     alone = MachineConfig(
         kernel="4.8",
@@ -107,12 +107,6 @@ def test_a_writer_alone_waits_for_nobody() -> None:
     assert parts["swap cache's lock, held"] > 0
 
 
-def test_no_run_is_refused() -> None:
-    """An empty mapping is refused."""
-    with pytest.raises(InputError, match="field 'runs': nothing to run"):
-        time_per_page({})
-
-
 def test_each_kind_of_cpu_spends_all_of_its_time() -> None:
     """Work, holds, waits and idling add up to 100 %, and a drive has a CPU for its interrupts."""
     config = MachineConfig(kernel="4.8", writers=2, channels=8, frames=2**13)
@@ -120,8 +114,9 @@ def test_each_kind_of_cpu_spends_all_of_its_time() -> None:
     assert table["actor"].to_list() == ["writer", "kswapd", "interrupt"]
     for row in table.select("works", "holds", "waits", "idles").iter_rows():
         assert sum(row) == pytest.approx(100)
-    with pytest.raises(InputError, match="field 'runs': nothing to run"):
-        time_of_actors({})
+    for summary in (time_of_actors, time_per_page):
+        with pytest.raises(InputError, match="field 'runs': nothing to run"):
+            summary({})
 
 
 def medians(values: dict[tuple[str, str], float]) -> pl.DataFrame:
@@ -241,14 +236,10 @@ def gained(*rows: tuple[str, float, float, float]) -> pl.DataFrame:
 
 
 def test_the_smallest_and_the_largest_gain_are_named() -> None:
-    """They are chosen by their middles, and shown with the ends of their bands."""
+    """By their middles, with the ends of their bands, and the cases of both signs."""
     text = describe_gains(gained(("8 tasks", 4.0, 5.0, 6.0), ("1 task", 1.0, 2.0, 3.0)))
     assert "smallest gain is +1.0 to +3.0 % (1 task), the largest +4.0 to +6.0 % (8 tasks)" in text
     assert text.endswith("The sign never changes.")
-
-
-def test_a_gain_of_both_signs_is_named() -> None:
-    """A case whose band has both signs is named; no case is an error."""
     text = describe_gains(gained(("8 tasks", -1.0, 5.0, 6.0), ("1 task", 1.0, 2.0, 3.0)))
     assert text.endswith("Both signs occur for 8 tasks.")
     with pytest.raises(InputError, match="field 'ranges'"):

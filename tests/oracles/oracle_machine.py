@@ -67,42 +67,31 @@ BATCH, CACHE, PCP_BATCH, PCP_HIGH, QUEUE, DRAWS = 32, 64, 31, 186, 128, 64
 START_NS = 20000
 NOTHING = -1
 
-SITES = (
-    ("swap_avail_lock.get_swap_pages", False),
-    ("alloc_lock.get_swap_page", False),
-    ("free_lock.free_swap_slot", True),
-    ("si_lock.get_swap_pages", False),
-    ("si_lock.scan_swap_map_slots", False),
-    ("si_lock.swapcache_free_entries", False),
-    ("cluster_lock.scan_swap_map_slots", False),
-    ("cluster_lock.swapcache_free_entries", False),
-    ("map_lock.swap_duplicate", False),
-    ("map_lock.try_to_free_swap", False),
-    ("map_lock.put_swap_page", False),
-    ("map_lock.swapcache_prepare", False),
-    ("map_lock.swap_free", False),
-    ("tree_lock.add_to_swap_cache.shrink_page_list", True),
-    ("tree_lock.test_set_page_writeback", True),
-    ("tree_lock.test_clear_page_writeback", True),
-    ("tree_lock.__remove_mapping", True),
-    ("tree_lock.add_to_swap_cache.do_swap_page", True),
-    ("tree_lock.delete_from_swap_cache", True),
-    ("tree_lock.clear_shadow_from_swap_cache", True),
-    ("lru_lock.__pagevec_lru_add", True),
-    ("lru_lock.mem_cgroup_commit_charge", True),
-    ("lru_lock.shrink_active_list", True),
-    ("lru_lock.shrink_inactive_list", True),
-    ("lru_lock.rotate_reclaimable_page", True),
-    ("zone_lock.rmqueue_bulk", False),
-    ("zone_lock.free_pcppages_bulk", False),
-    ("cluster_lock.scan_swap_map_try_ssd_cluster", False),
-    ("map_lock.swapcache_clear", False),
-    ("map_lock.__swp_swapcount", False),
-    ("lru_lock.release_pages", True),
-    ("record_lock.swap_cgroup_record.mem_cgroup_swapout", True),
-    ("record_lock.swap_cgroup_record.mem_cgroup_charge", True),
-    ("record_lock.swap_cgroup_record.swapcache_free_entries", True),
-    ("interrupt.try_to_unmap_flush", False),
+_SITES = (
+    ("swap_avail_lock", "get_swap_pages"),
+    ("alloc_lock", "get_swap_page"),
+    ("free_lock", "free_swap_slot"),
+    ("si_lock", "get_swap_pages scan_swap_map_slots swapcache_free_entries"),
+    ("cluster_lock", "scan_swap_map_slots swapcache_free_entries"),
+    ("map_lock", "swap_duplicate try_to_free_swap put_swap_page swapcache_prepare swap_free"),
+    ("tree_lock", "add_to_swap_cache.shrink_page_list test_set_page_writeback"),
+    ("tree_lock", "test_clear_page_writeback __remove_mapping add_to_swap_cache.do_swap_page"),
+    ("tree_lock", "delete_from_swap_cache clear_shadow_from_swap_cache"),
+    ("lru_lock", "__pagevec_lru_add mem_cgroup_commit_charge shrink_active_list"),
+    ("lru_lock", "shrink_inactive_list rotate_reclaimable_page"),
+    ("zone_lock", "rmqueue_bulk free_pcppages_bulk"),
+    ("cluster_lock", "scan_swap_map_try_ssd_cluster"),
+    ("map_lock", "swapcache_clear __swp_swapcount"),
+    ("lru_lock", "release_pages"),
+    ("record_lock.swap_cgroup_record", "mem_cgroup_swapout mem_cgroup_charge"),
+    ("record_lock.swap_cgroup_record", "swapcache_free_entries"),
+    ("interrupt", "try_to_unmap_flush"),
+)
+_WITH_INTERRUPTS_OFF = ("free_lock", "tree_lock", "lru_lock", "record_lock.swap_cgroup_record")
+SITES = tuple(
+    (f"{lock}.{site}", lock in _WITH_INTERRUPTS_OFF)
+    for lock, sites in _SITES
+    for site in sites.split()
 )
 """The sites and whether their lock is taken with interrupts off, in the order of the enum."""
 
@@ -234,7 +223,7 @@ class Place:
 
 @dataclass(eq=False)
 class Actor:
-    """A CPU and what it keeps."""
+    """A CPU and its state."""
 
     cpu: int
     node: Node
@@ -314,8 +303,6 @@ class Machine:
         for actor in self.actors:
             if actor.begins:
                 self.des.run(actor.cpu, actor.generator.below(START_NS))
-
-    # ---- building
 
     def locks(self, n: int) -> int:
         """Add locks, return the first one's number."""
@@ -592,17 +579,15 @@ class Machine:
                 swap.slots.drop(slot)
                 swap.slots.free_entries([slot])
 
-    # ---- time
-
     def step(self) -> int | None:
-        """Take the next event and let its CPU go on; None if there is none."""
+        """Take the next event and continue on its CPU; return None without an event."""
         cpu = self.des.next()
         if cpu is not None:
             next(self.actors[cpu].steps)
         return cpu
 
     def run(self, actor: Actor, ns: int) -> Steps:
-        """Spend time; none makes no event."""
+        """Spend time; no time makes no event."""
         if ns:
             self.des.run(actor.cpu, ns)
             yield
@@ -645,8 +630,6 @@ class Machine:
         node.busy_until = max(node.busy_until, self.des.now) + self.costs["transfer_ns"]
         return max(node.busy_until - self.des.now, ns)
 
-    # ---- memory
-
     def wake_kswapd(self, node: Node) -> None:
         """Wake a node's kswapd below the low watermark, if it has one."""
         low = self.low_water * 5 // 4
@@ -668,7 +651,7 @@ class Machine:
         return None
 
     def alloc_page(self, actor: Actor) -> Iterator[None]:
-        """Put a page into actor.fresh."""
+        """Return a free page."""
         node = actor.node
         while self.is_full() or not actor.pcp:
             if not self.is_full() and (source := self.source(node)):
@@ -730,8 +713,6 @@ class Machine:
                 return (PCP_BATCH + 1) * self.costs["zone_page_ns"]
 
             yield from self.under(actor, actor.node.zone_lock, "zone_lock.free_pcppages_bulk", give)
-
-    # ---- reclaim
 
     def isolate(self, pages: list[Page], batch: list[Page]) -> int:
         """Move as many of the oldest pages into a batch as a list has."""
@@ -830,7 +811,7 @@ class Machine:
         return page
 
     def swap_out(self, actor: Actor, page: Page) -> Iterator[None]:
-        """Lead a page out to its slot; return whether it may be removed."""
+        """Swap a page out to its slot; return whether it may be removed."""
         swap = actor.swap
         if not page.unmapped:
             yield from self.work(actor, "unmap_ns")
@@ -908,8 +889,6 @@ class Machine:
             actor.pcp.append(self.freed(page))
             actor.count["reclaimed"] += 1
 
-    # ---- swap cache and map
-
     def tree_lock(self, swap: Swap, slot: int) -> int:
         """Return the lock of a slot's tree: the device's (4.8) or the trunk's."""
         return swap.first_tree_lock + (0 if self.old else slot >> self.config.trunk_shift)
@@ -950,7 +929,7 @@ class Machine:
     def map(
         self, actor: Actor, slot: int, what: str, change: Callable[[int], tuple[int, int]] | None
     ) -> Steps:
-        """Change or read a map byte; in 4.8 a slot that nothing holds goes in the same hold."""
+        """Change or read a map byte; in 4.8 an unused slot is freed in the same hold."""
         swap = actor.swap
 
         def action() -> int:
@@ -984,8 +963,6 @@ class Machine:
         yield from self.map(actor, slot, "put_swap_page", uncache)
         page.locked = False
         yield from self.put_slot(actor, slot)
-
-    # ---- slots
 
     def get_slot(self, actor: Actor) -> Iterator[None]:
         """Return a slot, 0 if there is none."""
@@ -1090,7 +1067,7 @@ class Machine:
         yield from self.run(actor, self.costs["descent_ns"])
 
     def put_slot(self, actor: Actor, slot: int) -> Steps:
-        """Give a slot back that nothing holds; in 4.8 it went with its last reference."""
+        """Give back a slot without a reference; in 4.8 it is freed with its last one."""
         if self.old:
             return
         if not self.caches:
@@ -1128,8 +1105,6 @@ class Machine:
         actor.place.returned.clear()
         self.unlock(actor, swap.si_lock)
 
-    # ---- an asynchronous device
-
     def submit(self, swap: Swap, page: Page, reader: Actor | None) -> None:
         """Queue a page at the channel that is free first."""
         channel = swap.channels.index(min(swap.channels))
@@ -1141,7 +1116,7 @@ class Machine:
         self.wake(swap.interrupt)
 
     def rotate(self, actor: Actor) -> Steps:
-        """Move written pages to the tail of their list and wake who waits for that."""
+        """Move written pages to the tail of their list and wake the actors that wait for it."""
         swap, node = actor.swap, actor.pagevec[0].node
 
         def action() -> int:
@@ -1184,8 +1159,6 @@ class Machine:
                 yield from self.rotate(actor)
             page.writeback = False
             actor.pagevec.append(page)
-
-    # ---- what actors do
 
     def writer(self, actor: Actor) -> Steps:
         """Write fresh pages one after another, and exit after the last."""

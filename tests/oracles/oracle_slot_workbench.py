@@ -115,8 +115,6 @@ class Workbench:
         self.counts: Counter[str] = Counter()
         self.begin_measures()
 
-    # ---- measures
-
     def begin_measures(self) -> None:
         """Reset the counts, but not the places of CPUs, locks and writes."""
         self.counts = Counter(meetings=len(self.together))
@@ -186,8 +184,6 @@ class Workbench:
         self.counts["rounds_met"] += bool(self.together)
         self.counts["pair_rounds"] += len(self.together)
 
-    # ---- the work of a task
-
     def total_tested(self) -> int:
         """Return the slots tested so far."""
         work = self.device.work
@@ -255,8 +251,6 @@ class Workbench:
         if all(each.cpu != left for each in self.tasks):
             self.last_slot.pop(left, None)
             self.together = {pair for pair in self.together if left not in pair}
-
-    # ---- phases
 
     def rest(self) -> None:
         """Finish all writes in flight."""

@@ -382,8 +382,6 @@ class Device:
         self.own_cluster: list[tuple[int, int] | None] = [None] * config.possible_cpus
         self._make_clusters()
 
-    # ---- clusters
-
     def _make_clusters(self) -> None:
         """Count the header and slots past the end as used; list the empty clusters."""
         self.counts: list[int] = []
@@ -434,8 +432,6 @@ class Device:
                     return True
                 offset += 1
             self.own_cluster[call.cpu] = None
-
-    # ---- one call of get_swap_pages
 
     def begin(self, mm: int, wanted: int) -> tuple[int, Call]:
         """Take credit for a call."""
@@ -686,8 +682,6 @@ class Device:
             call.ration = RATION
             call.scanned_many = True
 
-    # ---- bases
-
     def owner(self, cpu: int, mm: int) -> int:
         """Return the owner of the base that a caller uses."""
         base_of = self.config.ops.base_of
@@ -736,8 +730,6 @@ class Device:
             return BAD_ARGUMENT
         self.bases[owner] = base
         return OK
-
-    # ---- changes of a slot in use
 
     def usage(self, offset: int) -> int:
         """Return the map byte of a slot, BAD past the end."""

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The conclusions of the notebooks on swap slots follow from their numbers."""
 
-from pathlib import Path
-
 import polars as pl
 import pytest
 
@@ -132,14 +130,3 @@ def test_the_requests_of_a_trace_differ_by_policy() -> None:
     shared, merged = table.iter_rows(named=True)
     assert shared["lock.moved.add"] > 2 * merged["lock.moved.add"]
     assert abs(shared["lock.moved.free"] - merged["lock.moved.free"]) < 0.02
-
-
-def test_a_trace_without_frees_is_refused(tmp_path: Path) -> None:
-    """No base matters without frees, and the message says so."""
-    source = traces.shipped("cluster-next")["slots-4-shared"]
-    events = pl.read_parquet(source / "slot_events.parquet").head(500)
-    events.write_parquet(tmp_path / "slot_events.parquet")
-    (tmp_path / "trace.toml").write_bytes((source / "trace.toml").read_bytes())
-    traces.sign(tmp_path)
-    with pytest.raises(InputError, match="no slot is freed"):
-        slots_replay(tmp_path, seeds=1)

@@ -48,24 +48,20 @@ def under_half() -> pl.DataFrame:
     return simulated(UNDER_HALF)
 
 
-def test_each_call_site_of_a_page_is_passed_as_often_as_in_the_kernel() -> None:
-    """The sites that a page passes out and in are within the tolerance, for brd."""
-    table = held("lock-ledger-brd", simulated("lock-ledger-brd", 2)).filter(
-        pl.col("metric").is_in(PAGE_SITES)
-    )
-    assert table.height == len(PAGE_SITES)
-    assert table.filter(~pl.col("agrees")).is_empty(), table
-
-
 @pytest.mark.parametrize("experiment", ["lock-ledger-brd", "lock-ledger-virtio"])
 def test_a_page_of_either_device_takes_its_locks_as_often_as_measured(experiment: str) -> None:
-    """All locks but the two that a call takes once are within the tolerance."""
-    table = held(experiment, simulated(experiment)).filter(
+    """All locks but the two that a call takes once are within the tolerance; for brd, all sites."""
+    table = held(experiment, simulated(experiment))
+    locks = table.filter(
         pl.col("metric").is_in(lab.LEDGER),
         ~pl.col("metric").str.contains("si->lock|swap_avail_lock"),
     )
-    assert table.height == 4
-    assert table.filter(~pl.col("agrees")).is_empty(), table
+    assert locks.height == 4
+    assert locks["agrees"].all(), locks
+    if experiment == "lock-ledger-brd":
+        sites = table.filter(pl.col("metric").is_in(PAGE_SITES))
+        assert sites.height == len(PAGE_SITES)
+        assert sites["agrees"].all(), sites
 
 
 MISSED = {

@@ -237,14 +237,12 @@ def test_the_size_of_a_chunk_has_no_effect(monkeypatch: pytest.MonkeyPatch) -> N
     """Rows in chunks of three give the same verdicts as rows in one chunk."""
     made = machine(1, cpus=3)
     rows = made.frame()
-    whole = verdict(made, rows)
+    at_once = verdict(made, rows)
     monkeypatch.setattr(native_slot_replay, "CHUNK_ROWS", 3)
     parts = verdict(made, rows)
-    assert parts.calls.equals(whole.calls)
-    assert parts.open_calls == whole.open_calls
+    assert parts.calls.equals(at_once.calls)
+    assert parts.open_calls == at_once.open_calls
 
-
-# ---- a device of 40 slots, all in the header's cluster, so that every call scans
 
 HAND: list[dict[str, Any]] = [
     {"op": "call", "n": 2, "base": 10, "lowest": 1, "highest": 39},

@@ -54,7 +54,7 @@ def test_slots_are_listed_in_order_with_their_trunk(tmp_path: Path) -> None:
 
 
 def test_a_run_is_thinned_evenly(tmp_path: Path) -> None:
-    """A long run keeps about the given number of points, a short one all."""
+    """A long run is thinned to about the given number of points, a short one is complete."""
     long = write(tmp_path / "long", [alloc(i, 0, 1, 1 + i) for i in range(1000)])
     short = write(tmp_path / "short", ROWS)
     thinned = slots.thinned(slots.handed_out({"long": long, "short": short}), 100)

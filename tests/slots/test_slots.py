@@ -2,6 +2,7 @@
 """The C swap slots against the plain model of oracle_slots, and facts that they must show."""
 
 from dataclasses import asdict, replace
+from itertools import product
 from math import prod, sqrt
 from random import Random
 from typing import Any
@@ -62,8 +63,8 @@ def assert_same_call(call: Any, expected: Call, kernel: Kernel) -> None:
     assert call_in_c(call, kernel) == {name: getattr(expected, name) for name in names}
 
 
-def assert_same_device(handle: Any, oracle: Device) -> None:
-    """Compare everything that a device reports, and its invariants."""
+def assert_same_device(handle: Any, oracle: Device, *, slots: bool = True) -> None:
+    """Compare everything that a device reports, its slots on request, and its invariants."""
     reason = ffi.new("const char **")
     verify(lib.sws_slots_verify(handle, reason), reason)
     assert lib.sws_slots_lowest(handle) == oracle.lowest
@@ -74,8 +75,9 @@ def assert_same_device(handle: Any, oracle: Device) -> None:
     assert lib.sws_slots_free_clusters(handle) == len(oracle.free_list)
     owners = range(lib.sws_slots_bases(handle))
     assert [lib.sws_slots_base(handle, owner) for owner in owners] == oracle.bases
-    usage = bytes(lib.sws_slots_usage(handle, slot) for slot in range(oracle.slots + 1))
-    assert usage == bytes(oracle.map[:-1]) + bytes([BAD])
+    if slots:
+        usage = bytes(lib.sws_slots_usage(handle, slot) for slot in range(oracle.slots + 1))
+        assert usage == bytes(oracle.map[:-1]) + bytes([BAD])
 
 
 @st.composite
@@ -122,10 +124,8 @@ class DeviceTwins:
             (step,) = self.random.choices(list(DEVICE_STEPS), weights=list(DEVICE_STEPS.values()))
             note(f"step {number}: {step.__name__}")
             step(self)
-            assert_same_device(self.handle, self.oracle)
+            assert_same_device(self.handle, self.oracle, slots=number % 4 == 3)
             assert counted(self.work, Work) == asdict(self.oracle.work)
-
-    # ---- what the steps are made of
 
     def draw_caller(self) -> tuple[int, int]:
         """Draw a CPU and an address space."""
@@ -167,7 +167,7 @@ class DeviceTwins:
         assert call(self.handle, slot, usage, self.work) == code
         assert code != OK or usage[0] == expected
 
-    def lead(self, call: Any, expected: Call, cpu: int) -> None:
+    def next_part(self, call: Any, expected: Call, cpu: int) -> None:
         """Do the next part of a call on both."""
         if expected.state in LOCKED:
             code = self.oracle.locked(cpu, expected)
@@ -182,8 +182,6 @@ class DeviceTwins:
             code = self.oracle.reclaimed(expected, freed)
             assert lib.sws_slots_call_reclaimed(call, freed) == code == OK
         assert_same_call(call, expected, self.config.kernel)
-
-    # ---- the steps
 
     def whole_call(self) -> None:
         """Do a call that nothing interrupts; some want no slot."""
@@ -216,7 +214,7 @@ class DeviceTwins:
         for call, expected in self.random.sample(self.open, len(self.open)):
             for _ in range(self.random.randrange(4)):
                 if expected.state not in OVER:
-                    self.lead(call, expected, self.draw_caller()[0])
+                    self.next_part(call, expected, self.draw_caller()[0])
         self.open = [entry for entry in self.open if entry[1].state not in OVER]
 
     def wrong_part(self) -> None:
@@ -247,10 +245,8 @@ class DeviceTwins:
             pass
         fresh = [slot for slot in range(self.config.slots) if self.oracle.map[slot] == FRESH]
         self.random.shuffle(fresh)
-        holes, pages = (
-            self.random.choice([1, 5, 50, 200]),
-            self.random.choice([10, 400, 1400, 1400]),
-        )
+        holes = self.random.choice([1, 5, 50, 200])
+        pages = self.random.choice([10, 400, 1400, 1400])
         self.free(fresh[:holes])
         for slot in fresh[holes : holes + pages]:
             self.change("duplicate", slot)
@@ -301,7 +297,7 @@ DEVICE_STEPS = {
 }
 
 
-@settings(max_examples=120, suppress_health_check=RELAXED)
+@settings(max_examples=80, suppress_health_check=RELAXED)
 @given(config=configs(SLOTS), seed=st.integers(0, 2**32 - 1))
 def test_c_and_oracle_agree_on_devices(config: Config, seed: int) -> None:
     """Slots, bases, map and counters agree in any sequence of calls, frees and references."""
@@ -322,9 +318,9 @@ class CacheTwins:
             (step,) = self.random.choices(list(CACHE_STEPS), weights=list(CACHE_STEPS.values()))
             note(f"step {number}: {step.__name__}")
             step(self)
-            self.assert_same()
+            self.assert_same(slots=number % 4 == 3)
 
-    def assert_same(self) -> None:
+    def assert_same(self, *, slots: bool) -> None:
         """Compare the caches and the device behind them."""
         reason = ffi.new("const char **")
         verify(lib.sws_slot_cache_verify(self.handle, reason), reason)
@@ -335,7 +331,8 @@ class CacheTwins:
         assert returned == [len(self.oracle.returned[cpu]) for cpu in cpus]
         assert counted(self.work, CacheWork) == asdict(self.oracle.work)
         assert counted(self.work.device, Work) == asdict(self.oracle.device.work)
-        assert_same_device(lib.sws_slot_cache_device(self.handle), self.oracle.device)
+        device = lib.sws_slot_cache_device(self.handle)
+        assert_same_device(device, self.oracle.device, slots=slots)
 
     def draw_held(self) -> list[int]:
         """Draw some of the slots that are in use and not in a cache."""
@@ -347,8 +344,6 @@ class CacheTwins:
     def draw_cpu(self) -> int:
         """Draw a CPU that is online."""
         return self.random.randrange(self.config.online_cpus)
-
-    # ---- the steps
 
     def get(self) -> None:
         """Get slots on one CPU."""
@@ -424,9 +419,6 @@ def test_c_and_oracle_agree_on_slot_caches(config: Config, enabled: bool, seed: 
     """Slots, locks, flushes and switches agree, the device behind the caches too."""
     online = min(config.online_cpus, 3)
     CacheTwins(replace(config, online_cpus=online), enabled, seed).run(40)
-
-
-# ---- cases worked by hand
 
 
 def full_device(**fields: Any) -> DeviceInC:
@@ -600,8 +592,6 @@ def test_slot_caches_stop_below_128_free_slots_a_cpu() -> None:
     assert cache.work.device.freed == 63
 
 
-# ---- what theory says
-
 SMALL = {"slots": 1400, "trunk_shift": 6, "address_spaces": 2}
 
 
@@ -652,11 +642,10 @@ def test_first_bases_lie_on_the_device(policy: Policy) -> None:
     config = Config(
         policy=policy, trunk_shift=6, possible_cpus=40, online_cpus=20, address_spaces=3
     )
-    for slots in (2, 3, 300, 1400):
-        for seed in range(20):
-            for kernel in (Kernel.V5_7_SCAN_MORE, Kernel.V6_1):
-                bases = bases_of(replace(config, slots=slots, seed=seed, kernel=kernel))
-                assert all(1 <= base < slots for base in bases)
+    for slots, seed in product((2, 3, 300, 1400), range(20)):
+        for kernel in (Kernel.V5_7_SCAN_MORE, Kernel.V6_1):
+            bases = bases_of(replace(config, slots=slots, seed=seed, kernel=kernel))
+            assert all(1 <= base < slots for base in bases)
 
 
 @settings(max_examples=200)
@@ -705,14 +694,14 @@ def test_apart_means_a_trunk_each_while_there_are_enough() -> None:
 @pytest.mark.parametrize("cpus", [8, 16, 24, 48])
 def test_random_trunks_meet_as_birthdays_do(cpus: int) -> None:
     """Of 768 trunks no two CPUs draw the same one as often as the formula says."""
-    seeds, trunks = 1500, 768
+    seeds, trunks = 1000, 768
     formula = prod(1 - cpu / trunks for cpu in range(cpus))
     config = Config(slots=trunks << 4, trunk_shift=4, possible_cpus=cpus, policy=Policy.PERCPU)
     apart = sum(
         len({base >> 4 for base in bases_of(replace(config, seed=seed))}) == cpus
         for seed in range(seeds)
     )
-    # Four standard deviations of a share of 1500 trials.
+    # Four standard deviations of a share of 1000 trials.
     assert apart / seeds == pytest.approx(formula, abs=4 * sqrt(formula * (1 - formula) / seeds))
 
 

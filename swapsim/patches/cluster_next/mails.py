@@ -37,18 +37,10 @@ _GB_PER_KIB: Final = 1024 / 1e9
 class Mail:
     """One of patch D's mails: its kernels, and the sites of the machine for its profile rows.
 
-    Attributes
-    ----------
-    base, patched : str
-        The kernels' names in data/published.
-    machine : str
-        The kernel that the machine simulates.
-    policy : str
-        Where the patched kernel's scan begins.
-    rows : dict of str to tuple of str
-        A row of the mail -> the machine's sites whose sum it is.
-    fitted : dict of str to tuple of str
-        A lock -> the rows that the base is fitted to.
+    ``base`` and ``patched`` are the kernels' names in data/published, ``machine`` is the kernel
+    that the machine simulates, ``policy`` where the patched kernel's scan begins. ``rows`` are the
+    mail's rows with the sites whose sum each is, ``fitted`` the rows of each lock that the base is
+    fitted to.
     """
 
     base: str

@@ -13,20 +13,11 @@ from swapsim.slots.tables import SLOT_ANSWERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A reviewer's guess about two policies, which one metric can answer.
+    """A reviewer's guess about two policies, which one metric (of ``slots.METRICS``) can answer.
 
-    Attributes
-    ----------
-    claim : str
-        The claim's name in data/published.
-    asks, guess : str
-        The question and the guess, in our words.
-    metric : str
-        Of ``slots.METRICS``.
-    base, other : tuple of str
-        Factor, setting and policy of both sides.
-    falls : bool or None
-        Whether the metric falls from base to other according to the guess; None: it stays.
+    ``claim`` is the claim's name in data/published; question and guess are in our words. ``base``
+    and ``other`` are factor, setting and policy of both sides; ``falls`` is whether the metric
+    falls from base to other according to the guess, None if it stays.
     """
 
     claim: str

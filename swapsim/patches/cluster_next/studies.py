@@ -13,8 +13,7 @@ from swapsim.claims.published import published_of
 from swapsim.ffi import POLICIES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
-from swapsim.machine.fit import Fitted
-from swapsim.machine.fit_rows import figures_again, of_rows, to_rows
+from swapsim.machine.fit import Fitted, figures_again, of_rows, to_rows
 from swapsim.machine.run import TABLE_SEEDS
 from swapsim.machine.throughput import run_policy
 from swapsim.machine.what_if import Case, Trial, case_of, gain, ranges, trials

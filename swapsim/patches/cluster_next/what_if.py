@@ -17,7 +17,7 @@ import polars as pl
 from swapsim.machine import what_if
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.fit_rows import to_rows
+from swapsim.machine.fit import to_rows
 from swapsim.machine.what_if import CPUS, TRUNK_SHIFTS, Case, on_drives
 from swapsim.patches.cluster_next.machines import (
     DEVICE_GIGABYTES,
@@ -63,7 +63,7 @@ _SMALL: Final = partial(machine, gigabytes=GIGABYTES)
 
 
 def cases_by_tasks(tasks: Sequence[int] = CPUS[1:], *, policy: str | Policy = MERGED) -> list[Case]:
-    """Return patch D's test with other numbers of walkers, who share the same pages."""
+    """Return patch D's test with other numbers of walkers, which share the same pages."""
     pages = _SMALL(policy=policy).pages * 16
     case = partial(_case, "cpus", policy=policy, make=_SMALL)
     return [case(count, f"{count} tasks", walkers=count, pages=pages // count) for count in tasks]
