@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every chart shares: theme, colours, interaction, panels, and rendering.
+"""What all charts share: theme, colours, interaction, panels, and rendering.
 
 A chart itself is a function of its subject's package, in ``charts``.
 """
 
-from swapsim.charts.rendered import rendered
-from swapsim.charts.theme import png, use
+from swapsim.charts.theme import png, rendered, use
 
 __all__ = ["png", "rendered", "use"]

@@ -117,7 +117,7 @@ WHERE: Final = {
 }
 """Where a page of the pool is; grey or red if a program would have to wait for it."""
 
-FATES: Final = {
+OUTCOMES: Final = {
     "freed": "#54a24b",
     "freed under writeback": "#d62728",
     "written": UNPATCHED,

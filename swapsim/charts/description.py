@@ -12,15 +12,12 @@ _MOST_NAMES: Final = 8
 
 
 def describe(chart: Any, words: Mapping[str, str]) -> str:
-    """Return a chart's alternative text, made of its titles and data, without repetitions.
-
-    ``words`` are the labels of columns, as for `Panel.label`.
-    """
+    """Return a chart's alternative text from its titles and data; ``words`` label the columns."""
     title = text_of(chart.title)
-    sentences, said = [title], set[str]()
+    sentences, used = [title], set[str]()
     for panel in panels_of(chart):
-        parts = [part for part in _parts(panel, words) if part not in said]
-        said.update(parts)
+        parts = [part for part in _parts(panel, words) if part not in used]
+        used.update(parts)
         about = "" if panel.title == title else panel.title
         if about and parts and not parts[0].startswith(f"{about}:"):
             parts[0] = f"{about}: {parts[0]}"

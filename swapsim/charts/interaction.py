@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every chart does under the mouse: tooltips, legends that select, axes that zoom.
+"""Interaction of charts: tooltips, legends that select, axes that zoom.
 
 A function that draws a chart is decorated with `interactive` and needs nothing else.
 """
@@ -22,7 +22,7 @@ WORDS: Final = {"mean": "{}", "median": "{}", "middle": "{}", "low": "from", "hi
 """Columns that many charts have, in their order in a tooltip, after all other columns."""
 
 JOINED: Final = ("line", "area")
-"""Marks that stand for many rows: their tooltips show only what these rows have in common."""
+"""Marks of many rows: their tooltips show only the values that these rows share."""
 
 _SCATTERED: Final = {"circle", "point", "rule", "text"}
 _FAINT: Final = 0.12
@@ -83,19 +83,19 @@ def _with_tooltips(panel: Panel, words: Mapping[str, str]) -> list[alt.Chart]:
 
 
 def _tip(values: pl.Series, title: str) -> alt.Tooltip:
-    """Return a column's line of the tooltip; numbers that are no integers have four digits."""
+    """Return a column's line of the tooltip; decimal numbers have four digits."""
     if not values.dtype.is_numeric():
         return alt.Tooltip(values.name, type="nominal", title=title)
-    whole = bool((values.drop_nulls() % 1 == 0).all())
+    integers = bool((values.drop_nulls() % 1 == 0).all())
     large = bool((values.abs() >= 10_000).any())
-    form = ",d" if whole else ",.0f" if large else ",.4~r"
+    form = ",d" if integers else ",.0f" if large else ",.4~r"
     return alt.Tooltip(values.name, type="quantitative", title=title, format=form)
 
 
 def _with_selection(
     marks: Sequence[alt.Chart], panel: Panel, selected: dict[tuple[str, str], str]
 ) -> list[alt.Chart]:
-    """Let a click into a legend select what is drawn opaque, in all panels with this legend."""
+    """Let a click into a legend select the opaque items of all panels with this legend."""
     made = list(marks)
     keys = {
         (each.name, each.title): at

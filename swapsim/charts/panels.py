@@ -39,7 +39,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Panel:
-    """What lies on one pair of axes; ``frames`` holds the data of each mark."""
+    """The marks on one pair of axes; ``frames`` has the data of each."""
 
     title: str
     marks: tuple[alt.Chart, ...]
@@ -48,7 +48,7 @@ class Panel:
 
     @property
     def measure(self) -> str:
-        """The axis of the quantity: y, or x if y holds names."""
+        """The axis of the quantity: y, or x if y has names."""
         fields = (each for mark in self.marks for each in fields_of(mark))
         return "y" if any(each.channel == "y" and each.quantity for each in fields) else "x"
 
@@ -59,10 +59,7 @@ class Panel:
         return next(filter(None, titles), self.title)
 
     def label(self, name: str, field: Field | None, words: Mapping[str, str]) -> str:
-        """Return the label of a column: the given one, with {} for its axis, or its title.
-
-        An empty label leaves the column out.
-        """
+        """Return a column's label, its word with {} for the axis, or its title; "" omits it."""
         letter = field.channel[0] if field and field.channel[0] in "xy" else self.measure
         if name in words:
             return words[name].format(self.axis(letter))
@@ -152,8 +149,8 @@ def _fields(channels: Any, names: Sequence[str]) -> list[Field]:
 
 
 def _given(channels: Any, name: str) -> Mapping[str, Any]:
-    held = channels if isinstance(channels, dict) else channels._kwds
-    channel = held.get(name, alt.Undefined)
+    encodings = channels if isinstance(channels, dict) else channels._kwds
+    channel = encodings.get(name, alt.Undefined)
     if channel is alt.Undefined or not isinstance(channel, alt.SchemaBase):
         return {}
     given: Mapping[str, Any] = channel.to_dict(context={})

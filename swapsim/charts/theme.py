@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The theme of all charts, for light and dark pages, and their form in notebooks and files."""
+"""The theme of all charts, for light and dark pages, and charts in notebooks and files."""
 
 import base64
+import struct
+import zlib
+from collections.abc import Iterator
 from typing import Any, Final
 
 import altair as alt
 import vl_convert
 
-from swapsim.charts.packed import packed
+from swapsim.errors import InputError
 
 VEGA_LITE: Final = "5.20"
 """The Vega-Lite that renders pictures and the report: altair's, of JupyterLab's major version."""
-
 
 MIME: Final = "application/vnd.vegalite.v5+json"
 
@@ -23,7 +25,7 @@ Only SVG knows the colour of the page, so charts are drawn as SVG.
 
 _GRID: Final = "rgba(128, 128, 128, 0.22)"
 _LINE: Final = "rgba(128, 128, 128, 0.8)"
-
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 COUNTS: Final = alt.Scale(type="symlog", constant=1000)
 COUNTS_AXIS: Final = alt.Axis(
@@ -86,6 +88,43 @@ def use() -> None:
 def png(spec: dict[str, Any]) -> bytes:
     """Return the picture of a chart's Vega-Lite (``chart.to_dict()``), black on white."""
     return packed(vl_convert.vegalite_to_png(on_ground(spec), vl_version=VEGA_LITE, scale=1.5))
+
+
+def packed(png: bytes) -> bytes:
+    """Return the same picture with better compression: a quarter of the renderer's bytes."""
+    chunks = list(_chunks(png))
+    pixels = zlib.decompress(b"".join(data for kind, data in chunks if kind == b"IDAT"))
+    before = [(kind, data) for kind, data in chunks if kind not in (b"IDAT", b"IEND")]
+    after = [(b"IDAT", zlib.compress(pixels, 9)), (b"IEND", b"")]
+    return _PNG + b"".join(_written(*chunk) for chunk in before + after)
+
+
+def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
+    at = len(_PNG)
+    while at < len(png):
+        (length,) = struct.unpack_from(">I", png, at)
+        yield png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
+        at += length + 12
+
+
+def _written(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def rendered(chart: alt.TopLevelMixin, suffix: str) -> bytes:
+    """Return a chart's file by its suffix: .html, which works offline, .svg or .png."""
+    spec = chart.to_dict()
+    match suffix:
+        case ".html":
+            page: str = vl_convert.vegalite_to_html(
+                spec, vl_version=VEGA_LITE, bundle=True, renderer="svg"
+            )
+            return page.encode()
+        case ".svg":
+            return vl_convert.vegalite_to_svg(on_ground(spec), vl_version=VEGA_LITE).encode()
+        case ".png":
+            return png(spec)
+    raise InputError(f"no chart is written as {suffix!r}: choose .html, .svg or .png")
 
 
 def on_ground(spec: dict[str, Any]) -> dict[str, Any]:

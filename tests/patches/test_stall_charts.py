@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from swapsim.charts import colours
-from swapsim.charts.colours import FATES
+from swapsim.charts.colours import OUTCOMES
 from swapsim.claims.tables import MEDIANS_BY_SIZE, PAIRED
 from swapsim.errors import InputError
 from swapsim.patches.stall_decisions import charts as patch_charts
@@ -78,7 +78,7 @@ def test_a_page_has_a_cell_for_each_rule_set() -> None:
     assert (row["page"], row["outcome"]) == ("writing marked", "freed under writeback")
     scale = spec["encoding"]["color"]["scale"]
     assert scale["domain"] == ["freed under writeback", "kept: slept for", "kept: dirty"]
-    assert scale["range"][0] == FATES["freed under writeback"]
+    assert scale["range"][0] == OUTCOMES["freed under writeback"]
     assert spec["encoding"]["x"]["sort"] == ["mmotm", "series-1"]
 
 

@@ -457,7 +457,7 @@ def pages_by_rules(pages: pl.DataFrame, *, title: str, subtitle: str = "") -> al
         .encode(
             x=alt.X("rules:N", title=None, sort=rules, axis=_HEADS),
             y=alt.Y("place:O", title=None, axis=place),
-            color=_key("outcome", "the page is", _met(colours.FATES, frame["outcome"])),
+            color=_key("outcome", "the page is", _met(colours.OUTCOMES, frame["outcome"])),
         )
         .properties(width=58 * len(rules), height=alt.Step(17))
     )
