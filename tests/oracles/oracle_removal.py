@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A slow, plain model of removal.h: Python lists for the kernel's lists.
 
-It is written from facts about the kernel, one rule per line, and shares no code with the C library.
 Trees are dictionaries, or those of oracle_rtree if their work is compared.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import oracle_rtree
 
@@ -17,28 +15,8 @@ Mapping = tuple[str, int]
 """("swap", trunk) or ("file", its key)."""
 
 
-class Tree(Protocol):
-    """What the oracle asks of a tree."""
-
-    items: dict[int, int]
-
-    def insert(self, index: int, item: int) -> object:
-        """Put an item at an empty index."""
-
-    def delete(self, index: int) -> tuple[int, oracle_rtree.Work]:
-        """Take an item out."""
-
-    def replace(self, index: int, item: int) -> tuple[int, oracle_rtree.Work]:
-        """Put another item where one is, tags untouched."""
-
-    def tag_update(
-        self, index: int, set_tags: set[int], clear: set[int]
-    ) -> tuple[int, oracle_rtree.Work]:
-        """Clear tags in one descent."""
-
-
 class PlainTree:
-    """A dictionary that counts one descent a call."""
+    """A dictionary with the calls of `oracle_rtree.Tree` that removal needs, of one descent each."""
 
     def __init__(self) -> None:
         self.items: dict[int, int] = {}
@@ -48,7 +26,7 @@ class PlainTree:
         self.items[index] = item
 
     def delete(self, index: int) -> tuple[int, oracle_rtree.Work]:
-        """Take an item out."""
+        """Remove an item."""
         return self.items.pop(index), oracle_rtree.Work()
 
     def replace(self, index: int, item: int) -> tuple[int, oracle_rtree.Work]:
@@ -57,13 +35,16 @@ class PlainTree:
         return 0, oracle_rtree.Work()
 
     def tag_update(self, *_: object) -> tuple[int, oracle_rtree.Work]:
-        """Clear no tag: there are none."""
+        """Clear the tags, of which there are none."""
         return 0, oracle_rtree.Work()
+
+
+Tree = PlainTree | oracle_rtree.Tree
 
 
 @dataclass(eq=False)
 class Page:
-    """A page that reclaim has isolated; compared by identity, as pages are."""
+    """A page that reclaim has isolated: struct sws_removal_page; compared by identity."""
 
     mapping: Mapping | None
     index: int
@@ -77,7 +58,7 @@ class Page:
 
 @dataclass
 class Hold:
-    """What happened under one hold of a mapping's lock."""
+    """The work under one hold of a mapping's lock: struct sws_removal_hold."""
 
     mapping: Mapping
     removed: int = 0
@@ -103,7 +84,7 @@ class Hold:
 
 @dataclass
 class Reclaim:
-    """One reclaimer of one kernel (4.8, 5.8 or 6.1)."""
+    """One reclaimer of one kernel (4.8, 5.8 or 6.1): struct sws_removal."""
 
     kernel: str
     trunk_shift: int
@@ -118,7 +99,7 @@ class Reclaim:
     freepages: int = 0
 
     def bring(self, swap: bool, key: int, index: int, **state: int | bool) -> Page:
-        """Return a page that is in its mapping, put there if it was not."""
+        """Return a page of a mapping, added if needed. Stands for sws_mapping_add (mapping.c)."""
         trunk = 0 if self.kernel == "4.8" else index >> self.trunk_shift
         mapping = (SWAP, trunk) if swap else ("file", key)
         tree = self.trees.setdefault(mapping, self.make_tree())
@@ -129,7 +110,7 @@ class Reclaim:
         return Page(mapping, index, entry=index if swap else 0, **state)  # type: ignore[arg-type]
 
     def take_out(self, page: Page, hold: Hold, *, shadow: bool) -> bool:
-        """Remove a page under its mapping's lock, if it has no other user and is clean."""
+        """Remove a clean page without other users. Stands for sws_mapping_remove (mapping.c)."""
         assert page.locked
         assert page.mapping is not None
         if page.references != 2 or page.dirty:
@@ -154,7 +135,7 @@ class Reclaim:
         return True
 
     def finish(self, page: Page) -> None:
-        """Free the slot, or call the filesystem: with the lock dropped."""
+        """Free the slot, or call the filesystem. Stands for finish_page (removal.c)."""
         if page.entry:
             self.freed_slots.append(page.entry)
             page.entry = 0
@@ -162,7 +143,7 @@ class Reclaim:
             self.freepages += 1
 
     def page_by_page(self, pages: list[Page]) -> None:
-        """Do as vanilla: each page under a hold of its own, as it is met."""
+        """Remove each page under its own hold. Stands for sws_removal_hold (removal.c)."""
         for page in pages:
             assert page.mapping is not None
             self.holds.append(hold := Hold(page.mapping))
@@ -176,7 +157,7 @@ class Reclaim:
             self.freed.insert(0, page)
 
     def batched(self, pages: list[Page]) -> None:
-        """Do as patch B: the page at the head names the mapping of the next hold."""
+        """Remove as patch B does. Stands for sws_removal_hold and _settle (removal.c)."""
         waiting = pages[::-1]
         self.lazyfreed += sum(page.lazyfree for page in pages)
         while waiting:
@@ -204,7 +185,7 @@ class Reclaim:
             self.freed = filecache + swapcache + self.freed
 
     def run(self, mode: str, pages: list[Page]) -> None:
-        """Remove the pages of one list, and note for each whether it went, and its place."""
+        """Remove a list and record each page's result. Stands for sws_removal_lists (lists.c)."""
         self.freed, self.kept = [], []
         (self.batched if mode == "batched" else self.page_by_page)(pages)
         for page in pages:
@@ -212,7 +193,7 @@ class Reclaim:
             self.results.append((removed, (self.freed if removed else self.kept).index(page)))
 
     def single(self, page: Page) -> bool:
-        """Remove one page for a caller outside of reclaim, who keeps his reference and lock."""
+        """Remove a page outside of reclaim. Stands for sws_removal_single (removal.c)."""
         assert page.mapping is not None
         self.holds.append(hold := Hold(page.mapping))
         removed = self.take_out(page, hold, shadow=False)
@@ -222,7 +203,7 @@ class Reclaim:
         return removed
 
     def counts(self) -> dict[str, int]:
-        """Return the counters under their names in removal.h."""
+        """Return the counters. Stands for sws_removal_counts (removal.c)."""
         return {
             "holds": len(self.holds),
             "reclaimed": sum(removed for removed, _ in self.results),
@@ -233,5 +214,5 @@ class Reclaim:
         }
 
     def state(self) -> dict[Mapping, dict[int, int]]:
-        """Return what the trees hold, empty ones left out."""
+        """Return the items of all trees that are not empty."""
         return {mapping: dict(tree.items) for mapping, tree in self.trees.items() if tree.items}

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A slow, plain model of mapping_replay.h: dictionaries for mappings, no tree.
+"""A slow, plain model of mapping_replay.h: dictionaries for mappings, without trees.
 
-It counts calls, unresolved and contradicted rows, acquisitions and descents. It is written from
-facts about the kernel, one rule per line, and shares no code with the C library.
+It counts calls, unresolved and contradicted rows, acquisitions and descents.
 """
 
 from collections import Counter, defaultdict
@@ -10,7 +9,6 @@ from dataclasses import dataclass, field
 
 SWAP_ADD, SWAP_DELETE, SLOT_FREE, START, END, FILE_ADD, FILE_DELETE, FILE_DIRTY, MOVE = range(9)
 UNKNOWN, SWAP = 0, 1
-UNTOLD = 2
 WRITTEN, UNWRITTEN, FILE = "swap, written", "swap, not written", "file"
 
 Place = tuple[object, int]
@@ -19,7 +17,7 @@ Place = tuple[object, int]
 
 @dataclass
 class Stay:
-    """A folio in a mapping."""
+    """A folio in a mapping: struct sws_stay."""
 
     place: Place
     swap: bool
@@ -29,7 +27,7 @@ class Stay:
 
 @dataclass
 class Oracle:
-    """A replay of one kernel (4.8, 5.8 or 6.1), writeback tags of the swap cache kept or not."""
+    """A replay of one kernel (4.8, 5.8 or 6.1), with writeback tags of the swap cache or not."""
 
     kernel: str
     tags: bool
@@ -41,33 +39,33 @@ class Oracle:
     )
 
     def swap_place(self, offset: int) -> Place:
-        """Return where an offset lies: one mapping a device in 4.8, one a trunk later."""
+        """Return an offset's mapping. Stands for sws_mapping_of_swap (mapping.c)."""
         return ("device" if self.kernel == "4.8" else f"trunk {offset >> self.trunk_shift}", offset)
 
     def book(self, flow: str, site: str, *, lock: bool, descents: int) -> None:
-        """Put one call of a site into the ledger."""
+        """Count one call of a site. Stands for book (mapping_replay.c)."""
         self.ledger[flow, site] += Counter(
             calls=1, acquisitions=int(lock), descents=descents if lock else 0
         )
 
     def flow(self, stay: Stay) -> str:
-        """Return the flow that a stay's steps are booked under."""
+        """Return the flow of a stay's steps. Stands for flow_of (mapping_replay.c)."""
         return FILE if not stay.swap else WRITTEN if stay.written else UNWRITTEN
 
     def book_add(self, stay: Stay) -> None:
-        """Book the add once it is known whether the stay was written."""
+        """Count the add once the flow is known. Stands for book_add (mapping_replay.c)."""
         if not stay.add_booked:
             self.book(self.flow(stay), "add", lock=True, descents=1)
             stay.add_booked = True
 
     def leave(self, folio: int) -> None:
-        """End a stay; the page is gone from its place."""
+        """End a stay. Stands for close_stay (mapping_replay.c)."""
         stay = self.stays.pop(folio)
         self.book_add(stay)
         del self.pages[stay.place]
 
     def take_place(self, folio: int, place: Place, site: str) -> None:
-        """Free a place: the folio leaves its old place, and another folio leaves the new one."""
+        """End the stays of a folio and at its new place. Stands for evict (mapping_replay.c)."""
         for other in (folio, self.pages.get(place)):
             if other in self.stays:
                 if self.stays[other].swap:
@@ -76,13 +74,13 @@ class Oracle:
         self.pages.pop(place, None)
 
     def enter(self, folio: int, place: Place, *, swap: bool, seen: bool) -> Stay:
-        """Open a stay; ``seen`` says that the trace shows the add."""
+        """Open a stay, whose add the trace may show. Stands for open_stay (mapping_replay.c)."""
         self.pages[place] = folio
         self.stays[folio] = Stay(place, swap, add_booked=not seen)
         return self.stays[folio]
 
     def find(self, folio: int, file: int, index: int, site: str) -> Stay | None:
-        """Return the stay that a row speaks of, taking up one from before the trace."""
+        """Return a row's stay, opened if needed. Stands for resolve (mapping_replay.c)."""
         stay = self.stays.get(folio)
         if file == UNKNOWN:
             return stay
@@ -93,7 +91,7 @@ class Oracle:
         return self.enter(folio, place, swap=file == SWAP, seen=False)
 
     def feed(self, op: int, folio: int, index: int, file: int) -> None:
-        """Take one row."""
+        """Process one row. Stands for feed_row (mapping_replay.c)."""
         if op in (SWAP_ADD, FILE_ADD):
             swap = op == SWAP_ADD
             place = self.swap_place(index) if swap else (file, index)
@@ -118,7 +116,7 @@ class Oracle:
             self.book(FILE, "dirty", lock=True, descents=1)
 
     def writeback(self, site: str, folio: int, index: int, file: int) -> None:
-        """Start or end a writeback."""
+        """Start or end a writeback. Stands for writeback (mapping_replay.c)."""
         stay = self.find(folio, file, index, site)
         if stay is None:
             self.book(FILE, site, lock=True, descents=0)
@@ -130,7 +128,7 @@ class Oracle:
         self.book(self.flow(stay), site, lock=not stay.swap or self.tags, descents=descents)
 
     def move(self, new: int, old: int) -> None:
-        """Compaction puts another folio in a page's place."""
+        """Replace a folio by compaction. Stands for move (mapping_replay.c)."""
         if old not in self.stays:
             self.book(FILE, "move", lock=True, descents=0)
             self.ledger[FILE, "move"]["unresolved"] += 1
@@ -144,7 +142,7 @@ class Oracle:
         self.book(self.flow(stay), "move", lock=True, descents=1)
 
     def finish(self) -> dict[tuple[str, str], Counter[str]]:
-        """Book what is still open and return the ledger."""
+        """Count open adds. Stands for sws_mapping_replay_finish (mapping_replay.c)."""
         for stay in self.stays.values():
             self.book_add(stay)
         return self.ledger

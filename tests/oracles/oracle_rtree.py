@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The radix tree as a dictionary of items: slow, plain, without a tree.
+"""A slow, plain model of rtree.h: a dictionary of items, without nodes.
 
-Height, nodes, tag words and the work of a call are derived from the items and their tags at each
-call, as rtree.h defines them.
+Height, nodes, tag words and the work of a call are derived from the items at each call.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,14 +27,14 @@ class Work:
 
 @dataclass
 class Tree:
-    """Items by index, and the tags of each."""
+    """Items by index, and the tags of each: a tree of struct sws_forest."""
 
     shift: int
     items: dict[int, int] = field(default_factory=dict)
     tags: dict[int, set[int]] = field(default_factory=dict)
 
     def height(self) -> int:
-        """Return the least number of levels that holds the largest index; 0 for item 0 alone."""
+        """Return the levels for the largest index. Stands for sws_rtree_height (rtree.c)."""
         largest = max(self.items, default=0)
         return -(-largest.bit_length() // self.shift)
 
@@ -44,7 +43,7 @@ class Tree:
         return [(level, index >> level * self.shift) for level in range(1, self.height() + 1)]
 
     def nodes(self) -> set[Node]:
-        """Return every node: one wherever an item lies below."""
+        """Return all nodes. Stands for sws_rtree_node_count (rtree.c), which counts them."""
         levels = range(1, self.height() + 1)
         return {(level, index >> level * self.shift) for level in levels for index in self.items}
 
@@ -58,7 +57,7 @@ class Tree:
         }
 
     def tagged(self, tag: int) -> bool:
-        """Return whether any item has the tag."""
+        """Return whether any item has the tag. Stands for sws_rtree_tagged (rtree.c)."""
         return any(tag in tags for tags in self.tags.values())
 
     def passed(self, index: int) -> list[Node]:
@@ -74,7 +73,7 @@ class Tree:
         return passed
 
     def insert(self, index: int, item: int) -> tuple[int, Work]:
-        """Put an item at an empty index."""
+        """Put an item at an empty index. Stands for sws_rtree_insert (rtree.c)."""
         work = Work(nodes_touched=len(self.passed(index)))
         if index in self.items:
             return EXISTS, work
@@ -89,7 +88,7 @@ class Tree:
         return OK, work
 
     def delete(self, index: int) -> tuple[int, Work]:
-        """Take an item and its tags out."""
+        """Remove an item and its tags. Stands for sws_rtree_delete (rtree.c)."""
         passed, nodes = self.passed(index), self.nodes()
         work = Work(nodes_touched=len(passed))
         if index not in self.items:
@@ -103,7 +102,7 @@ class Tree:
         return item, work
 
     def replace(self, index: int, item: int) -> tuple[int, Work]:
-        """Put another item where one is."""
+        """Put another item where one is. Stands for sws_rtree_replace (rtree.c)."""
         work = Work(nodes_touched=len(self.passed(index)))
         if index not in self.items:
             return NOT_FOUND, work
@@ -111,16 +110,16 @@ class Tree:
         return OK, work
 
     def lookup(self, index: int) -> tuple[int, Work]:
-        """Return the item at an index, or 0."""
+        """Return the item at an index, or 0. Stands for sws_rtree_lookup (rtree.c)."""
         return self.items.get(index, 0), Work(nodes_touched=len(self.passed(index)))
 
     def tag_get(self, index: int, tag: int) -> tuple[bool, Work]:
-        """Return whether the item has the tag."""
+        """Return whether the item has the tag. Stands for sws_rtree_tag_get (rtree.c)."""
         work = Work(nodes_touched=len(self.passed(index)))
         return tag in self.tags.get(index, ()), work
 
     def tag_set(self, index: int, tag: int) -> tuple[int, Work]:
-        """Set a tag as 4.8 does: on every level and in the root."""
+        """Set a tag on all levels, as 4.8 does. Stands for sws_rtree_tag_set (rtree.c)."""
         work = Work(nodes_touched=len(self.passed(index)))
         if index not in self.items:
             return NOT_FOUND, work
@@ -142,7 +141,7 @@ class Tree:
         return 1 + emptied
 
     def tag_clear(self, index: int, tag: int) -> tuple[int, Work]:
-        """Clear a tag."""
+        """Clear a tag. Stands for sws_rtree_tag_clear (rtree.c)."""
         work = Work(nodes_touched=len(self.passed(index)))
         if index not in self.items:
             return NOT_FOUND, work
@@ -150,7 +149,7 @@ class Tree:
         return OK, work
 
     def tag_update(self, index: int, set_tags: set[int], clear: set[int]) -> tuple[int, Work]:
-        """Set tags and clear others as 6.1 does: upward as far as something changes."""
+        """Set and clear tags, as 6.1 does. Stands for sws_rtree_tag_update (rtree.c)."""
         work = Work(nodes_touched=len(self.passed(index)))
         if index not in self.items:
             return NOT_FOUND, work
@@ -166,7 +165,7 @@ class Tree:
         return OK, work
 
     def gang(self, first: int, limit: int, tag: int | None = None) -> list[tuple[int, int]]:
-        """Return up to limit pairs of index and item from first on, those with the tag alone."""
+        """Return items from first on. Stands for sws_rtree_gang_lookup and _tag (scan.c)."""
         found = [
             (index, item)
             for index, item in sorted(self.items.items())
@@ -177,7 +176,7 @@ class Tree:
     def range_tag(
         self, first: int, last: int, limit: int, if_tag: int, set_tag: int
     ) -> tuple[int, int]:
-        """Give set_tag to items that have if_tag; return how many, and where to go on."""
+        """Tag the items that have if_tag. Stands for sws_rtree_range_tag_if_tagged (scan.c)."""
         if first > last or limit == 0:
             return 0, first
         met = [index for index, _ in self.gang(first, limit, if_tag) if index <= last]
@@ -187,7 +186,7 @@ class Tree:
 
 
 def edges(shift: int) -> Iterator[int]:
-    """Yield indexes about each height's end, where trees grow and shrink."""
+    """Yield the indexes at which trees grow and shrink."""
     for bits in range(0, 64, shift):
         yield from (index for index in ((1 << bits) - 1, 1 << bits) if index >= 0)
     yield 2**64 - 1

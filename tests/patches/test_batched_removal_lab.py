@@ -2,6 +2,7 @@
 """Patch B's machine and a real 6.1 kernel: acquisitions per page, batched removal off and on."""
 
 from dataclasses import replace
+from functools import cache
 
 import polars as pl
 import pytest
@@ -19,12 +20,13 @@ SOLID_STATE = "batched-removal"
 ROTATIONAL = "batched-removal-rotational"
 
 
+@cache
 def simulated(experiment: str) -> pl.DataFrame:
-    """Return the counts of an experiment's machines."""
+    """Return the counts of an experiment's machines, run once for all tests."""
     return patch.lab_runs(experiment, 1, executor=SerialExecutor())
 
 
-def held(experiment: str) -> pl.DataFrame:
+def compared(experiment: str) -> pl.DataFrame:
     """Compare them with the measured medians."""
     medians = claims.medians(claims.measured_results(experiment))
     return patch.compare_lab(simulated(experiment), medians)
@@ -32,7 +34,7 @@ def held(experiment: str) -> pl.DataFrame:
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_the_switch_is_one_field_of_the_machine(experiment: str) -> None:
-    """Off and on are the same machines but for the removal, one per number of tasks."""
+    """Off and on are the same machines except for the removal, one per number of tasks."""
     machines = patch.lab_machines(experiment)
     off, on = machines[: len(THREADS)], machines[len(THREADS) :]
     assert [replace(config, removal="batched") for config in off] == on
@@ -48,14 +50,14 @@ def test_an_experiment_without_machines_is_refused() -> None:
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_each_difference_of_the_swap_caches_lock_is_explained(experiment: str) -> None:
     """Pages that joined without being written and shorter holds explain it, off and on."""
-    table = patch.xa_lock_misses(held(experiment))
+    table = patch.xa_lock_misses(compared(experiment))
     assert table.height == 2 * len(THREADS)
     assert (table["rest_percent"].abs() <= COUNT_TOLERANCE_PERCENT).all(), table
 
 
 def test_each_lock_agrees_where_each_page_that_joins_is_swapped() -> None:
-    """Six locks are within the tolerance if the kernel asked for one slot a page, as here."""
-    table = held(SOLID_STATE).filter(pl.col("metric").is_in(lab.LEDGER), policy="off")
+    """Six locks are within the tolerance if the kernel requested one slot per page, as here."""
+    table = compared(SOLID_STATE).filter(pl.col("metric").is_in(lab.LEDGER), policy="off")
     one_slot = table.filter(
         pl.col("apart_percent").abs() < 2, metric="slot cache mutex acquisitions"
     )
@@ -65,7 +67,7 @@ def test_each_lock_agrees_where_each_page_that_joins_is_swapped() -> None:
 
 
 def test_the_switch_saves_only_removals() -> None:
-    """All but one of a hold's removals go, and each other lock is taken as often as before."""
+    """One removal of a hold remains, and all other locks are taken as often as before."""
     counts = (
         simulated(SOLID_STATE).filter(n_tasks=8).pivot("policy", index="metric", values="value")
     )
@@ -78,7 +80,7 @@ def test_the_switch_saves_only_removals() -> None:
 
 @pytest.mark.parametrize("tasks", [1, 8])
 def test_removals_do_not_depend_on_the_node(tasks: int) -> None:
-    """Four nodes that share memory, whose writers never exit, need as many holds as the one."""
+    """Four nodes that share memory, with endless writers, need as many holds as one node."""
     one = lab_machine(tasks=tasks, batched=True)
     four = replace(
         one,

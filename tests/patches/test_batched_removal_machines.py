@@ -16,7 +16,7 @@ from swapsim.patches.writeback_tags.fitting import MAP_SHARE
 
 @pytest.mark.parametrize("again", [False, True])
 def test_the_patch_is_one_field_of_the_machine(again: bool) -> None:
-    """With the patch and without it the machine is the same but for the removal."""
+    """With the patch and without it the machine differs in the removal only."""
     off, on = (patch.machine(threads=3, batched=batched, again=again) for batched in (False, True))
     assert replace(off, removal="batched") == on
     assert (off.nodes, off.tasks, off.rotational) == (4, 3, True)
@@ -31,7 +31,7 @@ def test_all_kswapds_work_with_one_thread() -> None:
 
 
 def test_each_point_is_one_combination() -> None:
-    """The points are all combinations of what is left open, the middle one among them."""
+    """The points are all combinations of open shares, with the middle one."""
     points = list(patch.points())
     assert len(points) == len(set(points)) == 2 * len(TAG_SHARES) * 3
     assert patch.MIDDLE in points
@@ -52,7 +52,7 @@ def test_a_points_constants_are_those_of_uniform_memory() -> None:
 
 @pytest.mark.parametrize("tag_share", TAG_SHARES)
 def test_the_constants_are_fits_of_patch_as_base(tag_share: float) -> None:
-    """The base of patch A is met by these constants."""
+    """They are what `fit` finds."""
     found = fit(tag_share=tag_share, map_share=MAP_SHARE).constants
     point = patch.Point(tag_share=tag_share, next_share=1.0)
     names = ["unmap_ns", "tree_ns", "tag_ns", "map_ns"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What patch B's machine predicts, and what it says to the questions."""
+"""Predictions of patch B's machine, and its what-ifs."""
 
 import polars as pl
 import pytest
@@ -42,7 +42,7 @@ def test_a_prediction_has_the_mails_names() -> None:
 def test_what_a_further_removal_costs_decides_between_gain_and_loss(
     predicted: pl.DataFrame,
 ) -> None:
-    """Where it is cheap each row gains, the more the more threads; where it is not, all lose."""
+    """Where it is cheap each row gains, more with more threads; where it is not, all lose."""
     elapsed = predicted.filter(pl.col("claim").str.starts_with("B-elapsed"))
     warm, dear = (elapsed.filter(next_share=share)["simulated"].to_list() for share in (0.1, 1.0))
     assert warm[-1] < warm[0] < 0
@@ -50,7 +50,7 @@ def test_what_a_further_removal_costs_decides_between_gain_and_loss(
 
 
 def test_ranges_go_over_the_points(predicted: pl.DataFrame) -> None:
-    """A row per claim with a figure; those of the machine alone, the file's are not its own."""
+    """There is a row per claim with a figure, without those of the file test."""
     ranges = patch.judged_ranges(predicted)
     assert ranges.schema == RANGES.schema
     assert ranges.height == 20
@@ -59,8 +59,8 @@ def test_ranges_go_over_the_points(predicted: pl.DataFrame) -> None:
     assert not ranges["claim"].str.contains("pwrite").any()
 
 
-def test_a_point_that_is_true_needs_no_noise(predicted: pl.DataFrame) -> None:
-    """The spread is 0 where prediction and mail agree, and grows with what lies between."""
+def test_a_point_that_agrees_needs_no_noise(predicted: pl.DataFrame) -> None:
+    """The spread is 0 where prediction and mail agree, and grows with their difference."""
     exact = spread_needed(predicted.with_columns(simulated="published"))
     assert exact["spread_percent"].to_list() == [0, 0]
     found = spread_needed(predicted)
@@ -75,9 +75,9 @@ def test_a_point_that_is_true_needs_no_noise(predicted: pl.DataFrame) -> None:
 
 def test_the_verdict_names_both_ends(predicted: pl.DataFrame) -> None:
     """One sentence with the ranges of 8 and of 3 threads."""
-    said = verdict_in_time(predicted)
-    assert "8 threads (published: -42.5 %)" in said
-    assert "with 3 (published: +13.8 %)" in said
+    sentences = verdict_in_time(predicted)
+    assert "8 threads (published: -42.5 %)" in sentences
+    assert "with 3 (published: +13.8 %)" in sentences
     with pytest.raises(InputError, match="'B-elapsed-8': give predictions"):
         verdict_in_time(predicted.filter(pl.col("claim") != "B-elapsed-8"))
 
@@ -93,8 +93,8 @@ def gained(cases: list[Case]) -> pl.DataFrame:
     )
 
 
-def test_trunks_cure_what_batching_relieves_but_not_on_a_disk() -> None:
-    """Trunks gain more than batching where CPUs have clusters, nothing where all share a run."""
+def test_trunks_gain_more_than_batching_but_not_on_a_disk() -> None:
+    """Where CPUs have clusters; on a disk all share a run of slots, and trunks gain nothing."""
     found = gained(questions.cases_by_cure())
     gain = {
         (row["factor"], row["label"]): row["gain_percent"] for row in found.iter_rows(named=True)
@@ -115,7 +115,7 @@ def test_longer_lists_are_longer_holds_and_waits() -> None:
 
 
 def test_gains_by_list_and_by_kswapds_are_cases() -> None:
-    """A list of one page is no batch; more kswapds, more gain."""
+    """A list of one page gains nothing; more kswapds gain more."""
     found = gained(questions.cases_by_list([1], [1]))
     assert found.schema == WHAT_IF.schema
     assert found["label"].to_list() == ["1 task"]
@@ -124,14 +124,14 @@ def test_gains_by_list_and_by_kswapds_are_cases() -> None:
     assert few < many
 
 
-def test_a_file_written_anew_gains_within_its_tolerance() -> None:
-    """One writer and one kswapd hardly meet: a few percent of the system time at most."""
+def test_a_rewritten_file_gains_within_its_tolerance() -> None:
+    """One writer and one kswapd rarely wait: they save a few percent of the system time."""
     found = patch.rewrite()
     assert (found["held_percent"] < 20).all()
     assert found["saved_percent"].max() < 5
 
 
-def test_each_published_system_time_asks_for_its_share_of_waits() -> None:
+def test_each_published_system_time_needs_its_share_of_waits() -> None:
     """There are five rows of usemem and one of the file test; a loss needs no waits."""
     found = patch.waits_needed(acquisitions_a_page=1, saved_a_page=0.5)
     assert found.schema == WAITS_NEEDED.schema

@@ -95,10 +95,10 @@ def test_the_replay_counts_what_the_real_kernel_counted() -> None:
     assert rounds["seed"].n_unique() >= 7
     medians = claims.medians(rounds.filter(metric="xa_lock acquisitions"))
     trace = traces.shipped("writeback-tags")["swap-w-seq"]
-    held = patch.compare_acquisitions(mapping.writeback_tags(trace, kernel="6.1"), medians)
-    assert held["policy"].to_list() == ["on", "off"]
-    assert held["agrees"].all()
-    assert (held["low"] <= held["measured"]).all()
+    table = patch.compare_acquisitions(mapping.writeback_tags(trace, kernel="6.1"), medians)
+    assert table["policy"].to_list() == ["on", "off"]
+    assert table["agrees"].all()
+    assert (table["low"] <= table["measured"]).all()
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +171,7 @@ def test_each_size_of_trees_was_measured() -> None:
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
-    """In each round the kernel's slab grew by just the nodes that mapping.h has for these slots."""
+    """In each round the kernel's slab grew by the nodes that mapping.h has for these slots."""
     kernel = by_set_and_round(claims.measured_results(name))
     model = by_set_and_round(simulated_nodes(name))
     both = kernel.join(model, on=["set", "seed"], suffix=" of the model")
@@ -179,10 +179,10 @@ def test_the_model_has_the_nodes_of_the_kernel(name: str) -> None:
     assert both.height == model.height
     for same in ("nodes of the model", "nodes by call stack"):
         assert both["nodes"].equals(both[same], check_names=False)
-    held = patch.compare_nodes(name)
-    assert held.schema == MEASURED_COUNTS.schema
-    assert held.height == 5
-    assert held["agrees"].all()
+    table = patch.compare_nodes(name)
+    assert table.schema == MEASURED_COUNTS.schema
+    assert table.height == 5
+    assert table["agrees"].all()
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -203,7 +203,7 @@ def test_nodes_go_with_their_slots(name: str) -> None:
     assert (after["value"] == 0).all()
 
 
-def test_an_experiment_without_tree_nodes_says_so() -> None:
+def test_an_experiment_without_tree_nodes_is_refused() -> None:
     """An experiment without sets of slots is refused."""
     with pytest.raises(InputError, match="no tree nodes"):
         patch.compare_nodes("writeback-tags")
