@@ -44,7 +44,7 @@ def test_conda_builds_from_conda_forge_alone() -> None:
 
 
 def test_no_folder_but_its_own_is_taken_for_the_package() -> None:
-    """Python files that lie next to the checkout are no modules of ours."""
+    """Python files next to the checkout are not modules of ours."""
     assert {Path(folder).name for folder in swapsim.__path__} == {"swapsim"}
 
 

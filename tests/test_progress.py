@@ -58,7 +58,7 @@ def test_a_long_cell_shows_a_widget_and_no_text(
 def test_a_sweep_shows_a_bar_before_its_first_run_is_done(
     shown: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run that takes long itself leaves no caller in front of a cell that says nothing."""
+    """A run that takes long shows a bar by itself, so that no cell stays empty."""
     monkeypatch.setattr(progress, "LONG_SECONDS", 0.1)
 
     def run(_: int) -> bool:

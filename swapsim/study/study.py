@@ -61,8 +61,8 @@ class Study:
         Takes the stored rows and any number, and computes again the part that the number selects:
         for studies whose points take too long.
     reads : tuple
-        What the result depends on in addition to code: patterns of file names in data, or functions that
-        return frames.
+        Data that decide the result: patterns of file names in data, or functions that return
+        frames.
 
     Raises
     ------

@@ -16,7 +16,7 @@ Mapping = tuple[str, int]
 
 
 class PlainTree:
-    """A dictionary with the calls of `oracle_rtree.Tree` that removal needs, of one descent each."""
+    """A dictionary with the calls of `oracle_rtree.Tree` that removal needs."""
 
     def __init__(self) -> None:
         self.items: dict[int, int] = {}

@@ -95,7 +95,7 @@ def gained(cases: list[Case]) -> pl.DataFrame:
 
 def test_trunks_gain_more_than_batching_but_not_on_a_disk() -> None:
     """Where CPUs have clusters; on a disk all share a run of slots, and trunks gain nothing."""
-    found = gained(questions.cases_by_cure())
+    found = gained(questions.cases_by_remedy())
     gain = {
         (row["factor"], row["label"]): row["gain_percent"] for row in found.iter_rows(named=True)
     }

@@ -70,16 +70,9 @@ def lab_machines(experiment: str) -> list[MachineConfig]:
 def lab_runs(experiment: str, seeds: int, *, executor: Executor | None = None) -> pl.DataFrame:
     """Run the machines of one of EXPERIMENTS to their end with seeds 1 to n, counted as in the lab.
 
-    Returns
-    -------
-    polars.DataFrame
-        As `machine.lab.run_as_lab` returns, one run after another. The policy is the switch
-        batched_removal, "off" or "on"; with "on" there are ``pages a batched hold``.
-
-    Raises
-    ------
-    InputError
-        The experiment is not simulated, or there is no seed.
+    Returns the rows of `machine.lab.run_as_lab`, one run after another. The policy is the switch
+    batched_removal, "off" or "on"; with "on" there are ``pages a batched hold``. InputError is
+    raised if the experiment is not simulated, or if there is no seed.
     """
     return runs(lab_machines(experiment), seeds, count=_run, executor=executor)
 
@@ -87,22 +80,9 @@ def lab_runs(experiment: str, seeds: int, *, executor: Executor | None = None) -
 def compare_lab(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Compare the locks of LEDGER, and the length of a hold, with those of a real kernel.
 
-    Parameters
-    ----------
-    simulated : polars.DataFrame
-        From `lab_runs`.
-    medians : polars.DataFrame
-        Schema MEDIANS of the same experiment.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``n_tasks`` and the columns of MEASURED_COUNTS, by number of tasks.
-
-    Raises
-    ------
-    InputError
-        As for `claims.compare_counts`.
+    ``simulated`` is from `lab_runs`, ``medians`` is MEDIANS of the same experiment. Returns
+    ``n_tasks`` and the columns of MEASURED_COUNTS, by number of tasks. Errors are those of
+    `claims.compare_counts`.
     """
     judged = simulated.filter(pl.col("metric").is_in([*LEDGER, HOLD]))
     require_some(judged.rows(), "simulated")
@@ -127,18 +107,10 @@ def xa_lock_misses(compared: pl.DataFrame) -> pl.DataFrame:
     The machine swaps out each page that joins the swap cache, and removes complete lists. A slot's
     acquisition of the slot cache's mutex counts the pages that joined; the lab counts holds.
 
-    Parameters
-    ----------
-    compared : polars.DataFrame
-        From `compare_lab`.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``n_tasks, policy, measured, simulated, agrees``; what the kernel takes in addition for
-        pages that joined and left without being written (``joins``) and because its holds are
-        shorter (``short_holds``), per page; and ``rest_percent``, the unexplained part of the
-        measured median.
+    ``compared`` is from `compare_lab`. Returns ``n_tasks, policy, measured, simulated, agrees``;
+    what the kernel takes in addition for pages that joined and left without being written
+    (``joins``) and because its holds are shorter (``short_holds``), per page; and
+    ``rest_percent``, the unexplained part of the measured median.
     """
     found = compared.filter(metric=_TREE).select(
         "n_tasks", "policy", "measured", "simulated", "agrees"

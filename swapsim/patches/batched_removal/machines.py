@@ -24,7 +24,6 @@ THREADS: Final = (1, 3, 5, 7, 8)
 NODES: Final = 4
 """Fake NUMA nodes in uniform memory, each with its kswapd."""
 
-
 TAG_SHARES: Final = (0.01, 0.1, 1.0)
 """``tag_ns / tree_ns``: the ends of what patch A's base leaves open, and their geometric mean."""
 
@@ -43,17 +42,7 @@ swap series of 2017: there is no other measurement of 4.8's locks. A test repeat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A combination of what the mail leaves open.
-
-    Attributes
-    ----------
-    tag_share : float
-        One of TAG_SHARES.
-    next_share : float
-        ``tree_next_ns / tree_ns``, above 0, at most 1.
-    again : bool
-        As for `machine`.
-    """
+    """A combination of what the mail leaves open: a tag share, a next share, and `again`."""
 
     tag_share: float
     next_share: float

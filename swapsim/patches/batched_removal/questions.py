@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cases of patch B: longer lists, more CPUs, other cures; and how long holds and waits are."""
+"""Cases of patch B: longer lists, more CPUs, other remedies; and lengths of holds and waits."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -73,10 +73,10 @@ def fits_by_next_share(shares: Sequence[float] = NEXT_SHARES) -> dict[str, pl.Da
     }
 
 
-def cases_by_cure(tasks: int = 8) -> list[Case]:
-    """Return a case per cure and kind of device, against page by page and one lock per device.
+def cases_by_remedy(tasks: int = 8) -> list[Case]:
+    """Return a case per remedy and kind of device, against page by page and one lock per device.
 
-    All are 5.7 with writeback tags and without slot caches, so that nothing differs but the cures.
+    All are 5.7 with writeback tags and without slot caches, so that only the remedies differ.
     """
     cases = []
     for rotational in (True, False):
@@ -88,15 +88,15 @@ def cases_by_cure(tasks: int = 8) -> list[Case]:
             trunk_shift=_ONE_TREE,
         )
         batched = machine(threads=tasks, batched=True).removal
-        cures = {
+        remedies = {
             "batched": replace(base, removal=batched),
             "trunks of 64 MB": replace(base, trunk_shift=_TRUNK),
             "both": replace(base, trunk_shift=_TRUNK, removal=batched),
         }
         device = "rotational" if rotational else "non-rotational"
         cases += [
-            Case(factor=device, setting=place, label=cure, base=base, patched=patched)
-            for place, (cure, patched) in enumerate(cures.items())
+            Case(factor=device, setting=place, label=remedy, base=base, patched=patched)
+            for place, (remedy, patched) in enumerate(remedies.items())
         ]
     return cases
 

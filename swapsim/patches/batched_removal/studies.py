@@ -38,7 +38,7 @@ gain_by_list: Final = _study(
 
 def _by_cure() -> list[Trial]:
     fits = questions.fits_by_next_share()
-    return trials(questions.cases_by_cure(), fits, metric=questions.WRITTEN)
+    return trials(questions.cases_by_remedy(), fits, metric=questions.WRITTEN)
 
 
 gain_by_cure: Final = _study(

@@ -48,16 +48,8 @@ TREE_ROWS: Final = {
 def machine(*, tags: bool, seed: int = 1) -> MachineConfig:
     """Return the machine of patch A's mail: 8 writers and 2 kswapds on one pmem under 4.8.
 
-    Parameters
-    ----------
-    tags : bool
-        Whether the swap cache has writeback tags: True is the base, False the patch.
-    seed : int
-
-    Notes
-    -----
     Memory holds only what the tasks wrote last, because older pages are not accessed again. The
-    device starts empty, as in swap-w-seq.
+    device starts empty, as in swap-w-seq. With `tags` it is the base, else it has the patch.
 
     Source
     ------
@@ -91,13 +83,7 @@ def fit(
     - ``tag_ns``: how long the start and the end of writeback hold the lock,
     - ``map_ns``: how long a look at a map byte holds si->lock, four times per page.
 
-    Parameters
-    ----------
-    tag_share, map_share : float
-        ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``.
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS; default: data/costs.csv.
-    seed : int
+    ``constants`` has the schema CONSTANTS; default: data/costs.csv.
 
     Source
     ------

@@ -35,24 +35,10 @@ _PROFILE: Final = "perf-profile.cycles-pp."
 
 
 def predict(constants: pl.DataFrame, seeds: Sequence[int] = TABLE_SEEDS) -> pl.DataFrame:
-    """Simulate the table of patch A's mail.
+    """Simulate the table of patch A's mail, with the CONSTANTS of a fit.
 
-    Parameters
-    ----------
-    constants : polars.DataFrame
-        Schema CONSTANTS, from `fit`.
-    seeds : sequence of int
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS: throughput and swap.so of a complete run, and the four profile rows, for
-        the kernels base and base+patch, for each seed.
-
-    Raises
-    ------
-    InputError
-        ``seeds`` is empty.
+    Returns RESULTS: throughput and swap.so of a complete run, and the four profile rows, for the
+    kernels base and base+patch, for each seed. InputError is raised if ``seeds`` is empty.
     """
     require_some(seeds, "seeds")
     frames = []
@@ -92,24 +78,10 @@ def predict_at_shares(
 ) -> pl.DataFrame:
     """Fit the base at a pair of shares that it leaves open, and predict the patch.
 
-    Parameters
-    ----------
-    shares : (float, float)
-        ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``; see `fitting.fit`.
-    seeds : sequence of int
-        Seeds of the runs of base and patch, over which a prediction is the mean.
-    constants : polars.DataFrame, optional
-        Schema CONSTANTS, for all constants that are not fitted; default: data/costs.csv.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema PREDICTED_BY_SHARES: a row per claim that has a change.
-
-    Raises
-    ------
-    InputError
-        ``seeds`` is empty.
+    ``shares`` are ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``, see `fitting.fit`;
+    ``constants`` are those that are not fitted (default: data/costs.csv). A prediction is the mean
+    over the seeds. Returns PREDICTED_BY_SHARES, a row per claim that has a change. InputError is
+    raised if ``seeds`` is empty.
     """
     require_some(seeds, "seeds")
     tag_share, map_share = shares

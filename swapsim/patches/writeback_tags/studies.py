@@ -74,7 +74,7 @@ gain_by_drive: Final = _gains(
 
 
 def _ends() -> list[Moved]:
-    return ends(costs(), questions.COSTS_ASKED)
+    return ends(costs(), questions.OTHER_COSTS)
 
 
 gain_by_constant: Final = _study(
