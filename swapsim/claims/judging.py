@@ -9,11 +9,11 @@
 """
 
 import re
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
-from swapsim.claims.rounds import Difference, difference
+from swapsim.claims.rounds import difference
 from swapsim.claims.tables import (
     CLAIMS,
     DIRECTIONS,
@@ -275,14 +275,15 @@ def directions(claims: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
     for claim in claims.iter_rows(named=True):
         claimed = claimed_direction(claim)
         where, row, kernels = claim["locator"].split(" | ")
-        row, _, base_row = (row if where.startswith("prose") else claim["metric"]).partition(
-            " against "
-        )
+        if not where.startswith("prose"):
+            row = claim["metric"]
+        row, _, base_row = row.partition(" against ")
         base_kernel, value_kernel = kernels.split(" -> ")
-        found = difference(
-            _rounds(measured, claim["patch"], base_row or row, base_kernel),
-            _rounds(measured, claim["patch"], row, value_kernel),
+        base, value = (
+            measured.filter(patch=claim["patch"], metric=metric, kernel=kernel)
+            for metric, kernel in ((base_row or row, base_kernel), (row, value_kernel))
         )
+        found = difference(base.select("seed", "value"), value.select("seed", "value"))
         if claimed is None or found is None:
             continue
         labels = {"claim": claim["claim"], "row": row, "published": claim["change"]}
@@ -311,7 +312,7 @@ def claimed_direction(claim: dict[str, object]) -> str | None:
 _VERDICTS: Final = {"for": "holds", "against": "contradicted", "neither": "open"}
 
 
-def _says(claimed: str, found: Difference) -> str:
+def _says(claimed: str, found: dict[str, Any]) -> str:
     """Return whether the interval of the difference speaks for a claim, against it, or neither."""
     low, high = found["low"], found["high"]
     if claimed != "stays":
@@ -320,7 +321,3 @@ def _says(claimed: str, found: Difference) -> str:
     if -width <= low and high <= width:
         return "for"
     return "against" if low > width or high < -width else "neither"
-
-
-def _rounds(measured: pl.DataFrame, patch: str, metric: str, kernel: str) -> pl.DataFrame:
-    return measured.filter(patch=patch, metric=metric, kernel=kernel).select("seed", "value")

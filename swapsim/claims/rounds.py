@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final, TypedDict
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -125,23 +125,10 @@ def spread(row: dict[str, float]) -> str:
     return f"{value} [{low}, {high}]"
 
 
-class Difference(TypedDict):
-    """The paired difference between the rounds of a base and those of another set-up."""
+def difference(base: pl.DataFrame, value: pl.DataFrame) -> dict[str, Any] | None:
+    """Compare the rounds of one metric (``seed, value``) with the same rounds of a base.
 
-    rounds: int
-    base: float
-    value: float
-    low: float
-    high: float
-    seen: str
-
-
-def difference(base: pl.DataFrame, value: pl.DataFrame) -> Difference | None:
-    """Compare the rounds of one metric with the same rounds of a base.
-
-    Both frames have ``seed`` and ``value``, each seed once; rounds of one frame only are left out.
-    Returns the medians of both, the bootstrap interval of the median of the rounds' differences,
-    and its sign if it has one; None without a common round.
+    Returns the columns of PAIRED that are about the rounds; None without a common round.
     """
     both = base.join(value, on="seed", suffix="_other").sort("seed")
     if both.is_empty():
@@ -183,11 +170,9 @@ def steps(results: pl.DataFrame, policies: Sequence[str], metrics: Sequence[str]
         of_metric = results.filter(metric=metric)
         if of_metric.is_empty():
             raise InputError(f"no such metric: {metric!r}; take one of the results", field="metric")
+        rounds = {name: of_metric.filter(policy=name).select("seed", "value") for name in policies}
         for base_policy, policy in pairwise(policies):
-            found = difference(
-                *(of_metric.filter(policy=name).select("seed", "value")
-                  for name in (base_policy, policy))
-            )  # fmt: skip
+            found = difference(rounds[base_policy], rounds[policy])
             if found is not None:
                 labels = {"metric": metric, "unit": of_metric["unit"][0]}
                 rows.append({**labels, "base_policy": base_policy, "policy": policy, **found})

@@ -26,18 +26,7 @@ class Benchmark(TypedDict):
 
 
 def run(only: Sequence[str] = ()) -> Iterator[Benchmark]:
-    """Run each file of tests/bench in order of name.
-
-    Parameters
-    ----------
-    only : sequence of str
-        Beginnings of names; empty runs all.
-
-    Raises
-    ------
-    SwapsimError
-        No benchmark has such a name.
-    """
+    """Run the benchmarks of tests/bench whose names begin so, or all, in order of the files."""
     known = 0
     folder = repository_root() / "tests" / "bench"
     sys.path.insert(0, str(folder))

@@ -137,17 +137,12 @@ def at_a_glance(folder: Path | str, *, kernel: str = "6.1") -> pl.DataFrame:
     ----------
     folder : Path or str
     kernel : {"4.8", "5.8", "6.1"}
-        Whose locks to follow, for the first two patches.
+        Rules of locks, for the first two patches.
 
     Returns
     -------
     polars.DataFrame
         Schema AT_A_GLANCE; a replay that lacks an event has no row.
-
-    Raises
-    ------
-    InputError
-        As for the replays themselves.
     """
     can = traces.replays_of(traces.events(folder)["event"]).filter("can")["replay"]
     rows = [

@@ -23,11 +23,6 @@ def parts_of(patch: str) -> pl.DataFrame:
     -------
     polars.DataFrame
         ``part, holds, file String`` (seen from the repository), ``there Boolean``.
-
-    Raises
-    ------
-    InputError
-        A card, of this patch or another one, cannot be read.
     """
     models = claims.patch_cards().filter(patch=patch)["model"].explode()
     headers = [model.partition(":")[0] for model in models.drop_nulls()] or ["NAME.h"]

@@ -5,13 +5,12 @@ import base64
 import html
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event
 from typing import Any, Final
 
 import nbformat
@@ -42,28 +41,16 @@ class Runs:
 
     def __init__(self) -> None:
         self.ends = Event()
-        self._lock = Lock()
-        self._clients: list[NotebookClient] = []
-
-    @contextmanager
-    def entered(self, client: NotebookClient) -> Iterator[None]:
-        """List a client while it runs."""
-        with self._lock:
-            self._clients.append(client)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._clients.remove(client)
+        self.clients: list[NotebookClient] = []
+        """Clients of all notebooks that have begun; appending to a list is atomic."""
 
     def end(self) -> None:
         """Kill all kernels, so that each client that waits for its kernel fails."""
         self.ends.set()
-        with self._lock:
-            for client in self._clients:
-                process = getattr(getattr(client.km, "provisioner", None), "process", None)
-                if process is not None:
-                    process.kill()
+        for client in self.clients:
+            process = getattr(getattr(client.km, "provisioner", None), "process", None)
+            if process is not None:
+                process.kill()
 
 
 def make_all(make: Callable[[Path, Runs], None], paths: Sequence[Path]) -> None:
@@ -89,13 +76,7 @@ def make_all(make: Callable[[Path, Runs], None], paths: Sequence[Path]) -> None:
 def run(
     path: Path, notebook: nbformat.NotebookNode, runs: Runs, bar: TextBar
 ) -> nbformat.NotebookNode:
-    """Run a notebook's cells and return it with their outputs.
-
-    Raises
-    ------
-    SwapsimError
-        A cell or its kernel failed; names notebook, cell and the error's last line.
-    """
+    """Run a notebook's cells and return it with their outputs; an error names the cell."""
 
     def begin(**_: object) -> None:
         if runs.ends.is_set():
@@ -115,9 +96,9 @@ def run(
         on_cell_executed=end,
     )
     again = "'make report' then continues from the pages that are complete"
+    runs.clients.append(client)
     try:
-        with runs.entered(client):
-            client.execute()
+        client.execute()
     except CellExecutionError as error:
         raise SwapsimError(
             f"{path.name}, code cell {client.code_cells_executed}: {error.ename}: {error.evalue}: "

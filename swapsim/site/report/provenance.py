@@ -26,17 +26,13 @@ _RUN: Final = re.compile(r'<article data-begun="([^"]+)" data-seconds="(\d+)">')
 
 @dataclass(frozen=True)
 class Provenance:
-    """The origin of a report."""
+    """The origin of a report: commit and changed are empty and false without a checkout."""
 
     made: str
-    """Time at which its pages were written, UTC."""
     commit: str
-    """The first twelve digits; empty outside of a checkout."""
     changed: bool
-    """Whether files differ from that commit."""
     versions: tuple[tuple[str, str], ...]
     machine: tuple[str, ...]
-    """Processor, memory and kernel."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +57,18 @@ def provenance() -> Provenance:
         ("Python", platform.python_version()),
         *((name, version(name)) for name in _LIBRARIES),
     )
+    name = _field(Path("/proc/cpuinfo"), "model name") or platform.processor()
+    memory = re.match(r"\d+", _field(Path("/proc/meminfo"), "MemTotal"))
     return Provenance(
         made=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         commit=_git("rev-parse", "--short=12", "HEAD"),
         changed=bool(_git("status", "--porcelain", "--untracked-files=no")),
         versions=(*versions, ("Vega-Lite", VEGA_LITE)),
-        machine=(_processor(), _memory(), f"{platform.system()} {platform.release()}"),
+        machine=(
+            f"{name or platform.machine()}, {os.cpu_count()} CPUs",
+            f"{int(memory[0]) / 2**20:.0f} GiB of memory" if memory else "size of memory unknown",
+            f"{platform.system()} {platform.release()}",
+        ),
     )
 
 
@@ -89,7 +91,7 @@ def ran(name: str, title: str, article: str, made_now: Sequence[str]) -> Ran:
 
 
 def _git(*arguments: str) -> str:
-    """Return git's answer about the laboratory; empty without a checkout."""
+    """Return the output of git; empty without a checkout."""
     root = laboratory_root()
     if not (root / ".git").exists():
         return ""
@@ -100,16 +102,6 @@ def _git(*arguments: str) -> str:
     except (OSError, subprocess.CalledProcessError):
         return ""
     return found.stdout.strip()
-
-
-def _processor() -> str:
-    name = _field(Path("/proc/cpuinfo"), "model name") or platform.processor() or platform.machine()
-    return f"{name}, {os.cpu_count()} CPUs"
-
-
-def _memory() -> str:
-    size = re.match(r"\d+", _field(Path("/proc/meminfo"), "MemTotal"))
-    return f"{int(size[0]) / 2**20:.0f} GiB of memory" if size else "size of memory unknown"
 
 
 def _field(path: Path, name: str) -> str:
