@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Notebooks that are run, some at a time, and their cells as HTML (nbconvert, our template)."""
 
+import atexit
 import base64
 import html
 import json
@@ -110,6 +111,9 @@ def run(
             f"{path.name}, code cell {client.code_cells_executed}: the kernel did not finish: "
             f"{reason}: run it in JupyterLab ('make lab'); {again}"
         ) from None
+    finally:
+        # A kernel that was killed may fail the client's cleanup, which would run again at exit.
+        atexit.unregister(client._cleanup_kernel)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = results_of(cell)
