@@ -19,7 +19,6 @@ DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
 SERIES = tuple(f"series-{patch}" for patch in range(1, 9))
 OF_2013 = STALL_RULES[:-1]
 LATE = ("3.9", "mmotm", "series-1")
-AT_TOP = tuple(rules for rules in STALL_RULES if rules not in LATE)
 CLEAN = dict.fromkeys(STALL_PAGES.schema, False) | {
     "file": True,
     "buffers": None,
@@ -71,46 +70,18 @@ WRITING = page(writeback=True, reclaim=True, still=True)
 # Table 2.5: a page under writeback. Case 1 is kswapd's, of a marked page, with the flag set.
 
 
-def case_1(rules: str) -> tuple[dict[str, object], dict[str, object]]:
-    """Process a page that is case 1, if the rules have one."""
+@pytest.mark.parametrize("rules", STALL_RULES)
+def test_case_1_sleeps_until_patch_3_counts_afterwards_and_activates_in_6_1(rules: str) -> None:
+    """It does not exist in 3.9; by mmotm the page goes on, and may be freed under writeback."""
     (result,), end = process(rules, WRITING, unseen=31, kswapd=True, flags=WRITEBACK)
-    return result, end
-
-
-def test_case_1_does_not_exist_in_3_9() -> None:
-    """The page is case 2: nothing sleeps, and it is counted."""
-    result, end = case_1("3.9")
-    assert (result["branch"], end["slept"], end["writeback"]) == ("case-2", 0, 1)
-
-
-def test_case_1_of_mmotm_sleeps_with_the_page_locked_and_falls_through() -> None:
-    """100 ms, the flag is cleared, and the page goes on: it may be freed under writeback."""
-    result, end = case_1("mmotm")
-    assert (result["branch"], end["slept"], end["flags_cleared"]) == ("case-1", 1, WRITEBACK)
-    assert result["freed_under_writeback"]
-
-
-@pytest.mark.parametrize("rules", ["series-1", "series-2"])
-def test_case_1_after_patch_1_sleeps_and_keeps(rules: str) -> None:
-    """Unlocked, slept, the flag cleared, and kept."""
-    result, end = case_1(rules)
-    assert (result["branch"], end["slept"], end["flags_cleared"]) == ("case-1", 1, WRITEBACK)
-    assert not result["freed"]
-    assert not result["activated"]
-
-
-@pytest.mark.parametrize("rules", [*SERIES[2:], "3.11"])
-def test_case_1_of_the_series_counts_and_keeps(rules: str) -> None:
-    """No wait here, and the flag is not cleared here."""
-    result, end = case_1(rules)
-    assert (result["branch"], end["slept"], end["flags_cleared"]) == ("case-1", 0, 0)
-    assert (end["immediate"], end["writeback"], result["activated"]) == (1, 0, False)
-
-
-def test_case_1_of_6_1_counts_and_activates() -> None:
-    """Out of the way while it is written."""
-    result, end = case_1("6.1")
-    assert (end["immediate"], result["activated"], end["slept"]) == (1, True, 0)
+    sleeps = rules in ("mmotm", "series-1", "series-2")
+    exists = rules != "3.9"
+    assert result["branch"] == ("case-1" if exists else "case-2")
+    assert (end["slept"], end["flags_cleared"]) == ((1, WRITEBACK) if sleeps else (0, 0))
+    assert end["immediate"] == (exists and not sleeps)
+    assert end["writeback"] == (not exists)
+    assert result["activated"] == (rules == "6.1")
+    assert result["freed"] == result["freed_under_writeback"] == (rules == "mmotm")
 
 
 @pytest.mark.parametrize("missing", ["kswapd", "reclaim", "flag"])
@@ -124,25 +95,23 @@ def test_without_kswapd_mark_or_flag_there_is_no_case_1(rules: str, missing: str
 
 
 @pytest.mark.parametrize(
-    "reason",
-    [{}, {"memcg": True, "reclaim": False}, {"memcg": True, "io": False, "fs": False}],
-    ids=["global", "not marked", "no IO"],
+    ("context", "differs"),
+    [
+        ({}, {}),
+        ({}, {"file": False}),
+        ({"memcg": True}, {"reclaim": False}),
+        ({"memcg": True, "io": False, "fs": False}, {}),
+    ],
+    ids=["global", "anonymous", "not marked", "no IO"],
 )
 @pytest.mark.parametrize("rules", STALL_RULES)
-def test_case_2_marks_and_counts(rules: str, reason: dict[str, bool]) -> None:
+def test_case_2_marks_and_counts(
+    rules: str, context: dict[str, bool], differs: dict[str, bool]
+) -> None:
     """SetPageReclaim and nr_writeback; kept in 2013, activated in 6.1."""
-    context = {name: value for name, value in reason.items() if name != "reclaim"}
-    writing = WRITING | {"reclaim": reason.get("reclaim", True)}
-    (result,), end = process(rules, writing, **context)
+    (result,), end = process(rules, WRITING | differs, **context)
     assert (result["branch"], result["marked"], end["writeback"]) == ("case-2", True, 1)
     assert result["activated"] == (rules == "6.1")
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_case_2_counts_anonymous_pages_in_every_kernel(rules: str) -> None:
-    """nr_writeback counts pages of files and anonymous ones."""
-    (result,), end = process(rules, WRITING | {"file": False})
-    assert (result["branch"], end["writeback"]) == ("case-2", 1)
 
 
 @pytest.mark.parametrize("rules", OF_2013)
@@ -181,32 +150,60 @@ def test_case_3_of_6_1_needs_v1_and_the_filesystem(
 # Table 2.6, first half: how counters are made.
 
 
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_where_dirty_pages_are_counted(rules: str) -> None:
-    """Late: what left before the dirty test is missed. At the top: it is counted."""
-    _, end = process(rules, DIRTY_FILE | {"arrives": False}, DIRTY_FILE)
-    assert end["dirty"] == (1 if rules in LATE else 2)
+def since(first: str, count: int, before: int = 0) -> dict[str, int]:
+    """Return a count by rule set: one before a rule set, and one from it on."""
+    at = STALL_RULES.index(first)
+    return {rules: before if n < at else count for n, rules in enumerate(STALL_RULES)}
+
+
+ON_DEVICE = since("series-2", 1) | {"6.1": 0}
+STALE = page(dirty=True, buffers=True, fs_dirty=False, fs_writeback=False)
+COMMITTING = page(buffers=False, fs_dirty=False, fs_writeback=True)
+HUGE = DIRTY_FILE | {"pages": 512}
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
-def test_which_dirty_pages_are_counted(rules: str) -> None:
-    """Late: of files and anonymous. At the top: of files alone."""
-    _, end = process(rules, DIRTY_FILE, DIRTY_ANON)
-    assert end["dirty"] == end["unqueued_dirty"] == (2 if rules in LATE else 1)
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_dirty_counts_pages_under_writeback_at_the_top_alone(rules: str) -> None:
-    """PageDirty, or dirty or under writeback."""
-    _, end = process(rules, WRITING, DIRTY_FILE)
-    assert end["dirty"] == (1 if rules in LATE else 2)
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_unqueued_counts_dirty_pages_that_are_not_being_written(rules: str) -> None:
-    """A page that is dirty again while it is written is queued."""
-    _, end = process(rules, WRITING | {"dirty": True}, DIRTY_FILE)
-    assert end["unqueued_dirty"] == 1
+@pytest.mark.parametrize(
+    ("pages", "counter", "counts"),
+    [
+        ([DIRTY_FILE | {"arrives": False}, DIRTY_FILE], "dirty", since("series-2", 2, 1)),
+        ([DIRTY_FILE, DIRTY_ANON], "dirty", since("series-2", 1, 2)),
+        ([DIRTY_FILE, DIRTY_ANON], "unqueued_dirty", since("series-2", 1, 2)),
+        ([WRITING, DIRTY_FILE], "dirty", since("series-2", 2, 1)),
+        ([WRITING | {"dirty": True}, DIRTY_FILE], "unqueued_dirty", since("3.9", 1)),
+        ([DIRTY_ANON | {"kept": True}, DIRTY_ANON], "congested", since("series-2", 0, 1)),
+        ([page(congested=True)], "congested", ON_DEVICE),
+        ([WRITING, WRITING | {"reclaim": False}], "congested", since("series-6", 1)),
+        ([WRITING | {"congested": True}], "congested", since("series-2", 1)),
+        ([STALE], "dirty", since("series-2", 1) | dict.fromkeys([*SERIES[6:], "3.11", "6.1"], 0)),
+        ([COMMITTING], "dirty", since("series-8", 1)),
+        ([COMMITTING], "unqueued_dirty", since("3.9", 0)),
+        ([HUGE], "unqueued_dirty", since("6.1", 512, 1)),
+        ([HUGE], "taken", since("3.9", 512)),
+    ],
+    ids=[
+        "late, pages that left before the dirty test are missed",
+        "at the top, dirty pages of files alone count",
+        "at the top, unqueued pages of files alone count",
+        "at the top, pages under writeback are dirty, too",
+        "a dirty page under writeback is queued",
+        "late, a page that pageout kept is congested",
+        "at the top, a page on a congested device is, even a clean one",
+        "from patch 6 on a marked page under writeback is congested",
+        "a page is congested once",
+        "from patch 7 on buffer heads say whether a page is dirty",
+        "from patch 8 on NFS says whether a page is under writeback",
+        "it is then not unqueued",
+        "a huge page counts as one until 6.1",
+        "and is taken as 512",
+    ],
+)
+def test_how_a_counter_is_made(
+    rules: str, pages: list[dict[str, object]], counter: str, counts: dict[str, int]
+) -> None:
+    """Late (until series-1): at the dirty test, also anonymous pages. Then at the top, of files."""
+    _, end = process(rules, *pages)
+    assert end[counter] == counts[rules]
 
 
 def test_unqueued_of_mmotm_leaves_out_the_page_that_fell_through_under_writeback() -> None:
@@ -216,71 +213,6 @@ def test_unqueued_of_mmotm_leaves_out_the_page_that_fell_through_under_writeback
     assert (end["dirty"], end["unqueued_dirty"]) == (1, 0)
     _, end = process("mmotm", again | {"still": False}, unseen=31, kswapd=True, flags=WRITEBACK)
     assert (end["dirty"], end["unqueued_dirty"]) == (1, 1)
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_congested_late_is_what_pageout_kept(rules: str) -> None:
-    """For any reason, file or anonymous; from series-2 on that says nothing."""
-    _, end = process(rules, DIRTY_ANON | {"kept": True}, DIRTY_ANON)
-    assert end["congested"] == (1 if rules in LATE else 0)
-
-
-@pytest.mark.parametrize("dirty", [False, True], ids=["clean", "dirty"])
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_congested_at_the_top_is_a_congested_device_even_of_a_clean_page(
-    rules: str, dirty: bool
-) -> None:
-    """From series-2 to 3.11; 6.1 knows no congested device."""
-    _, end = process(rules, page(congested=True, dirty=dirty))
-    assert end["congested"] == (0 if rules in LATE or rules == "6.1" else 1)
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_congested_is_a_marked_page_under_writeback_from_patch_6_on(rules: str) -> None:
-    """The second time that it comes to the end of the list."""
-    _, end = process(rules, WRITING, WRITING | {"reclaim": False})
-    assert end["congested"] == (1 if rules in STALL_RULES[STALL_RULES.index("series-6") :] else 0)
-
-
-@pytest.mark.parametrize("rules", [*SERIES[5:], "3.11"])
-def test_a_page_that_is_congested_twice_over_counts_once(rules: str) -> None:
-    """Its device, or its mark."""
-    _, end = process(rules, WRITING | {"congested": True})
-    assert end["congested"] == 1
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_immediate_is_case_1_from_patch_3_on(rules: str) -> None:
-    """Until then case 1 sleeps, and in 3.9 there is none."""
-    _, end = case_1(rules)
-    counts = rules not in (*LATE, "series-2")
-    assert end["immediate"] == (1 if counts else 0)
-    assert end["slept"] == (1 if not counts and rules != "3.9" else 0)
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_buffer_heads_are_asked_from_patch_7_on(rules: str) -> None:
-    """A dirty page with clean unlocked buffers is not dirty."""
-    stale = page(dirty=True, buffers=True, fs_dirty=False, fs_writeback=False)
-    _, end = process(rules, stale)
-    believes = rules in SERIES[1:6]
-    assert end["dirty"] == (1 if believes else 0)
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_nfs_is_asked_from_patch_8_on(rules: str) -> None:
-    """A clean page of an inode that is being committed is under writeback."""
-    committing = page(buffers=False, fs_dirty=False, fs_writeback=True)
-    _, end = process(rules, committing)
-    assert end["dirty"] == (1 if rules in ("series-8", "3.11", "6.1") else 0)
-    assert end["unqueued_dirty"] == 0
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_a_huge_page_counts_as_one_and_is_taken_as_512(rules: str) -> None:
-    """6.1 counts its pages; in 2013 it keeps all from being unqueued."""
-    _, end = process(rules, DIRTY_FILE | {"pages": 512})
-    assert (end["unqueued_dirty"], end["taken"]) == (512 if rules == "6.1" else 1, 512)
 
 
 # Table 2.6, second half: after the list.
@@ -449,20 +381,20 @@ def test_kswapd_writes_a_dirty_file_page_by_priority_or_by_flag(rules: str) -> N
         )[0][0]["branch"]
         == "write"
         for priority in (10, 9)
-        for flags in (0, DIRTY)
+        for flags in (0, DIRTY, WRITEBACK | CONGESTED)
         for mark in (False, True)
     }
     assert written == {
         (priority, flags, mark): {
             "3.9": priority < 10,
-            "6.1": bool(flags) and mark,
-        }.get(rules, bool(flags))
+            "6.1": flags == DIRTY and mark,
+        }.get(rules, flags == DIRTY)
         for priority, flags, mark in written
     }
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
-def test_nobody_else_writes_file_pages_and_all_write_anonymous_ones(rules: str) -> None:
+def test_no_other_caller_writes_file_pages_and_all_write_anonymous_ones(rules: str) -> None:
     """Direct reclaim: never a file page, marked at that; always an anonymous one."""
     (of_file, anon), _ = process(
         rules, DIRTY_FILE | {"reclaim": True}, DIRTY_ANON, priority=0, flags=DIRTY
@@ -472,27 +404,15 @@ def test_nobody_else_writes_file_pages_and_all_write_anonymous_ones(rules: str) 
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
-def test_what_clears_writeback(rules: str) -> None:
-    """Case 1 until series-2; each shrinking by kswapd; in 6.1 the balance alone."""
-    number = STALL_RULES.index(rules)
-    by = [
-        why
-        for why in ("BALANCED", "SHRUNK", "IMMEDIATE", "DIRECT")
-        if lib.sws_stall_clears(number, getattr(lib, f"SWS_STALL_CLEAR_{why}")) & WRITEBACK
-    ]
-    early = rules in ("mmotm", "series-1", "series-2")
-    expected = {"3.9": [], "6.1": ["BALANCED"]}
-    assert by == expected.get(rules, ["SHRUNK", "IMMEDIATE"] if early else ["SHRUNK"])
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_what_clears_tail_dirty_and_congested(rules: str) -> None:
-    """The balance; in 6.1 the end of a group's direct reclaim clears its CONGESTED, too."""
-    number = STALL_RULES.index(rules)
-    balanced = lib.sws_stall_clears(number, lib.SWS_STALL_CLEAR_BALANCED)
-    direct = lib.sws_stall_clears(number, lib.SWS_STALL_CLEAR_DIRECT)
-    assert balanced & (DIRTY | CONGESTED) == (CONGESTED if rules == "3.9" else DIRTY | CONGESTED)
-    assert direct == (CONGESTED if rules == "6.1" else 0)
+def test_what_clears_flags(rules: str) -> None:
+    """Balance, each shrinking, case 1 until series-2; in 6.1 the end of a cgroup's reclaim."""
+    case_1 = WRITEBACK if rules in ("mmotm", "series-1", "series-2") else 0
+    series = {"balanced": DIRTY | CONGESTED, "shrunk": WRITEBACK, "immediate": case_1, "direct": 0}
+    others = {
+        "3.9": dict.fromkeys(series, 0) | {"balanced": CONGESTED},
+        "6.1": dict.fromkeys(series, 0) | {"balanced": 7, "direct": CONGESTED},
+    }
+    assert rules_of(rules).clears == others.get(rules, series)
 
 
 @pytest.mark.parametrize("rules", STALL_RULES)
@@ -588,14 +508,6 @@ def test_noprogress_of_6_1_is_for_global_direct_reclaim_at_priority_1(
 
 
 @pytest.mark.parametrize("rules", [*SERIES[1:], "3.11"])
-def test_11_tail_dirty_needs_all_unqueued_and_global_reclaim(rules: str) -> None:
-    """nr_unqueued_dirty == nr_taken, on a list processed page by page."""
-    for memcg in (False, True):
-        _, end = process(rules, *[DIRTY_FILE] * 4, memcg=memcg)
-        assert bool(int(str(end["flags_set"])) & DIRTY) == (not memcg)
-
-
-@pytest.mark.parametrize("rules", [*SERIES[1:], "3.11"])
 @pytest.mark.parametrize(
     "spoiler",
     [None, page(), page(file=False), WRITING | {"reclaim": False}],
@@ -610,106 +522,6 @@ def test_11_a_single_other_page_keeps_it_from_being_set(
     assert end["taken"] == 32
     assert not int(str(end["flags_set"])) & DIRTY
     assert "congestion_wait" not in sleeps(end)
-
-
-@pytest.mark.parametrize("rules", [*SERIES[1:], "3.11"])
-def test_11_a_huge_page_keeps_it_from_being_set(rules: str) -> None:
-    """It is 512 of those taken and 1 of those unqueued."""
-    _, end = process(rules, DIRTY_FILE, DIRTY_FILE | {"pages": 512})
-    assert not int(str(end["flags_set"])) & DIRTY
-
-
-@pytest.mark.parametrize("rules", [*SERIES[1:], "3.11"])
-def test_12_congested_needs_each_dirty_page_congested_and_global_reclaim(rules: str) -> None:
-    """nr_dirty > 0 and nr_dirty == nr_congested; a clean page on the device spoils it."""
-    on_device = DIRTY_FILE | {"congested": True}
-    for pages, memcg, flagged in (
-        ([on_device] * 3, False, True),
-        ([on_device] * 3, True, False),
-        ([on_device, DIRTY_FILE], False, False),
-        ([on_device, page(congested=True)], False, False),
-        ([page()], False, False),
-    ):
-        _, end = process(rules, *pages, memcg=memcg)
-        assert bool(int(str(end["flags_set"])) & CONGESTED) == flagged
-
-
-@pytest.mark.parametrize("rules", [*SERIES[2:], "3.11"])
-def test_13_the_forced_stall_comes_after_the_list_with_no_page_locked(rules: str) -> None:
-    """Iff global and all unqueued or some immediate; no page before the end causes a sleep."""
-    for pages, context, forced in (
-        ([DIRTY_FILE], {}, True),
-        ([DIRTY_FILE], {"memcg": True}, False),
-        ([WRITING, page()], {"kswapd": True, "flags": WRITEBACK}, True),
-        ([WRITING, page()], {"kswapd": True}, False),
-    ):
-        _, end = process(rules, *pages, **context)
-        assert ("congestion_wait" in sleeps(end), end["slept"]) == (forced, 0)
-
-
-@pytest.mark.parametrize("rules", [*SERIES[4:], "3.11"])
-def test_14_kswapd_never_calls_wait_iff_congested_in_the_series(rules: str) -> None:
-    """Only direct reclaim that does not hibernate, at the end."""
-    for kswapd in (False, True):
-        for hibernation in (False, True):
-            _, end = process(
-                rules, DIRTY_FILE, WRITING, kswapd=kswapd, hibernation=hibernation, priority=0
-            )
-            waits = "wait_iff_congested" in sleeps(end)
-            assert waits == (not kswapd and not hibernation)
-            assert not waits or sleeps(end)[-1] == "wait_iff_congested"
-
-
-@pytest.mark.parametrize("rules", AT_TOP)
-def test_15_anonymous_pages_contribute_to_no_dirty_counter(rules: str) -> None:
-    """Nor to unqueued ones, nor to a forced stall."""
-    _, end = process(rules, *[DIRTY_ANON] * 32, kswapd=True, priority=0)
-    assert (end["dirty"], end["unqueued_dirty"]) == (0, 0)
-    assert "congestion_wait" not in sleeps(end)
-    assert not int(str(end["flags_set"])) & DIRTY
-
-
-@pytest.mark.parametrize("rules", ["mmotm", *SERIES])
-@pytest.mark.parametrize(
-    ("priority", "least"), [(12, 32), (11, 16), (10, 8), (6, 1), (3, 1), (0, 1)]
-)
-def test_16_writeback_is_set_from_100_50_25_percent_on_to_any(
-    rules: str, priority: int, least: int
-) -> None:
-    """Of 32 pages; what is left of T >> (12 - p)."""
-    for under in (least - 1, least):
-        pages = [WRITING] * under + [page()] * (32 - under)
-        _, end = process(rules, *pages, priority=priority)
-        assert bool(int(str(end["flags_set"])) & WRITEBACK) == (under == least)
-
-
-@pytest.mark.parametrize("rules", [*SERIES[2:], "3.11"])
-def test_17_immediate_needs_kswapd_the_mark_writeback_and_the_flag(rules: str) -> None:
-    """Such a page is kept, not waited for, and not counted as writeback."""
-    for kswapd in (False, True):
-        for mark in (False, True):
-            for writeback in (False, True):
-                for flags in (0, WRITEBACK):
-                    (result,), end = process(
-                        rules,
-                        page(writeback=writeback, reclaim=mark),
-                        unseen=31,
-                        kswapd=kswapd,
-                        flags=flags,
-                    )
-                    first = kswapd and mark and writeback and bool(flags)
-                    assert end["immediate"] == first
-                    assert end["writeback"] == (writeback and not first)
-                    assert not first or (not result["waited"] and not result["activated"])
-
-
-@pytest.mark.parametrize("rules", ["mmotm", *SERIES, "3.11"])
-def test_18_kswapd_writes_file_pages_only_while_tail_dirty_is_set(rules: str) -> None:
-    """Others never do."""
-    for kswapd in (False, True):
-        for flags in (0, DIRTY, WRITEBACK | CONGESTED):
-            (result,), _ = process(rules, DIRTY_FILE, kswapd=kswapd, flags=flags, priority=0)
-            assert (result["branch"] == "write") == (kswapd and flags == DIRTY)
 
 
 @pytest.mark.parametrize(
@@ -753,18 +565,6 @@ def test_19_nfs_says_whether_a_page_is_being_committed(
     bits = lib.sws_stall_ask_nfs(page_dirty, False, swap_cache, committing, has_private)
     found = bits & lib.SWS_STALL_PAGE_FS_DIRTY, bits & lib.SWS_STALL_PAGE_FS_WRITEBACK
     assert (bool(found[0]), bool(found[1])) == answer
-
-
-@pytest.mark.parametrize("rules", STALL_RULES)
-def test_22_only_mmotm_frees_a_page_under_writeback(rules: str) -> None:
-    """In case 1; after patch 1 it does not happen, nor in another case."""
-    for memcg in (False, True):
-        for flags in (0, WRITEBACK):
-            results, _ = process(
-                rules, WRITING, WRITING, unseen=30, kswapd=True, memcg=memcg, flags=flags
-            )
-            bug = rules == "mmotm" and bool(flags)
-            assert any(result["freed_under_writeback"] for result in results) == bug
 
 
 def changed(before: str, after: str) -> set[str]:

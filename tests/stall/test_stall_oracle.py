@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle_stall_recording import RULES as RULES_OF_KERNELS
 
 from swapsim import stall
 from swapsim._core import ffi, lib
@@ -434,51 +435,30 @@ GOOD = oracle.Row(oracle.Page(under_writeback=False), "freed", flags=0)
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "wrong"),
+    ("table", "column", "value", "wrong"),
     [
-        ("node_flags", 8, "field 'flags': list 1, row 0: an unknown flag"),
-        ("pages", 0, "field 'pages': list 1, row 0: a folio has 1 to"),
-        ("step", "writeback_2", "field 'step': list 1, row 0: a case of writeback, and the page"),
-        ("step", None, "field 'step': the row with seq"),
+        ("folios", "node_flags", 8, "'flags': list 1, row 0: an unknown flag"),
+        ("folios", "pages", 0, "'pages': list 1, row 0: a folio has 1 to"),
+        ("folios", "step", "writeback_2", "'step': list 1, row 0: a case of writeback"),
+        ("folios", "step", None, "'step': the row with seq"),
+        ("lists", "priority", 13, "'priority': list 1, row 0: a priority is 0 to 12"),
+        ("lists", "priority", -1, "'priority': list 1, row 0: a priority is 0 to 12"),
+        ("lists", "flags_before", 9, "'flags': list 1, row 0: an unknown flag"),
+        ("lists", "taken", 0, "'taken': list 1, row 0: nothing was taken"),
+        ("lists", "sane", False, "'sane': list 1, row 0: global reclaim is always sane"),
+        ("lists", "list", 7, "'list': row 1 of the lists is list 7, and the folios have list 1"),
     ],
 )
-def test_an_impossible_folio_is_named(column: str, value: object, wrong: str) -> None:
-    """By its list, its row in it and its field."""
+def test_an_impossible_row_is_named(table: str, column: str, value: object, wrong: str) -> None:
+    """The message names the list, the row in it and the field; also a list without its folios."""
     folios = folio_table([[GOOD], [GOOD]]).with_columns(seq=pl.int_range(2, dtype=pl.UInt64))
-    bad = folios.with_columns(
-        pl.when(pl.col("list") == 1)
-        .then(pl.lit(value, dtype=folios.schema[column]))
-        .otherwise(column)
-        .alias(column)
-    )
-    lists = list_table([(oracle.Context("6.1"), True, 1)] * 2)
-    with pytest.raises(InputError, match=wrong):
-        _native.decide_lists(bad, lists, "6.1")
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "wrong"),
-    [
-        ("priority", 13, "field 'priority': list 1, row 0: a priority is 0 to 12"),
-        ("priority", -1, "field 'priority': list 1, row 0: a priority is 0 to 12"),
-        ("flags_before", 9, "field 'flags': list 1, row 0: an unknown flag"),
-        ("taken", 0, "field 'taken': list 1, row 0: nothing was taken"),
-        ("sane", False, "field 'sane': list 1, row 0: global reclaim is always sane"),
-        ("list", 7, "field 'list': row 1 of the lists is list 7, and the folios have list 1"),
-    ],
-)
-def test_an_impossible_list_is_named(column: str, value: object, wrong: str) -> None:
-    """By its number and its field; a list without its folios, too."""
-    folios = folio_table([[GOOD], [GOOD]])
-    lists = list_table([(oracle.Context("6.1"), True, 1)] * 2)
-    bad = lists.with_columns(
-        pl.when(pl.col("list") == 1)
-        .then(pl.lit(value, dtype=lists.schema[column]))
-        .otherwise(column)
-        .alias(column)
-    )
-    with pytest.raises(InputError, match=wrong):
-        _native.decide_lists(folios, bad, "6.1")
+    tables = {"folios": folios, "lists": list_table([(oracle.Context("6.1"), True, 1)] * 2)}
+    frame = tables[table]
+    bad = pl.lit(value, dtype=frame.schema[column])
+    changed = pl.when(pl.col("list") == 1).then(bad).otherwise(column)
+    tables[table] = frame.with_columns(changed.alias(column))
+    with pytest.raises(InputError, match=f"field {wrong}"):
+        _native.decide_lists(tables["folios"], tables["lists"], "6.1")
 
 
 def test_lists_and_folios_of_different_number_are_refused() -> None:
@@ -495,5 +475,5 @@ def test_lists_and_folios_of_different_number_are_refused() -> None:
 
 def test_the_oracles_names_are_the_librarys() -> None:
     """Rule sets and steps are spelled alike, in the same order."""
-    assert STALL_RULES == oracle.SETS
+    assert STALL_RULES == oracle.SETS == RULES_OF_KERNELS
     assert tuple(oracle.STEPS) == STALL_STEPS
