@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a config refuses in whichever of its fields."""
+"""Each field of each config refuses values of a wrong type."""
 
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -49,7 +49,7 @@ def field_names(of_type: type | None = None) -> list[tuple[str, str]]:
     ]
 
 
-def made(name: str, changes: dict[str, Any]) -> object:
+def make(name: str, changes: dict[str, Any]) -> object:
     """Make a config with some of its fields changed."""
     kind = CONFIGS[name]
     assert is_dataclass(kind)
@@ -58,15 +58,15 @@ def made(name: str, changes: dict[str, Any]) -> object:
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_what_is_needed_is_enough(name: str) -> None:
-    """So what the other tests change is what is refused."""
-    made(name, {})
+    """The smallest config of each kind is valid, so that other tests fail by their change."""
+    make(name, {})
 
 
 @pytest.mark.parametrize(("name", "field"), field_names())
-def test_an_object_of_no_use_is_refused(name: str, field: str) -> None:
-    """In one line that begins with the field."""
+def test_an_object_of_a_wrong_type_is_refused(name: str, field: str) -> None:
+    """The error is one line that names the field."""
     with pytest.raises((ConfigError, InputError)) as refused:
-        made(name, {field: ...})
+        make(name, {field: ...})
     assert field in str(refused.value).lower()
     assert "\n" not in str(refused.value)
 
@@ -74,6 +74,6 @@ def test_an_object_of_no_use_is_refused(name: str, field: str) -> None:
 @pytest.mark.parametrize(("name", "field"), field_names(bool))
 @pytest.mark.parametrize("value", [0, 1, -2, 2**64, "no", None])
 def test_a_flag_is_true_or_false(name: str, field: str, value: object) -> None:
-    """And no number: C would take it for one."""
+    """A number is refused, which C would accept."""
     with pytest.raises(ConfigError, match=f"^{field}=.*: choose True or False$"):
-        made(name, {field: value})
+        make(name, {field: value})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ctrl-C, and its like, before the libraries are there: one line, no traceback."""
+"""Signals that end a command: one line without a traceback, and none is lost."""
 
 import ctypes
 import os
@@ -34,12 +34,12 @@ def run_interrupted(
     (folder / "polars.py").write_text(
         f"import os, signal\nos.kill(os.getpid(), {number})\nraise SystemExit(7)\n"
     )
-    # What has a handler is by default when another program begins.
+    # A handler of this process is the default in the new one.
     handled = signal.SIG_IGN if ignored else signal.default_int_handler
     before = signal.signal(number, handled)
     try:
         done = subprocess.run(
-            [*start, "info", "nowhere"],
+            [*start, "info", "missing"],
             env=os.environ | {"PYTHONPATH": str(folder)},
             capture_output=True,
             text=True,
@@ -53,23 +53,23 @@ def run_interrupted(
 @pytest.mark.parametrize("number", interrupt.SIGNALS)
 @pytest.mark.parametrize("start", STARTS)
 def test_an_interrupt_among_imports_is_one_line(start: str, number: int, tmp_path: Path) -> None:
-    """The process ends at once, and says the same as later."""
+    """The process ends at once, with the same line as later."""
     ended = run_interrupted(STARTS[start], tmp_path, ignored=False, number=number)
     assert ended == (interrupt.CODE, f"{interrupt.TEXT}\n")
 
 
-def test_next_to_nothing_is_imported_before_ctrl_c_is_ours() -> None:
-    """Not even signal: it takes its time, in which Ctrl-C would end in a traceback."""
-    look = "import sys, swapsim.__main__; print(*sys.modules)"
-    asked = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append({ROOT!r}); {look}"]
-    imported = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()
+def test_few_modules_are_imported_before_ctrl_c_is_handled() -> None:
+    """Not even signal: during its import Ctrl-C would end in a traceback."""
+    script = f"import sys; sys.path.append({ROOT!r}); import swapsim.__main__; print(*sys.modules)"
+    command = [sys.executable, "-I", "-S", "-c", script]
+    imported = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert "swapsim.interrupt" in imported
     assert not {"enum", "re", "signal", "polars"} & {*imported}
 
 
 @pytest.mark.usefixtures("signals_as_in_a_terminal")
-def test_an_interrupt_after_the_work_is_nothing() -> None:
-    """Python takes a while to go away, and would be killed: what was done is done."""
+def test_an_interrupt_after_the_work_has_no_effect() -> None:
+    """Python needs some time to end, in which a signal does not change the exit status."""
     last = "import atexit, os, signal; atexit.register(os.kill, os.getpid(), signal.SIGINT)"
     ask = f"{last}; import sys; from swapsim.__main__ import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", ask, "--help"], capture_output=True, check=False)
@@ -78,15 +78,15 @@ def test_an_interrupt_after_the_work_is_nothing() -> None:
 
 @pytest.mark.parametrize("number", interrupt.SIGNALS)
 def test_an_interrupt_that_is_ignored_stays_so(number: int, tmp_path: Path) -> None:
-    """A job in the background is not ended by a Ctrl-C that is another's."""
+    """A job in the background is not ended by the Ctrl-C for another one."""
     ended = run_interrupted(STARTS["module"], tmp_path, ignored=True, number=number)
     assert ended == (7, "")
 
 
 @pytest.mark.usefixtures("signals_as_in_a_terminal")
 @pytest.mark.parametrize("number", interrupt.SIGNALS)
-def test_whatever_ends_a_command_clears_up(number: int, tmp_path: Path) -> None:
-    """Of a file that is being written nothing is left."""
+def test_each_signal_removes_partial_files(number: int, tmp_path: Path) -> None:
+    """A file that is being written is removed."""
     script = f"""
 import os, pathlib
 from swapsim import interrupt
@@ -106,17 +106,17 @@ with io.atomic_file(pathlib.Path("out.json")) as file:
 
 
 def interrupt_this(*_: object) -> None:
-    """Send Ctrl-C to this process; the call after it is there for Python to raise it here."""
+    """Send Ctrl-C to this process; Python raises it in the call after it."""
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(0)
 
 
 class Thing:
-    """Something that can be deleted."""
+    """An object that can be deleted."""
 
 
 class Interrupts(Thing):
-    """Something whose destructor is interrupted."""
+    """An object whose destructor is interrupted."""
 
     __del__ = interrupt_this
 
@@ -152,7 +152,7 @@ LOSSES = [lose_in_destructor, lose_in_weakref, lose_in_callback, lose_in_library
 @pytest.mark.usefixtures("signals_as_in_a_terminal")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_lost_interrupt_is_raised_by_the_next_check(lose: Callable[[], None]) -> None:
-    """A call into the C library is such a check; afterwards all is as it was before."""
+    """A call into the C library is such a check; afterwards the handler is the one before."""
     reached = False
     with pytest.raises(KeyboardInterrupt), interrupt.recording():  # noqa: PT012
         lose()
@@ -165,14 +165,14 @@ def test_a_lost_interrupt_is_raised_by_the_next_check(lose: Callable[[], None]) 
 
 @pytest.mark.usefixtures("signals_as_in_a_terminal")
 def test_an_interrupt_is_raised_at_the_end_at_the_latest() -> None:
-    """Where nothing checks, what follows the recording is not reached."""
+    """Without a check, it is raised at the end of the recording."""
     with pytest.raises(KeyboardInterrupt), interrupt.recording():
         lose_in_library()
 
 
 @pytest.mark.usefixtures("signals_as_in_a_terminal")
 def test_an_interrupt_is_raised_after_a_process_has_started_not_before() -> None:
-    """A body that delays runs to its end, and nothing after it."""
+    """A delaying body runs to its end, and the code after it does not run."""
     steps = []
 
     def start_and_wait() -> None:
@@ -189,16 +189,16 @@ def test_an_interrupt_is_raised_after_a_process_has_started_not_before() -> None
 
 def test_a_handler_of_the_caller_stays() -> None:
     """Only Python's own handler is replaced."""
-    came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    received: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: received.append(number))
     with interrupt.recording():
         interrupt_this()
         interrupt.check()
-    assert came == [signal.SIGINT]
+    assert received == [signal.SIGINT]
 
 
 def test_only_the_main_thread_replaces_a_handler() -> None:
-    """Elsewhere a recording does nothing, and is no error."""
+    """In other threads a recording has no effect."""
     before = signal.getsignal(signal.SIGINT)
     found: list[object] = []
 
@@ -214,7 +214,7 @@ def test_only_the_main_thread_replaces_a_handler() -> None:
 
 @pytest.mark.usefixtures("signals_as_in_a_terminal")
 def test_a_command_ends_by_an_interrupt_that_was_lost(tmp_path: Path) -> None:
-    """It says the one line, and nothing of the exception that was dropped."""
+    """It prints the one line, without the exception that was dropped."""
     path = tmp_path / "mine.py"
     path.write_text(POLICY)
     ask = [*STARTS["module"], "rank", str(path), "--seeds", "1"]

@@ -23,7 +23,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
 
 
 def test_a_terminal_shows_what_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    """A bar goes to stderr, or nowhere."""
+    """A bar goes to stderr, or missing."""
     for asked in (False, True):
         with progress.bar(2, "sweep", "runs", shown=asked) as bar:
             bar.update(2)

@@ -110,7 +110,7 @@ def replay_rows(
                 f"the row with seq {row['seq']} has no value: an event of the trace lacks a field",
                 field=field,
             )
-    label = f"{config.kernel}, tags {'kept' if config.swap_writeback_tags else 'not kept'}"
+    label = f"{config.kernel}, {'with' if config.swap_writeback_tags else 'without'} tags"
     with bar(rows.height, label, "rows", shown=progress) as counted:
 
         def chunks() -> Iterator[pl.DataFrame]:

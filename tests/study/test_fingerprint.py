@@ -26,7 +26,7 @@ STEP = 3
 
 
 def stepping(step: int) -> Policy:
-    """Return a policy whose function holds a number from around it."""
+    """Return a policy whose function uses a number of its surrounding function."""
 
     @policy(base_of="cpu")
     def stepped(next: int) -> int:  # noqa: A002 # the parameter's name is the kernel's
@@ -36,7 +36,7 @@ def stepping(step: int) -> Policy:
 
 
 def with_global() -> Policy:
-    """Return a policy whose function names a global."""
+    """Return a policy whose function uses a global."""
 
     @policy(base_of="cpu")
     def stepped(next: int) -> int:  # noqa: A002 # the parameter's name is the kernel's
@@ -46,7 +46,7 @@ def with_global() -> Policy:
 
 
 def different() -> list[Any]:
-    """Return values that are all different, though many are alike."""
+    """Return values that are all different, though many are similar."""
     return [
         None,
         True,
@@ -102,7 +102,7 @@ def test_different_contents_have_different_hashes() -> None:
 
 
 def test_equal_contents_have_one_hash() -> None:
-    """Values that were made apart, and frames in other chunks, are the same."""
+    """Copies of values, and frames in other chunks, have the same hash."""
     assert [fingerprint(value) for value in different()] == [
         fingerprint(value) for value in different()
     ]
@@ -151,7 +151,7 @@ def test_the_name_of_a_cell_does_not_count() -> None:
 
 
 def test_a_function_may_call_itself() -> None:
-    """A recursion is looked at once."""
+    """A recursive function is hashed once."""
     assert fingerprint(itself) == fingerprint(itself)
 
 
@@ -160,8 +160,8 @@ def itself(n: int) -> int:
     return itself(n - 1) if n else 0
 
 
-def test_what_has_no_content_is_refused() -> None:
-    """An object that is only itself would be a new one after a restart."""
+def test_an_object_without_plain_content_is_refused() -> None:
+    """It would be another object after a restart."""
     with pytest.raises(InputError, match=r"the content of a builtins.object cannot be compared"):
         fingerprint([1, {"a": object()}])
     with pytest.raises(InputError, match=r"a numpy.ndarray cannot be compared"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each table that is a sweep can be stored, and goes on from what is there."""
+"""Each table that is a sweep can be stored, and continues with what is missing."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -88,27 +88,27 @@ def batches(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_stored_table_goes_on_from_what_is_there(tmp_path: Path, name: str) -> None:
-    """A lost batch alone is made again, and the table is that of a sweep that was not stored."""
+def test_a_stored_table_computes_only_what_is_missing(tmp_path: Path, name: str) -> None:
+    """Only a lost batch is computed again, and the table is that of a sweep without a folder."""
     table: Callable[[Path | None], pl.DataFrame] = TABLES[name]
     folder = tmp_path / "sweep"
     plain = table(None)
     assert table(folder).equals(plain)
     before = batches(folder)
     assert len(before) == 2
-    kept, lost = before
+    stays, lost = before
     (folder / lost).unlink()
     assert table(folder).equals(plain)
     after = batches(folder)
-    assert list(after) == [kept, lost]
-    assert after[kept] == before[kept]
+    assert list(after) == [stays, lost]
+    assert after[stays] == before[stays]
     assert after[lost] != before[lost]
     assert table(folder).equals(plain)
     assert batches(folder) == after
 
 
 def test_a_folder_of_other_settings_is_refused(tmp_path: Path) -> None:
-    """A sweep with other seeds does not go on from it, and leaves it as it is."""
+    """A sweep with other seeds does not continue there, and does not change it."""
     run = partial(run_policies, small, ["shared"], executor=SERIAL, folder=tmp_path)
     run(seeds=1)
     before = batches(tmp_path)

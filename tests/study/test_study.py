@@ -20,7 +20,7 @@ computed: list[int] = []
 
 
 def rows(seed: int) -> pl.DataFrame:
-    """Return a row with what a file could lose: odd floats, nulls, closed words."""
+    """Return a row with values that a file could change: odd floats, nulls, enums."""
     computed.append(seed)
     return pl.DataFrame(
         {
@@ -67,7 +67,7 @@ def here(table: Callable[..., pl.DataFrame], *given: Any, **how: Any) -> pl.Data
 
 
 def test_stored_rows_are_used(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same rows come back, only a sample is computed, and a line says so."""
+    """They are returned as they were, and only a sample is computed; a line says so."""
     assert toy.stale() == "not stored yet"
     assert toy.update()
     assert computed == [0, 1, 2, 3, 4]
@@ -80,7 +80,7 @@ def test_stored_rows_are_used(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_same_rows_make_the_same_file() -> None:
-    """A result that has not changed leaves its file as it is, byte for byte."""
+    """If the rows have not changed, neither has the file, byte for byte."""
     assert toy.update()
     before = toy.path.read_bytes()
     assert not toy.update()
@@ -125,12 +125,12 @@ def other_code(_data: Path) -> None:
 
 
 def other_points(_data: Path) -> None:
-    """Store what came of other points."""
+    """Store the rows of other points."""
     replace(toy, points=(0, 1)).update()
 
 
 def other_frames(_data: Path) -> None:
-    """Store what was made of another frame."""
+    """Store rows that depend on another frame."""
     replace(toy, reads=("costs.csv", lambda: [rows(1)])).update()
 
 
@@ -185,7 +185,7 @@ def test_a_sample_that_differs_is_an_error() -> None:
 
 
 def test_a_sample_is_a_group_of_quick_points() -> None:
-    """All points of a group run, none that is slow, and rows of a group are reduced alike."""
+    """All quick points of a group run, and their rows are reduced together."""
     both = replace(toy, group=odd, reduce=sums, quick=lambda seed: seed < 4)
     stored = both.compute()
     assert stored.rows() == [("red", 6), ("green", 4)]
@@ -196,14 +196,14 @@ def test_a_sample_is_a_group_of_quick_points() -> None:
         both.check(stored, 0)
 
 
-def test_a_study_may_bring_its_own_sample() -> None:
-    """It gets the stored rows and the number."""
+def test_a_study_may_have_its_own_sample() -> None:
+    """Its function takes the stored rows and the number."""
     own = replace(toy, sample=lambda stored, pick: stored[pick : pick + 2])
     assert own.check(toy.compute(), 3) == 2
 
 
 def test_a_study_without_a_sample_is_an_error() -> None:
-    """Its module cannot be imported: rows that are reduced belong to no single point."""
+    """It cannot be made, because reduced rows do not belong to single points."""
     with pytest.raises(ConfigError, match="'toy' reduces its rows and has no sample"):
         replace(toy, reduce=sums)
 
