@@ -12,9 +12,10 @@ C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
 TEXTS := swapsim corelib tests data/capture README.md patches notebooks
 # The texts in which words of tests/style/words.txt are errors.
 WORDS := corelib data/published swapsim/*.py $(addprefix swapsim/,charts claims cli export frames io mapping policies \
-    reclaim removal site slots traces patches/cluster_next) tests/*_layers.py $(addprefix tests/,capture charts \
-    claims cli export frames io policies site slots traces) data/capture/rig data/capture/*.py data/capture/README.md \
-    README.md notebooks/0[012456]-*.ipynb patches/0[124]-*/card.md
+    reclaim removal site slots study traces patches/batched_removal patches/cluster_next patches/writeback_tags) \
+    tests/*.py $(addprefix tests/,bench capture charts claims cli des export frames io mapping policies removal site \
+    slots study torture traces) data/capture/rig data/capture/*.py data/capture/README.md README.md \
+    notebooks/0[012456]-*.ipynb patches/0[124]-*/card.md
 # Ignored: data, names of files and metrics, and the base64 text of images in notebooks. Programs, guest scripts and
 # descriptions of data/capture are not in WORDS: data/ records their sha256.
 CODESPELL = $(BIN)/codespell --skip '*.parquet,*.csv,*/fuzz/corpus/*,tests/style/words.txt' \
