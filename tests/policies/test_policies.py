@@ -2,11 +2,10 @@
 # ruff: noqa: A002, ARG005 (a policy's parameters have fixed names, of which next is one)
 """A user's own policy: the same rule gives the same slots, and errors name file and line."""
 
-import multiprocessing
 import pickle
 import textwrap
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -298,6 +297,12 @@ def test_invalid_answers_are_counted_and_replaced(
     assert capfd.readouterr() == ("", "")
 
 
+def with_initial(base_of: str, initial: Any) -> Policy:
+    """Return a policy with other first bases, which the decorator accepts, without compiling it."""
+    swapsim.policy(base_of=base_of, initial=initial)
+    return replace(TWINS["percpu"], base_of=base_of, initial=initial)
+
+
 def test_first_bases_are_those_of_the_same_initial() -> None:
     """An initial is a name, one slot for all, or a function of owner and device."""
     config = replace(SMALL, online_cpus=2)
@@ -309,14 +314,12 @@ def test_first_bases_are_those_of_the_same_initial() -> None:
     ):
         expected = first_bases(replace(config, policy=name))
         for each in filter(None, (initial, same)):
-            made = swapsim.policy(base_of="cpu", initial=each)(linear)
-            assert first_bases(replace(config, policy=made)) == expected
+            made = replace(config, policy=with_initial("cpu", each))
+            assert first_bases(made) == expected
     for initial, expected in (("first", [1] * 7), (77, [77] * 7), (np.int64(5), [5] * 7)):
-        made = swapsim.policy(base_of="mm", initial=initial)(linear)
-        assert first_bases(replace(config, policy=made)) == expected
+        assert first_bases(replace(config, policy=with_initial("mm", initial))) == expected
     seen: list[tuple[int, ...]] = []
-    made = swapsim.policy(base_of="mm", initial=lambda *of: seen.append(of) or 1)(linear)
-    first_bases(replace(config, policy=made))
+    first_bases(replace(config, policy=with_initial("mm", lambda *of: seen.append(of) or 1)))
     assert seen == [(owner, 7, 1, 4999) for owner in range(7)]
 
 
@@ -332,9 +335,8 @@ def test_first_bases_are_those_of_the_same_initial() -> None:
 )
 def test_an_initial_that_is_no_slot_names_its_owner(initial: Any, said: str) -> None:
     """The error has the call, its answer and what is wanted."""
-    made = swapsim.policy(base_of="cpu", initial=initial)(linear)
     with pytest.raises(ConfigError) as caught:
-        native_slots.settings(replace(SMALL, policy=made))
+        native_slots.settings(replace(SMALL, policy=with_initial("cpu", initial)))
     assert str(caught.value).startswith("policy linear: initial(0, 4, 1, 4999)")
     assert said in str(caught.value)
 
@@ -537,20 +539,6 @@ def test_threads_may_define_policies_at_once() -> None:
     assert len({policy.address for policy in made}) == 4
 
 
-def test_another_process_compiles_the_policy_again() -> None:
-    """A config with a user's policy gives the same slots in a spawned process."""
-    step = 64
-
-    @swapsim.policy(base_of="cpu", initial=lambda owner, n, lowest, highest: step + owner)
-    def mine(next: int, highest: int) -> int:
-        return 1 + (next + step) % highest
-
-    config = replace(SMALL, policy=mine)
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context) as pool:
-        assert pool.submit(drive, config).result() == drive(config)
-
-
 def test_a_policy_comes_back_from_a_pickle_compiled_once() -> None:
     """Unpickling the same bytes twice gives one object with the same name."""
     bytes_ = pickle.dumps(TWINS["avoid"])
@@ -569,19 +557,23 @@ def test_a_policy_that_cannot_be_pickled_is_refused_at_once(tmp_path: Path) -> N
 
 
 def test_a_cell_of_a_notebook_is_named_and_its_policy_can_be_sent() -> None:
-    """In a notebook the error names the cell; a policy defined there runs in a spawned pool."""
+    """In a notebook the error names the cell; a policy defined there runs in a spawned process."""
     cells = """
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
         import swapsim
-        from swapsim.policies.policy import Policy
+        from swapsim import slots
+        step = 64
         ---
-        @swapsim.policy(base_of="cpu")
-        def mine(next):
-            return next + 1
+        @swapsim.policy(base_of="cpu", initial=lambda owner, n, lowest, highest: step + owner)
+        def mine(next, highest):
+            return 1 + (next + step) % highest
         ---
+        run = slots.SlotsConfig(slots=5000, trunk_shift=6, policy=mine), slots.FillConfig()
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-            print(pool.submit(Policy.__repr__, mine).result().startswith("Policy(name='mine'"))
+            there = pool.submit(slots.measure, *run).result()
+        here = slots.measure(*run)
+        print(there.equals(here), here["policy"][0])
         ---
         @swapsim.policy(base_of="cpu")
         def yours(next):
@@ -592,7 +584,7 @@ def test_a_cell_of_a_notebook_is_named_and_its_policy_can_be_sent() -> None:
         notebook.cells.append(nbformat.v4.new_code_cell(cell))
     with pytest.raises(CellExecutionError) as caught:
         NotebookClient(notebook, timeout=120).execute()
-    assert notebook.cells[2].outputs[0].text == "True\n"
+    assert notebook.cells[2].outputs[0].text == "True mine\n"
     assert caught.value.evalue == (
         "Cell In[4], line 3: policy yours: it returns a float: divide with //, or return int(...)"
     )

@@ -486,13 +486,6 @@ def test_events_out_of_order_are_refused() -> None:
         request_streams(slot_events(EVENTS).reverse())
 
 
-def test_streams_hand_out_each_page_once() -> None:
-    """A replay swaps out as many pages as there are gets, and swaps them in."""
-    requests = request_streams(slot_events(EVENTS))
-    device = SlotsConfig(slots=4096, possible_cpus=3)
-    assert values(device, StreamsConfig(requests=requests))["lock"] == pytest.approx(2)
-
-
 @pytest.mark.parametrize("name", ["slots-4-above-half", "slots-8-many-trunks"])
 def test_requests_of_a_real_kernel_are_all_served(name: str) -> None:
     """Each slot of a shipped trace is a page out, each slot freed one in, under any policy."""

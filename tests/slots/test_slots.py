@@ -610,27 +610,6 @@ def test_each_slot_is_handed_out_once(policy: Policy, kernel: Kernel, rotational
     assert 0 not in slots
 
 
-@pytest.mark.parametrize("kernel", Kernel)
-def test_rotational_device_is_the_same_under_each_policy(kernel: Kernel) -> None:
-    """Slots, base and work of an HDD do not depend on the policy."""
-    outcomes = []
-    for policy in BUILT_IN:
-        random = Random(7)
-        cpus = {"possible_cpus": 4, "online_cpus": 4}
-        device = DeviceInC(Config(kernel=kernel, policy=policy, rotational=True, **SMALL, **cpus))
-        held: list[int] = []
-        outcome: list[Any] = []
-        for _ in range(200):
-            held += device.allocate(64, random.randrange(4), random.randrange(-1, 2))
-            outcome.append(call_in_c(device.call, kernel))
-            random.shuffle(held)
-            gone, held = held[:30], held[30:]
-            device.free(*gone)
-        assert len(device.bases()) == 1
-        outcomes.append([*outcome, counted(device.work, Work)])
-    assert all(outcome == outcomes[0] for outcome in outcomes)
-
-
 def bases_of(config: Config) -> list[int]:
     """Return the first values of all bases."""
     return DeviceInC(config).bases()
@@ -733,18 +712,6 @@ def test_a_base_that_leaves_its_trunk(policy: Policy) -> None:
             del held[:200]
     assert moves > 500
     assert (device.work.looked_at > 0) == (policy is Policy.AVOID)
-
-
-def test_invalid_bases_are_counted_and_replaced() -> None:
-    """A user's base outside lowest .. highest is replaced by the next slot."""
-    user = Ops(BaseOf.CPU, Initial.FIRST, wayward)
-    device = DeviceInC(
-        Config(policy=Policy.USER, user=user, slots=1400, trunk_shift=6, possible_cpus=2)
-    )
-    for _ in range(100):
-        device.allocate(5)
-        assert 1 <= device.call.base_after <= 1400
-    assert 0 < device.work.nonsense < device.work.stores == 100
 
 
 @pytest.mark.parametrize(
