@@ -69,3 +69,12 @@ def test_an_interval_narrows_with_its_confidence() -> None:
     assert wide[0] < narrow[0] < np.mean(values) < narrow[1] < wide[1]
     with pytest.raises(InputError, match="field 'confidence'"):
         ranking.interval(values, np.mean, 1)
+
+
+def test_the_order_of_rows_has_no_effect() -> None:
+    """The values of a policy are resampled in the order of their seeds."""
+    values = [5.0, 1.0, 4.0, 2.0, 9.0, 3.0, 6.0]
+    frame = pl.DataFrame({"policy": "a", "seed": range(7), "value": values})
+    (found,) = ranking.over_seeds(frame.reverse(), np.mean)
+    assert (found["low"], found["high"]) == ranking.interval(values, np.mean)
+    assert ranking.interval(sorted(values), np.mean) != ranking.interval(values, np.mean)
