@@ -94,16 +94,6 @@ def test_bad_usage_is_one_line(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_missing_event_is_named_with_those_present(
-    trace: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A replay without its events names those that are missing and those that exist."""
-    (trace / "wb_end.parquet").unlink()
-    line = refused(capsys, "replay", "writeback-tags", str(trace))
-    assert "needs the event wb_end" in line
-    assert "swp_add, swp_del, wb_start" in line
-
-
 def second_device(table: pl.DataFrame) -> pl.DataFrame:
     """Return a table with an entry of another swap device."""
     entry = pl.lit((1 << 58) + 9, dtype=pl.UInt64)
@@ -140,18 +130,6 @@ def test_a_wrong_table_is_named(
     line = refused(capsys, "replay", "writeback-tags", str(trace))
     assert str(trace) in line
     assert all(word in line for word in words), line
-
-
-def test_a_trace_without_provenance_or_with_a_truncated_table_is_refused(
-    trace: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The error names the file."""
-    path = trace / "swp_del.parquet"
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    assert "swp_del.parquet" in refused(capsys, "replay", "writeback-tags", str(trace))
-    (trace / "trace.toml").unlink()
-    for command in (["replay", "writeback-tags"], ["info"]):
-        assert "trace.toml" in refused(capsys, *command, str(trace))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a full disk")

@@ -12,7 +12,6 @@ from swapsim import io
 from swapsim.errors import ConfigError, InputError
 from swapsim.frames.files import read_table
 from swapsim.frames.table import Column, Table
-from swapsim.machine.costs import costs
 from swapsim.slots.tables import SLOT_EVENTS
 
 FRAME = pl.DataFrame({"seq": [1, 2, 3], "name": ["a", "b", None]})
@@ -102,13 +101,6 @@ def test_a_path_that_is_no_file_is_named(tmp_path: Path, make: object, wrong: st
     make(tmp_path / "odd")
     with pytest.raises(InputError, match=rf"odd: {wrong}"):
         io.read_bytes(tmp_path / "odd")
-
-
-def test_a_csv_file_is_read_by_io(tmp_path: Path) -> None:
-    """A pipe as a CSV file is refused, too, without waiting for its other end."""
-    os.mkfifo(tmp_path / "costs.csv")
-    with pytest.raises(InputError, match=r"costs\.csv: is a pipe or a device"):
-        costs(tmp_path)
 
 
 def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:

@@ -285,37 +285,18 @@ def test_keep_going_skips_counts_and_shows_the_first_of_each_kind(
     assert "skipped 1 of kind 'cut short', first line 7" in printed
     assert traces.events(tmp_path / "out").rows() == [("mm_vmscan_kswapd_sleep", 3)]
     assert traces.provenance(tmp_path / "out")["skipped"]["no event line"] == 2
-
-
-def test_keep_going_over_junk_alone_is_still_an_error(tmp_path: Path) -> None:
-    """A folder without an event is no trace."""
     with pytest.raises(InputError, match=r"no line of it can be read; line 1"):
-        traces.import_text(write(tmp_path, b"\xff\n\0\n"), tmp_path / "out", keep_going=True)
+        traces.import_text(write(tmp_path, b"\xff\n\0\n"), tmp_path / "none", keep_going=True)
 
 
-def test_an_output_that_exists_is_refused(tmp_path: Path) -> None:
-    """An existing folder is not touched."""
-    (tmp_path / "out").mkdir()
-    with pytest.raises(InputError, match=r"out: exists already"):
-        traces.import_text(REAL, tmp_path / "out")
-    assert left_over(tmp_path / "out") == []
-
-
-@pytest.mark.parametrize("output", ["missing/out", "/proc/out"])
+@pytest.mark.parametrize("output", ["missing/out", "/proc/out", "."])
 def test_an_output_that_cannot_be_made_is_one_line(
     output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A parent that is missing or read-only is named."""
+    """A missing or read-only parent, and an existing folder, are named; no file is written."""
     error = refused(["import", REAL, "-o", tmp_path / output], capsys)
-    assert "cannot be written" in error
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_parent_is_refused(tmp_path: Path) -> None:
-    """A folder without the right to write is named."""
-    tmp_path.chmod(0o555)
-    with pytest.raises(InputError, match=r"cannot be written \(Permission denied\)"):
-        traces.import_text(REAL, tmp_path / "out")
+    assert "cannot be written" in error or "exists already" in error
+    assert left_over(tmp_path) == []
 
 
 @pytest.mark.parametrize("held", [1 << 30, 20_000])
@@ -359,12 +340,13 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert left_over(tmp_path) == []
 
 
-def test_a_text_that_is_missing_is_one_line(tmp_path: Path) -> None:
-    """A text that does not exist or is a folder is named."""
-    with pytest.raises(InputError, match=r"no\.txt: cannot be read \(No such file or directory\)"):
-        traces.import_text(tmp_path / "no.txt", tmp_path / "out")
-    with pytest.raises(InputError, match=r"cannot be read \(Is a directory\)"):
-        traces.import_text(tmp_path, tmp_path / "out")
+@pytest.mark.parametrize(
+    ("name", "why"), [("no.txt", "No such file or directory"), (".", "Is a directory")]
+)
+def test_a_text_that_is_missing_is_named(name: str, why: str, tmp_path: Path) -> None:
+    """A text that does not exist or is a folder is an error, and no folder is left."""
+    with pytest.raises(InputError, match=rf"cannot be read \({why}\)"):
+        traces.import_text(tmp_path / name, tmp_path / "out")
     assert left_over(tmp_path) == []
 
 
