@@ -33,8 +33,8 @@ def notebooks(folder: Path) -> None:
 
 @click.command(
     cls=Verb,
-    help="Compute and store the results of data/simulated, all or those of these NAMEs. An "
-    "interrupted run continues where it stopped.",
+    help="Compute and store the results of data/simulated, all or those of these NAMEs.\n\n"
+    "An interrupted run continues where it stopped.",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(

@@ -302,6 +302,7 @@ SLOT_ERRORS = [
     ("'pid': the row with seq", lambda t: changed(t, pid=None)),
     ("'seq': the row 2 has no", lambda t: changed(t, seq=None)),
     ("'seq': the row with seq 0", lambda t: changed(t, seq=0)),
+    ("out of order", lambda t: changed(t, seq=t["seq"][1])),
     ("longer than a reco", lambda t: changed(t, seq=2**64 - 1)),
     ("'op': table slot_events", lambda t: t.drop("op")),
 ]
