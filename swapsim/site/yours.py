@@ -14,17 +14,7 @@ from swapsim.site.patches import PATCHES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """A user's measurements, compared with the claims that they fit.
-
-    Attributes
-    ----------
-    columns : polars.DataFrame
-        Schema FOUR_COLUMNS.
-    unmatched : polars.DataFrame
-        Schema UNMATCHED.
-    base, patched : str
-        Names of the two kernels.
-    """
+    """Metrics that fit claims (FOUR_COLUMNS), those that do not (UNMATCHED), and both kernels."""
 
     columns: pl.DataFrame
     unmatched: pl.DataFrame

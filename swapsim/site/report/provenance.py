@@ -37,18 +37,19 @@ class Provenance:
 
 @dataclass(frozen=True)
 class Ran:
-    """The run of a notebook."""
+    """The run of a notebook, which is reused if an earlier report ran the same sources.
+
+    Stored results have name, rows, and rows that were computed again; results that are stale and
+    were computed completely have name and reason.
+    """
 
     name: str
     title: str
     begun: str
     seconds: int
     reused: bool
-    """Whether an earlier report ran it, of the same sources."""
     stored: tuple[tuple[str, str, str], ...]
-    """Results that were read from data/simulated: name, rows, rows that were computed again."""
     recomputed: tuple[tuple[str, str], ...]
-    """Results that are stale and were computed completely: name and reason."""
 
 
 def provenance() -> Provenance:

@@ -33,18 +33,18 @@ _JINJA: Final = Environment(
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the report."""
+    """A page of the report.
+
+    ``group`` is its heading in the contents, ``rest`` HTML that is written again each time, and
+    ``first_line`` the digest of a stored article.
+    """
 
     name: str
-    """Name of its file, without the suffix."""
     title: str
     group: str
-    """Heading under which the contents list it."""
     article: str
     rest: str = ""
-    """HTML after the article that is written again each time."""
     first_line: str = ""
-    """The digest of the article, where it is stored."""
 
     @property
     def parts(self) -> list[tuple[str, str]]:

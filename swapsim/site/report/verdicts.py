@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How each claim stands: published, simulated, measured, each figure with a verdict."""
+"""Each claim as published, simulated and measured, each figure with a verdict."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -21,26 +21,21 @@ _KIND_OF: Final = {kind: kind for kind in KINDS} | {
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure and its verdict."""
+    """A figure with its unit, empty if it is missing; its kind (KINDS); the verdict in words."""
 
     text: str
-    """The figure with its unit; empty where it is missing."""
     kind: str
-    """One of KINDS."""
     says: str
-    """The verdict in words."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim and how it stands."""
+    """A claim on a quantity; published is a direction where the mail has no figure."""
 
     name: str
     patch: str
     what: str
-    """The quantity that the claim is about."""
     published: str
-    """The figure with its unit, or a direction where the mail has no figure."""
     simulated: Figure
     measured: Figure
 
