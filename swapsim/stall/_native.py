@@ -290,20 +290,12 @@ def reasons(context: StallContext, counts: Mapping[str, int], place: str) -> lis
 def round_reason(context: StallContext, pages: Mapping[str, int]) -> Any | None:
     """Return ``struct sws_stall_reason`` of a round's only act; None if the rules have none.
 
-    Pages are scanned, reclaimed and wanted, as `round_of` returns them.
+    Pages are scanned, reclaimed and wanted, as `round_pages` returns them.
     """
     settings, reason = _struct_of(context), ffi.new("struct sws_stall_reason *")
     _refuse(lib.sws_stall_check(settings))
     round_ = ffi.new("struct sws_stall_round *", dict(pages))
     return None if lib.sws_stall_explain_round(settings, round_, reason) else reason
-
-
-def decide_round(context: StallContext, pages: Mapping[str, int]) -> str | None:
-    """Return the sleep that the end of a round of direct reclaim requests, if any."""
-    reason = round_reason(context, pages)
-    if reason is None or not (reason.in_scope and reason.holds):
-        return None
-    return STALL_SLEEPS[int(reason.act.what)]
 
 
 # One list, page by page.
@@ -522,7 +514,7 @@ def _list_columns(lists: pl.DataFrame, history: pl.DataFrame | None) -> dict[str
 
 
 def _caller_columns(rows: pl.DataFrame, target: str, *more: str) -> dict[str, Numbers]:
-    """Return who reclaims and at which priority; one below 0 becomes one that C refuses."""
+    """Return callers and their priorities; one below 0 becomes one that C refuses."""
     names = ("kswapd", "hibernation", "sane", *more)
     caller = _caller(
         memcg=rows[target].to_numpy() != 0, **{name: rows[name].to_numpy() for name in names}
@@ -592,22 +584,24 @@ def decide_rounds(rounds: pl.DataFrame, rules: str) -> pl.Series:
     """Return the sleep that each row of RECLAIM_ROUNDS requests by the rules of a set, or null."""
     RECLAIM_ROUNDS.check(rounds)
     require_values(rounds, [name for name in rounds.columns if name != "throttle"])
-    found = [decide_round(*round_of(row, rules)) for row in rounds.iter_rows(named=True)]
-    return pl.Series("throttle", found, dtype=THROTTLE.dtype)
+    columns = _caller_columns(rounds.with_columns(sane=pl.lit(value=True)), "memcg")
+    context = ffi.new("struct sws_stall_context *", {"set": number_of(rules)})
+    decision = ffi.new("struct sws_stall_decision *")
+    acts = np.zeros(rounds.height, dtype=np.uint32)
+    for n, row in enumerate(rounds.iter_rows(named=True)):
+        context.caller, context.priority = (int(column[n]) for column in columns.values())
+        _refuse(lib.sws_stall_check(context), f"the round of pass {row['pass']}: ")
+        pages = ffi.new("struct sws_stall_round *", round_pages(row))
+        check(lib.sws_stall_decide_round(context, pages, decision))
+        acts[n] = decision.acts
+    return _sleeps(acts, rules, "round").list.first().rename("throttle")
 
 
-def round_of(row: Mapping[str, Any], rules: str) -> tuple[StallContext, dict[str, int]]:
-    """Return the context of a row of RECLAIM_ROUNDS, and its pages: scanned, reclaimed, wanted."""
-    context = StallContext(
-        rules=rules,
-        priority=row["priority"],
-        kswapd=row["kswapd"],
-        memcg=row["memcg"] != 0,
-        hibernation=row["hibernation"],
-    )
+def round_pages(row: Mapping[str, Any]) -> dict[str, int]:
+    """Return the pages of a row of RECLAIM_ROUNDS: scanned, reclaimed, wanted."""
     # Memory that can be compacted ends reclaim as enough reclaimed pages do.
     wanted = 0 if row["ready"] else row["wanted"]
-    return context, {"scanned": row["scanned"], "reclaimed": row["reclaimed"], "wanted": wanted}
+    return {"scanned": row["scanned"], "reclaimed": row["reclaimed"], "wanted": wanted}
 
 
 def sleep_lengths(throttles: pl.DataFrame, *, hz: int) -> pl.Series:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import polars as pl
 
 from swapsim.ffi import STALL_COUNTERS
-from swapsim.stall._native import round_of
+from swapsim.stall._native import round_pages
 from swapsim.stall.config import StallContext
 from swapsim.stall.recording import OUTCOME_COUNTERS, ReclaimRows
 from swapsim.stall.rules import explain_page, explain_round
@@ -50,7 +50,11 @@ def describe_first(
     if table == "reclaim_passes":
         return (head, *_pass_lines(row, rows))
     fields = [f"{name} {value}" for name, value in row.items() if name not in _NOT_SHOWN]
-    why = explain_round(*round_of(row, rules)) if table == "reclaim_rounds" else []
+    why = []
+    if table == "reclaim_rounds":
+        caller = {name: row[name] for name in ("priority", "kswapd", "hibernation")}
+        context = StallContext(rules=rules, memcg=row["memcg"] != 0, **caller)
+        why = explain_round(context, round_pages(row))
     return (head, f"  {', '.join(fields)}", *(f"  rules:  {each}" for each in why))
 
 

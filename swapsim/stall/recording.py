@@ -288,8 +288,16 @@ def gather(rows: ReclaimRows) -> ReclaimLists:
     # Numbers count from 1 as a recording begins: if list 1 is complete, nothing was lost.
     if lists.filter((pl.col("list") == 1) & (pl.col("pages") == pl.col("taken"))).height:
         heads = {number: head.clear() for number, head in heads.items()}
+    inside = ~lists["list"].is_in(heads["list"].implode()) & lists["seq"].is_not_null()
+    _refuse(
+        lists.with_columns(pl.col("pages").fill_null(0)).filter(
+            inside & (pl.col("pages") != pl.col("taken"))
+        ),
+        "list {list} at seq {seq} took {taken} pages, and its folios have {pages}: the trace lacks "
+        f"folios; {_AGAIN}",
+    )
     lists = (
-        lists.with_columns(complete=_complete(lists, heads["list"]))
+        lists.with_columns(complete=inside)
         .drop("first")
         .join(_begun(moments, "list"), on="list", how="left", maintain_order="left")
     )
@@ -329,10 +337,7 @@ def _groups(folios: pl.DataFrame) -> pl.DataFrame:
     seq, pid = folios["seq"].to_numpy(), folios["pid"].to_numpy()
     gone = pl.col("step").is_in(_MET_AGAIN) | (pl.col("outcome") == "split")
     pages = folios.select(pl.when(gone).then(0).otherwise("pages_end")).to_series().to_numpy()
-
-    def reduced(function: np.ufunc, values: Any) -> Any:
-        return function.reduceat(values, starts) if len(starts) else []
-
+    other_task = pid != np.repeat(pid[starts], ends - starts)
     return pl.DataFrame(
         {
             "list": runs["value"],
@@ -340,8 +345,8 @@ def _groups(folios: pl.DataFrame) -> pl.DataFrame:
             "first": seq[starts],
             "last": seq[ends - 1],
             "task": pid[starts],
-            "other_task": reduced(np.maximum, pid != np.repeat(pid[starts], ends - starts)),
-            "pages": reduced(np.add, pages),
+            "other_task": np.maximum.reduceat(other_task, starts) if len(starts) else [],
+            "pages": np.add.reduceat(pages, starts) if len(starts) else [],
         },
         schema_overrides={"other_task": pl.Boolean, "pages": pl.UInt32},
     )
@@ -450,18 +455,6 @@ def _at_the_head(moments: pl.DataFrame, number: str) -> pl.Series:
     second = order.filter(pl.col("nth") == 2)[number].min()
     first = order.filter(pl.col("nth") == 1)[number]
     return first if second is None else first.filter(first < second)
-
-
-def _complete(lists: pl.DataFrame, head: pl.Series) -> pl.Series:
-    """Return which lists have their end and all their folios."""
-    inside = ~lists["list"].is_in(head.implode()) & lists["seq"].is_not_null()
-    known = lists.with_columns(pl.col("pages").fill_null(0))
-    _refuse(
-        known.filter(inside & (pl.col("pages") != pl.col("taken"))),
-        "list {list} at seq {seq} took {taken} pages, and its folios have {pages}: the trace lacks "
-        f"folios; {_AGAIN}",
-    )
-    return inside
 
 
 def _begun(moments: pl.DataFrame, number: str) -> pl.DataFrame:

@@ -390,26 +390,24 @@ def _outcome_counters(lists: ReclaimLists) -> dict[str, pl.Series]:
     pages, file = (folios[name].to_numpy() for name in ("pages_end", "file"))
     step, outcome = (folios[name].to_physical().to_numpy() for name in ("step", "outcome"))
     activated = outcome == FOLIO_OUTCOME.words.index("activated")
+    at = {name: step == number for number, name in enumerate(STALL_STEPS)}
 
     def pages_of(those: Numbers) -> Numbers:
         values = np.where(those, pages, 0)
         return np.add.reduceat(values, lists.starts) if len(pages) else np.zeros(0)
 
-    def at(name: str) -> Any:
-        return step == STALL_STEPS.index(name)
-
     # A folio that is no longer lazyfree is anonymous when it is activated. Of those whose
     # unmapping failed, only the list's own counter says how many are.
-    lazyfree = pages_of(folios["lazyfree"].to_numpy() & at("unmap"))
+    lazyfree = pages_of(folios["lazyfree"].to_numpy() & at["unmap"])
     failed = np.minimum(lists.lists["lazyfree_fail"].to_numpy(), lazyfree)
     counted = {
         "pageout": pages_of(folios["clean"].is_not_null().to_numpy()),
         "activate_anon": pages_of(activated & ~file) + failed,
         "activate_file": pages_of(activated & file) - failed,
-        "ref_keep": pages_of(at("reference_keep")),
-        "unmap_fail": pages_of(at("unmap")),
+        "ref_keep": pages_of(at["reference_keep"]),
+        "unmap_fail": pages_of(at["unmap"]),
         "lazyfree_fail": failed,
-        "scanned": pages_of(~at("lock")),
+        "scanned": pages_of(~at["lock"]),
         "reclaimed": pages_of(outcome == FOLIO_OUTCOME.words.index("reclaimed")),
     }
     return {name: pl.Series(counted[name]).cast(pl.UInt32) for name in OUTCOME_COUNTERS}

@@ -5,13 +5,13 @@ import dataclasses
 
 import polars as pl
 import pytest
+from test_stall_oracle import decide_round
 
 from swapsim import stall
 from swapsim._core import lib
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import STALL_RULES
 from swapsim.stall import Rules, StallContext, rules_of
-from swapsim.stall._native import decide_round
 from swapsim.stall.rules import explain_page, explain_round
 from swapsim.stall.tables import STALL_PAGES
 
