@@ -10,7 +10,7 @@ import polars as pl
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
-from swapsim.ffi import REMOVAL_LIST_MAX, REMOVAL_MODES, check
+from swapsim.ffi import REMOVAL_LIST_MAX, REMOVAL_MODES, check, dtype_of
 from swapsim.mapping._native import settings
 from swapsim.mapping.config import MappingConfig
 from swapsim.removal.tables import REMOVAL_HOLDS, REMOVAL_OUTCOMES, REMOVAL_PAGES
@@ -29,26 +29,10 @@ _PROBLEMS: Final = {
 }
 """Problem of removal.h -> the text of the error."""
 
-_FIELDS: Final = {
-    "list": ("u8", ("list",)),
-    "mapping": ("u4", ("mapping",)),
-    "removed": ("u4", ("removed",)),
-    "failed": ("u4", ("failed",)),
-    "passed_over": ("u4", ("passed_over",)),
-    "descents": ("u8", ("tree", "descents")),
-    "nodes": ("u8", ("tree", "nodes_touched")),
-    "tag_words": ("u8", ("tree", "tag_words_touched")),
-    "nodes_freed": ("u8", ("tree", "nodes_freed")),
-}
+_HOLD: Final = dtype_of("struct sws_removal_hold")
 
-_HOLD: Final = np.dtype(
-    {
-        "names": list(_FIELDS),
-        "formats": [kind for kind, _ in _FIELDS.values()],
-        "offsets": [ffi.offsetof("struct sws_removal_hold", *path) for _, path in _FIELDS.values()],
-        "itemsize": ffi.sizeof("struct sws_removal_hold"),
-    }
-)
+_WORK: Final = {"nodes": "nodes_touched", "tag_words": "tag_words_touched"}
+"""Columns of REMOVAL_HOLDS with another name in ``struct sws_rtree_work``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,12 +167,12 @@ def _feed(
 ) -> int:
     pointers = ffi.new("struct sws_removal_rows *")
     kinds = {"file": "uint32_t[]", "index": "uint64_t[]", "references": "uint32_t[]"}
-    keep = {
+    arrays = {
         name: ffi.from_buffer(kinds.get(name, "uint8_t[]"), column[rows])
         for name, column in columns.items()
     }
-    for name, pointer in keep.items():
-        setattr(pointers, name, pointer)
+    for name, array in arrays.items():
+        setattr(pointers, name, array)
     ends_of_lists = ffi.from_buffer("uint64_t[]", ends)
     return int(lib.sws_removal_lists(handle, pointers, len(ends), ends_of_lists, results))
 
@@ -211,7 +195,12 @@ def _holds(
     keys: pl.Series,
 ) -> pl.DataFrame:
     """Return REMOVAL_HOLDS, with the lists and files of the caller."""
-    frame = pl.DataFrame({name: np.ascontiguousarray(found[name]) for name in _HOLD.names or ()})
+    columns = {
+        name: found[name] if name in (_HOLD.names or ()) else found["tree"][_WORK.get(name, name)]
+        for name in REMOVAL_HOLDS.names()
+        if name != "swap"
+    }
+    frame = pl.DataFrame({name: np.ascontiguousarray(each) for name, each in columns.items()})
     in_swap = pl.col("mapping") < swap_mappings
     file = pl.when(in_swap).then(None).otherwise(pl.col("mapping") - swap_mappings)
     own = pl.when(in_swap).then(pl.col("mapping").cast(pl.UInt64))
