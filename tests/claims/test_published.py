@@ -5,6 +5,7 @@ import hashlib
 import math
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -13,13 +14,14 @@ import pytest
 from swapsim import io
 from swapsim.claims import (
     mails,
+    patch_cards,
     published_claims,
     published_tables,
     simulation_tolerances,
     tolerances,
 )
 from swapsim.errors import InputError
-from swapsim.io.paths import data_root
+from swapsim.io.paths import data_root, patches_root
 
 TABLES = published_tables()
 CLAIMS = published_claims()
@@ -163,7 +165,15 @@ def test_the_mails_own_spread_gives_the_points() -> None:
     assert set(simulation_tolerances()["points"].drop_nulls()) == {round(deviation, 1)}
 
 
-READERS = (published_tables, published_claims, mails, tolerances, simulation_tolerances)
+CARD = f"{A}/card.md"
+READERS = (
+    published_tables,
+    published_claims,
+    mails,
+    tolerances,
+    simulation_tolerances,
+    patch_cards,
+)
 
 
 def read_all(folder: Path) -> None:
@@ -172,69 +182,69 @@ def read_all(folder: Path) -> None:
         read(folder)
 
 
-def refused(folder: Path, file: str, old: str, new: str) -> str:
-    """Return the error of a copy of data/published, in one file of which a text is replaced."""
-    copy = folder / "published"
+@pytest.mark.parametrize(
+    ("file", "old", "new", "wanted"),
+    [
+        (f"{A}.csv", ",2506952,2506952,", ",2506953,2506952,", "line 2, field 'value': "),
+        (f"{A}.csv", ",2506952,2506952,", ",many,2506952,", "line 2, field 'value': "),
+        (f"{A}.csv", ",2506952,2506952,", ",2506952,about,", "line 2, field 'printed': "),
+        (f"{A}.csv", ",2506952,0,", ",2506952,300,", "line 2, field 'decimals': "),
+        (f"{A}.csv", ",2506952,0,", ",2506952,²,", "line 2, field 'decimals': "),
+        (f"{A}.csv", "KiB/s,higher", "KiB/s,best", "line 2, field 'better': "),
+        (f"{A}.csv", "KiB/s,higher", ",higher", "line 2, field 'unit': "),
+        (f"{A}.csv", f"\n{A},", f"\n{B},", "line 2, field 'patch': "),
+        (f"{A}.csv", ",lkp comparison | vm", ",lkp | vm", "line 2, field 'locator': "),
+        (f"{A}.csv", "+28.1%,28.1,", "+28.1%,28.2,", "line 3, field 'change_percent': "),
+        ("claims.csv", "\nA-throughput,", "\n,", "line 2, field 'claim': "),
+        ("claims.csv", "\nA-swap-out,", "\nA-throughput,", "line 3, field 'claim': "),
+        ("claims.csv", ",28.1,9.33,", ",nan,9.33,", "line 2, field 'change': "),
+        ("mails.csv", ",first,", ",third,", "line 2, field 'hand': "),
+        (
+            "mails.csv",
+            "\nS-swap-series-v5,",
+            "\nA-no-writeback-tags-with-diff,",
+            "line 3, field 'mail': ",
+        ),
+        ("tolerances.csv", ",9.33,", ",-9.33,", "line 2, field 'tolerance': "),
+        ("simulation-tolerances.csv", ",3.2,", ",-3.2,", "line 2, field 'points': "),
+        ("simulation-tolerances.csv", ",fitted,", ",guessed,", "line 2, field 'standing': "),
+        (f"{A}.csv", "patch,mail,", "patch,letter,", "line 1: its columns must be"),
+        (f"{A}.csv", ",KiB/s,higher\n", ",KiB/s,higher,\n", "line 2: 16 fields"),
+        (
+            f"{A}.csv",
+            ",KiB/s,higher\n",
+            ',"KiB\n/s",higher\n',
+            "line 2: a row must stay on one line",
+        ),
+        (f"{A}.csv", ",KiB/s,higher\n", ',"KiB/s"x,higher\n', "cannot be read as CSV"),
+        (f"{A}.csv", ",KiB/s,higher\n", ",Ki\udcffB/s,higher\n", "cannot be read as UTF-8"),
+        (CARD, "+++\n", "---\n", "line 1: a card starts with TOML"),
+        (CARD, 'title = "', 'title = "a" b = "', "its front matter is no TOML"),
+        (CARD, 'author = "', 'writer = "', "field 'author'"),
+        (CARD, 'author = "', 'writer = "x"\nauthor = "', "field 'writer'"),
+        (CARD, "contradicted = []", "contradicted = [1]", "field 'contradicted'"),
+        (CARD, 'before = "4.8', 'before = ""\n#', "field 'before'"),
+        (CARD, "Eight", "Ei\udcffght", "cannot be read as UTF-8"),
+    ],
+)
+def test_a_bad_file_is_named(tmp_path: Path, file: str, old: str, new: str, wanted: str) -> None:
+    """A table or card that does not fit is refused in one line: file, line and field, or why."""
+    copy = tmp_path / "copy"
     shutil.copytree(data_root() / "published", copy)
+    shutil.copytree(patches_root(), copy, dirs_exist_ok=True)
     text = (copy / file).read_text(encoding="utf-8")
     assert old in text
     (copy / file).write_text(text.replace(old, new, 1), encoding="utf-8", errors="surrogateescape")
     with pytest.raises(InputError) as caught:
         read_all(copy)
-    return str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("file", "line", "field", "old", "new"),
-    [
-        (f"{A}.csv", 2, "value", ",2506952,2506952,", ",2506953,2506952,"),
-        (f"{A}.csv", 2, "value", ",2506952,2506952,", ",many,2506952,"),
-        (f"{A}.csv", 2, "printed", ",2506952,2506952,", ",2506952,about,"),
-        (f"{A}.csv", 2, "decimals", ",2506952,0,", ",2506952,300,"),
-        (f"{A}.csv", 2, "decimals", ",2506952,0,", ",2506952,²,"),
-        (f"{A}.csv", 2, "better", "KiB/s,higher", "KiB/s,best"),
-        (f"{A}.csv", 2, "unit", "KiB/s,higher", ",higher"),
-        (f"{A}.csv", 2, "patch", f"\n{A},", f"\n{B},"),
-        (f"{A}.csv", 2, "locator", ",lkp comparison | vm", ",lkp | vm"),
-        (f"{A}.csv", 3, "change_percent", "+28.1%,28.1,", "+28.1%,28.2,"),
-        ("claims.csv", 2, "claim", "\nA-throughput,", "\n,"),
-        ("claims.csv", 3, "claim", "\nA-swap-out,", "\nA-throughput,"),
-        ("claims.csv", 2, "change", ",28.1,9.33,", ",nan,9.33,"),
-        ("mails.csv", 2, "hand", ",first,", ",third,"),
-        ("mails.csv", 3, "mail", "\nS-swap-series-v5,", "\nA-no-writeback-tags-with-diff,"),
-        ("tolerances.csv", 2, "tolerance", ",9.33,", ",-9.33,"),
-        ("simulation-tolerances.csv", 2, "points", ",3.2,", ",-3.2,"),
-        ("simulation-tolerances.csv", 2, "standing", ",fitted,", ",guessed,"),
-    ],
-)
-def test_a_bad_row_is_named(
-    tmp_path: Path, file: str, line: int, field: str, old: str, new: str
-) -> None:
-    """A row that does not fit is refused with its file, line and field."""
-    message = refused(tmp_path, file, old, new)
-    assert f"{file}, line {line}, field '{field}': " in message
+    message = str(caught.value)
+    assert str(copy / file) in message
+    assert wanted in message
     assert "\n" not in message
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "wanted"),
-    [
-        ("patch,mail,", "patch,letter,", "line 1: its columns must be"),
-        (",KiB/s,higher\n", ",KiB/s,higher,\n", "line 2: 16 fields"),
-        (",KiB/s,higher\n", ',"KiB\n/s",higher\n', "line 2: a row must stay on one line"),
-        (",KiB/s,higher\n", ',"KiB/s"x,higher\n', "cannot be read as CSV"),
-        (",KiB/s,higher\n", ",Ki\udcffB/s,higher\n", "cannot be read as UTF-8"),
-    ],
-)
-def test_a_bad_file_is_named(tmp_path: Path, old: str, new: str, wanted: str) -> None:
-    """A file that is no such table is refused in one line that says why."""
-    message = refused(tmp_path, f"{A}.csv", old, new)
-    assert f"{A}.csv" in message
-    assert wanted in message
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    """A folder without tables or claims is refused with its path."""
-    for read in READERS:
-        with pytest.raises(InputError, match=re.escape(str(tmp_path))):
-            read(tmp_path)
+@pytest.mark.parametrize("read", READERS)
+def test_a_missing_file_is_named(tmp_path: Path, read: Callable[[Path], pl.DataFrame]) -> None:
+    """A folder without tables, claims or cards is refused with its path."""
+    with pytest.raises(InputError, match=re.escape(str(tmp_path))):
+        read(tmp_path)
