@@ -35,13 +35,6 @@ def claim(metric: str, *, where: str = "prose: x", row: str = "disk: m") -> pl.D
     return pl.DataFrame([fields], schema=CLAIMS.schema, orient="row")
 
 
-def verdict(metric: str, base: Sequence[float], value: Sequence[float]) -> str:
-    """Judge one claim by its rounds."""
-    found = claims.directions(claim(metric), pl.concat([rounds("a", base), rounds("b", value)]))
-    assert found.schema == DIRECTIONS.schema
-    return str(found["verdict"].item())
-
-
 @pytest.mark.parametrize(
     ("name", "direction"),
     [
@@ -70,27 +63,31 @@ def test_a_figure_above_a_base_of_zero_rises() -> None:
     assert claimed_direction(fields) == "rises"
 
 
-def test_each_round_is_compared_with_the_same_round_of_its_base() -> None:
-    """A small change that is in each round counts, however much the rounds differ."""
-    base = [100.0, 900.0, 500.0, 300.0, 700.0]
-    lower = [value - 1 for value in base]
-    assert verdict("m: falls", base, lower) == "holds"
-    assert verdict("m: rises", base, lower) == "contradicted"
-    assert verdict("m: stays", base, lower) == "holds"
+WIDE = [100.0, 900.0, 500.0, 300.0, 700.0]
+BOTH = [80.0, 120.0, 70.0, 130.0, 100.0]
 
 
-def test_rounds_of_both_signs_leave_a_claim_open() -> None:
-    """Of each claimed direction."""
-    base = [10.0] * 5
-    both = [8.0, 12.0, 7.0, 13.0, 10.0]
-    assert {verdict(f"m: {word}", base, both) for word in ("falls", "rises", "stays")} == {"open"}
-
-
-def test_what_stays_is_contradicted_beyond_a_tenth_only() -> None:
-    """Of the base; a change that begins within it is open."""
-    assert verdict("m: stays", [100.0] * 5, [110.0] * 5) == "holds"
-    assert verdict("m: stays", [100.0] * 5, [111.0] * 5) == "contradicted"
-    assert verdict("m: stays", [100.0] * 5, [105.0, 106.0, 112.0, 113.0, 114.0]) == "open"
+@pytest.mark.parametrize(
+    ("base", "value", "words"),
+    [
+        # Rounds are paired: a small change in each counts, however much the rounds differ.
+        (WIDE, [each - 1 for each in WIDE], "falls: holds, rises: contradicted, stays: holds"),
+        ([100.0] * 5, BOTH, "falls: open, rises: open, stays: open"),
+        # What stays is contradicted beyond a tenth of the base only.
+        ([100.0] * 5, [110.0] * 5, "stays: holds"),
+        ([100.0] * 5, [111.0] * 5, "stays: contradicted"),
+        ([100.0] * 5, [105.0, 106.0, 112.0, 113.0, 114.0], "stays: open"),
+    ],
+)
+def test_a_claim_is_judged_by_pairs_of_rounds(
+    base: list[float], value: list[float], words: str
+) -> None:
+    """By the interval of their differences."""
+    measured = pl.concat([rounds("a", base), rounds("b", value)])
+    for word, verdict in (each.split(": ") for each in words.split(", ")):
+        found = claims.directions(claim(f"m: {word}"), measured)
+        assert found.schema == DIRECTIONS.schema
+        assert found["verdict"].item() == verdict
 
 
 def test_too_few_rounds_leave_a_claim_open_and_still_report_their_direction() -> None:
