@@ -36,7 +36,7 @@ def test_one_round_or_equal_rounds_have_a_point_for_interval() -> None:
 
 
 def test_the_best_has_rank_one_whichever_end_is_better() -> None:
-    """The best policy is first, and its rank is 1; intervals that overlap are ties (study.ranking)."""
+    """The best policy is first, and its rank is 1."""
     medians = claims.medians(rounds(slow=[1.0] * 5, fast=[9.0] * 5, middle=[4.0] * 5))
     for better, order in (
         ("lower", ["slow", "middle", "fast"]),
