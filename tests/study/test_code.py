@@ -40,6 +40,7 @@ def rate(pages: int, share: float = 0.5) -> str:
 ''',
     "model/deep.py": """LIMITS = {}
 LIMITS["most"] = 9
+LIMITS.update(least=1)
 PART = 7
 OTHER = 1
 
@@ -104,6 +105,7 @@ def changed(files: dict[str, str], file: str, old: str, new: str) -> dict[str, s
         ("model/deep.py", "PART = 7", "PART = 8"),
         ("model/deep.py", "step = 1", "step = 2"),
         ("model/deep.py", '["most"] = 9', '["most"] = 8'),
+        ("model/deep.py", "least=1", "least=2"),
         ("model/deep.py", "min(", "max("),
     ],
 )
