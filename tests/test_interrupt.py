@@ -153,12 +153,13 @@ LOSSES = [lose_in_destructor, lose_in_weakref, lose_in_callback, lose_in_library
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_lost_interrupt_is_raised_by_the_next_check(lose: Callable[[], None]) -> None:
     """A call into the C library is such a check; afterwards the handler is the one before."""
-    reached = False
+    steps = []
     with pytest.raises(KeyboardInterrupt), interrupt.recording():  # noqa: PT012
         lose()
-        reached = True
+        steps.append("lost")
         check(lib.SWS_OK)
-    assert reached
+        steps.append("after the check")
+    assert steps == ["lost"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     interrupt.check()
 
