@@ -11,9 +11,9 @@ PACKAGES := $(shell find swapsim -type d -not -name __pycache__)
 C_SOURCES := $(shell find corelib data/capture tests -name '*.[ch]')
 TEXTS := swapsim corelib tests data/capture README.md patches notebooks
 # The texts in which words of tests/style/words.txt are errors.
-WORDS := corelib data/published swapsim/*.py $(addprefix swapsim/,charts claims cli export frames io mapping policies \
+WORDS := corelib data/published swapsim/*.py $(addprefix swapsim/,charts claims cli export frames io machine mapping policies \
     reclaim removal site slots study traces patches/batched_removal patches/cluster_next patches/writeback_tags) \
-    tests/*.py $(addprefix tests/,bench capture charts claims cli des export frames io mapping policies removal site \
+    tests/*.py $(addprefix tests/,bench capture charts claims cli des export frames io machine mapping policies removal site \
     slots study torture traces) data/capture/rig data/capture/*.py data/capture/README.md README.md \
     notebooks/0[012456]-*.ipynb patches/0[124]-*/card.md
 # Ignored: data, names of files and metrics, and the base64 text of images in notebooks. Programs, guest scripts and
