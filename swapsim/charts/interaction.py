@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Interaction of charts: tooltips, legends that select, axes that zoom.
 
-A function that draws a chart is decorated with `interactive` and needs nothing else.
+A function that draws a chart is decorated with `interactive`, which adds all of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -81,7 +81,9 @@ def bench(only: Sequence[str]) -> None:
 @click.argument("path", type=click.Path(path_type=Path), metavar="PATH")
 @click.option("--base", metavar="NAME", help="Your kernel without the patch; default: base.")
 @click.option("--patched", metavar="NAME", help="Your kernel with it; default: patched.")
-@click.option("--without-simulated", is_flag=True, help="Leave that column empty, run nothing.")
+@click.option(
+    "--without-simulated", is_flag=True, help="Leave that column empty and run no simulation."
+)
 @shows(only=("compared", "unmatched"))
 def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
     from swapsim.claims.tables import FOUR_COLUMNS, UNMATCHED

@@ -145,7 +145,7 @@ def print_tables(tables: Sequence[Printed], *, explain: bool) -> None:
 def _explanation(columns: Sequence[Column]) -> list[str]:
     names = [(each.name, _unit(each), each.meaning.replace("``", "")) for each in columns]
     widths = [max(len(row[at]) for row in names) for at in (0, 1)]
-    return [f"  {name:{widths[0]}}  {unit:{widths[1]}}  {says}" for name, unit, says in names]
+    return [f"  {name:{widths[0]}}  {unit:{widths[1]}}  {meaning}" for name, unit, meaning in names]
 
 
 def _unit(column: Column) -> str:

@@ -16,7 +16,7 @@ from swapsim.cli.verbs import Verb
     cls=Verb,
     help="Import ftrace TEXT (tracefs or trace-cmd report; - for standard input) to a trace "
     "folder.\n\n"
-    "A column in which a kernel prints pointers holds 64 bits: 0x1f and 31 are the same "
+    "A column of pointers has 64 bits: 0x1f and 31 are the same "
     "number, but 16 digits are those of %p, which are hexadecimal. Let a probe print such"
     " numbers with :x64.",
 )
@@ -76,7 +76,7 @@ def probes(kernel_btf: Path | None, replays: Sequence[str]) -> None:
     "\b\n"
     "DIR           a trace folder: stays in the swap cache, reclaim, sleeps, slot calls\n"
     "MACHINE.toml  fields of swapsim.machine.MachineConfig, a line each, and a table\n"
-    "              [costs]: who waits for which lock, behind whom, and who holds it\n\n"
+    "              [costs]: the CPUs' waits for each lock, and the holders of the lock\n\n"
     "FILE is in Trace Event Format. Open it at ui.perfetto.dev by 'Open trace file' (it "
     "stays in your browser), or in Chromium at chrome://tracing by 'Load'. A click on a "
     "slice shows its fields; an arrow leads to a wait from the task that held the lock.",

@@ -169,8 +169,8 @@ def _us(ns: int) -> str:
     perfetto reads a double, multiplies it by 1000 and truncates. Where the result is less than the
     ns, so that adjacent slices would overlap, a fifth of a ns is added.
     """
-    whole, rest = divmod(ns, 1000)
-    text = f"{whole}.{rest:03d}" if rest else str(whole)
+    us, rest = divmod(ns, 1000)
+    text = f"{us}.{rest:03d}" if rest else str(us)
     return text if int(float(text) * 1000) == ns else f"{text}2"
 
 

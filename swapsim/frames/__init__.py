@@ -2,7 +2,7 @@
 """Frames: declared tables, their files, and how a frame is shown in a notebook or terminal.
 
 A shown frame has words on the left, numbers on the right with aligned decimal points, units in the
-head, and nothing cut off. A column of words with one value stands once, above the table.
+head, and complete texts. A column of words with one value appears once, above the table.
 
 ::
 

@@ -22,7 +22,7 @@ ZSTD_LEVEL: Final = 1
 """A higher level makes traces slower to write, but no smaller."""
 
 _MORSEL_ROWS: Final = 1 << 16
-"""Rows passed to polars at a time; it holds as many pieces as it has threads."""
+"""Rows passed to polars at a time; it buffers as many pieces as it has threads."""
 
 _WRITERS: Final = 2
 """Tables written at a time, after all text is read."""

@@ -53,7 +53,7 @@ class Btf:
     Parameters
     ----------
     data : bytes
-        As /sys/kernel/btf/vmlinux holds them, little endian.
+        The content of /sys/kernel/btf/vmlinux, little endian.
 
     Raises
     ------

@@ -23,7 +23,7 @@ _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 """Groups of events.toml for an unmodified kernel; other replays need the lab kernel."""
 
 _ARGUMENTS: Final = ("di", "si", "dx", "cx", "r8", "r9")
-"""Registers of a function's whole-number parameters, in order (System V ABI, x86-64)."""
+"""Registers of a function's integer parameters, in order (System V ABI, x86-64)."""
 _MEMBER: Final = re.compile(r"\{(?P<type>\w+)\.(?P<path>[\w.]+)\}")
 _FIELD: Final = re.compile(r"(?P<name>\w+)=(?:\+\{(?P<type>\w+)\.[\w.]+\}\()?%(?P<register>\w+)")
 
