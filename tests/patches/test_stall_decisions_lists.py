@@ -125,6 +125,7 @@ def test_each_decision_has_each_rule_set_once() -> None:
         assert all(one != other for one, other in pairwise(spans["text"]))
     assert set(SPANS["since"]) == {"3.9", "mmotm", "the series", "3.11", "6.1"}
     assert SPANS.filter(text="W = T")["since"].to_list() == ["3.11"]
+    assert rule("sleep up to 100 ms if", "6.1") == "I > 0,\nby kswapd"
 
 
 @pytest.mark.parametrize(
