@@ -146,7 +146,7 @@ def test_the_order_is_that_of_pairs_which_the_lab_distinguishes() -> None:
     }
     swapped = patch.compare_orders(simulation(mmotm=2500.0), MEDIANS_OF_LAB).row(0, named=True)
     assert (swapped["in_order"], swapped["holds"]) == (65, False)
-    places = {rules: -1000.0 * place for place, rules in enumerate(STALL_RULES)}
+    places = {rules: -1000.0 * place for place, rules in enumerate(ffi.STALL_RULES)}
     reverse = patch.compare_orders(simulation(), results("6.1", places))
     assert reverse.select("pairs", "in_order").row(0) == (66, 0)
     same = results("6.1", dict.fromkeys(ffi.STALL_RULES, 5.0))
