@@ -125,10 +125,8 @@ class Reclaim:
             dirty, writeback = bool(page.fs_dirty), bool(page.fs_writeback)
         if not page.file or page.lazyfree:
             dirty = writeback = False
-        if dirty or writeback:
-            self.counts.dirty += self.weight(page)
-        if dirty and not writeback:
-            self.counts.unqueued_dirty += self.weight(page)
+        self.counts.dirty += self.weight(page) * (dirty or writeback)
+        self.counts.unqueued_dirty += self.weight(page) * (dirty and not writeback)
         on_device = page.congested and rules != "6.1"
         second_time = writeback and page.reclaim and since(rules, "series-6")
         if on_device or second_time:
@@ -264,8 +262,9 @@ class Reclaim:
         """Stands for sws_stall__decide of a list (decide.c), series-5 to 3.11."""
         counts = self.counts
         share = counts.taken >> (12 - self.context.priority)
-        least = counts.taken if self.context.rules == "3.11" else share
-        if counts.writeback > 0 and counts.writeback >= least:
+        is_all = counts.writeback == counts.taken
+        many = is_all if self.context.rules == "3.11" else counts.writeback >= share
+        if counts.writeback > 0 and many:
             self.set_flag(WRITEBACK)
         if not self.context.memcg:
             if counts.dirty > 0 and counts.dirty == counts.congested:

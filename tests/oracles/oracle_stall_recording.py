@@ -14,27 +14,12 @@ from typing import Any
 
 import polars as pl
 
-from swapsim.stall.tables import (
-    RECLAIM_CLEARS,
-    RECLAIM_FOLIOS,
-    RECLAIM_LISTS,
-    RECLAIM_PASSES,
-    RECLAIM_ROUNDS,
-    THROTTLES,
-)
+from swapsim.stall import recording
 
-SERIES = tuple(f"series-{n}" for n in range(1, 9))
-RULES = ("3.9", "mmotm", *SERIES, "3.11", "6.1")
+RULES = ("3.9", "mmotm", *(f"series-{n}" for n in range(1, 9)), "3.11", "6.1")
 DIRTY, WRITEBACK, CONGESTED = 1, 2, 4
 JIFFY_US, SLEEP_US, ISOLATED_US = 4000, 100_000, 20_000
-TABLES = {
-    "reclaim_folios": RECLAIM_FOLIOS.schema,
-    "reclaim_lists": RECLAIM_LISTS.schema,
-    "reclaim_passes": RECLAIM_PASSES.schema,
-    "throttles": THROTTLES.schema,
-    "reclaim_rounds": RECLAIM_ROUNDS.schema,
-    "reclaim_clears": RECLAIM_CLEARS.schema,
-}
+TABLES = {name: table.schema for name, table in recording.TABLES.items()}
 SUMS = ("dirty", "unqueued_dirty", "congested", "writeback", "immediate", "taken")
 Row = dict[str, Any]
 
@@ -145,8 +130,6 @@ class Kernel:
         head = {"seq": self.place() if seq is None else seq, "cpu": task.cpu, "pid": task.pid}
         self.rows[table].append(row | head | values)
 
-    # ---- flags
-
     def seen(self, task: Task) -> int:
         """Return the flags that a task reads: its node's, and its target's congestion."""
         return self.flags[task.nid, -1] | self.flags[task.nid, task.target]
@@ -164,8 +147,6 @@ class Kernel:
         if flags & CONGESTED:
             self.flags[task.nid, memcg] = 0
         self.write(task, "reclaim_clears", nid=task.nid, memcg=memcg, flags=flags, why=why)
-
-    # ---- sleeps
 
     def throttle(self, task: Task, reason: str, caller: Row) -> Iterator[Pause]:
         """Stands for sws_stall_sleep_length (sleep.c)."""
@@ -185,10 +166,10 @@ class Kernel:
             timeout = ISOLATED_US
         else:
             values["failures"] = self.random.choice((0, 0, 0, 15, 16))
-            if values["failures"] < 16:
+            gives_up = values["failures"] >= 16
+            if not gives_up:
                 values["reclaimable"] = self.random.randrange(1000)
                 values["write_pending"] = self.random.randrange(1000)
-            gives_up = values["failures"] >= 16
             little = 2 * values["write_pending"] <= values["reclaimable"]
             timeout = 0 if gives_up or little else JIFFY_US
         delayed = self.random.choice((timeout, timeout // 2, 0))
@@ -196,8 +177,6 @@ class Kernel:
             yield Pause.ANY_TASK
         values |= {"timeout_us": timeout, "delayed_us": delayed, "kthread": task.kthread}
         self.write(task, "throttles", nid=task.nid, reason=reason, **caller, **values)
-
-    # ---- a folio
 
     def folio(self, taken_as_file: bool) -> Row:
         """Generate a folio."""
@@ -237,10 +216,8 @@ class Kernel:
         if not folio["file"] or folio["lazyfree"]:
             dirty = writeback = False
         weight = self.weight(folio)
-        if dirty or writeback:
-            counts["dirty"] += weight
-        if dirty and not writeback:
-            counts["unqueued_dirty"] += weight
+        counts["dirty"] += weight * (dirty or writeback)
+        counts["unqueued_dirty"] += weight * (dirty and not writeback)
         again = writeback and folio["reclaim"] and self.since("series-6")
         if not self.is_6_1 and folio["mapping"]:
             folio["congested"] = not folio["swap"] and self.chance(self.rates.congested)
@@ -374,8 +351,6 @@ class Kernel:
             return end("remove", "kept", left)
         return end("freed", "reclaimed", left)
 
-    # ---- lists, passes, rounds
-
     def _list(self, task: Task, of: Row, priority: int) -> Iterator[Pause]:
         """Stands for a list, sws_stall_begin to sws_stall_end (list.c)."""
         self.lists += 1
@@ -400,14 +375,14 @@ class Kernel:
         of["file_taken"] += taken if file else 0
         of["scanned"] += counts["scanned"]
         of["reclaimed"] += counts["reclaimed"]
-        names = RECLAIM_LISTS.names()
+        names = TABLES["reclaim_lists"].names()
         values = {
             name: counts[name] for name in names[names.index("taken") : names.index("flags_before")]
         }
-        values |= {"flags_before": before, "flags_set": decided["set"]}
-        values |= {"sane": task.sane, "io": task.io, "fs": task.fs, "hibernation": task.hibernation}
-        values |= {"memcg": task.target, "target": task.target, "nid": task.nid, "file": file}
-        values |= {"kswapd": task.kswapd, "priority": priority, "list": number, "pass": of["pass"]}
+        values |= {name: getattr(task, name) for name in ("nid", "target", "kswapd", "sane")}
+        values |= {name: getattr(task, name) for name in ("io", "fs", "hibernation")}
+        values |= {"flags_before": before, "flags_set": decided["set"], "memcg": task.target}
+        values |= {"file": file, "priority": priority, "list": number, "pass": of["pass"]}
         seq = self.place()
         yield Pause.OTHER_CPUS
         self.write(task, "reclaim_lists", seq=seq, flags_after=self.seen(task), **values)

@@ -272,11 +272,7 @@ def test_sums_decide_a_pass_of_6_1(context: oracle.Context, counts: oracle.Count
     assert found == {name: expected[name] for name in found}
     row = dict.fromkeys(RECLAIM_PASSES.schema, 0) | asdict(counts) | asdict(context)
     row |= {"memcg": int(context.memcg), "flags_before": context.flags, "throttle": None}
-    table = pl.DataFrame(
-        [{name: row[name] for name in RECLAIM_PASSES.schema}],
-        schema=RECLAIM_PASSES.schema,
-        orient="row",
-    )
+    table = pl.DataFrame([row], schema=RECLAIM_PASSES.schema)
     sleeps = found["sleeps"] or [None]
     assert _native.decide_passes(table, context.rules).rows() == [
         (found["flags_set"], found["flags_after"], *sleeps)
@@ -289,8 +285,7 @@ def decide_round(
     """Return the sleep that a row of RECLAIM_ROUNDS requests."""
     row = dict.fromkeys(RECLAIM_ROUNDS.schema, 0) | asdict(context) | pages
     row |= {"memcg": int(context.memcg), "ready": ready, "throttle": None}
-    columns = {name: [row[name]] for name in RECLAIM_ROUNDS.schema}
-    table = pl.DataFrame(columns, schema=RECLAIM_ROUNDS.schema)
+    table = pl.DataFrame([row], schema=RECLAIM_ROUNDS.schema)
     sleep: str | None = _native.decide_rounds(table, context.rules).item()
     return sleep
 
