@@ -229,7 +229,7 @@ def test_samples_become_metrics_and_slots(rig: SimpleNamespace) -> None:
     [
         ("extent 300 1\n", "", "'sequential' are missing"),
         ("sample before", "sample sooner", "not there"),
-        ("add_to_swap_cache", "another_function", "who allocated"),
+        ("add_to_swap_cache", "another_function", "which functions allocated"),
     ],
 )
 def test_half_an_output_is_refused(rig: SimpleNamespace, old: str, new: str, word: str) -> None:
