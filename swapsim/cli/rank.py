@@ -40,7 +40,7 @@ _COLUMNS = ("rank", "policy", "median", "low", "high", "tied_with")
 @shows(charts=True)
 def rank(file: Path, seeds: int) -> Found:
     from swapsim.patches import cluster_next as patch
-    from swapsim.policies.file import policies_in
+    from swapsim.policies.policy import policies_in
 
     policies = policies_in(file)
     ranking = patch.rank(policies, seeds=seeds, progress=sys.stderr.isatty())

@@ -22,7 +22,7 @@ from swapsim.export.event_file import (
     event_file,
 )
 from swapsim.export.trace import Exported
-from swapsim.machine._native_log import MachineLog, Sample
+from swapsim.machine._native import MachineLog, Sample
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs, costs_by_name
 

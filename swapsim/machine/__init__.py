@@ -2,10 +2,9 @@
 """The contention machine: the counts of the mechanisms become time, by constants with a source.
 
 - ``costs``: the constants of data/costs.csv,
-- ``run``: one run of a `MachineConfig`, as RESULTS, or as single waits and holds,
+- ``run``: runs of a `MachineConfig`, as RESULTS, or as single waits and holds; policies compared,
 - ``fit``: constants that no source gives, fitted to the base column of a mail,
 - ``what_if``: the gain of a patch on other machines, devices and constants,
-- ``throughput``: policies compared on one machine,
 - ``lab``: a machine counted as a real kernel is counted,
 - ``summary``: what runs, fits and what-ifs say together.
 

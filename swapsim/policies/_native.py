@@ -16,8 +16,7 @@ import numpy as np
 
 from swapsim._core import ffi
 from swapsim.errors import InputError
-from swapsim.policies.compiler import PARAMETERS, fault
-from swapsim.policies.file import line_in
+from swapsim.policies.compiler import PARAMETERS, fault, line_in
 from swapsim.policies.policy import Policy
 
 MOST_STEPS: Final = 1_000_000

@@ -9,6 +9,7 @@ import dis
 import inspect
 import re
 import sys
+import traceback
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
@@ -83,6 +84,16 @@ def fault(function: Any, problem: str, line: int | None = None) -> InputError:
         path=_place(code.co_filename),
         line=_line_of_def(function) if line is None else line,
     )
+
+
+def line_in(error: BaseException, filename: str) -> int | None:
+    """Return the last line of a file in an error's traceback."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == filename
+    ]
+    return lines[-1] if lines else None
 
 
 def _place(filename: str) -> str:

@@ -6,16 +6,19 @@ numba compiles and C calls in place of a built-in one.
 """
 
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
+from swapsim import interrupt, io
 from swapsim.checks import check_choice
-from swapsim.errors import ConfigError
+from swapsim.errors import ConfigError, InputError, SwapsimError
 from swapsim.ffi import BASE_OF, INITIAL, POLICIES
-from swapsim.policies.compiler import callback, fault
+from swapsim.policies.compiler import callback, fault, line_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -184,3 +187,56 @@ def _unpickled(pickled: bytes) -> Policy:
 
     function, base_of, initial = cloudpickle.loads(pickled)
     return _made(function, callback(function), base_of, initial, pickled)
+
+
+def policies_in(path: Path | str) -> tuple[Policy, ...]:
+    """Run a Python file and return the policies that it makes, in order."""
+    path = Path(path)
+    found = {id(each): each for each in _run(path).values() if isinstance(each, Policy)}
+    policies = tuple(found.values())
+    if not policies:
+        raise InputError(
+            "makes no policy: decorate a function with @swapsim.policy(base_of='cpu')", path=path
+        )
+    names = [policy.name for policy in policies]
+    twins = [name for name in names if names.count(name) > 1]
+    if twins:
+        raise InputError(f"makes two policies called {twins[0]}: rename one", path=path)
+    return policies
+
+
+def _run(path: Path) -> dict[str, object]:
+    text = io.read_text(path)
+    try:
+        code = compile(text, str(path), "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        raise InputError(f"is not Python ({_said(error)}): fix it", path=path, line=line) from None
+    # The name is None, or numba would import the file as the module of its functions.
+    names: dict[str, object] = {"__name__": None, "__file__": str(path)}
+    # At the end, so that a file next to it cannot replace a library of the same name.
+    sys.path.append(str(path.resolve().parent))
+    try:
+        exec(code, names)
+        interrupt.check()
+    except SwapsimError as error:
+        if str(path) in str(error):
+            raise
+        raise InputError(str(error), path=path, line=line_in(error, str(path))) from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        interrupt.check()
+        raise InputError(
+            f"raises {_said(error)}: fix it", path=path, line=line_in(error, str(path))
+        ) from None
+    return names
+
+
+def _said(error: BaseException) -> str:
+    """Return an error's type and message in one line."""
+    try:
+        words = str(getattr(error, "msg", None) or error)
+    except Exception:
+        words = ""  # The error is the file's own class, whose __str__ raises.
+    return f"{type(error).__name__}: {' '.join(words.split())}".rstrip(": ")

@@ -28,11 +28,11 @@ from swapsim.slots.events import (
     traced_device,
 )
 from swapsim.slots.metrics import METRICS, Metric
-from swapsim.slots.replay import cluster_next
 from swapsim.slots.verify import SlotVerdict, verified_slots, verify_slots
 from swapsim.slots.workbench import (
     GIGABYTE_SLOTS,
     chance_of_trunks_apart,
+    cluster_next,
     grid_points,
     measure,
     one_at_a_time,

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from swapsim.frames.table import Column, Table
-from swapsim.slots._native_workbench import LockSite
+from swapsim.slots._native import LockSite
 
 
 class Metric(NamedTuple):

@@ -13,7 +13,7 @@ from swapsim.errors import InputError
 from swapsim.ffi import CPUS_MAX, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, SLOTS_MAX
 from swapsim.io import decode
 from swapsim.progress import bar
-from swapsim.slots._native_replay import SlotMismatch, replay_slots
+from swapsim.slots._native import SlotMismatch, replay_slots
 from swapsim.slots.config import SlotsConfig
 from swapsim.slots.events import check_slot_events, slot_events, slot_set_up
 from swapsim.slots.tables import VERIFIED_SLOTS

@@ -16,7 +16,7 @@ from swapsim.ffi import POLICIES
 from swapsim.interrupt import CODE, TEXT
 from swapsim.io.paths import repository_root
 from swapsim.patches import cluster_next as patch
-from swapsim.policies.file import policies_in
+from swapsim.policies.policy import policies_in
 from swapsim.slots.tables import POLICY_RANKING
 
 HEAD = "import swapsim\n\n\n"

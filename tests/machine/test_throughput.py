@@ -12,8 +12,7 @@ from swapsim.claims.tables import RESULTS
 from swapsim.errors import ConfigError, InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
-from swapsim.machine.run import run
-from swapsim.machine.throughput import PAGES_MOVED, run_policies
+from swapsim.machine.run import PAGES_MOVED, run, run_policies
 from swapsim.patches import cluster_next as patch
 from swapsim.policies.policy import Policy
 from swapsim.study import SerialExecutor

@@ -17,7 +17,7 @@ from swapsim.cli import main
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import SLOTS_MAX
 from swapsim.io.paths import shipped_traces
-from swapsim.slots import _native_replay as native_slot_replay
+from swapsim.slots import _native as native_slots
 from swapsim.slots.tables import SLOT_CALLS, SLOT_EVENTS
 from swapsim.slots.verify import OPEN_CALLS_MAX, SlotVerdict, verify_slots
 
@@ -238,7 +238,7 @@ def test_the_size_of_a_chunk_has_no_effect(monkeypatch: pytest.MonkeyPatch) -> N
     made = machine(1, cpus=3)
     rows = made.frame()
     at_once = verdict(made, rows)
-    monkeypatch.setattr(native_slot_replay, "CHUNK_ROWS", 3)
+    monkeypatch.setattr(native_slots, "CHUNK_ROWS", 3)
     parts = verdict(made, rows)
     assert parts.calls.equals(at_once.calls)
     assert parts.open_calls == at_once.open_calls

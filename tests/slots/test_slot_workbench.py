@@ -19,7 +19,7 @@ from swapsim import slots, traces
 from swapsim._core import ffi, lib
 from swapsim.errors import ConfigError, InputError
 from swapsim.policies.policy import POLICIES
-from swapsim.slots._native_workbench import _flat
+from swapsim.slots._native import _flat
 from swapsim.slots.config import ChurnConfig, FillConfig, MeterConfig, SlotsConfig, StreamsConfig
 from swapsim.slots.events import request_streams, traced_device
 from swapsim.slots.tables import REQUESTS, SLOT_EVENTS, SLOT_MEASURES, SLOT_RANKING, SLOT_SWEEP

@@ -14,11 +14,11 @@ from swapsim.errors import InputError
 from swapsim.machine import what_if
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
-from swapsim.machine.throughput import run_policies
+from swapsim.machine.run import run_policies
 from swapsim.patches import writeback_tags
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import ChurnConfig, SlotsConfig
-from swapsim.slots.replay import cluster_next as slots_replay
+from swapsim.slots.workbench import cluster_next as slots_replay
 from swapsim.study import SerialExecutor
 
 SERIAL = SerialExecutor()

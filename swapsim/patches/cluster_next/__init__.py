@@ -2,8 +2,8 @@
 """Patch D: a scan base for each CPU (2020, merged in 5.8), and E: what its reviewers asked."""
 
 from swapsim.machine.lab import off_percent, order
+from swapsim.machine.run import PAGES_MOVED, run_policies
 from swapsim.machine.summary import describe_gains, describe_sensitivity, time_per_page
-from swapsim.machine.throughput import PAGES_MOVED, run_policies
 from swapsim.patches.cluster_next import studies
 from swapsim.patches.cluster_next.conclusions import (
     counted,

@@ -12,7 +12,7 @@ import polars as pl
 from swapsim import slots
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import POLICIES
-from swapsim.machine.throughput import PAGES_MOVED, run_policies
+from swapsim.machine.run import PAGES_MOVED, run_policies
 from swapsim.patches.cluster_next.machines import aged_device
 from swapsim.patches.cluster_next.studies import CHURN, DEVICE
 from swapsim.policies.policy import Policy
@@ -73,7 +73,7 @@ def rank(
     Parameters
     ----------
     policies : sequence of Policy
-        `policies.file.policies_in` reads those of a file.
+        `policies.policy.policies_in` reads those of a file.
     seeds : int
         Runs of each policy on the workbench and on the machine `aged_device`: seeds 1 to this.
     executor, progress

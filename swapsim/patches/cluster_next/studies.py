@@ -14,8 +14,7 @@ from swapsim.ffi import POLICIES
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.fit import Fitted, figures_again, of_rows, to_rows
-from swapsim.machine.run import TABLE_SEEDS
-from swapsim.machine.throughput import run_policy
+from swapsim.machine.run import TABLE_SEEDS, run_policy
 from swapsim.machine.what_if import Case, Trial, case_of, gain, ranges, trials
 from swapsim.patches.cluster_next.machines import PATCH, aged_device, traced_machine
 from swapsim.patches.cluster_next.mails import FIT_RUNS, VERSIONS, fit, predict, to_meet
