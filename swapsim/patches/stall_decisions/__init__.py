@@ -25,10 +25,15 @@ from swapsim.patches.stall_decisions.lab import (
     steps,
 )
 from swapsim.patches.stall_decisions.lists import (
+    agreement,
+    agreement_table,
     code_claims,
+    differing_lists,
     make_list,
     process_list,
     rule_spans,
+    stretch,
+    stretch_seconds,
 )
 from swapsim.patches.stall_decisions.mail import (
     PATCH,
@@ -39,23 +44,16 @@ from swapsim.patches.stall_decisions.mail import (
     three_sources,
     verdicts,
 )
-from swapsim.patches.stall_decisions.rule_sets import (
-    agreement,
-    agreement_table,
-    differing_lists,
-    stretch,
-    stretch_seconds,
-)
-from swapsim.patches.stall_decisions.simulated import (
+from swapsim.patches.stall_decisions.studies import (
     by_lists,
     differences,
+    headline_results,
     most_swapped_page,
     ranges,
     residuals_of,
     rows_of_target,
     sum_seconds,
 )
-from swapsim.patches.stall_decisions.studies import headline_results
 
 if TYPE_CHECKING:
     from swapsim.patches.stall_decisions import charts as charts

@@ -216,7 +216,7 @@ def cells(simulated: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     simulated : polars.DataFrame
-        Schema RESULTS, of `simulated.mail_rows`; rows of other rule sets are left out.
+        Schema RESULTS, of `studies.mail_rows`; rows of other rule sets are left out.
 
     Returns
     -------
