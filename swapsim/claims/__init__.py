@@ -12,36 +12,23 @@
 
 from typing import TYPE_CHECKING
 
-from swapsim.claims.fourth_column import (
-    fitting,
-    four_columns,
-    two_kernels,
-    your_metrics,
-)
-from swapsim.claims.judging import (
-    compare_counts,
-    directions,
-    range_verdict,
-    three_columns,
-)
+from swapsim.claims.judging import compare_counts, directions, range_verdict, three_columns
 from swapsim.claims.layouts import as_printed, lkp, lkp_change, mmtests, mmtests_change
 from swapsim.claims.published import (
-    mails,
-    patch_cards,
-    published_claims,
-    published_tables,
-    simulation_tolerances,
-    tolerances,
-)
-from swapsim.claims.results import (
     Row,
+    mails,
     measured_provenance,
     measured_results,
     measured_slots,
+    patch_cards,
+    published_claims,
+    published_tables,
     results,
+    simulation_tolerances,
+    tolerances,
 )
 from swapsim.claims.rounds import medians, ranks, side_by_side, steps
-from swapsim.claims.yours import your_runs
+from swapsim.claims.yours import fitting, four_columns, two_kernels, your_metrics, your_runs
 from swapsim.lazy import submodules
 
 if TYPE_CHECKING:

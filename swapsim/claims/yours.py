@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A user's own measurements: a CSV file, or a result folder of lkp-tests or mmtests."""
+"""A user's own measurements, and their comparison with published, simulated and measured."""
 
 from pathlib import Path
 from typing import Final
@@ -7,12 +7,21 @@ from typing import Final
 import polars as pl
 
 from swapsim import io
-from swapsim.claims import lkp_results, mmtests_results
+from swapsim.claims.judging import verdict_on
 from swapsim.claims.published import require_unique
-from swapsim.claims.tables import YOUR_RUNS
+from swapsim.claims.tables import (
+    CLAIMS,
+    FOUR_COLUMNS,
+    THREE_COLUMNS,
+    UNMATCHED,
+    YOUR_METRICS,
+    YOUR_RUNS,
+)
+from swapsim.claims.tool_results import lkp_rows, mmtests_rows
 from swapsim.errors import InputError
 from swapsim.frames.files import read_csv
 from swapsim.frames.table import BY_ROW, Column, Table
+from swapsim.io.paths import data_root
 
 BASE: Final = "base"
 PATCHED: Final = "patched"
@@ -78,8 +87,8 @@ def your_runs(path: Path | str) -> pl.DataFrame:
 
 def _folder(folder: Path) -> pl.DataFrame:
     """Read the results of the tool that wrote a folder."""
-    for tool in (lkp_results, mmtests_results):
-        rows = tool.rows(folder)
+    for read in (lkp_rows, mmtests_rows):
+        rows = read(folder)
         if rows:
             with io.translate_errors(
                 folder, "holds names that are no text", "rename them", quote=True
@@ -109,3 +118,194 @@ def _long(sides: pl.DataFrame) -> pl.DataFrame:
         for each in (BASE, PATCHED)
     ]
     return YOUR_RUNS.check(pl.concat(frames))
+
+
+_KEY = ["test", "metric", "unit"]
+
+_NAMED: Final = 10
+"""Largest number of kernels in an error."""
+
+
+def your_metrics(root: Path | None = None) -> pl.DataFrame:
+    """Read which claims the metrics of tools fit (YOUR_METRICS): metrics.csv of data/published."""
+    path = (data_root() / "published" if root is None else root) / "metrics.csv"
+    return read_csv(path, YOUR_METRICS)
+
+
+def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tuple[str, str]:
+    """Return the names of a user's two kernels, which are in YOUR_RUNS and differ."""
+    known = YOUR_RUNS.check(runs)["kernel"].unique(maintain_order=True).to_list()
+    for field, name in (("base", base or BASE), ("patched", patched or PATCHED)):
+        if name not in known:
+            some = ", ".join(known[:_NAMED]) + ", ..." * (len(known) > _NAMED)
+            raise InputError(
+                f"no runs of a kernel {name!r}; there are: {some or 'none'}",
+                field=field,
+            )
+    if (base or BASE) == (patched or PATCHED):
+        raise InputError(f"{base!r} would be compared with itself: name another", field="patched")
+    return base or BASE, patched or PATCHED
+
+
+def fitting(runs: pl.DataFrame, claims: pl.DataFrame) -> pl.DataFrame:
+    """Return the claims that a user's metrics fit.
+
+    A metric fits the claim of its name; the claims that metrics.csv lists for it and its test, or
+    for all tests if the user's rows name none; and if metrics.csv does not list it, the claims
+    with that metric.
+
+    Parameters
+    ----------
+    runs : polars.DataFrame
+        Schema YOUR_RUNS.
+    claims : polars.DataFrame
+        Schema CLAIMS.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``test, metric, claim, patch``, and ``has_change``: whether the claim is a change in
+        percent; a row for each pair, in the order of the claims.
+    """
+    known = your_metrics()
+    named = CLAIMS.check(claims).select("claim", "metric")
+    theirs = YOUR_RUNS.check(runs).select("test", "metric").unique()
+    listed = theirs.join(known, on="metric", suffix="_known").filter(
+        (pl.col("test") == "") | (pl.col("test") == pl.col("test_known"))
+    )
+    by_name = theirs.join(named.select("claim"), left_on="metric", right_on="claim").with_columns(
+        claim="metric"
+    )
+    # A name that metrics.csv lists is that of some tests; other tests may have it, too.
+    by_metric = theirs.join(known, on="metric", how="anti").join(named, on="metric")
+    pairs = pl.concat(
+        [each.select("test", "metric", "claim") for each in (by_name, by_metric, listed)]
+    )
+    order = claims.select("claim", "patch", has_change=pl.col("change").is_not_null())
+    return (
+        pairs.unique()
+        .join(order.with_row_index("place"), on="claim")
+        .sort("place", "test", "metric")
+        .select("test", "metric", "claim", "patch", "has_change")
+    )
+
+
+def four_columns(
+    three_columns: pl.DataFrame,
+    runs: pl.DataFrame,
+    fitting: pl.DataFrame,
+    *,
+    base: str | None = None,
+    patched: str | None = None,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compare a user's change with the published, simulated and measured one, and judge it.
+
+    The change is that of the means over the runs, in percent; it is judged by the tolerance of the
+    claim.
+
+    Parameters
+    ----------
+    three_columns : polars.DataFrame
+        Schema THREE_COLUMNS.
+    runs : polars.DataFrame
+        Schema YOUR_RUNS.
+    fitting : polars.DataFrame
+        As `fitting` returns.
+    base, patched : str, optional
+        Names of the two kernels; default: ``base`` and ``patched``.
+
+    Returns
+    -------
+    tuple of polars.DataFrame
+        Schema FOUR_COLUMNS, one row per claim and metric that fits it, in the order of the claims;
+        and schema UNMATCHED, one row per metric that is compared with no claim, with the reason.
+
+    Raises
+    ------
+    InputError
+        A table has another schema, or there is no such kernel.
+    """
+    THREE_COLUMNS.check(three_columns)
+    changes = _changes(runs, *two_kernels(runs, base, patched))
+    order = three_columns.select("claim").with_row_index("place")
+    four = FOUR_COLUMNS.check(
+        fitting.filter("has_change")
+        .drop("patch")
+        .join(changes.filter(pl.col("why").is_null()), on=["test", "metric"])
+        .join(three_columns.drop("unit").rename({"metric": "claimed"}), on="claim")
+        .join(order, on="claim")
+        .sort("place", "test", "metric")
+        .with_columns(your_metric="metric", metric="claimed", your_verdict=verdict_on("yours"))
+        .select(FOUR_COLUMNS.names())
+    )
+    fits = fitting.select("test", "metric", fits=pl.lit(value=True)).unique()
+    why = (
+        pl.when(pl.col("fits").is_null())
+        .then(pl.lit("fits no claim"))
+        .when(pl.col("why").is_not_null())
+        .then("why")
+        .otherwise(pl.lit("its claim has no change in percent"))
+    )
+    unmatched = UNMATCHED.check(
+        changes.join(fits, on=["test", "metric"], how="left", maintain_order="left")
+        .filter(
+            pl.col("fits").is_null()
+            | ~pl.col("metric").is_in(four["your_metric"].unique().to_list())
+        )
+        .select(
+            "test",
+            "metric",
+            "unit",
+            runs=(pl.col("base_runs") + pl.col("patched_runs")).cast(pl.UInt32),
+            why=why,
+        )
+        .sort("test", "metric", "unit")
+    )
+    return four, unmatched
+
+
+def _changes(runs: pl.DataFrame, base: str, patched: str) -> pl.DataFrame:
+    """Return each metric's change in percent, its deviation, or the reason why it is missing."""
+    quotient = pl.col("patched_mean") / pl.col("base_mean")
+    change = 100 * (quotient - 1)
+    apart = (
+        (pl.col("patched_deviation") / pl.col("patched_mean")).pow(2)
+        + (pl.col("base_deviation") / pl.col("base_mean")).pow(2)
+    ).sqrt()
+    why = (
+        pl.when(pl.col("base_mean").is_null())
+        .then(pl.lit(f"not measured with {base}"))
+        .when(pl.col("patched_mean").is_null())
+        .then(pl.lit(f"not measured with {patched}"))
+        .when(pl.col("base_mean") == 0)
+        .then(pl.lit("0 without the patch: no change in percent"))
+        .when(change.is_finite().not_())
+        .then(pl.lit("its change in percent is not finite"))
+    )
+    return (
+        _side(runs, base, "base")
+        .join(_side(runs, patched, "patched"), on=_KEY, how="full", coalesce=True)
+        .with_columns(
+            pl.col("base_runs", "patched_runs").fill_null(0),
+            yours=change,
+            spread=pl.when(pl.col("patched_mean") != 0)
+            .then(100 * quotient.abs() * apart)
+            .otherwise(100 * pl.col("patched_deviation") / pl.col("base_mean").abs()),
+            why=why,
+        )
+        .sort(_KEY)
+    )
+
+
+def _side(runs: pl.DataFrame, kernel: str, name: str) -> pl.DataFrame:
+    """Return mean, deviation and number of runs of each metric of a kernel."""
+    return (
+        runs.filter(kernel=kernel)
+        .sort(pl.all())  # float sums depend on their order
+        .group_by(_KEY, maintain_order=True)
+        .agg(
+            pl.col("value").mean().alias(f"{name}_mean"),
+            pl.col("value").std().alias(f"{name}_deviation"),
+            pl.len().cast(pl.UInt32).alias(f"{name}_runs"),
+        )
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from swapsim import progress as bars
-from swapsim.export import reclaim, swap
+from swapsim.export import tracks
 from swapsim.export.event_file import (
     NAMES,
     SLOTS,
@@ -20,7 +20,7 @@ from swapsim.export.event_file import (
 )
 from swapsim.export.rows import TraceRows, trace_rows
 
-_NEEDS: Final = {SWAP_CACHE: "swp_add", WRITEBACK: "wb_start", SLOTS: swap.SLOT_EVENTS}
+_NEEDS: Final = {SWAP_CACHE: "swp_add", WRITEBACK: "wb_start", SLOTS: tracks.SLOT_EVENTS}
 """Process -> the table without which it is empty."""
 
 
@@ -87,11 +87,11 @@ def trace(folder: Path | str, output: Path | str, *, progress: bool = False) -> 
     }
     with event_file(output, about) as file:
         with bars.bar(rows.height, f"export {folder.name}", "rows", shown=progress) as bar:
-            swap.show_stays(rows, file, bar)
-            reclaim.show_tracepoints(rows, file, bar)
-            reclaim.show_decisions(rows, file, bar)
-            swap.show_slots(rows, file, bar)
-            reclaim.show_removals(rows, file, bar)
+            tracks.show_stays(rows, file, bar)
+            tracks.show_tracepoints(rows, file, bar)
+            tracks.show_decisions(rows, file, bar)
+            tracks.show_slots(rows, file, bar)
+            tracks.show_removals(rows, file, bar)
             _show_instants(rows, file, bar)
         _name_tracks(rows, file)
         count = file.count
@@ -100,9 +100,9 @@ def trace(folder: Path | str, output: Path | str, *, progress: bool = False) -> 
 
 def _show_instants(rows: TraceRows, events: EventFile, bar: bars.Bar) -> None:
     """Write each row of all other tables, and of incomplete pairs, as an instant."""
-    paired = {event for kind in swap.complete_pairs(rows) for event in (kind.begin, kind.end)}
+    paired = {event for kind in tracks.complete_pairs(rows) for event in (kind.begin, kind.end)}
     for event, columns in rows.columns.items():
-        if event in paired or event in (*reclaim.SHOWN, swap.SLOT_EVENTS):
+        if event in paired or event in tracks.SHOWN:
             continue
         for _, at, pid, *values in rows.of(event, columns, bar):
             events.instant(task_track(pid), event, at, dict(zip(columns, values, strict=True)))

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The packages of all patches, each of them complete."""
+"""The packages of all patches, each of them complete, and the files that make up a patch."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Final
 
-from swapsim import patches
+import polars as pl
+
+import swapsim
+from swapsim import claims, patches
 from swapsim.errors import SwapsimError
+from swapsim.io.paths import laboratory_root
 from swapsim.patches import Patch, batched_removal, cluster_next, stall_decisions, writeback_tags
 
 PARTS: Final = tuple(name for name in vars(Patch) if not name.startswith("_"))
@@ -37,3 +42,46 @@ def require_complete(found: Iterable[Patch], packages: Iterable[str]) -> None:
 
 
 require_complete(PATCHES, [each.name for each in iter_modules(patches.__path__) if each.ispkg])
+
+
+def parts_of(patch: str) -> pl.DataFrame:
+    """List the parts of a patch in the order in which they are built.
+
+    Parameters
+    ----------
+    patch : str
+        ``NN-slug``, a folder of patches; a patch that is not begun lacks each part.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``part, holds, file String`` (seen from the repository), ``there Boolean``.
+    """
+    models = claims.patch_cards().filter(patch=patch)["model"].explode()
+    headers = [model.partition(":")[0] for model in models.drop_nulls()] or ["NAME.h"]
+    subjects = [header.removesuffix(".h") for header in headers]
+    packages = [vars(each)["__name__"] for each in PATCHES if patch == each.PATCH]
+    name = packages[0].rpartition(".")[2] if packages else "NAME"
+    subject = next((each for each in subjects if _at(f"swapsim/{each}").is_dir()), subjects[0])
+    rows = [
+        ("card", "what it claims and changes, and its model", f"patches/{patch}/card.md"),
+        ("claims", "a row for each printed figure", f"data/published/{patch}.csv"),
+        *(
+            ("mechanism", "a header that teaches it", f"corelib/include/swapsim/{header}")
+            for header in headers
+        ),
+        ("replay", "a trace to counts", f"swapsim/{subject}/replay.py"),
+        ("package", "its machine, fit, prediction, verdict", f"swapsim/patches/{name}/__init__.py"),
+        ("notebook", "the essay", f"notebooks/{patch}.ipynb"),
+    ]
+    columns = {"part": pl.String, "holds": pl.String, "file": pl.String}
+    frame = pl.DataFrame(rows, schema=columns, orient="row")
+    return frame.with_columns(there=pl.Series([_at(file).is_file() for _, _, file in rows]))
+
+
+def _at(file: str) -> Path:
+    """Return where a file of the repository lies, in a checkout or in an installed package."""
+    folder, _, inside = file.partition("/")
+    if folder == "swapsim":
+        return Path(swapsim.__file__).parent / inside
+    return laboratory_root() / file

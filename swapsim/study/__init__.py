@@ -9,8 +9,7 @@ computes only what is missing. ``table`` returns them as one frame. A ``Study`` 
 kind which is stored in data/simulated.
 """
 
-from swapsim.study.batches import run, table
-from swapsim.study.executors import SerialExecutor
+from swapsim.study.batches import SerialExecutor, run, table
 from swapsim.study.study import Study, picked
 
 __all__ = ["SerialExecutor", "Study", "picked", "run", "table"]

@@ -28,9 +28,8 @@ import polars as pl
 from swapsim import io as swapsim_io
 from swapsim.errors import ConfigError, InputError, SwapsimError
 from swapsim.io.paths import data_root
-from swapsim.study.batches import table
+from swapsim.study.batches import SerialExecutor, table
 from swapsim.study.code import code_digest
-from swapsim.study.executors import SerialExecutor
 
 FOLDER: Final = "simulated"
 

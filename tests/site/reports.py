@@ -11,7 +11,7 @@ import pytest
 from swapsim.charts.interaction import interactive
 from swapsim.site import overview
 from swapsim.site.report import build
-from swapsim.site.report.verdicts import Claim, Figure, Verdicts
+from swapsim.site.report.pages import Claim, Figure, Verdicts
 
 
 def small(root: Path, monkeypatch: pytest.MonkeyPatch, what: str = "swap-out bandwidth") -> Path:

@@ -10,7 +10,7 @@ import pytest
 from swapsim import traces
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root, notebooks_root, patches_root, repository_root
-from swapsim.site import parts
+from swapsim.site import patches
 from swapsim.site.tables import AT_A_GLANCE
 
 NOTEBOOK = nbformat.read(notebooks_root() / "06-your-own.ipynb", as_version=4)
@@ -63,7 +63,7 @@ def test_an_unknown_trace_is_refused_with_the_known_names() -> None:
 @pytest.mark.parametrize("patch", PATCHES)
 def test_each_patch_has_all_parts(patch: str) -> None:
     """Each part that the notebook requires of a new patch exists for the old ones."""
-    assert parts.parts_of(patch)["there"].all()
+    assert patches.parts_of(patch)["there"].all()
 
 
 def test_the_files_that_it_names_as_models_exist() -> None:

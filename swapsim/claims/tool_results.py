@@ -1,27 +1,97 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Results of mmtests: parallelio and usemem by iteration, and what /proc/vmstat counted meanwhile.
+"""Results of lkp-tests and of mmtests as rows of YOUR_RUNS.
 
-Source: mmtests as of 2013 and of 2024. bin/extract-mmtests.pl: ``NAME/BENCHMARK``, later with
-``iter-N`` between them and ``logs`` or ``noprofile`` below. bin/lib/MMTests: ExtractParallelio.pm
-(its logs, and the names of its rows), ExtractUsemem.pm and Extract.pm (files ``usemem-CLIENTS-N``
-with the output of ``time``, compressed or not), and MonitorMmtestsvmstat.pm at 0215808: which lines
-of ``tests-timestamp-NAME`` hold /proc/vmstat before and after a test, and how each row of the table
-is computed. Rows without a claim are left out, and so are those of zones, which kernels since 4.8
-do not count.
+Source, lkp-tests as of 2025: lib/result.rb (the folder of a result: ``.../COMMIT/RUN``) and
+lib/matrix.rb (``stats.json`` of a run has a figure for each metric; ``matrix.json`` next to the
+runs has a list for each metric, with an element per run, and the list ``stats_source``).
+
+Source, mmtests as of 2013 and of 2024: bin/extract-mmtests.pl (``NAME/BENCHMARK``, later with
+``iter-N`` between them and ``logs`` or ``noprofile`` below); in bin/lib/MMTests
+ExtractParallelio.pm (its logs, and the names of its rows), ExtractUsemem.pm and Extract.pm (files
+``usemem-CLIENTS-N`` with the output of ``time``, compressed or not), and MonitorMmtestsvmstat.pm
+at 0215808: which lines of ``tests-timestamp-NAME`` hold /proc/vmstat before and after a test, and
+how each row of the table is computed. Rows without a claim are left out, and so are those of
+zones, which kernels since 4.8 do not count.
 """
 
 import gzip
+import json
 import lzma
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from swapsim import io
-from swapsim.claims.lkp_results import Row
 from swapsim.errors import InputError
+
+_TESTS: Final = ("vm-scalability", "pmbench")
+"""Tests, each known by the beginning of its metrics' names."""
+
+_SOURCE: Final = "stats_source"
+_RUN: Final = re.compile(r"\d{1,18}")
+"""Name of a run's folder: a number of 64 bits."""
+
+Row = tuple[str, str, str, float, str, int]
+"""A row of YOUR_RUNS."""
+
+
+def lkp_rows(folder: Path) -> list[Row]:
+    """Return the figures of each run of each commit, empty if the folder has no such results.
+
+    They are those of stats.json of each run; for a commit without such a file, of its matrix.json.
+    """
+    found: list[Row] = []
+    complete: set[Path] = set()
+    for path in _logs(folder, "stats.json"):
+        commit = path.parent.parent
+        complete.add(commit)
+        stats = {name: value for name, value in _read(path).items() if name != _SOURCE}
+        name = path.parent.name
+        run = int(name) if _RUN.fullmatch(name) else len(found)
+        found += _of_run(commit.name, stats, run, path)
+    for path in _logs(folder, "matrix.json"):
+        if path.parent not in complete:
+            for run, stats in enumerate(_columns(_read(path), path), start=1):
+                found += _of_run(path.parent.name, stats, run, path)
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    data = io.read_bytes(path)
+    with io.translate_errors(path, "is no JSON", "fix or remove it", quote=True):
+        found = json.loads(_PACKED.get(path.suffix, bytes)(data), parse_int=float)
+    if not isinstance(found, dict):
+        raise InputError("must be a JSON object: a figure for each metric", path=path)
+    return found
+
+
+def _columns(matrix: Mapping[str, Any], path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the runs of a matrix; that of a single run has samples and no ``stats_source``."""
+    sources = matrix.get(_SOURCE)
+    if not isinstance(sources, list):
+        return
+    for name, values in matrix.items():
+        if not isinstance(values, list) or len(values) > len(sources):
+            raise InputError("must have a figure for each run", path=path, field=name)
+    for place in range(len(sources)):
+        yield {
+            name: values[place]
+            for name, values in matrix.items()
+            if name != _SOURCE and place < len(values)
+        }
+
+
+def _of_run(kernel: str, stats: Mapping[str, Any], run: int, path: Path) -> Iterator[Row]:
+    tests = [test for test in _TESTS if any(name.startswith(f"{test}.") for name in stats)]
+    test = tests[0] if len(tests) == 1 else ""
+    for name, value in stats.items():
+        if not isinstance(value, float):
+            raise InputError(f"{value!r} is no number", path=path, field=name)
+        yield kernel, test, name, value, "", run
+
 
 _Figure = tuple[str, str, str, float, str]
 
@@ -65,7 +135,7 @@ _OF_A_TEST: Final[_Sums] = {
 }
 
 
-def rows(folder: Path) -> list[Row]:
+def mmtests_rows(folder: Path) -> list[Row]:
     """Return the figures of each iteration, empty if the folder has no such results."""
     numbers: Counter[tuple[str, str, str]] = Counter()
     found: list[Row] = []
