@@ -87,9 +87,9 @@ def bench(only: Sequence[str]) -> None:
 @shows(only=("compared", "unmatched"))
 def compare(path: Path, base: str | None, patched: str | None, without_simulated: bool) -> Found:
     from swapsim.claims.tables import FOUR_COLUMNS, UNMATCHED
-    from swapsim.site import yours
+    from swapsim.site import overview
 
-    found = yours.compare(
+    found = overview.compare(
         path,
         base=base,
         patched=patched,

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What README, the report and the notebooks show of all patches together."""
+"""What README, report and notebooks show of all patches, and a user's figures next to it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import polars as pl
 
 from swapsim import claims, mapping, removal, slots, stall, traces
+from swapsim import progress as bars
 from swapsim.claims.tables import RANGES, RESULTS
 from swapsim.frames.table import Table
 from swapsim.patches import Patch
@@ -214,3 +216,40 @@ _FIGURES: Final[Mapping[str, _Figure]] = {
         _lines_moved,
     ),
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """Metrics that fit claims (FOUR_COLUMNS), those that do not (UNMATCHED), and both kernels."""
+
+    columns: pl.DataFrame
+    unmatched: pl.DataFrame
+    base: str
+    patched: str
+
+
+def compare(
+    path: Path | str,
+    *,
+    base: str | None = None,
+    patched: str | None = None,
+    simulate: bool = True,
+    progress: bool = False,
+) -> Compared:
+    """Compare a user's measurements with published, simulated and measured figures."""
+    runs = claims.your_runs(path)
+    kernels = claims.two_kernels(runs, base, patched)
+    published = claims.published_claims()
+    fitting = claims.fitting(runs, published)
+    patches = [patch for patch in PATCHES if patch.PATCH in fitting["patch"]]
+    results, over_fits = [measured(patches)], ranges(())
+    with bars.bar(len(patches), "simulate", "patches", shown=progress) as bar:
+        for patch in patches if simulate else ():
+            results.append(simulated([patch]))
+            over_fits.vstack(ranges([patch]), in_place=True)
+            bar.update()
+    three = claims.three_columns(published, pl.concat(results), claims.tolerances(), over_fits)
+    columns, unmatched = claims.four_columns(
+        three, runs, fitting, base=kernels[0], patched=kernels[1]
+    )
+    return Compared(columns=columns, unmatched=unmatched, base=kernels[0], patched=kernels[1])
