@@ -22,6 +22,4 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
-__all__ = [
-    "MachineConfig",
-]
+__all__ = ["MachineConfig"]

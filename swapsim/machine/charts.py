@@ -218,9 +218,7 @@ def sensitivity(
     """
     frame = SENSITIVITY.check(rows).with_columns(
         name=pl.format(
-            "{}, {} to {}",
-            "constant",
-            *(_number(pl.col(f"at_{side}")) for side in ("low", "high")),
+            "{}, {} to {}", "constant", *(_number(pl.col(f"at_{side}")) for side in ("low", "high"))
         )
     )
     names = frame["name"].to_list()

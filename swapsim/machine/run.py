@@ -3,10 +3,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from functools import partial
-from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -105,9 +103,7 @@ def run_policies(
     *,
     seeds: int = 5,
     constants: pl.DataFrame | None = None,
-    executor: Executor | None = None,
-    progress: bool = False,
-    folder: Path | str | None = None,
+    **how: Any,
 ) -> pl.DataFrame:
     """Run a machine under each policy.
 
@@ -120,8 +116,8 @@ def run_policies(
         Runs of each, seeds 1 to this.
     constants : polars.DataFrame, optional
         Schema CONSTANTS; default: data/costs.csv.
-    executor, progress, folder
-        As for `study.run`.
+    **how
+        The executor, progress and folder of `study.run`.
 
     Returns
     -------
@@ -143,9 +139,7 @@ def run_policies(
         raise ConfigError(f"seeds={seeds}: choose at least 1")
     task = partial(run_policy, machine, constants=constants)
     points = [(policy, seed) for policy in policies for seed in range(1, seeds + 1)]
-    return study.table(
-        task, points, executor=executor, batch_points=2, progress=progress, folder=folder
-    )
+    return study.table(task, points, batch_points=2, **how)
 
 
 def run_policy(

@@ -84,8 +84,13 @@ FIT_ROWS: Final = Table(
 )
 
 _TAG_SHARE: Final = Column("tag_share", pl.Float64, "``tag_ns``, a hold for tags, by ``tree_ns``")
-_SIMULATED: Final = Column("simulated", pl.Float64, "predicted change", "%")
-_PATCHED: Final = Column("patched", pl.Float64, "predicted figure with the patch", BY_ROW)
+_PREDICTION: Final = (
+    columns.CLAIM,
+    columns.PUBLISHED,
+    columns.TOLERANCE,
+    Column("simulated", pl.Float64, "predicted change", "%"),
+    Column("patched", pl.Float64, "predicted figure with the patch", BY_ROW),
+)
 
 PREDICTED_BY_SHARES: Final = Table(
     "PREDICTED_BY_SHARES",
@@ -95,37 +100,29 @@ PREDICTED_BY_SHARES: Final = Table(
     _CONVERGED,
     Column("tree_ns", pl.UInt32, "fitted hold of the swap cache's lock for an add or a delete"),
     Column("unmap_ns", pl.UInt32, "fitted work without a lock per page swapped out"),
-    columns.CLAIM,
-    columns.PUBLISHED,
-    columns.TOLERANCE,
-    _SIMULATED,
-    _PATCHED,
+    *_PREDICTION,
 )
 
 _NEXT_SHARE: Final = Column(
     "next_share", pl.Float64, "cost of a further removal under one hold by that of the first"
 )
-_AGAIN: Final = Column("again", pl.Boolean, "whether tasks use their memory repeatedly")
+_LEFT_OPEN: Final = (
+    _TAG_SHARE,
+    _NEXT_SHARE,
+    Column("again", pl.Boolean, "whether tasks use their memory repeatedly"),
+)
 
 PREDICTED_BY_POINTS: Final = Table(
     "PREDICTED_BY_POINTS",
     "One row per claim and combination of what patch B's mail leaves open.",
-    _TAG_SHARE,
-    _NEXT_SHARE,
-    _AGAIN,
-    columns.CLAIM,
-    columns.PUBLISHED,
-    columns.TOLERANCE,
-    _SIMULATED,
-    _PATCHED,
+    *_LEFT_OPEN,
+    *_PREDICTION,
 )
 
 SPREAD_NEEDED: Final = Table(
     "SPREAD_NEEDED",
     "One row per combination of what patch B's mail leaves open.",
-    _TAG_SHARE,
-    _NEXT_SHARE,
-    _AGAIN,
+    *_LEFT_OPEN,
     Column(
         "spread_percent", pl.Float64, "error that a printed mean has if the combination is true"
     ),
@@ -195,40 +192,36 @@ TIME_PER_PAGE: Final = Table(
     Column("percent", pl.Float64, "share of all parts", "%"),
 )
 
-_LABEL: Final = Column("label", pl.String, "factor and setting in words")
-_BASE_WAITS: Final = Column(
-    "base_waits", pl.Float64, "share of busy CPU time in lock waits without the patch", "%"
+_CASE: Final = (
+    columns.FACTOR,
+    columns.SETTING,
+    Column("label", pl.String, "factor and setting in words"),
 )
-_PATCHED_WAITS: Final = Column(
-    "patched_waits", pl.Float64, "share of busy CPU time in lock waits with the patch", "%"
+_WAITS: Final = tuple(
+    Column(name, pl.Float64, f"share of busy CPU time in lock waits {which} the patch", "%")
+    for name, which in (("base_waits", "without"), ("patched_waits", "with"))
 )
 
 WHAT_IF: Final = Table(
     "WHAT_IF",
     "One row per setting, set of fitted constants and seed.",
-    columns.FACTOR,
-    columns.SETTING,
-    _LABEL,
+    *_CASE,
     Column("fit", pl.String, "set of fitted constants"),
     columns.SEED,
     Column("base", pl.Float64, "rate without the patch", BY_ROW),
     Column("patched", pl.Float64, "rate with the patch", BY_ROW),
     Column("gain_percent", pl.Float64, "change of the rate"),
-    _BASE_WAITS,
-    _PATCHED_WAITS,
+    *_WAITS,
 )
 
 WHAT_IF_RANGES: Final = Table(
     "WHAT_IF_RANGES",
     "One row per setting: the gains over all fits and seeds.",
-    columns.FACTOR,
-    columns.SETTING,
-    _LABEL,
+    *_CASE,
     Column("low", pl.Float64, "lowest gain", "%"),
     Column("middle", pl.Float64, "median gain", "%"),
     Column("high", pl.Float64, "highest gain", "%"),
-    _BASE_WAITS,
-    _PATCHED_WAITS,
+    *_WAITS,
     columns.FLIPS,
 )
 

@@ -3,10 +3,8 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -124,9 +122,7 @@ def gains(
     *,
     metric: str = "swap_out",
     seeds: Sequence[int] = (1, 2),
-    executor: Executor | None = None,
-    progress: bool = False,
-    folder: Path | str | None = None,
+    **how: Any,
 ) -> pl.DataFrame:
     """Run each case with each set of constants, without the patch and with it.
 
@@ -138,8 +134,8 @@ def gains(
     metric : str
         Of `run.run`, higher is better.
     seeds : sequence of int
-    executor, progress, folder
-        As for `study.run`.
+    **how
+        The executor, progress and folder of `study.run`.
 
     Returns
     -------
@@ -151,10 +147,8 @@ def gains(
     InputError
         No case, fit or seed is given, or a machine does not have the metric.
     """
-    return study.table(
-        gain, trials(cases, fits, metric=metric, seeds=seeds),
-        executor=executor, batch_points=2, progress=progress, folder=folder,
-    )  # fmt: skip
+    points = trials(cases, fits, metric=metric, seeds=seeds)
+    return study.table(gain, points, batch_points=2, **how)
 
 
 def on_drives(

@@ -3,6 +3,4 @@
 
 from swapsim.policies.policy import Policy
 
-__all__ = [
-    "Policy",
-]
+__all__ = ["Policy"]

@@ -61,11 +61,7 @@ def callback(function: Callable[..., int]) -> Any:
 
     names = _parameters(function)
     read = _READ if "bases" in names else "pass"
-    scope: dict[str, Any] = {
-        "rule": _rule(function, names),
-        "carray": carray,
-        "NONSENSE": NONSENSE,
-    }
+    scope: dict[str, Any] = {"rule": _rule(function, names), "carray": carray, "NONSENSE": NONSENSE}
     exec(_CALLBACK.format(read=read, arguments=", ".join(names)), scope)
     integer = types.int64
     pointer = types.CPointer(integer)  # type: ignore[no-untyped-call]

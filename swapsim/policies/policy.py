@@ -55,9 +55,7 @@ class Policy:
 
 
 def policy(
-    *,
-    base_of: str,
-    initial: str | int | Callable[[int, int, int, int], int] = "random",
+    *, base_of: str, initial: str | int | Callable[[int, int, int, int], int] = "random"
 ) -> Callable[[Callable[..., int]], Policy]:
     """Make a policy of a Python function, as a decorator: ``@swapsim.policy(base_of="cpu")``.
 

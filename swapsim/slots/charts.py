@@ -41,9 +41,7 @@ def slots_over_time(handed_out: pl.DataFrame, *, title: str, subtitle: str = "")
                 legend=alt.Legend(symbolSize=80),
             ),
             column=alt.Column(
-                "run:N",
-                title=None,
-                sort=frame["run"].unique(maintain_order=True).to_list(),
+                "run:N", title=None, sort=frame["run"].unique(maintain_order=True).to_list()
             ),
         )
         .properties(width=300, height=260)

@@ -257,10 +257,7 @@ def _pages(events: pl.DataFrame) -> pl.DataFrame:
     before = pl.col("op").shift(1).over("offset")
     pages = pl.concat([gets, puts]).sort("offset", "seq").with_columns(before=before)
     is_put = pl.col("op") == "put"
-    _refuse(
-        pages.filter(~is_put & (pl.col("before") == "get")),
-        "is handed out, but it is in use",
-    )
+    _refuse(pages.filter(~is_put & (pl.col("before") == "get")), "is handed out, but it is in use")
     _refuse(
         pages.filter(is_put & pl.col("before").eq_missing("get").not_()),
         "is freed, but it was not handed out",
@@ -286,11 +283,7 @@ def _numbered_tasks(events: pl.DataFrame) -> pl.DataFrame:
     return (
         tasks.with_row_index("task")
         .join(spaces, on="address", how="left", maintain_order="left")
-        .select(
-            "pid",
-            pl.col("task").cast(pl.UInt32),
-            pl.col("mm").cast(pl.Int32).fill_null(-1),
-        )
+        .select("pid", pl.col("task").cast(pl.UInt32), pl.col("mm").cast(pl.Int32).fill_null(-1))
     )
 
 

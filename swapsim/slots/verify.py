@@ -221,10 +221,7 @@ def _verified(name: str, folder: Path) -> tuple[object, ...]:
     known = slot_set_up(folder)
     rows = slot_events(folder)
     calls = verify_slots(
-        rows,
-        policy=known.policy,
-        cluster_size=known.cluster_size,
-        trunk_shift=known.trunk_shift,
+        rows, policy=known.policy, cluster_size=known.cluster_size, trunk_shift=known.trunk_shift
     ).calls
     device = rows["highest"].max()
     trunks = 0 if not isinstance(device, int) else (device >> known.trunk_shift) + 1

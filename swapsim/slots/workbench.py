@@ -2,8 +2,7 @@
 """Runs of the slot workbench: one, many around a base case, and the policies ranked by a metric."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -127,43 +126,29 @@ def measure_point(point: Point) -> pl.DataFrame:
     )
 
 
-_Case = tuple[SlotsConfig, Workload]
-
-
-def _with_cpus(device: SlotsConfig, workload: Workload, value: Any) -> _Case:
-    """Set the online CPUs, and at least as many possible ones."""
-    if device.online_cpus is None:
-        return replace(device, possible_cpus=value), workload
-    possible = max(value, device.possible_cpus)
-    return replace(device, possible_cpus=possible, online_cpus=value), workload
-
-
-def _with_possible_cpus(device: SlotsConfig, workload: Workload, value: Any) -> _Case:
-    return replace(device, possible_cpus=value, online_cpus=device.online), workload
-
-
-def _with_gigabytes(device: SlotsConfig, workload: Workload, value: Any) -> _Case:
-    return replace(device, slots=round(value * GIGABYTE_SLOTS)), workload
-
-
-_FACTORS: Final[dict[str, Callable[[SlotsConfig, Workload, Any], _Case]]] = {
-    "cpus": _with_cpus,
-    "gigabytes": _with_gigabytes,
-    "possible_cpus": _with_possible_cpus,
-}
+_FACTORS: Final = ("cpus", "gigabytes", "possible_cpus")
 """Factors that change more than a field of their name."""
 
 
-def _changed(device: SlotsConfig, workload: Workload, factor: str, value: object) -> _Case:
-    if factor in _FACTORS:
-        return _FACTORS[factor](device, workload, value)
+def _changed(
+    device: SlotsConfig, workload: Workload, factor: str, value: Any
+) -> tuple[SlotsConfig, Workload]:
+    if factor == "cpus" and device.online_cpus is None:
+        return replace(device, possible_cpus=value), workload
+    if factor == "cpus":
+        possible = max(value, device.possible_cpus)
+        return replace(device, possible_cpus=possible, online_cpus=value), workload
+    if factor == "possible_cpus":
+        return replace(device, possible_cpus=value, online_cpus=device.online), workload
+    if factor == "gigabytes":
+        return replace(device, slots=round(value * GIGABYTE_SLOTS)), workload
     of_workload = [field.name for field in fields(workload)]
     if factor in of_workload:
-        return device, replace(workload, **{factor: value})  # type: ignore[arg-type]
+        return device, replace(workload, **{factor: value})
     known = {field.name for field in fields(device)} - {"policy", "seed", "address_spaces"}
     if factor in known:
-        return replace(device, **{factor: value}), workload  # type: ignore[arg-type]
-    names = [*_FACTORS, *sorted(known - _FACTORS.keys()), *of_workload]
+        return replace(device, **{factor: value}), workload
+    names = [*_FACTORS, *sorted(known - {*_FACTORS}), *of_workload]
     raise ConfigError(f"factor {factor!r}: choose one of {', '.join(names)}")
 
 
@@ -203,9 +188,7 @@ def one_at_a_time(
     policies: Sequence[str | Policy] = POLICIES,
     seeds: int = 20,
     meter: MeterConfig | None = None,
-    executor: Executor | None = None,
-    progress: bool = False,
-    folder: Path | str | None = None,
+    **how: Any,
 ) -> pl.DataFrame:
     """Measure each policy at each setting of each factor, everything else as in the base case.
 
@@ -223,8 +206,8 @@ def one_at_a_time(
     seeds : int
         Runs of each, seeds 1 to this. The tasks draw the same under each policy.
     meter : MeterConfig, optional
-    executor, progress, folder
-        As for `study.run`.
+    **how
+        The executor, progress and folder of `study.run`.
 
     Returns
     -------
@@ -237,19 +220,12 @@ def one_at_a_time(
         The factor is unknown, a setting is out of its range, or seeds is below 1.
     """
     points = grid_points(device, workload, factors, policies=policies, seeds=seeds, meter=meter)
-    frames = study.run(measure_point, points, executor=executor, progress=progress, folder=folder)
+    frames = study.run(measure_point, points, **how)
     return pl.concat([pl.DataFrame(schema=SLOT_SWEEP.schema), *frames])
 
 
 def cluster_next(
-    folder: Path | str,
-    *,
-    policies: Sequence[str | Policy] = POLICIES,
-    seeds: int = 20,
-    meter: MeterConfig | None = None,
-    executor: Executor | None = None,
-    progress: bool = False,
-    store: Path | str | None = None,
+    folder: Path | str, *, store: Path | str | None = None, **how: Any
 ) -> pl.DataFrame:
     """Serve the requests of a slot trace under each policy, and count from the first free on.
 
@@ -261,13 +237,11 @@ def cluster_next(
     ----------
     folder : Path or str
         A trace folder with slot events and its set-up (`slot_set_up`).
-    policies : sequence of str or Policy
-    seeds : int
-        Runs of each; a seed draws the order of tasks within a round, and the policies' bases.
-    meter, executor, progress
-        As for `one_at_a_time`.
     store : Path or str, optional
         The ``folder`` of `one_at_a_time`.
+    **how
+        Its policies, seeds (which draw the order of tasks within a round, and the policies' bases),
+        meter, executor and progress.
 
     Returns
     -------
@@ -285,12 +259,8 @@ def cluster_next(
         traced_device(folder),
         StreamsConfig(requests=requests, skipped_share=skipped),
         {"skipped_share": [skipped]},
-        policies=policies,
-        seeds=seeds,
-        meter=meter,
-        executor=executor,
-        progress=progress,
         folder=store,
+        **how,
     )
 
 
