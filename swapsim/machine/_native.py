@@ -46,8 +46,7 @@ class Window:
 
     ``sites`` has the schema MACHINE_SITES, ``cpus`` MACHINE_CPUS. ``events`` includes the warm-up.
     ``slots`` is the devices' work by the fields of ``struct sws_slots_work``; ``shared_slots`` are
-    the slots handed out in the trunk in which another CPU got its last one. ``slots_in_use`` and
-    ``free_clusters`` are those of all devices at the end.
+    the slots handed out in the trunk in which another CPU got its last one.
     """
 
     elapsed_ns: int
@@ -56,15 +55,13 @@ class Window:
     cpus: pl.DataFrame
     slots: dict[str, int]
     shared_slots: int
-    slots_in_use: int
-    free_clusters: int
 
 
 def run_window(config: MachineConfig, costs: Mapping[str, int], *, verify: bool = False) -> Window:
     """Run a machine through its warm-up and its duration (or its streams), and count the latter."""
     machine, alive = warmed_up(config, costs)
     before = _snapshot(machine, verify)
-    _run_duration(machine, config, before["now"])
+    _run(machine, config, before["now"] + config.duration_ns, 2**64 - 1)
     after = _snapshot(machine, verify)
     del alive
     return Window(
@@ -74,8 +71,6 @@ def run_window(config: MachineConfig, costs: Mapping[str, int], *, verify: bool 
         cpus=_frame(after["cpus"], before["cpus"], MACHINE_CPUS.schema, labels=3),
         slots={name: after["slots"][name] - before["slots"][name] for name in _SLOT_FIELDS},
         shared_slots=after["shared"] - before["shared"],
-        slots_in_use=sum(lib.sws_machine_slots_in_use(machine, n) for n in range(config.devices)),
-        free_clusters=sum(lib.sws_machine_free_clusters(machine, n) for n in range(config.devices)),
     )
 
 
@@ -90,7 +85,13 @@ def warmed_up(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, lis
         raise ConfigError(f"{config!r}: tasks, memory and devices do not fit together")
     check(code)
     machine = ffi.gc(out[0], lib.sws_machine_free)
-    _warm_up(machine, config)
+    streams = config.streams
+    _run(machine, config, config.warmup_ns, streams.skipped if streams else 0)
+    if streams and lib.sws_machine_longest_ended(machine) >= streams.long_rows:
+        raise InputError(
+            f"a task has done its last row before {streams.skipped} rows are done, where counting "
+            f"begins: lower skipped_share={streams.skipped_share}"
+        )
     return machine, alive
 
 
@@ -155,28 +156,11 @@ def _check_requests(made: Any, streams: StreamsConfig) -> None:
     check(code)
 
 
-def _warm_up(machine: Any, config: MachineConfig) -> None:
-    if config.streams is None:
-        _run(machine, partial(lib.sws_machine_run, machine, config.warmup_ns))
-        return
-    skipped, long_rows = config.streams.skipped, config.streams.long_rows
-    _run(machine, partial(lib.sws_machine_run_streams, machine, skipped, long_rows))
-    if lib.sws_machine_longest_ended(machine) >= long_rows:
-        raise InputError(
-            f"a task has done its last row before {skipped} rows are done, where counting begins: "
-            f"lower skipped_share={config.streams.skipped_share}"
-        )
-
-
-def _run_duration(machine: Any, config: MachineConfig, now: int) -> None:
-    if config.streams is None:
-        _run(machine, partial(lib.sws_machine_run, machine, now + config.duration_ns))
-        return
-    long_rows = config.streams.long_rows
-    _run(machine, partial(lib.sws_machine_run_streams, machine, 2**64 - 1, long_rows))
-
-
-def _run(machine: Any, step: "partial[int]") -> None:
+def _run(machine: Any, config: MachineConfig, until_ns: int, rows: int) -> None:
+    """Run to a time; streams run until so many rows are done, or a task with many has ended."""
+    step = partial(lib.sws_machine_run, machine, until_ns)
+    if config.streams:
+        step = partial(lib.sws_machine_run_streams, machine, rows, config.streams.long_rows)
     more = ffi.new("bool *", True)
     events = ffi.new("uint64_t *")
     while more[0]:
@@ -345,7 +329,8 @@ class MachineLog:
         if number not in self._names:
             found = ffi.new("struct sws_lock_identity *")
             check(lib.sws_machine_log_lock(self._log, number, found))
-            self._names[number] = _lock_name(found)
+            owner = _OWNERS[found.lock_class].format(owner=found.owner, part=found.part)
+            self._names[number] = f"{LOCK_CLASSES[found.lock_class]}{owner}"
         return self._names[number]
 
 
@@ -360,11 +345,6 @@ _OWNERS: Final = {
     lib.SWS_LOCK_CLASS_TREE: " of device {owner}, trunk {part}",
     lib.SWS_LOCK_CLASS_CLUSTER: " of device {owner}, cluster {part}",
 }
-
-
-def _lock_name(found: Any) -> str:
-    owner = _OWNERS[found.lock_class].format(owner=found.owner, part=found.part)
-    return f"{LOCK_CLASSES[found.lock_class]}{owner}"
 
 
 def _site_name(number: int) -> str | None:

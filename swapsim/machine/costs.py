@@ -35,14 +35,8 @@ def costs(root: Path | None = None) -> pl.DataFrame:
 
 
 def costs_by_name(frame: pl.DataFrame | None = None) -> dict[str, int]:
-    """Check constants (default: data/costs.csv), and return the value of each in ns."""
-    checked = costs() if frame is None else check_costs(frame)
-    return dict(checked.select("name", "value").iter_rows())
-
-
-def check_costs(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return constants in the order of COST_NAMES, or raise InputError if one does not fit."""
-    return constants.check(_FILE, frame)
+    """Check constants (default: data/costs.csv); return each value in ns, ordered by COST_NAMES."""
+    return constants.values(_FILE, costs() if frame is None else frame)
 
 
 def change_costs(frame: pl.DataFrame, values: Mapping[str, int]) -> pl.DataFrame:

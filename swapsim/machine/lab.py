@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from itertools import combinations
 from typing import Final
 
 import polars as pl
@@ -106,16 +107,13 @@ def run_as_lab(config: MachineConfig) -> pl.DataFrame:
     pages = int(window.cpus["pages_out"].sum())
     if not pages:
         raise InputError("no page was swapped out: give the tasks more pages", field="pages")
+    shared = window.shared_slots / window.slots["given"]
     rows = [
         ("pages out", float(pages), "page"),
         ("pages in", float(window.cpus["pages_in"].sum()), "page"),
         *_locks(window.sites, pages),
         *_call_sites(window.sites, pages),
-        (
-            "slots in a trunk with another CPU",
-            window.shared_slots / window.slots["given"],
-            "1/slot",
-        ),
+        ("slots in a trunk with another CPU", shared, "1/slot"),
     ]
     policy = policy_of(config)
     return results(rows, labels(config, policy=_SWITCHES.get(policy, policy)))
@@ -143,32 +141,19 @@ def pairs(simulated: pl.DataFrame, medians: pl.DataFrame, metric: str) -> pl.Dat
     ranks = claims.ranks(medians, metric)
     held = claims.compare_counts(simulated.filter(metric=metric), medians.filter(metric=metric))
     means = dict(held.select("policy", "simulated").iter_rows())
-    rows = ranks.to_dicts()
-    missing = [row["policy"] for row in rows if row["policy"] not in means]
+    missing = [policy for policy in ranks["policy"] if policy not in means]
     if missing:
         raise InputError(f"no simulation of {', '.join(missing)}: add its runs", field="policy")
-    return pl.DataFrame(
-        [
-            {
-                "less": less["policy"],
-                "more": more["policy"],
-                "measured_less": less["median"],
-                "measured_more": more["median"],
-                "simulated_less": means[less["policy"]],
-                "simulated_more": means[more["policy"]],
-                "agrees": means[less["policy"]] < means[more["policy"]],
-            }
-            for at, less in enumerate(rows)
-            for more in rows[at + 1 :]
-            if more["policy"] not in less["tied_with"]
-        ],
-        schema={"less": pl.String, "more": pl.String}
-        | dict.fromkeys(
-            ("measured_less", "measured_more", "simulated_less", "simulated_more"), pl.Float64
-        )
-        | {"agrees": pl.Boolean},
-        orient="row",
-    )
+    figures = ("measured_less", "measured_more", "simulated_less", "simulated_more")
+    schema = {"less": pl.String, "more": pl.String} | dict.fromkeys(figures, pl.Float64)
+    found = []
+    for less, more in combinations(ranks.iter_rows(named=True), 2):
+        if more["policy"] not in less["tied_with"]:
+            names = less["policy"], more["policy"]
+            counts = means[names[0]], means[names[1]]
+            agrees = counts[0] < counts[1]
+            found.append((*names, less["median"], more["median"], *counts, agrees))
+    return pl.DataFrame(found, schema=schema | {"agrees": pl.Boolean}, orient="row")
 
 
 def order(simulated: pl.DataFrame, medians: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:

@@ -40,21 +40,15 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
     Returns
     -------
     polars.DataFrame
-        Schema RESULTS, source simulated, one row per metric: ``swap_out``, ``swap_in`` and
-        ``written`` (KiB/s), ``accesses`` (accesses/s), ``cycles.SITE`` (the time spent in that
-        lock's function, in % of the busy time of all CPUs), ``acquisitions.SITE``,
-        ``contended.SITE``, ``moved.SITE``, ``wait.SITE`` and ``hold.SITE`` (per page swapped out),
-        ``longest_wait.SITE`` and ``longest_hold.SITE`` (ns, of one acquisition since the start),
-        ``run.ACTOR``, ``hold.ACTOR``, ``wait.ACTOR`` and ``idle.ACTOR`` (% of these CPUs' time),
-        ``slots.WORK`` (per slot handed out), ``busy`` (time of all CPUs with their waits, ns per
-        page swapped out), ``elapsed`` (ns). Labels are those of `labels`.
+        Schema RESULTS, source simulated, one row per metric; the table MACHINE_METRICS has their
+        names, units and meanings. Labels are those of `labels`.
 
     Raises
     ------
     ConfigError
         All tasks end within the warm-up.
     InputError
-        A cost does not fit (see `costs.check_costs`) or is as long as the run, the devices fill
+        A cost does not fit (see `costs.costs_by_name`) or is as long as the run, the devices fill
         up, or the requests of streams cannot be processed.
     NativeMemoryError
     """

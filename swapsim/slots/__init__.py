@@ -11,14 +11,7 @@
 from typing import TYPE_CHECKING
 
 from swapsim.lazy import submodules
-from swapsim.slots.config import (
-    ChurnConfig,
-    FillConfig,
-    MeterConfig,
-    SlotsConfig,
-    StreamsConfig,
-    Workload,
-)
+from swapsim.slots.config import ChurnConfig, FillConfig, MeterConfig, SlotsConfig, StreamsConfig
 from swapsim.slots.events import (
     handed_out,
     request_streams,
@@ -27,8 +20,8 @@ from swapsim.slots.events import (
     thinned,
     traced_device,
 )
-from swapsim.slots.metrics import METRICS, Metric
-from swapsim.slots.verify import SlotVerdict, verified_slots, verify_slots
+from swapsim.slots.metrics import METRICS
+from swapsim.slots.verify import verified_slots, verify_slots
 from swapsim.slots.workbench import (
     GIGABYTE_SLOTS,
     chance_of_trunks_apart,
@@ -52,11 +45,8 @@ __all__ = [
     "ChurnConfig",
     "FillConfig",
     "MeterConfig",
-    "Metric",
-    "SlotVerdict",
     "SlotsConfig",
     "StreamsConfig",
-    "Workload",
     "chance_of_trunks_apart",
     "cluster_next",
     "grid_points",

@@ -4,7 +4,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
-from functools import partial
 from numbers import Integral
 from typing import Any, Final
 
@@ -75,11 +74,8 @@ def _initial_bases(config: SlotsConfig, policy: Policy) -> np.ndarray[Any, np.dt
         "cpu": config.possible_cpus,
         "mm": config.possible_cpus + config.address_spaces,
     }[policy.base_of]
-    highest = config.slots - 1
-    bases = np.empty(owners, dtype=np.int64)
-    for owner in range(owners):
-        bases[owner] = _initial_base(policy, owner, owners, highest)
-    return bases
+    found = (_initial_base(policy, owner, owners, config.slots - 1) for owner in range(owners))
+    return np.fromiter(found, np.int64, owners)
 
 
 def _initial_base(policy: Policy, owner: int, owners: int, highest: int) -> int:
@@ -263,7 +259,7 @@ def run(device: SlotsConfig, workload: Workload, meter: MeterConfig) -> Counts:
     )
     if isinstance(workload, FillConfig):
         pages = round(workload.filled_share * (device.slots - 1))
-        bench.go(partial(lib.sws_workbench_fill, bench.handle, pages, False))
+        bench.go(lib.sws_workbench_fill, pages, False)
     else:
         _run_churn(bench, device, n_tasks, workload)
     return bench.counts(cpus)
@@ -282,14 +278,14 @@ def _tasks_of(workload: FillConfig | ChurnConfig, cpus: int) -> int:
 def _run_churn(bench: "_Bench", device: SlotsConfig, tasks: int, workload: ChurnConfig) -> None:
     used = max(1, round(workload.used_share * (device.slots - 1)))
     clusters_alone = not workload.to_the_last_slot
-    bench.go(partial(lib.sws_workbench_fill, bench.handle, _ALL, clusters_alone))
-    bench.go(partial(lib.sws_workbench_fill, bench.handle, used, False))
-    bench.go(partial(lib.sws_workbench_thin, bench.handle, used))
+    bench.go(lib.sws_workbench_fill, _ALL, clusters_alone)
+    bench.go(lib.sws_workbench_fill, used, False)
+    bench.go(lib.sws_workbench_thin, used)
     # A page is out after two rounds.
     warm_up, rounds = (2 * -(-pages // tasks) for pages in (workload.warm_up_pages, workload.pages))
-    bench.go(partial(lib.sws_workbench_churn, bench.handle, warm_up))
+    bench.go(lib.sws_workbench_churn, warm_up)
     lib.sws_workbench_begin_measures(bench.handle)
-    bench.go(partial(lib.sws_workbench_churn, bench.handle, rounds))
+    bench.go(lib.sws_workbench_churn, rounds)
 
 
 def _run_streams(
@@ -305,7 +301,7 @@ def _run_streams(
     )
     columns, _alive = _columns(rows, len(tasks))
     skipped = int(workload.skipped_share * rows.height)
-    bench.go(partial(lib.sws_workbench_replay, bench.handle, columns, skipped))
+    bench.go(lib.sws_workbench_replay, columns, skipped)
     return bench.counts(cpus)
 
 
@@ -370,13 +366,13 @@ class _Bench:
         check(lib.sws_workbench_new(config, out))
         self.handle = ffi.gc(out[0], lib.sws_workbench_free)
 
-    def go(self, begin: "partial[int]") -> None:
+    def go(self, begin: Callable[..., int], *given: Any) -> None:
         """Begin a phase and run it to its end."""
-        error, over = begin(), ffi.new("bool *")
+        error, over = begin(self.handle, *given), ffi.new("bool *")
         while not error and not over[0]:
             error = lib.sws_workbench_run(self.handle, EFFORT, over)
             interrupt.check()
-        if begin.func is lib.sws_workbench_replay and error in _ROWS_ERRORS:
+        if begin is lib.sws_workbench_replay and error in _ROWS_ERRORS:
             raise InputError(f"the requests cannot be replayed: {_ROWS_ERRORS[error]}")
         check(error)
 

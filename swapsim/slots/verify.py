@@ -27,14 +27,8 @@ OPEN_CALLS_MAX: Final = 1 << 16
 class SlotVerdict:
     """The result of comparing the slots of a trace with those of the model.
 
-    Attributes
-    ----------
-    calls : polars.DataFrame
-        Schema SLOT_CALLS: one row per call that ended.
-    open_calls : int
-        Calls that had not ended when the trace did; they are not judged.
-    mismatch : SlotMismatch or None
-        The first call that differs.
+    ``calls`` (SLOT_CALLS) are those that ended. ``open_calls`` had not ended when the trace did,
+    and are not judged. ``mismatch`` is the first call that differs.
     """
 
     calls: pl.DataFrame
