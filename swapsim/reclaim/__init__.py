@@ -15,8 +15,14 @@ from typing import TYPE_CHECKING
 from swapsim.lazy import submodules
 from swapsim.reclaim._native import Result, Window, follow_pages, run, run_lab_guest
 from swapsim.reclaim.config import ReclaimConfig
-from swapsim.reclaim.constants import change_constants, constants, lab_guest_constants
-from swapsim.reclaim.parallelio import lab_guest, parallelio, shrink
+from swapsim.reclaim.parallelio import (
+    change_constants,
+    constants,
+    lab_guest,
+    lab_guest_constants,
+    parallelio,
+    shrink,
+)
 from swapsim.reclaim.report import iostat, lab_guest_rows, ops, vmstat
 
 if TYPE_CHECKING:

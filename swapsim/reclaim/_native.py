@@ -21,8 +21,7 @@ from swapsim.ffi import (
 )
 from swapsim.frames.table import Table
 from swapsim.reclaim.config import ReclaimConfig
-from swapsim.reclaim.constants import LAB_GUEST, MAIL, costs
-from swapsim.reclaim.parallelio import SECOND_NS
+from swapsim.reclaim.parallelio import LAB_GUEST, MAIL, SECOND_NS, costs
 from swapsim.reclaim.tables import (
     SIMULATED_ACTIVITY,
     SIMULATED_COUNTERS,

@@ -14,11 +14,7 @@ WHERE: Final = Vocabulary(
     "WHERE", "The state of a page of the simulated client's pool.", ffi.RECLAIM_WHERE
 )
 
-ZONE: Final = Vocabulary(
-    "ZONE",
-    "A zone of memory, the lower one first.",
-    ("dma32", "normal"),
-)
+ZONE: Final = Vocabulary("ZONE", "A zone of memory, the lower one first.", ("dma32", "normal"))
 
 _OPS: Final = Column("ops", pl.UInt64, "operations of the client")
 _PAGE_SUMS: Final = (

@@ -12,7 +12,7 @@ from test_stall_decisions_mail import SCANNED, mailed
 
 from swapsim import claims, reclaim
 from swapsim.patches import stall_decisions as patch
-from swapsim.patches.stall_decisions import lab, studies
+from swapsim.patches.stall_decisions import mail, studies
 from swapsim.patches.stall_decisions.mail import KERNELS, SIZES
 from swapsim.patches.stall_decisions.studies import Run, mail_rows
 from swapsim.patches.stall_decisions.tables import SIMULATED_WHAT_IF
@@ -124,7 +124,7 @@ def test_a_constant_is_moved_to_both_ends_of_its_range(monkeypatch: pytest.Monke
     found = pl.concat(map(studies.run_open, product(moved, KERNELS.values())))
     lowered = (pl.col("end") == "low") & (pl.col("rules") == "mmotm")
     turned = found.with_columns(simulated=pl.when(lowered).then(0.0).otherwise("simulated"))
-    ranges = patch.ranges(turned, patch.orders(rows))
+    ranges = patch.ranges(turned, rows)
     row = ranges.filter(table="vmstat, disk", metric=SCANNED, rules="mmotm").row(0, named=True)
     assert (row["low"], row["low_by"], row["settings"], row["ordered"]) == (0, "scan_ns", 2, 1)
     assert ranges.filter(metric="Kswapd pages reclaimed")["ordered"].null_count() == 6
@@ -200,12 +200,12 @@ def test_the_stored_runs_by_lists() -> None:
 def test_a_run_of_the_lab_guest_has_the_rows_of_the_lab() -> None:
     """Each row that is judged, by each size and of all; variants change no fitted cost."""
     runs = [Run(rules=rules) for rules in ("6.1", "3.9")]
-    rows = pl.concat(studies.run_guest((lab.AS_SET, run)) for run in runs)
+    rows = pl.concat(studies.run_guest((mail.AS_SET, run)) for run in runs)
     assert set(rows["metric"]) <= set(claims.measured_results(patch.EXPERIMENT)["metric"])
-    assert set(lab.ROWS) <= set(rows["metric"])
+    assert set(mail.ROWS) <= set(rows["metric"])
     for run in runs:
         of_one = dict(rows.filter(policy=run.rules).select("metric", "value").iter_rows())
         assert sum(of_one[f"{SCANNED}-{size}"] for size in SIZES.values()) == of_one[SCANNED]
     variants = studies.variants()
-    assert variants.pop(lab.AS_SET) == {}
+    assert variants.pop(mail.AS_SET) == {}
     assert all(changed and "op_ns" not in changed for changed in variants.values())

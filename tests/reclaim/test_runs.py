@@ -14,8 +14,7 @@ from swapsim import claims, reclaim
 from swapsim.errors import ConfigError, InputError
 from swapsim.ffi import RECLAIM_COSTS, RECLAIM_RULES, STALL_RULES
 from swapsim.io.paths import data_root
-from swapsim.reclaim.constants import LAB_GUEST, MAIL
-from swapsim.reclaim.parallelio import FILES_MIB
+from swapsim.reclaim.parallelio import FILES_MIB, LAB_GUEST, MAIL
 from swapsim.reclaim.report import SECTORS
 
 SMALL = reclaim.shrink(reclaim.parallelio("mmotm"), 1 / 128)

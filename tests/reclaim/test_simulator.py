@@ -25,7 +25,7 @@ from swapsim.ffi import (
 )
 from swapsim.reclaim import _native
 from swapsim.reclaim.config import ReclaimConfig
-from swapsim.reclaim.constants import MAIL, costs
+from swapsim.reclaim.parallelio import MAIL, costs
 
 COSTS = costs(MAIL, None)
 SMALL = ReclaimConfig(

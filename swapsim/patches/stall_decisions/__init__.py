@@ -13,17 +13,6 @@ from swapsim.patches.stall_decisions.conclusions import (
     verdict,
     verdict_in_lab_guest,
 )
-from swapsim.patches.stall_decisions.lab import (
-    EXPERIMENT,
-    along_rules,
-    by_variant,
-    compare_orders,
-    compare_with_lab,
-    directions,
-    measured_as_mailed,
-    parted_directions,
-    steps,
-)
 from swapsim.patches.stall_decisions.lists import (
     agreement,
     agreement_table,
@@ -36,11 +25,19 @@ from swapsim.patches.stall_decisions.lists import (
     stretch_seconds,
 )
 from swapsim.patches.stall_decisions.mail import (
+    EXPERIMENT,
     PATCH,
+    along_rules,
+    by_variant,
     cells,
-    orders,
+    compare_orders,
+    compare_with_lab,
+    directions,
+    measured_as_mailed,
+    parted_directions,
     printed,
     score,
+    steps,
     three_sources,
     verdicts,
 )
@@ -83,7 +80,6 @@ __all__ = [
     "make_list",
     "measured_as_mailed",
     "most_swapped_page",
-    "orders",
     "parted_directions",
     "printed",
     "process_list",

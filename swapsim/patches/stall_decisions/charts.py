@@ -88,10 +88,7 @@ def ratios_to_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> al
         axis=alt.Axis(values=[1 / 16, 1 / 4, 1 / 2, 1, 2, 4, 16], format=".3~g"),
     )
     y = alt.Y(
-        "row:N",
-        title=None,
-        sort=_distinct(drawn, "row"),
-        axis=alt.Axis(labelLimit=300, grid=True),
+        "row:N", title=None, sort=_distinct(drawn, "row"), axis=alt.Axis(labelLimit=300, grid=True)
     )
     band = (
         alt.Chart(pl.DataFrame({"low": [0.5], "high": [2.0]}))
@@ -113,9 +110,7 @@ def ratios_to_mail(cells: pl.DataFrame, *, title: str, subtitle: str = "") -> al
     )
     legend = "hollow: fitted; a triangle: beyond the axis; grey: within twice"
     chart: alt.LayerChart = (band + marks).properties(
-        width=420,
-        height=alt.Step(15),
-        title=alt.TitleParams(title, subtitle=[subtitle, legend]),
+        width=420, height=alt.Step(15), title=alt.TitleParams(title, subtitle=[subtitle, legend])
     )
     return chart
 
@@ -168,8 +163,7 @@ def by_machine(
     ----------
     found : polars.DataFrame
         Schema SIMULATED_WHAT_IF.
-    metric : str
-    title, subtitle : str
+    metric, title, subtitle : str
     """
     frame = SIMULATED_WHAT_IF.check(found).filter(metric=metric)
     drawn = frame.group_by("factor", "setting", "rules", maintain_order=True).agg(
@@ -500,9 +494,7 @@ def agreement(pairs: pl.DataFrame, share: str, *, title: str, subtitle: str = ""
         ),
     )
     chart: alt.LayerChart = (squares + figures).properties(
-        width=58 * (len(rules) - 1),
-        height=alt.Step(27),
-        title=_title(title, subtitle),
+        width=58 * (len(rules) - 1), height=alt.Step(27), title=_title(title, subtitle)
     )
     return chart
 

@@ -8,8 +8,8 @@ import polars as pl
 from swapsim import claims, traces
 from swapsim.claims.judging import FEWEST_ROUNDS
 from swapsim.claims.tables import DIRECTIONS
-from swapsim.patches.stall_decisions.lab import (
-    FACTOR,
+from swapsim.patches.stall_decisions.mail import (
+    LAB_FACTOR,
     STEPS,
     compare_orders,
     compare_with_lab,
@@ -35,12 +35,8 @@ def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame
 
     Parameters
     ----------
-    verified
-        As for `verdict_on_lists`.
-    measured
-        As for `verdict_in_runs`.
-    judged
-        As for `verdict_in_simulation`.
+    verified, measured, judged : polars.DataFrame
+        Schemas VERIFIED_STALLS, RESULTS of EXPERIMENT, and SIMULATED_VERDICTS.
 
     Returns
     -------
@@ -115,7 +111,7 @@ def verdict_in_lab_guest(simulated: pl.DataFrame, measured: pl.DataFrame) -> str
     Parameters
     ----------
     simulated, measured : polars.DataFrame
-        As for `lab.compare_with_lab`.
+        As for `compare_with_lab`.
 
     Returns
     -------
@@ -127,7 +123,7 @@ def verdict_in_lab_guest(simulated: pl.DataFrame, measured: pl.DataFrame) -> str
     pairs, right = (int(order[name].sum()) for name in ("pairs", "in_order"))
     return (
         f"Of {table.height} figures of the lab's test, {int(table['near'].sum())} are within a "
-        f"factor of {FACTOR}. Of the {pairs} pairs of rule sets that the lab distinguishes, "
+        f"factor of {LAB_FACTOR}. Of the {pairs} pairs of rule sets that the lab distinguishes, "
         f"{right} are in the lab's order; in {int(order['holds'].sum())} of {order.height} rows "
         "all of them are."
     )

@@ -345,16 +345,7 @@ _TRIALS: Final = {
 }  # fmt: skip
 """By claim, in the order of the patches."""
 
-_LETTERS: Final = {
-    "dirty": "D",
-    "unqueued_dirty": "U",
-    "congested": "C",
-    "writeback": "W",
-    "immediate": "I",
-    "taken": "T",
-    "file_taken": "F",
-    "share": "share",
-}
+_LETTERS: Final = {name: name[0].upper() for name in _COUNTS} | {"share": "share"}
 _TESTS: Final = {
     "always": "always",
     "some": "{number} > 0",

@@ -20,8 +20,8 @@ from swapsim.ffi import RECLAIM_COSTS, RECLAIM_RULES, STALL_RULES
 from swapsim.frames.table import Table
 from swapsim.machine.fit import residuals
 from swapsim.machine.tables import FIT_ROWS
-from swapsim.patches.stall_decisions.lab import AS_SET, STEPS
 from swapsim.patches.stall_decisions.mail import (
+    AS_SET,
     BASE,
     BEFORE,
     ELAPSED,
@@ -30,13 +30,14 @@ from swapsim.patches.stall_decisions.mail import (
     RULES,
     SERIES,
     SIZES,
+    STEPS,
     cells,
+    orders,
 )
 from swapsim.patches.stall_decisions.tables import (
     SIMULATED_BY_TIME,
     SIMULATED_MATTERS,
     SIMULATED_OPEN,
-    SIMULATED_ORDERS,
     SIMULATED_PAGE_SPANS,
     SIMULATED_RANGES,
     SIMULATED_SERVERS,
@@ -374,15 +375,13 @@ def run_open(point: tuple[Moved, str]) -> pl.DataFrame:
     return _labelled(cells(mail_rows(run)), SIMULATED_OPEN, moved.constant, moved.end)
 
 
-def ranges(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
+def ranges(found: pl.DataFrame, simulated: pl.DataFrame) -> pl.DataFrame:
     """Return the range of each cell over the open constants, and how often its order holds.
 
     Parameters
     ----------
-    found : polars.DataFrame
-        Schema SIMULATED_OPEN.
-    orders : polars.DataFrame
-        Schema SIMULATED_ORDERS.
+    found, simulated : polars.DataFrame
+        Schemas SIMULATED_OPEN and RESULTS, of `mail_rows`.
 
     Returns
     -------
@@ -401,12 +400,12 @@ def ranges(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
             settings=pl.len(),
             inside=pl.col("inside").sum(),
         )
-        .join(_ordered(found, orders), on=["table", "metric"], how="left", maintain_order="left")
+        .join(_ordered(found, simulated), on=["table", "metric"], how="left", maintain_order="left")
     )
     return SIMULATED_RANGES.check(frame.cast(SIMULATED_RANGES.schema))
 
 
-def _ordered(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
+def _ordered(found: pl.DataFrame, simulated: pl.DataFrame) -> pl.DataFrame:
     """Count the settings in which each row's kernels are in the mail's order."""
     setting = ["constant", "end", "table", "metric"]
     one, other = (
@@ -414,7 +413,7 @@ def _ordered(found: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
         for name in ("one", "other")
     )
     pairs = (
-        SIMULATED_ORDERS.check(orders)
+        orders(simulated)
         .join(one, on=["table", "metric", "one"])
         .join(other, on=[*setting, "other"])
     )
@@ -446,14 +445,11 @@ SERVER_ROWS: Final = (
 def server_points() -> list[tuple[int, int, Run]]:
     """Return each pair of rates by the mail's kernels, and by the series without NFS's patch 8."""
     rules = (BEFORE, BASE, "series-7", SERIES)
-    return [
-        (net, server, Run(rules=name, target="nfs", seed=seed, constants=_rates(net, server)))
-        for net, server, name, seed in product(NET_MB, SERVER_MB, rules, WHAT_IF_SEEDS)
-    ]
-
-
-def _rates(net_mb: int, server_mb: int) -> dict[str, int]:
-    return {"net_rate": net_mb * MIB_PAGES, "server_rate": server_mb * MIB_PAGES}
+    found = []
+    for net, server, name, seed in product(NET_MB, SERVER_MB, rules, WHAT_IF_SEEDS):
+        rates = {"net_rate": net * MIB_PAGES, "server_rate": server * MIB_PAGES}
+        found.append((net, server, Run(rules=name, target="nfs", seed=seed, constants=rates)))
+    return found
 
 
 def run_server(point: tuple[int, int, Run]) -> pl.DataFrame:
