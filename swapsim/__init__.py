@@ -44,7 +44,7 @@ Each command is done by a function of the same or nearly the same name::
     swapsim verify slots            slots.verify_slots
     swapsim verify stalls           stall.verify_stalls
     swapsim rank                    patches.cluster_next.rank
-    swapsim compare                 site.yours.compare
+    swapsim compare                 site.overview.compare
     swapsim report                  site.report.write
     swapsim notebooks               site.notebooks.lay_out
     swapsim simulate                site.simulated.simulate

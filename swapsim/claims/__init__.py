@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Published, simulated and measured figures: read, compared and judged.
+"""Published, simulated and measured figures, and a user's: read, compared and judged.
 
-- ``published_tables``, ``published_claims``, ``tolerances``, ``mails``, ``patch_cards``: the mails,
-- ``measured_results``, ``measured_slots``, ``measured_provenance``: runs of a real kernel,
-- ``results``: RESULTS, the long form of all figures,
-- ``medians``, ``side_by_side``, ``ranks``, ``steps``: results over their rounds, with intervals,
-- ``three_columns``, ``compare_counts``, ``directions``, ``range_verdict``: compared, and judged,
-- ``your_runs``, ``fitting``, ``four_columns``: a user's own measurements,
-- ``lkp``, ``mmtests``: the layouts of the mails.
+`published` reads what the mails print and data/measured, `rounds` computes results over their
+rounds, `judging` compares and judges, `yours` does so with a user's own measurements, and
+`layouts` prints tables as the mails do.
 """
 
 from typing import TYPE_CHECKING

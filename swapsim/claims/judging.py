@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Published, simulated and measured figures compared, and judged by stored rules.
 
-- ``three_columns``: by a tolerance, which is stored before a result is judged,
-- ``range_verdict``: a range of predictions, which is open where it is too wide,
-- ``directions``: by sign, round against the same round; the rule was stored before the first
-  measured table of patch 03 (data/published/README.md),
-- ``compare_counts``: counts of the model and of a real kernel under the same workload.
+Tolerances are stored before a result is judged; the rule of `directions` was stored before the
+first measured table of patch 03 (data/published/README.md).
 """
 
 import re

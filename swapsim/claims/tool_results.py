@@ -103,8 +103,6 @@ _TIME: Final = re.compile(
 )
 _MIB: Final = 1 << 20
 _PACKED: Final = {".gz": gzip.decompress, ".xz": lzma.decompress}
-_SCANNED: Final = {"Kswapd": "pgscan_kswapd", "Direct": "pgscan_direct"}
-_RECLAIMED: Final = {"Kswapd": "pgsteal_kswapd", "Direct": "pgsteal_direct"}
 _NOT_SCANNED: Final = "pgscan_direct_throttle"
 """Begins like the pages that direct reclaim scanned in a zone, but counts sleeps."""
 
@@ -253,8 +251,9 @@ def _vmstat(path: Path, test: str) -> Iterator[tuple[str, float, str]]:
         return
     counts = {key: after[key] - before.get(key, 0) for key in after}
     yield from _sums(_OF_A_TEST, counts)
-    for who in _SCANNED:
-        scanned, reclaimed = (_sum(counts, prefix[who]) for prefix in (_SCANNED, _RECLAIMED))
+    for who in ("Kswapd", "Direct"):
+        names = (f"{event}_{who.lower()}" for event in ("pgscan", "pgsteal"))
+        scanned, reclaimed = (_sum(counts, name) for name in names)
         yield f"{who} pages scanned", scanned, "pages"
         yield f"{who} pages reclaimed", reclaimed, "pages"
         yield f"{who} efficiency", 100 * reclaimed / scanned if scanned else 100.0, "%"

@@ -139,8 +139,7 @@ def two_kernels(runs: pl.DataFrame, base: str | None, patched: str | None) -> tu
         if name not in known:
             some = ", ".join(known[:_NAMED]) + ", ..." * (len(known) > _NAMED)
             raise InputError(
-                f"no runs of a kernel {name!r}; there are: {some or 'none'}",
-                field=field,
+                f"no runs of a kernel {name!r}; there are: {some or 'none'}", field=field
             )
     if (base or BASE) == (patched or PATCHED):
         raise InputError(f"{base!r} would be compared with itself: name another", field="patched")
@@ -200,8 +199,7 @@ def four_columns(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare a user's change with the published, simulated and measured one, and judge it.
 
-    The change is that of the means over the runs, in percent; it is judged by the tolerance of the
-    claim.
+    The change of the means over the runs, in percent, is judged by the claim's tolerance.
 
     Parameters
     ----------

@@ -12,15 +12,7 @@ import polars as pl
 from swapsim import io
 from swapsim import progress as bars
 from swapsim.errors import ConfigError, InputError
-from swapsim.export.event_file import (
-    MACHINE,
-    NAMES,
-    TASKS,
-    EventFile,
-    Nest,
-    cpu_track,
-    event_file,
-)
+from swapsim.export.event_file import MACHINE, NAMES, TASKS, EventFile, Nest, cpu_track, event_file
 from swapsim.export.trace import Exported
 from swapsim.machine._native import MachineLog, Sample
 from swapsim.machine.config import MachineConfig

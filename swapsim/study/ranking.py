@@ -84,22 +84,10 @@ def _summary(values: list[float], statistic: Statistic, confidence: float) -> di
 
 
 def rank(rows: Sequence[dict[str, Any]], by: str, better: str) -> list[dict[str, Any]]:
-    """Return rows, the best first, with ``rank`` and ``tied_with``.
+    """Return rows with ``policy, low, high`` and a statistic, the best first.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        With ``policy``, the statistic, and its interval as ``low`` and ``high``.
-    by : {"mean", "median"}
-        The statistic.
-    better : {"lower", "higher", "neither"}
-        Lower comes first unless higher is better.
-
-    Returns
-    -------
-    list of dict
-        The rank is 1 plus the number of policies whose complete interval is better. Policies are
-        tied if their intervals overlap; they are named in the order of the given rows.
+    ``rank`` is 1 plus the number of policies whose complete interval is better; lower is better
+    unless higher is. ``tied_with`` names those whose intervals overlap, in the given order.
     """
     sign = -1 if better == "higher" else 1
 

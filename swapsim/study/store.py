@@ -31,8 +31,7 @@ import polars as pl
 from swapsim import io as swapsim_io
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root
-from swapsim.study.code import code_digest
-from swapsim.study.fingerprint import fingerprint
+from swapsim.study.code import code_digest, fingerprint
 from swapsim.traces.writer import toml_table
 
 IDENTITY: Final = "sweep.toml"

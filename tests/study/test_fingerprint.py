@@ -20,7 +20,7 @@ from swapsim.machine.costs import costs
 from swapsim.machine.run import run
 from swapsim.policies.policy import Policy, policy
 from swapsim.slots.config import SlotsConfig
-from swapsim.study.fingerprint import fingerprint
+from swapsim.study.code import fingerprint
 
 STEP = 3
 
@@ -120,7 +120,7 @@ def test_another_process_finds_the_same_hashes() -> None:
     """The seed of Python's own hashes does not matter."""
     code = (
         "from test_fingerprint import different; "
-        "from swapsim.study.fingerprint import fingerprint; "
+        "from swapsim.study.code import fingerprint; "
         "print([fingerprint(value) for value in different()])"
     )
     found = subprocess.run(

@@ -9,8 +9,7 @@
     <!-- made of DIGEST -->            first line of a page, and of a stored article
     ... <article ...> ... </article>   what surrounds it is written again each time
 
-An article whose digest is unchanged is reused from either folder. So a report that an error or
-Ctrl-C ended continues where it was, and a complete one is renewed where something has changed.
+An article whose digest is unchanged is reused from either folder, also after an error or Ctrl-C.
 """
 
 import contextlib
@@ -53,8 +52,7 @@ _Notebooks = Mapping[Path, nbformat.NotebookNode]
 def write(output: Path, *, progress: bool = False) -> Path:
     """Run all notebooks and write the report: notebooks, cards, claims, and a front page.
 
-    The folder appears complete or not at all. An earlier report at its place is replaced; any other
-    folder is refused. An article is reused if notebook, package, data and libraries are unchanged.
+    An earlier report at its place is replaced.
 
     Parameters
     ----------
