@@ -10,11 +10,11 @@ from swapsim.mapping.replay import (
     per_page,
     replay_rows,
     totals_per_page,
+    writeback_rows,
     writeback_tags,
     writeback_tags_by_kernel,
     writeback_tags_of,
 )
-from swapsim.mapping.rows import writeback_rows
 
 if TYPE_CHECKING:
     from swapsim.mapping import charts as charts

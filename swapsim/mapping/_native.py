@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable
 from enum import IntEnum
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -61,10 +62,8 @@ def settings(config: MappingConfig) -> object:
     made = ffi.new("struct sws_mapping_config *")
     lib.sws_mapping_config_init(made)
     made.kernel = KERNELS.index(config.kernel)
-    made.swap_writeback_tags = config.swap_writeback_tags
-    made.swap_slots = config.swap_slots
-    made.trunk_shift = config.trunk_shift
-    made.tree_shift = config.tree_shift
+    for name in ("swap_writeback_tags", "swap_slots", "trunk_shift", "tree_shift"):
+        setattr(made, name, getattr(config, name))
     return made
 
 
@@ -116,9 +115,7 @@ def replay_writeback_tags(chunks: Iterable[pl.DataFrame], config: MappingConfig)
             cell.work.tree.tag_words_touched,
         )
         for cell, (flow, site) in zip(
-            cells,
-            ((flow, site) for flow in FLOW.dtype.categories for site in SITE.dtype.categories),
-            strict=True,
+            cells, product(FLOW.dtype.categories, SITE.dtype.categories), strict=True
         )
     ]
     return pl.DataFrame(rows, schema=LOCK_SITES.schema, orient="row")

@@ -115,9 +115,7 @@ def lock_cost_by_mix(mix: pl.DataFrame, *, title: str) -> alt.LayerChart:
             axis=alt.Axis(tickCount=5),
         ),
         color=alt.Color(
-            "tags:N",
-            title="swap cache",
-            scale=alt.Scale(domain=labels, range=list(TAGS.values())),
+            "tags:N", title="swap cache", scale=alt.Scale(domain=labels, range=list(TAGS.values()))
         ),
     )
     figures = base.mark_text(dy=-13, fontSize=11).encode(

@@ -4,12 +4,7 @@
 from dataclasses import dataclass
 
 from swapsim.checks import check_choice, check_flags, check_number
-from swapsim.ffi import (
-    MAPPING_KERNELS,
-    MAPPING_SLOTS_MAX,
-    MAPPING_TRUNK_SHIFT_MAX,
-    TREE_SHIFT_MAX,
-)
+from swapsim.ffi import MAPPING_KERNELS, MAPPING_SLOTS_MAX, MAPPING_TRUNK_SHIFT_MAX, TREE_SHIFT_MAX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

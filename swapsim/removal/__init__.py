@@ -4,8 +4,14 @@
 from typing import TYPE_CHECKING
 
 from swapsim.lazy import submodules
-from swapsim.removal.replay import batched_removal, batched_removal_of, removal_holds, removal_lists
-from swapsim.removal.rows import removals, removals_of
+from swapsim.removal.replay import (
+    batched_removal,
+    batched_removal_of,
+    removal_holds,
+    removal_lists,
+    removals,
+    removals_of,
+)
 
 if TYPE_CHECKING:
     from swapsim.removal import tables as tables

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from swapsim._core import ffi, lib
 from swapsim.errors import InputError
@@ -94,7 +95,7 @@ def remove_lists(
     )
 
 
-def _ends(pages: pl.DataFrame) -> tuple[np.ndarray[Any, np.dtype[np.uint64]], pl.Series]:
+def _ends(pages: pl.DataFrame) -> tuple[NDArray[np.uint64], pl.Series]:
     """Return the end of each list, and its number; the rows of a list must be adjacent."""
     if pages.is_empty():
         raise InputError("the list is empty: give at least one page", field="list")
@@ -109,7 +110,7 @@ def _ends(pages: pl.DataFrame) -> tuple[np.ndarray[Any, np.dtype[np.uint64]], pl
     return runs["len"].cast(pl.UInt64).cum_sum().to_numpy(), runs["value"]
 
 
-def _columns(pages: pl.DataFrame) -> tuple[pl.Series, dict[str, np.ndarray[Any, Any]]]:
+def _columns(pages: pl.DataFrame) -> tuple[pl.Series, dict[str, NDArray[Any]]]:
     """Return the files' keys in order of their numbers, and the columns as C takes them."""
     files = pages.filter(~pl.col("swap") & pl.col("mapping").is_not_null())
     keys = files["mapping"].unique(maintain_order=True)
@@ -136,7 +137,7 @@ def _columns(pages: pl.DataFrame) -> tuple[pl.Series, dict[str, np.ndarray[Any, 
     return keys, {name: np.ascontiguousarray(column) for name, column in columns.items()}
 
 
-def _reclaimer(mappings: Any, mode: str, ends: np.ndarray[Any, np.dtype[np.uint64]]) -> Any:
+def _reclaimer(mappings: Any, mode: str, ends: NDArray[np.uint64]) -> Any:
     config = ffi.new("struct sws_removal_config *")
     lib.sws_removal_config_init(config)
     config.mode = REMOVAL_MODES.index(mode)
@@ -148,7 +149,7 @@ def _reclaimer(mappings: Any, mode: str, ends: np.ndarray[Any, np.dtype[np.uint6
     return ffi.gc(out[0], lib.sws_removal_free)
 
 
-def _chunks(ends: np.ndarray[Any, np.dtype[np.uint64]]) -> Iterator[tuple[int, int]]:
+def _chunks(ends: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
     """Yield ranges of lists, each of about CHUNK_ROWS rows: the first, and one past the last."""
     first = 0
     while first < len(ends):
@@ -160,9 +161,9 @@ def _chunks(ends: np.ndarray[Any, np.dtype[np.uint64]]) -> Iterator[tuple[int, i
 
 def _feed(
     handle: Any,
-    columns: dict[str, np.ndarray[Any, Any]],
+    columns: dict[str, NDArray[Any]],
     rows: slice,
-    ends: np.ndarray[Any, np.dtype[np.uint64]],
+    ends: NDArray[np.uint64],
     results: Any,
 ) -> int:
     pointers = ffi.new("struct sws_removal_rows *")
@@ -177,9 +178,7 @@ def _feed(
     return int(lib.sws_removal_lists(handle, pointers, len(ends), ends_of_lists, results))
 
 
-def _error(
-    results: Any, lists: pl.Series, ends: np.ndarray[Any, np.dtype[np.uint64]]
-) -> InputError:
+def _error(results: Any, lists: pl.Series, ends: NDArray[np.uint64]) -> InputError:
     """Return the error for a page that cannot be removed, with its list."""
     wrong = {getattr(lib, name): text for name, text in _PROBLEMS.items()}[results.problem]
     begin = int(ends[results.list - 1]) if results.list else 0
@@ -189,10 +188,7 @@ def _error(
 
 
 def _holds(
-    found: np.ndarray[Any, np.dtype[np.void]],
-    lists: pl.Series,
-    swap_mappings: int,
-    keys: pl.Series,
+    found: NDArray[np.void], lists: pl.Series, swap_mappings: int, keys: pl.Series
 ) -> pl.DataFrame:
     """Return REMOVAL_HOLDS, with the lists and files of the caller."""
     columns = {

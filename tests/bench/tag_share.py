@@ -67,7 +67,7 @@ def holds(program: object) -> dict[str, float]:
 def gain(share: float) -> float:
     """Predict the gain of patch A, in percent, when a hold for tags is this share of another."""
     from swapsim.patches import writeback_tags as patch
-    from swapsim.patches.writeback_tags.fitting import MAP_SHARE
+    from swapsim.patches.writeback_tags.prediction import MAP_SHARE
 
     points = patch.predict_at_shares((share, MAP_SHARE))
     return float(points.filter(claim=CLAIM)["simulated"].item())
@@ -76,7 +76,7 @@ def gain(share: float) -> float:
 def gain_by_time(tags_ns: float) -> float:
     """Predict what patch A gains with holds for tags of so many ns, in percent."""
     from swapsim.patches import writeback_tags as patch
-    from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE
+    from swapsim.patches.writeback_tags.prediction import MAP_SHARE, TAG_SHARE
 
     share = TAG_SHARE
     for _ in range(ROUNDS):

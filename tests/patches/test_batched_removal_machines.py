@@ -9,9 +9,9 @@ from swapsim.errors import InputError
 from swapsim.machine.costs import costs
 from swapsim.machine.run import metric_values
 from swapsim.patches import batched_removal as patch
-from swapsim.patches.batched_removal.machines import NEXT_SHARES, TAG_SHARES
+from swapsim.patches.batched_removal.prediction import NEXT_SHARES, TAG_SHARES
 from swapsim.patches.writeback_tags import fit
-from swapsim.patches.writeback_tags.fitting import MAP_SHARE
+from swapsim.patches.writeback_tags.prediction import MAP_SHARE
 
 
 @pytest.mark.parametrize("again", [False, True])

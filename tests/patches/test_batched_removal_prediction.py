@@ -9,7 +9,7 @@ from swapsim.errors import ConfigError, InputError
 from swapsim.machine.tables import HOLDS_BY_LIST, WHAT_IF
 from swapsim.machine.what_if import Case, gains
 from swapsim.patches import batched_removal as patch
-from swapsim.patches.batched_removal import questions
+from swapsim.patches.batched_removal import studies
 from swapsim.patches.batched_removal.conclusions import spread_needed, verdict_in_time
 from swapsim.patches.batched_removal.prediction import predict
 from swapsim.removal.tables import WAITS_NEEDED
@@ -86,8 +86,8 @@ def gained(cases: list[Case]) -> pl.DataFrame:
     """Run cases with one set of constants and one seed."""
     return gains(
         cases,
-        questions.fits_by_next_share([0.3]),
-        metric=questions.WRITTEN,
+        studies.fits_by_next_share([0.3]),
+        metric=studies.WRITTEN,
         seeds=[1],
         executor=SerialExecutor(),
     )
@@ -95,7 +95,7 @@ def gained(cases: list[Case]) -> pl.DataFrame:
 
 def test_trunks_gain_more_than_batching_but_not_on_a_disk() -> None:
     """Where CPUs have clusters; on a disk all share a run of slots, and trunks gain nothing."""
-    found = gained(questions.cases_by_remedy())
+    found = gained(studies.cases_by_remedy())
     gain = {
         (row["factor"], row["label"]): row["gain_percent"] for row in found.iter_rows(named=True)
     }
@@ -107,7 +107,7 @@ def test_trunks_gain_more_than_batching_but_not_on_a_disk() -> None:
 
 def test_longer_lists_are_longer_holds_and_waits() -> None:
     """The longest hold grows with the list; an add waits at least as long as one hold."""
-    found = pl.concat(questions.holds((1.0, pages)) for pages in (1, 32))
+    found = pl.concat(studies.holds((1.0, pages)) for pages in (1, 32))
     assert found.schema == HOLDS_BY_LIST.schema
     one, batched = found.rows(named=True)
     assert batched["longest_hold_us"] == pytest.approx(32 * one["longest_hold_us"])
@@ -116,11 +116,11 @@ def test_longer_lists_are_longer_holds_and_waits() -> None:
 
 def test_gains_by_list_and_by_kswapds_are_cases() -> None:
     """A list of one page gains nothing; more kswapds gain more."""
-    found = gained(questions.cases_by_list([1], [1]))
+    found = gained(studies.cases_by_list([1], [1]))
     assert found.schema == WHAT_IF.schema
     assert found["label"].to_list() == ["1 task"]
     assert abs(found["gain_percent"][0]) < 2
-    few, many = gained(questions.cases_by_kswapds([1, 8]))["gain_percent"]
+    few, many = gained(studies.cases_by_kswapds([1, 8]))["gain_percent"]
     assert few < many
 
 

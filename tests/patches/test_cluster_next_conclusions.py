@@ -8,7 +8,7 @@ from swapsim import slots, traces
 from swapsim.claims import results
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
-from swapsim.patches.cluster_next.reviewers import Question
+from swapsim.patches.cluster_next.alternatives import Question
 from swapsim.slots.tables import SLOT_ANSWERS, SLOT_SWEEP, VERIFIED_SLOTS
 from swapsim.slots.workbench import cluster_next as slots_replay
 from swapsim.study import SerialExecutor

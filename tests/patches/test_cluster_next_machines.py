@@ -17,7 +17,7 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import run
 from swapsim.patches import cluster_next as patch
-from swapsim.patches.cluster_next.machines import IN_MEMORY, IN_MEMORY_HIGH, IN_MEMORY_LOW
+from swapsim.patches.cluster_next.prediction import IN_MEMORY, IN_MEMORY_HIGH, IN_MEMORY_LOW
 
 
 def value(results: pl.DataFrame, metric: str) -> float:

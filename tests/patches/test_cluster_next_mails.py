@@ -17,7 +17,7 @@ from swapsim.machine.fit import Fitted, Target
 from swapsim.machine.run import run
 from swapsim.machine.tables import FIT
 from swapsim.patches import cluster_next as patch
-from swapsim.patches.cluster_next import mails
+from swapsim.patches.cluster_next import prediction
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         given.update(config=config, targets=targets, start=start, **more)
         return Fitted(constants=costs(), residuals=pl.DataFrame(schema=FIT.schema), converged=True)
 
-    monkeypatch.setattr(mails, "fit_machine", fit)
+    monkeypatch.setattr(prediction, "fit_machine", fit)
     return given
 
 
@@ -56,7 +56,7 @@ def test_each_mail_is_fitted_to_its_own_base(
     sites = {metric for target in asked["targets"] for metric in target.metrics}
     ran = run(replace(config, frames=3 * 2**12, pages=2**12, slots=2**16, duration_ns=10_000_000))
     assert sites <= set(ran["metric"])
-    assert (config, asked["targets"]) == mails.to_meet(version)
+    assert (config, asked["targets"]) == prediction.to_meet(version)
 
 
 def test_the_targets_of_v3_do_not_depend_on_its_patched_column(
@@ -80,7 +80,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
         small = {"frames": 3 * 2**12, "pages": 2**12, "slots": 2**16}
         return replace(usual, **small, duration_ns=10_000_000)
 
-    monkeypatch.setattr(mails, "machine", brief)
+    monkeypatch.setattr(prediction, "machine", brief)
 
 
 def simulated(results: pl.DataFrame) -> set[str]:
@@ -94,7 +94,7 @@ def simulated(results: pl.DataFrame) -> set[str]:
 def test_each_figure_of_the_first_mail_meets_its_claim() -> None:
     """The score, two throughputs and the lock rows, from before to after."""
     results = patch.predict(costs(), [1])
-    assert results.height == 2 * (3 + len(mails.VERSIONS["V1"].rows))
+    assert results.height == 2 * (3 + len(prediction.VERSIONS["V1"].rows))
     found = simulated(results)
     assert {"D-lock-add", "D-lock-charge", "D-lock-free-entries"} <= found
     assert {"D-prose-score", "D-prose-swap-in", "D-prose-swap-out"} <= found
@@ -103,14 +103,14 @@ def test_each_figure_of_the_first_mail_meets_its_claim() -> None:
 @pytest.mark.usefixtures("short")
 def test_the_third_mail_has_its_own_kernels_rows_and_policy() -> None:
     """V3 is the merged policy on 5.8, and meets the claims of V3's table."""
-    rows = mails.VERSIONS["V3"].rows
+    rows = prediction.VERSIONS["V3"].rows
     results = patch.predict(costs(), [1], version="V3")
     assert results.schema == RESULTS.schema
     assert results.height == 2 * (3 + len(rows))
     kernels = results.select("kernel", "policy").unique(maintain_order=True).rows()
     assert kernels == [("v3 before", "shared"), ("v3 after", "percpu-rerandomise")]
     assert set(rows) < set(results["metric"])
-    config = mails.machine(policy="shared", kernel="5.8", gigabytes=mails.TABLE_GIGABYTES)
+    config = prediction.machine(policy="shared", kernel="5.8", gigabytes=prediction.TABLE_GIGABYTES)
     base = dict(run(config).select("metric", "value").iter_rows())
     for row, sites in rows.items():
         cell = results.filter(kernel="v3 before", metric=row)
@@ -149,7 +149,7 @@ def test_runs_of_policies_are_those_of_the_machine() -> None:
     ran = patch.runs(costs(), ["shared", "spread"], seed=3)
     assert list(ran) == ["shared", "spread"]
     for policy in ("shared", "spread"):
-        config = mails.machine(policy=policy, seed=3, gigabytes=mails.TABLE_GIGABYTES)
+        config = prediction.machine(policy=policy, seed=3, gigabytes=prediction.TABLE_GIGABYTES)
         assert ran[policy].equals(run(config))
 
 
@@ -158,7 +158,7 @@ def grown_by(percent: float) -> pl.DataFrame:
     head = {"patch": patch.PATCH, "policy": "", "n_tasks": 16, "seed": 1}
     frames = []
     for version, prefix in (("V1", "D-lock-"), ("V3", "D3-lock-")):
-        mail = mails.VERSIONS[version]
+        mail = prediction.VERSIONS[version]
         mine = claims.published_claims().filter(pl.col("claim").str.starts_with(prefix))
         for kernel, value in ((mail.base, 1.0), (mail.patched, 1 + percent / 100)):
             rows = [(metric, value, "% of cycles") for metric in mine["metric"]]

@@ -10,8 +10,8 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import costs
 from swapsim.machine.run import metric_values
 from swapsim.patches import cluster_next as patch
-from swapsim.patches.cluster_next import what_if
-from swapsim.patches.cluster_next.machines import aged_device, machine
+from swapsim.patches.cluster_next import studies
+from swapsim.patches.cluster_next.prediction import aged_device, machine
 
 
 def differing(one: MachineConfig, other: MachineConfig) -> set[str]:
@@ -24,49 +24,49 @@ def test_the_cases_of_patch_d_differ_by_the_policy_alone() -> None:
     """Within a case only the policy differs, between cases only the factor."""
     usual = patch.machine(policy="shared", gigabytes=12)
     for cases, changed in (
-        (what_if.cases_by_tasks(policy="avoid"), {"walkers", "pages"}),
-        (what_if.cases_by_trunk_size(policy="avoid"), {"trunk_shift"}),
-        (what_if.cases_by_drive(policy="avoid"), {"channels"}),
+        (studies.cases_by_tasks(policy="avoid"), {"walkers", "pages"}),
+        (studies.cases_by_trunk_size(policy="avoid"), {"trunk_shift"}),
+        (studies.cases_by_drive(policy="avoid"), {"channels"}),
     ):
         for one in cases:
             assert differing(one.base, one.patched) == {"policy"}
             assert (one.base.policy, one.patched.policy) == ("shared", "avoid")
             assert differing(one.base, usual) <= changed
-    for one in what_if.cases_by_tasks():
+    for one in studies.cases_by_tasks():
         pages = one.base.walkers * one.base.pages
         assert 0 <= usual.walkers * usual.pages - pages < one.base.walkers
-    trunks = {one.label: one.base.trunk_shift for one in what_if.cases_by_trunk_size([12, 14])}
+    trunks = {one.label: one.base.trunk_shift for one in studies.cases_by_trunk_size([12, 14])}
     assert trunks == {"16 MB a trunk": 12, "64 MB a trunk": 14}
 
 
 def test_the_settled_machine_is_the_mails_with_smaller_trunks() -> None:
     """As many trunks and as full, in a smaller machine, with the mail's CPUs."""
-    full, small = machine(policy="percpu"), what_if.settled(policy="percpu", changes=0.1)
-    assert small.slots * what_if.SMALLER == full.slots
+    full, small = machine(policy="percpu"), studies.settled(policy="percpu", changes=0.1)
+    assert small.slots * studies.SMALLER == full.slots
     assert small.slots >> small.trunk_shift == full.slots >> full.trunk_shift == 768
     pages, frames = (full.pages / small.pages, full.frames / small.frames)
-    assert pages == pytest.approx(what_if.SMALLER, rel=1e-4)
-    assert frames == pytest.approx(what_if.SMALLER, rel=1e-4)
-    assert small.device.possible_cpus == 2 * what_if.CPUS_OF_NODE
-    assert small.stay_ns * what_if.SMALLER == 10_000_000_000
+    assert pages == pytest.approx(studies.SMALLER, rel=1e-4)
+    assert frames == pytest.approx(studies.SMALLER, rel=1e-4)
+    assert small.device.possible_cpus == 2 * studies.CPUS_OF_NODE
+    assert small.stay_ns * studies.SMALLER == 10_000_000_000
 
 
 def test_each_age_is_compared_with_the_shared_base_of_that_age() -> None:
     """Base and patched machine differ only in the policy; tasks of young machines stay."""
-    cases = what_if.ages_of_v1()
+    cases = studies.ages_of_v1()
     assert len({case.label for case in cases}) == len(cases) == 9
     for case in cases:
         assert replace(case.patched, policy="shared") == case.base
         assert case.patched.policy == case.factor
-        assert case.patched.stay_ns == 0 or case.setting == what_if.SETTLED_TURNS * what_if.TURN_S
+        assert case.patched.stay_ns == 0 or case.setting == studies.SETTLED_TURNS * studies.TURN_S
 
 
 def test_the_slot_workbench_has_the_same_trunks_cpus_and_use() -> None:
     """It is one device of the mail, with tasks on nine of a socket's CPUs."""
-    device, churn = what_if.wanderers(0.1)
-    small = what_if.settled(policy="percpu")
+    device, churn = studies.wanderers(0.1)
+    small = studies.settled(policy="percpu")
     assert (device.slots, device.trunk_shift) == (small.slots, small.trunk_shift)
-    assert (device.possible_cpus, churn.tasks) == (what_if.CPUS_OF_NODE, 9)
+    assert (device.possible_cpus, churn.tasks) == (studies.CPUS_OF_NODE, 9)
     # 18 s a turn: nine tasks, 0.1 changes of CPU a second each, 16.2 changes a turn.
     free = (1 - churn.used_share) * device.slots
     assert free / churn.pages_a_cpu == pytest.approx(16.2, rel=0.001)
@@ -74,7 +74,7 @@ def test_the_slot_workbench_has_the_same_trunks_cpus_and_use() -> None:
 
 def test_tasks_that_change_cpu_keep_v1s_bases_apart() -> None:
     """Linear bases get into the same trunk, unless tasks change CPU."""
-    device, churn = what_if.wanderers(what_if.CHANGES_HIGH)
+    device, churn = studies.wanderers(studies.CHANGES_HIGH)
     device = replace(device, slots=device.slots // 8, policy="percpu")
     churn = replace(
         churn,
@@ -91,7 +91,7 @@ def test_tasks_that_change_cpu_keep_v1s_bases_apart() -> None:
 
 def test_spread_ends_as_percpu() -> None:
     """After the fill only the base of kswapd differs, which percpu gains from for some time."""
-    cases = {case.label: case for case in what_if.race_by_age()}
+    cases = {case.label: case for case in studies.race_by_age()}
     assert cases["spread, 400 ms"].patched == aged_device(policy="spread")
     moved = {
         label: metric_values(replace(cases[label].patched, duration_ns=20_000_000), costs())[

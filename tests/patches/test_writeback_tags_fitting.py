@@ -7,7 +7,7 @@ import pytest
 from swapsim.claims import published_tables
 from swapsim.machine.costs import change_costs, costs
 from swapsim.patches import writeback_tags as patch
-from swapsim.patches.writeback_tags import fitting
+from swapsim.patches.writeback_tags import prediction
 
 
 @pytest.mark.parametrize("tags", [True, False])
@@ -39,21 +39,21 @@ def test_patch_a_is_fitted_to_its_base_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_rate_while_swapping_is_above_the_mean_of_the_run() -> None:
     """Filling memory does not swap, and lowers the mean of swap.so."""
-    rate = fitting.swap_phase_rate(costs())
+    rate = prediction.swap_phase_rate(costs())
     assert 1_207_402 < rate < 1.15 * 1_207_402
     # A slower fill takes more of the run's time, and leaves less to swapping.
     slow = change_costs(costs(), {"fault_ns": 5000})
-    assert fitting.swap_phase_rate(slow) > rate
+    assert prediction.swap_phase_rate(slow) > rate
 
 
 def test_a_run_at_the_fitted_rate_is_the_mails() -> None:
     """A complete run at the rate while swapping has the two rates of the mail."""
-    throughput, swap_out = fitting.run_rates(fitting.swap_phase_rate(costs()), costs())
+    throughput, swap_out = prediction.run_rates(prediction.swap_phase_rate(costs()), costs())
     assert throughput == pytest.approx(2_506_952)
     assert swap_out == pytest.approx(1_207_402)
 
 
 def test_a_gain_while_swapping_is_a_smaller_one_of_the_run() -> None:
     """The fill of memory does not get faster."""
-    base, faster = (fitting.run_rates(rate, costs())[0] for rate in (1.0e6, 1.2e6))
+    base, faster = (prediction.run_rates(rate, costs())[0] for rate in (1.0e6, 1.2e6))
     assert 1.15 < faster / base < 1.2

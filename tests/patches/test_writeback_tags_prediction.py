@@ -16,7 +16,7 @@ from swapsim.machine.costs import costs, costs_by_name
 from swapsim.machine.run import run
 from swapsim.machine.tables import PREDICTED_BY_SHARES
 from swapsim.patches import writeback_tags as patch
-from swapsim.patches.writeback_tags import fitting, prediction
+from swapsim.patches.writeback_tags import prediction
 from swapsim.patches.writeback_tags.conclusions import verdict_in_time
 
 
@@ -28,9 +28,8 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     def tiny(**given: Any) -> MachineConfig:
         return replace(usual(**given), frames=2**13, slots=2**17, duration_ns=10_000_000)
 
-    monkeypatch.setattr(fitting, "machine", tiny)
     monkeypatch.setattr(prediction, "machine", tiny)
-    monkeypatch.setattr(fitting, "fit_machine", partial(fitting.fit_machine, rounds=1))
+    monkeypatch.setattr(prediction, "fit_machine", partial(prediction.fit_machine, rounds=1))
 
 
 def simulated(results: pl.DataFrame) -> pl.DataFrame:

@@ -15,8 +15,13 @@ from swapsim.machine.fit import Fitted
 from swapsim.machine.tables import FIT, SWAP_SERIES
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import studies, swap_series
-from swapsim.patches.writeback_tags.fitting import MAP_SHARE, TAG_SHARE, run_rates
-from swapsim.patches.writeback_tags.prediction import LONGEST_TAGS_NS, TAG_SHARES
+from swapsim.patches.writeback_tags.prediction import (
+    LONGEST_TAGS_NS,
+    MAP_SHARE,
+    TAG_SHARE,
+    TAG_SHARES,
+    run_rates,
+)
 
 
 @pytest.fixture
@@ -36,7 +41,7 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
     monkeypatch.setattr(swap_series, "series_machine", tiny)
-    monkeypatch.setattr(swap_series, "fit", fit)
+    monkeypatch.setattr(swap_series.prediction, "fit", fit)
 
 
 def test_the_steps_add_what_the_series_adds() -> None:
@@ -64,7 +69,7 @@ def test_at_the_share_the_two_locks_have_the_ratio_of_the_series() -> None:
     assert wanted == pytest.approx((13.94 + 13.75) / (7.05 + 7.03 + 7.02 + 6.83))
     ratios = [
         swap_series.metrics_of(
-            "4.9-rc8", swap_series.fit(tag_share=0.1, map_share=factor * share).constants
+            "4.9-rc8", swap_series.prediction.fit(tag_share=0.1, map_share=factor * share).constants
         )["tree_lock : si->lock"]
         for factor in (0.8, 1.25)
     ]
@@ -138,7 +143,7 @@ def test_only_the_ratio_is_fitted() -> None:
 def test_the_patch_is_predicted_with_the_series_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each share of tags has the map_share that the series has with it."""
     given: list[tuple[float, float]] = []
-    monkeypatch.setattr(swap_series, "predict_at_shares", given.append)
+    monkeypatch.setattr(swap_series.prediction, "predict_at_shares", given.append)
     monkeypatch.setattr(swap_series, "map_share_of_series", lambda *, tag_share: 2 * tag_share)
     swap_series.predict_with_series_share(0.1)
     assert given == [(0.1, 0.2)]

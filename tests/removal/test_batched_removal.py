@@ -15,8 +15,7 @@ from swapsim.errors import InputError
 from swapsim.ffi import MAPPING_KERNELS
 from swapsim.io.paths import shipped_traces
 from swapsim.removal.replay import batched_removal as removal_replay
-from swapsim.removal.replay import removal_lists
-from swapsim.removal.rows import removals, removals_of
+from swapsim.removal.replay import removal_lists, removals, removals_of
 from swapsim.removal.tables import BATCHED_REMOVAL, REMOVALS
 
 DERIVED = {name: shipped_traces()[name] for name in ("random-80-20", "slow-disk", "swap-w-seq")}

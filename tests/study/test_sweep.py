@@ -17,7 +17,7 @@ import pytest
 
 from swapsim import study
 from swapsim.errors import ConfigError
-from swapsim.patches.batched_removal.questions import holds
+from swapsim.patches.batched_removal.studies import holds
 
 
 def square(point: int) -> int:

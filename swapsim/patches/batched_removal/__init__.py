@@ -19,17 +19,15 @@ from swapsim.patches.batched_removal.lab import (
     lab_runs,
     xa_lock_misses,
 )
-from swapsim.patches.batched_removal.machines import (
+from swapsim.patches.batched_removal.prediction import (
     MIDDLE,
     PATCH,
     Point,
     constants_at,
-    machine,
-    points,
-)
-from swapsim.patches.batched_removal.prediction import (
     headline_results,
     judged_ranges,
+    machine,
+    points,
     predict,
     predict_point,
 )

@@ -32,10 +32,9 @@ _POINT: Final = ["tag_share", "next_share", "again"]
 def waits_needed(*, acquisitions_a_page: float, saved_a_page: float) -> pl.DataFrame:
     """Return how much of the system time must be waits for the lock, for each published row.
 
-    If a wait has the same length before and after, waits decrease by the share of acquisitions
-    that the patch saves, and system time by that share of the waits. So a row's change needs waits
-    of at least its change divided by that share. Above 100 percent, the number of acquisitions
-    cannot explain the change alone: waits became shorter, too, or other time was saved.
+    If a wait is as long as before, waits decrease by the share of acquisitions that the patch
+    saves, so a row's change needs waits of at least the change divided by that share. Above 100
+    percent, acquisitions alone cannot explain it: waits became shorter, or other time was saved.
 
     Parameters
     ----------
@@ -133,9 +132,8 @@ def rewrite(
 def spread_needed(predicted: pl.DataFrame) -> pl.DataFrame:
     """Return how widely the mail's runs must spread if a point describes them exactly.
 
-    A row's change is the quotient of two means. The difference between the published and the
-    predicted quotient is then noise of both; over the five rows of elapsed time it gives how far
-    one printed mean is from the true one. The rows of system time come from the same runs.
+    A row's change is the quotient of two means, and its difference from the predicted one is noise
+    of both. Over the five rows of elapsed time it gives how far off a printed mean is.
 
     Parameters
     ----------

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The studies of patch B, stored in data/simulated."""
+"""The studies of patch B, stored in data/simulated, and the cases of its what-ifs."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Final
@@ -8,23 +10,141 @@ from typing import Final
 import polars as pl
 
 from swapsim.claims.published import published_of
-from swapsim.machine.what_if import Trial, case_of, gain, ranges, trials
-from swapsim.patches.batched_removal import questions
-from swapsim.patches.batched_removal.machines import NEXT_SHARES, PATCH, points
-from swapsim.patches.batched_removal.prediction import SEEDS, judged_ranges, predict_point
+from swapsim.machine.config import MachineConfig
+from swapsim.machine.run import PAGE_KIB, metric_values
+from swapsim.machine.tables import HOLDS_BY_LIST
+from swapsim.machine.what_if import Case, Trial, case_of, gain, ranges, trials
+from swapsim.patches.batched_removal import prediction
 from swapsim.study import Study
 
-_study = partial(Study, reads=("costs.csv", partial(published_of, PATCH)))
+WRITTEN: Final = "written"
+"""The metric of all gains here: the rate at which tasks write."""
+
+LISTS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+"""Pages of a list; the kernel has 32."""
+
+TASKS: Final = (1, 4, 8, 32)
+"""Numbers of tasks, in addition to the four kswapds, each on its own CPU."""
+
+MAP_SHARES: Final = (0.1, 0.3, 0.6, 1.0)
+"""The values of NEXT_SHARES in a map of the gain."""
+
+_ADD: Final = "tree_lock.add_to_swap_cache.shrink_page_list"
+_REMOVE: Final = "tree_lock.__remove_mapping"
+_ONE_TREE: Final = 20
+_TRUNK: Final = 14
+
+
+def _large(config: MachineConfig, *, list_pages: int = 32) -> MachineConfig:
+    """Return the machine with memory and slots for long lists, run until each CPU had many."""
+    longer = max(list_pages // 128, 1)
+    return replace(
+        config,
+        list_pages=list_pages,
+        frames=2**16,
+        slots=2**20,
+        warmup_ns=longer * 20_000_000,
+        duration_ns=longer * 100_000_000,
+    )
+
+
+def cases_by_list(lists: Sequence[int] = LISTS, tasks: Sequence[int] = TASKS) -> list[Case]:
+    """Return a case per length of lists and number of tasks: page by page, and batched."""
+    return [
+        Case(
+            factor="list_pages",
+            setting=pages,
+            label=f"{count} tasks" if count > 1 else "1 task",
+            base=_large(prediction.machine(threads=count, batched=False), list_pages=pages),
+            patched=_large(prediction.machine(threads=count, batched=True), list_pages=pages),
+        )
+        for count in tasks
+        for pages in lists
+    ]
+
+
+def fits_by_next_share(shares: Sequence[float] = prediction.NEXT_SHARES) -> dict[str, pl.DataFrame]:
+    """Return the constants of the middle point, with each cost of a further removal of a hold."""
+    return {
+        f"{share:g}": prediction.constants_at(
+            prediction.Point(tag_share=prediction.MIDDLE.tag_share, next_share=share)
+        )
+        for share in shares
+    }
+
+
+def cases_by_remedy(tasks: int = 8) -> list[Case]:
+    """Return a case per remedy and kind of device, against page by page and one lock per device.
+
+    All are 5.7 with writeback tags and without slot caches, so that only the remedies differ.
+    """
+    cases = []
+    for rotational in (True, False):
+        base = replace(
+            _large(prediction.machine(threads=tasks, batched=False, rotational=rotational)),
+            kernel="5.7",
+            swap_writeback_tags=True,
+            slot_cache=False,
+            trunk_shift=_ONE_TREE,
+        )
+        batched = prediction.machine(threads=tasks, batched=True).removal
+        remedies = {
+            "batched": replace(base, removal=batched),
+            "trunks of 64 MB": replace(base, trunk_shift=_TRUNK),
+            "both": replace(base, trunk_shift=_TRUNK, removal=batched),
+        }
+        device = "rotational" if rotational else "non-rotational"
+        cases += [
+            Case(factor=device, setting=place, label=remedy, base=base, patched=patched)
+            for place, (remedy, patched) in enumerate(remedies.items())
+        ]
+    return cases
+
+
+def cases_by_kswapds(nodes: Sequence[int] = (1, 2, 4, 8)) -> list[Case]:
+    """Return a case of one thread per number of nodes, each of which has a kswapd."""
+    return [
+        Case(
+            factor="kswapds",
+            setting=count,
+            label=f"{count} kswapds",
+            base=replace(prediction.machine(threads=1, batched=False), nodes=count),
+            patched=replace(prediction.machine(threads=1, batched=True), nodes=count),
+        )
+        for count in nodes
+    ]
+
+
+def holds(point: tuple[float, int], *, tasks: int = 8) -> pl.DataFrame:
+    """Return how long a batched hold is, and how long an add waits for it."""
+    share, pages = point
+    config = _large(prediction.machine(threads=tasks, batched=True), list_pages=pages)
+    value = metric_values(config, fits_by_next_share([share])[f"{share:g}"])
+    row = (
+        share,
+        pages,
+        value[f"longest_hold.{_REMOVE}"] / 1000,
+        value[f"longest_wait.{_ADD}"] / 1000,
+        value[f"wait.{_ADD}"] / value[f"acquisitions.{_ADD}"] / 1000,
+        value[WRITTEN] / PAGE_KIB,
+    )
+    return pl.DataFrame([row], schema=HOLDS_BY_LIST.schema, orient="row")
+
+
+_study = partial(Study, reads=("costs.csv", partial(published_of, prediction.PATCH)))
+_gains = partial(_study, run=gain, group=case_of, reduce=ranges)
 
 by_points: Final = _study(
-    name="batched-removal-by-points", points=tuple(points()), run=predict_point
+    name="batched-removal-by-points",
+    points=tuple(prediction.points()),
+    run=prediction.predict_point,
 )
 """Both tables predicted at each point that the mail leaves open (PREDICTED_BY_POINTS)."""
 
 
 def _by_list() -> list[Trial]:
-    fits = questions.fits_by_next_share(questions.MAP_SHARES)
-    return trials(questions.cases_by_list(), fits, metric=questions.WRITTEN)
+    fits = fits_by_next_share(MAP_SHARES)
+    return trials(cases_by_list(), fits, metric=WRITTEN)
 
 
 gain_by_list: Final = _study(
@@ -37,43 +157,31 @@ gain_by_list: Final = _study(
 
 
 def _by_cure() -> list[Trial]:
-    fits = questions.fits_by_next_share()
-    return trials(questions.cases_by_remedy(), fits, metric=questions.WRITTEN)
+    fits = fits_by_next_share()
+    return trials(cases_by_remedy(), fits, metric=WRITTEN)
 
 
-gain_by_cure: Final = _study(
-    name="batched-removal-gain-by-cure",
-    points=_by_cure,
-    run=gain,
-    group=case_of,
-    reduce=ranges,
-)
+gain_by_cure: Final = _gains(name="batched-removal-gain-by-cure", points=_by_cure)
 """The gain of batching, of trunks of 64 MB and of both (WHAT_IF_RANGES)."""
 
 
 def _by_kswapds() -> list[Trial]:
-    fits = questions.fits_by_next_share()
-    cases = questions.cases_by_kswapds()
-    return trials(cases, fits, metric=questions.WRITTEN, seeds=SEEDS)
+    fits = fits_by_next_share()
+    cases = cases_by_kswapds()
+    return trials(cases, fits, metric=WRITTEN, seeds=prediction.SEEDS)
 
 
-gain_by_kswapds: Final = _study(
-    name="batched-removal-gain-by-kswapds",
-    points=_by_kswapds,
-    run=gain,
-    group=case_of,
-    reduce=ranges,
-)
+gain_by_kswapds: Final = _gains(name="batched-removal-gain-by-kswapds", points=_by_kswapds)
 """What one thread gains by the number of kswapds that run with it (WHAT_IF_RANGES)."""
 
 holds_by_list: Final = _study(
     name="batched-removal-holds-by-list",
-    points=tuple(product(NEXT_SHARES, questions.LISTS)),
-    run=questions.holds,
+    points=tuple(product(prediction.NEXT_SHARES, LISTS)),
+    run=holds,
 )
 """How long a hold is and an add waits behind it, by length of lists (HOLDS_BY_LIST)."""
 
 
 def headline_ranges() -> pl.DataFrame:
     """Return the range of each of the mail's claims over all that it leaves open (RANGES)."""
-    return judged_ranges(by_points())
+    return prediction.judged_ranges(by_points())

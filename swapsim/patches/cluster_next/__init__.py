@@ -5,6 +5,14 @@ from swapsim.machine.lab import off_percent, order
 from swapsim.machine.run import PAGES_MOVED, run_policies
 from swapsim.machine.summary import describe_gains, describe_sensitivity, time_per_page
 from swapsim.patches.cluster_next import studies
+from swapsim.patches.cluster_next.alternatives import (
+    LEADING,
+    RANKED_BY,
+    REVIEWERS,
+    answers,
+    means,
+    rank,
+)
 from swapsim.patches.cluster_next.conclusions import (
     counted,
     headline_locks,
@@ -15,10 +23,17 @@ from swapsim.patches.cluster_next.conclusions import (
     verdict_on_alternatives,
 )
 from swapsim.patches.cluster_next.lab import lab_machines, lab_runs, measured_beside_simulated
-from swapsim.patches.cluster_next.machines import PATCH, aged_device, machine, traced_machine
-from swapsim.patches.cluster_next.mails import fit, growth_in_both_mails, predict, profile, runs
-from swapsim.patches.cluster_next.rank import LEADING, RANKED_BY, means, rank
-from swapsim.patches.cluster_next.reviewers import REVIEWERS, answers
+from swapsim.patches.cluster_next.prediction import (
+    PATCH,
+    aged_device,
+    fit,
+    growth_in_both_mails,
+    machine,
+    predict,
+    profile,
+    runs,
+    traced_machine,
+)
 from swapsim.patches.cluster_next.studies import headline_fit, headline_results
 
 __all__ = [

@@ -7,9 +7,9 @@ import polars as pl
 
 from swapsim import claims, slots, traces
 from swapsim.machine import summary
-from swapsim.patches.cluster_next.machines import PATCH
-from swapsim.patches.cluster_next.mails import runs as simulated_runs
-from swapsim.patches.cluster_next.reviewers import mean_of
+from swapsim.patches.cluster_next.alternatives import mean_of
+from swapsim.patches.cluster_next.prediction import PATCH
+from swapsim.patches.cluster_next.prediction import runs as simulated_runs
 from swapsim.slots.tables import SLOT_ANSWERS, SLOT_RANKING, VERIFIED_SLOTS
 
 

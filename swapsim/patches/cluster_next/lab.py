@@ -11,14 +11,11 @@ import polars as pl
 from swapsim import claims, slots
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of, runs
-from swapsim.patches.cluster_next.machines import PATCH
+from swapsim.patches.cluster_next.prediction import PATCH
 from swapsim.slots.tables import WANDERINGS
 
 BASES: Final = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
 """Values of the lab kernel's switch swap_base."""
-
-CHANNELS: Final = 8
-"""Requests that the virtio disk serves at a time: at most one of each task."""
 
 
 def scan_bases(*, policy: str, drop_percent: int, seed: int = 1) -> MachineConfig:
@@ -44,8 +41,8 @@ def scan_bases(*, policy: str, drop_percent: int, seed: int = 1) -> MachineConfi
 def lock_ledger(*, channels: int = 0, seed: int = 1) -> MachineConfig:
     """Return the machine of data/measured/lock-ledger-brd, or -virtio: eight walkers, 64 MB trunks.
 
-    ``channels`` is 0 for brd, and more for a virtio disk, whose pages come in through the swap
-    cache (data/capture/experiments/lock-ledger-brd.toml, lock-ledger-virtio.toml).
+    ``channels`` is 0 for brd, and 8 for a virtio disk, which serves at most one request of each
+    task, and whose pages come in through the swap cache (data/capture/experiments/lock-ledger-*).
     """
     return replace(
         scan_bases(policy="percpu-rerandomise", drop_percent=60, seed=seed),
@@ -57,7 +54,7 @@ def lock_ledger(*, channels: int = 0, seed: int = 1) -> MachineConfig:
 
 EXPERIMENTS: Final = {
     "lock-ledger-brd": lambda: [lock_ledger()],
-    "lock-ledger-virtio": lambda: [lock_ledger(channels=CHANNELS)],
+    "lock-ledger-virtio": lambda: [lock_ledger(channels=8)],
     "scan-base-under-half": lambda: [scan_bases(policy=base, drop_percent=60) for base in BASES],
     "scan-base-above-half": lambda: [scan_bases(policy=base, drop_percent=25) for base in BASES],
 }

@@ -1,61 +1,251 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The studies of patch D and E, stored in data/simulated: on the machine and on the workbench."""
+"""The studies of patch D and E, stored in data/simulated, and the cases of their what-ifs.
 
-from collections.abc import Callable, Sequence
+To settle takes minutes of the mail's machine. `settled` is therefore a machine that is SMALLER
+times smaller, trunk by trunk: it has as many trunks, the tasks go around a device in so much less
+time, and they change CPU as much more often, so that the bases behave in one turn as in the mail's.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 import polars as pl
 
 from swapsim import slots, traces
 from swapsim.claims.published import published_of
 from swapsim.ffi import POLICIES
+from swapsim.machine import what_if
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import costs
+from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted, figures_again, of_rows, to_rows
 from swapsim.machine.run import TABLE_SEEDS, run_policy
-from swapsim.machine.what_if import Case, Trial, case_of, gain, ranges, trials
-from swapsim.patches.cluster_next.machines import PATCH, aged_device, traced_machine
-from swapsim.patches.cluster_next.mails import FIT_RUNS, VERSIONS, fit, predict, to_meet
-from swapsim.patches.cluster_next.what_if import (
-    CHANGES,
-    CHANGES_HIGH,
-    CHANGES_LOW,
-    SCORE,
-    ages_of_v1,
-    by_constant,
-    case_of_mail,
-    cases_by_drive,
-    cases_by_tasks,
-    cases_by_trunk_size,
-    fit_at_end,
-    in_memory_of,
-    race_by_age,
-    wanderers,
-)
+from swapsim.patches.cluster_next import prediction
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import ChurnConfig, SlotsConfig
 from swapsim.slots.workbench import measure_point
 from swapsim.study import Study, picked
 from swapsim.study.constants import Moved, ends
 
-_study = partial(Study, reads=("costs.csv", partial(published_of, PATCH)))
+SCORE: Final = "accesses"
+"""The metric that stands for pmbench's score."""
+
+GIGABYTES: Final = prediction.DEVICE_GIGABYTES // 4
+"""Size of a device in most cases: 192 trunks of 64 MB, filled in a quarter of the time."""
+
+MERGED: Final = "percpu-rerandomise"
+
+_IN_MEMORY_ENDS: Final = (prediction.IN_MEMORY_LOW, prediction.IN_MEMORY_HIGH)
+
+
+def _case(
+    factor: str,
+    setting: float,
+    label: str,
+    *,
+    policy: str | Policy,
+    make: Callable[..., MachineConfig],
+    costs: Mapping[str, int] = MappingProxyType({}),
+    **changes: Any,
+) -> what_if.Case:
+    """Return a case whose machines are ``make(policy=...)`` with some fields changed."""
+    base, patched = (replace(make(policy=used), **changes) for used in ("shared", policy))
+    return what_if.Case(
+        factor=factor, setting=setting, label=label, base=base, patched=patched, costs=dict(costs)
+    )
+
+
+_SMALL: Final = partial(prediction.machine, gigabytes=GIGABYTES)
+
+
+def cases_by_tasks(
+    tasks: Sequence[int] = what_if.CPUS[1:], *, policy: str | Policy = MERGED
+) -> list[what_if.Case]:
+    """Return patch D's test with other numbers of walkers, which share the same pages."""
+    pages = _SMALL(policy=policy).pages * 16
+    case = partial(_case, "cpus", policy=policy, make=_SMALL)
+    return [case(count, f"{count} tasks", walkers=count, pages=pages // count) for count in tasks]
+
+
+def cases_by_trunk_size(
+    shifts: Sequence[int] = what_if.TRUNK_SHIFTS, *, policy: str | Policy = MERGED
+) -> list[what_if.Case]:
+    """Return patch D's test with other sizes of a trunk."""
+    case = partial(_case, "trunk", policy=policy, make=_SMALL)
+    sizes = {shift: 2 ** (shift - 8) for shift in shifts}
+    return [case(size, f"{size} MB a trunk", trunk_shift=shift) for shift, size in sizes.items()]
+
+
+def cases_by_drive(*, policy: str | Policy = MERGED) -> list[what_if.Case]:
+    """Return patch D's test on drives, which differ in latency or in queue, and on memory."""
+    return what_if.on_drives(partial(_case, policy=policy, make=_SMALL))
+
+
+def case_of_mail(fit: str) -> what_if.Case:
+    """Return V1's test on devices of 24 GB for a fit of `fit_at_end`, by the fit's name."""
+    make = partial(prediction.machine, gigabytes=24, in_memory=in_memory_of(fit))
+    return _case("fit", 0, fit, policy="percpu", make=make)
+
+
+def in_memory_of(fit: str) -> float:
+    """Return the share of all pages that memory holds in a fit, by its name in `fit_at_end`."""
+    ends = dict(zip(("in_memory, low", "in_memory, high"), _IN_MEMORY_ENDS, strict=True))
+    return ends.get(fit, prediction.IN_MEMORY)
+
+
+def fit_at_end(moved: Moved) -> pl.DataFrame:
+    """Fit the first mail's base with a constant, or the share in memory, at an end (FIT_ROWS).
+
+    A fit that does not converge has no rows.
+    """
+    if moved.constant == "in_memory":
+        fitted = prediction.fit(in_memory=in_memory_of(moved.label))
+    else:
+        fitted = prediction.fit(constants=change_costs(costs(), {moved.constant: moved.value}))
+    return to_rows(moved.label, fitted).filter(fitted.converged)
+
+
+def by_constant(gained: pl.DataFrame) -> pl.DataFrame:
+    """Return V1's gain at the ends of each constant, the widest apart first (SENSITIVITY)."""
+    return what_if.by_constant(gained, others={"in_memory": _IN_MEMORY_ENDS})
+
+
+# V1 over its life.
+
+CHANGES: Final = 0.1
+"""Changes of CPU per second and task. This is an assumption, neither published nor measured: the
+kernel moves a task that always runs when it balances CPUs or needs its CPU for another task."""
+
+CHANGES_LOW: Final = 0.03
+CHANGES_HIGH: Final = 1.0
+"""From 50 in the mail's half an hour to one per second; 0 is shown next to them."""
+
+CPUS_OF_NODE: Final = 24
+"""CPUs of one of the mail's two sockets."""
+
+TURN_S: Final = 18
+"""Seconds in which tasks go around a device: half of 48 GB is free, at 350,000 pages a second."""
+
+SMALLER: Final = 32
+"""Ratio of the mail's slots to those of the settled machine, in each trunk."""
+
+SETTLED_TURNS: Final = 2
+"""Turns after which the distances of bases do not change any more on the slot workbench, unless
+tasks change CPU less than once per turn."""
+
+_SHIFT: Final = 14 - (SMALLER.bit_length() - 1)
+"""Log2 of the slots of a trunk of the settled machine."""
+
+
+def young(*, policy: str, age_ns: int, seed: int = 1) -> MachineConfig:
+    """Return the mail's machine, measured from ``age_ns`` after the fill on; tasks stay."""
+    usual = prediction.machine(policy=policy, seed=seed, gigabytes=GIGABYTES)
+    return replace(usual, warmup_ns=age_ns)
+
+
+def settled(*, policy: str, changes: float = 0.0, seed: int = 1) -> MachineConfig:
+    """Return the mail's machine after SETTLED_TURNS, SMALLER times smaller.
+
+    ``changes`` is the number of changes of CPU per second and task of the mail's machine.
+    """
+    full = prediction.machine(policy=policy, seed=seed)
+    tasks_of_node = full.cpus // full.nodes
+    return replace(
+        full,
+        frames=full.frames // SMALLER,
+        pages=full.pages // SMALLER,
+        slots=full.slots // SMALLER,
+        trunk_shift=_SHIFT,
+        # A cluster has at most half of the slots of a trunk.
+        cluster_size=256,
+        spare_cpus=CPUS_OF_NODE - tasks_of_node,
+        stay_ns=round(1e9 / changes / SMALLER) if changes else 0,
+        warmup_ns=round(SETTLED_TURNS * TURN_S * 1e9 / SMALLER),
+        duration_ns=100_000_000,
+    )
+
+
+def ages_of_v1() -> list[what_if.Case]:
+    """Return V1 and the merged patch at several ages, each against the shared base of that age."""
+    cases = [
+        _age(label, age_ns / 1e9, policy, partial(young, age_ns=age_ns))
+        for label, age_ns in (("50 ms", 50_000_000), ("half a second", 500_000_000))
+        for policy in ("percpu", MERGED)
+    ]
+    rates = [("percpu", rate) for rate in (0.0, CHANGES_LOW, CHANGES, CHANGES_HIGH)]
+    for policy, changes in [*rates, (MERGED, CHANGES)]:
+        stay = f"{changes:g} changes a second" if changes else "tasks stay"
+        make = partial(settled, changes=changes)
+        cases.append(_age(f"settled, {stay}", SETTLED_TURNS * TURN_S, policy, make))
+    return cases
+
+
+def _age(
+    label: str, setting: float, policy: str, make: Callable[..., MachineConfig]
+) -> what_if.Case:
+    return _case(policy, setting, f"{policy}, {label}", policy=policy, make=make)
+
+
+def wanderers(changes: float) -> tuple[SlotsConfig, ChurnConfig]:
+    """Return the slot workbench of one of the mail's devices, settled: eight tasks and a kswapd.
+
+    ``changes`` is the number of changes of CPU per second and task. The device has as many trunks
+    as the mail's, SMALLER times smaller; all nine tasks swap out at one rate.
+    """
+    slots = (prediction.DEVICE_GIGABYTES * 2**18 >> 14) << _SHIFT
+    free = round((1 - prediction.IN_USE) * slots)
+    return (
+        SlotsConfig(
+            kernel="5.8",
+            slots=slots,
+            trunk_shift=_SHIFT,
+            cluster_size=256,
+            possible_cpus=CPUS_OF_NODE,
+        ),
+        ChurnConfig(
+            used_share=prediction.IN_USE,
+            warm_up_pages=SETTLED_TURNS * free,
+            pages=free // 2,
+            tasks=9,
+            pages_a_cpu=round(free / TURN_S / 9 / changes) if changes else 0,
+        ),
+    )
+
+
+RACE_AGES_MS: Final = (50, 100, 200, 400, 800)
+"""Times after the fill of notebook 05's aged device; its race is at 400."""
+
+
+def race_by_age() -> list[what_if.Case]:
+    """Return notebook 05's race at several ages: linear bases, and the merged patch."""
+    return [
+        _case(policy, age, f"{policy}, {age} ms", policy=policy, make=prediction.aged_device,
+              warmup_ns=age * 1_000_000)
+        for policy in ("percpu", "spread", MERGED)
+        for age in RACE_AGES_MS
+    ]  # fmt: skip
+
+
+_study = partial(Study, reads=("costs.csv", partial(published_of, prediction.PATCH)))
 
 # Fits of the mails' bases.
 
 
 def _fit(version: str) -> pl.DataFrame:
-    return to_rows(version, fit(version=version))
+    return to_rows(version, prediction.fit(version=version))
 
 
 def _figures_again(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    (version,) = picked(rows, ["fit"], pick)
-    return figures_again(rows, version, *to_meet(version), runs=FIT_RUNS)
+    (name,) = picked(rows, ["fit"], pick)
+    version = name if name in prediction.VERSIONS else "V1"
+    base = prediction.to_meet(version, in_memory=in_memory_of(name))
+    return figures_again(rows, name, *base, runs=prediction.FIT_RUNS)
 
 
 fit_rows: Final = _study(
-    name="cluster-next-fits", points=tuple(VERSIONS), run=_fit, sample=_figures_again
+    name="cluster-next-fits", points=tuple(prediction.VERSIONS), run=_fit, sample=_figures_again
 )
 """Fits of the base of the first mail and of the third (FIT_ROWS)."""
 
@@ -83,17 +273,8 @@ def _ends() -> list[Moved]:
     return [*ends(costs(), CONSTANTS_MOVED), *parts]
 
 
-def _figures_at_end_again(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    (name,) = picked(rows, ["fit"], pick)
-    base = to_meet("V1", in_memory=in_memory_of(name))
-    return figures_again(rows, name, *base, runs=FIT_RUNS)
-
-
 fit_rows_by_constant: Final = _study(
-    name="cluster-next-fits-by-constant",
-    points=_ends,
-    run=fit_at_end,
-    sample=_figures_at_end_again,
+    name="cluster-next-fits-by-constant", points=_ends, run=fit_at_end, sample=_figures_again
 )
 """Fits of the first mail's base with each assumed constant at its low and high (FIT_ROWS)."""
 
@@ -107,7 +288,7 @@ def _seeds_of(version: str) -> list[tuple[str, pl.DataFrame, int]]:
 
 def _predict(point: tuple[str, pl.DataFrame, int]) -> pl.DataFrame:
     version, constants, seed = point
-    return predict(constants, [seed], version=version)
+    return prediction.predict(constants, [seed], version=version)
 
 
 predicted: Final = _study(
@@ -129,11 +310,11 @@ def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
 # What-ifs on the machine.
 
 
-def _with_both_fits(cases: Callable[[], list[Case]]) -> list[Trial]:
-    return trials(cases(), _constants(), metric=SCORE, seeds=(1, 2, 3))
+def _with_both_fits(cases: Callable[[], list[what_if.Case]]) -> list[what_if.Trial]:
+    return what_if.trials(cases(), _constants(), metric=SCORE, seeds=(1, 2, 3))
 
 
-_gains = partial(_study, run=gain, group=case_of, reduce=ranges)
+_gains = partial(_study, run=what_if.gain, group=what_if.case_of, reduce=what_if.ranges)
 
 gain_by_tasks: Final = _gains(
     name="cluster-next-gain-by-tasks", points=partial(_with_both_fits, cases_by_tasks)
@@ -141,8 +322,7 @@ gain_by_tasks: Final = _gains(
 """The gain by the number of tasks, over both fits (WHAT_IF_RANGES)."""
 
 gain_by_trunk_size: Final = _gains(
-    name="cluster-next-gain-by-trunk-size",
-    points=partial(_with_both_fits, cases_by_trunk_size),
+    name="cluster-next-gain-by-trunk-size", points=partial(_with_both_fits, cases_by_trunk_size)
 )
 """The gain by the size of a trunk, over both fits (WHAT_IF_RANGES)."""
 
@@ -152,21 +332,18 @@ gain_by_drive: Final = _gains(
 """The gain by the drives' latency and queue (WHAT_IF_RANGES)."""
 
 
-def _trials_by_constant() -> list[Trial]:
+def _trials_by_constant() -> list[what_if.Trial]:
     return [
         trial
         for name, fitted in of_rows(fit_rows_by_constant.load()).items()
-        for trial in trials(
-            [case_of_mail(name)],
-            {name: fitted.constants},
-            metric=SCORE,
-            seeds=(1, 2, 3),
+        for trial in what_if.trials(
+            [case_of_mail(name)], {name: fitted.constants}, metric=SCORE, seeds=(1, 2, 3)
         )
     ]
 
 
 gains_by_constant: Final = _study(
-    name="cluster-next-gain-by-constant", points=_trials_by_constant, run=gain
+    name="cluster-next-gain-by-constant", points=_trials_by_constant, run=what_if.gain
 )
 """V1's gain with each assumed constant at its low and high, fitted again (WHAT_IF)."""
 
@@ -176,15 +353,15 @@ def gain_by_constant() -> pl.DataFrame:
     return by_constant(gains_by_constant())
 
 
-def _over_life() -> list[Trial]:
+def _over_life() -> list[what_if.Trial]:
     fit_of_v1 = {"V1": _constants()["V1"]}
-    return trials(ages_of_v1(), fit_of_v1, metric=SCORE, seeds=(1, 2))
+    return what_if.trials(ages_of_v1(), fit_of_v1, metric=SCORE, seeds=(1, 2))
 
 
 gains_over_life: Final = _study(
     name="cluster-next-life",
     points=_over_life,
-    run=gain,
+    run=what_if.gain,
     # The older ones take long.
     quick=lambda trial: trial.case.setting < 0.1,
 )
@@ -193,17 +370,17 @@ gains_over_life: Final = _study(
 
 def life() -> pl.DataFrame:
     """Return what V1 and the merged rule gain at each age, over the seeds (WHAT_IF_RANGES)."""
-    return ranges(gains_over_life())
+    return what_if.ranges(gains_over_life())
 
 
-def _races() -> list[Trial]:
-    return trials(race_by_age(), {"data/costs.csv": costs()}, seeds=(1, 2, 3))
+def _races() -> list[what_if.Trial]:
+    return what_if.trials(race_by_age(), {"data/costs.csv": costs()}, seeds=(1, 2, 3))
 
 
 races_at_ages: Final = Study(
     name="cluster-next-race-by-age",
     points=_races,
-    run=gain,
+    run=what_if.gain,
     quick=lambda trial: trial.case.setting < 100,
     reads=("costs.csv",),
 )
@@ -212,7 +389,7 @@ races_at_ages: Final = Study(
 
 def race_at_ages() -> pl.DataFrame:
     """Return the gain of bases in a line by the age of the device (WHAT_IF_RANGES)."""
-    return ranges(races_at_ages())
+    return what_if.ranges(races_at_ages())
 
 
 _ALL_POLICIES: Final = tuple((policy, seed) for policy in POLICIES for seed in range(1, 6))
@@ -220,7 +397,7 @@ _ALL_POLICIES: Final = tuple((policy, seed) for policy in POLICIES for seed in r
 race: Final = Study(
     name="cluster-next-race",
     points=_ALL_POLICIES,
-    run=partial(run_policy, aged_device),
+    run=partial(run_policy, prediction.aged_device),
     reads=("costs.csv",),
 )
 """The aged device's machine under all built-in policies (RESULTS)."""
@@ -228,7 +405,7 @@ race: Final = Study(
 
 def _on_a_trace(*, policy: str | Policy, seed: int) -> MachineConfig:
     folder = traces.shipped("cluster-next")["slots-8-shared"]
-    return traced_machine(folder, policy=policy, seed=seed)
+    return prediction.traced_machine(folder, policy=policy, seed=seed)
 
 
 race_on_a_trace: Final = Study(

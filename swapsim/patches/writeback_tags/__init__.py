@@ -8,13 +8,7 @@ from swapsim.machine.summary import (
     time_per_page,
 )
 from swapsim.patches.writeback_tags import studies
-from swapsim.patches.writeback_tags.conclusions import (
-    counted,
-    headline_locks,
-    lock_relief,
-    verdict,
-)
-from swapsim.patches.writeback_tags.fitting import PATCH, fit, headline_fit, machine
+from swapsim.patches.writeback_tags.conclusions import counted, headline_locks, lock_relief, verdict
 from swapsim.patches.writeback_tags.lab import (
     compare_acquisitions,
     compare_nodes,
@@ -22,8 +16,12 @@ from swapsim.patches.writeback_tags.lab import (
     measured_as_mailed,
 )
 from swapsim.patches.writeback_tags.prediction import (
+    PATCH,
+    fit,
     fits_at,
+    headline_fit,
     judged_ranges,
+    machine,
     predict,
     predict_at_shares,
     runs,

@@ -12,7 +12,7 @@ from swapsim.errors import InputError
 from swapsim.machine import summary
 from swapsim.mapping.replay import totals_per_page, writeback_tags_of
 from swapsim.mapping.tables import LOCK_SITES, SITE
-from swapsim.patches.writeback_tags.fitting import PATCH
+from swapsim.patches.writeback_tags.prediction import PATCH
 from swapsim.patches.writeback_tags.prediction import runs as simulated_runs
 
 

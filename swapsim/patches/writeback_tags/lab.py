@@ -12,7 +12,7 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of
 from swapsim.mapping import MappingConfig, totals_per_page
 from swapsim.mapping._native import nodes_after_swap_out
-from swapsim.patches.writeback_tags.fitting import PATCH
+from swapsim.patches.writeback_tags.prediction import PATCH
 
 
 def measured_as_mailed() -> None:

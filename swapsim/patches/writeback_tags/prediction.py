@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Predictions of patch A's mail: base and patched machine with the same constants.
+"""The machine of patch A's mail: its constants fitted to the base column, and its predictions.
 
 Metrics have the mail's names, so that `claims.three_columns` compares them with the published
 ones. Locks of the mail that the machine does not have are left out. The base column leaves two
 shares open, so there is a fit and a prediction for each pair of them.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -15,10 +16,151 @@ import polars as pl
 from swapsim import claims
 from swapsim.claims import results
 from swapsim.errors import require_some
-from swapsim.machine.run import TABLE_SEEDS, labels, metric_values, run
+from swapsim.machine.config import MachineConfig
+from swapsim.machine.costs import costs
+from swapsim.machine.fit import Fitted, Target, base_figure
+from swapsim.machine.fit import fit as fit_machine
+from swapsim.machine.run import PAGE_KIB, TABLE_SEEDS, labels, metric_values, run
 from swapsim.machine.summary import claim_ranges
 from swapsim.machine.tables import PREDICTED_BY_SHARES
-from swapsim.patches.writeback_tags.fitting import PATCH, TREE_ROWS, fit, machine, run_rates
+
+PATCH: Final = "01-writeback-tags"
+"""Its folder in patches, and its rows in data."""
+
+BASE: Final = "base"
+"""The kernel of data/published to which constants are fitted."""
+
+TAG_SHARE: Final = 0.1
+"""``tag_ns / tree_ns``: the geometric mean of 0.01 and 1, as the base does not determine it."""
+
+MAP_SHARE: Final = 0.35
+"""``map_ns / tree_ns``, which the base does not determine either: the value at which tree_lock and
+si->lock have the ratio of the swap series of 2017 (`swap_series.map_share_of_series`)."""
+
+TREE_ROWS: Final = {
+    "tree_lock.add_to_swap_cache.shrink_page_list": (
+        "_raw_spin_lock_irq.__add_to_swap_cache.add_to_swap_cache.add_to_swap.shrink_page_list"
+    ),
+    "tree_lock.__remove_mapping": (
+        "_raw_spin_lock_irqsave.__remove_mapping.shrink_page_list.shrink_inactive_list"
+        ".shrink_zone_memcg"
+    ),
+    "tree_lock.test_set_page_writeback": (
+        "_raw_spin_lock_irqsave.__test_set_page_writeback.bdev_write_page.__swap_writepage"
+        ".swap_writepage"
+    ),
+    "tree_lock.test_clear_page_writeback": (
+        "_raw_spin_lock_irqsave.test_clear_page_writeback.end_page_writeback.page_endio"
+        ".pmem_rw_page"
+    ),
+}
+"""The machine's site -> the row of patch A's mail, without the name of the profile before it."""
+
+
+def machine(*, tags: bool, seed: int = 1) -> MachineConfig:
+    """Return the machine of patch A's mail: 8 writers and 2 kswapds on one pmem under 4.8.
+
+    Memory holds only what the tasks wrote last, because older pages are not accessed again. The
+    device starts empty, as in swap-w-seq. With `tags` it is the base, else it has the patch.
+
+    Source
+    ------
+    Seed A (8 processes, Xeon E5 v3, one pmem); facts on who contends: two sockets, a kswapd each.
+    """
+    return MachineConfig(
+        patch=PATCH,
+        kernel="4.8",
+        swap_writeback_tags=tags,
+        policy="shared",
+        nodes=2,
+        devices=1,
+        writers=8,
+        frames=2**15,
+        slots=2**20,
+        warmup_ns=20_000_000,
+        duration_ns=100_000_000,
+        seed=seed,
+    )
+
+
+def fit(
+    *, tag_share: float, map_share: float, constants: pl.DataFrame | None = None, seed: int = 1
+) -> Fitted:
+    """Fit patch A's base: the rate while it swaps, and the cycles in tree_lock's four rows.
+
+    The free constants are ``unmap_ns`` (work without a lock, which sets the rate) and ``tree_ns``
+    (the hold of add and remove, which sets the wait). Two constants are given as shares of
+    ``tree_ns``, because they hardly change the four rows, which wait in the same queue:
+
+    - ``tag_ns``: how long the start and the end of writeback hold the lock,
+    - ``map_ns``: how long a look at a map byte holds si->lock, four times per page.
+
+    ``constants`` has the schema CONSTANTS; default: data/costs.csv.
+
+    Source
+    ------
+    data/published/01-writeback-tags.csv, kernel base.
+    """
+    table = costs() if constants is None else constants
+    value = dict(table.select("name", "value").iter_rows())
+    return fit_machine(
+        machine(tags=True, seed=seed),
+        (
+            Target(name="swap_out", metrics=("swap_out",), wanted=swap_phase_rate(table)),
+            Target(
+                name="tree_lock",
+                metrics=tuple(f"cycles.{site}" for site in TREE_ROWS),
+                wanted=math.fsum(base_figure(PATCH, BASE, row) for row in TREE_ROWS.values()),
+            ),
+        ),
+        {name: value[name] for name in ("unmap_ns", "tree_ns")},
+        tied={"tag_ns": ("tree_ns", tag_share), "map_ns": ("tree_ns", map_share)},
+        constants=table,
+    )
+
+
+def headline_fit() -> Fitted:
+    """Fit the base with TAG_SHARE and MAP_SHARE, the fit behind the headlines."""
+    return fit(tag_share=TAG_SHARE, map_share=MAP_SHARE)
+
+
+def swap_phase_rate(constants: pl.DataFrame) -> float:
+    """Return how fast patch A's base swaps out while it swaps, in KiB/s.
+
+    The mail's swap.so is a mean over a run that fills memory first, without swapping. The share
+    so / throughput of all writes reaches the device; the rest is written at the rate of a fault
+    and a touch, by eight tasks without waits.
+
+    Source: data/published/01-writeback-tags.csv, vm-scalability.throughput and vmstat.swap.so.
+    """
+    throughput, swap_out = (
+        base_figure(PATCH, BASE, row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
+    )
+    stays = 1 - swap_out / throughput
+    return swap_out / (1 - stays * throughput / _fill_rate(constants))
+
+
+def run_rates(
+    rate: float, constants: pl.DataFrame, *, writers: int | None = None
+) -> tuple[float, float]:
+    """Return what patch A's test reports of a run: throughput and swap.so, in KiB/s.
+
+    ``rate`` is the swap-out rate while swapping, in KiB/s. The same part of each run fills memory,
+    by ``writers`` tasks (default: those of the mail).
+    """
+    throughput, swap_out = (
+        base_figure(PATCH, BASE, row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
+    )
+    swaps = swap_out / throughput
+    run = 1 / ((1 - swaps) / _fill_rate(constants, writers) + swaps / rate)
+    return run, run * swaps
+
+
+def _fill_rate(constants: pl.DataFrame, writers: int | None = None) -> float:
+    cost = dict(constants.select("name", "value").iter_rows())
+    writers = machine(tags=True).writers if writers is None else writers
+    return writers * PAGE_KIB * 1e9 / float(cost["fault_ns"] + cost["touch_ns"])
+
 
 TAG_SHARES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """``tag_ns / tree_ns``: from a hold for a descent only to one as long as that of add."""
@@ -78,7 +220,7 @@ def predict_at_shares(
 ) -> pl.DataFrame:
     """Fit the base at a pair of shares that it leaves open, and predict the patch.
 
-    ``shares`` are ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``, see `fitting.fit`;
+    ``shares`` are ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``, see `fit`;
     ``constants`` are those that are not fitted (default: data/costs.csv). A prediction is the mean
     over the seeds. Returns PREDICTED_BY_SHARES, a row per claim that has a change. InputError is
     raised if ``seeds`` is empty.

@@ -1,27 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The studies of patch A, stored in data/simulated, and the headlines that use them."""
+"""The studies of patch A, stored in data/simulated, their cases, and the headlines of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 import polars as pl
 
 from swapsim.claims.published import published_of
+from swapsim.ffi import FRAMES_KEPT
+from swapsim.machine import what_if
 from swapsim.machine.costs import costs
-from swapsim.machine.what_if import Case, Trial, by_constant, case_of, gain, ranges, trials
-from swapsim.patches.writeback_tags import questions
-from swapsim.patches.writeback_tags.fitting import MAP_SHARE, PATCH, TAG_SHARE, headline_fit
-from swapsim.patches.writeback_tags.prediction import (
-    MAP_SHARES,
-    TAG_SHARES,
-    fits_at,
-    judged_ranges,
-    predict,
-    predict_at_shares,
-    with_tags_up_to,
-)
+from swapsim.patches.writeback_tags import prediction
 from swapsim.patches.writeback_tags.swap_series import (
     predict_series,
     predict_step,
@@ -30,59 +23,128 @@ from swapsim.patches.writeback_tags.swap_series import (
 from swapsim.study import Study, picked
 from swapsim.study.constants import Moved, ends
 
-THREE_TAG_SHARES: Final = (0.01, TAG_SHARE, 0.2)
-"""Of TAG_SHARES the least, the middle and the largest whose holds a benchmark allows
-(`prediction.LONGEST_TAGS_NS`)."""
+OTHER_COSTS: Final = tuple(
+    f"{name}_ns"
+    for name in (
+        *("travel_same_socket", "travel_other_socket", "irq_save", "fault", "touch", "reference"),
+        *("copy", "transfer", "descent", "slot", "device", "test", "avail", "lru_page"),
+        "zone_page",
+    )
+)
+"""The constants that patch A's test uses and its fit does not change."""
 
-_study = partial(Study, reads=("costs.csv", partial(published_of, PATCH)))
-_gains = partial(_study, run=gain, group=case_of, reduce=ranges)
+
+def cases_by_writers(writers: Sequence[int] = what_if.CPUS) -> list[what_if.Case]:
+    """Return patch A's test with other numbers of writers, on its two sockets."""
+    return [
+        _case("cpus", count, f"{count} writers", writers=count, frames=_frames(count))
+        for count in writers
+    ]
+
+
+def cases_by_trunk_size(shifts: Sequence[int] = what_if.TRUNK_SHIFTS) -> list[what_if.Case]:
+    """Return patch A's test on 5.8, which has a lock per trunk, with and without tags."""
+    return [
+        _case(
+            "trunk",
+            2 ** (shift - 8),
+            f"{2 ** (shift - 8)} MB a trunk",
+            kernel="5.8",
+            trunk_shift=shift,
+        )
+        for shift in shifts
+    ]
+
+
+def cases_by_drive() -> list[what_if.Case]:
+    """Return patch A's test on drives of several latencies and queue depths, and on memory."""
+    return what_if.on_drives(_case)
+
+
+def gain_at_end(moved: Moved) -> pl.DataFrame:
+    """Return the gain of the mail's test with a constant at an end of its range (WHAT_IF)."""
+    (case,) = cases_by_writers([8])
+    return what_if.at_end(
+        moved,
+        partial(prediction.fit, tag_share=prediction.TAG_SHARE, map_share=prediction.MAP_SHARE),
+        case,
+    )
+
+
+def _frames(tasks: int) -> int:
+    """Return pages for a node's memory, more than its CPUs cache."""
+    usual = prediction.machine(tags=True)
+    per_node = -(-tasks // usual.nodes) + 1
+    return max(usual.frames, 4 * FRAMES_KEPT * per_node)
+
+
+def _case(
+    factor: str,
+    setting: float,
+    label: str,
+    *,
+    costs: Mapping[str, int] = MappingProxyType({}),
+    **fields: Any,
+) -> what_if.Case:
+    base, patched = (replace(prediction.machine(tags=tags), **fields) for tags in (True, False))
+    return what_if.Case(
+        factor=factor, setting=setting, label=label, base=base, patched=patched, costs=dict(costs)
+    )
+
+
+THREE_TAG_SHARES: Final = (0.01, prediction.TAG_SHARE, 0.2)
+"""Of TAG_SHARES the least, the middle and the largest whose holds a benchmark allows
+(LONGEST_TAGS_NS)."""
+
+_study = partial(Study, reads=("costs.csv", partial(published_of, prediction.PATCH)))
+_gains = partial(_study, run=what_if.gain, group=what_if.case_of, reduce=what_if.ranges)
 
 
 def _predict_again(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
-    return predict_at_shares(picked(rows, ["tag_share", "map_share"], pick))
+    return prediction.predict_at_shares(picked(rows, ["tag_share", "map_share"], pick))
 
 
 by_shares: Final = _study(
     name="writeback-tags-by-shares",
-    points=tuple(product(TAG_SHARES, MAP_SHARES)),
-    run=predict_at_shares,
+    points=tuple(product(prediction.TAG_SHARES, prediction.MAP_SHARES)),
+    run=prediction.predict_at_shares,
 )
 """The patch predicted at each pair of shares that the base leaves open (PREDICTED_BY_SHARES)."""
 
 
-def _with_three_fits(cases: Callable[[], list[Case]]) -> list[Trial]:
-    return trials(cases(), fits_at((tag_share, MAP_SHARE) for tag_share in THREE_TAG_SHARES))
+def _with_three_fits(cases: Callable[[], list[what_if.Case]]) -> list[what_if.Trial]:
+    return what_if.trials(
+        cases(),
+        prediction.fits_at((tag_share, prediction.MAP_SHARE) for tag_share in THREE_TAG_SHARES),
+    )
 
 
 gain_by_writers: Final = _gains(
-    name="writeback-tags-gain-by-writers",
-    points=partial(_with_three_fits, questions.cases_by_writers),
+    name="writeback-tags-gain-by-writers", points=partial(_with_three_fits, cases_by_writers)
 )
 """The gain by the number of writers, over three fits (WHAT_IF_RANGES)."""
 
 gain_by_trunk_size: Final = _gains(
-    name="writeback-tags-gain-by-trunk-size",
-    points=partial(_with_three_fits, questions.cases_by_trunk_size),
+    name="writeback-tags-gain-by-trunk-size", points=partial(_with_three_fits, cases_by_trunk_size)
 )
 """The gain by the size of a trunk, over three fits (WHAT_IF_RANGES)."""
 
 gain_by_drive: Final = _gains(
-    name="writeback-tags-gain-by-drive",
-    points=partial(_with_three_fits, questions.cases_by_drive),
+    name="writeback-tags-gain-by-drive", points=partial(_with_three_fits, cases_by_drive)
 )
 """The gain by a drive's latency and queue, over three fits (WHAT_IF_RANGES)."""
 
 
 def _ends() -> list[Moved]:
-    return ends(costs(), questions.OTHER_COSTS)
+    return ends(costs(), OTHER_COSTS)
 
 
 gain_by_constant: Final = _study(
     name="writeback-tags-gain-by-constant",
     points=_ends,
-    run=questions.gain_at_end,
+    run=gain_at_end,
     group=lambda moved: moved.constant,
-    reduce=by_constant,
+    reduce=what_if.by_constant,
 )
 """The gain with each assumed constant at its low and high, the base fitted again (SENSITIVITY)."""
 
@@ -96,16 +158,13 @@ def _one_step(rows: pl.DataFrame, pick: int) -> pl.DataFrame:
 
 
 swap_series: Final = _study(
-    name="writeback-tags-swap-series",
-    points=THREE_TAG_SHARES,
-    run=predict_series,
-    sample=_one_step,
+    name="writeback-tags-swap-series", points=THREE_TAG_SHARES, run=predict_series, sample=_one_step
 )
 """The swap series of 2017 predicted with the three tag shares of the what-ifs (RESULTS)."""
 
 by_tag_share: Final = _study(
     name="writeback-tags-by-tag-share",
-    points=TAG_SHARES,
+    points=prediction.TAG_SHARES,
     run=predict_with_series_share,
     sample=_predict_again,
 )
@@ -114,8 +173,8 @@ by_tag_share: Final = _study(
 
 def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
     """Simulate the mail's table with some seeds, and add the steps of the series (RESULTS)."""
-    series = swap_series().filter(policy=f"tags {TAG_SHARE:g}")
-    return pl.concat([predict(headline_fit().constants, seeds), series])
+    series = swap_series().filter(policy=f"tags {prediction.TAG_SHARE:g}")
+    return pl.concat([prediction.predict(prediction.headline_fit().constants, seeds), series])
 
 
 def headline_ranges() -> pl.DataFrame:
@@ -123,4 +182,4 @@ def headline_ranges() -> pl.DataFrame:
 
     The map share is that of the series, and tags are held as long as the benchmark allows.
     """
-    return judged_ranges(with_tags_up_to(by_tag_share()))
+    return prediction.judged_ranges(prediction.with_tags_up_to(by_tag_share()))

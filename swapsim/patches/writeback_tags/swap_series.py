@@ -22,8 +22,7 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import base_figure
 from swapsim.machine.run import labels, metric_values
 from swapsim.machine.tables import SWAP_SERIES
-from swapsim.patches.writeback_tags.fitting import PATCH, TREE_ROWS, fit, machine, run_rates
-from swapsim.patches.writeback_tags.prediction import predict_at_shares
+from swapsim.patches.writeback_tags import prediction
 
 WRITERS: Final = 32
 
@@ -50,6 +49,8 @@ ROWS_SPREAD: Final = 0.131
 _SI_LOCK: Final = ("si_lock.", "map_lock.")
 """In 4.8 the map bytes are under si->lock."""
 
+_IN_GET_SWAP_PAGE: Final = "si->lock in get_swap_page"
+
 _MAP_SHARES: Final = (0.02, 1.0)
 _HALVINGS: Final = 8
 
@@ -60,7 +61,7 @@ def series_machine(step: str, *, seed: int = 1) -> MachineConfig:
     With patches 1-2 and 1-3 the kernel may take si->lock once more per page, where a slot's place
     in the cache is given back; the machine takes the cluster's lock there, as 4.11 does.
     """
-    usual = machine(tags=False, seed=seed)
+    usual = prediction.machine(tags=False, seed=seed)
     return replace(usual, writers=WRITERS, slots=2**_SLOTS_SHIFT, **STEPS[step])
 
 
@@ -77,15 +78,15 @@ def metrics_of(step: str, constants: pl.DataFrame, *, seed: int = 1) -> dict[str
         for name, figure in value.items()
         if name.startswith("cycles.")
     }
-    tree = math.fsum(cycles[site] for site in TREE_ROWS)
+    tree = math.fsum(cycles[site] for site in prediction.TREE_ROWS)
     locks = _SI_LOCK if step == BASE else _SI_LOCK[:1]
     si_lock = math.fsum(figure for site, figure in cycles.items() if site.startswith(locks))
     return {
-        "swap out": run_rates(value["swap_out"], constants, writers=WRITERS)[1],
+        "swap out": prediction.run_rates(value["swap_out"], constants, writers=WRITERS)[1],
         "tree_lock": tree,
         "si->lock": si_lock,
         "both locks": tree + si_lock,
-        "si->lock in get_swap_page": cycles["si_lock.get_swap_pages"],
+        _IN_GET_SWAP_PAGE: cycles["si_lock.get_swap_pages"],
         "tree_lock : si->lock": tree / max(si_lock, 1e-6),
     }
 
@@ -104,9 +105,10 @@ def map_share_of_series(*, tag_share: float, seeds: Sequence[int] = (1, 2)) -> f
     wanted = figure_of(BASE, "tree_lock") / figure_of(BASE, "si->lock")
 
     def above(map_share: float) -> bool:
-        fitted = fit(tag_share=tag_share, map_share=map_share)
+        fitted = prediction.fit(tag_share=tag_share, map_share=map_share)
         # A fit that does not converge has si->lock as the bottleneck.
-        ratio = _mean(BASE, "tree_lock : si->lock", fitted.constants, seeds)
+        runs = [metrics_of(BASE, fitted.constants, seed=seed) for seed in seeds]
+        ratio = math.fsum(value["tree_lock : si->lock"] for value in runs) / len(seeds)
         return fitted.converged and ratio > wanted
 
     low, high = _MAP_SHARES
@@ -125,7 +127,7 @@ def figure_of(step: str, metric: str) -> float:
     """
     rows = 4 if metric == "si->lock" else 2 if metric == "tree_lock" else 0
     names = [f"{metric} row {row}" for row in range(1, rows + 1)] or [metric]
-    return math.fsum(base_figure(PATCH, step, name) for name in names)
+    return math.fsum(base_figure(prediction.PATCH, step, name) for name in names)
 
 
 def predict_series(tag_share: float, *, seeds: Sequence[int] = (1, 2, 3)) -> pl.DataFrame:
@@ -143,7 +145,7 @@ def predict_series(tag_share: float, *, seeds: Sequence[int] = (1, 2, 3)) -> pl.
 
 def predict_step(step: str, *, tag_share: float, map_share: float, seed: int = 1) -> pl.DataFrame:
     """Predict one step of the series from a fit of patch A's base (RESULTS)."""
-    constants = fit(tag_share=tag_share, map_share=map_share).constants
+    constants = prediction.fit(tag_share=tag_share, map_share=map_share).constants
     units = {"swap out": "KiB/s", "tree_lock : si->lock": "ratio"}
     rows = [
         (metric, value, units.get(metric, "% of cycles"))
@@ -156,7 +158,7 @@ def predict_step(step: str, *, tag_share: float, map_share: float, seed: int = 1
 
 def predict_with_series_share(tag_share: float) -> pl.DataFrame:
     """Predict patch A at a tag share and the series' map_share (PREDICTED_BY_SHARES)."""
-    return predict_at_shares((tag_share, map_share_of_series(tag_share=tag_share)))
+    return prediction.predict_at_shares((tag_share, map_share_of_series(tag_share=tag_share)))
 
 
 def compare_series(predicted: pl.DataFrame) -> pl.DataFrame:
@@ -182,9 +184,7 @@ def compare_series(predicted: pl.DataFrame) -> pl.DataFrame:
     frame = (
         pl.DataFrame(rows, schema=dict(columns), orient="row")
         .join(means, on=["step", "metric"], how="left", maintain_order="left")
-        .with_columns(
-            verdict=pl.when(~pl.col("fitted")).then(range_verdict("low", "high")),
-        )
+        .with_columns(verdict=pl.when(~pl.col("fitted")).then(range_verdict("low", "high")))
     )
     return SWAP_SERIES.check(frame.select(SWAP_SERIES.names()))
 
@@ -199,10 +199,7 @@ def _figures() -> list[tuple[str, str, str, bool, float | None, float | None]]:
         (BASE, "both locks", "% of cycles", False, tree + si_lock),
         *(
             (step, metric, "% of cycles", False, figure_of(step, metric))
-            for step, metric in (
-                ("patches 1-2", "tree_lock"),
-                ("patches 1-3", "si->lock in get_swap_page"),
-            )
+            for step, metric in [("patches 1-2", "tree_lock"), ("patches 1-3", _IN_GET_SWAP_PAGE)]
         ),
     ]
     return [
@@ -210,7 +207,3 @@ def _figures() -> list[tuple[str, str, str, bool, float | None, float | None]]:
         *((*row, ROWS_SPREAD) for row in cycles),
         (BASE, "map_share", "of tree_ns", True, None, None),
     ]
-
-
-def _mean(step: str, metric: str, constants: pl.DataFrame, seeds: Sequence[int]) -> float:
-    return math.fsum(metrics_of(step, constants, seed=seed)[metric] for seed in seeds) / len(seeds)
