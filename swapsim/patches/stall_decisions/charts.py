@@ -35,7 +35,6 @@ _CELL_SHAPES: Final = {
 }
 _PREDICTED, _FITTED, _BELOW, _ABOVE = _CELL_SHAPES
 
-_GB_A_PAGE: Final = 1 / 2**18
 _HOLDERS: Final = ("free", "active_anon", "inactive_anon", "clean", "dirty", "written")
 _SCANS: Final = ("scanned_normal", "scanned_dma32")
 _SLEEPERS: Final = ("kswapd_sleeps", "tasks_sleep", "writer_throttled", "client_waits")
@@ -196,7 +195,7 @@ def over_time(by_time: pl.DataFrame, *, title: str, subtitle: str = "") -> alt.C
     title, subtitle : str
     """
     frame = SIMULATED_BY_TIME.check(by_time)
-    held = _folded(frame, dict(zip(_HOLDERS, colours.HOLDERS, strict=True)), "held", _GB_A_PAGE)
+    held = _folded(frame, dict(zip(_HOLDERS, colours.HOLDERS, strict=True)), "held", 1 / 2**18)
     scanned = _folded(frame, dict(zip(_SCANS, colours.ZONES, strict=True)), "scanned")
     waited = _folded(frame, dict(zip(_SLEEPERS, colours.SLEEPERS, strict=True)), "waited")
     whole_second = alt.Scale(domain=[0, 1], clamp=True)

@@ -26,9 +26,6 @@ HEADLINES: Final = {
 }
 """The rows of the card's headlines, and their words."""
 
-MOST: Final = 0.9
-"""Share of the change from mmotm to the complete series at which it counts as done."""
-
 
 def verdict(verified: pl.DataFrame, measured: pl.DataFrame, judged: pl.DataFrame) -> str:
     """Return what patch C's rules decide, and what they do in a kernel and in the simulation.
@@ -156,10 +153,7 @@ def _counted(judged: pl.DataFrame) -> str:
 
 
 def _works(measured: pl.DataFrame) -> str:
-    """Return how the headline figures change with all eight patches, and which patches do it.
-
-    What is the same for all figures is said once.
-    """
+    """Return how the headline figures change with all eight patches, and which patches do it."""
     found = [_work(measured, metric) for metric in HEADLINES]
     shares = {share for _, share in found}
     if len(shares) == 1 and "" not in shares:
@@ -180,7 +174,8 @@ def _work(measured: pl.DataFrame, metric: str) -> tuple[str, str]:
     change = ends["value"] - ends["base"]
     values = dict(steps(measured, [metric]).select("policy", "value").iter_rows())
     shares = {prefix: (values[prefix] - ends["base"]) / change for prefix in prefixes}
-    there = next(prefix for prefix, share in shares.items() if share >= MOST)
+    # With nine tenths, the change from mmotm to the complete series counts as done.
+    there = next(prefix for prefix, share in shares.items() if share >= 0.9)
     return (
         f"{words} go from {ends['base']:,.0f} to {ends['value']:,.0f}",
         f"{100 * shares[there]:.0f} % is made by the first {there.removeprefix('series-')} "

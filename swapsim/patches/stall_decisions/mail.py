@@ -54,8 +54,6 @@ OF_SIZE: Final = r"^(.+)-([0-9.]+)$"
 ELAPSED: Final = "Elapsed"
 """The time of a run, which the mail prints only as the quotient of two rows."""
 
-_SCANS: Final = ("pages scanned", "velocity")
-
 FACTOR: Final = 2.0
 """Maximum ratio between a simulated and a printed size, either way."""
 
@@ -64,9 +62,6 @@ ZERO_SHARE: Final = 1 / 1000
 
 ZERO_MARGIN: Final = 1 / 20
 """Maximum of a simulated cell that is zero in the mail, as a share of the row's largest cell."""
-
-ALONE: Final = "Ops memcachetest-0M"
-"""The round without a file."""
 
 
 def printed(target: str, rows: Sequence[str]) -> pl.DataFrame:
@@ -247,7 +242,7 @@ def verdicts(simulated: pl.DataFrame) -> pl.DataFrame:
         Schema SIMULATED_VERDICTS, in the order of the tables, with the rows that are not modelled.
     """
     found = list(_rows(simulated))
-    alone = {row.rule["table"]: row for row in found if row.rule["metric"] == ALONE}
+    alone = {row.rule["table"]: row for row in found if row.rule["metric"] == "Ops memcachetest-0M"}
     rows = [row.verdict(alone.get(row.rule["table"])) for row in found]
     return SIMULATED_VERDICTS.check(pl.DataFrame(rows, schema=SIMULATED_VERDICTS.schema))
 
@@ -409,8 +404,8 @@ def _printed_values() -> dict[tuple[str, str, str], float]:
         for row in tables.iter_rows(named=True)
     }
     for target, rules in product(("disk", "nfs"), RULES):
-        scanned, velocity = (found[target, f"Kswapd {row}", rules] for row in _SCANS)
-        found[target, ELAPSED, rules] = scanned / velocity
+        scanned = found[target, "Kswapd pages scanned", rules]
+        found[target, ELAPSED, rules] = scanned / found[target, "Kswapd velocity", rules]
     return found
 
 

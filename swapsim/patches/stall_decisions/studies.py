@@ -88,11 +88,7 @@ def _labelled(rows: pl.DataFrame, table: Table, *labels: object) -> pl.DataFrame
 
 
 def mail_rows(run: Run) -> pl.DataFrame:
-    """Run the mail's test and return its rows (RESULTS).
-
-    They are named as in CLAIMS, ``disk: Ops memcachetest-0M`` and so on; the kernel is the mail's
-    where it has one, else the rules. Rows of rounds that were not reached are missing.
-    """
+    """Run the mail's test and return its rows under the names of CLAIMS (RESULTS)."""
     result = reclaim.run(*run.config())
     rows = pl.concat([reclaim.ops(result), reclaim.vmstat(result), reclaim.iostat(result)])
     elapsed = pl.DataFrame({"metric": [ELAPSED], "value": [result.elapsed_ns / 1e9]})
@@ -172,11 +168,7 @@ def fit_figures(constants: Mapping[str, int]) -> dict[str, float]:
 
 
 def search() -> dict[str, int]:
-    """Find the constants by least squares of the figures' logarithms, to three digits.
-
-    The search begins in the middle of the ranges, so that it does not depend on the values that
-    are stored.
-    """
+    """Find the constants by least squares of the figures' logarithms, to three digits."""
     from scipy import optimize
 
     limits = reclaim.constants().rows_by_key("name", named=True, unique=True)
@@ -194,7 +186,8 @@ def search() -> dict[str, int]:
         found = fit_figures(at(point))
         return np.array([math.log(found[row] / aim[row]) for row in FREE.values()])
 
-    # A slope over a tenth of a range is larger than a run's own noise.
+    # The middle of the ranges does not depend on the stored values; a slope over a tenth of a range
+    # is larger than a run's own noise.
     best = optimize.least_squares(off, [1.5] * len(FREE), bounds=(1, 2), diff_step=0.1, max_nfev=8)
     return at(best.x)
 
@@ -580,11 +573,9 @@ NODE: Final = "one node"
 
 
 def node_points() -> list[tuple[str, Run]]:
-    """Return each rule set on the lists that it has, with each seed.
-
-    A node is one zone with the memory and the watermarks of both.
-    """
+    """Return each rule set on the lists that it has, with each seed."""
     found = _mails_constants()
+    # A node is one zone with the memory and the watermarks of both.
     memory = {"dma32_pages": found["memory_pages"] - found["other_pages"]}
     return [
         (lists, Run(rules=rules, seed=seed, constants=memory if lists == NODE else {}))
@@ -668,10 +659,7 @@ def guest_points() -> list[tuple[str, Run]]:
 
 
 def run_guest(point: tuple[str, Run]) -> pl.DataFrame:
-    """Run the lab's test with its four files (RESULTS).
-
-    The kernel is the variant's name. There are rows by size, ``METRIC-SIZE``, and sums over all.
-    """
+    """Run the lab's test with its four files: rows ``METRIC-SIZE``, and sums over all (RESULTS)."""
     variant, run = point
     constants = reclaim.lab_guest_constants(run.constants)
     frames = []
@@ -740,15 +728,12 @@ TOGETHER: Final = {"program_pages": "low", "submit_ns": "high"}
 """Two constants at ends of their ranges. They were chosen after each had been moved alone for all
 three kernels, so moving both explains a miss and predicts nothing."""
 
-TOGETHER_SEEDS: Final = tuple(range(1, 11))
-
 
 def _together() -> list[Run]:
     limits = reclaim.constants().rows_by_key("name", named=True, unique=True)
     moved = {name: limits[name][end] for name, end in TOGETHER.items()}
     return [
-        Run(rules=rules, seed=seed, constants=moved)
-        for rules, seed in product(RULES, TOGETHER_SEEDS)
+        Run(rules=rules, seed=seed, constants=moved) for rules, seed in product(RULES, range(1, 11))
     ]
 
 
