@@ -143,8 +143,7 @@ by_points: Final = _study(
 
 
 def _by_list() -> list[Trial]:
-    fits = fits_by_next_share(MAP_SHARES)
-    return trials(cases_by_list(), fits, metric=WRITTEN)
+    return trials(cases_by_list(), fits_by_next_share(MAP_SHARES), metric=WRITTEN)
 
 
 gain_by_list: Final = _study(
@@ -157,8 +156,7 @@ gain_by_list: Final = _study(
 
 
 def _by_cure() -> list[Trial]:
-    fits = fits_by_next_share()
-    return trials(cases_by_remedy(), fits, metric=WRITTEN)
+    return trials(cases_by_remedy(), fits_by_next_share(), metric=WRITTEN)
 
 
 gain_by_cure: Final = _gains(name="batched-removal-gain-by-cure", points=_by_cure)
@@ -167,8 +165,7 @@ gain_by_cure: Final = _gains(name="batched-removal-gain-by-cure", points=_by_cur
 
 def _by_kswapds() -> list[Trial]:
     fits = fits_by_next_share()
-    cases = cases_by_kswapds()
-    return trials(cases, fits, metric=WRITTEN, seeds=prediction.SEEDS)
+    return trials(cases_by_kswapds(), fits, metric=WRITTEN, seeds=prediction.SEEDS)
 
 
 gain_by_kswapds: Final = _gains(name="batched-removal-gain-by-kswapds", points=_by_kswapds)
