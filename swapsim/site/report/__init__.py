@@ -6,8 +6,7 @@
     build        the folder: complete or not at all; what is unchanged is reused
       cells      notebooks that are run, two at a time, and their cells as HTML
       pages      all pages, in order, the stored articles, and each claim, judged
-      shell      what surrounds each page, and when, of which commit, on which machine it was made
-      markdown   markdown and its links as HTML
+      shell      what surrounds each page, its origin, and markdown and its links as HTML
 """
 
 from swapsim.site.report.build import MARK, write

@@ -34,9 +34,8 @@ from swapsim.io.paths import data_root, notebooks_root
 from swapsim.progress import TextBar
 from swapsim.site.report import cells, pages, shell
 from swapsim.site.report.cells import Runs, make_all, run
-from swapsim.site.report.markdown import lead_from
 from swapsim.site.report.pages import verdicts
-from swapsim.site.report.shell import provenance
+from swapsim.site.report.shell import lead_from, provenance
 
 MARK: Final = "swapsim-report"
 """The file that distinguishes a report's folder, which may be replaced, from any other."""

@@ -24,7 +24,7 @@ from swapsim import interrupt
 from swapsim.errors import SwapsimError
 from swapsim.progress import TextBar
 from swapsim.site.notebooks import results_of
-from swapsim.site.report.markdown import TEMPLATES, Lead, as_html
+from swapsim.site.report.shell import TEMPLATES, Lead, as_html
 
 CELL_SECONDS: Final = 3600
 """Time limit of a cell; on a busy machine, too, none comes near."""

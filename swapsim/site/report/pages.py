@@ -19,8 +19,17 @@ from swapsim.io import read_text, write_atomically
 from swapsim.io.paths import data_root, patches_root
 from swapsim.site import overview
 from swapsim.site.report.cells import figure
-from swapsim.site.report.markdown import MAILS, RULES, as_html, lead_from, line_as_html
-from swapsim.site.report.shell import Page, Provenance, fill, ran
+from swapsim.site.report.shell import (
+    MAILS,
+    RULES,
+    Page,
+    Provenance,
+    as_html,
+    fill,
+    lead_from,
+    line_as_html,
+    ran,
+)
 
 KINDS: Final = ("contradicts", "open", "agrees", "absent")
 """Colours of a figure, the worst first; absent: there is no figure, or no rule to judge it."""
