@@ -279,10 +279,8 @@ class MachineLog:
             until = min(until + sample_ns, end)
             more[0] = True
             while more[0]:
-                code = lib.sws_machine_log_run(
-                    self._log, until, CHUNK_EVENTS, buffer, _CAPACITY, n, more
-                )
-                check(code)
+                given = (self._log, until, CHUNK_EVENTS, buffer, _CAPACITY, n, more)
+                check(lib.sws_machine_log_run(*given))
                 check_not_stuck(self._machine)
                 yield self._sample(spans[: n[0]])
             if lib.sws_machine_now(self._machine) < until:

@@ -300,8 +300,7 @@ def _run_streams(
         tasks=tasks,
     )
     columns, _alive = _columns(rows, len(tasks))
-    skipped = int(workload.skipped_share * rows.height)
-    bench.go(lib.sws_workbench_replay, columns, skipped)
+    bench.go(lib.sws_workbench_replay, columns, workload.skipped)
     return bench.counts(cpus)
 
 
