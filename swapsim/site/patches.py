@@ -63,6 +63,8 @@ def parts_of(patch: str) -> pl.DataFrame:
     packages = [vars(each)["__name__"] for each in PATCHES if patch == each.PATCH]
     name = packages[0].rpartition(".")[2] if packages else "NAME"
     subject = next((each for each in subjects if _at(f"swapsim/{each}").is_dir()), subjects[0])
+    replay = getattr(getattr(swapsim, subject, None), name, None)
+    module = replay.__module__ if replay else f"swapsim.{subject}.replay"
     rows = [
         ("card", "what it claims and changes, and its model", f"patches/{patch}/card.md"),
         ("claims", "a row for each printed figure", f"data/published/{patch}.csv"),
@@ -70,7 +72,7 @@ def parts_of(patch: str) -> pl.DataFrame:
             ("mechanism", "a header that teaches it", f"corelib/include/swapsim/{header}")
             for header in headers
         ),
-        ("replay", "a trace to counts", f"swapsim/{subject}/replay.py"),
+        ("replay", "a trace to counts", f"{module.replace('.', '/')}.py"),
         ("package", "its machine, fit, prediction, verdict", f"swapsim/patches/{name}/__init__.py"),
         ("notebook", "the essay", f"notebooks/{patch}.ipynb"),
     ]
