@@ -4,7 +4,7 @@
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final, Unpack
 
 import polars as pl
 
@@ -97,7 +97,7 @@ def run_policies(
     *,
     seeds: int = 5,
     constants: pl.DataFrame | None = None,
-    **how: Any,
+    **how: Unpack[study.How],
 ) -> pl.DataFrame:
     """Run a machine under each policy.
 

@@ -4,7 +4,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final, Unpack
 
 import polars as pl
 
@@ -122,7 +122,7 @@ def gains(
     *,
     metric: str = "swap_out",
     seeds: Sequence[int] = (1, 2),
-    **how: Any,
+    **how: Unpack[study.How],
 ) -> pl.DataFrame:
     """Run each case with each set of constants, without the patch and with it.
 

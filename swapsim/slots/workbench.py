@@ -3,9 +3,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 import polars as pl
@@ -188,7 +189,7 @@ def one_at_a_time(
     policies: Sequence[str | Policy] = POLICIES,
     seeds: int = 20,
     meter: MeterConfig | None = None,
-    **how: Any,
+    **how: Unpack[study.How],
 ) -> pl.DataFrame:
     """Measure each policy at each setting of each factor, everything else as in the base case.
 
@@ -225,7 +226,14 @@ def one_at_a_time(
 
 
 def cluster_next(
-    folder: Path | str, *, store: Path | str | None = None, **how: Any
+    folder: Path | str,
+    *,
+    policies: Sequence[str | Policy] = POLICIES,
+    seeds: int = 20,
+    meter: MeterConfig | None = None,
+    executor: Executor | None = None,
+    progress: bool = False,
+    store: Path | str | None = None,
 ) -> pl.DataFrame:
     """Serve the requests of a slot trace under each policy, and count from the first free on.
 
@@ -237,11 +245,13 @@ def cluster_next(
     ----------
     folder : Path or str
         A trace folder with slot events and its set-up (`slot_set_up`).
+    policies : sequence of str or Policy
+    seeds : int
+        Runs of each; a seed draws the order of tasks within a round, and the policies' bases.
+    meter, executor, progress
+        As for `one_at_a_time`.
     store : Path or str, optional
         The ``folder`` of `one_at_a_time`.
-    **how
-        Its policies, seeds (which draw the order of tasks within a round, and the policies' bases),
-        meter, executor and progress.
 
     Returns
     -------
@@ -259,8 +269,12 @@ def cluster_next(
         traced_device(folder),
         StreamsConfig(requests=requests, skipped_share=skipped),
         {"skipped_share": [skipped]},
+        policies=policies,
+        seeds=seeds,
+        meter=meter,
+        executor=executor,
+        progress=progress,
         folder=store,
-        **how,
     )
 
 

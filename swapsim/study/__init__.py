@@ -6,7 +6,7 @@ or machine. Results are those of a serial run, because all that a task draws com
 seed. A ``Study`` is a result of that kind which is stored in data/simulated.
 """
 
-from swapsim.study.batches import SerialExecutor, run, table
+from swapsim.study.batches import How, SerialExecutor, run, table
 from swapsim.study.study import Study, picked
 
-__all__ = ["SerialExecutor", "Study", "picked", "run", "table"]
+__all__ = ["How", "SerialExecutor", "Study", "picked", "run", "table"]

@@ -20,7 +20,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack
 
 import polars as pl
 
@@ -260,6 +260,14 @@ BATCH_POINTS: Final = 8
 """Points that go to a worker at a time: many for little overhead, few for an even share."""
 
 
+class How(TypedDict, total=False):
+    """Keywords of `run` that its callers pass on."""
+
+    executor: Executor | None
+    progress: bool
+    folder: Path | str | None
+
+
 def run(
     task: Callable[[Point], Result],
     points: Sequence[Point],
@@ -348,11 +356,15 @@ def run(
 
 
 def table(
-    task: Callable[[Point], pl.DataFrame], points: Sequence[Point], **how: Any
+    task: Callable[[Point], pl.DataFrame],
+    points: Sequence[Point],
+    *,
+    batch_points: int = BATCH_POINTS,
+    **how: Unpack[How],
 ) -> pl.DataFrame:
     """Run the task as `run` does and return its frames as one; at least one point is needed."""
     require_some(points, "points")
-    return pl.concat(run(task, points, **how))
+    return pl.concat(run(task, points, batch_points=batch_points, **how))
 
 
 @contextmanager
