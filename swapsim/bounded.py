@@ -9,15 +9,7 @@ little memory for the libraries the work does not begin: Python could then try a
 
 import os
 import sys
-from _signal import (  # type: ignore[import-not-found] # CPython's own, see interrupt
-    SIG_BLOCK,
-    SIG_DFL,
-    SIG_SETMASK,
-    SIGCHLD,
-    pthread_sigmask,
-    signal,
-    sigwaitinfo,
-)
+from _signal import SIG_BLOCK, SIG_DFL, SIG_SETMASK, SIGCHLD, pthread_sigmask, signal, sigwaitinfo  # type: ignore[import-not-found] # CPython's own, see interrupt
 from collections.abc import Callable
 from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_DATA, getrlimit
 

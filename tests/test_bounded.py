@@ -51,10 +51,7 @@ def test_a_library_may_end_the_process(how: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "code", "out", "said"),
-    [
-        (["--version"], 0, "swapsim", ""),
-        (["info", "missing"], 2, "", "swapsim: missing"),
-    ],
+    [(["--version"], 0, "swapsim", ""), (["info", "missing"], 2, "", "swapsim: missing")],
 )
 def test_a_result_is_the_same(
     command: list[str], code: int, out: str, said: str, tmp_path: Path
@@ -82,9 +79,7 @@ def test_a_signal_reaches_the_child(number: int, tmp_path: Path) -> None:
     assert process.returncode == interrupt.CODE
 
 
-def test_a_limit_too_low_for_the_libraries_is_an_error(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_limit_too_low_for_the_libraries_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     """No child is started, as Python may try to import one for ever."""
     assert bounded.in_a_child(lambda: pytest.fail("a child was started"), 900 << 20) == 2
     said = "swapsim: needs 1024 MB of memory and more: raise the limit of 900 MB (ulimit)\n"

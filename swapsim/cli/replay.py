@@ -11,12 +11,7 @@ import polars as pl
 
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verbs
-from swapsim.ffi import (
-    MAPPING_KERNELS,
-    SLOT_REPLAY_KERNELS,
-    SLOT_REPLAY_POLICIES,
-    STALL_RULES,
-)
+from swapsim.ffi import MAPPING_KERNELS, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, STALL_RULES
 from swapsim.frames.table import Column
 
 if TYPE_CHECKING:

@@ -170,8 +170,7 @@ def require(frame: pl.DataFrame, schema: pl.Schema, name: str) -> pl.DataFrame:
     for column, dtype in schema.items():
         if column not in frame.columns:
             raise InputError(
-                f"table {name} has no such column; it has: {', '.join(frame.columns)}",
-                field=column,
+                f"table {name} has no such column; it has: {', '.join(frame.columns)}", field=column
             )
         if frame.schema[column] != dtype:
             raise InputError(

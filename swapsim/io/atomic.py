@@ -83,8 +83,7 @@ def _unwritable(output: Path, error: OSError) -> InputError:
     # An error without a text of its own is that of shutil, a list of errors of several files.
     reason = error.strerror or "not all of its files could be copied"
     return InputError(
-        f"cannot be written ({reason}): check the folder's rights and the free space",
-        path=output,
+        f"cannot be written ({reason}): check the folder's rights and the free space", path=output
     )
 
 

@@ -71,9 +71,8 @@ def fit(
 ) -> Fitted:
     """Find the constants with which a machine meets the figures of its base column.
 
-    The method is Newton's on logarithms, with steps of at most 0.4, and with slopes that are
-    reused near the target. Constants stay positive, and 10 % too large counts as much as 10 % too
-    small.
+    The method is Newton's on logarithms, with steps of at most 0.4, and with slopes that are reused
+    near the target. Constants stay positive, and 10 % too large counts as much as 10 % too small.
     """
     names = list(start)
     tied = {} if tied is None else tied

@@ -208,8 +208,7 @@ _FIGURES: Final[Mapping[str, _Figure]] = {
         "acquisitions of the mappings' locks a page that reclaim removes", _acquisitions_removed
     ),
     "stall-decisions": _Figure(
-        "share of the lists after which kswapd writes file pages (tail_lru_dirty)",
-        _flagged_dirty,
+        "share of the lists after which kswapd writes file pages (tail_lru_dirty)", _flagged_dirty
     ),
     "cluster-next": _Figure(
         "share of additions to the swap cache that fetch the lock's line from another CPU",

@@ -17,12 +17,7 @@ from swapsim.patches import Patch, batched_removal, cluster_next, stall_decision
 PARTS: Final = tuple(name for name in vars(Patch) if not name.startswith("_"))
 """Names of the parts of `swapsim.patches.Patch`."""
 
-PATCHES: Final[tuple[Patch, ...]] = (
-    writeback_tags,
-    batched_removal,
-    stall_decisions,
-    cluster_next,
-)
+PATCHES: Final[tuple[Patch, ...]] = (writeback_tags, batched_removal, stall_decisions, cluster_next)
 """All patches, in the order of their numbers."""
 
 

@@ -97,8 +97,7 @@ def locate(trace: Path | str) -> Path:
         return known[str(trace)]
     if not (Path(trace) / PROVENANCE).is_file():
         raise InputError(
-            f"is no trace folder and no name of a shipped trace: {', '.join(known)}",
-            path=trace,
+            f"is no trace folder and no name of a shipped trace: {', '.join(known)}", path=trace
         )
     return Path(trace)
 

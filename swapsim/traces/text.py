@@ -76,10 +76,7 @@ def _bar(source: Path | str, *, shown: bool) -> TextBar:
 
 
 def _pieces(
-    raw: io.BufferedReader,
-    source: Path | str,
-    listener: Callable[[bytes], object],
-    bar: TextBar,
+    raw: io.BufferedReader, source: Path | str, listener: Callable[[bytes], object], bar: TextBar
 ) -> Generator[bytes, None, None]:
     try:
         plain = _unpacked(raw, source)
@@ -102,8 +99,7 @@ def _unpacked(raw: io.BufferedReader, source: Path | str) -> BinaryIO:
     start = raw.peek(16)
     if start.startswith(_TRACE_DAT):
         raise InputError(
-            "is a trace.dat, no text: convert it with 'trace-cmd report'",
-            path=name_of(source),
+            "is a trace.dat, no text: convert it with 'trace-cmd report'", path=name_of(source)
         )
     if start.startswith(_GZIP):
         return cast(BinaryIO, gzip.GzipFile(fileobj=raw))

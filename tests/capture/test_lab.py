@@ -104,9 +104,7 @@ def test_the_bases_are_those_of_the_switch(rig: SimpleNamespace) -> None:
     assert tuple(bases) == rig.workload.SWAP_BASES
 
 
-def test_a_compiled_option_is_another_kernel_and_a_boot_switch_is_not(
-    rig: SimpleNamespace,
-) -> None:
+def test_a_compiled_option_is_another_kernel_and_a_boot_switch_is_not(rig: SimpleNamespace) -> None:
     """Trunk size, size of nodes, NUMA and debug checks are compiled; base and batches are not."""
 
     def configuration(switches: object) -> str:

@@ -110,11 +110,7 @@ def test_what_is_printed_is_in_the_order_of_its_ranks(
         ("\nimport nothing_of_this_name\n", 2, "raises ModuleNotFoundError"),
         ("import sys\nsys.exit(3)\n", 2, "raises SystemExit"),
         ("class Ours(BaseException): ...\nraise Ours\n", 2, "raises Ours: fix it"),
-        (
-            "class Mute(Exception):\n    __str__ = None\nraise Mute\n",
-            3,
-            "raises Mute: fix it",
-        ),
+        ("class Mute(Exception):\n    __str__ = None\nraise Mute\n", 3, "raises Mute: fix it"),
         (f"a = {'-' * 50_000}1\n", None, "is not Python ("),
         ("\ufeffa = 1\n", None, "makes no policy"),
         (policy("return next.slot"), 6, "numba cannot compile it"),

@@ -17,14 +17,7 @@ import pytest
 
 from swapsim import traces
 from swapsim.cli import cli, main
-from swapsim.cli.tables import (
-    TABLES,
-    Printed,
-    checked,
-    print_tables,
-    write_chart,
-    write_table,
-)
+from swapsim.cli.tables import TABLES, Printed, checked, print_tables, write_chart, write_table
 from swapsim.errors import InputError
 from swapsim.patches import cluster_next as patch
 from swapsim.slots.tables import POLICY_RANKING

@@ -109,12 +109,7 @@ def test_streams_that_do_not_fit_the_machine_are_refused(
     [
         ([(0, 0, "put", 0, 0), (0, 0, "get", 0, 0)], "row 0: its page goes out only after it"),
         (
-            [
-                (1, 0, "put", 0, 0),
-                (0, 0, "put", 1, 0),
-                (1, 0, "get", 1, 0),
-                (0, 0, "get", 0, 0),
-            ],
+            [(1, 0, "put", 0, 0), (0, 0, "put", 1, 0), (1, 0, "get", 1, 0), (0, 0, "get", 0, 0)],
             "row 1: its page goes out only after it",
         ),
         ([(0, 0, "get", 0, 0), (0, 0, "put", 0, 1)], "row 1: its page never goes out"),

@@ -38,9 +38,7 @@ def table(rows: list[tuple[int, int, int, int]]) -> pl.DataFrame:
 
 
 @given(
-    rows=st.lists(ROW, max_size=120),
-    kernel=st.sampled_from(MAPPING_KERNELS),
-    tags=st.booleans(),
+    rows=st.lists(ROW, max_size=120), kernel=st.sampled_from(MAPPING_KERNELS), tags=st.booleans()
 )
 def test_c_and_oracle_count_the_same(
     rows: list[tuple[int, int, int, int]], kernel: str, tags: bool

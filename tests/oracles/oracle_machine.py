@@ -984,10 +984,7 @@ class Machine:
         """Return at most wanted slots of the device."""
         swap, listed, site = actor.swap, 0, "si_lock.get_swap_pages"
         yield from self.under(
-            actor,
-            self.avail_lock,
-            "swap_avail_lock.get_swap_pages",
-            lambda: self.costs["avail_ns"],
+            actor, self.avail_lock, "swap_avail_lock.get_swap_pages", lambda: self.costs["avail_ns"]
         )
         _, call = swap.slots.begin(actor.mm, wanted)
         while call.state not in OVER:

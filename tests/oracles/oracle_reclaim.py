@@ -638,10 +638,7 @@ class Simulation:
         reserve = sum(zone.reserve + zone.high for zone in self.zones)
         pages = max(free - reserve, 0) + sum(map(self._reclaimable_pages, self.zones))
         config = self.config
-        return (
-            pages * config["background_percent"] // 100,
-            pages * config["dirty_percent"] // 100,
-        )
+        return (pages * config["background_percent"] // 100, pages * config["dirty_percent"] // 100)
 
     def _write_run(self, queue: int) -> int:
         """Write the next run of dirty pages."""

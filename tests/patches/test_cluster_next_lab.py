@@ -64,10 +64,7 @@ def test_a_page_of_either_device_takes_its_locks_as_often_as_measured(experiment
         assert sites["agrees"].all(), sites
 
 
-MISSED = {
-    ("percpu", "swap_avail_lock acquisitions"),
-    ("permm", "swap_avail_lock acquisitions"),
-}
+MISSED = {("percpu", "swap_avail_lock acquisitions"), ("permm", "swap_avail_lock acquisitions")}
 """Policies and locks that the machine misses: by 6.0 and 6.7 %, with a tolerance of 5 %."""
 
 
@@ -100,10 +97,7 @@ def test_bases_are_in_the_order_of_the_kernel(under_half: pl.DataFrame, metric: 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> pl.DataFrame:
     """Replace the shipped results by three rounds of each value, the middle one 0.3."""
-    metrics = (
-        (lab_of_d.SHARED, (0.2, 0.3, 0.9)),
-        ("pages out between changes", (0.0, 50.0, 70.0)),
-    )
+    metrics = ((lab_of_d.SHARED, (0.2, 0.3, 0.9)), ("pages out between changes", (0.0, 50.0, 70.0)))
     results = pl.DataFrame(
         [
             (patch.PATCH, "measured", "6.1", value, 8, seed, metric, figure, "1")

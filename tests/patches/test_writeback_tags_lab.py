@@ -107,8 +107,7 @@ def rig() -> SimpleNamespace:
     sys.path.insert(0, str(paths.data_root() / "capture"))
     try:
         return SimpleNamespace(
-            experiment=import_module("rig.experiment"),
-            tree_nodes=import_module("rig.tree_nodes"),
+            experiment=import_module("rig.experiment"), tree_nodes=import_module("rig.tree_nodes")
         )
     finally:
         sys.path.remove(str(paths.data_root() / "capture"))

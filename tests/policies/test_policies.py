@@ -369,10 +369,7 @@ BAD = {
         "def mine(cpu):\n    return cpu + box.size  # here",
         "Untyped global name 'box'",
     ),
-    "a plain function": (
-        "def mine(cpu):\n    return plain(cpu)  # here",
-        "@numba.njit functions",
-    ),
+    "a plain function": ("def mine(cpu):\n    return plain(cpu)  # here", "@numba.njit functions"),
     "an attribute": ("def mine(cpu):\n    return cpu.node  # here", "Unknown attribute 'node'"),
     "an import": (
         "def mine(cpu):\n    import math  # here\n    return math.floor(cpu)",

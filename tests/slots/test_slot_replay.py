@@ -403,10 +403,7 @@ def test_one_mismatch_does_not_cause_others(tmp_path: Path) -> None:
     ],
 )
 def test_bad_rows_are_named(
-    rows: pl.DataFrame,
-    words: tuple[str, ...],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    rows: pl.DataFrame, words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit 2 and one line with the file, the row and what is wrong with it."""
     path = written(rows, tmp_path)

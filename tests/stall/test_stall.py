@@ -373,11 +373,7 @@ def test_kswapd_writes_a_dirty_file_page_by_priority_or_by_flag(rules: str) -> N
     """3.9: below 10. Then: while TAIL_DIRTY is set. 6.1: and the page has the reclaim flag."""
     written = {
         (priority, flags, mark): process(
-            rules,
-            DIRTY_FILE | {"reclaim": mark},
-            kswapd=True,
-            priority=priority,
-            flags=flags,
+            rules, DIRTY_FILE | {"reclaim": mark}, kswapd=True, priority=priority, flags=flags
         )[0][0]["branch"]
         == "write"
         for priority in (10, 9)
@@ -385,10 +381,9 @@ def test_kswapd_writes_a_dirty_file_page_by_priority_or_by_flag(rules: str) -> N
         for mark in (False, True)
     }
     assert written == {
-        (priority, flags, mark): {
-            "3.9": priority < 10,
-            "6.1": flags == DIRTY and mark,
-        }.get(rules, flags == DIRTY)
+        (priority, flags, mark): {"3.9": priority < 10, "6.1": flags == DIRTY and mark}.get(
+            rules, flags == DIRTY
+        )
         for priority, flags, mark in written
     }
 

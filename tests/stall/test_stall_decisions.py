@@ -11,12 +11,7 @@ from test_verify import PARTS, RATES, SEEDS, alone, kernel, rows_of
 from swapsim.errors import InputError
 from swapsim.stall import ReclaimRows, decided_lists, folio_branches
 from swapsim.stall.replay import requested_sleeps, summed_decisions
-from swapsim.stall.tables import (
-    DECIDED_LISTS,
-    FOLIO_BRANCHES,
-    REQUESTED_SLEEPS,
-    STALL_DECISIONS,
-)
+from swapsim.stall.tables import DECIDED_LISTS, FOLIO_BRANCHES, REQUESTED_SLEEPS, STALL_DECISIONS
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 

@@ -209,8 +209,7 @@ def test_recorded_lists_are_decided_as_the_oracle_decides_them(
     ),
 )
 def test_flags_of_their_own_history_are_carried_on_by_node(
-    rules: str,
-    lists: list[tuple[oracle.Context, list[oracle.Row], int, int, set[str]]],
+    rules: str, lists: list[tuple[oracle.Context, list[oracle.Row], int, int, set[str]]]
 ) -> None:
     """A list begins with what the last list of its node left, less what was cleared since."""
     history = pl.DataFrame(
@@ -384,10 +383,7 @@ def test_a_recording_by_its_own_rules_gives_what_was_counted(
     assert len(decided_branches) == results.height + results["waited"].sum()
 
 
-@given(
-    page=st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=40),
-    data=st.data(),
-)
+@given(page=st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=40), data=st.data())
 def test_no_column_crashes_c(page: list[int], data: st.DataObject) -> None:
     """Any values in all columns: decided, or refused with a row, a list and a problem."""
     n = len(page)

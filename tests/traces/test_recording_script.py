@@ -118,9 +118,7 @@ def test_an_elf_file_gets_the_command_that_extracts_its_types(types: Path) -> No
     length=st.integers(0, 3000),
 )
 def test_damaged_types_are_one_line(
-    tmp_path_factory: pytest.TempPathFactory,
-    damage: list[tuple[int, int]],
-    length: int,
+    tmp_path_factory: pytest.TempPathFactory, damage: list[tuple[int, int]], length: int
 ) -> None:
     """For any bytes of the file the result is a script or an InputError that names it."""
     data = bytearray(kernel()[:length])

@@ -204,11 +204,7 @@ def _process(command: list[str], messages: Path) -> Iterator[subprocess.Popen[by
     with messages.open("wb") as log:
         # A session of its own: Ctrl-C reaches this program alone, which then stops QEMU in order.
         qemu = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
         try:
             yield qemu

@@ -42,12 +42,7 @@ COUNTERS = (
 
 
 def import_trace(
-    workload: Workload,
-    kernel: Kernel,
-    busybox: Package,
-    run: Run,
-    captured: Captured,
-    output: Path,
+    workload: Workload, kernel: Kernel, busybox: Package, run: Run, captured: Captured, output: Path
 ) -> pl.DataFrame:
     """Replace the trace folder `output` by this run's, atomically; return its rows by event."""
     unfinished = output.with_name(f".{output.name}.unfinished")

@@ -17,10 +17,7 @@ SAMPLE: Final = 8
 PARTS: Final = 12
 """Parts of a run, of equally many slots; it has settled in the second half of them."""
 
-_TASK: Final = re.compile(
-    r"^(\d+) visits in (\d+) usecs, (\d+) changes of CPU$",
-    re.MULTILINE,
-)
+_TASK: Final = re.compile(r"^(\d+) visits in (\d+) usecs, (\d+) changes of CPU$", re.MULTILINE)
 
 
 def read(report: Mapping[str, str], slots: pl.DataFrame, trunk_shift: int, tasks: int) -> Metrics:

@@ -70,9 +70,16 @@ def lab_machines(experiment: str) -> list[MachineConfig]:
 def lab_runs(experiment: str, seeds: int, *, executor: Executor | None = None) -> pl.DataFrame:
     """Run the machines of one of EXPERIMENTS to their end with seeds 1 to n, counted as in the lab.
 
-    Returns the rows of `machine.lab.run_as_lab`, one run after another. The policy is the switch
-    batched_removal, "off" or "on"; with "on" there are ``pages a batched hold``. InputError is
-    raised if the experiment is not simulated, or if there is no seed.
+    Returns
+    -------
+    polars.DataFrame
+        As `machine.lab.run_as_lab` returns, one run after another. The policy is the switch
+        batched_removal, "off" or "on"; with "on" there are ``pages a batched hold``.
+
+    Raises
+    ------
+    InputError
+        The experiment is not simulated, or there is no seed.
     """
     return runs(lab_machines(experiment), seeds, count=_run, executor=executor)
 
@@ -107,10 +114,18 @@ def xa_lock_misses(compared: pl.DataFrame) -> pl.DataFrame:
     The machine swaps out each page that joins the swap cache, and removes complete lists. A slot's
     acquisition of the slot cache's mutex counts the pages that joined; the lab counts holds.
 
-    ``compared`` is from `compare_lab`. Returns ``n_tasks, policy, measured, simulated, agrees``;
-    what the kernel takes in addition for pages that joined and left without being written
-    (``joins``) and because its holds are shorter (``short_holds``), per page; and
-    ``rest_percent``, the unexplained part of the measured median.
+    Parameters
+    ----------
+    compared : polars.DataFrame
+        From `compare_lab`.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``n_tasks, policy, measured, simulated, agrees``; what the kernel takes in addition for
+        pages that joined and left without being written (``joins``) and because its holds are
+        shorter (``short_holds``), per page; and ``rest_percent``, the unexplained part of the
+        measured median.
     """
     found = compared.filter(metric=_TREE).select(
         "n_tasks", "policy", "measured", "simulated", "agrees"

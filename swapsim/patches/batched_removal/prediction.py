@@ -166,8 +166,16 @@ def predict(
 ) -> pl.DataFrame:
     """Simulate patch B's tables at one point of what they leave open.
 
-    Returns RESULTS: System and Elapsd of a GB, for vanilla, the patch, and the patch on a brd that
-    reports itself as non-rotational. InputError is raised if ``seeds`` is empty.
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS: System and Elapsd of a GB, for vanilla, the patch, and the patch on a brd
+        that reports itself as non-rotational.
+
+    Raises
+    ------
+    InputError
+        ``seeds`` is empty.
     """
     require_some(seeds, "seeds")
     constants = constants_at(point)
@@ -195,7 +203,10 @@ def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
 def predict_point(point: Point, *, seeds: Sequence[int] = SEEDS) -> pl.DataFrame:
     """Compare the changes simulated at a point of what is left open with the published ones.
 
-    Returns PREDICTED_BY_POINTS, one row per claim that has a figure.
+    Returns
+    -------
+    polars.DataFrame
+        Schema PREDICTED_BY_POINTS, one row per claim that has a figure.
     """
     found = predict(point, seeds)
     stated = claims.published_claims().filter(

@@ -56,9 +56,17 @@ def lab_machines(experiment: str) -> list[MachineConfig]:
 def compare_acquisitions(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
     """Compare the replay's acquisitions per page with those of a real kernel, tags off and on.
 
-    ``sites`` has the schema LOCK_SITES of 6.1, the measured kernel, and ``medians`` is MEDIANS of
-    the experiment writeback-tags. Returns MEASURED_COUNTS, whose policy is the boot parameter
-    swap_tags, "off" or "on".
+    Parameters
+    ----------
+    sites : polars.DataFrame
+        Schema LOCK_SITES of kernel 6.1, the measured one, with and without tags.
+    medians : polars.DataFrame
+        Schema MEDIANS of the experiment writeback-tags.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema MEASURED_COUNTS; the policy is the boot parameter swap_tags, "off" or "on".
     """
     totals = totals_per_page(sites).filter(pl.col("flow") == "swap, written")
     rows = totals.select(
@@ -75,8 +83,20 @@ def compare_acquisitions(sites: pl.DataFrame, medians: pl.DataFrame) -> pl.DataF
 def compare_nodes(experiment: str) -> pl.DataFrame:
     """Compare the model's tree nodes with the medians of a real kernel.
 
-    Returns MEASURED_COUNTS, one row per policy and set of slots. InputError is raised if there is
-    no such experiment, or if it counted no tree nodes.
+    Parameters
+    ----------
+    experiment : str
+        Name of an experiment that counted tree nodes.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema MEASURED_COUNTS, one row per policy and set of slots.
+
+    Raises
+    ------
+    InputError
+        There is no such experiment, or it counted no tree nodes.
     """
     medians = claims.medians(claims.measured_results(experiment))
     return claims.compare_counts(simulated_nodes(experiment), medians)

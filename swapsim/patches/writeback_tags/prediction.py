@@ -177,10 +177,24 @@ _PROFILE: Final = "perf-profile.cycles-pp."
 
 
 def predict(constants: pl.DataFrame, seeds: Sequence[int] = TABLE_SEEDS) -> pl.DataFrame:
-    """Simulate the table of patch A's mail, with the CONSTANTS of a fit.
+    """Simulate the table of patch A's mail.
 
-    Returns RESULTS: throughput and swap.so of a complete run, and the four profile rows, for the
-    kernels base and base+patch, for each seed. InputError is raised if ``seeds`` is empty.
+    Parameters
+    ----------
+    constants : polars.DataFrame
+        Schema CONSTANTS, from `fit`.
+    seeds : sequence of int
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS: throughput and swap.so of a complete run, and the four profile rows, for
+        the kernels base and base+patch, for each seed.
+
+    Raises
+    ------
+    InputError
+        ``seeds`` is empty.
     """
     require_some(seeds, "seeds")
     frames = []
@@ -220,10 +234,24 @@ def predict_at_shares(
 ) -> pl.DataFrame:
     """Fit the base at a pair of shares that it leaves open, and predict the patch.
 
-    ``shares`` are ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``, see `fit`;
-    ``constants`` are those that are not fitted (default: data/costs.csv). A prediction is the mean
-    over the seeds. Returns PREDICTED_BY_SHARES, a row per claim that has a change. InputError is
-    raised if ``seeds`` is empty.
+    Parameters
+    ----------
+    shares : (float, float)
+        ``tag_ns`` and ``map_ns`` as shares of ``tree_ns``; see `fit`.
+    seeds : sequence of int
+        Seeds of the runs of base and patch, over which a prediction is the mean.
+    constants : polars.DataFrame, optional
+        Schema CONSTANTS, for all constants that are not fitted; default: data/costs.csv.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema PREDICTED_BY_SHARES: a row per claim that has a change.
+
+    Raises
+    ------
+    InputError
+        ``seeds`` is empty.
     """
     require_some(seeds, "seeds")
     tag_share, map_share = shares

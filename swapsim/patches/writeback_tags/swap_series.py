@@ -94,9 +94,22 @@ def metrics_of(step: str, constants: pl.DataFrame, *, seed: int = 1) -> dict[str
 def map_share_of_series(*, tag_share: float, seeds: Sequence[int] = (1, 2)) -> float:
     """Find the share at which tree_lock and si->lock have the ratio of the series' first kernel.
 
-    Returns ``map_ns / tree_ns``, by bisection on a logarithmic scale. At each share tried, the base
-    is fitted again with the tag share, and the mean over the seeds is compared. InputError is
-    raised if no share from 0.02 to 1 has the ratio.
+    Parameters
+    ----------
+    tag_share : float
+        As for `fit`: at each share tried, patch A's base is fitted again.
+    seeds : sequence of int
+        Seeds of the runs whose mean is compared with the ratio.
+
+    Returns
+    -------
+    float
+        ``map_ns / tree_ns``, by bisection on a logarithmic scale.
+
+    Raises
+    ------
+    InputError
+        No share from 0.02 to 1 has the ratio.
 
     Source
     ------
@@ -133,7 +146,15 @@ def figure_of(step: str, metric: str) -> float:
 def predict_series(tag_share: float, *, seeds: Sequence[int] = (1, 2, 3)) -> pl.DataFrame:
     """Predict the four steps of the series, from a fit of patch A's base with a tag share.
 
-    Returns RESULTS: kernel is the step, policy names the fit, and ``map_share`` is a metric too.
+    Returns
+    -------
+    polars.DataFrame
+        Schema RESULTS: kernel is the step, policy names the fit; ``map_share`` is a metric, too.
+
+    Raises
+    ------
+    InputError
+        ``seeds`` is empty.
     """
     require_some(seeds, "seeds")
     map_share = map_share_of_series(tag_share=tag_share)
@@ -164,8 +185,11 @@ def predict_with_series_share(tag_share: float) -> pl.DataFrame:
 def compare_series(predicted: pl.DataFrame) -> pl.DataFrame:
     """Compare the published series with the predictions of `predict_series`.
 
-    Returns SWAP_SERIES, a row per figure of the series, and one for the derived share. A range is
-    over the fits, each the mean of its seeds.
+    Returns
+    -------
+    polars.DataFrame
+        Schema SWAP_SERIES, a row per figure of the series, and one for the derived share. A range
+        is over the fits, each the mean of its seeds.
     """
     means = (
         RESULTS.check(predicted)
