@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from swapsim.cli.layout import cells, laid_out, printable
+from swapsim.cli.tables import cells, laid_out, printable
 
 
 def test_a_table_as_it_is_printed() -> None:
