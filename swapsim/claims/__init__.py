@@ -22,6 +22,8 @@ from swapsim.claims.published import (
     results,
     simulation_tolerances,
     tolerances,
+    window_of,
+    windows,
 )
 from swapsim.claims.rounds import medians, ranks, side_by_side, steps
 from swapsim.claims.yours import fitting, four_columns, two_kernels, your_metrics, your_runs
@@ -61,6 +63,8 @@ __all__ = [
     "three_columns",
     "tolerances",
     "two_kernels",
+    "window_of",
+    "windows",
     "your_metrics",
     "your_runs",
 ]

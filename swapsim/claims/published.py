@@ -18,6 +18,7 @@ from swapsim.claims.tables import (
     SIMULATION_TOLERANCES,
     SLOTS_IN_USE,
     TOLERANCES,
+    WINDOWS,
 )
 from swapsim.errors import InputError
 from swapsim.frames.files import finite, read_csv, read_table
@@ -114,6 +115,30 @@ def simulation_tolerances(root: Path | None = None) -> pl.DataFrame:
         _SIMULATION_MAY_LACK,
         not_below_zero=_SIMULATION_MAY_LACK,
     )
+
+
+def windows(root: Path | None = None) -> pl.DataFrame:
+    """Read over which part of a run each metric is computed; stored before the runs (WINDOWS).
+
+    Parameters, errors and order are those of `published_claims`, of the file windows.csv.
+    """
+    return _read(root, "windows.csv", WINDOWS, ["metric", "kernel"], ("kernel", "fitted"))
+
+
+def window_of(metric: str, kernel: str, rules: pl.DataFrame | None = None) -> str:
+    """Return the window of a metric, one of WINDOW; an InputError says that its tool has none.
+
+    ``rules`` has the schema WINDOWS; default: data/published/windows.csv.
+    """
+    frame = windows() if rules is None else WINDOWS.check(rules)
+    found = frame.filter(
+        pl.lit(metric).str.starts_with(pl.col("metric")),
+        pl.col("kernel").is_null() | (pl.col("kernel") == kernel),
+    ).sort("kernel", nulls_last=True, maintain_order=True)
+    if found.is_empty():
+        names = ", ".join(frame["metric"].unique(maintain_order=True))
+        raise InputError(f"{metric!r} has no window: choose one of {names}", field="metric")
+    return str(found["window"][0])
 
 
 def patch_cards(root: Path | None = None) -> pl.DataFrame:

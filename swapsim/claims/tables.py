@@ -137,6 +137,24 @@ TOLERANCES: Final = Table(
     columns.NOTE,
 )
 
+WINDOW: Final = Vocabulary(
+    "WINDOW",
+    "Part of a run of swap-w-seq: each task up to its own last page (write), from the first page "
+    "out to the first task's last page (swap), or all of it with the exit (run).",
+    ("write", "swap", "run"),
+)
+
+WINDOWS: Final = Table(
+    "WINDOWS",
+    "One row per metric of a tool: the part of a run that it describes. It is stored before the "
+    "run.",
+    Column("metric", pl.String, "name of the metric, or the begin of its name"),
+    Column("kernel", pl.String, "kernel of the row; null for all others"),
+    Column("window", WINDOW.dtype, "part of the run"),
+    Column("fitted", pl.String, "kernel whose figure constants are fitted to; null if held out"),
+    columns.NOTE,
+)
+
 _STANDING: Final = Column("standing", STANDING.dtype, "what the simulator does with the row")
 
 SIMULATION_TOLERANCES: Final = Table(

@@ -19,6 +19,8 @@ from swapsim.claims import (
     published_tables,
     simulation_tolerances,
     tolerances,
+    window_of,
+    windows,
 )
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root, patches_root
@@ -165,6 +167,16 @@ def test_the_mails_own_spread_gives_the_points() -> None:
     assert set(simulation_tolerances()["points"].drop_nulls()) == {round(deviation, 1)}
 
 
+def test_a_metric_has_the_window_of_its_tool() -> None:
+    """The row of a kernel precedes the general one; a metric without a row is refused by name."""
+    row = "perf-profile.cycles-pp._raw_spin_lock.free_pcppages_bulk"
+    assert window_of(row, "base") == "swap"
+    assert window_of(row, "patches 1-9") == "run"
+    assert window_of("vmstat.swap.so", "base") == "run"
+    with pytest.raises(InputError, match=r"field 'metric': 'meminfo.SwapCached' has no window"):
+        window_of("meminfo.SwapCached", "base")
+
+
 CARD = f"{A}/card.md"
 READERS = (
     published_tables,
@@ -172,6 +184,7 @@ READERS = (
     mails,
     tolerances,
     simulation_tolerances,
+    windows,
     patch_cards,
 )
 
@@ -208,6 +221,8 @@ def read_all(folder: Path) -> None:
         ("tolerances.csv", ",9.33,", ",-9.33,", "line 2, field 'tolerance': "),
         ("simulation-tolerances.csv", ",3.2,", ",-3.2,", "line 2, field 'points': "),
         ("simulation-tolerances.csv", ",fitted,", ",guessed,", "line 2, field 'standing': "),
+        ("windows.csv", ",write,", ",writes,", "line 2, field 'window': "),
+        ("windows.csv", "perf-profile,patches 1-9,", "perf-profile,,", "line 6, field 'kernel': "),
         (f"{A}.csv", "patch,mail,", "patch,letter,", "line 1: its columns must be"),
         (f"{A}.csv", ",KiB/s,higher\n", ",KiB/s,higher,\n", "line 2: 16 fields"),
         (
