@@ -16,12 +16,13 @@ from swapsim.traces.folder import (
     sign,
     table_bytes,
 )
-from swapsim.traces.importing import ImportSummary, import_text
+from swapsim.traces.importing import ImportSummary, JoinedEvents, import_text
 from swapsim.traces.replays import info, locate, replays_of, require_events, shipped
 
 __all__ = [
     "PROVENANCE",
     "ImportSummary",
+    "JoinedEvents",
     "events",
     "import_text",
     "info",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The C parser of ftrace text: bytes in, one frame per event out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +14,9 @@ from swapsim.traces.known_events import KNOWN_EVENTS
 
 PARSER_VERSION: Final = 2
 """Version of the parser; a new one gives other tables for the same text."""
+
+CLOCK: Final = "(clock)"
+"""Name of the column of clock values, which no field of an event has."""
 
 _CELLS_OF_A_BATCH: Final = 1_000_000
 """Values in C before they become frames: it bounds the memory, not the result."""
@@ -87,8 +90,13 @@ def read_ftrace(
     path: str,
     keep_going: bool = False,
     first_rows: int = 1024,
+    with_clock: Collection[str] = (),
 ) -> Counts:
-    """Parse a trace's text, which may be cut anywhere, and pass each event's rows to `sink`."""
+    """Parse a trace's text, which may be cut anywhere, and pass each event's rows to `sink`.
+
+    Events of ``with_clock`` have a first column CLOCK, UInt64: the value of a clock of whole
+    numbers, null under any other.
+    """
     config = ffi.new("struct sws_ftrace_config *")
     lib.sws_ftrace_config_init(config)
     config.skip = keep_going
@@ -100,9 +108,9 @@ def read_ftrace(
     for chunk in chunks:
         _check_line(handle, lib.sws_ftrace_feed(handle, ffi.from_buffer(chunk), len(chunk)), path)
         if _is_full(handle):
-            _drain(handle, sink)
+            _drain(handle, sink, with_clock)
     _check_line(handle, lib.sws_ftrace_finish(handle), path)
-    _drain(handle, sink)
+    _drain(handle, sink, with_clock)
     return _counts(handle)
 
 
@@ -143,7 +151,9 @@ def _is_full(handle: Any) -> bool:
     )
 
 
-def _drain(handle: Any, sink: Callable[[str, pl.DataFrame], None]) -> None:
+def _drain(
+    handle: Any, sink: Callable[[str, pl.DataFrame], None], with_clock: Collection[str]
+) -> None:
     """Pass the batch's rows to the sink, in order of the events' names, and clear them."""
     totals = ffi.new("struct sws_ftrace_totals *")
     lib.sws_ftrace_totals(handle, totals)
@@ -156,8 +166,10 @@ def _drain(handle: Any, sink: Callable[[str, pl.DataFrame], None]) -> None:
             batches.append((ffi.string(batch.name).decode(), index, batch))
     for name, index, batch in sorted(batches, key=lambda entry: entry[0]):
         timed = totals.clock == lib.SWS_FTRACE_CLOCK_SECONDS
-        head = _head(batch, strings, timed=timed)
-        sink(name, pl.DataFrame(head + _fields(handle, index, batch, strings)))
+        columns = _head(batch, strings, timed=timed) + _fields(handle, index, batch, strings)
+        if name in with_clock:
+            columns.insert(0, _time(CLOCK, batch, "uint64", known=not timed))
+        sink(name, pl.DataFrame(columns))
     lib.sws_ftrace_clear(handle)
 
 
@@ -181,13 +193,17 @@ def _copied(name: str, values: Any, rows: int, dtype: str) -> pl.Series:
     return pl.Series(name, own)
 
 
+def _time(name: str, batch: Any, dtype: str, *, known: bool) -> pl.Series:
+    """Return the times of a batch, or nulls if the clock has none of this kind."""
+    times = _copied(name, batch.t_ns, batch.rows, dtype)
+    return times if known else times.clear(batch.rows)
+
+
 def _head(batch: Any, strings: pl.Series, *, timed: bool) -> list[pl.Series]:
     rows = batch.rows
     return [
         _copied("seq", batch.seq, rows, "uint64"),
-        _copied("t_ns", batch.t_ns, rows, "int64")
-        if timed
-        else pl.repeat(None, rows, dtype=pl.Int64, eager=True).alias("t_ns"),
+        _time("t_ns", batch, "int64", known=timed),
         _copied("cpu", batch.cpu, rows, "uint16"),
         _copied("pid", batch.pid, rows, "int32"),
         strings.gather(_copied("comm", batch.comm, rows, "uint32")).alias("comm"),

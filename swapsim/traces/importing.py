@@ -2,7 +2,7 @@
 """The import of an ftrace text to a trace folder, which appears complete or not at all."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +16,53 @@ from swapsim.traces import text as trace_text
 from swapsim.traces._native import PARSER_VERSION, Counts, Skipped, read_ftrace
 from swapsim.traces.folder import FILES, PROVENANCE, digests, event_table
 from swapsim.traces.writer import TableWriter, toml_table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedEvents:
+    """Events of a text that make tables together, instead of a table for each.
+
+    Attributes
+    ----------
+    events : frozenset of str
+        Their names.
+    join : callable
+        Returns the tables by name, of one frame for each event that the text has: the column
+        ``(clock)`` (UInt64; null under a clock of seconds), EVENT_HEAD, the event's fields.
+    """
+
+    events: frozenset[str]
+    join: Callable[[Mapping[str, pl.DataFrame]], Mapping[str, pl.DataFrame]]
+
+
+class _Joints:
+    """Collects the rows of joined events, and passes those of all others on."""
+
+    def __init__(
+        self, joined: Sequence[JoinedEvents], sink: Callable[[str, pl.DataFrame], None]
+    ) -> None:
+        self._joined = joined
+        self._sink = sink
+        self._rows: dict[str, list[pl.DataFrame]] = {}
+        self.events = frozenset[str]().union(*(some.events for some in joined))
+
+    def take(self, event: str, rows: pl.DataFrame) -> None:
+        """Accept some rows of an event."""
+        if event in self.events:
+            self._rows.setdefault(event, []).append(rows)
+        else:
+            self._sink(event, rows)
+
+    def finish(self) -> None:
+        """Pass on the joined tables."""
+        for some in self._joined:
+            found = {
+                event: pl.concat(rows, how="diagonal")
+                for event, rows in self._rows.items()
+                if event in some.events
+            }
+            for name, table in some.join(found).items() if found else ():
+                self._sink(name, table)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +128,7 @@ def import_text(
     keep_going: bool = False,
     progress: bool = False,
     provenance: Mapping[str, Mapping[str, Any]] | None = None,
+    joined: Sequence[JoinedEvents] = (),
 ) -> ImportSummary:
     """Turn ftrace text into a trace folder.
 
@@ -100,6 +148,8 @@ def import_text(
         Show a progress bar on stderr.
     provenance : mapping of str to mapping, optional
         Further tables for trace.toml.
+    joined : sequence of JoinedEvents
+        Events that make tables together, such as ``clusters.JOINED_EVENTS``.
 
     Returns
     -------
@@ -115,8 +165,15 @@ def import_text(
     for path in (name, output):
         _require_text(path)
     with new_folder(Path(output)) as folder, TableWriter(folder) as writer:
+        joints = _Joints(joined, writer.take)
         with trace_text.chunks(source, digest.update, progress=progress) as text:
-            counts = read_ftrace(text, writer.take, path=name, keep_going=keep_going)
+            counts = read_ftrace(
+                text, joints.take, path=name, keep_going=keep_going, with_clock=joints.events
+            )
+        try:
+            joints.finish()
+        except InputError as error:
+            raise error.of(name) from None
         rows = writer.finish()
         renamed = writer.renamed
         if not rows:

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -18,6 +18,8 @@ import zstandard
 from swapsim import traces
 from swapsim.cli import main
 from swapsim.errors import InputError
+from swapsim.traces._native import CLOCK
+from swapsim.traces.importing import JoinedEvents
 from swapsim.traces.tables import EVENT_HEAD
 from swapsim.traces.writer import TableWriter, toml_table
 
@@ -190,6 +192,30 @@ def test_a_clock_of_whole_numbers_has_no_time(tmp_path: Path) -> None:
     folder = traces.import_text(write(tmp_path, text), tmp_path / "out").folder
     assert traces.scan_event(folder, "e").collect()["t_ns"].to_list() == [None]
     assert traces.provenance(folder)["text"]["clock"] == "whole numbers"
+
+
+def test_joined_events_make_one_table(tmp_path: Path) -> None:
+    """A joined table replaces those of its events, which have the values of an integer clock."""
+
+    def join(frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+        parts = (frame.select(CLOCK, "seq", "cpu", "a") for frame in frames.values())
+        return {"ef": pl.concat(parts).sort(CLOCK)}
+
+    joined = JoinedEvents(events=frozenset("ef"), join=join)
+    times = {"e": (12, 9), "f": (11,), "g": (10,)}
+    text = "".join(
+        line(event, f"a={time}").replace("10.000001", str(time))
+        for event, some in times.items()
+        for time in some
+    )
+    summary = traces.import_text(write(tmp_path, text), tmp_path / "out", joined=[joined])
+    assert dict(summary.events.iter_rows()) == {"ef": 3, "g": 1}
+    rows = traces.scan_event(tmp_path / "out", "ef").collect()
+    assert rows[CLOCK].to_list() == rows["a"].to_list() == [9, 11, 12]
+    assert rows["seq"].to_list() == [1, 2, 0]
+    seconds = write(tmp_path, line("e", "a=1"))
+    traces.import_text(seconds, tmp_path / "other", joined=[joined])
+    assert traces.scan_event(tmp_path / "other", "ef").collect()[CLOCK].to_list() == [None]
 
 
 def test_many_batches_give_the_bytes_of_one(

@@ -144,7 +144,7 @@ struct sws_ftrace_batch {
 	size_t fields;
 	/* The sequence number of the row in the trace. */
 	const uint64_t *seq;
-	/* The time; 0 with an integer clock. */
+	/* The time in ns, or the value of an integer clock. */
 	const int64_t *t_ns;
 	/* The CPU. */
 	const uint16_t *cpu;

@@ -91,7 +91,7 @@ static const char *read_time(const char *at, const char *end, struct ftrace_head
 	if (!at || at == end)
 		return NULL;
 	head->clock = SWS_FTRACE_CLOCK_WHOLE;
-	head->t_ns = 0;
+	head->t_ns = (int64_t)seconds;
 	if (*at == '.') {
 		first = at + 1;
 		at = read_number(first, end, 999999999, &decimals, fault);

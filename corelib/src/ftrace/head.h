@@ -10,7 +10,7 @@ struct ftrace_head {
 	struct ftrace_span event;
 	/* The text after the event's colon and spaces. */
 	const char *text;
-	/* The time; 0 with an integer clock. */
+	/* The time in ns, or the value of an integer clock. */
 	int64_t t_ns;
 	int32_t pid;
 	uint16_t cpu;
