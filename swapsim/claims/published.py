@@ -28,17 +28,20 @@ from swapsim.io.paths import data_root, patches_root
 
 _PUBLISHED_MAY_LACK: Final = ("stddev_percent", "change_percent_printed", "change_percent")
 _CLAIMS_MAY_LACK: Final = ("base", "value", "change", "error")
+_MAILS_MAY_LACK: Final = ("superseded_by",)
 _SIMULATION_MAY_LACK: Final = ("nothing", "points", "collapse")
 _FENCE: Final = "+++\n"
 
 
-def published_tables(root: Path | None = None) -> pl.DataFrame:
+def published_tables(root: Path | None = None, *, superseded: bool = False) -> pl.DataFrame:
     """Read all printed cells of the four patches' mails.
 
     Parameters
     ----------
     root : Path, optional
         The folder with one CSV file per patch, ``NN-slug.csv``; default: data/published.
+    superseded : bool
+        Also read the cells of mails whose figures another mail prints first hand.
 
     Returns
     -------
@@ -56,10 +59,11 @@ def published_tables(root: Path | None = None) -> pl.DataFrame:
     paths = sorted(folder.glob("[0-9][0-9]-*.csv"))
     if not paths:
         raise InputError("no table of a patch here: NN-slug.csv is needed", path=folder)
-    return pl.concat([_read_cells(path) for path in paths])
+    cells = pl.concat([_read_cells(path) for path in paths])
+    return cells if superseded else _in_force(cells, root)
 
 
-def published_claims(root: Path | None = None) -> pl.DataFrame:
+def published_claims(root: Path | None = None, *, superseded: bool = False) -> pl.DataFrame:
     """Read all published claims, each against its own base.
 
     A claim of a table is one of its rows: the patched column against the column that the patch
@@ -71,6 +75,8 @@ def published_claims(root: Path | None = None) -> pl.DataFrame:
     ----------
     root : Path, optional
         The folder of claims.csv; default: data/published.
+    superseded : bool
+        Also read the claims of mails whose figures another mail prints first hand.
 
     Returns
     -------
@@ -82,7 +88,8 @@ def published_claims(root: Path | None = None) -> pl.DataFrame:
     InputError
         Naming file, line and field of the first row that does not fit.
     """
-    return _read(root, "claims.csv", CLAIMS, ["claim"], _CLAIMS_MAY_LACK)
+    stated = _read(root, "claims.csv", CLAIMS, ["claim"], _CLAIMS_MAY_LACK)
+    return stated if superseded else _in_force(stated, root)
 
 
 def mails(root: Path | None = None) -> pl.DataFrame:
@@ -90,7 +97,13 @@ def mails(root: Path | None = None) -> pl.DataFrame:
 
     Parameters, errors and order are those of `published_claims`, of the file mails.csv.
     """
-    return _read(root, "mails.csv", MAILS, ["mail"])
+    return _read(root, "mails.csv", MAILS, ["mail"], _MAILS_MAY_LACK)
+
+
+def _in_force(rows: pl.DataFrame, root: Path | None) -> pl.DataFrame:
+    """Return the rows of mails that no other mail supersedes."""
+    replaced = mails(root).drop_nulls("superseded_by")
+    return rows.join(replaced, on="mail", how="anti", maintain_order="left")
 
 
 def tolerances(root: Path | None = None) -> pl.DataFrame:

@@ -36,8 +36,17 @@ PER: Final = Vocabulary(
 VERDICT: Final = Vocabulary(
     "VERDICT",
     "How a result compares with a claim; open: its range over the fits is too wide to say; not "
-    "judged: no figure is published, or no tolerance is stored.",
-    ("agrees", "contradicts", "open", "not simulated", "not measured", "not judged"),
+    "determinable: the mail's own noise leaves the sign of its change open; not judged: no figure "
+    "is published, or no tolerance is stored.",
+    (
+        "agrees",
+        "contradicts",
+        "open",
+        "not determinable",
+        "not simulated",
+        "not measured",
+        "not judged",
+    ),
 )
 
 RANGE_VERDICT: Final = Vocabulary(
@@ -103,6 +112,7 @@ MAILS: Final = Table(
     columns.PATCH,
     Column("hand", HAND.dtype, "whether figures were copied from the mail or from notes of it"),
     Column("message", pl.String, "message ID of the mail, or another name for it"),
+    Column("superseded_by", pl.String, "mail that prints the same figures first hand; else null"),
 )
 
 _BASE: Final = Column("base", pl.Float64, "figure without the change", BY_ROW)

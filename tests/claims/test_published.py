@@ -24,6 +24,7 @@ from swapsim.claims import (
 )
 from swapsim.errors import InputError
 from swapsim.io.paths import data_root, patches_root
+from swapsim.patches.writeback_tags.swap_series import ROWS_SPREAD
 
 TABLES = published_tables()
 CLAIMS = published_claims()
@@ -38,7 +39,8 @@ A, B, C, D = (
 )
 
 
-IN_TABLES = CLAIMS.filter(~PROSE).with_columns(
+SERIES = "S-swap-series-v4-reply"  # each of its cells is a claim
+IN_TABLES = CLAIMS.filter(~PROSE, pl.col("mail") != SERIES).with_columns(
     pl.col("locator")
     .str.extract_groups(r"^(?<row>.*) \| (?<base_kernel>.+) -> (?<value_kernel>.+)$")
     .struct.unnest()
@@ -48,11 +50,66 @@ IN_TABLES = CLAIMS.filter(~PROSE).with_columns(
 def test_each_row_of_a_table_is_one_claim() -> None:
     """A table's row is claimed once, and a claim of a table names a row of it."""
     in_tables = TABLES.filter(
+        pl.col("mail") != SERIES,
         ~pl.col("table").is_in(["prose", "prose v3", "pmbench output"]),
         ~pl.col("table").str.ends_with("second hand"),
     )
     printed = in_tables.select("patch", row=pl.concat_str("table", "metric", separator=" | "))
     assert IN_TABLES.select("patch", "row").rows() == printed.unique(maintain_order=True).rows()
+
+
+def test_each_cell_of_the_swap_series_is_one_claim() -> None:
+    """Without a base, by its figure; two rows of one function are one claim."""
+    stated = CLAIMS.filter(mail=SERIES)
+    cells = {
+        (metric, kernel): value
+        for metric, kernel, value in TABLES.filter(mail=SERIES)
+        .select("metric", "kernel", "value")
+        .iter_rows()
+    }
+    levels = []
+    for claim in stated.iter_rows(named=True):
+        _, rows, kernels = claim["locator"].split(" | ")
+        base, kernel = kernels.split(" -> ")
+        names = rows.split(" + ")
+        assert claim["metric"] == names[0]
+        assert claim["value"] == pytest.approx(sum(cells[name, kernel] for name in names))
+        if base == kernel:
+            assert (claim["base"], claim["change"]) == (None, None)
+            levels += [(name, kernel) for name in names]
+        else:
+            assert (claim["metric"], base) == ("vmstat.swap.so", "4.9-rc8")
+            assert claim["base"] == cells[claim["metric"], base]
+            assert claim["change"] == round(100 * (claim["value"] / claim["base"] - 1), 2)
+    assert sorted(levels) == sorted(cells)
+
+
+def test_the_swap_series_is_judged_by_a_share_of_its_figures() -> None:
+    """A rate by 15 %, a row by the deviation of one in patch A's mail."""
+    levels = CLAIMS.filter(pl.col("base").is_null(), mail=SERIES).join(tolerances(), on="claim")
+    share = pl.when(unit="KiB/s").then(0.15).otherwise(ROWS_SPREAD)
+    wanted = (share * levels["value"]).alias("wanted")
+    assert levels.select((wanted - pl.col("tolerance")).abs().max()).item() <= 0.5
+    rows = levels.filter(unit="% of cycles")
+    assert rows["tolerance"].to_list() == [
+        round(ROWS_SPREAD * value + 1e-9, 2) for value in rows["value"]
+    ]
+
+
+def test_superseded_figures_are_those_of_the_mail_that_replaces_them() -> None:
+    """They are left out of the tables; the first-hand mail prints each of them, with its digits."""
+    replaced = mails().drop_nulls("superseded_by")
+    assert replaced["mail"].to_list() == ["S-swap-series-v5"]
+    assert set(replaced["superseded_by"]) <= set(mails().filter(hand="first")["mail"])
+    old = published_tables(superseded=True).filter(mail="S-swap-series-v5")
+    assert old.height == 13
+    new = TABLES.filter(mail=SERIES)
+    for cell in old.iter_rows(named=True):
+        same = new.filter(kernel=cell["kernel"], unit=cell["unit"])
+        assert cell["value"] in same["value"].round(cell["decimals"]).to_list(), cell["locator"]
+    for rows in (TABLES, CLAIMS):
+        assert rows.filter(pl.col("mail").is_in(replaced["mail"].implode())).is_empty()
+    assert published_claims(superseded=True).height == CLAIMS.height + 3
 
 
 def test_each_claim_has_the_base_of_its_patch() -> None:
@@ -99,9 +156,11 @@ def test_the_changes_in_prose_are_printed_or_follow_from_their_figures() -> None
 
 
 def test_each_change_has_its_tolerance() -> None:
-    """Exactly the claims with a change have a tolerance, and only the rows' spread hides a sign."""
-    bounds = CLAIMS.join(tolerances(), on="claim", how="full", coalesce=True)
-    assert bounds["change"].is_null().to_list() == bounds["tolerance"].is_null().to_list()
+    """Each change and each figure of the series has one; only the rows' spread hides a sign."""
+    stated = published_claims(superseded=True)
+    bounds = stated.join(tolerances(), on="claim", how="full", coalesce=True)
+    judged = bounds.select(pl.col("change").is_not_null() | (pl.col("mail") == SERIES)).to_series()
+    assert judged.to_list() == bounds["tolerance"].is_not_null().to_list()
     spread = pl.col("note").str.starts_with("the spread of profile rows")
     loud = bounds.filter(pl.col("change").abs() >= 5, ~spread)
     assert (loud["tolerance"] <= loud["change"].abs()).all()
@@ -110,7 +169,8 @@ def test_each_change_has_its_tolerance() -> None:
 def test_each_figure_is_from_a_mail_that_is_named() -> None:
     """Each mail has its row, which says whether its text was at hand."""
     named = mails().select("patch", "mail").sort("mail")
-    assert named.equals(TABLES.select("patch", "mail").unique().sort("mail"))
+    cells = published_tables(superseded=True)
+    assert named.equals(cells.select("patch", "mail").unique().sort("mail"))
     assert mails().filter(hand="second")["mail"].to_list() == [
         "S-swap-series-v5",
         "B-batched-removal-nonrot",
@@ -123,7 +183,9 @@ def test_the_cells_are_those_that_were_compared_with_the_mails() -> None:
     fields = ["locator", "parameters", "printed", "change_percent_printed", "stddev_percent"]
     found = {
         f"{table} of {mail}": hashlib.sha256(repr(cells.select(fields).rows()).encode()).hexdigest()
-        for (mail, table), cells in TABLES.group_by("mail", "table", maintain_order=True)
+        for (mail, table), cells in published_tables(superseded=True).group_by(
+            "mail", "table", maintain_order=True
+        )
     }
     assert found == FACTS["cells"]
 

@@ -173,7 +173,11 @@ by_tag_share: Final = _study(
 
 def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
     """Simulate the mail's table with some seeds, and add the steps of the series (RESULTS)."""
-    series = swap_series().filter(policy=f"tags {prediction.TAG_SHARE:g}")
+    series = (
+        swap_series()
+        .filter(policy=f"tags {prediction.TAG_SHARE:g}")
+        .with_columns(pl.col("metric").replace("swap out", "vmstat.swap.so"))
+    )
     return pl.concat([prediction.predict(prediction.headline_fit().constants, seeds), series])
 
 

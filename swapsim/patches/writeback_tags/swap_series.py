@@ -51,6 +51,16 @@ _SI_LOCK: Final = ("si_lock.", "map_lock.")
 
 _IN_GET_SWAP_PAGE: Final = "si->lock in get_swap_page"
 
+_ROWS: Final = {
+    "swap out": ["vmstat.swap.so"],
+    "tree_lock": [f"tree_lock in {name}" for name in ("__add_to_swap_cache", "__remove_mapping")],
+    "si->lock": [
+        f"si->lock in {name}"
+        for name in ("swapcache_free", "page_swapcount", "__swap_duplicate", "get_swap_page")
+    ],
+}
+"""Figures of `metrics_of` that have another name in the mail, or that are the sum of its rows."""
+
 _MAP_SHARES: Final = (0.02, 1.0)
 _HALVINGS: Final = 8
 
@@ -136,11 +146,10 @@ def map_share_of_series(*, tag_share: float, seeds: Sequence[int] = (1, 2)) -> f
 def figure_of(step: str, metric: str) -> float:
     """Return a figure of one of STEPS, by its name in `metrics_of`; a lock's rows are summed.
 
-    Source: data/published/01-writeback-tags.csv, mail S-swap-series-v5.
+    Source: data/published/01-writeback-tags.csv, mail S-swap-series-v4-reply.
     """
-    rows = 4 if metric == "si->lock" else 2 if metric == "tree_lock" else 0
-    names = [f"{metric} row {row}" for row in range(1, rows + 1)] or [metric]
-    return math.fsum(base_figure(prediction.PATCH, step, name) for name in names)
+    rows = _ROWS.get(metric, [metric])
+    return math.fsum(base_figure(prediction.PATCH, step, row) for row in rows)
 
 
 def predict_series(tag_share: float, *, seeds: Sequence[int] = (1, 2, 3)) -> pl.DataFrame:
