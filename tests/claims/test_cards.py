@@ -76,8 +76,12 @@ def test_cards_rows_and_claims_match_one_to_one() -> None:
 
 
 def test_claims_and_rows_come_from_the_same_mail() -> None:
-    """A patch's rows and claims name one mail; patches A, B and D have a second one."""
-    in_tables, in_claims = (frame.select("patch", "mail").unique() for frame in (TABLES, CLAIMS))
+    """A patch's rows and claims name one mail; patches A, B and D have a second one.
+
+    The mail of another patch, which gives the noise of patch B's, has no claims here.
+    """
+    rows = TABLES.filter(pl.col("mail") != "B-kswapd-stall")
+    in_tables, in_claims = (frame.select("patch", "mail").unique() for frame in (rows, CLAIMS))
     assert in_tables.sort("mail").equals(in_claims.sort("mail"))
     assert in_tables.height == CARDS.height + 3
     assert in_tables["mail"].str.contains("-v3$|-reply$|-nonrot$").sum() == 3

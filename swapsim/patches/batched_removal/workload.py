@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The workload and the machine of patch B's mail, what is fitted to it, and how it is judged.
+
+All of this was stored before the first run of the sweeps. What was known by then: the mail's
+tables, and a trial of a reviewer, whose toy of an LRU list gave changes of 20 to 24 points between
+equal kernels, and a probability of 0.24 to 0.28 for the loss with three threads.
+"""
+
+import math
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from swapsim import claims
+from swapsim.errors import InputError
+from swapsim.frames.files import read_csv
+from swapsim.io.paths import data_root
+from swapsim.patches.batched_removal.tables import WORKLOAD
+
+FILE: Final = "usemem.csv"
+
+PATCH: Final = "02-batched-removal"
+"""Its folder in patches, and its rows in data."""
+
+THREADS: Final = (1, 3, 5, 7, 8)
+"""The numbers of threads in the mail's table."""
+
+FITTED: Final = ("Amean System-1", "Amean Elapsd-1")
+"""The cells of vanilla that constants are fitted to; all other cells are held out."""
+
+NOT_DETERMINABLE_ABOVE: Final = 0.05
+"""A row's sign is not determinable if two equal kernels change by at least as much, in its
+direction, with more than this probability."""
+
+_LEAST_OF_SEVEN: Final = 1.3521783756
+"""How far the least of seven normal values lies below their mean on average, in deviations."""
+
+_MINIMA: Final = ("kswapd-stall base", "kswapd-stall")
+
+
+def workload(root: Path | None = None) -> pl.DataFrame:
+    """Read the workload of patch B's mail, with what is read, from source or inferred.
+
+    Parameters
+    ----------
+    root : Path, optional
+        The folder of usemem.csv; default: data.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema WORKLOAD, one row per value, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        A row does not fit (with file, line and field), or a value is outside of its range.
+    """
+    path = (data_root() if root is None else root) / FILE
+    frame = read_csv(path, WORKLOAD)
+    for row in frame.iter_rows(named=True):
+        if not row["low"] <= row["value"] <= row["high"]:
+            raise InputError(
+                f"{row['name']}={row['value']:g}: give a value from {row['low']:g} to "
+                f"{row['high']:g}, its own low and high",
+                path=path,
+                field="value",
+            )
+    return frame
+
+
+def workload_values(root: Path | None = None) -> dict[str, float]:
+    """Return each value of `workload` by its name."""
+    return dict(workload(root).select("name", "value").iter_rows())
+
+
+def spread_percent() -> float:
+    """Return how far a run of usemem deviates from its mean, in percent, as the mail prints it.
+
+    The third mail of the series prints Min next to Amean in two cells, of seven runs each. The
+    least of seven normal values lies 1.35 deviations below their mean; the result is the root mean
+    square of both deviations. System times are taken to deviate like elapsed times.
+    """
+    cells = claims.published_tables().filter(mail="B-kswapd-stall")
+    found = []
+    for kernel in _MINIMA:
+        least, mean = (
+            cells.filter(metric=f"{which} Elapsd-8", kernel=kernel)["value"].item()
+            for which in ("Min", "Amean")
+        )
+        found.append((1 - least / mean) / _LEAST_OF_SEVEN)
+    return 100 * math.sqrt(math.fsum(one**2 for one in found) / len(found))
+
+
+def error_of_change(change: float) -> float:
+    """Return the standard deviation, in points, of a change in percent between two means."""
+    iterations = workload_values()["iterations"]
+    return (1 + change / 100) * spread_percent() * math.sqrt(2 / iterations)
+
+
+def chance_of_change(change: float) -> float:
+    """Return the probability that two equal kernels change by at least as much in its direction."""
+    return math.erfc(abs(change) / error_of_change(0) / math.sqrt(2)) / 2
