@@ -56,7 +56,7 @@ class MachineConfig:
         memory.
     writers, walkers : int
         Tasks that write fresh pages one after another, and tasks that access their pages at
-        random, spread over the nodes in turn; together 1 to 2048.
+        random or in sweeps, spread over the nodes in turn; together 1 to 2048.
     streams : StreamsConfig or None
         Tasks that replay the requests of a trace, each as fast as it can, in place of writers and
         walkers, on one synchronous device. They are measured from where ``skipped_share`` of all
@@ -81,6 +81,8 @@ class MachineConfig:
     drop_percent : int
         Share of the walkers' pages, written one walker after another, that is dropped at random
         before the measurement; 0 to 99, more than 0 with memory_max.
+    sweeps : bool
+        Whether walkers access their pages in order, over and over; False: at random.
     read_percent : int
         Share of reads among the walkers' accesses.
     slots : int
@@ -132,6 +134,7 @@ class MachineConfig:
     memory_max: int = _DEFAULTS["memory_max"]
     accesses: int = _DEFAULTS["accesses"]
     drop_percent: int = _DEFAULTS["drop_percent"]
+    sweeps: bool = bool(_DEFAULTS["sweeps"])
     read_percent: int = _DEFAULTS["read_percent"]
     slots: int = _DEVICE.slots
     cluster_size: int = _DEVICE.cluster_size

@@ -206,6 +206,7 @@ def configs(draw: st.DrawFn) -> Config:
         frames=frames,
         shares_memory=devices == 1 and draw(st.booleans()),
         pages=pages,
+        sweeps=draw(st.booleans()),
         read_percent=draw(st.sampled_from([0, 50, 80, 100])),
         spread_percent=draw(st.sampled_from([0, 50, 100])),
         spare_cpus=spare,

@@ -138,6 +138,7 @@ class Config:
     memory_max: int = 0
     accesses: int = 0
     drop_percent: int = 0
+    sweeps: bool = False
     read_percent: int = 80
     spread_percent: int = 50
     fragmented: bool = False
@@ -1219,14 +1220,19 @@ class Machine:
         return (len(batch) + 1) * self.costs["lru_page_ns"]
 
     def walker(self, actor: Actor) -> Steps:
-        """Read and write pages at random, and rest after the last access."""
+        """Read and write pages at random or in sweeps, and rest after the last access."""
         config = self.config
         while not self.is_done(actor.count["accesses"]):
             accesses, found = 0, None
             while accesses < DRAWS and found is None:
                 if self.is_done(actor.count["accesses"]):
                     break
-                pte = actor.first_pte + actor.generator.below(actor.n_ptes)
+                at = (
+                    actor.count["accesses"] % actor.n_ptes
+                    if config.sweeps
+                    else actor.generator.below(actor.n_ptes)
+                )
+                pte = actor.first_pte + at
                 write = actor.generator.below(100) >= config.read_percent
                 accesses += 1
                 where = self.ptes[pte]

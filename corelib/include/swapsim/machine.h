@@ -364,6 +364,11 @@ struct sws_machine_config {
 	 * above 0 only with memory_max; default 0.
 	 */
 	uint32_t drop_percent;
+	/*
+	 * True if a walker accesses its pages in the order of their addresses, sweep after sweep;
+	 * default false: at random.
+	 */
+	bool sweeps;
 	/* Share of the walkers' accesses that read, in percent; default 80. */
 	uint32_t read_percent;
 	/*

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* machine/walker.c - random reads and writes; after a number of accesses the walker stops. */
+/*
+ * machine/walker.c - reads and writes at random or in sweeps; after a number of accesses the walker
+ * stops.
+ */
 #include "machine/slots.h"
 #include "machine/tasks.h"
 
@@ -41,11 +44,20 @@ static bool hit(struct actor *actor, struct walker *my)
 	return my->write && sws_machine__may_evict(self, my->page);
 }
 
+/*
+ * Chooses the next access. A sweep's position is the number of accesses done, so that a page that is
+ * on its way out is tried again:
+ *
+ *      mm_ptes 5, accesses done 13      page 13 % 5 = 3 of the third sweep
+ */
 static void draw(struct actor *actor, struct walker *my)
 {
 	struct sws_generator *generator = &actor->thread.generator;
+	const uint64_t at = actor->machine->config.sweeps
+				    ? actor->count.accesses % actor->mm_ptes
+				    : sws_generator_below(generator, actor->mm_ptes);
 
-	my->pte = actor->mm_first_pte + (uint32_t)sws_generator_below(generator, actor->mm_ptes);
+	my->pte = actor->mm_first_pte + (uint32_t)at;
 	my->write = sws_generator_below(generator, 100) >= actor->machine->config.read_percent;
 }
 
