@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest's root: an initramfs of busybox, our programs, the modules, the settings."""
 
+import lzma
 import re
 import shutil
 import subprocess
@@ -9,9 +10,18 @@ from pathlib import Path
 
 from rig import packages
 from rig.errors import CaptureError
-from rig.kernel import Kernel
+from rig.kernel import CLUSTER_SLOTS, Kernel
 from rig.packages import Package, tool
-from rig.workload import EVENTS, HOME, LAB_EVENTS, Switches, Workload
+from rig.workload import (
+    CLUSTER_EVENTS,
+    CLUSTER_KINDS,
+    EVENTS,
+    HOME,
+    LAB_EVENTS,
+    Newer,
+    Switches,
+    Workload,
+)
 
 C_FLAGS = (
     *("-std=c11", "-O2", "-static", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow"),
@@ -30,6 +40,8 @@ SLOW_DISK = HOME / "guest" / "slow-disk"
 MARK_NFS = HOME / "guest" / "mark-nfs"
 NFS_TO_ITSELF = HOME / "guest" / "nfs_to_itself.c"
 LEFTOVERS = HOME / "guest" / "leftovers"
+CLUSTER_DEVICES = HOME / "clusters" / "devices"
+FIT_PROBES = HOME / "clusters" / "fit_probes.c"
 # init resolves offsets of structures; the lab's events need none, and its kernel has no types.
 NO_RESOLVER = "#!/bin/sh\nexec cat\n"
 
@@ -51,6 +63,9 @@ def sources(workload: Workload) -> list[Path]:
         scripts += [SLOW_DISK] * (workload.switches.slow_disk is not None)
         scripts += [NFS_TO_ITSELF] * (workload.switches.nfs is not None)
         return [workload.path, *LAB_EVENTS, *scripts, *programs]
+    if workload.newer is not None:
+        described = [workload.path, EVENTS, CLUSTER_EVENTS]
+        return [*described, INIT, CLUSTER_DEVICES, RESOLVER, FIT_PROBES, *programs]
     return [workload.path, EVENTS, INIT, RESOLVER, *programs]
 
 
@@ -86,6 +101,9 @@ def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> G
         mark = _mark(workload.switches).read_text(encoding="utf-8")
         _write_script(root / "capture" / "mark", mark)
         _write_script(root / "programs" / RESOLVER.stem, NO_RESOLVER)
+    if workload.newer is not None:
+        shutil.copy(CLUSTER_DEVICES, root / "capture" / "cluster-devices")
+        _write_cluster_devices(workload.newer, root / "capture" / "devices")
     modules = _copy_modules(workload, kernel.modules, root / "modules") if kernel.modules else []
     (root / "capture" / "modules").write_text("".join(f"{line}\n" for line in modules))
     return Guest(kernel=kernel.image, initramfs=_pack(root, work))
@@ -134,6 +152,12 @@ def _write_settings(workload: Workload, directory: Path) -> None:
         if workload.switches.slow_disk:
             settings["slow_disk_mount"] = workload.switches.slow_disk.mount
             lab.append(". /capture/slow-disk")
+    if workload.newer is not None:
+        settings["kernel"] = workload.newer.kernel
+        settings["cluster_slots"] = CLUSTER_SLOTS
+        settings["multigen_lru"] = "y" if workload.newer.multigen_lru else "n"
+        settings["huge_page_orders"] = " ".join(map(str, workload.newer.huge_page_orders))
+        lab = [". /capture/cluster-devices"]
     mounts = [f"files{i} {system.mount}" for i, system in enumerate(workload.file_systems)]
     sysctl = [f"{name.replace('.', '/')} {value}" for name, value in workload.sysctl.items()]
     for name, lines in {
@@ -151,31 +175,61 @@ def _write_settings(workload: Workload, directory: Path) -> None:
         (directory / name).write_text("".join(f"{line}\n" for line in lines))
 
 
+def _write_cluster_devices(newer: Newer, path: Path) -> None:
+    """Write a line a device, with its place among those of its kind, or the mount of its file."""
+    lines, seen = [], dict.fromkeys(CLUSTER_KINDS, 0)
+    for device in newer.devices:
+        fields = (device.mebibytes, int(device.rotational), int(device.discard))
+        priority = "default" if device.priority is None else device.priority
+        where = device.mount or seen[device.kind]
+        lines.append(" ".join(map(str, (device.kind, where, *fields, priority))))
+        seen[device.kind] += 1
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
 def _copy_modules(workload: Workload, modules: Path, directory: Path) -> list[str]:
-    """Copy virtio, and brd where needed; return insmod's arguments in the order of dependence."""
-    files = {path.stem.replace("-", "_"): path for path in modules.rglob("*.ko")}
-    order: list[str] = []
+    """Copy virtio, and what swap needs; return insmod's arguments in the order of dependence."""
+    files = {
+        path.name.partition(".")[0].replace("-", "_"): path
+        for pattern in ("*.ko", "*.ko.xz")
+        for path in modules.rglob(pattern)
+    }
+    contents: dict[str, bytes] = {}
 
     def require(name: str) -> None:
-        if name in order:
+        if name in contents:
             return
         if name not in files:
             raise CaptureError(f"the kernel in {modules} has no module {name}")
+        content = _module(files[name])
         # A module lists its dependencies: depends=a,b in its .modinfo section.
-        depends = re.search(rb"\0depends=([^\0]*)\0", files[name].read_bytes())
+        depends = re.search(rb"\0depends=([^\0]*)\0", content)
         for other in depends[1].decode().split(",") if depends and depends[1] else []:
             require(other.replace("-", "_"))
-        order.append(name)
+        contents[name] = content
 
     parameters = {}
-    for name in ("virtio_pci", "virtio_blk"):
+    # In newer kernels the bus is built in.
+    for name in ("virtio_pci", "virtio_blk") if workload.newer is None else ("virtio_blk",):
         require(name)
     if workload.swap and workload.swap.device == "brd":
         require("brd")
         parameters["brd"] = f" rd_nr=1 rd_size={workload.swap.mebibytes * 1024}"
-    for name in order:
-        shutil.copy(files[name], directory / f"{name}.ko")
-    return [f"{name}.ko{parameters.get(name, '')}" for name in order]
+    if workload.newer and (disks := workload.newer.of_kind("brd")):
+        require("brd")
+        parameters["brd"] = f" rd_nr={len(disks)} rd_size={disks[0].mebibytes * 1024}"
+    if workload.newer and (disks := workload.newer.of_kind("zram")):
+        require("zram")
+        parameters["zram"] = f" num_devices={len(disks)}"
+    for name, content in contents.items():
+        (directory / f"{name}.ko").write_bytes(content)
+    return [f"{name}.ko{parameters.get(name, '')}" for name in contents]
+
+
+def _module(path: Path) -> bytes:
+    """Return a module, unpacked: busybox loads no other."""
+    content = path.read_bytes()
+    return lzma.decompress(content) if path.suffix == ".xz" else content
 
 
 def _pack(root: Path, work: Path) -> Path:

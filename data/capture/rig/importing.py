@@ -148,6 +148,8 @@ def _devices(workload: Workload) -> dict[str, Any]:
             "write_bytes_per_second": workload.swap.write_bytes_per_second,
             "filled": workload.swap.filled,
         }
+    if workload.newer:
+        devices["newer"] = asdict(workload.newer)
     if workload.switches and workload.switches.slow_disk:
         devices["slow_disk"] = asdict(workload.switches.slow_disk)
     if workload.switches and workload.switches.nfs:

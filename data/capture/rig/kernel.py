@@ -19,6 +19,8 @@ from rig.packages import Package, tool
 from rig.workload import HOME, Switches, Workload
 
 SOURCE: Final = "linux-source-6.1"
+# As stock 6.12 and 7.3 have it on x86-64, where huge pages swap whole.
+CLUSTER_SLOTS: Final = 512
 LAB: Final = HOME / "lab"
 TREE: Final = LAB / "tree"
 PATCHES: Final = HOME.parents[1] / "patches"
@@ -78,6 +80,8 @@ class Kernel:
 
 def get(workload: Workload, cache: Path) -> Kernel:
     """Fetch or build the kernel that a workload asks for."""
+    if workload.newer is not None:
+        return newer(workload.newer.kernel, cache)
     if workload.switches is None:
         return stock(cache)
     return lab(workload.switches, cache)
@@ -91,6 +95,26 @@ def stock(cache: Path) -> Kernel:
         modules=package.root,
         described={"package": package.name, "package_version": package.version},
     )
+
+
+def newer(version: str, cache: Path) -> Kernel:
+    """Unpack the newest Debian cloud kernel of a newer series."""
+    image, modules = packages.fetch_newer_kernel(version, cache)
+    return Kernel(
+        image=_single([*image.root.glob("boot/vmlinuz-*"), *image.root.rglob("modules/*/vmlinuz")]),
+        modules=modules.root,
+        described={
+            "package": image.name,
+            "package_version": image.version,
+            "cluster_size": CLUSTER_SLOTS,
+        },
+    )
+
+
+def _single(images: list[Path]) -> Path:
+    if len(images) != 1:
+        raise CaptureError(f"a kernel package has {len(images)} images, not one")
+    return images[0]
 
 
 def sources(switches: Switches | None) -> list[Path]:

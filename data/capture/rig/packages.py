@@ -4,6 +4,7 @@
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,18 @@ from rig.errors import CaptureError
 
 STOCK = r"linux-image-6\.1\.0-(\d+)-cloud-amd64"
 BUSYBOX = "busybox-static"
+# Series -> the package of its image, and that of its modules.
+NEWER = {
+    "6.12": (r"linux-image-6\.12\.(\d+)\+deb12-cloud-amd64-unsigned",),
+    "7.3": (
+        r"linux-binary-7\.3\.(\d+)\+deb13-cloud-amd64",
+        r"linux-modules-7\.3\.(\d+)\+deb13-cloud-amd64",
+    ),
+}
+# What the machine's own suites lack is looked for here.
+FURTHER_SUITE = "trixie-backports"
+# Of Debian's own package of keys, with those of all suites.
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 # Tool, and the Debian package that brings it.
 TOOLS = (
@@ -98,17 +111,69 @@ def fetch_kernel(cache: Path) -> Package:
     return fetch(f"linux-image-6.1.0-{max(numbers)}-cloud-amd64", cache)
 
 
+def fetch_newer_kernel(series: str, cache: Path) -> tuple[Package, Package]:
+    """Unpack the newest cloud kernel of a series: packages of its image and its modules."""
+    fetched = [fetch(_newest(pattern, cache), cache) for pattern in NEWER[series]]
+    return fetched[0], fetched[-1]
+
+
+def _newest(pattern: str, cache: Path) -> str:
+    prefix = pattern.partition("(")[0].replace("\\", "")
+    for apt in _apts(cache):
+        listed = run("apt-cache", *apt, "pkgnames", prefix, what="list kernel packages")
+        found = {int(m[1]): m[0] for m in re.finditer(rf"^{pattern}$", listed, re.MULTILINE)}
+        if found:
+            return found[max(found)]
+    raise CaptureError(f"apt offers no {prefix}*: run apt-get update on Debian 12")
+
+
+def _apts(cache: Path) -> Iterator[tuple[str, ...]]:
+    """Yield options for apt: none, for the machine's own suites, then those for the further one."""
+    yield ()
+    yield _further_apt(cache)
+
+
+def _further_apt(cache: Path) -> tuple[str, str]:
+    """Return options for an apt with the further suite, which leaves the machine's own untouched.
+
+    Its mirror is the machine's own.
+    """
+    home = cache / "apt" / FURTHER_SUITE
+    for folder in ("lists/partial", "cache/archives/partial"):
+        (home / folder).mkdir(parents=True, exist_ok=True)
+    sources, settings = home / "sources.list", home / "apt.conf"
+    sources.write_text(f"deb [signed-by={KEYRING}] {_mirror()} {FURTHER_SUITE} main\n")
+    settings.write_text(
+        f'Dir::Etc::sourcelist "{sources}";\nDir::Etc::sourceparts "-";\n'
+        f'Dir::State::lists "{home}/lists";\nDir::Cache "{home}/cache";\n'
+        'APT::Get::List-Cleanup "0";\nAcquire::Languages "none";\n'
+    )
+    options = ("-c", str(settings))
+    if not list((home / "lists").glob("*_Packages*")):
+        run("apt-get", *options, "-q", "update", what=f"read the lists of {FURTHER_SUITE}")
+    return options
+
+
+def _mirror() -> str:
+    """Return the address from which this machine's apt takes the suite bookworm."""
+    wanted = ("--format", "$(RELEASE) $(REPO_URI)", "Created-By: Packages", "Component: main")
+    listed = run("apt-get", "indextargets", *wanted, what="ask apt for its mirror")
+    mirrors = dict(line.split() for line in reversed(listed.splitlines()) if " " in line)
+    if "bookworm" not in mirrors:
+        raise CaptureError("apt has no source of bookworm: this needs Debian 12")
+    return mirrors["bookworm"]
+
+
 def fetch(name: str, cache: Path) -> Package:
     """Download and unpack a package unless this very version of it is in the cache."""
-    version = _candidate(name)
+    version, apt = _candidate(name, cache)
     root = cache / "packages" / f"{name}_{version.replace(':', '%3a')}"
     if not root.is_dir():
         unfinished = root.with_name(root.name + ".unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
-        run(
-            "apt-get", "-q", "download", f"{name}={version}", what=f"download {name}", at=unfinished
-        )
+        wanted = f"{name}={version}"
+        run("apt-get", *apt, "-q", "download", wanted, what=f"download {name}", at=unfinished)
         archives = list(unfinished.glob("*.deb"))
         if len(archives) != 1:
             raise CaptureError(f"apt-get downloaded no single archive of {name}: try it by hand")
@@ -120,7 +185,7 @@ def fetch(name: str, cache: Path) -> Package:
 
 def installed_or_fetched(name: str, cache: Path) -> Package:
     """Take a package as it is installed, where that is the newest version; else fetch it."""
-    version = _candidate(name)
+    version, _ = _candidate(name, cache)
     policy = run("apt-cache", "policy", name, what=f"look up {name}")
     if re.search(rf"^  Installed: {re.escape(version)}$", policy, re.MULTILINE):
         return Package(name=name, version=version, root=Path("/"))
@@ -135,13 +200,14 @@ def find(package: Package, pattern: str) -> Path:
     return found[0]
 
 
-def _candidate(name: str) -> str:
-    """Version that apt would take, which its index vouches for with a hash."""
-    policy = run("apt-cache", "policy", name, what=f"look up {name}")
-    match = re.search(r"^  Candidate: (\S+)$", policy, re.MULTILINE)
-    if match is None or match[1] == "(none)":
-        raise CaptureError(f"apt offers no package {name}: run apt-get update")
-    return match[1]
+def _candidate(name: str, cache: Path) -> tuple[str, tuple[str, ...]]:
+    """Version that apt would take, which its index vouches for with a hash, and apt's options."""
+    for apt in _apts(cache):
+        policy = run("apt-cache", *apt, "policy", name, what=f"look up {name}")
+        match = re.search(r"^  Candidate: (\S+)$", policy, re.MULTILINE)
+        if match is not None and match[1] != "(none)":
+            return match[1], apt
+    raise CaptureError(f"apt offers no package {name}: run apt-get update")
 
 
 def run(name: str, *arguments: str, what: str, at: Path | None = None) -> str:

@@ -63,9 +63,11 @@ class Table:
             raise self.error(field, f"is {value}: give a number above 0")
         return value
 
-    def take_numbers(self, field: str) -> tuple[int, ...]:
+    def take_numbers(self, field: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
         """Take different integers above 0: a list of them, or a single one."""
         value = self._fields.pop(field, None)
+        if value is None and default is not None:
+            return default
         numbers = value if isinstance(value, list) else [value]
         if not numbers or not all(type(number) is int and number > 0 for number in numbers):
             raise self.error(field, f"is {value!r}: give a number above 0, or a list of such")

@@ -12,12 +12,17 @@ from rig.table import Table, read_fields, read_table
 HOME = Path(__file__).resolve().parent.parent
 WORKLOADS = HOME / "workloads"
 EVENTS = HOME / "events.toml"
+CLUSTER_EVENTS = HOME / "clusters" / "events.toml"
 LAB_EVENTS = tuple(
     HOME / "lab" / f"{name}.toml" for name in ("events", "removal-events", "reclaim-events")
 )
 # Of lab/reclaim-events.toml: a folio that a batch removes does not record its outcome.
 STALLS = "stalls"
 SWAP_DEVICES = ("brd", "virtio")
+# Stock kernels whose slots come from clusters; without one of them a workload boots 6.1.
+KERNELS = ("6.12", "7.3")
+CLUSTER_KINDS = ("brd", "virtio", "zram", "file")
+CLUSTER_ORDERS = range(1, 10)
 # As patches/04-percpu-cluster-next/switch.cocci names them.
 SWAP_BASES = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
 # As patches/03-stall-decisions/switch.cocci names them.
@@ -39,6 +44,36 @@ class Swap:
     write_bytes_per_second: int
     # A RAM disk that has all of its memory from the start: for pressure on all of memory.
     filled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterDevice:
+    """A swap device of a newer kernel, switched on when recording begins.
+
+    A file lies at a mount of the guest. Discard needs a virtio disk. Without a priority the kernel
+    chooses one.
+    """
+
+    kind: str
+    mebibytes: int
+    rotational: bool
+    discard: bool
+    priority: int | None
+    mount: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Newer:
+    """A newer stock kernel: its version, its lists of pages, its huge pages, its swap devices."""
+
+    kernel: str
+    multigen_lru: bool
+    huge_page_orders: tuple[int, ...]
+    devices: tuple[ClusterDevice, ...]
+
+    def of_kind(self, kind: str) -> tuple[ClusterDevice, ...]:
+        """Devices of one kind, in their order."""
+        return tuple(device for device in self.devices if device.kind == kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +176,7 @@ class Workload:
     file_systems: tuple[FileSystem, ...]
     recording: Recording
     instruction_ns: int = 0
+    newer: Newer | None = None
 
     @property
     def all_commands(self) -> tuple[str, ...]:
@@ -172,6 +208,7 @@ def take(table: Table) -> Workload:
     """Take a workload's fields from a table that may have others."""
     limit, cgroup_commands = _cgroup(table.take_table("cgroup"))
     switches = _switches(table.take_table("lab"))
+    newer = _newer(table)
     cpus = table.take_positive("cpus")
     workload = Workload(
         name=table.path.stem,
@@ -188,9 +225,16 @@ def take(table: Table) -> Workload:
         swap=_swap(table.take_table("swap")),
         cgroup_memory_max_mebibytes=limit,
         file_systems=_file_systems(table),
-        recording=_recording(table.take_table("trace"), lab=switches is not None),
+        recording=_recording(table.take_table("trace"), _described_events(switches, newer)),
         instruction_ns=_instruction_ns(table, cpus),
+        newer=newer,
     )
+    if newer and (switches or workload.swap):
+        raise table.error("kernel", "goes with [[swap_device]], and with neither [lab] nor [swap]")
+    mounts = [system.mount for system in workload.file_systems]
+    for device in newer.of_kind("file") if newer else ():
+        if device.mount not in mounts:
+            raise table.error("swap_device", f"has a file at {device.mount}: no [[file_system]]")
     if not workload.all_commands:
         raise table.error("commands", "is missing: give command lines here or under [cgroup]")
     if switches and switches.batched_removal and STALLS in workload.recording.groups:
@@ -206,7 +250,7 @@ def take(table: Table) -> Workload:
 def slot_events_of(workload: Workload) -> Recording:
     """Give what a workload on the lab kernel records when its slot events are asked for."""
     table = {**_SLOT_EVENTS, "buffer_kibibytes_per_cpu": 131072 // workload.cpus}
-    return _recording(Table(workload.path, "trace.", table), lab=True)
+    return _recording(Table(workload.path, "trace.", table), LAB_EVENTS)
 
 
 def _instruction_ns(table: Table, cpus: int) -> int:
@@ -302,6 +346,44 @@ def _swap(table: Table) -> Swap | None:
     return swap
 
 
+def _newer(table: Table) -> Newer | None:
+    kernel = table.take("kernel", str, "")
+    if not kernel:
+        return None
+    if kernel not in KERNELS:
+        raise table.error("kernel", f"is '{kernel}': give one of {', '.join(KERNELS)}, or none")
+    orders = table.take_numbers("huge_page_orders", ())
+    if not all(order in CLUSTER_ORDERS for order in orders):
+        raise table.error("huge_page_orders", f"is {list(orders)}: give numbers from 1 to 9")
+    newer = Newer(
+        kernel=kernel,
+        multigen_lru=table.take("multigen_lru", bool),
+        huge_page_orders=orders,
+        devices=tuple(map(_cluster_device, table.take_tables("swap_device"))),
+    )
+    if len({device.mebibytes for device in newer.of_kind("brd")}) > 1:
+        raise table.error("swap_device", "has RAM disks of two sizes: all have the same")
+    return newer
+
+
+def _cluster_device(table: Table) -> ClusterDevice:
+    kind = table.take("kind", str)
+    if kind not in CLUSTER_KINDS:
+        raise table.error("kind", f"is '{kind}': give one of {', '.join(CLUSTER_KINDS)}")
+    device = ClusterDevice(
+        kind=kind,
+        mebibytes=table.take_positive("mebibytes"),
+        rotational=table.take("rotational", bool, False),
+        discard=table.take("discard", bool, False),
+        priority=table.take_positive("priority", 0) or None,
+        mount=_directory(table, "mount") if kind == "file" else "",
+    )
+    if device.discard and kind != "virtio":
+        raise table.error("discard", "needs the kind 'virtio'")
+    table.close()
+    return device
+
+
 def _cgroup(table: Table) -> tuple[int | None, tuple[str, ...]]:
     if not table:
         return None, ()
@@ -332,13 +414,15 @@ def _directory(table: Table, field: str) -> str:
     return directory
 
 
-def _recording(table: Table, *, lab: bool) -> Recording:
-    known = {
-        group: lines
-        for path in (LAB_EVENTS if lab else (EVENTS,))
-        for group, lines in read_fields(path).items()
-    }
-    groups = table.take_strings("groups", default=() if lab else None)
+def _described_events(switches: Switches | None, newer: Newer | None) -> tuple[Path, ...]:
+    if switches is not None:
+        return LAB_EVENTS
+    return (EVENTS, CLUSTER_EVENTS) if newer else (EVENTS,)
+
+
+def _recording(table: Table, described: tuple[Path, ...]) -> Recording:
+    known = {group: lines for path in described for group, lines in read_fields(path).items()}
+    groups = table.take_strings("groups", default=() if described is LAB_EVENTS else None)
     for group in groups:
         if group not in known:
             raise table.error("groups", f"has '{group}': there are {', '.join(known)}")

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Keeps folios of several orders coming: every process maps its own set, writes one word of each page, then drops and writes again
+ * whole chunks, aligned and of an order drawn from a list, so that the kernel gives a huge page of that order where it may; between
+ * two chunks it visits pages drawn uniformly at random, half of the visits read. A chunk of 2 MiB is mapped anew, for only then is its
+ * page table gone. The same seed gives the same chunks and visits.
+ *
+ *   folio_churner PROCESSES MEBIBYTES_EACH CHUNKS_EACH ORDERS VISITS_BETWEEN SEED
+ *
+ * ORDERS: numbers from 0 to 9 with commas; one that stands twice is drawn twice as often.
+ */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGE_BYTES	4096u
+#define HUGE_BYTES	(PAGE_BYTES << HIGHEST_ORDER)
+#define HIGHEST_ORDER	9
+#define ORDERS_AT_MOST	64
+#define WORDS_PER_PAGE	(PAGE_BYTES / (unsigned)sizeof(uint32_t))
+
+struct churn {
+	char *memory;
+	size_t pages;
+	long chunks;
+	long visits;
+	unsigned orders[ORDERS_AT_MOST];
+	size_t n_orders;
+	uint64_t state;
+};
+
+/* splitmix64: one 64-bit state, full period, so each process has its own stream from seed and number. */
+static uint64_t draw(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+static long number(const char *text, long lowest)
+{
+	char *end = NULL;
+	long value = strtol(text, &end, 10);
+
+	if (end == text || *end != '\0' || value < lowest) {
+		fprintf(stderr, "folio_churner: '%s' is not a number of %ld or more\n", text,
+			lowest);
+		exit(2);
+	}
+	return value;
+}
+
+static void read_orders(struct churn *churn, char *text)
+{
+	for (char *rest = text, *word; (word = strsep(&rest, ",")) != NULL;) {
+		long order = number(word, 0);
+
+		if (order > HIGHEST_ORDER || churn->n_orders == ORDERS_AT_MOST) {
+			fprintf(stderr, "folio_churner: '%s' is one order too many or too high\n",
+				word);
+			exit(2);
+		}
+		churn->orders[churn->n_orders++] = (unsigned)order;
+	}
+}
+
+static void write_pages(const struct churn *churn, size_t first, size_t pages)
+{
+	for (size_t page = first; page < first + pages; page++) {
+		volatile uint32_t *words = (void *)(churn->memory + page * PAGE_BYTES);
+
+		words[page % WORDS_PER_PAGE] = (uint32_t)page;
+	}
+}
+
+static int map(struct churn *churn)
+{
+	size_t bytes = churn->pages * PAGE_BYTES;
+	char *wide = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (wide == MAP_FAILED) {
+		perror("folio_churner: mmap");
+		return 1;
+	}
+	churn->memory = wide + (HUGE_BYTES - (uintptr_t)wide % HUGE_BYTES) % HUGE_BYTES;
+	write_pages(churn, 0, churn->pages);
+	return 0;
+}
+
+static int drop(const struct churn *churn, size_t first, unsigned order)
+{
+	char *at = churn->memory + first * PAGE_BYTES;
+	size_t bytes = (size_t)PAGE_BYTES << order;
+
+	if (order < HIGHEST_ORDER)
+		return madvise(at, bytes, MADV_DONTNEED);
+	return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		    0) == MAP_FAILED;
+}
+
+static void visit(struct churn *churn)
+{
+	uint64_t place = draw(&churn->state);
+	size_t page = place % churn->pages;
+	volatile uint32_t *words = (void *)(churn->memory + page * PAGE_BYTES);
+	size_t word = (place >> 40) % WORDS_PER_PAGE;
+
+	if (place >> 63)
+		words[word] = (uint32_t)page;
+	else
+		(void)words[word];
+}
+
+static int run(struct churn *churn)
+{
+	if (map(churn))
+		return 1;
+	for (long i = 0; i < churn->chunks; i++) {
+		unsigned order = churn->orders[draw(&churn->state) % churn->n_orders];
+		size_t first = draw(&churn->state) % (churn->pages >> order) << order;
+
+		if (drop(churn, first, order)) {
+			perror("folio_churner: drop");
+			return 1;
+		}
+		write_pages(churn, first, (size_t)1 << order);
+		for (long visits = 0; visits < churn->visits; visits++)
+			visit(churn);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct churn own = { 0 };
+	long processes = 0;
+	int failed = 0;
+
+	if (argc != 7) {
+		fprintf(stderr, "usage: folio_churner PROCESSES MEBIBYTES_EACH CHUNKS_EACH ORDERS "
+				"VISITS_BETWEEN SEED\n");
+		return 2;
+	}
+	processes = number(argv[1], 1);
+	/* Whole huge pages. */
+	own.pages = ((size_t)number(argv[2], 2) << 20) / HUGE_BYTES << HIGHEST_ORDER;
+	own.chunks = number(argv[3], 0);
+	read_orders(&own, argv[4]);
+	own.visits = number(argv[5], 0);
+	own.state = (uint64_t)number(argv[6], 0);
+	for (long i = 0; i < processes; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0) {
+			perror("folio_churner: fork");
+			failed = 1;
+			break;
+		}
+		if (pid == 0) {
+			own.state += (uint64_t)i << 32;
+			_exit(run(&own));
+		}
+	}
+	for (int status = 0; wait(&status) > 0;)
+		failed |= status != 0;
+	return failed;
+}
