@@ -20,7 +20,7 @@ from swapsim.slots.tables import SLOT_EVENTS
 
 CAPTURE = data_root() / "capture"
 PATCHES = data_root().parent / "patches"
-SEMANTIC_PATCHES = sorted([*PATCHES.glob("*/switch.cocci"), *(CAPTURE / "lab").glob("*.cocci")])
+SEMANTIC_PATCHES = sorted([*PATCHES.glob("*/switch.cocci"), *(CAPTURE / "lab").rglob("*.cocci")])
 SLOT_TRACES = {
     name: folder for name, folder in shipped_traces().items() if name.startswith("slots-")
 }
@@ -80,8 +80,29 @@ def test_a_semantic_patch_parses(patch: Path) -> None:
 
 
 def test_every_semantic_patch_is_applied(rig: SimpleNamespace) -> None:
-    """The build of the kernel applies all semantic patches of the repository, and no other."""
-    assert sorted(rig.kernel.SEMANTIC_PATCHES) == SEMANTIC_PATCHES
+    """The builds of the kernels apply all semantic patches of the repository, and no other."""
+    assert list(rig.kernel.SOURCES) == list(rig.workload.LAB_KERNELS)
+    patches = [path for source in rig.kernel.SOURCES.values() for path in source.semantic_patches]
+    assert sorted(patches) == SEMANTIC_PATCHES
+
+
+def test_kernels_of_a_ledger_differ_by_what_they_lack(rig: SimpleNamespace) -> None:
+    """Huge pages are in all of them; the switches are 6.1's, and only its boot takes them."""
+    described = rig.experiment.load("lock-ledger-newer-brd")
+    counted = {value: described.counted(value) for value in described.values}
+    lines = {
+        value: set(rig.kernel._configuration(load.switches).splitlines())
+        for value, load in counted.items()
+    }
+    assert all("CONFIG_TRANSPARENT_HUGEPAGE=y" in found for found in lines.values())
+    assert lines["6.1"] - lines["6.12"] == {"CONFIG_SWAP_ADDRESS_SPACE_SHIFT=14"}
+    assert lines["6.12"] - lines["7.3"] == rig.kernel.SOURCES["7.3"].without
+    for value, load in counted.items():
+        parameters = rig.boot.kernel_parameters(load)
+        assert ("swap_base=percpu-rerandomise" in parameters) == (value == "6.1")
+        assert "transparent_hugepage=never" in parameters
+    large = rig.experiment.load("lock-ledger-newer-brd-64k").counted("7.3")
+    assert "thp_anon=64K:always" in rig.boot.kernel_parameters(large)
 
 
 def test_a_semantic_patch_that_does_not_fit_is_refused(
@@ -139,10 +160,19 @@ def test_a_compiled_option_is_another_kernel_and_a_boot_switch_is_not(rig: Simpl
             "trunk_shift = 14\nlock_statistics = true",
             "lock_statistics",
         ),
+        ("lock-ledger-newer-brd", "folio_kibibytes = 4\n", "", "varies.*folio_kibibytes"),
+        ("lock-ledger-newer-brd", '"7.3"', '"7.2"', "values.*7.2.*6.12, 7.3"),
         ("stall-rules", "\ncpus = 1\n", "\ncpus = 2\n", "instruction_ns"),
         ("stall-rules", "\ninstruction_ns = 8\n", "\ninstruction_ns = 12\n", "instruction_ns"),
     ],
-    ids=["tasks without turns", "nodes with locks", "two CPUs", "no power of two"],
+    ids=[
+        "tasks without turns",
+        "nodes with locks",
+        "kernels without a ledger",
+        "no such kernel",
+        "two CPUs",
+        "no power of two",
+    ],
 )
 def test_a_contradiction_in_a_description_names_the_field(
     rig: SimpleNamespace,
@@ -261,6 +291,52 @@ def test_turns_become_metrics_per_page_reclaimed(rig: SimpleNamespace) -> None:
     assert metrics["pages of the longest list"] == (32, "page")
     assert metrics["xa_lock acquisitions"] == (3.0, "1/page")
     assert not [name for name in metrics if "hold" in name and "batched" in name]
+
+
+def ledger_report(**changed: str) -> dict[str, str]:
+    """Return the report of a guest with one turn of a ledger; a section of None is left out."""
+    device = lock_stat_line("swap_device", 0, 0, 0.0, 0.0, 0.0, 0.0, 5, 50, 0.1, 1.0, 20.0, 0.2)
+    local = lock_stat_line("swap_local", 0, 0, 0.0, 0.0, 0.0, 0.0, 0, 80, 0.1, 1.0, 20.0, 0.2)
+    counters = "pswpin {}\npswpout {}\nswpout {}\nswpout_fallback 1"
+    return {
+        "turn fill vmstat-begin": counters.format(5, 100, 10),
+        "turn fill vmstat-end": counters.format(6, 200, 14),
+        "turn fill lock-stat": LOCK_STAT + device + local,
+        "turn fill lock-sites": LOCK_SITES,
+    } | {f"turn fill {name.replace('_', '-')}": text for name, text in changed.items()}
+
+
+def test_turns_of_a_ledger_become_metrics_per_page(rig: SimpleNamespace) -> None:
+    """A turn has its own locks, call sites, pages and large folios."""
+    found = rig.ledger.read(ledger_report(), "test")
+    assert list(found) == ["fill"]
+    metrics = found["fill"]
+    assert metrics["pages out"] == (100, "page")
+    assert metrics["pages in"] == (1, "page")
+    assert metrics["large folios out"] == (4, "folio")
+    assert metrics["large folios split"] == (0, "folio")
+    assert metrics["si->lock acquisitions"] == (0.5, "1/page")
+    assert metrics["local lock acquisitions"] == (0.8, "1/page")
+    assert metrics["si->lock at get_swap_pages"] == (0.5, "1/page")
+    assert "large folios in" not in metrics
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"vmstat_end": "pswpin 5\npswpout 100"}, "no page"),
+        ({"lock_stat": "lock_stat version 0.4"}, "no lock statistics"),
+        ({"lock_sites": LOCK_SITES.replace("Dropped: 0", "Dropped: 3")}, "full"),
+    ],
+)
+def test_a_turn_that_was_not_counted_is_refused(
+    rig: SimpleNamespace, changed: dict[str, str], message: str
+) -> None:
+    """A ledger has no turn without pages, statistics or with call sites dropped."""
+    with pytest.raises(rig.ledger.GuestError, match=message):
+        rig.ledger.read(ledger_report(**changed), "test")
+    with pytest.raises(rig.ledger.GuestError, match="no turns"):
+        rig.ledger.read({}, "test")
 
 
 def test_turns_on_the_slow_disk_become_the_metrics_of_the_mail(rig: SimpleNamespace) -> None:

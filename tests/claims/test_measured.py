@@ -70,9 +70,13 @@ def test_each_measurement_has_its_provenance() -> None:
         assert claims.measured_results(name)["source"].unique().to_list() == ["measured"]
         stored = claims.measured_provenance(name)
         assert {"command", "date", "emulator", "host"} <= set(stored["measured"])
-        assert {"package_version", "configuration", "trunk_shift"} <= set(stored["kernel"])
-        switches = ("swap_tags", "swap_base", "batched_removal", "reclaim_rules")
-        assert stored["experiment"]["varies"] in switches
+        kernels = stored["kernel"]
+        varies = stored["experiment"]["varies"]
+        assert ("trunk_shift" in kernels) == (varies != "kernel")
+        for kernel in kernels.values() if varies == "kernel" else [kernels]:
+            assert {"package_version", "configuration", "cluster_size"} <= set(kernel)
+        switches = ("swap_tags", "swap_base", "batched_removal", "reclaim_rules", "kernel")
+        assert varies in switches
         assert any(path.endswith("switch.cocci") for path in stored["sources"])
 
 

@@ -85,9 +85,14 @@ def _lab_parameters(workload: Workload) -> tuple[str, ...]:
         return ()
     # The early check of the timer's interrupts fails where the emulator is starved for a moment.
     parameters = ["no_timer_check"]
-    parameters += [f"swap_base={switches.swap_base}", f"swap_tags={int(switches.swap_tags)}"]
-    parameters += [f"batched_removal={int(switches.batched_removal)}"]
-    parameters += [f"reclaim_rules={switches.reclaim_rules}"]
+    if switches.kernel == "6.1":
+        parameters += [f"swap_base={switches.swap_base}", f"swap_tags={int(switches.swap_tags)}"]
+        parameters += [f"batched_removal={int(switches.batched_removal)}"]
+        parameters += [f"reclaim_rules={switches.reclaim_rules}"]
+    if switches.folio_kibibytes:
+        parameters += ["transparent_hugepage=never"]
+    if switches.folio_kibibytes > BLOCK_BYTES >> 10:
+        parameters += [f"thp_anon={switches.folio_kibibytes}K:always"]
     if workload.swap and workload.swap.device == "brd":
         parameters += ["brd.rd_nr=1", f"brd.rd_size={workload.swap.mebibytes * 1024}"]
     if switches.slow_disk:

@@ -7,7 +7,7 @@ import os
 import platform
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from rig import (
     guest,
     importing,
     kernel,
+    ledger,
     leftovers,
     packages,
     stalls,
@@ -51,7 +52,7 @@ class Outcome:
     round: int
     value: str
     seconds: float
-    # By the number of tasks.
+    # By the number of tasks, or by the turn of a ledger.
     metrics: dict[str, Metrics]
     failure: str
     # The slots that tree nodes were for, where they were counted.
@@ -65,7 +66,7 @@ def run(experiment: Experiment, output: Path, cache: Path, *, rounds: int, again
     that what changes on the host with time touches all alike. A run that an earlier call has ended
     is not run again, unless its kernel or a file that it depends on has changed since.
     """
-    described = kernel.get(experiment.workload, cache)
+    described = _described(experiment, cache)
     busybox = packages.fetch(packages.BUSYBOX, cache)
     work = cache / "experiments" / experiment.name
     if again:
@@ -145,6 +146,8 @@ def _measure(
         slots = importing.slot_events(ran.text, work / "counted" / "trace")
         shift = counted.switches.trunk_shift
         return {tasks: wanderings.read(report, slots, shift, experiment.tasks[-1])}, []
+    if experiment.ledger:
+        return ledger.read(report, experiment.name), []
     if experiment.by_turns:
         metrics_of = turns.read(report, experiment.name)
         if counted.switches.debug_checks:
@@ -159,6 +162,22 @@ def _measure(
         assert traced.switches is not None
         metrics |= counts.trunks(events, traced.switches.trunk_shift)
     return {tasks: metrics}, []
+
+
+def _described(experiment: Experiment, cache: Path) -> dict[str, Any]:
+    """Build all kernels of an experiment, and return what is said of them."""
+    if experiment.varies == "kernel":
+        counted = {value: experiment.counted(value) for value in experiment.values}
+        return {value: kernel.get(load, cache).described for value, load in counted.items()}
+    described = kernel.get(experiment.workload, cache).described
+    # The switch that varies has several values.
+    return {key: value for key, value in described.items() if key != experiment.varies}
+
+
+def _sources(experiment: Experiment) -> list[Path]:
+    """Return our files that any run of an experiment depends on."""
+    counted = [experiment.counted(value) for value in experiment.values]
+    return list(dict.fromkeys(path for load in counted for path in importing.sources(load)))
 
 
 def _boot(workload: Workload, booted: Kernel, busybox: Package, work: Path) -> collect.Captured:
@@ -176,17 +195,23 @@ def _identity(experiment: Experiment, value: str) -> str:
         readers.append(Path(tree_nodes.__file__))
     if experiment.sampled_slots:
         readers.append(Path(wanderings.__file__))
+    if experiment.ledger:
+        readers.append(Path(ledger.__file__))
     if experiment.stalls:
         readers.append(Path(stalls.__file__))
     elif experiment.by_turns:
         readers += [Path(turns.__file__), Path(leftovers.__file__)]
-    for path in [*importing.sources(experiment.workload), *readers]:
+    for path in [*_sources(experiment), *readers]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
 
 def _write(
-    experiment: Experiment, described: Kernel, outcomes: list[Outcome], output: Path, rounds: int
+    experiment: Experiment,
+    described: Mapping[str, Any],
+    outcomes: list[Outcome],
+    output: Path,
+    rounds: int,
 ) -> None:
     unfinished = output.with_name(f".{output.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -211,27 +236,30 @@ def _results(experiment: Experiment, outcomes: list[Outcome]) -> pl.DataFrame:
         {
             "patch": experiment.patch,
             "source": "measured",
-            "kernel": KERNEL_LABEL,
-            "policy": outcome.value,
-            "n_tasks": int(tasks),
+            **_labels(experiment, outcome.value, group),
             "seed": outcome.round,
             "metric": metric,
             "value": float(value),
             "unit": unit,
         }
         for outcome in outcomes
-        for tasks, metrics in outcome.metrics.items()
+        for group, metrics in outcome.metrics.items()
         for metric, (value, unit) in metrics.items()
     ]
     return RESULTS.check(pl.DataFrame(rows, schema=RESULTS.schema))
 
 
+def _labels(experiment: Experiment, value: str, group: str) -> dict[str, Any]:
+    """Name one group of metrics of a run: a number of tasks, or a turn of a ledger."""
+    if experiment.ledger:
+        return {"kernel": value, "policy": group, "n_tasks": experiment.tasks[-1]}
+    return {"kernel": KERNEL_LABEL, "policy": value, "n_tasks": int(group)}
+
+
 def _provenance(
-    experiment: Experiment, described: Kernel, outcomes: list[Outcome], rounds: int
-) -> dict[str, dict[str, Any]]:
+    experiment: Experiment, described: Mapping[str, Any], outcomes: list[Outcome], rounds: int
+) -> dict[str, Mapping[str, Any]]:
     workload = experiment.workload
-    # The switch that varies has several values.
-    fixed = {key: value for key, value in described.described.items() if key != experiment.varies}
     return {
         "measured": {
             "command": f"python data/capture/lab.py {experiment.name} --rounds {rounds} "
@@ -246,7 +274,7 @@ def _provenance(
                 // 2**30,
             },
         },
-        "kernel": fixed,
+        "kernel": described,
         "experiment": {
             "title": workload.title,
             "patch": experiment.patch,
@@ -268,7 +296,5 @@ def _provenance(
                 if outcome.failure
             ],
         },
-        "sources": {
-            os.path.relpath(path, HOME): sha256(path) for path in importing.sources(workload)
-        },
+        "sources": {os.path.relpath(path, HOME): sha256(path) for path in _sources(experiment)},
     }

@@ -18,6 +18,7 @@ LOCKS: Final[Mapping[str, str]] = {
     "swap_device": "si->lock",
     "swap_cluster": "cluster lock",
     "swap_avail_lock": "swap_avail_lock",
+    "swap_local": "local lock",
     "&cache->alloc_lock": "slot cache mutex",
     "&cache->free_lock": "return cache lock",
     "&lruvec->lru_lock": "lru_lock",
@@ -60,7 +61,7 @@ def counts(report: Mapping[str, str], name: str, *, sites: bool = False) -> Metr
         "pages out": (pages, "page"),
         "pages in": (after["pswpin"] - before["pswpin"], "page"),
         **locks(report.get("marked lock-stat", ""), pages),
-        **_sites(report.get("marked lock-sites", ""), pages),
+        **lock_sites(report.get("marked lock-sites", ""), pages),
         **_throughput(report["output"]),
     }
     if "xa_lock acquisitions" not in metrics:
@@ -96,7 +97,7 @@ def locks(text: str, pages: int) -> Metrics:
     }
 
 
-def _sites(text: str, pages: int) -> Metrics:
+def lock_sites(text: str, pages: int) -> Metrics:
     """Acquisitions by the first function in each stack that is no lock's own."""
     sites: Counter[str] = Counter()
     for name, stack, hits in _STACK.findall(text):

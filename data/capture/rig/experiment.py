@@ -9,7 +9,7 @@ from typing import Final
 from rig import workload
 from rig.errors import CaptureError
 from rig.table import read_table
-from rig.workload import HOME, RECLAIM_RULES, SWAP_BASES, Switches, Workload
+from rig.workload import HOME, LAB_KERNELS, RECLAIM_RULES, SWAP_BASES, Switches, Workload
 
 EXPERIMENTS: Final = HOME / "experiments"
 
@@ -19,6 +19,7 @@ VARIES: Final[Mapping[str, tuple[str, ...]]] = {
     "swap_tags": ("off", "on"),
     "batched_removal": ("off", "on"),
     "reclaim_rules": RECLAIM_RULES,
+    "kernel": LAB_KERNELS,
 }
 VISITS_A_CPU: Final = "VISITS_A_CPU"
 """In a command: how many visits a task makes on a CPU. A value of swap_base may name it after the
@@ -36,7 +37,8 @@ class Experiment:
     and no locks are counted. By turns one run counts several numbers of tasks, one after another,
     per page that reclaim frees; on the slow disk, files of several sizes next to one server, and
     the work and stalls of reclaim instead of locks. With sampled slots the metrics are the tasks
-    that were in one trunk, and no locks are counted.
+    that were in one trunk, and no locks are counted. A ledger counts locks in two turns, on kernels
+    that take turns like the values of a switch.
     """
 
     name: str
@@ -58,6 +60,11 @@ class Experiment:
     def stalls(self) -> bool:
         """Whether reclaim and its stalls are counted, on a disk that seeks."""
         return self.by_turns and self.workload.switches.slow_disk is not None
+
+    @property
+    def ledger(self) -> bool:
+        """Whether the locks of two turns are counted, to compare kernels."""
+        return self.workload.switches is not None and self.workload.switches.folio_kibibytes > 0
 
     @property
     def sampled_slots(self) -> bool:
@@ -90,6 +97,8 @@ class Experiment:
             return replace(switches, swap_base=value.partition(" ")[0])
         if self.varies == "reclaim_rules":
             return replace(switches, reclaim_rules=value)
+        if self.varies == "kernel":
+            return replace(switches, kernel=value)
         if self.varies == "swap_tags":
             return replace(switches, swap_tags=value == "on")
         return replace(switches, batched_removal=value == "on")
@@ -133,6 +142,8 @@ def load(name: str) -> Experiment:
         raise table.error("lab", "is missing: an experiment runs on the lab kernel")
     if len(described.tasks) > 1 and not described.by_turns:
         raise table.error("experiment.tasks", "are several: set lab.by_turns, or give one number")
+    if described.ledger != (varies == "kernel"):
+        raise own.error("varies", "is 'kernel' if lab.folio_kibibytes is given, and only then")
     no_locks = described.tree_nodes or described.stalls or described.sampled_slots
     if no_locks == described.workload.switches.lock_statistics:
         wanted = "false" if no_locks else "true"

@@ -34,6 +34,8 @@ RECLAIM = HOME / "guest" / "reclaim"
 STALL_RULES = HOME / "guest" / "stall-rules"
 MARK = HOME / "guest" / "mark"
 MARK_SLOTS = HOME / "guest" / "mark-slots"
+LEDGER = HOME / "guest" / "ledger"
+MARK_LEDGER = HOME / "guest" / "mark-ledger"
 MARK_TURNS = HOME / "guest" / "mark-turns"
 MARK_STALLS = HOME / "guest" / "mark-stalls"
 SLOW_DISK = HOME / "guest" / "slow-disk"
@@ -59,6 +61,8 @@ def sources(workload: Workload) -> list[Path]:
     programs = [HOME / "programs" / f"{program}.c" for program in workload.programs]
     if workload.switches is not None:
         scripts = [INIT, LAB, RECLAIM, STALL_RULES, _mark(workload.switches)]
+        if workload.switches.folio_kibibytes:
+            scripts = [INIT, LEDGER, MARK_LEDGER]
         scripts += [LEFTOVERS] * workload.switches.debug_checks
         scripts += [SLOW_DISK] * (workload.switches.slow_disk is not None)
         scripts += [NFS_TO_ITSELF] * (workload.switches.nfs is not None)
@@ -72,6 +76,8 @@ def sources(workload: Workload) -> list[Path]:
 def _mark(switches: Switches) -> Path:
     if switches.sampled_slots:
         return MARK_SLOTS
+    if switches.folio_kibibytes:
+        return MARK_LEDGER
     if not switches.by_turns:
         return MARK_NFS if switches.nfs else MARK
     return MARK_STALLS if switches.slow_disk else MARK_TURNS
@@ -92,6 +98,7 @@ def build(workload: Workload, kernel: Kernel, busybox: Package, work: Path) -> G
     _write_settings(workload, root / "capture")
     if workload.switches is not None:
         shutil.copy(LAB, root / "capture" / "lab")
+        shutil.copy(LEDGER, root / "capture" / "ledger")
         shutil.copy(RECLAIM, root / "capture" / "reclaim")
         shutil.copy(STALL_RULES, root / "capture" / "stall-rules")
         if workload.switches.debug_checks:
@@ -146,6 +153,10 @@ def _write_settings(workload: Workload, directory: Path) -> None:
         settings["cpus"] = workload.cpus
         settings["numa_nodes"] = workload.switches.numa_nodes
         lab = [". /capture/lab", ". /capture/reclaim", ". /capture/stall-rules"]
+        if workload.switches.folio_kibibytes:
+            settings["folio_kibibytes"] = workload.switches.folio_kibibytes
+            settings["lab_switches"] = "swap_base swap_tags" * (workload.switches.kernel == "6.1")
+            lab = [". /capture/ledger"]
         if workload.switches.nfs:
             nfs = workload.switches.nfs
             (directory / "nfs").write_text(f"{nfs.export} {nfs.mount}\n")

@@ -18,14 +18,13 @@ from rig.errors import CaptureError
 from rig.packages import Package, tool
 from rig.workload import HOME, Switches, Workload
 
-SOURCE: Final = "linux-source-6.1"
 # As stock 6.12 and 7.3 have it on x86-64, where huge pages swap whole.
 CLUSTER_SLOTS: Final = 512
 LAB: Final = HOME / "lab"
 TREE: Final = LAB / "tree"
 PATCHES: Final = HOME.parents[1] / "patches"
 
-# Semantic patches in the order in which they go in, each with the kernel files that it changes.
+# Semantic patches of 6.1 in the order in which they go in, each with the files that it changes.
 SEMANTIC_PATCHES: Final[Mapping[Path, tuple[str, ...]]] = {
     PATCHES / "01-writeback-tags" / "switch.cocci": ("mm/swap_state.c",),
     PATCHES / "02-batched-removal" / "switch.cocci": ("mm/vmscan.c",),
@@ -54,6 +53,34 @@ LINES_OF_OURS: Final[Mapping[str, str]] = {
     "mm/Kconfig": 'source "mm/Kconfig.lab"\n',
     "drivers/block/Kconfig": 'source "drivers/block/Kconfig.lab"\n',
     "drivers/block/Makefile": "obj-$(CONFIG_BLK_DEV_SLOW) += slow_disk.o\n",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Debian's source of one version, and what goes in."""
+
+    package: str
+    semantic_patches: Mapping[Path, tuple[str, ...]]
+    # Lines of lab/base.config for which this version has no choice.
+    without: frozenset[str] = frozenset()
+    # lab/tree and the switches of patches/ are for 6.1 alone.
+    switches: bool = False
+
+
+NEWER: Final = LAB / "newer"
+SOURCES: Final[Mapping[str, Source]] = {
+    "6.1": Source(package="linux-source-6.1", semantic_patches=SEMANTIC_PATCHES, switches=True),
+    "6.12": Source(
+        package="linux-source-6.12",
+        semantic_patches={NEWER / "lock-names-6.12.cocci": ("mm/swap_state.c", "mm/swapfile.c")},
+    ),
+    # Lazy preemption is all that it offers on amd64, and its sysctl is no longer optional.
+    "7.3": Source(
+        package="linux-source-7.3",
+        semantic_patches={NEWER / "lock-names-7.3.cocci": ("mm/swapfile.c",)},
+        without=frozenset({"CONFIG_PREEMPT_NONE=y", "CONFIG_PROC_SYSCTL=y"}),
+    ),
 }
 
 # Lines that make prints for a complete build, only for the bar.
@@ -121,7 +148,8 @@ def sources(switches: Switches | None) -> list[Path]:
     """Return our files that the lab kernel depends on."""
     if switches is None:
         return []
-    return [*SEMANTIC_PATCHES, *_tree_files(), *_fragments(switches)]
+    source = SOURCES[switches.kernel]
+    return [*source.semantic_patches, *_tree_files(source), *_fragments(switches)]
 
 
 def lab(switches: Switches, cache: Path) -> Kernel:
@@ -132,48 +160,52 @@ def lab(switches: Switches, cache: Path) -> Kernel:
     CaptureError
         A package is missing, a semantic patch does not apply, or the build fails.
     """
-    package = packages.installed_or_fetched(SOURCE, cache)
+    source = SOURCES[switches.kernel]
+    package = packages.installed_or_fetched(source.package, cache)
     source_hash = _hash_of(
-        [package.version], [*SEMANTIC_PATCHES, *_tree_files()], str(sorted(BUILT_BY.items()))
+        [package.version],
+        [*source.semantic_patches, *_tree_files(source)],
+        str(sorted(BUILT_BY.items())),
     )
     configuration = _configuration(switches)
     configuration_hash = _hash_of([source_hash, configuration], [])
     image = cache / "kernels" / f"{configuration_hash}.bzImage"
     if not image.is_file():
         packages.check_build_tools()
-        tree = _source_tree(package, cache / "sources" / source_hash)
+        tree = _source_tree(source, package, cache / "sources" / source_hash)
         # One folder of objects for each flavour: another trunk size recompiles a few files.
         flavour = "-".join(path.stem for path in _fragments(switches)[1:]) or "plain"
         _build(tree, cache / "objects" / f"{source_hash}-{flavour}", configuration, image)
-    return Kernel(
-        image=image,
-        modules=None,
-        described={
-            "package": package.name,
-            "package_version": package.version,
-            "source": source_hash,
-            "configuration": configuration_hash,
-            "cluster_size": 256,
+    described = {
+        "package": package.name,
+        "package_version": package.version,
+        "source": source_hash,
+        "configuration": configuration_hash,
+        "cluster_size": CLUSTER_SLOTS if switches.folio_kibibytes else 256,
+        "lock_statistics": switches.lock_statistics,
+    }
+    if source.switches:
+        described |= {
             "trunk_shift": switches.trunk_shift,
             "tree_shift": 6 if switches.full_size_nodes else 4,
-            "lock_statistics": switches.lock_statistics,
             "swap_base": switches.swap_base,
             "swap_tags": switches.swap_tags,
             "batched_removal": switches.batched_removal,
             "reclaim_rules": switches.reclaim_rules,
             "debug_checks": switches.debug_checks,
-        },
-    )
+        }
+    return Kernel(image=image, modules=None, described=described)
 
 
-def _tree_files() -> list[Path]:
-    return sorted(path for path in TREE.rglob("*") if path.is_file())
+def _tree_files(source: Source) -> list[Path]:
+    return sorted(path for path in TREE.rglob("*") if path.is_file()) if source.switches else []
 
 
 def _fragments(switches: Switches) -> list[Path]:
     return [
         LAB / "base.config",
         *([LAB / "lock-stat.config"] * switches.lock_statistics),
+        *([NEWER / "huge-pages.config"] * (switches.folio_kibibytes > 0)),
         *([LAB / "full-size.config"] * switches.full_size_nodes),
         *([LAB / "numa.config"] * (switches.numa_nodes > 1)),
         *([LAB / "idle-cpus.config"] * switches.sampled_slots),
@@ -184,9 +216,11 @@ def _fragments(switches: Switches) -> list[Path]:
 
 
 def _configuration(switches: Switches) -> str:
+    source = SOURCES[switches.kernel]
     texts = [fragment.read_text(encoding="utf-8") for fragment in _fragments(switches)]
     lines = [line for text in texts for line in text.splitlines() if line.startswith("CONFIG_")]
-    return "\n".join([*lines, f"CONFIG_SWAP_ADDRESS_SPACE_SHIFT={switches.trunk_shift}", ""])
+    lines += [f"CONFIG_SWAP_ADDRESS_SPACE_SHIFT={switches.trunk_shift}"] * source.switches
+    return "\n".join([*(line for line in lines if line not in source.without), ""])
 
 
 def _hash_of(words: Iterable[str], files: Iterable[Path], *more: str) -> str:
@@ -196,11 +230,11 @@ def _hash_of(words: Iterable[str], files: Iterable[Path], *more: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def _source_tree(package: Package, tree: Path) -> Path:
+def _source_tree(source: Source, package: Package, tree: Path) -> Path:
     """Unpack Debian's source and put our switches and events in."""
     if tree.is_dir():
         return tree
-    archive = packages.find(package, f"src/{SOURCE}.tar.xz")
+    archive = packages.find(package, f"src/{source.package}.tar.xz")
     unfinished = tree.with_name(tree.name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
@@ -209,11 +243,12 @@ def _source_tree(package: Package, tree: Path) -> Path:
         *("-xJf", str(archive), "--strip-components=1", "-C", str(unfinished)),
         what=f"unpack {archive.name}",
     )
-    shutil.copytree(TREE, unfinished, dirs_exist_ok=True)
-    for file, line in LINES_OF_OURS.items():
-        with (unfinished / file).open("a", encoding="utf-8") as kernels_own:
-            kernels_own.write(line)
-    for patch, files in SEMANTIC_PATCHES.items():
+    if source.switches:
+        shutil.copytree(TREE, unfinished, dirs_exist_ok=True)
+        for file, line in LINES_OF_OURS.items():
+            with (unfinished / file).open("a", encoding="utf-8") as kernels_own:
+                kernels_own.write(line)
+    for patch, files in source.semantic_patches.items():
         apply(patch, unfinished, files)
     unfinished.rename(tree)
     return tree
@@ -239,7 +274,7 @@ def apply(patch: Path, tree: Path, files: Iterable[str]) -> None:
     for line in patch.read_text(encoding="utf-8").splitlines():
         if line.startswith("+") and _dense(line[1:]) not in after:
             raise CaptureError(
-                f"{name} does not fit this {SOURCE}: the line '{line[1:].strip()}' did not go in; "
+                f"{name} does not fit this kernel: the line '{line[1:].strip()}' did not go in; "
                 "fix the semantic patch"
             )
 
@@ -257,8 +292,10 @@ def _build(tree: Path, objects: Path, configuration: str, image: Path) -> None:
     _make(tree, objects, "olddefconfig", what="configure the lab kernel")
     taken = set((objects / ".config").read_text(encoding="utf-8").splitlines())
     for line in configuration.splitlines():
-        if line not in taken:
-            raise CaptureError(f"this {SOURCE} does not take {line}: fix data/capture/lab")
+        # An option that is off is a comment in the kernel's file, or has no line there.
+        on = line.removesuffix("=n") + "=y"
+        if on in taken if line.endswith("=n") else line not in taken:
+            raise CaptureError(f"this kernel does not take {line}: fix data/capture/lab")
     _make(tree, objects, "bzImage", what="build the lab kernel", steps=STEPS)
     image.parent.mkdir(parents=True, exist_ok=True)
     unfinished = image.with_suffix(".unfinished")

@@ -26,6 +26,8 @@ CLUSTER_ORDERS = range(1, 10)
 # As patches/04-percpu-cluster-next/switch.cocci names them.
 SWAP_BASES = ("shared", "percpu", "percpu-rerandomise", "spread", "avoid", "permm")
 # As patches/03-stall-decisions/switch.cocci names them.
+# Of the lab kernel, as rig/kernel.py knows their sources.
+LAB_KERNELS = ("6.1", "6.12", "7.3")
 RECLAIM_RULES = ("3.9", "mmotm", *(f"series-{n}" for n in range(1, 9)), "3.11", "6.1")
 # The emulator's own limit.
 LONGEST_INSTRUCTION_NS = 1 << 10
@@ -149,6 +151,10 @@ class Switches:
     # Without it the lab kernel throttles no cgroup's writers: reclaim waits for its pages instead.
     cgroup_writeback: bool = dataclasses.field(default=False, repr=False)
     nfs: Nfs | None = dataclasses.field(default=None, repr=False)
+    # The switches are those of 6.1; a newer kernel has none of them.
+    kernel: str = dataclasses.field(default="6.1", repr=False)
+    # A ledger by turns, of anonymous folios of so much (4: single pages). Clusters have 512 slots.
+    folio_kibibytes: int = dataclasses.field(default=0, repr=False)
     # Slots alone are recorded, and of these a sample: see guest/mark-slots. Idle CPUs do not tick.
     sampled_slots: bool = dataclasses.field(default=False, repr=False)
 
@@ -290,12 +296,15 @@ def _switches(table: Table) -> Switches | None:
         cgroup_writeback=table.take("cgroup_writeback", bool, False),
         nfs=_nfs(table.take_table("nfs")),
         sampled_slots=table.take("sampled_slots", bool, False),
+        kernel=table.take("kernel", str, "6.1"),
+        folio_kibibytes=table.take_positive("folio_kibibytes", 0),
     )
     if switches.lock_sites and not switches.lock_statistics:
         raise table.error("lock_sites", "needs lock_statistics = true")
     for switch, value, values in (
         ("swap_base", switches.swap_base, SWAP_BASES),
         ("reclaim_rules", switches.reclaim_rules, RECLAIM_RULES),
+        ("kernel", switches.kernel, LAB_KERNELS),
     ):
         if value not in values:
             raise table.error(switch, f"is '{value}': give one of {', '.join(values)}")
