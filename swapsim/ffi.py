@@ -102,6 +102,9 @@ SLOT_FAULTS: Final = _names(lib.sws_slot_replay_fault_name)
 MAPPING_SITES: Final = _words("enum sws_mapping_replay_site", "SWS_MAPPING_REPLAY_SITE_")
 """Code paths that may take a mapping's lock: ``enum sws_mapping_replay_site``."""
 
+LOCK_KINDS: Final = _words("enum sws_lock_kind", "SWS_LOCK_")
+"""How the waiters of a lock are served: ``enum sws_lock_kind``."""
+
 REMOVAL_MODES: Final = _words("enum sws_removal_mode", "SWS_REMOVAL_")
 """How pages of reclaim's lists are removed: ``enum sws_removal_mode``."""
 

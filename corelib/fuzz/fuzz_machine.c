@@ -34,7 +34,7 @@ static void draw_config(struct sws_machine_config *config, struct input *input)
 	config->removal = (enum sws_removal_mode)input_below(input, 3);
 	config->list_pages = input_or(input, SWS_MACHINE_LIST_PAGES);
 	config->slot_cache = input_bit(input);
-	config->lock_kind = (enum sws_lock_kind)input_below(input, 3);
+	config->lock_kind = (enum sws_lock_kind)input_below(input, 4);
 	config->hand_off_ways = input_or(input, config->hand_off_ways);
 	config->nodes = input_or(input, 1);
 	config->devices = input_or(input, 1);

@@ -144,6 +144,18 @@ static void a_test_and_set_lock_goes_to_the_nearest_at_the_cost_of_all(void)
 	sws_des_free(des);
 }
 
+static void a_ticket_lock_serves_in_order_at_half_the_cost_of_all(void)
+{
+	struct sws_des *des = four_that_ask(SWS_LOCK_TICKET);
+
+	expect(des, 4, 100 + 90 * (1 + 2)); /* three wait: a store and two reads */
+	unlock(des, 4, 0);
+	expect(des, 1, 370 + 90 * (1 + 1)); /* two wait */
+	unlock(des, 1, 0);
+	expect(des, 2, 550 + 30 * (1 + 1)); /* one waits */
+	sws_des_free(des);
+}
+
 static void a_lock_found_free_still_costs_its_lines_way(void)
 {
 	struct sws_des *des = make(8, 1, SWS_LOCK_QUEUED);
@@ -339,7 +351,7 @@ static uint64_t crowd(enum sws_lock_kind kind, uint64_t seed)
 
 static void the_same_seed_gives_the_same_run(void)
 {
-	for (int kind = SWS_LOCK_QUEUED; kind <= SWS_LOCK_TEST_AND_SET; kind++) {
+	for (int kind = SWS_LOCK_QUEUED; kind <= SWS_LOCK_TICKET; kind++) {
 		CHECK(crowd((enum sws_lock_kind)kind, 1) == crowd((enum sws_lock_kind)kind, 1));
 		CHECK(crowd((enum sws_lock_kind)kind, 1) != crowd((enum sws_lock_kind)kind, 2));
 	}
@@ -372,6 +384,7 @@ int main(void)
 	RUN(events_of_one_time_come_in_the_order_of_their_making);
 	RUN(a_queued_lock_serves_in_order_and_pays_the_lines_way);
 	RUN(a_test_and_set_lock_goes_to_the_nearest_at_the_cost_of_all);
+	RUN(a_ticket_lock_serves_in_order_at_half_the_cost_of_all);
 	RUN(a_lock_found_free_still_costs_its_lines_way);
 	RUN(locks_nest_and_a_wait_inside_is_no_hold_of_the_cpu);
 	RUN(a_sleep_that_is_cut_short_counts_as_long_as_it_was);

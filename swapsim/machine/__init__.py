@@ -6,7 +6,8 @@
 - ``fit``: constants that no source gives, fitted to the base column of a mail,
 - ``what_if``: the gain of a patch on other machines, devices and constants,
 - ``lab``: a machine counted as a real kernel is counted,
-- ``summary``: what runs, fits and what-ifs say together.
+- ``summary``: what runs, fits and what-ifs say together,
+- ``anchors``: the simulated locks next to published measurements of locks.
 
 The machine, the mail and the questions of each patch are in `swapsim.patches`.
 """
@@ -17,9 +18,10 @@ from swapsim.lazy import submodules
 from swapsim.machine.config import MachineConfig
 
 if TYPE_CHECKING:
+    from swapsim.machine import anchors as anchors
     from swapsim.machine import charts as charts
     from swapsim.machine import tables as tables
 else:
-    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
+    __getattr__, __dir__ = submodules(__name__, "anchors", "charts", "tables")
 
 __all__ = ["MachineConfig"]

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Charts of the contention machine: fits, the time of a page, ranges of predictions, what-ifs."""
 
-from typing import Any
+from typing import Any, Final
 
 import altair as alt
 import polars as pl
 
-from swapsim.charts.colours import PARTS, PATCHED, PUBLISHED, UNPATCHED, ramp
+from swapsim.charts.colours import PARTS, PATCHED, PLACEMENTS, PUBLISHED, UNPATCHED, ramp
 from swapsim.charts.interaction import interactive
 from swapsim.claims.tables import RANGES
 from swapsim.errors import InputError
 from swapsim.machine.tables import (
+    AGAINST_ANCHORS,
     HOLDS_BY_LIST,
+    LOCK_RATES,
     PREDICTED_BY_SHARES,
     SENSITIVITY,
     SWAP_SERIES,
@@ -19,6 +21,9 @@ from swapsim.machine.tables import (
     WHAT_IF,
     WHAT_IF_RANGES,
 )
+
+_SHAPES: Final = ("square", "circle", "triangle-up", "diamond", "cross")
+"""The points of anchors, in the order of their table."""
 
 
 @interactive(low="published, less a deviation", high="published, and a deviation")
@@ -423,3 +428,67 @@ def waits_by_list(
 def _number(column: pl.Expr) -> pl.Expr:
     """Return a number as text without trailing zeros."""
     return column.map_elements(lambda value: f"{value:g}", return_dtype=pl.String)
+
+
+@interactive(threads="threads", ns="simulated, ns", published_ns="published, ns", anchor="anchor")
+def locks_against_anchors(
+    rates: pl.DataFrame, compared: pl.DataFrame, *, title: str, subtitle: str = ""
+) -> alt.HConcatChart:
+    """Draw the time of an acquisition by threads: lines simulated, points published.
+
+    Parameters
+    ----------
+    rates : polars.DataFrame
+        Schema LOCK_RATES; each kind of lock has a panel, each placement a line.
+    compared : polars.DataFrame
+        Schema AGAINST_ANCHORS.
+    title, subtitle : str
+    """
+    LOCK_RATES.check(rates)
+    points = AGAINST_ANCHORS.check(compared).select("kind", "anchor", "threads", "published_ns")
+    anchors = points["anchor"].unique(maintain_order=True).to_list()
+    y = alt.Scale(type="log", domain=[50, 2500], nice=False)
+    axis = alt.Axis(values=[50, 100, 200, 500, 1000, 2000], format=",d")
+    x = alt.X(
+        "threads:Q",
+        title="threads",
+        scale=alt.Scale(type="log", base=2, nice=False, padding=10),
+        axis=alt.Axis(values=sorted(rates["threads"].unique()), format=",d"),
+    )
+
+    def panel(kind: str) -> Any:
+        lines = (
+            alt.Chart(rates.filter(kind=kind).select("placement", "threads", "ns"))
+            .mark_line(strokeWidth=2)
+            .encode(
+                x=x,
+                y=alt.Y("ns:Q", title="time of an acquisition, ns", scale=y, axis=axis),
+                color=alt.Color(
+                    "placement:N",
+                    title="simulated",
+                    scale=alt.Scale(domain=list(PLACEMENTS), range=list(PLACEMENTS.values())),
+                ),
+            )
+        )
+        printed = points.filter(kind=kind).unique(maintain_order=True)
+        dots = (
+            alt.Chart(printed.select("anchor", "threads", "published_ns"))
+            .mark_point(size=55, color=PUBLISHED, strokeWidth=1.8, opacity=1)
+            .encode(
+                x=x,
+                y=alt.Y("published_ns:Q", scale=y),
+                shape=alt.Shape(
+                    "anchor:N",
+                    title="published",
+                    scale=alt.Scale(domain=anchors, range=list(_SHAPES[: len(anchors)])),
+                    legend=alt.Legend(symbolStrokeColor=PUBLISHED),
+                ),
+            )
+        )
+        return (lines + dots).properties(width=270, height=260, title=f"{kind} lock")
+
+    kinds = rates["kind"].unique(maintain_order=True).to_list()
+    chart: alt.HConcatChart = alt.hconcat(*map(panel, kinds)).properties(
+        title=alt.TitleParams(title, subtitle=subtitle)
+    )
+    return chart

@@ -6,9 +6,9 @@ from typing import Final
 import polars as pl
 
 from swapsim import ffi
-from swapsim.claims.tables import RANGE_VERDICT
+from swapsim.claims.tables import HAND, RANGE_VERDICT, VERDICT
 from swapsim.frames import columns
-from swapsim.frames.table import BY_ROW, Column, Table, Vocabulary
+from swapsim.frames.table import BY_ROW, RATIO, Column, Table, Vocabulary
 
 ACTOR: Final = Vocabulary("ACTOR", "What runs on a CPU of the contention machine.", ffi.ACTORS)
 
@@ -248,4 +248,81 @@ MACHINE_METRICS: Final = Table(
     Column("slots.WORK", pl.Float64, "work of the allocator per slot handed out", "1/slot"),
     Column("busy", pl.Float64, "busy time of all CPUs, including waits for locks", "ns/page"),
     Column("elapsed", pl.Float64, "simulated duration of the run", "ns"),
+)
+
+LOCK_KIND: Final = Vocabulary(
+    "LOCK_KIND", "How the waiters of a lock are served and where they spin.", ffi.LOCK_KINDS
+)
+
+PLACEMENT: Final = Vocabulary(
+    "PLACEMENT",
+    "On which sockets the threads run; mixed: on two, half of them on each, arriving in any order.",
+    ("one socket", "mixed", "all remote", "not stated"),
+)
+
+_ANCHOR: Final = Column("anchor", pl.String, "measurement on hardware, by machine and lock")
+_HAND: Final = Column("hand", HAND.dtype, "first: compared with the source; second: not checked")
+_KIND: Final = Column("kind", LOCK_KIND.dtype, "kind of lock in the simulation")
+_PLACEMENT: Final = Column("placement", PLACEMENT.dtype, "on which sockets the threads run")
+_THREADS: Final = Column("threads", pl.Int64, "threads that take the lock in a loop")
+
+ANCHORS: Final = Table(
+    "ANCHORS",
+    "One row per published measurement of threads that take one lock in a loop "
+    "(data/published/anchors.csv).",
+    _ANCHOR,
+    _HAND,
+    Column("lock", pl.String, "lock, as the source calls it"),
+    _KIND,
+    Column("cpu", pl.String, "processor"),
+    Column("sockets", pl.Int64, "sockets of the machine"),
+    Column("cores", pl.Int64, "cores of a socket"),
+    _PLACEMENT,
+    _THREADS,
+    Column("loops", pl.Int64, "loops of each thread in the printed time; null if not known"),
+    columns.VALUE,
+    columns.UNIT,
+    Column("source", pl.String, "where it is printed"),
+)
+
+LOCK_RATES: Final = Table(
+    "LOCK_RATES",
+    "One row per kind of lock, placement and number of threads: a closed loop of the event "
+    "simulation.",
+    _KIND,
+    _PLACEMENT,
+    _THREADS,
+    Column("ns", pl.Float64, "time of an acquisition, mean over the seeds", "ns"),
+    Column("low", pl.Float64, "least mean of a seed", "ns"),
+    Column("high", pl.Float64, "greatest mean of a seed", "ns"),
+)
+
+_TIMES: Final = Column("times", pl.Float64, "simulated figure, divided by the published one", RATIO)
+_ANCHOR_VERDICT: Final = Column("verdict", VERDICT.dtype, "whether the rule of the table is met")
+
+AGAINST_ANCHORS: Final = Table(
+    "AGAINST_ANCHORS",
+    "One row per measurement of ANCHORS whose time is known, kind of lock, and placement that its "
+    "machine allows. It agrees within a factor of ``machine.anchors.ORDER``.",
+    _ANCHOR,
+    _HAND,
+    _KIND,
+    _PLACEMENT,
+    _THREADS,
+    Column("published_ns", pl.Float64, "published time of an acquisition"),
+    Column("simulated_ns", pl.Float64, "simulated time of an acquisition"),
+    _TIMES,
+    _ANCHOR_VERDICT,
+)
+
+ANCHOR_SHAPES: Final = Table(
+    "ANCHOR_SHAPES",
+    "One row per anchor and quotient of two of its figures, which needs no unit.",
+    _ANCHOR,
+    _HAND,
+    _KIND,
+    Column("quantity", pl.String, "the two figures that are divided"),
+    Column("published", pl.Float64, "published quotient", RATIO),
+    Column("simulated", pl.Float64, "simulated quotient", RATIO),
+    _ANCHOR_VERDICT,
 )

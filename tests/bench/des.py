@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lock acquisitions a second of 16 CPUs on one core, compared with SimPy's model of them."""
+"""Lock acquisitions a second of 16 CPUs on one core, compared with SimPy's model of them.
+
+And the time of a simulated acquisition next to published ones of other processors (anchors).
+"""
 
 import random
 import time
@@ -8,23 +11,34 @@ from functools import partial
 from typing import Any
 
 import harness
+import polars as pl
 
 from swapsim._core import ffi, lib
+from swapsim.machine import anchors
 
-NAMES = ("des/simpy",)
+ANCHORS = {
+    f"des/{kind}/{placement.replace(' ', '-')}/{threads}": (kind, placement, threads)
+    for kind in anchors.FAIR
+    for placement in anchors.PLACEMENTS
+    for threads in anchors.THREADS[1:]
+}
+SHAPES = "des/shape"
+NAMES = ("des/simpy", *ANCHORS, SHAPES)
 CPUS = 16
 THINK_NS = 2000
 HOLD_NS = 50
 """One lock that is all but saturated: three acquisitions in four wait, and queues are of all
 lengths."""
 
+PEERS = {"queued": "opteron-awn-negative-egress", "ticket": "opteron-ticket"}
+MISSING = "no anchor of this lock has this placement and number of threads"
 LOCKS = 1
 OURS = 2_000_000
 THEIRS = 20_000
 
 
 def run() -> Iterator[dict[str, object]]:
-    """Yield the benchmark of NAMES, in processor time: a busy neighbour does not count."""
+    """Yield the benchmarks of NAMES, SimPy's in processor time: a busy neighbour does not count."""
 
     def ours() -> float:
         return OURS / harness.seconds(lambda: closed_loop(OURS), time.process_time)
@@ -37,8 +51,36 @@ def run() -> Iterator[dict[str, object]]:
         import simpy
     except ImportError:
         yield result(*harness.alternate(ours), reason="simpy is not installed")
-        return
-    yield result(*harness.alternate(ours, peer))
+    else:
+        yield result(*harness.alternate(ours, peer))
+    yield from against_anchors()
+
+
+def against_anchors() -> Iterator[dict[str, object]]:
+    """Yield simulated times next to the anchor of the same kind of lock; no ratio, as no rivals."""
+    compared = anchors.against_anchors().filter(anchor=pl.col("kind").replace_strict(PEERS))
+    for name, (kind, placement, threads) in ANCHORS.items():
+        (ours,) = anchors.lock_rates([kind], [placement], [threads])["ns"]
+        found = compared.filter(kind=kind, placement=placement, threads=threads).to_dicts()
+        said = f"{found[0]['verdict']} within a factor of {anchors.ORDER:g}" if found else MISSING
+        yield {
+            "name": name,
+            "ours": harness.digits(ours),
+            "peer": harness.digits(found[0]["published_ns"]) if found else None,
+            "unit": f"ns an acquisition, simulated (peer: {PEERS[kind]}, another processor)",
+            "ratio": None,
+            "reason": said,
+        }
+    for shape in anchors.anchor_shapes().iter_rows(named=True):
+        checked = "" if shape["hand"] == "first" else ", not checked"
+        yield {
+            "name": SHAPES,
+            "ours": harness.digits(shape["simulated"]),
+            "peer": harness.digits(shape["published"]),
+            "unit": f"{shape['quantity']}, {shape['kind']} lock (peer: {shape['anchor']}{checked})",
+            "ratio": None,
+            "reason": shape["verdict"],
+        }
 
 
 def closed_loop(acquisitions: int) -> int:

@@ -208,7 +208,7 @@ def test_each_legend_of_names_selects(name: str) -> None:
     fields = {
         channel["field"]
         for mark in marks_of(spec)
-        for channel in (mark["encoding"].get("color"), mark["encoding"].get("fill"))
+        for channel in map(mark["encoding"].get, ("color", "fill", "shape"))
         if channel
         and channel.get("legend", True) is not None
         and channel.get("type") in ("nominal", "ordinal")

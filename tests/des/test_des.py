@@ -10,7 +10,7 @@ import pytest
 import simpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle_des import OK, QUEUED, TEST_AND_SET, Config, Des
+from oracle_des import OK, QUEUED, TEST_AND_SET, TICKET, Config, Des
 
 from swapsim._core import ffi, lib
 
@@ -66,7 +66,7 @@ OPERATION = st.tuples(
 @settings(max_examples=300)
 @given(
     shape=st.sampled_from([(6, 1, 1), (6, 1, 3), (6, 2, 4), (5, 3, 3), (1, 1, 1)]),
-    kinds=st.lists(st.sampled_from([QUEUED, TEST_AND_SET]), min_size=1, max_size=3),
+    kinds=st.lists(st.sampled_from([QUEUED, TEST_AND_SET, TICKET]), min_size=1, max_size=3),
     irq=st.sampled_from([0, 7]),
     moves=st.integers(1, 4),
     operations=st.lists(OPERATION, max_size=150),
@@ -177,7 +177,7 @@ def test_two_cpus_in_lockstep_by_hand() -> None:
     assert site(crowd.des, 0)["contended"] == 6
 
 
-@pytest.mark.parametrize("kind", [QUEUED, TEST_AND_SET])
+@pytest.mark.parametrize("kind", [QUEUED, TEST_AND_SET, TICKET])
 def test_a_lone_cpu_never_waits(kind: int) -> None:
     """One CPU gets its lock at once, and its time is thinking and holding."""
     rng = random.Random(3)
@@ -192,7 +192,7 @@ def test_a_lone_cpu_never_waits(kind: int) -> None:
 @given(
     cpus=st.integers(1, 20),
     seed=st.integers(0, 2**32 - 1),
-    kind=st.sampled_from([QUEUED, TEST_AND_SET]),
+    kind=st.sampled_from([QUEUED, TEST_AND_SET, TICKET]),
 )
 def test_nothing_is_lost(cpus: int, seed: int, kind: int) -> None:
     """Run, hold, wait and idle add up to each CPU's clock; holds never overlap."""

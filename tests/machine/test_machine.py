@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracle_des import QUEUED, TEST_AND_SET
+from oracle_des import QUEUED, TEST_AND_SET, TICKET
 from oracle_machine import SITES, Config, Machine, Request
 from oracle_slots import Kernel, Policy
 
@@ -130,7 +130,7 @@ def drawn(draw: st.DrawFn, **fields: Any) -> Config:
         policy=draw(st.sampled_from([policy for policy in Policy if policy is not Policy.USER])),
         seed=draw(st.integers(0, 2**32 - 1)),
         slot_cache=draw(st.booleans()),
-        lock_kind=draw(st.sampled_from([QUEUED, QUEUED, TEST_AND_SET])),
+        lock_kind=draw(st.sampled_from([QUEUED, QUEUED, TEST_AND_SET, TICKET])),
         **fields,
     )
 

@@ -16,7 +16,9 @@ from swapsim.errors import InputError
 from swapsim.frames.table import Table
 from swapsim.machine import charts as machine_charts
 from swapsim.machine.tables import (
+    AGAINST_ANCHORS,
     HOLDS_BY_LIST,
+    LOCK_RATES,
     PREDICTED_BY_SHARES,
     SENSITIVITY,
     SWAP_SERIES,
@@ -75,6 +77,19 @@ GAINS_BY_LIST = table(
     ("list_pages", 32.0, "8 tasks", "0.3", 1, 100.0, 130.0, 30.0, 50.0, 20.0),
 )
 HOLDS = table(HOLDS_BY_LIST, (0.3, 32, 8.7, 29.0, 2.6, 5e5))
+RATES = table(
+    LOCK_RATES,
+    *(
+        ("queued", where, n, 99.0 * n, 90.0, 400.0)
+        for where in ("mixed", "all remote")
+        for n in (1, 2)
+    ),
+)
+COMPARED = table(
+    AGAINST_ANCHORS,
+    ("opteron", "first", "queued", "mixed", 2, 110.0, 198.0, 1.8, "agrees"),
+    ("opteron", "first", "queued", "all remote", 2, 110.0, 198.0, 1.8, "agrees"),
+)
 
 DRAWN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "claim_along_shares": (POINTS, {"claim": "c", "axis": "gain, %"}),
@@ -86,6 +101,7 @@ DRAWN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "claim_ranges": (RANGE, {"axis": "change, %"}),
     "gain_map": (GAINS_BY_LIST, {"cost_axis": "cost"}),
     "waits_by_list": (HOLDS, {"key_title": "share"}),
+    "locks_against_anchors": (RATES, {"compared": COMPARED}),
 }
 """The table and the options of each chart."""
 
@@ -195,6 +211,15 @@ def test_a_map_colours_the_mean_over_the_seeds() -> None:
     assert chart["facet"]["sort"] == ["1 task", "8 tasks"]
     (rectangles, _) = chart["spec"]["layer"]
     assert rectangles["encoding"]["color"]["scale"]["domain"] == [-30.0, 0, 30.0]
+
+
+def test_a_published_point_is_drawn_once() -> None:
+    """An anchor that is compared with several placements has one point for a number of threads."""
+    rows = data("locks_against_anchors")
+    assert [row for row in rows if "anchor" in row] == [
+        {"anchor": "opteron", "threads": 2, "published_ns": 110.0}
+    ]
+    assert len([row for row in rows if "placement" in row]) == RATES.height
 
 
 def test_waits_have_three_panels() -> None:

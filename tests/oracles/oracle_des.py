@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 OK, BAD_ARGUMENT = 0, -3
-QUEUED, TEST_AND_SET = 0, 1
+QUEUED, TEST_AND_SET, TICKET = 0, 1, 2
 
 
 @dataclass(kw_only=True)
@@ -131,7 +131,11 @@ class Des:
         site["longest_hold_ns"] = max(site["longest_hold_ns"], held)
         saved, lock.last_holder, lock.holder = lock.holder.irq_save, cpu, None
         if lock.waiters:
-            moves = self.config.hand_off_ways if lock.kind == QUEUED else len(lock.waiters)
+            moves = {
+                QUEUED: self.config.hand_off_ways,
+                TEST_AND_SET: len(lock.waiters),
+                TICKET: 1 + -(-len(lock.waiters) // 2),
+            }[lock.kind]
             ask = lock.waiters[0]
             if lock.kind == TEST_AND_SET:
                 ask = min(lock.waiters, key=lambda waiter: self.travel(cpu, waiter.cpu))

@@ -8,7 +8,8 @@
  * is transferred from the last holder's CPU to the next one's, once if the lock was free. The first
  * waiter spins on the line, so a hand-over costs three transfers: the holder's store takes the line
  * back, the waiter's read fetches it, and the waiter's own store takes it exclusively. The
- * alternative is a test-and-set lock, for whose line all waiters compete.
+ * alternatives are locks whose waiters all spin on one line, so that a hand-over takes the longer the
+ * more of them there are: a ticket lock, which is as fair, and a test-and-set lock.
  *
  *      CPU 0  ==run==[===hold===]........run.........
  *      CPU 1  ==run====|~~wait~~~|h[===hold===]==run==      h: hand-over
@@ -49,6 +50,11 @@ enum sws_lock_kind {
 	SWS_LOCK_QUEUED = 0,
 	/* The nearest waiter wins; the transfer time grows with the number of waiters. */
 	SWS_LOCK_TEST_AND_SET = 1,
+	/*
+	 * In order of arrival, but all waiters read one line: the holder's store, then half of the
+	 * waiters' reads, rounded up, before the next holder's. Boyd-Wickizer et al. 2012.
+	 */
+	SWS_LOCK_TICKET = 2,
 };
 
 /* The configuration: CPUs, call sites, and the transfer times of a cache line. */

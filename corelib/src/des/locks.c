@@ -17,6 +17,9 @@
  *      CPU 1 waits, holds  190, 190 .. 290    160, 160 .. 260
  *      CPU 2               380, 380 .. 480    290, 290 .. 390
  *
+ * With a ticket lock all waiters read the line again after the holder's store, one after the other, and
+ * the next holder is on average in the middle: 30 + 30 for one waiter or two, 30 + 2 x 30 for three.
+ *
  * A hold is counted from 190, not from 100: the transfer of the line is wait. So the three holds
  * sum to 300 with either lock, and the cost of the lock is in the waits. The kernel's queue is
  * kernel/locking/qspinlock.c (4.2 on).
@@ -28,7 +31,7 @@ int sws_des_add_locks(struct sws_des *self, enum sws_lock_kind kind, uint32_t n,
 	const uint64_t total = (uint64_t)self->n_locks + n;
 	struct lock *locks = NULL;
 
-	if (!n || (unsigned int)kind > SWS_LOCK_TEST_AND_SET || total > UINT32_MAX / sizeof(*locks))
+	if (!n || (unsigned int)kind > SWS_LOCK_TICKET || total > UINT32_MAX / sizeof(*locks))
 		return SWS_ERROR_BAD_ARGUMENT;
 	locks = self->allocator.resize(self->allocator.context, self->locks,
 				       (size_t)total * sizeof(*locks));
@@ -156,6 +159,20 @@ static uint32_t nearest_waiter(const struct sws_des *self, const struct lock *lo
 	return nearest;
 }
 
+/* Returns how often the line is transferred until the next holder has the lock. */
+static uint32_t hand_over_transfers(const struct sws_des *self, const struct lock *lock)
+{
+	switch (lock->kind) {
+	case SWS_LOCK_TEST_AND_SET:
+		return lock->waiters;
+	case SWS_LOCK_TICKET:
+		return 1 + (lock->waiters + 1) / 2;
+	case SWS_LOCK_QUEUED:
+		break;
+	}
+	return self->config.hand_off_ways;
+}
+
 /*
  * CPU 0 releases the lock; the nearest waiter is taken from the middle of the queue:
  *
@@ -164,8 +181,7 @@ static uint32_t nearest_waiter(const struct sws_des *self, const struct lock *lo
  */
 static void hand_over(struct sws_des *self, struct lock *lock)
 {
-	const uint32_t transfers =
-		lock->kind == SWS_LOCK_QUEUED ? self->config.hand_off_ways : lock->waiters;
+	const uint32_t transfers = hand_over_transfers(self, lock);
 	uint32_t predecessor = NO_CPU;
 	uint32_t winner = lock->first_waiter;
 	uint32_t next = NO_CPU;

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The locks of the event simulation next to published measurements of locks: its anchors.
+
+Threads of a closed loop take one lock, hold it, and take it again. No constant is fitted to an
+anchor except the work between two transfers of the line, which is that of the lone thread of
+the Opteron's ticket lock. The anchors are of other processors and, in part, of other locks, so they
+bound the order of magnitude and the shape, and no more.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim.claims.published import require_unique
+from swapsim.frames.files import read_csv
+from swapsim.io.paths import data_root
+from swapsim.machine._native_des import TRAVELS, closed_loop_ns
+from swapsim.machine.costs import costs_by_name
+from swapsim.machine.tables import AGAINST_ANCHORS, ANCHOR_SHAPES, ANCHORS, LOCK_RATES, PLACEMENT
+
+ORDER: Final = 3.0
+"""Largest factor between two times that agree: another processor and often another lock. Set before
+this table was computed, when all anchors and three of its figures (133, 243 and 355 ns) were
+known."""
+
+COLLAPSE: Final = 2 / 3
+"""A lock collapses if it keeps less than this share of its throughput as threads are added. Set
+with the anchors in sight, which keep 0.5 and 0.8, and before the simulated shares were computed."""
+
+FROM_THREADS: Final = 3
+"""Fewest threads of a share that is kept: with two no waiter is behind another one."""
+
+THREADS: Final = (1, 2, 4, 8, 16, 32)
+FAIR: Final = ("queued", "ticket")
+"""Kinds of lock that serve waiters in the order of their arrival."""
+PLACEMENTS: Final = PLACEMENT.words[:-1]
+"""Those that can be simulated."""
+
+HOLD_NS: Final = 1
+THINK_NS: Final = 57
+"""With the hold, the 58 ns of a lone thread of the Opteron's ticket lock."""
+
+ACQUISITIONS: Final = 4000
+SEEDS: Final = range(1, 21)
+"""Each seed has another order of arrival, which a saturated fair lock repeats for ever."""
+
+
+def published_anchors(root: Path | None = None) -> pl.DataFrame:
+    """Read the published measurements of locks.
+
+    Parameters
+    ----------
+    root : Path, optional
+        The folder of anchors.csv; default: data/published.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema ANCHORS, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        Naming file, line and field of the first row that does not fit, or that is there twice.
+    """
+    path = (data_root() / "published" if root is None else root) / "anchors.csv"
+    frame = read_csv(path, ANCHORS, ["loops"])
+    require_unique(frame, ["anchor", "placement", "threads"], path)
+    return frame
+
+
+def lock_rates(
+    kinds: Sequence[str] = FAIR,
+    placements: Sequence[str] = PLACEMENTS,
+    threads: Sequence[int] = THREADS,
+) -> pl.DataFrame:
+    """Simulate threads that take one lock in a loop.
+
+    Parameters
+    ----------
+    kinds : sequence of str
+        Of ``ffi.LOCK_KINDS``.
+    placements : sequence of str
+        Of PLACEMENTS: all threads on one socket, half of them on each of two, or each on a socket
+        of its own.
+    threads : sequence of int
+        Numbers of threads, each on a core of its own.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema LOCK_RATES, one row per kind, placement and number of threads. Transfers are those of
+        data/costs.csv.
+    """
+    travels = {name: ns for name, ns in costs_by_name().items() if name in TRAVELS}
+    rows = []
+    for kind, placement, count in product(kinds, placements, threads):
+        on_socket = {"one socket": count, "mixed": -(-count // 2), "all remote": 1}[placement]
+        found = [
+            closed_loop_ns(
+                kind,
+                cpus=count,
+                cpus_per_socket=on_socket,
+                travels=travels,
+                think_ns=THINK_NS,
+                hold_ns=HOLD_NS,
+                acquisitions=ACQUISITIONS,
+                seed=seed,
+            )
+            for seed in SEEDS
+        ]
+        rows.append((kind, placement, count, math.fsum(found) / len(found), min(found), max(found)))
+    return LOCK_RATES.check(pl.DataFrame(rows, schema=LOCK_RATES.schema, orient="row"))
+
+
+def against_anchors() -> pl.DataFrame:
+    """Compare the simulated time of an acquisition with each published one.
+
+    A placement that is not stated is every one that the machine allows. The queued lock is compared
+    with all anchors, a ticket lock with its own kind only. A lone thread is left out: it is fitted.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema AGAINST_ANCHORS, in the order of the anchors; agrees or contradicts by ORDER.
+    """
+    rows = []
+    for anchor in published_anchors().iter_rows(named=True):
+        published = _published_ns(anchor)
+        if published is None or anchor["threads"] == 1:
+            continue
+        compared = product(dict.fromkeys(("queued", anchor["kind"])), _placements(anchor))
+        for kind, placement in compared:
+            found = _simulated_ns(kind, placement, anchor["threads"])
+            labels = (anchor["anchor"], anchor["hand"], kind, placement, anchor["threads"])
+            times = found / published
+            rows.append((*labels, published, found, times, _by_order(times)))
+    return AGAINST_ANCHORS.check(pl.DataFrame(rows, schema=AGAINST_ANCHORS.schema, orient="row"))
+
+
+def anchor_shapes() -> pl.DataFrame:
+    """Compare quotients of an anchor's figures with the simulated ones.
+
+    The throughput that is kept is that at the most threads, divided by that at the fewest from
+    FROM_THREADS on: the negative control of Boyd-Wickizer et al. (2012), by which a ticket lock
+    collapses and a queued lock does not. It agrees if both are on one side of COLLAPSE; a quotient
+    of two placements agrees by ORDER. Threads whose placement is not stated are mixed.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema ANCHOR_SHAPES.
+    """
+    rows = []
+    for (name,), frame in published_anchors().group_by("anchor", maintain_order=True):
+        first = frame.row(0, named=True)
+        for (stated,), curve in frame.group_by("placement", maintain_order=True):
+            rows += list(_kept(str(name), str(stated), curve))
+        if frame["placement"].n_unique() > 1:
+            near, far = (
+                frame.filter(placement=placement, threads=first["threads"]).row(0, named=True)
+                for placement in ("one socket", "all remote")
+            )
+            labels = (name, first["hand"], first["kind"])
+            quantity = f"time of {first['threads']} threads, all remote : one socket"
+            quotients = far["value"] / near["value"], _time(far) / _time(near)
+            verdict = _by_order(quotients[1] / quotients[0])
+            rows.append((*labels, quantity, *quotients, verdict))
+    return ANCHOR_SHAPES.check(pl.DataFrame(rows, schema=ANCHOR_SHAPES.schema, orient="row"))
+
+
+def _kept(name: str, stated: str, curve: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """Yield the row of the throughput that an anchor and the simulation keep, if it may be had."""
+    ordered = curve.filter(pl.col("threads") >= FROM_THREADS).sort("threads")
+    few, most = (ordered.row(at, named=True) for at in (0, -1))
+    if most["threads"] < 2 * few["threads"]:
+        return
+    both = _rate(most) / _rate(few), _time(few) / _time(most)
+    side = (both[0] < COLLAPSE) == (both[1] < COLLAPSE)
+    where = "" if stated == "not stated" else f", {stated}"
+    quantity = f"throughput of {most['threads']} threads : {few['threads']}{where}"
+    verdict = "agrees" if side else "contradicts"
+    yield (name, few["hand"], few["kind"], quantity, *both, verdict)
+
+
+def _by_order(times: float) -> str:
+    """Return the verdict on a quotient of two times."""
+    return "agrees" if 1 / ORDER <= times <= ORDER else "contradicts"
+
+
+def _rate(anchor: dict[str, Any]) -> float:
+    """Return the published acquisitions in a second, or in a time that is the same for a curve."""
+    value: float = anchor["value"]
+    return value if anchor["unit"] == "operations/s" else anchor["threads"] / value
+
+
+def _published_ns(anchor: dict[str, Any]) -> float | None:
+    """Return the published time of an acquisition; None if the number of loops is not known."""
+    if anchor["unit"] == "operations/s":
+        return 1e9 / float(anchor["value"])
+    loops = anchor["loops"]
+    return None if loops is None else 1e6 * float(anchor["value"]) / (loops * anchor["threads"])
+
+
+def _placements(anchor: dict[str, Any]) -> list[str]:
+    """Return the placements that an anchor may have had."""
+    threads = anchor["threads"]
+    if anchor["placement"] != "not stated":
+        return [anchor["placement"]]
+    allowed = {
+        "one socket": threads <= anchor["cores"],
+        "mixed": 2 < threads <= 2 * anchor["cores"],
+        "all remote": 1 < threads <= anchor["sockets"],
+    }
+    return [placement for placement, fits in allowed.items() if fits]
+
+
+def _simulated_ns(kind: str, placement: str, threads: int) -> float:
+    return float(lock_rates([kind], [placement], [threads])["ns"].item())
+
+
+def _time(anchor: dict[str, Any]) -> float:
+    """Return the simulated time of an acquisition for an anchor's lock, placement and threads."""
+    stated = anchor["placement"]
+    placement = "mixed" if stated == "not stated" else stated
+    return _simulated_ns(anchor["kind"], placement, anchor["threads"])
