@@ -26,3 +26,16 @@ WORKLOAD: Final = Table(
     Column("standing", WORKLOAD_STANDING.dtype, "how the value is known"),
     Column("source", pl.String, "where it is from"),
 )
+
+SWEEP_RUNS: Final = Table(
+    "SWEEP_RUNS",
+    "One row per run of threads that sweep over their memory.",
+    Column("threads", pl.UInt32, "number of threads"),
+    columns.SEED,
+    Column("elapsed_ns", pl.Int64, "time until the last thread ended"),
+    Column("system_ns", pl.Int64, "CPU time of the threads' faults"),
+    Column("accesses", pl.Int64, "accesses of all threads"),
+    Column("faults", pl.Int64, "accesses to pages that were not in memory"),
+    Column("pages_out", pl.Int64, "pages that were written to swap"),
+    Column("out_of_swap", pl.Boolean, "whether the run ended because no slot was left"),
+)

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Threads that sweep over more memory than there is, under the two lists of the kernel's reclaim.
+
+The contention machine gives the price of a page that goes out and comes in; the sweeps give how
+many there are, and when. Each thread writes the pages of its share in order, again and again::
+
+    thread 0   | share | 0 1 2 3 4 ... 0 1 2 3 4 ...          faults, or hits a page in memory
+    thread 1   | share |   0 1 2 3 ...                        slower: a fault takes it longer
+
+    fault  ->  active list  ->  inactive list  ->  swap       the oldest page leaves
+                    ^                 |
+                    +--- referenced --+                       since it became inactive
+
+A thread alone finds the page that it needs next just swapped out, however much of its share fits
+into memory. One that sweeps faster than the others finds its pages referenced: its share stays in
+memory, it hits, sweeps faster still, and ends; then its memory is free for the others. So the work
+is decided by how far the threads' speeds differ.
+
+Kept: both lists, the second chance, the balance of the lists (``shrink_active_list``,
+``page_check_references`` and ``inactive_list_is_low`` of 4.8), the slot that is freed when its page
+comes in, because swap is more than half full (``vm_swap_full``), the memory that a thread frees at
+its end, a fair share of the CPUs. Left out: nodes, files (each thread of the second usemem reads
+the same first part of its file, less than a twentieth of the time), readahead, lists in
+batches, the CPU on which a task runs.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from swapsim.checks import check_number
+from swapsim.errors import ConfigError
+from swapsim.patches.batched_removal.tables import SWEEP_RUNS
+
+PARTS: Final = 1_000_000
+"""A thread's speed of 1, so that times are whole numbers."""
+
+_FREE, _SWAPPED, _INACTIVE, _ACTIVE = range(4)
+_SIDE: Final = 2  # lists are numbered by state - _SIDE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepConfig:
+    """Threads of usemem, their memory, their CPUs, and the time of an access.
+
+    Parameters
+    ----------
+    threads : int
+        1 to 64.
+    sweeps : int
+        Sweeps of each thread over its share, 1 or more.
+    pages : int
+        Pages of all threads, of which each has an equal share.
+    memory : int
+        Pages of memory for them, 16 or more.
+    slots : int
+        Slots of the swap device. A run that needs more ends there, and says so.
+    active_per_inactive : int
+        Active pages for each inactive one.
+    cpus, kswapds : int
+        CPUs, and tasks of the kernel that also run on them while any thread faults.
+    pinned : bool
+        Whether each thread and each kswapd has a CPU of its own; False: all share all CPUs.
+    uneven_percent : float
+        How far the time of a thread's accesses may lie from the threads' mean, 0 to 90: uniform,
+        and constant during a run.
+    hit_ns : int
+        Time of an access to a page in memory.
+    fault_ns : tuple of int
+        CPU time of an access to any other page, while 1, 2, ... threads fault.
+    seed : int
+
+    Raises
+    ------
+    ConfigError
+        A field is out of range, or there are more tasks than CPUs where they are pinned.
+    """
+
+    threads: int
+    sweeps: int
+    pages: int
+    memory: int
+    slots: int
+    active_per_inactive: int
+    cpus: int
+    kswapds: int
+    pinned: bool = False
+    uneven_percent: float = 0.0
+    hit_ns: int
+    fault_ns: tuple[int, ...]
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Check each field, then that pinned tasks have their CPUs."""
+        for name, low, high in (
+            ("threads", 1, 64),
+            ("sweeps", 1, 10_000),
+            ("pages", self.threads, 2**24),
+            ("memory", 16, 2**24),
+            ("slots", 1, 2**24),
+            ("active_per_inactive", 1, 1000),
+            ("cpus", 1, 1024),
+            ("kswapds", 0, 1024),
+            ("hit_ns", 0, 10**9),
+            ("seed", 0, 2**63 - 1),
+        ):
+            check_number(name, getattr(self, name), low, high)
+        if not 0 <= self.uneven_percent <= 90:
+            raise ConfigError(f"uneven_percent={self.uneven_percent!r}: choose 0 to 90")
+        if len(self.fault_ns) < self.threads:
+            raise ConfigError(
+                f"fault_ns={self.fault_ns!r}: give a time for each of 1 to {self.threads} threads"
+            )
+        for time in self.fault_ns:
+            check_number("fault_ns", time, 1, 10**9)
+        if self.pinned and self.threads + self.kswapds > self.cpus:
+            raise ConfigError(
+                f"threads={self.threads}: with {self.kswapds} kswapds they are pinned to "
+                f"{self.cpus} cpus, one each; choose pinned=False or fewer threads"
+            )
+
+    @property
+    def shares(self) -> list[int]:
+        """Return the pages of each thread."""
+        share, rest = divmod(self.pages, self.threads)
+        return [share + (thread < rest) for thread in range(self.threads)]
+
+    def factors(self) -> list[int]:
+        """Return how long each thread's accesses take by their mean, in PARTS; drawn by the seed."""
+        uneven = self.uneven_percent / 100
+        drawn = np.random.default_rng(self.seed).uniform(1 - uneven, 1 + uneven, self.threads)
+        return [round(PARTS * float(one) * self.threads / float(drawn.sum())) for one in drawn]
+
+
+def sweep(config: SweepConfig) -> pl.DataFrame:
+    """Run the threads to their end.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SWEEP_RUNS, one row. ``out_of_swap`` is true if the run ended because no slot was
+        left; then its times are those until that moment.
+    """
+    found = _compiled()(
+        np.array(config.shares, dtype=np.int64),
+        np.array(config.factors(), dtype=np.int64),
+        np.array(config.fault_ns, dtype=np.int64),
+        np.array(
+            [
+                config.sweeps,
+                config.memory,
+                config.slots,
+                config.active_per_inactive,
+                config.hit_ns,
+                # Pinned tasks have as many CPUs as they need.
+                2**32 if config.pinned else config.cpus,
+                config.kswapds,
+            ],
+            dtype=np.int64,
+        ),
+    )
+    row = (config.threads, config.seed, *map(int, found[:-1]), bool(found[-1]))
+    return pl.DataFrame([row], schema=SWEEP_RUNS.schema, orient="row")
+
+
+@cache
+def _compiled() -> Any:
+    """Return `_run` as machine code; numba is imported here, because that takes half a second."""
+    from numba import njit
+
+    return njit(_run)
+
+
+def _run(shares: Any, factors: Any, fault_ns: Any, settings: Any) -> Any:
+    """Run all threads; return elapsed and system time, accesses, faults, pages out, and a flag.
+
+    numba compiles it, so the lists are arrays: the neighbours of each page, and in the last two
+    rows the first and the last page of each list.
+    """
+    sweeps, memory, slots, ratio, hit_ns, cpus, kswapds = settings
+    threads, pages = len(shares), shares.sum()
+    first = np.zeros(threads, np.int64)
+    for thread in range(1, threads):
+        first[thread] = first[thread - 1] + shares[thread - 1]
+    state, referenced = np.zeros(pages, np.int8), np.zeros(pages, np.bool_)
+    after, before = np.empty(pages + 2, np.int64), np.empty(pages + 2, np.int64)
+    for side in range(2):  # the heads of the inactive and of the active list
+        after[pages + side] = before[pages + side] = pages + side
+    count = np.zeros(2, np.int64)
+    clock, done = np.zeros(threads, np.int64), np.zeros(threads, np.int64)
+    faulting, ended = np.zeros(threads, np.bool_), np.zeros(threads, np.bool_)
+    free, used, running = memory, 0, threads
+    system, accesses, faults, out = 0, 0, 0, 0
+    while running:
+        thread = -1
+        for each in range(threads):
+            if not ended[each] and (thread < 0 or clock[each] < clock[thread]):
+                thread = each
+        page = first[thread] + done[thread] % shares[thread]
+        fault = state[page] < _INACTIVE
+        faulting[thread] = fault
+        accesses += 1
+        if fault:
+            faults += 1
+            while not free:
+                side = 1 if count[0] * ratio < count[1] else 0
+                oldest = after[pages + side]
+                after[pages + side] = after[oldest]
+                before[after[oldest]] = pages + side
+                count[side] -= 1
+                if side == 0 and not referenced[oldest]:
+                    if used == slots:
+                        return np.array(
+                            [clock[thread], system, accesses, faults, out, 1], dtype=np.int64
+                        )
+                    state[oldest] = _SWAPPED
+                    used, free, out = used + 1, free + 1, out + 1
+                else:
+                    referenced[oldest] = False
+                    side = 1 - side
+                    state[oldest] = side + _SIDE
+                    last = before[pages + side]
+                    after[last], before[oldest] = oldest, last
+                    after[oldest], before[pages + side] = pages + side, oldest
+                    count[side] += 1
+            if state[page] == _SWAPPED:
+                used -= 1
+            state[page] = _ACTIVE
+            last = before[pages + 1]
+            after[last], before[page] = page, last
+            after[page], before[pages + 1] = pages + 1, page
+            count[1] += 1
+            free -= 1
+        referenced[page] = True
+        crowd = faulting.sum()
+        cost = fault_ns[crowd - 1] if fault else hit_ns
+        cost = cost * factors[thread] // PARTS
+        if fault:
+            system += cost
+        tasks = running + (kswapds if crowd else 0)
+        if tasks > cpus:
+            cost = cost * tasks // cpus
+        clock[thread] += cost
+        done[thread] += 1
+        if done[thread] == sweeps * shares[thread]:
+            ended[thread], faulting[thread] = True, False
+            running -= 1
+            for page in range(first[thread], first[thread] + shares[thread]):
+                if state[page] >= _INACTIVE:
+                    after[before[page]], before[after[page]] = after[page], before[page]
+                    count[state[page] - _SIDE] -= 1
+                    free += 1
+                elif state[page] == _SWAPPED:
+                    used -= 1
+                state[page] = _FREE
+    return np.array([clock.max(), system, accesses, faults, out, 0], dtype=np.int64)
