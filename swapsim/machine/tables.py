@@ -106,29 +106,6 @@ PREDICTED_BY_SHARES: Final = Table(
 _NEXT_SHARE: Final = Column(
     "next_share", pl.Float64, "cost of a further removal under one hold by that of the first"
 )
-_LEFT_OPEN: Final = (
-    _TAG_SHARE,
-    _NEXT_SHARE,
-    Column("again", pl.Boolean, "whether tasks use their memory repeatedly"),
-)
-
-PREDICTED_BY_POINTS: Final = Table(
-    "PREDICTED_BY_POINTS",
-    "One row per claim and combination of what patch B's mail leaves open.",
-    *_LEFT_OPEN,
-    *_PREDICTION,
-)
-
-SPREAD_NEEDED: Final = Table(
-    "SPREAD_NEEDED",
-    "One row per combination of what patch B's mail leaves open.",
-    *_LEFT_OPEN,
-    Column(
-        "spread_percent", pl.Float64, "error that a printed mean has if the combination is true"
-    ),
-    Column("farthest", pl.String, "claim that is farthest off then"),
-)
-
 _PAGES_A_SECOND: Final = Column("pages_a_second", pl.Float64, "pages written per second")
 
 REWRITE: Final = Table(

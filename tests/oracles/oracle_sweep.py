@@ -55,14 +55,14 @@ def sweep(config: Any) -> tuple[int, int, int, int, int, bool]:
                 out += 1
             swapped.discard(page)
             active[page] = None
-            cost = config.fault_ns[len(faulting) - 1]
         else:
             faulting.discard(thread)
-            cost = config.hit_ns
         referenced.add(page)
-        cost = cost * factors[thread] // 1_000_000
+        cost = config.access_ns * factors[thread] // 1_000_000
         if fault:
-            system += cost
+            extra = config.fault_ns[len(faulting) - 1] * factors[thread] // 1_000_000
+            system += extra
+            cost += extra
         tasks = len(left) + (config.kswapds if faulting else 0)
         if not config.pinned and tasks > config.cpus:
             cost = cost * tasks // config.cpus

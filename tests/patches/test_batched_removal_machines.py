@@ -7,17 +7,19 @@ import pytest
 
 from swapsim.errors import InputError
 from swapsim.machine.costs import costs
-from swapsim.machine.run import metric_values
+from swapsim.machine.run import PAGE_KIB, metric_values
 from swapsim.patches import batched_removal as patch
-from swapsim.patches.batched_removal.prediction import NEXT_SHARES, TAG_SHARES
+from swapsim.patches.batched_removal.prediction import NEXT_SHARES, TAG_SHARES, UNEVEN
 from swapsim.patches.writeback_tags import fit
 from swapsim.patches.writeback_tags.prediction import MAP_SHARE
 
 
-@pytest.mark.parametrize("again", [False, True])
-def test_the_patch_is_one_field_of_the_machine(again: bool) -> None:
+@pytest.mark.parametrize("sweeps", [False, True])
+def test_the_patch_is_one_field_of_the_machine(sweeps: bool) -> None:
     """With the patch and without it the machine differs in the removal only."""
-    off, on = (patch.machine(threads=3, batched=batched, again=again) for batched in (False, True))
+    off, on = (
+        patch.machine(threads=3, batched=batched, sweeps=sweeps) for batched in (False, True)
+    )
     assert replace(off, removal="batched") == on
     assert (off.nodes, off.tasks, off.rotational) == (4, 3, True)
 
@@ -31,11 +33,20 @@ def test_all_kswapds_work_with_one_thread() -> None:
 
 
 def test_each_point_is_one_combination() -> None:
-    """The points are all combinations of open shares, with the middle one."""
+    """The points are all combinations of open shares, and the middle one at each unevenness."""
     points = list(patch.points())
-    assert len(points) == len(set(points)) == 2 * len(TAG_SHARES) * 3
+    assert len(points) == len(set(points)) == len(TAG_SHARES) * 3 + len(UNEVEN) - 1
     assert patch.MIDDLE in points
     assert {point.next_share for point in points} == set(NEXT_SHARES)
+    assert {point.uneven_percent for point in points} == set(UNEVEN)
+
+
+def test_each_access_of_a_sweep_faults() -> None:
+    """The machine of prices has pages that go out and come in all the time."""
+    config = patch.machine(threads=2, batched=False, sweeps=True)
+    value = metric_values(config, patch.constants_at(patch.MIDDLE))
+    assert value["swap_in"] / PAGE_KIB > 0.95 * value["accesses"]
+    assert value["swap_out"] == pytest.approx(value["swap_in"], rel=0.05)
 
 
 def test_a_points_constants_are_those_of_uniform_memory() -> None:

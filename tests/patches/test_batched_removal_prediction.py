@@ -1,85 +1,148 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Predictions of patch B's machine, and its what-ifs."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import polars as pl
 import pytest
 
-from swapsim.claims.tables import RANGES, RESULTS
+from swapsim.claims.tables import RANGES
 from swapsim.errors import ConfigError, InputError
+from swapsim.io.paths import data_root
 from swapsim.machine.tables import HOLDS_BY_LIST, WHAT_IF
 from swapsim.machine.what_if import Case, gains
 from swapsim.patches import batched_removal as patch
-from swapsim.patches.batched_removal import studies
-from swapsim.patches.batched_removal.conclusions import spread_needed, verdict_in_time
-from swapsim.patches.batched_removal.prediction import predict
+from swapsim.patches.batched_removal import prediction, studies
+from swapsim.patches.batched_removal.conclusions import verdict_in_time
+from swapsim.patches.batched_removal.prediction import at_middle, price_ns
+from swapsim.patches.batched_removal.tables import PREDICTED_BY_POINTS, WORKLOAD
+from swapsim.patches.batched_removal.workload import NOT_DETERMINABLE_ABOVE, THREADS
 from swapsim.removal.tables import WAITS_NEEDED
 from swapsim.study import SerialExecutor
 
 WARM = patch.Point(tag_share=0.1, next_share=0.1)
 SUM = patch.Point(tag_share=0.01, next_share=1.0)
+FEW = 4
+"""Runs of a number of threads, in place of 140."""
 
 
 @pytest.fixture(scope="module")
 def predicted() -> pl.DataFrame:
-    """Predictions at two points, one run each."""
-    return pl.concat(patch.predict_point(point, seeds=[1]) for point in (WARM, SUM))
+    """Predictions for all threads at the middle, and at two points for three threads."""
+    return pl.concat(
+        [
+            *(patch.predict_point((patch.MIDDLE, n), runs=FEW) for n in THREADS),
+            *(patch.predict_point((point, 3), runs=FEW) for point in (WARM, SUM)),
+        ]
+    )
 
 
-def test_a_prediction_has_the_mails_names() -> None:
-    """System and elapsed time for each kernel of the mails, as RESULTS."""
-    found = predict(WARM, [1], [3])
-    assert found.schema == RESULTS.schema
-    assert set(found["metric"]) == {"Amean System-3", "Amean Elapsd-3", "waits-3"}
-    assert found["kernel"].unique(maintain_order=True).to_list() == [
-        "vanilla",
-        "batch-v1",
-        "batch-v1-nonrot",
+def middle(predicted: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the middle point."""
+    return predicted.filter(at_middle())
+
+
+def test_a_prediction_is_a_row_per_claim_on_usemem(predicted: pl.DataFrame) -> None:
+    """System and elapsed time with each number of threads, for both mails."""
+    found = middle(predicted)
+    assert found.schema == PREDICTED_BY_POINTS.schema
+    assert found["claim"].n_unique() == found.height == 20
+    assert not found["claim"].str.contains("pwrite").any()
+    assert (found["low"] <= found["high"]).all()
+    assert (found["null_low"] <= 0).all()
+    assert (found["null_high"] >= 0).all()
+
+
+def test_vanilla_with_one_thread_is_fitted(predicted: pl.DataFrame) -> None:
+    """Its system and elapsed time are those of the mail, and it has no noise."""
+    rows = middle(predicted).filter(pl.col("claim").is_in(["B-system-1", "B-elapsed-1"]))
+    assert rows["base"].to_list() == [
+        pytest.approx(260.53, rel=1e-3),
+        pytest.approx(292.89, rel=1e-3),
     ]
-    with pytest.raises(InputError, match="seeds"):
-        predict(WARM, [])
+    assert rows["null_low"].to_list() == rows["null_high"].to_list() == [0, 0]
 
 
-def test_what_a_further_removal_costs_decides_between_gain_and_loss(
-    predicted: pl.DataFrame,
-) -> None:
-    """Where it is cheap each row gains, more with more threads; where it is not, all lose."""
-    elapsed = predicted.filter(pl.col("claim").str.starts_with("B-elapsed"))
-    warm, dear = (elapsed.filter(next_share=share)["simulated"].to_list() for share in (0.1, 1.0))
-    assert warm[-1] < warm[0] < 0
-    assert min(dear) > 0
+def test_what_a_further_removal_costs_decides_the_gain(predicted: pl.DataFrame) -> None:
+    """Three threads gain more where it is cheap."""
+    rows = predicted.filter(claim="B-elapsed-3")
+    warm, dear = (rows.filter(next_share=share)["simulated"].item() for share in (0.1, 1.0))
+    assert warm < 0
+    assert warm < dear - 2
+
+
+def test_a_fault_is_dearer_the_more_threads_fault() -> None:
+    """Threads wait for each other, and batching relieves them."""
+    alone, together = (price_ns(0.1, 0.3, "vanilla", crowd) for crowd in (1, 3))
+    assert together > 1.5 * alone
+    assert price_ns(0.1, 0.3, "batch-v1", 3) < together
 
 
 def test_ranges_go_over_the_points(predicted: pl.DataFrame) -> None:
-    """There is a row per claim with a figure, without those of the file test."""
+    """There is a row per claim, over all points that have it."""
     ranges = patch.judged_ranges(predicted)
     assert ranges.schema == RANGES.schema
-    assert ranges.height == 20
-    assert (ranges["fits"] == 2).all()
-    assert ranges["flips"].any()
-    assert not ranges["claim"].str.contains("pwrite").any()
+    assert dict(ranges.select("claim", "fits").iter_rows())["B-elapsed-3"] == 3
 
 
-def test_a_point_that_agrees_needs_no_noise(predicted: pl.DataFrame) -> None:
-    """The spread is 0 where prediction and mail agree, and grows with their difference."""
-    exact = spread_needed(predicted.with_columns(simulated="published"))
-    assert exact["spread_percent"].to_list() == [0, 0]
-    found = spread_needed(predicted)
-    assert found["spread_percent"].is_sorted()
-    assert found["spread_percent"][0] > 5
-    row = pl.col("claim") == "B-elapsed-3"
-    twice = pl.when(row).then(100.0).otherwise("published")
-    assert set(spread_needed(predicted.with_columns(simulated=twice))["farthest"]) == {
-        "B-elapsed-3"
-    }
+def test_the_null_is_wider_the_more_uneven_the_threads_are() -> None:
+    """Two equal kernels differ by more, and by as much to either side."""
+    even, uneven = (patch.null_changes((percent, 3), runs=20) for percent in (10.0, 50.0))
+    width = [
+        frame["change_percent"].max() - frame["change_percent"].min() for frame in (even, uneven)
+    ]
+    assert 0 < 3 * width[0] < width[1]
+    assert abs(even.filter(part_percent=50)["change_percent"].item()) < 1
+
+
+def test_the_noise_hides_the_sign_of_three_threads_only(predicted: pl.DataFrame) -> None:
+    """By the mail's noise two equal kernels lose as much, with more than the stored probability."""
+    noise = patch.noise_of_rows(predicted)
+    assert noise.height == 10
+    hidden = noise.filter(pl.col("mail_chance") > NOT_DETERMINABLE_ABOVE)["claim"]
+    assert set(hidden) == {"B-system-3", "B-elapsed-3"}
+    assert (noise["chance_low"] <= noise["chance_high"]).all()
+
+
+def test_vanillas_other_figures_are_held_out(predicted: pl.DataFrame) -> None:
+    """Their published values are those that the mail prints, with the error of a quotient."""
+    found = patch.held_out(predicted)
+    first = found.row(0, named=True)
+    assert (round(first["published"], 1), round(first["tolerance"], 2)) == (4.2, 0.56)
+    assert found.height == 5
+    for row in found.iter_rows(named=True):
+        near = abs(row["simulated"] - row["published"]) <= row["tolerance"]
+        assert row["verdict"] == ("agrees" if near else "contradicts")
 
 
 def test_the_verdict_names_both_ends(predicted: pl.DataFrame) -> None:
-    """One sentence with the ranges of 8 and of 3 threads."""
+    """Sentences with the noise, and with the ranges of 8 and of 3 threads."""
     sentences = verdict_in_time(predicted)
     assert "8 threads (published: -42.5 %)" in sentences
     assert "with 3 (published: +13.8 %)" in sentences
+    assert "the sign of 2 of its ten rows is not determinable" in sentences
     with pytest.raises(InputError, match="'B-elapsed-8': give predictions"):
         verdict_in_time(predicted.filter(pl.col("claim") != "B-elapsed-8"))
+
+
+def test_a_run_that_is_out_of_swap_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prediction has no rows of unfinished runs."""
+    short = patch.sweep_config(patch.MIDDLE, threads=3)
+    monkeypatch.setattr(prediction, "sweep_config", lambda *_, **__: replace(short, slots=100))
+    with pytest.raises(InputError, match="2 of 2 runs of 3 threads are out of swap"):
+        prediction.run_sweeps(patch.MIDDLE, threads=3, runs=2)
+
+
+def test_the_workload_says_what_is_known_and_how(tmp_path: Path) -> None:
+    """Each value lies in its range; one outside is named with its file."""
+    known = patch.workload()
+    assert known.schema == WORKLOAD.schema
+    assert set(known["standing"]) == {"read", "source", "inferred"}
+    file = tmp_path / "usemem.csv"
+    file.write_text((data_root() / "usemem.csv").read_text().replace("sweeps,30,", "sweeps,0,"))
+    with pytest.raises(InputError, match="sweeps=0: give a value from 30 to 30"):
+        patch.workload(tmp_path)
 
 
 def gained(cases: list[Case]) -> pl.DataFrame:

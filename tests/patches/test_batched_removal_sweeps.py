@@ -22,7 +22,7 @@ PLAIN = SweepConfig(
     active_per_inactive=4,
     cpus=8,
     kswapds=4,
-    hit_ns=100,
+    access_ns=100,
     fault_ns=(1000, 2000, 3000),
 )
 
@@ -41,7 +41,7 @@ def configs(draw: st.DrawFn) -> SweepConfig:
         cpus=draw(st.integers(1, 10)),
         kswapds=draw(st.integers(0, 4)),
         uneven_percent=draw(st.sampled_from([0.0, 20.0, 90.0])),
-        hit_ns=draw(st.integers(0, 300)),
+        access_ns=draw(st.integers(0, 300)),
         fault_ns=tuple(draw(st.lists(st.integers(1, 3000), min_size=threads, max_size=threads))),
         seed=draw(st.integers(0, 1000)),
     )

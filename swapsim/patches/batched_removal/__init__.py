@@ -6,9 +6,10 @@ from swapsim.patches.batched_removal.conclusions import (
     counted,
     headline_fit,
     headline_locks,
+    held_out,
     measured_as_mailed,
+    noise_of_rows,
     rewrite,
-    spread_needed,
     verdict,
     waits_needed,
 )
@@ -21,42 +22,55 @@ from swapsim.patches.batched_removal.lab import (
 )
 from swapsim.patches.batched_removal.prediction import (
     MIDDLE,
-    PATCH,
     Point,
     constants_at,
-    headline_results,
     judged_ranges,
     machine,
+    null_changes,
     points,
-    predict,
     predict_point,
+    sweep_config,
 )
-from swapsim.patches.batched_removal.studies import headline_ranges
+from swapsim.patches.batched_removal.studies import headline_ranges, headline_results
+from swapsim.patches.batched_removal.sweeps import SweepConfig, sweep
+from swapsim.patches.batched_removal.workload import (
+    PATCH,
+    chance_of_change,
+    error_of_change,
+    workload,
+)
 
 __all__ = [
     "MIDDLE",
     "PATCH",
     "Point",
+    "SweepConfig",
+    "chance_of_change",
     "compare_lab",
     "constants_at",
     "counted",
+    "error_of_change",
     "headline_fit",
     "headline_locks",
     "headline_ranges",
     "headline_results",
+    "held_out",
     "judged_ranges",
     "lab_machines",
     "lab_off_percent",
     "lab_runs",
     "machine",
     "measured_as_mailed",
+    "noise_of_rows",
+    "null_changes",
     "points",
-    "predict",
     "predict_point",
     "rewrite",
-    "spread_needed",
     "studies",
+    "sweep",
+    "sweep_config",
     "verdict",
     "waits_needed",
+    "workload",
     "xa_lock_misses",
 ]

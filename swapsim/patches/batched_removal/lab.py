@@ -12,7 +12,7 @@ from swapsim.claims.tables import MEASURED_COUNTS
 from swapsim.errors import require_some
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.lab import LEDGER, PAGES_OF_MEBIBYTE, UNTIL_DONE, machines_of, run_as_lab, runs
-from swapsim.patches.batched_removal.prediction import PATCH, THREADS
+from swapsim.patches.batched_removal.workload import PATCH, THREADS
 
 HOLD: Final = "pages a batched hold"
 """The metric of the lab for the number of pages that one hold removes."""

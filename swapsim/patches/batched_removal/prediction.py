@@ -1,33 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The machine of patch B's mail, and its tables simulated at each point that the mails leave open.
+"""Patch B's machine and the two mails' tables.
 
-A combination of what is open is a `Point`. The mails give neither RAM nor CPUs nor the size of the
-workload, so seconds cannot be compared; the changes against vanilla with the same number of threads
-are judged.
+The contention machine gives the price of a fault, by how many threads fault at a time; sweeps over
+memory give the number of faults, and how long all threads take::
+
+    contention machine    vanilla, 1 2 3 ... threads    CPU time of a fault
+                          batched, 1 2 3 ... threads    the same
+    sweeps                threads, unevenness, seed     faults, elapsed time, system time
+    fit                   vanilla with one thread       how long a fault and an access are
+
+No source gives the costs of the lock: they come from the fits to patch A's base column.
 """
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from swapsim import claims
-from swapsim.claims import results
-from swapsim.errors import InputError, require_some
+from swapsim.errors import InputError
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs, costs_by_name
-from swapsim.machine.run import PAGE_KIB, labels, metric_values
+from swapsim.machine.run import PAGE_KIB, metric_values
 from swapsim.machine.summary import claim_ranges
-from swapsim.machine.tables import PREDICTED_BY_POINTS
-
-PATCH: Final = "02-batched-removal"
-"""Its folder in patches, and its rows in data."""
-
-THREADS: Final = (1, 3, 5, 7, 8)
-"""The numbers of threads in the mail's table."""
+from swapsim.patches.batched_removal.sweeps import SweepConfig, sweep
+from swapsim.patches.batched_removal.tables import NULL_CHANGES, PREDICTED_BY_POINTS
+from swapsim.patches.batched_removal.workload import FITTED, PATCH, workload_values
 
 NODES: Final = 4
 """Fake NUMA nodes in uniform memory, each with its kswapd."""
@@ -48,21 +51,30 @@ _BASES: Final = {
 swap series of 2017: there is no other measurement of 4.8's locks. A test repeats the fits."""
 
 
+UNEVEN: Final = (10.0, 20.0, 30.0, 50.0)
+"""How far, in percent, the time of a thread's accesses may lie from the threads' mean."""
+
+
+@cache
+def _known() -> dict[str, float]:
+    return workload_values()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A combination of what the mail leaves open: a tag share, a next share, and `again`."""
+    """A combination of what the mail leaves open."""
 
     tag_share: float
     next_share: float
-    again: bool = False
+    uneven_percent: float = 30.0
 
 
 MIDDLE: Final = Point(tag_share=0.1, next_share=0.3)
-"""The point of headlines and what-ifs, with the middle shares."""
+"""The point of headlines and what-ifs, with the middle shares and the middle unevenness."""
 
 
 def machine(
-    *, threads: int, batched: bool, again: bool = False, rotational: bool = True, seed: int = 1
+    *, threads: int, batched: bool, sweeps: bool = False, rotational: bool = True, seed: int = 1
 ) -> MachineConfig:
     """Return the machine of patch B's mail: threads of usemem and 4 kswapds on one brd under 4.8.
 
@@ -71,23 +83,24 @@ def machine(
     threads : int
     batched : bool
         Whether a list's pages are removed with one hold for each mapping: True is the patch.
-    again : bool
-        usemem goes over its memory repeatedly, so pages are read back. The machine has no such
-        sweep: False are tasks that write fresh pages without end, True are tasks that write to
-        random pages, together half as many again as memory holds. The mail's tasks lie between.
+    sweeps : bool
+        Whether each thread sweeps over as many pages as the mail's threads have together, on a brd
+        that is nearly full, so that each access faults; False: threads write fresh pages.
     rotational : bool
         Whether the slot allocator treats brd as a disk, as in the mail.
     seed : int
 
     Notes
     -----
-    Each thread and each kswapd has its own CPU; the mail does not give their number.
+    Each thread and each kswapd has its own CPU; the sweeps share the CPUs (`SweepConfig`).
 
     Source
     ------
-    Seed B (usemem, four fake nodes, brd); facts on who contends.
+    Seed B (usemem, four fake nodes, brd); data/usemem.csv; facts on who contends.
     """
-    frames = 2**12 if again else 2**14
+    known = _known()
+    frames = 2**11 if sweeps else 2**14
+    pages = int(NODES * frames * known["anonymous_share"] / known["memory_share"])
     return MachineConfig(
         patch=PATCH,
         kernel="4.8",
@@ -97,22 +110,50 @@ def machine(
         nodes=NODES,
         devices=1,
         shares_memory=True,
-        writers=0 if again else threads,
-        walkers=threads if again else 0,
+        writers=0 if sweeps else threads,
+        walkers=threads if sweeps else 0,
+        sweeps=sweeps,
         read_percent=0,
         frames=frames,
-        pages=3 * NODES * frames // 2,
-        slots=2**19,
-        warmup_ns=150_000_000 if again else 20_000_000,
-        duration_ns=60_000_000,
+        inactive_ratio=int(known["active_per_inactive"]) if sweeps else 0,
+        pages=pages,
+        slots=_slots(threads, frames, pages) if sweeps else 2**19,
+        warmup_ns=60_000_000 if sweeps else 20_000_000,
+        duration_ns=30_000_000 if sweeps else 60_000_000,
         seed=seed,
     )
 
 
+def _slots(threads: int, frames: int, pages: int) -> int:
+    """Return the slots of a brd with the workload's share in use, and at least those at the start.
+
+    At the start the pages of a thread are in its node's memory only.
+    """
+    in_use = threads * pages - NODES * frames
+    at_start = sum(
+        max(len(range(node, threads, NODES)) * pages - frames, 0) for node in range(NODES)
+    )
+    return max(int(in_use / _known()["used_share"]), at_start + 1500)
+
+
+def at_middle() -> pl.Expr:
+    """Return what selects the rows of MIDDLE."""
+    return (
+        (pl.col("tag_share") == MIDDLE.tag_share)
+        & (pl.col("next_share") == MIDDLE.next_share)
+        & (pl.col("uneven_percent") == MIDDLE.uneven_percent)
+    )
+
+
 def points() -> Iterator[Point]:
-    """Yield all combinations of what is open."""
-    for tag_share, next_share, again in itertools.product(TAG_SHARES, NEXT_SHARES, (False, True)):
-        yield Point(tag_share=tag_share, next_share=next_share, again=again)
+    """Yield all combinations of shares at the middle unevenness, and MIDDLE at each other one."""
+    for tag_share, next_share in itertools.product(TAG_SHARES, NEXT_SHARES):
+        yield Point(tag_share=tag_share, next_share=next_share)
+    for uneven in UNEVEN:
+        if uneven != MIDDLE.uneven_percent:
+            yield Point(
+                tag_share=MIDDLE.tag_share, next_share=MIDDLE.next_share, uneven_percent=uneven
+            )
 
 
 def constants_at(point: Point) -> pl.DataFrame:
@@ -120,116 +161,234 @@ def constants_at(point: Point) -> pl.DataFrame:
 
     InputError is raised if patch A's base was not fitted with the point's tag share.
     """
-    base = _BASES.get(point.tag_share)
+    return _constants(point.tag_share, point.next_share)
+
+
+def _constants(tag_share: float, next_share: float) -> pl.DataFrame:
+    base = _BASES.get(tag_share)
     if base is None:
-        raise InputError(f"tag_share={point.tag_share}: choose of {TAG_SHARES}", field="point")
+        raise InputError(f"tag_share={tag_share}: choose of {TAG_SHARES}", field="point")
     return change_costs(
         costs(),
         base
         | {
-            "tree_next_ns": max(round(point.next_share * base["tree_ns"]), 1),
+            "tree_next_ns": max(round(next_share * base["tree_ns"]), 1),
             "travel_other_socket_ns": costs_by_name()["travel_same_socket_ns"],
         },
     )
 
 
-SEEDS: Final = (1, 2, 3)
+KERNELS: Final[Mapping[str, tuple[bool, bool]]] = {
+    "vanilla": (False, True),
+    "batch-v1": (True, True),
+    "batch-v1-nonrot": (True, False),
+}
+"""The mails' columns: whether the kernel batches, and whether brd is rotational."""
 
-_KERNELS: Final = (
-    ("vanilla", False, True),
-    ("batch-v1", True, True),
-    ("batch-v1-nonrot", True, False),
-)
-"""The mails' columns: kernel, whether it batches, whether brd is rotational."""
-
-_HEADLINE_THREADS: Final = (3, 5)
-_GB_PAGES: Final = 2**30 // 1024 // PAGE_KIB
+_VANILLA: Final = "vanilla"
+_PAGES_OF_GB: Final = 2**30 // 1024 // PAGE_KIB
 
 
-def times(config: MachineConfig, constants: pl.DataFrame) -> tuple[float, float, float]:
-    """Run a machine and return the times of a GB, as ``time`` prints them, and the waits.
+@cache
+def price_ns(tag_share: float, next_share: float, kernel: str, threads: int) -> float:
+    """Return the CPU time of a fault of each thread, while so many threads fault all the time."""
+    batched, rotational = KERNELS[kernel]
+    config = machine(threads=threads, batched=batched, sweeps=True, rotational=rotational)
+    value = metric_values(config, _constants(tag_share, next_share))
+    busy = math.fsum(value[f"{part}.walker"] for part in ("run", "hold", "wait")) / 100
+    return 1e9 * busy * threads * PAGE_KIB / value["swap_in"]
 
-    These are system time (seconds that the tasks' CPUs were busy, without those of kswapds),
-    elapsed seconds, and waits for locks in percent of all busy time.
+
+_MEMORY: Final = 2048
+"""Pages of memory of a sweep; four times as many give the same shares of faults."""
+
+RUNS: Final = 140
+"""Runs of each number of threads and kernel, from which means of seven are drawn."""
+
+_DRAWS: Final = 4000
+
+
+def sweep_config(
+    point: Point, *, threads: int, kernel: str = _VANILLA, seed: int = 1
+) -> SweepConfig:
+    """Return the mail's workload as sweeps over memory, with its times fitted to one thread.
+
+    A fault and an access are as long as vanilla's system and elapsed time with one thread say; the
+    contention machine gives how much longer a fault is with more threads, or with the patch.
     """
-    value = metric_values(config, constants)
-    task = "walker" if config.walkers else "writer"
-    rate = value["accesses"] if config.walkers else value["written"] / PAGE_KIB
-    elapsed = _GB_PAGES / rate
-    busy = math.fsum(value[f"{part}.{task}"] for part in ("run", "hold", "wait")) / 100
-    waits = math.fsum(share for name, share in value.items() if name.startswith("cycles."))
-    return elapsed * busy * config.tasks, elapsed, waits
+    known = _known()
+    fault, access = _fitted_ns()
+    base = price_ns(point.tag_share, point.next_share, _VANILLA, 1)
+    prices = (
+        price_ns(point.tag_share, point.next_share, kernel, crowd)
+        for crowd in range(1, threads + 1)
+    )
+    return replace(
+        _alone(),
+        threads=threads,
+        cpus=int(known["cpus"]),
+        kswapds=int(known["kswapds"]),
+        uneven_percent=point.uneven_percent,
+        access_ns=round(access),
+        fault_ns=tuple(round(fault * price / base) for price in prices),
+        seed=seed,
+    )
 
 
-def predict(
-    point: Point, seeds: Sequence[int] = SEEDS, threads: Sequence[int] = THREADS
+def _alone() -> SweepConfig:
+    """Return one thread with the workload's sizes, in proportion to _MEMORY, and times of 1 ns."""
+    known = _known()
+    scale = _MEMORY / known["memory_share"]
+    return SweepConfig(
+        threads=1,
+        sweeps=int(known["sweeps"]),
+        pages=int(known["anonymous_share"] * scale),
+        memory=_MEMORY,
+        slots=int(known["device_share"] * scale),
+        active_per_inactive=int(known["active_per_inactive"]),
+        cpus=1,
+        kswapds=0,
+        access_ns=1,
+        fault_ns=(1,),
+    )
+
+
+def _magnification() -> float:
+    """Return how many pages of the mail's machine one page of a sweep stands for."""
+    known = _known()
+    return known["ram_gb"] * _PAGES_OF_GB * known["memory_share"] / _MEMORY
+
+
+@cache
+def _fitted_ns() -> tuple[float, float]:
+    """Return the time of a fault and of an access, from vanilla's cells of one thread."""
+    cells = claims.published_tables().filter(patch=PATCH, table="usemem", kernel=_VANILLA)
+    system, elapsed = (cells.filter(metric=metric)["value"].item() for metric in FITTED)
+    run = sweep(_alone()).row(0, named=True)
+    scale = 1e9 / _magnification()
+    return scale * system / run["faults"], scale * (elapsed - system) / run["accesses"]
+
+
+def run_sweeps(
+    point: Point, *, threads: int, kernel: str = _VANILLA, runs: int = RUNS
 ) -> pl.DataFrame:
-    """Simulate patch B's tables at one point of what they leave open.
+    """Run the mail's workload with seeds 1 to `runs` (SWEEP_RUNS); one thread has no seeds.
 
-    Returns
-    -------
-    polars.DataFrame
-        Schema RESULTS: System and Elapsd of a GB, for vanilla, the patch, and the patch on a brd
-        that reports itself as non-rotational.
-
-    Raises
-    ------
-    InputError
-        ``seeds`` is empty.
+    InputError is raised if a run is out of swap.
     """
-    require_some(seeds, "seeds")
-    constants = constants_at(point)
-    frames = []
-    for count in threads:
-        for (kernel, batched, rotational), seed in itertools.product(_KERNELS, seeds):
-            config = machine(
-                threads=count, batched=batched, again=point.again, rotational=rotational, seed=seed
-            )
-            system, elapsed, waits = times(config, constants)
-            rows = [
-                (f"Amean System-{count}", system, "s"),
-                (f"Amean Elapsd-{count}", elapsed, "s"),
-                (f"waits-{count}", waits, "% of cycles"),
-            ]
-            frames.append(results(rows, labels(config, kernel=kernel)))
-    return pl.concat(frames)
-
-
-def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
-    """Simulate the card's headlines at the middle of what is left open (RESULTS)."""
-    return predict(MIDDLE, seeds, _HEADLINE_THREADS)
-
-
-def predict_point(point: Point, *, seeds: Sequence[int] = SEEDS) -> pl.DataFrame:
-    """Compare the changes simulated at a point of what is left open with the published ones.
-
-    Returns
-    -------
-    polars.DataFrame
-        Schema PREDICTED_BY_POINTS, one row per claim that has a figure.
-    """
-    found = predict(point, seeds)
-    stated = claims.published_claims().filter(
-        pl.col("patch") == PATCH, pl.col("change").is_not_null()
+    seeds = range(1, 2 if threads == 1 else runs + 1)
+    frame = pl.concat(
+        sweep(sweep_config(point, threads=threads, kernel=kernel, seed=seed)) for seed in seeds
     )
-    means = found.group_by("kernel", "metric", maintain_order=True).agg(pl.col("value").mean())
-    kernel = pl.col("locator").str.extract(r"-> ([^|]+)$")
-    return (
-        claims.three_columns(stated, found, claims.tolerances())
-        .filter(pl.col("simulated").is_not_null())
-        .join(stated.select("claim", "metric", kernel=kernel), on="claim", maintain_order="left")
-        .join(means, on=["kernel", "metric"], maintain_order="left")
-        .select(
-            tag_share=pl.lit(point.tag_share),
-            next_share=pl.lit(point.next_share),
-            again=pl.lit(point.again),
-            claim="claim",
-            published="published",
-            tolerance="tolerance",
-            simulated="simulated",
-            patched="value",
+    if frame["out_of_swap"].any():
+        raise InputError(
+            f"{frame['out_of_swap'].sum()} of {frame.height} runs of {threads} threads are out of "
+            "swap: give a larger device_share or memory_share in usemem.csv",
+            field="out_of_swap",
         )
+    return frame
+
+
+def _changes(base: pl.Series, patched: pl.Series, seed: int) -> list[float]:
+    """Return the changes between means of as many runs as the mail's, drawn at random, sorted."""
+    iterations = int(_known()["iterations"])
+    generator = np.random.default_rng(seed)
+    sums = [
+        times.to_numpy()[generator.integers(0, len(times), (_DRAWS, iterations))].sum(axis=1)
+        for times in (base, patched)
+    ]
+    return sorted((100 * (sums[1] / sums[0] - 1)).tolist())
+
+
+def _part(ordered: Sequence[float], percent: float) -> float:
+    return ordered[min(int(len(ordered) * percent / 100), len(ordered) - 1)]
+
+
+def _chance(null: Sequence[float], published: float) -> float:
+    """Return the share of changes between equal kernels that are at least the published one."""
+    sign = math.copysign(1, published)
+    return sum(sign * change >= abs(published) for change in null) / len(null)
+
+
+def _spread_percent(times: pl.Series) -> float:
+    values = times.to_list()
+    if len(values) < 2:
+        return 0.0
+    mean = math.fsum(values) / len(values)
+    squares = math.fsum((value - mean) ** 2 for value in values)
+    return 100 * math.sqrt(squares / (len(values) - 1)) / mean
+
+
+_TIMES: Final = {"Amean System": "system_ns", "Amean Elapsd": "elapsed_ns"}
+
+
+def predict_point(where: tuple[Point, int], *, runs: int = RUNS) -> pl.DataFrame:
+    """Compare the changes simulated at a point, with a number of threads, with the published ones.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema PREDICTED_BY_POINTS, one row per claim on so many threads that has a figure.
+    """
+    point, threads = where
+    found = {
+        kernel: run_sweeps(point, threads=threads, kernel=kernel, runs=runs) for kernel in KERNELS
+    }
+    faults, accesses = (int(found[_VANILLA][name].sum()) for name in ("faults", "accesses"))
+    stated = (
+        claims.published_claims()
+        .filter(pl.col("patch") == PATCH, pl.col("change").is_not_null())
+        .join(claims.tolerances(), on="claim", maintain_order="left")
+        .with_columns(kernel=pl.col("locator").str.extract(r"-> ([^|]+)$"))
     )
+    rows = []
+    for claim in stated.iter_rows(named=True):
+        name, _, count = claim["metric"].rpartition("-")
+        if name not in _TIMES or int(count) != threads:
+            continue
+        base, patched = (found[kernel][_TIMES[name]] for kernel in (_VANILLA, claim["kernel"]))
+        null, change = _changes(base, base, 1), _changes(base, patched, 2)
+        seconds = [
+            int(times.sum()) / len(times) * _magnification() / 1e9 for times in (base, patched)
+        ]
+        rows.append(
+            {
+                "tag_share": point.tag_share,
+                "next_share": point.next_share,
+                "uneven_percent": point.uneven_percent,
+                "claim": claim["claim"],
+                "published": claim["change"],
+                "tolerance": claim["tolerance"],
+                "base": seconds[0],
+                "patched": seconds[1],
+                "simulated": 100 * (seconds[1] / seconds[0] - 1),
+                "low": _part(change, 2.5),
+                "high": _part(change, 97.5),
+                "null_low": _part(null, 2.5),
+                "null_high": _part(null, 97.5),
+                "chance": _chance(null, claim["change"]),
+                "spread_percent": _spread_percent(base),
+                "faults_percent": 100 * faults / accesses,
+            }
+        )
+    return PREDICTED_BY_POINTS.check(pl.DataFrame(rows, schema=PREDICTED_BY_POINTS.schema))
+
+
+PARTS_SHOWN: Final = (2.5, 10.0, 25.0, 50.0, 75.0, 90.0, 97.5)
+"""Parts of the null's distribution that are stored, in percent."""
+
+
+def null_changes(where: tuple[float, int], *, runs: int = RUNS) -> pl.DataFrame:
+    """Return what two equal kernels differ by in elapsed time, at MIDDLE (NULL_CHANGES).
+
+    ``where`` is the unevenness in percent and the number of threads.
+    """
+    uneven, threads = where
+    point = Point(tag_share=MIDDLE.tag_share, next_share=MIDDLE.next_share, uneven_percent=uneven)
+    times = run_sweeps(point, threads=threads, runs=runs)["elapsed_ns"]
+    null = _changes(times, times, 1)
+    rows = [(uneven, threads, part, _part(null, part)) for part in PARTS_SHOWN]
+    return pl.DataFrame(rows, schema=NULL_CHANGES.schema, orient="row")
 
 
 def judged_ranges(predicted: pl.DataFrame) -> pl.DataFrame:

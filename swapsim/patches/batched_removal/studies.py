@@ -9,12 +9,14 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.published import published_of
+from swapsim.claims.published import published_claims, published_of
+from swapsim.claims.tables import RESULTS
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import PAGE_KIB, metric_values
 from swapsim.machine.tables import HOLDS_BY_LIST
 from swapsim.machine.what_if import Case, Trial, case_of, gain, ranges, trials
 from swapsim.patches.batched_removal import prediction
+from swapsim.patches.batched_removal.workload import FILE, PATCH, THREADS
 from swapsim.study import Study
 
 WRITTEN: Final = "written"
@@ -33,6 +35,9 @@ _ADD: Final = "tree_lock.add_to_swap_cache.shrink_page_list"
 _REMOVE: Final = "tree_lock.__remove_mapping"
 _ONE_TREE: Final = 20
 _TRUNK: Final = 14
+_QUICK_THREADS: Final = 3
+
+SEEDS: Final = (1, 2, 3)
 
 
 def _large(config: MachineConfig, *, list_pages: int = 32) -> MachineConfig:
@@ -131,15 +136,29 @@ def holds(point: tuple[float, int], *, tasks: int = 8) -> pl.DataFrame:
     return pl.DataFrame([row], schema=HOLDS_BY_LIST.schema, orient="row")
 
 
-_study = partial(Study, reads=("costs.csv", partial(published_of, prediction.PATCH)))
+_study = partial(Study, reads=("costs.csv", FILE, partial(published_of, PATCH)))
 _gains = partial(_study, run=gain, group=case_of, reduce=ranges)
+
+
+def _is_quick(where: tuple[object, int]) -> bool:
+    return where[1] <= _QUICK_THREADS
+
 
 by_points: Final = _study(
     name="batched-removal-by-points",
-    points=tuple(prediction.points()),
+    points=tuple(product(prediction.points(), THREADS)),
     run=prediction.predict_point,
+    quick=_is_quick,
 )
 """Both tables predicted at each point that the mail leaves open (PREDICTED_BY_POINTS)."""
+
+null: Final = _study(
+    name="batched-removal-null",
+    points=tuple(product(prediction.UNEVEN, THREADS)),
+    run=prediction.null_changes,
+    quick=_is_quick,
+)
+"""How much two equal kernels differ, by how uneven the threads are (NULL_CHANGES)."""
 
 
 def _by_list() -> list[Trial]:
@@ -165,7 +184,7 @@ gain_by_cure: Final = _gains(name="batched-removal-gain-by-cure", points=_by_cur
 
 def _by_kswapds() -> list[Trial]:
     fits = fits_by_next_share()
-    return trials(cases_by_kswapds(), fits, metric=WRITTEN, seeds=prediction.SEEDS)
+    return trials(cases_by_kswapds(), fits, metric=WRITTEN, seeds=SEEDS)
 
 
 gain_by_kswapds: Final = _gains(name="batched-removal-gain-by-kswapds", points=_by_kswapds)
@@ -182,3 +201,27 @@ holds_by_list: Final = _study(
 def headline_ranges() -> pl.DataFrame:
     """Return the range of each of the mail's claims over all that it leaves open (RANGES)."""
     return prediction.judged_ranges(by_points())
+
+
+def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
+    """Return both tables at the middle of what is left open (RESULTS), as they are stored."""
+    middle = by_points().filter(prediction.at_middle())
+    stated = published_claims().select(
+        "claim", "metric", kernel=pl.col("locator").str.extract(r"-> ([^|]+)$")
+    )
+    rows = middle.join(stated, on="claim", maintain_order="left")
+    frame = pl.concat(
+        rows.select(
+            patch=pl.lit(PATCH),
+            source=pl.lit("simulated"),
+            kernel=kernel,
+            policy=pl.lit("shared"),
+            n_tasks=pl.col("metric").str.extract(r"(\d+)$"),
+            seed=pl.lit(seeds[0]),
+            metric="metric",
+            value=value,
+            unit=pl.lit("s"),
+        )
+        for kernel, value in ((pl.lit("vanilla"), "base"), (pl.col("kernel"), "patched"))
+    )
+    return RESULTS.check(frame.unique(maintain_order=True).cast(RESULTS.schema))

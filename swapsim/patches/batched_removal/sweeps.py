@@ -67,10 +67,10 @@ class SweepConfig:
     uneven_percent : float
         How far the time of a thread's accesses may lie from the threads' mean, 0 to 90: uniform,
         and constant during a run.
-    hit_ns : int
-        Time of an access to a page in memory.
+    access_ns : int
+        Time of an access, without a fault.
     fault_ns : tuple of int
-        CPU time of an access to any other page, while 1, 2, ... threads fault.
+        CPU time of a fault, by how many threads fault at the time: 1, 2, ...
     seed : int
 
     Raises
@@ -89,7 +89,7 @@ class SweepConfig:
     kswapds: int
     pinned: bool = False
     uneven_percent: float = 0.0
-    hit_ns: int
+    access_ns: int
     fault_ns: tuple[int, ...]
     seed: int = 1
 
@@ -104,7 +104,7 @@ class SweepConfig:
             ("active_per_inactive", 1, 1000),
             ("cpus", 1, 1024),
             ("kswapds", 0, 1024),
-            ("hit_ns", 0, 10**9),
+            ("access_ns", 0, 10**9),
             ("seed", 0, 2**63 - 1),
         ):
             check_number(name, getattr(self, name), low, high)
@@ -129,7 +129,7 @@ class SweepConfig:
         return [share + (thread < rest) for thread in range(self.threads)]
 
     def factors(self) -> list[int]:
-        """Return how long each thread's accesses take by their mean, in PARTS; drawn by the seed."""
+        """Return the time of each thread's accesses by the mean, in PARTS, drawn by the seed."""
         uneven = self.uneven_percent / 100
         drawn = np.random.default_rng(self.seed).uniform(1 - uneven, 1 + uneven, self.threads)
         return [round(PARTS * float(one) * self.threads / float(drawn.sum())) for one in drawn]
@@ -154,7 +154,7 @@ def sweep(config: SweepConfig) -> pl.DataFrame:
                 config.memory,
                 config.slots,
                 config.active_per_inactive,
-                config.hit_ns,
+                config.access_ns,
                 # Pinned tasks have as many CPUs as they need.
                 2**32 if config.pinned else config.cpus,
                 config.kswapds,
@@ -180,7 +180,7 @@ def _run(shares: Any, factors: Any, fault_ns: Any, settings: Any) -> Any:
     numba compiles it, so the lists are arrays: the neighbours of each page, and in the last two
     rows the first and the last page of each list.
     """
-    sweeps, memory, slots, ratio, hit_ns, cpus, kswapds = settings
+    sweeps, memory, slots, ratio, access_ns, cpus, kswapds = settings
     threads, pages = len(shares), shares.sum()
     first = np.zeros(threads, np.int64)
     for thread in range(1, threads):
@@ -236,10 +236,11 @@ def _run(shares: Any, factors: Any, fault_ns: Any, settings: Any) -> Any:
             free -= 1
         referenced[page] = True
         crowd = faulting.sum()
-        cost = fault_ns[crowd - 1] if fault else hit_ns
-        cost = cost * factors[thread] // PARTS
+        cost = access_ns * factors[thread] // PARTS
         if fault:
-            system += cost
+            extra = fault_ns[crowd - 1] * factors[thread] // PARTS
+            system += extra
+            cost += extra
         tasks = running + (kswapds if crowd else 0)
         if tasks > cpus:
             cost = cost * tasks // cpus

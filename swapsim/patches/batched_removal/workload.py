@@ -7,6 +7,7 @@ equal kernels, and a probability of 0.24 to 0.28 for the loss with three threads
 """
 
 import math
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -70,17 +71,17 @@ def workload(root: Path | None = None) -> pl.DataFrame:
     return frame
 
 
-def workload_values(root: Path | None = None) -> dict[str, float]:
+def workload_values() -> dict[str, float]:
     """Return each value of `workload` by its name."""
-    return dict(workload(root).select("name", "value").iter_rows())
+    return dict(workload().select("name", "value").iter_rows())
 
 
-def spread_percent() -> float:
-    """Return how far a run of usemem deviates from its mean, in percent, as the mail prints it.
+@cache
+def spreads_percent() -> tuple[float, float]:
+    """Return how far a run of usemem deviates from its mean, in percent, by two cells of the mail.
 
-    The third mail of the series prints Min next to Amean in two cells, of seven runs each. The
-    least of seven normal values lies 1.35 deviations below their mean; the result is the root mean
-    square of both deviations. System times are taken to deviate like elapsed times.
+    The third mail of the series prints Min next to Amean for two kernels, of seven runs each. The
+    least of seven normal values lies 1.35 deviations below their mean. Least first.
     """
     cells = claims.published_tables().filter(mail="B-kswapd-stall")
     found = []
@@ -89,14 +90,18 @@ def spread_percent() -> float:
             cells.filter(metric=f"{which} Elapsd-8", kernel=kernel)["value"].item()
             for which in ("Min", "Amean")
         )
-        found.append((1 - least / mean) / _LEAST_OF_SEVEN)
-    return 100 * math.sqrt(math.fsum(one**2 for one in found) / len(found))
+        found.append(100 * (1 - least / mean) / _LEAST_OF_SEVEN)
+    return min(found), max(found)
 
 
 def error_of_change(change: float) -> float:
-    """Return the standard deviation, in points, of a change in percent between two means."""
+    """Return the standard deviation, in points, of a change in percent between two means.
+
+    A run deviates by the root mean square of `spreads_percent`, also in system time.
+    """
     iterations = workload_values()["iterations"]
-    return (1 + change / 100) * spread_percent() * math.sqrt(2 / iterations)
+    squares = math.fsum(one**2 for one in spreads_percent())
+    return (1 + change / 100) * math.sqrt(squares / 2) * math.sqrt(2 / iterations)
 
 
 def chance_of_change(change: float) -> float:
