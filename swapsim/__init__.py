@@ -8,6 +8,7 @@ in ``corelib/src``; ``help(swapsim.stall)`` lists its functions:
 - ``removal``: batched removal under one tree_lock (patch B),
 - ``stall``: reclaim's stall decisions, and a real kernel's decisions replayed (patch C),
 - ``slots``: the swap slot allocator, its workbench and its policies' ranking (patches D and E),
+- ``clusters``: the cluster allocators of Linux 6.12 to 7.3, and a real kernel's replayed,
 - ``policies``: the policies for the scan base, built in and a user's own,
 - ``machine``: the contention machine, which turns counts of the mechanisms into time,
 - ``reclaim``: the simulated machine in which reclaim decides.

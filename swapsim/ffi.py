@@ -99,6 +99,19 @@ SLOT_OPS: Final = _names(lib.sws_slot_replay_op_name)
 SLOT_FAULTS: Final = _names(lib.sws_slot_replay_fault_name)
 """Where a call first differs from the model's: ``enum sws_slot_replay_fault``."""
 
+CLUSTER_RULES: Final = ("6.11", "6.12", "6.12-nonfull-first", "7.3")
+CLUSTER_OPS: Final = (
+    *("call", "visit", "grant", "done", "free", "try", "full", "full_done", "window", "relock"),
+    *("pick", "picked", "move", "discard", "discarded", "turn", "visited"),
+)
+CLUSTER_ORDERS: Final = 10
+CLUSTER_LISTS: Final = (
+    "free",
+    "full",
+    "discard",
+    *(f"{k}{o}" for k in ("nonfull", "frag") for o in range(10)),
+)
+
 MAPPING_SITES: Final = _words("enum sws_mapping_replay_site", "SWS_MAPPING_REPLAY_SITE_")
 """Code paths that may take a mapping's lock: ``enum sws_mapping_replay_site``."""
 

@@ -25,10 +25,16 @@ from swapsim.cli.verbs import Verb
 @click.option("--keep-going", is_flag=True, help="Skip and count lines that cannot be read.")
 @explain_option
 def import_(text: str, output: Path, keep_going: bool, explain: bool) -> None:
-    from swapsim import traces
+    from swapsim import clusters, traces
     from swapsim.traces.tables import TRACE_EVENTS
 
-    summary = traces.import_text(text, output, keep_going=keep_going, progress=sys.stderr.isatty())
+    summary = traces.import_text(
+        text,
+        output,
+        keep_going=keep_going,
+        progress=sys.stderr.isatty(),
+        joined=[clusters.JOINED_EVENTS],
+    )
     print_tables([Printed("events", summary.events, TRACE_EVENTS.by_name)], explain=explain)
     click.echo(summary.describe_lost())
     for line in [*summary.describe_renamed(), *summary.describe_skipped()]:

@@ -6,6 +6,7 @@ table [files], the sha256 of each Parquet file, which is compared before a file 
 appears complete or not at all.
 """
 
+from swapsim.traces._native import CLOCK
 from swapsim.traces.folder import (
     PROVENANCE,
     events,
@@ -20,6 +21,7 @@ from swapsim.traces.importing import ImportSummary, JoinedEvents, import_text
 from swapsim.traces.replays import info, locate, replays_of, require_events, shipped
 
 __all__ = [
+    "CLOCK",
     "PROVENANCE",
     "ImportSummary",
     "JoinedEvents",
