@@ -22,14 +22,14 @@
 #define LINE_BYTES     4096
 #define FUNCTION_BYTES 16384
 #define SEGMENTS       256
-#define CALL       0xe8
-#define CALL_BYTES 5u
+#define CALL           0xe8
+#define CALL_BYTES     5u
 
 static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-/* endbr64 of functions that nobody calls by pointer: the kernel overwrites it at boot, with a number in its fourth byte. */
+/* endbr64 of functions that no code calls by pointer: the kernel overwrites it at boot, with a number in its fourth byte. */
 static const unsigned char erased[] = { 0x0f, 0x1f, 0x40 };
 static const unsigned char erased_in_6_12[] = { 0x66, 0x0f, 0x1f, 0x00 };
-/* What stands where ftrace calls nobody. */
+/* What stands where ftrace has no call. */
 static const unsigned char no_call[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 
 struct function {
@@ -169,7 +169,8 @@ static void fit(const char *line)
 	char place[NAME_BYTES] = "";
 	int fields = 0;
 
-	if (sscanf(line, "%127s %127[^+ \n]+%127[a-z:_0-9A-Z]%n", called, name, place, &fields) != 3 ||
+	if (sscanf(line, "%127s %127[^+ \n]+%127[a-z:_0-9A-Z]%n", called, name, place, &fields) !=
+		    3 ||
 	    (place[0] >= '0' && place[0] <= '9')) {
 		fputs(line, stdout);
 		return;

@@ -2,10 +2,10 @@
 /*
  * Keeps folios of several orders coming: every process maps its own set, writes one word of each page, then drops and writes again
  * whole chunks, aligned and of an order drawn from a list, so that the kernel gives a huge page of that order where it may; between
- * two chunks it visits pages drawn uniformly at random, half of the visits read. A chunk of 2 MiB is mapped anew, for only then is its
- * page table gone. The same seed gives the same chunks and visits.
+ * two chunks it visits pages drawn uniformly at random, half of the visits read. A private chunk of 2 MiB is mapped again, for only then
+ * is its page table gone. Only shared memory has huge pages of two pages. The same seed gives the same chunks and visits.
  *
- *   folio_churner PROCESSES MEBIBYTES_EACH CHUNKS_EACH ORDERS VISITS_BETWEEN SEED
+ *   folio_churner private|shared PROCESSES MEBIBYTES_EACH CHUNKS_EACH ORDERS VISITS_BETWEEN SEED
  *
  * ORDERS: numbers from 0 to 9 with commas; one that stands twice is drawn twice as often.
  */
@@ -18,14 +18,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PAGE_BYTES	4096u
-#define HUGE_BYTES	(PAGE_BYTES << HIGHEST_ORDER)
-#define HIGHEST_ORDER	9
-#define ORDERS_AT_MOST	64
-#define WORDS_PER_PAGE	(PAGE_BYTES / (unsigned)sizeof(uint32_t))
+#define PAGE_BYTES     4096u
+#define HUGE_BYTES     (PAGE_BYTES << HIGHEST_ORDER)
+#define HIGHEST_ORDER  9
+#define ORDERS_AT_MOST 64
+#define WORDS_PER_PAGE (PAGE_BYTES / (unsigned)sizeof(uint32_t))
 
 struct churn {
 	char *memory;
+	int kind; /* MAP_PRIVATE or MAP_SHARED */
 	size_t pages;
 	long chunks;
 	long visits;
@@ -84,7 +85,7 @@ static int map(struct churn *churn)
 {
 	size_t bytes = churn->pages * PAGE_BYTES;
 	char *wide = mmap(NULL, bytes + HUGE_BYTES, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			  churn->kind | MAP_ANONYMOUS, -1, 0);
 
 	if (wide == MAP_FAILED) {
 		perror("folio_churner: mmap");
@@ -100,6 +101,8 @@ static int drop(const struct churn *churn, size_t first, unsigned order)
 	char *at = churn->memory + first * PAGE_BYTES;
 	size_t bytes = (size_t)PAGE_BYTES << order;
 
+	if (churn->kind == MAP_SHARED)
+		return madvise(at, bytes, MADV_REMOVE);
 	if (order < HIGHEST_ORDER)
 		return madvise(at, bytes, MADV_DONTNEED);
 	return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
@@ -138,24 +141,10 @@ static int run(struct churn *churn)
 	return 0;
 }
 
-int main(int argc, char **argv)
+static int start(struct churn *own, long processes)
 {
-	struct churn own = { 0 };
-	long processes = 0;
 	int failed = 0;
 
-	if (argc != 7) {
-		fprintf(stderr, "usage: folio_churner PROCESSES MEBIBYTES_EACH CHUNKS_EACH ORDERS "
-				"VISITS_BETWEEN SEED\n");
-		return 2;
-	}
-	processes = number(argv[1], 1);
-	/* Whole huge pages. */
-	own.pages = ((size_t)number(argv[2], 2) << 20) / HUGE_BYTES << HIGHEST_ORDER;
-	own.chunks = number(argv[3], 0);
-	read_orders(&own, argv[4]);
-	own.visits = number(argv[5], 0);
-	own.state = (uint64_t)number(argv[6], 0);
 	for (long i = 0; i < processes; i++) {
 		pid_t pid = fork();
 
@@ -165,11 +154,34 @@ int main(int argc, char **argv)
 			break;
 		}
 		if (pid == 0) {
-			own.state += (uint64_t)i << 32;
-			_exit(run(&own));
+			own->state += (uint64_t)i << 32;
+			_exit(run(own));
 		}
 	}
 	for (int status = 0; wait(&status) > 0;)
 		failed |= status != 0;
 	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	struct churn own = { 0 };
+
+	if (argc == 8)
+		own.kind = strcmp(argv[1], "private") == 0  ? MAP_PRIVATE
+			   : strcmp(argv[1], "shared") == 0 ? MAP_SHARED
+							    : 0;
+	if (own.kind == 0) {
+		fprintf(stderr,
+			"usage: folio_churner private|shared PROCESSES MEBIBYTES_EACH CHUNKS_EACH "
+			"ORDERS VISITS_BETWEEN SEED\n");
+		return 2;
+	}
+	/* Whole huge pages. */
+	own.pages = ((size_t)number(argv[3], 2) << 20) / HUGE_BYTES << HIGHEST_ORDER;
+	own.chunks = number(argv[4], 0);
+	read_orders(&own, argv[5]);
+	own.visits = number(argv[6], 0);
+	own.state = (uint64_t)number(argv[7], 0);
+	return start(&own, number(argv[2], 1));
 }

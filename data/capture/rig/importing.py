@@ -18,7 +18,7 @@ from rig.errors import CaptureError
 from rig.kernel import Kernel
 from rig.kernel import sources as kernel_sources
 from rig.packages import Package
-from rig.workload import HOME, Workload
+from rig.workload import HOME, Newer, Workload
 from swapsim import traces
 from swapsim.errors import SwapsimError
 
@@ -149,7 +149,7 @@ def _devices(workload: Workload) -> dict[str, Any]:
             "filled": workload.swap.filled,
         }
     if workload.newer:
-        devices["newer"] = asdict(workload.newer)
+        devices |= _cluster_devices(workload.newer)
     if workload.switches and workload.switches.slow_disk:
         devices["slow_disk"] = asdict(workload.switches.slow_disk)
     if workload.switches and workload.switches.nfs:
@@ -165,6 +165,18 @@ def _devices(workload: Workload) -> dict[str, Any]:
         for system in workload.file_systems
     ]
     return devices
+
+
+def _cluster_devices(newer: Newer) -> dict[str, Any]:
+    """Name what a device has; the kernel chooses the priority of one without."""
+    return {
+        "multigen_lru": newer.multigen_lru,
+        "huge_page_orders": list(newer.huge_page_orders),
+        "swap_devices": [
+            {field: value for field, value in asdict(device).items() if value not in (None, "")}
+            for device in newer.devices
+        ],
+    }
 
 
 def _counters(report: dict[str, str]) -> dict[str, int]:
