@@ -6,6 +6,8 @@
  *   FUNCTION+entry           behind the call of ftrace, where it has one: five bytes on, nine where it begins with endbr64
  *   FUNCTION+after:CALLEE:N  behind the N-th call of CALLEE in the function
  *   FUNCTION+before:CALLEE:N at that call
+ *
+ *   fit_probes [KALLSYMS KCORE]
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -32,6 +34,9 @@ static const unsigned char erased_in_6_12[] = { 0x66, 0x0f, 0x1f, 0x00 };
 /* What stands where ftrace has no call. */
 static const unsigned char no_call[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 
+static const char *symbols_path = "/proc/kallsyms";
+static const char *core_path = "/proc/kcore";
+
 struct function {
 	uint64_t start;
 	size_t bytes;
@@ -47,14 +52,14 @@ static void fail(const char *what, const char *name)
 /* The address of a function and that of the next symbol; kallsyms is sorted by no promise. */
 static uint64_t address_of(const char *name, uint64_t *end)
 {
-	FILE *symbols = fopen("/proc/kallsyms", "r");
+	FILE *symbols = fopen(symbols_path, "r");
 	char line[LINE_BYTES] = "";
 	char symbol[NAME_BYTES] = "";
 	uint64_t address = 0;
 	uint64_t found = 0;
 
 	if (symbols == NULL)
-		fail("cannot read", "/proc/kallsyms");
+		fail("cannot read", symbols_path);
 	while (fgets(line, sizeof(line), symbols) != NULL) {
 		if (sscanf(line, "%" SCNx64 " %*c %127s", &address, symbol) == 2 &&
 		    strcmp(symbol, name) == 0)
@@ -74,17 +79,17 @@ static uint64_t address_of(const char *name, uint64_t *end)
 
 static void read_code(struct function *function, const char *name)
 {
-	int core = open("/proc/kcore", O_RDONLY | O_CLOEXEC);
+	int core = open(core_path, O_RDONLY | O_CLOEXEC);
 	Elf64_Ehdr header = { 0 };
 	Elf64_Phdr segments[SEGMENTS] = { 0 };
 	size_t bytes = 0;
 
 	if (core < 0 || read(core, &header, sizeof(header)) != (ssize_t)sizeof(header) ||
 	    header.e_phnum > SEGMENTS)
-		fail("cannot read", "/proc/kcore");
+		fail("cannot read", core_path);
 	bytes = header.e_phnum * sizeof(*segments);
 	if (pread(core, segments, bytes, (off_t)header.e_phoff) != (ssize_t)bytes)
-		fail("cannot read", "/proc/kcore");
+		fail("cannot read", core_path);
 	for (int i = 0; i < header.e_phnum; i++) {
 		const Elf64_Phdr *segment = &segments[i];
 		uint64_t into = function->start - segment->p_vaddr;
@@ -179,10 +184,14 @@ static void fit(const char *line)
 	printf("%s %s+%u%s", called, name, place_in(&function, place), line + fields);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char line[LINE_BYTES] = "";
 
+	if (argc == 3) {
+		symbols_path = argv[1];
+		core_path = argv[2];
+	}
 	while (fgets(line, sizeof(line), stdin) != NULL)
 		fit(line);
 	return fflush(stdout) == 0 ? 0 : 1;
