@@ -12,8 +12,8 @@ import pytest
 from swapsim.io.paths import data_root
 
 MODULES = (
-    *("boot", "counts", "errors", "experiment", "kernel", "leftovers", "ledger"),
-    *("reclaim", "removals", "stalls", "table", "turns", "wanderings", "workload"),
+    *("boot", "counts", "errors", "experiment", "guest", "kernel", "leftovers", "ledger"),
+    *("packages", "reclaim", "removals", "stalls", "table", "turns", "wanderings", "workload"),
 )
 
 

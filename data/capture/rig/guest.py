@@ -43,7 +43,7 @@ MARK_NFS = HOME / "guest" / "mark-nfs"
 NFS_TO_ITSELF = HOME / "guest" / "nfs_to_itself.c"
 LEFTOVERS = HOME / "guest" / "leftovers"
 CLUSTER_DEVICES = HOME / "clusters" / "devices"
-FIT_PROBES = HOME / "clusters" / "fit_probes.c"
+CLUSTER_PROGRAMS = tuple(HOME / "clusters" / name for name in ("fit_probes.c", "swap_on.c"))
 # init resolves offsets of structures; the lab's events need none, and its kernel has no types.
 NO_RESOLVER = "#!/bin/sh\nexec cat\n"
 
@@ -69,7 +69,7 @@ def sources(workload: Workload) -> list[Path]:
         return [workload.path, *LAB_EVENTS, *scripts, *programs]
     if workload.newer is not None:
         described = [workload.path, EVENTS, CLUSTER_EVENTS]
-        return [*described, INIT, CLUSTER_DEVICES, RESOLVER, FIT_PROBES, *programs]
+        return [*described, INIT, CLUSTER_DEVICES, RESOLVER, *CLUSTER_PROGRAMS, *programs]
     return [workload.path, EVENTS, INIT, RESOLVER, *programs]
 
 

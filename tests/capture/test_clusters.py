@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Descriptions and probes of the newer stock kernels are consistent; no kernel is booted."""
+
+import re
+import shutil
+import struct
+import subprocess
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from swapsim.io.paths import data_root
+
+CAPTURE = data_root() / "capture"
+EVENTS = tomllib.loads((CAPTURE / "clusters" / "events.toml").read_text(encoding="utf-8"))
+WORKLOADS = sorted((CAPTURE / "workloads").glob("clusters-*.toml"))
+
+DESCRIPTION = """\
+title = "t"
+kernel = "6.12"
+multigen_lru = false
+huge_page_orders = [4]
+cpus = 1
+memory_mebibytes = 512
+time_limit_s = 1
+commands = ["random_walker 1 1 1 1 1"]
+[[swap_device]]
+kind = "virtio"
+mebibytes = 64
+[trace]
+clock = "counter"
+buffer_kibibytes_per_cpu = 1
+groups = ["clusters-6_12"]
+"""
+
+CODE_AT = 0xFFFFFFFF81000000
+NO_CALL = b"\x0f\x1f\x44\x00\x00"
+ENDBR = b"\xf3\x0f\x1e\xfa"
+
+
+def call(place: int, target: int) -> bytes:
+    """Return a call at an offset of the code to another offset."""
+    return b"\xe8" + struct.pack("<i", target - place - 5)
+
+
+def described(rig: SimpleNamespace, folder: Path, old: str, new: str) -> SimpleNamespace:
+    """Take a description with one text replaced."""
+    assert old in DESCRIPTION
+    path = folder / "w.toml"
+    path.write_text(DESCRIPTION.replace(old, new))
+    return rig.workload.take(rig.table.read_table(path))
+
+
+@pytest.mark.parametrize("path", WORKLOADS, ids=lambda path: path.stem)
+def test_a_workload_records_its_own_kernel(path: Path, rig: SimpleNamespace) -> None:
+    """Name, kernel and group of probes agree, and the clock orders what CPUs do."""
+    workload = rig.workload.load(path.stem)
+    assert path.stem.split("-")[1] == workload.newer.kernel
+    assert workload.recording.groups == (f"clusters-{workload.newer.kernel.replace('.', '_')}",)
+    assert path.stem.rsplit("-", 1)[1] == str(workload.cpus)
+    assert workload.recording.clock == "counter"
+
+
+def test_the_workloads_cover_what_the_allocators_distinguish(rig: SimpleNamespace) -> None:
+    """On each kernel: 1 and 8 CPUs, all orders, all kinds of devices, equal ones, discard."""
+    workloads = [rig.workload.load(path.stem) for path in WORKLOADS]
+    for kernel in rig.workload.KERNELS:
+        of_kernel = [workload for workload in workloads if workload.newer.kernel == kernel]
+        devices = [device for workload in of_kernel for device in workload.newer.devices]
+        assert {1, 8} <= {workload.cpus for workload in of_kernel}
+        assert {order for workload in of_kernel for order in workload.newer.huge_page_orders} == {
+            *range(1, 10)
+        }
+        assert {device.kind for device in devices} == {*rig.workload.CLUSTER_KINDS}
+        assert any(device.discard for device in devices)
+
+
+@pytest.mark.parametrize("group", ["clusters-6_12", "clusters-7_3"])
+def test_each_probe_has_its_place_and_one_name(group: str) -> None:
+    """An entry probe has a place, a return probe none; both kernels have the same core of names."""
+    words = [line.split() for line in EVENTS[group]["probes"]]
+    names = [kind.partition(":")[2] for kind, *_ in words]
+    assert len(set(names)) == len(names)
+    assert {"swap_request", "cluster_visit", "slot_grant", "slot_free"} <= set(names)
+    for kind, place, *_ in words:
+        assert ("+" in place) == kind.startswith("p:"), place
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"6.12"', '"6.13"', "'kernel' is '6.13': give one of 6.12, 7.3, or none"),
+        ("[4]", "[10]", "'huge_page_orders' is [10]: give numbers from 1 to 9"),
+        ("multigen_lru = false\n", "", "'multigen_lru' is missing"),
+        ('"virtio"', '"zram"\ndiscard = true', "'swap_device[0].discard' needs the kind 'virtio'"),
+        ('"virtio"', '"floppy"', "'swap_device[0].kind' is 'floppy'"),
+        ('"virtio"', '"file"\nmount = "/files"', "a file at /files: no [[file_system]]"),
+        ("[trace]", '[swap]\ndevice = "brd"\nmebibytes = 1\nrotational = false\n[trace]', "[lab]"),
+        ("[trace]", '[[swap_device]]\nkind = "brd"\nmebibytes = 1\n' * 2 + "[trace]", ""),
+        (
+            "[trace]",
+            '[[swap_device]]\nkind = "brd"\nmebibytes = 1\n[[swap_device]]\n'
+            'kind = "brd"\nmebibytes = 2\n[trace]',
+            "RAM disks of two sizes",
+        ),
+        ('"clusters-6_12"', '"slot-events"', "'trace.groups' has 'slot-events'"),
+    ],
+)
+def test_a_description_is_checked(
+    old: str, new: str, words: str, rig: SimpleNamespace, tmp_path: Path
+) -> None:
+    """What does not fit is refused in one line with the field; two equal RAM disks are taken."""
+    if not words:
+        assert len(described(rig, tmp_path, old, new).newer.of_kind("brd")) == 2
+        return
+    with pytest.raises(rig.errors.CaptureError, match=re.escape(words)) as error:
+        described(rig, tmp_path, old, new)
+    assert "\n" not in str(error.value)
+
+
+def test_devices_are_written_one_a_line(rig: SimpleNamespace, tmp_path: Path) -> None:
+    """Each has its number among its kind, and `default` for a priority that the kernel chooses."""
+    more = '[[swap_device]]\nkind = "virtio"\nmebibytes = 8\ndiscard = true\npriority = 3\n[trace]'
+    newer = described(rig, tmp_path, "[trace]", more).newer
+    rig.guest._write_cluster_devices(newer, tmp_path / "devices")
+    lines = (tmp_path / "devices").read_text().splitlines()
+    assert lines == ["virtio 0 64 0 0 default", "virtio 1 8 0 1 3"]
+
+
+def test_a_package_of_a_further_suite_is_found(
+    rig: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine's own suites come first; then apt gets the mirror of its own lists."""
+    asked: list[Sequence[str]] = []
+
+    def run(name: str, *arguments: str, **_: object) -> str:
+        asked.append((name, *arguments))
+        if "indextargets" in arguments:
+            return "bookworm-security mirror-b\nbookworm mirror-a\n"
+        if "pkgnames" in arguments and "-c" in arguments:
+            series = "linux-binary-7.3" if "binary" in arguments[-1] else "linux-modules-7.3"
+            return "".join(f"{series}.{n}+deb13-cloud-amd64\n" for n in (4, 12, 9))
+        return ""
+
+    monkeypatch.setattr(rig.packages, "run", run)
+    names = [rig.packages._newest(pattern, tmp_path) for pattern in rig.packages.NEWER["7.3"]]
+    assert names == [
+        "linux-binary-7.3.12+deb13-cloud-amd64",
+        "linux-modules-7.3.12+deb13-cloud-amd64",
+    ]
+    assert asked[0] == ("apt-cache", "pkgnames", "linux-binary-7.3.")
+    home = tmp_path / "apt" / "trixie-backports"
+    assert " mirror-a trixie-backports main" in (home / "sources.list").read_text()
+    assert 'Dir::Etc::sourceparts "-";' in (home / "apt.conf").read_text()
+
+
+@pytest.fixture(scope="module")
+def fit_probes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """Return the guest's program, with a kernel of our own: its symbols, and its code as kcore."""
+    folder = tmp_path_factory.mktemp("fit")
+    compiler = shutil.which("cc")
+    assert compiler is not None
+    program = folder / "fit_probes"
+    source = CAPTURE / "clusters" / "fit_probes.c"
+    subprocess.run([compiler, "-O1", "-o", str(program), str(source)], check=True)
+    places = {
+        "lock": 0x100,
+        "static": 0x200,
+        "global": 0x300,
+        "erased": 0x400,
+        "untraced": 0x500,
+        "end": 0x600,
+    }
+    code = bytearray(0x600)
+    pieces = {
+        "static": NO_CALL + b"\x90" * 3 + call(0x208, 0x100) + call(0x20D, 0x100),
+        "global": ENDBR + NO_CALL,
+        "erased": b"\x0f\x1f\x40\xd6" + call(0x404, 0x100),
+        "untraced": ENDBR + b"\x48",
+    }
+    for name, piece in pieces.items():
+        code[places[name] : places[name] + len(piece)] = piece
+    symbols = [f"{CODE_AT + at:016x} t {name}" for name, at in places.items()]
+    (folder / "kallsyms").write_text("".join(f"{line}\n" for line in [*symbols[::-1], "0 A none"]))
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF", 4, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    segment = struct.pack("<IIQQQQQQ", 1, 5, 4096, CODE_AT, 0, len(code), len(code), 4096)
+    (folder / "kcore").write_bytes((header + segment).ljust(4096, b"\0") + code)
+
+    def fitted(line: str) -> str:
+        done = subprocess.run(
+            [str(program), str(folder / "kallsyms"), str(folder / "kcore")],
+            input=f"{line}\n",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout.strip() or f"{done.returncode} {done.stderr.strip()}"
+
+    return fitted
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("p:a static+entry x=%di", "p:a static+5 x=%di"),
+        ("p:a global+entry x=%di", "p:a global+9 x=%di"),
+        ("p:a erased+entry", "p:a erased+9"),
+        ("p:a untraced+entry x=+{t.m}(%di)", "p:a untraced+4 x=+{t.m}(%di)"),
+        ("p:a static+after:lock:1 x=%di", "p:a static+13 x=%di"),
+        ("p:a static+before:lock:2", "p:a static+13"),
+        ("r:a static x=$retval", "r:a static x=$retval"),
+        ("p:a static+7 x=%di", "p:a static+7 x=%di"),
+        ("p:a static+after:lock:3", "1 fit_probes: the function has no such call: lock:3"),
+        ("p:a missing+entry", "1 fit_probes: the kernel has no function: missing"),
+        ("p:a static+inside", "1 fit_probes: no such place: inside"),
+    ],
+)
+def test_a_probe_is_fitted_to_the_code(
+    line: str, expected: str, fit_probes: Callable[[str], str]
+) -> None:
+    """Places are found in the code of a function, or the program fails with one line."""
+    assert fit_probes(line) == expected
