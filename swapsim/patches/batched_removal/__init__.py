@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patch B: one hold per mapping instead of one per page (2016, never merged)."""
 
+from typing import TYPE_CHECKING
+
+from swapsim.lazy import submodules
 from swapsim.patches.batched_removal import studies
 from swapsim.patches.batched_removal.conclusions import (
     counted,
@@ -39,6 +42,11 @@ from swapsim.patches.batched_removal.workload import (
     error_of_change,
     workload,
 )
+
+if TYPE_CHECKING:
+    from swapsim.patches.batched_removal import charts as charts
+else:
+    __getattr__, __dir__ = submodules(__name__, "charts")
 
 __all__ = [
     "MIDDLE",
