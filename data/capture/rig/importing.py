@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from rig import guest, reclaim, removals, slots
+from rig import clusters, guest, reclaim, removals, slots
 from rig.boot import Run
 from rig.collect import Captured, sha256
 from rig.errors import CaptureError
@@ -20,6 +20,7 @@ from rig.kernel import sources as kernel_sources
 from rig.packages import Package
 from rig.workload import HOME, Newer, Workload
 from swapsim import traces
+from swapsim.clusters import JOINED_EVENTS
 from swapsim.errors import SwapsimError
 
 # The kernel's own counters over the run, for comparison with a replay's counts.
@@ -53,7 +54,9 @@ def import_trace(
             captured.text,
             unfinished,
             provenance=_provenance(workload, kernel, busybox, run, captured),
+            joined=[JOINED_EVENTS],
         )
+        clusters.tabulate(unfinished)
         slots.tabulate(unfinished)
         removals.tabulate(unfinished)
         reclaim.tabulate(unfinished)
