@@ -20,6 +20,7 @@ LAYERS = {
     "mapping": ("rtree",),
     "removal": ("mapping",),
     "slots": ("core",),
+    "clusters": ("core",),
     "stall": ("core",),
     "des": ("core",),
     "ftrace": ("core",),

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * clusters/replay/parts.h - declarations that the sources of cluster_replay.h share.
+ *
+ *   replay.c    rows: their allowed values, and those of no call
+ *   window.c    the rows of windows and of reclaim
+ *   expect.c    a row, compared with the next point of its call
+ *   taken.c     what a row may explain                     make.c   tasks, totals
+ */
+#ifndef SWAPSIM_CLUSTERS_REPLAY_PARTS_H
+#define SWAPSIM_CLUSTERS_REPLAY_PARTS_H
+
+#include "clusters/state.h"
+#include "core/index_map.h"
+#include "swapsim/cluster_replay.h"
+
+enum {
+	/* Ranges that other tasks freed in a visited cluster; more explain every grant. */
+	REPLAY_FREED = 8,
+};
+
+/* One row; point has its op, device, slot, n, order and list. */
+struct replay_row {
+	uint64_t seq;
+	uint32_t cpu;
+	int32_t pid;
+	struct sws_clusters_point point;
+};
+
+/* A task with its call. */
+struct task {
+	struct sws_clusters_call call;
+	uint64_t call_seq;
+	/* Numbers of rows: of the call, and of its last row. */
+	uint32_t began;
+	uint32_t last;
+	int32_t pid;
+	bool open;
+	/* The call differed: its rows are followed. */
+	bool lost;
+	bool faulty;
+	/* The visit that runs is one that the model would not make: its grant differs, too. */
+	bool misled;
+	/* call.point is already computed. */
+	bool computed;
+	/* The call is in a window of which the model knows. */
+	bool in_window;
+	/* The cluster of the visit may have changed in a window without a try. */
+	bool disturbed;
+	/* A full cluster's first try was compared. */
+	bool tried_full;
+	/* A free of this task moves a cluster next. */
+	bool pending;
+	struct sws_clusters_point move;
+	/* The range of the window. */
+	uint32_t from;
+	uint32_t to;
+	/* What other tasks freed in the visited cluster. */
+	uint32_t n_freed;
+	uint32_t freed[REPLAY_FREED][2];
+};
+
+struct sws_cluster_replay {
+	struct sws_clusters *clusters;
+	struct sws_allocator allocator;
+	struct task *tasks;
+	size_t room;
+	uint32_t n_tasks;
+	struct sws_index_map by_pid;
+	uint32_t n_open;
+	/* The number of the row, modulo 2^32. */
+	uint32_t row;
+	uint64_t seq;
+	bool begun;
+	/* The last row of each device that changed something. */
+	uint32_t changed[SWS_CLUSTERS_DEVICES_MAX];
+	/* The task of the row before, if it was a free. */
+	int64_t freeing;
+	struct sws_cluster_replay_totals totals;
+	bool has_mismatch;
+	struct sws_cluster_replay_mismatch mismatch;
+	uint32_t problem;
+	uint64_t problem_seq;
+};
+
+/* make.c */
+int sws_cluster_replay__task(struct sws_cluster_replay *self, int32_t pid, struct task **out);
+void sws_cluster_replay__blame(struct sws_cluster_replay *self, struct task *task,
+			       const struct replay_row *row, enum sws_cluster_replay_fault fault);
+void sws_cluster_replay__close(struct sws_cluster_replay *self, struct task *task);
+
+/* Refuses the trace because of a row. */
+static inline int replay_refuse(struct sws_cluster_replay *self,
+				enum sws_cluster_replay_problem problem, uint64_t seq)
+{
+	self->problem = problem;
+	self->problem_seq = seq;
+	return SWS_ERROR_BAD_ARGUMENT;
+}
+
+/* taken.c */
+void sws_cluster_replay__hint(struct sws_cluster_replay *self, const struct task *task, bool full);
+bool sws_cluster_replay__explains_grant(const struct sws_cluster_replay *self,
+					const struct task *task,
+					const struct sws_clusters_point *theirs);
+bool sws_cluster_replay__explains_none(const struct sws_cluster_replay *self,
+				       const struct task *task);
+void sws_cluster_replay__disturb(struct sws_cluster_replay *self, const struct replay_row *row);
+
+/* expect.c */
+int sws_cluster_replay__expect(struct sws_cluster_replay *self, struct task *task,
+			       const struct replay_row *row);
+void sws_cluster_replay__apply(struct sws_cluster_replay *self, struct task *task,
+			       const struct sws_clusters_point *point);
+
+/* window.c */
+void sws_cluster_replay__try(struct sws_cluster_replay *self, struct task *task,
+			     const struct replay_row *row);
+void sws_cluster_replay__relock(struct sws_cluster_replay *self, struct task *task);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * clusters/turns.c - what all devices share: the counter of free slots, the list of devices that are
+ * not full, and the slots where CPUs go on.
+ */
+#include "clusters/parts.h"
+
+#include <string.h>
+
+/* Models: vm_swap_full. A trace may know better, because other CPUs change the counter (hint). */
+bool sws_clusters__full(struct sws_clusters *self)
+{
+	const bool ours = sws_clusters_swap_full(self);
+
+	if (self->hint < 0 || (self->hint == 1) == ours)
+		return ours;
+	self->hinted++;
+	return self->hint == 1;
+}
+
+bool sws_clusters_swap_full(const struct sws_clusters *self)
+{
+	return self->available * 2 < (int64_t)self->total;
+}
+
+/* Adds a device behind the others of its priority. Models: plist_add, and half of plist_requeue. */
+void sws_clusters__enqueue(struct sws_clusters *self, uint32_t device)
+{
+	const int32_t priority = self->devices[device].config.priority;
+	uint32_t at = self->n_turn;
+
+	while (at && self->devices[self->turn[at - 1]].config.priority < priority)
+		at--;
+	memmove(&self->turn[at + 1], &self->turn[at], self->n_turn - at);
+	self->turn[at] = (uint8_t)device;
+	self->n_turn++;
+	self->devices[device].listed = true;
+}
+
+void sws_clusters__dequeue(struct sws_clusters *self, uint32_t device)
+{
+	uint32_t at = 0;
+
+	if (!self->devices[device].listed)
+		return;
+	while (self->turn[at] != device)
+		at++;
+	self->n_turn--;
+	memmove(&self->turn[at], &self->turn[at + 1], self->n_turn - at);
+	self->devices[device].listed = false;
+}
+
+static size_t cell(uint32_t cpu, uint32_t order)
+{
+	return (size_t)cpu * SWS_CLUSTERS_ORDERS + order;
+}
+
+/* Returns the slot where the CPU of a call goes on in a device; 0 for none. */
+uint32_t sws_clusters__own(const struct sws_clusters *self, const struct sws_clusters_call *call,
+			   uint32_t device)
+{
+	return sws_clusters_next(self, call->cpu, call->order, device);
+}
+
+uint32_t sws_clusters_next(const struct sws_clusters *self, uint32_t cpu, uint32_t order,
+			   uint32_t device)
+{
+	size_t at = 0;
+
+	if (cpu >= self->cpus || order >= SWS_CLUSTERS_ORDERS || device >= self->n_devices)
+		return 0;
+	if (self->devices[device].config.rotational)
+		return self->devices[device].next[order];
+	at = cell(cpu, order);
+	if (!self->rules.shared_next)
+		return self->own[at * self->n_devices + device];
+	return self->own_device[at] == device ? self->own[at] : 0;
+}
+
+void sws_clusters__set_own(struct sws_clusters *self, const struct sws_clusters_call *call,
+			   uint32_t device, uint32_t slot)
+{
+	const size_t at = cell(call->cpu, call->order);
+
+	if (self->devices[device].config.rotational) {
+		self->devices[device].next[call->order] = slot;
+		return;
+	}
+	self->own_device[at] = (uint8_t)device;
+	self->own[self->rules.shared_next ? at : at * self->n_devices + device] = slot;
+}
