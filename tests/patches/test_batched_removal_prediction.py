@@ -91,6 +91,17 @@ def test_the_null_is_wider_the_more_uneven_the_threads_are() -> None:
     assert abs(even.filter(part_percent=50)["change_percent"].item()) < 1
 
 
+def test_very_uneven_threads_need_less_time_and_differ_more() -> None:
+    """Fewer accesses fault, and runs are less alike; more memory has fewer faults, too."""
+    middle, uneven, more = (
+        prediction.sweep_setting((setting, 3), runs=10).row(0, named=True)
+        for setting in ("the middle", "uneven by 70 %", "memory of 0.66 of the RAM")
+    )
+    assert uneven["elapsed_s"] < 0.8 * middle["elapsed_s"]
+    assert uneven["spread_percent"] > 3 * middle["spread_percent"]
+    assert more["faults_percent"] < middle["faults_percent"]
+
+
 def test_the_noise_hides_the_sign_of_three_threads_only(predicted: pl.DataFrame) -> None:
     """By the mail's noise two equal kernels lose as much, with more than the stored probability."""
     noise = patch.noise_of_rows(predicted)

@@ -160,6 +160,14 @@ null: Final = _study(
 )
 """How much two equal kernels differ, by how uneven the threads are (NULL_CHANGES)."""
 
+sweep_settings: Final = _study(
+    name="batched-removal-sweep-settings",
+    points=tuple(product(prediction.SETTINGS, THREADS)),
+    run=prediction.sweep_setting,
+    quick=_is_quick,
+)
+"""What the time of sweeps depends on, without the patch (SWEEP_SETTINGS)."""
+
 
 def _by_list() -> list[Trial]:
     return trials(cases_by_list(), fits_by_next_share(MAP_SHARES), metric=WRITTEN)

@@ -87,6 +87,16 @@ NULL_CHANGES: Final = Table(
     Column("change_percent", pl.Float64, "change between means of seven runs"),
 )
 
+SWEEP_SETTINGS: Final = Table(
+    "SWEEP_SETTINGS",
+    "One row per setting of the sweeps and number of threads: vanilla's runs.",
+    Column("setting", pl.String, "what is changed against the middle"),
+    Column("threads", pl.UInt32, "number of threads"),
+    Column("elapsed_s", pl.Float64, "mean elapsed time"),
+    Column("spread_percent", pl.Float64, "standard deviation of a run"),
+    Column("faults_percent", pl.Float64, "share of the accesses that fault"),
+)
+
 NOISE_OF_ROWS: Final = Table(
     "NOISE_OF_ROWS",
     "One row per usemem row of the mail: what two equal kernels show, by the noise that the mail "
