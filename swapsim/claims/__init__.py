@@ -2,13 +2,19 @@
 """Published, simulated and measured figures, and a user's: read, compared and judged.
 
 `published` reads what the mails print and data/measured, `rounds` computes results over their
-rounds, `judging` compares and judges, `yours` does so with a user's own measurements, and
-`layouts` prints tables as the mails do.
+rounds, `judging` compares and judges, `texts` has the words and digits of claims, `yours` judges a
+user's own measurements, and `layouts` prints tables as the mails do.
 """
 
 from typing import TYPE_CHECKING
 
-from swapsim.claims.judging import compare_counts, directions, range_verdict, three_columns
+from swapsim.claims.judging import (
+    compare_counts,
+    directions,
+    range_verdict,
+    simulated_claims,
+    three_columns,
+)
 from swapsim.claims.layouts import as_printed, lkp, lkp_change, mmtests, mmtests_change
 from swapsim.claims.published import (
     Row,
@@ -26,6 +32,7 @@ from swapsim.claims.published import (
     windows,
 )
 from swapsim.claims.rounds import medians, ranks, side_by_side, steps
+from swapsim.claims.texts import claim_texts, verdicts_by_patch
 from swapsim.claims.yours import fitting, four_columns, two_kernels, your_metrics, your_runs
 from swapsim.lazy import submodules
 
@@ -38,6 +45,7 @@ else:
 __all__ = [
     "Row",
     "as_printed",
+    "claim_texts",
     "compare_counts",
     "directions",
     "fitting",
@@ -58,11 +66,13 @@ __all__ = [
     "ranks",
     "results",
     "side_by_side",
+    "simulated_claims",
     "simulation_tolerances",
     "steps",
     "three_columns",
     "tolerances",
     "two_kernels",
+    "verdicts_by_patch",
     "window_of",
     "windows",
     "your_metrics",

@@ -15,12 +15,12 @@ def headline_changes(headlines: pl.DataFrame, *, title: str) -> alt.LayerChart:
     Parameters
     ----------
     headlines : polars.DataFrame
-        Columns ``patch``, ``claim``, ``published`` (percent), as `overview.headlines` gives them.
+        Schema THREE_COLUMNS; ``metric`` is the wording of the claim.
     title : str
     """
     frame = headlines.select(
         "published",
-        label=pl.format("{}  {}", pl.col("patch").str.slice(0, 2), "claim"),
+        label=pl.format("{}  {}", pl.col("patch").str.slice(0, 2), "metric"),
         text=pl.format("{} %", "published"),
         beyond=pl.col("published") > 0,
     )

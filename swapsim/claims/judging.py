@@ -12,13 +12,16 @@ import polars as pl
 
 from swapsim.claims.rounds import difference
 from swapsim.claims.tables import (
+    CHANCES,
     CLAIMS,
     DIRECTIONS,
     MEASURED_COUNTS,
     MEDIANS,
+    RANGE_OVER,
     RANGE_VERDICT,
-    RANGES,
     RESULTS,
+    SIMULATED_CLAIMS,
+    SOURCE,
     THREE_COLUMNS,
     TOLERANCES,
     VERDICT,
@@ -31,6 +34,10 @@ COUNT_TOLERANCE_PERCENT: Final = 5.0
 OPEN_BEYOND: Final = 2.0
 """Widest range that is not open, in tolerances: the published figure is known to one tolerance
 to either side. Set before the first fits that it judged."""
+
+NOT_DETERMINABLE_ABOVE: Final = 0.05
+"""A claim is not determinable if two equal kernels change by at least as much, in its direction,
+with more than this probability."""
 
 STAYS_WITHIN_PERCENT: Final = 10.0
 """Largest change of what stays, in percent: a mail's words are rounded as well."""
@@ -45,7 +52,8 @@ def three_columns(
     claims: pl.DataFrame,
     results: pl.DataFrame,
     tolerances: pl.DataFrame,
-    ranges: pl.DataFrame | None = None,
+    simulated: pl.DataFrame | None = None,
+    chances: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Compare each claim with what was simulated and measured, and judge both.
 
@@ -61,14 +69,19 @@ def three_columns(
         Schema RESULTS; patch, metric and kernel as in the claims, no row of source published.
     tolerances : polars.DataFrame
         Schema TOLERANCES; a claim without a row here is not judged.
-    ranges : polars.DataFrame, optional
-        Schema RANGES, over the fits of a base: a claim that is open there is open here, too.
+    simulated : polars.DataFrame, optional
+        Schema SIMULATED_CLAIMS, in place of simulated rows of the results.
+    chances : polars.DataFrame, optional
+        Schema CHANCES.
 
     Returns
     -------
     polars.DataFrame
         Schema THREE_COLUMNS, one row per claim, in the order of the claims. A result agrees if it
-        lies no farther from the published figure than the tolerance.
+        lies no farther from the published figure than the tolerance. A simulated figure is open if
+        `range_verdict` of its range over open constants is; whatever it is, the claim is not
+        determinable if its chance is above NOT_DETERMINABLE_ABOVE. A measured figure is also judged
+        by `directions`.
 
     Raises
     ------
@@ -80,20 +93,68 @@ def three_columns(
     TOLERANCES.check(tolerances)
     if (results["source"] == "published").any():
         raise InputError("has published rows: drop them, the claims hold them", field="source")
-    kernels = pl.col("locator").str.extract_groups(r"\| (?<base>[^|]+) -> (?<value>[^|]+)$")
+    of_source = {source: results.filter(pl.col("source") == source) for source in SOURCE.words[1:]}
+    if simulated is None:
+        simulated = simulated_claims(claims, of_source["simulated"])
+    chances = pl.DataFrame(schema=CHANCES.schema) if chances is None else chances
+    relative = pl.col("change").is_not_null()
     table = (
-        claims.with_columns(kernels.struct.rename_fields(["base_kernel", "value_kernel"]))
-        .unnest("locator")
-        .with_columns(published=pl.coalesce("change", "value"))
+        claims.with_columns(
+            published=pl.coalesce("change", "value"),
+            relative=relative,
+            unit=pl.when(relative).then(pl.lit("%")).otherwise("unit"),
+        )
         .join(tolerances.drop("note"), on="claim", how="left", maintain_order="left")
+        .join(SIMULATED_CLAIMS.check(simulated), on="claim", how="left", maintain_order="left")
+        .join(CHANCES.check(chances), on="claim", how="left", maintain_order="left")
+        .join(
+            _changes(claims, of_source["measured"], "measured"), on="claim", maintain_order="left"
+        )
+        .with_columns(simulated_verdict=_simulated_verdict(), size=_verdict_or_none("measured"))
     )
-    for source in ("simulated", "measured"):
-        table = _with_result(table, results.filter(pl.col("source") == source), source)
-    percent = pl.col("change").is_not_null()
-    table = table.with_columns(simulated_verdict=_open_where(ranges)).with_columns(
-        unit=pl.when(percent).then(pl.lit("%")).otherwise("unit")
+    return THREE_COLUMNS.check(
+        _with_directions(table, claims, of_source["measured"]).select(THREE_COLUMNS.names())
     )
-    return THREE_COLUMNS.check(table.select(THREE_COLUMNS.names()))
+
+
+def simulated_claims(
+    claims: pl.DataFrame, results: pl.DataFrame, *, over: str = "seed", at: str | int | None = None
+) -> pl.DataFrame:
+    """Return the figure of each claim by simulated results, and its range.
+
+    Parameters
+    ----------
+    claims : polars.DataFrame
+        Schema CLAIMS.
+    results : polars.DataFrame
+        Schema RESULTS.
+    over : {"seed", "policy"}
+        Column of the results over whose values the range is; policies are fits of one base.
+    at : str or int, optional
+        The value that gives the figure; default: the mean over all.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SIMULATED_CLAIMS: the claims that have a figure, in their order.
+    """
+    RESULTS.check(results)
+    chosen = results if at is None else results.filter(pl.col(over) == at)
+    ends = _changes(claims, results, "end", over).group_by("claim")
+    frame = (
+        _changes(claims, chosen, "simulated")
+        .drop_nulls()
+        .join(
+            ends.agg(low=pl.col("end").min(), high=pl.col("end").max()),
+            on="claim",
+            how="left",
+            maintain_order="left",
+        )
+        .with_columns(
+            range_over=pl.lit("seeds" if over == "seed" else "open constants", RANGE_OVER.dtype)
+        )
+    )
+    return SIMULATED_CLAIMS.check(frame.select(SIMULATED_CLAIMS.names()))
 
 
 def compare_counts(simulated: pl.DataFrame, medians: pl.DataFrame) -> pl.DataFrame:
@@ -157,52 +218,92 @@ def verdict_on(figure: str) -> pl.Expr:
     )
 
 
-def _open_where(ranges: pl.DataFrame | None) -> pl.Expr:
-    """Return the verdict on the simulated figure, which is open where its range is."""
-    verdict = pl.col("simulated_verdict")
-    if ranges is None:
-        return verdict
-    too_wide = RANGES.check(ranges).filter(verdict="open")["claim"]
-    judged = verdict.is_in(["agrees", "contradicts"])
+def _verdict_or_none(source: str) -> pl.Expr:
+    """Return the VERDICT on a source's figures, whether or not there are any."""
     return (
-        pl.when(judged & pl.col("claim").is_in(too_wide.to_list()))
+        pl.when(pl.col(source).is_null())
+        .then(pl.lit(f"not {source}").cast(VERDICT.dtype))
+        .otherwise(verdict_on(source))
+    )
+
+
+def _simulated_verdict() -> pl.Expr:
+    """Return the VERDICT on the simulated figure, its range and the claim's own noise."""
+    judged = verdict_on("simulated").is_in(["agrees", "contradicts"])
+    over_constants = pl.col("range_over") == "open constants"
+    return (
+        pl.when(pl.col("simulated").is_null() | ~judged)
+        .then(_verdict_or_none("simulated"))
+        .when(pl.col("chance") > NOT_DETERMINABLE_ABOVE)
+        .then(pl.lit("not determinable").cast(VERDICT.dtype))
+        .when(over_constants & (range_verdict("low", "high") == "open"))
+        .then(pl.lit("open").cast(VERDICT.dtype))
+        .otherwise(verdict_on("simulated"))
+    )
+
+
+def _with_directions(
+    table: pl.DataFrame, claims: pl.DataFrame, measured: pl.DataFrame
+) -> pl.DataFrame:
+    """Add the measured direction, and the verdict on direction and size."""
+    found = directions(claims if measured.height else claims.head(0), measured).select(
+        "claim",
+        "claimed",
+        direction="verdict",
+        moved=pl.when(pl.col("base") != 0).then(100 * (pl.col("value") / pl.col("base") - 1)),
+    )
+    worst = (
+        pl.when((pl.col("direction") == "contradicted") | (pl.col("size") == "contradicts"))
+        .then(pl.lit("contradicts"))
+        .when(pl.col("direction") == "open")
         .then(pl.lit("open"))
-        .otherwise(verdict.cast(pl.String))
+        .when((pl.col("direction") == "holds") | (pl.col("size") == "agrees"))
+        .then(pl.lit("agrees"))
+        .otherwise(pl.col("size").cast(pl.String))
         .cast(VERDICT.dtype)
     )
+    # A claim in words has no change of means: its measured figure is that of the medians.
+    return (
+        table.join(found, on="claim", how="left", maintain_order="left")
+        .with_columns(measured_verdict=worst)
+        .with_columns(
+            measured=pl.coalesce("measured", "moved"),
+            relative=pl.col("relative")
+            | (pl.col("measured").is_null() & pl.col("moved").is_not_null()),
+        )
+    )
 
 
-def _with_result(table: pl.DataFrame, results: pl.DataFrame, source: str) -> pl.DataFrame:
-    """Add one source's figure and its verdict to the claims."""
+def _changes(claims: pl.DataFrame, results: pl.DataFrame, figure: str, *by: str) -> pl.DataFrame:
+    """Return each claim's change by results, or its value where it has no change, null without.
+
+    With columns `by` there is a row for each of their values that has the results.
+    """
+    kernels = pl.col("locator").str.extract_groups(r"\| (?<base>[^|]+) -> (?<value>[^|]+)$")
+    table = claims.select(
+        "claim", "patch", "metric", "change", kernels.struct.rename_fields(["from", "to"])
+    ).unnest("locator")
     means = (
         results.sort(pl.all())  # float sums depend on their order
-        .group_by("patch", "metric", "kernel", maintain_order=True)
+        .group_by("patch", "metric", "kernel", *by, maintain_order=True)
         .agg(pl.col("value").mean())
     )
-    for side in ("base", "value"):
+    keys = ["patch", "metric"]
+    for side, more in (("to", ()), ("from", by)):
         table = table.join(
-            means.rename({"kernel": f"{side}_kernel", "value": f"{side}_mean"}),
-            on=["patch", "metric", f"{side}_kernel"],
+            means.rename({"kernel": side, "value": f"{side}_mean"}),
+            on=[*keys, side, *more],
             how="left",
             maintain_order="left",
         )
-    change = 100 * (pl.col("value_mean") - pl.col("base_mean")) / pl.col("base_mean")
+    change = 100 * (pl.col("to_mean") - pl.col("from_mean")) / pl.col("from_mean")
     found = (
         pl.when(pl.col("change").is_null())
-        .then("value_mean")
-        .when(pl.col("base_mean") != 0)
+        .then("to_mean")
+        .when(pl.col("from_mean") != 0)
         .then(change)
     )
-    return (
-        table.with_columns(found.alias(source))
-        .with_columns(
-            pl.when(pl.col(source).is_null())
-            .then(pl.lit(f"not {source}").cast(VERDICT.dtype))
-            .otherwise(verdict_on(source))
-            .alias(f"{source}_verdict")
-        )
-        .drop("base_mean", "value_mean")
-    )
+    return table.select("claim", *by, found.alias(figure))
 
 
 def range_verdict(low: str, high: str) -> pl.Expr:

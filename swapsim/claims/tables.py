@@ -55,6 +55,13 @@ RANGE_VERDICT: Final = Vocabulary(
     ("holds", "near", "misses", "open"),
 )
 
+RANGE_OVER: Final = Vocabulary(
+    "RANGE_OVER",
+    "What a simulated figure's range is over: all constants that the mail leaves open, or the "
+    "seeds alone.",
+    ("open constants", "seeds"),
+)
+
 DIRECTION: Final = Vocabulary(
     "DIRECTION", "How a figure changes by a claim.", ("falls", "rises", "stays")
 )
@@ -262,19 +269,77 @@ _MEASURED_VERDICT: Final = Column(
 _SIMULATED: Final = Column("simulated", pl.Float64, "figure of the model", BY_ROW)
 _MEASURED: Final = Column("measured", pl.Float64, "figure of a real kernel", BY_ROW)
 
+_RANGE_OVER: Final = Column("range_over", RANGE_OVER.dtype, "what the range is over")
+_CHANCE: Final = Column(
+    "chance",
+    pl.Float64,
+    "probability that two equal kernels change by as much in its direction, by the mail's noise",
+    RATIO,
+)
+
+SIMULATED_CLAIMS: Final = Table(
+    "SIMULATED_CLAIMS",
+    "One row per claim that is simulated: the figure that is compared, and its range.",
+    columns.CLAIM,
+    _SIMULATED,
+    columns.LOW,
+    columns.HIGH,
+    _RANGE_OVER,
+)
+
+CHANCES: Final = Table(
+    "CHANCES", "One row per claim whose noise is known from its mail.", columns.CLAIM, _CHANCE
+)
+
 THREE_COLUMNS: Final = Table(
     "THREE_COLUMNS",
-    "One row per claim: published, simulated and measured, with a verdict on each.",
+    "One row per claim: published, simulated and measured, with a verdict on each. A measured "
+    "figure agrees if neither its direction nor its size contradicts.",
     columns.CLAIM,
     columns.PATCH,
     columns.METRIC,
     columns.PUBLISHED,
     _SIMULATED,
+    columns.LOW,
+    columns.HIGH,
+    _RANGE_OVER,
     _MEASURED,
     columns.UNIT,
+    Column("relative", pl.Boolean, "whether the figures are changes in percent of the base"),
     columns.TOLERANCE,
+    _CHANCE,
     _SIMULATED_VERDICT,
+    Column("claimed", DIRECTION.dtype, "direction that the claim states; null without one"),
+    Column("direction", DIRECTION_VERDICT.dtype, "whether the measured direction agrees with it"),
+    Column("size", VERDICT.dtype, "whether the measured size agrees with the published one"),
     _MEASURED_VERDICT,
+)
+
+CLAIM_TEXTS: Final = Table(
+    "CLAIM_TEXTS",
+    "One row per claim: the texts that README, report, cards and notebooks print of it.",
+    columns.CLAIM,
+    columns.PATCH,
+    Column("what", pl.String, "what is claimed, in words or by the name of the metric"),
+    Column("published", pl.String, "figure as the mail prints it, or its direction"),
+    Column("simulated", pl.String, "figure of the model; empty if there is none"),
+    Column("range", pl.String, "range of the simulated figure; empty if there is none"),
+    Column("simulated_verdict", pl.String, "verdict on the simulated figure"),
+    Column("measured", pl.String, "figure of a real kernel; empty if there is none"),
+    Column("measured_verdict", pl.String, "verdict on the measured figure"),
+)
+
+VERDICTS_BY_PATCH: Final = Table(
+    "VERDICTS_BY_PATCH",
+    "One row per patch and source of figures: how many of its claims have each verdict.",
+    columns.PATCH,
+    _SOURCE,
+    Column("claims", pl.UInt32, "claims of the patch"),
+    *(
+        Column(verdict.replace(" ", "_"), pl.UInt32, f"claims whose verdict is: {verdict}")
+        for verdict in ("agrees", "contradicts", "open", "not determinable", "not judged")
+    ),
+    Column("no_figure", pl.UInt32, "claims without a figure of this source"),
 )
 
 _AGREES: Final = Column("agrees", pl.Boolean, "whether the difference is within the tolerance")
@@ -449,6 +514,8 @@ FOUR_COLUMNS: Final = Table(
     columns.METRIC,
     Column("published", pl.Float64, "change as the mail prints it", "%"),
     Column("simulated", pl.Float64, "change of the model", "%"),
+    columns.LOW,
+    columns.HIGH,
     Column("measured", pl.Float64, "change of a real kernel", "%"),
     Column("tolerance", pl.Float64, "largest difference from the published change", "points"),
     _SIMULATED_VERDICT,

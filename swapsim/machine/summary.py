@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from swapsim.claims import range_verdict
-from swapsim.claims.tables import MEDIANS, PUBLISHED, RANGES
+from swapsim.claims.tables import MEDIANS, PUBLISHED, RANGES, SIMULATED_CLAIMS
 from swapsim.errors import InputError, require_some
 from swapsim.machine.tables import SENSITIVITY, TIME_PER_PAGE, WHAT_IF_RANGES
 
@@ -183,6 +183,31 @@ def claim_ranges(points: pl.DataFrame) -> pl.DataFrame:
         )
     )
     return RANGES.check(frame.select(RANGES.names()))
+
+
+def claim_figures(points: pl.DataFrame, at: pl.Expr) -> pl.DataFrame:
+    """Return each claim's prediction at one point, and its range over all of them.
+
+    Parameters
+    ----------
+    points : polars.DataFrame
+        A row per point and claim, with ``claim`` and ``simulated`` (the change in percent).
+    at : polars.Expr
+        Selects the point of the figure.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SIMULATED_CLAIMS.
+    """
+    ends = points.group_by("claim").agg(
+        low=pl.col("simulated").min(), high=pl.col("simulated").max()
+    )
+    over = pl.lit("open constants", SIMULATED_CLAIMS.schema["range_over"])
+    frame = points.filter(at).join(ends, on="claim", maintain_order="left")
+    return SIMULATED_CLAIMS.check(
+        frame.with_columns(range_over=over).select(SIMULATED_CLAIMS.names())
+    )
 
 
 def describe_gains(ranges: pl.DataFrame) -> str:

@@ -6,7 +6,6 @@ A patch's package exports what its notebook calls, and every part of `Patch`, wh
 ``swapsim.site.patches.PATCHES``; no other patch's package changes.
 """
 
-from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
@@ -34,11 +33,15 @@ class Patch(Protocol):
     def headline_fit(self) -> "Fitted | None":
         """Return the fit of the base behind the headlines; None if nothing is fitted to it."""
 
-    def headline_results(self, seeds: Sequence[int]) -> pl.DataFrame:
-        """Return the mail's table as it is simulated with some seeds (RESULTS)."""
+    def simulated_claims(self) -> pl.DataFrame:
+        """Return the simulated figure of each claim, and its range, of stored studies.
 
-    def headline_ranges(self) -> pl.DataFrame | None:
-        """Return the mail's claims over all fits that meet the base (RANGES)."""
+        The table has the schema SIMULATED_CLAIMS. Every claim that any page or notebook judges by
+        a simulated figure has its row here.
+        """
+
+    def chances(self) -> pl.DataFrame | None:
+        """Return the chances of claims whose noise is known from their mail (CHANCES)."""
 
     def headline_locks(self, constants: pl.DataFrame) -> pl.DataFrame | None:
         """Return how the patch relieves the swap cache's lock (`machine.summary.lock_relief`).

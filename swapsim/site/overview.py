@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import polars as pl
 
-from swapsim import claims, mapping, removal, slots, stall, traces
+from swapsim import claims, frames, mapping, removal, slots, stall, traces
 from swapsim import progress as bars
-from swapsim.claims.tables import RANGES, RESULTS
+from swapsim.claims.tables import CHANCES, RESULTS, SIMULATED_CLAIMS, THREE_COLUMNS
 from swapsim.frames.table import Table
 from swapsim.patches import Patch
 from swapsim.patches.cluster_next.conclusions import slots_matched
@@ -19,9 +19,6 @@ from swapsim.site.tables import AT_A_GLANCE
 
 if TYPE_CHECKING:
     import altair as alt
-
-FEW_SEEDS: Final = (1, 2, 3, 4, 5)
-"""Seeds of the runs behind a headline, which is rounded to percent."""
 
 _Pair = tuple[float | None, float | None]
 
@@ -32,14 +29,40 @@ def fits() -> dict[str, pl.DataFrame]:
     return {name: fit.constants for name, fit in found.items() if fit is not None}
 
 
-def simulated(patches: Sequence[Patch] = PATCHES) -> pl.DataFrame:
-    """Return the tables of patches' mails as they are simulated with FEW_SEEDS (RESULTS)."""
-    return _all(RESULTS, (patch.headline_results(FEW_SEEDS) for patch in patches))
+def judged(patches: Sequence[Patch] = PATCHES, *, simulate: bool = True) -> pl.DataFrame:
+    """Judge all claims of patches: the one source of verdicts for all pages and notebooks.
+
+    Parameters
+    ----------
+    patches : sequence of Patch
+    simulate : bool
+        Whether to judge simulated figures, too, which are those of stored studies.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema THREE_COLUMNS.
+    """
+    stated = claims.published_claims().filter(
+        pl.col("patch").is_in([patch.PATCH for patch in patches])
+    )
+    simulated = (patch.simulated_claims() for patch in patches if simulate)
+    return claims.three_columns(
+        stated,
+        measured(patches),
+        claims.tolerances(),
+        _all(SIMULATED_CLAIMS, simulated),
+        _all(CHANCES, (patch.chances() for patch in patches)),
+    )
 
 
-def ranges(patches: Sequence[Patch] = PATCHES) -> pl.DataFrame:
-    """Return the claims of patches' mails over all fits that meet their bases (RANGES)."""
-    return _all(RANGES, (patch.headline_ranges() for patch in patches))
+def judged_texts(patch: Patch) -> pl.DataFrame:
+    """Return the texts of a patch's simulated claims, for its notebook: columns of CLAIM_TEXTS."""
+    return (
+        claims.claim_texts(judged([patch]))
+        .filter(pl.col("simulated") != "")
+        .select("claim", "published", "simulated", "range", "simulated_verdict")
+    )
 
 
 def measured(patches: Sequence[Patch] = PATCHES) -> pl.DataFrame:
@@ -59,21 +82,23 @@ def picture() -> "alt.Chart":
     return mapping.charts.acquisitions_by_site(mapping.per_page(sites))
 
 
-def headlines(results: pl.DataFrame) -> pl.DataFrame:
-    """Compare each patch's main claims with what was simulated and measured (RESULTS).
+def headlines(three_columns: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the patches' main claims, in the words and the order of the cards.
+
+    Parameters
+    ----------
+    three_columns : polars.DataFrame
+        Schema THREE_COLUMNS, all claims.
 
     Returns
     -------
     polars.DataFrame
-        ``patch``, ``claim`` in words, ``published``, ``simulated`` and ``measured`` changes in
-        percent, null where there is no figure.
+        Schema THREE_COLUMNS; ``metric`` is the card's wording.
     """
-    three = claims.three_columns(claims.published_claims(), results, claims.tolerances())
     split = pl.col("headlines").str.splitn(": ", 2).struct.rename_fields(["claim", "words"])
     order = claims.patch_cards().explode("headlines").select(split.alias("split")).unnest("split")
-    return order.join(three, on="claim", how="left", maintain_order="left").select(
-        "patch", pl.col("words").alias("claim"), "published", "simulated", "measured"
-    )
+    frame = order.join(three_columns, on="claim", maintain_order="left")
+    return frame.with_columns(metric="words").select(THREE_COLUMNS.names())
 
 
 def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
@@ -95,12 +120,9 @@ def lock_relief(constants: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def verdict(
-    three_columns: pl.DataFrame,
-    sites_of: Mapping[str, pl.DataFrame],
-    verified: pl.DataFrame,
-    directions: pl.DataFrame,
+    three_columns: pl.DataFrame, sites_of: Mapping[str, pl.DataFrame], verified: pl.DataFrame
 ) -> str:
-    """Summarise in five sentences how all claims stand.
+    """Summarise in a few sentences how all claims stand.
 
     Parameters
     ----------
@@ -110,25 +132,22 @@ def verdict(
         Name of a trace -> its LOCK_SITES under kernel 4.8.
     verified : polars.DataFrame
         Schema VERIFIED_SLOTS: the slot allocator compared with the slot traces.
-    directions : polars.DataFrame
-        Schema DIRECTIONS: claims of direction, judged by a real kernel's runs.
     """
-    moved = directions.filter(pl.col("claimed") != "stays")
-    supported = (moved["says"] == "for").sum()
+    moved = three_columns.filter(pl.col("claimed") != "stays")
+    supported = (moved["direction"] == "holds").sum()
     handed_out, alike = slots_matched(verified)
-    simulated = three_columns["simulated"].is_not_null().sum()
-    agree, differ, wide, other = (
-        (three_columns["simulated_verdict"] == verdict).sum()
-        for verdict in ("agrees", "contradicts", "open", "not judged")
-    )
+    counts = claims.verdicts_by_patch(three_columns).filter(source="simulated")
+    total = {name: int(counts[name].sum()) for name in counts.columns[2:]}
     return (
-        f"The four mails make {three_columns.height} claims. For {simulated} of them the "
-        f"simulations give a figure: {agree} agree within their tolerance, {differ} contradict the "
-        f"published figure, {wide} are open, and {other} have no tolerance. Patch A's locks are "
-        f"counted on {len(sites_of)} traces of a real kernel. Of {handed_out:,} slots that a real "
-        f"kernel handed out in {verified.height} more, the model of patch D's allocator hands out "
-        f"{alike:,}. Of patch C's {moved.height} claims that a figure falls or rises, a small "
-        f"version of its test on a real kernel supports {supported}."
+        f"The four mails make {total['claims']} claims. For {total['claims'] - total['no_figure']} "
+        f"of them the simulations give a figure: {total['agrees']} agree within their tolerance, "
+        f"{total['contradicts']} contradict the published figure, {total['open']} are open, "
+        f"{total['not_determinable']} are not determinable by the mail's own noise, and "
+        f"{total['not_judged']} have no tolerance. Patch A's locks are counted on {len(sites_of)} "
+        f"traces of a real kernel. Of {handed_out:,} slots that a real kernel handed out in "
+        f"{verified.height} more, the model of patch D's allocator hands out {alike:,}. Of patch "
+        f"C's {moved.height} claims that a figure falls or rises, a small version of its test on "
+        f"a real kernel supports {supported}."
     )
 
 
@@ -238,17 +257,18 @@ def compare(
     """Compare a user's measurements with published, simulated and measured figures."""
     runs = claims.your_runs(path)
     kernels = claims.two_kernels(runs, base, patched)
-    published = claims.published_claims()
-    fitting = claims.fitting(runs, published)
+    fitting = claims.fitting(runs, claims.published_claims())
     patches = [patch for patch in PATCHES if patch.PATCH in fitting["patch"]]
-    results, over_fits = [measured(patches)], ranges(())
-    with bars.bar(len(patches), "simulate", "patches", shown=progress) as bar:
-        for patch in patches if simulate else ():
-            results.append(simulated([patch]))
-            over_fits.vstack(ranges([patch]), in_place=True)
+    three = [judged((), simulate=simulate)]
+    with bars.bar(len(patches), "simulate", "patches", shown=progress and simulate) as bar:
+        for patch in patches:
+            three.append(judged([patch], simulate=simulate))
             bar.update()
-    three = claims.three_columns(published, pl.concat(results), claims.tolerances(), over_fits)
     columns, unmatched = claims.four_columns(
-        three, runs, fitting, base=kernels[0], patched=kernels[1]
+        pl.concat(three), runs, fitting, base=kernels[0], patched=kernels[1]
     )
     return Compared(columns=columns, unmatched=unmatched, base=kernels[0], patched=kernels[1])
+
+
+if __name__ == "__main__":
+    print(frames.text(claims.verdicts_by_patch(judged())))

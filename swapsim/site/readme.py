@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The generated parts of README.md: the verdict table and the picture."""
+"""The generated parts of README.md and of the cards: tables of verdicts, and the picture."""
 
 import re
 import textwrap
@@ -7,9 +7,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim import charts
+from swapsim import charts, claims
+from swapsim.claims.texts import figure_text
 from swapsim.errors import InputError
-from swapsim.io.paths import repository_root
+from swapsim.io.paths import patches_root, repository_root
 from swapsim.site import overview
 from swapsim.site.patches import PATCHES
 
@@ -27,41 +28,93 @@ _COLUMNS: Final = 120
 _TABLE = re.compile(r"(<!-- verdicts: begin -->\n).*?(<!-- verdicts: end -->)", re.DOTALL)
 
 
-def with_table(text: str) -> str:
-    """Return README's text with its verdict tables recomputed."""
-    if not _TABLE.search(text):
-        raise InputError(
-            "has no marks around the verdict table: restore them with 'git checkout'",
-            path="README.md",
-        )
-    fits = overview.fits()
-    results = pl.concat([overview.simulated(), overview.measured()])
-    table = _markdown(overview.headlines(results), "claim")
-    relief = overview.lock_relief(fits).filter(pl.col("quantity").str.starts_with("swap cache"))
-    locks = _markdown(relief, "quantity")
+def with_table(text: str, judged: pl.DataFrame) -> str:
+    """Return README's text with its verdict tables recomputed.
+
+    ``judged`` are all claims (THREE_COLUMNS).
+    """
+    relief = overview.lock_relief(overview.fits())
+    locks = _of_locks(relief.filter(pl.col("quantity").str.starts_with("swap cache")))
     paragraphs = [_ABOUT_LOCKS, *(patch.counted() for patch in PATCHES)]
     about, *counted = (textwrap.fill(part, _COLUMNS) for part in paragraphs)
-    parts = (table, about, locks, *counted)
-    return _TABLE.sub(lambda marks: marks[1] + "\n\n".join(parts) + "\n" + marks[2], text)
+    parts = (
+        _of_claims(overview.headlines(judged), "patch", "claim"),
+        _of_counts(judged),
+        about,
+        locks,
+        *counted,
+    )
+    return _between_marks(text, "\n\n".join(parts), "README.md")
 
 
-def _markdown(rows: pl.DataFrame, what: str) -> str:
-    def percent(value: float | None) -> str:
-        return "-" if value is None else f"{round(value):+d} %"
+def card_with_table(text: str, patch: str, judged: pl.DataFrame) -> str:
+    """Return a card's text with the table of its main claims recomputed (THREE_COLUMNS)."""
+    rows = overview.headlines(judged).filter(patch=patch)
+    return _between_marks(text, _of_claims(rows, "claim"), f"patches/{patch}/card.md")
 
-    lines = [f"| patch | {what} | published | simulated | measured |", "|---|---|--:|--:|--:|"]
-    lines += [
-        f"| {row['patch']} | {row[what]} | {percent(row['published'])} "
-        f"| {percent(row['simulated'])} | {percent(row['measured'])} |"
-        for row in rows.iter_rows(named=True)
+
+def _between_marks(text: str, table: str, path: str) -> str:
+    if not _TABLE.search(text):
+        raise InputError(
+            "has no marks around the verdict table: restore them with 'git checkout'", path=path
+        )
+    return _TABLE.sub(lambda marks: f"{marks[1]}{table}\n{marks[2]}", text)
+
+
+def _of_claims(judged: pl.DataFrame, *first: str) -> str:
+    texts = claims.claim_texts(judged).with_columns(pl.col(pl.String).replace("", "-"))
+    chosen = texts.select(
+        "patch",
+        claim="what",
+        published="published",
+        simulated="simulated",
+        range="range",
+        verdict="simulated_verdict",
+        measured="measured",
+        verdict_="measured_verdict",
+    )
+    return _markdown(chosen.select(*first, pl.exclude("patch", "claim")))
+
+
+def _of_counts(judged: pl.DataFrame) -> str:
+    counts = claims.verdicts_by_patch(judged)
+    return _markdown(counts.with_columns(pl.exclude("patch", "source").cast(pl.String)))
+
+
+def _of_locks(relief: pl.DataFrame) -> str:
+    figures = ("published", "simulated", "measured")
+    texts = [
+        pl.col(name)
+        .map_elements(lambda value: figure_text(value, "%", relative=True), return_dtype=pl.String)
+        .fill_null("-")
+        for name in figures
+    ]
+    return _markdown(relief.with_columns(texts))
+
+
+def _markdown(rows: pl.DataFrame) -> str:
+    heads = [name.replace("_", " ").strip() for name in rows.columns]
+    words = [
+        name in ("patch", "claim", "quantity", "source") or "verdict" in name
+        for name in rows.columns
+    ]
+    lines = [
+        f"| {' | '.join(heads)} |",
+        f"|{'|'.join('---' if left else '--:' for left in words)}|",
+        *(f"| {' | '.join(map(str, row))} |" for row in rows.iter_rows()),
     ]
     return "\n".join(lines)
 
 
 def write() -> None:
     """Write the verdict tables and the picture."""
+    judged = overview.judged()
     readme = repository_root() / "README.md"
-    readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    readme.write_text(with_table(readme.read_text(encoding="utf-8"), judged), encoding="utf-8")
+    for patch in PATCHES:
+        card = patches_root() / patch.PATCH / "card.md"
+        text = card_with_table(card.read_text(encoding="utf-8"), patch.PATCH, judged)
+        card.write_text(text, encoding="utf-8")
     png = charts.png(overview.picture().to_dict())
     (repository_root() / PICTURE).write_bytes(png)
 

@@ -45,7 +45,7 @@ TRACES = pl.DataFrame(
     orient="row",
 )
 HEADLINES = pl.DataFrame(
-    {"patch": ["01-writeback-tags"] * 2, "claim": ["rate", "time"], "published": [22.3, -4.5]}
+    {"patch": ["01-writeback-tags"] * 2, "metric": ["rate", "time"], "published": [22.3, -4.5]}
 )
 SLOTS = pl.DataFrame(
     [("shared", nth, nth % 2, 1, nth, 0, nth / 256) for nth in range(4)],

@@ -15,18 +15,21 @@ from swapsim.claims import (
     mmtests_change,
     published_claims,
     published_tables,
+    simulated_claims,
     three_columns,
     tolerances,
 )
 from swapsim.claims import results as as_results
 from swapsim.claims.tables import (
+    CHANCES,
     CLAIMS,
     COMPARISON,
     MEASURED_COUNTS,
     MEDIANS,
     PUBLISHED,
-    RANGES,
     RESULTS,
+    SIMULATED_CLAIMS,
+    THREE_COLUMNS,
     TOLERANCES,
 )
 from swapsim.errors import InputError
@@ -161,18 +164,77 @@ def judged(runs: pl.DataFrame) -> pl.DataFrame:
     return three_columns(published_claims(), runs, tolerances())
 
 
-def test_a_claim_whose_range_is_too_wide_is_open() -> None:
-    """The verdict on one fit does not count; a range that is not too wide changes no verdict."""
-    runs = results("vmstat.swap.so", "simulated", [100.0], [122.3])
-    found = {}
-    for verdict in ("open", "holds"):
-        row = ("A-swap-out", 22.3, 11.27, 1.0, 60.0, 59.0, verdict, False, 1.0, 2.0, 5)
-        ranges = pl.DataFrame([row], schema=RANGES.schema, orient="row")
-        table = three_columns(published_claims(), runs, tolerances(), ranges)
-        found[verdict] = dict(table.select("claim", "simulated_verdict").iter_rows())
-    assert found["open"]["A-swap-out"] == "open"
-    assert found["holds"]["A-swap-out"] == "agrees"
-    assert found["open"] | {"A-swap-out": "agrees"} == found["holds"]
+def simulated(*ends: float, over: str = "open constants") -> pl.DataFrame:
+    """Return a figure of A-swap-out that agrees, with a range."""
+    return pl.DataFrame(
+        [("A-swap-out", 22.3, *ends, over)], schema=SIMULATED_CLAIMS.schema, orient="row"
+    )
+
+
+NOTHING = pl.DataFrame(schema=RESULTS.schema)
+
+
+@pytest.mark.parametrize(
+    ("ends", "over", "chance", "verdict"),
+    [
+        ((1.0, 60.0), "open constants", None, "open"),
+        ((20.0, 30.0), "open constants", None, "agrees"),
+        ((1.0, 60.0), "seeds", None, "agrees"),
+        ((20.0, 30.0), "open constants", 0.05, "agrees"),
+        ((20.0, 30.0), "open constants", 0.06, "not determinable"),
+        ((1.0, 60.0), "open constants", 0.06, "not determinable"),
+    ],
+)
+def test_a_figure_is_judged_by_its_range_and_by_the_noise_of_its_claim(
+    ends: tuple[float, float], over: str, chance: float | None, verdict: str
+) -> None:
+    """A range over constants that is wider than two tolerances is open, one over seeds is not."""
+    chances = pl.DataFrame({"claim": ["A-swap-out"], "chance": [chance]}, schema=CHANCES.schema)
+    table = three_columns(
+        published_claims(), NOTHING, tolerances(), simulated(*ends, over=over), chances.drop_nulls()
+    )
+    assert table.schema == THREE_COLUMNS.schema
+    row = table.filter(claim="A-swap-out").row(0, named=True)
+    assert (row["low"], row["high"], row["chance"]) == (*ends, chance)
+    assert row["simulated_verdict"] == verdict
+    others = table.filter(pl.col("claim") != "A-swap-out")
+    assert set(others["simulated_verdict"]) == {"not simulated"}
+
+
+def test_a_claims_range_is_over_its_runs() -> None:
+    """Over the seeds each figure is that of one seed; over policies one of them is compared."""
+    runs = results("vmstat.swap.so", "simulated", [100.0, 100.0], [110.0, 130.0])
+    found = simulated_claims(published_claims(), runs)
+    assert found.filter(claim="A-swap-out").row(0) == ("A-swap-out", 20.0, 10.0, 30.0, "seeds")
+    fits = pl.concat(
+        runs.filter(seed=seed).with_columns(policy=pl.lit(f"fit {seed}")) for seed in (0, 1)
+    )
+    found = simulated_claims(published_claims(), fits, over="policy", at="fit 1")
+    row = found.filter(claim="A-swap-out").row(0)
+    assert row == ("A-swap-out", 30.0, 10.0, 30.0, "open constants")
+    levels = runs.with_columns(kernel=pl.lit("4.9-rc8"), value=pl.lit(1.4e6))
+    found = simulated_claims(published_claims(), levels)
+    assert found.rows() == [("S-rate-base", 1.4e6, 1.4e6, 1.4e6, "seeds")]
+
+
+@pytest.mark.parametrize(
+    ("patched", "direction", "size", "verdict"),
+    [
+        ([23.0] * 5, "holds", "agrees", "agrees"),
+        ([60.0] * 5, "holds", "contradicts", "contradicts"),
+        ([-5.0] * 5, "contradicted", "contradicts", "contradicts"),
+        ([-60.0, 70.0, 70.0, -60.0, 70.0], "open", "agrees", "open"),
+        ([23.0] * 4, "open", "agrees", "open"),
+    ],
+)
+def test_a_measured_figure_is_judged_by_direction_and_size(
+    patched: list[float], direction: str, size: str, verdict: str
+) -> None:
+    """It agrees only if neither contradicts."""
+    rounds = [100.0] * len(patched)
+    runs = results("vmstat.swap.so", "measured", rounds, [100 + each for each in patched])
+    row = judged(runs).filter(claim="A-swap-out").row(0, named=True)
+    assert (row["direction"], row["size"], row["measured_verdict"]) == (direction, size, verdict)
 
 
 def test_three_columns_judge_by_the_stored_tolerance() -> None:
@@ -186,7 +248,7 @@ def test_three_columns_judge_by_the_stored_tolerance() -> None:
     table = judged(runs)
     assert table["claim"].to_list() == published_claims()["claim"].to_list()
     columns = [
-        "unit", "published", "simulated", "measured", "simulated_verdict", "measured_verdict"
+        "unit", "published", "simulated", "measured", "simulated_verdict", "size"
     ]  # fmt: skip
     found = {row[0]: row[1:] for row in table.select("claim", *columns).iter_rows()}
     assert found["A-swap-out"] == ("%", 22.3, 25.0, 5.0, "agrees", "contradicts")

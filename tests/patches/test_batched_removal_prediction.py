@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from swapsim.claims.judging import NOT_DETERMINABLE_ABOVE
 from swapsim.claims.tables import RANGES
 from swapsim.errors import ConfigError, InputError
 from swapsim.io.paths import data_root
@@ -17,7 +18,7 @@ from swapsim.patches.batched_removal import prediction, studies
 from swapsim.patches.batched_removal.conclusions import verdict_in_time
 from swapsim.patches.batched_removal.prediction import at_middle, price_ns
 from swapsim.patches.batched_removal.tables import PREDICTED_BY_POINTS, WORKLOAD
-from swapsim.patches.batched_removal.workload import NOT_DETERMINABLE_ABOVE, THREADS
+from swapsim.patches.batched_removal.workload import THREADS
 from swapsim.removal.tables import WAITS_NEEDED
 from swapsim.study import SerialExecutor
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from swapsim.charts.interaction import interactive
+from swapsim.claims.tables import VERDICTS_BY_PATCH
 from swapsim.site import overview
 from swapsim.site.report import build
 from swapsim.site.report.pages import Claim, Figure, Verdicts
@@ -16,11 +17,15 @@ from swapsim.site.report.pages import Claim, Figure, Verdicts
 
 def small(root: Path, monkeypatch: pytest.MonkeyPatch, what: str = "swap-out bandwidth") -> Path:
     """Return the folder of the notebooks that are reported, below a root."""
-    figures = (Figure("+25.0 %", "agrees", "agrees"), Figure("", "absent", "not measured"))
+    figures = (
+        Figure("+25.0 %", "+20.0 to +30.0 %", "agrees", "agrees"),
+        Figure("", "", "absent", "not measured"),
+    )
+    counted = pl.DataFrame([], schema=VERDICTS_BY_PATCH.schema)
     claim = Claim("A-swap-out", "01-writeback-tags", what, "+22.3 %", *figures)
     drawn = alt.Chart(pl.DataFrame({"x": [1]}), title="A picture", width=900).mark_bar()
     drawn = drawn.encode(x=alt.X("x:Q", title="length"))
-    monkeypatch.setattr(build, "verdicts", lambda: Verdicts((claim,) * 5, (claim,)))
+    monkeypatch.setattr(build, "verdicts", lambda: Verdicts((claim,) * 5, (claim,), counted))
     monkeypatch.setattr(overview, "picture", interactive()(lambda: drawn))
     monkeypatch.setattr(build, "notebooks_root", lambda: root / "notebooks")
     (root / "notebooks").mkdir()

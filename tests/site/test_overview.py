@@ -7,9 +7,9 @@ from typing import cast
 import polars as pl
 import pytest
 
-from swapsim import mapping, removal, traces
-from swapsim.claims import patch_cards, published_claims
-from swapsim.claims.tables import RESULTS
+from swapsim import claims, mapping, removal, traces
+from swapsim.claims import patch_cards
+from swapsim.claims.tables import RESULTS, THREE_COLUMNS
 from swapsim.errors import SwapsimError
 from swapsim.patches import Patch, cluster_next, stall_decisions, writeback_tags
 from swapsim.site import overview
@@ -45,17 +45,14 @@ def test_a_package_that_is_no_patch_is_an_error() -> None:
 
 def test_headlines_are_those_of_the_cards_in_words() -> None:
     """Each is a claim of its card, with a published change, in the order of the cards."""
-    found = overview.headlines(pl.DataFrame(schema=RESULTS.schema))
-    assert found.columns == ["patch", "claim", "published", "simulated", "measured"]
-    headlines = patch_cards().explode("headlines").select("patch", "headlines")
-    known = published_claims()["claim"].to_list()
-    for patch, headline in headlines.iter_rows():
-        claim, words = headline.split(": ", 1)
-        assert claim in known
-        row = found.filter(claim=words).row(0, named=True)
-        assert row["patch"] == patch
-        assert row["published"] is not None
-        assert row["simulated"] is None
+    judged = claims.three_columns(
+        claims.published_claims(), pl.DataFrame(schema=RESULTS.schema), claims.tolerances()
+    )
+    found = overview.headlines(judged)
+    assert found.schema == THREE_COLUMNS.schema
+    headlines = claims.patch_cards().explode("headlines").select("patch", "headlines")
+    assert found.select("patch", pl.format("{}: {}", "claim", "metric")).rows() == headlines.rows()
+    assert found["published"].null_count() == 0
 
 
 FIGURES = {

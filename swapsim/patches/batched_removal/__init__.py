@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from swapsim.lazy import submodules
 from swapsim.patches.batched_removal import studies
 from swapsim.patches.batched_removal.conclusions import (
+    chances,
     counted,
     headline_fit,
     headline_locks,
@@ -34,7 +35,7 @@ from swapsim.patches.batched_removal.prediction import (
     predict_point,
     sweep_config,
 )
-from swapsim.patches.batched_removal.studies import headline_ranges, headline_results
+from swapsim.patches.batched_removal.studies import simulated_claims
 from swapsim.patches.batched_removal.sweeps import SweepConfig, sweep
 from swapsim.patches.batched_removal.workload import (
     PATCH,
@@ -54,14 +55,13 @@ __all__ = [
     "Point",
     "SweepConfig",
     "chance_of_change",
+    "chances",
     "compare_lab",
     "constants_at",
     "counted",
     "error_of_change",
     "headline_fit",
     "headline_locks",
-    "headline_ranges",
-    "headline_results",
     "held_out",
     "judged_ranges",
     "lab_machines",
@@ -74,6 +74,7 @@ __all__ = [
     "points",
     "predict_point",
     "rewrite",
+    "simulated_claims",
     "studies",
     "sweep",
     "sweep_config",

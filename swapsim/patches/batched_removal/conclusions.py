@@ -8,14 +8,14 @@ from typing import Final
 import polars as pl
 
 from swapsim import claims, traces
-from swapsim.claims.judging import verdict_on
+from swapsim.claims.judging import NOT_DETERMINABLE_ABOVE, verdict_on
+from swapsim.claims.tables import CHANCES
 from swapsim.errors import ConfigError, InputError
 from swapsim.machine.costs import costs_by_name
 from swapsim.machine.tables import REWRITE
 from swapsim.patches.batched_removal.prediction import MIDDLE, at_middle, judged_ranges
 from swapsim.patches.batched_removal.tables import HELD_OUT, NOISE_OF_ROWS, PREDICTED_BY_POINTS
 from swapsim.patches.batched_removal.workload import (
-    NOT_DETERMINABLE_ABOVE,
     PATCH,
     chance_of_change,
     error_of_change,
@@ -158,6 +158,15 @@ def verdict_on_counts(counts: pl.DataFrame) -> str:
 def counted() -> str:
     """Return `verdict_on_counts` on the shipped traces."""
     return verdict_on_counts(batched_removal_of(traces.shipped("batched-removal")))
+
+
+def chances() -> pl.DataFrame:
+    """Return the chance of each row of usemem by the mail's noise (CHANCES)."""
+    stated = claims.published_claims().filter(
+        pl.col("error").is_not_null(), pl.col("patch") == PATCH
+    )
+    found = pl.Series(map(chance_of_change, stated["change"].to_list()), dtype=pl.Float64)
+    return CHANCES.check(stated.select("claim", chance=found))
 
 
 def headline_fit() -> None:

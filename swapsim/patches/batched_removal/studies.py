@@ -9,10 +9,10 @@ from typing import Final
 
 import polars as pl
 
-from swapsim.claims.published import published_claims, published_of
-from swapsim.claims.tables import RESULTS
+from swapsim.claims.published import published_of
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.run import PAGE_KIB, metric_values
+from swapsim.machine.summary import claim_figures
 from swapsim.machine.tables import HOLDS_BY_LIST
 from swapsim.machine.what_if import Case, Trial, case_of, gain, ranges, trials
 from swapsim.patches.batched_removal import prediction
@@ -206,30 +206,6 @@ holds_by_list: Final = _study(
 """How long a hold is and an add waits behind it, by length of lists (HOLDS_BY_LIST)."""
 
 
-def headline_ranges() -> pl.DataFrame:
-    """Return the range of each of the mail's claims over all that it leaves open (RANGES)."""
-    return prediction.judged_ranges(by_points())
-
-
-def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
-    """Return both tables at the middle of what is left open (RESULTS), as they are stored."""
-    middle = by_points().filter(prediction.at_middle())
-    stated = published_claims().select(
-        "claim", "metric", kernel=pl.col("locator").str.extract(r"-> ([^|]+)$")
-    )
-    rows = middle.join(stated, on="claim", maintain_order="left")
-    frame = pl.concat(
-        rows.select(
-            patch=pl.lit(PATCH),
-            source=pl.lit("simulated"),
-            kernel=kernel,
-            policy=pl.lit("shared"),
-            n_tasks=pl.col("metric").str.extract(r"(\d+)$"),
-            seed=pl.lit(seeds[0]),
-            metric="metric",
-            value=value,
-            unit=pl.lit("s"),
-        )
-        for kernel, value in ((pl.lit("vanilla"), "base"), (pl.col("kernel"), "patched"))
-    )
-    return RESULTS.check(frame.unique(maintain_order=True).cast(RESULTS.schema))
+def simulated_claims() -> pl.DataFrame:
+    """Return the figures of both mails' claims at MIDDLE, with their ranges (SIMULATED_CLAIMS)."""
+    return claim_figures(by_points(), prediction.at_middle())

@@ -30,10 +30,6 @@ THREADS: Final = (1, 3, 5, 7, 8)
 FITTED: Final = ("Amean System-1", "Amean Elapsd-1")
 """The cells of vanilla that constants are fitted to; all other cells are held out."""
 
-NOT_DETERMINABLE_ABOVE: Final = 0.05
-"""A row's sign is not determinable if two equal kernels change by at least as much, in its
-direction, with more than this probability."""
-
 _LEAST_OF_SEVEN: Final = 1.3521783756
 """How far the least of seven normal values lies below their mean on average, in deviations."""
 

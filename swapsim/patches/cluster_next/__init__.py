@@ -14,9 +14,9 @@ from swapsim.patches.cluster_next.alternatives import (
     rank,
 )
 from swapsim.patches.cluster_next.conclusions import (
+    chances,
     counted,
     headline_locks,
-    headline_ranges,
     lock_relief,
     measured_as_mailed,
     verdict,
@@ -34,7 +34,7 @@ from swapsim.patches.cluster_next.prediction import (
     runs,
     traced_machine,
 )
-from swapsim.patches.cluster_next.studies import headline_fit, headline_results
+from swapsim.patches.cluster_next.studies import headline_fit, simulated_claims
 
 __all__ = [
     "LEADING",
@@ -44,6 +44,7 @@ __all__ = [
     "REVIEWERS",
     "aged_device",
     "answers",
+    "chances",
     "counted",
     "describe_gains",
     "describe_sensitivity",
@@ -51,8 +52,6 @@ __all__ = [
     "growth_in_both_mails",
     "headline_fit",
     "headline_locks",
-    "headline_ranges",
-    "headline_results",
     "lab_machines",
     "lab_runs",
     "lock_relief",
@@ -67,6 +66,7 @@ __all__ = [
     "rank",
     "run_policies",
     "runs",
+    "simulated_claims",
     "studies",
     "time_per_page",
     "traced_machine",

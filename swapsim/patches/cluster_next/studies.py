@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from swapsim import slots, traces
+from swapsim import claims, slots, traces
 from swapsim.claims.published import published_of
 from swapsim.ffi import POLICIES
 from swapsim.machine import what_if
@@ -302,9 +302,10 @@ predicted_v3: Final = _study(
 """The third mail's table for each seed (RESULTS)."""
 
 
-def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
-    """Return the third mail's simulated table for some of its seeds (RESULTS): what was merged."""
-    return predicted_v3().filter(pl.col("seed").is_in(seeds))
+def simulated_claims() -> pl.DataFrame:
+    """Return the figures of both mails' claims (SIMULATED_CLAIMS)."""
+    stated = claims.published_claims().filter(patch=prediction.PATCH)
+    return claims.simulated_claims(stated, pl.concat([predicted(), predicted_v3()]))
 
 
 # What-ifs on the machine.

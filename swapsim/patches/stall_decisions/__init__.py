@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from swapsim.lazy import submodules
 from swapsim.patches.stall_decisions import studies
 from swapsim.patches.stall_decisions.conclusions import (
+    chances,
     counted,
     headline_fit,
     headline_locks,
-    headline_ranges,
     verdict,
     verdict_in_lab_guest,
 )
@@ -44,11 +44,11 @@ from swapsim.patches.stall_decisions.mail import (
 from swapsim.patches.stall_decisions.studies import (
     by_lists,
     differences,
-    headline_results,
     most_swapped_page,
     ranges,
     residuals_of,
     rows_of_target,
+    simulated_claims,
     sum_seconds,
 )
 
@@ -66,6 +66,7 @@ __all__ = [
     "by_lists",
     "by_variant",
     "cells",
+    "chances",
     "code_claims",
     "compare_orders",
     "compare_with_lab",
@@ -75,8 +76,6 @@ __all__ = [
     "directions",
     "headline_fit",
     "headline_locks",
-    "headline_ranges",
-    "headline_results",
     "make_list",
     "measured_as_mailed",
     "most_swapped_page",
@@ -88,6 +87,7 @@ __all__ = [
     "rows_of_target",
     "rule_spans",
     "score",
+    "simulated_claims",
     "steps",
     "stretch",
     "stretch_seconds",

@@ -66,8 +66,8 @@ def headline_fit() -> None:
     """Return None: the reclaim simulator is not fitted by the contention machine's constants."""
 
 
-def headline_ranges() -> None:
-    """Return None: the claims are simulated with the constants of one fit."""
+def chances() -> None:
+    """Return None: the mail prints no deviation of a run."""
 
 
 def headline_locks(_constants: pl.DataFrame) -> None:

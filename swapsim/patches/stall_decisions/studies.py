@@ -769,6 +769,7 @@ lab_guest: Final = Study(
 """The lab's test by each rule set, as set and in each variant (RESULTS)."""
 
 
-def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
-    """Return the stored runs of some seeds (RESULTS)."""
-    return tables.load().filter(pl.col("seed").is_in(list(seeds)))
+def simulated_claims() -> pl.DataFrame:
+    """Return the figures of the mail's claims (SIMULATED_CLAIMS)."""
+    stated = claims.published_claims().filter(patch=PATCH)
+    return claims.simulated_claims(stated, tables())

@@ -8,7 +8,13 @@ from swapsim.machine.summary import (
     time_per_page,
 )
 from swapsim.patches.writeback_tags import studies
-from swapsim.patches.writeback_tags.conclusions import counted, headline_locks, lock_relief, verdict
+from swapsim.patches.writeback_tags.conclusions import (
+    chances,
+    counted,
+    headline_locks,
+    lock_relief,
+    verdict,
+)
 from swapsim.patches.writeback_tags.lab import (
     compare_acquisitions,
     compare_nodes,
@@ -27,7 +33,7 @@ from swapsim.patches.writeback_tags.prediction import (
     runs,
     with_tags_up_to,
 )
-from swapsim.patches.writeback_tags.studies import headline_ranges, headline_results
+from swapsim.patches.writeback_tags.studies import simulated_claims
 from swapsim.patches.writeback_tags.swap_series import (
     compare_series,
     map_share_of_series,
@@ -36,6 +42,7 @@ from swapsim.patches.writeback_tags.swap_series import (
 
 __all__ = [
     "PATCH",
+    "chances",
     "compare_acquisitions",
     "compare_nodes",
     "compare_series",
@@ -46,8 +53,6 @@ __all__ = [
     "fits_at",
     "headline_fit",
     "headline_locks",
-    "headline_ranges",
-    "headline_results",
     "judged_ranges",
     "lab_machines",
     "lock_relief",
@@ -58,6 +63,7 @@ __all__ = [
     "predict_at_shares",
     "predict_series",
     "runs",
+    "simulated_claims",
     "studies",
     "time_of_actors",
     "time_per_page",

@@ -10,10 +10,12 @@ from typing import Any, Final
 
 import polars as pl
 
+from swapsim import claims
 from swapsim.claims.published import published_of
 from swapsim.ffi import FRAMES_KEPT
 from swapsim.machine import what_if
 from swapsim.machine.costs import costs
+from swapsim.machine.summary import claim_figures
 from swapsim.patches.writeback_tags import prediction
 from swapsim.patches.writeback_tags.swap_series import (
     predict_series,
@@ -171,14 +173,23 @@ by_tag_share: Final = _study(
 """The patch predicted at each share of tags, with the series' map_share (PREDICTED_BY_SHARES)."""
 
 
-def headline_results(seeds: Sequence[int]) -> pl.DataFrame:
-    """Simulate the mail's table with some seeds, and add the steps of the series (RESULTS)."""
-    series = (
-        swap_series()
-        .filter(policy=f"tags {prediction.TAG_SHARE:g}")
-        .with_columns(pl.col("metric").replace("swap out", "vmstat.swap.so"))
+def simulated_claims() -> pl.DataFrame:
+    """Return the figures of the mail's claims, and of the series' (SIMULATED_CLAIMS).
+
+    The ranges are over the shares of tags that a benchmark allows, each with the series' map share.
+    """
+    of_mail = claim_figures(
+        prediction.with_tags_up_to(by_tag_share()), pl.col("tag_share") == prediction.TAG_SHARE
     )
-    return pl.concat([prediction.predict(prediction.headline_fit().constants, seeds), series])
+    stated = claims.published_claims().filter(~pl.col("claim").is_in(of_mail["claim"].implode()))
+    series = swap_series().with_columns(pl.col("metric").replace("swap out", "vmstat.swap.so"))
+    of_series = claims.simulated_claims(
+        stated.filter(patch=prediction.PATCH),
+        series,
+        over="policy",
+        at=f"tags {prediction.TAG_SHARE:g}",
+    )
+    return pl.concat([of_mail, of_series])
 
 
 def headline_ranges() -> pl.DataFrame:

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The texts of claims and their verdicts: README, report, cards and notebooks print these."""
+
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim.claims.tables import CLAIM_TEXTS, THREE_COLUMNS, VERDICTS_BY_PATCH
+
+_LARGE: Final = 1000
+_AS_VERDICT: Final = {"holds": "agrees", "contradicted": "contradicts", "open": "open"}
+_COUNTED: Final = VERDICTS_BY_PATCH.names()[3:-1]
+_NO_FIGURE: Final = ("not simulated", "not measured")
+
+
+def figure_text(value: float | None, unit: str, *, relative: bool) -> str:
+    """Return a figure with its unit; empty without a figure.
+
+    A change has its sign and one decimal, any other figure three significant digits; from 1000 on
+    neither has decimals.
+    """
+    if value is None:
+        return ""
+    if relative:
+        text = f"{value:+,.0f}" if abs(value) >= _LARGE else f"{value:+.1f}"
+        return "+0.0 %" if text == "-0.0" else f"{text} %"
+    text = f"{value:,.0f}" if abs(value) >= _LARGE / 10 else f"{value:.3g}"
+    return f"{text} {unit}"
+
+
+def range_text(low: float | None, high: float | None, unit: str, *, relative: bool) -> str:
+    """Return a range with one unit; empty without an end."""
+    if low is None or high is None:
+        return ""
+    end = f" {'%' if relative else unit}"
+    first = figure_text(low, unit, relative=relative).removesuffix(end)
+    return f"{first} to {figure_text(high, unit, relative=relative)}"
+
+
+def claim_texts(three_columns: pl.DataFrame) -> pl.DataFrame:
+    """Return the texts of claims.
+
+    Parameters
+    ----------
+    three_columns : polars.DataFrame
+        Schema THREE_COLUMNS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema CLAIM_TEXTS, in the order of the claims.
+    """
+    rows = [_texts(row) for row in THREE_COLUMNS.check(three_columns).iter_rows(named=True)]
+    return CLAIM_TEXTS.check(pl.DataFrame(rows, schema=CLAIM_TEXTS.schema))
+
+
+def verdicts_by_patch(three_columns: pl.DataFrame) -> pl.DataFrame:
+    """Count the verdicts of each patch's claims, on simulated and on measured figures.
+
+    Parameters
+    ----------
+    three_columns : polars.DataFrame
+        Schema THREE_COLUMNS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema VERDICTS_BY_PATCH; a patch has a row for each source that has a figure.
+    """
+    grouped = THREE_COLUMNS.check(three_columns).group_by("patch", maintain_order=True)
+    frames = []
+    for source in ("simulated", "measured"):
+        verdict = pl.col(f"{source}_verdict")
+        counts = {name: (verdict == name.replace("_", " ")).sum() for name in _COUNTED}
+        missing = verdict.is_in(_NO_FIGURE).sum()
+        frames.append(
+            grouped.agg(claims=pl.len(), **counts, no_figure=missing).with_columns(
+                source=pl.lit(source)
+            )
+        )
+    order = three_columns.select(pl.col("patch").unique(maintain_order=True))
+    frame = order.join(
+        pl.concat(frames).filter(pl.col("no_figure") < pl.col("claims")),
+        on="patch",
+        maintain_order="left_right",
+    )
+    return VERDICTS_BY_PATCH.check(
+        frame.select(VERDICTS_BY_PATCH.names()).cast(VERDICTS_BY_PATCH.schema)
+    )
+
+
+def _texts(row: dict[str, Any]) -> dict[str, str]:
+    """Return a claim's texts."""
+    how = {"unit": row["unit"], "relative": row["relative"]}
+    return {
+        "claim": row["claim"],
+        "patch": row["patch"],
+        "what": row["metric"],
+        "published": figure_text(row["published"], **how) or _in_words(row),
+        "simulated": figure_text(row["simulated"], **how),
+        "range": range_text(row["low"], row["high"], **how),
+        "simulated_verdict": row["simulated_verdict"],
+        "measured": figure_text(row["measured"], **how),
+        "measured_verdict": _measured_verdict(row),
+    }
+
+
+def _in_words(row: dict[str, Any]) -> str:
+    """Return what a claim without a figure states."""
+    if row["unit"] == "behaviour":
+        return "what the code does"
+    separator = ": " if row["unit"] == "direction" else ", "
+    return str(row["metric"]).rpartition(separator)[2]
+
+
+def _measured_verdict(row: dict[str, Any]) -> str:
+    """Return the measured verdict; if direction and size differ, that on each."""
+    direction, size = _AS_VERDICT.get(row["direction"]), row["size"]
+    if direction and size in _AS_VERDICT.values() and direction != size:
+        return f"direction {direction}, size {size}"
+    return str(row["measured_verdict"])

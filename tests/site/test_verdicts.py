@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""README, cards, report and notebooks print the verdicts of one table, in the same words."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import altair as alt
+import nbformat
+import polars as pl
+import pytest
+
+from swapsim import claims
+from swapsim.io.paths import notebooks_root, patches_root, repository_root
+from swapsim.site import overview, readme
+from swapsim.site.patches import PATCHES
+from swapsim.site.report import pages
+from swapsim.study import Study
+
+MINUS = "\N{MINUS SIGN}"
+
+
+@pytest.fixture(scope="module")
+def judged() -> Iterator[pl.DataFrame]:
+    """Give the table that all places read; other tests sample the stored results."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Study, "__call__", Study.load)
+        yield overview.judged()
+
+
+@pytest.fixture
+def _of_table(monkeypatch: pytest.MonkeyPatch, judged: pl.DataFrame) -> None:
+    """Make pages of the table, without a picture."""
+    empty = alt.Chart(pl.DataFrame({"x": [1]})).mark_bar()
+    monkeypatch.setattr(overview, "judged", lambda: judged)
+    monkeypatch.setattr(overview, "picture", lambda: empty)
+
+
+def test_every_claim_is_in_the_table_once(judged: pl.DataFrame) -> None:
+    """In the order of the file, with the range of each simulated figure around it."""
+    assert judged["claim"].to_list() == claims.published_claims()["claim"].to_list()
+    figures = judged.filter(pl.col("simulated").is_not_null())
+    near = 1e-9 * figures["simulated"].abs()
+    assert figures.height > 100
+    assert (figures["low"] <= figures["simulated"] + near).all()
+    assert (figures["high"] >= figures["simulated"] - near).all()
+    assert figures["range_over"].null_count() == 0
+
+
+def test_readme_and_cards_are_current(judged: pl.DataFrame) -> None:
+    """'make readme' would change nothing."""
+    text = (repository_root() / "README.md").read_text(encoding="utf-8")
+    assert readme.with_table(text, judged) == text
+    for patch in PATCHES:
+        card = (patches_root() / patch.PATCH / "card.md").read_text(encoding="utf-8")
+        assert readme.card_with_table(card, patch.PATCH, judged) == card
+
+
+def rows_of_page(article: str) -> dict[str, tuple[str, ...]]:
+    """Return what a page shows of each claim: published; figure, range and verdict of both."""
+    found = {}
+    for line in article.splitlines():
+        named = re.search(r'<tr id="([^"]+)">|claims\.html#([^"]+)">', line)
+        cells = re.findall(r"<td class=.*?</td>", line)
+        if named and len(cells) == 3:
+            parts = [re.sub(r"<[^>]+>", "", cells[0])]
+            for cell in cells[1:]:
+                for kind in ("figure", "range", "says"):
+                    part = re.search(rf'<span class="{kind}">(.*?)</span>', cell)
+                    parts.append(part[1] if part else "")
+            plain = [unescape(part).replace(MINUS, "-").replace("\u2013", "") for part in parts]
+            found[named[1] or named[2]] = tuple(plain)
+    return found
+
+
+def as_shown(judged: pl.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Return the texts of claims in the order of `rows_of_page`."""
+    shown = ("published", "simulated", "range", "simulated_verdict", "measured")
+    texts = claims.claim_texts(judged)
+    rows = texts.select("claim", *shown, pl.lit("").alias("none"), "measured_verdict").rows()
+    return {name: tuple(rest) for name, *rest in rows}
+
+
+@pytest.mark.usefixtures("_of_table")
+def test_the_report_shows_the_table(judged: pl.DataFrame) -> None:
+    """All claims on their page; the main ones, and the counts by patch, on the front page."""
+    verdicts = pages.verdicts()
+    assert rows_of_page(pages.claims_article(verdicts)) == as_shown(judged)
+    front = pages.front(verdicts)
+    assert rows_of_page(front) == as_shown(overview.headlines(judged))
+    counts = re.findall(r'claims\.html#(\d[^"]+)">.*?</th>((?:<td>[^<]+</td>)+)', front)
+    shown = [(patch, *re.findall(r"<td>([^<]+)</td>", cells)) for patch, cells in counts]
+    wanted = claims.verdicts_by_patch(judged).rows()
+    assert shown == [tuple(map(str, row)) for row in wanted]
+
+
+def rows_of_notebook(path: Path) -> list[list[str]]:
+    """Return the lines of all stored texts of a notebook, split at two spaces."""
+    notebook = nbformat.read(path, as_version=4)
+    lines = [
+        line
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        for line in output.get("data", {}).get("text/plain", "").splitlines()
+    ]
+    return [[part for part in re.split(r" {2,}", line.strip()) if part] for line in lines]
+
+
+@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.PATCH)
+def test_a_notebook_prints_the_verdicts_of_the_table(
+    patch: overview.Patch, judged: pl.DataFrame
+) -> None:
+    """Each claim of a patch with locks has its row in the notebook's output, word for word."""
+    path = notebooks_root() / f"{patch.PATCH}.ipynb"
+    if "judged_texts(" not in path.read_text(encoding="utf-8"):
+        assert patch.PATCH == "03-stall-decisions"  # judges rows and not changes
+        return
+    rows = rows_of_notebook(path)
+    simulated = judged.filter(pl.col("simulated").is_not_null(), patch=patch.PATCH)
+    texts = claims.claim_texts(simulated).select(
+        "claim", "published", "simulated", "range", "simulated_verdict"
+    )
+    assert texts.height > 10
+    for row in texts.iter_rows():
+        assert list(row) in rows
+
+
+def test_the_map_prints_the_verdicts_of_the_table(judged: pl.DataFrame) -> None:
+    """The main claims, and how many of each patch have each verdict."""
+    rows = rows_of_notebook(notebooks_root() / "00-map.ipynb")
+    texts = claims.claim_texts(overview.headlines(judged))
+    shown = ("patch", "what", "published", "simulated", "range", "simulated_verdict")
+    for row in texts.select(shown).iter_rows():
+        assert list(row) in rows
+    for row in claims.verdicts_by_patch(judged).iter_rows():
+        assert list(map(str, row)) in rows
