@@ -278,8 +278,10 @@ class Allocator:
             actual = yield Point(Op.TURN, position)
             self.requeue(actual.device)
             yield None
-            yield from search(self.devices[actual.device])
-            if call.granted or call.order or following is None:
+            gone = not self.rules.isolates and actual.device not in self.turn
+            if not gone:
+                yield from search(self.devices[actual.device])
+            if call.granted or (call.order and not gone) or following is None:
                 return
             gone = following not in self.turn
             position = (self.turn[0] if self.turn else None) if gone else following

@@ -280,7 +280,7 @@ struct sws_clusters_call {
 	uint8_t most;
 	bool worker;
 	bool discarded;
-	bool window;
+	bool scanned;
 };
 
 /* Devices with their clusters; only the functions below read them. */

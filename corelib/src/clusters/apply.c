@@ -100,6 +100,7 @@ static void apply_visit(struct sws_clusters *self, struct sws_clusters_call *cal
 	call->start = point->slot;
 	call->offset = point->slot;
 	call->next = 0;
+	call->scanned = false;
 	self->work.visits++;
 	self->work.cluster_lock += !self->rules.isolates || call->back != FROM_LIST;
 	go(call, SCAN);

@@ -89,14 +89,20 @@ static void turn(struct sws_clusters *self, struct sws_clusters_call *call)
 	set_point(call, SWS_CLUSTER_TURN, 0, 0);
 }
 
-/* Models: cluster_alloc_swap, whose loop runs one search for each run. */
+/*
+ * Models: cluster_alloc_swap, whose loop runs one search for each run. While the call waited for
+ * si->lock the device may have become full: then the next one is tried, also for a large order.
+ */
 static void fill(const struct sws_clusters *self, struct sws_clusters_call *call)
 {
 	const struct sws_clusters_device *config = &self->devices[call->device].config;
+	const bool gone = !self->rules.isolates && !self->devices[call->device].listed;
 	const bool refuses =
 		call->order && (config->file || (config->rotational && !self->rules.global_next));
 
-	if (!refuses && call->granted < call->wanted) {
+	if (gone && !call->granted) {
+		go(call, TURN);
+	} else if (!refuses && call->granted < call->wanted) {
 		call->before = call->granted;
 		go(call, SEARCH);
 	} else {
@@ -247,15 +253,14 @@ static void set_leave(struct sws_clusters *self, struct sws_clusters_call *call)
 /* Scans the visited cluster; without a fitting range the visit is over. */
 static void scan(struct sws_clusters *self, struct sws_clusters_call *call)
 {
-	if (call->state == SCAN)
+	if (call->state == AFTER_WINDOW)
+		sws_clusters__relock(self, call);
+	go(call, SCAN);
+	if (!has_point(call))
 		sws_clusters__scan(self, call);
-	else
-		sws_clusters__after_window(self, call);
 	if (!has_point(call)) {
 		call->next = 0;
 		go(call, LEAVE);
-	} else {
-		go(call, SCAN);
 	}
 }
 

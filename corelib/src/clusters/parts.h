@@ -130,7 +130,7 @@ void sws_clusters__set_own(struct sws_clusters *self, const struct sws_clusters_
 
 /* visit.c */
 void sws_clusters__scan(struct sws_clusters *self, struct sws_clusters_call *call);
-void sws_clusters__after_window(struct sws_clusters *self, struct sws_clusters_call *call);
+void sws_clusters__relock(struct sws_clusters *self, struct sws_clusters_call *call);
 void sws_clusters__take(struct sws_clusters *self, struct sws_clusters_call *call,
 			const struct sws_clusters_point *point);
 

@@ -80,9 +80,10 @@ void sws_clusters__scan(struct sws_clusters *self, struct sws_clusters_call *cal
 	const int64_t last = last_start(self, call);
 
 	call->point.op = SWS_CLUSTER_OPS;
-	if (!call->window &&
+	if (!call->scanned &&
 	    (cluster->count + n > self->size || cluster->list == SWS_CLUSTER_LIST_DISCARD))
 		return;
+	call->scanned = true;
 	for (; call->offset <= last; call->offset += n) {
 		const enum fit fit = test_range(self, device->map + call->offset, n);
 
@@ -94,33 +95,30 @@ void sws_clusters__scan(struct sws_clusters *self, struct sws_clusters_call *cal
 }
 
 /*
- * Goes on after a window at call->offset: the range must be free now, whatever reclaim did. With
- * checks_own the cluster must still be allocatable; if it is empty, the search starts over in it. In
- * 6.12 nothing fits in a cluster that waits for its discard (the kernel fills its map).
- * Models: the end of cluster_reclaim_range, and of its caller.
+ * The locks are held again after a window at call->offset: the range must be free now, whatever
+ * reclaim did; then it is the next point. With checks_own the cluster must still be allocatable; if
+ * it is empty, the search starts over in it. In 6.12 nothing fits in a cluster that waits for its
+ * discard (the kernel fills its map). Models: the end of cluster_reclaim_range, and of its caller.
  */
-void sws_clusters__after_window(struct sws_clusters *self, struct sws_clusters_call *call)
+void sws_clusters__relock(struct sws_clusters *self, struct sws_clusters_call *call)
 {
 	const struct device *device = &self->devices[call->device];
 	struct cluster *cluster = &self->clusters[call->visiting];
 	const uint32_t n = UINT32_C(1) << call->order;
+	const bool closed = cluster->list == SWS_CLUSTER_LIST_DISCARD ||
+			    (self->rules.checks_own &&
+			     !sws_clusters__usable(self, call->visiting, call->order));
 
 	cluster->held++;
 	call->point.op = SWS_CLUSTER_OPS;
-	if (self->rules.checks_own && !sws_clusters__usable(self, call->visiting, call->order))
-		return;
-	if (cluster->list == SWS_CLUSTER_LIST_DISCARD)
-		return;
-	if (self->rules.checks_own && !cluster->count)
+	if (!closed && self->rules.checks_own && !cluster->count)
 		call->offset = slot_of(self, device, call->visiting);
-	if (all_free(device->map + call->offset, n)) {
+	if (!closed && all_free(device->map + call->offset, n)) {
 		set_point(call, &call->point, SWS_CLUSTER_GRANT);
 		return;
 	}
-	call->offset += n;
-	call->window = true;
-	sws_clusters__scan(self, call);
-	call->window = false;
+	/* Past the end, nothing more is tested. */
+	call->offset = closed ? UINT32_MAX : call->offset + n;
 }
 
 /* Puts a cluster that has its first grant where the rules say, and a full one on the full list. */

@@ -68,6 +68,7 @@ void sws_cluster_replay__apply(struct sws_cluster_replay *self, struct task *tas
 
 	sws_clusters_call_apply(self->clusters, &task->call, &copy);
 	task->computed = false;
+	task->turned = copy.op == SWS_CLUSTER_TURN;
 	if (copy.op == SWS_CLUSTER_VISIT) {
 		task->disturbed = false;
 		task->n_freed = 0;
@@ -150,6 +151,22 @@ static bool explains_refusal(const struct sws_cluster_replay *self, const struct
 	       (int32_t)(cluster->stamp - task->began) > 0;
 }
 
+/*
+ * The device was full when the call had si->lock, and is not any more: the call goes on to the next
+ * device at once.
+ */
+static bool skips_device(struct sws_cluster_replay *self, struct task *task, uint32_t row_op)
+{
+	if (row_op != SWS_CLUSTER_TURN || !task->turned || self->clusters->rules.isolates ||
+	    !device_changed(self, task))
+		return false;
+	self->totals.taken_ends++;
+	task->turned = false;
+	task->computed = false;
+	go(&task->call, TURN);
+	return true;
+}
+
 /* Returns whether a point that the row contradicts did not happen, and the trace explains why. */
 static bool refuses(struct sws_cluster_replay *self, struct task *task)
 {
@@ -183,7 +200,7 @@ static bool meet(struct sws_cluster_replay *self, struct task *task, const struc
 			return true;
 		if (is_optional(self, task->call.point.op))
 			sws_cluster_replay__apply(self, task, &task->call.point);
-		else if (!refuses(self, task))
+		else if (!skips_device(self, task, op) && !refuses(self, task))
 			return false;
 	}
 }

@@ -47,6 +47,8 @@ struct task {
 	bool in_window;
 	/* The cluster of the visit may have changed in a window without a try. */
 	bool disturbed;
+	/* The last point was a turn. */
+	bool turned;
 	/* A full cluster's first try was compared. */
 	bool tried_full;
 	/* A free of this task moves a cluster next. */

@@ -92,7 +92,7 @@ static int begin_call(struct sws_cluster_replay *self, struct task *task,
 	return SWS_OK;
 }
 
-/* Notes that a row changed a cluster, and tells the calls that visit it. */
+/* Notes that a row changed a cluster, and reports it to the calls that visit it. */
 static void note_change(struct sws_cluster_replay *self, const struct replay_row *row)
 {
 	struct sws_clusters *clusters = self->clusters;

@@ -59,27 +59,77 @@ static void try_in_visit(struct sws_cluster_replay *self, struct task *task,
 	task->to = from + n;
 }
 
+/* Gives the full cluster of a call that has tried nothing in it to a worker. */
+static bool take_over(struct sws_cluster_replay *self, struct task *worker, uint32_t index)
+{
+	for (uint32_t i = 0; worker->call.worker && i < self->n_tasks; i++) {
+		struct task *other = &self->tasks[i];
+
+		if (other == worker || !other->open || other->tried_full ||
+		    other->call.full != index)
+			continue;
+		sws_clusters__rotate_full(self->clusters, &other->call);
+		worker->call.full = index;
+		worker->call.left -= worker->call.left > 0;
+		return true;
+	}
+	return false;
+}
+
+/* Returns the worker that reclaims the full clusters of a device, NULL for none. */
+static struct task *worker_of(struct sws_cluster_replay *self, uint32_t device)
+{
+	for (uint32_t i = 0; i < self->n_tasks; i++)
+		if (self->tasks[i].open && self->tasks[i].call.worker &&
+		    self->tasks[i].call.device == device && self->tasks[i].call.left)
+			return &self->tasks[i];
+	return NULL;
+}
+
 /*
- * A slot of a full cluster is tried. While si->lock protects the lists, the first try shows which
- * cluster the kernel took; a worker takes several, one after the other.
+ * Finds out which full cluster a task took while si->lock protects the lists. A worker takes many,
+ * and only those show a row that have a cached slot. Each goes to the tail, whichever task takes it:
+ *
+ *      full   5 -> 8 -> 2      worker takes 5 (no row), then a call 8; its try of 8 is the first row
+ *      full   2 -> 5 -> 8      that says so: 5 was the worker's
  */
+static bool finds_full(struct sws_cluster_replay *self, struct task *task, uint32_t index)
+{
+	struct sws_clusters *clusters = self->clusters;
+	struct sws_clusters_call *call = &task->call;
+	struct task *worker = NULL;
+
+	if (index == call->full || take_over(self, task, index))
+		return true;
+	while (call->worker && index != call->full && call->left && call->full != CLUSTERS_NONE)
+		sws_clusters__rotate_full(clusters, call);
+	while (!call->worker && !task->tried_full && index != call->full &&
+	       (worker = worker_of(self, call->device))) {
+		worker->call.left--;
+		sws_clusters__rotate_full(clusters, call);
+		self->totals.taken_yields++;
+	}
+	return index == call->full;
+}
+
+/* A slot of a full cluster is tried; the first one shows which cluster the kernel took. */
 static void try_in_full(struct sws_cluster_replay *self, struct task *task,
 			const struct replay_row *row)
 {
 	struct sws_clusters *clusters = self->clusters;
+	const bool here = row->point.device == task->call.device;
 	const uint32_t index =
 		cluster_of(clusters, &clusters->devices[row->point.device], row->point.slot);
+	const bool listed = !clusters->rules.isolates;
+	bool equal = here && index == task->call.full;
 
-	if (task->tried_full && index == task->call.full)
+	if (task->tried_full && equal)
 		return;
-	while (!clusters->rules.isolates && index != task->call.full && task->call.left &&
-	       task->call.full != CLUSTERS_NONE)
-		sws_clusters__rotate_full(clusters, &task->call);
+	equal = equal || (here && listed && finds_full(self, task, index));
 	task->tried_full = true;
-	self->totals.picks += !clusters->rules.isolates;
-	if (row->point.device == task->call.device && index == task->call.full)
-		self->totals.picks_equal += !clusters->rules.isolates;
-	else
+	self->totals.picks += listed;
+	self->totals.picks_equal += listed && equal;
+	if (!equal)
 		sws_cluster_replay__blame(self, task, row, SWS_CLUSTER_REPLAY_OTHER_TRY);
 }
 
@@ -95,8 +145,8 @@ void sws_cluster_replay__try(struct sws_cluster_replay *self, struct task *task,
 }
 
 /*
- * The locks are held again, so what the call does next follows from the state of this moment. If no
- * slot was tried, the range is not known: the next row says more.
+ * The locks are held again, and the range of the window is tested now; the rest of the cluster when
+ * the next row shows whether another slot is tried. If no slot was tried, the range is not known.
  */
 void sws_cluster_replay__relock(struct sws_cluster_replay *self, struct task *task)
 {
@@ -108,7 +158,7 @@ void sws_cluster_replay__relock(struct sws_cluster_replay *self, struct task *ta
 		return;
 	}
 	task->in_window = false;
-	self->clusters->hint = -1;
-	sws_clusters_call_next(self->clusters, &task->call);
-	task->computed = true;
+	sws_clusters__relock(self->clusters, &task->call);
+	task->computed = has_point(&task->call);
+	go(&task->call, SCAN);
 }
