@@ -20,7 +20,7 @@ LAYERS = {
     "mapping": ("rtree",),
     "removal": ("mapping",),
     "slots": ("core",),
-    "clusters": ("core",),
+    "clusters": ("slots",),
     "stall": ("core",),
     "des": ("core",),
     "ftrace": ("core",),

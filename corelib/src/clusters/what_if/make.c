@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* clusters/what_if/make.c - a replay under other rules, and what can be read from it. */
+#include "clusters/what_if/parts.h"
+
+void sws_cluster_what_if_config_init(struct sws_cluster_what_if_config *config)
+{
+	*config = (struct sws_cluster_what_if_config){ 0 };
+	sws_clusters_config_init(&config->clusters);
+}
+
+static int start(struct sws_cluster_what_if *self, const struct sws_cluster_what_if_config *config)
+{
+	for (uint32_t i = 0; i < self->clusters->n_devices; i++) {
+		self->bases[i] = (uint32_t)self->n_slots;
+		self->n_slots += self->clusters->devices[i].config.slots;
+		self->has_discards = self->has_discards || config->clusters.devices[i].discard;
+		if (self->n_slots > UINT32_MAX - 1)
+			return SWS_ERROR_BAD_CONFIG;
+	}
+	self->sample_rows = config->sample_rows;
+	self->freeing = INT64_MIN;
+	self->caches = config->clusters.rules.slot_cache && !config->trace_has_slot_cache;
+	self->slots = sws_allocate_zeroed(&self->allocator, self->n_slots, sizeof(*self->slots));
+	self->cpus =
+		sws_allocate_zeroed(&self->allocator, config->clusters.cpus, sizeof(*self->cpus));
+	if (!self->slots || !self->cpus)
+		return SWS_ERROR_NO_MEMORY;
+	return sws_index_map__init(&self->by_pid, &self->allocator);
+}
+
+int sws_cluster_what_if_new(const struct sws_cluster_what_if_config *config,
+			    struct sws_cluster_what_if **out)
+{
+	const struct sws_allocator *allocator = config->clusters.allocator;
+	struct sws_cluster_what_if *self = NULL;
+	struct sws_clusters *clusters = NULL;
+	int error = sws_clusters_new(&config->clusters, &clusters);
+
+	if (error)
+		goto out;
+	if (!allocator)
+		allocator = &sws_libc_allocator;
+	error = SWS_ERROR_NO_MEMORY;
+	self = sws_allocate_zeroed(allocator, 1, sizeof(*self));
+	if (!self)
+		goto out;
+	self->allocator = *allocator;
+	self->clusters = clusters;
+	clusters = NULL;
+	error = start(self, config);
+	if (error)
+		goto out;
+	*out = self;
+	self = NULL;
+out:
+	sws_cluster_what_if_free(self);
+	sws_clusters_free(clusters);
+	return error;
+}
+
+void sws_cluster_what_if_free(struct sws_cluster_what_if *self)
+{
+	struct sws_allocator allocator = { 0 };
+
+	if (!self)
+		return;
+	allocator = self->allocator;
+	sws_clusters_free(self->clusters);
+	if (self->by_pid.allocator)
+		sws_index_map__clear(&self->by_pid);
+	sws_release(&allocator, self->slots);
+	sws_release(&allocator, self->cpus);
+	sws_release(&allocator, self->requests);
+	sws_release(&allocator, self);
+}
+
+uint32_t sws_cluster_what_if_problem(const struct sws_cluster_what_if *self, uint64_t *seq)
+{
+	*seq = self->problem_seq;
+	return self->problem;
+}
+
+void sws_cluster_what_if_totals(const struct sws_cluster_what_if *self,
+				struct sws_cluster_what_if_totals *out)
+{
+	*out = self->totals;
+}
+
+const struct sws_clusters *sws_cluster_what_if_clusters(const struct sws_cluster_what_if *self)
+{
+	return self->clusters;
+}
+
+uint64_t sws_cluster_what_if_bytes(const struct sws_cluster_what_if *self)
+{
+	return sizeof(*self) + sws_clusters_bytes(self->clusters) +
+	       self->n_slots * sizeof(*self->slots) + self->clusters->cpus * sizeof(*self->cpus);
+}
+
+static uint64_t held_by_cpu(const struct cpu_cache *cache)
+{
+	uint64_t held = (uint64_t)cache->n_ready + cache->n_returned;
+
+	for (uint32_t i = 0; i < cache->n_surplus; i++)
+		held += cache->surplus[i].n;
+	return held;
+}
+
+/* Every slot in use is that of a slot of the trace, waits for a grant, or is in a cache. */
+int sws_cluster_what_if_verify(const struct sws_cluster_what_if *self, const char **reason)
+{
+	int error = sws_clusters_verify(self->clusters, reason);
+	uint64_t in_use = 0;
+	uint64_t held = 0;
+
+	if (error)
+		return error;
+	for (uint32_t i = 0; i < self->clusters->n_devices; i++)
+		in_use += sws_clusters_in_use(self->clusters, i);
+	for (uint64_t i = 0; i < self->n_slots; i++)
+		held += self->slots[i] != 0;
+	for (uint32_t i = 0; i < self->clusters->cpus; i++)
+		held += held_by_cpu(&self->cpus[i]);
+	for (uint32_t i = 0; i < self->n_requests; i++)
+		for (uint32_t run = self->requests[i].used;
+		     self->requests[i].open && run < self->requests[i].n_runs; run++)
+			held += self->requests[i].runs[run].n;
+	if (held == in_use)
+		return SWS_OK;
+	*reason = "a slot in use belongs to no slot of the trace";
+	return SWS_ERROR_BROKEN;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * clusters/what_if/parts.h - declarations that the sources of cluster_what_if.h share.
+ *
+ *   what_if.c   rows       serve.c   slots for requests, and their caches       make.c
+ */
+#ifndef SWAPSIM_CLUSTERS_WHAT_IF_PARTS_H
+#define SWAPSIM_CLUSTERS_WHAT_IF_PARTS_H
+
+#include "clusters/parts.h"
+#include "core/index_map.h"
+#include "swapsim/cluster_what_if.h"
+#include "swapsim/slot_cache.h"
+
+enum {
+	/* Runs of a CPU that the trace refused; a further one is freed. */
+	WHAT_IF_SURPLUS = 16,
+};
+
+/* Slots under the rules. */
+struct run {
+	uint32_t slot;
+	uint32_t n;
+	uint8_t device;
+};
+
+/* The request of a task, whose runs wait for the grants of the trace. */
+struct request {
+	uint32_t cpu;
+	uint32_t order;
+	/* Runs under the rules, and those that grants of the trace have used. */
+	uint32_t n_runs;
+	uint32_t used;
+	/* Grants of the trace. */
+	uint32_t granted;
+	bool open;
+	struct run runs[SWS_CLUSTERS_BATCH];
+};
+
+/* The caches of a CPU, and the runs that the trace refused. */
+struct cpu_cache {
+	uint32_t n_ready;
+	uint32_t n_returned;
+	uint32_t n_surplus;
+	struct run ready[SWS_SLOT_CACHE_SIZE];
+	struct run returned[SWS_SLOT_CACHE_SIZE];
+	struct run surplus[WHAT_IF_SURPLUS];
+};
+
+struct sws_cluster_what_if {
+	struct sws_allocator allocator;
+	struct sws_clusters *clusters;
+	/* For each slot of the trace: 1 + the slot under the rules, over all devices; 0 for none. */
+	uint32_t *slots;
+	/* The first slot of each device, counted over all devices. */
+	uint32_t bases[SWS_CLUSTERS_DEVICES_MAX];
+	struct request *requests;
+	size_t room;
+	uint32_t n_requests;
+	struct sws_index_map by_pid;
+	struct cpu_cache *cpus;
+	/* Single slots go through the caches here. */
+	bool caches;
+	bool caches_active;
+	bool has_discards;
+	/* The row frees slots under the hold of si->lock of the row before. */
+	bool same_hold;
+	/* The task of the row before, if it was a free. */
+	int64_t freeing;
+	uint64_t sample_rows;
+	uint64_t n_slots;
+	uint64_t seq;
+	bool begun;
+	struct sws_cluster_what_if_totals totals;
+	uint32_t problem;
+	uint64_t problem_seq;
+};
+
+/* serve.c */
+bool sws_cluster_what_if__single(struct sws_cluster_what_if *self, uint32_t cpu, struct run *run);
+void sws_cluster_what_if__request(struct sws_cluster_what_if *self, struct request *request,
+				  uint32_t wanted);
+void sws_cluster_what_if__keep(struct sws_cluster_what_if *self, uint32_t cpu,
+			       const struct run *run);
+void sws_cluster_what_if__return(struct sws_cluster_what_if *self, uint32_t cpu,
+				 const struct run *run);
+
+#endif
