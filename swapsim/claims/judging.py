@@ -79,7 +79,7 @@ def three_columns(
     polars.DataFrame
         Schema THREE_COLUMNS, one row per claim, in the order of the claims. A result agrees if it
         lies no farther from the published figure than the tolerance. A simulated figure is open if
-        `range_verdict` of its range over open constants is; whatever it is, the claim is not
+        `range_verdict` of its range is, unless that is over seeds; whatever it is, the claim is not
         determinable if its chance is above NOT_DETERMINABLE_ABOVE. A measured figure is also judged
         by `directions`.
 
@@ -230,7 +230,7 @@ def _verdict_or_none(source: str) -> pl.Expr:
 def _simulated_verdict() -> pl.Expr:
     """Return the VERDICT on the simulated figure, its range and the claim's own noise."""
     judged = verdict_on("simulated").is_in(["agrees", "contradicts"])
-    over_constants = pl.col("range_over") == "open constants"
+    over_constants = pl.col("range_over") != "seeds"
     return (
         pl.when(pl.col("simulated").is_null() | ~judged)
         .then(_verdict_or_none("simulated"))

@@ -57,9 +57,9 @@ RANGE_VERDICT: Final = Vocabulary(
 
 RANGE_OVER: Final = Vocabulary(
     "RANGE_OVER",
-    "What a simulated figure's range is over: all constants that the mail leaves open, or the "
-    "seeds alone.",
-    ("open constants", "seeds"),
+    "What a simulated figure's range is over: all constants that the mail leaves open, the ages of "
+    "patch D's bases, or the seeds alone.",
+    ("open constants", "ages", "seeds"),
 )
 
 DIRECTION: Final = Vocabulary(

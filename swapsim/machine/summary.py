@@ -185,7 +185,9 @@ def claim_ranges(points: pl.DataFrame) -> pl.DataFrame:
     return RANGES.check(frame.select(RANGES.names()))
 
 
-def claim_figures(points: pl.DataFrame, at: pl.Expr) -> pl.DataFrame:
+def claim_figures(
+    points: pl.DataFrame, at: pl.Expr, *, over: str = "open constants"
+) -> pl.DataFrame:
     """Return each claim's prediction at one point, and its range over all of them.
 
     Parameters
@@ -194,6 +196,8 @@ def claim_figures(points: pl.DataFrame, at: pl.Expr) -> pl.DataFrame:
         A row per point and claim, with ``claim`` and ``simulated`` (the change in percent).
     at : polars.Expr
         Selects the point of the figure.
+    over : str
+        One of RANGE_OVER: what the points differ by.
 
     Returns
     -------
@@ -203,10 +207,10 @@ def claim_figures(points: pl.DataFrame, at: pl.Expr) -> pl.DataFrame:
     ends = points.group_by("claim").agg(
         low=pl.col("simulated").min(), high=pl.col("simulated").max()
     )
-    over = pl.lit("open constants", SIMULATED_CLAIMS.schema["range_over"])
+    differ_by = pl.lit(over, SIMULATED_CLAIMS.schema["range_over"])
     frame = points.filter(at).join(ends, on="claim", maintain_order="left")
     return SIMULATED_CLAIMS.check(
-        frame.with_columns(range_over=over).select(SIMULATED_CLAIMS.names())
+        frame.with_columns(range_over=differ_by).select(SIMULATED_CLAIMS.names())
     )
 
 

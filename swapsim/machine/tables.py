@@ -106,6 +106,14 @@ PREDICTED_BY_SHARES: Final = Table(
 _NEXT_SHARE: Final = Column(
     "next_share", pl.Float64, "cost of a further removal under one hold by that of the first"
 )
+
+PREDICTED_BY_AGE: Final = Table(
+    "PREDICTED_BY_AGE",
+    "One row per claim of patch D's first mail and age of the device, at which its bases are more "
+    "or less in step.",
+    Column("age", pl.String, "time since the device was filled, and how often tasks change CPU"),
+    *_PREDICTION,
+)
 _PAGES_A_SECOND: Final = Column("pages_a_second", pl.Float64, "pages written per second")
 
 REWRITE: Final = Table(

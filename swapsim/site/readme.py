@@ -20,7 +20,8 @@ PICTURE: Final = "patches/01-writeback-tags/acquisitions.png"
 _ABOUT_LOCKS: Final = """\
 By how much patches A and D relieve the swap cache's lock: in the mails' profiles, in the contention
 machine, and on a real Linux 6.1 with the patch off and on. That kernel runs under an emulator: its
-counts are reliable, its times are not.
+counts are reliable, its times are not. D's rows are of its first posting 50 ms after the fill,
+whose relief depends on the device's age (notebook 04).
 """
 
 _COLUMNS: Final = 120

@@ -7,6 +7,7 @@ import pytest
 from swapsim import slots, traces
 from swapsim.claims import results
 from swapsim.errors import InputError
+from swapsim.machine.tables import WHAT_IF_RANGES
 from swapsim.patches import cluster_next as patch
 from swapsim.patches.cluster_next.alternatives import Question
 from swapsim.slots.tables import SLOT_ANSWERS, SLOT_SWEEP, VERIFIED_SLOTS
@@ -104,18 +105,44 @@ def test_the_sentence_of_patch_d_reads_its_numbers() -> None:
     shares = {"shared": 0.98, "percpu": 0.5, "percpu-rerandomise": 0.2}
     measures = sweep(
         "lock.moved.add",
-        {(age, policy): [share] for age in ("1", "2") for policy, share in shares.items()},
+        {
+            (age, policy): [share - less * (policy == "percpu")]
+            for age, less in (("1", 0.1), ("2", 0.0))
+            for policy, share in shares.items()
+        },
     )
     predicted = scores([90.0, 110.0], [110.0, 115.0])
-    sentence = patch.verdict(verified, measures, predicted)
+    gains = {
+        "percpu, 50 ms": 17.5,
+        "percpu, half a second": 11.1,
+        "percpu, settled, tasks stay": -0.3,
+        "percpu, settled, 1 changes a second": 3.9,
+        "percpu, settled, 0.1 changes a second": 6.2,
+        "percpu-rerandomise, 50 ms": 18.0,
+        "percpu-rerandomise, settled, 0.1 changes a second": 6.5,
+    }
+    life = pl.DataFrame(
+        [("f", 0.0, label, gain, gain, gain, 9.0, 9.0, False) for label, gain in gains.items()],
+        schema=WHAT_IF_RANGES.schema,
+        orient="row",
+    )
+    sentence = patch.verdict(verified, measures, predicted, life)
     assert "Of 100 slots that a real kernel handed out in 1 runs, the model hands out 100." in (
         sentence
     )
     assert "In the model, 8 CPUs" in sentence
     assert "in 98 of 100 additions to the swap cache with one scan base" in sentence
-    assert "in 20 with the merged patch, and in 50 with the patch as first posted" in sentence
+    assert "in 20 with the merged patch." in sentence
+    assert "it is 40 of 100 while the device is young and 50 in the end" in sentence
+    assert (
+        "gains +17.5 % 50 ms after the fill, +11.1 % after half a second, and -0.3 to +6.2 %"
+        in (sentence)
+    )
+    assert (
+        "where the merged patch gains +6.5 %: whether that is the published +15.9 % is" in sentence
+    )
     assert "+12.5 % in pmbench's score for the merged patch; +18.5 % is published." in sentence
-    slower = patch.verdict(verified, measures, scores([100.0], [93.2]))
+    slower = patch.verdict(verified, measures, scores([100.0], [93.2]), life)
     assert "-6.8 % in pmbench's score" in slower
 
 

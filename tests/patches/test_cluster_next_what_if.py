@@ -3,6 +3,7 @@
 
 from dataclasses import fields, replace
 
+import polars as pl
 import pytest
 
 from swapsim import slots
@@ -59,6 +60,23 @@ def test_each_age_is_compared_with_the_shared_base_of_that_age() -> None:
         assert replace(case.patched, policy="shared") == case.base
         assert case.patched.policy == case.factor
         assert case.patched.stay_ns == 0 or case.setting == studies.SETTLED_TURNS * studies.TURN_S
+
+
+def test_each_claim_of_the_first_mail_has_a_figure_at_each_age() -> None:
+    """The score is that of V1's life, and the range of a claim has all ages."""
+    rows = studies.claims_over_life.load()
+    ages = [case.label for case in studies.ages_of_v1() if case.factor == "percpu"]
+    assert rows["age"].unique(maintain_order=True).to_list() == ages
+    scores = rows.filter(claim="D-prose-score")["simulated"].to_list()
+    life = studies.life().filter(pl.col("label").is_in(ages))
+    assert scores == pytest.approx(life["middle"].to_list(), abs=0.1)
+    figures = studies.simulated_claims().filter(range_over="ages")
+    assert figures["claim"].to_list() == rows["claim"].unique(maintain_order=True).to_list()
+    ends = rows.group_by("claim", maintain_order=True).agg(
+        least=pl.col("simulated").min(), most=pl.col("simulated").max()
+    )
+    assert (figures["low"] <= ends["least"]).all()
+    assert (figures["high"] >= ends["most"]).all()
 
 
 def test_the_slot_workbench_has_the_same_trunks_cpus_and_use() -> None:

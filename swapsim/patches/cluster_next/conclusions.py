@@ -7,28 +7,34 @@ import polars as pl
 
 from swapsim import claims, slots, traces
 from swapsim.machine import summary
+from swapsim.machine.tables import WHAT_IF_RANGES
 from swapsim.patches.cluster_next.alternatives import mean_of
 from swapsim.patches.cluster_next.prediction import PATCH
 from swapsim.patches.cluster_next.prediction import runs as simulated_runs
 from swapsim.slots.tables import SLOT_ANSWERS, SLOT_RANKING, VERIFIED_SLOTS
 
 
-def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFrame) -> str:
-    """Return what patch D does to the swap cache's locks, and its gain, in three sentences.
+def verdict(
+    verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFrame, life: pl.DataFrame
+) -> str:
+    """Return what patch D does to the swap cache's locks, and its gain, in five sentences.
 
     Parameters
     ----------
     verified : polars.DataFrame
         Schema VERIFIED_SLOTS.
     measures : polars.DataFrame
-        Schema SLOT_SWEEP: one factor, of which the last setting is used; policies shared, percpu
-        and percpu-rerandomise.
+        Schema SLOT_SWEEP: one factor, of which the last setting is used, for V1 the first as well;
+        policies shared, percpu and percpu-rerandomise.
     predicted : polars.DataFrame
         Schema RESULTS, as `predict` returns for version V3.
+    life : polars.DataFrame
+        Schema WHAT_IF_RANGES, as `studies.life` returns: what V1 gains by its age.
     """
     handed_out, alike = slots_matched(verified)
     moved = slots.ranking(measures, "lock.moved.add")
     factor, last = moved.select("factor", "setting").row(-1)
+    young = 100 * mean_of(moved, factor, moved["setting"][0], "percpu")["mean"]
     percent = {
         policy: 100 * mean_of(moved, factor, last, policy)["mean"]
         for policy in ("shared", "percpu", "percpu-rerandomise")
@@ -42,11 +48,36 @@ def verdict(verified: pl.DataFrame, measures: pl.DataFrame, predicted: pl.DataFr
         f"model hands out {alike:,}. In the model, {cpus} CPUs on a fragmented device must fetch "
         f"the cache line of the swap cache's lock from another CPU in {percent['shared']:.0f} of "
         f"100 additions to the swap cache with one scan base for all CPUs, in "
-        f"{percent['percpu-rerandomise']:.0f} with the merged patch, and in "
-        f"{percent['percpu']:.0f} with the patch as first posted, whose CPUs end up in the same "
-        "part of the device. Fitted to the base column of V3's mail alone, the contention machine "
-        f"predicts {score['simulated']:+.1f} % in pmbench's score for the merged patch; "
-        f"{score['published']:+.1f} % is published."
+        f"{percent['percpu-rerandomise']:.0f} with the merged patch. With the patch as first "
+        f"posted it is {young:.0f} of 100 while the device is young and {percent['percpu']:.0f} "
+        "in the end, when its CPUs are in the same part of the device. Fitted to the base column "
+        "of V3's mail alone, the contention machine predicts "
+        f"{score['simulated']:+.1f} % in pmbench's score for the merged patch; "
+        f"{score['published']:+.1f} % is published. {by_age(life)}"
+    )
+
+
+def by_age(life: pl.DataFrame) -> str:
+    """Return what V1 and the merged patch gain by age, in one sentence.
+
+    Parameters
+    ----------
+    life : polars.DataFrame
+        Schema WHAT_IF_RANGES, as `studies.life` returns.
+    """
+    gain = dict(WHAT_IF_RANGES.check(life).select("label", "middle").iter_rows())
+    settled = {
+        policy: [at for label, at in gain.items() if label.startswith(f"{policy}, settled")]
+        for policy in ("percpu", "percpu-rerandomise")
+    }
+    stated = claims.published_claims().filter(claim="D-prose-score")["change"].item()
+    return (
+        f"As first posted it gains {gain['percpu, 50 ms']:+.1f} % 50 ms after the fill, "
+        f"{gain['percpu, half a second']:+.1f} % after half a second, and "
+        f"{min(settled['percpu']):+.1f} to {max(settled['percpu']):+.1f} % settled, by how often "
+        f"tasks change CPU, on a smaller device, where the merged patch gains "
+        f"{max(settled['percpu-rerandomise']):+.1f} %: whether that is the published "
+        f"{stated:+.1f} % is open."
     )
 
 

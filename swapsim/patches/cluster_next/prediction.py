@@ -7,7 +7,7 @@ the published ones. A lock of the mails that the machine does not have has no ro
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +20,8 @@ from swapsim.machine.config import MachineConfig
 from swapsim.machine.fit import Fitted, Target, base_figure
 from swapsim.machine.fit import fit as fit_machine
 from swapsim.machine.run import TABLE_SEEDS, labels, metric_values, run
+from swapsim.machine.tables import PREDICTED_BY_AGE
+from swapsim.machine.what_if import Case
 from swapsim.policies.policy import Policy
 from swapsim.slots.config import StreamsConfig
 from swapsim.slots.events import first_free, request_streams, traced_device
@@ -406,18 +408,64 @@ def predict(
     for seed in seeds:
         for kernel, used in ((mail.base, "shared"), (mail.patched, patched)):
             config = machine(policy=used, seed=seed, kernel=mail.machine, gigabytes=TABLE_GIGABYTES)
-            value = metric_values(config, constants)
-            rows = [
-                ("pmbench score", value["accesses"], "accesses/s"),
-                ("swapin throughput", value["swap_in"] * _GB_PER_KIB, "GB/s"),
-                ("swapout throughput", value["swap_out"] * _GB_PER_KIB, "GB/s"),
-                *(
-                    (row, math.fsum(value[f"cycles.{site}"] for site in sites), "% of cycles")
-                    for row, sites in mail.rows.items()
-                ),
-            ]
-            frames.append(claims.results(rows, labels(config, kernel=kernel)))
+            frames.append(_column(mail, kernel, config, constants))
     return pl.concat(frames)
+
+
+def _column(
+    mail: Mail, kernel: str, config: MachineConfig, constants: pl.DataFrame
+) -> pl.DataFrame:
+    """Return one column of a mail's table, simulated once (RESULTS)."""
+    value = metric_values(config, constants)
+    rows = [
+        ("pmbench score", value["accesses"], "accesses/s"),
+        ("swapin throughput", value["swap_in"] * _GB_PER_KIB, "GB/s"),
+        ("swapout throughput", value["swap_out"] * _GB_PER_KIB, "GB/s"),
+        *(
+            (row, math.fsum(value[f"cycles.{site}"] for site in sites), "% of cycles")
+            for row, sites in mail.rows.items()
+        ),
+    ]
+    return claims.results(rows, labels(config, kernel=kernel))
+
+
+def predict_at_age(case: Case, constants: pl.DataFrame, seeds: Sequence[int]) -> pl.DataFrame:
+    """Compare the first mail's table, simulated at an age of the device, with its claims.
+
+    Parameters
+    ----------
+    case : Case
+        The machines without the patch and with it; its label is the age.
+    constants : polars.DataFrame
+        Schema CONSTANTS, as `fit` finds them for the first mail.
+    seeds : sequence of int
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema PREDICTED_BY_AGE, one row per claim that has a figure.
+    """
+    mail = mail_of("V1")
+    found = pl.concat(
+        _column(mail, kernel, replace(config, seed=seed), constants)
+        for seed in seeds
+        for kernel, config in ((mail.base, case.base), (mail.patched, case.patched))
+    )
+    return by_claim(found, case.label)
+
+
+def by_claim(found: pl.DataFrame, age: str) -> pl.DataFrame:
+    """Return the claims of the first mail's table as it was simulated (PREDICTED_BY_AGE)."""
+    stated = claims.published_claims().filter(pl.col("change").is_not_null(), patch=PATCH)
+    patched = found.filter(kernel=mail_of("V1").patched).sort(pl.all())
+    means = patched.group_by("metric", maintain_order=True).agg(patched=pl.col("value").mean())
+    frame = (
+        claims.three_columns(stated, found, claims.tolerances())
+        .filter(pl.col("simulated").is_not_null())
+        .join(means, on="metric", maintain_order="left")
+        .with_columns(age=pl.lit(age))
+    )
+    return PREDICTED_BY_AGE.check(frame.select(PREDICTED_BY_AGE.names()))
 
 
 def runs(
