@@ -45,7 +45,7 @@ def test_a_prediction_is_a_row_per_claim_on_usemem(predicted: pl.DataFrame) -> N
     assert found.schema == PREDICTED_BY_POINTS.schema
     assert found["claim"].n_unique() == found.height == 20
     assert not found["claim"].str.contains("pwrite").any()
-    assert (found["low"] <= found["high"]).all()
+    assert (found["seven_low"] <= found["seven_high"]).all()
     assert (found["null_low"] <= 0).all()
     assert (found["null_high"] >= 0).all()
 

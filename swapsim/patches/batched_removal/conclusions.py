@@ -280,7 +280,8 @@ def verdict_in_time(predicted: pl.DataFrame) -> str:
         f"{most['low']:.0f} to {most['high']:+.0f} % with 8 threads (published: "
         f"{most['published']:.1f} %) and by {loss['low']:.0f} to {loss['high']:+.0f} % with 3 "
         f"(published: {loss['published']:+.1f} %), over all that the mail leaves open. Of "
-        f"{known.height} figures of the unpatched kernel that were held out, {agree} agree."
+        f"the {known.height} figures of the unpatched kernel that were held out, {agree} agree"
+        f"{'s' if agree == 1 else ''}."
     )
 
 

@@ -68,8 +68,12 @@ PREDICTED_BY_POINTS: Final = Table(
     Column("base", pl.Float64, "mean of vanilla's simulated runs", "s"),
     Column("patched", pl.Float64, "mean of the patched kernel's simulated runs", "s"),
     Column("simulated", pl.Float64, "simulated change", "%"),
-    Column("low", pl.Float64, "lower end of 95 % of the changes between means of seven runs", "%"),
-    Column("high", pl.Float64, "upper end of 95 % of the changes between means of seven runs", "%"),
+    Column(
+        "seven_low", pl.Float64, "lower end of 95 % of changes between means of seven runs", "%"
+    ),
+    Column(
+        "seven_high", pl.Float64, "upper end of 95 % of changes between means of seven runs", "%"
+    ),
     _NULL_LOW,
     _NULL_HIGH,
     _CHANCE,
