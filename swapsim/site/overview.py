@@ -138,9 +138,10 @@ def verdict(
     handed_out, alike = slots_matched(verified)
     counts = claims.verdicts_by_patch(three_columns).filter(source="simulated")
     total = {name: int(counts[name].sum()) for name in counts.columns[2:]}
+    figures = total["claims"] - total["no_figure"]
     return (
-        f"The four mails make {total['claims']} claims. For {total['claims'] - total['no_figure']} "
-        f"of them the simulations give a figure: {total['agrees']} agree within their tolerance, "
+        f"The mails on four patches make {total['claims']} claims. For {figures} of them the "
+        f"simulations give a figure: {total['agrees']} agree within their tolerance, "
         f"{total['contradicts']} contradict the published figure, {total['open']} are open, "
         f"{total['not_determinable']} are not determinable by the mail's own noise, and "
         f"{total['not_judged']} have no tolerance. Patch A's locks are counted on {len(sites_of)} "
