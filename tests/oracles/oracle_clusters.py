@@ -106,6 +106,10 @@ RULES = {
 }
 
 
+class FullDeviceError(Exception):
+    """Thrown into a call whose device was full when it was searched."""
+
+
 class Point(NamedTuple):
     """What a call does next; the fields that a row of CLUSTER_EVENTS has."""
 
@@ -203,6 +207,8 @@ class Call:
     """Full clusters that a worker still has to reclaim."""
     next: int = 0
     """What the last visit left."""
+    own: bool = False
+    """Whether the last visit was to the CPU's own cluster."""
 
 
 def kind(list_: int) -> int:
@@ -255,9 +261,10 @@ class Allocator:
         return self.hint
 
     def requeue(self, number: int) -> None:
-        """Move a device behind the others of its priority."""
-        self.turn.remove(number)
-        self.enqueue(number)
+        """Move a device behind the others of its priority, if it is not full."""
+        if number in self.turn:
+            self.turn.remove(number)
+            self.enqueue(number)
 
     def enqueue(self, number: int) -> None:
         """Add a device that is not full behind the others of its priority."""
@@ -277,10 +284,14 @@ class Allocator:
             following = self.turn[at + 1] if at + 1 < len(self.turn) else None
             actual = yield Point(Op.TURN, position)
             self.requeue(actual.device)
+            call.device = actual.device
             yield None
             gone = not self.rules.isolates and actual.device not in self.turn
-            if not gone:
-                yield from search(self.devices[actual.device])
+            try:
+                if not gone:
+                    yield from search(self.devices[actual.device])
+            except FullDeviceError:
+                gone = True
             if call.granted or (call.order and not gone) or following is None:
                 return
             gone = following not in self.turn
@@ -356,6 +367,7 @@ class Allocator:
                 return
             if not cluster.count:
                 slot = cluster.index * self.size
+        call.own = True
         yield from self._visit(call, device, slot)
 
     def _fill(self, call: Call, device: Device) -> Points:
@@ -426,10 +438,10 @@ class Allocator:
 
     def _from_list(self, call: Call, device: Device, list_: int, most: int | None) -> Points:
         """Visit the heads of a list until one grants, at most ``most``; return how many."""
-        before, tried = len(call.granted), 0
+        before, tried, call.own = len(call.granted), 0, False
         while (most is None or tried < most) and len(call.granted) == before:
             if self.rules.isolates:
-                cluster = yield from self._pick(device, list_)
+                cluster = yield from self._pick(call, device, list_)
                 if cluster is None:
                     break
                 yield from self._visit(call, device, cluster.index * self.size, picked=True)
@@ -443,7 +455,7 @@ class Allocator:
             tried += 1
         return tried
 
-    def _pick(self, device: Device, list_: int) -> Points:
+    def _pick(self, call: Call, device: Device, list_: int) -> Points:
         """Take the first cluster off a list whose lock is free (7.3)."""
         while not self.rules.trylock and (head := device.head(list_)) and head.held:
             yield Point(Op.BUSY, device.number, head.index * self.size, list=list_)
@@ -466,8 +478,10 @@ class Allocator:
             chosen.held -= 1
         chosen = device.clusters[actual.slot // self.size] if actual.n else None
         if chosen:
-            chosen.held += 1
+            chosen.held += list_ != FULL
             device.unlink(chosen)
+        if list_ == FULL:
+            call.full, call.left = chosen, call.left - 1
         yield None
         return chosen
 
@@ -512,15 +526,16 @@ class Allocator:
                 cluster.held -= 1
                 yield None
                 cluster.held += 1
-                if rules.checks_own and not self.usable(cluster, call.order):
-                    break
-                if cluster.list == DISCARD:
-                    break
-                if rules.checks_own and not cluster.count:
+                usable = not rules.checks_own or self.usable(cluster, call.order)
+                closed = cluster.list == DISCARD or not usable
+                if not closed and rules.checks_own and not cluster.count:
                     offset = first
                 fits = USED if any(device.map[offset : offset + size]) else EMPTY
-                if rules.checks_own and not cluster.count:
-                    fits = EMPTY
+                if closed or fits == USED:
+                    # The locks are held; the rest is tested when the next row is known.
+                    yield None
+                    if closed:
+                        break
             if fits == EMPTY:
                 grant = yield Point(Op.GRANT, device.number, offset, size, call.order)
                 if grant is None:
@@ -588,11 +603,9 @@ class Allocator:
         else:
             yield None
             while True:
-                call.full = yield from self._pick(device, FULL)
+                yield from self._pick(call, device, FULL)
                 if call.full is None:
                     break
-                call.full.held -= 1
-                call.left -= 1
                 if call.full.list == NONE:
                     target = self.relocation(device, call.full)
                     assert target is not None
@@ -670,9 +683,8 @@ class Allocator:
 
     # Complete operations.
 
-    def run(self, points: Points) -> None:
+    def run(self, points: Points, call: Call) -> None:
         """Run a call without interruption; each cached slot that it meets is freed."""
-        next(points)
         for point in points:
             if point is None:
                 continue
@@ -681,19 +693,21 @@ class Allocator:
             except StopIteration:
                 return
             if point.op == Op.WINDOW:
-                for slot in range(point.slot, point.slot + point.n):
-                    if self.devices[point.device].map[slot] == CACHED:
-                        self.free_slots(point.device, slot, 1)
-            elif point.op in (Op.FULL, Op.PICKED):
-                self._free_cached(point)
+                self._free_cached(point.device, range(point.slot, point.slot + point.n))
+            elif point.op in (Op.FULL, Op.PICKED) and call.full is not None:
+                first = call.full.index * self.size
+                self._free_cached(point.device, range(first, first + self.size))
 
-    def _free_cached(self, point: Point) -> None:
-        """Free the cached slots of the full cluster that a call reclaims."""
+    def _free_cached(self, number: int, slots: range) -> None:
+        """Free the cached slots among some."""
+        for slot in slots:
+            if self.devices[number].map[slot] == CACHED:
+                self.free_slots(number, slot, 1)
 
     def allocate(self, cpu: int, order: int, wanted: int = 1) -> list[tuple[int, int]]:
         """Run a complete call; return (device, slot) of each run."""
         call = Call(cpu, order, wanted)
-        self.run(self.call(call))
+        self.run(self.call(call), call)
         return call.granted
 
     def free_slots(self, number: int, slot: int, n: int) -> None:
@@ -705,11 +719,7 @@ class Allocator:
 
     def discard(self, number: int) -> None:
         """Discard all waiting clusters, as the worker does."""
-        self.run(self._worker_discards(self.devices[number]))
-
-    def _worker_discards(self, device: Device) -> Points:
-        yield None
-        yield from self._discards(device)
+        self.run(self._discards(self.devices[number]), Call(0, 0))
 
     def check(self) -> None:
         """Check every invariant."""
