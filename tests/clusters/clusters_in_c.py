@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Devices and replays of the library, made from the classes of oracle_clusters."""
+
+from dataclasses import fields
+from typing import Any
+
+from oracle_cluster_replay import Row
+from oracle_clusters import LISTS, ORDERS, DeviceConfig, Rules
+
+from swapsim._core import ffi, lib
+
+ROW_FIELDS = ("seq", "cpu", "pid", "op", "device", "order", "list", "slot", "n")
+
+
+def fill_config(target: Any, rules: Rules, devices: list[DeviceConfig], **fixed: int) -> Any:
+    """Write a config; return what must stay alive until it is read."""
+    lib.sws_clusters_config_init(ffi.addressof(target))
+    for field in fields(Rules):
+        setattr(target.rules, field.name, getattr(rules, field.name))
+    for name, value in fixed.items():
+        setattr(target, name, value)
+    target.devices = listed = ffi.new("struct sws_clusters_device[]", len(devices))
+    target.n_devices = len(devices)
+    for made, device in zip(listed, devices, strict=True):
+        for field in fields(DeviceConfig):
+            setattr(made, field.name, getattr(device, field.name))
+    return listed
+
+
+class ClustersInC:
+    """Devices of the library."""
+
+    def __init__(self, rules: Rules, devices: list[DeviceConfig], **fixed: int) -> None:
+        """Make empty devices."""
+        target, out = ffi.new("struct sws_clusters_config *"), ffi.new("struct sws_clusters **")
+        alive = fill_config(target[0], rules, devices, **fixed)
+        assert lib.sws_clusters_new(target, out) == lib.SWS_OK
+        del alive
+        self.handle = ffi.gc(out[0], lib.sws_clusters_free)
+
+    def allocate(self, cpu: int, order: int, wanted: int) -> list[tuple[int, int]]:
+        """Run a complete call; return (device, slot) of each run."""
+        devices, slots = ffi.new("uint8_t[]", wanted), ffi.new("uint32_t[]", wanted)
+        n = ffi.new("uint32_t *")
+        code = lib.sws_clusters_allocate(self.handle, cpu, order, wanted, devices, slots, n)
+        assert code == lib.SWS_OK
+        return [(devices[i], slots[i]) for i in range(n[0])]
+
+    def lists(self, device: int) -> list[list[int]]:
+        """Return the clusters of each list of a device."""
+        members = ffi.new("uint32_t[]", 4096)
+        return [
+            list(
+                members[
+                    0 : lib.sws_clusters_list_members(self.handle, device, list_, members, 4096)
+                ]
+            )
+            for list_ in range(LISTS)
+        ]
+
+    def next_slots(self, cpus: int, devices: int) -> list[int]:
+        """Return where each CPU goes on, for each order and device."""
+        return [
+            lib.sws_clusters_next(self.handle, cpu, order, device)
+            for cpu in range(cpus)
+            for order in range(ORDERS)
+            for device in range(devices)
+        ]
+
+    def verify(self) -> None:
+        """Require that no invariant is violated."""
+        reason = ffi.new("const char **")
+        assert lib.sws_clusters_verify(self.handle, reason) == lib.SWS_OK, ffi.string(reason[0])
+
+
+class ReplayInC:
+    """A replay of the library."""
+
+    def __init__(self, rules: Rules, devices: list[DeviceConfig], **fixed: int) -> None:
+        """Start with empty devices."""
+        target = ffi.new("struct sws_clusters_config *")
+        out = ffi.new("struct sws_cluster_replay **")
+        alive = fill_config(target[0], rules, devices, **fixed)
+        assert lib.sws_cluster_replay_new(target, out) == lib.SWS_OK
+        del alive
+        self.handle = ffi.gc(out[0], lib.sws_cluster_replay_free)
+
+    def feed(self, rows: list[Row]) -> int:
+        """Replay rows; return the code."""
+        columns, alive = ffi.new("struct sws_cluster_replay_rows *"), []
+        for name in ROW_FIELDS:
+            values = [
+                getattr(row if name in ("seq", "cpu", "pid") else row.point, name) for row in rows
+            ]
+            kind = ffi.typeof(columns[0]).fields
+            pointer = dict(kind)[name].type
+            alive.append(ffi.new(ffi.getctype(pointer.item, "[]").replace("const ", ""), values))
+            setattr(columns, name, alive[-1])
+        return int(lib.sws_cluster_replay_feed(self.handle, columns, len(rows)))
+
+    def totals(self) -> dict[str, int]:
+        """Return the totals that are not zero."""
+        out = ffi.new("struct sws_cluster_replay_totals *")
+        lib.sws_cluster_replay_totals(self.handle, out)
+        named = {name: getattr(out, name) for name, _ in ffi.typeof(out[0]).fields}
+        return {name: value for name, value in named.items() if value}
+
+    def first_mismatch(self) -> int | None:
+        """Return seq of the first row that differs."""
+        out = ffi.new("struct sws_cluster_replay_mismatch *")
+        found = lib.sws_cluster_replay_first_mismatch(self.handle, out)
+        return int(out.seq) if found else None
