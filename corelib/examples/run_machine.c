@@ -33,6 +33,7 @@ static const struct sws_machine_costs costs = {
 	.tag_ns = 50,
 	.descent_ns = 50,
 	.map_ns = 20,
+	.map_next_ns = 20,
 	.slot_ns = 20,
 	.free_ns = 20,
 	.record_ns = 20,

@@ -26,6 +26,7 @@ static void set_costs(struct sws_machine_costs *costs)
 		.tag_ns = 70,
 		.descent_ns = 50,
 		.map_ns = 20,
+		.map_next_ns = 20,
 		.slot_ns = 25,
 		.free_ns = 33,
 		.record_ns = 17,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Binding of the contention machine: its counts of a time window, and its log of locks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Final
@@ -64,6 +64,11 @@ def run_window(config: MachineConfig, costs: Mapping[str, int], *, verify: bool 
     _run(machine, config, before["now"] + config.duration_ns, 2**64 - 1)
     after = _snapshot(machine, verify)
     del alive
+    return _window(before, after)
+
+
+def _window(before: Mapping[str, Any], after: Mapping[str, Any]) -> Window:
+    """Return the counts between two snapshots."""
     return Window(
         elapsed_ns=after["now"] - before["now"],
         events=after["events"],
@@ -74,17 +79,45 @@ def run_window(config: MachineConfig, costs: Mapping[str, int], *, verify: bool 
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifeWindows:
+    """The counts of a machine whose writers exit.
+
+    ``swap`` is from the first page out to the first writer's last page, None if no page went out
+    before that; ``run`` is all of it. ``written`` has each writer's pages and the time in ns at
+    which it had written them, 0 if it has not. ``stuck`` tells that a writer found no slot.
+    """
+
+    swap: Window | None
+    run: Window
+    written: list[tuple[int, int]]
+    stuck: bool
+
+
+def run_life(
+    config: MachineConfig, costs: Mapping[str, int], *, verify: bool = False
+) -> LifeWindows:
+    """Run a machine until its writers have exited, and count its phases."""
+    machine, alive = _created(config, costs)
+    shots = [_snapshot(machine, verify)]
+    for life in (lib.SWS_LIFE_SWAP, lib.SWS_LIFE_EXIT, lib.SWS_LIVES):
+        _run_on(partial(lib.sws_machine_run_life, machine, life))
+        shots.append(_snapshot(machine, verify))
+    del alive
+    found = [lib.sws_machine_cpu_of(machine, cpu) for cpu in range(lib.sws_machine_cpus(machine))]
+    return LifeWindows(
+        swap=_window(shots[1], shots[2]) if shots[2]["now"] > shots[1]["now"] else None,
+        run=_window(shots[0], shots[3]),
+        written=[
+            (cpu.touched, cpu.written_ns) for cpu in found if cpu.kind == lib.SWS_ACTOR_WRITER
+        ],
+        stuck=lib.sws_machine_stuck(machine),
+    )
+
+
 def warmed_up(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list[Any]]:
     """Return a ``struct sws_machine *`` after its warm-up, and what must outlive it."""
-    made, alive = settings(config, costs)
-    if config.streams:
-        _check_requests(made, config.streams)
-    out = ffi.new("struct sws_machine **")
-    code = lib.sws_machine_new(made, out)
-    if code == lib.SWS_ERROR_BAD_CONFIG:
-        raise ConfigError(f"{config!r}: tasks, memory and devices do not fit together")
-    check(code)
-    machine = ffi.gc(out[0], lib.sws_machine_free)
+    machine, alive = _created(config, costs)
     streams = config.streams
     _run(machine, config, config.warmup_ns, streams.skipped if streams else 0)
     if streams and lib.sws_machine_longest_ended(machine) >= streams.long_rows:
@@ -93,6 +126,19 @@ def warmed_up(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, lis
             f"begins: lower skipped_share={streams.skipped_share}"
         )
     return machine, alive
+
+
+def _created(config: MachineConfig, costs: Mapping[str, int]) -> tuple[Any, list[Any]]:
+    """Return a ``struct sws_machine *``, and what must outlive it."""
+    made, alive = settings(config, costs)
+    if config.streams:
+        _check_requests(made, config.streams)
+    out = ffi.new("struct sws_machine **")
+    code = lib.sws_machine_new(made, out)
+    if code == lib.SWS_ERROR_BAD_CONFIG:
+        raise ConfigError(f"{config!r}: tasks, memory and devices do not fit together")
+    check(code)
+    return ffi.gc(out[0], lib.sws_machine_free), alive
 
 
 def check_not_stuck(machine: Any) -> None:
@@ -161,11 +207,16 @@ def _run(machine: Any, config: MachineConfig, until_ns: int, rows: int) -> None:
     step = partial(lib.sws_machine_run, machine, until_ns)
     if config.streams:
         step = partial(lib.sws_machine_run_streams, machine, rows, config.streams.long_rows)
+    _run_on(step, partial(check_not_stuck, machine))
+
+
+def _run_on(step: Callable[..., int], check_each: Callable[[], None] = lambda: None) -> None:
+    """Repeat a call into C until it has nothing more to do."""
     more = ffi.new("bool *", True)
     events = ffi.new("uint64_t *")
     while more[0]:
         check(step(CHUNK_EVENTS, more, events))
-        check_not_stuck(machine)
+        check_each()
 
 
 def _snapshot(machine: Any, verify: bool) -> dict[str, Any]:

@@ -78,6 +78,9 @@ class MachineConfig:
     accesses : int
         Accesses of each task, after which a writer exits and a walker rests; 0: no end. Writers
         that exit need a device as fast as memory.
+    exit_holds_device : bool
+        Whether a writer that exits frees each slot under one hold of si->lock, as in the swap
+        series of 2017 before its batches; with cluster locks and without slot caches.
     drop_percent : int
         Share of the walkers' pages, written one walker after another, that is dropped at random
         before the measurement; 0 to 99, more than 0 with memory_max.
@@ -133,6 +136,7 @@ class MachineConfig:
     pages: int = _DEFAULTS["pages"]
     memory_max: int = _DEFAULTS["memory_max"]
     accesses: int = _DEFAULTS["accesses"]
+    exit_holds_device: bool = False
     drop_percent: int = _DEFAULTS["drop_percent"]
     sweeps: bool = bool(_DEFAULTS["sweeps"])
     read_percent: int = _DEFAULTS["read_percent"]
@@ -218,6 +222,12 @@ class MachineConfig:
             )
         if self.shares_memory:
             self._check_sharing()
+        if self.exit_holds_device and (self.kernel == "4.8" or self.slot_cache or self.rotational):
+            raise ConfigError(
+                f"exit_holds_device=True with kernel={self.kernel!r}, slot_cache={self.slot_cache} "
+                f"and rotational={self.rotational}: choose a kernel with cluster locks, "
+                "slot_cache=False and rotational=False"
+            )
         self._check_devices(self.device)  # SlotsConfig checks its own fields
         self._check_capacity()
 

@@ -33,6 +33,10 @@ _NEAR: Final = 0.1
 """Deviation of a target's logarithm below which the slopes are reused."""
 
 
+Values = Callable[[MachineConfig, pl.DataFrame], Mapping[str, float]]
+"""Runs a machine with constants and returns its metrics."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """A figure of a base column that a fit has to meet.
@@ -68,8 +72,11 @@ def fit(
     constants: pl.DataFrame | None = None,
     tolerance: float = 0.01,
     rounds: int = 12,
+    values: Values = metric_values,
 ) -> Fitted:
     """Find the constants with which a machine meets the figures of its base column.
+
+    ``values`` runs the machine and returns its metrics.
 
     The method is Newton's on logarithms, with steps of at most 0.4, and with slopes that are reused
     near the target. Constants stay positive, and 10 % too large counts as much as 10 % too small.
@@ -92,7 +99,7 @@ def fit(
         return change_costs(table, _values(names, point, tied))
 
     def found(point: np.ndarray) -> np.ndarray:
-        return np.array(figures(config, targets, at(point), runs=runs))
+        return np.array(figures(config, targets, at(point), runs=runs, values=values))
 
     def deviation(point: np.ndarray) -> np.ndarray:
         return np.asarray(np.log(found(point) / wanted))
@@ -127,7 +134,12 @@ def residuals(met: Iterable[tuple[str, float, float]]) -> pl.DataFrame:
 
 
 def figures(
-    config: MachineConfig, targets: Sequence[Target], constants: pl.DataFrame, *, runs: int = 1
+    config: MachineConfig,
+    targets: Sequence[Target],
+    constants: pl.DataFrame,
+    *,
+    runs: int = 1,
+    values: Values = metric_values,
 ) -> list[float]:
     """Return the figures of a machine that `fit` compares with the wanted ones.
 
@@ -135,7 +147,7 @@ def figures(
     """
     sums = [0.0] * len(targets)
     for more in range(runs):
-        value = metric_values(replace(config, seed=config.seed + more), constants)
+        value = values(replace(config, seed=config.seed + more), constants)
         sums = [
             total + math.fsum(value[metric] for metric in target.metrics)
             for total, target in zip(sums, targets, strict=True)

@@ -68,7 +68,12 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
             f"warmup_ns={config.warmup_ns}: all tasks ended within the warm-up; "
             "make it shorter, or give them more accesses"
         )
-    metrics = [
+    return results(window_metrics(window), labels(config))
+
+
+def window_metrics(window: Window) -> list[Row]:
+    """Return the metrics of a window of a run: name, value and unit."""
+    return [
         *_rates(window),
         *_site_metrics(window),
         *_actor_metrics(window),
@@ -76,7 +81,6 @@ def run(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.Data
         ("busy", _busy_ns(window) / _pages(window), "ns of all CPUs per page"),
         ("elapsed", float(window.elapsed_ns), "ns"),
     ]
-    return results(metrics, labels(config))
 
 
 def spans(config: MachineConfig, constants: pl.DataFrame | None = None) -> pl.DataFrame:

@@ -165,6 +165,16 @@ SWAP_SERIES: Final = Table(
     Column("verdict", RANGE_VERDICT.dtype, "how the range compares; null for the fitted figure"),
 )
 
+SWAP_W_SEQ: Final = Table(
+    "SWAP_W_SEQ",
+    "One row per figure that swap-w-seq reports of a simulated machine.",
+    columns.METRIC,
+    Column("value", pl.Float64, "figure with the first set of constants", BY_ROW),
+    Column("low", pl.Float64, "least figure over all sets of constants", BY_ROW),
+    Column("high", pl.Float64, "greatest figure over all sets of constants", BY_ROW),
+    columns.UNIT,
+)
+
 TIME_PER_PAGE: Final = Table(
     "TIME_PER_PAGE",
     "One row per part of the CPU time between two pages swapped out: work without a lock, and "

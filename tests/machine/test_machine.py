@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle_des import QUEUED, TEST_AND_SET, TICKET
-from oracle_machine import SITES, Config, Machine, Request
+from oracle_machine import EXIT, SITES, SWAP, Config, Machine, Request
 from oracle_slots import Kernel, Policy
 
 from swapsim._core import ffi, lib
@@ -18,9 +18,12 @@ from swapsim.ffi import COST_NAMES
 
 SITE_FIELDS = tuple(name for name, _ in ffi.typeof("struct sws_des_site").fields)
 TIME_FIELDS = tuple(name for name, _ in ffi.typeof("struct sws_des_cpu").fields)
-COUNT_FIELDS = ("touched", "accesses", "pages_out", "pages_in", "reclaimed", "activated", "changes")
+COUNT_FIELDS = (
+    *("touched", "written_ns", "accesses", "pages_out", "pages_in", "reclaimed", "activated"),
+    "changes",
+)
 
-_NS = "30 90 3 500 700 90 40 800 600 250 6000 900 100 60 70 50 20 25 33 17 35 2 4 15 10 12 14"
+_NS = "30 90 3 500 700 90 40 800 600 250 6000 900 100 60 70 50 20 6 25 33 17 35 2 4 15 10 12 14"
 COSTS = dict(zip(COST_NAMES, map(int, _NS.split()), strict=True))
 """Costs whose sums show what they consist of."""
 
@@ -90,6 +93,7 @@ def compare(machine: Any, oracle: Machine) -> None:
     """Check that both have the same counts of every site, CPU and device."""
     assert lib.sws_machine_now(machine) == oracle.des.now
     assert lib.sws_machine_stuck(machine) == oracle.stuck
+    assert lib.sws_machine_life_of(machine) == oracle.life
     assert lib.sws_machine_requests_done(machine) == oracle.requests_done
     assert lib.sws_machine_longest_ended(machine) == oracle.longest_ended
     assert sites_of(machine) == [
@@ -346,6 +350,62 @@ def test_c_and_oracle_agree_on_streams_event_by_event(kernel: Kernel) -> None:
         pass
     assert oracle.requests_done == len(config.requests)
     assert taken(machine)["lru_lock.shrink_inactive_list"] > 5
+
+
+@st.composite
+def configs_of_lives(draw: st.DrawFn) -> Config:
+    """Draw a small machine whose writers exit, with enough swap or not."""
+    nodes, writers = draw(st.integers(1, 2)), draw(st.integers(1, 4))
+    frames = frames_for(nodes, writers, 0) + draw(st.integers(0, 200))
+    pages = draw(st.sampled_from([200, frames, 2 * frames])) * nodes // writers
+    cpus = nodes * (-(-writers // nodes) + 1)
+    needed = 160 * cpus + writers * pages
+    config = drawn_of_tasks(
+        draw,
+        slots=draw(st.sampled_from([160 * cpus + 300, needed + 900])),
+        nodes=nodes,
+        writers=writers,
+        frames=frames,
+        accesses=pages,
+    )
+    if config.kernel is Kernel.V4_8 or not draw(st.booleans()):
+        return config
+    return replace(config, exit_holds_device=True, slot_cache=False, rotational=False)
+
+
+@settings(max_examples=25, suppress_health_check=SLOW)
+@given(config=configs_of_lives(), stride=st.integers(2000, 9000))
+def test_c_and_oracle_agree_on_complete_lives(config: Config, stride: int) -> None:
+    """The phases begin at the same events, and each slot is freed unless swap was too small."""
+    machine, oracle = begin(config)
+    while follow(machine, oracle, [stride]):
+        pass
+    if oracle.stuck:
+        return
+    assert oracle.life == EXIT
+    assert total(machine, "touched") == config.writers * config.accesses
+    held = sum(len(place.ready) + len(place.returned) for place in oracle.places)
+    assert lib.sws_machine_slots_in_use(machine, 0) == held
+
+
+def test_a_run_stops_where_its_phase_ends() -> None:
+    """The first page out ends the fill, a writer's last page the swapping, at the same clock."""
+    config = replace(BASE, accesses=6000)
+    machine, oracle = begin(config)
+    more, events = ffi.new("bool *", True), ffi.new("uint64_t *")
+    for life in (SWAP, EXIT):
+        more[0] = True
+        while more[0]:
+            assert lib.sws_machine_run_life(machine, life, 1000, more, events) == lib.SWS_OK
+        while oracle.life < life:
+            oracle.step()
+        compare(machine, oracle)
+    assert total(machine, "touched") < 4 * 6000
+    more[0] = True
+    while more[0]:
+        lib.sws_machine_run_life(machine, lib.SWS_LIVES, 1000, more, events)
+    assert total(machine, "touched") == 4 * 6000
+    assert all(cpu_of(machine, cpu)["written_ns"] for cpu in (0, 1, 3, 4))
 
 
 def test_sites_have_the_names_of_the_library() -> None:

@@ -28,9 +28,10 @@ tree_lock, take_out, tree, record              swap_cache.c: tree_add to tree_sh
 map_lock, map, may_leave_cache, leave_cache    swap_cache.c: duplicate to swap_free; evict.c
 get_slot, get_swap_pages, cluster_locks        get_slot.c: get_slot, get_slots, next_cluster_lock
 note_trunks, locked_part, reclaim_cached       get_slot.c: note_trunks, locked_part, reclaim_cached
-put_slot, free_entries                         put_slot.c: put_slot, flush, free_one
+put_slot, free_entries, free_directly          put_slot.c: put_slot, flush, free_one, direct
+look, next_look, next_free                     swap_cache.c: look_ns, next_look_ns
 submit, rotate, interrupt                      device.c: submit, rotate, interrupt, complete
-writer                                         writer.c: writer, write_page, fault
+writer, life                                   writer.c: writer, write_page, fault; swap_out.c
 exit, may_release, release, is_done            exit.c: exit, exit_mmap, release; walker.c: is_done
 walker                                         walker.c: walker, draw, look_around, hit
 stream, old_page                               stream.c: stream, begin, find_page, isolate
@@ -66,6 +67,7 @@ from oracle_slots import Config as DeviceConfig
 BATCH, CACHE, PCP_BATCH, PCP_HIGH, QUEUE, DRAWS = 32, 64, 31, 186, 128, 64
 START_NS = 20000
 NOTHING = -1
+FILL, SWAP, EXIT = range(3)
 
 _SITES = (
     ("swap_avail_lock", "get_swap_pages"),
@@ -86,6 +88,7 @@ _SITES = (
     ("record_lock.swap_cgroup_record", "mem_cgroup_swapout mem_cgroup_charge"),
     ("record_lock.swap_cgroup_record", "swapcache_free_entries"),
     ("interrupt", "try_to_unmap_flush"),
+    ("si_lock", "free_swap_and_cache"),
 )
 _WITH_INTERRUPTS_OFF = ("free_lock", "tree_lock", "lru_lock", "record_lock.swap_cgroup_record")
 SITES = tuple(
@@ -142,6 +145,7 @@ class Config:
     read_percent: int = 80
     spread_percent: int = 50
     fragmented: bool = False
+    exit_holds_device: bool = False
     spare_cpus: int = 0
     stay_ns: int = 0
     requests: tuple[Request, ...] = ()
@@ -210,6 +214,7 @@ class Swap:
     requests: list[tuple[int, Page, "Actor | None"]] = field(default_factory=list)
     writes: int = 0
     interrupt: "Actor | None" = None
+    lines: set[int] = field(default_factory=set)
 
 
 @dataclass(eq=False)
@@ -295,6 +300,7 @@ class Machine:
         self.leaving: set[int] = set()
         self.awaited: dict[int, Actor] = {}
         self.requests_done = self.longest_ended = 0
+        self.life = FILL
         self.place()
         free = sum(swap.slots.config.slots - 1 for swap in self.swaps) - sum(self.swapped())
         least = 128 if config.drop_percent else 320
@@ -836,6 +842,7 @@ class Machine:
                     yield from self.sleep(actor, throttled=True)
                 page.dirty = False
                 actor.count["pages_out"] += 1
+                self.life = max(self.life, SWAP)
                 if self.config.channels:
                     page.writeback = True
                     self.submit(swap, page, None)
@@ -927,6 +934,22 @@ class Machine:
             return swap.si_lock
         return swap.first_cluster_lock + slot // self.config.cluster_size
 
+    def look(self, actor: Actor, slot: int) -> int:
+        """Return what a hold costs that looks at one map byte, and takes its cache line away."""
+        actor.swap.lines.discard(slot // 64)
+        return self.costs["map_ns"]
+
+    def next_look(self, actor: Actor, slot: int) -> int:
+        """Return what a look costs in a hold of si->lock that has used some cache lines."""
+        again = slot // 64 in actor.swap.lines
+        actor.swap.lines.add(slot // 64)
+        return self.costs["map_next_ns" if again else "map_ns"]
+
+    def next_free(self, actor: Actor, slot: int) -> int:
+        """Free a slot to the device in such a hold, and return what that costs."""
+        actor.swap.slots.free_entries([slot])
+        return self.next_look(actor, slot) + self.costs["free_ns"]
+
     def map(
         self, actor: Actor, slot: int, what: str, change: Callable[[int], tuple[int, int]] | None
     ) -> Steps:
@@ -935,13 +958,13 @@ class Machine:
 
         def action() -> int:
             if change is None:
-                return self.costs["map_ns"]
+                return self.look(actor, slot)
             code, usage = change(slot)
             assert code == 0
             if not self.old or usage != CACHED | IDLE or what == "swap_duplicate":
-                return self.costs["map_ns"]
+                return self.look(actor, slot)
             swap.slots.free_entries([slot])
-            return self.costs["map_ns"] + self.costs["free_ns"]
+            return self.look(actor, slot) + self.costs["free_ns"]
 
         yield from self.under(actor, self.map_lock(swap, slot), f"map_lock.{what}", action)
 
@@ -1016,15 +1039,18 @@ class Machine:
         """Take the clusters' locks of a locked part: searches', slots', and of a slot not got."""
         costs, slots = self.costs, list(call.slots[listed:])
         for _ in range(locks):
-            lock = self.map_lock(actor.swap, slots[0] if slots else call.offset)
+            slot, ns = slots[0] if slots else call.offset, 0
             if searches and searches >= len(slots):
-                site, ns = "cluster_lock.scan_swap_map_try_ssd_cluster", costs["map_ns"]
+                site = "cluster_lock.scan_swap_map_try_ssd_cluster"
                 searches -= 1
             else:
                 site = "cluster_lock.scan_swap_map_slots"
-                ns = costs["map_ns"] + (costs["slot_ns"] if slots else 0)
+                ns = costs["slot_ns"] if slots else 0
                 slots = slots[1:]
-            yield from self.under(actor, lock, site, lambda ns=ns: ns)
+            lock = self.map_lock(actor.swap, slot)
+            yield from self.under(
+                actor, lock, site, lambda slot=slot, ns=ns: self.next_look(actor, slot) + ns
+            )
 
     def note_trunks(self, actor: Actor, slots: list[int]) -> None:
         """Count slots in the trunk of the last one that some other CPU was handed out."""
@@ -1045,11 +1071,14 @@ class Machine:
         looked = work.looked_at
         actor.swap.slots.locked(actor.place.number, call)
         self.note_trunks(actor, list(call.slots[listed:]))
+        actor.swap.lines.clear()
         tested = work.tested_quick + work.tested_cluster - tested
         ns = costs["device_ns"] + tested * costs["test_ns"]
         ns += (work.looked_at - looked) * costs["base_ns"]
         if actor.swap.first_cluster_lock is None:
-            ns += (len(call.slots) - listed) * (costs["map_ns"] + costs["slot_ns"])
+            ns += sum(
+                self.next_look(actor, slot) + costs["slot_ns"] for slot in call.slots[listed:]
+            )
         return ns
 
     def reclaim_cached(self, actor: Actor, call: Call) -> Steps:
@@ -1080,23 +1109,32 @@ class Machine:
         yield from self.run(actor, self.costs["cache_ns"])
         self.unlock(actor, lock)
 
+    def free_in_cluster(self, actor: Actor, slot: int) -> Steps:
+        """Free a slot under its cluster's lock; si->lock is held."""
+        lock, site = self.map_lock(actor.swap, slot), "cluster_lock.swapcache_free_entries"
+        yield from self.under(actor, lock, site, lambda: self.next_free(actor, slot))
+
+    def free_directly(self, actor: Actor, slot: int) -> Steps:
+        """Drop a slot's last reference and free it, under one hold of si->lock."""
+        swap = actor.swap
+        yield from self.lock(actor, swap.si_lock, "si_lock.free_swap_and_cache")
+        swap.lines.clear()
+        yield from self.run(actor, self.costs["device_ns"])
+        yield from self.map(actor, slot, "swap_free", swap.slots.drop)
+        yield from self.free_in_cluster(actor, slot)
+        self.unlock(actor, swap.si_lock)
+
     def free_entries(self, actor: Actor) -> Steps:
         """Free what this CPU has been given back."""
         swap = actor.swap
         yield from self.lock(actor, swap.si_lock, "si_lock.swapcache_free_entries")
+        swap.lines.clear()
         yield from self.run(actor, self.costs["device_ns"])
         for slot in actor.place.returned:
-
-            def free(offset: int = slot) -> int:
-                swap.slots.free_entries([offset])
-                return self.costs["map_ns"] + self.costs["free_ns"]
-
             if swap.first_cluster_lock is None:
-                yield from self.run(actor, free())
+                yield from self.run(actor, self.next_free(actor, slot))
             else:
-                yield from self.under(
-                    actor, self.map_lock(swap, slot), "cluster_lock.swapcache_free_entries", free
-                )
+                yield from self.free_in_cluster(actor, slot)
             yield from self.record(actor, "swapcache_free_entries")
             if self.config.kernel is Kernel.V6_1:
                 yield from self.tree(actor, slot, "clear_shadow_from_swap_cache")
@@ -1172,6 +1210,8 @@ class Machine:
             yield from self.run(actor, self.transfer(actor.node, self.costs["touch_ns"]))
             actor.count["touched"] += 1
             yield from self.lru_add(actor, page)
+        actor.count["written_ns"] = self.des.now
+        self.life = EXIT
         yield from self.exit(actor)
         yield from self.sleep(actor)
 
@@ -1187,6 +1227,9 @@ class Machine:
             while (where := self.ptes[pte]) != NOTHING:
                 if isinstance(where, int):
                     self.ptes[pte] = NOTHING
+                    if self.config.exit_holds_device:
+                        yield from self.free_directly(actor, where)
+                        continue
                     yield from self.map(actor, where, "swap_free", swap.slots.drop)
                     yield from self.put_slot(actor, where)
                 elif self.may_release(actor.node, pte):

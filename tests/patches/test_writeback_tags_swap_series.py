@@ -12,6 +12,7 @@ from swapsim.claims.tables import RESULTS
 from swapsim.machine.config import MachineConfig
 from swapsim.machine.costs import change_costs, costs
 from swapsim.machine.fit import Fitted
+from swapsim.machine.life import live
 from swapsim.machine.tables import FIT, SWAP_SERIES
 from swapsim.patches import writeback_tags as patch
 from swapsim.patches.writeback_tags import studies, swap_series
@@ -20,7 +21,7 @@ from swapsim.patches.writeback_tags.prediction import (
     MAP_SHARE,
     TAG_SHARE,
     TAG_SHARES,
-    run_rates,
+    life_machine,
 )
 
 
@@ -30,7 +31,8 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = swap_series.series_machine
 
     def tiny(step: str, **given: Any) -> MachineConfig:
-        return replace(usual(step, **given), duration_ns=10_000_000)
+        whole = usual(step, **given)
+        return replace(whole, frames=whole.frames // 3, accesses=whole.accesses // 3)
 
     def fit(*, tag_share: float, map_share: float) -> Fitted:
         del tag_share
@@ -42,34 +44,36 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(swap_series, "series_machine", tiny)
     monkeypatch.setattr(swap_series.prediction, "fit", fit)
+    monkeypatch.setattr(swap_series.prediction, "swapped_share", lambda _constants: 0.5)
 
 
 def test_the_steps_add_what_the_series_adds() -> None:
     """First one lock for all, then the clusters', then the trunks', then caches of slots."""
-    usual = patch.machine(tags=False)
-    steps = {step: swap_series.series_machine(step) for step in swap_series.STEPS}
+    usual = life_machine(tags=False, swapped=0.5)
+    steps = {step: swap_series.series_machine(step, swapped=0.5) for step in swap_series.STEPS}
     assert {one.writers for one in steps.values()} == {32}
     assert not any(one.swap_writeback_tags for one in steps.values())
     base, locks, trunks, caches = steps.values()
     changed = [field.name for field in fields(base) if getattr(base, field.name) != getattr(usual, field.name)]  # fmt: skip  # noqa: E501
-    assert changed == ["writers", "slots"]
+    assert changed == ["writers", "accesses", "slots"]
+    assert (base.writers * base.accesses) == (usual.writers * usual.accesses)
     assert base.kernel == "4.8"
     assert locks.slots >> locks.trunk_shift == 1
     assert replace(locks, trunk_shift=14) == trunks
-    assert replace(trunks, slot_cache=True) == caches
+    assert replace(trunks, slot_cache=True, exit_holds_device=False) == caches
 
 
 @pytest.mark.usefixtures("_tiny")
 def test_at_the_share_the_two_locks_have_the_ratio_of_the_series() -> None:
     """Below it tree_lock has more of the waiting than there, above it si->lock has."""
     share = patch.map_share_of_series(tag_share=0.1, seeds=[1])
-    wanted = swap_series.figure_of("4.9-rc8", "tree_lock") / swap_series.figure_of(
-        "4.9-rc8", "si->lock"
-    )
+    wanted = swap_series.figure_of("4.9-rc8", "tree_lock : si->lock")
     assert wanted == pytest.approx((13.94 + 13.75) / (7.05 + 7.03 + 7.02 + 6.83))
     ratios = [
         swap_series.metrics_of(
-            "4.9-rc8", swap_series.prediction.fit(tag_share=0.1, map_share=factor * share).constants
+            "4.9-rc8",
+            swap_series.prediction.fit(tag_share=0.1, map_share=factor * share).constants,
+            swapped=0.5,
         )["tree_lock : si->lock"]
         for factor in (0.8, 1.25)
     ]
@@ -77,14 +81,13 @@ def test_at_the_share_the_two_locks_have_the_ratio_of_the_series() -> None:
 
 
 @pytest.mark.usefixtures("_tiny")
-def test_a_rate_is_that_of_a_whole_run() -> None:
-    """Memory is filled first by all writers, as patch A's test is reported."""
-    config = swap_series.series_machine("patches 1-9")
-    found = swap_series.metrics_of("patches 1-9", costs())
-    swapping = swap_series.metric_values(config, costs())["swap_out"]
-    assert found["swap out"] == run_rates(swapping, costs(), writers=32)[1]
-    assert found["swap out"] < swapping
-    assert run_rates(swapping, costs(), writers=32)[1] > run_rates(swapping, costs())[1]
+def test_a_rate_is_that_of_a_complete_run() -> None:
+    """Fill and exit count, so the rate is below that of the phase of swapping."""
+    found = swap_series.metrics_of("patches 1-9", costs(), swapped=0.5)
+    life = live(swap_series.series_machine("patches 1-9", swapped=0.5), costs())
+    assert found["vmstat.swap.so"] == life.swap_out < life.metrics("swap")["swap_out"]
+    rows = life.metrics("run")
+    assert found["si->lock in get_swap_pages"] == rows["cycles.si_lock.get_swap_pages"]
 
 
 @pytest.mark.usefixtures("_tiny")
@@ -104,7 +107,7 @@ def test_each_step_is_predicted_with_each_fit() -> None:
 def predicted(swap_out: float, fit: str) -> pl.DataFrame:
     """Return RESULTS of the first step by hand."""
     labels = {"patch": patch.PATCH, "kernel": "4.9-rc8", "policy": fit, "n_tasks": 32, "seed": 1}
-    return results([("swap out", swap_out, "KiB/s")], labels)
+    return results([("vmstat.swap.so", swap_out, "KiB/s")], labels)
 
 
 @pytest.mark.parametrize(
@@ -112,20 +115,20 @@ def predicted(swap_out: float, fit: str) -> pl.DataFrame:
     [
         ((1.40e6, 1.45e6), "holds"),
         ((1.45e6, 1.50e6), "near"),
-        ((1.60e6, 1.70e6), "misses"),
-        ((1.30e6, 1.60e6), "open"),
+        ((1.70e6, 1.80e6), "misses"),
+        ((1.20e6, 1.70e6), "open"),
     ],
 )
-def test_a_rate_is_judged_by_seven_percent(ends: tuple[float, float], verdict: str) -> None:
+def test_a_rate_is_judged_by_fifteen_percent(ends: tuple[float, float], verdict: str) -> None:
     """The series has 1,428,002 KiB/s; what was not predicted has no verdict."""
     held = patch.compare_series(
         pl.concat(predicted(rate, f"tags {at}") for at, rate in enumerate(ends))
     )
     assert held.schema == SWAP_SERIES.schema
-    rates = held.filter(step="4.9-rc8", metric="swap out").row(0, named=True)
+    rates = held.filter(step="4.9-rc8", metric="vmstat.swap.so").row(0, named=True)
     assert (rates["low"], rates["high"], rates["verdict"]) == (*ends, verdict)
-    assert rates["tolerance"] == pytest.approx(0.07 * 1_428_002)
-    others = held.filter(pl.col("metric") != "swap out")
+    assert rates["tolerance"] == pytest.approx(0.15 * 1_428_002)
+    others = held.filter(pl.col("metric") != "vmstat.swap.so")
     assert others["verdict"].null_count() == others.height
     assert held["fitted"].sum() == 2
 
@@ -151,14 +154,14 @@ def test_the_patch_is_predicted_with_the_series_share(monkeypatch: pytest.Monkey
 
 def test_the_headlines_share_is_that_of_the_series() -> None:
     """At the headlines' map share the two locks have the ratio of the series."""
-    wanted = swap_series.figure_of("4.9-rc8", "tree_lock") / swap_series.figure_of(
-        "4.9-rc8", "si->lock"
-    )
+    wanted = swap_series.figure_of("4.9-rc8", "tree_lock : si->lock")
     ratios = []
     for factor in (0.93, 1.07):
         fitted = patch.fit(tag_share=TAG_SHARE, map_share=factor * MAP_SHARE)
         assert fitted.converged
-        ratios.append(swap_series.metrics_of("4.9-rc8", fitted.constants)["tree_lock : si->lock"])
+        swapped = swap_series.prediction.swapped_share(fitted.constants)
+        found = swap_series.metrics_of("4.9-rc8", fitted.constants, swapped=swapped)
+        ratios.append(found["tree_lock : si->lock"])
     assert ratios[0] > wanted > ratios[1]
 
 

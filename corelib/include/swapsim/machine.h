@@ -32,8 +32,7 @@
  *
  *   actor      what it does
  *   writer     writes new pages, one after another; after a number of accesses it exits:
- *              its slots go to the return cache one by one, its resident pages are freed 32
- *              per hold of lru_lock
+ *              its slots are freed one by one, its resident pages 32 per hold of lru_lock
  *   walker     reads and writes its pages at random; stops after a number of accesses
  *   stream     replays the requests of one task of a trace, in their order and as fast as
  *              its own work allows, without the trace's own times
@@ -43,6 +42,16 @@
  *              written to, so its slot is freed. The stream sleeps until that page is out
  *   kswapd     reclaims 32 pages at a time, from the low watermark to the high one
  *   interrupt  of an asynchronous device: ends writeback, wakes readers
+ *
+ * Writers that exit start with an empty memory, so a run is the complete life of a benchmark such as
+ * swap-w-seq, in three phases:
+ *
+ *      fill   no page is out yet | swap | the first writer has written its last page: exit
+ *      0 ms                      33 ms                       155 ms                 190 ms
+ *
+ * A tool may report a mean over one phase or over all of them, so sws_machine_run_life stops at
+ * each boundary. In the phase exit other writers may still write. If the devices are full, a
+ * writer gives up (sws_machine_stuck), and the run ends when the others have exited.
  *
  * Streams are the only tasks of their machine. It has one synchronous device, and enough memory
  * that a page goes out for a get only: kswapd sleeps. A stream ends after its last request.
@@ -114,6 +123,10 @@
  *   A record is swap_cgroup_record: the memory cgroup of a slot, under a lock of the device. Up to
  *   5.7 it exists only if enabled at boot, and the mail of V1 of patch D lists no row of it; the
  *   model of 6.1 leaves it out.
+ *
+ * The first look of a hold at a cache line of the map costs map_ns, a further one map_next_ns; a
+ * line has the bytes of 64 slots. So 63 of the 64 looks of a refill from a free cluster are cheap,
+ * and those of a flush whose slots are neighbours; a hold that looks at one slot pays map_ns.
  *
  * From an asynchronous device a page comes in through the swap cache in every kernel. The interrupt
  * ends its writeback, and a later scan frees the page. A page that was read and not written to
@@ -232,11 +245,13 @@ struct sws_machine_costs {
 	uint64_t tag_ns;
 	/* One descent of a tree. */
 	uint64_t descent_ns;
-	/* Reading or changing one map byte. */
+	/* Reading or changing a map byte, the first one of its cache line in a hold. */
 	uint64_t map_ns;
+	/* Reading or changing a further map byte of a cache line in one hold of si->lock. */
+	uint64_t map_next_ns;
 	/* Allocation of a slot from the device, without its map byte. */
 	uint64_t slot_ns;
-	/* Freeing of a slot to the device. */
+	/* Freeing of a slot to the device, without its map byte. */
 	uint64_t free_ns;
 	/* Writing a memory cgroup's record of a slot. */
 	uint64_t record_ns;
@@ -350,6 +365,13 @@ struct sws_machine_config {
 	 * writers that end. Default false: a task uses the memory of its node only.
 	 */
 	bool shares_memory;
+	/*
+	 * True if a writer that exits frees each slot under one hold of si->lock, in which it takes
+	 * the cluster's lock twice, as in the swap series of 2017 before slots were freed in
+	 * batches. Requires cluster locks and no slot caches. Default false: a cluster lock to drop
+	 * the reference, and then si->lock to free the slot.
+	 */
+	bool exit_holds_device;
 	/* Pages of each walker, 1 .. SWS_MACHINE_PAGES_MAX; default 2^14. */
 	uint32_t pages;
 	/*
@@ -464,8 +486,10 @@ enum sws_machine_site {
 	SWS_SITE_RECORD_FREE = 33,
 	/* Not a lock: the wait for a CPU that had the page mapped and is interrupted. */
 	SWS_SITE_FLUSH = 34,
+	/* si->lock: a writer that exits frees a slot, with exit_holds_device. */
+	SWS_SITE_DEVICE_EXIT = 35,
 	/* The number of sites. */
-	SWS_SITES = 35,
+	SWS_SITES = 36,
 };
 
 /* The kinds of actors; see the table above. */
@@ -489,6 +513,8 @@ struct sws_machine_cpu {
 	struct sws_des_cpu time;
 	/* Pages that a writer has written. */
 	uint64_t touched;
+	/* The time at which a writer that exits had written its last page, in ns; 0 before that. */
+	uint64_t written_ns;
 	/* Accesses of a walker, including those with a fault. */
 	uint64_t accesses;
 	/* Pages that this CPU gave to the device. */
@@ -556,6 +582,28 @@ int sws_machine_run(struct sws_machine *self, uint64_t until_ns, uint64_t max_ev
  */
 int sws_machine_run_streams(struct sws_machine *self, uint64_t requests, uint32_t longest,
 			    uint64_t max_events, bool *more, uint64_t *events);
+
+/* The phases of a machine whose writers exit. */
+enum sws_machine_life {
+	/* No page has gone out. */
+	SWS_LIFE_FILL = 0,
+	/* A page has gone out, and every writer still writes. */
+	SWS_LIFE_SWAP = 1,
+	/* A writer has written its last page. */
+	SWS_LIFE_EXIT = 2,
+	/* The number of phases: all writers have exited or given up. */
+	SWS_LIVES = 3,
+};
+
+/*
+ * As sws_machine_run, until the machine is in a phase or in one after it; with SWS_LIVES until no
+ * event is left.
+ */
+int sws_machine_run_life(struct sws_machine *self, enum sws_machine_life until, uint64_t max_events,
+			 bool *more, uint64_t *events);
+
+/* Returns the phase of a machine; SWS_LIFE_EXIT is the last one that it reaches. */
+enum sws_machine_life sws_machine_life_of(const struct sws_machine *self);
 
 /* Returns the number of requests done. */
 uint64_t sws_machine_requests_done(const struct sws_machine *self);

@@ -51,13 +51,18 @@ static int avail(struct actor *actor, void *subject, uint64_t *ns)
 	return SWS_OK;
 }
 
+/* Returns the slot whose cluster's lock is next: one allocated, else the one where the scan is. */
+static uint32_t next_slot(const struct get_slots *my)
+{
+	return my->listed < my->call.given ? my->call.slots[my->listed] : my->call.offset;
+}
+
 static int cluster_get(struct actor *actor, void *frame, uint64_t *ns)
 {
-	const struct sws_machine_costs *costs = &actor->machine->config.costs;
 	struct get_slots *my = frame;
 
+	*ns = sws_machine__next_look_ns(actor, next_slot(my)) + actor->machine->config.costs.slot_ns;
 	my->listed++;
-	*ns = costs->map_ns + costs->slot_ns;
 	return SWS_OK;
 }
 
@@ -66,7 +71,7 @@ static int cluster_search(struct actor *actor, void *frame, uint64_t *ns)
 	struct get_slots *my = frame;
 
 	my->searches--;
-	*ns = actor->machine->config.costs.map_ns;
+	*ns = sws_machine__next_look_ns(actor, next_slot(my));
 	return SWS_OK;
 }
 
@@ -75,7 +80,7 @@ static int cluster_check(struct actor *actor, void *frame, uint64_t *ns)
 	struct get_slots *my = frame;
 
 	my->checks--;
-	*ns = actor->machine->config.costs.map_ns;
+	*ns = sws_machine__next_look_ns(actor, next_slot(my));
 	return SWS_OK;
 }
 
@@ -232,9 +237,10 @@ static int locked_part(struct actor *actor, struct get_slots *my)
 	if (error)
 		return error;
 	note_trunks(actor, &my->call, my->listed);
+	sws_machine__begin_looks(actor->device);
 	if (actor->device->first_cluster_lock == MACHINE_NONE) {
-		my->listed = my->call.given;
-		ns += given * (costs->map_ns + costs->slot_ns);
+		for (; my->listed < my->call.given; my->listed++)
+			ns += sws_machine__next_look_ns(actor, next_slot(my)) + costs->slot_ns;
 	} else {
 		/*
 		 * A slot that a scan found and another CPU took: 1 lock, 0 searches, 0 slots, 1
@@ -260,14 +266,13 @@ static int locked_part(struct actor *actor, struct get_slots *my)
 static int next_cluster_lock(struct actor *actor, struct get_slots *my)
 {
 	const uint32_t left = my->call.given - my->listed;
-	const uint32_t slot = left ? my->call.slots[my->listed] : my->call.offset;
 	const bool searches = my->searches && my->searches >= left;
 
 	if (!left && !searches && !my->checks)
 		return SWS_OK;
 	engine_go(&actor->thread, CLUSTER_LOCKS);
 	return sws_engine__under(&actor->thread,
-				 sws_machine__map_lock(actor->machine, actor->device, slot),
+				 sws_machine__map_lock(actor->machine, actor->device, next_slot(my)),
 				 searches ? SWS_SITE_CLUSTER_SEARCH : SWS_SITE_CLUSTER_GET,
 				 searches ? cluster_search
 				 : left   ? cluster_get

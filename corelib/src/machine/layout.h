@@ -31,6 +31,8 @@ enum {
 	MACHINE_PCP_BATCH = 31,
 	/* pcp->high: six batches. */
 	MACHINE_PCP_HIGH = 186,
+	/* Slots whose map bytes are in one cache line. */
+	MACHINE_MAP_LINE = 64,
 	/* Capacity of a device's queue in pages: nr_requests. */
 	MACHINE_QUEUE = 128,
 };
@@ -136,6 +138,12 @@ struct device {
 	 */
 	uint32_t *last_in_trunk;
 	uint64_t shared_slots;
+	/*
+	 * The hold of si->lock in which each cache line of the map was used last, 0 if it was used
+	 * outside of such a hold since; and the number of the current hold.
+	 */
+	uint32_t *line_holds;
+	uint32_t hold;
 	/*
 	 * The actor of the interrupt; MACHINE_NONE for a synchronous device, which does not use the
 	 * following.
@@ -315,6 +323,7 @@ struct sws_machine {
 	bool caches_slots;
 	bool keeps_tags;
 	bool stuck;
+	enum sws_machine_life life;
 	uint64_t events;
 	/*
 	 * Slots and bases tested, including the fill: the real time that they take is not visible

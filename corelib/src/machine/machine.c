@@ -48,6 +48,7 @@ void sws_machine_free(struct sws_machine *self)
 		sws_slots_free(self->devices[n].slots);
 		sws_mappings_free(self->devices[n].mappings);
 		sws_release(&allocator, self->devices[n].last_in_trunk);
+		sws_release(&allocator, self->devices[n].line_holds);
 		sws_release(&allocator, self->devices[n].channels);
 		sws_release(&allocator, self->devices[n].requests);
 	}
@@ -77,12 +78,13 @@ struct goal {
 	uint64_t until_ns;
 	uint64_t requests;
 	uint32_t longest;
+	enum sws_machine_life life;
 };
 
 static bool is_reached(const struct sws_machine *self, const struct goal *goal)
 {
 	return machine_now(self) >= goal->until_ns || self->requests_done >= goal->requests ||
-	       self->longest_ended >= goal->longest;
+	       self->longest_ended >= goal->longest || self->life >= goal->life;
 }
 
 static int run(struct sws_machine *self, const struct goal *goal, uint64_t max_events, bool *more,
@@ -111,7 +113,7 @@ static int run(struct sws_machine *self, const struct goal *goal, uint64_t max_e
 int sws_machine_run(struct sws_machine *self, uint64_t until_ns, uint64_t max_events, bool *more,
 		    uint64_t *events)
 {
-	const struct goal goal = { until_ns, UINT64_MAX, UINT32_MAX };
+	const struct goal goal = { until_ns, UINT64_MAX, UINT32_MAX, SWS_LIVES };
 
 	return run(self, &goal, max_events, more, events);
 }
@@ -119,7 +121,15 @@ int sws_machine_run(struct sws_machine *self, uint64_t until_ns, uint64_t max_ev
 int sws_machine_run_streams(struct sws_machine *self, uint64_t requests, uint32_t longest,
 			    uint64_t max_events, bool *more, uint64_t *events)
 {
-	const struct goal goal = { UINT64_MAX, requests, longest };
+	const struct goal goal = { UINT64_MAX, requests, longest, SWS_LIVES };
+
+	return run(self, &goal, max_events, more, events);
+}
+
+int sws_machine_run_life(struct sws_machine *self, enum sws_machine_life until, uint64_t max_events,
+			 bool *more, uint64_t *events)
+{
+	const struct goal goal = { UINT64_MAX, UINT64_MAX, UINT32_MAX, until };
 
 	return run(self, &goal, max_events, more, events);
 }

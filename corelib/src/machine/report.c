@@ -12,6 +12,11 @@ uint32_t sws_machine_longest_ended(const struct sws_machine *self)
 	return self->longest_ended;
 }
 
+enum sws_machine_life sws_machine_life_of(const struct sws_machine *self)
+{
+	return self->life;
+}
+
 uint64_t sws_machine_now(const struct sws_machine *self)
 {
 	return machine_now(self);

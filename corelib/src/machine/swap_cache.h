@@ -34,6 +34,11 @@ int sws_machine__tree_delete(struct actor *actor, struct page *page);
  */
 int sws_machine__tree_shadow(struct actor *actor, uint32_t *slot);
 
+/* Begins a hold of si->lock that looks at one or more slots. */
+void sws_machine__begin_looks(struct device *device);
+/* Returns the time of its look at a slot's map byte: less if it has used the cache line before. */
+uint64_t sws_machine__next_look_ns(struct actor *actor, uint32_t slot);
+
 /* The map. The slot is read under the lock, so the pointer has to be valid until then. */
 
 /* swap_duplicate: a page table refers to the page's slot. */

@@ -81,6 +81,8 @@ static int write_out(struct actor *actor, uint32_t index)
 	/* clear_page_dirty_for_io: before the data is read, so that no later write is lost. */
 	page->dirty = false;
 	actor->count.pages_out++;
+	if (self->life == SWS_LIFE_FILL)
+		self->life = SWS_LIFE_SWAP;
 	if (device->interrupt == MACHINE_NONE)
 		return engine_run(&actor->thread,
 				  sws_machine__transfer(self, &self->nodes[device->node],

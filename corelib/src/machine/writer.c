@@ -12,9 +12,11 @@ enum step { FAULT, ALLOCATE, WRITE, LRU_ADD };
 
 static int fault(struct actor *actor)
 {
-	const struct sws_machine *self = actor->machine;
+	struct sws_machine *self = actor->machine;
 
 	if (self->config.accesses && actor->count.touched == self->config.accesses) {
+		actor->count.written_ns = machine_now(self);
+		self->life = SWS_LIFE_EXIT;
 		engine_leave(&actor->thread);
 		return sws_machine__exit(actor);
 	}

@@ -8,6 +8,7 @@ from swapsim.machine.summary import (
     time_per_page,
 )
 from swapsim.patches.writeback_tags import studies
+from swapsim.patches.writeback_tags.benchmark import stored_fits, swap_w_seq
 from swapsim.patches.writeback_tags.conclusions import (
     chances,
     counted,
@@ -64,7 +65,9 @@ __all__ = [
     "predict_series",
     "runs",
     "simulated_claims",
+    "stored_fits",
     "studies",
+    "swap_w_seq",
     "time_of_actors",
     "time_per_page",
     "verdict",

@@ -9,18 +9,20 @@ shares open, so there is a fit and a prediction for each pair of them.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import polars as pl
 
 from swapsim import claims
-from swapsim.claims import results
+from swapsim.claims import results, window_of
 from swapsim.errors import require_some
 from swapsim.machine.config import MachineConfig
-from swapsim.machine.costs import costs
+from swapsim.machine.costs import costs, costs_by_name
 from swapsim.machine.fit import Fitted, Target, base_figure
 from swapsim.machine.fit import fit as fit_machine
-from swapsim.machine.run import PAGE_KIB, TABLE_SEEDS, labels, metric_values, run
+from swapsim.machine.life import live
+from swapsim.machine.run import TABLE_SEEDS, labels, run
 from swapsim.machine.summary import claim_ranges
 from swapsim.machine.tables import PREDICTED_BY_SHARES
 
@@ -33,9 +35,19 @@ BASE: Final = "base"
 TAG_SHARE: Final = 0.1
 """``tag_ns / tree_ns``: the geometric mean of 0.01 and 1, as the base does not determine it."""
 
-MAP_SHARE: Final = 0.35
+MAP_SHARE: Final = 0.24
 """``map_ns / tree_ns``, which the base does not determine either: the value at which tree_lock and
 si->lock have the ratio of the swap series of 2017 (`swap_series.map_share_of_series`)."""
+
+THROUGHPUT: Final = "vm-scalability.throughput"
+SWAP_OUT: Final = "vmstat.swap.so"
+_PROFILE: Final = "perf-profile.cycles-pp."
+
+WRITERS: Final = 8
+
+_ROUNDS: Final = 5
+_SAME_SHARE: Final = 0.003
+_MOST_SWAPPED: Final = 0.85
 
 TREE_ROWS: Final = {
     "tree_lock.add_to_swap_cache.shrink_page_list": (
@@ -74,7 +86,7 @@ def machine(*, tags: bool, seed: int = 1) -> MachineConfig:
         policy="shared",
         nodes=2,
         devices=1,
-        writers=8,
+        writers=WRITERS,
         frames=2**15,
         slots=2**20,
         warmup_ns=20_000_000,
@@ -83,14 +95,28 @@ def machine(*, tags: bool, seed: int = 1) -> MachineConfig:
     )
 
 
+def life_machine(
+    *, tags: bool, swapped: float, writers: int = WRITERS, seed: int = 1
+) -> MachineConfig:
+    """Return `machine` with writers that write a share of their pages to swap, and exit.
+
+    ``swapped`` is the share of all pages for which memory has no room, 0 to below 1. Memory is much
+    smaller than the mail's; rates do not depend on its size.
+    """
+    usual = machine(tags=tags, seed=seed)
+    pages = round(usual.nodes * usual.frames / (1 - swapped) / writers)
+    return replace(usual, writers=writers, accesses=pages)
+
+
 def fit(
     *, tag_share: float, map_share: float, constants: pl.DataFrame | None = None, seed: int = 1
 ) -> Fitted:
-    """Fit patch A's base: the rate while it swaps, and the cycles in tree_lock's four rows.
+    """Fit patch A's base: its two rates, and the cycles in tree_lock's four rows.
 
-    The free constants are ``unmap_ns`` (work without a lock, which sets the rate) and ``tree_ns``
-    (the hold of add and remove, which sets the wait). Two constants are given as shares of
-    ``tree_ns``, because they hardly change the four rows, which wait in the same queue:
+    The free constants are ``unmap_ns`` (work without a lock, which sets the throughput) and
+    ``tree_ns`` (the hold of add and remove, which sets the wait); the share of the pages that are
+    swapped out follows from the ratio of the two rates (`swapped_share`). Two constants are given
+    as shares of ``tree_ns``, because they hardly change the rows, which wait in the same queue:
 
     - ``tag_ns``: how long the start and the end of writeback hold the lock,
     - ``map_ns``: how long a look at a map byte holds si->lock, four times per page.
@@ -99,67 +125,68 @@ def fit(
 
     Source
     ------
-    data/published/01-writeback-tags.csv, kernel base.
+    data/published/01-writeback-tags.csv, kernel base; the windows are those of windows.csv.
     """
     table = costs() if constants is None else constants
-    value = dict(table.select("name", "value").iter_rows())
-    return fit_machine(
-        machine(tags=True, seed=seed),
-        (
-            Target(name="swap_out", metrics=("swap_out",), wanted=swap_phase_rate(table)),
-            Target(
-                name="tree_lock",
-                metrics=tuple(f"cycles.{site}" for site in TREE_ROWS),
-                wanted=math.fsum(base_figure(PATCH, BASE, row) for row in TREE_ROWS.values()),
+    start = {name: costs_by_name(table)[name] for name in ("unmap_ns", "tree_ns")}
+    swapped = swapped_share(table, seed=seed)
+    for _ in range(_ROUNDS):
+        fitted = fit_machine(
+            life_machine(tags=True, swapped=swapped, seed=seed),
+            (
+                Target(name=THROUGHPUT, metrics=(THROUGHPUT,), wanted=_printed(THROUGHPUT)),
+                Target(
+                    name="tree_lock",
+                    metrics=tuple(f"cycles.{site}" for site in TREE_ROWS),
+                    wanted=math.fsum(base_figure(PATCH, BASE, row) for row in TREE_ROWS.values()),
+                ),
             ),
-        ),
-        {name: value[name] for name in ("unmap_ns", "tree_ns")},
-        tied={"tag_ns": ("tree_ns", tag_share), "map_ns": ("tree_ns", map_share)},
-        constants=table,
-    )
+            start,
+            tied={"tag_ns": ("tree_ns", tag_share), "map_ns": ("tree_ns", map_share)},
+            constants=table,
+            values=partial(reported, kernel=BASE),
+        )
+        before, swapped = swapped, swapped_share(fitted.constants, seed=seed)
+        if abs(swapped - before) < _SAME_SHARE:
+            break
+        start = {name: costs_by_name(fitted.constants)[name] for name in start}
+    return fitted
+
+
+def reported(config: MachineConfig, constants: pl.DataFrame, kernel: str) -> dict[str, float]:
+    """Run a complete life and return what the mail's tools report of it, by their windows.
+
+    These are the throughput and swap.so (KiB/s), and the cycles in each site's lock (% of the busy
+    time of the profile's window for this column of the mail).
+    """
+    life = live(config, constants)
+    metrics = life.metrics(window_of(_PROFILE, kernel))
+    cycles = {name: value for name, value in metrics.items() if name.startswith("cycles.")}
+    return {THROUGHPUT: life.throughput, SWAP_OUT: life.swap_out} | cycles
+
+
+def swapped_share(constants: pl.DataFrame, *, seed: int = 1) -> float:
+    """Return the share of pages swapped out with which the base has the mail's ratio of rates.
+
+    Throughput counts all pages and ends before the exit, swap.so counts pages out up to its end.
+    """
+    wanted, share = _printed(SWAP_OUT) / _printed(THROUGHPUT), 0.55
+    for _ in range(_ROUNDS):
+        life = live(life_machine(tags=True, swapped=share, seed=seed), constants)
+        off = wanted * life.throughput / life.swap_out
+        if abs(off - 1) < _SAME_SHARE:
+            break
+        share = min(share * off, _MOST_SWAPPED)
+    return share
+
+
+def _printed(metric: str) -> float:
+    return base_figure(PATCH, BASE, metric)
 
 
 def headline_fit() -> Fitted:
     """Fit the base with TAG_SHARE and MAP_SHARE, the fit behind the headlines."""
     return fit(tag_share=TAG_SHARE, map_share=MAP_SHARE)
-
-
-def swap_phase_rate(constants: pl.DataFrame) -> float:
-    """Return how fast patch A's base swaps out while it swaps, in KiB/s.
-
-    The mail's swap.so is a mean over a run that fills memory first, without swapping. The share
-    so / throughput of all writes reaches the device; the rest is written at the rate of a fault
-    and a touch, by eight tasks without waits.
-
-    Source: data/published/01-writeback-tags.csv, vm-scalability.throughput and vmstat.swap.so.
-    """
-    throughput, swap_out = (
-        base_figure(PATCH, BASE, row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
-    )
-    stays = 1 - swap_out / throughput
-    return swap_out / (1 - stays * throughput / _fill_rate(constants))
-
-
-def run_rates(
-    rate: float, constants: pl.DataFrame, *, writers: int | None = None
-) -> tuple[float, float]:
-    """Return what patch A's test reports of a run: throughput and swap.so, in KiB/s.
-
-    ``rate`` is the swap-out rate while swapping, in KiB/s. The same part of each run fills memory,
-    by ``writers`` tasks (default: those of the mail).
-    """
-    throughput, swap_out = (
-        base_figure(PATCH, BASE, row) for row in ("vm-scalability.throughput", "vmstat.swap.so")
-    )
-    swaps = swap_out / throughput
-    run = 1 / ((1 - swaps) / _fill_rate(constants, writers) + swaps / rate)
-    return run, run * swaps
-
-
-def _fill_rate(constants: pl.DataFrame, writers: int | None = None) -> float:
-    cost = dict(constants.select("name", "value").iter_rows())
-    writers = machine(tags=True).writers if writers is None else writers
-    return writers * PAGE_KIB * 1e9 / float(cost["fault_ns"] + cost["touch_ns"])
 
 
 TAG_SHARES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -172,8 +199,6 @@ LONGEST_TAGS_NS: Final = 264
 """The longest plausible ``tag_ns``: two tag operations of the kernel's tree on average (three
 descents at the start of writeback, one at its end), of 132 ns with cold caches, measured by
 `swapsim bench`."""
-
-_PROFILE: Final = "perf-profile.cycles-pp."
 
 
 def predict(constants: pl.DataFrame, seeds: Sequence[int] = TABLE_SEEDS) -> pl.DataFrame:
@@ -197,15 +222,14 @@ def predict(constants: pl.DataFrame, seeds: Sequence[int] = TABLE_SEEDS) -> pl.D
         ``seeds`` is empty.
     """
     require_some(seeds, "seeds")
+    swapped = swapped_share(constants)
     frames = []
     for seed in seeds:
         for kernel, tags in (("base", True), ("base+patch", False)):
-            config = machine(tags=tags, seed=seed)
-            value = metric_values(config, constants)
-            throughput, swap_out = run_rates(value["swap_out"], constants)
+            config = life_machine(tags=tags, swapped=swapped, seed=seed)
+            value = reported(config, constants, kernel)
             rows = [
-                ("vm-scalability.throughput", throughput, "KiB/s"),
-                ("vmstat.swap.so", swap_out, "KiB/s"),
+                *((metric, value[metric], "KiB/s") for metric in (THROUGHPUT, SWAP_OUT)),
                 *(
                     (_PROFILE + row, value[f"cycles.{site}"], "% of cycles")
                     for site, row in TREE_ROWS.items()

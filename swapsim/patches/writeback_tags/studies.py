@@ -94,7 +94,7 @@ def _case(
     )
 
 
-THREE_TAG_SHARES: Final = (0.01, prediction.TAG_SHARE, 0.2)
+THREE_TAG_SHARES: Final = (0.01, prediction.TAG_SHARE, 0.5)
 """Of TAG_SHARES the least, the middle and the largest whose holds a benchmark allows
 (LONGEST_TAGS_NS)."""
 
@@ -182,10 +182,9 @@ def simulated_claims() -> pl.DataFrame:
         prediction.with_tags_up_to(by_tag_share()), pl.col("tag_share") == prediction.TAG_SHARE
     )
     stated = claims.published_claims().filter(~pl.col("claim").is_in(of_mail["claim"].implode()))
-    series = swap_series().with_columns(pl.col("metric").replace("swap out", "vmstat.swap.so"))
     of_series = claims.simulated_claims(
         stated.filter(patch=prediction.PATCH),
-        series,
+        swap_series(),
         over="policy",
         at=f"tags {prediction.TAG_SHARE:g}",
     )

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One call: what vm-scalability's swap-w-seq reports on a kernel with some features."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import polars as pl
+
+from swapsim.checks import check_number
+from swapsim.errors import ConfigError, require_some
+from swapsim.ffi import FRAMES_KEPT, MACHINE_TASKS_MAX, SLOTS_KEPT
+from swapsim.machine.config import MachineConfig
+from swapsim.machine.costs import change_costs, costs
+from swapsim.machine.life import Life, live
+from swapsim.machine.tables import SWAP_W_SEQ
+from swapsim.patches.writeback_tags import prediction, studies
+
+_PAGES_OF_GB: Final = 2**18
+_MOST_SLOTS: Final = 2**24
+_TRUNKS_MB: Final = tuple(2**shift for shift in range(1, 15))
+
+
+def swap_w_seq(
+    *,
+    processes: int,
+    memory_gb: float,
+    swap_gb: float,
+    written_gb: float | None = None,
+    tags: bool = False,
+    cluster_locks: bool = True,
+    trunk_mb: int | None = 64,
+    slot_caches: bool = True,
+    seeds: Sequence[int] = (1,),
+    constants: Mapping[str, pl.DataFrame] | None = None,
+) -> pl.DataFrame:
+    """Predict what swap-w-seq reports: swap-out rate, throughput and elapsed time.
+
+    Processes on a two-socket machine write new pages, each its share, to memory and then to one
+    swap device that is as fast as memory, and exit. The simulated machine has much less memory
+    and the same proportions: rates do not depend on it, the elapsed time is scaled.
+
+    Parameters
+    ----------
+    processes : int
+        Tasks that write, each on its own CPU, 1 to 2048.
+    memory_gb, swap_gb : float
+        Memory that the tasks can use, and the device, in GB (2**30 bytes).
+    written_gb : float, optional
+        What the tasks write together; default: 3/4 of memory and swap, as the test's script does.
+    tags : bool
+        Whether the swap cache has writeback tags; False from 4.9 on (patch A).
+    cluster_locks : bool
+        Whether the swap map is under a lock for each cluster (from 4.11 on) or under si->lock.
+    trunk_mb : int or None
+        Part of the device that has its own lock of the swap cache, a power of 2 from 2 to 16384 (64
+        from 4.11 on); None: one lock for the device, as without cluster locks.
+    slot_caches : bool
+        Whether CPUs have caches of slots, and slots are freed in batches (from 4.11 on).
+    seeds : sequence of int
+        Seeds of the runs, over which a figure is the mean.
+    constants : mapping of str to polars.DataFrame, optional
+        Name -> schema CONSTANTS, the first of which gives the value and all the range; default:
+        `stored_fits`, those of patch A's base that it leaves open.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema SWAP_W_SEQ, a row per figure. If swap is smaller than what memory does not hold, the
+        row ``out of swap`` is 1, and the rates are those of the tasks up to then.
+
+    Raises
+    ------
+    ConfigError
+        A number is out of range, or the features do not occur together.
+
+    Source
+    ------
+    vm-scalability's case-swap-w-seq and usemem.c; the windows of data/published/windows.csv.
+    """
+    written = 0.75 * (memory_gb + swap_gb) if written_gb is None else written_gb
+    for name, size in (("memory_gb", memory_gb), ("swap_gb", swap_gb), ("written_gb", written)):
+        if not 0.001 <= size <= 2**20:
+            raise ConfigError(f"{name}={size!r}: choose 0.001 to {2**20} GB")
+    check_number("processes", processes, 1, MACHINE_TASKS_MAX)
+    require_some(seeds, "seeds")
+    fits = stored_fits() if constants is None else constants
+    require_some(list(fits), "constants")
+    kernel = _kernel(cluster_locks, trunk_mb, slot_caches) | {"swap_writeback_tags": tags}
+    config, scale = _scaled(processes, memory_gb, swap_gb, written, kernel)
+    lives = [[live(replace(config, seed=seed), fit) for seed in seeds] for fit in fits.values()]
+    rows = []
+    for figure, unit in _FIGURES.items():
+        means = [sum(_figure(life, figure, scale) for life in of) / len(seeds) for of in lives]
+        rows.append((figure, means[0], min(means), max(means), unit))
+    return SWAP_W_SEQ.check(pl.DataFrame(rows, schema=SWAP_W_SEQ.schema, orient="row"))
+
+
+def stored_fits() -> dict[str, pl.DataFrame]:
+    """Return the constants of the stored fits of patch A's base, the headlines' first.
+
+    There is one for each share of tags that the benchmark allows, with the map share of the swap
+    series.
+    """
+    rows = prediction.with_tags_up_to(studies.by_tag_share()).unique("tag_share")
+    first = pl.col("tag_share") != prediction.TAG_SHARE
+    return {
+        f"tags {row['tag_share']:g}": change_costs(
+            costs(),
+            {
+                "unmap_ns": row["unmap_ns"],
+                "tree_ns": row["tree_ns"],
+                "tag_ns": max(round(row["tag_share"] * row["tree_ns"]), 1),
+                "map_ns": max(round(row["map_share"] * row["tree_ns"]), 1),
+            },
+        )
+        for row in rows.sort(first, "tag_share").iter_rows(named=True)
+    }
+
+
+def _kernel(
+    cluster_locks: bool, trunk_mb: int | None, slot_caches: bool
+) -> dict[str, str | int | bool]:
+    """Return the settings of a kernel with some features."""
+    for name, flag in (("cluster_locks", cluster_locks), ("slot_caches", slot_caches)):
+        if not isinstance(flag, bool):
+            raise ConfigError(f"{name}={flag!r}: choose True or False")
+    if not cluster_locks:
+        if slot_caches or trunk_mb is not None:
+            raise ConfigError(
+                f"cluster_locks=False with slot_caches={slot_caches} and trunk_mb={trunk_mb}: "
+                "kernels without cluster locks have neither; choose False and None"
+            )
+        return {"kernel": "4.8"}
+    if trunk_mb is not None and trunk_mb not in _TRUNKS_MB:
+        raise ConfigError(
+            f"trunk_mb={trunk_mb!r}: choose a power of 2 from {_TRUNKS_MB[0]} to {_TRUNKS_MB[-1]}, "
+            "or None for one lock"
+        )
+    shift = 31 if trunk_mb is None else trunk_mb.bit_length() + 7
+    return {
+        "kernel": "5.7",
+        "trunk_shift": shift,
+        "slot_cache": slot_caches,
+        "exit_holds_device": not slot_caches,
+    }
+
+
+def _scaled(
+    processes: int,
+    memory_gb: float,
+    swap_gb: float,
+    written_gb: float,
+    kernel: Mapping[str, str | int | bool],
+) -> tuple[MachineConfig, float]:
+    """Return the simulated machine, and by how much the real one writes more pages."""
+    usual = prediction.machine(tags=False)
+    per_node = -(-processes // usual.nodes) + 1
+    frames = max(usual.frames, 4 * FRAMES_KEPT * per_node)
+    per_gb = usual.nodes * frames / memory_gb
+    pages = max(round(per_gb * written_gb / processes), 1)
+    slots = _MOST_SLOTS
+    if written_gb - memory_gb > swap_gb:
+        slots = round(per_gb * swap_gb)
+    elif swap_gb * _PAGES_OF_GB < _MOST_SLOTS:
+        slots = round(swap_gb * _PAGES_OF_GB)
+    cached = SLOTS_KEPT * usual.nodes * per_node
+    config = replace(
+        usual,
+        writers=processes,
+        frames=frames,
+        accesses=pages,
+        slots=max(slots, 0 if slots == round(per_gb * swap_gb) else round(per_gb * written_gb))
+        + 2 * cached,
+        **kernel,
+    )
+    return config, written_gb * _PAGES_OF_GB / (pages * processes)
+
+
+_FIGURES: Final = {
+    prediction.SWAP_OUT: "KiB/s",
+    prediction.THROUGHPUT: "KiB/s",
+    "vm-scalability.time.elapsed_time": "s",
+    "swapped out": "%",
+    "out of swap": "1: yes",
+}
+
+
+def _figure(life: Life, figure: str, scale: float) -> float:
+    return {
+        prediction.SWAP_OUT: life.swap_out,
+        prediction.THROUGHPUT: life.throughput,
+        "vm-scalability.time.elapsed_time": life.elapsed_ns * scale / 1e9,
+        "swapped out": 100 * life.swapped,
+        "out of swap": float(life.out_of_swap),
+    }[figure]
