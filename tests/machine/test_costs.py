@@ -79,7 +79,7 @@ def test_a_table_is_checked_as_a_file_is() -> None:
     with pytest.raises(InputError, match="constant 'tree_ns' is missing"):
         run(MachineConfig(writers=1), costs().filter(pl.col("name") != "tree_ns"))
     value = pl.when(pl.col("name") == "lru_page_ns").then(0).otherwise("value")
-    with pytest.raises(InputError, match="constant 'lru_page_ns' in row 26: 0 is"):
+    with pytest.raises(InputError, match="constant 'lru_page_ns' in row 27: 0 is"):
         run(MachineConfig(writers=1), costs().with_columns(value=value))
     assert list(costs_by_name(costs().reverse()).items()) == list(costs_by_name().items())
 
