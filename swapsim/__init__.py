@@ -42,8 +42,10 @@ Each command is done by a function of the same or nearly the same name::
     swapsim replay batched-removal  removal.batched_removal
     swapsim replay stall-decisions  stall.stall_decisions
     swapsim replay cluster-next     slots.cluster_next
+    swapsim replay clusters         clusters.replay
     swapsim verify slots            slots.verify_slots
     swapsim verify stalls           stall.verify_stalls
+    swapsim verify clusters         clusters.verify_clusters
     swapsim rank                    patches.cluster_next.rank
     swapsim compare                 site.overview.compare
     swapsim report                  site.report.write

@@ -99,18 +99,26 @@ SLOT_OPS: Final = _names(lib.sws_slot_replay_op_name)
 SLOT_FAULTS: Final = _names(lib.sws_slot_replay_fault_name)
 """Where a call first differs from the model's: ``enum sws_slot_replay_fault``."""
 
-CLUSTER_RULES: Final = ("6.11", "6.12", "6.12-nonfull-first", "7.3")
-CLUSTER_OPS: Final = (
-    *("call", "visit", "grant", "done", "free", "try", "full", "full_done", "window", "relock"),
-    *("pick", "picked", "move", "discard", "discarded", "turn", "visited"),
-)
-CLUSTER_ORDERS: Final = 10
-CLUSTER_LISTS: Final = (
-    "free",
-    "full",
-    "discard",
-    *(f"{k}{o}" for k in ("nonfull", "frag") for o in range(10)),
-)
+CLUSTER_RULES: Final = _names(lib.sws_cluster_rule_set_name)
+"""The rule sets of cluster allocators, in order of age: ``enum sws_cluster_rule_set``."""
+
+CLUSTER_SWITCHES: Final = tuple(name for name, _ in ffi.typeof("struct sws_cluster_rules").fields)
+"""The rules in which they differ: ``struct sws_cluster_rules``."""
+
+CLUSTER_OPS: Final = _names(lib.sws_cluster_op_name)[: lib.SWS_CLUSTER_BUSY]
+"""What a cluster allocator does, without what no row says: ``enum sws_cluster_op``."""
+
+CLUSTER_LISTS: Final = _names(lib.sws_cluster_list_name)
+"""The lists of a device's clusters: ``enum sws_cluster_list``, nonfull and frag by order."""
+
+CLUSTER_FAULTS: Final = _names(lib.sws_cluster_replay_fault_name)
+"""How an event first differs from the model's: ``enum sws_cluster_replay_fault``."""
+
+CLUSTER_ORDERS: Final[int] = lib.SWS_CLUSTERS_ORDERS
+"""Orders of folios that swap: from single pages to a huge page."""
+
+CLUSTER_CPUS_MAX: Final[int] = lib.SWS_CLUSTERS_CPUS_MAX
+"""Most CPUs of a cluster allocator."""
 
 MAPPING_SITES: Final = _words("enum sws_mapping_replay_site", "SWS_MAPPING_REPLAY_SITE_")
 """Code paths that may take a mapping's lock: ``enum sws_mapping_replay_site``."""

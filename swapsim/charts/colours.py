@@ -29,6 +29,15 @@ SITES: Final = {
 }
 """Code paths that take a mapping's lock."""
 
+CLUSTERS: Final = {
+    "free": "#80b1d3",
+    "nonfull": "#54a24b",
+    "frag": "#d8a13a",
+    "full": "#a6611a",
+    "discard": "#b279a2",
+}
+"""Lists of a device's clusters of slots, in the order in which they are stacked."""
+
 POLICIES: Final = {
     "shared": UNPATCHED,
     "percpu": "#d8a13a",

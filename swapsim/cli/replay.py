@@ -11,7 +11,14 @@ import polars as pl
 
 from swapsim.cli.tables import Found, Printed, shows
 from swapsim.cli.verbs import Verbs
-from swapsim.ffi import MAPPING_KERNELS, SLOT_REPLAY_KERNELS, SLOT_REPLAY_POLICIES, STALL_RULES
+from swapsim.ffi import (
+    CLUSTER_RULES,
+    CLUSTER_SWITCHES,
+    MAPPING_KERNELS,
+    SLOT_REPLAY_KERNELS,
+    SLOT_REPLAY_POLICIES,
+    STALL_RULES,
+)
 from swapsim.frames.table import Column
 
 if TYPE_CHECKING:
@@ -122,6 +129,63 @@ def replay_stall_decisions(folder: Path) -> Found:
     )
 
 
+@replay.command(
+    "clusters",
+    help="The trace's requests to a cluster allocator under other rules: grants by order and "
+    "fallbacks, list moves and locks a grant, clusters by list over time.",
+)
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option(
+    "--rules",
+    multiple=True,
+    type=click.Choice(CLUSTER_RULES),
+    help="Rule set; may be given several times. Default: all.",
+)
+@click.option(
+    "--switch",
+    "switches",
+    multiple=True,
+    metavar="NAME=yes|no",
+    help=f"Rule to change in each set: {', '.join(CLUSTER_SWITCHES)}; may be given several times.",
+)
+@click.option(
+    "--samples", type=click.IntRange(1, 10_000), default=8, show_default=True, help="Rows of lists."
+)
+@shows(charts=True, only=("grants", "work", "lists"))
+def replay_clusters(
+    folder: Path, rules: tuple[str, ...], switches: tuple[str, ...], samples: int
+) -> Found:
+    from swapsim import clusters
+
+    found = clusters.replay(
+        folder,
+        rules or CLUSTER_RULES,
+        switches=dict(map(_switch, switches)),
+        samples=samples,
+        progress=sys.stderr.isatty(),
+    )
+    tables, lists = clusters.tables, clusters.summed_lists(found.lists)
+    return Found(
+        [
+            Printed("grants", found.grants, tables.CLUSTER_GRANTS.by_name),
+            Printed("work", found.work, tables.CLUSTER_WORK.by_name),
+            Printed("lists", lists, tables.CLUSTER_LIST_SUMS.by_name),
+        ],
+        chart=lambda: clusters.charts.lists_over_time(
+            lists, title=f"Clusters by list: {folder.name}"
+        ),
+    )
+
+
+def _switch(text: str) -> tuple[str, bool]:
+    """Return the name and the value of a changed rule."""
+    name, _, value = text.partition("=")
+    if name not in CLUSTER_SWITCHES or value not in ("yes", "no"):
+        known = ", ".join(CLUSTER_SWITCHES)
+        raise click.UsageError(f"--switch {text}: give NAME=yes or NAME=no, NAME of {known}")
+    return name, value == "yes"
+
+
 def _agreement_chart(pairs: pl.DataFrame, trace: str) -> "alt.LayerChart":
     from swapsim.patches.stall_decisions import charts
 
@@ -191,6 +255,19 @@ def verify_stalls(folder: Path, rules: str) -> int:
     from swapsim import stall
 
     verdict = stall.verify_stalls(folder, rules=rules, progress=sys.stderr.isatty())
+    return _exit_status(verdict.describe(), holds=verdict.holds)
+
+
+@verify.command(
+    "clusters",
+    help="Replay the events of a cluster allocator (6.12, 7.3), and match every grant, visit and "
+    "list move with the model's.",
+)
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+def verify_clusters(folder: Path) -> int:
+    from swapsim import clusters
+
+    verdict = clusters.verify_clusters(folder, progress=sys.stderr.isatty())
     return _exit_status(verdict.describe(), holds=verdict.holds)
 
 

@@ -1,14 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cluster allocators of Linux 6.12 to 7.3, and recordings of real kernels."""
+"""The cluster allocators of Linux 6.12 to 7.3, and recordings of real kernels.
+
+- ``traces.import_text`` makes tables of what probes in a stock kernel write, by ``JOINED_EVENTS``,
+- ``verify_clusters`` compares each grant, visit and list move with those of the model,
+- ``replay`` serves the same requests under other rules.
+"""
 
 from typing import TYPE_CHECKING
 
+from swapsim.clusters.events import ClusterRows, cluster_rows
 from swapsim.clusters.joining import JOINED_EVENTS
+from swapsim.clusters.replay import ClusterReplay, replay, rules_of, summed_lists
+from swapsim.clusters.verify import ClusterVerdict, verified_clusters, verify_clusters
 from swapsim.lazy import submodules
 
 if TYPE_CHECKING:
+    from swapsim.clusters import charts as charts
     from swapsim.clusters import tables as tables
 else:
-    __getattr__, __dir__ = submodules(__name__, "tables")
+    __getattr__, __dir__ = submodules(__name__, "charts", "tables")
 
-__all__ = ["JOINED_EVENTS"]
+__all__ = [
+    "JOINED_EVENTS",
+    "ClusterReplay",
+    "ClusterRows",
+    "ClusterVerdict",
+    "cluster_rows",
+    "replay",
+    "rules_of",
+    "summed_lists",
+    "verified_clusters",
+    "verify_clusters",
+]

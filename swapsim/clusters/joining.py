@@ -122,9 +122,9 @@ def join(frames: Frames) -> dict[str, pl.DataFrame]:
     parts += _of_6_12(frames) if rules == "6.12" else _of_7_3(frames, devices)
     rows = pl.concat(parts).sort(CLOCK, "line")
     devices = devices.with_columns(pl.col("device").cast(pl.UInt8))
-    ons = devices.select(*_PLACE, "device", on=pl.lit(value=True))
+    switched = devices.select(*_PLACE, "device", on=pl.lit(value=True))
     numbered = (
-        pl.concat([ons, rows], how="diagonal")
+        pl.concat([switched, rows], how="diagonal")
         .sort(CLOCK, "line", maintain_order=True)
         .with_row_index("seq")
     ).with_columns(pl.col("seq").cast(pl.UInt64))

@@ -66,3 +66,90 @@ CLUSTER_DEVICES: Final = Table(
     Column("cluster_size", pl.UInt32, "slots of a cluster: 512 if huge pages swap, else 256"),
     Column("rules", CLUSTER_RULES.dtype, "rules of the kernel that was recorded"),
 )
+
+
+_EQUAL: Final = "of these, those that are the model's"
+
+VERIFIED_CLUSTERS: Final = Table(
+    "VERIFIED_CLUSTERS",
+    "One row per trace of a cluster allocator: its events, and how many are the model's.",
+    columns.TRACE,
+    Column("rules", CLUSTER_RULES.dtype, "rules of the kernel that was recorded"),
+    Column("cpus", pl.UInt32, "CPUs of the machine, by the highest that occurs"),
+    Column("devices", pl.UInt32, "swap devices"),
+    Column("calls", pl.UInt64, "calls of the allocator that ended"),
+    Column("calls_equal", pl.UInt64, "calls in which nothing differs"),
+    Column("grants", pl.UInt64, "runs of slots that were granted"),
+    Column("grants_equal", pl.UInt64, _EQUAL),
+    Column("visits", pl.UInt64, "visits of clusters"),
+    Column("visits_equal", pl.UInt64, _EQUAL),
+    Column("moves", pl.UInt64, "clusters that went to a list"),
+    Column("moves_equal", pl.UInt64, _EQUAL),
+    Column("picks", pl.UInt64, "clusters that lists yielded, or full ones taken for reclaim"),
+    Column("picks_equal", pl.UInt64, _EQUAL),
+    Column("taken", pl.UInt64, "facts taken from the trace, which are no agreement"),
+    Column("holds", pl.Boolean, "whether nothing differs"),
+)
+
+_RULES: Final = Column("rules", CLUSTER_RULES.dtype, "rules under which the requests are served")
+
+CLUSTER_GRANTS: Final = Table(
+    "CLUSTER_GRANTS",
+    "One row per rule set and order of a trace's requests, served under these rules.",
+    _RULES,
+    Column("order", pl.UInt8, "log2 of the slots of a request"),
+    Column("requests", pl.UInt64, "requests; with a slot cache one is for up to 64 single slots"),
+    Column("granted", pl.UInt64, "requests that obtain slots"),
+    Column("fallbacks", pl.UInt64, "requests that obtain none, so that a large folio is split"),
+    Column("in_trace", pl.UInt64, "requests that obtained slots in the trace"),
+    Column("fallback_percent", pl.Float64, "share of fallbacks in the requests"),
+)
+
+_A_GRANT: Final = "per run of slots granted"
+
+CLUSTER_WORK: Final = Table(
+    "CLUSTER_WORK",
+    "One row per rule set: the work of serving a trace's requests and frees under these rules.",
+    _RULES,
+    Column("grants", pl.UInt64, "runs of slots granted"),
+    Column("slots", pl.UInt64, "slots granted"),
+    Column("visits", pl.UInt64, "visits of clusters"),
+    Column("picks", pl.UInt64, "requests to a list for a cluster"),
+    Column("moves", pl.UInt64, "clusters that went to the tail of a list"),
+    Column("reclaims", pl.UInt64, "full clusters taken for reclaim"),
+    Column("discards", pl.UInt64, "clusters discarded"),
+    Column("surplus", pl.UInt64, "runs that the trace did not obtain"),
+    Column("single_slots", pl.UInt64, "slots obtained one by one after a fallback"),
+    Column("missing_slots", pl.UInt64, "slots of the trace for which these rules have none"),
+    Column("visits_a_grant", pl.Float64, f"visits {_A_GRANT}"),
+    Column("moves_a_grant", pl.Float64, f"list moves {_A_GRANT}"),
+    Column("si_lock_a_grant", pl.Float64, f"acquisitions of si->lock {_A_GRANT}, frees included"),
+    Column(
+        "cluster_lock_a_grant",
+        pl.Float64,
+        f"acquisitions of cluster locks {_A_GRANT}, of frees too",
+    ),
+    Column("avail_lock_a_grant", pl.Float64, f"acquisitions of swap_avail_lock {_A_GRANT}"),
+    Column("local_lock_a_grant", pl.Float64, f"acquisitions of a CPU's local lock {_A_GRANT}"),
+)
+
+CLUSTER_LISTS: Final = Table(
+    "CLUSTER_LISTS",
+    "One row per rule set, sampled row of the trace and list: clusters of all devices.",
+    _RULES,
+    Column("seq", pl.UInt64, "position of the sampled row in the trace"),
+    Column("in_use", pl.UInt64, "slots in use, of all devices"),
+    Column("list", CLUSTER_LIST.dtype, "list of a device"),
+    Column("clusters", pl.UInt32, "clusters on this list"),
+)
+
+CLUSTER_LIST_SUMS: Final = Table(
+    "CLUSTER_LIST_SUMS",
+    "One row per rule set and sampled row of the trace: clusters by list, over devices and orders.",
+    *(CLUSTER_LISTS[name] for name in ("rules", "seq", "in_use")),
+    Column("free", pl.UInt32, "clusters without a slot in use"),
+    Column("full", pl.UInt32, "clusters without a free slot"),
+    Column("discard", pl.UInt32, "clusters that wait for their discard"),
+    Column("nonfull", pl.UInt32, "clusters of which a slot was freed, or that began to fill"),
+    Column("frag", pl.UInt32, "clusters that a visit left"),
+)

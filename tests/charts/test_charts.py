@@ -22,6 +22,8 @@ from swapsim import charts
 from swapsim.charts.theme import MIME
 from swapsim.claims import charts as claims_charts
 from swapsim.claims.tables import SIMULATED_AND_LAB
+from swapsim.clusters import charts as clusters_charts
+from swapsim.clusters.tables import CLUSTER_LIST_SUMS
 from swapsim.mapping import charts as mapping_charts
 from swapsim.mapping.tables import LOCK_SITES_PER_PAGE, MIX
 from swapsim.patches import batched_removal, stall_decisions
@@ -96,6 +98,11 @@ NOISE = pl.DataFrame(
     schema=NOISE_OF_ROWS.schema,
     orient="row",
 )
+LISTS_OF_CLUSTERS = pl.DataFrame(
+    [(rules, seq, 512 * seq, 9 - seq, seq, 0, 3, 2) for rules in ("6.12", "7.3") for seq in (1, 5)],
+    schema=CLUSTER_LIST_SUMS.schema,
+    orient="row",
+)
 ONE = RANKING.filter(setting="2")
 RANKS = pl.DataFrame(
     [
@@ -123,6 +130,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "by_patch": lambda: stall_decisions.charts.by_patch(stall.STEPS, title="T"),
     "headline_changes": lambda: claims_charts.headline_changes(HEADLINES, title="T"),
     "page_states": lambda: stall_decisions.charts.page_states(simulated.SPANS, title="T"),
+    "lists_over_time": lambda: clusters_charts.lists_over_time(LISTS_OF_CLUSTERS, title="T"),
     "lock_cost_by_mix": lambda: mapping_charts.lock_cost_by_mix(TRACES, title="T"),
     "metric_along": lambda: slots_charts.metric_along(
         RANKING, title="T", axis="slots", setting_axis="CPUs"

@@ -42,12 +42,12 @@ def test_the_function_of_each_command_exists(command: str) -> None:
 
 @pytest.mark.parametrize("group", ["replay", "verify"])
 def test_a_command_is_named_like_its_function(group: str) -> None:
-    """`swapsim replay x-y` is `SUBJECT.x_y`, and `swapsim verify x` is `SUBJECT.verify_x`."""
+    """`swapsim replay x-y` is `SUBJECT.x_y` or `x_y.replay`; `verify x` is `SUBJECT.verify_x`."""
     for command in (name for name in LISTED if name.startswith(f"{group} ")):
         _, name = command.replace("-", "_").split()
-        assert LISTED[command].partition(".")[2] == (
-            name if group == "replay" else f"verify_{name}"
-        )
+        subject, _, function = LISTED[command].partition(".")
+        replays = "replay" if subject == name else name
+        assert function == (replays if group == "replay" else f"verify_{name}")
 
 
 def test_a_replay_has_one_name() -> None:

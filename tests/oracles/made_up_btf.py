@@ -99,3 +99,59 @@ def kernel(*, without: tuple[str, ...] = (), index_at: int = 32) -> bytes:
     ):
         types.typedef(f"btf_trace_{event}")
     return types.written()
+
+
+DEVICE = (
+    *("type", "max", "pages", "inuse_pages", "flags", "prio", "avail_lists", "cluster_info"),
+    *("free_clusters", "full_clusters", "nonfull_clusters", "frag_clusters", "discard_clusters"),
+)
+"""Members of a swap device that probes in a cluster allocator read."""
+
+ALLOCATORS = {
+    "6.12": {
+        **dict.fromkeys(("_enable_swap_info", "swap_do_scheduled_discard"), ("si",)),
+        "get_swap_pages": ("n_goal", "swp_entries", "entry_order"),
+        "folio_alloc_swap": ("folio",),
+        "alloc_swap_scan_cluster": ("si", "offset", "foundp", "order"),
+        "swap_reclaim_full_clusters": ("si", "force"),
+        "__try_to_reclaim_swap": ("si", "offset", "flags"),
+        "swap_range_alloc": ("si", "offset", "nr_entries"),
+        "swap_entry_range_free": ("si", "entry", "nr_pages"),
+        "free_swap_slot": ("entry",),
+        "swapcache_free_entries": ("entries", "n"),
+        "blkdev_issue_discard": ("bdev", "sector", "nr_sects"),
+    },
+    "7.3": {
+        "swap_do_scheduled_discard": ("si",),
+        "folio_alloc_swap": ("folio",),
+        "alloc_swap_scan_cluster": ("si", "ci", "folio", "offset"),
+        "swap_reclaim_full_clusters": ("si", "force"),
+        "__try_to_reclaim_swap": ("si", "offset", "flags"),
+        "__swap_cache_add_folio": ("ci", "folio", "entry"),
+        "__swap_cluster_free_entries": ("si", "ci", "ci_start", "nr_pages"),
+        "move_cluster": ("si", "ci", "list", "new_flags"),
+        "isolate_lock_cluster": ("si", "list"),
+        "blkdev_issue_discard": ("bdev", "sector", "nr_sects"),
+    },
+}
+"""The functions of a cluster allocator that probes are set on, and their parameters."""
+
+
+def allocator(rules: str, *, without: tuple[str, ...] = ()) -> bytes:
+    """Return the types that the probes of a cluster allocator read: members 8 bytes apart."""
+    types = Types()
+    number = types.integer("unsigned long")
+
+    def structure(name: str, *members: str) -> int:
+        placed = [(member, number, 8 * at) for at, member in enumerate(members)]
+        return types.pointer(types.structure(name, placed))
+
+    pointers = {
+        "si": structure("swap_info_struct", *DEVICE),
+        "ci": structure("swap_cluster_info", "flags", "order"),
+        "folio": structure("folio", "flags", "_flags_1"),
+    }
+    for name, parameters in ALLOCATORS[rules].items():
+        if name not in without:
+            types.function(name, [(each, pointers.get(each, number)) for each in parameters])
+    return types.written()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_btf import Types, kernel
+from made_up_btf import Types, allocator, kernel
 
 from swapsim.errors import InputError
 from swapsim.traces.probes import recording_script
@@ -104,6 +104,36 @@ def test_events_of_the_lab_kernel_are_refused(types: Path) -> None:
         recording_script(types, ["cluster-next"])
     with pytest.raises(InputError, match="no such replay: 'tags'"):
         recording_script(types, ["tags"])
+
+
+@pytest.mark.parametrize("rules", ["6.12", "7.3"])
+def test_a_cluster_allocator_is_recorded_by_the_clock_counter(rules: str, types: Path) -> None:
+    """The kernel decides which probes; places inside functions come with the program for them."""
+    types.write_bytes(allocator(rules))
+    script = recording_script(types, ["clusters"])
+    probes = probes_of(script)
+    inside = "swap_do_scheduled_discard+before:_raw_spin_unlock:1 ''"
+    assert probes["cluster_discard"] == inside
+    facts = "swap_on" if rules == "6.12" else "cluster_pick"
+    assert r"free=\64:u32 full=\72:u32 nonfull=\80:u32 frag=\88:u32" in probes[facts]
+    assert ("cluster_move" in probes) == (rules == "7.3")
+    assert ("swap_call" in probes) == (rules == "6.12")
+    assert probes["cluster_visit_end"].startswith("r:alloc_swap_scan_cluster ")
+    assert "echo counter >$instance/trace_clock" in script
+    assert "static void fit(const char *line)" in script
+    assert shell(script, "-n") == (0, "", "")
+
+
+def test_a_cluster_allocator_is_recorded_only_by_its_name(types: Path) -> None:
+    """Its clock has no times, and its swap devices are switched on within the recording."""
+    types.write_bytes(allocator("7.3", without=("move_cluster",)))
+    with pytest.raises(InputError, match=r"clusters: .* function move_cluster .* as 6\.12 or 7\.3"):
+        recording_script(types, ["clusters"])
+    with pytest.raises(InputError, match="cannot feed writeback-tags and batched-removal"):
+        recording_script(types)
+    types.write_bytes(kernel())
+    assert "echo mono >$instance/trace_clock" in recording_script(types)
+    assert "fit(" not in recording_script(types)
 
 
 def test_an_elf_file_gets_the_command_that_extracts_its_types(types: Path) -> None:

@@ -9,22 +9,35 @@ from pathlib import Path
 from typing import Any, Final
 
 from swapsim.errors import InputError
-from swapsim.io import read_toml, translate_errors
+from swapsim.io import read_text, read_toml, translate_errors
 from swapsim.io.paths import data_root
 from swapsim.traces.probes.btf import DAMAGED, Btf, Parameter, read_btf
 from swapsim.traces.replays import REPLAYS, missing_events
 
 RUNNING_KERNEL: Final = Path("/sys/kernel/btf/vmlinux")
 
-_GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "writeback-tags": ("swap-pages", "writeback", "file-pages"),
-    "batched-removal": ("swap-pages", "file-pages", "batches"),
+_GROUPS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "writeback-tags": (("swap-pages", "writeback", "file-pages"),),
+    "batched-removal": (("swap-pages", "file-pages", "batches"),),
+    "clusters": (("clusters-6_12",), ("clusters-7_3",)),
 }
-"""Groups of events.toml for an unmodified kernel; other replays need the lab kernel."""
+"""Groups of _FILES for an unmodified kernel, or several to choose from; other replays need the lab
+kernel."""
+
+_FILES: Final = ("capture/events.toml", "capture/clusters/events.toml")
+
+_COUNTED: Final = "clusters"
+"""The replay that needs all probes of its groups, the clock counter, and swapon within the
+recording; it is chosen by its name only."""
+
+_CAN: Final = {_COUNTED: "6.12 or 7.3"}
 
 _ARGUMENTS: Final = ("di", "si", "dx", "cx", "r8", "r9")
 """Registers of a function's integer parameters, in order (System V ABI, x86-64)."""
 _MEMBER: Final = re.compile(r"\{(?P<type>\w+)\.(?P<path>[\w.]+)\}")
+_INSIDE: Final = re.compile(r"\+(after|before):")
+"""A place inside a function."""
+
 _FIELD: Final = re.compile(r"(?P<name>\w+)=(?:\+\{(?P<type>\w+)\.[\w.]+\}\()?%(?P<register>\w+)")
 
 
@@ -48,26 +61,28 @@ def recording_script(kernel_btf: Path = RUNNING_KERNEL, replays: Sequence[str] =
     InputError
         The types cannot be read; there is no such replay; or the kernel lacks what one needs.
     """
-    wanted = tuple(dict.fromkeys(replays)) or tuple(_GROUPS)
-    plans = {replay: _plan(kernel_btf, _groups(replay)) for replay in wanted}
-    unfed = {replay: plan for replay, plan in plans.items() if missing_events(replay, plan.events)}
+    wanted = tuple(dict.fromkeys(replays)) or tuple(name for name in _GROUPS if name != _COUNTED)
+    chosen = {replay: _groups(replay, kernel_btf) for replay in wanted}
+    plans = {replay: _plan(kernel_btf, groups) for replay, groups in chosen.items()}
+    unfed = {replay: plan for replay, plan in plans.items() if _lacks(replay, plan)}
     if unfed and (replays or len(unfed) == len(plans)):
         lacking = dict.fromkeys(what for plan in unfed.values() for what in plan.missing)
         raise InputError(
             f"this kernel cannot feed {' and '.join(unfed)}: it has {', '.join(lacking)}; "
-            "record on one that can, as 6.1 to 6.12",
+            f"record on one that can, as {_CAN.get(next(iter(unfed)), '6.1 to 6.12')}",
             path=kernel_btf,
         )
     fed = [replay for replay in wanted if replay not in unfed]
-    return _filled(fed, _plan(kernel_btf, [group for replay in fed for group in _groups(replay)]))
+    return _filled(fed, _plan(kernel_btf, [group for replay in fed for group in chosen[replay]]))
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A probe as tracefs accepts it, with the kernel's own offsets."""
+    """A probe with the kernel's own offsets."""
 
     name: str
-    function: str
+    place: str
+    """A function, for its return ``r:`` before it; or a place in it, as ``+after:CALLEE:N``."""
     fields: str
     missing: str
     """What the kernel lacks for it, or ""."""
@@ -100,7 +115,12 @@ def _plan(kernel_btf: Path, groups: Iterable[str]) -> _Plan:
     )
 
 
-def _groups(replay: str) -> tuple[str, ...]:
+def _lacks(replay: str, plan: _Plan) -> bool:
+    return bool(plan.missing if replay == _COUNTED else missing_events(replay, plan.events))
+
+
+def _groups(replay: str, kernel_btf: Path) -> tuple[str, ...]:
+    """Return the groups for a replay of which the kernel lacks least."""
     if replay not in REPLAYS:
         raise InputError(f"no such replay: {replay!r}; there are: {', '.join(REPLAYS)}")
     if replay not in _GROUPS:
@@ -109,21 +129,34 @@ def _groups(replay: str) -> tuple[str, ...]:
             f"{replay} reads {events}, which only the lab kernel writes: "
             "data/capture/README.md describes how to build and boot it"
         )
-    return _GROUPS[replay]
+    return min(_GROUPS[replay], key=lambda groups: len(_plan(kernel_btf, groups).missing))
 
 
 def _filled(fed: Sequence[str], plan: _Plan) -> str:
     lines = {
         "missing": [f"# Not recorded, for the kernel has {what}." for what in plan.missing],
-        "probes": [f"\tprobe {one.name} {one.function} '{one.fields}'" for one in plan.probes],
+        "probes": [f"\tprobe {one.name} {one.place} '{one.fields}'" for one in plan.probes],
+        "fit": _fit_probes(plan.probes),
     }
     text = (resources.files("swapsim.traces.probes") / "record.sh").read_text(encoding="utf-8")
     for name, block in lines.items():
         text = text.replace(f"@{name}@\n", "".join(f"{line}\n" for line in block))
-    words = {"replays": ", ".join(fed), "events": " ".join(plan.tracepoints)}
+    words = {
+        "replays": ", ".join(fed),
+        "events": " ".join(plan.tracepoints),
+        "clock": "counter" if _COUNTED in fed else "mono",
+        "names": "|".join(probe.name for probe in plan.probes),
+    }
     for name, word in words.items():
         text = text.replace(f"@{name}@", word)
     return text
+
+
+def _fit_probes(probes: Iterable[Probe]) -> list[str]:
+    """Return the program that finds places inside functions, if a probe needs it."""
+    if not any(_INSIDE.search(probe.place) for probe in probes):
+        return []
+    return read_text(data_root() / "capture" / "clusters" / "fit_probes.c").splitlines()
 
 
 def _probes(groups: tuple[str, ...], kernel: Btf) -> list[Probe]:
@@ -141,25 +174,30 @@ def _tracepoints(groups: tuple[str, ...], kernel: Btf) -> dict[str, str]:
 
 def _lines(groups: tuple[str, ...], kind: str) -> list[str]:
     """Return the lines of some groups, which the capture rig records, too."""
-    table: dict[str, Any] = read_toml(data_root() / "capture" / "events.toml")
+    table: dict[str, Any] = {}
+    for name in _FILES:
+        table |= read_toml(data_root() / name)
     return [line for group in groups for line in table[group].get(kind, ())]
 
 
 def _fitted(line: str, kernel: Btf) -> Probe:
-    head, place, fields = line.split(" ", 2)
-    function = place.partition("+")[0]
-    missing = "; ".join(_lacking(function, fields, kernel))
+    head, place, *words = line.split(" ", 2)
+    fields = "".join(words)
+    function, inside = place.partition("+")[0], _INSIDE.search(place)
+    at_begin = not inside and head.startswith("p:")
+    missing = "; ".join(_lacking(function, fields, kernel, arguments=at_begin))
     fitted = _MEMBER.sub(lambda found: str(kernel.offset(found[0][1:-1])), fields)
-    return Probe(head.removeprefix("p:"), function, fitted, missing)
+    where = place if inside else function if at_begin else f"r:{function}"
+    return Probe(head[2:], where, fitted, missing)
 
 
-def _lacking(function: str, fields: str, kernel: Btf) -> Iterator[str]:
+def _lacking(function: str, fields: str, kernel: Btf, *, arguments: bool) -> Iterator[str]:
     """Yield what this kernel lacks for a probe: its function, parameters, members."""
     parameters = kernel.parameters(function)
     if parameters is None:
         yield f"no function {function} (or the compiler has put it into its callers)"
         return
-    for field in _FIELD.finditer(fields):
+    for field in _FIELD.finditer(fields) if arguments else ():
         if field["register"] in _ARGUMENTS:
             yield from _misplaced(function, field, parameters)
     for member in _MEMBER.finditer(fields):

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The cluster allocators of the C library (``clusters.h``, ``cluster_replay.h``)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from swapsim._core import ffi, lib
+from swapsim.clusters.events import ClusterRows
+from swapsim.errors import InputError
+from swapsim.ffi import (
+    CLUSTER_FAULTS,
+    CLUSTER_LISTS,
+    CLUSTER_OPS,
+    CLUSTER_RULES,
+    CLUSTER_SWITCHES,
+    check,
+)
+
+CHUNK_ROWS: Final = 1 << 18
+"""Rows per call of C; Ctrl-C takes effect between calls."""
+
+_ROW_TYPES: Final = {
+    name: f"{field.type.item.cname}[]"
+    for name, field in ffi.typeof("struct sws_cluster_replay_rows").fields
+}
+"""The C type of each column of CLUSTER_EVENTS."""
+
+Point = Mapping[str, int | str]
+"""What happens next: its op, and the fields that this op has."""
+
+_POINT_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "visit": ("device", "slot", "order"),
+    "grant": ("device", "slot", "n"),
+    "done": ("n",),
+    "free": ("device", "slot", "n"),
+    "try": ("device", "slot"),
+    "full": ("device", "n"),
+    "full_done": ("device",),
+    "window": ("device", "slot", "n"),
+    "pick": ("device", "list"),
+    "picked": ("device", "slot", "n", "list"),
+    "move": ("device", "slot", "list"),
+    "discard": ("device", "slot"),
+    "discarded": ("device", "slot"),
+    "turn": ("device",),
+    "visited": ("device", "slot"),
+}
+"""The fields of an op's point that have a meaning (``clusters.h``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterMismatch:
+    """The first row that differs, and the state of the model there.
+
+    ``ours`` is what the model does next, None for nothing; ``theirs`` is what the row says. The
+    cluster is that of the row's slot; ``next`` is the slot where its CPU goes on. ``heads`` has the
+    first cluster of each list of the device that is not empty, ``lengths`` their numbers of
+    clusters.
+    """
+
+    seq: int
+    call_seq: int
+    pid: int
+    cpu: int
+    fault: str
+    ours: Point | None
+    theirs: Point | None
+    device: int
+    cluster: int
+    count: int
+    order: int
+    list: str
+    next: int
+    heads: Mapping[str, int]
+    lengths: Mapping[str, int]
+
+
+def verify_rows(
+    rows: ClusterRows, tick: Callable[[int], object]
+) -> tuple[dict[str, int], int, ClusterMismatch | None]:
+    """Return the totals, the number of open calls, and the first mismatch.
+
+    The rows passed `check_cluster_rows`; ``tick`` is called with the rows of each chunk. An
+    ``InputError`` names the row, by its seq, that cannot be replayed.
+    """
+    made, _alive = _config(rows, CLUSTER_RULES.index(rows.rules))
+    out = ffi.new("struct sws_cluster_replay **")
+    check(lib.sws_cluster_replay_new(made, out))
+    handle = ffi.gc(out[0], lib.sws_cluster_replay_free)
+    for chunk in rows.events.iter_slices(CHUNK_ROWS):
+        columns, _arrays = columns_of(chunk)
+        code = lib.sws_cluster_replay_feed(handle, columns, chunk.height)
+        seq = ffi.new("uint64_t *")
+        _refuse(lib.sws_cluster_replay_problem(handle, seq), seq[0])
+        check(code)
+        tick(chunk.height)
+    totals = ffi.new("struct sws_cluster_replay_totals *")
+    lib.sws_cluster_replay_totals(handle, totals)
+    counts = {name: int(getattr(totals, name)) for name, _ in ffi.typeof(totals[0]).fields}
+    return counts, int(lib.sws_cluster_replay_open(handle)), _mismatch(handle)
+
+
+def _config(rows: ClusterRows, rules: int) -> tuple[Any, list[Any]]:
+    """Return ``struct sws_clusters_config *``, and what it points to."""
+    made = ffi.new("struct sws_clusters_config *")
+    lib.sws_clusters_config_init(made)
+    check(lib.sws_cluster_rules_init(rules, ffi.addressof(made.rules)))
+    fields = ("slots", "priority", "file", "rotational", "discard")
+    devices = ffi.new("struct sws_clusters_device[]", rows.devices.select(fields).rows(named=True))
+    made.devices, made.n_devices = devices, len(devices)
+    made.cluster_size, made.cpus = rows.cluster_size, rows.cpus
+    return made, [devices]
+
+
+def columns_of(rows: pl.DataFrame) -> tuple[Any, list[Any]]:
+    """Return rows of CLUSTER_EVENTS as ``struct sws_cluster_replay_rows *``, and their arrays."""
+    filled = rows.with_columns(pl.col("op", "list").to_physical()).fill_null(0)
+    arrays = {name: np.ascontiguousarray(filled[name].to_numpy()) for name in _ROW_TYPES}
+    columns = ffi.new("struct sws_cluster_replay_rows *")
+    for name, kind in _ROW_TYPES.items():
+        setattr(columns, name, ffi.from_buffer(kind, arrays[name]))
+    return columns, [*arrays.values()]
+
+
+def _refuse(problem: int, seq: int) -> None:
+    if problem != lib.SWS_CLUSTER_REPLAY_NO_PROBLEM:
+        wrong = ffi.string(lib.sws_cluster_replay_problem_text(problem)).decode()
+        raise InputError(f"the row with seq {seq} of cluster_events cannot be replayed: {wrong}")
+
+
+def _mismatch(handle: Any) -> ClusterMismatch | None:
+    found = ffi.new("struct sws_cluster_replay_mismatch *")
+    if not lib.sws_cluster_replay_first_mismatch(handle, found):
+        return None
+    lengths = dict(zip(CLUSTER_LISTS, found.lengths, strict=True))
+    heads = dict(zip(CLUSTER_LISTS, found.heads, strict=True))
+    filled = [name for name, length in lengths.items() if length]
+    return ClusterMismatch(
+        seq=found.seq,
+        call_seq=found.call_seq,
+        pid=found.pid,
+        cpu=found.cpu,
+        fault=CLUSTER_FAULTS[found.fault],
+        ours=_point(found.ours),
+        theirs=_point(found.theirs),
+        device=found.device,
+        cluster=found.cluster,
+        count=found.count,
+        order=found.order,
+        list=_list(found.list),
+        next=found.next,
+        heads={name: heads[name] for name in filled},
+        lengths={name: lengths[name] for name in filled},
+    )
+
+
+def _list(number: int) -> str:
+    return CLUSTER_LISTS[number] if number < len(CLUSTER_LISTS) else "no list"
+
+
+def _point(point: Any) -> Point | None:
+    if point.op >= len(CLUSTER_OPS):
+        return None
+    op = CLUSTER_OPS[point.op]
+    fields = {
+        name: _list(point.list) if name == "list" else int(getattr(point, name))
+        for name in _POINT_FIELDS.get(op, ())
+    }
+    return {"op": op, **fields}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """What requests of a trace obtained under a rule set, and the work of it.
+
+    ``by_order`` has a list for each array of ``struct sws_cluster_what_if_totals``; ``counts`` are
+    its other fields, and those of ``struct sws_clusters_work``. ``runs`` are runs granted by order.
+    A sample is (seq, slots in use, clusters by list).
+    """
+
+    runs: list[int]
+    by_order: Mapping[str, list[int]]
+    counts: Mapping[str, int]
+    samples: list[tuple[int, int, list[int]]]
+
+
+def switches_of(rules: str) -> dict[str, bool]:
+    """Return the switches of a rule set by their names."""
+    made = ffi.new("struct sws_cluster_rules *")
+    check(lib.sws_cluster_rules_init(CLUSTER_RULES.index(rules), made))
+    return {name: bool(getattr(made, name)) for name in CLUSTER_SWITCHES}
+
+
+def serve(
+    rows: ClusterRows,
+    rules: str,
+    switches: Mapping[str, bool],
+    *,
+    samples: int,
+    tick: Callable[[int], object],
+) -> Served:
+    """Serve the requests of a recording under a rule set with some switches changed.
+
+    About ``samples`` rows are sampled. An ``InputError`` names the row, by its seq, that cannot be
+    replayed.
+    """
+    made = ffi.new("struct sws_cluster_what_if_config *")
+    lib.sws_cluster_what_if_config_init(made)
+    config, _alive = _config(rows, CLUSTER_RULES.index(rules))
+    for name, value in switches.items():
+        setattr(config.rules, name, value)
+    made.clusters = config[0]
+    made.trace_has_slot_cache = switches_of(rows.rules)["slot_cache"]
+    made.sample_rows = max(1, rows.events.height // samples) if samples else 0
+    out = ffi.new("struct sws_cluster_what_if **")
+    check(lib.sws_cluster_what_if_new(made, out))
+    handle = ffi.gc(out[0], lib.sws_cluster_what_if_free)
+    found = []
+    for chunk in rows.events.iter_slices(CHUNK_ROWS):
+        columns, _arrays = columns_of(chunk)
+        room = chunk.height // made.sample_rows + 1 if samples else 1
+        sampled = ffi.new("struct sws_cluster_what_if_sample[]", room)
+        count, seq = ffi.new("uint64_t *"), ffi.new("uint64_t *")
+        code = lib.sws_cluster_what_if_feed(handle, columns, chunk.height, sampled, count)
+        _refuse(lib.sws_cluster_what_if_problem(handle, seq), seq[0])
+        check(code)
+        found += [(each.seq, each.in_use, list(each.clusters)) for each in sampled[0 : count[0]]]
+        tick(chunk.height)
+    totals = ffi.new("struct sws_cluster_what_if_totals *")
+    lib.sws_cluster_what_if_totals(handle, totals)
+    work = ffi.new("struct sws_clusters_work *")
+    lib.sws_clusters_work(lib.sws_cluster_what_if_clusters(handle), work)
+    by_order, counts = _numbers(totals[0])
+    of_work, work_counts = _numbers(work[0])
+    return Served(
+        runs=of_work["granted"], by_order=by_order, counts=work_counts | counts, samples=found
+    )
+
+
+def _numbers(struct: Any) -> tuple[dict[str, list[int]], dict[str, int]]:
+    """Return the arrays and the numbers of a struct by the names of their fields."""
+    arrays, numbers = {}, {}
+    for name, field in ffi.typeof(struct).fields:
+        if field.type.kind == "array":
+            arrays[name] = [int(value) for value in getattr(struct, name)]
+        else:
+            numbers[name] = int(getattr(struct, name))
+    return arrays, numbers

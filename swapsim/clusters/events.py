@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recordings of a real kernel's cluster allocator: read, and each row checked."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from swapsim.clusters.tables import CLUSTER_DEVICES, CLUSTER_EVENTS
+from swapsim.errors import InputError
+from swapsim.ffi import CLUSTER_CPUS_MAX
+from swapsim.frames.files import require_values
+from swapsim.traces import provenance, read_event, require_events, require_order
+
+_HEAD: Final = ("seq", "cpu", "pid", "op")
+
+_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "call": ("n", "order"),
+    "visit": ("device", "slot", "order"),
+    "grant": ("device", "slot", "n"),
+    "done": ("n",),
+    "free": ("device", "slot", "n"),
+    "try": ("device", "slot"),
+    "full": ("device", "n"),
+    "full_done": ("device",),
+    "pick": ("device", "list"),
+    "picked": ("device", "slot", "n", "list"),
+    "move": ("device", "slot", "list"),
+    "discard": ("device",),
+    "discarded": ("device",),
+    "turn": ("device",),
+    "visited": ("slot",),
+}
+"""The fields that a row of an op needs in addition to _HEAD."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterRows:
+    """A recording of a cluster allocator.
+
+    Attributes
+    ----------
+    events, devices : polars.DataFrame
+        Schemas CLUSTER_EVENTS and CLUSTER_DEVICES.
+    """
+
+    events: pl.DataFrame
+    devices: pl.DataFrame
+
+    @property
+    def rules(self) -> str:
+        """The rules of the kernel that was recorded."""
+        return str(self.devices["rules"][0])
+
+    @property
+    def cluster_size(self) -> int:
+        """Slots of a cluster."""
+        return int(self.devices["cluster_size"][0])
+
+    @property
+    def cpus(self) -> int:
+        """Number of CPUs, by the highest one that occurs."""
+        highest = self.events["cpu"].max()
+        return int(highest) + 1 if isinstance(highest, int) else 1
+
+
+def cluster_rows(folder: Path | str) -> ClusterRows:
+    """Read the events and devices of a trace of a cluster allocator.
+
+    Raises
+    ------
+    InputError
+        A table is missing, the recording lost events, or as for `check_cluster_rows`.
+    """
+    require_events(folder, "clusters")
+    for lost in _losses(provenance(folder)):
+        raise InputError(
+            f"the recording {lost}, and a replay needs each event: record again with larger "
+            "buffers",
+            path=folder,
+        )
+    fields = [name for name in CLUSTER_EVENTS.schema if name not in _HEAD]
+    events = read_event(folder, "cluster_events", CLUSTER_EVENTS.schema, may_be_null=fields)
+    devices = read_event(folder, "cluster_devices", CLUSTER_DEVICES.schema)
+    try:
+        return check_cluster_rows(ClusterRows(events=events, devices=devices))
+    except InputError as error:
+        raise error.of(folder) from None
+
+
+def _losses(origin: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what trace.toml says of lost events: tables of the import, and of the rig."""
+    lost, recording = (
+        table if isinstance(table := origin.get(name), Mapping) else {}
+        for name in ("lost", "recording")
+    )
+    by_cpu = {"lost": lost.get("events_by_cpu"), "at": recording.get("lost_events_by_cpu")}
+    for counts in by_cpu.values():
+        for cpu, count in counts.items() if isinstance(counts, Mapping) else ():
+            if count:
+                yield f"lost {count} events of CPU {cpu}"
+    if lost.get("gaps_of_unknown_size"):
+        yield f"has {lost['gaps_of_unknown_size']} losses of unknown size"
+    if lost.get("overwritten"):
+        yield f"overwrote {lost['overwritten']} events before its first row"
+    missed = recording.get("probe_misses")
+    for probe, count in missed.items() if isinstance(missed, Mapping) else ():
+        if count:
+            yield f"missed {count} events of the probe {probe}"
+
+
+def check_cluster_rows(rows: ClusterRows) -> ClusterRows:
+    """Return the rows if both tables hold what their rows can hold; an error names table and row.
+
+    What a row contradicts in the rows before, such as a free of a free slot, the replay finds.
+    """
+    _check_devices(CLUSTER_DEVICES.check(rows.devices))
+    events = CLUSTER_EVENTS.check(rows.events)
+    if events.is_empty():
+        raise InputError("cluster_events has no rows: record a workload that swaps")
+    require_values(events, list(_HEAD))
+    require_order(events)
+    lacking = pl.coalesce(
+        pl.when((pl.col("op") == op) & pl.col(name).is_null()).then(pl.lit(name))
+        for op, names in _NEEDS.items()
+        for name in names
+    )
+    faulty = events.with_columns(lacking=lacking).filter(pl.col("lacking").is_not_null())
+    for row in faulty.head(1).iter_rows(named=True):
+        raise InputError(
+            f"the row with seq {row['seq']} of cluster_events has no value, and its op {row['op']} "
+            "needs one: record again",
+            field=row["lacking"],
+        )
+    beyond = events.filter(pl.col("cpu") >= CLUSTER_CPUS_MAX)
+    for row in beyond.head(1).iter_rows(named=True):
+        raise InputError(
+            f"the row with seq {row['seq']} of cluster_events names CPU {row['cpu']}: at most "
+            f"{CLUSTER_CPUS_MAX} are modelled; choose a trace of fewer",
+            field="cpu",
+        )
+    return rows
+
+
+def _check_devices(devices: pl.DataFrame) -> None:
+    if devices["device"].to_list() != [*range(devices.height)] or devices.is_empty():
+        raise InputError(
+            f"cluster_devices has the devices {devices['device'].to_list()} and not [0, 1, ...]: "
+            "record again, with all devices switched on within the recording",
+            field="device",
+        )
+    require_values(devices, devices.columns)
+    for name in ("cluster_size", "rules"):
+        if devices[name].n_unique() > 1:
+            raise InputError(
+                "cluster_devices has two values where one kernel has one: import the text again",
+                field=name,
+            )

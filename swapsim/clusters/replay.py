@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The requests of a real kernel served under other rules: grants, fallbacks, lists, locks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from swapsim.checks import check_choice
+from swapsim.clusters._native import Served, serve, switches_of
+from swapsim.clusters.events import ClusterRows, check_cluster_rows, cluster_rows
+from swapsim.clusters.tables import (
+    CLUSTER_GRANTS,
+    CLUSTER_LIST,
+    CLUSTER_LIST_SUMS,
+    CLUSTER_LISTS,
+    CLUSTER_WORK,
+)
+from swapsim.errors import ConfigError, InputError
+from swapsim.ffi import CLUSTER_RULES, CLUSTER_SWITCHES
+from swapsim.progress import bar
+
+_LOCKS: Final[Mapping[str, tuple[str, ...]]] = {
+    "visits": ("visits",),
+    "moves": ("moves",),
+    "si_lock": ("si_lock", "si_lock_free"),
+    "cluster_lock": ("cluster_lock", "cluster_lock_free"),
+    "avail_lock": ("avail_lock",),
+    "local_lock": ("local_lock",),
+}
+"""Counts of the library whose sum is shown per grant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterReplay:
+    """The requests of a recording, served under rule sets.
+
+    Attributes
+    ----------
+    grants, work, lists : polars.DataFrame
+        Schemas CLUSTER_GRANTS, CLUSTER_WORK and CLUSTER_LISTS.
+    """
+
+    grants: pl.DataFrame
+    work: pl.DataFrame
+    lists: pl.DataFrame
+
+
+def rules_of(rules: str) -> dict[str, bool]:
+    """Return the switches of a rule set, by the names of ``cluster_rules.h``.
+
+    Parameters
+    ----------
+    rules : str
+        One of CLUSTER_RULES.
+
+    Returns
+    -------
+    dict of str to bool
+
+    Raises
+    ------
+    ConfigError
+        There is no such rule set.
+    """
+    check_choice("rules", rules, CLUSTER_RULES)
+    return switches_of(rules)
+
+
+def replay(
+    source: ClusterRows | Path | str,
+    rules: str | Sequence[str] = CLUSTER_RULES,
+    *,
+    switches: Mapping[str, bool] | None = None,
+    samples: int = 100,
+    progress: bool = False,
+) -> ClusterReplay:
+    """Serve the requests and frees of a recording under other rules than those of its kernel.
+
+    A request that the kernel granted and the rules refuse is a fallback: its slots are obtained one
+    by one, as a folio is split. One that the kernel refused and the rules grant serves the CPU's
+    next requests for single slots. Slots of the swap cache alone are not reclaimed, because the
+    recording does not say which they are.
+
+    Parameters
+    ----------
+    source : ClusterRows, Path or str
+        The tables, or the trace folder of them.
+    rules : str or sequence of str
+        Of CLUSTER_RULES; by default all.
+    switches : mapping of str to bool, optional
+        Rules that are changed in each of these sets, by the names of ``cluster_rules.h``.
+    samples : int
+        About how many rows of the trace `lists` has; 0 for none.
+    progress : bool
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    ClusterReplay
+
+    Raises
+    ------
+    ConfigError
+        There is no such rule set or switch.
+    InputError
+        As for `cluster_rows`; or a row, named by its seq, cannot be replayed.
+
+    Source
+    ------
+    mm/swapfile.c: get_swap_pages (6.12), folio_alloc_swap (7.3).
+    """
+    wanted = (rules,) if isinstance(rules, str) else tuple(dict.fromkeys(rules))
+    changed = dict(switches or {})
+    for name in wanted:
+        check_choice("rules", name, CLUSTER_RULES)
+    for name in changed:
+        check_choice("switches", name, CLUSTER_SWITCHES)
+    if samples < 0:
+        raise ConfigError(f"samples={samples}: give a number of rows, or 0 for none")
+    rows = check_cluster_rows(source) if isinstance(source, ClusterRows) else cluster_rows(source)
+    served = {}
+    with bar(rows.events.height * len(wanted), "replay", "rows", shown=progress) as counted:
+        for name in wanted:
+            try:
+                served[name] = serve(rows, name, changed, samples=samples, tick=counted.update)
+            except InputError as error:
+                if isinstance(source, ClusterRows):
+                    raise
+                raise error.of(source) from None
+    return ClusterReplay(
+        grants=CLUSTER_GRANTS.check(pl.concat(_grants(*item) for item in served.items())),
+        work=CLUSTER_WORK.check(pl.concat(_work(*item) for item in served.items())),
+        lists=CLUSTER_LISTS.check(pl.concat(_lists(*item) for item in served.items())),
+    )
+
+
+def _grants(rules: str, served: Served) -> pl.DataFrame:
+    counts = served.by_order
+    return (
+        pl.DataFrame(
+            {
+                "order": range(len(counts["requests"])),
+                "requests": counts["requests"],
+                "granted": counts["granted"],
+                "in_trace": counts["granted_in_trace"],
+            }
+        )
+        .filter(pl.col("requests") > 0)
+        .with_columns(rules=pl.lit(rules), fallbacks=pl.col("requests") - pl.col("granted"))
+        .with_columns(fallback_percent=100 * pl.col("fallbacks") / pl.col("requests"))
+        .select(pl.col(name).cast(dtype) for name, dtype in CLUSTER_GRANTS.schema.items())
+    )
+
+
+def _work(rules: str, served: Served) -> pl.DataFrame:
+    counts = served.counts
+    grants = sum(served.runs)
+    shares = {
+        f"{name}_a_grant": sum(counts[part] for part in parts) / grants if grants else None
+        for name, parts in _LOCKS.items()
+    }
+    row = {name: counts.get(name) for name in CLUSTER_WORK.schema}
+    return pl.DataFrame(
+        [row | shares | {"rules": rules, "grants": grants}], schema=CLUSTER_WORK.schema
+    )
+
+
+def _lists(rules: str, served: Served) -> pl.DataFrame:
+    rows = [
+        (rules, seq, in_use, name, clusters)
+        for seq, in_use, lists in served.samples
+        for name, clusters in zip(CLUSTER_LIST.words, lists, strict=True)
+    ]
+    return pl.DataFrame(rows, schema=CLUSTER_LISTS.schema, orient="row")
+
+
+def summed_lists(lists: pl.DataFrame) -> pl.DataFrame:
+    """Sum the clusters of a device's lists over the orders: free, full, discard, nonfull, frag.
+
+    Parameters
+    ----------
+    lists : polars.DataFrame
+        Schema CLUSTER_LISTS.
+
+    Returns
+    -------
+    polars.DataFrame
+        Schema CLUSTER_LIST_SUMS, one row per rule set and sampled row.
+    """
+    CLUSTER_LISTS.check(lists)
+    kind = pl.col("list").cast(pl.String).str.strip_chars_end("0123456789")
+    kinds = [name for name in CLUSTER_LIST_SUMS.schema if name not in lists.columns]
+    return CLUSTER_LIST_SUMS.check(
+        lists.group_by("rules", "seq", "in_use", maintain_order=True).agg(
+            pl.col("clusters").filter(kind == name).sum().alias(name) for name in kinds
+        )
+    )

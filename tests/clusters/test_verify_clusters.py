@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The comparison of a kernel's cluster allocator with the model, and what it refuses."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from probe_text import text_of
+from recording import recording
+
+from swapsim import clusters, traces
+from swapsim.cli import main
+from swapsim.clusters import ClusterRows, verify_clusters
+from swapsim.errors import InputError
+
+RECORDED = {rules: recording(rules) for rules in ("6.12", "7.3")}
+RULES = pytest.mark.parametrize("rules", RECORDED)
+
+
+def folder_of(rows: ClusterRows, folder: Path, toml: str = "") -> Path:
+    """Write a trace folder."""
+    folder.mkdir()
+    rows.events.write_parquet(folder / "cluster_events.parquet")
+    rows.devices.write_parquet(folder / "cluster_devices.parquet")
+    (folder / "trace.toml").write_text(toml, encoding="utf-8")
+    return folder
+
+
+@RULES
+def test_what_the_plain_model_writes_is_verified(
+    rules: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All that it does is equal, nothing is taken from the trace, and the exit status is 0."""
+    rows = RECORDED[rules]
+    ops = dict(rows.events["op"].value_counts().iter_rows())
+    assert main(["verify", "clusters", str(folder_of(rows, tmp_path / "trace"))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    grants, visits, moves = (ops.get(op, 0) for op in ("grant", "visit", "move"))
+    assert lines[-1] == (
+        f"granted {grants} of {grants} ({visits} of {visits} visits, {moves} of {moves} list moves)"
+    )
+    assert len(lines) == 2
+    assert lines[0].startswith(f"{ops['call']} of {ops['call']} calls, ")
+    assert verify_clusters(rows).taken == {}
+
+
+@RULES
+def test_probes_of_the_plain_model_are_imported_and_verified(rules: str, tmp_path: Path) -> None:
+    """The text that probes would write becomes the same rows."""
+    rows = RECORDED[rules]
+    (tmp_path / "trace.txt").write_text("".join(text_of(rows.events, rows.devices)))
+    traces.import_text(tmp_path / "trace.txt", tmp_path / "trace", joined=[clusters.JOINED_EVENTS])
+    imported = clusters.cluster_rows(tmp_path / "trace")
+    assert imported.events.drop("seq").equals(rows.events.drop("seq"))
+    assert verify_clusters(tmp_path / "trace").holds
+    assert "clusters: yes" in traces.info(tmp_path / "trace")
+
+
+def changed(rows: ClusterRows, op: str, nth: int, /, **fields: pl.Expr) -> ClusterRows:
+    """Return the recording with other fields in the nth row of an op."""
+    seq = rows.events.filter(op=op)["seq"][nth]
+    here = pl.col("seq") == seq
+    columns = [
+        pl.when(here).then(value).otherwise(pl.col(name)).cast(rows.events.schema[name]).alias(name)
+        for name, value in fields.items()
+    ]
+    return replace(rows, events=rows.events.with_columns(columns))
+
+
+@RULES
+def test_another_grant_is_shown_with_both_slots_and_the_state(
+    rules: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit status 1, the first mismatch with its lists, and the last events of its cluster."""
+    grants = RECORDED[rules].events.filter(op="grant", n=1)
+    seq, slot = grants["seq"][3], grants["slot"][3]
+    nth = RECORDED[rules].events.filter(op="grant")["seq"].to_list().index(seq)
+    rows = changed(RECORDED[rules], "grant", nth, slot=pl.col("slot") + 1)
+    rows = replace(rows, events=rows.events.filter(pl.col("seq") <= seq))
+    folder = folder_of(rows, tmp_path / "trace")
+    assert main(["verify", "clusters", str(folder)]) == 1
+    printed = capsys.readouterr().out
+    lines = printed.splitlines()
+    assert lines[0].startswith("first mismatch: the row with seq ")
+    assert lines[1].startswith("  ours:  grant device")
+    assert f"slot {slot} " in lines[1]
+    assert lines[2].startswith("  trace: grant device")
+    assert f"slot {slot + 1} " in lines[2]
+    assert "heads of its lists" in printed
+    assert f"slot {slot + 1}, n 1" in lines[-3]
+    assert lines[-1].startswith("granted ")
+
+
+BAD: dict[str, tuple[Callable[[ClusterRows], ClusterRows], str]] = {
+    "an order above 9": (
+        lambda rows: changed(rows, "call", 5, order=pl.lit(10)),
+        r"the row with seq \d+ of cluster_events cannot be replayed: .*order",
+    ),
+    "a slot beyond the device": (
+        lambda rows: changed(rows, "grant", 5, slot=pl.lit(4096)),
+        r"the row with seq \d+ of cluster_events cannot be replayed: .*slot",
+    ),
+    "a free of a free slot": (
+        lambda rows: changed(rows, "free", 0, slot=pl.lit(2040), n=pl.lit(1), device=pl.lit(1)),
+        r"the row with seq \d+ of cluster_events cannot be replayed: ",
+    ),
+    "a missing grant": (
+        lambda rows: replace(
+            rows, events=rows.events.filter(pl.col("seq") != first(rows, "grant", freed=True))
+        ),
+        r"the row with seq \d+ of cluster_events cannot be replayed: ",
+    ),
+    "an unknown device": (
+        lambda rows: changed(rows, "visit", 5, device=pl.lit(7)),
+        r"cannot be replayed: .*device",
+    ),
+    "rows out of order": (
+        lambda rows: replace(rows, events=rows.events.reverse()),
+        r"field 'seq': the row with seq \d+ is out of order",
+    ),
+    "no slot": (
+        lambda rows: changed(rows, "grant", 5, slot=pl.lit(None)),
+        r"field 'slot': the row with seq \d+ of cluster_events has no value",
+    ),
+    "no task": (
+        lambda rows: changed(rows, "grant", 5, pid=pl.lit(None)),
+        "field 'pid': the row with seq",
+    ),
+    "a missing device": (
+        lambda rows: replace(rows, devices=rows.devices.tail(1)),
+        r"field 'device': cluster_devices has the devices \[1\] and not",
+    ),
+    "no rows": (
+        lambda rows: replace(rows, events=rows.events.clear()),
+        "cluster_events has no rows",
+    ),
+    "too many CPUs": (
+        lambda rows: changed(rows, "grant", 5, cpu=pl.lit(5000)),
+        "names CPU 5000: at most",
+    ),
+    "a row of the other kernel": (
+        lambda rows: changed(
+            rows,
+            "turn",
+            1,
+            op=pl.lit("move" if rows.rules == "6.12" else "visited"),
+            slot=pl.lit(0),
+            list=pl.lit("free"),
+        ),
+        "cannot be replayed: ",
+    ),
+}
+"""What is wrong with a recording, how it becomes so, the error."""
+
+
+def first(rows: ClusterRows, op: str, *, freed: bool) -> int:
+    """Return the seq of the first row of an op; of a slot that is freed before it is used again."""
+    where = ("device", "slot")
+    found = rows.events.filter(op=op)
+    if freed:
+        found = found.join(rows.events.filter(op="free").select(where), on=where, how="semi")
+    return int(found["seq"][0])
+
+
+@RULES
+@pytest.mark.parametrize("wrong", BAD)
+def test_bad_recordings_are_refused_in_one_line(rules: str, wrong: str, tmp_path: Path) -> None:
+    """The error names the folder or file, the row and the field."""
+    change, error = BAD[wrong]
+    folder = folder_of(change(RECORDED[rules]), tmp_path / "trace")
+    with pytest.raises(InputError, match=error) as raised:
+        verify_clusters(folder)
+    assert str(raised.value).startswith(str(folder))
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("toml", "error"),
+    [
+        ("[lost.events_by_cpu]\n3 = 17\n", "lost 17 events of CPU 3"),
+        ("[lost]\ngaps_of_unknown_size = 2\n", "2 losses of unknown size"),
+        ("[lost]\noverwritten = 2\n", "overwrote 2 events before its first row"),
+        ("[recording]\nlost_events_by_cpu = { 0 = 5 }\n", "lost 5 events of CPU 0"),
+        ("[recording]\nprobe_misses = { slot_try = 1 }\n", "missed 1 events of the probe slot_try"),
+    ],
+)
+def test_lost_events_are_refused(toml: str, error: str, tmp_path: Path) -> None:
+    """A recording with losses has no complete order."""
+    folder = folder_of(RECORDED["7.3"], tmp_path / "trace", toml)
+    with pytest.raises(InputError, match=f"{error}, and a replay needs each event: record again"):
+        verify_clusters(folder)
+
+
+def test_a_trace_of_other_events_is_refused(tmp_path: Path) -> None:
+    """The missing table is named."""
+    folder = folder_of(RECORDED["7.3"], tmp_path / "trace")
+    (folder / "cluster_devices.parquet").unlink()
+    with pytest.raises(InputError, match="clusters needs the event cluster_devices; the trace has"):
+        verify_clusters(folder)
