@@ -16,6 +16,7 @@ PAGES = traces.shipped("writeback-tags")
 SLOTS = traces.shipped("cluster-next")
 REMOVALS = {name: folder for name, folder in SHIPPED.items() if name.startswith("removals-")}
 STALLS = {name: folder for name, folder in SHIPPED.items() if name.startswith("stalls-")}
+CLUSTERS = {name: folder for name, folder in SHIPPED.items() if name.startswith("clusters-")}
 STALL_DECISION_EVENTS = {
     "shrink_stat",
     "node_pass",
@@ -43,12 +44,13 @@ def page_trace(request: pytest.FixtureRequest) -> Path:
 
 
 def test_traces_are_shipped_within_their_size() -> None:
-    """Bytes are limited for all traces, and for slots, removals and stalls."""
+    """Bytes are limited for all traces, and for slots, removals, stalls and clusters."""
     assert set(PAGES) == {"swap-w-seq", "random-80-20", "slow-disk"}
-    assert (len(SLOTS), len(REMOVALS), len(STALLS)) == (8, 8, 9)
-    assert set(SHIPPED) == {*PAGES, *SLOTS, *REMOVALS, *STALLS}
+    assert (len(SLOTS), len(REMOVALS), len(STALLS), len(CLUSTERS)) == (8, 8, 9, 11)
+    assert set(SHIPPED) == {*PAGES, *SLOTS, *REMOVALS, *STALLS, *CLUSTERS}
     files = [path for path in (data_root() / "traces").rglob("*") if path.is_file()]
-    for names, most in ((SHIPPED, 37e6), (SLOTS, 10e6), (REMOVALS, 4e6), (STALLS, 12e6)):
+    limits = (37e6, 10e6, 4e6, 12e6, 6e6)
+    for names, most in zip((SHIPPED, SLOTS, REMOVALS, STALLS, CLUSTERS), limits, strict=True):
         assert sum(path.stat().st_size for path in files if path.parent.name in names) < most
 
 

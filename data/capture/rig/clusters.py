@@ -1,28 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The tables of the cluster allocators that a trace ships."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
 from rig.slots import ZSTD_LEVEL
+from swapsim import clusters
+from swapsim.traces import JoinedEvents
 
-EVENTS: Final = "cluster_events"
-DEVICES: Final = "cluster_devices"
+TABLES: Final = ("cluster_events", "cluster_devices")
+# Events of the same probes that no replay reads: what is returned to the slot cache of 6.12, the
+# ends of attempts and passes, the rig's own marks.
+LEFT_OUT: Final = frozenset(
+    {"slot_return", "slot_flush", "slot_try_end", "discard_pass_end", "tracing_mark_write"}
+)
 
 
-def tabulate(folder: Path) -> None:
-    """Keep CLUSTER_EVENTS and CLUSTER_DEVICES alone in a new trace folder that has them.
+def _join(frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    read = {event: frame for event, frame in frames.items() if event not in LEFT_OUT}
+    joined = clusters.JOINED_EVENTS.join(read)
+    # On 6.12 the requests that its slot cache serves are tables of their own.
+    return {name: joined[name] for name in TABLES} if TABLES[0] in joined else joined
 
-    No replay reads the other events of the probes: the requests that the slot cache of 6.12 serves,
-    the slots that it returns, results of the attempts to reclaim, the rig's own marks.
-    """
-    path = folder / f"{EVENTS}.parquet"
-    if not path.exists():
-        return
-    for other in folder.glob("*.parquet"):
-        if other.stem not in (EVENTS, DEVICES):
-            other.unlink()
-    events = pl.read_parquet(path)
-    events.write_parquet(path, compression="zstd", compression_level=ZSTD_LEVEL)
+
+JOINED: Final = JoinedEvents(events=clusters.JOINED_EVENTS.events | LEFT_OUT, join=_join)
+
+
+def compress(folder: Path) -> None:
+    """Write CLUSTER_EVENTS as small as the other tables of replays."""
+    path = folder / f"{TABLES[0]}.parquet"
+    if path.exists():
+        events = pl.read_parquet(path)
+        events.write_parquet(path, compression="zstd", compression_level=ZSTD_LEVEL)

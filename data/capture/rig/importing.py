@@ -20,7 +20,6 @@ from rig.kernel import sources as kernel_sources
 from rig.packages import Package
 from rig.workload import HOME, Newer, Workload
 from swapsim import traces
-from swapsim.clusters import JOINED_EVENTS
 from swapsim.errors import SwapsimError
 
 # The kernel's own counters over the run, for comparison with a replay's counts.
@@ -54,9 +53,9 @@ def import_trace(
             captured.text,
             unfinished,
             provenance=_provenance(workload, kernel, busybox, run, captured),
-            joined=[JOINED_EVENTS],
+            joined=[clusters.JOINED] if workload.newer else (),
         )
-        clusters.tabulate(unfinished)
+        clusters.compress(unfinished)
         slots.tabulate(unfinished)
         removals.tabulate(unfinished)
         reclaim.tabulate(unfinished)
