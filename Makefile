@@ -139,7 +139,7 @@ torture-rows torture-configs: torture-%:
 	    LD_PRELOAD="$$(gcc -print-file-name=libasan.so):$$(gcc -print-file-name=libubsan.so)" \
 	    $(attack) tests/torture/test_$*.py
 
-readme: setup ## write README.md's verdict table and picture again
+readme: setup ## write the verdict tables of README.md and the cards, and README's picture, again
 	$(BIN)/python -m swapsim.site.readme
 
 notebooks: setup ## normalise notebooks that were run and saved, for a commit
