@@ -86,8 +86,9 @@ def swap_w_seq(
     require_some(seeds, "seeds")
     fits = stored_fits() if constants is None else constants
     require_some(list(fits), "constants")
-    kernel = _kernel(cluster_locks, trunk_mb, slot_caches) | {"swap_writeback_tags": tags}
-    config, scale = _scaled(processes, memory_gb, swap_gb, written, kernel)
+    config, scale = _scaled(processes, memory_gb, swap_gb, written)
+    config = replace(config, swap_writeback_tags=tags)
+    config = _with_features(config, cluster_locks, trunk_mb, slot_caches)
     lives = [[live(replace(config, seed=seed), fit) for seed in seeds] for fit in fits.values()]
     rows = []
     for figure, unit in _FIGURES.items():
@@ -118,10 +119,10 @@ def stored_fits() -> dict[str, pl.DataFrame]:
     }
 
 
-def _kernel(
-    cluster_locks: bool, trunk_mb: int | None, slot_caches: bool
-) -> dict[str, str | int | bool]:
-    """Return the settings of a kernel with some features."""
+def _with_features(
+    config: MachineConfig, cluster_locks: bool, trunk_mb: int | None, slot_caches: bool
+) -> MachineConfig:
+    """Return a machine whose kernel has some features."""
     for name, flag in (("cluster_locks", cluster_locks), ("slot_caches", slot_caches)):
         if not isinstance(flag, bool):
             raise ConfigError(f"{name}={flag!r}: choose True or False")
@@ -131,49 +132,41 @@ def _kernel(
                 f"cluster_locks=False with slot_caches={slot_caches} and trunk_mb={trunk_mb}: "
                 "kernels without cluster locks have neither; choose False and None"
             )
-        return {"kernel": "4.8"}
+        return replace(config, kernel="4.8")
     if trunk_mb is not None and trunk_mb not in _TRUNKS_MB:
         raise ConfigError(
             f"trunk_mb={trunk_mb!r}: choose a power of 2 from {_TRUNKS_MB[0]} to {_TRUNKS_MB[-1]}, "
             "or None for one lock"
         )
     shift = 31 if trunk_mb is None else trunk_mb.bit_length() + 7
-    return {
-        "kernel": "5.7",
-        "trunk_shift": shift,
-        "slot_cache": slot_caches,
-        "exit_holds_device": not slot_caches,
-    }
+    return replace(
+        config,
+        kernel="5.7",
+        trunk_shift=shift,
+        slot_cache=slot_caches,
+        exit_holds_device=not slot_caches,
+    )
 
 
 def _scaled(
-    processes: int,
-    memory_gb: float,
-    swap_gb: float,
-    written_gb: float,
-    kernel: Mapping[str, str | int | bool],
+    processes: int, memory_gb: float, swap_gb: float, written_gb: float
 ) -> tuple[MachineConfig, float]:
-    """Return the simulated machine, and by how much the real one writes more pages."""
+    """Return the simulated machine, and how many times more pages the real one writes.
+
+    The device has its real size up to _MOST_SLOTS, because trunks and clusters do not shrink with
+    memory; only one that is too small for what memory does not hold is scaled.
+    """
     usual = prediction.machine(tags=False)
     per_node = -(-processes // usual.nodes) + 1
     frames = max(usual.frames, 4 * FRAMES_KEPT * per_node)
     per_gb = usual.nodes * frames / memory_gb
     pages = max(round(per_gb * written_gb / processes), 1)
-    slots = _MOST_SLOTS
-    if written_gb - memory_gb > swap_gb:
-        slots = round(per_gb * swap_gb)
-    elif swap_gb * _PAGES_OF_GB < _MOST_SLOTS:
-        slots = round(swap_gb * _PAGES_OF_GB)
-    cached = SLOTS_KEPT * usual.nodes * per_node
-    config = replace(
-        usual,
-        writers=processes,
-        frames=frames,
-        accesses=pages,
-        slots=max(slots, 0 if slots == round(per_gb * swap_gb) else round(per_gb * written_gb))
-        + 2 * cached,
-        **kernel,
-    )
+    slots = round(per_gb * swap_gb)
+    if written_gb - memory_gb <= swap_gb:
+        real = min(round(swap_gb * _PAGES_OF_GB), _MOST_SLOTS)
+        slots = max(real, round(per_gb * written_gb))
+    slots += 2 * SLOTS_KEPT * usual.nodes * per_node
+    config = replace(usual, writers=processes, frames=frames, accesses=pages, slots=slots)
     return config, written_gb * _PAGES_OF_GB / (pages * processes)
 
 

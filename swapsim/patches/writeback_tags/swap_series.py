@@ -54,17 +54,19 @@ RATE_TOLERANCE: Final = 0.15
 ROWS_SPREAD: Final = 0.131
 """One standard deviation of a profile row: data/published/README.md."""
 
-_TREE: Final = {
+_TREE: Final[dict[str, tuple[str, ...]]] = {
     "tree_lock in __add_to_swap_cache": ("tree_lock.add_to_swap_cache.shrink_page_list",),
     "tree_lock in __remove_mapping": ("tree_lock.__remove_mapping",),
 }
-_DEVICE: Final = {
+_DEVICE: Final[dict[str, tuple[str, ...]]] = {
     "si->lock in swapcache_free": ("map_lock.put_swap_page",),
     "si->lock in page_swapcount": ("map_lock.try_to_free_swap",),
     "si->lock in __swap_duplicate": ("map_lock.swap_duplicate",),
     "si->lock in get_swap_page": ("si_lock.get_swap_pages",),
 }
-_ZONE: Final = {"zone lock in get_page_from_freelist": ("zone_lock.rmqueue_bulk",)}
+_ZONE: Final[dict[str, tuple[str, ...]]] = {
+    "zone lock in get_page_from_freelist": ("zone_lock.rmqueue_bulk",)
+}
 
 ROWS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "4.9-rc8": _TREE | _DEVICE,
