@@ -371,9 +371,10 @@ int sws_clusters_discard_begin(struct sws_clusters *self, uint32_t device, uint3
 			       bool *first);
 
 /*
- * Runs a complete call without interruption; cached slots that it meets are freed. *granted is the
- * number of runs, devices[i] and slots[i] where they begin; both have room for wanted. Complexity
- * and locks: those of its parts. Returns the codes of sws_clusters_call_begin.
+ * Runs a complete call without interruption; cached slots that it meets are freed. It ends early
+ * where it would have to wait for a cluster that an open call holds. *granted is the number of runs,
+ * devices[i] and slots[i] where they begin; both have room for wanted. Complexity and locks: those
+ * of its parts. Returns the codes of sws_clusters_call_begin.
  */
 int sws_clusters_allocate(struct sws_clusters *self, uint32_t cpu, uint32_t order, uint32_t wanted,
 			  uint8_t *devices, uint32_t *slots, uint32_t *granted);

@@ -35,6 +35,10 @@ int sws_clusters_allocate(struct sws_clusters *self, uint32_t cpu, uint32_t orde
 	while (!error && point.op != SWS_CLUSTER_DONE) {
 		sws_clusters_call_next(self, &call);
 		point = call.point;
+		if (point.op == SWS_CLUSTER_BUSY) {
+			sws_clusters_call_abandon(self, &call);
+			break;
+		}
 		sws_clusters_call_apply(self, &call, &point);
 		if (point.op == SWS_CLUSTER_GRANT) {
 			devices[*granted] = point.device;

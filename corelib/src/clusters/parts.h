@@ -26,8 +26,8 @@ struct cluster {
 	uint8_t order;
 	/* enum sws_cluster_list; a cluster that is being discarded keeps its flag. */
 	uint8_t list;
-	/* Calls that hold the cluster lock. */
-	uint8_t held;
+	/* Calls that hold the cluster lock: one, or more if rows contradict each other. */
+	uint16_t held;
 	/* False if the cluster is on no list although list says so: it is being discarded. */
 	bool linked;
 };
